@@ -1,0 +1,30 @@
+# Every target is one script or one short command; `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help run build test check bench fuzz connector clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## build everything, start the simulated provider and collect from it into the embedded database
+	@scripts/run
+
+build: ## build every program into build/bin
+	@scripts/build
+
+test: ## install what is missing, then run every check and test (build/test.json)
+	@scripts/test
+
+check: ## format, vet, staticcheck and architecture, without a database
+	@scripts/check
+
+bench: ## measure speed and memory (build/bench.json); pass options as ARGS="..."
+	@scripts/bench $(ARGS)
+
+fuzz: ## run every fuzz target for FUZZTIME each (5m)
+	@scripts/fuzz
+
+connector: ## start a new connector from the example: make connector name=x
+	@scripts/new-connector "$(name)"
+
+clean: ## remove everything the targets wrote
+	@rm -rf build

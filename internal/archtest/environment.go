@@ -1,0 +1,34 @@
+package archtest
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+)
+
+const whyEnvironment = "configuration is read in cmd and handed down as options, so that behaviour has no hidden inputs"
+
+// environmentNames are the names of packages os and syscall that read the environment.
+var environmentNames = []string{".", "Getenv", "LookupEnv", "Environ", "ExpandEnv"}
+
+// CheckEnvironment finds internal packages that read environment variables.
+// Developer tools and test support are free; connectorkit, outside internal,
+// reads what the runner put there for the connector.
+func CheckEnvironment(packages []Package) []Finding {
+	var found []Finding
+	for _, p := range packages {
+		if !strings.HasPrefix(p.Path, "internal/") || isDeveloperTool(p.Path) || isTestSupport(p.Path) {
+			continue
+		}
+		for _, f := range p.code() {
+			for _, imported := range []string{"os", "syscall"} {
+				eachUse(f, imported, func(name string, n ast.Node) {
+					if slices.Contains(environmentNames, name) {
+						found = append(found, Finding{p.at(f, n.Pos()), "uses " + imported + "." + name, whyEnvironment})
+					}
+				})
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// event is one line of go test -json, as cmd/test2json and cmd/go describe it.
+type event struct {
+	Action      string
+	Package     string
+	ImportPath  string // of build-output and build-fail
+	Test        string
+	Output      string
+	Elapsed     float64
+	FailedBuild string
+}
+
+// result is what became of one test or one package.
+type result struct {
+	name    string
+	state   string // "", "pass", "fail" or "skip"; "" is still running
+	elapsed float64
+	output  strings.Builder
+	build   string // import path whose build failed
+	tests   []*result
+	byName  map[string]*result
+}
+
+// summary collects the results in the order in which they began.
+type summary struct {
+	packages []*result
+	byName   map[string]*result
+	builds   map[string]*strings.Builder // compiler output by import path
+	stray    strings.Builder             // lines that are not events
+}
+
+// read consumes the whole stream and writes a line for every package that ends.
+func read(r io.Reader, progress io.Writer) (*summary, error) {
+	s := &summary{byName: map[string]*result{}, builds: map[string]*strings.Builder{}}
+	for in := bufio.NewReader(r); ; {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 0 {
+			s.take(line, progress)
+		}
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *summary) take(line []byte, progress io.Writer) {
+	var e event
+	if !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &e) != nil {
+		s.stray.Write(line)
+		return
+	}
+	switch e.Action {
+	case "build-output":
+		if s.builds[e.ImportPath] == nil {
+			s.builds[e.ImportPath] = &strings.Builder{}
+		}
+		s.builds[e.ImportPath].WriteString(e.Output)
+		return
+	case "build-fail":
+		return // the package that needed the build says so itself
+	}
+	p := s.pkg(e.Package)
+	target := p
+	if e.Test != "" {
+		target = p.test(e.Test)
+	}
+	switch e.Action {
+	case "output":
+		target.output.WriteString(e.Output)
+	case "pass", "fail", "skip":
+		target.state, target.elapsed = e.Action, e.Elapsed
+		if target == p {
+			p.build = e.FailedBuild
+			fmt.Fprintln(progress, p.line())
+		}
+	}
+}
+
+func (s *summary) pkg(name string) *result {
+	p := s.byName[name]
+	if p == nil {
+		p = &result{name: name, byName: map[string]*result{}}
+		s.byName[name] = p
+		s.packages = append(s.packages, p)
+	}
+	return p
+}
+
+func (p *result) test(name string) *result {
+	t := p.byName[name]
+	if t == nil {
+		t = &result{name: name}
+		p.byName[name] = t
+		p.tests = append(p.tests, t)
+	}
+	return t
+}
+
+// line is the package's own line: verdict, name, time and number of tests.
+func (p *result) line() string {
+	switch {
+	case p.state == "fail":
+		return fmt.Sprintf("FAIL  %-44s %7.1fs", p.name, p.elapsed)
+	case len(p.tests) == 0:
+		return fmt.Sprintf("-     %-44s          no tests", p.name)
+	default:
+		return fmt.Sprintf("ok    %-44s %7.1fs  %d tests", p.name, p.elapsed, len(p.tests))
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// summarize runs the program over events and returns what it printed.
+func summarize(t *testing.T, events ...string) (string, bool) {
+	t.Helper()
+	var out strings.Builder
+	s, err := read(strings.NewReader(strings.Join(events, "\n")), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ok := s.report(&out)
+	return out.String(), ok
+}
+
+// wantEnd checks the last line and every fragment that must be seen before it.
+func wantEnd(t *testing.T, out, last string, fragments ...string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if got := lines[len(lines)-1]; got != last {
+		t.Errorf("last line is %q, want %q", got, last)
+	}
+	for _, f := range fragments {
+		if !strings.Contains(out, f) {
+			t.Errorf("output lacks %q:\n%s", f, out)
+		}
+	}
+}
+
+const (
+	passA = `{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.1}`
+	passP = `{"Action":"pass","Package":"p","Elapsed":1.5}`
+	failP = `{"Action":"fail","Package":"p","Elapsed":1.5}`
+)
+
+func TestAllPass(t *testing.T) {
+	t.Parallel()
+	out, ok := summarize(t,
+		`{"Action":"start","Package":"p"}`,
+		`{"Action":"output","Package":"p","Test":"TestA","Output":"a noisy line\n"}`,
+		`{"Action":"attr","Package":"p","Test":"TestA","Key":"spec","Value":"X-1"}`,
+		passA, passP,
+		`{"Action":"skip","Package":"q","Elapsed":0}`)
+	wantEnd(t, out, "1 passed, 0 failed, 0 skipped", "ok    p", "1.5s  1 tests", "no tests")
+	if !ok || strings.Contains(out, "noisy") {
+		t.Errorf("ok = %t, want true and no test output:\n%s", ok, out)
+	}
+}
+
+func TestFailureShowsItsOutput(t *testing.T) {
+	t.Parallel()
+	out, ok := summarize(t,
+		`{"Action":"output","Package":"p","Test":"TestB","Output":"=== RUN   TestB\n"}`,
+		`{"Action":"output","Package":"p","Test":"TestB","Output":"    b_test.go:1: got 1, want 2\n"}`,
+		`{"Action":"fail","Package":"p","Test":"TestB","Elapsed":0.25}`,
+		passA, failP)
+	wantEnd(t, out, "1 passed, 1 failed, 0 skipped", "FAIL  p TestB (0.25s)", "got 1, want 2")
+	if ok || strings.Contains(out, "=== RUN") {
+		t.Errorf("ok = %t, want false and no announcements:\n%s", ok, out)
+	}
+}
+
+func TestSkipShowsItsReason(t *testing.T) {
+	t.Parallel()
+	out, ok := summarize(t,
+		`{"Action":"output","Package":"p","Test":"TestC","Output":"    c_test.go:1: no database\n"}`,
+		`{"Action":"skip","Package":"p","Test":"TestC"}`, passP)
+	wantEnd(t, out, "0 passed, 0 failed, 1 skipped", "SKIP  p TestC: c_test.go:1: no database")
+	if !ok {
+		t.Error("a skipped test failed the run")
+	}
+}
+
+func TestFailuresWithoutAFailedTest(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		events []string
+		last   string
+		want   string
+	}{
+		"does not build": {[]string{
+			`{"ImportPath":"p [p.test]","Action":"build-output","Output":"p.go:3: undefined: x\n"}`,
+			`{"ImportPath":"p [p.test]","Action":"build-fail"}`,
+			`{"Action":"fail","Package":"p","Elapsed":0,"FailedBuild":"p [p.test]"}`,
+		}, "0 passed, 1 failed, 0 skipped", "undefined: x"},
+		"ends badly": {[]string{
+			passA, `{"Action":"output","Package":"p","Output":"found unexpected goroutines\n"}`, failP,
+		}, "1 passed, 1 failed, 0 skipped", "unexpected goroutines"},
+		"crashes in a test": {[]string{
+			`{"Action":"run","Package":"p","Test":"TestD"}`,
+			`{"Action":"output","Package":"p","Test":"TestD","Output":"panic: boom\n"}`, failP,
+		}, "0 passed, 1 failed, 0 skipped", "panic: boom"},
+		"is cut off": {[]string{`{"Action":"start","Package":"p"}`, passA, `{"Action":"outp`},
+			"1 passed, 1 failed, 0 skipped", "p did not finish"},
+		"never started": {nil, "0 passed, 0 failed, 0 skipped", "no test results"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, ok := summarize(t, c.events...)
+			wantEnd(t, out, c.last, c.want)
+			if ok {
+				t.Errorf("the run counts as good:\n%s", out)
+			}
+		})
+	}
+}
+
+func TestOneBrokenBuildIsShownOnce(t *testing.T) {
+	t.Parallel()
+	out, _ := summarize(t,
+		`{"ImportPath":"x","Action":"build-output","Output":"x.go:3: undefined: y\n"}`,
+		`{"Action":"fail","Package":"p","FailedBuild":"x"}`,
+		`{"Action":"fail","Package":"q","FailedBuild":"x"}`)
+	wantEnd(t, out, "0 passed, 2 failed, 0 skipped", "q needs x, which does not build")
+	if n := strings.Count(out, "undefined: y"); n != 1 {
+		t.Errorf("compiler output is shown %d times, want once", n)
+	}
+}
+
+func TestLongOutputIsShortened(t *testing.T) {
+	t.Parallel()
+	out, _ := summarize(t,
+		`{"Action":"output","Package":"p","Test":"TestE","Output":"begin `+strings.Repeat("x", 3*maxOutput)+` end\n"}`,
+		`{"Action":"fail","Package":"p","Test":"TestE"}`, failP)
+	wantEnd(t, out, "0 passed, 1 failed, 0 skipped", "begin", "shortened", "end")
+	if len(out) > 2*maxOutput {
+		t.Errorf("%d bytes printed", len(out))
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxOutput bounds what is shown of one failure; the whole of it is in the JSON.
+const maxOutput = 16 << 10
+
+// totals counts tests, subtests included. A package that fails although none of
+// its tests did (it does not build, it crashed, it leaked) is one failure.
+type totals struct {
+	passed, failed, skipped int
+}
+
+// report prints skips, failures and the totals, and says whether all is well.
+func (s *summary) report(w io.Writer) bool {
+	var n totals
+	var skips, failures strings.Builder
+	shownBuilds := map[string]bool{}
+	for _, p := range s.packages {
+		failedBefore := n.failed
+		for _, t := range p.tests {
+			switch t.state {
+			case "pass":
+				n.passed++
+			case "skip":
+				n.skipped++
+				fmt.Fprintf(&skips, "SKIP  %s %s%s\n", p.name, t.name, oneLine(t.output.String()))
+			case "fail":
+				n.failed++
+				show(&failures, fmt.Sprintf("FAIL  %s %s (%.2fs)", p.name, t.name, t.elapsed), t.output.String())
+			default:
+				n.failed++
+				show(&failures, fmt.Sprintf("FAIL  %s %s did not finish", p.name, t.name), t.output.String())
+			}
+		}
+		if n.failed > failedBefore || (p.state != "fail" && p.state != "") {
+			continue
+		}
+		n.failed++
+		switch {
+		case p.build != "" && shownBuilds[p.build]:
+			show(&failures, fmt.Sprintf("FAIL  %s needs %s, which does not build", p.name, p.build), "")
+		case p.build != "" && s.builds[p.build] != nil:
+			shownBuilds[p.build] = true
+			show(&failures, fmt.Sprintf("FAIL  %s does not build", p.name), s.builds[p.build].String())
+		case p.state == "":
+			show(&failures, fmt.Sprintf("FAIL  %s did not finish", p.name), p.output.String())
+		default:
+			show(&failures, fmt.Sprintf("FAIL  %s", p.name), p.output.String())
+		}
+	}
+
+	section(w, skips.String())
+	section(w, failures.String())
+	section(w, s.stray.String())
+	if len(s.packages) == 0 {
+		section(w, "no test results were read: go test did not start\n")
+	}
+	fmt.Fprintf(w, "\n%d passed, %d failed, %d skipped\n", n.passed, n.failed, n.skipped)
+	return n.failed == 0 && len(s.packages) > 0
+}
+
+func section(w io.Writer, text string) {
+	if text != "" {
+		fmt.Fprint(w, "\n", text)
+	}
+}
+
+// show writes a heading and the indented output below it, without the lines
+// in which go test only announces what it does.
+func show(w io.Writer, heading, output string) {
+	fmt.Fprintln(w, heading)
+	if len(output) > maxOutput {
+		half := maxOutput / 2
+		output = output[:half] + "\n... shortened, see build/test.json ...\n" + output[len(output)-half:]
+	}
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\n")
+		if line != "" && !isAnnouncement(line) {
+			fmt.Fprintln(w, "      "+line)
+		}
+	}
+}
+
+// oneLine returns the message of a skipped test, for its line.
+func oneLine(output string) string {
+	var words []string
+	for line := range strings.Lines(output) {
+		if !isAnnouncement(strings.TrimRight(line, "\n")) {
+			words = append(words, strings.TrimSpace(line))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(words, " ")
+}
+
+func isAnnouncement(line string) bool {
+	line = strings.TrimSpace(line)
+	for _, prefix := range []string{"=== ", "--- PASS", "--- FAIL", "--- SKIP", "FAIL\t"} {
+		if strings.HasPrefix(line, prefix) {
+			return true
+		}
+	}
+	return line == "FAIL" || line == "PASS"
+}
