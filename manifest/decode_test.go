@@ -1,0 +1,110 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseReportsEverythingAtOnce(t *testing.T) {
+	ps := problemsOf(t, edited(t, edits{
+		"colour":                            "green",
+		"version":                           7,
+		"display_name":                      remove,
+		"capabilities.human_interaction[0]": "smile",
+		"capabilities.refresh_policy.tempo": "allegro",
+		"streams[1].coverage_policy":        "sometimes",
+		"streams[1].selection.fields":       "all",
+		"streams[2].parent_streams[0]":      "parcels",
+		"streams[3].cursor_field":           "moved_at",
+	}))
+	got := pathsOf(ps)
+	slices.Sort(got)
+	want := []string{
+		"capabilities.human_interaction[0]", "capabilities.refresh_policy.tempo", "colour", "display_name",
+		"streams[1].coverage_policy", "streams[1].selection.fields", "streams[2].parent_streams[0]", "streams[3].cursor_field",
+		"version",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("paths = %q\nwant    %q", got, want)
+	}
+	if lines := strings.Count(ps.Error(), "\n") + 1; lines != len(ps) {
+		t.Errorf("%d lines for %d problems:\n%v", lines, len(ps), ps)
+	}
+}
+
+func TestParseWrongTypes(t *testing.T) {
+	cases := []badCase{
+		{"string", edits{"version": true}, []string{"version"}},
+		{"number", edits{"runtime_requirements.external_tools[0].detect.exit_code": "3"}, []string{"runtime_requirements.external_tools[0].detect.exit_code"}},
+		{"huge number", edits{policyPath + ".maximum_staleness_seconds": 1e300}, []string{policyPath + ".maximum_staleness_seconds"}},
+		{"boolean", edits{"streams[1].incremental": 1}, []string{"streams[1].incremental"}},
+		{"object", edits{"setup": []any{}}, []string{"setup"}},
+		{"map", edits{"runtime_requirements.bindings": []any{"network"}}, []string{"runtime_requirements.bindings"}},
+		{"list", edits{"streams": "all"}, []string{"streams"}},
+		{"list element", edits{"streams[4]": "stamps"}, []string{"streams[4]"}},
+		{"list of strings", edits{"streams[1].query.search[0]": 1}, []string{"streams[1].query.search[0]"}},
+		{"null", edits{"icon": nil}, []string{"icon"}},
+		{"null raw value", edits{"streams[1].views": nil}, []string{"streams[1].views"}},
+		{"key that needs quoting", edits{"why so": 1}, []string{`["why so"]`}},
+		{"nested key that needs quoting", edits{"setup.why so": 1}, []string{`setup["why so"]`}},
+	}
+	runBadCases(t, cases)
+}
+
+func TestParseRepeatedKeys(t *testing.T) {
+	repeat := func(from, to string) []byte {
+		b := bytes.Replace(example(t), []byte(from), []byte(to), 1)
+		if bytes.Equal(b, example(t)) {
+			t.Fatalf("%s is not in the example", from)
+		}
+		return b
+	}
+	cases := []struct {
+		doc  []byte
+		want Problem
+	}{
+		{repeat(`"icon":`, `"icon": "stamp", "icon":`), Problem{"icon", "appears twice", "keep one of the two"}},
+		{repeat(`"network":`, `"network": {}, "network":`), Problem{"runtime_requirements.bindings.network", "appears twice", "keep one of the two"}},
+		{repeat(`"subject": {"type"`, `"subject": {"type": "null", "type"`),
+			Problem{"streams[1].schema", "repeats the key at /properties/subject/type", "keep one of the two"}},
+	}
+	for _, c := range cases {
+		if ps := problemsOf(t, c.doc); !slices.Equal(ps, Problems{c.want}) {
+			t.Errorf("problems = %+v, want %+v", ps, c.want)
+		}
+	}
+}
+
+func TestParseWhatIsNoObject(t *testing.T) {
+	for _, doc := range []string{`[]`, `"manifest"`, `7`, `null`, `true`} {
+		ps := problemsOf(t, []byte(doc))
+		if len(ps) != 1 || ps[0].Path != "" || !strings.HasPrefix(ps.Error(), "manifest: is ") {
+			t.Errorf("%s: problems = %v", doc, ps)
+		}
+	}
+}
+
+func TestParseWhatIsNoJSON(t *testing.T) {
+	for _, doc := range []string{"", "{", "{} {}", "{\"version\": \"\xff\"}", "\ufeff{}", "{'version': 1}"} {
+		_, err := Parse([]byte(doc))
+		var ps Problems
+		if err == nil || errors.As(err, &ps) {
+			t.Errorf("Parse(%q) error = %v, want one that is not Problems", doc, err)
+		}
+	}
+}
+
+func TestProblemText(t *testing.T) {
+	ps := problemsOf(t, edited(t, edits{"streams[2].coverage_policy": "sometimes"}))
+	want := `streams[2].coverage_policy: "sometimes" is not a known value; use one of collect, deferred, inventory_only, unavailable, unsupported`
+	if ps.Error() != want {
+		t.Errorf("error = %s\nwant    %s", ps, want)
+	}
+	long := problemsOf(t, edited(t, edits{"streams[2].coverage_policy": strings.Repeat("é", 500)}))
+	if len(long.Error()) > 300 {
+		t.Errorf("a long value is repeated in full: %s", long)
+	}
+}

@@ -1,0 +1,181 @@
+package manifest
+
+import "slices"
+
+// enum is a closed vocabulary. Its exported list is the only place where the
+// values are enumerated: validation, JSONSchema and the tests read it.
+type enum interface {
+	Valid() bool
+	values() []string
+}
+
+func texts[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = string(v)
+	}
+	return out
+}
+
+// ProtocolVersion names the wire protocol that a connector speaks.
+type ProtocolVersion string
+
+// The protocol versions that this runtime understands.
+const ProtocolVersion010 ProtocolVersion = "0.1.0"
+
+// ProtocolVersions lists every ProtocolVersion.
+var ProtocolVersions = []ProtocolVersion{ProtocolVersion010}
+
+// Valid reports whether v is in ProtocolVersions.
+func (v ProtocolVersion) Valid() bool      { return slices.Contains(ProtocolVersions, v) }
+func (v ProtocolVersion) values() []string { return texts(ProtocolVersions) }
+
+// Binding is something a runtime offers to a connector.
+type Binding string
+
+// The bindings; local_device is offered by the local collector only.
+const (
+	BindingBrowser     Binding = "browser"
+	BindingFilesystem  Binding = "filesystem"
+	BindingInteractive Binding = "interactive"
+	BindingNetwork     Binding = "network"
+	BindingLocalDevice Binding = "local_device"
+)
+
+// Bindings lists every Binding.
+var Bindings = []Binding{BindingBrowser, BindingFilesystem, BindingInteractive, BindingNetwork, BindingLocalDevice}
+
+// Valid reports whether b is in Bindings.
+func (b Binding) Valid() bool      { return slices.Contains(Bindings, b) }
+func (b Binding) values() []string { return texts(Bindings) }
+
+// HumanInteraction is a kind of help that a run may ask of the owner.
+type HumanInteraction string
+
+// The kinds of human interaction.
+const (
+	InteractionCredentials  HumanInteraction = "credentials"
+	InteractionOTP          HumanInteraction = "otp"
+	InteractionManualAction HumanInteraction = "manual_action"
+)
+
+// HumanInteractions lists every HumanInteraction.
+var HumanInteractions = []HumanInteraction{InteractionCredentials, InteractionOTP, InteractionManualAction}
+
+// Valid reports whether h is in HumanInteractions.
+func (h HumanInteraction) Valid() bool      { return slices.Contains(HumanInteractions, h) }
+func (h HumanInteraction) values() []string { return texts(HumanInteractions) }
+
+// RefreshMode is who should start a refresh.
+type RefreshMode string
+
+// The refresh modes: the schedule, the owner, or nobody for now.
+const (
+	RefreshAutomatic RefreshMode = "automatic"
+	RefreshManual    RefreshMode = "manual"
+	RefreshPaused    RefreshMode = "paused"
+)
+
+// RefreshModes lists every RefreshMode.
+var RefreshModes = []RefreshMode{RefreshAutomatic, RefreshManual, RefreshPaused}
+
+// Valid reports whether m is in RefreshModes.
+func (m RefreshMode) Valid() bool      { return slices.Contains(RefreshModes, m) }
+func (m RefreshMode) values() []string { return texts(RefreshModes) }
+
+// InteractionPosture is what a typical refresh asks of the owner.
+type InteractionPosture string
+
+// The interaction postures, from effortless to laborious.
+const (
+	PostureNone               InteractionPosture = "none"
+	PostureCredentials        InteractionPosture = "credentials"
+	PostureOTPLikely          InteractionPosture = "otp_likely"
+	PostureManualActionLikely InteractionPosture = "manual_action_likely"
+)
+
+// InteractionPostures lists every InteractionPosture.
+var InteractionPostures = []InteractionPosture{PostureNone, PostureCredentials, PostureOTPLikely, PostureManualActionLikely}
+
+// Valid reports whether p is in InteractionPostures.
+func (p InteractionPosture) Valid() bool      { return slices.Contains(InteractionPostures, p) }
+func (p InteractionPosture) values() []string { return texts(InteractionPostures) }
+
+// Sensitivity is how strongly a provider reacts to requests.
+type Sensitivity string
+
+// The sensitivities.
+const (
+	SensitivityLow    Sensitivity = "low"
+	SensitivityMedium Sensitivity = "medium"
+	SensitivityHigh   Sensitivity = "high"
+)
+
+// Sensitivities lists every Sensitivity.
+var Sensitivities = []Sensitivity{SensitivityLow, SensitivityMedium, SensitivityHigh}
+
+// Valid reports whether s is in Sensitivities.
+func (s Sensitivity) Valid() bool      { return slices.Contains(Sensitivities, s) }
+func (s Sensitivity) values() []string { return texts(Sensitivities) }
+
+// Modality is how a connection is set up.
+type Modality string
+
+// The setup modalities.
+const (
+	ModalityStaticSecret   Modality = "static_secret"
+	ModalityManualOrUpload Modality = "manual_or_upload"
+	ModalityBrowserSession Modality = "browser_session"
+	ModalityProviderAuth   Modality = "provider_auth"
+	ModalityLocalFiles     Modality = "local_files"
+	ModalityNone           Modality = "none"
+)
+
+// Modalities lists every Modality.
+var Modalities = []Modality{ModalityStaticSecret, ModalityManualOrUpload, ModalityBrowserSession,
+	ModalityProviderAuth, ModalityLocalFiles, ModalityNone}
+
+// Valid reports whether m is in Modalities.
+func (m Modality) Valid() bool      { return slices.Contains(Modalities, m) }
+func (m Modality) values() []string { return texts(Modalities) }
+
+// CredentialKind is what kind of secret the owner hands over.
+type CredentialKind string
+
+// The credential kinds.
+const (
+	CredentialAccessToken         CredentialKind = "access_token"
+	CredentialAPIKey              CredentialKind = "api_key"
+	CredentialAppPassword         CredentialKind = "app_password"
+	CredentialPersonalAccessToken CredentialKind = "personal_access_token"
+	CredentialSecretBundle        CredentialKind = "secret_bundle"
+	CredentialUsernamePassword    CredentialKind = "username_password"
+)
+
+// CredentialKinds lists every CredentialKind.
+var CredentialKinds = []CredentialKind{CredentialAccessToken, CredentialAPIKey, CredentialAppPassword,
+	CredentialPersonalAccessToken, CredentialSecretBundle, CredentialUsernamePassword}
+
+// Valid reports whether k is in CredentialKinds.
+func (k CredentialKind) Valid() bool      { return slices.Contains(CredentialKinds, k) }
+func (k CredentialKind) values() []string { return texts(CredentialKinds) }
+
+// FieldType is how a credential field is shown on a form.
+type FieldType string
+
+// The field types.
+const (
+	FieldText     FieldType = "text"
+	FieldPassword FieldType = "password"
+	FieldEmail    FieldType = "email"
+	FieldURL      FieldType = "url"
+	FieldNumber   FieldType = "number"
+	FieldTextarea FieldType = "textarea"
+)
+
+// FieldTypes lists every FieldType.
+var FieldTypes = []FieldType{FieldText, FieldPassword, FieldEmail, FieldURL, FieldNumber, FieldTextarea}
+
+// Valid reports whether t is in FieldTypes.
+func (t FieldType) Valid() bool      { return slices.Contains(FieldTypes, t) }
+func (t FieldType) values() []string { return texts(FieldTypes) }

@@ -1,0 +1,114 @@
+package manifest
+
+import "slices"
+
+// Semantics is how the records of a stream change over time.
+type Semantics string
+
+// The semantics: records are only added, or a record's newest form replaces the older one.
+const (
+	AppendOnly   Semantics = "append_only"
+	MutableState Semantics = "mutable_state"
+)
+
+// AllSemantics lists every Semantics.
+var AllSemantics = []Semantics{AppendOnly, MutableState}
+
+// Valid reports whether s is in AllSemantics.
+func (s Semantics) Valid() bool      { return slices.Contains(AllSemantics, s) }
+func (s Semantics) values() []string { return texts(AllSemantics) }
+
+// CoveragePolicy is how completely a stream is meant to be collected.
+type CoveragePolicy string
+
+// The coverage policies. Every policy but collect declares an accepted absence.
+const (
+	PolicyCollect       CoveragePolicy = "collect"
+	PolicyDeferred      CoveragePolicy = "deferred"
+	PolicyInventoryOnly CoveragePolicy = "inventory_only"
+	PolicyUnavailable   CoveragePolicy = "unavailable"
+	PolicyUnsupported   CoveragePolicy = "unsupported"
+)
+
+// CoveragePolicies lists every CoveragePolicy.
+var CoveragePolicies = []CoveragePolicy{PolicyCollect, PolicyDeferred, PolicyInventoryOnly,
+	PolicyUnavailable, PolicyUnsupported}
+
+// Valid reports whether p is in CoveragePolicies.
+func (p CoveragePolicy) Valid() bool      { return slices.Contains(CoveragePolicies, p) }
+func (p CoveragePolicy) values() []string { return texts(CoveragePolicies) }
+
+// AvailabilityState is how far a stream is usable in the current mode.
+type AvailabilityState string
+
+// The availability states.
+const (
+	AvailabilitySupported         AvailabilityState = "supported"
+	AvailabilityUnsupportedInMode AvailabilityState = "unsupported_in_mode"
+	AvailabilityExperimental      AvailabilityState = "experimental"
+	AvailabilityDeprecated        AvailabilityState = "deprecated"
+)
+
+// AvailabilityStates lists every AvailabilityState.
+var AvailabilityStates = []AvailabilityState{AvailabilitySupported, AvailabilityUnsupportedInMode,
+	AvailabilityExperimental, AvailabilityDeprecated}
+
+// Valid reports whether s is in AvailabilityStates.
+func (s AvailabilityState) Valid() bool      { return slices.Contains(AvailabilityStates, s) }
+func (s AvailabilityState) values() []string { return texts(AvailabilityStates) }
+
+// CoverageStrategy is the evidence that tells whether a stream is complete.
+type CoverageStrategy string
+
+// The coverage strategies.
+const (
+	StrategyCheckpointWindow       CoverageStrategy = "checkpoint_window"
+	StrategyFullInventory          CoverageStrategy = "full_inventory"
+	StrategyParentDetailAccounting CoverageStrategy = "parent_detail_accounting"
+	StrategySnapshotImportReceipt  CoverageStrategy = "snapshot_import_receipt"
+	StrategySingletonPresence      CoverageStrategy = "singleton_presence"
+)
+
+// CoverageStrategies lists every CoverageStrategy.
+var CoverageStrategies = []CoverageStrategy{StrategyCheckpointWindow, StrategyFullInventory,
+	StrategyParentDetailAccounting, StrategySnapshotImportReceipt, StrategySingletonPresence}
+
+// Valid reports whether s is in CoverageStrategies.
+func (s CoverageStrategy) Valid() bool      { return slices.Contains(CoverageStrategies, s) }
+func (s CoverageStrategy) values() []string { return texts(CoverageStrategies) }
+
+// FreshnessStrategy is the evidence that tells how old a stream's data is.
+type FreshnessStrategy string
+
+// The freshness strategies.
+const (
+	FreshnessDeviceHeartbeat    FreshnessStrategy = "device_heartbeat"
+	FreshnessManualAsOf         FreshnessStrategy = "manual_as_of"
+	FreshnessNotTrackable       FreshnessStrategy = "not_trackable"
+	FreshnessScheduledWindow    FreshnessStrategy = "scheduled_window"
+	FreshnessSourceReportedAsOf FreshnessStrategy = "source_reported_as_of"
+)
+
+// FreshnessStrategies lists every FreshnessStrategy.
+var FreshnessStrategies = []FreshnessStrategy{FreshnessDeviceHeartbeat, FreshnessManualAsOf,
+	FreshnessNotTrackable, FreshnessScheduledWindow, FreshnessSourceReportedAsOf}
+
+// Valid reports whether s is in FreshnessStrategies.
+func (s FreshnessStrategy) Valid() bool      { return slices.Contains(FreshnessStrategies, s) }
+func (s FreshnessStrategy) values() []string { return texts(FreshnessStrategies) }
+
+// Checkpoint is when a stream's records, gaps and cursor become durable.
+type Checkpoint string
+
+// The checkpoints: at each STATE, or only when the run has succeeded.
+const (
+	CheckpointSlice Checkpoint = "slice"
+	CheckpointRun   Checkpoint = "run"
+)
+
+// Checkpoints lists every Checkpoint.
+var Checkpoints = []Checkpoint{CheckpointSlice, CheckpointRun}
+
+// Valid reports whether c is in Checkpoints.
+func (c Checkpoint) Valid() bool      { return slices.Contains(Checkpoints, c) }
+func (c Checkpoint) values() []string { return texts(Checkpoints) }

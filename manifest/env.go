@@ -1,0 +1,79 @@
+package manifest
+
+import "slices"
+
+// EnvNames is every variable that the connector's process may be given, sorted:
+// its environment variables, the paths and tool overrides it reads, the
+// operator's deployment configuration and the captured credentials.
+func (m *Manifest) EnvNames() []string {
+	var names []string
+	for _, v := range m.declaredVariables() {
+		names = append(names, v.name)
+	}
+	return sortedUnique(names)
+}
+
+// CredentialEnv is the variables without which the connector cannot sign in,
+// sorted: those of every required credential field, and every environment
+// variable that is both required and secret.
+func (m *Manifest) CredentialEnv() []string {
+	var names []string
+	if m.RuntimeRequirements != nil {
+		for _, v := range m.RuntimeRequirements.EnvironmentVariables {
+			if v.Required && v.Secret {
+				names = append(names, v.Name)
+			}
+		}
+	}
+	for _, f := range m.credentialFields() {
+		if f.Required {
+			names = append(names, f.Env...)
+		}
+	}
+	return sortedUnique(names)
+}
+
+func (m *Manifest) credentialFields() []CredentialField {
+	if m.Setup == nil || m.Setup.CredentialCapture == nil {
+		return nil
+	}
+	return m.Setup.CredentialCapture.Fields
+}
+
+// variable is the mention of an environment variable at a path.
+type variable struct{ path, name string }
+
+func (m *Manifest) declaredVariables() []variable {
+	var all []variable
+	if rr := m.RuntimeRequirements; rr != nil {
+		for i, v := range rr.EnvironmentVariables {
+			all = append(all, variable{element("runtime_requirements.environment_variables", i) + ".name", v.Name})
+		}
+		for i, p := range rr.LocalPaths {
+			all = append(all, variable{element("runtime_requirements.local_paths", i) + ".path_env", p.PathEnv})
+		}
+		for i, t := range rr.ExternalTools {
+			if name := t.Detect.ExecutableEnvOverride; name != "" {
+				path := element("runtime_requirements.external_tools", i) + ".detect.executable_env_override"
+				all = append(all, variable{path, name})
+			}
+		}
+	}
+	if m.Setup != nil {
+		for i, name := range m.Setup.DeploymentConfig {
+			all = append(all, variable{element("setup.deployment_config", i), name})
+		}
+	}
+	for i, f := range m.credentialFields() {
+		path := element("setup.credential_capture.fields", i) + ".env"
+		for j, name := range f.Env {
+			all = append(all, variable{element(path, j), name})
+		}
+	}
+	return all
+}
+
+func sortedUnique(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}

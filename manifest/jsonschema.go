@@ -1,0 +1,117 @@
+package manifest
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+// JSONSchema is the JSON Schema (draft 2020-12) of a manifest, made from the Go
+// types and the enum lists. It covers every rule that concerns one key alone;
+// Parse also checks the rules that span several keys.
+func JSONSchema() []byte {
+	g := schemaGenerator{definitions: map[string]any{}}
+	root := g.of(reflect.TypeFor[Manifest](), rule{})
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["$defs"] = g.definitions
+	root["title"] = "PDPP connector manifest"
+	root["description"] = "What a connector declares: its streams, what it needs, how it is set up and how often to refresh it. " +
+		"Rules that span several keys are checked when the manifest is parsed."
+	text, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		panic(err) // maps, slices, strings and numbers always encode
+	}
+	return append(text, '\n')
+}
+
+type schemaNode = map[string]any
+
+// schemaGenerator gives each struct and each enum one definition by type name.
+type schemaGenerator struct{ definitions map[string]any }
+
+func (g schemaGenerator) of(t reflect.Type, r rule) schemaNode {
+	switch {
+	case t == rawType && r.object:
+		return schemaNode{"type": "object"}
+	case t == rawType:
+		return schemaNode{"not": schemaNode{"type": "null"}}
+	case t == primaryKeyType:
+		list := g.list(t, r)
+		return schemaNode{"anyOf": []any{list["items"], list}}
+	case t.Implements(reflect.TypeFor[enum]()):
+		return g.enumeration(t)
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return g.of(t.Elem(), r)
+	case reflect.Struct:
+		return g.object(t)
+	case reflect.Map:
+		return schemaNode{"type": "object", "propertyNames": g.of(t.Key(), rule{}), "additionalProperties": g.of(t.Elem(), rule{})}
+	case reflect.Slice:
+		return g.list(t, r)
+	case reflect.Bool:
+		return schemaNode{"type": "boolean"}
+	case reflect.Int:
+		return number(r)
+	default:
+		return text(r)
+	}
+}
+
+func (g schemaGenerator) enumeration(t reflect.Type) schemaNode {
+	values := reflect.Zero(t).Interface().(enum).values()
+	g.definitions[t.Name()] = schemaNode{"type": "string", "enum": values}
+	return reference(t)
+}
+
+func (g schemaGenerator) object(t reflect.Type) schemaNode {
+	if _, known := g.definitions[t.Name()]; known {
+		return reference(t)
+	}
+	properties, required := schemaNode{}, []string{}
+	for _, f := range fieldsOf(t) {
+		property := g.of(t.Field(f.index).Type, f.rule)
+		property["description"] = f.doc
+		properties[f.name] = property
+		if f.rule.required {
+			required = append(required, f.name)
+		}
+	}
+	definition := schemaNode{"type": "object", "additionalProperties": false, "properties": properties}
+	if len(required) > 0 {
+		definition["required"] = required
+	}
+	g.definitions[t.Name()] = definition
+	return reference(t)
+}
+
+func (g schemaGenerator) list(t reflect.Type, r rule) schemaNode {
+	node := schemaNode{"type": "array", "items": g.of(t.Elem(), rule{pattern: r.pattern})}
+	if r.min > 0 {
+		node["minItems"] = r.min
+	}
+	if r.unique {
+		node["uniqueItems"] = true
+	}
+	return node
+}
+
+func reference(t reflect.Type) schemaNode {
+	return schemaNode{"$ref": "#/$defs/" + t.Name()}
+}
+
+func number(r rule) schemaNode {
+	node := schemaNode{"type": "integer", "minimum": r.min}
+	if r.max > 0 {
+		node["maximum"] = r.max
+	}
+	return node
+}
+
+func text(r rule) schemaNode {
+	p := &nonBlank
+	if r.pattern != nil {
+		p = r.pattern
+	}
+	return schemaNode{"type": "string", "pattern": p.re.String()}
+}

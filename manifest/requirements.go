@@ -1,0 +1,47 @@
+package manifest
+
+// RuntimeRequirements is what a connector needs from the machine that runs it.
+type RuntimeRequirements struct {
+	Bindings             map[Binding]BindingUse `json:"bindings,omitempty" doc:"Bindings by name. A run does not start when a required one is not offered."`
+	ExternalTools        []ExternalTool         `json:"external_tools,omitempty" doc:"Programs that must be installed."`
+	EnvironmentVariables []EnvironmentVariable  `json:"environment_variables,omitempty" doc:"Variables that the connector reads. It is given no others."`
+	LocalPaths           []LocalPath            `json:"local_paths,omitempty" doc:"Files or folders that the connector reads."`
+}
+
+// BindingUse is how much a connector depends on a binding.
+type BindingUse struct {
+	Required bool `json:"required,omitempty" doc:"Whether a run is impossible without it. Absent: false."`
+}
+
+// ExternalTool is a program that a connector starts.
+type ExternalTool struct {
+	Name        string     `json:"name" rule:"required" doc:"Name of the tool."`
+	Purpose     string     `json:"purpose,omitempty" doc:"What the connector uses it for."`
+	Detect      ToolDetect `json:"detect" rule:"required" doc:"How readiness finds out whether the tool is installed."`
+	InstallHint string     `json:"install_hint,omitempty" doc:"How the owner installs it."`
+	License     string     `json:"license,omitempty" doc:"Licence of the tool."`
+	MinVersion  string     `json:"min_version,omitempty" doc:"Oldest version that works."`
+}
+
+// ToolDetect is a command whose exit code proves that a tool is installed.
+type ToolDetect struct {
+	Executable            string   `json:"executable" rule:"required" doc:"Program to start."`
+	Args                  []string `json:"args,omitempty" doc:"Its arguments."`
+	ExitCode              int      `json:"exit_code,omitempty" rule:"max=255" doc:"The exit code that means installed. Absent: 0."`
+	ExecutableEnvOverride string   `json:"executable_env_override,omitempty" rule:"pattern=env" doc:"Variable that names another executable."`
+}
+
+// EnvironmentVariable is one variable that a connector reads.
+type EnvironmentVariable struct {
+	Name        string `json:"name" rule:"required,pattern=env" doc:"Name of the variable."`
+	Description string `json:"description,omitempty" doc:"What it is for."`
+	Required    bool   `json:"required,omitempty" doc:"Whether a run is impossible without it. Absent: false."`
+	Secret      bool   `json:"secret,omitempty" doc:"Whether its value is sealed at rest and redacted everywhere. Absent: false."`
+}
+
+// LocalPath is a file or folder that a connector reads.
+type LocalPath struct {
+	PathEnv     string `json:"path_env" rule:"required,pattern=env" doc:"Variable that holds the path."`
+	Description string `json:"description,omitempty" doc:"What is expected there."`
+	Required    bool   `json:"required,omitempty" doc:"Whether a run is impossible without it. Absent: false."`
+}

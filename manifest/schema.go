@@ -1,0 +1,103 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// CompileSchemas compiles the record schema of every stream, by stream name.
+func (m *Manifest) CompileSchemas() (map[string]*jsonschema.Schema, error) {
+	compiled := make(map[string]*jsonschema.Schema, len(m.Streams))
+	for _, s := range m.Streams {
+		schema, err := compileSchema(s.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("compile schema of stream %s: %w", s.Name, err)
+		}
+		compiled[s.Name] = schema
+	}
+	return compiled, nil
+}
+
+// recordSchemaURL is absolute because a relative one would be resolved against
+// the working directory.
+const recordSchemaURL = "https://record-schema.invalid/"
+
+func compileSchema(raw json.RawMessage) (*jsonschema.Schema, error) {
+	if err := refuseExtremeNumbers(raw); err != nil {
+		return nil, err
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(refuseToLoad{})
+	if err := compiler.AddResource(recordSchemaURL, document); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(recordSchemaURL)
+}
+
+// refuseToLoad keeps compilation free of I/O: a manifest is foreign input, and a
+// $ref in it must not read files or reach the network.
+type refuseToLoad struct{}
+
+var errExternalSchema = errors.New("a record schema may not refer to another document")
+
+func (refuseToLoad) Load(string) (any, error) { return nil, errExternalSchema }
+
+var errExtremeNumber = errors.New("a record schema may not hold a number with an exponent of more than three digits")
+
+// refuseExtremeNumbers guards the compiler, which computes with exact fractions:
+// it cannot hold 1e999999999 and panics on it.
+func refuseExtremeNumbers(raw json.RawMessage) error {
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))
+	for {
+		token, err := dec.ReadToken()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if token.Kind() != '0' {
+			continue
+		}
+		text := token.String()
+		if e := strings.IndexAny(text, "eE"); e >= 0 && len(strings.TrimLeft(text[e+1:], "+-0")) > 3 {
+			return errExtremeNumber
+		}
+	}
+}
+
+// outline is the part of a record schema that the manifest's own rules refer to.
+type outline struct {
+	kind       any
+	properties map[string]json.RawMessage
+	required   []string
+}
+
+// outlineOf reads the keywords one by one, because decoding into tagged fields
+// would take Type for type.
+func outlineOf(schema json.RawMessage) (outline, error) {
+	var keywords map[string]json.RawMessage
+	if err := json.Unmarshal(schema, &keywords); err != nil {
+		return outline{}, err
+	}
+	var o outline
+	for keyword, into := range map[string]any{"type": &o.kind, "properties": &o.properties, "required": &o.required} {
+		if value, ok := keywords[keyword]; ok {
+			if err := json.Unmarshal(value, into); err != nil {
+				return outline{}, err
+			}
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,91 @@
+package manifest
+
+import "encoding/json"
+
+// Stream is one kind of record that a connector emits.
+type Stream struct {
+	Name              string            `json:"name" rule:"required,pattern=stream" doc:"Name, unique within the manifest."`
+	Description       string            `json:"description,omitempty" doc:"What the records are."`
+	Display           *Display          `json:"display,omitempty" doc:"How the stream is shown to the owner."`
+	Semantics         Semantics         `json:"semantics" rule:"required" doc:"How records change over time."`
+	Schema            json.RawMessage   `json:"schema" rule:"required,object" doc:"JSON Schema of one record, with type object."`
+	PrimaryKey        PrimaryKey        `json:"primary_key" rule:"required,min=1,unique" doc:"Fields that identify a record: one name or a list of names."`
+	CursorField       string            `json:"cursor_field,omitempty" doc:"Field that an incremental run resumes by."`
+	ConsentTimeField  string            `json:"consent_time_field,omitempty" doc:"Field that a time range of a grant is applied to."`
+	Incremental       bool              `json:"incremental,omitempty" doc:"Whether a run can fetch changes only. Absent: false."`
+	Selection         *Selection        `json:"selection,omitempty" doc:"Which parts of the stream a request may select."`
+	Query             *Query            `json:"query,omitempty" doc:"What readers may search and filter by."`
+	Views             json.RawMessage   `json:"views,omitempty" doc:"Presentation, passed through untouched."`
+	Relationships     json.RawMessage   `json:"relationships,omitempty" doc:"Presentation, passed through untouched."`
+	Required          *bool             `json:"required,omitempty" doc:"Whether the stream votes on the health of the connection. Absent: true."`
+	CoveragePolicy    CoveragePolicy    `json:"coverage_policy,omitempty" doc:"How completely the stream is meant to be collected. Absent: collect."`
+	Availability      *Availability     `json:"availability,omitempty" doc:"How far the stream is usable."`
+	CoverageStrategy  CoverageStrategy  `json:"coverage_strategy,omitempty" doc:"Evidence that tells whether the stream is complete."`
+	FreshnessStrategy FreshnessStrategy `json:"freshness_strategy,omitempty" doc:"Evidence that tells how old the data is."`
+	StateStream       string            `json:"state_stream,omitempty" doc:"Stream whose checkpoint this one rides on; needs coverage_strategy checkpoint_window."`
+	ParentStreams     []string          `json:"parent_streams,omitempty" rule:"min=1,unique" doc:"Streams whose records this one details; needs coverage_strategy parent_detail_accounting."`
+	Checkpoint        Checkpoint        `json:"checkpoint,omitempty" doc:"When records, gaps and cursor become durable. Absent: run."`
+}
+
+// PrimaryKey names the fields that identify a record. Parse accepts a single
+// name as a list of one.
+type PrimaryKey []string
+
+// Display is how a stream is shown to the owner.
+type Display struct {
+	Label  string `json:"label,omitempty" doc:"Short name in the owner's words."`
+	Detail string `json:"detail,omitempty" doc:"What the stream holds, in a sentence."`
+}
+
+// Selection is which parts of a stream a request may select.
+type Selection struct {
+	Fields    bool `json:"fields,omitempty" doc:"Whether single fields may be selected. Absent: false."`
+	Resources bool `json:"resources,omitempty" doc:"Whether single records may be selected. Absent: false."`
+}
+
+// Query is what readers may search and filter by.
+type Query struct {
+	Search []string `json:"search,omitempty" rule:"unique" doc:"Fields indexed for full-text search."`
+	Filter []string `json:"filter,omitempty" rule:"unique" doc:"Fields that readers may filter by."`
+}
+
+// Availability is how far a stream is usable in the connector's current mode.
+type Availability struct {
+	State       AvailabilityState `json:"state" rule:"required" doc:"How far the stream is usable."`
+	Mode        string            `json:"mode,omitempty" doc:"The mode that the state speaks of."`
+	Reason      string            `json:"reason,omitempty" doc:"Why, in words for the owner."`
+	FutureModes []string          `json:"future_modes,omitempty" rule:"unique" doc:"Modes that may support the stream later."`
+}
+
+// IsRequired reports whether the stream votes on the connection's health; it
+// does unless the manifest says otherwise.
+func (s *Stream) IsRequired() bool {
+	return s.Required == nil || *s.Required
+}
+
+// Policy is the declared coverage policy; absent means collect.
+func (s *Stream) Policy() CoveragePolicy {
+	if s.CoveragePolicy == "" {
+		return PolicyCollect
+	}
+	return s.CoveragePolicy
+}
+
+// Commit is the declared checkpoint; absent means run, as a connector expects
+// that knows nothing of slices.
+func (s *Stream) Commit() Checkpoint {
+	if s.Checkpoint == "" {
+		return CheckpointRun
+	}
+	return s.Checkpoint
+}
+
+// RequiredFields is what schema.required lists: the fields that a selection
+// cannot leave out. It is nil for a schema that is not valid.
+func (s *Stream) RequiredFields() []string {
+	outline, err := outlineOf(s.Schema)
+	if err != nil {
+		return nil
+	}
+	return outline.required
+}

@@ -1,0 +1,98 @@
+package manifest
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Validate applies every rule that Parse applies. It returns nil or Problems.
+func (m *Manifest) Validate() error {
+	return m.problems().err()
+}
+
+func (m *Manifest) problems() Problems {
+	var shape, ps Problems
+	shape.shape("", reflect.ValueOf(m).Elem(), rule{})
+	ps.checkKey(m)
+	ps.checkVariables(m)
+	ps.checkSetup(m.Setup)
+	ps.checkRefreshPolicy(m.RefreshPolicy())
+	ps.checkStreams(m.Streams)
+	ps.checkDependencies(m.Streams)
+	return append(shape, ps.except(shape)...)
+}
+
+func (ps *Problems) checkKey(m *Manifest) {
+	if m.ConnectorKey == "" && m.ConnectorID != "" && m.Key() == "" {
+		ps.add("connector_id", "does not end in a name that could be the short key", "add connector_key")
+	}
+}
+
+// checkVariables keeps names unambiguous, and keeps the PDPP_ namespace to the
+// runtime: a connector could otherwise ask for the server's own secrets by name.
+func (ps *Problems) checkVariables(m *Manifest) {
+	own := m.EnvPrefix() + "_"
+	for _, v := range m.declaredVariables() {
+		if strings.HasPrefix(v.name, "PDPP_") && !strings.HasPrefix(v.name, own) {
+			ps.add(v.path, quote(v.name)+" belongs to the runtime", "begin it with "+own+" or with the provider's name")
+		}
+	}
+	if m.RuntimeRequirements != nil {
+		seen := map[string]bool{}
+		for i, v := range m.RuntimeRequirements.EnvironmentVariables {
+			if seen[v.Name] && v.Name != "" {
+				path := element("runtime_requirements.environment_variables", i) + ".name"
+				ps.add(path, quote(v.Name)+" is declared twice", "declare it once")
+			}
+			seen[v.Name] = true
+		}
+	}
+}
+
+func (ps *Problems) checkSetup(s *Setup) {
+	if s == nil {
+		return
+	}
+	if s.Modality == ModalityStaticSecret && s.CredentialCapture == nil {
+		ps.add("setup.credential_capture", "is missing although the modality is static_secret", "describe the form that asks for the secret")
+	}
+	if s.CredentialCapture == nil {
+		return
+	}
+	if s.Modality == ModalityNone {
+		ps.add("setup.credential_capture", "is given although the modality is none", "remove it or choose another modality")
+	}
+	names, variables := map[string]bool{}, map[string]int{}
+	for i, f := range s.CredentialCapture.Fields {
+		path := element("setup.credential_capture.fields", i)
+		if names[f.Name] && f.Name != "" {
+			ps.add(path+".name", quote(f.Name)+" is used twice", "give each field its own name")
+		}
+		names[f.Name] = true
+		for j, name := range f.Env {
+			if other, used := variables[name]; used && other != i {
+				ps.add(element(path+".env", j), quote(name)+" already carries another field", "give each field its own variables")
+			}
+			variables[name] = i
+		}
+	}
+}
+
+func (ps *Problems) checkRefreshPolicy(p *RefreshPolicy) {
+	if p == nil {
+		return
+	}
+	const path = "capabilities.refresh_policy"
+	if p.RecommendedIntervalSeconds > 0 && p.RecommendedIntervalSeconds < p.MinimumIntervalSeconds {
+		ps.add(path+".recommended_interval_seconds",
+			fmt.Sprintf("%d is below the minimum of %d", p.RecommendedIntervalSeconds, p.MinimumIntervalSeconds),
+			"raise it, or lower minimum_interval_seconds")
+	}
+	friction := p.InteractionPosture == PostureOTPLikely || p.InteractionPosture == PostureManualActionLikely
+	if friction && p.RecommendedMode == RefreshAutomatic && !p.AssistedAfterOwnerAuth {
+		ps.add(path+".assisted_after_owner_auth",
+			"is not true although the mode is automatic and the posture "+string(p.InteractionPosture),
+			"set it to true if runs go on unattended after the owner signs in, or recommend manual")
+	}
+}
