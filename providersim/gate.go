@@ -1,0 +1,156 @@
+package providersim
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// GateOptions says how a provider speaks about its own errors.
+type GateOptions struct {
+	// Now is the clock of buckets, announced limits and the Date header; nil
+	// means the wall clock.
+	Now func() time.Time
+	// Latency delays every answer, whatever faults are installed.
+	Latency time.Duration
+	// ErrorBody renders a refusal in the provider's JSON shape. The gate uses
+	// the codes rate_limited, unavailable, internal and token_expired. Nil means
+	// {"error":"<code>"}.
+	ErrorBody func(code string) []byte
+	// Label names the credential of a request for the request log without
+	// revealing it; nil leaves labels out.
+	Label func(*http.Request) string
+}
+
+// Gate stands in front of a provider's routes: it counts requests and injects
+// faults. It is safe for concurrent use.
+type Gate struct {
+	opts GateOptions
+
+	mu     sync.Mutex
+	lastID int
+	faults []*installed
+	limits []limit
+	stats  Stats
+	log    []Request
+}
+
+// installed is a fault with its progress.
+type installed struct {
+	Fault
+	seen   int
+	bucket bucket
+}
+
+// limit is a Retry-After that a client was told about.
+type limit struct {
+	scope Fault
+	until time.Time
+}
+
+// NewGate returns a gate without faults.
+func NewGate(opts GateOptions) *Gate {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.ErrorBody == nil {
+		opts.ErrorBody = func(code string) []byte { return EncodeJSON(map[string]string{"error": code}) }
+	}
+	return &Gate{opts: opts, stats: newStats()}
+}
+
+// Add installs a fault and returns its id.
+func (g *Gate) Add(f Fault) (int, error) {
+	if err := f.validate(); err != nil {
+		return 0, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lastID++
+	f.ID = g.lastID
+	g.faults = append(g.faults, &installed{Fault: f, bucket: newBucket(f.Rate, f.Burst, g.opts.Now())})
+	return f.ID, nil
+}
+
+// Remove takes one fault away.
+func (g *Gate) Remove(id int) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := slices.IndexFunc(g.faults, func(f *installed) bool { return f.ID == id })
+	if i < 0 {
+		return fmt.Errorf("no fault %d", id)
+	}
+	g.faults = slices.Delete(g.faults, i, i+1)
+	return nil
+}
+
+// Clear takes all faults away. A Retry-After that was already announced keeps
+// counting early requests until it has passed.
+func (g *Gate) Clear() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.faults = nil
+}
+
+// Faults lists the installed faults, spent ones included.
+func (g *Gate) Faults() []Fault {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := make([]Fault, 0, len(g.faults))
+	for _, f := range g.faults {
+		out = append(out, f.Fault)
+	}
+	return out
+}
+
+// Wrap puts the gate in front of routes. Requests are counted by the route
+// pattern that they match.
+func (g *Gate) Wrap(routes *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, pattern := routes.Handler(r)
+		p := g.admit(r, pattern)
+		defer g.leave()
+
+		if !pause(r.Context(), p.delay) {
+			return
+		}
+		answer := p.answer
+		if answer == nil {
+			answer = newReply()
+			routes.ServeHTTP(answer, r.WithContext(withPageFault(r.Context(), p.page)))
+		}
+		for _, f := range p.damage {
+			answer.apply(f)
+		}
+		answer.header.Set("Date", g.opts.Now().UTC().Format(http.TimeFormat))
+		// Counting before sending lets a client that has its answer read
+		// counters that already include it.
+		g.record(r, answer.status, p.kinds)
+		switch {
+		case p.reset:
+			answer.sendHalf(w)
+		case p.drip != nil:
+			answer.sendSlowly(r.Context(), w, *p.drip)
+		default:
+			answer.send(w)
+		}
+	})
+}
+
+// pause waits for d and reports whether ctx lasted that long.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,141 @@
+package providersim
+
+import (
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+)
+
+const signInPage = "<!doctype html><html><head><title>Sign in</title></head>" +
+	"<body><form method=\"post\" action=\"/session\"><input name=\"email\"></form></body></html>\n"
+
+// plan is what the gate does to one request.
+type plan struct {
+	kinds  []Kind // applied faults
+	delay  time.Duration
+	answer *reply // sent in the provider's place when set
+	page   PageFault
+	damage []Fault
+	drip   *Fault
+	reset  bool
+}
+
+// admit counts an arriving request and decides its fate.
+func (g *Gate) admit(r *http.Request, pattern string) plan {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.opts.Now()
+	g.stats.arrive(pattern)
+	g.limits = slices.DeleteFunc(g.limits, func(l limit) bool { return !now.Before(l.until) })
+	if slices.ContainsFunc(g.limits, func(l limit) bool { return l.scope.matches(r) }) {
+		g.stats.WhileLimited++
+	}
+
+	p := plan{delay: g.opts.Latency}
+	for _, f := range g.faults {
+		if !f.matches(r) || p.answer != nil && f.Kind != Latency {
+			continue
+		}
+		f.seen++
+		if f.seen <= f.Skip || f.Count > 0 && f.seen > f.Skip+f.Count {
+			continue
+		}
+		if g.apply(&p, f, now) {
+			p.kinds = append(p.kinds, f.Kind)
+		}
+	}
+	return p
+}
+
+// apply adds one fault to the plan and reports whether it has an effect.
+func (g *Gate) apply(p *plan, f *installed, now time.Time) bool {
+	switch f.Kind {
+	case Throttle:
+		status := f.Status
+		if status == 0 {
+			status = http.StatusTooManyRequests
+		}
+		p.answer = g.refuse(f.Fault, status, "rate_limited", f.Seconds, now)
+	case Bucket:
+		wait := f.bucket.take(now)
+		if wait == 0 {
+			return false
+		}
+		seconds := int(math.Ceil(wait.Seconds()))
+		p.answer = g.refuse(f.Fault, http.StatusTooManyRequests, "rate_limited", seconds, now)
+	case Unavailable:
+		p.answer = g.refuse(f.Fault, http.StatusServiceUnavailable, "unavailable", f.Seconds, now)
+	case ServerError:
+		p.answer = jsonReply(http.StatusInternalServerError, g.opts.ErrorBody("internal"))
+	case ExpiredToken:
+		p.answer = jsonReply(http.StatusUnauthorized, g.opts.ErrorBody("token_expired"))
+	case HTML:
+		p.answer = jsonReply(http.StatusOK, []byte(signInPage))
+		p.answer.header.Set("Content-Type", "text/html; charset=utf-8")
+	case EmptyBody:
+		p.answer = jsonReply(http.StatusOK, nil)
+	case TruncatedJSON, WrongContentType, WrongType, MissingField:
+		p.damage = append(p.damage, f.Fault)
+	case SlowDrip:
+		p.drip = &f.Fault
+	case Reset:
+		p.reset = true
+	case RepeatCursor:
+		p.page.repeat = true
+	case SelfCursor:
+		p.page.self = true
+	case ShortPages:
+		p.page.short, p.page.items = true, f.Items
+	case EmptyPages:
+		p.page.short, p.page.items = true, 0
+	case Latency:
+		p.delay += time.Duration(f.DelayMS) * time.Millisecond
+	}
+	return true
+}
+
+// refuse builds a refusal and remembers what it told the client to wait.
+func (g *Gate) refuse(f Fault, status int, code string, seconds int, now time.Time) *reply {
+	answer := jsonReply(status, g.opts.ErrorBody(code))
+	until := now.Add(time.Duration(seconds) * time.Second)
+	switch f.RetryAfter {
+	case RetrySeconds:
+		answer.header.Set("Retry-After", strconv.Itoa(seconds))
+	case RetryDate:
+		if whole := until.Truncate(time.Second); whole.Before(until) {
+			until = whole.Add(time.Second)
+		}
+		answer.header.Set("Retry-After", until.UTC().Format(http.TimeFormat))
+	default:
+		return answer
+	}
+	g.limits = append(g.limits, limit{scope: f, until: until})
+	return answer
+}
+
+// bucket is a token bucket that starts full.
+type bucket struct {
+	rate, burst, tokens float64
+	last                time.Time
+}
+
+func newBucket(rate float64, burst int, now time.Time) bucket {
+	return bucket{rate: rate, burst: float64(burst), tokens: float64(burst), last: now}
+}
+
+// take spends a token and returns zero, or leaves the bucket alone and returns
+// how long it takes until one is there.
+func (b *bucket) take(now time.Time) time.Duration {
+	if elapsed := now.Sub(b.last); elapsed > 0 {
+		b.tokens = min(b.burst, b.tokens+elapsed.Seconds()*b.rate)
+		b.last = now
+	}
+	// The tolerance absorbs the rounding of a wait that was computed here.
+	if b.tokens >= 1-1e-6 {
+		b.tokens = max(0, b.tokens-1)
+		return 0
+	}
+	return time.Duration(math.Ceil((1 - b.tokens) / b.rate * float64(time.Second)))
+}

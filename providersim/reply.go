@@ -1,0 +1,140 @@
+package providersim
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// reply is a whole answer held back so that a fault can damage it. It is the
+// http.ResponseWriter that a provider's routes write to.
+type reply struct {
+	status int
+	header http.Header
+	body   bytes.Buffer
+}
+
+func newReply() *reply {
+	return &reply{status: http.StatusOK, header: http.Header{}}
+}
+
+func jsonReply(status int, body []byte) *reply {
+	a := newReply()
+	a.status = status
+	a.header.Set("Content-Type", "application/json")
+	a.body.Write(body)
+	return a
+}
+
+func (a *reply) Header() http.Header         { return a.header }
+func (a *reply) WriteHeader(status int)      { a.status = status }
+func (a *reply) Write(p []byte) (int, error) { return a.body.Write(p) }
+
+// apply damages the answer as the fault asks.
+func (a *reply) apply(f Fault) {
+	switch f.Kind {
+	case TruncatedJSON:
+		a.body.Truncate(a.body.Len() / 2)
+	case WrongContentType:
+		a.header.Set("Content-Type", "text/plain; charset=utf-8")
+	case WrongType:
+		a.editFirstItem(f.Field, func(item map[string]any, field string) {
+			if _, isNumber := item[field].(json.Number); isNumber {
+				item[field] = "forty-two"
+			} else {
+				item[field] = 42
+			}
+		})
+	case MissingField:
+		a.editFirstItem(f.Field, func(item map[string]any, field string) { delete(item, field) })
+	}
+}
+
+// editFirstItem changes the first object of every list in the answer. An
+// answer without such a list stays as it is.
+func (a *reply) editFirstItem(field string, edit func(item map[string]any, field string)) {
+	if field == "" {
+		field = "id"
+	}
+	var top map[string]any
+	dec := json.NewDecoder(bytes.NewReader(a.body.Bytes()))
+	dec.UseNumber()
+	if dec.Decode(&top) != nil {
+		return
+	}
+	for _, value := range top {
+		if list, ok := value.([]any); ok && len(list) > 0 {
+			if item, ok := list[0].(map[string]any); ok {
+				edit(item, field)
+			}
+		}
+	}
+	a.body.Reset()
+	a.body.Write(EncodeJSON(top))
+}
+
+func (a *reply) writeHead(w http.ResponseWriter) {
+	maps.Copy(w.Header(), a.header)
+	w.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
+	w.WriteHeader(a.status)
+}
+
+// The client may be gone; what could not be sent is nobody's concern here.
+func (a *reply) send(w http.ResponseWriter) {
+	a.writeHead(w)
+	_, _ = w.Write(a.body.Bytes())
+}
+
+func (a *reply) sendSlowly(ctx context.Context, w http.ResponseWriter, f Fault) {
+	size, delay := f.ChunkBytes, time.Duration(f.DelayMS)*time.Millisecond
+	if size == 0 {
+		size = 64
+	}
+	if delay == 0 {
+		delay = 10 * time.Millisecond
+	}
+	a.writeHead(w)
+	flush := http.NewResponseController(w)
+	for first := true; a.body.Len() > 0; first = false {
+		if !first && !pause(ctx, delay) {
+			return
+		}
+		if _, err := w.Write(a.body.Next(size)); err != nil || flush.Flush() != nil {
+			return
+		}
+	}
+}
+
+// sendHalf promises the whole body, sends half and breaks the connection. Over
+// TCP the peer sees a reset, over any other transport an early end.
+func (a *reply) sendHalf(w http.ResponseWriter) {
+	a.writeHead(w)
+	_, _ = w.Write(a.body.Bytes()[:a.body.Len()/2])
+	control := http.NewResponseController(w)
+	_ = control.Flush()
+	conn, _, err := control.Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+// EncodeJSON renders v compactly and leaves characters such as < as they are.
+// It panics when v cannot be rendered, which is a mistake of the simulator.
+func EncodeJSON(v any) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,107 @@
+package providersim
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Stats counts what a client did since the start or the last reset.
+type Stats struct {
+	Requests int `json:"requests"`
+	// ByPattern counts by route, e.g. "GET /v1/threads/{id}".
+	ByPattern map[string]int `json:"by_pattern"`
+	// ByStatus counts by the status that was sent.
+	ByStatus map[int]int `json:"by_status"`
+	// ByFault counts the requests that each kind of fault affected.
+	ByFault map[Kind]int `json:"by_fault"`
+	// Throttled counts refusals by Throttle and Bucket faults.
+	Throttled int `json:"throttled"`
+	// WhileLimited counts requests that arrived inside the scope of an
+	// announced Retry-After before it had passed. They are served normally
+	// unless a fault says otherwise.
+	WhileLimited int `json:"while_limited"`
+	InFlight     int `json:"in_flight"`
+	MaxInFlight  int `json:"max_in_flight"`
+}
+
+// Request is one line of the request log.
+type Request struct {
+	At         time.Time `json:"at"`
+	Method     string    `json:"method"`
+	Path       string    `json:"path"`
+	Query      string    `json:"query,omitempty"`
+	Credential string    `json:"credential,omitempty"`
+	Status     int       `json:"status"`
+	Faults     []Kind    `json:"faults,omitempty"`
+}
+
+// logSize bounds the request log; older lines make room for newer ones.
+const logSize = 4096
+
+func newStats() Stats {
+	return Stats{ByPattern: map[string]int{}, ByStatus: map[int]int{}, ByFault: map[Kind]int{}}
+}
+
+func (s *Stats) arrive(pattern string) {
+	s.Requests++
+	s.ByPattern[pattern]++
+	s.InFlight++
+	s.MaxInFlight = max(s.MaxInFlight, s.InFlight)
+}
+
+func (g *Gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stats.InFlight--
+}
+
+// record notes the answer that is about to be sent.
+func (g *Gate) record(r *http.Request, status int, applied []Kind) {
+	line := Request{
+		At: g.opts.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status, Faults: applied,
+	}
+	if g.opts.Label != nil {
+		line.Credential = g.opts.Label(r)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stats.ByStatus[status]++
+	for _, kind := range applied {
+		g.stats.ByFault[kind]++
+		if kind == Throttle || kind == Bucket {
+			g.stats.Throttled++
+		}
+	}
+	if len(g.log) == 2*logSize {
+		g.log = slices.Delete(g.log, 0, logSize)
+	}
+	g.log = append(g.log, line)
+}
+
+// Stats returns a copy of the counters.
+func (g *Gate) Stats() Stats {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.stats
+	s.ByPattern, s.ByStatus, s.ByFault = maps.Clone(s.ByPattern), maps.Clone(s.ByStatus), maps.Clone(s.ByFault)
+	return s
+}
+
+// Requests returns the latest requests, oldest first.
+func (g *Gate) Requests() []Request {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.log[max(0, len(g.log)-logSize):])
+}
+
+// ResetStats puts counters to zero and forgets the request log and announced
+// limits. Requests under way stay counted as in flight.
+func (g *Gate) ResetStats() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	inFlight := g.stats.InFlight
+	g.stats, g.log, g.limits = newStats(), nil, nil
+	g.stats.InFlight, g.stats.MaxInFlight = inFlight, inFlight
+}
