@@ -1,0 +1,116 @@
+package protocol
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// newMessage makes an empty message of the named type, nil for a name that is unknown.
+func newMessage(name MessageType) Message {
+	switch name {
+	case TypeRecord:
+		return &Record{}
+	case TypeState:
+		return &State{}
+	case TypeProgress:
+		return &Progress{}
+	case TypeInteraction:
+		return &Interaction{}
+	case TypeSkipResult:
+		return &SkipResult{}
+	case TypeDetailGap:
+		return &DetailGap{}
+	case TypeDetailCoverage:
+		return &DetailCoverage{}
+	case TypeDetailGapsPageRequest:
+		return &DetailGapsPageRequest{}
+	case TypeDetailGapAttempted:
+		return &DetailGapAttempted{}
+	case TypeDetailGapRecovered:
+		return &DetailGapRecovered{}
+	case TypeAssistance:
+		return &Assistance{}
+	case TypeAssistanceStatus:
+		return &AssistanceStatus{}
+	case TypeDone:
+		return &Done{}
+	case TypeStart:
+		return &Start{}
+	case TypeInteractionResponse:
+		return &InteractionResponse{}
+	case TypeDetailGapsPageResponse:
+		return &DetailGapsPageResponse{}
+	default:
+		return nil
+	}
+}
+
+// requiredMembers must be present, whatever their value.
+var requiredMembers = map[MessageType][]string{
+	TypeState:                  {"stream", "cursor"},
+	TypeProgress:               {"message"},
+	TypeInteraction:            {"request_id", "kind", "message"},
+	TypeDetailGap:              {"stream", "reason", "retryable"},
+	TypeDetailCoverage:         {"stream", "state_stream", "required_keys", "hydrated_keys"},
+	TypeDetailGapsPageRequest:  {"request_id"},
+	TypeDetailGapAttempted:     {"gap_id", "lease_id", "stream"},
+	TypeDetailGapRecovered:     {"gap_id", "stream"},
+	TypeAssistance:             {"assistance_request_id", "progress_posture", "owner_action", "response_contract", "message"},
+	TypeAssistanceStatus:       {"assistance_request_id", "status"},
+	TypeDone:                   {"status", "records_emitted"},
+	TypeStart:                  {"run_id", "collection_mode", "scope", "bindings"},
+	TypeInteractionResponse:    {"request_id", "status"},
+	TypeDetailGapsPageResponse: {"request_id", "detail_gaps"},
+}
+
+func typeNames(dir Direction) []string {
+	list := ConnectorTypes
+	if dir == ToConnector {
+		list = RunnerTypes
+	}
+	out := make([]string, len(list))
+	for i, t := range list {
+		out[i] = string(t)
+	}
+	return out
+}
+
+// A rule is a condition that must hold and the words for it.
+type rule struct {
+	holds bool
+	want  string
+}
+
+func firstBroken(rules ...rule) *Violation {
+	for _, r := range rules {
+		if !r.holds {
+			return &Violation{Subtype: InvalidField, Expected: []string{r.want}}
+		}
+	}
+	return nil
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+func objectOr(v jsontext.Value, absent bool) bool {
+	return absent && v == nil || v != nil && v.Kind() == '{'
+}
+
+func enum[T ~string](name string, v T, list []T) rule {
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i] = string(w)
+	}
+	return rule{oneOf(v, list), name + ": " + strings.Join(words, "|")}
+}
+
+func optionalEnum[T ~string](name string, v T, list []T) rule {
+	if v == "" {
+		return rule{holds: true}
+	}
+	return enum(name, v, list)
+}
+
+var errorCode = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)

@@ -1,0 +1,41 @@
+package protocol
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxSafeInt is the largest integer that every JSON implementation keeps exactly.
+const maxSafeInt = 1<<53 - 1
+
+// Count is an optional measurement. A value that is not a safe non-negative
+// integer reads as not measured, because a wrong count is worse than none.
+type Count struct {
+	N        int64
+	Measured bool
+}
+
+// CountOf is a measured count.
+func CountOf(n int64) Count { return Count{N: n, Measured: true} }
+
+// IsZero lets omitzero leave an unmeasured count out.
+func (c Count) IsZero() bool { return !c.Measured }
+
+// MarshalJSONTo writes the number.
+func (c Count) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return enc.WriteToken(jsontext.Int(c.N))
+}
+
+// UnmarshalJSONFrom drops what is not a safe count.
+func (c *Count) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	*c = Count{}
+	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil && n >= 0 && n <= maxSafeInt {
+		*c = CountOf(n)
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package protocol
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// encoding escapes U+2028 and U+2029, which some readers take for line ends.
+var encoding = json.JoinOptions(jsontext.EscapeForJS(true), json.Deterministic(true))
+
+// AppendLine appends the message as one LF-terminated line.
+func AppendLine(dst []byte, m Message) ([]byte, error) {
+	if r, ok := m.(*Record); ok {
+		return appendRecord(dst, r)
+	}
+	body, err := json.Marshal(m, encoding)
+	if err != nil {
+		return dst, fmt.Errorf("encode %s: %w", m.Type(), err)
+	}
+	dst = append(dst, `{"type":"`...)
+	dst = append(dst, m.Type()...)
+	dst = append(dst, '"')
+	if len(body) > len("{}") {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, body[1:]...)
+	return append(dst, '\n'), nil
+}
+
+func appendRecord(dst []byte, r *Record) ([]byte, error) {
+	start := len(dst)
+	dst = append(dst, `{"type":"RECORD","stream":`...)
+	dst, err := jsontext.AppendQuote(dst, r.Stream)
+	if err == nil {
+		dst = append(dst, `,"key":`...)
+		dst, err = jsontext.AppendQuote(dst, r.Key)
+	}
+	if err == nil && r.Op == OpDelete {
+		dst = append(dst, `,"op":"delete"`...)
+	}
+	if err == nil && r.Data != nil {
+		dst = append(dst, `,"data":`...)
+		dst, err = jsontext.AppendFormat(dst, r.Data, jsontext.EscapeForJS(true))
+	}
+	if err == nil && r.EmittedAt != "" {
+		dst = append(dst, `,"emitted_at":`...)
+		dst, err = jsontext.AppendQuote(dst, r.EmittedAt)
+	}
+	if err != nil {
+		return dst[:start], fmt.Errorf("encode record of stream %q: %w", r.Stream, err)
+	}
+	return append(dst, '}', '\n'), nil
+}

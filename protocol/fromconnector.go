@@ -1,0 +1,248 @@
+package protocol
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// Message is one line of the protocol. The set of implementations is closed.
+type Message interface {
+	Type() MessageType
+	// check reports the first broken rule that the message shows by itself.
+	check() *Violation
+}
+
+// Record is data for one key, or, with OpDelete, its tombstone. Data aliases
+// the decoded line; Clone it to keep it.
+type Record struct {
+	Stream    string
+	Key       string // canonical: a compound key is its minified JSON array
+	Op        Op
+	Data      jsontext.Value
+	EmittedAt string
+
+	fields []Field
+}
+
+// Field is one top-level member of a record's data, still encoded.
+type Field struct {
+	Name  string
+	Value jsontext.Value
+}
+
+// Fields lists the top-level members of Data in wire order. It is filled by the
+// decoder, which sees them anyway, so that gates need no second pass, and it is
+// valid for as long as the decoded line is.
+func (r *Record) Fields() []Field { return r.fields }
+
+// State is a checkpoint. For a slice-checkpoint stream it closes a slice; for a
+// run-checkpoint stream it is staged until the run succeeds.
+type State struct {
+	Stream string         `json:"stream"`
+	Cursor jsontext.Value `json:"cursor"`
+	// Mode names the bookmark; absent is the steady-state one.
+	Mode CursorMode `json:"mode,omitzero"`
+	// Accounted is the slice's own coverage when the stream anchors a detail
+	// lane: with it the slice can commit before the lane's DETAIL_COVERAGE.
+	Accounted *KeyCoverage `json:"accounted,omitzero"`
+}
+
+// KeyCoverage says what became of every key that was considered.
+type KeyCoverage struct {
+	RequiredKeys     KeyList `json:"required_keys"`
+	HydratedKeys     KeyList `json:"hydrated_keys"`
+	GapKeys          KeyList `json:"gap_keys,omitempty"`
+	OptionalSkipKeys KeyList `json:"optional_skip_keys,omitempty"`
+}
+
+// Progress is for display; its structured parts are evidence.
+type Progress struct {
+	Message        string          `json:"message"`
+	Stream         string          `json:"stream,omitzero"`
+	Count          *float64        `json:"count,omitzero"`
+	Total          *float64        `json:"total,omitzero"`
+	ProviderBudget *ProviderBudget `json:"provider_budget,omitzero"`
+	CollectionRate *CollectionRate `json:"collection_rate,omitzero"`
+
+	AttachmentRecovery  jsontext.Value `json:"attachment_recovery_outcome,omitzero"`
+	AttachmentHydration jsontext.Value `json:"attachment_hydration_failure_outcome,omitzero"`
+}
+
+// CollectionRate is the governor's live rate; absent when pacing is off, never a false zero.
+type CollectionRate struct {
+	Object              string       `json:"object"`
+	CurrentIntervalMS   float64      `json:"current_interval_ms"`
+	CeilingIntervalMS   float64      `json:"ceiling_interval_ms"`
+	EffectiveRatePerMin float64      `json:"effective_rate_per_min"`
+	CeilingRatePerMin   float64      `json:"ceiling_rate_per_min"`
+	LastBackoff         *RateBackoff `json:"last_backoff"`
+}
+
+// RateBackoff is the last time that the governor slowed down.
+type RateBackoff struct {
+	AtIntervalMS float64           `json:"at_interval_ms"`
+	Reason       RateBackoffReason `json:"reason"`
+}
+
+// ProviderBudget reports one circuit-breaker transition, without routes, ids or bodies.
+type ProviderBudget struct {
+	Object       string         `json:"object"`
+	Circuit      CircuitChange  `json:"circuit"`
+	ElapsedMS    float64        `json:"elapsed_ms"`
+	RequestCount float64        `json:"request_count"`
+	RetryTokens  jsontext.Value `json:"retry_tokens_remaining,omitzero"`
+}
+
+// CircuitChange is a breaker's move from one state to another.
+type CircuitChange struct {
+	Previous CircuitState   `json:"previous_state"`
+	State    CircuitState   `json:"state"`
+	Reason   CircuitReason  `json:"reason"`
+	Trigger  CircuitTrigger `json:"trigger"`
+}
+
+// Interaction blocks the run until the owner answers, refuses or lets it expire.
+type Interaction struct {
+	RequestID      string          `json:"request_id"`
+	Kind           InteractionKind `json:"kind"`
+	Message        string          `json:"message"`
+	Schema         jsontext.Value  `json:"schema,omitzero"`
+	Stream         string          `json:"stream,omitzero"`
+	TimeoutSeconds *float64        `json:"timeout_seconds,omitzero"`
+}
+
+// SkipResult declares that something was left out on purpose or by a known fault.
+type SkipResult struct {
+	Stream       string         `json:"stream,omitzero"`
+	Reason       Reason         `json:"reason,omitzero"`
+	Message      *string        `json:"message,omitzero"`
+	Diagnostics  jsontext.Value `json:"diagnostics,omitzero"`
+	RecoveryHint *RecoveryHint  `json:"recovery_hint,omitzero"`
+	ResourceIDs  []string       `json:"resource_ids,omitempty"`
+	Resources    []string       `json:"resources,omitempty"`
+	TimeRange    *TimeRange     `json:"time_range,omitzero"`
+	Continuation *Continuation  `json:"continuation,omitzero"`
+}
+
+// Continuation describes a bounded slice of a larger piece of work.
+type Continuation struct {
+	Boundary   string `json:"boundary"`
+	SliceStart int64  `json:"slice_start"`
+	SliceEnd   int64  `json:"slice_end"`
+	Considered int64  `json:"considered"`
+	Covered    int64  `json:"covered"`
+	Remaining  bool   `json:"remaining"`
+	Owner      string `json:"owner"`
+}
+
+// DetailGap is a durable, resumable miss of one record's detail.
+type DetailGap struct {
+	Stream        string         `json:"stream"`
+	ParentStream  string         `json:"parent_stream,omitzero"`
+	RecordKey     WireKey        `json:"record_key,omitzero"`
+	Reason        Reason         `json:"reason"`
+	Retryable     bool           `json:"retryable"`
+	DetailLocator jsontext.Value `json:"detail_locator,omitzero"`
+	ListCursor    jsontext.Value `json:"list_cursor,omitzero"`
+	LastError     jsontext.Value `json:"last_error,omitzero"`
+	Detail        *GapDetail     `json:"detail,omitzero"`
+	Status        GapStatus      `json:"status,omitzero"`
+	ReferenceOnly bool           `json:"reference_only,omitzero"`
+	GapID         string         `json:"gap_id,omitzero"`
+	LeaseID       string         `json:"lease_id,omitzero"`
+}
+
+// GapDetail classifies the miss.
+type GapDetail struct {
+	Class           string `json:"class,omitzero"`
+	HTTPStatus      int    `json:"http_status,omitzero"`
+	NetworkPressure bool   `json:"network_pressure,omitzero"`
+}
+
+// DetailCoverage closes a list+detail lane: what became of every key scanned.
+type DetailCoverage struct {
+	Stream      string `json:"stream"`
+	StateStream string `json:"state_stream"`
+	KeyCoverage `json:",inline"`
+	Considered  Count `json:"considered,omitzero"`
+	Covered     Count `json:"covered,omitzero"`
+
+	ReferenceOnly bool `json:"reference_only,omitzero"`
+}
+
+// DetailGapsPageRequest asks for the next batch of gaps to recover. A page is a
+// transport batch, never a cap: ask until a page is empty (PB-11).
+type DetailGapsPageRequest struct {
+	RequestID     string   `json:"request_id"`
+	ReferenceOnly bool     `json:"reference_only,omitzero"`
+	Streams       []string `json:"streams,omitempty"`
+	MaxBytes      *int64   `json:"max_bytes,omitzero"`
+}
+
+// DetailGapAttempted burns one attempt of a leased gap.
+type DetailGapAttempted struct {
+	GapID         string `json:"gap_id"`
+	LeaseID       string `json:"lease_id"`
+	Stream        string `json:"stream"`
+	ReferenceOnly bool   `json:"reference_only,omitzero"`
+}
+
+// DetailGapRecovered closes a gap: its records precede this message.
+type DetailGapRecovered struct {
+	GapID         string  `json:"gap_id"`
+	Stream        string  `json:"stream"`
+	LeaseID       string  `json:"lease_id,omitzero"`
+	RecordKey     WireKey `json:"record_key,omitzero"`
+	ReferenceOnly bool    `json:"reference_only,omitzero"`
+}
+
+// Assistance asks for the owner's help without blocking the connector.
+type Assistance struct {
+	RequestID      string          `json:"assistance_request_id"`
+	Posture        ProgressPosture `json:"progress_posture"`
+	OwnerAction    OwnerAction     `json:"owner_action"`
+	Response       string          `json:"response_contract"`
+	Message        string          `json:"message"`
+	Sensitivity    Sensitivity     `json:"sensitivity,omitzero"`
+	TimeoutSeconds *float64        `json:"timeout_seconds,omitzero"`
+	InputSchema    jsontext.Value  `json:"input_schema,omitzero"`
+	Attachments    []Attachment    `json:"attachments,omitempty"`
+}
+
+// Attachment is something that the owner can look at or operate.
+type Attachment struct {
+	Kind  AttachmentKind `json:"kind"`
+	Extra jsontext.Value `json:",inline"`
+}
+
+// AssistanceStatus ends an assistance request.
+type AssistanceStatus struct {
+	RequestID string            `json:"assistance_request_id"`
+	Status    AssistanceOutcome `json:"status"`
+}
+
+// Done ends the run. RecordsEmitted must equal what the runner counted.
+type Done struct {
+	Status         DoneStatus `json:"status"`
+	RecordsEmitted int64      `json:"records_emitted"`
+	Error          *DoneError `json:"error,omitzero"`
+}
+
+// DoneError is the connector's own word on a failure.
+type DoneError struct {
+	Code         string        `json:"code,omitzero"`
+	Message      string        `json:"message,omitzero"`
+	Retryable    *bool         `json:"retryable,omitzero"`
+	RecoveryHint *RecoveryHint `json:"recovery_hint,omitzero"`
+}
+
+func (*Record) Type() MessageType                { return TypeRecord }
+func (*State) Type() MessageType                 { return TypeState }
+func (*Progress) Type() MessageType              { return TypeProgress }
+func (*Interaction) Type() MessageType           { return TypeInteraction }
+func (*SkipResult) Type() MessageType            { return TypeSkipResult }
+func (*DetailGap) Type() MessageType             { return TypeDetailGap }
+func (*DetailCoverage) Type() MessageType        { return TypeDetailCoverage }
+func (*DetailGapsPageRequest) Type() MessageType { return TypeDetailGapsPageRequest }
+func (*DetailGapAttempted) Type() MessageType    { return TypeDetailGapAttempted }
+func (*DetailGapRecovered) Type() MessageType    { return TypeDetailGapRecovered }
+func (*Assistance) Type() MessageType            { return TypeAssistance }
+func (*AssistanceStatus) Type() MessageType      { return TypeAssistanceStatus }
+func (*Done) Type() MessageType                  { return TypeDone }

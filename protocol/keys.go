@@ -1,0 +1,125 @@
+package protocol
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// WireKey is a record key that the wire may spell as a string or a number.
+// A number keeps its literal text, so large ids lose nothing.
+type WireKey string
+
+// UnmarshalJSONFrom accepts a string or a number.
+func (k *WireKey) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	s, err := keyText(v)
+	*k = WireKey(s)
+	return err
+}
+
+// KeyList is a set of keys in wire order.
+type KeyList []string
+
+// MarshalJSONTo writes an absent set as an empty array, because required sets must be present.
+func (l KeyList) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if l == nil {
+		return enc.WriteValue(jsontext.Value("[]"))
+	}
+	return json.MarshalEncode(enc, []string(l))
+}
+
+// UnmarshalJSONFrom accepts an array of strings and numbers.
+func (l *KeyList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != '[' {
+		return errKeyList
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	out := KeyList{}
+	for dec.PeekKind() != ']' {
+		v, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		s, err := keyText(v)
+		if err != nil {
+			return err
+		}
+		out = append(out, s)
+	}
+	*l = out
+	_, err := dec.ReadToken()
+	return err
+}
+
+var (
+	errKeyText = errors.New("a key is a non-empty string or a number")
+	errKeyList = errors.New("keys are an array of strings and numbers")
+)
+
+func keyText(v jsontext.Value) (string, error) {
+	switch v.Kind() {
+	case '"':
+		b, err := jsontext.AppendUnquote(nil, v)
+		if err == nil && len(b) == 0 {
+			err = errKeyText
+		}
+		return string(b), err
+	case '0':
+		return string(v), nil
+	default:
+		return "", errKeyText
+	}
+}
+
+// CompoundKey is the canonical form of a key made of several parts.
+func CompoundKey(parts ...string) string {
+	b := []byte{'['}
+	for i, p := range parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b, _ = jsontext.AppendQuote(b, p) // fails only on invalid UTF-8, which it replaces
+	}
+	return string(append(b, ']'))
+}
+
+// recordKey reads the key of a RECORD: a non-empty string or a non-empty array of them.
+func recordKey(v jsontext.Value) (string, bool) {
+	switch v.Kind() {
+	case '"':
+		s, err := unquote(v)
+		return s, err == nil && s != ""
+	case '[':
+		var parts []string
+		if json.Unmarshal(v, &parts) != nil || len(parts) == 0 {
+			return "", false
+		}
+		for _, p := range parts {
+			if p == "" {
+				return "", false
+			}
+		}
+		return CompoundKey(parts...), true
+	default:
+		return "", false
+	}
+}
+
+// unquote is AppendUnquote with one allocation at most.
+func unquote(v jsontext.Value) (string, error) {
+	inner := v[1 : len(v)-1]
+	for _, c := range inner {
+		if c == '\\' {
+			b, err := jsontext.AppendUnquote(nil, v)
+			return string(b), err
+		}
+	}
+	return string(inner), nil
+}

@@ -1,0 +1,83 @@
+package protocol
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strconv"
+)
+
+// DefaultMaxLine bounds one line, so that a connector cannot exhaust the runner's memory.
+const DefaultMaxLine = 16 << 20
+
+// LineReader splits a stream strictly on LF. It strips one trailing CR, skips
+// blank lines and gives a last line without LF too. U+2028 and U+2029 are
+// ordinary characters to it.
+type LineReader struct {
+	r    *bufio.Reader
+	max  int
+	long []byte
+}
+
+// NewLineReader reads lines of at most max bytes; zero means DefaultMaxLine.
+func NewLineReader(r io.Reader, max int) *LineReader {
+	if max <= 0 {
+		max = DefaultMaxLine
+	}
+	return &LineReader{r: bufio.NewReaderSize(r, 256<<10), max: max}
+}
+
+// Next gives the next line, valid until the following call. It ends with
+// io.EOF, with the reader's error, or with a LineTooLong violation, after which
+// the stream cannot be read further.
+func (l *LineReader) Next() ([]byte, error) {
+	for {
+		line, err := l.next()
+		if err != nil {
+			return nil, err
+		}
+		if n := len(line); n > 0 && line[n-1] == '\r' {
+			line = line[:n-1]
+		}
+		if len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+// Buffered is how many bytes can be read without waiting for the connector.
+func (l *LineReader) Buffered() int { return l.r.Buffered() }
+
+func (l *LineReader) next() ([]byte, error) {
+	if cap(l.long) > 1<<20 {
+		l.long = nil // one huge line does not keep its memory for the rest of the run
+	}
+	l.long = l.long[:0]
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if err == nil {
+			part = part[:len(part)-1]
+		}
+		if len(l.long)+len(part) > l.max {
+			return nil, &Violation{
+				Subtype:  LineTooLong,
+				Expected: []string{"a line of at most " + strconv.Itoa(l.max) + " bytes"},
+				Received: "a longer line",
+			}
+		}
+		switch {
+		case err == nil && len(l.long) == 0:
+			return part, nil
+		case err == nil:
+			l.long = append(l.long, part...)
+			return l.long, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			l.long = append(l.long, part...)
+		case errors.Is(err, io.EOF) && len(l.long)+len(part) > 0:
+			l.long = append(l.long, part...)
+			return l.long, nil
+		default:
+			return nil, err
+		}
+	}
+}

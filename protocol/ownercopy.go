@@ -1,0 +1,35 @@
+package protocol
+
+// OwnerCopy is the sentence that an owner reads for a deferred item. The error
+// class wins over the wire reason, because a run cap and an exhausted retry
+// budget share the reason retry_exhausted and mean different things (RT-18).
+// Only the source-pressure sentences may say that the service is busy.
+func OwnerCopy(reason Reason, class string) string {
+	if class == ClassRunCap && !reason.SourcePressure() {
+		return ownerCopy[ReasonRunCapDeferred]
+	}
+	if text, ok := ownerCopy[reason]; ok {
+		return text
+	}
+	return "This item was not collected yet. A later run tries it again."
+}
+
+var ownerCopy = map[Reason]string{
+	ReasonRunCapDeferred:       "This run reached the limit you set for one run. What it collected is saved, and the next run continues from here.",
+	ReasonRetryExhausted:       "The retries for this item were used up. A later run tries it again.",
+	ReasonMaxRequests:          "This run reached its request limit. The next run continues from here.",
+	ReasonMaxWallClock:         "This run reached its time limit. The next run continues from here.",
+	ReasonRetryBudget:          "This run used up its share of retries. The next run continues from here.",
+	ReasonCircuitOpen:          "Requests kept failing, so this run paused them. A later run tries again.",
+	ReasonRateLimited:          "The service is busy and asked us to slow down. A later run tries again, more slowly.",
+	ReasonUpstreamPressure:     "The service is busy right now. A later run tries again, more slowly.",
+	ReasonAuthFailure:          "The service did not accept the sign-in. Reconnect to continue.",
+	ReasonGone:                 "The service says this item no longer exists.",
+	ReasonNotFound:             "The service could not find this item.",
+	ReasonPermanentForbidden:   "The service does not allow access to this item.",
+	ReasonQuarantined:          "This item failed repeatedly and is set aside. A connector update may fix it.",
+	ReasonNotAvailableInMode:   "This is not available with the way this source is connected.",
+	ReasonOutOfScope:           "This is outside what you asked to collect.",
+	ReasonUserDisabled:         "You turned this off.",
+	ReasonTemporaryUnavailable: "The service could not answer for this item. A later run tries it again.",
+}

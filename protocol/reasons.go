@@ -1,0 +1,66 @@
+package protocol
+
+import "slices"
+
+// Reason is why something was not collected: the "reason" of DETAIL_GAP and
+// SKIP_RESULT. The vocabulary is open on the wire (a connector may name its
+// own), and the sets below are the ones that the system acts on.
+type Reason string
+
+const (
+	// Stops that the system or its owner chose. They never arm a cooldown.
+	ReasonMaxRequests  Reason = "max_requests"
+	ReasonMaxWallClock Reason = "max_wall_clock"
+	ReasonRetryBudget  Reason = "retry_budget"
+	ReasonCircuitOpen  Reason = "circuit_open"
+
+	// What the provider pushed back with. These alone arm the cross-run cooldown.
+	ReasonRateLimited      Reason = "rate_limited"
+	ReasonUpstreamPressure Reason = "upstream_pressure"
+
+	ReasonAuthFailure          Reason = "auth_failure"
+	ReasonGone                 Reason = "gone"
+	ReasonNotFound             Reason = "not_found"
+	ReasonPermanentForbidden   Reason = "permanent_forbidden"
+	ReasonQuarantined          Reason = "quarantined"
+	ReasonNotAvailableInMode   Reason = "not_available_in_mode"
+	ReasonOutOfScope           Reason = "out_of_scope"
+	ReasonUserDisabled         Reason = "user_disabled"
+	ReasonRunCapDeferred       Reason = "run_cap_deferred"
+	ReasonRetryExhausted       Reason = "retry_exhausted"
+	ReasonTemporaryUnavailable Reason = "temporary_unavailable"
+)
+
+// ClassRunCap is the error class of a gap that the owner's own run cap made.
+// Such a gap has the resumable wire reason retry_exhausted and no HTTP status,
+// because nothing failed (RT-17).
+const ClassRunCap = "run_cap_deferred"
+
+// ClassUpstreamPressure is the error class of a gap that the provider's pressure made.
+const ClassUpstreamPressure = "upstream_pressure_deferred"
+
+// The closed reason sets. BudgetDeferReasons and SourcePressureReasons are
+// disjoint: a stop we chose is never reported as the provider's pressure (RT-24).
+var (
+	BudgetDeferReasons     = []Reason{ReasonMaxRequests, ReasonMaxWallClock, ReasonRetryBudget, ReasonCircuitOpen}
+	SourcePressureReasons  = []Reason{ReasonRateLimited, ReasonUpstreamPressure}
+	OwnerRequiredReasons   = []Reason{ReasonAuthFailure}
+	ConnectorDefectReasons = []Reason{ReasonGone, ReasonNotFound, ReasonPermanentForbidden, ReasonQuarantined}
+	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled}
+	ResumableReasons       = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable}
+)
+
+// SourcePressure reports whether the reason arms the cross-run cooldown.
+func (r Reason) SourcePressure() bool { return slices.Contains(SourcePressureReasons, r) }
+
+// BudgetDefer reports whether the reason is a planned stop of a provider budget.
+func (r Reason) BudgetDefer() bool { return slices.Contains(BudgetDeferReasons, r) }
+
+// transientReasons make a known gap "transient": the next run is expected to clear it.
+var transientReasons = []Reason{
+	"http_429", "manifest_stream_unresolved", ReasonRateLimited, ReasonRetryExhausted,
+	ReasonTemporaryUnavailable, ReasonUpstreamPressure, "upstream_pressure_deferred",
+}
+
+// Transient reports whether the reason is expected to pass by itself.
+func (r Reason) Transient() bool { return slices.Contains(transientReasons, r) }

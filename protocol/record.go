@@ -1,0 +1,108 @@
+package protocol
+
+import "bytes"
+
+// record builds the RECORD that split has cut apart. It is the hot path: no
+// reflection, no copy of data.
+func (d *Decoder) record() (Message, *Violation) {
+	r := &d.rec
+	r.Stream, r.Key, r.Op, r.Data, r.EmittedAt = "", "", OpUpsert, nil, ""
+	for i := range d.members {
+		m := &d.members[i]
+		ok := true
+		switch m.Name {
+		case "stream":
+			if ok = m.Value.Kind() == '"'; ok {
+				r.Stream = d.intern(m.Value)
+			}
+		case "key":
+			r.Key, ok = recordKey(m.Value)
+		case "op":
+			r.Op, ok = recordOp(m.Value)
+		case "emitted_at":
+			if ok = m.Value.Kind() == '"'; ok {
+				r.EmittedAt, _ = unquote(m.Value)
+			}
+		case "data":
+			if m.Value.Kind() != 'n' {
+				r.Data = m.Value
+			}
+		}
+		if !ok {
+			return nil, &Violation{
+				Subtype: InvalidField, MessageType: TypeRecord, Stream: clip(r.Stream),
+				Expected: []string{recordRules[m.Name]}, Received: m.Name + ": " + kindName(m.Value.Kind()),
+			}
+		}
+	}
+	if v := r.check(); v != nil {
+		v.MessageType, v.Stream = TypeRecord, clip(r.Stream)
+		return nil, v
+	}
+	return r, nil
+}
+
+var recordRules = map[string]string{
+	"stream":     "stream: a non-empty string",
+	"key":        "key: a non-empty string or a non-empty array of non-empty strings",
+	"op":         `op: absent, null, "upsert" or "delete"`,
+	"emitted_at": "emitted_at: an ISO 8601 time",
+	"data":       "data: an object",
+}
+
+func recordOp(v []byte) (Op, bool) {
+	switch {
+	case bytes.Equal(v, []byte("null")), bytes.Equal(v, []byte(`"upsert"`)):
+		return OpUpsert, true
+	case bytes.Equal(v, []byte(`"delete"`)):
+		return OpDelete, true
+	default:
+		return OpUpsert, false
+	}
+}
+
+func (r *Record) check() *Violation {
+	missing := ""
+	switch {
+	case r.Stream == "":
+		missing = "stream"
+	case r.Key == "":
+		missing = "key"
+	case r.Op == OpDelete && r.EmittedAt == "":
+		// A tombstone needs neither data nor a time (RT-07).
+	case r.Op != OpDelete && r.Data == nil:
+		missing = "data"
+	case r.EmittedAt == "":
+		missing = "emitted_at"
+	case !looksLikeISOTime(r.EmittedAt):
+		return &Violation{Subtype: InvalidField, Expected: []string{recordRules["emitted_at"]}, Received: "emitted_at: another string"}
+	}
+	if missing != "" {
+		return &Violation{Subtype: MissingField, Expected: []string{recordRules[missing]}}
+	}
+	if r.Data != nil && r.Data.Kind() != '{' {
+		return &Violation{Subtype: InvalidField, Expected: []string{recordRules["data"]}, Received: "data: " + kindName(r.Data.Kind())}
+	}
+	return nil
+}
+
+// looksLikeISOTime accepts YYYY-MM-DD with anything after it: the time is for
+// display and ordering of history, so a foreign connector's precision is its own.
+func looksLikeISOTime(s string) bool {
+	if len(s) < len("2006-01-02") || s[4] != '-' || s[7] != '-' {
+		return false
+	}
+	for _, i := range [...]int{0, 1, 2, 3, 5, 6, 8, 9} {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// Clone copies everything that aliases the decoder's line; Fields are dropped.
+func (r *Record) Clone() *Record {
+	c := *r
+	c.Data, c.fields = bytes.Clone(r.Data), nil
+	return &c
+}
