@@ -1,0 +1,125 @@
+package connectortest
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite"
+	"pdpp/protocol"
+)
+
+// Bed is a store with one connection of the target on it.
+type Bed struct {
+	Target Target
+	Sim    *Sim
+	Store  store.Store
+	// Env overrides the provider's variables: run caps, a missing credential.
+	Env map[string]string
+	// Clock is added to the real time, so that leases and floors of an earlier
+	// run can be made to expire without waiting.
+	Clock time.Duration
+}
+
+// Connection is the id of the bed's one connection.
+const Connection = "cin_under_test"
+
+// NewBed opens a fresh store and a fresh provider.
+func NewBed(t *testing.T, target Target) *Bed {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatalf("open store: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Errorf("close store: %v", err)
+		}
+	})
+	b := &Bed{Target: target, Sim: target.Start(t), Store: st, Env: map[string]string{}}
+	if err := b.Connect(t.Context()); err != nil {
+		t.Fatalf("create connection: %v", err)
+	}
+	return b
+}
+
+// Connect creates the bed's connection.
+func (b *Bed) Connect(ctx context.Context) error {
+	now := time.Now()
+	return b.Store.CreateConnection(ctx, store.Connection{
+		ID: Connection, ConnectorID: b.Target.Connector.Name, DisplayName: "Under test",
+		Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: now, UpdatedAt: now,
+	})
+}
+
+// Launcher is the launcher that the bed's runs use.
+func (b *Bed) Launcher() *launch.Launcher {
+	return &launch.Launcher{
+		Store: b.Store, Connectors: launch.Fixed(b.Target.Connector), Holder: "connectortest",
+		Lookup: func(name string) (string, bool) {
+			if v, ok := b.Env[name]; ok {
+				return v, v != ""
+			}
+			v, ok := b.Sim.Env[name]
+			return v, ok
+		},
+		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}"), "filesystem": jsontext.Value("{}")},
+		Now:      func() time.Time { return time.Now().Add(b.Clock) },
+	}
+}
+
+// Run executes one run and fails the test only when it could not be executed.
+func (b *Bed) Run(t *testing.T, req launch.Request) launch.Result {
+	t.Helper()
+	req.ConnectionID, req.Trigger = Connection, store.TriggerManual
+	result, err := b.Launcher().Run(t.Context(), req)
+	if err != nil {
+		t.Fatalf("run: %v", err)
+	}
+	return result
+}
+
+// Succeed executes one run that must succeed.
+func (b *Bed) Succeed(t *testing.T) launch.Result {
+	t.Helper()
+	result := b.Run(t, launch.Request{})
+	if result.Status != runner.Succeeded {
+		t.Fatalf("run ended as %s: %v\nstderr: %s", result.Status, result.Failure, result.StderrTail)
+	}
+	return result
+}
+
+// Gaps lists the connection's gaps of one status.
+func (b *Bed) Gaps(t *testing.T, status protocol.GapStatus) []store.Gap {
+	t.Helper()
+	gaps, err := b.Store.ListGaps(t.Context(), store.GapQuery{ConnectionID: Connection, Status: status, Limit: 1 << 20})
+	if err != nil {
+		t.Fatalf("list gaps: %v", err)
+	}
+	return gaps
+}
+
+// LastSeq is the newest change of a stream.
+func (b *Bed) LastSeq(t *testing.T, stream string) int64 {
+	t.Helper()
+	var last int64
+	for _, r := range b.records(t, stream) {
+		last = max(last, r.Seq)
+	}
+	return last
+}
+
+func (b *Bed) records(t *testing.T, stream string) map[string]store.StoredRecord {
+	t.Helper()
+	all, err := Stored(t.Context(), b.Store, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,218 @@
+package connectortest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/store"
+	"pdpp/protocol"
+	"pdpp/providersim"
+)
+
+// Stored reads every record of a stream, tombstones included, by key.
+func Stored(ctx context.Context, st store.Store, stream string) (map[string]store.StoredRecord, error) {
+	out := map[string]store.StoredRecord{}
+	var after int64
+	for {
+		page, err := st.Changes(ctx, store.RecordQuery{ConnectionID: Connection, Stream: stream, AfterSeq: after, Limit: 1000})
+		if err != nil {
+			return nil, fmt.Errorf("read stream %s: %w", stream, err)
+		}
+		for _, r := range page {
+			if _, twice := out[r.Key]; twice {
+				return nil, fmt.Errorf("stream %s gives key %s twice", stream, r.Key)
+			}
+			out[r.Key] = r
+			after = r.Seq
+		}
+		if len(page) == 0 {
+			return out, nil
+		}
+	}
+}
+
+// Difference is one way in which the store and the provider disagree.
+type Difference struct {
+	Stream, Key string
+	What        string
+	// Lost means that something exists which is neither stored nor declared
+	// missing. After an interrupted run that is merely work left to do.
+	Lost bool
+}
+
+func (d Difference) String() string { return d.Stream + " " + d.Key + ": " + d.What }
+
+// Compare holds the provider's ground truth against what is stored and what is
+// declared missing, and describes every difference.
+func (b *Bed) Compare(ctx context.Context) ([]Difference, error) {
+	gaps, err := b.Store.ListGaps(ctx, store.GapQuery{ConnectionID: Connection, Limit: 1 << 20})
+	if err != nil {
+		return nil, err
+	}
+	truth := b.Sim.Provider.Truth()
+	missing := b.declaredMissing(gaps, truth)
+	var diff []Difference
+	for stream := range truth {
+		stored, err := Stored(ctx, b.Store, stream)
+		if err != nil {
+			return nil, err
+		}
+		for key, item := range truth[stream] {
+			rec, have := stored[key]
+			what, lost := "", false
+			switch {
+			case item.Deleted && have && !rec.Deleted:
+				what, lost = "deleted at the provider, still stored", true
+			case item.Deleted, missing(stream, key, item.Data):
+			case !have:
+				what, lost = "neither stored nor declared missing", true
+			case rec.Deleted:
+				what, lost = "exists, stored as deleted", true
+			default:
+				same, err := b.sameRecord(stream, key, item.Data, rec.Data)
+				if err != nil {
+					return nil, err
+				}
+				if !same {
+					what, lost = "stored content is not the provider's", true
+				}
+			}
+			if what != "" {
+				diff = append(diff, Difference{stream, key, what, lost})
+			}
+		}
+		for key, rec := range stored {
+			if _, real := truth[stream][key]; !real && !rec.Deleted {
+				diff = append(diff, Difference{stream, key, "invented: the provider has no such item", false})
+			}
+		}
+	}
+	slices.SortFunc(diff, func(x, y Difference) int { return strings.Compare(x.String(), y.String()) })
+	return diff, nil
+}
+
+// Verify fails the test on any difference from the ground truth.
+func (b *Bed) Verify(t *testing.T) {
+	t.Helper()
+	b.report(t, func(Difference) bool { return true })
+}
+
+// VerifyNothingInvented is Verify in the middle of the work: what is stored
+// must be real, and what is not stored yet may follow.
+func (b *Bed) VerifyNothingInvented(t *testing.T) {
+	t.Helper()
+	b.report(t, func(d Difference) bool { return !d.Lost })
+}
+
+func (b *Bed) report(t *testing.T, counts func(Difference) bool) {
+	t.Helper()
+	diff, err := b.Compare(t.Context())
+	if err != nil {
+		t.Fatalf("compare with ground truth: %v", err)
+	}
+	var lines []string
+	for _, d := range diff {
+		if counts(d) {
+			lines = append(lines, d.String())
+		}
+	}
+	if len(lines) > 0 {
+		t.Fatalf("%d differences from ground truth:\n%s", len(lines), strings.Join(lines[:min(len(lines), 12)], "\n"))
+	}
+}
+
+// VerifyComplete is Verify, and nothing may be declared missing.
+func (b *Bed) VerifyComplete(t *testing.T) {
+	t.Helper()
+	if open := b.Gaps(t, protocol.GapPending); len(open) > 0 {
+		t.Fatalf("%d gaps are still pending, the first: %s %s %s", len(open), open[0].Stream, open[0].RecordKey, open[0].Reason)
+	}
+	b.Verify(t)
+}
+
+func (b *Bed) sameRecord(stream, key string, truth, stored []byte) (bool, error) {
+	if b.Target.Stored != nil {
+		mapped, err := b.Target.Stored(stream, key, truth)
+		if err != nil {
+			return false, fmt.Errorf("map %s %s: %w", stream, key, err)
+		}
+		truth = mapped
+	}
+	var want, got any
+	if err := json.Unmarshal(truth, &want); err != nil {
+		return false, fmt.Errorf("ground truth of %s %s: %w", stream, key, err)
+	}
+	if err := json.Unmarshal(stored, &got); err != nil {
+		return false, fmt.Errorf("stored %s %s: %w", stream, key, err)
+	}
+	return reflect.DeepEqual(want, got), nil
+}
+
+// declaredMissing tells which detail records an open gap stands for: those of
+// the item it names, or of every item in a backlog's window. A terminal gap is
+// a declaration too: the provider said that the item cannot be had.
+func (b *Bed) declaredMissing(gaps []store.Gap, truth providersim.Truth) func(stream, key string, data json.RawMessage) bool {
+	lane := b.Target.Lane
+	if lane == nil {
+		return func(string, string, json.RawMessage) bool { return false }
+	}
+	items := map[string]bool{}
+	var windows []span
+	for _, g := range gaps {
+		if g.Status == protocol.GapRecovered || g.Stream != lane.Detail {
+			continue
+		}
+		items[g.RecordKey] = true
+		if w, ok := windowOf(g); ok {
+			windows = append(windows, w)
+		}
+	}
+	listed := truth[lane.List]
+	return func(stream, key string, data json.RawMessage) bool {
+		item := key
+		switch stream {
+		case lane.Detail:
+			item = lane.Item(data)
+		case lane.List: // a list record of the un-walked remainder is missing with it
+		default:
+			return false
+		}
+		at := timeField(listed[item].Data, lane.TimeField)
+		inWindow := slices.ContainsFunc(windows, func(w span) bool { return w.holds(at) })
+		return inWindow || stream == lane.Detail && items[item]
+	}
+}
+
+// span is the window of a backlog gap, inclusive at both ends.
+type span struct{ before, floor time.Time }
+
+func (s span) holds(t time.Time) bool {
+	return !t.IsZero() && !t.After(s.before) && !t.Before(s.floor)
+}
+
+func windowOf(g store.Gap) (span, bool) {
+	var loc struct {
+		Kind   string    `json:"kind"`
+		Before time.Time `json:"before"`
+		Floor  time.Time `json:"floor"`
+	}
+	if len(g.Locator) == 0 || json.Unmarshal(g.Locator, &loc) != nil || !strings.HasSuffix(loc.Kind, "_backlog") {
+		return span{}, false
+	}
+	return span{loc.Before, loc.Floor}, true
+}
+
+func timeField(data json.RawMessage, field string) time.Time {
+	var m map[string]json.RawMessage
+	var at time.Time
+	if json.Unmarshal(data, &m) == nil {
+		_ = json.Unmarshal(m[field], &at) // an item without a readable time is in no window
+	}
+	return at
+}

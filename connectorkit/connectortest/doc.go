@@ -1,0 +1,9 @@
+// Package connectortest is the conformance suite that every connector passes.
+//
+// It runs the connector's real executable under the real runner into a real
+// SQLite store, against a simulated provider that can say what exists. After
+// every scenario the ground truth must equal what is stored plus what is
+// declared missing: nothing lost, nothing invented, nothing twice.
+//
+// A connector's whole test is a Target and a call to Run.
+package connectortest

@@ -1,0 +1,87 @@
+package connectortest
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"pdpp/internal/launch"
+	"pdpp/providersim"
+	"pdpp/providersim/lumen"
+)
+
+// BuiltIn builds the host of the built-in connectors, as users run it, and
+// gives the named one.
+func BuiltIn(t *testing.T, name string) launch.Connector {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "pdpp-connectors")
+	if out, err := exec.Command("go", "build", "-o", bin, "pdpp/cmd/pdpp-connectors").CombinedOutput(); err != nil {
+		t.Fatalf("build connectors: %v\n%s", err, out)
+	}
+	c, err := launch.Catalog{Host: bin}.Find(t.Context(), name)
+	if err != nil {
+		t.Fatalf("find connector %s: %v", name, err)
+	}
+	return c
+}
+
+// Example is the example connector against the Lumen simulator. Other packages
+// use it too, whenever they need a real connector at work.
+func Example(t *testing.T) Target {
+	t.Helper()
+	return Target{
+		Connector:  BuiltIn(t, "example"),
+		Start:      func(t *testing.T) *Sim { return Lumen(t, lumen.Config{Seed: 7, Events: 450, Notes: 90, Threads: 70}) },
+		Credential: "PDPP_EXAMPLE_TOKEN",
+		Changes: []providersim.Mutation{
+			{Op: "append_events", N: 30}, {Op: "edit_notes", N: 4}, {Op: "add_notes", N: 3},
+			{Op: "touch_threads", N: 3}, {Op: "add_threads", N: 5},
+		},
+		Deletion:      providersim.Mutation{Op: "delete_notes", N: 3},
+		DeletedStream: lumen.StreamNotes,
+		Lane: &Lane{
+			List: lumen.StreamThreads, Detail: lumen.StreamThreadMessages,
+			DetailPath: "/v1/threads/", TimeField: "updated_at", Item: threadOf,
+		},
+		Scoped: lumen.StreamNotes, OptionalField: "tags",
+		Stored: storedLumen,
+	}
+}
+
+// Lumen starts a simulated Lumen Notebook on loopback.
+func Lumen(t *testing.T, cfg lumen.Config) *Sim {
+	t.Helper()
+	cfg.Token = "tok-under-test"
+	s, err := lumen.Start(cfg)
+	if err != nil {
+		t.Fatalf("start provider: %v", err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return &Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{
+		"PDPP_EXAMPLE_TOKEN": cfg.Token, "PDPP_EXAMPLE_BASE_URL": s.BaseURL,
+	}}
+}
+
+// threadOf gives the thread that a message belongs to.
+func threadOf(data json.RawMessage) string {
+	var m struct {
+		ThreadID string `json:"thread_id"`
+	}
+	_ = json.Unmarshal(data, &m) // a message without a thread belongs to none
+	return m.ThreadID
+}
+
+// storedLumen is the connector's mapping: a note's deletion flag becomes a
+// tombstone and is not part of the record.
+func storedLumen(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
+	if stream != lumen.StreamNotes {
+		return data, nil
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, err
+	}
+	delete(m, "deleted")
+	return json.Marshal(m)
+}

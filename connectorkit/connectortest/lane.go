@@ -1,0 +1,191 @@
+package connectortest
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/runner"
+	"pdpp/protocol"
+	"pdpp/providersim"
+)
+
+// gapPatience is longer than any floor that a run sets for a later attempt.
+const gapPatience = 24 * time.Hour
+
+func (b *Bed) cap(suffix string, n int) {
+	b.Env[b.Target.Connector.Manifest.EnvPrefix()+suffix] = strconv.Itoa(n)
+}
+
+// throttledDetail shows that pressure on details defers them as the provider's
+// pressure, that the list still lands, and that the next run recovers.
+func throttledDetail(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: target.Lane.DetailPath, Skip: 5, RetryAfter: providersim.RetrySeconds, Seconds: 60})
+	b.Run(t, launch.Request{})
+	gaps := b.Gaps(t, protocol.GapPending)
+	if len(gaps) == 0 {
+		t.Fatal("throttled details left no gap")
+	}
+	for _, g := range gaps {
+		if !g.Reason.SourcePressure() {
+			t.Errorf("gap %s has reason %s, which is not the provider's pressure", g.RecordKey, g.Reason)
+		}
+	}
+	if n := b.Sim.Gate.Stats().WhileLimited; n > 2 {
+		t.Errorf("%d requests were made after the provider asked to wait", n)
+	}
+	b.Verify(t)
+	b.Sim.Gate.Clear()
+	b.Clock += gapPatience
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// unavailableDetail shows that one failing item does not hold up the others.
+func unavailableDetail(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Unavailable, Path: target.Lane.DetailPath, Skip: 3, Count: 2})
+	b.Succeed(t)
+	if n := len(b.Gaps(t, protocol.GapPending)); n == 0 || n > 2 {
+		t.Errorf("%d gaps for two failed fetches", n)
+	}
+	b.Verify(t)
+	b.Clock += gapPatience
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// runCap shows that an owner's cap ends the run early, as a success, with
+// resumable gaps that do not look like pressure.
+func runCap(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.cap("_MAX_DETAIL_FETCHES_PER_RUN", 5)
+	b.cap("_MAX_TAIL_DEFERRAL_GAPS_PER_RUN", 0) // no chunk: one gap per item
+	b.Succeed(t)
+	if n := b.detailRequests(); n > 5 {
+		t.Errorf("%d details were fetched under a cap of 5", n)
+	}
+	b.selfImposed(t)
+	b.Verify(t)
+	b.Env = map[string]string{}
+	b.Clock += gapPatience
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+func wallClockCap(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.cap("_MAX_RUN_WALL_CLOCK_MS", 1)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: target.Lane.DetailPath, DelayMS: 5})
+	b.Succeed(t)
+	b.selfImposed(t)
+	b.Verify(t)
+	b.Env = map[string]string{}
+	b.Clock += gapPatience
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// backlogDrain shows that a history larger than the chunk drains over bounded
+// runs: a bounded number of gap rows each time, and everything at the end.
+func backlogDrain(t *testing.T, target Target) {
+	const fetches, chunk = 10, 7
+	b := NewBed(t, target)
+	b.cap("_MAX_DETAIL_FETCHES_PER_RUN", fetches)
+	b.cap("_MAX_TAIL_DEFERRAL_GAPS_PER_RUN", chunk)
+	items := len(b.Sim.Provider.Truth()[target.Lane.List])
+	// Every run hydrates up to `fetches` items; ties at a boundary and the runs
+	// that only expand the backlog are what the factor allows for.
+	for run := range 4 * (items/fetches + 2) {
+		before := b.detailRequests()
+		seen := map[string]bool{}
+		for _, g := range b.Gaps(t, "") {
+			seen[g.ID] = true
+		}
+		b.Succeed(t)
+		if n := b.detailRequests() - before; n > fetches {
+			t.Fatalf("run %d fetched %d details under a cap of %d", run, n, fetches)
+		}
+		b.selfImposed(t)
+		b.Verify(t)
+		b.Clock += gapPatience
+		if open := b.Gaps(t, protocol.GapPending); len(open) == 0 {
+			b.VerifyComplete(t)
+			return
+		} else if run == 0 && len(open) > maxTies+chunk+1 {
+			t.Fatalf("the first run wrote %d gaps under a chunk of %d", len(open), chunk)
+		}
+	}
+	t.Fatalf("the backlog of %d items did not drain", items)
+}
+
+// maxTies is how many items of a simulated list may share one time, and so
+// extend a chunk past its bound.
+const maxTies = 16
+
+// recoveryOnly drains gaps and does no forward work.
+func recoveryOnly(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.cap("_MAX_DETAIL_FETCHES_PER_RUN", 5)
+	b.Succeed(t)
+	b.Env = map[string]string{}
+	b.Clock += gapPatience
+	for _, m := range target.Changes {
+		b.Sim.Mutate(t, m)
+	}
+	before := b.cursors(t)
+	result := b.Run(t, launch.Request{RecoveryOnly: true})
+	if result.Status != runner.Succeeded {
+		t.Fatalf("ended as %s: %v", result.Status, result.Failure)
+	}
+	if after := b.cursors(t); after[target.Scoped] != before[target.Scoped] {
+		t.Errorf("a recovery-only run moved the cursor of %s", target.Scoped)
+	}
+	if open := b.Gaps(t, protocol.GapPending); len(open) > 0 {
+		t.Errorf("%d gaps are left after an unbounded recovery", len(open))
+	}
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+func (b *Bed) cursors(t *testing.T) map[string]string {
+	t.Helper()
+	cursors, err := b.Store.Cursors(t.Context(), Connection, "")
+	if err != nil {
+		t.Fatalf("read cursors: %v", err)
+	}
+	out := map[string]string{}
+	for _, c := range cursors {
+		if c.Mode == protocol.SteadyState {
+			out[c.Stream] = string(c.Cursor)
+		}
+	}
+	return out
+}
+
+func (b *Bed) detailRequests() int {
+	total := 0
+	for pattern, n := range b.Sim.Gate.Stats().ByPattern {
+		if contains(pattern, b.Target.Lane.DetailPath+"{") {
+			total += n
+		}
+	}
+	return total
+}
+
+// selfImposed holds every pending gap to the run-cap contract (RT-17).
+func (b *Bed) selfImposed(t *testing.T) {
+	t.Helper()
+	for _, g := range b.Gaps(t, protocol.GapPending) {
+		switch {
+		case g.Reason.SourcePressure():
+			t.Errorf("gap %s of a capped run reads as the provider's pressure: %s", g.RecordKey, g.Reason)
+		case !contains(string(g.LastError), protocol.ClassRunCap):
+			t.Errorf("gap %s of a capped run lacks the run-cap class: %s", g.RecordKey, g.LastError)
+		case contains(string(g.LastError), "http_status"):
+			t.Errorf("gap %s of a capped run reports an HTTP status: %s", g.RecordKey, g.LastError)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package connectortest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/protocol"
+)
+
+func contains(s, part string) bool { return strings.Contains(s, part) }
+
+// scoped runs with the given scope; the runner's gates make any breach a failure.
+func (b *Bed) scoped(t *testing.T, sc ...protocol.StreamScope) {
+	t.Helper()
+	result := b.Run(t, launch.Request{Scope: sc})
+	if result.Status != runner.Succeeded {
+		t.Fatalf("a scoped run ended as %s: %v\nstderr: %s", result.Status, result.Failure, result.StderrTail)
+	}
+}
+
+func scopeStream(t *testing.T, target Target) {
+	for _, s := range target.Connector.Manifest.Streams {
+		b := NewBed(t, target)
+		b.scoped(t, protocol.StreamScope{Name: s.Name})
+		for _, other := range target.Connector.Manifest.Streams {
+			if n := len(b.records(t, other.Name)); other.Name != s.Name && n > 0 {
+				t.Errorf("scope %s brought %d records of %s", s.Name, n, other.Name)
+			}
+		}
+		if len(b.records(t, s.Name)) == 0 {
+			t.Errorf("scope %s brought nothing", s.Name)
+		}
+		b.Succeed(t) // a later run without the scope still completes everything
+		b.VerifyComplete(t)
+	}
+}
+
+func scopeResources(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	var want []string
+	for key, item := range b.Sim.Provider.Truth()[target.Scoped] {
+		if !item.Deleted {
+			want = append(want, key)
+		}
+	}
+	slices.Sort(want)
+	want = want[:min(3, len(want))]
+	b.scoped(t, protocol.StreamScope{Name: target.Scoped, Resources: want})
+	var got []string
+	for key := range b.records(t, target.Scoped) {
+		got = append(got, key)
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("resources %v brought %v", want, got)
+	}
+}
+
+func scopeFields(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	decl, _ := target.Connector.Manifest.Stream(target.Scoped)
+	b.scoped(t, protocol.StreamScope{Name: target.Scoped, Fields: decl.PrimaryKey})
+	for key, rec := range b.records(t, target.Scoped) {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(rec.Data, &fields); err != nil {
+			t.Fatalf("stored %s: %v", key, err)
+		}
+		if _, leaked := fields[target.OptionalField]; leaked {
+			t.Fatalf("record %s has field %s, which is not in scope", key, target.OptionalField)
+		}
+	}
+}
+
+func scopeTimeRange(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	decl, _ := target.Connector.Manifest.Stream(target.Scoped)
+	if decl.ConsentTimeField == "" {
+		t.Fatalf("stream %s has no consent_time_field to bound", target.Scoped)
+	}
+	var times []time.Time
+	truth := b.Sim.Provider.Truth()[target.Scoped]
+	for _, item := range truth {
+		if at := timeField(item.Data, decl.ConsentTimeField); !at.IsZero() && !item.Deleted {
+			times = append(times, at)
+		}
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	since, until := times[len(times)/4], times[3*len(times)/4]
+	b.scoped(t, protocol.StreamScope{Name: target.Scoped, TimeRange: &protocol.TimeRange{
+		Since: since.Format(time.RFC3339Nano), Until: until.Format(time.RFC3339Nano)}})
+	want := 0
+	for _, at := range times {
+		if !at.Before(since) && at.Before(until) {
+			want++
+		}
+	}
+	if got := len(live(b.records(t, target.Scoped))); got != want {
+		t.Errorf("the range holds %d items, %d were stored", want, got)
+	}
+}
+
+func live(records map[string]store.StoredRecord) []string {
+	var keys []string
+	for key, r := range records {
+		if !r.Deleted {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,192 @@
+package connectortest
+
+import (
+	"testing"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/runner"
+	"pdpp/protocol"
+	"pdpp/providersim"
+)
+
+// Run holds the connector to every scenario that applies to it.
+func Run(t *testing.T, target Target) {
+	scenarios := []struct {
+		name  string
+		needs bool
+		run   func(*testing.T, Target)
+	}{
+		{"first run", true, firstRun},
+		{"resume", true, resume},
+		{"crash and resume", true, crashAndResume},
+		{"throttled list", true, throttledList},
+		{"expired credential", true, expiredCredential},
+		{"missing credential", target.Credential != "", missingCredential},
+		{"deletion", target.Deletion.Op != "", deletion},
+		{"throttled detail", target.Lane != nil, throttledDetail},
+		{"unavailable detail", target.Lane != nil, unavailableDetail},
+		{"run cap", target.Lane != nil, runCap},
+		{"wall clock cap", target.Lane != nil, wallClockCap},
+		{"backlog drain", target.Lane != nil, backlogDrain},
+		{"recovery only", target.Lane != nil, recoveryOnly},
+		{"scope: one stream", true, scopeStream},
+		{"scope: resources", target.Scoped != "", scopeResources},
+		{"scope: fields", target.OptionalField != "", scopeFields},
+		{"scope: time range", target.Scoped != "", scopeTimeRange},
+		{"malformed answers", true, malformedAnswers},
+	}
+	for _, s := range scenarios {
+		if s.needs {
+			t.Run(s.name, func(t *testing.T) { s.run(t, target) })
+		}
+	}
+}
+
+// firstRun collects everything into an empty store.
+func firstRun(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	result := b.Succeed(t)
+	if result.RecordsEmitted == 0 {
+		t.Fatal("the first run emitted nothing")
+	}
+	if result.Checkpoint.CommitStatus != runner.CommitFull {
+		t.Errorf("commit status %s, want %s", result.Checkpoint.CommitStatus, runner.CommitFull)
+	}
+	b.VerifyComplete(t)
+}
+
+// resume shows that a second run without changes changes nothing and asks for
+// little, and that one after changes brings exactly those.
+func resume(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Succeed(t)
+	before := map[string]int64{}
+	for _, s := range target.Connector.Manifest.Streams {
+		before[s.Name] = b.LastSeq(t, s.Name)
+	}
+	first := b.Sim.Gate.Stats().Requests
+	b.Succeed(t)
+	for name, seq := range before {
+		if now := b.LastSeq(t, name); now != seq {
+			t.Errorf("stream %s moved from change %d to %d although nothing changed", name, seq, now)
+		}
+	}
+	if again := b.Sim.Gate.Stats().Requests - first; again > first/2 {
+		t.Errorf("the second run made %d requests, the first %d: it starts over instead of resuming", again, first)
+	}
+	for _, m := range target.Changes {
+		b.Sim.Mutate(t, m)
+	}
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// crashAndResume kills the connector at several moments of its first run.
+func crashAndResume(t *testing.T, target Target) {
+	for _, after := range []int64{1, 40, 200, 700} {
+		b := NewBed(t, target)
+		var runID string
+		killed := false
+		result := b.Run(t, launch.Request{
+			Started: func(id string) { runID = id },
+			Options: runner.Options{BatchRecords: 20, Observe: func(u runner.Update) {
+				if !killed && u.Committed >= after {
+					killed = true
+					KillConnector(runID)
+				}
+			}},
+		})
+		if killed && result.Status == runner.Succeeded {
+			t.Logf("the connector had finished before it could be killed after %d records", after)
+		} else if killed && result.Failure.Reason != runner.ReasonExitWithoutDone {
+			t.Fatalf("killed after %d records: %v", after, result.Failure)
+		}
+		b.VerifyNothingInvented(t)
+		b.Succeed(t)
+		b.VerifyComplete(t)
+	}
+}
+
+// throttledList shows that pressure on a list fails the run honestly, keeps
+// what was collected, and heals in the next run.
+func throttledList(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, RetryAfter: providersim.RetrySeconds, Seconds: 30})
+	result := b.Run(t, launch.Request{})
+	if result.Status != runner.Failed && len(b.Gaps(t, protocol.GapPending)) == 0 {
+		t.Fatalf("a throttled run ended as %s and declares nothing missing", result.Status)
+	}
+	if requests := b.Sim.Gate.Stats(); requests.WhileLimited > len(target.Connector.Manifest.Streams) {
+		t.Errorf("%d requests were made after the provider asked to wait", requests.WhileLimited)
+	}
+	b.Sim.Gate.Clear()
+	b.Clock += gapPatience
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+func expiredCredential(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.ExpiredToken, Path: "/", Skip: 4})
+	result := b.Run(t, launch.Request{})
+	if result.Status != runner.Failed || result.Failure.Reason != runner.ReasonConnectorFailed {
+		t.Fatalf("ended as %s: %v", result.Status, result.Failure)
+	}
+	if e := result.DoneError; e == nil || e.Code != "auth_failure" || e.RecoveryHint == nil || e.RecoveryHint.Action != protocol.RefreshCredentials {
+		t.Errorf("the failure does not ask for new credentials: %+v", result.DoneError)
+	}
+	b.Sim.Gate.Clear()
+	b.Clock += gapPatience
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+func missingCredential(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Env[target.Credential] = ""
+	result := b.Run(t, launch.Request{})
+	if result.Status != runner.Failed || result.DoneError == nil || !contains(result.DoneError.Message, target.Credential) {
+		t.Fatalf("ended as %s with %+v: the missing variable is not named", result.Status, result.DoneError)
+	}
+	if n := b.Sim.Gate.Stats().Requests; n != 0 {
+		t.Errorf("%d requests were made without a credential", n)
+	}
+}
+
+func deletion(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Succeed(t)
+	b.Sim.Mutate(t, target.Deletion)
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	for _, r := range b.records(t, target.DeletedStream) {
+		if r.Deleted {
+			return
+		}
+	}
+	t.Errorf("no tombstone reached stream %s", target.DeletedStream)
+}
+
+// malformedAnswers shows that nonsense from the provider is never stored as
+// data, never silently skipped, and heals.
+func malformedAnswers(t *testing.T, target Target) {
+	for _, kind := range []providersim.Kind{
+		providersim.HTML, providersim.EmptyBody, providersim.TruncatedJSON, providersim.WrongContentType,
+		providersim.Reset, providersim.ServerError, providersim.WrongType, providersim.MissingField, providersim.SelfCursor,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			b := NewBed(t, target)
+			b.Sim.Fault(t, providersim.Fault{Kind: kind, Path: "/", Skip: 2, Count: 3})
+			result := b.Run(t, launch.Request{})
+			declared := len(result.KnownGaps) > 0 || len(b.Gaps(t, protocol.GapPending)) > 0
+			if result.Status == runner.Succeeded && !declared {
+				b.Verify(t) // nothing was lost to the fault, so nothing needed declaring
+			}
+			b.Sim.Gate.Clear()
+			b.Clock += gapPatience
+			b.Run(t, launch.Request{Mode: protocol.FullRefresh})
+			b.Succeed(t)
+			b.VerifyComplete(t)
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package connectortest
+
+import (
+	"encoding/json"
+	"testing"
+
+	"pdpp/internal/launch"
+	"pdpp/providersim"
+)
+
+// Target is a connector with everything the suite must know of it.
+type Target struct {
+	// Connector is the executable with its manifest.
+	Connector launch.Connector
+	// Start makes a fresh simulated provider, filled for a test.
+	Start func(t *testing.T) *Sim
+	// Credential names the variable that the missing-credential scenario leaves out.
+	Credential string
+
+	// Changes are what happens at the provider between runs.
+	Changes []providersim.Mutation
+	// Deletion removes something from DeletedStream so that the provider announces it.
+	Deletion      providersim.Mutation
+	DeletedStream string
+
+	// Lane describes the list+detail lane; nil when the connector has none.
+	Lane *Lane
+	// Scoped is a flat or list stream to try scopes on, with a field that its
+	// schema does not require.
+	Scoped        string
+	OptionalField string
+
+	// Stored turns the provider's form of an item into the connector's record,
+	// when the connector maps fields; nil means they are the same.
+	Stored func(stream, key string, data json.RawMessage) (json.RawMessage, error)
+}
+
+// Lane names the parts of a list+detail lane.
+type Lane struct {
+	List, Detail string
+	// DetailPath is the prefix of detail requests, for the provider's faults.
+	DetailPath string
+	// Item gives the key of the listed item that a detail record belongs to.
+	Item func(data json.RawMessage) string
+	// TimeField is the field of a list record that the list is ordered by.
+	TimeField string
+}
+
+// Sim is a provider at work.
+type Sim struct {
+	Provider providersim.Provider
+	Gate     *providersim.Gate
+	// Env are the variables that lead the connector to it, credentials included.
+	Env map[string]string
+}
+
+// Mutate changes the provider's data or fails the test.
+func (s *Sim) Mutate(t *testing.T, m providersim.Mutation) {
+	t.Helper()
+	if _, err := s.Provider.Mutate(m); err != nil {
+		t.Fatalf("mutate %+v: %v", m, err)
+	}
+}
+
+// Fault adds a fault or fails the test.
+func (s *Sim) Fault(t *testing.T, f providersim.Fault) {
+	t.Helper()
+	if _, err := s.Gate.Add(f); err != nil {
+		t.Fatalf("fault %+v: %v", f, err)
+	}
+}

@@ -1,0 +1,127 @@
+// Command bench measures PDPP against limits found in the same run and prints
+// ratios, because absolute figures of a shared machine say little.
+//
+// It measures the way of a record from a real child process through the runner,
+// with every gate on, into the store, against the raw upsert of the same driver
+// into the same table; the memory that the runner needs for it; and the decoder
+// against encoding/json. The result goes to build/bench.json as well.
+//
+// The program plays all parts itself: started as "connector" it is the child,
+// with the argument "collect" it is the process whose memory is measured.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+type config struct {
+	Records  int
+	Big      int
+	Rounds   int
+	Out      string
+	Postgres string
+}
+
+func main() {
+	if filepath.Base(os.Args[0]) == "connector" {
+		playConnector()
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == "collect" {
+		err = collectMain(ctx, os.Args[2:])
+	} else {
+		err = benchMain(ctx, os.Args[1:])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func benchMain(ctx context.Context, args []string) error {
+	var c config
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
+	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
+	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
+	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
+	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "pdpp-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	result := &report{Records: c.Records, RecordBytes: recordBytes}
+	steps := []func(context.Context, config, string, *report) error{measureDecoder, measureSQLite, measurePostgres, measureMemory}
+	for _, step := range steps {
+		if err := step(ctx, c, dir, result); err != nil {
+			return err
+		}
+	}
+	return result.write(c.Out)
+}
+
+// report is what build/bench.json holds.
+type report struct {
+	Records     int      `json:"records"`
+	RecordBytes int      `json:"record_bytes"`
+	Ratios      []ratio  `json:"ratios"`
+	Memory      []memory `json:"memory"`
+}
+
+// ratio compares ours with a baseline of the same run.
+type ratio struct {
+	Name     string  `json:"name"`
+	Ours     float64 `json:"ours_per_second"`
+	Baseline float64 `json:"baseline_per_second"`
+	Ratio    float64 `json:"ratio"`
+	Want     float64 `json:"want_at_least"`
+}
+
+type memory struct {
+	Name    string  `json:"name"`
+	Records int     `json:"records"`
+	PeakMiB float64 `json:"peak_rss_mib"`
+	WantMiB float64 `json:"want_below_mib"`
+}
+
+func (r *report) compare(name string, ours, baseline []float64, want float64) {
+	x := ratio{Name: name, Ours: median(ours), Baseline: median(baseline), Want: want}
+	ratios := make([]float64, len(ours))
+	for i := range ours {
+		ratios[i] = ours[i] / baseline[i]
+	}
+	x.Ratio = median(ratios)
+	r.Ratios = append(r.Ratios, x)
+	fmt.Printf("%-46s %9.0f/s  baseline %9.0f/s  ratio %.2f (want >= %.2f)\n", x.Name, x.Ours, x.Baseline, x.Ratio, x.Want)
+}
+
+func (r *report) remember(name string, m measured, want float64) {
+	x := memory{Name: name, Records: m.Records, PeakMiB: float64(m.PeakRSS) / (1 << 20), WantMiB: want}
+	r.Memory = append(r.Memory, x)
+	fmt.Printf("%-46s %9d records  peak RSS %.1f MiB (want < %.0f)\n", x.Name, x.Records, x.PeakMiB, x.WantMiB)
+}
+
+func (r *report) write(path string) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
