@@ -28,7 +28,7 @@ var Table = []Rule{
 		Reason: "the conformance suite is test support and compares a connector with the real runner and store"},
 	{Room: "connectors", May: []string{"connectors/*", "connectorkit", "protocol", "manifest"},
 		Reason: "the list of built-in connectors is a list and nothing more"},
-	{Room: "connectors/...", May: []string{"connectorkit", "connectorkit/browser", "protocol", "manifest", "governor"},
+	{Room: "connectors/...", May: []string{"connectorkit", "connectorkit/governhttp", "connectorkit/browser", "protocol", "manifest", "governor"},
 		Never:  []string{"internal/...", "connectors/..."},
 		Reason: "a connector knows its provider and the kit: no storage, no internals, no other connector"},
 	{Room: "providersim/...", May: []string{"providersim/..."},
@@ -54,6 +54,8 @@ var Table = []Rule{
 			"protocol", "manifest"},
 		Never:  []string{"internal/health/...", "internal/verdict/...", "internal/console/..."},
 		Reason: "turning a stored connection into a run is mechanics; whether it should run is decided elsewhere"},
+	{Room: "internal/crashtest", May: anything,
+		Reason: "the kill test has no code but tests, and puts the real parts together"},
 	{Room: "internal/interaction", May: []string{"internal/store", "internal/runner", "internal/evidence", "protocol", "manifest"},
 		Reason: "an open question is asked, answered or expired; it judges nothing"},
 	{Room: "internal/credential", May: []string{"manifest", "internal/redact"},
@@ -99,6 +101,10 @@ var Table = []Rule{
 		Reason: "what a device sends is stored as facts by the same commit as any run"},
 	{Room: "internal/server", May: anything, Never: []string{"internal/health/...", "connectors/...", "internal/collector/..."},
 		Reason: "the server mounts surfaces; it reads verdicts through ownerview and never loads a connector"},
+
+	{Room: "internal/cli", May: []string{"internal/...", "protocol", "manifest"},
+		Never:  []string{"internal/health/...", "internal/archtest/...", "internal/tools/...", "connectors/...", "connectorkit/..."},
+		Reason: "the owner's commands start connectors as child processes and show verdicts without deriving them"},
 
 	// The device side.
 	{Room: "internal/collector", May: []string{"internal/runner", "internal/outbox", "internal/deviceapi", "manifest", "protocol"},
