@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"pdpp/providersim/lumen"
+)
+
+// TestExample collects with the real host of built-in connectors from the
+// simulated provider.
+func TestExample(t *testing.T) {
+	host := filepath.Join(t.TempDir(), "pdpp-connectors")
+	if out, err := exec.Command("go", "build", "-o", host, "pdpp/cmd/pdpp-connectors").CombinedOutput(); err != nil {
+		t.Fatalf("build the connectors: %v\n%s", err, out)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "example"), Cmds: commands,
+		Setup: func(env *testscript.Env) error {
+			server, err := lumen.Start(lumen.Config{Events: 450, Notes: 40, Threads: 30, Seed: 7})
+			if err != nil {
+				return err
+			}
+			env.Defer(func() { _ = server.Close() })
+			env.Setenv("PDPP_CONNECTORS_BIN", host)
+			env.Setenv("PDPP_HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("PDPP_EXAMPLE_BASE_URL", server.BaseURL)
+			env.Setenv("TOKEN", server.Sim.Token())
+			env.Setenv("TZ", "UTC")
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			return nil
+		},
+	})
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// playConnector plays the script beside the executable.
+func playConnector() {
+	play(filepath.Join(filepath.Dir(argv0), "script"))
+	leave(0)
+}
+
+// player is a connector that does what a script says, one line at a time:
+//
+//	record STREAM KEY {data}      delete STREAM KEY        state STREAM {cursor} [MODE]
+//	gap STREAM KEY REASON [CLASS] recover                  progress STREAM N TOTAL TEXT
+//	skip STREAM REASON TEXT       start                    env NAME
+//	ask {interaction}             done                     fail CODE HINT TEXT
+//	signal PIPE                   await PIPE               hang
+//	stderr TEXT                   exit CODE                {any other message}
+type player struct {
+	in      *bufio.Reader
+	dir     string
+	start   map[string]any
+	records int
+}
+
+const emittedAt = "2026-03-01T08:00:00Z"
+
+func play(path string) {
+	script, err := os.ReadFile(path)
+	p := &player{in: bufio.NewReader(os.Stdin), dir: filepath.Dir(path)}
+	if err == nil {
+		err = p.receive(&p.start)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		leave(1)
+	}
+	for _, line := range strings.Split(string(script), "\n") {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			p.do(line)
+		}
+	}
+}
+
+func (p *player) do(line string) {
+	if line[0] == '{' {
+		fmt.Println(line)
+		return
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	arg := strings.SplitN(rest, " ", 4)
+	for len(arg) < 4 {
+		arg = append(arg, "")
+	}
+	switch word {
+	case "record":
+		p.record(arg[0], arg[1], strings.Join(arg[2:], " "))
+	case "delete":
+		p.records++
+		send("RECORD", map[string]any{"stream": arg[0], "key": arg[1], "op": "delete", "emitted_at": emittedAt})
+	case "state":
+		m := map[string]any{"stream": arg[0], "cursor": json.RawMessage(arg[1])}
+		if arg[2] != "" {
+			m["mode"] = arg[2]
+		}
+		send("STATE", m)
+	case "gap":
+		m := map[string]any{"stream": arg[0], "record_key": arg[1], "reason": arg[2], "retryable": true, "reference_only": true, "detail_locator": map[string]any{"key": arg[1]}}
+		if arg[3] != "" {
+			m["detail"] = map[string]any{"class": arg[3]}
+		}
+		send("DETAIL_GAP", m)
+	case "recover":
+		p.recover()
+	case "progress":
+		n, _ := strconv.ParseFloat(arg[1], 64)
+		total, _ := strconv.ParseFloat(arg[2], 64)
+		send("PROGRESS", map[string]any{"stream": arg[0], "count": n, "total": total, "message": arg[3]})
+	case "skip":
+		send("SKIP_RESULT", map[string]any{"stream": arg[0], "reason": arg[1], "message": strings.TrimSpace(arg[2] + " " + arg[3])})
+	case "start":
+		body, _ := json.Marshal(map[string]any{"id": "start", "written_at": emittedAt, "start": p.start})
+		p.record("entries", "start", string(body))
+	case "env":
+		body, _ := json.Marshal(map[string]any{"id": "env", "text": os.Getenv(rest)})
+		p.record("entries", "env", string(body))
+	case "ask":
+		p.ask(rest)
+	case "done":
+		send("DONE", map[string]any{"status": "succeeded", "records_emitted": p.records})
+		leave(0)
+	case "fail":
+		send("DONE", map[string]any{"status": "failed", "records_emitted": p.records, "error": map[string]any{
+			"code": arg[0], "message": strings.TrimSpace(arg[2] + " " + arg[3]), "recovery_hint": map[string]any{"action": arg[1]}}})
+		leave(1)
+	case "signal":
+		if f, err := os.OpenFile(filepath.Join(p.dir, rest), os.O_WRONLY, 0); err == nil {
+			_ = f.Close()
+		}
+	case "await":
+		if f, err := os.Open(filepath.Join(p.dir, rest)); err == nil {
+			_, _ = io.Copy(io.Discard, f)
+		}
+	case "hang":
+		select {}
+	case "stderr":
+		fmt.Fprintln(os.Stderr, rest)
+	case "exit":
+		code, _ := strconv.Atoi(rest)
+		leave(code)
+	default:
+		fmt.Fprintln(os.Stderr, "unknown line:", line)
+		leave(99)
+	}
+}
+
+func (p *player) record(stream, key, data string) {
+	p.records++
+	send("RECORD", map[string]any{"stream": stream, "key": key, "data": json.RawMessage(strings.TrimSpace(data)), "emitted_at": emittedAt})
+}
+
+// recover fetches every gap that the run was handed.
+func (p *player) recover() {
+	gaps, _ := p.start["detail_gaps"].([]any)
+	for _, g := range gaps {
+		gap := g.(map[string]any)
+		ref := map[string]any{"gap_id": gap["gap_id"], "lease_id": gap["lease_id"], "stream": gap["stream"], "reference_only": true}
+		send("DETAIL_GAP_ATTEMPTED", ref)
+		key := fmt.Sprint(gap["record_key"])
+		p.record(fmt.Sprint(gap["stream"]), key, `{"id":"`+key+`"}`)
+		send("DETAIL_GAP_RECOVERED", ref)
+	}
+}
+
+// ask puts a question and keeps the length of each answer, which is enough to
+// see that it arrived.
+func (p *player) ask(body string) {
+	fmt.Println(body)
+	var answer struct {
+		Status string
+		Data   map[string]any
+	}
+	if err := p.receive(&answer); err != nil || answer.Status != "success" {
+		p.do("fail credentials_missing refresh_credentials the question was not answered: " + answer.Status)
+	}
+	told := map[string]any{"id": "answer", "start": map[string]any{}}
+	for name, value := range answer.Data {
+		told["start"].(map[string]any)[name] = len(fmt.Sprint(value))
+	}
+	data, _ := json.Marshal(told)
+	p.record("entries", "answer", string(data))
+}
+
+func (p *player) receive(into any) error {
+	line, err := p.in.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(line, into)
+}
+
+func send(kind string, m map[string]any) {
+	line := map[string]any{"type": kind}
+	for k, v := range m {
+		line[k] = v
+	}
+	b, _ := json.Marshal(line)
+	fmt.Println(string(b))
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	_ "modernc.org/sqlite"
+)
+
+// argv0 is the path this process was started by, before testscript shortens it.
+var argv0 = os.Args[0]
+
+// leave ends a fake child. It skips the pause that the race detector makes at
+// exit, which an environment without GORACE cannot turn off.
+func leave(code int) { syscall.Exit(code) }
+
+// playHost is a host of built-in connectors: one per folder beside it.
+func playHost() {
+	dir := filepath.Dir(argv0)
+	switch os.Args[1] {
+	case "list":
+		found, _ := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))
+		list := []map[string]string{}
+		for _, path := range found {
+			list = append(list, map[string]string{"name": filepath.Base(filepath.Dir(path))})
+		}
+		_ = json.NewEncoder(os.Stdout).Encode(list)
+	case "manifest":
+		body, err := os.ReadFile(filepath.Join(dir, os.Args[2], "manifest.json"))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			leave(1)
+		}
+		_, _ = os.Stdout.Write(body)
+	case "run":
+		play(filepath.Join(dir, os.Args[2], "script"))
+	}
+	leave(0)
+}
+
+// playLock holds a database until its input ends: lockdb FILE READY. The pipe
+// READY is opened once the lock is held.
+func playLock() {
+	db, err := sql.Open("sqlite", os.Args[1])
+	if err == nil {
+		db.SetMaxOpenConns(1)
+		_, err = db.Exec(`PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (x); `)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		leave(1)
+	}
+	ready, err := os.OpenFile(os.Args[2], os.O_WRONLY, 0)
+	if err == nil {
+		_ = ready.Close()
+	}
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	<-interrupted
+	leave(0)
+}
+
+// playStatus runs a program, hands interrupts on, and prints the exit code last.
+func playStatus() {
+	interrupted := make(chan os.Signal, 4)
+	signal.Notify(interrupted, os.Interrupt)
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		leave(1)
+	}
+	go func() {
+		for s := range interrupted {
+			_ = cmd.Process.Signal(s)
+		}
+	}()
+	_ = cmd.Wait()
+	_, _ = io.WriteString(os.Stdout, fmt.Sprintf("exit code %d\n", cmd.ProcessState.ExitCode()))
+	leave(0)
+}

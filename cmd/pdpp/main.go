@@ -1,0 +1,38 @@
+// Command pdpp is the owner's program: it collects their data from the services
+// that hold it, and shows what is there and what is missing.
+//
+//	pdpp run example
+//	pdpp help
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"pdpp/internal/cli"
+)
+
+func main() { os.Exit(cli.Main(environment())) }
+
+// environment is everything that the commands take from the process.
+func environment() cli.Env {
+	interrupts := make(chan os.Signal, 2)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	executable, err := os.Executable()
+	if err != nil {
+		executable = os.Args[0]
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return cli.Env{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Lookup: os.LookupEnv, LookPath: exec.LookPath, Executable: executable, Holder: fmt.Sprintf("%s:%d", host, os.Getpid()),
+		Interrupts: interrupts, Exit: os.Exit, Now: time.Now,
+	}
+}

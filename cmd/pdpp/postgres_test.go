@@ -1,0 +1,29 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"pdpp/internal/store/storetest"
+)
+
+// TestScriptsOnPostgres runs the scripts that do not speak of a database file
+// once more, each in a schema of its own.
+func TestScriptsOnPostgres(t *testing.T) {
+	names := []string{"run", "records", "gaps", "state", "export", "active", "cancel"}
+	urls := make(chan string, len(names))
+	var files []string
+	for _, name := range names {
+		urls <- storetest.PostgresSchema(t)
+		files = append(files, filepath.Join("testdata", name+".txtar"))
+	}
+	testscript.Run(t, testscript.Params{
+		Files: files, Cmds: commands,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PDPP_DATABASE_URL", <-urls)
+			return setupOrchard(env)
+		},
+	})
+}

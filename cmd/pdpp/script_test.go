@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"pdpp/internal/cli"
+)
+
+// TestMain lets the test binary play every program of the scripts: pdpp itself,
+// a connector, a host of connectors, and a few helpers.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"pdpp": func() {
+			env := environment()
+			env.BusyTimeout = 50 * time.Millisecond // a locked database is reported without a long wait
+			os.Exit(cli.Main(env))
+		},
+		"connector":       playConnector,
+		"pdpp-connectors": playHost,
+		"lockdb":          playLock,
+		"confined":        playConfined,
+		"status":          playStatus,
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata", Setup: setupOrchard, Cmds: commands, RequireUniqueNames: true,
+	})
+}
+
+// setupOrchard gives a script an empty home with the fake connector installed.
+// The connector plays the file named script in its folder.
+func setupOrchard(env *testscript.Env) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	manifest, err := os.ReadFile("testdata/orchard.json")
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(env.WorkDir, "home", "connectors", "orchard")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o644); err != nil {
+		return err
+	}
+	env.Setenv("PDPP_HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("TEST_BINARY", self)
+	env.Setenv("TZ", "UTC")
+	env.Setenv("GORACE", "atexit_sleep_ms=0")
+	return os.Symlink(self, filepath.Join(dir, "connector"))
+}
+
+var commands = map[string]func(*testscript.TestScript, bool, []string){
+	// exits CODE PROGRAM ARGS... runs a program and expects exactly that exit code.
+	"exits": func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 2 {
+			ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+		}
+		want, err := strconv.Atoi(args[0])
+		ts.Check(err)
+		got := 0
+		if err := ts.Exec(args[1], args[2:]...); err != nil {
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) {
+				ts.Fatalf("%v", err)
+			}
+			got = exit.ExitCode()
+		}
+		if got != want {
+			ts.Fatalf("exit code %d, want %d", got, want)
+		}
+	},
+	// capture NAME PATTERN keeps the first word of stdout that matches in a variable.
+	"capture": func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 2 {
+			ts.Fatalf("usage: capture NAME PATTERN")
+		}
+		word := regexp.MustCompile(`\b` + args[1] + `\b`).FindString(ts.ReadFile("stdout"))
+		if word == "" {
+			ts.Fatalf("stdout has no word that matches %s", args[1])
+		}
+		ts.Setenv(args[0], word)
+	},
+	// pipe FILE makes a named pipe; await FILE waits until somebody writes to
+	// it; release FILE lets somebody read on.
+	"pipe": func(ts *testscript.TestScript, neg bool, args []string) {
+		ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600))
+	},
+	"await": func(ts *testscript.TestScript, neg bool, args []string) {
+		f, err := os.Open(ts.MkAbs(args[0]))
+		ts.Check(err)
+		_, err = io.Copy(io.Discard, f)
+		ts.Check(err)
+		ts.Check(f.Close())
+	},
+	"release": func(ts *testscript.TestScript, neg bool, args []string) {
+		f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY, 0)
+		ts.Check(err)
+		ts.Check(f.Close())
+	},
+	// mode PERM FILE checks the permissions of a file.
+	"mode": func(ts *testscript.TestScript, neg bool, args []string) {
+		info, err := os.Stat(ts.MkAbs(args[1]))
+		ts.Check(err)
+		if got := fmt.Sprintf("%04o", info.Mode().Perm()); got != args[0] {
+			ts.Fatalf("%s has mode %s, want %s", args[1], got, args[0])
+		}
+	},
+}

@@ -1,0 +1,125 @@
+// Package cli is the owner's command line: collecting in the foreground,
+// looking at what is kept, and deciding about gaps and bookmarks.
+//
+// It reads no environment and owns no streams; a program hands both in. Every
+// command has a plain and a JSON form, and ends with one of the exit codes of
+// errors.go. Results go to standard output, progress and errors to standard
+// error.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"pdpp/internal/runner"
+)
+
+// Env is the world as the program sees it.
+type Env struct {
+	Args   []string // without the program's name
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// Lookup reads an environment variable.
+	Lookup func(name string) (string, bool)
+	// LookPath finds a program on the owner's search path.
+	LookPath func(name string) (string, error)
+	// Executable is the path of the running program; the host of the built-in
+	// connectors is looked for beside it.
+	Executable string
+	// Holder names this process in lease rows.
+	Holder string
+	// Interrupts are wishes to stop: os.Interrupt is the owner's, any other
+	// signal the system's. The first one cancels, the second one calls Exit.
+	Interrupts <-chan os.Signal
+	Exit       func(code int)
+	Now        func() time.Time
+	// BusyTimeout is how long a locked SQLite database is waited for; zero is
+	// the store's own default.
+	BusyTimeout time.Duration
+}
+
+// Main runs one command and gives the exit code.
+func Main(env Env) int {
+	a := &app{env: env, out: env.Stdout, errOut: env.Stderr}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	over := make(chan struct{})
+	defer close(over)
+	a.cancel = cancel
+	go a.watchInterrupts(over)
+
+	root := a.rootCommand()
+	root.SetArgs(env.Args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	if !a.started {
+		err = usageError(cmd, err)
+		a.json = a.json || slices.Contains(env.Args, "--json") // the parser may have stopped before it
+	}
+	var done *exitOnly
+	if errors.As(err, &done) {
+		return done.code
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx)
+	}
+	e := describe(err)
+	a.report(e)
+	return e.Exit
+}
+
+// app is one execution of a command.
+type app struct {
+	env    Env
+	out    io.Writer
+	errOut io.Writer
+
+	home        string
+	databaseURL string
+	json        bool
+	connection  string
+
+	cancel context.CancelCauseFunc
+	// started is set once arguments are accepted: an error before that is one of usage.
+	started bool
+}
+
+// errTerminated is the cause of a stop that the owner did not ask for here.
+var errTerminated = errors.New("the system asked the program to stop")
+
+func (a *app) watchInterrupts(over <-chan struct{}) {
+	for n := 1; ; n++ {
+		select {
+		case <-over:
+			return
+		case s := <-a.env.Interrupts:
+			switch {
+			case n > 1:
+				a.env.Exit(ExitCancelled)
+			case s == os.Interrupt:
+				a.cancel(runner.ErrOwnerCancelled)
+			default:
+				a.cancel(errTerminated)
+			}
+		}
+	}
+}
+
+// report prints an error the way the owner, or their script, reads it.
+func (a *app) report(e *Error) {
+	if a.json {
+		writeJSON(a.errOut, map[string]any{"error": e})
+		return
+	}
+	printf(a.errOut, "pdpp: %s\n", e.Message)
+	if e.Next != "" {
+		printf(a.errOut, "next: %s\n", e.Next)
+	}
+}

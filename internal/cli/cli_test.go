@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+)
+
+// testEnv is a process with the given variables and arguments.
+func testEnv(t *testing.T, vars map[string]string, args ...string) (Env, *bytes.Buffer, *bytes.Buffer) {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	return Env{
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errOut,
+		Lookup:   func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
+		LookPath: func(string) (string, error) { return "", os.ErrNotExist },
+		Exit:     func(code int) { t.Errorf("exit %d", code) },
+		Now:      func() time.Time { return time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC) },
+	}, &out, &errOut
+}
+
+func TestMainWithoutStore(t *testing.T) {
+	env, out, errOut := testEnv(t, nil, "connectors", "--home", t.TempDir())
+	if code := Main(env); code != ExitOK || !strings.Contains(out.String(), "No connectors are installed.") {
+		t.Errorf("code %d, out %q, err %q", code, out, errOut)
+	}
+}
+
+func TestInterrupts(t *testing.T) {
+	tests := []struct {
+		name   string
+		signal os.Signal
+		cause  error
+	}{
+		{"the owner", os.Interrupt, runner.ErrOwnerCancelled},
+		{"the system", syscall.SIGTERM, errTerminated},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			signals, codes := make(chan os.Signal), make(chan int)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			a := &app{cancel: cancel, env: Env{Interrupts: signals, Exit: func(code int) { codes <- code }}}
+			over := make(chan struct{})
+			stopped := make(chan struct{})
+			go func() {
+				a.watchInterrupts(over)
+				close(stopped)
+			}()
+			signals <- tt.signal
+			<-ctx.Done()
+			if !errors.Is(context.Cause(ctx), tt.cause) {
+				t.Errorf("cause %v, want %v", context.Cause(ctx), tt.cause)
+			}
+			if e := describe(context.Cause(ctx)); e.Exit != ExitCancelled {
+				t.Errorf("exit %d, want %d", e.Exit, ExitCancelled)
+			}
+			signals <- os.Interrupt
+			if code := <-codes; code != ExitCancelled {
+				t.Errorf("second interrupt exits %d, want %d", code, ExitCancelled)
+			}
+			close(over)
+			<-stopped
+		})
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	fault := func(f store.Fault) error {
+		return &store.FaultError{Fault: f, Where: "pdpp.db", Err: errors.New("why")}
+	}
+	tests := []struct {
+		err  error
+		code string
+		exit int
+	}{
+		{usage("m", "n"), "usage", ExitUsage},
+		{&store.ActiveRunError{ConnectionID: "cin_a_1", RunID: "run_1", Holder: "host:1"}, "run_already_active", ExitActive},
+		{fault(store.FaultCorrupt), "storage_corrupt", ExitStorage},
+		{fault(store.FaultLocked), "storage_locked", ExitStorage},
+		{fault(store.FaultReadOnly), "storage_read_only", ExitStorage},
+		{fault(store.FaultFull), "storage_full", ExitStorage},
+		{fault(store.FaultUnreachable), "storage_unreachable", ExitStorage},
+		{fault(store.FaultTooNew), "storage_schema_too_new", ExitStorage},
+		{fault(store.FaultNotADB), "storage_not_a_database", ExitStorage},
+		{fault("storage_haunted"), "storage_haunted", ExitStorage},
+		{launch.ErrUnknownConnector, "unknown_connector", ExitNotFound},
+		{store.ErrNotFound, "not_found", ExitNotFound},
+		{runner.ErrOwnerCancelled, "cancelled", ExitCancelled},
+		{context.Canceled, "cancelled", ExitCancelled},
+		{errTerminated, "terminated", ExitCancelled},
+		{errors.New("anything"), "failed", ExitFailed},
+	}
+	for _, tt := range tests {
+		e := describe(fmt.Errorf("wrapped: %w", tt.err))
+		if e.Code != tt.code || e.Exit != tt.exit {
+			t.Errorf("%v: code %s exit %d, want %s %d", tt.err, e.Code, e.Exit, tt.code, tt.exit)
+		}
+		if e.Message == "" || e.Next == "" || strings.Contains(e.Message, "\n") {
+			t.Errorf("%v: message %q, next %q", tt.err, e.Message, e.Next)
+		}
+	}
+}
+
+func TestDescribeRedacts(t *testing.T) {
+	e := describe(errors.New("connect postgres://ada:hunter22@db/pdpp: token=abcdef123 refused"))
+	if strings.Contains(e.Message, "hunter22") || strings.Contains(e.Message, "abcdef123") {
+		t.Errorf("message shows a secret: %s", e.Message)
+	}
+}

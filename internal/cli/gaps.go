@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/store"
+	"pdpp/protocol"
+)
+
+func (a *app) gapsCommand() *cobra.Command {
+	cmd := a.gapsListCommand("gaps", "Show what is missing, and decide about it")
+	cmd.AddCommand(a.gapsListCommand("list", "List gaps, oldest first"), a.gapsRetryCommand(), a.gapsIgnoreCommand(), a.gapsExplainCommand())
+	return cmd
+}
+
+func (a *app) gapsListCommand(use, short string) *cobra.Command {
+	q := store.GapQuery{}
+	var status string
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: noArgs,
+		PreRunE: func(*cobra.Command, []string) error {
+			if status != "" && !slices.Contains(protocol.GapStatuses, protocol.GapStatus(status)) {
+				return usage("there is no gap status "+status, "Statuses are: "+joined(protocol.GapStatuses))
+			}
+			return checkLimit(q.Limit)
+		},
+		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
+			id, err := a.connectionFilter(ctx, st)
+			if err != nil {
+				return err
+			}
+			q.ConnectionID, q.Status = id, protocol.GapStatus(status)
+			gaps, err := st.ListGaps(ctx, q)
+			if err != nil {
+				return err
+			}
+			a.printGaps(gaps)
+			return nil
+		}),
+	}
+	a.connectionFlag(cmd, "only gaps of this connection")
+	cmd.Flags().StringVar(&q.Stream, "stream", "", "only gaps of this stream")
+	cmd.Flags().StringVar(&status, "status", "", "only gaps with this status: "+joined(protocol.GapStatuses))
+	cmd.Flags().IntVar(&q.Limit, "limit", 100, "at most this many")
+	return cmd
+}
+
+func (a *app) printGaps(gaps []store.Gap) {
+	if a.json {
+		writeJSON(a.out, map[string]any{"gaps": gaps})
+		return
+	}
+	if len(gaps) == 0 {
+		printf(a.out, "No gaps: nothing is known to be missing.\n")
+		return
+	}
+	t := a.table("GAP", "STREAM", "KEY", "REASON", "STATUS")
+	for _, g := range gaps {
+		t.row(shortGap(g.ID), cut(g.Stream, 16), orDash(cut(g.RecordKey, 12)), gapReason(g), gapStatus(g))
+	}
+	t.flush()
+	printf(a.errOut, "In plain words: pdpp gaps explain GAP\n")
+}
+
+// gapStatus is the status in one word; a terminal gap that the owner chose is ignored.
+func gapStatus(g store.Gap) string {
+	if g.IgnoredWhy != "" && g.Status == protocol.GapTerminal {
+		return "ignored"
+	}
+	return string(g.Status)
+}
+
+// gapReason prefers the error class where it tells more than the wire reason.
+func gapReason(g store.Gap) string {
+	if gapClass(g) == protocol.ClassRunCap && !g.Reason.SourcePressure() {
+		return protocol.ClassRunCap
+	}
+	return string(g.Reason)
+}
+
+// gapClass is the error class that a run left with the gap.
+func gapClass(g store.Gap) string {
+	var e struct {
+		Class string `json:"class"`
+	}
+	if len(g.LastError) > 0 {
+		_ = json.Unmarshal(g.LastError, &e) // an unreadable error has no class
+	}
+	return e.Class
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/store"
+	"pdpp/protocol"
+)
+
+// explanation is a gap in plain words.
+type explanation struct {
+	Gap     store.Gap `json:"gap"`
+	Missing string    `json:"missing"`
+	Why     string    `json:"why"`
+	Tried   string    `json:"tried"`
+	Again   string    `json:"tried_again"`
+	Options []string  `json:"options"`
+}
+
+func (a *app) gapsExplainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain GAP", Short: "Say in plain words what a gap is and what you can do", Args: needArgs("the id of a gap"),
+		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+			g, err := findGap(ctx, st, args[0])
+			if err != nil {
+				return err
+			}
+			e, err := a.explain(ctx, st, g)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				writeJSON(a.out, e)
+				return nil
+			}
+			a.printExplanation(e)
+			return nil
+		}),
+	}
+}
+
+func (a *app) printExplanation(e explanation) {
+	line := func(head, text string) {
+		printf(a.out, "%-17s %s\n", head, wrapped(oneLine(text), a.columns()-18, "                  "))
+	}
+	line("What is missing:", e.Missing)
+	line("Why:", e.Why)
+	line("Tried:", e.Tried)
+	line("Tried again:", e.Again)
+	head := "You can:"
+	for _, o := range e.Options {
+		line(head, o)
+		head = ""
+	}
+}
+
+func (a *app) explain(ctx context.Context, st store.Store, g store.Gap) (explanation, error) {
+	e := explanation{Gap: g, Why: protocol.OwnerCopy(g.Reason, gapClass(g)), Tried: "not yet"}
+	m, err := manifestOf(ctx, st, g.ConnectorID)
+	if err != nil {
+		return e, err
+	}
+	// A connector's own words stand in for a reason that only it knows.
+	if m != nil && e.Why == protocol.OwnerCopy("", "") && m.ReasonDisplayMessages[string(g.Reason)] != "" {
+		e.Why = m.ReasonDisplayMessages[string(g.Reason)]
+	}
+	e.Missing = fmt.Sprintf("One item of stream %s", g.Stream)
+	if g.RecordKey != "" {
+		e.Missing = fmt.Sprintf("%q of stream %s", g.RecordKey, g.Stream)
+	}
+	if g.ParentStream != "" {
+		e.Missing += ", found through " + g.ParentStream
+	}
+	e.Missing += " (connection " + g.ConnectionID + ", known since " + when(g.CreatedAt) + ")."
+	if g.AttemptCount > 0 {
+		e.Tried = plural(int64(g.AttemptCount), "time", "times")
+		if g.LastAttemptAt != nil {
+			e.Tried += ", last on " + when(*g.LastAttemptAt)
+		}
+	}
+	if e.Again, err = a.triedAgain(ctx, st, g); err != nil {
+		return e, err
+	}
+	e.Options = gapOptions(g)
+	return e, nil
+}
+
+// triedAgain says when a gap is next tried.
+func (a *app) triedAgain(ctx context.Context, st store.Store, g store.Gap) (string, error) {
+	switch {
+	case g.Status == protocol.GapRecovered:
+		return "no need: run " + g.RecoveredRun + " has fetched it.", nil
+	case g.IgnoredWhy != "" && g.Status == protocol.GapTerminal:
+		return "never, because you ignored it: " + g.IgnoredWhy, nil
+	case g.Status == protocol.GapTerminal:
+		return "never by itself; it cannot be fetched as things are.", nil
+	case g.Status == protocol.GapInProgress:
+		return "right now, by run " + g.LeaseRun + ".", nil
+	}
+	how := "with your next run: pdpp run " + g.ConnectionID
+	s, err := st.Schedule(ctx, g.ConnectionID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return "", err
+	}
+	if err == nil && s.Enabled {
+		how = "with the next scheduled run, or at once: pdpp run " + g.ConnectionID
+	}
+	if g.NotBefore != nil && g.NotBefore.After(a.env.Now()) {
+		how = "not before " + when(*g.NotBefore) + "; then " + how
+	}
+	return how, nil
+}
+
+// gapOptions is what the owner can do, most useful first.
+func gapOptions(g store.Gap) []string {
+	retry, ignore := "Try it again: pdpp gaps retry "+shortGap(g.ID), "Let it go: pdpp gaps ignore "+shortGap(g.ID)+" --reason \"...\""
+	recover := "Fetch only what is missing now: pdpp run " + g.ConnectionID + " --recovery-only"
+	switch {
+	case g.Status == protocol.GapRecovered:
+		return []string{"Nothing; it is here."}
+	case g.Status == protocol.GapTerminal && g.IgnoredWhy != "":
+		return []string{retry}
+	case g.Status == protocol.GapTerminal:
+		return []string{retry, ignore}
+	case slices.Contains(protocol.OwnerRequiredReasons, g.Reason):
+		return []string{"Renew the credentials of " + g.ConnectionID + ", then: pdpp run " + g.ConnectionID, ignore}
+	case slices.Contains(protocol.ConnectorDefectReasons, g.Reason):
+		return []string{retry, ignore}
+	default:
+		return []string{recover, ignore}
+	}
+}

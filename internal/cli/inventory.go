@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/store"
+)
+
+// connectorRow is an installed connector; Problem says why it cannot be used.
+type connectorRow struct {
+	Name        string   `json:"name"`
+	DisplayName string   `json:"display_name,omitzero"`
+	Version     string   `json:"version,omitzero"`
+	Builtin     bool     `json:"builtin"`
+	Streams     []string `json:"streams"`
+	Variables   []string `json:"variables"`
+	Problem     string   `json:"problem,omitzero"`
+}
+
+func (a *app) connectorsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "connectors", Short: "List installed connectors", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			catalog, err := a.catalog()
+			if err != nil {
+				return err
+			}
+			rows, err := installed(cmd.Context(), catalog)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				writeJSON(a.out, map[string]any{"connectors": rows})
+				return nil
+			}
+			a.printConnectors(rows, catalog)
+			return nil
+		},
+	}
+}
+
+func installed(ctx context.Context, catalog launch.Catalog) ([]connectorRow, error) {
+	names, err := catalog.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows []connectorRow
+	for _, name := range names {
+		row := connectorRow{Name: name}
+		found, err := catalog.Find(ctx, name)
+		if err != nil {
+			row.Problem = safe(err.Error())
+		} else {
+			m := found.Manifest
+			row.DisplayName, row.Version, row.Builtin = m.DisplayName, m.Version, found.Builtin
+			row.Streams, row.Variables = streamNames(m), m.EnvNames()
+		}
+		rows = append(rows, row)
+	}
+	return rows, ctx.Err()
+}
+
+func (a *app) printConnectors(rows []connectorRow, catalog launch.Catalog) {
+	if len(rows) == 0 {
+		printf(a.out, "No connectors are installed.\n")
+		printf(a.out, "Built-in ones come with the program %s; put others into %s.\n", hostProgram, catalog.Dir)
+		return
+	}
+	t := a.table("CONNECTOR", "NAME", "VERSION", "KIND", "STREAMS")
+	for _, r := range rows {
+		switch {
+		case r.Problem != "":
+			t.row(r.Name, "-", "-", "unusable", cut(r.Problem, 60))
+		case r.Builtin:
+			t.row(r.Name, r.DisplayName, r.Version, "built-in", fmt.Sprint(len(r.Streams)))
+		default:
+			t.row(r.Name, r.DisplayName, r.Version, "foreign", fmt.Sprint(len(r.Streams)))
+		}
+	}
+	t.flush()
+}
+
+func (a *app) connectionsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "connections", Short: "List connections, your configured sources", Args: noArgs,
+		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
+			all, err := st.ListConnections(ctx)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				writeJSON(a.out, map[string]any{"connections": all})
+				return nil
+			}
+			if len(all) == 0 {
+				printf(a.out, "No connections. Make one: pdpp run CONNECTOR\n")
+				return nil
+			}
+			t := a.table("CONNECTION", "CONNECTOR", "NAME", "STATUS", "SINCE")
+			for _, c := range all {
+				t.row(c.ID, c.ConnectorID, cut(c.DisplayName, 24), string(c.Status), when(c.CreatedAt))
+			}
+			t.flush()
+			return nil
+		}),
+	}
+	cmd.AddCommand(a.connectionsAddCommand())
+	return cmd
+}
+
+func (a *app) connectionsAddCommand() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use: "add CONNECTOR", Short: "Add a connection, for a second account at the same source",
+		Args: needArgs("the name of a connector"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.addConnection(cmd.Context(), args[0], name) },
+	}
+	cmd.Flags().StringVar(&name, "name", "", "what to call it (default: the connector's name)")
+	return cmd
+}
+
+func (a *app) addConnection(ctx context.Context, connector, name string) (err error) {
+	catalog, err := a.catalog()
+	if err != nil {
+		return err
+	}
+	found, err := findConnector(ctx, catalog, connector)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		name = found.Manifest.DisplayName
+	}
+	st, err := a.openStore(ctx, mayCreate)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := st.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	c, err := a.connect(ctx, st, found, name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, c)
+		return nil
+	}
+	printf(a.out, "Added %s (%s).\nNext: pdpp run %s\n", c.ID, oneLine(c.DisplayName), c.ID)
+	return nil
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// runError says why a run did not succeed, what the owner can do, and with
+// which code the program ends; nil for a run that succeeded.
+func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, runID string) *Error {
+	f := o.Failure
+	if f == nil {
+		return nil
+	}
+	again, look := "pdpp run "+conn.ID, "pdpp run show "+runID
+	e := &Error{Code: string(f.Reason), Message: f.Message, Exit: ExitFailed}
+	var fault *store.FaultError
+	switch {
+	case errors.As(f.Err, &fault):
+		e = describe(f.Err)
+	case errors.Is(f.Err, store.ErrLeaseLost):
+		e.Message, e.Next = "another run has taken this connection over", "See it: pdpp runs --connection "+conn.ID
+	case f.Origin == runner.OriginStorage:
+		e.Exit, e.Next = ExitStorage, "Check the database, then run again: "+again
+	case o.Status == runner.Cancelled:
+		e.Exit, e.Next = ExitCancelled, "Finished slices are kept. Continue: "+again
+	case ownerMustAct(o):
+		e.Exit, e.Next = ExitOwner, ownerStep(o, m, again)
+	case f.Reason == runner.ReasonViolation:
+		e.Next = "The connector broke the protocol; finished slices are kept. See " + look + " and update the connector."
+	default:
+		e.Next = "Finished slices are kept. See what happened (" + look + "), then run again: " + again
+	}
+	if o.DoneError != nil && o.DoneError.Code != "" && e.Code == string(runner.ReasonConnectorFailed) {
+		e.Code = o.DoneError.Code
+	}
+	return e
+}
+
+// ownerMustAct reports whether the run cannot succeed before the owner does something.
+func ownerMustAct(o runner.Outcome) bool {
+	f := o.Failure
+	if f.Reason == runner.ReasonBindingMissing {
+		return strings.HasSuffix(f.Message, " "+string(manifest.BindingInteractive))
+	}
+	if f.Violation != nil {
+		return f.Violation.Subtype == protocol.NoInteractiveBinding
+	}
+	for _, g := range o.KnownGaps {
+		if g.Kind == protocol.KnownInteraction {
+			return true
+		}
+		if g.Kind == protocol.KnownRunFailed && f.Reason == runner.ReasonConnectorFailed {
+			return g.RecoveryHint.Action == protocol.RefreshCredentials || g.RecoveryHint.Action == protocol.ManualActionRequired
+		}
+	}
+	return f.Reason == runner.ReasonAssistanceTimedOut
+}
+
+func ownerStep(o runner.Outcome, m *manifest.Manifest, again string) string {
+	if f := o.Failure; f.Reason == runner.ReasonBindingMissing || f.Violation != nil {
+		return "The source has a question for you. Run it in a terminal: " + again
+	}
+	names := m.CredentialEnv()
+	if len(names) == 0 {
+		return "Do what the message asks for, then run again: " + again
+	}
+	return fmt.Sprintf("Check %s (each may be given as a NAME_FILE too), then run again: %s", strings.Join(names, ", "), again)
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/term"
+
+	"pdpp/internal/runner"
+	"pdpp/protocol"
+)
+
+// prompter puts a connector's questions to the owner on their terminal. It
+// opens the terminal itself, so that redirected output does not hide a
+// question. Answers go to the run and nowhere else.
+type prompter struct {
+	tty  *os.File
+	view *view
+	stop context.CancelCauseFunc
+}
+
+// newPrompter gives nil when there is nobody to ask.
+func (a *app) newPrompter(v *view) *prompter {
+	if _, ok := terminal(a.env.Stdin); !ok || a.json {
+		return nil
+	}
+	tty, err := openTerminal()
+	if err != nil {
+		return nil
+	}
+	return &prompter{tty: tty, view: v, stop: a.cancel}
+}
+
+func (p *prompter) close() { _ = p.tty.Close() }
+
+// ask asks for every field of the question. Ctrl-D refuses the question,
+// Ctrl-C stops the run.
+func (p *prompter) ask(ctx context.Context, _ string, q protocol.Interaction) (protocol.InteractionResponse, error) {
+	p.view.pause()
+	defer p.view.resume()
+	refused := protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseCancelled}
+	fields, err := formOf(q)
+	if err != nil {
+		return refused, err
+	}
+	answers, err := p.fill(ctx, q, fields)
+	switch {
+	case ctx.Err() != nil:
+		return refused, ctx.Err()
+	case errors.Is(err, io.EOF):
+		return refused, nil
+	case err != nil:
+		return refused, fmt.Errorf("read from the terminal: %w", err)
+	}
+	data, err := json.Marshal(answers, json.Deterministic(true))
+	if err != nil {
+		return refused, errors.New("the answer cannot be encoded")
+	}
+	return protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseSuccess, Data: data}, nil
+}
+
+// fill shows the question and reads the answers, with the terminal in raw mode
+// meanwhile: only then can a read be given up when the run ends.
+func (p *prompter) fill(ctx context.Context, q protocol.Interaction, fields []field) (map[string]any, error) {
+	restore, err := p.raw()
+	if err != nil {
+		return nil, err
+	}
+	defer restore()
+	_ = p.tty.SetReadDeadline(time.Time{})
+	release := context.AfterFunc(ctx, func() { _ = p.tty.SetReadDeadline(time.Unix(1, 0)) })
+	defer release()
+
+	screen := term.NewTerminal(keyboard{p.tty, p.stop}, "")
+	printf(screen, "\n%s\n", oneLine(q.Message))
+	printf(screen, "%s\n", "(Ctrl-D to refuse, Ctrl-C to stop the run)")
+	answers := map[string]any{}
+	if len(fields) == 0 {
+		screen.SetPrompt("Press Enter when it is done: ")
+		_, err := screen.ReadLine()
+		return answers, err
+	}
+	for _, f := range fields {
+		v, ok, err := f.read1(screen)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			answers[f.name] = v
+		}
+	}
+	return answers, nil
+}
+
+// read1 asks until the answer fits.
+func (f field) read1(screen *term.Terminal) (any, bool, error) {
+	label := oneLine(f.title)
+	if len(f.choices) > 0 {
+		label += " (" + oneLine(strings.Join(f.choices, ", ")) + ")"
+	}
+	if !f.required {
+		label += " (optional)"
+	}
+	for {
+		var text string
+		var err error
+		if f.secret {
+			text, err = screen.ReadPassword(label + ": ")
+		} else {
+			screen.SetPrompt(label + ": ")
+			text, err = screen.ReadLine()
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		v, ok, err := f.value(text)
+		if err == nil {
+			return v, ok, nil
+		}
+		printf(screen, "%s\n", err.Error())
+	}
+}
+
+// raw switches the terminal to raw mode without taking it out of the poller,
+// and gives the way back.
+func (p *prompter) raw() (restore func(), err error) {
+	control, err := p.tty.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var before *term.State
+	if e := control.Control(func(fd uintptr) { before, err = term.MakeRaw(int(fd)) }); e != nil || err != nil {
+		return nil, errors.Join(e, err)
+	}
+	return func() {
+		_ = control.Control(func(fd uintptr) { _ = term.Restore(int(fd), before) })
+	}, nil
+}
+
+// keyboard notices Ctrl-C, which a raw terminal delivers as a byte.
+type keyboard struct {
+	*os.File
+	stop context.CancelCauseFunc
+}
+
+const ctrlC = 3
+
+func (k keyboard) Read(b []byte) (int, error) {
+	n, err := k.File.Read(b)
+	for _, c := range b[:n] {
+		if c == ctrlC {
+			k.stop(runner.ErrOwnerCancelled)
+		}
+	}
+	return n, err
+}
+
+func openTerminal() (*os.File, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }

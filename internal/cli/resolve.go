@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/store"
+	"pdpp/manifest"
+)
+
+// resolveConnection gives the connection that --connection names, by its id or
+// by its connector when that has only one, or the only connection there is.
+func (a *app) resolveConnection(ctx context.Context, st store.Store) (store.Connection, error) {
+	all, err := st.ListConnections(ctx)
+	if err != nil {
+		return store.Connection{}, err
+	}
+	if len(all) == 0 {
+		return store.Connection{}, &Error{
+			Code: "no_connection", Exit: ExitNotFound, Message: "nothing is connected yet",
+			Next: "Collect from a source: pdpp run CONNECTOR (pdpp connectors lists them)",
+		}
+	}
+	if a.connection == "" {
+		return only(all, "several connections exist")
+	}
+	return named(all, a.connection)
+}
+
+// connectionFilter is resolveConnection for commands that show every connection by default.
+func (a *app) connectionFilter(ctx context.Context, st store.Store) (string, error) {
+	if a.connection == "" {
+		return "", nil
+	}
+	c, err := a.resolveConnection(ctx, st)
+	return c.ID, err
+}
+
+func named(all []store.Connection, name string) (store.Connection, error) {
+	if i := slices.IndexFunc(all, func(c store.Connection) bool { return c.ID == name }); i >= 0 {
+		return all[i], nil
+	}
+	if of := ofConnector(all, name); len(of) > 0 {
+		return only(of, "connector "+name+" has several connections")
+	}
+	return store.Connection{}, notFound(fmt.Sprintf("there is no connection %q", name), "Connections are: "+ids(all))
+}
+
+func only(all []store.Connection, why string) (store.Connection, error) {
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	return store.Connection{}, &Error{
+		Code: "connection_required", Exit: ExitUsage, Message: why, Next: "Choose one with --connection: " + ids(all),
+	}
+}
+
+func ofConnector(all []store.Connection, connector string) []store.Connection {
+	return slices.DeleteFunc(slices.Clone(all), func(c store.Connection) bool { return c.ConnectorID != connector })
+}
+
+func ids(all []store.Connection) string {
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.ID
+	}
+	return strings.Join(names, ", ")
+}
+
+// target finds what `pdpp run NAME` means: a connection by id, or the
+// connection of a connector, which is made when there is none.
+func (a *app) target(ctx context.Context, st store.Store, catalog launch.Catalog, name string) (store.Connection, error) {
+	all, err := st.ListConnections(ctx)
+	if err != nil {
+		return store.Connection{}, err
+	}
+	if a.connection != "" {
+		c, err := named(all, a.connection)
+		if err == nil && c.ConnectorID != name && c.ID != name {
+			err = usage(fmt.Sprintf("connection %s belongs to connector %s, not to %s", c.ID, c.ConnectorID, name), "Run it by its id alone: pdpp run "+c.ID)
+		}
+		return c, err
+	}
+	if slices.ContainsFunc(all, func(c store.Connection) bool { return c.ID == name }) || len(ofConnector(all, name)) > 0 {
+		return named(all, name)
+	}
+	found, err := findConnector(ctx, catalog, name)
+	if err != nil {
+		return store.Connection{}, err
+	}
+	return a.connect(ctx, st, found, found.Manifest.DisplayName)
+}
+
+// findConnector finds a connector. One that is installed and broken is the
+// fault of its files, not of the command.
+func findConnector(ctx context.Context, catalog launch.Catalog, name string) (launch.Connector, error) {
+	found, err := catalog.Find(ctx, name)
+	if err == nil || ctx.Err() != nil || errors.Is(err, launch.ErrUnknownConnector) {
+		return found, err
+	}
+	return found, &Error{
+		Code: "connector_unusable", Exit: ExitFailed, Err: err, Message: safe(err.Error()),
+		Next: "Correct the connector (pdpp-connectors validate DIR tells more) or remove it from the connectors folder.",
+	}
+}
+
+// connect makes a connection with a readable id: cin_<connector>_<n>.
+func (a *app) connect(ctx context.Context, st store.Store, found launch.Connector, displayName string) (store.Connection, error) {
+	now := a.env.Now()
+	c := store.Connection{
+		ConnectorID: found.Name, DisplayName: displayName, Status: store.ConnectionActive,
+		SourceKind: sourceKind(found.Manifest), CreatedAt: now, UpdatedAt: now,
+	}
+	for n := 1; ; n++ {
+		c.ID = fmt.Sprintf("cin_%s_%d", found.Name, n)
+		err := st.CreateConnection(ctx, c)
+		if errors.Is(err, store.ErrExists) {
+			continue
+		}
+		return c, err
+	}
+}
+
+func sourceKind(m *manifest.Manifest) store.SourceKind {
+	if m.Setup == nil {
+		return store.SourceAccount
+	}
+	switch m.Setup.Modality {
+	case manifest.ModalityBrowserSession:
+		return store.SourceBrowser
+	case manifest.ModalityManualOrUpload:
+		return store.SourceManual
+	default:
+		return store.SourceAccount
+	}
+}
+
+// manifestOf gives what the connector of a connection declared last; nil when
+// it has never run.
+func manifestOf(ctx context.Context, st store.Store, connectorID string) (*manifest.Manifest, error) {
+	body, _, err := st.Manifest(ctx, connectorID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return manifest.Parse(body)
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/store"
+)
+
+const rewindText = `Makes an earlier value of a stream's bookmark current again, so that the next run
+fetches again what came after it. Nothing is deleted; records that are fetched
+again and have not changed stay as they are. The rewind is itself a commit: go
+back to the number it prints to undo it.`
+
+func (a *app) stateRewindCommand() *cobra.Command {
+	var b bookmark
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "rewind STREAM COMMIT", Short: "Go back to an earlier bookmark", Long: rewindText,
+		Args:    needArgs("the name of a stream", "the commit to go back to"),
+		PreRunE: b.check,
+		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+			id, log, err := a.log(ctx, st, b, args[0], maxLimit)
+			if err != nil {
+				return err
+			}
+			to, err := findCommit(log, id, args[1])
+			if err != nil {
+				return err
+			}
+			return a.rewind(ctx, st, id, to.Commit, yes)
+		}),
+	}
+	a.connectionFlag(cmd, "which connection")
+	b.flag(cmd)
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
+	return cmd
+}
+
+func (a *app) rewind(ctx context.Context, st store.Store, id store.CursorID, commit int64, yes bool) error {
+	preview, err := st.PreviewRewind(ctx, id, commit)
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		a.printPreview(id, preview)
+	}
+	if !yes {
+		if err := a.confirm(ctx); err != nil {
+			return err
+		}
+	}
+	made, err := st.Rewind(ctx, id, commit, a.env.Now())
+	if err != nil {
+		return err
+	}
+	undo := fmt.Sprintf("pdpp state rewind %s %d --connection %s", id.Stream, preview.From.Commit, id.ConnectionID)
+	if id.Mode != "" {
+		undo += " --mode " + string(id.Mode)
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"preview": preview, "commit": made, "undo": undo})
+		return nil
+	}
+	printf(a.out, "Done: commit %d is current. The next run fetches from there: pdpp run %s\n", made.Commit, id.ConnectionID)
+	printf(a.out, "Undo: %s\n", undo)
+	return nil
+}
+
+func (a *app) printPreview(id store.CursorID, p store.RewindPreview) {
+	printf(a.out, "Bookmark of %s (%s):\n", id.Stream, modeName(id.Mode))
+	printf(a.out, "  now     commit %d, %s  %s\n", p.From.Commit, when(p.From.At), cut(string(p.From.Cursor), 32))
+	printf(a.out, "  back to commit %d, %s  %s\n", p.To.Commit, when(p.To.At), cut(string(p.To.Cursor), 32))
+	printf(a.out, "The next run would fetch again about %s that changed since, over %s.\n",
+		plural(p.RecordsChanged, "record", "records"), plural(p.CommitsUndone, "commit", "commits"))
+	printf(a.out, "Nothing is deleted.\n")
+}
+
+// confirm asks on a terminal, and insists on --yes anywhere else.
+func (a *app) confirm(ctx context.Context) error {
+	if _, ok := terminal(a.env.Stdin); !ok || a.json {
+		return &Error{Code: "confirmation_required", Exit: ExitUsage, Message: "a rewind needs your confirmation", Next: "Look at the preview, then repeat the command with --yes."}
+	}
+	printf(a.errOut, "Go back? [y/N] ")
+	answered := make(chan string, 1)
+	go func() { // a read of the terminal cannot be given up: it ends with the program
+		line, _ := bufio.NewReader(a.env.Stdin).ReadString('\n') // no answer is a no
+		answered <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-ctx.Done():
+		printf(a.errOut, "\n")
+	case answer := <-answered:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
+	}
+	return &Error{Code: "cancelled", Exit: ExitCancelled, Message: "nothing was changed", Next: "Repeat the command and answer y to go back."}
+}

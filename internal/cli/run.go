@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+const runText = `Collects from a source in the foreground. The first run of a connector makes its
+connection; later runs continue where the last one stopped.
+
+Ctrl-C stops the run and keeps every finished slice; a second Ctrl-C leaves at once.
+A connector gets the variables that its manifest declares, and nothing else of
+your environment. For each of them a NAME_FILE variable is read too.`
+
+// runFlags is what the owner asks of one run.
+type runFlags struct {
+	streams      []string
+	since, until string
+	fullRefresh  bool
+	recoveryOnly bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use: "run CONNECTOR|CONNECTION", Short: "Collect from a source", Long: runText,
+		Args: needArgs("the name of a connector or connection"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args[0], f) },
+	}
+	a.connectionFlag(cmd, "which connection of the connector to run")
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.streams, "stream", nil, "collect only this stream (may be repeated)")
+	flags.StringVar(&f.since, "since", "", "collect only from this time on (RFC 3339 or a date)")
+	flags.StringVar(&f.until, "until", "", "collect only before this time")
+	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "start from the beginning instead of the bookmarks")
+	flags.BoolVar(&f.recoveryOnly, "recovery-only", false, "only retry gaps, collect nothing new")
+	cmd.MarkFlagsMutuallyExclusive("full-refresh", "recovery-only")
+	cmd.AddCommand(a.runShowCommand())
+	return cmd
+}
+
+func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
+	catalog, err := a.catalog()
+	if err != nil {
+		return err
+	}
+	silence, err := a.noProgress()
+	if err != nil {
+		return err
+	}
+	opened, err := a.openForRun(ctx, catalog, name)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := opened.Close(); err == nil && closeErr != nil {
+			err = fmt.Errorf("close the database: %w", closeErr)
+		}
+	}()
+	conn, err := a.target(ctx, opened, catalog, name)
+	if err != nil {
+		return err
+	}
+	if conn.Status == store.ConnectionRevoked {
+		return &Error{Code: "connection_revoked", Exit: ExitFailed, Message: "connection " + conn.ID + " was revoked", Next: "What it collected stays readable. Connect the source anew to collect again."}
+	}
+	found, err := findConnector(ctx, catalog, conn.ConnectorID)
+	if err != nil {
+		return err
+	}
+	scope, err := scopeOf(found.Manifest, f)
+	if err != nil {
+		return err
+	}
+	if err := a.checkVariables(found.Manifest); err != nil {
+		return err
+	}
+
+	counted := &countingStore{Store: opened}
+	view := a.newView(conn)
+	launcher := launch.Launcher{
+		Store: counted, Connectors: launch.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable, Bindings: offeredBindings, Now: a.env.Now,
+	}
+	req := launch.Request{
+		ConnectionID: conn.ID, Trigger: store.TriggerManual, Mode: protocol.Incremental, Scope: scope, RecoveryOnly: f.recoveryOnly,
+		Options: runner.Options{NoProgress: silence, Observe: view.observe}, Started: view.started,
+	}
+	if f.fullRefresh {
+		req.Mode = protocol.FullRefresh
+	}
+	if p := a.newPrompter(view); p != nil {
+		defer p.close()
+		req.Ask = p.ask
+	}
+	began := a.env.Now()
+	view.begin(ctx)
+	result, err := launcher.Run(ctx, req)
+	view.end()
+	if err != nil {
+		return err
+	}
+	s := summarize(context.WithoutCancel(ctx), opened, conn, found.Manifest, result, counted)
+	s.StartedAt, s.CompletedAt = began, a.env.Now()
+	if a.json {
+		writeJSON(a.out, s)
+	} else {
+		a.printSummary(s)
+	}
+	if s.exit != ExitOK {
+		return &exitOnly{s.exit}
+	}
+	return nil
+}
+
+// openForRun opens the database, and makes it when the connector exists: a
+// mistyped name leaves nothing behind.
+func (a *app) openForRun(ctx context.Context, catalog launch.Catalog, name string) (store.Store, error) {
+	st, err := a.openStore(ctx, mustExist)
+	var missing *Error
+	if !errors.As(err, &missing) || missing.Code != codeStorageMissing {
+		return st, err
+	}
+	if _, err := findConnector(ctx, catalog, name); err != nil {
+		return nil, err
+	}
+	return a.openStore(ctx, mayCreate)
+}
+
+// offeredBindings are what this machine gives a connector; the interactive one
+// is added when there is somebody to ask.
+var offeredBindings = map[string]jsontext.Value{
+	string(manifest.BindingNetwork):    jsontext.Value("{}"),
+	string(manifest.BindingFilesystem): jsontext.Value("{}"),
+	string(manifest.BindingBrowser):    jsontext.Value("{}"),
+}

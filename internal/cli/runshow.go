@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+)
+
+func (a *app) runShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show RUN", Short: "Show the timeline of a run", Args: needArgs("the id of a run"),
+		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+			run, err := st.Run(ctx, args[0])
+			if errors.Is(err, store.ErrNotFound) {
+				return notFound(fmt.Sprintf("there is no run %q", args[0]), "List them: pdpp runs")
+			}
+			if err != nil {
+				return err
+			}
+			events, err := allEvents(ctx, st, run.ID)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				writeJSON(a.out, map[string]any{"run": run, "events": events})
+				return nil
+			}
+			a.printRun(run)
+			a.printEvents(events)
+			return nil
+		}),
+	}
+}
+
+const eventPage = 1000
+
+func allEvents(ctx context.Context, st store.Store, runID string) ([]store.Event, error) {
+	var all []store.Event
+	var after int64
+	for {
+		page, err := st.RunEvents(ctx, runID, after, eventPage)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if len(page) < eventPage {
+			return all, nil
+		}
+		after = page[len(page)-1].Seq
+	}
+}
+
+func (a *app) printRun(r store.Run) {
+	printf(a.out, "run         %s\n", r.ID)
+	printf(a.out, "connection  %s (%s)\n", r.ConnectionID, r.ConnectorID)
+	printf(a.out, "status      %s\n", r.Status)
+	printf(a.out, "started     %s, took %s\n", when(r.StartedAt), took(r))
+	printf(a.out, "records     %s\n", count(r.RecordsEmitted))
+	if r.Error != "" {
+		printf(a.out, "error       %s: %s\n", r.FailureReason, oneLine(r.Error))
+	}
+	var gaps []runner.KnownGap
+	if len(r.KnownGaps) > 0 && json.Unmarshal(r.KnownGaps, &gaps) == nil {
+		for _, line := range missingLines(gaps) {
+			printf(a.out, "missing     %s\n", line)
+		}
+	}
+	printf(a.out, "\n")
+}
+
+func (a *app) printEvents(events []store.Event) {
+	kinds, streams := 0, 0
+	for _, e := range events {
+		kinds, streams = max(kinds, len(eventName(e))), max(streams, len(e.Stream))
+	}
+	rest := a.columns() - len(eventTime) - kinds - streams - 6
+	t := a.table("TIME", "EVENT", "STREAM", "DETAIL")
+	for _, e := range events {
+		t.row(e.At.Local().Format(eventTime), eventName(e), orDash(e.Stream), cut(eventDetail(e), max(rest, 16)))
+	}
+	t.flush()
+}
+
+const eventTime = "15:04:05.000"
+
+func eventName(e store.Event) string { return strings.TrimPrefix(e.Type, "run.") }
+
+// eventDetail shows the plain members of an event. What is nested is in --json.
+func eventDetail(e store.Event) string {
+	var members map[string]jsontext.Value
+	if len(e.Data) == 0 || json.Unmarshal(e.Data, &members) != nil {
+		return ""
+	}
+	var parts []string
+	for _, name := range []string{"message", "failure_reason", "failure_message"} {
+		if text := plainValue(members[name]); text != "" {
+			parts = append(parts, text)
+		}
+		delete(members, name)
+	}
+	for _, name := range sortedKeys(members) {
+		if text := plainValue(members[name]); text != "" && text != "false" {
+			parts = append(parts, name+"="+text)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// plainValue is a string, number or boolean as text; empty for anything else.
+func plainValue(v jsontext.Value) string {
+	switch v.Kind() {
+	case '"':
+		var s string
+		_ = json.Unmarshal(v, &s)
+		return s
+	case '0', 't', 'f':
+		return string(v)
+	default:
+		return ""
+	}
+}

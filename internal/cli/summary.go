@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// summary is the result of a run, as --json prints it.
+type summary struct {
+	RunID         string               `json:"run_id"`
+	ConnectionID  string               `json:"connection_id"`
+	ConnectorID   string               `json:"connector_id"`
+	Status        runner.Status        `json:"status"`
+	Records       int64                `json:"records_emitted"`
+	Changed       int64                `json:"records_changed"`
+	Unchanged     int64                `json:"records_unchanged"`
+	GapsOpened    int64                `json:"gaps_opened"`
+	GapsRecovered int64                `json:"gaps_recovered"`
+	GapsPending   *int64               `json:"gaps_pending"` // null when it could not be counted
+	KnownGaps     []runner.KnownGap    `json:"known_gaps"`
+	Streams       []runner.StreamFacts `json:"streams"`
+	Checkpoint    runner.Checkpoint    `json:"checkpoint"`
+	Error         *Error               `json:"error,omitzero"`
+	Next          string               `json:"next_step"`
+	StartedAt     time.Time            `json:"started_at"`
+	CompletedAt   time.Time            `json:"completed_at"`
+
+	displayName string
+	exit        int
+}
+
+func summarize(ctx context.Context, st store.Store, conn store.Connection, m *manifest.Manifest, r launch.Result, c *countingStore) summary {
+	s := summary{
+		RunID: r.RunID, ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Status: r.Status, Records: r.RecordsEmitted,
+		Changed: c.written.Load(), Unchanged: c.unchanged.Load(), GapsOpened: c.gapsOpened.Load(), GapsRecovered: c.gapsDone.Load(),
+		KnownGaps: r.KnownGaps, Checkpoint: r.Checkpoint, displayName: conn.DisplayName,
+	}
+	if r.Facts != nil {
+		s.Streams = r.Facts.Streams
+	}
+	if n, err := pendingGaps(ctx, st, conn.ID); err == nil {
+		s.GapsPending = &n
+	}
+	if e := runError(r.Outcome, m, conn, r.RunID); e != nil {
+		s.Error, s.Next, s.exit = e, e.Next, e.Exit
+	} else {
+		s.Next = nextAfterSuccess(s, conn)
+	}
+	return s
+}
+
+// maxCounted bounds the gaps that are counted one by one.
+const maxCounted = 10_000
+
+func pendingGaps(ctx context.Context, st store.Store, connectionID string) (int64, error) {
+	gaps, err := st.ListGaps(ctx, store.GapQuery{ConnectionID: connectionID, Status: protocol.GapPending, Limit: maxCounted})
+	return int64(len(gaps)), err
+}
+
+func nextAfterSuccess(s summary, conn store.Connection) string {
+	again := "pdpp run " + conn.ID
+	switch {
+	case s.GapsPending != nil && *s.GapsPending > 0:
+		return fmt.Sprintf("The next run retries %s: %s (details: pdpp gaps list)", plural(*s.GapsPending, "gap", "gaps"), again)
+	case len(s.KnownGaps) > 0:
+		return "The next run tries again: " + again
+	default:
+		return again + " collects what is new; pdpp streams shows what is there"
+	}
+}
+
+// maxMissingLines keeps a summary on one screen.
+const maxMissingLines = 12
+
+// printSummary is the summary for people.
+func (a *app) printSummary(s summary) {
+	printf(a.out, "%s (%s): %s in %s\n", oneLine(s.displayName), s.ConnectionID, s.Status, duration(s.CompletedAt.Sub(s.StartedAt)))
+	t := a.table("  run", s.RunID)
+	t.row("  records", fmt.Sprintf("%s: %s new or changed, %s unchanged", count(s.Records), count(s.Changed), count(s.Unchanged)))
+	for _, f := range s.Streams {
+		t.row("    "+f.Stream, count(f.Collected)+skippedNote(f))
+	}
+	if s.GapsOpened > 0 || s.GapsRecovered > 0 {
+		t.row("  gaps", fmt.Sprintf("%s opened, %s closed", count(s.GapsOpened), count(s.GapsRecovered)))
+	}
+	t.flush()
+	if missing := missingLines(s.KnownGaps); len(missing) > 0 {
+		printf(a.out, "Missing:\n")
+		for _, line := range missing[:min(len(missing), maxMissingLines)] {
+			printf(a.out, "  %s\n", wrapped(line, a.columns()-2, "    "))
+		}
+		if more := len(missing) - maxMissingLines; more > 0 {
+			printf(a.out, "  and %d more: pdpp run show %s\n", more, s.RunID)
+		}
+	}
+	if s.Error != nil {
+		a.report(s.Error)
+		return
+	}
+	printf(a.out, "Next: %s\n", wrapped(s.Next, a.columns()-6, "  "))
+}
+
+func skippedNote(f runner.StreamFacts) string {
+	if f.Skipped == nil {
+		return ""
+	}
+	return "  (skipped: " + oneLine(f.Skipped.Reason) + ")"
+}
+
+// missingLines says in the owner's words what is known to be missing. The
+// run's own failure has its place below.
+func missingLines(gaps []runner.KnownGap) []string {
+	var lines []string
+	for _, g := range gaps {
+		if g.Kind == protocol.KnownRunFailed {
+			continue
+		}
+		text := g.Message
+		if text == "" {
+			text = protocol.OwnerCopy(protocol.Reason(g.Reason), "")
+		}
+		head := g.Stream
+		if g.Count > 0 {
+			head = strings.TrimSpace(head + " (" + plural(g.Count, "item", "items") + ")")
+		}
+		if head != "" {
+			text = head + ": " + text
+		}
+		lines = append(lines, oneLine(text))
+	}
+	return lines
+}
