@@ -47,11 +47,22 @@ func newMessage(name MessageType) Message {
 	}
 }
 
-// requiredMembers must be present, whatever their value.
+// requiredMembers must be present. A dotted one must be present in its object,
+// if that is: without it an absent number would read as a measured zero.
 var requiredMembers = map[MessageType][]string{
-	TypeState:                  {"stream", "cursor"},
-	TypeProgress:               {"message"},
-	TypeInteraction:            {"request_id", "kind", "message"},
+	TypeState: {"stream", "cursor", "accounted.required_keys", "accounted.hydrated_keys"},
+	TypeProgress: {
+		"message",
+		"collection_rate.current_interval_ms", "collection_rate.ceiling_interval_ms",
+		"collection_rate.effective_rate_per_min", "collection_rate.ceiling_rate_per_min",
+		"collection_rate.last_backoff.at_interval_ms",
+		"provider_budget.circuit", "provider_budget.elapsed_ms", "provider_budget.request_count",
+	},
+	TypeInteraction: {"request_id", "kind", "message"},
+	TypeSkipResult: {
+		"continuation.boundary", "continuation.slice_start", "continuation.slice_end",
+		"continuation.considered", "continuation.covered",
+	},
 	TypeDetailGap:              {"stream", "reason", "retryable"},
 	TypeDetailCoverage:         {"stream", "state_stream", "required_keys", "hydrated_keys"},
 	TypeDetailGapsPageRequest:  {"request_id"},
@@ -63,6 +74,11 @@ var requiredMembers = map[MessageType][]string{
 	TypeStart:                  {"run_id", "collection_mode", "scope", "bindings"},
 	TypeInteractionResponse:    {"request_id", "status"},
 	TypeDetailGapsPageResponse: {"request_id", "detail_gaps"},
+}
+
+// referenceOnlyTypes are outside the portable protocol and say so.
+var referenceOnlyTypes = []MessageType{
+	TypeDetailCoverage, TypeDetailGapsPageRequest, TypeDetailGapAttempted, TypeDetailGapRecovered,
 }
 
 func typeNames(dir Direction) []string {
@@ -94,16 +110,29 @@ func firstBroken(rules ...rule) *Violation {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func objectOr(v jsontext.Value, absent bool) bool {
-	return absent && v == nil || v != nil && v.Kind() == '{'
+// optionalObject holds for an object and for an absent one, as which null counts.
+func optionalObject(name string, v *jsontext.Value) rule {
+	dropNull(v)
+	return rule{*v == nil || v.Kind() == '{', name + ": an object"}
+}
+
+func dropNull(v *jsontext.Value) {
+	if v.Kind() == 'n' {
+		*v = nil
+	}
 }
 
 func enum[T ~string](name string, v T, list []T) rule {
-	words := make([]string, len(list))
-	for i, w := range list {
-		words[i] = string(w)
+	if oneOf(v, list) {
+		return rule{holds: true}
 	}
-	return rule{oneOf(v, list), name + ": " + strings.Join(words, "|")}
+	var words []string
+	for _, w := range list {
+		if w != "" {
+			words = append(words, string(w))
+		}
+	}
+	return rule{want: name + ": " + strings.Join(words, "|")}
 }
 
 func optionalEnum[T ~string](name string, v T, list []T) rule {

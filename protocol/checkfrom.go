@@ -3,9 +3,6 @@ package protocol
 import (
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 func (m *State) check() *Violation {
@@ -43,73 +40,18 @@ func (k *KeyCoverage) check() *Violation {
 	return nil
 }
 
-func (m *Progress) check() *Violation {
-	if v := firstBroken(
-		rule{m.Message != "", "message: a non-empty string"},
-		rule{m.Count == nil || *m.Count >= 0, "count: a number >= 0"},
-		rule{m.Total == nil || *m.Total >= 0, "total: a number >= 0"},
-		rule{(m.AttachmentRecovery == nil) == (m.AttachmentHydration == nil), "both attachment outcomes or neither"},
-		rule{countsObject(m.AttachmentRecovery) && countsObject(m.AttachmentHydration), "attachment outcomes: objects of counts"},
-	); v != nil {
-		return v
-	}
-	if r := m.CollectionRate; r != nil {
-		if v := r.check(); v != nil {
-			return v
-		}
-	}
-	if b := m.ProviderBudget; b != nil {
-		return b.check()
-	}
-	return nil
-}
-
-func (r *CollectionRate) check() *Violation {
-	v := firstBroken(
-		rule{r.Object == "collection_rate", `collection_rate.object: "collection_rate"`},
-		rule{min(r.CurrentIntervalMS, r.CeilingIntervalMS, r.EffectiveRatePerMin, r.CeilingRatePerMin) >= 0, "collection_rate: numbers >= 0"},
-	)
-	if v == nil && r.LastBackoff != nil {
-		v = firstBroken(
-			rule{r.LastBackoff.AtIntervalMS >= 0, "last_backoff.at_interval_ms: a number >= 0"},
-			enum("last_backoff.reason", r.LastBackoff.Reason, RateBackoffReasons),
-		)
-	}
-	return v
-}
-
-func (b *ProviderBudget) check() *Violation {
-	return firstBroken(
-		rule{b.Object == "provider_budget_circuit_transition", `provider_budget.object: "provider_budget_circuit_transition"`},
-		enum("circuit.previous_state", b.Circuit.Previous, CircuitStates),
-		enum("circuit.state", b.Circuit.State, CircuitStates),
-		enum("circuit.reason", b.Circuit.Reason, CircuitReasons),
-		enum("circuit.trigger", b.Circuit.Trigger, CircuitTriggers),
-		rule{min(b.ElapsedMS, b.RequestCount) >= 0, "provider_budget: numbers >= 0"},
-		rule{retryTokens(b.RetryTokens), `retry_tokens_remaining: a number >= 0 or "unbounded"`},
-	)
-}
-
-func retryTokens(v jsontext.Value) bool {
-	return v == nil || string(v) == `"unbounded"` || v.Kind() == '0' && v[0] != '-'
-}
-
-func countsObject(v jsontext.Value) bool {
-	var counts map[string]uint64
-	return v == nil || v.Kind() == '{' && json.Unmarshal(v, &counts) == nil
-}
-
 func (m *Interaction) check() *Violation {
 	return firstBroken(
 		rule{!blank(m.RequestID), "request_id: a non-blank string"},
 		enum("kind", m.Kind, InteractionKinds),
 		rule{!blank(m.Message), "message: a non-blank string"},
-		rule{objectOr(m.Schema, true), "schema: an object"},
+		optionalObject("schema", &m.Schema),
 		rule{m.TimeoutSeconds == nil || *m.TimeoutSeconds > 0, "timeout_seconds: a number > 0"},
 	)
 }
 
 func (m *SkipResult) check() *Violation {
+	dropNull(&m.Diagnostics)
 	return firstBroken(
 		rule{m.Message == nil || !blank(*m.Message), "message: non-blank when present"},
 		rule{m.Reason != StreamCollectionFailed || m.Stream != "", "stream: named when reason is stream_collection_failed"},
@@ -134,10 +76,11 @@ func (m *DetailGap) check() *Violation {
 	return firstBroken(
 		rule{!blank(m.Stream), "stream: a non-blank string"},
 		rule{!blank(string(m.Reason)), "reason: a non-blank string"},
+		rule{m.ParentStream == "" || !blank(m.ParentStream), "parent_stream: non-blank when present"},
+		optionalObject("detail_locator", &m.DetailLocator),
+		optionalObject("list_cursor", &m.ListCursor),
+		optionalObject("last_error", &m.LastError),
 		rule{m.RecordKey != "" || m.DetailLocator != nil, "record_key or detail_locator"},
-		rule{objectOr(m.DetailLocator, true), "detail_locator: an object"},
-		rule{objectOr(m.ListCursor, true), "list_cursor: an object"},
-		rule{objectOr(m.LastError, true), "last_error: an object"},
 		rule{m.Status == "" || m.Status == GapPending, "status: pending"},
 		rule{(m.GapID == "") == (m.LeaseID == ""), "gap_id and lease_id together"},
 	)
@@ -184,7 +127,7 @@ func (m *Assistance) check() *Violation {
 		{!blank(m.Message), "message: a non-blank string"},
 		optionalEnum("sensitivity", m.Sensitivity, Sensitivities),
 		{m.TimeoutSeconds == nil || *m.TimeoutSeconds > 0, "timeout_seconds: a number > 0"},
-		{objectOr(m.InputSchema, true), "input_schema: an object"},
+		optionalObject("input_schema", &m.InputSchema),
 	}
 	for _, a := range m.Attachments {
 		rules = append(rules, enum("attachments.kind", a.Kind, AttachmentKinds))

@@ -9,37 +9,47 @@ func (m *Start) check() *Violation {
 	for _, s := range m.Scope.Streams {
 		rules = append(rules,
 			rule{!blank(s.Name) && s.Name != "*", "scope.streams.name: a stream of the manifest"},
-			rule{s.TimeRange == nil || s.TimeRange.Since != "" || s.TimeRange.Until != "", "time_range: since or until"},
+			rule{s.TimeRange == nil || s.TimeRange.valid(), "time_range: since or until, non-blank"},
 		)
 	}
-	for _, states := range []map[string]bool{cursorsValid(m.State), cursorsValid(m.CatchUpState)} {
-		for _, ok := range states {
-			rules = append(rules, rule{ok, "state: an object or null per stream"})
+	for _, cursors := range []Cursors{m.State, m.CatchUpState} {
+		for _, c := range cursors {
+			rules = append(rules, rule{c.Kind() == '{' || c.Kind() == 'n', "state: an object or null per stream"})
 		}
 	}
+	rules = append(rules, gapEntryRules(m.DetailGaps)...)
 	for _, b := range m.Bindings {
 		rules = append(rules, rule{b.Kind() == '{', "bindings: a descriptor object per binding"})
 	}
 	return firstBroken(rules...)
 }
 
-func cursorsValid[V interface{ ~[]byte }](m map[string]V) map[string]bool {
-	out := make(map[string]bool, len(m))
-	for name, v := range m {
-		out[name] = len(v) > 0 && (v[0] == '{' || v[0] == 'n')
-	}
-	return out
-}
-
 func (m *InteractionResponse) check() *Violation {
 	return firstBroken(
 		rule{!blank(m.RequestID), "request_id: a non-blank string"},
 		enum("status", m.Status, ResponseStatuses),
-		rule{objectOr(m.Data, true), "data: an object"},
+		optionalObject("data", &m.Data),
 		rule{m.Data == nil || m.Status == ResponseSuccess, "data only on success"},
 	)
 }
 
 func (m *DetailGapsPageResponse) check() *Violation {
-	return firstBroken(rule{!blank(m.RequestID), "request_id: a non-blank string"})
+	rules := []rule{{!blank(m.RequestID), "request_id: a non-blank string"}}
+	return firstBroken(append(rules, gapEntryRules(m.DetailGaps)...)...)
+}
+
+func gapEntryRules(entries []GapEntry) (rules []rule) {
+	for i := range entries {
+		e := &entries[i]
+		rules = append(rules,
+			rule{!blank(e.GapID) && !blank(e.LeaseID) && !blank(e.Stream), "detail_gaps: gap_id, lease_id and stream, non-blank"},
+			rule{e.Status == "" || e.Status == GapPending, "detail_gaps.status: pending"},
+			optionalObject("detail_gaps.detail_locator", &e.DetailLocator),
+		)
+	}
+	return rules
+}
+
+func (r *TimeRange) valid() bool {
+	return r.Since+r.Until != "" && (r.Since == "" || !blank(r.Since)) && (r.Until == "" || !blank(r.Until))
 }

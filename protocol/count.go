@@ -34,8 +34,13 @@ func (c *Count) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return err
 	}
 	*c = Count{}
-	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil && n >= 0 && n <= maxSafeInt {
+	if n, ok := safeCount(v); ok {
 		*c = CountOf(n)
 	}
 	return nil
+}
+
+func safeCount(v jsontext.Value) (int64, bool) {
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	return n, err == nil && n >= 0 && n <= maxSafeInt
 }

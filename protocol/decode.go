@@ -2,9 +2,8 @@ package protocol
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,6 +23,8 @@ const (
 // Decoder turns lines of one direction into messages. It reuses its memory: a
 // message's raw values alias the line, and a *Record is overwritten by the next
 // Decode. Not safe for concurrent use.
+//
+// A member that is null counts as absent; only a STATE's cursor may be null.
 type Decoder struct {
 	dir     Direction
 	dec     *jsontext.Decoder
@@ -31,12 +32,9 @@ type Decoder struct {
 	members []Field
 	rec     Record
 	names   map[string]string
+	large   bool // the lists may hold on to a large line
 	last    string
 }
-
-// maxInterned bounds the table of names that the decoder keeps, so that data
-// with unbounded member names cannot grow it.
-const maxInterned = 4096
 
 // NewDecoder decodes messages that flow in the given direction.
 func NewDecoder(dir Direction) *Decoder {
@@ -77,87 +75,50 @@ func (d *Decoder) decode(line []byte) (Message, *Violation) {
 	if oneOf(name, ConnectorTypes) != (d.dir == FromConnector) {
 		return nil, &Violation{Subtype: WrongDirection, MessageType: name, Expected: typeNames(d.dir)}
 	}
-	for _, field := range requiredMembers[name] {
-		if d.member(field) == nil {
-			return nil, &Violation{Subtype: MissingField, MessageType: name, Stream: d.streamName(), Expected: []string{field}}
+	v = d.incomplete(name)
+	if v == nil {
+		if err := json.Unmarshal(line, m); err != nil {
+			v = semantic(err)
+		} else {
+			v = m.check()
 		}
 	}
-	if err := json.Unmarshal(line, m); err != nil {
-		return nil, d.semantic(name, err)
-	}
-	if v := m.check(); v != nil {
-		v.MessageType = name
-		if v.Stream == "" {
-			v.Stream = d.streamName()
-		}
+	if v != nil {
+		v.MessageType, v.Stream = name, d.streamName()
 		return nil, v
 	}
 	return m, nil
 }
 
-// split cuts the line into its top-level members and, under "data", the
-// record's fields, in one pass that also proves the line to be valid JSON.
-func (d *Decoder) split(line []byte) *Violation {
-	d.members, d.rec.fields = d.members[:0], d.rec.fields[:0]
-	d.buf = *bytes.NewBuffer(line)
-	d.dec.Reset(&d.buf)
-	if d.dec.PeekKind() != '{' {
-		if _, err := d.dec.ReadValue(); err != nil {
-			return malformed(line, err)
+// incomplete looks for the first member that the type requires and the line lacks.
+func (d *Decoder) incomplete(name MessageType) *Violation {
+	for _, path := range requiredMembers[name] {
+		if !d.has(path) {
+			return &Violation{Subtype: MissingField, Expected: []string{path}}
 		}
-		return &Violation{Subtype: NotAnObject, Expected: []string{"a JSON object"}}
 	}
-	err := d.object(line, &d.members, true)
-	if err != nil {
-		return malformed(line, err)
-	}
-	if _, err := d.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return &Violation{Subtype: MalformedJSON, Expected: []string{"one JSON object"}, Received: "more after it"}
+	if oneOf(name, referenceOnlyTypes) && d.member("reference_only").Kind() == 'f' {
+		return &Violation{Subtype: InvalidField, Expected: []string{"reference_only: true or absent"}}
 	}
 	return nil
 }
 
-func (d *Decoder) object(line []byte, into *[]Field, top bool) error {
-	if _, err := d.dec.ReadToken(); err != nil {
-		return err
-	}
-	for d.dec.PeekKind() != '}' {
-		raw, err := d.dec.ReadValue()
-		if err != nil {
-			return err
+// has reports whether the member is present. A path with dots asks for a member
+// of an optional object and holds when the object itself is absent.
+func (d *Decoder) has(path string) bool {
+	name, rest, nested := strings.Cut(path, ".")
+	v := d.member(name)
+	for nested {
+		if v.Kind() != '{' {
+			return true // absent, or of a wrong type that decoding reports
 		}
-		name := d.intern(raw)
-		var value []byte
-		if top && name == "data" && d.dec.PeekKind() == '{' {
-			start := bytes.IndexByte(line[d.dec.InputOffset():], '{') + int(d.dec.InputOffset())
-			if err := d.object(line, &d.rec.fields, false); err != nil {
-				return err
-			}
-			value = line[start:d.dec.InputOffset()]
-		} else if value, err = d.dec.ReadValue(); err != nil {
-			return err
-		}
-		*into = append(*into, Field{Name: name, Value: value})
+		name, rest, nested = strings.Cut(rest, ".")
+		v = memberOf(v, name)
 	}
-	_, err := d.dec.ReadToken()
-	return err
+	return v != nil && (v.Kind() != 'n' || path == "cursor")
 }
 
-// intern gives the member name without allocating for names seen before.
-func (d *Decoder) intern(raw jsontext.Value) string {
-	if s, ok := d.names[string(raw)]; ok {
-		return s
-	}
-	s, err := unquote(raw)
-	if err != nil {
-		return ""
-	}
-	if len(d.names) < maxInterned {
-		d.names[string(raw)] = s
-	}
-	return s
-}
-
+// member gives the raw value of a top-level member, nil if there is none.
 func (d *Decoder) member(name string) jsontext.Value {
 	for i := range d.members {
 		if d.members[i].Name == name {
@@ -167,86 +128,30 @@ func (d *Decoder) member(name string) jsontext.Value {
 	return nil
 }
 
+// memberOf gives the raw value of a member of a valid object, nil if there is none.
+func memberOf(object jsontext.Value, name string) jsontext.Value {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(object, &members) != nil {
+		return nil
+	}
+	return members[name]
+}
+
 func (d *Decoder) messageType() (MessageType, *Violation) {
 	v := d.member("type")
-	if v == nil {
+	switch v.Kind() {
+	case '"':
+		return MessageType(d.text(v, "")), nil
+	case 'n', jsontext.KindInvalid:
 		return "", &Violation{Subtype: MissingField, Expected: []string{"type"}}
-	}
-	if v.Kind() != '"' {
+	default:
 		return "", &Violation{Subtype: InvalidField, Expected: []string{"type: string"}, Received: kindName(v.Kind())}
 	}
-	return MessageType(d.intern(v)), nil
 }
 
 func (d *Decoder) streamName() string {
-	if v := d.member("stream"); v != nil && v.Kind() == '"' {
-		return clip(d.intern(v))
+	if v := d.member("stream"); v.Kind() == '"' {
+		return clip(d.text(v, ""))
 	}
 	return ""
-}
-
-// semantic describes a value of the wrong type by its path and kind only.
-func (d *Decoder) semantic(name MessageType, err error) *Violation {
-	v := &Violation{Subtype: InvalidField, MessageType: name, Stream: d.streamName(), Received: "an invalid value"}
-	var se *json.SemanticError
-	if errors.As(err, &se) {
-		v.Received = clip(string(se.JSONPointer)) + ": " + kindName(se.JSONKind)
-		if se.GoType != nil {
-			v.Expected = []string{se.GoType.Kind().String()}
-		}
-	}
-	return v
-}
-
-func malformed(line []byte, err error) *Violation {
-	received := "a line of " + strconv.Itoa(len(line)) + " bytes"
-	var se *jsontext.SyntacticError
-	if errors.As(err, &se) {
-		received += ", broken at byte " + strconv.FormatInt(se.ByteOffset, 10)
-	}
-	return &Violation{Subtype: MalformedJSON, Expected: []string{"one JSON object"}, Received: received}
-}
-
-// tooDeep reports whether v nests deeper than max. Counting the openers first
-// settles nearly every line without looking at the structure.
-func tooDeep(v []byte, max int) bool {
-	if bytes.Count(v, []byte{'{'})+bytes.Count(v, []byte{'['}) <= max {
-		return false
-	}
-	depth, inString := 0, false
-	for i := 0; i < len(v); i++ {
-		switch c := v[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			if depth++; depth > max {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
-}
-
-func kindName(k jsontext.Kind) string {
-	switch k {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "boolean"
-	case '"':
-		return "string"
-	case '0':
-		return "number"
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	default:
-		return "an invalid value"
-	}
 }

@@ -1,7 +1,9 @@
 package protocol
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,10 +34,10 @@ func AppendLine(dst []byte, m Message) ([]byte, error) {
 func appendRecord(dst []byte, r *Record) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, `{"type":"RECORD","stream":`...)
-	dst, err := jsontext.AppendQuote(dst, r.Stream)
+	dst, err := appendText(dst, r.Stream)
 	if err == nil {
 		dst = append(dst, `,"key":`...)
-		dst, err = jsontext.AppendQuote(dst, r.Key)
+		dst, err = appendText(dst, r.Key)
 	}
 	if err == nil && r.Op == OpDelete {
 		dst = append(dst, `,"op":"delete"`...)
@@ -46,10 +48,20 @@ func appendRecord(dst []byte, r *Record) ([]byte, error) {
 	}
 	if err == nil && r.EmittedAt != "" {
 		dst = append(dst, `,"emitted_at":`...)
-		dst, err = jsontext.AppendQuote(dst, r.EmittedAt)
+		dst, err = appendText(dst, r.EmittedAt)
 	}
 	if err != nil {
 		return dst[:start], fmt.Errorf("encode record of stream %q: %w", r.Stream, err)
 	}
 	return append(dst, '}', '\n'), nil
+}
+
+// appendText quotes s, with the two line separators escaped.
+func appendText(dst []byte, s string) ([]byte, error) {
+	start := len(dst)
+	dst, err := jsontext.AppendQuote(dst, s)
+	if err == nil && strings.ContainsAny(s, "\u2028\u2029") {
+		return jsontext.AppendFormat(dst[:start], bytes.Clone(dst[start:]), jsontext.EscapeForJS(true))
+	}
+	return dst, err
 }

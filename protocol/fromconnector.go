@@ -160,7 +160,7 @@ type GapDetail struct {
 type DetailCoverage struct {
 	Stream      string `json:"stream"`
 	StateStream string `json:"state_stream"`
-	KeyCoverage `json:",inline"`
+	KeyCoverage `json:",embed"`
 	Considered  Count `json:"considered,omitzero"`
 	Covered     Count `json:"covered,omitzero"`
 
@@ -209,7 +209,7 @@ type Assistance struct {
 // Attachment is something that the owner can look at or operate.
 type Attachment struct {
 	Kind  AttachmentKind `json:"kind"`
-	Extra jsontext.Value `json:",inline"`
+	Extra jsontext.Value `json:",embed"` // its other members, as one object
 }
 
 // AssistanceStatus ends an assistance request.

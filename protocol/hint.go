@@ -1,8 +1,6 @@
 package protocol
 
 import (
-	"errors"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -14,7 +12,7 @@ type RecoveryHint struct {
 	Retryable *bool          `json:"retryable,omitzero"`
 }
 
-var errRecoveryHint = errors.New("recovery_hint is an action or {action, retryable}")
+const errRecoveryHint = wireError("recovery_hint: an action or {action, retryable}")
 
 // UnmarshalJSONFrom accepts both wire forms and refuses any other member.
 func (h *RecoveryHint) UnmarshalJSONFrom(dec *jsontext.Decoder) error {

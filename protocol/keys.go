@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"errors"
+	"bytes"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,6 +16,10 @@ func (k *WireKey) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	v, err := dec.ReadValue()
 	if err != nil {
 		return err
+	}
+	if v.Kind() == 'n' {
+		*k = ""
+		return nil
 	}
 	s, err := keyText(v)
 	*k = WireKey(s)
@@ -35,7 +39,10 @@ func (l KeyList) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // UnmarshalJSONFrom accepts an array of strings and numbers.
 func (l *KeyList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != '[' {
+	if k := dec.PeekKind(); k == 'n' {
+		*l = nil
+		return dec.SkipValue()
+	} else if k != '[' {
 		return errKeyList
 	}
 	if _, err := dec.ReadToken(); err != nil {
@@ -59,8 +66,8 @@ func (l *KeyList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 var (
-	errKeyText = errors.New("a key is a non-empty string or a number")
-	errKeyList = errors.New("keys are an array of strings and numbers")
+	errKeyText error = wireError("a key: a non-empty string or a number")
+	errKeyList error = wireError("keys: an array of strings and numbers")
 )
 
 func keyText(v jsontext.Value) (string, error) {
@@ -112,14 +119,18 @@ func recordKey(v jsontext.Value) (string, bool) {
 	}
 }
 
+// spells reports whether the JSON string v is s, spelled without an escape.
+func spells(v jsontext.Value, s string) bool {
+	inner := v[1 : len(v)-1]
+	return string(inner) == s && bytes.IndexByte(inner, '\\') < 0
+}
+
 // unquote is AppendUnquote with one allocation at most.
 func unquote(v jsontext.Value) (string, error) {
 	inner := v[1 : len(v)-1]
-	for _, c := range inner {
-		if c == '\\' {
-			b, err := jsontext.AppendUnquote(nil, v)
-			return string(b), err
-		}
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner), nil
 	}
-	return string(inner), nil
+	b, err := jsontext.AppendUnquote(nil, v)
+	return string(b), err
 }

@@ -17,6 +17,7 @@ type LineReader struct {
 	r    *bufio.Reader
 	max  int
 	long []byte
+	fail error // once set, every further call gives it
 }
 
 // NewLineReader reads lines of at most max bytes; zero means DefaultMaxLine.
@@ -28,21 +29,24 @@ func NewLineReader(r io.Reader, max int) *LineReader {
 }
 
 // Next gives the next line, valid until the following call. It ends with
-// io.EOF, with the reader's error, or with a LineTooLong violation, after which
-// the stream cannot be read further.
+// io.EOF, with the reader's error, or with a LineTooLong violation, and gives
+// that same end ever after.
 func (l *LineReader) Next() ([]byte, error) {
-	for {
+	for l.fail == nil {
 		line, err := l.next()
-		if err != nil {
-			return nil, err
-		}
 		if n := len(line); n > 0 && line[n-1] == '\r' {
 			line = line[:n-1]
 		}
-		if len(line) > 0 {
+		switch {
+		case err != nil:
+			l.fail = err
+		case len(line) > l.max:
+			l.fail = l.tooLong()
+		case len(line) > 0:
 			return line, nil
 		}
 	}
+	return nil, l.fail
 }
 
 // Buffered is how many bytes can be read without waiting for the connector.
@@ -58,12 +62,8 @@ func (l *LineReader) next() ([]byte, error) {
 		if err == nil {
 			part = part[:len(part)-1]
 		}
-		if len(l.long)+len(part) > l.max {
-			return nil, &Violation{
-				Subtype:  LineTooLong,
-				Expected: []string{"a line of at most " + strconv.Itoa(l.max) + " bytes"},
-				Received: "a longer line",
-			}
+		if len(l.long)+len(part) > l.max+len("\r") {
+			return nil, l.tooLong()
 		}
 		switch {
 		case err == nil && len(l.long) == 0:
@@ -79,5 +79,13 @@ func (l *LineReader) next() ([]byte, error) {
 		default:
 			return nil, err
 		}
+	}
+}
+
+func (l *LineReader) tooLong() error {
+	return &Violation{
+		Subtype:  LineTooLong,
+		Expected: []string{"a line of at most " + strconv.Itoa(l.max) + " bytes"},
+		Received: "a longer line",
 	}
 }

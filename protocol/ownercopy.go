@@ -16,7 +16,7 @@ func OwnerCopy(reason Reason, class string) string {
 
 var ownerCopy = map[Reason]string{
 	ReasonRunCapDeferred:       "This run reached the limit you set for one run. What it collected is saved, and the next run continues from here.",
-	ReasonRetryExhausted:       "The retries for this item were used up. A later run tries it again.",
+	ReasonRetryExhausted:       "The retries allowed for this item were used up. A later run tries it again.",
 	ReasonMaxRequests:          "This run reached its request limit. The next run continues from here.",
 	ReasonMaxWallClock:         "This run reached its time limit. The next run continues from here.",
 	ReasonRetryBudget:          "This run used up its share of retries. The next run continues from here.",

@@ -1,42 +1,50 @@
 package protocol
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // record builds the RECORD that split has cut apart. It is the hot path: no
 // reflection, no copy of data.
 func (d *Decoder) record() (Message, *Violation) {
 	r := &d.rec
+	stream, emittedAt := r.Stream, r.EmittedAt // the values before are often the values now
 	r.Stream, r.Key, r.Op, r.Data, r.EmittedAt = "", "", OpUpsert, nil, ""
 	for i := range d.members {
 		m := &d.members[i]
+		if m.Value.Kind() == 'n' {
+			continue
+		}
 		ok := true
 		switch m.Name {
 		case "stream":
 			if ok = m.Value.Kind() == '"'; ok {
-				r.Stream = d.intern(m.Value)
+				r.Stream = d.text(m.Value, stream)
 			}
 		case "key":
 			r.Key, ok = recordKey(m.Value)
 		case "op":
-			r.Op, ok = recordOp(m.Value)
+			r.Op, ok = d.recordOp(m.Value)
 		case "emitted_at":
 			if ok = m.Value.Kind() == '"'; ok {
-				r.EmittedAt, _ = unquote(m.Value)
+				if r.EmittedAt = emittedAt; !spells(m.Value, emittedAt) {
+					r.EmittedAt, _ = unquote(m.Value)
+				}
 			}
 		case "data":
-			if m.Value.Kind() != 'n' {
-				r.Data = m.Value
-			}
+			r.Data = m.Value
 		}
 		if !ok {
 			return nil, &Violation{
-				Subtype: InvalidField, MessageType: TypeRecord, Stream: clip(r.Stream),
+				Subtype: InvalidField, MessageType: TypeRecord, Stream: d.streamName(),
 				Expected: []string{recordRules[m.Name]}, Received: m.Name + ": " + kindName(m.Value.Kind()),
 			}
 		}
 	}
 	if v := r.check(); v != nil {
-		v.MessageType, v.Stream = TypeRecord, clip(r.Stream)
+		v.MessageType, v.Stream = TypeRecord, d.streamName()
 		return nil, v
 	}
 	return r, nil
@@ -50,11 +58,14 @@ var recordRules = map[string]string{
 	"data":       "data: an object",
 }
 
-func recordOp(v []byte) (Op, bool) {
-	switch {
-	case bytes.Equal(v, []byte("null")), bytes.Equal(v, []byte(`"upsert"`)):
+func (d *Decoder) recordOp(v jsontext.Value) (Op, bool) {
+	if v.Kind() != '"' {
+		return OpUpsert, false
+	}
+	switch d.text(v, "") {
+	case "upsert":
 		return OpUpsert, true
-	case bytes.Equal(v, []byte(`"delete"`)):
+	case string(OpDelete):
 		return OpDelete, true
 	default:
 		return OpUpsert, false

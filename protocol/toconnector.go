@@ -1,20 +1,34 @@
 package protocol
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Start is the first and only START of a run.
 type Start struct {
 	RunID          string         `json:"run_id"`
 	CollectionMode CollectionMode `json:"collection_mode"`
 	Scope          Scope          `json:"scope"`
-	// State maps a stream to its steady-state cursor; nil when nothing is persisted.
-	State map[string]jsontext.Value `json:"state"`
-	// CatchUpState maps a stream to its catch-up cursor.
-	CatchUpState map[string]jsontext.Value `json:"catch_up_state,omitempty"`
+	// State holds the steady-state cursors; nil when nothing is persisted.
+	State Cursors `json:"state"`
+	// CatchUpState holds the catch-up cursors.
+	CatchUpState Cursors                   `json:"catch_up_state,omitempty"`
 	Bindings     map[string]jsontext.Value `json:"bindings"`
 	DetailGaps   []GapEntry                `json:"detail_gaps"`
 	// RecoveryOnly asks to drain gaps and do no list or forward work.
 	RecoveryOnly bool `json:"recovery_only,omitzero"`
+}
+
+// Cursors maps a stream to its cursor, an object or null.
+type Cursors map[string]jsontext.Value
+
+// MarshalJSONTo writes nil as null: "nothing is persisted" differs from "no cursor yet".
+func (c Cursors) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if c == nil {
+		return enc.WriteToken(jsontext.Null)
+	}
+	return json.MarshalEncode(enc, map[string]jsontext.Value(c))
 }
 
 // Scope is what the owner or a grant allows this run to collect.
@@ -28,6 +42,24 @@ type StreamScope struct {
 	Resources []string   `json:"resources,omitempty"`
 	TimeRange *TimeRange `json:"time_range,omitzero"`
 	Fields    []string   `json:"fields,omitempty"`
+}
+
+// UnmarshalJSONFrom refuses what a grant must have resolved before the run.
+func (s *StreamScope) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	type plain StreamScope
+	var w struct {
+		Known     plain           `json:",embed"`
+		View      *jsontext.Value `json:"view"`
+		Necessity *jsontext.Value `json:"necessity"`
+	}
+	if err := json.UnmarshalDecode(dec, &w); err != nil {
+		return err
+	}
+	if w.View != nil || w.Necessity != nil {
+		return wireError("a resolved stream scope: no view, no necessity")
+	}
+	*s = StreamScope(w.Known)
+	return nil
 }
 
 // TimeRange is half open: Since is inclusive, Until exclusive.

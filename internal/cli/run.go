@@ -86,10 +86,9 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 		return err
 	}
 
-	counted := &countingStore{Store: opened}
 	view := a.newView(conn)
 	launcher := launch.Launcher{
-		Store: counted, Connectors: launch.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable, Bindings: offeredBindings, Now: a.env.Now,
+		Store: opened, Connectors: launch.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable, Bindings: offeredBindings, Now: a.env.Now,
 	}
 	req := launch.Request{
 		ConnectionID: conn.ID, Trigger: store.TriggerManual, Mode: protocol.Incremental, Scope: scope, RecoveryOnly: f.recoveryOnly,
@@ -109,7 +108,7 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	s := summarize(context.WithoutCancel(ctx), opened, conn, found.Manifest, result, counted)
+	s := summarize(context.WithoutCancel(ctx), opened, conn, found.Manifest, result)
 	s.StartedAt, s.CompletedAt = began, a.env.Now()
 	if a.json {
 		writeJSON(a.out, s)

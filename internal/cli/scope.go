@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/runner"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -21,7 +22,9 @@ func scopeOf(m *manifest.Manifest, f runFlags) ([]protocol.StreamScope, error) {
 	}
 	names := unique(f.streams)
 	if len(names) == 0 {
-		names = supportedStreams(m)
+		for _, sc := range runner.DefaultScope(m) {
+			names = append(names, sc.Name)
+		}
 	}
 	var scope []protocol.StreamScope
 	for _, name := range names {
@@ -78,19 +81,6 @@ func wireTime(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339Nano)
-}
-
-// supportedStreams is what a run without a scope collects.
-func supportedStreams(m *manifest.Manifest) []string {
-	var names []string
-	for i := range m.Streams {
-		s := &m.Streams[i]
-		unsupported := s.Availability != nil && s.Availability.State == manifest.AvailabilityUnsupportedInMode
-		if p := s.Policy(); !unsupported && p != manifest.PolicyUnsupported && p != manifest.PolicyUnavailable {
-			names = append(names, s.Name)
-		}
-	}
-	return names
 }
 
 func streamNames(m *manifest.Manifest) []string {

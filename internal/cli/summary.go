@@ -37,10 +37,10 @@ type summary struct {
 	exit        int
 }
 
-func summarize(ctx context.Context, st store.Store, conn store.Connection, m *manifest.Manifest, r launch.Result, c *countingStore) summary {
+func summarize(ctx context.Context, st store.Store, conn store.Connection, m *manifest.Manifest, r launch.Result) summary {
 	s := summary{
 		RunID: r.RunID, ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Status: r.Status, Records: r.RecordsEmitted,
-		Changed: c.written.Load(), Unchanged: c.unchanged.Load(), GapsOpened: c.gapsOpened.Load(), GapsRecovered: c.gapsDone.Load(),
+		Changed: r.Written, Unchanged: r.Unchanged, GapsOpened: r.GapsReported, GapsRecovered: r.GapsRecovered,
 		KnownGaps: r.KnownGaps, Checkpoint: r.Checkpoint, displayName: conn.DisplayName,
 	}
 	if r.Facts != nil {

@@ -29,18 +29,22 @@ func TestMain(m *testing.M) {
 
 // TestKill is the kill test. Its log states the count and the result.
 func TestKill(t *testing.T) {
-	target := connectortest.Example(t)
+	target, runner := connectortest.Example(t), buildRunner(t)
 	for _, database := range []string{"sqlite", "postgres"} {
 		t.Run(database, func(t *testing.T) {
+			t.Parallel()
 			t.Attr("spec", "PB-08")
 			t.Attr("spec", "PB-A07")
 			total := tally{victims: map[string]int{}}
 			for seed := uint64(0); total.kills() < kills && !t.Failed(); seed++ {
 				t.Run(fmt.Sprint("world ", seed), func(t *testing.T) {
-					w := newWorld(t, database, target, seed)
+					w := newWorld(t, database, runner, target, seed)
 					w.suffer(t, &total)
 					w.recover(t)
 				})
+			}
+			if t.Failed() {
+				return
 			}
 			t.Logf("%s: %d SIGKILLs (%d of the runner, %d of the connector, %d of both; %d at a commit boundary, %d at random moments): ground truth == stored + declared missing, no record twice, no cursor ahead of its records",
 				database, total.kills(), total.victims["runner"], total.victims["connector"], total.victims["both"], total.boundary, total.random)

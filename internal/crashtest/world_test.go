@@ -33,6 +33,7 @@ type world struct {
 	database string // file or URL
 	rand     *rand.Rand
 	requests counter
+	runner   string // program that plays the runner
 }
 
 // plan says when and whom to kill.
@@ -44,9 +45,20 @@ type plan struct {
 	Delay    time.Duration
 }
 
-func newWorld(t *testing.T, database string, target connectortest.Target, seed uint64) *world {
+// buildRunner builds this test without the race detector: the runner that is
+// killed is as fast as the real one, so that kills hit it at work.
+func buildRunner(t *testing.T) string {
 	t.Helper()
-	w := &world{rand: newRand(seed)}
+	bin := filepath.Join(t.TempDir(), "runner")
+	if out, err := exec.Command("go", "test", "-c", "-o", bin, "pdpp/internal/crashtest").CombinedOutput(); err != nil {
+		t.Fatalf("build runner: %v\n%s", err, out)
+	}
+	return bin
+}
+
+func newWorld(t *testing.T, database, runner string, target connectortest.Target, seed uint64) *world {
+	t.Helper()
+	w := &world{rand: newRand(seed), runner: runner}
 	sim := lumen.New(lumen.Config{Seed: seed + 1, Events: 600, Notes: 120, Threads: 40, Token: "tok-crash"})
 	server := httptest.NewServer(w.requests.count(sim.Handler()))
 	t.Cleanup(server.Close)
@@ -156,10 +168,6 @@ func (c *counter) arm(k plan, kill func()) (disarm func()) {
 func (w *world) runAndKill(t *testing.T, k plan) bool {
 	t.Helper()
 	w.bed.Clock += time.Hour // whatever lease the last victim left has run out
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	role := role{
 		Database: w.database, Connector: w.bed.Target.Connector.Path, Env: w.bed.Sim.Env, Clock: w.bed.Clock,
 		RunID: fmt.Sprintf("run_crash_%d_%d", os.Getpid(), runNumber.Add(1)), Plan: k,
@@ -168,8 +176,8 @@ func (w *world) runAndKill(t *testing.T, k plan) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), roleVariable+"=runner", specVariable+"="+string(spec), "GORACE=atexit_sleep_ms=0")
+	cmd := exec.Command(w.runner)
+	cmd.Env = append(os.Environ(), roleVariable+"=runner", specVariable+"="+string(spec))
 	var output tail
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/connectorkit"
+	"pdpp/connectors"
+	"pdpp/manifest"
+)
+
+func newRun() *cobra.Command {
+	return &cobra.Command{
+		Use:   "run NAME",
+		Short: "Run a connector as this process: protocol on stdin and stdout, logs on stderr",
+		Long: "Run a connector as this process.\n\nIt reads START from stdin, writes protocol messages to stdout and logs to stderr.\n" +
+			"It is meant to be started by a runner, which gives it only the variables that its\nmanifest declares.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			e, err := find(args[0])
+			if err != nil {
+				return err
+			}
+			connectorkit.Main(e.New())
+			return nil
+		},
+	}
+}
+
+func newList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the built-in connectors",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return list(cmd.OutOrStdout(), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one array of objects with name, display_name, version and streams")
+	return cmd
+}
+
+func list(w io.Writer, asJSON bool) error {
+	type row struct {
+		Name        string   `json:"name"`
+		DisplayName string   `json:"display_name"`
+		Version     string   `json:"version"`
+		Streams     []string `json:"streams"`
+	}
+	rows := []row{}
+	for _, e := range connectors.All {
+		m := e.New().Manifest
+		rows = append(rows, row{m.Key(), m.DisplayName, m.Version, streamNames(m)})
+	}
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rows)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tVERSION\tSOURCE\tSTREAMS")
+	for _, r := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Name, r.Version, r.DisplayName, strings.Join(r.Streams, ", "))
+	}
+	return t.Flush()
+}
+
+func newManifest() *cobra.Command {
+	return &cobra.Command{
+		Use:   "manifest NAME",
+		Short: "Print a connector's manifest as JSON",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := find(args[0])
+			if err != nil {
+				return err
+			}
+			b, err := e.New().Manifest.JSON()
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(b)
+			return err
+		},
+	}
+}
+
+func find(name string) (connectors.Entry, error) {
+	e, ok := connectors.Find(name)
+	if !ok {
+		var names []string
+		for _, e := range connectors.All {
+			names = append(names, e.Name)
+		}
+		return e, fmt.Errorf("no built-in connector %q; there is: %s", name, strings.Join(names, ", "))
+	}
+	return e, nil
+}
+
+func streamNames(m *manifest.Manifest) []string {
+	names := []string{}
+	for _, s := range m.Streams {
+		names = append(names, s.Name)
+	}
+	return names
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pdpp/manifest"
+	"pdpp/protocol"
+	"pdpp/providersim/lumen"
+)
+
+const asMain = "PDPP_CONNECTORS_TEST_BE_MAIN"
+
+// TestMain lets the test binary be the command.
+func TestMain(m *testing.M) {
+	if os.Getenv(asMain) == "1" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// command runs the command line and returns what it printed and its exit code.
+func command(t *testing.T, args ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asMain+"=1")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		exit int
+		out  string // in stdout for 0, in stderr otherwise
+	}{
+		{[]string{"--help"}, 0, "validate"},
+		{[]string{"run", "--help"}, 0, "stdout"},
+		{[]string{"list", "--help"}, 0, "--json"},
+		{[]string{"manifest", "--help"}, 0, "NAME"},
+		{[]string{"validate", "--help"}, 0, "manifest.json"},
+		{[]string{"fly"}, 2, "unknown command"},
+		{[]string{"run"}, 2, "accepts 1 arg"},
+		{[]string{"run", "nothing"}, 2, "example"},
+		{[]string{"manifest", "nothing"}, 2, "example"},
+		{[]string{"list", "--xml"}, 2, "unknown flag"},
+		{[]string{"validate", filepath.Join(t.TempDir(), "absent")}, 2, "not a folder"},
+	} {
+		stdout, stderr, exit := command(t, c.args...)
+		text := stdout
+		if c.exit != 0 {
+			text = stderr
+		}
+		if exit != c.exit || !strings.Contains(text, c.out) {
+			t.Errorf("%q: exit code %d, stdout %q, stderr %q", c.args, exit, stdout, stderr)
+		}
+		if c.exit != 0 && stdout != "" {
+			t.Errorf("%q prints %q to stdout", c.args, stdout)
+		}
+	}
+}
+
+func TestListAndManifest(t *testing.T) {
+	t.Parallel()
+	if out, _, exit := command(t, "list"); exit != 0 || !strings.Contains(out, "example") || !strings.Contains(out, "thread_messages") {
+		t.Errorf("list: exit code %d, %q", exit, out)
+	}
+	out, _, _ := command(t, "list", "--json")
+	var rows []struct {
+		Name    string   `json:"name"`
+		Streams []string `json:"streams"`
+	}
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) == 0 || rows[0].Name != "example" || len(rows[0].Streams) != 4 {
+		t.Errorf("list --json: %v, %s", err, out)
+	}
+	out, _, _ = command(t, "manifest", "example")
+	if m, err := manifest.Parse([]byte(out)); err != nil || m.Key() != "example" {
+		t.Errorf("manifest example: %v", err)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	good, _, _ := command(t, "manifest", "example")
+	for _, c := range []struct {
+		name, manifest string
+		mode           os.FileMode // of the executable; zero leaves it out
+		exit           int
+		lines          []string
+	}{
+		{"good", good, 0o755, 0, []string{"ready to run"}},
+		{"nothing there", "", 0, 1, []string{"manifest.json: is missing", "connector: is missing"}},
+		{"not executable", good, 0o644, 1, []string{"connector: is not executable; run chmod +x"}},
+		{"no JSON", "{", 0o755, 1, []string{"manifest.json: "}},
+		{"two faults", `{"protocol_version":"0.1.0","connector_id":"x","version":"1","colour":"red"}`, 0o755, 1,
+			[]string{"display_name: is missing; add it", "colour: is not a known key; "}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if c.manifest != "" {
+				write(t, filepath.Join(dir, "manifest.json"), c.manifest, 0o644)
+			}
+			if c.mode != 0 {
+				write(t, filepath.Join(dir, "connector"), "#!/bin/sh\n", c.mode)
+			}
+			out, errs, exit := command(t, "validate", dir)
+			if exit != c.exit {
+				t.Errorf("exit code %d, want %d: %s", exit, c.exit, errs)
+			}
+			for _, line := range c.lines {
+				if !strings.Contains(out, line) {
+					t.Errorf("%q is not in %q", line, out)
+				}
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRunExample is one whole run of the example connector as a real process
+// against a real simulator: everything that exists arrives, and stdout holds the
+// protocol alone.
+func TestRunExample(t *testing.T) {
+	t.Parallel()
+	sim, err := lumen.Start(lumen.Config{Seed: 3, Events: 450, Notes: 120, Threads: 130, Token: "tok-hush"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "run", "example")
+	cmd.Env = []string{asMain + "=1", "PDPP_EXAMPLE_BASE_URL=" + sim.BaseURL, "PDPP_EXAMPLE_TOKEN=tok-hush"}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(stdin, `{"type":"START","run_id":"r","collection_mode":"full_refresh","scope":{"streams":[{"name":"events"},{"name":"notes"},{"name":"threads"},{"name":"thread_messages"}]},"state":null,"bindings":{"network":{}},"detail_gaps":[]}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]map[string]bool{}
+	var done *protocol.Done
+	lines, dec := protocol.NewLineReader(stdout, 0), protocol.NewDecoder(protocol.FromConnector)
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			break
+		}
+		m, err := dec.Decode(line)
+		if err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		switch m := m.(type) {
+		case *protocol.Record:
+			if got[m.Stream] == nil {
+				got[m.Stream] = map[string]bool{}
+			}
+			got[m.Stream][m.Key] = true
+		case *protocol.Done:
+			done = m
+		}
+	}
+	if err := cmd.Wait(); err != nil || done == nil || done.Status != protocol.DoneSucceeded {
+		t.Fatalf("%v, %+v, stderr %s", err, done, errs.String())
+	}
+	for stream, items := range sim.Sim.Truth() {
+		if len(got[stream]) != len(items) {
+			t.Errorf("stream %s: %d records, %d exist", stream, len(got[stream]), len(items))
+		}
+	}
+	if strings.Contains(errs.String(), "tok-hush") {
+		t.Error("the token reached stderr")
+	}
+}

@@ -1,0 +1,101 @@
+package connectorkit
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// requireEnvironment makes sure that the declared credentials and required
+// variables are there before the connector opens. Missing credentials are asked
+// for when somebody can answer; otherwise the run ends and names them (RT-08).
+func (r *run) requireEnvironment(ctx context.Context) error {
+	if missing := r.unset(r.c.Manifest.CredentialEnv()); len(missing) > 0 {
+		answer, err := r.interact(ctx, protocol.Interaction{
+			Kind:    protocol.AskMissingCredentials,
+			Message: r.c.Manifest.DisplayName + " needs " + strings.Join(missing, ", ") + " to sign in.",
+			Schema:  credentialForm(r.c.Manifest, missing),
+		})
+		if err != nil && !errors.Is(err, ErrNotInteractive) && !errors.Is(err, ErrNotAnswered) {
+			return err
+		}
+		for _, name := range missing {
+			r.answered[name] = answer[name]
+			r.secrets.hide(answer[name])
+		}
+		if missing = r.unset(missing); len(missing) > 0 {
+			return &failure{verdict: verdict{
+				code: "credentials_missing", hint: protocol.RefreshCredentials,
+				message: "credentials are missing: " + strings.Join(missing, ", "),
+			}}
+		}
+	}
+	var required []string
+	if rr := r.c.Manifest.RuntimeRequirements; rr != nil {
+		for _, v := range rr.EnvironmentVariables {
+			if v.Required {
+				required = append(required, v.Name)
+			}
+		}
+	}
+	if missing := r.unset(required); len(missing) > 0 {
+		return &failure{verdict: verdict{
+			code: "configuration_missing", hint: protocol.ManualActionRequired,
+			message: "required variables are not set: " + strings.Join(missing, ", "),
+		}}
+	}
+	return nil
+}
+
+func (r *run) variable(name string) string {
+	if v := r.answered[name]; v != "" {
+		return v
+	}
+	return r.p.Env(name)
+}
+
+func (r *run) unset(names []string) []string {
+	var missing []string
+	for _, name := range names {
+		if strings.TrimSpace(r.variable(name)) == "" {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// credentialForm is the JSON Schema of the answer: one text per variable, with
+// the labels of the setup form.
+func credentialForm(m *manifest.Manifest, names []string) []byte {
+	type field struct {
+		Type      string `json:"type"`
+		Title     string `json:"title"`
+		WriteOnly bool   `json:"writeOnly,omitzero"`
+		MinLength int    `json:"minLength"`
+	}
+	fields := map[string]field{}
+	for _, name := range names {
+		fields[name] = field{Type: "string", Title: name, WriteOnly: true, MinLength: 1}
+	}
+	if m.Setup != nil && m.Setup.CredentialCapture != nil {
+		for _, f := range m.Setup.CredentialCapture.Fields {
+			for _, name := range f.Env {
+				if _, asked := fields[name]; asked {
+					fields[name] = field{Type: "string", Title: f.Label, WriteOnly: f.Secret, MinLength: 1}
+				}
+			}
+		}
+	}
+	b, err := json.Marshal(map[string]any{
+		"type": "object", "properties": fields, "required": names, "additionalProperties": false,
+	}, json.Deterministic(true))
+	if err != nil {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,115 @@
+package connectorkit
+
+import (
+	"context"
+	"time"
+
+	"pdpp/protocol"
+)
+
+// densityStop is how many fetches may fail in a row before the lane stops.
+const densityStop = 8
+
+// deferral is why a detail is not here yet.
+type deferral struct {
+	reason     protocol.Reason
+	class      string
+	status     int
+	retryable  bool
+	retryAfter time.Duration
+}
+
+// stop is why a lane launches no more fetches.
+type stop struct {
+	deferral
+	cap  bool // our own bound, not the provider's
+	auth bool
+}
+
+// A run cap is a stop that we chose: its reason is outside the source-pressure
+// set, its class tells it from exhausted retries, and it has no HTTP status,
+// because nothing failed (RT-17, PB-09).
+var capStop = &stop{cap: true, deferral: deferral{
+	reason: protocol.ReasonRetryExhausted, class: protocol.ClassRunCap, retryable: true,
+}}
+
+var pressure = deferral{
+	reason: protocol.ReasonUpstreamPressure, class: protocol.ClassUpstreamPressure, retryable: true,
+}
+
+// deferralOf is what a failed fetch means for its item, and for those after it.
+func (l *lane) deferralOf(e *Error) (deferral, *stop) {
+	d := deferral{
+		reason: protocol.ReasonTemporaryUnavailable, class: string(e.Class), status: e.Status,
+		retryable: true, retryAfter: e.RetryAfter,
+	}
+	l.failures++
+	switch e.Class {
+	case RateLimited:
+		d.reason, d.class = protocol.ReasonRateLimited, protocol.ClassUpstreamPressure
+		if d.status == 0 {
+			d.status = 429
+		}
+		return d, &stop{deferral: pressure}
+	case Unauthorized:
+		d.reason = protocol.ReasonAuthFailure
+		return d, &stop{auth: true, deferral: deferral{reason: d.reason, class: d.class, retryable: true}}
+	case NotFound, Gone, Forbidden:
+		l.failures = 0 // a clear answer, and a final one
+		d.reason, d.retryable = protocol.Reason(e.Class), false
+		return d, nil
+	case Unavailable:
+		if l.failures >= densityStop {
+			return d, &stop{deferral: pressure}
+		}
+	default:
+		if l.failures >= densityStop {
+			return d, &stop{deferral: deferral{reason: d.reason, class: d.class, retryable: true}}
+		}
+	}
+	return d, nil
+}
+
+// outcome says how a gap message relates to the gap that this run may hold.
+type outcome bool
+
+const (
+	tried   outcome = true  // the item was attempted: a held gap is settled by this
+	untried outcome = false // it was not: a held gap already says so and stays as it is
+)
+
+// gap declares an item's detail as missing.
+func (l *lane) gap(ctx context.Context, item Item, d deferral, o outcome) error {
+	return l.gapAt(ctx, item, window{Before: item.Time}, d, o)
+}
+
+func (l *lane) gapAt(ctx context.Context, item Item, at window, d deferral, o outcome) error {
+	l.book.set(item.Key, false, item.Time)
+	held, holding := l.held[item.Key]
+	if holding && o == untried {
+		return nil
+	}
+	g := &protocol.DetailGap{
+		Stream: l.Detail, ParentStream: l.List, RecordKey: protocol.WireKey(item.Key), DetailLocator: item.Locator,
+		Reason: d.reason, Retryable: d.retryable, Status: protocol.GapPending, ReferenceOnly: true,
+		Detail: &protocol.GapDetail{Class: d.class, HTTPStatus: d.status},
+	}
+	type lastError struct {
+		Class      string `json:"class"`
+		HTTPStatus int    `json:"http_status,omitzero"`
+		RetryAfter int64  `json:"retry_after_ms,omitzero"`
+		Message    string `json:"message"`
+	}
+	g.LastError = encode(lastError{d.class, d.status, d.retryAfter.Milliseconds(), protocol.OwnerCopy(d.reason, d.class)})
+	if !item.Locator.IsValid() || item.Locator.Kind() != '{' {
+		g.DetailLocator = nil // the key has to do
+	}
+	if !at.Before.IsZero() {
+		g.ListCursor = encode(at)
+	}
+	if holding {
+		g.GapID, g.LeaseID = held.GapID, held.LeaseID
+		delete(l.held, item.Key)
+	}
+	return l.r.out.send(ctx, g)
+}

@@ -1,0 +1,187 @@
+package connectorkit
+
+import (
+	"context"
+	"time"
+
+	"pdpp/protocol"
+)
+
+// pass is one walk over a window and the state of its detail work.
+type pass struct {
+	*walk
+	stop      *stop     // set when no more fetches are launched
+	accounted []Item    // items of the current slice that have an outcome
+	newest    time.Time // content time of the first item
+	oldest    time.Time // content time of the last item with an outcome
+	expanded  *Item     // the backlog gap whose window this is, held by this run
+}
+
+// slice accounts for the items: list records, then each detail or its gap. When
+// fetching has stopped and the tail is bounded, the rest of the window goes into
+// one backlog gap and the walk is over.
+func (l *lane) slice(ctx context.Context, p *pass, items []Item) (*protocol.KeyCoverage, error) {
+	var left mismatches
+	for _, item := range items {
+		fault, err := l.r.emit(ctx, l.List, item.Record)
+		if err != nil {
+			return nil, err
+		}
+		left.add(fault)
+	}
+	if err := l.r.declare(ctx, l.List, &left); err != nil {
+		return nil, err
+	}
+	l.listed += len(items)
+	if p.newest.IsZero() && len(items) > 0 {
+		p.newest = items[0].Time
+	}
+	if !l.detailing {
+		p.accounted = items
+		return &protocol.KeyCoverage{}, nil
+	}
+	if err := l.details(ctx, p, items); err != nil {
+		return nil, err
+	}
+	var keys []string
+	listed := map[string]bool{}
+	for _, item := range p.accounted {
+		if !listed[item.Key] {
+			listed[item.Key] = true
+			keys = append(keys, item.Key)
+		}
+	}
+	if p.folds(l.r.tail) {
+		key, err := l.fold(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return l.book.coverage(keys), nil
+}
+
+// details gives each item its outcome. Items that must go into the backlog are
+// put back into the walk; the very last one gets its own gap, which is no more.
+func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
+	p.accounted = nil
+	for i, item := range items {
+		if p.stop == nil && !l.book.handled(item) && l.r.budget.spent() {
+			p.stop = capStop
+			if err := l.announce(ctx, p.stop); err != nil {
+				return err
+			}
+		}
+		var err error
+		switch {
+		case l.book.handled(item):
+		case p.stop == nil:
+			err = l.forwardDetail(ctx, p, item)
+		case !p.stop.auth && l.r.tail.full() && !p.stuck(item.Time) && (i+1 < len(items) || p.more()):
+			p.buf = append(items[i:len(items):len(items)], p.buf...)
+			return nil
+		default:
+			if _, held := l.held[item.Key]; !held {
+				l.r.tail.take()
+			}
+			err = l.gap(ctx, item, p.stop.deferral, untried)
+		}
+		if err != nil {
+			return err
+		}
+		p.accounted = append(p.accounted, item)
+		p.oldest = item.Time
+	}
+	return nil
+}
+
+func (l *lane) forwardDetail(ctx context.Context, p *pass, item Item) error {
+	d, stop, err := l.fetch(ctx, item)
+	if err != nil {
+		return err
+	}
+	p.stop = stop
+	if stop != nil {
+		if err := l.announce(ctx, stop); err != nil {
+			return err
+		}
+	}
+	return l.settle(ctx, item, d)
+}
+
+// settle records what an attempt came to, and closes the gap that this run holds
+// for the item, if any.
+func (l *lane) settle(ctx context.Context, item Item, d *deferral) error {
+	if d != nil {
+		return l.gap(ctx, item, *d, tried)
+	}
+	l.book.set(item.Key, true, item.Time)
+	return l.recovered(ctx, item.Key)
+}
+
+// attempted says that a held gap is being tried.
+func (l *lane) attempted(ctx context.Context, key string) error {
+	e, holding := l.held[key]
+	if !holding {
+		return nil
+	}
+	return l.r.out.send(ctx, &protocol.DetailGapAttempted{
+		GapID: e.GapID, LeaseID: e.LeaseID, Stream: e.Stream, ReferenceOnly: true,
+	})
+}
+
+// recovered closes a held gap: its records precede this.
+func (l *lane) recovered(ctx context.Context, key string) error {
+	e, holding := l.held[key]
+	if !holding {
+		return nil
+	}
+	delete(l.held, key)
+	return l.r.out.send(ctx, &protocol.DetailGapRecovered{
+		GapID: e.GapID, LeaseID: e.LeaseID, Stream: e.Stream, RecordKey: e.RecordKey, ReferenceOnly: true,
+	})
+}
+
+// fetch makes one attempt at an item's details and emits them. Without a
+// deferral the item is hydrated. The attempt is told first when this run holds
+// the item's gap.
+func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
+	if err := l.attempted(ctx, item.Key); err != nil {
+		return nil, nil, err
+	}
+	if err := l.r.out.flush(ctx); err != nil {
+		return nil, nil, err
+	}
+	l.r.budget.attempt()
+	records, err := l.Fetch(ctx, item)
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	if err != nil {
+		d, stop := l.deferralOf(classify(err))
+		l.r.log.Warn("detail was not fetched", "stream", l.Detail, "reason", d.reason, "cause", err)
+		return &d, stop, nil
+	}
+	l.failures = 0
+	var d *deferral
+	for _, rec := range records {
+		fault, err := l.r.emit(ctx, l.Detail, rec)
+		if err != nil {
+			return nil, nil, err
+		}
+		if fault != nil {
+			l.r.log.Warn("detail does not match its schema", "stream", l.Detail, "path", fault.Path)
+			d = &deferral{reason: protocol.ReasonTemporaryUnavailable, class: schemaMismatch, retryable: true}
+		}
+	}
+	return d, nil, nil
+}
+
+// announce tells the owner, once per lane, why the details stop here.
+func (l *lane) announce(ctx context.Context, s *stop) error {
+	if l.announced {
+		return nil
+	}
+	l.announced = true
+	return l.r.out.send(ctx, &protocol.Progress{Stream: l.Detail, Message: protocol.OwnerCopy(s.reason, s.class)})
+}

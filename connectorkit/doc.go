@@ -1,0 +1,25 @@
+// Package connectorkit is what the author of a connector imports. The author
+// writes how to list, how to map and how to classify a provider's answers; the
+// kit does everything that all connectors have in common: it speaks the protocol
+// on stdin and stdout, asks for missing credentials, validates and narrows every
+// record, cuts the work into slices that commit, remembers what could not be
+// fetched and recovers it, keeps to the owner's caps, and ends cleanly.
+//
+// A connector is a manifest and an Open function that returns collectors:
+//
+//   - Flat collects one stream page by page; each page is a slice.
+//   - Lane lists one stream newest first and fetches the details of each item
+//     into a second one. What it cannot fetch becomes a durable gap.
+//
+// Failures are returned as *Error with a Class. What follows from a class (end
+// the run, fail the stream, record a gap, stop the lane) is decided here.
+//
+// Three owner caps bound the detail work of a run, where X is the manifest's
+// EnvPrefix. They are off unless set to a positive number:
+//
+//	X_MAX_DETAIL_FETCHES_PER_RUN       fetch attempts
+//	X_MAX_RUN_WALL_CLOCK_MS            time since the first attempt
+//	X_MAX_TAIL_DEFERRAL_GAPS_PER_RUN   gaps written one by one after a stop
+//
+// A manifest that wants them declares them as environment variables.
+package connectorkit

@@ -1,0 +1,152 @@
+package connectorkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+var errTombstone = errors.New("connector deletes from an append_only stream")
+
+// emit judges one record, narrows it to the scope and sends it. It returns a
+// fault for a record that must be declared as missing instead. A record that is
+// out of scope is neither.
+func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, error) {
+	scope := r.scope[stream]
+	if scope == nil || rec.isZero() {
+		return nil, nil
+	}
+	if rec.fault != nil {
+		return rec.fault, nil
+	}
+	out := protocol.Record{Stream: stream, Key: rec.deleted, EmittedAt: r.p.Now().UTC().Format(time.RFC3339Nano)}
+	if rec.deleted != "" {
+		if scope.stream.Semantics != manifest.MutableState {
+			return nil, &failure{stream: stream, cause: errTombstone, verdict: verdict{
+				code: string(protocol.TombstoneNotAllowed), hint: protocol.RetryOnConnectorUpgrade,
+				message: "the connector tried to delete from a stream that only grows",
+			}}
+		}
+		if scope.resources != nil && !scope.resources[rec.deleted] {
+			return nil, nil
+		}
+		out.Op = protocol.OpDelete
+		return nil, r.out.send(ctx, &out)
+	}
+	raw, tree, err := rec.encode(r.trees)
+	if err != nil {
+		return &Fault{Path: "encode"}, nil
+	}
+	key, ok := keyOf(tree, scope.stream.PrimaryKey)
+	if err := r.judge(stream, tree); err != nil {
+		err.Key = key
+		return err, nil
+	}
+	if !ok {
+		return &Fault{Path: "/primary_key"}, nil
+	}
+	admitted, fault := scope.admits(key, tree)
+	if fault != nil || !admitted {
+		return fault, nil
+	}
+	if out.Data, err = scope.project(raw); err != nil {
+		return &Fault{Key: key, Path: "encode"}, nil
+	}
+	out.Key = key
+	if err = r.out.send(ctx, &out); errors.Is(err, errTooLong) {
+		return &Fault{Key: key, Path: "size"}, nil
+	}
+	return nil, err
+}
+
+func (r *run) judge(stream string, tree map[string]any) *Fault {
+	if r.c.Validate == nil {
+		return nil
+	}
+	err := r.c.Validate(stream, tree)
+	if err == nil {
+		return nil
+	}
+	var fault *Fault
+	if !errors.As(err, &fault) {
+		fault = &Fault{Path: "record"}
+	}
+	return fault
+}
+
+// schemaMismatch is the reason and the class of a record without its declared shape.
+const schemaMismatch = "schema_mismatch"
+
+const (
+	maxMismatchReports = 200 // per run; what exceeds it is counted and told at the end
+	maxMismatchKeys    = 500 // per report
+)
+
+// mismatches gathers the faults of one slice of a stream.
+type mismatches struct {
+	keys  []string
+	paths map[string]int
+	count int
+}
+
+func (m *mismatches) add(f *Fault) {
+	if f == nil {
+		return
+	}
+	if m.paths == nil {
+		m.paths = map[string]int{}
+	}
+	m.count++
+	m.paths[f.Path]++
+	if f.Key != "" && len(m.keys) < maxMismatchKeys {
+		m.keys = append(m.keys, f.Key)
+	}
+}
+
+// declare tells the runner what the slice leaves out. It precedes the slice's
+// STATE, so that no cursor passes a malformed record undeclared. Past the limit
+// of reports it keeps counting, and the end of the run tells the sum.
+func (r *run) declare(ctx context.Context, stream string, m *mismatches) error {
+	if m.count == 0 {
+		return nil
+	}
+	if r.reports++; r.reports > maxMismatchReports {
+		r.untold[stream] += m.count
+		return nil
+	}
+	paths := slices.Sorted(maps.Keys(m.paths))
+	diagnostics, err := json.Marshal(map[string]any{
+		"count": m.count, "schema_paths": paths[:min(len(paths), 32)],
+	}, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%d records do not match the declared shape, first at %s", m.count, paths[0])
+	return r.out.send(ctx, &protocol.SkipResult{
+		Stream: stream, Reason: schemaMismatch, Message: &text, Diagnostics: diagnostics, ResourceIDs: m.keys,
+		RecoveryHint: &protocol.RecoveryHint{Action: protocol.RetryOnConnectorUpgrade},
+	})
+}
+
+// declareUntold closes the account of reports that exceeded the limit.
+func (r *run) declareUntold(ctx context.Context) error {
+	for _, stream := range slices.Sorted(maps.Keys(r.untold)) {
+		text := fmt.Sprintf("%d more records do not match the declared shape", r.untold[stream])
+		err := r.out.send(ctx, &protocol.SkipResult{
+			Stream: stream, Reason: schemaMismatch, Message: &text,
+			RecoveryHint: &protocol.RecoveryHint{Action: protocol.RetryOnConnectorUpgrade},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

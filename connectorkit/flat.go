@@ -1,0 +1,128 @@
+package connectorkit
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol"
+)
+
+// maxEmptyPages bounds how many pages in a row may bring nothing and promise
+// more. A provider that goes on is not making progress.
+const maxEmptyPages = 100
+
+var (
+	errRepeats = errors.New("the next page is one that was already read")
+	errEmpty   = errors.New("page after page is empty and promises more")
+)
+
+// Flat collects one stream page by page. Each page is a slice: its records and
+// the cursor behind them become durable together.
+type Flat struct {
+	Stream string
+	// Page reads the page at the cursor; an empty cursor is the beginning.
+	Page func(ctx context.Context, at Cursor) (Page, error)
+}
+
+// Page is one page of a flat stream.
+type Page struct {
+	Records []Record
+	// Next is where the next page begins, in this run or a later one. An empty
+	// one on the last page makes the next run start over.
+	Next Cursor
+	// More says that Next can be read at once.
+	More bool
+	// Total is how many records the provider announces; zero when it does not.
+	Total int
+}
+
+func (f Flat) begin(r *run) worker { return &flat{Flat: f, r: r} }
+
+type flat struct {
+	Flat
+	r     *run
+	count int
+}
+
+func (f *flat) streams() []string { return []string{f.Stream} }
+
+func (f *flat) conclude(context.Context) error { return nil }
+
+func (f *flat) forward(ctx context.Context) error {
+	at := cursorOf(f.r.stored(f.Stream, protocol.SteadyState))
+	read := map[string]bool{}
+	empty := 0
+	for {
+		if err := f.r.out.flush(ctx); err != nil {
+			return err
+		}
+		page, err := f.Page(ctx, at)
+		if len(at) > 0 && len(read) == 0 && err != nil && classify(err).Class == CursorRejected {
+			f.r.log.Warn("stored cursor was rejected: starting over", "stream", f.Stream)
+			at = nil
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		here, err := at.encode()
+		if err != nil {
+			return err
+		}
+		next, err := page.Next.encode()
+		if err != nil {
+			return err
+		}
+		read[string(here)] = true
+		if err := f.slice(ctx, page, next); err != nil {
+			return err
+		}
+		if !page.More {
+			return nil
+		}
+		if len(page.Records) > 0 {
+			empty = 0
+		} else if empty++; empty >= maxEmptyPages {
+			return Fail(Malformed, errEmpty)
+		}
+		if at = page.Next; read[string(next)] {
+			return Fail(Malformed, errRepeats)
+		}
+	}
+}
+
+func (f *flat) slice(ctx context.Context, page Page, next jsontext.Value) error {
+	var left mismatches
+	for _, rec := range page.Records {
+		fault, err := f.r.emit(ctx, f.Stream, rec)
+		if err != nil {
+			return err
+		}
+		left.add(fault)
+	}
+	f.count += len(page.Records)
+	if err := f.r.declare(ctx, f.Stream, &left); err != nil {
+		return err
+	}
+	if err := f.r.out.send(ctx, &protocol.State{Stream: f.Stream, Cursor: next}); err != nil {
+		return err
+	}
+	if err := f.r.report(ctx, f.Stream, f.count, page.Total, !page.More); err != nil {
+		return err
+	}
+	return f.r.out.flush(ctx)
+}
+
+// stored is a stream's persisted bookmark. A full refresh starts without any.
+func (r *run) stored(stream string, mode protocol.CursorMode) jsontext.Value {
+	switch {
+	case r.start.CollectionMode == protocol.FullRefresh:
+		return nil
+	case mode == protocol.CatchUp:
+		return r.start.CatchUpState[stream]
+	default:
+		return r.start.State[stream]
+	}
+}

@@ -1,0 +1,103 @@
+package connectorkit
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol"
+)
+
+// Lane collects a list stream, newest first, and fetches the details of every
+// item into a second stream. The kit keeps two bookmarks for it: the steady one
+// says up to which time everything is accounted for, the catch-up one which
+// older window is still being walked.
+type Lane struct {
+	List   string // stream of the items; it carries the bookmarks
+	Detail string // stream of the details
+
+	// ListPage reads one page of the window, newest first. It is called with the
+	// token of the page before, or with none for the first.
+	ListPage func(ctx context.Context, w Window) (ListPage, error)
+	// Fetch reads the details of one item. Only Key and Locator are set when the
+	// item comes from an earlier run's gap.
+	Fetch func(ctx context.Context, item Item) ([]Record, error)
+}
+
+// Window is a span of content time, inclusive at both ends; a zero bound is
+// open. A provider that cannot filter may ignore the bounds: the kit leaves out
+// what is newer and stops at what is older.
+type Window struct {
+	Before time.Time
+	After  time.Time
+	Token  string
+}
+
+// ListPage is one page of a lane's list.
+type ListPage struct {
+	Items []Item // newest first
+	Next  string // token of the next page; empty at the end
+	Total int    // how many items the provider announces; zero when it does not
+}
+
+// Item is one listed thing. An item that could not be decoded has an Unreadable
+// record and no key.
+type Item struct {
+	Key    string
+	Time   time.Time // content time that the list is ordered by
+	Record Record    // the list stream's record
+	// Locator is what Fetch needs besides the key, as a JSON object without
+	// secrets. It is kept with the gap of an item that could not be fetched.
+	Locator jsontext.Value
+}
+
+func (l Lane) begin(r *run) worker {
+	w := &lane{
+		Lane: l, r: r, anchor: l.List,
+		detailing: r.scope[l.Detail] != nil, book: newLedger(), held: map[string]protocol.GapEntry{},
+	}
+	if r.scope[l.List] == nil {
+		w.anchor = l.Detail // a bookmark must belong to a stream in scope
+	}
+	w.unchanged = r.stored(w.anchor, protocol.SteadyState)
+	if len(w.unchanged) == 0 || w.unchanged.Kind() != '{' {
+		w.unchanged = jsontext.Value("{}")
+	}
+	w.steady = steadyOf(w.unchanged)
+	return w
+}
+
+// lane is a lane at work.
+type lane struct {
+	Lane
+	r         *run
+	anchor    string // stream that carries the bookmarks
+	detailing bool   // the detail stream is in scope
+	unchanged jsontext.Value
+	steady    steady
+	book      *ledger
+	held      map[string]protocol.GapEntry // gaps served to this run and not settled, by key
+	listed    int
+	failures  int // fetches that failed in a row
+	announced bool
+	concluded bool
+}
+
+func (l *lane) streams() []string { return []string{l.List, l.Detail} }
+
+// conclude sends the lane's one DETAIL_COVERAGE. A run that only recovers and
+// was served nothing considered nothing, and says nothing.
+func (l *lane) conclude(ctx context.Context) error {
+	idle := l.r.start.RecoveryOnly && len(l.book.keys) == 0
+	if l.concluded || !l.detailing || l.anchor != l.List || idle {
+		return nil
+	}
+	l.concluded = true
+	all := l.book.coverage(l.book.keys)
+	return l.r.out.send(ctx, &protocol.DetailCoverage{
+		Stream: l.Detail, StateStream: l.List, KeyCoverage: *all, ReferenceOnly: true,
+		Considered: protocol.CountOf(int64(len(all.RequiredKeys) - l.book.backlogs)),
+		Covered:    protocol.CountOf(int64(len(all.HydratedKeys))),
+	})
+}

@@ -1,0 +1,133 @@
+package connectorkit
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"pdpp/protocol"
+)
+
+const (
+	// flushAt is how much output is gathered before it is handed on.
+	flushAt = 64 << 10
+	// exitLimit bounds how long a finished process waits for its reader.
+	exitLimit = 3 * time.Second
+)
+
+var (
+	errClosed  = errors.New("output is closed")
+	errTooLong = errors.New("message exceeds the line limit")
+)
+
+// output writes whole lines. One goroutine does the writing, so that a reader
+// that stopped reading can delay the connector but never keep it from ending.
+type output struct {
+	mu      sync.Mutex // held for the whole of an open interaction: nothing else may be written then
+	buf     []byte
+	closed  bool
+	records int64
+
+	full  chan []byte
+	empty chan []byte
+	idle  chan struct{} // closed when the writer has ended
+}
+
+// newOutput starts the writer. broken is called with the first write error.
+func newOutput(w io.Writer, broken func(error)) *output {
+	o := &output{
+		buf: make([]byte, 0, 2*flushAt), full: make(chan []byte),
+		empty: make(chan []byte, 2), idle: make(chan struct{}),
+	}
+	o.empty <- make([]byte, 0, 2*flushAt)
+	go func() {
+		defer close(o.idle)
+		failed := false
+		for b := range o.full {
+			if !failed {
+				if _, err := w.Write(b); err != nil {
+					failed = true
+					broken(err)
+				}
+			}
+			o.empty <- b
+		}
+	}()
+	return o
+}
+
+// send appends one message and hands the buffer on when it is large.
+func (o *output) send(ctx context.Context, m protocol.Message) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.sendLocked(ctx, m)
+}
+
+func (o *output) sendLocked(ctx context.Context, m protocol.Message) error {
+	if o.closed {
+		return errClosed
+	}
+	start := len(o.buf)
+	b, err := protocol.AppendLine(o.buf, m)
+	if err == nil && len(b)-start > protocol.DefaultMaxLine {
+		err = errTooLong
+	}
+	if err != nil {
+		return err
+	}
+	o.buf = b
+	if m.Type() == protocol.TypeRecord {
+		o.records++
+	}
+	if len(o.buf) >= flushAt {
+		return o.flushLocked(ctx)
+	}
+	return nil
+}
+
+// flush hands everything on to the writer.
+func (o *output) flush(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.flushLocked(ctx)
+}
+
+func (o *output) flushLocked(ctx context.Context) error {
+	if len(o.buf) == 0 || o.closed {
+		return nil
+	}
+	select {
+	case o.full <- o.buf:
+		o.buf = (<-o.empty)[:0] // the writer was idle, so the other buffer is free
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// finish sends the last message, if any, and waits until all of it is written or
+// ctx ends. Later messages are refused.
+func (o *output) finish(ctx context.Context, last func(records int64) protocol.Message) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var err error
+	if last != nil {
+		err = o.sendLocked(ctx, last(o.records))
+	}
+	if err == nil {
+		err = o.flushLocked(ctx)
+	}
+	o.closed = true
+	close(o.full) // the writer ends when its last write does
+	if err != nil {
+		return err
+	}
+	select {
+	case <-o.idle:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,87 @@
+package connectorkit
+
+import (
+	stdjson "encoding/json"
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol"
+)
+
+// Record is one thing that a page holds: a record, a deletion, or something
+// unreadable. The kit derives a record's key from the manifest's primary key.
+type Record struct {
+	data    any
+	deleted string
+	fault   *Fault
+}
+
+// Upsert is a new or changed record. Data is a JSON object: a struct with json
+// tags, a map, or raw JSON as jsontext.Value.
+func Upsert(data any) Record {
+	if data == nil {
+		return Record{fault: &Fault{Path: "record"}}
+	}
+	return Record{data: data}
+}
+
+// Delete is a record that the provider reports as deleted. A compound key is
+// spelled by protocol.CompoundKey. Only mutable_state streams can delete.
+func Delete(key string) Record {
+	if key == "" {
+		return Record{fault: &Fault{Path: "/primary_key"}}
+	}
+	return Record{deleted: key}
+}
+
+// Unreadable is a record that the connector could not decode. It is declared as
+// missing, by the place in the answer that err names and without content.
+func Unreadable(key string, err error) Record {
+	f := &Fault{Key: key, Path: "decode"}
+	var semantic *json.SemanticError
+	if errors.As(err, &semantic) {
+		f.Path += string(semantic.JSONPointer)
+	}
+	return Record{fault: f}
+}
+
+// isZero reports whether the record is the zero value, which an item without a
+// list record has.
+func (r Record) isZero() bool { return r.data == nil && r.deleted == "" && r.fault == nil }
+
+// encode gives the record as JSON and as the tree that schemas judge.
+func (r Record) encode(t *trees) (jsontext.Value, map[string]any, error) {
+	raw, isRaw := r.data.(jsontext.Value)
+	if !isRaw {
+		b, err := json.Marshal(r.data, json.Deterministic(true))
+		if err != nil {
+			return nil, nil, err
+		}
+		raw = b
+	}
+	tree, err := t.decode(raw)
+	return raw, tree, err
+}
+
+// keyOf reads the primary key from a decoded record; false when a part of it is
+// missing or is neither text nor number.
+func keyOf(tree map[string]any, fields []string) (string, bool) {
+	parts := make([]string, len(fields))
+	for i, name := range fields {
+		switch v := tree[name].(type) {
+		case string:
+			parts[i] = v
+		case stdjson.Number:
+			parts[i] = v.String()
+		}
+		if parts[i] == "" {
+			return "", false
+		}
+	}
+	if len(parts) == 1 {
+		return parts[0], true
+	}
+	return protocol.CompoundKey(parts...), len(parts) > 0
+}

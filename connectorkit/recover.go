@@ -1,0 +1,143 @@
+package connectorkit
+
+import (
+	"context"
+	"errors"
+
+	"pdpp/protocol"
+)
+
+// recoverGaps fetches what earlier runs had to leave out, before anything new.
+// Pages are transport batches: it asks for the next one until a page is empty
+// (PB-11). A spent budget or the provider's pressure ends recovery, not the run:
+// unserved gaps stay pending, and the forward pass goes on within what is left
+// of the budget (RC-04).
+func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
+	var lanes []*lane
+	var streams []string
+	for _, w := range workers {
+		if l, ok := w.(*lane); ok && l.detailing {
+			lanes = append(lanes, l)
+			streams = append(streams, l.Detail)
+		}
+	}
+	served := map[string]bool{}
+	page := r.start.DetailGaps
+	for len(lanes) > 0 && len(page) > 0 {
+		fresh := false
+		for _, e := range page {
+			if served[e.GapID] {
+				continue
+			}
+			served[e.GapID], fresh = true, true
+			if l := laneOf(lanes, e); l != nil {
+				l.held[string(e.RecordKey)] = e
+			}
+		}
+		var halt *stop
+		for _, e := range page {
+			l := laneOf(lanes, e)
+			if l == nil || l.held[string(e.RecordKey)].GapID != e.GapID {
+				continue // not ours, or settled while a backlog was expanded
+			}
+			stop, err := l.recover(ctx, e)
+			if err != nil {
+				return err
+			}
+			if stop != nil {
+				halt = stop
+				if !stop.cap {
+					break
+				}
+			}
+		}
+		if err := r.out.flush(ctx); err != nil {
+			return err
+		}
+		if halt != nil || !fresh {
+			return nil
+		}
+		m, err := r.ask(ctx, protocol.TypeDetailGapsPageResponse, func(id string) protocol.Message {
+			return &protocol.DetailGapsPageRequest{RequestID: id, Streams: streams, ReferenceOnly: true}
+		})
+		if err != nil {
+			return err
+		}
+		page = m.(*protocol.DetailGapsPageResponse).DetailGaps
+	}
+	return nil
+}
+
+// laneOf finds the lane that a gap belongs to; nil when this run has none.
+func laneOf(lanes []*lane, e protocol.GapEntry) *lane {
+	for _, l := range lanes {
+		if l.Detail == e.Stream && (e.ParentStream == l.List || e.ParentStream == "") && e.RecordKey != "" {
+			return l
+		}
+	}
+	return nil
+}
+
+// recover tries one served gap. Once the budget is spent, only a backlog still
+// moves on, by writing its next chunk.
+func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) {
+	if span, backlog, ours := l.backlogWindow(e); ours {
+		return l.expand(ctx, e, span)
+	} else if backlog {
+		return nil, nil
+	}
+	if l.r.budget.spent() {
+		return capStop, l.announce(ctx, capStop)
+	}
+	item := Item{Key: string(e.RecordKey), Locator: e.DetailLocator}
+	d, stop, err := l.fetch(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.settle(ctx, item, d); err != nil {
+		return nil, err
+	}
+	if stop != nil && stop.auth {
+		return nil, Fail(Unauthorized, nil)
+	}
+	return stop, nil
+}
+
+// expand lists the window of a backlog gap again, newest first: it fetches within
+// the budget, writes the next chunk of gaps, and leaves a smaller backlog for the
+// rest. Every expansion makes progress, even with the budget spent, unless this
+// run has already written its chunk; then the backlog waits, untouched.
+func (l *lane) expand(ctx context.Context, e protocol.GapEntry, span window) (*stop, error) {
+	if l.r.budget.spent() && l.r.tail.full() {
+		return capStop, nil
+	}
+	item := Item{Key: string(e.RecordKey), Locator: e.DetailLocator}
+	if err := l.attempted(ctx, item.Key); err != nil {
+		return nil, err
+	}
+	p := &pass{walk: l.walk(span, nil), expanded: &item}
+	err := l.drain(ctx, p, func(account *protocol.KeyCoverage) error {
+		return l.state(ctx, protocol.SteadyState, l.unchanged, account)
+	})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var defect *failure
+	switch {
+	case errors.As(err, &defect):
+		return nil, err
+	case err != nil:
+		d, stop := l.deferralOf(classify(err))
+		if !d.retryable { // the list failed, not the items that the gap stands for
+			d.reason, d.retryable = protocol.ReasonTemporaryUnavailable, true
+		}
+		if err := l.backlog(ctx, item, span, d, tried); err != nil {
+			return nil, err
+		}
+		if stop != nil && stop.auth {
+			return nil, Fail(Unauthorized, nil)
+		}
+		return stop, nil
+	}
+	return p.stop, l.recovered(ctx, item.Key)
+}

@@ -1,0 +1,169 @@
+package connectorkit
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"pdpp/protocol"
+)
+
+// run is one run in progress.
+type run struct {
+	c        Connector
+	p        Process
+	start    *protocol.Start
+	out      *output
+	peer     *peer
+	log      *slog.Logger
+	secrets  *redactor
+	declared []string
+	answered map[string]string // credentials that the owner gave in this run
+	scope    map[string]*streamScope
+
+	trees    *trees
+	budget   *budget
+	tail     *tail
+	progress progress
+	reports  int            // mismatch reports sent
+	untold   map[string]int // mismatches beyond the limit of reports, by stream
+}
+
+func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *peer, log *slog.Logger, secrets *redactor) *run {
+	caps := readCaps(p.Env, c.Manifest.EnvPrefix())
+	return &run{
+		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets,
+		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
+		trees: newTrees(), budget: newBudget(caps, p.Now), tail: newTail(caps), untold: map[string]int{},
+	}
+}
+
+// whole does everything between START and DONE.
+func (r *run) whole(ctx context.Context) ending {
+	workers, err := r.open(ctx)
+	if err == nil {
+		err = r.recoverGaps(ctx, workers)
+	}
+	var failed []*failure
+	var intact int
+	if err == nil && !r.start.RecoveryOnly {
+		failed, intact, err = r.forward(ctx, workers)
+	}
+	for _, w := range workers {
+		if concluded := w.conclude(ctx); err == nil {
+			err = concluded
+		}
+	}
+	if told := r.declareUntold(ctx); err == nil {
+		err = told
+	}
+	if err != nil {
+		f := r.failureOf(err)
+		return ending{status: protocol.DoneFailed, verdict: f.verdict, cause: f.cause}
+	}
+	return r.judgeStreams(ctx, failed, intact)
+}
+
+// open resolves the scope, checks the environment and starts the collectors
+// that the scope asks for.
+func (r *run) open(ctx context.Context) ([]worker, error) {
+	for _, s := range r.start.Scope.Streams {
+		scope, why := newScope(r.c.Manifest, s)
+		if why != "" {
+			if err := r.unsupported(ctx, s.Name, why); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		r.scope[s.Name] = scope
+	}
+	if err := r.requireEnvironment(ctx); err != nil {
+		return nil, err
+	}
+	collectors, err := r.c.Open(ctx, &Setup{Log: r.log, r: r})
+	if err != nil {
+		return nil, err
+	}
+	var workers []worker
+	served := map[string]bool{}
+	for _, c := range collectors {
+		w := c.begin(r)
+		wanted := false
+		for _, name := range w.streams() {
+			served[name] = true
+			wanted = wanted || r.scope[name] != nil
+		}
+		if wanted {
+			workers = append(workers, w)
+		}
+	}
+	for _, s := range r.start.Scope.Streams {
+		if r.scope[s.Name] != nil && !served[s.Name] {
+			if err := r.unsupported(ctx, s.Name, "this connector does not collect the stream"); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return workers, nil
+}
+
+func (r *run) unsupported(ctx context.Context, stream, why string) error {
+	return r.out.send(ctx, &protocol.SkipResult{Stream: stream, Reason: protocol.ScopeNotSupported, Message: &why})
+}
+
+// forward runs the workers in order and counts the intact ones. A stream's
+// failure leaves the others alone; a refused credential would fail them all, so
+// it ends the run.
+func (r *run) forward(ctx context.Context, workers []worker) (failed []*failure, intact int, err error) {
+	for _, w := range workers {
+		err := w.forward(ctx)
+		if ctx.Err() != nil {
+			return failed, intact, context.Cause(ctx)
+		}
+		if err == nil {
+			if err := w.conclude(ctx); err != nil {
+				return failed, intact, err
+			}
+			intact++
+			continue
+		}
+		f := r.failureOf(err)
+		if f.code == string(Unauthorized) {
+			return failed, intact, f
+		}
+		r.log.Warn("stream failed", "streams", w.streams(), "code", f.code, "cause", f.cause)
+		for _, name := range w.streams() {
+			if r.scope[name] != nil {
+				failed = append(failed, &failure{stream: name, verdict: f.verdict, cause: f.cause})
+			}
+		}
+	}
+	return failed, intact, nil
+}
+
+// judgeStreams ends a run that reached its end. When a part of it worked, the
+// failure is certified as confined to the named streams.
+func (r *run) judgeStreams(ctx context.Context, failed []*failure, intact int) ending {
+	if len(failed) == 0 {
+		return ending{status: protocol.DoneSucceeded}
+	}
+	e := ending{status: protocol.DoneFailed, verdict: failed[0].verdict, cause: failed[0].cause}
+	var names []string
+	for _, f := range failed {
+		names = append(names, f.stream)
+		e.retryable = e.retryable && f.retryable
+		text := f.message
+		err := r.out.send(ctx, &protocol.SkipResult{
+			Stream: f.stream, Reason: protocol.StreamCollectionFailed, Message: &text,
+			RecoveryHint: &protocol.RecoveryHint{Action: f.hint},
+		})
+		if err != nil {
+			return e
+		}
+	}
+	e.message = strings.Join(names, ", ") + ": " + e.message
+	if intact > 0 {
+		e.code = protocol.StreamCollectionFailed
+	}
+	return e
+}

@@ -1,0 +1,102 @@
+package connectorkit
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// streamScope is what this run may emit of one stream.
+type streamScope struct {
+	stream       *manifest.Stream
+	resources    map[string]bool // nil means all
+	fields       []string        // nil means all
+	bounded      bool            // a time range applies
+	since, until time.Time       // inclusive, exclusive; zero means open
+}
+
+// newScope reads one stream's scope. The text says why it cannot be honoured.
+func newScope(m *manifest.Manifest, s protocol.StreamScope) (*streamScope, string) {
+	stream, ok := m.Stream(s.Name)
+	if !ok {
+		return nil, "this connector has no such stream"
+	}
+	out := &streamScope{stream: stream}
+	if len(s.Resources) > 0 {
+		out.resources = map[string]bool{}
+		for _, key := range s.Resources {
+			out.resources[key] = true
+		}
+	}
+	if t := s.TimeRange; t != nil {
+		if stream.ConsentTimeField == "" {
+			return nil, "the stream has no time to select by"
+		}
+		var okSince, okUntil bool
+		out.bounded = true
+		out.since, okSince = timeOf(t.Since)
+		out.until, okUntil = timeOf(t.Until)
+		if !okSince || !okUntil {
+			return nil, "the time range cannot be read"
+		}
+	}
+	if len(s.Fields) > 0 {
+		out.fields = slices.Concat(s.Fields, stream.RequiredFields(), stream.PrimaryKey)
+		if out.bounded {
+			out.fields = append(out.fields, stream.ConsentTimeField)
+		}
+	}
+	return out, ""
+}
+
+// timeOf reads a bound or a record's time: RFC 3339 or a plain date. Empty is an open bound.
+func timeOf(s string) (time.Time, bool) {
+	if s == "" {
+		return time.Time{}, true
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// admits reports whether the record is in scope, and a fault when that cannot be told.
+func (s *streamScope) admits(key string, tree map[string]any) (bool, *Fault) {
+	if s.resources != nil && !s.resources[key] {
+		return false, nil
+	}
+	if !s.bounded {
+		return true, nil
+	}
+	text, _ := tree[s.stream.ConsentTimeField].(string)
+	at, ok := timeOf(text)
+	if !ok || text == "" {
+		return false, &Fault{Key: key, Path: "/properties/" + s.stream.ConsentTimeField}
+	}
+	return !at.Before(s.since) && (s.until.IsZero() || at.Before(s.until)), nil
+}
+
+// project leaves only the selected fields; their values keep their spelling.
+func (s *streamScope) project(raw jsontext.Value) (jsontext.Value, error) {
+	if s.fields == nil {
+		return raw, nil
+	}
+	kept := map[string]jsontext.Value{}
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, err
+	}
+	for name, v := range members {
+		if slices.Contains(s.fields, name) {
+			kept[name] = v
+		}
+	}
+	return json.Marshal(kept, json.Deterministic(true))
+}

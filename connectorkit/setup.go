@@ -1,0 +1,93 @@
+package connectorkit
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/connectorkit/governhttp"
+	"pdpp/protocol"
+)
+
+// Setup is what a connector gets to prepare a run.
+type Setup struct {
+	// Log writes to stderr. Values of secret variables are redacted in it.
+	Log *slog.Logger
+
+	r *run
+}
+
+// Env reads a variable that the manifest declares, or what the owner answered
+// for it in this run. Any other name reads as empty.
+func (s *Setup) Env(name string) string {
+	if !slices.Contains(s.r.declared, name) {
+		s.Log.Error("variable is not declared in the manifest", "name", name)
+		return ""
+	}
+	return s.r.variable(name)
+}
+
+// HTTP makes the client through which the connector reaches its provider.
+func (s *Setup) HTTP(o governhttp.Options) (*governhttp.Client, error) {
+	if o.Now == nil {
+		o.Now = s.r.p.Now
+	}
+	return governhttp.New(o)
+}
+
+var (
+	// ErrNotInteractive means that nobody can be asked in this run.
+	ErrNotInteractive = errors.New("this run has no interactive binding")
+	// ErrNotAnswered means that the owner refused or let the question expire.
+	ErrNotAnswered = errors.New("the owner did not answer")
+)
+
+// Interact asks the owner and blocks until the answer comes. RequestID is set
+// by the kit. The answer holds the text members of what the owner gave. Nothing
+// else is written to the runner while the question is open.
+func (s *Setup) Interact(ctx context.Context, q protocol.Interaction) (map[string]string, error) {
+	return s.r.interact(ctx, q)
+}
+
+func (r *run) interact(ctx context.Context, q protocol.Interaction) (map[string]string, error) {
+	if _, ok := r.start.Bindings["interactive"]; !ok {
+		return nil, ErrNotInteractive
+	}
+	m, err := r.ask(ctx, protocol.TypeInteractionResponse, func(id string) protocol.Message {
+		q.RequestID = id
+		return &q
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer := m.(*protocol.InteractionResponse)
+	if answer.Status != protocol.ResponseSuccess {
+		return nil, ErrNotAnswered
+	}
+	values := map[string]string{}
+	var data map[string]any
+	if json.Unmarshal(answer.Data, &data) == nil {
+		for name, v := range data {
+			if text, ok := v.(string); ok {
+				values[name] = text
+			}
+		}
+	}
+	return values, nil
+}
+
+// ask sends a request and waits for its answer. It holds the output, so that
+// nothing is written meanwhile and requests cannot cross.
+func (r *run) ask(ctx context.Context, want protocol.MessageType, request func(id string) protocol.Message) (protocol.Message, error) {
+	r.out.mu.Lock()
+	defer r.out.mu.Unlock()
+	return r.peer.ask(ctx, want, func(id string) error {
+		if err := r.out.sendLocked(ctx, request(id)); err != nil {
+			return err
+		}
+		return r.out.flushLocked(ctx)
+	})
+}

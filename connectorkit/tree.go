@@ -1,0 +1,96 @@
+package connectorkit
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol"
+)
+
+var (
+	errNotObject = errors.New("a record is a JSON object")
+	errTooDeep   = errors.New("the record nests too deeply")
+)
+
+// trees decodes records. It reuses its memory; not safe for concurrent use.
+type trees struct {
+	dec *jsontext.Decoder
+	buf bytes.Buffer
+}
+
+func newTrees() *trees {
+	t := &trees{}
+	t.dec = jsontext.NewDecoder(&t.buf)
+	return t
+}
+
+// decode reads a JSON object into the values that a schema judges. Numbers keep
+// their spelling. Depth is bounded by what a protocol line may hold.
+func (t *trees) decode(raw jsontext.Value) (map[string]any, error) {
+	t.buf = *bytes.NewBuffer(raw) // read in place
+	t.dec.Reset(&t.buf)
+	if t.dec.PeekKind() != '{' {
+		return nil, errNotObject
+	}
+	v, err := treeValue(t.dec, protocol.MaxDepth-1)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := t.dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errNotObject
+	}
+	return v.(map[string]any), nil
+}
+
+func treeValue(dec *jsontext.Decoder, depth int) (any, error) {
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	if depth == 0 && (tok.Kind() == '{' || tok.Kind() == '[') {
+		return nil, errTooDeep
+	}
+	switch tok.Kind() {
+	case '"':
+		return tok.String(), nil
+	case '0':
+		return stdjson.Number(tok.String()), nil
+	case 't', 'f':
+		return tok.Bool(), nil
+	case '{':
+		return treeObject(dec, depth-1)
+	case '[':
+		list := []any{}
+		for dec.PeekKind() != ']' {
+			v, err := treeValue(dec, depth-1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err := dec.ReadToken()
+		return list, err
+	default:
+		return nil, nil
+	}
+}
+
+func treeObject(dec *jsontext.Decoder, depth int) (any, error) {
+	object := map[string]any{}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := name.String()
+		if object[key], err = treeValue(dec, depth); err != nil {
+			return nil, err
+		}
+	}
+	_, err := dec.ReadToken()
+	return object, err
+}

@@ -1,0 +1,86 @@
+package connectorkit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pdpp/manifest"
+)
+
+// Validator judges one decoded record before it is emitted. Its error is a
+// *Fault, or reads as one at the path "record".
+type Validator func(stream string, record map[string]any) error
+
+// Fault is a record that does not have the declared shape. It names a place in
+// the schema, never content.
+type Fault struct {
+	Key  string // when it could be read
+	Path string // such as /properties/title/type
+}
+
+func (f *Fault) Error() string { return "record does not match its schema at " + f.Path }
+
+// ValidateSchemas judges records by the JSON Schema of their stream.
+func ValidateSchemas(m *manifest.Manifest) (Validator, error) {
+	schemas, err := m.CompileSchemas()
+	if err != nil {
+		return nil, err
+	}
+	return func(stream string, record map[string]any) error {
+		schema, ok := schemas[stream]
+		if !ok {
+			return &Fault{Path: "stream"}
+		}
+		var invalid *jsonschema.ValidationError
+		if err := schema.Validate(record); errors.As(err, &invalid) {
+			return &Fault{Path: schemaPath(invalid)}
+		} else if err != nil {
+			return &Fault{Path: "schema"}
+		}
+		return nil
+	}, nil
+}
+
+// schemaPath is where in the schema the first broken rule stands. The instance
+// path is not used: the keys of a record can be content too.
+func schemaPath(e *jsonschema.ValidationError) string {
+	for len(e.Causes) > 0 {
+		e = e.Causes[0]
+	}
+	_, pointer, _ := strings.Cut(e.SchemaURL, "#")
+	return pointer + "/" + strings.Join(e.ErrorKind.KeywordPath(), "/")
+}
+
+// CheckValidation holds the rule that every connector with streams validates
+// what it emits (RT-10). The exceptions in schemaless, by connector key, each
+// carry the reason and the way out; an entry that is no longer needed is an
+// error too, so that the list can only shrink.
+func CheckValidation(connectors []Connector, schemaless map[string]string) []error {
+	var errs []error
+	known := map[string]bool{}
+	for _, c := range connectors {
+		key := c.Manifest.Key()
+		known[key] = true
+		why, listed := schemaless[key]
+		wired := c.Validate != nil
+		switch {
+		case listed && wired:
+			errs = append(errs, fmt.Errorf("connector %s validates its records: remove it from the schemaless list", key))
+		case listed && len(c.Manifest.Streams) == 0:
+			errs = append(errs, fmt.Errorf("connector %s declares no streams: remove it from the schemaless list", key))
+		case listed && strings.TrimSpace(why) == "":
+			errs = append(errs, fmt.Errorf("connector %s is on the schemaless list without a justification: say why and what would end it", key))
+		case !listed && !wired && len(c.Manifest.Streams) > 0:
+			errs = append(errs, fmt.Errorf("connector %s emits records without validation: build it with New, or add a justified entry to the schemaless list", key))
+		}
+	}
+	for key := range schemaless {
+		if !known[key] {
+			errs = append(errs, fmt.Errorf("the schemaless list names %s, which is no connector: remove the entry", key))
+		}
+	}
+	return errs
+}

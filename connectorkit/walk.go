@@ -1,0 +1,110 @@
+package connectorkit
+
+import (
+	"context"
+	"errors"
+)
+
+// sliceItems is how many items a slice holds at most: what a crash costs at worst.
+const sliceItems = 50
+
+var errOrder = errors.New("the list is not newest first")
+
+// walk lists a window page by page and cuts the pages into slices. Within a run
+// it follows the provider's tokens; across runs only content times count, so
+// that a list which changed meanwhile neither skips nor repeats.
+type walk struct {
+	l      *lane
+	span   window
+	skip   map[string]bool // keys at the floor that are accounted for
+	token  string
+	tokens map[string]bool
+	buf    []Item
+	last   Item // the last item seen, for the order
+	ended  bool
+	empty  int
+	total  int
+}
+
+func (l *lane) walk(span window, skip []string) *walk {
+	w := &walk{l: l, span: span, skip: map[string]bool{}, tokens: map[string]bool{}}
+	for _, key := range skip {
+		w.skip[key] = true
+	}
+	return w
+}
+
+// next gives the next slice; it may be empty although more follows.
+func (w *walk) next(ctx context.Context) ([]Item, error) {
+	if len(w.buf) == 0 && !w.ended {
+		if err := w.page(ctx); err != nil {
+			return nil, err
+		}
+	}
+	n := min(len(w.buf), sliceItems)
+	items := w.buf[:n]
+	w.buf = w.buf[n:]
+	return items, nil
+}
+
+// more reports whether something may follow.
+func (w *walk) more() bool { return len(w.buf) > 0 || !w.ended }
+
+func (w *walk) page(ctx context.Context) error {
+	if err := w.l.r.out.flush(ctx); err != nil {
+		return err
+	}
+	page, err := w.l.ListPage(ctx, Window{Before: w.span.Before, After: w.span.Floor, Token: w.token})
+	if err != nil {
+		return err
+	}
+	w.total = page.Total
+	var left mismatches
+	for _, item := range page.Items {
+		if item.Key == "" || item.Time.IsZero() {
+			fault := item.Record.fault
+			if fault == nil {
+				fault = &Fault{Key: item.Key, Path: "item"}
+			}
+			left.add(fault)
+			continue
+		}
+		if w.last.Key != "" && item.Time.After(w.last.Time) {
+			return Fail(Malformed, errOrder)
+		}
+		w.last = item
+		if w.span.older(item.Time) {
+			w.ended = true
+			break
+		}
+		atFloor := item.Time.Equal(w.span.Floor) && w.skip[item.Key]
+		if !w.span.newer(item.Time) && !atFloor {
+			w.buf = append(w.buf, item)
+		}
+	}
+	if err := w.l.r.declare(ctx, w.l.anchor, &left); err != nil {
+		return err
+	}
+	return w.advance(page)
+}
+
+// advance moves to the next page, unless the provider runs in circles.
+func (w *walk) advance(page ListPage) error {
+	w.tokens[w.token] = true
+	w.token = page.Next
+	w.ended = w.ended || page.Next == ""
+	if len(page.Items) > 0 {
+		w.empty = 0
+	} else {
+		w.empty++
+	}
+	switch {
+	case w.ended:
+		return nil
+	case w.tokens[w.token]:
+		return Fail(Malformed, errRepeats)
+	case w.empty >= maxEmptyPages:
+		return Fail(Malformed, errEmpty)
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+// Package connectors is the list of built-in connectors, one folder each. A
+// connector is a child process like any foreign one; cmd/pdpp-connectors hosts
+// the ones listed here.
+package connectors
+
+import (
+	"pdpp/connectorkit"
+	"pdpp/connectors/example"
+)
+
+// Entry is one built-in connector. New is called only for the one that runs.
+type Entry struct {
+	Name string // the manifest's key
+	New  func() connectorkit.Connector
+}
+
+// All lists the built-in connectors by name.
+var All = []Entry{
+	{"example", example.Connector},
+}
+
+// Schemaless lists, by name, the connectors that emit records without judging
+// them against their schemas. Each entry says why, and what would end it. A test
+// keeps the list honest: it can only shrink.
+var Schemaless = map[string]string{}
+
+// Find gives the connector with that name.
+func Find(name string) (Entry, bool) {
+	for _, e := range All {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}

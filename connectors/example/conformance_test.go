@@ -1,0 +1,10 @@
+package example_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+)
+
+// TestConformance runs the whole suite against the built connector host.
+func TestConformance(t *testing.T) { connectortest.Run(t, connectortest.Example(t)) }

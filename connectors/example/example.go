@@ -1,0 +1,51 @@
+// Package example is a complete connector for Lumen Notebook, an invented
+// service that providersim simulates. It is meant to be read and copied.
+//
+// A connector has four parts, one file each:
+//
+//	manifest.json   what it declares: streams, schemas, variables, setup
+//	example.go      Open: environment in, client and collectors out
+//	list.go         which requests give which pages
+//	map.go          how one thing of the provider becomes one record
+//	classify.go     what an answer of the provider means
+//
+// Everything else (protocol, slices, retries across runs, gaps, caps, scope,
+// validation, exit) is done by connectorkit.
+package example
+
+import (
+	"context"
+	_ "embed"
+	"net/http"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/governhttp"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the example connector.
+func Connector() connectorkit.Connector {
+	return connectorkit.MustNew(manifestJSON, open)
+}
+
+// open runs once per run, after the kit made sure that every required variable
+// is there. The order of the collectors is the order of collection: put first
+// what is cheap and complete, last what is long.
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	client, err := s.HTTP(governhttp.Options{
+		BaseURL:  s.Env("PDPP_EXAMPLE_BASE_URL"),
+		Header:   http.Header{"Authorization": {"Bearer " + s.Env("PDPP_EXAMPLE_TOKEN")}},
+		Classify: classify,
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := &lumen{client}
+	return []connectorkit.Collector{
+		connectorkit.Flat{Stream: "events", Page: l.events},
+		connectorkit.Flat{Stream: "notes", Page: l.notes},
+		connectorkit.Lane{List: "threads", Detail: "thread_messages", ListPage: l.threads, Fetch: l.thread},
+	}, nil
+}

@@ -1,0 +1,119 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/protocol"
+)
+
+// bound is the store as one run may use it: every write carries the lease.
+type bound struct {
+	store   store.Store
+	lease   store.Lease
+	now     func() time.Time
+	records []store.Record // reused between commits; the committer calls one at a time
+	counts  Counts         // written by the committer, read once the run is over
+}
+
+// gapLeaseTime outlives any page of work; the run's end releases earlier.
+const gapLeaseTime = time.Hour
+
+func (b *bound) CommitSlice(ctx context.Context, s *runner.Slice) error {
+	b.records = b.records[:0]
+	for i := range s.Records {
+		b.records = append(b.records, store.Record(s.Records[i]))
+	}
+	out := store.Slice{Records: b.records}
+	reported := 0
+	for _, g := range s.Gaps {
+		out.Gaps = append(out.Gaps, store.GapWrite{
+			Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey, Reason: g.Reason, Retryable: g.Retryable,
+			Locator: g.Locator, ListCursor: g.ListCursor, LastError: g.LastError, GapID: g.GapID, LeaseID: g.LeaseID,
+		})
+		if g.LeaseID == "" {
+			reported++
+		}
+	}
+	for _, r := range s.Attempts {
+		out.Attempts = append(out.Attempts, store.GapRef(r))
+	}
+	for _, r := range s.Recovered {
+		out.Recovered = append(out.Recovered, store.GapRef(r))
+	}
+	for _, c := range s.Cursors {
+		out.Cursors = append(out.Cursors, store.CursorWrite{Stream: c.Stream, Mode: c.Mode, Cursor: c.Cursor})
+	}
+	out.Events = storeEvents(s.Events)
+	done, err := b.store.CommitSlice(ctx, b.lease, out, b.now())
+	clear(b.records)
+	if err == nil {
+		b.counts.Written += int64(done.Written)
+		b.counts.Unchanged += int64(done.Unchanged)
+		b.counts.GapsReported += int64(reported)
+		b.counts.GapsRecovered += int64(len(s.Recovered))
+	}
+	return err
+}
+
+func (b *bound) AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error) {
+	return b.store.AccountedKeys(ctx, b.lease.ConnectionID, stream, parent, keys)
+}
+
+func (b *bound) LeaseGaps(ctx context.Context, streams []string, limit, page int) ([]protocol.GapEntry, error) {
+	gaps, err := b.store.LeaseGaps(ctx, b.lease, store.GapPage{Streams: streams, Limit: limit, Page: page, TTL: gapLeaseTime}, b.now())
+	if err != nil {
+		return nil, fmt.Errorf("lease gaps: %w", err)
+	}
+	out := make([]protocol.GapEntry, len(gaps))
+	for i, g := range gaps {
+		out[i] = protocol.GapEntry{
+			GapID: g.ID, LeaseID: g.LeaseID, Stream: g.Stream, ParentStream: g.ParentStream,
+			RecordKey: protocol.WireKey(g.RecordKey), DetailLocator: g.Locator,
+			Status: protocol.GapPending, ReferenceOnly: true,
+		}
+	}
+	return out, nil
+}
+
+func (b *bound) ReleaseGaps(ctx context.Context, gapIDs []string) error {
+	return b.store.ReleaseGaps(ctx, b.lease, gapIDs, b.now())
+}
+
+// recordedAsker keeps the question's life in the store, and never the answer.
+type recordedAsker struct {
+	*bound
+	ask func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
+}
+
+func (a *recordedAsker) Ask(ctx context.Context, q protocol.Interaction) (protocol.InteractionResponse, error) {
+	opened := a.now()
+	row := store.Interaction{
+		RequestID: q.RequestID, RunID: a.lease.RunID, ConnectionID: a.lease.ConnectionID, Kind: q.Kind,
+		Message: q.Message, Schema: q.Schema, Stream: q.Stream, OpenedAt: opened,
+	}
+	if deadline, limited := ctx.Deadline(); limited { // of the question's own timeout_seconds
+		expires := opened.Add(time.Until(deadline))
+		row.ExpiresAt = &expires
+	}
+	if err := a.store.OpenInteraction(ctx, a.lease, row, opened); err != nil {
+		return protocol.InteractionResponse{}, fmt.Errorf("open interaction: %w", err)
+	}
+	answer, err := a.ask(ctx, a.lease.RunID, q)
+	status := answer.Status
+	switch {
+	case err != nil && ctx.Err() == context.DeadlineExceeded:
+		status = protocol.ResponseTimeout
+	case err != nil:
+		status = protocol.ResponseCancelled
+	case status == "":
+		status = protocol.ResponseSuccess
+	}
+	if closeErr := a.store.CloseInteraction(context.WithoutCancel(ctx), a.lease, q.RequestID, status, a.now()); err == nil && closeErr != nil {
+		err = fmt.Errorf("close interaction: %w", closeErr)
+	}
+	return answer, err
+}

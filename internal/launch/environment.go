@@ -1,0 +1,95 @@
+package launch
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"pdpp/internal/redact"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/manifest"
+)
+
+// childPath is the one search path that every connector gets, whatever the
+// owner's own is: enough to start an interpreter from a script's first line.
+const childPath = "/usr/local/bin:/usr/bin:/bin"
+
+// ownerKnobs are the run-control variables that every connector understands,
+// behind its own prefix.
+var ownerKnobs = []string{
+	"_MAX_DETAIL_FETCHES_PER_RUN", "_MAX_RUN_WALL_CLOCK_MS", "_MAX_TAIL_DEFERRAL_GAPS_PER_RUN",
+	"_PACING_INITIAL_INTERVAL_MS", "_PACING_MIN_INTERVAL_MS", "_PACING_MAX_INTERVAL_MS",
+	"_PACING_BURST_TOLERANCE_MS", "_PACING_RECOVERY_GAIN",
+	"_RETRY_BUDGET_CAPACITY", "_RETRY_BUDGET_INITIAL_TOKENS", "_CIRCUIT_BREAKER",
+}
+
+// A manifest keeps to its own prefix, but a connector may choose its name, and
+// with it a prefix that reaches the server's own variables. These are never
+// given to a child, whatever declares them, nor is a file that holds one.
+var (
+	serverVariables = []string{
+		"PDPP_OWNER_PASSWORD", "PDPP_DATABASE_URL", "PDPP_CREDENTIAL_ENCRYPTION_KEY", "PDPP_HOME",
+		"PDPP_STREAMING_REGISTRATION_TOKEN",
+	}
+	serverPrefixes = []string{"PDPP_WEB_PUSH_", "PDPP_OWNER_", "PDPP_CREDENTIAL_", "PDPP_DATABASE_"}
+)
+
+func serverOwn(name string) bool {
+	name = strings.TrimSuffix(strings.ToUpper(name), "_FILE")
+	return slices.Contains(serverVariables, name) ||
+		slices.ContainsFunc(serverPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// command builds what the child is started with: the variables its manifest
+// declares, the run-control ones, and nothing else of this process's own.
+func (l *Launcher) command(lease store.Lease, c Connector, trigger store.Trigger) runner.Command {
+	env := map[string]string{
+		"PATH":                       childPath,
+		"PDPP_CONNECTOR_INSTANCE_ID": lease.ConnectionID,
+		"PDPP_RUN_ID":                lease.RunID,
+		"PDPP_RUN_TRIGGER_KIND":      string(trigger),
+	}
+	names := c.Manifest.EnvNames()
+	for _, knob := range ownerKnobs {
+		names = append(names, c.Manifest.EnvPrefix()+knob)
+	}
+	cmd := runner.Command{Path: c.Path, Args: c.Args}
+	secret := secretNames(c.Manifest)
+	for _, name := range names {
+		if _, ours := env[name]; ours || serverOwn(name) || l.Lookup == nil {
+			continue
+		}
+		value, ok := l.Lookup(name)
+		if !ok {
+			continue
+		}
+		env[name] = value
+		if value != "" && (secret[name] || redact.SecretName(name)) {
+			cmd.Secrets = append(cmd.Secrets, value)
+		}
+	}
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	sort.Strings(cmd.Env)
+	return cmd
+}
+
+// secretNames are the declared variables whose values must not leave the child.
+func secretNames(m *manifest.Manifest) map[string]bool {
+	out := map[string]bool{}
+	if rr := m.RuntimeRequirements; rr != nil {
+		for _, v := range rr.EnvironmentVariables {
+			out[v.Name] = out[v.Name] || v.Secret
+		}
+	}
+	if m.Setup != nil && m.Setup.CredentialCapture != nil {
+		for _, f := range m.Setup.CredentialCapture.Fields {
+			for _, name := range f.Env {
+				out[name] = true // a credential field is treated as secret, whatever it says of itself
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,218 @@
+// Package launch turns a stored connection into a run: it finds the connector,
+// takes the connection's lease, builds the child's environment, lets the runner
+// work under the lease, and records the outcome.
+//
+// It is the bridge between runner and store, which do not know each other.
+// Configuration reaches it as values; it reads no environment itself.
+package launch
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/protocol"
+)
+
+// Lease timing: a dead process is noticed within LeaseTTL, and a live one has
+// two renewals to spare before it could be mistaken for dead.
+const (
+	LeaseTTL   = 30 * time.Second
+	renewEvery = 10 * time.Second
+)
+
+// Launcher starts runs on this machine.
+type Launcher struct {
+	Store      store.Store
+	Connectors Finder
+	// Holder names this process in lease rows.
+	Holder string
+	// Lookup gives the owner's value for a variable that a connector declares.
+	Lookup func(name string) (string, bool)
+	// Bindings are what this machine offers beside the interactive one.
+	Bindings map[string]jsontext.Value
+	// NewRunID makes ids; nil means random ones. Now is the clock; nil means the real one.
+	NewRunID func() string
+	Now      func() time.Time
+	// LeaseTTL overrides the lease time; zero means LeaseTTL.
+	LeaseTTL time.Duration
+}
+
+// Request asks for one run.
+type Request struct {
+	ConnectionID string
+	Trigger      store.Trigger
+	Mode         protocol.CollectionMode // empty means incremental
+	Scope        []protocol.StreamScope
+	RecoveryOnly bool
+	// Ask puts questions to the owner; nil means that nobody can be asked.
+	Ask     func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
+	Options runner.Options
+	// Started is told the run's id as soon as the lease is held.
+	Started func(runID string)
+}
+
+// Result is a finished run.
+type Result struct {
+	RunID string
+	runner.Outcome
+	Counts
+}
+
+// Counts is what the run's commits changed.
+type Counts struct {
+	Written       int64 // records inserted, changed or tombstoned
+	Unchanged     int64 // records delivered again as they were
+	GapsReported  int64 // misses found by this run, not settlements of older ones
+	GapsRecovered int64
+}
+
+// Run executes one run to its end. The error is for what kept the run from
+// starting or its outcome from being recorded; a run that merely failed is a
+// Result. While another run holds the connection the error is a
+// *store.ActiveRunError.
+func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
+	conn, err := l.Store.Connection(ctx, req.ConnectionID)
+	if err != nil {
+		return Result{}, fmt.Errorf("find connection %s: %w", req.ConnectionID, err)
+	}
+	c, err := l.Connectors.Find(ctx, conn.ConnectorID)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := l.noteManifest(ctx, &conn, c); err != nil {
+		return Result{}, err
+	}
+	streams := streamSpecs(c.Manifest)
+	lease, err := l.Store.StartRun(ctx, store.RunStart{
+		RunID: l.newRunID(), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
+		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, Streams: streams,
+	}, l.now())
+	if err != nil {
+		return Result{}, err
+	}
+	if req.Started != nil {
+		req.Started(lease.RunID)
+	}
+	bound := &bound{store: l.Store, lease: lease, now: l.now}
+	outcome := l.underLease(ctx, bound, c, req)
+	result := Result{RunID: lease.RunID, Outcome: outcome, Counts: bound.counts}
+	// The outcome is recorded even when the run was cancelled.
+	err = l.Store.FinishRun(context.WithoutCancel(ctx), lease, storeOutcome(outcome), l.now())
+	if errors.Is(err, store.ErrLeaseLost) && outcome.Failure != nil && errors.Is(outcome.Failure.Err, store.ErrLeaseLost) {
+		return result, nil // another run has taken over and marked this one abandoned
+	}
+	if err != nil {
+		return result, fmt.Errorf("record the outcome of run %s: %w", lease.RunID, err)
+	}
+	return result, nil
+}
+
+// underLease runs the connector while renewing the lease. The lease also
+// carries the owner's wish to stop, whichever machine it was spoken to.
+func (l *Launcher) underLease(ctx context.Context, bound *bound, c Connector, req Request) runner.Outcome {
+	lease := bound.lease
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	renewing := make(chan struct{})
+	go func() {
+		defer close(renewing)
+		l.renew(ctx, lease, cancel)
+	}()
+	defer func() { cancel(nil); <-renewing }()
+
+	spec, err := l.spec(ctx, lease, c, req)
+	if err != nil {
+		f := &runner.Failure{Reason: runner.ReasonStorage, Origin: runner.OriginStorage, Message: err.Error(), Err: err}
+		return runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
+	}
+	var asker runner.Asker
+	if req.Ask != nil {
+		asker = &recordedAsker{bound: bound, ask: req.Ask}
+	}
+	return runner.Run(ctx, spec, bound, bound, asker, req.Options)
+}
+
+func (l *Launcher) renew(ctx context.Context, lease store.Lease, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(min(renewEvery, l.ttl()/3))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		stop, err := l.Store.RenewLease(ctx, lease, l.ttl(), l.now())
+		switch {
+		case errors.Is(err, store.ErrLeaseLost):
+			cancel(err)
+			return
+		case stop:
+			cancel(runner.ErrOwnerCancelled)
+			return
+		}
+		// Any other error is left to the next tick: the commit path reports a
+		// store that stays unusable, with its own next step.
+	}
+}
+
+func (l *Launcher) spec(ctx context.Context, lease store.Lease, c Connector, req Request) (runner.Spec, error) {
+	spec := runner.Spec{
+		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode, Scope: req.Scope,
+		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Command: l.command(lease, c, req.Trigger),
+	}
+	if spec.Mode == "" {
+		spec.Mode = protocol.Incremental
+	}
+	spec.State = map[string]jsontext.Value{}
+	if spec.Mode == protocol.FullRefresh {
+		return spec, nil // a full refresh starts from nothing
+	}
+	cursors, err := l.Store.Cursors(ctx, lease.ConnectionID, "")
+	if err != nil {
+		return spec, fmt.Errorf("read cursors: %w", err)
+	}
+	for _, cur := range cursors {
+		switch {
+		case len(cur.Cursor) == 0 || cur.Cursor.Kind() == 'n':
+		case cur.Mode == protocol.CatchUp:
+			if spec.CatchUpState == nil {
+				spec.CatchUpState = map[string]jsontext.Value{}
+			}
+			spec.CatchUpState[cur.Stream] = cur.Cursor
+		default:
+			spec.State[cur.Stream] = cur.Cursor
+		}
+	}
+	return spec, nil
+}
+
+func (l *Launcher) now() time.Time {
+	if l.Now != nil {
+		return l.Now()
+	}
+	return time.Now()
+}
+
+func (l *Launcher) ttl() time.Duration {
+	if l.LeaseTTL > 0 {
+		return l.LeaseTTL
+	}
+	return LeaseTTL
+}
+
+func (l *Launcher) newRunID() string {
+	if l.NewRunID != nil {
+		return l.NewRunID()
+	}
+	var b [5]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("run_%d_%s", l.now().UnixMilli(), hex.EncodeToString(b[:]))
+}

@@ -1,0 +1,68 @@
+package runner
+
+import "pdpp/protocol"
+
+const checkpointMode = "checkpointed_streaming"
+
+// waits reports whether the stream has a cursor that is not durable.
+func (s *session) waits(st *stream) bool {
+	return len(st.staged) > 0 || st.moved && !s.committer.cursors[st.name]
+}
+
+// checkpoint sums up what became of the run's cursors, after the last commit.
+func (s *session) checkpoint() Checkpoint {
+	c := Checkpoint{
+		Mode: checkpointMode, CommitStatus: CommitNone, BufferedDropped: s.dropped,
+		RecordsAttempted: s.records, RecordsAccepted: s.records, RecordsFlushed: s.committer.records.Load(),
+		Slices: s.committer.slices.Load(), StreamsStaged: []string{}, StreamsCommitted: []string{},
+	}
+	for _, st := range s.order {
+		if s.waits(st) {
+			c.StreamsStaged = append(c.StreamsStaged, st.name)
+		}
+		if s.committer.cursors[st.name] {
+			c.StreamsCommitted = append(c.StreamsCommitted, st.name)
+		}
+		if st.withheld {
+			c.StreamsWithheld = append(c.StreamsWithheld, st.name)
+		}
+	}
+	switch {
+	case s.committer.failed.Load() != nil && len(c.StreamsCommitted) > 0:
+		c.CommitStatus = CommitPartially
+	case len(c.StreamsCommitted) > 0 && len(c.StreamsStaged) > 0:
+		c.CommitStatus = CommitPartially
+	case len(c.StreamsCommitted) > 0:
+		c.CommitStatus = CommitFull
+	}
+	return c
+}
+
+// facts is what the run measured per stream; a recovery-only run measured nothing of the whole.
+func (s *session) facts() *Facts {
+	if s.spec.RecoveryOnly {
+		return nil
+	}
+	f := &Facts{SchemaVersion: 1, ReferenceOnly: true}
+	for _, st := range s.order {
+		sf := StreamFacts{Stream: st.name, Collected: st.collected, Checkpoint: "none", PendingGaps: st.gaps, Skipped: st.skipped}
+		switch {
+		case st.withheld:
+			sf.Checkpoint = "withheld"
+		case s.waits(st):
+			sf.Checkpoint = "staged"
+		case s.committer.cursors[st.name]:
+			sf.Checkpoint = "committed"
+		}
+		sf.Considered, sf.Covered = measured(st.considered), measured(st.covered)
+		f.Streams = append(f.Streams, sf)
+	}
+	return f
+}
+
+func measured(c protocol.Count) *int64 {
+	if !c.Measured {
+		return nil
+	}
+	return &c.N
+}

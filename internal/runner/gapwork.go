@@ -1,0 +1,205 @@
+package runner
+
+import (
+	"context"
+	"slices"
+
+	"pdpp/protocol"
+)
+
+// servedGap is a gap that this run has been given and what became of it.
+type servedGap struct {
+	entry     protocol.GapEntry
+	attempted bool
+	settled   bool
+}
+
+// Page bounds (contract.md 1.6). A page is bounded by its bytes; the number of
+// candidates follows from the size that gaps have had so far.
+const (
+	defaultGapPageBytes = 262_144
+	minGapPageBytes     = 16_384
+	maxGapPageBytes     = 1_048_576
+	maxGapCandidates    = 500
+	firstGapBytes       = 1536
+)
+
+// gapPages sizes recovery pages.
+type gapPages struct {
+	number  int
+	average float64
+}
+
+// candidates says how many gaps to claim for a page of the given size.
+func (p *gapPages) candidates(bytes int) int {
+	n := int(float64(bytes)/p.average*1.5 + 0.999)
+	return min(max(n, 1), maxGapCandidates)
+}
+
+// observe lets the average follow what the gaps of a page had.
+func (p *gapPages) observe(size int) { p.average = 0.65*p.average + 0.35*float64(max(size, 1)) }
+
+// nextPage leases the next page and remembers its gaps. Gaps that do not fit
+// the byte budget are given back untouched; one always fits.
+func (s *session) nextPage(ctx context.Context, streams []string, budget int) ([]protocol.GapEntry, error) {
+	page := []protocol.GapEntry{}
+	if s.gaps == nil {
+		return page, nil
+	}
+	if len(streams) == 0 {
+		for _, st := range s.order {
+			streams = append(streams, st.name)
+		}
+	}
+	s.pages.number++
+	claimed, err := s.gaps.LeaseGaps(ctx, streams, s.pages.candidates(budget), s.pages.number)
+	if err != nil {
+		return nil, err
+	}
+	used, total := 0, 0
+	var surplus []string
+	for _, e := range claimed {
+		line, err := protocol.AppendLine(nil, &protocol.DetailGapsPageResponse{RequestID: "x", DetailGaps: []protocol.GapEntry{e}})
+		if err != nil {
+			return nil, err
+		}
+		total += len(line)
+		if len(surplus) > 0 || len(page) > 0 && used+len(line) > budget {
+			surplus = append(surplus, e.GapID)
+			continue
+		}
+		used += len(line)
+		page = append(page, e)
+		s.served[e.GapID] = &servedGap{entry: e}
+	}
+	if len(claimed) > 0 {
+		s.pages.observe(total / len(claimed))
+	}
+	if len(surplus) > 0 {
+		err = s.gaps.ReleaseGaps(ctx, surplus)
+	}
+	return page, err
+}
+
+func (s *session) page(ctx context.Context, m *protocol.DetailGapsPageRequest) error {
+	for _, name := range m.Streams {
+		if s.streams[name] == nil {
+			return s.undeclared(protocol.UndeclaredStream, m.Type(), name)
+		}
+	}
+	budget := s.opts.GapPageBytes
+	if m.MaxBytes != nil {
+		budget = min(max(int(*m.MaxBytes), minGapPageBytes), maxGapPageBytes)
+	}
+	// What was recovered so far must be durable, or it would be served again.
+	if f := s.flush(); f != nil {
+		return f
+	}
+	streams := slices.Clone(m.Streams)
+	slices.Sort(streams)
+	entries, err := s.nextPage(ctx, slices.Compact(streams), budget)
+	if err != nil {
+		return s.storageFailed(err)
+	}
+	s.send("detail_gaps_page_response", &protocol.DetailGapsPageResponse{RequestID: m.RequestID, ReferenceOnly: true, DetailGaps: entries})
+	return nil
+}
+
+func (s *session) attempted(m *protocol.DetailGapAttempted) error {
+	g, err := s.leased(m.Type(), m.Stream, m.GapID, m.LeaseID, "")
+	if err != nil {
+		return err
+	}
+	g.attempted = true
+	s.cur.slice.Attempts = append(s.cur.slice.Attempts, GapRef{GapID: m.GapID, LeaseID: m.LeaseID})
+	return nil
+}
+
+func (s *session) recovered(m *protocol.DetailGapRecovered) error {
+	lease := m.LeaseID
+	if have := s.served[m.GapID]; lease == "" && have != nil {
+		lease = have.entry.LeaseID
+	}
+	g, err := s.leased(m.Type(), m.Stream, m.GapID, lease, m.RecordKey)
+	if err != nil {
+		return err
+	}
+	g.settled = true
+	s.cur.slice.Recovered = append(s.cur.slice.Recovered, GapRef{GapID: m.GapID, LeaseID: lease})
+	s.cur.close() // the gap's records precede it: together they are a finished unit
+	s.recall(lane{g.entry.Stream, g.entry.ParentStream}, string(g.entry.RecordKey))
+	return nil
+}
+
+// leased finds a gap that this run holds under exactly this token. A key, where
+// one is given, must be the gap's own: it becomes evidence for coverage.
+func (s *session) leased(t protocol.MessageType, stream, gapID, leaseID string, key protocol.WireKey) (*servedGap, error) {
+	g := s.served[gapID]
+	if g == nil || g.settled || g.entry.LeaseID != leaseID || g.entry.Stream != stream || key != "" && key != g.entry.RecordKey {
+		return nil, &protocol.Violation{Subtype: protocol.GapLeaseMismatch, MessageType: t, Stream: stream,
+			Expected: []string{"a gap served to this run, under its own lease and key, not yet settled"}}
+	}
+	return g, nil
+}
+
+func (s *session) gap(m *protocol.DetailGap) error {
+	st := s.streams[m.Stream]
+	if st == nil {
+		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
+	}
+	parent, v := parentOf(st, m)
+	if v != nil {
+		return v
+	}
+	if m.GapID != "" {
+		g, err := s.leased(m.Type(), m.Stream, m.GapID, m.LeaseID, m.RecordKey)
+		if err != nil {
+			return err
+		}
+		if g.entry.ParentStream != "" && g.entry.ParentStream != parent {
+			return &protocol.Violation{Subtype: protocol.GapLeaseMismatch, MessageType: m.Type(), Stream: m.Stream, Expected: []string{"the parent_stream of the served gap"}}
+		}
+		g.settled = true
+	}
+	r := s.redactor.Load()
+	s.cur.addGap(Gap{
+		Stream: m.Stream, ParentStream: parent, RecordKey: string(m.RecordKey),
+		Reason: m.Reason, Retryable: m.Retryable,
+		Locator:    sanitize(r, m.DetailLocator),
+		ListCursor: sanitize(r, m.ListCursor),
+		LastError:  sanitize(r, lastError(m)),
+		GapID:      m.GapID, LeaseID: m.LeaseID,
+	})
+	if m.GapID != "" {
+		s.cur.close()
+	}
+	st.gaps++
+	s.gapCount++
+	s.recall(lane{m.Stream, parent}, string(m.RecordKey))
+	s.countGap(m)
+	s.bound()
+	return nil
+}
+
+// recall remembers that a durable gap stands for the key.
+func (s *session) recall(l lane, key string) {
+	if s.recorded[l] == nil {
+		s.recorded[l] = map[string]bool{}
+	}
+	s.recorded[l][key] = true
+}
+
+// parentOf names the gap's parent: the given one, or the only one declared.
+func parentOf(st *stream, m *protocol.DetailGap) (string, *protocol.Violation) {
+	parents := st.decl.ParentStreams
+	switch {
+	case m.ParentStream == "" && len(parents) == 1:
+		return parents[0], nil
+	case len(parents) == 0:
+		return m.ParentStream, nil
+	}
+	if slices.Contains(parents, m.ParentStream) {
+		return m.ParentStream, nil
+	}
+	return "", &protocol.Violation{Subtype: protocol.InvalidField, MessageType: m.Type(), Stream: m.Stream, Expected: parents}
+}

@@ -1,0 +1,112 @@
+package runner
+
+import (
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// timeLayout is fixed-width UTC, so that stored times sort as text.
+const timeLayout = "2006-01-02T15:04:05.000000Z"
+
+// gate holds one record against the scope and the manifest. On success it
+// gives the record's time in its stored form.
+func (st *stream) gate(r *protocol.Record) (semantic string, v *protocol.Violation) {
+	if st.resources != nil && !st.resources[r.Key] {
+		return "", st.refuse(protocol.ResourceOutOfScope, "record key "+quoted(r.Key), "a key in the declared resources")
+	}
+	if r.Op == protocol.OpDelete {
+		if st.decl.Semantics != manifest.MutableState {
+			return "", st.refuse(protocol.TombstoneNotAllowed, `op "delete"`, "records only: the stream is append_only")
+		}
+		return "", nil
+	}
+	if v := st.gateKey(r); v != nil {
+		return "", v
+	}
+	if st.fields != nil {
+		for _, f := range r.Fields() {
+			if !st.fields[f.Name] {
+				return "", st.refuse(protocol.FieldOutOfScope, "field "+quoted(f.Name), "only the fields in scope")
+			}
+		}
+	}
+	return st.gateTime(r)
+}
+
+// gateKey holds the record's key against its primary key fields.
+func (st *stream) gateKey(r *protocol.Record) *protocol.Violation {
+	key := st.decl.PrimaryKey
+	if len(key) == 1 {
+		if text, ok := fieldText(r, key[0]); !ok || text != r.Key {
+			return st.refuse(protocol.KeyMismatch, "another value or none", "data."+key[0]+" equal to the key")
+		}
+		return nil
+	}
+	parts := make([]string, len(key))
+	for i, name := range key {
+		var ok bool
+		if parts[i], ok = fieldText(r, name); !ok {
+			return st.refuse(protocol.KeyMismatch, "none", "data."+name)
+		}
+	}
+	if len(key) > 0 && protocol.CompoundKey(parts...) != r.Key {
+		return st.refuse(protocol.KeyMismatch, "another value", "data."+strings.Join(key, ", data.")+" equal to the key")
+	}
+	return nil
+}
+
+// gateTime reads the stream's consent time and holds it against the scope's range.
+func (st *stream) gateTime(r *protocol.Record) (string, *protocol.Violation) {
+	if st.decl.ConsentTimeField == "" {
+		return "", nil
+	}
+	bounded := st.scope.TimeRange != nil
+	text, ok := fieldText(r, st.decl.ConsentTimeField)
+	at, err := parseTime(text)
+	if !ok || err != nil {
+		if bounded {
+			return "", st.refuse(protocol.OutsideTimeRange, "no readable time", "data."+st.decl.ConsentTimeField+" as an RFC 3339 time")
+		}
+		return "", nil
+	}
+	if bounded && (!st.since.IsZero() && at.Before(st.since) || !st.until.IsZero() && !at.Before(st.until)) {
+		return "", st.refuse(protocol.OutsideTimeRange, "a time outside the range", "data."+st.decl.ConsentTimeField+" within the scope's time_range")
+	}
+	return storedTime(at), nil
+}
+
+func (st *stream) refuse(sub protocol.Subtype, received string, expected ...string) *protocol.Violation {
+	return &protocol.Violation{Subtype: sub, MessageType: protocol.TypeRecord, Stream: st.name, Received: received, Expected: expected}
+}
+
+func storedTime(t time.Time) string { return t.UTC().Format(timeLayout) }
+
+// quoted names a key or a field, which are identifiers and not content.
+func quoted(s string) string { return `"` + s + `"` }
+
+// fieldText gives a top-level string or number of the record's data as text.
+func fieldText(r *protocol.Record, name string) (string, bool) {
+	for _, f := range r.Fields() {
+		if f.Name != name {
+			continue
+		}
+		switch f.Value.Kind() {
+		case '"':
+			return unquote(f.Value), true
+		case '0':
+			return string(f.Value), true
+		}
+		return "", false
+	}
+	return "", false
+}
+
+func unquote(v jsontext.Value) string {
+	b, _ := jsontext.AppendUnquote(nil, v) // the decoder has proven it valid
+	return string(b)
+}

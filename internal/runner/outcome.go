@@ -1,0 +1,144 @@
+package runner
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol"
+)
+
+// Status is how a run ended.
+type Status string
+
+const (
+	Succeeded Status = "succeeded"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled"
+)
+
+// Reason says why a run did not succeed.
+type Reason string
+
+const (
+	ReasonViolation          Reason = "connector_protocol_violation"
+	ReasonInvalidAnswer      Reason = "interaction_handler_invalid_response"
+	ReasonRuntimeError       Reason = "runtime_error"
+	ReasonTimedOut           Reason = "run_timed_out"
+	ReasonAssistanceTimedOut Reason = "assistance_timed_out"
+	ReasonOwnerCancelled     Reason = "owner_cancelled"
+	ReasonOwnerCancelForced  Reason = "owner_cancel_forced"
+	ReasonConnectorFailed    Reason = "connector_reported_failed"
+	ReasonConnectorCancelled Reason = "connector_reported_cancelled"
+	ReasonExitWithoutDone    Reason = "connector_exit_without_done"
+	ReasonStdinClosed        Reason = "connector_stdin_closed"
+	ReasonSpawnFailed        Reason = "connector_spawn_failed"
+	ReasonBindingMissing     Reason = "runtime_binding_missing"
+	ReasonInvalidScope       Reason = "invalid_scope"
+	ReasonStorage            Reason = "storage_error"
+	ReasonShutdown           Reason = "runtime_shutdown"
+)
+
+// Origin says where a failure arose.
+type Origin string
+
+const (
+	OriginConnector Origin = "connector"
+	OriginRuntime   Origin = "runtime"
+	OriginTransport Origin = "transport"
+	OriginStorage   Origin = "storage"
+)
+
+// maxMessage bounds every sentence that a run leaves behind.
+const maxMessage = 500
+
+// Failure is why a run did not succeed, in words that are safe to keep.
+type Failure struct {
+	Reason    Reason
+	Origin    Origin
+	Message   string
+	Violation *protocol.Violation
+	// Phase names the dialogue's phase when the connector's stdin was closed.
+	Phase string
+	// Err is the underlying error for the caller's own decisions; it is not stored.
+	Err error
+}
+
+// Error makes a Failure usable as an error inside the package.
+func (f *Failure) Error() string { return string(f.Reason) + ": " + f.Message }
+
+// Commit status of the run's checkpoints.
+const (
+	CommitDisabled  = "disabled"
+	CommitNone      = "not_committed"
+	CommitPartially = "partially_committed"
+	CommitFull      = "committed"
+)
+
+// Checkpoint sums up what happened to the run's cursors and records.
+type Checkpoint struct {
+	Mode             string   `json:"mode"`
+	CommitStatus     string   `json:"commit_status"`
+	StreamsStaged    []string `json:"state_streams_staged"`
+	StreamsCommitted []string `json:"state_streams_committed"`
+	StreamsWithheld  []string `json:"state_streams_withheld,omitempty"`
+	BufferedDropped  int64    `json:"buffered_records_dropped"`
+	RecordsAttempted int64    `json:"records_attempted"`
+	RecordsAccepted  int64    `json:"records_accepted"`
+	RecordsFlushed   int64    `json:"records_flushed"`
+	Slices           int64    `json:"slices_committed"`
+}
+
+// KnownGap is terminal evidence that something is missing.
+type KnownGap struct {
+	Kind         protocol.KnownGapKind     `json:"kind"`
+	Reason       string                    `json:"reason"`
+	Severity     protocol.KnownGapSeverity `json:"severity"`
+	Stream       string                    `json:"stream,omitzero"`
+	Message      string                    `json:"message,omitzero"`
+	Count        int64                     `json:"count,omitzero"`
+	RecoveryHint protocol.RecoveryHint     `json:"recovery_hint"`
+	Diagnostics  jsontext.Value            `json:"diagnostics,omitzero"`
+	Continuation *protocol.Continuation    `json:"continuation,omitzero"`
+}
+
+// StreamFacts is what the run can say of one stream.
+type StreamFacts struct {
+	Stream      string         `json:"stream"`
+	Collected   int64          `json:"collected"`
+	Considered  *int64         `json:"considered,omitzero"`
+	Covered     *int64         `json:"covered,omitzero"`
+	Checkpoint  string         `json:"checkpoint"`
+	PendingGaps int64          `json:"pending_detail_gaps"`
+	Skipped     *SkippedFact   `json:"skipped"`
+	Scope       jsontext.Value `json:"collection_scope,omitzero"`
+}
+
+// SkippedFact is the last declared skip of a stream.
+type SkippedFact struct {
+	Reason         string                  `json:"reason"`
+	RecoveryAction protocol.RecoveryAction `json:"recovery_action,omitzero"`
+	Continuation   *protocol.Continuation  `json:"continuation,omitzero"`
+}
+
+// Facts is the run's collection evidence; nil for a recovery-only run.
+type Facts struct {
+	SchemaVersion int           `json:"schema_version"`
+	ReferenceOnly bool          `json:"reference_only"`
+	Streams       []StreamFacts `json:"streams"`
+}
+
+// Outcome is everything that a finished run leaves behind.
+type Outcome struct {
+	Status         Status
+	Failure        *Failure // nil when succeeded
+	RecordsEmitted int64
+	Reported       *int64
+	DoneError      *protocol.DoneError
+	Checkpoint     Checkpoint
+	KnownGaps      []KnownGap
+	Facts          *Facts
+	Rate           *protocol.CollectionRate
+	StderrTail     string
+	ExitCode       int
+	// Events that no commit has carried yet, the terminal one last.
+	Events []Event
+}

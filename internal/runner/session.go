@@ -1,0 +1,381 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol"
+)
+
+// session is the dialogue with one connector. One goroutine reads and gates,
+// the committer writes; what both touch is guarded by mu or atomic.
+type session struct {
+	spec  Spec
+	sink  Sink
+	gaps  GapSource
+	asker Asker
+	opts  Options
+	secrets
+
+	order   []*stream
+	streams map[string]*stream
+	start   protocol.Start
+
+	child     child
+	output    *ending
+	lines     *protocol.LineReader
+	decoder   *protocol.Decoder
+	committer *committer
+	cur       *batch
+
+	records  int64 // accepted
+	dropped  int64 // accepted, then left out because their slice was not finished
+	gapCount int64
+	done     *protocol.Done
+	rate     *protocol.CollectionRate
+	skips    []KnownGap
+	coverage map[lane]*protocol.DetailCoverage
+	recorded map[lane]map[string]bool // gap keys that this run reported
+	served   map[string]*servedGap
+	pages    gapPages
+	help     map[string]*time.Timer
+	tally    map[gapTally]int64
+	linger   *time.Timer // ends a connector that stays after DONE
+
+	over       context.Context // ends with the dialogue
+	background sync.WaitGroup  // everything that may outlast a message
+
+	lastActive   atomic.Int64
+	asking       atomic.Bool
+	lastProgress time.Time
+
+	mu         sync.Mutex
+	events     []Event
+	noted      int
+	failure    *Failure
+	stdinPhase string
+	asks       []KnownGap
+}
+
+// lane is a detail stream under the parent whose cursor it accounts for.
+type lane struct{ stream, parent string }
+
+// child is the process as the session sees it.
+type child interface {
+	io.Writer // stdin
+	CloseStdin()
+	Stdout() io.Reader
+	// Terminate ends the process group, gently and then by force.
+	Terminate()
+	// Wait gives the exit status once the process is gone; ok is false when it outlives the grace.
+	Wait(grace time.Duration) (exit exitStatus, ok bool)
+	// StderrTail gives the last words on stderr, and whether earlier ones are lost.
+	StderrTail() (text string, cut bool)
+}
+
+func newSession(spec Spec, sink Sink, gaps GapSource, asker Asker, opts Options) *session {
+	s := &session{
+		spec: spec, sink: sink, gaps: gaps, asker: asker, opts: opts,
+		streams:  map[string]*stream{},
+		decoder:  protocol.NewDecoder(protocol.FromConnector),
+		coverage: map[lane]*protocol.DetailCoverage{},
+		recorded: map[lane]map[string]bool{},
+		served:   map[string]*servedGap{},
+		help:     map[string]*time.Timer{},
+		pages:    gapPages{average: firstGapBytes},
+	}
+	s.learn(spec.Command.Secrets...)
+	return s
+}
+
+// prepare does everything that can fail before a process is started.
+func (s *session) prepare(ctx context.Context) *Failure {
+	if ctx.Err() != nil {
+		return s.cancellation(ctx)
+	}
+	order, err := resolveScope(s.spec.Manifest, s.spec.Scope)
+	if err == nil && s.spec.Mode != protocol.FullRefresh && s.spec.Mode != protocol.Incremental {
+		err = errors.New("collection mode " + quoted(string(s.spec.Mode)) + " is neither full_refresh nor incremental")
+	}
+	if err != nil {
+		return &Failure{Reason: ReasonInvalidScope, Origin: OriginRuntime, Message: err.Error()}
+	}
+	offered := map[string]jsontext.Value{}
+	for name, descriptor := range s.spec.Bindings {
+		offered[name] = descriptor
+	}
+	if s.asker != nil {
+		offered["interactive"] = jsontext.Value("{}")
+	} else {
+		delete(offered, "interactive")
+	}
+	if name := missingBinding(s.spec.Manifest, offered); name != "" {
+		return &Failure{Reason: ReasonBindingMissing, Origin: OriginRuntime,
+			Message: "Runtime cannot satisfy required binding: " + name}
+	}
+	s.start = protocol.Start{
+		RunID: s.spec.RunID, CollectionMode: s.spec.Mode, Bindings: offered,
+		State: s.spec.State, CatchUpState: s.spec.CatchUpState, RecoveryOnly: s.spec.RecoveryOnly,
+	}
+	for _, st := range order {
+		s.order, s.streams[st.name] = append(s.order, st), st
+		s.start.Scope.Streams = append(s.start.Scope.Streams, st.scope)
+	}
+	s.start.DetailGaps, err = s.nextPage(ctx, nil, s.opts.GapPageBytes)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return s.cancellation(ctx)
+	case err != nil:
+		return s.storageFailed(err)
+	}
+	return nil
+}
+
+// converse speaks with the child until it is gone.
+func (s *session) converse(ctx context.Context, c child) Outcome {
+	s.child = c
+	s.output = &ending{Reader: c.Stdout()}
+	s.lines = protocol.NewLineReader(s.output, s.opts.MaxLine)
+	s.committer = newCommitter(s.sink, s.commitFailed, s.observeCommit)
+	durable := context.WithoutCancel(ctx)
+	go s.committer.run(durable)
+	s.cur = <-s.committer.free
+	s.touch()
+	over, end := context.WithCancel(durable)
+	defer end()
+	s.over = over
+	s.background.Go(func() { s.watch(ctx) })
+	s.background.Go(func() { s.send("start", &s.start) })
+
+	s.read(durable)
+	exit := s.awaitExit()
+	end()
+	s.stopTimers()
+	s.background.Wait()
+	if ctx.Err() != nil {
+		s.abort(s.cancellation(ctx)) // a cancellation that comes before the judgement wins
+	}
+	return s.finish(durable, exit)
+}
+
+func (s *session) stopTimers() {
+	if s.linger != nil {
+		s.linger.Stop()
+	}
+	for _, timer := range s.help {
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+}
+
+// read handles lines until the connector closes stdout or breaks a rule.
+func (s *session) read(ctx context.Context) {
+	for {
+		// A connector that has gone quiet has its finished slices made durable now.
+		if s.lines.Buffered() == 0 {
+			s.handover()
+		}
+		line, err := s.lines.Next()
+		if err != nil {
+			if v, ok := protocol.AsViolation(err); ok {
+				s.abort(s.violated(v))
+			}
+			return
+		}
+		s.touch()
+		if s.asking.Load() {
+			s.abort(s.violated(&protocol.Violation{Subtype: protocol.OutputWhileAsking, Expected: []string{"silence until INTERACTION_RESPONSE"}}))
+			return
+		}
+		m, err := s.decoder.Decode(line)
+		if err != nil && s.tornOff(err) {
+			return // the connector died while it wrote: its end tells more than half a line
+		}
+		if err == nil && s.done != nil {
+			err = &protocol.Violation{Subtype: protocol.MessageAfterDone, MessageType: m.Type(), Expected: []string{"nothing after DONE"}}
+		}
+		if err == nil {
+			err = s.handle(ctx, m)
+		}
+		if err != nil {
+			s.abort(s.asFailure(err))
+			return
+		}
+	}
+}
+
+// tornOff reports whether a malformed line is only the beginning of one.
+func (s *session) tornOff(err error) bool {
+	v, ok := protocol.AsViolation(err)
+	return ok && v.Subtype == protocol.MalformedJSON && s.done == nil && s.output.torn() && s.lines.Buffered() == 0
+}
+
+// handle routes one valid message.
+func (s *session) handle(ctx context.Context, m protocol.Message) error {
+	switch m := m.(type) {
+	case *protocol.Record:
+		return s.record(m)
+	case *protocol.State:
+		return s.state(ctx, m)
+	case *protocol.Progress:
+		return s.progress(m)
+	case *protocol.Interaction:
+		return s.interaction(ctx, m)
+	case *protocol.SkipResult:
+		return s.skip(m)
+	case *protocol.DetailGap:
+		return s.gap(m)
+	case *protocol.DetailCoverage:
+		return s.declareCoverage(m)
+	case *protocol.DetailGapsPageRequest:
+		return s.page(ctx, m)
+	case *protocol.DetailGapAttempted:
+		return s.attempted(m)
+	case *protocol.DetailGapRecovered:
+		return s.recovered(m)
+	case *protocol.Assistance:
+		return s.assistance(m)
+	case *protocol.AssistanceStatus:
+		return s.assistanceStatus(m)
+	case *protocol.Done:
+		return s.doneSaid(m)
+	default:
+		return &protocol.Violation{Subtype: protocol.WrongDirection, MessageType: m.Type()}
+	}
+}
+
+func (s *session) record(m *protocol.Record) error {
+	st := s.streams[m.Stream]
+	if st == nil {
+		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
+	}
+	semantic, v := st.gate(m)
+	if v != nil {
+		return v
+	}
+	r, data := Record{Stream: st.name, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic}, []byte(m.Data)
+	if m.Op == protocol.OpDelete {
+		r.Deleted, data = true, nil
+		if r.EmittedAt == "" {
+			r.EmittedAt = storedTime(time.Now()) // a tombstone may come without its time
+		}
+	}
+	s.cur.add(r, data)
+	st.collected++
+	s.records++
+	s.bound()
+	return nil
+}
+
+func (s *session) state(ctx context.Context, m *protocol.State) error {
+	st := s.streams[m.Stream]
+	if st == nil {
+		return s.undeclared(protocol.UndeclaredState, m.Type(), m.Stream)
+	}
+	c := Cursor{Stream: st.name, Mode: m.Mode, Cursor: cloneValue(m.Cursor)}
+	// The cursors of a stream move in the order they came: none passes one that waits.
+	now := st.slice && len(st.staged) == 0
+	if len(st.details) > 0 {
+		accounted, err := s.sliceAccounted(ctx, st, m.Accounted)
+		if err != nil {
+			return err
+		}
+		now = now && accounted
+	}
+	if !now {
+		st.staged[m.Mode] = c
+		return nil
+	}
+	st.moved = true
+	s.cur.move(c)
+	s.cur.close()
+	if s.committer.idle() {
+		s.handover()
+	}
+	return nil
+}
+
+func (s *session) doneSaid(m *protocol.Done) error {
+	s.done = m
+	if m.RecordsEmitted != s.records {
+		return &protocol.Violation{Subtype: protocol.RecordCountMismatch, MessageType: m.Type(),
+			Expected: []string{fmt.Sprintf("records_emitted %d, as counted", s.records)}, Received: fmt.Sprint(m.RecordsEmitted)}
+	}
+	if m.Status == protocol.DoneSucceeded || s.confined() {
+		s.cur.close() // staged cursors may follow: everything before them is finished
+	} else {
+		s.dropTail()
+	}
+	if f := s.flush(); f != nil {
+		return f
+	}
+	s.child.CloseStdin() // the acknowledgement: DONE was consumed and the records are durable
+	s.linger = time.AfterFunc(s.opts.ExitGrace, s.child.Terminate)
+	return nil
+}
+
+// dropTail leaves out what no finished slice contains.
+func (s *session) dropTail() {
+	records, gaps := s.cur.truncate()
+	for i := range records {
+		s.streams[records[i].Stream].collected--
+	}
+	for i := range gaps {
+		s.streams[gaps[i].Stream].gaps--
+	}
+	s.dropped += int64(len(records))
+}
+
+// bound keeps the run's memory small. A slice that does not fit is committed in
+// parts, the cursor with the last of them: delivering it again is harmless.
+func (s *session) bound() {
+	if s.cur.open() >= s.opts.MaxOpenBytes {
+		s.cur.close()
+	}
+	if len(s.cur.slice.Records) >= s.opts.BatchRecords || s.cur.size >= s.opts.MaxOpenBytes {
+		s.handover()
+	}
+}
+
+// handover gives finished slices, if there are any, to the committer.
+func (s *session) handover() {
+	if s.cur.finished() {
+		s.give()
+	}
+}
+
+// give hands the finished slices and the timeline to the committer. What belongs
+// to the open slice moves to the next batch: a record becomes durable with its
+// slice, not before it, because a run that starts over might never hear of its
+// deletion.
+func (s *session) give() {
+	next := <-s.committer.free
+	s.cur.split(next)
+	s.takeEvents()
+	s.committer.work <- s.cur
+	s.cur = next
+}
+
+// flush makes every finished slice durable and waits for it.
+func (s *session) flush() *Failure {
+	if s.cur.finished() || len(s.cur.slice.Attempts) > 0 {
+		s.give()
+	}
+	return s.committer.wait()
+}
+
+func (s *session) undeclared(sub protocol.Subtype, t protocol.MessageType, name string) *protocol.Violation {
+	v := &protocol.Violation{Subtype: sub, MessageType: t, Stream: name, Received: "stream " + quoted(name)}
+	for _, st := range s.order {
+		v.Expected = append(v.Expected, st.name)
+	}
+	return v
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+var (
+	ErrNotFound  = errors.New("not found")
+	ErrExists    = errors.New("already exists")
+	ErrLeaseLost = errors.New("the run no longer holds its connection")
+	// ErrRunActive matches an *ActiveRunError.
+	ErrRunActive = errors.New("run_already_active")
+	// ErrGapLease means that a gap is not leased to this run under this token.
+	ErrGapLease = errors.New("gap is not leased to this run")
+	// ErrUnknownStream means a write for a stream that the run did not declare.
+	ErrUnknownStream = errors.New("stream was not declared by the run")
+)
+
+// ActiveRunError tells which run holds the connection.
+type ActiveRunError struct {
+	ConnectionID string
+	RunID        string
+	Holder       string
+	ExpiresAt    time.Time
+}
+
+func (e *ActiveRunError) Error() string {
+	return fmt.Sprintf("run_already_active: run %s holds connection %s", e.RunID, e.ConnectionID)
+}
+
+// Is makes errors.Is(err, ErrRunActive) hold.
+func (e *ActiveRunError) Is(target error) bool { return target == ErrRunActive }
+
+// Fault classifies what is wrong with the storage itself.
+type Fault string
+
+const (
+	FaultCorrupt     Fault = "storage_corrupt"
+	FaultLocked      Fault = "storage_locked"
+	FaultReadOnly    Fault = "storage_read_only"
+	FaultFull        Fault = "storage_full"
+	FaultUnreachable Fault = "storage_unreachable"
+	FaultTooNew      Fault = "storage_schema_too_new"
+	FaultNotADB      Fault = "storage_not_a_database"
+)
+
+// FaultError is a storage fault that the owner can act on. Nothing of the
+// operation that met it has been written.
+type FaultError struct {
+	Fault Fault
+	Where string // a file name or a host and database, never a password
+	Err   error
+}
+
+func (e *FaultError) Error() string {
+	return fmt.Sprintf("%s: %s: %v", e.Fault, e.Where, e.Err)
+}
+
+func (e *FaultError) Unwrap() error { return e.Err }
+
+// NextStep says what the owner can do about the fault.
+func (e *FaultError) NextStep() string {
+	switch e.Fault {
+	case FaultCorrupt:
+		return "Stop PDPP, keep a copy of the file, and restore the newest backup. Nothing was written by the failed operation."
+	case FaultLocked:
+		return "Another program holds the database. Close it, or wait and try again."
+	case FaultReadOnly:
+		return "Make the file and its folder writable for the user that runs PDPP, then try again."
+	case FaultFull:
+		return "Free some disk space, then try again. Finished slices are safe."
+	case FaultUnreachable:
+		return "Start the database server, or correct PDPP_DATABASE_URL, then try again."
+	case FaultTooNew:
+		return "The database was written by a newer PDPP. Upgrade this program."
+	case FaultNotADB:
+		return "The path names a file that is not a PDPP database. Point PDPP_HOME at another folder."
+	default:
+		return "See docs/operations.md."
+	}
+}

@@ -1,0 +1,34 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+)
+
+func TestActiveRunError(t *testing.T) {
+	err := fmt.Errorf("start: %w", &ActiveRunError{ConnectionID: "c", RunID: "r", ExpiresAt: time.Time{}})
+	if !errors.Is(err, ErrRunActive) || errors.Is(err, ErrLeaseLost) {
+		t.Errorf("%v does not match ErrRunActive alone", err)
+	}
+	if want := "start: run_already_active: run r holds connection c"; err.Error() != want {
+		t.Errorf("error reads %q, want %q", err, want)
+	}
+}
+
+// TestFaultNextSteps: every fault has advice of its own.
+func TestFaultNextSteps(t *testing.T) {
+	seen := map[string]Fault{}
+	for _, f := range []Fault{FaultCorrupt, FaultLocked, FaultReadOnly, FaultFull, FaultUnreachable, FaultTooNew, FaultNotADB, "something new"} {
+		err := &FaultError{Fault: f, Where: "pdpp.db", Err: io.EOF}
+		if other, twice := seen[err.NextStep()]; twice || err.NextStep() == "" {
+			t.Errorf("%s and %s give the advice %q", f, other, err.NextStep())
+		}
+		seen[err.NextStep()] = f
+		if !errors.Is(err, io.EOF) || err.Error() != string(f)+": pdpp.db: EOF" {
+			t.Errorf("error reads %q", err)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"pdpp/internal/store/sqlstore"
+)
+
+// rowsPerStatement bounds the message that carries one statement's records.
+const rowsPerStatement = 2000
+
+// dialect is PostgreSQL's part of the store.
+type dialect struct {
+	sqlstore.Numbered
+	where string
+}
+
+// newDialect names the database by its place alone, never by its user or password.
+func newDialect(c *pgx.ConnConfig) *dialect {
+	return &dialect{where: fmt.Sprintf("%s/%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), c.Database)}
+}
+
+func (d *dialect) ForUpdate() string { return " FOR UPDATE" }
+
+func (d *dialect) Snapshot() sql.IsolationLevel { return sql.LevelRepeatableRead }
+
+const upsertQuery = `INSERT INTO records (stream_id, run_no, changed_at, seq, version, record_key, data, emitted_at, semantic_time)
+	SELECT $1, $2, $3, $4 + u.n, 1, u.key, u.data, u.emitted_at, u.semantic_time
+	FROM unnest($5::text[], $6::text[], $7::text[], $8::text[]) WITH ORDINALITY AS u (key, data, emitted_at, semantic_time, n)
+	ON CONFLICT (stream_id, record_key) DO UPDATE SET data = excluded.data, emitted_at = excluded.emitted_at,
+		semantic_time = excluded.semantic_time, seq = excluded.seq, version = records.version + 1,
+		changed_at = excluded.changed_at, run_no = excluded.run_no
+	WHERE records.data IS DISTINCT FROM excluded.data`
+
+func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (changed int64, err error) {
+	size := min(len(b.Pick), rowsPerStatement)
+	keys, data := make([]string, 0, size), make([][]byte, 0, size)
+	emitted, semantic := make([]string, 0, size), make([]string, 0, size)
+	seq := b.BaseSeq
+	for part := range slices.Chunk(b.Pick, rowsPerStatement) {
+		keys, data, emitted, semantic = keys[:0], data[:0], emitted[:0], semantic[:0]
+		for _, i := range part {
+			r := &b.Records[i]
+			body := r.Data
+			if r.Deleted {
+				body = nil
+			} else if body == nil {
+				body = []byte{}
+			}
+			keys, data = append(keys, r.Key), append(data, body)
+			emitted, semantic = append(emitted, r.EmittedAt), append(semantic, r.SemanticTime)
+		}
+		res, err := tx.ExecContext(ctx, upsertQuery, b.StreamID, b.RunNo, b.ChangedAt, seq, keys, data, emitted, semantic)
+		if err != nil {
+			return changed, err
+		}
+		rows, err := res.RowsAffected()
+		if err != nil {
+			return changed, err
+		}
+		changed += rows
+		seq += int64(len(part))
+	}
+	return changed, nil
+}

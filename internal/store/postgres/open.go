@@ -1,0 +1,89 @@
+// Package postgres keeps everything in a PostgreSQL database that many
+// processes on many machines may share.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlstore"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Options tune a store; the zero value is right for most.
+type Options struct {
+	// CursorHistory is how many commits are kept per bookmark; 0 means 200.
+	CursorHistory int
+	// Connections bounds the connections to the server; 0 means 8.
+	Connections int
+}
+
+const defaultConnections = 8
+
+// Open connects to the database that url names and brings its schema up to
+// date. Any number of processes may do so at once.
+func Open(ctx context.Context, url string, opts Options) (store.Store, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", &store.FaultError{Fault: store.FaultUnreachable, Where: "PostgreSQL", Err: err})
+	}
+	d := newDialect(config)
+	db := stdlib.OpenDB(*config)
+	limit := opts.Connections
+	if limit <= 0 {
+		limit = defaultConnections
+	}
+	db.SetMaxOpenConns(limit)
+	db.SetMaxIdleConns(limit)
+	s, err := assemble(ctx, db, d, opts)
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open store: %w", d.Classify(err))
+	}
+	return s, nil
+}
+
+func assemble(ctx context.Context, db *sql.DB, d *dialect, opts Options) (store.Store, error) {
+	if err := migrate(ctx, db, schema(d.where)); err != nil {
+		return nil, err
+	}
+	return sqlstore.New(ctx, sqlstore.Config{Writer: db, Reader: db, Dialect: d, CursorHistory: opts.CursorHistory})
+}
+
+// migrate holds a lock of the schema it changes, which ends with its
+// connection, so that one process migrates and the others wait for it.
+func migrate(ctx context.Context, db *sql.DB, s sqlstore.Schema) error {
+	if current, err := s.Current(ctx, db); err != nil || current {
+		return err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	const key = `hashtextextended('pdpp migrations of ' || current_schema(), 0)`
+	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock(`+key+`)`); err != nil {
+		return fmt.Errorf("wait for another migration: %w", err)
+	}
+	defer conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock(`+key+`)`)
+	return s.Migrate(ctx, db)
+}
+
+// schema is this package's migrations.
+func schema(where string) sqlstore.Schema {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		panic(err) // the folder is embedded: this is a fault of the build
+	}
+	return sqlstore.Schema{Dialect: goose.DialectPostgres, Files: files, Where: where}
+}

@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"pdpp/internal/store/sqlstore"
+)
+
+// rowsPerStatement is how many records one statement writes. Fifty is where
+// the cost per statement has become small against that of its rows.
+const rowsPerStatement = 50
+
+// dialect is SQLite's part of the store. Its statements are prepared once and
+// live on the writer's connection.
+type dialect struct {
+	where  string
+	many   *sql.Stmt // rowsPerStatement records
+	single *sql.Stmt // one record
+}
+
+func (d *dialect) prepare(ctx context.Context, writer *sql.DB) (err error) {
+	if d.many, err = writer.PrepareContext(ctx, upsertQuery(rowsPerStatement)); err != nil {
+		return err
+	}
+	d.single, err = writer.PrepareContext(ctx, upsertQuery(1))
+	return err
+}
+
+// Rebind leaves the query alone: ? is SQLite's placeholder.
+func (d *dialect) Rebind(query string) string { return query }
+
+// ForUpdate is empty: a write transaction has the whole database to itself.
+func (d *dialect) ForUpdate() string { return "" }
+
+// Snapshot is what every transaction of a WAL database sees anyway.
+func (d *dialect) Snapshot() sql.IsolationLevel { return sql.LevelDefault }
+
+// upsertQuery writes n records. Parameters 1 to 4 are common to all rows;
+// four more for each row follow.
+func upsertQuery(n int) string {
+	var b strings.Builder
+	b.WriteString(`INSERT INTO records (stream_id, run_no, changed_at, seq, version, record_key, data, emitted_at, semantic_time) VALUES `)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `(?1, ?2, ?3, ?4 + %d, 1, ?, ?, ?, ?)`, i+1)
+	}
+	b.WriteString(` ON CONFLICT (stream_id, record_key) DO UPDATE SET data = excluded.data, emitted_at = excluded.emitted_at,
+		semantic_time = excluded.semantic_time, seq = excluded.seq, version = version + 1,
+		changed_at = excluded.changed_at, run_no = excluded.run_no
+		WHERE data IS NOT excluded.data`)
+	return b.String()
+}
+
+func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (changed int64, err error) {
+	many, single := tx.StmtContext(ctx, d.many), tx.StmtContext(ctx, d.single)
+	args := make([]any, 0, 4+4*rowsPerStatement)
+	for done := 0; done < len(b.Pick); {
+		stmt, n := many, rowsPerStatement
+		if len(b.Pick)-done < n {
+			stmt, n = single, 1
+		}
+		args = append(args[:0], b.StreamID, b.RunNo, b.ChangedAt, b.BaseSeq+int64(done))
+		for _, i := range b.Pick[done : done+n] {
+			r := &b.Records[i]
+			var data any // a tombstone has none
+			if !r.Deleted {
+				// The driver copies the bytes before Exec returns.
+				data = unsafe.String(unsafe.SliceData(r.Data), len(r.Data))
+			}
+			args = append(args, r.Key, data, r.EmittedAt, r.SemanticTime)
+		}
+		res, err := stmt.ExecContext(ctx, args...)
+		if err != nil {
+			return changed, err
+		}
+		rows, err := res.RowsAffected()
+		if err != nil {
+			return changed, err
+		}
+		changed += rows
+		done += n
+	}
+	return changed, nil
+}
+
+func (d *dialect) IndexText(ctx context.Context, tx *sql.Tx, r sqlstore.TextRange) error {
+	newer := ` AND version > 1`
+	if r.Reindex {
+		newer = ``
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM record_search WHERE rowid IN
+		(SELECT id FROM records WHERE stream_id = ? AND seq > ? AND seq <= ?`+newer+`)`, r.StreamID, r.From, r.To)
+	if err != nil {
+		return err
+	}
+	args := make([]any, 0, len(r.Fields)+3)
+	for _, field := range r.Fields {
+		args = append(args, `$."`+strings.ReplaceAll(field, `"`, `\"`)+`"`)
+	}
+	args = append(args, r.StreamID, r.From, r.To)
+	_, err = tx.ExecContext(ctx, `INSERT INTO record_search (rowid, body)
+		SELECT id, concat_ws(' '`+strings.Repeat(`, json_extract(data, ?)`, len(r.Fields))+`) FROM records
+		WHERE stream_id = ? AND seq > ? AND seq <= ? AND data IS NOT NULL`, args...)
+	return err
+}
+
+// Match quotes each word, so that none is read as an operator.
+func (d *dialect) Match(words []string) (string, any) {
+	return `r.id IN (SELECT rowid FROM record_search WHERE record_search MATCH ?)`, `"` + strings.Join(words, `" "`) + `"`
+}

@@ -1,0 +1,49 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"pdpp/internal/store"
+)
+
+// Dialect is what one database does its own way.
+type Dialect interface {
+	// Rebind turns ? placeholders into those of the database.
+	Rebind(query string) string
+	// ForUpdate is the clause that locks the rows a SELECT returns until the
+	// transaction ends, or nothing where writers exclude each other anyway.
+	ForUpdate() string
+	// Snapshot is the isolation level at which a read transaction sees one moment.
+	Snapshot() sql.IsolationLevel
+	// Classify turns a driver's error into a fault, ErrExists or ErrNotFound,
+	// and leaves every other error alone.
+	Classify(err error) error
+	// UpsertRecords writes a batch into records and gives the number of rows it changed.
+	UpsertRecords(ctx context.Context, tx *sql.Tx, b Batch) (changed int64, err error)
+	// IndexText brings the full-text index up to date for a range of a stream.
+	IndexText(ctx context.Context, tx *sql.Tx, r TextRange) error
+	// Match is a condition on records.id with one placeholder, and its
+	// argument: the records whose indexed text contains every word.
+	Match(words []string) (condition string, arg any)
+}
+
+// Batch is what one slice writes into one stream. Keys are distinct.
+type Batch struct {
+	StreamID  int64
+	RunNo     int64
+	BaseSeq   int64 // record i gets BaseSeq+1+i
+	ChangedAt string
+	Records   []store.Record
+	Pick      []int // the records of the batch, as indexes into Records
+}
+
+// TextRange is a part of a stream by sequence: after From, up to and including To.
+type TextRange struct {
+	StreamID int64
+	From, To int64
+	Fields   []string
+	// Reindex says that entries made from other fields may exist for any row.
+	// Without it only rows of a later version can have an entry.
+	Reindex bool
+}

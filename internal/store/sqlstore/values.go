@@ -1,0 +1,151 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Layout is how times are kept: UTC and of fixed width, so that text order is time order.
+const Layout = "2006-01-02T15:04:05.000000Z"
+
+func stamp(t time.Time) string { return t.UTC().Format(Layout) }
+
+// storedTime is the time as it reads back.
+func storedTime(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+func stampOrNull(t *time.Time) any {
+	if t == nil {
+		return nil
+	}
+	return stamp(*t)
+}
+
+// text keeps the bytes of a JSON value as they are; nothing becomes NULL.
+func text(v jsontext.Value) any {
+	if len(v) == 0 {
+		return nil
+	}
+	return string(v)
+}
+
+// textOrNull keeps an empty string as NULL.
+func textOrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// jsonStrings encodes a list of names; a nil list is an empty one.
+func jsonStrings(list []string) (string, error) {
+	if list == nil {
+		list = []string{}
+	}
+	b, err := json.Marshal(list)
+	return string(b), err
+}
+
+func parseStrings(s string) ([]string, error) {
+	var list []string
+	err := json.Unmarshal([]byte(s), &list)
+	return list, err
+}
+
+// The functions below make scan targets.
+
+func intoTime(dst *time.Time) sql.Scanner {
+	return scanText(func(s string, ok bool) (err error) {
+		*dst, err = time.Time{}, nil
+		if ok {
+			*dst, err = time.Parse(Layout, s)
+		}
+		return err
+	})
+}
+
+func intoTimePtr(dst **time.Time) sql.Scanner {
+	return scanText(func(s string, ok bool) error {
+		*dst = nil
+		if !ok {
+			return nil
+		}
+		t, err := time.Parse(Layout, s)
+		*dst = &t
+		return err
+	})
+}
+
+func intoJSON(dst *jsontext.Value) sql.Scanner {
+	return scanText(func(s string, ok bool) error {
+		*dst = nil
+		if ok {
+			*dst = jsontext.Value(s)
+		}
+		return nil
+	})
+}
+
+func intoString(dst *string) sql.Scanner {
+	return scanText(func(s string, _ bool) error { *dst = s; return nil })
+}
+
+// scanText receives a text column; ok is false for NULL.
+type scanText func(s string, ok bool) error
+
+func (f scanText) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		return f("", false)
+	case string:
+		return f(v, true)
+	case []byte:
+		return f(string(v), true)
+	default:
+		return fmt.Errorf("column holds %T instead of text", src)
+	}
+}
+
+// limitOr gives the limit that was asked for, or the usual one.
+func limitOr(limit, usual int) int {
+	if limit <= 0 {
+		return usual
+	}
+	return limit
+}
+
+// filter collects the conditions of a list; an empty value is none.
+type filter struct {
+	conditions []string
+	args       []any
+}
+
+func (f *filter) is(column, value string) {
+	if value != "" {
+		f.add(column+" = ?", value)
+	}
+}
+
+func (f *filter) add(condition string, args ...any) {
+	f.conditions = append(f.conditions, condition)
+	f.args = append(f.args, args...)
+}
+
+// where gives the clause, or nothing.
+func (f *filter) where() string {
+	if len(f.conditions) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(f.conditions, " AND ")
+}

@@ -1,0 +1,82 @@
+// Package store is the storage contract: row types, sentinel errors and the
+// interface that store/sqlite and store/postgres satisfy. The suite in
+// store/storetest holds both to it.
+//
+// A store keeps facts and does not judge them. Everything that a run writes
+// goes through a Lease, and every such write is fenced by the lease's
+// generation: once another run has taken the connection over, the old run's
+// writes fail with ErrLeaseLost and change nothing (invariant 1).
+//
+// Times are passed in by the caller; a store reads no clock.
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Store is everything that PDPP keeps. Methods are safe for concurrent use, by
+// several processes too. Every method that changes more than one row does so in
+// one transaction: it happens whole or not at all.
+type Store interface {
+	Connections
+	Runs
+	Slices
+	Records
+	Cursors
+	Gaps
+	Interactions
+	Schedules
+	Credentials
+	Devices
+
+	// Check reads and writes enough to say whether the store is usable.
+	Check(ctx context.Context) error
+	Close() error
+}
+
+// Connections are the owner's sources; manifests are what their connectors declare.
+type Connections interface {
+	// PutManifest records what a connector declares. The generation rises by
+	// one when the body differs from the newest one, and stays otherwise.
+	PutManifest(ctx context.Context, connectorID string, body []byte, now time.Time) (generation int64, err error)
+	// Manifest gives the newest body. ErrNotFound when there is none.
+	Manifest(ctx context.Context, connectorID string) (body []byte, generation int64, err error)
+
+	// CreateConnection fails with ErrExists when the id is taken.
+	CreateConnection(ctx context.Context, c Connection) error
+	// UpdateConnection writes display name, status, binding and manifest generation.
+	UpdateConnection(ctx context.Context, c Connection) error
+	Connection(ctx context.Context, id string) (Connection, error)
+	// ListConnections orders by creation, then id.
+	ListConnections(ctx context.Context) ([]Connection, error)
+}
+
+// Slices is the one road by which a run's findings become durable.
+type Slices interface {
+	// CommitSlice writes records, gaps, cursors and events in one transaction,
+	// under the lease. Records with unchanged content keep their version and
+	// sequence, so delivering a slice twice changes nothing. When a key occurs
+	// twice in one slice, the last occurrence wins.
+	CommitSlice(ctx context.Context, l Lease, s Slice, now time.Time) (Committed, error)
+}
+
+// Slice is the unit of commit. Any part may be empty.
+type Slice struct {
+	Records []Record
+	// Gaps opens or refreshes gaps. A gap that carries a lease id settles the
+	// leased gap back to pending; without one it is upserted by identity. A gap
+	// that this run holds keeps its lease, and a recovered gap reopens only when
+	// another run than the one that recovered it misses it again.
+	Gaps      []GapWrite
+	Attempts  []GapRef // burn one attempt of a leased gap, once per lease
+	Recovered []GapRef // close a leased gap
+	Cursors   []CursorWrite
+	Events    []Event
+}
+
+// Committed counts what a slice changed, each key once.
+type Committed struct {
+	Written   int // records inserted, changed or tombstoned
+	Unchanged int // records whose stored content was already the same
+}

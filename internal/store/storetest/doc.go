@@ -1,0 +1,87 @@
+// Package storetest is the conformance suite of the storage contract. Both
+// databases run all of it; it also holds what their benchmarks share.
+package storetest
+
+import (
+	"testing"
+
+	"pdpp/internal/store"
+)
+
+// Run holds a store to the contract. Every test gets a fresh one from open,
+// which closes it when the test ends.
+func Run(t *testing.T, open func(t *testing.T) store.Store) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, open(t))
+		})
+	}
+}
+
+var cases = []struct {
+	name string
+	test func(*testing.T, store.Store)
+}{
+	{"Manifests", testManifests},
+	{"Connections", testConnections},
+	{"Check", testCheck},
+
+	{"RunLifecycle", testRunLifecycle},
+	{"RunStartRefused", testRunStartRefused},
+	{"RunTakeover", testRunTakeover},
+	{"RunStartRace", testRunStartRace},
+	{"RunList", testRunList},
+	{"RunEvents", testRunEvents},
+	{"RunCancel", testRunCancel},
+	{"Fencing", testFencing},
+	{"ExpiredLeaseStillWrites", testExpiredLeaseStillWrites},
+
+	{"RecordUpsert", testRecordUpsert},
+	{"RecordTombstones", testRecordTombstones},
+	{"RecordDuplicateKeys", testRecordDuplicateKeys},
+	{"RecordPaging", testRecordPaging},
+	{"RecordBytes", testRecordBytes},
+	{"RecordManyAtOnce", testRecordManyAtOnce},
+	{"RecordIsolation", testRecordIsolation},
+	{"SliceRedelivery", testSliceRedelivery},
+	{"SliceRollback", testSliceRollback},
+	{"SliceUndeclaredStream", testSliceUndeclaredStream},
+	{"SliceCancelled", testSliceCancelled},
+	{"SliceModel", testSliceModel},
+	{"SequenceOrder", testSequenceOrder},
+
+	{"Search", testSearch},
+	{"SearchUpdates", testSearchUpdates},
+	{"SearchScope", testSearchScope},
+	{"SearchFieldsChange", testSearchFieldsChange},
+	{"SearchOddText", testSearchOddText},
+
+	{"Cursors", testCursors},
+	{"CursorModes", testCursorModes},
+	{"CursorLog", testCursorLog},
+	{"Rewind", testRewind},
+	{"RewindWhileRunning", testRewindWhileRunning},
+
+	{"GapDiscovery", testGapDiscovery},
+	{"GapIdentity", testGapIdentity},
+	{"GapEligibility", testGapEligibility},
+	{"GapLeases", testGapLeases},
+	{"GapLeaseTokens", testGapLeaseTokens},
+	{"GapAttempts", testGapAttempts},
+	{"GapSettle", testGapSettle},
+	{"GapRecovered", testGapRecovered},
+	{"GapReopen", testGapReopen},
+	{"GapReleasedByFinish", testGapReleasedByFinish},
+	{"GapRotation", testGapRotation},
+	{"GapOldest", testGapOldest},
+	{"GapPages", testGapPages},
+	{"GapAccounting", testGapAccounting},
+	{"GapRetry", testGapRetry},
+	{"GapIgnore", testGapIgnore},
+
+	{"Interactions", testInteractions},
+	{"Schedules", testSchedules},
+	{"Credentials", testCredentials},
+	{"Devices", testDevices},
+}
