@@ -7,7 +7,8 @@ import "github.com/go-json-experiment/json/jsontext"
 // came before it. The marks remember the end of the last closed slice: if the
 // run fails, what follows them is dropped, and what precedes them is kept.
 // Attempts belong to no slice: a gap that ends every run must still sink in the
-// rotation, so they go with the next commit, whatever it holds.
+// rotation, so they go with the next commit, whatever it holds. Cursors and
+// recoveries close what precedes them, so they are never open.
 type batch struct {
 	slice Slice
 	arena arena
@@ -15,7 +16,7 @@ type batch struct {
 	marks marks
 }
 
-type marks struct{ records, gaps, recovered, size int }
+type marks struct{ records, gaps, size int }
 
 // overhead is what a record or a gap takes beside its texts, roughly.
 const overhead = 200
@@ -35,12 +36,12 @@ func (b *batch) addGap(g Gap) {
 
 // close marks everything so far as belonging to finished slices.
 func (b *batch) close() {
-	b.marks = marks{len(b.slice.Records), len(b.slice.Gaps), len(b.slice.Recovered), b.size}
+	b.marks = marks{len(b.slice.Records), len(b.slice.Gaps), b.size}
 }
 
 // finished reports whether the batch holds anything of a closed slice.
 func (b *batch) finished() bool {
-	return b.marks.records+b.marks.gaps+b.marks.recovered+len(b.slice.Cursors) > 0
+	return b.marks.records+b.marks.gaps+len(b.slice.Recovered)+len(b.slice.Cursors) > 0
 }
 
 // open is the size of what no finished slice contains.
@@ -48,7 +49,6 @@ func (b *batch) open() int { return b.size - b.marks.size }
 
 // split moves what follows the marks to an empty batch.
 func (b *batch) split(next *batch) {
-	next.slice.Recovered = append(next.slice.Recovered, b.slice.Recovered[b.marks.recovered:]...)
 	records, gaps := b.truncate()
 	for _, r := range records {
 		next.add(r, r.Data)
@@ -62,7 +62,7 @@ func (b *batch) split(next *batch) {
 func (b *batch) truncate() (records []Record, gaps []Gap) {
 	s, m := &b.slice, b.marks
 	records, gaps = s.Records[m.records:], s.Gaps[m.gaps:]
-	s.Records, s.Gaps, s.Recovered = s.Records[:m.records], s.Gaps[:m.gaps], s.Recovered[:m.recovered]
+	s.Records, s.Gaps = s.Records[:m.records], s.Gaps[:m.gaps]
 	b.size = m.size
 	return records, gaps
 }

@@ -2,7 +2,9 @@ package runner
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -45,5 +47,24 @@ func TestCommitFailure(t *testing.T) {
 		if !kinds[protocol.KnownCheckpointCommit] || !kinds[protocol.KnownRunFailed] {
 			t.Errorf("known gaps = %+v", o.KnownGaps)
 		}
+	})
+}
+
+// Slices that wait while a commit is under way do not land when it fails.
+func TestNothingLandsAfterALostSlice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDialogue(t, "notes")
+		d.failAt = 1
+		busy := make(chan struct{})
+		d.onCommit = func() { <-busy }
+		o := d.play(t.Context(), func(c *connector) int {
+			c.start()
+			c.line(strings.Join([]string{rec("notes", "1"), state("notes", 1), rec("notes", "2"), state("notes", 2)}, "\n"))
+			synctest.Wait()
+			close(busy)
+			return c.done(protocol.DoneSucceeded)
+		})
+		mustFail(t, o, ReasonStorage)
+		committed(t, d)
 	})
 }

@@ -44,11 +44,7 @@ func (s *session) unaccounted(ctx context.Context, details []string, parent stri
 	if len(open) == 0 {
 		return nil, nil
 	}
-	// Gaps of earlier runs count too; those of this run must be durable to be found.
-	if f := s.flush(); f != nil {
-		return open, f
-	}
-	for _, d := range details {
+	for _, d := range details { // gaps of earlier runs count too
 		found, err := s.sink.AccountedKeys(ctx, d, parent, open)
 		if err != nil {
 			return open, s.storageFailed(err)

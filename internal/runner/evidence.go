@@ -62,8 +62,13 @@ func (s *session) progress(m *protocol.Progress) error {
 	if m.CollectionRate != nil {
 		s.rate = m.CollectionRate
 	}
+	now := time.Now()
+	keep := now.Sub(s.lastProgress) >= progressEvery || m.ProviderBudget != nil
+	if !keep && s.opts.Observe == nil {
+		return nil
+	}
 	message := s.line(m.Message)
-	if now := time.Now(); now.Sub(s.lastProgress) >= progressEvery || m.ProviderBudget != nil {
+	if keep {
 		s.lastProgress = now
 		data := map[string]any{"message": message}
 		if m.Count != nil {

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -116,23 +115,4 @@ func (s *session) awaitExit() exitStatus {
 	}
 	exit, _ := s.child.Wait(0)
 	return exit
-}
-
-// send writes one message to the connector. A closed pipe is not a failure by
-// itself: the connector's end tells what it means.
-func (s *session) send(phase string, m protocol.Message) {
-	line, err := protocol.AppendLine(nil, m)
-	if err != nil {
-		s.abort(s.asFailure(err))
-		return
-	}
-	s.write(phase, line)
-}
-
-func (s *session) write(phase string, line []byte) {
-	if _, err := s.child.Write(line); err != nil {
-		s.mu.Lock()
-		s.stdinPhase = cmp.Or(s.stdinPhase, phase)
-		s.mu.Unlock()
-	}
 }

@@ -28,7 +28,7 @@ func (s *session) finish(ctx context.Context, exit exitStatus) Outcome {
 		f = s.judge(exit)
 	}
 	if f != nil {
-		s.dropTail()
+		s.dropTail(nil)
 	}
 	if lost := s.flush(); lost != nil {
 		f = lost
@@ -51,12 +51,9 @@ func (s *session) finish(ctx context.Context, exit exitStatus) Outcome {
 
 // judge holds the connector's word against what the runner saw.
 func (s *session) judge(exit exitStatus) *Failure {
-	s.mu.Lock()
-	phase := s.stdinPhase
-	s.mu.Unlock()
 	switch {
-	case s.done == nil && phase != "":
-		return &Failure{Reason: ReasonStdinClosed, Origin: OriginTransport, Phase: phase,
+	case s.done == nil && s.stdinPhase != "":
+		return &Failure{Reason: ReasonStdinClosed, Origin: OriginTransport, Phase: s.stdinPhase,
 			Message: "the connector closed its input before it was done (" + exit.String() + ")"}
 	case s.done == nil:
 		return &Failure{Reason: ReasonExitWithoutDone, Origin: OriginConnector,
@@ -98,20 +95,27 @@ func (s *session) certified(f *Failure) bool {
 	return f.Reason == ReasonConnectorFailed && s.confined()
 }
 
+// blocked names the streams whose failure is certified, and their parents.
+func (s *session) blocked() map[string]bool {
+	out := map[string]bool{}
+	for _, st := range s.order {
+		if !st.certified {
+			continue
+		}
+		out[st.name] = true
+		for _, p := range append([]string{st.decl.StateStream}, st.decl.ParentStreams...) {
+			out[p] = true
+		}
+	}
+	return out
+}
+
 // commitStaged moves the cursors that waited for the run's end, all in one
 // slice. After a certified failure the failed streams and their parents wait on.
 func (s *session) commitStaged(afterFailure bool) error {
-	blocked := map[string]bool{}
+	var blocked map[string]bool
 	if afterFailure {
-		for _, st := range s.order {
-			if !st.certified {
-				continue
-			}
-			blocked[st.name] = true
-			for _, p := range append([]string{st.decl.StateStream}, st.decl.ParentStreams...) {
-				blocked[p] = true
-			}
-		}
+		blocked = s.blocked()
 	}
 	for _, st := range s.order {
 		if st.withheld || blocked[st.name] {

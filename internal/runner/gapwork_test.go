@@ -69,19 +69,19 @@ func TestPagesAreServedUntilNoneIsLeft(t *testing.T) {
 }
 
 func TestPageIsBoundedByItsBytes(t *testing.T) {
-	for name, c := range map[string]struct{ ask, size, budget int }{
-		"default":             {0, 2000, 262_144},
-		"smallest":            {1, 2000, 16_384},
-		"asked for":           {100_000, 2000, 100_000},
-		"largest":             {1 << 30, 3000, 1_048_576},
-		"one entry too large": {1, 30_000, 16_384},
+	for name, c := range map[string]struct{ gaps, ask, size, budget int }{
+		"default":             {300, 0, 2000, 262_144},
+		"smallest":            {40, 1, 2000, 16_384},
+		"asked for":           {120, 100_000, 2000, 100_000},
+		"largest":             {600, 1 << 30, 3000, 1_048_576},
+		"one entry too large": {40, 1, 30_000, 16_384},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDialogue(t, "threads", "messages")
 			var page []protocol.GapEntry
 			mustSucceed(t, d.play(t.Context(), func(s *connector) int {
 				s.start()
-				d.heavy(600, c.size) // after START, so that the first request meets them
+				d.heavy(c.gaps, c.size) // after START, so that the first request meets them
 				page = s.request(c.ask)
 				return s.done(protocol.DoneSucceeded)
 			}))
@@ -92,10 +92,10 @@ func TestPageIsBoundedByItsBytes(t *testing.T) {
 			if want := max(1, c.budget/len(line)); len(page) != want {
 				t.Errorf("page of %d entries of %d bytes, want %d", len(page), len(line), want)
 			}
-			if got, want := len(page)+len(d.pending), 600; got != want {
-				t.Errorf("%d gaps are served or pending, of %d", got, want)
+			if got := len(page) + len(d.pending); got != c.gaps {
+				t.Errorf("%d gaps are served or pending, of %d", got, c.gaps)
 			}
-			if len(d.released) != d.limits[1]-len(page) {
+			if len(d.released) != min(d.limits[1], c.gaps)-len(page) {
 				t.Errorf("%d were claimed, %d served, %d released", d.limits[1], len(page), len(d.released))
 			}
 		})
@@ -140,11 +140,12 @@ func TestRecoveryIsDurableBeforeTheNextPage(t *testing.T) {
 	}
 	mustSucceed(t, d.play(t.Context(), func(c *connector) int {
 		gaps := c.start().DetailGaps
-		c.line(attempted(gaps[0]))
-		c.line(rec("messages", "k1"))
-		c.line(recovered(gaps[0]))
-		c.line(gapOf("messages", "threads", "k2", lease(gaps[1].GapID, gaps[1].LeaseID)))
-		c.request(0)
+		c.line(strings.Join([]string{ // in one write, so that nothing is committed in between
+			attempted(gaps[0]), rec("messages", "k1"), recovered(gaps[0]),
+			gapOf("messages", "threads", "k2", lease(gaps[1].GapID, gaps[1].LeaseID)),
+			`{"type":"DETAIL_GAPS_PAGE_REQUEST","request_id":"p"}`,
+		}, "\n"))
+		c.hear()
 		return c.done(protocol.DoneSucceeded)
 	}))
 	durable := strings.Join(slices.Concat(atPage...), " ")

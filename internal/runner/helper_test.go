@@ -49,6 +49,7 @@ func scope(names ...string) []protocol.StreamScope {
 type memory struct {
 	mu       sync.Mutex
 	slices   []Slice
+	commits  int
 	failAt   int               // the commit that fails, from 1
 	onPage   func()            // runs when a page of gaps is asked for
 	onCommit func()            // runs before each commit
@@ -68,8 +69,8 @@ func (m *memory) CommitSlice(_ context.Context, s *Slice) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.slices)+1 == m.failAt {
-		return errDiskFull
+	if m.commits++; m.commits == m.failAt {
+		return errDiskFull // this one alone: the next would succeed
 	}
 	kept := Slice{
 		Records: slices.Clone(s.Records), Gaps: slices.Clone(s.Gaps), Attempts: slices.Clone(s.Attempts),

@@ -51,17 +51,19 @@ type session struct {
 
 	over       context.Context // ends with the dialogue
 	background sync.WaitGroup  // everything that may outlast a message
+	mail       chan letter
+	delivered  chan struct{}
+	stdinPhase string // of the first letter that the connector did not take; read it when all is delivered
 
 	lastActive   atomic.Int64
 	asking       atomic.Bool
 	lastProgress time.Time
 
-	mu         sync.Mutex
-	events     []Event
-	noted      int
-	failure    *Failure
-	stdinPhase string
-	asks       []KnownGap
+	mu      sync.Mutex
+	events  []Event
+	noted   int
+	failure *Failure
+	asks    []KnownGap
 }
 
 // lane is a detail stream under the parent whose cursor it accounts for.
@@ -90,6 +92,7 @@ func newSession(spec Spec, sink Sink, gaps GapSource, asker Asker, opts Options)
 		served:   map[string]*servedGap{},
 		help:     map[string]*time.Timer{},
 		pages:    gapPages{average: firstGapBytes},
+		mail:     make(chan letter, 1), delivered: make(chan struct{}),
 	}
 	s.learn(spec.Command.Secrets...)
 	return s
@@ -152,13 +155,16 @@ func (s *session) converse(ctx context.Context, c child) Outcome {
 	defer end()
 	s.over = over
 	s.background.Go(func() { s.watch(ctx) })
-	s.background.Go(func() { s.send("start", &s.start) })
+	go s.deliver()
 
+	s.send("start", &s.start)
 	s.read(durable)
 	exit := s.awaitExit()
 	end()
 	s.stopTimers()
 	s.background.Wait()
+	close(s.mail)
+	<-s.delivered
 	if ctx.Err() != nil {
 		s.abort(s.cancellation(ctx)) // a cancellation that comes before the judgement wins
 	}
@@ -309,11 +315,14 @@ func (s *session) doneSaid(m *protocol.Done) error {
 		return &protocol.Violation{Subtype: protocol.RecordCountMismatch, MessageType: m.Type(),
 			Expected: []string{fmt.Sprintf("records_emitted %d, as counted", s.records)}, Received: fmt.Sprint(m.RecordsEmitted)}
 	}
-	if m.Status == protocol.DoneSucceeded || s.confined() {
-		s.cur.close() // staged cursors may follow: everything before them is finished
-	} else {
-		s.dropTail()
+	switch {
+	case m.Status == protocol.DoneSucceeded:
+	case s.confined():
+		s.dropTail(s.blocked())
+	default:
+		s.dropTail(nil)
 	}
+	s.cur.close() // what is left is finished, and staged cursors may follow it
 	if f := s.flush(); f != nil {
 		return f
 	}
@@ -322,16 +331,25 @@ func (s *session) doneSaid(m *protocol.Done) error {
 	return nil
 }
 
-// dropTail leaves out what no finished slice contains.
-func (s *session) dropTail() {
+// dropTail leaves out what no finished slice contains: of the given streams, or
+// of all of them.
+func (s *session) dropTail(only map[string]bool) {
 	records, gaps := s.cur.truncate()
-	for i := range records {
-		s.streams[records[i].Stream].collected--
+	for _, r := range records {
+		if only != nil && !only[r.Stream] {
+			s.cur.add(r, r.Data)
+			continue
+		}
+		s.streams[r.Stream].collected--
+		s.dropped++
 	}
-	for i := range gaps {
-		s.streams[gaps[i].Stream].gaps--
+	for _, g := range gaps {
+		if only != nil && !only[g.Stream] {
+			s.cur.addGap(g)
+			continue
+		}
+		s.streams[g.Stream].gaps--
 	}
-	s.dropped += int64(len(records))
 }
 
 // bound keeps the run's memory small. A slice that does not fit is committed in

@@ -27,6 +27,11 @@ func newDialect(c *pgx.ConnConfig) *dialect {
 	return &dialect{where: fmt.Sprintf("%s/%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), c.Database)}
 }
 
+// Begin needs no care: the server makes writers of one row wait in line.
+func (d *dialect) Begin(ctx context.Context, writer *sql.DB) (*sql.Tx, error) {
+	return writer.BeginTx(ctx, nil)
+}
+
 func (d *dialect) ForUpdate() string { return " FOR UPDATE" }
 
 func (d *dialect) Snapshot() sql.IsolationLevel { return sql.LevelRepeatableRead }

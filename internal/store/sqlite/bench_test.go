@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"pdpp/internal/store"
 	"pdpp/internal/store/storetest"
@@ -39,7 +40,7 @@ func BenchmarkRawUpsert(b *testing.B) {
 		b.Fatal(err)
 	}
 	s.Close()
-	db, err := sql.Open("sqlite", dsn(path, Options{}, writerCacheKiB, "journal_mode(WAL)", "synchronous(FULL)")+"&_txlock=immediate")
+	db, err := sql.Open("sqlite", dsn(path, time.Second, writerCacheKiB, "journal_mode(WAL)", "synchronous(FULL)")+"&_txlock=immediate")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"time"
 	"unsafe"
 
 	"pdpp/internal/store/sqlstore"
@@ -17,9 +18,10 @@ const rowsPerStatement = 50
 // dialect is SQLite's part of the store. Its statements are prepared once and
 // live on the writer's connection.
 type dialect struct {
-	where  string
-	many   *sql.Stmt // rowsPerStatement records
-	single *sql.Stmt // one record
+	where    string
+	patience time.Duration // how long a writer waits for another one
+	many     *sql.Stmt     // rowsPerStatement records
+	single   *sql.Stmt     // one record
 }
 
 func (d *dialect) prepare(ctx context.Context, writer *sql.DB) (err error) {

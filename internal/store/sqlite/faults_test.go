@@ -26,7 +26,7 @@ func wantFault(t *testing.T, err error, want store.Fault, path string) {
 // raw opens the file beside the store.
 func raw(t *testing.T, path string, statements ...string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(path, Options{}, 1024))
+	db, err := sql.Open("sqlite", dsn(path, time.Second, 1024))
 	if err != nil {
 		t.Fatal(err)
 	}

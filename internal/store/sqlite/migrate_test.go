@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -13,7 +14,7 @@ import (
 // TestMigrateFails: a migration that cannot be applied is an error, and what came before it stays.
 func TestMigrateFails(t *testing.T) {
 	t.Parallel()
-	db, err := sql.Open("sqlite", dsn(newPath(t), Options{}, 1024)+"&_txlock=immediate")
+	db, err := sql.Open("sqlite", dsn(newPath(t), time.Second, 1024)+"&_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,12 +48,15 @@ func Open(ctx context.Context, path string, opts Options) (store.Store, error) {
 
 // open is Open with further settings for the writer, which tests use to make faults.
 func open(ctx context.Context, path string, opts Options, pragmas ...string) (store.Store, error) {
-	d := &dialect{where: path}
+	if opts.BusyTimeout <= 0 {
+		opts.BusyTimeout = defaultBusyTimeout
+	}
+	d := &dialect{where: path, patience: opts.BusyTimeout}
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", d.Classify(err))
 	}
 	pragmas = append([]string{"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, pragmas...)
-	writer, err := sql.Open("sqlite", dsn(path, opts, writerCacheKiB, pragmas...)+"&_txlock=immediate")
+	writer, err := sql.Open("sqlite", dsn(path, min(pollTime, opts.BusyTimeout), writerCacheKiB, pragmas...)+"&_txlock=immediate")
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -68,16 +71,19 @@ func open(ctx context.Context, path string, opts Options, pragmas ...string) (st
 
 // assemble migrates through the writer and adds the readers.
 func assemble(ctx context.Context, writer *sql.DB, d *dialect, opts Options) (store.Store, error) {
-	if err := claim(ctx, writer, d.where); err != nil {
+	err := d.patiently(ctx, func() error {
+		if err := claim(ctx, writer, d.where); err != nil {
+			return err
+		}
+		if err := schema(d.where).Migrate(ctx, writer); err != nil {
+			return err
+		}
+		return d.prepare(ctx, writer)
+	})
+	if err != nil {
 		return nil, err
 	}
-	if err := schema(d.where).Migrate(ctx, writer); err != nil {
-		return nil, err
-	}
-	if err := d.prepare(ctx, writer); err != nil {
-		return nil, err
-	}
-	reader, err := sql.Open("sqlite", dsn(d.where, opts, readerCacheKiB, "query_only(1)"))
+	reader, err := sql.Open("sqlite", dsn(d.where, opts.BusyTimeout, readerCacheKiB, "query_only(1)"))
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +126,7 @@ func create(path string) error {
 }
 
 // dsn names the file for the driver, with the settings of each connection.
-func dsn(path string, opts Options, cacheKiB int, pragmas ...string) string {
-	busy := opts.BusyTimeout
-	if busy <= 0 {
-		busy = defaultBusyTimeout
-	}
+func dsn(path string, busy time.Duration, cacheKiB int, pragmas ...string) string {
 	q := url.Values{"_pragma": {
 		"busy_timeout(" + strconv.FormatInt(busy.Milliseconds(), 10) + ")",
 		"cache_size(-" + strconv.Itoa(cacheKiB) + ")",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"pdpp/internal/store"
 	"pdpp/internal/store/storetest"
@@ -51,7 +52,7 @@ func openFor(t testing.TB, path string, opts Options, pragmas ...string) store.S
 
 func TestUpgrade(t *testing.T) {
 	storetest.RunUpgrade(t, schema("test"), newPath, func(path string) (*sql.DB, error) {
-		db, err := sql.Open("sqlite", dsn(path, Options{}, writerCacheKiB)+"&_txlock=immediate")
+		db, err := sql.Open("sqlite", dsn(path, time.Second, writerCacheKiB)+"&_txlock=immediate")
 		if err == nil {
 			_, err = db.Exec(fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
 		}

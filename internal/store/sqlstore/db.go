@@ -102,7 +102,7 @@ func (db *DB) write(ctx context.Context, fn func(*tx) error) error {
 }
 
 func (db *DB) transact(ctx context.Context, fn func(*tx) error) error {
-	t, err := db.writer.BeginTx(ctx, nil)
+	t, err := db.dialect.Begin(ctx, db.writer)
 	if err != nil {
 		return err
 	}

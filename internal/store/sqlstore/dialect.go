@@ -11,6 +11,8 @@ import (
 type Dialect interface {
 	// Rebind turns ? placeholders into those of the database.
 	Rebind(query string) string
+	// Begin starts a write transaction.
+	Begin(ctx context.Context, writer *sql.DB) (*sql.Tx, error)
 	// ForUpdate is the clause that locks the rows a SELECT returns until the
 	// transaction ends, or nothing where writers exclude each other anyway.
 	ForUpdate() string

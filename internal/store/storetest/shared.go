@@ -18,6 +18,7 @@ func RunShared(t *testing.T, target func(t *testing.T) string, open Opener) {
 		"StartRace":         testStartRace,
 		"ManifestRace":      testManifestRace,
 		"Takeover":          testSharedTakeover,
+		"BusyNeighbour":     testBusyNeighbour,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -198,4 +199,34 @@ func testSharedTakeover(t *testing.T, d shared) {
 	}
 	same(t, cursors(t, old, "c", ""), want)
 	put(t, fresh, m, live("a", "new"))
+}
+
+// testBusyNeighbour: a process that commits without a pause does not keep others out.
+func testBusyNeighbour(t *testing.T, d shared) {
+	stores := d.stores(t, 2)
+	l := begin(t, stores[0], "busy", "r1")
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			var records []store.Record
+			for i := range 200 {
+				records = append(records, live(fmt.Sprint("k", i), fmt.Sprint(n)))
+			}
+			if _, err := stores[0].CommitSlice(t.Context(), l, store.Slice{Records: records}, Now); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	for i := range 10 {
+		connect(t, stores[1], fmt.Sprint("c", i))
+	}
+	close(stop)
+	<-stopped
 }

@@ -1,0 +1,163 @@
+package launch
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp/manifest"
+)
+
+const minimal = `{"protocol_version":"0.1.0","connector_id":"NAME","version":"1","display_name":"X","streams":[
+ {"name":"notes","semantics":"append_only","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+
+// install writes a foreign connector's folder; a mode of 0 leaves the executable out.
+func install(t *testing.T, dir, name, body string, mode os.FileMode) {
+	t.Helper()
+	folder := filepath.Join(dir, name)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(file, text string, mode os.FileMode) {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("manifest.json", body, 0o644)
+	if mode != 0 {
+		write("connector", "#!/bin/sh\n", mode)
+	}
+}
+
+// host writes a program that answers as pdpp-connectors does.
+func host(t *testing.T, script string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "host")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func named(name string) string { return strings.ReplaceAll(minimal, "NAME", name) }
+
+func TestForeignConnector(t *testing.T) {
+	dir := t.TempDir()
+	install(t, dir, "weather", named("weather"), 0o755)
+	c, err := Catalog{Dir: dir}.Find(t.Context(), "weather")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Name != "weather" || c.Builtin || c.Path != filepath.Join(dir, "weather", "connector") || len(c.Args) != 0 || c.Manifest.Key() != "weather" {
+		t.Errorf("connector = %+v", c)
+	}
+	t.Chdir(dir) // a relative directory still gives an absolute path: the child starts elsewhere
+	if c, err := (Catalog{Dir: "."}).Find(t.Context(), "weather"); err != nil || !filepath.IsAbs(c.Path) {
+		t.Errorf("path = %s, %v", c.Path, err)
+	}
+}
+
+func TestForeignConnectorFaults(t *testing.T) {
+	dir := t.TempDir()
+	install(t, dir, "headless", named("headless"), 0)
+	install(t, dir, "limp", named("limp"), 0o644)
+	install(t, dir, "masked", named("github"), 0o755)
+	install(t, dir, "broken", `{"protocol_version":"9","connector_id":"broken","version":"1","display_name":"X","colour":"red","streams":[{"name":"notes"}]}`, 0o755)
+	install(t, dir, "garbled", "{", 0o755)
+	if err := os.MkdirAll(filepath.Join(dir, "folder", "connector"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	install(t, dir, "folder", named("folder"), 0)
+	catalog := Catalog{Dir: dir}
+	for name, want := range map[string]string{
+		"headless": "has no executable file named connector",
+		"limp":     "make it executable",
+		"folder":   "has no executable file named connector",
+		"masked":   "declares the key github; name the folder after the key",
+		"garbled":  "manifest of connector garbled: read manifest as JSON",
+	} {
+		if _, err := catalog.Find(t.Context(), name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error = %v, want %q in it", name, err, want)
+		}
+	}
+	_, err := catalog.Find(t.Context(), "broken")
+	var problems manifest.Problems
+	if !errors.As(err, &problems) {
+		t.Fatalf("error = %v", err)
+	}
+	for _, path := range []string{"protocol_version", "colour", "streams[0].semantics", "streams[0].schema", "streams[0].primary_key"} {
+		if !strings.Contains(err.Error(), path) {
+			t.Errorf("%s is not on the list of problems:\n%v", path, err)
+		}
+	}
+}
+
+func TestUnknownConnectorNamesWhatIsInstalled(t *testing.T) {
+	dir := t.TempDir()
+	install(t, dir, "weather", named("weather"), 0o755)
+	elsewhere := t.TempDir()
+	install(t, elsewhere, "linked", named("linked"), 0o755)
+	if err := os.Symlink(filepath.Join(elsewhere, "linked"), filepath.Join(dir, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{"empty", "Not-A-Name"} { // no manifest; no connector name
+		if err := os.Mkdir(filepath.Join(dir, other), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	catalog := Catalog{Host: host(t, `echo '[{"name":"github"},{"name":"gmail"}]'`), Dir: dir}
+	for _, name := range []string{"whether", "empty"} {
+		_, err := catalog.Find(t.Context(), name)
+		if !errors.Is(err, ErrUnknownConnector) || !strings.Contains(err.Error(), "installed are: github, gmail, linked, weather") {
+			t.Errorf("%s: error = %v", name, err)
+		}
+	}
+	for _, name := range []string{"", "..", "../weather", "a/b", "Weather", strings.Repeat("w", 65)} {
+		if _, err := catalog.Find(t.Context(), name); !errors.Is(err, ErrUnknownConnector) || !strings.Contains(err.Error(), "is not a connector name") {
+			t.Errorf("%q: error = %v", name, err)
+		}
+	}
+	if names, err := (Catalog{Dir: filepath.Join(dir, "nowhere")}).Names(t.Context()); err != nil || len(names) > 0 {
+		t.Errorf("a directory that does not exist holds %v, %v", names, err)
+	}
+}
+
+func TestBuiltinConnector(t *testing.T) {
+	dir := t.TempDir()
+	install(t, dir, "github", named("github"), 0o755)
+	path := host(t, `[ -z "$HOME$PDPP_HOME" ] || exit 3
+case "$1 $2" in
+"list --json") echo '[{"name":"github"}]' ;;
+"manifest github") cat <<'END'
+`+named("github")+`
+END
+;;
+*) echo "no such question: $*" >&2; exit 2 ;;
+esac`)
+	t.Setenv("PDPP_HOME", "not for the host")
+	c, err := Catalog{Host: path, Dir: dir}.Find(t.Context(), "github")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Connector{Name: "github", Builtin: true, Path: path, Args: []string{"run", "github"}} // not the foreign one
+	c.Manifest = nil
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Errorf("connector (-want +got):\n%s", diff)
+	}
+}
+
+func TestHostFaults(t *testing.T) {
+	for script, want := range map[string]string{
+		`echo "out of order" >&2; exit 4`: "ask host list: exit status 4: out of order",
+		`echo nonsense`:                   "read the list of built-in connectors",
+		`[ "$1" = list ] && echo '[{"name":"github"}]' || echo '{}'`: "manifest of connector github",
+	} {
+		if _, err := (Catalog{Host: host(t, script)}).Find(t.Context(), "github"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v, want %q in it", err, want)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pdpp/internal/interaction"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/protocol"
+)
+
+func TestRunIsStored(t *testing.T) {
+	b := newBed(t)
+	r := b.run(t, "collects", Request{})
+	mustSucceed(t, r)
+	if diff := cmp.Diff([]string{"1", "2"}, b.keys(t)); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	found, err := b.store.Search(t.Context(), store.SearchQuery{ConnectionID: connection, Text: "two"})
+	if err != nil || len(found) != 1 || found[0].Key != "2" {
+		t.Errorf("search = %v, %v", found, err)
+	}
+	if diff := cmp.Diff(Counts{Written: 2}, r.Counts); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	row := b.row(t, r.RunID)
+	if row.Status != store.RunSucceeded || row.RecordsEmitted != 2 || *row.ReportedRecords != 2 || row.CompletedAt == nil || row.Trigger != store.TriggerManual {
+		t.Errorf("run = %+v", row)
+	}
+	if !strings.Contains(string(row.Checkpoint), `"commit_status":"committed"`) || !strings.Contains(string(row.Facts), `"stream":"notes"`) {
+		t.Errorf("checkpoint = %s, facts = %s", row.Checkpoint, row.Facts)
+	}
+	kinds := b.timeline(t, r.RunID)
+	if kinds[0] != "run.started" || kinds[len(kinds)-1] != "run.completed" || !strings.Contains(strings.Join(kinds, " "), "run.progress_reported") {
+		t.Errorf("timeline = %v", kinds)
+	}
+	body, generation, err := b.store.Manifest(t.Context(), "sample")
+	if conn, _ := b.store.Connection(t.Context(), connection); err != nil || generation != 1 || conn.ManifestGeneration != 1 || !bytes.Contains(body, []byte(`"Sample"`)) {
+		t.Errorf("manifest generation %d, connection %+v: %v", generation, conn, err)
+	}
+	if _, err := b.store.ActiveLease(t.Context(), connection); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the lease is still held: %v", err)
+	}
+}
+
+// started gives the START that a run's connector heard, and its environment.
+func (b *bed) started(t *testing.T, req Request) (start, env string, r Result) {
+	t.Helper()
+	r = b.run(t, "echoes", req)
+	mustSucceed(t, r)
+	text := func(key string) string {
+		rec, err := b.store.Record(t.Context(), connection, "notes", key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s struct {
+			Title string `json:"title"`
+		}
+		if err := unmarshal(rec.Data, &s); err != nil {
+			t.Fatal(err)
+		}
+		return s.Title
+	}
+	return text("start"), text("env"), r
+}
+
+func TestNextRunStartsFromTheCursors(t *testing.T) {
+	b := newBed(t)
+	if start, _, _ := b.started(t, Request{}); !strings.Contains(start, `"state":{}`) || strings.Contains(start, "catch_up_state") {
+		t.Errorf("first START = %s", start)
+	}
+	mustSucceed(t, b.run(t, "collects", Request{}))
+	start, _, r := b.started(t, Request{RecoveryOnly: true})
+	for _, want := range []string{`"state":{"notes":{"n":1}}`, `"catch_up_state":{"notes":{"n":2}}`, `"collection_mode":"incremental"`,
+		`"recovery_only":true`, `"run_id":"` + r.RunID + `"`, `"filesystem":{}`} {
+		if !strings.Contains(start, want) {
+			t.Errorf("START = %s, want %s in it", start, want)
+		}
+	}
+	if strings.Contains(start, "interactive") {
+		t.Errorf("interactive is offered although nobody can be asked: %s", start)
+	}
+	start, _, _ = b.started(t, Request{Mode: protocol.FullRefresh, Scope: []protocol.StreamScope{{Name: "notes"}}})
+	if !strings.Contains(start, `"state":{}`) || !strings.Contains(start, `"streams":[{"name":"notes"}]`) || strings.Contains(start, "catch_up_state") {
+		t.Errorf("START of a full refresh = %s", start)
+	}
+}
+
+func TestFailedRunIsStored(t *testing.T) {
+	b := newBed(t)
+	b.env["SAMPLE_TOKEN"], b.env["SAMPLE_CLIENT_SECRET"] = "hunter2-very-secret", "swordfish-very-secret"
+	r := b.run(t, "fails", Request{})
+	if r.Status != runner.Failed || r.Failure.Reason != runner.ReasonConnectorFailed {
+		t.Fatalf("run ended as %s: %v", r.Status, r.Failure)
+	}
+	if diff := cmp.Diff([]string{"1"}, b.keys(t)); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	row := b.row(t, r.RunID)
+	if row.Status != store.RunFailed || row.FailureReason != "connector_reported_failed" || row.TerminalReason != "connector" ||
+		!strings.Contains(string(row.ConnectorError), `"provider_down"`) || !strings.Contains(row.Error, "refused [redacted]") {
+		t.Errorf("run = %+v", row)
+	}
+	if !strings.Contains(r.StderrTail, "token is [redacted] and [redacted]") {
+		t.Errorf("stderr tail = %q", r.StderrTail)
+	}
+	b.mustNotHold(t, "hunter2-very-secret")
+	b.mustNotHold(t, "swordfish-very-secret")
+}
+
+// mustNotHold looks through every byte that the store has written.
+func (b *bed) mustNotHold(t *testing.T, secret string) {
+	t.Helper()
+	files, err := filepath.Glob(b.path + "*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no database files: %v", err)
+	}
+	for _, f := range files {
+		content, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(content, []byte(secret)) {
+			t.Errorf("%s holds %q", filepath.Base(f), secret)
+		}
+	}
+}
+
+// The question is stored, the answer is not: not in a row, not in the timeline.
+func TestInteractionIsStoredWithoutItsAnswer(t *testing.T) {
+	b := newBed(t)
+	var desk interaction.Desk
+	req := Request{Ask: desk.Ask}
+	open := make(chan []store.Interaction, 1)
+	req.Options.Observe = func(u runner.Update) {
+		if u.Asking == nil {
+			return
+		}
+		go func() {
+			for len(desk.Open("")) == 0 { // until the run has put its question on the desk
+			}
+			q := desk.Open("")[0]
+			stored, err := b.store.OpenInteractions(t.Context(), connection)
+			if err != nil {
+				t.Error(err)
+			}
+			open <- stored
+			answer := protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseSuccess, Data: []byte(`{"password":"correct-horse-battery"}`)}
+			if err := desk.Answer(q.RunID, answer); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	r := b.run(t, "asks", req)
+	mustSucceed(t, r)
+	q := (<-open)[0]
+	if q.RequestID != "q1" || q.RunID != r.RunID || q.Kind != protocol.AskCredentials || q.Message != "sign in" || q.ExpiresAt == nil {
+		t.Errorf("open question = %+v", q)
+	}
+	if left := q.ExpiresAt.Sub(q.OpenedAt).Hours(); left < 0.9 || left > 1 {
+		t.Errorf("the question is open for %v hours, want one", left)
+	}
+	if still, err := b.store.OpenInteractions(t.Context(), ""); err != nil || len(still) > 0 {
+		t.Errorf("still open: %v, %v", still, err)
+	}
+	b.mustNotHold(t, "correct-horse-battery")
+	if strings.Contains(r.StderrTail, "horse") {
+		t.Errorf("stderr tail = %q", r.StderrTail)
+	}
+}
+
+func TestGapsAreServedToTheNextRun(t *testing.T) {
+	b := newBed(t)
+	r := b.run(t, "defers", Request{})
+	mustSucceed(t, r)
+	if diff := cmp.Diff(Counts{GapsReported: 2}, r.Counts); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	gaps := func() map[string]protocol.GapStatus {
+		list, err := b.store.ListGaps(t.Context(), store.GapQuery{ConnectionID: connection})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]protocol.GapStatus{}
+		for _, g := range list {
+			out[g.ParentStream+"/"+g.RecordKey] = g.Status
+		}
+		return out
+	}
+	if diff := cmp.Diff(map[string]protocol.GapStatus{"notes/a": protocol.GapPending, "notes/b": protocol.GapPending}, gaps()); diff != "" {
+		t.Errorf("gaps (-want +got):\n%s", diff)
+	}
+	start, _, _ := b.started(t, Request{}) // serves both and settles none: they return to pending
+	for _, want := range []string{`"record_key":"a"`, `"parent_stream":"notes"`, `"detail_locator":{"path":"/b"}`, `"status":"pending"`, `:detail-gap-page:1:gap:`} {
+		if !strings.Contains(start, want) {
+			t.Errorf("START = %s, want %s in it", start, want)
+		}
+	}
+	r = b.run(t, "defers", Request{})
+	mustSucceed(t, r)
+	if diff := cmp.Diff(Counts{Written: 2, GapsRecovered: 2}, r.Counts); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]protocol.GapStatus{"notes/a": protocol.GapRecovered, "notes/b": protocol.GapRecovered}, gaps()); diff != "" {
+		t.Errorf("gaps after recovery (-want +got):\n%s", diff)
+	}
+}
+
+func TestRunThatCannotStart(t *testing.T) {
+	b := newBed(t)
+	l := b.launcher(t, "collects")
+	if _, err := l.Run(t.Context(), Request{ConnectionID: "nowhere"}); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("unknown connection: %v", err)
+	}
+	l.Connectors = Catalog{}
+	if _, err := l.Run(t.Context(), Request{ConnectionID: connection}); !errors.Is(err, ErrUnknownConnector) {
+		t.Errorf("unknown connector: %v", err)
+	}
+	if runs, err := b.store.ListRuns(t.Context(), store.RunQuery{}); err != nil || len(runs) > 0 {
+		t.Errorf("runs = %v, %v", runs, err)
+	}
+	l = b.launcher(t, "collects")
+	l.Bindings = nil
+	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	if err != nil || r.Failure == nil || r.Failure.Reason != runner.ReasonBindingMissing {
+		t.Errorf("missing binding: %v, %v", r.Failure, err)
+	}
+	if row := b.row(t, r.RunID); row.Status != store.RunFailed || row.FailureReason != "runtime_binding_missing" {
+		t.Errorf("run = %+v", row)
+	}
+}

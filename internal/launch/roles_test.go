@@ -1,0 +1,148 @@
+package launch
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.uber.org/goleak"
+
+	"pdpp/protocol"
+)
+
+// The test binary plays the connector: a role named in this variable replaces
+// the tests.
+const roleVariable = "LAUNCH_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if role := roles[os.Getenv(roleVariable)]; role != nil {
+		c := &connector{lines: protocol.NewLineReader(os.Stdin, 0), dec: protocol.NewDecoder(protocol.ToConnector)}
+		c.start, _ = c.hear().(*protocol.Start)
+		role(c)
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+type connector struct {
+	start   *protocol.Start
+	lines   *protocol.LineReader
+	dec     *protocol.Decoder
+	records int64
+}
+
+func (c *connector) hear() protocol.Message {
+	line, err := c.lines.Next()
+	if err != nil {
+		return nil
+	}
+	m, err := c.dec.Decode(line)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(17)
+	}
+	return m
+}
+
+func (c *connector) say(ms ...protocol.Message) {
+	out := bufio.NewWriter(os.Stdout)
+	for _, m := range ms {
+		if m.Type() == protocol.TypeRecord {
+			c.records++
+		}
+		line, err := protocol.AppendLine(nil, m)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(18)
+		}
+		_, _ = out.Write(line)
+	}
+	_ = out.Flush()
+}
+
+func (c *connector) done() {
+	c.say(&protocol.Done{Status: protocol.DoneSucceeded, RecordsEmitted: c.records})
+	for c.hear() != nil {
+	}
+	os.Exit(0)
+}
+
+// await blocks until the test releases the FIFO.
+func await() {
+	f, err := os.Open(os.Getenv("AWAIT"))
+	if err == nil {
+		_, err = f.Read(make([]byte, 1))
+	}
+	if err != nil {
+		os.Exit(19)
+	}
+}
+
+func note(key, title string) *protocol.Record {
+	data, _ := jsontext.AppendQuote([]byte(`{"id":"`+key+`","title":`), title)
+	return &protocol.Record{Stream: "notes", Key: key, Data: append(data, '}'), EmittedAt: "2026-01-02T03:04:05Z"}
+}
+
+func cursor(n int, mode protocol.CursorMode) *protocol.State {
+	return &protocol.State{Stream: "notes", Mode: mode, Cursor: fmt.Appendf(nil, `{"n":%d}`, n), Accounted: &protocol.KeyCoverage{}}
+}
+
+var roles = map[string]func(*connector){
+	"collects": func(c *connector) {
+		c.say(note("1", "one"), note("2", "two"), cursor(1, protocol.SteadyState), cursor(2, protocol.CatchUp))
+		c.say(&protocol.Progress{Message: "nearly there"})
+		c.done()
+	},
+	"echoes": func(c *connector) { // what it was given, as a record
+		start, _ := protocol.AppendLine(nil, c.start)
+		c.say(note("start", string(bytes.TrimSpace(start))), note("env", strings.Join(os.Environ(), "\n")))
+		c.done()
+	},
+	"waits between slices": func(c *connector) {
+		c.say(note("before", "x"), cursor(1, protocol.SteadyState), &protocol.Progress{Message: "ready"})
+		await()
+		c.say(note("after", "x"), cursor(2, protocol.SteadyState))
+		c.done()
+	},
+	"waits for ever": func(c *connector) {
+		c.say(note("before", "x"), cursor(1, protocol.SteadyState), &protocol.Progress{Message: "ready"})
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	},
+	"asks": func(c *connector) {
+		seconds := 3600.0
+		c.say(&protocol.Interaction{RequestID: "q1", Kind: protocol.AskCredentials, Message: "sign in", TimeoutSeconds: &seconds})
+		r, _ := c.hear().(*protocol.InteractionResponse)
+		fmt.Fprintf(os.Stderr, "got %s\n", r.Data)
+		c.say(&protocol.Progress{Message: "signed in with " + string(r.Data)}, note("1", string(r.Status)), cursor(1, protocol.SteadyState))
+		c.done()
+	},
+	"defers": func(c *connector) {
+		for _, gap := range c.start.DetailGaps {
+			c.say(&protocol.DetailGapAttempted{GapID: gap.GapID, LeaseID: gap.LeaseID, Stream: gap.Stream},
+				&protocol.Record{Stream: "details", Key: string(gap.RecordKey), Data: jsontext.Value(`{"id":"` + string(gap.RecordKey) + `"}`), EmittedAt: "2026-01-02"},
+				&protocol.DetailGapRecovered{GapID: gap.GapID, LeaseID: gap.LeaseID, Stream: gap.Stream})
+		}
+		if len(c.start.DetailGaps) == 0 {
+			for _, key := range []string{"a", "b"} {
+				c.say(&protocol.DetailGap{Stream: "details", ParentStream: "notes", RecordKey: protocol.WireKey(key), Reason: protocol.ReasonRateLimited,
+					Retryable: true, DetailLocator: jsontext.Value(`{"path":"/` + key + `"}`)})
+			}
+			c.say(&protocol.State{Stream: "notes", Cursor: jsontext.Value(`{"n":1}`),
+				Accounted: &protocol.KeyCoverage{RequiredKeys: protocol.KeyList{"a", "b"}, GapKeys: protocol.KeyList{"a", "b"}}})
+		}
+		c.done()
+	},
+	"fails": func(c *connector) {
+		c.say(note("1", "kept"), cursor(1, protocol.SteadyState), note("2", "dropped"))
+		fmt.Fprintln(os.Stderr, "token is "+os.Getenv("SAMPLE_TOKEN")+" and "+os.Getenv("SAMPLE_CLIENT_SECRET"))
+		c.say(&protocol.Done{Status: protocol.DoneFailed, RecordsEmitted: c.records,
+			Error: &protocol.DoneError{Code: "provider_down", Message: "refused " + os.Getenv("SAMPLE_TOKEN")}})
+		os.Exit(1)
+	},
+}
