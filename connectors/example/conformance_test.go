@@ -7,4 +7,4 @@ import (
 )
 
 // TestConformance runs the whole suite against the built connector host.
-func TestConformance(t *testing.T) { connectortest.Run(t, connectortest.Example(t)) }
+func TestConformance(t *testing.T) { connectortest.Run(t, connectortest.LumenTarget(t, "example")) }

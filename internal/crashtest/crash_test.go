@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 // TestKill is the kill test. Its log states the count and the result.
 func TestKill(t *testing.T) {
-	target, runner := connectortest.Example(t), buildRunner(t)
+	target, runner := connectortest.LumenTarget(t, "example"), buildRunner(t)
 	for _, database := range []string{"sqlite", "postgres"} {
 		t.Run(database, func(t *testing.T) {
 			t.Parallel()

@@ -26,14 +26,19 @@ func BuiltIn(t *testing.T, name string) launch.Connector {
 	return c
 }
 
-// Example is the example connector against the Lumen simulator. Other packages
-// use it too, whenever they need a real connector at work.
-func Example(t *testing.T) Target {
+// LumenTarget is a built-in connector against the Lumen simulator: the example,
+// or a fresh copy of it. Other packages use it too, whenever they need a real
+// connector at work.
+func LumenTarget(t *testing.T, name string) Target {
 	t.Helper()
+	c := BuiltIn(t, name)
+	prefix := c.Manifest.EnvPrefix()
 	return Target{
-		Connector:  BuiltIn(t, "example"),
-		Start:      func(t *testing.T) *Sim { return Lumen(t, lumen.Config{Seed: 7, Events: 450, Notes: 90, Threads: 70}) },
-		Credential: "PDPP_EXAMPLE_TOKEN",
+		Connector: c,
+		Start: func(t *testing.T) *Sim {
+			return startLumen(t, prefix, lumen.Config{Seed: 7, Events: 450, Notes: 90, Threads: 70})
+		},
+		Credential: prefix + "_TOKEN",
 		Changes: []providersim.Mutation{
 			{Op: "append_events", N: 30}, {Op: "edit_notes", N: 4}, {Op: "add_notes", N: 3},
 			{Op: "touch_threads", N: 3}, {Op: "add_threads", N: 5},
@@ -49,8 +54,9 @@ func Example(t *testing.T) Target {
 	}
 }
 
-// Lumen starts a simulated Lumen Notebook on loopback.
-func Lumen(t *testing.T, cfg lumen.Config) *Sim {
+// startLumen starts a simulated Lumen Notebook on loopback, and names the
+// variables that lead a connector of this prefix to it.
+func startLumen(t *testing.T, prefix string, cfg lumen.Config) *Sim {
 	t.Helper()
 	cfg.Token = "tok-under-test"
 	s, err := lumen.Start(cfg)
@@ -59,7 +65,7 @@ func Lumen(t *testing.T, cfg lumen.Config) *Sim {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	return &Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{
-		"PDPP_EXAMPLE_TOKEN": cfg.Token, "PDPP_EXAMPLE_BASE_URL": s.BaseURL,
+		prefix + "_TOKEN": cfg.Token, prefix + "_BASE_URL": s.BaseURL,
 	}}
 }
 
