@@ -118,10 +118,7 @@ func throttledList(t *testing.T, target Target) {
 	if requests := b.Sim.Gate.Stats(); requests.WhileLimited > len(target.Connector.Manifest.Streams) {
 		t.Errorf("%d requests were made after the provider asked to wait", requests.WhileLimited)
 	}
-	b.Sim.Gate.Clear()
-	b.Clock += gapPatience
-	b.Succeed(t)
-	b.VerifyComplete(t)
+	b.heal(t)
 }
 
 func expiredCredential(t *testing.T, target Target) {
@@ -134,10 +131,7 @@ func expiredCredential(t *testing.T, target Target) {
 	if e := result.DoneError; e == nil || e.Code != "auth_failure" || e.RecoveryHint == nil || e.RecoveryHint.Action != protocol.RefreshCredentials {
 		t.Errorf("the failure does not ask for new credentials: %+v", result.DoneError)
 	}
-	b.Sim.Gate.Clear()
-	b.Clock += gapPatience
-	b.Succeed(t)
-	b.VerifyComplete(t)
+	b.heal(t)
 }
 
 func missingCredential(t *testing.T, target Target) {
@@ -182,10 +176,8 @@ func malformedAnswers(t *testing.T, target Target) {
 				b.Verify(t) // nothing was lost to the fault, so nothing needed declaring
 			}
 			b.Sim.Gate.Clear()
-			b.Clock += gapPatience
-			b.Run(t, launch.Request{Mode: protocol.FullRefresh})
-			b.Succeed(t)
-			b.VerifyComplete(t)
+			b.Run(t, launch.Request{Mode: protocol.FullRefresh}) // what was declared as skipped comes back with it
+			b.heal(t)
 		})
 	}
 }
