@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pdpp/internal/interaction"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/protocol"
@@ -47,6 +46,24 @@ func TestRunIsStored(t *testing.T) {
 	}
 	if _, err := b.store.ActiveLease(t.Context(), connection); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the lease is still held: %v", err)
+	}
+}
+
+// A reader of the change feed sees the deletion; a reader of records does not
+// see the record.
+func TestTombstoneIsObservable(t *testing.T) {
+	t.Attr("spec", "RT-07.1")
+	b := newBed(t)
+	mustSucceed(t, b.run(t, "deletes", Request{}))
+	if diff := cmp.Diff([]string{"2"}, b.keys(t)); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	changes, err := b.store.Changes(t.Context(), store.RecordQuery{ConnectionID: connection, Stream: "notes"})
+	if err != nil || len(changes) != 2 {
+		t.Fatalf("changes = %+v, %v", changes, err)
+	}
+	if last := changes[1]; last.Key != "1" || !last.Deleted || last.Data != nil || last.EmittedAt == "" {
+		t.Errorf("last change = %+v, want the tombstone of 1", last)
 	}
 }
 
@@ -130,49 +147,6 @@ func (b *bed) mustNotHold(t *testing.T, secret string) {
 		if bytes.Contains(content, []byte(secret)) {
 			t.Errorf("%s holds %q", filepath.Base(f), secret)
 		}
-	}
-}
-
-// The question is stored, the answer is not: not in a row, not in the timeline.
-func TestInteractionIsStoredWithoutItsAnswer(t *testing.T) {
-	b := newBed(t)
-	var desk interaction.Desk
-	req := Request{Ask: desk.Ask}
-	open := make(chan []store.Interaction, 1)
-	req.Options.Observe = func(u runner.Update) {
-		if u.Asking == nil {
-			return
-		}
-		go func() {
-			for len(desk.Open("")) == 0 { // until the run has put its question on the desk
-			}
-			q := desk.Open("")[0]
-			stored, err := b.store.OpenInteractions(t.Context(), connection)
-			if err != nil {
-				t.Error(err)
-			}
-			open <- stored
-			answer := protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseSuccess, Data: []byte(`{"password":"correct-horse-battery"}`)}
-			if err := desk.Answer(q.RunID, answer); err != nil {
-				t.Error(err)
-			}
-		}()
-	}
-	r := b.run(t, "asks", req)
-	mustSucceed(t, r)
-	q := (<-open)[0]
-	if q.RequestID != "q1" || q.RunID != r.RunID || q.Kind != protocol.AskCredentials || q.Message != "sign in" || q.ExpiresAt == nil {
-		t.Errorf("open question = %+v", q)
-	}
-	if left := q.ExpiresAt.Sub(q.OpenedAt).Hours(); left < 0.9 || left > 1 {
-		t.Errorf("the question is open for %v hours, want one", left)
-	}
-	if still, err := b.store.OpenInteractions(t.Context(), ""); err != nil || len(still) > 0 {
-		t.Errorf("still open: %v, %v", still, err)
-	}
-	b.mustNotHold(t, "correct-horse-battery")
-	if strings.Contains(r.StderrTail, "horse") {
-		t.Errorf("stderr tail = %q", r.StderrTail)
 	}
 }
 

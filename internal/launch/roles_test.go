@@ -103,6 +103,11 @@ var roles = map[string]func(*connector){
 		c.say(note("start", string(bytes.TrimSpace(start))), note("env", strings.Join(os.Environ(), "\n")))
 		c.done()
 	},
+	"deletes": func(c *connector) {
+		c.say(note("1", "one"), note("2", "two"), cursor(1, protocol.SteadyState))
+		c.say(&protocol.Record{Stream: "notes", Key: "1", Op: protocol.OpDelete}, cursor(2, protocol.SteadyState))
+		c.done()
+	},
 	"waits between slices": func(c *connector) {
 		c.say(note("before", "x"), cursor(1, protocol.SteadyState), &protocol.Progress{Message: "ready"})
 		await()

@@ -1,0 +1,149 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pdpp/protocol"
+)
+
+func (s *session) record(m *protocol.Record) error {
+	st := s.streams[m.Stream]
+	if st == nil {
+		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
+	}
+	semantic, v := st.gate(m)
+	if v != nil {
+		return v
+	}
+	r, data := Record{Stream: st.name, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic}, []byte(m.Data)
+	if m.Op == protocol.OpDelete {
+		r.Deleted, data = true, nil
+		if r.EmittedAt == "" {
+			r.EmittedAt = storedTime(time.Now()) // a tombstone may come without its time
+		}
+	}
+	s.cur.add(r, data)
+	st.collected++
+	s.records++
+	s.bound()
+	return nil
+}
+
+func (s *session) state(ctx context.Context, m *protocol.State) error {
+	st := s.streams[m.Stream]
+	if st == nil {
+		return s.undeclared(protocol.UndeclaredState, m.Type(), m.Stream)
+	}
+	c := Cursor{Stream: st.name, Mode: m.Mode, Cursor: cloneValue(m.Cursor)}
+	// The cursors of a stream move in the order they came: none passes one that waits.
+	now := st.slice && len(st.staged) == 0
+	if len(st.details) > 0 {
+		accounted, err := s.sliceAccounted(ctx, st, m.Accounted)
+		if err != nil {
+			return err
+		}
+		now = now && accounted
+	}
+	if !now {
+		st.staged[m.Mode] = c
+		return nil
+	}
+	st.moved = true
+	s.cur.move(c)
+	s.cur.close()
+	if s.committer.idle() {
+		s.handover()
+	}
+	return nil
+}
+
+func (s *session) doneSaid(m *protocol.Done) error {
+	s.done = m
+	if m.RecordsEmitted != s.records {
+		return &protocol.Violation{Subtype: protocol.RecordCountMismatch, MessageType: m.Type(),
+			Expected: []string{fmt.Sprintf("records_emitted %d, as counted", s.records)}, Received: fmt.Sprint(m.RecordsEmitted)}
+	}
+	switch {
+	case m.Status == protocol.DoneSucceeded:
+	case s.confined():
+		s.dropTail(s.blocked())
+	default:
+		s.dropTail(nil)
+	}
+	s.cur.close() // what is left is finished, and staged cursors may follow it
+	if f := s.flush(); f != nil {
+		return f
+	}
+	s.child.CloseStdin() // the acknowledgement: DONE was consumed and the records are durable
+	s.linger = time.AfterFunc(s.opts.ExitGrace, s.child.Terminate)
+	return nil
+}
+
+// dropTail leaves out what no finished slice contains: of the given streams, or
+// of all of them.
+func (s *session) dropTail(only map[string]bool) {
+	records, gaps := s.cur.truncate()
+	for _, r := range records {
+		if only != nil && !only[r.Stream] {
+			s.cur.add(r, r.Data)
+			continue
+		}
+		s.streams[r.Stream].collected--
+		s.dropped++
+	}
+	for _, g := range gaps {
+		if only != nil && !only[g.Stream] {
+			s.cur.addGap(g)
+			continue
+		}
+		s.streams[g.Stream].gaps--
+	}
+}
+
+// bound keeps the run's memory small. A slice that does not fit is committed in
+// parts, the cursor with the last of them: delivering it again is harmless.
+func (s *session) bound() {
+	if s.cur.open() >= s.opts.MaxOpenBytes {
+		s.cur.close()
+	}
+	if len(s.cur.slice.Records) >= s.opts.BatchRecords || s.cur.size >= s.opts.MaxOpenBytes {
+		s.handover()
+	}
+}
+
+// handover gives finished slices, if there are any, to the committer.
+func (s *session) handover() {
+	if s.cur.finished() {
+		s.give()
+	}
+}
+
+// give hands the finished slices and the timeline to the committer. What belongs
+// to the open slice moves to the next batch: a record becomes durable with its
+// slice, not before it, because a run that starts over might never hear of its
+// deletion.
+func (s *session) give() {
+	next := <-s.committer.free
+	s.cur.split(next)
+	s.takeEvents()
+	s.committer.work <- s.cur
+	s.cur = next
+}
+
+// flush makes every finished slice durable and waits for it.
+func (s *session) flush() *Failure {
+	if s.cur.finished() || len(s.cur.slice.Attempts) > 0 {
+		s.give()
+	}
+	return s.committer.wait()
+}
+
+func (s *session) undeclared(sub protocol.Subtype, t protocol.MessageType, name string) *protocol.Violation {
+	v := &protocol.Violation{Subtype: sub, MessageType: t, Stream: name, Received: "stream " + quoted(name)}
+	for _, st := range s.order {
+		v.Expected = append(v.Expected, st.name)
+	}
+	return v
+}
