@@ -19,6 +19,7 @@ type event struct {
 	Output      string
 	Elapsed     float64
 	FailedBuild string
+	Key, Value  string // of attr
 }
 
 // result is what became of one test or one package.
@@ -27,7 +28,8 @@ type result struct {
 	state   string // "", "pass", "fail" or "skip"; "" is still running
 	elapsed float64
 	output  strings.Builder
-	build   string // import path whose build failed
+	figures []string // what the test measured, in its own words
+	build   string   // import path whose build failed
 	tests   []*result
 	byName  map[string]*result
 }
@@ -81,6 +83,10 @@ func (s *summary) take(line []byte, progress io.Writer) {
 	switch e.Action {
 	case "output":
 		target.output.WriteString(e.Output)
+	case "attr":
+		if e.Key == "result" {
+			target.figures = append(target.figures, e.Value)
+		}
 	case "pass", "fail", "skip":
 		target.state, target.elapsed = e.Action, e.Elapsed
 		if target == p {

@@ -51,6 +51,20 @@ func TestAllPass(t *testing.T) {
 	}
 }
 
+func TestResultIsShownWhenItHolds(t *testing.T) {
+	t.Parallel()
+	figure := `{"Action":"attr","Package":"p","Test":"TestA","Key":"result","Value":"12 of 12"}`
+	out, ok := summarize(t, figure, passA, passP)
+	wantEnd(t, out, "1 passed, 0 failed, 0 skipped", "TestA: 12 of 12")
+	if !ok {
+		t.Errorf("ok = false:\n%s", out)
+	}
+	out, _ = summarize(t, figure, `{"Action":"fail","Package":"p","Test":"TestA","Elapsed":0.1}`, failP)
+	if strings.Contains(out, "12 of 12") {
+		t.Errorf("a failed test shows its result:\n%s", out)
+	}
+}
+
 func TestFailureShowsItsOutput(t *testing.T) {
 	t.Parallel()
 	out, ok := summarize(t,

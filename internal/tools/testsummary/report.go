@@ -18,7 +18,7 @@ type totals struct {
 // report prints skips, failures and the totals, and says whether all is well.
 func (s *summary) report(w io.Writer) bool {
 	var n totals
-	var skips, failures strings.Builder
+	var figures, skips, failures strings.Builder
 	shownBuilds := map[string]bool{}
 	for _, p := range s.packages {
 		failedBefore := n.failed
@@ -26,6 +26,9 @@ func (s *summary) report(w io.Writer) bool {
 			switch t.state {
 			case "pass":
 				n.passed++
+				for _, text := range t.figures {
+					fmt.Fprintf(&figures, "%s: %s\n", t.name, text)
+				}
 			case "skip":
 				n.skipped++
 				fmt.Fprintf(&skips, "SKIP  %s %s%s\n", p.name, t.name, oneLine(t.output.String()))
@@ -54,6 +57,7 @@ func (s *summary) report(w io.Writer) bool {
 		}
 	}
 
+	section(w, figures.String())
 	section(w, skips.String())
 	section(w, failures.String())
 	section(w, s.stray.String())
