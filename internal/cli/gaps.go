@@ -13,7 +13,7 @@ import (
 
 func (a *app) gapsCommand() *cobra.Command {
 	cmd := a.gapsListCommand("gaps", "Show what is missing, and decide about it")
-	cmd.AddCommand(a.gapsListCommand("list", "List gaps, oldest first"), a.gapsRetryCommand(), a.gapsIgnoreCommand(), a.gapsExplainCommand())
+	cmd.AddCommand(a.gapsListCommand("list", "List what is missing, oldest first"), a.gapsRetryCommand(), a.gapsIgnoreCommand(), a.gapsExplainCommand())
 	return cmd
 }
 
@@ -33,7 +33,7 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			q.ConnectionID, q.Status = id, protocol.GapStatus(status)
+			q.ConnectionID, q.Status, q.Missing = id, protocol.GapStatus(status), status == ""
 			gaps, err := st.ListGaps(ctx, q)
 			if err != nil {
 				return err
@@ -44,7 +44,7 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 	}
 	a.connectionFlag(cmd, "only gaps of this connection")
 	cmd.Flags().StringVar(&q.Stream, "stream", "", "only gaps of this stream")
-	cmd.Flags().StringVar(&status, "status", "", "only gaps with this status: "+joined(protocol.GapStatuses))
+	cmd.Flags().StringVar(&status, "status", "", "only gaps with this status instead of all that are still missing: "+joined(protocol.GapStatuses))
 	cmd.Flags().IntVar(&q.Limit, "limit", 100, "at most this many")
 	return cmd
 }

@@ -97,6 +97,7 @@ type GapQuery struct {
 	ConnectionID string
 	Stream       string
 	Status       protocol.GapStatus
+	Missing      bool // leave out what has been recovered
 	Limit        int
 }
 

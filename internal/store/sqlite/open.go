@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlstore"
@@ -73,6 +75,9 @@ func open(ctx context.Context, path string, opts Options, pragmas ...string) (st
 func assemble(ctx context.Context, writer *sql.DB, d *dialect, opts Options) (store.Store, error) {
 	err := d.patiently(ctx, func() error {
 		if err := claim(ctx, writer, d.where); err != nil {
+			return err
+		}
+		if err := look(ctx, writer); err != nil {
 			return err
 		}
 		if err := schema(d.where).Migrate(ctx, writer); err != nil {
@@ -163,6 +168,18 @@ func claim(ctx context.Context, writer *sql.DB, path string) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// look reads the table of schema versions. A damaged file fails here at once,
+// where the migrations would try it again for seconds.
+func look(ctx context.Context, writer *sql.DB) error {
+	var versions int
+	err := writer.QueryRowContext(ctx, `SELECT count(*) FROM goose_db_version`).Scan(&versions)
+	var e *sqlite.Error
+	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_ERROR {
+		return nil // a new file has no such table yet
+	}
+	return err
 }
 
 type rowQuerier interface {

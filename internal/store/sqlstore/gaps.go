@@ -156,6 +156,9 @@ func (db *DB) ListGaps(ctx context.Context, q store.GapQuery) ([]store.Gap, erro
 	f.is("connection_id", q.ConnectionID)
 	f.is("stream", q.Stream)
 	f.is("status", string(q.Status))
+	if q.Missing {
+		f.add("status <> ?", string(protocol.GapRecovered))
+	}
 	return list(ctx, db, db.reader, scanOwnerGap, `SELECT `+gapColumns+` FROM connector_detail_gaps`+f.where()+
 		` ORDER BY created_at, gap_id LIMIT ?`, append(f.args, limitOr(q.Limit, 100))...)
 }

@@ -202,4 +202,7 @@ func testGapLeases(t *testing.T, s store.Store) {
 	_, err = s.CommitSlice(ctx, l, store.Slice{Recovered: []store.GapRef{refOf(again[0])}}, Now.Add(time.Hour))
 	ok(t, err)
 	same(t, gapOf(t, s, "c", "a").Status, protocol.GapRecovered)
+	missing, err := s.ListGaps(ctx, store.GapQuery{ConnectionID: "c", Missing: true})
+	ok(t, err)
+	same(t, len(missing), 2)
 }
