@@ -119,7 +119,7 @@ func freshDatabase(t *testing.T, seed uint64) string {
 
 // counter does something once the provider has seen a number of requests.
 type counter struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // guards everything below, the timer that then sets included
 	left int
 	then func()
 }
@@ -127,16 +127,12 @@ type counter struct {
 func (c *counter) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
-		var then func()
 		if c.left > 0 {
 			if c.left--; c.left == 0 {
-				then = c.then
+				c.then()
 			}
 		}
 		c.mu.Unlock()
-		if then != nil {
-			then()
-		}
 		next.ServeHTTP(rw, r)
 	})
 }
@@ -146,16 +142,16 @@ func (c *counter) arm(k plan, kill func()) (disarm func()) {
 	var done sync.WaitGroup
 	var timer *time.Timer
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.left = k.Requests
 	c.then = func() {
 		done.Add(1)
 		timer = time.AfterFunc(k.Delay, func() { defer done.Done(); kill() })
 	}
-	c.mu.Unlock()
 	return func() {
 		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.left = 0
-		c.mu.Unlock()
 		if timer != nil && timer.Stop() {
 			done.Done()
 		}
