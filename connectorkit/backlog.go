@@ -54,8 +54,8 @@ func (l *lane) fold(ctx context.Context, p *pass) (string, error) {
 
 // backlogLocator finds the window again. It holds content times, never an offset.
 type backlogLocator struct {
-	Kind   string `json:"kind"`
-	window `json:",inline"`
+	Kind string `json:"kind"`
+	window
 }
 
 // backlogName tells what a backlog stands for: list records and details, or,
