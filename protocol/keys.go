@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -66,7 +67,7 @@ func (l *KeyList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 var (
-	errKeyText error = wireError("a key: a non-empty string or a number")
+	errKeyText error = wireError("a key: a non-empty string without NUL, or a number")
 	errKeyList error = wireError("keys: an array of strings and numbers")
 )
 
@@ -74,7 +75,7 @@ func keyText(v jsontext.Value) (string, error) {
 	switch v.Kind() {
 	case '"':
 		b, err := jsontext.AppendUnquote(nil, v)
-		if err == nil && len(b) == 0 {
+		if err == nil && !storable(string(b)) {
 			err = errKeyText
 		}
 		return string(b), err
@@ -97,12 +98,17 @@ func CompoundKey(parts ...string) string {
 	return string(append(b, ']'))
 }
 
+// storable reports whether a key can be kept by every store: PostgreSQL has no
+// text with a NUL in it, and a key must mean the same everywhere. Inside a
+// compound key a NUL is escaped.
+func storable(key string) bool { return key != "" && strings.IndexByte(key, 0) < 0 }
+
 // recordKey reads the key of a RECORD: a non-empty string or a non-empty array of them.
 func recordKey(v jsontext.Value) (string, bool) {
 	switch v.Kind() {
 	case '"':
 		s, err := unquote(v)
-		return s, err == nil && s != ""
+		return s, err == nil && storable(s)
 	case '[':
 		var parts []string
 		if json.Unmarshal(v, &parts) != nil || len(parts) == 0 {

@@ -31,7 +31,7 @@ func TestKeysKeepLiteralText(t *testing.T) {
 }
 
 func TestKeysRefused(t *testing.T) {
-	for _, literal := range []string{`""`, `true`, `[]`, `{}`} {
+	for _, literal := range []string{`""`, `"a\u0000b"`, `true`, `[]`, `{}`} {
 		var key WireKey
 		if err := json.Unmarshal([]byte(literal), &key); err == nil {
 			t.Errorf("%s is the key %q", literal, key)

@@ -12,7 +12,7 @@ func flag(t *rapid.T, label string) bool   { return rapid.Bool().Draw(t, label) 
 // messages draws a valid message of each type.
 var messages = map[MessageType]func(*rapid.T) Message{
 	TypeRecord: func(t *rapid.T) Message {
-		r := &Record{Stream: text(t, "stream"), Key: text(t, "key"), Op: oneFrom(t, []Op{OpUpsert, OpDelete}, "op")}
+		r := &Record{Stream: text(t, "stream"), Key: someKey.Draw(t, "key"), Op: oneFrom(t, []Op{OpUpsert, OpDelete}, "op")}
 		if r.Op == OpUpsert || flag(t, "has data") {
 			r.Data, r.EmittedAt = anyObject.Draw(t, "data"), "2026-01-02"+anyText.Draw(t, "time")
 		}
@@ -49,7 +49,7 @@ var messages = map[MessageType]func(*rapid.T) Message{
 	},
 	TypeDetailGap: func(t *rapid.T) Message {
 		g := &DetailGap{
-			Stream: text(t, "stream"), ParentStream: maybe(t, someText, "parent"), RecordKey: WireKey(text(t, "key")),
+			Stream: text(t, "stream"), ParentStream: maybe(t, someKey, "parent"), RecordKey: WireKey(someKey.Draw(t, "key")),
 			Reason: Reason(text(t, "reason")), Retryable: flag(t, "retryable"), DetailLocator: maybe(t, anyObject, "locator"),
 			ListCursor: maybe(t, anyObject, "list"), LastError: maybe(t, anyObject, "error"),
 			Status: oneFrom(t, []GapStatus{"", GapPending}, "status"), ReferenceOnly: flag(t, "reference_only"),
@@ -82,7 +82,7 @@ var messages = map[MessageType]func(*rapid.T) Message{
 	TypeDetailGapRecovered: func(t *rapid.T) Message {
 		return &DetailGapRecovered{
 			GapID: text(t, "gap"), Stream: text(t, "stream"), LeaseID: maybe(t, someText, "lease"),
-			RecordKey: WireKey(maybe(t, someText, "key")), ReferenceOnly: true,
+			RecordKey: WireKey(maybe(t, someKey, "key")), ReferenceOnly: true,
 		}
 	},
 	TypeAssistance: func(t *rapid.T) Message {

@@ -52,7 +52,7 @@ func (d *Decoder) record() (Message, *Violation) {
 
 var recordRules = map[string]string{
 	"stream":     "stream: a non-empty string",
-	"key":        "key: a non-empty string or a non-empty array of non-empty strings",
+	"key":        "key: a non-empty string without NUL, or a non-empty array of non-empty strings",
 	"op":         `op: absent, null, "upsert" or "delete"`,
 	"emitted_at": "emitted_at: an ISO 8601 time",
 	"data":       "data: an object",

@@ -9,7 +9,7 @@ import (
 
 func TestRecordRules(t *testing.T) {
 	const (
-		stream, key = "stream: a non-empty string", "key: a non-empty string or a non-empty array of non-empty strings"
+		stream, key = "stream: a non-empty string", "key: a non-empty string without NUL, or a non-empty array of non-empty strings"
 		op, data    = `op: absent, null, "upsert" or "delete"`, "data: an object"
 		at          = "emitted_at: an ISO 8601 time"
 	)
@@ -29,6 +29,7 @@ func TestRecordRules(t *testing.T) {
 		{`{"key":7}`, InvalidField, key, "key: number"},
 		{`{"key":{}}`, InvalidField, key, "key: object"},
 		{`{"key":[]}`, InvalidField, key, "key: array"},
+		{`{"key":"a\u0000b"}`, InvalidField, key, "key: string"},
 		{`{"key":["a",""]}`, InvalidField, key, "key: array"},
 		{`{"key":["a",7]}`, InvalidField, key, "key: array"},
 		{`{"key":["a",null]}`, InvalidField, key, "key: array"},
