@@ -39,36 +39,24 @@ func readCaps(env func(string) string, prefix string) caps {
 	return c
 }
 
-// budget is what is left of the caps. All passes of a run share one. Its unit is
-// the attempt, successful or not: that is what the provider counts (PB-01).
-type budget struct {
-	caps
-	now      func() time.Time
-	attempts int
-	began    time.Time
+// deadline makes the owner's wall clock bind, or not. It bounds detail work
+// alone, so it binds while a detail is fetched: a wait for one that would
+// outlast the run is deferred, and a list is read whatever the time.
+func (r *run) deadline(binds bool) {
+	r.budget.WallClock = 0
+	if binds {
+		r.budget.WallClock = r.caps.wallClock
+	}
 }
 
-func newBudget(c caps, now func() time.Time) *budget { return &budget{caps: c, now: now} }
-
-// spent reports whether another attempt would exceed a cap. It is asked between
-// attempts only, and the first question starts the clock: a fetch in flight is
-// never interrupted, and starting up costs nothing.
-func (b *budget) spent() bool {
-	if b.fetches > 0 && b.attempts >= b.fetches {
-		return true
-	}
-	if b.wallClock <= 0 {
-		return false
-	}
-	now := b.now()
-	if b.began.IsZero() {
-		b.began = now
-	}
-	return now.Sub(b.began) >= b.wallClock
+// spent reports whether another detail attempt would exceed a cap. The unit is
+// the attempt, successful or not: that is what the provider counts (PB-01). All
+// passes of a run share one budget.
+func (r *run) spent() bool {
+	r.deadline(true)
+	defer r.deadline(false)
+	return r.budget.Exhausted(r.p.Now()) != ""
 }
-
-// attempt counts one outbound fetch.
-func (b *budget) attempt() { b.attempts++ }
 
 // tail bounds how many gaps a run writes one by one once it has stopped
 // fetching. All passes of a run share one.

@@ -7,9 +7,6 @@ import (
 	"pdpp/protocol"
 )
 
-// densityStop is how many fetches may fail in a row before the lane stops.
-const densityStop = 8
-
 // deferral is why a detail is not here yet.
 type deferral struct {
 	reason     protocol.Reason
@@ -39,6 +36,9 @@ var pressure = deferral{
 
 // deferralOf is what a failed fetch means for its item, and for those after it.
 func (l *lane) deferralOf(e *Error) (deferral, *stop) {
+	if s := ownStop(e.stopped); s != nil {
+		return s.deferral, s
+	}
 	d := deferral{
 		reason: protocol.ReasonTemporaryUnavailable, class: string(e.Class), status: e.Status,
 		retryable: true, retryAfter: e.RetryAfter,
@@ -59,11 +59,11 @@ func (l *lane) deferralOf(e *Error) (deferral, *stop) {
 		d.reason, d.retryable = protocol.Reason(e.Class), false
 		return d, nil
 	case Unavailable:
-		if l.failures >= densityStop {
+		if l.failures >= l.r.knobs.densityStop {
 			return d, &stop{deferral: pressure}
 		}
 	default:
-		if l.failures >= densityStop {
+		if l.failures >= l.r.knobs.densityStop {
 			return d, &stop{deferral: deferral{reason: d.reason, class: d.class, retryable: true}}
 		}
 	}

@@ -66,7 +66,7 @@ func (l *lane) slice(ctx context.Context, p *pass, items []Item) (*protocol.KeyC
 func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
 	p.accounted = nil
 	for i, item := range items {
-		if p.stop == nil && !l.book.handled(item) && l.r.budget.spent() {
+		if p.stop == nil && !l.book.handled(item) && l.r.spent() {
 			p.stop = capStop
 			if err := l.announce(ctx, p.stop); err != nil {
 				return err
@@ -152,15 +152,19 @@ func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
 	if err := l.r.out.flush(ctx); err != nil {
 		return nil, nil, err
 	}
-	l.r.budget.attempt()
-	records, err := l.Fetch(ctx, item)
+	l.r.deadline(true)
+	records, err := patiently(ctx, l.r, func() ([]Record, error) {
+		l.r.budget.Spend()
+		return l.Fetch(ctx, item)
+	})
+	l.r.deadline(false)
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
 	if err != nil {
 		d, stop := l.deferralOf(classify(err))
 		l.r.log.Warn("detail was not fetched", "stream", l.Detail, "reason", d.reason, "cause", err)
-		return &d, stop, nil
+		return &d, stop, l.r.transitions(ctx)
 	}
 	l.failures = 0
 	var d *deferral

@@ -14,6 +14,11 @@
 // Failures are returned as *Error with a Class. What follows from a class (end
 // the run, fail the stream, record a gap, stop the lane) is decided here.
 //
+// Requests go through the client of Setup.HTTP, or through Setup.Sender for any
+// other transport. Nothing else waits for a provider: the pace adapts to what it
+// bears, failures are repeated within a budget, and what was learned travels to
+// the next run on the bookmarks, without a line of the author's.
+//
 // Three owner caps bound the detail work of a run, where X is the manifest's
 // EnvPrefix. They are off unless set to a positive number:
 //
@@ -21,5 +26,6 @@
 //	X_MAX_RUN_WALL_CLOCK_MS            time since the first attempt
 //	X_MAX_TAIL_DEFERRAL_GAPS_PER_RUN   gaps written one by one after a stop
 //
-// A manifest that wants them declares them as environment variables.
+// The owner's variables for the pace are in docs/operations.md. A manifest need
+// not declare any of these.
 package connectorkit

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pdpp/connectorkit/governhttp"
+	"pdpp/governor"
 	"pdpp/protocol"
 )
 
@@ -41,7 +42,10 @@ type Error struct {
 	Class      Class
 	Status     int           // HTTP status, zero when there is none
 	RetryAfter time.Duration // how long the provider asks to wait
+	RetryTold  bool          // it did ask, even if for no time at all
 	Err        error
+
+	stopped governor.Reason // why we gave the request up, when that was our choice
 }
 
 func (e *Error) Error() string {
@@ -53,18 +57,34 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Kind is what the failure says about the provider, which decides whether the
+// request is sent again and how the pace changes. A 503 asks to slow down as a
+// 429 does, although an owner reads it as an outage.
+func (e *Error) Kind() governor.Kind {
+	switch {
+	case e.Class == RateLimited, e.Class == Unavailable && e.Status == http.StatusServiceUnavailable:
+		return governor.Throttled
+	case e.Class == Unavailable:
+		return governor.Failed
+	default:
+		return governor.Rejected
+	}
+}
+
 // Fail classifies err.
 func Fail(c Class, err error) error { return &Error{Class: c, Err: err} }
 
-// ByStatus classifies an answer by its status alone; nil for 2xx. A connector's
-// own classification handles what its provider does differently, then falls
-// back to this.
+// ByStatus classifies an answer by its status and its general headers; nil for
+// 2xx. A 403 that names a wait or a spent quota is a limit, not a refusal. A
+// connector's own classification handles what its provider does differently,
+// then falls back to this.
 func ByStatus(r *governhttp.Response) error {
-	e := &Error{Status: r.Status, RetryAfter: r.RetryAfter}
+	e := &Error{Status: r.Status, RetryAfter: r.RetryAfter, RetryTold: r.RetryTold}
 	switch {
 	case r.Status >= 200 && r.Status < 300:
 		return nil
-	case r.Status == http.StatusTooManyRequests:
+	case r.Status == http.StatusTooManyRequests,
+		r.Status == http.StatusForbidden && governhttp.Meaning(r) == governor.Throttled:
 		e.Class = RateLimited
 	case r.Status == http.StatusRequestTimeout, r.Status >= 500:
 		e.Class = Unavailable
@@ -83,7 +103,30 @@ func ByStatus(r *governhttp.Response) error {
 }
 
 // classify finds the class that an author gave, or one for a failed transport.
+// A request that was given up keeps the class of its last attempt and says
+// whether giving up was our choice.
 func classify(err error) *Error {
+	e := classOf(err)
+	var s *governhttp.Stopped
+	if !errors.As(err, &s) {
+		return e
+	}
+	given := *e
+	given.stopped = s.Reason
+	switch {
+	case given.Class != unclassified:
+	case s.Limited():
+		given.Class = RateLimited
+	default:
+		given.Class = Unavailable
+	}
+	if s.RetryAfter > 0 {
+		given.RetryAfter = s.RetryAfter
+	}
+	return &given
+}
+
+func classOf(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
@@ -112,6 +155,9 @@ type verdict struct {
 // verdictOf words a failure for the owner. Its text is fixed, so that nothing of
 // the provider's answer can reach a message.
 func (r *run) verdictOf(e *Error) verdict {
+	if text := ownWords[e.stopped]; text != "" {
+		return verdict{string(e.stopped), text, true, protocol.RetryByRuntime}
+	}
 	switch e.Class {
 	case RateLimited:
 		return verdict{r.c.Manifest.Key() + "_rate_limited", "the provider asked to slow down", true, protocol.RetryByRuntime}

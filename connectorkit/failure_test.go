@@ -151,7 +151,7 @@ func TestDensityStop(t *testing.T) {
 				return &Error{Class: class}
 			}
 			r := succeeded(t, v.run(t, collecting(t, a.lane()), options{scope: laneScope}))
-			if len(a.fetches) != 3+densityStop || len(a.lists) != 1 {
+			if len(a.fetches) != 3+defaultDensityStop || len(a.lists) != 1 {
 				t.Errorf("%d fetches, %d lists", len(a.fetches), len(a.lists))
 			}
 			gaps := all[*protocol.DetailGap](r)
@@ -166,15 +166,15 @@ func TestDensityStop(t *testing.T) {
 // passing fault after them.
 func TestFinalAnswersDoNotStopTheLane(t *testing.T) {
 	t.Parallel()
-	a, v := newArchive(3*densityStop, 100), newVault()
+	a, v := newArchive(3*defaultDensityStop, 100), newVault()
 	a.fetch = func(n int, _ string) error {
-		if n%densityStop == 0 {
+		if n%defaultDensityStop == 0 {
 			return &Error{Class: Unavailable}
 		}
 		return &Error{Class: []Class{Gone, NotFound, Forbidden}[n%3]}
 	}
 	r := succeeded(t, v.run(t, collecting(t, a.lane()), options{scope: laneScope}))
-	if len(a.fetches) != 3*densityStop || len(v.pendingGaps()) != 3 {
+	if len(a.fetches) != 3*defaultDensityStop || len(v.pendingGaps()) != 3 {
 		t.Errorf("%d fetches, pending %q", len(a.fetches), v.pendingGaps())
 	}
 	for _, g := range all[*protocol.DetailGap](r) {

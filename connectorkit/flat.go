@@ -58,7 +58,7 @@ func (f *flat) forward(ctx context.Context) error {
 		if err := f.r.out.flush(ctx); err != nil {
 			return err
 		}
-		page, err := f.Page(ctx, at)
+		page, err := patiently(ctx, f.r, func() (Page, error) { return f.Page(ctx, at) })
 		if len(at) > 0 && len(read) == 0 && err != nil && classify(err).Class == CursorRejected {
 			f.r.log.Warn("stored cursor was rejected: starting over", "stream", f.Stream)
 			at = nil
@@ -106,23 +106,11 @@ func (f *flat) slice(ctx context.Context, page Page, next jsontext.Value) error 
 	if err := f.r.declare(ctx, f.Stream, &left); err != nil {
 		return err
 	}
-	if err := f.r.out.send(ctx, &protocol.State{Stream: f.Stream, Cursor: next}); err != nil {
+	if err := f.r.state(ctx, &protocol.State{Stream: f.Stream, Cursor: next}); err != nil {
 		return err
 	}
 	if err := f.r.report(ctx, f.Stream, f.count, page.Total, !page.More); err != nil {
 		return err
 	}
 	return f.r.out.flush(ctx)
-}
-
-// stored is a stream's persisted bookmark. A full refresh starts without any.
-func (r *run) stored(stream string, mode protocol.CursorMode) jsontext.Value {
-	switch {
-	case r.start.CollectionMode == protocol.FullRefresh:
-		return nil
-	case mode == protocol.CatchUp:
-		return r.start.CatchUpState[stream]
-	default:
-		return r.start.State[stream]
-	}
 }

@@ -162,5 +162,5 @@ func (l *lane) state(ctx context.Context, mode protocol.CursorMode, mark jsontex
 	if l.anchor == l.List {
 		m.Accounted = account
 	}
-	return l.r.out.send(ctx, m)
+	return l.r.state(ctx, m)
 }

@@ -59,6 +59,8 @@ func (l Lane) begin(r *run) worker {
 	}
 	if r.scope[l.List] == nil {
 		w.anchor = l.Detail // a bookmark must belong to a stream in scope
+	} else {
+		r.bookmarks.accounts[l.List] = true
 	}
 	w.unchanged = r.stored(w.anchor, protocol.SteadyState)
 	if len(w.unchanged) == 0 || w.unchanged.Kind() != '{' {

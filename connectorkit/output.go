@@ -29,6 +29,7 @@ type output struct {
 	buf     []byte
 	closed  bool
 	records int64
+	open    bool // records were sent since the last message that ends a slice
 
 	full  chan []byte
 	empty chan []byte
@@ -78,13 +79,24 @@ func (o *output) sendLocked(ctx context.Context, m protocol.Message) error {
 		return err
 	}
 	o.buf = b
-	if m.Type() == protocol.TypeRecord {
+	switch m.Type() {
+	case protocol.TypeRecord:
 		o.records++
+		o.open = true
+	case protocol.TypeState, protocol.TypeDetailGapRecovered:
+		o.open = false
 	}
 	if len(o.buf) >= flushAt {
 		return o.flushLocked(ctx)
 	}
 	return nil
+}
+
+// sliceOpen reports whether records wait for the message that ends their slice.
+func (o *output) sliceOpen() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.open
 }
 
 // flush hands everything on to the writer.

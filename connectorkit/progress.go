@@ -3,25 +3,37 @@ package connectorkit
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit/governhttp"
+	"pdpp/governor"
 	"pdpp/protocol"
 )
 
-// progressEvery is the least time between two PROGRESS messages of a run.
-const progressEvery = 250 * time.Millisecond
+const (
+	// progressEvery is the least time between two PROGRESS messages of a run.
+	progressEvery = 250 * time.Millisecond
+	// longWait is a wait that a run announces, so that it does not look stuck.
+	longWait = 5 * time.Second
+)
 
 // progress throttles PROGRESS by the injected clock.
 type progress struct{ last time.Time }
 
 // report tells how far a stream is. The last report of a stream always goes out.
 func (r *run) report(ctx context.Context, stream string, count, total int, last bool) error {
+	if err := r.transitions(ctx); err != nil {
+		return err
+	}
 	now := r.p.Now()
 	if !last && !r.progress.last.IsZero() && now.Sub(r.progress.last) < progressEvery {
 		return nil
 	}
 	r.progress.last = now
-	m := &protocol.Progress{Stream: stream, Message: fmt.Sprintf("%s: %d", stream, count)}
+	m := &protocol.Progress{Stream: stream, Message: fmt.Sprintf("%s: %d", stream, count), CollectionRate: r.rate()}
 	done := float64(count)
 	m.Count = &done
 	if total > 0 {
@@ -30,4 +42,120 @@ func (r *run) report(ctx context.Context, stream string, count, total int, last 
 		m.Message = fmt.Sprintf("%s: %d of %d", stream, count, max(total, count))
 	}
 	return r.out.send(ctx, m)
+}
+
+// lastWords closes the account of the pace: what moved the circuit, what the
+// next run should know, and the rate that was reached.
+func (r *run) lastWords(ctx context.Context, failed bool) error {
+	if err := r.transitions(ctx); err != nil {
+		return err
+	}
+	if err := r.statePace(ctx, failed); err != nil {
+		return err
+	}
+	rate := r.rate()
+	if rate == nil {
+		return nil
+	}
+	text := fmt.Sprintf("pace at the end: %.0f requests per minute", rate.EffectiveRatePerMin)
+	return r.out.send(ctx, &protocol.Progress{Message: text, CollectionRate: rate})
+}
+
+// rate is the live rate of the run's main provider. Nil when nothing is paced,
+// which is not a rate of zero (RT-27.2).
+func (r *run) rate() *protocol.CollectionRate {
+	p := r.main()
+	if p == nil {
+		return nil
+	}
+	live, paced := p.governor.Rate()
+	if !paced {
+		return nil
+	}
+	out := &protocol.CollectionRate{
+		Object:            "collection_rate",
+		CurrentIntervalMS: milliseconds(live.Interval), CeilingIntervalMS: milliseconds(live.Ceiling),
+		EffectiveRatePerMin: perMinute(live.Interval), CeilingRatePerMin: perMinute(live.Ceiling),
+	}
+	if b := live.Backoff; b != nil {
+		out.LastBackoff = &protocol.RateBackoff{AtIntervalMS: milliseconds(b.Interval), Reason: "throttle"}
+		if b.Told {
+			out.LastBackoff.Reason = "retry_after"
+		}
+	}
+	return out
+}
+
+func milliseconds(d time.Duration) float64 {
+	return math.Round(float64(d)/float64(time.Microsecond)) / 1000
+}
+
+func perMinute(interval time.Duration) float64 {
+	return math.Round(float64(time.Minute) / float64(max(interval, time.Microsecond)))
+}
+
+// transitions tells every move of a circuit since the last time, one message
+// each. They hold states and counters, nothing of any request (PB-06).
+func (r *run) transitions(ctx context.Context) error {
+	for _, p := range r.providers {
+		for _, t := range p.governor.Transitions() {
+			err := r.out.send(ctx, &protocol.Progress{Message: circuitText[t.To], ProviderBudget: circuitMove(t)})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var (
+	circuitNames = map[governor.CircuitState]protocol.CircuitState{
+		governor.Closed: "closed", governor.Open: "open", governor.HalfOpen: "half_open",
+	}
+	circuitText = map[governor.CircuitState]string{
+		governor.Closed:   "the provider answers again",
+		governor.Open:     "requests kept failing: pausing them",
+		governor.HalfOpen: "trying the provider again",
+	}
+	circuitReasons = map[governor.Trigger]protocol.CircuitReason{
+		governor.TriggerFailure: "provider_failure", governor.TriggerThrottle: "provider_throttle",
+		governor.TriggerReset: "reset_timeout", governor.TriggerSuccess: "success",
+	}
+	circuitTriggers = map[governor.Trigger]protocol.CircuitTrigger{
+		governor.TriggerFailure: "provider_failure", governor.TriggerThrottle: "provider_throttle",
+		governor.TriggerReset: "before_request", governor.TriggerSuccess: "success",
+	}
+)
+
+func circuitMove(t governor.Transition) *protocol.ProviderBudget {
+	tokens := jsontext.Value(`"unbounded"`)
+	if t.Tokens >= 0 {
+		tokens = encode(t.Tokens)
+	}
+	return &protocol.ProviderBudget{
+		Object: "provider_budget_circuit_transition",
+		Circuit: protocol.CircuitChange{
+			Previous: circuitNames[t.From], State: circuitNames[t.To],
+			Reason: circuitReasons[t.Trigger], Trigger: circuitTriggers[t.Trigger],
+		},
+		ElapsedMS: milliseconds(t.Elapsed), RequestCount: float64(t.Requests), RetryTokens: tokens,
+	}
+}
+
+// waiting announces a long wait before it begins. It cannot fail the request:
+// a broken output ends the run by itself.
+func (r *run) waiting(ctx context.Context, w governhttp.Wait) {
+	if w.For < longWait {
+		return
+	}
+	why := " before trying again"
+	switch {
+	case w.Told:
+		why = ", as the provider asked"
+	case w.Source == governhttp.Preflight:
+		why = " to keep to the pace"
+	}
+	text := fmt.Sprintf("waiting %.0f s%s", w.For.Seconds(), why)
+	_ = r.out.send(ctx, &protocol.Progress{Message: text, CollectionRate: r.rate()})
+	_ = r.out.flush(ctx)
 }

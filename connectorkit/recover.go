@@ -86,7 +86,7 @@ func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) 
 	} else if backlog {
 		return nil, nil
 	}
-	if l.r.budget.spent() {
+	if l.r.spent() {
 		return capStop, l.announce(ctx, capStop)
 	}
 	item := Item{Key: string(e.RecordKey), Locator: e.DetailLocator}
@@ -108,7 +108,7 @@ func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) 
 // rest. Every expansion makes progress, even with the budget spent, unless this
 // run has already written its chunk; then the backlog waits, untouched.
 func (l *lane) expand(ctx context.Context, e protocol.GapEntry, span window) (*stop, error) {
-	if l.r.budget.spent() && l.r.tail.full() {
+	if l.r.spent() && l.r.tail.full() {
 		return capStop, nil
 	}
 	item := Item{Key: string(e.RecordKey), Locator: e.DetailLocator}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"pdpp/governor"
 	"pdpp/protocol"
 )
 
@@ -21,8 +22,14 @@ type run struct {
 	answered map[string]string // credentials that the owner gave in this run
 	scope    map[string]*streamScope
 
+	knobs     knobs
+	providers []*provider // in the order they were made
+	bookmarks bookmarks
+	rests     int // open circuits waited out
+
 	trees    *trees
-	budget   *budget
+	caps     caps
+	budget   governor.RunBudget
 	tail     *tail
 	progress progress
 	reports  int            // mismatch reports sent
@@ -34,7 +41,9 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 	return &run{
 		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets,
 		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
-		trees: newTrees(), budget: newBudget(caps, p.Now), tail: newTail(caps), untold: map[string]int{},
+		knobs: readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log), bookmarks: newBookmarks(),
+		trees: newTrees(), caps: caps, budget: governor.RunBudget{Requests: caps.fetches}, tail: newTail(caps),
+		untold: map[string]int{},
 	}
 }
 
@@ -55,6 +64,9 @@ func (r *run) whole(ctx context.Context) ending {
 		}
 	}
 	if told := r.declareUntold(ctx); err == nil {
+		err = told
+	}
+	if told := r.lastWords(ctx, err != nil || len(failed) > 0); err == nil {
 		err = told
 	}
 	if err != nil {
@@ -132,6 +144,9 @@ func (r *run) forward(ctx context.Context, workers []worker) (failed []*failure,
 			return failed, intact, f
 		}
 		r.log.Warn("stream failed", "streams", w.streams(), "code", f.code, "cause", f.cause)
+		if err := r.transitions(ctx); err != nil {
+			return failed, intact, err
+		}
 		for _, name := range w.streams() {
 			if r.scope[name] != nil {
 				failed = append(failed, &failure{stream: name, verdict: f.verdict, cause: f.cause})

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"pdpp/connectorkit/governhttp"
+	"pdpp/governor"
 	"pdpp/protocol"
 )
 
@@ -30,12 +31,32 @@ func (s *Setup) Env(name string) string {
 	return s.r.variable(name)
 }
 
-// HTTP makes the client through which the connector reaches its provider.
-func (s *Setup) HTTP(o governhttp.Options) (*governhttp.Client, error) {
+// HTTP makes a client through which the connector reaches its provider. The
+// options alone give everything: the pace adapts and is remembered from run to
+// run, refusals and failures are repeated, an unwell provider is left alone.
+// Adjustments are for a provider whose documentation says better than that; the
+// owner's variables win over them.
+//
+// All clients share the pace of the one provider that bears the connector's
+// key. A client of another service gets Options.Sender from Setup.Sender.
+func (s *Setup) HTTP(o governhttp.Options, adjust ...func(*governor.Config)) (*governhttp.Client, error) {
+	if o.Sender == nil {
+		o.Sender = s.Sender("", adjust...)
+	}
+	if s.r.knobs.timeout > 0 {
+		o.Timeout = s.r.knobs.timeout
+	}
 	if o.Now == nil {
 		o.Now = s.r.p.Now
 	}
 	return governhttp.New(o)
+}
+
+// Sender is the request path to a provider over any transport: mail commands,
+// pages in a browser. Each name has one in a run, and an empty name is the
+// connector's key. It belongs into Open; the first call's adjustments count.
+func (s *Setup) Sender(provider string, adjust ...func(*governor.Config)) *governhttp.Sender {
+	return s.r.provider(provider, adjust).sender
 }
 
 var (

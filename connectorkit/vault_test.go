@@ -231,6 +231,8 @@ func (s *session) handle(m protocol.Message, w io.Writer) {
 		s.commit()
 		if m.Accounted != nil {
 			s.accounted("STATE", m.Accounted)
+		} else if m.Stream == "threads" && s.streams["messages"] {
+			s.Errorf("STATE of an anchor has no account, so it would wait for the end of the run")
 		}
 	case *protocol.DetailGap:
 		s.gap(m)

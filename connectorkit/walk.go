@@ -54,7 +54,8 @@ func (w *walk) page(ctx context.Context) error {
 	if err := w.l.r.out.flush(ctx); err != nil {
 		return err
 	}
-	page, err := w.l.ListPage(ctx, Window{Before: w.span.Before, After: w.span.Floor, Token: w.token})
+	at := Window{Before: w.span.Before, After: w.span.Floor, Token: w.token}
+	page, err := patiently(ctx, w.l.r, func() (ListPage, error) { return w.l.ListPage(ctx, at) })
 	if err != nil {
 		return err
 	}

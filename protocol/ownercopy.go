@@ -1,12 +1,17 @@
 package protocol
 
 // OwnerCopy is the sentence that an owner reads for a deferred item. The error
-// class wins over the wire reason, because a run cap and an exhausted retry
-// budget share the reason retry_exhausted and mean different things (RT-18).
-// Only the source-pressure sentences may say that the service is busy.
+// class wins over the wire reason, because stops that a run chose share the
+// reason retry_exhausted and mean different things (RT-18). Only the
+// source-pressure sentences may say that the service is busy.
 func OwnerCopy(reason Reason, class string) string {
-	if class == ClassRunCap && !reason.SourcePressure() {
-		return ownerCopy[ReasonRunCapDeferred]
+	if own := Reason(class); !reason.SourcePressure() {
+		switch own {
+		case ClassRunCap:
+			return ownerCopy[ReasonRunCapDeferred]
+		case ReasonRetryBudget, ReasonCircuitOpen:
+			return ownerCopy[own]
+		}
 	}
 	if text, ok := ownerCopy[reason]; ok {
 		return text

@@ -57,7 +57,7 @@ func TestRetryExhaustedCopy(t *testing.T) {
 // Only the provider's own pressure reads as such, whatever the class says.
 func TestOnlySourcePressureIsCalledBusy(t *testing.T) {
 	for _, reason := range everyReason() {
-		for _, class := range []string{"", ClassRunCap, ClassUpstreamPressure, "another"} {
+		for _, class := range []string{"", ClassRunCap, string(ReasonRetryBudget), string(ReasonCircuitOpen), ClassUpstreamPressure, "another"} {
 			text := OwnerCopy(reason, class)
 			if busy := strings.Contains(text, "busy"); busy != reason.SourcePressure() {
 				t.Errorf("%s (class %q): %q", reason, class, text)
@@ -79,6 +79,19 @@ func TestRunCapClassWins(t *testing.T) {
 		}
 		if got := OwnerCopy(reason, ClassRunCap); got != want {
 			t.Errorf("%s: %q, want %q", reason, got, want)
+		}
+	}
+}
+
+// A used up retry budget and an open circuit share the reason retry_exhausted;
+// their class tells them apart, except under pressure.
+func TestOwnStopsAreToldApart(t *testing.T) {
+	for _, own := range []Reason{ReasonRetryBudget, ReasonCircuitOpen} {
+		if got, want := OwnerCopy(ReasonRetryExhausted, string(own)), OwnerCopy(own, ""); got != want {
+			t.Errorf("%s reads %q, want %q", own, got, want)
+		}
+		if got := OwnerCopy(ReasonRateLimited, string(own)); got != OwnerCopy(ReasonRateLimited, "") {
+			t.Errorf("%s hides the provider's pressure: %q", own, got)
 		}
 	}
 }

@@ -147,7 +147,8 @@ func TestRunExample(t *testing.T) {
 	}
 	defer sim.Close()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "run", "example")
-	cmd.Env = []string{asMain + "=1", "PDPP_EXAMPLE_BASE_URL=" + sim.BaseURL, "PDPP_EXAMPLE_TOKEN=tok-hush"}
+	cmd.Env = []string{asMain + "=1", "PDPP_EXAMPLE_BASE_URL=" + sim.BaseURL, "PDPP_EXAMPLE_TOKEN=tok-hush",
+		"PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS=5", "PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS=0.1"} // the simulator bears any pace
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	stdin, err := cmd.StdinPipe()

@@ -28,6 +28,8 @@ func TestExample(t *testing.T) {
 			env.Setenv("PDPP_CONNECTORS_BIN", host)
 			env.Setenv("PDPP_HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("PDPP_EXAMPLE_BASE_URL", server.BaseURL)
+			env.Setenv("PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS", "5") // the simulator bears any pace
+			env.Setenv("PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS", "0.1")
 			env.Setenv("TOKEN", server.Sim.Token())
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=0")

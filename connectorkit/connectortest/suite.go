@@ -1,6 +1,8 @@
 package connectortest
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 
@@ -21,11 +23,12 @@ func Run(t *testing.T, target Target) {
 		{"resume", true, resume},
 		{"crash and resume", true, crashAndResume},
 		{"throttled list", true, throttledList},
+		{"limited rate", true, limited},
 		{"expired credential", true, expiredCredential},
 		{"missing credential", target.Credential != "", missingCredential},
 		{"deletion", target.Deletion.Op != "", deletion},
 		{"throttled detail", target.Lane != nil, throttledDetail},
-		{"unavailable detail", target.Lane != nil, unavailableDetail},
+		{"failed detail", target.Lane != nil, failedDetail},
 		{"run cap", target.Lane != nil, runCap},
 		{"wall clock cap", target.Lane != nil, wallClockCap},
 		{"backlog drain", target.Lane != nil, backlogDrain},
@@ -106,19 +109,52 @@ func crashAndResume(t *testing.T, target Target) {
 	}
 }
 
-// throttledList shows that pressure on a list fails the run honestly, keeps
-// what was collected, and heals in the next run.
+// throttledList shows that pressure on a list which outlasts the run fails it
+// honestly, keeps what was collected, and heals in the next run. Once the
+// provider has said how long to wait, nothing more is asked of it.
 func throttledList(t *testing.T, target Target) {
 	b := NewBed(t, target)
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, RetryAfter: providersim.RetrySeconds, Seconds: 30})
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, RetryAfter: providersim.RetrySeconds, Seconds: tooLong})
 	result := b.Run(t, launch.Request{})
 	if result.Status != runner.Failed && len(b.Gaps(t, protocol.GapPending)) == 0 {
 		t.Fatalf("a throttled run ended as %s and declares nothing missing", result.Status)
 	}
-	if requests := b.Sim.Gate.Stats(); requests.WhileLimited > len(target.Connector.Manifest.Streams) {
-		t.Errorf("%d requests were made after the provider asked to wait", requests.WhileLimited)
+	if e := result.DoneError; e == nil || e.Retryable == nil || !*e.Retryable {
+		t.Errorf("the failure does not say that time mends it: %+v", e)
 	}
+	b.keptQuiet(t)
 	b.heal(t)
+}
+
+// tooLong is how many seconds a provider asks for that no run waits.
+const tooLong = 3600
+
+// keptQuiet fails the test when a request was made within an announced wait.
+func (b *Bed) keptQuiet(t *testing.T) {
+	t.Helper()
+	if n := b.Sim.Gate.Stats().WhileLimited; n > 0 {
+		t.Errorf("%d requests were made after the provider asked to wait", n)
+	}
+}
+
+// limited lets the provider hold a rate that the run does not know and exceeds.
+// The run finds the rate, waits exactly as told, and everything arrives.
+func limited(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Bucket, Path: "/", Rate: 200, Burst: 20, RetryAfter: providersim.RetrySeconds})
+	result := b.Succeed(t)
+	stats := b.Sim.Gate.Stats()
+	if stats.Throttled == 0 || stats.Throttled > stats.Requests/4 {
+		t.Errorf("%d of %d requests were refused: the limit was not met, or not learned", stats.Throttled, stats.Requests)
+	}
+	if rate := result.Rate; rate == nil || rate.LastBackoff == nil || rate.LastBackoff.Reason != "retry_after" {
+		t.Errorf("the back-off is not reported: %+v", rate)
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Values(b.bookmarks(t))), func(mark string) bool { return contains(mark, `"pacing_interval_ms":`) }) {
+		t.Error("what was learned is on no bookmark, so the next run begins cold")
+	}
+	b.keptQuiet(t)
+	b.VerifyComplete(t)
 }
 
 func expiredCredential(t *testing.T, target Target) {
@@ -170,6 +206,8 @@ func malformedAnswers(t *testing.T, target Target) {
 		t.Run(string(kind), func(t *testing.T) {
 			b := NewBed(t, target)
 			b.Sim.Fault(t, providersim.Fault{Kind: kind, Path: "/", Skip: 2, Count: 3})
+			b.cap("_RETRY_BUDGET_INITIAL_TOKENS", 0) // a retry would hide the fault,
+			b.cap("_CIRCUIT_BREAKER", 0)             // and so would waiting a minute
 			result := b.Run(t, launch.Request{})
 			declared := len(result.KnownGaps) > 0 || len(b.Gaps(t, protocol.GapPending)) > 0
 			if result.Status == runner.Succeeded && !declared {

@@ -3,12 +3,13 @@ package governhttp
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
+
+	"pdpp/governor"
 )
 
 // What a client does unless its options say otherwise.
@@ -24,7 +25,10 @@ type Options struct {
 	// Header is sent with every request.
 	Header http.Header
 	// Classify turns an answer into the connector's typed error, or nil when the
-	// answer is good. Without it every answer is good.
+	// answer is good. An error with a method Kind() governor.Kind decides what the
+	// answer says about the provider; otherwise Meaning does. Where a wait or a
+	// quota stands in the body, Classify may fill in those members of the answer.
+	// Without it every answer is good, unless its status asks to try again.
 	Classify func(*Response) error
 	// Timeout bounds one attempt from connecting to the last byte of the body.
 	Timeout time.Duration
@@ -32,14 +36,16 @@ type Options struct {
 	MaxBody int64
 	// Transport carries the requests; nil means one that this client owns.
 	Transport http.RoundTripper
-	// Now reads the clock for a Retry-After date when the answer has no Date.
+	// Sender is the request path; nil means one of this client alone, with a
+	// governor named after the host.
+	Sender *Sender
+	// Now reads the clock for an instant in a header when the answer has no Date.
 	Now func() time.Time
 }
 
 // Client sends requests to one provider. It is safe for concurrent use.
 type Client struct {
 	base *url.URL
-	http *http.Client
 	opt  Options
 }
 
@@ -57,8 +63,12 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	// RetryAfter is how long the provider asks to wait; zero when it does not say.
+	// RetryAfter is how long the provider asks to wait. RetryTold tells a wait of
+	// zero from none.
 	RetryAfter time.Duration
+	RetryTold  bool
+	// Quota is what the provider says is left.
+	Quota governor.Quota
 }
 
 // New checks the options and makes a client.
@@ -76,11 +86,32 @@ func New(o Options) (*Client, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Transport == nil {
-		o.Transport = http.DefaultTransport.(*http.Transport).Clone()
+	if o.Sender == nil {
+		o.Sender = NewSender(governor.New(base.Hostname()), SenderOptions{})
 	}
-	client := &http.Client{Transport: o.Transport, CheckRedirect: stayOnHost}
-	return &Client{base: base, http: client, opt: o}, nil
+	if o.Transport == nil {
+		own := http.DefaultTransport.(*http.Transport).Clone()
+		own.MaxIdleConnsPerHost = cap(o.Sender.slots) // each call at work keeps its connection
+		o.Transport = own
+	}
+	o.Header = header(base.User, o.Header)
+	base.User = nil
+	return &Client{base: base, opt: o}, nil
+}
+
+// header spells the names as net/http does, and a user in the base URL as the
+// header that it means.
+func header(user *url.Userinfo, given http.Header) http.Header {
+	h := http.Header{}
+	if user != nil {
+		password, _ := user.Password()
+		secret := base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
+		h.Set("Authorization", "Basic "+secret)
+	}
+	for name, values := range given {
+		h[http.CanonicalHeaderKey(name)] = values
+	}
+	return h
 }
 
 // Get is Do for a plain GET.
@@ -88,63 +119,19 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values) (*Respo
 	return c.Do(ctx, Request{Path: path, Query: query})
 }
 
-// Do makes one attempt. The error is what Classify said, an *Error when no
-// usable answer came, or the context's error when the caller gave up. The
-// response is nil with every error but Classify's.
+// Do sends a request until the answer is final, redirects within the host
+// included. The error is what Classify said, *Stopped when no final answer came,
+// *Error when a final one was not usable, or the cause of the context's end. The
+// response is the last answer; it is nil when the last attempt had none.
+//
+// Collecting only reads, so a request is sent again whatever its method.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
-	attempt, cancel := context.WithTimeout(ctx, c.opt.Timeout)
-	defer cancel()
-	req, err := c.request(attempt, r)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, failure(ctx, attempt, err)
-	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, c.opt.MaxBody+1))
-	_ = resp.Body.Close() // the body is read; an error here changes nothing
-	switch {
-	case err != nil:
-		return nil, failure(ctx, attempt, err)
-	case int64(len(body)) > c.opt.MaxBody:
-		return nil, &Error{Kind: TooLarge, err: fmt.Errorf("body exceeds %d bytes", c.opt.MaxBody)}
-	}
-	out := &Response{Status: resp.StatusCode, Header: resp.Header, Body: body}
-	out.RetryAfter = retryAfter(resp.Header, c.opt.Now)
-	if c.opt.Classify != nil {
-		err = c.opt.Classify(out)
-	}
-	return out, err
-}
-
-func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) {
 	target := c.base.JoinPath(r.Path)
 	target.RawQuery = r.Query.Encode()
 	req, err := http.NewRequestWithContext(ctx, r.Method, target.String(), bytes.NewReader(r.Body))
 	if err != nil {
 		return nil, errors.New("request is malformed: check method and path")
 	}
-	for _, h := range []http.Header{c.opt.Header, r.Header} {
-		for name, values := range h {
-			req.Header[http.CanonicalHeaderKey(name)] = values
-		}
-	}
-	return req, nil
-}
-
-// maxRedirects bounds a chain within one host.
-const maxRedirects = 5
-
-// stayOnHost keeps the credential in the headers with the party it was meant
-// for: another host, and the same host without encryption, are refused.
-func stayOnHost(req *http.Request, via []*http.Request) error {
-	first := via[0].URL
-	if req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
-		return errRedirect
-	}
-	if len(via) > maxRedirects {
-		return errRedirect
-	}
-	return nil
+	req.Header = header(nil, r.Header)
+	return c.follow(ctx, req)
 }

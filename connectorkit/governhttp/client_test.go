@@ -12,15 +12,24 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pdpp/governor"
 )
 
-// serve gives a client of the handler.
+// plain is a sender that neither paces nor repeats.
+func plain() *Sender {
+	return NewSender(governor.New("test", func(c *governor.Config) { c.Discovery, c.Attempts = 0, 1 }), SenderOptions{})
+}
+
+// serve gives a client of the handler. What it does about the pace is tested
+// with the sender.
 func serve(t *testing.T, h http.HandlerFunc, o Options) *Client {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	if o.BaseURL == "" {
-		o.BaseURL = s.URL
+	o.BaseURL = s.URL
+	if o.Sender == nil {
+		o.Sender = plain()
 	}
 	c, err := New(o)
 	if err != nil {
@@ -49,7 +58,7 @@ func TestRequestIsBuiltFromBaseAndOptions(t *testing.T) {
 		_, _ = io.WriteString(w, "hello")
 	}))
 	defer s.Close()
-	c, err := New(Options{BaseURL: s.URL + "/api/", Header: http.Header{"authorization": {"Bearer t"}, "X-Both": {"base"}}})
+	c, err := New(Options{BaseURL: s.URL + "/api/", Sender: plain(), Header: http.Header{"authorization": {"Bearer t"}, "X-Both": {"base"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +82,31 @@ func TestBaseURLIsChecked(t *testing.T) {
 	for _, base := range []string{"", "example.org", "ftp://example.org", "http://", "://"} {
 		if _, err := New(Options{BaseURL: base}); err == nil {
 			t.Errorf("base URL %q is accepted", base)
+		}
+	}
+}
+
+func TestUserOfTheBaseURLIsAHeader(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{"": "Basic bWU6cGFzcw==", "Bearer t": "Bearer t"} {
+		h := http.Header{}
+		if given != "" {
+			h.Set("Authorization", given)
+		}
+		c, err := New(Options{
+			BaseURL: "https://me:pass@api.lumen.example/feed", Header: h, Sender: plain(),
+			Transport: replies(func(_ int, r *http.Request) *http.Response {
+				if got := r.Header.Get("Authorization"); got != want || r.URL.String() != "https://api.lumen.example/feed" {
+					t.Errorf("%s with %q, want %q", r.URL, got, want)
+				}
+				return reply(200, "", "")
+			}).transport(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Get(t.Context(), "", nil); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -105,6 +139,25 @@ func TestBodyIsBounded(t *testing.T) {
 	_, err := c.Get(t.Context(), "", url.Values{"n": {strings.Repeat("x", 11)}})
 	if kindOf(t, err) != TooLarge {
 		t.Errorf("a body past the bound: %v", err)
+	}
+}
+
+func TestConnectionIsReusedUnlessTheBodyIsTooLarge(t *testing.T) {
+	t.Parallel()
+	var from []string
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		from = append(from, r.RemoteAddr)
+		if r.URL.Query().Has("big") {
+			_, _ = io.WriteString(w, strings.Repeat("x", 4<<20))
+			return
+		}
+		http.Error(w, strings.Repeat("x", 1000), http.StatusNotFound)
+	}, Options{MaxBody: 1 << 20})
+	for _, query := range []url.Values{nil, {"big": {"1"}}, nil} {
+		_, _ = c.Get(t.Context(), "", query)
+	}
+	if len(from) != 3 || from[0] != from[1] || from[1] == from[2] {
+		t.Errorf("connections %v, want the first two requests on one and the third on another", from)
 	}
 }
 
@@ -144,7 +197,7 @@ func TestErrorsNameNoURL(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	l.Close()
-	c, err := New(Options{BaseURL: "http://" + addr})
+	c, err := New(Options{BaseURL: "http://" + addr, Sender: plain()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +230,7 @@ func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestTimeoutAndCancellation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, err := New(Options{BaseURL: "http://example.org", Transport: silent{}})
+		c, err := New(Options{BaseURL: "http://example.org", Transport: silent{}, Sender: plain()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,32 +248,4 @@ func TestTimeoutAndCancellation(t *testing.T) {
 			t.Errorf("%v after %s", err, took)
 		}
 	})
-}
-
-func TestRetryAfter(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
-	at := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }
-	for _, c := range []struct {
-		after, date string
-		want        time.Duration
-	}{
-		{"", "", 0},
-		{"30", "", 30 * time.Second},
-		{"0", "", 0},
-		{"-5", "", 0},
-		{"99999999999", "", 365 * 24 * time.Hour},
-		{at(90 * time.Second), "", 90 * time.Second},
-		{at(90 * time.Second), at(60 * time.Second), 30 * time.Second}, // the provider's clock is a minute ahead
-		{at(-time.Hour), "", 0},
-		{"soon", "", 0},
-	} {
-		h := http.Header{"Retry-After": {c.after}}
-		if c.date != "" {
-			h.Set("Date", c.date)
-		}
-		if got := retryAfter(h, func() time.Time { return now }); got != c.want {
-			t.Errorf("Retry-After %q with Date %q: %s, want %s", c.after, c.date, got, c.want)
-		}
-	}
 }

@@ -1,9 +1,38 @@
-// Package governhttp sends a connector's requests to its provider. A connector
-// owns no other way to reach the network, so that there is exactly one place
-// where a provider request may wait.
+// Package governhttp is the way from a connector to its provider, and the one
+// place in the project where a request to a provider waits.
 //
-// Do makes one attempt. It bounds the time and the size of an answer, refuses to
-// follow a redirect to another host, reads the whole body and parses Retry-After.
-// What an answer means is the connector's to say, through Options.Classify.
-// Nothing here sleeps or retries.
+// # The sender
+//
+// A Sender passes requests of any transport (HTTP, IMAP commands, pages in a
+// browser) through one governor.Governor. Do runs one request to its final
+// outcome. Its layers, from the request outwards:
+//
+//	request    the attempt function: exactly one transmission
+//	retry      Call.Observe says whether to repeat; the pause is part of Call.Next
+//	circuit    Call.Next denies at once while it is open, before any budget is asked
+//	rate       Call.Next: the largest of pace, quota, pause and Retry-After
+//	timeout    of one attempt, in the transport; of the run, a denial by Call.Next
+//	bulkhead   a slot for each call at work, taken first and kept to the end
+//
+// Retry, circuit and run budget only answer yes or no. Waiting is done here, by
+// one timer, and is asked for again after each sleep: the decision falls at send
+// time. So a transmission has one wait: "preflight" before the first attempt,
+// "retry" before any other. A Retry-After is the retry's wait, exactly as long as
+// told; where no retry follows, the governor holds the next request until that
+// instant instead. A wait that the run cannot afford is not begun: the request
+// is Stopped and says how long the provider wants quiet.
+//
+// Queueing for a slot is no such wait. It ends when another request does, and no
+// clock decides it.
+//
+// Each transmission leaves a Trail of its waits, which travels in the context. A
+// sender composed around another one shows as a second source on it.
+//
+// # The HTTP client
+//
+// Client makes one attempt an HTTP exchange: its time and size are bounded, the
+// body is read to the end, a redirect to another host is refused and one within
+// the host is a request of its own. Retry-After and the quota headers are read
+// from every answer. What an answer means is the connector's to say, through
+// Options.Classify.
 package governhttp

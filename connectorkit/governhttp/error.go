@@ -3,10 +3,7 @@ package governhttp
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
-	"strconv"
-	"time"
 )
 
 // Kind is why no usable answer came.
@@ -53,26 +50,4 @@ func failure(caller, attempt context.Context, err error) error {
 	default:
 		return &Error{Kind: Network, err: err}
 	}
-}
-
-// retryAfter reads both forms of the header. A date is measured from the
-// answer's own Date, so that a wrong clock on either side does no harm.
-func retryAfter(h http.Header, now func() time.Time) time.Duration {
-	text := h.Get("Retry-After")
-	if text == "" {
-		return 0
-	}
-	if seconds, err := strconv.Atoi(text); err == nil {
-		const most = 365 * 24 * 3600
-		return time.Duration(min(max(seconds, 0), most)) * time.Second
-	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	from, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		from = now()
-	}
-	return max(0, at.Sub(from))
 }

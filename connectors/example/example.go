@@ -9,7 +9,7 @@
 //	map.go          how one thing of the provider becomes one record
 //	classify.go     what an answer of the provider means
 //
-// Everything else (protocol, slices, retries across runs, gaps, caps, scope,
+// Everything else (protocol, slices, pace and retries, gaps, caps, scope,
 // validation, exit) is done by connectorkit.
 package example
 
@@ -33,6 +33,8 @@ func Connector() connectorkit.Connector {
 // open runs once per run, after the kit made sure that every required variable
 // is there. The order of the collectors is the order of collection: put first
 // what is cheap and complete, last what is long.
+//
+// The client finds out by itself how fast Lumen may be asked, and remembers it.
 func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	client, err := s.HTTP(governhttp.Options{
 		BaseURL:  s.Env("PDPP_EXAMPLE_BASE_URL"),

@@ -49,13 +49,35 @@ func CheckConnectorList(packages []Package, folders []string) []Finding {
 	return found
 }
 
-// ownClient are the names of net/http that send requests past the governor.
-var ownClient = []string{".", "Get", "Post", "Head", "PostForm", "DefaultClient", "DefaultTransport"}
+// byPass is one package through which a connector could reach its provider, or
+// wait for it, past the kit.
+type byPass struct {
+	imported string
+	all      bool     // importing it is enough
+	uses     []string // names that must not be mentioned
+	makes    []string // types of which no value may be made
+	offence  string   // before the name
+}
 
-// waits are the names of package time that wait.
-var waits = []string{".", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+var byPasses = []byPass{
+	{imported: "net/http", offence: "uses", makes: []string{"Client", "Transport"},
+		uses: []string{"Get", "Post", "Head", "PostForm", "DefaultClient", "DefaultTransport"}},
+	{imported: "net", offence: "connects with", makes: []string{"Dialer"},
+		uses: []string{"Dial", "DialTimeout", "DialTCP", "DialUDP", "DialIP", "DialUnix"}},
+	{imported: "crypto/tls", offence: "connects with", makes: []string{"Dialer"}, uses: []string{"Dial", "DialWithDialer", "Client"}},
+	{imported: "os/exec", all: true},
+	{imported: "net/rpc", all: true},
+	{imported: "net/smtp", all: true},
+	{imported: "syscall", all: true},
+	{imported: "time", offence: "waits with",
+		uses: []string{"Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}},
+	{imported: modulePath + "/connectorkit/governhttp", offence: "bypasses Setup with", makes: []string{"Client", "Sender"},
+		uses: []string{"New", "NewSender"}},
+	{imported: modulePath + "/governor", offence: "bypasses Setup with", makes: []string{"Governor"}, uses: []string{"New"}},
+}
 
-// CheckConnectorRequests finds connectors that send requests or wait by themselves.
+// CheckConnectorRequests finds connectors that send requests or wait by
+// themselves, or that govern them by themselves.
 func CheckConnectorRequests(packages []Package) []Finding {
 	var found []Finding
 	for _, p := range packages {
@@ -63,26 +85,37 @@ func CheckConnectorRequests(packages []Package) []Finding {
 			continue
 		}
 		for _, f := range p.code() {
-			report := func(what string, n ast.Node) {
-				found = append(found, Finding{p.at(f, n.Pos()), what, whyQuiet})
-			}
 			made := madeValues(f)
-			eachUse(f, "net/http", func(name string, n ast.Node) {
-				if slices.Contains(ownClient, name) {
-					report("uses http."+name, n)
-				}
-				if (name == "Client" || name == "Transport") && made[n.Pos()] {
-					report("makes its own http."+name, n)
-				}
-			})
-			eachUse(f, "time", func(name string, n ast.Node) {
-				if slices.Contains(waits, name) {
-					report("waits with time."+name, n)
-				}
-			})
+			for _, b := range byPasses {
+				b.find(f, made, func(what string, n ast.Node) {
+					found = append(found, Finding{p.at(f, n.Pos()), what, whyQuiet})
+				})
+			}
 		}
 	}
 	return found
+}
+
+func (b byPass) find(f File, made map[token.Pos]bool, report func(what string, n ast.Node)) {
+	if b.all {
+		for _, spec := range f.AST.Imports {
+			if importPath(spec) == b.imported {
+				report("imports "+b.imported, spec)
+			}
+		}
+		return
+	}
+	base := path.Base(b.imported)
+	eachUse(f, b.imported, func(name string, n ast.Node) {
+		switch {
+		case name == ".":
+			report("hides its uses of "+b.imported+" behind a dot import", n)
+		case slices.Contains(b.uses, name):
+			report(b.offence+" "+base+"."+name, n)
+		case slices.Contains(b.makes, name) && made[n.Pos()]:
+			report("makes its own "+base+"."+name, n)
+		}
+	})
 }
 
 // madeValues returns the positions of the types of which a file makes values:

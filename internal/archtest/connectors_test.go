@@ -34,32 +34,47 @@ func TestConnectorList(t *testing.T) {
 
 func TestConnectorRequests(t *testing.T) {
 	t.Parallel()
-	const head = "package p\nimport (\"net/http\"; \"time\")\nvar _, _ = http.MethodGet, time.Second\n"
-	for name, c := range map[string]struct{ body, want string }{
-		"get":               {"func f() { http.Get(\"\") }", "uses http.Get"},
-		"post":              {"func f() { http.Post(\"\", \"\", nil) }", "uses http.Post"},
-		"head":              {"func f() { http.Head(\"\") }", "uses http.Head"},
-		"post form":         {"func f() { http.PostForm(\"\", nil) }", "uses http.PostForm"},
-		"default client":    {"var c = http.DefaultClient", "uses http.DefaultClient"},
-		"default transport": {"var c = http.DefaultTransport", "uses http.DefaultTransport"},
-		"client literal":    {"var c = &http.Client{Timeout: 1}", "makes its own http.Client"},
-		"new client":        {"var c = new(http.Client)", "makes its own http.Client"},
-		"zero client":       {"var c http.Client", "makes its own http.Client"},
-		"client field":      {"type t struct{ c http.Client }", "makes its own http.Client"},
-		"transport literal": {"var c = http.Transport{}", "makes its own http.Transport"},
-		"sleep":             {"func f() { time.Sleep(1) }", "waits with time.Sleep"},
-		"wait":              {"func f() { <-time.After(1) }", "waits with time.After"},
+	t.Attr("spec", "RT-23")
+	for name, c := range map[string]struct{ imports, body, want string }{
+		"get":               {`"net/http"`, "func f() { http.Get(\"\") }", "uses http.Get"},
+		"post":              {`"net/http"`, "func f() { http.Post(\"\", \"\", nil) }", "uses http.Post"},
+		"head":              {`"net/http"`, "func f() { http.Head(\"\") }", "uses http.Head"},
+		"post form":         {`"net/http"`, "func f() { http.PostForm(\"\", nil) }", "uses http.PostForm"},
+		"default client":    {`"net/http"`, "var c = http.DefaultClient", "uses http.DefaultClient"},
+		"default transport": {`"net/http"`, "var c = http.DefaultTransport", "uses http.DefaultTransport"},
+		"client literal":    {`"net/http"`, "var c = &http.Client{Timeout: 1}", "makes its own http.Client"},
+		"new client":        {`"net/http"`, "var c = new(http.Client)", "makes its own http.Client"},
+		"zero client":       {`"net/http"`, "var c http.Client", "makes its own http.Client"},
+		"client field":      {`"net/http"`, "type t struct{ c http.Client }", "makes its own http.Client"},
+		"transport literal": {`"net/http"`, "var c = http.Transport{}", "makes its own http.Transport"},
+		"renamed":           {`web "net/http"`, "func f() { web.Get(\"\") }", "uses http.Get"},
+		"dot import":        {`. "net/http"`, "func f() { Get(\"\") }", "behind a dot import"},
+		"dial":              {`"net"`, "func f() { net.Dial(\"\", \"\") }", "connects with net.Dial"},
+		"dialer":            {`"net"`, "var d net.Dialer", "makes its own net.Dialer"},
+		"tls dial":          {`"crypto/tls"`, "func f() { tls.Dial(\"\", \"\", nil) }", "connects with tls.Dial"},
+		"tls over anything": {`"crypto/tls"`, "func f() { tls.Client(nil, nil) }", "connects with tls.Client"},
+		"another program":   {`"os/exec"`, "func f() { exec.Command(\"curl\") }", "imports os/exec"},
+		"mail":              {`"net/smtp"`, "var _ smtp.Auth", "imports net/smtp"},
+		"system calls":      {`"syscall"`, "func f() { syscall.Socket(0, 0, 0) }", "imports syscall"},
+		"sleep":             {`"time"`, "func f() { time.Sleep(1) }", "waits with time.Sleep"},
+		"wait":              {`"time"`, "func f() { <-time.After(1) }", "waits with time.After"},
+		"own client":        {`"pdpp/connectorkit/governhttp"`, "func f() { governhttp.New(governhttp.Options{}) }", "bypasses Setup with governhttp.New"},
+		"own sender":        {`"pdpp/connectorkit/governhttp"`, "func f() { governhttp.NewSender(nil, governhttp.SenderOptions{}) }", "bypasses Setup with governhttp.NewSender"},
+		"own governor":      {`"pdpp/governor"`, "var g = governor.New(\"x\")", "bypasses Setup with governor.New"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantOffences(t, CheckConnectorRequests([]Package{pkg(t, "connectors/github", head+c.body+"\n")}), c.want)
+			source := "package p\nimport " + c.imports + "\n" + c.body + "\n"
+			wantOffences(t, CheckConnectorRequests([]Package{pkg(t, "connectors/github", source)}), c.want)
 		})
 	}
 }
 
 func TestConnectorRequestsAllowed(t *testing.T) {
 	t.Parallel()
-	const given = "package p\nimport (\"net/http\"; \"time\")\ntype t struct{ client *http.Client; age time.Duration }\nvar r, _ = http.NewRequest(\"\", \"\", nil)\n"
+	const given = "package p\nimport (\"net/http\"; \"time\"; \"net\"; \"pdpp/connectorkit/governhttp\"; \"pdpp/governor\")\n" +
+		"type t struct{ client *http.Client; age time.Duration; ours *governhttp.Client; path *governhttp.Sender; ip net.IP }\n" +
+		"var r, _ = http.NewRequest(\"\", \"\", nil)\nvar o = governhttp.Options{}\nfunc adjust(c *governor.Config) {}\n"
 	const bare = "package p\nimport (\"net/http\"; \"time\")\nfunc f() { http.Get(\"\"); time.Sleep(1) }\n"
 	wantOffences(t, CheckConnectorRequests([]Package{
 		pkg(t, "connectors/github", given),

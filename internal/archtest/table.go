@@ -102,7 +102,7 @@ var Table = []Rule{
 	{Room: "internal/server", May: anything, Never: []string{"internal/health/...", "connectors/...", "internal/collector/..."},
 		Reason: "the server mounts surfaces; it reads verdicts through ownerview and never loads a connector"},
 
-	{Room: "internal/cli", May: []string{"internal/...", "protocol", "manifest"},
+	{Room: "internal/cli", May: []string{"internal/...", "protocol", "manifest", "governor"},
 		Never:  []string{"internal/health/...", "internal/archtest/...", "internal/tools/...", "connectors/...", "connectorkit/..."},
 		Reason: "the owner's commands start connectors as child processes and show verdicts without deriving them"},
 
@@ -130,6 +130,10 @@ var Table = []Rule{
 	// The workshop.
 	{Room: "internal/archtest", Libs: onlyStd,
 		Reason: "the checks depend on nothing they check"},
+	{Room: "internal/nginxtest", Libs: []string{"golang.org/x/sys/..."},
+		Reason: "the real limiter is test support and knows nothing of the client that is measured against it"},
+	{Room: "internal/ratesim", May: []string{"governor"}, Libs: onlyStd,
+		Reason: "the simulated providers measure the governor that ships and nothing else"},
 	{Room: "internal/tools/...", May: anything,
 		Reason: "programs for developers are run here and never shipped"},
 }

@@ -38,7 +38,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.AddCommand(
 		a.runCommand(), a.runsCommand(), a.connectorsCommand(), a.connectionsCommand(),
 		a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.changesCommand(),
-		a.gapsCommand(), a.stateCommand(), a.exportCommand(), a.versionCommand(),
+		a.gapsCommand(), a.stateCommand(), a.rateCommand(), a.exportCommand(), a.versionCommand(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesText},
 	)
 	a.markStarted(root)

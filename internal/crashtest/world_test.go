@@ -79,6 +79,7 @@ func newWorld(t *testing.T, database, runner string, target connectortest.Target
 		Target: target,
 		Sim: &connectortest.Sim{Provider: sim, Gate: sim.Gate(), Env: map[string]string{
 			"PDPP_EXAMPLE_TOKEN": "tok-crash", "PDPP_EXAMPLE_BASE_URL": server.URL,
+			"PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS": "1", "PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS": "0.1", // it bears any pace
 		}},
 		Store: st, Env: map[string]string{},
 	}

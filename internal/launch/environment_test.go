@@ -83,6 +83,29 @@ func TestServerVariablesAreNeverGiven(t *testing.T) {
 	}
 }
 
+// The owner's number for the pace reaches the connector although its manifest
+// does not declare it; a variable that no connector understands does not.
+func TestOwnerKnobsAreGiven(t *testing.T) {
+	t.Attr("spec", "RC-03")
+	l := &Launcher{Lookup: func(name string) (string, bool) { return "7", strings.HasPrefix(name, "PDPP_SAMPLE_") }}
+	m := &manifest.Manifest{ConnectorKey: "sample"}
+	cmd := l.command(store.Lease{}, Connector{Manifest: m}, store.TriggerManual)
+	var got []string
+	for _, pair := range cmd.Env {
+		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "PDPP_SAMPLE_") {
+			got = append(got, strings.TrimPrefix(name, "PDPP_SAMPLE"))
+		}
+	}
+	want := []string{
+		"_BACKEND_FETCH_TIMEOUT_MS", "_CIRCUIT_BREAKER", "_DETAIL_RATE_LIMIT_STOP_AFTER", "_MAX_DETAIL_FETCHES_PER_RUN",
+		"_MAX_RUN_WALL_CLOCK_MS", "_MAX_TAIL_DEFERRAL_GAPS_PER_RUN", "_PACING_BURST_TOLERANCE_MS", "_PACING_INITIAL_INTERVAL_MS",
+		"_PACING_MAX_INTERVAL_MS", "_PACING_MIN_INTERVAL_MS", "_RETRY_BUDGET_CAPACITY", "_RETRY_BUDGET_INITIAL_TOKENS",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("owner variables (-want +got):\n%s", diff)
+	}
+}
+
 // Every credential, everything declared secret and everything that is called
 // like a secret is taken out of what the run leaves behind.
 func TestSecretsAreKnownToTheRunner(t *testing.T) {

@@ -59,10 +59,11 @@ func (s *session) progress(m *protocol.Progress) error {
 	if m.Stream != "" && s.streams[m.Stream] == nil {
 		return s.undeclared(protocol.UndeclaredProgress, m.Type(), m.Stream)
 	}
+	now := time.Now()
 	if m.CollectionRate != nil {
 		s.rate = m.CollectionRate
+		s.rates.Observe(now.Sub(s.began), m.CollectionRate)
 	}
-	now := time.Now()
 	keep := now.Sub(s.lastProgress) >= progressEvery || m.ProviderBudget != nil
 	if !keep && s.opts.Observe == nil {
 		return nil

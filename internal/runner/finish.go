@@ -138,7 +138,7 @@ func (s *session) commitStaged(afterFailure bool) error {
 
 func (s *session) outcome(f *Failure, exit exitStatus, short []KnownGap) Outcome {
 	o := Outcome{
-		Status: statusOf(f), Failure: f, RecordsEmitted: s.records, Rate: s.rate,
+		Status: statusOf(f), Failure: f, RecordsEmitted: s.records, Rate: s.rate, RateHistory: s.rates.History(),
 		StderrTail: s.lastWords(s.child.StderrTail()), ExitCode: exit.code,
 	}
 	if s.done != nil {
@@ -188,7 +188,7 @@ func (s *session) terminal(o Outcome) Event {
 		data["collection_facts"] = o.Facts
 	}
 	if o.Rate != nil {
-		data["collection_rate"] = o.Rate
+		data["collection_rate"], data["rate_history"] = o.Rate, o.RateHistory
 	}
 	if f := o.Failure; f != nil {
 		data["failure_reason"], data["failure_origin"], data["failure_message"] = f.Reason, f.Origin, f.Message

@@ -137,6 +137,7 @@ type Outcome struct {
 	KnownGaps      []KnownGap
 	Facts          *Facts
 	Rate           *protocol.CollectionRate
+	RateHistory    *RateHistory // nil exactly when Rate is
 	StderrTail     string
 	ExitCode       int
 	// Events that no commit has carried yet, the terminal one last.

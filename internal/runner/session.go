@@ -39,6 +39,7 @@ type session struct {
 	gapCount int64
 	done     *protocol.Done
 	rate     *protocol.CollectionRate
+	rates    RateSeries
 	skips    []KnownGap
 	coverage map[lane]*protocol.DetailCoverage
 	recorded map[lane]map[string]bool // gap keys that this run reported
@@ -56,6 +57,7 @@ type session struct {
 
 	lastActive   atomic.Int64
 	asking       atomic.Bool
+	began        time.Time // of the dialogue
 	lastProgress time.Time
 
 	mu      sync.Mutex
@@ -142,7 +144,7 @@ func (s *session) prepare(ctx context.Context) *Failure {
 
 // converse speaks with the child until it is gone.
 func (s *session) converse(ctx context.Context, c child) Outcome {
-	s.child = c
+	s.child, s.began = c, time.Now()
 	s.output = &ending{Reader: c.Stdout()}
 	s.lines = protocol.NewLineReader(s.output, s.opts.MaxLine)
 	s.committer = newCommitter(s.sink, s.commitFailed, s.observeCommit)

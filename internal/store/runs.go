@@ -30,6 +30,9 @@ type Runs interface {
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
 	// RunEvents orders by sequence and starts after the given one. Limit 0 means 1000.
 	RunEvents(ctx context.Context, runID string, after int64, limit int) ([]Event, error)
+	// LastEvent gives the newest event of a run: of one that is over, the event
+	// that sums it up. ErrNotFound when there is no such run.
+	LastEvent(ctx context.Context, runID string) (Event, error)
 	// ActiveLease gives the lease of a connection that is running now; ErrNotFound
 	// otherwise. A lease that has expired and that nobody took over is still there.
 	ActiveLease(ctx context.Context, connectionID string) (Lease, error)

@@ -112,12 +112,22 @@ func (db *DB) ListRuns(ctx context.Context, q store.RunQuery) ([]store.Run, erro
 }
 
 func (db *DB) RunEvents(ctx context.Context, runID string, after int64, limit int) ([]store.Event, error) {
-	return list(ctx, db, db.reader, func(s scanner) (e store.Event, err error) {
+	return list(ctx, db, db.reader, eventOf(runID), selectEvents+` AND e.event_seq > ? ORDER BY e.event_seq LIMIT ?`,
+		runID, after, limitOr(limit, 1000))
+}
+
+func (db *DB) LastEvent(ctx context.Context, runID string) (store.Event, error) {
+	return get(db, db.row(ctx, selectEvents+` ORDER BY e.event_seq DESC LIMIT 1`, runID), eventOf(runID))
+}
+
+const selectEvents = `SELECT e.event_seq, e.event_type, e.occurred_at, e.stream, e.data_json
+	FROM run_events e JOIN run_history r ON r.run_no = e.run_no WHERE r.run_id = ?`
+
+func eventOf(runID string) func(scanner) (store.Event, error) {
+	return func(s scanner) (e store.Event, err error) {
 		e.RunID = runID
 		return e, s.Scan(&e.Seq, &e.Type, intoTime(&e.At), &e.Stream, intoJSON(&e.Data))
-	}, `SELECT e.event_seq, e.event_type, e.occurred_at, e.stream, e.data_json
-		FROM run_events e JOIN run_history r ON r.run_no = e.run_no
-		WHERE r.run_id = ? AND e.event_seq > ? ORDER BY e.event_seq LIMIT ?`, runID, after, limitOr(limit, 1000))
+	}
 }
 
 const runColumns = `run_id, connection_id, connector_id, trigger_kind, recovery_only, status, records_emitted,

@@ -194,6 +194,16 @@ func testRunEvents(t *testing.T, s store.Store) {
 	none, err := s.RunEvents(ctx, "r9", 0, 0)
 	ok(t, err)
 	same(t, none, nil)
+
+	last, err := s.LastEvent(ctx, "r1")
+	ok(t, err)
+	same(t, last, all[4])
+	start(t, s, "c", "r2", at)
+	last, err = s.LastEvent(ctx, "r2")
+	ok(t, err)
+	same(t, last.Type, "run.started")
+	_, err = s.LastEvent(ctx, "r9")
+	fails(t, err, store.ErrNotFound)
 }
 
 func testRunCancel(t *testing.T, s store.Store) {

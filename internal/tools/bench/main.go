@@ -4,7 +4,8 @@
 // It measures the way of a record from a real child process through the runner,
 // with every gate on, into the store, against the raw upsert of the same driver
 // into the same table; the memory that the runner needs for it; and the decoder
-// against encoding/json. The result goes to build/bench.json as well.
+// against encoding/json; and the goodput of a governed client against the rate
+// of a real nginx. The result goes to build/bench.json as well.
 //
 // The program plays all parts itself: started as "connector" it is the child,
 // with the argument "collect" it is the process whose memory is measured.
@@ -19,14 +20,20 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
+
+	"pdpp/internal/nginxtest"
 )
 
 type config struct {
-	Records  int
-	Big      int
-	Rounds   int
-	Out      string
-	Postgres string
+	Records   int
+	Big       int
+	Rounds    int
+	Only      string
+	Out       string
+	Postgres  string
+	Nginx     string
+	NginxTime time.Duration
 }
 
 func main() {
@@ -54,8 +61,11 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
 	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
 	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, sqlite, postgres, memory or nginx")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
+	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
+	f.DurationVar(&c.NginxTime, "nginx-time", 12*time.Second, "time of each run against nginx")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -65,9 +75,18 @@ func benchMain(ctx context.Context, args []string) error {
 	}
 	defer os.RemoveAll(dir)
 	result := &report{Records: c.Records, RecordBytes: recordBytes}
-	steps := []func(context.Context, config, string, *report) error{measureDecoder, measureSQLite, measurePostgres, measureMemory}
+	steps := []struct {
+		name string
+		run  func(context.Context, config, string, *report) error
+	}{
+		{"decoder", measureDecoder}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
+		{"memory", measureMemory}, {"nginx", measureNginx},
+	}
 	for _, step := range steps {
-		if err := step(ctx, c, dir, result); err != nil {
+		if c.Only != "" && c.Only != step.name {
+			continue
+		}
+		if err := step.run(ctx, c, dir, result); err != nil {
 			return err
 		}
 	}
@@ -76,10 +95,11 @@ func benchMain(ctx context.Context, args []string) error {
 
 // report is what build/bench.json holds.
 type report struct {
-	Records     int      `json:"records"`
-	RecordBytes int      `json:"record_bytes"`
-	Ratios      []ratio  `json:"ratios"`
-	Memory      []memory `json:"memory"`
+	Records     int       `json:"records"`
+	RecordBytes int       `json:"record_bytes"`
+	Ratios      []ratio   `json:"ratios"`
+	Memory      []memory  `json:"memory"`
+	Limited     []limited `json:"limited"`
 }
 
 // ratio compares ours with a baseline of the same run.
@@ -98,6 +118,19 @@ type memory struct {
 	WantMiB float64 `json:"want_below_mib"`
 }
 
+// limited is what a client got from a limiter: goodput against the configured
+// rate, and what the same client gets without a pace, backing off by full jitter.
+type limited struct {
+	Name           string  `json:"name"`
+	Rate           float64 `json:"rate_per_second"`
+	Ratio          float64 `json:"goodput_ratio"`
+	Want           float64 `json:"want_at_least"`
+	Refused        float64 `json:"refused_per_thousand"`
+	WantRefused    float64 `json:"want_at_most_refused"`
+	UnpacedRatio   float64 `json:"unpaced_goodput_ratio"`
+	UnpacedRefused float64 `json:"unpaced_refused_per_thousand"`
+}
+
 func (r *report) compare(name string, ours, baseline []float64, want float64) {
 	x := ratio{Name: name, Ours: median(ours), Baseline: median(baseline), Want: want}
 	ratios := make([]float64, len(ours))
@@ -113,6 +146,12 @@ func (r *report) remember(name string, m measured, want float64) {
 	x := memory{Name: name, Records: m.Records, PeakMiB: float64(m.PeakRSS) / (1 << 20), WantMiB: want}
 	r.Memory = append(r.Memory, x)
 	fmt.Printf("%-46s %9d records  peak RSS %.1f MiB (want < %.0f)%s\n", x.Name, x.Records, x.PeakMiB, x.WantMiB, missed(x.PeakMiB >= x.WantMiB))
+}
+
+func (r *report) limit(x limited) {
+	r.Limited = append(r.Limited, x)
+	fmt.Printf("%-36s goodput %.2f of the rate (want >= %.2f)  refused %5.1f per 1000 (want <= %.0f)  unpaced %.2f, %.1f%s\n",
+		x.Name, x.Ratio, x.Want, x.Refused, x.WantRefused, x.UnpacedRatio, x.UnpacedRefused, missed(x.Ratio < x.Want || x.Refused > x.WantRefused))
 }
 
 // missed marks a line whose target was not reached. It does not fail the

@@ -1,0 +1,114 @@
+package governhttp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"pdpp/governor"
+)
+
+// maxRedirects bounds a chain within one host.
+const maxRedirects = 5
+
+// follow sends the request, with the headers that every request has, and then
+// each redirect. A redirect is a request to the provider like any other, so each
+// passes the sender.
+func (c *Client) follow(ctx context.Context, req *http.Request) (*Response, error) {
+	for name, values := range c.opt.Header {
+		if req.Header[name] == nil {
+			req.Header[name] = values
+		}
+	}
+	for hop := 0; ; hop++ {
+		resp, err := c.send(ctx, req)
+		if err != nil || !redirects(resp) {
+			return resp, err
+		}
+		next, ok := redirected(req, resp)
+		if !ok || hop == maxRedirects {
+			return nil, &Error{Kind: Redirected, err: errRedirect}
+		}
+		req = next
+	}
+}
+
+// send passes the attempts of one request through the sender.
+func (c *Client) send(ctx context.Context, req *http.Request) (*Response, error) {
+	var answer *Response
+	err := c.opt.Sender.Do(ctx, func(ctx context.Context) (o governor.Outcome, err error) {
+		if answer, err = c.attempt(ctx, req); err != nil {
+			return governor.Outcome{Kind: failureKind(err)}, err
+		}
+		return c.judge(answer)
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	return answer, err
+}
+
+// attempt makes one transmission of the request and reads the whole answer. A
+// body within the bound is drained, so that its connection serves again; one
+// past it costs the connection.
+func (c *Client) attempt(ctx context.Context, req *http.Request) (*Response, error) {
+	timed, cancel := context.WithTimeout(ctx, c.opt.Timeout)
+	defer cancel()
+	once := req.Clone(timed)
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, &Error{Kind: Network, err: fmt.Errorf("repeat the request's body: %w", err)}
+		}
+		once.Body = body
+	}
+	resp, err := c.opt.Transport.RoundTrip(once)
+	if err != nil {
+		return nil, failure(ctx, timed, err)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, c.opt.MaxBody+1))
+	_ = resp.Body.Close() // the body is read; an error here changes nothing
+	switch {
+	case err != nil:
+		return nil, failure(ctx, timed, err)
+	case int64(len(body)) > c.opt.MaxBody:
+		return nil, &Error{Kind: TooLarge, err: fmt.Errorf("body exceeds %d bytes", c.opt.MaxBody)}
+	}
+	return newResponse(resp.StatusCode, resp.Header, body, c.opt.Now()), nil
+}
+
+func newResponse(status int, h http.Header, body []byte, now time.Time) *Response {
+	r := &Response{Status: status, Header: h, Body: body, Quota: ReadQuota(h, now)}
+	r.RetryAfter, r.RetryTold = ReadRetryAfter(h, now)
+	return r
+}
+
+// redirects tells whether an answer sends the request elsewhere.
+func redirects(r *Response) bool {
+	switch r.Status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return r.Header.Get("Location") != ""
+	}
+	return false
+}
+
+// redirected is the request that a redirect asks for. It keeps the credential in
+// the headers with the party it was meant for: another host, and the same host
+// without encryption, are refused.
+func redirected(req *http.Request, resp *Response) (*http.Request, bool) {
+	to, err := req.URL.Parse(resp.Header.Get("Location"))
+	if err != nil || to.Host != req.URL.Host || to.Scheme != req.URL.Scheme {
+		return nil, false
+	}
+	next := req.Clone(req.Context())
+	next.URL = to
+	kept := resp.Status == http.StatusTemporaryRedirect || resp.Status == http.StatusPermanentRedirect
+	if !kept && req.Method != http.MethodGet && req.Method != http.MethodHead {
+		next.Method, next.Body, next.GetBody, next.ContentLength = http.MethodGet, http.NoBody, nil, 0
+		next.Header.Del("Content-Type")
+	}
+	return next, true
+}

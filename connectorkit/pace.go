@@ -1,0 +1,66 @@
+package connectorkit
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"pdpp/connectorkit/governhttp"
+	"pdpp/governor"
+)
+
+// provider is one service that a run talks to: what governs it, and the one
+// request path to it.
+type provider struct {
+	name     string
+	own      bool // it bears the connector's key
+	governor *governor.Governor
+	sender   *governhttp.Sender
+}
+
+// provider gives the provider of that name and makes it at the first call. An
+// empty name is the connector's key. What is not adjusted is as governor.Default
+// has it; the owner's variables have the last word.
+func (r *run) provider(name string, adjust []func(*governor.Config)) *provider {
+	key := r.c.Manifest.Key()
+	if name == "" {
+		name = key
+	}
+	for _, p := range r.providers {
+		if p.name == name {
+			if len(adjust) > 0 {
+				r.log.Warn("provider exists already: adjustments are ignored", "provider", name)
+			}
+			return p
+		}
+	}
+	p := &provider{name: name, own: name == key}
+	all := append(adjust[:len(adjust):len(adjust)], r.knobs.adjust...)
+	all = append(all, paced, func(c *governor.Config) {
+		c.Run, c.Learned, c.Seed = &r.budget, r.learned(p), rand.Uint64()
+	})
+	p.governor = governor.New(name, all...)
+	p.sender = governhttp.NewSender(p.governor, governhttp.SenderOptions{Now: r.p.Now, Waiting: r.waiting})
+	r.providers = append(r.providers, p)
+	return p
+}
+
+// paced keeps a ceiling of nothing from making the rate infinite.
+func paced(c *governor.Config) {
+	if c.Discovery > 0 {
+		c.Ceiling = max(c.Ceiling, time.Microsecond)
+	}
+}
+
+// main is the provider whose rate stands for the run: the one that bears the
+// connector's key, else the first.
+func (r *run) main() *provider {
+	for _, p := range r.providers {
+		if p.own {
+			return p
+		}
+	}
+	if len(r.providers) > 0 {
+		return r.providers[0]
+	}
+	return nil
+}

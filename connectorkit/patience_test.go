@@ -1,0 +1,383 @@
+package connectorkit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pdpp/connectorkit/governhttp"
+	"pdpp/governor"
+	"pdpp/protocol"
+)
+
+// failing500 refuses every detail request from the n-th request on.
+func failing500(from int) func(int, *http.Request) *http.Response {
+	return func(n int, r *http.Request) *http.Response {
+		if n >= from && detail(r) {
+			return reply(http.StatusInternalServerError)
+		}
+		return nil
+	}
+}
+
+// ownStopOnly holds every gap to what a stop of our own may say (PB-09).
+func ownStopOnly(t tb, r result, class string) {
+	t.Helper()
+	gaps := all[*protocol.DetailGap](r)
+	if len(gaps) == 0 {
+		t.Fatalf("nothing was deferred: %s", describe(r))
+	}
+	for _, g := range gaps {
+		if g.Reason.SourcePressure() || g.Reason != protocol.ReasonRetryExhausted || !g.Retryable {
+			t.Errorf("gap %s: reason %s, retryable %t", g.RecordKey, g.Reason, g.Retryable)
+		}
+		if g.Detail.Class != class || !bytes.Contains(g.LastError, []byte(`"class":"`+class+`"`)) {
+			t.Errorf("gap %s: class %s, last error %s", g.RecordKey, g.Detail.Class, g.LastError)
+		}
+		if g.Detail.HTTPStatus != 0 || bytes.Contains(g.LastError, []byte("http_status")) {
+			t.Errorf("gap %s reports an HTTP status: %s", g.RecordKey, g.LastError)
+		}
+	}
+}
+
+// TestRetryBudgetDefers shows that a run with no retries left defers what is
+// left of the lane at once instead of trying item after item.
+func TestRetryBudgetDefers(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"RT-24", "RT-24.1", "PB-A04"} {
+		t.Attr("spec", id)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		a, v := newArchive(30, 10), newVault()
+		s := &service{answer: failing500(8)}
+		c := governed(t, s, a, 1)
+		r := succeeded(t, v.run(t, c, options{env: archiveEnv(
+			"_RETRY_BUDGET_CAPACITY", "2", "_RETRY_BUDGET_INITIAL_TOKENS", "2", "_CIRCUIT_BREAKER", "off")}))
+		if len(s.at) != 7+3 {
+			t.Errorf("%d requests, want 7 good ones, the failing one and two retries", len(s.at))
+		}
+		ownStopOnly(t, r, "retry_budget")
+		told := protocol.OwnerCopy(protocol.ReasonRetryBudget, "")
+		if !slices.ContainsFunc(all[*protocol.Progress](r), func(p *protocol.Progress) bool { return p.Message == told }) {
+			t.Error("the owner is not told that the retries are used up")
+		}
+		s.answer = nil
+		succeeded(t, v.run(t, c, options{}))
+		a.complete(t, v)
+	})
+}
+
+// TestCircuitIsWaitedOut lets the provider be down for a while: the run pauses
+// for as long as the circuit says, tells each move, and completes.
+func TestCircuitIsWaitedOut(t *testing.T) {
+	t.Parallel()
+	t.Attr("spec", "PB-A09")
+	synctest.Test(t, func(t *testing.T) {
+		a, v := newArchive(20, 50), newVault()
+		began := time.Now()
+		s := &service{}
+		down := failing500(3)
+		s.answer = func(n int, r *http.Request) *http.Response {
+			if time.Since(began) > time.Minute {
+				return nil
+			}
+			return down(n, r)
+		}
+		r := succeeded(t, v.run(t, governed(t, s, a, 1), options{}))
+		a.complete(t, v)
+		var moves []protocol.CircuitChange
+		for _, p := range all[*protocol.Progress](r) {
+			if p.ProviderBudget == nil {
+				continue
+			}
+			moves = append(moves, p.ProviderBudget.Circuit)
+			if p.Stream != "" || p.Count != nil || strings.Contains(p.Message, "t00") || p.ProviderBudget.RequestCount < 4 || p.ProviderBudget.ElapsedMS <= 0 {
+				t.Errorf("move told as %+v, %+v", p, p.ProviderBudget)
+			}
+		}
+		want := []protocol.CircuitChange{
+			{Previous: "closed", State: "open", Reason: "provider_failure", Trigger: "provider_failure"},
+			{Previous: "open", State: "half_open", Reason: "reset_timeout", Trigger: "before_request"},
+			{Previous: "half_open", State: "closed", Reason: "success", Trigger: "success"},
+		}
+		if !slices.Equal(moves, want) {
+			t.Errorf("moves %+v", moves)
+		}
+		longest := slices.Max(s.gaps())
+		if longest < governor.Default().Breaker.Recover {
+			t.Errorf("the longest pause was %s", longest)
+		}
+		paused := slices.IndexFunc(all[*protocol.Progress](r), func(p *protocol.Progress) bool { return strings.HasPrefix(p.Message, "waiting 60 s before") })
+		if paused < 0 {
+			t.Error("the pause is not announced")
+		}
+	})
+}
+
+// TestOpenCircuitDefers gives up on a provider that stays down. Each pause is
+// followed by one more try, and a run has only so many pauses.
+func TestOpenCircuitDefers(t *testing.T) {
+	t.Parallel()
+	t.Attr("spec", "RT-24.1")
+	t.Attr("spec", "PB-09")
+	synctest.Test(t, func(t *testing.T) {
+		a, v := newArchive(30, 10), newVault()
+		s := &service{answer: failing500(6)}
+		c := governed(t, s, a, 1)
+		began := time.Now()
+		r := succeeded(t, v.run(t, c, options{}))
+		var open int
+		for _, g := range all[*protocol.DetailGap](r) {
+			if g.Detail.Class == "circuit_open" {
+				open++
+			}
+			if g.Reason.SourcePressure() {
+				t.Errorf("gap %s: %s", g.RecordKey, g.Reason)
+			}
+		}
+		if took := time.Since(began); open == 0 || took > 3*time.Minute {
+			t.Errorf("%d gaps of an open circuit after %s", open, took)
+		}
+		told := protocol.OwnerCopy(protocol.ReasonCircuitOpen, "")
+		if !slices.ContainsFunc(all[*protocol.Progress](r), func(p *protocol.Progress) bool { return p.Message == told }) {
+			t.Error("the owner is not told that requests are paused")
+		}
+		s.answer = nil
+		succeeded(t, v.run(t, c, options{}))
+		a.complete(t, v)
+	})
+}
+
+// TestRestsAreCounted makes call after call meet an open circuit.
+func TestRestsAreCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		c := withManifest(t, testManifest, func(ctx context.Context, s *Setup) ([]Collector, error) {
+			s.Sender("")
+			for range 12 {
+				_, err := patiently(ctx, s.r, func() (int, error) {
+					calls++
+					return 0, &governhttp.Stopped{Provider: "archive", Reason: governor.CircuitOpen, RetryAfter: time.Minute}
+				})
+				if err == nil {
+					t.Error("the circuit is forgotten")
+				}
+			}
+			return nil, nil
+		})
+		began := time.Now()
+		newVault().run(t, c, options{scope: only("log")})
+		if took := time.Since(began); calls != 12+maxRests || took != maxRests*time.Minute {
+			t.Errorf("%d calls in %s", calls, took)
+		}
+	})
+}
+
+// TestWallClockDefersAWait keeps to a slow pace until the next wait for a detail
+// would outlast the run: that detail is put off, neither waited for nor hurried.
+func TestWallClockDefersAWait(t *testing.T) {
+	t.Parallel()
+	t.Attr("spec", "PB-07")
+	synctest.Test(t, func(t *testing.T) {
+		a, v, s := newArchive(20, 50), newVault(), &service{}
+		c := governed(t, s, a, 1)
+		r := succeeded(t, v.run(t, c, options{env: archiveEnv("_PACING_MIN_INTERVAL_MS", "4000", "_MAX_RUN_WALL_CLOCK_MS", "10000")}))
+		if len(s.at) != 2+2 {
+			t.Errorf("%d requests, want two lists and the two details that fit", len(s.at))
+		}
+		for i, gap := range s.gaps() {
+			if gap < 4*time.Second {
+				t.Errorf("request %d follows after %s", i+2, gap)
+			}
+		}
+		ownStopOnly(t, r, protocol.ClassRunCap)
+		if mark := steadyOf(v.state["threads"]); len(v.pendingGaps()) != 18 || !mark.Watermark.Equal(a.things[19].at) {
+			t.Errorf("left behind: %s", v.describe())
+		}
+		succeeded(t, v.run(t, c, options{}))
+		a.complete(t, v)
+	})
+}
+
+// TestRetryAfterPastTheRun is asked for a longer wait than the run has left. The
+// provider's limit is the reason, so that is what the gap says.
+func TestRetryAfterPastTheRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, v := newArchive(20, 50), newVault()
+		s := &service{answer: func(n int, _ *http.Request) *http.Response {
+			if n == 10 {
+				return throttle(120)
+			}
+			return nil
+		}}
+		c := governed(t, s, a, 1)
+		began := time.Now()
+		r := succeeded(t, v.run(t, c, options{env: archiveEnv("_MAX_RUN_WALL_CLOCK_MS", "60000")}))
+		if took := time.Since(began); took > time.Minute || len(s.at) != 10 {
+			t.Errorf("%d requests in %s", len(s.at), took)
+		}
+		gap := all[*protocol.DetailGap](r)[0]
+		if gap.Reason != protocol.ReasonRateLimited || !bytes.Contains(gap.LastError, []byte(`"retry_after_ms":120000`)) {
+			t.Errorf("deferred as %s: %s", gap.Reason, gap.LastError)
+		}
+		succeeded(t, v.run(t, c, options{}))
+		a.complete(t, v)
+	})
+}
+
+// TestListsAreNotUnderTheClock waits for a list although the time for details
+// is over, and lists what is put off.
+func TestListsAreNotUnderTheClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, v := newArchive(60, 10), newVault()
+		s := &service{answer: func(n int, r *http.Request) *http.Response {
+			if n == 14 {
+				return throttle(100)
+			}
+			return nil
+		}}
+		r := succeeded(t, v.run(t, governed(t, s, a, 1), options{env: archiveEnv(
+			"_MAX_RUN_WALL_CLOCK_MS", "3000", "_MAX_TAIL_DEFERRAL_GAPS_PER_RUN", "0")}))
+		ownStopOnly(t, r, protocol.ClassRunCap)
+		if len(v.records["threads"]) != 60 {
+			t.Errorf("%d threads are listed", len(v.records["threads"]))
+		}
+	})
+}
+
+// TestExhaustedThrottleIsRateLimited uses up the attempts of one request, or is
+// asked for a longer wait than any run makes. Either way the failure has the
+// connector's name and says that a later run mends it.
+func TestExhaustedThrottleIsRateLimited(t *testing.T) {
+	t.Parallel()
+	t.Attr("spec", "RT-23")
+	t.Attr("spec", "RT-23.1")
+	for name, c := range map[string]struct{ seconds, requests int }{
+		"attempts used up": {2, 4}, "too long a wait": {3600, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{answer: func(int, *http.Request) *http.Response { return throttle(c.seconds) }}
+				r := newVault().run(t, governed(t, s, newArchive(3, 10), 1), options{scope: only("log")})
+				e := r.done.Error
+				if e == nil || e.Code != "archive_rate_limited" || !*e.Retryable || e.RecoveryHint.Action != protocol.RetryByRuntime {
+					t.Errorf("ended as %s", describe(r))
+				}
+				if len(s.at) != c.requests {
+					t.Errorf("%d requests, want %d", len(s.at), c.requests)
+				}
+
+				s = &service{answer: func(_ int, r *http.Request) *http.Response {
+					if detail(r) {
+						return throttle(c.seconds)
+					}
+					return nil
+				}}
+				r = succeeded(t, newVault().run(t, governed(t, s, newArchive(3, 10), 10), options{}))
+				gap := all[*protocol.DetailGap](r)[0]
+				if !gap.Reason.SourcePressure() || gap.Reason != protocol.ReasonRateLimited || gap.Detail.HTTPStatus != 429 {
+					t.Errorf("deferred as %s, %+v", gap.Reason, gap.Detail)
+				}
+				if wait := fmt.Sprintf(`"retry_after_ms":%d`, 1000*c.seconds); !bytes.Contains(gap.LastError, []byte(wait)) {
+					t.Errorf("the wait that the provider asks for is lost: %s", gap.LastError)
+				}
+			})
+		})
+	}
+}
+
+// TestOwnStopOnAPage ends a stream by our own choice: its code and its words
+// say so, although the provider throttled.
+func TestOwnStopOnAPage(t *testing.T) {
+	t.Parallel()
+	t.Attr("spec", "RT-24")
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answer: func(int, *http.Request) *http.Response { return throttle(1) }}
+		for _, scope := range [][]protocol.StreamScope{only("log"), only("threads")} {
+			r := newVault().run(t, governed(t, s, newArchive(3, 10), 1), options{
+				scope: scope, env: archiveEnv("_RETRY_BUDGET_INITIAL_TOKENS", "0"),
+			})
+			e := r.done.Error
+			if e == nil || e.Code != "retry_budget" || !*e.Retryable || strings.Contains(e.Code, "rate_limited") {
+				t.Fatalf("ended as %s", describe(r))
+			}
+			if !strings.Contains(e.Message, "stopped by itself") || !strings.Contains(e.Message, "next run continues") {
+				t.Errorf("the owner reads %q", e.Message)
+			}
+		}
+	})
+}
+
+// TestGivenUpRequestsAreClassified keeps the author's class where there is one.
+func TestGivenUpRequestsAreClassified(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err  *governhttp.Stopped
+		want Class
+		stop governor.Reason
+		wait time.Duration
+	}{
+		"author's class": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 4, Err: &Error{Class: Unavailable, Status: 503}}, Unavailable, "", 0},
+		"told by the author": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 1, RetryAfter: time.Hour,
+			Err: &Error{Class: RateLimited, RetryAfter: time.Minute}}, RateLimited, "", time.Hour},
+		"spent quota":       {&governhttp.Stopped{RetryAfter: time.Hour}, RateLimited, "", time.Hour},
+		"another transport": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 4, Err: errors.New("NO [LIMIT]")}, RateLimited, "", 0},
+		"dead transport":    {&governhttp.Stopped{Kind: governor.Failed, Attempts: 4, Err: errors.New("BYE")}, Unavailable, "", 0},
+		"broken network":    {&governhttp.Stopped{Kind: governor.Failed, Attempts: 4, Err: &governhttp.Error{Kind: governhttp.Network}}, Unavailable, "", 0},
+		"open circuit":      {&governhttp.Stopped{Reason: governor.CircuitOpen, RetryAfter: time.Minute}, Unavailable, governor.CircuitOpen, time.Minute},
+		"no retries": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 1, Reason: governor.RetriesExhausted,
+			Err: &Error{Class: RateLimited, Status: 429}}, RateLimited, governor.RetriesExhausted, 0},
+	} {
+		got := classify(c.err)
+		if got.Class != c.want || got.stopped != c.stop || got.RetryAfter != c.wait {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestKindOfAFailure says what each class means for the pace.
+func TestKindOfAFailure(t *testing.T) {
+	t.Parallel()
+	for kind, failures := range map[governor.Kind][]Error{
+		governor.Throttled: {{Class: RateLimited}, {Class: RateLimited, Status: 403}, {Class: Unavailable, Status: 503}},
+		governor.Failed:    {{Class: Unavailable}, {Class: Unavailable, Status: 500}},
+		governor.Rejected:  {{Class: Unauthorized}, {Class: Forbidden, Status: 403}, {Class: NotFound}, {Class: Gone}, {Class: Malformed}, {Class: CursorRejected}},
+	} {
+		for _, e := range failures {
+			if e.Kind() != kind {
+				t.Errorf("%s with status %d is of kind %d, want %d", e.Class, e.Status, e.Kind(), kind)
+			}
+		}
+	}
+}
+
+// TestForbiddenOrLimited reads the two meanings of a 403.
+func TestForbiddenOrLimited(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer governhttp.Response
+		want   Class
+	}{
+		"plain":       {governhttp.Response{Status: 403}, Forbidden},
+		"with a wait": {governhttp.Response{Status: 403, RetryTold: true, RetryAfter: time.Minute}, RateLimited},
+		"spent quota": {governhttp.Response{Status: 403, Quota: governor.Quota{Known: true, Reset: time.Hour}}, RateLimited},
+		"quota left":  {governhttp.Response{Status: 403, Quota: governor.Quota{Known: true, Remaining: 5}}, Forbidden},
+		"overloaded":  {governhttp.Response{Status: 503, RetryTold: true}, Unavailable},
+	} {
+		var e *Error
+		if err := ByStatus(&c.answer); !errors.As(err, &e) || e.Class != c.want || e.RetryTold != c.answer.RetryTold || e.RetryAfter != c.answer.RetryAfter {
+			t.Errorf("%s: %+v, want %s", name, e, c.want)
+		}
+	}
+}

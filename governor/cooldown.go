@@ -1,0 +1,61 @@
+package governor
+
+const (
+	// firstPause follows the first refusal that names no time. A bucket would need
+	// less, a window or a ban more.
+	firstPause = 15
+	// lengthen multiplies a pause that was too short. A ban that each request
+	// doubles is left behind only by growing faster than it.
+	lengthen = 4
+	// longestPause bounds a pause that nobody asked for: one hour.
+	longestPause = 3600
+	// shorten multiplies a pause that was long enough at once.
+	shorten = 0.6
+)
+
+// cooldown finds how long to keep quiet after a refusal that names no time. Too
+// short is cheap with a bucket or a window and dear with a ban, and from outside
+// they look alike. So a pause that had to be searched is kept as it is, until one
+// trial in a settled flow tells whether a brief one does.
+type cooldown struct {
+	good    float64 // pause that worked last, in seconds; zero before the first
+	current float64
+	brief   bool // short pauses work: keep shortening
+	strict  bool // a short pause made things worse: never shorten
+	trying  bool
+	settled bool // the refusal ended a long flow at a known pace
+}
+
+// pause is how long to keep quiet after the refusal that is the nth in a row, at
+// a pace of the given interval.
+func (c *cooldown) pause(refusals int, interval float64) float64 {
+	next := c.good
+	switch {
+	case refusals > 1 && c.trying:
+		c.trying, c.strict, c.brief = false, true, false
+		next = 2.5 * c.good
+	case refusals > 1:
+		c.brief = false
+		next = max(c.current*lengthen, firstPause/2)
+	case c.good == 0:
+		next = firstPause
+	case !c.brief && !c.strict && c.settled && c.good > 5*interval:
+		c.trying = true
+		next = max(3*interval, c.good/8)
+	}
+	c.current = min(max(next, interval), longestPause)
+	return c.current
+}
+
+// worked remembers a pause after which the provider answered, and reports it
+// with whether brief ones do.
+func (c *cooldown) worked(pause float64, refusals int) (quiet float64, brief bool) {
+	if refusals == 1 && (c.trying || pause < firstPause*1.01) {
+		c.brief = true
+	}
+	c.good, c.trying = pause, false
+	if refusals == 1 && c.brief {
+		c.good = pause * shorten
+	}
+	return pause, c.brief
+}

@@ -1,0 +1,20 @@
+// Package governor finds the hidden limit of a provider and holds it.
+//
+// It is arithmetic: now is a parameter, nothing here waits, reads a clock or
+// starts a goroutine. A Governor belongs to one provider and answers three
+// questions at once: when may the next request leave, what follows from an
+// answer, and what is worth remembering for the next run. Waiting is done by
+// connectorkit/governhttp, for every transport.
+//
+// The one control variable is the interval between requests. It starts at the
+// discovery interval and shrinks with every success until the provider refuses.
+// From then on the pacer remembers the limit as the rate that was delivered
+// between two refusals, resumes just below it and climbs slowly past it, because
+// a limit that rose can be found in no other way. The more a refusal costs, the
+// slower it climbs. An error never speeds it up, and nothing undercuts the
+// owner's ceiling.
+//
+// What the provider announces is obeyed as it is told: a Retry-After holds
+// everything until that instant, and an exhausted quota holds everything until
+// its reset. Neither makes the pace faster.
+package governor

@@ -1,0 +1,70 @@
+package governor
+
+import (
+	"math"
+	"time"
+)
+
+// epoch is what happened since the last refusal. Between two refusals a bucket
+// starts and ends empty, so what was delivered is what was refilled, whatever the
+// burst; for a window it is the limit of the window.
+type epoch struct {
+	began  time.Duration
+	n      float64 // answered requests
+	paused float64 // quiet after refusals: the provider refills meanwhile, or bans
+	idle   float64 // time in which we had nothing to send
+
+	marks  [32]mark // evenly spread over the epoch
+	used   int
+	stride float64
+}
+
+// mark is how many requests were answered by a moment of active time.
+type mark struct{ n, active float64 }
+
+// active is the time until at in which requests could leave.
+func (e *epoch) active(at time.Duration) float64 { return seconds(at-e.began) - e.idle - e.paused }
+
+// add counts a request that left at sent.
+func (e *epoch) add(sent time.Duration) {
+	e.n++
+	e.stride = max(1, e.stride)
+	if math.Mod(e.n, e.stride) != 0 {
+		return
+	}
+	if e.used == len(e.marks) {
+		for i := range e.used / 2 {
+			e.marks[i] = e.marks[2*i+1]
+		}
+		e.used /= 2
+		e.stride *= 2
+		if math.Mod(e.n, e.stride) != 0 {
+			return
+		}
+	}
+	e.marks[e.used] = mark{e.n, e.active(sent)}
+	e.used++
+}
+
+// excess is by how many requests the flow ran ahead of the rate, counted from
+// the moment that makes it most. A limit of that rate must have a burst as large.
+func (e *epoch) excess(rate, active float64) float64 {
+	most := 0.0
+	for _, m := range e.marks[:e.used] {
+		most = max(most, e.n-m.n-rate*(active-m.active))
+	}
+	return most
+}
+
+// sustained is the largest rate that the end of the epoch shows for a limit with
+// the given burst: from any moment on, no more than burst plus rate times time
+// was delivered, and at the end the burst is used up.
+func (e *epoch) sustained(burst, active float64) float64 {
+	best := 0.0
+	for _, m := range e.marks[:e.used] {
+		if n := e.n - m.n; n > 2*burst && active > m.active {
+			best = max(best, (n-burst)/(active-m.active))
+		}
+	}
+	return best
+}

@@ -1,0 +1,119 @@
+package governor
+
+import (
+	"math"
+	"time"
+)
+
+// Stale is the age up to which a learned rate is trusted, inclusive. Limits
+// change, and a cold start costs seconds.
+const Stale = 6 * time.Hour
+
+// Learned is what one run hands to the next.
+type Learned struct {
+	// Interval is the pace that the provider is known to bear.
+	Interval time.Duration
+	Recorded time.Time
+	// Limit is the learned limit in requests per second; zero when the provider
+	// never refused. Refused is the rate that it refused at.
+	Limit, Refused float64
+	// Sweep is over how many successes the pace climbs from one to the other.
+	Sweep float64
+	// Pause is how long to keep quiet after a refusal, Cost what a refusal cost.
+	Pause, Cost time.Duration
+	// Margin and Burst shape the climb: how far below the limit it starts, and how
+	// many requests in a row the limit lets pass.
+	Margin, Burst float64
+	// Brief says that short pauses were found to work, Strict that they were found
+	// to make things worse.
+	Brief, Strict bool
+}
+
+// restore unpacks the pacer's memory. Members that contradict each other are
+// bent so that they do not.
+func (l *Learned) restore() (memory, cooldown) {
+	m := memory{limit: l.Limit, refused: l.Refused, burst: l.Burst, cost: seconds(l.Cost), margin: firstMargin}
+	if l.Margin > 0 {
+		m.margin = min(max(l.Margin, leastMargin), mostMargin)
+	}
+	if m.limit > 0 {
+		m.refused = max(m.refused, m.limit*1.002)
+		m.sweep = min(max(l.Sweep, leastSweep), longestCostly)
+	}
+	return m, cooldown{good: min(seconds(l.Pause), longestPause), brief: l.Brief, strict: l.Strict && !l.Brief}
+}
+
+// keep packs it.
+func (l *Learned) keep(m memory, c cooldown) {
+	l.Limit, l.Refused, l.Sweep = m.limit, m.refused, m.sweep
+	l.Margin, l.Burst, l.Cost = m.margin, m.burst, span(m.cost)
+	l.Pause, l.Brief, l.Strict = span(c.good), c.brief, c.strict
+}
+
+// The members that carry a Learned on a stream's cursor.
+const (
+	FieldInterval = "pacing_interval_ms"
+	FieldRecorded = "pacing_recorded_at_ms"
+	FieldLimit    = "pacing_limit_per_min"
+	FieldRefused  = "pacing_refused_per_min"
+	FieldSweep    = "pacing_sweep"
+	FieldPause    = "pacing_pause_ms"
+	FieldCost     = "pacing_cost_ms"
+	FieldMargin   = "pacing_margin"
+	FieldBurst    = "pacing_burst"
+	FieldQuiet    = "pacing_quiet" // 1: Brief, 2: Strict
+)
+
+// Fields spells what was learned as numbers to merge onto a cursor.
+func (l Learned) Fields() map[string]float64 {
+	ms := func(d time.Duration) float64 { return math.Round(float64(d)/float64(time.Microsecond)) / 1000 }
+	quiet := 0.0
+	switch {
+	case l.Brief:
+		quiet = 1
+	case l.Strict:
+		quiet = 2
+	}
+	return map[string]float64{
+		FieldMargin: l.Margin, FieldBurst: l.Burst, FieldQuiet: quiet,
+		FieldInterval: ms(l.Interval), FieldRecorded: float64(l.Recorded.UnixMilli()),
+		FieldLimit: l.Limit * 60, FieldRefused: l.Refused * 60, FieldSweep: l.Sweep,
+		FieldPause: ms(l.Pause), FieldCost: ms(l.Cost),
+	}
+}
+
+// Restore reads what Fields wrote. It yields nothing when the interval or its
+// time is absent, malformed, not positive, older than Stale, or from the future
+// by more than clocks differ.
+// The other members are advice: a malformed one is left out.
+func Restore(fields map[string]float64, now time.Time) (Learned, bool) {
+	positive := func(name string, most float64) float64 {
+		if v := fields[name]; v > 0 && v <= most {
+			return v
+		}
+		return 0
+	}
+	const year = 365 * 24 * 3600 * 1000 // ms
+	interval := positive(FieldInterval, year)
+	if interval < 1e-3 { // below a microsecond is no pace
+		interval = 0
+	}
+	recorded := positive(FieldRecorded, math.MaxInt64/2)
+	if interval == 0 || recorded == 0 {
+		return Learned{}, false
+	}
+	at := time.UnixMilli(int64(recorded))
+	const skew = 5 * time.Minute
+	if age := now.Sub(at); age > Stale || age < -skew {
+		return Learned{}, false
+	}
+	duration := func(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+	const fastest = 1e6 * 60
+	return Learned{
+		Interval: duration(interval), Recorded: at,
+		Limit: positive(FieldLimit, fastest) / 60, Refused: positive(FieldRefused, fastest) / 60,
+		Margin: positive(FieldMargin, 1), Burst: positive(FieldBurst, 1e6),
+		Brief: fields[FieldQuiet] == 1, Strict: fields[FieldQuiet] == 2,
+		Sweep: positive(FieldSweep, 1e6), Pause: duration(positive(FieldPause, year)), Cost: duration(positive(FieldCost, year)),
+	}, true
+}

@@ -1,0 +1,130 @@
+package governor
+
+import "time"
+
+const (
+	// A sweep climbs from below the limit to the rate that was refused over at
+	// least and at most this many successes, and twice as slowly as the last
+	// refusal took to come. So discovery is cheap and a known limit is left alone.
+	leastSweep, longestSweep = 60, 6000
+	// keepConfirmed and keepSurprised are how much of a sweep's length survives a
+	// refusal that confirms the limit, and one that comes as a surprise.
+	keepConfirmed, keepSurprised = 0.7, 0.3
+	// A refusal that costs c requests is met at most every costSpacing x c of
+	// them, up to longestCostly. A wide sweep is still searching and goes faster.
+	costSpacing, longestCostly, searchWidth = 35, 12000, 0.1
+	// beyond is by how much the rate grows per success once a sweep ended without
+	// a refusal: the limit has risen.
+	beyond = 0.004
+
+	// margin is how far below the limit a sweep starts. It widens when refusals
+	// come early and narrows when they stay away.
+	firstMargin, leastMargin, mostMargin = 0.005, 0.002, 0.09
+	widen, narrow                        = 1.5, 0.6
+	earlyAfter, lateAfter                = 150, 800
+	early                                = 1.01 // a refusal at this multiple of the limit or less
+
+	// trusted is how many answers make a rate measurable; few is so little that it
+	// only tells the direction.
+	trusted, few = 100, 8
+	// inferredBurst is the part of the excess that counts as the provider's burst.
+	inferredBurst = 0.5
+	// misjudged grows the burst when the limit turned out lower than it implied.
+	misjudged = 1.3
+	// sharpBurst and less is a limit without patience for two requests in a row.
+	sharpBurst = 3
+)
+
+// memory is what the refusals taught: the limit as a delivered rate.
+type memory struct {
+	limit   float64 // requests per second; zero before the first refusal
+	refused float64 // rate that was refused last
+	margin  float64
+	burst   float64 // largest burst that the limit shows; zero while unknown
+	cost    float64 // seconds of quiet that a refusal costs
+	sweep   float64 // successes that a climb takes
+	climbed float64 // successes of the climb under way
+}
+
+// resume is the interval to come back to after a refusal.
+func (m *memory) resume() float64 { return 1 / (m.limit * (1 - m.margin)) }
+
+func (m *memory) sharp() bool { return m.burst > 0 && m.burst < sharpBurst }
+
+// climb is the interval after one more success.
+func (m *memory) climb(interval float64) float64 {
+	m.climbed++
+	if m.climbed <= m.sweep {
+		from := m.limit * (1 - m.margin)
+		return 1 / (from + (m.refused-from)*m.climbed/m.sweep)
+	}
+	ramp := min(1, (m.climbed-m.sweep)/max(50, 0.2*m.sweep))
+	return interval / (1 + beyond*ramp)
+}
+
+// paid remembers what a refusal cost. A long quiet that is known to be needed is
+// remembered for longer than one that was only tried.
+func (m *memory) paid(quiet float64, brief bool) {
+	if !brief {
+		quiet = max(quiet, 0.7*m.cost)
+	}
+	m.cost = quiet
+}
+
+// learn takes the limit from an epoch that ended with a refusal at the rate.
+func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
+	const tiny = 1e-9
+	active := max(tiny, e.active(at))
+	// A pause may have refilled the allowance, as a window does, or not at all, as
+	// a ban does. It lowers the estimate by half at most.
+	estimate := max(e.n/max(tiny, active+e.paused), 0.5*e.n/active)
+	if told && e.n >= 1000 {
+		// The provider says how long to wait and refuses rarely: nothing is gained
+		// by spreading what it gives at once.
+		estimate = max(estimate, e.n/active*(1-50/e.n))
+	}
+	first := m.limit == 0
+	tooEarly := !first && rate <= m.limit*early
+	if tooEarly {
+		m.burst *= misjudged
+	}
+	if !first && e.n >= trusted && e.paused < active/2 {
+		for range 2 { // a better rate shows a smaller burst, which shows a better rate
+			burst := max(1, inferredBurst*e.excess(estimate, active))
+			if m.burst == 0 || burst < m.burst {
+				m.burst = burst
+			}
+			estimate = max(estimate, e.sustained(m.burst, active))
+		}
+	}
+	estimate = min(estimate, rate)
+	confirmed := !first && estimate > 0.95*m.limit && estimate < 1.05*m.limit
+	switch {
+	case tooEarly && e.n < earlyAfter:
+		m.margin = min(mostMargin, m.margin*widen)
+	case !tooEarly && e.n > lateAfter:
+		m.margin = max(leastMargin, m.margin*narrow)
+	}
+	switch {
+	case e.n >= few:
+	case first:
+		estimate = 0.75 * min(rate, max(estimate, rate/2))
+	default:
+		estimate = max(m.limit/2, min(estimate, 0.85*m.limit))
+	}
+	m.limit, m.refused = estimate, max(rate, estimate*1.002)
+	m.plan(e.n, confirmed)
+}
+
+// plan sets how slowly the next climb goes.
+func (m *memory) plan(n float64, confirmed bool) {
+	kept := keepSurprised * m.sweep
+	if confirmed {
+		kept = keepConfirmed * m.sweep
+	}
+	m.sweep = min(max(2*n, kept, leastSweep), longestSweep)
+	width := (m.refused - m.limit*(1-m.margin)) / m.refused
+	costly := costSpacing * m.cost * m.refused * min(1, searchWidth/width)
+	m.sweep = max(m.sweep, min(costly, longestCostly))
+	m.climbed = 0
+}

@@ -1,0 +1,160 @@
+package governor_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pdpp/governor"
+	"pdpp/internal/ratesim"
+)
+
+// trial is one run against one provider, both drawn at random.
+type trial struct {
+	provider  ratesim.Provider
+	seed      uint64
+	workers   int
+	requests  int
+	withdraw  float64
+	discovery time.Duration
+	ceiling   time.Duration
+	longest   time.Duration
+	breaker   bool
+	learned   *governor.Learned
+}
+
+func drawTrial(t *rapid.T, f ratesim.Family) trial {
+	ms := func(low, high int, name string) time.Duration {
+		return time.Duration(rapid.IntRange(low, high).Draw(t, name)) * time.Millisecond
+	}
+	tr := trial{
+		provider:  f.Member(rapid.Uint64Range(0, 1<<20).Draw(t, "member")),
+		seed:      rapid.Uint64Range(0, 1<<20).Draw(t, "seed"),
+		workers:   rapid.SampledFrom([]int{1, 8}).Draw(t, "workers"),
+		requests:  rapid.IntRange(20, 150).Draw(t, "requests"),
+		withdraw:  rapid.SampledFrom([]float64{0, 0, 0.05}).Draw(t, "withdraw"),
+		discovery: ms(200, 4000, "discovery"),
+		ceiling:   ms(50, 2000, "ceiling"),
+		longest:   rapid.SampledFrom([]time.Duration{0, 30 * time.Second}).Draw(t, "longest"),
+		breaker:   rapid.Bool().Draw(t, "breaker"),
+	}
+	if rapid.Bool().Draw(t, "warm") {
+		earlier := tr
+		if earlier.run(nil, 0); earlier.learned == nil {
+			t.Fatal("a finished run left nothing to keep")
+		}
+		tr.learned = earlier.learned
+	}
+	return tr
+}
+
+// run collects everything. It leaves what the governor learned in the trial.
+func (tr *trial) run(watch func(ratesim.Event), sample time.Duration) ratesim.Result {
+	r := ratesim.Run(ratesim.Options{
+		Provider: tr.provider, Seed: tr.seed, Governor: tr.governor(), Requests: tr.requests, Workers: tr.workers,
+		Withdraw: tr.withdraw, Until: 3 * 24 * time.Hour, Sample: sample, Watch: watch,
+	})
+	tr.learned = r.Learned
+	return r
+}
+
+// keepsTheRules runs the trial under the eyes of a keeper.
+func (tr *trial) keepsTheRules(t failer) {
+	t.Helper()
+	k := &keeper{t: t, trial: *tr, interval: tr.start(), last: -time.Hour}
+	if r := tr.run(k.see, 0); !r.Done {
+		t.Fatalf("not finished after %s: %d of %d, %d refusals", r.Elapsed, r.Successes, tr.requests, r.Refusals)
+	}
+}
+
+func (tr *trial) governor() *governor.Governor {
+	return governor.New(tr.provider.Name, func(c *governor.Config) {
+		c.Discovery, c.Ceiling, c.Longest, c.MaxWait = tr.discovery, tr.ceiling, tr.longest, 0
+		c.Breaker.Off, c.Learned, c.Seed = !tr.breaker, tr.learned, tr.seed
+	})
+}
+
+// start is the interval that the run has to begin with.
+func (tr *trial) start() time.Duration {
+	if tr.learned != nil {
+		return max(tr.learned.Interval, tr.ceiling)
+	}
+	return max(tr.discovery, tr.ceiling)
+}
+
+// Whatever the provider, every run keeps the rules of the pace and finishes.
+func TestRulesHoldOnEveryProvider(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"PB-03", "PB-04", "PB-A06", "RC-03", "RT-25.2", "RT-25.3"} {
+		t.Attr("spec", id)
+	}
+	for _, f := range ratesim.Families() {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				tr := drawTrial(t, f)
+				tr.keepsTheRules(t)
+			})
+		})
+	}
+}
+
+// Runs that are long enough to find the limit and to probe it keep the rules as well.
+func TestRulesHoldOverLongRuns(t *testing.T) {
+	t.Parallel()
+	for _, p := range ratesim.Catalogue() {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, workers := range []int{1, 8} {
+				tr := trial{
+					provider: p, seed: 9, workers: workers, requests: 1000,
+					discovery: time.Second, ceiling: 100 * time.Millisecond, breaker: true,
+				}
+				tr.keepsTheRules(t) // leaves what it learned for the second run
+				tr.keepsTheRules(t)
+			}
+		})
+	}
+}
+
+// The same questions get the same answers.
+func TestRunsRepeatExactly(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		families := ratesim.Families()
+		tr := drawTrial(t, families[rapid.IntRange(0, len(families)-1).Draw(t, "family")])
+		again := tr
+		one, two := tr.run(nil, time.Minute), again.run(nil, time.Minute)
+		if !reflect.DeepEqual(one, two) {
+			t.Fatalf("two runs with one seed differ: %d and %d sends in %s and %s", one.Sends, two.Sends, one.Elapsed, two.Elapsed)
+		}
+	})
+}
+
+// Without pacing nothing waits, whatever the provider says, and there is no
+// rate to show or to keep.
+func TestOffOnEveryProvider(t *testing.T) {
+	t.Parallel()
+	t.Attr("spec", "RT-25.4")
+	rapid.Check(t, func(t *rapid.T) {
+		families := ratesim.Families()
+		tr := drawTrial(t, families[rapid.IntRange(0, len(families)-1).Draw(t, "family")])
+		g := governor.New(tr.provider.Name, unpaced, unbroken, func(c *governor.Config) { c.Attempts, c.Learned = 1, tr.learned })
+		r := ratesim.Run(ratesim.Options{
+			Provider: tr.provider, Seed: tr.seed, Governor: g, Requests: 10, Workers: tr.workers, Until: 20 * time.Second,
+			Watch: func(e ratesim.Event) {
+				if e.Kind == ratesim.Waits || e.Kind == ratesim.Denied {
+					t.Fatalf("waits %s at %s", e.Wait, e.At)
+				}
+			},
+		})
+		if _, ok := g.Rate(); ok {
+			t.Fatal("has a rate")
+		}
+		if r.Learned != nil {
+			t.Fatalf("keeps %+v", *r.Learned)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"pdpp/protocol"
+)
+
+const notMeasured = "not measured"
+
+// paceWords is an interval and the rate that goes with it.
+func paceWords(ms, perMinute float64) string {
+	return fmt.Sprintf("one request every %s, %s per minute", spanWords(ms), rateWords(perMinute))
+}
+
+// backoffWords says why the pace slowed down.
+func backoffWords(reason protocol.RateBackoffReason) string {
+	if reason == "retry_after" {
+		return "the provider asked to wait"
+	}
+	return "the provider refused the pace"
+}
+
+// limitWords tells the learned limit apart from one that was not met and from
+// one that nobody looked for.
+func limitWords(r rateReport, now time.Time) string {
+	l := r.Learned
+	switch {
+	case l == nil && r.Current == nil:
+		return notMeasured
+	case l == nil:
+		return "not known: no bookmark carries it"
+	}
+	words := "not met yet"
+	if l.LimitPerMin != nil {
+		words = rateWords(*l.LimitPerMin) + " per minute"
+	}
+	age := ageWords(now.Sub(l.RecordedAt))
+	if !l.Fresh {
+		age += ", too old to use: the next run looks again"
+	}
+	return words + " (stored " + age + ")"
+}
+
+func coverWords(r rateReport) string {
+	if r.Examined == 0 {
+		return "no runs yet"
+	}
+	return fmt.Sprintf("%s with a rate, of the last %s", plural(int64(len(r.Runs)), "run", "runs"), count(int64(r.Examined)))
+}
+
+func ageWords(age time.Duration) string {
+	switch {
+	case age < -time.Minute:
+		return "in the future"
+	case age < time.Minute:
+		return "just now"
+	case age < time.Hour:
+		return plural(int64(age/time.Minute), "minute", "minutes") + " ago"
+	case age < 48*time.Hour:
+		return plural(int64(age/time.Hour), "hour", "hours") + " ago"
+	default:
+		return plural(int64(age/(24*time.Hour)), "day", "days") + " ago"
+	}
+}
+
+// spanWords is an interval for people. Connectors give it as a number, which
+// may be any.
+func spanWords(ms float64) string {
+	if ms < 1000 {
+		return figures(ms) + "ms"
+	}
+	return duration(time.Duration(min(ms, 1e12)) * time.Millisecond)
+}
+
+func rateWords(perMinute float64) string {
+	if perMinute < 1000 {
+		return figures(perMinute)
+	}
+	return count(int64(min(perMinute, 1e15)))
+}
+
+// figures writes a number with three significant ones, and no exponent.
+func figures(v float64) string {
+	switch {
+	case v <= 0:
+		return "0"
+	case v < 0.001:
+		return "under 0.001"
+	}
+	unit := math.Pow(10, 2-math.Floor(math.Log10(v)))
+	return strconv.FormatFloat(math.Round(v*unit)/unit, 'f', -1, 64)
+}

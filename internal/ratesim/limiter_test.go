@@ -1,0 +1,144 @@
+package ratesim
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+const ms = time.Millisecond
+
+// A request that arrives when the limiter says that it is free passes, whatever
+// came before.
+func TestFreeMeansThatARequestPasses(t *testing.T) {
+	t.Parallel()
+	for _, f := range Families() {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				l := f.Member(rapid.Uint64Range(0, 1<<20).Draw(t, "member")).Limiter(1)
+				now := time.Duration(0)
+				for range rapid.IntRange(1, 60).Draw(t, "requests") {
+					now += time.Duration(rapid.IntRange(0, 2000).Draw(t, "gap")) * ms
+					free := l.Free(now)
+					if free < now {
+						t.Fatalf("free at %s, asked at %s", free, now)
+					}
+					if rapid.Bool().Draw(t, "patient") {
+						now = free
+					}
+					r := l.Take(now)
+					if o, ok := l.(occupied); ok && r.Pass {
+						o.Occupy(now + 200*ms)
+					}
+					if !r.Pass && r.Wait <= 0 {
+						t.Fatalf("%s: ruling %+v", now, r)
+					}
+					// The tarpit is not called free where it is slow, although it lets pass.
+					_, slows := l.(*Tarpit)
+					if r.Pass != (now >= free) && !(slows && r.Pass) {
+						t.Fatalf("%s: passes %t, free at %s", now, r.Pass, free)
+					}
+				}
+			})
+		})
+	}
+}
+
+// decide sends requests at these times; "+" passes and "-" is refused.
+func decide(l Limiter, at ...time.Duration) (rulings string) {
+	for _, now := range at {
+		if l.Take(now).Pass {
+			rulings += "+"
+		} else {
+			rulings += "-"
+		}
+	}
+	return rulings
+}
+
+func TestLimitersDecideAsTheirModelsDo(t *testing.T) {
+	t.Parallel()
+	sec := time.Second
+	cases := map[string]struct {
+		limiter Limiter
+		at      []time.Duration
+		want    string
+	}{
+		"a bucket starts full and refills": {&Bucket{PerSecond: 2, Burst: 2},
+			[]time.Duration{0, 0, 0, 499 * ms, 500 * ms, 500 * ms, 9 * sec, 9 * sec, 9 * sec}, "++--+-++-"},
+		"a changing bucket follows its course": {&Bucket{Course: Drop(2, 0.5, sec, 100*sec), Burst: 1},
+			[]time.Duration{0, 500 * ms, sec, 2 * sec, 3 * sec, 5 * sec}, "+++-++"},
+		"a fixed window starts anew": {&FixedWindow{Limit: 2, Window: sec, Offset: 400 * ms},
+			[]time.Duration{0, 1, 599 * ms, 600 * ms, 601 * ms, 602 * ms, 1600 * ms}, "++-++-+"},
+		"a sliding window forgets one by one": {&SlidingWindow{Limit: 2, Window: sec},
+			[]time.Duration{0, 900 * ms, 950 * ms, sec, 1899 * ms, 1900 * ms}, "++-+-+"},
+		"limit_req without burst": {&LimitReq{PerSecond: 10},
+			[]time.Duration{0, 99 * ms, 100 * ms, 199 * ms, 200 * ms}, "+-+-+"},
+		"limit_req with burst counts the excess": {&LimitReq{PerSecond: 10, Burst: 2},
+			[]time.Duration{0, 0, 0, 0, 99 * ms, 100 * ms, 100 * ms}, "+++--+-"},
+		"a full tarpit refuses": {&Tarpit{PerSecond: 1, Depth: 2, Slowest: sec},
+			[]time.Duration{0, 0, 0, sec, sec}, "++-+-"},
+		"a ban doubles when it is ignored": {
+			&PenaltyBox{Limiter: &Bucket{PerSecond: 1, Burst: 1}, Ban: 10 * sec, Longest: time.Minute},
+			[]time.Duration{0, 0, 9 * sec, 28 * sec, 60 * sec, 68 * sec, 128 * sec}, "+-----+"},
+		"a ban ends": {&PenaltyBox{Limiter: &Bucket{PerSecond: 1, Burst: 1}, Ban: 10 * sec, Longest: time.Minute},
+			[]time.Duration{0, 0, 10 * sec}, "+-+"},
+		"the short limit shuts the door of a quota": {
+			&Hourly{Quota: FixedWindow{Limit: 3, Window: time.Hour}, Short: Bucket{PerSecond: 1, Burst: 1}, CoolDown: time.Minute},
+			[]time.Duration{0, 1, 59 * sec, 61 * sec, 70 * sec, 80 * sec, time.Hour}, "+--++-+"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := decide(tc.limiter, tc.at...); got != tc.want {
+				t.Fatalf("decided %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestConcurrencyCountsWhatIsInProgress(t *testing.T) {
+	t.Parallel()
+	c := &Concurrency{Most: 2}
+	for _, end := range []time.Duration{300 * ms, 200 * ms} {
+		if !c.Take(0).Pass {
+			t.Fatal("refused below the limit")
+		}
+		c.Occupy(end)
+	}
+	if c.Take(199*ms).Pass || !c.Take(200*ms).Pass {
+		t.Fatal("the first end makes room, nothing before it")
+	}
+}
+
+func TestSlowAnswersComeBeforeRefusals(t *testing.T) {
+	t.Parallel()
+	p := &Tarpit{PerSecond: 1, Depth: 4, Slowest: 2 * time.Second}
+	for i, want := range []time.Duration{0, 0, time.Second, 2 * time.Second} {
+		if r := p.Take(0); !r.Pass || r.Slow != want {
+			t.Fatalf("request %d: %+v", i+1, r)
+		}
+	}
+	queue := &LimitReq{PerSecond: 2, Burst: 2, Delay: true}
+	for i, want := range []time.Duration{0, 500 * ms, time.Second} {
+		if r := queue.Take(0); !r.Pass || r.Slow != want {
+			t.Fatalf("queued request %d: %+v", i+1, r)
+		}
+	}
+}
+
+func TestOthersShareTheBucket(t *testing.T) {
+	t.Parallel()
+	s := NewShared(10, 5, 6, 1)
+	passed := 0
+	const hour = 3600
+	for now := time.Duration(0); now < hour*time.Second; now += 10 * ms {
+		if s.Take(now).Pass {
+			passed++
+		}
+	}
+	if rate := float64(passed) / hour; rate < 3.8 || rate > 4.2 {
+		t.Fatalf("%.2f a second are left of 10 when others take 6", rate)
+	}
+}

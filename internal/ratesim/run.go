@@ -1,0 +1,92 @@
+package ratesim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"pdpp/governor"
+)
+
+// Start is the wall clock at the beginning of every run.
+var Start = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+// Options describe one run.
+type Options struct {
+	Provider Provider
+	Seed     uint64
+	// Governor decides when to send. It is the caller's, who may look at it.
+	Governor *governor.Governor
+	// Requests is how many things there are to fetch.
+	Requests int
+	// Workers is how many requests may be under way at once; zero means one.
+	Workers int
+	// Withdraw is the share of admitted requests that the caller gives up before
+	// they leave; they are asked for again.
+	Withdraw float64
+	// Until ends a run that is not done by then; zero means a year.
+	Until time.Duration
+	// Sample is how often the interval is noted; zero means never.
+	Sample time.Duration
+	// Watch is told of everything that happens, when it is there.
+	Watch func(Event)
+}
+
+// Result is how a run went.
+type Result struct {
+	Done                                   bool // everything was fetched
+	Sends, Successes, Rejections           int
+	Refusals, Failures, Denials, Withdrawn int
+	Elapsed                                time.Duration
+	Samples                                []Sample
+	Learned                                *governor.Learned
+}
+
+// Sample is the pace at a time, and what the provider allows then.
+type Sample struct {
+	At, Interval time.Duration
+	Limit        float64 // requests per second
+}
+
+type run struct {
+	Options
+	Result
+	world   *world
+	now     time.Duration
+	workers []worker
+	order   int
+	fresh   int // things that no worker has begun
+	fetched int
+	sampled time.Duration
+	whims   *rand.Rand // which requests are withdrawn
+}
+
+// Run simulates a client that fetches everything through its governor.
+func Run(o Options) Result {
+	if o.Until == 0 {
+		o.Until = 365 * 24 * time.Hour
+	}
+	r := &run{
+		Options: o, world: newWorld(o.Provider, o.Seed), fresh: o.Requests,
+		workers: make([]worker, max(1, o.Workers)), whims: rand.New(rand.NewPCG(o.Seed, 3)),
+	}
+	for i := range r.workers {
+		r.begin(&r.workers[i])
+	}
+	for r.fetched < r.Requests {
+		w := r.next()
+		r.sample(w.at)
+		if w.at > r.Until {
+			r.now = r.Until
+			break
+		}
+		r.now = w.at
+		r.advance(w)
+	}
+	r.Done, r.Elapsed = r.fetched >= r.Requests, r.now
+	if l, ok := r.Governor.Snapshot(r.clock()); ok {
+		r.Learned = &l
+	}
+	return r.Result
+}
+
+func (r *run) clock() time.Time { return Start.Add(r.now) }

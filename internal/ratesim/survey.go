@@ -1,0 +1,91 @@
+package ratesim
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"pdpp/governor"
+)
+
+// Score is how well a run went.
+type Score struct {
+	Efficiency float64 // percent of what the oracle fetches in the same time
+	Refusals   float64 // per thousand things fetched
+	Done       bool
+}
+
+// Row is one provider of the catalogue.
+type Row struct {
+	Provider, About string
+	// Cold and Warm have one request under way, Eight has eight and starts cold.
+	// Warm is a second run, a tenth as long, with what the first one learned.
+	Cold, Warm, Eight Score
+}
+
+// surveyCeiling is the owner's ceiling in a survey.
+const surveyCeiling = 100 * time.Millisecond
+
+// Survey fetches n things from every provider of the catalogue.
+func Survey(n int) []Row {
+	var rows []Row
+	for _, p := range Catalogue() {
+		row := Row{Provider: p.Name, About: p.About}
+		var learned *governor.Learned
+		row.Cold, learned = measure(Options{Provider: p, Requests: n, Workers: 1}, nil)
+		row.Warm, _ = measure(Options{Provider: p, Requests: max(1, n/10), Workers: 1}, learned)
+		row.Eight, _ = measure(Options{Provider: p, Requests: n, Workers: 8}, nil)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func measure(o Options, learned *governor.Learned) (Score, *governor.Learned) {
+	o.Seed = 1
+	best := Oracle(o, surveyCeiling)
+	o.Until = 40*best + time.Hour
+	o.Governor = governor.New(o.Provider.Name, func(c *governor.Config) {
+		c.Ceiling, c.MaxWait, c.Learned, c.Seed = surveyCeiling, 0, learned, o.Seed
+	})
+	r := Run(o)
+	fetched := float64(r.Successes + r.Rejections)
+	s := Score{Done: r.Done, Refusals: 1000 * float64(r.Refusals) / max(1, fetched)}
+	s.Efficiency = 100 * min(1, best.Seconds()/r.Elapsed.Seconds()) * fetched / float64(o.Requests)
+	return s, r.Learned
+}
+
+// Mean is the row of the averages.
+func Mean(rows []Row) Row {
+	mean := Row{Provider: "mean", Cold: Score{Done: true}, Warm: Score{Done: true}, Eight: Score{Done: true}}
+	add := func(to *Score, s Score) {
+		to.Efficiency += s.Efficiency / float64(len(rows))
+		to.Refusals += s.Refusals / float64(len(rows))
+		to.Done = to.Done && s.Done
+	}
+	for _, r := range rows {
+		add(&mean.Cold, r.Cold)
+		add(&mean.Warm, r.Warm)
+		add(&mean.Eight, r.Eight)
+	}
+	return mean
+}
+
+// Print writes rows as a table, with their averages last. An unfinished run is
+// marked.
+func Print(w io.Writer, rows []Row) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "provider\tcold %\tper 1000\twarm %\tper 1000\teight %\tper 1000\t")
+	for _, r := range append(rows[:len(rows):len(rows)], Mean(rows)) {
+		fmt.Fprintf(t, "%s\t", r.Provider)
+		for _, s := range []Score{r.Cold, r.Warm, r.Eight} {
+			mark := ""
+			if !s.Done {
+				mark = "*"
+			}
+			fmt.Fprintf(t, "%.1f%s\t%.2f\t", s.Efficiency, mark, s.Refusals)
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}

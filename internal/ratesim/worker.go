@@ -1,0 +1,137 @@
+package ratesim
+
+import (
+	"errors"
+	"time"
+
+	"pdpp/governor"
+)
+
+// stage is what a worker does next.
+type stage uint8
+
+const (
+	asks stage = iota // the governor for leave to send
+	arrives
+	returns
+	rests // has nothing left to fetch
+)
+
+// worker fetches one thing after another. It has exactly one next step.
+type worker struct {
+	stage   stage
+	at      time.Duration // of its next step
+	order   int           // among steps at the same time
+	call    governor.Call
+	sent    time.Duration
+	outcome governor.Outcome
+}
+
+// next is the worker whose step comes first.
+func (r *run) next() *worker {
+	var first *worker
+	for i := range r.workers {
+		w := &r.workers[i]
+		if w.stage == rests {
+			continue
+		}
+		if first == nil || w.at < first.at || w.at == first.at && w.order < first.order {
+			first = w
+		}
+	}
+	return first
+}
+
+func (r *run) schedule(w *worker, s stage, at time.Duration) {
+	r.order++
+	w.stage, w.at, w.order = s, at, r.order
+}
+
+// begin gives a worker the next thing to fetch.
+func (r *run) begin(w *worker) {
+	if r.fresh == 0 {
+		w.stage = rests
+		return
+	}
+	r.fresh--
+	r.again(w)
+}
+
+// again starts over with the worker's thing, as a request of its own.
+func (r *run) again(w *worker) {
+	w.call = r.Governor.Call()
+	r.schedule(w, asks, r.now)
+}
+
+func (r *run) advance(w *worker) {
+	switch w.stage {
+	case asks:
+		r.ask(w)
+	case arrives:
+		outcome, back := r.world.answer(w.sent, r.now)
+		w.outcome = outcome
+		w.outcome.Sent = Start.Add(w.sent)
+		r.schedule(w, returns, back)
+	case returns:
+		r.learn(w)
+	}
+}
+
+// probePause is how long a sender waits while another request probes the circuit.
+const probePause = 50 * time.Millisecond
+
+func (r *run) ask(w *worker) {
+	wait, err := w.call.Next(r.clock())
+	var denied *governor.Denied
+	switch {
+	case errors.As(err, &denied):
+		r.Denials++
+		r.tell(Event{Kind: Denied, Wait: denied.In, Reason: denied.Reason})
+		r.schedule(w, asks, r.now+max(denied.In, probePause))
+	case wait > 0:
+		r.tell(Event{Kind: Waits, Wait: wait})
+		r.schedule(w, asks, r.now+wait)
+	case r.Withdraw > 0 && r.whims.Float64() < r.Withdraw:
+		r.Withdrawn++
+		w.call.Withdraw()
+		r.tell(Event{Kind: Withdrawn})
+		r.again(w)
+	default:
+		r.Sends++
+		w.sent = r.now
+		r.tell(Event{Kind: Sends})
+		r.schedule(w, arrives, r.now+r.world.travel())
+	}
+}
+
+// learn takes in an answer. A thing whose attempts are used up stays to be
+// fetched: it is asked for again as a new request.
+func (r *run) learn(w *worker) {
+	var before governor.Rate
+	if r.Watch != nil {
+		before, _ = r.Governor.Rate()
+	}
+	again, reason := w.call.Observe(r.clock(), w.outcome)
+	e := Event{Kind: Answered, Sent: w.sent, Outcome: w.outcome, Reason: reason, Before: before.Interval}
+	r.tell(e)
+	switch w.outcome.Kind {
+	case governor.Success, governor.Rejected:
+		r.fetched++
+		if w.outcome.Kind == governor.Success {
+			r.Successes++
+		} else {
+			r.Rejections++
+		}
+		r.begin(w)
+		return
+	case governor.Throttled:
+		r.Refusals++
+	case governor.Failed:
+		r.Failures++
+	}
+	if again {
+		r.schedule(w, asks, r.now)
+		return
+	}
+	r.again(w)
+}

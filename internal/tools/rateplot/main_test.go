@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// The plot in the documentation shows the governor as it is.
+func TestPlotIsCurrent(t *testing.T) {
+	t.Parallel()
+	if runtime.GOARCH != "amd64" {
+		t.Skip("other processors fuse multiplications, which moves the last digits")
+	}
+	kept, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "governor.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "governor.svg")
+	if err := run([]string{"-o", file}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(kept, fresh) {
+		t.Fatal("docs/governor.svg is stale: go run ./internal/tools/rateplot -o docs/governor.svg")
+	}
+}
+
+func TestPlotIsWellFormedAndShowsEverything(t *testing.T) {
+	t.Parallel()
+	all := scenes()
+	plot := draw(all)
+	refusals := 0
+	for _, s := range all {
+		if len(s.refusals) == 0 || len(s.samples) == 0 {
+			t.Errorf("%s: %d samples, %d refusals", s.title, len(s.samples), len(s.refusals))
+		}
+		refusals += len(s.refusals)
+	}
+	count := map[string]int{}
+	for d := xml.NewDecoder(bytes.NewReader(plot)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			for _, a := range e.Attr {
+				if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") {
+					t.Errorf("%s=%q", a.Name.Local, a.Value)
+				}
+				if a.Name.Local == "class" {
+					count[a.Value]++
+				}
+			}
+		}
+	}
+	// One of each is the legend's.
+	if count["refusal"] != refusals+1 || count["pace"] != len(all)+1 || count["limit"] != len(all)+1 {
+		t.Errorf("drawn: %v for %d scenes with %d refusals", count, len(all), refusals)
+	}
+}
+
+func TestTableListsTheCatalogue(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := run([]string{"-table", "50"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"per 1000", "penalty-told", "nginx-delay", "mean"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
