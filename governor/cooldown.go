@@ -1,9 +1,9 @@
 package governor
 
 const (
-	// firstPause follows the first refusal that names no time. A bucket would need
-	// less, a window or a ban more.
-	firstPause = 15
+	// firstPause follows the first refusal that names no time, but no more than
+	// patience intervals. A bucket would need less, a window or a ban more.
+	firstPause, patience = 15, 150
 	// lengthen multiplies a pause that was too short. A ban that each request
 	// doubles is left behind only by growing faster than it.
 	lengthen = 4
@@ -20,8 +20,9 @@ const (
 type cooldown struct {
 	good    float64 // pause that worked last, in seconds; zero before the first
 	current float64
-	brief   bool // short pauses work: keep shortening
-	strict  bool // a short pause made things worse: never shorten
+	first   float64 // what an unknown provider would be given
+	brief   bool    // short pauses work: keep shortening
+	strict  bool    // a short pause made things worse: never shorten
 	trying  bool
 	settled bool // the refusal ended a long flow at a known pace
 }
@@ -29,20 +30,21 @@ type cooldown struct {
 // pause is how long to keep quiet after the refusal that is the nth in a row, at
 // a pace of the given interval.
 func (c *cooldown) pause(refusals int, interval float64) float64 {
-	next := c.good
+	next, first := c.good, min(firstPause, patience*interval)
 	switch {
 	case refusals > 1 && c.trying:
 		c.trying, c.strict, c.brief = false, true, false
 		next = 2.5 * c.good
 	case refusals > 1:
 		c.brief = false
-		next = max(c.current*lengthen, firstPause/2)
+		next = max(c.current*lengthen, first/2)
 	case c.good == 0:
-		next = firstPause
+		next = first
 	case !c.brief && !c.strict && c.settled && c.good > 5*interval:
 		c.trying = true
 		next = max(3*interval, c.good/8)
 	}
+	c.first = max(first, interval)
 	c.current = min(max(next, interval), longestPause)
 	return c.current
 }
@@ -50,7 +52,7 @@ func (c *cooldown) pause(refusals int, interval float64) float64 {
 // worked remembers a pause after which the provider answered, and reports it
 // with whether brief ones do.
 func (c *cooldown) worked(pause float64, refusals int) (quiet float64, brief bool) {
-	if refusals == 1 && (c.trying || pause < firstPause*1.01) {
+	if refusals == 1 && (c.trying || pause <= c.first*1.01) {
 		c.brief = true
 	}
 	c.good, c.trying = pause, false

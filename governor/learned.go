@@ -29,6 +29,10 @@ type Learned struct {
 	Brief, Strict bool
 }
 
+// calmSweep is the shortest climb of a run that starts with a known limit: it
+// has no need to search.
+const calmSweep = 1000
+
 // restore unpacks the pacer's memory. Members that contradict each other are
 // bent so that they do not.
 func (l *Learned) restore() (memory, cooldown) {
@@ -38,7 +42,7 @@ func (l *Learned) restore() (memory, cooldown) {
 	}
 	if m.limit > 0 {
 		m.refused = max(m.refused, m.limit*1.002)
-		m.sweep = min(max(l.Sweep, leastSweep), longestCostly)
+		m.sweep = min(max(l.Sweep, calmSweep), longestCostly)
 	}
 	return m, cooldown{good: min(seconds(l.Pause), longestPause), brief: l.Brief, strict: l.Strict && !l.Brief}
 }

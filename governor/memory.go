@@ -31,7 +31,7 @@ const (
 	inferredBurst = 0.5
 	// misjudged grows the burst when the limit turned out lower than it implied.
 	misjudged = 1.3
-	// sharpBurst and less is a limit without patience for two requests in a row.
+	// sharpBurst is the least burst that lets two requests in a row pass safely.
 	sharpBurst = 3
 )
 
@@ -49,7 +49,8 @@ type memory struct {
 // resume is the interval to come back to after a refusal.
 func (m *memory) resume() float64 { return 1 / (m.limit * (1 - m.margin)) }
 
-func (m *memory) sharp() bool { return m.burst > 0 && m.burst < sharpBurst }
+// strict reports a limit that has shown no room for a burst.
+func (m *memory) strict() bool { return m.limit > 0 && m.burst < sharpBurst }
 
 // climb is the interval after one more success.
 func (m *memory) climb(interval float64) float64 {

@@ -87,10 +87,10 @@ func (p *pacer) wait(at time.Duration) time.Duration {
 }
 
 // credit is how far back unused time still counts. It lets a flow that was held
-// up catch up with its pace by one request, unless the provider was found to
-// have no patience for two in a row.
+// up catch up with its pace by one request, unless a provider that refuses has
+// not shown patience for two in a row.
 func (p *pacer) credit() time.Duration {
-	if p.memory.sharp() {
+	if p.memory.strict() {
 		return span(p.interval)
 	}
 	most := 2*p.interval - p.ceiling
