@@ -36,7 +36,7 @@ const calmSweep = 1000
 // restore unpacks the pacer's memory. Members that contradict each other are
 // bent so that they do not.
 func (l *Learned) restore() (memory, cooldown) {
-	m := memory{limit: l.Limit, refused: l.Refused, burst: l.Burst, cost: seconds(l.Cost), margin: firstMargin}
+	m := memory{limit: l.Limit, refused: l.Refused, burst: l.Burst, cost: seconds(l.Cost), brief: l.Brief, margin: firstMargin}
 	if l.Margin > 0 {
 		m.margin = min(max(l.Margin, leastMargin), mostMargin)
 	}

@@ -27,6 +27,9 @@ const (
 	// trusted is how many answers make a rate measurable; few is so little that it
 	// only tells the direction.
 	trusted, few = 100, 8
+	// guessedRefill is how many requests the provider may make good during a quiet
+	// that turned out longer than it needed.
+	guessedRefill = 10
 	// inferredBurst is the part of the excess that counts as the provider's burst.
 	inferredBurst = 0.5
 	// misjudged grows the burst when the limit turned out lower than it implied.
@@ -42,6 +45,7 @@ type memory struct {
 	margin  float64
 	burst   float64 // largest burst that the limit shows; zero while unknown
 	cost    float64 // seconds of quiet that a refusal costs
+	brief   bool    // a short quiet is known to do
 	sweep   float64 // successes that a climb takes
 	climbed float64 // successes of the climb under way
 }
@@ -69,13 +73,17 @@ func (m *memory) paid(quiet float64, brief bool) {
 	if !brief {
 		quiet = max(quiet, 0.7*m.cost)
 	}
-	m.cost = quiet
+	m.cost, m.brief = quiet, brief
 }
 
 // learn takes the limit from an epoch that ended with a refusal at the rate.
 func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
 	const tiny = 1e-9
 	active := max(tiny, e.active(at))
+	if m.brief && e.paused > active/2 {
+		// Most of the quiet was a guess of ours, made before anything was known.
+		e.paused = min(e.paused, guessedRefill/rate)
+	}
 	// A pause may have refilled the allowance, as a window does, or not at all, as
 	// a ban does. It lowers the estimate by half at most.
 	estimate := max(e.n/max(tiny, active+e.paused), 0.5*e.n/active)
@@ -85,6 +93,9 @@ func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
 		estimate = max(estimate, e.n/active*(1-50/e.n))
 	}
 	first := m.limit == 0
+	if first {
+		estimate = max(estimate, rate/2)
+	}
 	tooEarly := !first && rate <= m.limit*early
 	if tooEarly {
 		m.burst *= misjudged
