@@ -43,6 +43,7 @@ func (l *Learned) restore() (memory, cooldown) {
 	if m.limit > 0 {
 		m.refused = max(m.refused, m.limit*1.002)
 		m.sweep = min(max(l.Sweep, calmSweep), longestCostly)
+		m.limit *= 1 - m.margin // the harder it was to pin down, the further below a run begins
 	}
 	return m, cooldown{good: min(seconds(l.Pause), longestPause), brief: l.Brief, strict: l.Strict && !l.Brief}
 }
