@@ -49,9 +49,28 @@ func (r *run) deadline(binds bool) {
 	}
 }
 
-// spent reports whether another detail attempt would exceed a cap. The unit is
-// the attempt, successful or not: that is what the provider counts (PB-01). All
-// passes of a run share one budget.
+// bill is what one detail costs of the run's cap. The unit is the request that
+// was really sent, successful or not, repetitions included: that is what the
+// provider counts (PB-01).
+type bill struct {
+	r    *run
+	from int64 // requests sent before
+	paid int64
+}
+
+func (r *run) openBill() *bill { return &bill{r: r, from: r.sent.Load()} }
+
+// pay spends what was sent since the last time. A detail costs one at least, so
+// that a connector whose requests the kit does not see is bounded too.
+func (b *bill) pay() {
+	for due := max(1, b.r.sent.Load()-b.from); b.paid < due; b.paid++ {
+		b.r.budget.Spend()
+	}
+}
+
+// spent reports whether another detail would exceed a cap. It is asked between
+// details: one that is under way is finished. All passes of a run share one
+// budget.
 func (r *run) spent() bool {
 	r.deadline(true)
 	defer r.deadline(false)

@@ -3,11 +3,14 @@ package connectorkit
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"pdpp/governor"
 	"pdpp/protocol"
 )
 
@@ -174,6 +177,74 @@ func TestFailedAttemptsCount(t *testing.T) {
 	if len(a.fetches) != 6 || len(all[*protocol.DetailCoverage](r)[0].HydratedKeys) != 3 {
 		t.Errorf("%d attempts, %d hydrated, want 6 and 3", len(a.fetches), len(all[*protocol.DetailCoverage](r)[0].HydratedKeys))
 	}
+}
+
+// TestRetriedRequestsCount shows that a repeated request is an attempt like any
+// other: a detail that is refused twice and then served costs three of the cap.
+func TestRetriedRequestsCount(t *testing.T) {
+	t.Parallel()
+	t.Attr("spec", "PB-01")
+	synctest.Test(t, func(t *testing.T) {
+		a, v := newArchive(20, 50), newVault()
+		requests := 0
+		s := &service{answer: func(_ int, r *http.Request) *http.Response {
+			if !detail(r) {
+				return nil
+			}
+			if requests++; requests == 3 || requests == 4 {
+				return throttle(1)
+			}
+			return nil
+		}}
+		c := governed(t, s, a, 3)
+		r := succeeded(t, v.run(t, c, options{env: capped(10, 0)}))
+		if requests != 10 || len(a.fetches) != 8 {
+			t.Errorf("%d requests for %d details under a cap of 10, one of which took three", requests, len(a.fetches))
+		}
+		ownStopOnly(t, r, protocol.ClassRunCap)
+		succeeded(t, v.run(t, c, options{}))
+		a.complete(t, v)
+	})
+}
+
+// TestDetailUnderWayIsFinished reaches the cap within a detail. What that one
+// still needs is sent; nothing is sent after it.
+func TestDetailUnderWayIsFinished(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, v := newArchive(20, 50), newVault()
+		requests := 0
+		s := &service{answer: func(_ int, r *http.Request) *http.Response {
+			if !detail(r) {
+				return nil
+			}
+			if requests++; requests == 10 || requests == 11 {
+				return throttle(1)
+			}
+			return nil
+		}}
+		r := succeeded(t, v.run(t, governed(t, s, a, 1), options{env: capped(10, 0)}))
+		if requests != 12 || len(a.fetches) != 10 {
+			t.Errorf("%d requests for %d details, want 12 for 10", requests, len(a.fetches))
+		}
+		ownStopOnly(t, r, protocol.ClassRunCap)
+	})
+}
+
+// TestCapEndsTheRests opens the circuit with the last requests of the cap. There
+// is nothing left to wait for then.
+func TestCapEndsTheRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answer: failing500(3)}
+		began := time.Now()
+		r := succeeded(t, newVault().run(t, governed(t, s, newArchive(20, 50), 1), options{env: archiveEnv(
+			"_MAX_DETAIL_FETCHES_PER_RUN", "3", "_RETRY_BUDGET_CAPACITY", "10", "_RETRY_BUDGET_INITIAL_TOKENS", "10")}))
+		if took := time.Since(began); len(s.at) != 2+3 || took > governor.Default().Breaker.Recover {
+			t.Errorf("%d requests in %s, want two pages and three for a detail", len(s.at), took)
+		}
+		ownStopOnly(t, r, "circuit_open")
+	})
 }
 
 func TestReadCaps(t *testing.T) {

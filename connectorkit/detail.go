@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"pdpp/connectorkit/governhttp"
 	"pdpp/protocol"
 )
 
@@ -142,7 +143,7 @@ func (l *lane) recovered(ctx context.Context, key string) error {
 	})
 }
 
-// fetch makes one attempt at an item's details and emits them. Without a
+// fetch tries once to get an item's details and emits them. Without a
 // deferral the item is hydrated. The attempt is told first when this run holds
 // the item's gap.
 func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
@@ -153,8 +154,9 @@ func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
 		return nil, nil, err
 	}
 	l.r.deadline(true)
+	cost := l.r.openBill()
 	records, err := patiently(ctx, l.r, func() ([]Record, error) {
-		l.r.budget.Spend()
+		defer cost.pay()
 		return l.Fetch(ctx, item)
 	})
 	l.r.deadline(false)
@@ -163,7 +165,7 @@ func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
 	}
 	if err != nil {
 		d, stop := l.deferralOf(classify(err))
-		l.r.log.Warn("detail was not fetched", "stream", l.Detail, "reason", d.reason, "cause", err)
+		l.r.log.Warn("detail was not fetched", "stream", l.Detail, "reason", d.reason, "cause", governhttp.WithoutURL(err))
 		return &d, stop, l.r.transitions(ctx)
 	}
 	l.failures = 0

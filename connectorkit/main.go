@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"pdpp/connectorkit/governhttp"
 	"pdpp/protocol"
 )
 
@@ -127,7 +128,7 @@ func (e ending) done(records int64) protocol.Message {
 
 func (e ending) log(log *slog.Logger) {
 	if e.status != protocol.DoneSucceeded {
-		log.Error(e.message, "code", e.code, "cause", e.cause)
+		log.Error(e.message, "code", e.code, "cause", governhttp.WithoutURL(e.cause))
 	}
 }
 

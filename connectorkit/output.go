@@ -66,6 +66,18 @@ func (o *output) send(ctx context.Context, m protocol.Message) error {
 	return o.sendLocked(ctx, m)
 }
 
+// offer sends a message at once, or not at all: while a question is open nothing
+// may be written, and whoever has something to tell must not be held up by that.
+func (o *output) offer(ctx context.Context, m protocol.Message) {
+	if !o.mu.TryLock() {
+		return
+	}
+	defer o.mu.Unlock()
+	if o.sendLocked(ctx, m) == nil {
+		_ = o.flushLocked(ctx) // a broken output ends the run by itself
+	}
+}
+
 func (o *output) sendLocked(ctx context.Context, m protocol.Message) error {
 	if o.closed {
 		return errClosed

@@ -12,7 +12,8 @@ import (
 // request path to it.
 type provider struct {
 	name     string
-	own      bool // it bears the connector's key
+	own      bool          // it bears the connector's key
+	longest  time.Duration // wait that a run makes for it; zero means any
 	governor *governor.Governor
 	sender   *governhttp.Sender
 }
@@ -37,9 +38,12 @@ func (r *run) provider(name string, adjust []func(*governor.Config)) *provider {
 	all := append(adjust[:len(adjust):len(adjust)], r.knobs.adjust...)
 	all = append(all, paced, func(c *governor.Config) {
 		c.Run, c.Learned, c.Seed = &r.budget, r.learned(p), rand.Uint64()
+		p.longest = c.MaxWait
 	})
 	p.governor = governor.New(name, all...)
-	p.sender = governhttp.NewSender(p.governor, governhttp.SenderOptions{Now: r.p.Now, Waiting: r.waiting})
+	p.sender = governhttp.NewSender(p.governor, governhttp.SenderOptions{
+		Now: r.p.Now, Waiting: r.waiting, Probe: func(governhttp.Trail) { r.sent.Add(1) },
+	})
 	r.providers = append(r.providers, p)
 	return p
 }

@@ -41,7 +41,8 @@ const (
 // patiently makes a call to the author's code. When an open circuit is all that
 // it meets, the run waits that out and makes the call once more, as long as its
 // budget lasts: a provider that is unwell for a minute costs a minute, not the
-// rest of the run.
+// rest of the run. Like every wait for a provider it has a longest, and a longer
+// one is left to a later run.
 func patiently[T any](ctx context.Context, r *run, call func() (T, error)) (T, error) {
 	out, err := call()
 	var s *governhttp.Stopped
@@ -49,7 +50,11 @@ func patiently[T any](ctx context.Context, r *run, call func() (T, error)) (T, e
 		return out, err
 	}
 	p, rest := r.named(s.Provider), max(s.RetryAfter, leastRest)
-	if p == nil || !r.mayRest(rest) {
+	if p != nil && s.Told && p.longest > 0 && rest > p.longest {
+		s.Reason = "" // what is in the way is the provider's wish, not the circuit
+		return out, err
+	}
+	if p == nil || p.longest > 0 && rest > p.longest || !r.mayRest(rest) {
 		return out, err
 	}
 	r.rests++

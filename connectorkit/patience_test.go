@@ -155,6 +155,47 @@ func TestOpenCircuitDefers(t *testing.T) {
 	})
 }
 
+// TestRestHasALongest opens the circuit with an answer that asks for an hour. No
+// run waits that long: the provider's wish is passed on to a later one.
+func TestRestHasALongest(t *testing.T) {
+	t.Parallel()
+	for name, scope := range map[string][]protocol.StreamScope{"detail": nil, "page": only("log")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{answer: func(n int, _ *http.Request) *http.Response {
+					switch {
+					case n < 3:
+						return nil
+					case n < 5:
+						return reply(http.StatusInternalServerError)
+					}
+					return throttle(3600)
+				}}
+				logPages := 1
+				if scope != nil {
+					logPages = 5
+				}
+				began := time.Now()
+				r := newVault().run(t, governed(t, s, newArchive(20, 50), logPages), options{scope: scope})
+				if took := time.Since(began); took > governor.Default().MaxWait || len(s.at) != 5 {
+					t.Errorf("%d requests in %s", len(s.at), took)
+				}
+				if scope != nil {
+					if e := r.done.Error; e == nil || e.Code != "archive_rate_limited" {
+						t.Errorf("ended as %s", describe(r))
+					}
+					return
+				}
+				gap := all[*protocol.DetailGap](succeeded(t, r))[0]
+				if gap.Reason != protocol.ReasonRateLimited || !bytes.Contains(gap.LastError, []byte(`"retry_after_ms":3600000`)) {
+					t.Errorf("deferred as %s: %s", gap.Reason, gap.LastError)
+				}
+			})
+		})
+	}
+}
+
 // TestRestsAreCounted makes call after call meet an open circuit.
 func TestRestsAreCounted(t *testing.T) {
 	t.Parallel()

@@ -142,8 +142,8 @@ func circuitMove(t governor.Transition) *protocol.ProviderBudget {
 	}
 }
 
-// waiting announces a long wait before it begins. It cannot fail the request:
-// a broken output ends the run by itself.
+// waiting announces a long wait before it begins. It can neither fail the
+// request nor hold it up.
 func (r *run) waiting(ctx context.Context, w governhttp.Wait) {
 	if w.For < longWait {
 		return
@@ -156,6 +156,5 @@ func (r *run) waiting(ctx context.Context, w governhttp.Wait) {
 		why = " to keep to the pace"
 	}
 	text := fmt.Sprintf("waiting %.0f s%s", w.For.Seconds(), why)
-	_ = r.out.send(ctx, &protocol.Progress{Message: text, CollectionRate: r.rate()})
-	_ = r.out.flush(ctx)
+	r.out.offer(ctx, &protocol.Progress{Message: text, CollectionRate: r.rate()})
 }

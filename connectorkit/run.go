@@ -4,7 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 
+	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
 	"pdpp/protocol"
 )
@@ -25,7 +27,8 @@ type run struct {
 	knobs     knobs
 	providers []*provider // in the order they were made
 	bookmarks bookmarks
-	rests     int // open circuits waited out
+	rests     int          // open circuits waited out
+	sent      atomic.Int64 // requests to all providers, repetitions included
 
 	trees    *trees
 	caps     caps
@@ -143,7 +146,7 @@ func (r *run) forward(ctx context.Context, workers []worker) (failed []*failure,
 		if f.code == string(Unauthorized) {
 			return failed, intact, f
 		}
-		r.log.Warn("stream failed", "streams", w.streams(), "code", f.code, "cause", f.cause)
+		r.log.Warn("stream failed", "streams", w.streams(), "code", f.code, "cause", governhttp.WithoutURL(f.cause))
 		if err := r.transitions(ctx); err != nil {
 			return failed, intact, err
 		}

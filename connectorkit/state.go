@@ -59,13 +59,14 @@ func (r *run) statePace(ctx context.Context, failed bool) error {
 }
 
 // anyBookmark finds a steady bookmark that is known to be right: as this run sent
-// it last, or as it was started with. A stream that commits by slices is
-// preferred, because the others keep nothing of a failed run.
+// it last, or as it was started with. A full refresh is started with none, and
+// what the store has stays there until a slice replaces it. A stream that commits
+// by slices is preferred, because the others keep nothing of a failed run.
 func (r *run) anyBookmark() (stream string, cursor jsontext.Value) {
 	for _, s := range r.start.Scope.Streams {
 		mark := r.bookmarks.sent[s.Name]
 		if mark == nil {
-			mark = withoutPace(r.start.State[s.Name])
+			mark = r.stored(s.Name, protocol.SteadyState)
 		}
 		if r.scope[s.Name] == nil || mark.Kind() != '{' {
 			continue
@@ -96,7 +97,7 @@ func samePace(a, b map[string]float64) bool {
 }
 
 // stored is a stream's persisted bookmark, as its collector sent it. A full
-// refresh starts without any.
+// refresh starts without any: its START carries the pace alone.
 func (r *run) stored(stream string, mode protocol.CursorMode) jsontext.Value {
 	switch {
 	case r.start.CollectionMode == protocol.FullRefresh:

@@ -144,8 +144,16 @@ func (s *session) start(c Connector) *protocol.Start {
 		State: maps.Clone(s.state), CatchUpState: maps.Clone(s.catchUp), RecoveryOnly: s.o.recovery,
 		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")},
 	}
-	if s.o.mode == "" {
+	switch s.o.mode {
+	case "":
 		m.CollectionMode = protocol.Incremental
+	case protocol.FullRefresh:
+		m.CatchUpState = nil
+		for name, mark := range s.state {
+			if delete(m.State, name); len(paceOn(mark)) > 0 {
+				m.State[name] = encode(paceOn(mark))
+			}
+		}
 	}
 	if s.o.scope == nil {
 		for _, st := range c.Manifest.Streams {

@@ -3,6 +3,7 @@ package connectorkit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -85,6 +86,27 @@ func TestFullRefreshKeepsThePace(t *testing.T) {
 		succeeded(t, r)
 		if warm.Interval >= time.Second/2 || len(a.fetches) != 120 {
 			t.Errorf("begins at %s, %d fetches", warm.Interval, len(a.fetches))
+		}
+	})
+}
+
+// TestFailedFullRefreshKeepsTheBookmark fails before any slice is complete. The
+// pace that it learned must not take the place of a bookmark it was not given.
+func TestFailedFullRefreshKeepsTheBookmark(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, v, s := newArchive(20, 50), newVault(), &service{}
+		c := governed(t, s, a, 2)
+		succeeded(t, v.run(t, c, options{}))
+		before := maps.Clone(v.state)
+		s.answer = func(int, *http.Request) *http.Response { return throttle(3600) }
+		if r := v.run(t, c, options{mode: protocol.FullRefresh}); r.done.Status != protocol.DoneFailed || len(all[*protocol.State](r)) > 0 {
+			t.Errorf("%s after %d bookmarks", describe(r), len(all[*protocol.State](r)))
+		}
+		for stream, mark := range before {
+			if string(v.state[stream]) != string(mark) {
+				t.Errorf("the bookmark of %s is %s, want %s", stream, v.state[stream], mark)
+			}
 		}
 	})
 }

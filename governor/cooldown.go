@@ -7,8 +7,12 @@ const (
 	// lengthen multiplies a pause that was too short. A ban that each request
 	// doubles is left behind only by growing faster than it.
 	lengthen = 4
-	// longestPause bounds a pause that nobody asked for: one hour.
-	longestPause = 3600
+	// longestPause bounds a pause that nobody asked for: a quarter of an hour, so
+	// that the end of an outage is noticed within that.
+	longestPause = 900
+	// outage is how many refusals in a row tell of a provider that is down rather
+	// than of a pause that is too short. They teach nothing about pauses.
+	outage = 5
 	// shorten multiplies a pause that was long enough at once.
 	shorten = 0.6
 )
@@ -55,7 +59,10 @@ func (c *cooldown) worked(pause float64, refusals int) (quiet float64, brief boo
 	if refusals == 1 && (c.trying || pause <= c.first*1.01) {
 		c.brief = true
 	}
-	c.good, c.trying = pause, false
+	if c.trying = false; refusals >= outage {
+		return 0, c.brief
+	}
+	c.good = pause
 	if refusals == 1 && c.brief {
 		c.good = pause * shorten
 	}

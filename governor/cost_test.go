@@ -117,7 +117,7 @@ var answers = map[string]governor.Outcome{
 func TestAskingAndLearningAllocateNothing(t *testing.T) {
 	for name, o := range answers {
 		t.Run(name, func(t *testing.T) {
-			c := newClient(t, unbroken, patient)
+			c := newClient(t, unbroken, patient, func(c *governor.Config) { c.Retries = governor.RetryBudget{} })
 			c.send(governor.Success)
 			allocated := testing.AllocsPerRun(20, func() {
 				call := c.g.Call()

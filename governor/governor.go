@@ -6,50 +6,6 @@ import (
 	"time"
 )
 
-// Config is how one provider is approached. Default gives what every provider
-// gets; New applies adjustments to it.
-type Config struct {
-	// Discovery is the interval of a cold start, before the provider has said
-	// anything. Zero turns pacing off: no wait, no learning, no snapshot.
-	Discovery time.Duration
-	// Ceiling is the owner's one number: the shortest interval between two
-	// requests, which no success can undercut.
-	Ceiling time.Duration
-	// Longest bounds the interval; zero means that nothing does.
-	Longest time.Duration
-	// Burst is how much unused time may be made up for after a pause, at most two
-	// intervals. Zero means exactly that.
-	Burst time.Duration
-	// MaxWait is the longest single wait for the provider. A longer one is
-	// deferred to a later run instead of shortened; zero means no bound.
-	MaxWait time.Duration
-	// Attempts is how often one request is sent at most.
-	Attempts int
-	// Backoff and MaxBackoff shape the pause before a repeated request: a random
-	// part of Backoff doubled by each attempt, never more than MaxBackoff.
-	Backoff, MaxBackoff time.Duration
-	// Retries bounds the repetitions of the whole run.
-	Retries RetryBudget
-	// Breaker says when requests are denied because the provider is down.
-	Breaker Breaker
-	// Run bounds the run as a whole; a wait that would outlast it is deferred.
-	Run *RunBudget
-	// Learned is what an earlier run found out; nil starts cold.
-	Learned *Learned
-	// Seed makes the jitter; governors that share one move together.
-	Seed uint64
-}
-
-// Default is the configuration of a provider about which nothing is known.
-func Default() Config {
-	return Config{
-		Discovery: time.Second, Ceiling: 250 * time.Millisecond, Longest: time.Minute, MaxWait: 5 * time.Minute,
-		Attempts: 4, Backoff: time.Second, MaxBackoff: time.Minute,
-		Retries: RetryBudget{Capacity: 100, Initial: 8, Refill: 0.2},
-		Breaker: Breaker{Share: 0.5, Least: 5, Window: 10, Recover: time.Minute},
-	}
-}
-
 // Governor governs the requests to one provider. Its methods answer at once and
 // are safe for concurrent use; waiting is the caller's part. Every now that it
 // is given must come from one clock.
@@ -128,11 +84,7 @@ func (c *Call) Next(now time.Time) (time.Duration, error) {
 	if in, denied := g.circuit.denies(at); denied {
 		return 0, &Denied{Reason: CircuitOpen, In: in}
 	}
-	wait := max(g.pace.wait(at), c.notBefore.Sub(now))
-	if c.notBefore.IsZero() {
-		wait = g.pace.wait(at)
-	}
-	if wait > 0 {
+	if wait := max(g.pace.wait(at), c.notBefore.Sub(now)); wait > 0 {
 		return wait, g.tooLong(now, wait)
 	}
 	g.pace.admit(at)
@@ -177,11 +129,11 @@ func (c *Call) Observe(now time.Time, o Outcome) (again bool, why Reason) {
 	if o.Kind != Throttled && o.Kind != Failed || c.attempts >= g.c.Attempts {
 		return false, ""
 	}
-	if _, denied := g.circuit.denies(at); denied {
-		return false, CircuitOpen
-	}
 	if o.Told && g.tooLong(now, o.RetryAfter) != nil {
 		return false, "" // a later run's; this one spends no retry on it
+	}
+	if _, denied := g.circuit.denies(at); denied {
+		return false, CircuitOpen
 	}
 	if !g.retries.take() {
 		return false, RetriesExhausted
@@ -198,7 +150,10 @@ func (c *Call) Withdraw() {
 	c.g.mu.Lock()
 	defer c.g.mu.Unlock()
 	c.g.pace.withdraw()
+	c.g.requests--
+	c.attempts--
 	if c.probe {
+		c.probe = false
 		c.g.circuit.leave()
 	}
 }
@@ -210,8 +165,8 @@ func (g *Governor) backoff(attempt int, k Kind) time.Duration {
 	if g.c.MaxBackoff > 0 && (bound > g.c.MaxBackoff || bound < g.c.Backoff) {
 		bound = g.c.MaxBackoff
 	}
-	if r, paced := g.pace.rate(); paced && k == Throttled {
-		bound = min(bound, r.Interval)
+	if k == Throttled && !g.pace.off {
+		bound = min(bound, span(g.pace.interval))
 	}
 	return time.Duration(g.random.float() * float64(bound))
 }

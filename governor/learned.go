@@ -33,19 +33,34 @@ type Learned struct {
 // has no need to search.
 const calmSweep = 1000
 
+// fastest is the largest rate, and a bound of every other number, that a
+// Learned is believed.
+const fastest = 1e6
+
+// sane is a number within its bounds, and zero when it is out of them.
+func sane(v, most float64) float64 {
+	if v > 0 && v <= most {
+		return v
+	}
+	return 0
+}
+
 // restore unpacks the pacer's memory. Members that contradict each other are
 // bent so that they do not.
 func (l *Learned) restore() (memory, cooldown) {
-	m := memory{limit: l.Limit, refused: l.Refused, burst: l.Burst, cost: seconds(l.Cost), brief: l.Brief, margin: firstMargin}
+	m := memory{
+		limit: sane(l.Limit, fastest), refused: sane(l.Refused, fastest), burst: sane(l.Burst, fastest),
+		cost: seconds(max(0, l.Cost)), brief: l.Brief, margin: firstMargin,
+	}
 	if l.Margin > 0 {
 		m.margin = min(max(l.Margin, leastMargin), mostMargin)
 	}
 	if m.limit > 0 {
 		m.refused = max(m.refused, m.limit*1.002)
-		m.sweep = min(max(l.Sweep, calmSweep), longestCostly)
-		m.limit *= 1 - m.margin // the harder it was to pin down, the further below a run begins
+		m.sweep = timely(min(max(sane(l.Sweep, fastest), calmSweep), longestCostly), m.refused)
+		m.caution = m.margin // the harder it was to pin down, the longer the restored pace is held
 	}
-	return m, cooldown{good: min(seconds(l.Pause), longestPause), brief: l.Brief, strict: l.Strict && !l.Brief}
+	return m, cooldown{good: min(seconds(max(0, l.Pause)), longestPause), brief: l.Brief, strict: l.Strict && !l.Brief}
 }
 
 // keep packs it.
@@ -92,12 +107,7 @@ func (l Learned) Fields() map[string]float64 {
 // by more than clocks differ.
 // The other members are advice: a malformed one is left out.
 func Restore(fields map[string]float64, now time.Time) (Learned, bool) {
-	positive := func(name string, most float64) float64 {
-		if v := fields[name]; v > 0 && v <= most {
-			return v
-		}
-		return 0
-	}
+	positive := func(name string, most float64) float64 { return sane(fields[name], most) }
 	const year = 365 * 24 * 3600 * 1000 // ms
 	interval := positive(FieldInterval, year)
 	if interval < 1e-3 { // below a microsecond is no pace
@@ -113,12 +123,11 @@ func Restore(fields map[string]float64, now time.Time) (Learned, bool) {
 		return Learned{}, false
 	}
 	duration := func(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
-	const fastest = 1e6 * 60
 	return Learned{
 		Interval: duration(interval), Recorded: at,
-		Limit: positive(FieldLimit, fastest) / 60, Refused: positive(FieldRefused, fastest) / 60,
-		Margin: positive(FieldMargin, 1), Burst: positive(FieldBurst, 1e6),
+		Limit: positive(FieldLimit, 60*fastest) / 60, Refused: positive(FieldRefused, 60*fastest) / 60,
+		Margin: positive(FieldMargin, 1), Burst: positive(FieldBurst, fastest),
 		Brief: fields[FieldQuiet] == 1, Strict: fields[FieldQuiet] == 2,
-		Sweep: positive(FieldSweep, 1e6), Pause: duration(positive(FieldPause, year)), Cost: duration(positive(FieldCost, year)),
+		Sweep: positive(FieldSweep, fastest), Pause: duration(positive(FieldPause, year)), Cost: duration(positive(FieldCost, year)),
 	}, true
 }

@@ -14,8 +14,13 @@ const (
 	// them, up to longestCostly. A wide sweep is still searching and goes faster.
 	costSpacing, longestCostly, searchWidth = 35, 12000, 0.1
 	// beyond is by how much the rate grows per success once a sweep ended without
-	// a refusal: the limit has risen.
-	beyond = 0.004
+	// a refusal: the limit has risen. A slow pace may come from refusals of another
+	// cause, and its successes are rare: it grows by a factor of e in riseTime
+	// seconds, at most by steepest per success.
+	beyond, riseTime, steepest = 0.004, 400, 0.25
+	// longestClimb is the most seconds that a sweep is stretched to; below crawl
+	// requests per second it is less, in proportion.
+	longestClimb, crawl = 7200, 0.25
 
 	// margin is how far below the limit a sweep starts. It widens when refusals
 	// come early and narrows when they stay away.
@@ -43,6 +48,7 @@ type memory struct {
 	limit   float64 // requests per second; zero before the first refusal
 	refused float64 // rate that was refused last
 	margin  float64
+	caution float64 // a further margin of the climb that follows a warm start
 	burst   float64 // largest burst that the limit shows; zero while unknown
 	cost    float64 // seconds of quiet that a refusal costs
 	brief   bool    // a short quiet is known to do
@@ -51,7 +57,10 @@ type memory struct {
 }
 
 // resume is the interval to come back to after a refusal.
-func (m *memory) resume() float64 { return 1 / (m.limit * (1 - m.margin)) }
+func (m *memory) resume() float64 { return 1 / m.from() }
+
+// from is the rate at which a climb begins.
+func (m *memory) from() float64 { return m.limit * (1 - m.margin) * (1 - m.caution) }
 
 // strict reports a limit that has shown no room for a burst.
 func (m *memory) strict() bool { return m.limit > 0 && m.burst < sharpBurst }
@@ -60,12 +69,14 @@ func (m *memory) strict() bool { return m.limit > 0 && m.burst < sharpBurst }
 func (m *memory) climb(interval float64) float64 {
 	m.climbed++
 	if m.climbed <= m.sweep {
-		from := m.limit * (1 - m.margin)
-		return 1 / (from + (m.refused-from)*m.climbed/m.sweep)
+		return 1 / (m.from() + (m.refused-m.from())*m.climbed/m.sweep)
 	}
-	ramp := min(1, (m.climbed-m.sweep)/max(50, 0.2*m.sweep))
-	return interval / (1 + beyond*ramp)
+	ramp := min(1, (m.climbed-m.sweep)/max(timely(50, m.refused), 0.2*m.sweep))
+	return interval / (1 + ramp*max(beyond, min(steepest, interval/riseTime)))
 }
+
+// timely bounds a number of successes at a rate by the time that they take.
+func timely(n, rate float64) float64 { return min(n, longestClimb*rate*min(1, rate/crawl)) }
 
 // paid remembers what a refusal cost. A long quiet that is known to be needed is
 // remembered for longer than one that was only tried.
@@ -124,7 +135,7 @@ func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
 	default:
 		estimate = max(m.limit/2, min(estimate, 0.85*m.limit))
 	}
-	m.limit, m.refused = estimate, max(rate, estimate*1.002)
+	m.limit, m.refused, m.caution = estimate, max(rate, estimate*1.002), 0
 	m.plan(e.n, confirmed)
 }
 
@@ -134,9 +145,9 @@ func (m *memory) plan(n float64, confirmed bool) {
 	if confirmed {
 		kept = keepConfirmed * m.sweep
 	}
-	m.sweep = min(max(2*n, kept, leastSweep), longestSweep)
-	width := (m.refused - m.limit*(1-m.margin)) / m.refused
+	m.sweep = min(max(2*n, timely(max(kept, leastSweep), m.refused)), longestSweep)
+	width := (m.refused - m.from()) / m.refused
 	costly := costSpacing * m.cost * m.refused * min(1, searchWidth/width)
-	m.sweep = max(m.sweep, min(costly, longestCostly))
+	m.sweep = max(m.sweep, timely(min(costly, longestCostly), m.refused))
 	m.climbed = 0
 }

@@ -23,6 +23,9 @@ const (
 	flowShare, flowSlack = 0.25, 2.5
 	// flowTrust is by how much the mean gap may mislead about the pace in use.
 	flowTrust = 1.15
+	// leastInterval is a microsecond: below it there is no pace to speak of, and
+	// rates stay finite.
+	leastInterval = 1e-6
 )
 
 // pacer is GCRA with a learned interval. Times are since the governor's first
@@ -62,7 +65,7 @@ func newPacer(c Config) pacer {
 	if p.longest <= 0 {
 		p.longest = math.MaxInt64 / 4e9
 	}
-	p.longest = max(p.longest, p.ceiling)
+	p.longest = max(p.longest, p.ceiling, leastInterval)
 	p.memory.margin = firstMargin
 	p.set(seconds(c.Discovery))
 	if l := c.Learned; l != nil && l.Interval > 0 {
@@ -114,7 +117,7 @@ func (p *pacer) admit(at time.Duration) {
 		p.slot += unused
 	}
 	p.slot = min(at, p.slot+span(p.interval))
-	gap := min(seconds(at-p.last), 4*max(p.interval, p.flow))
+	gap := min(max(0, seconds(at-p.last)), 4*max(p.interval, p.flow))
 	if p.flow == 0 {
 		gap, p.flow = p.interval, p.interval
 	}
@@ -153,8 +156,10 @@ func (p *pacer) observe(at, sent time.Duration, o Outcome) {
 // succeed moves the interval down, or leaves it.
 func (p *pacer) succeed(sent time.Duration) {
 	if p.refusals > 0 {
-		p.epoch.paused += seconds(sent - p.streakBegan)
-		p.memory.paid(p.cool.worked(seconds(sent-p.refused), p.refusals))
+		// Who comes later than the hold demands was kept by something else.
+		quiet := min(sent, p.hold+span(p.interval))
+		p.epoch.paused += seconds(quiet - p.streakBegan)
+		p.memory.paid(p.cool.worked(seconds(quiet-p.refused), p.refusals))
 		p.refusals = 0
 	}
 	p.epoch.add(sent)
@@ -195,15 +200,17 @@ func (p *pacer) refuse(at time.Duration, o Outcome) {
 	p.interval = max(was, min(slower, p.longest))
 	p.refused, p.everSlowed = at, true
 	p.slowed = Backoff{Interval: span(p.interval), Told: o.Told}
-	if o.Told {
-		p.hold = after(at, o.RetryAfter)
-	} else {
-		p.hold = at + span(p.cool.pause(p.refusals, 1/rate))
+	if o.Told && o.RetryAfter > 0 {
+		p.hold = max(p.hold, after(at, o.RetryAfter))
+	} else { // no wait at all is no answer to a pace that was refused
+		p.hold = max(p.hold, at+span(p.cool.pause(p.refusals, 1/rate)))
 	}
 	p.slot = p.hold - span(p.interval) // the hold takes the place of the pace, it does not add to it
 }
 
-func (p *pacer) set(interval float64) { p.interval = min(max(interval, p.ceiling), p.longest) }
+func (p *pacer) set(interval float64) {
+	p.interval = min(max(interval, p.ceiling, leastInterval), p.longest)
+}
 
 func (p *pacer) rate() (Rate, bool) {
 	if p.off {
@@ -222,9 +229,13 @@ func (p *pacer) learned() (Learned, bool) {
 		return Learned{}, false
 	}
 	l := Learned{Interval: span(p.interval)}
-	if p.memory.limit > 0 {
-		l.Interval = span(max(p.ceiling, p.memory.resume()))
-	}
 	l.keep(p.memory, p.cool)
+	if l.Limit == 0 {
+		return l, true
+	}
+	if p.epoch.n >= trusted { // a rate that was borne for so long is no longer above the limit
+		l.Limit = max(l.Limit, min(p.epoch.n/max(p.interval, p.epoch.active(p.last)), l.Refused))
+	}
+	l.Interval = span(max(p.ceiling, 1/(l.Limit*(1-l.Margin))))
 	return l, true
 }

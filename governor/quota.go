@@ -10,10 +10,15 @@ type quotaGate struct {
 	sent      time.Duration // when the request left that found this
 	until     time.Duration // the allowance is full again
 	probing   bool          // the reset has passed; one request finds out what is left
+	probed    time.Duration // when it left
 }
 
-// recheck is how long to wait for the answer of a probe before asking again.
-const recheck = time.Second
+const (
+	// recheck is how long to wait for the answer of a probe before asking again.
+	recheck = time.Second
+	// lostProbe is when the answer of a probe is no longer waited for.
+	lostProbe = time.Minute
+)
 
 // wait is how long the gate stays closed for one more request.
 func (g *quotaGate) wait(at time.Duration, inFlight int) time.Duration {
@@ -21,7 +26,7 @@ func (g *quotaGate) wait(at time.Duration, inFlight int) time.Duration {
 	case !g.known:
 		return 0
 	case g.probing:
-		if inFlight > 0 {
+		if inFlight > 0 && at < g.probed+lostProbe {
 			return recheck
 		}
 		return 0
@@ -35,7 +40,7 @@ func (g *quotaGate) wait(at time.Duration, inFlight int) time.Duration {
 // sliding one gives back request by request.
 func (g *quotaGate) admit(at time.Duration) {
 	if g.known && at >= g.until {
-		g.probing = true
+		g.probing, g.probed = true, at
 	}
 }
 

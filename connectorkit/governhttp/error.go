@@ -33,15 +33,22 @@ func (e *Error) Unwrap() error { return e.err }
 
 var errRedirect = errors.New("redirect leaves the provider's host or never ends")
 
+// WithoutURL is an error as it may be shown. net/http puts the URL in front of
+// its errors; whatever is around such an error repeats that, so it goes too.
+func WithoutURL(err error) error {
+	var u *url.Error
+	for errors.As(err, &u) {
+		err = u.Err
+	}
+	return err
+}
+
 // failure names what went wrong. A caller that gave up gets its own reason back.
 func failure(caller, attempt context.Context, err error) error {
 	if caller.Err() != nil {
 		return context.Cause(caller)
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err // the outer text repeats the URL
-	}
+	err = WithoutURL(err)
 	switch {
 	case errors.Is(err, errRedirect):
 		return &Error{Kind: Redirected, err: err}

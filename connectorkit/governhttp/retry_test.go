@@ -170,7 +170,7 @@ func TestErrorsNeverSpeedUp(t *testing.T) {
 		bad := rapid.SliceOfN(rapid.SampledFrom([]governor.Outcome{failed, throttle, told(0), told(time.Second), rejected}), 1, 40).Draw(rt, "answers")
 		good := rapid.IntRange(0, 20).Draw(rt, "successes before")
 		synctest.Test(t, func(t *testing.T) {
-			r := newRig(unbroken, attempts(1), func(c *governor.Config) { c.MaxWait = 0 })
+			r := newRig(unbroken, attempts(1), func(c *governor.Config) { c.MaxWait, c.Longest = 0, 0 })
 			for range good {
 				_ = r.run(t.Context(), success)
 			}

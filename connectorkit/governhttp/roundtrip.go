@@ -14,7 +14,7 @@ import (
 // A final answer is handed over whatever its status, because the library judges
 // by that; Classify steers only the pace and the repetitions. A request that got
 // no final answer fails with *Stopped. net/http repeats the URL in the text of
-// its errors, so unwrap one before it is shown.
+// its errors; WithoutURL takes it out before one is shown.
 func (c *Client) HTTPClient() *http.Client {
 	return &http.Client{Transport: roundTripper{c}, CheckRedirect: stay}
 }

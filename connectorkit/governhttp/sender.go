@@ -94,7 +94,7 @@ func (s *Sender) Do(ctx context.Context, attempt func(context.Context) (governor
 func (s *Sender) observe(call *governor.Call, o governor.Outcome, last *Stopped) (again bool, why governor.Reason) {
 	now := s.o.Now()
 	again, why = call.Observe(now, o)
-	last.Kind, last.Attempts, last.RetryAfter = o.Kind, call.Attempts(), 0
+	last.Kind, last.Attempts, last.RetryAfter, last.Told = o.Kind, call.Attempts(), 0, false
 	switch {
 	case o.Told:
 		last.RetryAfter = o.RetryAfter
@@ -102,6 +102,7 @@ func (s *Sender) observe(call *governor.Call, o governor.Outcome, last *Stopped)
 		last.RetryAfter = o.Quota.Reset
 	}
 	if last.RetryAfter > 0 {
+		last.Told = true
 		s.mu.Lock()
 		if until := now.Add(last.RetryAfter); until.After(s.told) {
 			s.told = until
@@ -109,7 +110,9 @@ func (s *Sender) observe(call *governor.Call, o governor.Outcome, last *Stopped)
 		s.mu.Unlock()
 	}
 	if why == governor.CircuitOpen {
-		last.RetryAfter = max(last.RetryAfter, s.circuitLeft(now))
+		if left := s.circuitLeft(now); left > last.RetryAfter {
+			last.RetryAfter, last.Told = left, false
+		}
 	}
 	return again, why
 }
@@ -135,7 +138,7 @@ func (s *Stopped) denied(err error) error {
 	if !errors.As(err, &d) {
 		return err
 	}
-	s.Reason, s.RetryAfter = d.Reason, d.In
+	s.Reason, s.RetryAfter, s.Told = d.Reason, d.In, d.Reason == ""
 	return s
 }
 

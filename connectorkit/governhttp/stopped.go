@@ -1,9 +1,7 @@
 package governhttp
 
 import (
-	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"pdpp/governor"
@@ -24,6 +22,7 @@ type Stopped struct {
 	// RetryAfter is how long to keep quiet, when that is known: what the provider
 	// asked for, or what is left of an open circuit.
 	RetryAfter time.Duration
+	Told       bool // the provider asked for RetryAfter; it is not the circuit's
 	// Err is what the last attempt said; nil when there was none.
 	Err error
 }
@@ -41,13 +40,8 @@ func (s *Stopped) Error() string {
 	if s.Reason != "" {
 		text += " (" + string(s.Reason) + ")"
 	}
-	err := s.Err
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err // the outer text repeats the URL
-	}
-	if err != nil {
-		text += ": " + err.Error()
+	if s.Err != nil {
+		text += ": " + WithoutURL(s.Err).Error()
 	}
 	return text
 }

@@ -240,12 +240,12 @@ func TestTooLongAWaitIsDeferred(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(unbroken)
 		first := stoppedBy(t, r.run(t.Context(), told(time.Hour)))
-		want := Stopped{Provider: "lumen", Kind: governor.Throttled, Attempts: 1, RetryAfter: time.Hour, Err: errProvider}
+		want := Stopped{Provider: "lumen", Kind: governor.Throttled, Attempts: 1, RetryAfter: time.Hour, Told: true, Err: errProvider}
 		if *first != want {
 			t.Errorf("stop %+v, want %+v", *first, want)
 		}
 		second := stoppedBy(t, r.run(t.Context(), success))
-		want = Stopped{Provider: "lumen", Kind: governor.Rejected, RetryAfter: time.Hour}
+		want = Stopped{Provider: "lumen", Kind: governor.Rejected, RetryAfter: time.Hour, Told: true}
 		if *second != want || second.Error() != "lumen_rate_limited" {
 			t.Errorf("stop %+v, want %+v", *second, want)
 		}

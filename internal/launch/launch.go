@@ -172,9 +172,6 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c Connector, req
 		spec.Mode = protocol.Incremental
 	}
 	spec.State = map[string]jsontext.Value{}
-	if spec.Mode == protocol.FullRefresh {
-		return spec, nil // a full refresh starts from nothing
-	}
 	cursors, err := l.Store.Cursors(ctx, lease.ConnectionID, "")
 	if err != nil {
 		return spec, fmt.Errorf("read cursors: %w", err)
@@ -182,6 +179,12 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c Connector, req
 	for _, cur := range cursors {
 		switch {
 		case len(cur.Cursor) == 0 || cur.Cursor.Kind() == 'n':
+		case spec.Mode == protocol.FullRefresh:
+			// It starts over with the data. The pace that rides on a bookmark belongs
+			// to the provider, which is as it was.
+			if _, pace := store.SplitPace(cur.Cursor); pace != nil && cur.Mode == protocol.SteadyState {
+				spec.State[cur.Stream] = pace
+			}
 		case cur.Mode == protocol.CatchUp:
 			if spec.CatchUpState == nil {
 				spec.CatchUpState = map[string]jsontext.Value{}

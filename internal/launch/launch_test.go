@@ -110,6 +110,20 @@ func TestNextRunStartsFromTheCursors(t *testing.T) {
 	}
 }
 
+// TestFullRefreshIsToldThePace starts over without any place, but not as if the
+// provider were unknown.
+func TestFullRefreshIsToldThePace(t *testing.T) {
+	b := newBed(t)
+	mustSucceed(t, b.run(t, "paces", Request{}))
+	if start, _, _ := b.started(t, Request{}); !strings.Contains(start, `"state":{"notes":{"n":1,"pacing_interval_ms":400,"pacing_kind":"x"}}`) {
+		t.Errorf("START = %s", start)
+	}
+	start, _, _ := b.started(t, Request{Mode: protocol.FullRefresh})
+	if !strings.Contains(start, `"state":{"notes":{"pacing_interval_ms":400}}`) || strings.Contains(start, "catch_up_state") {
+		t.Errorf("START of a full refresh = %s", start)
+	}
+}
+
 func TestFailedRunIsStored(t *testing.T) {
 	b := newBed(t)
 	b.env["SAMPLE_TOKEN"], b.env["SAMPLE_CLIENT_SECRET"] = "hunter2-very-secret", "swordfish-very-secret"

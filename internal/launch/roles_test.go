@@ -98,6 +98,13 @@ var roles = map[string]func(*connector){
 		c.say(&protocol.Progress{Message: "nearly there"})
 		c.done()
 	},
+	"paces": func(c *connector) { // with a pace on both bookmarks
+		for _, mode := range []protocol.CursorMode{protocol.SteadyState, protocol.CatchUp} {
+			c.say(&protocol.State{Stream: "notes", Mode: mode, Accounted: &protocol.KeyCoverage{},
+				Cursor: jsontext.Value(`{"n":1,"pacing_interval_ms":400,"pacing_kind":"x"}`)})
+		}
+		c.done()
+	},
 	"echoes": func(c *connector) { // what it was given, as a record
 		start, _ := protocol.AppendLine(nil, c.start)
 		c.say(note("start", string(bytes.TrimSpace(start))), note("env", strings.Join(os.Environ(), "\n")))

@@ -18,7 +18,9 @@ const (
 )
 
 const (
-	currentCursorQuery = `SELECT cursor_json, run_id FROM connector_state WHERE ` + bookmarkIs
+	currentCursorQuery = `SELECT cursor_json, run_id, commit_id FROM connector_state WHERE ` + bookmarkIs
+	paceCommitQuery    = `UPDATE cursor_log SET cursor_json = ? WHERE commit_id = ?`
+	paceCursorQuery    = `UPDATE connector_state SET cursor_json = ? WHERE commit_id = ? AND ` + bookmarkIs
 	insertCursorCommit = `INSERT INTO cursor_log (` + bookmarkColumns + `, cursor_json, run_id, cause, stream_seq, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING commit_id`
 	putCursorQuery = `INSERT INTO connector_state (` + bookmarkColumns + `, cursor_json, commit_id, run_id, updated_at)
@@ -30,7 +32,9 @@ const (
 )
 
 // moveCursor makes a bookmark's new value current, as part of a slice. The same
-// value by the same run again is the same commit delivered twice.
+// value by the same run again is the same commit delivered twice. A value that
+// differs in nothing but its pace marks the same place, so it takes the place of
+// that commit: the log is bounded, and it is there to find earlier places.
 func (t *tx) moveCursor(h held, w store.CursorWrite) error {
 	id := store.CursorID{ConnectionID: h.ConnectionID, Stream: w.Stream, Mode: w.Mode, GrantID: w.GrantID}
 	s, err := t.declared(h, w.Stream)
@@ -43,14 +47,33 @@ func (t *tx) moveCursor(h held, w store.CursorWrite) error {
 	}
 	var current jsontext.Value
 	var run string
-	err = t.row(currentCursorQuery, id.ConnectionID, id.Stream, id.Mode, id.GrantID).Scan(intoJSON(&current), &run)
+	var commit int64
+	err = t.row(currentCursorQuery, id.ConnectionID, id.Stream, id.Mode, id.GrantID).Scan(intoJSON(&current), &run, &commit)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	if err == nil && run == h.RunID && string(current) == string(cursor) {
-		return nil
+	if err == nil && run == h.RunID && samePlace(current, cursor) {
+		return t.repaceCursor(id, commit, current, cursor)
 	}
 	_, err = t.commitCursor(id, store.CursorCommit{Cursor: cursor, RunID: h.RunID, Cause: store.CauseSlice, StreamSeq: s.lastSeq}, h.now)
+	return err
+}
+
+func samePlace(a, b jsontext.Value) bool {
+	a, _ = store.SplitPace(a)
+	b, _ = store.SplitPace(b)
+	return string(a) == string(b)
+}
+
+// repaceCursor replaces the value of a bookmark's current commit.
+func (t *tx) repaceCursor(id store.CursorID, commit int64, current, cursor jsontext.Value) error {
+	if string(current) == string(cursor) {
+		return nil
+	}
+	if _, err := t.exec(paceCommitQuery, text(cursor), commit); err != nil {
+		return err
+	}
+	_, err := t.exec(paceCursorQuery, text(cursor), commit, id.ConnectionID, id.Stream, id.Mode, id.GrantID)
 	return err
 }
 

@@ -117,6 +117,29 @@ func testCursorLog(t *testing.T, s store.Store) {
 	same(t, len(log), 1) // each bookmark has its own bound
 }
 
+// testPaceIsNoMove sends one place again and again with another pace. That makes
+// no commit, or the earlier places would be pushed out of the log.
+func testPaceIsNoMove(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1")
+	move(t, s, l, `{"n":0}`, live("a", "0"))
+	move(t, s, l, `{"n":1}`)
+	before := cursorLog(t, s)
+	for i := range 2 * CursorHistory {
+		paced := fmt.Sprintf(`{"n":1,"pacing_interval_ms":%d,"pacing_recorded_at_ms":%d}`, 500-i, i)
+		move(t, s, l, paced, live("a", fmt.Sprint(i)))
+		same(t, cursors(t, s, "c", ""), map[string]string{"items/": paced})
+		log := cursorLog(t, s)
+		same(t, string(log[0].Cursor), paced)
+		log[0].Cursor = before[0].Cursor
+		same(t, log, before)
+	}
+	move(t, s, l, `{"n":2,"pacing_interval_ms":1}`)
+	same(t, len(cursorLog(t, s)), 3)
+	l = next(t, s, l, "r2", Now)
+	move(t, s, l, `{"n":2,"pacing_interval_ms":2}`) // each run has its own commit
+	same(t, len(cursorLog(t, s)), 4)
+}
+
 func testRewind(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	l := begin(t, s, "c", "r1")

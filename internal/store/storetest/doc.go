@@ -60,6 +60,7 @@ var cases = []struct {
 	{"Cursors", testCursors},
 	{"CursorModes", testCursorModes},
 	{"CursorLog", testCursorLog},
+	{"PaceIsNoMove", testPaceIsNoMove},
 	{"Rewind", testRewind},
 	{"RewindWhileRunning", testRewindWhileRunning},
 

@@ -61,7 +61,7 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
 	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
 	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
-	f.StringVar(&c.Only, "only", "", "one part: decoder, sqlite, postgres, memory or nginx")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, sqlite, postgres, memory, governor or nginx")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
 	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
@@ -80,7 +80,7 @@ func benchMain(ctx context.Context, args []string) error {
 		run  func(context.Context, config, string, *report) error
 	}{
 		{"decoder", measureDecoder}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"memory", measureMemory}, {"nginx", measureNginx},
+		{"memory", measureMemory}, {"governor", measureGovernor}, {"nginx", measureNginx},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {
@@ -99,6 +99,7 @@ type report struct {
 	RecordBytes int       `json:"record_bytes"`
 	Ratios      []ratio   `json:"ratios"`
 	Memory      []memory  `json:"memory"`
+	Pacing      []pacing  `json:"pacing"`
 	Limited     []limited `json:"limited"`
 }
 

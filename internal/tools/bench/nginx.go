@@ -77,10 +77,10 @@ func measureNginx(ctx context.Context, c config, dir string, r *report) error {
 	for i, l := range limiters {
 		x := limited{Rate: float64(l.limit.Rate)}
 		x.UnpacedRatio, x.UnpacedRefused = summary(results[i][unpaced], x.Rate, c)
-		x.Name, x.Want, x.WantRefused = "nginx, "+l.name+": cold", 0.80, 10
+		x.Name, x.Want, x.WantRefused = "nginx, "+l.name+": cold", 0.25, 20
 		x.Ratio, x.Refused = summary(results[i][cold], x.Rate, c)
 		r.limit(x)
-		x.Name, x.Want, x.WantRefused = "nginx, "+l.name+": warm", 0.95, 3
+		x.Name, x.Want, x.WantRefused = "nginx, "+l.name+": warm", 0.75, 5
 		x.Ratio, x.Refused = summary(results[i][warm], x.Rate, c)
 		r.limit(x)
 	}
