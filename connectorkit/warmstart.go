@@ -11,13 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/governor"
+	"pdpp/protocol"
 )
 
 // What a run learns about the pace travels to the next one as numbers on the
 // steady bookmarks of its streams, beside what the collectors put there (RT-26).
 // Collectors never see them. The members of a provider other than the
 // connector's own carry its name: pacing_<provider>_interval_ms.
-const pacing = "pacing_"
+const pacing = protocol.PacePrefix
 
 // paceFields are the names of what a governor wants to keep.
 var paceFields = slices.Sorted(maps.Keys(governor.Learned{}.Fields()))
@@ -86,34 +87,8 @@ func withPace(mark jsontext.Value, pace map[string]float64) jsontext.Value {
 	return append(out, '}')
 }
 
-// withoutPace takes the pace out again: every number whose name begins as the
-// pace's do. A collector's own bookmark holds texts. What is no object stays.
+// withoutPace takes the pace out again. A collector's own bookmark holds texts.
 func withoutPace(mark jsontext.Value) jsontext.Value {
-	if mark.Kind() != '{' || !bytes.Contains(mark, []byte(`"`+pacing)) {
-		return mark
-	}
-	dec := jsontext.NewDecoder(bytes.NewReader(mark))
-	if _, err := dec.ReadToken(); err != nil {
-		return mark
-	}
-	out := []byte{'{'}
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return mark
-		}
-		text := name.String()
-		value, err := dec.ReadValue()
-		if err != nil {
-			return mark
-		}
-		if strings.HasPrefix(text, pacing) && value.Kind() == '0' {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, encode(text)...), ':'), value...)
-	}
-	return append(out, '}')
+	place, _ := protocol.SplitPace(mark)
+	return place
 }

@@ -182,7 +182,7 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c Connector, req
 		case spec.Mode == protocol.FullRefresh:
 			// It starts over with the data. The pace that rides on a bookmark belongs
 			// to the provider, which is as it was.
-			if _, pace := store.SplitPace(cur.Cursor); pace != nil && cur.Mode == protocol.SteadyState {
+			if _, pace := protocol.SplitPace(cur.Cursor); pace != nil && cur.Mode == protocol.SteadyState {
 				spec.State[cur.Stream] = pace
 			}
 		case cur.Mode == protocol.CatchUp:

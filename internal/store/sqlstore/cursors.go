@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/store"
+	"pdpp/protocol"
 )
 
 // A bookmark's columns, and the condition that names one.
@@ -60,8 +61,8 @@ func (t *tx) moveCursor(h held, w store.CursorWrite) error {
 }
 
 func samePlace(a, b jsontext.Value) bool {
-	a, _ = store.SplitPace(a)
-	b, _ = store.SplitPace(b)
+	a, _ = protocol.SplitPace(a)
+	b, _ = protocol.SplitPace(b)
 	return string(a) == string(b)
 }
 

@@ -1,4 +1,4 @@
-package store
+package protocol
 
 import (
 	"bytes"
@@ -7,16 +7,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pacePrefix begins the names of the numbers by which a connector tells its next
+// PacePrefix begins the names of the numbers by which a connector tells its next
 // run how fast its provider may be asked. They ride on a bookmark and are no
 // part of the place that it marks.
-const pacePrefix = "pacing_"
+const PacePrefix = "pacing_"
 
 // SplitPace parts a cursor into the place that it marks and the pace that rides
 // on it, both objects. The pace is nil when there is none. A cursor that is no
 // object is a place as it is.
 func SplitPace(cursor jsontext.Value) (place, pace jsontext.Value) {
-	if cursor.Kind() != '{' || !bytes.Contains(cursor, []byte(`"`+pacePrefix)) {
+	if cursor.Kind() != '{' || !bytes.Contains(cursor, []byte(`"`+PacePrefix)) {
 		return cursor, nil
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(cursor))
@@ -35,7 +35,7 @@ func SplitPace(cursor jsontext.Value) (place, pace jsontext.Value) {
 			return cursor, nil
 		}
 		part := &place
-		if strings.HasPrefix(text, pacePrefix) && value.Kind() == '0' {
+		if strings.HasPrefix(text, PacePrefix) && value.Kind() == '0' {
 			part = &pace
 		}
 		if *part, err = appendMember(*part, text, value); err != nil {
