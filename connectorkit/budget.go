@@ -43,10 +43,11 @@ func readCaps(env func(string) string, prefix string) caps {
 // alone, so it binds while a detail is fetched: a wait for one that would
 // outlast the run is deferred, and a list is read whatever the time.
 func (r *run) deadline(binds bool) {
-	r.budget.WallClock = 0
+	wallClock := time.Duration(0)
 	if binds {
-		r.budget.WallClock = r.caps.wallClock
+		wallClock = r.caps.wallClock
 	}
+	r.budget.Bind(wallClock)
 }
 
 // bill is what one detail costs of the run's cap. The unit is the request that

@@ -47,6 +47,13 @@ func (b *RunBudget) Exhausted(now time.Time) Reason {
 	return ""
 }
 
+// Bind sets the wall clock anew; the time that has passed counts. Zero lifts it.
+func (b *RunBudget) Bind(wallClock time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.WallClock = wallClock
+}
+
 // Spend counts one attempt.
 func (b *RunBudget) Spend() {
 	b.mu.Lock()

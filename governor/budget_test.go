@@ -1,6 +1,7 @@
 package governor_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -86,5 +87,27 @@ func TestWaitBeyondTheRunIsDeferred(t *testing.T) {
 	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, Told: true, RetryAfter: 20 * time.Second})
 	if d := c.denial(); d == nil || d.Reason != governor.MaxWallClock || d.In != 20*time.Second {
 		t.Fatalf("denial %+v", d)
+	}
+}
+
+// A bound that is lifted for a while goes on counting, and binding it again
+// while others ask is safe.
+func TestRunBudgetIsBoundAnew(t *testing.T) {
+	t.Parallel()
+	b := governor.RunBudget{WallClock: time.Minute}
+	if why := b.Exhausted(noon); why != "" {
+		t.Fatalf("exhausted at once: %s", why)
+	}
+	late := noon.Add(2 * time.Minute)
+	b.Bind(0)
+	if why := b.Exhausted(late); why != "" {
+		t.Fatalf("a lifted bound holds: %s", why)
+	}
+	var asking sync.WaitGroup
+	asking.Go(func() { b.Left(late) })
+	b.Bind(time.Minute)
+	asking.Wait()
+	if why := b.Exhausted(late); why != governor.MaxWallClock {
+		t.Fatalf("a bound that is back does not count what passed: %q", why)
 	}
 }

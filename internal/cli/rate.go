@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -45,10 +44,9 @@ func (a *app) rateCommand() *cobra.Command {
 			return nil
 		},
 		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			a.connection = args[0]
-			conn, err := a.resolveConnection(ctx, st)
+			conn, err := pickConnection(ctx, st, args[0], "Choose one, as in pdpp rate CONNECTION: ")
 			if err != nil {
-				return nameInstead(err)
+				return err
 			}
 			report, err := gatherRate(ctx, st, conn, runs, a.env.Now())
 			if err != nil {
@@ -64,16 +62,6 @@ func (a *app) rateCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&runs, "runs", 5, "show the last so many runs that have a rate")
 	return cmd
-}
-
-// nameInstead gives the next step of an ambiguous name as this command takes
-// it, which has the connection as its argument.
-func nameInstead(err error) error {
-	var e *Error
-	if errors.As(err, &e) && e.Code == "connection_required" {
-		e.Next = strings.Replace(e.Next, "Choose one with --connection:", "Choose one, as in pdpp rate CONNECTION:", 1)
-	}
-	return err
 }
 
 func (a *app) printRate(r rateReport) {

@@ -12,9 +12,18 @@ import (
 	"pdpp/manifest"
 )
 
+// byFlag tells how most commands take the name of a connection.
+const byFlag = "Choose one with --connection: "
+
 // resolveConnection gives the connection that --connection names, by its id or
 // by its connector when that has only one, or the only connection there is.
 func (a *app) resolveConnection(ctx context.Context, st store.Store) (store.Connection, error) {
+	return pickConnection(ctx, st, a.connection, byFlag)
+}
+
+// pickConnection is resolveConnection for a name that was given in another way;
+// how tells the owner which way, when the name fits several.
+func pickConnection(ctx context.Context, st store.Store, name, how string) (store.Connection, error) {
 	all, err := st.ListConnections(ctx)
 	if err != nil {
 		return store.Connection{}, err
@@ -25,10 +34,10 @@ func (a *app) resolveConnection(ctx context.Context, st store.Store) (store.Conn
 			Next: "Collect from a source: pdpp run CONNECTOR (pdpp connectors lists them)",
 		}
 	}
-	if a.connection == "" {
-		return only(all, "several connections exist")
+	if name == "" {
+		return only(all, "several connections exist", how)
 	}
-	return named(all, a.connection)
+	return named(all, name, how)
 }
 
 // connectionFilter is resolveConnection for commands that show every connection by default.
@@ -40,22 +49,22 @@ func (a *app) connectionFilter(ctx context.Context, st store.Store) (string, err
 	return c.ID, err
 }
 
-func named(all []store.Connection, name string) (store.Connection, error) {
+func named(all []store.Connection, name, how string) (store.Connection, error) {
 	if i := slices.IndexFunc(all, func(c store.Connection) bool { return c.ID == name }); i >= 0 {
 		return all[i], nil
 	}
 	if of := ofConnector(all, name); len(of) > 0 {
-		return only(of, "connector "+name+" has several connections")
+		return only(of, "connector "+name+" has several connections", how)
 	}
 	return store.Connection{}, notFound(fmt.Sprintf("there is no connection %q", name), "Connections are: "+ids(all))
 }
 
-func only(all []store.Connection, why string) (store.Connection, error) {
+func only(all []store.Connection, why, how string) (store.Connection, error) {
 	if len(all) == 1 {
 		return all[0], nil
 	}
 	return store.Connection{}, &Error{
-		Code: "connection_required", Exit: ExitUsage, Message: why, Next: "Choose one with --connection: " + ids(all),
+		Code: "connection_required", Exit: ExitUsage, Message: why, Next: how + ids(all),
 	}
 }
 
@@ -79,14 +88,14 @@ func (a *app) target(ctx context.Context, st store.Store, catalog launch.Catalog
 		return store.Connection{}, err
 	}
 	if a.connection != "" {
-		c, err := named(all, a.connection)
+		c, err := named(all, a.connection, byFlag)
 		if err == nil && c.ConnectorID != name && c.ID != name {
 			err = usage(fmt.Sprintf("connection %s belongs to connector %s, not to %s", c.ID, c.ConnectorID, name), "Run it by its id alone: pdpp run "+c.ID)
 		}
 		return c, err
 	}
 	if slices.ContainsFunc(all, func(c store.Connection) bool { return c.ID == name }) || len(ofConnector(all, name)) > 0 {
-		return named(all, name)
+		return named(all, name, byFlag)
 	}
 	found, err := findConnector(ctx, catalog, name)
 	if err != nil {

@@ -39,7 +39,7 @@ func (a *app) streamRows(ctx context.Context, st store.Store) ([]streamRow, erro
 		return nil, err
 	}
 	if a.connection != "" {
-		c, err := named(all, a.connection)
+		c, err := named(all, a.connection, byFlag)
 		if err != nil {
 			return nil, err
 		}

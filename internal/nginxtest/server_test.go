@@ -102,11 +102,7 @@ func TestHeldRequestsAreAnsweredLater(t *testing.T) {
 
 func TestFailureToStartTellsWhy(t *testing.T) {
 	t.Parallel()
-	program := os.Getenv(Variable)
-	if program == "" {
-		t.Skipf("%s is not set; run `make test`", Variable)
-	}
-	_, err := Run(program, t.TempDir(), Limit{Rate: 0}, 0)
+	_, err := Run(Program(t), t.TempDir(), Limit{Rate: 0}, 0)
 	if err == nil || !strings.Contains(err.Error(), "invalid rate") {
 		t.Errorf("error %v, want nginx's own words", err)
 	}
@@ -118,7 +114,7 @@ func TestFailureToStartTellsWhy(t *testing.T) {
 // A test binary that is killed cannot stop anything.
 func TestNginxEndsWithItsStarter(t *testing.T) {
 	t.Parallel()
-	Start(t, Limit{Rate: 1}, 0) // skips without nginx
+	Program(t)
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "PDPP_TEST_NGINX_ORPHAN="+dir)

@@ -8,15 +8,21 @@ import (
 // Variable names the nginx program of the tests.
 const Variable = "PDPP_TEST_NGINX"
 
-// Start runs nginx for one test, which need not stop it. Without a program the
-// test is skipped; `make test` always names one, and then it has to work.
-func Start(t testing.TB, l Limit, items int) *Server {
+// Program is the nginx of the tests. Without one the test fails: a limiter that
+// was not met proves nothing.
+func Program(t testing.TB) string {
 	t.Helper()
 	program := os.Getenv(Variable)
 	if program == "" {
-		t.Skipf("%s is not set; run `make test`, which installs an nginx for the tests", Variable)
+		t.Fatalf("%s is not set; run `make test`, which installs an nginx for the tests", Variable)
 	}
-	s, err := Run(program, t.TempDir(), l, items)
+	return program
+}
+
+// Start runs nginx for one test, which need not stop it.
+func Start(t testing.TB, l Limit, items int) *Server {
+	t.Helper()
+	s, err := Run(Program(t), t.TempDir(), l, items)
 	if err != nil {
 		t.Fatalf("%s: %v", Variable, err)
 	}

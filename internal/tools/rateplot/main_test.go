@@ -5,35 +5,9 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
-
-// The plot in the documentation shows the governor as it is.
-func TestPlotIsCurrent(t *testing.T) {
-	t.Parallel()
-	if runtime.GOARCH != "amd64" {
-		t.Skip("other processors fuse multiplications, which moves the last digits")
-	}
-	kept, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "governor.svg"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "governor.svg")
-	if err := run([]string{"-o", file}, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	fresh, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(kept, fresh) {
-		t.Fatal("docs/governor.svg is stale: go run ./internal/tools/rateplot -o docs/governor.svg")
-	}
-}
 
 func TestPlotIsWellFormedAndShowsEverything(t *testing.T) {
 	t.Parallel()
