@@ -137,11 +137,12 @@ func (b *Bed) keptQuiet(t *testing.T) {
 	}
 }
 
-// limited lets the provider hold a rate that the run does not know and exceeds.
-// The run finds the rate, waits exactly as told, and everything arrives.
+// limited lets the provider hold a rate that the run does not know and exceeds,
+// on the slowest machine too. The run finds the rate, waits exactly as told, and
+// everything arrives.
 func limited(t *testing.T, target Target) {
 	b := NewBed(t, target)
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Bucket, Path: "/", Rate: 200, Burst: 20, RetryAfter: providersim.RetrySeconds})
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Bucket, Path: "/", Rate: 6, Burst: 10, RetryAfter: providersim.RetrySeconds})
 	result := b.Succeed(t)
 	stats := b.Sim.Gate.Stats()
 	if stats.Throttled == 0 || stats.Throttled > stats.Requests/4 {
