@@ -11,7 +11,8 @@ var PureRooms = []string{
 	"internal/evidence", "internal/health", "internal/verdict", "internal/cadence",
 }
 
-// timelessRooms do not know what time it is, not even by argument.
+// timelessRooms do not know what time it is, not even by argument. They carry
+// the moments of their evidence, and compare them with each other alone.
 var timelessRooms = []string{"internal/verdict"}
 
 // outsideWorld lists the imports that reach out of the computation.
@@ -24,9 +25,9 @@ var clockNames = []string{
 	".", "Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker",
 }
 
-// durationNames are the names of package time that only measure.
-var durationNames = []string{
-	"Duration", "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour", "ParseDuration",
+// momentNames are the names of package time that carry a moment or only measure.
+var momentNames = []string{
+	"Time", "Duration", "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour", "ParseDuration",
 }
 
 // printNames are the names of package fmt that write to standard output or read from standard input.
@@ -35,7 +36,7 @@ var printNames = []string{".", "Print", "Printf", "Println", "Scan", "Scanf", "S
 const (
 	whyPure     = "this package is pure: its answer depends on its arguments alone, so every case of it is a table test"
 	whyNow      = whyPure + "; take now as a parameter"
-	whyTimeless = "the verdict has no now: ages arrive as durations, so that one projection always reads the same"
+	whyTimeless = "the verdict has no now: its evidence says when it was observed, so that one projection always reads the same"
 )
 
 // CheckPurity finds clocks, waits, goroutines and I/O in the pure rooms.
@@ -81,14 +82,25 @@ func impurities(p Package, f File) []Finding {
 	return found
 }
 
-// moments finds every use of package time that is not about durations. Clock
-// names are left to impurities, so that nothing is reported twice.
+// moments finds every use of package time that makes a moment, and everything
+// that is called now. Clock names are left to impurities, so that nothing is
+// reported twice.
 func moments(p Package, f File) []Finding {
 	var found []Finding
 	eachUse(f, "time", func(name string, n ast.Node) {
-		if !slices.Contains(durationNames, name) && !slices.Contains(clockNames, name) {
+		if !slices.Contains(momentNames, name) && !slices.Contains(clockNames, name) {
 			found = append(found, Finding{p.at(f, n.Pos()), "uses time." + name, whyTimeless})
 		}
+	})
+	ast.Inspect(f.AST, func(n ast.Node) bool {
+		if field, ok := n.(*ast.Field); ok {
+			for _, name := range field.Names {
+				if name.Name == "now" {
+					found = append(found, Finding{p.at(f, name.Pos()), "takes now", whyTimeless})
+				}
+			}
+		}
+		return true
 	})
 	return found
 }

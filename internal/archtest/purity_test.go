@@ -17,7 +17,8 @@ func TestImpurityFound(t *testing.T) {
 		"calls back":         {"internal/health", "package p\nimport \"time\"\nvar t = time.AfterFunc(1, nil)\n", "uses time.AfterFunc"},
 		"starts a goroutine": {"internal/evidence", "package p\nfunc f() { go f() }\n", "starts a goroutine"},
 		"prints":             {"internal/evidence", "package p\nimport \"fmt\"\nfunc f() { fmt.Println() }\n", "uses fmt.Println"},
-		"knows a moment":     {"internal/verdict", "package p\nimport \"time\"\ntype v struct{ at time.Time }\n", "uses time.Time"},
+		"takes now":          {"internal/verdict", "package p\nimport \"time\"\nfunc f(at, now time.Time) bool { return at == now }\n", "takes now"},
+		"makes a moment":     {"internal/verdict", "package p\nimport \"time\"\nvar t = time.Unix(1, 0)\n", "uses time.Unix"},
 		"parses a moment":    {"internal/verdict", "package p\nimport \"time\"\nvar t, _ = time.Parse(\"\", \"\")\n", "uses time.Parse"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +41,7 @@ func TestPureCodePasses(t *testing.T) {
 	t.Parallel()
 	wantOffences(t, CheckPurity([]Package{
 		pkg(t, "internal/health", "package p\nimport \"time\"\nfunc age(at, now time.Time) time.Duration { return now.Sub(at) }\n"),
-		pkg(t, "internal/verdict", "package p\nimport \"time\"\nconst day = 24 * time.Hour\nfunc old(age time.Duration) bool { return age > day }\n"),
+		pkg(t, "internal/verdict", "package p\nimport \"time\"\nconst day = 24 * time.Hour\ntype v struct{ at time.Time }\nfunc old(age time.Duration) bool { return age > day }\n"),
 		pkg(t, "governor", "// governor_test.go\npackage p\nimport \"time\"\nvar t = time.Now()\n"),
 		pkg(t, "internal/runner", "package p\nimport (\"os\"; \"time\")\nvar _, t = os.Stdin, time.Now()\nfunc f() { go f() }\n"),
 	}))

@@ -1,0 +1,61 @@
+package evidence
+
+import (
+	"time"
+
+	"pdpp/protocol"
+)
+
+// RunStatus is how a run ended.
+type RunStatus string
+
+const (
+	RunSucceeded RunStatus = "succeeded"
+	RunFailed    RunStatus = "failed"
+	RunCancelled RunStatus = "cancelled"
+	RunAbandoned RunStatus = "abandoned"
+)
+
+// RunStatuses lists how a run can end.
+var RunStatuses = []RunStatus{RunSucceeded, RunFailed, RunCancelled, RunAbandoned}
+
+// ActiveRun is a run under way.
+type ActiveRun struct {
+	ID        string    `json:"run_id"`
+	StartedAt time.Time `json:"started_at"`
+}
+
+// Run is a run that ended.
+type Run struct {
+	ID           string    `json:"run_id"`
+	Status       RunStatus `json:"status"`
+	Trigger      string    `json:"trigger_kind,omitempty"`
+	RecoveryOnly bool      `json:"recovery_only,omitempty"`
+	StartedAt    time.Time `json:"started_at"`
+	EndedAt      time.Time `json:"completed_at"`
+	// Committed is the number of records that the run made durable.
+	Committed *int64 `json:"records_committed"`
+	// Recovered is the number of gaps that the run closed.
+	Recovered *int64   `json:"gaps_recovered"`
+	Failure   *Failure `json:"failure"`
+}
+
+// Failure is why a run did not succeed, in words that are safe to keep.
+type Failure struct {
+	Reason    string                  `json:"reason"`           // connector_reported_failed, runtime_binding_missing, ...
+	Origin    string                  `json:"origin,omitempty"` // connector, runtime, transport, storage
+	Message   string                  `json:"message,omitempty"`
+	Code      string                  `json:"code,omitempty"` // the connector's own: auth_failure, ...
+	Retryable *bool                   `json:"retryable"`
+	Action    protocol.RecoveryAction `json:"recovery_action,omitempty"`
+}
+
+// Rate is the pace of collection as a run reported it.
+type Rate struct {
+	At                  time.Time             `json:"at"`
+	CurrentIntervalMS   float64               `json:"current_interval_ms"`
+	CeilingIntervalMS   float64               `json:"ceiling_interval_ms"`
+	EffectiveRatePerMin float64               `json:"effective_rate_per_min"`
+	CeilingRatePerMin   float64               `json:"ceiling_rate_per_min"`
+	LastBackoff         *protocol.RateBackoff `json:"last_backoff"`
+}

@@ -1,0 +1,81 @@
+package evidence
+
+import (
+	"time"
+
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// Stream is what the manifest declares of a stream and what was last measured.
+type Stream struct {
+	Name     string                  `json:"stream"`
+	Required bool                    `json:"required"`
+	Policy   manifest.CoveragePolicy `json:"coverage_policy,omitempty"` // empty means collect
+	Fact     *Fact                   `json:"fact"`                      // nil: no run has measured the stream
+	Retained *int64                  `json:"retained"`
+}
+
+// Fact is what the newest run that had the stream in scope found out about it.
+type Fact struct {
+	RunID     string    `json:"run_id,omitempty"`
+	RunStatus RunStatus `json:"run_status"`
+	At        time.Time `json:"at"`
+	Collected int64     `json:"collected"`
+	// Considered and Covered are nil when the run could not tell.
+	Considered *int64 `json:"considered"`
+	Covered    *int64 `json:"covered"`
+	Checkpoint string `json:"checkpoint,omitempty"` // committed, staged, withheld or none
+	Skip       *Skip  `json:"skipped"`
+}
+
+// What became of a stream's cursor.
+const (
+	CheckpointCommitted = "committed"
+	CheckpointWithheld  = "withheld"
+)
+
+// Skip is the run's declaration that it left the stream, or part of it, out.
+type Skip struct {
+	Reason string                  `json:"reason"`
+	Action protocol.RecoveryAction `json:"recovery_action,omitempty"`
+}
+
+// Gaps is what is durably known to be missing, grouped.
+type Gaps struct {
+	// Groups are the outstanding gaps: pending, or leased to a run right now.
+	Groups []GapGroup `json:"outstanding"`
+	// Floor says that the read was bounded, so that counts are at least.
+	Floor bool `json:"floor,omitempty"`
+	// Recovered counts what pressure had deferred and a later run fetched; nil
+	// when it was not counted. Terminal counts what no later run can fetch.
+	Recovered *int64 `json:"recovered"`
+	Terminal  *int64 `json:"terminal"`
+}
+
+// GapGroup are the outstanding gaps of one stream and reason.
+type GapGroup struct {
+	Stream      string          `json:"stream"`
+	Reason      protocol.Reason `json:"reason"`
+	Count       int64           `json:"count"`
+	MaxAttempts int64           `json:"max_attempt_count"`
+	NotBefore   *time.Time      `json:"next_attempt_at"` // the latest floor of the group
+}
+
+// Outstanding reports whether the stream has a gap that a later run may fill.
+func (g *Gaps) Outstanding(stream string) bool {
+	if g == nil {
+		return false
+	}
+	for i := range g.Groups {
+		if g.Groups[i].Stream == stream && g.Groups[i].Count > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Short reports whether the run covered less than it considered.
+func (f *Fact) Short() bool {
+	return f.Considered != nil && f.Covered != nil && *f.Covered < *f.Considered
+}

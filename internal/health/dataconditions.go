@@ -1,0 +1,106 @@
+package health
+
+import "time"
+
+// stalledRows pairs each cause with its two conditions; the last is for a cause
+// that is not known.
+var stalledRows = []struct {
+	cause             StalledCause
+	exporter, backlog *Condition
+}{
+	{StateReadFailed, exporterStateRead, outboxStateRead},
+	{DeadLetterBacklog, exporterDeadLetters, outboxDeadLetters},
+	{StalePending, exporterStalePending, outboxStalePending},
+	{"", exporterStalled, outboxStalled},
+}
+
+func (r *reading) stalled() (exporter, backlog *Condition) {
+	for i := range stalledRows {
+		if row := &stalledRows[i]; row.cause == r.outbox.Cause || row.cause == "" {
+			return row.exporter, row.backlog
+		}
+	}
+	return exporterStalled, outboxStalled
+}
+
+func (r *reading) localExporter() Condition {
+	c := exporterUnknown
+	switch {
+	case !r.LocalDevice():
+		return exporterNotApplicable.at(nil)
+	case r.outbox.Axis == OutboxStalled:
+		c, _ = r.stalled()
+	case r.outbox.Axis == OutboxActive:
+		c = exporterActive
+	case r.outbox.Axis == OutboxIdle:
+		c = exporterIdle
+	}
+	return c.at(r.heartbeatAt())
+}
+
+func (r *reading) backlogClear() Condition {
+	c := outboxUnknown
+	switch {
+	case !r.LocalDevice():
+		return outboxNotApplicable.at(nil)
+	case r.outbox.Axis == OutboxStalled:
+		_, c = r.stalled()
+	case r.outbox.Axis == OutboxActive:
+		c = outboxActive
+	case r.outbox.Axis == OutboxIdle:
+		c = outboxIdle
+	}
+	return c.at(r.heartbeatAt())
+}
+
+// coverageRows pairs each value of the axis with its condition.
+var coverageRows = map[Coverage]*Condition{
+	Complete: coverageComplete, Partial: coveragePartial, Gapped: coverageGaps, RetryableGap: coverageRetryable,
+	TerminalGap: coverageTerminal, Deferred: coverageDeferred, InventoryOnly: coverageInventory,
+	Unavailable: coverageAbsent, Unsupported: coverageUnsupport, CoverageUnknown: coverageUnknown,
+}
+
+func (r *reading) sourceCoverage() Condition {
+	row := coverageRows[r.coverage.axis]
+	switch {
+	case r.coverage.contradiction:
+		row = coverageContradict
+	case r.coverage.diagnosed && r.coverage.axis == Complete:
+		row = coverageDiagnosed
+	}
+	var c Condition
+	if r.LastRun != nil {
+		c = row.at(&r.LastRun.EndedAt)
+	} else {
+		c = row.at(r.capturedAt)
+	}
+	c.Streams = r.coverage.streams
+	return c
+}
+
+func (r *reading) fresh() Condition {
+	switch {
+	case r.freshness == Fresh:
+		return freshNow.at(r.capturedAt)
+	case r.freshness == Stale && r.manualOnly:
+		return staleManual.at(r.capturedAt)
+	case r.freshness == Stale:
+		return staleData.at(r.capturedAt)
+	default:
+		return freshnessUnknown.at(r.capturedAt)
+	}
+}
+
+// heartbeatAt is when a trusted device last reported.
+func (r *reading) heartbeatAt() *time.Time {
+	var newest *time.Time
+	if r.Device == nil {
+		return nil
+	}
+	for i := range r.Device.Sources {
+		if s := &r.Device.Sources[i]; s.Trusted() && s.Heartbeat != nil {
+			newest = later(newest, &s.Heartbeat.At)
+		}
+	}
+	return newest
+}

@@ -1,0 +1,115 @@
+package health
+
+import (
+	"slices"
+	"time"
+
+	"pdpp/internal/evidence"
+)
+
+// Project judges a connection: its conditions, the headline that they give, and
+// what a verdict needs besides. It changes nothing in the evidence, and what it
+// returns may share memory with it.
+func Project(e *evidence.Evidence, now time.Time) Assessment {
+	r := read(e, now)
+	conditions := r.conditions()
+	b := board{all: conditions, syncing: e.Active != nil, manualOnly: r.manualOnly, outbox: r.outbox.Axis, surface: r.surface}
+	rule, h := b.decide()
+	s := Snapshot{
+		State: rule.State, ReasonCode: h.reason, Conditions: conditions,
+		Axes: Axes{
+			Attention: r.attention, Coverage: r.coverage.axis, Freshness: r.freshness,
+			Outbox: r.outbox.Axis, RemoteSurface: r.surface,
+		},
+		Badges:      Badges{Stale: r.freshness == Stale, Syncing: e.Active != nil},
+		Disposition: r.disposition(r.coverage.axis),
+		Backlog:     RollUpBacklog(e.Gaps), Rate: rateOf(e.Rate),
+		LastSuccessAt: e.LastSuccessAt, NextAttemptAt: r.nextAttempt(&b),
+		NextAction: r.nextAction(), UnknownReasons: r.unreadable(),
+	}
+	if h.dominant != nil {
+		s.DominantID = Text(h.dominant.ID)
+	}
+	s.SupportingIDs = supporting(&s)
+	return Assessment{
+		Snapshot: s, Streams: r.streams(), Refresh: refreshOf(e), Progress: r.progress(),
+		Schedule: r.schedule(), Local: ReadLocalProgress(e),
+	}
+}
+
+// DecidedBy names the rule that gave the snapshot its headline, and when that
+// rule applies.
+func DecidedBy(e *evidence.Evidence, now time.Time) (name, when string) {
+	r := read(e, now)
+	b := board{all: r.conditions(), syncing: e.Active != nil, manualOnly: r.manualOnly, outbox: r.outbox.Axis, surface: r.surface}
+	rule, _ := b.decide()
+	return rule.Name, rule.When
+}
+
+func (r *reading) disposition(c Coverage) Disposition {
+	return DeriveDisposition(DispositionInput{
+		Coverage: c, Attention: r.attention != AttentionNone, Freshness: r.freshness, ManualOnly: r.manualOnly,
+	})
+}
+
+// maxSupporting bounds the list of conditions that a headline rests on.
+const maxSupporting = 6
+
+// supporting lists the dominant condition and then those that are not simply good.
+func supporting(s *Snapshot) []string {
+	ids := make([]string, 0, maxSupporting)
+	if s.DominantID != "" {
+		ids = append(ids, string(s.DominantID))
+	}
+	for i := range s.Conditions {
+		c := &s.Conditions[i]
+		plain := c.Status == NotApplicable || c.Status == True && c.Severity == Info
+		if len(ids) < maxSupporting && !plain && !slices.Contains(ids, c.ID) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// nextAttempt is when collection goes on by itself: the end of a backoff, or
+// the schedule's next turn. A connection that the owner paused or that only the
+// owner runs has none.
+func (r *reading) nextAttempt(b *board) *time.Time {
+	if c := b.fails(RetryPolicyClear); c != nil {
+		return c.ExpiresAt
+	}
+	if r.manualOnly || r.paused() || r.Schedule == nil || r.Schedule.IntervalSeconds <= 0 {
+		return nil
+	}
+	due := r.now
+	if r.LastRun != nil {
+		due = r.LastRun.StartedAt.Add(time.Duration(r.Schedule.IntervalSeconds) * time.Second)
+	}
+	if due.Before(r.now) {
+		due = r.now
+	}
+	return &due
+}
+
+func (r *reading) nextAction() *NextAction {
+	q := r.question
+	if q == nil {
+		return nil
+	}
+	reason, _ := safeReason(q.Reason, attentionRequired.Reason)
+	a := &NextAction{Source: "structured", AttentionID: Text(q.ID), ReasonCode: Text(reason), ExpiresAt: q.ExpiresAt}
+	if q.Sensitivity != "secret" {
+		a.Target = Text(q.Target)
+	}
+	return a
+}
+
+func rateOf(r *evidence.Rate) *Rate {
+	if r == nil {
+		return nil
+	}
+	return &Rate{
+		CurrentIntervalMS: r.CurrentIntervalMS, CeilingIntervalMS: r.CeilingIntervalMS,
+		EffectiveRatePerMin: r.EffectiveRatePerMin, CeilingRatePerMin: r.CeilingRatePerMin, LastBackoff: r.LastBackoff,
+	}
+}

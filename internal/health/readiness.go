@@ -1,0 +1,180 @@
+package health
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp/internal/evidence"
+	"pdpp/protocol"
+)
+
+// credentialsValid weighs, newest first, what says no: the store's own record of
+// a rejection, a failed look, and a run that failed over its credential. None of
+// them counts once a run has succeeded since, or the credential was replaced.
+func (r *reading) credentialsValid() Condition {
+	if c := r.Credential; c != nil {
+		switch {
+		case c.Status == evidence.CredentialRevoked:
+			return credentialRequired.at(&c.CapturedAt)
+		case c.Status == evidence.CredentialRejected:
+			at := &c.CapturedAt
+			if c.RejectedAt != nil {
+				at = c.RejectedAt
+			}
+			if !r.succeededSince(*at) {
+				return credentialRejected.at(at).redactedIf(c.Reason)
+			}
+		}
+	}
+	if p := r.newest(evidence.ProbeCredentials); p != nil && p.Status == evidence.ProbeFailed && !r.succeededSince(p.At) {
+		return credentialRejected.at(&p.At).until(p.ExpiresAt).redactedIf(p.Reason)
+	}
+	if run := r.failed(); run != nil && run.Failure != nil && !r.replacedSince(run.EndedAt) {
+		if row := credentialFailure(run.Failure); row != nil {
+			return row.at(&run.EndedAt).redactedIf(run.Failure.Code)
+		}
+	}
+	if r.LastRun != nil && r.LastRun.Status == evidence.RunSucceeded && !r.replacedSince(r.LastRun.EndedAt) {
+		return credentialsAccepted.at(&r.LastRun.EndedAt)
+	}
+	return credentialsNotProbed.at(nil)
+}
+
+// redactedIf marks the condition when the text behind it could carry a secret.
+// That text is never shown: the reason is the row's own.
+func (c Condition) redactedIf(text string) Condition {
+	if _, redacted := safeReason(text, ""); redacted {
+		c.Sensitivity = SensitivityRedacted
+	}
+	return c
+}
+
+func (r *reading) replacedSince(t time.Time) bool {
+	return r.Credential != nil && r.Credential.CapturedAt.After(t)
+}
+
+var (
+	rejectionCodes = []string{"auth_failure", "credential_rejected", "credentials_rejected", "authentication_error", "permission_error", "session_required"}
+	missingCodes   = []string{"credentials_missing", "credential_required", "credentials_required"}
+)
+
+// credentialFailure tells whether a run failed over its credential, and how. A
+// connector that says so in its own code, or asks for new credentials, is believed.
+func credentialFailure(f *evidence.Failure) *Condition {
+	switch {
+	case slices.Contains(missingCodes, f.Code):
+		return credentialRequired
+	case slices.Contains(rejectionCodes, f.Code), strings.HasSuffix(f.Code, "_session_required"),
+		strings.HasSuffix(f.Code, "_session_failed"), f.Action == protocol.RefreshCredentials:
+		return credentialRejected
+	default:
+		return nil
+	}
+}
+
+// credentialContinuity tells whether a run has worked with the credential that
+// is stored now.
+func (r *reading) credentialContinuity() Condition {
+	c := r.Credential
+	switch {
+	case c == nil:
+		return continuityNotApplicable.at(nil)
+	case r.LastSuccessAt == nil:
+		return continuityNotApplicable.at(&c.CapturedAt)
+	case c.CapturedAt.After(*r.LastSuccessAt):
+		return continuityUnproven.at(&c.CapturedAt)
+	default:
+		return continuityProven.at(r.LastSuccessAt)
+	}
+}
+
+// newest is the newest look at a dimension that is still good.
+func (r *reading) newest(d evidence.Dimension) *evidence.Probe {
+	var found *evidence.Probe
+	for i := range r.Probes {
+		p := &r.Probes[i]
+		if p.Dimension == d && !expired(p.ExpiresAt, r.now) && (found == nil || p.At.After(found.At)) {
+			found = p
+		}
+	}
+	return found
+}
+
+// runtimeAvailable is about what a run needs on this machine. A success proves
+// that it was there; a failed look that is newer outweighs it.
+func (r *reading) runtimeAvailable() Condition {
+	if p, row := r.missingNeed(); p != nil {
+		return row.at(&p.At).until(p.ExpiresAt)
+	}
+	if run := r.failed(); run != nil && run.Failure != nil {
+		switch run.Failure.Reason {
+		case "runtime_binding_missing":
+			if strings.HasSuffix(run.Failure.Message, "browser") {
+				return browserMissing.at(&run.EndedAt)
+			}
+			return bindingMissing.at(&run.EndedAt)
+		case "connector_spawn_failed":
+			return runtimeUnavailable.at(&run.EndedAt)
+		}
+	}
+	switch {
+	case r.LastRun != nil && r.LastRun.Status == evidence.RunSucceeded:
+		return runtimeAvailable.at(&r.LastRun.EndedAt)
+	case r.newest(evidence.ProbeRuntime) != nil && r.newest(evidence.ProbeRuntime).Status == evidence.ProbeOK:
+		return runtimeAvailable.at(&r.newest(evidence.ProbeRuntime).At)
+	case r.LocalDevice():
+		return runtimeNotManaged.at(nil)
+	default:
+		return runtimeStateUnknown.at(nil)
+	}
+}
+
+// missingNeed finds a binding or a tool that was looked for and not found, by
+// its newest look, and that no run has succeeded without since.
+func (r *reading) missingNeed() (*evidence.Probe, *Condition) {
+	var found *evidence.Probe
+	for i := range r.Probes {
+		p := &r.Probes[i]
+		if p.Dimension != evidence.ProbeRuntime && p.Dimension != evidence.ProbeTool {
+			continue
+		}
+		if p.Status != evidence.ProbeFailed || expired(p.ExpiresAt, r.now) || r.succeededSince(p.At) || r.lookedAgain(p) {
+			continue
+		}
+		if found == nil || p.At.After(found.At) {
+			found = p
+		}
+	}
+	switch {
+	case found == nil:
+		return nil, nil
+	case found.Dimension == evidence.ProbeTool:
+		return found, toolUnavailable
+	case found.Name == "browser":
+		return found, browserMissing
+	default:
+		return found, bindingMissing
+	}
+}
+
+// lookedAgain reports whether a newer look at the same thing is still good.
+func (r *reading) lookedAgain(p *evidence.Probe) bool {
+	return slices.ContainsFunc(r.Probes, func(q evidence.Probe) bool {
+		return q.Dimension == p.Dimension && q.Name == p.Name && q.At.After(p.At) && !expired(q.ExpiresAt, r.now)
+	})
+}
+
+func (r *reading) remoteSurface() Condition {
+	if r.surfaceAt == nil {
+		return surfaceNotRequired.at(nil)
+	}
+	row := surfaceAvailable
+	switch r.surface {
+	case SurfaceFailed:
+		row = surfaceFailed
+	case SurfaceUnknown:
+		row = surfaceUnknown
+	}
+	return row.at(&r.surfaceAt.At).until(r.surfaceAt.ExpiresAt)
+}

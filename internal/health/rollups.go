@@ -1,0 +1,111 @@
+package health
+
+import "pdpp/internal/evidence"
+
+// streams rolls the streams up one by one, in the manifest's order.
+func (r *reading) streams() []StreamRollup {
+	out := make([]StreamRollup, len(r.Streams))
+	for i := range r.Streams {
+		s := &r.Streams[i]
+		c := r.streamCoverage(s)
+		out[i] = StreamRollup{
+			StreamID: s.Name, Priority: priority(s), Coverage: c, GapRetryable: r.Gaps.Outstanding(s.Name),
+			AttentionOpen: r.attention != AttentionNone && outstanding(c),
+		}
+		if s.Fact != nil {
+			out[i].Collected, out[i].Considered = &s.Fact.Collected, measured(s.Fact.Considered)
+		}
+	}
+	return out
+}
+
+// streamCoverage is what runs say of the stream or, where the axis rests on the
+// devices' account, what that says.
+func (r *reading) streamCoverage(s *evidence.Stream) Coverage {
+	c := streamCoverage(r.Evidence, s)
+	if c != CoverageUnknown || !r.coverage.diagnosed {
+		return c
+	}
+	if r.coverage.axis == Complete {
+		return Complete
+	}
+	for _, store := range r.Device.Stores {
+		if store.Stream == s.Name && store.Accounted() {
+			c = Complete
+		}
+	}
+	for _, store := range r.Device.Stores {
+		if store.Stream == s.Name && !store.Accounted() {
+			c = Gapped
+		}
+	}
+	return c
+}
+
+func priority(s *evidence.Stream) Priority {
+	switch {
+	case s.Required:
+		return RequiredStream
+	case acceptedLabel(s.Policy) != "":
+		return AcceptedAbsence
+	default:
+		return OptionalStream
+	}
+}
+
+func refreshOf(e *evidence.Evidence) *RefreshEvidence {
+	if e.Refresh == nil {
+		return nil
+	}
+	return &RefreshEvidence{
+		RecommendedMode: string(e.Refresh.RecommendedMode), BackgroundSafe: e.Refresh.BackgroundSafe,
+		InteractionPosture: string(e.Refresh.InteractionPosture),
+	}
+}
+
+func (r *reading) schedule() *ScheduleEvidence {
+	s := &ScheduleEvidence{Mode: ScheduleActive, HasPriorSuccess: r.LastSuccessAt != nil}
+	switch {
+	case r.paused():
+		s.Mode = SchedulePaused
+	case r.Schedule == nil:
+		s.Mode = NoSchedule
+	}
+	return s
+}
+
+func (r *reading) progress() ProgressEvidence {
+	p := ProgressEvidence{Mode: r.mode(), LastRefreshedAt: r.capturedAt, ObservedAt: &r.now}
+	if r.Records != nil {
+		p.RetainedRecords = measured(&r.Records.Retained)
+	}
+	if r.LastRun != nil {
+		p.RecordsCommittedLastRun, p.GapsDrainedLastRun = measured(r.LastRun.Committed), measured(r.LastRun.Recovered)
+	}
+	return p
+}
+
+// mode is how the connection collects. A scheduled one whose runs commit
+// nothing of their own but close gaps is deferred: a count of its records per
+// run would always be zero.
+func (r *reading) mode() Mode {
+	switch {
+	case r.LocalDevice():
+		return ModeLocalDevice
+	case r.Schedule == nil || r.paused() || r.manualOnly:
+		return ModeManual
+	case r.drainsOnly():
+		return ModeDeferred
+	default:
+		return ModeScheduled
+	}
+}
+
+func (r *reading) drainsOnly() bool {
+	if r.LastRun == nil || r.LastRun.Committed == nil || *r.LastRun.Committed > 0 {
+		return false
+	}
+	return positive(r.LastRun.Recovered) || r.Gaps != nil && positive(r.Gaps.Recovered)
+}
+
+func positive(n *int64) bool { return n != nil && *n > 0 }
