@@ -21,6 +21,13 @@ const (
 	FreshCondition         ConditionType = "Fresh"
 )
 
+// ConditionTypes lists them all, in the order in which conditions are given.
+var ConditionTypes = [...]ConditionType{
+	ProjectionReliable, ScheduleEligible, RetryPolicyClear, AttentionClear, CollectionSucceeded,
+	CredentialsValid, CredentialContinuity, RuntimeAvailable, RemoteSurfaceAvailable,
+	LocalExporterAvailable, BacklogClear, SourceCoverageComplete, FreshCondition,
+}
+
 // Status is what is known of a condition. Not applicable is not a fault and not
 // a lack of knowledge: the connection has no such part.
 type Status string

@@ -12,50 +12,67 @@ func Conditions(e *evidence.Evidence, now time.Time) []Condition {
 	return r.conditions()
 }
 
+// conditions makes the conditions in the order of ConditionTypes.
 func (r *reading) conditions() []Condition {
-	return []Condition{
+	found := [...]finding{
 		r.projectionReliable(), r.scheduleEligible(), r.retryPolicyClear(), r.attentionClear(), r.collectionSucceeded(),
 		r.credentialsValid(), r.credentialContinuity(), r.runtimeAvailable(), r.remoteSurface(),
 		r.localExporter(), r.backlogClear(), r.sourceCoverage(), r.fresh(),
 	}
+	all := make([]Condition, len(found))
+	for i := range found {
+		found[i].write(&all[i])
+	}
+	return all
 }
 
-// at makes a condition of a row of the table.
-func (c *Condition) at(observed *time.Time) Condition {
-	made := *c
-	made.ObservedAt = observed
-	return made
+// finding is a row of the table with what the evidence adds to it.
+type finding struct {
+	row       *Condition
+	reason    string // replaces the row's; empty keeps it
+	observed  *time.Time
+	expires   *time.Time
+	redacted  bool
+	ofStreams []string
 }
 
-// because replaces the row's reason by one that the evidence gives, if that is safe to show.
-func (c Condition) because(reason string) Condition {
-	code, redacted := safeReason(reason, c.Reason)
-	if redacted {
+func (f *finding) write(c *Condition) {
+	*c = *f.row
+	c.ObservedAt, c.ExpiresAt, c.Streams = f.observed, f.expires, f.ofStreams
+	if f.redacted {
 		c.Sensitivity = SensitivityRedacted
 	}
-	if code != c.Reason {
-		c.ID, c.Reason = string(c.Type)+":"+code, code
+	if f.reason != "" && f.reason != c.Reason {
+		c.ID, c.Reason = string(c.Type)+":"+f.reason, f.reason
 		if c.Status == False {
-			c.ReasonCode = Text(code)
+			c.ReasonCode = Text(f.reason)
 		}
 	}
-	return c
+}
+
+// at finds that a row applies.
+func (c *Condition) at(observed *time.Time) finding { return finding{row: c, observed: observed} }
+
+// because replaces the row's reason by one that the evidence gives, if that is safe to show.
+func (f finding) because(reason string) finding {
+	f.reason, f.redacted = safeReason(reason, f.row.Reason)
+	return f
 }
 
 // until sets when the evidence stops counting.
-func (c Condition) until(t *time.Time) Condition {
-	c.ExpiresAt = t
-	return c
+func (f finding) until(t *time.Time) finding {
+	f.expires = t
+	return f
 }
 
-func (r *reading) projectionReliable() Condition {
+func (r *reading) projectionReliable() finding {
 	if len(r.unreadable()) > 0 {
 		return projectionUnreliable.at(&r.now)
 	}
 	return projectionCurrent.at(&r.now)
 }
 
-func (r *reading) scheduleEligible() Condition {
+func (r *reading) scheduleEligible() finding {
 	var set *time.Time
 	if r.Schedule != nil {
 		set = &r.Schedule.UpdatedAt
@@ -73,7 +90,7 @@ func (r *reading) scheduleEligible() Condition {
 // givesUpAfter is how many failures of one class in a row end the scheduler's attempts.
 const givesUpAfter = 7
 
-func (r *reading) retryPolicyClear() Condition {
+func (r *reading) retryPolicyClear() finding {
 	b := r.Backoff
 	switch {
 	case r.manualOnly:
@@ -89,7 +106,7 @@ func (r *reading) retryPolicyClear() Condition {
 	}
 }
 
-func (r *reading) attentionClear() Condition {
+func (r *reading) attentionClear() finding {
 	switch q := r.question; {
 	case q != nil:
 		return attentionRequired.at(&q.OpenedAt).because(q.Reason).until(q.ExpiresAt)
@@ -100,7 +117,7 @@ func (r *reading) attentionClear() Condition {
 	}
 }
 
-func (r *reading) collectionSucceeded() Condition {
+func (r *reading) collectionSucceeded() finding {
 	switch {
 	case r.LastRun == nil && r.deviceVerdict():
 		return collectionByDevice.at(r.capturedAt)

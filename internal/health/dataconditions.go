@@ -23,7 +23,7 @@ func (r *reading) stalled() (exporter, backlog *Condition) {
 	return exporterStalled, outboxStalled
 }
 
-func (r *reading) localExporter() Condition {
+func (r *reading) localExporter() finding {
 	c := exporterUnknown
 	switch {
 	case !r.LocalDevice():
@@ -38,7 +38,7 @@ func (r *reading) localExporter() Condition {
 	return c.at(r.heartbeatAt())
 }
 
-func (r *reading) backlogClear() Condition {
+func (r *reading) backlogClear() finding {
 	c := outboxUnknown
 	switch {
 	case !r.LocalDevice():
@@ -60,7 +60,7 @@ var coverageRows = map[Coverage]*Condition{
 	Unavailable: coverageAbsent, Unsupported: coverageUnsupport, CoverageUnknown: coverageUnknown,
 }
 
-func (r *reading) sourceCoverage() Condition {
+func (r *reading) sourceCoverage() finding {
 	row := coverageRows[r.coverage.axis]
 	switch {
 	case r.coverage.contradiction:
@@ -68,17 +68,15 @@ func (r *reading) sourceCoverage() Condition {
 	case r.coverage.diagnosed && r.coverage.axis == Complete:
 		row = coverageDiagnosed
 	}
-	var c Condition
+	f := row.at(r.capturedAt)
 	if r.LastRun != nil {
-		c = row.at(&r.LastRun.EndedAt)
-	} else {
-		c = row.at(r.capturedAt)
+		f.observed = &r.LastRun.EndedAt
 	}
-	c.Streams = r.coverage.streams
-	return c
+	f.ofStreams = r.coverage.streams
+	return f
 }
 
-func (r *reading) fresh() Condition {
+func (r *reading) fresh() finding {
 	switch {
 	case r.freshness == Fresh:
 		return freshNow.at(r.capturedAt)

@@ -1,37 +1,28 @@
 package health
 
-import "slices"
-
-// board is the conditions by type, for the rules below.
+// board is the conditions by what they are about, for the rules below.
 type board struct {
-	all        []Condition
-	syncing    bool
+	reliable, schedule, retry, attention, collection, credentials, continuity, runtime, surface,
+	exporter, backlog, coverage, fresh *Condition
+
 	manualOnly bool
 	outbox     Outbox
-	surface    Surface
 }
 
-func (b *board) of(t ConditionType) *Condition {
-	for i := range b.all {
-		if b.all[i].Type == t {
-			return &b.all[i]
-		}
+// newBoard lays out conditions that are in the order of ConditionTypes.
+func newBoard(all []Condition, r *reading) board {
+	return board{
+		reliable: &all[0], schedule: &all[1], retry: &all[2], attention: &all[3], collection: &all[4],
+		credentials: &all[5], continuity: &all[6], runtime: &all[7], surface: &all[8],
+		exporter: &all[9], backlog: &all[10], coverage: &all[11], fresh: &all[12],
+		manualOnly: r.manualOnly, outbox: r.outbox.Axis,
 	}
-	return &Condition{Type: t, Status: StatusUnknown, Current: true}
 }
 
-func (b *board) fails(t ConditionType) *Condition {
-	if c := b.of(t); c.Fails() {
+// failing gives the condition if it does not hold, at the severity if one is named.
+func failing(c *Condition, severity Severity) *Condition {
+	if c.Fails() && (severity == "" || c.Severity == severity) {
 		return c
-	}
-	return nil
-}
-
-func (b *board) blocked(types ...ConditionType) *Condition {
-	for _, t := range types {
-		if c := b.fails(t); c != nil && c.Severity == BlockedSeverity {
-			return c
-		}
 	}
 	return nil
 }
@@ -57,97 +48,81 @@ func byCondition(c *Condition) (headline, bool) {
 	return headline{c, c.ReasonCode}, true
 }
 
+// silently decides without a reason to show.
 func silently(c *Condition, holds bool) (headline, bool) { return headline{dominant: c}, holds }
 
 // headlineRules are tried in order; the first that matches decides. Evidence
 // that expired or was superseded is not current and matches nowhere.
 var headlineRules = []headlineRule{
 	{"unreadable evidence", "ProjectionReliable is false", Unknown,
-		func(b *board) (headline, bool) {
-			c := b.fails(ProjectionReliable)
-			return silently(c, c != nil)
-		}},
+		func(b *board) (headline, bool) { return silently(b.reliable, b.reliable.Fails()) }},
 	{"open question", "AttentionClear is false", NeedsAttention,
-		func(b *board) (headline, bool) { return byCondition(b.fails(AttentionClear)) }},
+		func(b *board) (headline, bool) { return byCondition(failing(b.attention, "")) }},
 	{"paused by the owner", "ScheduleEligible is false", Idle,
-		func(b *board) (headline, bool) {
-			c := b.fails(ScheduleEligible)
-			return silently(c, c != nil)
-		}},
-	{"credential or runtime missing", "CredentialsValid or RuntimeAvailable is false at severity blocked", Blocked,
-		func(b *board) (headline, bool) { return byCondition(b.blocked(CredentialsValid, RuntimeAvailable)) }},
+		func(b *board) (headline, bool) { return silently(b.schedule, b.schedule.Fails()) }},
+	{"credential missing", "CredentialsValid is false at severity blocked", Blocked,
+		func(b *board) (headline, bool) { return byCondition(failing(b.credentials, BlockedSeverity)) }},
+	{"runtime missing", "RuntimeAvailable is false at severity blocked", Blocked,
+		func(b *board) (headline, bool) { return byCondition(failing(b.runtime, BlockedSeverity)) }},
 	{"scheduler gave up", "RetryPolicyClear is false at severity blocked", Blocked,
-		func(b *board) (headline, bool) { return byCondition(b.blocked(RetryPolicyClear)) }},
-	{"degrading condition", "a degrading condition is false (see degrading)", Degraded,
+		func(b *board) (headline, bool) { return byCondition(failing(b.retry, BlockedSeverity)) }},
+	{"degrading condition", "a degrading condition is false", Degraded,
 		func(b *board) (headline, bool) { return byCondition(b.worstDegrading()) }},
 	{"active backoff", "RetryPolicyClear is false", CoolingOff,
-		func(b *board) (headline, bool) { return byCondition(b.fails(RetryPolicyClear)) }},
+		func(b *board) (headline, bool) { return byCondition(failing(b.retry, "")) }},
 	{"fresh without a collection", "CollectionSucceeded is unknown, Fresh is true, and no device is uploading", Unknown,
 		func(b *board) (headline, bool) {
-			c := b.of(CollectionSucceeded)
-			return headline{c, "collection"}, c.Status == StatusUnknown && b.of(FreshCondition).Holds() && b.outbox != OutboxActive
+			return headline{b.collection, "collection"}, b.collection.Status == StatusUnknown && b.fresh.Holds() && b.outbox != OutboxActive
 		}},
 	{"remote browser unknown", "RemoteSurfaceAvailable is unknown", Unknown,
 		func(b *board) (headline, bool) {
-			c := b.of(RemoteSurfaceAvailable)
-			return headline{c, Text(c.Reason)}, b.surface == SurfaceUnknown
+			return headline{b.surface, Text(b.surface.Reason)}, b.surface.Status == StatusUnknown
 		}},
 	{"manual refresh due", "only the owner refreshes, Fresh is false (stale_manual_refresh), CollectionSucceeded and SourceCoverageComplete are true", Idle,
 		func(b *board) (headline, bool) {
-			c := b.of(FreshCondition)
-			due := b.manualOnly && c.Fails() && c.Reason == ReasonStaleManual
-			return headline{c, ReasonStaleManual}, due && b.of(CollectionSucceeded).Holds() && b.of(SourceCoverageComplete).Holds()
+			due := b.manualOnly && b.fresh.Fails() && b.fresh.Reason == ReasonStaleManual
+			return headline{b.fresh, ReasonStaleManual}, due && b.collection.Holds() && b.coverage.Holds()
 		}},
 	{"never collected", "CollectionSucceeded is unknown", Idle,
+		func(b *board) (headline, bool) { return silently(b.collection, b.collection.Status == StatusUnknown) }},
+	{"all good", "CollectionSucceeded, SourceCoverageComplete and Fresh are true, and nothing before was false", Healthy,
 		func(b *board) (headline, bool) {
-			c := b.of(CollectionSucceeded)
-			return silently(c, c.Status == StatusUnknown)
-		}},
-	{"all good", "CollectionSucceeded, SourceCoverageComplete and Fresh are true, and no condition that matters is false", Healthy,
-		func(b *board) (headline, bool) {
-			good := b.of(CollectionSucceeded).Holds() && b.of(SourceCoverageComplete).Holds() && b.of(FreshCondition).Holds()
-			return silently(b.of(CollectionSucceeded), good && !slices.ContainsFunc(clearTypes, func(t ConditionType) bool { return b.fails(t) != nil }))
+			return silently(b.collection, b.collection.Holds() && b.coverage.Holds() && b.fresh.Holds())
 		}},
 	{"unclassified", "otherwise", Unknown,
 		func(b *board) (headline, bool) { return headline{b.firstUnknown(), "unclassified"}, true }},
 }
 
-// clearTypes must not be false on a healthy connection.
-var clearTypes = []ConditionType{
-	AttentionClear, ProjectionReliable, RetryPolicyClear, RuntimeAvailable, RemoteSurfaceAvailable, LocalExporterAvailable,
-}
-
-// notDegrading are judged by rules of their own.
-var notDegrading = []ConditionType{ScheduleEligible, AttentionClear, RetryPolicyClear, CredentialsValid, ProjectionReliable}
-
 // Degrading reports whether the condition lowers a connection to degraded: it is
 // currently false, above info, and no rule of its own judges it.
 func Degrading(c *Condition) bool {
-	return c.Fails() && c.Severity != Info && !slices.Contains(notDegrading, c.Type)
+	if !c.Fails() || c.Severity == Info {
+		return false
+	}
+	switch c.Type {
+	case ProjectionReliable, AttentionClear, ScheduleEligible, RetryPolicyClear, CredentialsValid:
+		return false
+	default:
+		return true
+	}
 }
 
-// degradingOrder is which degrading condition is named first.
-var degradingOrder = []ConditionType{
-	RuntimeAvailable, RemoteSurfaceAvailable, LocalExporterAvailable, BacklogClear, CollectionSucceeded,
-	SourceCoverageComplete, FreshCondition, CredentialContinuity,
-}
-
+// worstDegrading names what is closest to the cause first.
 func (b *board) worstDegrading() *Condition {
-	for _, t := range degradingOrder {
-		if c := b.of(t); Degrading(c) {
+	for _, c := range [...]*Condition{b.runtime, b.surface, b.exporter, b.backlog, b.collection, b.coverage, b.fresh, b.continuity} {
+		if Degrading(c) {
 			return c
 		}
 	}
 	return nil
 }
 
+// firstUnknown is what keeps a connection from being called healthy.
 func (b *board) firstUnknown() *Condition {
-	for _, t := range []ConditionType{SourceCoverageComplete, FreshCondition} {
-		if c := b.of(t); !c.Holds() {
-			return c
-		}
+	if !b.coverage.Holds() {
+		return b.coverage
 	}
-	return nil
+	return b.fresh
 }
 
 // decide gives the rule that applies and what it says.

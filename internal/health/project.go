@@ -13,7 +13,7 @@ import (
 func Project(e *evidence.Evidence, now time.Time) Assessment {
 	r := read(e, now)
 	conditions := r.conditions()
-	b := board{all: conditions, syncing: e.Active != nil, manualOnly: r.manualOnly, outbox: r.outbox.Axis, surface: r.surface}
+	b := newBoard(conditions, &r)
 	rule, h := b.decide()
 	s := Snapshot{
 		State: rule.State, ReasonCode: h.reason, Conditions: conditions,
@@ -41,7 +41,7 @@ func Project(e *evidence.Evidence, now time.Time) Assessment {
 // rule applies.
 func DecidedBy(e *evidence.Evidence, now time.Time) (name, when string) {
 	r := read(e, now)
-	b := board{all: r.conditions(), syncing: e.Active != nil, manualOnly: r.manualOnly, outbox: r.outbox.Axis, surface: r.surface}
+	b := newBoard(r.conditions(), &r)
 	rule, _ := b.decide()
 	return rule.Name, rule.When
 }
@@ -75,8 +75,8 @@ func supporting(s *Snapshot) []string {
 // the schedule's next turn. A connection that the owner paused or that only the
 // owner runs has none.
 func (r *reading) nextAttempt(b *board) *time.Time {
-	if c := b.fails(RetryPolicyClear); c != nil {
-		return c.ExpiresAt
+	if b.retry.Fails() {
+		return b.retry.ExpiresAt
 	}
 	if r.manualOnly || r.paused() || r.Schedule == nil || r.Schedule.IntervalSeconds <= 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 // credentialsValid weighs, newest first, what says no: the store's own record of
 // a rejection, a failed look, and a run that failed over its credential. None of
 // them counts once a run has succeeded since, or the credential was replaced.
-func (r *reading) credentialsValid() Condition {
+func (r *reading) credentialsValid() finding {
 	if c := r.Credential; c != nil {
 		switch {
 		case c.Status == evidence.CredentialRevoked:
@@ -43,11 +43,9 @@ func (r *reading) credentialsValid() Condition {
 
 // redactedIf marks the condition when the text behind it could carry a secret.
 // That text is never shown: the reason is the row's own.
-func (c Condition) redactedIf(text string) Condition {
-	if _, redacted := safeReason(text, ""); redacted {
-		c.Sensitivity = SensitivityRedacted
-	}
-	return c
+func (f finding) redactedIf(text string) finding {
+	_, f.redacted = safeReason(text, "")
+	return f
 }
 
 func (r *reading) replacedSince(t time.Time) bool {
@@ -75,7 +73,7 @@ func credentialFailure(f *evidence.Failure) *Condition {
 
 // credentialContinuity tells whether a run has worked with the credential that
 // is stored now.
-func (r *reading) credentialContinuity() Condition {
+func (r *reading) credentialContinuity() finding {
 	c := r.Credential
 	switch {
 	case c == nil:
@@ -103,7 +101,7 @@ func (r *reading) newest(d evidence.Dimension) *evidence.Probe {
 
 // runtimeAvailable is about what a run needs on this machine. A success proves
 // that it was there; a failed look that is newer outweighs it.
-func (r *reading) runtimeAvailable() Condition {
+func (r *reading) runtimeAvailable() finding {
 	if p, row := r.missingNeed(); p != nil {
 		return row.at(&p.At).until(p.ExpiresAt)
 	}
@@ -165,7 +163,7 @@ func (r *reading) lookedAgain(p *evidence.Probe) bool {
 	})
 }
 
-func (r *reading) remoteSurface() Condition {
+func (r *reading) remoteSurface() finding {
 	if r.surfaceAt == nil {
 		return surfaceNotRequired.at(nil)
 	}
