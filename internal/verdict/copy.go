@@ -1,0 +1,256 @@
+package verdict
+
+// line names a sentence. Every word that the owner reads is in this file; what
+// to say when is decided elsewhere.
+type line int
+
+func say(l line) string { return lines[l] }
+
+// Forward statements: what comes next, in one sentence.
+const (
+	stNormal line = iota
+	stLastRunOnly
+	stReauth
+	stAnswer
+	stRuntime
+	stReattach
+	stRefresh
+	stRefreshDevice
+	stFirstRun
+	stRetry
+	stRetryDevice
+	stRunUnderWay
+	stNextRun
+	stPause
+	stPressurePause
+	stCodeFix
+	stTerminal
+	stTerminalReauth
+	stTerminalAnswer
+	stTerminalRuntime
+	stBlocked
+	stUnknown
+	stCoverageUnknown
+	stFreshnessUnknown
+	stRefreshRuns
+	stStale
+	stStaleScheduled
+	stAwaitingOwner
+	stUploading
+	stPaused
+	stOtherwise
+	stPartMissing
+
+	// What the owner is asked to do, and what is said instead of a button.
+	ctaReconnect
+	ctaAddCredential
+	ctaAnswerOpen
+	ctaFinishOpen
+	ctaGiveCredential
+	ctaEnterCode
+	ctaManualStep
+	ctaInstall
+	ctaUploadFailed
+	ctaRunCollector
+	ctaCheckCollector
+	ctaScheduleOn
+	ctaRefreshNow
+	ctaFirstRun
+	ctaRetryNow
+	ctaNeedsCode
+	ctaRunning
+	ctaContinues
+	ctaPausing
+
+	// Stalled devices.
+	sumUploadFailed
+	sumUploadFailedTerminal
+	sumStateRead
+	sumStateReadTerminal
+	sumStalePending
+	sumStalePendingTerminal
+	sumStalled
+	sumStalledTerminal
+	labelRun
+	purposeRun
+	labelPreview
+	purposePreview
+	labelApply
+	purposeApply
+	labelDoctor
+	purposeDoctor
+
+	// Notes beside the pill.
+	noteFreshnessUnknown
+	noteRefreshTimeUnknown
+	noteRunUnderWay
+	noteUploading
+	noteSchedulePaused
+	noteAnswer
+	noteStalled
+	noteMissing
+
+	// Streams.
+	rowComplete
+	rowAsOfRefresh
+	rowDeferred
+	rowInventory
+	rowUnknown
+	rowMissing
+	rowMissingOnItsWay
+	rowAwaiting
+	rowTerminalGap
+	rowUnsupported
+	rowUnavailable
+	rowAccepted
+	rowInventoryAccepted
+	rowUnsupportedAccepted
+	rowUnavailableAccepted
+
+	// Progress without a number.
+	progressUnknown
+	progressNoneHeld
+	progressNothingNew
+	lineCount
+)
+
+var lines = [lineCount]string{
+	stNormal:           "Up to date and collecting normally.",
+	stLastRunOnly:      "Everything is here as of the last run.",
+	stReauth:           "Reconnect and collection starts again.",
+	stAnswer:           "Answer the open request and collection starts again.",
+	stRuntime:          "Collection starts again once this installation has what the connector needs.",
+	stReattach:         "Turn the schedule on and this source is collected by itself again.",
+	stRefresh:          "Refresh now and the newest data of this source is collected.",
+	stRefreshDevice:    "Run the collector on the host that holds the data and its newest data is collected.",
+	stFirstRun:         "Run it once and the data of this source is collected.",
+	stRetry:            "Retry now and the missing data gets another run.",
+	stRetryDevice:      "Run the collector on the host that holds the data and the missing data gets another run.",
+	stRunUnderWay:      "A run is under way that is expected to collect what is missing.",
+	stNextRun:          "The next run is expected to collect what is missing.",
+	stPause:            "The next run starts after a pause.",
+	stPressurePause:    "The source asked for a slower pace, so the next run starts after a pause.",
+	stCodeFix:          "The connector needs a code fix before this source can collect again.",
+	stTerminal:         "Part of this source cannot be collected.",
+	stTerminalReauth:   "Reconnecting lets the connector reach the source, and part of the data still needs a code fix.",
+	stTerminalAnswer:   "Answering the open request clears the way for the connector, and part of the data still needs a code fix.",
+	stTerminalRuntime:  "With what it lacks on this installation the connector can start, and part of the data still needs a code fix.",
+	stBlocked:          "This source cannot be collected at present.",
+	stUnknown:          "How collection stands is not known yet.",
+	stCoverageUnknown:  "How much of this source has been collected is not known yet.",
+	stFreshnessUnknown: "How recent the data is has not been established yet.",
+	stRefreshRuns:      "A refresh is under way.",
+	stStale:            "The data is older than planned.",
+	stStaleScheduled:   "The data is older than planned, and the schedule starts the next run.",
+	stAwaitingOwner:    "This connection waits for an answer from you.",
+	stUploading:        "The device is uploading the records that it has saved.",
+	stPaused:           "The schedule is off, so this source is not collected by itself.",
+	stOtherwise:        "Part of this connection is not as it should be, and its details name the cause.",
+	stPartMissing:      "Part of the data is missing.",
+
+	ctaReconnect:      "Reconnect with a new credential",
+	ctaAddCredential:  "Add the credential that this source asks for",
+	ctaAnswerOpen:     "Answer the open request",
+	ctaFinishOpen:     "Finish the open request",
+	ctaGiveCredential: "Enter the credential that the run asks for",
+	ctaEnterCode:      "Enter the code that the source sent you",
+	ctaManualStep:     "Finish the step that the source asks for",
+	ctaInstall:        "Set up what the connector needs on this installation",
+	ctaUploadFailed:   "Send the records saved on the host that did not upload to the server",
+	ctaRunCollector:   "Run the collector again on the host that holds the data",
+	ctaCheckCollector: "Check the collector on the host that holds the data",
+	ctaScheduleOn:     "Turn the schedule on",
+	ctaRefreshNow:     "Refresh now",
+	ctaFirstRun:       "Run it now",
+	ctaRetryNow:       "Retry now",
+	ctaNeedsCode:      "The connector needs a code fix before this source can collect again",
+	ctaRunning:        "A run is under way",
+	ctaContinues:      "The next run continues by itself",
+	ctaPausing:        "The next run starts after a pause",
+
+	sumUploadFailed:         "Records saved on the host that holds the data did not upload to the server, and the steps below send them again.",
+	sumUploadFailedTerminal: "Records saved on the host that holds the data did not upload to the server, and the connector needs a code fix before this source can collect again.",
+	sumStateRead:            "The collector on the host that holds the data could not read its earlier state, and running it again there lets it upload.",
+	sumStateReadTerminal:    "The collector on the host that holds the data could not read its earlier state, and the connector needs a code fix before this source can collect again.",
+	sumStalePending:         "Records saved on the host that holds the data stopped uploading, and running the collector there sends them.",
+	sumStalePendingTerminal: "Records saved on the host that holds the data stopped uploading, and the connector needs a code fix before this source can collect again.",
+	sumStalled:              "The collector on the host that holds the data stopped uploading, and checking it there names the cause.",
+	sumStalledTerminal:      "The collector on the host that holds the data stopped uploading, and the connector needs a code fix before this source can collect again.",
+	labelRun:                "Run the collector",
+	purposeRun:              "Runs the collector once on the host and uploads what waits there.",
+	labelPreview:            "Show what waits",
+	purposePreview:          "Shows which saved records would be sent, and changes nothing.",
+	labelApply:              "Send what waits",
+	purposeApply:            "Puts the failed uploads back in line and runs the collector once.",
+	labelDoctor:             "Check the collector",
+	purposeDoctor:           "Tells what keeps the collector from uploading, and changes nothing.",
+
+	noteFreshnessUnknown:   "Freshness not known yet",
+	noteRefreshTimeUnknown: "Last successful refresh: time not known",
+	noteRunUnderWay:        "A run is under way",
+	noteUploading:          "The device is uploading saved records",
+	noteSchedulePaused:     "The schedule is off",
+	noteAnswer:             "A request waits for your answer",
+	noteStalled:            "Saved records are not uploading",
+	noteMissing:            "Some data is missing",
+
+	rowComplete:            "Collected.",
+	rowAsOfRefresh:         "Collected as of the last refresh.",
+	rowDeferred:            "Left for later on purpose.",
+	rowInventory:           "Listed and not collected, on purpose.",
+	rowUnknown:             "Not measured yet.",
+	rowMissing:             "Some items are missing.",
+	rowMissingOnItsWay:     "Some items are missing, and a run is expected to collect them.",
+	rowAwaiting:            "Some items are missing and wait for your answer.",
+	rowTerminalGap:         "Some items cannot be collected by this version of the connector.",
+	rowUnsupported:         "The connector cannot collect this.",
+	rowUnavailable:         "The source does not provide this.",
+	rowAccepted:            "Not collected, which is accepted here.",
+	rowInventoryAccepted:   "Listed and not collected, which is accepted here.",
+	rowUnsupportedAccepted: "The connector cannot collect this, which is accepted here.",
+	rowUnavailableAccepted: "The source does not provide this, which is accepted here.",
+
+	progressUnknown:    "Progress not measured yet",
+	progressNoneHeld:   "No records held yet",
+	progressNothingNew: "The last run found no new records",
+}
+
+// Sentences around an age or a number. An age is "today", "yesterday" or
+// "3 days ago"; a number stands in its own place and never in a note.
+const (
+	beforeAgeFresh     = "Refreshed "
+	beforeAgeBroken    = "Last successful refresh "
+	beforeAgeManual    = "Last refreshed "
+	beforeAgeStale     = "Older than planned, last collected "
+	afterAgeRetained   = ", last refreshed "
+	ageToday           = "today"
+	ageYesterday       = "yesterday"
+	afterDays          = " days ago"
+	wordRecord         = " record"
+	wordRecords        = " records"
+	afterCommitted     = " collected by the last run"
+	afterHeld          = " held"
+	afterHeldDevice    = " held from the device"
+	wordItem           = " earlier item"
+	wordItems          = " earlier items"
+	beforeDrained      = "The last run filled in "
+	betweenHeldDrained = ", and the last run filled in "
+)
+
+// What could not be read, as the owner would name it.
+const (
+	beforeUnread      = "Part of what is known about this connection could not be read ("
+	afterUnread       = "), so how collection stands is not known."
+	unreadUnspecified = "Part of what is known about this connection could not be read, so how collection stands is not known."
+)
+
+var unreadWords = [...]struct{ Family, Words string }{
+	{"manifest", "what its connector declares"},
+	{"records", "its records"},
+	{"runs", "its runs"},
+	{"schedule", "its schedule"},
+	{"credential", "its credential"},
+	{"probes", "what its runs need"},
+	{"attention", "its open requests"},
+	{"local_device", "its devices"},
+}

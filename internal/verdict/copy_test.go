@@ -1,0 +1,80 @@
+package verdict
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// outOfPlace are the words that no owner reads: of the machinery, of a hosted
+// service, of blame, of false comfort.
+var outOfPlace = regexp.MustCompile(`(?i)dead.?letter|outbox|\b429\b|source_pressure|retry budget|needs you|\bwe\b|\bus\b|\bour\b|oops|sorry|!|` +
+	`nothing for you to do|please|failed to|invalid|\bgap|axis|backlog|disposition|\bwill\b|snake_case|[a-z]_[a-z]`)
+
+func TestEveryLineFollowsTheRules(t *testing.T) {
+	seen := map[string]bool{}
+	for l, text := range lines {
+		if text == "" {
+			t.Errorf("line %d is empty", l)
+			continue
+		}
+		if word := outOfPlace.FindString(text); word != "" {
+			t.Errorf("%q says %q", text, word)
+		}
+		if len(text) > 160 || text != strings.TrimSpace(text) || text[0] < 'A' || text[0] > 'Z' {
+			t.Errorf("%q is long or starts badly", text)
+		}
+		seen[text] = true
+	}
+	if len(seen) < len(lines)-3 { // a pause and a run are told as a status and as a note
+		t.Errorf("%d different texts in %d lines", len(seen), len(lines))
+	}
+}
+
+func TestSentencesEndAndLabelsDoNot(t *testing.T) {
+	for l, text := range lines {
+		l := line(l)
+		sentence := l <= stPartMissing || l >= sumUploadFailed && l <= sumStalledTerminal || l >= rowComplete && l <= rowUnavailableAccepted ||
+			l == purposeRun || l == purposePreview || l == purposeApply || l == purposeDoctor
+		if strings.HasSuffix(text, ".") != sentence || strings.Count(text, ".") > 1 {
+			t.Errorf("%q ends badly", text)
+		}
+	}
+}
+
+func TestTerminalLinesPromiseNothing(t *testing.T) {
+	for _, l := range []line{
+		stCodeFix, stTerminal, stTerminalReauth, stTerminalAnswer, stTerminalRuntime, ctaNeedsCode, ctaReconnect, ctaAddCredential,
+		sumUploadFailedTerminal, sumStateReadTerminal, sumStalePendingTerminal, sumStalledTerminal,
+		rowTerminalGap, rowUnsupported, rowUnavailable, rowUnsupportedAccepted, rowUnavailableAccepted, rowAccepted, rowUnknown,
+	} {
+		if w := containsAny(say(l), promises); w != "" {
+			t.Errorf("%q promises %q", say(l), w)
+		}
+	}
+}
+
+func TestOnlyOneLineClaimsThatAllIsWell(t *testing.T) {
+	for l, text := range lines {
+		if w := containsAny(text, claims); w != "" && line(l) != stNormal {
+			t.Errorf("%q claims %q", text, w)
+		}
+	}
+}
+
+func TestFragmentsAreWords(t *testing.T) {
+	for _, text := range []string{
+		beforeAgeFresh, beforeAgeBroken, beforeAgeManual, beforeAgeStale, afterAgeRetained, ageToday, ageYesterday, afterDays,
+		wordRecord, wordRecords, afterCommitted, afterHeld, afterHeldDevice, wordItem, wordItems, beforeDrained, betweenHeldDrained,
+		beforeUnread, afterUnread, unreadUnspecified,
+	} {
+		if word := outOfPlace.FindString(text); word != "" {
+			t.Errorf("%q says %q", text, word)
+		}
+	}
+	for _, w := range unreadWords {
+		if word := outOfPlace.FindString(w.Words); word != "" {
+			t.Errorf("%q says %q", w.Words, word)
+		}
+	}
+}

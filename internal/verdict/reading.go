@@ -1,0 +1,143 @@
+package verdict
+
+import "pdpp/internal/health"
+
+// reading is the input as the rules ask about it. It is made once per verdict.
+type reading struct {
+	in           Input
+	dispositions []health.Disposition  // of in.Streams, by index
+	few          [8]health.Disposition // room for them where there are few
+	disposition  health.Disposition    // of the connection: the worst that has a vote
+	coverage     health.Coverage       // the worst that has a vote
+	tone         Tone
+
+	credential *health.Condition // CredentialsValid, when it currently fails
+	runtime    *health.Condition // what the installation lacks, when it lacks something
+	unreliable bool              // evidence could not be read
+	manualOnly bool
+	syncing    bool
+	active     bool // a schedule runs the connection
+	paused     bool // a schedule exists and is off
+	asked      bool // a question waits for the owner
+	stalled    bool
+}
+
+func read(in Input) *reading {
+	r := &reading{in: in}
+	s := &r.in.Snapshot
+	r.credential = failing(s, health.CredentialsValid)
+	r.manualOnly = in.Refresh.ManualOnly()
+	r.syncing = s.Badges.Syncing
+	r.stalled = s.Axes.Outbox == health.OutboxStalled
+	r.runtime = failing(s, health.RuntimeAvailable)
+	if r.runtime == nil {
+		r.runtime = failing(s, health.RemoteSurfaceAvailable)
+	}
+	r.unreliable = failing(s, health.ProjectionReliable) != nil ||
+		s.State == health.Unknown && len(s.UnknownReasons) > 0
+	if in.Schedule != nil {
+		r.active = in.Schedule.Mode == health.ScheduleActive
+		r.paused = in.Schedule.Mode == health.SchedulePaused
+	}
+	r.readStreams()
+	r.asked = waiting(s.Axes.Attention) || knownDisposition(s.Disposition) == health.DispositionAwaitingOwner ||
+		r.anyRequired(health.DispositionAwaitingOwner)
+	return r
+}
+
+// readStreams derives what becomes of each stream, and lets the required ones
+// vote. Optional streams and accepted absences keep their row and have no vote.
+func (r *reading) readStreams() {
+	in := &r.in
+	r.disposition = knownDisposition(in.Snapshot.Disposition)
+	if len(in.Streams) == 0 {
+		r.coverage = in.Snapshot.Axes.Coverage
+		return
+	}
+	r.coverage = health.Complete
+	r.dispositions = r.few[:0]
+	for i := range in.Streams {
+		s := &in.Streams[i]
+		d := health.DeriveDisposition(health.DispositionInput{
+			Coverage: s.Coverage, Attention: s.AttentionOpen,
+			Freshness: in.Snapshot.Axes.Freshness, ManualOnly: r.manualOnly,
+		})
+		r.dispositions = append(r.dispositions, d)
+		if !votes(s) {
+			continue
+		}
+		if dispositionRank(d) > dispositionRank(r.disposition) {
+			r.disposition = d
+		}
+		if s.Coverage != r.coverage && toneRank(toneOf(axisCoverage, string(s.Coverage))) > toneRank(toneOf(axisCoverage, string(r.coverage))) {
+			r.coverage = s.Coverage
+		}
+	}
+}
+
+func (r *reading) anyRequired(d health.Disposition) bool {
+	for i := range r.dispositions {
+		if r.dispositions[i] == d && votes(&r.in.Streams[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// votes reports whether a stream counts. One of a priority that is not known does.
+func votes(s *health.StreamRollup) bool {
+	return s.Priority != health.OptionalStream && s.Priority != health.AcceptedAbsence
+}
+
+// fresh and stale read the axis; both are false when freshness is not known.
+func (r *reading) fresh() bool { return r.in.Snapshot.Axes.Freshness == health.Fresh }
+func (r *reading) stale() bool { return r.in.Snapshot.Axes.Freshness == health.Stale }
+
+func (r *reading) freshnessUnknown() bool { return !r.fresh() && !r.stale() }
+
+func (r *reading) state() health.State { return r.in.Snapshot.State }
+
+func (r *reading) mode() health.Mode {
+	if r.in.Progress == nil {
+		return health.ModeManual
+	}
+	switch m := r.in.Progress.Mode; m {
+	case health.ModeScheduled, health.ModeDeferred, health.ModeLocalDevice:
+		return m
+	default:
+		return health.ModeManual
+	}
+}
+
+// failing returns the condition of a type that currently does not hold, or nil.
+func failing(s *health.Snapshot, t health.ConditionType) *health.Condition {
+	for i := range s.Conditions {
+		if c := &s.Conditions[i]; c.Type == t && c.Fails() {
+			return c
+		}
+	}
+	return nil
+}
+
+func waiting(a health.AttentionAxis) bool {
+	return a == health.AttentionOpen || a == health.AttentionAcknowledged || a == health.AttentionInProgress
+}
+
+// dispositionOrder ranks what becomes of missing data, the best first.
+var dispositionOrder = [...]health.Disposition{
+	health.DispositionComplete, health.DispositionOwnerRefreshDue, health.DispositionChecking,
+	health.DispositionResumable, health.DispositionAwaitingOwner, health.DispositionTerminal,
+}
+
+func dispositionRank(d health.Disposition) int {
+	for i := range dispositionOrder {
+		if dispositionOrder[i] == d {
+			return i
+		}
+	}
+	return dispositionRank(health.DispositionChecking)
+}
+
+func knownDisposition(d health.Disposition) health.Disposition {
+	return dispositionOrder[dispositionRank(d)]
+}

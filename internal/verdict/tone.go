@@ -1,0 +1,113 @@
+package verdict
+
+// The inputs of the tone, in the order in which they are named as its cause.
+const (
+	axisState       = "state"
+	axisCoverage    = "coverage"
+	axisDisposition = "disposition"
+	axisAttention   = "attention"
+	axisOutbox      = "outbox"
+	axisFreshness   = "freshness"
+)
+
+// axisVotes is what the values of one axis say about collection. A value that
+// is not listed says that something is not known: grey.
+type axisVotes struct {
+	Axis  string
+	Votes []vote
+}
+
+type vote struct {
+	Value string
+	Tone  Tone
+}
+
+// toneTable is the whole of how tones come about; the worst vote wins. Stale
+// data is no fault of collection, so it votes green and gets an annotation.
+var toneTable = [...]axisVotes{
+	{axisState, []vote{
+		{"healthy", Green}, {"idle", Green}, {"unknown", Grey},
+		{"degraded", Amber}, {"needs_attention", Amber}, {"cooling_off", Amber}, {"blocked", Red},
+	}},
+	{axisCoverage, []vote{
+		{"complete", Green}, {"deferred", Green}, {"inventory_only", Green}, {"unknown", Grey},
+		{"partial", Amber}, {"gaps", Amber}, {"retryable_gap", Amber},
+		{"terminal_gap", Red}, {"unsupported", Red}, {"unavailable", Red},
+	}},
+	{axisDisposition, []vote{
+		{"complete", Green}, {"owner_refresh_due", Green}, {"checking", Grey},
+		{"resumable", Amber}, {"awaiting_owner", Amber}, {"terminal", Red},
+	}},
+	{axisAttention, []vote{
+		{"none", Green}, {"open", Amber}, {"acknowledged", Amber}, {"in_progress", Amber},
+	}},
+	{axisOutbox, []vote{
+		{"idle", Green}, {"active", Green}, {"unknown", Green}, {"stalled", Amber},
+	}},
+	{axisFreshness, []vote{
+		{"fresh", Green}, {"stale", Green}, {"unknown", Grey},
+	}},
+}
+
+// labelTable gives each tone its one label, from the best tone to the worst.
+var labelTable = [...]struct {
+	Tone  Tone
+	Label string
+}{
+	{Green, "Healthy"}, {Grey, "Checking"}, {Amber, "Degraded"}, {Red, "Can't collect"},
+}
+
+func toneRank(t Tone) int {
+	for i := range labelTable {
+		if labelTable[i].Tone == t {
+			return i
+		}
+	}
+	return toneRank(Grey)
+}
+
+func labelOf(t Tone) string { return labelTable[toneRank(t)].Label }
+
+func toneOf(axis, value string) Tone {
+	for i := range toneTable {
+		if toneTable[i].Axis == axis {
+			return toneTable[i].of(value)
+		}
+	}
+	return Grey
+}
+
+func (a *axisVotes) of(value string) Tone {
+	for i := range a.Votes {
+		if a.Votes[i].Value == value {
+			return a.Votes[i].Tone
+		}
+	}
+	return Grey
+}
+
+// toneInputs are the votes, one per axis. Coverage and disposition are the
+// worst of those that may vote.
+func toneInputs(r *reading) []ToneInput {
+	s := &r.in.Snapshot
+	values := [...]string{
+		string(s.State), string(r.coverage), string(r.disposition),
+		string(s.Axes.Attention), string(s.Axes.Outbox), string(s.Axes.Freshness),
+	}
+	inputs := make([]ToneInput, len(toneTable))
+	for i := range toneTable {
+		inputs[i] = ToneInput{Axis: toneTable[i].Axis, Tone: toneTable[i].of(values[i])}
+	}
+	return inputs
+}
+
+// worstTone returns the worst vote and the first axis that cast it.
+func worstTone(inputs []ToneInput) (worst Tone, cause string) {
+	worst = Green
+	for _, v := range inputs {
+		if cause == "" || toneRank(v.Tone) > toneRank(worst) {
+			worst, cause = v.Tone, v.Axis
+		}
+	}
+	return worst, cause
+}

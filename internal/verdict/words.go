@@ -1,0 +1,89 @@
+package verdict
+
+import (
+	"strconv"
+	"strings"
+)
+
+const secondsPerDay = 24 * 60 * 60
+
+// age tells how long ago the data was last refreshed, in calendar days of UTC
+// before the moment of the judgement. It is empty where one of the two is not
+// known, or they contradict each other.
+func (r *reading) age() string {
+	p := r.in.Progress
+	if p == nil || p.ObservedAt == nil {
+		return ""
+	}
+	at := p.LastRefreshedAt
+	if at == nil {
+		at = r.in.Snapshot.LastSuccessAt
+	}
+	if at == nil {
+		return ""
+	}
+	return ageWords(calendarDay(p.ObservedAt.Unix()) - calendarDay(at.Unix()))
+}
+
+func calendarDay(unix int64) int64 {
+	day := unix / secondsPerDay
+	if unix%secondsPerDay < 0 {
+		day--
+	}
+	return day
+}
+
+func ageWords(days int64) string {
+	switch {
+	case days < 0:
+		return ""
+	case days == 0:
+		return ageToday
+	case days == 1:
+		return ageYesterday
+	default:
+		return grouped(days) + afterDays
+	}
+}
+
+// counted is a number with its noun. A number below zero is no count.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1" + one
+	}
+	return grouped(max(n, 0)) + many
+}
+
+// grouped writes a number that is not negative with commas between thousands.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	if len(digits) <= 3 {
+		return digits
+	}
+	var b strings.Builder
+	b.Grow(len(digits) + len(digits)/3)
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte(digits[i])
+	}
+	return b.String()
+}
+
+// unreadSentence names the families that could not be read. A family without
+// words of its own is left out.
+func unreadSentence(families []string) string {
+	var named []string
+	for _, f := range families {
+		for _, w := range unreadWords {
+			if w.Family == f {
+				named = append(named, w.Words)
+			}
+		}
+	}
+	if len(named) == 0 {
+		return unreadUnspecified
+	}
+	return beforeUnread + strings.Join(named, ", ") + afterUnread
+}
