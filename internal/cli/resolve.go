@@ -117,12 +117,21 @@ func findConnector(ctx context.Context, catalog launch.Catalog, name string) (la
 	}
 }
 
-// connect makes a connection with a readable id: cin_<connector>_<n>.
+// connect makes a connection with a readable id: cin_<connector>_<n>. What its
+// connector declares is recorded with it, so that its streams are known before
+// the first run.
 func (a *app) connect(ctx context.Context, st store.Store, found launch.Connector, displayName string) (store.Connection, error) {
 	now := a.env.Now()
 	c := store.Connection{
 		ConnectorID: found.Name, DisplayName: displayName, Status: store.ConnectionActive,
 		SourceKind: sourceKind(found.Manifest), CreatedAt: now, UpdatedAt: now,
+	}
+	body, err := found.Manifest.JSON()
+	if err != nil {
+		return c, fmt.Errorf("encode manifest: %w", err)
+	}
+	if c.ManifestGeneration, err = st.PutManifest(ctx, found.Name, body, now); err != nil {
+		return c, fmt.Errorf("record manifest: %w", err)
 	}
 	for n := 1; ; n++ {
 		c.ID = fmt.Sprintf("cin_%s_%d", found.Name, n)

@@ -21,6 +21,9 @@ func storeOutcome(o runner.Outcome) store.RunOutcome {
 	if o.Facts != nil {
 		out.Facts = raw(o.Facts)
 	}
+	if o.Rate != nil {
+		out.Rate = raw(o.Rate)
+	}
 	if f := o.Failure; f != nil {
 		out.FailureReason, out.Error = string(f.Reason), f.Message
 		out.TerminalReason = string(f.Origin)

@@ -102,7 +102,10 @@ func (s *session) skip(m *protocol.SkipResult) error {
 		s.skips = append(s.skips, g)
 	}
 	if st != nil {
-		st.skipped = &SkippedFact{Reason: g.Reason, RecoveryAction: g.RecoveryHint.Action, Continuation: m.Continuation}
+		if l := lastingOf(m, g.RecoveryHint); l >= st.lasts {
+			st.lasts = l
+			st.skipped = &SkippedFact{Reason: g.Reason, RecoveryAction: g.RecoveryHint.Action, Continuation: m.Continuation}
+		}
 		st.certified = st.certified || m.Reason == protocol.StreamCollectionFailed
 	}
 	s.note("run.stream_skipped", m.Stream, map[string]any{"reason": g.Reason, "recovery_action": g.RecoveryHint.Action})

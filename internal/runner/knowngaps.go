@@ -93,6 +93,30 @@ func skipSeverity(m *protocol.SkipResult, action protocol.RecoveryAction, reques
 	}
 }
 
+// lasting orders skips by how little a further run does about them.
+type lasting int
+
+const (
+	passing  lasting = iota // a retry is expected to mend it
+	unclear                 // nobody says what would
+	standing                // no retry mends it
+)
+
+// lastingOf goes by the action. Where it is only inferred, a reason that is known
+// to pass outranks it.
+func lastingOf(m *protocol.SkipResult, hint protocol.RecoveryHint) lasting {
+	switch {
+	case m.RecoveryHint == nil && m.Reason.Transient(), hint.Action == protocol.RetryByRuntime:
+		return passing
+	case hint.Action != protocol.UnknownRecovery && hint.Action != "":
+		return standing
+	case hint.Retryable != nil && *hint.Retryable:
+		return passing
+	default:
+		return unclear
+	}
+}
+
 // actionFamilies infer a recovery action from words when the connector gives no
 // hint. The first family that matches wins.
 var actionFamilies = []struct {

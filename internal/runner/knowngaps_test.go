@@ -47,6 +47,39 @@ func TestSkipsBecomeKnownGaps(t *testing.T) {
 	}
 }
 
+// TestLastingSkipIsKept: what no retry mends is not hidden by what a retry does.
+func TestLastingSkipIsKept(t *testing.T) {
+	hinted := func(reason, hint string) string {
+		return `{"type":"SKIP_RESULT","stream":"notes","reason":"` + reason + `","recovery_hint":` + hint + `}`
+	}
+	for name, c := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"transient later":       {[]string{hinted("gone", `"not_retriable"`), skip("notes", "http_429")}, "gone"},
+		"retryable later":       {[]string{hinted("blocked", `"upstream_unblock"`), hinted("slow", `"retry_by_runtime"`)}, "blocked"},
+		"said to be retryable":  {[]string{skip("notes", "odd"), hinted("again", `{"action":"unknown","retryable":true}`)}, "odd"},
+		"unclear later":         {[]string{hinted("gone", `"not_retriable"`), skip("notes", "odd")}, "gone"},
+		"lasting later":         {[]string{skip("notes", "http_429"), hinted("gone", `"not_retriable"`)}, "gone"},
+		"unclear after passing": {[]string{skip("notes", "http_429"), skip("notes", "odd")}, "odd"},
+		"the last of equals":    {[]string{hinted("one", `"not_retriable"`), hinted("two", `"refresh_credentials"`)}, "two"},
+		"the last of passing":   {[]string{skip("notes", "http_429"), skip("notes", "rate_limited")}, "rate_limited"},
+		"the hint decides":      {[]string{hinted("http_429", `"not_retriable"`), skip("notes", "odd")}, "http_429"},
+		"an inferred action":    {[]string{skip("notes", "odd"), skip("notes", "temporary_unavailable")}, "odd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newDialogue(t, "notes").say(t, c.lines...)
+			mustSucceed(t, o)
+			if f := o.Facts.Streams[0].Skipped; f == nil || f.Reason != c.want {
+				t.Errorf("fact = %+v, want %s", f, c.want)
+			}
+			if len(o.KnownGaps) != len(c.lines) {
+				t.Errorf("known gaps = %+v, want every skip", o.KnownGaps)
+			}
+		})
+	}
+}
+
 func TestInferredActions(t *testing.T) {
 	for text, want := range map[string]protocol.RecoveryAction{
 		"captcha shown":            protocol.ManualActionRequired,

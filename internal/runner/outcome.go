@@ -112,7 +112,7 @@ type StreamFacts struct {
 	Scope       jsontext.Value `json:"collection_scope,omitzero"`
 }
 
-// SkippedFact is the last declared skip of a stream.
+// SkippedFact is the most lasting declared skip of a stream; of equals, the last.
 type SkippedFact struct {
 	Reason         string                  `json:"reason"`
 	RecoveryAction protocol.RecoveryAction `json:"recovery_action,omitzero"`

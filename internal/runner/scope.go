@@ -30,7 +30,8 @@ type stream struct {
 	considered protocol.Count
 	covered    protocol.Count
 	skipped    *SkippedFact
-	certified  bool // declared as failed by SKIP_RESULT stream_collection_failed
+	lasts      lasting // of skipped
+	certified  bool    // declared as failed by SKIP_RESULT stream_collection_failed
 	staged     map[protocol.CursorMode]Cursor
 	open       map[string]bool // keys of its slices that nothing stood for yet
 	moved      bool            // a cursor is on its way to the Sink, or there

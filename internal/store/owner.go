@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/evidence"
 	"pdpp/protocol"
 )
 
@@ -72,6 +73,10 @@ type Schedules interface {
 	Schedule(ctx context.Context, connectionID string) (Schedule, error)
 	ListSchedules(ctx context.Context) ([]Schedule, error)
 	DeleteSchedule(ctx context.Context, connectionID string) error
+
+	// PutBackoff replaces the connection's wait. ClearBackoff ends it, if there is one.
+	PutBackoff(ctx context.Context, b Backoff) error
+	ClearBackoff(ctx context.Context, connectionID string) error
 }
 
 // Schedule is one connection's rhythm.
@@ -82,6 +87,12 @@ type Schedule struct {
 	Enabled         bool      `json:"enabled"`
 	CreatedAt       time.Time `json:"created_at"`
 	UpdatedAt       time.Time `json:"updated_at"`
+}
+
+// Backoff is the scheduler's decision to wait before it tries a connection again.
+type Backoff struct {
+	ConnectionID string
+	evidence.Backoff
 }
 
 // Credentials are kept sealed; this package never sees one in the clear.

@@ -98,7 +98,8 @@ type RunOutcome struct {
 	ConnectorError  jsontext.Value // {code,message,retryable,recovery_hint}
 	Checkpoint      jsontext.Value // checkpoint summary
 	KnownGaps       jsontext.Value // array
-	Facts           jsontext.Value // collection facts
+	Facts           jsontext.Value // collection facts: {"streams":[{"stream":...}]}
+	Rate            jsontext.Value // the pace that was reported last
 	Before          []Event        // timeline entries that no commit has carried
 	Event           Event          // the terminal event: run.completed, run.failed or run.cancelled
 }

@@ -27,8 +27,10 @@ type Store interface {
 	Gaps
 	Interactions
 	Schedules
+	Readiness
 	Credentials
 	Devices
+	EvidenceReader
 
 	// Check reads and writes enough to say whether the store is usable.
 	Check(ctx context.Context) error

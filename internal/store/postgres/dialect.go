@@ -36,15 +36,17 @@ func (d *dialect) ForUpdate() string { return " FOR UPDATE" }
 
 func (d *dialect) Snapshot() sql.IsolationLevel { return sql.LevelRepeatableRead }
 
-const upsertQuery = `INSERT INTO records (stream_id, run_no, changed_at, seq, version, record_key, data, emitted_at, semantic_time)
+// upsertQuery writes records and counts those that changed and those of them that are new.
+const upsertQuery = `WITH wrote AS (INSERT INTO records (stream_id, run_no, changed_at, seq, version, record_key, data, emitted_at, semantic_time)
 	SELECT $1, $2, $3, $4 + u.n, 1, u.key, u.data, u.emitted_at, u.semantic_time
 	FROM unnest($5::text[], $6::text[], $7::text[], $8::text[]) WITH ORDINALITY AS u (key, data, emitted_at, semantic_time, n)
 	ON CONFLICT (stream_id, record_key) DO UPDATE SET data = excluded.data, emitted_at = excluded.emitted_at,
 		semantic_time = excluded.semantic_time, seq = excluded.seq, version = records.version + 1,
 		changed_at = excluded.changed_at, run_no = excluded.run_no
-	WHERE records.data IS DISTINCT FROM excluded.data`
+	WHERE records.data IS DISTINCT FROM excluded.data RETURNING version)
+	SELECT count(*), count(*) FILTER (WHERE version = 1) FROM wrote`
 
-func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (changed int64, err error) {
+func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (done sqlstore.Upserted, err error) {
 	size := min(len(b.Pick), rowsPerStatement)
 	keys, data := make([]string, 0, size), make([][]byte, 0, size)
 	emitted, semantic := make([]string, 0, size), make([]string, 0, size)
@@ -62,16 +64,18 @@ func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batc
 			keys, data = append(keys, r.Key), append(data, body)
 			emitted, semantic = append(emitted, r.EmittedAt), append(semantic, r.SemanticTime)
 		}
-		res, err := tx.ExecContext(ctx, upsertQuery, b.StreamID, b.RunNo, b.ChangedAt, seq, keys, data, emitted, semantic)
+		var changed, added int64
+		err := tx.QueryRowContext(ctx, upsertQuery, b.StreamID, b.RunNo, b.ChangedAt, seq, keys, data, emitted, semantic).Scan(&changed, &added)
 		if err != nil {
-			return changed, err
+			return done, err
 		}
-		rows, err := res.RowsAffected()
-		if err != nil {
-			return changed, err
-		}
-		changed += rows
+		done.Changed += changed
+		done.Added += added
 		seq += int64(len(part))
 	}
-	return changed, nil
+	return done, nil
 }
+
+func (d *dialect) Among(column string) string { return column + ` = ANY (CAST(? AS text[]))` }
+
+func (d *dialect) List(values []string) (any, error) { return values, nil }

@@ -75,3 +75,9 @@ func BenchmarkRawUpsert(b *testing.B) {
 	}
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
 }
+
+func BenchmarkEvidence(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { storetest.BenchmarkEvidence(b, fresh(b).(storetest.Bare), n) })
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/go-json-experiment/json"
+
 	"pdpp/internal/store/sqlstore"
 )
 
@@ -22,13 +24,17 @@ type dialect struct {
 	patience time.Duration // how long a writer waits for another one
 	many     *sql.Stmt     // rowsPerStatement records
 	single   *sql.Stmt     // one record
+	newest   *sql.Stmt     // the highest id of a record
 }
 
 func (d *dialect) prepare(ctx context.Context, writer *sql.DB) (err error) {
 	if d.many, err = writer.PrepareContext(ctx, upsertQuery(rowsPerStatement)); err != nil {
 		return err
 	}
-	d.single, err = writer.PrepareContext(ctx, upsertQuery(1))
+	if d.single, err = writer.PrepareContext(ctx, upsertQuery(1)); err != nil {
+		return err
+	}
+	d.newest, err = writer.PrepareContext(ctx, `SELECT coalesce(max(id), 0) FROM records`)
 	return err
 }
 
@@ -59,7 +65,23 @@ func upsertQuery(n int) string {
 	return b.String()
 }
 
-func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (changed int64, err error) {
+// UpsertRecords counts new rows by their ids: a new record gets the highest id
+// plus one, none is ever deleted, and nobody else writes meanwhile.
+func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (done sqlstore.Upserted, err error) {
+	newest := tx.StmtContext(ctx, d.newest)
+	var before, after int64
+	if err := newest.QueryRowContext(ctx).Scan(&before); err != nil {
+		return done, err
+	}
+	if done.Changed, err = d.upsert(ctx, tx, b); err != nil {
+		return done, err
+	}
+	err = newest.QueryRowContext(ctx).Scan(&after)
+	done.Added = after - before
+	return done, err
+}
+
+func (d *dialect) upsert(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (changed int64, err error) {
 	many, single := tx.StmtContext(ctx, d.many), tx.StmtContext(ctx, d.single)
 	args := make([]any, 0, 4+4*rowsPerStatement)
 	for done := 0; done < len(b.Pick); {
@@ -110,6 +132,15 @@ func (d *dialect) IndexText(ctx context.Context, tx *sql.Tx, r sqlstore.TextRang
 		SELECT id, concat_ws(' '`+strings.Repeat(`, json_extract(data, ?)`, len(r.Fields))+`) FROM records
 		WHERE stream_id = ? AND seq > ? AND seq <= ? AND data IS NOT NULL`, args...)
 	return err
+}
+
+func (d *dialect) Among(column string) string {
+	return column + ` IN (SELECT value FROM json_each(?))`
+}
+
+func (d *dialect) List(values []string) (any, error) {
+	list, err := json.Marshal(values)
+	return string(list), err
 }
 
 // Match quotes each word, so that none is read as an operator.

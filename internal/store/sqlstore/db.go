@@ -16,6 +16,9 @@ type DB struct {
 	dialect Dialect
 	history int
 	hot     map[string]*sql.Stmt
+
+	declarations declarations   // of the manifests that Evidence has met
+	reads        readStatements // of Evidence
 }
 
 var _ store.Store = (*DB)(nil)
@@ -26,8 +29,8 @@ type Config struct {
 	Dialect        Dialect
 	// CursorHistory is how many commits are kept per bookmark; 0 means DefaultCursorHistory.
 	CursorHistory int
-	// PrepareHot prepares the statements of the commit path once per
-	// connection, for drivers that have no statement cache of their own.
+	// PrepareHot prepares the statements of the commit path and of Evidence
+	// once per connection, for drivers that have no statement cache of their own.
 	PrepareHot bool
 }
 
@@ -43,6 +46,7 @@ func New(ctx context.Context, c Config) (*DB, error) {
 	if !c.PrepareHot {
 		return db, nil
 	}
+	db.reads.wanted = true
 	db.hot = make(map[string]*sql.Stmt, len(hotQueries))
 	for _, q := range hotQueries {
 		stmt, err := db.writer.PrepareContext(ctx, db.dialect.Rebind(q))
@@ -59,6 +63,7 @@ func (db *DB) Close() error {
 	for _, stmt := range db.hot {
 		stmt.Close()
 	}
+	db.reads.close()
 	if db.reader == db.writer {
 		return db.writer.Close()
 	}

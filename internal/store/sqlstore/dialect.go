@@ -21,8 +21,12 @@ type Dialect interface {
 	// Classify turns a driver's error into a fault, ErrExists or ErrNotFound,
 	// and leaves every other error alone.
 	Classify(err error) error
-	// UpsertRecords writes a batch into records and gives the number of rows it changed.
-	UpsertRecords(ctx context.Context, tx *sql.Tx, b Batch) (changed int64, err error)
+	// UpsertRecords writes a batch into records and counts what it did.
+	UpsertRecords(ctx context.Context, tx *sql.Tx, b Batch) (Upserted, error)
+	// Among is a condition that the column is one of a list of values. It has one
+	// placeholder, for what List makes of the values; any number of them will do.
+	Among(column string) (condition string)
+	List(values []string) (arg any, err error)
 	// IndexText brings the full-text index up to date for a range of a stream.
 	IndexText(ctx context.Context, tx *sql.Tx, r TextRange) error
 	// Match is a condition on records.id with one placeholder, and its
@@ -39,6 +43,9 @@ type Batch struct {
 	Records   []store.Record
 	Pick      []int // the records of the batch, as indexes into Records
 }
+
+// Upserted counts the rows that a batch changed, and those of them that are new.
+type Upserted struct{ Changed, Added int64 }
 
 // TextRange is a part of a stream by sequence: after From, up to and including To.
 type TextRange struct {

@@ -60,32 +60,53 @@ func (s Schema) judge(version, newest int64) (current bool, err error) {
 	return version == newest, nil
 }
 
+// lostRaces is how often one migration may fail: with several processes at
+// once, each attempt may lose to another one.
+const lostRaces = 5
+
 // Migrate brings the database to the newest schema. Several processes may do
 // so at once: each migration is one transaction, and whoever loses the race for
-// it finds, trying once more, that the version has moved on.
+// it waits for the winner's and then finds that the version has moved on.
 func (s Schema) Migrate(ctx context.Context, db *sql.DB) error {
 	p, err := s.Provider(db)
 	if err != nil {
 		return err
 	}
-	failedAt := int64(-2) // no version
+	failedAt, failures := int64(-2), 0 // no version
 	for steps := 0; ; steps++ {
 		version, done, err := s.step(ctx, p)
-		if done && steps > 0 {
-			forgetParser()
-		}
 		var fault *store.FaultError
 		switch {
 		case done:
+			if steps > 0 {
+				forgetParser()
+			}
 			return nil
 		case errors.As(err, &fault):
 			return err
-		case err != nil && version == failedAt:
+		case err == nil:
+			continue
+		}
+		if version != failedAt {
+			failedAt, failures = version, 0
+		}
+		if failures++; failures == lostRaces {
 			return fmt.Errorf("migrate from version %d: %w", version, err)
-		case err != nil:
-			failedAt = version
+		}
+		if err := awaitWriter(ctx, db); err != nil {
+			return fmt.Errorf("migrate from version %d: %w", version, err)
 		}
 	}
+}
+
+// awaitWriter returns when no other transaction writes, as far as the database
+// lets its writers wait for each other.
+func awaitWriter(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	return tx.Rollback()
 }
 
 // step applies the next migration, if there is one.

@@ -89,10 +89,15 @@ func (db *DB) FinishRun(ctx context.Context, l store.Lease, o store.RunOutcome, 
 		}
 		_, err = tx.exec(`UPDATE run_history SET status = ?, records_emitted = ?, reported_records_emitted = ?,
 			failure_reason = ?, terminal_reason = ?, error = ?, connector_error_json = ?, checkpoint_summary_json = ?,
-			known_gaps_json = ?, facts_json = ?, completed_at = ? WHERE run_no = ?`,
+			known_gaps_json = ?, facts_json = ?, collection_rate_json = ?, completed_at = ?, records_committed = ?,
+			gaps_recovered = (SELECT count(*) FROM connector_detail_gaps WHERE recovered_run_id = ?) WHERE run_no = ?`,
 			o.Status, o.RecordsEmitted, o.ReportedRecords, o.FailureReason, o.TerminalReason, o.Error,
-			text(o.ConnectorError), text(o.Checkpoint), text(o.KnownGaps), text(o.Facts), h.now, h.runNo)
+			text(o.ConnectorError), text(o.Checkpoint), text(o.KnownGaps), text(o.Facts), text(o.Rate), h.now,
+			recordsCommitted(o.Checkpoint, o.RecordsEmitted), l.RunID, h.runNo)
 		if err != nil {
+			return err
+		}
+		if err := tx.keepFacts(h, o); err != nil {
 			return err
 		}
 		return tx.freeLease(l.ConnectionID)

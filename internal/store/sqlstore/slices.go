@@ -10,7 +10,7 @@ import (
 
 // hotQueries are those that a slice may run; see Config.PrepareHot.
 var hotQueries = []string{
-	fenceQuery, insertEvent, declaredQuery, reserveQuery, indexedQuery,
+	fenceQuery, insertEvent, declaredQuery, reserveQuery, indexedQuery, revivedQuery, countedQuery,
 	currentCursorQuery, insertCursorCommit, putCursorQuery, pruneCursorQuery,
 	gapForUpdate, putGapQuery,
 }
@@ -49,14 +49,17 @@ func (t *tx) writeRecords(h held, records []store.Record) (done store.Committed,
 			return done, err
 		}
 		base := s.lastSeq - int64(len(pick))
-		changed, err := t.db.dialect.UpsertRecords(t.ctx, t.Tx, Batch{
+		wrote, err := t.db.dialect.UpsertRecords(t.ctx, t.Tx, Batch{
 			StreamID: s.id, RunNo: h.runNo, BaseSeq: base, ChangedAt: h.now, Records: records, Pick: pick,
 		})
 		if err != nil {
 			return done, fmt.Errorf("records of stream %s: %w", name, err)
 		}
-		done.Written += int(changed)
-		done.Unchanged += len(pick) - int(changed)
+		done.Written += int(wrote.Changed)
+		done.Unchanged += len(pick) - int(wrote.Changed)
+		if err := t.countLive(h, s, base, wrote, holdsTombstone(records, pick)); err != nil {
+			return done, fmt.Errorf("count stream %s: %w", name, err)
+		}
 		if err := t.indexUpTo(s, base); err != nil {
 			return done, fmt.Errorf("index stream %s: %w", name, err)
 		}

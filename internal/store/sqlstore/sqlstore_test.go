@@ -55,6 +55,22 @@ func TestLastOfEachKey(t *testing.T) {
 	})
 }
 
+// TestReadStamp compares with the parser of the standard library, on times and on what only looks like one.
+func TestReadStamp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(stamp(time.UnixMicro(rapid.Int64Range(-6e16, 2e17).Draw(t, "time"))))
+		for range rapid.IntRange(0, 2).Draw(t, "changes") {
+			text[rapid.IntRange(0, len(text)-1).Draw(t, "place")] = rapid.SampledFrom([]byte("0123456789-:TZ. x")).Draw(t, "byte")
+		}
+		text = text[:rapid.IntRange(len(text)-1, len(text)).Draw(t, "length")]
+		got, err := readStamp(string(text))
+		want, wantErr := time.Parse(Layout, string(text))
+		if (err == nil) != (wantErr == nil) || err == nil && !got.Equal(want) {
+			t.Fatalf("%q reads as %v (%v), want %v (%v)", text, got, err, want, wantErr)
+		}
+	})
+}
+
 // TestStampOrder: text order is time order, and a time survives to the microsecond.
 func TestStampOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,13 +14,15 @@ type stream struct {
 	lastSeq   int64
 	searchSeq int64 // rows up to here are in the full-text index
 	fields    []string
+	buried    bool // it has tombstones; known of a reserved stream alone
 }
 
 const (
 	declaredQuery = `SELECT stream_id, last_seq, search_seq, search_fields FROM streams
 		WHERE connection_id = ? AND name = ? AND declared_run_no = ?`
 	reserveQuery = `UPDATE streams SET last_seq = last_seq + ? WHERE connection_id = ? AND name = ? AND declared_run_no = ?
-		RETURNING stream_id, last_seq, search_seq, search_fields`
+		RETURNING stream_id, last_seq, search_seq, search_fields,
+			CASE WHEN EXISTS (SELECT 1 FROM records r WHERE r.stream_id = streams.stream_id AND r.data IS NULL) THEN 1 ELSE 0 END`
 	indexedQuery = `UPDATE streams SET search_seq = ? WHERE stream_id = ?`
 )
 
@@ -57,20 +59,24 @@ func (t *tx) declared(h held, name string) (stream, error) {
 // which is lastSeq. Transactions of one stream follow each other, so a reader
 // that has seen a number never finds a lower one appear later.
 func (t *tx) reserve(h held, name string, n int) (stream, error) {
-	return t.known(name, t.row(reserveQuery, n, h.ConnectionID, name, h.runNo))
+	var buried bool
+	s, err := t.known(name, t.row(reserveQuery, n, h.ConnectionID, name, h.runNo), &buried)
+	s.buried = buried
+	return s, err
 }
 
-func (t *tx) known(name string, row *sql.Row) (stream, error) {
-	s, err := t.scanStream(row)
+func (t *tx) known(name string, row *sql.Row, more ...any) (stream, error) {
+	s, err := t.scanStream(row, more...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, fmt.Errorf("stream %s: %w", name, store.ErrUnknownStream)
 	}
 	return s, err
 }
 
-func (t *tx) scanStream(row *sql.Row) (s stream, err error) {
+// scanStream reads a stream's own columns, and those that follow them into more.
+func (t *tx) scanStream(row *sql.Row, more ...any) (s stream, err error) {
 	var fields string
-	if err := row.Scan(&s.id, &s.lastSeq, &s.searchSeq, &fields); err != nil {
+	if err := row.Scan(append([]any{&s.id, &s.lastSeq, &s.searchSeq, &fields}, more...)...); err != nil {
 		return s, err
 	}
 	s.fields, err = parseStrings(fields)

@@ -15,6 +15,32 @@ const Layout = "2006-01-02T15:04:05.000000Z"
 
 func stamp(t time.Time) string { return t.UTC().Format(Layout) }
 
+// readStamp reads a time as stamp writes it, without the cost of a layout, and
+// leaves everything else to time.Parse.
+func readStamp(s string) (time.Time, error) {
+	if len(s) != len(Layout) {
+		return time.Parse(Layout, s)
+	}
+	number := func(from, to int) (n int) {
+		for _, c := range []byte(s[from:to]) {
+			if c < '0' || c > '9' {
+				return -1
+			}
+			n = n*10 + int(c-'0')
+		}
+		return n
+	}
+	year, month, day := number(0, 4), number(5, 7), number(8, 10)
+	hour, minute, second, micro := number(11, 13), number(14, 16), number(17, 19), number(20, 26)
+	separated := s[4] == '-' && s[7] == '-' && s[10] == 'T' && s[13] == ':' && s[16] == ':' && s[19] == '.' && s[26] == 'Z'
+	// Up to the 28th every month has the day; the rest is left to those who know months.
+	if !separated || year < 0 || month < 1 || month > 12 || day < 1 || day > 28 || hour < 0 || hour > 23 ||
+		minute < 0 || minute > 59 || second < 0 || second > 59 || micro < 0 {
+		return time.Parse(Layout, s)
+	}
+	return time.Date(year, time.Month(month), day, hour, minute, second, micro*1000, time.UTC), nil
+}
+
 // storedTime is the time as it reads back.
 func storedTime(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 

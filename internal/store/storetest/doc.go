@@ -85,4 +85,17 @@ var cases = []struct {
 	{"Schedules", testSchedules},
 	{"Credentials", testCredentials},
 	{"Devices", testDevices},
+	{"Backoffs", testBackoffs},
+	{"Probes", testProbes},
+	{"Runtime", testRuntime},
+
+	{"EvidencePages", testEvidencePages},
+	{"EvidenceRange", testEvidenceRange},
+	{"EvidenceNew", testEvidenceNew},
+	{"EvidenceManifests", testEvidenceManifests},
+	{"EvidenceFacts", testEvidenceFacts},
+	{"EvidenceRuns", testEvidenceRuns},
+	{"EvidenceGaps", testEvidenceGaps},
+	{"EvidenceOwner", testEvidenceOwner},
+	{"EvidenceDevices", testEvidenceDevices},
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pdpp/internal/evidence"
 	"pdpp/internal/store"
 )
 
@@ -56,6 +57,7 @@ func testSliceModel(t *testing.T, s store.Store) {
 			batch := rapid.SliceOfN(rapid.Custom(drawRecord), 0, 8).Draw(rt, "slice")
 			same(t, put(t, s, l, batch...), m.apply(batch))
 			m.compareFeed(t, changes(t, s, connection))
+			m.compareCounts(t, s, connection)
 		}
 		for _, r := range m.records {
 			history, err := s.History(t.Context(), connection, Stream, r.key, 0)
@@ -87,6 +89,21 @@ func (m *model) compareFeed(t *testing.T, feed []store.StoredRecord) {
 		same(t, fmt.Sprint(got.Key, got.Version, got.Deleted, string(got.Data)),
 			fmt.Sprint(want.key, len(want.versions), newest == "", newest))
 	}
+}
+
+// compareCounts holds the counters that are kept to a count of what is stored.
+func (m *model) compareCounts(t *testing.T, s store.Store, connection string) {
+	t.Helper()
+	retained := int64(0)
+	for _, r := range m.records {
+		if r.versions[len(r.versions)-1] != "" {
+			retained++
+		}
+	}
+	counted, err := s.Streams(t.Context(), connection)
+	ok(t, err)
+	same(t, counted[0].Records, retained)
+	same(t, evidenceOf(t, s, connection).Records, &evidence.Records{Retained: retained, ChangedAt: counted[0].ChangedAt})
 }
 
 func (r *modelRecord) compareHistory(t *testing.T, history []store.StoredRecord) {

@@ -5,9 +5,11 @@ import (
 	"embed"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
+	"pdpp/internal/evidence"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlstore"
 )
@@ -102,12 +104,16 @@ func checkUpgraded(t *testing.T, s store.Store) {
 	sources, err := s.DeviceSources(ctx, "dexp1")
 	ok(t, err)
 	same(t, sources[0].RecordsPending, ptr(int64(7)))
+	changed := time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC)
+	same(t, evidenceOf(t, s, "c").Records, &evidence.Records{Retained: 2, ChangedAt: &changed})
+	same(t, evidenceOf(t, s, "c").LastRun.Committed, ptr(int64(4)))
 
 	l := start(t, s, "c", "r2", Now, titles)
 	same(t, l.Generation, 2)
 	same(t, found(t, s, "words"), []string{"a", "b"})
 	same(t, gapKeys(leaseGaps(t, s, l, 1, Now)), []string{"missing"})
 	same(t, put(t, s, l, titled("b", "new words", "")), store.Committed{Written: 1})
+	same(t, evidenceOf(t, s, "c").Records, &evidence.Records{Retained: 2, ChangedAt: &Now})
 	same(t, record(t, s, "c", "b").Version, 2)
 	move(t, s, l, `{"n":3}`)
 	same(t, len(cursorLog(t, s)), 3)
