@@ -12,6 +12,8 @@ import (
 const rootText = `PDPP collects your own data from the services that hold it, keeps it on your
 machine, and says honestly what is missing.
 
+  pdpp status             how your sources are doing, and what needs you
+  pdpp why CONNECTION     why it says so
   pdpp run example        collect from a source, in the foreground
   pdpp streams            what has been collected
   pdpp records STREAM     look at it
@@ -36,7 +38,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.StringVar(&a.databaseURL, "database-url", "", "PostgreSQL to use instead (PDPP_DATABASE_URL; a password is safer there)")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(
-		a.runCommand(), a.runsCommand(), a.connectorsCommand(), a.connectionsCommand(),
+		a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.connectorsCommand(), a.connectionsCommand(),
 		a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.changesCommand(),
 		a.gapsCommand(), a.stateCommand(), a.rateCommand(), a.exportCommand(), a.versionCommand(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesText},

@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/ownerview"
+	"pdpp/internal/store/sqlite"
+	"pdpp/internal/verdict"
+)
+
+// The command line prints the projection and the verdict of the owner's view to the byte.
+func TestStatusJSONIsTheView(t *testing.T) {
+	t.Attr("spec", "CH-06.1")
+	s := newStatusShop(t)
+	all := s.view()
+	if len(all.Connections) != 5 {
+		t.Fatalf("%d connections", len(all.Connections))
+	}
+	var want bytes.Buffer
+	writeJSON(&want, all)
+	if got := s.tell("status", "--json"); got != want.String() {
+		t.Errorf("status --json\n%s\nview\n%s", got, want.String())
+	}
+	for i := range all.Connections {
+		c := &all.Connections[i]
+		want.Reset()
+		writeJSON(&want, map[string]any{"runtime_indicator": nil, "connection": c})
+		if got := s.tell("status", c.ID, "--json"); got != want.String() {
+			t.Errorf("status %s --json\n%s\nview\n%s", c.ID, got, want.String())
+		}
+		var why struct {
+			Connection jsontext.Value `json:"connection"`
+			Steps      []ownerview.Step
+		}
+		s.must(json.Unmarshal([]byte(s.tell("why", c.ID, "--json")), &why))
+		want.Reset()
+		writeJSON(&want, c)
+		if string(why.Connection)+"\n" != want.String() {
+			t.Errorf("why %s --json\n%s\nview\n%s", c.ID, why.Connection, want.String())
+		}
+	}
+}
+
+// Every sentence and every call to action is printed as the verdict has it.
+func TestStatusPrintsTheVerdictVerbatim(t *testing.T) {
+	t.Attr("spec", "CH-06.1")
+	t.Attr("spec", "CH-29.3")
+	s := newStatusShop(t)
+	list := s.tell("status")
+	lines := strings.Split(list, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	group := ""
+	groups := map[string]string{}
+	for _, line := range lines {
+		if slices.Contains([]string{"Needs you", "Worth a look", "Running on their own"}, line) {
+			group = line
+		}
+		if m := regexp.MustCompile(`^\[.*\]  .* \((cin_\w+)\)$`).FindStringSubmatch(line); m != nil {
+			groups[m[1]] = group
+		}
+	}
+	headings := map[verdict.Channel]string{verdict.Attention: "Needs you", verdict.Advisory: "Worth a look", verdict.Calm: "Running on their own"}
+	for _, c := range s.view().Connections {
+		if groups[c.ID] != headings[c.Verdict.Channel] {
+			t.Errorf("%s stands under %q, its channel is %s", c.ID, groups[c.ID], c.Verdict.Channel)
+		}
+		if !slices.Contains(lines, "["+c.Verdict.Pill.Label+"]  "+c.DisplayName+" ("+c.ID+")") {
+			t.Errorf("no row for %s in:\n%s", c.ID, list)
+		}
+		one := s.tell("status", c.ID)
+		if !slices.Contains(lines, c.Verdict.ForwardStatement) || !strings.Contains(one, "]  "+c.Verdict.ForwardStatement+"\n") {
+			t.Errorf("%s: the sentence %q is not printed:\n%s", c.ID, c.Verdict.ForwardStatement, one)
+		}
+		for _, a := range c.Verdict.Annotations {
+			if !slices.Contains(lines, a.Text) || !strings.Contains(one, "\n  "+a.Text+"\n") {
+				t.Errorf("%s: the note %q is not printed", c.ID, a.Text)
+			}
+		}
+		for _, a := range c.Verdict.RequiredActions {
+			if !strings.Contains(one, ". "+a.CTA+audienceNotes[a.Audience]+"\n") {
+				t.Errorf("%s: the action %q is not printed:\n%s", c.ID, a.CTA, one)
+			}
+		}
+		for _, r := range c.Verdict.Streams {
+			if !strings.Contains(one, r.Statement+"\n") {
+				t.Errorf("%s: the row %q is not printed", c.ID, r.Statement)
+			}
+		}
+		if !strings.Contains(one, c.Verdict.Progress.Headline+"\n") {
+			t.Errorf("%s: %q is not printed", c.ID, c.Verdict.Progress.Headline)
+		}
+	}
+}
+
+// Without a database there is nothing to tell, and without a connection it says how to make one.
+func TestStatusOfNothing(t *testing.T) {
+	home := t.TempDir()
+	for _, command := range [][]string{{"status"}, {"why", "x"}, {"support", "x"}} {
+		env, _, errOut := testEnv(t, nil, append(command, "--home", home)...)
+		if code := Main(env); code != ExitStorage || !strings.Contains(errOut.String(), "next: Collect something first") {
+			t.Errorf("%v: code %d, err %q", command, code, errOut)
+		}
+	}
+	st, err := sqlite.Open(t.Context(), filepath.Join(home, databaseFile), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env, out, _ := testEnv(t, nil, "status", "--home", home)
+	if code := Main(env); code != ExitOK || out.String() != "No connections. Make one: pdpp run CONNECTOR\n" {
+		t.Errorf("code %d, out %q", code, out)
+	}
+}
+
+func TestStatusNamesItsPopulations(t *testing.T) {
+	t.Attr("spec", "CH-10.1")
+	s := newStatusShop(t)
+	out := s.tell("status")
+	if !strings.HasPrefix(out, "5 connections are registered: 3 with data, 2 without data.\n") {
+		t.Errorf("begins with %.200s", out)
+	}
+	if strings.Contains(out, "Nothing needs a look") {
+		t.Errorf("all is well, it says:\n%s", out)
+	}
+}
+
+// A stalled device is told with its host, its scale and the commands to copy.
+func TestStatusShowsRecovery(t *testing.T) {
+	t.Attr("spec", "CH-08.1")
+	t.Attr("spec", "CH-08.2")
+	t.Attr("spec", "CH-08.3")
+	t.Attr("spec", "CH-23.9")
+	t.Attr("spec", "CH-23.10")
+	s := newStatusShop(t)
+	for _, c := range s.view().Connections {
+		out := s.tell("status", c.ID)
+		if c.Recovery == nil {
+			if strings.Contains(out, "pdpp-local-collector") || strings.Contains(out, "Stuck") {
+				t.Errorf("%s is not stalled, and is shown a recovery:\n%s", c.ID, out)
+			}
+			continue
+		}
+		for _, want := range []string{"\n     " + c.Recovery.Remedy + ".\n", "\n     " + c.Recovery.Summary + "\n"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: %q is not printed:\n%s", c.ID, want, out)
+			}
+		}
+		for _, command := range c.Recovery.Commands {
+			if !strings.Contains(out, ": "+command.Purpose+"\n") || strings.ContainsAny(command.Command, "/:@\\") {
+				t.Errorf("%s: command %+v in:\n%s", c.ID, command, out)
+			}
+		}
+	}
+	one := s.tell("status", "cin_attic")
+	wantLines(t, one, "     On attic:\n", "     Stuck there: 11 pending, 3 failed uploads.\n",
+		"         pdpp-local-collector recover --source-instance-id src_7\n", "         pdpp-local-collector recover --source-instance-id src_7 --apply\n")
+	if strings.Contains(one, "914") || strings.Contains(one, "900") || strings.Contains(one, "<source-instance-id>") || strings.Contains(one, "--source-instance-id cin_") {
+		t.Errorf("status:\n%s", one)
+	}
+	if list := s.tell("status"); !strings.Contains(list, "Stuck on attic: 11 pending, 3 failed uploads.") {
+		t.Errorf("list:\n%s", list)
+	}
+	// Work that drains by itself is told without commands.
+	s.device("cin_attic", "healthy", 8, `{"pending":8,"retrying":0,"stale_leases":0,"dead_letter":0,"backlog_open":0,"leased":0,"succeeded":900,"total":908}`)
+	one = s.tell("status", "cin_attic")
+	if !strings.Contains(one, "Saved work is uploading from attic.\n  8 records to go") || strings.Contains(one, "pdpp-local-collector") {
+		t.Errorf("uploading:\n%s", one)
+	}
+}
+
+// What was not measured is never a zero.
+func TestStatusNeverShowsZeroForNotMeasured(t *testing.T) {
+	s := newStatusShop(t)
+	out := s.tell("status", "cin_new")
+	wantLines(t, out, "last run      none has ended\n", "last success  none\n")
+	if !regexp.MustCompile(`(?m)^trees +unknown +not measured `).MatchString(out) {
+		t.Errorf("status:\n%s", out)
+	}
+	if got := measuredCount(nil); got != "not measured" {
+		t.Errorf("records %q", got)
+	}
+}
+
+// A fault of the runtime stands once above the list.
+func TestStatusShowsTheRuntimeIndicatorOnce(t *testing.T) {
+	t.Attr("spec", "CH-28.1")
+	s := newStatusShop(t)
+	every := int64(60)
+	s.must(s.PutComponent(t.Context(), evidence.Component{Name: "scheduler", Status: evidence.ProbeOK, At: s.now.Add(-time.Hour), EverySeconds: &every}))
+	out := s.tell("status")
+	if strings.Count(out, "\n! ") != 1 || strings.Contains(out, "Needs you") || strings.Contains(out, "Worth a look") {
+		t.Errorf("status:\n%s", out)
+	}
+}
+
+func TestWhyTellsTheChain(t *testing.T) {
+	s := newStatusShop(t)
+	out := s.tell("why", "cin_locked")
+	wantLines(t, out, "evidence     The stored credential is rejected.  [2026-03-01 ", "condition    The source rejected the credential.", "headline     ", "tone ", "channel ", "action ")
+	for _, id := range []string{"cin_failed", "cin_attic", "cin_new", "cin_well"} {
+		if out := s.tell("why", id); strings.Contains(out, "hunter2") || !strings.Contains(out, "action ") {
+			t.Errorf("%s:\n%s", id, out)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package grantview
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Record is one record, with the fields that the grant allows.
+type Record struct {
+	Object    string          `json:"object"` // record
+	Stream    string          `json:"stream"`
+	ID        string          `json:"id"`
+	Data      json.RawMessage `json:"data"`
+	EmittedAt time.Time       `json:"emitted_at"`
+}
+
+// RecordPage is some records of a stream.
+type RecordPage struct {
+	Object  string   `json:"object"` // list
+	Data    []Record `json:"data"`
+	HasMore bool     `json:"has_more"`
+	// NextCursor is where the following page begins; empty on the last one.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// NewRecordPage makes a page; a cursor means that there is more.
+func NewRecordPage(records []Record, next string) RecordPage {
+	data := make([]Record, len(records))
+	for i, r := range records {
+		r.Object = ObjectRecord
+		data[i] = r
+	}
+	return RecordPage{Object: ObjectList, Data: data, HasMore: next != "", NextCursor: next}
+}
+
+// Change is a record that changed, or that is no more.
+type Change struct {
+	Object  string `json:"object"` // change
+	Stream  string `json:"stream"`
+	ID      string `json:"id"`
+	Deleted bool   `json:"deleted"`
+	// Data is absent when the record is no more.
+	Data      json.RawMessage `json:"data,omitempty"`
+	EmittedAt time.Time       `json:"emitted_at"`
+}
+
+// ChangePage is what changed since a cursor.
+type ChangePage struct {
+	Object  string   `json:"object"` // list
+	Data    []Change `json:"data"`
+	HasMore bool     `json:"has_more"`
+	// NextChangesSince is where to go on, also when nothing changed.
+	NextChangesSince string `json:"next_changes_since"`
+}
+
+// NewChangePage makes a page. A deleted record never carries its data.
+func NewChangePage(changes []Change, next string, more bool) ChangePage {
+	data := make([]Change, len(changes))
+	for i, c := range changes {
+		c.Object = ObjectChange
+		if c.Deleted {
+			c.Data = nil
+		}
+		data[i] = c
+	}
+	return ChangePage{Object: ObjectList, Data: data, HasMore: more, NextChangesSince: next}
+}
