@@ -22,6 +22,9 @@ func (r *reading) conditions() []Condition {
 	all := make([]Condition, len(found))
 	for i := range found {
 		found[i].write(&all[i])
+		if all[i].Status == False && all[i].ObservedAt == nil {
+			all[i].ObservedAt = &r.now // what has no time of its own is seen when it is read
+		}
 	}
 	return all
 }
@@ -33,12 +36,14 @@ type finding struct {
 	observed  *time.Time
 	expires   *time.Time
 	redacted  bool
+	over      bool // the evidence no longer counts
 	ofStreams []string
 }
 
 func (f *finding) write(c *Condition) {
 	*c = *f.row
 	c.ObservedAt, c.ExpiresAt, c.Streams = f.observed, f.expires, f.ofStreams
+	c.Current = !f.over
 	if f.redacted {
 		c.Sensitivity = SensitivityRedacted
 	}
@@ -62,6 +67,12 @@ func (f finding) because(reason string) finding {
 // until sets when the evidence stops counting.
 func (f finding) until(t *time.Time) finding {
 	f.expires = t
+	return f
+}
+
+// past marks evidence that expired or was replaced.
+func (f finding) past() finding {
+	f.over = true
 	return f
 }
 
@@ -90,15 +101,17 @@ func (r *reading) scheduleEligible() finding {
 // givesUpAfter is how many failures of one class in a row end the scheduler's attempts.
 const givesUpAfter = 7
 
+// retryPolicyClear counts a delay until it is over or a later run succeeds. One
+// that the succeeding run itself caused is as old as the run, and still counts.
 func (r *reading) retryPolicyClear() finding {
 	b := r.Backoff
 	switch {
-	case r.manualOnly:
+	case b == nil && r.manualOnly:
 		return retryNotApplicable.at(nil)
 	case b == nil:
 		return noActiveBackoff.at(nil)
-	case r.succeededSince(b.ObservedAt), expired(b.NextAttemptAt, r.now):
-		return backoffExpired.at(&b.ObservedAt).until(b.NextAttemptAt)
+	case r.LastSuccessAt != nil && b.ObservedAt.Before(*r.LastSuccessAt), expired(b.NextAttemptAt, r.now):
+		return backoffExpired.at(&b.ObservedAt).until(b.NextAttemptAt).past()
 	case b.Failures >= givesUpAfter:
 		return backoffGivenUp.at(&b.ObservedAt).because(suffix(b.Class)).until(b.NextAttemptAt)
 	default:
@@ -110,8 +123,8 @@ func (r *reading) attentionClear() finding {
 	switch q := r.question; {
 	case q != nil:
 		return attentionRequired.at(&q.OpenedAt).because(q.Reason).until(q.ExpiresAt)
-	case r.closed:
-		return attentionExpired.at(nil)
+	case r.closed != nil:
+		return attentionExpired.at(&r.closed.OpenedAt).until(r.closed.ExpiresAt).past()
 	default:
 		return noOpenAttention.at(nil)
 	}

@@ -19,10 +19,11 @@ type coverageReading struct {
 	diagnosed     bool     // the axis comes from the devices' own diagnostics
 }
 
-// coverageOrder ranks coverage from the worst. The axis of a connection is the
+// coverageOrder ranks coverage from the worst, as what becomes of it ranks: what
+// never arrives before what a later run fills. The axis of a connection is the
 // first of these that one of its required streams has.
 var coverageOrder = []Coverage{
-	TerminalGap, RetryableGap, Unsupported, Unavailable, Gapped, Partial, CoverageUnknown, Deferred, InventoryOnly, Complete,
+	TerminalGap, Unsupported, Unavailable, RetryableGap, Gapped, Partial, CoverageUnknown, Deferred, InventoryOnly, Complete,
 }
 
 func worse(a, b Coverage) bool {
@@ -35,7 +36,8 @@ func readCoverage(e *evidence.Evidence) coverageReading {
 	if r, found := contradiction(e); found {
 		return r
 	}
-	r := coverageReading{axis: runCoverage(e)}
+	undeclared := undeclaredGaps(e)
+	r := coverageReading{axis: runCoverage(e, undeclared), streams: undeclared}
 	for i := range e.Streams {
 		s := &e.Streams[i]
 		if !s.Required {
@@ -83,9 +85,9 @@ func acceptedLabel(p manifest.CoveragePolicy) Coverage {
 
 // runCoverage is what the newest run says of the connection as a whole. A gap
 // of a stream that the manifest does not name counts here.
-func runCoverage(e *evidence.Evidence) Coverage {
+func runCoverage(e *evidence.Evidence, undeclared []string) Coverage {
 	switch {
-	case undeclaredGap(e):
+	case len(undeclared) > 0:
 		return RetryableGap
 	case e.LastRun == nil:
 		return CoverageUnknown
@@ -105,18 +107,19 @@ func unlessUnread(e *evidence.Evidence, c Coverage) Coverage {
 	return c
 }
 
-func undeclaredGap(e *evidence.Evidence) bool {
+// undeclaredGaps names the streams that have gaps and that the manifest does not name.
+func undeclaredGaps(e *evidence.Evidence) (names []string) {
 	if e.Gaps == nil {
-		return false
+		return nil
 	}
 	for i := range e.Gaps.Groups {
 		g := &e.Gaps.Groups[i]
 		declared := slices.ContainsFunc(e.Streams, func(s evidence.Stream) bool { return s.Name == g.Stream })
-		if g.Count > 0 && !declared {
-			return true
+		if g.Count > 0 && !declared && !slices.Contains(names, g.Stream) {
+			names = append(names, g.Stream)
 		}
 	}
-	return false
+	return names
 }
 
 // streamCoverage judges one stream, in the order of the specification: what it
@@ -143,6 +146,8 @@ func streamCoverage(e *evidence.Evidence, s *evidence.Stream) Coverage {
 		return unlessUnread(e, skip)
 	case s.Fact.RunStatus != evidence.RunSucceeded, s.Fact.Checkpoint == evidence.CheckpointWithheld, s.Fact.Short():
 		return Partial
+	case (s.Fact.Considered == nil) != (s.Fact.Covered == nil):
+		return CoverageUnknown // half a measurement proves neither
 	default:
 		return unlessUnread(e, Complete)
 	}
@@ -154,22 +159,25 @@ func undecided(a protocol.RecoveryAction) bool {
 }
 
 // skipFamilies read a declared skip. The first family that matches wins, and a
-// skip of no family is final.
+// skip of no family is final. An underscore at either end of a word stands for
+// the edge of a word, so that "separate" is no rate.
 var skipFamilies = []struct {
 	Words    []string
 	Coverage Coverage
 }{
-	{[]string{"rate", "429", "retry", "pressure", "temporar", "timeout", "timed_out", "collection_failed"}, RetryableGap},
-	{[]string{"scope", "disabled", "deferred", "paused", "not_available_in_mode"}, Deferred},
+	{[]string{"_rate_", "ratelimit", "429", "retry", "pressure", "temporar", "timeout", "timed_out", "collection_failed"}, RetryableGap},
+	{[]string{"out_of_scope", "disabled", "deferred", "paused", "not_available_in_mode"}, Deferred},
 	{[]string{"unavailable", "blocked", "locked", "upstream"}, Unavailable},
 	{[]string{"unsupported", "capability"}, Unsupported},
 }
+
+var wordEdges = strings.NewReplacer(" ", "_", "-", "_", ".", "_", ":", "_", "/", "_")
 
 func skipCoverage(s *evidence.Skip) Coverage {
 	if s.Action == protocol.RetryByRuntime {
 		return RetryableGap
 	}
-	reason := strings.ToLower(s.Reason)
+	reason := "_" + wordEdges.Replace(strings.ToLower(s.Reason)) + "_"
 	for _, f := range skipFamilies {
 		for _, word := range f.Words {
 			if strings.Contains(reason, word) {
@@ -181,7 +189,8 @@ func skipCoverage(s *evidence.Skip) Coverage {
 }
 
 // diagnosedCoverage reads the devices' own account of their stores. An empty
-// outbox proves nothing: without an account the axis stays as it was.
+// outbox proves nothing: without an account the axis stays as it was, and so it
+// does when the account is good and gaps may be there that could not be read.
 func diagnosedCoverage(e *evidence.Evidence, r coverageReading) coverageReading {
 	if e.Device == nil || len(e.Device.Stores) == 0 {
 		return r
@@ -191,6 +200,9 @@ func diagnosedCoverage(e *evidence.Evidence, r coverageReading) coverageReading 
 		if !s.Accounted() {
 			out.axis, out.streams = Gapped, append(out.streams, s.Store)
 		}
+	}
+	if out.axis != unlessUnread(e, out.axis) {
+		return r
 	}
 	return out
 }

@@ -6,25 +6,47 @@ import (
 	"pdpp/internal/evidence"
 )
 
-// freshness gives the axis and the moment that the data is as of. A source
-// without a declared window is never called fresh, and a device that reports
-// that it is at work or done speaks for the data it holds.
+// capture is what freshness depends on.
+type capture struct {
+	at     *time.Time    // what the data is as of
+	failed bool          // the newest run did not succeed, at or after that
+	window time.Duration // how old data may be; 0: not declared
+	age    time.Duration
+}
+
+type freshnessRule struct {
+	When  string
+	Axis  Freshness
+	holds func(capture) bool
+}
+
+// freshnessRules are tried in order; the first that holds decides. A source
+// without a declared window is never called fresh.
+var freshnessRules = [...]freshnessRule{
+	{"nothing was collected yet", FreshnessUnknown, func(c capture) bool { return c.at == nil }},
+	{"the newest run did not succeed, at or after the last success", Stale, func(c capture) bool { return c.failed }},
+	{"the manifest declares no window", FreshnessUnknown, func(c capture) bool { return c.window <= 0 }},
+	{"the data is older than the window", Stale, func(c capture) bool { return c.age > c.window }},
+	{"otherwise", Fresh, func(capture) bool { return true }},
+}
+
+// freshness gives the axis and the moment that the data is as of. A device that
+// reports that it is at work or done speaks for the data it holds.
 func freshness(e *evidence.Evidence, outbox OutboxReading, now time.Time) (Freshness, *time.Time) {
-	captured := later(e.LastSuccessAt, heartbeatCapture(e, outbox))
-	if captured == nil {
-		return FreshnessUnknown, nil
+	c := capture{at: later(e.LastSuccessAt, heartbeatCapture(e, outbox))}
+	if c.at != nil {
+		c.age = now.Sub(*c.at)
+		c.failed = e.LastRun != nil && e.LastRun.Status != evidence.RunSucceeded && !e.LastRun.EndedAt.Before(*c.at)
 	}
-	if r := e.LastRun; r != nil && r.Status != evidence.RunSucceeded && !r.EndedAt.Before(*captured) {
-		return Stale, captured
+	if e.Refresh != nil {
+		c.window = time.Duration(e.Refresh.MaximumStalenessSeconds) * time.Second
 	}
-	if e.Refresh == nil || e.Refresh.MaximumStalenessSeconds <= 0 {
-		return FreshnessUnknown, captured
+	for i := range freshnessRules {
+		if freshnessRules[i].holds(c) {
+			return freshnessRules[i].Axis, c.at
+		}
 	}
-	window := time.Duration(e.Refresh.MaximumStalenessSeconds) * time.Second
-	if now.Sub(*captured) > window {
-		return Stale, captured
-	}
-	return Fresh, captured
+	return FreshnessUnknown, c.at
 }
 
 // heartbeatCapture is the newest heartbeat that vouches for the data: work is

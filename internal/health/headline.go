@@ -78,6 +78,10 @@ var headlineRules = []headlineRule{
 		func(b *board) (headline, bool) {
 			return headline{b.surface, Text(b.surface.Reason)}, b.surface.Status == StatusUnknown
 		}},
+	{"device silent", "CollectionSucceeded is true by a run, a device feeds the connection as well, and LocalExporterAvailable is unknown", Unknown,
+		func(b *board) (headline, bool) {
+			return headline{b.exporter, Text(b.exporter.Reason)}, b.exporter.Status == StatusUnknown && b.collection.Holds()
+		}},
 	{"manual refresh due", "only the owner refreshes, Fresh is false (stale_manual_refresh), CollectionSucceeded and SourceCoverageComplete are true", Idle,
 		func(b *board) (headline, bool) {
 			due := b.manualOnly && b.fresh.Fails() && b.fresh.Reason == ReasonStaleManual

@@ -20,7 +20,8 @@ type OutboxReading struct {
 // beat is a heartbeat as the rules below see it.
 type beat struct {
 	status  evidence.HeartbeatStatus
-	work    int64 // everything that waits on the device
+	work    int64 // what waits on the device
+	counted bool  // the device said how much waits
 	dead    int64
 	stale   bool
 	trusted bool
@@ -38,7 +39,7 @@ type outboxRule struct {
 var outboxRules = []outboxRule{
 	{"the device or the source is revoked or inactive", OutboxUnknown, "", func(b beat) bool { return !b.trusted }},
 	{"no heartbeat was received", OutboxUnknown, "", func(b beat) bool { return b.missing }},
-	{"blocked, or not draining, with records that failed to upload for good", OutboxStalled, DeadLetterBacklog,
+	{"records failed to upload for good, whatever the status says", OutboxStalled, DeadLetterBacklog,
 		func(b beat) bool { return b.dead > 0 }},
 	{"blocked without such records", OutboxStalled, StateReadFailed,
 		func(b beat) bool { return b.status == evidence.HeartbeatBlocked }},
@@ -47,8 +48,8 @@ var outboxRules = []outboxRule{
 	{"starting or retrying, nothing waits, and the heartbeat is stale", OutboxUnknown, "",
 		func(b beat) bool { return b.starting() }},
 	{"work waits", OutboxActive, "", func(b beat) bool { return b.work > 0 }},
-	{"healthy or stopped, and nothing waits", OutboxIdle, "", func(b beat) bool {
-		return b.status == evidence.HeartbeatHealthy || b.status == evidence.HeartbeatStopped
+	{"healthy, or stopped with a count of what waits, and nothing waits", OutboxIdle, "", func(b beat) bool {
+		return b.status == evidence.HeartbeatHealthy || b.status == evidence.HeartbeatStopped && b.counted
 	}},
 	{"anything else", OutboxUnknown, "", func(beat) bool { return true }},
 }
@@ -63,6 +64,7 @@ func ReadHeartbeat(s *evidence.DeviceSource, now time.Time) OutboxReading {
 	if h := s.Heartbeat; h != nil {
 		b.status, b.stale = h.Status, now.Sub(h.At) > StaleHeartbeat
 		b.work, b.dead = waiting(h)
+		b.counted = measured(h.Pending) != nil || h.Outbox != nil && countable(h.Outbox)
 	}
 	for i := range outboxRules {
 		if outboxRules[i].holds(b) {
@@ -72,15 +74,15 @@ func ReadHeartbeat(s *evidence.DeviceSource, now time.Time) OutboxReading {
 	return OutboxReading{Axis: OutboxUnknown}
 }
 
-// waiting counts what a device still holds. The pending figure and the counts
-// describe the same records, so the larger one is taken.
+// waiting tells whether a device still holds work, by the largest of the figures
+// that it gave. They describe the same records, so they are not added up.
 func waiting(h *evidence.Heartbeat) (work, dead int64) {
 	if h.Pending != nil {
 		work = max(0, *h.Pending)
 	}
 	if c := h.Outbox; c != nil {
 		dead = max(0, c.DeadLetter)
-		work = max(work, c.Pending+c.Retrying+c.StaleLeases+c.BacklogOpen+dead)
+		work = max(work, c.Pending, c.Retrying, c.StaleLeases, c.BacklogOpen, dead)
 	}
 	return work, dead
 }

@@ -22,7 +22,7 @@ func Project(e *evidence.Evidence, now time.Time) Assessment {
 			Outbox: r.outbox.Axis, RemoteSurface: r.surface,
 		},
 		Badges:      Badges{Stale: r.freshness == Stale, Syncing: e.Active != nil},
-		Disposition: r.disposition(r.coverage.axis),
+		Disposition: r.disposition(),
 		Backlog:     RollUpBacklog(e.Gaps), Rate: rateOf(e.Rate),
 		LastSuccessAt: e.LastSuccessAt, NextAttemptAt: r.nextAttempt(&b),
 		NextAction: r.nextAction(), UnknownReasons: r.unreadable(),
@@ -46,10 +46,31 @@ func DecidedBy(e *evidence.Evidence, now time.Time) (name, when string) {
 	return rule.Name, rule.When
 }
 
-func (r *reading) disposition(c Coverage) Disposition {
+// disposition is that of the connection.
+func (r *reading) disposition() Disposition {
+	c := r.coverage.axis
+	if r.coverage.contradiction {
+		c = r.behindContradiction()
+	}
 	return DeriveDisposition(DispositionInput{
 		Coverage: c, Attention: r.attention != AttentionNone, Freshness: r.freshness, ManualOnly: r.manualOnly,
 	})
+}
+
+// behindContradiction is the worst coverage that is there besides the label of a
+// contradiction. At best it is unknown: such a manifest leaves open whether
+// anything is missing.
+func (r *reading) behindContradiction() Coverage {
+	worst := CoverageUnknown
+	if c := runCoverage(r.Evidence, undeclaredGaps(r.Evidence)); worse(c, worst) {
+		worst = c
+	}
+	for i := range r.Streams {
+		if c := streamCoverage(r.Evidence, &r.Streams[i]); r.Streams[i].Required && worse(c, worst) {
+			worst = c
+		}
+	}
+	return worst
 }
 
 // maxSupporting bounds the list of conditions that a headline rests on.

@@ -18,22 +18,27 @@ func (r *reading) credentialsValid() finding {
 		case c.Status == evidence.CredentialRevoked:
 			return credentialRequired.at(&c.CapturedAt)
 		case c.Status == evidence.CredentialRejected:
-			at := &c.CapturedAt
-			if c.RejectedAt != nil {
-				at = c.RejectedAt
-			}
-			if !r.succeededSince(*at) {
-				return credentialRejected.at(at).redactedIf(c.Reason)
+			// A rejection of unknown time cannot be called older than a success.
+			if c.RejectedAt == nil || !r.succeededSince(*c.RejectedAt) {
+				return credentialRejected.at(c.RejectedAt).redactedIf(c.Reason)
 			}
 		}
 	}
-	if p := r.newest(evidence.ProbeCredentials); p != nil && p.Status == evidence.ProbeFailed && !r.succeededSince(p.At) {
-		return credentialRejected.at(&p.At).until(p.ExpiresAt).redactedIf(p.Reason)
+	look := r.newest(evidence.ProbeCredentials)
+	if look != nil && r.replacedSince(look.At) {
+		look = nil
 	}
-	if run := r.failed(); run != nil && run.Failure != nil && !r.replacedSince(run.EndedAt) {
+	if look != nil && look.Status == evidence.ProbeFailed && !r.succeededSince(look.At) {
+		return credentialRejected.at(&look.At).until(look.ExpiresAt).redactedIf(look.Reason)
+	}
+	accepted := look != nil && look.Status == evidence.ProbeOK
+	if run := r.failed(); run != nil && run.Failure != nil && !r.replacedSince(run.EndedAt) && !(accepted && look.At.After(run.EndedAt)) {
 		if row := credentialFailure(run.Failure); row != nil {
-			return row.at(&run.EndedAt).redactedIf(run.Failure.Code)
+			return row.at(&run.EndedAt).redactedIf(run.Failure.Code).redactedIf(run.Failure.Message)
 		}
+	}
+	if accepted {
+		return credentialsAccepted.at(&look.At).until(look.ExpiresAt)
 	}
 	if r.LastRun != nil && r.LastRun.Status == evidence.RunSucceeded && !r.replacedSince(r.LastRun.EndedAt) {
 		return credentialsAccepted.at(&r.LastRun.EndedAt)
@@ -44,7 +49,8 @@ func (r *reading) credentialsValid() finding {
 // redactedIf marks the condition when the text behind it could carry a secret.
 // That text is never shown: the reason is the row's own.
 func (f finding) redactedIf(text string) finding {
-	_, f.redacted = safeReason(text, "")
+	_, redacted := safeReason(text, "")
+	f.redacted = f.redacted || redacted
 	return f
 }
 
@@ -105,7 +111,7 @@ func (r *reading) runtimeAvailable() finding {
 	if p, row := r.missingNeed(); p != nil {
 		return row.at(&p.At).until(p.ExpiresAt)
 	}
-	if run := r.failed(); run != nil && run.Failure != nil {
+	if run := r.failed(); run != nil && run.Failure != nil && !r.foundSince(run) {
 		switch run.Failure.Reason {
 		case "runtime_binding_missing":
 			if strings.HasSuffix(run.Failure.Message, "browser") {
@@ -154,6 +160,15 @@ func (r *reading) missingNeed() (*evidence.Probe, *Condition) {
 	default:
 		return found, bindingMissing
 	}
+}
+
+// foundSince reports whether what the run lacked, which its message ends with,
+// was found by a later look that is still good.
+func (r *reading) foundSince(run *evidence.Run) bool {
+	return slices.ContainsFunc(r.Probes, func(p evidence.Probe) bool {
+		return p.Dimension == evidence.ProbeRuntime && p.Status == evidence.ProbeOK && p.At.After(run.EndedAt) &&
+			p.Name != "" && strings.HasSuffix(run.Failure.Message, " "+p.Name) && !expired(p.ExpiresAt, r.now)
+	})
 }
 
 // lookedAgain reports whether a newer look at the same thing is still good.

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"slices"
 	"time"
 
 	"pdpp/internal/evidence"
@@ -19,8 +20,8 @@ type reading struct {
 	coverage   coverageReading
 	// question is the most urgent open one.
 	question *evidence.Attention
-	// closed says that there was a question which no longer waits.
-	closed    bool
+	// closed is the newest question that no longer waits.
+	closed    *evidence.Attention
 	attention AttentionAxis
 }
 
@@ -41,7 +42,9 @@ func (r *reading) readAttention() {
 	for i := range r.Attention {
 		a := &r.Attention[i]
 		if !a.Lifecycle.Waiting() || expired(a.ExpiresAt, r.now) {
-			r.closed = true
+			if r.closed == nil || a.OpenedAt.After(r.closed.OpenedAt) {
+				r.closed = a
+			}
 			continue
 		}
 		if r.question == nil || moreUrgent(a, r.question) {
@@ -120,11 +123,11 @@ func (r *reading) paused() bool {
 
 // unreadable names the families that no answer can rest on.
 func (r *reading) unreadable() []string {
-	var names []string
+	names := []string{}
 	for _, f := range r.Unreadable {
 		names = append(names, string(f))
 	}
-	if r.outbox.Unreliable && r.LastRun == nil {
+	if r.outbox.Unreliable && r.LastRun == nil && !slices.Contains(r.Unreadable, evidence.FamilyDevice) {
 		names = append(names, string(evidence.FamilyDevice))
 	}
 	return names

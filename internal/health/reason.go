@@ -1,6 +1,9 @@
 package health
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxReason is the longest reason code that is shown.
 const maxReason = 80
@@ -8,9 +11,13 @@ const maxReason = 80
 // tokenPrefixes begin well-known secrets.
 var tokenPrefixes = []string{"ghp", "gho", "ghu", "ghs", "ghr", "github_pat", "sk-", "xox", "eyj", "glpat", "akia"}
 
+// secretNames announce a secret when a colon follows them.
+var secretNames = []string{"password", "passwd", "pwd", "secret", "token", "key", "authorization", "bearer", "cookie", "otp", "pin", "code"}
+
 // safeReason gives a reason as a code, or the generic one when the text could
-// carry a secret: anything but a short lower-case code, a known prefix of
-// tokens, or a part that looks like random characters.
+// carry a secret: anything but a short lower-case code, a part that begins as
+// well-known tokens do or looks like random characters, a number as long as a
+// one-time code, or a value with the name of a secret before it.
 func safeReason(reason, generic string) (code string, redacted bool) {
 	if reason == "" {
 		return generic, false
@@ -18,28 +25,37 @@ func safeReason(reason, generic string) (code string, redacted bool) {
 	if len(reason) > maxReason {
 		return generic, true
 	}
-	for _, p := range tokenPrefixes {
-		if strings.HasPrefix(reason, p) {
+	letters, digits, allDigits := 0, 0, 0
+	for i := 0; i < len(reason); i++ {
+		if letters+digits == 0 && startsToken(reason[i:]) {
 			return generic, true
 		}
-	}
-	letters, digits := 0, 0
-	for i := 0; i < len(reason); i++ {
 		switch c := reason[i]; {
 		case c >= 'a' && c <= 'z':
 			letters++
 		case c >= '0' && c <= '9':
-			digits++
+			digits, allDigits = digits+1, allDigits+1
 		case c == '_' || c == ':' || c == '-' || c == '.':
+			if c == ':' && endsInName(reason[:i]) {
+				return generic, true
+			}
 			letters, digits = 0, 0
 		default:
 			return generic, true
 		}
-		if letters+digits >= 24 || letters+digits >= 12 && min(letters, digits) >= 3 {
+		if letters+digits >= 24 || letters+digits >= 12 && min(letters, digits) >= 3 || digits >= 6 || allDigits >= 8 {
 			return generic, true
 		}
 	}
 	return reason, false
+}
+
+func startsToken(part string) bool {
+	return slices.ContainsFunc(tokenPrefixes, func(p string) bool { return strings.HasPrefix(part, p) })
+}
+
+func endsInName(before string) bool {
+	return slices.ContainsFunc(secretNames, func(name string) bool { return strings.HasSuffix(before, name) })
 }
 
 // suffix is the part of a class after its kind: failure:network is network.

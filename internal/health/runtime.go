@@ -25,7 +25,7 @@ const missedBeats = 3
 // ReadRuntime judges the runtime. A part that reports at intervals is down when
 // it has gone silent, whatever it said last.
 func ReadRuntime(rt *evidence.Runtime, now time.Time) RuntimeIndicator {
-	out := RuntimeIndicator{OK: true}
+	out := RuntimeIndicator{OK: true, Faults: []RuntimeFault{}}
 	if rt == nil {
 		return out
 	}

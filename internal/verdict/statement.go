@@ -115,11 +115,17 @@ func restingStatement(r *reading) line {
 		return stUploading
 	case r.paused:
 		return stPaused
-	case r.in.RuntimeOK:
+	case r.goesOn():
 		return stNormal
 	default:
 		return stLastRunOnly
 	}
+}
+
+// goesOn reports whether collection continues by itself, as far as is known.
+func (r *reading) goesOn() bool {
+	unattended := r.in.Schedule == nil || r.active || r.mode() == health.ModeLocalDevice
+	return r.in.RuntimeOK && unattended
 }
 
 func either(yes bool, a, b line) line {

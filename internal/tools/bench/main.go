@@ -4,8 +4,9 @@
 // It measures the way of a record from a real child process through the runner,
 // with every gate on, into the store, against the raw upsert of the same driver
 // into the same table; the memory that the runner needs for it; and the decoder
-// against encoding/json; and the goodput of a governed client against the rate
-// of a real nginx. The result goes to build/bench.json as well.
+// against encoding/json; a connection's way from evidence to verdict, and that
+// of a page of them against its bare reads; and the goodput of a governed client
+// against the rate of a real nginx. The result goes to build/bench.json as well.
 //
 // The program plays all parts itself: started as "connector" it is the child,
 // with the argument "collect" it is the process whose memory is measured.
@@ -61,7 +62,7 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
 	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
 	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
-	f.StringVar(&c.Only, "only", "", "one part: decoder, sqlite, postgres, memory, governor or nginx")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, sqlite, postgres, memory, verdict, governor or nginx")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
 	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
@@ -80,7 +81,7 @@ func benchMain(ctx context.Context, args []string) error {
 		run  func(context.Context, config, string, *report) error
 	}{
 		{"decoder", measureDecoder}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"memory", measureMemory}, {"governor", measureGovernor}, {"nginx", measureNginx},
+		{"memory", measureMemory}, {"verdict", measureVerdict}, {"governor", measureGovernor}, {"nginx", measureNginx},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {
@@ -101,6 +102,9 @@ type report struct {
 	Memory      []memory  `json:"memory"`
 	Pacing      []pacing  `json:"pacing"`
 	Limited     []limited `json:"limited"`
+
+	Judgements []judgement `json:"judgements"`
+	Pages      []page      `json:"pages"`
 }
 
 // ratio compares ours with a baseline of the same run.
