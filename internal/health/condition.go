@@ -94,29 +94,35 @@ type Remediation struct {
 	Target    Text         `json:"target"`
 }
 
-// Condition is one typed statement about a connection.
+// Kind is what all conditions of one row of the table share. It is never changed.
+type Kind struct {
+	ID          string        `json:"id"` // type and reason
+	Type        ConditionType `json:"type"`
+	Status      Status        `json:"status"`
+	Severity    Severity      `json:"severity"`
+	Reason      string        `json:"reason"`
+	ReasonCode  Text          `json:"reason_code"`
+	Message     string        `json:"message"`
+	Origin      Origin        `json:"origin"`
+	Remediation *Remediation  `json:"remediation"`
+}
+
+// Condition is one typed statement about a connection. One without a kind says
+// nothing.
 type Condition struct {
-	ID         string        `json:"id"` // type and reason
-	Type       ConditionType `json:"type"`
-	Status     Status        `json:"status"`
-	Severity   Severity      `json:"severity"`
-	Reason     string        `json:"reason"`
-	ReasonCode Text          `json:"reason_code"`
-	Message    string        `json:"message"`
-	Origin     Origin        `json:"origin"`
-	ObservedAt *time.Time    `json:"observed_at"`
-	ExpiresAt  *time.Time    `json:"expires_at"`
+	*Kind
+	ObservedAt *time.Time `json:"observed_at"`
+	ExpiresAt  *time.Time `json:"expires_at"`
 	// Current is false for evidence that expired or that newer evidence
 	// replaced. Such a condition is shown and decides nothing.
-	Current     bool         `json:"current"`
-	Sensitivity Sensitivity  `json:"sensitivity"`
-	Remediation *Remediation `json:"remediation"`
+	Current     bool        `json:"current"`
+	Sensitivity Sensitivity `json:"sensitivity"`
 	// Streams are those that a coverage condition is about.
 	Streams []string `json:"streams,omitempty"`
 }
 
 // Fails reports whether the condition currently does not hold.
-func (c *Condition) Fails() bool { return c.Current && c.Status == False }
+func (c *Condition) Fails() bool { return c.Kind != nil && c.Current && c.Status == False }
 
 // Holds reports whether the condition currently holds.
-func (c *Condition) Holds() bool { return c.Current && c.Status == True }
+func (c *Condition) Holds() bool { return c.Kind != nil && c.Current && c.Status == True }

@@ -21,17 +21,14 @@ func (r *reading) conditions() []Condition {
 	}
 	all := make([]Condition, len(found))
 	for i := range found {
-		found[i].write(&all[i])
-		if all[i].Status == False && all[i].ObservedAt == nil {
-			all[i].ObservedAt = &r.now // what has no time of its own is seen when it is read
-		}
+		found[i].write(&all[i], r.seen)
 	}
 	return all
 }
 
 // finding is a row of the table with what the evidence adds to it.
 type finding struct {
-	row       *Condition
+	row       *Kind
 	reason    string // replaces the row's; empty keeps it
 	observed  *time.Time
 	expires   *time.Time
@@ -40,23 +37,28 @@ type finding struct {
 	ofStreams []string
 }
 
-func (f *finding) write(c *Condition) {
-	*c = *f.row
-	c.ObservedAt, c.ExpiresAt, c.Streams = f.observed, f.expires, f.ofStreams
-	c.Current = !f.over
+func (f *finding) write(c *Condition, seen *time.Time) {
+	c.Kind, c.ObservedAt, c.ExpiresAt, c.Streams = f.row, f.observed, f.expires, f.ofStreams
+	c.Current, c.Sensitivity = !f.over, SensitivityOwner
 	if f.redacted {
 		c.Sensitivity = SensitivityRedacted
 	}
-	if f.reason != "" && f.reason != c.Reason {
-		c.ID, c.Reason = string(c.Type)+":"+f.reason, f.reason
-		if c.Status == False {
-			c.ReasonCode = Text(f.reason)
-		}
+	if f.observed == nil && f.row.Status == False {
+		c.ObservedAt = seen // what has no time of its own is seen when it is read
 	}
+	if f.reason == "" || f.reason == f.row.Reason {
+		return
+	}
+	own := *f.row
+	own.ID, own.Reason = string(own.Type)+":"+f.reason, f.reason
+	if own.Status == False {
+		own.ReasonCode = Text(f.reason)
+	}
+	c.Kind = &own
 }
 
 // at finds that a row applies.
-func (c *Condition) at(observed *time.Time) finding { return finding{row: c, observed: observed} }
+func (k *Kind) at(observed *time.Time) finding { return finding{row: k, observed: observed} }
 
 // because replaces the row's reason by one that the evidence gives, if that is safe to show.
 func (f finding) because(reason string) finding {
@@ -78,9 +80,9 @@ func (f finding) past() finding {
 
 func (r *reading) projectionReliable() finding {
 	if len(r.unreadable()) > 0 {
-		return projectionUnreliable.at(&r.now)
+		return projectionUnreliable.at(r.seen)
 	}
-	return projectionCurrent.at(&r.now)
+	return projectionCurrent.at(r.seen)
 }
 
 func (r *reading) scheduleEligible() finding {

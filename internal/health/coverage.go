@@ -174,8 +174,11 @@ var skipFamilies = []struct {
 var wordEdges = strings.NewReplacer(" ", "_", "-", "_", ".", "_", ":", "_", "/", "_")
 
 func skipCoverage(s *evidence.Skip) Coverage {
-	if s.Action == protocol.RetryByRuntime {
+	switch s.Action {
+	case protocol.RetryByRuntime:
 		return RetryableGap
+	case protocol.RefreshCredentials, protocol.ManualActionRequired:
+		return Partial // the owner can mend it, so it is not final
 	}
 	reason := "_" + wordEdges.Replace(strings.ToLower(s.Reason)) + "_"
 	for _, f := range skipFamilies {

@@ -6,7 +6,7 @@ import "time"
 // that is not known.
 var stalledRows = []struct {
 	cause             StalledCause
-	exporter, backlog *Condition
+	exporter, backlog *Kind
 }{
 	{StateReadFailed, exporterStateRead, outboxStateRead},
 	{DeadLetterBacklog, exporterDeadLetters, outboxDeadLetters},
@@ -14,7 +14,7 @@ var stalledRows = []struct {
 	{"", exporterStalled, outboxStalled},
 }
 
-func (r *reading) stalled() (exporter, backlog *Condition) {
+func (r *reading) stalled() (exporter, backlog *Kind) {
 	for i := range stalledRows {
 		if row := &stalledRows[i]; row.cause == r.outbox.Cause || row.cause == "" {
 			return row.exporter, row.backlog
@@ -54,7 +54,7 @@ func (r *reading) backlogClear() finding {
 }
 
 // coverageRows pairs each value of the axis with its condition.
-var coverageRows = map[Coverage]*Condition{
+var coverageRows = map[Coverage]*Kind{
 	Complete: coverageComplete, Partial: coveragePartial, Gapped: coverageGaps, RetryableGap: coverageRetryable,
 	TerminalGap: coverageTerminal, Deferred: coverageDeferred, InventoryOnly: coverageInventory,
 	Unavailable: coverageAbsent, Unsupported: coverageUnsupport, CoverageUnknown: coverageUnknown,

@@ -1,7 +1,5 @@
 package health
 
-import "slices"
-
 // DispositionInput is what the future of missing data depends on.
 type DispositionInput struct {
 	Coverage   Coverage
@@ -10,45 +8,62 @@ type DispositionInput struct {
 	ManualOnly bool
 }
 
+// future is what coverage says about missing data.
+type future int
+
+const (
+	unsettled   future = iota // it is not known whether anything is missing
+	nothingMore               // nothing is missing that is meant to be collected
+	laterRun                  // a later run can fill what is missing
+	noRun                     // no run can
+)
+
+// futureOf sorts coverage; a value that is not known settles nothing.
+func futureOf(c Coverage) future {
+	switch c {
+	case TerminalGap, Unsupported, Unavailable:
+		return noRun
+	case Partial, Gapped, RetryableGap:
+		return laterRun
+	case Complete, Deferred, InventoryOnly:
+		return nothingMore
+	default:
+		return unsettled
+	}
+}
+
+// outstanding reports whether the coverage says that something is missing.
+func outstanding(c Coverage) bool { return futureOf(c) >= laterRun }
+
 // dispositionRule is one line of the table below.
 type dispositionRule struct {
 	When   string
 	Result Disposition
-	holds  func(DispositionInput) bool
+	holds  func(future, DispositionInput) bool
 }
 
 // dispositionRules are tried in order; the first that holds decides. Gaps come
 // before freshness, so that staleness never hides one.
-var dispositionRules = []dispositionRule{
+var dispositionRules = [...]dispositionRule{
 	{"something is missing and a question waits for the owner", DispositionAwaitingOwner,
-		func(in DispositionInput) bool { return in.Attention && outstanding(in.Coverage) }},
+		func(f future, in DispositionInput) bool { return in.Attention && f >= laterRun }},
 	{"coverage is terminal_gap, unsupported or unavailable", DispositionTerminal,
-		func(in DispositionInput) bool { return slices.Contains(terminalCoverage, in.Coverage) }},
+		func(f future, _ DispositionInput) bool { return f == noRun }},
 	{"coverage is partial, gaps or retryable_gap", DispositionResumable,
-		func(in DispositionInput) bool { return slices.Contains(resumableCoverage, in.Coverage) }},
+		func(f future, _ DispositionInput) bool { return f == laterRun }},
 	{"coverage is not known", DispositionChecking,
-		func(in DispositionInput) bool { return !slices.Contains(settledCoverage, in.Coverage) }},
+		func(f future, _ DispositionInput) bool { return f == unsettled }},
 	{"the data is stale and only the owner refreshes it", DispositionOwnerRefreshDue,
-		func(in DispositionInput) bool { return in.ManualOnly && in.Freshness == Stale }},
+		func(_ future, in DispositionInput) bool { return in.ManualOnly && in.Freshness == Stale }},
 	{"otherwise", DispositionComplete,
-		func(DispositionInput) bool { return true }},
-}
-
-var (
-	terminalCoverage  = []Coverage{TerminalGap, Unsupported, Unavailable}
-	resumableCoverage = []Coverage{Partial, Gapped, RetryableGap}
-	settledCoverage   = []Coverage{Complete, Deferred, InventoryOnly}
-)
-
-// outstanding reports whether the coverage says that something is missing.
-func outstanding(c Coverage) bool {
-	return slices.Contains(terminalCoverage, c) || slices.Contains(resumableCoverage, c)
+		func(future, DispositionInput) bool { return true }},
 }
 
 // DeriveDisposition is the only judge of whether missing data can still arrive.
 func DeriveDisposition(in DispositionInput) Disposition {
+	f := futureOf(in.Coverage)
 	for i := range dispositionRules {
-		if dispositionRules[i].holds(in) {
+		if dispositionRules[i].holds(f, in) {
 			return dispositionRules[i].Result
 		}
 	}

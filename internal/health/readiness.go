@@ -37,6 +37,9 @@ func (r *reading) credentialsValid() finding {
 			return row.at(&run.EndedAt).redactedIf(run.Failure.Code).redactedIf(run.Failure.Message)
 		}
 	}
+	if at := r.refusedPart(); at != nil {
+		return credentialTooNarrow.at(at)
+	}
 	if accepted {
 		return credentialsAccepted.at(&look.At).until(look.ExpiresAt)
 	}
@@ -44,6 +47,18 @@ func (r *reading) credentialsValid() finding {
 		return credentialsAccepted.at(&r.LastRun.EndedAt)
 	}
 	return credentialsNotProbed.at(nil)
+}
+
+// refusedPart is when a run found that the credential does not reach a required
+// stream, and the credential is still the same.
+func (r *reading) refusedPart() *time.Time {
+	for i := range r.Streams {
+		s := &r.Streams[i]
+		if f := s.Fact; s.Required && f != nil && f.Skip != nil && f.Skip.Action == protocol.RefreshCredentials && !r.replacedSince(f.At) {
+			return &f.At
+		}
+	}
+	return nil
 }
 
 // redactedIf marks the condition when the text behind it could carry a secret.
@@ -65,7 +80,7 @@ var (
 
 // credentialFailure tells whether a run failed over its credential, and how. A
 // connector that says so in its own code, or asks for new credentials, is believed.
-func credentialFailure(f *evidence.Failure) *Condition {
+func credentialFailure(f *evidence.Failure) *Kind {
 	switch {
 	case slices.Contains(missingCodes, f.Code):
 		return credentialRequired
@@ -136,7 +151,7 @@ func (r *reading) runtimeAvailable() finding {
 
 // missingNeed finds a binding or a tool that was looked for and not found, by
 // its newest look, and that no run has succeeded without since.
-func (r *reading) missingNeed() (*evidence.Probe, *Condition) {
+func (r *reading) missingNeed() (*evidence.Probe, *Kind) {
 	var found *evidence.Probe
 	for i := range r.Probes {
 		p := &r.Probes[i]

@@ -11,6 +11,7 @@ import (
 type reading struct {
 	*evidence.Evidence
 	now        time.Time
+	seen       *time.Time // now, for what has no time of its own
 	manualOnly bool
 	outbox     OutboxReading
 	surface    Surface
@@ -26,7 +27,7 @@ type reading struct {
 }
 
 func read(e *evidence.Evidence, now time.Time) reading {
-	r := reading{Evidence: e, now: now, manualOnly: e.Refresh.ManualOnly()}
+	r := reading{Evidence: e, now: now, seen: &now, manualOnly: e.Refresh.ManualOnly()}
 	r.outbox = ReadOutbox(e.Device, now)
 	r.freshness, r.capturedAt = freshness(e, r.outbox, now)
 	r.coverage = readCoverage(e)

@@ -75,7 +75,7 @@ func (r *reading) schedule() *ScheduleEvidence {
 }
 
 func (r *reading) progress() ProgressEvidence {
-	p := ProgressEvidence{Mode: r.mode(), LastRefreshedAt: r.capturedAt, ObservedAt: &r.now}
+	p := ProgressEvidence{Mode: r.mode(), LastRefreshedAt: r.capturedAt, ObservedAt: r.seen}
 	if r.Records != nil {
 		p.RetainedRecords = measured(&r.Records.Retained)
 	}

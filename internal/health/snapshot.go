@@ -55,7 +55,7 @@ type Snapshot struct {
 // Condition finds the condition of a type, or nil.
 func (s *Snapshot) Condition(t ConditionType) *Condition {
 	for i := range s.Conditions {
-		if s.Conditions[i].Type == t {
+		if c := &s.Conditions[i]; c.Kind != nil && c.Type == t {
 			return &s.Conditions[i]
 		}
 	}

@@ -3,18 +3,18 @@ package health
 // conditionTable holds every condition that can be made, in the order of its
 // definition below. A reason that a run, the scheduler or a question gives
 // replaces the reason of its row; everything else is as written here.
-var conditionTable []*Condition
+var conditionTable []*Kind
 
-func define(t ConditionType, status Status, severity Severity, reason string, origin Origin, message string, remedy *Remediation) *Condition {
-	c := &Condition{
+func define(t ConditionType, status Status, severity Severity, reason string, origin Origin, message string, remedy *Remediation) *Kind {
+	k := &Kind{
 		ID: string(t) + ":" + reason, Type: t, Status: status, Severity: severity, Reason: reason, Message: message,
-		Origin: origin, Current: true, Sensitivity: SensitivityOwner, Remediation: remedy,
+		Origin: origin, Remediation: remedy,
 	}
 	if status == False {
-		c.ReasonCode = Text(reason)
+		k.ReasonCode = Text(reason)
 	}
-	conditionTable = append(conditionTable, c)
-	return c
+	conditionTable = append(conditionTable, k)
+	return k
 }
 
 // What can be done.
@@ -70,6 +70,8 @@ var (
 	credentialsAccepted  = define(CredentialsValid, True, Info, "credentials_accepted", OriginConnector, "The source accepted the credential.", nil)
 	credentialRejected   = define(CredentialsValid, False, BlockedSeverity, "credential_rejected", OriginConnector, "The source rejected the credential.", newCredential)
 	credentialRequired   = define(CredentialsValid, False, BlockedSeverity, "credential_required", OriginConnector, "The connector has no credential to use.", newCredential)
+
+	credentialTooNarrow = define(CredentialsValid, False, Warning, "credential_insufficient", OriginConnector, "The source refuses part of the data with this credential.", newCredential)
 
 	continuityNotApplicable = define(CredentialContinuity, NotApplicable, Info, "credential_not_stored", OriginReadiness, "No credential is stored here.", nil)
 	continuityProven        = define(CredentialContinuity, True, Info, "credential_continuity_proven", OriginReadiness, "A run has succeeded with the stored credential.", nil)

@@ -47,7 +47,8 @@ func (r *reading) underPressure() bool { return r.in.Snapshot.ReasonCode == reas
 // mendable reports whether a run that nothing else starts would mend the
 // connection: it is degraded without a schedule, or the scheduler gave it up.
 func (r *reading) mendable() bool {
-	if r.disposition != health.DispositionComplete || r.paused || r.syncing {
+	settled := r.disposition == health.DispositionComplete || r.disposition == health.DispositionChecking
+	if !settled || r.paused || r.syncing {
 		return false
 	}
 	s := &r.in.Snapshot

@@ -70,3 +70,18 @@ func TestFirstRunIsOffered(t *testing.T) {
 		}
 	}
 }
+
+// A connection that is broken is never silent when its owner could start the
+// run that tells more, even while it is not known what is missing.
+func TestBrokenAndUnmeasuredIsNotSilent(t *testing.T) {
+	unknown := gap(health.CoverageUnknown, health.DispositionChecking)
+	for name, in := range map[string]Input{
+		"the scheduler gave up":         healthy(state(health.Blocked), unknown, fails(health.RetryPolicyClear, health.BlockedSeverity, "network_error")),
+		"stale, and nothing starts one": healthy(state(health.Degraded), unknown, freshness(health.Stale, 9), func(in *Input) { in.Schedule = nil }),
+	} {
+		v := Synthesize(in)
+		if len(v.RequiredActions) != 1 || v.RequiredActions[0].Kind != RefreshNow || v.Channel != Advisory {
+			t.Errorf("%s: %+v on %s", name, v.RequiredActions, v.Channel)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func stream(id string, c health.Coverage) health.StreamRollup {
 }
 
 func condition(t health.ConditionType, s health.Status, v health.Severity, reason string) health.Condition {
-	return health.Condition{ID: string(t) + ":" + reason, Type: t, Status: s, Severity: v, Reason: reason, Current: true}
+	return health.Condition{Kind: &health.Kind{ID: string(t) + ":" + reason, Type: t, Status: s, Severity: v, Reason: reason}, Current: true}
 }
 
 func state(s health.State) func(*Input) { return func(in *Input) { in.Snapshot.State = s } }

@@ -48,14 +48,17 @@ func detail(r *reading, actions []RequiredAction, capped bool) Detail {
 	return d
 }
 
+// cooldown is a pause after trouble. The next turn of a schedule is none: there
+// is nothing to keep from the owner.
 func cooldown(r *reading) (field, why string) {
+	pausing := r.state() == health.CoolingOff || r.underPressure() || failing(&r.in.Snapshot, health.RetryPolicyClear) != nil
 	switch {
+	case !pausing:
+		return "", ""
 	case r.in.Snapshot.NextAttemptAt != nil:
 		return fieldNextAttempt, whyAttemptPlanned
-	case r.state() == health.CoolingOff:
-		return fieldConditions, whyBackoff
 	default:
-		return "", ""
+		return fieldConditions, whyBackoff
 	}
 }
 

@@ -126,7 +126,7 @@ func checkDetail(r *reading, v *Verdict) error {
 		return errors.New("evidence is lost")
 	}
 	for i := range s.Conditions {
-		if s.Conditions[i].ID != d.Conditions[i].ID {
+		if a, b := s.Conditions[i].Kind, d.Conditions[i].Kind; a != b && (a == nil || b == nil || *a != *b) {
 			return errors.New("a condition is lost")
 		}
 	}
@@ -135,7 +135,7 @@ func checkDetail(r *reading, v *Verdict) error {
 	}
 	switch {
 	case v.Trace.RuntimeCapped != listed(SuppressedRuntimeFault), r.syncing != listed(SuppressedSyncing),
-		s.NextAttemptAt != nil && !listed(SuppressedCooldown):
+		r.state() == health.CoolingOff && !listed(SuppressedCooldown):
 		return errors.New("a suppressed signal is not listed")
 	}
 	return nil

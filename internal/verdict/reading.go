@@ -6,7 +6,7 @@ import "pdpp/internal/health"
 type reading struct {
 	in           Input
 	dispositions []health.Disposition  // of in.Streams, by index
-	few          [8]health.Disposition // room for them where there are few
+	few          [4]health.Disposition // room for them where there are few
 	disposition  health.Disposition    // of the connection: the worst that has a vote
 	coverage     health.Coverage       // the worst that has a vote
 	tone         Tone
@@ -112,7 +112,7 @@ func (r *reading) mode() health.Mode {
 // failing returns the condition of a type that currently does not hold, or nil.
 func failing(s *health.Snapshot, t health.ConditionType) *health.Condition {
 	for i := range s.Conditions {
-		if c := &s.Conditions[i]; c.Type == t && c.Fails() {
+		if c := &s.Conditions[i]; c.Fails() && c.Type == t {
 			return c
 		}
 	}

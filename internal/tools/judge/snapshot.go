@@ -128,7 +128,12 @@ func judgeSnapshot(l *line, check bool) (any, error) {
 		c := &loose.Conditions[i]
 		s.Conditions[i] = c.Condition
 		s.Conditions[i].Current = c.Current == nil || *c.Current
-		s.Conditions[i].Status = cmp.Or(health.Status(c.Status), health.StatusUnknown)
+		kind := health.Kind{}
+		if c.Kind != nil {
+			kind = *c.Kind
+		}
+		kind.Status = cmp.Or(health.Status(c.Status), health.StatusUnknown)
+		s.Conditions[i].Kind = &kind
 	}
 	in := verdict.Input{Refresh: l.Refresh, Progress: l.Progress, RuntimeOK: l.runtimeOK()}
 	for i := range l.Streams {
