@@ -50,9 +50,14 @@ type Failure struct {
 	Action    protocol.RecoveryAction `json:"recovery_action,omitempty"`
 }
 
-// Rate is the pace of collection as a run reported it.
+// Rate is the pace of collection as a run reported it, and when that run ended.
 type Rate struct {
-	At                  time.Time             `json:"at"`
+	At time.Time `json:"at"`
+	Pace
+}
+
+// Pace is how fast a run fetched, and how fast it was allowed to.
+type Pace struct {
 	CurrentIntervalMS   float64               `json:"current_interval_ms"`
 	CeilingIntervalMS   float64               `json:"ceiling_interval_ms"`
 	EffectiveRatePerMin float64               `json:"effective_rate_per_min"`

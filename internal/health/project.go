@@ -31,10 +31,12 @@ func Project(e *evidence.Evidence, now time.Time) Assessment {
 		s.DominantID = Text(h.dominant.ID)
 	}
 	s.SupportingIDs = supporting(&s)
-	return Assessment{
-		Snapshot: s, Streams: r.streams(), Refresh: refreshOf(e), Progress: r.progress(),
-		Schedule: r.schedule(), Local: ReadLocalProgress(e),
+	m := r.manner()
+	a := Assessment{Snapshot: s, Streams: r.streams(), Progress: &m.progress, Schedule: &m.schedule, Local: ReadLocalProgress(e)}
+	if e.Refresh != nil {
+		a.Refresh = &m.refresh
 	}
+	return a
 }
 
 // DecidedBy names the rule that gave the snapshot its headline, and when that
@@ -129,8 +131,5 @@ func rateOf(r *evidence.Rate) *Rate {
 	if r == nil {
 		return nil
 	}
-	return &Rate{
-		CurrentIntervalMS: r.CurrentIntervalMS, CeilingIntervalMS: r.CeilingIntervalMS,
-		EffectiveRatePerMin: r.EffectiveRatePerMin, CeilingRatePerMin: r.CeilingRatePerMin, LastBackoff: r.LastBackoff,
-	}
+	return &r.Pace
 }

@@ -53,36 +53,36 @@ func priority(s *evidence.Stream) Priority {
 	}
 }
 
-func refreshOf(e *evidence.Evidence) *RefreshEvidence {
-	if e.Refresh == nil {
-		return nil
-	}
-	return &RefreshEvidence{
-		RecommendedMode: string(e.Refresh.RecommendedMode), BackgroundSafe: e.Refresh.BackgroundSafe,
-		InteractionPosture: string(e.Refresh.InteractionPosture),
-	}
+// manner is how the connection collects, in one piece of memory.
+type manner struct {
+	refresh  RefreshEvidence
+	schedule ScheduleEvidence
+	progress ProgressEvidence
 }
 
-func (r *reading) schedule() *ScheduleEvidence {
-	s := &ScheduleEvidence{Mode: ScheduleActive, HasPriorSuccess: r.LastSuccessAt != nil}
+// manner reads what a verdict needs besides the snapshot and the streams.
+func (r *reading) manner() *manner {
+	m := &manner{}
+	if p := r.Refresh; p != nil {
+		m.refresh = RefreshEvidence{
+			RecommendedMode: string(p.RecommendedMode), BackgroundSafe: p.BackgroundSafe, InteractionPosture: string(p.InteractionPosture),
+		}
+	}
+	m.schedule = ScheduleEvidence{Mode: ScheduleActive, HasPriorSuccess: r.LastSuccessAt != nil}
 	switch {
 	case r.paused():
-		s.Mode = SchedulePaused
+		m.schedule.Mode = SchedulePaused
 	case r.Schedule == nil:
-		s.Mode = NoSchedule
+		m.schedule.Mode = NoSchedule
 	}
-	return s
-}
-
-func (r *reading) progress() ProgressEvidence {
-	p := ProgressEvidence{Mode: r.mode(), LastRefreshedAt: r.capturedAt, ObservedAt: r.seen}
+	m.progress = ProgressEvidence{Mode: r.mode(), LastRefreshedAt: r.capturedAt, ObservedAt: r.seen}
 	if r.Records != nil {
-		p.RetainedRecords = measured(&r.Records.Retained)
+		m.progress.RetainedRecords = measured(&r.Records.Retained)
 	}
 	if r.LastRun != nil {
-		p.RecordsCommittedLastRun, p.GapsDrainedLastRun = measured(r.LastRun.Committed), measured(r.LastRun.Recovered)
+		m.progress.RecordsCommittedLastRun, m.progress.GapsDrainedLastRun = measured(r.LastRun.Committed), measured(r.LastRun.Recovered)
 	}
-	return p
+	return m
 }
 
 // mode is how the connection collects. A scheduled one whose runs commit

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"pdpp/internal/evidence"
-	"pdpp/protocol"
 )
 
 // Text is a string whose absence is null in JSON.
@@ -85,13 +84,7 @@ type Backlog struct {
 }
 
 // Rate is the pace of the newest run.
-type Rate struct {
-	CurrentIntervalMS   float64               `json:"current_interval_ms"`
-	CeilingIntervalMS   float64               `json:"ceiling_interval_ms"`
-	EffectiveRatePerMin float64               `json:"effective_rate_per_min"`
-	CeilingRatePerMin   float64               `json:"ceiling_rate_per_min"`
-	LastBackoff         *protocol.RateBackoff `json:"last_backoff"`
-}
+type Rate = evidence.Pace
 
 // StreamRollup is what the evidence says of one stream.
 type StreamRollup struct {
@@ -148,7 +141,7 @@ type Assessment struct {
 	Snapshot Snapshot          `json:"snapshot"`
 	Streams  []StreamRollup    `json:"streams"`
 	Refresh  *RefreshEvidence  `json:"refresh"`
-	Progress ProgressEvidence  `json:"progress"`
+	Progress *ProgressEvidence `json:"progress"`
 	Schedule *ScheduleEvidence `json:"schedule"`
 	Local    *LocalProgress    `json:"local_device_progress"`
 }

@@ -60,7 +60,6 @@ type Schedule struct {
 // result shares memory with the evidence, so both are to be read and not written.
 func Judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Connection {
 	a := health.Project(e, now)
-	progress := a.Progress
 	c := Connection{
 		ID: e.Connection.ID, ConnectorID: e.Connection.ConnectorID, DisplayName: e.Connection.DisplayName,
 		Status: e.Connection.Status, SourceKind: e.Connection.SourceKind,
@@ -68,7 +67,7 @@ func Judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Connection {
 		TotalRecords: a.Progress.RetainedRecords, ObservedAt: now,
 	}
 	c.Verdict = verdict.Synthesize(verdict.Input{
-		Snapshot: a.Snapshot, Streams: a.Streams, Refresh: a.Refresh, Progress: &progress, Schedule: a.Schedule,
+		Snapshot: a.Snapshot, Streams: a.Streams, Refresh: a.Refresh, Progress: a.Progress, Schedule: a.Schedule,
 		RuntimeOK: runtimeOK,
 	})
 	if s := e.Schedule; s != nil {

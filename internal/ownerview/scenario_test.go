@@ -135,7 +135,7 @@ func (s *step) judge(t *testing.T) (result map[string]any, problems []string) {
 func inputOf(e *evidence.Evidence, now time.Time, ok bool) verdict.Input {
 	a := health.Project(e, now)
 	return verdict.Input{
-		Snapshot: a.Snapshot, Streams: a.Streams, Refresh: a.Refresh, Progress: &a.Progress, Schedule: a.Schedule, RuntimeOK: ok,
+		Snapshot: a.Snapshot, Streams: a.Streams, Refresh: a.Refresh, Progress: a.Progress, Schedule: a.Schedule, RuntimeOK: ok,
 	}
 }
 

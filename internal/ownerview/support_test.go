@@ -22,7 +22,7 @@ func planted(e evidence.Evidence, text string) evidence.Evidence {
 	e.Probes = []evidence.Probe{{Dimension: evidence.ProbeTool, Name: text, Status: evidence.ProbeFailed, Reason: text, At: noon}}
 	e.Attention = []evidence.Attention{{ID: "att_1", Reason: text, Target: text, Lifecycle: evidence.AttentionOpen, OpenedAt: noon}}
 	e.Gaps = &evidence.Gaps{Groups: []evidence.GapGroup{{Stream: "trees", Reason: protocol.Reason(text), Count: 1}}}
-	e.Rate = &evidence.Rate{At: noon, LastBackoff: &protocol.RateBackoff{Reason: protocol.RateBackoffReason(text)}}
+	e.Rate = &evidence.Rate{At: noon, Pace: evidence.Pace{LastBackoff: &protocol.RateBackoff{Reason: protocol.RateBackoffReason(text)}}}
 	if len(e.Streams) > 0 {
 		e.Streams = slices.Clone(e.Streams)
 		e.Streams[0].Fact = &evidence.Fact{RunStatus: evidence.RunSucceeded, At: noon, Skip: &evidence.Skip{Reason: text, Action: protocol.RecoveryAction(text)}}

@@ -33,8 +33,8 @@ func testEvidenceRuns(t *testing.T, s store.Store) {
 		Committed: ptr(int64(4)), Recovered: ptr(int64(0))})
 	success := Now.Add(time.Second)
 	same(t, e.LastSuccessAt, &success)
-	same(t, e.Rate, &evidence.Rate{At: success, CurrentIntervalMS: 250, CeilingIntervalMS: 200, EffectiveRatePerMin: 240, CeilingRatePerMin: 300,
-		LastBackoff: &protocol.RateBackoff{AtIntervalMS: 500, Reason: "rate_limited"}})
+	same(t, e.Rate, &evidence.Rate{At: success, Pace: evidence.Pace{CurrentIntervalMS: 250, CeilingIntervalMS: 200, EffectiveRatePerMin: 240,
+		CeilingRatePerMin: 300, LastBackoff: &protocol.RateBackoff{AtIntervalMS: 500, Reason: "rate_limited"}}})
 
 	e = run("r2", store.RunOutcome{Status: store.RunFailed, RecordsEmitted: 6, FailureReason: "connector_reported_failed", TerminalReason: "connector",
 		Error:          "It was refused.",

