@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/catalog"
 	"pdpp/internal/launch"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
@@ -67,7 +68,7 @@ var quick = map[string]string{"_PACING_INITIAL_INTERVAL_MS": "5", "_PACING_MIN_I
 // Launcher is the launcher that the bed's runs use.
 func (b *Bed) Launcher() *launch.Launcher {
 	return &launch.Launcher{
-		Store: b.Store, Connectors: launch.Fixed(b.Target.Connector), Holder: "connectortest",
+		Store: b.Store, Connectors: catalog.Fixed(b.Target.Connector), Holder: "connectortest",
 		Lookup: func(name string) (string, bool) {
 			if v, ok := b.Env[name]; ok {
 				return v, v != ""

@@ -6,20 +6,20 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/internal/launch"
+	"pdpp/internal/catalog"
 	"pdpp/providersim"
 	"pdpp/providersim/lumen"
 )
 
 // BuiltIn builds the host of the built-in connectors, as users run it, and
 // gives the named one.
-func BuiltIn(t *testing.T, name string) launch.Connector {
+func BuiltIn(t *testing.T, name string) catalog.Connector {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "pdpp-connectors")
 	if out, err := exec.Command("go", "build", "-o", bin, "pdpp/cmd/pdpp-connectors").CombinedOutput(); err != nil {
 		t.Fatalf("build connectors: %v\n%s", err, out)
 	}
-	c, err := launch.Catalog{Host: bin}.Find(t.Context(), name)
+	c, err := catalog.Catalog{Host: bin}.Find(t.Context(), name)
 	if err != nil {
 		t.Fatalf("find connector %s: %v", name, err)
 	}

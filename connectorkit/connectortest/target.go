@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"testing"
 
-	"pdpp/internal/launch"
+	"pdpp/internal/catalog"
 	"pdpp/providersim"
 )
 
 // Target is a connector with everything the suite must know of it.
 type Target struct {
 	// Connector is the executable with its manifest.
-	Connector launch.Connector
+	Connector catalog.Connector
 	// Start makes a fresh simulated provider, filled for a test.
 	Start func(t *testing.T) *Sim
 	// Credential names the variable that the missing-credential scenario leaves out.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/launch"
+	"pdpp/internal/catalog"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 )
@@ -93,7 +93,7 @@ func TestDescribe(t *testing.T) {
 		{fault(store.FaultTooNew), "storage_schema_too_new", ExitStorage},
 		{fault(store.FaultNotADB), "storage_not_a_database", ExitStorage},
 		{fault("storage_haunted"), "storage_haunted", ExitStorage},
-		{launch.ErrUnknownConnector, "unknown_connector", ExitNotFound},
+		{catalog.ErrUnknownConnector, "unknown_connector", ExitNotFound},
 		{store.ErrNotFound, "not_found", ExitNotFound},
 		{runner.ErrOwnerCancelled, "cancelled", ExitCancelled},
 		{context.Canceled, "cancelled", ExitCancelled},

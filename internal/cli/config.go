@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/launch"
+	"pdpp/internal/catalog"
 	"pdpp/manifest"
 )
 
@@ -73,14 +73,14 @@ func (a *app) homeDir() (string, error) {
 	return filepath.Join(user, ".pdpp"), nil
 }
 
-// catalog finds the built-in connectors and the foreign ones in the home folder.
-func (a *app) catalog() (launch.Catalog, error) {
+// connectors finds the built-in connectors and the foreign ones in the home folder.
+func (a *app) connectors() (catalog.Catalog, error) {
 	home, err := a.homeDir()
 	if err != nil {
-		return launch.Catalog{}, err
+		return catalog.Catalog{}, err
 	}
 	host, err := a.connectorHost()
-	return launch.Catalog{Host: host, Dir: filepath.Join(home, "connectors")}, err
+	return catalog.Catalog{Host: host, Dir: filepath.Join(home, "connectors")}, err
 }
 
 // connectorHost is empty when the host program is not installed: then there

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pdpp/internal/launch"
+	"pdpp/internal/catalog"
 	"pdpp/internal/redact"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
@@ -87,7 +87,7 @@ func describe(err error) *Error {
 			Code: string(fault.Fault), Exit: ExitStorage, Err: err, Next: fault.NextStep(),
 			Message: safe(fmt.Sprintf("%s: %s (%v)", faultWords(fault.Fault), fault.Where, fault.Err)),
 		}
-	case errors.Is(err, launch.ErrUnknownConnector):
+	case errors.Is(err, catalog.ErrUnknownConnector):
 		return &Error{
 			Code: "unknown_connector", Exit: ExitNotFound, Err: err, Message: safe(err.Error()),
 			Next: "List what is installed: pdpp connectors",

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/launch"
+	"pdpp/internal/catalog"
 	"pdpp/internal/store"
 )
 
@@ -25,11 +25,11 @@ func (a *app) connectorsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "connectors", Short: "List installed connectors", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			catalog, err := a.catalog()
+			connectors, err := a.connectors()
 			if err != nil {
 				return err
 			}
-			rows, err := installed(cmd.Context(), catalog)
+			rows, err := installed(cmd.Context(), connectors)
 			if err != nil {
 				return err
 			}
@@ -37,21 +37,21 @@ func (a *app) connectorsCommand() *cobra.Command {
 				writeJSON(a.out, map[string]any{"connectors": rows})
 				return nil
 			}
-			a.printConnectors(rows, catalog)
+			a.printConnectors(rows, connectors)
 			return nil
 		},
 	}
 }
 
-func installed(ctx context.Context, catalog launch.Catalog) ([]connectorRow, error) {
-	names, err := catalog.Names(ctx)
+func installed(ctx context.Context, connectors catalog.Catalog) ([]connectorRow, error) {
+	names, err := connectors.Names(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var rows []connectorRow
 	for _, name := range names {
 		row := connectorRow{Name: name}
-		found, err := catalog.Find(ctx, name)
+		found, err := connectors.Find(ctx, name)
 		if err != nil {
 			row.Problem = safe(err.Error())
 		} else {
@@ -64,10 +64,10 @@ func installed(ctx context.Context, catalog launch.Catalog) ([]connectorRow, err
 	return rows, ctx.Err()
 }
 
-func (a *app) printConnectors(rows []connectorRow, catalog launch.Catalog) {
+func (a *app) printConnectors(rows []connectorRow, connectors catalog.Catalog) {
 	if len(rows) == 0 {
 		printf(a.out, "No connectors are installed.\n")
-		printf(a.out, "Built-in ones come with the program %s; put others into %s.\n", hostProgram, catalog.Dir)
+		printf(a.out, "Built-in ones come with the program %s; put others into %s.\n", hostProgram, connectors.Dir)
 		return
 	}
 	t := a.table("CONNECTOR", "NAME", "VERSION", "KIND", "STREAMS")
@@ -124,11 +124,11 @@ func (a *app) connectionsAddCommand() *cobra.Command {
 }
 
 func (a *app) addConnection(ctx context.Context, connector, name string) (err error) {
-	catalog, err := a.catalog()
+	connectors, err := a.connectors()
 	if err != nil {
 		return err
 	}
-	found, err := findConnector(ctx, catalog, connector)
+	found, err := findConnector(ctx, connectors, connector)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/launch"
+	"pdpp/internal/catalog"
 	"pdpp/internal/store"
 	"pdpp/manifest"
 )
@@ -82,7 +82,7 @@ func ids(all []store.Connection) string {
 
 // target finds what `pdpp run NAME` means: a connection by id, or the
 // connection of a connector, which is made when there is none.
-func (a *app) target(ctx context.Context, st store.Store, catalog launch.Catalog, name string) (store.Connection, error) {
+func (a *app) target(ctx context.Context, st store.Store, connectors catalog.Catalog, name string) (store.Connection, error) {
 	all, err := st.ListConnections(ctx)
 	if err != nil {
 		return store.Connection{}, err
@@ -97,7 +97,7 @@ func (a *app) target(ctx context.Context, st store.Store, catalog launch.Catalog
 	if slices.ContainsFunc(all, func(c store.Connection) bool { return c.ID == name }) || len(ofConnector(all, name)) > 0 {
 		return named(all, name, byFlag)
 	}
-	found, err := findConnector(ctx, catalog, name)
+	found, err := findConnector(ctx, connectors, name)
 	if err != nil {
 		return store.Connection{}, err
 	}
@@ -106,9 +106,9 @@ func (a *app) target(ctx context.Context, st store.Store, catalog launch.Catalog
 
 // findConnector finds a connector. One that is installed and broken is the
 // fault of its files, not of the command.
-func findConnector(ctx context.Context, catalog launch.Catalog, name string) (launch.Connector, error) {
-	found, err := catalog.Find(ctx, name)
-	if err == nil || ctx.Err() != nil || errors.Is(err, launch.ErrUnknownConnector) {
+func findConnector(ctx context.Context, connectors catalog.Catalog, name string) (catalog.Connector, error) {
+	found, err := connectors.Find(ctx, name)
+	if err == nil || ctx.Err() != nil || errors.Is(err, catalog.ErrUnknownConnector) {
 		return found, err
 	}
 	return found, &Error{
@@ -120,7 +120,7 @@ func findConnector(ctx context.Context, catalog launch.Catalog, name string) (la
 // connect makes a connection with a readable id: cin_<connector>_<n>. What its
 // connector declares is recorded with it, so that its streams are known before
 // the first run.
-func (a *app) connect(ctx context.Context, st store.Store, found launch.Connector, displayName string) (store.Connection, error) {
+func (a *app) connect(ctx context.Context, st store.Store, found catalog.Connector, displayName string) (store.Connection, error) {
 	now := a.env.Now()
 	c := store.Connection{
 		ConnectorID: found.Name, DisplayName: displayName, Status: store.ConnectionActive,

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/catalog"
 	"pdpp/internal/launch"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
@@ -50,7 +51,7 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
-	catalog, err := a.catalog()
+	connectors, err := a.connectors()
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	opened, err := a.openForRun(ctx, catalog, name)
+	opened, err := a.openForRun(ctx, connectors, name)
 	if err != nil {
 		return err
 	}
@@ -67,14 +68,14 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 			err = fmt.Errorf("close the database: %w", closeErr)
 		}
 	}()
-	conn, err := a.target(ctx, opened, catalog, name)
+	conn, err := a.target(ctx, opened, connectors, name)
 	if err != nil {
 		return err
 	}
 	if conn.Status == store.ConnectionRevoked {
 		return &Error{Code: "connection_revoked", Exit: ExitFailed, Message: "connection " + conn.ID + " was revoked", Next: "What it collected stays readable. Connect the source anew to collect again."}
 	}
-	found, err := findConnector(ctx, catalog, conn.ConnectorID)
+	found, err := findConnector(ctx, connectors, conn.ConnectorID)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 
 	view := a.newView(conn)
 	launcher := launch.Launcher{
-		Store: opened, Connectors: launch.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable, Bindings: offeredBindings, Now: a.env.Now,
+		Store: opened, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable, Bindings: offeredBindings, Now: a.env.Now,
 	}
 	req := launch.Request{
 		ConnectionID: conn.ID, Trigger: store.TriggerManual, Mode: protocol.Incremental, Scope: scope, RecoveryOnly: f.recoveryOnly,
@@ -123,13 +124,13 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 
 // openForRun opens the database, and makes it when the connector exists: a
 // mistyped name leaves nothing behind.
-func (a *app) openForRun(ctx context.Context, catalog launch.Catalog, name string) (store.Store, error) {
+func (a *app) openForRun(ctx context.Context, connectors catalog.Catalog, name string) (store.Store, error) {
 	st, err := a.openStore(ctx, mustExist)
 	var missing *Error
 	if !errors.As(err, &missing) || missing.Code != codeStorageMissing {
 		return st, err
 	}
-	if _, err := findConnector(ctx, catalog, name); err != nil {
+	if _, err := findConnector(ctx, connectors, name); err != nil {
 		return nil, err
 	}
 	return a.openStore(ctx, mayCreate)

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/catalog"
 	"pdpp/internal/launch"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
@@ -96,7 +97,7 @@ func (r role) run(ctx context.Context) (launch.Result, error) {
 	}
 	l := &launch.Launcher{
 		Store:      &lethalStore{Store: st, role: r},
-		Connectors: launch.Fixed(launch.Connector{Name: "example", Manifest: m, Path: r.Connector, Args: []string{"run", "example"}}),
+		Connectors: catalog.Fixed(catalog.Connector{Name: "example", Manifest: m, Path: r.Connector, Args: []string{"run", "example"}}),
 		Holder:     "crashtest", Now: now, NewRunID: func() string { return r.RunID },
 		Lookup:   func(name string) (string, bool) { v, ok := r.Env[name]; return v, ok },
 		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")},
@@ -106,7 +107,7 @@ func (r role) run(ctx context.Context) (launch.Result, error) {
 }
 
 func (r role) manifest(ctx context.Context) ([]byte, error) {
-	c, err := launch.Catalog{Host: r.Connector}.Find(ctx, "example")
+	c, err := catalog.Catalog{Host: r.Connector}.Find(ctx, "example")
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/catalog"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
@@ -70,7 +71,7 @@ func (b *bed) launcher(t *testing.T, role string) *Launcher {
 	// Under the race detector a process waits a second before it exits otherwise.
 	env := map[string]string{roleVariable: role, "GORACE": "atexit_sleep_ms=0"}
 	return &Launcher{
-		Store: b.store, Connectors: Fixed(Connector{Name: "sample", Manifest: sample(t), Path: path}), Holder: "test",
+		Store: b.store, Connectors: catalog.Fixed(catalog.Connector{Name: "sample", Manifest: sample(t), Path: path}), Holder: "test",
 		Lookup: func(name string) (string, bool) {
 			if v, ok := env[name]; ok {
 				return v, true

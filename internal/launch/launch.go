@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/catalog"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/protocol"
@@ -31,7 +32,7 @@ const (
 // Launcher starts runs on this machine.
 type Launcher struct {
 	Store      store.Store
-	Connectors Finder
+	Connectors catalog.Finder
 	// Holder names this process in lease rows.
 	Holder string
 	// Lookup gives the owner's value for a variable that a connector declares.
@@ -117,7 +118,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 
 // underLease runs the connector while renewing the lease. The lease also
 // carries the owner's wish to stop, whichever machine it was spoken to.
-func (l *Launcher) underLease(ctx context.Context, bound *bound, c Connector, req Request) runner.Outcome {
+func (l *Launcher) underLease(ctx context.Context, bound *bound, c catalog.Connector, req Request) runner.Outcome {
 	lease := bound.lease
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -163,10 +164,19 @@ func (l *Launcher) renew(ctx context.Context, lease store.Lease, cancel context.
 	}
 }
 
-func (l *Launcher) spec(ctx context.Context, lease store.Lease, c Connector, req Request) (runner.Spec, error) {
+// runVariables tell a connector which run it is.
+func runVariables(lease store.Lease, trigger store.Trigger) map[string]string {
+	return map[string]string{
+		"PDPP_CONNECTOR_INSTANCE_ID": lease.ConnectionID,
+		"PDPP_RUN_ID":                lease.RunID,
+		"PDPP_RUN_TRIGGER_KIND":      string(trigger),
+	}
+}
+
+func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request) (runner.Spec, error) {
 	spec := runner.Spec{
 		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode, Scope: req.Scope,
-		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Command: l.command(lease, c, req.Trigger),
+		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Command: c.Command(runVariables(lease, req.Trigger), l.Lookup),
 	}
 	if spec.Mode == "" {
 		spec.Mode = protocol.Incremental

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp/internal/catalog"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/protocol"
@@ -207,8 +208,8 @@ func TestRunThatCannotStart(t *testing.T) {
 	if _, err := l.Run(t.Context(), Request{ConnectionID: "nowhere"}); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("unknown connection: %v", err)
 	}
-	l.Connectors = Catalog{}
-	if _, err := l.Run(t.Context(), Request{ConnectionID: connection}); !errors.Is(err, ErrUnknownConnector) {
+	l.Connectors = catalog.Catalog{}
+	if _, err := l.Run(t.Context(), Request{ConnectionID: connection}); !errors.Is(err, catalog.ErrUnknownConnector) {
 		t.Errorf("unknown connector: %v", err)
 	}
 	if runs, err := b.store.ListRuns(t.Context(), store.RunQuery{}); err != nil || len(runs) > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/catalog"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/manifest"
@@ -60,7 +61,7 @@ func raw(v any) jsontext.Value {
 }
 
 // noteManifest records what the connector declares today.
-func (l *Launcher) noteManifest(ctx context.Context, conn *store.Connection, c Connector) error {
+func (l *Launcher) noteManifest(ctx context.Context, conn *store.Connection, c catalog.Connector) error {
 	body, err := c.Manifest.JSON()
 	if err != nil {
 		return fmt.Errorf("encode manifest: %w", err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/catalog"
 	"pdpp/internal/launch"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
@@ -48,7 +49,7 @@ func collectMain(ctx context.Context, args []string) error {
 		return err
 	}
 	l := &launch.Launcher{
-		Store: st, Connectors: launch.Catalog{Dir: *connectors}, Holder: "bench",
+		Store: st, Connectors: catalog.Catalog{Dir: *connectors}, Holder: "bench",
 		Lookup: func(name string) (string, bool) { return strconv.Itoa(*records), name == "PDPP_BENCH_RECORDS" },
 	}
 	begin := time.Now()

@@ -1,4 +1,6 @@
-package launch
+// Package catalog finds connectors, built in or foreign, and says how each is
+// started: the executable, and the environment that it gets and nothing more.
+package catalog
 
 import (
 	"bytes"

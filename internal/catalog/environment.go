@@ -1,13 +1,13 @@
-package launch
+package catalog
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"strings"
 
 	"pdpp/internal/redact"
 	"pdpp/internal/runner"
-	"pdpp/internal/store"
 	"pdpp/manifest"
 )
 
@@ -41,15 +41,12 @@ func serverOwn(name string) bool {
 		slices.ContainsFunc(serverPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// command builds what the child is started with: the variables its manifest
-// declares, the run-control ones, and nothing else of this process's own.
-func (l *Launcher) command(lease store.Lease, c Connector, trigger store.Trigger) runner.Command {
-	env := map[string]string{
-		"PATH":                       childPath,
-		"PDPP_CONNECTOR_INSTANCE_ID": lease.ConnectionID,
-		"PDPP_RUN_ID":                lease.RunID,
-		"PDPP_RUN_TRIGGER_KIND":      string(trigger),
-	}
+// Command is what the child is started with: the variables of the run itself,
+// those that its manifest declares, the run-control ones, and nothing else of
+// this process's own. Lookup gives the owner's values; nil gives none.
+func (c Connector) Command(own map[string]string, lookup func(name string) (string, bool)) runner.Command {
+	env := map[string]string{"PATH": childPath}
+	maps.Copy(env, own)
 	names := c.Manifest.EnvNames()
 	for _, knob := range ownerKnobs {
 		names = append(names, c.Manifest.EnvPrefix()+knob)
@@ -57,10 +54,10 @@ func (l *Launcher) command(lease store.Lease, c Connector, trigger store.Trigger
 	cmd := runner.Command{Path: c.Path, Args: c.Args}
 	secret := secretNames(c.Manifest)
 	for _, name := range names {
-		if _, ours := env[name]; ours || serverOwn(name) || l.Lookup == nil {
+		if _, ours := env[name]; ours || serverOwn(name) || lookup == nil {
 			continue
 		}
-		value, ok := l.Lookup(name)
+		value, ok := lookup(name)
 		if !ok {
 			continue
 		}
