@@ -37,7 +37,7 @@ var Table = []Rule{
 	// The pure core: facts, judgement, policy.
 	{Room: "internal/evidence", May: []string{"protocol", "manifest"}, Libs: onlyStd,
 		Reason: "evidence is plain facts, so that every judge of them reads the same ones"},
-	{Room: "internal/health", May: []string{"internal/evidence", "manifest", "protocol"}, Libs: onlyStd,
+	{Room: "internal/health", May: []string{"internal/evidence", "internal/cadence", "manifest", "protocol"}, Libs: onlyStd,
 		Reason: "health is derived from evidence and now alone; reading anything else makes it unrepeatable"},
 	{Room: "internal/verdict", May: []string{"internal/health", "internal/evidence"}, Libs: onlyStd,
 		Reason: "the verdict is synthesized from the projection, never from a second source"},

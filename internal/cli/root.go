@@ -15,6 +15,7 @@ machine, and says honestly what is missing.
   pdpp status             how your sources are doing, and what needs you
   pdpp why CONNECTION     why it says so
   pdpp run example        collect from a source, in the foreground
+  pdpp schedule           when they collect by themselves
   pdpp streams            what has been collected
   pdpp records STREAM     look at it
   pdpp gaps               what is missing, and why
@@ -38,7 +39,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.StringVar(&a.databaseURL, "database-url", "", "PostgreSQL to use instead (PDPP_DATABASE_URL; a password is safer there)")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(
-		a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.connectorsCommand(), a.connectionsCommand(),
+		a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(), a.connectorsCommand(), a.connectionsCommand(),
 		a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.changesCommand(),
 		a.gapsCommand(), a.stateCommand(), a.rateCommand(), a.exportCommand(), a.versionCommand(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesText},

@@ -21,7 +21,12 @@ connection; later runs continue where the last one stopped.
 
 Ctrl-C stops the run and keeps every finished slice; a second Ctrl-C leaves at once.
 A connector gets the variables that its manifest declares, and nothing else of
-your environment. For each of them a NAME_FILE variable is read too.`
+your environment. For each of them a NAME_FILE variable is read too.
+
+With --due it runs every connection whose schedule says so, one after the other,
+goes on after a failure, and asks nobody anything. It is made for cron and
+timers: call it every few minutes. Nothing else starts scheduled runs yet. The
+exit code is 0 when all runs succeeded, or none was due.`
 
 // runFlags is what the owner asks of one run.
 type runFlags struct {
@@ -29,14 +34,28 @@ type runFlags struct {
 	since, until string
 	fullRefresh  bool
 	recoveryOnly bool
+	due, verbose bool
 }
 
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use: "run CONNECTOR|CONNECTION", Short: "Collect from a source", Long: runText,
-		Args: needArgs("the name of a connector or connection"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args[0], f) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.due {
+				return noneWithDue(args)
+			}
+			return needArgs("the name of a connector or connection")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.due {
+				return a.runDue(cmd.Context(), f.verbose)
+			}
+			if f.verbose {
+				return usage("--verbose says what --due skips", "Leave it out, or add --due.")
+			}
+			return a.run(cmd.Context(), args[0], f)
+		},
 	}
 	a.connectionFlag(cmd, "which connection of the connector to run")
 	flags := cmd.Flags()
@@ -46,6 +65,11 @@ func (a *app) runCommand() *cobra.Command {
 	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "start from the beginning instead of the bookmarks")
 	flags.BoolVar(&f.recoveryOnly, "recovery-only", false, "only retry gaps, collect nothing new")
 	cmd.MarkFlagsMutuallyExclusive("full-refresh", "recovery-only")
+	flags.BoolVar(&f.due, "due", false, "run every connection that is due; for cron and timers")
+	flags.BoolVar(&f.verbose, "verbose", false, "with --due, say what is skipped and why")
+	for _, other := range []string{"connection", "stream", "since", "until", "full-refresh", "recovery-only"} {
+		cmd.MarkFlagsMutuallyExclusive("due", other)
+	}
 	cmd.AddCommand(a.runShowCommand())
 	return cmd
 }
@@ -88,9 +112,6 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 	}
 
 	view := a.newView(conn)
-	launcher := launch.Launcher{
-		Store: opened, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable, Bindings: offeredBindings, Now: a.env.Now,
-	}
 	req := launch.Request{
 		ConnectionID: conn.ID, Trigger: store.TriggerManual, Mode: protocol.Incremental, Scope: scope, RecoveryOnly: f.recoveryOnly,
 		Options: runner.Options{NoProgress: silence, Observe: view.observe}, Started: view.started,
@@ -102,15 +123,15 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 		defer p.close()
 		req.Ask = p.ask
 	}
-	began := a.env.Now()
-	view.begin(ctx)
-	result, err := launcher.Run(ctx, req)
-	view.end()
+	s, err := a.collect(ctx, opened, conn, found, view, req)
 	if err != nil {
 		return err
 	}
-	s := summarize(context.WithoutCancel(ctx), opened, conn, found.Manifest, result)
-	s.StartedAt, s.CompletedAt = began, a.env.Now()
+	if s.Status == runner.Succeeded {
+		if err := opened.ClearBackoff(context.WithoutCancel(ctx), conn.ID); err != nil {
+			return fmt.Errorf("end the wait of %s: %w", conn.ID, err)
+		}
+	}
 	if a.json {
 		writeJSON(a.out, s)
 	} else {
@@ -120,6 +141,23 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 		return &exitOnly{s.exit}
 	}
 	return nil
+}
+
+// collect runs a connection to the end of the run, and sums it up.
+func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection, found catalog.Connector, view *view, req launch.Request) (summary, error) {
+	launcher := launch.Launcher{
+		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable, Bindings: offeredBindings, Now: a.env.Now,
+	}
+	began := a.env.Now()
+	view.begin(ctx)
+	result, err := launcher.Run(ctx, req)
+	view.end()
+	if err != nil {
+		return summary{}, err
+	}
+	s := summarize(context.WithoutCancel(ctx), st, conn, found.Manifest, result)
+	s.StartedAt, s.CompletedAt = began, a.env.Now()
+	return s, nil
 }
 
 // openForRun opens the database, and makes it when the connector exists: a

@@ -9,6 +9,7 @@ import (
 type Schedule struct {
 	Enabled         bool      `json:"enabled"`
 	IntervalSeconds int64     `json:"interval_seconds"`
+	JitterSeconds   int64     `json:"jitter_seconds"` // at most so much later; 0 is none
 	UpdatedAt       time.Time `json:"updated_at"`
 }
 

@@ -105,6 +105,7 @@ const givesUpAfter = 7
 
 // retryPolicyClear counts a delay until it is over or a later run succeeds. One
 // that the succeeding run itself caused is as old as the run, and still counts.
+// Failures without a delay are a count, until they are enough to give up.
 func (r *reading) retryPolicyClear() finding {
 	b := r.Backoff
 	switch {
@@ -112,6 +113,8 @@ func (r *reading) retryPolicyClear() finding {
 		return retryNotApplicable.at(nil)
 	case b == nil:
 		return noActiveBackoff.at(nil)
+	case b.NextAttemptAt == nil && b.Failures < givesUpAfter:
+		return noActiveBackoff.at(&b.ObservedAt)
 	case r.LastSuccessAt != nil && b.ObservedAt.Before(*r.LastSuccessAt), expired(b.NextAttemptAt, r.now):
 		return backoffExpired.at(&b.ObservedAt).until(b.NextAttemptAt).past()
 	case b.Failures >= givesUpAfter:

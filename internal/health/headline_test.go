@@ -11,6 +11,7 @@ import (
 // good is the evidence of a scheduled connection on which nothing is wrong.
 func good() *evidence.Evidence {
 	e := covered(Complete)
+	e.Connection.Status = evidence.StatusActive
 	e.LastRun.EndedAt = noon.Add(-time.Hour)
 	e.LastSuccessAt = at(-time.Hour)
 	e.Refresh = &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshAutomatic, MaximumStalenessSeconds: 86400}
@@ -45,7 +46,7 @@ func TestHeadlineRulesInOrder(t *testing.T) {
 		{"degrading condition", func(e *evidence.Evidence) { e.Streams[0].Fact.Covered = num(1) }},
 		{"active backoff", func(e *evidence.Evidence) {
 			if e.Backoff == nil {
-				e.Backoff = &evidence.Backoff{Failures: givesUpAfter - 1, ObservedAt: noon}
+				e.Backoff = &evidence.Backoff{Failures: givesUpAfter - 1, ObservedAt: noon, NextAttemptAt: at(time.Hour)}
 			}
 		}},
 		{"remote browser unknown", func(e *evidence.Evidence) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
 )
 
@@ -24,7 +25,7 @@ func Project(e *evidence.Evidence, now time.Time) Assessment {
 		Badges:      Badges{Stale: r.freshness == Stale, Syncing: e.Active != nil},
 		Disposition: r.disposition(),
 		Backlog:     RollUpBacklog(e.Gaps), Rate: rateOf(e.Rate),
-		LastSuccessAt: e.LastSuccessAt, NextAttemptAt: r.nextAttempt(&b),
+		LastSuccessAt: e.LastSuccessAt, NextAttemptAt: r.nextAttempt(),
 		NextAction: r.nextAction(), UnknownReasons: r.unreadable(),
 	}
 	if h.dominant != nil {
@@ -94,24 +95,14 @@ func supporting(s *Snapshot) []string {
 	return ids
 }
 
-// nextAttempt is when collection goes on by itself: the end of a backoff, or
-// the schedule's next turn. A connection that the owner paused or that only the
-// owner runs has none.
-func (r *reading) nextAttempt(b *board) *time.Time {
-	if b.retry.Fails() {
-		return b.retry.ExpiresAt
+// nextAttempt is when collection goes on by itself, by the same policy that
+// starts it: now for a run that is due, and nil where time alone starts none.
+func (r *reading) nextAttempt() *time.Time {
+	d := cadence.Decide(r.Evidence, r.now)
+	if d.Due {
+		return r.seen
 	}
-	if r.manualOnly || r.paused() || r.Schedule == nil || r.Schedule.IntervalSeconds <= 0 {
-		return nil
-	}
-	due := r.now
-	if r.LastRun != nil {
-		due = r.LastRun.StartedAt.Add(time.Duration(r.Schedule.IntervalSeconds) * time.Second)
-	}
-	if due.Before(r.now) {
-		due = r.now
-	}
-	return &due
+	return d.At
 }
 
 func (r *reading) nextAction() *NextAction {

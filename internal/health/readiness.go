@@ -73,19 +73,13 @@ func (r *reading) replacedSince(t time.Time) bool {
 	return r.Credential != nil && r.Credential.CapturedAt.After(t)
 }
 
-var (
-	rejectionCodes = []string{"auth_failure", "credential_rejected", "credentials_rejected", "authentication_error", "permission_error", "session_required"}
-	missingCodes   = []string{"credentials_missing", "credential_required", "credentials_required"}
-)
-
-// credentialFailure tells whether a run failed over its credential, and how. A
-// connector that says so in its own code, or asks for new credentials, is believed.
+// credentialFailure is the row of a run that failed over its credential; nil for
+// any other failure.
 func credentialFailure(f *evidence.Failure) *Kind {
-	switch {
-	case slices.Contains(missingCodes, f.Code):
+	switch f.CredentialFault() {
+	case evidence.CredentialMissing:
 		return credentialRequired
-	case slices.Contains(rejectionCodes, f.Code), strings.HasSuffix(f.Code, "_session_required"),
-		strings.HasSuffix(f.Code, "_session_failed"), f.Action == protocol.RefreshCredentials:
+	case evidence.CredentialRefused:
 		return credentialRejected
 	default:
 		return nil

@@ -17,6 +17,8 @@ type bound struct {
 	now     func() time.Time
 	records []store.Record // reused between commits; the committer calls one at a time
 	counts  Counts         // written by the committer, read once the run is over
+	// sparePressure keeps gaps out that the source's pressure left.
+	sparePressure bool
 }
 
 // gapLeaseTime outlives any page of work; the run's end releases earlier.
@@ -64,7 +66,7 @@ func (b *bound) AccountedKeys(ctx context.Context, stream, parent string, keys [
 }
 
 func (b *bound) LeaseGaps(ctx context.Context, streams []string, limit, page int) ([]protocol.GapEntry, error) {
-	gaps, err := b.store.LeaseGaps(ctx, b.lease, store.GapPage{Streams: streams, Limit: limit, Page: page, TTL: gapLeaseTime}, b.now())
+	gaps, err := b.store.LeaseGaps(ctx, b.lease, store.GapPage{Streams: streams, SparePressure: b.sparePressure, Limit: limit, Page: page, TTL: gapLeaseTime}, b.now())
 	if err != nil {
 		return nil, fmt.Errorf("lease gaps: %w", err)
 	}

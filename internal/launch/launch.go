@@ -53,6 +53,9 @@ type Request struct {
 	Mode         protocol.CollectionMode // empty means incremental
 	Scope        []protocol.StreamScope
 	RecoveryOnly bool
+	// SparePressure keeps the run off gaps that the source's pressure left, for a
+	// run within the cool-down after it.
+	SparePressure bool
 	// Ask puts questions to the owner; nil means that nobody can be asked.
 	Ask     func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
 	Options runner.Options
@@ -102,7 +105,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if req.Started != nil {
 		req.Started(lease.RunID)
 	}
-	bound := &bound{store: l.Store, lease: lease, now: l.now}
+	bound := &bound{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure}
 	outcome := l.underLease(ctx, bound, c, req)
 	result := Result{RunID: lease.RunID, Outcome: outcome, Counts: bound.counts}
 	// The outcome is recorded even when the run was cancelled.

@@ -85,6 +85,9 @@ func backoffFacts(e *evidence.Evidence) []Step {
 		return nil
 	}
 	fact := "The scheduler waits after " + times(int64(b.Failures), "failure") + " in a row"
+	if b.NextAttemptAt == nil {
+		fact = "The scheduler has counted " + times(int64(b.Failures), "failure") + " in a row"
+	}
 	if b.Class != "" && plainCode(b.Class) {
 		fact += " (" + b.Class + ")"
 	}

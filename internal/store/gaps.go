@@ -87,9 +87,11 @@ type Gap struct {
 // GapPage is one claim. Page numbers the claims of a run from 1 and is part of the tokens.
 type GapPage struct {
 	Streams []string // empty means all
-	Limit   int
-	Page    int
-	TTL     time.Duration
+	// SparePressure leaves out what the source's pressure deferred.
+	SparePressure bool
+	Limit         int
+	Page          int
+	TTL           time.Duration
 }
 
 // GapQuery narrows ListGaps. Limit 0 means 100.

@@ -25,7 +25,7 @@ func (p *page) take(rows *sql.Rows, f evidence.Family, id *string, into []any, k
 func (p *page) schedules(rows *sql.Rows) error {
 	var id, updated string
 	var s evidence.Schedule
-	return p.take(rows, evidence.FamilySchedule, &id, []any{&id, &s.Enabled, &s.IntervalSeconds, &updated}, func(e *evidence.Evidence) bool {
+	return p.take(rows, evidence.FamilySchedule, &id, []any{&id, &s.Enabled, &s.IntervalSeconds, &s.JitterSeconds, &updated}, func(e *evidence.Evidence) bool {
 		var times stamps
 		own := s
 		own.UpdatedAt = times.at(updated)

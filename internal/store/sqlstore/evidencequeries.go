@@ -92,7 +92,7 @@ func activeRunsQuery(in *within) string {
 }
 
 func schedulesQuery(in *within) string {
-	return `SELECT connection_id, enabled, interval_seconds, updated_at FROM connector_schedules WHERE ` + in.page("connection_id")
+	return `SELECT connection_id, enabled, interval_seconds, jitter_seconds, updated_at FROM connector_schedules WHERE ` + in.page("connection_id")
 }
 
 func backoffsQuery(in *within) string {

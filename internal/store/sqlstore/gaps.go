@@ -54,12 +54,15 @@ var rotation = fmt.Sprintf(`CASE WHEN attempt_count < %d THEN attempt_count ELSE
 func (db *DB) LeaseGaps(ctx context.Context, l store.Lease, q store.GapPage, now time.Time) (page []store.Gap, err error) {
 	args := []any{protocol.GapInProgress, l.RunID, fmt.Sprintf("%s:detail-gap-page:%d:gap:", l.RunID, q.Page),
 		stamp(now.Add(q.TTL)), l.RunID, l.ConnectionID, protocol.GapPending, stamp(now), l.RunID}
-	inStreams := ""
+	narrow := ""
 	if len(q.Streams) > 0 {
-		inStreams = ` AND stream IN (?` + strings.Repeat(`, ?`, len(q.Streams)-1) + `)`
+		narrow = ` AND stream IN (?` + strings.Repeat(`, ?`, len(q.Streams)-1) + `)`
 		for _, name := range q.Streams {
 			args = append(args, name)
 		}
+	}
+	if q.SparePressure {
+		narrow += ` AND reason NOT IN (` + pressureReasons + `)`
 	}
 	for _, step := range store.RotationSteps(now) {
 		args = append(args, stamp(step))
@@ -73,7 +76,7 @@ func (db *DB) LeaseGaps(ctx context.Context, l store.Lease, q store.GapPage, now
 				lease_id = CAST(? AS TEXT) || gap_id, lease_attempted = 0, lease_expires_at = ?, served_run_id = ?
 			WHERE gap_id IN (SELECT gap_id FROM connector_detail_gaps
 				WHERE connection_id = ? AND status = ? AND (next_attempt_after IS NULL OR next_attempt_after <= ?)
-					AND (served_run_id IS NULL OR served_run_id <> ?)`+inStreams+`
+					AND (served_run_id IS NULL OR served_run_id <> ?)`+narrow+`
 				ORDER BY `+rotation+` LIMIT ?)
 			RETURNING `+gapColumns, args...)
 		return err

@@ -77,6 +77,7 @@ var cases = []struct {
 	{"GapRotation", testGapRotation},
 	{"GapOldest", testGapOldest},
 	{"GapPages", testGapPages},
+	{"GapSparesPressure", testGapSparesPressure},
 	{"GapAccounting", testGapAccounting},
 	{"GapRetry", testGapRetry},
 	{"GapIgnore", testGapIgnore},

@@ -56,7 +56,7 @@ func testEvidenceOwner(t *testing.T, s store.Store) {
 	ok(t, s.PutSchedule(ctx, store.Schedule{ConnectionID: "c", IntervalSeconds: 60, JitterSeconds: 5, Enabled: true, CreatedAt: Now, UpdatedAt: later}))
 	ok(t, s.PutCredential(ctx, store.Credential{ConnectionID: "c", Kind: "token", Sealed: []byte("x"), Status: store.CredentialActive, CapturedAt: Now}))
 	e := evidenceOf(t, s, "c")
-	same(t, e.Schedule, &evidence.Schedule{Enabled: true, IntervalSeconds: 60, UpdatedAt: later})
+	same(t, e.Schedule, &evidence.Schedule{Enabled: true, IntervalSeconds: 60, JitterSeconds: 5, UpdatedAt: later})
 	same(t, e.Credential, &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: Now})
 	ok(t, s.RejectCredential(ctx, "c", "401", later))
 	same(t, evidenceOf(t, s, "c").Credential,

@@ -168,3 +168,30 @@ func testGapAccounting(t *testing.T, s store.Store) {
 	ok(t, err)
 	same(t, len(got), 0)
 }
+
+// testGapSparesPressure: a page within a cool-down leaves out what the source's
+// pressure deferred, and takes everything else.
+func testGapSparesPressure(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1")
+	var gaps []store.GapWrite
+	for key, reason := range map[string]protocol.Reason{
+		"k1": protocol.ReasonRateLimited, "k2": protocol.ReasonUpstreamPressure, "k3": protocol.ReasonRetryExhausted, "k4": "odd",
+	} {
+		w := miss(key)
+		w.Reason = reason
+		gaps = append(gaps, w)
+	}
+	report(t, s, l, Now, gaps...)
+	l = next(t, s, l, "r2", Now)
+	keys := func(spare bool, page int) (found []string) {
+		got, err := s.LeaseGaps(t.Context(), l, store.GapPage{SparePressure: spare, Page: page, Limit: 10, TTL: time.Hour}, Now)
+		ok(t, err)
+		for _, g := range got {
+			found = append(found, g.RecordKey)
+		}
+		slices.Sort(found)
+		return found
+	}
+	same(t, keys(true, 1), []string{"k3", "k4"})
+	same(t, keys(false, 2), []string{"k1", "k2"})
+}

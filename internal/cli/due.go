@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pdpp/internal/cadence"
+	"pdpp/internal/catalog"
+	"pdpp/internal/evidence"
+	"pdpp/internal/launch"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/protocol"
+)
+
+// dueResult is what --due did, as --json prints it.
+type dueResult struct {
+	Runs []summary `json:"runs"`
+	// Errors are of connections that were due, and whose run could not be started
+	// or recorded.
+	Errors  []dueError    `json:"errors"`
+	Skipped []scheduleRow `json:"skipped"`
+}
+
+type dueError struct {
+	ConnectionID string `json:"connection_id"`
+	Error        *Error `json:"error"`
+}
+
+// dueRun is one pass over all connections.
+type dueRun struct {
+	*app
+	store      store.Store
+	connectors catalog.Catalog
+	silence    time.Duration
+	verbose    bool
+	result     dueResult
+	exits      []int // of what failed
+}
+
+func noneWithDue(args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("--due runs every connection that is due, and takes no name: %q", args[0])
+	}
+	return nil
+}
+
+func (a *app) runDue(ctx context.Context, verbose bool) (err error) {
+	d := &dueRun{app: a, verbose: verbose}
+	if d.connectors, err = a.connectors(); err != nil {
+		return err
+	}
+	if d.silence, err = a.noProgress(); err != nil {
+		return err
+	}
+	if d.store, err = a.openStore(ctx, mustExist); err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := d.store.Close(); err == nil && closeErr != nil {
+			err = fmt.Errorf("close the database: %w", closeErr)
+		}
+	}()
+	all, err := scheduleFacts(ctx, d.store, a.env.Now())
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := d.consider(ctx, &all[i]); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			d.exits = []int{ExitCancelled}
+			break
+		}
+	}
+	if a.json {
+		writeJSON(a.out, d.result)
+	} else if len(d.result.Runs)+len(d.result.Errors) == 0 && len(d.exits) == 0 {
+		d.printNothing()
+	}
+	if code := oneExit(d.exits); code != ExitOK {
+		return &exitOnly{code}
+	}
+	return nil
+}
+
+// consider runs a connection if it is due. The error is for a database that
+// cannot be used: it would fail every other connection too. A run that fails is
+// in the result.
+func (d *dueRun) consider(ctx context.Context, e *evidence.Evidence) error {
+	row := newScheduleRow(e, d.env.Now())
+	if !row.Due {
+		d.skip(row)
+		return nil
+	}
+	found, err := findConnector(ctx, d.connectors, e.Connection.ConnectorID)
+	if err != nil {
+		d.fail(e.Connection.ID, err)
+		return nil
+	}
+	fresh, row, err := d.lookAgain(ctx, e.Connection.ID, found)
+	if err != nil {
+		return err
+	}
+	if !row.Due {
+		d.skip(row)
+		return nil
+	}
+	s, err := d.start(ctx, fresh, found, row.RecoveryOnly)
+	var fault *store.FaultError
+	switch {
+	case errors.Is(err, store.ErrRunActive):
+		row.Decision = cadence.Decision{Why: cadence.Running}
+		row.Words = dueWords(fresh, row.Decision)
+		d.skip(row)
+		return nil
+	case errors.As(err, &fault):
+		return err
+	case err != nil:
+		d.fail(e.Connection.ID, err)
+		return nil
+	}
+	d.tell(s)
+	if err := d.settle(context.WithoutCancel(ctx), fresh, s.RunID); err != nil {
+		return fmt.Errorf("record the wait of %s: %w", e.Connection.ID, err)
+	}
+	return nil
+}
+
+// lookAgain decides by what holds just before the start: other runs may have
+// taken long, another pass may be under way, and the connector may have been
+// replaced by one that declares another policy than was recorded.
+func (d *dueRun) lookAgain(ctx context.Context, id string, found catalog.Connector) (*evidence.Evidence, scheduleRow, error) {
+	now := d.env.Now()
+	e, err := scheduleFactsOf(ctx, d.store, id, now)
+	if err != nil {
+		return nil, scheduleRow{}, err
+	}
+	e.Refresh = found.Manifest.RefreshPolicy()
+	return &e, newScheduleRow(&e, now), nil
+}
+
+// start runs the connection. Nobody is there to be asked.
+func (d *dueRun) start(ctx context.Context, e *evidence.Evidence, found catalog.Connector, recoveryOnly bool) (summary, error) {
+	if err := d.checkVariables(found.Manifest); err != nil {
+		return summary{}, err
+	}
+	conn, err := d.store.Connection(ctx, e.Connection.ID)
+	if err != nil {
+		return summary{}, err
+	}
+	view := &view{} // progress is for somebody who looks on
+	if _, watched := terminal(d.errOut); watched {
+		view = d.newView(conn)
+	}
+	return d.collect(ctx, d.store, conn, found, view, launch.Request{
+		ConnectionID: conn.ID, Trigger: store.TriggerScheduled, Mode: protocol.Incremental, RecoveryOnly: recoveryOnly, SparePressure: recoveryOnly,
+		Options: runner.Options{NoProgress: d.silence, Observe: view.observe}, Started: view.started,
+	})
+}
+
+// settle records how long to wait after the run. Nothing is to be recorded when
+// another run has taken over: that one decides.
+func (d *dueRun) settle(ctx context.Context, before *evidence.Evidence, runID string) error {
+	id := before.Connection.ID
+	found, err := d.store.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 || found[0].LastRun == nil || found[0].LastRun.ID != runID {
+		return nil
+	}
+	previous := cadence.Standing(before)
+	next := cadence.AfterRun(previous, *found[0].LastRun, cadence.Every(before), d.env.Now())
+	switch next {
+	case nil:
+		return d.store.ClearBackoff(ctx, id)
+	case previous:
+		return nil
+	default:
+		return d.store.PutBackoff(ctx, store.Backoff{ConnectionID: id, Backoff: *next})
+	}
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/cadence"
+	"pdpp/internal/evidence"
+	"pdpp/internal/store"
+)
+
+const scheduleText = `Say when connections collect by themselves, and change it.
+
+A schedule starts nothing: it says when a run is due. "pdpp run --due" runs what
+is due, so let cron or a timer call that every few minutes. Nothing else starts
+scheduled runs yet.`
+
+const scheduleExamples = `  pdpp schedule                             when each connection is due, or why not
+  pdpp schedule set example --every 6h      collect every six hours
+  pdpp schedule pause example               keep the schedule, start nothing
+  pdpp run --due                            run what is due`
+
+func (a *app) scheduleCommand() *cobra.Command {
+	cmd := a.scheduleListCommand("schedule", "Say when connections collect by themselves, and change it")
+	cmd.Long, cmd.Example = scheduleText, scheduleExamples
+	cmd.AddCommand(a.scheduleListCommand("list", "List when each connection is due, or why it is not"), a.scheduleSetCommand(),
+		a.scheduleSwitchCommand("pause", "Start no scheduled runs until you resume", false),
+		a.scheduleSwitchCommand("resume", "Let scheduled runs start again", true),
+		a.scheduleRemoveCommand())
+	return cmd
+}
+
+// scheduleRow is a connection's schedule and what it means now.
+type scheduleRow struct {
+	ConnectionID string             `json:"connection_id"`
+	ConnectorID  string             `json:"connector_id"`
+	DisplayName  string             `json:"display_name"`
+	Schedule     *evidence.Schedule `json:"schedule"` // null when it has none
+	// EverySeconds is the interval that counts: never below what the connector calls safe.
+	EverySeconds int64 `json:"every_seconds"`
+	cadence.Decision
+	Words string `json:"explanation"`
+}
+
+func newScheduleRow(e *evidence.Evidence, now time.Time) scheduleRow {
+	d := cadence.Decide(e, now)
+	return scheduleRow{
+		ConnectionID: e.Connection.ID, ConnectorID: e.Connection.ConnectorID, DisplayName: e.Connection.DisplayName,
+		Schedule: e.Schedule, EverySeconds: int64(cadence.Every(e) / time.Second), Decision: d, Words: dueWords(e, d),
+	}
+}
+
+func (a *app) scheduleListCommand(use, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: noArgs,
+		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
+			now := a.env.Now()
+			all, err := scheduleFacts(ctx, st, now)
+			if err != nil {
+				return err
+			}
+			rows := make([]scheduleRow, len(all))
+			for i := range all {
+				rows[i] = newScheduleRow(&all[i], now)
+			}
+			a.printSchedules(rows)
+			return nil
+		}),
+	}
+}
+
+func (a *app) printSchedules(rows []scheduleRow) {
+	if a.json {
+		writeJSON(a.out, map[string]any{"schedules": rows})
+		return
+	}
+	if len(rows) == 0 {
+		printf(a.out, "No connections. Make one: pdpp run CONNECTOR\n")
+		return
+	}
+	t := a.table("CONNECTION", "EVERY", "NEXT ATTEMPT", "WHY")
+	for _, r := range rows {
+		every := "-"
+		if r.EverySeconds > 0 {
+			every = rhythm(time.Duration(r.EverySeconds) * time.Second)
+		}
+		t.row(r.ConnectionID, every, nextWords(r.Decision), r.Words)
+	}
+	t.flush()
+}
+
+// byName tells how these commands take the name of a connection.
+const byName = "Choose one by its id: "
+
+// scheduleSwitchCommand turns a schedule on or off.
+func (a *app) scheduleSwitchCommand(use, short string, on bool) *cobra.Command {
+	return &cobra.Command{
+		Use: use + " CONNECTION", Short: short, Args: needArgs("the name of a connection"),
+		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+			conn, s, err := findSchedule(ctx, st, args[0])
+			if err != nil {
+				return err
+			}
+			if s.Enabled != on {
+				s.Enabled, s.UpdatedAt = on, a.env.Now()
+				if err := st.PutSchedule(ctx, s); err != nil {
+					return err
+				}
+			}
+			return a.tellSchedule(ctx, st, conn.ID)
+		}),
+	}
+}
+
+func (a *app) scheduleRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove CONNECTION", Short: "Remove a schedule; what was collected stays", Args: needArgs("the name of a connection"),
+		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+			conn, _, err := findSchedule(ctx, st, args[0])
+			if err != nil {
+				return err
+			}
+			if err := st.DeleteSchedule(ctx, conn.ID); err != nil {
+				return err
+			}
+			return a.tellSchedule(ctx, st, conn.ID)
+		}),
+	}
+}
+
+// findSchedule gives a connection that has a schedule.
+func findSchedule(ctx context.Context, st store.Store, name string) (store.Connection, store.Schedule, error) {
+	conn, err := pickConnection(ctx, st, name, byName)
+	if err != nil {
+		return conn, store.Schedule{}, err
+	}
+	s, err := st.Schedule(ctx, conn.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		err = &Error{
+			Code: "no_schedule", Exit: ExitNotFound, Message: "connection " + conn.ID + " has no schedule",
+			Next: "Set one: pdpp schedule set " + conn.ID + " --every 6h",
+		}
+	}
+	return conn, s, err
+}
+
+// tellSchedule says what holds after a change.
+func (a *app) tellSchedule(ctx context.Context, st store.Store, id string) error {
+	now := a.env.Now()
+	e, err := scheduleFactsOf(ctx, st, id, now)
+	if err != nil {
+		return err
+	}
+	row := newScheduleRow(&e, now)
+	if a.json {
+		writeJSON(a.out, row)
+		return nil
+	}
+	every := ""
+	if row.EverySeconds > 0 {
+		every = "every " + rhythm(time.Duration(row.EverySeconds)*time.Second) + "; "
+	}
+	printf(a.out, "%s: %snext attempt %s (%s)\n", id, every, nextWords(row.Decision), row.Words)
+	return nil
+}

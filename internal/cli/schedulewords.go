@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"strings"
+	"time"
+
+	"pdpp/internal/cadence"
+	"pdpp/internal/evidence"
+)
+
+// dueWords says in plain words why a connection is due or not, and what the
+// owner can do about it.
+func dueWords(e *evidence.Evidence, d cadence.Decision) string {
+	id := e.Connection.ID
+	switch d.Why {
+	case cadence.Due:
+		if d.RecoveryOnly {
+			return "due, to retry what is missing; the source is asked for nothing new yet"
+		}
+		return "due now"
+	case cadence.Running:
+		return "a run is under way"
+	case cadence.ConnectionInactive:
+		return "the connection is not in use"
+	case cadence.Unreadable:
+		return "some of its facts could not be read: pdpp status " + id
+	case cadence.OwnerPaused:
+		if e.Schedule != nil && !e.Schedule.Enabled {
+			return "you paused it; go on: pdpp schedule resume " + id
+		}
+		return "the connection is paused"
+	case cadence.NoSchedule:
+		return "it has no schedule; set one: pdpp schedule set " + id + " --every 6h"
+	case cadence.PolicyIneligible:
+		return "its connector has to be started by you: pdpp run " + id
+	case cadence.AttentionOpen:
+		return "a question waits for you: pdpp status " + id
+	case cadence.CredentialRejected:
+		return "the source refused the credential; mend it, then: pdpp run " + id
+	case cadence.GaveUp:
+		return "the same failure came " + plural(int64(e.Backoff.Failures), "time", "times") + " in a row; mend it, then: pdpp run " + id
+	case cadence.InBackoff:
+		return "it waits after " + plural(int64(e.Backoff.Failures), "failure", "failures") + " in a row"
+	case cadence.SourcePressure:
+		return "the source asked for fewer requests, and is left alone for a while"
+	default:
+		return "its turn has not come"
+	}
+}
+
+// nextWords is when the next attempt starts, for people.
+func nextWords(d cadence.Decision) string {
+	if d.Due {
+		return "now"
+	}
+	return whenever(d.At)
+}
+
+// rhythm is a round span for people: 6h, 1h30m.
+func rhythm(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
