@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// server knows one device and keeps what it accepts.
+type server struct {
+	*httptest.Server
+	device, token string
+
+	mu       sync.Mutex
+	requests int
+	strange  []string // requests that this device had no business to make
+	refusing bool     // uploads are refused for good
+	accepted []string // keys
+	state    json.RawMessage
+	beats    []string
+}
+
+func newServer(t *testing.T, device, token string) *server {
+	s := &server{device: device, token: token, state: json.RawMessage("{}")}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	body, _ := io.ReadAll(r.Body)
+	rest, ours := strings.CutPrefix(r.URL.Path, "/_ref/device-exporters/"+s.device+"/")
+	if !ours || r.Header.Get("Authorization") != "Bearer "+s.token || r.Header.Get("X-PDPP-Collector-Protocol") != "1" {
+		s.strange = append(s.strange, r.Method+" "+r.URL.Path)
+		w.WriteHeader(http.StatusForbidden)
+		return
+	}
+	var got struct {
+		Status      string
+		ConnectorID string `json:"connector_id"`
+		Records     []struct {
+			Key string `json:"record_key"`
+		}
+		State json.RawMessage
+	}
+	_ = json.Unmarshal(body, &got)
+	switch what := r.Method + " " + rest[strings.LastIndex(rest, "/")+1:]; what {
+	case "POST heartbeat":
+		s.beats = append(s.beats, got.Status)
+	case "GET state":
+		_, _ = io.WriteString(w, `{"state":`+string(s.state)+`}`)
+		return
+	case "PUT state":
+		s.state = got.State
+	case "POST ingest-batches":
+		if s.refusing {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		for _, record := range got.Records {
+			s.accepted = append(s.accepted, record.Key)
+		}
+		w.WriteHeader(http.StatusCreated)
+	default:
+		s.strange = append(s.strange, what)
+	}
+	_, _ = io.WriteString(w, `{}`)
+}
+
+func (s *server) refuse(yes bool) { s.mu.Lock(); s.refusing = yes; s.mu.Unlock() }
+
+func (s *server) count() int { s.mu.Lock(); defer s.mu.Unlock(); return s.requests }
+
+func (s *server) mustHave(t *testing.T, keys ...string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Equal(s.accepted, keys) || len(s.strange) > 0 {
+		t.Errorf("the server accepted %v, want %v; strange requests: %v", s.accepted, keys, s.strange)
+	}
+}

@@ -1,0 +1,164 @@
+package collector
+
+import (
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// The variables of a profile. Others are kept for the connector, which gets
+// those that its manifest declares. Of names that begin with PDPP_ only the
+// connector's own are among them, so that a slip of the pen is noticed.
+const (
+	envBaseURL    = "PDPP_REFERENCE_BASE_URL"
+	envDeviceID   = "PDPP_LOCAL_DEVICE_ID"
+	envToken      = "PDPP_LOCAL_DEVICE_TOKEN"
+	envConnection = "PDPP_CONNECTION_ID"
+	envSource     = "PDPP_SOURCE_INSTANCE_ID" // an alias of PDPP_CONNECTION_ID
+	envConnector  = "PDPP_CONNECTOR_ID"
+	envQueue      = "PDPP_COLLECTOR_QUEUE"
+
+	ownPrefix  = "PDPP_"
+	profileExt = ".env"
+)
+
+var ownVariables = []string{envBaseURL, envDeviceID, envToken, envConnection, envSource, envConnector, envQueue}
+
+// Profile is everything that this host knows of one enrolled source: where its
+// queue is, what collects it, and where and as whom to upload.
+type Profile struct {
+	// Path is the file, or empty when the environment gave the values.
+	Path             string
+	BaseURL          string
+	DeviceID         string
+	Token            Token
+	SourceInstanceID string
+	ConnectorID      string
+	Queue            string
+	// Variables are for the connector.
+	Variables map[string]string
+}
+
+var (
+	plainID       = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	connectorName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+)
+
+// checkID refuses an id that could be anything but a file's name.
+func checkID(id string) error {
+	if plainID.MatchString(id) && len(id) <= 200 {
+		return nil
+	}
+	return operatorError("invalid_source_instance_id", "Copy the id from the command that the server shows.",
+		"%q is not a source instance id", id)
+}
+
+// readProfile loads one file. Whoever may read it could upload as this device,
+// so a file that others can read is refused.
+func readProfile(path string, dirs Dirs) (Profile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Profile{}, operatorError("profile_unreadable", "Check the file and its folder.", "the profile cannot be read: %v", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return Profile{}, operatorError("profile_unreadable", "Check the file and its folder.", "the profile %s is not a file", path)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return Profile{}, operatorError("profile_permissions", "chmod 600 '"+path+"'",
+			"the profile %s holds a credential and others can read it (mode %04o)", path, mode)
+	}
+	body, err := io.ReadAll(io.LimitReader(f, maxProfileBytes+1))
+	if err != nil {
+		return Profile{}, operatorError("profile_unreadable", "Check the file and its folder.", "the profile cannot be read: %v", err)
+	}
+	variables, err := parseEnv(body)
+	if err != nil {
+		return Profile{}, operatorError("profile_invalid", "Correct it, or write it again: pdpp-local-collector setup",
+			"the profile %s is not usable: %v", path, err)
+	}
+	p, err := profileOf(variables, dirs)
+	if err != nil {
+		return Profile{}, operatorError("profile_invalid", "Correct it, or write it again: pdpp-local-collector setup",
+			"the profile %s is not usable: %v", path, err)
+	}
+	p.Path = path
+	return p, nil
+}
+
+// profileOf checks the variables of a profile and gives the queue its default.
+func profileOf(variables map[string]string, dirs Dirs) (Profile, error) {
+	p := Profile{
+		BaseURL: strings.TrimRight(variables[envBaseURL], "/"), DeviceID: variables[envDeviceID], Token: NewToken(variables[envToken]),
+		SourceInstanceID: variables[envConnection], ConnectorID: variables[envConnector], Queue: variables[envQueue],
+		Variables: map[string]string{},
+	}
+	if alias := variables[envSource]; p.SourceInstanceID == "" {
+		p.SourceInstanceID = alias
+	} else if alias != "" && alias != p.SourceInstanceID {
+		return Profile{}, operatorError("profile_invalid", "", "%s and %s differ", envConnection, envSource)
+	}
+	for name, value := range variables {
+		switch {
+		case isOwn(name):
+		case strings.HasPrefix(name, ownPrefix) && !strings.HasPrefix(name, ownPrefix+strings.ToUpper(p.ConnectorID)+"_"):
+			return Profile{}, operatorError("profile_invalid", "", "%s is not a variable of a profile", name)
+		default:
+			p.Variables[name] = value
+		}
+	}
+	if err := p.check(); err != nil {
+		return Profile{}, err
+	}
+	if p.Queue == "" {
+		p.Queue = filepath.Join(dirs.State, p.ConnectorID+"-"+p.SourceInstanceID+".sqlite")
+	}
+	return p, nil
+}
+
+func isOwn(name string) bool {
+	for _, own := range ownVariables {
+		if name == own {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Profile) check() error {
+	bad := func(name, want string) error {
+		return operatorError("profile_invalid", "", "%s is missing or is not %s", name, want)
+	}
+	base, err := url.Parse(p.BaseURL)
+	switch {
+	case err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "":
+		return bad(envBaseURL, "a plain http or https address")
+	case !plainID.MatchString(p.DeviceID):
+		return bad(envDeviceID, "an id")
+	case !p.Token.plausible():
+		return bad(envToken, "a credential")
+	case checkID(p.SourceInstanceID) != nil:
+		return bad(envConnection, "a source instance id")
+	case !connectorName.MatchString(p.ConnectorID):
+		return bad(envConnector, "a connector's name")
+	case p.Queue != "" && !filepath.IsAbs(p.Queue):
+		return operatorError("profile_invalid", "", "%s is not a full path", envQueue)
+	}
+	return nil
+}
+
+// variables gives the profile back as the lines of its file.
+func (p *Profile) variables() map[string]string {
+	out := map[string]string{
+		envBaseURL: p.BaseURL, envDeviceID: p.DeviceID, envToken: p.Token.reveal(),
+		envConnection: p.SourceInstanceID, envConnector: p.ConnectorID, envQueue: p.Queue,
+	}
+	for name, value := range p.Variables {
+		out[name] = value
+	}
+	return out
+}

@@ -1,0 +1,204 @@
+package collector
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Dirs are the folders of the device program.
+type Dirs struct {
+	Profiles string
+	State    string
+}
+
+const envProfileDir = "PDPP_LOCAL_COLLECTOR_PROFILE_DIR"
+
+// DirsFrom finds the folders by the environment.
+func DirsFrom(lookup func(name string) (string, bool)) (Dirs, error) {
+	get := func(name string) string { value, _ := lookup(name); return value }
+	under := func(variable string, fallback ...string) (string, error) {
+		if base := get(variable); filepath.IsAbs(base) {
+			return filepath.Join(base, "pdpp", "collectors"), nil
+		}
+		home := get("HOME")
+		if !filepath.IsAbs(home) {
+			return "", operatorError("no_home", "Set HOME to your home folder.", "neither %s nor HOME names a folder", variable)
+		}
+		return filepath.Join(append(append([]string{home}, fallback...), "pdpp", "collectors")...), nil
+	}
+	var d Dirs
+	var err error
+	if d.Profiles = get(envProfileDir); d.Profiles == "" {
+		if d.Profiles, err = under("XDG_CONFIG_HOME", ".config"); err != nil {
+			return Dirs{}, err
+		}
+	} else if d.Profiles, err = filepath.Abs(d.Profiles); err != nil {
+		return Dirs{}, fmt.Errorf("locate the profiles: %w", err)
+	}
+	d.State, err = under("XDG_STATE_HOME", ".local", "state")
+	return d, err
+}
+
+// Find gives the one profile of the source instance, by what the files say and
+// not by their names. Without exactly one it is an *OperatorError.
+func Find(dirs Dirs, id string) (Profile, error) {
+	if err := checkID(id); err != nil {
+		return Profile{}, err
+	}
+	found, broken, err := Profiles(dirs)
+	if err != nil {
+		return Profile{}, err
+	}
+	var matches []Profile
+	var where []string
+	for _, p := range found {
+		if p.SourceInstanceID == id {
+			matches, where = append(matches, p), append(where, p.Path)
+		}
+	}
+	switch {
+	case len(matches) == 1:
+		return matches[0], nil
+	case len(matches) > 1:
+		return Profile{}, operatorError("profile_ambiguous", "Remove all but one of them.",
+			"several profiles are for source instance %s: %s", id, strings.Join(where, ", "))
+	}
+	for _, b := range broken { // the one that was meant may be among them
+		return Profile{}, b
+	}
+	return Profile{}, errNoProfile(dirs, id)
+}
+
+func errNoProfile(dirs Dirs, id string) *OperatorError {
+	return operatorError("profile_not_found",
+		"Run this on the host that holds the data, as the user who set it up; or write the profile: pdpp-local-collector setup",
+		"no profile in %s is for source instance %s, and the environment does not describe its queue", dirs.Profiles, id)
+}
+
+// Profiles reads every profile, in the order of the files' names, and says
+// which files could not be used.
+func Profiles(dirs Dirs) (found []Profile, broken []*OperatorError, err error) {
+	info, err := os.Stat(dirs.Profiles)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err == nil && info.Mode().Perm()&0o022 != 0 {
+		return nil, nil, operatorError("profile_permissions", "chmod 700 '"+dirs.Profiles+"'",
+			"others can write to the folder of the profiles, %s (mode %04o)", dirs.Profiles, info.Mode().Perm())
+	}
+	var entries []os.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(dirs.Profiles)
+	}
+	if err != nil {
+		return nil, nil, operatorError("profile_unreadable", "Check the folder.", "the profiles cannot be read: %v", err)
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != profileExt || e.IsDir() {
+			continue
+		}
+		p, err := readProfile(filepath.Join(dirs.Profiles, e.Name()), dirs)
+		var mistake *OperatorError
+		switch {
+		case errors.As(err, &mistake):
+			broken = append(broken, mistake)
+		case err != nil:
+			return nil, nil, err
+		default:
+			found = append(found, p)
+		}
+	}
+	return found, broken, nil
+}
+
+// Resolve gives the profile of the source instance, or what the environment
+// says when it describes that source completely, its queue included. Nothing
+// falls back to a queue that was not named.
+func Resolve(dirs Dirs, id string, lookup func(name string) (string, bool)) (Profile, error) {
+	p, err := Find(dirs, id)
+	var mistake *OperatorError
+	if !errors.As(err, &mistake) || mistake.Code != "profile_not_found" {
+		return p, err
+	}
+	variables := map[string]string{}
+	for _, name := range ownVariables {
+		if value, ok := lookup(name); ok && value != "" {
+			variables[name] = value
+		}
+	}
+	if variables[envQueue] == "" {
+		return Profile{}, err
+	}
+	p, invalid := profileOf(variables, dirs)
+	if invalid != nil {
+		return Profile{}, operatorError("environment_invalid", "Set every variable of a profile, or none.",
+			"there is no profile for source instance %s, and the environment does not describe it: %v", id, invalid)
+	}
+	if p.SourceInstanceID != id {
+		return Profile{}, operatorError("environment_mismatch", "Correct the id, or unset the variables.",
+			"the environment describes source instance %s, not %s", p.SourceInstanceID, id)
+	}
+	return p, nil
+}
+
+// WriteProfile keeps a new profile as a file that only its owner can read. It
+// does not replace one unless told to, and then keeps the connector's variables
+// and, unless another is named, the queue.
+func WriteProfile(dirs Dirs, p Profile, replace bool) (Profile, error) {
+	if err := p.check(); err != nil {
+		return Profile{}, err
+	}
+	found, _, err := Profiles(dirs)
+	if err != nil {
+		return Profile{}, err
+	}
+	path := filepath.Join(dirs.Profiles, p.SourceInstanceID+profileExt)
+	if i := slices.IndexFunc(found, func(f Profile) bool { return f.SourceInstanceID == p.SourceInstanceID }); i >= 0 {
+		path, p.Variables = found[i].Path, found[i].Variables
+		if p.Queue == "" {
+			p.Queue = found[i].Queue
+		}
+	}
+	if p, err = profileOf(p.variables(), dirs); err != nil {
+		return Profile{}, err
+	}
+	if _, err := os.Lstat(path); err == nil && !replace {
+		return Profile{}, operatorError("profile_exists", "Give --replace to write it again.", "there is a profile already: %s", path)
+	}
+	body, err := formatEnv(p.variables(), ownVariables...)
+	if err != nil {
+		return Profile{}, operatorError("profile_invalid", "", "%v", err)
+	}
+	if err := os.MkdirAll(dirs.Profiles, 0o700); err != nil {
+		return Profile{}, fmt.Errorf("make the folder of the profiles: %w", err)
+	}
+	if err := writeFile(path, body); err != nil {
+		return Profile{}, fmt.Errorf("write the profile: %w", err)
+	}
+	p.Path = path
+	return p, nil
+}
+
+// writeFile replaces a file as a whole: a reader sees the old one or the new one.
+func writeFile(path string, body []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(body)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,239 @@
+package collector
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const (
+	device = "dev_attic"
+	source = "dsrc_attic_1"
+	secret = "tok-3f9a-never-shown"
+)
+
+// server keeps to the letter of the device routes: who may call, under which
+// path and version, with which hash; what was said before is said again.
+type server struct {
+	*httptest.Server
+	t *testing.T
+
+	mu       sync.Mutex
+	requests []string // METHOD last-part-of-path, in the order of arrival
+	state    map[string]json.RawMessage
+	batches  map[string]storedBatch
+	accepted map[string]int // stream/key: how often a record came in a batch of its own
+	beats    []beat
+	gaps     []gapSaid
+	// intercept may answer a request itself, before the server does anything
+	// (done false) or instead of its answer (done true).
+	intercept func(n int, name string, done bool, w http.ResponseWriter) bool
+}
+
+type storedBatch struct{ hash, answer string }
+
+type beat struct {
+	Status    string `json:"status"`
+	LastError *struct {
+		Kind    string           `json:"kind"`
+		Classes []map[string]any `json:"top_dead_letter_classes"`
+	} `json:"last_error"`
+	Pending *int64           `json:"records_pending"`
+	Outbox  map[string]int64 `json:"outbox"`
+}
+
+type gapSaid struct{ Reason, Stream, Message string }
+
+func newServer(t *testing.T) *server {
+	s := &server{t: t, state: map[string]json.RawMessage{}, batches: map[string]storedBatch{}, accepted: map[string]int{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *server) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the device was killed while it sent
+	}
+	s.mu.Lock()
+	name := r.Method + " " + r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	s.requests = append(s.requests, name)
+	n := len(s.requests)
+	s.mu.Unlock()
+	if s.intercepted(n, name, false, w) {
+		return
+	}
+	status, answer := s.judge(r, body)
+	if s.intercepted(n, name, true, w) {
+		return
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, answer)
+}
+
+// intercepted asks one request at a time, so that a test's counters need no lock.
+func (s *server) intercepted(n int, name string, done bool, w http.ResponseWriter) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.intercept != nil && s.intercept(n, name, done, w)
+}
+
+func refuse(status int, code string) (int, string) {
+	return status, `{"error":{"type":"error","code":"` + code + `","message":"no","request_id":"req_1"}}`
+}
+
+func (s *server) judge(r *http.Request, body []byte) (int, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rest, ours := strings.CutPrefix(r.URL.Path, "/_ref/device-exporters/"+device+"/")
+	switch {
+	case r.Header.Get("X-PDPP-Collector-Protocol") != "1":
+		return refuse(400, "invalid_request")
+	case r.Header.Get("Authorization") != "Bearer "+secret:
+		return refuse(401, "authentication_error")
+	case !ours:
+		return refuse(403, "insufficient_scope")
+	}
+	switch r.Method + " " + rest {
+	case "POST heartbeat":
+		var b beat
+		if err := json.Unmarshal(dropTime(body), &b); err != nil {
+			return refuse(400, "invalid_request")
+		}
+		s.beats = append(s.beats, b)
+		return 200, `{"object":"device_exporter_heartbeat","status":"accepted"}`
+	case "POST ingest-batches":
+		return s.ingest(body)
+	case "GET source-instances/" + source + "/state":
+		answer, _ := json.Marshal(map[string]any{"state": s.state})
+		return 200, string(answer)
+	case "PUT source-instances/" + source + "/state":
+		var put struct{ State map[string]json.RawMessage }
+		if json.Unmarshal(body, &put) != nil || put.State == nil {
+			return refuse(400, "invalid_request")
+		}
+		s.heldAgainstRecords(put.State["notes"])
+		s.state = put.State // the harsher reading: what is not repeated is gone
+		return 200, `{}`
+	case "POST local-collector-gaps":
+		var g gapSaid
+		if json.Unmarshal(body, &g) != nil || g.Reason == "" {
+			return refuse(400, "invalid_request")
+		}
+		s.gaps = append(s.gaps, g)
+		return 201, `{}`
+	}
+	return refuse(404, "not_found")
+}
+
+// heldAgainstRecords fails the test when a cursor is ahead of its records: the
+// diary's counts the notes before it.
+func (s *server) heldAgainstRecords(cursor json.RawMessage) {
+	var at struct{ N int }
+	_ = json.Unmarshal(cursor, &at)
+	have := 0
+	for name := range s.accepted {
+		if strings.HasPrefix(name, "notes/") {
+			have++
+		}
+	}
+	if at.N > have {
+		s.t.Errorf("the cursor %s came when the server had %d notes", cursor, have)
+	}
+}
+
+func (s *server) ingest(body []byte) (int, string) {
+	var b struct {
+		DeviceID         string `json:"device_id"`
+		SourceInstanceID string `json:"source_instance_id"`
+		ConnectorID      string `json:"connector_id"`
+		BatchID          string `json:"batch_id"`
+		BatchSeq         int64  `json:"batch_seq"`
+		BodyHash         string `json:"body_hash"`
+		Records          []map[string]any
+	}
+	if json.Unmarshal(body, &b) != nil || b.DeviceID != device || b.SourceInstanceID != source || b.ConnectorID != "diary" ||
+		b.BatchID == "" || b.BatchSeq == 0 || len(b.Records) == 0 || len(b.Records) > 100 {
+		return refuse(400, "invalid_request")
+	}
+	if sorted(b.Records) != b.BodyHash {
+		return refuse(400, "device_batch_hash_mismatch")
+	}
+	if have, seen := s.batches[b.BatchID]; seen {
+		if have.hash != b.BodyHash {
+			return refuse(409, "device_batch_conflict")
+		}
+		return 201, have.answer
+	}
+	for _, r := range b.Records {
+		s.accepted[r["stream"].(string)+"/"+r["record_key"].(string)]++
+	}
+	answer, _ := json.Marshal(map[string]any{"status": "accepted", "accepted_record_count": len(b.Records), "rejected_record_count": 0})
+	s.batches[b.BatchID] = storedBatch{b.BodyHash, string(answer)}
+	return 201, string(answer)
+}
+
+// sorted hashes records by the standard library, whose maps are written in the
+// order of their keys.
+func sorted(records []map[string]any) string {
+	var canonical bytes.Buffer
+	enc := json.NewEncoder(&canonical)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(records) != nil {
+		return ""
+	}
+	sum := sha256.Sum256(bytes.TrimSpace(canonical.Bytes()))
+	return hex.EncodeToString(sum[:])
+}
+
+// dropTime removes the one member of the counts that is no number.
+func dropTime(body []byte) []byte {
+	var all map[string]any
+	if json.Unmarshal(body, &all) != nil {
+		return nil
+	}
+	if counts, ok := all["outbox"].(map[string]any); ok {
+		delete(counts, "oldest_pending_at")
+	}
+	out, _ := json.Marshal(all)
+	return out
+}
+
+// answerWith makes every request of that name get the status.
+func (s *server) answerWith(name string, status int, code, retryAfter string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.intercept = func(_ int, got string, done bool, w http.ResponseWriter) bool {
+		if got != name || done {
+			return false
+		}
+		if retryAfter != "" {
+			w.Header().Set("Retry-After", retryAfter)
+		}
+		w.WriteHeader(status)
+		_, body := refuse(status, code)
+		_, _ = io.WriteString(w, body)
+		return true
+	}
+}
+
+func (s *server) behave() { s.mu.Lock(); s.intercept = nil; s.mu.Unlock() }
+
+func (s *server) lastBeat() beat {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.beats) == 0 {
+		s.t.Fatal("there was no heartbeat")
+	}
+	return s.beats[len(s.beats)-1]
+}
+
+func (s *server) seen() int { s.mu.Lock(); defer s.mu.Unlock(); return len(s.requests) }

@@ -1,0 +1,79 @@
+package outbox
+
+import (
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Kind says what an item is.
+type Kind string
+
+const (
+	RecordBatch Kind = "record_batch"
+	Checkpoint  Kind = "checkpoint"
+	Gap         Kind = "gap"
+)
+
+func (k Kind) known() bool { return k == RecordBatch || k == Checkpoint || k == Gap }
+
+// IDPrefix begins every id.
+const IDPrefix = "local-outbox:"
+
+// Lease is the right to say what becomes of an item.
+type Lease struct {
+	Holder string
+	Epoch  int64     // grows with every claim of the item
+	Until  time.Time // as of the claim; Renew does not change the copy
+}
+
+// Item is one piece of work. To enqueue one, fill in ID or leave it to be
+// computed, SourceInstanceID, Kind, Payload, and BodyHash or leave it to be the
+// hash of the payload. The rest is filled in by the queue.
+type Item struct {
+	ID               string
+	SourceInstanceID string
+	Kind             Kind
+	Payload          jsontext.Value
+	BodyHash         string
+	Attempts         int    // failures so far
+	LastError        string // a code
+	CreatedAt        time.Time
+	Lease            Lease
+	// Seq is the place in the queue: later items have larger ones, and an item
+	// keeps its own for good.
+	Seq int64
+}
+
+var (
+	// ErrConflict says that an id was enqueued before with another content, kind or source.
+	ErrConflict = errors.New("the id is taken by another item")
+	// ErrLeaseLost says that the item is not, or no longer, leased to the caller.
+	ErrLeaseLost = errors.New("the lease on the item is lost")
+)
+
+const itemColumns = `seq, id, source_instance_id, kind, payload_json, body_hash, attempt_count, last_error, created_at,
+	lease_holder, lease_epoch, lease_until`
+
+func scanItem(rows *sql.Rows) (i Item, err error) {
+	var created, until int64
+	err = rows.Scan(&i.Seq, &i.ID, &i.SourceInstanceID, &i.Kind, (*[]byte)(&i.Payload), &i.BodyHash, &i.Attempts, &i.LastError,
+		&created, &i.Lease.Holder, &i.Lease.Epoch, &until)
+	i.CreatedAt, i.Lease.Until = moment(created), moment(until)
+	return i, err
+}
+
+const longestCause = 64
+
+// code is a cause as it is kept. A text that is no short code may carry
+// something that was collected, so it is not kept.
+func code(cause string) string {
+	rest := strings.Trim(cause, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:")
+	if cause == "" || len(cause) > longestCause || rest != "" {
+		return "unspecified"
+	}
+	return cause
+}

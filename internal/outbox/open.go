@@ -1,0 +1,169 @@
+// Package outbox is the device's durable queue: what a collector gathered and
+// the server has not yet acknowledged.
+//
+// An item is ready, leased, succeeded or a dead letter. Enqueue is durable when
+// it returns. Everything after that is fenced by a lease: only the holder of
+// the current lease may say what became of an item, so that several processes
+// may work on one file. A checkpoint is handed out only when everything that
+// stands before it was acknowledged.
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+//go:embed schema.sql
+var schema string
+
+// schemaVersion is the user_version of the file.
+const schemaVersion = 3
+
+// ErrNotFound says that there is no outbox at the path.
+var ErrNotFound = errors.New("there is no outbox at this path")
+
+// ErrForeign says that the file is no outbox, or one of another version.
+var ErrForeign = errors.New("the file is no outbox of this version")
+
+// Outbox is an open queue. Its methods may be called from several goroutines.
+type Outbox struct{ db *sql.DB }
+
+// Open opens the outbox at path. It makes the file, readable by its owner
+// alone, and its folder when they are missing.
+func Open(ctx context.Context, path string) (*Outbox, error) {
+	if err := create(path); err != nil {
+		return nil, fmt.Errorf("open outbox: %w", err)
+	}
+	return open(ctx, path, (*Outbox).establish)
+}
+
+// OpenExisting opens the outbox at path and makes nothing: a missing file is
+// ErrNotFound. Opening, reading and closing leave the file's content as it is.
+func OpenExisting(ctx context.Context, path string) (*Outbox, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, ErrNotFound
+	case err != nil:
+		return nil, fmt.Errorf("open outbox: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("open outbox: %w", ErrForeign)
+	}
+	return open(ctx, path, (*Outbox).verify)
+}
+
+func open(ctx context.Context, path string, check func(*Outbox, context.Context) error) (*Outbox, error) {
+	db, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		return nil, fmt.Errorf("open outbox: %w", err)
+	}
+	db.SetMaxOpenConns(1)
+	o := &Outbox{db}
+	if err := patiently(ctx, func() error { return check(o, ctx) }); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open outbox: %w", err)
+	}
+	return o, nil
+}
+
+// Close releases the file.
+func (o *Outbox) Close() error { return o.db.Close() }
+
+// create makes the folder and the file. SQLite gives the files beside it the same mode.
+func create(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return ErrForeign
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes the file's name as durable as its content will be.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Sync()
+}
+
+// dsn names the file and the settings of a connection. A transaction takes the
+// write lock at its start, a commit is on the disk when it returns, and what is
+// deleted is overwritten: payloads are somebody's data.
+func dsn(path string) string {
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(" + strconv.FormatInt(pollTime.Milliseconds(), 10) + ")",
+		"synchronous(FULL)", "secure_delete(1)",
+	}}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+// establish makes the tables in an empty file.
+func (o *Outbox) establish(ctx context.Context) error {
+	version, tables, err := identify(ctx, o.db)
+	if err != nil || version == schemaVersion {
+		return err
+	}
+	if version != 0 || tables > 0 {
+		return ErrForeign
+	}
+	// The mode cannot change inside a transaction; changing it twice does no harm.
+	if _, err := o.db.ExecContext(ctx, `PRAGMA journal_mode = WAL`); err != nil {
+		return err
+	}
+	tx, err := o.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // does nothing after Commit
+	// Another process may have been faster.
+	if version, _, err = identify(ctx, tx); err != nil || version == schemaVersion {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, schema+fmt.Sprintf(`PRAGMA user_version = %d;`, schemaVersion)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// verify refuses what is no outbox. A file without content is none: its maker
+// was ended before anything was kept.
+func (o *Outbox) verify(ctx context.Context) error {
+	version, tables, err := identify(ctx, o.db)
+	switch {
+	case err != nil || version == schemaVersion:
+		return err
+	case version == 0 && tables == 0:
+		return ErrNotFound
+	default:
+		return ErrForeign
+	}
+}
+
+func identify(ctx context.Context, q interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}) (version, tables int, err error) {
+	err = q.QueryRowContext(ctx, `SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version`).Scan(&version, &tables)
+	return version, tables, err
+}
