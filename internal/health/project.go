@@ -81,7 +81,7 @@ const maxSupporting = 6
 
 // supporting lists the dominant condition and then those that are not simply good.
 func supporting(s *Snapshot) []string {
-	ids := make([]string, 0, maxSupporting)
+	ids := make([]string, 0, 1) // mostly there is nothing beside the dominant one
 	if s.DominantID != "" {
 		ids = append(ids, string(s.DominantID))
 	}

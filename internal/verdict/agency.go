@@ -56,7 +56,7 @@ func (r *reading) mendable() bool {
 	case health.Degraded:
 		return !r.active && (r.stale() || failing(s, health.CollectionSucceeded) != nil)
 	case health.Blocked:
-		return r.stale() || failing(s, health.CollectionSucceeded) != nil || failing(s, health.RetryPolicyClear) != nil
+		return r.stale() || failing(s, health.CollectionSucceeded) != nil || r.delayed
 	default:
 		return false
 	}

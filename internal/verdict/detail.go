@@ -51,7 +51,7 @@ func detail(r *reading, actions []RequiredAction, capped bool) Detail {
 // cooldown is a pause after trouble. The next turn of a schedule is none: there
 // is nothing to keep from the owner.
 func cooldown(r *reading) (field, why string) {
-	pausing := r.state() == health.CoolingOff || r.underPressure() || failing(&r.in.Snapshot, health.RetryPolicyClear) != nil
+	pausing := r.state() == health.CoolingOff || r.underPressure() || r.delayed
 	switch {
 	case !pausing:
 		return "", ""

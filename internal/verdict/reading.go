@@ -1,6 +1,10 @@
 package verdict
 
-import "pdpp/internal/health"
+import (
+	"cmp"
+
+	"pdpp/internal/health"
+)
 
 // reading is the input as the rules ask about it. It is made once per verdict.
 type reading struct {
@@ -14,6 +18,7 @@ type reading struct {
 	credential *health.Condition // CredentialsValid, when it currently fails
 	runtime    *health.Condition // what the installation lacks, when it lacks something
 	unreliable bool              // evidence could not be read
+	delayed    bool              // the scheduler waits, or gave up
 	manualOnly bool
 	syncing    bool
 	active     bool // a schedule runs the connection
@@ -25,16 +30,11 @@ type reading struct {
 func read(in Input) *reading {
 	r := &reading{in: in}
 	s := &r.in.Snapshot
-	r.credential = failing(s, health.CredentialsValid)
 	r.manualOnly = in.Refresh.ManualOnly()
 	r.syncing = s.Badges.Syncing
 	r.stalled = s.Axes.Outbox == health.OutboxStalled
-	r.runtime = failing(s, health.RuntimeAvailable)
-	if r.runtime == nil {
-		r.runtime = failing(s, health.RemoteSurfaceAvailable)
-	}
-	r.unreliable = failing(s, health.ProjectionReliable) != nil ||
-		s.State == health.Unknown && len(s.UnknownReasons) > 0
+	r.unreliable = s.State == health.Unknown && len(s.UnknownReasons) > 0
+	r.readConditions()
 	if in.Schedule != nil {
 		r.active = in.Schedule.Mode == health.ScheduleActive
 		r.paused = in.Schedule.Mode == health.SchedulePaused
@@ -43,6 +43,30 @@ func read(in Input) *reading {
 	r.asked = waiting(s.Axes.Attention) || knownDisposition(s.Disposition) == health.DispositionAwaitingOwner ||
 		r.anyRequired(health.DispositionAwaitingOwner)
 	return r
+}
+
+// readConditions finds what currently fails, in one pass: mostly nothing does.
+func (r *reading) readConditions() {
+	var surface *health.Condition
+	for i := range r.in.Snapshot.Conditions {
+		c := &r.in.Snapshot.Conditions[i]
+		if !c.Fails() {
+			continue
+		}
+		switch c.Type {
+		case health.CredentialsValid:
+			r.credential = cmp.Or(r.credential, c)
+		case health.RuntimeAvailable:
+			r.runtime = cmp.Or(r.runtime, c)
+		case health.RemoteSurfaceAvailable:
+			surface = cmp.Or(surface, c)
+		case health.ProjectionReliable:
+			r.unreliable = true
+		case health.RetryPolicyClear:
+			r.delayed = true
+		}
+	}
+	r.runtime = cmp.Or(r.runtime, surface)
 }
 
 // readStreams derives what becomes of each stream, and lets the required ones

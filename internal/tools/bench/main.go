@@ -80,8 +80,8 @@ func benchMain(ctx context.Context, args []string) error {
 		name string
 		run  func(context.Context, config, string, *report) error
 	}{
-		{"decoder", measureDecoder}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"memory", measureMemory}, {"verdict", measureVerdict}, {"governor", measureGovernor}, {"nginx", measureNginx},
+		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
+		{"memory", measureMemory}, {"governor", measureGovernor}, {"nginx", measureNginx},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {
