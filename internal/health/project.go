@@ -81,18 +81,28 @@ const maxSupporting = 6
 
 // supporting lists the dominant condition and then those that are not simply good.
 func supporting(s *Snapshot) []string {
-	ids := make([]string, 0, 1) // mostly there is nothing beside the dominant one
+	notable := 1
+	for i := range s.Conditions {
+		if !s.Conditions[i].plain() {
+			notable++
+		}
+	}
+	ids := make([]string, 0, min(notable, maxSupporting))
 	if s.DominantID != "" {
 		ids = append(ids, string(s.DominantID))
 	}
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
-		plain := c.Status == NotApplicable || c.Status == True && c.Severity == Info
-		if len(ids) < maxSupporting && !plain && !slices.Contains(ids, c.ID) {
+		if len(ids) < maxSupporting && !c.plain() && !slices.Contains(ids, c.ID) {
 			ids = append(ids, c.ID)
 		}
 	}
 	return ids
+}
+
+// plain reports whether there is nothing to say about the condition.
+func (c *Condition) plain() bool {
+	return c.Status == NotApplicable || c.Status == True && c.Severity == Info
 }
 
 // nextAttempt is when collection goes on by itself, by the same policy that
