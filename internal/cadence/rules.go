@@ -117,6 +117,12 @@ func (s *situation) asked() bool {
 	return slices.ContainsFunc(s.Attention, func(a evidence.Attention) bool { return a.Lifecycle.Waiting() && !s.over(a.ExpiresAt) })
 }
 
+// credentialRefused reports whether a run would only repeat a refusal.
+func (s *situation) credentialRefused() bool {
+	_, refused := s.CredentialRefusal(s.now)
+	return refused
+}
+
 // over reports whether the moment has come; one that is not known never does.
 func (s *situation) over(t *time.Time) bool { return t != nil && !t.After(s.now) }
 

@@ -9,41 +9,27 @@ import (
 	"pdpp/protocol"
 )
 
-// credentialsValid weighs, newest first, what says no: the store's own record of
-// a rejection, a failed look, and a run that failed over its credential. None of
-// them counts once a run has succeeded since, or the credential was replaced.
+// credentialsValid is false while something says no, and true once a look or a
+// run has shown that the source accepts the credential that is stored now.
 func (r *reading) credentialsValid() finding {
-	if c := r.Credential; c != nil {
-		switch {
-		case c.Status == evidence.CredentialRevoked:
-			return credentialRequired.at(&c.CapturedAt)
-		case c.Status == evidence.CredentialRejected:
-			// A rejection of unknown time cannot be called older than a success.
-			if c.RejectedAt == nil || !r.succeededSince(*c.RejectedAt) {
-				return credentialRejected.at(c.RejectedAt).redactedIf(c.Reason)
-			}
+	if refusal, refused := r.CredentialRefusal(r.now); refused {
+		row := credentialRejected
+		if refusal.Fault == evidence.CredentialMissing {
+			row = credentialRequired
 		}
-	}
-	look := r.newest(evidence.ProbeCredentials)
-	if look != nil && r.replacedSince(look.At) {
-		look = nil
-	}
-	if look != nil && look.Status == evidence.ProbeFailed && !r.succeededSince(look.At) {
-		return credentialRejected.at(&look.At).until(look.ExpiresAt).redactedIf(look.Reason)
-	}
-	accepted := look != nil && look.Status == evidence.ProbeOK
-	if run := r.failed(); run != nil && run.Failure != nil && !r.replacedSince(run.EndedAt) && !(accepted && look.At.After(run.EndedAt)) {
-		if row := credentialFailure(run.Failure); row != nil {
-			return row.at(&run.EndedAt).redactedIf(run.Failure.Code).redactedIf(run.Failure.Message)
+		f := row.at(refusal.At).until(refusal.Until)
+		for _, text := range refusal.Texts {
+			f = f.redactedIf(text)
 		}
+		return f
 	}
 	if at := r.refusedPart(); at != nil {
 		return credentialTooNarrow.at(at)
 	}
-	if accepted {
+	if look := r.CredentialLook(r.now); look != nil && look.Status == evidence.ProbeOK {
 		return credentialsAccepted.at(&look.At).until(look.ExpiresAt)
 	}
-	if r.LastRun != nil && r.LastRun.Status == evidence.RunSucceeded && !r.replacedSince(r.LastRun.EndedAt) {
+	if r.LastRun != nil && r.LastRun.Status == evidence.RunSucceeded && !r.CredentialReplacedSince(r.LastRun.EndedAt) {
 		return credentialsAccepted.at(&r.LastRun.EndedAt)
 	}
 	return credentialsNotProbed.at(nil)
@@ -54,7 +40,7 @@ func (r *reading) credentialsValid() finding {
 func (r *reading) refusedPart() *time.Time {
 	for i := range r.Streams {
 		s := &r.Streams[i]
-		if f := s.Fact; s.Required && f != nil && f.Skip != nil && f.Skip.Action == protocol.RefreshCredentials && !r.replacedSince(f.At) {
+		if f := s.Fact; s.Required && f != nil && f.Skip != nil && f.Skip.Action == protocol.RefreshCredentials && !r.CredentialReplacedSince(f.At) {
 			return &f.At
 		}
 	}
@@ -67,23 +53,6 @@ func (f finding) redactedIf(text string) finding {
 	_, redacted := safeReason(text, "")
 	f.redacted = f.redacted || redacted
 	return f
-}
-
-func (r *reading) replacedSince(t time.Time) bool {
-	return r.Credential != nil && r.Credential.CapturedAt.After(t)
-}
-
-// credentialFailure is the row of a run that failed over its credential; nil for
-// any other failure.
-func credentialFailure(f *evidence.Failure) *Kind {
-	switch f.CredentialFault() {
-	case evidence.CredentialMissing:
-		return credentialRequired
-	case evidence.CredentialRefused:
-		return credentialRejected
-	default:
-		return nil
-	}
 }
 
 // credentialContinuity tells whether a run has worked with the credential that
@@ -152,7 +121,7 @@ func (r *reading) missingNeed() (*evidence.Probe, *Kind) {
 		if p.Dimension != evidence.ProbeRuntime && p.Dimension != evidence.ProbeTool {
 			continue
 		}
-		if p.Status != evidence.ProbeFailed || expired(p.ExpiresAt, r.now) || r.succeededSince(p.At) || r.lookedAgain(p) {
+		if p.Status != evidence.ProbeFailed || expired(p.ExpiresAt, r.now) || r.SucceededSince(p.At) || r.lookedAgain(p) {
 			continue
 		}
 		if found == nil || p.At.After(found.At) {

@@ -104,11 +104,6 @@ func (r *reading) failed() *evidence.Run {
 	return r.LastRun
 }
 
-// succeededSince reports whether a run succeeded at or after the moment.
-func (r *reading) succeededSince(t time.Time) bool {
-	return r.LastSuccessAt != nil && !r.LastSuccessAt.Before(t)
-}
-
 // deviceVerdict reports whether the devices' evidence stands for a successful
 // collection: drained, complete by their own account, fresh, and no run has a
 // say of its own.
