@@ -84,7 +84,7 @@ var rules = []rule{
 // Decide tells whether a scheduled run of the connection may start now. It
 // changes nothing in the evidence.
 func Decide(e *evidence.Evidence, now time.Time) Decision {
-	s := read(e, now)
+	s := read(e.AsOf(now), now)
 	r := s.decide()
 	d := Decision{Due: r.Why == Due, RecoveryOnly: r.recovery, Why: r.Why}
 	if r.at != nil {

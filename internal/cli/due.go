@@ -63,7 +63,7 @@ func (a *app) runDue(ctx context.Context, verbose bool) (err error) {
 			err = fmt.Errorf("close the database: %w", closeErr)
 		}
 	}()
-	all, err := scheduleFacts(ctx, d.store, a.env.Now())
+	all, err := scheduleFacts(ctx, d.store)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (d *dueRun) consider(ctx context.Context, e *evidence.Evidence) error {
 // replaced by one that declares another policy than was recorded.
 func (d *dueRun) lookAgain(ctx context.Context, id string, found catalog.Connector) (*evidence.Evidence, scheduleRow, error) {
 	now := d.env.Now()
-	e, err := scheduleFactsOf(ctx, d.store, id, now)
+	e, err := scheduleFactsOf(ctx, d.store, id)
 	if err != nil {
 		return nil, scheduleRow{}, err
 	}

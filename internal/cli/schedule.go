@@ -58,7 +58,7 @@ func (a *app) scheduleListCommand(use, short string) *cobra.Command {
 		Use: use, Short: short, Args: noArgs,
 		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
 			now := a.env.Now()
-			all, err := scheduleFacts(ctx, st, now)
+			all, err := scheduleFacts(ctx, st)
 			if err != nil {
 				return err
 			}
@@ -150,7 +150,7 @@ func findSchedule(ctx context.Context, st store.Store, name string) (store.Conne
 // tellSchedule says what holds after a change.
 func (a *app) tellSchedule(ctx context.Context, st store.Store, id string) error {
 	now := a.env.Now()
-	e, err := scheduleFactsOf(ctx, st, id, now)
+	e, err := scheduleFactsOf(ctx, st, id)
 	if err != nil {
 		return err
 	}

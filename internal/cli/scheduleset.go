@@ -58,7 +58,7 @@ func (a *app) setSchedule(ctx context.Context, st store.Store, name string, f rh
 		return err
 	}
 	now := a.env.Now()
-	e, err := scheduleFactsOf(ctx, st, conn.ID, now)
+	e, err := scheduleFactsOf(ctx, st, conn.ID)
 	if err != nil {
 		return err
 	}

@@ -117,3 +117,29 @@ func TestLocalDevice(t *testing.T) {
 		t.Error("devices are misread")
 	}
 }
+
+// A run whose lease ran out is over, with its questions; the evidence that was
+// given stays as it is.
+func TestDeadRunIsOver(t *testing.T) {
+	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	until := now
+	e := &Evidence{Active: &ActiveRun{ID: "run_2", StartedAt: now.Add(-time.Hour), LeaseUntil: &until},
+		Attention: []Attention{{ID: "a", RunID: "run_2"}, {ID: "b", RunID: "run_1"}}}
+	got := e.AsOf(now)
+	if got.Active != nil || got.LastRun == nil || got.LastRun.Status != RunAbandoned || !got.LastRun.EndedAt.Equal(until) {
+		t.Errorf("active %+v, last run %+v", got.Active, got.LastRun)
+	}
+	if len(got.Attention) != 1 || got.Attention[0].ID != "b" {
+		t.Errorf("attention %+v", got.Attention)
+	}
+	if e.Active == nil || e.LastRun != nil || len(e.Attention) != 2 || e.Attention[0].ID != "a" {
+		t.Errorf("the evidence was changed: %+v", e)
+	}
+	if same := e.AsOf(now.Add(-time.Second)); same != e {
+		t.Error("a run under its lease is over")
+	}
+	e.Active.LeaseUntil = nil
+	if e.AsOf(now) != e {
+		t.Error("a run of which no lease is known is over")
+	}
+}

@@ -25,6 +25,25 @@ var RunStatuses = []RunStatus{RunSucceeded, RunFailed, RunCancelled, RunAbandone
 type ActiveRun struct {
 	ID        string    `json:"run_id"`
 	StartedAt time.Time `json:"started_at"`
+	// LeaseUntil is when its process is taken for dead unless it renews; nil when
+	// that is not known.
+	LeaseUntil *time.Time `json:"lease_expires_at"`
+}
+
+// AsOf is the evidence with a run whose process died taken for what it is: over,
+// since its lease ran out. The next run records it so; until then only the clock
+// tells. Its questions have nobody left to be answered to. Without such a run it
+// is the evidence itself, which is never changed.
+func (e *Evidence) AsOf(now time.Time) *Evidence {
+	dead := e.Active
+	if dead == nil || dead.LeaseUntil == nil || dead.LeaseUntil.After(now) {
+		return e
+	}
+	out := *e
+	out.Active = nil
+	out.LastRun = &Run{ID: dead.ID, Status: RunAbandoned, StartedAt: dead.StartedAt, EndedAt: *dead.LeaseUntil}
+	out.Attention = slices.DeleteFunc(slices.Clone(e.Attention), func(q Attention) bool { return q.RunID == dead.ID })
+	return &out
 }
 
 // Run is a run that ended.

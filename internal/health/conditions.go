@@ -8,7 +8,7 @@ import (
 
 // Conditions gives one condition of every type.
 func Conditions(e *evidence.Evidence, now time.Time) []Condition {
-	r := read(e, now)
+	r := read(e.AsOf(now), now)
 	return r.conditions()
 }
 

@@ -12,6 +12,7 @@ import (
 // what a verdict needs besides. It changes nothing in the evidence, and what it
 // returns may share memory with it.
 func Project(e *evidence.Evidence, now time.Time) Assessment {
+	e = e.AsOf(now)
 	r := read(e, now)
 	conditions := r.conditions()
 	b := newBoard(conditions, &r)
@@ -43,6 +44,7 @@ func Project(e *evidence.Evidence, now time.Time) Assessment {
 // DecidedBy names the rule that gave the snapshot its headline, and when that
 // rule applies.
 func DecidedBy(e *evidence.Evidence, now time.Time) (name, when string) {
+	e = e.AsOf(now)
 	r := read(e, now)
 	b := newBoard(r.conditions(), &r)
 	rule, _ := b.decide()

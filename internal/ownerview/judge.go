@@ -59,6 +59,7 @@ type Schedule struct {
 // false when the runtime that serves all connections is itself the fault. The
 // result shares memory with the evidence, so both are to be read and not written.
 func Judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Connection {
+	e = e.AsOf(now)
 	a := health.Project(e, now)
 	c := Connection{
 		ID: e.Connection.ID, ConnectorID: e.Connection.ConnectorID, DisplayName: e.Connection.DisplayName,

@@ -63,6 +63,7 @@ func (v *View) Why(ctx context.Context, id string) (Explanation, error) {
 
 // Explain gives the chain behind a judgement of the evidence.
 func Explain(e *evidence.Evidence, c *Connection) []Step {
+	e = e.AsOf(c.ObservedAt)
 	conditions := restsOn(&c.Health)
 	steps := evidenceSteps(e, conditions, c.ObservedAt)
 	for _, k := range conditions {

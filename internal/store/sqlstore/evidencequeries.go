@@ -87,7 +87,7 @@ func endedRunsQuery(in *within) string {
 }
 
 func activeRunsQuery(in *within) string {
-	return `SELECT l.connection_id, l.run_id, r.started_at FROM run_leases l JOIN run_history r ON r.run_no = l.run_no
+	return `SELECT l.connection_id, l.run_id, r.started_at, coalesce(l.expires_at, '') FROM run_leases l JOIN run_history r ON r.run_no = l.run_no
 		WHERE l.run_id IS NOT NULL AND ` + in.page("l.connection_id")
 }
 

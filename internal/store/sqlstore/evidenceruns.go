@@ -116,8 +116,8 @@ func (r *endedRun) pace(run *evidence.Run) (rate *evidence.Rate, readable bool) 
 // activeRuns takes every run that a lease names: whether the lease has expired
 // is for those to say who have a clock.
 func (p *page) activeRuns(rows *sql.Rows) error {
-	var id, run, started string
-	into := []any{&id, &run, &started}
+	var id, run, started, until string
+	into := []any{&id, &run, &started, &until}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (p *page) activeRuns(rows *sql.Rows) error {
 			continue
 		}
 		var times stamps
-		active := &evidence.ActiveRun{ID: run, StartedAt: times.at(started)}
+		active := &evidence.ActiveRun{ID: run, StartedAt: times.at(started), LeaseUntil: times.maybe(until)}
 		if times.bad {
 			lose(e, evidence.FamilyRuns)
 			continue

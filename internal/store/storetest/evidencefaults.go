@@ -82,7 +82,7 @@ func testEvidenceSnapshot(t *testing.T, d Damaged) {
 		}
 	}
 	e := evidenceOf(t, s, "c")
-	same(t, e.Active, &evidence.ActiveRun{ID: "r1", StartedAt: Now})
+	same(t, e.Active, &evidence.ActiveRun{ID: "r1", StartedAt: Now, LeaseUntil: ptr(Now.Add(ttl))})
 	same(t, e.Records, &evidence.Records{})
 	same(t, len(e.Gaps.Groups), 0)
 	same(t, e.LastRun, nil)

@@ -18,7 +18,7 @@ func testEvidenceRuns(t *testing.T, s store.Store) {
 	run := func(id string, o store.RunOutcome, at time.Time) evidence.Evidence {
 		t.Helper()
 		l := start(t, s, "c", id, at)
-		same(t, evidenceOf(t, s, "c").Active, &evidence.ActiveRun{ID: id, StartedAt: at})
+		same(t, evidenceOf(t, s, "c").Active, &evidence.ActiveRun{ID: id, StartedAt: at, LeaseUntil: &l.ExpiresAt})
 		o.Event = store.Event{Type: "run.ended"}
 		ok(t, s.FinishRun(ctx, l, o, at.Add(time.Second)))
 		e := evidenceOf(t, s, "c")

@@ -1,0 +1,66 @@
+package evidence
+
+import "time"
+
+// Refusal is the word that the credential does not work.
+type Refusal struct {
+	Fault CredentialFault
+	At    *time.Time // nil when nobody knows since when
+	Until *time.Time // when the word stops counting; nil for never
+	// Texts are what came with it. They may carry a secret and are not for show.
+	Texts []string
+}
+
+// SucceededSince reports whether a run succeeded at or after the moment.
+func (e *Evidence) SucceededSince(t time.Time) bool {
+	return e.LastSuccessAt != nil && !e.LastSuccessAt.Before(t)
+}
+
+// CredentialReplacedSince reports whether the stored credential is newer than the moment.
+func (e *Evidence) CredentialReplacedSince(t time.Time) bool {
+	return e.Credential != nil && e.Credential.CapturedAt.After(t)
+}
+
+// CredentialLook is the newest look at the credential that still counts; nil
+// when there is none.
+func (e *Evidence) CredentialLook(now time.Time) *Probe {
+	var found *Probe
+	for i := range e.Probes {
+		p := &e.Probes[i]
+		over := p.ExpiresAt != nil && !p.ExpiresAt.After(now)
+		if p.Dimension == ProbeCredentials && !over && (found == nil || p.At.After(found.At)) {
+			found = p
+		}
+	}
+	if found != nil && e.CredentialReplacedSince(found.At) {
+		return nil
+	}
+	return found
+}
+
+// CredentialRefusal weighs what says no: the store's own record, a look that
+// failed, and the newest run. A success since, or a new credential, ends each
+// of them; a rejection of unknown time cannot be called older than a success.
+func (e *Evidence) CredentialRefusal(now time.Time) (Refusal, bool) {
+	if c := e.Credential; c != nil {
+		switch {
+		case c.Status == CredentialRevoked:
+			return Refusal{Fault: CredentialMissing, At: &c.CapturedAt}, true
+		case c.Status == CredentialRejected && (c.RejectedAt == nil || !e.SucceededSince(*c.RejectedAt)):
+			return Refusal{Fault: CredentialRefused, At: c.RejectedAt, Texts: []string{c.Reason}}, true
+		}
+	}
+	look := e.CredentialLook(now)
+	if look != nil && look.Status == ProbeFailed && !e.SucceededSince(look.At) {
+		return Refusal{Fault: CredentialRefused, At: &look.At, Until: look.ExpiresAt, Texts: []string{look.Reason}}, true
+	}
+	run := e.LastRun
+	if run == nil || run.Status == RunSucceeded || run.Failure == nil || e.CredentialReplacedSince(run.EndedAt) {
+		return Refusal{}, false
+	}
+	fault := run.Failure.CredentialFault()
+	if fault == "" || look != nil && look.Status == ProbeOK && look.At.After(run.EndedAt) {
+		return Refusal{}, false
+	}
+	return Refusal{Fault: fault, At: &run.EndedAt, Texts: []string{run.Failure.Code, run.Failure.Message}}, true
+}
