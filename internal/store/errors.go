@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -12,11 +13,24 @@ var (
 	ErrLeaseLost = errors.New("the run no longer holds its connection")
 	// ErrRunActive matches an *ActiveRunError.
 	ErrRunActive = errors.New("run_already_active")
+	// ErrStale means that what is to be saved was changed by somebody else since it was read.
+	ErrStale = errors.New("changed meanwhile")
 	// ErrGapLease means that a gap is not leased to this run under this token.
 	ErrGapLease = errors.New("gap is not leased to this run")
 	// ErrUnknownStream means a write for a stream that the run did not declare.
 	ErrUnknownStream = errors.New("stream was not declared by the run")
+	// ErrNoClock means that the database lives by the clock of whoever opens it.
+	ErrNoClock = errors.New("the database has no clock of its own")
 )
+
+var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrStale, ErrGapLease, ErrUnknownStream, ErrNoClock}
+
+// IsAnswer reports whether err is an answer of the store, one of the errors
+// above: it would be the same at a second try. Everything else is trouble with
+// the storage, which may pass.
+func IsAnswer(err error) bool {
+	return slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) })
+}
 
 // ActiveRunError tells which run holds the connection.
 type ActiveRunError struct {

@@ -32,3 +32,16 @@ func TestFaultNextSteps(t *testing.T) {
 		}
 	}
 }
+
+func TestAnswers(t *testing.T) {
+	for _, err := range append(answers, &ActiveRunError{RunID: "r"}) {
+		if !IsAnswer(fmt.Errorf("start: %w", err)) {
+			t.Errorf("%v is no answer", err)
+		}
+	}
+	for _, err := range []error{nil, io.EOF, &FaultError{Fault: FaultLocked, Err: io.EOF}} {
+		if IsAnswer(err) {
+			t.Errorf("%v is an answer", err)
+		}
+	}
+}

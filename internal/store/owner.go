@@ -43,13 +43,22 @@ type Connection struct {
 	UpdatedAt          time.Time        `json:"updated_at"`
 }
 
-// Interactions are questions to the owner. Answers are never stored.
+// Interactions are questions to the owner. No answer is stored that anybody but
+// the run that asked can read, and that one only until the question is closed.
 type Interactions interface {
 	OpenInteraction(ctx context.Context, l Lease, i Interaction, now time.Time) error
-	// CloseInteraction records how it ended. ErrNotFound when it is not open.
+	// CloseInteraction records how it ended, and forgets key and sealed answer.
+	// ErrNotFound when it is not open.
 	CloseInteraction(ctx context.Context, l Lease, requestID string, status protocol.ResponseStatus, now time.Time) error
 	// OpenInteractions lists what waits for the owner; an empty id means every connection.
 	OpenInteractions(ctx context.Context, connectionID string) ([]Interaction, error)
+
+	// AnswerInteraction leaves an answer, sealed to the question's key, for the
+	// run that asked. ErrNotFound when the question is not open, has no key or its
+	// run's lease ran out; ErrExists when it has an answer already.
+	AnswerInteraction(ctx context.Context, runID, requestID string, sealed []byte, now time.Time) error
+	// SealedAnswer gives the answer that waits; ErrNotFound when none does.
+	SealedAnswer(ctx context.Context, runID, requestID string) ([]byte, error)
 }
 
 // Interaction is one question and, once closed, how it ended.
@@ -61,10 +70,14 @@ type Interaction struct {
 	Message      string                   `json:"message"`
 	Schema       jsontext.Value           `json:"schema,omitzero"`
 	Stream       string                   `json:"stream,omitzero"`
-	OpenedAt     time.Time                `json:"opened_at"`
-	ExpiresAt    *time.Time               `json:"expires_at"`
-	ClosedAt     *time.Time               `json:"closed_at"`
-	Status       protocol.ResponseStatus  `json:"status,omitzero"`
+	// Key is what an answer is sealed to; empty when the question can be answered
+	// only where it was asked.
+	Key []byte `json:"-"`
+
+	OpenedAt  time.Time               `json:"opened_at"`
+	ExpiresAt *time.Time              `json:"expires_at"`
+	ClosedAt  *time.Time              `json:"closed_at"`
+	Status    protocol.ResponseStatus `json:"status,omitzero"`
 }
 
 // Schedules say when a connection collects by itself.
@@ -99,8 +112,10 @@ type Backoff struct {
 type Credentials interface {
 	PutCredential(ctx context.Context, c Credential) error
 	Credential(ctx context.Context, connectionID string) (Credential, error)
-	// RejectCredential records that the provider refused it.
-	RejectCredential(ctx context.Context, connectionID, reason string, now time.Time) error
+	// RejectCredential records that the provider refused the credential that was
+	// captured before a moment. ErrNotFound when there is none such: it was taken
+	// away, replaced or revoked meanwhile, and what is there now stays as it is.
+	RejectCredential(ctx context.Context, connectionID, reason string, capturedBefore, now time.Time) error
 	DeleteCredential(ctx context.Context, connectionID string) error
 }
 

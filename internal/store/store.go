@@ -7,7 +7,7 @@
 // generation: once another run has taken the connection over, the old run's
 // writes fail with ErrLeaseLost and change nothing (invariant 1).
 //
-// Times are passed in by the caller; a store reads no clock.
+// Times are passed in by the caller; a store reads no clock but to tell it.
 package store
 
 import (
@@ -31,9 +31,14 @@ type Store interface {
 	Credentials
 	Devices
 	EvidenceReader
+	Work
+	Attentions
+	PushTargets
 
 	// Check reads and writes enough to say whether the store is usable.
 	Check(ctx context.Context) error
+	// Clock gives the time by the database's own clock; ErrNoClock when it has none.
+	Clock(ctx context.Context) (time.Time, error)
 	Close() error
 }
 

@@ -67,3 +67,9 @@ func BenchmarkRawUpsert(b *testing.B) {
 	}
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
 }
+
+func BenchmarkLooks(b *testing.B) { storetest.BenchmarkLooks(b, fresh(b).(storetest.Writable)) }
+
+func BenchmarkIdleLooks(b *testing.B) { storetest.BenchmarkIdleLooks(b, fresh(b).(storetest.Writable)) }
+
+func BenchmarkSignals(b *testing.B) { storetest.BenchmarkSignals(b, fresh(b).(storetest.Writable)) }

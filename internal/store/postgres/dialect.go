@@ -32,9 +32,12 @@ func (d *dialect) Begin(ctx context.Context, writer *sql.DB) (*sql.Tx, error) {
 	return writer.BeginTx(ctx, nil)
 }
 
-func (d *dialect) ForUpdate() string { return " FOR UPDATE" }
+// ForUpdate lets others refer to the rows meanwhile: no key is ever changed.
+func (d *dialect) ForUpdate() string { return " FOR NO KEY UPDATE" }
 
 func (d *dialect) Snapshot() sql.IsolationLevel { return sql.LevelRepeatableRead }
+
+func (d *dialect) Clock() string { return `SELECT clock_timestamp()` }
 
 // upsertQuery writes records and counts those that changed and those of them that are new.
 const upsertQuery = `WITH wrote AS (INSERT INTO records (stream_id, run_no, changed_at, seq, version, record_key, data, emitted_at, semantic_time)
@@ -77,5 +80,8 @@ func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batc
 }
 
 func (d *dialect) Among(column string) string { return column + ` = ANY (CAST(? AS text[]))` }
+
+// Elements names its column value by itself.
+func (d *dialect) Elements() string { return `json_array_elements(CAST(? AS json))` }
 
 func (d *dialect) List(values []string) (any, error) { return values, nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"testing"
+	"time"
 
 	"pdpp/internal/store"
 	"pdpp/internal/store/storetest"
@@ -50,3 +51,25 @@ func TestUpgrade(t *testing.T) {
 }
 
 func newSchema(t *testing.T) string { return storetest.PostgresSchema(t) }
+
+// TestClock: the time is the server's, at the moment of the call.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	url := storetest.PostgresSchema(t)
+	s, side := open(t, url, Options{}), connectFor(t, url)
+	read := func() (now time.Time) {
+		t.Helper()
+		if err := side.QueryRow(t.Context(), `SELECT clock_timestamp()`).Scan(&now); err != nil {
+			t.Fatal(err)
+		}
+		return now
+	}
+	before := read()
+	now, err := s.Clock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := read(); now.Before(before) || now.After(after) || now.Location() != time.UTC {
+		t.Errorf("the store says %v, the server said %v before and %v after", now, before, after)
+	}
+}

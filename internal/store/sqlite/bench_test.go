@@ -81,3 +81,9 @@ func BenchmarkEvidence(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { storetest.BenchmarkEvidence(b, fresh(b).(storetest.Bare), n) })
 	}
 }
+
+func BenchmarkLooks(b *testing.B) { storetest.BenchmarkLooks(b, fresh(b).(storetest.Writable)) }
+
+func BenchmarkIdleLooks(b *testing.B) { storetest.BenchmarkIdleLooks(b, fresh(b).(storetest.Writable)) }
+
+func BenchmarkSignals(b *testing.B) { storetest.BenchmarkSignals(b, fresh(b).(storetest.Writable)) }

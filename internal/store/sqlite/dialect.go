@@ -47,6 +47,9 @@ func (d *dialect) ForUpdate() string { return "" }
 // Snapshot is what every transaction of a WAL database sees anyway.
 func (d *dialect) Snapshot() sql.IsolationLevel { return sql.LevelDefault }
 
+// Clock is empty: SQLite would tell the time of this very process.
+func (d *dialect) Clock() string { return "" }
+
 // upsertQuery writes n records. Parameters 1 to 4 are common to all rows;
 // four more for each row follow.
 func upsertQuery(n int) string {
@@ -137,6 +140,8 @@ func (d *dialect) IndexText(ctx context.Context, tx *sql.Tx, r sqlstore.TextRang
 func (d *dialect) Among(column string) string {
 	return column + ` IN (SELECT value FROM json_each(?))`
 }
+
+func (d *dialect) Elements() string { return `json_each(?)` }
 
 func (d *dialect) List(values []string) (any, error) {
 	list, err := json.Marshal(values)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -58,4 +59,11 @@ func TestUpgrade(t *testing.T) {
 		}
 		return db, err
 	}, openPath)
+}
+
+func TestNoClock(t *testing.T) {
+	t.Parallel()
+	if now, err := openFor(t, newPath(t), Options{}).Clock(t.Context()); !errors.Is(err, store.ErrNoClock) {
+		t.Errorf("the clock says %v, %v", now, err)
+	}
 }

@@ -63,7 +63,7 @@ func (db *DB) CreateConnection(ctx context.Context, c store.Connection) error {
 func (db *DB) UpdateConnection(ctx context.Context, c store.Connection) error {
 	return db.write(ctx, func(tx *tx) error {
 		return one(tx.exec(`UPDATE connections SET display_name = ?, status = ?, source_binding_json = ?,
-			manifest_generation = ?, updated_at = ? WHERE connection_id = ?`,
+			manifest_generation = ?, updated_at = ?, `+touchSet+` WHERE connection_id = ?`,
 			c.DisplayName, c.Status, text(c.Binding), c.ManifestGeneration, stamp(c.UpdatedAt), c.ID))
 	})
 }

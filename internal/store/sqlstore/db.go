@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"pdpp/internal/store"
 )
@@ -58,6 +59,11 @@ func New(ctx context.Context, c Config) (*DB, error) {
 	return db, nil
 }
 
+// Writer is the pool that writes, for the job engine: an embedded database has
+// one writer per process, and two that do not know of each other would wait for
+// each other at random. The store closes it.
+func (db *DB) Writer() *sql.DB { return db.writer }
+
 // Close waits for running statements and closes both pools.
 func (db *DB) Close() error {
 	for _, stmt := range db.hot {
@@ -87,6 +93,17 @@ func (db *DB) Check(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (db *DB) Clock(ctx context.Context) (now time.Time, err error) {
+	query := db.dialect.Clock()
+	if query == "" {
+		return time.Time{}, store.ErrNoClock
+	}
+	if err := db.row(ctx, query).Scan(&now); err != nil {
+		return time.Time{}, fmt.Errorf("read the database's clock: %w", db.dialect.Classify(err))
+	}
+	return now.UTC(), nil
 }
 
 // tx is a write transaction.

@@ -18,6 +18,8 @@ type Dialect interface {
 	ForUpdate() string
 	// Snapshot is the isolation level at which a read transaction sees one moment.
 	Snapshot() sql.IsolationLevel
+	// Clock is a query for the database's own time, or nothing where it has none.
+	Clock() string
 	// Classify turns a driver's error into a fault, ErrExists or ErrNotFound,
 	// and leaves every other error alone.
 	Classify(err error) error
@@ -27,6 +29,9 @@ type Dialect interface {
 	// placeholder, for what List makes of the values; any number of them will do.
 	Among(column string) (condition string)
 	List(values []string) (arg any, err error)
+	// Elements is a table of the elements of a JSON array, with one column named
+	// value. It has one placeholder, for the text of the array.
+	Elements() string
 	// IndexText brings the full-text index up to date for a range of a stream.
 	IndexText(ctx context.Context, tx *sql.Tx, r TextRange) error
 	// Match is a condition on records.id with one placeholder, and its

@@ -136,7 +136,7 @@ func (db *DB) IgnoreGap(ctx context.Context, gapID, why string, now time.Time) (
 // ownerChange changes a gap that still misses something.
 func (db *DB) ownerChange(ctx context.Context, id string, fn func(*gap)) (changed store.Gap, err error) {
 	err = db.write(ctx, func(tx *tx) error {
-		return tx.changeGap(id, func(g *gap) error {
+		err := tx.changeGap(id, func(g *gap) error {
 			if g.Status == protocol.GapRecovered {
 				return store.ErrNotFound
 			}
@@ -144,6 +144,10 @@ func (db *DB) ownerChange(ctx context.Context, id string, fn func(*gap)) (change
 			changed = g.Gap
 			return nil
 		})
+		if err != nil {
+			return err
+		}
+		return tx.touch(changed.ConnectionID)
 	})
 	if err != nil {
 		return store.Gap{}, err

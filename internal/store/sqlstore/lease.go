@@ -115,11 +115,15 @@ func (t *tx) vacate(h held, now time.Time) error {
 	return t.addEvents(&h, []store.Event{{Type: "run.abandoned"}})
 }
 
-// freeLease ends the lease. The row stays, so that generations keep rising.
+// freeLease ends the lease and touches the connection. The row stays, so that
+// generations keep rising.
 func (t *tx) freeLease(connectionID string) error {
 	_, err := t.exec(`UPDATE run_leases SET run_id = NULL, run_no = NULL, holder = '', expires_at = NULL,
 		cancel_requested = 0 WHERE connection_id = ?`, connectionID)
-	return err
+	if err != nil {
+		return err
+	}
+	return t.touch(connectionID)
 }
 
 // settleRun returns what the run still holds: leased gaps become pending again,

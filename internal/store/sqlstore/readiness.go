@@ -15,14 +15,20 @@ func (db *DB) PutBackoff(ctx context.Context, b store.Backoff) error {
 				consecutive_failures = excluded.consecutive_failures, observed_at = excluded.observed_at,
 				next_attempt_at = excluded.next_attempt_at`,
 			b.ConnectionID, b.Class, b.Failures, stamp(b.ObservedAt), stampOrNull(b.NextAttemptAt))
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.touch(b.ConnectionID)
 	})
 }
 
 func (db *DB) ClearBackoff(ctx context.Context, connectionID string) error {
 	return db.write(ctx, func(tx *tx) error {
-		_, err := tx.exec(`DELETE FROM scheduler_backoffs WHERE connection_id = ?`, connectionID)
-		return err
+		ended, err := tx.exec(`DELETE FROM scheduler_backoffs WHERE connection_id = ?`, connectionID)
+		if err != nil || ended == 0 {
+			return err
+		}
+		return tx.touch(connectionID)
 	})
 }
 
@@ -33,14 +39,20 @@ func (db *DB) PutProbe(ctx context.Context, p store.Probe) error {
 			ON CONFLICT (connection_id, dimension, name) DO UPDATE SET status = excluded.status, reason = excluded.reason,
 				observed_at = excluded.observed_at, expires_at = excluded.expires_at`,
 			p.ConnectionID, p.Dimension, p.Name, p.Status, p.Reason, stamp(p.At), stampOrNull(p.ExpiresAt))
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.touch(p.ConnectionID)
 	})
 }
 
 func (db *DB) DeleteProbe(ctx context.Context, connectionID string, dimension evidence.Dimension, name string) error {
 	return db.write(ctx, func(tx *tx) error {
-		return one(tx.exec(`DELETE FROM readiness_probes WHERE connection_id = ? AND dimension = ? AND name = ?`,
-			connectionID, dimension, name))
+		if err := one(tx.exec(`DELETE FROM readiness_probes WHERE connection_id = ? AND dimension = ? AND name = ?`,
+			connectionID, dimension, name)); err != nil {
+			return err
+		}
+		return tx.touch(connectionID)
 	})
 }
 

@@ -49,15 +49,14 @@ func (db *DB) Rewind(ctx context.Context, id store.CursorID, commit int64, now t
 		if err := tx.vacate(h, now); err != nil {
 			return err
 		}
-		if err := tx.freeLease(id.ConnectionID); err != nil {
-			return err
-		}
 		if c, err = db.findCommit(ctx, tx, id, commit); err != nil {
 			return err
 		}
 		c.RunID, c.Cause, c.At = "", store.CauseRewind, storedTime(now)
-		c.Commit, err = tx.commitCursor(id, c, h.now)
-		return err
+		if c.Commit, err = tx.commitCursor(id, c, h.now); err != nil {
+			return err
+		}
+		return tx.freeLease(id.ConnectionID)
 	})
 	if err != nil {
 		return store.CursorCommit{}, fmt.Errorf("rewind: %w", err)

@@ -33,7 +33,13 @@ func (db *DB) StartRun(ctx context.Context, r store.RunStart, now time.Time) (le
 			return fmt.Errorf("run %s: %w", r.RunID, err)
 		}
 		lease = h.Lease
-		return tx.declareStreams(h, r.Streams)
+		if err := tx.declareStreams(h, r.Streams); err != nil {
+			return err
+		}
+		if err := tx.answerRequest(r.ConnectionID); err != nil {
+			return err
+		}
+		return tx.touch(r.ConnectionID)
 	})
 	if err != nil {
 		return store.Lease{}, err

@@ -67,6 +67,22 @@ func textOrNull(s string) any {
 	return s
 }
 
+// blob keeps no bytes as an empty value.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// blobOrNull keeps no bytes as NULL.
+func blobOrNull(b []byte) any {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
 func number(b bool) int {
 	if b {
 		return 1

@@ -18,6 +18,8 @@ type Damaged struct {
 	Store   store.Store
 	Raw     *sql.DB
 	Watched func(w *Watch) store.Store // sets the connector of w
+	// Explain gives the plan of a query in the words of the database.
+	Explain func(ctx context.Context, query string, args []any) (string, error)
 }
 
 // RunEvidence holds the reading of evidence to what cannot be seen through a

@@ -19,6 +19,14 @@ func RunShared(t *testing.T, target func(t *testing.T) string, open Opener) {
 		"ManifestRace":      testManifestRace,
 		"Takeover":          testSharedTakeover,
 		"BusyNeighbour":     testBusyNeighbour,
+		"RequestRace":       testRequestRace,
+		"TakeRace":          testTakeRace,
+		"TouchRace":         testTouchRace,
+		"LookOrderRace":     testLookOrderRace,
+		"ReclaimRace":       testReclaimRace,
+		"AttentionRace":     testAttentionRace,
+		"AttentionLate":     testAttentionLate,
+		"SettingRace":       testSettingRace,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"pdpp/internal/attention"
 	"pdpp/internal/evidence"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlstore"
@@ -32,6 +33,9 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			ok(t, db.Close())
 			s, err := open(t.Context(), to)
 			ok(t, err)
+			if version >= 3 {
+				checkWork(t, s)
+			}
 			checkUpgraded(t, s)
 			ok(t, s.Close())
 		})
@@ -108,6 +112,9 @@ func checkUpgraded(t *testing.T, s store.Store) {
 	same(t, evidenceOf(t, s, "c").Records, &evidence.Records{Retained: 2, ChangedAt: &changed})
 	same(t, evidenceOf(t, s, "c").LastRun.Committed, ptr(int64(4)))
 
+	same(t, lookIDs(take(t, s, Now)), []string{"c"}) // it waited, or was never looked at
+	ok(t, s.SaveAttention(ctx, []attention.Record{asked("new", "c", "")}, nil))
+
 	l := start(t, s, "c", "r2", Now, titles)
 	same(t, l.Generation, 2)
 	same(t, found(t, s, "words"), []string{"a", "b"})
@@ -118,4 +125,28 @@ func checkUpgraded(t *testing.T, s store.Store) {
 	move(t, s, l, `{"n":3}`)
 	same(t, len(cursorLog(t, s)), 3)
 	ok(t, s.Check(ctx))
+}
+
+// checkWork reads what fixtures hold since version 3.
+func checkWork(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	due := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	same(t, take(t, s, due.Add(-time.Microsecond)), nil)
+	same(t, take(t, s, due), []store.Look{{ConnectionID: "c", At: due.Add(lookHold), Touches: 7}})
+	request, err := s.RunRequest(ctx, "c")
+	ok(t, err)
+	same(t, []any{request.Trigger, request.RecoveryOnly}, []any{store.TriggerManual, true})
+	workers, err := s.Workers(ctx)
+	ok(t, err)
+	same(t, workers[0].Capabilities, []string{"network"})
+	waiting := records(t, s, store.AttentionQuery{})
+	same(t, recordIDs(waiting), []string{"att1"})
+	same(t, waiting[0].Affects, []string{"items"})
+	same(t, waiting[0].Revision, 2)
+	targets, err := s.Targets(ctx)
+	ok(t, err)
+	same(t, targets[0].Endpoint, "https://push.example/1")
+	shared, err := s.Setting(ctx, "shared")
+	ok(t, err)
+	same(t, string(shared), "value")
 }

@@ -6,11 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// Watch wraps a database's connector and counts the statements that read.
+// Watch wraps a database's connector and counts the statements that read, and
+// what may write.
 type Watch struct {
 	driver.Connector
 	queries atomic.Int64
-	before  func(query int64) // called with the number of each query, from 1; may be nil
+	writes  atomic.Int64                                 // transactions, and statements that give no rows
+	before  func(query int64)                            // called with the number of each query, from 1; may be nil
+	begin   func()                                       // called before each transaction; may be nil
+	seen    func(query string, args []driver.NamedValue) // called with each query; may be nil
 }
 
 // Connect gives a watched connection.
@@ -38,14 +42,22 @@ func (c *watchedConn) QueryContext(ctx context.Context, query string, args []dri
 	if c.watch.before != nil {
 		c.watch.before(n)
 	}
+	if c.watch.seen != nil {
+		c.watch.seen(query, args)
+	}
 	return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
 }
 
 func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.watch.writes.Add(1)
 	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
 }
 
 func (c *watchedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.watch.writes.Add(1)
+	if c.watch.begin != nil {
+		c.watch.begin()
+	}
 	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
 }
 

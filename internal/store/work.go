@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Work is what the scheduler keeps between its passes, and what passes between
+// the processes that share a database.
+type Work interface {
+	// Looks takes up to limit connections that are to be looked at by now, the
+	// longest waiting first; fewer mean that no more are. Nobody else gets them
+	// until hold, which is positive, has passed, PutLooks says otherwise, or they are
+	// touched. Revoked connections and drafts are never taken. A call that finds
+	// nothing writes nothing.
+	Looks(ctx context.Context, now time.Time, hold time.Duration, limit int) ([]Look, error)
+	// PutLooks sets when to look again. A look whose connection was touched since
+	// it was read is left out: the touch asks for a look at once.
+	PutLooks(ctx context.Context, looks []Look) error
+	// Touch asks for a look at once. Every write that changes what a connection is
+	// judged by touches it by itself, in the same transaction.
+	Touch(ctx context.Context, connectionIDs ...string) error
+
+	// RequestRun asks for one run. One request waits per connection: while one
+	// does, another changes nothing and added is false. The start of any run of
+	// the connection answers the request, in the same transaction.
+	RequestRun(ctx context.Context, r RunRequest) (added bool, err error)
+	// RunRequest gives the request that waits; ErrNotFound when none does.
+	RunRequest(ctx context.Context, connectionID string) (RunRequest, error)
+	// ListRunRequests orders by the time of the request.
+	ListRunRequests(ctx context.Context) ([]RunRequest, error)
+	// WithdrawRun takes the request back; ErrNotFound when none waits.
+	WithdrawRun(ctx context.Context, connectionID string) error
+
+	// Reclaim ends up to limit runs whose lease ran out by now, as the next run
+	// would: each becomes abandoned, what it held is released and the connection
+	// is free. It gives those runs, with an error too.
+	Reclaim(ctx context.Context, now time.Time, limit int) ([]Run, error)
+	// Signals is what runs under way are to be told, wherever they are.
+	Signals(ctx context.Context) (Signals, error)
+
+	// PutWorker replaces what a worker says of itself; DropWorker forgets it.
+	PutWorker(ctx context.Context, w Worker) error
+	DropWorker(ctx context.Context, id string) error
+	// Workers orders by id. LeasedRuns gives the runs that hold a lease, with it,
+	// the oldest first.
+	Workers(ctx context.Context) ([]Worker, error)
+	LeasedRuns(ctx context.Context) ([]LeasedRun, error)
+}
+
+// Look is a moment at which a connection is to be looked at.
+type Look struct {
+	ConnectionID string
+	At           time.Time // zero means at once; until then it is held, when Looks gave it
+	Touches      int64     // how often the connection was touched by the time of the reading
+}
+
+// RunRequest asks for one run of a connection, whatever its schedule says.
+type RunRequest struct {
+	ConnectionID string    `json:"connection_id"`
+	Trigger      Trigger   `json:"trigger_kind"`
+	RecoveryOnly bool      `json:"recovery_only"`
+	RequestedAt  time.Time `json:"requested_at"`
+}
+
+// Signals tell runs to stop, or that their question was answered.
+type Signals struct {
+	Cancelled []string // ids of runs
+	Answered  []Answered
+}
+
+// Answered names a question whose answer waits for its run.
+type Answered struct{ RunID, RequestID string }
+
+// Worker is one process that runs connections.
+type Worker struct {
+	ID           string    `json:"worker_id"`
+	Host         string    `json:"host"`
+	PID          int       `json:"pid"`
+	Version      string    `json:"version"`
+	Capabilities []string  `json:"capabilities"` // network, browser, local
+	Slots        int       `json:"slots"`
+	Running      int       `json:"running"`
+	Draining     bool      `json:"draining"` // takes nothing new
+	StartedAt    time.Time `json:"started_at"`
+	SeenAt       time.Time `json:"seen_at"`
+}
+
+// LeasedRun is a run and the lease that it holds.
+type LeasedRun struct {
+	Lease
+	ConnectorID string    `json:"connector_id"`
+	Trigger     Trigger   `json:"trigger_kind"`
+	StartedAt   time.Time `json:"started_at"`
+}
