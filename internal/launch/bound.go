@@ -88,7 +88,8 @@ func (b *bound) ReleaseGaps(ctx context.Context, gapIDs []string) error {
 // recordedAsker keeps the question's life in the store, and never the answer.
 type recordedAsker struct {
 	*bound
-	ask func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
+	ask     func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
+	prepare func(runID, requestID string) (key []byte, forget func(), err error)
 }
 
 func (a *recordedAsker) Ask(ctx context.Context, q protocol.Interaction) (protocol.InteractionResponse, error) {
@@ -100,6 +101,14 @@ func (a *recordedAsker) Ask(ctx context.Context, q protocol.Interaction) (protoc
 	if deadline, limited := ctx.Deadline(); limited { // of the question's own timeout_seconds
 		expires := opened.Add(time.Until(deadline))
 		row.ExpiresAt = &expires
+	}
+	if a.prepare != nil {
+		key, forget, err := a.prepare(row.RunID, row.RequestID)
+		if err != nil {
+			return protocol.InteractionResponse{}, err
+		}
+		defer forget()
+		row.Key = key
 	}
 	if err := a.store.OpenInteraction(ctx, a.lease, row, opened); err != nil {
 		return protocol.InteractionResponse{}, fmt.Errorf("open interaction: %w", err)

@@ -22,13 +22,6 @@ import (
 	"pdpp/protocol"
 )
 
-// Lease timing: a dead process is noticed within LeaseTTL, and a live one has
-// two renewals to spare before it could be mistaken for dead.
-const (
-	LeaseTTL   = 30 * time.Second
-	renewEvery = 10 * time.Second
-)
-
 // Launcher starts runs on this machine.
 type Launcher struct {
 	Store      store.Store
@@ -37,6 +30,9 @@ type Launcher struct {
 	Holder string
 	// Lookup gives the owner's value for a variable that a connector declares.
 	Lookup func(name string) (string, bool)
+	// Secrets gives the stored credential of a connection, by variable; nil means
+	// that none is stored. Its values win over those of Lookup.
+	Secrets func(ctx context.Context, connectionID string) (map[string]string, error)
 	// Bindings are what this machine offers beside the interactive one.
 	Bindings map[string]jsontext.Value
 	// NewRunID makes ids; nil means random ones. Now is the clock; nil means the real one.
@@ -57,7 +53,10 @@ type Request struct {
 	// run within the cool-down after it.
 	SparePressure bool
 	// Ask puts questions to the owner; nil means that nobody can be asked.
-	Ask     func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
+	Ask func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
+	// Prepare makes the key that answers of other processes are sealed to, before
+	// the question is put; nil means that it is answered only where it is asked.
+	Prepare func(runID, requestID string) (key []byte, forget func(), err error)
 	Options runner.Options
 	// Started is told the run's id as soon as the lease is held.
 	Started func(runID string)
@@ -79,9 +78,9 @@ type Counts struct {
 }
 
 // Run executes one run to its end. The error is for what kept the run from
-// starting or its outcome from being recorded; a run that merely failed is a
-// Result. While another run holds the connection the error is a
-// *store.ActiveRunError.
+// starting or its outcome from being recorded, which a short outage of the
+// storage does not; a run that merely failed is a Result. While another run holds
+// the connection the error is a *store.ActiveRunError.
 func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	conn, err := l.Store.Connection(ctx, req.ConnectionID)
 	if err != nil {
@@ -94,11 +93,11 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if err := l.noteManifest(ctx, &conn, c); err != nil {
 		return Result{}, err
 	}
-	streams := streamSpecs(c.Manifest)
+	streams, started, heldSince := streamSpecs(c.Manifest), l.now(), time.Now()
 	lease, err := l.Store.StartRun(ctx, store.RunStart{
 		RunID: l.newRunID(), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
 		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, Streams: streams,
-	}, l.now())
+	}, started)
 	if err != nil {
 		return Result{}, err
 	}
@@ -106,65 +105,51 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 		req.Started(lease.RunID)
 	}
 	bound := &bound{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure}
-	outcome := l.underLease(ctx, bound, c, req)
+	var outcome runner.Outcome
+	stored, err := l.secrets(ctx, conn.ID)
+	if err != nil {
+		outcome = withoutCredential(ctx, err)
+	} else {
+		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored)
+	}
 	result := Result{RunID: lease.RunID, Outcome: outcome, Counts: bound.counts}
-	// The outcome is recorded even when the run was cancelled.
-	err = l.Store.FinishRun(context.WithoutCancel(ctx), lease, storeOutcome(outcome), l.now())
+	err = l.record(ctx, lease, outcome, heldSince)
 	if errors.Is(err, store.ErrLeaseLost) && outcome.Failure != nil && errors.Is(outcome.Failure.Err, store.ErrLeaseLost) {
 		return result, nil // another run has taken over and marked this one abandoned
 	}
 	if err != nil {
 		return result, fmt.Errorf("record the outcome of run %s: %w", lease.RunID, err)
 	}
+	if len(stored) > 0 {
+		return result, l.noteRefusal(context.WithoutCancel(ctx), conn.ID, started, outcome)
+	}
 	return result, nil
 }
 
-// underLease runs the connector while renewing the lease. The lease also
-// carries the owner's wish to stop, whichever machine it was spoken to.
-func (l *Launcher) underLease(ctx context.Context, bound *bound, c catalog.Connector, req Request) runner.Outcome {
+// underLease runs the connector while renewing the lease, and notes since when
+// it is held anew. The lease also carries the owner's wish to stop, whichever
+// machine it was spoken to.
+func (l *Launcher) underLease(ctx context.Context, bound *bound, heldSince *time.Time, c catalog.Connector, req Request, stored map[string]string) runner.Outcome {
 	lease := bound.lease
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	renewing := make(chan struct{})
 	go func() {
 		defer close(renewing)
-		l.renew(ctx, lease, cancel)
+		*heldSince = l.renew(ctx, lease, *heldSince, cancel)
 	}()
 	defer func() { cancel(nil); <-renewing }()
 
-	spec, err := l.spec(ctx, lease, c, req)
+	spec, err := l.spec(ctx, lease, c, req, stored)
 	if err != nil {
 		f := &runner.Failure{Reason: runner.ReasonStorage, Origin: runner.OriginStorage, Message: err.Error(), Err: err}
 		return runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
 	}
 	var asker runner.Asker
 	if req.Ask != nil {
-		asker = &recordedAsker{bound: bound, ask: req.Ask}
+		asker = &recordedAsker{bound: bound, ask: req.Ask, prepare: req.Prepare}
 	}
 	return runner.Run(ctx, spec, bound, bound, asker, req.Options)
-}
-
-func (l *Launcher) renew(ctx context.Context, lease store.Lease, cancel context.CancelCauseFunc) {
-	tick := time.NewTicker(min(renewEvery, l.ttl()/3))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		stop, err := l.Store.RenewLease(ctx, lease, l.ttl(), l.now())
-		switch {
-		case errors.Is(err, store.ErrLeaseLost):
-			cancel(err)
-			return
-		case stop:
-			cancel(runner.ErrOwnerCancelled)
-			return
-		}
-		// Any other error is left to the next tick: the commit path reports a
-		// store that stays unusable, with its own next step.
-	}
 }
 
 // runVariables tell a connector which run it is.
@@ -176,10 +161,10 @@ func runVariables(lease store.Lease, trigger store.Trigger) map[string]string {
 	}
 }
 
-func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request) (runner.Spec, error) {
+func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request, stored map[string]string) (runner.Spec, error) {
 	spec := runner.Spec{
 		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode, Scope: req.Scope,
-		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Command: c.Command(runVariables(lease, req.Trigger), l.Lookup),
+		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Command: l.command(c, runVariables(lease, req.Trigger), stored),
 	}
 	if spec.Mode == "" {
 		spec.Mode = protocol.Incremental
@@ -215,13 +200,6 @@ func (l *Launcher) now() time.Time {
 		return l.Now()
 	}
 	return time.Now()
-}
-
-func (l *Launcher) ttl() time.Duration {
-	if l.LeaseTTL > 0 {
-		return l.LeaseTTL
-	}
-	return LeaseTTL
 }
 
 func (l *Launcher) newRunID() string {

@@ -143,24 +143,20 @@ func TestShutdownIsRecorded(t *testing.T) {
 	}
 }
 
-// stubborn is a store that cannot record an outcome.
-type stubborn struct{ store.Store }
+// unread is a store whose cursors cannot be read.
+type unread struct{ store.Store }
 
 var errFull = errors.New("disk is full")
 
-func (stubborn) FinishRun(context.Context, store.Lease, store.RunOutcome, time.Time) error {
-	return errFull
-}
+func (unread) Cursors(context.Context, string, string) ([]store.Cursor, error) { return nil, errFull }
 
-func (stubborn) Cursors(context.Context, string, string) ([]store.Cursor, error) { return nil, errFull }
-
-func TestStoreFailuresAroundTheRun(t *testing.T) {
+func TestStoreFailsBeforeTheRun(t *testing.T) {
 	b := newBed(t)
 	l := b.launcher(t, "collects")
-	l.Store = stubborn{b.store}
+	l.Store = unread{b.store}
 	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
-	if !errors.Is(err, errFull) || r.RunID == "" {
-		t.Errorf("outcome cannot be recorded: %+v, %v", r, err)
+	if err != nil || r.RunID == "" {
+		t.Errorf("run = %+v, %v", r, err)
 	}
 	if r.Failure == nil || r.Failure.Reason != runner.ReasonStorage || !errors.Is(r.Failure.Err, errFull) {
 		t.Errorf("cursors cannot be read: %+v", r.Failure)

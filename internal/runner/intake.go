@@ -56,7 +56,12 @@ func (s *session) state(ctx context.Context, m *protocol.State) error {
 	if s.committer.idle() {
 		s.handover()
 	}
-	return nil
+	select {
+	case <-s.opts.Drain:
+		return &Failure{Reason: ReasonShutdown, Origin: OriginRuntime, Message: "the runtime is shutting down"}
+	default:
+		return nil
+	}
 }
 
 func (s *session) doneSaid(m *protocol.Done) error {

@@ -138,6 +138,9 @@ type Options struct {
 	BatchRecords int
 	MaxOpenBytes int
 	GapPageBytes int
+	// Drain, once closed, ends the run as a shutdown when its next slice is
+	// finished. Nil never does.
+	Drain <-chan struct{}
 	// Observe is told about progress. It must not block, and is called from
 	// more than one goroutine.
 	Observe func(Update)

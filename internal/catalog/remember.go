@@ -1,0 +1,63 @@
+package catalog
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Remember gives a finder for a process that lives long: it asks the catalog
+// once per connector, and again when the host program or the connector's folder
+// has been replaced since. An error is not remembered.
+func Remember(c Catalog) Finder { return &remembered{catalog: c} }
+
+type remembered struct {
+	catalog Catalog
+	mu      sync.Mutex
+	found   map[string]memory
+}
+
+type memory struct {
+	Connector
+	of [3]print
+}
+
+// print tells one state of a file from another.
+type print struct {
+	size     int64
+	modified time.Time
+}
+
+func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
+	now := r.prints(name)
+	r.mu.Lock()
+	known, ok := r.found[name]
+	r.mu.Unlock()
+	if ok && known.of == now {
+		return known.Connector, nil
+	}
+	c, err := r.catalog.Find(ctx, name)
+	if err != nil {
+		return c, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.found == nil {
+		r.found = map[string]memory{}
+	}
+	r.found[name] = memory{c, now}
+	return c, nil
+}
+
+// prints are of everything that an answer about the connector rests on.
+func (r *remembered) prints(name string) (out [3]print) {
+	dir := filepath.Join(r.catalog.Dir, name)
+	for i, path := range []string{r.catalog.Host, filepath.Join(dir, manifestFile), filepath.Join(dir, "connector")} {
+		if info, err := os.Stat(path); path != "" && err == nil {
+			out[i] = print{info.Size(), info.ModTime()}
+		}
+	}
+	return out
+}
