@@ -34,7 +34,7 @@ func AfterRun(previous *evidence.Backoff, run evidence.Run, interval time.Durati
 	if stopped(&run) {
 		return previous
 	}
-	next := &evidence.Backoff{Class: class(run.Failure), Failures: 1, ObservedAt: now}
+	next := &evidence.Backoff{Class: class(&run), Failures: 1, ObservedAt: now}
 	if previous != nil && previous.Class == next.Class {
 		next.Failures = previous.Failures + 1
 	}
@@ -78,8 +78,11 @@ func stopped(run *evidence.Run) bool {
 }
 
 // class names the kind of a failure: the connector's own code is the most exact.
-func class(f *evidence.Failure) string {
+func class(run *evidence.Run) string {
+	f := run.Failure
 	switch {
+	case run.Status == evidence.RunAbandoned:
+		return "failure:lease_expired"
 	case f != nil && f.Code != "":
 		return "connector:" + f.Code
 	case f != nil && f.Reason != "":

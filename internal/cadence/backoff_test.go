@@ -43,13 +43,14 @@ func TestClasses(t *testing.T) {
 		class    string
 		failures int
 	}{
-		"same code":         {failedRun(evidence.Failure{Reason: "connector_reported_failed", Code: "gate_stuck"}), "connector:gate_stuck", 5},
-		"another code":      {failedRun(evidence.Failure{Reason: "connector_reported_failed", Code: "wasps"}), "connector:wasps", 1},
-		"no code":           {failedRun(evidence.Failure{Reason: "run_timed_out"}), "failure:run_timed_out", 1},
-		"nothing known":     {failedRun(evidence.Failure{}), "failure:unknown", 1},
-		"no failure told":   {evidence.Run{Status: evidence.RunFailed}, "failure:unknown", 1},
-		"abandoned":         {evidence.Run{Status: evidence.RunAbandoned, Failure: &evidence.Failure{Reason: "lease_expired"}}, "failure:lease_expired", 1},
-		"connector stopped": {evidence.Run{Status: evidence.RunCancelled, Failure: &evidence.Failure{Reason: "connector_reported_cancelled"}}, "failure:connector_reported_cancelled", 1},
+		"same code":                     {failedRun(evidence.Failure{Reason: "connector_reported_failed", Code: "gate_stuck"}), "connector:gate_stuck", 5},
+		"another code":                  {failedRun(evidence.Failure{Reason: "connector_reported_failed", Code: "wasps"}), "connector:wasps", 1},
+		"no code":                       {failedRun(evidence.Failure{Reason: "run_timed_out"}), "failure:run_timed_out", 1},
+		"nothing known":                 {failedRun(evidence.Failure{}), "failure:unknown", 1},
+		"no failure told":               {evidence.Run{Status: evidence.RunFailed}, "failure:unknown", 1},
+		"abandoned":                     {evidence.Run{Status: evidence.RunAbandoned, Failure: &evidence.Failure{Reason: "lease_expired"}}, "failure:lease_expired", 1},
+		"abandoned, by the clock alone": {evidence.Run{Status: evidence.RunAbandoned}, "failure:lease_expired", 1},
+		"connector stopped":             {evidence.Run{Status: evidence.RunCancelled, Failure: &evidence.Failure{Reason: "connector_reported_cancelled"}}, "failure:connector_reported_cancelled", 1},
 	} {
 		if b := AfterRun(four, c.run, time.Hour, noon); b == nil || b.Class != c.class || b.Failures != c.failures {
 			t.Errorf("%s: %+v", name, b)

@@ -33,6 +33,11 @@ func nextTurn(e *evidence.Evidence) time.Time {
 	if e.LastRun == nil {
 		return e.Schedule.UpdatedAt.Add(jitter(e, e.Schedule.UpdatedAt))
 	}
+	if e.LastRun.Status == evidence.RunAbandoned {
+		// Its process died, and its turn is still to be had. A run that kills its
+		// process again and again meets the wait after failures.
+		return e.LastRun.EndedAt
+	}
 	start := e.LastRun.StartedAt
 	return start.Add(Every(e) + jitter(e, start))
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"pdpp/internal/evidence"
 )
 
 func TestNextTurnIsTheSameForTheSameEvidence(t *testing.T) {
@@ -70,5 +72,25 @@ func TestHugeNumbers(t *testing.T) {
 	e.Schedule.IntervalSeconds = -1
 	if d := Decide(e, noon); d.Why != NoSchedule || Every(e) != 0 {
 		t.Errorf("negative interval: %+v", d)
+	}
+}
+
+// A run whose process died has not had its turn: it comes at once, and not for
+// ever, because each such end counts as a failure.
+func TestAbandonedRunKeepsItsTurn(t *testing.T) {
+	e := ready()
+	e.LastRun.Status, e.LastRun.StartedAt, e.LastRun.EndedAt = evidence.RunAbandoned, *at(-time.Minute), *at(-time.Second)
+	if d := Decide(e, noon); !d.Due || !d.At.Equal(e.LastRun.EndedAt) {
+		t.Errorf("once: %+v", d)
+	}
+	for n := 1; n < delaysFrom; n++ {
+		e.Backoff = AfterRun(e.Backoff, *e.LastRun, Every(e), noon)
+	}
+	if d := Decide(e, noon); !d.Due {
+		t.Errorf("before the wait: %+v", d)
+	}
+	e.Backoff = AfterRun(e.Backoff, *e.LastRun, Every(e), noon)
+	if d := Decide(e, noon); d.Why != InBackoff || !d.At.Equal(noon.Add(time.Hour)) {
+		t.Errorf("again and again: %+v", d)
 	}
 }
