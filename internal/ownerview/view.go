@@ -65,6 +65,13 @@ func (v *View) begin(ctx context.Context) (moment, error) {
 	return moment{now: now, indicator: indicate(health.ReadRuntime(&rt, now))}, nil
 }
 
+// Indicator tells whether the runtime that serves all connections is the fault;
+// nil when it is well.
+func (v *View) Indicator(ctx context.Context) (*RuntimeIndicator, error) {
+	m, err := v.begin(ctx)
+	return m.indicator, err
+}
+
 // read gives the evidence of one connection.
 func (v *View) read(ctx context.Context, id string) (*evidence.Evidence, error) {
 	found, err := v.Reader.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})

@@ -138,11 +138,12 @@ func TestErrorsAreTold(t *testing.T) {
 	}
 	s.err = context.DeadlineExceeded
 	for name, call := range map[string]func() error{
-		"One":  func() error { _, _, err := v.One(t.Context(), "a"); return err },
-		"Page": func() error { _, err := v.Page(t.Context(), "", 1); return err },
-		"All":  func() error { _, err := v.All(t.Context()); return err },
-		"Why":  func() error { _, err := v.Why(t.Context(), "a"); return err },
-		"Case": func() error { _, _, err := v.Case(t.Context(), "a"); return err },
+		"One":       func() error { _, _, err := v.One(t.Context(), "a"); return err },
+		"Page":      func() error { _, err := v.Page(t.Context(), "", 1); return err },
+		"All":       func() error { _, err := v.All(t.Context()); return err },
+		"Why":       func() error { _, err := v.Why(t.Context(), "a"); return err },
+		"Case":      func() error { _, _, err := v.Case(t.Context(), "a"); return err },
+		"Indicator": func() error { _, err := v.Indicator(t.Context()); return err },
 	} {
 		if err := call(); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", name, err)
@@ -188,6 +189,9 @@ func TestRuntimeFaultIsToldOnce(t *testing.T) {
 					t.Errorf("%s: %s shows %v instead of %v", name, c.ID, c.Verdict.Pill, w.Verdict.Pill)
 				}
 			}
+		}
+		if alone, err := s.view().Indicator(t.Context()); err != nil || !reflect.DeepEqual(alone, down.Indicator) {
+			t.Errorf("%s: the indicator alone is %+v: %v", name, alone, err)
 		}
 		if page, err := s.view().Page(t.Context(), "", 3); err != nil || !reflect.DeepEqual(page.Indicator, down.Indicator) {
 			t.Errorf("%s: page has %+v: %v", name, page.Indicator, err)
