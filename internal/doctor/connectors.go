@@ -1,0 +1,132 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"pdpp/internal/store"
+	"pdpp/manifest"
+)
+
+// connectors looks whether each one that is installed can be started.
+func (x *examination) connectors(ctx context.Context) {
+	names, err := x.Connectors.Names(ctx)
+	if err != nil {
+		x.fail(CheckConnectors, "the installed connectors cannot be listed: "+said(err),
+			"Install pdpp-connectors beside pdpp, or name it with PDPP_CONNECTORS_BIN.")
+		return
+	}
+	if len(names) == 0 {
+		x.fail(CheckConnectors, "no connector is installed", "Install pdpp-connectors beside pdpp, or name it with PDPP_CONNECTORS_BIN.")
+		return
+	}
+	for _, name := range names {
+		c, err := x.Connectors.Find(ctx, name)
+		if err != nil {
+			x.fail(CheckConnectors, said(err), "Correct or remove the connector "+name+".")
+			continue
+		}
+		x.installed[name] = c
+	}
+	if len(x.installed) == len(names) {
+		x.ok(CheckConnectors, count(len(names), "connector is", "connectors are")+" installed and valid")
+	}
+}
+
+// needs looks whether each connection has what its connector declares.
+func (x *examination) needs(ctx context.Context) {
+	looked, before := 0, len(x.findings)
+	for _, c := range x.connections {
+		if c.Status == store.ConnectionRevoked || c.Status == store.ConnectionDraft {
+			continue
+		}
+		looked++
+		x.connection(ctx, c)
+	}
+	if len(x.findings) == before {
+		x.ok(CheckConnections, count(looked, "connection has what it needs", "connections have what they need"))
+	}
+}
+
+func (x *examination) connection(ctx context.Context, c store.Connection) {
+	connector, ok := x.installed[c.ConnectorID]
+	if !ok {
+		x.fail(CheckConnections, fmt.Sprintf("the connector %s of connection %s is not usable here", c.ConnectorID, c.ID),
+			"Install the connector "+c.ConnectorID+" on this machine.")
+		return
+	}
+	if c.SourceKind == store.SourceLocalDevice {
+		return // what it needs is on the device
+	}
+	stored, usable := x.stored(ctx, c)
+	if !usable {
+		return
+	}
+	for _, names := range requiredVariables(connector.Manifest) {
+		has := func(name string) bool {
+			value, _ := x.Lookup(name)
+			return value != "" || stored[name]
+		}
+		if !slices.ContainsFunc(names, has) {
+			x.fail(CheckConnections, fmt.Sprintf("connection %s needs %s", c.ID, names[0]),
+				fmt.Sprintf("Set %s, or %s_FILE to a file that holds it, for the program that collects.", names[0], names[0]))
+		}
+	}
+}
+
+// requiredVariables lists what a run is impossible without; of each, any one of
+// the names will do.
+func requiredVariables(m *manifest.Manifest) (all [][]string) {
+	if rr := m.RuntimeRequirements; rr != nil {
+		for _, v := range rr.EnvironmentVariables {
+			if v.Required {
+				all = append(all, []string{v.Name})
+			}
+		}
+		for _, p := range rr.LocalPaths {
+			if p.Required {
+				all = append(all, []string{p.PathEnv})
+			}
+		}
+	}
+	if m.Setup != nil && m.Setup.CredentialCapture != nil {
+		for _, f := range m.Setup.CredentialCapture.Fields {
+			if f.Required {
+				all = append(all, f.Env)
+			}
+		}
+	}
+	// A variable may be named twice, as itself and as part of the credential.
+	var distinct [][]string
+	for _, names := range all {
+		if !slices.ContainsFunc(distinct, func(d []string) bool { return slices.Equal(d, names) }) {
+			distinct = append(distinct, names)
+		}
+	}
+	return distinct
+}
+
+// browsers are programs that a connector can drive.
+var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
+
+func (x *examination) browser() {
+	var needing string
+	for _, c := range x.connections {
+		connector, ok := x.installed[c.ConnectorID]
+		if ok && c.Status == store.ConnectionActive && slices.Contains(connector.Manifest.RequiredBindings(), manifest.BindingBrowser) {
+			needing = c.ID
+			break
+		}
+	}
+	if needing == "" {
+		return
+	}
+	for _, program := range browsers {
+		if _, err := x.LookPath(program); err == nil {
+			x.ok(CheckBrowser, "there is a browser: "+program)
+			return
+		}
+	}
+	x.fail(CheckBrowser, "connection "+needing+" needs a browser, and there is none on this machine", "sudo apt install chromium")
+}

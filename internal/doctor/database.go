@@ -1,0 +1,122 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pdpp/internal/credential"
+	"pdpp/internal/store"
+)
+
+// database opens the store, which brings its schema up to date or refuses a
+// newer one, and lets it prove itself.
+func (x *examination) database(ctx context.Context) (usable bool) {
+	st, err := x.Open(ctx)
+	if err != nil {
+		x.fail(CheckDatabase, "the database cannot be opened: "+said(err), mendOf(err))
+		return false
+	}
+	x.store = st
+	if err := st.Check(ctx); err != nil {
+		x.fail(CheckDatabase, "the database cannot be used: "+said(err), mendOf(err))
+		return false
+	}
+	if x.connections, err = st.ListConnections(ctx); err != nil {
+		x.unread(CheckDatabase, err)
+		return false
+	}
+	x.ok(CheckDatabase, "the database opens, can be written and has the schema of this program")
+	return true
+}
+
+// keyFile looks at what credentials are sealed with.
+func (x *examination) keyFile(ctx context.Context) {
+	if !x.Key.IsZero() {
+		x.key = x.Key
+		x.ok(CheckKey, "the key is in the configuration")
+		return
+	}
+	path := filepath.Join(x.Home, credential.KeyFile)
+	// Looked for first: loading makes a key where there is none.
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		x.missingKey(ctx, path)
+		return
+	}
+	key, err := credential.LoadKey(x.Home)
+	if err != nil {
+		x.fail(CheckKey, "the key cannot be used: "+said(err), mendOf(err))
+		return
+	}
+	x.key = key
+	x.ok(CheckKey, "the key file is there, for its owner alone")
+}
+
+func (x *examination) missingKey(ctx context.Context, path string) {
+	for _, c := range x.connections {
+		_, err := x.store.Credential(ctx, c.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			x.unread(CheckKey, err)
+			return
+		}
+		x.fail(CheckKey, path+" is missing, and there are credentials that only it opens",
+			"Restore the file from a backup, or enter the credentials again.")
+		return
+	}
+	x.ok(CheckKey, "there is no key yet; the first credential makes one")
+}
+
+const (
+	littleSkew = 2 * time.Second
+	muchSkew   = 30 * time.Second
+	mendClock  = "Let the machines set their clocks by the network: sudo timedatectl set-ntp true"
+)
+
+// clock compares this machine's clock with the database server's, or with the
+// newest thing that was written.
+func (x *examination) clock(ctx context.Context) {
+	runs, err := x.store.ListRuns(ctx, store.RunQuery{Limit: 1})
+	if err != nil {
+		x.unread(CheckClock, err)
+		return
+	}
+	if len(runs) > 0 && x.skewed(runs[0].StartedAt.Sub(x.now), "this machine's clock is %v behind the start of the newest run") {
+		return
+	}
+	if x.DatabaseNow == nil {
+		x.ok(CheckClock, "the clock is not behind what was written")
+		return
+	}
+	before := x.Now()
+	theirs, err := x.DatabaseNow(ctx)
+	after := x.Now()
+	if err != nil {
+		x.unread(CheckClock, err)
+		return
+	}
+	// Somewhere between the question and the answer: only what is outside is certain.
+	skew := max(theirs.Sub(after), before.Sub(theirs))
+	if !x.skewed(skew, "this machine's clock and the database server's are %v apart") {
+		x.ok(CheckClock, "the clock agrees with the database server's")
+	}
+}
+
+func (x *examination) skewed(by time.Duration, message string) bool {
+	message = fmt.Sprintf(message, by.Round(time.Second))
+	switch {
+	case by > muchSkew:
+		x.fail(CheckClock, message, mendClock)
+	case by > littleSkew:
+		x.warn(CheckClock, message, mendClock)
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,141 @@
+// Package doctor looks over an installation: the database, the machine, the
+// key, the connectors and what the connections need of them. Every finding that
+// is not in order says how to mend it, in one command or one sentence.
+//
+// It changes nothing, apart from the one row by which the store proves that it
+// can be written. It says nothing about how well collecting goes: that is the
+// verdict's.
+package doctor
+
+import (
+	"context"
+	"os/exec"
+	"time"
+
+	"pdpp/internal/catalog"
+	"pdpp/internal/credential"
+	"pdpp/internal/store"
+)
+
+// Status is how a check came out.
+type Status string
+
+const (
+	OK   Status = "ok"
+	Warn Status = "warn" // works, and will not for ever
+	Fail Status = "fail" // something does not work
+)
+
+// Finding is what a check found.
+type Finding struct {
+	Check   string `json:"check"`
+	Status  Status `json:"status"`
+	Message string `json:"message"`
+	Mend    string `json:"mend,omitzero"` // empty exactly when the status is ok
+}
+
+// Names of checks.
+const (
+	CheckDatabase    = "database"
+	CheckDisk        = "disk"
+	CheckFolder      = "folder"
+	CheckKey         = "key"
+	CheckClock       = "clock"
+	CheckConnectors  = "connectors"
+	CheckConnections = "connections"
+	CheckBrowser     = "browser"
+	CheckWorker      = "worker"
+	CheckLeases      = "leases"
+	CheckPush        = "push"
+)
+
+// Catalog knows the connectors that are installed.
+type Catalog interface {
+	catalog.Finder
+	Names(ctx context.Context) ([]string, error)
+}
+
+// Config is what is looked over.
+type Config struct {
+	// Home is the folder of the data.
+	Home string
+	// Open opens the database as every command does.
+	Open       func(ctx context.Context) (store.Store, error)
+	Connectors Catalog
+	// Lookup gives the owner's value for a variable that a connector declares.
+	Lookup func(name string) (string, bool)
+	// Key is the key if the configuration holds it; zero means the key file.
+	Key credential.Key
+	// DatabaseNow reads the clock of a database server; nil means that the
+	// database has no clock of its own.
+	DatabaseNow func(ctx context.Context) (time.Time, error)
+	// WorkerAlive judges what a worker last said of itself.
+	WorkerAlive func(w store.Worker, now time.Time) bool
+
+	// The machine. Nil means this one.
+	Now       func() time.Time
+	LookPath  func(program string) (string, error)
+	FreeSpace func(path string) (bytes uint64, err error)
+}
+
+// examination is one run of the doctor.
+type examination struct {
+	Config
+	now      time.Time
+	store    store.Store
+	findings []Finding
+
+	connections []store.Connection
+	installed   map[string]catalog.Connector
+	key         credential.Key // zero when there is none, or none that can be used
+}
+
+// Run makes every check that can be made. Where one thing is broken, the checks
+// that need it are left out, so that it is told once.
+func Run(ctx context.Context, c Config) []Finding {
+	x := &examination{Config: c, installed: map[string]catalog.Connector{}}
+	if x.Now == nil {
+		x.Now = time.Now
+	}
+	if x.LookPath == nil {
+		x.LookPath = exec.LookPath
+	}
+	if x.FreeSpace == nil {
+		x.FreeSpace = freeSpace
+	}
+	x.now = x.Now()
+	x.disk()
+	x.folder()
+	usable := x.database(ctx)
+	if x.store != nil {
+		defer x.store.Close()
+	}
+	x.connectors(ctx)
+	if !usable {
+		return x.findings
+	}
+	x.keyFile(ctx)
+	x.clock(ctx)
+	x.needs(ctx)
+	x.browser()
+	x.work(ctx)
+	x.push(ctx)
+	return x.findings
+}
+
+func (x *examination) ok(check, message string) {
+	x.findings = append(x.findings, Finding{check, OK, message, ""})
+}
+
+func (x *examination) warn(check, message, mend string) {
+	x.findings = append(x.findings, Finding{check, Warn, message, mend})
+}
+
+func (x *examination) fail(check, message, mend string) {
+	x.findings = append(x.findings, Finding{check, Fail, message, mend})
+}
+
+// unread tells that a check could not be made because the database did not answer it.
+func (x *examination) unread(check string, err error) {
+	x.fail(check, "the database did not answer: "+said(err), mendOf(err))
+}

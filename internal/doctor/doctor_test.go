@@ -1,0 +1,209 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"pdpp/internal/credential"
+	"pdpp/internal/store"
+)
+
+var fine = Finding{Status: OK}
+
+func failing(mend string) Finding { return Finding{Status: Fail, Mend: mend} }
+func warning(mend string) Finding { return Finding{Status: Warn, Mend: mend} }
+
+func TestSoundInstallation(t *testing.T) {
+	p := admit(t)
+	var checks []string
+	for _, f := range p.examine() {
+		checks = append(checks, f.Check)
+		if f.Status != OK {
+			t.Errorf("%+v", f)
+		}
+	}
+	want := []string{CheckDisk, CheckFolder, CheckDatabase, CheckConnectors, CheckKey, CheckClock, CheckConnections, CheckBrowser, CheckWorker, CheckLeases}
+	if !slices.Equal(checks, want) {
+		t.Errorf("checks %v", checks)
+	}
+	if _, err := os.Stat(filepath.Join(p.Home, credential.KeyFile)); err == nil {
+		t.Error("the doctor has made a key")
+	}
+}
+
+func TestDisk(t *testing.T) {
+	p := admit(t)
+	for _, c := range []struct {
+		free uint64
+		err  error
+		want Finding
+	}{
+		{gibibyte, nil, fine},
+		{gibibyte - 1, nil, warning(mendSpace)},
+		{100 * mebibyte, nil, warning(mendSpace)},
+		{100*mebibyte - 1, nil, failing(mendSpace)},
+		{0, errors.New("not here"), warning(measureSpace)},
+	} {
+		p.FreeSpace = func(string) (uint64, error) { return c.free, c.err }
+		p.wants(CheckDisk, c.want)
+	}
+	if free, err := freeSpace(nearestFolder(filepath.Join(t.TempDir(), "a", "b"))); err != nil || free == 0 {
+		t.Errorf("this disk: %d bytes, %v", free, err)
+	}
+}
+
+func TestFolder(t *testing.T) {
+	p := admit(t)
+	p.must(os.Chmod(p.Home, 0o755))
+	p.wants(CheckFolder, warning("chmod 700 "+p.Home))
+	p.Home = filepath.Join(p.Home, "no such")
+	p.wants(CheckFolder, warning("Collect something (pdpp run CONNECTOR), or name another folder with PDPP_HOME."))
+	p.Home = filepath.Join(filepath.Dir(p.Home), "pdpp.db")
+	p.wants(CheckFolder, failing("Point PDPP_HOME at a folder."))
+	if got := quoted("/home/ada's data"); got != `'/home/ada'\''s data'` {
+		t.Errorf("quoted as %s", got)
+	}
+}
+
+func TestDatabase(t *testing.T) {
+	p := admit(t)
+	fault := &store.FaultError{Fault: store.FaultTooNew, Where: "pdpp.db", Err: errors.New("version 99")}
+	p.Open = func(context.Context) (store.Store, error) { return nil, fault }
+	p.wants(CheckDatabase, failing(fault.NextStep()))
+	for _, f := range p.examine() {
+		if f.Status != OK && f.Check != CheckDatabase {
+			t.Errorf("one fault shows twice: %+v", f)
+		}
+	}
+	p = admit(t)
+	open := p.Open
+	p.Open = func(ctx context.Context) (store.Store, error) {
+		st, err := open(ctx)
+		if err == nil {
+			st.Close() // and no statement works any more
+		}
+		return st, err
+	}
+	if got := p.examine(); got[2].Check != CheckDatabase || got[2].Status != Fail {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestKey(t *testing.T) {
+	p := admit(t)
+	key, err := credential.LoadKey(p.Home)
+	p.must(err)
+	path := filepath.Join(p.Home, credential.KeyFile)
+	p.keep(key, store.CredentialActive)
+	p.wants(CheckKey, fine)
+	p.wants(CheckConnections, fine)
+
+	p.must(os.Chmod(path, 0o644))
+	p.wants(CheckKey, failing("Run: chmod 600 "+path))
+	p.must(os.Remove(path))
+	p.wants(CheckKey, failing("Restore the file from a backup, or enter the credentials again."))
+	p.Key = key
+	p.wants(CheckKey, fine)
+}
+
+func TestClock(t *testing.T) {
+	ran, p := admit(t), admit(t)
+	ran.run(noon)
+	for ahead, want := range map[time.Duration]Finding{
+		-time.Hour: fine, 2 * time.Second: fine, 3 * time.Second: warning(mendClock), 30 * time.Second: warning(mendClock), time.Minute: failing(mendClock),
+	} {
+		ran.Now = func() time.Time { return noon.Add(-ahead) }
+		ran.wants(CheckClock, want)
+		for _, sign := range []time.Duration{1, -1} {
+			p.DatabaseNow = func(context.Context) (time.Time, error) { return noon.Add(max(ahead, 0) * sign), nil }
+			p.wants(CheckClock, want)
+		}
+	}
+	// A slow answer is no skew.
+	now := noon
+	p.Now = func() time.Time { now = now.Add(time.Minute); return now }
+	p.DatabaseNow = func(context.Context) (time.Time, error) { return now.Add(time.Second), nil }
+	p.wants(CheckClock, fine)
+	p.DatabaseNow = func(context.Context) (time.Time, error) { return now, errors.New("away") }
+	p.wants(CheckClock, failing(mendOf(errors.New("away"))))
+}
+
+func TestConnectors(t *testing.T) {
+	p := admit(t)
+	p.install("broken", `{"connector_id":"broken"}`)
+	p.wants(CheckConnectors, failing("Correct or remove the connector broken."))
+	p.must(os.RemoveAll(filepath.Join(p.Home, "connectors")))
+	p.wants(CheckConnectors, failing("Install pdpp-connectors beside pdpp, or name it with PDPP_CONNECTORS_BIN."))
+}
+
+func TestConnections(t *testing.T) {
+	setPassword := "Set FERN_PASSWORD, or FERN_PASSWORD_FILE to a file that holds it, for the program that collects."
+	setServer := "Set FERN_SERVER, or FERN_SERVER_FILE to a file that holds it, for the program that collects."
+	nothing := func(string) (string, bool) { return "", false }
+	t.Run("variables", func(t *testing.T) {
+		p := admit(t)
+		p.Lookup = nothing
+		p.wants(CheckConnections, failing(setServer), failing(setPassword))
+	})
+	t.Run("stored credential", func(t *testing.T) {
+		p := admit(t)
+		p.Lookup = nothing
+		p.Key = credential.NewKey()
+		p.keep(p.Key, store.CredentialActive)
+		p.wants(CheckConnections, failing(setServer))
+	})
+	t.Run("another key", func(t *testing.T) {
+		p := admit(t)
+		p.Key = credential.NewKey()
+		p.keep(credential.NewKey(), store.CredentialActive)
+		got := p.examine()[6]
+		if got.Check != CheckConnections || got.Status != Fail {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("refused credential", func(t *testing.T) {
+		p := admit(t)
+		p.Key = credential.NewKey()
+		p.keep(p.Key, store.CredentialActive)
+		p.must(p.st.RejectCredential(t.Context(), "fern-1", "wrong", noon.Add(time.Second), noon))
+		p.wants(CheckConnections, failing("Enter the credential of connection fern-1 again."))
+	})
+	t.Run("no connector", func(t *testing.T) {
+		p := admit(t)
+		p.connect("moss-1", "moss")
+		p.wants(CheckConnections, failing("Install the connector moss on this machine."))
+	})
+	t.Run("no browser", func(t *testing.T) {
+		p := admit(t)
+		p.LookPath = func(string) (string, error) { return "", errors.New("not found") }
+		p.wants(CheckBrowser, failing("sudo apt install chromium"))
+	})
+}
+
+func TestWork(t *testing.T) {
+	p := admit(t)
+	p.run(noon.Add(-2 * time.Minute)) // its lease has run out a minute and a half ago
+	p.wants(CheckLeases, warning(startWorker))
+	p.wants(CheckWorker, fine)
+	p.must(p.st.DropWorker(t.Context(), "w1"))
+	p.wants(CheckWorker, warning(startWorker))
+	p.must(p.st.DeleteSchedule(t.Context(), "fern-1"))
+	p.wants(CheckWorker, fine)
+
+	p = admit(t)
+	p.run(noon.Add(-80 * time.Second)) // just expired: the scheduler has its time
+	p.wants(CheckLeases, fine)
+}
+
+func TestPush(t *testing.T) {
+	p := admit(t)
+	p.must(p.st.PutTarget(t.Context(), store.PushTarget{ID: "t1", Kind: store.TargetNtfy, Endpoint: "https://push.example/a", CreatedAt: noon}))
+	p.wants(CheckPush, fine)
+	p.must(p.st.PutTarget(t.Context(), store.PushTarget{ID: "t2", Kind: store.TargetNtfy, Endpoint: "https://push.example/b", CreatedAt: noon, RetiredAt: &noon}))
+	p.wants(CheckPush, warning("Subscribe again on the device that you want to be told on, or remove the target."))
+}

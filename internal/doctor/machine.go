@@ -1,0 +1,70 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const (
+	mebibyte = 1 << 20
+	gibibyte = 1 << 30
+
+	littleSpace  = gibibyte
+	noSpace      = 100 * mebibyte
+	mendSpace    = "Free some disk space, or move the folder to a larger disk."
+	measureSpace = "Look at the free space of the disk yourself."
+)
+
+// disk looks at the space that is left for the data.
+func (x *examination) disk() {
+	free, err := x.FreeSpace(nearestFolder(x.Home))
+	switch left := size(free); {
+	case err != nil:
+		x.warn(CheckDisk, "the free space of the disk is not known: "+said(err), measureSpace)
+	case free < noSpace:
+		x.fail(CheckDisk, "only "+left+" are free on the disk of "+x.Home, mendSpace)
+	case free < littleSpace:
+		x.warn(CheckDisk, "only "+left+" are free on the disk of "+x.Home, mendSpace)
+	default:
+		x.ok(CheckDisk, left+" are free")
+	}
+}
+
+// size rounds down, so that a limit is never shown as reached when it is not.
+func size(bytes uint64) string {
+	if bytes < gibibyte {
+		return fmt.Sprintf("%d MiB", bytes/mebibyte)
+	}
+	return fmt.Sprintf("%d GiB", bytes/gibibyte)
+}
+
+// nearestFolder is the path, or what there is of it.
+func nearestFolder(path string) string {
+	for {
+		if _, err := os.Stat(path); err == nil || filepath.Dir(path) == path {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+// folder looks at who else can reach the data.
+func (x *examination) folder() {
+	info, err := os.Stat(x.Home)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		x.warn(CheckFolder, x.Home+" does not exist yet", "Collect something (pdpp run CONNECTOR), or name another folder with PDPP_HOME.")
+	case err != nil:
+		x.fail(CheckFolder, "the folder of the data cannot be looked at: "+said(err), "Make it accessible for the user that runs PDPP.")
+	case !info.IsDir():
+		x.fail(CheckFolder, x.Home+" is not a folder", "Point PDPP_HOME at a folder.")
+	case info.Mode().Perm()&0o077 != 0:
+		x.warn(CheckFolder, fmt.Sprintf("other users of this machine can reach %s (mode %04o)", x.Home, info.Mode().Perm()),
+			"chmod 700 "+quoted(x.Home))
+	default:
+		x.ok(CheckFolder, "only its owner can reach "+x.Home)
+	}
+}

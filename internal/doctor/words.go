@@ -1,0 +1,41 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pdpp/internal/redact"
+)
+
+// said is an error as one line that is safe to show.
+func said(err error) string { return redact.New().Line(err.Error(), 500) }
+
+// mendOf is the next step that an error names itself.
+func mendOf(err error) string {
+	var mend interface{ NextStep() string }
+	switch {
+	case errors.As(err, &mend) && mend.NextStep() != "":
+		return mend.NextStep()
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "Try again."
+	default:
+		return "Check that PDPP_HOME names the right folder, and that PDPP_DATABASE_URL, if set, is right."
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// quoted makes a path one word of a shell.
+func quoted(path string) string {
+	if !strings.ContainsAny(path, " \t'\"\\$&;|<>()*?[]#~`!{}") {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
