@@ -8,7 +8,7 @@ import (
 // PureRooms are the packages that compute: same input, same answer, no waiting.
 var PureRooms = []string{
 	"protocol", "governor", "manifest",
-	"internal/evidence", "internal/health", "internal/verdict", "internal/cadence",
+	"internal/evidence", "internal/attention", "internal/health", "internal/verdict", "internal/cadence",
 }
 
 // timelessRooms do not know what time it is, not even by argument. They carry

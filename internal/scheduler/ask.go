@@ -1,0 +1,61 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"pdpp/internal/store"
+)
+
+// ErrNoWorker says that nobody is there to run anything.
+var ErrNoWorker = errors.New("no_worker")
+
+// RunNow asks for one run of the connection, whatever its schedule says. The next
+// pass of any worker takes it up. While a run is under way it fails with
+// *store.ActiveRunError, and with ErrNoWorker when no worker lives.
+func RunNow(ctx context.Context, st store.Store, r store.RunRequest) error {
+	if l, err := st.ActiveLease(ctx, r.ConnectionID); err == nil && l.ExpiresAt.After(r.RequestedAt) {
+		return &store.ActiveRunError{ConnectionID: l.ConnectionID, RunID: l.RunID, Holder: l.Holder, ExpiresAt: l.ExpiresAt}
+	} else if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return wrap(err, "look for a run under way")
+	}
+	workers, err := st.Workers(ctx)
+	if err != nil {
+		return wrap(err, "list the workers")
+	}
+	if !slices.ContainsFunc(workers, func(w store.Worker) bool { return Alive(w, r.RequestedAt) && !w.Draining }) {
+		return ErrNoWorker
+	}
+	_, err = st.RequestRun(ctx, r)
+	return wrap(err, "ask for the run")
+}
+
+// Cancelled says what was stopped.
+type Cancelled struct {
+	RunID   string `json:"run_id,omitempty"`  // under way: it ends within moments
+	Request bool   `json:"request_withdrawn"` // asked for, and not begun
+}
+
+// Cancel stops the connection's run, and takes back the one that was asked for.
+// store.ErrNotFound when there is neither.
+func Cancel(ctx context.Context, st store.Store, connectionID string, now time.Time) (Cancelled, error) {
+	var out Cancelled
+	err := st.WithdrawRun(ctx, connectionID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return out, wrap(err, "take back the request")
+	}
+	out.Request = err == nil
+	l, err := st.ActiveLease(ctx, connectionID)
+	if err == nil {
+		err = st.RequestCancel(ctx, l.RunID, now)
+		out.RunID = l.RunID
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		if out.RunID = ""; out.Request {
+			err = nil
+		}
+	}
+	return out, err
+}

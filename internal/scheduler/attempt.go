@@ -1,0 +1,138 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/launch"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/protocol"
+)
+
+// Retries within one job: what passes within seconds is not worth a turn.
+const (
+	mostRetries  = 2
+	firstRetry   = time.Second
+	longestRetry = 30 * time.Second
+)
+
+// carryOut makes the run, retries it when that may help, and records what
+// follows for the schedule.
+func (s *Scheduler) carryOut(ctx context.Context, o *order) error {
+	trigger := o.trigger
+	for retry := 0; ; retry++ {
+		began := s.Now()
+		result, err := s.run(ctx, o, trigger)
+		if err != nil {
+			return err
+		}
+		if s.Meter != nil {
+			s.Meter.Ran(o.ConnectorID, trigger, result, s.Now().Sub(began))
+		}
+		if stoppedByUs(result.Outcome) {
+			return s.putBack(context.WithoutCancel(ctx), o)
+		}
+		if retry == mostRetries || !worthRetrying(result.Outcome) || !s.pause(ctx, min(firstRetry<<retry, longestRetry)) {
+			return s.follow(context.WithoutCancel(ctx), o, result)
+		}
+		trigger = store.TriggerRetry
+	}
+}
+
+// run makes one run, which the owner can stop and answer wherever they are.
+func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (launch.Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	options := s.Options
+	options.Drain = s.drain
+	req := launch.Request{
+		ConnectionID: o.Connection.ID, Trigger: trigger, Mode: protocol.Incremental,
+		RecoveryOnly: o.recoveryOnly, SparePressure: o.spare, Options: options,
+	}
+	if s.Answers != nil {
+		req.Ask, req.Prepare = s.Answers.Ask, s.Answers.Prepare
+	}
+	req.Started = func(runID string) {
+		s.runs.add(runID, cancel)
+		s.Log.Info("run started", "run_id", runID, "connector", o.ConnectorID, "trigger", string(trigger), "recovery_only", o.recoveryOnly)
+	}
+	result, err := s.Runs.Run(ctx, req)
+	s.runs.remove(result.RunID)
+	if err != nil {
+		return result, err
+	}
+	attributes := []any{"run_id", result.RunID, "connector", o.ConnectorID, "status", string(result.Status),
+		"written", result.Written, "gaps", result.GapsReported, "recovered", result.GapsRecovered}
+	if result.Failure != nil {
+		attributes = append(attributes, "reason", string(result.Failure.Reason))
+	}
+	s.Log.Info("run ended", attributes...)
+	return result, nil
+}
+
+// follow records what the run means for the next one. Only scheduled runs count
+// towards the wait; any success ends it.
+func (s *Scheduler) follow(ctx context.Context, o *order, r launch.Result) error {
+	for _, p := range o.Probes {
+		if p.Dimension == evidence.ProbeRuntime && p.Name == probeConnector {
+			if err := s.Store.DeleteProbe(ctx, o.Connection.ID, p.Dimension, p.Name); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return wrap(err, "take back the missing connector")
+			}
+		}
+	}
+	switch {
+	case o.trigger == store.TriggerScheduled:
+		return Settle(ctx, s.Store, o.Evidence, r.RunID, s.Now())
+	case r.Status == runner.Succeeded && o.Backoff != nil:
+		return wrap(s.Store.ClearBackoff(ctx, o.Connection.ID), "end the wait")
+	default:
+		return nil
+	}
+}
+
+// putBack asks for the run again that this worker had to stop.
+func (s *Scheduler) putBack(ctx context.Context, o *order) error {
+	_, err := s.Store.RequestRun(ctx, store.RunRequest{
+		ConnectionID: o.Connection.ID, Trigger: o.trigger, RecoveryOnly: o.recoveryOnly, RequestedAt: s.Now(),
+	})
+	return wrap(err, "put the stopped run back")
+}
+
+func stoppedByUs(o runner.Outcome) bool {
+	return o.Failure != nil && o.Failure.Reason == runner.ReasonShutdown && !errors.Is(o.Failure.Err, store.ErrLeaseLost)
+}
+
+// passing are the failures of the machinery between us and the connector, which
+// may be gone in a second.
+var passing = []runner.Reason{runner.ReasonExitWithoutDone, runner.ReasonStdinClosed, runner.ReasonSpawnFailed}
+
+// worthRetrying reports whether the same run may succeed at once. A connector
+// that reports its failure knows: its own word counts, and what only the owner
+// mends is not tried again.
+func worthRetrying(o runner.Outcome) bool {
+	if o.Failure == nil {
+		return false
+	}
+	if e := o.DoneError; e != nil {
+		failure := evidence.Failure{Code: e.Code}
+		return o.Failure.Reason == runner.ReasonConnectorFailed && e.Retryable != nil && *e.Retryable && failure.CredentialFault() == ""
+	}
+	return slices.Contains(passing, o.Failure.Reason)
+}
+
+// pause waits, and reports false when the worker stops meanwhile.
+func (s *Scheduler) pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.drain:
+	case <-ctx.Done():
+	}
+	return false
+}

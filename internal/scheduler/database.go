@@ -1,0 +1,158 @@
+package scheduler
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// Database is where the queue is: in the store's own database. Exactly one of
+// the two is set.
+type Database struct {
+	// SQLite is the store's writer: the queue's writes wait their turn among the
+	// store's own, and never meet a busy file.
+	SQLite *sql.DB
+	// Postgres is a pool of the queue's own, which also listens for new jobs.
+	Postgres *pgxpool.Pool
+}
+
+// client is the part of a River client that does not depend on the database.
+type client interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+	InsertMany(ctx context.Context, params []river.InsertManyParams) ([]*rivertype.JobInsertResult, error)
+}
+
+func (d Database) client(config *river.Config) (client, error) {
+	if d.Postgres != nil {
+		return river.NewClient(riverpgxv5.New(d.Postgres), config)
+	}
+	return river.NewClient(embedded{riversqlite.New(d.SQLite)}, config)
+}
+
+// embedded is River's driver without its listener, which asks an embedded database
+// twenty times a second. A client without one wakes its own workers for what it
+// puts in, which on an embedded database is all there is.
+type embedded struct{ *riversqlite.Driver }
+
+func (embedded) SupportsListener() bool { return false }
+
+// Migrate brings the queue's tables up to date. Several processes may do so at once.
+func (d Database) Migrate(ctx context.Context) error {
+	var err error
+	if d.Postgres != nil {
+		err = migratePostgres(ctx, d.Postgres)
+	} else {
+		err = migrateWith(ctx, riversqlite.New(d.SQLite))
+	}
+	if err != nil {
+		return fmt.Errorf("prepare the job queue: %w", err)
+	}
+	return nil
+}
+
+// migratePostgres lets one process at a time migrate.
+func migratePostgres(ctx context.Context, pool *pgxpool.Pool) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	const key = `hashtextextended('pdpp job queue of ' || current_schema(), 0)`
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(`+key+`)`); err != nil {
+		return err
+	}
+	err = migrateWith(ctx, riverpgxv5.New(pool))
+	_, unlockErr := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock(`+key+`)`)
+	return errors.Join(err, unlockErr)
+}
+
+func migrateWith[TTx any](ctx context.Context, driver riverdriver.Driver[TTx]) error {
+	m, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: quiet})
+	if err != nil {
+		return err
+	}
+	const attempts = 3 // another process may have won the race for an embedded database
+	for i := range attempts {
+		if _, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil); err == nil || i == attempts-1 {
+			break
+		}
+	}
+	return err
+}
+
+// bury ends jobs whose worker died. One that has ended meanwhile stays as it is,
+// and a worker that was only away finds its job ended, which changes nothing for
+// it: what it may still write, its lease decides.
+func (d Database) bury(ctx context.Context, jobs []int64, now time.Time) error {
+	var queue riverdriver.Executor
+	if d.Postgres != nil {
+		queue = riverpgxv5.New(d.Postgres).GetExecutor()
+	} else {
+		queue = riversqlite.New(d.SQLite).GetExecutor()
+	}
+	n := len(jobs)
+	_, err := queue.JobSetStateIfRunningMany(ctx, &riverdriver.JobSetStateIfRunningManyParams{
+		ID: jobs, State: slices.Repeat([]rivertype.JobState{rivertype.JobStateDiscarded}, n), FinalizedAt: slices.Repeat([]*time.Time{&now}, n),
+		Attempt: make([]*int, n), ErrData: make([][]byte, n), ScheduledAt: make([]*time.Time, n),
+		MetadataDoMerge: make([]bool, n), MetadataUpdates: make([][]byte, n), Now: &now,
+	})
+	if err != nil {
+		return fmt.Errorf("end the jobs of dead workers: %w", err)
+	}
+	return nil
+}
+
+// Depth is how many runs wait or run in a queue.
+type Depth struct {
+	Queue, State, Connector string
+	Jobs                    int64
+}
+
+const depthQuery = `SELECT queue, CAST(state AS TEXT), coalesce(%s, ''), count(*) FROM river_job
+	WHERE kind = 'run' AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled') GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`
+
+// Depths counts what waits and what runs. It costs as much as the queue is long,
+// and passes keep it short.
+func (d Database) Depths(ctx context.Context) ([]Depth, error) {
+	var rows interface {
+		Next() bool
+		Scan(...any) error
+		Err() error
+	}
+	if d.Postgres != nil {
+		found, err := d.Postgres.Query(ctx, fmt.Sprintf(depthQuery, `args->>'connector_id'`))
+		if err != nil {
+			return nil, fmt.Errorf("count the queue: %w", err)
+		}
+		defer found.Close()
+		rows = found
+	} else {
+		found, err := d.SQLite.QueryContext(ctx, fmt.Sprintf(depthQuery, `json_extract(args, '$.connector_id')`))
+		if err != nil {
+			return nil, fmt.Errorf("count the queue: %w", err)
+		}
+		defer found.Close()
+		rows = found
+	}
+	var out []Depth
+	for rows.Next() {
+		var d Depth
+		if err := rows.Scan(&d.Queue, &d.State, &d.Connector, &d.Jobs); err != nil {
+			return nil, fmt.Errorf("count the queue: %w", err)
+		}
+		out = append(out, d)
+	}
+	return out, rows.Err()
+}

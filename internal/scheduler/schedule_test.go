@@ -1,0 +1,98 @@
+package scheduler
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pdpp/internal/cadence"
+	"pdpp/internal/evidence"
+	"pdpp/internal/store"
+)
+
+// Over hours every connection runs at its own interval, and nothing runs that has
+// no schedule. Days of policy alone are simulated in internal/cadence.
+func TestHoursOfSchedules(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.calm = true
+		intervals := map[string]time.Duration{"cin_pear": 20 * time.Minute, "cin_plum": 2 * time.Hour, "cin_quince": 30 * time.Minute}
+		for id, every := range intervals {
+			o.plant(id, "orchard", every)
+		}
+		o.plant("cin_fig", "orchard", 0)
+		o.play["orchard"] = takes(5 * time.Minute)
+		w := o.worker("w1", nil)
+		const hours = 6 * time.Hour
+		time.Sleep(hours - time.Second)
+		for id, every := range intervals {
+			runs := o.ran(id)
+			if want := int(hours / every); len(runs) != want {
+				t.Errorf("%s ran %d times, want %d", id, len(runs), want)
+			}
+			for i, r := range runs {
+				if late := r.at.Sub(runs[0].at) - time.Duration(i)*every; late < 0 || late > time.Duration(i)*20*time.Second || r.trigger != store.TriggerScheduled {
+					t.Errorf("%s: run %d began %v late: %+v", id, i, late, r)
+				}
+			}
+		}
+		if runs := o.ran("cin_fig"); len(runs) != 0 {
+			t.Errorf("without a schedule: %v", runs)
+		}
+		o.close(w)
+	})
+}
+
+// Failures wait longer and longer, and a success clears the wait.
+func TestFailuresWaitAndASuccessClears(t *testing.T) {
+	t.Attr("spec", "CH-04.1")
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.calm = true
+		o.plant("cin_pear", "orchard", time.Hour)
+		o.play["orchard"] = fails("gate_stuck", false)
+		w := o.worker("w1", nil)
+		time.Sleep(150 * time.Minute)
+		if runs := o.ran("cin_pear"); len(runs) != 3 {
+			t.Fatalf("%d runs before the third hour", len(runs))
+		}
+		e := o.evidence("cin_pear")
+		if d := cadence.Decide(&e, time.Now()); d.Why != cadence.InBackoff {
+			t.Errorf("after three failures: %+v, %+v", d, e.Backoff)
+		}
+		delete(o.play, "orchard")
+		time.Sleep(time.Hour)
+		if e := o.evidence("cin_pear"); e.Backoff != nil || e.LastRun.Status != evidence.RunSucceeded {
+			t.Errorf("after a success: %+v, %+v", e.Backoff, e.LastRun)
+		}
+		o.close(w)
+	})
+}
+
+// A run that fails for a moment is tried again within its turn, and no more than
+// twice; one that only the owner can mend is not.
+func TestRetriesWithinTheTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "hasty", time.Hour)
+		o.plant("cin_plum", "lockedout", time.Hour)
+		o.plant("cin_fig", "broken", time.Hour)
+		o.play["hasty"], o.play["lockedout"], o.play["broken"] = fails("gate_stuck", true), fails("auth_failure", true), fails("gate_stuck", false)
+		w := o.worker("w1", nil)
+		time.Sleep(time.Minute)
+		hasty := o.ran("cin_pear")
+		if len(hasty) != 3 || hasty[0].trigger != store.TriggerScheduled || hasty[1].trigger != store.TriggerRetry ||
+			hasty[1].at.Sub(hasty[0].at) != time.Second || hasty[2].at.Sub(hasty[1].at) != 2*time.Second {
+			t.Errorf("retried: %+v", hasty)
+		}
+		for _, id := range []string{"cin_plum", "cin_fig"} {
+			if runs := o.ran(id); len(runs) != 1 {
+				t.Errorf("%s: %+v", id, runs)
+			}
+		}
+		if b := o.evidence("cin_pear").Backoff; b == nil || b.Failures != 1 {
+			t.Errorf("three attempts of one turn count as %+v", b)
+		}
+		o.close(w)
+	})
+}

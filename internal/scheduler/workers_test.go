@@ -1,0 +1,135 @@
+package scheduler
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pdpp/internal/evidence"
+	"pdpp/internal/launch"
+	"pdpp/internal/store"
+)
+
+// A provider whose runs never end holds its own places and no others: another
+// provider's connections run on time.
+func TestSlowProviderLeavesRoom(t *testing.T) {
+	t.Attr("spec", "PB-A05")
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.play["slow"] = takes(10 * time.Hour)
+		for i := range 100 {
+			o.plant(fmt.Sprintf("cin_slow_%03d", i), "slow", time.Hour)
+		}
+		w := o.worker("w1", func(c *Config) { c.Slots, c.PerProvider = 4, 2 })
+		time.Sleep(time.Minute)
+		o.plant("cin_quick", "quick", 3*time.Minute)
+		time.Sleep(9*time.Minute - time.Second)
+		if o.most["slow"] != 2 {
+			t.Errorf("%d slow runs at once", o.most["slow"])
+		}
+		runs := o.ran("cin_quick")
+		if len(runs) != 3 {
+			t.Errorf("the quick one ran %d times in nine minutes", len(runs))
+		}
+		depths, err := o.db.Depths(t.Context())
+		o.must(err)
+		for _, d := range depths {
+			if d.State != "running" && d.Jobs > int64(2*windowFactor+w.Slots) {
+				t.Errorf("%d jobs wait: %+v", d.Jobs, d)
+			}
+		}
+		o.close(w)
+	})
+}
+
+// A worker that dies loses its connection to the next within thirty seconds, and
+// the job that River takes for running keeps nobody out.
+func TestDeadWorkerIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		o.play["orchard"] = takes(2 * time.Minute)
+		died := o.worker("w1", nil)
+		time.Sleep(10 * time.Second)
+		first := o.evidence("cin_pear").Active
+		if first == nil {
+			t.Fatal("nothing runs")
+		}
+		o.dead.Store(true)
+		heir := &orchard{t: t, st: o.st, db: o.db, under: map[string]int{}, most: map[string]int{}}
+		w := heir.worker("w2", nil)
+		time.Sleep(30 * time.Second)
+		run, err := o.st.Run(t.Context(), first.ID)
+		o.must(err)
+		if run.Status != store.RunAbandoned {
+			t.Errorf("the dead worker's run is %s", run.Status)
+		}
+		e := o.evidence("cin_pear")
+		if e.LastRun == nil || e.LastRun.ID == first.ID || e.LastRun.Status != evidence.RunSucceeded {
+			t.Errorf("after it: %+v", e.LastRun)
+		}
+		if len(heir.ran("cin_pear")) != 1 {
+			t.Errorf("the heir ran %v", heir.ran("cin_pear"))
+		}
+		time.Sleep(3 * time.Minute) // the dead one's run ends, and writes nothing
+		if run, _ := o.st.Run(t.Context(), first.ID); run.Status != store.RunAbandoned {
+			t.Errorf("the dead run came back as %s", run.Status)
+		}
+		o.must(died.Stop(t.Context()))
+		o.close(w)
+	})
+}
+
+// A worker that is told to stop lets its run finish the slice, gives the
+// connection back, and the next worker takes the run up at once.
+func TestDrainHandsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		o.play["orchard"] = takes(30 * time.Minute)
+		first := o.worker("w1", nil)
+		time.Sleep(10 * time.Second)
+		began := time.Now()
+		o.must(first.Stop(t.Context()))
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the drain took %v", took)
+		}
+		if e := o.evidence("cin_pear"); e.Active != nil {
+			t.Error("the lease is still held")
+		}
+		r, err := o.st.RunRequest(t.Context(), "cin_pear")
+		if err != nil || r.Trigger != store.TriggerScheduled {
+			t.Errorf("requeued as %+v, %v", r, err)
+		}
+		rt, err := o.st.Runtime(t.Context())
+		if err != nil || len(rt.Components) != 1 || rt.Components[0].Status != evidence.ProbeIdle {
+			t.Errorf("switched off, and reported as %+v, %v", rt, err)
+		}
+		second := o.worker("w2", nil)
+		time.Sleep(5 * time.Second)
+		if e := o.evidence("cin_pear"); e.Active == nil {
+			t.Error("the next worker left it")
+		}
+		o.close(second)
+	})
+}
+
+// A machine takes only what it can run.
+func TestQueuesByCapability(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		w := o.worker("w1", func(c *Config) { c.Worker.Capabilities = []string{"local"} })
+		time.Sleep(time.Minute)
+		if runs := o.ran(""); len(runs) != 0 {
+			t.Errorf("a worker without network ran %v", runs)
+		}
+		able := o.worker("w2", nil)
+		time.Sleep(launch.LeaseTTL)
+		if runs := o.ran(""); len(runs) != 1 {
+			t.Errorf("with network: %v", runs)
+		}
+		o.close(w, able)
+	})
+}

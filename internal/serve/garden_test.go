@@ -1,0 +1,201 @@
+package serve
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/attention"
+	"pdpp/internal/catalog"
+	"pdpp/internal/credential"
+	"pdpp/internal/evidence"
+	"pdpp/internal/notify"
+	"pdpp/internal/ownerview"
+	"pdpp/internal/scheduler"
+	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite"
+	"pdpp/manifest"
+)
+
+const gardenManifest = `{"protocol_version":"0.1.0","connector_id":"garden","version":"1.0.0","display_name":"Garden",
+"runtime_requirements":{"bindings":{"network":{"required":true}}},
+"setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","fields":[{"name":"token","label":"Token","type":"password","required":true,"secret":true,"env":["GARDEN_TOKEN"]}]}},
+"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.","maximum_staleness_seconds":86400}},
+"streams":[{"name":"beds","semantics":"mutable_state","primary_key":"id","required":true,"schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+
+// gardenConnector is a real process that knows one good token.
+const gardenConnector = `#!/bin/sh
+read -r start
+if [ "$GARDEN_TOKEN" = "trowel" ]; then
+	printf '%s\n' '{"type":"RECORD","stream":"beds","key":"b1","data":{"id":"b1"},"emitted_at":"2026-01-02T03:04:05Z"}'
+	printf '%s\n' '{"type":"STATE","stream":"beds","cursor":{"n":1}}'
+	printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":1}'
+	exit 0
+fi
+printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"auth_failure","message":"the token was refused","retryable":false}}'
+exit 1
+`
+
+const garden = "cin_garden"
+
+// plot is a whole server over an embedded database, with a real connector and
+// virtual time.
+type plot struct {
+	t    *testing.T
+	home string
+	st   store.Store
+	key  credential.Key
+	view ownerview.View
+	stop func()
+
+	mu     sync.Mutex
+	pushes []string
+}
+
+func newPlot(t *testing.T) *plot {
+	t.Helper()
+	home := t.TempDir()
+	p := &plot{t: t, home: home, key: credential.NewKey()}
+	var err error
+	p.st, err = sqlite.Open(t.Context(), filepath.Join(home, "pdpp.db"), sqlite.Options{})
+	p.must(err)
+	p.view = ownerview.View{Reader: p.st, Now: time.Now}
+	dir := filepath.Join(home, "connectors", "garden")
+	p.must(os.MkdirAll(dir, 0o700))
+	p.must(os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(gardenManifest), 0o600))
+	p.must(os.WriteFile(filepath.Join(dir, "connector"), []byte(gardenConnector), 0o700))
+	generation, err := p.st.PutManifest(t.Context(), "garden", []byte(gardenManifest), time.Now())
+	p.must(err)
+	p.must(p.st.CreateConnection(t.Context(), store.Connection{ID: garden, ConnectorID: "garden", DisplayName: "Garden",
+		Status: store.ConnectionActive, SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: time.Now(), UpdatedAt: time.Now()}))
+	p.must(p.st.PutTarget(t.Context(), store.PushTarget{ID: "hook", Kind: store.TargetWebhook, Label: "Hook",
+		Endpoint: "https://hook.lantern.example/pdpp", CreatedAt: time.Now()}))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- Run(ctx, Config{
+			Role: All, Store: p.st, Database: scheduler.Database{SQLite: p.st.(interface{ Writer() *sql.DB }).Writer()},
+			Worker: store.Worker{ID: "w1", Host: "plot", Capabilities: []string{"network"}}, Connectors: catalog.Catalog{Dir: filepath.Join(home, "connectors")},
+			Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}, Key: p.key,
+			Quiet: func(context.Context) (notify.Quiet, error) { return notify.Quiet{}, nil },
+			HTTP:  &http.Client{Transport: p}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		})
+	}()
+	p.stop = func() {
+		cancel()
+		p.must(<-done)
+		p.must(p.st.Close())
+	}
+	return p
+}
+
+func (p *plot) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// RoundTrip is the owner's webhook.
+func (p *plot) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pushes = append(p.pushes, string(body))
+	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: r}, nil
+}
+
+func (p *plot) pushed() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pushes
+}
+
+// credential stores a token, as the owner's command does.
+func (p *plot) credential(token string) {
+	p.t.Helper()
+	m, err := manifest.Parse([]byte(gardenManifest))
+	p.must(err)
+	values, err := credential.NewValues(m, map[string]string{"GARDEN_TOKEN": token})
+	p.must(err)
+	p.must(p.st.PutCredential(p.t.Context(), store.Credential{ConnectionID: garden, Kind: "access_token", Sealed: values.SealFor(p.key, garden),
+		Fingerprint: p.key.FingerprintOf(values), Status: store.CredentialActive, CapturedAt: time.Now()}))
+}
+
+func (p *plot) schedule(every time.Duration, enabled bool) {
+	p.t.Helper()
+	p.must(p.st.PutSchedule(p.t.Context(), store.Schedule{ConnectionID: garden, IntervalSeconds: int64(every / time.Second), Enabled: enabled,
+		CreatedAt: time.Now(), UpdatedAt: time.Now()}))
+}
+
+func (p *plot) verdict() ownerview.Connection {
+	p.t.Helper()
+	c, _, err := p.view.One(p.t.Context(), garden)
+	p.must(err)
+	return c
+}
+
+// runs gives the triggers and endings of all runs, the oldest first.
+func (p *plot) runs() string {
+	p.t.Helper()
+	all, err := p.st.ListRuns(p.t.Context(), store.RunQuery{ConnectionID: garden, Limit: 1000})
+	p.must(err)
+	var out []string
+	for _, r := range all {
+		out = append([]string{fmt.Sprintf("%s %s", r.Trigger, r.Status)}, out...)
+	}
+	return strings.Join(out, ", ")
+}
+
+func (p *plot) records() []attention.Record {
+	p.t.Helper()
+	all, err := p.st.Attention(p.t.Context(), store.AttentionQuery{All: true})
+	p.must(err)
+	return all
+}
+
+// inPlot runs a test with a server in virtual time.
+func inPlot(t *testing.T, test func(t *testing.T, p *plot)) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlot(t)
+		test(t, p)
+		p.stop()
+	})
+}
+
+// soon is enough for a pass, a run and the pass that follows it.
+const soon = 10 * time.Second
+
+func (p *plot) evidence() evidence.Evidence {
+	p.t.Helper()
+	found, err := p.st.Evidence(p.t.Context(), evidence.Query{ConnectionIDs: []string{garden}})
+	p.must(err)
+	return found[0]
+}
+
+// until waits for something to happen, where the clock is real.
+func (p *plot) until(what string, happened func() bool) {
+	p.t.Helper()
+	for range 600 {
+		if happened() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	p.t.Fatalf("it did not happen within a minute: %s", what)
+}

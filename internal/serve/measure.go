@@ -1,0 +1,129 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/metrics"
+	"pdpp/internal/ownerview"
+	"pdpp/internal/scheduler"
+	"pdpp/internal/store"
+)
+
+func (s *service) newRecorder(ctx context.Context) *metrics.Recorder {
+	installed, err := s.Connectors.Names(ctx)
+	if err != nil {
+		s.Log.Warn("connectors cannot be listed; their numbers go together", "error", err)
+	}
+	queues := make([]string, len(scheduler.Capabilities))
+	for i, c := range scheduler.Capabilities {
+		queues[i] = string(c)
+	}
+	return metrics.New(metrics.Config{
+		Version: s.Worker.Version, Revision: s.Revision, Connectors: installed, Queues: queues, Verdicts: s.verdicts, Log: s.Log,
+	})
+}
+
+// verdicts counts the connections by what their owner is told.
+func (s *service) verdicts(ctx context.Context) ([]metrics.VerdictCount, error) {
+	view := ownerview.View{Reader: s.Store, Now: s.Now}
+	counts := map[metrics.VerdictCount]int{}
+	for after := ""; ; {
+		page, err := view.Page(ctx, after, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Connections {
+			v := &page.Connections[i].Verdict
+			counts[metrics.VerdictCount{Tone: string(v.Pill.Tone), Channel: string(v.Channel)}]++
+		}
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	out := make([]metrics.VerdictCount, 0, len(counts))
+	for c, n := range counts {
+		c.Connections = n
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// upkeepEvery is how old what a scrape shows of the queue may be, how soon the
+// owner's quiet hours count, and how soon a push is tried again.
+const upkeepEvery = 15 * time.Second
+
+// afterPass pushes what a look may have made pending, and does every now and then
+// what need not be done in every pass. Passes follow one another.
+func (s *service) afterPass(ctx context.Context, now time.Time, looked int) error {
+	upkeep := now.Sub(s.keptAt) >= upkeepEvery
+	if upkeep {
+		if err := s.upkeep(ctx, now); err != nil {
+			return err
+		}
+		s.keptAt = now
+	}
+	if !upkeep && looked == 0 {
+		return nil
+	}
+	return s.push(ctx, now)
+}
+
+func (s *service) upkeep(ctx context.Context, now time.Time) (err error) {
+	if s.quiet, err = s.Quiet(ctx); err != nil {
+		return err
+	}
+	if err := s.reportDevices(ctx, now); err != nil {
+		return err
+	}
+	return s.measure(ctx, now)
+}
+
+// measure counts the queue and the leases.
+func (s *service) measure(ctx context.Context, now time.Time) error {
+	depths, err := s.Database.Depths(ctx)
+	if err != nil {
+		return err
+	}
+	jobs := make([]metrics.JobCount, len(depths))
+	for i, d := range depths {
+		jobs[i] = metrics.JobCount{Queue: d.Queue, State: d.State, Jobs: int(d.Jobs)}
+	}
+	s.recorder.Jobs(jobs)
+	leased, err := s.Store.LeasedRuns(ctx)
+	if err != nil {
+		return err
+	}
+	oldest := time.Duration(0)
+	if len(leased) > 0 {
+		oldest = now.Sub(leased[0].StartedAt)
+	}
+	s.recorder.Leases(len(leased), oldest)
+	return nil
+}
+
+// meter passes on what the scheduler tells.
+type meter struct{ *metrics.Recorder }
+
+func (m meter) Passed(looked, enqueued int, took time.Duration) {
+	m.SchedulerPass(metrics.Pass{Duration: took, Looks: looked, Enqueued: enqueued})
+}
+
+func (m meter) Ran(connectorID string, trigger store.Trigger, r launch.Result, took time.Duration) {
+	run := metrics.Run{
+		Connector: connectorID, Trigger: string(trigger), Status: string(r.Status), Duration: took,
+		GapsReported: r.GapsReported, GapsRecovered: r.GapsRecovered,
+	}
+	if r.Rate != nil {
+		run.Interval = time.Duration(r.Rate.CurrentIntervalMS * float64(time.Millisecond))
+	}
+	if r.RateHistory != nil {
+		for _, p := range r.RateHistory.Points {
+			if p.Backoff != "" {
+				run.Throttles++
+			}
+		}
+	}
+	m.RunEnded(run)
+}

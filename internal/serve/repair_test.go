@@ -1,0 +1,104 @@
+package serve
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/attention"
+	"pdpp/internal/evidence"
+)
+
+// The owner stores a credential that works, and nothing else: the same connection
+// confirms itself with exactly one run, keeps its schedule, and is green.
+func TestReauthConfirmsItself(t *testing.T) {
+	t.Attr("spec", "CH-26.1")
+	t.Attr("spec", "CH-29.2")
+	inPlot(t, func(t *testing.T, p *plot) {
+		p.credential("spade")
+		p.schedule(5*time.Minute, true)
+		time.Sleep(16 * time.Minute)
+		if got := p.runs(); got != "scheduled failed" {
+			t.Fatalf("with a refused credential it ran: %s", got)
+		}
+		c := p.verdict()
+		if c.Verdict.Channel != "attention" || len(c.Verdict.RequiredActions) == 0 || c.Verdict.RequiredActions[0].Kind != "reauth" {
+			t.Fatalf("verdict %+v", c.Verdict)
+		}
+		if pushes := p.pushed(); len(pushes) != 1 || !strings.Contains(pushes[0], `"kind":"reauth"`) || strings.Contains(pushes[0], "spade") {
+			t.Fatalf("pushes %q", pushes)
+		}
+		p.credential("trowel")
+		time.Sleep(soon)
+		if got := p.runs(); got != "scheduled failed, retry succeeded" {
+			t.Fatalf("after the repair it ran: %s", got)
+		}
+		c = p.verdict()
+		if c.Verdict.Pill.Tone != "green" || c.Verdict.Channel != "calm" || c.ID != garden {
+			t.Errorf("verdict %+v", c.Verdict)
+		}
+		if s := p.evidence().Schedule; s == nil || !s.Enabled || s.IntervalSeconds != 300 {
+			t.Errorf("schedule %+v", s)
+		}
+		if all := p.records(); len(all) != 1 || all[0].Lifecycle != evidence.AttentionResolved {
+			t.Errorf("records %+v", all)
+		}
+		if len(p.pushed()) != 1 {
+			t.Errorf("pushes %q", p.pushed())
+		}
+	})
+}
+
+// A credential that is refused as well asks the same thing again, with the
+// reason, and paints nothing green; it is not pushed again.
+func TestIdenticalFailureAsksAgain(t *testing.T) {
+	t.Attr("spec", "CH-26.2")
+	inPlot(t, func(t *testing.T, p *plot) {
+		p.credential("spade")
+		p.schedule(5*time.Minute, true)
+		time.Sleep(time.Minute)
+		first := p.records()
+		p.credential("rake")
+		time.Sleep(10 * time.Minute)
+		if got := p.runs(); got != "scheduled failed, retry failed" {
+			t.Fatalf("it ran: %s", got)
+		}
+		c := p.verdict()
+		if c.Health.State == "healthy" || c.Verdict.Pill.Tone == "green" || c.Verdict.RequiredActions[0].Kind != "reauth" {
+			t.Errorf("verdict %+v", c.Verdict)
+		}
+		all := p.records()
+		if len(first) != 1 || len(all) != 1 || all[0].ID != first[0].ID || all[0].Lifecycle != evidence.AttentionOpen ||
+			all[0].Confirmations != 1 || all[0].Reason != "auth_failure" || all[0].Notice != attention.NoticeSent {
+			t.Errorf("records %+v, before %+v", all, first)
+		}
+		if len(p.pushed()) != 1 {
+			t.Errorf("pushes %q", p.pushed())
+		}
+		p.credential("trowel")
+		time.Sleep(10 * time.Minute)
+		if c := p.verdict(); c.Verdict.Pill.Tone != "green" {
+			t.Errorf("mended at last: %+v", c.Verdict)
+		}
+	})
+}
+
+// However often the owner changes their mind, confirming runs stay few.
+func TestFlappingDoesNotStorm(t *testing.T) {
+	t.Attr("spec", "CH-26")
+	inPlot(t, func(t *testing.T, p *plot) {
+		p.credential("spade")
+		p.schedule(5*time.Minute, true)
+		time.Sleep(time.Minute)
+		for range 60 {
+			p.credential("rake")
+			time.Sleep(time.Minute)
+		}
+		if n := strings.Count(p.runs(), "retry"); n < 1 || n > 9 {
+			t.Errorf("%d confirming runs for 60 changes in an hour", n)
+		}
+		if len(p.pushed()) != 1 {
+			t.Errorf("%d pushes", len(p.pushed()))
+		}
+	})
+}

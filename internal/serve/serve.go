@@ -1,0 +1,156 @@
+// Package serve puts the parts of a running server together: the scheduler with
+// its workers, the watcher of repairs, the pushes, and the HTTP side. It decides
+// nothing that those parts decide.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/catalog"
+	"pdpp/internal/credential"
+	"pdpp/internal/metrics"
+	"pdpp/internal/notify"
+	"pdpp/internal/runner"
+	"pdpp/internal/scheduler"
+	"pdpp/internal/server"
+	"pdpp/internal/store"
+	"pdpp/internal/tracing"
+)
+
+// Role is which parts a process has.
+type Role string
+
+const (
+	All    Role = "all"
+	Web    Role = "web"    // answers, and runs nothing
+	Worker Role = "worker" // runs, and answers only for its own health
+)
+
+// Roles lists all of them.
+var Roles = []Role{All, Web, Worker}
+
+// Config is everything that a server is told.
+type Config struct {
+	Role     Role
+	Store    store.Store
+	Database scheduler.Database
+	// Listener answers HTTP; nil means that nobody asks this process.
+	Listener net.Listener
+
+	// Worker says who this process is; empty capabilities mean those of this machine.
+	Worker             store.Worker
+	Slots, PerProvider int
+	Connectors         catalog.Catalog
+	Lookup             func(name string) (string, bool)
+	Bindings           map[string]jsontext.Value
+	Options            runner.Options
+	LeaseTTL           time.Duration // zero means the default
+
+	// Key opens stored credentials and the keys of pushes.
+	Key   credential.Key
+	VAPID notify.VAPID
+	// Quiet gives the owner's quiet hours of the moment.
+	Quiet func(ctx context.Context) (notify.Quiet, error)
+	Base  string // where the owner's console is
+
+	TraceEndpoint string
+	Revision      string
+	Log           *slog.Logger
+	Now           func() time.Time
+	// HTTP reaches push targets; nil means a plain client.
+	HTTP *http.Client
+	// Ready is called once everything works.
+	Ready func()
+}
+
+// stopTime bounds the end of what does not end by itself.
+const stopTime = 10 * time.Second
+
+// Run serves until ctx ends, then lets runs finish their slice and leaves.
+func Run(ctx context.Context, c Config) error {
+	stopTraces, err := tracing.Start(ctx, c.TraceEndpoint, c.Worker.Version)
+	if err != nil {
+		return fmt.Errorf("start tracing: %w", err)
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		if err := stopTraces(last); err != nil {
+			c.Log.Warn("traces were not delivered", "error", err)
+		}
+	}()
+	s := &service{Config: c}
+	s.recorder = s.newRecorder(ctx)
+	if c.Role != Web {
+		if err := s.startWorker(ctx); err != nil {
+			return err
+		}
+	}
+	answered, stopAnswering := s.answer(ctx)
+	if c.Ready != nil {
+		c.Ready()
+	}
+	select {
+	case <-ctx.Done():
+	case err = <-answered:
+		err = fmt.Errorf("answer requests: %w", err)
+	}
+	c.Log.Info("stopping: runs finish their slice")
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	if s.scheduler != nil {
+		err = errors.Join(err, s.scheduler.Stop(last))
+	}
+	return errors.Join(err, stopAnswering())
+}
+
+// service is one process.
+type service struct {
+	Config
+	scheduler *scheduler.Scheduler
+	recorder  *metrics.Recorder
+	keptAt    time.Time // when upkeep was last done, by the passes
+	quiet     notify.Quiet
+}
+
+// answer serves HTTP beside everything else. Stop ends it and gives its error.
+func (s *service) answer(ctx context.Context) (failed <-chan error, stop func() error) {
+	if s.Listener == nil {
+		return nil, func() error { return nil }
+	}
+	// Whoever asks whether the process is well is answered until the runs are over.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	over, early := make(chan error, 1), make(chan error, 1)
+	go func() {
+		err := server.Serve(ctx, s.Listener, server.Config{
+			Version: s.Worker.Version, Checks: s.checks(), Metrics: s.recorder.Handler(), Log: s.Log,
+		})
+		if err != nil && ctx.Err() == nil {
+			early <- err
+		}
+		over <- err
+	}()
+	return early, func() error {
+		cancel()
+		return <-over
+	}
+}
+
+// passWithin is how old the last pass of a healthy scheduler may be.
+const passWithin = 30 * time.Second
+
+func (s *service) checks() []server.Check {
+	checks := []server.Check{server.Database(s.Store)}
+	if s.scheduler != nil {
+		checks = append(checks, server.Scheduler(s.scheduler.LastPass, passWithin))
+	}
+	return checks
+}

@@ -1,0 +1,70 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/catalog"
+	"pdpp/internal/interaction"
+	"pdpp/internal/launch"
+	"pdpp/internal/notify"
+	"pdpp/internal/ownerview"
+	"pdpp/internal/repair"
+	"pdpp/internal/scheduler"
+	"pdpp/manifest"
+)
+
+// startWorker makes this process run connections, watch repairs and push.
+func (s *service) startWorker(ctx context.Context) error {
+	if err := s.Database.Migrate(ctx); err != nil {
+		return err
+	}
+	launcher := &launch.Launcher{
+		Store: s.Store, Connectors: catalog.Remember(s.Connectors), Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
+		Secrets: launch.StoredSecrets(s.Store, s.Key), Now: s.Now, LeaseTTL: s.LeaseTTL,
+	}
+	view := &ownerview.View{Reader: s.Store, Now: s.Now}
+	watcher := &repair.Watcher{
+		Book: book{s.Store, s.Now}, Log: s.Log, NewID: func() string { return "att_" + rand.Text() },
+		RuntimeOK: func(ctx context.Context) (bool, error) {
+			fault, err := view.Indicator(ctx)
+			return fault == nil, err
+		},
+	}
+	var err error
+	s.scheduler, err = scheduler.New(scheduler.Config{
+		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider,
+		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{watcher},
+		AfterPass: []func(context.Context, time.Time, int) error{s.afterPass},
+		Meter:     meter{s.recorder}, Options: s.Options, Log: s.Log, Now: s.Now,
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.scheduler.Start(ctx); err != nil {
+		return fmt.Errorf("start the worker: %w", err)
+	}
+	return nil
+}
+
+// push delivers what is pending.
+func (s *service) push(ctx context.Context, now time.Time) error {
+	sender := notify.Sender{Store: s.Store, HTTP: s.HTTP, Keys: s.VAPID, Key: s.Key, Quiet: s.quiet, Base: s.Base, Log: s.Log}
+	return sender.Deliver(ctx, now)
+}
+
+// offered are the bindings of this machine: a browser only where there is one.
+func (s *service) offered() map[string]jsontext.Value {
+	out := map[string]jsontext.Value{}
+	for name, value := range s.Bindings {
+		if name != string(manifest.BindingBrowser) || slices.Contains(s.Worker.Capabilities, string(scheduler.Browser)) {
+			out[name] = value
+		}
+	}
+	return out
+}
