@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -65,6 +67,36 @@ func playLock() {
 	signal.Notify(interrupted, os.Interrupt)
 	<-interrupted
 	leave(0)
+}
+
+// playInbox takes pushes until it is interrupted: inbox READY FILE. Its address is
+// written to the pipe READY, and each push to FILE before it is answered. The
+// path /full refuses everything.
+func playInbox() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err == nil {
+		err = os.WriteFile(os.Args[1], []byte("http://"+listener.Addr().String()), 0o600)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		leave(1)
+	}
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	go func() {
+		<-interrupted
+		leave(0)
+	}()
+	_ = http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		f, err := os.OpenFile(os.Args[2], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil || r.URL.Path == "/full" {
+			w.WriteHeader(http.StatusInsufficientStorage)
+			return
+		}
+		_, _ = fmt.Fprintf(f, "%s signed=%t %s\n", r.URL.Path, r.Header.Get("Pdpp-Signature") != "", body)
+		_ = f.Close()
+	}))
 }
 
 // playStatus runs a program, hands interrupts on, and prints the exit code last.

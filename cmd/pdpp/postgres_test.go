@@ -12,7 +12,8 @@ import (
 // TestScriptsOnPostgres runs the scripts that do not speak of a database file
 // once more, each in a schema of its own.
 func TestScriptsOnPostgres(t *testing.T) {
-	names := []string{"run", "records", "gaps", "state", "export", "active", "cancel", "status", "why", "support", "schedule"}
+	names := []string{"run", "records", "gaps", "state", "export", "active", "cancel", "status", "why", "support", "schedule",
+		"now", "stop", "answer", "accept", "credential", "notify"}
 	urls := make(chan string, len(names))
 	var files []string
 	for _, name := range names {

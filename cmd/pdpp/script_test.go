@@ -24,7 +24,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"pdpp": func() {
 			env := environment()
-			env.BusyTimeout = 50 * time.Millisecond // a locked database is reported without a long wait
+			if os.Getenv("TEST_PATIENT") == "" {
+				env.BusyTimeout = 50 * time.Millisecond // a locked database is reported without a long wait
+			}
 			os.Exit(cli.Main(env))
 		},
 		"connector":       playConnector,
@@ -32,6 +34,7 @@ func TestMain(m *testing.M) {
 		"lockdb":          playLock,
 		"confined":        playConfined,
 		"status":          playStatus,
+		"inbox":           playInbox,
 	})
 }
 
@@ -113,6 +116,27 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 		f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY, 0)
 		ts.Check(err)
 		ts.Check(f.Close())
+	},
+	// until PATTERN PROGRAM ARGS... runs a program again and again until its output
+	// matches: what another process does is waited for, however slow the machine is.
+	"until": func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 2 {
+			ts.Fatalf("usage: until PATTERN PROGRAM ARGS...")
+		}
+		wanted := regexp.MustCompile("(?m)" + args[0])
+		const most = 1000 // processes, far more than any machine needs: a guard against waiting for ever
+		for range most {
+			if ts.Exec(args[1], args[2:]...) == nil && wanted.MatchString(ts.ReadFile("stdout")) {
+				return
+			}
+		}
+		ts.Fatalf("%v never printed %s", args[1:], args[0])
+	},
+	// hear NAME PIPE keeps what somebody writes to a pipe in a variable.
+	"hear": func(ts *testscript.TestScript, neg bool, args []string) {
+		heard, err := os.ReadFile(ts.MkAbs(args[1]))
+		ts.Check(err)
+		ts.Setenv(args[0], string(heard))
 	},
 	// mode PERM FILE checks the permissions of a file.
 	"mode": func(ts *testscript.TestScript, neg bool, args []string) {

@@ -27,12 +27,9 @@ const (
 // openStore opens the database that the configuration names. Whatever keeps it
 // from opening is a storage fault.
 func (a *app) openStore(ctx context.Context, n need) (store.Store, error) {
-	url := a.databaseURL
-	if url == "" {
-		var err error
-		if url, _, err = a.variable(envDatabase); err != nil {
-			return nil, err
-		}
+	url, err := a.postgresURL()
+	if err != nil {
+		return nil, err
 	}
 	if url != "" {
 		st, err := postgres.Open(ctx, url, postgres.Options{})
@@ -52,6 +49,15 @@ func (a *app) openStore(ctx context.Context, n need) (store.Store, error) {
 	}
 	st, err := sqlite.Open(ctx, path, sqlite.Options{BusyTimeout: a.env.BusyTimeout})
 	return st, storageError(ctx, err, path)
+}
+
+// postgresURL is empty when the data is in an embedded database.
+func (a *app) postgresURL() (string, error) {
+	if a.databaseURL != "" {
+		return a.databaseURL, nil
+	}
+	url, _, err := a.variable(envDatabase)
+	return url, err
 }
 
 // storageError makes any failure to open a storage fault, cancellation apart.

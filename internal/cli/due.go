@@ -11,6 +11,7 @@ import (
 	"pdpp/internal/evidence"
 	"pdpp/internal/launch"
 	"pdpp/internal/runner"
+	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
 	"pdpp/protocol"
 )
@@ -124,7 +125,7 @@ func (d *dueRun) consider(ctx context.Context, e *evidence.Evidence) error {
 		return nil
 	}
 	d.tell(s)
-	if err := d.settle(context.WithoutCancel(ctx), fresh, s.RunID); err != nil {
+	if err := scheduler.Settle(context.WithoutCancel(ctx), d.store, fresh, s.RunID, d.env.Now()); err != nil {
 		return fmt.Errorf("record the wait of %s: %w", e.Connection.ID, err)
 	}
 	return nil
@@ -160,27 +161,4 @@ func (d *dueRun) start(ctx context.Context, e *evidence.Evidence, found catalog.
 		ConnectionID: conn.ID, Trigger: store.TriggerScheduled, Mode: protocol.Incremental, RecoveryOnly: recoveryOnly, SparePressure: recoveryOnly,
 		Options: runner.Options{NoProgress: d.silence, Observe: view.observe}, Started: view.started,
 	})
-}
-
-// settle records how long to wait after the run. Nothing is to be recorded when
-// another run has taken over: that one decides.
-func (d *dueRun) settle(ctx context.Context, before *evidence.Evidence, runID string) error {
-	id := before.Connection.ID
-	found, err := d.store.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})
-	if err != nil {
-		return err
-	}
-	if len(found) == 0 || found[0].LastRun == nil || found[0].LastRun.ID != runID {
-		return nil
-	}
-	previous := cadence.Standing(before)
-	next := cadence.AfterRun(previous, *found[0].LastRun, cadence.Every(before), d.env.Now())
-	switch next {
-	case nil:
-		return d.store.ClearBackoff(ctx, id)
-	case previous:
-		return nil
-	default:
-		return d.store.PutBackoff(ctx, store.Backoff{ConnectionID: id, Backoff: *next})
-	}
 }

@@ -66,6 +66,11 @@ func notFound(message, next string) *Error {
 	return &Error{Code: "not_found", Message: message, Next: next, Exit: ExitNotFound}
 }
 
+func revoked(connectionID string) *Error {
+	return &Error{Code: "connection_revoked", Exit: ExitFailed, Message: "connection " + connectionID + " was revoked",
+		Next: "What it collected stays readable. Connect the source anew to collect again."}
+}
+
 const maxMessage = 500
 
 // describe turns any error into one that can be shown.
@@ -73,6 +78,9 @@ func describe(err error) *Error {
 	var known *Error
 	var active *store.ActiveRunError
 	var fault *store.FaultError
+	if advised := describeAdvised(err); advised != nil {
+		return advised
+	}
 	switch {
 	case errors.As(err, &known):
 		return known
@@ -80,7 +88,7 @@ func describe(err error) *Error {
 		return &Error{
 			Code: "run_already_active", Exit: ExitActive, Err: err,
 			Message: fmt.Sprintf("run %s is using connection %s (%s)", active.RunID, active.ConnectionID, active.Holder),
-			Next:    "Wait until it ends, or look at it: pdpp run show " + active.RunID,
+			Next:    "Wait until it ends, look at it (pdpp run show " + active.RunID + "), or stop it (pdpp cancel " + active.RunID + ").",
 		}
 	case errors.As(err, &fault):
 		return &Error{

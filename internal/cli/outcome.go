@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pdpp/internal/launch"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/manifest"
@@ -30,8 +31,10 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 		e.Exit, e.Next = ExitStorage, "Check the database, then run again: "+again
 	case o.Status == runner.Cancelled:
 		e.Exit, e.Next = ExitCancelled, "Finished slices are kept. Continue: "+again
+	case f.Reason == launch.ReasonCredential:
+		e.Exit, e.Next = ExitOwner, "Mend it, or enter the credential again (pdpp credential set "+conn.ID+"), then run again: "+again
 	case ownerMustAct(o):
-		e.Exit, e.Next = ExitOwner, ownerStep(o, m, again)
+		e.Exit, e.Next = ExitOwner, ownerStep(o, m, conn.ID)
 	case f.Reason == runner.ReasonViolation:
 		e.Next = "The connector broke the protocol; finished slices are kept. See " + look + " and update the connector."
 	default:
@@ -63,7 +66,8 @@ func ownerMustAct(o runner.Outcome) bool {
 	return f.Reason == runner.ReasonAssistanceTimedOut
 }
 
-func ownerStep(o runner.Outcome, m *manifest.Manifest, again string) string {
+func ownerStep(o runner.Outcome, m *manifest.Manifest, connectionID string) string {
+	again := "pdpp run " + connectionID
 	if f := o.Failure; f.Reason == runner.ReasonBindingMissing || f.Violation != nil {
 		return "The source has a question for you. Run it in a terminal: " + again
 	}
@@ -71,5 +75,6 @@ func ownerStep(o runner.Outcome, m *manifest.Manifest, again string) string {
 	if len(names) == 0 {
 		return "Do what the message asks for, then run again: " + again
 	}
-	return fmt.Sprintf("Check %s (each may be given as a NAME_FILE too), then run again: %s", strings.Join(names, ", "), again)
+	return fmt.Sprintf("Check %s (each may be given as a NAME_FILE too), or store the credential (pdpp credential set %s), then run again: %s",
+		strings.Join(names, ", "), connectionID, again)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/internal/launch"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/manifest"
@@ -45,6 +46,7 @@ func TestRunError(t *testing.T) {
 		{"violation", outcome(runner.Failed, &runner.Failure{Reason: runner.ReasonViolation, Violation: &protocol.Violation{Subtype: protocol.MessageAfterDone}}), "connector_protocol_violation", ExitFailed, "update the connector"},
 		{"question without a terminal", outcome(runner.Failed, &runner.Failure{Reason: runner.ReasonViolation, Violation: &protocol.Violation{Subtype: protocol.NoInteractiveBinding}}), "connector_protocol_violation", ExitOwner, "in a terminal"},
 		{"disk full", outcome(runner.Failed, &runner.Failure{Reason: runner.ReasonStorage, Origin: runner.OriginStorage, Err: fmt.Errorf("commit: %w", full)}), "storage_full", ExitStorage, "Free some disk space"},
+		{"a credential that does not open", outcome(runner.Failed, &runner.Failure{Reason: launch.ReasonCredential, Origin: runner.OriginRuntime, Message: "no"}), "credential_unreadable", ExitOwner, "pdpp credential set"},
 		{"other storage trouble", outcome(runner.Failed, &runner.Failure{Reason: runner.ReasonStorage, Origin: runner.OriginStorage, Err: errors.New("odd")}), "storage_error", ExitStorage, "Check the database"},
 		{"taken over", outcome(runner.Failed, &runner.Failure{Reason: runner.ReasonRuntimeError, Err: store.ErrLeaseLost}), "runtime_error", ExitFailed, "pdpp runs --connection cin_a_1"},
 	}

@@ -49,7 +49,7 @@ func (p *prompter) ask(ctx context.Context, _ string, q protocol.Interaction) (p
 	if err != nil {
 		return refused, err
 	}
-	answers, err := p.fill(ctx, q, fields)
+	answers, err := p.fill(ctx, q.Message, "(Ctrl-D to refuse, Ctrl-C to stop the run)", fields)
 	switch {
 	case ctx.Err() != nil:
 		return refused, ctx.Err()
@@ -65,9 +65,10 @@ func (p *prompter) ask(ctx context.Context, _ string, q protocol.Interaction) (p
 	return protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseSuccess, Data: data}, nil
 }
 
-// fill shows the question and reads the answers, with the terminal in raw mode
-// meanwhile: only then can a read be given up when the run ends.
-func (p *prompter) fill(ctx context.Context, q protocol.Interaction, fields []field) (map[string]any, error) {
+// fill shows the message and how to leave, and reads the answers, with the
+// terminal in raw mode meanwhile: only then can a read be given up when the
+// question ends.
+func (p *prompter) fill(ctx context.Context, message, leave string, fields []field) (map[string]any, error) {
 	restore, err := p.raw()
 	if err != nil {
 		return nil, err
@@ -78,8 +79,7 @@ func (p *prompter) fill(ctx context.Context, q protocol.Interaction, fields []fi
 	defer release()
 
 	screen := term.NewTerminal(keyboard{p.tty, p.stop}, "")
-	printf(screen, "\n%s\n", oneLine(q.Message))
-	printf(screen, "%s\n", "(Ctrl-D to refuse, Ctrl-C to stop the run)")
+	printf(screen, "\n%s\n%s\n", oneLine(message), leave)
 	answers := map[string]any{}
 	if len(fields) == 0 {
 		screen.SetPrompt("Press Enter when it is done: ")

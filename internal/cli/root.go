@@ -16,6 +16,8 @@ machine, and says honestly what is missing.
   pdpp why CONNECTION     why it says so
   pdpp run example        collect from a source, in the foreground
   pdpp schedule           when they collect by themselves
+  pdpp attention          what you are asked to do
+  pdpp doctor             what is wrong with this installation
   pdpp streams            what has been collected
   pdpp records STREAM     look at it
   pdpp gaps               what is missing, and why
@@ -39,7 +41,9 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.StringVar(&a.databaseURL, "database-url", "", "PostgreSQL to use instead (PDPP_DATABASE_URL; a password is safer there)")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(
-		a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(), a.connectorsCommand(), a.connectionsCommand(),
+		a.serveCommand(), a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(),
+		a.cancelCommand(), a.workersCommand(), a.attentionCommand(), a.answerCommand(), a.credentialCommand(), a.notifyCommand(), a.doctorCommand(),
+		a.connectorsCommand(), a.connectionsCommand(),
 		a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.changesCommand(),
 		a.gapsCommand(), a.stateCommand(), a.rateCommand(), a.exportCommand(), a.versionCommand(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesText},

@@ -25,8 +25,18 @@ your environment. For each of them a NAME_FILE variable is read too.
 
 With --due it runs every connection whose schedule says so, one after the other,
 goes on after a failure, and asks nobody anything. It is made for cron and
-timers: call it every few minutes. Nothing else starts scheduled runs yet. The
-exit code is 0 when all runs succeeded, or none was due.`
+timers: call it every few minutes. Where "pdpp serve" runs it is not needed. The
+exit code is 0 when all runs succeeded, or none was due.
+
+With --now the run is not made here: the workers that "pdpp serve" starts are
+asked for it. Add --wait to look on until it ends, and to leave with its outcome;
+Ctrl-C then stops the looking on, and not the run (pdpp cancel does).`
+
+const runExamples = `  pdpp run example                      collect here, in the foreground
+  pdpp run example --stream cards       only one of its streams
+  pdpp run example --recovery-only      only retry what is missing
+  pdpp run --due                        everything that is due
+  pdpp run example --now --wait         let a worker run it, and look on`
 
 // runFlags is what the owner asks of one run.
 type runFlags struct {
@@ -35,12 +45,13 @@ type runFlags struct {
 	fullRefresh  bool
 	recoveryOnly bool
 	due, verbose bool
+	now, wait    bool
 }
 
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "run CONNECTOR|CONNECTION", Short: "Collect from a source", Long: runText,
+		Use: "run CONNECTOR|CONNECTION", Short: "Collect from a source", Long: runText, Example: runExamples,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.due {
 				return noneWithDue(args)
@@ -53,6 +64,12 @@ func (a *app) runCommand() *cobra.Command {
 			}
 			if f.verbose {
 				return usage("--verbose says what --due skips", "Leave it out, or add --due.")
+			}
+			if f.wait && !f.now {
+				return usage("--wait looks on at a run that a worker makes", "Leave it out, or add --now.")
+			}
+			if f.now {
+				return a.runNow(cmd, args, f)
 			}
 			return a.run(cmd.Context(), args[0], f)
 		},
@@ -67,8 +84,13 @@ func (a *app) runCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("full-refresh", "recovery-only")
 	flags.BoolVar(&f.due, "due", false, "run every connection that is due; for cron and timers")
 	flags.BoolVar(&f.verbose, "verbose", false, "with --due, say what is skipped and why")
+	flags.BoolVar(&f.now, "now", false, "let a worker make the run")
+	flags.BoolVar(&f.wait, "wait", false, "with --now, look on until the run has ended")
 	for _, other := range []string{"connection", "stream", "since", "until", "full-refresh", "recovery-only"} {
 		cmd.MarkFlagsMutuallyExclusive("due", other)
+	}
+	for _, other := range []string{"due", "connection", "stream", "since", "until", "full-refresh"} {
+		cmd.MarkFlagsMutuallyExclusive("now", other)
 	}
 	cmd.AddCommand(a.runShowCommand())
 	return cmd
@@ -97,7 +119,7 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 		return err
 	}
 	if conn.Status == store.ConnectionRevoked {
-		return &Error{Code: "connection_revoked", Exit: ExitFailed, Message: "connection " + conn.ID + " was revoked", Next: "What it collected stays readable. Connect the source anew to collect again."}
+		return revoked(conn.ID)
 	}
 	found, err := findConnector(ctx, connectors, conn.ConnectorID)
 	if err != nil {
@@ -146,7 +168,8 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 // collect runs a connection to the end of the run, and sums it up.
 func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection, found catalog.Connector, view *view, req launch.Request) (summary, error) {
 	launcher := launch.Launcher{
-		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable, Bindings: offeredBindings, Now: a.env.Now,
+		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
+		Secrets: a.storedSecrets(st), Bindings: offeredBindings, Now: a.env.Now,
 	}
 	began := a.env.Now()
 	view.begin(ctx)

@@ -14,14 +14,14 @@ import (
 
 const scheduleText = `Say when connections collect by themselves, and change it.
 
-A schedule starts nothing: it says when a run is due. "pdpp run --due" runs what
-is due, so let cron or a timer call that every few minutes. Nothing else starts
-scheduled runs yet.`
+A schedule says when a run is due. "pdpp serve" starts what is due by itself.
+Without it, let cron or a timer call "pdpp run --due" every few minutes.`
 
 const scheduleExamples = `  pdpp schedule                             when each connection is due, or why not
   pdpp schedule set example --every 6h      collect every six hours
   pdpp schedule pause example               keep the schedule, start nothing
-  pdpp run --due                            run what is due`
+  pdpp serve                                start what is due, for as long as it runs
+  pdpp run --due                            run what is due, once`
 
 func (a *app) scheduleCommand() *cobra.Command {
 	cmd := a.scheduleListCommand("schedule", "Say when connections collect by themselves, and change it")

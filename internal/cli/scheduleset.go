@@ -91,8 +91,7 @@ func mayBeScheduled(e *evidence.Evidence) error {
 	id := e.Connection.ID
 	switch {
 	case e.Connection.Status == evidence.StatusRevoked:
-		return &Error{Code: "connection_revoked", Exit: ExitFailed, Message: "connection " + id + " was revoked",
-			Next: "What it collected stays readable. Connect the source anew to collect again."}
+		return revoked(id)
 	case slices.Contains(e.Unreadable, evidence.FamilyManifest):
 		return &Error{Code: "manifest_unreadable", Exit: ExitFailed, Message: "what the connector of " + id + " declares could not be read",
 			Next: "Record it anew by a run: pdpp run " + id}

@@ -20,8 +20,8 @@ type summary struct {
 	ConnectorID   string               `json:"connector_id"`
 	Status        runner.Status        `json:"status"`
 	Records       int64                `json:"records_emitted"`
-	Changed       int64                `json:"records_changed"`
-	Unchanged     int64                `json:"records_unchanged"`
+	Changed       *int64               `json:"records_changed"` // null, with the next, when another process made the run
+	Unchanged     *int64               `json:"records_unchanged"`
 	GapsOpened    int64                `json:"gaps_opened"`
 	GapsRecovered int64                `json:"gaps_recovered"`
 	GapsPending   *int64               `json:"gaps_pending"` // null when it could not be counted
@@ -40,7 +40,7 @@ type summary struct {
 func summarize(ctx context.Context, st store.Store, conn store.Connection, m *manifest.Manifest, r launch.Result) summary {
 	s := summary{
 		RunID: r.RunID, ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Status: r.Status, Records: r.RecordsEmitted,
-		Changed: r.Written, Unchanged: r.Unchanged, GapsOpened: r.GapsReported, GapsRecovered: r.GapsRecovered,
+		Changed: &r.Written, Unchanged: &r.Unchanged, GapsOpened: r.GapsReported, GapsRecovered: r.GapsRecovered,
 		KnownGaps: r.KnownGaps, Checkpoint: r.Checkpoint, displayName: conn.DisplayName,
 	}
 	if r.Facts != nil {
@@ -84,7 +84,11 @@ const maxMissingLines = 12
 func (a *app) printSummary(s summary) {
 	printf(a.out, "%s (%s): %s in %s\n", oneLine(s.displayName), s.ConnectionID, s.Status, duration(s.CompletedAt.Sub(s.StartedAt)))
 	t := a.table("  run", s.RunID)
-	t.row("  records", fmt.Sprintf("%s: %s new or changed, %s unchanged", count(s.Records), count(s.Changed), count(s.Unchanged)))
+	records := count(s.Records)
+	if s.Changed != nil && s.Unchanged != nil {
+		records += fmt.Sprintf(": %s new or changed, %s unchanged", count(*s.Changed), count(*s.Unchanged))
+	}
+	t.row("  records", records)
 	for _, f := range s.Streams {
 		t.row("    "+f.Stream, count(f.Collected)+skippedNote(f))
 	}

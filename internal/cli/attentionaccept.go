@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/attention"
+	"pdpp/internal/evidence"
+	"pdpp/internal/scheduler"
+	"pdpp/internal/store"
+	"pdpp/internal/verdict"
+)
+
+const acceptText = `Says yes to an offer to switch a paused schedule on again. A worker does it, and
+checks the source with one run. Everything else that is asked of you is noticed
+when you have done it.`
+
+func (a *app) attentionAcceptCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "accept ID", Short: "Let a paused schedule be switched on again", Long: acceptText,
+		Example: "  pdpp attention accept att_1a2b   the id, or its beginning, as pdpp attention lists it",
+		Args:    needArgs("the id of what you are asked"),
+		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+			r, err := findAttention(ctx, st, args[0])
+			if err != nil {
+				return err
+			}
+			if err := a.accept(ctx, st, &r); err != nil {
+				return err
+			}
+			return a.tellAccepted(ctx, st, r)
+		}),
+	}
+}
+
+// findAttention gives the record of an id, or of the beginning of one.
+func findAttention(ctx context.Context, st store.Store, id string) (attention.Record, error) {
+	all, err := st.Attention(ctx, store.AttentionQuery{All: true})
+	if err != nil {
+		return attention.Record{}, err
+	}
+	if i := slices.IndexFunc(all, func(r attention.Record) bool { return r.ID == id }); i >= 0 {
+		return all[i], nil
+	}
+	all = slices.DeleteFunc(all, func(r attention.Record) bool { return !strings.HasPrefix(r.ID, id) })
+	switch len(all) {
+	case 1:
+		return all[0], nil
+	case 0:
+		return attention.Record{}, notFound(fmt.Sprintf("nothing that is asked of you has the id %q", id), "List it: pdpp attention --all")
+	default:
+		return attention.Record{}, usage(fmt.Sprintf("%q means several", id), "Use the whole id: pdpp attention --json")
+	}
+}
+
+// accept acknowledges the record, and asks for a look at its connection at once.
+// Doing so again changes nothing.
+func (a *app) accept(ctx context.Context, st store.Store, r *attention.Record) error {
+	switch {
+	case !r.Open():
+		return &Error{Code: "attention_closed", Exit: ExitFailed, Message: r.ID + " is settled (" + string(r.Lifecycle) + ")", Next: "See what is asked of you: pdpp attention"}
+	case r.Kind != string(verdict.ReattachSchedule):
+		return &Error{Code: "attention_not_acceptable", Exit: ExitUsage, Message: r.ID + " asks for more than a yes: " + oneLine(r.Words), Next: "Do it: " + nextFor(*r)}
+	case !r.Move(evidence.AttentionAcknowledged, a.env.Now()): // it was acknowledged before
+		return st.Touch(ctx, r.ConnectionID)
+	}
+	err := st.SaveAttention(ctx, []attention.Record{*r}, nil)
+	if err == nil {
+		return st.Touch(ctx, r.ConnectionID)
+	}
+	if errors.Is(err, store.ErrStale) {
+		return &Error{Code: "changed_meanwhile", Exit: ExitFailed, Err: err, Message: r.ID + " was changed by somebody else in this moment", Next: "Look again: pdpp attention"}
+	}
+	return err
+}
+
+func (a *app) tellAccepted(ctx context.Context, st store.Store, r attention.Record) error {
+	workers, err := st.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	alive := slices.ContainsFunc(workers, func(w store.Worker) bool { return scheduler.Alive(w, a.env.Now()) })
+	if a.json {
+		writeJSON(a.out, map[string]any{"attention_id": r.ID, "connection_id": r.ConnectionID, "lifecycle": r.Lifecycle, "worker_alive": alive})
+		return nil
+	}
+	printf(a.out, "Accepted: the schedule of %s is switched on by the next worker that looks.\n", r.ConnectionID)
+	if !alive {
+		printf(a.out, "No worker is alive. Start one (pdpp serve), or do it yourself: pdpp schedule resume %s\n", r.ConnectionID)
+	}
+	return nil
+}

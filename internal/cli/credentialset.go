@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/catalog"
+	"pdpp/internal/credential"
+	"pdpp/internal/store"
+	"pdpp/manifest"
+)
+
+const credentialSetText = `Asks for everything that the connector needs to sign in, and stores it sealed.
+Secrets are not shown while you type. Storing it again replaces it.
+
+With --from-env the values come from the variables that the connector declares,
+each of which may be a NAME_FILE too. They need not be set any more afterwards.`
+
+func (a *app) credentialSetCommand() *cobra.Command {
+	var fromEnv bool
+	cmd := &cobra.Command{
+		Use: "set CONNECTION", Short: "Store the credential of a connection", Long: credentialSetText, Args: needArgs("the name of a connection"),
+		Example: "  pdpp credential set example\n  EXAMPLE_TOKEN_FILE=token pdpp credential set example --from-env",
+		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+			conn, err := pickConnection(ctx, st, args[0], byName)
+			if err != nil {
+				return err
+			}
+			if conn.Status == store.ConnectionRevoked {
+				return revoked(conn.ID)
+			}
+			return a.setCredential(ctx, st, conn, fromEnv)
+		}),
+	}
+	cmd.Flags().BoolVar(&fromEnv, "from-env", false, "take the values from the connector's variables")
+	return cmd
+}
+
+func (a *app) setCredential(ctx context.Context, st store.Store, conn store.Connection, fromEnv bool) error {
+	m, err := a.declaredBy(ctx, st, conn)
+	if err != nil {
+		return err
+	}
+	form := credentialForm(m)
+	if len(form.Fields) == 0 {
+		return &Error{Code: "no_credential_form", Exit: ExitFailed, Message: "the connector of " + conn.ID + " asks for no credential",
+			Next: "Nothing is to be stored. Collect: pdpp run " + conn.ID}
+	}
+	entered, err := a.enter(ctx, form, fromEnv)
+	if err != nil {
+		return err
+	}
+	values, err := credential.NewValues(m, entered)
+	if err != nil {
+		e := describe(err)
+		if fromEnv {
+			e.Next = "Set these variables, or their _FILE forms: " + strings.Join(formVariables(form), ", ")
+		}
+		return e
+	}
+	key, err := a.credentialKey()
+	if err != nil {
+		return err
+	}
+	c := store.Credential{
+		ConnectionID: conn.ID, Kind: string(form.Kind), Sealed: values.SealFor(key, conn.ID), Fingerprint: key.FingerprintOf(values),
+		Status: store.CredentialActive, CapturedAt: a.env.Now(),
+	}
+	if err := st.PutCredential(ctx, c); err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, newCredentialRow(c))
+		return nil
+	}
+	printf(a.out, "Stored the credential of %s (fingerprint %s).\nNext: check it with pdpp run %s\n", conn.ID, c.Fingerprint, conn.ID)
+	return nil
+}
+
+// declaredBy is what the connection's connector declares: the installed one, or
+// as it was last seen when it is installed elsewhere.
+func (a *app) declaredBy(ctx context.Context, st store.Store, conn store.Connection) (*manifest.Manifest, error) {
+	connectors, err := a.connectors()
+	if err != nil {
+		return nil, err
+	}
+	found, err := findConnector(ctx, connectors, conn.ConnectorID)
+	if err == nil {
+		return found.Manifest, nil
+	}
+	if errors.Is(err, catalog.ErrUnknownConnector) {
+		if m, kept := manifestOf(ctx, st, conn.ConnectorID); m != nil || kept != nil {
+			return m, kept
+		}
+	}
+	return nil, err
+}
+
+// credentialForm is what to ask for: the connector's own form, or one field for
+// each variable that it cannot sign in without.
+func credentialForm(m *manifest.Manifest) manifest.CredentialCapture {
+	if m.Setup != nil && m.Setup.CredentialCapture != nil {
+		return *m.Setup.CredentialCapture
+	}
+	form := manifest.CredentialCapture{Kind: manifest.CredentialSecretBundle}
+	for _, name := range m.CredentialEnv() {
+		form.Fields = append(form.Fields, manifest.CredentialField{Name: name, Label: name, Required: true, Secret: true, Env: []string{name}})
+	}
+	return form
+}
+
+func formVariables(form manifest.CredentialCapture) (names []string) {
+	for _, f := range form.Fields {
+		names = append(names, f.Env...)
+	}
+	return unique(names)
+}
+
+// enter gives what was entered, by the variables that the connector reads.
+func (a *app) enter(ctx context.Context, form manifest.CredentialCapture, fromEnv bool) (map[string]string, error) {
+	given := map[string]string{}
+	if fromEnv {
+		for _, name := range formVariables(form) {
+			value, _, err := a.variable(name)
+			if err != nil {
+				return nil, err
+			}
+			if value != "" {
+				given[name] = value
+			}
+		}
+		return given, nil
+	}
+	var fields []field
+	for _, f := range form.Fields {
+		title := f.Label
+		if f.HelpText != "" {
+			title += " [" + f.HelpText + "]"
+		}
+		fields = append(fields, field{name: f.Name, title: title, kind: "string", required: f.Required, secret: f.Secret})
+	}
+	message := strings.TrimSpace(cmp.Or(form.Label, "What the source asks for, to sign in.") + " " + form.Description)
+	answers, err := a.askOwner(ctx, message, "(Ctrl-D to leave it as it is)", fields, "Set "+strings.Join(formVariables(form), ", ")+" and add --from-env.")
+	if errors.Is(err, io.EOF) {
+		return nil, errUnchanged
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range form.Fields {
+		if text, ok := answers[f.Name].(string); ok {
+			for _, name := range f.Env {
+				given[name] = text
+			}
+		}
+	}
+	return given, nil
+}
+
+// errUnchanged is what a command ends with whose question the owner left.
+var errUnchanged = &Error{Code: "cancelled", Exit: ExitCancelled, Message: "nothing was changed", Next: "Repeat the command when you like."}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/catalog"
+	"pdpp/internal/doctor"
+	"pdpp/internal/scheduler"
+	"pdpp/internal/store"
+)
+
+const doctorText = `Looks over the installation: the database, the disk, the key, the connectors,
+what each connection needs, and whether anybody collects what is scheduled. It
+changes nothing. What is not in order comes with the way to mend it.
+
+The exit code is 0 when nothing failed; warnings are for later. How well
+collecting goes is the matter of "pdpp status".`
+
+const doctorExamples = `  pdpp doctor           everything that was looked at
+  pdpp doctor --json    the same for a script`
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Look over the installation, and say how to mend it", Long: doctorText, Example: doctorExamples, Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings, err := a.examine(cmd.Context())
+			if err != nil {
+				return err
+			}
+			a.printFindings(findings)
+			if slices.ContainsFunc(findings, func(f doctor.Finding) bool { return f.Status == doctor.Fail }) {
+				return &exitOnly{ExitFailed}
+			}
+			return nil
+		},
+	}
+}
+
+// examine makes every check, also over a configuration that is wrong in parts.
+func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
+	home, err := a.homeDir()
+	if err != nil {
+		return nil, err
+	}
+	var opened store.Store
+	c := doctor.Config{
+		Home: home, Lookup: a.childVariable, WorkerAlive: scheduler.Alive, Now: a.env.Now, LookPath: a.env.LookPath,
+		Open: func(ctx context.Context) (st store.Store, err error) {
+			opened, err = a.openStore(ctx, mustExist)
+			return opened, plainly(err)
+		},
+	}
+	if url, err := a.postgresURL(); err == nil && url != "" {
+		c.DatabaseNow = func(ctx context.Context) (time.Time, error) { return opened.Clock(ctx) }
+	}
+	connectors, err := a.connectors()
+	c.Connectors = connectors
+	if err != nil {
+		c.Connectors = brokenCatalog{plainly(err)}
+	}
+	var keyErr error
+	if c.Key, _, keyErr = a.configuredKey(); keyErr == nil {
+		return doctor.Run(ctx, c), ctx.Err()
+	}
+	findings := slices.DeleteFunc(doctor.Run(ctx, c), func(f doctor.Finding) bool { return f.Check == doctor.CheckKey })
+	e := describe(keyErr)
+	return append(findings, doctor.Finding{Check: doctor.CheckKey, Status: doctor.Fail, Message: e.Message, Mend: e.Next}), ctx.Err()
+}
+
+func (a *app) printFindings(findings []doctor.Finding) {
+	if a.json {
+		writeJSON(a.out, map[string]any{"findings": findings})
+		return
+	}
+	for _, f := range findings {
+		printf(a.out, "%-4s  %-11s  %s\n", f.Status, f.Check, oneLine(f.Message))
+		if f.Mend != "" {
+			printf(a.out, "%s%s\n", strings.Repeat(" ", 19), oneLine(f.Mend))
+		}
+	}
+}
+
+// plainError is an error as its message alone, with its next step: a finding
+// has no place for the code.
+type plainError struct{ is *Error }
+
+func (e plainError) Error() string    { return e.is.Message }
+func (e plainError) NextStep() string { return e.is.Next }
+func (e plainError) Unwrap() error    { return e.is }
+
+func plainly(err error) error {
+	if err == nil {
+		return nil
+	}
+	return plainError{describe(err)}
+}
+
+// brokenCatalog stands for connectors that the configuration keeps from being found.
+type brokenCatalog struct{ err error }
+
+func (c brokenCatalog) Names(context.Context) ([]string, error) { return nil, c.err }
+
+func (c brokenCatalog) Find(context.Context, string) (catalog.Connector, error) {
+	return catalog.Connector{}, c.err
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/notify"
+	"pdpp/internal/store"
+)
+
+const notifyQuietText = `Sets the daily hours in which you are not told. What comes up meanwhile waits for
+their end. They are those of the clock in your time zone, summer time included.`
+
+func (a *app) notifyQuietCommand() *cobra.Command {
+	var zone string
+	cmd := &cobra.Command{
+		Use: "quiet HH:MM-HH:MM|off", Short: "Set the hours in which you are not told", Long: notifyQuietText,
+		Example: "  pdpp notify quiet 22:00-07:00 --zone Europe/Berlin\n  pdpp notify quiet off",
+		Args:    needArgs("a window like 22:00-07:00, or off"),
+		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+			quiet, err := a.parseQuiet(args[0], zone)
+			if err != nil {
+				return err
+			}
+			if err := st.PutSetting(ctx, settingQuiet, []byte(quiet.String()), a.env.Now()); err != nil {
+				return err
+			}
+			if a.json {
+				writeJSON(a.out, map[string]any{"quiet_hours": quiet.String()})
+				return nil
+			}
+			a.printQuiet(quiet)
+			return nil
+		}),
+	}
+	cmd.Flags().StringVar(&zone, "zone", "", "your time zone, like Europe/Berlin (default: this machine's)")
+	return cmd
+}
+
+func (a *app) parseQuiet(window, zone string) (notify.Quiet, error) {
+	if window == "off" {
+		return notify.Quiet{}, nil
+	}
+	if zone == "" {
+		if zone = a.machineZone(); zone == "" {
+			return notify.Quiet{}, usage("this machine does not tell its time zone", "Name yours, like --zone Europe/Berlin.")
+		}
+	}
+	return notify.ParseQuiet(window + " " + zone)
+}
+
+// machineZone is the name of this machine's time zone; empty when it has none.
+func (a *app) machineZone() string {
+	if zone, _ := a.env.Lookup("TZ"); zone != "" {
+		return strings.TrimPrefix(zone, ":")
+	}
+	link, err := os.Readlink("/etc/localtime")
+	if err != nil {
+		return ""
+	}
+	_, zone, _ := strings.Cut(link, "/zoneinfo/")
+	return zone
+}
+
+func (a *app) printQuiet(quiet notify.Quiet) {
+	if quiet == (notify.Quiet{}) {
+		printf(a.out, "There are no quiet hours.\n")
+		return
+	}
+	printf(a.out, "Quiet hours: %s\n", quiet)
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/notify"
+	"pdpp/internal/serve"
+	"pdpp/internal/store"
+)
+
+const notifyTestText = `Sends a test to one target, or to each that is in use. Quiet hours do not count,
+and nothing is recorded.`
+
+// tried is how a test went, as --json prints it.
+type tried struct {
+	ID    string `json:"target_id"`
+	OK    bool   `json:"ok"`
+	Error *Error `json:"error,omitzero"`
+}
+
+func (a *app) notifyTestCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "test [TARGET]", Short: "Send a test", Long: notifyTestText, Example: "  pdpp notify test\n  pdpp notify test tgt_1a2b3c4d",
+		Args: cobra.MaximumNArgs(1),
+		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+			targets, err := testTargets(ctx, st, args)
+			if err != nil {
+				return err
+			}
+			sender, err := a.testSender(ctx, st, targets)
+			if err != nil {
+				return err
+			}
+			return a.tryTargets(ctx, sender, targets)
+		}),
+	}
+}
+
+func testTargets(ctx context.Context, st store.Store, args []string) ([]store.PushTarget, error) {
+	if len(args) > 0 {
+		t, err := findTarget(ctx, st, args[0])
+		return []store.PushTarget{t}, err
+	}
+	all, err := st.Targets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(t store.PushTarget) bool { return t.RetiredAt != nil })
+	if len(all) == 0 {
+		return nil, &Error{Code: "no_push_target", Exit: ExitNotFound, Message: "there is no place to tell", Next: "Add one: pdpp notify add ntfy URL, or pdpp notify add webhook URL"}
+	}
+	return all, nil
+}
+
+// testSender gets the keys that these targets need and no others.
+func (a *app) testSender(ctx context.Context, st store.Store, targets []store.PushTarget) (*notify.Sender, error) {
+	s := &notify.Sender{Store: st}
+	var err error
+	if s.Base, _, err = a.variable(envBaseURL); err != nil {
+		return nil, err
+	}
+	switch {
+	case slices.ContainsFunc(targets, func(t store.PushTarget) bool { return t.Kind == store.TargetWebPush }):
+		c := serve.Config{Store: st}
+		err = a.pushConfig(ctx, &c)
+		s.Key, s.Keys = c.Key, c.VAPID
+	case slices.ContainsFunc(targets, func(t store.PushTarget) bool { return len(t.Sealed) > 0 }):
+		s.Key, err = a.existingKey()
+	}
+	return s, err
+}
+
+func (a *app) tryTargets(ctx context.Context, sender *notify.Sender, targets []store.PushTarget) error {
+	results, failed := []tried{}, false
+	for _, t := range targets {
+		r := tried{ID: t.ID, OK: true}
+		if err := sender.Try(ctx, t, a.env.Now()); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			r.OK, r.Error, failed = false, describe(err), true
+		}
+		results = append(results, r)
+		switch {
+		case a.json:
+		case r.OK:
+			printf(a.out, "%s took the test.\n", t.ID)
+		default:
+			a.report(inConnection(t.ID, r.Error))
+		}
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"tests": results})
+	}
+	if failed {
+		return &exitOnly{ExitFailed}
+	}
+	return nil
+}
