@@ -57,7 +57,7 @@ var Table = []Rule{
 		Reason: "server and device find and start connectors alike; neither's storage comes with it"},
 	{Room: "internal/launch",
 		May: []string{"internal/catalog", "internal/evidence", "internal/runner", "internal/store", "internal/interaction", "internal/credential", "internal/redact",
-			"protocol", "manifest"},
+			"internal/tracing", "protocol", "manifest"},
 		Never:  []string{"internal/health/...", "internal/verdict/...", "internal/console/..."},
 		Reason: "turning a stored connection into a run is mechanics; whether it should run is decided elsewhere"},
 	{Room: "internal/chaostest", May: anything,

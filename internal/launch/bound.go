@@ -7,6 +7,7 @@ import (
 
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
+	"pdpp/internal/tracing"
 	"pdpp/protocol"
 )
 
@@ -19,6 +20,8 @@ type bound struct {
 	counts  Counts         // written by the committer, read once the run is over
 	// sparePressure keeps gaps out that the source's pressure left.
 	sparePressure bool
+	connectorID   string
+	committed     func(connectorID string, changed int) // nil: nobody is told
 }
 
 // gapLeaseTime outlives any page of work; the run's end releases earlier.
@@ -50,9 +53,16 @@ func (b *bound) CommitSlice(ctx context.Context, s *runner.Slice) error {
 		out.Cursors = append(out.Cursors, store.CursorWrite{Stream: c.Stream, Mode: c.Mode, Cursor: c.Cursor})
 	}
 	out.Events = storeEvents(s.Events)
+	ctx, span := tracing.Open(ctx, "slice", tracing.RunID(b.lease.RunID), tracing.Connector(b.connectorID))
 	done, err := b.store.CommitSlice(ctx, b.lease, out, b.now())
 	clear(b.records)
-	if err == nil {
+	if err != nil {
+		span.Fail()
+	} else {
+		span.End()
+		if b.committed != nil {
+			b.committed(b.connectorID, done.Written)
+		}
 		b.counts.Written += int64(done.Written)
 		b.counts.Unchanged += int64(done.Unchanged)
 		b.counts.GapsReported += int64(reported)

@@ -35,6 +35,9 @@ type Launcher struct {
 	Secrets func(ctx context.Context, connectionID string) (map[string]string, error)
 	// Bindings are what this machine offers beside the interactive one.
 	Bindings map[string]jsontext.Value
+	// Committed is told of every slice that became durable, and how many records it
+	// changed; nil means nobody. It must not block.
+	Committed func(connectorID string, changed int)
 	// NewRunID makes ids; nil means random ones. Now is the clock; nil means the real one.
 	NewRunID func() string
 	Now      func() time.Time
@@ -104,7 +107,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if req.Started != nil {
 		req.Started(lease.RunID)
 	}
-	bound := &bound{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure}
+	bound := &bound{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed}
 	var outcome runner.Outcome
 	stored, err := l.secrets(ctx, conn.ID)
 	if err != nil {

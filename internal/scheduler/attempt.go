@@ -10,6 +10,7 @@ import (
 	"pdpp/internal/launch"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
+	"pdpp/internal/tracing"
 	"pdpp/protocol"
 )
 
@@ -47,6 +48,7 @@ func (s *Scheduler) carryOut(ctx context.Context, o *order) error {
 func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (launch.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	ctx, span := tracing.Open(ctx, "run", tracing.Connector(o.ConnectorID), tracing.Trigger(string(trigger)))
 	options := s.Options
 	options.Drain = s.drain
 	req := launch.Request{
@@ -63,8 +65,10 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 	result, err := s.Runs.Run(ctx, req)
 	s.runs.remove(result.RunID)
 	if err != nil {
+		span.Fail()
 		return result, err
 	}
+	span.End(tracing.RunID(result.RunID), tracing.Status(string(result.Status)))
 	attributes := []any{"run_id", result.RunID, "connector", o.ConnectorID, "status", string(result.Status),
 		"written", result.Written, "gaps", result.GapsReported, "recovered", result.GapsRecovered}
 	if result.Failure != nil {

@@ -26,7 +26,7 @@ func (s *service) startWorker(ctx context.Context) error {
 	}
 	launcher := &launch.Launcher{
 		Store: s.Store, Connectors: catalog.Remember(s.Connectors), Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
-		Secrets: launch.StoredSecrets(s.Store, s.Key), Now: s.Now, LeaseTTL: s.LeaseTTL,
+		Secrets: launch.StoredSecrets(s.Store, s.Key), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted,
 	}
 	view := &ownerview.View{Reader: s.Store, Now: s.Now}
 	watcher := &repair.Watcher{
