@@ -18,6 +18,8 @@ type Evidence struct {
 
 	// Active is the run under way; nil when there is none.
 	Active *ActiveRun `json:"active_run"`
+	// RequestedAt is when a run was asked for that has not begun; nil when none waits.
+	RequestedAt *time.Time `json:"run_requested_at,omitempty"`
 	// LastRun is the newest run that ended; nil when none ever did.
 	LastRun *Run `json:"last_run"`
 	// LastSuccessAt is when the newest succeeded run ended, on any trigger.

@@ -143,3 +143,23 @@ func TestDeadRunIsOver(t *testing.T) {
 		t.Error("a run of which no lease is known is over")
 	}
 }
+
+// A run that was asked for counts as one for a minute, in which a worker takes it up.
+func TestSyncing(t *testing.T) {
+	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	asked := now.Add(-aboutToRun)
+	for name, c := range map[string]struct {
+		e    Evidence
+		at   time.Time
+		want bool
+	}{
+		"nothing":              {Evidence{}, now, false},
+		"under way":            {Evidence{Active: &ActiveRun{}}, now, true},
+		"asked for":            {Evidence{RequestedAt: &asked}, now.Add(-time.Second), true},
+		"asked for, and waits": {Evidence{RequestedAt: &asked}, now, false},
+	} {
+		if got := c.e.Syncing(c.at); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -30,6 +30,16 @@ type ActiveRun struct {
 	LeaseUntil *time.Time `json:"lease_expires_at"`
 }
 
+// aboutToRun is how long a run that was asked for counts as begun. A worker takes
+// it up within seconds; one that waits for longer waits for a place, and is not
+// under way.
+const aboutToRun = time.Minute
+
+// Syncing reports whether a run is under way, or about to be.
+func (e *Evidence) Syncing(now time.Time) bool {
+	return e.Active != nil || e.RequestedAt != nil && now.Sub(*e.RequestedAt) < aboutToRun
+}
+
 // AsOf is the evidence with a run whose process died taken for what it is: over,
 // since its lease ran out. The next run records it so; until then only the clock
 // tells. Its questions have nobody left to be answered to. Without such a run it

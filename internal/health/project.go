@@ -23,7 +23,7 @@ func Project(e *evidence.Evidence, now time.Time) Assessment {
 			Attention: r.attention, Coverage: r.coverage.axis, Freshness: r.freshness,
 			Outbox: r.outbox.Axis, RemoteSurface: r.surface,
 		},
-		Badges:      Badges{Stale: r.freshness == Stale, Syncing: e.Active != nil},
+		Badges:      Badges{Stale: r.freshness == Stale, Syncing: e.Syncing(now)},
 		Disposition: r.disposition(),
 		Backlog:     RollUpBacklog(e.Gaps), Rate: rateOf(e.Rate),
 		LastSuccessAt: e.LastSuccessAt, NextAttemptAt: r.nextAttempt(),

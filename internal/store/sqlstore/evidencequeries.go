@@ -86,9 +86,12 @@ func endedRunsQuery(in *within) string {
 		WHERE ` + in.page("c.connection_id")
 }
 
+// activeRunsQuery gives the runs that hold a lease and, without an id, those that
+// were asked for.
 func activeRunsQuery(in *within) string {
 	return `SELECT l.connection_id, l.run_id, r.started_at, coalesce(l.expires_at, '') FROM run_leases l JOIN run_history r ON r.run_no = l.run_no
-		WHERE l.run_id IS NOT NULL AND ` + in.page("l.connection_id")
+		WHERE l.run_id IS NOT NULL AND ` + in.page("l.connection_id") + `
+		UNION ALL SELECT connection_id, '', requested_at, '' FROM run_requests WHERE ` + in.page("connection_id")
 }
 
 func schedulesQuery(in *within) string {

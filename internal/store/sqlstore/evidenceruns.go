@@ -114,7 +114,8 @@ func (r *endedRun) pace(run *evidence.Run) (rate *evidence.Rate, readable bool) 
 }
 
 // activeRuns takes every run that a lease names: whether the lease has expired
-// is for those to say who have a clock.
+// is for those to say who have a clock. A run without an id was asked for and has
+// not begun.
 func (p *page) activeRuns(rows *sql.Rows) error {
 	var id, run, started, until string
 	into := []any{&id, &run, &started, &until}
@@ -130,6 +131,10 @@ func (p *page) activeRuns(rows *sql.Rows) error {
 		active := &evidence.ActiveRun{ID: run, StartedAt: times.at(started), LeaseUntil: times.maybe(until)}
 		if times.bad {
 			lose(e, evidence.FamilyRuns)
+			continue
+		}
+		if run == "" {
+			e.RequestedAt = &active.StartedAt
 			continue
 		}
 		e.Active = active

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/evidence"
 	"pdpp/internal/store"
 )
 
@@ -41,6 +42,13 @@ func testRunRequests(t *testing.T, s store.Store) {
 	earlier := store.RunRequest{ConnectionID: "b", Trigger: store.TriggerWebhook, RequestedAt: Now.Add(-time.Second)}
 	same(t, request(earlier), true)
 	same(t, listed(), []store.RunRequest{earlier, first})
+	asked := func(id string) *time.Time {
+		t.Helper()
+		found, err := s.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})
+		ok(t, err)
+		return found[0].RequestedAt
+	}
+	same(t, asked("c"), &first.RequestedAt)
 
 	ok(t, s.WithdrawRun(ctx, "b"))
 	fails(t, s.WithdrawRun(ctx, "b"), store.ErrNotFound)
@@ -49,6 +57,7 @@ func testRunRequests(t *testing.T, s store.Store) {
 	// The start of any run answers it; one that does not start leaves it.
 	l := start(t, s, "c", "r1", Now)
 	same(t, listed(), nil)
+	same(t, asked("c"), (*time.Time)(nil))
 	same(t, request(first), true)
 	_, err = s.StartRun(ctx, runStart("c", "r2"), Now)
 	fails(t, err, store.ErrRunActive)
