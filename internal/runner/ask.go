@@ -43,6 +43,15 @@ func (s *session) ask(ctx context.Context, m protocol.Interaction) {
 	}
 	stop := context.AfterFunc(s.over, cancel)
 	defer stop()
+	answered := make(chan struct{})
+	defer close(answered)
+	s.background.Go(func() {
+		select {
+		case <-s.opts.Drain: // no slice will be finished while the owner is asked
+			s.abort(drained())
+		case <-answered:
+		}
+	})
 	answer, err := s.asker.Ask(ctx, m)
 	switch {
 	case s.over.Err() != nil:

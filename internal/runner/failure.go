@@ -93,6 +93,11 @@ func (s *session) watch(ctx context.Context) {
 	}
 }
 
+// drained is the end of a run whose worker stops.
+func drained() *Failure {
+	return &Failure{Reason: ReasonShutdown, Origin: OriginRuntime, Message: "the runtime is shutting down"}
+}
+
 func (s *session) cancellation(ctx context.Context) *Failure {
 	cause := context.Cause(ctx)
 	switch {

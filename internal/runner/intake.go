@@ -58,7 +58,7 @@ func (s *session) state(ctx context.Context, m *protocol.State) error {
 	}
 	select {
 	case <-s.opts.Drain:
-		return &Failure{Reason: ReasonShutdown, Origin: OriginRuntime, Message: "the runtime is shutting down"}
+		return drained()
 	default:
 		return nil
 	}

@@ -139,7 +139,7 @@ type Options struct {
 	MaxOpenBytes int
 	GapPageBytes int
 	// Drain, once closed, ends the run as a shutdown when its next slice is
-	// finished. Nil never does.
+	// finished, or at once while it waits for the owner. Nil never does.
 	Drain <-chan struct{}
 	// Observe is told about progress. It must not block, and is called from
 	// more than one goroutine.
