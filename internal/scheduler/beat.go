@@ -25,6 +25,9 @@ const (
 // beat says that this worker lives, and what the workers together can do.
 func (s *Scheduler) beat(ctx context.Context) error {
 	now := s.Now()
+	if err := s.queue.tend(ctx, s.slots.count() > 0); err != nil {
+		return err
+	}
 	w := s.Worker
 	w.Running, w.Draining, w.SeenAt = s.slots.count(), s.draining.Load(), now
 	if err := s.Store.PutWorker(ctx, w); err != nil {

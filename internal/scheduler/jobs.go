@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -44,6 +45,12 @@ const startGrace = 5 * time.Second
 type queue struct {
 	client
 	database Database
+	now      func() time.Time
+
+	mu       sync.Mutex
+	awake    bool
+	over     bool // and not to be woken again
+	neededAt time.Time
 }
 
 // enqueue gives every wanted connection a job unless it has one. It gives the
@@ -109,7 +116,7 @@ func (w want) bereft(job *rivertype.JobRow, now time.Time) bool {
 	}
 	free := *job.AttemptedAt
 	if w.last != nil {
-		if w.last.Status == evidence.RunAbandoned && w.last.StartedAt.After(free) {
+		if w.last.Status == evidence.RunAbandoned && !w.last.StartedAt.Before(free) {
 			return true
 		}
 		if w.last.EndedAt.After(free) {

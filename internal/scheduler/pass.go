@@ -16,9 +16,9 @@ const (
 	// lookHold is how long a claimed look is kept from other workers. One whose
 	// worker dies is taken up after it.
 	lookHold = 20 * time.Second
-	// windowFactor bounds the jobs that wait for one provider, by its places on one
-	// worker: enough to keep several workers busy until the next pass, few enough to
-	// leave the queue to others.
+	// windowFactor bounds the jobs of one provider, taken or not, by its places on
+	// one worker: enough to keep several workers busy until the next pass, few enough
+	// to leave the queue to others.
 	windowFactor = 8
 	// reclaimEvery is how soon a lease that ran out is noticed.
 	reclaimEvery = 5 * time.Second
@@ -65,7 +65,7 @@ func (s *Scheduler) pass(ctx context.Context) error {
 type round struct {
 	*Scheduler
 	declared declared
-	waiting  map[string]int // jobs by connector; nil before the first is needed
+	jobs     map[string]int // by connector, taken or not; nil before the first is needed
 	looked   int
 	added    int
 }
@@ -112,11 +112,16 @@ func (p *round) page(ctx context.Context) (more bool, err error) {
 			if w, ok := p.admit(ctx, e, asked && request.Trigger == store.TriggerManual); ok {
 				wants = append(wants, w)
 			} else {
-				look = crowded(p.waiting[e.Connection.ConnectorID], p.window(), now)
-				p.waiting[e.Connection.ConnectorID]++
+				look = crowded(p.jobs[e.Connection.ConnectorID], p.window(), now)
+				p.jobs[e.Connection.ConnectorID]++
 			}
 		}
 		at[e.Connection.ID].At = look
+	}
+	if len(wants) > 0 {
+		if err := p.queue.wake(ctx); err != nil {
+			return false, err
+		}
 	}
 	added, doubtful, err := p.queue.enqueue(ctx, wants, now)
 	p.looked, p.added = p.looked+len(looks), p.added+added
@@ -151,27 +156,25 @@ func (p *round) requested(ctx context.Context) (map[string]store.RunRequest, err
 
 func (p *round) window() int { return p.PerProvider * windowFactor }
 
-// admit gives a job's place in the queue, and refuses when enough jobs of the
-// provider wait already. What the owner asks for always has a place.
+// admit gives a job's place in the queue, and refuses when the provider has
+// enough jobs already. What the owner asks for always has a place.
 func (p *round) admit(ctx context.Context, e *evidence.Evidence, owner bool) (want, bool) {
 	connector := e.Connection.ConnectorID
-	if p.waiting == nil {
-		p.waiting = map[string]int{}
+	if p.jobs == nil {
+		p.jobs = map[string]int{}
 		depths, err := p.Database.Depths(ctx)
 		p.tell("counting the queue", err)
 		for _, d := range depths {
-			if d.State != "running" {
-				p.waiting[d.Connector] += int(d.Jobs)
-			}
+			p.jobs[d.Connector] += int(d.Jobs)
 		}
 	}
 	w := want{connectionID: e.Connection.ID, connectorID: connector, queue: string(p.declared.needs(ctx, connector)), priority: 2, last: e.LastRun}
 	if owner {
 		w.priority = 1
-	} else if p.waiting[connector] >= p.window() {
+	} else if p.jobs[connector] >= p.window() {
 		return want{}, false
 	}
-	p.waiting[connector]++
+	p.jobs[connector]++
 	return w, true
 }
 

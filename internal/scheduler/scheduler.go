@@ -99,6 +99,9 @@ const (
 	// pollEvery is how soon a job is seen that another process put into an
 	// embedded database, or that was put off; any other is seen at once.
 	pollEvery = 5 * time.Second
+	// fetchCooldown is the least time between two fetches. Short runs of few slots
+	// would wait for River's own.
+	fetchCooldown = 20 * time.Millisecond
 	// rescueAfter is when River gives a job up whose worker is gone. A run may be
 	// long, and the lease tells sooner (trap: River goes by the age alone).
 	rescueAfter = 7 * 24 * time.Hour
@@ -157,11 +160,11 @@ func New(c Config) (*Scheduler, error) {
 		return nil, errors.New("the worker has no capability: it could run nothing")
 	}
 	s.Worker.Slots = c.Slots * len(queues)
-	s.queue.database = c.Database
+	s.queue.database, s.queue.now = c.Database, c.Now
 	var err error
 	s.queue.client, err = c.Database.client(&river.Config{
 		ID: c.Worker.ID, Queues: queues, Workers: workers, Logger: quiet, PollOnly: c.Database.SQLite != nil,
-		JobTimeout: -1, RescueStuckJobsAfter: rescueAfter, FetchPollInterval: c.Rhythm.Poll,
+		JobTimeout: -1, RescueStuckJobsAfter: rescueAfter, FetchPollInterval: c.Rhythm.Poll, FetchCooldown: fetchCooldown,
 		CompletedJobRetentionPeriod: keepJobs, CancelledJobRetentionPeriod: keepJobs, DiscardedJobRetentionPeriod: keepJobs,
 		Test: river.TestConfig{Time: c.clock},
 	})
@@ -177,9 +180,8 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	if err := s.beat(ctx); err != nil {
 		return fmt.Errorf("register the worker: %w", err)
 	}
-	// Only Stop ends jobs, so that each can finish its slice.
-	if err := s.queue.Start(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("start the job queue: %w", err)
+	if err := s.queue.wake(ctx); err != nil {
+		return err
 	}
 	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.every(ctx, s.Rhythm.Pass, s.pass)
@@ -222,7 +224,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	close(s.drain)
 	force := time.AfterFunc(drainGrace, func() { s.runs.cancelAll(errDraining) })
 	defer force.Stop()
-	err := s.queue.Stop(ctx)
+	err := s.queue.end(ctx)
 	s.cancel()
 	s.gone.Wait()
 	return errors.Join(err, s.leave(context.WithoutCancel(ctx)))

@@ -23,7 +23,7 @@ type worker struct {
 // How long a job waits that cannot be run here now. Jitter keeps jobs that were
 // put off together from coming back together.
 const (
-	putOffCrowded = 5 * time.Second // its provider has all of its places
+	putOffCrowded = 3 * time.Second // its provider has all of its places
 	putOffMissing = time.Minute     // its connector is not installed here
 )
 
@@ -31,14 +31,14 @@ const (
 // only when the facts cannot be read or recorded: the next pass queues the
 // connection again.
 func (w *worker) Work(ctx context.Context, job *river.Job[runArgs]) error {
-	if w.draining.Load() {
-		return putOff(putOffCrowded)
-	}
-	release, ok := w.slots.take(job.Args.ConnectorID)
+	release, ok := w.slots.take(ctx, job.Args.ConnectorID)
 	if !ok {
 		return putOff(putOffCrowded)
 	}
 	defer release()
+	if w.draining.Load() {
+		return putOff(putOffCrowded)
+	}
 	o, err := w.order(ctx, job.Args.ConnectionID)
 	if err != nil || o == nil {
 		return err

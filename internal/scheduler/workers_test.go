@@ -34,10 +34,12 @@ func TestSlowProviderLeavesRoom(t *testing.T) {
 		}
 		depths, err := o.db.Depths(t.Context())
 		o.must(err)
+		jobs := int64(0)
 		for _, d := range depths {
-			if d.State != "running" && d.Jobs > int64(2*windowFactor+w.Slots) {
-				t.Errorf("%d jobs wait: %+v", d.Jobs, d)
-			}
+			jobs += d.Jobs
+		}
+		if jobs > 2*windowFactor+1 {
+			t.Errorf("%d jobs: %+v", jobs, depths)
 		}
 		o.close(w)
 	})
@@ -57,6 +59,7 @@ func TestDeadWorkerIsReplaced(t *testing.T) {
 			t.Fatal("nothing runs")
 		}
 		o.dead.Store(true)
+		died.draining.Store(true) // it makes no passes and takes nothing
 		heir := &orchard{t: t, st: o.st, db: o.db, under: map[string]int{}, most: map[string]int{}}
 		w := heir.worker("w2", nil)
 		time.Sleep(30 * time.Second)
@@ -76,6 +79,7 @@ func TestDeadWorkerIsReplaced(t *testing.T) {
 		if run, _ := o.st.Run(t.Context(), first.ID); run.Status != store.RunAbandoned {
 			t.Errorf("the dead run came back as %s", run.Status)
 		}
+		died.draining.Store(false)
 		o.must(died.Stop(t.Context()))
 		o.close(w)
 	})
