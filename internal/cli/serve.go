@@ -19,6 +19,7 @@ import (
 	"pdpp/internal/scheduler"
 	"pdpp/internal/serve"
 	"pdpp/internal/store"
+	"pdpp/internal/store/postgres"
 )
 
 const serveText = `Runs everything in one process: scheduled collection, repair, pushes, and the
@@ -145,6 +146,7 @@ func (a *app) jobDatabase(ctx context.Context, st store.Store) (scheduler.Databa
 	if err != nil {
 		return scheduler.Database{}, nil, storageError(ctx, err, "the database server")
 	}
+	postgres.BoundIdle(config.ConnConfig.RuntimeParams)
 	config.MaxConns = 4 // one listens, the others fetch, complete and insert
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {

@@ -48,7 +48,7 @@ type process struct {
 }
 
 func startProcess(c Command, killGrace time.Duration) (*process, error) {
-	dir, err := os.MkdirTemp("", "pdpp-run-")
+	dir, err := makeWorkdir()
 	if err != nil {
 		return nil, fmt.Errorf("make working directory: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"pdpp/internal/evidence"
-	"pdpp/internal/store"
 )
 
 // deviceSilence is how long a device may be silent before it counts as gone. A
@@ -25,25 +24,28 @@ func (s *service) reportDevices(ctx context.Context, now time.Time) error {
 		heard = heard || d.Status == evidence.StatusActive && d.LastHeartbeatAt != nil && now.Sub(*d.LastHeartbeatAt) < deviceSilence
 	}
 	c := evidence.Component{Name: "collector", Status: evidence.ProbeOK, At: now}
-	if !heard {
-		others, err := s.othersCollect(ctx)
-		if err != nil {
-			return err
-		}
-		if !others {
-			c.Status, c.Reason = evidence.ProbeFailed, "devices_silent"
-		}
+	if !heard && !s.census.others(now) {
+		c.Status, c.Reason = evidence.ProbeFailed, "devices_silent"
 	}
 	return s.Store.PutComponent(ctx, c)
 }
 
-// othersCollect reports whether a connection collects without a device.
-func (s *service) othersCollect(ctx context.Context) (bool, error) {
-	all, err := s.Store.ListConnections(ctx)
-	for _, c := range all {
-		if c.Status == store.ConnectionActive && c.SourceKind != store.SourceLocalDevice {
-			return true, nil
+// census remembers when a connection was last seen that collects without a
+// device. Every connection is looked at now and then, so that nobody has to list
+// them all.
+type census struct{ seen time.Time }
+
+// censusHolds is longer than any connection goes without a look.
+const censusHolds = time.Hour
+
+// Look belongs to the passes, which follow one another.
+func (c *census) Look(_ context.Context, page []evidence.Evidence, now time.Time) (map[string]time.Time, error) {
+	for i := range page {
+		if page[i].Connection.Status == evidence.StatusActive && !page[i].LocalDevice() {
+			c.seen = now
 		}
 	}
-	return false, err
+	return nil, nil
 }
+
+func (c *census) others(now time.Time) bool { return now.Sub(c.seen) < censusHolds }

@@ -119,6 +119,7 @@ type service struct {
 	recorder  *metrics.Recorder
 	keptAt    time.Time // when upkeep was last done, by the passes
 	quiet     notify.Quiet
+	census    census
 }
 
 // answer serves HTTP beside everything else. Stop ends it and gives its error.

@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/notify"
 	"pdpp/internal/ownerview"
 	"pdpp/internal/repair"
+	"pdpp/internal/runner"
 	"pdpp/internal/scheduler"
 	"pdpp/manifest"
 )
@@ -24,6 +25,7 @@ func (s *service) startWorker(ctx context.Context) error {
 	if err := s.Database.Migrate(ctx); err != nil {
 		return err
 	}
+	runner.Sweep() // what a killed worker of this machine left behind
 	launcher := &launch.Launcher{
 		Store: s.Store, Connectors: catalog.Remember(s.Connectors), Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
 		Secrets: launch.StoredSecrets(s.Store, s.Key), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted,
@@ -39,7 +41,7 @@ func (s *service) startWorker(ctx context.Context) error {
 	var err error
 	s.scheduler, err = scheduler.New(scheduler.Config{
 		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider,
-		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{watcher},
+		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{watcher, &s.census},
 		AfterPass: []func(context.Context, time.Time, int) error{s.afterPass},
 		Meter:     meter{s.recorder}, Options: s.Options, Log: s.Log, Now: s.Now,
 	})

@@ -37,6 +37,7 @@ func Open(ctx context.Context, url string, opts Options) (store.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", &store.FaultError{Fault: store.FaultUnreachable, Where: "PostgreSQL", Err: err})
 	}
+	BoundIdle(config.RuntimeParams)
 	d := newDialect(config)
 	db := stdlib.OpenDB(*config)
 	limit := opts.Connections
@@ -51,6 +52,20 @@ func Open(ctx context.Context, url string, opts Options) (store.Store, error) {
 		return nil, fmt.Errorf("open store: %w", d.Classify(err))
 	}
 	return s, nil
+}
+
+// longestIdle is how long a transaction may stand still. A machine that freezes or
+// vanishes in the middle of one holds its rows; the server ends it before the lease
+// of its run is taken over, so that nobody waits for the dead.
+const longestIdle = "10s"
+
+// BoundIdle sets that bound on a connection's parameters unless the owner's URL
+// has another. Everything that writes to the database has it.
+func BoundIdle(parameters map[string]string) {
+	const name = "idle_in_transaction_session_timeout"
+	if parameters[name] == "" {
+		parameters[name] = longestIdle
+	}
 }
 
 func assemble(ctx context.Context, db *sql.DB, d *dialect, opts Options) (store.Store, error) {
