@@ -1,6 +1,6 @@
 # Every target is one script or one short command; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench fuzz connector clean
+.PHONY: help run build test check bench fuzz chaos connector clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ bench: ## measure speed and memory (build/bench.json); pass options as ARGS="...
 
 fuzz: ## run every fuzz target for FUZZTIME each (5m)
 	@scripts/fuzz
+
+chaos: ## kill, pause and restart workers and database for PDPP_CHAOS_MINUTES (15), then compare
+	@scripts/chaos
 
 connector: ## start a new connector from the example: make connector name=x
 	@scripts/new-connector "$(name)"

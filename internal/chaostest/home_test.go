@@ -1,0 +1,70 @@
+package chaostest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/manifest"
+)
+
+// programs are the real ones, built as users run them: without the race
+// detector, which would make them slow and not what is shipped.
+type programs struct {
+	pdpp   string
+	target connectortest.Target // of pdpp-connectors
+	// manifest is the example's without its shortest interval, so that each
+	// connection runs many times in a minute.
+	manifest *manifest.Manifest
+}
+
+func build(t *testing.T) programs {
+	t.Helper()
+	p := programs{target: connectortest.LumenTarget(t, "example"), pdpp: filepath.Join(t.TempDir(), "pdpp")}
+	if out, err := exec.Command("go", "build", "-o", p.pdpp, "pdpp/cmd/pdpp").CombinedOutput(); err != nil {
+		t.Fatalf("build pdpp: %v\n%s", err, out)
+	}
+	body, err := p.target.Connector.Manifest.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(body, &m); err != nil {
+		t.Fatal(err)
+	}
+	delete(m["capabilities"].(map[string]any)["refresh_policy"].(map[string]any), "minimum_interval_seconds")
+	if body, err = json.Marshal(m); err != nil {
+		t.Fatal(err)
+	}
+	if p.manifest, err = manifest.Parse(body); err != nil {
+		t.Fatalf("the example's manifest without its shortest interval: %v", err)
+	}
+	return p
+}
+
+// home makes a PDPP_HOME in which the example is a foreign connector: the same
+// program, with the manifest above.
+func (p programs) home(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	dir := filepath.Join(home, "connectors", "example")
+	body, err := p.manifest.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' run example\n", p.target.Connector.Path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), body, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "connector"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
