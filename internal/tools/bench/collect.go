@@ -78,17 +78,8 @@ func collectMain(ctx context.Context, args []string) error {
 // peakRSS reads this process's own high-water mark. getrusage would not do: it
 // starts from the memory of the process that forked this one.
 func peakRSS() (int64, error) {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(status)) {
-		var kib int64
-		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kib); err == nil {
-			return kib << 10, nil
-		}
-	}
-	return 0, errors.New("no VmHWM in /proc/self/status")
+	kib, err := statusField("/proc/self/status", "VmHWM")
+	return kib << 10, err
 }
 
 func openStore(ctx context.Context, database string) (store.Store, error) {

@@ -6,10 +6,14 @@
 // into the same table; the memory that the runner needs for it; and the decoder
 // against encoding/json; a connection's way from evidence to verdict, and that
 // of a page of them against its bare reads; and the goodput of a governed client
-// against the rate of a real nginx. The result goes to build/bench.json as well.
+// against the rate of a real nginx. It measures the scheduler's passes over many
+// connections against their bare statements and against fewer connections, many
+// runs at once against fewer, two workers against one, and a server at rest. The
+// result goes to build/bench.json as well.
 //
-// The program plays all parts itself: started as "connector" it is the child,
-// with the argument "collect" it is the process whose memory is measured.
+// The program plays most parts itself: started as "connector" it is the child,
+// with the argument "collect" or "pass" it is the process whose memory is
+// measured. What is measured from outside is built first.
 package main
 
 import (
@@ -45,9 +49,16 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
-	if len(os.Args) > 1 && os.Args[1] == "collect" {
+	part := ""
+	if len(os.Args) > 1 {
+		part = os.Args[1]
+	}
+	switch part {
+	case "collect":
 		err = collectMain(ctx, os.Args[2:])
-	} else {
+	case "pass":
+		err = passMain(ctx, os.Args[2:])
+	default:
 		err = benchMain(ctx, os.Args[1:])
 	}
 	if err != nil {
@@ -62,7 +73,7 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
 	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
 	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
-	f.StringVar(&c.Only, "only", "", "one part: decoder, sqlite, postgres, memory, verdict, governor or nginx")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, postgres, memory, due, concurrent, workers, idle, governor or nginx")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
 	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
@@ -81,7 +92,7 @@ func benchMain(ctx context.Context, args []string) error {
 		run  func(context.Context, config, string, *report) error
 	}{
 		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"memory", measureMemory}, {"governor", measureGovernor}, {"nginx", measureNginx},
+		{"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"governor", measureGovernor}, {"nginx", measureNginx},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {
@@ -102,6 +113,8 @@ type report struct {
 	Memory      []memory  `json:"memory"`
 	Pacing      []pacing  `json:"pacing"`
 	Limited     []limited `json:"limited"`
+
+	Figures []figure `json:"figures"`
 
 	Judgements []judgement `json:"judgements"`
 	Pages      []page      `json:"pages"`
