@@ -6,6 +6,7 @@ package connectors
 import (
 	"pdpp/connectorkit"
 	"pdpp/connectors/example"
+	"pdpp/connectors/github"
 )
 
 // Entry is one built-in connector. New is called only for the one that runs.
@@ -17,6 +18,7 @@ type Entry struct {
 // All lists the built-in connectors by name.
 var All = []Entry{
 	{"example", example.Connector},
+	{"github", github.Connector},
 }
 
 // Schemaless lists, by name, the connectors that emit records without judging

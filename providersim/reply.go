@@ -55,19 +55,23 @@ func (a *reply) apply(f Fault) {
 	}
 }
 
-// editFirstItem changes the first object of every list in the answer. An
-// answer without such a list stays as it is.
+// editFirstItem changes the first object of every list in the answer, or of the
+// answer itself when that is a list. An answer without one stays as it is.
 func (a *reply) editFirstItem(field string, edit func(item map[string]any, field string)) {
 	if field == "" {
 		field = "id"
 	}
-	var top map[string]any
+	var top any
 	dec := json.NewDecoder(bytes.NewReader(a.body.Bytes()))
 	dec.UseNumber()
 	if dec.Decode(&top) != nil {
 		return
 	}
-	for _, value := range top {
+	members, isObject := top.(map[string]any)
+	if !isObject {
+		members = map[string]any{"": top}
+	}
+	for _, value := range members {
 		if list, ok := value.([]any); ok && len(list) > 0 {
 			if item, ok := list[0].(map[string]any); ok {
 				edit(item, field)

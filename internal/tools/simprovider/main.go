@@ -1,7 +1,8 @@
-// Command simprovider runs the simulated provider Lumen Notebook and its
-// control port on loopback, for tests and demonstrations in other processes.
+// Command simprovider runs a simulated provider and its control port on loopback,
+// for tests and demonstrations in other processes: Lumen Notebook, or GitHub.
 //
 //	simprovider --events 2000 --notes 300 --threads 80 --ready-file /run/user/1000/lumen.json
+//	simprovider --provider github --pulls 50 --ready-file /run/user/1000/github.json
 //
 // Once both ports answer it prints one line of JSON with base_url, control_url,
 // token and pid, and writes the same to --ready-file in one step. It stops on
@@ -20,9 +21,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-
-	"pdpp/providersim"
-	"pdpp/providersim/lumen"
 )
 
 func main() {
@@ -45,49 +43,17 @@ type ready struct {
 	PID        int    `json:"pid"`
 }
 
-type options struct {
-	config           lumen.Config
-	readyFile        string
-	stopOnStdinClose bool
-}
-
-func parse(args []string, stderr io.Writer) (options, error) {
-	var o options
-	fs := flag.NewFlagSet("simprovider", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	fs.StringVar(&o.config.Addr, "addr", providersim.FreeLoopback, "loopback `address` of the API; port 0 takes a free one")
-	fs.StringVar(&o.config.ControlAddr, "control-addr", providersim.FreeLoopback, "loopback `address` of the control port")
-	fs.IntVar(&o.config.Events, "events", 1000, "how many events the account starts with")
-	fs.IntVar(&o.config.Notes, "notes", 200, "how many notes the account starts with")
-	fs.IntVar(&o.config.Threads, "threads", 60, "how many threads the account starts with")
-	fs.Uint64Var(&o.config.Seed, "seed", 1, "equal seeds give equal data")
-	fs.StringVar(&o.config.Token, "token", "", "access token; empty derives one from the seed")
-	fs.DurationVar(&o.config.Latency, "latency", 0, "delay of every answer")
-	fs.StringVar(&o.readyFile, "ready-file", "", "`file` to write once both ports answer")
-	fs.BoolVar(&o.stopOnStdinClose, "stop-on-stdin-close", false, "stop when standard input ends")
-	if err := fs.Parse(args); err != nil {
-		return options{}, err
-	}
-	switch c := o.config; {
-	case fs.NArg() > 0:
-		return options{}, fmt.Errorf("unexpected argument %q", fs.Arg(0))
-	case min(c.Events, c.Notes, c.Threads) < 0 || c.Latency < 0:
-		return options{}, errors.New("counts and latency must not be negative")
-	}
-	return o, nil
-}
-
 // run serves until ctx ends or standard input closes.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
-	server, err := lumen.Start(o.config)
+	server, token, err := o.start()
 	if err != nil {
 		return err
 	}
-	line, err := json.Marshal(ready{server.BaseURL, server.ControlURL, server.Sim.Token(), os.Getpid()})
+	line, err := json.Marshal(ready{server.BaseURL, server.ControlURL, token, os.Getpid()})
 	if err == nil {
 		err = announce(append(line, '\n'), o.readyFile, stdout)
 	}

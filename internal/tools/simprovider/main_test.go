@@ -105,6 +105,23 @@ func TestServesAndStopsOnSIGTERM(t *testing.T) {
 	}
 }
 
+// TestServesGitHub starts the other provider.
+func TestServesGitHub(t *testing.T) {
+	t.Parallel()
+	_, _, r := launch(t, "--provider", "github", "--pulls", "3", "--stars", "2", "--token", "ghp_9")
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, r.BaseURL+"/user", nil)
+	req.Header.Set("Authorization", "Bearer ghp_9")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	truth, err := providersim.Control{URL: r.ControlURL}.Truth(t.Context())
+	if err != nil || resp.StatusCode != http.StatusOK || len(truth["pull_requests"]) != 3 || len(truth["starred"]) != 2 {
+		t.Errorf("status %d, %d pull requests, %d stars (%v)", resp.StatusCode, len(truth["pull_requests"]), len(truth["starred"]), err)
+	}
+}
+
 func TestStopsWhenStdinCloses(t *testing.T) {
 	t.Parallel()
 	cmd, stdin, _ := launch(t, "--stop-on-stdin-close")
@@ -126,6 +143,8 @@ func TestRefusals(t *testing.T) {
 		"api on a public address":   {[]string{"--addr", "0.0.0.0:0"}, providersim.ErrNotLoopback},
 		"control on another host":   {[]string{"--control-addr", "192.0.2.1:80"}, providersim.ErrNotLoopback},
 		"negative count":            {[]string{"--events", "-1"}, nil},
+		"negative count of github":  {[]string{"--provider", "github", "--stars", "-1"}, nil},
+		"unknown provider":          {[]string{"--provider", "moonbook"}, nil},
 		"stray argument":            {[]string{"now"}, nil},
 		"ready file in no folder":   {[]string{"--ready-file", filepath.Join(t.TempDir(), "absent", "ready.json")}, os.ErrNotExist},
 		"address without any port":  {[]string{"--addr", "127.0.0.1"}, nil},
