@@ -16,6 +16,7 @@ machine, and says honestly what is missing.
   pdpp why CONNECTION     why it says so
   pdpp run example        collect from a source, in the foreground
   pdpp schedule           when they collect by themselves
+  pdpp serve              let them, until you stop it
   pdpp attention          what you are asked to do
   pdpp doctor             what is wrong with this installation
   pdpp streams            what has been collected

@@ -16,14 +16,14 @@ func TestHoursOfSchedules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		o.calm = true
-		intervals := map[string]time.Duration{"cin_pear": 20 * time.Minute, "cin_plum": 2 * time.Hour, "cin_quince": 30 * time.Minute}
+		intervals := map[string]time.Duration{"cin_pear": 20 * time.Minute, "cin_plum": time.Hour, "cin_quince": 40 * time.Minute}
 		for id, every := range intervals {
 			o.plant(id, "orchard", every)
 		}
 		o.plant("cin_fig", "orchard", 0)
-		o.play["orchard"] = takes(5 * time.Minute)
+		o.play["orchard"] = takes(time.Minute)
 		w := o.worker("w1", nil)
-		const hours = 6 * time.Hour
+		const hours = 2 * time.Hour
 		time.Sleep(hours - time.Second)
 		for id, every := range intervals {
 			runs := o.ran(id)
