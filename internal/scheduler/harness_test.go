@@ -38,6 +38,13 @@ type orchard struct {
 	most  map[string]int
 }
 
+// plays says what runs of a connector do from now on; nil lets them succeed at once.
+func (o *orchard) plays(connector string, play func(context.Context, *orchard, launch.Request) runner.Outcome) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.play[connector] = play
+}
+
 // ran is one run as it happened.
 type ran struct {
 	connection string
@@ -147,7 +154,10 @@ func (o *orchard) Run(ctx context.Context, req launch.Request) (launch.Result, e
 	defer stop(nil)
 	go o.renew(ctx, lease, stop)
 	outcome := runner.Outcome{Status: runner.Succeeded}
-	if play := o.play[conn.ConnectorID]; play != nil {
+	o.mu.Lock()
+	play := o.play[conn.ConnectorID]
+	o.mu.Unlock()
+	if play != nil {
 		outcome = play(ctx, o, req)
 	}
 	out := store.RunOutcome{Status: store.RunStatus(outcome.Status), Event: store.Event{Type: "run.ended"}}
@@ -191,6 +201,12 @@ func (o *orchard) leave(connector string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.under[connector]--
+}
+
+func (o *orchard) mostAtOnce(connector string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.most[connector]
 }
 
 func (o *orchard) ran(connection string) (out []ran) {

@@ -28,7 +28,7 @@ func TestOwnerIsHeardAtOnce(t *testing.T) {
 		}
 		w := o.worker("w1", nil)
 		time.Sleep(5 * time.Minute)
-		o.play["orchard"] = takes(time.Minute)
+		o.plays("orchard", takes(time.Minute))
 		o.must(o.ask("cin_pear"))
 		time.Sleep(atOnce)
 		if err := o.ask("cin_pear"); !errors.Is(err, store.ErrRunActive) {
@@ -71,7 +71,7 @@ func TestOwnerIsHeardAtOnce(t *testing.T) {
 func TestPausedWhileQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
-		o.play["orchard"] = takes(time.Minute)
+		o.plays("orchard", takes(time.Minute))
 		for _, id := range []string{"cin_pear", "cin_plum"} {
 			o.plant(id, "orchard", time.Hour)
 		}

@@ -21,7 +21,7 @@ func TestHoursOfSchedules(t *testing.T) {
 			o.plant(id, "orchard", every)
 		}
 		o.plant("cin_fig", "orchard", 0)
-		o.play["orchard"] = takes(time.Minute)
+		o.plays("orchard", takes(time.Minute))
 		w := o.worker("w1", nil)
 		const hours = 2 * time.Hour
 		time.Sleep(hours - time.Second)
@@ -50,7 +50,7 @@ func TestFailuresWaitAndASuccessClears(t *testing.T) {
 		o := newOrchard(t)
 		o.calm = true
 		o.plant("cin_pear", "orchard", time.Hour)
-		o.play["orchard"] = fails("gate_stuck", false)
+		o.plays("orchard", fails("gate_stuck", false))
 		w := o.worker("w1", nil)
 		time.Sleep(150 * time.Minute)
 		if runs := o.ran("cin_pear"); len(runs) != 3 {
@@ -60,7 +60,7 @@ func TestFailuresWaitAndASuccessClears(t *testing.T) {
 		if d := cadence.Decide(&e, time.Now()); d.Why != cadence.InBackoff {
 			t.Errorf("after three failures: %+v, %+v", d, e.Backoff)
 		}
-		delete(o.play, "orchard")
+		o.plays("orchard", nil)
 		time.Sleep(time.Hour)
 		if e := o.evidence("cin_pear"); e.Backoff != nil || e.LastRun.Status != evidence.RunSucceeded {
 			t.Errorf("after a success: %+v, %+v", e.Backoff, e.LastRun)
@@ -77,7 +77,9 @@ func TestRetriesWithinTheTurn(t *testing.T) {
 		o.plant("cin_pear", "hasty", time.Hour)
 		o.plant("cin_plum", "lockedout", time.Hour)
 		o.plant("cin_fig", "broken", time.Hour)
-		o.play["hasty"], o.play["lockedout"], o.play["broken"] = fails("gate_stuck", true), fails("auth_failure", true), fails("gate_stuck", false)
+		o.plays("hasty", fails("gate_stuck", true))
+		o.plays("lockedout", fails("auth_failure", true))
+		o.plays("broken", fails("gate_stuck", false))
 		w := o.worker("w1", nil)
 		time.Sleep(time.Minute)
 		hasty := o.ran("cin_pear")

@@ -17,7 +17,7 @@ func TestSlowProviderLeavesRoom(t *testing.T) {
 	t.Attr("spec", "PB-A05")
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
-		o.play["slow"] = takes(10 * time.Hour)
+		o.plays("slow", takes(10*time.Hour))
 		for i := range 40 {
 			o.plant(fmt.Sprintf("cin_slow_%03d", i), "slow", time.Hour)
 		}
@@ -25,8 +25,8 @@ func TestSlowProviderLeavesRoom(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		o.plant("cin_quick", "quick", time.Minute)
 		time.Sleep(3*time.Minute - time.Second)
-		if o.most["slow"] != 2 {
-			t.Errorf("%d slow runs at once", o.most["slow"])
+		if n := o.mostAtOnce("slow"); n != 2 {
+			t.Errorf("%d slow runs at once", n)
 		}
 		runs := o.ran("cin_quick")
 		if len(runs) != 3 {
@@ -51,7 +51,7 @@ func TestDeadWorkerIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		o.plant("cin_pear", "orchard", time.Hour)
-		o.play["orchard"] = takes(2 * time.Minute)
+		o.plays("orchard", takes(2*time.Minute))
 		died := o.worker("w1", nil)
 		time.Sleep(10 * time.Second)
 		first := o.evidence("cin_pear").Active
@@ -91,7 +91,7 @@ func TestDrainHandsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		o.plant("cin_pear", "orchard", time.Hour)
-		o.play["orchard"] = takes(30 * time.Minute)
+		o.plays("orchard", takes(30*time.Minute))
 		first := o.worker("w1", nil)
 		time.Sleep(10 * time.Second)
 		began := time.Now()
