@@ -62,6 +62,7 @@ type plot struct {
 
 	mu     sync.Mutex
 	pushes []string
+	mute   bool // the webhook takes a push and does not answer
 }
 
 func newPlot(t *testing.T) *plot {
@@ -115,8 +116,13 @@ func (p *plot) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.pushes = append(p.pushes, string(body))
+	mute := p.mute
+	p.mu.Unlock()
+	if mute {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
 	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: r}, nil
 }
 

@@ -50,12 +50,12 @@ func (s *service) verdicts(ctx context.Context) ([]metrics.VerdictCount, error) 
 	return out, nil
 }
 
-// upkeepEvery is how old what a scrape shows of the queue may be, how soon the
-// owner's quiet hours count, and how soon a push is tried again.
+// upkeepEvery is how old what a scrape shows of the queue may be, and how soon a
+// push is tried again.
 const upkeepEvery = 15 * time.Second
 
-// afterPass pushes what a look may have made pending, and does every now and then
-// what need not be done in every pass. Passes follow one another.
+// afterPass asks for a push of what a look may have made pending, and does every
+// now and then what need not be done in every pass. Passes follow one another.
 func (s *service) afterPass(ctx context.Context, now time.Time, looked int) error {
 	upkeep := now.Sub(s.keptAt) >= upkeepEvery
 	if upkeep {
@@ -64,16 +64,16 @@ func (s *service) afterPass(ctx context.Context, now time.Time, looked int) erro
 		}
 		s.keptAt = now
 	}
-	if !upkeep && looked == 0 {
-		return nil
+	if upkeep || looked > 0 {
+		select {
+		case s.pushWanted <- struct{}{}:
+		default: // it is asked for already
+		}
 	}
-	return s.push(ctx, now)
+	return nil
 }
 
-func (s *service) upkeep(ctx context.Context, now time.Time) (err error) {
-	if s.quiet, err = s.Quiet(ctx); err != nil {
-		return err
-	}
+func (s *service) upkeep(ctx context.Context, now time.Time) error {
 	if err := s.reportDevices(ctx, now); err != nil {
 		return err
 	}

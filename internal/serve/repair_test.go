@@ -102,3 +102,23 @@ func TestFlappingDoesNotStorm(t *testing.T) {
 		}
 	})
 }
+
+// An endpoint that does not answer holds up nothing but its own push.
+func TestMuteEndpointHoldsUpNobody(t *testing.T) {
+	inPlot(t, func(t *testing.T, p *plot) {
+		p.mu.Lock()
+		p.mute = true
+		p.mu.Unlock()
+		p.credential("spade")
+		p.schedule(5*time.Minute, true)
+		time.Sleep(4 * time.Second)
+		if len(p.pushed()) != 1 {
+			t.Fatalf("pushes %q", p.pushed())
+		}
+		p.credential("trowel")
+		time.Sleep(3 * time.Second)
+		if got := p.runs(); got != "scheduled failed, retry succeeded" {
+			t.Errorf("while the endpoint keeps silent it ran: %s", got)
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -87,7 +88,10 @@ func Run(ctx context.Context, c Config) error {
 			c.Log.Warn("traces were not delivered", "error", err)
 		}
 	}()
-	s := &service{Config: c}
+	s := &service{Config: c, pushWanted: make(chan struct{}, 1)}
+	ctx, end := context.WithCancel(ctx)
+	defer s.beside.Wait()
+	defer end()
 	s.recorder = s.newRecorder(ctx)
 	if c.Role != Web {
 		if err := s.startWorker(ctx); err != nil {
@@ -118,8 +122,10 @@ type service struct {
 	scheduler *scheduler.Scheduler
 	recorder  *metrics.Recorder
 	keptAt    time.Time // when upkeep was last done, by the passes
-	quiet     notify.Quiet
 	census    census
+
+	pushWanted chan struct{}
+	beside     sync.WaitGroup // what goes on beside the passes
 }
 
 // answer serves HTTP beside everything else. Stop ends it and gives its error.

@@ -51,13 +51,32 @@ func (s *service) startWorker(ctx context.Context) error {
 	if err := s.scheduler.Start(ctx); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
+	s.beside.Go(func() { s.pushes(ctx) })
 	return nil
 }
 
-// push delivers what is pending.
-func (s *service) push(ctx context.Context, now time.Time) error {
-	sender := notify.Sender{Store: s.Store, HTTP: s.HTTP, Keys: s.VAPID, Key: s.Key, Quiet: s.quiet, Base: s.Base, Log: s.Log}
-	return sender.Deliver(ctx, now)
+// pushes delivers what is pending whenever a pass may have made something so. It
+// runs beside the passes, because an endpoint may take its time.
+func (s *service) pushes(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.pushWanted:
+		}
+		if err := s.push(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("pushing failed; it is tried again", "error", err)
+		}
+	}
+}
+
+func (s *service) push(ctx context.Context) error {
+	quiet, err := s.Quiet(ctx)
+	if err != nil {
+		return err
+	}
+	sender := notify.Sender{Store: s.Store, HTTP: s.HTTP, Keys: s.VAPID, Key: s.Key, Quiet: quiet, Base: s.Base, Log: s.Log}
+	return sender.Deliver(ctx, s.Now())
 }
 
 // offered are the bindings of this machine: a browser only where there is one.
