@@ -294,7 +294,8 @@ func TestEqualAccounts(t *testing.T) {
 		}
 		return string(providersim.EncodeJSON(c.sim.Truth()))
 	}
-	if made() != made() {
+	first := made()
+	if again := made(); again != first {
 		t.Error("equal configurations and mutations give different accounts")
 	}
 	c := newReader(t, Config{})
