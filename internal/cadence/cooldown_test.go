@@ -142,8 +142,32 @@ func TestRecoveryDoesNotProlongTheCooldown(t *testing.T) {
 		t.Errorf("after an hour: %+v", d)
 	}
 	// Without a measured stream the recovery's own end is all there is.
-	e.Streams = nil
+	e.Streams, e.Gaps.Groups = nil, e.Gaps.Groups[:1]
 	if d := Decide(e, *at(50 * time.Minute)); d.Why != SourcePressure || !d.At.Equal(*at(106 * time.Minute)) {
 		t.Errorf("nothing measured: %+v", d)
+	}
+}
+
+// While the source rests, the next attempt is the turn in which a gap of another
+// kind can be retried; without one it is the end of the rest.
+func TestNextAttemptWhileTheSourceRests(t *testing.T) {
+	e := ready()
+	e.LastRun.StartedAt, e.LastRun.EndedAt = *at(-30 * time.Minute), *at(-10 * time.Minute)
+	pressed := evidence.GapGroup{Stream: "trees", Reason: protocol.ReasonRateLimited, Count: 1}
+	other := evidence.GapGroup{Stream: "trees", Reason: protocol.ReasonRetryExhausted, Count: 1}
+	later := other
+	later.NotBefore = at(40 * time.Minute)
+	for name, c := range map[string]struct {
+		gaps []evidence.GapGroup
+		want time.Duration
+	}{
+		"pressure alone":               {[]evidence.GapGroup{pressed}, 50 * time.Minute},
+		"another gap":                  {[]evidence.GapGroup{pressed, other}, 30 * time.Minute},
+		"another gap, not by the turn": {[]evidence.GapGroup{pressed, later}, 50 * time.Minute},
+	} {
+		e.Gaps = &evidence.Gaps{Groups: c.gaps}
+		if d := Decide(e, noon); d.Why != SourcePressure || !d.At.Equal(noon.Add(c.want)) {
+			t.Errorf("%s: %+v", name, d)
+		}
 	}
 }

@@ -72,7 +72,7 @@ var rules = []rule{
 		at:    func(s *situation) *time.Time { return &s.turn }},
 	{Name: "source under pressure", When: "the source's own refusals left gaps, and the cool-down is not over", Why: SourcePressure,
 		match: func(s *situation) bool { return s.cooldown != nil },
-		at:    func(s *situation) *time.Time { return s.latest(s.cooldown) }},
+		at:    (*situation).afterPressure},
 	{Name: "not its turn", When: "the interval since the last run's start, with its jitter, is not over", Why: NotYet,
 		match: func(s *situation) bool { return !s.turnCame() },
 		at:    func(s *situation) *time.Time { return &s.turn }},
@@ -127,6 +127,15 @@ func (s *situation) credentialRefused() bool {
 func (s *situation) over(t *time.Time) bool { return t != nil && !t.After(s.now) }
 
 func (s *situation) turnCame() bool { return !s.turn.After(s.now) }
+
+// afterPressure is when the next attempt may start while the source rests: in its
+// turn, where a gap of another kind can then be retried, else after the rest.
+func (s *situation) afterPressure() *time.Time {
+	if recoverable(s.Gaps, s.turn) {
+		return &s.turn
+	}
+	return s.latest(s.cooldown)
+}
 
 // latest is when nothing that is a matter of time holds the connection any more.
 func (s *situation) latest(t *time.Time) *time.Time {

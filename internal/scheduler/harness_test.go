@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"pdpp/internal/evidence"
 	"pdpp/internal/launch"
 	"pdpp/internal/runner"
@@ -29,6 +31,9 @@ type orchard struct {
 	// play is what a run of a connection does, by connector; missing ones succeed at once.
 	play map[string]func(ctx context.Context, o *orchard, req launch.Request) runner.Outcome
 
+	// missing is why each run of a connector leaves a gap; its runs read it, the test
+	// sets it before they begin.
+	missing map[string][]protocol.Reason
 	// dead makes the processes of runs under way stop renewing their leases.
 	dead atomic.Bool
 
@@ -154,6 +159,12 @@ func (o *orchard) Run(ctx context.Context, req launch.Request) (launch.Result, e
 	defer stop(nil)
 	go o.renew(ctx, lease, stop)
 	outcome := runner.Outcome{Status: runner.Succeeded}
+	for _, reason := range o.missing[conn.ConnectorID] {
+		gap := store.GapWrite{Stream: "trees", RecordKey: string(reason), Reason: reason, Retryable: true, Locator: jsontext.Value(`{}`)}
+		if _, err := o.st.CommitSlice(ctx, lease, store.Slice{Gaps: []store.GapWrite{gap}}, time.Now()); err != nil {
+			return launch.Result{}, err
+		}
+	}
 	o.mu.Lock()
 	play := o.play[conn.ConnectorID]
 	o.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
 	"pdpp/internal/store"
+	"pdpp/protocol"
 )
 
 // Over hours every connection runs at its own interval, and nothing runs that has
@@ -94,6 +95,45 @@ func TestRetriesWithinTheTurn(t *testing.T) {
 		}
 		if b := o.evidence("cin_pear").Backoff; b == nil || b.Failures != 1 {
 			t.Errorf("three attempts of one turn count as %+v", b)
+		}
+		o.close(w)
+	})
+}
+
+// Only the source's own refusals make it rest. A cap that the owner set leaves a
+// gap too, and the next run comes in its turn; while the source rests, what else is
+// missing is retried, and nothing new is asked for.
+func TestOnlyPressureMakesASourceRest(t *testing.T) {
+	t.Attr("spec", "RT-17.1")
+	t.Attr("spec", "RT-23.1")
+	t.Attr("spec", "RT-24.1")
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.missing = map[string][]protocol.Reason{
+			"capped": {protocol.ReasonRunCapDeferred}, "spent": {protocol.ReasonRetryBudget, protocol.ReasonMaxWallClock, protocol.ReasonMaxRequests, protocol.ReasonCircuitOpen},
+			"pressed": {protocol.ReasonRateLimited}, "both": {protocol.ReasonRateLimited, protocol.ReasonRetryExhausted},
+		}
+		const every, long = 10 * time.Minute, 4 * time.Minute
+		for connector := range o.missing {
+			o.plant("cin_"+connector, connector, every)
+			o.plays(connector, takes(long))
+		}
+		w := o.worker("w1", nil)
+		time.Sleep(every + 2*time.Minute)
+		for connector, recovers := range map[string]bool{"capped": false, "spent": false, "both": true} {
+			e := o.evidence("cin_" + connector)
+			run, err := o.st.ListRuns(t.Context(), store.RunQuery{ConnectionID: "cin_" + connector, Limit: 1})
+			o.must(err)
+			if e.Active == nil || run[0].RecoveryOnly != recovers {
+				t.Errorf("%s: active %+v, run %+v", connector, e.Active, run[0])
+			}
+		}
+		if e := o.evidence("cin_pressed"); e.Active != nil {
+			t.Errorf("a source under pressure is asked in its turn")
+		}
+		time.Sleep(long)
+		if e := o.evidence("cin_pressed"); e.Active == nil {
+			t.Errorf("a rested source is not asked: %+v", e.LastRun)
 		}
 		o.close(w)
 	})
