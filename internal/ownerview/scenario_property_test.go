@@ -59,7 +59,7 @@ func TestJudgementProperties(t *testing.T) {
 	label := map[verdict.Tone]string{
 		verdict.Green: "Healthy", verdict.Grey: "Checking", verdict.Amber: "Degraded", verdict.Red: "Can't collect",
 	}
-	forMany(t, 60_000, func(i uint64) (*evidence.Evidence, error) {
+	forMany(t, 30_000, func(i uint64) (*evidence.Evidence, error) {
 		e, same := newMaker(1, i).evidence(), newMaker(1, i).evidence()
 		c, again := ownerview.Judge(e, judgedAt, true), ownerview.Judge(e, judgedAt, true)
 		down := ownerview.Judge(e, judgedAt, false)
@@ -127,7 +127,7 @@ func soundConditions(s *health.Snapshot) error {
 // and nothing else.
 func TestNewerSuccessNeverWorsens(t *testing.T) {
 	t.Parallel()
-	forMany(t, 30_000, func(i uint64) (*evidence.Evidence, error) {
+	forMany(t, 15_000, func(i uint64) (*evidence.Evidence, error) {
 		e, better := newMaker(2, i).evidence(), newMaker(2, i).evidence()
 		now, ten := judgedAt, int64(10)
 		better.LastRun = &evidence.Run{ID: "run_9", Status: evidence.RunSucceeded, StartedAt: now, EndedAt: now, Committed: &ten}

@@ -48,7 +48,7 @@ func (m *maker) secret() string {
 // of machines and connections included, alone and behind a harmless code.
 func TestNoSecretIsShown(t *testing.T) {
 	t.Parallel()
-	forMany(t, 20_000, func(i uint64) (*evidence.Evidence, error) {
+	forMany(t, 8_000, func(i uint64) (*evidence.Evidence, error) {
 		m := newMaker(5, i)
 		m.trouble = 0.5
 		planted := map[string]string{}

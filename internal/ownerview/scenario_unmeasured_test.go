@@ -89,7 +89,7 @@ func TestUnmeasuredNeverLooksHealthier(t *testing.T) {
 func TestEveryConditionIsReachable(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	forMany(t, 20_000, func(i uint64) (*evidence.Evidence, error) {
+	forMany(t, 8_000, func(i uint64) (*evidence.Evidence, error) {
 		e := newMaker(4, i).evidence()
 		for _, c := range health.Conditions(e, judgedAt) {
 			seen[fmt.Sprint(c.Type, " ", c.Status, " ", c.Severity, " ", c.Reason)] = true

@@ -18,7 +18,7 @@ func TestSlowProviderLeavesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		o.plays("slow", takes(10*time.Hour))
-		for i := range 40 {
+		for i := range 25 {
 			o.plant(fmt.Sprintf("cin_slow_%03d", i), "slow", time.Hour)
 		}
 		w := o.worker("w1", func(c *Config) { c.Slots, c.PerProvider = 4, 2 })
