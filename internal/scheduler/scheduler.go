@@ -180,8 +180,10 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	if err := s.beat(ctx); err != nil {
 		return fmt.Errorf("register the worker: %w", err)
 	}
-	if err := s.queue.wake(ctx); err != nil {
-		return err
+	if s.Database.SQLite == nil { // an embedded queue is woken by its first job
+		if err := s.queue.wake(ctx); err != nil {
+			return err
+		}
 	}
 	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.every(ctx, s.Rhythm.Pass, s.pass)
