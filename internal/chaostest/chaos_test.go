@@ -34,7 +34,7 @@ func onPostgres(t *testing.T, p programs, seed uint64, long time.Duration) {
 	w.plant(t, 40, 8)
 	w.employ(t, 3)
 	restarts := max(2, int(long/(3*time.Minute)))
-	w.suffer(t, max(long, time.Minute), func(ctx context.Context, actors *sync.WaitGroup, d time.Duration) {
+	w.suffer(t, max(long, 40*time.Second), func(ctx context.Context, actors *sync.WaitGroup, d time.Duration) {
 		actors.Go(func() { w.killNowAndThen(ctx) })
 		actors.Go(func() { w.stopNowAndThen(ctx, t) })
 		actors.Go(func() { w.restartNowAndThen(ctx, t, c, d/time.Duration(restarts+1), restarts) })
