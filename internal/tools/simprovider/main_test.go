@@ -108,7 +108,12 @@ func TestServesAndStopsOnSIGTERM(t *testing.T) {
 // TestServesGitHub starts the other provider.
 func TestServesGitHub(t *testing.T) {
 	t.Parallel()
-	_, _, r := launch(t, "--provider", "github", "--pulls", "3", "--stars", "2", "--token", "ghp_9")
+	cmd, stdin, r := launch(t, "--provider", "github", "--pulls", "3", "--stars", "2", "--token", "ghp_9", "--stop-on-stdin-close")
+	defer func() {
+		if err := errors.Join(stdin.Close(), cmd.Wait()); err != nil {
+			t.Error(err)
+		}
+	}()
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, r.BaseURL+"/user", nil)
 	req.Header.Set("Authorization", "Bearer ghp_9")
 	resp, err := http.DefaultClient.Do(req)
