@@ -21,17 +21,17 @@ type remembered struct {
 
 type memory struct {
 	Connector
-	of [3]print
+	of [3]state
 }
 
-// print tells one state of a file from another.
-type print struct {
+// state tells a file from a later one of the same name.
+type state struct {
 	size     int64
 	modified time.Time
 }
 
 func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
-	now := r.prints(name)
+	now := r.states(name)
 	r.mu.Lock()
 	known, ok := r.found[name]
 	r.mu.Unlock()
@@ -51,12 +51,12 @@ func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
 	return c, nil
 }
 
-// prints are of everything that an answer about the connector rests on.
-func (r *remembered) prints(name string) (out [3]print) {
+// states are of everything that an answer about the connector rests on.
+func (r *remembered) states(name string) (out [3]state) {
 	dir := filepath.Join(r.catalog.Dir, name)
 	for i, path := range []string{r.catalog.Host, filepath.Join(dir, manifestFile), filepath.Join(dir, "connector")} {
 		if info, err := os.Stat(path); path != "" && err == nil {
-			out[i] = print{info.Size(), info.ModTime()}
+			out[i] = state{info.Size(), info.ModTime()}
 		}
 	}
 	return out

@@ -84,7 +84,7 @@ func (a *app) tellAccepted(ctx context.Context, st store.Store, r attention.Reco
 	if err != nil {
 		return err
 	}
-	alive := slices.ContainsFunc(workers, func(w store.Worker) bool { return scheduler.Alive(w, a.env.Now()) })
+	alive := scheduler.AnyAlive(workers, a.env.Now())
 	if a.json {
 		writeJSON(a.out, map[string]any{"attention_id": r.ID, "connection_id": r.ConnectionID, "lifecycle": r.Lifecycle, "worker_alive": alive})
 		return nil

@@ -5,13 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/attention"
 	"pdpp/internal/catalog"
 	"pdpp/internal/credential"
+	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
+	"pdpp/internal/verdict"
 	"pdpp/manifest"
 )
 
@@ -78,8 +82,24 @@ func (a *app) setCredential(ctx context.Context, st store.Store, conn store.Conn
 		writeJSON(a.out, newCredentialRow(c))
 		return nil
 	}
-	printf(a.out, "Stored the credential of %s (fingerprint %s).\nNext: check it with pdpp run %s\n", conn.ID, c.Fingerprint, conn.ID)
+	next := "check it with pdpp run " + conn.ID
+	if confirmed, err := a.confirmsItself(ctx, st, conn.ID); err != nil {
+		return err
+	} else if confirmed {
+		next = "nothing; the connection checks it by itself, with one run. See pdpp status " + conn.ID
+	}
+	printf(a.out, "Stored the credential of %s (fingerprint %s).\nNext: %s\n", conn.ID, c.Fingerprint, next)
 	return nil
+}
+
+// confirmsItself reports whether a worker is there that waits for this credential.
+func (a *app) confirmsItself(ctx context.Context, st store.Store, connectionID string) (bool, error) {
+	workers, err := st.Workers(ctx)
+	if err != nil || !scheduler.AnyAlive(workers, a.env.Now()) {
+		return false, err
+	}
+	asked, err := st.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{connectionID}})
+	return slices.ContainsFunc(asked, func(r attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) }), err
 }
 
 // declaredBy is what the connection's connector declares: the installed one, or

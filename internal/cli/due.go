@@ -125,7 +125,7 @@ func (d *dueRun) consider(ctx context.Context, e *evidence.Evidence) error {
 		return nil
 	}
 	d.tell(s)
-	if err := scheduler.Settle(context.WithoutCancel(ctx), d.store, fresh, s.RunID, d.env.Now()); err != nil {
+	if err := scheduler.Settle(context.WithoutCancel(ctx), d.store, e.Connection.ID, s.RunID, d.env.Now()); err != nil {
 		return fmt.Errorf("record the wait of %s: %w", e.Connection.ID, err)
 	}
 	return nil

@@ -103,7 +103,7 @@ func (o *onlooker) checkWorkers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(workers, func(w store.Worker) bool { return scheduler.Alive(w, o.env.Now()) }) {
+	if scheduler.AnyAlive(workers, o.env.Now()) {
 		return nil
 	}
 	return &Error{Code: scheduler.ErrNoWorker.Error(), Exit: ExitFailed, Message: "no worker is alive any more; the request waits for the next one",

@@ -73,7 +73,7 @@ func (a *app) notifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			quiet, err := quietHours(ctx, st)
+			quiet, err := notify.LoadQuiet(ctx, st)
 			if err != nil {
 				return err
 			}

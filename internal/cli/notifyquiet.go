@@ -25,7 +25,7 @@ func (a *app) notifyQuietCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := st.PutSetting(ctx, settingQuiet, []byte(quiet.String()), a.env.Now()); err != nil {
+			if err := notify.SaveQuiet(ctx, st, quiet, a.env.Now()); err != nil {
 				return err
 			}
 			if a.json {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/catalog"
 	"pdpp/internal/launch"
 	"pdpp/internal/logging"
 	"pdpp/internal/scheduler"
@@ -177,10 +177,8 @@ func (a *app) serveLog(f *serveFlags) (*slog.Logger, error) {
 func (a *app) capabilities(named []string) ([]string, error) {
 	if len(named) == 0 {
 		out := []string{string(scheduler.Network), string(scheduler.Local)}
-		for _, program := range browserPrograms {
-			if _, err := a.env.LookPath(program); err == nil {
-				return append(out, string(scheduler.Browser)), nil
-			}
+		if _, ok := catalog.Browser(a.env.LookPath); ok {
+			out = append(out, string(scheduler.Browser))
 		}
 		return out, nil
 	}
@@ -190,15 +188,4 @@ func (a *app) capabilities(named []string) ([]string, error) {
 		}
 	}
 	return named, nil
-}
-
-// browserPrograms are the names under which a browser is installed.
-var browserPrograms = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
-
-func hostname() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "unknown"
-	}
-	return name
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"pdpp/internal/credential"
@@ -50,8 +51,9 @@ func (a *app) serveConfig(f *serveFlags) (c serve.Config, err error) {
 	c.Options = runner.Options{NoProgress: silence}
 	build := buildVersion()
 	c.Revision = build.Revision
+	host, _, _ := strings.Cut(a.env.Holder, ":")
 	// The same process id comes back after a restart, in a container always.
-	c.Worker = store.Worker{ID: a.env.Holder + ":" + rand.Text()[:6], Host: hostname(), PID: os.Getpid(), Version: build.Version}
+	c.Worker = store.Worker{ID: a.env.Holder + ":" + rand.Text()[:6], Host: host, PID: os.Getpid(), Version: build.Version}
 	if c.Worker.Capabilities, err = a.capabilities(f.can); err != nil {
 		return c, err
 	}
@@ -112,7 +114,6 @@ func (a *app) pushConfig(ctx context.Context, c *serve.Config) (err error) {
 	if c.Key, err = a.credentialKey(); err != nil {
 		return err
 	}
-	c.Quiet = func(ctx context.Context) (notify.Quiet, error) { return quietHours(ctx, c.Store) }
 	var values [3]string
 	for i, name := range []string{envVAPIDPublic, envVAPIDPrivate, envVAPIDSubject} {
 		if values[i], _, err = a.variable(name); err != nil {

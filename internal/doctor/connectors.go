@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pdpp/internal/catalog"
 	"pdpp/internal/store"
 	"pdpp/manifest"
 )
@@ -70,7 +71,7 @@ func (x *examination) connection(ctx context.Context, c store.Connection) {
 		}
 		if !slices.ContainsFunc(names, has) {
 			x.fail(CheckConnections, fmt.Sprintf("connection %s needs %s", c.ID, names[0]),
-				fmt.Sprintf("Set %s, or %s_FILE to a file that holds it, for the program that collects.", names[0], names[0]))
+				fmt.Sprintf("Store it: pdpp credential set %s. Or set %s, or %s_FILE to a file that holds it, for the program that collects.", c.ID, names[0], names[0]))
 		}
 	}
 }
@@ -107,9 +108,6 @@ func requiredVariables(m *manifest.Manifest) (all [][]string) {
 	return distinct
 }
 
-// browsers are programs that a connector can drive.
-var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
-
 func (x *examination) browser() {
 	var needing string
 	for _, c := range x.connections {
@@ -122,11 +120,9 @@ func (x *examination) browser() {
 	if needing == "" {
 		return
 	}
-	for _, program := range browsers {
-		if _, err := x.LookPath(program); err == nil {
-			x.ok(CheckBrowser, "there is a browser: "+program)
-			return
-		}
+	if program, ok := catalog.Browser(x.LookPath); ok {
+		x.ok(CheckBrowser, "there is a browser: "+program)
+		return
 	}
 	x.fail(CheckBrowser, "connection "+needing+" needs a browser, and there is none on this machine", "sudo apt install chromium")
 }

@@ -20,7 +20,7 @@ func (x *examination) stored(ctx context.Context, c store.Connection) (names map
 		x.unread(CheckConnections, err)
 		return nil, false
 	case kept.Status != store.CredentialActive:
-		x.fail(CheckConnections, fmt.Sprintf("the credential of connection %s is %s", c.ID, kept.Status), "Enter the credential of connection "+c.ID+" again.")
+		x.fail(CheckConnections, fmt.Sprintf("the credential of connection %s is %s", c.ID, kept.Status), "Store a new one: pdpp credential set "+c.ID)
 		return nil, false
 	case x.key.IsZero():
 		return nil, false // what is wrong with the key was told

@@ -142,8 +142,8 @@ func TestConnectors(t *testing.T) {
 }
 
 func TestConnections(t *testing.T) {
-	setPassword := "Set FERN_PASSWORD, or FERN_PASSWORD_FILE to a file that holds it, for the program that collects."
-	setServer := "Set FERN_SERVER, or FERN_SERVER_FILE to a file that holds it, for the program that collects."
+	setPassword := "Store it: pdpp credential set fern-1. Or set FERN_PASSWORD, or FERN_PASSWORD_FILE to a file that holds it, for the program that collects."
+	setServer := "Store it: pdpp credential set fern-1. Or set FERN_SERVER, or FERN_SERVER_FILE to a file that holds it, for the program that collects."
 	nothing := func(string) (string, bool) { return "", false }
 	t.Run("variables", func(t *testing.T) {
 		p := admit(t)
@@ -171,7 +171,7 @@ func TestConnections(t *testing.T) {
 		p.Key = credential.NewKey()
 		p.keep(p.Key, store.CredentialActive)
 		p.must(p.st.RejectCredential(t.Context(), "fern-1", "wrong", noon.Add(time.Second), noon))
-		p.wants(CheckConnections, failing("Enter the credential of connection fern-1 again."))
+		p.wants(CheckConnections, failing("Store a new one: pdpp credential set fern-1"))
 	})
 	t.Run("no connector", func(t *testing.T) {
 		p := admit(t)

@@ -25,7 +25,8 @@ func RunNow(ctx context.Context, st store.Store, r store.RunRequest) error {
 	if err != nil {
 		return wrap(err, "list the workers")
 	}
-	if !slices.ContainsFunc(workers, func(w store.Worker) bool { return Alive(w, r.RequestedAt) && !w.Draining }) {
+	workers = slices.DeleteFunc(workers, func(w store.Worker) bool { return w.Draining })
+	if !AnyAlive(workers, r.RequestedAt) {
 		return ErrNoWorker
 	}
 	_, err = st.RequestRun(ctx, r)

@@ -16,9 +16,8 @@ import (
 
 // Retries within one job: what passes within seconds is not worth a turn.
 const (
-	mostRetries  = 2
-	firstRetry   = time.Second
-	longestRetry = 30 * time.Second
+	mostRetries = 2
+	firstRetry  = time.Second // and twice that before the second
 )
 
 // carryOut makes the run, retries it when that may help, and records what
@@ -32,12 +31,12 @@ func (s *Scheduler) carryOut(ctx context.Context, o *order) error {
 			return err
 		}
 		if s.Meter != nil {
-			s.Meter.Ran(o.ConnectorID, trigger, result, s.Now().Sub(began))
+			s.Meter.Ran(o.Connection.ConnectorID, trigger, result, s.Now().Sub(began))
 		}
 		if stoppedByUs(result.Outcome) {
 			return s.putBack(context.WithoutCancel(ctx), o)
 		}
-		if retry == mostRetries || !worthRetrying(result.Outcome) || !s.pause(ctx, min(firstRetry<<retry, longestRetry)) {
+		if retry == mostRetries || !worthRetrying(result.Outcome) || !s.pause(ctx, firstRetry<<retry) {
 			return s.follow(context.WithoutCancel(ctx), o, result)
 		}
 		trigger = store.TriggerRetry
@@ -48,7 +47,7 @@ func (s *Scheduler) carryOut(ctx context.Context, o *order) error {
 func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (launch.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ctx, span := tracing.Open(ctx, "run", tracing.Connector(o.ConnectorID), tracing.Trigger(string(trigger)))
+	ctx, span := tracing.Open(ctx, "run", tracing.Connector(o.Connection.ConnectorID), tracing.Trigger(string(trigger)))
 	options := s.Options
 	options.Drain = s.drain
 	req := launch.Request{
@@ -60,7 +59,7 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 	}
 	req.Started = func(runID string) {
 		s.runs.add(runID, cancel)
-		s.Log.Info("run started", "run_id", runID, "connector", o.ConnectorID, "trigger", string(trigger), "recovery_only", o.recoveryOnly)
+		s.Log.Info("run started", "run_id", runID, "connector", o.Connection.ConnectorID, "trigger", string(trigger), "recovery_only", o.recoveryOnly)
 	}
 	result, err := s.Runs.Run(ctx, req)
 	s.runs.remove(result.RunID)
@@ -69,7 +68,7 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 		return result, err
 	}
 	span.End(tracing.RunID(result.RunID), tracing.Status(string(result.Status)))
-	attributes := []any{"run_id", result.RunID, "connector", o.ConnectorID, "status", string(result.Status),
+	attributes := []any{"run_id", result.RunID, "connector", o.Connection.ConnectorID, "status", string(result.Status),
 		"written", result.Written, "gaps", result.GapsReported, "recovered", result.GapsRecovered}
 	if result.Failure != nil {
 		attributes = append(attributes, "reason", string(result.Failure.Reason))
@@ -90,7 +89,7 @@ func (s *Scheduler) follow(ctx context.Context, o *order, r launch.Result) error
 	}
 	switch {
 	case o.trigger == store.TriggerScheduled:
-		return Settle(ctx, s.Store, o.Evidence, r.RunID, s.Now())
+		return Settle(ctx, s.Store, o.Connection.ID, r.RunID, s.Now())
 	case r.Status == runner.Succeeded && o.Backoff != nil:
 		return wrap(s.Store.ClearBackoff(ctx, o.Connection.ID), "end the wait")
 	default:

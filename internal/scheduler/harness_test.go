@@ -80,16 +80,22 @@ func (o *orchard) must(err error) {
 }
 
 const orchardManifest = `{"protocol_version":"0.1.0","connector_id":"%s","version":"1.0.0","display_name":"Orchard",
-"runtime_requirements":{"bindings":{"network":{"required":true}}},
+"runtime_requirements":{"bindings":{"%s":{"required":true}}},
 "capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.","maximum_staleness_seconds":86400}},
 "streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
 
 // plant adds a connection with a schedule; an interval of zero means none.
 func (o *orchard) plant(id, connector string, every time.Duration) {
 	o.t.Helper()
+	o.plantWith(id, connector, every, "network")
+}
+
+// plantWith is plant for a connector that needs the binding.
+func (o *orchard) plantWith(id, connector string, every time.Duration, binding string) {
+	o.t.Helper()
 	ctx := o.t.Context()
 	now := time.Now()
-	generation, err := o.st.PutManifest(ctx, connector, fmt.Appendf(nil, orchardManifest, connector), now)
+	generation, err := o.st.PutManifest(ctx, connector, fmt.Appendf(nil, orchardManifest, connector, binding), now)
 	o.must(err)
 	o.must(o.st.CreateConnection(ctx, store.Connection{ID: id, ConnectorID: connector, DisplayName: id, Status: store.ConnectionActive,
 		SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: now, UpdatedAt: now}))

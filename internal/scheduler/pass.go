@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
 	"pdpp/internal/store"
 )
@@ -49,8 +48,8 @@ func (s *Scheduler) pass(ctx context.Context) error {
 			break
 		}
 	}
-	for _, after := range s.AfterPass {
-		if err := after(ctx, s.Now(), p.looked); err != nil {
+	if s.AfterPass != nil {
+		if err := s.AfterPass(ctx, s.Now(), p.looked); err != nil {
 			return err
 		}
 	}
@@ -78,78 +77,110 @@ func (p *round) page(ctx context.Context) (more bool, err error) {
 	if err != nil || len(looks) == 0 {
 		return false, wrap(err, "find what to look at")
 	}
+	p.looked += len(looks)
 	ids := make([]string, len(looks))
-	at := make(map[string]*store.Look, len(looks))
 	for i := range looks {
-		ids[i], at[looks[i].ConnectionID] = looks[i].ConnectionID, &looks[i]
-		looks[i].At = now.Add(lookAtLeast)
+		ids[i] = looks[i].ConnectionID
 	}
 	found, err := p.Store.Evidence(ctx, evidence.Query{ConnectionIDs: ids})
 	if err != nil {
 		return false, wrap(err, "read evidence")
 	}
-	var again []map[string]time.Time
-	for _, w := range p.Watchers {
-		soon, err := w.Look(ctx, found, now)
-		if err != nil {
-			return false, err
-		}
-		again = append(again, soon)
-	}
-	requests, err := p.requested(ctx)
+	next, err := p.watch(ctx, found, now)
 	if err != nil {
 		return false, err
 	}
-	var wants []want
-	for i := range found {
-		e := &found[i]
-		if e.Connection.Status == evidence.StatusActive && p.declared.needs(ctx, e.Connection.ConnectorID) == Browser {
-			p.browserNeeded.Store(now.UnixNano())
-		}
-		request, asked := requests[e.Connection.ID]
-		run, look := plan(e, asked, now)
-		if run {
-			if w, ok := p.admit(ctx, e, asked && request.Trigger == store.TriggerManual); ok {
-				wants = append(wants, w)
-			} else {
-				look = crowded(p.jobs[e.Connection.ConnectorID], p.window(), now)
-				p.jobs[e.Connection.ConnectorID]++
-			}
-		}
-		at[e.Connection.ID].At = look
-	}
-	if len(wants) > 0 {
-		if err := p.queue.wake(ctx); err != nil {
-			return false, err
-		}
-	}
-	added, doubtful, err := p.queue.enqueue(ctx, wants, now)
-	p.looked, p.added = p.looked+len(looks), p.added+added
-	if err != nil {
+	if err := p.enqueue(ctx, found, next, now); err != nil {
 		return false, err
 	}
-	for _, id := range doubtful {
-		at[id].At = now.Add(startGrace / 2)
-	}
-	for _, soon := range again {
-		for id, t := range soon {
-			if l := at[id]; l != nil && t.Before(l.At) {
-				l.At = t
-			}
-		}
+	for i := range looks {
+		looks[i].At = next.of(looks[i].ConnectionID, now)
 	}
 	return len(looks) == pageSize, wrap(p.Store.PutLooks(ctx, looks), "record when to look again")
 }
 
+// moments say when to look at connections again: the earliest that was asked for.
+type moments map[string]time.Time
+
+func (m moments) add(connectionID string, at time.Time) {
+	if known, ok := m[connectionID]; !ok || at.Before(known) {
+		m[connectionID] = at
+	}
+}
+
+func (m moments) of(connectionID string, now time.Time) time.Time {
+	if at, ok := m[connectionID]; ok {
+		return at
+	}
+	return now.Add(lookAtLeast)
+}
+
+// watch shows the connections to those who watch.
+func (p *round) watch(ctx context.Context, found []evidence.Evidence, now time.Time) (moments, error) {
+	next := moments{}
+	for _, w := range p.Watchers {
+		again, err := w.Look(ctx, found, now)
+		if err != nil {
+			return nil, err
+		}
+		for id, at := range again {
+			next.add(id, at)
+		}
+	}
+	return next, nil
+}
+
+// enqueue gives a job to each connection that is to be run, and notes when to look
+// at all of them again.
+func (p *round) enqueue(ctx context.Context, found []evidence.Evidence, next moments, now time.Time) error {
+	requests, err := p.requested(ctx)
+	if err != nil {
+		return err
+	}
+	var wants []want
+	for i := range found {
+		e := &found[i]
+		id, connector := e.Connection.ID, e.Connection.ConnectorID
+		if e.Connection.Status == evidence.StatusActive && p.declared.needs(ctx, connector) == Browser {
+			p.browserNeeded.Store(now.UnixNano())
+		}
+		o, d := decide(e, requests[id], now)
+		if o == nil {
+			next.add(id, nextLook(d, now))
+			continue
+		}
+		w, ok := p.admit(ctx, o)
+		if !ok {
+			next.add(id, crowded(p.jobs[connector], p.window(), now))
+			p.jobs[connector]++
+			continue
+		}
+		next.add(id, now.Add(lookAtQueued))
+		wants = append(wants, w)
+	}
+	if len(wants) == 0 {
+		return nil
+	}
+	if err := p.queue.wake(ctx); err != nil {
+		return err
+	}
+	added, doubtful, err := p.queue.enqueue(ctx, wants, now)
+	p.added += added
+	for _, id := range doubtful {
+		next.add(id, now.Add(startGrace/2))
+	}
+	return err
+}
+
 // requested gives the runs that somebody asked for.
-func (p *round) requested(ctx context.Context) (map[string]store.RunRequest, error) {
+func (p *round) requested(ctx context.Context) (map[string]*store.RunRequest, error) {
 	all, err := p.Store.ListRunRequests(ctx)
 	if err != nil {
 		return nil, wrap(err, "read the requested runs")
 	}
-	out := make(map[string]store.RunRequest, len(all))
-	for _, r := range all {
-		out[r.ConnectionID] = r
+	out := make(map[string]*store.RunRequest, len(all))
+	for i := range all {
+		out[all[i].ConnectionID] = &all[i]
 	}
 	return out, nil
 }
@@ -158,8 +189,8 @@ func (p *round) window() int { return p.PerProvider * windowFactor }
 
 // admit gives a job's place in the queue, and refuses when the provider has
 // enough jobs already. What the owner asks for always has a place.
-func (p *round) admit(ctx context.Context, e *evidence.Evidence, owner bool) (want, bool) {
-	connector := e.Connection.ConnectorID
+func (p *round) admit(ctx context.Context, o *order) (want, bool) {
+	connector := o.Connection.ConnectorID
 	if p.jobs == nil {
 		p.jobs = map[string]int{}
 		depths, err := p.Database.Depths(ctx)
@@ -168,8 +199,8 @@ func (p *round) admit(ctx context.Context, e *evidence.Evidence, owner bool) (wa
 			p.jobs[d.Connector] += int(d.Jobs)
 		}
 	}
-	w := want{connectionID: e.Connection.ID, connectorID: connector, queue: string(p.declared.needs(ctx, connector)), priority: 2, last: e.LastRun}
-	if owner {
+	w := want{connectionID: o.Connection.ID, connectorID: connector, queue: string(p.declared.needs(ctx, connector)), priority: 2, last: o.LastRun}
+	if o.trigger == store.TriggerManual {
 		w.priority = 1
 	} else if p.jobs[connector] >= p.window() {
 		return want{}, false
@@ -188,7 +219,7 @@ func (s *Scheduler) reclaim(ctx context.Context, now time.Time) error {
 		}
 		for _, r := range runs {
 			s.Log.Warn("run abandoned: its worker is gone", "run_id", r.ID, "connector", r.ConnectorID)
-			if err := settleAbandoned(ctx, s.Store, r, now); err != nil {
+			if err := Settle(ctx, s.Store, r.ConnectionID, r.ID, now); err != nil {
 				return err
 			}
 		}
@@ -196,19 +227,6 @@ func (s *Scheduler) reclaim(ctx context.Context, now time.Time) error {
 			return nil
 		}
 	}
-}
-
-// settleAbandoned records how long to wait after a run that died.
-func settleAbandoned(ctx context.Context, st store.Store, r store.Run, now time.Time) error {
-	found, err := st.Evidence(ctx, evidence.Query{ConnectionIDs: []string{r.ConnectionID}})
-	if err != nil || len(found) == 0 {
-		return wrap(err, "read evidence")
-	}
-	e := &found[0]
-	if e.LastRun == nil || e.LastRun.ID != r.ID {
-		return nil // another run came after it, and decides
-	}
-	return keepWait(ctx, st, e.Connection.ID, cadence.Standing(e), cadence.AfterRun(cadence.Standing(e), *e.LastRun, cadence.Every(e), now))
 }
 
 func wrap(err error, doing string) error {

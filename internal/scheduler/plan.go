@@ -5,6 +5,7 @@ import (
 
 	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
+	"pdpp/internal/store"
 )
 
 // When to look at a connection again.
@@ -17,20 +18,51 @@ const (
 	lookAtQueued = 20 * time.Second
 )
 
-// plan is what a look finds: whether a run is to start, and when to look again.
-func plan(e *evidence.Evidence, requested bool, now time.Time) (run bool, look time.Time) {
-	latest := now.Add(lookAtLeast)
+// order is one run that is to be made, and why.
+type order struct {
+	*evidence.Evidence
+	trigger      store.Trigger
+	recoveryOnly bool
+	spare        bool // leave gaps alone that the source's pressure left
+}
+
+// decide gives the run that the facts ask for at this moment; nil when they ask
+// for none. Passes and workers decide alike. A request, nil when none waits, asks
+// for a run whatever the schedule says.
+func decide(e *evidence.Evidence, request *store.RunRequest, now time.Time) (*order, cadence.Decision) {
 	d := cadence.Decide(e, now)
 	switch {
-	case d.Why == cadence.Running || d.Why == cadence.ConnectionInactive:
-		return false, latest
-	case d.Due || requested:
-		return true, now.Add(lookAtQueued)
-	case d.At != nil && d.At.Before(latest):
-		return false, *d.At
+	case request != nil && honoured(request, d):
+		// What is put back from a cool-down still spares the source.
+		spare := request.RecoveryOnly && request.Trigger == store.TriggerScheduled
+		return &order{Evidence: e, trigger: request.Trigger, recoveryOnly: request.RecoveryOnly, spare: spare}, d
+	case d.Due:
+		return &order{Evidence: e, trigger: store.TriggerScheduled, recoveryOnly: d.RecoveryOnly, spare: d.RecoveryOnly}, d
 	default:
-		return false, latest
+		return nil, d
 	}
+}
+
+// honoured reports whether the request is answered now. A scheduled run that a
+// worker had to stop goes on out of turn, and otherwise obeys what the schedule
+// obeys: a pause since then counts.
+func honoured(r *store.RunRequest, d cadence.Decision) bool {
+	switch {
+	case d.Why == cadence.Running || d.Why == cadence.ConnectionInactive:
+		return false
+	case r.Trigger == store.TriggerScheduled:
+		return d.Due || d.Why == cadence.NotYet
+	default:
+		return true
+	}
+}
+
+// nextLook is when to look again at a connection for which no run is asked.
+func nextLook(d cadence.Decision, now time.Time) time.Time {
+	if latest := now.Add(lookAtLeast); d.At == nil || d.At.After(latest) {
+		return latest
+	}
+	return *d.At
 }
 
 // crowded is when to look again at a connection for whose provider enough jobs

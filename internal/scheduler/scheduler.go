@@ -60,7 +60,7 @@ type Config struct {
 	// Watchers are shown evidence in every pass; AfterPass is called at its end,
 	// with the number of connections that were looked at.
 	Watchers  []Watcher
-	AfterPass []func(ctx context.Context, now time.Time, looked int) error
+	AfterPass func(ctx context.Context, now time.Time, looked int) error
 	Meter     Meter
 	Options   runner.Options
 	// clock replaces the database's for River, where time is virtual.
@@ -179,6 +179,9 @@ func New(c Config) (*Scheduler, error) {
 func (s *Scheduler) Start(ctx context.Context) error {
 	if err := s.beat(ctx); err != nil {
 		return fmt.Errorf("register the worker: %w", err)
+	}
+	if err := s.forgetTheDead(ctx); err != nil {
+		return err
 	}
 	if s.Database.SQLite == nil { // an embedded queue is woken by its first job
 		if err := s.queue.wake(ctx); err != nil {

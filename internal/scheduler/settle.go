@@ -2,35 +2,32 @@ package scheduler
 
 import (
 	"context"
+	"time"
 
 	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
 	"pdpp/internal/store"
-	"time"
 )
 
-// Settle records how long to wait after a scheduled run that ended. Before is the
-// evidence from before it. Nothing is recorded when another run has taken over:
-// that one decides.
-func Settle(ctx context.Context, st store.Store, before *evidence.Evidence, runID string, now time.Time) error {
-	id := before.Connection.ID
-	found, err := st.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})
+// Settle records how long to wait after a run of the schedule that ended, by
+// itself or by the death of its process. Nothing is recorded when another run has
+// come after it: that one decides.
+func Settle(ctx context.Context, st store.Store, connectionID, runID string, now time.Time) error {
+	found, err := st.Evidence(ctx, evidence.Query{ConnectionIDs: []string{connectionID}})
 	if err != nil {
 		return wrap(err, "read evidence")
 	}
 	if len(found) == 0 || found[0].LastRun == nil || found[0].LastRun.ID != runID {
 		return nil
 	}
-	previous := cadence.Standing(before)
-	return keepWait(ctx, st, id, previous, cadence.AfterRun(previous, *found[0].LastRun, cadence.Every(before), now))
-}
-
-func keepWait(ctx context.Context, st store.Store, connectionID string, previous, next *evidence.Backoff) error {
-	switch next {
-	case previous:
-		return nil
-	case nil:
+	e := &found[0]
+	previous := cadence.Standing(e)
+	next := cadence.AfterRun(previous, *e.LastRun, cadence.Every(e), now)
+	switch {
+	case next == nil && e.Backoff != nil:
 		return wrap(st.ClearBackoff(ctx, connectionID), "end the wait")
+	case next == previous: // nothing was learnt, or there is no wait
+		return nil
 	default:
 		return wrap(st.PutBackoff(ctx, store.Backoff{ConnectionID: connectionID, Backoff: *next}), "record the wait")
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"pdpp/internal/cadence"
 	"pdpp/internal/catalog"
 	"pdpp/internal/evidence"
 	"pdpp/internal/store"
@@ -48,24 +47,15 @@ func (w *worker) Work(ctx context.Context, job *river.Job[runArgs]) error {
 	case err == nil, errors.Is(err, store.ErrRunActive): // somebody else runs it
 		return nil
 	case errors.Is(err, catalog.ErrUnknownConnector):
-		w.Log.Warn("connector is not installed on this worker", "connector", o.ConnectorID, "worker", w.Worker.ID)
+		w.Log.Warn("connector is not installed on this worker", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
 		return errors.Join(w.lacksConnector(ctx, o), putOff(putOffMissing))
 	}
 	// The queue keeps the error where nobody looks.
-	w.Log.Warn("a run could not be carried out; its connection is looked at again", "connector", o.ConnectorID, "error", err)
+	w.Log.Warn("a run could not be carried out; its connection is looked at again", "connector", o.Connection.ConnectorID, "error", err)
 	return err
 }
 
 func putOff(d time.Duration) error { return river.JobSnooze(d + rand.N(d/2)) }
-
-// order is one run that is to be made, and why.
-type order struct {
-	*evidence.Evidence
-	ConnectorID  string
-	trigger      store.Trigger
-	recoveryOnly bool
-	spare        bool // leave gaps alone that the source's pressure left
-}
 
 // order decides by the facts of this moment; nil means that there is nothing to do.
 func (s *Scheduler) order(ctx context.Context, connectionID string) (*order, error) {
@@ -73,22 +63,16 @@ func (s *Scheduler) order(ctx context.Context, connectionID string) (*order, err
 	if err != nil || len(found) == 0 {
 		return nil, wrap(err, "read evidence")
 	}
-	e := &found[0]
-	o := &order{Evidence: e, ConnectorID: e.Connection.ConnectorID, trigger: store.TriggerScheduled}
-	d := cadence.Decide(e, s.Now())
-	request, err := s.Store.RunRequest(ctx, connectionID)
+	var request *store.RunRequest
+	r, err := s.Store.RunRequest(ctx, connectionID)
 	switch {
-	case err == nil && d.Why != cadence.ConnectionInactive:
-		o.trigger, o.recoveryOnly = request.Trigger, request.RecoveryOnly
-		return o, nil
-	case err != nil && !errors.Is(err, store.ErrNotFound):
+	case err == nil:
+		request = &r
+	case !errors.Is(err, store.ErrNotFound):
 		return nil, wrap(err, "read the requested run")
-	case d.Due:
-		o.recoveryOnly, o.spare = d.RecoveryOnly, d.RecoveryOnly
-		return o, nil
-	default:
-		return nil, nil
 	}
+	o, _ := decide(&found[0], request, s.Now())
+	return o, nil
 }
 
 // lacksConnector tells the owner, through the connection's health, that no run

@@ -21,7 +21,6 @@ import (
 	"pdpp/internal/catalog"
 	"pdpp/internal/credential"
 	"pdpp/internal/evidence"
-	"pdpp/internal/notify"
 	"pdpp/internal/ownerview"
 	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
@@ -63,12 +62,14 @@ type plot struct {
 	mu     sync.Mutex
 	pushes []string
 	mute   bool // the webhook takes a push and does not answer
+
+	passing chan struct{} // holds one while the server is at work
 }
 
 func newPlot(t *testing.T) *plot {
 	t.Helper()
 	home := t.TempDir()
-	p := &plot{t: t, home: home, key: credential.NewKey()}
+	p := &plot{t: t, home: home, key: credential.NewKey(), passing: make(chan struct{}, 1)}
 	var err error
 	p.st, err = sqlite.Open(t.Context(), filepath.Join(home, "pdpp.db"), sqlite.Options{})
 	p.must(err)
@@ -90,8 +91,7 @@ func newPlot(t *testing.T) *plot {
 			Role: All, Store: p.st, Database: scheduler.Database{SQLite: p.st.(interface{ Writer() *sql.DB }).Writer()},
 			Worker: store.Worker{ID: "w1", Host: "plot", Capabilities: []string{"network"}}, Connectors: catalog.Catalog{Dir: filepath.Join(home, "connectors")},
 			Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}, Key: p.key,
-			Quiet: func(context.Context) (notify.Quiet, error) { return notify.Quiet{}, nil },
-			HTTP:  &http.Client{Transport: p}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			HTTP: &http.Client{Transport: p}, Log: slog.New(slog.DiscardHandler), Now: p.now,
 		})
 	}()
 	p.stop = func() {
@@ -194,14 +194,26 @@ func (p *plot) evidence() evidence.Evidence {
 	return found[0]
 }
 
-// until waits for something to happen, where the clock is real.
+// now is the server's clock. Every pass asks it, which tells that the server has
+// got a step further.
+func (p *plot) now() time.Time {
+	select {
+	case p.passing <- struct{}{}:
+	default:
+	}
+	return time.Now()
+}
+
+// until waits for something to happen, where the clock is real: it looks again
+// whenever the server is at work.
 func (p *plot) until(what string, happened func() bool) {
 	p.t.Helper()
-	for range 600 {
-		if happened() {
-			return
+	late := time.After(time.Minute)
+	for !happened() {
+		select {
+		case <-p.passing:
+		case <-late:
+			p.t.Fatalf("it did not happen within a minute: %s", what)
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	p.t.Fatalf("it did not happen within a minute: %s", what)
 }

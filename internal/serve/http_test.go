@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"pdpp/internal/credential"
-	"pdpp/internal/notify"
 	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
@@ -39,8 +38,7 @@ func TestRolesAnswer(t *testing.T) {
 				over <- Run(ctx, Config{
 					Role: role, Store: st, Database: scheduler.Database{SQLite: st.(interface{ Writer() *sql.DB }).Writer()}, Listener: l,
 					Worker: store.Worker{ID: "w1", Capabilities: []string{"network"}}, Key: credential.NewKey(),
-					Quiet: func(context.Context) (notify.Quiet, error) { return notify.Quiet{}, nil },
-					Log:   slog.New(slog.DiscardHandler), Now: time.Now, Ready: func() { close(ready) },
+					Log: slog.New(slog.DiscardHandler), Now: time.Now, Ready: func() { close(ready) },
 				})
 			}()
 			<-ready

@@ -58,8 +58,6 @@ type Config struct {
 	// Key opens stored credentials and the keys of pushes.
 	Key   credential.Key
 	VAPID notify.VAPID
-	// Quiet gives the owner's quiet hours of the moment.
-	Quiet func(ctx context.Context) (notify.Quiet, error)
 	Base  string // where the owner's console is
 
 	TraceEndpoint string

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -42,7 +41,7 @@ func (s *service) startWorker(ctx context.Context) error {
 	s.scheduler, err = scheduler.New(scheduler.Config{
 		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider,
 		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{watcher, &s.census},
-		AfterPass: []func(context.Context, time.Time, int) error{s.afterPass},
+		AfterPass: s.afterPass,
 		Meter:     meter{s.recorder}, Options: s.Options, Log: s.Log, Now: s.Now,
 	})
 	if err != nil {
@@ -71,7 +70,7 @@ func (s *service) pushes(ctx context.Context) {
 }
 
 func (s *service) push(ctx context.Context) error {
-	quiet, err := s.Quiet(ctx)
+	quiet, err := notify.LoadQuiet(ctx, s.Store)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,16 @@
+package catalog
+
+// browsers are programs that a connector can drive, by the names under which they
+// are installed.
+var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
+
+// Browser gives the browser of this machine, if it has one that connectors can
+// drive. LookPath finds a program on the search path.
+func Browser(lookPath func(program string) (string, error)) (program string, ok bool) {
+	for _, program := range browsers {
+		if _, err := lookPath(program); err == nil {
+			return program, true
+		}
+	}
+	return "", false
+}
