@@ -20,7 +20,7 @@ func Stored(ctx context.Context, st store.Store, stream string) (map[string]stor
 	out := map[string]store.StoredRecord{}
 	var after int64
 	for {
-		page, err := st.Changes(ctx, store.RecordQuery{ConnectionID: Connection, Stream: stream, AfterSeq: after, Limit: 1000})
+		page, err := st.Changes(ctx, store.RecordQuery{Part: store.Part{ConnectionID: Connection, Stream: stream}, AfterSeq: after, Limit: 1000})
 		if err != nil {
 			return nil, fmt.Errorf("read stream %s: %w", stream, err)
 		}

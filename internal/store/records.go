@@ -9,11 +9,14 @@ import (
 
 // Records reads what has been collected.
 type Records interface {
-	// Streams lists the connection's streams with their counts, by name.
+	// Streams lists the connection's streams with their counts, by name; an empty id
+	// means those of every connection, by connection first. Counting costs the same
+	// however many records there are.
 	Streams(ctx context.Context, connectionID string) ([]StreamInfo, error)
 	// Record gives one record, tombstones included. ErrNotFound otherwise.
 	Record(ctx context.Context, connectionID, stream, key string) (StoredRecord, error)
-	// ListRecords orders by sequence and starts after the given one; tombstones are left out.
+	// ListRecords orders by sequence and starts after the given one, or before it when the
+	// newest come first; tombstones are left out.
 	ListRecords(ctx context.Context, q RecordQuery) ([]StoredRecord, error)
 	// Changes is ListRecords with tombstones: each key once, at its newest change.
 	Changes(ctx context.Context, q RecordQuery) ([]StoredRecord, error)
@@ -21,7 +24,7 @@ type Records interface {
 	// current one. Limit 0 means 100.
 	History(ctx context.Context, connectionID, stream, key string, limit int) ([]StoredRecord, error)
 	// Search finds live records whose indexed text matches all words of the
-	// query, the newest change first.
+	// query, those that were stored last first.
 	Search(ctx context.Context, q SearchQuery) ([]StoredRecord, error)
 }
 
@@ -39,6 +42,8 @@ type Record struct {
 // the content changes; Version counts the changes of this key from 1. A
 // tombstone keeps its last data in History, and its own Data is nil.
 type StoredRecord struct {
+	ID           int64          `json:"-"` // rises with the order of storing, over all streams
+	ConnectionID string         `json:"connection_id"`
 	Stream       string         `json:"stream"`
 	Key          string         `json:"key"`
 	Data         jsontext.Value `json:"data"`
@@ -53,26 +58,48 @@ type StoredRecord struct {
 
 // StreamInfo sums up a stream.
 type StreamInfo struct {
-	Name      string     `json:"name"`
-	Records   int64      `json:"records"`
-	Deleted   int64      `json:"deleted"`
-	LastSeq   int64      `json:"last_change_seq"`
-	ChangedAt *time.Time `json:"changed_at"`
+	ConnectionID string     `json:"connection_id"`
+	Name         string     `json:"name"`
+	Records      int64      `json:"records"`
+	Deleted      int64      `json:"deleted"`
+	LastSeq      int64      `json:"last_change_seq"`
+	ChangedAt    *time.Time `json:"changed_at"`
 }
 
-// RecordQuery pages through a stream. Limit 0 means 100.
+// Part is what may be read of a stream. Its limits are part of the statement that
+// reads, so that nothing outside them leaves the database.
+type Part struct {
+	ConnectionID string
+	Stream       string
+	Keys         []string // nil means all
+	// Since and Until, which is not included, bound the semantic time; a record without
+	// one is outside. A tombstone counts by what it was before. Empty means no bound.
+	Since, Until string
+}
+
+// FieldValue asks for records whose top-level field has a value. A text matches by
+// what it says, a number or a boolean by how it is written, and nothing else matches.
+// A tombstone counts by what it was before.
+type FieldValue struct{ Field, Value string }
+
+// RecordQuery pages through a part of a stream. Limit 0 means 100.
 type RecordQuery struct {
-	ConnectionID string
-	Stream       string
-	AfterSeq     int64
-	Limit        int
+	Part
+	Where []FieldValue
+	// AfterSeq is where the page before ended; zero is the beginning. NewestFirst turns
+	// the order around, and AfterSeq is then the lowest of the page before.
+	AfterSeq    int64
+	NewestFirst bool
+	UpToSeq     int64 // leaves out what changed later; zero means no bound
+	Limit       int
 }
 
-// SearchQuery is a full-text search. An empty stream searches all of the
-// connection. Limit 0 means 100.
+// SearchQuery is a full-text search over parts of streams; nil means over everything,
+// and a part with an empty stream is the whole connection. Limit 0 means 100.
 type SearchQuery struct {
-	ConnectionID string
-	Stream       string
-	Text         string
-	Limit        int
+	In   []Part
+	Text string
+	// BeforeID is the lowest id of the page before; zero is the beginning.
+	BeforeID int64
+	Limit    int
 }

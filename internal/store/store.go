@@ -34,6 +34,8 @@ type Store interface {
 	Work
 	Attentions
 	PushTargets
+	Entries
+	Grants
 
 	// Check reads and writes enough to say whether the store is usable.
 	Check(ctx context.Context) error

@@ -73,3 +73,9 @@ func BenchmarkLooks(b *testing.B) { storetest.BenchmarkLooks(b, fresh(b).(storet
 func BenchmarkIdleLooks(b *testing.B) { storetest.BenchmarkIdleLooks(b, fresh(b).(storetest.Writable)) }
 
 func BenchmarkSignals(b *testing.B) { storetest.BenchmarkSignals(b, fresh(b).(storetest.Writable)) }
+
+func BenchmarkReads(b *testing.B) {
+	for _, n := range []int{10_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { storetest.BenchmarkReads(b, fresh(b), n) })
+	}
+}

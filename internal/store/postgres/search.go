@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"slices"
@@ -63,7 +62,8 @@ func readVectors(ctx context.Context, tx *sql.Tx, r sqlstore.TextRange) (ids []i
 // tsvector. Words need no escaping: they have neither quotes nor backslashes.
 func vector(data []byte, fields []string) string {
 	var b strings.Builder
-	eachField(data, fields, func(text string) {
+	wanted := func(name string) bool { return slices.Contains(fields, name) }
+	sqlstore.EachField(data, wanted, func(_ string, _ jsontext.Kind, text string) {
 		for _, word := range sqlstore.Words(strings.ToLower(text)) {
 			if b.Len()+len(word) > maxVectorBytes {
 				return
@@ -78,38 +78,34 @@ func vector(data []byte, fields []string) string {
 	return b.String()
 }
 
-// eachField hands over the text of the named members of an object. What is no
-// string counts as it is written; an object that does not parse ends early.
-func eachField(data []byte, fields []string, use func(text string)) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
-		return
-	}
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return
-		}
-		if !slices.Contains(fields, name.String()) {
-			err = dec.SkipValue()
-		} else if dec.PeekKind() == '"' {
-			var t jsontext.Token
-			if t, err = dec.ReadToken(); err == nil {
-				use(t.String())
-			}
-		} else {
-			var v jsontext.Value
-			if v, err = dec.ReadValue(); err == nil {
-				use(string(v))
-			}
-		}
-		if err != nil {
-			return
-		}
+// recent is how many of the newest entries are looked through one by one.
+const recent = 5_000
+
+// Match looks at the newest entries first, which are read in order: a common word
+// is found there soon. The index serves words that are rare there. It knows no
+// order, so what it costs grows with what it finds.
+func (d *dialect) Match(words []string, below int64) []sqlstore.Matches {
+	return []sqlstore.Matches{{
+		Table: `(SELECT n.record_id FROM (SELECT record_id, body FROM record_search WHERE record_id < ? ORDER BY record_id DESC LIMIT ?) AS n
+			WHERE n.body @@ CAST(? AS tsquery))`,
+		Args: []any{below, recent, matchQuery(words)},
+	}, {
+		Table: `(SELECT record_id FROM record_search WHERE body @@ CAST(? AS tsquery) AND record_id < ? ORDER BY record_id DESC OFFSET 0)`,
+		Args:  []any{matchQuery(words), below},
+	}}
+}
+
+// MatchAmong keeps the planner from asking the index for all matches first.
+func (d *dialect) MatchAmong(words []string, records sqlstore.Matches) sqlstore.Matches {
+	return sqlstore.Matches{
+		Table: `(SELECT a.record_id FROM ` + records.Table + ` AS a
+			WHERE (SELECT body @@ CAST(? AS tsquery) FROM record_search WHERE record_id = a.record_id))`,
+		Args: append(records.Args, matchQuery(words)),
 	}
 }
 
-func (d *dialect) Match(words []string) (string, any) {
-	return `r.id IN (SELECT record_id FROM record_search WHERE body @@ CAST(? AS tsquery))`,
-		"'" + strings.ToLower(strings.Join(words, "' & '")) + "'"
+func matchQuery(words []string) string {
+	return "'" + strings.ToLower(strings.Join(words, "' & '")) + "'"
 }
+
+func (d *dialect) Holds(expression string) string { return `strpos(` + expression + `, ?) > 0` }

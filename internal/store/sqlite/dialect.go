@@ -148,7 +148,23 @@ func (d *dialect) List(values []string) (any, error) {
 	return string(list), err
 }
 
-// Match quotes each word, so that none is read as an operator.
-func (d *dialect) Match(words []string) (string, any) {
-	return `r.id IN (SELECT rowid FROM record_search WHERE record_search MATCH ?)`, `"` + strings.Join(words, `" "`) + `"`
+// Match has one table: FTS5 walks its entries by row number in either direction.
+func (d *dialect) Match(words []string, below int64) []sqlstore.Matches {
+	return []sqlstore.Matches{{
+		Table: `(SELECT rowid AS record_id FROM record_search WHERE record_search MATCH ? AND rowid < ?)`,
+		Args:  []any{matchQuery(words), below},
+	}}
 }
+
+func (d *dialect) MatchAmong(words []string, records sqlstore.Matches) sqlstore.Matches {
+	return sqlstore.Matches{
+		Table: `(SELECT a.record_id FROM ` + records.Table + ` AS a
+			WHERE EXISTS (SELECT 1 FROM record_search WHERE rowid = a.record_id AND record_search MATCH ?))`,
+		Args: append(records.Args, matchQuery(words)),
+	}
+}
+
+// matchQuery quotes each word, so that none is read as an operator.
+func matchQuery(words []string) string { return `"` + strings.Join(words, `" "`) + `"` }
+
+func (d *dialect) Holds(expression string) string { return `instr(` + expression + `, ?) > 0` }

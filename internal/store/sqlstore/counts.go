@@ -8,13 +8,14 @@ const (
 	revivedQuery = `SELECT coalesce(sum(CASE WHEN r.data IS NULL THEN 0 ELSE 1 END - CASE WHEN h.data IS NULL THEN 0 ELSE 1 END), 0)
 		FROM records r LEFT JOIN record_history h ON h.record_id = r.id AND h.version = r.version - 1
 		WHERE r.stream_id = ? AND r.seq > ? AND r.seq <= ?`
-	countedQuery = `UPDATE streams SET live_records = live_records + ?, changed_at = ? WHERE stream_id = ?`
+	countedQuery = `UPDATE streams SET live_records = live_records + ?, deleted_records = deleted_records + ?, changed_at = ? WHERE stream_id = ?`
 )
 
-// countLive keeps the stream's count of live records exact after a batch that
-// was written under the numbers after base. Without a tombstone before it or in
-// it, every new row is one live record more and no other row counts.
-func (t *tx) countLive(h held, s stream, base int64, wrote Upserted, tombstones bool) error {
+// countRecords keeps the stream's counts of live records and tombstones exact after
+// a batch that was written under the numbers after base. Without a tombstone before
+// it or in it, every new row is one live record more and no other row counts. A new
+// row that is no live record more is one tombstone more.
+func (t *tx) countRecords(h held, s stream, base int64, wrote Upserted, tombstones bool) error {
 	if wrote.Changed == 0 {
 		return nil
 	}
@@ -24,7 +25,7 @@ func (t *tx) countLive(h held, s stream, base int64, wrote Upserted, tombstones 
 			return err
 		}
 	}
-	_, err := t.exec(countedQuery, grown, h.now, s.id)
+	_, err := t.exec(countedQuery, grown, wrote.Added-grown, h.now, s.id)
 	return err
 }
 

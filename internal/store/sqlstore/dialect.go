@@ -34,9 +34,20 @@ type Dialect interface {
 	Elements() string
 	// IndexText brings the full-text index up to date for a range of a stream.
 	IndexText(ctx context.Context, tx *sql.Tx, r TextRange) error
-	// Match is a condition on records.id with one placeholder, and its
-	// argument: the records whose indexed text contains every word.
-	Match(words []string) (condition string, arg any)
+	// Match gives tables of the records below an id whose indexed text contains
+	// every word, in the order to try them. All but the last may lack older records.
+	Match(words []string, below int64) []Matches
+	// MatchAmong gives those of some records whose indexed text contains every word.
+	MatchAmong(words []string, records Matches) Matches
+	// Holds is a condition that an expression's text contains another. It has one
+	// placeholder, for the other text.
+	Holds(expression string) (condition string)
+}
+
+// Matches is a table with one column named record_id, and the arguments of its placeholders.
+type Matches struct {
+	Table string
+	Args  []any
 }
 
 // Batch is what one slice writes into one stream. Keys are distinct.

@@ -57,7 +57,7 @@ func (t *tx) writeRecords(h held, records []store.Record) (done store.Committed,
 		}
 		done.Written += int(wrote.Changed)
 		done.Unchanged += len(pick) - int(wrote.Changed)
-		if err := t.countLive(h, s, base, wrote, holdsTombstone(records, pick)); err != nil {
+		if err := t.countRecords(h, s, base, wrote, holdsTombstone(records, pick)); err != nil {
 			return done, fmt.Errorf("count stream %s: %w", name, err)
 		}
 		if err := t.indexUpTo(s, base); err != nil {

@@ -21,8 +21,7 @@ const (
 	declaredQuery = `SELECT stream_id, last_seq, search_seq, search_fields FROM streams
 		WHERE connection_id = ? AND name = ? AND declared_run_no = ?`
 	reserveQuery = `UPDATE streams SET last_seq = last_seq + ? WHERE connection_id = ? AND name = ? AND declared_run_no = ?
-		RETURNING stream_id, last_seq, search_seq, search_fields,
-			CASE WHEN EXISTS (SELECT 1 FROM records r WHERE r.stream_id = streams.stream_id AND r.data IS NULL) THEN 1 ELSE 0 END`
+		RETURNING stream_id, last_seq, search_seq, search_fields, deleted_records`
 	indexedQuery = `UPDATE streams SET search_seq = ? WHERE stream_id = ?`
 )
 
@@ -59,9 +58,9 @@ func (t *tx) declared(h held, name string) (stream, error) {
 // which is lastSeq. Transactions of one stream follow each other, so a reader
 // that has seen a number never finds a lower one appear later.
 func (t *tx) reserve(h held, name string, n int) (stream, error) {
-	var buried bool
-	s, err := t.known(name, t.row(reserveQuery, n, h.ConnectionID, name, h.runNo), &buried)
-	s.buried = buried
+	var deleted int64
+	s, err := t.known(name, t.row(reserveQuery, n, h.ConnectionID, name, h.runNo), &deleted)
+	s.buried = deleted > 0
 	return s, err
 }
 

@@ -46,7 +46,7 @@ func WholeSlices(t testing.TB, s store.Store) int {
 	gaps, err := s.ListGaps(t.Context(), store.GapQuery{ConnectionID: "c", Limit: n + 2})
 	ok(t, err)
 	same(t, len(gaps), n)
-	found, err := s.Search(t.Context(), store.SearchQuery{ConnectionID: "c", Text: "word", Limit: len(stored) + 1})
+	found, err := s.Search(t.Context(), store.SearchQuery{In: []store.Part{{ConnectionID: "c"}}, Text: "word", Limit: len(stored) + 1})
 	ok(t, err)
 	same(t, len(found), len(stored))
 	if n == 0 {

@@ -18,14 +18,14 @@ func testRecordUpsert(t *testing.T, s store.Store) {
 	fails(t, err, store.ErrNotFound)
 	streams, err := s.Streams(ctx, "c")
 	ok(t, err)
-	same(t, streams, []store.StreamInfo{{Name: Stream}})
+	same(t, streams, []store.StreamInfo{{ConnectionID: "c", Name: Stream}})
 
 	a := live("a", "1")
 	a.SemanticTime = "2026-03-04T00:00:00.000000Z"
 	same(t, put(t, s, l, a, live("b", "1")), store.Committed{Written: 2})
 	first := record(t, s, "c", "a")
 	same(t, first, store.StoredRecord{
-		Stream: Stream, Key: "a", Data: jsontext.Value(`{"v":"1"}`), EmittedAt: "2026-03-04T05:06:07Z",
+		ID: first.ID, ConnectionID: "c", Stream: Stream, Key: "a", Data: jsontext.Value(`{"v":"1"}`), EmittedAt: "2026-03-04T05:06:07Z",
 		SemanticTime: "2026-03-04T00:00:00.000000Z", Seq: first.Seq, Version: 1, ChangedAt: Now, RunID: "r1",
 	})
 
@@ -41,7 +41,7 @@ func testRecordUpsert(t *testing.T, s store.Store) {
 	same(t, commit(t, s, l, store.Slice{Records: []store.Record{live("b", "1"), live("a", "2")}}, later), store.Committed{Written: 1, Unchanged: 1})
 	second := record(t, s, "c", "a")
 	same(t, second, store.StoredRecord{
-		Stream: Stream, Key: "a", Data: jsontext.Value(`{"v":"2"}`), EmittedAt: "2026-03-04T05:06:07Z",
+		ID: first.ID, ConnectionID: "c", Stream: Stream, Key: "a", Data: jsontext.Value(`{"v":"2"}`), EmittedAt: "2026-03-04T05:06:07Z",
 		Seq: second.Seq, Version: 2, ChangedAt: later, RunID: "r2",
 	})
 	b := record(t, s, "c", "b")
@@ -58,7 +58,7 @@ func testRecordUpsert(t *testing.T, s store.Store) {
 	if streams[0].LastSeq < second.Seq {
 		t.Fatalf("last sequence %d is before %d", streams[0].LastSeq, second.Seq)
 	}
-	same(t, streams, []store.StreamInfo{{Name: Stream, Records: 2, LastSeq: streams[0].LastSeq, ChangedAt: &later}})
+	same(t, streams, []store.StreamInfo{{ConnectionID: "c", Name: Stream, Records: 2, LastSeq: streams[0].LastSeq, ChangedAt: &later}})
 }
 
 func testRecordTombstones(t *testing.T, s store.Store) {
@@ -69,11 +69,11 @@ func testRecordTombstones(t *testing.T, s store.Store) {
 	same(t, put(t, s, l, tombstone("a"), tombstone("never seen")), store.Committed{Written: 2})
 
 	a, never := record(t, s, "c", "a"), record(t, s, "c", "never seen")
-	same(t, a, store.StoredRecord{Stream: Stream, Key: "a", EmittedAt: "2026-03-04T05:06:08Z", Seq: a.Seq, Version: 2, Deleted: true, ChangedAt: Now, RunID: "r1"})
+	same(t, a, store.StoredRecord{ID: a.ID, ConnectionID: "c", Stream: Stream, Key: "a", EmittedAt: "2026-03-04T05:06:08Z", Seq: a.Seq, Version: 2, Deleted: true, ChangedAt: Now, RunID: "r1"})
 	same(t, never.Deleted, true)
 	same(t, never.Version, 1)
 	same(t, keysOf(changes(t, s, "c")), []string{"b", "a", "never seen"})
-	left, err := s.ListRecords(ctx, store.RecordQuery{ConnectionID: "c", Stream: Stream})
+	left, err := s.ListRecords(ctx, store.RecordQuery{Part: store.Part{ConnectionID: "c", Stream: Stream}})
 	ok(t, err)
 	same(t, keysOf(left), []string{"b"})
 	streams, err := s.Streams(ctx, "c")
@@ -117,7 +117,7 @@ func testRecordPaging(t *testing.T, s store.Store) {
 	}
 	records = append(records, tombstone("k007"))
 	put(t, s, l, records...)
-	q := store.RecordQuery{ConnectionID: "c", Stream: Stream}
+	q := store.RecordQuery{Part: store.Part{ConnectionID: "c", Stream: Stream}}
 	var got []string
 	for _, want := range []int{100, 100, 49, 0} {
 		page, err := s.ListRecords(t.Context(), q)
@@ -128,7 +128,7 @@ func testRecordPaging(t *testing.T, s store.Store) {
 		}
 	}
 	same(t, len(got), 249)
-	q = store.RecordQuery{ConnectionID: "c", Stream: Stream, Limit: 240}
+	q = store.RecordQuery{Part: store.Part{ConnectionID: "c", Stream: Stream}, Limit: 240}
 	page, err := s.Changes(t.Context(), q)
 	ok(t, err)
 	q.AfterSeq = page[len(page)-1].Seq
@@ -192,7 +192,7 @@ func testRecordIsolation(t *testing.T, s store.Store) {
 		same(t, string(other.Data), `{"v":"`+c+` others"}`)
 		same(t, len(changes(t, s, c)), 1)
 	}
-	none, err := s.ListRecords(ctx, store.RecordQuery{ConnectionID: "c", Stream: "nothing"})
+	none, err := s.ListRecords(ctx, store.RecordQuery{Part: store.Part{ConnectionID: "c", Stream: "nothing"}})
 	ok(t, err)
 	same(t, none, nil)
 }

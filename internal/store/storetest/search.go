@@ -20,7 +20,7 @@ var titles = store.StreamSpec{Name: Stream, SearchFields: []string{"title"}}
 // found gives the keys of what a search finds, sorted.
 func found(t *testing.T, s store.Store, text string) []string {
 	t.Helper()
-	records, err := s.Search(t.Context(), store.SearchQuery{ConnectionID: "c", Text: text})
+	records, err := s.Search(t.Context(), store.SearchQuery{In: []store.Part{{ConnectionID: "c"}}, Text: text})
 	ok(t, err)
 	keys := keysOf(records)
 	slices.Sort(keys)
@@ -83,17 +83,16 @@ func testSearchScope(t *testing.T, s store.Store) {
 	put(t, s, l, titled("a", "word", ""), other, plain)
 	commit(t, s, l, store.Slice{Records: []store.Record{titled("b", "word", "")}}, Now.Add(time.Second))
 
-	search := func(q store.SearchQuery) []string {
-		q.ConnectionID = "c"
-		records, err := s.Search(ctx, q)
+	search := func(stream, text string, limit int) []string {
+		records, err := s.Search(ctx, store.SearchQuery{In: []store.Part{{ConnectionID: "c", Stream: stream}}, Text: text, Limit: limit})
 		ok(t, err)
 		return keysOf(records)
 	}
-	same(t, search(store.SearchQuery{Text: "word"}), []string{"b", "o", "a"}) // the newest change first
-	same(t, search(store.SearchQuery{Text: "word", Limit: 1}), []string{"b"})
-	same(t, search(store.SearchQuery{Text: "word", Stream: "others"}), []string{"o"})
-	same(t, search(store.SearchQuery{Text: "word two"}), []string{"o"}) // words from both fields
-	same(t, search(store.SearchQuery{Text: "word", Stream: "plain"}), nil)
+	same(t, search("", "word", 0), []string{"b", "o", "a"}) // what was stored last comes first
+	same(t, search("", "word", 1), []string{"b"})
+	same(t, search("others", "word", 0), []string{"o"})
+	same(t, search("", "word two", 0), []string{"o"}) // words from both fields
+	same(t, search("plain", "word", 0), nil)
 }
 
 // testSearchFieldsChange: a new version of a connector indexes other fields,

@@ -27,6 +27,9 @@ func RunShared(t *testing.T, target func(t *testing.T) string, open Opener) {
 		"AttentionRace":     testAttentionRace,
 		"AttentionLate":     testAttentionLate,
 		"SettingRace":       testSettingRace,
+		"GrantUseRace":      testGrantUseRace,
+		"DecisionRace":      testDecisionRace,
+		"RedeemRace":        testRedeemRace,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -132,7 +132,7 @@ func testSequenceOrder(t *testing.T, s store.Store) {
 	go func() { wg.Wait(); close(done) }()
 
 	seen := map[string]bool{}
-	q := store.RecordQuery{ConnectionID: "c", Stream: Stream, Limit: 7}
+	q := store.RecordQuery{Part: store.Part{ConnectionID: "c", Stream: Stream}, Limit: 7}
 	for last := false; ; {
 		page, err := s.Changes(t.Context(), q)
 		ok(t, err)

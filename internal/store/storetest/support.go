@@ -95,7 +95,7 @@ func tombstone(key string) store.Record {
 // changes reads the whole change feed of Stream.
 func changes(t testing.TB, s store.Store, connection string) []store.StoredRecord {
 	t.Helper()
-	all, err := s.Changes(t.Context(), store.RecordQuery{ConnectionID: connection, Stream: Stream, Limit: 1 << 20})
+	all, err := s.Changes(t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: connection, Stream: Stream}, Limit: 1 << 20})
 	ok(t, err)
 	return all
 }

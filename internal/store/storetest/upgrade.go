@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,9 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			if version >= 3 {
 				checkWork(t, s)
 			}
+			if version >= 4 {
+				checkAccess(t, s)
+			}
 			checkUpgraded(t, s)
 			ok(t, s.Close())
 		})
@@ -60,7 +64,11 @@ func makeVersion(t *testing.T, schema sqlstore.Schema, db *sql.DB, version int64
 	ok(t, err)
 	fixture, err := fixtures.ReadFile(fmt.Sprintf("testdata/upgrade_%03d.sql", version))
 	ok(t, err)
-	_, err = db.ExecContext(t.Context(), string(fixture))
+	text := string(fixture)
+	if schema.Dialect == goose.DialectPostgres {
+		text = strings.ReplaceAll(text, " AS BLOB)", " AS BYTEA)")
+	}
+	_, err = db.ExecContext(t.Context(), text)
 	ok(t, err)
 }
 
@@ -111,6 +119,9 @@ func checkUpgraded(t *testing.T, s store.Store) {
 	changed := time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC)
 	same(t, evidenceOf(t, s, "c").Records, &evidence.Records{Retained: 2, ChangedAt: &changed})
 	same(t, evidenceOf(t, s, "c").LastRun.Committed, ptr(int64(4)))
+	streams, err := s.Streams(ctx, "")
+	ok(t, err)
+	same(t, streams, []store.StreamInfo{{ConnectionID: "c", Name: Stream, Records: 2, Deleted: 1, LastSeq: 4, ChangedAt: &changed}})
 
 	same(t, lookIDs(take(t, s, Now)), []string{"c"}) // it waited, or was never looked at
 	ok(t, s.SaveAttention(ctx, []attention.Record{asked("new", "c", "")}, nil))

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Secrets of this file are kept as their SHA-256: what opens a door is never at rest.
+
+// Session is a signed-in browser.
+type Session struct {
+	Hash      []byte // of the cookie's value
+	Data      []byte
+	ExpiresAt time.Time
+}
+
+// OwnerToken lets a program act as the owner.
+type OwnerToken struct {
+	ID         string
+	Hash       []byte
+	Prefix     string // the first characters, for the owner to recognise it by
+	Label      string
+	CreatedAt  time.Time
+	ExpiresAt  *time.Time
+	LastUsedAt *time.Time
+	RevokedAt  *time.Time
+}
+
+// Entries are the ways in for the owner.
+type Entries interface {
+	PutSession(ctx context.Context, s Session) error
+	// Session gives ErrNotFound for one that is not there or has expired by now.
+	Session(ctx context.Context, hash []byte, now time.Time) (Session, error)
+	DropSession(ctx context.Context, hash []byte) error
+	// DropSessions ends every session but the one named (nil keeps none), and
+	// forgets those that have expired.
+	DropSessions(ctx context.Context, keep []byte) error
+
+	CreateOwnerToken(ctx context.Context, t OwnerToken) error
+	// OwnerTokens lists all, revoked ones too, the newest first.
+	OwnerTokens(ctx context.Context) ([]OwnerToken, error)
+	// OwnerToken finds one by its hash, whatever its standing.
+	OwnerToken(ctx context.Context, hash []byte) (OwnerToken, error)
+	// UseOwnerToken notes the use, at most once a minute.
+	UseOwnerToken(ctx context.Context, id string, now time.Time) error
+	// RevokeOwnerToken ends it; ErrNotFound when there is none.
+	RevokeOwnerToken(ctx context.Context, id string, now time.Time) error
+}
+
+// GrantMode says how often a grant may be read through.
+type GrantMode string
+
+const (
+	GrantSingleUse  GrantMode = "single_use" // each stream once
+	GrantContinuous GrantMode = "continuous"
+)
+
+// Grant lets a client read. Scope is JSON, made and read by internal/grants.
+type Grant struct {
+	ID         string
+	ClientID   string
+	ClientName string
+	Purpose    string
+	Mode       GrantMode
+	Scope      jsontext.Value
+	CreatedAt  time.Time
+	ExpiresAt  *time.Time
+	RevokedAt  *time.Time
+	LastUsedAt *time.Time
+	Uses       int64
+}
+
+// GrantUse counts what a grant read of one stream.
+type GrantUse struct {
+	Stream     string
+	Reads      int64
+	Records    int64
+	LastUsedAt time.Time
+}
+
+// GrantRequest is what an app asks for. Until it is decided it has neither grant nor
+// code; a code is redeemed once.
+type GrantRequest struct {
+	ID            string
+	ClientID      string
+	ClientName    string
+	RedirectURI   string
+	State         string
+	CodeChallenge string // S256
+	Purpose       string
+	Mode          GrantMode
+	Scope         jsontext.Value
+	GrantExpires  *time.Time
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+	DecidedAt     *time.Time
+	GrantID       string // empty unless approved
+}
+
+// Grants are what clients may read, and who asked for what.
+type Grants interface {
+	// CreateGrant keeps a grant and the hash of its token; a nil hash means that the
+	// token comes later.
+	CreateGrant(ctx context.Context, g Grant, tokenHash []byte) error
+	Grant(ctx context.Context, id string) (Grant, error)
+	// Grants lists all, the newest first.
+	Grants(ctx context.Context) ([]Grant, error)
+	// GrantByToken finds a grant by the hash of one of its tokens, whatever its standing.
+	GrantByToken(ctx context.Context, hash []byte) (Grant, error)
+	// RevokeGrant ends it at once; a second time changes nothing. ErrNotFound when there is none.
+	RevokeGrant(ctx context.Context, id string, now time.Time) error
+
+	// UseGrant counts a read of a stream. With once it is refused with ErrExists when
+	// the stream was begun before, and then counts nothing.
+	UseGrant(ctx context.Context, id, stream string, records int64, once bool, now time.Time) error
+	// GrantUses orders by stream.
+	GrantUses(ctx context.Context, id string) ([]GrantUse, error)
+
+	// PutGrantRequest keeps a new one, and forgets those that had expired without a
+	// grant when it was made.
+	PutGrantRequest(ctx context.Context, r GrantRequest) error
+	// GrantRequest gives ErrNotFound for one that is not there or has expired by now.
+	GrantRequest(ctx context.Context, id string, now time.Time) (GrantRequest, error)
+	// DecideGrantRequest settles it once: ErrExists when it was decided before,
+	// ErrNotFound when it is not there or has expired by now. With a grant it was
+	// approved, and codeHash redeems it until codeExpires.
+	DecideGrantRequest(ctx context.Context, id string, g *Grant, codeHash []byte, codeExpires, now time.Time) error
+	// RedeemCode exchanges a code for a token, once: in one transaction the code is
+	// spent and tokenHash becomes a token of the grant. ErrNotFound when the code is
+	// unknown or expired. When it was spent before the grant is revoked, since somebody has
+	// a copy, and the error is ErrExists. Check is asked before anything is written, also
+	// of a spent code: whoever it refuses cannot end the grant either. It must not use the
+	// store, which waits for it.
+	RedeemCode(ctx context.Context, codeHash, tokenHash []byte, check func(GrantRequest) error, now time.Time) (Grant, error)
+}
