@@ -1,47 +1,101 @@
-package server
+// Package reply is how every surface answers programs: JSON, and for what is not a
+// success the error envelope with the request's id.
+package reply
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
-	"log/slog"
+	"errors"
+	"io"
+	"mime"
 	"net/http"
-	"runtime/debug"
+	"os"
 )
 
 // Types of errors in the envelope.
 const (
 	TypeInvalidRequest = "invalid_request_error"
+	TypeAuthentication = "authentication_error"
+	TypePermission     = "permission_error"
+	TypeRateLimit      = "rate_limit_error"
 	TypeAPI            = "api_error"
 )
 
-// envelope is what every answer that is not a success holds.
-type envelope struct {
-	Error envelopeError `json:"error"`
-}
-
-type envelopeError struct {
+// Problem is what an answer that is not a success says.
+type Problem struct {
 	Type      string `json:"type"`
 	Code      string `json:"code"`
 	Message   string `json:"message"`
+	Next      string `json:"next_step,omitempty"`
+	Param     string `json:"param,omitempty"`
+	RunID     string `json:"run_id,omitempty"`
 	RequestID string `json:"request_id"`
 }
 
-// WriteError answers with the error envelope. The message is shown to whoever asked.
-func WriteError(w http.ResponseWriter, r *http.Request, status int, errorType, code, message string) {
-	writeJSON(w, status, envelope{envelopeError{errorType, code, message, RequestID(r.Context())}})
+// Error answers with the envelope. The message is shown to whoever asked.
+func Error(w http.ResponseWriter, r *http.Request, status int, errorType, code, message string) {
+	Fail(w, r, status, Problem{Type: errorType, Code: code, Message: message})
 }
 
-// writeJSON answers with a value that can always be encoded. A client that is
-// gone does not read it, which concerns nobody.
-func writeJSON(w http.ResponseWriter, status int, value any) {
+// Fail is Error with everything that a problem can hold.
+func Fail(w http.ResponseWriter, r *http.Request, status int, p Problem) {
+	p.RequestID = RequestID(r.Context())
+	JSON(w, status, struct {
+		Error Problem `json:"error"`
+	}{p})
+}
+
+// JSON answers with a value that can always be encoded. A client that is gone does
+// not read it, which concerns nobody.
+func JSON(w http.ResponseWriter, status int, value any) {
 	body, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // a mistake in this program; survivingPanics answers
+		panic(err) // a mistake in this program; the server answers for it
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n'))
+}
+
+// MaxBody is the most that a body of JSON may hold.
+const MaxBody = 1 << 20
+
+// Read decodes a body of JSON, strictly and bounded. When it cannot it answers, and
+// gives false.
+func Read(w http.ResponseWriter, r *http.Request, into any) bool {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		Error(w, r, http.StatusUnsupportedMediaType, TypeInvalidRequest, "unsupported_media_type", "Send the body as application/json.")
+		return false
+	}
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxBody))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil {
+		if _, end := d.Token(); end != io.EOF {
+			err = cmp.Or(end, errors.New("more than one value"))
+		}
+	}
+	if err == nil {
+		return true
+	}
+	BadBody(w, r, err, "The body is not the JSON that this address takes.")
+	return false
+}
+
+// BadBody answers for a body that could not be read: it was too large, too slow, or
+// otherwise what the message says.
+func BadBody(w http.ResponseWriter, r *http.Request, err error, message string) {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		Error(w, r, http.StatusRequestEntityTooLarge, TypeInvalidRequest, "body_too_large", "The body is larger than this address takes.")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		Error(w, r, http.StatusRequestTimeout, TypeInvalidRequest, "request_timeout", "The body did not arrive in time.")
+	default:
+		Error(w, r, http.StatusBadRequest, TypeInvalidRequest, "invalid_request", message)
+	}
 }
 
 type requestID struct{}
@@ -52,73 +106,14 @@ func RequestID(ctx context.Context) string {
 	return id
 }
 
-// withRequestID names every request anew: a name that the client chose would be
-// content of the client's in our log.
-func withRequestID(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := "req_" + rand.Text()
-		w.Header().Set("Request-Id", id)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestID{}, id)))
-	})
+// WithRequestID names the request.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestID{}, id)
 }
 
-// withHeaders sets the headers that are safe for answers to programs. A surface
-// that serves pages sets its own policy over them.
-func withHeaders(version string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Cache-Control", "no-store")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		if version != "" {
-			h.Set("PDPP-Version", version)
-		}
-		next.ServeHTTP(w, r)
-	})
+// Route is one address of a surface. Patterns are those of http.ServeMux, with a
+// method; the OpenAPI document is held against them.
+type Route struct {
+	Pattern string
+	Handle  http.HandlerFunc
 }
-
-// survivingPanics answers for a handler that panics, as far as it has not
-// answered itself, and ends the connection otherwise.
-func survivingPanics(log *slog.Logger, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun := &begunWriter{ResponseWriter: w}
-		defer func() {
-			switch v := recover(); v {
-			case nil:
-			case http.ErrAbortHandler:
-				panic(v)
-			default:
-				log.ErrorContext(r.Context(), "a request failed", "request_id", RequestID(r.Context()),
-					"route", r.Pattern, "panic", v, "stack", string(debug.Stack()))
-				if begun.begun {
-					panic(http.ErrAbortHandler)
-				}
-				WriteError(w, r, http.StatusInternalServerError, TypeAPI, "internal_error",
-					"Something went wrong here. The log has more under the request id.")
-			}
-		}()
-		next.ServeHTTP(begun, r)
-	})
-}
-
-// begunWriter knows whether an answer has begun.
-type begunWriter struct {
-	http.ResponseWriter
-	begun bool
-}
-
-func (w *begunWriter) WriteHeader(status int) {
-	w.begun = true
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *begunWriter) Write(b []byte) (int, error) {
-	w.begun = true
-	return w.ResponseWriter.Write(b)
-}
-
-// Unwrap lets http.ResponseController through.
-func (w *begunWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

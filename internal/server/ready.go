@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"pdpp/internal/reply"
 )
 
 // Check is one thing that must hold for the process to do its work.
@@ -81,7 +83,7 @@ func (r *readiness) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if answer.Status != "ready" {
 		status = http.StatusServiceUnavailable
 	}
-	writeJSON(w, status, answer)
+	reply.JSON(w, status, answer)
 }
 
 // current makes the answer anew unless there is a young one. One caller probes

@@ -1,6 +1,10 @@
 package server
 
-import "net/http"
+import (
+	"net/http"
+
+	"pdpp/internal/reply"
+)
 
 // withErrorsAsJSON answers in the mux's place when no route fits: what it would
 // say in text becomes the error envelope.
@@ -14,10 +18,10 @@ func withErrorsAsJSON(mux *http.ServeMux) http.Handler {
 		refusal := refusalOf(handler, r)
 		if refusal.status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", refusal.header.Get("Allow"))
-			WriteError(w, r, refusal.status, TypeInvalidRequest, "method_not_allowed", "This address does not take that method.")
+			reply.Error(w, r, refusal.status, reply.TypeInvalidRequest, "method_not_allowed", "This address does not take that method.")
 			return
 		}
-		WriteError(w, r, http.StatusNotFound, TypeInvalidRequest, "not_found", "There is nothing at this address.")
+		reply.Error(w, r, http.StatusNotFound, reply.TypeInvalidRequest, "not_found", "There is nothing at this address.")
 	})
 }
 

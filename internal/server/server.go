@@ -11,13 +11,16 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"pdpp/internal/reply"
 )
 
 // Bounds of a request and of the end of the server. A handler that streams lifts
-// the read and write limits for itself, with http.ResponseController.
+// the read and write limits for itself, with http.ResponseController. Reading ends
+// before writing does, so that whoever sends too slowly can be told.
 const (
 	headerTimeout   = 5 * time.Second
-	readTimeout     = 30 * time.Second
+	readTimeout     = 20 * time.Second
 	writeTimeout    = 30 * time.Second
 	idleTimeout     = time.Minute
 	maxHeaderBytes  = 64 << 10
@@ -34,6 +37,11 @@ type Config struct {
 	Metrics http.Handler
 	// Mount adds routes; nil adds none. A more specific pattern wins.
 	Mount func(*http.ServeMux)
+	// Public is the address that owners reach this server by, if it is not that of
+	// the listener; an address that cannot be read counts as none.
+	Public string
+	// Loopback says that only this machine reaches the server. Serve finds it out.
+	Loopback bool
 	// Log gets what goes wrong; nil means nobody.
 	Log *slog.Logger
 }
@@ -56,17 +64,22 @@ func New(c Config) http.Handler {
 	if c.Mount != nil {
 		c.Mount(mux)
 	}
-	return withRequestID(withHeaders(c.Version, survivingPanics(c.log(), withErrorsAsJSON(mux))))
+	guarded := withSameOrigin(c.publicOrigin(), withBodyLimits(withErrorsAsJSON(mux)))
+	if c.Loopback {
+		guarded = withKnownHost(c.Public, guarded)
+	}
+	return withRequestID(withHeaders(c.Version, survivingPanics(c.log(), guarded)))
 }
 
 // alive answers as long as the process can answer at all.
 func alive(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
+	reply.JSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
 // Serve answers on the listener until the context ends, then takes nothing new
 // and gives what is under way two seconds. Its error is one of the listener.
 func Serve(ctx context.Context, l net.Listener, c Config) error {
+	c.Loopback = c.Loopback || onLoopback(l)
 	srv := &http.Server{
 		Handler:           New(c),
 		ReadHeaderTimeout: headerTimeout,

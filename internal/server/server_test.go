@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"pdpp/internal/metrics"
+	"pdpp/internal/reply"
 	"pdpp/internal/store/sqlite"
 )
 
@@ -133,7 +134,7 @@ func TestErrorsAreEnvelopes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := ask(t, c.method, url+c.path)
-			var e envelope
+			var e struct{ Error reply.Problem }
 			if err := json.Unmarshal([]byte(a.body), &e); err != nil {
 				t.Fatalf("%v: %s", err, a.body)
 			}

@@ -1,0 +1,131 @@
+package auth
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+const (
+	cookieName = "pdpp_session"
+
+	sessionLifetime = 30 * 24 * time.Hour
+	sessionIdle     = 7 * 24 * time.Hour
+	// renewEvery bounds how often the use of a session is written down.
+	renewEvery = time.Hour
+)
+
+// What a session holds.
+const (
+	keyMark = "password" // of the password that opened it
+	keySeen = "seen"     // seconds since 1970
+)
+
+// open begins a session under a new name.
+func (d *Door) open(w http.ResponseWriter, r *http.Request, hash string) error {
+	ctx, err := d.sessions.Load(r.Context(), cookieOf(r))
+	if err != nil {
+		return fmt.Errorf("read the session: %w", err)
+	}
+	if err := d.sessions.RenewToken(ctx); err != nil {
+		return fmt.Errorf("rename the session: %w", err)
+	}
+	d.sessions.SetDeadline(ctx, d.now().Add(sessionLifetime).UTC())
+	d.sessions.Put(ctx, keyMark, markOf(hash))
+	return d.prolong(w, r, ctx)
+}
+
+// prolong writes down that a session is in use, and gives the browser its cookie.
+func (d *Door) prolong(w http.ResponseWriter, r *http.Request, session context.Context) error {
+	d.sessions.Put(session, keySeen, d.now().Unix())
+	token, deadline, err := d.sessions.Commit(session)
+	if err != nil {
+		return fmt.Errorf("keep the session: %w", err)
+	}
+	d.setCookie(w, r, token, idleUntil(d.now(), deadline))
+	return nil
+}
+
+// carry lets the session of a request outlive a change of the password.
+func (d *Door) carry(session context.Context, hash string) error {
+	d.standing.Lock()
+	defer d.standing.Unlock()
+	d.sessions.Put(session, keyMark, markOf(hash))
+	if _, _, err := d.sessions.Commit(session); err != nil {
+		return fmt.Errorf("keep the session: %w", err)
+	}
+	return nil
+}
+
+// enter gives the context of a request by a signed-in owner, and false for anybody
+// else. Nothing is kept for a visitor.
+func (d *Door) enter(w http.ResponseWriter, r *http.Request) (context.Context, bool, error) {
+	token := cookieOf(r)
+	if token == "" {
+		return nil, false, nil
+	}
+	session, ok, err := d.load(r.Context(), token)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	if d.now().Unix()-d.sessions.GetInt64(session, keySeen) >= int64(renewEvery/time.Second) {
+		if session, ok, err = d.renew(w, r, token); err != nil || !ok {
+			return nil, false, err
+		}
+	}
+	return with(session, Identity{Kind: BySession, session: digest(token)}), true, nil
+}
+
+// load finds a session that the current password opened.
+func (d *Door) load(ctx context.Context, token string) (context.Context, bool, error) {
+	session, err := d.sessions.Load(ctx, token)
+	if err != nil {
+		return nil, false, fmt.Errorf("read the session: %w", err)
+	}
+	mark := d.sessions.GetString(session, keyMark)
+	if mark == "" {
+		return nil, false, nil
+	}
+	hash, err := d.storedHash(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	return session, subtle.ConstantTimeCompare([]byte(mark), []byte(markOf(hash))) == 1, nil
+}
+
+// renew prolongs a session, unless it has ended meanwhile.
+func (d *Door) renew(w http.ResponseWriter, r *http.Request, token string) (context.Context, bool, error) {
+	d.standing.Lock()
+	defer d.standing.Unlock()
+	session, ok, err := d.load(r.Context(), token)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return session, true, d.prolong(w, r, session)
+}
+
+// cookieOf gives the session's name, or nothing when it cannot be one of ours.
+func cookieOf(r *http.Request) string {
+	cookie, err := r.Cookie(cookieName)
+	if err != nil || len(cookie.Value) > 64 {
+		return ""
+	}
+	return cookie.Value
+}
+
+func (d *Door) setCookie(w http.ResponseWriter, r *http.Request, token string, until time.Time) {
+	http.SetCookie(w, d.cookie(r, token, int(until.Sub(d.now())/time.Second)))
+}
+
+func (d *Door) clearCookie(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, d.cookie(r, "", -1))
+}
+
+func (d *Door) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
+	return &http.Cookie{
+		Name: cookieName, Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: d.secure || r.TLS != nil,
+	}
+}

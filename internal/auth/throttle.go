@@ -1,0 +1,128 @@
+package auth
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	freeTries = 5
+	firstWait = 10 * time.Second
+	longWait  = 15 * time.Minute
+	// forgetAfter is how long failures of an address count.
+	forgetAfter = 24 * time.Hour
+	// maxAddresses bounds the memory. Strangers cannot fill it within a day: the
+	// bound on all of them together lets new addresses in more slowly.
+	maxAddresses = 4096
+
+	// All strangers together have this many tries at once, and one more each strangerPause.
+	strangerTries = 30
+	strangerPause = 20 * time.Second
+)
+
+// throttle slows guessing down, per address and for all addresses together. A try
+// counts from the moment that it is admitted, so that many at once are no way around.
+type throttle struct {
+	mu        sync.Mutex
+	addresses map[string]*tries
+	// full is when the tries of all strangers are used up no more.
+	full time.Time
+}
+
+type tries struct {
+	failed int
+	last   time.Time
+	until  time.Time // no try is admitted before
+	// known addresses have signed in before. The bound on all strangers does not
+	// concern them, so that strangers cannot keep the owner out.
+	known bool
+}
+
+func newThrottle() *throttle { return &throttle{addresses: map[string]*tries{}} }
+
+// admit counts a try. A wait above zero refuses it; left is how many more are free.
+func (t *throttle) admit(key string, now time.Time) (left int, wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a := t.addresses[key]
+	if a == nil {
+		a = &tries{}
+	}
+	if now.Sub(a.last) >= forgetAfter {
+		a.failed = 0
+	}
+	if now.Before(a.until) {
+		return 0, a.until.Sub(now)
+	}
+	if !a.known {
+		if wait := t.admitStranger(now); wait > 0 {
+			return 0, wait
+		}
+	}
+	t.keep(key, a)
+	a.failed++
+	a.last = now
+	a.until = now.Add(waitAfter(a.failed))
+	return max(0, freeTries-a.failed), 0
+}
+
+// admitStranger takes one of the tries of all strangers.
+func (t *throttle) admitStranger(now time.Time) (wait time.Duration) {
+	if t.full.Before(now) {
+		t.full = now
+	}
+	if wait := t.full.Add(strangerPause).Sub(now) - strangerTries*strangerPause; wait > 0 {
+		return wait
+	}
+	t.full = t.full.Add(strangerPause)
+	return 0
+}
+
+// keep remembers an address, and forgets the one that was silent for longest.
+func (t *throttle) keep(key string, a *tries) {
+	if t.addresses[key] == nil && len(t.addresses) >= maxAddresses {
+		var oldest string
+		for k, other := range t.addresses {
+			if oldest == "" || other.last.Before(t.addresses[oldest].last) {
+				oldest = k
+			}
+		}
+		delete(t.addresses, oldest)
+	}
+	t.addresses[key] = a
+}
+
+// waitAfter is the pause that so many failures in a row earn.
+func waitAfter(failed int) time.Duration {
+	if failed < freeTries {
+		return 0
+	}
+	return min(longWait, firstWait<<min(failed-freeTries, 10))
+}
+
+// succeeded forgets the failures of an address.
+func (t *throttle) succeeded(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.giveBack(key)
+	if a := t.addresses[key]; a != nil {
+		a.failed, a.until, a.known = 0, time.Time{}, true
+	}
+}
+
+// unused takes back a try that could not be judged.
+func (t *throttle) unused(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.giveBack(key)
+	if a := t.addresses[key]; a != nil && a.failed > 0 {
+		a.failed--
+		a.until = a.last.Add(waitAfter(a.failed))
+	}
+}
+
+func (t *throttle) giveBack(key string) {
+	if a := t.addresses[key]; a != nil && !a.known {
+		t.full = t.full.Add(-strangerPause)
+	}
+}
