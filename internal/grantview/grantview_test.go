@@ -46,6 +46,7 @@ var exported = map[string]reflect.Type{
 	"Stream": reflect.TypeFor[Stream](), "StreamList": reflect.TypeFor[StreamList](), "StreamSchema": reflect.TypeFor[StreamSchema](),
 	"Record": reflect.TypeFor[Record](), "RecordPage": reflect.TypeFor[RecordPage](),
 	"Change": reflect.TypeFor[Change](), "ChangePage": reflect.TypeFor[ChangePage](),
+	"SchemaList": reflect.TypeFor[SchemaList](), "Connector": reflect.TypeFor[Connector](), "ConnectorList": reflect.TypeFor[ConnectorList](),
 }
 
 // allowed are the members that a client may read. A new one is added here on
@@ -53,6 +54,8 @@ var exported = map[string]reflect.Type{
 var allowed = []string{
 	"object", "data", "name", "record_count", "last_updated", "freshness", "status", "captured_at", "description", "schema",
 	"primary_key", "cursor_field", "stream", "id", "emitted_at", "deleted", "has_more", "next_cursor", "next_changes_since",
+	"connection_id", // tells two accounts at one source apart
+	"filter_fields",
 }
 
 // harmless are members of the owner's types whose names mean something else in
@@ -158,17 +161,20 @@ func TestShapes(t *testing.T) {
 		want  string
 	}{
 		"nothing granted": {NewStreamList(nil), `{"object":"list","data":[]}`},
-		"counted and not": {NewStreamList([]Stream{{Name: "trees", Records: &n, LastUpdated: &at, Freshness: Freshness{FreshnessCurrent, &at}}, {Name: "pears"}}),
-			`{"object":"list","data":[{"object":"stream","name":"trees","record_count":0,"last_updated":"2026-03-01T08:00:00Z","freshness":{"status":"current","captured_at":"2026-03-01T08:00:00Z"}},` +
-				`{"object":"stream","name":"pears","record_count":null,"last_updated":null,"freshness":{"status":"unknown"}}]}`},
-		"records": {NewRecordPage([]Record{{Stream: "trees", ID: "t1", Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "c2"),
-			`{"object":"list","data":[{"object":"record","stream":"trees","id":"t1","data":{"kind":"pear"},"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":true,"next_cursor":"c2"}`},
-		"a deletion": {NewChangePage([]Change{{Stream: "trees", ID: "t1", Deleted: true, Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "s9", false),
-			`{"object":"list","data":[{"object":"change","stream":"trees","id":"t1","deleted":true,"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":false,"next_changes_since":"s9"}`},
-		"a schema": {SchemaOf(&manifest.Stream{
+		"counted and not": {NewStreamList([]Stream{{ConnectionID: "c1", Name: "trees", Records: &n, LastUpdated: &at, Freshness: Freshness{FreshnessCurrent, &at}}, {ConnectionID: "c2", Name: "pears"}}),
+			`{"object":"list","data":[{"object":"stream","connection_id":"c1","name":"trees","record_count":0,"last_updated":"2026-03-01T08:00:00Z","freshness":{"status":"current","captured_at":"2026-03-01T08:00:00Z"}},` +
+				`{"object":"stream","connection_id":"c2","name":"pears","record_count":null,"last_updated":null,"freshness":{"status":"unknown"}}]}`},
+		"records": {NewRecordPage([]Record{{ConnectionID: "c1", Stream: "trees", ID: "t1", Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "c2"),
+			`{"object":"list","data":[{"object":"record","connection_id":"c1","stream":"trees","id":"t1","data":{"kind":"pear"},"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":true,"next_cursor":"c2"}`},
+		"a deletion": {NewChangePage([]Change{{ConnectionID: "c1", Stream: "trees", ID: "t1", Deleted: true, Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "s9", false),
+			`{"object":"list","data":[{"object":"change","connection_id":"c1","stream":"trees","id":"t1","deleted":true,"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":false,"next_changes_since":"s9"}`},
+		"connectors": {NewConnectorList([]Connector{{ID: "orchard", Name: "Orchard"}}),
+			`{"object":"list","data":[{"object":"connector","id":"orchard","name":"Orchard"}]}`},
+		"no schemas": {NewSchemaList(nil), `{"object":"list","data":[]}`},
+		"a schema": {SchemaOf("c1", &manifest.Stream{
 			Name: "trees", Schema: json.RawMessage(`{"type":"object"}`), PrimaryKey: manifest.PrimaryKey{"id"},
 			Required: &no, CoveragePolicy: "unsupported", CoverageStrategy: "detail_gap",
-		}), `{"object":"stream","name":"trees","schema":{"type":"object"},"primary_key":["id"]}`},
+		}), `{"object":"stream","connection_id":"c1","name":"trees","schema":{"type":"object"},"primary_key":["id"]}`},
 	}
 	for name, tt := range tests {
 		got, err := json.Marshal(tt.value)

@@ -7,11 +7,12 @@ import (
 
 // Record is one record, with the fields that the grant allows.
 type Record struct {
-	Object    string          `json:"object"` // record
-	Stream    string          `json:"stream"`
-	ID        string          `json:"id"`
-	Data      json.RawMessage `json:"data"`
-	EmittedAt time.Time       `json:"emitted_at"`
+	Object       string          `json:"object"` // record
+	ConnectionID string          `json:"connection_id"`
+	Stream       string          `json:"stream"`
+	ID           string          `json:"id"`
+	Data         json.RawMessage `json:"data"`
+	EmittedAt    time.Time       `json:"emitted_at"`
 }
 
 // RecordPage is some records of a stream.
@@ -35,10 +36,11 @@ func NewRecordPage(records []Record, next string) RecordPage {
 
 // Change is a record that changed, or that is no more.
 type Change struct {
-	Object  string `json:"object"` // change
-	Stream  string `json:"stream"`
-	ID      string `json:"id"`
-	Deleted bool   `json:"deleted"`
+	Object       string `json:"object"` // change
+	ConnectionID string `json:"connection_id"`
+	Stream       string `json:"stream"`
+	ID           string `json:"id"`
+	Deleted      bool   `json:"deleted"`
 	// Data is absent when the record is no more.
 	Data      json.RawMessage `json:"data,omitempty"`
 	EmittedAt time.Time       `json:"emitted_at"`

@@ -1,18 +1,14 @@
 package grantview
 
-import (
-	"encoding/json"
-	"time"
-
-	"pdpp/manifest"
-)
+import "time"
 
 // Names of the kinds of object.
 const (
-	ObjectList   = "list"
-	ObjectStream = "stream"
-	ObjectRecord = "record"
-	ObjectChange = "change"
+	ObjectList      = "list"
+	ObjectStream    = "stream"
+	ObjectRecord    = "record"
+	ObjectChange    = "change"
+	ObjectConnector = "connector"
 )
 
 // FreshnessStatus says whether data is as new as its source's policy asks for.
@@ -32,8 +28,9 @@ type Freshness struct {
 
 // Stream is one stream of the grant.
 type Stream struct {
-	Object string `json:"object"` // stream
-	Name   string `json:"name"`
+	Object       string `json:"object"` // stream
+	ConnectionID string `json:"connection_id"`
+	Name         string `json:"name"`
 	// Records is nil when they were not counted: never zero instead.
 	Records     *int64     `json:"record_count"`
 	LastUpdated *time.Time `json:"last_updated"`
@@ -57,23 +54,4 @@ func NewStreamList(streams []Stream) StreamList {
 		data[i] = s
 	}
 	return StreamList{Object: ObjectList, Data: data}
-}
-
-// StreamSchema is what a stream's records look like.
-type StreamSchema struct {
-	Object      string          `json:"object"` // stream
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Schema      json.RawMessage `json:"schema"`
-	PrimaryKey  []string        `json:"primary_key"`
-	CursorField string          `json:"cursor_field,omitempty"`
-}
-
-// SchemaOf takes from a stream's declaration what a client may read. How the
-// stream is collected, and how completely, is the owner's.
-func SchemaOf(s *manifest.Stream) StreamSchema {
-	return StreamSchema{
-		Object: ObjectStream, Name: s.Name, Description: s.Description, Schema: s.Schema,
-		PrimaryKey: s.PrimaryKey, CursorField: s.CursorField,
-	}
 }

@@ -1,0 +1,89 @@
+package grants
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Settings are small values that every process shares.
+type Settings interface {
+	Setting(ctx context.Context, name string) ([]byte, error)
+	PutSetting(ctx context.Context, name string, value []byte, now time.Time) error
+	InitSetting(ctx context.Context, name string, value []byte, now time.Time) ([]byte, error)
+}
+
+// Cursors makes places in a list opaque: nobody can read one, change it, or use it for
+// another list than the one it was made for.
+type Cursors struct{ aead cipher.AEAD }
+
+const (
+	cursorKeySetting = "cursor_key"
+	cursorKeyBytes   = 32
+	maxCursor        = 16 << 10
+)
+
+// NewCursors takes the key that all processes over one store share, and makes it when
+// there is none.
+func NewCursors(ctx context.Context, kept Settings, now time.Time) (*Cursors, error) {
+	mine := make([]byte, cursorKeyBytes)
+	rand.Read(mine)
+	key, err := kept.InitSetting(ctx, cursorKeySetting, mine, now)
+	if err != nil {
+		return nil, fmt.Errorf("read the key of cursors: %w", err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("use the key of cursors: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("use the key of cursors: %w", err)
+	}
+	return &Cursors{aead: aead}, nil
+}
+
+// Seal makes a cursor for one kind of list in one context; see Context. The value must
+// be one that JSON can hold.
+func (c *Cursors) Seal(kind, context string, value any) string {
+	plain, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // a mistake in this program
+	}
+	return base64.RawURLEncoding.EncodeToString(c.aead.Seal(nil, nil, plain, []byte(Context(kind, context))))
+}
+
+// Open reads a cursor into a value. It gives an *Error with CodeInvalidCursor for one
+// that was not made by Seal for the same kind and context.
+func (c *Cursors) Open(kind, context, cursor string, into any) error {
+	if len(cursor) > maxCursor {
+		return errInvalidCursor()
+	}
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil {
+		return errInvalidCursor()
+	}
+	plain, err := c.aead.Open(nil, nil, sealed, []byte(Context(kind, context)))
+	if err != nil || json.Unmarshal(plain, into) != nil {
+		return errInvalidCursor()
+	}
+	return nil
+}
+
+// Context joins parts so that two different lists of parts never give the same text.
+func Context(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(strconv.Itoa(len(p)))
+		b.WriteByte(':')
+		b.WriteString(p)
+	}
+	return b.String()
+}

@@ -1,0 +1,41 @@
+package oauth
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+)
+
+// maxForm is the most that a form of an app may hold.
+const maxForm = 64 << 10
+
+// form reads a body of form data, in which nothing is given twice (RFC 6749, 3.1). It
+// answers when it cannot, and gives false.
+func form(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/x-www-form-urlencoded" {
+		refuse(w, http.StatusBadRequest, "invalid_request", "Send the body as application/x-www-form-urlencoded.")
+		return nil, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForm))
+	if err != nil {
+		refuse(w, http.StatusRequestEntityTooLarge, "invalid_request", "The body is too large or was cut off.")
+		return nil, false
+	}
+	values, err := url.ParseQuery(string(body))
+	if err != nil || repeated(values) {
+		refuse(w, http.StatusBadRequest, "invalid_request", "The body cannot be read, or gives a parameter twice.")
+		return nil, false
+	}
+	return values, true
+}
+
+func repeated(values url.Values) bool {
+	for _, given := range values {
+		if len(given) > 1 {
+			return true
+		}
+	}
+	return false
+}
