@@ -48,10 +48,13 @@ func (l *Launcher) secrets(ctx context.Context, connectionID string) (map[string
 }
 
 // command builds the child's environment: what is stored for the connection
-// wins over what the owner set for every one. Every stored value is a secret to
-// the runner, whatever its variable is called.
-func (l *Launcher) command(c catalog.Connector, own, stored map[string]string) runner.Command {
+// wins over what the owner set for every one, and a limit over both. Every stored
+// value is a secret to the runner, whatever its variable is called.
+func (l *Launcher) command(c catalog.Connector, own, limits, stored map[string]string) runner.Command {
 	cmd := c.Command(own, func(name string) (string, bool) {
+		if value, ok := limits[name]; ok {
+			return value, true
+		}
 		if value, ok := stored[name]; ok {
 			return value, true
 		}

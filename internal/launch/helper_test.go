@@ -104,7 +104,7 @@ func mustSucceed(t *testing.T, r Result) {
 // keys lists the live records of the notes stream.
 func (b *bed) keys(t *testing.T) []string {
 	t.Helper()
-	records, err := b.store.ListRecords(t.Context(), store.RecordQuery{ConnectionID: connection, Stream: "notes"})
+	records, err := b.store.ListRecords(t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: connection, Stream: "notes"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,10 @@ type Launcher struct {
 	// Secrets gives the stored credential of a connection, by variable; nil means
 	// that none is stored. Its values win over those of Lookup.
 	Secrets func(ctx context.Context, connectionID string) (map[string]string, error)
+	// Limits gives the owner's limits of a connection, by the names of their variables
+	// behind the connector's prefix; nil means that there are none. Of a limit and the
+	// value of Lookup the stricter counts.
+	Limits func(ctx context.Context, connectionID string) (map[string]string, error)
 	// Bindings are what this machine offers beside the interactive one.
 	Bindings map[string]jsontext.Value
 	// Committed is told of every slice that became durable, and how many records it
@@ -167,8 +171,13 @@ func runVariables(lease store.Lease, trigger store.Trigger) map[string]string {
 func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request, stored map[string]string) (runner.Spec, error) {
 	spec := runner.Spec{
 		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode, Scope: req.Scope,
-		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Command: l.command(c, runVariables(lease, req.Trigger), stored),
+		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly,
 	}
+	limits, err := l.limits(ctx, lease.ConnectionID, c.Manifest)
+	if err != nil {
+		return spec, err
+	}
+	spec.Command = l.command(c, runVariables(lease, req.Trigger), limits, stored)
 	if spec.Mode == "" {
 		spec.Mode = protocol.Incremental
 	}

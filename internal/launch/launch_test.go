@@ -23,7 +23,7 @@ func TestRunIsStored(t *testing.T) {
 	if diff := cmp.Diff([]string{"1", "2"}, b.keys(t)); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	found, err := b.store.Search(t.Context(), store.SearchQuery{ConnectionID: connection, Text: "two"})
+	found, err := b.store.Search(t.Context(), store.SearchQuery{In: []store.Part{{ConnectionID: connection}}, Text: "two"})
 	if err != nil || len(found) != 1 || found[0].Key != "2" {
 		t.Errorf("search = %v, %v", found, err)
 	}
@@ -59,7 +59,7 @@ func TestTombstoneIsObservable(t *testing.T) {
 	if diff := cmp.Diff([]string{"2"}, b.keys(t)); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	changes, err := b.store.Changes(t.Context(), store.RecordQuery{ConnectionID: connection, Stream: "notes"})
+	changes, err := b.store.Changes(t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: connection, Stream: "notes"}})
 	if err != nil || len(changes) != 2 {
 		t.Fatalf("changes = %+v, %v", changes, err)
 	}

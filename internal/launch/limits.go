@@ -1,0 +1,49 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pdpp/manifest"
+)
+
+// slower says of each limit, by its name behind the connector's prefix, whether one
+// value is the stricter of two. A limit can make a run slower or shorter, never more
+// than what the owner set for every connection.
+var slower = map[string]func(a, b float64) bool{
+	"_PACING_MIN_INTERVAL_MS":     func(a, b float64) bool { return a > b },
+	"_MAX_RUN_WALL_CLOCK_MS":      func(a, b float64) bool { return b <= 0 || a < b },
+	"_MAX_DETAIL_FETCHES_PER_RUN": func(a, b float64) bool { return b <= 0 || a < b },
+}
+
+// limits are the variables that hold the owner's limits for one connection. Names
+// that stand for no limit are left out.
+func (l *Launcher) limits(ctx context.Context, connectionID string, m *manifest.Manifest) (map[string]string, error) {
+	if l.Limits == nil {
+		return nil, nil
+	}
+	given, err := l.Limits(ctx, connectionID)
+	if err != nil {
+		return nil, fmt.Errorf("read the limits: %w", err)
+	}
+	out := map[string]string{}
+	for name, value := range given {
+		stricter, known := slower[name]
+		limit, err := strconv.ParseFloat(value, 64)
+		if !known || err != nil || limit <= 0 {
+			continue
+		}
+		full := m.EnvPrefix() + name
+		if l.Lookup != nil {
+			if text, ok := l.Lookup(full); ok {
+				if general, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil && !stricter(limit, general) {
+					continue
+				}
+			}
+		}
+		out[full] = value
+	}
+	return out, nil
+}

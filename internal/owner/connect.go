@@ -1,0 +1,169 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pdpp/internal/attention"
+	"pdpp/internal/catalog"
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/store"
+	"pdpp/internal/verdict"
+	"pdpp/manifest"
+)
+
+// longestName bounds what a connection may be called.
+const longestName = 120
+
+// Connect adds a connection. Everything that was entered is checked before anything is
+// kept. Until all of it is kept the connection is a draft, which no worker looks at;
+// one that could not be completed is ended again.
+func (s *Service) Connect(ctx context.Context, c ownerapi.Connect) (ownerapi.Detail, error) {
+	found, err := s.finder.Find(ctx, c.ConnectorID)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ownerapi.Detail{}, ctx.Err()
+		}
+		e := notInstalled(err)
+		e.Param = "connector_id"
+		return ownerapi.Detail{}, e
+	}
+	m := found.Manifest
+	if onDevice(m) {
+		return ownerapi.Detail{}, ownerapi.Invalid("connector_id", m.DisplayName+" is collected on a device of yours, not here.",
+			"Set it up on that device with pdpp-local-collector.")
+	}
+	name, err := displayName(c.DisplayName, m.DisplayName)
+	if err != nil {
+		return ownerapi.Detail{}, err
+	}
+	entered, err := s.enter(m, c.Fields)
+	if err != nil {
+		return ownerapi.Detail{}, err
+	}
+	rhythm, err := firstSchedule(m.RefreshPolicy(), c.Schedule)
+	if err != nil {
+		return ownerapi.Detail{}, err
+	}
+	conn, err := NewConnection(ctx, s.Store, found, name, store.ConnectionDraft, s.Now())
+	if err != nil {
+		return ownerapi.Detail{}, told(err, "make the connection")
+	}
+	if err := s.complete(ctx, conn, entered, rhythm); err != nil {
+		return ownerapi.Detail{}, errors.Join(err, s.takeBack(context.WithoutCancel(ctx), conn.ID))
+	}
+	return s.Connection(ctx, conn.ID)
+}
+
+// complete keeps what belongs to a draft, puts it in use and asks for its first run.
+func (s *Service) complete(ctx context.Context, conn store.Connection, entered *sealed, rhythm *ownerapi.Schedule) error {
+	if entered != nil {
+		if err := s.keep(ctx, conn.ID, entered); err != nil {
+			return err
+		}
+	}
+	if rhythm != nil {
+		if err := s.putSchedule(ctx, conn.ID, *rhythm); err != nil {
+			return err
+		}
+	}
+	conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
+	if err := s.Store.UpdateConnection(ctx, conn); err != nil {
+		return told(err, "put the connection in use")
+	}
+	return s.request(ctx, conn.ID)
+}
+
+// takeBack ends a connection that could not be completed.
+func (s *Service) takeBack(ctx context.Context, id string) error {
+	if err := s.Revoke(ctx, id); err != nil {
+		return fmt.Errorf("end the incomplete connection: %w", err)
+	}
+	return nil
+}
+
+// NewConnection makes a connection with a readable id, cin_<connector>_<n>. What its
+// connector declares is recorded with it, so that its streams are known before the
+// first run.
+func NewConnection(ctx context.Context, st store.Connections, found catalog.Connector, name string, status store.ConnectionStatus, now time.Time) (store.Connection, error) {
+	c := store.Connection{
+		ConnectorID: found.Name, DisplayName: name, Status: status,
+		SourceKind: sourceKind(found.Manifest), CreatedAt: now, UpdatedAt: now,
+	}
+	body, err := found.Manifest.JSON()
+	if err != nil {
+		return c, fmt.Errorf("encode the manifest: %w", err)
+	}
+	if c.ManifestGeneration, err = st.PutManifest(ctx, found.Name, body, now); err != nil {
+		return c, fmt.Errorf("record the manifest: %w", err)
+	}
+	for n := 1; ; n++ {
+		c.ID = fmt.Sprintf("cin_%s_%d", found.Name, n)
+		if err := st.CreateConnection(ctx, c); !errors.Is(err, store.ErrExists) {
+			return c, err
+		}
+	}
+}
+
+func sourceKind(m *manifest.Manifest) store.SourceKind {
+	if m.Setup == nil {
+		return store.SourceAccount
+	}
+	switch m.Setup.Modality {
+	case manifest.ModalityBrowserSession:
+		return store.SourceBrowser
+	case manifest.ModalityManualOrUpload:
+		return store.SourceManual
+	default:
+		return store.SourceAccount
+	}
+}
+
+// Rename gives a connection another name.
+func (s *Service) Rename(ctx context.Context, id, name string) error {
+	conn, err := s.connection(ctx, id)
+	if err != nil {
+		return err
+	}
+	if conn.DisplayName, err = displayName(name, ""); err != nil {
+		return err
+	}
+	conn.UpdatedAt = s.Now()
+	return told(s.Store.UpdateConnection(ctx, conn), "rename the connection")
+}
+
+// displayName is a name as people write it: one line that is not too long.
+func displayName(given, otherwise string) (string, error) {
+	name := strings.Join(strings.Fields(given), " ")
+	if name == "" {
+		name = otherwise
+	}
+	if name == "" || utf8.RuneCountInString(name) > longestName || !utf8.ValidString(name) {
+		return "", ownerapi.Invalid("display_name", fmt.Sprintf("A name has from 1 to %d characters.", longestName), "Choose another name.")
+	}
+	return name, nil
+}
+
+// request leaves a request for one run, which waits for a worker where there is none.
+func (s *Service) request(ctx context.Context, id string) error {
+	_, err := s.Store.RequestRun(ctx, store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, RequestedAt: s.Now()})
+	return told(err, "ask for the run")
+}
+
+// confirm sees to it that what the owner mended is tried by one run. Where they were
+// asked to mend it, the watcher of that record asks for the run.
+func (s *Service) confirm(ctx context.Context, id string) error {
+	open, err := s.Store.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{id}})
+	if err != nil {
+		return told(err, "read what was asked")
+	}
+	if slices.ContainsFunc(open, func(r attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) }) {
+		return nil
+	}
+	return s.request(ctx, id)
+}

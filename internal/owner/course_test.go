@@ -1,0 +1,153 @@
+package owner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/store"
+)
+
+// report leaves a progress event of the run under way.
+func (b *bed) report(l store.Lease, data string) {
+	b.t.Helper()
+	_, err := b.Store.CommitSlice(b.ctx(), l, store.Slice{Events: []store.Event{{Type: eventProgress, Stream: "beds", At: b.at, Data: jsontext.Value(data)}}}, b.at)
+	b.must(err)
+}
+
+// A run under way tells its pace, and what is left as a range, once it was measured for
+// long enough.
+func TestRunUnderWay(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	id := b.connect("trowel").ID
+	l := b.begin(id, "run_a")
+	stream := func() ownerapi.RunStream {
+		t.Helper()
+		d, err := b.Connection(b.ctx(), id)
+		b.must(err)
+		if d.ActiveRun == nil || len(d.ActiveRun.Streams) != 1 {
+			t.Fatalf("active run %+v", d.ActiveRun)
+		}
+		return d.ActiveRun.Streams[0]
+	}
+	if d, err := b.Connection(b.ctx(), id); err != nil || len(d.ActiveRun.Streams) != 0 {
+		t.Errorf("streams that nobody spoke of: %+v, %v", d.ActiveRun, err)
+	}
+	b.report(l, `{"message":"beds: 0 of 600","count":0,"total":600}`)
+	if s := stream(); *s.Considered != 600 || s.PerMinute != nil || s.LeftLow != nil || s.Label != "Flower beds" {
+		t.Errorf("at the beginning %+v", s)
+	}
+	b.at = b.at.Add(5 * time.Second)
+	b.report(l, `{"message":"beds: 10 of 600","count":10,"total":600}`)
+	if s := stream(); s.PerMinute != nil || s.Records != 10 {
+		t.Errorf("after five seconds %+v", s)
+	}
+	b.at = b.at.Add(55 * time.Second)
+	b.report(l, `{"message":"beds: 120 of 600","count":120,"total":600}`)
+	s := stream()
+	if s.PerMinute == nil || *s.PerMinute != 120 || s.LeftLow == nil || *s.LeftLow != 192 || *s.LeftHigh != 300 {
+		t.Errorf("after a minute %+v, %v to %v", s, *s.LeftLow, *s.LeftHigh)
+	}
+	b.at = b.at.Add(3 * time.Minute) // nothing moves: the pace falls and the range grows
+	if s = stream(); *s.PerMinute != 30 || *s.LeftHigh != 1200 || *s.LeftLow != 192 {
+		t.Errorf("after silence %+v, %v to %v", s, *s.LeftLow, *s.LeftHigh)
+	}
+	b.report(l, `{"message":"on","count":125}`)
+	if s = stream(); s.Considered != nil || s.LeftLow != nil || s.Message != "on" {
+		t.Errorf("without a total %+v", s)
+	}
+	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunFailed, Error: "it broke", Event: store.Event{Type: "run.failed"}}, b.at))
+	r, err := b.RunByID(b.ctx(), "run_a")
+	b.must(err)
+	if len(r.Streams) != 0 || r.Failure != "It broke." || len(b.courses.runs) != 0 {
+		t.Errorf("after its end %+v, remembered %d", r, len(b.courses.runs))
+	}
+}
+
+// events is a timeline that is read page by page.
+type events struct {
+	store.Runs
+	all []store.Event
+}
+
+func (e *events) RunEvents(_ context.Context, _ string, after int64, limit int) ([]store.Event, error) {
+	rest := e.all[after:]
+	return rest[:min(limit, len(rest))], nil
+}
+
+// Whatever a connector reports: a range has a low end that is not above its high one and
+// neither is negative, nothing is said of the pace too soon, and a run that is followed
+// bit by bit is told like one that is read at once.
+func TestCourseIsHonest(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		began := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+		now := began
+		timeline := &events{}
+		var bitByBit course
+		for range rapid.IntRange(0, 60).Draw(t, "events") {
+			now = now.Add(time.Duration(rapid.IntRange(-1, 40_000).Draw(t, "wait")) * time.Millisecond)
+			data := rapid.SampledFrom([]string{`{}`, `7`, `{"count":-1}`, `{"count":1e300}`, `{"count":%d}`, `{"count":%d,"total":%d}`, `{"count":%d,"total":-4}`}).Draw(t, "data")
+			if n := strings.Count(data, "%d"); n == 1 {
+				data = fmt.Sprintf(data, rapid.IntRange(0, 500).Draw(t, "count"))
+			} else if n == 2 {
+				data = fmt.Sprintf(data, rapid.IntRange(0, 500).Draw(t, "count"), rapid.IntRange(0, 800).Draw(t, "total"))
+			}
+			kind := rapid.SampledFrom([]string{eventProgress, eventProgress, eventProgress, eventStored}).Draw(t, "type")
+			timeline.all = append(timeline.all, store.Event{Seq: int64(len(timeline.all) + 1), Type: kind, Stream: "beds", At: now, Data: jsontext.Value(data)})
+			if rapid.Bool().Draw(t, "look") {
+				if err := bitByBit.follow(context.Background(), timeline, "r"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		now = now.Add(time.Duration(rapid.IntRange(-5000, 600_000).Draw(t, "later")) * time.Millisecond)
+		var atOnce course
+		for _, c := range []*course{&bitByBit, &atOnce} {
+			if err := c.follow(context.Background(), timeline, "r"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		show := func(c *course) (out []ownerapi.RunStream) {
+			for _, s := range c.streams {
+				out = append(out, s.show(now))
+			}
+			return out
+		}
+		if diff := cmp.Diff(show(&atOnce), show(&bitByBit)); diff != "" {
+			t.Fatalf("at once and bit by bit differ:\n%s", diff)
+		}
+		for _, s := range show(&atOnce) {
+			switch {
+			case (s.LeftLow == nil) != (s.LeftHigh == nil), s.LeftLow != nil && (*s.LeftLow < 0 || *s.LeftLow > *s.LeftHigh):
+				t.Fatalf("range of %+v", s)
+			case s.LeftLow != nil && (s.Considered == nil || s.PerMinute == nil):
+				t.Fatalf("a range without a total or a pace: %+v", s)
+			case s.PerMinute != nil && (!(*s.PerMinute >= 0) || now.Sub(began) < leastMeasured):
+				t.Fatalf("pace of %+v after %v", s, now.Sub(began))
+			case s.Considered != nil && *s.Considered < s.Records, s.Records < 0:
+				t.Fatalf("counts of %+v", s)
+			}
+		}
+	})
+}
+
+// Runs that are not looked at any more do not stay in memory for ever.
+func TestCoursesAreBounded(t *testing.T) {
+	t.Parallel()
+	var c courses
+	for i := range 3 * coursesKept {
+		c.of(fmt.Sprint("run_", i))
+	}
+	if len(c.runs) > coursesKept {
+		t.Errorf("%d runs are remembered", len(c.runs))
+	}
+}

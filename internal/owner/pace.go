@@ -1,0 +1,61 @@
+package owner
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/pace"
+)
+
+// paceRuns is how many runs a plot shows.
+const paceRuns = 8
+
+// Pace gives how fast the newest runs collected.
+func (s *Service) Pace(ctx context.Context, id string) (ownerapi.Pace, error) {
+	conn, err := s.connection(ctx, id)
+	if err != nil {
+		return ownerapi.Pace{}, err
+	}
+	report, err := pace.Read(ctx, s.Store, conn, paceRuns, s.Now())
+	if err != nil {
+		return ownerapi.Pace{}, told(err, "read the pace")
+	}
+	out := ownerapi.Pace{ConnectionID: id, Runs: []ownerapi.RunPace{}}
+	if c := report.Current; c != nil {
+		out.CurrentPerMinute, out.CeilingPerMinute, out.Live = positive(c.RatePerMin), positive(c.CeilingRatePerMin), c.Live
+	}
+	for _, r := range report.Runs {
+		out.Runs = append(out.Runs, runPace(r))
+	}
+	slices.Reverse(out.Runs)
+	return out, nil
+}
+
+// positive is nil for a rate that stands for none.
+func positive(v float64) *float64 {
+	if v <= 0 {
+		return nil
+	}
+	return &v
+}
+
+func runPace(r pace.RunRate) ownerapi.RunPace {
+	out := ownerapi.RunPace{
+		RunID: r.RunID, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, Points: []ownerapi.PacePoint{}, Backoffs: []ownerapi.Backoff{},
+	}
+	if r.History == nil {
+		return out
+	}
+	for _, p := range r.History.Points {
+		at := r.StartedAt.Add(time.Duration(p.OffsetMS) * time.Millisecond)
+		if p.IntervalMS > 0 {
+			out.Points = append(out.Points, ownerapi.PacePoint{At: at, PerMinute: 60_000 / p.IntervalMS})
+		}
+		if p.Backoff != "" {
+			out.Backoffs = append(out.Backoffs, ownerapi.Backoff{At: at, Paused: p.Backoff == pausedByProvider, Reason: backoffWords(p.Backoff)})
+		}
+	}
+	return out
+}

@@ -1,0 +1,35 @@
+package owner
+
+import (
+	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/store"
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// reasonText is why something was not collected, in the owner's words: the protocol's,
+// or else the connector's for a reason that only it knows. Known is false where neither
+// says anything of the reason.
+func reasonText(m *manifest.Manifest, reason protocol.Reason, class string) (text string, known bool) {
+	general := protocol.OwnerCopy("", "")
+	if text = protocol.OwnerCopy(reason, class); text != general {
+		return text, true
+	}
+	if m != nil && m.ReasonDisplayMessages[string(reason)] != "" {
+		return m.ReasonDisplayMessages[string(reason)], true
+	}
+	return general, false
+}
+
+// gapText is why a gap is there.
+func gapText(m *manifest.Manifest, g store.Gap) string {
+	var last struct {
+		Class string `json:"class"`
+	}
+	if len(g.LastError) > 0 && json.Unmarshal(g.LastError, &last) != nil {
+		last.Class = ""
+	}
+	text, _ := reasonText(m, g.Reason, last.Class)
+	return text
+}

@@ -1,0 +1,50 @@
+package ownerhttp
+
+import (
+	"net/http"
+
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/reply"
+)
+
+type renameBody struct {
+	DisplayName string `json:"display_name"`
+}
+
+type credentialBody struct {
+	Fields map[string]string `json:"fields"`
+}
+
+type acknowledgeBody struct {
+	ActionKind string `json:"action_kind"`
+}
+
+func (s *surface) connecting() []reply.Route {
+	return []reply.Route{
+		s.get("GET /_ref/connector-templates", func(r *http.Request) (any, error) {
+			return listOf(s.owner.Connectors(r.Context()))
+		}),
+		take(s, "POST /_ref/connections", http.StatusCreated, func(r *http.Request, c ownerapi.Connect) (any, error) {
+			return s.owner.Connect(r.Context(), c)
+		}),
+		put(s, "PATCH /_ref/connections/{id}", func(r *http.Request, b renameBody) error {
+			return s.owner.Rename(r.Context(), id(r), b.DisplayName)
+		}),
+		put(s, "PUT /_ref/connections/{id}/credential", func(r *http.Request, b credentialBody) error {
+			return s.owner.SetCredential(r.Context(), id(r), b.Fields)
+		}),
+		put(s, "PUT /_ref/connections/{id}/limits", func(r *http.Request, l ownerapi.Limits) error {
+			return s.owner.SetLimits(r.Context(), id(r), l)
+		}),
+		s.act("POST /_ref/connections/{id}/revoke", func(r *http.Request) error {
+			return s.owner.Revoke(r.Context(), id(r))
+		}),
+		put(s, "POST /_ref/connections/{id}/acknowledge", func(r *http.Request, b acknowledgeBody) error {
+			return s.owner.Acknowledge(r.Context(), id(r), b.ActionKind)
+		}),
+		s.answer("POST /_ref/connections/{id}/run", http.StatusAccepted, func(r *http.Request) (any, error) {
+			err := s.owner.Run(r.Context(), id(r))
+			return accepted{Object: "run_request", ConnectionID: id(r), Status: "accepted"}, err
+		}),
+	}
+}

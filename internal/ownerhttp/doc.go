@@ -1,0 +1,30 @@
+// Package ownerhttp offers what an owner can see and do as JSON over HTTP. Every
+// answer is what ownerapi.Owner gave, verbatim; ownerapi.Client is the other end.
+//
+// Who may ask is settled before a request gets here: the server mounts these routes
+// behind the owner's session or token.
+package ownerhttp
+
+import (
+	"log/slog"
+	"slices"
+
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/reply"
+)
+
+// surface is what the routes share.
+type surface struct {
+	owner ownerapi.Owner
+	log   *slog.Logger
+}
+
+// Routes gives every address. The log gets what went wrong here and is nobody's to
+// mend who asked; nil means that nobody wants to know.
+func Routes(o ownerapi.Owner, log *slog.Logger) []reply.Route {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	s := &surface{owner: o, log: log}
+	return slices.Concat(s.looking(), s.connecting(), s.scheduling(), s.running(), s.reading(), s.granting(), s.keeping(), s.agents())
+}

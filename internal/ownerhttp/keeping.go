@@ -1,0 +1,72 @@
+package ownerhttp
+
+import (
+	"net/http"
+	"time"
+
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/reply"
+)
+
+type tokenBody struct {
+	Label     string     `json:"label"`
+	ExpiresAt *time.Time `json:"expires_at"`
+}
+
+// newToken is an owner token with what is known of it. The token is shown here and
+// never again.
+type newToken struct {
+	OwnerToken ownerapi.Token `json:"owner_token"`
+	Token      string         `json:"token"`
+}
+
+// pushConfig is what a browser needs to subscribe.
+type pushConfig struct {
+	Enabled   bool   `json:"enabled"`
+	PublicKey string `json:"public_key"`
+}
+
+type quietHours struct {
+	Window string `json:"window"`
+}
+
+func (s *surface) keeping() []reply.Route {
+	return []reply.Route{
+		s.get("GET /_ref/tokens", func(r *http.Request) (any, error) {
+			return listOf(s.owner.Tokens(r.Context()))
+		}),
+		take(s, "POST /_ref/tokens", http.StatusCreated, func(r *http.Request, b tokenBody) (any, error) {
+			made, token, err := s.owner.CreateToken(r.Context(), b.Label, b.ExpiresAt)
+			return newToken{made, token}, err
+		}),
+		s.act("POST /_ref/tokens/{id}/revoke", func(r *http.Request) error {
+			return s.owner.RevokeToken(r.Context(), id(r))
+		}),
+		s.get("GET /_ref/web-push/config", func(r *http.Request) (any, error) {
+			rt, err := s.owner.Runtime(r.Context())
+			return pushConfig{Enabled: rt.VAPIDKey != "", PublicKey: rt.VAPIDKey}, err
+		}),
+		s.get("GET /_ref/web-push/subscriptions", func(r *http.Request) (any, error) {
+			return listOf(s.owner.PushTargets(r.Context()))
+		}),
+		take(s, "POST /_ref/web-push/subscriptions", http.StatusCreated, func(r *http.Request, t ownerapi.NewPushTarget) (any, error) {
+			return s.owner.AddPushTarget(r.Context(), t)
+		}),
+		s.act("DELETE /_ref/web-push/subscriptions/{id}", func(r *http.Request) error {
+			return s.owner.DeletePushTarget(r.Context(), id(r))
+		}),
+		s.act("POST /_ref/web-push/test", func(r *http.Request) error {
+			return s.owner.TestPush(r.Context())
+		}),
+		s.get("GET /_ref/quiet-hours", func(r *http.Request) (any, error) {
+			window, err := s.owner.QuietHours(r.Context())
+			return quietHours{window}, err
+		}),
+		put(s, "PUT /_ref/quiet-hours", func(r *http.Request, q quietHours) error {
+			return s.owner.SetQuietHours(r.Context(), q.Window)
+		}),
+		s.get("GET /_ref/runtime", func(r *http.Request) (any, error) {
+			return s.owner.Runtime(r.Context())
+		}),
+	}
+}

@@ -1,0 +1,89 @@
+package ownerhttp_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/ownerhttp"
+	"pdpp/internal/ownerview"
+)
+
+// Every address that shows a connection shows the same verdict, and those that show
+// its health the same health, as they were judged: lists, the connection, its
+// explanation and what programs of the owner read.
+func TestEveryAddressShowsTheSameVerdict(t *testing.T) {
+	t.Attr("spec", "CH-06")
+	t.Attr("spec", "CH-21.1")
+	type shown struct {
+		Verdict json.RawMessage `json:"rendered_verdict"`
+		Health  json.RawMessage `json:"connection_health"`
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		c := draw(t, reflect.TypeFor[ownerview.Connection]()).Interface().(ownerview.Connection)
+		verdict, health := encoded(t, c.Verdict), encoded(t, c.Health)
+		all := ownerview.Overview{Connections: []ownerview.Connection{c}}
+		detail := ownerapi.Detail{Connection: c}
+		for _, q := range []struct {
+			target string
+			give   any
+			in     []string // where in the answer the connection is
+		}{
+			{"/_ref/connectors", all, []string{"data", "0"}},
+			{"/_ref/connections", all, []string{"data", "0"}},
+			{"/v1/owner/connections", all, []string{"data", "0"}},
+			{"/_ref/connectors/cin_1", detail, nil},
+			{"/_ref/connections/cin_1", detail, nil},
+			{"/_ref/connections/cin_1/why", ownerview.Explanation{Connection: c}, []string{"connection"}},
+			{"/v1/owner/connections/cin_1/diagnostics", detail, nil},
+		} {
+			if q.target == "/_ref/connectors" && c.ID == "" {
+				continue // no connection is before the first
+			}
+			w := httptest.NewRecorder()
+			muxOf(ownerhttp.Routes(&fake{give: []any{q.give}}, nil)).ServeHTTP(w, httptest.NewRequest("GET", q.target, nil))
+			var got shown
+			if err := json.Unmarshal(within(t, w.Body.Bytes(), q.in), &got); err != nil {
+				t.Fatal(err)
+			}
+			if string(got.Verdict) != verdict {
+				t.Errorf("%s shows\n%s\nfor\n%s", q.target, got.Verdict, verdict)
+			}
+			if got.Health != nil && string(got.Health) != health {
+				t.Errorf("%s shows\n%s\nfor\n%s", q.target, got.Health, health)
+			}
+		}
+	})
+}
+
+func encoded(t *rapid.T, v any) string {
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// within gives a part of an answer, its bytes untouched.
+func within(t *rapid.T, answer []byte, path []string) []byte {
+	for _, name := range path {
+		if name == "0" {
+			var list []json.RawMessage
+			if err := json.Unmarshal(answer, &list); err != nil || len(list) != 1 {
+				t.Fatalf("%v: %s", err, answer)
+			}
+			answer = list[0]
+			continue
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(answer, &object); err != nil {
+			t.Fatalf("%v: %s", err, answer)
+		}
+		answer = object[name]
+	}
+	return answer
+}
