@@ -1,0 +1,108 @@
+package manage
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pdpp/internal/ownerapi"
+)
+
+func TestConnecting(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	form := url.Values{"display_name": {"My kelp"}, "field.user": {"maralind"}, "field.token": {"kelp-secret"}, "schedule": {asRecommended}, "every": {"6"}, "unit": {"hours"}}
+	to(t, post(t, h, "/add/kelp", form), "/connections/cin_kelp_2")
+	want(t, o, "Connect kelp")
+	if c := o.connect; c.DisplayName != "My kelp" || c.Fields["token"] != "kelp-secret" || c.Fields["user"] != "maralind" || c.Schedule != nil {
+		t.Errorf("connected %+v", c)
+	}
+	form.Set("schedule", ownRhythm)
+	post(t, h, "/add/kelp", form)
+	if s := o.connect.Schedule; s == nil || *s != (ownerapi.Schedule{IntervalSeconds: 6 * 3600, Enabled: true}) {
+		t.Errorf("its own rhythm became %+v", s)
+	}
+	form.Set("schedule", onlyWhenAsked)
+	post(t, h, "/add/kelp", form)
+	if s := o.connect.Schedule; s == nil || s.Enabled {
+		t.Errorf("only when asked became %+v", s)
+	}
+}
+
+func TestARefusedConnectionKeepsWhatWasTypedButSecrets(t *testing.T) {
+	t.Parallel()
+	form := url.Values{"display_name": {"My kelp"}, "field.user": {"maralind"}, "field.token": {"kelp-secret"}}
+	for name, c := range map[string]struct {
+		change func(*owner)
+		form   map[string]string
+		field  string // that is told to be wrong
+		words  string
+	}{
+		"by the service": {func(o *owner) {
+			o.fails["Connect"] = ownerapi.Invalid("token", "This token was not accepted.", "Copy it again.")
+		}, nil, "c1", "This token was not accepted. Copy it again."},
+		"without a required field": {nil, map[string]string{"field.user": " "}, "c0", "User name is needed."},
+		"by its rhythm":            {nil, map[string]string{"schedule": ownRhythm, "every": "5", "unit": "minutes"}, "add-every", "The shortest time between two runs of this connector is 1 h."},
+		"by its name": {func(o *owner) {
+			o.fails["Connect"] = ownerapi.Invalid("display_name", "This name is taken.", "")
+		}, nil, "display-name", "This name is taken."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := mara()
+			if c.change != nil {
+				c.change(o)
+			}
+			sent := url.Values{}
+			for k, v := range form {
+				sent[k] = v
+			}
+			for k, v := range c.form {
+				sent.Set(k, v)
+			}
+			p := post(t, world(t, o), "/add/kelp", sent)
+			if p.Code != http.StatusBadRequest {
+				t.Errorf("answered %d", p.Code)
+			}
+			if strings.Contains(p.Body.String(), "kelp-secret") {
+				t.Error("the secret is on the page")
+			}
+			if attr(p.by(t, "id", "display-name"), "value") != "My kelp" || attr(p.by(t, "id", "c0"), "value") != sent.Get("field.user") {
+				t.Error("what was typed is gone")
+			}
+			field := p.by(t, "id", c.field)
+			if attr(field, "aria-invalid") != "true" {
+				t.Errorf("the field is %v", field.Attr)
+			}
+			said := p.by(t, "id", strings.Fields(attr(field, "aria-describedby"))[0])
+			if textOf(said) != c.words {
+				t.Errorf("it says %q", textOf(said))
+			}
+		})
+	}
+	t.Run("for no field", func(t *testing.T) {
+		t.Parallel()
+		o := mara()
+		o.fails["Connect"] = &ownerapi.Error{Status: http.StatusConflict, Code: ownerapi.CodeNotInstalled, Message: "Kelp is not installed.", Next: "Install it."}
+		p := post(t, world(t, o), "/add/kelp", form)
+		if p.Code != http.StatusConflict || textOf(p.by(t, "role", "alert")) != "Kelp is not installed. Install it." {
+			t.Errorf("answered %d: %s", p.Code, p.text())
+		}
+	})
+}
+
+func TestADeviceIsConnectedElsewhere(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	get(t, h, "/add/tide").says(t, "pdpp-local-collector", "collected there and sent here")
+	if p := post(t, h, "/add/tide", url.Values{}); p.Code != http.StatusBadRequest {
+		t.Errorf("connecting it here answered %d", p.Code)
+	}
+	want(t, o, "")
+	if got := setupCommand("x; rm -rf ."); strings.Contains(got, "rm") {
+		t.Errorf("a hostile name made the command %q", got)
+	}
+}

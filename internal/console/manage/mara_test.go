@@ -1,0 +1,64 @@
+package manage
+
+import (
+	"encoding/json"
+	"time"
+
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/ownerview"
+	"pdpp/internal/verdict"
+)
+
+var now = time.Date(2026, 3, 12, 14, 32, 0, 0, time.FixedZone("Nordhavn", 3600))
+
+// hostile is text that does harm wherever it is not escaped.
+const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>'`
+
+// mara is an owner with a bit of everything.
+func mara() *owner {
+	kelp := ownerview.Connection{
+		ID: "cin_kelp_1", ConnectorID: "kelp", DisplayName: "Kelp, maralind", Status: "active",
+		Verdict: verdict.Verdict{Pill: verdict.Pill{Tone: verdict.Green, Label: "Healthy"}, Channel: verdict.Calm, ForwardStatement: "Kelp collects by itself."},
+	}
+	tide := ownerview.Connection{
+		ID: "cin_tide_1", ConnectorID: "tide", DisplayName: "Tide log", Status: "active",
+		Verdict: verdict.Verdict{Pill: verdict.Pill{Tone: verdict.Amber, Label: "Degraded"}, Channel: verdict.Attention, ForwardStatement: "Records saved on Studio desktop did not upload."},
+	}
+	o := &owner{fails: map[string]error{}}
+	o.overview = ownerview.Overview{Connections: []ownerview.Connection{tide, kelp}, ObservedAt: now}
+	letters := ownerapi.StreamLabel{Name: "letters", Label: "Letters", Description: "What was written", Fields: []string{"id", "title", "shelf", "read"}, Filter: []string{"shelf"}, TimeField: "written_at"}
+	stars := ownerapi.StreamLabel{Name: "stars", Label: "Stars", Fields: []string{"id"}}
+	o.connectors = []ownerapi.Connector{
+		{
+			ID: "kelp", DisplayName: "Kelp", Streams: []ownerapi.StreamLabel{letters, stars},
+			Refresh: ownerapi.RefreshPolicy{Mode: "automatic", Rationale: "The source allows it.", RecommendedSeconds: 6 * 3600, MinimumSeconds: 3600, StaleSeconds: 86400},
+			Form: &ownerapi.CredentialForm{Kind: "access_token", Label: "Access", Submit: "Connect Kelp", Fields: []ownerapi.CredentialField{
+				{Name: "user", Label: "User name", Type: "text", Required: true},
+				{Name: "token", Label: "Personal access token", Type: "password", Help: "Make one at the source.", Required: true, Secret: true},
+			}},
+		},
+		{ID: "tide", DisplayName: "Tide log", Device: true, Streams: []ownerapi.StreamLabel{{Name: "levels", Label: "Levels"}}},
+	}
+	next := now.Add(3 * time.Hour)
+	o.details = map[string]ownerapi.Detail{
+		"cin_kelp_1": {
+			Connection: kelp, Connector: &o.connectors[0],
+			Plan:   &ownerapi.Plan{Schedule: ownerapi.Schedule{IntervalSeconds: 6 * 3600, JitterSeconds: 60, Enabled: true}, NextAt: &next, Waiting: "The source asked for a pause until 15:20."},
+			Limits: ownerapi.Limits{CeilingPerMinute: 120, Supports: []string{limitCeiling, limitSeconds, limitDetails}},
+		},
+		"cin_tide_1": {Connection: tide, Connector: &o.connectors[1]},
+	}
+	o.streams = []ownerapi.Stream{
+		{ConnectionID: "cin_kelp_1", ConnectionName: "Kelp, maralind", Name: "letters", Label: "Letters", Records: 1906, Search: []string{"title"}, Filter: []string{"shelf"}, Fields: letters.Fields},
+		{ConnectionID: "cin_kelp_1", ConnectionName: "Kelp, maralind", Name: "stars", Label: "Stars", Records: 0, Fields: stars.Fields},
+		{ConnectionID: "cin_tide_1", ConnectionName: "Tide log", Name: "levels", Label: "Levels", Records: 12},
+	}
+	return o
+}
+
+func letter(key, data string, version int64) ownerapi.Record {
+	return ownerapi.Record{
+		ConnectionID: "cin_kelp_1", Stream: "letters", Key: key, Data: json.RawMessage(data),
+		ChangedAt: now.Add(-time.Duration(10-version) * time.Hour), Version: version, Deleted: data == "",
+	}
+}

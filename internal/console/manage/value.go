@@ -1,0 +1,154 @@
+package manage
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// kind says how a value of a record is shown.
+type kind int
+
+const (
+	kindText kind = iota
+	kindTime
+	kindLink
+	kindNothing
+	kindJSON
+)
+
+// value is one member of a record in readable form. Text is content of a source and
+// is never markup; only an address of the web becomes a link.
+type value struct {
+	Name string
+	Kind kind
+	Text string
+	Time time.Time
+}
+
+const (
+	deepest     = 32      // of JSON that is indented: each level widens every line below it
+	longestText = 1 << 16 // bytes of one value on a page
+)
+
+// members gives the members of a record in the order in which the source wrote them.
+// What is not an object is one member of its own.
+func members(data json.RawMessage) []value {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		if len(data) == 0 {
+			return nil
+		}
+		return []value{readable("value", data)}
+	}
+	var out []value
+	for d.More() {
+		name, err := d.Token()
+		text, isName := name.(string)
+		if err != nil || !isName {
+			return out
+		}
+		var member json.RawMessage
+		if d.Decode(&member) != nil {
+			return out
+		}
+		out = append(out, readable(text, member))
+	}
+	return out
+}
+
+// readable decides how a value is shown.
+func readable(name string, data json.RawMessage) value {
+	v := value{Name: name}
+	var text string
+	switch {
+	case len(data) == 0, string(data) == "null", string(data) == "{}", string(data) == "[]", string(data) == `""`:
+		v.Kind = kindNothing
+	case data[0] == '"' && json.Unmarshal(data, &text) == nil:
+		v.Text = text
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
+			v.Kind, v.Time = kindTime, at
+		} else if isWebAddress(text) {
+			v.Kind = kindLink
+		}
+	case data[0] == '[' || data[0] == '{':
+		if v.Text = plainList(data); v.Text == "" {
+			v.Kind, v.Text = kindJSON, indented(data)
+		}
+	default:
+		v.Text = string(data)
+	}
+	v.Text = cut(v.Text, longestText)
+	return v
+}
+
+// isWebAddress reports whether a text is an address that may be followed.
+func isWebAddress(text string) bool {
+	if !strings.HasPrefix(text, "https://") && !strings.HasPrefix(text, "http://") || strings.ContainsAny(text, " \t\r\n") {
+		return false
+	}
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && u.User == nil
+}
+
+// plainList gives a short list of texts and numbers as a line; else nothing.
+func plainList(data json.RawMessage) string {
+	var list []json.RawMessage
+	if json.Unmarshal(data, &list) != nil || len(list) > 40 {
+		return ""
+	}
+	words := make([]string, 0, len(list))
+	for _, one := range list {
+		var text string
+		switch {
+		case len(one) == 0 || one[0] == '[' || one[0] == '{':
+			return ""
+		case json.Unmarshal(one, &text) == nil && one[0] == '"':
+			if strings.ContainsRune(text, ',') || len(text) > 80 {
+				return ""
+			}
+			words = append(words, text)
+		default:
+			words = append(words, string(one))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// indented gives JSON for reading. What is nested too deeply stays on one line: its
+// indentation would grow with the square of its size.
+func indented(data json.RawMessage) string {
+	if depth(data) > deepest {
+		return cut(string(data), longestText)
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, data, "", "  ") != nil {
+		return cut(string(data), longestText)
+	}
+	return cut(b.String(), longestText)
+}
+
+// depth counts brackets without minding texts, in which they only make it larger.
+func depth(data json.RawMessage) int {
+	now, most := 0, 0
+	for _, c := range data {
+		switch c {
+		case '[', '{':
+			now++
+			most = max(most, now)
+		case ']', '}':
+			now--
+		}
+	}
+	return most
+}
+
+// cut bounds a text, at the beginning of a character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+
+func TestWords(t *testing.T) {
+	for got, want := range map[string]string{
+		Number(0): "0", Number(999): "999", Number(1000): "1,000", Number(-1234567): "-1,234,567",
+		Span(12): "12 s", Span(41 * 60): "41 min", Span(2*3600 + 300): "2 h 5 min", Span(3 * 86400): "3 days",
+		Rhythm(6 * 3600): "Every 6 hours", Rhythm(3600): "Every hour", Rhythm(90): "Every 90 seconds", Rhythm(86400): "Every day",
+		Ago(noon.Add(-20*time.Second), noon): "just now", Ago(noon.Add(-5*time.Minute), noon): "5 minutes ago", Ago(noon.Add(-49*time.Hour), noon): "2 days ago",
+		Moment(noon.Add(-time.Hour), noon): "today 11:00", Moment(noon.Add(-13*time.Hour), noon): "yesterday 23:00",
+		Moment(noon.Add(13*time.Hour), noon): "tomorrow 01:00", Moment(noon.Add(-23*time.Hour-24*time.Hour), noon): "8 March 13:00",
+		Moment(noon.AddDate(-1, 0, 0), noon): "10 March 2025 12:00",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestMomentIsInTheReadersZone(t *testing.T) {
+	zone := time.FixedZone("east", 9*3600)
+	if got := Moment(noon.Add(4*time.Hour), noon.In(zone)); got != "tomorrow 01:00" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestNumberKeepsItsDigits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64().Draw(t, "n")
+		text := Number(n)
+		plain := strings.ReplaceAll(text, ",", "")
+		if plain != strconv.FormatInt(n, 10) {
+			t.Fatalf("%d is written %s", n, text)
+		}
+		for i, group := range strings.Split(strings.TrimPrefix(text, "-"), ",") {
+			if len(group) != 3 && (i > 0 || len(group) > 3 || group == "") {
+				t.Fatalf("%d is written %s", n, text)
+			}
+		}
+	})
+}
+
+// A message reaches the next page once, and never leads elsewhere.
+func TestMessageGoesToTheNextPageOnce(t *testing.T) {
+	w := httptest.NewRecorder()
+	Done(w, httptest.NewRequest("POST", "/x", nil), "/connections/a", Message{Kind: "ok", Text: "Saved <b>it</b>.", Link: "/runs/1", LinkText: "Open"})
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/connections/a" {
+		t.Fatalf("%d to %q", w.Code, w.Header().Get("Location"))
+	}
+	r := httptest.NewRequest("GET", "/connections/a", nil)
+	for _, c := range w.Result().Cookies() {
+		if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
+			t.Errorf("the cookie is %v", c)
+		}
+		r.AddCookie(c)
+	}
+	next := httptest.NewRecorder()
+	m := TakeFlash(next, r)
+	if m == nil || m.Text != "Saved <b>it</b>." || m.Link != "/runs/1" {
+		t.Fatalf("%+v", m)
+	}
+	if !strings.Contains(next.Header().Get("Set-Cookie"), "Max-Age=0") {
+		t.Error("the message stays")
+	}
+	for _, link := range []string{"https://elsewhere.example", "//elsewhere.example", `/\elsewhere.example`, "javascript:alert(1)"} {
+		w = httptest.NewRecorder()
+		Done(w, httptest.NewRequest("POST", "/x", nil), "/", Message{Text: "x", Link: link})
+		r = httptest.NewRequest("GET", "/", nil)
+		r.AddCookie(w.Result().Cookies()[0])
+		if m = TakeFlash(httptest.NewRecorder(), r); m != nil {
+			t.Errorf("a message leads to %s", link)
+		}
+	}
+}
+
+func FuzzFlash(f *testing.F) {
+	f.Add("e30")
+	f.Add("")
+	f.Fuzz(func(t *testing.T, value string) {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Cookie", flashCookie+"="+strings.NewReplacer("\n", "", "\r", "").Replace(value))
+		if m := TakeFlash(httptest.NewRecorder(), r); m != nil && !localPath(m.Link) {
+			t.Errorf("%+v", m)
+		}
+	})
+}

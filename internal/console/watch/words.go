@@ -1,0 +1,47 @@
+package watch
+
+import (
+	"net/url"
+
+	"pdpp/internal/console/ui"
+	"pdpp/internal/ownerapi"
+)
+
+func number(n int64) string { return ui.Number(n) }
+
+var smallNumbers = [...]string{"No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"}
+
+// counted writes a count as a sentence begins: "Three connections need you".
+func counted(n int, one, many string) string {
+	word := number(int64(n))
+	if n >= 0 && n < len(smallNumbers) {
+		word = smallNumbers[n]
+	}
+	if n == 1 {
+		return word + " " + one
+	}
+	return word + " " + many
+}
+
+// startWords say what a connector needs to begin.
+func startWords(c ownerapi.Connector) string {
+	switch {
+	case c.Device:
+		return "A small program on your computer"
+	case c.Form == nil:
+		return "Nothing to enter"
+	case c.Refresh.Mode == "manual" || c.Refresh.Mode == "paused":
+		return c.Form.Label + ", then when you ask"
+	default:
+		return c.Form.Label + ", then by itself"
+	}
+}
+
+func pathEscape(s string) string { return url.PathEscape(s) }
+
+func submitWords(f *ownerapi.CredentialForm) string {
+	if f.Submit == "" {
+		return "Reconnect"
+	}
+	return f.Submit
+}
