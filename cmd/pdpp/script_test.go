@@ -89,16 +89,17 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 			ts.Fatalf("exit code %d, want %d", got, want)
 		}
 	},
-	// capture NAME PATTERN keeps the first word of stdout that matches in a variable.
+	// capture NAME PATTERN keeps the first word of stdout that matches, or the group in
+	// it, in a variable.
 	"capture": func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) != 2 {
 			ts.Fatalf("usage: capture NAME PATTERN")
 		}
-		word := regexp.MustCompile(`\b` + args[1] + `\b`).FindString(ts.ReadFile("stdout"))
-		if word == "" {
+		found := regexp.MustCompile(`\b` + args[1] + `\b`).FindStringSubmatch(ts.ReadFile("stdout"))
+		if found == nil {
 			ts.Fatalf("stdout has no word that matches %s", args[1])
 		}
-		ts.Setenv(args[0], word)
+		ts.Setenv(args[0], found[len(found)-1])
 	},
 	// pipe FILE makes a named pipe; await FILE waits until somebody writes to
 	// it; release FILE lets somebody read on.

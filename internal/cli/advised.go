@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/credential"
 	"pdpp/internal/interaction"
 	"pdpp/internal/notify"
 	"pdpp/internal/scheduler"
+	"pdpp/internal/server"
 )
 
 // Codes of other parts that mean a mistake in what was given, or that what was
@@ -16,7 +18,7 @@ import (
 var (
 	mistakes = []string{
 		string(credential.CodeInvalid), string(credential.CodeKeyInvalid), string(credential.CodeKeyExposed),
-		"push_target_invalid", "quiet_hours_invalid", "web_push_keys_invalid",
+		auth.CodeLabel, auth.CodeExpiry, "push_target_invalid", "quiet_hours_invalid", "web_push_keys_invalid",
 		interaction.ErrInvalidAnswer.Code, interaction.ErrInvalidStatus.Code,
 	}
 	absences = []string{interaction.ErrNotPending.Code}
@@ -29,6 +31,8 @@ func describeAdvised(err error) *Error {
 	var sealed *credential.Error
 	var push *notify.Error
 	var question *interaction.Error
+	var refused *auth.Refusal
+	var unheard *server.ListenError
 	var e *Error
 	switch {
 	case errors.As(err, &known):
@@ -42,6 +46,10 @@ func describeAdvised(err error) *Error {
 		if len(question.Fields) > 0 {
 			e.Message += ": " + strings.Join(question.Fields, ", ")
 		}
+	case errors.As(err, &refused):
+		e = &Error{Code: refused.Code, Message: refused.Message, Next: refused.Next}
+	case errors.As(err, &unheard):
+		e = &Error{Code: unheard.Code, Message: unheard.Message, Next: unheard.Next}
 	case errors.Is(err, scheduler.ErrNoWorker):
 		e = &Error{Code: scheduler.ErrNoWorker.Error(), Message: "no worker is there to make the run",
 			Next: "Start one (pdpp serve), or leave --now out to run it here."}

@@ -155,9 +155,12 @@ func (a *app) answerFromEnv(fields []field) (jsontext.Value, error) {
 	return json.Marshal(answers, json.Deterministic(true))
 }
 
-// answerVariable is the variable of a form's field.
-func answerVariable(field string) string {
-	return answerPrefix + strings.Map(func(r rune) rune {
+// answerVariable is the variable of a question's field.
+func answerVariable(field string) string { return variableFor(answerPrefix, field) }
+
+// variableFor is the variable of a form's field.
+func variableFor(prefix, field string) string {
+	return prefix + strings.Map(func(r rune) rune {
 		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return '_'
 		}

@@ -29,7 +29,7 @@ func (a *app) cancelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel CONNECTION|RUN", Short: "Stop a run, or take back one that was asked for", Long: cancelText, Example: cancelExamples,
 		Args: needArgs("the name of a connection or run"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
 			run, found, err := findRun(ctx, st, args[0])
 			if err != nil {
 				return err
@@ -45,7 +45,7 @@ func (a *app) cancelCommand() *cobra.Command {
 			}
 			a.tellCancelled(stopped)
 			return nil
-		}),
+		}, a.cancelElsewhere),
 	}
 }
 

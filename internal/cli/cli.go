@@ -83,6 +83,7 @@ type app struct {
 
 	home        string
 	databaseURL string
+	serverURL   string
 	json        bool
 	connection  string
 
@@ -94,19 +95,29 @@ type app struct {
 // errTerminated is the cause of a stop that the owner did not ask for here.
 var errTerminated = errors.New("the system asked the program to stop")
 
+// sameWish is how long after the first signal another is its echo: who ends a whole
+// group of processes often signals this one twice.
+const sameWish = 300 * time.Millisecond
+
+// watchInterrupts stops what is under way at the first wish, and ends the program at
+// the second.
 func (a *app) watchInterrupts(over <-chan struct{}) {
-	for n := 1; ; n++ {
+	var first time.Time
+	for {
 		select {
 		case <-over:
 			return
 		case s := <-a.env.Interrupts:
 			switch {
-			case n > 1:
+			case first.IsZero():
+				first = time.Now()
+				if s == os.Interrupt {
+					a.cancel(runner.ErrOwnerCancelled)
+				} else {
+					a.cancel(errTerminated)
+				}
+			case time.Since(first) >= sameWish:
 				a.env.Exit(ExitCancelled)
-			case s == os.Interrupt:
-				a.cancel(runner.ErrOwnerCancelled)
-			default:
-				a.cancel(errTerminated)
 			}
 		}
 	}

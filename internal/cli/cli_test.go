@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pdpp/internal/catalog"
@@ -47,29 +48,32 @@ func TestInterrupts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			signals, codes := make(chan os.Signal), make(chan int)
-			ctx, cancel := context.WithCancelCause(t.Context())
-			a := &app{cancel: cancel, env: Env{Interrupts: signals, Exit: func(code int) { codes <- code }}}
-			over := make(chan struct{})
-			stopped := make(chan struct{})
-			go func() {
-				a.watchInterrupts(over)
-				close(stopped)
-			}()
-			signals <- tt.signal
-			<-ctx.Done()
-			if !errors.Is(context.Cause(ctx), tt.cause) {
-				t.Errorf("cause %v, want %v", context.Cause(ctx), tt.cause)
-			}
-			if e := describe(context.Cause(ctx)); e.Exit != ExitCancelled {
-				t.Errorf("exit %d, want %d", e.Exit, ExitCancelled)
-			}
-			signals <- os.Interrupt
-			if code := <-codes; code != ExitCancelled {
-				t.Errorf("second interrupt exits %d, want %d", code, ExitCancelled)
-			}
-			close(over)
-			<-stopped
+			synctest.Test(t, func(t *testing.T) {
+				signals, codes := make(chan os.Signal), make(chan int, 1)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				a := &app{cancel: cancel, env: Env{Interrupts: signals, Exit: func(code int) { codes <- code }}}
+				over := make(chan struct{})
+				defer close(over)
+				go a.watchInterrupts(over)
+				signals <- tt.signal
+				<-ctx.Done()
+				if !errors.Is(context.Cause(ctx), tt.cause) {
+					t.Errorf("cause %v, want %v", context.Cause(ctx), tt.cause)
+				}
+				if e := describe(context.Cause(ctx)); e.Exit != ExitCancelled {
+					t.Errorf("exit %d, want %d", e.Exit, ExitCancelled)
+				}
+				signals <- tt.signal // its echo
+				synctest.Wait()
+				if len(codes) != 0 {
+					t.Error("an echo of the first wish ends the program")
+				}
+				time.Sleep(sameWish)
+				signals <- os.Interrupt
+				if code := <-codes; code != ExitCancelled {
+					t.Errorf("second interrupt exits %d, want %d", code, ExitCancelled)
+				}
+			})
 		})
 	}
 }

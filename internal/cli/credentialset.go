@@ -13,6 +13,8 @@ import (
 	"pdpp/internal/attention"
 	"pdpp/internal/catalog"
 	"pdpp/internal/credential"
+	"pdpp/internal/owner"
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
 	"pdpp/internal/verdict"
@@ -23,14 +25,15 @@ const credentialSetText = `Asks for everything that the connector needs to sign 
 Secrets are not shown while you type. Storing it again replaces it.
 
 With --from-env the values come from the variables that the connector declares,
-each of which may be a NAME_FILE too. They need not be set any more afterwards.`
+each of which may be a NAME_FILE too. They need not be set any more afterwards. For a
+server elsewhere the variables are PDPP_CONNECT_<FIELD>, as for pdpp connect.`
 
 func (a *app) credentialSetCommand() *cobra.Command {
 	var fromEnv bool
 	cmd := &cobra.Command{
 		Use: "set CONNECTION", Short: "Store the credential of a connection", Long: credentialSetText, Args: needArgs("the name of a connection"),
 		Example: "  pdpp credential set example\n  EXAMPLE_TOKEN_FILE=token pdpp credential set example --from-env",
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
 			conn, err := pickConnection(ctx, st, args[0], byName)
 			if err != nil {
 				return err
@@ -39,6 +42,8 @@ func (a *app) credentialSetCommand() *cobra.Command {
 				return revoked(conn.ID)
 			}
 			return a.setCredential(ctx, st, conn, fromEnv)
+		}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			return a.credentialElsewhere(ctx, o, args[0], fromEnv)
 		}),
 	}
 	cmd.Flags().BoolVar(&fromEnv, "from-env", false, "take the values from the connector's variables")
@@ -50,7 +55,7 @@ func (a *app) setCredential(ctx context.Context, st store.Store, conn store.Conn
 	if err != nil {
 		return err
 	}
-	form := credentialForm(m)
+	form := owner.CredentialForm(m)
 	if len(form.Fields) == 0 {
 		return &Error{Code: "no_credential_form", Exit: ExitFailed, Message: "the connector of " + conn.ID + " asks for no credential",
 			Next: "Nothing is to be stored. Collect: pdpp run " + conn.ID}
@@ -119,19 +124,6 @@ func (a *app) declaredBy(ctx context.Context, st store.Store, conn store.Connect
 		}
 	}
 	return nil, err
-}
-
-// credentialForm is what to ask for: the connector's own form, or one field for
-// each variable that it cannot sign in without.
-func credentialForm(m *manifest.Manifest) manifest.CredentialCapture {
-	if m.Setup != nil && m.Setup.CredentialCapture != nil {
-		return *m.Setup.CredentialCapture
-	}
-	form := manifest.CredentialCapture{Kind: manifest.CredentialSecretBundle}
-	for _, name := range m.CredentialEnv() {
-		form.Fields = append(form.Fields, manifest.CredentialField{Name: name, Label: name, Required: true, Secret: true, Env: []string{name}})
-	}
-	return form
 }
 
 func formVariables(form manifest.CredentialCapture) (names []string) {

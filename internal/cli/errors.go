@@ -18,7 +18,7 @@ const (
 	ExitUsage     = 2 // the command line or the configuration is wrong
 	ExitNotFound  = 3 // what was named does not exist
 	ExitActive    = 4 // another run holds the connection
-	ExitStorage   = 5 // the database is missing or unusable
+	ExitStorage   = 5 // the database, or the server elsewhere, is missing or unusable
 	ExitCancelled = 6 // the owner stopped it
 	ExitOwner     = 7 // the owner must act: credentials are missing or were refused
 )
@@ -30,9 +30,10 @@ const exitCodesText = `Every command ends with one of these codes. They do not c
   2  the command line or the configuration is wrong; nothing was done
   3  what you named does not exist
   4  another run holds the connection (run_already_active)
-  5  the database is missing, locked, read-only, full, damaged or out of reach
+  5  the database is missing, locked, read-only, full, damaged or out of reach,
+     or the server is
   6  you stopped it (Ctrl-C); finished slices are kept
-  7  you need to act: credentials are missing or were refused
+  7  you need to act: credentials, a token or a passphrase are missing or were refused
 
 An error is one line "pdpp: ..." and one line "next: ..." on standard error.
 With --json it is {"error":{"code","message","next_step"}} there, and standard
@@ -81,6 +82,7 @@ func describe(err error) *Error {
 	if advised := describeAdvised(err); advised != nil {
 		return advised
 	}
+	owner, archive := describeOwner(err), describeBackup(err)
 	switch {
 	case errors.As(err, &known):
 		return known
@@ -95,6 +97,10 @@ func describe(err error) *Error {
 			Code: string(fault.Fault), Exit: ExitStorage, Err: err, Next: fault.NextStep(),
 			Message: safe(fmt.Sprintf("%s: %s (%v)", faultWords(fault.Fault), fault.Where, fault.Err)),
 		}
+	case owner != nil:
+		return owner
+	case archive != nil:
+		return archive
 	case errors.Is(err, catalog.ErrUnknownConnector):
 		return &Error{
 			Code: "unknown_connector", Exit: ExitNotFound, Err: err, Message: safe(err.Error()),

@@ -1,28 +1,31 @@
 package cli
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/store"
+	"pdpp/internal/ownerapi"
 )
 
-const exportText = `Writes the records of some or all streams, page by page, to standard output or a
-file. A file appears whole or not at all, readable by you alone.
+const exportText = `Writes the records of some or all streams to standard output or a file. A file appears
+whole or not at all, readable by you alone.
 
-  jsonl  one object per line: stream, key, data, and when and by which run it changed
+  jsonl  one object per line: connection, stream, id, data, and when it changed
   csv    _stream, _key, one column per field that the connector declares, and _other
-         for fields that it does not declare; nested values are JSON
+         for fields that it does not declare; nested values are JSON. Text that a
+         spreadsheet would take for a formula begins with an apostrophe
 
 Deleted records are left out (pdpp changes shows them). A record that changes
 while the export runs may appear again, further down and newer.`
+
+const exportExamples = `  pdpp export                                    everything, as JSON lines
+  pdpp export issues --format csv -o issues.csv
+  pdpp export --connection github > github.jsonl`
 
 type exportFlags struct {
 	format string
@@ -33,14 +36,17 @@ type exportFlags struct {
 func (a *app) exportCommand() *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
-		Use: "export [STREAM...]", Short: "Write records as JSON lines or CSV", Long: exportText,
-		PreRunE: func(*cobra.Command, []string) error {
-			if f.format != "jsonl" && f.format != "csv" {
+		Use: "export [STREAM...]", Short: "Write records as JSON lines or CSV", Long: exportText, Example: exportExamples,
+		PreRunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case f.format != "jsonl" && f.format != "csv":
 				return usage(fmt.Sprintf("there is no export format %q", f.format), "Formats are: jsonl, csv")
+			case f.format == "csv" && len(args) > 1:
+				return usage("a table holds one stream, or all of them", "Name one stream or none, or use --format jsonl.")
 			}
 			return nil
 		},
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error { return a.export(ctx, st, args, f) }),
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error { return a.export(ctx, o, args, f) }),
 	}
 	a.connectionFlag(cmd, "which connection")
 	cmd.Flags().StringVar(&f.format, "format", "jsonl", "jsonl or csv")
@@ -49,40 +55,36 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) export(ctx context.Context, st store.Store, names []string, f exportFlags) error {
-	conn, err := a.resolveConnection(ctx, st)
+func (a *app) export(ctx context.Context, o ownerapi.Owner, names []string, f exportFlags) error {
+	conn, err := pickOwned(ctx, o, a.connection, byFlag)
 	if err != nil {
 		return err
-	}
-	if len(names) == 0 {
-		streams, err := st.Streams(ctx, conn.ID)
-		if err != nil {
-			return err
-		}
-		for _, s := range streams {
-			names = append(names, s.Name)
-		}
 	}
 	names = unique(names)
 	for _, name := range names {
-		if _, err := findStream(ctx, st, conn.ID, name); err != nil {
+		if _, err := ownedStream(ctx, o, conn.ID, name); err != nil {
 			return err
 		}
 	}
-	m, err := manifestOf(ctx, st, conn.ConnectorID)
-	if err != nil {
-		return err
+	asked := names
+	if len(asked) == 0 {
+		asked = []string{""} // every stream
 	}
 	write := func(w io.Writer) (int64, error) {
-		encoder := newRecordWriter(f.format, w, m, names)
-		return exportStreams(ctx, st, conn.ID, names, encoder)
+		counted := &rowCounter{w: w, csv: f.format == "csv"}
+		for _, name := range asked {
+			err := o.Export(ctx, counted, ownerapi.ExportQuery{ConnectionID: conn.ID, Stream: name, Format: f.format})
+			if counted.failed != nil {
+				return 0, writeError(counted.failed)
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+		return counted.rows(), nil
 	}
 	if f.output == "" {
-		buffered := bufio.NewWriterSize(a.out, 1<<16)
-		n, err := write(buffered)
-		if flushErr := buffered.Flush(); err == nil && flushErr != nil {
-			err = writeError(flushErr)
-		}
+		n, err := write(a.out)
 		if err == nil && !a.json {
 			printf(a.errOut, "%s exported.\n", plural(n, "record", "records"))
 		}
@@ -93,77 +95,44 @@ func (a *app) export(ctx context.Context, st store.Store, names []string, f expo
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, map[string]any{"file": f.output, "format": f.format, "records": n, "streams": names, "connection_id": conn.ID})
+		writeJSON(a.out, map[string]any{"file": f.output, "format": f.format, "records": n, "streams": append([]string{}, names...), "connection_id": conn.ID})
 		return nil
 	}
 	printf(a.out, "%s exported to %s\n", plural(n, "record", "records"), f.output)
 	return nil
 }
 
-// exportPage is how many records are held in memory at once.
-const exportPage = 500
-
-func exportStreams(ctx context.Context, st store.Store, connectionID string, names []string, w recordWriter) (n int64, err error) {
-	for _, name := range names {
-		q := store.RecordQuery{ConnectionID: connectionID, Stream: name, Limit: exportPage}
-		for {
-			page, err := st.ListRecords(ctx, q)
-			if err != nil {
-				return n, err
-			}
-			for i := range page {
-				if err := w.write(&page[i]); err != nil {
-					return n, writeError(err)
-				}
-				n++
-			}
-			if len(page) < exportPage {
-				break
-			}
-			q.AfterSeq = page[len(page)-1].Seq
-		}
-	}
-	if err := w.finish(); err != nil {
-		return n, writeError(err)
-	}
-	return n, nil
+// rowCounter counts the records that pass through it, and tells a failure to write
+// from a failure to read.
+type rowCounter struct {
+	w      io.Writer
+	csv    bool
+	quoted bool // within a cell of a table that may hold line breaks
+	lines  int64
+	failed error
 }
 
-func writeError(err error) *Error {
-	return &Error{Code: "write_failed", Exit: ExitFailed, Err: err, Message: safe("the export could not be written: " + cause(err).Error()),
-		Next: "Check the place and the free space, then try again."}
-}
-
-// writeFile makes path appear with its whole content or not at all, private to
-// its owner.
-func writeFile(path string, force bool, write func(io.Writer) (int64, error)) (n int64, err error) {
-	if info, err := os.Lstat(path); err == nil {
+func (c *rowCounter) Write(b []byte) (int, error) {
+	if !c.csv {
+		c.lines += int64(bytes.Count(b, []byte{'\n'}))
+	}
+	for i := 0; c.csv && i < len(b); i++ {
 		switch {
-		case !info.Mode().IsRegular():
-			return 0, &Error{Code: "file_exists", Exit: ExitFailed, Message: path + " is not an ordinary file", Next: "Choose another name."}
-		case !force:
-			return 0, &Error{Code: "file_exists", Exit: ExitFailed, Message: path + " exists already", Next: "Choose another name, or replace it with --force."}
+		case b[i] == '"':
+			c.quoted = !c.quoted
+		case b[i] == '\n' && !c.quoted:
+			c.lines++
 		}
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".pdpp-export-*") // mode 0600
-	if err != nil {
-		return 0, writeError(err)
+	n, err := c.w.Write(b)
+	c.failed = errors.Join(c.failed, err)
+	return n, err
+}
+
+// rows leaves out the heading of a table.
+func (c *rowCounter) rows() int64 {
+	if c.csv {
+		return max(0, c.lines-1)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temp.Name())
-		}
-	}()
-	buffered := bufio.NewWriterSize(temp, 1<<16)
-	n, err = write(buffered)
-	if err != nil {
-		return n, errors.Join(err, temp.Close())
-	}
-	if err := errors.Join(buffered.Flush(), temp.Sync(), temp.Close()); err != nil {
-		return n, writeError(err)
-	}
-	if err := os.Rename(temp.Name(), path); err != nil {
-		return n, writeError(err)
-	}
-	return n, nil
+	return c.lines
 }

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/catalog"
-	"pdpp/internal/store"
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/ownerview"
 )
 
 // connectorRow is an installed connector; Problem says why it cannot be used.
@@ -25,6 +27,9 @@ func (a *app) connectorsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "connectors", Short: "List installed connectors", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.hereOnly(); err != nil {
+				return err
+			}
 			connectors, err := a.connectors()
 			if err != nil {
 				return err
@@ -87,24 +92,13 @@ func (a *app) printConnectors(rows []connectorRow, connectors catalog.Catalog) {
 func (a *app) connectionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "connections", Short: "List connections, your configured sources", Args: noArgs,
-		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
-			all, err := st.ListConnections(ctx)
+		Example: "  pdpp connections\n  pdpp connections --json\n  pdpp status        with what each of them is doing",
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+			all, err := o.Overview(ctx)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				writeJSON(a.out, map[string]any{"connections": all})
-				return nil
-			}
-			if len(all) == 0 {
-				printf(a.out, "No connections. Make one: pdpp run CONNECTOR\n")
-				return nil
-			}
-			t := a.table("CONNECTION", "CONNECTOR", "NAME", "STATUS", "SINCE")
-			for _, c := range all {
-				t.row(c.ID, c.ConnectorID, cut(c.DisplayName, 24), string(c.Status), when(c.CreatedAt))
-			}
-			t.flush()
+			a.printConnections(all.Connections)
 			return nil
 		}),
 	}
@@ -112,12 +106,48 @@ func (a *app) connectionsCommand() *cobra.Command {
 	return cmd
 }
 
+// connectionRow is a connection as --json lists it.
+type connectionRow struct {
+	ID            string     `json:"connection_id"`
+	ConnectorID   string     `json:"connector_id"`
+	DisplayName   string     `json:"display_name"`
+	Status        string     `json:"status"`
+	SourceKind    string     `json:"source_kind"`
+	Records       *int64     `json:"total_records"` // null when not measured
+	LastSuccessAt *time.Time `json:"last_success_at"`
+}
+
+func (a *app) printConnections(all []ownerview.Connection) {
+	if a.json {
+		rows := make([]connectionRow, len(all))
+		for i, c := range all {
+			rows[i] = connectionRow{c.ID, c.ConnectorID, c.DisplayName, c.Status, c.SourceKind, c.TotalRecords, c.LastSuccessAt}
+		}
+		writeJSON(a.out, map[string]any{"connections": rows})
+		return
+	}
+	if len(all) == 0 {
+		printf(a.out, "No connections. Make one: pdpp connect CONNECTOR\n")
+		return
+	}
+	t := a.table("CONNECTION", "CONNECTOR", "NAME", "STATUS", "RECORDS", "LAST SUCCESS")
+	for _, c := range all {
+		t.row(c.ID, c.ConnectorID, cut(c.DisplayName, 24), c.Status, measuredCount(c.TotalRecords), orNone(c.LastSuccessAt))
+	}
+	t.flush()
+}
+
 func (a *app) connectionsAddCommand() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "add CONNECTOR", Short: "Add a connection, for a second account at the same source",
 		Args: needArgs("the name of a connector"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.addConnection(cmd.Context(), args[0], name) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.hereOnly(); err != nil {
+				return err
+			}
+			return a.addConnection(cmd.Context(), args[0], name)
+		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what to call it (default: the connector's name)")
 	return cmd

@@ -35,13 +35,3 @@ func eachProperty(schema jsontext.Value, visit func(name string, value jsontext.
 	}
 	return nil
 }
-
-// propertyNames lists the properties of a schema; a valid manifest has readable ones.
-func propertyNames(schema jsontext.Value) []string {
-	var names []string
-	_ = eachProperty(schema, func(name string, _ jsontext.Value) error {
-		names = append(names, name)
-		return nil
-	})
-	return names
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/pace"
 	"pdpp/internal/store"
 )
 
@@ -48,7 +49,7 @@ func (a *app) rateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report, err := gatherRate(ctx, st, conn, runs, a.env.Now())
+			report, err := pace.Read(ctx, st, conn, runs, a.env.Now())
 			if err != nil {
 				return err
 			}
@@ -64,23 +65,23 @@ func (a *app) rateCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printRate(r rateReport) {
+func (a *app) printRate(r pace.Report) {
 	line := func(head, text string) {
 		printf(a.out, "%-14s %s\n", head, wrapped(oneLine(text), max(min(a.columns(), ratePlotWide)-15, 20), strings.Repeat(" ", 15)))
 	}
 	line("connection", fmt.Sprintf("%s (%s)", r.ConnectionID, r.ConnectorID))
-	pace, ceiling, backoff := notMeasured, notMeasured, notMeasured
+	speed, ceiling, backoff := notMeasured, notMeasured, notMeasured
 	if c := r.Current; c != nil {
-		pace, ceiling = paceWords(c.IntervalMS, c.RatePerMin), paceWords(c.CeilingIntervalMS, c.CeilingRatePerMin)
+		speed, ceiling = paceWords(c.IntervalMS, c.RatePerMin), paceWords(c.CeilingIntervalMS, c.CeilingRatePerMin)
 		if c.Live {
-			pace += " (running now)"
+			speed += " (running now)"
 		}
 		backoff = "none in these runs"
 	}
 	if b := r.LastBackoff; b != nil {
 		backoff = fmt.Sprintf("%s; slowed to %s between requests (%s)", backoffWords(b.Reason), spanWords(b.IntervalMS), b.RunID)
 	}
-	line("pace", pace)
+	line("pace", speed)
 	line("ceiling", ceiling)
 	line("learned limit", limitWords(r, a.env.Now()))
 	line("last back-off", backoff)
@@ -90,7 +91,7 @@ func (a *app) printRate(r rateReport) {
 	}
 }
 
-func (a *app) printRatePlot(r rateReport) {
+func (a *app) printRatePlot(r pace.Report) {
 	plot := ratePlot{width: min(a.columns(), ratePlotWide), unicode: a.unicode()}
 	oldestFirst := slices.Clone(r.Runs)
 	slices.Reverse(oldestFirst)

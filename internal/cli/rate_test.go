@@ -12,10 +12,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp/internal/pace"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
-	"pdpp/protocol"
 )
 
 // rateShop is a store with one connection, for runs that reported rates.
@@ -128,18 +128,18 @@ func TestStoredRateIsShown(t *testing.T) {
 		"covers         2 runs with a rate, of the last 4\n",
 	)
 
-	var got rateReport
+	var got pace.Report
 	env, raw, _ := testEnv(t, nil, "rate", "pear", "--json", "--home", b.home)
 	if code := Main(env); code != ExitOK {
 		t.Fatalf("code %d", code)
 	}
 	b.must(json.Unmarshal(raw.Bytes(), &got))
 	number := func(v float64) *float64 { return &v }
-	want := rateReport{
+	want := pace.Report{
 		ConnectionID: shopConnection, ConnectorID: "pear", Examined: 4,
-		Current:     &currentRate{RunID: "run_c", IntervalMS: 720, RatePerMin: 83.333, CeilingIntervalMS: 200, CeilingRatePerMin: 300},
-		LastBackoff: &seenBackoff{RunID: "run_a", IntervalMS: 900, Reason: "throttle"},
-		Learned: &learnedRate{
+		Current:     &pace.Current{RunID: "run_c", IntervalMS: 720, RatePerMin: 83.333, CeilingIntervalMS: 200, CeilingRatePerMin: 300},
+		LastBackoff: &pace.Backoff{RunID: "run_a", IntervalMS: 900, Reason: "throttle"},
+		Learned: &pace.Learned{
 			Stream: "trees", RecordedAt: b.now.Add(-12 * time.Minute), Fresh: true, IntervalMS: 720,
 			LimitPerMin: number(85.5), RefusedPerMin: number(90), Sweep: number(120), PauseMS: number(4000), CostMS: number(250.5),
 		},
@@ -197,7 +197,7 @@ func TestRateOfAnUnfinishedRun(t *testing.T) {
 	report(live, 5*time.Second, 500, "null")
 
 	out := b.rate("--json")
-	var got rateReport
+	var got pace.Report
 	b.must(json.Unmarshal([]byte(out), &got))
 	if got.Current == nil || !got.Current.Live || got.Current.RunID != "run_live" || got.Current.IntervalMS != 500 {
 		t.Errorf("current %+v", got.Current)
@@ -267,35 +267,4 @@ func TestRateWords(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-}
-
-// A bookmark is a connector's own; whatever is in it, what is read is positive.
-func FuzzLearnedRate(f *testing.F) {
-	for _, cursor := range []string{
-		``, `null`, `7`, `[]`, `{"pacing_interval_ms":720,"pacing_recorded_at_ms":1772352000000,"pacing_limit_per_min":60}`,
-		`{"pacing_interval_ms":1e400,"pacing_recorded_at_ms":-1}`, `{"pacing_interval_ms":1,"pacing_recorded_at_ms":1e18,"pacing_sweep":1e-320}`,
-		`{"pacing_interval_ms":1e-9,"pacing_recorded_at_ms":1,"pacing_limit_per_min":1}`,
-	} {
-		f.Add([]byte(cursor))
-	}
-	now := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
-	f.Fuzz(func(t *testing.T, cursor []byte) {
-		l := newestLearned([]store.Cursor{{Cursor: cursor, CursorID: store.CursorID{Stream: "trees", Mode: protocol.SteadyState}}}, now)
-		if l == nil {
-			return
-		}
-		for _, v := range []*float64{&l.IntervalMS, l.LimitPerMin, l.RefusedPerMin, l.Sweep, l.PauseMS, l.CostMS} {
-			if v != nil && !(*v > 0) {
-				t.Errorf("%s gives %v", cursor, *v)
-			}
-		}
-		var out bytes.Buffer
-		writeJSON(&out, l)
-		if !strings.HasPrefix(out.String(), `{"stream":"trees"`) {
-			t.Errorf("%s gives %s", cursor, out.String())
-		}
-		if words := limitWords(rateReport{Learned: l}, now); !strings.Contains(words, "(stored ") {
-			t.Errorf("%s gives %q", cursor, words)
-		}
-	})
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"pdpp/internal/pace"
 	"pdpp/protocol"
 )
 
@@ -26,7 +27,7 @@ func backoffWords(reason protocol.RateBackoffReason) string {
 
 // limitWords tells the learned limit apart from one that was not met and from
 // one that nobody looked for.
-func limitWords(r rateReport, now time.Time) string {
+func limitWords(r pace.Report, now time.Time) string {
 	l := r.Learned
 	switch {
 	case l == nil && r.Current == nil:
@@ -45,7 +46,7 @@ func limitWords(r rateReport, now time.Time) string {
 	return words + " (stored " + age + ")"
 }
 
-func coverWords(r rateReport) string {
+func coverWords(r pace.Report) string {
 	if r.Examined == 0 {
 		return "no runs yet"
 	}

@@ -5,39 +5,34 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/store"
+	"pdpp/internal/ownerapi"
 )
 
 func (a *app) recordCommand() *cobra.Command {
 	var history bool
 	cmd := &cobra.Command{
 		Use: "record STREAM KEY", Short: "Show one record", Args: needArgs("the name of a stream", "the key of a record"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			conn, err := a.resolveConnection(ctx, st)
+		Example: "  pdpp record issues 42\n  pdpp record issues 42 --history",
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			conn, err := pickOwned(ctx, o, a.connection, byFlag)
 			if err != nil {
 				return err
 			}
-			if _, err := findStream(ctx, st, conn.ID, args[0]); err != nil {
+			if _, err := ownedStream(ctx, o, conn.ID, args[0]); err != nil {
 				return err
 			}
-			r, err := st.Record(ctx, conn.ID, args[0], args[1])
-			if errors.Is(err, store.ErrNotFound) {
+			r, older, err := o.Record(ctx, conn.ID, args[0], args[1])
+			var e *ownerapi.Error
+			if errors.As(err, &e) && e.Code == ownerapi.CodeNotFound {
 				return notFound(fmt.Sprintf("stream %s has no record %q", args[0], args[1]), "List the keys: pdpp records "+args[0])
 			}
 			if err != nil {
 				return err
 			}
-			versions := []store.StoredRecord{r}
-			if history {
-				older, err := st.History(ctx, conn.ID, args[0], args[1], maxLimit)
-				if err != nil {
-					return err
-				}
-				versions = append(versions, older...)
-			}
-			a.printRecord(versions, history)
+			a.printRecord(r, older, history)
 			return nil
 		}),
 	}
@@ -47,24 +42,27 @@ func (a *app) recordCommand() *cobra.Command {
 }
 
 // printRecord shows the versions of a record, the current one first.
-func (a *app) printRecord(versions []store.StoredRecord, history bool) {
+func (a *app) printRecord(r ownerapi.Record, older []ownerapi.Record, history bool) {
+	if !history {
+		older = nil
+	}
 	if a.json {
-		out := map[string]any{"record": versions[0]}
+		out := map[string]any{"record": r}
 		if history {
-			out["history"] = versions[1:]
+			out["history"] = older
 		}
 		writeJSON(a.out, out)
 		return
 	}
-	for i, r := range versions {
+	for i, v := range append([]ownerapi.Record{r}, older...) {
 		if i > 0 {
 			printf(a.out, "\n")
 		}
-		printf(a.out, "%s %s, version %d, change %d, %s, run %s\n", r.Stream, oneLine(r.Key), r.Version, r.Seq, when(r.ChangedAt), orDash(r.RunID))
-		if r.Deleted {
+		printf(a.out, "%s %s, version %d, %s\n", v.Stream, oneLine(v.Key), v.Version, when(v.ChangedAt))
+		if v.Deleted {
 			printf(a.out, "(deleted)\n")
 			continue
 		}
-		printf(a.out, "%s\n", indented(r.Data))
+		printf(a.out, "%s\n", indented(jsontext.Value(v.Data)))
 	}
 }

@@ -3,106 +3,160 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/store"
+	"pdpp/internal/ownerapi"
 )
 
+const recordsExamples = `  pdpp records issues                          the newest changes first
+  pdpp records issues --oldest --limit 100
+  pdpp records issues --where state=open       of fields that the connector lets you filter by
+  pdpp records issues --search 'pear tree'`
+
+type recordFlags struct {
+	limit         int
+	cursor        string
+	oldest        bool
+	where         []string
+	search        string
+	withDeletions bool
+}
+
 func (a *app) recordsCommand() *cobra.Command {
-	q := store.RecordQuery{}
-	var text string
+	var f recordFlags
 	cmd := &cobra.Command{
-		Use: "records STREAM", Short: "List the records of a stream, oldest change first",
+		Use: "records STREAM", Short: "List the records of a stream, the newest change first", Example: recordsExamples,
 		Args:    needArgs("the name of a stream"),
-		PreRunE: func(*cobra.Command, []string) error { return checkLimit(q.Limit) },
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			conn, err := a.resolveConnection(ctx, st)
-			if err != nil {
-				return err
-			}
-			if _, err := findStream(ctx, st, conn.ID, args[0]); err != nil {
-				return err
-			}
-			q.ConnectionID, q.Stream = conn.ID, args[0]
-			if text != "" {
-				return a.searchRecords(ctx, st, conn, q, text)
-			}
-			records, err := st.ListRecords(ctx, q)
-			if err != nil {
-				return err
-			}
-			a.printRecords(records, q, "pdpp records "+q.Stream+" --after")
-			return nil
+		PreRunE: func(*cobra.Command, []string) error { return checkLimit(f.limit) },
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			return a.records(ctx, o, args[0], f)
 		}),
 	}
 	a.connectionFlag(cmd, "which connection")
-	cmd.Flags().IntVar(&q.Limit, "limit", 20, "at most this many")
-	cmd.Flags().Int64Var(&q.AfterSeq, "after", 0, "start after this change sequence")
-	cmd.Flags().StringVar(&text, "search", "", "only records that hold all these words")
-	cmd.MarkFlagsMutuallyExclusive("after", "search")
+	flags := cmd.Flags()
+	flags.IntVar(&f.limit, "limit", 20, "at most this many")
+	flags.StringVar(&f.cursor, "cursor", "", "go on where a page ended")
+	flags.BoolVar(&f.oldest, "oldest", false, "the oldest change first")
+	flags.StringArrayVar(&f.where, "where", nil, "only records whose field has a value, as FIELD=VALUE (may be repeated)")
+	flags.BoolVar(&f.withDeletions, "deleted", false, "deletions too")
+	flags.StringVar(&f.search, "search", "", "only records that hold all these words")
+	for _, other := range []string{"oldest", "where", "deleted"} {
+		cmd.MarkFlagsMutuallyExclusive("search", other)
+	}
 	return cmd
 }
 
-// searchRecords finds by full text. A stream that is not indexed is an error:
-// no result would look like no match.
-func (a *app) searchRecords(ctx context.Context, st store.Store, conn store.Connection, q store.RecordQuery, text string) error {
-	m, err := manifestOf(ctx, st, conn.ConnectorID)
+func (a *app) records(ctx context.Context, o ownerapi.Owner, stream string, f recordFlags) error {
+	conn, err := pickOwned(ctx, o, a.connection, byFlag)
 	if err != nil {
 		return err
 	}
-	if m != nil {
-		if s, ok := m.Stream(q.Stream); ok && (s.Query == nil || len(s.Query.Search) == 0) {
-			return &Error{Code: "not_searchable", Exit: ExitUsage, Message: fmt.Sprintf("stream %s has no searchable fields", q.Stream),
-				Next: "List it instead: pdpp records " + q.Stream}
+	found, err := ownedStream(ctx, o, conn.ID, stream)
+	if err != nil {
+		return err
+	}
+	where, err := conditions(f.where)
+	if err != nil {
+		return err
+	}
+	if f.search != "" && len(found.Search) == 0 {
+		return &Error{Code: "not_searchable", Exit: ExitUsage, Message: fmt.Sprintf("stream %s has no searchable fields", stream),
+			Next: "List it instead: pdpp records " + stream}
+	}
+	page, err := pages(f.limit, f.cursor, func(limit int, cursor string) (ownerapi.RecordPage, error) {
+		if f.search != "" {
+			return o.Search(ctx, ownerapi.SearchQuery{Text: f.search, ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Limit: limit})
 		}
-	}
-	records, err := st.Search(ctx, store.SearchQuery{ConnectionID: q.ConnectionID, Stream: q.Stream, Text: text, Limit: q.Limit})
+		return o.Records(ctx, ownerapi.RecordQuery{ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Oldest: f.oldest,
+			Where: where, Changes: f.withDeletions, Limit: limit})
+	})
 	if err != nil {
 		return err
 	}
-	a.printRecords(records, store.RecordQuery{Stream: q.Stream}, "")
+	a.printPage(page, false)
 	return nil
 }
 
-// printRecords shows a page. A full page of a single stream names the next one.
-func (a *app) printRecords(records []store.StoredRecord, q store.RecordQuery, more string) {
-	full := q.Limit > 0 && len(records) == q.Limit
-	if a.json {
-		page := map[string]any{"records": records, "next_after": nil}
-		if full {
-			page["next_after"] = records[len(records)-1].Seq
+// conditions reads FIELD=VALUE.
+func conditions(given []string) (map[string]string, error) {
+	where := map[string]string{}
+	for _, text := range given {
+		name, value, found := strings.Cut(text, "=")
+		if !found || name == "" {
+			return nil, usage("--where needs FIELD=VALUE", "Write it like --where state=open")
 		}
-		writeJSON(a.out, page)
+		where[name] = value
+	}
+	return where, nil
+}
+
+// mostPerPage is what the owner's service gives at once.
+const mostPerPage = 100
+
+// pages asks for as many pages as a limit needs, and gives them as one.
+func pages(limit int, cursor string, ask func(limit int, cursor string) (ownerapi.RecordPage, error)) (ownerapi.RecordPage, error) {
+	all := ownerapi.RecordPage{Records: []ownerapi.Record{}, Next: cursor}
+	for first := true; first || all.Next != "" && len(all.Records) < limit; first = false {
+		page, err := ask(min(limit-len(all.Records), mostPerPage), all.Next)
+		if err != nil {
+			return all, err
+		}
+		all.Records, all.Next = append(all.Records, page.Records...), page.Next
+	}
+	return all, nil
+}
+
+// ownedStream makes sure that a stream exists, and tells which ones do otherwise.
+func ownedStream(ctx context.Context, o ownerapi.Owner, connectionID, name string) (ownerapi.Stream, error) {
+	streams, err := o.Streams(ctx, connectionID)
+	if err != nil {
+		return ownerapi.Stream{}, err
+	}
+	if i := slices.IndexFunc(streams, func(s ownerapi.Stream) bool { return s.Name == name }); i >= 0 {
+		return streams[i], nil
+	}
+	names := make([]string, len(streams))
+	for i, s := range streams {
+		names[i] = s.Name
+	}
+	return ownerapi.Stream{}, noStream(connectionID, name, names)
+}
+
+// printPage shows a page, and how to go on.
+func (a *app) printPage(page ownerapi.RecordPage, several bool) {
+	if a.json {
+		var next any
+		if page.Next != "" {
+			next = page.Next
+		}
+		writeJSON(a.out, map[string]any{"records": page.Records, "next_cursor": next})
 		return
 	}
-	if len(records) == 0 {
+	if len(page.Records) == 0 {
 		printf(a.out, "No records.\n")
 		return
 	}
-	a.recordTable(records, q.Stream == "")
-	if full {
-		printf(a.errOut, "More: %s %d\n", more, records[len(records)-1].Seq)
-	}
-}
-
-// recordTable shows records in one line each.
-func (a *app) recordTable(records []store.StoredRecord, several bool) {
-	heading := []string{"SEQ", "KEY", "CHANGED", "DATA"}
+	heading := []string{"KEY", "CHANGED", "DATA"}
 	if several {
-		heading = append([]string{"STREAM"}, heading...)
+		heading = append([]string{"CONNECTION", "STREAM"}, heading...)
 	}
 	t := a.table(heading...)
-	for _, r := range records {
+	for _, r := range page.Records {
 		data := string(r.Data)
 		if r.Deleted {
 			data = "(deleted)"
 		}
-		row := []string{fmt.Sprint(r.Seq), cut(r.Key, 18), when(r.ChangedAt), cut(data, 32)}
+		row := []string{cut(r.Key, 24), when(r.ChangedAt), cut(data, 48)}
 		if several {
-			row = append([]string{r.Stream}, row...)
+			row = append([]string{r.ConnectionID, r.Stream}, row...)
 		}
 		t.row(row...)
 	}
 	t.flush()
+	if page.Next != "" {
+		printf(a.errOut, "More: add --cursor %s\n", page.Next)
+	}
 }

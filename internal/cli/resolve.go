@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pdpp/internal/catalog"
+	"pdpp/internal/owner"
 	"pdpp/internal/store"
 	"pdpp/manifest"
 )
@@ -28,10 +29,14 @@ func pickConnection(ctx context.Context, st store.Store, name, how string) (stor
 	if err != nil {
 		return store.Connection{}, err
 	}
+	return pickAmong(all, name, how)
+}
+
+func pickAmong(all []store.Connection, name, how string) (store.Connection, error) {
 	if len(all) == 0 {
 		return store.Connection{}, &Error{
 			Code: "no_connection", Exit: ExitNotFound, Message: "nothing is connected yet",
-			Next: "Collect from a source: pdpp run CONNECTOR (pdpp connectors lists them)",
+			Next: "Connect a source: pdpp connect CONNECTOR (pdpp connectors lists them), or collect at once: pdpp run CONNECTOR",
 		}
 	}
 	if name == "" {
@@ -117,44 +122,9 @@ func findConnector(ctx context.Context, connectors catalog.Catalog, name string)
 	}
 }
 
-// connect makes a connection with a readable id: cin_<connector>_<n>. What its
-// connector declares is recorded with it, so that its streams are known before
-// the first run.
+// connect makes a connection. What its connector declares is recorded with it.
 func (a *app) connect(ctx context.Context, st store.Store, found catalog.Connector, displayName string) (store.Connection, error) {
-	now := a.env.Now()
-	c := store.Connection{
-		ConnectorID: found.Name, DisplayName: displayName, Status: store.ConnectionActive,
-		SourceKind: sourceKind(found.Manifest), CreatedAt: now, UpdatedAt: now,
-	}
-	body, err := found.Manifest.JSON()
-	if err != nil {
-		return c, fmt.Errorf("encode manifest: %w", err)
-	}
-	if c.ManifestGeneration, err = st.PutManifest(ctx, found.Name, body, now); err != nil {
-		return c, fmt.Errorf("record manifest: %w", err)
-	}
-	for n := 1; ; n++ {
-		c.ID = fmt.Sprintf("cin_%s_%d", found.Name, n)
-		err := st.CreateConnection(ctx, c)
-		if errors.Is(err, store.ErrExists) {
-			continue
-		}
-		return c, err
-	}
-}
-
-func sourceKind(m *manifest.Manifest) store.SourceKind {
-	if m.Setup == nil {
-		return store.SourceAccount
-	}
-	switch m.Setup.Modality {
-	case manifest.ModalityBrowserSession:
-		return store.SourceBrowser
-	case manifest.ModalityManualOrUpload:
-		return store.SourceManual
-	default:
-		return store.SourceAccount
-	}
+	return owner.NewConnection(ctx, st, found, displayName, store.ConnectionActive, a.env.Now())
 }
 
 // manifestOf gives what the connector of a connection declared last; nil when

@@ -14,6 +14,7 @@ machine, and says honestly what is missing.
 
   pdpp status             how your sources are doing, and what needs you
   pdpp why CONNECTION     why it says so
+  pdpp connect example    connect a source, and let the server collect
   pdpp run example        collect from a source, in the foreground
   pdpp schedule           when they collect by themselves
   pdpp serve              let them, until you stop it
@@ -21,8 +22,12 @@ machine, and says honestly what is missing.
   pdpp doctor             what is wrong with this installation
   pdpp streams            what has been collected
   pdpp records STREAM     look at it
+  pdpp search WORDS       find something in it
   pdpp gaps               what is missing, and why
   pdpp export             take it elsewhere
+  pdpp grants             who may read a part of it
+  pdpp backup FILE        everything in one sealed file
+  pdpp login URL          let these commands speak to a server elsewhere
 
 Data is kept in PDPP_HOME (default ~/.pdpp), or in the PostgreSQL database that
 PDPP_DATABASE_URL names. Variables also have a _FILE form that names a file.`
@@ -40,9 +45,12 @@ func (a *app) rootCommand() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.home, "home", "", "folder that holds the data (PDPP_HOME, default ~/.pdpp)")
 	flags.StringVar(&a.databaseURL, "database-url", "", "PostgreSQL to use instead (PDPP_DATABASE_URL; a password is safer there)")
+	flags.StringVar(&a.serverURL, "server", "", "server to ask instead (PDPP_SERVER with PDPP_TOKEN; \"local\" leaves a login aside)")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(
-		a.serveCommand(), a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(),
+		a.loginCommand(), a.logoutCommand(), a.connectCommand(), a.renameCommand(), a.revokeCommand(),
+		a.searchCommand(), a.grantsCommand(), a.tokensCommand(), a.backupCommand(), a.restoreCommand(), a.manCommand(),
+		a.serveCommand(), a.demoCommand(), a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(),
 		a.cancelCommand(), a.workersCommand(), a.attentionCommand(), a.answerCommand(), a.credentialCommand(), a.notifyCommand(), a.doctorCommand(),
 		a.connectorsCommand(), a.connectionsCommand(),
 		a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.changesCommand(),
@@ -50,6 +58,7 @@ func (a *app) rootCommand() *cobra.Command {
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesText},
 	)
 	a.markStarted(root)
+	a.addCompletions(root)
 	return root
 }
 
@@ -115,6 +124,9 @@ func (a *app) connectionFlag(cmd *cobra.Command, what string) {
 // withStore makes a command that reads or changes an existing store.
 func (a *app) withStore(do func(ctx context.Context, st store.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) (err error) {
+		if err := a.hereOnly(); err != nil {
+			return err
+		}
 		st, err := a.openStore(cmd.Context(), mustExist)
 		if err != nil {
 			return err

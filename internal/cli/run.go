@@ -10,6 +10,7 @@ import (
 
 	"pdpp/internal/catalog"
 	"pdpp/internal/launch"
+	"pdpp/internal/owner"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/manifest"
@@ -59,6 +60,11 @@ func (a *app) runCommand() *cobra.Command {
 			return needArgs("the name of a connector or connection")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !f.now {
+				if err := a.hereOnly(); err != nil {
+					return err
+				}
+			}
 			if f.due {
 				return a.runDue(cmd.Context(), f.verbose)
 			}
@@ -168,7 +174,8 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 // collect runs a connection to the end of the run, and sums it up.
 func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection, found catalog.Connector, view *view, req launch.Request) (summary, error) {
 	launcher := launch.Launcher{
-		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
+		Limits: owner.LimitVariables(st),
+		Store:  st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
 		Secrets: a.storedSecrets(st), Bindings: offeredBindings, Now: a.env.Now,
 	}
 	began := a.env.Now()

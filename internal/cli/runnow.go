@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
 )
 
 // runNow asks the workers for a run.
 func (a *app) runNow(cmd *cobra.Command, args []string, f runFlags) error {
-	return a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+	return a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
 		conn, err := pickConnection(ctx, st, args[0], byName)
 		if err != nil {
 			return err
@@ -37,6 +38,8 @@ func (a *app) runNow(cmd *cobra.Command, args []string, f runFlags) error {
 		}
 		printf(a.out, "The workers are asked to run %s.\nNext: look at it with pdpp runs --connection %s; take it back with pdpp cancel %s\n", conn.ID, conn.ID, conn.ID)
 		return nil
+	}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		return a.runElsewhere(ctx, o, args[0], f)
 	})(cmd, args)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 )
 
@@ -56,7 +57,7 @@ func newScheduleRow(e *evidence.Evidence, now time.Time) scheduleRow {
 func (a *app) scheduleListCommand(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: noArgs,
-		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
+		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, _ []string) error {
 			now := a.env.Now()
 			all, err := scheduleFacts(ctx, st)
 			if err != nil {
@@ -68,7 +69,7 @@ func (a *app) scheduleListCommand(use, short string) *cobra.Command {
 			}
 			a.printSchedules(rows)
 			return nil
-		}),
+		}, a.listElsewhere),
 	}
 }
 
@@ -99,7 +100,7 @@ const byName = "Choose one by its id: "
 func (a *app) scheduleSwitchCommand(use, short string, on bool) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " CONNECTION", Short: short, Args: needArgs("the name of a connection"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
 			conn, s, err := findSchedule(ctx, st, args[0])
 			if err != nil {
 				return err
@@ -111,6 +112,8 @@ func (a *app) scheduleSwitchCommand(use, short string, on bool) *cobra.Command {
 				}
 			}
 			return a.tellSchedule(ctx, st, conn.ID)
+		}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			return a.switchElsewhere(ctx, o, args[0], on)
 		}),
 	}
 }
@@ -118,7 +121,7 @@ func (a *app) scheduleSwitchCommand(use, short string, on bool) *cobra.Command {
 func (a *app) scheduleRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove CONNECTION", Short: "Remove a schedule; what was collected stays", Args: needArgs("the name of a connection"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
 			conn, _, err := findSchedule(ctx, st, args[0])
 			if err != nil {
 				return err
@@ -127,7 +130,7 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 				return err
 			}
 			return a.tellSchedule(ctx, st, conn.ID)
-		}),
+		}, a.removeElsewhere),
 	}
 }
 
@@ -139,12 +142,16 @@ func findSchedule(ctx context.Context, st store.Store, name string) (store.Conne
 	}
 	s, err := st.Schedule(ctx, conn.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		err = &Error{
-			Code: "no_schedule", Exit: ExitNotFound, Message: "connection " + conn.ID + " has no schedule",
-			Next: "Set one: pdpp schedule set " + conn.ID + " --every 6h",
-		}
+		err = noSchedule(conn.ID)
 	}
 	return conn, s, err
+}
+
+func noSchedule(id string) *Error {
+	return &Error{
+		Code: "no_schedule", Exit: ExitNotFound, Message: "connection " + id + " has no schedule",
+		Next: "Set one: pdpp schedule set " + id + " --every 6h",
+	}
 }
 
 // tellSchedule says what holds after a change.

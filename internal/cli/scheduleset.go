@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/evidence"
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 )
 
@@ -43,8 +44,10 @@ func (a *app) scheduleSetCommand() *cobra.Command {
 				f.jitter = &jitter
 			}
 		},
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
 			return a.setSchedule(ctx, st, args[0], f)
+		}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			return a.setElsewhere(ctx, o, args[0], f)
 		}),
 	}
 	cmd.Flags().DurationVar(&f.every, "every", 0, "time between the starts of two runs, like 30m or 6h")

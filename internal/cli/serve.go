@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,18 +12,24 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/catalog"
 	"pdpp/internal/launch"
 	"pdpp/internal/logging"
 	"pdpp/internal/scheduler"
 	"pdpp/internal/serve"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 	"pdpp/internal/store/postgres"
 )
 
-const serveText = `Runs everything in one process: scheduled collection, repair, pushes, and the
-HTTP side with /healthz, /readyz and /metrics. It stays in the foreground; let
+const serveText = `Runs everything in one process: scheduled collection, repair, pushes, the console,
+the JSON routes, and /healthz, /readyz and /metrics. It stays in the foreground; let
 your system's service manager keep it alive.
+
+You sign in to the console with a password: PDPP_OWNER_PASSWORD, or one that is made
+at the first start and shown once. Only this machine is listened to unless you give
+another address, which needs a password of your own choice.
 
 Runs start when they are due and wait when they must. SIGTERM, or Ctrl-C, lets
 every run finish the slice it is at, puts the rest back into the queue, and ends.
@@ -45,6 +50,7 @@ const (
 	envLogFormat   = "PDPP_LOG_FORMAT"
 	envLogLevel    = "PDPP_LOG_LEVEL"
 	envBaseURL     = "PDPP_BASE_URL"
+	envPassword    = "PDPP_OWNER_PASSWORD"
 	envTraces      = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 	defaultListen = "127.0.0.1:7377"
@@ -60,6 +66,9 @@ type serveFlags struct {
 	leaseTTL            time.Duration
 	can                 []string
 	logFormat, logLevel string
+	// ready is told the address and the password, if one was made, once everything
+	// works; nil means that the owner is told.
+	ready func(url, password string)
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -103,23 +112,48 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 	if err := a.pushConfig(ctx, &c); err != nil {
 		return err
 	}
+	var password string
 	if f.listen != "" {
-		if c.Listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen); err != nil {
-			return &Error{Code: "listen_failed", Exit: ExitFailed, Err: err, Message: "cannot listen on " + f.listen + ": " + cause(err).Error(),
-				Next: "Choose another address with --listen, or stop the program that has this one."}
+		if password, err = a.openDoor(ctx, &c, f.listen); err != nil {
+			return err
 		}
 	}
-	c.Ready = func() { a.tellReady(&c, f.listen) }
+	c.Ready = func() { a.tellReady(&c, f.listen, password) }
+	if f.ready != nil {
+		c.Ready = func() { f.ready("http://"+c.Listener.Addr().String(), password) }
+	}
 	return serve.Run(ctx, c)
 }
 
+// openDoor listens, and makes sure that the owner has a password. It gives the
+// password when it was made just now. An address that is refused makes none.
+func (a *app) openDoor(ctx context.Context, c *serve.Config, listen string) (shown string, err error) {
+	if c.Role == serve.Worker { // answers for its health alone
+		c.Listener, err = server.Listen(ctx, listen, true)
+		return "", err
+	}
+	given, _, err := a.variable(envPassword)
+	if err != nil {
+		return "", err
+	}
+	c.Door = auth.New(auth.Config{Store: c.Store, Now: a.env.Now, Secure: strings.HasPrefix(c.Base, "https://"), Log: c.Log})
+	chosen, err := c.Door.Chosen(ctx)
+	if err != nil {
+		return "", err
+	}
+	if c.Listener, err = server.Listen(ctx, listen, chosen || given != ""); err != nil {
+		return "", err
+	}
+	return c.Door.Setup(ctx, given)
+}
+
 // tellReady says, once, that everything works.
-func (a *app) tellReady(c *serve.Config, listen string) {
+func (a *app) tellReady(c *serve.Config, listen, password string) {
 	if c.Listener != nil {
 		listen = "http://" + c.Listener.Addr().String()
 	}
 	if a.json {
-		writeJSON(a.out, map[string]any{"ready": true, "role": c.Role, "worker_id": c.Worker.ID, "capabilities": c.Worker.Capabilities, "url": listen})
+		writeJSON(a.out, map[string]any{"ready": true, "role": c.Role, "worker_id": c.Worker.ID, "capabilities": c.Worker.Capabilities, "url": listen, "owner_password": password})
 		return
 	}
 	at := ""
@@ -131,6 +165,9 @@ func (a *app) tellReady(c *serve.Config, listen string) {
 		return
 	}
 	printf(a.out, "PDPP is ready%s; this worker runs what needs %s.\n", at, strings.Join(c.Worker.Capabilities, ", "))
+	if password != "" {
+		printf(a.out, "Sign in with this password, which is not shown again: %s\n", password)
+	}
 }
 
 // jobDatabase is where the queue is: in the store's own database.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/ownerview"
-	"pdpp/internal/store"
 	"pdpp/internal/verdict"
 )
 
@@ -32,11 +32,11 @@ func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status [CONNECTION]", Short: "Say how your sources are doing, and what needs you",
 		Long: statusText, Example: statusExamples, Args: optionalArg,
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
 			if len(args) == 1 {
-				return a.statusOne(ctx, st, args[0])
+				return a.statusOne(ctx, o, args[0])
 			}
-			all, err := a.ownerView(st).All(ctx)
+			all, err := o.Overview(ctx)
 			if err != nil {
 				return err
 			}
@@ -48,11 +48,6 @@ func (a *app) statusCommand() *cobra.Command {
 			return nil
 		}),
 	}
-}
-
-// ownerView is the one road from the store to a verdict.
-func (a *app) ownerView(st store.Store) *ownerview.View {
-	return &ownerview.View{Reader: st, Now: a.env.Now}
 }
 
 // optionalArg allows one name or none.

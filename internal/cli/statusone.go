@@ -5,25 +5,25 @@ import (
 	"fmt"
 	"time"
 
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/ownerview"
-	"pdpp/internal/store"
 	"pdpp/internal/verdict"
 )
 
-func (a *app) statusOne(ctx context.Context, st store.Store, name string) error {
-	conn, err := pickConnection(ctx, st, name, "Choose one, as in pdpp status CONNECTION: ")
+func (a *app) statusOne(ctx context.Context, o ownerapi.Owner, name string) error {
+	conn, err := pickOwned(ctx, o, name, "Choose one, as in pdpp status CONNECTION: ")
 	if err != nil {
 		return err
 	}
-	c, indicator, err := a.ownerView(st).One(ctx, conn.ID)
+	d, err := o.Connection(ctx, conn.ID)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, map[string]any{"runtime_indicator": indicator, "connection": c})
+		writeJSON(a.out, map[string]any{"runtime_indicator": d.Indicator, "connection": d.Connection})
 		return nil
 	}
-	a.printConnection(&c, indicator)
+	a.printConnection(&d.Connection, d.Indicator)
 	return nil
 }
 

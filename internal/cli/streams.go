@@ -20,14 +20,14 @@ type streamRow struct {
 func (a *app) streamsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "streams", Short: "Show what has been collected, stream by stream", Args: noArgs,
-		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
+		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, _ []string) error {
 			rows, err := a.streamRows(ctx, st)
 			if err != nil {
 				return err
 			}
 			a.printStreams(rows)
 			return nil
-		}),
+		}, a.streamsElsewhere),
 	}
 	a.connectionFlag(cmd, "only streams of this connection")
 	return cmd
@@ -87,9 +87,13 @@ func findStream(ctx context.Context, st store.Store, connectionID, name string) 
 	for i, s := range streams {
 		names[i] = s.Name
 	}
+	return store.StreamInfo{}, noStream(connectionID, name, names)
+}
+
+func noStream(connectionID, name string, names []string) *Error {
 	next := "Streams of " + connectionID + " are: " + strings.Join(names, ", ")
 	if len(names) == 0 {
 		next = "Nothing has been collected for " + connectionID + ". Begin with: pdpp run " + connectionID
 	}
-	return store.StreamInfo{}, notFound(fmt.Sprintf("there is no stream %q", name), next)
+	return notFound(fmt.Sprintf("there is no stream %q", name), next)
 }

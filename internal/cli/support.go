@@ -32,7 +32,7 @@ func (a *app) supportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			kept, c, err := a.ownerView(st).Case(ctx, conn.ID)
+			kept, c, err := (&ownerview.View{Reader: st, Now: a.env.Now}).Case(ctx, conn.ID)
 			if err != nil {
 				return err
 			}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/ownerview"
-	"pdpp/internal/store"
 )
 
 const whyText = `Say why a connection is judged as it is: the facts with their times, the rule
@@ -22,12 +22,12 @@ func (a *app) whyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "why CONNECTION", Short: "Say why a connection is judged as it is",
 		Long: whyText, Example: "  pdpp why example\n  pdpp why cin_example_2 --json", Args: needArgs("the name of a connection"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			conn, err := pickConnection(ctx, st, args[0], "Choose one, as in pdpp why CONNECTION: ")
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			conn, err := pickOwned(ctx, o, args[0], "Choose one, as in pdpp why CONNECTION: ")
 			if err != nil {
 				return err
 			}
-			why, err := a.ownerView(st).Why(ctx, conn.ID)
+			why, err := o.Why(ctx, conn.ID)
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/catalog"
 	"pdpp/internal/credential"
 	"pdpp/internal/metrics"
@@ -45,6 +46,10 @@ type Config struct {
 	Database scheduler.Database
 	// Listener answers HTTP; nil means that nobody asks this process.
 	Listener net.Listener
+	// Door lets the owner in; nil means that there are no pages and no routes but
+	// those of the process's own health.
+	Door *auth.Door
+	Home string // where everything is kept, as the owner is told
 
 	// Worker says who this process is; empty capabilities mean those of this machine.
 	Worker             store.Worker
@@ -96,7 +101,10 @@ func Run(ctx context.Context, c Config) error {
 			return err
 		}
 	}
-	answered, stopAnswering := s.answer(ctx)
+	answered, stopAnswering, err := s.answer(ctx)
+	if err != nil {
+		return err
+	}
 	if c.Ready != nil {
 		c.Ready()
 	}
@@ -127,16 +135,21 @@ type service struct {
 }
 
 // answer serves HTTP beside everything else. Stop ends it and gives its error.
-func (s *service) answer(ctx context.Context) (failed <-chan error, stop func() error) {
+func (s *service) answer(ctx context.Context) (failed <-chan error, stop func() error, err error) {
 	if s.Listener == nil {
-		return nil, func() error { return nil }
+		return nil, func() error { return nil }, nil
 	}
-	// Whoever asks whether the process is well is answered until the runs are over.
+	// Open pages end with the process; whoever asks whether it is well is answered
+	// until the runs are over.
+	mount, err := s.surfaces(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	over, early := make(chan error, 1), make(chan error, 1)
 	go func() {
 		err := server.Serve(ctx, s.Listener, server.Config{
-			Version: s.Worker.Version, Checks: s.checks(), Metrics: s.recorder.Handler(), Log: s.Log,
+			Version: s.Worker.Version, Checks: s.checks(), Metrics: s.recorder.Handler(), Mount: mount, Public: s.Base, Log: s.Log,
 		})
 		if err != nil && ctx.Err() == nil {
 			early <- err
@@ -146,7 +159,7 @@ func (s *service) answer(ctx context.Context) (failed <-chan error, stop func() 
 	return early, func() error {
 		cancel()
 		return <-over
-	}
+	}, nil
 }
 
 // passWithin is how old the last pass of a healthy scheduler may be.

@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/interaction"
 	"pdpp/internal/launch"
 	"pdpp/internal/notify"
+	"pdpp/internal/owner"
 	"pdpp/internal/ownerview"
 	"pdpp/internal/repair"
 	"pdpp/internal/runner"
@@ -26,7 +27,8 @@ func (s *service) startWorker(ctx context.Context) error {
 	}
 	runner.Sweep() // what a killed worker of this machine left behind
 	launcher := &launch.Launcher{
-		Store: s.Store, Connectors: catalog.Remember(s.Connectors), Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
+		Limits: owner.LimitVariables(s.Store),
+		Store:  s.Store, Connectors: catalog.Remember(s.Connectors), Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
 		Secrets: launch.StoredSecrets(s.Store, s.Key), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted,
 	}
 	view := &ownerview.View{Reader: s.Store, Now: s.Now}

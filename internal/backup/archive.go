@@ -1,0 +1,168 @@
+package backup
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/credential"
+)
+
+// Header is the first file of an archive.
+type Header struct {
+	Format    int       `json:"format"`
+	Program   string    `json:"program_version"`
+	CreatedAt time.Time `json:"created_at"`
+	Schema    int64     `json:"schema_version"`
+	Database  int64     `json:"database_bytes"`
+	Counts    Counts    `json:"counts"`
+}
+
+// Sum is what a file of the archive must be.
+type Sum struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// archiver writes the files of an archive.
+type archiver struct {
+	ctx  context.Context
+	tar  *tar.Writer
+	when time.Time
+	sums []Sum
+	tell func(done int64)
+}
+
+// writeArchive writes everything to w: the database from its copy, the rest from home.
+func writeArchive(ctx context.Context, w io.Writer, c closing, home, database string, h Header, tell func(int64)) error {
+	buffered := bufio.NewWriterSize(w, bufferSize)
+	sealed, err := c.close(buffered)
+	if err != nil {
+		return fmt.Errorf("seal the archive: %w", err)
+	}
+	packed, err := gzip.NewWriterLevel(sealed, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	a := &archiver{ctx: ctx, tar: tar.NewWriter(packed), when: h.CreatedAt, tell: tell}
+	if err := a.all(home, database, h); err != nil {
+		return err
+	}
+	return errors.Join(a.tar.Close(), packed.Close(), sealed.Close(), buffered.Flush())
+}
+
+func (a *archiver) all(home, database string, h Header) error {
+	if err := a.object(headerFile, h); err != nil {
+		return err
+	}
+	if err := a.file(filepath.Join(home, credential.KeyFile), credential.KeyFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := a.folder(home, connectorsDir); err != nil {
+		return err
+	}
+	if err := a.file(database, databaseFile); err != nil {
+		return err
+	}
+	return a.object(sumsFile, a.sums)
+}
+
+// folder adds a folder of the home; it is fine for it not to be there.
+func (a *archiver) folder(home, name string) error {
+	return filepath.WalkDir(filepath.Join(home, name), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(home, path)
+		if err != nil {
+			return err
+		}
+		switch d.Type() {
+		case fs.ModeDir:
+			return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: filepath.ToSlash(inside), Mode: 0o700, ModTime: a.when})
+		case fs.ModeSymlink:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: filepath.ToSlash(inside), Linkname: target, ModTime: a.when})
+		case 0:
+			return a.file(path, filepath.ToSlash(inside))
+		default:
+			return nil // sockets and the like hold nothing
+		}
+	})
+}
+
+func (a *archiver) file(path, name string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read a file of the home: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("read a file of the home: %w", err)
+	}
+	if err := a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: int64(info.Mode().Perm()), ModTime: a.when}); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(a.tar, sum), &watched{a.ctx, io.LimitReader(f, info.Size()), a.tell, 0})
+	if err == nil && n < info.Size() {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("write %s to the archive: %w", name, err)
+	}
+	a.sums = append(a.sums, Sum{name, n, hex.EncodeToString(sum.Sum(nil))})
+	return nil
+}
+
+func (a *archiver) object(name string, v any) error {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	err = a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(b)), Mode: 0o600, ModTime: a.when})
+	if err == nil {
+		_, err = a.tar.Write(b)
+	}
+	return err
+}
+
+// watched is a reader that stops with its context and tells how far it is.
+type watched struct {
+	ctx  context.Context
+	r    io.Reader
+	tell func(done int64)
+	done int64
+}
+
+func (w *watched) Read(b []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := w.r.Read(b)
+	w.done += int64(n)
+	if n > 0 && w.tell != nil {
+		w.tell(w.done)
+	}
+	return n, err
+}

@@ -1,0 +1,116 @@
+package backup
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Counts is what a database held, for the owner to compare.
+type Counts struct {
+	Connections int64 `json:"connections"`
+	Records     int64 `json:"records"`
+	Runs        int64 `json:"runs"`
+}
+
+func open(path string, busyMS int) (*sql.DB, error) {
+	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyMS), "cache_size(-8192)"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// copyDatabase writes the state of one moment to a new file. Others may write to the
+// database meanwhile.
+func copyDatabase(ctx context.Context, from, to string) (err error) {
+	db, err := open(from, 10_000)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := db.ExecContext(ctx, `VACUUM INTO ?`, to); err != nil {
+		return fmt.Errorf("copy the database: %w", err)
+	}
+	return nil
+}
+
+// maxFaults bounds how much of a damaged database is told.
+const maxFaults = 3
+
+// inspect checks every page and index of a database, and counts what is in it.
+func inspect(ctx context.Context, path string) (schema int64, counts Counts, err error) {
+	db, err := open(path, 10_000)
+	if err != nil {
+		return 0, counts, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := integrity(ctx, db); err != nil {
+		return 0, counts, err
+	}
+	for query, to := range map[string]*int64{
+		`SELECT coalesce(max(version_id), 0) FROM goose_db_version`: &schema,
+		`SELECT count(*) FROM connections`:                          &counts.Connections,
+		`SELECT count(*) FROM records`:                              &counts.Records,
+		`SELECT count(*) FROM run_history`:                          &counts.Runs,
+	} {
+		if err := db.QueryRowContext(ctx, query).Scan(to); err != nil {
+			return 0, counts, fmt.Errorf("count what is in the database: %w", err)
+		}
+	}
+	return schema, counts, nil
+}
+
+func integrity(ctx context.Context, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxFaults))
+	if err != nil {
+		return fmt.Errorf("check the database: %w", err)
+	}
+	defer rows.Close()
+	var faults []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return fmt.Errorf("check the database: %w", err)
+		}
+		if line != "ok" {
+			faults = append(faults, line)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("check the database: %w", err)
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("the database is damaged: %s", strings.Join(faults, "; "))
+	}
+	return nil
+}
+
+// inUse reports whether another process has the database open. A damaged database,
+// or what is none, is in nobody's use: replacing it is what a backup is for.
+func inUse(ctx context.Context, path string) (bool, error) {
+	db, err := open(path, 0)
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	// Leaving the write-ahead log needs the file for oneself alone.
+	_, err = db.ExecContext(ctx, `PRAGMA journal_mode = DELETE`)
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false, ctx.Err()
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return true, nil
+	default:
+		return false, nil
+	}
+}

@@ -1,0 +1,108 @@
+package backup
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// staging is the folder beside a home in which an archive is unpacked. While it has
+// the mark of a restore in progress, it holds nothing that is not in the archive.
+type staging struct {
+	dir  string
+	root *os.Root
+	size int64
+	tell Observer
+}
+
+// newStaging makes the folder, and clears away those of restores that were killed.
+func newStaging(home string) (*staging, error) {
+	parent := filepath.Dir(home)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return nil, place(parent, err)
+	}
+	if err := clearStaging(home); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(parent, filepath.Base(home)+stagingSuffix+"*") // mode 0700
+	if err != nil {
+		return nil, place(parent, err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err == nil {
+		err = root.WriteFile(inProgressFile, nil, 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(place(dir, err), os.RemoveAll(dir))
+	}
+	return &staging{dir: dir, root: root}, nil
+}
+
+// clearStaging removes folders with the mark. One without it is an old home whose
+// restore was killed after the new one had taken its place.
+func clearStaging(home string) error {
+	entries, err := os.ReadDir(filepath.Dir(home))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(filepath.Dir(home), e.Name())
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), filepath.Base(home)+stagingSuffix) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(path, inProgressFile)); err != nil {
+			continue
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("clear away an unfinished restore: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *staging) discard() error { return errors.Join(s.root.Close(), os.RemoveAll(s.dir)) }
+
+func (s *staging) begin(h Header) error {
+	s.size = h.Database
+	return nil
+}
+
+func (s *staging) progress(done int64) { s.tell.tell(StepExtract, done, s.size) }
+
+// take writes one entry. The root keeps even a forged archive inside the folder.
+func (s *staging) take(h *tar.Header, content io.Reader) error {
+	switch h.Typeflag {
+	case tar.TypeDir:
+		return s.root.MkdirAll(h.Name, 0o700)
+	case tar.TypeSymlink:
+		return s.root.Symlink(h.Linkname, h.Name)
+	}
+	// Others may not read what is the owner's; that something can be run is kept.
+	f, err := s.root.OpenFile(h.Name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600|fs.FileMode(h.Mode)&0o100)
+	if err != nil {
+		return fmt.Errorf("unpack %s: %w", h.Name, err)
+	}
+	_, err = io.Copy(f, content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("unpack %s: %w", h.Name, err)
+	}
+	return nil
+}
+
+// sync makes the names in the folder durable.
+func (s *staging) sync() error {
+	if err := s.root.Close(); err != nil {
+		return err
+	}
+	return filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		return syncFolder(path)
+	})
+}

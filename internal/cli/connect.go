@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/ownerapi"
+)
+
+const connectText = `Connects a source: asks for what it needs to sign in, stores that sealed, asks the
+server for a first run, and looks on until it has ended. That run is what checks the
+credential. Secrets are not shown while you type.
+
+A script gives the fields by --field, each as NAME=@FILE (NAME=@- is standard input;
+NAME=VALUE is for what is no secret), or in variables PDPP_CONNECT_<FIELD> with
+--from-env, each of which may be a _FILE too.`
+
+const connectExamples = `  pdpp connect github                              ask me for what it needs
+  pdpp connect github --name 'Work' --field token=@token.txt
+  PDPP_CONNECT_TOKEN_FILE=token.txt pdpp connect github --from-env --no-wait`
+
+// connectPrefix begins the variables that hold the fields of a new connection.
+const connectPrefix = "PDPP_CONNECT_"
+
+type connectFlags struct {
+	name    string
+	fields  []string
+	fromEnv bool
+	noWait  bool
+}
+
+func (a *app) connectCommand() *cobra.Command {
+	var f connectFlags
+	cmd := &cobra.Command{
+		Use: "connect CONNECTOR", Short: "Connect a source", Long: connectText, Example: connectExamples,
+		Args: needArgs("the name of a connector"),
+		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			return a.connectSource(ctx, o, args[0], f)
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.name, "name", "", "what to call it (default: the connector's name)")
+	flags.StringArrayVar(&f.fields, "field", nil, "a field of the form, as NAME=@FILE (may be repeated)")
+	flags.BoolVar(&f.fromEnv, "from-env", false, "take the fields from variables "+connectPrefix+"<FIELD>")
+	flags.BoolVar(&f.noWait, "no-wait", false, "do not look on at the first run")
+	cmd.MarkFlagsMutuallyExclusive("field", "from-env")
+	return cmd
+}
+
+func (a *app) connectSource(ctx context.Context, o ownerapi.Owner, name string, f connectFlags) error {
+	connector, err := findOffered(ctx, o, name)
+	if err != nil {
+		return err
+	}
+	fields, err := a.connectFields(ctx, connector.Form, f)
+	if err != nil {
+		return err
+	}
+	d, err := o.Connect(ctx, ownerapi.Connect{ConnectorID: connector.ID, DisplayName: f.name, Fields: fields})
+	if err != nil {
+		return err
+	}
+	if f.noWait {
+		if a.json {
+			writeJSON(a.out, map[string]any{"connection": d.Connection})
+			return nil
+		}
+		printf(a.out, "Connected %s (%s); a first run is asked for.\nNext: pdpp status %s\n", d.ID, oneLine(d.DisplayName), d.ID)
+		return nil
+	}
+	if !a.json {
+		printf(a.errOut, "Connected %s (%s).\n", d.ID, oneLine(d.DisplayName))
+	}
+	return a.follow(ctx, o, d.ID, d.DisplayName, "")
+}
+
+// findOffered gives a connector that can be connected.
+func findOffered(ctx context.Context, o ownerapi.Owner, name string) (ownerapi.Connector, error) {
+	all, err := o.Connectors(ctx)
+	if err != nil {
+		return ownerapi.Connector{}, err
+	}
+	names := make([]string, len(all))
+	for i, c := range all {
+		if c.ID == name {
+			return c, nil
+		}
+		names[i] = c.ID
+	}
+	e := &Error{Code: "unknown_connector", Exit: ExitNotFound, Message: fmt.Sprintf("there is no connector %q", name), Next: "Connectors are: " + strings.Join(names, ", ")}
+	if near := nearest(name, names); near != "" {
+		e.Next = "Did you mean " + near + "? " + e.Next
+	}
+	return ownerapi.Connector{}, e
+}
+
+// connectFields gives what the form asks for, from where the owner wants to give it.
+func (a *app) connectFields(ctx context.Context, form *ownerapi.CredentialForm, f connectFlags) (map[string]string, error) {
+	if form == nil {
+		if len(f.fields) > 0 {
+			return nil, usage("this connector asks for nothing", "Leave --field out.")
+		}
+		return nil, nil
+	}
+	switch {
+	case len(f.fields) > 0:
+		return a.fieldsFromFlags(form, f.fields)
+	case f.fromEnv:
+		return a.fieldsFromEnv(form)
+	}
+	var ask []field
+	for _, x := range form.Fields {
+		title := x.Label
+		if x.Help != "" {
+			title += " [" + x.Help + "]"
+		}
+		ask = append(ask, field{name: x.Name, title: title, kind: "string", required: x.Required, secret: x.Secret})
+	}
+	message := strings.TrimSpace(cmp.Or(form.Label, "What the source asks for, to sign in.") + " " + form.Description)
+	answers, err := a.askOwner(ctx, message, "(Ctrl-D to leave)", ask, "Give the fields with --field NAME=@FILE, or with --from-env: "+strings.Join(formNames(form), ", "))
+	if errors.Is(err, io.EOF) {
+		return nil, errUnchanged
+	}
+	if err != nil {
+		return nil, err
+	}
+	given := map[string]string{}
+	for name, v := range answers {
+		if text, ok := v.(string); ok {
+			given[name] = text
+		}
+	}
+	return given, nil
+}
+
+func formNames(form *ownerapi.CredentialForm) []string {
+	names := make([]string, len(form.Fields))
+	for i, f := range form.Fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+func (a *app) fieldsFromEnv(form *ownerapi.CredentialForm) (map[string]string, error) {
+	given := map[string]string{}
+	for _, f := range form.Fields {
+		name := variableFor(connectPrefix, f.Name)
+		text, _, err := a.variable(name)
+		if err != nil {
+			return nil, err
+		}
+		if text == "" && f.Required {
+			return nil, configError(name+" is not set", "Set it, or "+name+"_FILE.")
+		}
+		if text != "" {
+			given[f.Name] = text
+		}
+	}
+	return given, nil
+}
+
+// fieldsFromFlags reads NAME=@FILE. A secret on the command line could be seen by
+// others, and is refused.
+func (a *app) fieldsFromFlags(form *ownerapi.CredentialForm, flags []string) (map[string]string, error) {
+	given := map[string]string{}
+	for _, flag := range flags {
+		name, value, found := strings.Cut(flag, "=")
+		i := slices.IndexFunc(form.Fields, func(f ownerapi.CredentialField) bool { return f.Name == name })
+		if !found || i < 0 {
+			return nil, usage("there is no field "+safe(name), "Fields are: "+strings.Join(formNames(form), ", "))
+		}
+		file, isFile := strings.CutPrefix(value, "@")
+		if !isFile {
+			if form.Fields[i].Secret {
+				return nil, usage(name+" is a secret, and others could see it on the command line", "Put it into a file and write --field "+name+"=@FILE")
+			}
+			given[name] = value
+			continue
+		}
+		text, err := a.valueFile(file)
+		if err != nil {
+			return nil, usage("the file of "+name+" cannot be read: "+cause(err).Error(), "Correct the path after @.")
+		}
+		given[name] = text
+	}
+	return given, nil
+}
+
+// valueFile reads a value without its last line break; - is standard input.
+func (a *app) valueFile(path string) (string, error) {
+	r := a.env.Stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		r = f
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxValueFile))
+	return strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r"), err
+}

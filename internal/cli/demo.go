@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/demo"
+	"pdpp/internal/server"
+)
+
+const demoText = `Starts a server in a throw-away home, with simulated services beside it and six
+connections: one that is healthy, one that catches up with a service whose limit
+nobody has announced, one whose token ran out, one that is refreshed by hand and has
+become stale, one on a device whose uploads are stuck, and one that has lost a stream
+for good. It tells the address to open, and the password.
+
+Nothing leaves this machine. Ctrl-C ends it and leaves nothing behind.`
+
+func (a *app) demoCommand() *cobra.Command {
+	var listen string
+	cmd := &cobra.Command{
+		Use: "demo", Short: "Try everything in a throw-away home", Long: demoText, Args: noArgs,
+		Example: "  pdpp demo\n  pdpp demo --listen 127.0.0.1:0        on any free port",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), listen) },
+	}
+	cmd.Flags().StringVar(&listen, "listen", "", "address for HTTP (default "+defaultListen+", or a free port when that is taken)")
+	cmd.AddCommand(&cobra.Command{
+		Use: "source NAME", Hidden: true, Args: needArgs("the name of a source"),
+		RunE: func(_ *cobra.Command, args []string) error { return demo.Speak(args[0], a.env.Stdin, a.out) },
+	})
+	return cmd
+}
+
+func (a *app) demo(ctx context.Context, listen string) error {
+	home, err := os.MkdirTemp("", "pdpp-demo-")
+	if err != nil {
+		return fmt.Errorf("make a throw-away home: %w", err)
+	}
+	defer func() {
+		if err := os.RemoveAll(home); err != nil {
+			printf(a.errOut, "pdpp: %s could not be removed: %v\n", home, err)
+		}
+	}()
+	world, err := demo.Start()
+	if err != nil {
+		return err
+	}
+	defer world.Stop()
+	inside := a.inside(home, world.Variables)
+	if err := inside.plant(ctx, world, home); err != nil {
+		return err
+	}
+	f := serveFlags{role: "all", listen: listen, logLevel: "warn", ready: func(url, _ string) { inside.tellDemo(url, world) }}
+	if listen != "" {
+		return inside.serve(ctx, f)
+	}
+	f.listen = defaultListen
+	err = inside.serve(ctx, f)
+	var refused *server.ListenError
+	if errors.As(err, &refused) && errors.Is(err, syscall.EADDRINUSE) {
+		f.listen = "127.0.0.1:0"
+		return inside.serve(ctx, f)
+	}
+	return err
+}
+
+// inside is the program as it is within the demonstration: what the owner has set
+// for their own house does not reach it.
+func (a *app) inside(home string, variables map[string]string) *app {
+	own := map[string]string{envHome: home, envPassword: "demo-" + strings.ToLower(rand.Text()[:8])}
+	for name, value := range variables {
+		own[name] = value
+	}
+	inside := *a
+	inside.home = home
+	outer := a.env.Lookup
+	inside.env.Lookup = func(name string) (string, bool) {
+		if value, ok := own[name]; ok {
+			return value, true
+		}
+		if strings.HasPrefix(name, "PDPP_") && name != envConnectors {
+			return "", false
+		}
+		return outer(name)
+	}
+	return &inside
+}
+
+func (a *app) plant(ctx context.Context, world *demo.World, home string) error {
+	st, err := a.openStore(ctx, mayCreate)
+	if err != nil {
+		return err
+	}
+	owner, err := a.localOwner(st)
+	if err == nil {
+		connectors, catalogErr := a.connectors()
+		if err = catalogErr; err == nil {
+			err = world.Plant(ctx, demo.Ground{Home: home, Program: a.env.Executable, Store: st, Owner: owner, Connectors: connectors, Now: a.env.Now})
+		}
+	}
+	return errors.Join(err, st.Close())
+}
+
+func (a *app) tellDemo(url string, world *demo.World) {
+	password, _ := a.env.Lookup(envPassword)
+	if a.json {
+		writeJSON(a.out, map[string]any{"ready": true, "url": url, "owner_password": password, "github_token": world.GitHubToken})
+		return
+	}
+	printf(a.out, `
+  Open      %s
+  Password  %s
+
+  Six connections to simulated services wait there. The GitHub one needs you: its
+  token ran out. Reconnect it with this one, and watch it turn healthy by itself:
+
+  Token     %s
+
+  Ctrl-C ends the demonstration and leaves nothing behind.
+
+`, url, password, world.GitHubToken)
+}

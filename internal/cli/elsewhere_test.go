@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pdpp/internal/auth"
+	"pdpp/internal/ownerhttp"
+)
+
+// serveShop puts the shop behind the owner's routes and gives the address and a token.
+func serveShop(t *testing.T, s *statusShop) (address, token string) {
+	t.Helper()
+	env, _, _ := testEnv(t, nil)
+	a := &app{env: env, home: s.home}
+	o, err := a.localOwner(s.Store)
+	s.must(err)
+	door := auth.New(auth.Config{Store: s.Store, Now: env.Now})
+	_, token, err = door.CreateToken(t.Context(), "test", nil)
+	s.must(err)
+	mux := http.NewServeMux()
+	for _, route := range ownerhttp.Routes(o, nil) {
+		mux.Handle(route.Pattern, door.Owner(route.Handle))
+	}
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL, token
+}
+
+// What a command says of a server elsewhere is to the byte what it says on the
+// server's own machine.
+func TestElsewhereIsTheSame(t *testing.T) {
+	t.Attr("spec", "CH-06.1")
+	s := newStatusShop(t)
+	address, token := serveShop(t, s)
+	commands := [][]string{
+		{"status"}, {"status", "--json"}, {"connections"}, {"connections", "--json"},
+		{"records", "trees", "--connection", "cin_well"}, {"records", "trees", "--connection", "cin_well", "--json", "--oldest"},
+		{"record", "trees", "t1", "--connection", "cin_well", "--json"}, {"export", "--connection", "cin_well", "--format", "csv"},
+		{"grants", "--json"},
+	}
+	for _, c := range s.view().Connections {
+		commands = append(commands, []string{"status", c.ID}, []string{"status", c.ID, "--json"}, []string{"why", c.ID}, []string{"why", c.ID, "--json"})
+	}
+	for _, args := range commands {
+		here := s.tell(args...)
+		vars := map[string]string{"HOME": t.TempDir(), envServer: address, envToken: token}
+		env, out, errOut := testEnv(t, vars, args...)
+		if code := Main(env); code != ExitOK {
+			t.Fatalf("%v elsewhere: code %d, err %q", args, code, errOut)
+		}
+		if out.String() != here {
+			t.Errorf("%v\nhere      %s\nelsewhere %s", args, here, out)
+		}
+	}
+}
+
+// What is said for one command wins over the variables, and those over a login.
+func TestServerPrecedence(t *testing.T) {
+	kept := t.TempDir()
+	if err := os.WriteFile(filepath.Join(kept, remoteFile), []byte(`{"url":"https://kept.example","token":"pdpp_ot_kept"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name      string
+		home      string
+		flag      string
+		vars      map[string]string
+		url, with string
+		code      string
+	}{
+		{name: "nothing", home: t.TempDir()},
+		{name: "a login", home: kept, url: "https://kept.example", with: "pdpp_ot_kept"},
+		{name: "left aside", home: kept, flag: "local"},
+		{name: "left aside by a variable", home: kept, vars: map[string]string{envServer: "local"}},
+		{name: "variables", home: kept, vars: map[string]string{envServer: "https://other.example/", envToken: "t"}, url: "https://other.example", with: "t"},
+		{name: "a flag", home: kept, flag: "http://127.0.0.1:9", vars: map[string]string{envServer: "https://other.example", envToken: "t"}, url: "http://127.0.0.1:9", with: "t"},
+		{name: "the kept token is for its own server", home: kept, flag: "https://other.example", code: "configuration"},
+		{name: "the kept server by name", home: kept, flag: "https://kept.example", url: "https://kept.example", with: "pdpp_ot_kept"},
+		{name: "no address", home: kept, flag: "ftp://x", code: "usage"},
+		{name: "a password in it", home: kept, flag: "https://ada:pear@x.example", code: "usage"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			env, _, _ := testEnv(t, tt.vars)
+			a := &app{env: env, home: tt.home, serverURL: tt.flag}
+			r, err := a.server()
+			if tt.code != "" {
+				if e := describe(err); e.Code != tt.code || e.Next == "" || strings.Contains(e.Message, "pear") {
+					t.Errorf("error %+v, want %s", e, tt.code)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := remote{}
+			if r != nil {
+				got = *r
+			}
+			if got.URL != tt.url || got.Token != tt.with {
+				t.Errorf("server %+v, want %s with %s", got, tt.url, tt.with)
+			}
+		})
+	}
+}
+
+func TestReadableOnTheWay(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://pdpp.example": false, "http://127.0.0.1:7377": false, "http://[::1]:7377": false, "http://localhost:7377": false,
+		"http://pdpp.example": true, "http://192.168.1.7:7377": true,
+	} {
+		if got := readableOnTheWay(address); got != want {
+			t.Errorf("%s: %t, want %t", address, got, want)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"pdpp/internal/backup"
+	"pdpp/internal/ownerapi"
+)
+
+// describeOwner describes what the owner's service or a server answered; nil for any
+// other error. Its sentences are shown as they are.
+func describeOwner(err error) *Error {
+	var told *ownerapi.Error
+	if !errors.As(err, &told) {
+		return nil
+	}
+	e := &Error{Code: told.Code, Message: safe(told.Message), Next: safe(told.Next), Exit: ExitFailed, Err: err}
+	if told.Param != "" && told.Status == http.StatusBadRequest && !strings.Contains(told.Message, told.Param) {
+		e.Message += " (" + safe(told.Param) + ")"
+	}
+	switch {
+	case told.Code == ownerapi.CodeRunActive:
+		e.Exit = ExitActive
+		if told.RunID != "" {
+			e.Next = "Wait until it ends, or stop it: pdpp cancel " + safe(told.RunID)
+		}
+	case told.Code == ownerapi.CodeUnreachable, strings.HasPrefix(told.Code, "storage_"):
+		e.Exit = ExitStorage
+	case told.Status == http.StatusUnauthorized:
+		e.Exit = ExitOwner
+		e.Next = "The token is wrong, expired or revoked. Make a new one and sign in again: pdpp login URL"
+	case told.Status == http.StatusNotFound:
+		e.Exit = ExitNotFound
+	case told.Status == http.StatusBadRequest, told.Status == http.StatusUnprocessableEntity:
+		e.Exit = ExitUsage
+	}
+	return e
+}
+
+// describeBackup describes errors of archives; nil for any other.
+func describeBackup(err error) *Error {
+	var told *backup.Error
+	if !errors.As(err, &told) {
+		return nil
+	}
+	e := &Error{Code: told.Code, Message: safe(told.Message), Next: told.NextStep(), Exit: ExitFailed, Err: err}
+	switch told.Code {
+	case backup.CodeInvalid, backup.CodeKeyNeeded:
+		e.Exit = ExitUsage
+	case backup.CodeNoData:
+		e.Exit = ExitStorage
+	case backup.CodeHomeInUse, backup.CodeBusy:
+		e.Exit = ExitActive
+	case backup.CodeWrongKey:
+		e.Exit = ExitOwner
+	case "not_found":
+		e.Exit = ExitNotFound
+	}
+	return e
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/backup"
+)
+
+const restoreText = `Makes a home of a file that pdpp backup wrote. The file is unpacked and checked beside
+the home, and takes its place in one step at the end: whatever happens meanwhile, the
+folder holds the old data or the new.
+
+A home that has data is refused. With --force it is moved aside, whole, and its new name
+is printed; nothing is deleted. Stop the server first.`
+
+const restoreExamples = `  pdpp restore pdpp.backup --to ~/.pdpp
+  pdpp restore pdpp.backup --to ~/.pdpp --force            keep the old home beside it
+  pdpp restore pdpp.backup --to /srv/pdpp --identity key.txt   sealed with --recipient`
+
+type restoreFlags struct {
+	to, identity string
+	stdin, force bool
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	var f restoreFlags
+	cmd := &cobra.Command{
+		Use: "restore FILE --to HOME", Short: "Make a home of a backup", Long: restoreText, Example: restoreExamples,
+		Args: needArgs("the name of a file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.restore(cmd.Context(), args[0], f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.to, "to", "", "folder that gets the data")
+	flags.StringVar(&f.identity, "identity", "", "file with the age identity that opens it")
+	flags.BoolVar(&f.stdin, "passphrase-stdin", false, "read the passphrase from standard input")
+	flags.BoolVar(&f.force, "force", false, "move a home that has data aside")
+	return cmd
+}
+
+func (a *app) restore(ctx context.Context, file string, f restoreFlags) error {
+	if f.to == "" {
+		return usage("--to is missing", "Name the folder that gets the data, like --to ~/.pdpp")
+	}
+	if err := a.hereOnly(); err != nil {
+		return err
+	}
+	view := a.newSteps()
+	done, err := backup.Restore(ctx, backup.RestoreOptions{
+		File: file, Home: f.to, Force: f.force, Now: a.env.Now(), Observe: view.observe,
+		Keys: backup.Keys{Identities: f.identity, Passphrase: func() (string, error) { return a.passphrase(ctx, f.stdin) }},
+	})
+	view.end()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, done)
+		return nil
+	}
+	printf(a.out, "Restored %s of %s: %s.\n", done.Home, when(done.CreatedAt), countsWords(done.Counts))
+	if done.Aside != "" {
+		printf(a.out, "The old home is %s now.\n", done.Aside)
+	}
+	printf(a.out, "Next: pdpp status --home %s\n", done.Home)
+	return nil
+}

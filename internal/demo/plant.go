@@ -1,0 +1,123 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/catalog"
+	"pdpp/internal/evidence"
+	"pdpp/internal/launch"
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/store"
+)
+
+// Ground is where a world's connections are planted.
+type Ground struct {
+	Home    string // the throw-away home
+	Program string // this program, which plays two of the connectors
+	Store   store.Store
+	Owner   ownerapi.Owner
+	// Connectors finds connectors in the home.
+	Connectors catalog.Catalog
+	Now        func() time.Time
+}
+
+// staleFor is how long ago the connection that is refreshed by hand was refreshed.
+const staleFor = 9 * 24 * time.Hour
+
+// Plant adds the connections. Five of them collect as any other; the device, which
+// would be another machine, is told of as its own heartbeat would.
+func (w *World) Plant(ctx context.Context, g Ground) error {
+	if err := install(filepath.Join(g.Home, "connectors"), g.Program); err != nil {
+		return fmt.Errorf("install the demonstration's connectors: %w", err)
+	}
+	connections := []ownerapi.Connect{
+		{ConnectorID: "example", DisplayName: "Ada's notebook", Fields: map[string]string{"token": w.notebookToken}},
+		{ConnectorID: "example", DisplayName: "Family archive", Fields: map[string]string{"token": w.archiveToken}},
+		{ConnectorID: "github", DisplayName: "GitHub", Fields: map[string]string{"token": "ghp_the_one_that_ran_out"}},
+		{ConnectorID: harbour, DisplayName: "Harbour forum"},
+	}
+	for _, c := range connections {
+		if _, err := g.Owner.Connect(ctx, c); err != nil {
+			return fmt.Errorf("connect %s: %w", c.DisplayName, err)
+		}
+	}
+	if err := g.letters(ctx); err != nil {
+		return fmt.Errorf("collect the letters: %w", err)
+	}
+	return g.device(ctx)
+}
+
+// letters adds the connection that is refreshed by hand, and collects it as it was
+// done nine days ago.
+func (g Ground) letters(ctx context.Context) error {
+	began := g.Now()
+	past := func() time.Time { return g.Now().Add(-staleFor) }
+	found, err := g.Connectors.Find(ctx, paperbox)
+	if err != nil {
+		return err
+	}
+	body, err := found.Manifest.JSON()
+	if err != nil {
+		return err
+	}
+	generation, err := g.Store.PutManifest(ctx, paperbox, body, began)
+	if err != nil {
+		return err
+	}
+	const id = "cin_paperbox_1"
+	err = g.Store.CreateConnection(ctx, store.Connection{
+		ID: id, ConnectorID: paperbox, DisplayName: "Letters", Status: store.ConnectionActive, SourceKind: store.SourceAccount,
+		ManifestGeneration: generation, CreatedAt: past(), UpdatedAt: past(),
+	})
+	if err != nil {
+		return err
+	}
+	l := launch.Launcher{Store: g.Store, Connectors: g.Connectors, Holder: "demo", Now: past,
+		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}}
+	result, err := l.Run(ctx, launch.Request{ConnectionID: id, Trigger: store.TriggerManual})
+	if err == nil && result.Written == 0 {
+		err = fmt.Errorf("nothing was collected: %s", result.Outcome.Status)
+	}
+	return err
+}
+
+// device adds a laptop whose uploads are stuck.
+func (g Ground) device(ctx context.Context) error {
+	now := g.Now()
+	heard, since := now.Add(-3*time.Minute), now.Add(-50*time.Hour)
+	pending := int64(37)
+	body, err := manifests.ReadFile("sources/shelf.json")
+	if err != nil {
+		return err
+	}
+	generation, err := g.Store.PutManifest(ctx, "shelf", body, now)
+	if err != nil {
+		return err
+	}
+	const id = "cin_shelf_1"
+	err = g.Store.CreateConnection(ctx, store.Connection{
+		ID: id, ConnectorID: "shelf", DisplayName: "Reading list on Maple", Status: store.ConnectionActive, SourceKind: store.SourceLocalDevice,
+		ManifestGeneration: generation, CreatedAt: since, UpdatedAt: since,
+	})
+	if err != nil {
+		return err
+	}
+	err = g.Store.PutDevice(ctx, store.Device{
+		ID: "dexp_maple", DisplayName: "Maple", Status: evidence.StatusActive, AgentVersion: "1.0.0", ProtocolVersion: "1",
+		LastHeartbeatAt: &heard, CreatedAt: since, UpdatedAt: heard,
+	})
+	if err != nil {
+		return err
+	}
+	return g.Store.PutDeviceSource(ctx, store.DeviceSource{
+		ID: "src_maple_shelf", DeviceID: "dexp_maple", ConnectorID: "shelf", ConnectionID: id, LocalBinding: "default",
+		SourceKind: store.SourceLocalDevice, DisplayName: "Maple", Status: evidence.StatusActive, LastHeartbeatAt: &heard,
+		LastHeartbeatStatus: string(evidence.HeartbeatBlocked), RecordsPending: &pending, ManifestGeneration: generation, CreatedAt: since, UpdatedAt: heard,
+		OutboxDiagnostics: jsontext.Value(`{"pending":37,"retrying":0,"stale_leases":0,"dead_letter":12,"backlog_open":0,"leased":0,"succeeded":0,"total":49}`),
+	})
+}

@@ -1,0 +1,107 @@
+package demo
+
+import (
+	"bufio"
+	"embed"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/protocol"
+)
+
+//go:embed sources
+var manifests embed.FS
+
+// Two foreign connectors, each a folder with a manifest and an executable.
+const (
+	paperbox = "paperbox" // is refreshed by hand
+	harbour  = "harbour"  // has lost a stream for good
+)
+
+// install puts the two into a connectors folder. Their executable is this program.
+func install(dir, program string) error {
+	for _, name := range []string{paperbox, harbour} {
+		folder := filepath.Join(dir, name)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		body, err := manifests.ReadFile("sources/" + name + ".json")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, "manifest.json"), body, 0o600); err != nil {
+			return err
+		}
+		script := "#!/bin/sh\nexec '" + strings.ReplaceAll(program, "'", `'\''`) + "' demo source " + name + "\n"
+		if err := os.WriteFile(filepath.Join(folder, "connector"), []byte(script), 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Speak plays one of the two connectors: it waits for the start, says everything
+// that it has, and ends.
+func Speak(name string, in io.Reader, out io.Writer) error {
+	if _, err := bufio.NewReader(in).ReadString('\n'); err != nil {
+		return fmt.Errorf("read the start: %w", err)
+	}
+	s := speaker{out: out}
+	switch name {
+	case paperbox:
+		for i, subject := range []string{"Invoice for the garden shed", "Invitation to the boat race", "Your library card", "Minutes of the choir", "A postcard from Ida"} {
+			at := time.Date(2026, 2, 3+7*i, 9, 30, 0, 0, time.UTC)
+			s.record("letters", fmt.Sprintf("letter-%d", i+1), at, map[string]string{
+				"sender": []string{"Nadia Ferrante", "Rowing Club Mole", "Town Library", "Choir of St Ives", "Ida Lund"}[i], "subject": subject,
+				"received_at": at.Format(time.RFC3339),
+			})
+		}
+		s.say(&protocol.State{Stream: "letters", Cursor: []byte(`{"n":5}`)})
+	case harbour:
+		for i, text := range []string{"Has anybody a spare rudder?", "Moorings are free again from May.", "Lost: one blue oar."} {
+			at := time.Date(2026, 3, 1+i, 18, 0, 0, 0, time.UTC)
+			s.record("posts", fmt.Sprintf("post-%d", i+1), at, map[string]string{"text": text, "posted_at": at.Format(time.RFC3339)})
+		}
+		s.say(&protocol.State{Stream: "posts", Cursor: []byte(`{"n":3}`)})
+		why := "The forum has taken its list of replies away."
+		s.say(&protocol.SkipResult{Stream: "replies", Reason: "endpoint_removed", Message: &why})
+	default:
+		return fmt.Errorf("there is no demonstration source %q", name)
+	}
+	s.say(&protocol.Done{Status: protocol.DoneSucceeded, RecordsEmitted: s.records})
+	return s.err
+}
+
+// speaker writes messages until one fails.
+type speaker struct {
+	out     io.Writer
+	records int64
+	err     error
+}
+
+func (s *speaker) say(m protocol.Message) {
+	if s.err != nil {
+		return
+	}
+	var line []byte
+	if line, s.err = protocol.AppendLine(nil, m); s.err == nil {
+		_, s.err = s.out.Write(line)
+	}
+}
+
+func (s *speaker) record(stream, key string, at time.Time, data map[string]string) {
+	data["id"] = key
+	body, err := json.Marshal(data, json.Deterministic(true))
+	if err != nil {
+		s.err = err
+		return
+	}
+	s.records++
+	s.say(&protocol.Record{Stream: stream, Key: key, Data: body, EmittedAt: at.Format(time.RFC3339)})
+}

@@ -1,0 +1,78 @@
+// Package demo is a small world to try PDPP in: simulated services with limits
+// that nobody has told the connectors, and connections in six different states,
+// each reached by the shipped parts themselves. Nothing leaves the machine.
+package demo
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"pdpp/providersim"
+	"pdpp/providersim/github"
+	"pdpp/providersim/lumen"
+)
+
+// World is the simulated services.
+type World struct {
+	// Variables is what the server's connectors are to be told.
+	Variables map[string]string
+	// GitHubToken is the one that GitHub accepts.
+	GitHubToken string
+
+	notebookToken, archiveToken string
+	notebooks                   *providersim.Server
+	github                      *github.Server
+}
+
+// latency is what an answer over the internet takes.
+const latency = 40 * time.Millisecond
+
+// Start begins to answer on loopback.
+func Start() (*World, error) {
+	notebook := lumen.New(lumen.Config{Seed: 7, Events: 120, Notes: 90, Threads: 25, Latency: latency})
+	archive := lumen.New(lumen.Config{Seed: 8, Events: 900, Notes: 300, Threads: 1500, Latency: latency})
+	// A limit that nobody announces: the governor has to find it.
+	_, err := archive.Gate().Add(providersim.Fault{
+		Kind: providersim.Bucket, Path: "/v1/threads/", Rate: 4, Burst: 6, RetryAfter: providersim.RetrySeconds,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set the archive's limit: %w", err)
+	}
+	accounts := map[string]http.Handler{notebook.Token(): notebook.Handler(), archive.Token(): archive.Handler()}
+	front := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		account, ok := accounts[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+		if !ok {
+			account = notebook.Handler() // which refuses a token that it does not know
+		}
+		account.ServeHTTP(w, r)
+	})
+	w := &World{notebookToken: notebook.Token(), archiveToken: archive.Token()}
+	if w.notebooks, err = providersim.Serve(providersim.FreeLoopback, front, providersim.FreeLoopback, archive.ControlHandler()); err != nil {
+		return nil, fmt.Errorf("start the simulated notebook: %w", err)
+	}
+	w.github, err = github.Start(github.Config{Seed: 9, Repositories: 14, Stars: 35, Issues: 40, Pulls: 22, Gists: 5, Events: 60, Latency: latency})
+	if err != nil {
+		w.Stop()
+		return nil, fmt.Errorf("start the simulated GitHub: %w", err)
+	}
+	w.GitHubToken = w.github.Sim.Token()
+	// The owner's number for the pace: these services bear more than a stranger may be
+	// asked for, and nobody wants to wait for a demonstration.
+	w.Variables = map[string]string{
+		"PDPP_EXAMPLE_BASE_URL": w.notebooks.BaseURL, "PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS": "60", "PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS": "40",
+		"PDPP_GITHUB_BASE_URL": w.github.BaseURL, "PDPP_GITHUB_PACING_INITIAL_INTERVAL_MS": "100", "PDPP_GITHUB_PACING_MIN_INTERVAL_MS": "60",
+	}
+	return w, nil
+}
+
+// Stop ends the services.
+func (w *World) Stop() {
+	if w.notebooks != nil {
+		_ = w.notebooks.Close() // it is thrown away
+	}
+	if w.github != nil {
+		_ = w.github.Close()
+	}
+}

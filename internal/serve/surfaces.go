@@ -1,0 +1,74 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"pdpp/internal/auth"
+	"pdpp/internal/console"
+	"pdpp/internal/credential"
+	"pdpp/internal/grants"
+	"pdpp/internal/oauth"
+	"pdpp/internal/owner"
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/ownerhttp"
+	"pdpp/internal/readapi"
+	"pdpp/internal/server"
+)
+
+// surfaces gives what mounts the owner's pages and routes and those of clients. A
+// worker has none: it answers for its own health alone. The pages end with ctx.
+func (s *service) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
+	if s.Role == Worker || s.Door == nil {
+		return nil, nil
+	}
+	base := strings.TrimRight(s.Base, "/")
+	if base == "" {
+		base = "http://" + s.Listener.Addr().String()
+	}
+	cursors, err := grants.NewCursors(ctx, s.Store, s.Now())
+	if err != nil {
+		return nil, fmt.Errorf("make the key of cursors: %w", err)
+	}
+	book := grants.NewBook(s.Store, base, s.Now)
+	database := "sqlite"
+	if s.Database.Postgres != nil {
+		database = "postgres"
+	}
+	everything := owner.New(owner.Config{
+		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, Book: book, OwnerTokens: s.Door,
+		VAPID: s.VAPID, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Now: s.Now,
+	})
+	return func(mux *http.ServeMux) {
+		for _, route := range ownerhttp.Routes(everything, s.Log) {
+			mux.Handle(route.Pattern, s.Door.Owner(route.Handle))
+		}
+		for _, route := range readapi.Routes(readapi.Config{Book: book, Cursors: cursors, Store: s.Store, IsOwner: s.Door.IsOwner, Now: s.Now, Log: s.Log}) {
+			mux.Handle(route.Pattern, route.Handle)
+		}
+		for _, route := range oauth.Routes(oauth.Config{Book: book, Issuer: base, IsOwnerToken: s.Door.IsOwnerToken, Log: s.Log}) {
+			mux.Handle(route.Pattern, route.Handle)
+		}
+		for _, route := range s.Door.Routes(console.LoginPage) {
+			mux.Handle(route.Pattern, server.PageHeaders(route.Handle))
+		}
+		mux.Handle("GET /openapi.json", server.OpenAPI())
+		console.Mount(mux, console.Config{
+			Owner: everything, Door: s.Door, Now: s.Now, Log: s.Log, PageHeaders: server.PageHeaders,
+			ChangePassword: s.changePassword, Ending: ctx.Done(),
+		})
+	}, nil
+}
+
+// changePassword says in the owner's types why a password was not taken.
+func (s *service) changePassword(ctx context.Context, current, next string) error {
+	err := s.Door.ChangePassword(ctx, current, next)
+	var refused *auth.Refusal
+	if errors.As(err, &refused) {
+		return &ownerapi.Error{Status: refused.Status, Code: refused.Code, Message: refused.Message, Next: refused.Next, Param: refused.Param, Err: err}
+	}
+	return err
+}
