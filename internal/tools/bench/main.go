@@ -8,7 +8,8 @@
 // of a page of them against its bare reads; and the goodput of a governed client
 // against the rate of a real nginx. It measures the scheduler's passes over many
 // connections against their bare statements and against fewer connections, many
-// runs at once against fewer, two workers against one, and a server at rest. The
+// runs at once against fewer, two workers against one, and a server at rest; and the pages and
+// routes of owners and clients against what they are made of and against fewer records. The
 // result goes to build/bench.json as well.
 //
 // The program plays most parts itself: started as "connector" it is the child,
@@ -73,7 +74,7 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
 	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
 	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
-	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, postgres, memory, due, concurrent, workers, idle, governor or nginx")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, postgres, memory, due, concurrent, workers, idle, surfaces, governor or nginx")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
 	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
@@ -92,7 +93,7 @@ func benchMain(ctx context.Context, args []string) error {
 		run  func(context.Context, config, string, *report) error
 	}{
 		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"governor", measureGovernor}, {"nginx", measureNginx},
+		{"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"governor", measureGovernor}, {"nginx", measureNginx},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {

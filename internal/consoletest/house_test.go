@@ -1,0 +1,124 @@
+package consoletest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// programs builds what an owner installs, once.
+var programs = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "pdpp-bin")
+	if err != nil {
+		return "", err
+	}
+	closers = append(closers, func() { _ = os.RemoveAll(dir) })
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+// house is a running program with a home of its own.
+type house struct {
+	t    *testing.T
+	home string
+	bin  string
+	env  []string
+
+	process *exec.Cmd
+	log     strings.Builder
+	ready   struct {
+		URL         string `json:"url"`
+		Password    string `json:"owner_password"`
+		GitHubToken string `json:"github_token"`
+	}
+}
+
+// found gives a house that has not been opened.
+func found(t *testing.T, env ...string) *house {
+	t.Helper()
+	bin, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, home: t.TempDir(), bin: filepath.Join(bin, "pdpp")}
+	h.env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.home, "PDPP_HOME=" + h.home, "TMPDIR=" + t.TempDir(), "TZ=UTC"}, env...)
+	return h
+}
+
+// open starts a command that serves, and waits until it is ready. It ends with the test.
+func (h *house) open(args ...string) {
+	h.t.Helper()
+	h.process = exec.Command(h.bin, append(args, "--json", "--listen", "127.0.0.1:0")...)
+	h.process.Env = h.env
+	h.process.Stderr = &h.log
+	out, err := h.process.StdoutPipe()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := h.process.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(h.close)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		h.close()
+		h.t.Fatalf("it did not become ready: %v\n%s", err, h.log.String())
+	}
+	if err := json.Unmarshal([]byte(line), &h.ready); err != nil {
+		h.t.Fatalf("ready says %q: %v", line, err)
+	}
+}
+
+// close ends the program as a service manager would.
+func (h *house) close() {
+	if h.process == nil {
+		return
+	}
+	_ = h.process.Process.Signal(syscall.SIGTERM)
+	_ = h.process.Wait()
+	h.process = nil
+	if h.t.Failed() {
+		h.t.Logf("its log:\n%s", h.log.String())
+	}
+}
+
+// pdpp runs a command of the owner's in the same home, and gives what it says.
+func (h *house) pdpp(args ...string) string {
+	h.t.Helper()
+	cmd := exec.Command(h.bin, args...)
+	cmd.Env = h.env
+	out, err := cmd.Output()
+	if err != nil {
+		var said *exec.ExitError
+		if e, ok := err.(*exec.ExitError); ok {
+			said = e
+			h.t.Fatalf("pdpp %s: %v\n%s", strings.Join(args, " "), err, said.Stderr)
+		}
+		h.t.Fatal(err)
+	}
+	return string(out)
+}
+
+// signIn opens a window and signs in.
+func (h *house) signIn() *tab {
+	h.t.Helper()
+	b := open(h.t, h.ready.URL)
+	b.visit("/")
+	if !strings.HasPrefix(b.path(), "/login") {
+		h.t.Errorf("a stranger is at %s", b.path())
+	}
+	b.fill(`input[name=password]`, h.ready.Password)
+	b.submit(`input[name=password]`)
+	b.until(`location.pathname === "/"`)
+	return b
+}

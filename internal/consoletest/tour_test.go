@@ -1,0 +1,31 @@
+package consoletest
+
+import (
+	"testing"
+)
+
+// Every page of a house with connections in six states reads at both widths and in
+// both themes, breaks no rule of its own policy and has no serious fault of
+// accessibility. The pictures are for people to look at.
+func TestTour(t *testing.T) {
+	h := found(t)
+	h.open("demo")
+	b := open(t, h.ready.URL)
+	b.visit("/login")
+	b.shoot("login")
+	b = h.signIn()
+	b.until(`document.querySelectorAll("[data-connection]").length >= 6`)
+	b.until(`[...document.querySelectorAll("[data-connection]")].some(e => e.innerText.includes("GitHub") && e.innerText.includes("Needs you"))`)
+	b.until(`[...document.querySelectorAll("[data-connection]")].some(e => e.innerText.includes("Ada's notebook") && e.innerText.includes("Healthy"))`)
+	b.shoot("dashboard")
+	for name, path := range map[string]string{
+		"connection-healthy": "/connections/cin_example_1", "connection-throttled": "/connections/cin_example_2", "connection-reconnect": "/connections/cin_github_1",
+		"connection-terminal": "/connections/cin_harbour_1", "connection-stale": "/connections/cin_paperbox_1", "connection-device": "/connections/cin_shelf_1",
+		"records": "/records", "add": "/add", "add-github": "/add/github", "schedules": "/schedules", "grants-empty": "/grants",
+		"grants-new": "/grants/new", "devices": "/devices", "settings": "/settings", "runs": "/runs",
+	} {
+		b.visit(path)
+		b.shoot(name)
+	}
+	b.quiet()
+}
