@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -133,11 +135,16 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 		}
 		ts.Fatalf("%v never printed %s", args[1:], args[0])
 	},
-	// hear NAME PIPE keeps what somebody writes to a pipe in a variable.
+	// hear NAME PIPE keeps the first line that somebody writes to a pipe in a variable.
 	"hear": func(ts *testscript.TestScript, neg bool, args []string) {
-		heard, err := os.ReadFile(ts.MkAbs(args[1]))
+		f, err := os.Open(ts.MkAbs(args[1]))
 		ts.Check(err)
-		ts.Setenv(args[0], string(heard))
+		defer f.Close()
+		heard, err := bufio.NewReader(f).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			ts.Fatalf("%v", err)
+		}
+		ts.Setenv(args[0], strings.TrimSuffix(heard, "\n"))
 	},
 	// mode PERM FILE checks the permissions of a file.
 	"mode": func(ts *testscript.TestScript, neg bool, args []string) {

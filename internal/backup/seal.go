@@ -26,6 +26,10 @@ type Keys struct {
 	Identities string // a file of age identities
 }
 
+// workFactor makes trying out passphrases slow: two to the power of it rounds, about a
+// second on a small machine. Tests need no such protection.
+var workFactor = 18
+
 // closing is a Seal made ready, with what opens the same archive again.
 type closing struct {
 	recipients []age.Recipient
@@ -41,6 +45,7 @@ func (s Seal) prepare() (closing, error) {
 		if err != nil {
 			return closing{}, fmt.Errorf("use the passphrase: %w", err)
 		}
+		r.SetWorkFactor(workFactor)
 		identity, err := age.NewScryptIdentity(s.Passphrase)
 		if err != nil {
 			return closing{}, fmt.Errorf("use the passphrase: %w", err)

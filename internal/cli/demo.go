@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/demo"
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/server"
+	"pdpp/internal/store"
 )
 
 const demoText = `Starts a server in a throw-away home, with simulated services beside it and six
@@ -54,9 +57,24 @@ func (a *app) demo(ctx context.Context, listen string) error {
 	}
 	defer world.Stop()
 	inside := a.inside(home, world.Variables)
-	if err := inside.plant(ctx, world, home); err != nil {
+	st, err := inside.openStore(ctx, mayCreate)
+	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	var hurrying sync.WaitGroup
+	defer func() {
+		stop()
+		hurrying.Wait()
+		if err := st.Close(); err != nil {
+			printf(a.errOut, "pdpp: close the database: %v\n", err)
+		}
+	}()
+	owner, err := inside.plant(ctx, world, st, home)
+	if err != nil {
+		return err
+	}
+	hurrying.Go(func() { demo.Hurry(ctx, owner) })
 	f := serveFlags{role: "all", listen: listen, logLevel: "warn", ready: func(url, _ string) { inside.tellDemo(url, world) }}
 	if listen != "" {
 		return inside.serve(ctx, f)
@@ -93,19 +111,16 @@ func (a *app) inside(home string, variables map[string]string) *app {
 	return &inside
 }
 
-func (a *app) plant(ctx context.Context, world *demo.World, home string) error {
-	st, err := a.openStore(ctx, mayCreate)
-	if err != nil {
-		return err
-	}
+func (a *app) plant(ctx context.Context, world *demo.World, st store.Store, home string) (ownerapi.Owner, error) {
 	owner, err := a.localOwner(st)
-	if err == nil {
-		connectors, catalogErr := a.connectors()
-		if err = catalogErr; err == nil {
-			err = world.Plant(ctx, demo.Ground{Home: home, Program: a.env.Executable, Store: st, Owner: owner, Connectors: connectors, Now: a.env.Now})
-		}
+	if err != nil {
+		return nil, err
 	}
-	return errors.Join(err, st.Close())
+	connectors, err := a.connectors()
+	if err != nil {
+		return nil, err
+	}
+	return owner, world.Plant(ctx, demo.Ground{Home: home, Program: a.env.Executable, Store: st, Owner: owner, Connectors: connectors, Now: a.env.Now})
 }
 
 func (a *app) tellDemo(url string, world *demo.World) {

@@ -99,6 +99,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 		return err
 	}
 	c.Store = st
+	if c.Home, err = a.homeDir(); err != nil {
+		c.Home = "" // PostgreSQL needs none
+	}
 	defer func() {
 		if closeErr := st.Close(); err == nil && closeErr != nil {
 			err = fmt.Errorf("close the database: %w", closeErr)

@@ -33,12 +33,18 @@ const latency = 40 * time.Millisecond
 func Start() (*World, error) {
 	notebook := lumen.New(lumen.Config{Seed: 7, Events: 120, Notes: 90, Threads: 25, Latency: latency})
 	archive := lumen.New(lumen.Config{Seed: 8, Events: 900, Notes: 300, Threads: 1500, Latency: latency})
-	// A limit that nobody announces: the governor has to find it.
-	_, err := archive.Gate().Add(providersim.Fault{
-		Kind: providersim.Bucket, Path: "/v1/threads/", Rate: 4, Burst: 6, RetryAfter: providersim.RetrySeconds,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("set the archive's limit: %w", err)
+	// A limit that nobody announces, which the governor has to find; and now and then
+	// the archive has had enough and asks for a long pause.
+	limits := []providersim.Fault{{Kind: providersim.Bucket, Path: "/v1/threads/", Rate: 4, Burst: 6, RetryAfter: providersim.RetrySeconds}}
+	for _, after := range []int{100, 500, 900} {
+		limits = append(limits, providersim.Fault{
+			Kind: providersim.Throttle, Path: "/v1/threads/", Skip: after, Count: 8, RetryAfter: providersim.RetrySeconds, Seconds: 600,
+		})
+	}
+	for _, limit := range limits {
+		if _, err := archive.Gate().Add(limit); err != nil {
+			return nil, fmt.Errorf("set the archive's limit: %w", err)
+		}
 	}
 	accounts := map[string]http.Handler{notebook.Token(): notebook.Handler(), archive.Token(): archive.Handler()}
 	front := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,6 +55,7 @@ func Start() (*World, error) {
 		account.ServeHTTP(w, r)
 	})
 	w := &World{notebookToken: notebook.Token(), archiveToken: archive.Token()}
+	var err error
 	if w.notebooks, err = providersim.Serve(providersim.FreeLoopback, front, providersim.FreeLoopback, archive.ControlHandler()); err != nil {
 		return nil, fmt.Errorf("start the simulated notebook: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"pdpp/internal/grants"
 	"pdpp/internal/reply"
@@ -21,6 +22,9 @@ type Config struct {
 	Log *slog.Logger
 }
 
+// now is the book's clock; a table of routes alone needs no book.
+func (c Config) now() time.Time { return c.Book.Now() }
+
 // Routes gives the addresses for apps. None of them acts with the owner's session: the
 // consent page does.
 func Routes(c Config) []reply.Route {
@@ -28,11 +32,12 @@ func Routes(c Config) []reply.Route {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &server{Config: c}
+	strangers := &allowance{now: c.now}
 	return []reply.Route{
 		{Pattern: "GET /.well-known/oauth-authorization-server", Handle: s.serverMetadata},
 		{Pattern: "GET /.well-known/oauth-protected-resource", Handle: s.resourceMetadata},
-		{Pattern: "POST /oauth/register", Handle: s.register},
-		{Pattern: "POST /oauth/par", Handle: s.push},
+		{Pattern: "POST /oauth/register", Handle: strangers.bounded(s.register)},
+		{Pattern: "POST /oauth/par", Handle: strangers.bounded(s.push)},
 		{Pattern: "GET /oauth/authorize", Handle: s.authorize},
 		{Pattern: "POST /oauth/token", Handle: s.token},
 		{Pattern: "POST /oauth/revoke", Handle: s.revoke},

@@ -3,6 +3,7 @@
 package reply
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -49,13 +50,15 @@ func Fail(w http.ResponseWriter, r *http.Request, status int, p Problem) {
 // JSON answers with a value that can always be encoded. A client that is gone does
 // not read it, which concerns nobody.
 func JSON(w http.ResponseWriter, status int, value any) {
-	body, err := json.Marshal(value)
-	if err != nil {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false) // records keep their bytes; nobody may take the answer for a page
+	if err := e.Encode(value); err != nil {
 		panic(err) // a mistake in this program; the server answers for it
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n'))
+	_, _ = w.Write(body.Bytes())
 }
 
 // MaxBody is the most that a body of JSON may hold.

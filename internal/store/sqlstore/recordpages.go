@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -108,9 +109,17 @@ func (p *recordPage) statement(columns string, after int64, limit int) (text str
 			after = math.MaxInt64
 		}
 	}
-	args = append(p.args[:len(p.args):len(p.args)], after, limit)
-	return `SELECT ` + columns + p.tables + p.where() + ` AND ` + p.seq + ` ` + beyond + ` ? ORDER BY ` + p.seq + direction + ` LIMIT ?`, args
+	text = `SELECT ` + columns + p.tables + p.where() + ` AND ` + p.seq + ` ` + beyond + ` ? ORDER BY ` + p.seq + direction
+	args = append(p.args[:len(p.args):len(p.args)], after)
+	if limit <= usualPage {
+		return text + ` LIMIT ` + strconv.Itoa(limit), args
+	}
+	return text + ` LIMIT ?`, append(args, limit)
 }
+
+// usualPage is the largest page whose size stands in the statement. A planner that
+// does not know it expects a tenth of the stream, and plans anew every time.
+const usualPage = 500
 
 // Rows of the first statement that looks for field values, and of any.
 const (

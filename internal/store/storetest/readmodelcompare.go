@@ -9,15 +9,22 @@ import (
 	"pdpp/internal/store"
 )
 
-func drawRecordQuery(t *rapid.T, connection string, feed []store.StoredRecord) store.RecordQuery {
+// drawRecordQuery asks for fields that records have, if for any.
+func (m readStream) drawRecordQuery(t *rapid.T, connection string, feed []store.StoredRecord) store.RecordQuery {
 	q := store.RecordQuery{
 		Part: drawPart(t, connection), NewestFirst: rapid.Bool().Draw(t, "newest first"), Limit: rapid.IntRange(1, 3).Draw(t, "limit"),
 	}
-	for _, m := range rapid.SliceOfN(rapid.SampledFrom(readMembers), 0, 2).Draw(t, "where") {
-		q.Where = append(q.Where, store.FieldValue{Field: m.field, Value: m.value})
+	if len(feed) == 0 {
+		return q
 	}
-	if len(feed) > 0 && rapid.Bool().Draw(t, "bounded") {
-		q.UpToSeq = rapid.SampledFrom(feed).Draw(t, "up to").Seq
+	if rapid.Bool().Draw(t, "by field") {
+		v, _ := m.was(rapid.SampledFrom(feed).Draw(t, "like").Key)
+		for _, member := range v.members {
+			q.Where = append(q.Where, store.FieldValue{Field: member.field, Value: member.value})
+		}
+	}
+	if rapid.Bool().Draw(t, "up to") {
+		q.UpToSeq = rapid.SampledFrom(feed).Draw(t, "newest").Seq
 	}
 	return q
 }
