@@ -5,8 +5,8 @@
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## build everything, start the simulated provider and collect from it into the embedded database
-	@scripts/run
+run: ## build everything and start the demonstration; pass options as ARGS="..."
+	@scripts/run $(ARGS)
 
 build: ## build every program into build/bin
 	@scripts/build

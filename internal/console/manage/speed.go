@@ -151,7 +151,7 @@ func (row speedRow) paceWords() string {
 	if row.Pace == nil {
 		return "not measured"
 	}
-	return strconv.FormatFloat(*row.Pace, 'f', 0, 64) + " a minute"
+	return ui.Number(int64(math.Round(*row.Pace))) + " a minute"
 }
 
 // wrong gives the words of the problem with a limit.
