@@ -3,12 +3,15 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"html"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -129,11 +132,21 @@ func (r *report) measureDashboards(ctx context.Context, c config, dir string) er
 // openPages is how many pages follow the same dashboard.
 const openPages = 200
 
+// liveAddress is where an open page gets its changes from.
+var liveAddress = regexp.MustCompile(`"(/events\?seen=[^"]*)"`)
+
 // measureLive opens many pages that follow the dashboard, changes one connection, and
-// waits until all have been told.
+// waits until all have been told. The change moves the connection within its group, so
+// that the whole list is sent: the most that one change can cost.
 func (r *report) measureLive(ctx context.Context, h http.Handler, st store.Store) error {
 	srv := httptest.NewServer(h)
 	defer srv.Close()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	address := liveAddress.FindStringSubmatch(w.Body.String())
+	if address == nil {
+		return errors.New("the dashboard does not say where its changes are")
+	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var opened, told sync.WaitGroup
@@ -144,7 +157,7 @@ func (r *report) measureLive(ctx context.Context, h http.Handler, st store.Store
 	const name = "A name that is new"
 	for range openPages {
 		go func() {
-			req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+"/events", nil)
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+html.UnescapeString(address[1]), nil)
 			if err != nil {
 				failed <- err
 				return
