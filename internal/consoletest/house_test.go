@@ -3,6 +3,7 @@ package consoletest
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,6 +32,7 @@ var programs = sync.OnceValues(func() (string, error) {
 type house struct {
 	t    *testing.T
 	home string
+	temp string // its folder for what is thrown away
 	bin  string
 	env  []string
 
@@ -50,8 +52,8 @@ func found(t *testing.T, env ...string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, home: t.TempDir(), bin: filepath.Join(bin, "pdpp")}
-	h.env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.home, "PDPP_HOME=" + h.home, "TMPDIR=" + t.TempDir(), "TZ=UTC"}, env...)
+	h := &house{t: t, home: t.TempDir(), temp: t.TempDir(), bin: filepath.Join(bin, "pdpp")}
+	h.env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.home, "PDPP_HOME=" + h.home, "TMPDIR=" + h.temp, "TZ=UTC"}, env...)
 	return h
 }
 
@@ -100,8 +102,7 @@ func (h *house) pdpp(args ...string) string {
 	out, err := cmd.Output()
 	if err != nil {
 		var said *exec.ExitError
-		if e, ok := err.(*exec.ExitError); ok {
-			said = e
+		if errors.As(err, &said) {
 			h.t.Fatalf("pdpp %s: %v\n%s", strings.Join(args, " "), err, said.Stderr)
 		}
 		h.t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/console"
 	"pdpp/internal/evidence"
 	"pdpp/internal/owner"
@@ -123,7 +124,7 @@ func plant(t *testing.T, runtime evidence.Runtime, all ...evidence.Evidence) str
 	}
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return noon }
-	o := owner.New(owner.Config{Store: st, Reader: &shelf{all: all, runtime: runtime}, Now: now})
+	o := owner.New(owner.Config{Store: st, OwnerTokens: auth.New(auth.Config{Store: st, Now: now}), Reader: &shelf{all: all, runtime: runtime}, Now: now})
 	ending, end := context.WithCancel(context.Background())
 	srv := httptest.NewServer(server.New(server.Config{Log: log, Mount: func(mux *http.ServeMux) {
 		for _, route := range ownerhttp.Routes(o, log) {

@@ -1,7 +1,7 @@
 package oauth
 
 import (
-	"io"
+	"errors"
 	"mime"
 	"net/http"
 	"net/url"
@@ -18,17 +18,19 @@ func form(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 		refuse(w, http.StatusBadRequest, "invalid_request", "Send the body as application/x-www-form-urlencoded.")
 		return nil, false
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForm))
-	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, "invalid_request", "The body is too large or was cut off.")
-		return nil, false
+	if r.PostForm == nil { // otherwise the server has read it
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	}
-	values, err := url.ParseQuery(string(body))
-	if err != nil || repeated(values) {
+	var large *http.MaxBytesError
+	switch err := r.ParseForm(); {
+	case errors.As(err, &large):
+		refuse(w, http.StatusRequestEntityTooLarge, "invalid_request", "The body is too large.")
+	case err != nil || repeated(r.PostForm):
 		refuse(w, http.StatusBadRequest, "invalid_request", "The body cannot be read, or gives a parameter twice.")
-		return nil, false
+	default:
+		return r.PostForm, true
 	}
-	return values, true
+	return nil, false
 }
 
 func repeated(values url.Values) bool {

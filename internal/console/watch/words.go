@@ -2,6 +2,7 @@ package watch
 
 import (
 	"net/url"
+	"strings"
 
 	"pdpp/internal/console/ui"
 	"pdpp/internal/ownerapi"
@@ -31,17 +32,24 @@ func startWords(c ownerapi.Connector) string {
 	case c.Form == nil:
 		return "Nothing to enter"
 	case c.Refresh.Mode == "manual" || c.Refresh.Mode == "paused":
-		return c.Form.Label + ", then when you ask"
+		return formWords(c.Form) + ", then when you ask"
 	default:
-		return c.Form.Label + ", then by itself"
+		return formWords(c.Form) + ", then by itself"
 	}
+}
+
+// formWords name what is asked for.
+func formWords(f *ownerapi.CredentialForm) string {
+	var labels []string
+	for _, field := range f.Fields {
+		if field.Required {
+			labels = append(labels, field.Label)
+		}
+	}
+	if len(labels) == 0 {
+		return f.Label
+	}
+	return strings.Join(labels, ", ")
 }
 
 func pathEscape(s string) string { return url.PathEscape(s) }
-
-func submitWords(f *ownerapi.CredentialForm) string {
-	if f.Submit == "" {
-		return "Reconnect"
-	}
-	return f.Submit
-}
