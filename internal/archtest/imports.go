@@ -85,7 +85,7 @@ func isThirdParty(imported string) bool {
 
 // isTestSupport names the packages that exist for tests only.
 func isTestSupport(pkg string) bool {
-	return matchesAny([]string{"connectorkit/connectortest/...", "internal/store/storetest/...", "internal/nginxtest/..."}, pkg)
+	return matchesAny([]string{"connectorkit/connectortest/...", "internal/store/storetest/...", "internal/nginxtest/...", "internal/owner/ownertest/..."}, pkg)
 }
 
 // isDeveloperTool names the programs that are run in the repository and never shipped.

@@ -6,6 +6,7 @@ import (
 
 	"pdpp/internal/attention"
 	"pdpp/internal/evidence"
+	"pdpp/internal/owner/told"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 	"pdpp/internal/verdict"
@@ -18,7 +19,7 @@ const mostRetried = 10_000
 
 // Acknowledge does what an action of the kind asks for, where saying so is enough.
 func (s *Service) Acknowledge(ctx context.Context, id, actionKind string) error {
-	conn, err := s.living(ctx, id)
+	conn, err := s.find.Living(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -57,14 +58,14 @@ func (s *Service) reattach(ctx context.Context, conn store.Connection) error {
 			return err
 		}
 	}
-	return told(s.Store.Touch(ctx, conn.ID), "ask for a look")
+	return told.Error(s.Store.Touch(ctx, conn.ID), "ask for a look")
 }
 
 func (s *Service) switchOn(ctx context.Context, conn store.Connection) error {
 	if conn.Status == store.ConnectionPaused {
 		conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
 		if err := s.Store.UpdateConnection(ctx, conn); err != nil {
-			return told(err, "put the connection in use again")
+			return told.Error(err, "put the connection in use again")
 		}
 	}
 	kept, err := s.Store.Schedule(ctx, conn.ID)
@@ -72,14 +73,14 @@ func (s *Service) switchOn(ctx context.Context, conn store.Connection) error {
 		return ownerapi.Invalid("action_kind", "The connection has no schedule to switch on.", "Set how often it should collect.")
 	}
 	if err != nil {
-		return told(err, "read the schedule")
+		return told.Error(err, "read the schedule")
 	}
 	if kept.Enabled {
 		return nil
 	}
 	kept.Enabled, kept.UpdatedAt = true, s.Now()
 	if err := s.Store.PutSchedule(ctx, kept); err != nil {
-		return told(err, "switch the schedule on")
+		return told.Error(err, "switch the schedule on")
 	}
 	return s.request(ctx, conn.ID)
 }
@@ -90,14 +91,14 @@ func (s *Service) retryGaps(ctx context.Context, id string) error {
 	now := s.Now()
 	gaps, err := s.Store.ListGaps(ctx, store.GapQuery{ConnectionID: id, Status: protocol.GapPending, Limit: mostRetried})
 	if err != nil {
-		return told(err, "list what is missing")
+		return told.Error(err, "list what is missing")
 	}
 	for _, g := range gaps {
 		if g.NotBefore == nil || !g.NotBefore.After(now) || g.IgnoredWhy != "" {
 			continue
 		}
 		if _, err := s.Store.RetryGap(ctx, g.ID, now); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return told(err, "try a gap again")
+			return told.Error(err, "try a gap again")
 		}
 	}
 	return nil

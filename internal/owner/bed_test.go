@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,22 +14,12 @@ import (
 	"pdpp/internal/catalog"
 	"pdpp/internal/credential"
 	"pdpp/internal/launch"
+	"pdpp/internal/owner/ownertest"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
 )
-
-const gardenManifest = `{"protocol_version":"0.1.0","connector_id":"garden","version":"1.2.0","display_name":"Garden",
-"runtime_requirements":{"bindings":{"network":{"required":true},"interactive":{"required":false}},
- "environment_variables":[{"name":"PDPP_GARDEN_MAX_DETAIL_FETCHES_PER_RUN"},{"name":"PDPP_GARDEN_MAX_RUN_WALL_CLOCK_MS"}]},
-"setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","label":"Garden account","fields":[
- {"name":"token","label":"Token","type":"password","required":true,"secret":true,"env":["GARDEN_TOKEN"]},
- {"name":"plot","label":"Plot","help_text":"Its number.","env":["GARDEN_PLOT"]}]}},
-"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.","recommended_interval_seconds":7200,"minimum_interval_seconds":3600,"maximum_staleness_seconds":86400}},
-"streams":[{"name":"beds","semantics":"mutable_state","primary_key":"id","display":{"label":"Flower beds","detail":"Every bed."},"consent_time_field":"dug_at",
- "query":{"search":["name"],"filter":["kind"]},
- "schema":{"type":"object","properties":{"id":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string"},"size":{"type":"number"},"dug_at":{"type":"string"}}}}]}`
 
 // gardenConnector is a real process that knows one good token and tells how it was
 // started.
@@ -57,6 +46,8 @@ const atticManifest = `{"protocol_version":"0.1.0","connector_id":"attic","versi
 "runtime_requirements":{"bindings":{"local_device":{"required":true}}},
 "streams":[{"name":"boxes","semantics":"append_only","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
 
+var wantError = ownertest.WantError
+
 // bed is the service over a real database and real connectors, with a clock that
 // stands still until it is moved.
 type bed struct {
@@ -73,7 +64,7 @@ func newBed(t *testing.T, change ...func(*Config)) *bed {
 	b.must(err)
 	t.Cleanup(func() { b.must(st.Close()) })
 	for name, files := range map[string][2]string{
-		"garden": {gardenManifest, gardenConnector}, "letters": {lettersManifest, gardenConnector}, "attic": {atticManifest, gardenConnector},
+		"garden": {ownertest.Garden, gardenConnector}, "letters": {lettersManifest, gardenConnector}, "attic": {atticManifest, gardenConnector},
 	} {
 		dir := filepath.Join(b.home, "connectors", name)
 		b.must(os.MkdirAll(dir, 0o700))
@@ -125,7 +116,7 @@ func (b *bed) makeRun(id string, change ...func(*launch.Launcher, *launch.Reques
 	key, err := b.Key()
 	b.must(err)
 	l := &launch.Launcher{
-		Store: b.Store, Connectors: b.finder, Holder: "w1", Secrets: launch.StoredSecrets(b.Store, key), Limits: LimitVariables(b.Store),
+		Store: b.Store, Connectors: b.find.Connectors, Holder: "w1", Secrets: launch.StoredSecrets(b.Store, key), Limits: LimitVariables(b.Store),
 		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}, Now: b.now,
 	}
 	req := launch.Request{ConnectionID: id, Trigger: store.TriggerManual}
@@ -155,20 +146,4 @@ func (b *bed) requested(id string) bool {
 	}
 	b.must(err)
 	return true
-}
-
-// wantError holds an error to its code and the field that it names, and to what every
-// error of the owner's has.
-func wantError(t *testing.T, err error, code, param string) {
-	t.Helper()
-	var e *ownerapi.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("error %v, want code %s", err, code)
-	}
-	if e.Code != code || e.Param != param {
-		t.Errorf("error %s of %q, want %s of %q: %s", e.Code, e.Param, code, param, e.Message)
-	}
-	if e.Status < 400 || e.Next == "" || !strings.HasSuffix(e.Message, ".") {
-		t.Errorf("error %+v lacks a status, a sentence or a next step", e)
-	}
 }

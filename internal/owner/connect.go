@@ -5,36 +5,34 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"pdpp/internal/attention"
 	"pdpp/internal/catalog"
+	"pdpp/internal/owner/declaration"
+	"pdpp/internal/owner/told"
+	"pdpp/internal/owner/words"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 	"pdpp/internal/verdict"
 	"pdpp/manifest"
 )
 
-// longestName bounds what a connection may be called.
-const longestName = 120
-
 // Connect adds a connection. Everything that was entered is checked before anything is
 // kept. Until all of it is kept the connection is a draft, which no worker looks at;
 // one that could not be completed is ended again.
 func (s *Service) Connect(ctx context.Context, c ownerapi.Connect) (ownerapi.Detail, error) {
-	found, err := s.finder.Find(ctx, c.ConnectorID)
+	found, err := s.find.Connectors.Find(ctx, c.ConnectorID)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ownerapi.Detail{}, ctx.Err()
 		}
-		e := notInstalled(err)
+		e := told.NotInstalled(err)
 		e.Param = "connector_id"
 		return ownerapi.Detail{}, e
 	}
 	m := found.Manifest
-	if onDevice(m) {
+	if declaration.OnDevice(m) {
 		return ownerapi.Detail{}, ownerapi.Invalid("connector_id", m.DisplayName+" is collected on a device of yours, not here.",
 			"Set it up on that device with pdpp-local-collector.")
 	}
@@ -52,7 +50,7 @@ func (s *Service) Connect(ctx context.Context, c ownerapi.Connect) (ownerapi.Det
 	}
 	conn, err := NewConnection(ctx, s.Store, found, name, store.ConnectionDraft, s.Now())
 	if err != nil {
-		return ownerapi.Detail{}, told(err, "make the connection")
+		return ownerapi.Detail{}, told.Error(err, "make the connection")
 	}
 	if err := s.complete(ctx, conn, entered, rhythm); err != nil {
 		return ownerapi.Detail{}, errors.Join(err, s.takeBack(context.WithoutCancel(ctx), conn.ID))
@@ -74,7 +72,7 @@ func (s *Service) complete(ctx context.Context, conn store.Connection, entered *
 	}
 	conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
 	if err := s.Store.UpdateConnection(ctx, conn); err != nil {
-		return told(err, "put the connection in use")
+		return told.Error(err, "put the connection in use")
 	}
 	return s.request(ctx, conn.ID)
 }
@@ -126,7 +124,7 @@ func sourceKind(m *manifest.Manifest) store.SourceKind {
 
 // Rename gives a connection another name.
 func (s *Service) Rename(ctx context.Context, id, name string) error {
-	conn, err := s.connection(ctx, id)
+	conn, err := s.find.Connection(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -134,17 +132,18 @@ func (s *Service) Rename(ctx context.Context, id, name string) error {
 		return err
 	}
 	conn.UpdatedAt = s.Now()
-	return told(s.Store.UpdateConnection(ctx, conn), "rename the connection")
+	return told.Error(s.Store.UpdateConnection(ctx, conn), "rename the connection")
 }
 
-// displayName is a name as people write it: one line that is not too long.
+// displayName is what was entered, or else the other name, where a connection may be
+// called that.
 func displayName(given, otherwise string) (string, error) {
-	name := strings.Join(strings.Fields(given), " ")
+	name := words.OneLine(given)
 	if name == "" {
 		name = otherwise
 	}
-	if name == "" || utf8.RuneCountInString(name) > longestName || !utf8.ValidString(name) {
-		return "", ownerapi.Invalid("display_name", fmt.Sprintf("A name has from 1 to %d characters.", longestName), "Choose another name.")
+	if !words.IsName(name) {
+		return "", ownerapi.Invalid("display_name", fmt.Sprintf("A name has from 1 to %d characters.", words.LongestName), "Choose another name.")
 	}
 	return name, nil
 }
@@ -152,7 +151,7 @@ func displayName(given, otherwise string) (string, error) {
 // request leaves a request for one run, which waits for a worker where there is none.
 func (s *Service) request(ctx context.Context, id string) error {
 	_, err := s.Store.RequestRun(ctx, store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, RequestedAt: s.Now()})
-	return told(err, "ask for the run")
+	return told.Error(err, "ask for the run")
 }
 
 // confirm sees to it that what the owner mended is tried by one run. Where they were
@@ -160,7 +159,7 @@ func (s *Service) request(ctx context.Context, id string) error {
 func (s *Service) confirm(ctx context.Context, id string) error {
 	open, err := s.Store.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{id}})
 	if err != nil {
-		return told(err, "read what was asked")
+		return told.Error(err, "read what was asked")
 	}
 	if slices.ContainsFunc(open, func(r attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) }) {
 		return nil

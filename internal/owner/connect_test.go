@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pdpp/internal/catalog"
+	"pdpp/internal/owner/words"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 )
@@ -65,7 +66,7 @@ func TestConnectKeepsEverythingAndAsksForARun(t *testing.T) {
 func TestConnectRefuses(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	long := string(bytes.Repeat([]byte("x"), longestName+1))
+	long := string(bytes.Repeat([]byte("x"), words.LongestName+1))
 	for _, c := range []struct {
 		name, code, param string
 		given             ownerapi.Connect
@@ -163,7 +164,7 @@ func TestConnectionWhoseConnectorIsGone(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	d := b.connect("trowel")
-	b.Service.finder = catalog.Catalog{Dir: filepath.Join(b.home, "nowhere")}
+	b.find.Connectors = catalog.Catalog{Dir: filepath.Join(b.home, "nowhere")}
 	got, err := b.Connection(b.ctx(), d.ID)
 	b.must(err)
 	if got.Connector != nil || len(got.Limits.Supports) == 0 {

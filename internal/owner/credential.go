@@ -6,6 +6,9 @@ import (
 	"net/http"
 
 	"pdpp/internal/credential"
+	"pdpp/internal/owner/declaration"
+	"pdpp/internal/owner/told"
+	"pdpp/internal/owner/words"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 	"pdpp/manifest"
@@ -13,46 +16,7 @@ import (
 
 // CredentialForm is what a connector asks for: its own form, or one field for each
 // variable that it cannot sign in without. It has no fields when nothing is asked for.
-func CredentialForm(m *manifest.Manifest) manifest.CredentialCapture {
-	if m.Setup != nil && m.Setup.CredentialCapture != nil {
-		return *m.Setup.CredentialCapture
-	}
-	form := manifest.CredentialCapture{Kind: manifest.CredentialSecretBundle}
-	for _, name := range m.CredentialEnv() {
-		form.Fields = append(form.Fields, manifest.CredentialField{Name: name, Label: name, Required: true, Secret: true, Env: []string{name}})
-	}
-	return form
-}
-
-// formFor is the form as surfaces show it; nil when nothing is asked for.
-func formFor(m *manifest.Manifest) *ownerapi.CredentialForm {
-	form := CredentialForm(m)
-	if len(form.Fields) == 0 {
-		return nil
-	}
-	out := &ownerapi.CredentialForm{
-		Kind: string(form.Kind), Label: form.Label, Description: form.Description, Submit: form.SubmitLabel, Fields: []ownerapi.CredentialField{},
-	}
-	if out.Label == "" {
-		out.Label = "Sign in to " + m.DisplayName
-	}
-	if out.Submit == "" {
-		out.Submit = "Connect"
-	}
-	for _, f := range form.Fields {
-		kind := string(f.Type)
-		switch {
-		case f.Secret && f.Type != "textarea":
-			kind = "password"
-		case kind == "":
-			kind = "text"
-		}
-		out.Fields = append(out.Fields, ownerapi.CredentialField{
-			Name: f.Name, Label: f.Label, Type: kind, Help: f.HelpText, Placeholder: f.Placeholder, Required: f.Required, Secret: f.Secret,
-		})
-	}
-	return out
-}
+func CredentialForm(m *manifest.Manifest) manifest.CredentialCapture { return declaration.Form(m) }
 
 // sealed is a credential that was checked and awaits its connection.
 type sealed struct {
@@ -90,14 +54,14 @@ func (s *Service) enter(m *manifest.Manifest, entered map[string]string) (*seale
 	values, err := credential.NewValues(m, given)
 	var wrong *credential.Error
 	if errors.As(err, &wrong) {
-		return nil, incomplete("", sentence(wrong.Message))
+		return nil, incomplete("", words.Sentence(wrong.Message))
 	}
 	if err != nil {
-		return nil, told(err, "check the credential")
+		return nil, told.Error(err, "check the credential")
 	}
 	key, err := s.Key()
 	if err != nil {
-		return nil, told(err, "load the key that seals credentials")
+		return nil, told.Error(err, "load the key that seals credentials")
 	}
 	return &sealed{kind: form.Kind, values: values, key: key}, nil
 }
@@ -129,17 +93,17 @@ func (s *Service) keep(ctx context.Context, connectionID string, c *sealed) erro
 		ConnectionID: connectionID, Kind: string(c.kind), Sealed: c.values.SealFor(c.key, connectionID),
 		Fingerprint: c.key.FingerprintOf(c.values), Status: store.CredentialActive, CapturedAt: s.Now(),
 	})
-	return told(err, "store the credential")
+	return told.Error(err, "store the credential")
 }
 
 // SetCredential replaces the credential. A worker that waits for it confirms it with
 // one run; where none waits for it, the run is asked for here.
 func (s *Service) SetCredential(ctx context.Context, id string, fields map[string]string) error {
-	conn, err := s.living(ctx, id)
+	conn, err := s.find.Living(ctx, id)
 	if err != nil {
 		return err
 	}
-	m, err := s.declared(ctx, conn.ConnectorID)
+	m, err := s.find.Declared(ctx, conn.ConnectorID)
 	if err != nil {
 		return err
 	}
@@ -163,7 +127,7 @@ func (s *Service) credentialOf(ctx context.Context, connectionID string) (*owner
 		return nil, nil
 	}
 	if err != nil {
-		return nil, told(err, "read the credential")
+		return nil, told.Error(err, "read the credential")
 	}
 	return &ownerapi.Credential{Kind: c.Kind, Status: string(c.Status), CapturedAt: c.CapturedAt, RejectedAt: c.RejectedAt}, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"pdpp/internal/attention"
 	"pdpp/internal/evidence"
+	"pdpp/internal/owner/told"
 	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
 )
@@ -13,24 +14,24 @@ import (
 // Revoke ends a connection. From the first step on no worker takes it up; doing it
 // again completes what was interrupted.
 func (s *Service) Revoke(ctx context.Context, id string) error {
-	conn, err := s.connection(ctx, id)
+	conn, err := s.find.Connection(ctx, id)
 	if err != nil {
 		return err
 	}
 	if conn.Status != store.ConnectionRevoked {
 		conn.Status, conn.UpdatedAt = store.ConnectionRevoked, s.Now()
 		if err := s.Store.UpdateConnection(ctx, conn); err != nil {
-			return told(err, "end the connection")
+			return told.Error(err, "end the connection")
 		}
 	}
 	if _, err := scheduler.Cancel(ctx, s.Store, id, s.Now()); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return told(err, "stop its run")
+		return told.Error(err, "stop its run")
 	}
 	if err := s.Store.DeleteCredential(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return told(err, "delete its credential")
+		return told.Error(err, "delete its credential")
 	}
 	if err := s.Store.DeleteSchedule(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return told(err, "delete its schedule")
+		return told.Error(err, "delete its schedule")
 	}
 	return s.withdraw(ctx, id)
 }
@@ -51,7 +52,7 @@ func (s *Service) changeAttention(ctx context.Context, id string, change func(*a
 		var open, changed []attention.Record
 		open, err = s.Store.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{id}})
 		if err != nil {
-			return told(err, "read what was asked")
+			return told.Error(err, "read what was asked")
 		}
 		for i := range open {
 			if change(&open[i]) {
@@ -65,5 +66,5 @@ func (s *Service) changeAttention(ctx context.Context, id string, change func(*a
 			break
 		}
 	}
-	return told(err, "save what was asked")
+	return told.Error(err, "save what was asked")
 }

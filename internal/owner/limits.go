@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strconv"
 
+	"pdpp/internal/owner/declaration"
+	"pdpp/internal/owner/told"
+	"pdpp/internal/owner/words"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/pace"
 	"pdpp/internal/store"
@@ -97,9 +100,9 @@ func LimitVariables(st Settings) func(ctx context.Context, connectionID string) 
 func (s *Service) limitsOf(ctx context.Context, conn store.Connection) (ownerapi.Limits, error) {
 	kept, err := readLimits(ctx, s.Store, conn.ID)
 	if err != nil {
-		return ownerapi.Limits{}, told(err, "read the limits")
+		return ownerapi.Limits{}, told.Error(err, "read the limits")
 	}
-	m, err := s.manifest(ctx, conn.ConnectorID)
+	m, err := s.find.Manifest(ctx, conn.ConnectorID)
 	if err != nil {
 		return ownerapi.Limits{}, err
 	}
@@ -112,7 +115,7 @@ func (s *Service) limitsOf(ctx context.Context, conn store.Connection) (ownerapi
 // provider from here, and the bounds of its detail lane that it declares.
 func supports(m *manifest.Manifest) []string {
 	out := []string{}
-	if m == nil || onDevice(m) {
+	if m == nil || declaration.OnDevice(m) {
 		return out
 	}
 	declared := m.EnvNames()
@@ -132,11 +135,11 @@ func supports(m *manifest.Manifest) []string {
 // SetLimits is the owner's word on how fast and how long a run may collect. It counts
 // from the next run on.
 func (s *Service) SetLimits(ctx context.Context, id string, l ownerapi.Limits) error {
-	conn, err := s.living(ctx, id)
+	conn, err := s.find.Living(ctx, id)
 	if err != nil {
 		return err
 	}
-	m, err := s.declared(ctx, conn.ConnectorID)
+	m, err := s.find.Declared(ctx, conn.ConnectorID)
 	if err != nil {
 		return err
 	}
@@ -145,13 +148,13 @@ func (s *Service) SetLimits(ctx context.Context, id string, l ownerapi.Limits) e
 	}
 	before, err := readLimits(ctx, s.Store, id)
 	if err != nil {
-		return told(err, "read the limits")
+		return told.Error(err, "read the limits")
 	}
 	kept := keptLimits{CeilingPerMinute: l.CeilingPerMinute, MaxSeconds: l.MaxSeconds, MaxDetails: l.MaxDetails, OwnIntervalMS: before.OwnIntervalMS}
 	if before.CeilingPerMinute == 0 {
 		report, err := pace.Read(ctx, s.Store, conn, 1, s.Now())
 		if err != nil {
-			return told(err, "read the pace")
+			return told.Error(err, "read the pace")
 		}
 		if report.Current != nil {
 			kept.OwnIntervalMS = report.Current.CeilingIntervalMS
@@ -165,7 +168,7 @@ func (s *Service) SetLimits(ctx context.Context, id string, l ownerapi.Limits) e
 	if err != nil {
 		return fmt.Errorf("encode the limits: %w", err)
 	}
-	return told(s.Store.PutSetting(ctx, limitsSetting(id), body, s.Now()), "keep the limits")
+	return told.Error(s.Store.PutSetting(ctx, limitsSetting(id), body, s.Now()), "keep the limits")
 }
 
 func checkLimits(l ownerapi.Limits, understood []string) error {
@@ -183,7 +186,7 @@ func checkLimits(l ownerapi.Limits, understood []string) error {
 		case !slices.Contains(understood, v.name):
 			return ownerapi.Invalid(v.name, "The connector does not understand this limit.", "Leave it out.")
 		case !(v.given >= v.least && v.given <= v.most):
-			return ownerapi.Invalid(v.name, fmt.Sprintf("The limit is from %s to %s.", strconv.FormatFloat(v.least, 'f', -1, 64), number(int64(v.most))),
+			return ownerapi.Invalid(v.name, fmt.Sprintf("The limit is from %s to %s.", strconv.FormatFloat(v.least, 'f', -1, 64), words.Number(int64(v.most))),
 				"Choose a number between these, or none.")
 		}
 	}

@@ -3,6 +3,10 @@ package owner
 import (
 	"context"
 
+	"pdpp/internal/evidence"
+	"pdpp/internal/owner/declaration"
+	"pdpp/internal/owner/runview"
+	"pdpp/internal/owner/told"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/ownerview"
 	"pdpp/internal/store"
@@ -16,23 +20,23 @@ const (
 // Overview gives every connection that is not revoked, and their summary.
 func (s *Service) Overview(ctx context.Context) (ownerview.Overview, error) {
 	o, err := s.view.All(ctx)
-	return o, told(err, "judge the connections")
+	return o, told.Error(err, "judge the connections")
 }
 
 // Connection gives all of one connection; also of a revoked one.
 func (s *Service) Connection(ctx context.Context, id string) (ownerapi.Detail, error) {
 	judged, indicator, err := s.view.One(ctx, id)
 	if err != nil {
-		return ownerapi.Detail{}, told(err, "judge the connection")
+		return ownerapi.Detail{}, told.Error(err, "judge the connection")
 	}
 	d := ownerapi.Detail{Connection: judged, Indicator: indicator, RecentRuns: []ownerapi.Run{}}
-	conn, err := s.connection(ctx, id)
+	conn, err := s.find.Connection(ctx, id)
 	if err != nil {
 		return d, err
 	}
 	d.CreatedAt = conn.CreatedAt
-	if found, err := s.finder.Find(ctx, conn.ConnectorID); err == nil {
-		described := describe(found.Name, found.Manifest)
+	if found, err := s.find.Connectors.Find(ctx, conn.ConnectorID); err == nil {
+		described := declaration.Describe(found.Name, found.Manifest)
 		d.Connector = &described
 	} else if ctx.Err() != nil {
 		return d, ctx.Err()
@@ -63,56 +67,38 @@ func (s *Service) Connection(ctx context.Context, id string) (ownerapi.Detail, e
 // Why explains the connection's verdict.
 func (s *Service) Why(ctx context.Context, id string) (ownerview.Explanation, error) {
 	e, err := s.view.Why(ctx, id)
-	return e, told(err, "explain the connection")
+	return e, told.Error(err, "explain the connection")
 }
 
 // Missing lists what could not be fetched yet, the oldest first.
 func (s *Service) Missing(ctx context.Context, id string) ([]ownerapi.Gap, error) {
-	conn, err := s.connection(ctx, id)
+	conn, err := s.find.Connection(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.manifest(ctx, conn.ConnectorID)
+	m, err := s.find.Manifest(ctx, conn.ConnectorID)
 	if err != nil {
 		return nil, err
 	}
 	gaps, err := s.Store.ListGaps(ctx, store.GapQuery{ConnectionID: id, Missing: true, Limit: missingAll})
 	if err != nil {
-		return nil, told(err, "list what is missing")
+		return nil, told.Error(err, "list what is missing")
 	}
 	out := make([]ownerapi.Gap, len(gaps))
 	for i, g := range gaps {
-		out[i] = ownerapi.Gap{
-			ID: g.ID, Stream: g.Stream, RecordKey: g.RecordKey, Reason: string(g.Reason), Text: gapText(m, g), Status: string(g.Status), Attempts: g.AttemptCount,
-			NotBefore: g.NotBefore, CreatedAt: g.CreatedAt, LastAttempt: g.LastAttemptAt, IgnoredWhy: g.IgnoredWhy,
-		}
+		out[i] = runview.Gap(m, g)
 	}
 	return out, nil
 }
 
-// Devices lists the machines that collect for the owner, with the sources on them.
-func (s *Service) Devices(ctx context.Context) ([]ownerapi.Device, error) {
-	devices, err := s.Store.ListDevices(ctx)
+// evidenceOf gives the facts of one connection.
+func (s *Service) evidenceOf(ctx context.Context, id string) (evidence.Evidence, error) {
+	found, err := s.Reader.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})
 	if err != nil {
-		return nil, told(err, "list the devices")
+		return evidence.Evidence{}, told.Error(err, "read evidence")
 	}
-	sources, err := s.Store.DeviceSources(ctx, "")
-	if err != nil {
-		return nil, told(err, "list the sources of devices")
+	if len(found) == 0 {
+		return evidence.Evidence{}, told.NoConnection(store.ErrNotFound)
 	}
-	of := map[string][]ownerapi.DeviceSource{}
-	for _, src := range sources {
-		of[src.DeviceID] = append(of[src.DeviceID], ownerapi.DeviceSource{
-			ID: src.ID, ConnectionID: src.ConnectionID, DisplayName: src.DisplayName, ConnectorID: src.ConnectorID,
-			Status: src.Status, LastHeartbeatAt: src.LastHeartbeatAt,
-		})
-	}
-	out := make([]ownerapi.Device, len(devices))
-	for i, d := range devices {
-		out[i] = ownerapi.Device{
-			ID: d.ID, DisplayName: d.DisplayName, Status: d.Status, AgentVersion: d.AgentVersion, LastHeartbeatAt: d.LastHeartbeatAt,
-			Sources: append([]ownerapi.DeviceSource{}, of[d.ID]...),
-		}
-	}
-	return out, nil
+	return found[0], nil
 }

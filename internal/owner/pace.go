@@ -5,22 +5,27 @@ import (
 	"slices"
 	"time"
 
+	"pdpp/internal/owner/told"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/pace"
+	"pdpp/protocol"
 )
 
 // paceRuns is how many runs a plot shows.
 const paceRuns = 8
 
+// pausedByProvider is the back-off of a provider that named the wait itself.
+const pausedByProvider protocol.RateBackoffReason = "retry_after"
+
 // Pace gives how fast the newest runs collected.
 func (s *Service) Pace(ctx context.Context, id string) (ownerapi.Pace, error) {
-	conn, err := s.connection(ctx, id)
+	conn, err := s.find.Connection(ctx, id)
 	if err != nil {
 		return ownerapi.Pace{}, err
 	}
 	report, err := pace.Read(ctx, s.Store, conn, paceRuns, s.Now())
 	if err != nil {
-		return ownerapi.Pace{}, told(err, "read the pace")
+		return ownerapi.Pace{}, told.Error(err, "read the pace")
 	}
 	out := ownerapi.Pace{ConnectionID: id, Runs: []ownerapi.RunPace{}}
 	if c := report.Current; c != nil {
@@ -58,4 +63,12 @@ func runPace(r pace.RunRate) ownerapi.RunPace {
 		}
 	}
 	return out
+}
+
+// backoffWords says why the pace slowed down.
+func backoffWords(reason protocol.RateBackoffReason) string {
+	if reason == pausedByProvider {
+		return "The source asked to wait."
+	}
+	return "The source refused the pace."
 }

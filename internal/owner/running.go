@@ -5,10 +5,9 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"pdpp/internal/interaction"
+	"pdpp/internal/owner/runview"
+	"pdpp/internal/owner/told"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
@@ -17,7 +16,7 @@ import (
 
 // Run asks for a run now, whatever the schedule says.
 func (s *Service) Run(ctx context.Context, connectionID string) error {
-	conn, err := s.living(ctx, connectionID)
+	conn, err := s.find.Living(ctx, connectionID)
 	if err != nil {
 		return err
 	}
@@ -25,7 +24,7 @@ func (s *Service) Run(ctx context.Context, connectionID string) error {
 		return ownerapi.Invalid("connection_id", "A device of yours collects this.", "Start it there, with pdpp-local-collector run.")
 	}
 	r := store.RunRequest{ConnectionID: conn.ID, Trigger: store.TriggerManual, RequestedAt: s.Now()}
-	return told(scheduler.RunNow(ctx, s.Store, r), "ask for the run")
+	return told.Error(scheduler.RunNow(ctx, s.Store, r), "ask for the run")
 }
 
 // Cancel stops a run that is under way. What it has finished is kept.
@@ -38,15 +37,15 @@ func (s *Service) Cancel(ctx context.Context, runID string) error {
 		return &ownerapi.Error{Status: http.StatusNotFound, Code: ownerapi.CodeNoActiveRun, Err: err,
 			Message: "The run is over.", Next: "See how it ended."}
 	}
-	return told(err, "stop the run")
+	return told.Error(err, "stop the run")
 }
 
 func (s *Service) run(ctx context.Context, id string) (store.Run, error) {
 	r, err := s.Store.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return r, noRun(err)
+		return r, told.NoRun(err)
 	}
-	return r, told(err, "read the run")
+	return r, told.Error(err, "read the run")
 }
 
 // question is the oldest open question of a run that has not run out.
@@ -57,7 +56,7 @@ func (s *Service) question(ctx context.Context, runID string) (store.Interaction
 	}
 	open, err := s.Store.OpenInteractions(ctx, run.ConnectionID)
 	if err != nil {
-		return store.Interaction{}, told(err, "read the open questions")
+		return store.Interaction{}, told.Error(err, "read the open questions")
 	}
 	now := s.Now()
 	for _, q := range open {
@@ -65,7 +64,7 @@ func (s *Service) question(ctx context.Context, runID string) (store.Interaction
 			return q, nil
 		}
 	}
-	return store.Interaction{}, answerError(interaction.ErrNotPending)
+	return store.Interaction{}, told.Error(interaction.ErrNotPending, "find the question")
 }
 
 // Question gives what a run waits for.
@@ -74,15 +73,8 @@ func (s *Service) Question(ctx context.Context, runID string) (ownerapi.Question
 	if err != nil {
 		return ownerapi.Question{}, err
 	}
-	fields, err := questionFields(q)
-	if err != nil {
-		return ownerapi.Question{}, answerError(interaction.ErrFormUnreadable)
-	}
-	out := ownerapi.Question{
-		RunID: q.RunID, RequestID: q.RequestID, Kind: string(q.Kind), Message: q.Message, ExpiresAt: q.ExpiresAt, Fields: []ownerapi.QuestionField{},
-	}
-	out.Fields = append(out.Fields, fields...)
-	return out, nil
+	out, err := runview.Question(q)
+	return out, told.Error(err, "read the form")
 }
 
 // Answer answers the open question of a run. The answer is sealed for that run and
@@ -94,40 +86,10 @@ func (s *Service) Answer(ctx context.Context, runID string, a ownerapi.Answer) e
 	}
 	response := protocol.InteractionResponse{Status: protocol.ResponseStatus(a.Status)}
 	if q.RequestID == a.RequestID && response.Status == protocol.ResponseSuccess {
-		if response.Data, err = answerData(q, a.Data); err != nil {
-			return err
+		if response.Data, err = runview.AnswerData(q, a.Data); err != nil {
+			return told.Error(err, "read the answer")
 		}
 	}
 	err = interaction.Answer(ctx, s.Store, runID, a.RequestID, response, s.Now())
-	return told(err, "leave the answer")
-}
-
-// answerData turns what was typed into the object that the question's form asks for.
-func answerData(q store.Interaction, typed map[string]string) (jsontext.Value, error) {
-	fields, err := questionFields(q)
-	if err != nil {
-		return nil, answerError(interaction.ErrFormUnreadable)
-	}
-	known := map[string]bool{}
-	data := map[string]any{}
-	for _, f := range fields {
-		known[f.Name] = true
-		value, given, err := typedValue(f, typed[f.Name])
-		if err != nil {
-			return nil, err
-		}
-		if given {
-			data[f.Name] = value
-		}
-	}
-	for name := range typed {
-		if !known[name] {
-			return nil, ownerapi.Invalid("data", "The question has no such field.", "Answer the fields of the question.")
-		}
-	}
-	body, err := json.Marshal(data, json.Deterministic(true))
-	if err != nil {
-		return nil, ownerapi.Invalid("data", "The answer is not text.", "Enter it again.")
-	}
-	return body, nil
+	return told.Error(err, "leave the answer")
 }

@@ -30,7 +30,7 @@ func TestRunNow(t *testing.T) {
 	b := newBed(t)
 	id := b.connect("trowel").ID
 	b.succeed(id) // takes the first request up
-	wantError(t, b.Run(b.ctx(), id), codeNoWorker, "")
+	wantError(t, b.Run(b.ctx(), id), "no_worker", "")
 	b.worker()
 	b.must(b.Run(b.ctx(), id))
 	b.must(b.Run(b.ctx(), id)) // one request waits, however often it is asked for

@@ -8,6 +8,8 @@ import (
 
 	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
+	"pdpp/internal/owner/told"
+	"pdpp/internal/owner/words"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 	"pdpp/manifest"
@@ -23,7 +25,7 @@ const (
 
 // SetSchedule makes the connection collect by itself, or changes its rhythm.
 func (s *Service) SetSchedule(ctx context.Context, id string, given ownerapi.Schedule) error {
-	if _, err := s.living(ctx, id); err != nil {
+	if _, err := s.find.Living(ctx, id); err != nil {
 		return err
 	}
 	e, err := s.evidenceOf(ctx, id)
@@ -46,29 +48,29 @@ func (s *Service) putSchedule(ctx context.Context, id string, given ownerapi.Sch
 		kept, err = store.Schedule{ConnectionID: id, CreatedAt: now}, nil
 	}
 	if err != nil {
-		return told(err, "read the schedule")
+		return told.Error(err, "read the schedule")
 	}
 	kept.IntervalSeconds, kept.JitterSeconds, kept.Enabled, kept.UpdatedAt = given.IntervalSeconds, given.JitterSeconds, given.Enabled, now
-	return told(s.Store.PutSchedule(ctx, kept), "keep the schedule")
+	return told.Error(s.Store.PutSchedule(ctx, kept), "keep the schedule")
 }
 
 // DeleteSchedule ends collecting by itself. Where there is no schedule nothing changes.
 func (s *Service) DeleteSchedule(ctx context.Context, id string) error {
-	if _, err := s.connection(ctx, id); err != nil {
+	if _, err := s.find.Connection(ctx, id); err != nil {
 		return err
 	}
 	err := s.Store.DeleteSchedule(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	return told(err, "delete the schedule")
+	return told.Error(err, "delete the schedule")
 }
 
 // checkSchedule holds a rhythm to what the connector allows. One that is off may stand
 // for a connector that only the owner starts: it starts nothing.
 func checkSchedule(p *manifest.RefreshPolicy, given ownerapi.Schedule) error {
 	if given.Enabled && p.ManualOnly() {
-		return ownerapi.Invalid("enabled", "The connector has to be started by you: "+sentence(p.Rationale), "Collect when you like, with Run now.")
+		return ownerapi.Invalid("enabled", "The connector has to be started by you: "+words.Sentence(p.Rationale), "Collect when you like, with Run now.")
 	}
 	least := int64(1)
 	if p != nil {
@@ -78,7 +80,7 @@ func checkSchedule(p *manifest.RefreshPolicy, given ownerapi.Schedule) error {
 	case given.IntervalSeconds < 1 || given.IntervalSeconds > longestInterval:
 		return ownerapi.Invalid("interval_seconds", "The time between two runs is from a second to a year.", "Choose another rhythm.")
 	case given.IntervalSeconds < least:
-		words := span(time.Duration(least) * time.Second)
+		words := words.Span(time.Duration(least) * time.Second)
 		return ownerapi.Invalid("interval_seconds", "The connector calls nothing below "+words+" safe for the source.", "Choose "+words+" or more.")
 	case given.JitterSeconds < 0 || given.JitterSeconds > given.IntervalSeconds:
 		return ownerapi.Invalid("jitter_seconds", "A run can start later by at most the time between two runs.", "Choose a smaller spread.")
@@ -152,9 +154,9 @@ func waitingWords(e *evidence.Evidence, why cadence.Reason) string {
 	case cadence.CredentialRejected:
 		return "The source refused the credential."
 	case cadence.GaveUp:
-		return fmt.Sprintf("The same failure came %s in a row.", counted(int64(failures), "time", "times"))
+		return fmt.Sprintf("The same failure came %s in a row.", words.Counted(int64(failures), "time", "times"))
 	case cadence.InBackoff:
-		return fmt.Sprintf("It waits after %s in a row.", counted(int64(failures), "failure", "failures"))
+		return fmt.Sprintf("It waits after %s in a row.", words.Counted(int64(failures), "failure", "failures"))
 	case cadence.SourcePressure:
 		return "The source asked for fewer requests, and is left alone for a while."
 	default:

@@ -4,6 +4,10 @@
 //
 // It derives no verdict: connections are judged by ownerview and passed on as they
 // are. It starts no run either: it leaves requests that workers take up.
+//
+// Connections, their schedules, credentials, limits and runs are looked after here. What
+// was collected is read in package reading, what is arranged with others is in keeping,
+// and a run is put into words by runview.
 package owner
 
 import (
@@ -14,6 +18,10 @@ import (
 	"pdpp/internal/credential"
 	"pdpp/internal/grants"
 	"pdpp/internal/notify"
+	"pdpp/internal/owner/keeping"
+	"pdpp/internal/owner/lookup"
+	"pdpp/internal/owner/reading"
+	"pdpp/internal/owner/runview"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/ownerview"
 	"pdpp/internal/store"
@@ -29,7 +37,7 @@ type Config struct {
 	// Book keeps the grants; nil means one over the store.
 	Book *grants.Book
 	// OwnerTokens makes tokens for programs that act as the owner.
-	OwnerTokens OwnerTokens
+	OwnerTokens keeping.OwnerTokens
 	// Reader overrides the evidence that connections are judged by; nil means the store's.
 	Reader ownerview.EvidenceReader
 	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
@@ -46,13 +54,13 @@ type Config struct {
 // Service carries out what an owner asks for. It is safe for concurrent use.
 type Service struct {
 	Config
-	finder  catalog.Finder
+	*reading.Collection
+	*keeping.Arrangements
+
+	find    *lookup.Lookup
+	courses *runview.Courses
 	view    ownerview.View
 	started time.Time
-
-	courses   courses
-	manifests manifests
-	seals     seals
 }
 
 var _ ownerapi.Owner = (*Service)(nil)
@@ -68,7 +76,13 @@ func New(c Config) *Service {
 	if c.Book == nil {
 		c.Book = grants.NewBook(c.Store, c.Base, c.Now)
 	}
+	find := lookup.New(c.Store, catalog.Remember(c.Connectors))
 	return &Service{
-		Config: c, finder: catalog.Remember(c.Connectors), view: ownerview.View{Reader: c.Reader, Now: c.Now}, started: c.Now(),
+		Config:     c,
+		Collection: reading.New(c.Store, find, c.Now),
+		Arrangements: keeping.New(keeping.Config{
+			Store: c.Store, Key: c.Key, Book: c.Book, OwnerTokens: c.OwnerTokens, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
+		}),
+		find: find, courses: runview.NewCourses(c.Store, c.Now), view: ownerview.View{Reader: c.Reader, Now: c.Now}, started: c.Now(),
 	}
 }

@@ -1,0 +1,49 @@
+// Package keeping is what an owner has arranged with others: where they are told, and
+// when not; which programs act as them; which apps may read, and what.
+package keeping
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"pdpp/internal/credential"
+	"pdpp/internal/grants"
+	"pdpp/internal/notify"
+	"pdpp/internal/store"
+)
+
+// Store keeps the push targets and the quiet hours.
+type Store interface {
+	notify.Store
+	store.PushTargets
+}
+
+// Config is everything that the arrangements need; of it only HTTP may be left out.
+type Config struct {
+	Store Store
+	// Key seals the secrets of push targets.
+	Key func() (credential.Key, error)
+	// Book keeps the grants.
+	Book        *grants.Book
+	OwnerTokens OwnerTokens
+	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
+	// targets, and nil means a plain client.
+	VAPID notify.VAPID
+	Base  string
+	HTTP  *http.Client
+	Now   func() time.Time
+}
+
+// OwnerTokens makes and ends tokens for programs that act as the owner; *auth.Door does.
+type OwnerTokens interface {
+	Tokens(ctx context.Context) ([]store.OwnerToken, error)
+	CreateToken(ctx context.Context, label string, expires *time.Time) (store.OwnerToken, string, error)
+	RevokeToken(ctx context.Context, id string) error
+}
+
+// Arrangements are read and changed here. They are safe for concurrent use.
+type Arrangements struct{ Config }
+
+// New makes the arrangements.
+func New(c Config) *Arrangements { return &Arrangements{c} }

@@ -1,0 +1,94 @@
+package keeping
+
+import (
+	"context"
+	"net/url"
+
+	"pdpp/internal/grants"
+	"pdpp/internal/owner/told"
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/store"
+)
+
+// Grants lists every grant, the newest first.
+func (a *Arrangements) Grants(ctx context.Context) ([]ownerapi.Grant, error) {
+	all, err := a.Book.List(ctx)
+	if err != nil {
+		return nil, told.Error(err, "list the grants")
+	}
+	out := make([]ownerapi.Grant, len(all))
+	for i, g := range all {
+		out[i] = showGrant(g)
+		out[i].Usage = []ownerapi.GrantUsage{}
+	}
+	return out, nil
+}
+
+// Grant gives one grant with its usage.
+func (a *Arrangements) Grant(ctx context.Context, id string) (ownerapi.Grant, error) {
+	g, err := a.Book.One(ctx, id)
+	if err != nil {
+		return ownerapi.Grant{}, told.Error(err, "read the grant")
+	}
+	return showGrant(g), nil
+}
+
+// CreateGrant makes a grant and gives its token, which cannot be seen again.
+func (a *Arrangements) CreateGrant(ctx context.Context, n ownerapi.NewGrant) (ownerapi.Grant, string, error) {
+	wanted := grants.New{ClientName: n.ClientName, Purpose: n.Purpose, Mode: store.GrantMode(n.Mode), ExpiresAt: n.ExpiresAt}
+	for _, part := range n.Streams {
+		wanted.Scope = append(wanted.Scope, grants.Stream(part))
+	}
+	g, token, err := a.Book.Create(ctx, wanted)
+	if err != nil {
+		return ownerapi.Grant{}, "", told.Error(err, "make the grant")
+	}
+	return showGrant(g), token, nil
+}
+
+// RevokeGrant ends a grant at once.
+func (a *Arrangements) RevokeGrant(ctx context.Context, id string) error {
+	return told.Error(a.Book.Revoke(ctx, id), "revoke the grant")
+}
+
+func showGrant(g grants.Grant) ownerapi.Grant {
+	out := ownerapi.Grant{
+		ID: g.ID, ClientID: g.ClientID, ClientName: g.ClientName, Purpose: g.Purpose, Mode: string(g.Mode), Streams: parts(g.Scope),
+		Status: string(g.Status), CreatedAt: g.CreatedAt, ExpiresAt: g.ExpiresAt, RevokedAt: g.RevokedAt, LastUsedAt: g.LastUsedAt,
+		Uses: g.Uses, Usage: []ownerapi.GrantUsage{},
+	}
+	for _, u := range g.Usage {
+		out.Usage = append(out.Usage, ownerapi.GrantUsage(u))
+	}
+	return out
+}
+
+func parts(scope grants.Scope) []ownerapi.GrantStream {
+	out := []ownerapi.GrantStream{}
+	for _, part := range scope {
+		out = append(out, ownerapi.GrantStream(part))
+	}
+	return out
+}
+
+// GrantRequest gives what an app asks for.
+func (a *Arrangements) GrantRequest(ctx context.Context, id string) (ownerapi.GrantRequest, error) {
+	r, err := a.Book.RequestByID(ctx, id)
+	if err != nil {
+		return ownerapi.GrantRequest{}, told.Error(err, "read the request")
+	}
+	out := ownerapi.GrantRequest{
+		ID: r.ID, ClientID: r.ClientID, ClientName: r.ClientName, Purpose: r.Purpose, Mode: string(r.Mode), Streams: parts(r.Scope),
+		Missing: append([]string{}, r.Missing...), ExpiresAt: r.ExpiresAt,
+	}
+	if u, err := url.Parse(r.RedirectURI); err == nil {
+		out.ReturnsTo = u.Host
+	}
+	return out, nil
+}
+
+// Decide answers an app's request, and gives the address to send the browser to.
+func (a *Arrangements) Decide(ctx context.Context, id string, approve bool) (string, error) {
+	redirect, err := a.Book.Decide(ctx, id, approve)
+	return redirect, told.Error(err, "decide on the request")
+}
