@@ -14,9 +14,13 @@ func (s *Service) Runtime(ctx context.Context) (ownerapi.Runtime, error) {
 	if err != nil {
 		return ownerapi.Runtime{}, told.Error(err, "list the workers")
 	}
+	indicator, err := s.view.Indicator(ctx)
+	if err != nil {
+		return ownerapi.Runtime{}, told.Error(err, "read how the runtime is")
+	}
 	now := s.Now()
 	out := ownerapi.Runtime{
-		Version: s.Version, Database: s.Database, Home: s.Home, VAPIDKey: s.VAPID.Public, StartedAt: s.started, Workers: make([]ownerapi.Worker, len(workers)),
+		Indicator: indicator, Version: s.Version, Database: s.Database, Home: s.Home, VAPIDKey: s.VAPID.Public, StartedAt: s.started, Workers: make([]ownerapi.Worker, len(workers)),
 	}
 	for i, w := range workers {
 		out.Workers[i] = ownerapi.Worker{ID: w.ID, Host: w.Host, Slots: w.Slots, Running: w.Running, SeenAt: w.SeenAt, Alive: scheduler.Alive(w, now)}

@@ -1,6 +1,10 @@
 package ownerapi
 
-import "time"
+import (
+	"time"
+
+	"pdpp/internal/ownerview"
+)
 
 // Grant lets a client read a part of the records.
 type Grant struct {
@@ -96,12 +100,14 @@ type NewPushTarget struct {
 
 // Runtime is how the parts that serve every connection are.
 type Runtime struct {
-	Version   string    `json:"version"`
-	Database  string    `json:"database"` // sqlite or postgres
-	Home      string    `json:"home"`
-	VAPIDKey  string    `json:"web_push_public_key"`
-	Workers   []Worker  `json:"workers"`
-	StartedAt time.Time `json:"started_at"`
+	// Indicator is nil while all of them are well.
+	Indicator *ownerview.RuntimeIndicator `json:"runtime_indicator"`
+	Version   string                      `json:"version"`
+	Database  string                      `json:"database"` // sqlite or postgres
+	Home      string                      `json:"home"`
+	VAPIDKey  string                      `json:"web_push_public_key"`
+	Workers   []Worker                    `json:"workers"`
+	StartedAt time.Time                   `json:"started_at"`
 }
 
 // Worker is one process that runs connections.

@@ -37,7 +37,6 @@ func (p *pages) devices(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	f := p.frame(w, r, "Devices", "devices")
-	f.Watched, f.Indicator = true, overview.Indicator
 	p.show(w, r, http.StatusOK, f, devicesBody(&page, p.Now()))
 }
 

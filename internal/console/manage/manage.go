@@ -74,7 +74,11 @@ func Routes(c Config) []ui.Route {
 
 // frame surrounds a page of the active part.
 func (p *pages) frame(w http.ResponseWriter, r *http.Request, title, active string) ui.Frame {
-	return ui.Frame{Title: title, Active: active, Now: p.Now(), Flash: ui.TakeFlash(w, r)}
+	f := ui.Frame{Title: title, Active: active, Now: p.Now(), Flash: ui.TakeFlash(w, r)}
+	runtime, err := p.Owner.Runtime(r.Context())
+	p.note(r, err) // the page is worth showing without the word on the runtime
+	f.Watched, f.Indicator = err == nil, runtime.Indicator
+	return f
 }
 
 func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, f ui.Frame, body templ.Component) {

@@ -96,7 +96,6 @@ func (p *pages) showSchedules(w http.ResponseWriter, r *http.Request, status int
 		page.Rows = append(page.Rows, row)
 	}
 	f := p.frame(w, r, "Schedules", "schedules")
-	f.Watched, f.Indicator = true, all.Indicator
 	p.show(w, r, status, f, schedulesBody(&page, p.Now()))
 }
 

@@ -54,7 +54,6 @@ func (p *pages) fillSettings(r *http.Request, page *settingsPage, f *ui.Frame) (
 	if err != nil {
 		return err
 	}
-	f.Watched, f.Indicator = true, all.Indicator
 	some, err := p.details(ctx, page.slice(r, all.Connections))
 	if err != nil {
 		return err
