@@ -12,8 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/interaction"
-	"pdpp/internal/store"
+	"pdpp/internal/ownerapi"
 	"pdpp/protocol"
 )
 
@@ -40,19 +39,19 @@ func (a *app) answerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "answer CONNECTION|RUN", Short: "Answer the question of a run", Long: answerText, Example: answerExamples,
 		Args: needArgs("the name of a connection or run"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			q, err := a.findQuestion(ctx, st, args[0])
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			run, q, err := findQuestion(ctx, o, args[0])
 			if err != nil {
 				return err
 			}
-			response, err := a.compose(ctx, q, f)
+			answer, err := a.compose(ctx, q, f)
 			if err != nil {
 				return err
 			}
-			if err := interaction.Answer(ctx, st, q.RunID, q.RequestID, response, a.env.Now()); err != nil {
+			if err := o.Answer(ctx, run.ID, answer); err != nil {
 				return err
 			}
-			a.tellAnswered(q, response.Status)
+			a.tellAnswered(run, answer)
 			return nil
 		}),
 	}
@@ -64,95 +63,106 @@ func (a *app) answerCommand() *cobra.Command {
 	return cmd
 }
 
-// findQuestion gives the oldest open question of a run or connection that can
-// be answered from here.
-func (a *app) findQuestion(ctx context.Context, st store.Store, name string) (store.Interaction, error) {
-	run, found, err := findRun(ctx, st, name)
+// findQuestion gives the open question of a run, or of the run that a connection is making.
+func findQuestion(ctx context.Context, o ownerapi.Owner, name string) (ownerapi.Run, ownerapi.Question, error) {
+	run, found, err := findRun(ctx, o, name)
 	if err != nil {
-		return store.Interaction{}, err
+		return run, ownerapi.Question{}, err
 	}
-	connection := run.ConnectionID
 	if !found {
-		conn, err := pickConnection(ctx, st, name, byName)
+		conn, err := pickOwned(ctx, o, name, byName)
 		if err != nil {
-			return store.Interaction{}, err
+			return run, ownerapi.Question{}, err
 		}
-		connection = conn.ID
-	}
-	open, err := a.openQuestions(ctx, st, connection)
-	if err != nil {
-		return store.Interaction{}, err
-	}
-	for _, q := range open {
-		if found && q.RunID != run.ID {
-			continue
+		d, err := o.Connection(ctx, conn.ID)
+		if err != nil {
+			return run, ownerapi.Question{}, err
 		}
-		if len(q.Key) == 0 {
-			return q, interaction.ErrElsewhere
+		if d.ActiveRun == nil {
+			return run, ownerapi.Question{}, noQuestion(conn.ID)
 		}
-		return q, nil
+		run = *d.ActiveRun
 	}
-	return store.Interaction{}, &Error{Code: interaction.ErrNotPending.Code, Exit: ExitNotFound, Message: connection + " has no open question",
+	q, err := o.Question(ctx, run.ID)
+	if hasCode(err, ownerapi.CodeNoQuestion) {
+		err = noQuestion(run.ConnectionID)
+	}
+	return run, q, err
+}
+
+func noQuestion(connectionID string) *Error {
+	return &Error{Code: ownerapi.CodeNoQuestion, Exit: ExitNotFound, Message: connectionID + " has no open question",
 		Next: "See what is asked of you: pdpp attention"}
 }
 
 // compose gets the answer from where the owner wants to give it.
-func (a *app) compose(ctx context.Context, q store.Interaction, f answerFlags) (protocol.InteractionResponse, error) {
-	refused := protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseCancelled}
-	if f.cancel {
-		return refused, nil
-	}
-	fields, err := formOf(protocol.Interaction{RequestID: q.RequestID, Kind: q.Kind, Message: q.Message, Schema: q.Schema})
-	if err != nil {
-		return refused, interaction.ErrFormUnreadable
-	}
-	var data jsontext.Value
+func (a *app) compose(ctx context.Context, q ownerapi.Question, f answerFlags) (ownerapi.Answer, error) {
+	refused := ownerapi.Answer{RequestID: q.RequestID, Status: string(protocol.ResponseCancelled)}
+	var data map[string]string
+	var err error
 	switch {
+	case f.cancel:
+		return refused, nil
 	case f.stdin:
 		data, err = a.answerFromStdin()
 	case f.fromEnv:
-		data, err = a.answerFromEnv(fields)
+		data, err = a.answerFromEnv(q.Fields)
 	default:
-		data, err = a.answerFromTerminal(ctx, q.Message, fields)
+		data, err = a.askOwner(ctx, q.Message, "(Ctrl-D to refuse, Ctrl-C to leave the question open)", q.Fields, "Give the answer with --stdin or --from-env.")
 	}
 	if errors.Is(err, io.EOF) {
 		return refused, nil
 	}
-	if err != nil {
-		return refused, err
-	}
-	return protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseSuccess, Data: data}, nil
+	return ownerapi.Answer{RequestID: q.RequestID, Status: string(protocol.ResponseSuccess), Data: data}, err
 }
 
-func (a *app) answerFromStdin() (jsontext.Value, error) {
+// answerFromStdin reads one JSON object. Its members are texts, numbers, or true and
+// false; null is a field left empty.
+func (a *app) answerFromStdin() (map[string]string, error) {
 	b, err := io.ReadAll(io.LimitReader(a.env.Stdin, maxValueFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read standard input: %w", err)
 	}
-	data := jsontext.Value(strings.TrimSpace(string(b)))
-	if len(b) > maxValueFile || !data.IsValid() || data.Kind() != '{' {
+	var members map[string]jsontext.Value
+	if len(b) > maxValueFile || json.Unmarshal(b, &members) != nil || members == nil {
 		return nil, usage("standard input is not one JSON object", `Give the fields by their names, like {"code":"123456"}.`)
 	}
-	return data, nil
+	answers := map[string]string{}
+	for name, value := range members {
+		var text string
+		switch value.Kind() {
+		case 'n':
+			continue
+		case '{', '[':
+			return nil, usage("the field "+safe(name)+" is not one value", `Give the fields by their names, like {"code":"123456"}.`)
+		case '"':
+			if json.Unmarshal(value, &text) != nil {
+				return nil, usage("the field "+safe(name)+" is not text", "Write it in UTF-8.")
+			}
+		default:
+			text = string(value)
+		}
+		answers[name] = text
+	}
+	return answers, nil
 }
 
-func (a *app) answerFromEnv(fields []field) (jsontext.Value, error) {
-	answers := map[string]any{}
+func (a *app) answerFromEnv(fields []ownerapi.QuestionField) (map[string]string, error) {
+	answers := map[string]string{}
 	for _, f := range fields {
-		name := answerVariable(f.name)
+		name := answerVariable(f.Name)
 		text, _, err := a.variable(name)
 		if err != nil {
 			return nil, err
 		}
-		v, ok, err := f.value(text)
-		if err != nil {
+		if _, _, err := typedValue(f, text); err != nil {
 			return nil, configError(name+": "+err.Error(), "Set it, or "+name+"_FILE.")
 		}
-		if ok {
-			answers[f.name] = v
+		if text != "" {
+			answers[f.Name] = text
 		}
 	}
-	return json.Marshal(answers, json.Deterministic(true))
+	return answers, nil
 }
 
 // answerVariable is the variable of a question's field.
@@ -168,23 +178,14 @@ func variableFor(prefix, field string) string {
 	}, field)
 }
 
-// answerFromTerminal gives io.EOF when the owner refuses.
-func (a *app) answerFromTerminal(ctx context.Context, message string, fields []field) (jsontext.Value, error) {
-	answers, err := a.askOwner(ctx, message, "(Ctrl-D to refuse, Ctrl-C to leave the question open)", fields, "Give the answer with --stdin or --from-env.")
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(answers, json.Deterministic(true))
-}
-
-func (a *app) tellAnswered(q store.Interaction, status protocol.ResponseStatus) {
+func (a *app) tellAnswered(run ownerapi.Run, answer ownerapi.Answer) {
 	if a.json {
-		writeJSON(a.out, map[string]any{"run_id": q.RunID, "connection_id": q.ConnectionID, "request_id": q.RequestID, "status": status})
+		writeJSON(a.out, map[string]any{"run_id": run.ID, "connection_id": run.ConnectionID, "request_id": answer.RequestID, "status": answer.Status})
 		return
 	}
 	what := "The answer is"
-	if status == protocol.ResponseCancelled {
+	if answer.Status == string(protocol.ResponseCancelled) {
 		what = "Your refusal is"
 	}
-	printf(a.out, "%s on its way to run %s.\n", what, q.RunID)
+	printf(a.out, "%s on its way to run %s.\n", what, run.ID)
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"pdpp/internal/ownerapi"
 )
 
 // askOwner reads the fields on the owner's terminal. It gives io.EOF for Ctrl-D,
 // and the context's error for Ctrl-C. Without a terminal, or for a script, other
 // says how to give the values instead.
-func (a *app) askOwner(ctx context.Context, message, leave string, fields []field, other string) (map[string]any, error) {
+func (a *app) askOwner(ctx context.Context, message, leave string, fields []ownerapi.QuestionField, other string) (map[string]string, error) {
 	p := a.newPrompter(nil)
 	if p == nil {
 		return nil, &Error{Code: "terminal_required", Exit: ExitUsage, Message: "there is no terminal to ask you on", Next: other}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,7 @@ import (
 
 	"pdpp/internal/attention"
 	"pdpp/internal/evidence"
-	"pdpp/internal/scheduler"
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 	"pdpp/internal/verdict"
 )
@@ -30,10 +29,14 @@ func (a *app) attentionAcceptCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.accept(ctx, st, &r); err != nil {
+			o, err := a.localOwner(st)
+			if err != nil {
 				return err
 			}
-			return a.tellAccepted(ctx, st, r)
+			if err := accept(ctx, o, r); err != nil {
+				return err
+			}
+			return a.tellAccepted(ctx, o, r)
 		}),
 	}
 }
@@ -58,35 +61,25 @@ func findAttention(ctx context.Context, st store.Store, id string) (attention.Re
 	}
 }
 
-// accept acknowledges the record, and asks for a look at its connection at once.
-// Doing so again changes nothing.
-func (a *app) accept(ctx context.Context, st store.Store, r *attention.Record) error {
+// accept says yes to what the record offers. Doing so again changes nothing.
+func accept(ctx context.Context, o ownerapi.Owner, r attention.Record) error {
 	switch {
 	case !r.Open():
 		return &Error{Code: "attention_closed", Exit: ExitFailed, Message: r.ID + " is settled (" + string(r.Lifecycle) + ")", Next: "See what is asked of you: pdpp attention"}
 	case r.Kind != string(verdict.ReattachSchedule):
-		return &Error{Code: "attention_not_acceptable", Exit: ExitUsage, Message: r.ID + " asks for more than a yes: " + oneLine(r.Words), Next: "Do it: " + nextFor(*r)}
-	case !r.Move(evidence.AttentionAcknowledged, a.env.Now()): // it was acknowledged before
-		return st.Touch(ctx, r.ConnectionID)
+		return &Error{Code: "attention_not_acceptable", Exit: ExitUsage, Message: r.ID + " asks for more than a yes: " + oneLine(r.Words), Next: "Do it: " + nextFor(r)}
+	default:
+		return o.Acknowledge(ctx, r.ConnectionID, r.Kind)
 	}
-	err := st.SaveAttention(ctx, []attention.Record{*r}, nil)
-	if err == nil {
-		return st.Touch(ctx, r.ConnectionID)
-	}
-	if errors.Is(err, store.ErrStale) {
-		return &Error{Code: "changed_meanwhile", Exit: ExitFailed, Err: err, Message: r.ID + " was changed by somebody else in this moment", Next: "Look again: pdpp attention"}
-	}
-	return err
 }
 
-func (a *app) tellAccepted(ctx context.Context, st store.Store, r attention.Record) error {
-	workers, err := st.Workers(ctx)
+func (a *app) tellAccepted(ctx context.Context, o ownerapi.Owner, r attention.Record) error {
+	alive, err := anyWorker(ctx, o)
 	if err != nil {
 		return err
 	}
-	alive := scheduler.AnyAlive(workers, a.env.Now())
 	if a.json {
-		writeJSON(a.out, map[string]any{"attention_id": r.ID, "connection_id": r.ConnectionID, "lifecycle": r.Lifecycle, "worker_alive": alive})
+		writeJSON(a.out, map[string]any{"attention_id": r.ID, "connection_id": r.ConnectionID, "lifecycle": evidence.AttentionAcknowledged, "worker_alive": alive})
 		return nil
 	}
 	printf(a.out, "Accepted: the schedule of %s is switched on by the next worker that looks.\n", r.ConnectionID)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/backup"
+	"pdpp/internal/ownerapi"
 )
 
 const backupText = `Writes everything of this machine's home into one file: the database as of one moment,
@@ -133,9 +134,9 @@ func (a *app) newPassphrase(ctx context.Context, stdin bool) (string, error) {
 }
 
 func (a *app) askPassphraseTwice(ctx context.Context) (string, error) {
-	fields := []field{
-		{name: "first", title: "Passphrase", kind: "string", required: true, secret: true},
-		{name: "again", title: "Once more", kind: "string", required: true, secret: true},
+	fields := []ownerapi.QuestionField{
+		{Name: "first", Label: "Passphrase", Required: true, Secret: true},
+		{Name: "again", Label: "Once more", Required: true, Secret: true},
 	}
 	answers, err := a.askOwner(ctx, "The passphrase that opens this backup. Without it nobody can.", "(Ctrl-D to leave)", fields,
 		"Give it with --passphrase-stdin or "+envPassphrase+"_FILE, or seal the file with --recipient.")
@@ -145,11 +146,10 @@ func (a *app) askPassphraseTwice(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	first, _ := answers["first"].(string)
-	if again, _ := answers["again"].(string); again != first {
+	if answers["again"] != answers["first"] {
 		return "", usage("the two passphrases differ", "Repeat the command.")
 	}
-	return first, nil
+	return answers["first"], nil
 }
 
 // passphrase is one that exists already.

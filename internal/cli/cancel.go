@@ -6,18 +6,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
 )
 
 const cancelText = `Stops the run of a connection, wherever it is made: by a worker, or in the
 foreground of another terminal. It ends within seconds and keeps every finished
-slice. A run that was asked for and has not begun is taken back.
+slice. A run that was asked for on this machine and has not begun is taken back.
 
 Name a run by its id to stop exactly that one.`
 
 const cancelExamples = `  pdpp cancel example         stop what the connection is doing
   pdpp cancel run_20260301_ab stop this run, if it is still under way`
+
+const codeRunNotActive = "run_not_active"
 
 // cancelled is what was stopped, as --json prints it.
 type cancelled struct {
@@ -30,46 +33,82 @@ func (a *app) cancelCommand() *cobra.Command {
 		Use: "cancel CONNECTION|RUN", Short: "Stop a run, or take back one that was asked for", Long: cancelText, Example: cancelExamples,
 		Args: needArgs("the name of a connection or run"),
 		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
-			run, found, err := findRun(ctx, st, args[0])
+			o, err := a.localOwner(st)
 			if err != nil {
 				return err
 			}
-			var stopped cancelled
-			if found {
-				stopped, err = a.cancelRun(ctx, st, run)
-			} else {
-				stopped, err = a.cancelConnection(ctx, st, args[0])
-			}
-			if err != nil {
-				return err
-			}
-			a.tellCancelled(stopped)
-			return nil
-		}, a.cancelElsewhere),
+			return a.cancelNamed(ctx, o, args[0], func(ctx context.Context, conn store.Connection) (cancelled, error) {
+				return a.cancelHere(ctx, st, conn)
+			})
+		}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			return a.cancelNamed(ctx, o, args[0], func(ctx context.Context, conn store.Connection) (cancelled, error) {
+				return cancelElsewhere(ctx, o, conn)
+			})
+		}),
 	}
 }
 
-// cancelRun stops this run and no later one of its connection.
-func (a *app) cancelRun(ctx context.Context, st store.Store, run store.Run) (cancelled, error) {
-	err := st.RequestCancel(ctx, run.ID, a.env.Now())
-	if errors.Is(err, store.ErrNotFound) {
-		return cancelled{}, &Error{Code: "run_not_active", Exit: ExitNotFound, Message: "run " + run.ID + " is over",
+// cancelNamed stops the run of an id and no later one of its connection, or else what
+// the connection of that name is doing.
+func (a *app) cancelNamed(ctx context.Context, o ownerapi.Owner, name string, ofConnection func(context.Context, store.Connection) (cancelled, error)) error {
+	var stopped cancelled
+	run, found, err := findRun(ctx, o, name)
+	switch {
+	case err != nil:
+	case found:
+		stopped, err = cancelRun(ctx, o, run)
+	default:
+		var conn store.Connection
+		if conn, err = pickOwned(ctx, o, name, byName); err == nil {
+			stopped, err = ofConnection(ctx, conn)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	a.tellCancelled(stopped)
+	return nil
+}
+
+// findRun gives a run by its id; found is false when there is none of that name.
+func findRun(ctx context.Context, o ownerapi.Owner, id string) (run ownerapi.Run, found bool, err error) {
+	run, err = o.RunByID(ctx, id)
+	if hasCode(err, ownerapi.CodeNotFound) {
+		return run, false, nil
+	}
+	return run, err == nil, err
+}
+
+func cancelRun(ctx context.Context, o ownerapi.Owner, run ownerapi.Run) (cancelled, error) {
+	err := o.Cancel(ctx, run.ID)
+	if hasCode(err, ownerapi.CodeNoActiveRun) {
+		return cancelled{}, &Error{Code: codeRunNotActive, Exit: ExitNotFound, Message: "run " + run.ID + " is over",
 			Next: "See how it ended: pdpp run show " + run.ID}
 	}
 	return cancelled{run.ConnectionID, scheduler.Cancelled{RunID: run.ID}}, err
 }
 
-func (a *app) cancelConnection(ctx context.Context, st store.Store, name string) (cancelled, error) {
-	conn, err := pickConnection(ctx, st, name, byName)
-	if err != nil {
-		return cancelled{}, err
-	}
+// cancelHere also takes back a run that was asked for, which the owner's service does
+// not offer.
+func (a *app) cancelHere(ctx context.Context, st store.Store, conn store.Connection) (cancelled, error) {
 	stopped, err := scheduler.Cancel(ctx, st, conn.ID, a.env.Now())
 	if errors.Is(err, store.ErrNotFound) {
-		err = &Error{Code: "run_not_active", Exit: ExitNotFound, Message: "connection " + conn.ID + " is not running, and no run was asked for",
+		err = &Error{Code: codeRunNotActive, Exit: ExitNotFound, Message: "connection " + conn.ID + " is not running, and no run was asked for",
 			Next: "See its runs: pdpp runs --connection " + conn.ID}
 	}
 	return cancelled{conn.ID, stopped}, err
+}
+
+func cancelElsewhere(ctx context.Context, o ownerapi.Owner, conn store.Connection) (cancelled, error) {
+	d, err := o.Connection(ctx, conn.ID)
+	if err != nil {
+		return cancelled{}, err
+	}
+	if d.ActiveRun == nil {
+		return cancelled{}, &Error{Code: codeRunNotActive, Exit: ExitNotFound, Message: "connection " + conn.ID + " is not running",
+			Next: "See how it is doing: pdpp status " + conn.ID}
+	}
+	return cancelRun(ctx, o, *d.ActiveRun)
 }
 
 func (a *app) tellCancelled(c cancelled) {

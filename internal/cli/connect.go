@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -79,7 +77,7 @@ func (a *app) connectSource(ctx context.Context, o ownerapi.Owner, name string, 
 	if !a.json {
 		printf(a.errOut, "Connected %s (%s).\n", d.ID, oneLine(d.DisplayName))
 	}
-	return a.follow(ctx, o, d.ID, d.DisplayName, "")
+	return a.follow(ctx, o, awaited{connectionID: d.ID, name: d.DisplayName})
 }
 
 // findOffered gives a connector that can be connected.
@@ -110,35 +108,16 @@ func (a *app) connectFields(ctx context.Context, form *ownerapi.CredentialForm, 
 		}
 		return nil, nil
 	}
+	e := entry{form: form, variables: connectVariables, leave: "(Ctrl-D to leave)",
+		other: "Give the fields with --field NAME=@FILE, or with --from-env: " + strings.Join(formNames(form), ", ")}
 	switch {
 	case len(f.fields) > 0:
 		return a.fieldsFromFlags(form, f.fields)
 	case f.fromEnv:
-		return a.fieldsFromEnv(form)
+		return a.enterFromEnv(e)
+	default:
+		return a.enterFromTerminal(ctx, e)
 	}
-	var ask []field
-	for _, x := range form.Fields {
-		title := x.Label
-		if x.Help != "" {
-			title += " [" + x.Help + "]"
-		}
-		ask = append(ask, field{name: x.Name, title: title, kind: "string", required: x.Required, secret: x.Secret})
-	}
-	message := strings.TrimSpace(cmp.Or(form.Label, "What the source asks for, to sign in.") + " " + form.Description)
-	answers, err := a.askOwner(ctx, message, "(Ctrl-D to leave)", ask, "Give the fields with --field NAME=@FILE, or with --from-env: "+strings.Join(formNames(form), ", "))
-	if errors.Is(err, io.EOF) {
-		return nil, errUnchanged
-	}
-	if err != nil {
-		return nil, err
-	}
-	given := map[string]string{}
-	for name, v := range answers {
-		if text, ok := v.(string); ok {
-			given[name] = text
-		}
-	}
-	return given, nil
 }
 
 func formNames(form *ownerapi.CredentialForm) []string {
@@ -147,24 +126,6 @@ func formNames(form *ownerapi.CredentialForm) []string {
 		names[i] = f.Name
 	}
 	return names
-}
-
-func (a *app) fieldsFromEnv(form *ownerapi.CredentialForm) (map[string]string, error) {
-	given := map[string]string{}
-	for _, f := range form.Fields {
-		name := variableFor(connectPrefix, f.Name)
-		text, _, err := a.variable(name)
-		if err != nil {
-			return nil, err
-		}
-		if text == "" && f.Required {
-			return nil, configError(name+" is not set", "Set it, or "+name+"_FILE.")
-		}
-		if text != "" {
-			given[f.Name] = text
-		}
-	}
-	return given, nil
 }
 
 // fieldsFromFlags reads NAME=@FILE. A secret on the command line could be seen by

@@ -1,28 +1,19 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/attention"
-	"pdpp/internal/catalog"
-	"pdpp/internal/credential"
-	"pdpp/internal/owner"
 	"pdpp/internal/ownerapi"
-	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
-	"pdpp/internal/verdict"
-	"pdpp/manifest"
 )
 
 const credentialSetText = `Asks for everything that the connector needs to sign in, and stores it sealed.
-Secrets are not shown while you type. Storing it again replaces it.
+Secrets are not shown while you type. Storing it again replaces it. A worker then
+checks it with one run.
 
 With --from-env the values come from the variables that the connector declares,
 each of which may be a NAME_FILE too. They need not be set any more afterwards. For a
@@ -33,146 +24,72 @@ func (a *app) credentialSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set CONNECTION", Short: "Store the credential of a connection", Long: credentialSetText, Args: needArgs("the name of a connection"),
 		Example: "  pdpp credential set example\n  EXAMPLE_TOKEN_FILE=token pdpp credential set example --from-env",
-		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
-			conn, err := pickConnection(ctx, st, args[0], byName)
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			conn, err := pickOwned(ctx, o, args[0], byName)
 			if err != nil {
 				return err
 			}
 			if conn.Status == store.ConnectionRevoked {
 				return revoked(conn.ID)
 			}
-			return a.setCredential(ctx, st, conn, fromEnv)
-		}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
-			return a.credentialElsewhere(ctx, o, args[0], fromEnv)
+			fields, err := a.enterCredential(ctx, o, conn.ID, fromEnv)
+			if err != nil {
+				return err
+			}
+			if err := o.SetCredential(ctx, conn.ID, fields); err != nil {
+				return err
+			}
+			return a.tellStored(ctx, o, conn.ID)
 		}),
 	}
 	cmd.Flags().BoolVar(&fromEnv, "from-env", false, "take the values from the connector's variables")
 	return cmd
 }
 
-func (a *app) setCredential(ctx context.Context, st store.Store, conn store.Connection, fromEnv bool) error {
-	m, err := a.declaredBy(ctx, st, conn)
+// enterCredential gives what was entered into the form of a connection's connector.
+func (a *app) enterCredential(ctx context.Context, o ownerapi.Owner, connectionID string, fromEnv bool) (map[string]string, error) {
+	d, err := o.Connection(ctx, connectionID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	form := owner.CredentialForm(m)
-	if len(form.Fields) == 0 {
-		return &Error{Code: "no_credential_form", Exit: ExitFailed, Message: "the connector of " + conn.ID + " asks for no credential",
-			Next: "Nothing is to be stored. Collect: pdpp run " + conn.ID}
+	if d.Connector == nil {
+		return nil, &Error{Code: ownerapi.CodeNotInstalled, Exit: ExitFailed, Message: "the connector of " + connectionID + " is not installed, so that nobody knows what it asks for",
+			Next: "See why: pdpp doctor"}
 	}
-	entered, err := a.enter(ctx, form, fromEnv)
-	if err != nil {
-		return err
+	if d.Connector.Form == nil {
+		return nil, &Error{Code: "no_credential_form", Exit: ExitFailed, Message: "the connector of " + connectionID + " asks for no credential",
+			Next: "Nothing is to be stored. Collect: pdpp run " + connectionID}
 	}
-	values, err := credential.NewValues(m, entered)
-	if err != nil {
-		e := describe(err)
-		if fromEnv {
-			e.Next = "Set these variables, or their _FILE forms: " + strings.Join(formVariables(form), ", ")
-		}
-		return e
+	e := entry{form: d.Connector.Form, leave: "(Ctrl-D to leave it as it is)"}
+	if e.variables, err = a.declaredVariables(ctx, d.ConnectorID); err != nil {
+		return nil, err
 	}
-	key, err := a.credentialKey()
-	if err != nil {
-		return err
+	if fromEnv {
+		return a.enterFromEnv(e)
 	}
-	c := store.Credential{
-		ConnectionID: conn.ID, Kind: string(form.Kind), Sealed: values.SealFor(key, conn.ID), Fingerprint: key.FingerprintOf(values),
-		Status: store.CredentialActive, CapturedAt: a.env.Now(),
-	}
-	if err := st.PutCredential(ctx, c); err != nil {
-		return err
-	}
+	e.other = "Set " + strings.Join(e.names(), ", ") + " and add --from-env."
+	return a.enterFromTerminal(ctx, e)
+}
+
+func (a *app) tellStored(ctx context.Context, o ownerapi.Owner, connectionID string) error {
 	if a.json {
-		writeJSON(a.out, newCredentialRow(c))
+		writeJSON(a.out, map[string]any{"connection_id": connectionID, "stored": true})
 		return nil
 	}
-	next := "check it with pdpp run " + conn.ID
-	if confirmed, err := a.confirmsItself(ctx, st, conn.ID); err != nil {
+	alive, err := anyWorker(ctx, o)
+	if err != nil {
 		return err
-	} else if confirmed {
-		next = "nothing; the connection checks it by itself, with one run. See pdpp status " + conn.ID
 	}
-	printf(a.out, "Stored the credential of %s (fingerprint %s).\nNext: %s\n", conn.ID, c.Fingerprint, next)
+	next := "check it with pdpp run " + connectionID + ", or start a worker, which does (pdpp serve)"
+	if alive {
+		next = "nothing; the connection checks it by itself, with one run. See pdpp status " + connectionID
+	}
+	printf(a.out, "Stored the credential of %s.\nNext: %s\n", connectionID, next)
 	return nil
 }
 
-// confirmsItself reports whether a worker is there that waits for this credential.
-func (a *app) confirmsItself(ctx context.Context, st store.Store, connectionID string) (bool, error) {
-	workers, err := st.Workers(ctx)
-	if err != nil || !scheduler.AnyAlive(workers, a.env.Now()) {
-		return false, err
-	}
-	asked, err := st.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{connectionID}})
-	return slices.ContainsFunc(asked, func(r attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) }), err
+// anyWorker reports whether a worker is there to make runs.
+func anyWorker(ctx context.Context, o ownerapi.Owner) (bool, error) {
+	r, err := o.Runtime(ctx)
+	return slices.ContainsFunc(r.Workers, func(w ownerapi.Worker) bool { return w.Alive }), err
 }
-
-// declaredBy is what the connection's connector declares: the installed one, or
-// as it was last seen when it is installed elsewhere.
-func (a *app) declaredBy(ctx context.Context, st store.Store, conn store.Connection) (*manifest.Manifest, error) {
-	connectors, err := a.connectors()
-	if err != nil {
-		return nil, err
-	}
-	found, err := findConnector(ctx, connectors, conn.ConnectorID)
-	if err == nil {
-		return found.Manifest, nil
-	}
-	if errors.Is(err, catalog.ErrUnknownConnector) {
-		if m, kept := manifestOf(ctx, st, conn.ConnectorID); m != nil || kept != nil {
-			return m, kept
-		}
-	}
-	return nil, err
-}
-
-func formVariables(form manifest.CredentialCapture) (names []string) {
-	for _, f := range form.Fields {
-		names = append(names, f.Env...)
-	}
-	return unique(names)
-}
-
-// enter gives what was entered, by the variables that the connector reads.
-func (a *app) enter(ctx context.Context, form manifest.CredentialCapture, fromEnv bool) (map[string]string, error) {
-	given := map[string]string{}
-	if fromEnv {
-		for _, name := range formVariables(form) {
-			value, _, err := a.variable(name)
-			if err != nil {
-				return nil, err
-			}
-			if value != "" {
-				given[name] = value
-			}
-		}
-		return given, nil
-	}
-	var fields []field
-	for _, f := range form.Fields {
-		title := f.Label
-		if f.HelpText != "" {
-			title += " [" + f.HelpText + "]"
-		}
-		fields = append(fields, field{name: f.Name, title: title, kind: "string", required: f.Required, secret: f.Secret})
-	}
-	message := strings.TrimSpace(cmp.Or(form.Label, "What the source asks for, to sign in.") + " " + form.Description)
-	answers, err := a.askOwner(ctx, message, "(Ctrl-D to leave it as it is)", fields, "Set "+strings.Join(formVariables(form), ", ")+" and add --from-env.")
-	if errors.Is(err, io.EOF) {
-		return nil, errUnchanged
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range form.Fields {
-		if text, ok := answers[f.Name].(string); ok {
-			for _, name := range f.Env {
-				given[name] = text
-			}
-		}
-	}
-	return given, nil
-}
-
-// errUnchanged is what a command ends with whose question the owner left.
-var errUnchanged = &Error{Code: "cancelled", Exit: ExitCancelled, Message: "nothing was changed", Next: "Repeat the command when you like."}

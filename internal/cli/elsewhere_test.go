@@ -41,7 +41,7 @@ func TestElsewhereIsTheSame(t *testing.T) {
 		{"status"}, {"status", "--json"}, {"connections"}, {"connections", "--json"},
 		{"records", "trees", "--connection", "cin_well"}, {"records", "trees", "--connection", "cin_well", "--json", "--oldest"},
 		{"record", "trees", "t1", "--connection", "cin_well", "--json"}, {"export", "--connection", "cin_well", "--format", "csv"},
-		{"grants", "--json"},
+		{"grants", "--json"}, {"notify"}, {"notify", "--json"},
 	}
 	for _, c := range s.view().Connections {
 		commands = append(commands, []string{"status", c.ID}, []string{"status", c.ID, "--json"}, []string{"why", c.ID}, []string{"why", c.ID, "--json"})

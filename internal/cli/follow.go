@@ -2,47 +2,64 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"pdpp/internal/ownerapi"
-	"pdpp/internal/runner"
 	"pdpp/internal/store"
-	"pdpp/internal/verdict"
 )
 
-// followEvery is how often a run is asked about at the owner's service, which may be
-// a server far away.
-const followEvery = time.Second
+const (
+	// followEvery is how often a run is asked about at the owner's service, which may be
+	// a server far away.
+	followEvery = time.Second
+	// lostAfter is how long no worker may be there before a run counts as lost: one
+	// that lives tells so much more often.
+	lostAfter = time.Minute
+	// workersEvery is how often a run under way is a reason to look for workers.
+	workersEvery = 10 * time.Second
+)
+
+// awaited is a run that was asked for.
+type awaited struct {
+	connectionID, name string
+	before             string // the newest run before the request
+	// waits reports whether the request is still there; nil where that cannot be seen.
+	waits func(ctx context.Context, connectionID string) (bool, error)
+}
 
 // follower looks on at a run through the owner's service, from the request to its end.
 type follower struct {
 	*app
-	owner        ownerapi.Owner
-	connectionID string
-	before       string // the newest run before the request
-	run          ownerapi.Run
-	question     string // what was told already
-	view         *view
+	awaited
+	owner    ownerapi.Owner
+	run      ownerapi.Run // once it has begun
+	question string       // what was told already
+	view     *view
+
+	workersAt time.Time // when workers were looked for last
+	aliveAt   time.Time // when one was there
 }
 
 // follow shows the next run of a connection until it has ended, and ends with the
 // connection's verdict. Ctrl-C ends the looking on alone.
-func (a *app) follow(ctx context.Context, o ownerapi.Owner, connectionID, displayName, before string) error {
-	f := &follower{app: a, owner: o, connectionID: connectionID, before: before,
-		view: a.newView(store.Connection{ID: connectionID, DisplayName: displayName})}
+func (a *app) follow(ctx context.Context, o ownerapi.Owner, w awaited) error {
+	f := a.newFollower(o, w)
 	f.view.begin(context.WithoutCancel(ctx))
 	err := f.look(ctx)
 	f.view.end()
 	if ctx.Err() != nil {
 		return &Error{Code: "cancelled", Exit: ExitCancelled, Message: "stopped looking on; the run is not stopped",
-			Next: "Look at it: pdpp status " + connectionID + ". Stop it: pdpp cancel " + connectionID}
+			Next: "Look at it: pdpp status " + w.connectionID + ". Stop it: pdpp cancel " + w.connectionID}
 	}
 	if err != nil {
 		return err
 	}
 	return f.tell(ctx)
+}
+
+func (a *app) newFollower(o ownerapi.Owner, w awaited) *follower {
+	return &follower{app: a, awaited: w, owner: o, view: a.newView(store.Connection{ID: w.connectionID, DisplayName: w.name}), aliveAt: a.env.Now()}
 }
 
 func (f *follower) look(ctx context.Context) error {
@@ -72,11 +89,22 @@ func (f *follower) once(ctx context.Context) (over bool, err error) {
 	if f.run.Status != string(store.RunRunning) {
 		return true, nil
 	}
-	return false, f.questions(ctx)
+	if err := f.questions(ctx); err != nil {
+		return false, err
+	}
+	return false, f.workers(ctx)
 }
 
-// begun looks whether a worker has taken the request up, and whether one is there.
+// begun looks whether a worker has taken the request up, and whether one is there. The
+// request is read first: it goes in the moment in which the run is there.
 func (f *follower) begun(ctx context.Context) error {
+	waits := true
+	if f.waits != nil {
+		var err error
+		if waits, err = f.waits(ctx, f.connectionID); err != nil {
+			return err
+		}
+	}
 	runs, err := f.owner.Runs(ctx, f.connectionID, 20)
 	if err != nil {
 		return err
@@ -84,27 +112,48 @@ func (f *follower) begun(ctx context.Context) error {
 	if i := slices.IndexFunc(runs, func(r ownerapi.Run) bool { return r.ID == f.before }); i >= 0 {
 		runs = runs[:i]
 	}
-	if len(runs) > 0 {
+	switch {
+	case len(runs) > 0:
 		f.run = runs[len(runs)-1] // newest first: the last is the first since the request
+		f.aliveAt = f.env.Now()
 		f.view.started(f.run.ID)
 		return nil
+	case !waits:
+		return &Error{Code: "cancelled", Exit: ExitCancelled, Message: "the run was taken back before it began",
+			Next: "Ask for it again when you like: pdpp run " + f.connectionID + " --now"}
 	}
-	runtime, err := f.owner.Runtime(ctx)
-	if err != nil {
+	if alive, err := anyWorker(ctx, f.owner); err != nil || alive {
 		return err
-	}
-	if slices.ContainsFunc(runtime.Workers, func(w ownerapi.Worker) bool { return w.Alive }) {
-		return nil
 	}
 	return &Error{Code: "no_worker", Exit: ExitFailed, Message: "no worker is there to make the run; the request waits for one",
 		Next: "Start one (pdpp serve), or collect here: pdpp run " + f.connectionID}
 }
 
+// workers gives up a run when nobody is there any more who could end or clean it up.
+func (f *follower) workers(ctx context.Context) error {
+	now := f.env.Now()
+	if now.Sub(f.workersAt) < workersEvery {
+		return nil
+	}
+	alive, err := anyWorker(ctx, f.owner)
+	if err != nil {
+		return err
+	}
+	f.workersAt = now
+	if alive {
+		f.aliveAt = now
+	}
+	if now.Sub(f.aliveAt) <= lostAfter {
+		return nil
+	}
+	return &Error{Code: "run_lost", Exit: ExitFailed, Message: "the worker that made run " + f.run.ID + " is gone",
+		Next: "Finished slices are kept. Run again: pdpp run " + f.connectionID}
+}
+
 // questions tells of a question that the run asks.
 func (f *follower) questions(ctx context.Context) error {
 	q, err := f.owner.Question(ctx, f.run.ID)
-	var e *ownerapi.Error
-	if errors.As(err, &e) && (e.Code == ownerapi.CodeNoQuestion || e.Code == ownerapi.CodeNotFound) {
+	if hasCode(err, ownerapi.CodeNoQuestion) || hasCode(err, ownerapi.CodeNotFound) {
 		return nil
 	}
 	if err != nil || q.RequestID == f.question {
@@ -112,56 +161,7 @@ func (f *follower) questions(ctx context.Context) error {
 	}
 	f.question = q.RequestID
 	if f.view.painter != nil {
-		f.view.say("The run asks: " + q.Message + " (answer it in the console, or on the server's machine with pdpp answer " + f.connectionID + ")")
+		f.view.say("The run asks: " + q.Message + " (answer: pdpp answer " + f.connectionID + ")")
 	}
 	return nil
-}
-
-// progressOf is what a run tells of itself: the stream that has most to do stands for it.
-func progressOf(r ownerapi.Run) runner.Update {
-	u := runner.Update{Records: r.RecordsEmitted, Committed: r.RecordsEmitted}
-	for _, s := range r.Streams {
-		if s.Message != "" {
-			u.Stream, u.Message, u.Count, u.Total = s.Label, s.Message, nil, nil
-			if s.Considered != nil {
-				done, total := float64(s.Records), float64(*s.Considered)
-				u.Count, u.Total = &done, &total
-			}
-		}
-	}
-	return u
-}
-
-// tell ends with the connection's verdict, in its own words.
-func (f *follower) tell(ctx context.Context) error {
-	d, err := f.owner.Connection(ctx, f.connectionID)
-	if err != nil {
-		return err
-	}
-	if f.json {
-		writeJSON(f.out, map[string]any{"run": f.run, "connection": d.Connection})
-	} else {
-		printf(f.out, "Run %s %s: %s.\n", f.run.ID, f.run.Status, plural(f.run.RecordsEmitted, "record", "records"))
-		if f.run.Failure != "" {
-			printf(f.out, "%s\n", oneLine(f.run.Failure))
-		}
-		f.printHead(&d.Connection)
-		f.printActions(&d.Connection)
-		printf(f.out, "\nWhy: pdpp why %s\n", f.connectionID)
-	}
-	return f.exit(d.Verdict.Channel)
-}
-
-// exit is that of the run; one that failed and needs the owner says so.
-func (f *follower) exit(channel verdict.Channel) error {
-	switch store.RunStatus(f.run.Status) {
-	case store.RunSucceeded:
-		return nil
-	case store.RunCancelled:
-		return &exitOnly{ExitCancelled}
-	}
-	if channel == verdict.Attention {
-		return &exitOnly{ExitOwner}
-	}
-	return &exitOnly{ExitFailed}
 }

@@ -10,18 +10,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/ownerapi"
 	"pdpp/protocol"
 )
-
-// field is one thing to ask for.
-type field struct {
-	name     string
-	title    string
-	kind     string // string, boolean, integer or number
-	choices  []string
-	required bool
-	secret   bool
-}
 
 // property is what a form reads of a member's JSON Schema.
 type property struct {
@@ -32,9 +23,9 @@ type property struct {
 	Enum      []any          `json:"enum"`
 }
 
-// formOf reads the fields of a question in the order of its schema. A question
-// for secrets that marks none of its fields has only secret ones.
-func formOf(q protocol.Interaction) ([]field, error) {
+// formOf reads the fields of a question that a run in the foreground asks, in the order
+// of its schema. A question for secrets that marks none of its fields has only secret ones.
+func formOf(q protocol.Interaction) ([]ownerapi.QuestionField, error) {
 	fields, marked, err := schemaFields(q.Schema)
 	if err != nil {
 		return nil, err
@@ -44,11 +35,11 @@ func formOf(q protocol.Interaction) ([]field, error) {
 		if q.Kind == protocol.AskOTP {
 			name = "code"
 		}
-		fields = []field{{name: name, title: name, kind: "string", required: true}}
+		fields = []ownerapi.QuestionField{{Name: name, Label: name, Type: "string", Required: true}}
 	}
 	if q.Kind.Secret() && !marked {
 		for i := range fields {
-			fields[i].secret = true
+			fields[i].Secret = true
 		}
 	}
 	return fields, nil
@@ -58,7 +49,7 @@ var errForm = errors.New("the question's form is not readable")
 
 // schemaFields reads the properties of a form. Marked is true when the schema
 // says of any of them whether it is secret.
-func schemaFields(schema jsontext.Value) (fields []field, marked bool, err error) {
+func schemaFields(schema jsontext.Value) (fields []ownerapi.QuestionField, marked bool, err error) {
 	if len(schema) == 0 {
 		return nil, false, nil
 	}
@@ -69,13 +60,13 @@ func schemaFields(schema jsontext.Value) (fields []field, marked bool, err error
 		return nil, false, errForm
 	}
 	err = eachProperty(schema, func(name string, value jsontext.Value) error {
-		f := field{name: name, title: name, kind: "string", required: slices.Contains(outline.Required, name)}
 		var p property
 		if json.Unmarshal(value, &p) != nil {
 			return errForm
 		}
-		f.read(p)
-		marked = marked || f.secret || p.WriteOnly != nil
+		f := fieldOf(name, p)
+		f.Required = slices.Contains(outline.Required, name)
+		marked = marked || f.Secret || p.WriteOnly != nil
 		fields = append(fields, f)
 		return nil
 	})
@@ -85,36 +76,38 @@ func schemaFields(schema jsontext.Value) (fields []field, marked bool, err error
 	return fields, marked, nil
 }
 
-func (f *field) read(p property) {
+func fieldOf(name string, p property) ownerapi.QuestionField {
+	f := ownerapi.QuestionField{Name: name, Label: name, Type: "string"}
 	if p.Title != "" {
-		f.title = p.Title
+		f.Label = p.Title
 	}
-	f.secret = p.Format == "password" || p.WriteOnly != nil && *p.WriteOnly
+	f.Secret = p.Format == "password" || p.WriteOnly != nil && *p.WriteOnly
 	for _, kind := range []string{"boolean", "integer", "number"} {
 		if strings.Contains(string(p.Type), `"`+kind+`"`) {
-			f.kind = kind
+			f.Type = kind
 			break
 		}
 	}
 	for _, c := range p.Enum {
-		f.choices = append(f.choices, fmt.Sprint(c))
+		f.Options = append(f.Options, fmt.Sprint(c))
 	}
+	return f
 }
 
 var errNeeded = errors.New("an answer is needed")
 
-// value turns what was typed into JSON; ok is false for an optional field left empty.
-func (f field) value(text string) (v any, ok bool, err error) {
+// typedValue turns what was typed into JSON; ok is false for an optional field left empty.
+func typedValue(f ownerapi.QuestionField, text string) (v any, ok bool, err error) {
 	if text == "" {
-		if f.required {
+		if f.Required {
 			return nil, false, errNeeded
 		}
 		return nil, false, nil
 	}
-	if len(f.choices) > 0 && !slices.Contains(f.choices, text) {
-		return nil, false, errors.New("choose one of: " + strings.Join(f.choices, ", "))
+	if len(f.Options) > 0 && !slices.Contains(f.Options, text) {
+		return nil, false, errors.New("choose one of: " + strings.Join(f.Options, ", "))
 	}
-	switch f.kind {
+	switch f.Type {
 	case "boolean":
 		switch strings.ToLower(text) {
 		case "y", "yes", "true":

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp/internal/ownerapi"
 	"pdpp/protocol"
 )
 
@@ -14,30 +15,30 @@ func TestFormOf(t *testing.T) {
 		name   string
 		kind   protocol.InteractionKind
 		schema string
-		want   []field
+		want   []ownerapi.QuestionField
 	}{
-		{"a code without a form", protocol.AskOTP, ``, []field{{name: "code", title: "code", kind: "string", required: true, secret: true}}},
-		{"credentials without a form", protocol.AskCredentials, `{"type":"object"}`, []field{{name: "value", title: "value", kind: "string", required: true, secret: true}}},
+		{"a code without a form", protocol.AskOTP, ``, []ownerapi.QuestionField{{Name: "code", Label: "code", Type: "string", Required: true, Secret: true}}},
+		{"credentials without a form", protocol.AskCredentials, `{"type":"object"}`, []ownerapi.QuestionField{{Name: "value", Label: "value", Type: "string", Required: true, Secret: true}}},
 		{"something to do", protocol.AskManualAction, ``, nil},
 		{
 			"the order of the form, and what it marks as secret", protocol.AskMissingCredentials,
 			`{"properties":{"z":{"title":"Name"},"a":{"type":"string","writeOnly":true},"m":{"format":"password"}},"required":["a"]}`,
-			[]field{
-				{name: "z", title: "Name", kind: "string"},
-				{name: "a", title: "a", kind: "string", required: true, secret: true},
-				{name: "m", title: "m", kind: "string", secret: true},
+			[]ownerapi.QuestionField{
+				{Name: "z", Label: "Name", Type: "string"},
+				{Name: "a", Label: "a", Type: "string", Required: true, Secret: true},
+				{Name: "m", Label: "m", Type: "string", Secret: true},
 			},
 		},
 		{
 			"nothing marked: all secret", protocol.AskCredentials, `{"properties":{"user":{},"pin":{}}}`,
-			[]field{{name: "user", title: "user", kind: "string", secret: true}, {name: "pin", title: "pin", kind: "string", secret: true}},
+			[]ownerapi.QuestionField{{Name: "user", Label: "user", Type: "string", Secret: true}, {Name: "pin", Label: "pin", Type: "string", Secret: true}},
 		},
 		{
 			"nothing marked in a task: nothing secret", protocol.AskManualAction,
 			`{"properties":{"n":{"type":["integer","null"]},"ok":{"type":"boolean"},"x":{"type":"number"},"c":{"enum":["red","blue"]}}}`,
-			[]field{
-				{name: "n", title: "n", kind: "integer"}, {name: "ok", title: "ok", kind: "boolean"},
-				{name: "x", title: "x", kind: "number"}, {name: "c", title: "c", kind: "string", choices: []string{"red", "blue"}},
+			[]ownerapi.QuestionField{
+				{Name: "n", Label: "n", Type: "integer"}, {Name: "ok", Label: "ok", Type: "boolean"},
+				{Name: "x", Label: "x", Type: "number"}, {Name: "c", Label: "c", Type: "string", Options: []string{"red", "blue"}},
 			},
 		},
 	}
@@ -47,7 +48,7 @@ func TestFormOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(field{})); diff != "" {
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -64,29 +65,29 @@ func TestFormOfRefusesGarbage(t *testing.T) {
 
 func TestFieldValue(t *testing.T) {
 	tests := []struct {
-		f    field
+		f    ownerapi.QuestionField
 		text string
 		want any
 		ok   bool
 		bad  bool
 	}{
-		{field{kind: "string", required: true}, "pear", "pear", true, false},
-		{field{kind: "string", required: true}, "", nil, false, true},
-		{field{kind: "string"}, "", nil, false, false},
-		{field{kind: "string", choices: []string{"red"}}, "red", "red", true, false},
-		{field{kind: "string", choices: []string{"red"}}, "green", nil, false, true},
-		{field{kind: "boolean"}, "Yes", true, true, false},
-		{field{kind: "boolean"}, "n", false, true, false},
-		{field{kind: "boolean"}, "perhaps", nil, false, true},
-		{field{kind: "integer"}, "12", int64(12), true, false},
-		{field{kind: "integer"}, "1.5", nil, false, true},
-		{field{kind: "number"}, "1.5", 1.5, true, false},
-		{field{kind: "number"}, "much", nil, false, true},
+		{ownerapi.QuestionField{Type: "string", Required: true}, "pear", "pear", true, false},
+		{ownerapi.QuestionField{Type: "string", Required: true}, "", nil, false, true},
+		{ownerapi.QuestionField{Type: "string"}, "", nil, false, false},
+		{ownerapi.QuestionField{Type: "string", Options: []string{"red"}}, "red", "red", true, false},
+		{ownerapi.QuestionField{Type: "string", Options: []string{"red"}}, "green", nil, false, true},
+		{ownerapi.QuestionField{Type: "boolean"}, "Yes", true, true, false},
+		{ownerapi.QuestionField{Type: "boolean"}, "n", false, true, false},
+		{ownerapi.QuestionField{Type: "boolean"}, "perhaps", nil, false, true},
+		{ownerapi.QuestionField{Type: "integer"}, "12", int64(12), true, false},
+		{ownerapi.QuestionField{Type: "integer"}, "1.5", nil, false, true},
+		{ownerapi.QuestionField{Type: "number"}, "1.5", 1.5, true, false},
+		{ownerapi.QuestionField{Type: "number"}, "much", nil, false, true},
 	}
 	for _, tt := range tests {
-		got, ok, err := tt.f.value(tt.text)
+		got, ok, err := typedValue(tt.f, tt.text)
 		if got != tt.want || ok != tt.ok || (err != nil) != tt.bad {
-			t.Errorf("%s %q: %v, %t, %v", tt.f.kind, tt.text, got, ok, err)
+			t.Errorf("%s %q: %v, %t, %v", tt.f.Type, tt.text, got, ok, err)
 		}
 	}
 }

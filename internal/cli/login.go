@@ -17,8 +17,8 @@ its console under Settings, or with "pdpp tokens create" on the server's machine
 
 The token is checked, and kept in remote.json in the home folder, readable by you
 alone. From then on status, connections, connect, records, search, export, grants,
-tokens, schedule and the like are about that server; commands that are about this
-machine say so. "--server local" asks this machine for once.
+tokens, schedule, answer, notify and the like are about that server; commands that
+are about this machine say so. "--server local" asks this machine for once.
 
 PDPP_SERVER with PDPP_TOKEN (or PDPP_TOKEN_FILE) do the same without keeping anything.`
 
@@ -93,15 +93,14 @@ func (a *app) secretLine(ctx context.Context, stdin bool, q secretQuestion) (str
 	if text, _, err := a.variable(q.variable); err != nil || text != "" {
 		return text, err
 	}
-	answers, err := a.askOwner(ctx, q.message, "(Ctrl-D to leave)", []field{{name: "secret", title: q.label, kind: "string", required: true, secret: true}}, q.other)
+	answers, err := a.askOwner(ctx, q.message, "(Ctrl-D to leave)", []ownerapi.QuestionField{{Name: "secret", Label: q.label, Required: true, Secret: true}}, q.other)
 	if errors.Is(err, io.EOF) {
 		return "", errUnchanged
 	}
 	if err != nil {
 		return "", err
 	}
-	text, _ := answers["secret"].(string)
-	return text, nil
+	return answers["secret"], nil
 }
 
 func (a *app) logoutCommand() *cobra.Command {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"slices"
@@ -10,8 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/credential"
-	"pdpp/internal/notify"
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 )
 
@@ -31,52 +29,32 @@ func (a *app) notifyAddCommand() *cobra.Command {
 		Use: "add webhook|ntfy URL", Short: "Add a place where you are told", Long: notifyAddText,
 		Example: "  pdpp notify add ntfy https://ntfy.sh/my-topic --label phone\n  pdpp notify add webhook https://hooks.example/pdpp",
 		Args:    needArgs("webhook or ntfy", "an address"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
 			if !slices.Contains(targetWords, args[0]) {
 				return usage("there is no kind of target "+oneLine(args[0]), "Kinds are: "+strings.Join(targetWords, ", ")+". A browser subscribes in the console.")
 			}
-			t := store.PushTarget{
-				ID: "tgt_" + strings.ToLower(rand.Text()[:10]), Kind: store.TargetKind(args[0]), Label: label, Endpoint: args[1], CreatedAt: a.env.Now(),
+			secret, err := a.targetSecret(ctx, args[0])
+			if err != nil {
+				return err
 			}
-			return a.addTarget(ctx, st, t)
+			t, err := o.AddPushTarget(ctx, ownerapi.NewPushTarget{Kind: args[0], Label: label, Endpoint: args[1], Secret: secret})
+			if err != nil {
+				return err
+			}
+			if a.json {
+				writeJSON(a.out, t)
+				return nil
+			}
+			printf(a.out, "Added %s.\nNext: see that it arrives: pdpp notify test\n", t.ID)
+			return nil
 		}),
 	}
 	cmd.Flags().StringVar(&label, "label", "", "what to call it")
 	return cmd
 }
 
-func (a *app) addTarget(ctx context.Context, st store.Store, t store.PushTarget) error {
-	if err := notify.CheckTarget(t); err != nil {
-		return err
-	}
-	secret, err := a.targetSecret(ctx, t.Kind)
-	if err != nil {
-		return err
-	}
-	if secret != "" {
-		key, err := a.credentialKey()
-		if err != nil {
-			return err
-		}
-		t.Sealed = notify.SealSecret(key, t.ID, credential.NewSecret(secret))
-	}
-	err = st.PutTarget(ctx, t)
-	if errors.Is(err, store.ErrExists) {
-		return &Error{Code: "push_target_exists", Exit: ExitFailed, Err: err, Message: "another target has this address", Next: "See pdpp notify. To change its secret, remove it and add it again."}
-	}
-	if err != nil {
-		return err
-	}
-	if a.json {
-		writeJSON(a.out, newTargetRow(t))
-		return nil
-	}
-	printf(a.out, "Added %s.\nNext: see that it arrives: pdpp notify test %s\n", t.ID, t.ID)
-	return nil
-}
-
 // targetSecret is empty when the target has none, or when there is nobody to ask.
-func (a *app) targetSecret(ctx context.Context, kind store.TargetKind) (string, error) {
+func (a *app) targetSecret(ctx context.Context, kind string) (string, error) {
 	secret, given, err := a.variable(envNotifySecret)
 	if err != nil || given {
 		return secret, err
@@ -85,14 +63,13 @@ func (a *app) targetSecret(ctx context.Context, kind store.TargetKind) (string, 
 		return "", nil
 	}
 	title := "Secret that signs what is sent"
-	if kind == store.TargetNtfy {
+	if kind == string(store.TargetNtfy) {
 		title = "Access token of the topic"
 	}
 	answers, err := a.askOwner(ctx, "Leave it empty if it has none.", "(Ctrl-D to add nothing)",
-		[]field{{name: "secret", title: title, kind: "string", secret: true}}, "Set "+envNotifySecret+".")
+		[]ownerapi.QuestionField{{Name: "secret", Label: title, Secret: true}}, "Set "+envNotifySecret+".")
 	if errors.Is(err, io.EOF) {
 		return "", errUnchanged
 	}
-	text, _ := answers["secret"].(string)
-	return text, err
+	return answers["secret"], err
 }

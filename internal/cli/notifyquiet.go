@@ -7,8 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/notify"
-	"pdpp/internal/store"
+	"pdpp/internal/ownerapi"
 )
 
 const notifyQuietText = `Sets the daily hours in which you are not told. What comes up meanwhile waits for
@@ -20,16 +19,20 @@ func (a *app) notifyQuietCommand() *cobra.Command {
 		Use: "quiet HH:MM-HH:MM|off", Short: "Set the hours in which you are not told", Long: notifyQuietText,
 		Example: "  pdpp notify quiet 22:00-07:00 --zone Europe/Berlin\n  pdpp notify quiet off",
 		Args:    needArgs("a window like 22:00-07:00, or off"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			quiet, err := a.parseQuiet(args[0], zone)
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			window, err := a.quietWindow(args[0], zone)
 			if err != nil {
 				return err
 			}
-			if err := notify.SaveQuiet(ctx, st, quiet, a.env.Now()); err != nil {
+			if err := o.SetQuietHours(ctx, window); err != nil {
+				return err
+			}
+			quiet, err := o.QuietHours(ctx)
+			if err != nil {
 				return err
 			}
 			if a.json {
-				writeJSON(a.out, map[string]any{"quiet_hours": quiet.String()})
+				writeJSON(a.out, map[string]any{"quiet_hours": quiet})
 				return nil
 			}
 			a.printQuiet(quiet)
@@ -40,16 +43,17 @@ func (a *app) notifyQuietCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) parseQuiet(window, zone string) (notify.Quiet, error) {
+// quietWindow is the window with its time zone; empty means none.
+func (a *app) quietWindow(window, zone string) (string, error) {
 	if window == "off" {
-		return notify.Quiet{}, nil
+		return "", nil
 	}
 	if zone == "" {
 		if zone = a.machineZone(); zone == "" {
-			return notify.Quiet{}, usage("this machine does not tell its time zone", "Name yours, like --zone Europe/Berlin.")
+			return "", usage("this machine does not tell its time zone", "Name yours, like --zone Europe/Berlin.")
 		}
 	}
-	return notify.ParseQuiet(window + " " + zone)
+	return window + " " + zone, nil
 }
 
 // machineZone is the name of this machine's time zone; empty when it has none.
@@ -65,8 +69,8 @@ func (a *app) machineZone() string {
 	return zone
 }
 
-func (a *app) printQuiet(quiet notify.Quiet) {
-	if quiet == (notify.Quiet{}) {
+func (a *app) printQuiet(quiet string) {
+	if quiet == "" {
 		printf(a.out, "There are no quiet hours.\n")
 		return
 	}

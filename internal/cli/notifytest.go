@@ -7,12 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/notify"
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/serve"
 	"pdpp/internal/store"
 )
 
 const notifyTestText = `Sends a test to one target, or to each that is in use. Quiet hours do not count,
-and nothing is recorded.`
+and nothing is recorded. A server elsewhere tests all of its targets.`
+
+const codeNoTarget = "no_push_target"
 
 // tried is how a test went, as --json prints it.
 type tried struct {
@@ -25,7 +28,7 @@ func (a *app) notifyTestCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "test [TARGET]", Short: "Send a test", Long: notifyTestText, Example: "  pdpp notify test\n  pdpp notify test tgt_1a2b3c4d",
 		Args: cobra.MaximumNArgs(1),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
+		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
 			targets, err := testTargets(ctx, st, args)
 			if err != nil {
 				return err
@@ -35,22 +38,41 @@ func (a *app) notifyTestCommand() *cobra.Command {
 				return err
 			}
 			return a.tryTargets(ctx, sender, targets)
-		}),
+		}, a.testElsewhere),
 	}
 }
 
-func testTargets(ctx context.Context, st store.Store, args []string) ([]store.PushTarget, error) {
+// testElsewhere has a server test all of its targets; its error names those that failed.
+func (a *app) testElsewhere(ctx context.Context, o ownerapi.Owner, args []string) error {
 	if len(args) > 0 {
-		t, err := findTarget(ctx, st, args[0])
-		return []store.PushTarget{t}, err
+		return usage("a server elsewhere tests all of its targets", "Leave the target out.")
 	}
+	if err := o.TestPush(ctx); err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"ok": true})
+		return nil
+	}
+	printf(a.out, "Every target took the test.\n")
+	return nil
+}
+
+func testTargets(ctx context.Context, st store.Store, args []string) ([]store.PushTarget, error) {
 	all, err := st.Targets(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if len(args) > 0 {
+		i := slices.IndexFunc(all, func(t store.PushTarget) bool { return t.ID == args[0] })
+		if i < 0 {
+			return nil, &Error{Code: codeNoTarget, Exit: ExitNotFound, Message: "there is no push target \"" + oneLine(args[0]) + "\"", Next: "List them: pdpp notify"}
+		}
+		return all[i : i+1], nil
+	}
 	all = slices.DeleteFunc(all, func(t store.PushTarget) bool { return t.RetiredAt != nil })
 	if len(all) == 0 {
-		return nil, &Error{Code: "no_push_target", Exit: ExitNotFound, Message: "there is no place to tell", Next: "Add one: pdpp notify add ntfy URL, or pdpp notify add webhook URL"}
+		return nil, &Error{Code: codeNoTarget, Exit: ExitNotFound, Message: "there is no place to tell", Next: "Add one: pdpp notify add ntfy URL, or pdpp notify add webhook URL"}
 	}
 	return all, nil
 }

@@ -16,7 +16,7 @@ func describeOwner(err error) *Error {
 	if !errors.As(err, &told) {
 		return nil
 	}
-	e := &Error{Code: told.Code, Message: safe(told.Message), Next: safe(told.Next), Exit: ExitFailed, Err: err}
+	e := &Error{Code: told.Code, Message: cut(oneLine(told.Message), maxMessage), Next: cut(oneLine(told.Next), maxMessage), Exit: ExitFailed, Err: err}
 	if told.Param != "" && told.Status == http.StatusBadRequest && !strings.Contains(told.Message, told.Param) {
 		e.Message += " (" + safe(told.Param) + ")"
 	}
@@ -59,4 +59,10 @@ func describeBackup(err error) *Error {
 		e.Exit = ExitNotFound
 	}
 	return e
+}
+
+// hasCode reports whether the owner's service or a server answered with this code.
+func hasCode(err error, code string) bool {
+	var told *ownerapi.Error
+	return errors.As(err, &told) && told.Code == code
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"golang.org/x/term"
 
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/runner"
 	"pdpp/protocol"
 )
@@ -58,17 +59,23 @@ func (p *prompter) ask(ctx context.Context, _ string, q protocol.Interaction) (p
 	case err != nil:
 		return refused, fmt.Errorf("read from the terminal: %w", err)
 	}
-	data, err := json.Marshal(answers, json.Deterministic(true))
+	values := map[string]any{}
+	for _, f := range fields {
+		if v, ok, err := typedValue(f, answers[f.Name]); ok && err == nil {
+			values[f.Name] = v
+		}
+	}
+	data, err := json.Marshal(values, json.Deterministic(true))
 	if err != nil {
 		return refused, errors.New("the answer cannot be encoded")
 	}
 	return protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseSuccess, Data: data}, nil
 }
 
-// fill shows the message and how to leave, and reads the answers, with the
-// terminal in raw mode meanwhile: only then can a read be given up when the
-// question ends.
-func (p *prompter) fill(ctx context.Context, message, leave string, fields []field) (map[string]any, error) {
+// fill shows the message and how to leave, and reads what is typed into each field
+// until it fits, with the terminal in raw mode meanwhile: only then can a read be
+// given up when the question ends. An optional field that was left empty is not there.
+func (p *prompter) fill(ctx context.Context, message, leave string, fields []ownerapi.QuestionField) (map[string]string, error) {
 	restore, err := p.raw()
 	if err != nil {
 		return nil, err
@@ -80,48 +87,47 @@ func (p *prompter) fill(ctx context.Context, message, leave string, fields []fie
 
 	screen := term.NewTerminal(keyboard{p.tty, p.stop}, "")
 	printf(screen, "\n%s\n%s\n", oneLine(message), leave)
-	answers := map[string]any{}
+	answers := map[string]string{}
 	if len(fields) == 0 {
 		screen.SetPrompt("Press Enter when it is done: ")
 		_, err := screen.ReadLine()
 		return answers, err
 	}
 	for _, f := range fields {
-		v, ok, err := f.read1(screen)
+		text, err := readField(screen, f)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			answers[f.name] = v
+		if text != "" {
+			answers[f.Name] = text
 		}
 	}
 	return answers, nil
 }
 
-// read1 asks until the answer fits.
-func (f field) read1(screen *term.Terminal) (any, bool, error) {
-	label := oneLine(f.title)
-	if len(f.choices) > 0 {
-		label += " (" + oneLine(strings.Join(f.choices, ", ")) + ")"
+// readField asks until the answer fits.
+func readField(screen *term.Terminal, f ownerapi.QuestionField) (string, error) {
+	label := oneLine(f.Label)
+	if len(f.Options) > 0 {
+		label += " (" + oneLine(strings.Join(f.Options, ", ")) + ")"
 	}
-	if !f.required {
+	if !f.Required {
 		label += " (optional)"
 	}
 	for {
 		var text string
 		var err error
-		if f.secret {
+		if f.Secret {
 			text, err = screen.ReadPassword(label + ": ")
 		} else {
 			screen.SetPrompt(label + ": ")
 			text, err = screen.ReadLine()
 		}
 		if err != nil {
-			return nil, false, err
+			return "", err
 		}
-		v, ok, err := f.value(text)
-		if err == nil {
-			return v, ok, nil
+		if _, _, err = typedValue(f, text); err == nil {
+			return text, nil
 		}
 		printf(screen, "%s\n", err.Error())
 	}

@@ -82,6 +82,7 @@ func ids(all []store.Connection) string {
 	for i, c := range all {
 		names[i] = c.ID
 	}
+	slices.Sort(names)
 	return strings.Join(names, ", ")
 }
 

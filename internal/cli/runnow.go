@@ -11,52 +11,77 @@ import (
 	"pdpp/internal/store"
 )
 
+// runAsker asks for runs, here or at a server elsewhere.
+type runAsker struct {
+	owner ownerapi.Owner
+	ask   func(ctx context.Context, connectionID string) error
+	// waits reports whether what was asked for has not begun; nil where that cannot be seen.
+	waits func(ctx context.Context, connectionID string) (bool, error)
+}
+
 // runNow asks the workers for a run.
 func (a *app) runNow(cmd *cobra.Command, args []string, f runFlags) error {
 	return a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
-		conn, err := pickConnection(ctx, st, args[0], byName)
+		o, err := a.localOwner(st)
 		if err != nil {
 			return err
 		}
-		if conn.Status == store.ConnectionRevoked {
-			return revoked(conn.ID)
+		r := runAsker{owner: o, ask: o.Run, waits: func(ctx context.Context, id string) (bool, error) { return runAskedFor(ctx, st, id) }}
+		if f.recoveryOnly {
+			r.ask = func(ctx context.Context, id string) error { return a.askForRecovery(ctx, st, id) }
 		}
-		before, err := newestRun(ctx, st, conn.ID)
-		if err != nil {
-			return err
-		}
-		request := store.RunRequest{ConnectionID: conn.ID, Trigger: store.TriggerManual, RecoveryOnly: f.recoveryOnly, RequestedAt: a.env.Now()}
-		if err := scheduler.RunNow(ctx, st, request); err != nil {
-			return err
-		}
-		if f.wait {
-			return a.lookOn(ctx, st, conn, before)
-		}
-		if a.json {
-			writeJSON(a.out, map[string]any{"request": request})
-			return nil
-		}
-		printf(a.out, "The workers are asked to run %s.\nNext: look at it with pdpp runs --connection %s; take it back with pdpp cancel %s\n", conn.ID, conn.ID, conn.ID)
-		return nil
+		return a.askForRun(ctx, r, args[0], f)
 	}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
-		return a.runElsewhere(ctx, o, args[0], f)
+		if f.recoveryOnly {
+			return usage("a server elsewhere decides by itself what to retry", "Leave --recovery-only out.")
+		}
+		return a.askForRun(ctx, runAsker{owner: o, ask: o.Run}, args[0], f)
 	})(cmd, args)
 }
 
-// newestRun is the id of the connection's newest run; empty when it has none.
-func newestRun(ctx context.Context, st store.Store, connectionID string) (string, error) {
-	runs, err := st.ListRuns(ctx, store.RunQuery{ConnectionID: connectionID, Limit: 1})
-	if err != nil || len(runs) == 0 {
-		return "", err
+func (a *app) askForRun(ctx context.Context, r runAsker, name string, f runFlags) error {
+	conn, err := pickOwned(ctx, r.owner, name, byName)
+	if err != nil {
+		return err
 	}
-	return runs[0].ID, nil
+	if conn.Status == store.ConnectionRevoked {
+		return revoked(conn.ID)
+	}
+	newest, err := r.owner.Runs(ctx, conn.ID, 1)
+	if err != nil {
+		return err
+	}
+	if err := r.ask(ctx, conn.ID); err != nil {
+		return err
+	}
+	if f.wait {
+		w := awaited{connectionID: conn.ID, name: conn.DisplayName, waits: r.waits}
+		if len(newest) > 0 {
+			w.before = newest[0].ID
+		}
+		return a.follow(ctx, r.owner, w)
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"request": map[string]any{"connection_id": conn.ID, "recovery_only": f.recoveryOnly}})
+		return nil
+	}
+	printf(a.out, "The workers are asked to run %s.\nNext: look at it with pdpp status %s; take it back with pdpp cancel %s\n", conn.ID, conn.ID, conn.ID)
+	return nil
 }
 
-// findRun gives a run by its id; found is false when there is none of that name.
-func findRun(ctx context.Context, st store.Store, id string) (run store.Run, found bool, err error) {
-	run, err = st.Run(ctx, id)
+// askForRecovery asks for a run that only retries what is missing, which the owner's
+// service does not offer.
+func (a *app) askForRecovery(ctx context.Context, st store.Store, connectionID string) error {
+	return scheduler.RunNow(ctx, st, store.RunRequest{
+		ConnectionID: connectionID, Trigger: store.TriggerManual, RecoveryOnly: true, RequestedAt: a.env.Now(),
+	})
+}
+
+// runAskedFor reports whether a run was asked for that has not begun.
+func runAskedFor(ctx context.Context, st store.Store, connectionID string) (bool, error) {
+	_, err := st.RunRequest(ctx, connectionID)
 	if errors.Is(err, store.ErrNotFound) {
-		return run, false, nil
+		return false, nil
 	}
-	return run, err == nil, err
+	return err == nil, err
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,20 +99,21 @@ const byName = "Choose one by its id: "
 func (a *app) scheduleSwitchCommand(use, short string, on bool) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " CONNECTION", Short: short, Args: needArgs("the name of a connection"),
-		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
-			conn, s, err := findSchedule(ctx, st, args[0])
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			d, err := scheduled(ctx, o, args[0])
 			if err != nil {
 				return err
 			}
-			if s.Enabled != on {
-				s.Enabled, s.UpdatedAt = on, a.env.Now()
-				if err := st.PutSchedule(ctx, s); err != nil {
+			if s := d.Plan.Schedule; s.Enabled != on {
+				s.Enabled = on
+				if d.Connector != nil { // it counts that way anyhow
+					s.IntervalSeconds = max(s.IntervalSeconds, d.Connector.Refresh.MinimumSeconds)
+				}
+				if err := o.SetSchedule(ctx, d.ID, s); err != nil {
 					return err
 				}
 			}
-			return a.tellSchedule(ctx, st, conn.ID)
-		}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
-			return a.switchElsewhere(ctx, o, args[0], on)
+			return a.tellPlan(ctx, o, d.ID)
 		}),
 	}
 }
@@ -121,55 +121,36 @@ func (a *app) scheduleSwitchCommand(use, short string, on bool) *cobra.Command {
 func (a *app) scheduleRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove CONNECTION", Short: "Remove a schedule; what was collected stays", Args: needArgs("the name of a connection"),
-		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
-			conn, _, err := findSchedule(ctx, st, args[0])
+		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+			d, err := scheduled(ctx, o, args[0])
 			if err != nil {
 				return err
 			}
-			if err := st.DeleteSchedule(ctx, conn.ID); err != nil {
+			if err := o.DeleteSchedule(ctx, d.ID); err != nil {
 				return err
 			}
-			return a.tellSchedule(ctx, st, conn.ID)
-		}, a.removeElsewhere),
+			return a.tellPlan(ctx, o, d.ID)
+		}),
 	}
 }
 
-// findSchedule gives a connection that has a schedule.
-func findSchedule(ctx context.Context, st store.Store, name string) (store.Connection, store.Schedule, error) {
-	conn, err := pickConnection(ctx, st, name, byName)
+// scheduled gives a connection that has a schedule.
+func scheduled(ctx context.Context, o ownerapi.Owner, name string) (ownerapi.Detail, error) {
+	d, err := detailOf(ctx, o, name)
+	if err == nil && d.Plan == nil {
+		err = &Error{
+			Code: "no_schedule", Exit: ExitNotFound, Message: "connection " + d.ID + " has no schedule",
+			Next: "Set one: pdpp schedule set " + d.ID + " --every 6h",
+		}
+	}
+	return d, err
+}
+
+// detailOf gives all of the connection that a name means.
+func detailOf(ctx context.Context, o ownerapi.Owner, name string) (ownerapi.Detail, error) {
+	conn, err := pickOwned(ctx, o, name, byName)
 	if err != nil {
-		return conn, store.Schedule{}, err
+		return ownerapi.Detail{}, err
 	}
-	s, err := st.Schedule(ctx, conn.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		err = noSchedule(conn.ID)
-	}
-	return conn, s, err
-}
-
-func noSchedule(id string) *Error {
-	return &Error{
-		Code: "no_schedule", Exit: ExitNotFound, Message: "connection " + id + " has no schedule",
-		Next: "Set one: pdpp schedule set " + id + " --every 6h",
-	}
-}
-
-// tellSchedule says what holds after a change.
-func (a *app) tellSchedule(ctx context.Context, st store.Store, id string) error {
-	now := a.env.Now()
-	e, err := scheduleFactsOf(ctx, st, id)
-	if err != nil {
-		return err
-	}
-	row := newScheduleRow(&e, now)
-	if a.json {
-		writeJSON(a.out, row)
-		return nil
-	}
-	every := ""
-	if row.EverySeconds > 0 {
-		every = "every " + rhythm(time.Duration(row.EverySeconds)*time.Second) + "; "
-	}
-	printf(a.out, "%s: %snext attempt %s (%s)\n", id, every, nextWords(row.Decision), row.Words)
-	return nil
+	return o.Connection(ctx, conn.ID)
 }

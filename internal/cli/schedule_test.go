@@ -88,7 +88,7 @@ func TestScheduleRefusesARevokedConnection(t *testing.T) {
 	c.Status = store.ConnectionRevoked
 	s.must(s.UpdateConnection(t.Context(), c))
 	env, _, errOut := testEnv(t, nil, "schedule", "set", "cin_well", "--every", "6h", "--home", s.home)
-	if code := Main(env); code != ExitFailed || !strings.Contains(errOut.String(), "connection cin_well was revoked") {
+	if code := Main(env); code != ExitFailed || !strings.Contains(errOut.String(), "This connection was ended.") {
 		t.Errorf("code %d, %s", code, errOut)
 	}
 }

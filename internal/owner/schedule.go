@@ -79,7 +79,7 @@ func checkSchedule(p *manifest.RefreshPolicy, given ownerapi.Schedule) error {
 	switch {
 	case given.IntervalSeconds < 1 || given.IntervalSeconds > longestInterval:
 		return ownerapi.Invalid("interval_seconds", "The time between two runs is from a second to a year.", "Choose another rhythm.")
-	case given.IntervalSeconds < least:
+	case given.Enabled && given.IntervalSeconds < least: // pausing is always possible
 		words := words.Span(time.Duration(least) * time.Second)
 		return ownerapi.Invalid("interval_seconds", "The connector calls nothing below "+words+" safe for the source.", "Choose "+words+" or more.")
 	case given.JitterSeconds < 0 || given.JitterSeconds > given.IntervalSeconds:
