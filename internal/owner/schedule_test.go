@@ -31,7 +31,7 @@ func TestScheduleFollowsThePolicy(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) { wantError(t, b.SetSchedule(b.ctx(), c.id, c.given), ownerapi.CodeInvalid, c.param) })
 	}
 	b.must(b.SetSchedule(b.ctx(), manual.ID, ownerapi.Schedule{IntervalSeconds: 3600})) // one that is off starts nothing
-	b.must(b.SetSchedule(b.ctx(), garden, ownerapi.Schedule{IntervalSeconds: 60})) // pausing one that the connector would not allow any more
+	b.must(b.SetSchedule(b.ctx(), garden, ownerapi.Schedule{IntervalSeconds: 60}))      // pausing one that the connector would not allow any more
 	b.must(b.SetSchedule(b.ctx(), garden, ownerapi.Schedule{IntervalSeconds: 3600, JitterSeconds: 60}))
 	d, err := b.Connection(b.ctx(), garden)
 	b.must(err)
