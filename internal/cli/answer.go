@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/owner/runview"
 	"pdpp/internal/ownerapi"
 	"pdpp/protocol"
 )
@@ -155,7 +156,7 @@ func (a *app) answerFromEnv(fields []ownerapi.QuestionField) (map[string]string,
 		if err != nil {
 			return nil, err
 		}
-		if _, _, err := typedValue(f, text); err != nil {
+		if err := runview.Fits(f, text); err != nil {
 			return nil, configError(name+": "+err.Error(), "Set it, or "+name+"_FILE.")
 		}
 		if text != "" {

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/term"
 
+	"pdpp/internal/owner/runview"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/runner"
+	"pdpp/internal/store"
 	"pdpp/protocol"
 )
 
@@ -46,11 +47,12 @@ func (p *prompter) ask(ctx context.Context, _ string, q protocol.Interaction) (p
 	p.view.pause()
 	defer p.view.resume()
 	refused := protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseCancelled}
-	fields, err := formOf(q)
+	asked := store.Interaction{RequestID: q.RequestID, Kind: q.Kind, Schema: q.Schema}
+	question, err := runview.Question(asked)
 	if err != nil {
 		return refused, err
 	}
-	answers, err := p.fill(ctx, q.Message, "(Ctrl-D to refuse, Ctrl-C to stop the run)", fields)
+	answers, err := p.fill(ctx, q.Message, "(Ctrl-D to refuse, Ctrl-C to stop the run)", question.Fields)
 	switch {
 	case ctx.Err() != nil:
 		return refused, ctx.Err()
@@ -59,15 +61,9 @@ func (p *prompter) ask(ctx context.Context, _ string, q protocol.Interaction) (p
 	case err != nil:
 		return refused, fmt.Errorf("read from the terminal: %w", err)
 	}
-	values := map[string]any{}
-	for _, f := range fields {
-		if v, ok, err := typedValue(f, answers[f.Name]); ok && err == nil {
-			values[f.Name] = v
-		}
-	}
-	data, err := json.Marshal(values, json.Deterministic(true))
+	data, err := runview.AnswerData(asked, answers)
 	if err != nil {
-		return refused, errors.New("the answer cannot be encoded")
+		return refused, err
 	}
 	return protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseSuccess, Data: data}, nil
 }
@@ -126,7 +122,7 @@ func readField(screen *term.Terminal, f ownerapi.QuestionField) (string, error) 
 		if err != nil {
 			return "", err
 		}
-		if _, _, err = typedValue(f, text); err == nil {
+		if err = runview.Fits(f, text); err == nil {
 			return text, nil
 		}
 		printf(screen, "%s\n", err.Error())

@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,7 +40,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 		return nil, err
 	}
 	closers = append(closers, func() { _ = os.RemoveAll(home) })
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.UserDataDir(filepath.Join(home, "profile")),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
 		chromedp.Env("HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("hide-scrollbars", true))
 	if os.Geteuid() == 0 {
 		unprivileged, err := asNobody(home)
@@ -48,11 +49,30 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 		}
 		options = append(options, unprivileged)
 	}
+	ctx, err := launch(append(options, chromedp.UserDataDir(filepath.Join(home, "profile"))))
+	if err == nil {
+		return ctx, nil
+	}
+	// Some containers have nothing to make a sandbox of; what is looked at is our own.
+	ctx, second := launch(append(options, chromedp.UserDataDir(filepath.Join(home, "second")), chromedp.NoSandbox))
+	if second != nil {
+		return nil, errors.Join(err, second)
+	}
+	return ctx, nil
+})
+
+// launch starts a browser and waits until it shows a page. It ends with the tests.
+func launch(options []chromedp.ExecAllocatorOption) (context.Context, error) {
 	allocated, end := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, endBrowser := chromedp.NewContext(allocated)
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		endBrowser()
+		end()
+		return nil, err
+	}
 	closers = append(closers, endBrowser, end)
-	return ctx, chromedp.Do(ctx, chromedp.Navigate("about:blank"))
-})
+	return ctx, nil
+}
 
 var closers []func()
 

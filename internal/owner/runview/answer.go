@@ -44,6 +44,12 @@ func AnswerData(q store.Interaction, typed map[string]string) (jsontext.Value, e
 	return body, nil
 }
 
+// Fits says whether what was typed can be the answer of a field; the error says why not.
+func Fits(f ownerapi.QuestionField, text string) error {
+	_, _, err := typedValue(f, text)
+	return err
+}
+
 // typedValue turns what was typed into JSON; given is false for an optional field that
 // was left empty. The error names the field and nothing that was typed.
 func typedValue(f ownerapi.QuestionField, text string) (value any, given bool, err error) {

@@ -1,4 +1,4 @@
-package cli
+package runview
 
 import (
 	"testing"
@@ -7,44 +7,45 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pdpp/internal/ownerapi"
+	"pdpp/internal/store"
 	"pdpp/protocol"
 )
 
-func TestFormOf(t *testing.T) {
+func TestQuestionFields(t *testing.T) {
 	tests := []struct {
 		name   string
 		kind   protocol.InteractionKind
 		schema string
 		want   []ownerapi.QuestionField
 	}{
-		{"a code without a form", protocol.AskOTP, ``, []ownerapi.QuestionField{{Name: "code", Label: "code", Type: "string", Required: true, Secret: true}}},
-		{"credentials without a form", protocol.AskCredentials, `{"type":"object"}`, []ownerapi.QuestionField{{Name: "value", Label: "value", Type: "string", Required: true, Secret: true}}},
+		{"a code without a form", protocol.AskOTP, ``, []ownerapi.QuestionField{{Name: "code", Label: "Code", Type: "string", Required: true, Secret: true}}},
+		{"credentials without a form", protocol.AskCredentials, `{"type":"object"}`, []ownerapi.QuestionField{{Name: "value", Label: "Value", Type: "string", Required: true, Secret: true}}},
 		{"something to do", protocol.AskManualAction, ``, nil},
 		{
 			"the order of the form, and what it marks as secret", protocol.AskMissingCredentials,
 			`{"properties":{"z":{"title":"Name"},"a":{"type":"string","writeOnly":true},"m":{"format":"password"}},"required":["a"]}`,
 			[]ownerapi.QuestionField{
 				{Name: "z", Label: "Name", Type: "string"},
-				{Name: "a", Label: "a", Type: "string", Required: true, Secret: true},
-				{Name: "m", Label: "m", Type: "string", Secret: true},
+				{Name: "a", Label: "A", Type: "string", Required: true, Secret: true},
+				{Name: "m", Label: "M", Type: "string", Secret: true},
 			},
 		},
 		{
 			"nothing marked: all secret", protocol.AskCredentials, `{"properties":{"user":{},"pin":{}}}`,
-			[]ownerapi.QuestionField{{Name: "user", Label: "user", Type: "string", Secret: true}, {Name: "pin", Label: "pin", Type: "string", Secret: true}},
+			[]ownerapi.QuestionField{{Name: "user", Label: "User", Type: "string", Secret: true}, {Name: "pin", Label: "Pin", Type: "string", Secret: true}},
 		},
 		{
 			"nothing marked in a task: nothing secret", protocol.AskManualAction,
 			`{"properties":{"n":{"type":["integer","null"]},"ok":{"type":"boolean"},"x":{"type":"number"},"c":{"enum":["red","blue"]}}}`,
 			[]ownerapi.QuestionField{
-				{Name: "n", Label: "n", Type: "integer"}, {Name: "ok", Label: "ok", Type: "boolean"},
-				{Name: "x", Label: "x", Type: "number"}, {Name: "c", Label: "c", Type: "string", Options: []string{"red", "blue"}},
+				{Name: "n", Label: "N", Type: "integer"}, {Name: "ok", Label: "Ok", Type: "boolean"},
+				{Name: "x", Label: "X", Type: "number"}, {Name: "c", Label: "C", Type: "string", Options: []string{"red", "blue"}},
 			},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := formOf(protocol.Interaction{Kind: tt.kind, Schema: jsontext.Value(tt.schema)})
+			got, err := questionFields(store.Interaction{Kind: tt.kind, Schema: jsontext.Value(tt.schema)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,9 +56,9 @@ func TestFormOf(t *testing.T) {
 	}
 }
 
-func TestFormOfRefusesGarbage(t *testing.T) {
+func TestQuestionRefusesGarbage(t *testing.T) {
 	for _, schema := range []string{`[]`, `{"properties":{"a":7}}`, `{"required":"a"}`, `{`} {
-		if got, err := formOf(protocol.Interaction{Kind: protocol.AskOTP, Schema: jsontext.Value(schema)}); err == nil {
+		if got, err := questionFields(store.Interaction{Kind: protocol.AskOTP, Schema: jsontext.Value(schema)}); err == nil {
 			t.Errorf("%s: %v", schema, got)
 		}
 	}
