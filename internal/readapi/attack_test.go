@@ -3,6 +3,7 @@ package readapi_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -103,13 +104,16 @@ func TestAttacks(t *testing.T) {
 				t.Errorf("answered %d %q, want %d %q: %s", a.status, got, tt.status, tt.want, a.body)
 			}
 			for _, word := range hidden {
-				if strings.Contains(a.body, word) {
+				if strings.Contains(cursor.ReplaceAllString(a.body, ""), word) {
 					t.Errorf("the answer holds %q: %s", word, a.body)
 				}
 			}
 		})
 	}
 }
+
+// cursor is what is sealed, and holds any letters.
+var cursor = regexp.MustCompile(`"next_(cursor|changes_since)":"[^"]*"`)
 
 func TestBearers(t *testing.T) {
 	w := newWorld(t)
