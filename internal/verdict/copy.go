@@ -168,7 +168,7 @@ var lines = [lineCount]string{
 	ctaContinues:      "The next run continues by itself",
 	ctaPausing:        "The next run starts after a pause",
 
-	sumUploadFailed:         "Records saved on the host that holds the data did not upload to the server, and the steps below send them again.",
+	sumUploadFailed:         "Records saved on the host that holds the data did not upload to the server, and the recovery steps there send them again.",
 	sumUploadFailedTerminal: "Records saved on the host that holds the data did not upload to the server, and the connector needs a code fix before this source can collect again.",
 	sumStateRead:            "The collector on the host that holds the data could not read its earlier state, and running it again there lets it upload.",
 	sumStateReadTerminal:    "The collector on the host that holds the data could not read its earlier state, and the connector needs a code fix before this source can collect again.",
