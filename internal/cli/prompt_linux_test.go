@@ -99,7 +99,7 @@ func TestPromptFillsTheForm(t *testing.T) {
 	d.press("Adda\x7f\x7fa\r")
 	d.waitFor("Gate token: ")
 	d.press("sesame-4711\r")
-	d.waitFor("age (optional): ")
+	d.waitFor("Age (optional): ")
 	d.press("old\r")
 	d.waitFor("a whole number is needed")
 	d.press("\r")
