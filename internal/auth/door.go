@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
-	"github.com/alexedwards/scs/v2/memstore"
 
 	"pdpp/internal/reply"
 	"pdpp/internal/store"
@@ -66,9 +65,6 @@ func New(c Config) *Door {
 		d.log = slog.New(slog.DiscardHandler)
 	}
 	d.sessions = scs.New()
-	if unused, ok := d.sessions.Store.(*memstore.MemStore); ok {
-		unused.StopCleanup() // its goroutine would outlive every door
-	}
 	d.sessions.Store = sessionStore{store: c.Store, now: d.now}
 	d.sessions.Lifetime = sessionLifetime
 	return d
