@@ -74,6 +74,8 @@ var Table = []Rule{
 	{Room: "internal/store/sqlstore", May: []string{"internal/store", "protocol", "manifest", "internal/evidence", "internal/attention"},
 		Never:  []string{"internal/health/...", "internal/verdict/..."},
 		Reason: "SQL common to both databases knows the contract and neither dialect's package"},
+	{Room: "internal/store/sqlite/sqlitetest", May: []string{"internal/store/sqlite"},
+		Reason: "test support copies an empty database and adds nothing to it"},
 	{Room: "internal/store/...",
 		May:    []string{"internal/store", "internal/store/sqlstore/...", "protocol", "manifest", "internal/evidence", "internal/attention"},
 		Never:  []string{"internal/health/...", "internal/verdict/..."},

@@ -16,6 +16,7 @@ import (
 	"pdpp/internal/server"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 const password = "correct horse battery"
@@ -42,7 +43,7 @@ func (b *bed) request(m, p string) *req {
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	b := &bed{T: t, file: filepath.Join(t.TempDir(), "pdpp.db")}
-	st, err := sqlite.Open(t.Context(), b.file, sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, b.file), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

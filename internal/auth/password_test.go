@@ -11,11 +11,12 @@ import (
 
 	"pdpp/internal/auth"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 func freshDoor(t *testing.T) (*auth.Door, auth.Store) {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

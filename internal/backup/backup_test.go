@@ -19,6 +19,7 @@ import (
 	"pdpp/internal/credential"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -49,7 +50,7 @@ func newHome(t *testing.T, connections int) string {
 
 func openHome(t *testing.T, home string) store.Store {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(home, databaseFile), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"pdpp/internal/store/postgres"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 // TestChaos is the whole of it, on both databases.
@@ -59,7 +60,7 @@ const frozenTransaction = "&idle_in_transaction_session_timeout=2000"
 func onSQLite(t *testing.T, p programs, seed uint64, long time.Duration) {
 	home := p.home(t)
 	file := filepath.Join(home, "pdpp.db")
-	st, err := sqlite.Open(t.Context(), file, sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, file), sqlite.Options{})
 	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
 	w := &world{programs: p, seed: seed, home: home, leaseTTL: 2 * time.Second, store: st}

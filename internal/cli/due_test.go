@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/evidence"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 	"pdpp/protocol"
 )
 
@@ -27,7 +28,7 @@ const nursery = "cin_nursery_1"
 func newDueShop(t *testing.T) *dueShop {
 	t.Helper()
 	home := t.TempDir()
-	st, err := sqlite.Open(t.Context(), filepath.Join(home, databaseFile), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

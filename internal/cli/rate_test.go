@@ -16,6 +16,7 @@ import (
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 // rateShop is a store with one connection, for runs that reported rates.
@@ -31,7 +32,7 @@ const shopConnection = "cin_pear_1"
 func newRateShop(t *testing.T) *rateShop {
 	t.Helper()
 	home := t.TempDir()
-	st, err := sqlite.Open(t.Context(), filepath.Join(home, databaseFile), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,13 @@ import (
 
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 // A connection that the owner has revoked does not collect again by accident.
 func TestRunRefusesRevokedConnection(t *testing.T) {
 	home := t.TempDir()
-	st, err := sqlite.Open(t.Context(), filepath.Join(home, databaseFile), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

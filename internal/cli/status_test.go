@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/evidence"
 	"pdpp/internal/ownerview"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 	"pdpp/internal/verdict"
 )
 
@@ -113,7 +114,7 @@ func TestStatusOfNothing(t *testing.T) {
 			t.Errorf("%v: code %d, err %q", command, code, errOut)
 		}
 	}
-	st, err := sqlite.Open(t.Context(), filepath.Join(home, databaseFile), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

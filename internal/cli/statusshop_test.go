@@ -10,6 +10,7 @@ import (
 	"pdpp/internal/ownerview"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 // statusShop is a store with one connection of several standings.
@@ -28,7 +29,7 @@ const nurseryManifest = `{"protocol_version":"0.1.0","connector_id":"nursery","v
 func newStatusShop(t *testing.T) *statusShop {
 	t.Helper()
 	home := t.TempDir()
-	st, err := sqlite.Open(t.Context(), filepath.Join(home, databaseFile), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

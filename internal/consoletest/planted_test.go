@@ -18,6 +18,7 @@ import (
 	"pdpp/internal/server"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -110,7 +111,7 @@ func plant(t *testing.T, runtime evidence.Runtime, all ...evidence.Evidence) str
 		}
 		return 1
 	})
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"pdpp/internal/store"
 	"pdpp/internal/store/postgres"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 	"pdpp/providersim/lumen"
 )
 
@@ -66,7 +67,7 @@ func newWorld(t *testing.T, database, runner string, target connectortest.Target
 	var err error
 	if database == "sqlite" {
 		w.database = filepath.Join(t.TempDir(), "pdpp.db")
-		st, err = sqlite.Open(t.Context(), w.database, sqlite.Options{})
+		st, err = sqlite.Open(t.Context(), sqlitetest.Fresh(t, w.database), sqlite.Options{})
 	} else {
 		w.database = freshDatabase(t, seed)
 		st, err = postgres.Open(t.Context(), w.database, postgres.Options{})

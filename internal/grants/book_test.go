@@ -11,6 +11,7 @@ import (
 	"pdpp/internal/grants"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 var noon = time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
@@ -22,7 +23,7 @@ const journal = `{"protocol_version":"0.1.0","connector_id":"journal","version":
 
 func newBook(t *testing.T) (*grants.Book, store.Store) {
 	t.Helper()
-	kept, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+	kept, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 	"pdpp/protocol"
 )
 
@@ -32,7 +33,7 @@ func newBed(t testing.TB) *bed {
 	b := &bed{dir: t.TempDir()}
 	path := filepath.Join(b.dir, "pdpp.db")
 	for _, handle := range []*store.Store{&b.asking, &b.answering} {
-		s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		s, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, path), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

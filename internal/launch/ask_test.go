@@ -9,6 +9,7 @@ import (
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 	"pdpp/protocol"
 )
 
@@ -17,7 +18,7 @@ import (
 // the timeline.
 func TestInteractionIsStoredWithoutItsAnswer(t *testing.T) {
 	b := newBed(t)
-	owner, err := sqlite.Open(t.Context(), b.path, sqlite.Options{})
+	owner, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, b.path), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 	"pdpp/manifest"
 )
 
@@ -43,7 +44,7 @@ func newBed(t *testing.T) *bed {
 	t.Helper()
 	b := &bed{path: filepath.Join(t.TempDir(), "pdpp.db"), env: map[string]string{}}
 	var err error
-	if b.store, err = sqlite.Open(t.Context(), b.path, sqlite.Options{}); err != nil {
+	if b.store, err = sqlite.Open(t.Context(), sqlitetest.Fresh(t, b.path), sqlite.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -14,6 +14,7 @@ import (
 	"pdpp/internal/evidence"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 // forgetful is a store that dies with the second save: the claim is kept, what
@@ -32,7 +33,7 @@ func (f *forgetful) SaveAttention(ctx context.Context, records []attention.Recor
 
 func openStore(t *testing.T) store.Store {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"pdpp/internal/oauth"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 const issuer = "https://home.example"
@@ -52,7 +53,7 @@ func (w *world) connect(id string, created time.Time) {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	kept, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+	kept, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	check(t, err)
 	t.Cleanup(func() { kept.Close() })
 	w := &world{t: t, store: kept}

@@ -19,6 +19,7 @@ import (
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 // gardenConnector is a real process that knows one good token and tells how it was
@@ -60,7 +61,7 @@ type bed struct {
 func newBed(t *testing.T, change ...func(*Config)) *bed {
 	t.Helper()
 	b := &bed{t: t, home: t.TempDir(), at: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
-	st, err := sqlite.Open(t.Context(), filepath.Join(b.home, "pdpp.db"), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(b.home, "pdpp.db")), sqlite.Options{})
 	b.must(err)
 	t.Cleanup(func() { b.must(st.Close()) })
 	for name, files := range map[string][2]string{

@@ -17,6 +17,7 @@ import (
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 const orchardManifest = `{"protocol_version":"0.1.0","connector_id":"orchard","version":"1.0.0","display_name":"Orchard",
@@ -59,7 +60,7 @@ func newHouse(t *testing.T) *house {
 	h.must(os.MkdirAll(dir, 0o700))
 	h.must(os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(orchardManifest), 0o600))
 	h.must(os.WriteFile(filepath.Join(dir, "connector"), []byte(orchardConnector), 0o700))
-	st, err := sqlite.Open(t.Context(), filepath.Join(home, "pdpp.db"), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
 	h.must(err)
 	t.Cleanup(func() { h.must(st.Close()) })
 	h.must(st.PutWorker(t.Context(), store.Worker{ID: "w1", Host: "lantern", Slots: 2, StartedAt: h.at, SeenAt: h.at}))

@@ -10,6 +10,7 @@ import (
 	"pdpp/internal/grants"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 // hashSpy notes what a store is given for tokens.
@@ -31,7 +32,7 @@ func (s *hashSpy) GrantByToken(ctx context.Context, hash []byte) (store.Grant, e
 // The files of the database do not hold the token, nor its random part.
 func TestTokenIsNotInTheFiles(t *testing.T) {
 	folder := t.TempDir()
-	kept, err := sqlite.Open(t.Context(), filepath.Join(folder, "pdpp.db"), sqlite.Options{})
+	kept, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(folder, "pdpp.db")), sqlite.Options{})
 	check(t, err)
 	defer kept.Close()
 	w := &world{t: t, store: kept}

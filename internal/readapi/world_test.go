@@ -18,6 +18,7 @@ import (
 	"pdpp/internal/readapi"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 var noon = time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
@@ -67,7 +68,7 @@ func newWorld(t testing.TB) *world {
 // newWorldOver puts something between the server and its store.
 func newWorldOver(t testing.TB, over func(store.Store) store.Store) *world {
 	t.Helper()
-	kept, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+	kept, err := sqlite.Open(context.Background(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	check(t, err)
 	t.Cleanup(func() { kept.Close() })
 	kept = over(kept)

@@ -19,6 +19,7 @@ import (
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 	"pdpp/protocol"
 )
 
@@ -61,7 +62,7 @@ type ran struct {
 
 func newOrchard(t *testing.T) *orchard {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

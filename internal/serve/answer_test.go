@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/evidence"
 	"pdpp/internal/interaction"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 	"pdpp/protocol"
 )
 
@@ -41,7 +42,7 @@ func TestAnswerFromAnotherProcess(t *testing.T) {
 	if push := p.pushed()[0]; !strings.Contains(push, `"kind":"add_info"`) {
 		t.Errorf("push %q", push)
 	}
-	elsewhere, err := sqlite.Open(t.Context(), filepath.Join(p.home, "pdpp.db"), sqlite.Options{})
+	elsewhere, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(p.home, "pdpp.db")), sqlite.Options{})
 	p.must(err)
 	p.must(interaction.Answer(t.Context(), elsewhere, p.evidence().Active.ID, "gate-1",
 		protocol.InteractionResponse{RequestID: "gate-1", Status: protocol.ResponseSuccess, Data: jsontext.Value(`{"code":"471100"}`)}, time.Now()))

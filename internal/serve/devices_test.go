@@ -9,6 +9,7 @@ import (
 	"pdpp/internal/ownerview"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 // A silent device is the runtime's fault only when there is nothing but devices.
@@ -26,7 +27,7 @@ func TestSilentDevices(t *testing.T) {
 		"silent, and others run": {ago(40 * time.Hour), true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+			st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

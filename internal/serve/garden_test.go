@@ -25,6 +25,7 @@ import (
 	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 	"pdpp/manifest"
 )
 
@@ -71,7 +72,7 @@ func newPlot(t *testing.T) *plot {
 	home := t.TempDir()
 	p := &plot{t: t, home: home, key: credential.NewKey(), passing: make(chan struct{}, 1)}
 	var err error
-	p.st, err = sqlite.Open(t.Context(), filepath.Join(home, "pdpp.db"), sqlite.Options{})
+	p.st, err = sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
 	p.must(err)
 	p.view = ownerview.View{Reader: p.st, Now: time.Now}
 	dir := filepath.Join(home, "connectors", "garden")

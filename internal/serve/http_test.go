@@ -16,6 +16,7 @@ import (
 	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 // Every role answers for its own health, and ends when it is told to with nothing
@@ -23,7 +24,7 @@ import (
 func TestRolesAnswer(t *testing.T) {
 	for _, role := range Roles {
 		t.Run(string(role), func(t *testing.T) {
-			st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+			st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
 )
 
 // Garden is what an invented connector declares.
@@ -38,7 +39,7 @@ type House struct {
 func NewHouse(t testing.TB) *House {
 	t.Helper()
 	h := &House{t: t, At: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pdpp.db"), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	h.Must(err)
 	t.Cleanup(func() { h.Must(st.Close()) })
 	h.Store = st

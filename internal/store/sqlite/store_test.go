@@ -15,12 +15,6 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m, openPath) }
 
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store {
-		return openFor(t, newPath(t), Options{CursorHistory: storetest.CursorHistory})
-	})
-}
-
 func TestShared(t *testing.T) {
 	storetest.RunShared(t, newPath, openPath)
 }
