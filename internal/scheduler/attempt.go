@@ -109,22 +109,15 @@ func stoppedByUs(o runner.Outcome) bool {
 	return o.Failure != nil && o.Failure.Reason == runner.ReasonShutdown && !errors.Is(o.Failure.Err, store.ErrLeaseLost)
 }
 
-// passing are the failures of the machinery between us and the connector, which
-// may be gone in a second.
+// passing are the faults of the machinery between us and the connector, which may
+// be gone in a second.
 var passing = []runner.Reason{runner.ReasonExitWithoutDone, runner.ReasonStdinClosed, runner.ReasonSpawnFailed}
 
-// worthRetrying reports whether the same run may succeed at once. A connector
-// that reports its failure knows: its own word counts, and what only the owner
-// mends is not tried again.
+// worthRetrying reports whether the same run may succeed at once. What a connector
+// reports never does, retryable or not: that says that a later run may succeed, and
+// a source that asks for less is not to be asked again within the second.
 func worthRetrying(o runner.Outcome) bool {
-	if o.Failure == nil {
-		return false
-	}
-	if e := o.DoneError; e != nil {
-		failure := evidence.Failure{Code: e.Code}
-		return o.Failure.Reason == runner.ReasonConnectorFailed && e.Retryable != nil && *e.Retryable && failure.CredentialFault() == ""
-	}
-	return slices.Contains(passing, o.Failure.Reason)
+	return o.Failure != nil && o.DoneError == nil && slices.Contains(passing, o.Failure.Reason)
 }
 
 // pause waits, and reports false when the worker stops meanwhile.

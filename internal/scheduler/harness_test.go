@@ -269,3 +269,10 @@ func fails(code string, retryable bool) func(context.Context, *orchard, launch.R
 			DoneError: &protocol.DoneError{Code: code, Retryable: &retryable}}
 	}
 }
+
+// breaks is a run that ends without a word of its connector's.
+func breaks(reason runner.Reason) func(context.Context, *orchard, launch.Request) runner.Outcome {
+	return func(context.Context, *orchard, launch.Request) runner.Outcome {
+		return runner.Outcome{Status: runner.Failed, Failure: &runner.Failure{Reason: reason}}
+	}
+}

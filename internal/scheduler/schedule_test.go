@@ -7,6 +7,7 @@ import (
 
 	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
+	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/protocol"
 )
@@ -70,31 +71,44 @@ func TestFailuresWaitAndASuccessClears(t *testing.T) {
 	})
 }
 
-// A run that fails for a moment is tried again within its turn, and no more than
-// twice; one that only the owner can mend is not.
+// A run whose machinery breaks is tried again within its turn, and no more than
+// twice. Whatever a connector reports, and every stop of our own, has to wait for
+// the next turn: that a failure passes does not say that it passes in a second.
 func TestRetriesWithinTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
-		o.plant("cin_pear", "hasty", time.Hour)
-		o.plant("cin_plum", "lockedout", time.Hour)
-		o.plant("cin_fig", "broken", time.Hour)
-		o.plays("hasty", fails("gate_stuck", true))
-		o.plays("lockedout", fails("auth_failure", true))
-		o.plays("broken", fails("gate_stuck", false))
-		w := o.worker("w1", nil)
-		time.Sleep(time.Minute)
-		hasty := o.ran("cin_pear")
-		if len(hasty) != 3 || hasty[0].trigger != store.TriggerScheduled || hasty[1].trigger != store.TriggerRetry ||
-			hasty[1].at.Sub(hasty[0].at) != time.Second || hasty[2].at.Sub(hasty[1].at) != 2*time.Second {
-			t.Errorf("retried: %+v", hasty)
+		again := []runner.Reason{runner.ReasonExitWithoutDone, runner.ReasonStdinClosed, runner.ReasonSpawnFailed}
+		once := []runner.Reason{runner.ReasonTimedOut, runner.ReasonViolation, runner.ReasonStorage, runner.ReasonRuntimeError}
+		for _, reason := range append(once, again...) {
+			o.plant("cin_"+string(reason), string(reason), time.Hour)
+			o.plays(string(reason), breaks(reason))
 		}
-		for _, id := range []string{"cin_plum", "cin_fig"} {
-			if runs := o.ran(id); len(runs) != 1 {
-				t.Errorf("%s: %+v", id, runs)
+		reported := []string{"rate_limited", "network_error", "auth_failure", "retry_budget_exhausted", "circuit_open", "max_requests", "max_wall_clock", "run_cap_deferred"}
+		for _, code := range reported {
+			o.plant("cin_"+code, code, time.Hour)
+			o.plays(code, fails(code, true))
+		}
+		w := o.worker("w1", func(c *Config) { c.Slots = 20 })
+		time.Sleep(time.Minute)
+		for _, reason := range again {
+			runs := o.ran("cin_" + string(reason))
+			if len(runs) != 3 || runs[0].trigger != store.TriggerScheduled || runs[1].trigger != store.TriggerRetry ||
+				runs[1].at.Sub(runs[0].at) != time.Second || runs[2].at.Sub(runs[1].at) != 2*time.Second {
+				t.Errorf("%s: %+v", reason, runs)
+			}
+			if b := o.evidence("cin_" + string(reason)).Backoff; b == nil || b.Failures != 1 {
+				t.Errorf("%s: three attempts of one turn count as %+v", reason, b)
 			}
 		}
-		if b := o.evidence("cin_pear").Backoff; b == nil || b.Failures != 1 {
-			t.Errorf("three attempts of one turn count as %+v", b)
+		for _, reason := range once {
+			if runs := o.ran("cin_" + string(reason)); len(runs) != 1 {
+				t.Errorf("%s: %d runs in a minute", reason, len(runs))
+			}
+		}
+		for _, code := range reported {
+			if runs := o.ran("cin_" + code); len(runs) != 1 {
+				t.Errorf("reported as retryable, %s: %d runs in a minute", code, len(runs))
+			}
 		}
 		o.close(w)
 	})
