@@ -1,6 +1,6 @@
 # Every target is one script or one short command; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench fuzz chaos connector clean
+.PHONY: help run build test check bench fuzz chaos mutate connector clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ fuzz: ## run every fuzz target for FUZZTIME each (5m)
 
 chaos: ## kill, pause and restart workers and database for PDPP_CHAOS_MINUTES (15), then compare
 	@scripts/chaos
+
+mutate: ## plant faults and see whether the tests notice (build/mutate.json); pass options as ARGS="..."
+	@scripts/mutate $(ARGS)
 
 connector: ## start a new connector from the example: make connector name=x
 	@scripts/new-connector "$(name)"
