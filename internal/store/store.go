@@ -36,6 +36,7 @@ type Store interface {
 	PushTargets
 	Entries
 	Grants
+	Audit
 
 	// Check reads and writes enough to say whether the store is usable.
 	Check(ctx context.Context) error

@@ -131,6 +131,10 @@ var cases = []struct {
 	{"RedeemCode", testRedeemCode},
 	{"RedeemTakenToken", testRedeemTakenToken},
 
+	{"Audit", testAudit},
+	{"AuditFolds", testAuditFolds},
+	{"AuditStays", testAuditStays},
+
 	{"EvidencePages", testEvidencePages},
 	{"EvidenceRange", testEvidenceRange},
 	{"EvidenceNew", testEvidenceNew},
