@@ -63,16 +63,20 @@ type GapGroup struct {
 }
 
 // Outstanding reports whether the stream has a gap that a later run may fill.
-func (g *Gaps) Outstanding(stream string) bool {
+func (g *Gaps) Outstanding(stream string) bool { return g.Waiting(stream) > 0 }
+
+// Waiting counts the gaps of the stream that a later run may fill. It is zero
+// also where gaps could not be read.
+func (g *Gaps) Waiting(stream string) (n int64) {
 	if g == nil {
-		return false
+		return 0
 	}
 	for i := range g.Groups {
-		if g.Groups[i].Stream == stream && g.Groups[i].Count > 0 {
-			return true
+		if g.Groups[i].Stream == stream {
+			n += max(0, g.Groups[i].Count)
 		}
 	}
-	return false
+	return n
 }
 
 // Short reports whether the run covered less than it considered.

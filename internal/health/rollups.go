@@ -12,11 +12,30 @@ func (r *reading) streams() []StreamRollup {
 			StreamID: s.Name, Priority: priority(s), Coverage: c, GapRetryable: r.Gaps.Outstanding(s.Name),
 			AttentionOpen: r.attention != AttentionNone && outstanding(c),
 		}
+		out[i].Retained = measured(s.Retained)
+		out[i].Missing, out[i].MissingIsFloor = r.missing(s, c)
 		if s.Fact != nil {
 			out[i].Collected, out[i].Considered = &s.Fact.Collected, measured(s.Fact.Considered)
 		}
 	}
 	return out
+}
+
+// missing counts what the stream lacks: its gaps, else what the newest run
+// considered and did not cover. Nothing is missing only where nothing can be.
+func (r *reading) missing(s *evidence.Stream, c Coverage) (n *int64, floor bool) {
+	waiting := r.Gaps.Waiting(s.Name)
+	switch {
+	case waiting > 0:
+		return &waiting, true
+	case c == Complete && acceptedLabel(s.Policy) == "":
+		return &waiting, false
+	case c == Partial && s.Fact != nil && s.Fact.Short():
+		short := *s.Fact.Considered - *s.Fact.Covered
+		return &short, false
+	default:
+		return nil, false
+	}
 }
 
 // streamCoverage is what runs say of the stream or, where the axis rests on the

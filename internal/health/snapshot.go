@@ -88,13 +88,19 @@ type Rate = evidence.Pace
 
 // StreamRollup is what the evidence says of one stream.
 type StreamRollup struct {
-	StreamID      string   `json:"stream_id"`
-	Priority      Priority `json:"priority"`
-	Coverage      Coverage `json:"coverage"`
-	Collected     *int64   `json:"collected"`
-	Considered    *int64   `json:"considered"`
-	GapRetryable  bool     `json:"gap_retryable"`
-	AttentionOpen bool     `json:"attention_open"`
+	StreamID   string   `json:"stream_id"`
+	Priority   Priority `json:"priority"`
+	Coverage   Coverage `json:"coverage"`
+	Collected  *int64   `json:"collected"`
+	Considered *int64   `json:"considered"`
+	Retained   *int64   `json:"retained"`
+	// Missing is how many items are known to be missing; nil where that was not
+	// measured, or cannot be told. It is a floor where gaps are counted: one of
+	// them may stand for a stretch of the source.
+	Missing        *int64 `json:"missing"`
+	MissingIsFloor bool   `json:"missing_is_floor"`
+	GapRetryable   bool   `json:"gap_retryable"`
+	AttentionOpen  bool   `json:"attention_open"`
 }
 
 // ProgressEvidence are the signs of progress; the mode tells which one counts.

@@ -129,7 +129,9 @@ func says(text, words string) bool {
 
 // ownerText is every word of a verdict that is written for the owner, a line each.
 func ownerText(v *verdict.Verdict) string {
-	lines := []string{v.Pill.Label, v.ForwardStatement, v.Progress.Headline}
+	lines := []string{
+		v.Pill.Label, v.ForwardStatement, v.Outline.Happened, v.Outline.Means, v.Outline.Next, v.Progress.Headline,
+	}
 	for _, a := range v.Annotations {
 		lines = append(lines, a.Text)
 	}

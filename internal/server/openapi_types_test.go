@@ -30,7 +30,7 @@ var described = map[string]reflect.Type{
 	"Backlog": reflect.TypeFor[health.Backlog](), "NextAction": reflect.TypeFor[health.NextAction](),
 	"LocalDeviceProgress": reflect.TypeFor[health.LocalProgress](), "CollectionRate": reflect.TypeFor[evidence.Pace](),
 	"RateBackoff": reflect.TypeFor[protocol.RateBackoff](), "OutboxCounts": reflect.TypeFor[evidence.OutboxCounts](),
-	"Verdict": reflect.TypeFor[verdict.Verdict](), "Pill": reflect.TypeFor[verdict.Pill](),
+	"Verdict": reflect.TypeFor[verdict.Verdict](), "Pill": reflect.TypeFor[verdict.Pill](), "Outline": reflect.TypeFor[verdict.Outline](),
 	"Annotation": reflect.TypeFor[verdict.Annotation](), "RequiredAction": reflect.TypeFor[verdict.RequiredAction](),
 	"Satisfaction": reflect.TypeFor[verdict.Satisfaction](), "Remediation": reflect.TypeFor[verdict.Remediation](),
 	"RemediationTarget": reflect.TypeFor[verdict.Target](), "RemediationCommand": reflect.TypeFor[verdict.Command](),

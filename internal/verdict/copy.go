@@ -17,6 +17,7 @@ const (
 	stRefresh
 	stRefreshDevice
 	stFirstRun
+	stFirstUnderWay
 	stRetry
 	stRetryDevice
 	stRunUnderWay
@@ -96,6 +97,7 @@ const (
 	rowDeferred
 	rowInventory
 	rowUnknown
+	rowFirstRun
 	rowMissing
 	rowMissingOnItsWay
 	rowAwaiting
@@ -111,6 +113,41 @@ const (
 	progressUnknown
 	progressNoneHeld
 	progressNothingNew
+
+	// The three lines: what happened, what it means, what next.
+	hapStalled
+	hapCredentialMissing
+	hapCredentialNarrow
+	hapCredentialRefused
+	hapAsked
+	hapRuntime
+	hapFirstRun
+	hapRunUnderWay
+	hapGaveUp
+	hapRunFailed
+	hapPressure
+	hapPause
+	hapTerminal
+	hapLeftForLater
+	hapDeviceDone
+	hapDeviceSilent
+	hapNeverRun
+	hapRunSucceeded
+	meansUnread
+	meansStalled
+	meansStopped
+	meansFirstRun
+	meansTerminal
+	meansPartMissing
+	meansNothingYet
+	meansNotCounted
+	meansStale
+	nextReadAgain
+	nextGoesOn
+	nextNothing
+	nextDevice
+	nextScheduleOff
+	nextByOwner
 	lineCount
 )
 
@@ -124,6 +161,7 @@ var lines = [lineCount]string{
 	stRefresh:          "Refresh now and the newest data of this source is collected.",
 	stRefreshDevice:    "Run the collector on the host that holds the data and its newest data is collected.",
 	stFirstRun:         "Run it once and the data of this source is collected.",
+	stFirstUnderWay:    "The first collection is under way.",
 	stRetry:            "Retry now and the missing data gets another run.",
 	stRetryDevice:      "Run the collector on the host that holds the data and the missing data gets another run.",
 	stRunUnderWay:      "A run is under way that is expected to collect what is missing.",
@@ -199,6 +237,7 @@ var lines = [lineCount]string{
 	rowDeferred:            "Left for later on purpose.",
 	rowInventory:           "Listed and not collected, on purpose.",
 	rowUnknown:             "Not measured yet.",
+	rowFirstRun:            "The first collection is under way.",
 	rowMissing:             "Some items are missing.",
 	rowMissingOnItsWay:     "Some items are missing, and a run is expected to collect them.",
 	rowAwaiting:            "Some items are missing and wait for your answer.",
@@ -213,6 +252,40 @@ var lines = [lineCount]string{
 	progressUnknown:    "Progress not measured yet",
 	progressNoneHeld:   "No records held yet",
 	progressNothingNew: "The last run found no new records",
+
+	hapStalled:           "Records saved on the host that holds the data stopped uploading.",
+	hapCredentialMissing: "The credential that this source asks for is not stored.",
+	hapCredentialNarrow:  "The source accepts the credential and keeps part of the data from it.",
+	hapCredentialRefused: "The source refused the credential.",
+	hapAsked:             "A run asks you for something and waits.",
+	hapRuntime:           "The installation lacks something that the connector needs.",
+	hapFirstRun:          "The first collection is under way.",
+	hapRunUnderWay:       "A run is under way.",
+	hapGaveUp:            "The same failure came back again and again, so no further attempt is made.",
+	hapRunFailed:         "The last run did not succeed.",
+	hapPressure:          "The source asked for a slower pace.",
+	hapPause:             "The next run is put off after earlier failures.",
+	hapTerminal:          "The last run met data that this version of the connector cannot collect.",
+	hapLeftForLater:      "The last run left something for a later one.",
+	hapDeviceDone:        "The device reported in and has nothing left to upload.",
+	hapDeviceSilent:      "The device has not told how its uploads stand.",
+	hapNeverRun:          "Connected, and no run has ended yet.",
+	hapRunSucceeded:      "The last run succeeded.",
+	meansUnread:          "What is kept stays as it is.",
+	meansStalled:         "What was saved there is safe there, and is not here yet.",
+	meansStopped:         "Nothing comes in until this is mended.",
+	meansFirstRun:        "What arrives is kept and can be read at once.",
+	meansTerminal:        "That part stays missing, and the rest is kept.",
+	meansPartMissing:     "Part of the data is still missing, and nothing that was collected is lost.",
+	meansNothingYet:      "Nothing is kept yet.",
+	meansNotCounted:      "Whether everything is here is not known, because it was not counted.",
+	meansStale:           "What is newer than that is not here yet.",
+	nextReadAgain:        "It is read again by itself.",
+	nextGoesOn:           "It goes on by itself.",
+	nextNothing:          "Nothing more happens by itself.",
+	nextDevice:           "The collector on the host goes on by itself.",
+	nextScheduleOff:      "Nothing by itself, since the schedule is off.",
+	nextByOwner:          "Nothing by itself, since only you start a run.",
 }
 
 // Sentences around an age or a number. An age is "today", "yesterday" or
@@ -235,6 +308,24 @@ const (
 	wordItems          = " earlier items"
 	beforeDrained      = "The last run filled in "
 	betweenHeldDrained = ", and the last run filled in "
+
+	afterAgeNothingNew = ", nothing new."
+	wordNewRecord      = " new record"
+	wordNewRecords     = " new records"
+	wordRecordIs       = " record is kept"
+	wordRecordsAre     = " records are kept"
+	afterKeptStopped   = ", and nothing newer comes in until this is mended."
+	afterKeptFirst     = " so far and can be read now, and how many there are is known when the lists end."
+	afterKeptGoesOn    = ", and the first collection goes on."
+	beforeNext         = "It goes on by itself "
+	afterNextSooner    = ", and a retry starts it sooner."
+	inAMoment          = "at any moment"
+	inMinutes          = "within minutes"
+	inAnHour           = "within an hour"
+	inADay             = "in about a day"
+	beforeHours        = "in about "
+	afterHours         = " hours"
+	afterDaysAhead     = " days"
 )
 
 // What could not be read, as the owner would name it.

@@ -35,6 +35,7 @@ var invariants = []struct {
 	{"gap", checkGap},
 	{"terminal", checkTerminal},
 	{"statement", checkStatement},
+	{"outline", checkOutline},
 	{"streams", checkStreams},
 	{"progress", checkProgress},
 	{"detail", checkDetail},

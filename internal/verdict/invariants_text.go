@@ -83,6 +83,25 @@ func checkStatement(r *reading, v *Verdict) error {
 	return nil
 }
 
+func checkOutline(r *reading, v *Verdict) error {
+	e := &v.Outline
+	for i, text := range []string{e.Happened, e.Means, e.Next} {
+		if text == "" && (i != 1 || v.Pill.Tone != Green) {
+			return fmt.Errorf("line %d is empty", i+1)
+		}
+		if text != "" && (strings.Count(text, ".") != 1 || !strings.HasSuffix(text, ".")) {
+			return fmt.Errorf("%q is not one sentence", text)
+		}
+		if w := containsAny(text, claims); w != "" {
+			return fmt.Errorf("%q claims: %q", text, w)
+		}
+		if w := containsAny(text, promises); w != "" && i > 0 && r.disposition == health.DispositionTerminal {
+			return fmt.Errorf("%q promises: %q", text, w)
+		}
+	}
+	return nil
+}
+
 func checkStreams(r *reading, v *Verdict) error {
 	if len(v.Streams) != len(r.in.Streams) {
 		return errors.New("a stream is missing")
@@ -142,7 +161,9 @@ func checkDetail(r *reading, v *Verdict) error {
 }
 
 func checkWords(_ *reading, v *Verdict) error {
-	texts := []string{v.ForwardStatement, v.Progress.Headline, v.Pill.Label}
+	texts := []string{
+		v.ForwardStatement, v.Outline.Happened, v.Outline.Means, v.Outline.Next, v.Progress.Headline, v.Pill.Label,
+	}
 	for _, a := range v.Annotations {
 		texts = append(texts, a.Text)
 	}

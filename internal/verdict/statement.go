@@ -16,6 +16,9 @@ func forwardStatement(r *reading, actions []RequiredAction) string {
 			return say(stBlocked)
 		}
 	}
+	if len(actions) == 0 && r.firstRun() {
+		return keptAnd(r, stFirstUnderWay, afterKeptGoesOn)
+	}
 	if len(actions) == 0 {
 		return say(restingStatement(r))
 	}

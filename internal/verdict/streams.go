@@ -14,6 +14,7 @@ func streamRows(r *reading, actions []RequiredAction) []StreamRow {
 		rows[i] = StreamRow{
 			StreamID: s.StreamID, Coverage: s.Coverage, Disposition: r.dispositions[i],
 			Collected: clamp(s.Collected, s.Considered), Considered: s.Considered,
+			Kept: s.Retained, Found: sum(s.Retained, s.Missing), Missing: s.Missing, Floor: s.MissingIsFloor,
 			Statement: say(streamStatement(r, i, actions)), ActionRef: actionRef(s, r.dispositions[i], actions),
 		}
 	}
@@ -26,6 +27,15 @@ func clamp(collected, considered *int64) *int64 {
 		return considered
 	}
 	return collected
+}
+
+// sum is nil unless both are known.
+func sum(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	total := *a + *b
+	return &total
 }
 
 func streamStatement(r *reading, i int, actions []RequiredAction) line {
@@ -41,7 +51,7 @@ func streamStatement(r *reading, i int, actions []RequiredAction) line {
 	case health.DispositionComplete, health.DispositionOwnerRefreshDue:
 		return settledStatement(s, r.dispositions[i])
 	default:
-		return rowUnknown
+		return either(r.firstRun() && votes(s), rowFirstRun, rowUnknown)
 	}
 }
 

@@ -21,6 +21,7 @@ func Synthesize(in Input) Verdict {
 		Channel:          channel,
 		Annotations:      annotations(r, channel),
 		ForwardStatement: forwardStatement(r, actions),
+		Outline:          explain(r, actions),
 		RequiredActions:  actions,
 		Streams:          streamRows(r, actions),
 		Progress:         progress(r),

@@ -23,6 +23,7 @@ type Verdict struct {
 	Channel          Channel          `json:"channel"`
 	Annotations      []Annotation     `json:"annotations"`
 	ForwardStatement string           `json:"forward_statement"`
+	Outline          Outline          `json:"outline"`
 	RequiredActions  []RequiredAction `json:"required_actions"` // the most urgent first
 	Streams          []StreamRow      `json:"streams"`
 	Progress         Progress         `json:"progress"`
@@ -179,8 +180,15 @@ type StreamRow struct {
 	Disposition health.Disposition `json:"disposition"`
 	Collected   *int64             `json:"collected"` // never above Considered
 	Considered  *int64             `json:"considered"`
-	Statement   string             `json:"statement"`
-	ActionRef   *int               `json:"action_ref"` // index into RequiredActions
+	// Kept is what the store holds, Missing what is known to be missing, and
+	// Found the two together; each is nil where it is not known. Floor says that
+	// Found and Missing may be more.
+	Kept      *int64 `json:"kept"`
+	Found     *int64 `json:"found"`
+	Missing   *int64 `json:"missing"`
+	Floor     bool   `json:"is_floor"`
+	Statement string `json:"statement"`
+	ActionRef *int   `json:"action_ref"` // index into RequiredActions
 }
 
 // Progress is the sign of progress that suits how the connection collects.
