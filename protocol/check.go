@@ -57,6 +57,7 @@ var requiredMembers = map[MessageType][]string{
 		"collection_rate.effective_rate_per_min", "collection_rate.ceiling_rate_per_min",
 		"collection_rate.last_backoff.at_interval_ms",
 		"provider_budget.circuit", "provider_budget.elapsed_ms", "provider_budget.request_count",
+		"provider_wait.sender", "provider_wait.wait_ms", "provider_wait.reason",
 	},
 	TypeInteraction: {"request_id", "kind", "message"},
 	TypeSkipResult: {

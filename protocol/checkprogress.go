@@ -20,9 +20,25 @@ func (m *Progress) check() *Violation {
 		}
 	}
 	if b := m.ProviderBudget; b != nil {
-		return b.check()
+		if v := b.check(); v != nil {
+			return v
+		}
+	}
+	if w := m.ProviderWait; w != nil {
+		return w.check()
 	}
 	return nil
+}
+
+// maxSender bounds the name of a sender, which is shown to the owner.
+const maxSender = 200
+
+func (w *ProviderWait) check() *Violation {
+	return firstBroken(
+		rule{!blank(w.Sender) && len(w.Sender) <= maxSender, "provider_wait.sender: a non-blank string of at most 200 bytes"},
+		rule{w.WaitMS > 0, "provider_wait.wait_ms: a number > 0"},
+		enum("provider_wait.reason", w.Reason, WaitReasons),
+	)
 }
 
 func (r *CollectionRate) check() *Violation {

@@ -10,6 +10,7 @@ const (
 		`"effective_rate_per_min":1,"ceiling_rate_per_min":1`
 	goodBudget = `"object":"provider_budget_circuit_transition","circuit":{"previous_state":"closed","state":"open",` +
 		`"reason":"success","trigger":"success"},"elapsed_ms":1,"request_count":1`
+	goodWait = `"sender":"api","wait_ms":1,"reason":"searched"`
 )
 
 // changed replaces one member's spelling in a good object.
@@ -23,6 +24,7 @@ func changed(object, old, new string) string {
 func TestRulesOfProgress(t *testing.T) {
 	rate := func(old, new string) string { return `{"collection_rate":` + changed(goodRate, old, new) + `}` }
 	budget := func(old, new string) string { return `{"provider_budget":` + changed(goodBudget, old, new) + `}` }
+	wait := func(old, new string) string { return `{"provider_wait":` + changed(goodWait, old, new) + `}` }
 	attachments := func(recovery, hydration string) string {
 		return `{"attachment_recovery_outcome":` + recovery + `,"attachment_hydration_failure_outcome":` + hydration + `}`
 	}
@@ -42,6 +44,10 @@ func TestRulesOfProgress(t *testing.T) {
 		{TypeProgress, budget(`"request_count":1`, `"request_count":-1`), "provider_budget: numbers >= 0"},
 		{TypeProgress, budget(`"object"`, `"retry_tokens_remaining":-1,"object"`), `retry_tokens_remaining: a number >= 0 or "unbounded"`},
 		{TypeProgress, budget(`"object"`, `"retry_tokens_remaining":"many","object"`), `retry_tokens_remaining: a number >= 0 or "unbounded"`},
+		{TypeProgress, wait(`"api"`, `" "`), "provider_wait.sender: a non-blank string of at most 200 bytes"},
+		{TypeProgress, wait(`"api"`, `"`+strings.Repeat("x", 201)+`"`), "provider_wait.sender: a non-blank string of at most 200 bytes"},
+		{TypeProgress, wait(`"wait_ms":1`, `"wait_ms":0`), "provider_wait.wait_ms: a number > 0"},
+		{TypeProgress, wait(`"wait_ms":1`, `"wait_ms":-1`), "provider_wait.wait_ms: a number > 0"},
 		{TypeProgress, `{"attachment_recovery_outcome":{"hydration_failed":0}}`, both},
 		{TypeProgress, `{"attachment_hydration_failure_outcome":{"download":0}}`, both},
 		{TypeProgress, attachments(`[]`, `{}`), counts},

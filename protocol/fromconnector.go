@@ -60,6 +60,7 @@ type Progress struct {
 	Total          *float64        `json:"total,omitzero"`
 	ProviderBudget *ProviderBudget `json:"provider_budget,omitzero"`
 	CollectionRate *CollectionRate `json:"collection_rate,omitzero"`
+	ProviderWait   *ProviderWait   `json:"provider_wait,omitzero"`
 
 	AttachmentRecovery  jsontext.Value `json:"attachment_recovery_outcome,omitzero"`
 	AttachmentHydration jsontext.Value `json:"attachment_hydration_failure_outcome,omitzero"`
@@ -79,6 +80,14 @@ type CollectionRate struct {
 type RateBackoff struct {
 	AtIntervalMS float64           `json:"at_interval_ms"`
 	Reason       RateBackoffReason `json:"reason"`
+}
+
+// ProviderWait says, when the wait begins, that a provider is to be left alone for
+// so long. It is a duration, so that clocks need not agree.
+type ProviderWait struct {
+	Sender string     `json:"sender"` // which of the connector's senders: a name of its own, without routes or ids
+	WaitMS float64    `json:"wait_ms"`
+	Reason WaitReason `json:"reason"`
 }
 
 // ProviderBudget reports one circuit-breaker transition, without routes, ids or bodies.

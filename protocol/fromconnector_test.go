@@ -36,6 +36,7 @@ var connectorGoldens = []golden{
 			`"reason":"provider_throttle","trigger":"before_request"},"elapsed_ms":1200,"request_count":40,"retry_tokens_remaining":"unbounded"},` +
 			`"collection_rate":{"object":"collection_rate","current_interval_ms":500,"ceiling_interval_ms":250,"effective_rate_per_min":120,` +
 			`"ceiling_rate_per_min":240,"last_backoff":{"at_interval_ms":1000,"reason":"throttle"}},` +
+			`"provider_wait":{"sender":"api","wait_ms":3600000,"reason":"retry_after"},` +
 			`"attachment_recovery_outcome":{"object":"attachment_recovery_outcome","recovered":4,"hydration_failed":3},` +
 			`"attachment_hydration_failure_outcome":{"object":"attachment_hydration_failure_outcome","download":1,"upload":2}}`,
 		&Progress{
@@ -48,6 +49,7 @@ var connectorGoldens = []golden{
 				Object: "collection_rate", CurrentIntervalMS: 500, CeilingIntervalMS: 250, EffectiveRatePerMin: 120, CeilingRatePerMin: 240,
 				LastBackoff: &RateBackoff{AtIntervalMS: 1000, Reason: "throttle"},
 			},
+			ProviderWait:        &ProviderWait{Sender: "api", WaitMS: 3_600_000, Reason: WaitRetryAfter},
 			AttachmentRecovery:  raw(`{"object":"attachment_recovery_outcome","recovered":4,"hydration_failed":3}`),
 			AttachmentHydration: raw(`{"object":"attachment_hydration_failure_outcome","download":1,"upload":2}`),
 		},

@@ -162,6 +162,11 @@ func drawnProgress(t *rapid.T) Message {
 			},
 		}
 	}
+	if flag(t, "has wait") {
+		p.ProviderWait = &ProviderWait{
+			Sender: rapid.StringMatching(`[a-z]{1,9}`).Draw(t, "sender"), WaitMS: positive.Draw(t, "wait"), Reason: oneFrom(t, WaitReasons, "why wait"),
+		}
+	}
 	if flag(t, "has attachments") {
 		p.AttachmentRecovery, p.AttachmentHydration = raw(`{"served":9,"hydration_failed":3}`), raw(`{"download":1,"upload":2}`)
 	}

@@ -130,6 +130,7 @@ type (
 	CircuitReason      string
 	CircuitTrigger     string
 	RateBackoffReason  string
+	WaitReason         string
 	GapStatus          string
 	KnownGapKind       string
 	KnownGapSeverity   string
@@ -147,6 +148,15 @@ var (
 	CircuitTriggers    = []CircuitTrigger{"before_request", "provider_failure", "provider_throttle", "success"}
 	RateBackoffReasons = []RateBackoffReason{"retry_after", "throttle"}
 )
+
+// Why a provider is left alone: because it said so, or because the governor found
+// that it has to be.
+const (
+	WaitRetryAfter WaitReason = "retry_after"
+	WaitSearched   WaitReason = "searched"
+)
+
+var WaitReasons = []WaitReason{WaitRetryAfter, WaitSearched}
 
 const (
 	GapPending    GapStatus = "pending"

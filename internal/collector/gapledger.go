@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,6 +30,8 @@ type gapLedger struct {
 	next int64
 	// served are the gaps that this run has been handed.
 	served map[string]bool
+	// waits are the moments before which a provider is not to be asked, by sender.
+	waits map[string]time.Time
 }
 
 type ledgerGap struct {
@@ -48,6 +52,13 @@ type ledgerLine struct {
 	Put     *ledgerGap `json:"put,omitzero"`
 	Attempt string     `json:"attempt,omitzero"`
 	Drop    string     `json:"drop,omitzero"`
+	Wait    *wait      `json:"wait,omitzero"`
+}
+
+// wait says that a sender is to send nothing before a moment.
+type wait struct {
+	Sender string    `json:"sender"`
+	Until  time.Time `json:"until"`
 }
 
 const ledgerExt = ".gaps"
@@ -58,7 +69,7 @@ const ledgerSlack = 1000
 // readLedger reads the log and leaves it alone; spent says that it should be
 // rewritten before it grows.
 func readLedger(queue string) (l *gapLedger, spent bool, err error) {
-	l = &gapLedger{gaps: map[string]*ledgerGap{}, served: map[string]bool{}}
+	l = &gapLedger{gaps: map[string]*ledgerGap{}, served: map[string]bool{}, waits: map[string]time.Time{}}
 	body, err := os.ReadFile(queue + ledgerExt)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, false, fmt.Errorf("read the list of gaps: %w", err)
@@ -120,21 +131,49 @@ func (l *gapLedger) apply(e ledgerLine) {
 		l.gaps[e.Put.ID] = e.Put
 	case e.Drop != "":
 		delete(l.gaps, e.Drop)
+	case e.Wait != nil:
+		if e.Wait.Until.After(l.waits[e.Wait.Sender]) {
+			l.waits[e.Wait.Sender] = e.Wait.Until
+		}
 	case l.gaps[e.Attempt] != nil:
 		l.gaps[e.Attempt].Attempts++
 	}
 }
 
 func (l *gapLedger) rewrite(path string) error {
-	var body []byte
+	var lines []ledgerLine
 	for _, g := range l.inOrder() {
-		line, err := json.Marshal(ledgerLine{Put: g})
+		lines = append(lines, ledgerLine{Put: g})
+	}
+	for _, sender := range slices.Sorted(maps.Keys(l.waits)) {
+		lines = append(lines, ledgerLine{Wait: &wait{sender, l.waits[sender]}})
+	}
+	body, err := encodeLines(lines)
+	if err != nil {
+		return err
+	}
+	return writeFile(path, body)
+}
+
+func encodeLines(lines []ledgerLine) (body []byte, err error) {
+	for _, e := range lines {
+		line, err := json.Marshal(e)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		body = append(append(body, line...), '\n')
 	}
-	return writeFile(path, body)
+	return body, nil
+}
+
+// waitInForce is the moment before which nothing is to be asked, if there is one.
+func (l *gapLedger) waitInForce(now time.Time) (until time.Time, waiting bool) {
+	for _, end := range l.waits {
+		if end.After(now) && end.After(until) {
+			until = end
+		}
+	}
+	return until, !until.IsZero()
 }
 
 // write makes the lines durable and then true.
@@ -142,13 +181,9 @@ func (l *gapLedger) write(lines []ledgerLine) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	var body []byte
-	for _, e := range lines {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return fmt.Errorf("encode a gap: %w", err)
-		}
-		body = append(append(body, line...), '\n')
+	body, err := encodeLines(lines)
+	if err != nil {
+		return fmt.Errorf("encode a gap: %w", err)
 	}
 	if _, err := l.file.Write(body); err != nil {
 		return fmt.Errorf("write the list of gaps: %w", err)

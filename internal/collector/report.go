@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"time"
+
 	"pdpp/internal/deviceapi"
 	"pdpp/internal/runner"
 )
@@ -25,8 +27,9 @@ type Report struct {
 	Status             string                 `json:"status"`
 	HeartbeatDelivered bool                   `json:"heartbeat_delivered"`
 	Cause              Cause                  `json:"cause,omitzero"`
-	LastError          string                 `json:"last_error,omitzero"` // a code
-	Run                *RunReport             `json:"run,omitzero"`        // nil: the connector was not started
+	LastError          string                 `json:"last_error,omitzero"`          // a code
+	Run                *RunReport             `json:"run,omitzero"`                 // nil: the connector was not started
+	WaitUntil          *time.Time             `json:"provider_wait_until,omitzero"` // nil: the provider need not be left alone
 	Uploaded           Uploaded               `json:"uploaded"`
 	Outbox             deviceapi.OutboxCounts `json:"outbox"`
 }

@@ -147,7 +147,8 @@ func (p *pass) note(cause Cause) {
 	}
 }
 
-// collect runs the connector once, from the cursors that the server has.
+// collect runs the connector once, from the cursors that the server has, unless its
+// provider is to be left alone.
 func (p *pass) collect(ctx context.Context, state cursors) error {
 	found, err := p.c.Connectors.Find(ctx, p.c.Profile.ConnectorID)
 	if err != nil {
@@ -158,6 +159,10 @@ func (p *pass) collect(ctx context.Context, state cursors) error {
 		return err
 	}
 	defer ledger.close()
+	if until, waiting := ledger.waitInForce(p.now()); waiting {
+		p.report.WaitUntil = &until
+		return nil
+	}
 	runID := newRunID(p.now())
 	spec := runner.Spec{
 		RunID: runID, Manifest: found.Manifest, Mode: protocol.Incremental, Bindings: p.c.Bindings,

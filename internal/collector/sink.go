@@ -116,6 +116,12 @@ func splitState(state cursors) (steady, catchUp cursors) {
 	return steady, catchUp
 }
 
+func (s *sink) NoteWait(_ context.Context, w runner.Wait) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ledger.write([]ledgerLine{{Wait: &wait{w.Sender, s.pass.now().Add(w.For)}}})
+}
+
 func (s *sink) AccountedKeys(_ context.Context, stream, parent string, keys []string) (map[string]bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,6 +29,9 @@ type Evidence struct {
 
 	// Schedule is nil when the connection has none.
 	Schedule *Schedule `json:"schedule"`
+	// Waits are what the provider is being left alone for, by sender; nil when they
+	// could not be read. One that is over stays until another takes its place.
+	Waits []Wait `json:"provider_waits"`
 	// Backoff is the scheduler's newest decision to wait; nil when it made none.
 	Backoff *Backoff `json:"backoff"`
 	// Credential is the standing of the stored credential; nil when none is stored.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"pdpp/internal/evidence"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
 	"pdpp/internal/tracing"
@@ -69,6 +70,16 @@ func (b *bound) CommitSlice(ctx context.Context, s *runner.Slice) error {
 		b.counts.GapsRecovered += int64(len(s.Recovered))
 	}
 	return err
+}
+
+// NoteWait turns the duration into a moment by this machine's clock.
+func (b *bound) NoteWait(ctx context.Context, w runner.Wait) error {
+	now := b.now()
+	wait := evidence.Wait{Sender: w.Sender, Until: now.Add(w.For), Reason: w.Reason, At: now}
+	if err := b.store.PutWait(ctx, b.lease, wait, now); err != nil {
+		return fmt.Errorf("note how long to wait: %w", err)
+	}
+	return nil
 }
 
 func (b *bound) AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error) {

@@ -59,6 +59,9 @@ type Request struct {
 	// SparePressure keeps the run off gaps that the source's pressure left, for a
 	// run within the cool-down after it.
 	SparePressure bool
+	// AskAnyway is the owner's explicit wish not to wait for the provider any longer.
+	// Without it no run starts while a wait is in force, whatever asked for it.
+	AskAnyway bool
 	// Ask puts questions to the owner; nil means that nobody can be asked.
 	Ask func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
 	// Prepare makes the key that answers of other processes are sealed to, before
@@ -68,6 +71,9 @@ type Request struct {
 	// Started is told the run's id as soon as the lease is held.
 	Started func(runID string)
 }
+
+// WaitError tells until when a connection's provider is left alone.
+type WaitError = store.WaitError
 
 // Result is a finished run.
 type Result struct {
@@ -87,7 +93,8 @@ type Counts struct {
 // Run executes one run to its end. The error is for what kept the run from
 // starting or its outcome from being recorded, which a short outage of the
 // storage does not; a run that merely failed is a Result. While another run holds
-// the connection the error is a *store.ActiveRunError.
+// the connection the error is a *store.ActiveRunError, and while its provider is to
+// be left alone a *WaitError: then nothing has been started.
 func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	conn, err := l.Store.Connection(ctx, req.ConnectionID)
 	if err != nil {
@@ -103,7 +110,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	streams, started, heldSince := streamSpecs(c.Manifest), l.now(), time.Now()
 	lease, err := l.Store.StartRun(ctx, store.RunStart{
 		RunID: l.newRunID(), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
-		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, Streams: streams,
+		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway, Streams: streams,
 	}, started)
 	if err != nil {
 		return Result{}, err

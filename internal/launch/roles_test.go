@@ -121,6 +121,12 @@ var roles = map[string]func(*connector){
 		c.say(note("after", "x"), cursor(2, protocol.SteadyState))
 		c.done()
 	},
+	"is told to wait": func(c *connector) { // by its provider, and is still there
+		c.say(note("before", "x"), cursor(1, protocol.SteadyState))
+		c.say(&protocol.Progress{Message: "waiting for an hour", ProviderWait: &protocol.ProviderWait{Sender: "api", WaitMS: 3_600_000, Reason: protocol.WaitRetryAfter}})
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	},
 	"waits for ever": func(c *connector) {
 		c.say(note("before", "x"), cursor(1, protocol.SteadyState), &protocol.Progress{Message: "ready"})
 		_, _ = io.Copy(io.Discard, os.Stdin)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -12,6 +13,10 @@ import (
 // progressEvery spaces the progress entries of the timeline: it is a record
 // for people, not a stream of samples.
 const progressEvery = 2 * time.Second
+
+// longestWait bounds what a connector may have its provider left alone for. A
+// provider that asks for more is asked again then.
+const longestWait = 31 * 24 * time.Hour
 
 // maxEvents bounds a run's timeline, which a connector could otherwise flood.
 const maxEvents = 10_000
@@ -55,16 +60,22 @@ func (s *session) takeEvents() {
 	s.mu.Unlock()
 }
 
-func (s *session) progress(m *protocol.Progress) error {
+func (s *session) progress(ctx context.Context, m *protocol.Progress) error {
 	if m.Stream != "" && s.streams[m.Stream] == nil {
 		return s.undeclared(protocol.UndeclaredProgress, m.Type(), m.Stream)
 	}
 	now := time.Now()
+	if w := m.ProviderWait; w != nil {
+		w.Sender = s.line(w.Sender)
+		if err := s.sink.NoteWait(ctx, Wait{Sender: w.Sender, For: min(seconds(w.WaitMS/1000), longestWait), Reason: w.Reason}); err != nil {
+			return s.storageFailed(err)
+		}
+	}
 	if m.CollectionRate != nil {
 		s.rate = m.CollectionRate
 		s.rates.Observe(now.Sub(s.began), m.CollectionRate)
 	}
-	keep := now.Sub(s.lastProgress) >= progressEvery || m.ProviderBudget != nil
+	keep := now.Sub(s.lastProgress) >= progressEvery || m.ProviderBudget != nil || m.ProviderWait != nil
 	if !keep && s.opts.Observe == nil {
 		return nil
 	}
@@ -83,6 +94,9 @@ func (s *session) progress(m *protocol.Progress) error {
 		}
 		if m.CollectionRate != nil {
 			data["collection_rate"] = m.CollectionRate
+		}
+		if m.ProviderWait != nil {
+			data["provider_wait"] = m.ProviderWait
 		}
 		s.note("run.progress_reported", m.Stream, data)
 	}

@@ -142,3 +142,40 @@ func TestFloodOfEvidenceIsBounded(t *testing.T) {
 	})
 	mustViolate(t, o, protocol.InvalidField)
 }
+
+// A wait that the connector announces is durable before the next message is read,
+// bounded, and part of the timeline; a storage that cannot keep it ends the run.
+func TestWaitIsNotedAtOnce(t *testing.T) {
+	const wait = `{"type":"PROGRESS","message":"waiting","provider_wait":{"sender":"api %s","wait_ms":%s,"reason":"searched"}}`
+	d := newDialogue(t, "notes")
+	d.spec.Command.Secrets = []string{"hunter2hunter2"}
+	o := d.play(t.Context(), func(c *connector) int {
+		c.start()
+		c.line(fmt.Sprintf(wait, "hunter2hunter2", "1500"))
+		c.line(fmt.Sprintf(wait, "", "1e300"))
+		return c.done(protocol.DoneSucceeded)
+	})
+	mustSucceed(t, o)
+	if len(d.waits) != 2 || d.waits[0].For != 1500*time.Millisecond || d.waits[0].Reason != protocol.WaitSearched || d.waits[1].For != longestWait {
+		t.Errorf("noted %+v", d.waits)
+	}
+	if strings.Contains(d.waits[0].Sender, "hunter2") {
+		t.Errorf("the sender is called %q", d.waits[0].Sender)
+	}
+	for _, e := range d.events(o) {
+		if strings.Contains(string(e.Data), "hunter2") || e.Type == "run.progress_reported" && !strings.Contains(string(e.Data), "provider_wait") {
+			t.Errorf("timeline: %s %s", e.Type, e.Data)
+		}
+	}
+
+	d = newDialogue(t, "notes")
+	d.waitErr = errDiskFull
+	o = d.play(t.Context(), func(c *connector) int {
+		c.start()
+		c.line(fmt.Sprintf(wait, "", "1500"))
+		return c.done(protocol.DoneSucceeded)
+	})
+	if o.Failure == nil || o.Failure.Reason != ReasonStorage {
+		t.Errorf("a wait that could not be kept ended the run as %s: %v", o.Status, o.Failure)
+	}
+}

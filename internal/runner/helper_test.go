@@ -59,6 +59,8 @@ type memory struct {
 	limits   []int // candidates asked for, page by page
 	released []string
 	leaseErr error
+	waits    []Wait
+	waitErr  error
 }
 
 var errDiskFull = fmt.Errorf("disk is full")
@@ -91,6 +93,13 @@ func (m *memory) account(l lane, key string) {
 		m.durable = map[lane][]string{}
 	}
 	m.durable[l] = append(m.durable[l], key)
+}
+
+func (m *memory) NoteWait(_ context.Context, w Wait) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waits = append(m.waits, w)
+	return m.waitErr
 }
 
 func (m *memory) AccountedKeys(_ context.Context, stream, parent string, keys []string) (map[string]bool, error) {

@@ -107,6 +107,17 @@ type Sink interface {
 	CommitSlice(ctx context.Context, s *Slice) error
 	// AccountedKeys gives those of keys that a durable gap of this stream and parent stands for.
 	AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error)
+	// NoteWait makes durable, at once, that a provider is to be left alone: no run
+	// may ask it before, however this one ends. It is not called by CommitSlice's
+	// goroutine.
+	NoteWait(ctx context.Context, w Wait) error
+}
+
+// Wait says that one of the connector's senders is to send nothing for so long.
+type Wait struct {
+	Sender string
+	For    time.Duration
+	Reason protocol.WaitReason
 }
 
 // GapSource leases gaps to this run.

@@ -233,7 +233,7 @@ func (s *session) handle(ctx context.Context, m protocol.Message) error {
 	case *protocol.State:
 		return s.state(ctx, m)
 	case *protocol.Progress:
-		return s.progress(m)
+		return s.progress(ctx, m)
 	case *protocol.Interaction:
 		return s.interaction(ctx, m)
 	case *protocol.SkipResult:

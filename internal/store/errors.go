@@ -13,6 +13,8 @@ var (
 	ErrLeaseLost = errors.New("the run no longer holds its connection")
 	// ErrRunActive matches an *ActiveRunError.
 	ErrRunActive = errors.New("run_already_active")
+	// ErrWaiting matches a *WaitError.
+	ErrWaiting = errors.New("provider_wait")
 	// ErrStale means that what is to be saved was changed by somebody else since it was read.
 	ErrStale = errors.New("changed meanwhile")
 	// ErrGapLease means that a gap is not leased to this run under this token.
@@ -23,7 +25,7 @@ var (
 	ErrNoClock = errors.New("the database has no clock of its own")
 )
 
-var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrStale, ErrGapLease, ErrUnknownStream, ErrNoClock}
+var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrStale, ErrGapLease, ErrUnknownStream, ErrNoClock}
 
 // IsAnswer reports whether err is an answer of the store, one of the errors
 // above: it would be the same at a second try. Everything else is trouble with

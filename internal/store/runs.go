@@ -13,7 +13,8 @@ type Runs interface {
 	// the run row and its run.started event. While another run holds an
 	// unexpired lease it fails with *ActiveRunError. An expired lease is taken
 	// over: its run becomes abandoned (with a run.abandoned event), its leased
-	// gaps return to pending, and the generation rises.
+	// gaps return to pending, and the generation rises. While a wait for the
+	// provider is in force it fails with *WaitError, and nothing has happened.
 	StartRun(ctx context.Context, r RunStart, now time.Time) (Lease, error)
 	// RenewLease moves the expiry to now+ttl and reports whether the owner has
 	// asked the run to stop. ErrLeaseLost when the generation has moved on.
@@ -69,7 +70,10 @@ type RunStart struct {
 	Holder       string // names the process for people: host and pid
 	TTL          time.Duration
 	RecoveryOnly bool
-	Streams      []StreamSpec
+	// AskAnyway is the owner's explicit wish not to wait for the provider any
+	// longer. It ends every wait of the connection.
+	AskAnyway bool
+	Streams   []StreamSpec
 }
 
 // StreamSpec is what the store needs to know of a stream in scope.

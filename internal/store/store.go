@@ -21,6 +21,7 @@ import (
 type Store interface {
 	Connections
 	Runs
+	Waits
 	Slices
 	Records
 	Cursors

@@ -48,6 +48,7 @@ var families = []family{
 	{evidence.FamilyRecords, []statement{{streamsQuery, (*page).streams}}},
 	{evidence.FamilyRuns, []statement{{endedRunsQuery, (*page).endedRuns}, {activeRunsQuery, (*page).activeRuns}}},
 	{evidence.FamilySchedule, []statement{{schedulesQuery, (*page).schedules}, {backoffsQuery, (*page).backoffs}}},
+	{"", []statement{{waitsQuery, (*page).waits}}},
 	{evidence.FamilyCredential, []statement{{credentialsQuery, (*page).credentials}}},
 	{evidence.FamilyProbes, []statement{{probesQuery, (*page).probes}}},
 	{evidence.FamilyAttention, []statement{{attentionQuery, (*page).attention}}},

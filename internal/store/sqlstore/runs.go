@@ -25,6 +25,9 @@ func (db *DB) StartRun(ctx context.Context, r store.RunStart, now time.Time) (le
 		if err := tx.vacate(h, now); err != nil {
 			return err
 		}
+		if err := tx.passWaits(r.ConnectionID, r.AskAnyway, now); err != nil {
+			return err
+		}
 		h.Lease = store.Lease{
 			ConnectionID: r.ConnectionID, RunID: r.RunID, Holder: r.Holder,
 			Generation: h.Generation + 1, ExpiresAt: storedTime(now.Add(r.TTL)),

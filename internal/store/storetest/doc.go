@@ -35,6 +35,8 @@ var cases = []struct {
 	{"RunEvents", testRunEvents},
 	{"RunCancel", testRunCancel},
 	{"Fencing", testFencing},
+	{"Waits", testWaits},
+	{"AskAnyway", testAskAnyway},
 	{"ExpiredLeaseStillWrites", testExpiredLeaseStillWrites},
 
 	{"RecordUpsert", testRecordUpsert},

@@ -132,6 +132,7 @@ func testEvidenceFamilies(t *testing.T, d Damaged) {
 		{"scheduler_backoffs", func(e *evidence.Evidence) {
 			e.Unreadable, e.Schedule = []evidence.Family{evidence.FamilySchedule}, nil
 		}},
+		{"provider_waits", func(e *evidence.Evidence) { e.Waits = nil }},
 		{"connection_credentials", func(e *evidence.Evidence) {
 			e.Unreadable, e.Credential = []evidence.Family{evidence.FamilyCredential}, nil
 		}},
@@ -157,6 +158,11 @@ func testEvidenceFamilies(t *testing.T, d Damaged) {
 	same(t, evidenceOf(t, d.Store, id), sound)
 	d.hide(t, "connector_manifests", func() {
 		same(t, evidenceOf(t, d.Watched(&Watch{}), id).Unreadable, []evidence.Family{evidence.FamilyManifest})
+	})
+	d.hide(t, "provider_waits", func() {
+		if e := evidenceOf(t, d.Store, id); e.Waits != nil {
+			t.Error("waits that cannot be read look like none")
+		}
 	})
 	d.hide(t, "connector_detail_gaps", func() {
 		d.hide(t, "run_leases", func() {

@@ -105,6 +105,7 @@ func runSteps(t *testing.T, s store.Store) []step {
 			return err
 		}},
 		{"RenewLease", false, func(ctx context.Context) error { _, err := s.RenewLease(ctx, l, ttl, Now); return err }},
+		{"PutWait", true, func(ctx context.Context) error { return s.PutWait(ctx, l, wait("api", time.Nanosecond, Now), Now) }},
 		{"OpenInteraction", true, func(ctx context.Context) error { return s.OpenInteraction(ctx, l, question, Now) }},
 		{"AnswerInteraction", true, func(ctx context.Context) error { return s.AnswerInteraction(ctx, "r1", "q", []byte("sealed"), Now) }},
 		{"CloseInteraction", true, func(ctx context.Context) error {

@@ -40,6 +40,9 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			if version >= 4 {
 				checkAccess(t, s)
 			}
+			if version == 5 {
+				checkWaits(t, s)
+			}
 			if version >= 11 {
 				checkAudit(t, s)
 			}
