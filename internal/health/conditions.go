@@ -95,6 +95,8 @@ func (r *reading) scheduleEligible() finding {
 		return schedulePaused.at(set)
 	case r.Schedule == nil:
 		return scheduleNotConfigured.at(nil)
+	case !r.followed():
+		return scheduleNotFollowed.at(set)
 	default:
 		return scheduleEnabled.at(set)
 	}

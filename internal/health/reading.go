@@ -112,10 +112,15 @@ func (r *reading) deviceVerdict() bool {
 		r.coverage.axis == Complete && r.coverage.diagnosed && r.freshness == Fresh
 }
 
-// paused reports whether the owner has stopped collection.
+// paused reports whether the owner has stopped collection. A schedule that is
+// never followed stops nothing by being off.
 func (r *reading) paused() bool {
-	return r.Connection.Status == evidence.StatusPaused || r.Schedule != nil && !r.Schedule.Enabled
+	return r.Connection.Status == evidence.StatusPaused || r.followed() && !r.Schedule.Enabled
 }
+
+// followed reports whether the connection has a schedule that counts: at a source
+// where only the owner starts a run none does.
+func (r *reading) followed() bool { return r.Schedule != nil && !r.manualOnly }
 
 // unreadable names the families that no answer can rest on.
 func (r *reading) unreadable() []string {

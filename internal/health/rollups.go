@@ -91,7 +91,7 @@ func (r *reading) manner() *manner {
 	switch {
 	case r.paused():
 		m.schedule.Mode = SchedulePaused
-	case r.Schedule == nil:
+	case !r.followed():
 		m.schedule.Mode = NoSchedule
 	}
 	m.progress = ProgressEvidence{Mode: r.mode(), LastRefreshedAt: r.capturedAt, ObservedAt: r.seen}
@@ -111,7 +111,7 @@ func (r *reading) mode() Mode {
 	switch {
 	case r.LocalDevice():
 		return ModeLocalDevice
-	case r.Schedule == nil || r.paused() || r.manualOnly:
+	case !r.followed() || r.paused():
 		return ModeManual
 	case r.drainsOnly():
 		return ModeDeferred

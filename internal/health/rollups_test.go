@@ -12,22 +12,29 @@ func TestStreamRollups(t *testing.T) {
 	e.Streams[2].Required = false
 	e.Streams[3].Required, e.Streams[3].Policy = false, manifest.PolicyUnsupported
 	e.Attention = []evidence.Attention{{Lifecycle: evidence.AttentionOpen}}
+	e.Streams[1].Retained = num(900)
+	e.Gaps.Groups = append(e.Gaps.Groups, evidence.GapGroup{Stream: e.Streams[2].Name, Count: 3}, evidence.GapGroup{Stream: e.Streams[2].Name, Count: 4})
 	want := []StreamRollup{
 		{Priority: RequiredStream, Coverage: Partial, AttentionOpen: true},
 		{Priority: RequiredStream, Coverage: Complete},
-		{Priority: OptionalStream, Coverage: Complete},
+		{Priority: OptionalStream, Coverage: RetryableGap, MissingIsFloor: true, GapRetryable: true, AttentionOpen: true},
 		{Priority: AcceptedAbsence, Coverage: Unsupported, AttentionOpen: true},
 	}
 	for i, got := range Project(e, noon).Streams {
 		if got.StreamID != e.Streams[i].Name || *got.Considered != 4 || got.Collected == nil {
 			t.Errorf("stream %d: %+v", i, got)
 		}
-		got.StreamID, got.Considered, got.Collected = "", nil, nil
+		if missing := []*int64{num(1), num(0), num(7), nil}[i]; !same(got.Missing, missing) || !same(got.Retained, e.Streams[i].Retained) {
+			t.Errorf("stream %d has the counts %+v", i, got)
+		}
+		got.StreamID, got.Considered, got.Collected, got.Missing, got.Retained = "", nil, nil, nil, nil
 		if got != want[i] {
 			t.Errorf("stream %d: %+v, want %+v", i, got, want[i])
 		}
 	}
 }
+
+func same(a, b *int64) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
 // Where runs say nothing, a stream has the coverage of its own store.
 func TestStreamsOfADevice(t *testing.T) {

@@ -47,6 +47,7 @@ var (
 	scheduleEnabled       = define(ScheduleEligible, True, Info, "schedule_enabled", OriginScheduler, "The schedule is on.", nil)
 	schedulePaused        = define(ScheduleEligible, False, Info, "schedule_paused", OriginOperator, "The owner paused collection.", resumeSchedule)
 	scheduleNotConfigured = define(ScheduleEligible, NotApplicable, Info, "schedule_not_configured", OriginScheduler, "The connection has no schedule.", nil)
+	scheduleNotFollowed   = define(ScheduleEligible, NotApplicable, Info, "schedule_not_followed", OriginScheduler, "The connection has a schedule, and only the owner may start a run of this source.", nil)
 
 	noActiveBackoff    = define(RetryPolicyClear, True, Info, "no_active_backoff", OriginScheduler, "No retry is being delayed.", nil)
 	backoffExpired     = define(RetryPolicyClear, True, Info, "backoff_expired", OriginScheduler, "An earlier delay is over.", nil)

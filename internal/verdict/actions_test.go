@@ -70,6 +70,7 @@ func TestActionsOfEachSituation(t *testing.T) {
 	t.Attr("spec", "CH-25")
 	resumable := gap(health.RetryableGap, health.DispositionResumable)
 	paused := func(in *Input) { in.Schedule.Mode = health.SchedulePaused }
+	scheduleOn := func(in *Input) { in.Schedule.Mode = health.ScheduleActive }
 	neverRan := func(in *Input) { in.Schedule.HasPriorSuccess = false }
 	surface := fails(health.RemoteSurfaceAvailable, health.Error, "remote_surface_failed")
 	unread := fails(health.ProjectionReliable, health.BlockedSeverity, "projection_unreliable")
@@ -87,7 +88,9 @@ func TestActionsOfEachSituation(t *testing.T) {
 		"stale manual, running":              {healthy(staleManual, syncing), nil, Calm},
 		"stale manual, terminal":             {healthy(staleManual, gap(health.TerminalGap, health.DispositionTerminal)), []ActionKind{CodeFix}, Advisory},
 		"schedule off":                       {healthy(state(health.Idle), paused), []ActionKind{ReattachSchedule}, Advisory},
-		"schedule off, stale":                {healthy(staleManual, paused), []ActionKind{ReattachSchedule}, Advisory},
+		"schedule off, stale manual":         {healthy(staleManual, paused), []ActionKind{RefreshNow}, Advisory},
+		"paused by the owner, stale manual":  {healthy(staleManual, paused, fails(health.ScheduleEligible, health.Info, "schedule_paused")), []ActionKind{ReattachSchedule}, Advisory},
+		"gap, manual, schedule on":           {healthy(state(health.Degraded), resumable, manual, scheduleOn), []ActionKind{RetryGap}, Advisory},
 		"schedule off, gap":                  {healthy(state(health.Idle), paused, resumable), []ActionKind{ReattachSchedule}, Advisory},
 		"schedule off, never ran":            {healthy(state(health.Idle), paused, neverRan), nil, Calm},
 		"schedule off, rejected":             {healthy(credentialRejected, paused), []ActionKind{Reauth}, Attention},

@@ -31,7 +31,7 @@ func (r *reading) selfHandled() bool {
 	if r.syncing {
 		return true
 	}
-	if !r.fresh() || r.state() == health.Blocked || r.manualOnly && !r.active {
+	if !r.fresh() || r.state() == health.Blocked || r.manualOnly {
 		return false
 	}
 	s := &r.in.Snapshot

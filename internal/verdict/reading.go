@@ -36,8 +36,10 @@ func read(in Input) *reading {
 	r.unreliable = s.State == health.Unknown && len(s.UnknownReasons) > 0
 	r.readConditions()
 	if in.Schedule != nil {
-		r.active = in.Schedule.Mode == health.ScheduleActive
-		r.paused = in.Schedule.Mode == health.SchedulePaused
+		// Where only the owner starts a run no schedule is taken at its word: on it
+		// starts nothing, and off it stops nothing unless the owner paused all.
+		r.active = in.Schedule.Mode == health.ScheduleActive && !r.manualOnly
+		r.paused = in.Schedule.Mode == health.SchedulePaused && (!r.manualOnly || failing(s, health.ScheduleEligible) != nil)
 	}
 	r.readStreams()
 	r.asked = waiting(s.Axes.Attention) || knownDisposition(s.Disposition) == health.DispositionAwaitingOwner ||
