@@ -21,6 +21,7 @@ func playConnector() {
 //
 //	record STREAM KEY {data}      delete STREAM KEY        state STREAM {cursor} [MODE]
 //	gap STREAM KEY REASON [CLASS] recover                  progress STREAM N TOTAL TEXT
+//	gaps STREAM N REASON [CLASS]
 //	skip STREAM REASON TEXT       start                    env NAME
 //	ask {interaction}             done                     fail CODE HINT TEXT
 //	signal PIPE                   await PIPE               hang
@@ -74,11 +75,12 @@ func (p *player) do(line string) {
 		}
 		send("STATE", m)
 	case "gap":
-		m := map[string]any{"stream": arg[0], "record_key": arg[1], "reason": arg[2], "retryable": true, "reference_only": true, "detail_locator": map[string]any{"key": arg[1]}}
-		if arg[3] != "" {
-			m["detail"] = map[string]any{"class": arg[3]}
+		gap(arg[0], arg[1], arg[2], arg[3])
+	case "gaps":
+		n, _ := strconv.Atoi(arg[1])
+		for i := range n {
+			gap(arg[0], fmt.Sprintf("p%04d", i), arg[2], arg[3])
 		}
-		send("DETAIL_GAP", m)
 	case "recover":
 		p.recover()
 	case "progress":
@@ -128,9 +130,33 @@ func (p *player) record(stream, key, data string) {
 	send("RECORD", map[string]any{"stream": stream, "key": key, "data": json.RawMessage(strings.TrimSpace(data)), "emitted_at": emittedAt})
 }
 
-// recover fetches every gap that the run was handed.
+// gap reports one item as missing.
+func gap(stream, key, reason, class string) {
+	m := map[string]any{"stream": stream, "record_key": key, "reason": reason, "retryable": true, "reference_only": true, "detail_locator": map[string]any{"key": key}}
+	if class != "" {
+		m["detail"] = map[string]any{"class": class}
+	}
+	send("DETAIL_GAP", m)
+}
+
+// recover fetches every gap that the run is handed, page after page.
 func (p *player) recover() {
 	gaps, _ := p.start["detail_gaps"].([]any)
+	for n := 0; len(gaps) > 0; n++ {
+		p.fetch(gaps)
+		send("DETAIL_GAPS_PAGE_REQUEST", map[string]any{"request_id": strconv.Itoa(n), "reference_only": true})
+		var page struct {
+			Gaps []any `json:"detail_gaps"`
+		}
+		if err := p.receive(&page); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			leave(1)
+		}
+		gaps = page.Gaps
+	}
+}
+
+func (p *player) fetch(gaps []any) {
 	for _, g := range gaps {
 		gap := g.(map[string]any)
 		ref := map[string]any{"gap_id": gap["gap_id"], "lease_id": gap["lease_id"], "stream": gap["stream"], "reference_only": true}

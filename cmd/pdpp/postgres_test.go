@@ -13,7 +13,7 @@ import (
 // once more, each in a schema of its own.
 func TestScriptsOnPostgres(t *testing.T) {
 	names := []string{"run", "records", "gaps", "state", "export", "active", "cancel", "status", "why", "support", "schedule",
-		"now", "answer", "credential", "grants"}
+		"now", "answer", "credential", "grants", "manygaps"}
 	urls := make(chan string, len(names))
 	var files []string
 	for _, name := range names {

@@ -34,11 +34,13 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 				return err
 			}
 			q.ConnectionID, q.Status, q.Missing = id, protocol.GapStatus(status), status == ""
-			gaps, err := st.ListGaps(ctx, q)
+			beyond := q
+			beyond.Limit++ // one more tells whether the list is whole
+			gaps, err := st.ListGaps(ctx, beyond)
 			if err != nil {
 				return err
 			}
-			a.printGaps(gaps)
+			a.printGaps(gaps[:min(len(gaps), q.Limit)], len(gaps) > q.Limit)
 			return nil
 		}),
 	}
@@ -49,9 +51,14 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 	return cmd
 }
 
-func (a *app) printGaps(gaps []store.Gap) {
+// printGaps shows gaps; cutShort says that there are more than these.
+func (a *app) printGaps(gaps []store.Gap, cutShort bool) {
 	if a.json {
-		writeJSON(a.out, map[string]any{"gaps": gaps})
+		body := map[string]any{"gaps": gaps}
+		if cutShort {
+			body["has_more"] = true
+		}
+		writeJSON(a.out, body)
 		return
 	}
 	if len(gaps) == 0 {
@@ -63,6 +70,9 @@ func (a *app) printGaps(gaps []store.Gap) {
 		t.row(shortGap(g.ID), cut(g.Stream, 16), orDash(cut(g.RecordKey, 12)), gapReason(g), gapStatus(g))
 	}
 	t.flush()
+	if cutShort {
+		printf(a.errOut, "These are the first %s; more are missing. Show more with --limit.\n", count(int64(len(gaps))))
+	}
 	printf(a.errOut, "In plain words: pdpp gaps explain GAP\n")
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
+	"pdpp/protocol"
 )
 
 func (a *app) runShowCommand() *cobra.Command {
@@ -93,7 +94,8 @@ const eventTime = "15:04:05.000"
 
 func eventName(e store.Event) string { return strings.TrimPrefix(e.Type, "run.") }
 
-// eventDetail shows the plain members of an event. What is nested is in --json.
+// eventDetail shows the plain members of an event and a move of the circuit breaker.
+// What else is nested is in --json.
 func eventDetail(e store.Event) string {
 	var members map[string]jsontext.Value
 	if len(e.Data) == 0 || json.Unmarshal(e.Data, &members) != nil {
@@ -105,6 +107,11 @@ func eventDetail(e store.Event) string {
 			parts = append(parts, text)
 		}
 		delete(members, name)
+	}
+	var budget protocol.ProviderBudget
+	if v := members["provider_budget"]; len(v) > 0 && json.Unmarshal(v, &budget) == nil {
+		c := budget.Circuit
+		parts = append(parts, fmt.Sprintf("circuit %s -> %s (%s, after %s)", c.Previous, c.State, c.Reason, plural(int64(budget.RequestCount), "request", "requests")))
 	}
 	for _, name := range sortedKeys(members) {
 		if text := plainValue(members[name]); text != "" && text != "false" {

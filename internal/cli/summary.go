@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/evidence"
 	"pdpp/internal/launch"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
@@ -57,12 +58,21 @@ func summarize(ctx context.Context, st store.Store, conn store.Connection, m *ma
 	return s
 }
 
-// maxCounted bounds the gaps that are counted one by one.
-const maxCounted = 10_000
-
-func pendingGaps(ctx context.Context, st store.Store, connectionID string) (int64, error) {
-	gaps, err := st.ListGaps(ctx, store.GapQuery{ConnectionID: connectionID, Status: protocol.GapPending, Limit: maxCounted})
-	return int64(len(gaps)), err
+// pendingGaps counts what the next run tries again, all of it.
+func pendingGaps(ctx context.Context, st store.Store, connectionID string) (n int64, err error) {
+	found, err := st.Evidence(ctx, evidence.Query{ConnectionIDs: []string{connectionID}})
+	if err != nil {
+		return 0, err
+	}
+	for i := range found {
+		if found[i].Gaps == nil {
+			continue
+		}
+		for _, g := range found[i].Gaps.Groups {
+			n += g.Count
+		}
+	}
+	return n, nil
 }
 
 func nextAfterSuccess(s summary, conn store.Connection) string {
