@@ -8,11 +8,10 @@ import (
 
 // The cool-down after a source's own refusals.
 const (
-	// longestCooldown lets a source rest for part of a day, and no pressure hold
-	// a connection for good.
+	// longestCooldown lets a source rest for part of a day, and no refusal hold a
+	// connection for good: after it one says nothing about the source any more,
+	// unless the source itself named a later time.
 	longestCooldown = 6 * time.Hour
-	// pressureCounts is how long a refusal says something about the source.
-	pressureCounts = 6 * time.Hour
 	// cooldownDoublings is after how many attempts the wait stops growing. Even a
 	// schedule of a few minutes rests for hours by then.
 	cooldownDoublings = 6
@@ -29,10 +28,7 @@ func cooldownEnd(e *evidence.Evidence, now time.Time) *time.Time {
 	from := pressedAt(e)
 	end := from.Add(doubled(Every(e), min(attempts, cooldownDoublings), longestCooldown))
 	if floor != nil && floor.After(end) {
-		end = *floor // the source's own word, as long as it counts
-	}
-	if last := from.Add(pressureCounts); end.After(last) {
-		end = last
+		end = *floor // the source's own word
 	}
 	if !end.After(now) {
 		return nil

@@ -57,10 +57,11 @@ func TestCooldownOfSeveralStreams(t *testing.T) {
 	}
 }
 
-// The source's own word counts when it is later, as long as pressure counts at all.
+// The source's own word counts when it is later, however late it is.
 func TestCooldownFloor(t *testing.T) {
+	t.Attr("spec", "CH-04")
 	for floor, want := range map[time.Duration]time.Duration{
-		-time.Hour: 30 * time.Minute, time.Minute: 30 * time.Minute, 3 * time.Hour: 3 * time.Hour, 40 * time.Hour: 6 * time.Hour,
+		-time.Hour: 30 * time.Minute, time.Minute: 30 * time.Minute, 3 * time.Hour: 3 * time.Hour, 40 * time.Hour: 40 * time.Hour,
 	} {
 		if d := Decide(pressed(protocol.ReasonRateLimited, 1, at(floor)), noon); !d.At.Equal(noon.Add(want)) {
 			t.Errorf("floor in %v: %v, want after %v", floor, d.At, want)
@@ -69,10 +70,14 @@ func TestCooldownFloor(t *testing.T) {
 }
 
 func TestCooldownEnds(t *testing.T) {
-	e := pressed(protocol.ReasonRateLimited, 60, at(40*time.Hour))
-	for after, due := range map[time.Duration]bool{pressureCounts - 1: false, pressureCounts: true} {
-		if d := Decide(e, noon.Add(after)); d.Due != due || d.RecoveryOnly {
-			t.Errorf("after %v: %+v", after, d)
+	e := pressed(protocol.ReasonRateLimited, 60, nil)
+	for _, floor := range []time.Duration{0, 40 * time.Hour} {
+		e.Gaps.Groups[0].NotBefore = at(floor)
+		end := max(floor, longestCooldown)
+		for after, due := range map[time.Duration]bool{end - 1: false, end: true} {
+			if d := Decide(e, noon.Add(after)); d.Due != due || d.RecoveryOnly {
+				t.Errorf("after %v: %+v", after, d)
+			}
 		}
 	}
 	e.Gaps.Groups[0].Count = 0

@@ -27,6 +27,7 @@ const (
 	AttentionOpen      Reason = "attention_open"
 	CredentialRejected Reason = "credential_rejected"
 	GaveUp             Reason = "gave_up"
+	ProviderWait       Reason = "provider_wait" // announced by the provider, or found by the governor
 	InBackoff          Reason = "backoff"
 	SourcePressure     Reason = "source_pressure"
 	NotYet             Reason = "not_yet"
@@ -35,5 +36,5 @@ const (
 // Reasons lists all of them, in the order in which they are looked for.
 var Reasons = []Reason{
 	Running, ConnectionInactive, Unreadable, OwnerPaused, NoSchedule, PolicyIneligible, AttentionOpen, CredentialRejected,
-	GaveUp, InBackoff, SourcePressure, NotYet, Due,
+	GaveUp, ProviderWait, InBackoff, SourcePressure, NotYet, Due,
 }

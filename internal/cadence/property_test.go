@@ -56,6 +56,9 @@ func anyEvidence(t *rapid.T) *evidence.Evidence {
 			NextAttemptAt: perhaps(t, "next", func() time.Time { return moment(t, "next attempt") }),
 		}
 	})
+	if w := perhaps(t, "wait", func() time.Time { return moment(t, "provider waits") }); w != nil {
+		e.Waits = told(*w)
+	}
 	e.Credential = perhaps(t, "credential", func() evidence.Credential {
 		return evidence.Credential{
 			Status: pick("standing", "active", "rejected", "revoked"), CapturedAt: moment(t, "captured"),
@@ -88,7 +91,7 @@ func anyEvidence(t *rapid.T) *evidence.Evidence {
 }
 
 // timed are the reasons that time alone ends.
-var timed = []Reason{InBackoff, SourcePressure, NotYet}
+var timed = []Reason{ProviderWait, InBackoff, SourcePressure, NotYet}
 
 func TestDecisionProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,14 +13,27 @@ type situation struct {
 	now      time.Time
 	turn     time.Time         // when the schedule's next run falls due; zero without one
 	backoff  *evidence.Backoff // nil when none stands
+	wait     *time.Time        // until when the provider is left alone; nil when it may be asked now
 	cooldown *time.Time        // when source pressure stops counting; nil when it does not count now
 }
 
 func read(e *evidence.Evidence, now time.Time) situation {
-	s := situation{Evidence: e, now: now, backoff: Standing(e)}
+	s := situation{Evidence: e, now: now}
+	var rest *time.Time
+	if b := Standing(e); b != nil && b.Class == ClassPressure {
+		rest = b.NextAttemptAt
+	} else {
+		s.backoff = b
+	}
+	if w := e.WaitInForce(now); w != nil {
+		s.wait = &w.Until
+	}
 	if scheduled(e) {
 		s.turn = nextTurn(e)
 		s.cooldown = cooldownEnd(e, now)
+		if rest != nil && rest.After(now) && (s.cooldown == nil || rest.After(*s.cooldown)) {
+			s.cooldown = rest
+		}
 	}
 	return s
 }
@@ -62,6 +75,9 @@ var rules = []rule{
 		match: func(s *situation) bool {
 			return s.backoff != nil && s.backoff.Failures >= GivesUpAfter && !s.over(s.backoff.NextAttemptAt)
 		}},
+	{Name: "provider waits", When: "the provider named a time before which it is not to be asked, or the governor found one, and that is after the turn", Why: ProviderWait,
+		match: func(s *situation) bool { return s.wait != nil && s.wait.After(s.turn) },
+		at:    func(s *situation) *time.Time { return s.latest(s.wait) }},
 	{Name: "waits after failures", When: "a delay after failures is not over, and no run succeeded since", Why: InBackoff,
 		match: func(s *situation) bool {
 			return s.backoff != nil && s.backoff.NextAttemptAt != nil && !s.over(s.backoff.NextAttemptAt)
@@ -140,7 +156,11 @@ func (s *situation) afterPressure() *time.Time {
 // latest is when nothing that is a matter of time holds the connection any more.
 func (s *situation) latest(t *time.Time) *time.Time {
 	at := s.turn
-	for _, other := range []*time.Time{t, s.cooldown} {
+	times := [...]*time.Time{t, s.wait, s.cooldown, nil}
+	if s.backoff != nil {
+		times[3] = s.backoff.NextAttemptAt
+	}
+	for _, other := range times {
 		if other != nil && other.After(at) {
 			at = *other
 		}

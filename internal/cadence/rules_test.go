@@ -43,6 +43,14 @@ func waits(failures int, next *time.Time) func(*evidence.Evidence) {
 	}
 }
 
+// told is what a provider announced of two of its hosts.
+func told(until time.Time) []evidence.Wait {
+	return []evidence.Wait{
+		{Sender: "files", Until: noon.Add(time.Minute), Reason: protocol.WaitSearched, At: *at(-time.Minute)},
+		{Sender: "api", Until: until, Reason: protocol.WaitRetryAfter, At: *at(-time.Hour)},
+	}
+}
+
 // troubles has evidence for each rule, in the order of the table.
 var troubles = []struct {
 	rule string
@@ -66,6 +74,7 @@ var troubles = []struct {
 			waits(GivesUpAfter, nil)(e)
 		}
 	}, nil},
+	{"provider waits", func(e *evidence.Evidence) { e.Waits = told(noon.Add(90 * time.Minute)) }, at(90 * time.Minute)},
 	{"waits after failures", func(e *evidence.Evidence) {
 		if e.Backoff == nil {
 			waits(3, at(time.Hour))(e)

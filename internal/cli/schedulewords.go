@@ -41,6 +41,8 @@ func dueWords(e *evidence.Evidence, d cadence.Decision) string {
 		return "the same failure came " + plural(int64(e.Backoff.Failures), "time", "times") + " in a row; mend it, then: pdpp run " + id
 	case cadence.InBackoff:
 		return "it waits after " + plural(int64(e.Backoff.Failures), "failure", "failures") + " in a row"
+	case cadence.ProviderWait:
+		return "the source is not to be asked yet; it is when that is over, or ask anyway: pdpp run " + id + " --ask-anyway"
 	case cadence.SourcePressure:
 		return "the source asked for fewer requests, and is left alone for a while"
 	default:

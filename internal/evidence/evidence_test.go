@@ -157,6 +157,8 @@ func TestSyncing(t *testing.T) {
 		"under way":            {Evidence{Active: &ActiveRun{}}, now, true},
 		"asked for":            {Evidence{RequestedAt: &asked}, now.Add(-time.Second), true},
 		"asked for, and waits": {Evidence{RequestedAt: &asked}, now, false},
+		"provider waits":       {Evidence{RequestedAt: &asked, Waits: []Wait{{Until: now}}}, now.Add(-time.Second), false},
+		"provider waited":      {Evidence{RequestedAt: &asked, Waits: []Wait{{Until: now.Add(-time.Second)}}}, now.Add(-time.Second), true},
 	} {
 		if got := c.e.Syncing(c.at); got != c.want {
 			t.Errorf("%s: %v", name, got)

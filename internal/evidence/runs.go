@@ -35,9 +35,13 @@ type ActiveRun struct {
 // under way.
 const aboutToRun = time.Minute
 
-// Syncing reports whether a run is under way, or about to be.
+// Syncing reports whether a run is under way, or about to be. One that waits for
+// the provider is not.
 func (e *Evidence) Syncing(now time.Time) bool {
-	return e.Active != nil || e.RequestedAt != nil && now.Sub(*e.RequestedAt) < aboutToRun
+	if e.Active != nil || e.RequestedAt == nil {
+		return e.Active != nil
+	}
+	return now.Sub(*e.RequestedAt) < aboutToRun && e.WaitInForce(now) == nil
 }
 
 // AsOf is the evidence with a run whose process died taken for what it is: over,

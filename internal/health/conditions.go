@@ -3,6 +3,7 @@ package health
 import (
 	"time"
 
+	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
 )
 
@@ -107,22 +108,31 @@ const givesUpAfter = 7
 
 // retryPolicyClear counts a delay until it is over or a later run succeeds. One
 // that the succeeding run itself caused is as old as the run, and still counts.
-// Failures without a delay are a count, until they are enough to give up.
+// Failures without a delay are a count, until they are enough to give up. A wait for
+// the provider counts where nothing holds the connection for longer.
 func (r *reading) retryPolicyClear() finding {
 	b := r.Backoff
+	gaveUp := b != nil && b.Failures >= givesUpAfter
+	delays := b != nil && (b.NextAttemptAt != nil || gaveUp)
+	over := delays && (r.LastSuccessAt != nil && b.ObservedAt.Before(*r.LastSuccessAt) || expired(b.NextAttemptAt, r.now))
+	held := delays && !over
 	switch {
-	case b == nil && r.manualOnly:
-		return retryNotApplicable.at(nil)
-	case b == nil:
-		return noActiveBackoff.at(nil)
-	case b.NextAttemptAt == nil && b.Failures < givesUpAfter:
-		return noActiveBackoff.at(&b.ObservedAt)
-	case r.LastSuccessAt != nil && b.ObservedAt.Before(*r.LastSuccessAt), expired(b.NextAttemptAt, r.now):
-		return backoffExpired.at(&b.ObservedAt).until(b.NextAttemptAt).past()
-	case b.Failures >= givesUpAfter:
+	case held && gaveUp:
 		return backoffGivenUp.at(&b.ObservedAt).because(suffix(b.Class)).until(b.NextAttemptAt)
-	default:
+	case r.wait != nil && !(held && b.NextAttemptAt.After(r.wait.Until)):
+		return sourceWaits.at(&r.wait.At).until(&r.wait.Until)
+	case held && b.Class == cadence.ClassPressure:
+		return sourcePressed.at(&b.ObservedAt).until(b.NextAttemptAt)
+	case held:
 		return backoffActive.at(&b.ObservedAt).because(suffix(b.Class)).until(b.NextAttemptAt)
+	case over:
+		return backoffExpired.at(&b.ObservedAt).until(b.NextAttemptAt).past()
+	case b != nil:
+		return noActiveBackoff.at(&b.ObservedAt)
+	case r.manualOnly:
+		return retryNotApplicable.at(nil)
+	default:
+		return noActiveBackoff.at(nil)
 	}
 }
 

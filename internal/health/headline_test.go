@@ -95,6 +95,11 @@ func TestNextAttempt(t *testing.T) {
 		{"backed off", func(e *evidence.Evidence) {
 			e.Backoff = &evidence.Backoff{ObservedAt: noon, NextAttemptAt: at(3 * time.Hour)}
 		}, at(3 * time.Hour)},
+		{"provider waits", func(e *evidence.Evidence) { e.Waits = waitsUntil(2 * time.Hour) }, at(2 * time.Hour)},
+		{"asked for, and the provider waits", func(e *evidence.Evidence) {
+			e.Schedule, e.RequestedAt, e.Waits = nil, at(-time.Minute), waitsUntil(2*time.Hour)
+		}, at(2 * time.Hour)},
+		{"asked for", func(e *evidence.Evidence) { e.Schedule, e.RequestedAt = nil, at(-time.Minute) }, nil},
 		{"paused", func(e *evidence.Evidence) { e.Schedule.Enabled = false }, nil},
 		{"no schedule", func(e *evidence.Evidence) { e.Schedule = nil }, nil},
 		{"only the owner runs it", func(e *evidence.Evidence) { e.Refresh.RecommendedMode = manifest.RefreshPaused }, nil},

@@ -108,11 +108,15 @@ func (c *Condition) plain() bool {
 }
 
 // nextAttempt is when collection goes on by itself, by the same policy that
-// starts it: now for a run that is due, and nil where time alone starts none.
+// starts it: now for a run that is due, and nil where time alone starts none. A
+// run that was asked for starts when the provider's wait is over.
 func (r *reading) nextAttempt() *time.Time {
 	d := cadence.Decide(r.Evidence, r.now)
 	if d.Due {
 		return r.seen
+	}
+	if w := r.WaitInForce(r.now); w != nil && r.RequestedAt != nil && r.Active == nil {
+		return &w.Until
 	}
 	return d.At
 }

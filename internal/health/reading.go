@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
 )
 
@@ -24,6 +25,7 @@ type reading struct {
 	// closed is the newest question that no longer waits.
 	closed    *evidence.Attention
 	attention AttentionAxis
+	wait      *evidence.Wait // for the provider, where it delays the next run
 }
 
 func read(e *evidence.Evidence, now time.Time) reading {
@@ -31,6 +33,7 @@ func read(e *evidence.Evidence, now time.Time) reading {
 	r.outbox = ReadOutbox(e.Device, now)
 	r.freshness, r.capturedAt = freshness(e, r.outbox, now)
 	r.coverage = readCoverage(e)
+	r.wait = cadence.DelayingWait(e, now)
 	r.readAttention()
 	r.readSurface()
 	return r

@@ -157,6 +157,8 @@ func waitingWords(e *evidence.Evidence, why cadence.Reason) string {
 		return fmt.Sprintf("The same failure came %s in a row.", words.Counted(int64(failures), "time", "times"))
 	case cadence.InBackoff:
 		return fmt.Sprintf("It waits after %s in a row.", words.Counted(int64(failures), "failure", "failures"))
+	case cadence.ProviderWait:
+		return "The source is not to be asked yet."
 	case cadence.SourcePressure:
 		return "The source asked for fewer requests, and is left alone for a while."
 	default:

@@ -1,6 +1,9 @@
 package ownerview_test
 
-import "pdpp/internal/evidence"
+import (
+	"pdpp/internal/evidence"
+	"pdpp/protocol"
+)
 
 // owner adds the schedule, the credential, probes and questions.
 func (m *maker) owner(e *evidence.Evidence) {
@@ -12,6 +15,9 @@ func (m *maker) owner(e *evidence.Evidence) {
 			Class:    m.words("class", "failure:network", "source_pressure", "terminal:auth_failure", ""),
 			Failures: m.IntN(9), ObservedAt: m.past(10), NextAttemptAt: m.soon(),
 		}
+	}
+	if until := m.soon(); until != nil && m.wrong() {
+		e.Waits = []evidence.Wait{{Sender: "api", Until: *until, Reason: pick(m, protocol.WaitRetryAfter, protocol.WaitSearched), At: m.past(1)}}
 	}
 	if m.chance(0.6) {
 		e.Credential = &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: m.past(400)}

@@ -36,6 +36,7 @@ const (
 	HoldConfirming       Hold = "confirmation_under_way"
 	HoldInactive         Hold = "connection_inactive"
 	HoldTooSoon          Hold = "confirmed_too_recently"
+	HoldWait             Hold = "provider_wait"
 	HoldPressure         Hold = "source_pressure"
 	HoldBackoff          Hold = "backoff"
 	HoldChangedMeanwhile Hold = "changed_meanwhile"
@@ -53,6 +54,9 @@ func (s *scene) hold(due []*attention.Record) (Hold, *time.Time) {
 	}
 	if at := s.notBefore(); at.After(s.now) {
 		return HoldTooSoon, &at
+	}
+	if w := s.e.WaitInForce(s.now); w != nil {
+		return HoldWait, &w.Until
 	}
 	d := cadence.Decide(s.e, s.now)
 	switch {

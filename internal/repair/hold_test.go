@@ -24,6 +24,8 @@ func TestHolds(t *testing.T) {
 			w.Gaps.Groups = []evidence.GapGroup{{Stream: "trees", Reason: "rate_limited", Count: 4, MaxAttempts: 5}, {Stream: "trees", Reason: "wasps", Count: 1}}
 			w.Schedule = &evidence.Schedule{Enabled: true, IntervalSeconds: 60}
 		}, Blocked, HoldPressure},
+		"a wait for the provider":              {func(w *world) { w.Waits = []evidence.Wait{{Sender: "api", Until: w.now.Add(time.Second)}} }, Blocked, HoldWait},
+		"a wait for the provider that is over": {func(w *world) { w.Waits = []evidence.Wait{{Sender: "api", Until: w.now}} }, Started, ""},
 		"a wait of the failure that was mended": {func(w *world) {
 			w.Backoff = &evidence.Backoff{Class: "connector:auth_failure", Failures: 3, ObservedAt: w.now, NextAttemptAt: ptr(w.now.Add(time.Hour))}
 		}, Started, ""},
@@ -44,6 +46,9 @@ func TestHolds(t *testing.T) {
 				t.Errorf("the look came to %s (%s)", h.Status, h.ErrorCode)
 			}
 			if c.status == Blocked || c.status == ActiveRunExists {
+				if c.code == HoldWait && (h.NotBefore == nil || !h.NotBefore.Equal(w.Waits[0].Until)) {
+					t.Errorf("it is looked at again at %v", h.NotBefore)
+				}
 				if r := w.book.records[before.ID]; r.Lifecycle != evidence.AttentionOpen || len(h.Satisfied) != 1 {
 					t.Errorf("held back, the record is %+v", r)
 				}

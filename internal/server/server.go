@@ -10,8 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 	"time"
 
 	"pdpp/internal/reply"
@@ -40,11 +38,8 @@ type Config struct {
 	// Mount adds routes; nil adds none. A more specific pattern wins.
 	Mount func(*http.ServeMux)
 	// Public is the address that owners reach this server by, if it is not that of
-	// the listener; an address that cannot be read counts as none. A server that has
-	// one, or that only this machine reaches, answers to its own names alone.
+	// the listener; an address that cannot be read counts as none.
 	Public string
-	// Proxies may say from where a request really comes.
-	Proxies []netip.Prefix
 	// Loopback says that only this machine reaches the server. Serve finds it out.
 	Loopback bool
 	// Log gets what goes wrong; nil means nobody.
@@ -70,11 +65,10 @@ func New(c Config) http.Handler {
 		c.Mount(mux)
 	}
 	guarded := withSameOrigin(c.publicOrigin(), withBodyLimits(withErrorsAsJSON(mux)))
-	if c.Loopback || c.publicOrigin() != "" {
+	if c.Loopback {
 		guarded = withKnownHost(c.Public, guarded)
 	}
-	guarded = withClientAddress(c.Proxies, guarded)
-	return withRequestID(withHeaders(c.Version, strings.HasPrefix(c.publicOrigin(), "https:"), survivingPanics(c.log(), guarded)))
+	return withRequestID(withHeaders(c.Version, survivingPanics(c.log(), guarded)))
 }
 
 // alive answers as long as the process can answer at all.

@@ -75,15 +75,15 @@ var actionRules = [...]actionRule{
 	{"first_run", "nothing was ever collected, no schedule starts a run, and nothing above holds",
 		RefreshNow, AudienceOwner, Soon, ConfirmingRun, false,
 		func(r *reading, before []RequiredAction) bool { return len(before) == 0 && r.neverRun() }, everyRequired, ctaFirst},
-	{"retry_gap", "data is missing that a run can collect, none is on its way, and nothing above holds",
+	{"retry_gap", "data is missing that a run can collect, none is on its way, the source may be asked, and nothing above holds",
 		RetryGap, AudienceOwner, Verifying, GapRecovered, false,
 		func(r *reading, before []RequiredAction) bool {
-			return len(before) == 0 && r.resumable() && !r.selfHandled()
+			return len(before) == 0 && r.resumable() && !r.selfHandled() && !r.mustWait()
 		}, resumableStreams, ctaRetry},
-	{"wait_for_run", "data is missing that a run on its way collects, and nothing above holds",
+	{"wait_for_run", "data is missing that a run on its way collects, or the source is not to be asked yet, and nothing above holds",
 		WaitAction, AudienceNone, Verifying, NothingSatisfiesThis, false,
 		func(r *reading, before []RequiredAction) bool {
-			return len(before) == 0 && r.resumable() && r.selfHandled()
+			return len(before) == 0 && r.resumable() && (r.selfHandled() || r.mustWait())
 		}, resumableStreams, ctaWait},
 	{"wait_out_pause", "nothing is missing, the next run starts after a pause, and nothing above holds",
 		WaitAction, AudienceNone, Verifying, NothingSatisfiesThis, false,

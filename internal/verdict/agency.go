@@ -39,10 +39,21 @@ func (r *reading) selfHandled() bool {
 		r.in.Schedule == nil && (r.mode() == health.ModeScheduled || r.mode() == health.ModeDeferred)
 }
 
-// reasonPressure is the reason of a pause that the source asked for.
-const reasonPressure = "source_pressure"
+// underPressure reports whether the next run is delayed for the source's sake.
+func (r *reading) underPressure() bool {
+	if r.in.Snapshot.ReasonCode == health.ReasonPressure || r.mustWait() {
+		return true
+	}
+	c := failing(&r.in.Snapshot, health.RetryPolicyClear)
+	return c != nil && c.Reason == health.ReasonPressure
+}
 
-func (r *reading) underPressure() bool { return r.in.Snapshot.ReasonCode == reasonPressure }
+// mustWait reports whether a run that the owner starts would have to wait for the
+// provider: nobody is asked for one before.
+func (r *reading) mustWait() bool {
+	c := failing(&r.in.Snapshot, health.RetryPolicyClear)
+	return c != nil && c.Reason == health.ReasonWait
+}
 
 // mendable reports whether a run that nothing else starts would mend the
 // connection: it is degraded without a schedule, or the scheduler gave it up.

@@ -179,3 +179,10 @@ func wantNone(t *testing.T, text string, words ...string) {
 		}
 	}
 }
+
+// sourceWaits is a connection whose source is not to be asked yet.
+func sourceWaits(in *Input) {
+	state(health.CoolingOff)(in)
+	fails(health.RetryPolicyClear, health.Warning, health.ReasonWait)(in)
+	in.Snapshot.ReasonCode = health.ReasonWait
+}

@@ -24,6 +24,8 @@ const (
 	stNextRun
 	stPause
 	stPressurePause
+	stPressureContinues
+	stWaitsForSource
 	stCodeFix
 	stTerminal
 	stTerminalReauth
@@ -56,12 +58,15 @@ const (
 	ctaCheckCollector
 	ctaScheduleOn
 	ctaRefreshNow
+	ctaRefreshLater
 	ctaFirstRun
 	ctaRetryNow
+	ctaRetryLater
 	ctaNeedsCode
 	ctaRunning
 	ctaContinues
 	ctaPausing
+	ctaAfterPause
 
 	// Stalled devices.
 	sumUploadFailed
@@ -152,39 +157,41 @@ const (
 )
 
 var lines = [lineCount]string{
-	stNormal:           "Up to date and collecting normally.",
-	stLastRunOnly:      "Everything is here as of the last run.",
-	stReauth:           "Reconnect and collection starts again.",
-	stAnswer:           "Answer the open request and collection starts again.",
-	stRuntime:          "Collection starts again once this installation has what the connector needs.",
-	stReattach:         "Turn the schedule on and this source is collected by itself again.",
-	stRefresh:          "Refresh now and the newest data of this source is collected.",
-	stRefreshDevice:    "Run the collector on the host that holds the data and its newest data is collected.",
-	stFirstRun:         "Run it once and the data of this source is collected.",
-	stFirstUnderWay:    "The first collection is under way.",
-	stRetry:            "Retry now and the missing data gets another run.",
-	stRetryDevice:      "Run the collector on the host that holds the data and the missing data gets another run.",
-	stRunUnderWay:      "A run is under way that is expected to collect what is missing.",
-	stNextRun:          "The next run is expected to collect what is missing.",
-	stPause:            "The next run starts after a pause.",
-	stPressurePause:    "The source asked for a slower pace, so the next run starts after a pause.",
-	stCodeFix:          "The connector needs a code fix before this source can collect again.",
-	stTerminal:         "Part of this source cannot be collected.",
-	stTerminalReauth:   "Reconnecting lets the connector reach the source, and part of the data still needs a code fix.",
-	stTerminalAnswer:   "Answering the open request clears the way for the connector, and part of the data still needs a code fix.",
-	stTerminalRuntime:  "With what it lacks on this installation the connector can start, and part of the data still needs a code fix.",
-	stBlocked:          "This source cannot be collected at present.",
-	stUnknown:          "How collection stands is not known yet.",
-	stCoverageUnknown:  "How much of this source has been collected is not known yet.",
-	stFreshnessUnknown: "How recent the data is has not been established yet.",
-	stRefreshRuns:      "A refresh is under way.",
-	stStale:            "The data is older than planned.",
-	stStaleScheduled:   "The data is older than planned, and the schedule starts the next run.",
-	stAwaitingOwner:    "This connection waits for an answer from you.",
-	stUploading:        "The device is uploading the records that it has saved.",
-	stPaused:           "The schedule is off, so this source is not collected by itself.",
-	stOtherwise:        "Part of this connection is not as it should be, and its details name the cause.",
-	stPartMissing:      "Part of the data is missing.",
+	stNormal:            "Up to date and collecting normally.",
+	stLastRunOnly:       "Everything is here as of the last run.",
+	stReauth:            "Reconnect and collection starts again.",
+	stAnswer:            "Answer the open request and collection starts again.",
+	stRuntime:           "Collection starts again once this installation has what the connector needs.",
+	stReattach:          "Turn the schedule on and this source is collected by itself again.",
+	stRefresh:           "Refresh now and the newest data of this source is collected.",
+	stRefreshDevice:     "Run the collector on the host that holds the data and its newest data is collected.",
+	stFirstRun:          "Run it once and the data of this source is collected.",
+	stFirstUnderWay:     "The first collection is under way.",
+	stRetry:             "Retry now and the missing data gets another run.",
+	stRetryDevice:       "Run the collector on the host that holds the data and the missing data gets another run.",
+	stRunUnderWay:       "A run is under way that is expected to collect what is missing.",
+	stNextRun:           "The next run is expected to collect what is missing.",
+	stPause:             "The next run starts after a pause.",
+	stPressurePause:     "The source asked for a slower pace, so the next run starts after a pause.",
+	stPressureContinues: "The source asked for a slower pace, so the next run collects what is missing after a pause.",
+	stWaitsForSource:    "The source asked for a pause, and can be asked again after it.",
+	stCodeFix:           "The connector needs a code fix before this source can collect again.",
+	stTerminal:          "Part of this source cannot be collected.",
+	stTerminalReauth:    "Reconnecting lets the connector reach the source, and part of the data still needs a code fix.",
+	stTerminalAnswer:    "Answering the open request clears the way for the connector, and part of the data still needs a code fix.",
+	stTerminalRuntime:   "With what it lacks on this installation the connector can start, and part of the data still needs a code fix.",
+	stBlocked:           "This source cannot be collected at present.",
+	stUnknown:           "How collection stands is not known yet.",
+	stCoverageUnknown:   "How much of this source has been collected is not known yet.",
+	stFreshnessUnknown:  "How recent the data is has not been established yet.",
+	stRefreshRuns:       "A refresh is under way.",
+	stStale:             "The data is older than planned.",
+	stStaleScheduled:    "The data is older than planned, and the schedule starts the next run.",
+	stAwaitingOwner:     "This connection waits for an answer from you.",
+	stUploading:         "The device is uploading the records that it has saved.",
+	stPaused:            "The schedule is off, so this source is not collected by itself.",
+	stOtherwise:         "Part of this connection is not as it should be, and its details name the cause.",
+	stPartMissing:       "Part of the data is missing.",
 
 	ctaReconnect:      "Reconnect with a new credential",
 	ctaAddCredential:  "Add the credential that this source asks for",
@@ -199,12 +206,15 @@ var lines = [lineCount]string{
 	ctaCheckCollector: "Check the collector on the host that holds the data",
 	ctaScheduleOn:     "Turn the schedule on",
 	ctaRefreshNow:     "Refresh now",
+	ctaRefreshLater:   "Refresh after the source's pause",
 	ctaFirstRun:       "Run it now",
 	ctaRetryNow:       "Retry now",
+	ctaRetryLater:     "Retry after the source's pause",
 	ctaNeedsCode:      "The connector needs a code fix before this source can collect again",
 	ctaRunning:        "A run is under way",
 	ctaContinues:      "The next run continues by itself",
 	ctaPausing:        "The next run starts after a pause",
+	ctaAfterPause:     "The source can be asked again after its pause",
 
 	sumUploadFailed:         "Records saved on the host that holds the data did not upload to the server, and the recovery steps there send them again.",
 	sumUploadFailedTerminal: "Records saved on the host that holds the data did not upload to the server, and the connector needs a code fix before this source can collect again.",

@@ -43,11 +43,11 @@ func ctaCodeFix(*reading) string  { return say(ctaNeedsCode) }
 func ctaReattach(*reading) string { return say(ctaScheduleOn) }
 
 func ctaRetry(r *reading) string {
-	return say(either(r.mode() == health.ModeLocalDevice, ctaRunCollector, ctaRetryNow))
+	return say(either(r.mode() == health.ModeLocalDevice, ctaRunCollector, either(r.mustWait(), ctaRetryLater, ctaRetryNow)))
 }
 
 func ctaRefresh(r *reading) string {
-	return say(either(r.mode() == health.ModeLocalDevice, ctaRunCollector, ctaRefreshNow))
+	return say(either(r.mode() == health.ModeLocalDevice, ctaRunCollector, either(r.mustWait(), ctaRefreshLater, ctaRefreshNow)))
 }
 
 func ctaFirst(*reading) string { return say(ctaFirstRun) }
@@ -56,6 +56,8 @@ func ctaWait(r *reading) string {
 	switch {
 	case r.syncing:
 		return say(ctaRunning)
+	case r.mustWait() && !r.goesOnAfterwards():
+		return say(ctaAfterPause)
 	case r.resumable():
 		return say(ctaContinues)
 	default:

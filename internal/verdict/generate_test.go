@@ -78,7 +78,7 @@ func (g generator) streams() (out []health.StreamRollup) {
 func (g generator) snapshot() health.Snapshot {
 	s := health.Snapshot{
 		State:      oneOf(g, append(health.States, health.Healthy, health.Degraded, "odd")...),
-		ReasonCode: oneOf[health.Text](g, "", "", "source_pressure", "stale_manual_refresh", "odd"),
+		ReasonCode: oneOf[health.Text](g, "", "", "source_pressure", "provider_wait", "stale_manual_refresh", "odd"),
 		Axes: health.Axes{
 			Attention: oneOf(g, health.AttentionNone, health.AttentionNone, health.AttentionNone, health.AttentionOpen, health.AttentionAcknowledged, health.AttentionInProgress, "odd"),
 			Coverage:  g.coverage(),

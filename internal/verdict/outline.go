@@ -144,7 +144,11 @@ func next(r *reading, actions []RequiredAction) string {
 	at := r.nextIn()
 	if len(actions) > 0 && actions[0].Audience != AudienceNone {
 		a := &actions[0]
-		if a.Kind == RetryGap && at != "" && r.mode() != health.ModeLocalDevice {
+		switch {
+		case a.Kind != RetryGap || at == "" || r.mode() == health.ModeLocalDevice:
+		case r.mustWait():
+			return beforeNext + at + "."
+		default:
 			return beforeNext + at + afterNextSooner
 		}
 		return a.CTA + "."
@@ -162,6 +166,8 @@ func next(r *reading, actions []RequiredAction) string {
 		return say(nextDevice)
 	case r.paused:
 		return say(nextScheduleOff)
+	case r.mustWait():
+		return say(ctaAfterPause) + "."
 	default:
 		return say(nextByOwner)
 	}

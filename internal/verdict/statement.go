@@ -50,9 +50,9 @@ func actionStatement(r *reading, primary *RequiredAction) line {
 		if r.neverRun() {
 			return stFirstRun
 		}
-		return either(device, stRefreshDevice, stRefresh)
+		return either(device, stRefreshDevice, either(r.mustWait(), stWaitsForSource, stRefresh))
 	case RetryGap:
-		return either(device, stRetryDevice, stRetry)
+		return either(device, stRetryDevice, either(r.mustWait(), stWaitsForSource, stRetry))
 	case CodeFix:
 		return stCodeFix
 	default:
@@ -62,8 +62,14 @@ func actionStatement(r *reading, primary *RequiredAction) line {
 
 func waitStatement(r *reading) line {
 	switch {
+	case r.syncing && r.resumable():
+		return stRunUnderWay
+	case r.mustWait() && !r.goesOnAfterwards():
+		return stWaitsForSource
+	case r.underPressure() && r.resumable():
+		return stPressureContinues
 	case r.resumable():
-		return either(r.syncing, stRunUnderWay, stNextRun)
+		return stNextRun
 	case r.underPressure():
 		return stPressurePause
 	default:
@@ -130,6 +136,10 @@ func (r *reading) goesOn() bool {
 	unattended := r.in.Schedule == nil || r.active || r.mode() == health.ModeLocalDevice
 	return r.in.RuntimeOK && unattended
 }
+
+// goesOnAfterwards reports whether a run starts by itself once the source may be
+// asked again.
+func (r *reading) goesOnAfterwards() bool { return r.in.Snapshot.NextAttemptAt != nil }
 
 func either(yes bool, a, b line) line {
 	if yes {

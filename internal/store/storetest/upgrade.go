@@ -38,10 +38,7 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 				checkWork(t, s)
 			}
 			if version >= 4 {
-				checkAccess(t, s, version)
-			}
-			if version >= 7 {
-				checkEntries(t, s)
+				checkAccess(t, s)
 			}
 			if version == 5 {
 				checkWaits(t, s)
