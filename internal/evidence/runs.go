@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"pdpp/protocol"
@@ -83,36 +82,6 @@ type Failure struct {
 	Code      string                  `json:"code,omitempty"` // the connector's own: auth_failure, ...
 	Retryable *bool                   `json:"retryable"`
 	Action    protocol.RecoveryAction `json:"recovery_action,omitempty"`
-}
-
-// CredentialFault is how a run failed over its credential; empty when it did not.
-type CredentialFault string
-
-const (
-	CredentialMissing CredentialFault = "missing"
-	CredentialRefused CredentialFault = "refused"
-)
-
-// The codes by which connectors say so.
-var (
-	missingCodes = []string{"credentials_missing", "credential_required", "credentials_required"}
-	refusalCodes = []string{
-		"auth_failure", "credential_rejected", "credentials_rejected", "authentication_error", "permission_error", "session_required",
-	}
-)
-
-// CredentialFault believes a connector that says in its own code, or by asking
-// for new credentials, that it failed over its credential.
-func (f *Failure) CredentialFault() CredentialFault {
-	switch {
-	case slices.Contains(missingCodes, f.Code):
-		return CredentialMissing
-	case slices.Contains(refusalCodes, f.Code), strings.HasSuffix(f.Code, "_session_required"),
-		strings.HasSuffix(f.Code, "_session_failed"), f.Action == protocol.RefreshCredentials:
-		return CredentialRefused
-	default:
-		return ""
-	}
 }
 
 // Rate is the pace of collection as a run reported it, and when that run ended.

@@ -52,10 +52,6 @@ func codeOr(s, other string) string {
 	return other
 }
 
-// tellingEnds are the ends of a connector's own code by which it is known to
-// have lost its session.
-var tellingEnds = []string{"_session_required", "_session_failed"}
-
 // redactReason keeps codes alone.
 func redactReason(s string) string {
 	if s == "" || plainCode(s) {
@@ -64,17 +60,20 @@ func redactReason(s string) string {
 	return redacted
 }
 
-// redactOwnCode is redactReason for the code that a connector gave a failure.
-func redactOwnCode(s string) string {
-	if s == "" || plainCode(s) {
-		return s
+// redactOwnCode is redactReason for the code that a connector gave a failure: what
+// stands for it says as much about the credential.
+func redactOwnCode(f *evidence.Failure) string {
+	if f.Code == "" || plainCode(f.Code) {
+		return f.Code
 	}
-	for _, end := range tellingEnds {
-		if strings.HasSuffix(s, end) {
-			return redacted + end
-		}
+	switch (&evidence.Failure{Code: f.Code}).CredentialFault() {
+	case evidence.CredentialMissing:
+		return redacted + "_credential_missing"
+	case evidence.CredentialRefused:
+		return redacted + "_credential_refused"
+	default:
+		return redacted
 	}
-	return redacted
 }
 
 func redactCode[S ~string](s *S) { *s = S(redactReason(string(*s))) }

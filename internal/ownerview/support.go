@@ -97,7 +97,7 @@ func redactFailure(f *evidence.Failure) *evidence.Failure {
 	if strings.HasSuffix(f.Message, "browser") {
 		out.Message = "browser"
 	}
-	out.Reason, out.Origin, out.Code = redactReason(f.Reason), redactReason(f.Origin), redactOwnCode(f.Code)
+	out.Reason, out.Origin, out.Code = redactReason(f.Reason), redactReason(f.Origin), redactOwnCode(f)
 	redactCode(&out.Action)
 	return &out
 }

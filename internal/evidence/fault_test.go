@@ -1,0 +1,57 @@
+package evidence
+
+import (
+	"testing"
+
+	"pdpp/protocol"
+)
+
+// TestCredentialFault reads the codes by which connectors name a failure.
+func TestCredentialFault(t *testing.T) {
+	for want, codes := range map[CredentialFault][]string{
+		CredentialRefused: {
+			"http_401", "http_403", "401", "HTTP-401", "unauthorized", "invalid_grant", "session_expired", "stored_credential_rejected",
+			"auth_failure", "auth_failed", "auth_expired", "authentication_error", "permission_error", "bad_credentials", "credential_rejected",
+			"invalid_token", "token_expired", "token_revoked", "wrong_password", "login_failed", "login_required", "session_required",
+			"lantern_session_required", "lantern_session_failed", "invalid_api_key", "refresh_token_revoked", "cookie.expired", "oauth:denied",
+		},
+		CredentialMissing: {"credentials_missing", "credential_required", "credentials_required", "token_missing", "api_key_required"},
+		"": {
+			"", "provider_down", "http_404", "http_500", "http_429", "http_4010", "network_error", "rejected", "expired",
+			// credentials in the name, and nothing that a new one would mend
+			"auth_rate_limited", "http_403_rate_limited", "login_timeout", "lantern_session_establish_timeout", "auth_unavailable",
+			"oauth_temporarily_unavailable", "token_refresh_network_error", "auth_503", "authorization_pending", "token_bucket_empty",
+			// tokens and sessions of another kind
+			"page_token_invalid", "sync_token_expired", "csrf_token_invalid", "browser_session_failed", "permanent_forbidden", "http_403_permanent",
+			"tokenizer_error", "unauthored_failure", "author_missing", "interaction_unanswered", "otp_required", "captcha_required",
+		},
+	} {
+		for _, code := range codes {
+			if got := (&Failure{Code: code}).CredentialFault(); got != want {
+				t.Errorf("%q is %q, want %q", code, got, want)
+			}
+		}
+	}
+}
+
+// TestRemedyOutweighsTheName holds that what a connector asks for counts for more
+// than how it calls its failure.
+func TestRemedyOutweighsTheName(t *testing.T) {
+	for _, c := range []struct {
+		code   string
+		action protocol.RecoveryAction
+		want   CredentialFault
+	}{
+		{"", protocol.RefreshCredentials, CredentialRefused},
+		{"auth_unavailable", protocol.RefreshCredentials, CredentialRefused},
+		{"credentials_missing", protocol.RefreshCredentials, CredentialMissing},
+		{"http_401", protocol.RetryByRuntime, ""},
+		{"session_expired", protocol.UpdateSelector, ""},
+		{"http_401", protocol.ManualActionRequired, CredentialRefused},
+		{"http_401", protocol.UnknownRecovery, CredentialRefused},
+	} {
+		if got := (&Failure{Code: c.code, Action: c.action}).CredentialFault(); got != c.want {
+			t.Errorf("%q that asks for %q is %q, want %q", c.code, c.action, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package serve
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pdpp/internal/catalog"
+	"pdpp/internal/credential"
+	"pdpp/internal/ownerview"
+	"pdpp/internal/scheduler"
+	"pdpp/internal/store"
+	"pdpp/internal/store/postgres"
+	"pdpp/internal/store/sqlite"
+	"pdpp/internal/store/sqlite/sqlitetest"
+	"pdpp/internal/store/storetest"
+	"pdpp/manifest"
+)
+
+// ground is a whole server over one of the databases, with real connectors and
+// the real clock. What is planted before it starts is there from its first pass.
+type ground struct {
+	t       *testing.T
+	dir     string // of connectors
+	st      store.Store
+	key     credential.Key
+	config  Config
+	passing chan struct{}
+}
+
+// onBoth runs a test on a server over each database. Arrange comes before the
+// server starts.
+func onBoth(t *testing.T, arrange func(*ground), test func(t *testing.T, g *ground)) {
+	for name, open := range map[string]func(*testing.T) (store.Store, scheduler.Database){
+		"sqlite": func(t *testing.T) (store.Store, scheduler.Database) {
+			st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st, scheduler.Database{SQLite: st.(interface{ Writer() *sql.DB }).Writer()}
+		},
+		"postgres": func(t *testing.T) (store.Store, scheduler.Database) {
+			url := storetest.PostgresSchema(t)
+			st, err := postgres.Open(t.Context(), url, postgres.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pool, err := pgxpool.New(t.Context(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(pool.Close)
+			return st, scheduler.Database{Postgres: pool}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, db := open(t)
+			g := &ground{t: t, dir: t.TempDir(), st: st, key: credential.NewKey(), passing: make(chan struct{}, 1)}
+			g.config = Config{
+				Role: All, Store: st, Database: db, Connectors: catalog.Catalog{Dir: g.dir}, Key: g.key, Log: slog.New(slog.DiscardHandler), Now: g.now,
+				Worker:   store.Worker{ID: "w1", Host: "ground", Capabilities: []string{"network", "local"}},
+				Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}"), "filesystem": jsontext.Value("{}"), "browser": jsontext.Value("{}")},
+			}
+			arrange(g)
+			ctx, stop := context.WithCancel(t.Context())
+			over := make(chan error, 1)
+			go func() { over <- Run(ctx, g.config) }()
+			defer func() {
+				stop()
+				g.must(<-over)
+				g.must(st.Close())
+			}()
+			test(t, g)
+		})
+	}
+}
+
+func (g *ground) must(err error) {
+	g.t.Helper()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// now is the server's clock, which every pass asks.
+func (g *ground) now() time.Time {
+	select {
+	case g.passing <- struct{}{}:
+	default:
+	}
+	return time.Now()
+}
+
+// until looks again whenever the server is at work.
+func (g *ground) until(what string, happened func() bool) {
+	g.t.Helper()
+	late := time.After(time.Minute)
+	for !happened() {
+		select {
+		case <-g.passing:
+		case <-late:
+			g.t.Fatalf("it did not happen within a minute: %s", what)
+		}
+	}
+}
+
+// install puts a connector where the server finds it.
+func (g *ground) install(id, manifestText, script string) {
+	g.t.Helper()
+	dir := filepath.Join(g.dir, id)
+	g.must(os.MkdirAll(dir, 0o700))
+	g.must(os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(manifestText), 0o600))
+	g.must(os.WriteFile(filepath.Join(dir, "connector"), []byte(script), 0o700))
+}
+
+// connect makes a connection of an installed connector.
+func (g *ground) connect(id, connector string) {
+	g.t.Helper()
+	body, err := os.ReadFile(filepath.Join(g.dir, connector, "manifest.json"))
+	g.must(err)
+	now := time.Now()
+	generation, err := g.st.PutManifest(g.t.Context(), connector, body, now)
+	g.must(err)
+	g.must(g.st.CreateConnection(g.t.Context(), store.Connection{ID: id, ConnectorID: connector, DisplayName: id,
+		Status: store.ConnectionActive, SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: now, UpdatedAt: now}))
+}
+
+func (g *ground) credential(id, connector string, variables map[string]string) {
+	g.t.Helper()
+	body, _, err := g.st.Manifest(g.t.Context(), connector)
+	g.must(err)
+	m, err := manifest.Parse(body)
+	g.must(err)
+	values, err := credential.NewValues(m, variables)
+	g.must(err)
+	g.must(g.st.PutCredential(g.t.Context(), store.Credential{ConnectionID: id, Kind: "access_token", Sealed: values.SealFor(g.key, id),
+		Fingerprint: g.key.FingerprintOf(values), Status: store.CredentialActive, CapturedAt: time.Now()}))
+}
+
+func (g *ground) schedule(id string, every time.Duration) {
+	g.t.Helper()
+	g.must(g.st.PutSchedule(g.t.Context(), store.Schedule{ConnectionID: id, IntervalSeconds: int64(every / time.Second), Enabled: true,
+		CreatedAt: time.Now(), UpdatedAt: time.Now()}))
+}
+
+// seen is the connection as its owner sees it.
+func (g *ground) seen(id string) ownerview.Connection {
+	g.t.Helper()
+	view := ownerview.View{Reader: g.st, Now: time.Now}
+	c, _, err := view.One(g.t.Context(), id)
+	g.must(err)
+	return c
+}
