@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -14,7 +15,9 @@ import (
 // simulated provider.
 func TestExample(t *testing.T) {
 	host := filepath.Join(t.TempDir(), "pdpp-connectors")
-	if out, err := exec.Command("go", "build", "-o", host, "pdpp/cmd/pdpp-connectors").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-o", host, "pdpp/cmd/pdpp-connectors")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the connectors: %v\n%s", err, out)
 	}
 	testscript.Run(t, testscript.Params{

@@ -2,6 +2,7 @@ package connectortest
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -16,7 +17,9 @@ import (
 func BuiltIn(t *testing.T, name string) catalog.Connector {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "pdpp-connectors")
-	if out, err := exec.Command("go", "build", "-o", bin, "pdpp/cmd/pdpp-connectors").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-o", bin, "pdpp/cmd/pdpp-connectors")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build connectors: %v\n%s", err, out)
 	}
 	c, err := catalog.Catalog{Host: bin}.Find(t.Context(), name)

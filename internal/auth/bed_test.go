@@ -159,7 +159,7 @@ func (b *bed) inside(c *http.Client) bool {
 
 func cookie(a answer) *http.Cookie {
 	for _, c := range a.Cookies() {
-		if c.Name == "pdpp_session" {
+		if strings.TrimPrefix(c.Name, "__Host-") == "pdpp_session" {
 			return c
 		}
 	}

@@ -93,7 +93,7 @@ func (d *Door) ChangePassword(ctx context.Context, current, next string) error {
 	}
 	who, _ := From(ctx)
 	key := "change " + who.key()
-	if err := d.check(ctx, key, current, nil); err != nil {
+	if err := d.check(ctx, key, true, current, nil); err != nil {
 		var refusal *Refusal
 		if errors.As(err, &refusal) {
 			refusal.Param = "current"

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	cookieName = "pdpp_session"
+	sessionCookie = "pdpp_session"
 
 	sessionLifetime = 30 * 24 * time.Hour
 	sessionIdle     = 7 * 24 * time.Hour
@@ -25,7 +25,7 @@ const (
 
 // open begins a session under a new name.
 func (d *Door) open(w http.ResponseWriter, r *http.Request, hash string) error {
-	ctx, err := d.sessions.Load(r.Context(), cookieOf(r))
+	ctx, err := d.sessions.Load(r.Context(), d.cookieOf(r, sessionCookie))
 	if err != nil {
 		return fmt.Errorf("read the session: %w", err)
 	}
@@ -34,6 +34,9 @@ func (d *Door) open(w http.ResponseWriter, r *http.Request, hash string) error {
 	}
 	d.sessions.SetDeadline(ctx, d.now().Add(sessionLifetime).UTC())
 	d.sessions.Put(ctx, keyMark, markOf(hash))
+	if err := d.remember(ctx, w, r); err != nil {
+		return err
+	}
 	return d.prolong(w, r, ctx)
 }
 
@@ -62,7 +65,7 @@ func (d *Door) carry(session context.Context, hash string) error {
 // enter gives the context of a request by a signed-in owner, and false for anybody
 // else. Nothing is kept for a visitor.
 func (d *Door) enter(w http.ResponseWriter, r *http.Request) (context.Context, bool, error) {
-	token := cookieOf(r)
+	token := d.cookieOf(r, sessionCookie)
 	if token == "" {
 		return nil, false, nil
 	}
@@ -106,26 +109,10 @@ func (d *Door) renew(w http.ResponseWriter, r *http.Request, token string) (cont
 	return session, true, d.prolong(w, r, session)
 }
 
-// cookieOf gives the session's name, or nothing when it cannot be one of ours.
-func cookieOf(r *http.Request) string {
-	cookie, err := r.Cookie(cookieName)
-	if err != nil || len(cookie.Value) > 64 {
-		return ""
-	}
-	return cookie.Value
-}
-
 func (d *Door) setCookie(w http.ResponseWriter, r *http.Request, token string, until time.Time) {
-	http.SetCookie(w, d.cookie(r, token, int(until.Sub(d.now())/time.Second)))
+	http.SetCookie(w, d.cookie(r, sessionCookie, token, int(until.Sub(d.now())/time.Second)))
 }
 
 func (d *Door) clearCookie(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, d.cookie(r, "", -1))
-}
-
-func (d *Door) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
-	return &http.Cookie{
-		Name: cookieName, Value: value, Path: "/", MaxAge: maxAge,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: d.secure || r.TLS != nil,
-	}
+	http.SetCookie(w, d.cookie(r, sessionCookie, "", -1))
 }

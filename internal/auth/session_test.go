@@ -70,8 +70,8 @@ func TestFixedSessionIsRenamed(t *testing.T) {
 		}
 	})
 	t.Run("real", func(t *testing.T) {
-		first := b.signedIn()
-		name := first.Jar.Cookies(at)[0].Value
+		first := browser()
+		name := cookie(b.signIn(first, password)).Value
 		victim := planted(name)
 		if got := cookie(b.signIn(victim, password)).Value; got == name {
 			t.Error("the name is kept")
@@ -105,7 +105,7 @@ func TestCookieFlags(t *testing.T) {
 	if err := behind.SignIn(w, httptest.NewRequest("POST", "/login", nil), password); err != nil {
 		t.Fatal(err)
 	}
-	check("behind a proxy", w.Result().Cookies()[0], true)
+	check("behind a proxy", cookie(answer{Response: w.Result()}), true)
 }
 
 func TestIdleSessionEnds(t *testing.T) {

@@ -14,13 +14,17 @@ import (
 // SignIn opens a session for whoever knows the password; a *Refusal says why not.
 // A session that the browser had before ends: its name is known to whoever put it there.
 func (d *Door) SignIn(w http.ResponseWriter, r *http.Request, password string) error {
-	return d.check(r.Context(), "from "+addressOf(r), password, func(hash string) error { return d.open(w, r, hash) })
+	key, known, err := d.whoTries(r)
+	if err != nil {
+		return err
+	}
+	return d.check(r.Context(), key, known, password, func(hash string) error { return d.open(w, r, hash) })
 }
 
 // check compares with the stored password, under the throttle, and then does what
 // follows from a match. The right password is refused as well while its address waits.
-func (d *Door) check(ctx context.Context, key, password string, then func(hash string) error) error {
-	left, wait := d.tries.admit(key, d.now())
+func (d *Door) check(ctx context.Context, key string, known bool, password string, then func(hash string) error) error {
+	left, wait := d.tries.admit(key, known, d.now())
 	if wait > 0 {
 		return pause(wait)
 	}
@@ -96,7 +100,7 @@ func addressOf(r *http.Request) string {
 
 // SignOut ends the session that the browser has, if it has one.
 func (d *Door) SignOut(w http.ResponseWriter, r *http.Request) error {
-	token := cookieOf(r)
+	token := d.cookieOf(r, sessionCookie)
 	d.clearCookie(w, r)
 	if token == "" {
 		return nil

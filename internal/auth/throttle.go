@@ -33,20 +33,21 @@ type tries struct {
 	failed int
 	last   time.Time
 	until  time.Time // no try is admitted before
-	// known addresses have signed in before. The bound on all strangers does not
-	// concern them, so that strangers cannot keep the owner out.
+	// known is for addresses and browsers that have signed in before. The bound on all
+	// strangers does not concern them, so that strangers cannot keep the owner out.
 	known bool
 }
 
 func newThrottle() *throttle { return &throttle{addresses: map[string]*tries{}} }
 
-// admit counts a try. A wait above zero refuses it; left is how many more are free.
-func (t *throttle) admit(key string, now time.Time) (left int, wait time.Duration) {
+// admit counts a try of an address, or of a browser that is known to have signed in.
+// A wait above zero refuses it; left is how many more are free.
+func (t *throttle) admit(key string, known bool, now time.Time) (left int, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a := t.addresses[key]
 	if a == nil {
-		a = &tries{}
+		a = &tries{known: known}
 	}
 	if now.Sub(a.last) >= forgetAfter {
 		a.failed = 0

@@ -30,7 +30,7 @@ func TestThrottleProperties(t *testing.T) {
 				m = &model{}
 				addresses[key] = m
 			}
-			_, wait := th.admit(key, now)
+			_, wait := th.admit(key, false, now)
 			free := m.last.Add(waitAfter(m.failed))
 			if wait > 0 {
 				if m.known && !now.Before(free) {
@@ -65,14 +65,14 @@ func TestWaitsGrowToTheirBound(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	var got []string
 	for range 14 {
-		_, wait := th.admit("a", now)
+		_, wait := th.admit("a", false, now)
 		if wait > 0 {
 			t.Fatalf("waits %v more", wait)
 		}
-		_, wait = th.admit("a", now)
+		_, wait = th.admit("a", false, now)
 		if wait > 0 {
 			now = now.Add(wait - 1)
-			if _, still := th.admit("a", now); still != 1 {
+			if _, still := th.admit("a", false, now); still != 1 {
 				t.Fatalf("the wait is not exact: %v", still)
 			}
 			now = now.Add(1)
@@ -85,10 +85,10 @@ func TestWaitsGrowToTheirBound(t *testing.T) {
 	if fmt.Sprint(got) != want {
 		t.Errorf("waits %v", got)
 	}
-	if _, wait := th.admit("a", now.Add(forgetAfter)); wait > 0 {
+	if _, wait := th.admit("a", false, now.Add(forgetAfter)); wait > 0 {
 		t.Errorf("after a day it waits %v", wait)
 	}
-	if left, wait := th.admit("a", now.Add(forgetAfter)); left != freeTries-2 || wait > 0 {
+	if left, wait := th.admit("a", false, now.Add(forgetAfter)); left != freeTries-2 || wait > 0 {
 		t.Errorf("after a day it has %d tries, waits %v", left, wait)
 	}
 }
@@ -98,7 +98,7 @@ func TestMemoryOfAddressesIsBounded(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	for i := range maxAddresses + 100 {
 		now = now.Add(strangerPause)
-		if _, wait := th.admit(fmt.Sprint(i), now); wait > 0 {
+		if _, wait := th.admit(fmt.Sprint(i), false, now); wait > 0 {
 			t.Fatalf("address %d waits %v", i, wait)
 		}
 	}

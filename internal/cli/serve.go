@@ -51,6 +51,8 @@ const (
 	envLogLevel    = "PDPP_LOG_LEVEL"
 	envBaseURL     = "PDPP_BASE_URL"
 	envPassword    = "PDPP_OWNER_PASSWORD"
+	envMetrics     = "PDPP_METRICS_LISTEN"
+	envProxies     = "PDPP_TRUSTED_PROXIES"
 	envTraces      = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 	defaultListen = "127.0.0.1:7377"
@@ -62,6 +64,7 @@ const (
 // from the environment, then from the defaults.
 type serveFlags struct {
 	role, listen        string
+	metricsListen       string
 	slots, perProvider  int
 	leaseTTL            time.Duration
 	can                 []string
@@ -80,6 +83,7 @@ func (a *app) serveCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.role, "role", "all", "which parts run here: all, web or worker")
 	flags.StringVar(&f.listen, "listen", "", "address for HTTP (PDPP_LISTEN, default "+defaultListen+"; a worker listens only if told)")
+	flags.StringVar(&f.metricsListen, "metrics-listen", "", "address for /metrics alone, without a token; a port is one of this machine (PDPP_METRICS_LISTEN)")
 	flags.IntVar(&f.slots, "slots", 0, fmt.Sprintf("runs at once, per kind of work (PDPP_SLOTS, default %d)", scheduler.DefaultSlots))
 	flags.IntVar(&f.perProvider, "slots-per-provider", 0, fmt.Sprintf("of those, how many one connector may have (PDPP_SLOTS_PER_PROVIDER, default %d)", scheduler.DefaultPerProvider))
 	flags.DurationVar(&f.leaseTTL, "lease-ttl", 0, fmt.Sprintf("how soon a dead worker's run is taken over (PDPP_LEASE_TTL, default %v, at least %v)", launch.LeaseTTL, shortestLease))
@@ -121,6 +125,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 			return err
 		}
 	}
+	if f.metricsListen != "" {
+		if c.Metrics, err = server.Listen(ctx, localByDefault(f.metricsListen), true); err != nil {
+			return err
+		}
+	}
 	c.Ready = func() { a.tellReady(&c, f.listen, password) }
 	if f.ready != nil {
 		c.Ready = func() { f.ready("http://"+c.Listener.Addr().String(), password) }
@@ -131,7 +140,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 // openDoor listens, and makes sure that the owner has a password. It gives the
 // password when it was made just now. An address that is refused makes none.
 func (a *app) openDoor(ctx context.Context, c *serve.Config, listen string) (shown string, err error) {
-	if c.Role == serve.Worker { // answers for its health alone
+	c.Door = auth.New(auth.Config{Store: c.Store, Now: a.env.Now, Secure: strings.HasPrefix(c.Base, "https://"), Log: c.Log})
+	if c.Role == serve.Worker { // answers for its health, and for its metrics to a token
 		c.Listener, err = server.Listen(ctx, listen, true)
 		return "", err
 	}
@@ -139,7 +149,6 @@ func (a *app) openDoor(ctx context.Context, c *serve.Config, listen string) (sho
 	if err != nil {
 		return "", err
 	}
-	c.Door = auth.New(auth.Config{Store: c.Store, Now: a.env.Now, Secure: strings.HasPrefix(c.Base, "https://"), Log: c.Log})
 	chosen, err := c.Door.Chosen(ctx)
 	if err != nil {
 		return "", err
@@ -163,14 +172,25 @@ func (a *app) tellReady(c *serve.Config, listen, password string) {
 	if listen != "" {
 		at = " on " + listen
 	}
+	does := "this worker runs what needs " + strings.Join(c.Worker.Capabilities, ", ")
 	if c.Role == serve.Web {
-		printf(a.out, "PDPP is ready%s; runs are made by workers elsewhere.\n", at)
-		return
+		does = "runs are made by workers elsewhere"
 	}
-	printf(a.out, "PDPP is ready%s; this worker runs what needs %s.\n", at, strings.Join(c.Worker.Capabilities, ", "))
+	printf(a.out, "PDPP is ready%s; %s.\n", at, does)
 	if password != "" {
 		printf(a.out, "Sign in with this password, which is not shown again: %s\n", password)
 	}
+}
+
+// localByDefault makes an address of this machine of a port alone.
+func localByDefault(address string) string {
+	if _, err := strconv.Atoi(address); err == nil {
+		address = ":" + address
+	}
+	if strings.HasPrefix(address, ":") {
+		return "127.0.0.1" + address
+	}
+	return address
 }
 
 // jobDatabase is where the queue is: in the store's own database.

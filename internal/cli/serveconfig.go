@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/notify"
 	"pdpp/internal/runner"
 	"pdpp/internal/serve"
+	"pdpp/internal/server"
 	"pdpp/internal/store"
 )
 
@@ -60,13 +61,21 @@ func (a *app) serveConfig(f *serveFlags) (c serve.Config, err error) {
 	if c.Base, _, err = a.variable(envBaseURL); err != nil {
 		return c, err
 	}
+	proxies, _, err := a.variable(envProxies)
+	if err != nil {
+		return c, err
+	}
+	var wrong string
+	if c.Proxies, wrong = server.ParseProxies(proxies); wrong != "" {
+		return c, configError(envProxies+" holds something that is no address: "+strconv.Quote(wrong), "Write addresses and networks with commas between, like 10.0.0.0/8,::1.")
+	}
 	c.TraceEndpoint, _, err = a.variable(envTraces)
 	return c, err
 }
 
 // fillServeFlags takes from the environment what was not said.
 func (a *app) fillServeFlags(f *serveFlags, role serve.Role) error {
-	for name, to := range map[string]*string{envListen: &f.listen, envLogFormat: &f.logFormat, envLogLevel: &f.logLevel} {
+	for name, to := range map[string]*string{envListen: &f.listen, envMetrics: &f.metricsListen, envLogFormat: &f.logFormat, envLogLevel: &f.logLevel} {
 		value, _, err := a.variable(name)
 		if err != nil {
 			return err

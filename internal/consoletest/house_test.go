@@ -21,7 +21,9 @@ var programs = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	closers = append(closers, func() { _ = os.RemoveAll(dir) })
-	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors").CombinedOutput()
+	build := exec.Command("go", "build", "-trimpath", "-o", dir+string(filepath.Separator), "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as they are shipped
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"crypto/ecdh"
+	"net/netip"
 	"net/url"
 
 	"pdpp/internal/store"
@@ -25,6 +26,9 @@ func CheckTarget(t store.PushTarget) error {
 	}
 	if u.User != nil {
 		return &Error{"push_target_invalid", "the address has a password in it", "Give the address without it, and the token as the target's secret."}
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && mayReach(u.Hostname(), ip) != nil {
+		return &Error{"push_target_invalid", "the address is a link-local or special one, which no push is sent to", "Give the address of a machine, or its name."}
 	}
 	switch t.Kind {
 	case store.TargetWebhook:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -26,9 +27,11 @@ type Store interface {
 // Sender sends pushes. Several may share a store.
 type Sender struct {
 	Store Store
-	// HTTP reaches the targets; nil means a plain client. Its redirect policy is
-	// replaced by the one of this package.
+	// HTTP reaches the targets; nil means a plain client, which keeps to addresses that
+	// may be reached. Its redirect policy is replaced by the one of this package.
 	HTTP *http.Client
+	// Resolver finds the addresses of targets for the plain client; nil means the system's.
+	Resolver *net.Resolver
 	// Keys sign web pushes; without them a browser cannot be told.
 	Keys VAPID
 	// Key opens the secrets of targets.

@@ -29,9 +29,12 @@ var errRedirect = errors.New("redirected elsewhere")
 // client is the given one with our rules: the answer may send us to another
 // place on the same host, and nowhere else.
 func (s *Sender) client() *http.Client {
-	var c http.Client
-	if s.HTTP != nil {
+	c := http.Client{Transport: plainTransport}
+	switch {
+	case s.HTTP != nil:
 		c = *s.HTTP
+	case s.Resolver != nil:
+		c.Transport = transport(s.Resolver)
 	}
 	c.CheckRedirect = func(next *http.Request, before []*http.Request) error {
 		first := before[0]
@@ -66,6 +69,8 @@ func failed(err error) result {
 	switch {
 	case errors.Is(err, errRedirect):
 		return result{word: "redirected"}
+	case errors.Is(err, errForbidden):
+		return result{word: "forbidden_address", hopeless: true}
 	case errors.Is(err, context.Canceled):
 		return result{word: "stopped", hopeless: true, ours: true, stopped: true}
 	case errors.As(err, &slow) && slow.Timeout():

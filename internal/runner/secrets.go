@@ -82,7 +82,12 @@ func (s *secrets) lastWords(tail string, cut bool) string {
 			longest = max(longest, len(v))
 		}
 		s.guard.Unlock()
-		text = text[min(longest, len(text)):]
+		// In another form it has no space either, and takes at most six bytes for one.
+		rest := text[min(longest, len(text)):]
+		if word := strings.IndexAny(rest, " \t\n"); word >= 0 && word <= 5*longest {
+			rest = rest[word:]
+		}
+		text = rest
 	}
 	return strings.ToValidUTF8(text[max(0, len(text)-maxStderrTail):], "?")
 }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -49,7 +50,12 @@ type Config struct {
 	// Door lets the owner in; nil means that there are no pages and no routes but
 	// those of the process's own health.
 	Door *auth.Door
-	Home string // where everything is kept, as the owner is told
+	// Metrics answers scrapes without asking who scrapes; nil means that they come to
+	// Listener, with an owner token.
+	Metrics net.Listener
+	// Proxies may say from where a request really comes.
+	Proxies []netip.Prefix
+	Home    string // where everything is kept, as the owner is told
 
 	// Worker says who this process is; empty capabilities mean those of this machine.
 	Worker             store.Worker
@@ -136,7 +142,7 @@ type service struct {
 
 // answer serves HTTP beside everything else. Stop ends it and gives its error.
 func (s *service) answer(ctx context.Context) (failed <-chan error, stop func() error, err error) {
-	if s.Listener == nil {
+	if s.Listener == nil && s.Metrics == nil {
 		return nil, func() error { return nil }, nil
 	}
 	// Open pages end with the process; whoever asks whether it is well is answered
@@ -146,19 +152,37 @@ func (s *service) answer(ctx context.Context) (failed <-chan error, stop func() 
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	over, early := make(chan error, 1), make(chan error, 1)
-	go func() {
-		err := server.Serve(ctx, s.Listener, server.Config{
-			Version: s.Worker.Version, Checks: s.checks(), Metrics: s.recorder.Handler(), Mount: mount, Public: s.Base, Log: s.Log,
-		})
-		if err != nil && ctx.Err() == nil {
-			early <- err
+	early, over := make(chan error, 2), make(chan error, 2)
+	listening := 0
+	serveOn := func(l net.Listener, c server.Config) {
+		if l == nil {
+			return
 		}
-		over <- err
-	}()
-	return early, func() error {
+		c.Version, c.Checks, c.Log = s.Worker.Version, s.checks(), s.Log
+		listening++
+		go func() {
+			err := server.Serve(ctx, l, c)
+			if err != nil && ctx.Err() == nil {
+				early <- err
+			}
+			over <- err
+		}()
+	}
+	all := server.Config{Mount: mount, Proxies: s.Proxies}
+	if s.Role != Worker { // whoever asks a worker for its health uses any name
+		all.Public = s.Base
+	}
+	if s.Door != nil {
+		all.Metrics = s.Door.Owner(s.recorder.Handler())
+	}
+	serveOn(s.Listener, all)
+	serveOn(s.Metrics, server.Config{Metrics: s.recorder.Handler()})
+	return early, func() (err error) {
 		cancel()
-		return <-over
+		for range listening {
+			err = errors.Join(err, <-over)
+		}
+		return err
 	}, nil
 }
 

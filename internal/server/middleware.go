@@ -20,8 +20,9 @@ func withRequestID(next http.Handler) http.Handler {
 }
 
 // withHeaders sets the headers that are safe for answers to programs. A surface
-// that serves pages sets its own policy over them.
-func withHeaders(version string, next http.Handler) http.Handler {
+// that serves pages sets its own policy over them. A server whose public address is
+// reached by TLS tells browsers to come back by TLS alone.
+func withHeaders(version string, byTLS bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
@@ -30,6 +31,9 @@ func withHeaders(version string, next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
+		if byTLS {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
 		if version != "" {
 			h.Set("PDPP-Version", version)
 		}

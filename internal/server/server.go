@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"strings"
 	"time"
 
 	"pdpp/internal/reply"
@@ -38,8 +40,11 @@ type Config struct {
 	// Mount adds routes; nil adds none. A more specific pattern wins.
 	Mount func(*http.ServeMux)
 	// Public is the address that owners reach this server by, if it is not that of
-	// the listener; an address that cannot be read counts as none.
+	// the listener; an address that cannot be read counts as none. A server that has
+	// one, or that only this machine reaches, answers to its own names alone.
 	Public string
+	// Proxies may say from where a request really comes.
+	Proxies []netip.Prefix
 	// Loopback says that only this machine reaches the server. Serve finds it out.
 	Loopback bool
 	// Log gets what goes wrong; nil means nobody.
@@ -65,10 +70,11 @@ func New(c Config) http.Handler {
 		c.Mount(mux)
 	}
 	guarded := withSameOrigin(c.publicOrigin(), withBodyLimits(withErrorsAsJSON(mux)))
-	if c.Loopback {
+	if c.Loopback || c.publicOrigin() != "" {
 		guarded = withKnownHost(c.Public, guarded)
 	}
-	return withRequestID(withHeaders(c.Version, survivingPanics(c.log(), guarded)))
+	guarded = withClientAddress(c.Proxies, guarded)
+	return withRequestID(withHeaders(c.Version, strings.HasPrefix(c.publicOrigin(), "https:"), survivingPanics(c.log(), guarded)))
 }
 
 // alive answers as long as the process can answer at all.

@@ -22,10 +22,28 @@ type OwnerToken struct {
 	Hash       []byte
 	Prefix     string // the first characters, for the owner to recognise it by
 	Label      string
+	Scopes     []string // what it may do; internal/auth knows the names
 	CreatedAt  time.Time
 	ExpiresAt  *time.Time
 	LastUsedAt *time.Time
 	RevokedAt  *time.Time
+}
+
+// Passkey is a key of the owner's that signs them in. Credential is what checks it,
+// made and read by internal/auth.
+type Passkey struct {
+	ID         string
+	Host       string // that it signs in to
+	Label      string
+	Credential []byte
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
+}
+
+// RecoveryCodes counts the codes that were made last.
+type RecoveryCodes struct {
+	Made, Left int
+	CreatedAt  *time.Time // nil when none were made
 }
 
 // Entries are the ways in for the owner.
@@ -33,6 +51,8 @@ type Entries interface {
 	PutSession(ctx context.Context, s Session) error
 	// Session gives ErrNotFound for one that is not there or has expired by now.
 	Session(ctx context.Context, hash []byte, now time.Time) (Session, error)
+	// Sessions lists those that have not expired by now.
+	Sessions(ctx context.Context, now time.Time) ([]Session, error)
 	DropSession(ctx context.Context, hash []byte) error
 	// DropSessions ends every session but the one named (nil keeps none), and
 	// forgets those that have expired.
@@ -47,6 +67,27 @@ type Entries interface {
 	UseOwnerToken(ctx context.Context, id string, now time.Time) error
 	// RevokeOwnerToken ends it; ErrNotFound when there is none.
 	RevokeOwnerToken(ctx context.Context, id string, now time.Time) error
+	// RevokeOwnerTokens ends all but the one named; an empty name keeps none.
+	RevokeOwnerTokens(ctx context.Context, keep string, now time.Time) error
+
+	// PutBrowser remembers that a browser has signed in. Of many the newest are kept.
+	PutBrowser(ctx context.Context, hash []byte, now time.Time) error
+	// BrowserKnown says whether a browser has signed in since then.
+	BrowserKnown(ctx context.Context, hash []byte, since time.Time) (bool, error)
+
+	CreatePasskey(ctx context.Context, k Passkey) error
+	// Passkeys lists all, the newest first.
+	Passkeys(ctx context.Context) ([]Passkey, error)
+	// UsePasskey keeps what a use changed; ErrNotFound when there is none.
+	UsePasskey(ctx context.Context, id string, credential []byte, now time.Time) error
+	// DropPasskey removes it; ErrNotFound when there is none.
+	DropPasskey(ctx context.Context, id string) error
+
+	// PutRecoveryCodes replaces all codes by those with the hashes.
+	PutRecoveryCodes(ctx context.Context, hashes [][]byte, now time.Time) error
+	RecoveryCodes(ctx context.Context) (RecoveryCodes, error)
+	// UseRecoveryCode spends a code, once; ErrNotFound when there is none that is unused.
+	UseRecoveryCode(ctx context.Context, hash []byte, now time.Time) error
 }
 
 // GrantMode says how often a grant may be read through.

@@ -18,6 +18,9 @@ need_go() {
 	have=${have#go}
 	[[ $(printf '%s\n' "$want" "$have" | sort -V | head -n1) == "$want" ]] ||
 		die "Go $have is too old. Install Go $want or newer from https://go.dev/dl/."
+	# One way to compile for programs, checks and tests: static, and without the paths of this
+	# machine. A second way would compile SQLite twice.
+	export CGO_ENABLED=0 GOFLAGS=-trimpath
 }
 
 # root COMMAND... runs a command as root: directly, or by sudo, which may ask
@@ -51,12 +54,14 @@ need_packages() {
 	rm -f "$log"
 }
 
-# need_race installs a C compiler, without which the race detector cannot be linked.
+# need_race installs a C compiler, without which the race detector cannot be linked; raced
+# runs a command that needs it.
 need_race() {
 	{ command -v "${CC:-gcc}" >/dev/null && [[ -e /usr/include/stdlib.h ]]; } || need_packages "the race detector" gcc libc6-dev
-	export CGO_ENABLED=1
 	export GORACE="atexit_sleep_ms=0${GORACE:+ $GORACE}" # else every child of a test costs a second
 }
+
+raced() { CGO_ENABLED=1 GOFLAGS='' "$@"; }
 
 # guarded COMMAND... runs a command in a process group of its own, so that
 # stop_guarded can end all of it whatever signal the script gets.

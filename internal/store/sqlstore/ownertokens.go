@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"pdpp/internal/store"
@@ -11,18 +12,20 @@ import (
 // useNoted is how long a noted use stands for those that follow it.
 const useNoted = time.Minute
 
-const ownerTokenColumns = `token_id, token_hash, prefix, label, created_at, expires_at, last_used_at, revoked_at`
+const ownerTokenColumns = `token_id, token_hash, prefix, label, scopes, created_at, expires_at, last_used_at, revoked_at`
 
 func scanOwnerToken(s scanner) (t store.OwnerToken, err error) {
-	err = s.Scan(&t.ID, &t.Hash, &t.Prefix, &t.Label, intoTime(&t.CreatedAt), intoTimePtr(&t.ExpiresAt),
+	var scopes string
+	err = s.Scan(&t.ID, &t.Hash, &t.Prefix, &t.Label, &scopes, intoTime(&t.CreatedAt), intoTimePtr(&t.ExpiresAt),
 		intoTimePtr(&t.LastUsedAt), intoTimePtr(&t.RevokedAt))
+	t.Scopes = strings.Fields(scopes)
 	return t, err
 }
 
 func (db *DB) CreateOwnerToken(ctx context.Context, t store.OwnerToken) error {
 	return db.write(ctx, func(tx *tx) error {
-		_, err := tx.exec(`INSERT INTO owner_tokens (`+ownerTokenColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			t.ID, blob(t.Hash), t.Prefix, t.Label, stamp(t.CreatedAt), stampOrNull(t.ExpiresAt),
+		_, err := tx.exec(`INSERT INTO owner_tokens (`+ownerTokenColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			t.ID, blob(t.Hash), t.Prefix, t.Label, strings.Join(t.Scopes, " "), stamp(t.CreatedAt), stampOrNull(t.ExpiresAt),
 			stampOrNull(t.LastUsedAt), stampOrNull(t.RevokedAt))
 		if err != nil {
 			return fmt.Errorf("owner token %s: %w", t.ID, err)
@@ -61,5 +64,12 @@ func (db *DB) UseOwnerToken(ctx context.Context, id string, now time.Time) error
 func (db *DB) RevokeOwnerToken(ctx context.Context, id string, now time.Time) error {
 	return db.write(ctx, func(tx *tx) error {
 		return one(tx.exec(`UPDATE owner_tokens SET revoked_at = coalesce(revoked_at, ?) WHERE token_id = ?`, stamp(now), id))
+	})
+}
+
+func (db *DB) RevokeOwnerTokens(ctx context.Context, keep string, now time.Time) error {
+	return db.write(ctx, func(tx *tx) error {
+		_, err := tx.exec(`UPDATE owner_tokens SET revoked_at = ? WHERE revoked_at IS NULL AND token_id <> ?`, stamp(now), keep)
+		return err
 	})
 }

@@ -18,10 +18,17 @@ func (db *DB) PutSession(ctx context.Context, s store.Session) error {
 
 func (db *DB) Session(ctx context.Context, hash []byte, now time.Time) (store.Session, error) {
 	return get(db, db.row(ctx, `SELECT session_hash, data, expires_at FROM owner_sessions
-		WHERE session_hash = ? AND expires_at > ?`, blob(hash), stamp(now)), func(sc scanner) (s store.Session, err error) {
-		err = sc.Scan(&s.Hash, &s.Data, intoTime(&s.ExpiresAt))
-		return s, err
-	})
+		WHERE session_hash = ? AND expires_at > ?`, blob(hash), stamp(now)), scanSession)
+}
+
+func scanSession(sc scanner) (s store.Session, err error) {
+	err = sc.Scan(&s.Hash, &s.Data, intoTime(&s.ExpiresAt))
+	return s, err
+}
+
+func (db *DB) Sessions(ctx context.Context, now time.Time) ([]store.Session, error) {
+	return list(ctx, db, db.reader, scanSession, `SELECT session_hash, data, expires_at FROM owner_sessions
+		WHERE expires_at > ? ORDER BY session_hash`, stamp(now))
 }
 
 func (db *DB) DropSession(ctx context.Context, hash []byte) error {

@@ -38,7 +38,10 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 				checkWork(t, s)
 			}
 			if version >= 4 {
-				checkAccess(t, s)
+				checkAccess(t, s, version)
+			}
+			if version >= 7 {
+				checkEntries(t, s)
 			}
 			if version == 5 {
 				checkWaits(t, s)

@@ -8,7 +8,7 @@ import (
 )
 
 // checkAccess reads what fixtures hold since version 4.
-func checkAccess(t *testing.T, s store.Store) {
+func checkAccess(t *testing.T, s store.Store, version int64) {
 	ctx := t.Context()
 	at := time.Date(2026, 1, 1, 0, 6, 0, 0, time.UTC)
 	session, err := s.Session(ctx, []byte("session hash"), at)
@@ -17,6 +17,9 @@ func checkAccess(t *testing.T, s store.Store) {
 	token, err := s.OwnerToken(ctx, []byte("owner token hash"))
 	ok(t, err)
 	same(t, token.ID, "ot1")
+	if version < 7 {
+		same(t, token.Scopes, []string{"all"}) // what every token could do before
+	}
 	g, err := s.GrantByToken(ctx, []byte("grant token hash"))
 	ok(t, err)
 	same(t, []any{g.ID, g.Mode, string(g.Scope), g.Uses}, []any{"g1", store.GrantContinuous, `{"streams":[]}`, int64(3)})
@@ -31,6 +34,26 @@ func checkAccess(t *testing.T, s store.Store) {
 	g, err = s.Grant(ctx, "g1")
 	ok(t, err)
 	same(t, g.RevokedAt, &at)
+}
+
+// checkEntries reads what fixtures hold since version 7.
+func checkEntries(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	at := time.Date(2026, 1, 1, 0, 6, 0, 0, time.UTC)
+	token, err := s.OwnerToken(ctx, []byte("owner token hash"))
+	ok(t, err)
+	same(t, token.Scopes, []string{"read", "run"})
+	known, err := s.BrowserKnown(ctx, []byte("browser hash"), at.Add(-time.Hour))
+	ok(t, err)
+	same(t, known, true)
+	keys, err := s.Passkeys(ctx)
+	ok(t, err)
+	same(t, keys, []store.Passkey{{ID: "pk1", Host: "localhost", Label: "Desk", Credential: []byte("credential"), CreatedAt: at.Add(-6 * time.Minute)}})
+	codes, err := s.RecoveryCodes(ctx)
+	ok(t, err)
+	same(t, codes, store.RecoveryCodes{Made: 2, Left: 1, CreatedAt: ptr(at.Add(-6 * time.Minute))})
+	fails(t, s.UseRecoveryCode(ctx, []byte("code two"), at), store.ErrNotFound)
+	ok(t, s.UseRecoveryCode(ctx, []byte("code one"), at))
 }
 
 // accept lets a code be redeemed.

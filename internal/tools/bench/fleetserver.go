@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/store/sqlstore"
 	"pdpp/internal/store/storetest"
 )
@@ -35,8 +36,12 @@ func (r *report) restFleet(ctx context.Context, p programs, home string) (err er
 	}
 	r.tell(figure{Name: name + "RSS", Value: rss, Unit: "MiB", Below: 64})
 	r.tell(figure{Name: name + "CPU", Value: cpu, Unit: "% of a core", Below: 1})
+	token, err := ownerToken(ctx, filepath.Join(home, "pdpp.db"))
+	if err != nil {
+		return err
+	}
 	begin := time.Now()
-	body, err := fetch(ctx, s.url+"/metrics")
+	body, err := fetch(ctx, s.url+"/metrics", token)
 	if err != nil {
 		return err
 	}
@@ -67,11 +72,23 @@ func putOff(ctx context.Context, database string) error {
 	return err
 }
 
-func fetch(ctx context.Context, url string) (string, error) {
+// ownerToken makes one, as the owner's command does.
+func ownerToken(ctx context.Context, database string) (string, error) {
+	opened, err := openStore(ctx, database)
+	if err != nil {
+		return "", err
+	}
+	defer opened.Close()
+	_, token, err := auth.New(auth.Config{Store: opened}).CreateToken(ctx, "bench", nil)
+	return token, err
+}
+
+func fetch(ctx context.Context, url, token string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return "", err
 	}
+	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return "", err

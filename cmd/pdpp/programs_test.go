@@ -1,0 +1,33 @@
+package main
+
+import (
+	"debug/elf"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// One file is all that an owner needs: no loader and no library of the system is asked for.
+// The programs are built by the script that builds them for everybody.
+func TestShippedProgramsAreStatic(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // elsewhere the system's own library is the only way into it
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command(filepath.Join("..", "..", "scripts", "build"), dir).CombinedOutput(); err != nil {
+		t.Fatalf("scripts/build: %v\n%s", err, out)
+	}
+	for _, name := range []string{"pdpp", "pdpp-connectors", "pdpp-local-collector"} {
+		f, err := elf.Open(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range f.Progs {
+			if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
+				t.Errorf("%s has a segment %v: it is loaded with libraries of the system", name, p.Type)
+			}
+		}
+		_ = f.Close()
+	}
+}
