@@ -49,6 +49,7 @@ func (p *program) connectors(dirs collector.Dirs) (catalog.Catalog, error) {
 	if dir == "" {
 		dir = filepath.Join(filepath.Dir(dirs.Profiles), "connectors")
 	}
+	found := catalog.Catalog{Dir: dir, Private: []string{dirs.Profiles, dirs.State}}
 	host, _ := p.lookup(envConnectors)
 	if host != "" {
 		path, err := filepath.Abs(host)
@@ -56,17 +57,20 @@ func (p *program) connectors(dirs collector.Dirs) (catalog.Catalog, error) {
 			return catalog.Catalog{}, &collector.OperatorError{Code: "configuration", Message: envConnectors + " does not name a program: " + host,
 				Next: "Correct it, or unset it to use the " + hostProgram + " beside this program."}
 		}
-		return catalog.Catalog{Host: path, Dir: dir}, nil
+		found.Host = path
+		return found, nil
 	}
 	if beside := filepath.Join(filepath.Dir(p.executable), hostProgram); executable(beside) {
-		return catalog.Catalog{Host: beside, Dir: dir}, nil
+		found.Host = beside
+		return found, nil
 	}
 	if path, err := p.lookPath(hostProgram); err == nil {
 		if path, err = filepath.Abs(path); err == nil {
-			return catalog.Catalog{Host: path, Dir: dir}, nil
+			found.Host = path
+			return found, nil
 		}
 	}
-	return catalog.Catalog{Dir: dir}, nil
+	return found, nil
 }
 
 func executable(path string) bool {

@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
+
+	"pdpp/internal/confine"
 )
 
 func main() {
@@ -33,6 +35,8 @@ type world struct {
 }
 
 func environment() world {
+	// The device's token is among the variables, and connectors run as the same user.
+	_ = confine.Hide()
 	executable, err := os.Executable()
 	if err != nil {
 		executable = os.Args[0]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ func playConnector() {
 //	ask {interaction}             done                     fail CODE HINT TEXT
 //	signal PIPE                   await PIPE               hang
 //	stderr TEXT                   exit CODE                {any other message}
+//	peek KEY PATH                 poke KEY PATH            try KEY PROGRAM ARG...
 type player struct {
 	in      *bufio.Reader
 	dir     string
@@ -114,6 +116,14 @@ func (p *player) do(line string) {
 		}
 	case "hang":
 		select {}
+	case "peek", "poke":
+		path := strings.ReplaceAll(os.ExpandEnv(arg[1]), "PARENT", strconv.Itoa(os.Getppid()))
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(p.dir, path)
+		}
+		p.tell(arg[0], reach(word, path))
+	case "try":
+		p.tell(arg[0], exec.Command(arg[1], strings.Fields(strings.Join(arg[2:], " "))...).Run())
 	case "stderr":
 		fmt.Fprintln(os.Stderr, rest)
 	case "exit":
@@ -123,6 +133,29 @@ func (p *player) do(line string) {
 		fmt.Fprintln(os.Stderr, "unknown line:", line)
 		leave(99)
 	}
+}
+
+// reach tries to read a file, or to write one.
+func reach(how, path string) error {
+	if how == "poke" {
+		return os.WriteFile(path, []byte("x"), 0o600)
+	}
+	f, err := os.Open(path)
+	if err == nil {
+		_, err = f.Read(make([]byte, 1))
+		_ = f.Close()
+	}
+	return err
+}
+
+// tell makes a record of how something went.
+func (p *player) tell(key string, err error) {
+	word := "reached"
+	if err != nil {
+		word = err.Error()
+	}
+	body, _ := json.Marshal(map[string]string{"id": key, "text": word})
+	p.record("entries", key, string(body))
 }
 
 func (p *player) record(stream, key, data string) {

@@ -14,12 +14,16 @@ import (
 	"time"
 
 	"pdpp/internal/cli"
+	"pdpp/internal/confine"
 )
 
 func main() { os.Exit(cli.Main(environment())) }
 
 // environment is everything that the commands take from the process.
 func environment() cli.Env {
+	// Whoever runs as the same user, a connector for one, could read the variables otherwise. A
+	// system that cannot hide them is one for pdpp doctor to tell of.
+	_ = confine.Hide()
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	executable, err := os.Executable()

@@ -29,6 +29,9 @@ type Catalog struct {
 	// an executable named connector. A foreign connector does not replace a
 	// built-in one of the same name.
 	Dir string
+	// Private are folders of this program's own, such as the home, that no declared path of
+	// a connector may open.
+	Private []string
 }
 
 // Connector is something that can be run.
@@ -38,6 +41,10 @@ type Connector struct {
 	Manifest *manifest.Manifest
 	Path     string
 	Args     []string
+	// Dir is its own folder, in which it may write; empty when it has none.
+	Dir string
+	// Private are folders that its declared paths may not open.
+	Private []string
 }
 
 // Finder gives the connector of a name: a Catalog, or a single one by Fixed.
@@ -100,7 +107,7 @@ func (c Catalog) Find(ctx context.Context, name string) (Connector, error) {
 		if err != nil {
 			return Connector{}, fmt.Errorf("manifest of connector %s: %w", name, err)
 		}
-		return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}}, nil
+		return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}, Private: c.Private}, nil
 	}
 	return c.foreign(ctx, name)
 }
@@ -130,7 +137,7 @@ func (c Catalog) foreign(ctx context.Context, name string) (Connector, error) {
 	if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
 		return Connector{}, fmt.Errorf("connector %s has no executable file named connector in its folder; add one and make it executable", name)
 	}
-	return Connector{Name: name, Manifest: m, Path: path}, nil
+	return Connector{Name: name, Manifest: m, Path: path, Dir: filepath.Dir(path), Private: c.Private}, nil
 }
 
 func (c Catalog) builtins(ctx context.Context) ([]string, error) {

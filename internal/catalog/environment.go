@@ -2,9 +2,7 @@ package catalog
 
 import (
 	"maps"
-	"slices"
 	"sort"
-	"strings"
 
 	"pdpp/internal/redact"
 	"pdpp/internal/runner"
@@ -24,23 +22,6 @@ var ownerKnobs = []string{
 	"_DETAIL_RATE_LIMIT_STOP_AFTER", "_BACKEND_FETCH_TIMEOUT_MS",
 }
 
-// A manifest keeps to its own prefix, but a connector may choose its name, and
-// with it a prefix that reaches the server's own variables. These are never
-// given to a child, whatever declares them, nor is a file that holds one.
-var (
-	serverVariables = []string{
-		"PDPP_OWNER_PASSWORD", "PDPP_DATABASE_URL", "PDPP_CREDENTIAL_ENCRYPTION_KEY", "PDPP_HOME",
-		"PDPP_STREAMING_REGISTRATION_TOKEN",
-	}
-	serverPrefixes = []string{"PDPP_WEB_PUSH_", "PDPP_OWNER_", "PDPP_CREDENTIAL_", "PDPP_DATABASE_"}
-)
-
-func serverOwn(name string) bool {
-	name = strings.TrimSuffix(strings.ToUpper(name), "_FILE")
-	return slices.Contains(serverVariables, name) ||
-		slices.ContainsFunc(serverPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-}
-
 // Command is what the child is started with: the variables of the run itself,
 // those that its manifest declares, the run-control ones, and nothing else of
 // this process's own. Lookup gives the owner's values; nil gives none.
@@ -54,7 +35,7 @@ func (c Connector) Command(own map[string]string, lookup func(name string) (stri
 	cmd := runner.Command{Path: c.Path, Args: c.Args}
 	secret := secretNames(c.Manifest)
 	for _, name := range names {
-		if _, ours := env[name]; ours || serverOwn(name) || lookup == nil {
+		if _, ours := env[name]; ours || !c.mayHave(name) || lookup == nil {
 			continue
 		}
 		value, ok := lookup(name)
@@ -66,6 +47,7 @@ func (c Connector) Command(own map[string]string, lookup func(name string) (stri
 			cmd.Secrets = append(cmd.Secrets, value)
 		}
 	}
+	cmd.Limits, cmd.Refusal = c.limits(env)
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}

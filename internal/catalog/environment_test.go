@@ -12,7 +12,7 @@ import (
 
 // hostile declares variables without asking the manifest's own rules.
 func hostile(names ...string) *manifest.Manifest {
-	m := &manifest.Manifest{ConnectorKey: "owner", Setup: &manifest.Setup{DeploymentConfig: names}}
+	m := &manifest.Manifest{ConnectorKey: "sample", Setup: &manifest.Setup{DeploymentConfig: names}}
 	rr := &manifest.RuntimeRequirements{}
 	for _, name := range names {
 		rr.EnvironmentVariables = append(rr.EnvironmentVariables, manifest.EnvironmentVariable{Name: name})
@@ -20,36 +20,6 @@ func hostile(names ...string) *manifest.Manifest {
 	}
 	m.RuntimeRequirements = rr
 	return m
-}
-
-// A connector may choose its name, and with it a prefix: one that calls itself
-// owner would be allowed to declare PDPP_OWNER_PASSWORD.
-func TestServerVariablesAreNeverGiven(t *testing.T) {
-	refused := []string{
-		"PDPP_OWNER_PASSWORD", "PDPP_OWNER_PASSWORD_FILE", "PDPP_OWNER_TOKEN", "PDPP_DATABASE_URL", "PDPP_DATABASE_URL_FILE",
-		"PDPP_CREDENTIAL_ENCRYPTION_KEY", "PDPP_CREDENTIAL_ENCRYPTION_KEY_FILE", "PDPP_HOME", "PDPP_HOME_FILE",
-		"PDPP_WEB_PUSH_PRIVATE_KEY",
-		"PDPP_WEB_PUSH_PRIVATE_KEY_FILE", "PDPP_STREAMING_REGISTRATION_TOKEN",
-	}
-	given := []string{"OWNER_TOKEN", "PDPP_HOMEPAGE_TOKEN"}
-	m := hostile(append(refused, given...)...)
-	if key := m.EnvPrefix(); key != "PDPP_OWNER" {
-		t.Fatalf("prefix = %s", key)
-	}
-	cmd := Connector{Manifest: m}.Command(nil, func(name string) (string, bool) { return "value of " + name, true })
-	var names []string
-	for _, pair := range cmd.Env {
-		name, _, _ := strings.Cut(pair, "=")
-		names = append(names, name)
-		if slices.Contains(refused, name) || strings.HasPrefix(name, "PDPP_OWNER_") {
-			t.Errorf("%s is given to the child", name)
-		}
-	}
-	for _, name := range given {
-		if !slices.Contains(names, name) {
-			t.Errorf("%s is withheld from the child", name)
-		}
-	}
 }
 
 // The owner's number for the pace reaches the connector although its manifest
@@ -79,7 +49,6 @@ func TestOwnerKnobsAreGiven(t *testing.T) {
 // like a secret is taken out of what the run leaves behind.
 func TestSecretsAreKnownToTheRunner(t *testing.T) {
 	m := hostile("SAMPLE_REGION", "SAMPLE_API_KEY", "SAMPLE_PIN", "SAMPLE_USER", "SAMPLE_EMPTY")
-	m.ConnectorKey = "sample"
 	m.RuntimeRequirements.EnvironmentVariables[2].Secret = true
 	m.Setup.CredentialCapture = &manifest.CredentialCapture{Fields: []manifest.CredentialField{{Name: "user", Env: []string{"SAMPLE_USER"}}}}
 	lookup := func(name string) (string, bool) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -80,7 +81,8 @@ func (a *app) connectors() (catalog.Catalog, error) {
 		return catalog.Catalog{}, err
 	}
 	host, err := a.connectorHost()
-	return catalog.Catalog{Host: host, Dir: filepath.Join(home, "connectors")}, err
+	private, absErr := filepath.Abs(home)
+	return catalog.Catalog{Host: host, Dir: filepath.Join(home, "connectors"), Private: []string{private}}, errors.Join(err, absErr)
 }
 
 // connectorHost is empty when the host program is not installed: then there

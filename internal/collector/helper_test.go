@@ -19,8 +19,9 @@ import (
 
 var bindings = map[string]jsontext.Value{"filesystem": jsontext.Value("{}")}
 
-// diary is the connector that this program plays.
-func diary() catalog.Finder {
+// diary is the connector that this program plays. Its own folder is the diary's, in which it
+// notes its runs.
+func diary(profile Profile) catalog.Finder {
 	body, err := os.ReadFile("testdata/manifest.json")
 	if err != nil {
 		panic(err)
@@ -33,7 +34,7 @@ func diary() catalog.Finder {
 	if err != nil {
 		panic(err)
 	}
-	return catalog.Fixed(catalog.Connector{Name: "diary", Manifest: m, Path: self})
+	return catalog.Fixed(catalog.Connector{Name: "diary", Manifest: m, Path: self, Dir: filepath.Dir(profile.Variables["DIARY_FILE"])})
 }
 
 // bed is a host with one enrolled source, and its server.
@@ -50,7 +51,10 @@ func newBed(t *testing.T) *bed {
 	t.Helper()
 	dir := t.TempDir()
 	b := &bed{server: newServer(t), dirs: Dirs{Profiles: filepath.Join(dir, "profiles"), State: filepath.Join(dir, "state")},
-		file: filepath.Join(dir, "diary.txt"), now: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
+		file: filepath.Join(dir, "diary", "diary.txt"), now: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
+	if err := os.Mkdir(filepath.Dir(b.file), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	var err error
 	b.profile, err = WriteProfile(b.dirs, Profile{
 		BaseURL: b.URL, DeviceID: device, Token: NewToken(secret), SourceInstanceID: source, ConnectorID: "diary",
@@ -86,7 +90,7 @@ func (b *bed) collector(t *testing.T) *Collector {
 		t.Fatal(err)
 	}
 	return &Collector{
-		Profile: profile, Connectors: diary(), Bindings: bindings, AgentVersion: "test",
+		Profile: profile, Connectors: diary(profile), Bindings: bindings, AgentVersion: "test",
 		Now: func() time.Time { return b.now },
 		Wait: func(ctx context.Context, d time.Duration) error {
 			b.now, b.waited = b.now.Add(d), b.waited+d

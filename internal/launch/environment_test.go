@@ -26,6 +26,10 @@ func TestChildSeesDeclaredVariablesOnly(t *testing.T) {
 	_, env, r := b.started(t, Request{})
 	got := strings.Split(env, "\n")
 	slices.Sort(got)
+	if last := got[len(got)-1]; !strings.HasPrefix(last, "TMPDIR=") || !strings.Contains(last, "pdpp-run-") {
+		t.Errorf("its folder for temporary files is not its own: %s", last)
+	}
+	got = got[:len(got)-1]
 	want := []string{
 		"GORACE=atexit_sleep_ms=0", roleVariable + "=echoes", "PATH=/usr/local/bin:/usr/bin:/bin",
 		"PDPP_CONNECTOR_INSTANCE_ID=" + connection, "PDPP_RUN_ID=" + r.RunID, "PDPP_RUN_TRIGGER_KIND=manual",

@@ -8,9 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
+
+	"pdpp/internal/confine"
 )
 
 // exitStatus is how a process ended.
@@ -28,7 +31,8 @@ func (e exitStatus) String() string {
 }
 
 // process is a connector child: leader of its own process group, in an empty
-// working directory, with exactly the environment it was given.
+// working directory that is its folder for temporary files too, with exactly the
+// environment and the files that it was given.
 type process struct {
 	cmd       *exec.Cmd
 	dir       string
@@ -48,6 +52,9 @@ type process struct {
 }
 
 func startProcess(c Command, killGrace time.Duration) (*process, error) {
+	if c.Refusal != nil {
+		return nil, c.Refusal
+	}
 	dir, err := makeWorkdir()
 	if err != nil {
 		return nil, fmt.Errorf("make working directory: %w", err)
@@ -88,11 +95,11 @@ func (p *process) start(c Command) (err error) {
 		}
 	}
 	p.cmd = &exec.Cmd{
-		Path: c.Path, Args: append([]string{c.Path}, c.Args...), Env: append([]string{}, c.Env...), Dir: p.dir,
+		Path: c.Path, Args: append([]string{c.Path}, c.Args...), Env: append([]string{"TMPDIR=" + p.dir}, c.Env...), Dir: p.dir,
 		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2],
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}
-	if err := p.cmd.Start(); err != nil {
+	if err := p.startConfined(c.Limits); err != nil {
 		return fmt.Errorf("start connector: %w", err)
 	}
 	p.stdin, p.stdout, p.stderr = ours[0], newPipe(ours[1]), newPipe(ours[2])
@@ -103,6 +110,14 @@ func (p *process) start(c Command) (err error) {
 	}()
 	go p.reap(drained)
 	return nil
+}
+
+func (p *process) startConfined(l confine.Limits) error {
+	if l.Program == "" {
+		return p.cmd.Start()
+	}
+	l.Write = append(slices.Clip(l.Write), p.dir)
+	return l.Start(p.cmd.Start)
 }
 
 // reap waits for the process, then ends whatever is left of its group, so that

@@ -20,6 +20,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/confine"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -47,6 +48,11 @@ type Command struct {
 	Env  []string
 	// Secrets are values that must not appear in anything the run leaves behind.
 	Secrets []string
+	// Limits are the files that the process may touch, beside its working directory;
+	// without a program in them it is not confined.
+	Limits confine.Limits
+	// Refusal is why it must not be started at all; nil means that it may.
+	Refusal error
 }
 
 // Slice is what one commit makes durable.
