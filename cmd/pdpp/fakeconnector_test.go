@@ -39,15 +39,20 @@ const emittedAt = "2026-03-01T08:00:00Z"
 
 func play(path string) {
 	script, err := os.ReadFile(path)
-	p := &player{in: bufio.NewReader(os.Stdin), dir: filepath.Dir(path)}
-	if err == nil {
-		err = p.receive(&p.start)
-	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		leave(1)
 	}
-	for _, line := range strings.Split(string(script), "\n") {
+	playLines(filepath.Dir(path), string(script))
+}
+
+func playLines(dir, script string) {
+	p := &player{in: bufio.NewReader(os.Stdin), dir: dir}
+	if err := p.receive(&p.start); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		leave(1)
+	}
+	for _, line := range strings.Split(script, "\n") {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			p.do(line)
 		}

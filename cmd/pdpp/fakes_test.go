@@ -42,7 +42,7 @@ func playHost() {
 		}
 		_, _ = os.Stdout.Write(body)
 	case "run":
-		play(filepath.Join(dir, os.Args[2], "script"))
+		playLines(dir, "done") // a host brings its connectors along
 	}
 	leave(0)
 }

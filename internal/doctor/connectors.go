@@ -35,6 +35,16 @@ func (x *examination) connectors(ctx context.Context) {
 	}
 }
 
+// confinement looks whether the system holds connectors to the files that they are given.
+func (x *examination) confinement() {
+	if ok, reason := x.Confined(); !ok {
+		x.warn(CheckConfinement, "connectors are not kept from your other files: "+reason,
+			"Run PDPP on Linux 5.13 or newer with Landlock, or as a user of its own that may read nothing else.")
+		return
+	}
+	x.ok(CheckConfinement, "connectors reach their own folder and what they declare, and nothing else of yours")
+}
+
 // needs looks whether each connection has what its connector declares.
 func (x *examination) needs(ctx context.Context) {
 	looked, before := 0, len(x.findings)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pdpp/internal/catalog"
+	"pdpp/internal/confine"
 	"pdpp/internal/credential"
 	"pdpp/internal/store"
 )
@@ -42,6 +43,7 @@ const (
 	CheckKey         = "key"
 	CheckClock       = "clock"
 	CheckConnectors  = "connectors"
+	CheckConfinement = "confinement"
 	CheckConnections = "connections"
 	CheckBrowser     = "browser"
 	CheckWorker      = "worker"
@@ -76,6 +78,7 @@ type Config struct {
 	Now       func() time.Time
 	LookPath  func(program string) (string, error)
 	FreeSpace func(path string) (bytes uint64, err error)
+	Confined  func() (ok bool, reason string)
 }
 
 // examination is one run of the doctor.
@@ -103,6 +106,9 @@ func Run(ctx context.Context, c Config) []Finding {
 	if x.FreeSpace == nil {
 		x.FreeSpace = freeSpace
 	}
+	if x.Confined == nil {
+		x.Confined = confine.Supported
+	}
 	x.now = x.Now()
 	x.disk()
 	x.folder()
@@ -111,6 +117,7 @@ func Run(ctx context.Context, c Config) []Finding {
 		defer x.store.Close()
 	}
 	x.connectors(ctx)
+	x.confinement()
 	if !usable {
 		return x.findings
 	}

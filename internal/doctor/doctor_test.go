@@ -27,7 +27,7 @@ func TestSoundInstallation(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	want := []string{CheckDisk, CheckFolder, CheckDatabase, CheckConnectors, CheckKey, CheckClock, CheckConnections, CheckBrowser, CheckWorker, CheckLeases}
+	want := []string{CheckDisk, CheckFolder, CheckDatabase, CheckConnectors, CheckConfinement, CheckKey, CheckClock, CheckConnections, CheckBrowser, CheckWorker, CheckLeases}
 	if !slices.Equal(checks, want) {
 		t.Errorf("checks %v", checks)
 	}
@@ -55,6 +55,13 @@ func TestDisk(t *testing.T) {
 	if free, err := freeSpace(nearestFolder(filepath.Join(t.TempDir(), "a", "b"))); err != nil || free == 0 {
 		t.Errorf("this disk: %d bytes, %v", free, err)
 	}
+}
+
+// Where the kernel cannot confine, the owner is told; collecting goes on.
+func TestConfinement(t *testing.T) {
+	p := admit(t)
+	p.Confined = func() (bool, string) { return false, "the kernel is too old" }
+	p.wants(CheckConfinement, warning("Run PDPP on Linux 5.13 or newer with Landlock, or as a user of its own that may read nothing else."))
 }
 
 func TestFolder(t *testing.T) {

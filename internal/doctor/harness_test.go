@@ -57,6 +57,7 @@ func admit(t *testing.T) *patient {
 			return "", errors.New("not found")
 		},
 		FreeSpace: func(string) (uint64, error) { return 7 * gibibyte, nil },
+		Confined:  func() (bool, string) { return true, "" },
 	}
 	p.install("fern", fern)
 	st, err := p.Open(t.Context())
