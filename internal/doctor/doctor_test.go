@@ -168,7 +168,7 @@ func TestConnections(t *testing.T) {
 		p := admit(t)
 		p.Key = credential.NewKey()
 		p.keep(credential.NewKey(), store.CredentialActive)
-		got := p.examine()[6]
+		got := p.examine()[7]
 		if got.Check != CheckConnections || got.Status != Fail {
 			t.Errorf("%+v", got)
 		}
