@@ -118,18 +118,33 @@ func (b *Book) grantedView(ctx context.Context, s Stream) (View, error) {
 	return v, nil
 }
 
-// Used counts a read of some records. With once it begins the only reading that a
-// single-use grant allows.
-func (b *Book) Used(ctx context.Context, a Access, v View, records int, once bool) error {
+// Turn is one page of the only reading that a single-use grant allows: the cursor that it
+// was asked for with, and the one that goes on. Empty are those that there are not.
+type Turn struct{ After, Next string }
+
+// Used counts a read of some records. With a turn each page is given once: a cursor that
+// was used is of no use to anybody who has a copy of it.
+func (b *Book) Used(ctx context.Context, a Access, v View, records int, turn *Turn) error {
 	if a.grant == nil {
 		return nil
 	}
-	err := b.store.UseGrant(ctx, a.grant.ID, v.usage, int64(records), once, b.now().UTC())
-	if once && errors.Is(err, store.ErrExists) {
-		return Refused(CodeGrantConsumed, "", "The grant allowed to read this stream once, and it was read.", "Ask the owner for a new grant.")
+	var kept *store.GrantTurn
+	if turn != nil {
+		kept = &store.GrantTurn{After: hashOrNil(turn.After), Next: hashOrNil(turn.Next)}
+	}
+	err := b.store.UseGrant(ctx, a.grant.ID, v.usage, int64(records), kept, b.now().UTC())
+	if turn != nil && errors.Is(err, store.ErrExists) {
+		return Refused(CodeGrantConsumed, "", "The grant allowed to read this stream once, and this page was read.", "Ask the owner for a new grant.")
 	}
 	if err != nil {
 		return fmt.Errorf("count the use of a grant: %w", err)
 	}
 	return nil
+}
+
+func hashOrNil(cursor string) []byte {
+	if cursor == "" {
+		return nil
+	}
+	return hashOf(cursor)
 }

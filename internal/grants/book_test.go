@@ -135,7 +135,7 @@ func TestStatus(t *testing.T) {
 		t.Fatalf("%d views, %v", len(views), err)
 	}
 	for i, v := range views {
-		if err := book.Used(t.Context(), who, v, 1, true); err != nil {
+		if err := book.Used(t.Context(), who, v, 1, &grants.Turn{}); err != nil {
 			t.Fatal(err)
 		}
 		status([]grants.Status{grants.Active, grants.Consumed}[i])

@@ -2,7 +2,6 @@ package grants
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -16,23 +15,24 @@ import (
 
 // Client is an app that may ask for grants. It has no secret: what proves it is that
 // answers go to its own addresses, and PKCE.
-type Client struct {
-	ID           string    `json:"client_id"`
-	Name         string    `json:"client_name"`
-	RedirectURIs []string  `json:"redirect_uris"`
-	CreatedAt    time.Time `json:"created_at"`
-}
+type Client = store.OAuthClient
 
 const (
-	clientSetting = "oauth_client:"
-	maxRedirects  = 10
-	maxAddress    = 2048
+	maxRedirects = 10
+	maxAddress   = 2048
 )
 
-// Register makes an app known.
+// A registration that nobody uses ends: anybody can make one.
+const (
+	unusedClient   = 24 * time.Hour       // it has never asked for anything
+	usedClient     = 30 * 24 * time.Hour  // after the newest request
+	approvedClient = 365 * 24 * time.Hour // after the newest grant
+)
+
+// Register makes an app known, until it has not been used for a while.
 func (b *Book) Register(ctx context.Context, name string, redirectURIs []string) (Client, error) {
 	now := b.now().UTC()
-	c := Client{ID: newID("cl_"), RedirectURIs: redirectURIs, CreatedAt: now}
+	c := Client{ID: newID("cl_"), RedirectURIs: redirectURIs, CreatedAt: now, EndsAt: now.Add(unusedClient)}
 	var err error
 	if c.Name, err = shown("client_name", name, maxName, true); err != nil {
 		return Client{}, err
@@ -43,11 +43,7 @@ func (b *Book) Register(ctx context.Context, name string, redirectURIs []string)
 	if slices.ContainsFunc(redirectURIs, func(u string) bool { return !returnable(u) }) {
 		return Client{}, Refused(CodeInvalidRedirect, "redirect_uris", "An address to return to is neither https nor on this machine.", "Use https, or http to 127.0.0.1, [::1] or localhost, without a fragment.")
 	}
-	kept, err := json.Marshal(c)
-	if err != nil {
-		return Client{}, fmt.Errorf("write client: %w", err)
-	}
-	if err := b.store.PutSetting(ctx, clientSetting+c.ID, kept, now); err != nil {
+	if err := b.store.PutOAuthClient(ctx, c); err != nil {
 		return Client{}, fmt.Errorf("keep client: %w", err)
 	}
 	return c, nil
@@ -55,18 +51,27 @@ func (b *Book) Register(ctx context.Context, name string, redirectURIs []string)
 
 // Client finds an app by its id.
 func (b *Book) Client(ctx context.Context, id string) (Client, error) {
-	kept, err := b.store.Setting(ctx, clientSetting+id)
+	c, err := b.store.OAuthClient(ctx, id, b.now().UTC())
 	if errors.Is(err, store.ErrNotFound) {
-		return Client{}, Refused(CodeInvalidClient, "client_id", "The app is not registered here.", "Register it first.")
+		return Client{}, Refused(CodeInvalidClient, "client_id", "The app is not registered here, or was not used for so long that it was forgotten.", "Register it first.")
 	}
 	if err != nil {
 		return Client{}, fmt.Errorf("find client: %w", err)
 	}
-	var c Client
-	if err := json.Unmarshal(kept, &c); err != nil {
-		return Client{}, fmt.Errorf("read client: %w", err)
-	}
 	return c, nil
+}
+
+// clientUsed puts off when an app is forgotten. One that is gone already stays so.
+func (b *Book) clientUsed(ctx context.Context, id string, approved bool, now time.Time) error {
+	life := usedClient
+	if approved {
+		life = approvedClient
+	}
+	err := b.store.ExtendOAuthClient(ctx, id, now.Add(life), approved, now)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("note the use of a client: %w", err)
+	}
+	return nil
 }
 
 // returnable says whether a browser may be sent to an address with a code: only over

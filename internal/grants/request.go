@@ -92,6 +92,9 @@ func (b *Book) Request(ctx context.Context, a Ask) (id string, err error) {
 	if err := b.store.PutGrantRequest(ctx, r); err != nil {
 		return "", fmt.Errorf("keep request: %w", err)
 	}
+	if err := b.clientUsed(ctx, c.ID, false, now); err != nil {
+		return "", err
+	}
 	return r.ID, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pdpp/internal/store"
+	"pdpp/protocol"
 )
 
 // Scope is what a grant covers: each stream of each connection at most once.
@@ -31,9 +32,6 @@ const (
 	maxKey       = 1024
 )
 
-// storedTime is how the store writes semantic times: they compare as text.
-const storedTime = "2006-01-02T15:04:05.000000Z"
-
 // part is what the store is told of the stream's limits.
 func (s Stream) part() store.Part {
 	p := store.Part{ConnectionID: s.ConnectionID, Stream: s.Stream}
@@ -41,10 +39,10 @@ func (s Stream) part() store.Part {
 		p.Keys = s.Resources
 	}
 	if s.Since != nil {
-		p.Since = s.Since.UTC().Format(storedTime)
+		p.Since = s.Since.UTC().Format(protocol.StoredTime)
 	}
 	if s.Until != nil {
-		p.Until = s.Until.UTC().Format(storedTime)
+		p.Until = s.Until.UTC().Format(protocol.StoredTime)
 	}
 	return p
 }

@@ -1,10 +1,7 @@
 package grants
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,7 +27,25 @@ func (v View) ConnectionID() string { return v.stream.ConnectionID }
 func (v View) Name() string { return v.stream.Stream }
 
 // Part is what the store is asked for: the limits of the view, and nothing beyond them.
-func (v View) Part() store.Part { return v.stream.part() }
+// Of the fields it has those that are wanted and may be read; none wanted means all that
+// may be read.
+func (v View) Part(wanted []string) store.Part {
+	p := v.stream.part()
+	switch {
+	case len(wanted) > 0:
+		p.Fields = slices.DeleteFunc(slices.Clone(wanted), func(f string) bool { return !v.Shows(f) })
+	case len(v.stream.Fields) > 0:
+		p.Fields = v.stream.Fields
+	}
+	// What nobody declares any more agrees with whatever was declared last.
+	if v.declared.Name != "" {
+		p.Declared = &store.StreamSpec{Name: v.declared.Name, TimeField: v.declared.ConsentTimeField}
+		if v.declared.Query != nil {
+			p.Declared.SearchFields = v.declared.Query.Search
+		}
+	}
+	return p
+}
 
 // Whole reports whether every record of the stream is in the view, so that sums over
 // the stream tell nothing of what lies outside.
@@ -78,36 +93,12 @@ func (v View) Project(data jsontext.Value, wanted []string) (json.RawMessage, er
 	if len(data) == 0 || len(v.stream.Fields) == 0 && len(wanted) == 0 {
 		return json.RawMessage(data), nil
 	}
-	keep := func(field string) bool {
-		return v.Shows(field) && (len(wanted) == 0 || slices.Contains(wanted, field))
+	fields := v.stream.Fields
+	if len(wanted) > 0 {
+		fields = slices.DeleteFunc(slices.Clone(wanted), func(f string) bool { return !v.Shows(f) })
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
-		return nil, errors.New("read record: not an object")
-	}
-	out := []byte{'{'}
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil, fmt.Errorf("read record: %w", err)
-		}
-		field := name.String()
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil, fmt.Errorf("read record: %w", err)
-		}
-		if !keep(field) {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		if out, err = jsontext.AppendQuote(out, field); err != nil {
-			return nil, fmt.Errorf("write record: %w", err)
-		}
-		out = append(append(out, ':'), value...)
-	}
-	return append(out, '}'), nil
+	picked, err := store.PickFields(data, fields)
+	return json.RawMessage(picked), err
 }
 
 // Declared is the stream as a reader may know it: of the schema the fields that may be

@@ -83,7 +83,7 @@ func (l *Launcher) noteManifest(ctx context.Context, conn *store.Connection, c c
 func streamSpecs(m *manifest.Manifest) []store.StreamSpec {
 	out := make([]store.StreamSpec, len(m.Streams))
 	for i := range m.Streams {
-		out[i].Name = m.Streams[i].Name
+		out[i].Name, out[i].TimeField = m.Streams[i].Name, m.Streams[i].ConsentTimeField
 		if q := m.Streams[i].Query; q != nil {
 			out[i].SearchFields = q.Search
 		}

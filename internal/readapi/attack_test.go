@@ -1,6 +1,7 @@
 package readapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -25,8 +26,10 @@ var hidden = []string{"zebra", "quokka", "ibex", "narwhal", "tapir", "okapi", "p
 
 // Every attempt is refused with its own code, or finds nothing, and nothing of what was
 // not granted is in any answer.
-func TestAttacks(t *testing.T) {
-	w := newWorld(t)
+func TestAttacks(t *testing.T) { onBoth(t, testAttacks) }
+
+func testAttacks(t *testing.T, open opener) {
+	w := newWorldOver(t, open(t))
 	w.furnish()
 	tokens := map[string]string{
 		"titles":  w.grant("", february(grants.Stream{ConnectionID: "mine", Stream: "notes", Fields: []string{"title", "folder"}})),
@@ -91,10 +94,43 @@ func TestAttacks(t *testing.T) {
 		{"search with nothing to find", "nothing", "/v1/search?q=coast", 200, ""},
 		{"search among the chosen", "chosen", "/v1/search?q=garden", 200, ""},
 		{"search without words", "window", "/v1/search", 400, "invalid_request"},
+		{"search for half a word", "window", "/v1/search?q=coas", 200, ""},
+		{"search with an operator", "window", "/v1/search?q=" + url.QueryEscape(`coast" OR "narwhal`), 200, ""},
+		{"search with a column", "window", "/v1/search?q=" + url.QueryEscape("body:boots"), 200, ""},
+		{"search with a star", "window", "/v1/search?q=" + url.QueryEscape("narw*"), 200, ""},
+		{"search by another's cursor", "window", "/v1/search?q=coast&cursor=" + foreign, 400, "invalid_cursor"},
+		{"a filter that closes the statement", "titles", "/v1/streams/notes/records?filter[folder]=" + url.QueryEscape("away' OR '1'='1"), 200, ""},
+		{"a filter with a wildcard", "titles", "/v1/streams/notes/records?filter[folder]=" + url.QueryEscape("a%"), 200, ""},
+		{"a filter with a placeholder", "titles", "/v1/streams/notes/records?filter[folder]=" + url.QueryEscape("$1 ?"), 200, ""},
+		{"a filter with nothing", "titles", "/v1/streams/notes/records?filter[folder]=", 200, ""},
+		{"a filter with a zero byte", "titles", "/v1/streams/notes/records?filter[folder]=%00", 200, ""},
+		{"a filter that is no text", "titles", "/v1/streams/notes/records?filter[folder]=%ff", 200, ""},
+		{"a filter by a path", "titles", "/v1/streams/notes/records?filter[$.private]=quokka", 400, "unknown_field"},
+		{"a filter by another case", "titles", "/v1/streams/notes/records?filter[Private]=quokka", 400, "unknown_field"},
+		{"a filter by an escaped name", "titles", "/v1/streams/notes/records?filter[%5Cu0070rivate]=quokka", 400, "unknown_field"},
+		{"a filter on a hidden field in changes", "titles", "/v1/streams/notes/records?changes_since=beginning&filter[private]=lemur", 400, "invalid_request"},
+		{"too many filters", "titles", "/v1/streams/notes/records?" + manyFilters(11), 400, "invalid_request"},
+		{"too long a filter", "titles", "/v1/streams/notes/records?filter[folder]=" + strings.Repeat("x", 1025), 400, "invalid_request"},
+		{"a hidden field beside a granted one", "titles", "/v1/streams/notes/records?fields=title,private", 403, "insufficient_scope"},
+		{"fields with a blank", "titles", "/v1/streams/notes/records?fields=title,,private", 400, "invalid_request"},
+		{"a key with a zero byte", "chosen", "/v1/streams/notes/records/n2%00", 404, "not_found"},
+		{"a key of another connection by its name", "window", "/v1/streams/notes/records/m1?connection_id=mine", 404, "not_found"},
+		{"a deleted record by its key", "chosen", "/v1/streams/notes/records/n4", 404, "not_found"},
+		{"a stream with a slash", "window", "/v1/streams/notes%2Fletters/records", 403, "insufficient_scope"},
+		{"a limit below one", "window", "/v1/streams/notes/records?limit=0", 400, "invalid_request"},
+		{"a limit beyond numbers", "window", "/v1/streams/notes/records?limit=99999999999999999999", 400, "invalid_request"},
 		{"a route of the owner's", "window", "/_ref/connectors", 401, "authentication_error"},
 	}
+	tried, refused := 0, 0
+	defer func() {
+		t.Logf("%d attempts: %d refused, %d answered with nothing beyond the grant", tried, refused, tried-refused)
+	}()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			tried++
+			if tt.status != http.StatusOK {
+				refused++
+			}
 			a := w.ask(tokens[tt.grant], tt.path)
 			got := a.code()
 			if a.status == http.StatusOK && tt.status == http.StatusOK {
@@ -112,11 +148,21 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+func manyFilters(n int) string {
+	filters := make([]string, n)
+	for i := range filters {
+		filters[i] = fmt.Sprintf("filter[f%d]=x", i)
+	}
+	return strings.Join(filters, "&")
+}
+
 // cursor is what is sealed, and holds any letters.
 var cursor = regexp.MustCompile(`"next_(cursor|changes_since)":"[^"]*"`)
 
-func TestBearers(t *testing.T) {
-	w := newWorld(t)
+func TestBearers(t *testing.T) { onBoth(t, testBearers) }
+
+func testBearers(t *testing.T, open opener) {
+	w := newWorldOver(t, open(t))
 	w.furnish()
 	good := w.grant("", notes)
 	for name, tt := range map[string]struct{ authorization, code string }{
@@ -157,8 +203,10 @@ func TestBearers(t *testing.T) {
 }
 
 // A grant ends at once, by the owner's hand or by its date, in the middle of a list too.
-func TestGrantEnds(t *testing.T) {
-	w := newWorld(t)
+func TestGrantEnds(t *testing.T) { onBoth(t, testGrantEnds) }
+
+func testGrantEnds(t *testing.T, open opener) {
+	w := newWorldOver(t, open(t))
 	w.furnish()
 	g, token, err := w.book.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}, ExpiresAt: ptr(noon.Add(time.Hour))})
 	check(t, err)
@@ -178,8 +226,10 @@ func TestGrantEnds(t *testing.T) {
 }
 
 // A single-use grant reads each stream through once, as it was when the reading began.
-func TestSingleUse(t *testing.T) {
-	w := newWorld(t)
+func TestSingleUse(t *testing.T) { onBoth(t, testSingleUse) }
+
+func testSingleUse(t *testing.T, open opener) {
+	w := newWorldOver(t, open(t))
 	mine, _ := w.furnish()
 	token := w.grant(store.GrantSingleUse, notes, grants.Stream{ConnectionID: "other", Stream: "letters"})
 	for _, path := range []string{
@@ -204,6 +254,11 @@ func TestSingleUse(t *testing.T) {
 	if second.ids() != "n3" || second.HasMore {
 		t.Errorf("second page %+v", second)
 	}
+	for _, limit := range []string{"1", "2", "100"} { // whoever has a copy of the cursor has nothing
+		if a := w.ask(token, "/v1/streams/notes/records?limit="+limit+"&cursor="+first.Next); a.status != 403 || a.code() != grants.CodeGrantConsumed {
+			t.Errorf("the cursor used again: %d %s", a.status, a.body)
+		}
+	}
 	stranger := w.ask(w.grant("", notes), "/v1/streams/notes/records?limit=2").page(t).Next
 	if a := w.ask(token, "/v1/streams/notes/records?limit=2&cursor="+stranger); a.code() != grants.CodeInvalidCursor {
 		t.Errorf("a cursor without an end: %d %s", a.status, a.body)
@@ -220,8 +275,10 @@ func TestSingleUse(t *testing.T) {
 }
 
 // Of many who begin at once one reads.
-func TestSingleUseIsBegunOnce(t *testing.T) {
-	w := newWorld(t)
+func TestSingleUseIsBegunOnce(t *testing.T) { onBoth(t, testSingleUseIsBegunOnce) }
+
+func testSingleUseIsBegunOnce(t *testing.T, open opener) {
+	w := newWorldOver(t, open(t))
 	w.furnish()
 	token := w.grant(store.GrantSingleUse, notes)
 	answers := make(chan answer)
@@ -244,8 +301,10 @@ func TestSingleUseIsBegunOnce(t *testing.T) {
 }
 
 // A grant at rest does not hold what opens it, and what is looked up is a hash.
-func TestTokensRestAsHashes(t *testing.T) {
-	w := newWorld(t)
+func TestTokensRestAsHashes(t *testing.T) { onBoth(t, testTokensRestAsHashes) }
+
+func testTokensRestAsHashes(t *testing.T, open opener) {
+	w := newWorldOver(t, open(t))
 	w.furnish()
 	spy := &hashSpy{Store: w.store}
 	book := grants.NewBook(spy, "https://home.example", w.time)

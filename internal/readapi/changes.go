@@ -29,24 +29,20 @@ func (a *api) changes(r *http.Request, who grants.Access, q query, stream string
 			return nil, err
 		}
 	}
-	var all []found
+	p := &page{limit: q.limit}
 	for i := range views {
 		v := &views[i]
-		rows, err := a.Store.Changes(r.Context(), store.RecordQuery{Part: v.Part(), AfterSeq: after[v.ConnectionID()], Limit: q.limit + 1 - len(all)})
+		rows, err := a.Store.Changes(r.Context(), store.RecordQuery{
+			Part: v.Part(q.fields), AfterSeq: after[v.ConnectionID()], Limit: p.rows(), MaxBytes: p.bytes(),
+		})
 		if err != nil {
 			return nil, fmt.Errorf("list changes: %w", err)
 		}
-		for _, row := range rows {
-			all = append(all, found{v, row})
-		}
-		if len(all) > q.limit {
+		if !p.add(v, rows) {
 			break
 		}
 	}
-	more := len(all) > q.limit
-	if more {
-		all = all[:q.limit]
-	}
+	all, more := p.cut()
 	out := make([]grantview.Change, len(all))
 	for i, f := range all {
 		data, at, err := f.shown(q.fields)
@@ -58,7 +54,7 @@ func (a *api) changes(r *http.Request, who grants.Access, q query, stream string
 		}
 		after[f.view.ConnectionID()] = f.record.Seq
 	}
-	if err := a.used(r, who, views, all, false); err != nil {
+	if err := a.used(r, who, views, all, nil); err != nil {
 		return nil, err
 	}
 	return grantview.NewChangePage(out, a.Cursors.Seal("changes", context, after), more), nil

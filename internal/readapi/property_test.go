@@ -57,7 +57,9 @@ func (w *world) library() []entry {
 // uncounted saves the writes of counting, of which there would be one for each page.
 type uncounted struct{ store.Store }
 
-func (uncounted) UseGrant(context.Context, string, string, int64, bool, time.Time) error { return nil }
+func (uncounted) UseGrant(context.Context, string, string, int64, *store.GrantTurn, time.Time) error {
+	return nil
+}
 
 // covers says by the words of the contract whether a scope has a note, and which fields.
 func covers(scope grants.Scope, e entry) (fields []string, ok bool) {
@@ -98,8 +100,10 @@ func drawScope(t *rapid.T) grants.Scope {
 
 // For random scopes and queries exactly what the scope covers comes out, with the
 // fields that it has, by a check that shares no code with what is checked.
-func TestOnlyTheScopeComesOut(t *testing.T) {
-	w := newWorldOver(t, func(s store.Store) store.Store { return uncounted{s} })
+func TestOnlyTheScopeComesOut(t *testing.T) { onBoth(t, testOnlyTheScopeComesOut) }
+
+func testOnlyTheScopeComesOut(t *testing.T, open opener) {
+	w := newWorldOver(t, uncounted{open(t)})
 	all := w.library()
 	rapid.Check(t, func(t *rapid.T) {
 		scope := drawScope(t)

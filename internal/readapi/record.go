@@ -26,7 +26,7 @@ func (a *api) record(r *http.Request, who grants.Access) (any, error) {
 	if err := q.check(views); err != nil {
 		return nil, err
 	}
-	all, err := a.byKey(r, views, r.PathValue("id"))
+	all, err := a.byKey(r, views, q.fields, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -41,16 +41,16 @@ func (a *api) record(r *http.Request, who grants.Access) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.used(r, who, views, all, false); err != nil {
+	if err := a.used(r, who, views, all, nil); err != nil {
 		return nil, err
 	}
 	return asObject(records[0]), nil
 }
 
-func (a *api) byKey(r *http.Request, views []grants.View, key string) ([]found, error) {
+func (a *api) byKey(r *http.Request, views []grants.View, fields []string, key string) ([]found, error) {
 	var all []found
 	for i := range views {
-		part := views[i].Part()
+		part := views[i].Part(fields)
 		if part.Keys != nil && !slices.Contains(part.Keys, key) {
 			continue
 		}

@@ -47,29 +47,32 @@ func (a *api) records(r *http.Request, who grants.Access) (any, error) {
 			return nil, err
 		}
 	}
-	begins := false
 	if who.SingleUse() {
-		if begins, err = a.single(r, q, views, &from); err != nil {
+		if err := a.single(r, q, views, &from); err != nil {
 			return nil, err
 		}
 	}
-	var all []found
+	p := &page{limit: q.limit}
 	if !who.SingleUse() || from.UpTo > 0 {
-		if all, err = a.page(r, q, views, from); err != nil {
+		if err := a.page(r, q, views, from, p); err != nil {
 			return nil, err
 		}
 	}
 	next := ""
-	if len(all) > q.limit {
-		all = all[:q.limit]
-		last := all[q.limit-1]
+	all, more := p.cut()
+	if more {
+		last := all[len(all)-1]
 		next = a.Cursors.Seal("records", context, place{last.view.ConnectionID(), last.record.Seq, from.UpTo})
 	}
 	records, err := shownAs(all, q.fields)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.used(r, who, views, all, begins); err != nil {
+	var turn *grants.Turn
+	if who.SingleUse() {
+		turn = &grants.Turn{After: q.cursor, Next: next}
+	}
+	if err := a.used(r, who, views, all, turn); err != nil {
 		return nil, err
 	}
 	return grantview.NewRecordPage(records, next), nil
@@ -85,12 +88,11 @@ func (q *query) context(who grants.Access, stream string) string {
 }
 
 // page reads one more record than was asked for, from one connection after the other.
-func (a *api) page(r *http.Request, q query, views []grants.View, from place) ([]found, error) {
-	var all []found
+func (a *api) page(r *http.Request, q query, views []grants.View, from place, p *page) error {
 	begun := false
 	for i := range views {
 		v := &views[i]
-		rq := store.RecordQuery{Part: v.Part(), Where: q.where, NewestFirst: q.newest, UpToSeq: from.UpTo, Limit: q.limit + 1 - len(all)}
+		rq := store.RecordQuery{Part: v.Part(q.fields), Where: q.where, NewestFirst: q.newest, UpToSeq: from.UpTo, Limit: p.rows(), MaxBytes: p.bytes()}
 		if !begun {
 			if v.ConnectionID() != from.Connection {
 				continue
@@ -99,19 +101,16 @@ func (a *api) page(r *http.Request, q query, views []grants.View, from place) ([
 		}
 		rows, err := a.Store.ListRecords(r.Context(), rq)
 		if err != nil {
-			return nil, fmt.Errorf("list records: %w", err)
+			return fmt.Errorf("list records: %w", err)
 		}
-		for _, row := range rows {
-			all = append(all, found{v, row})
-		}
-		if len(all) > q.limit {
+		if !p.add(v, rows) {
 			break
 		}
 	}
 	if !begun {
-		return nil, grants.Refused(grants.CodeInvalidCursor, "cursor", "The cursor is in a connection that is not there.", "Begin again without a cursor.")
+		return grants.Refused(grants.CodeInvalidCursor, "cursor", "The cursor is in a connection that is not there.", "Begin again without a cursor.")
 	}
-	return all, nil
+	return nil
 }
 
 // shownAs makes the records of an answer, with the fields that may be read.
@@ -141,7 +140,7 @@ func (f found) shown(fields []string) (json.RawMessage, time.Time, error) {
 
 // used counts what is about to be given, by view. A read that finds nothing counts for
 // the first.
-func (a *api) used(r *http.Request, who grants.Access, views []grants.View, all []found, begins bool) error {
+func (a *api) used(r *http.Request, who grants.Access, views []grants.View, all []found, turn *grants.Turn) error {
 	if who.Grant() == nil {
 		return nil
 	}
@@ -154,7 +153,7 @@ func (a *api) used(r *http.Request, who grants.Access, views []grants.View, all 
 		if n == 0 && (i > 0 || len(all) > 0) {
 			continue
 		}
-		if err := a.Book.Used(r.Context(), who, views[i], n, begins); err != nil {
+		if err := a.Book.Used(r.Context(), who, views[i], n, turn); err != nil {
 			return err
 		}
 	}

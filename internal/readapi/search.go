@@ -36,24 +36,24 @@ func (a *api) search(r *http.Request, who grants.Access) (any, error) {
 			return nil, err
 		}
 	}
-	rows, err := a.Store.Search(r.Context(), store.SearchQuery{In: parts, Text: q.text, BeforeID: from.ID, Limit: q.limit + 1})
+	rows, err := a.Store.Search(r.Context(), store.SearchQuery{In: parts, Text: q.text, BeforeID: from.ID, Limit: q.limit + 1, MaxBytes: pageBytes})
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	next := ""
-	if len(rows) > q.limit {
-		rows = rows[:q.limit]
-		next = a.Cursors.Seal("search", context, before{rows[q.limit-1].ID})
-	}
-	all, err := through(views, rows)
+	read, err := through(views, rows)
 	if err != nil {
 		return nil, err
+	}
+	next := ""
+	all, more := (&page{limit: q.limit, found: read}).cut()
+	if more {
+		next = a.Cursors.Seal("search", context, before{all[len(all)-1].record.ID})
 	}
 	records, err := shownAs(all, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.used(r, who, views, all, false); err != nil {
+	if err := a.used(r, who, views, all, nil); err != nil {
 		return nil, err
 	}
 	return grantview.NewRecordPage(records, next), nil
@@ -77,7 +77,7 @@ func (a *api) searched(r *http.Request, who grants.Access, q query) ([]grants.Vi
 	parts := []store.Part{}
 	for _, v := range views {
 		if v.Searchable() {
-			searchable, parts = append(searchable, v), append(parts, v.Part())
+			searchable, parts = append(searchable, v), append(parts, v.Part(nil))
 		}
 	}
 	switch {

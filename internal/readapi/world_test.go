@@ -17,8 +17,10 @@ import (
 	"pdpp/internal/grants"
 	"pdpp/internal/readapi"
 	"pdpp/internal/store"
+	"pdpp/internal/store/postgres"
 	"pdpp/internal/store/sqlite"
 	"pdpp/internal/store/sqlite/sqlitetest"
+	"pdpp/internal/store/storetest"
 )
 
 var noon = time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
@@ -60,18 +62,39 @@ func at(month time.Month, day int) time.Time {
 	return time.Date(2026, month, day, 9, 0, 0, 0, time.UTC)
 }
 
-func newWorld(t testing.TB) *world {
-	t.Helper()
-	return newWorldOver(t, func(s store.Store) store.Store { return s })
-}
+// opener makes an empty store that is closed when the test ends.
+type opener func(t testing.TB) store.Store
 
-// newWorldOver puts something between the server and its store.
-func newWorldOver(t testing.TB, over func(store.Store) store.Store) *world {
+func inSQLite(t testing.TB) store.Store {
 	t.Helper()
 	kept, err := sqlite.Open(context.Background(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	check(t, err)
 	t.Cleanup(func() { kept.Close() })
-	kept = over(kept)
+	return kept
+}
+
+func inPostgres(t testing.TB) store.Store {
+	t.Helper()
+	kept, err := postgres.Open(context.Background(), storetest.PostgresSchema(t), postgres.Options{})
+	check(t, err)
+	t.Cleanup(func() { kept.Close() })
+	return kept
+}
+
+// onBoth runs a test over each database: what holds in one could be open in the other.
+func onBoth(t *testing.T, test func(t *testing.T, open opener)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, inSQLite) })
+	t.Run("postgres", func(t *testing.T) { test(t, inPostgres) })
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	return newWorldOver(t, inSQLite(t))
+}
+
+// newWorldOver serves what a store holds.
+func newWorldOver(t testing.TB, kept store.Store) *world {
+	t.Helper()
 	w := &world{t: t, store: kept}
 	w.book = grants.NewBook(kept, "https://home.example", w.time)
 	w.door = auth.New(auth.Config{Store: kept, Now: w.time})
@@ -99,7 +122,7 @@ func (w *world) connect(id string) store.Lease {
 	}))
 	l, err := w.store.StartRun(w.ctx(), store.RunStart{
 		RunID: "run_" + id, ConnectionID: id, ConnectorID: "journal", Trigger: store.TriggerManual, Holder: "test", TTL: time.Hour,
-		Streams: []store.StreamSpec{{Name: "notes", SearchFields: []string{"title", "body"}}, {Name: "letters", SearchFields: []string{"text"}}},
+		Streams: []store.StreamSpec{{Name: "notes", SearchFields: []string{"title", "body"}, TimeField: "written_at"}, {Name: "letters", SearchFields: []string{"text"}}},
 	}, noon)
 	check(w.t, err)
 	return l

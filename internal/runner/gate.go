@@ -10,9 +10,6 @@ import (
 	"pdpp/protocol"
 )
 
-// timeLayout is fixed-width UTC, so that stored times sort as text.
-const timeLayout = "2006-01-02T15:04:05.000000Z"
-
 // gate holds one record against the scope and the manifest. On success it
 // gives the record's time in its stored form.
 func (st *stream) gate(r *protocol.Record) (semantic string, v *protocol.Violation) {
@@ -67,8 +64,8 @@ func (st *stream) gateTime(r *protocol.Record) (string, *protocol.Violation) {
 	}
 	bounded := st.scope.TimeRange != nil
 	text, ok := fieldText(r, st.decl.ConsentTimeField)
-	at, err := parseTime(text)
-	if !ok || err != nil {
+	at, stored, readable := protocol.SemanticTime(text)
+	if !ok || !readable {
 		if bounded {
 			return "", st.refuse(protocol.OutsideTimeRange, "no readable time", "data."+st.decl.ConsentTimeField+" as an RFC 3339 time")
 		}
@@ -77,14 +74,14 @@ func (st *stream) gateTime(r *protocol.Record) (string, *protocol.Violation) {
 	if bounded && (!st.since.IsZero() && at.Before(st.since) || !st.until.IsZero() && !at.Before(st.until)) {
 		return "", st.refuse(protocol.OutsideTimeRange, "a time outside the range", "data."+st.decl.ConsentTimeField+" within the scope's time_range")
 	}
-	return storedTime(at), nil
+	return stored, nil
 }
 
 func (st *stream) refuse(sub protocol.Subtype, received string, expected ...string) *protocol.Violation {
 	return &protocol.Violation{Subtype: sub, MessageType: protocol.TypeRecord, Stream: st.name, Received: received, Expected: expected}
 }
 
-func storedTime(t time.Time) string { return t.UTC().Format(timeLayout) }
+func storedTime(t time.Time) string { return t.UTC().Format(protocol.StoredTime) }
 
 // quoted names a key or a field, which are identifiers and not content.
 func quoted(s string) string { return `"` + s + `"` }

@@ -168,17 +168,5 @@ func parseBound(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	return parseTime(s)
-}
-
-// parseTime reads an instant or a day; a day is its first moment in UTC.
-func parseTime(s string) (time.Time, error) {
-	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
-		return t, nil
-	}
-	t, err := time.Parse(time.DateOnly, s)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is not an RFC 3339 time or a date", s)
-	}
-	return t, nil
+	return protocol.ParseTime(s)
 }

@@ -53,6 +53,7 @@ func (s *service) startWorker(ctx context.Context) error {
 		return fmt.Errorf("start the worker: %w", err)
 	}
 	s.beside.Go(func() { s.pushes(ctx) })
+	s.beside.Go(func() { s.align(ctx) })
 	return nil
 }
 

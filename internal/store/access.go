@@ -111,6 +111,22 @@ type Grant struct {
 	RevokedAt  *time.Time
 	LastUsedAt *time.Time
 	Uses       int64
+	Records    int64 // that were read by it, each as often as it was
+}
+
+// GrantTurn is one page of a reading that goes through a stream once. Both name cursors
+// by a hash: After the one that the page was asked for with, nil for the first page, and
+// Next the one that goes on, nil on the last.
+type GrantTurn struct{ After, Next []byte }
+
+// OAuthClient is an app that may ask for grants.
+type OAuthClient struct {
+	ID           string
+	Name         string
+	RedirectURIs []string
+	CreatedAt    time.Time
+	ApprovedAt   *time.Time // when it was last granted something; nil when it never was
+	EndsAt       time.Time  // when it is forgotten, unless it is used before
 }
 
 // GrantUse counts what a grant read of one stream.
@@ -153,11 +169,20 @@ type Grants interface {
 	// RevokeGrant ends it at once; a second time changes nothing. ErrNotFound when there is none.
 	RevokeGrant(ctx context.Context, id string, now time.Time) error
 
-	// UseGrant counts a read of a stream. With once it is refused with ErrExists when
-	// the stream was begun before, and then counts nothing.
-	UseGrant(ctx context.Context, id, stream string, records int64, once bool, now time.Time) error
+	// UseGrant counts a read of a stream. With a turn it is refused with ErrExists when
+	// the stream was begun before, or when the cursor is not the one that goes on, and
+	// then counts nothing.
+	UseGrant(ctx context.Context, id, stream string, records int64, turn *GrantTurn, now time.Time) error
 	// GrantUses orders by stream.
 	GrantUses(ctx context.Context, id string) ([]GrantUse, error)
+
+	// PutOAuthClient keeps a new one, and forgets those that had ended when it was made.
+	PutOAuthClient(ctx context.Context, c OAuthClient) error
+	// OAuthClient gives ErrNotFound for one that is not there or has ended by now.
+	OAuthClient(ctx context.Context, id string, now time.Time) (OAuthClient, error)
+	// ExtendOAuthClient puts the end of an app off, never forward; approved says that it
+	// was granted something now.
+	ExtendOAuthClient(ctx context.Context, id string, endsAt time.Time, approved bool, now time.Time) error
 
 	// PutGrantRequest keeps a new one, and forgets those that had expired without a
 	// grant when it was made.

@@ -26,6 +26,11 @@ type Records interface {
 	// Search finds live records whose indexed text matches all words of the
 	// query, those that were stored last first.
 	Search(ctx context.Context, q SearchQuery) ([]StoredRecord, error)
+	// Align brings some of what is stored into line with what connectors declare now: the
+	// full-text index and the semantic time, of a stream that no run holds. Done is false
+	// while there is more to do. Each call is one short transaction, and one that is cut
+	// short is taken up by the next.
+	Align(ctx context.Context) (done bool, err error)
 }
 
 // Record is one record to be written.
@@ -72,9 +77,17 @@ type Part struct {
 	ConnectionID string
 	Stream       string
 	Keys         []string // nil means all
+	// Fields are the top-level fields that are read of each record; nil means all. Nothing
+	// else of a record leaves the database.
+	Fields []string
 	// Since and Until, which is not included, bound the semantic time; a record without
 	// one is outside. A tombstone counts by what it was before. Empty means no bound.
 	Since, Until string
+	// Declared is what the stream's connector says of it now; nil holds the part against
+	// nothing. What was stored under another declaration is left out until it is brought
+	// into line (Align): a record of another semantic time where there is a bound, and
+	// from a search what other fields were indexed of.
+	Declared *StreamSpec
 }
 
 // FieldValue asks for records whose top-level field has a value. A text matches by
@@ -92,6 +105,8 @@ type RecordQuery struct {
 	NewestFirst bool
 	UpToSeq     int64 // leaves out what changed later; zero means no bound
 	Limit       int
+	// MaxBytes ends the page with the record whose data reaches it; zero means no bound.
+	MaxBytes int
 }
 
 // SearchQuery is a full-text search over parts of streams; nil means over everything,
@@ -102,4 +117,5 @@ type SearchQuery struct {
 	// BeforeID is the lowest id of the page before; zero is the beginning.
 	BeforeID int64
 	Limit    int
+	MaxBytes int // as in RecordQuery
 }

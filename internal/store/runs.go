@@ -80,6 +80,7 @@ type RunStart struct {
 type StreamSpec struct {
 	Name         string
 	SearchFields []string // top-level text fields to index for full-text search
+	TimeField    string   // top-level field that holds the semantic time; empty when there is none
 }
 
 // Lease is the right to write for a connection. Generation fences it.

@@ -85,3 +85,8 @@ func (d *dialect) Among(column string) string { return column + ` = ANY (CAST(? 
 func (d *dialect) Elements() string { return `json_array_elements(CAST(? AS json))` }
 
 func (d *dialect) List(values []string) (any, error) { return values, nil }
+
+func (d *dialect) Texts() string { return `CAST(? AS text[])` }
+
+// Quietly turns the trigger of the history off for the rest of the transaction.
+func (d *dialect) Quietly() string { return `SELECT set_config('pdpp.aligning', 'on', true)` }

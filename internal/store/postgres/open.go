@@ -24,11 +24,19 @@ var migrations embed.FS
 type Options struct {
 	// CursorHistory is how many commits are kept per bookmark; 0 means 200.
 	CursorHistory int
-	// Connections bounds the connections to the server; 0 means 8.
+	// Connections bounds the connections to the server; 0 means 8. A few more read for
+	// clients with grants.
 	Connections int
 }
 
-const defaultConnections = 8
+const (
+	defaultConnections = 8
+	clientConnections  = 4
+)
+
+// longestClientRead ends what is read for a client in the server itself: one that is
+// not waited for any more would go on there.
+const longestClientRead = "15s"
 
 // Open connects to the database that url names and brings its schema up to
 // date. Any number of processes may do so at once.
@@ -46,12 +54,27 @@ func Open(ctx context.Context, url string, opts Options) (store.Store, error) {
 	}
 	db.SetMaxOpenConns(limit)
 	db.SetMaxIdleConns(limit)
-	s, err := assemble(ctx, db, d, opts)
+	clients := openClients(config)
+	s, err := assemble(ctx, db, clients, d, opts)
 	if err != nil {
+		clients.Close()
 		db.Close()
 		return nil, fmt.Errorf("open store: %w", d.Classify(err))
 	}
 	return s, nil
+}
+
+// openClients makes the pool that reads for clients.
+func openClients(config *pgx.ConnConfig) *sql.DB {
+	config = config.Copy()
+	config.RuntimeParams["default_transaction_read_only"] = "on"
+	if config.RuntimeParams["statement_timeout"] == "" {
+		config.RuntimeParams["statement_timeout"] = longestClientRead
+	}
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(clientConnections)
+	db.SetMaxIdleConns(clientConnections)
+	return db
 }
 
 // longestIdle is how long a transaction may stand still. A machine that freezes or
@@ -68,11 +91,11 @@ func BoundIdle(parameters map[string]string) {
 	}
 }
 
-func assemble(ctx context.Context, db *sql.DB, d *dialect, opts Options) (store.Store, error) {
+func assemble(ctx context.Context, db, clients *sql.DB, d *dialect, opts Options) (store.Store, error) {
 	if err := migrate(ctx, db, schema(d.where)); err != nil {
 		return nil, err
 	}
-	return sqlstore.New(ctx, sqlstore.Config{Writer: db, Reader: db, Dialect: d, CursorHistory: opts.CursorHistory})
+	return sqlstore.New(ctx, sqlstore.Config{Writer: db, Reader: db, Clients: clients, Dialect: d, CursorHistory: opts.CursorHistory})
 }
 
 // migrate holds a lock of the schema it changes, which ends with its

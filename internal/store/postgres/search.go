@@ -107,5 +107,3 @@ func (d *dialect) MatchAmong(words []string, records sqlstore.Matches) sqlstore.
 func matchQuery(words []string) string {
 	return "'" + strings.ToLower(strings.Join(words, "' & '")) + "'"
 }
-
-func (d *dialect) Holds(expression string) string { return `strpos(` + expression + `, ?) > 0` }

@@ -167,4 +167,8 @@ func (d *dialect) MatchAmong(words []string, records sqlstore.Matches) sqlstore.
 // matchQuery quotes each word, so that none is read as an operator.
 func matchQuery(words []string) string { return `"` + strings.Join(words, `" "`) + `"` }
 
-func (d *dialect) Holds(expression string) string { return `instr(` + expression + `, ?) > 0` }
+// Texts needs no type.
+func (d *dialect) Texts() string { return `?` }
+
+// Quietly is empty: the trigger looks at data alone.
+func (d *dialect) Quietly() string { return "" }

@@ -38,6 +38,7 @@ type Options struct {
 const (
 	defaultBusyTimeout = 10 * time.Second
 	readers            = 4
+	clientReaders      = 2 // of clients with grants, and of them all
 	writerCacheKiB     = 8 << 10
 	readerCacheKiB     = 1 << 10
 )
@@ -88,20 +89,35 @@ func assemble(ctx context.Context, writer *sql.DB, d *dialect, opts Options) (st
 	if err != nil {
 		return nil, err
 	}
-	reader, err := sql.Open("sqlite", dsn(d.where, opts.BusyTimeout, readerCacheKiB, "query_only(1)"))
+	reader, err := openReaders(d.where, opts.BusyTimeout, readers)
 	if err != nil {
 		return nil, err
 	}
-	reader.SetMaxOpenConns(readers)
-	reader.SetMaxIdleConns(readers)
-	db, err := sqlstore.New(ctx, sqlstore.Config{
-		Writer: writer, Reader: reader, Dialect: d, CursorHistory: opts.CursorHistory, PrepareHot: true,
-	})
+	clients, err := openReaders(d.where, opts.BusyTimeout, clientReaders)
 	if err != nil {
 		reader.Close()
 		return nil, err
 	}
+	db, err := sqlstore.New(ctx, sqlstore.Config{
+		Writer: writer, Reader: reader, Clients: clients, Dialect: d, CursorHistory: opts.CursorHistory, PrepareHot: true,
+	})
+	if err != nil {
+		clients.Close()
+		reader.Close()
+		return nil, err
+	}
 	return db, nil
+}
+
+// openReaders makes a pool of so many connections that only read.
+func openReaders(path string, busy time.Duration, n int) (*sql.DB, error) {
+	pool, err := sql.Open("sqlite", dsn(path, busy, readerCacheKiB, "query_only(1)"))
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(n)
+	pool.SetMaxIdleConns(n)
+	return pool, nil
 }
 
 // schema is this package's migrations, for the file at path.

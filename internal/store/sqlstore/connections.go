@@ -34,7 +34,10 @@ func (db *DB) putManifest(ctx context.Context, connectorID string, body []byte, 
 		generation++
 		_, err = tx.exec(`INSERT INTO connector_manifests (connector_id, generation, body, created_at) VALUES (?, ?, ?, ?)`,
 			connectorID, generation, string(body), stamp(now))
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.redeclare(connectorID, body)
 	})
 	return generation, err
 }
@@ -73,7 +76,7 @@ func (db *DB) Connection(ctx context.Context, id string) (store.Connection, erro
 }
 
 func (db *DB) ListConnections(ctx context.Context) ([]store.Connection, error) {
-	return list(ctx, db, db.reader, scanConnection,
+	return list(ctx, db, db.readers(ctx), scanConnection,
 		`SELECT `+connectionColumns+` FROM connections ORDER BY created_at, connection_id`)
 }
 

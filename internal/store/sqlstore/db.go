@@ -14,6 +14,7 @@ import (
 type DB struct {
 	writer  *sql.DB
 	reader  *sql.DB
+	clients *sql.DB // readers for clients, so that none of them keeps the owner waiting
 	dialect Dialect
 	history int
 	hot     map[string]*sql.Stmt
@@ -24,9 +25,11 @@ type DB struct {
 
 var _ store.Store = (*DB)(nil)
 
-// Config is what a database package hands over. Writer and Reader may be one pool.
+// Config is what a database package hands over. Writer and Reader may be one pool;
+// Clients reads what is asked for under store.ForClient.
 type Config struct {
 	Writer, Reader *sql.DB
+	Clients        *sql.DB
 	Dialect        Dialect
 	// CursorHistory is how many commits are kept per bookmark; 0 means DefaultCursorHistory.
 	CursorHistory int
@@ -40,7 +43,7 @@ const DefaultCursorHistory = 200
 
 // New makes a store over a migrated database.
 func New(ctx context.Context, c Config) (*DB, error) {
-	db := &DB{writer: c.Writer, reader: c.Reader, dialect: c.Dialect, history: c.CursorHistory}
+	db := &DB{writer: c.Writer, reader: c.Reader, clients: c.Clients, dialect: c.Dialect, history: c.CursorHistory}
 	if db.history <= 0 {
 		db.history = DefaultCursorHistory
 	}
@@ -64,17 +67,18 @@ func New(ctx context.Context, c Config) (*DB, error) {
 // each other at random. The store closes it.
 func (db *DB) Writer() *sql.DB { return db.writer }
 
-// Close waits for running statements and closes both pools.
+// Close waits for running statements and closes all pools.
 func (db *DB) Close() error {
 	for _, stmt := range db.hot {
 		stmt.Close()
 	}
 	db.reads.close()
-	if db.reader == db.writer {
-		return db.writer.Close()
+	err := db.clients.Close()
+	if db.reader != db.writer {
+		err = errors.Join(err, db.reader.Close())
 	}
 	// The writer goes last: closing the last connection of a SQLite file folds its log back into it.
-	return errors.Join(db.reader.Close(), db.writer.Close())
+	return errors.Join(err, db.writer.Close())
 }
 
 // Check writes one row and reads the tables that everything stands on.
@@ -165,8 +169,17 @@ func one(changed int64, err error) error {
 	return err
 }
 
+// readers is the pool that a read of this context has: one of the client's own when it
+// is for a client.
+func (db *DB) readers(ctx context.Context) *sql.DB {
+	if store.IsForClient(ctx) {
+		return db.clients
+	}
+	return db.reader
+}
+
 func (db *DB) row(ctx context.Context, query string, args ...any) *sql.Row {
-	return db.reader.QueryRowContext(ctx, db.dialect.Rebind(query), args...)
+	return db.readers(ctx).QueryRowContext(ctx, db.dialect.Rebind(query), args...)
 }
 
 // querier is a pool or a transaction.
@@ -177,6 +190,21 @@ type querier interface {
 
 // scanner is a row or the current one of several.
 type scanner interface{ Scan(dest ...any) error }
+
+// eachRow hands over the rows of a query until it is told that no more are wanted.
+func eachRow(ctx context.Context, db *DB, q querier, query string, args []any, use func(scanner) (more bool, err error)) error {
+	rows, err := q.QueryContext(ctx, db.dialect.Rebind(query), args...)
+	if err != nil {
+		return db.dialect.Classify(err)
+	}
+	defer rows.Close()
+	for more := true; more && rows.Next(); {
+		if more, err = use(rows); err != nil {
+			return db.dialect.Classify(err)
+		}
+	}
+	return db.dialect.Classify(rows.Err())
+}
 
 // get reads one row, and turns its absence into ErrNotFound.
 func get[T any](db *DB, row *sql.Row, scan func(scanner) (T, error)) (T, error) {
@@ -189,18 +217,14 @@ func get[T any](db *DB, row *sql.Row, scan func(scanner) (T, error)) (T, error) 
 
 // list reads all rows of a query.
 func list[T any](ctx context.Context, db *DB, q querier, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, db.dialect.Rebind(query), args...)
-	if err != nil {
-		return nil, db.dialect.Classify(err)
-	}
-	defer rows.Close()
 	var all []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, db.dialect.Classify(err)
-		}
+	err := eachRow(ctx, db, q, query, args, func(s scanner) (bool, error) {
+		v, err := scan(s)
 		all = append(all, v)
+		return true, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return all, db.dialect.Classify(rows.Err())
+	return all, nil
 }

@@ -39,9 +39,11 @@ type Dialect interface {
 	Match(words []string, below int64) []Matches
 	// MatchAmong gives those of some records whose indexed text contains every word.
 	MatchAmong(words []string, records Matches) Matches
-	// Holds is a condition that an expression's text contains another. It has one
-	// placeholder, for the other text.
-	Holds(expression string) (condition string)
+	// Quietly is a statement that keeps what its transaction changes of a record beside
+	// its data out of the history, or nothing where only data is kept there anyway.
+	Quietly() string
+	// Texts is a placeholder for what List makes, as an argument of record_pick.
+	Texts() string
 }
 
 // Matches is a table with one column named record_id, and the arguments of its placeholders.

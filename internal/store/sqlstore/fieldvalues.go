@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,44 +9,86 @@ import (
 	"pdpp/internal/store"
 )
 
-// Fields are compared here and not in the database. The two databases read JSON
-// differently: SQLite does not keep a number as it was written, and PostgreSQL
-// refuses some valid text, so that one odd record would fail the whole page. The
-// statement only leaves out most of what cannot match.
+// A condition on a field is asked of that field alone: how long it takes, and what is
+// loaded, never depends on what another field of the record holds. Both databases have
+// the functions record_holds and record_pick for it. SQLite's are those of this program.
+// PostgreSQL cannot read a record whose text has certain escapes: record_holds then gives
+// NULL and record_pick the whole record, and the rest is done here. Which records these
+// are does not depend on what is asked for.
 
-// maxHint bounds the texts that a statement looks for.
-const maxHint = 1000
+// HoldsField reports whether an object has a value in a top-level field: a text by what
+// it says, a number or a boolean by how it is written. Of a field that is there more than
+// once the last counts.
+func HoldsField(data []byte, field, value string) (held bool) {
+	EachField(data, func(name string) bool { return name == field }, func(_ string, kind jsontext.Kind, text string) {
+		held = kind != '{' && kind != '[' && kind != 'n' && text == value
+	})
+	return held
+}
 
-// mayHold leaves out records in whose text a value does not occur. It stands there
-// as it is unless the text has escapes.
-func (f *filter) mayHold(data string, where []store.FieldValue, d Dialect) {
+// holding adds the conditions on fields. A value that the databases do not take as a
+// parameter can only be in a record that is looked at here.
+func (f *filter) holding(data string, where []store.FieldValue) {
 	for _, w := range where {
-		if plain(w.Value) {
-			f.add(`(`+d.Holds(data)+` OR `+d.Holds(data)+`)`, w.Value, `\`)
+		var field, value any = w.Field, w.Value
+		if !storable(w.Field, w.Value) {
+			field, value = "", nil
 		}
+		f.add(`record_holds(`+data+`, ?, ?) IS NOT FALSE`, field, value)
 	}
 }
 
-// plain reports whether JSON may write the text without escapes, and both
-// databases take it for a parameter.
-func plain(text string) bool {
-	return text != "" && len(text) <= maxHint && utf8.ValidString(text) &&
-		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' })
+// possible reports whether any record can have the values: none has what is not UTF-8.
+func possible(where []store.FieldValue) bool {
+	for _, w := range where {
+		if !utf8.ValidString(w.Field) || !utf8.ValidString(w.Value) {
+			return false
+		}
+	}
+	return true
 }
 
 // holds reports whether an object has every one of the values.
 func holds(data []byte, where []store.FieldValue) bool {
-	met := make([]bool, len(where))
-	wanted := func(name string) bool {
-		return slices.ContainsFunc(where, func(w store.FieldValue) bool { return w.Field == name })
+	for _, w := range where {
+		if !HoldsField(data, w.Field, w.Value) {
+			return false
+		}
 	}
-	EachField(data, wanted, func(name string, kind jsontext.Kind, text string) {
-		if kind == '{' || kind == '[' || kind == 'n' {
-			return
+	return true
+}
+
+// readFields are the fields that a page has to read: those that it gives, and those that
+// it is asked for by. Nil means all.
+func readFields(given []string, where []store.FieldValue) []string {
+	if given == nil {
+		return nil
+	}
+	fields := given[:len(given):len(given)]
+	for _, w := range where {
+		fields = append(fields, w.Field)
+	}
+	return storableOnly(fields)
+}
+
+// storableOnly leaves out what no record has for a name or a key.
+func storableOnly(texts []string) []string {
+	kept := make([]string, 0, len(texts))
+	for _, text := range texts {
+		if storable(text) {
+			kept = append(kept, text)
 		}
-		for i, w := range where {
-			met[i] = met[i] || w.Field == name && w.Value == text
+	}
+	return kept
+}
+
+// storable reports whether both databases can hold the texts. What they cannot
+// hold is nowhere found, and PostgreSQL would refuse the very question.
+func storable(texts ...string) bool {
+	for _, text := range texts {
+		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+			return false
 		}
-	})
-	return !slices.Contains(met, false)
+	}
+	return true
 }

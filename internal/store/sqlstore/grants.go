@@ -10,13 +10,14 @@ import (
 
 const (
 	grantColumns = `g.grant_id, g.client_id, g.client_name, g.purpose, g.mode, g.scope_json, g.created_at, g.expires_at,
-		g.revoked_at, g.last_used_at, g.uses`
+		g.revoked_at, g.last_used_at, g.uses,
+		(SELECT CAST(coalesce(sum(u.records), 0) AS bigint) FROM grant_uses u WHERE u.grant_id = g.grant_id)`
 	revokeGrantQuery = `UPDATE grants SET revoked_at = coalesce(revoked_at, ?) WHERE grant_id = ?`
 )
 
 func scanGrant(s scanner) (g store.Grant, err error) {
 	err = s.Scan(&g.ID, &g.ClientID, &g.ClientName, &g.Purpose, &g.Mode, intoJSON(&g.Scope), intoTime(&g.CreatedAt),
-		intoTimePtr(&g.ExpiresAt), intoTimePtr(&g.RevokedAt), intoTimePtr(&g.LastUsedAt), &g.Uses)
+		intoTimePtr(&g.ExpiresAt), intoTimePtr(&g.RevokedAt), intoTimePtr(&g.LastUsedAt), &g.Uses, &g.Records)
 	return g, err
 }
 
@@ -53,7 +54,7 @@ func (db *DB) Grant(ctx context.Context, id string) (store.Grant, error) {
 }
 
 func (db *DB) Grants(ctx context.Context) ([]store.Grant, error) {
-	return list(ctx, db, db.reader, scanGrant, `SELECT `+grantColumns+` FROM grants g ORDER BY g.created_at DESC, g.grant_id DESC`)
+	return list(ctx, db, db.readers(ctx), scanGrant, `SELECT `+grantColumns+` FROM grants g ORDER BY g.created_at DESC, g.grant_id DESC`)
 }
 
 func (db *DB) GrantByToken(ctx context.Context, hash []byte) (store.Grant, error) {
@@ -67,18 +68,24 @@ func (db *DB) RevokeGrant(ctx context.Context, id string, now time.Time) error {
 
 // UseGrant changes the grant first: whoever else uses it waits there, so that of
 // two first reads of a stream one is the second.
-func (db *DB) UseGrant(ctx context.Context, id, stream string, records int64, once bool, now time.Time) error {
+func (db *DB) UseGrant(ctx context.Context, id, stream string, records int64, turn *store.GrantTurn, now time.Time) error {
 	return db.write(ctx, func(tx *tx) error {
 		if err := one(tx.exec(`UPDATE grants SET uses = uses + 1, last_used_at = ? WHERE grant_id = ?`, stamp(now), id)); err != nil {
 			return err
 		}
-		again := ` DO UPDATE SET reads = grant_uses.reads + 1, records = grant_uses.records + excluded.records,
-			last_used_at = excluded.last_used_at`
-		if once {
-			again = ` DO NOTHING`
+		again, next := ` DO UPDATE SET reads = grant_uses.reads + 1, records = grant_uses.records + excluded.records,
+			last_used_at = excluded.last_used_at, next_hash = excluded.next_hash`, []byte(nil)
+		args := []any{}
+		switch {
+		case turn == nil:
+		case turn.After == nil:
+			again, next = ` DO NOTHING`, turn.Next
+		default:
+			again, next = again+` WHERE grant_uses.next_hash = ?`, turn.Next
+			args = append(args, turn.After)
 		}
-		counted, err := tx.exec(`INSERT INTO grant_uses (grant_id, stream, reads, records, last_used_at) VALUES (?, ?, 1, ?, ?)
-			ON CONFLICT (grant_id, stream)`+again, id, stream, records, stamp(now))
+		counted, err := tx.exec(`INSERT INTO grant_uses (grant_id, stream, reads, records, last_used_at, next_hash) VALUES (?, ?, 1, ?, ?, ?)
+			ON CONFLICT (grant_id, stream)`+again, append([]any{id, stream, records, stamp(now), blobOrNull(next)}, args...)...)
 		if err == nil && counted == 0 {
 			return store.ErrExists
 		}
@@ -87,7 +94,7 @@ func (db *DB) UseGrant(ctx context.Context, id, stream string, records int64, on
 }
 
 func (db *DB) GrantUses(ctx context.Context, id string) ([]store.GrantUse, error) {
-	return list(ctx, db, db.reader, func(s scanner) (u store.GrantUse, err error) {
+	return list(ctx, db, db.readers(ctx), func(s scanner) (u store.GrantUse, err error) {
 		err = s.Scan(&u.Stream, &u.Reads, &u.Records, intoTime(&u.LastUsedAt))
 		return u, err
 	}, `SELECT stream, reads, records, last_used_at FROM grant_uses WHERE grant_id = ? ORDER BY stream`, id)

@@ -121,12 +121,12 @@ func (db *DB) ListRuns(ctx context.Context, q store.RunQuery) ([]store.Run, erro
 	var f filter
 	f.is("connection_id", q.ConnectionID)
 	f.is("status", string(q.Status))
-	return list(ctx, db, db.reader, scanRun, `SELECT `+runColumns+` FROM run_history`+f.where()+
+	return list(ctx, db, db.readers(ctx), scanRun, `SELECT `+runColumns+` FROM run_history`+f.where()+
 		` ORDER BY started_at DESC, run_no DESC LIMIT ?`, append(f.args, limitOr(q.Limit, 50))...)
 }
 
 func (db *DB) RunEvents(ctx context.Context, runID string, after int64, limit int) ([]store.Event, error) {
-	return list(ctx, db, db.reader, eventOf(runID), selectEvents+` AND e.event_seq > ? ORDER BY e.event_seq LIMIT ?`,
+	return list(ctx, db, db.readers(ctx), eventOf(runID), selectEvents+` AND e.event_seq > ? ORDER BY e.event_seq LIMIT ?`,
 		runID, after, limitOr(limit, 1000))
 }
 

@@ -47,7 +47,7 @@ func (db *DB) members(parts []store.Part, below int64) (m Matches, err error) {
 			whole, wholeArgs = append(whole, selects), append(wholeArgs, inPartArgs(p)...)
 			continue
 		}
-		keys, err := keyList(db.dialect, p.Keys)
+		keys, err := db.dialect.List(storableOnly(p.Keys))
 		if err != nil {
 			return m, err
 		}

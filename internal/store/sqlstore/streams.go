@@ -14,31 +14,35 @@ type stream struct {
 	lastSeq   int64
 	searchSeq int64 // rows up to here are in the full-text index
 	fields    []string
-	buried    bool // it has tombstones; known of a reserved stream alone
+	timeField string
+	timeSeq   int64 // rows up to here have the semantic time that timeField gives
+	buried    bool  // it has tombstones; known of a reserved stream alone
 }
 
 const (
-	declaredQuery = `SELECT stream_id, last_seq, search_seq, search_fields FROM streams
+	streamColumns = `stream_id, last_seq, search_seq, search_fields, time_field, time_seq`
+	declaredQuery = `SELECT ` + streamColumns + ` FROM streams
 		WHERE connection_id = ? AND name = ? AND declared_run_no = ?`
-	reserveQuery = `UPDATE streams SET last_seq = last_seq + ? WHERE connection_id = ? AND name = ? AND declared_run_no = ?
-		RETURNING stream_id, last_seq, search_seq, search_fields, deleted_records`
+	// The rows that follow have the time that the stream declares, unless earlier ones do not yet.
+	reserveQuery = `UPDATE streams SET last_seq = last_seq + ?, time_seq = CASE WHEN time_seq = last_seq THEN last_seq + ? ELSE time_seq END
+		WHERE connection_id = ? AND name = ? AND declared_run_no = ?
+		RETURNING ` + streamColumns + `, deleted_records`
 	indexedQuery = `UPDATE streams SET search_seq = ? WHERE stream_id = ?`
 )
 
 // declareStreams makes the streams that the run may write. A stream whose
-// search fields changed is indexed anew, a bounded part now and the rest by later commits.
+// search fields changed is indexed anew, a bounded part now and the rest by later commits
+// and by Align, which also sees to the semantic times.
 func (t *tx) declareStreams(h held, specs []store.StreamSpec) error {
 	for _, spec := range specs {
 		fields, err := jsonStrings(spec.SearchFields)
 		if err != nil {
 			return fmt.Errorf("stream %s: %w", spec.Name, err)
 		}
-		s, err := t.scanStream(t.row(`INSERT INTO streams (connection_id, name, last_seq, search_seq, search_fields, declared_run_no)
-			VALUES (?, ?, 0, 0, ?, ?)
-			ON CONFLICT (connection_id, name) DO UPDATE SET declared_run_no = excluded.declared_run_no,
-				search_fields = excluded.search_fields,
-				search_seq = CASE WHEN streams.search_fields = excluded.search_fields THEN streams.search_seq ELSE 0 END
-			RETURNING stream_id, last_seq, search_seq, search_fields`, h.ConnectionID, spec.Name, fields, h.runNo))
+		s, err := t.scanStream(t.row(`INSERT INTO streams (connection_id, name, last_seq, search_seq, search_fields, time_field, time_seq, declared_run_no)
+			VALUES (?, ?, 0, 0, ?, ?, 0, ?)
+			ON CONFLICT (connection_id, name) DO UPDATE SET declared_run_no = excluded.declared_run_no, `+declaring+`
+			RETURNING `+streamColumns, h.ConnectionID, spec.Name, fields, spec.TimeField, h.runNo))
 		if err != nil {
 			return fmt.Errorf("stream %s: %w", spec.Name, err)
 		}
@@ -48,6 +52,13 @@ func (t *tx) declareStreams(h held, specs []store.StreamSpec) error {
 	}
 	return nil
 }
+
+// declaring sets what a stream declares, and takes back how far its rows agree with it
+// where it differs from what was declared before.
+const declaring = `search_seq = CASE WHEN streams.search_fields = excluded.search_fields THEN streams.search_seq ELSE 0 END,
+	search_fields = excluded.search_fields,
+	time_seq = CASE WHEN streams.time_field = excluded.time_field THEN streams.time_seq ELSE 0 END,
+	time_field = excluded.time_field`
 
 // declared finds a stream that the run may write.
 func (t *tx) declared(h held, name string) (stream, error) {
@@ -59,7 +70,7 @@ func (t *tx) declared(h held, name string) (stream, error) {
 // that has seen a number never finds a lower one appear later.
 func (t *tx) reserve(h held, name string, n int) (stream, error) {
 	var deleted int64
-	s, err := t.known(name, t.row(reserveQuery, n, h.ConnectionID, name, h.runNo), &deleted)
+	s, err := t.known(name, t.row(reserveQuery, n, n, h.ConnectionID, name, h.runNo), &deleted)
 	s.buried = deleted > 0
 	return s, err
 }
@@ -75,7 +86,7 @@ func (t *tx) known(name string, row *sql.Row, more ...any) (stream, error) {
 // scanStream reads a stream's own columns, and those that follow them into more.
 func (t *tx) scanStream(row *sql.Row, more ...any) (s stream, err error) {
 	var fields string
-	if err := row.Scan(append([]any{&s.id, &s.lastSeq, &s.searchSeq, &fields}, more...)...); err != nil {
+	if err := row.Scan(append([]any{&s.id, &s.lastSeq, &s.searchSeq, &fields, &s.timeField, &s.timeSeq}, more...)...); err != nil {
 		return s, err
 	}
 	s.fields, err = parseStrings(fields)

@@ -98,7 +98,13 @@ func (m readStream) within(key string, p store.Part) bool {
 func (m readStream) holds(key string, where []store.FieldValue) bool {
 	v, _ := m.was(key)
 	for _, w := range where {
-		if !slices.ContainsFunc(v.members, func(m readMember) bool { return !m.loose && m.field == w.Field && m.value == w.Value }) {
+		held := false
+		for _, m := range v.members { // of a field that is there more than once the last counts
+			if m.field == w.Field {
+				held = !m.loose && m.value == w.Value
+			}
+		}
+		if !held {
 			return false
 		}
 	}

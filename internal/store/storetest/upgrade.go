@@ -31,6 +31,9 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			db, err := connect(to)
 			ok(t, err)
 			makeVersion(t, schema, db, version)
+			if version >= 3 && version < 6 {
+				putClientSetting(t, schema, db)
+			}
 			ok(t, db.Close())
 			s, err := open(t.Context(), to)
 			ok(t, err)
@@ -48,6 +51,9 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			}
 			if version >= 11 {
 				checkAudit(t, s)
+			}
+			if version >= 3 {
+				checkClient(t, s)
 			}
 			checkUpgraded(t, s)
 			ok(t, s.Close())

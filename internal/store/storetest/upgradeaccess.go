@@ -1,10 +1,15 @@
 package storetest
 
 import (
+	"database/sql"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3"
+
 	"pdpp/internal/store"
+	"pdpp/internal/store/sqlstore"
 )
 
 // checkAccess reads what fixtures hold since version 4.
@@ -58,3 +63,24 @@ func checkEntries(t *testing.T, s store.Store) {
 
 // accept lets a code be redeemed.
 func accept(store.GrantRequest) error { return nil }
+
+// putClientSetting keeps an app where it was kept up to version 5.
+func putClientSetting(t *testing.T, schema sqlstore.Schema, db *sql.DB) {
+	t.Helper()
+	text := `INSERT INTO settings (name, value, updated_at) VALUES ('oauth_client:cl1', CAST('{"client_id":"cl1","client_name":"Planner",
+		"redirect_uris":["https://planner.example/back"],"created_at":"2026-01-01T00:00:00Z"}' AS BLOB), '2026-01-01T00:00:00.000000Z')`
+	if schema.Dialect == goose.DialectPostgres {
+		text = strings.ReplaceAll(text, " AS BLOB)", " AS BYTEA)")
+	}
+	_, err := db.ExecContext(t.Context(), text)
+	ok(t, err)
+}
+
+// checkClient: apps that were registered stay so for a while.
+func checkClient(t *testing.T, s store.Store) {
+	c, err := s.OAuthClient(t.Context(), "cl1", time.Now())
+	ok(t, err)
+	same(t, []any{c.Name, c.RedirectURIs}, []any{"Planner", []string{"https://planner.example/back"}})
+	_, err = s.Setting(t.Context(), "oauth_client:cl1")
+	fails(t, err, store.ErrNotFound)
+}

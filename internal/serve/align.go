@@ -1,0 +1,35 @@
+package serve
+
+import (
+	"context"
+	"time"
+)
+
+// alignEvery is how often it is looked whether what is stored agrees with what is declared.
+const alignEvery = 15 * time.Second
+
+// alignPause lets others write between two steps.
+const alignPause = 20 * time.Millisecond
+
+// align brings stored records into line with what connectors declare now, step by step,
+// for as long as the process runs. A step that fails is tried again after the pause.
+func (s *service) align(ctx context.Context) {
+	for {
+		done, err := s.Store.Align(ctx)
+		pause := alignPause
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			s.Log.WarnContext(ctx, "stored records could not be brought into line with their declaration", "error", err)
+			pause = alignEvery
+		case done:
+			pause = alignEvery
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
