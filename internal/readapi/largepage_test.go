@@ -54,7 +54,7 @@ func TestLargeRecords(t *testing.T) {
 		whole := w.grant("", notes)
 		for path, more := range map[string]string{
 			"/v1/streams/notes/records?limit=100&filter[folder]=home": "&cursor=",
-			"/v1/streams/notes/records?limit=100&changes_since=": "", "/v1/search?q=large&limit=100": "&cursor=",
+			"/v1/streams/notes/records?limit=100&changes_since=":      "", "/v1/search?q=large&limit=100": "&cursor=",
 		} {
 			kept.most = 0
 			var got []string

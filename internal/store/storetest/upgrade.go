@@ -52,7 +52,7 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			if version >= 11 {
 				checkAudit(t, s)
 			}
-			if version >= 3 {
+			if version >= 3 && version <= 6 { // later fixtures have no app
 				checkClient(t, s)
 			}
 			checkUpgraded(t, s)
