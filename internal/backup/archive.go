@@ -10,14 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/go-json-experiment/json"
-
-	"pdpp/internal/credential"
 )
 
 // Header is the first file of an archive.
@@ -27,7 +23,11 @@ type Header struct {
 	CreatedAt time.Time `json:"created_at"`
 	Schema    int64     `json:"schema_version"`
 	Database  int64     `json:"database_bytes"`
-	Counts    Counts    `json:"counts"`
+	// Files and Content are how many files follow and how many bytes they have together. No
+	// more than that is ever unpacked.
+	Files   int    `json:"files"`
+	Content int64  `json:"content_bytes"`
+	Counts  Counts `json:"counts"`
 }
 
 // Sum is what a file of the archive must be.
@@ -65,73 +65,49 @@ func writeArchive(ctx context.Context, w io.Writer, c closing, home, database st
 }
 
 func (a *archiver) all(home, database string, h Header) error {
+	members, err := listMembers(home, database)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if !m.folder {
+			h.Files, h.Content = h.Files+1, h.Content+m.size
+		}
+	}
 	if err := a.object(headerFile, h); err != nil {
 		return err
 	}
-	if err := a.file(filepath.Join(home, credential.KeyFile), credential.KeyFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := a.folder(home, connectorsDir); err != nil {
-		return err
-	}
-	if err := a.file(database, databaseFile); err != nil {
-		return err
+	for _, m := range members {
+		if m.folder {
+			err = a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: m.name, Mode: 0o700, ModTime: a.when})
+		} else {
+			err = a.file(m)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return a.object(sumsFile, a.sums)
 }
 
-// folder adds a folder of the home; it is fine for it not to be there.
-func (a *archiver) folder(home, name string) error {
-	return filepath.WalkDir(filepath.Join(home, name), func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		inside, err := filepath.Rel(home, path)
-		if err != nil {
-			return err
-		}
-		switch d.Type() {
-		case fs.ModeDir:
-			return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: filepath.ToSlash(inside), Mode: 0o700, ModTime: a.when})
-		case fs.ModeSymlink:
-			target, err := os.Readlink(path)
-			if err != nil {
-				return err
-			}
-			return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: filepath.ToSlash(inside), Linkname: target, ModTime: a.when})
-		case 0:
-			return a.file(path, filepath.ToSlash(inside))
-		default:
-			return nil // sockets and the like hold nothing
-		}
-	})
-}
-
-func (a *archiver) file(path, name string) error {
-	f, err := os.Open(path)
+func (a *archiver) file(m member) error {
+	f, err := os.Open(m.path)
 	if err != nil {
 		return fmt.Errorf("read a file of the home: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("read a file of the home: %w", err)
-	}
-	if err := a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: int64(info.Mode().Perm()), ModTime: a.when}); err != nil {
+	if err := a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: m.name, Size: m.size, Mode: int64(m.mode), ModTime: a.when}); err != nil {
 		return err
 	}
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(a.tar, sum), &watched{a.ctx, io.LimitReader(f, info.Size()), a.tell, 0})
-	if err == nil && n < info.Size() {
+	n, err := io.Copy(io.MultiWriter(a.tar, sum), &watched{a.ctx, io.LimitReader(f, m.size), a.tell, 0})
+	if err == nil && n < m.size {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return fmt.Errorf("write %s to the archive: %w", name, err)
+		return fmt.Errorf("write %s to the archive: %w", m.name, err)
 	}
-	a.sums = append(a.sums, Sum{name, n, hex.EncodeToString(sum.Sum(nil))})
+	a.sums = append(a.sums, Sum{m.name, n, hex.EncodeToString(sum.Sum(nil))})
 	return nil
 }
 

@@ -133,7 +133,7 @@ func TestRoundTrip(t *testing.T) {
 		{"passphrase", Seal{Passphrase: "pear blossom in march"}, words("pear blossom in march")},
 		{"recipient", Seal{Recipients: []string{identity.Recipient().String()}}, Keys{Identities: keyFile}},
 		{"hybrid recipient", Seal{Recipients: []string{hybrid.Recipient().String()}}, Keys{Identities: keyFile}},
-		{"plain", Seal{Plain: true}, Keys{}},
+		{"plain", Seal{Plain: true}, Keys{Plain: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestDamagedArchive(t *testing.T) {
 			t.Helper()
 			broken := filepath.Join(dir, "broken")
 			write(t, broken, string(content), 0o600)
-			_, err := Restore(t.Context(), RestoreOptions{File: broken, Home: to, Force: true, Keys: Keys{Identities: keyFile}, Now: noon})
+			_, err := Restore(t.Context(), RestoreOptions{File: broken, Home: to, Force: true, Keys: Keys{Identities: keyFile, Plain: name == "plain"}, Now: noon})
 			var e *Error
 			if !errors.As(err, &e) || e.Code != CodeDamaged && e.Code != CodeWrongKey {
 				t.Errorf("%s, %s: %v", name, what, err)
@@ -290,7 +290,7 @@ func forged(t *testing.T, h string, entries ...tar.Header) string {
 
 // A forged archive writes nothing outside of the folder that it is unpacked into.
 func TestForgedArchive(t *testing.T) {
-	const fine = `{"format":1}`
+	const fine = `{"format":1,"files":3,"content_bytes":100}`
 	outside := filepath.Join(t.TempDir(), "outside")
 	tests := []struct {
 		name    string
@@ -302,6 +302,12 @@ func TestForgedArchive(t *testing.T) {
 		{"up below", fine, []tar.Header{{Name: "connectors/../../evil", Typeflag: tar.TypeReg, Linkname: "x"}}, CodeDamaged},
 		{"absolute", fine, []tar.Header{{Name: outside, Typeflag: tar.TypeReg, Linkname: "x"}}, CodeDamaged},
 		{"another file", fine, []tar.Header{{Name: "remote.json", Typeflag: tar.TypeReg, Linkname: "{}"}}, CodeDamaged},
+		{"a link", fine, []tar.Header{{Name: "connectors/out", Typeflag: tar.TypeSymlink, Linkname: outside}}, CodeDamaged},
+		{"a hard link", fine, []tar.Header{{Name: "connectors/out", Typeflag: tar.TypeLink, Linkname: outside}}, CodeDamaged},
+		{"more than it says", `{"format":1,"files":3,"content_bytes":5}`, []tar.Header{{Name: "connectors/x/connector", Typeflag: tar.TypeReg, Linkname: "123456"}}, CodeDamaged},
+		{"more files than it says", `{"format":1,"files":1,"content_bytes":5}`, []tar.Header{{Name: "connectors/x", Typeflag: tar.TypeDir}, {Name: "connectors/x/a", Typeflag: tar.TypeReg, Linkname: "1"}, {Name: "connectors/x/b", Typeflag: tar.TypeReg, Linkname: "2"}}, CodeDamaged},
+		{"another database than it says", `{"format":1,"files":3,"content_bytes":9,"database_bytes":7}`, []tar.Header{{Name: databaseFile, Typeflag: tar.TypeReg, Linkname: "12345"}}, CodeDamaged},
+		{"it says nothing", `{"format":1}`, []tar.Header{{Name: databaseFile, Typeflag: tar.TypeReg, Linkname: "12345"}}, CodeDamaged},
 		{"a device", fine, []tar.Header{{Name: "connectors/x", Typeflag: tar.TypeFifo}}, CodeDamaged},
 		{"no database", fine, []tar.Header{{Name: sumsFile, Typeflag: tar.TypeReg, Linkname: "[]"}}, CodeDamaged},
 		{"no sums", fine, nil, CodeDamaged},
@@ -311,26 +317,13 @@ func TestForgedArchive(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			to := filepath.Join(t.TempDir(), "home")
-			_, err := Restore(t.Context(), RestoreOptions{File: forged(t, tt.header, tt.entries...), Home: to, Now: noon})
+			_, err := Restore(t.Context(), RestoreOptions{File: forged(t, tt.header, tt.entries...), Home: to, Keys: Keys{Plain: true}, Now: noon})
 			wantCode(t, err, tt.code)
 			if _, err := os.Lstat(to); err == nil || len(leftovers(t, filepath.Dir(to))) > 0 {
 				t.Error("something was left")
 			}
 		})
 	}
-	t.Run("through a link", func(t *testing.T) {
-		if err := os.Mkdir(outside, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		file := forged(t, fine, tar.Header{Name: "connectors", Typeflag: tar.TypeDir}, tar.Header{Name: "connectors/out", Typeflag: tar.TypeSymlink, Linkname: outside},
-			tar.Header{Name: "connectors/out/evil", Typeflag: tar.TypeReg, Linkname: "x"})
-		if _, err := Restore(t.Context(), RestoreOptions{File: file, Home: filepath.Join(t.TempDir(), "home"), Now: noon}); err == nil {
-			t.Error("it was restored")
-		}
-		if _, err := os.Lstat(filepath.Join(outside, "evil")); err == nil {
-			t.Error("it wrote outside")
-		}
-	})
 }
 
 // A home with data is refused; with Force it is moved aside whole; one that somebody
@@ -341,7 +334,7 @@ func TestHomeWithData(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := newHome(t, 1)
-	o := RestoreOptions{File: file, Home: home, Now: noon}
+	o := RestoreOptions{File: file, Home: home, Keys: Keys{Plain: true}, Now: noon}
 	_, err := Restore(t.Context(), o)
 	wantCode(t, err, CodeHomeFull)
 	o.Force = true
@@ -363,7 +356,7 @@ func TestHomeWithData(t *testing.T) {
 		t.Error("something was left")
 	}
 	write(t, filepath.Join(home, databaseFile), "this is no database", 0o600) // what a backup is for
-	if done, err = Restore(t.Context(), RestoreOptions{File: file, Home: home, Force: true, Now: noon.Add(time.Hour)}); err != nil || connectionsIn(t, home) != 3 {
+	if done, err = Restore(t.Context(), RestoreOptions{File: file, Home: home, Force: true, Keys: Keys{Plain: true}, Now: noon.Add(time.Hour)}); err != nil || connectionsIn(t, home) != 3 {
 		t.Errorf("over a damaged home: %+v, %v", done, err)
 	}
 }

@@ -31,6 +31,7 @@ const (
 	CodeBusy      = "backup_running"
 	CodeInvalid   = "backup_recipient_invalid"
 	CodePlace     = "backup_place_unusable"
+	CodeNotSealed = "backup_not_sealed"
 )
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }

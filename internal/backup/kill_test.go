@@ -43,7 +43,7 @@ func playVictim(role, home, file, at string) int {
 	if role == "write" {
 		_, err = Write(context.Background(), Options{Home: home, File: file, Replace: true, Seal: Seal{Plain: true}, Now: noon, Observe: die})
 	} else {
-		_, err = Restore(context.Background(), RestoreOptions{File: file, Home: home, Force: true, Now: noon, Observe: die})
+		_, err = Restore(context.Background(), RestoreOptions{File: file, Home: home, Force: true, Keys: Keys{Plain: true}, Now: noon, Observe: die})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -92,7 +92,7 @@ func TestKilledRestore(t *testing.T) {
 		}
 		seen[have]++
 		kills++
-		if _, err := Restore(t.Context(), RestoreOptions{File: file, Home: home, Force: true, Now: noon.Add(time.Hour)}); err != nil {
+		if _, err := Restore(t.Context(), RestoreOptions{File: file, Home: home, Force: true, Keys: Keys{Plain: true}, Now: noon.Add(time.Hour)}); err != nil {
 			t.Fatalf("after a kill at %d: %v", n, err)
 		}
 		if connectionsIn(t, home) != 3 {
@@ -137,7 +137,7 @@ func TestKilledWrite(t *testing.T) {
 		killed := victim(t, "write", home, file, n)
 		if _, err := os.Stat(file); err == nil {
 			to := filepath.Join(t.TempDir(), "home")
-			if _, err := Restore(t.Context(), RestoreOptions{File: file, Home: to, Now: noon}); err != nil || connectionsIn(t, to) != 2 {
+			if _, err := Restore(t.Context(), RestoreOptions{File: file, Home: to, Keys: Keys{Plain: true}, Now: noon}); err != nil || connectionsIn(t, to) != 2 {
 				t.Fatalf("killed at %d: %v", n, err)
 			}
 		}

@@ -27,8 +27,8 @@ type taker interface {
 
 // readArchive goes through a whole archive, and gives its header when every file
 // was what the archive says of it.
-func readArchive(ctx context.Context, r io.Reader, identities []age.Identity, to taker, tell func(int64)) (Header, error) {
-	plain, err := unseal(r, identities)
+func readArchive(ctx context.Context, r io.Reader, plainIsFine bool, identities []age.Identity, to taker, tell func(int64)) (Header, error) {
+	plain, err := unseal(r, plainIsFine, identities)
 	if err != nil {
 		return Header{}, err
 	}
@@ -59,7 +59,8 @@ func readFiles(ctx context.Context, plain io.Reader, to taker, tell func(int64))
 	if err != nil {
 		return h, contentError{err}
 	}
-	files := tar.NewReader(&faulty{&watched{ctx, unpacked, tell, 0}})
+	bounded := &limited{r: unpacked, left: maxHeader + tarBlocks}
+	files := tar.NewReader(&faulty{&watched{ctx, bounded, tell, 0}})
 	first, err := files.Next()
 	if err != nil {
 		return h, contentError{err}
@@ -70,6 +71,11 @@ func readFiles(ctx context.Context, plain io.Reader, to taker, tell func(int64))
 	if h.Format > archiveFormat {
 		return h, &Error{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")", Next: "Upgrade this program, then restore. Nothing was changed."}
 	}
+	left, err := h.allowance()
+	if err != nil {
+		return h, contentError{err}
+	}
+	bounded.left += left.bytes + int64(left.files)*tarBlocks + maxSums
 	if err := to.begin(h); err != nil {
 		return h, err
 	}
@@ -85,6 +91,9 @@ func readFiles(ctx context.Context, plain io.Reader, to taker, tell func(int64))
 		if !known(f) {
 			return h, contentError{fmt.Errorf("%q does not belong into a backup", f.Name)}
 		}
+		if err := left.spend(f); err != nil {
+			return h, contentError{err}
+		}
 		sum := sha256.New()
 		content := &summing{files, sum, 0}
 		if err := to.take(f, content); err != nil {
@@ -97,7 +106,7 @@ func readFiles(ctx context.Context, plain io.Reader, to taker, tell func(int64))
 	if err := compare(files, have); err != nil {
 		return h, contentError{err}
 	}
-	return h, drain(unpacked)
+	return h, drain(bounded)
 }
 
 // drain reads to the very end, where gzip and age say whether all of it was there.
@@ -139,8 +148,6 @@ func known(f *tar.Header) bool {
 		return f.Name == databaseFile || f.Name == credential.KeyFile || strings.HasPrefix(f.Name, connectorsDir+"/")
 	case tar.TypeDir:
 		return strings.TrimSuffix(f.Name, "/") == connectorsDir || strings.HasPrefix(f.Name, connectorsDir+"/")
-	case tar.TypeSymlink:
-		return strings.HasPrefix(f.Name, connectorsDir+"/")
 	default:
 		return false
 	}

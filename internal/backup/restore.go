@@ -16,12 +16,15 @@ import (
 
 // RestoreOptions say what to put back and where.
 type RestoreOptions struct {
-	File    string
-	Home    string
-	Force   bool // move a home that has data aside
-	Keys    Keys
-	Now     time.Time
-	Observe Observer
+	File  string
+	Home  string
+	Force bool // move a home that has data aside
+	Keys  Keys
+	// KeepAccess leaves sessions, owner tokens and grants as they were. Otherwise they end: one
+	// that was taken back after the backup would be open again.
+	KeepAccess bool
+	Now        time.Time
+	Observe    Observer
 }
 
 // Restored tells of a home that was put back.
@@ -29,6 +32,11 @@ type Restored struct {
 	Home string `json:"home"`
 	// Aside is where the old home is now; empty when there was none.
 	Aside string `json:"moved_aside,omitempty"`
+	// Ended is how many owner tokens and grants were ended.
+	Ended int `json:"access_ended"`
+	// Connectors are the foreign ones that came along. None runs before the owner has
+	// confirmed it.
+	Connectors []string `json:"connectors"`
 	Header
 }
 
@@ -62,16 +70,17 @@ func Restore(ctx context.Context, o RestoreOptions) (done Restored, err error) {
 		}
 	}()
 	staged.tell = o.Observe
-	header, err := readArchive(ctx, f, identities, staged, staged.progress)
+	header, err := readArchive(ctx, f, o.Keys.Plain, identities, staged, staged.progress)
 	if err != nil {
 		return done, err
 	}
-	if err := o.accept(ctx, staged, header); err != nil {
+	if done.Ended, err = o.accept(ctx, staged, header); err != nil {
 		return done, err
 	}
 	placed = true
-	aside, err := o.replace(ctx, staged)
-	return Restored{Home: o.Home, Aside: aside, Header: header}, err
+	done.Home, done.Header, done.Connectors = o.Home, header, staged.connectors
+	done.Aside, err = o.replace(ctx, staged)
+	return done, err
 }
 
 // target is the home as the file system knows it.
@@ -116,30 +125,58 @@ func (o RestoreOptions) unused(ctx context.Context) error {
 	return err
 }
 
-// accept checks the unpacked database as strictly as the copy was checked, and brings
-// its schema up to date.
-func (o RestoreOptions) accept(ctx context.Context, s *staging, h Header) error {
+// accept checks the unpacked database as strictly as the copy was checked, brings its schema
+// up to date, and ends what must not be open again.
+func (o RestoreOptions) accept(ctx context.Context, s *staging, h Header) (ended int, err error) {
 	path := filepath.Join(s.dir, databaseFile)
 	o.Observe.tell(StepCheck, 0, h.Database)
 	_, counts, err := inspect(ctx, path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if counts != h.Counts {
-		return &Error{Code: CodeDamaged, Message: "the backup does not hold what it says", Next: "Use another copy of it. Nothing was changed."}
+		return 0, &Error{Code: CodeDamaged, Message: "the backup does not hold what it says", Next: "Use another copy of it. Nothing was changed."}
 	}
 	st, err := sqlite.Open(ctx, path, sqlite.Options{})
 	var fault *store.FaultError
 	if errors.As(err, &fault) && fault.Fault == store.FaultTooNew {
-		return &Error{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")", Next: "Upgrade this program, then restore. Nothing was changed.", Err: err}
+		return 0, &Error{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")", Next: "Upgrade this program, then restore. Nothing was changed.", Err: err}
 	}
 	if err != nil {
-		return fmt.Errorf("open the restored database: %w", err)
+		return 0, fmt.Errorf("open the restored database: %w", err)
 	}
-	if err := st.Close(); err != nil {
-		return fmt.Errorf("close the restored database: %w", err)
+	if !o.KeepAccess {
+		ended, err = endAccess(ctx, st, o.Now)
 	}
-	return s.sync()
+	if err := errors.Join(err, st.Close()); err != nil {
+		return ended, fmt.Errorf("prepare the restored database: %w", err)
+	}
+	return ended, s.sync()
+}
+
+// endAccess ends every session, owner token and grant, and counts the last two.
+func endAccess(ctx context.Context, st store.Store, now time.Time) (ended int, err error) {
+	if err := st.DropSessions(ctx, nil); err != nil {
+		return 0, err
+	}
+	tokens, err := st.OwnerTokens(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range tokens {
+		if t.RevokedAt == nil {
+			ended++
+			err = errors.Join(err, st.RevokeOwnerToken(ctx, t.ID, now))
+		}
+	}
+	grants, listErr := st.Grants(ctx)
+	for _, g := range grants {
+		if g.RevokedAt == nil {
+			ended++
+			err = errors.Join(err, st.RevokeGrant(ctx, g.ID, now))
+		}
+	}
+	return ended, errors.Join(err, listErr)
 }
 
 // replace puts the staged folder in the place of the home. From its first step on

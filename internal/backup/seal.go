@@ -24,11 +24,18 @@ type Seal struct {
 type Keys struct {
 	Passphrase func() (string, error)
 	Identities string // a file of age identities
+	// Plain accepts an archive that is not sealed. Without it such a one is refused: whoever
+	// can replace the file would otherwise say what runs here.
+	Plain bool
 }
 
 // workFactor makes trying out passphrases slow: two to the power of it rounds, about a
 // second on a small machine. Tests need no such protection.
 var workFactor = 18
+
+// maxWorkFactor is the most work that opening an archive may ask for, a few seconds: the number
+// is in the archive, and each step more doubles the time and the memory.
+const maxWorkFactor = 20
 
 // closing is a Seal made ready, with what opens the same archive again.
 type closing struct {
@@ -116,10 +123,13 @@ const (
 )
 
 // unseal finds out how the archive is closed, and opens it.
-func unseal(r io.Reader, identities []age.Identity) (io.Reader, error) {
+func unseal(r io.Reader, plainIsFine bool, identities []age.Identity) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(r, bufferSize)
 	head, _ := buffered.Peek(len(sealedMark))
 	switch {
+	case strings.HasPrefix(string(head), gzipMark) && !plainIsFine:
+		return nil, &Error{Code: CodeNotSealed, Message: "the file is not sealed, so that anybody could have made or changed it",
+			Next: "Use a sealed backup. If you made this one with --plain and trust where it was kept, restore it with --plain."}
 	case strings.HasPrefix(string(head), gzipMark):
 		return buffered, nil
 	case string(head) != sealedMark:
@@ -177,6 +187,7 @@ func (a *asking) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 		if err != nil {
 			return nil, age.ErrIncorrectIdentity // an empty one opens nothing
 		}
+		identity.SetMaxWorkFactor(maxWorkFactor)
 		return identity.Unwrap(stanzas)
 	}
 	return nil, age.ErrIncorrectIdentity

@@ -18,6 +18,8 @@ type staging struct {
 	root *os.Root
 	size int64
 	tell Observer
+	// connectors are the foreign ones that were unpacked.
+	connectors []string
 }
 
 // newStaging makes the folder, and clears away those of restores that were killed.
@@ -76,11 +78,11 @@ func (s *staging) progress(done int64) { s.tell.tell(StepExtract, done, s.size) 
 
 // take writes one entry. The root keeps even a forged archive inside the folder.
 func (s *staging) take(h *tar.Header, content io.Reader) error {
-	switch h.Typeflag {
-	case tar.TypeDir:
+	if h.Typeflag == tar.TypeDir {
 		return s.root.MkdirAll(h.Name, 0o700)
-	case tar.TypeSymlink:
-		return s.root.Symlink(h.Linkname, h.Name)
+	}
+	if parts := strings.Split(h.Name, "/"); len(parts) == 3 && parts[0] == connectorsDir && parts[2] == "connector" {
+		s.connectors = append(s.connectors, parts[1])
 	}
 	// Others may not read what is the owner's; that something can be run is kept.
 	f, err := s.root.OpenFile(h.Name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600|fs.FileMode(h.Mode)&0o100)

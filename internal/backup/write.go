@@ -182,7 +182,7 @@ func verify(ctx context.Context, path string, seal closing, tell func(int64)) er
 	if seal.reopen != nil {
 		identities = seal.reopen()
 	}
-	if _, err := readArchive(ctx, f, identities, onlyLook{}, tell); err != nil {
+	if _, err := readArchive(ctx, f, seal.reopen == nil, identities, onlyLook{}, tell); err != nil {
 		return fmt.Errorf("read the archive back: %w", err)
 	}
 	return nil

@@ -53,7 +53,7 @@ func describeBackup(err error) *Error {
 		e.Exit = ExitStorage
 	case backup.CodeHomeInUse, backup.CodeBusy:
 		e.Exit = ExitActive
-	case backup.CodeWrongKey:
+	case backup.CodeWrongKey, backup.CodeNotSealed:
 		e.Exit = ExitOwner
 	case "not_found":
 		e.Exit = ExitNotFound

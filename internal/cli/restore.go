@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,11 @@ the home, and takes its place in one step at the end: whatever happens meanwhile
 folder holds the old data or the new.
 
 A home that has data is refused. With --force it is moved aside, whole, and its new name
-is printed; nothing is deleted. Stop the server first.`
+is printed; nothing is deleted. Stop the server first.
+
+A file that is not sealed is refused: anybody could have made it, with a connector in it that
+runs here. With --plain you say that you trust it. Sessions, owner tokens and grants of the
+backup are ended, because some may have been taken back since; --keep-access keeps them.`
 
 const restoreExamples = `  pdpp restore pdpp.backup --to ~/.pdpp
   pdpp restore pdpp.backup --to ~/.pdpp --force            keep the old home beside it
@@ -22,6 +27,7 @@ const restoreExamples = `  pdpp restore pdpp.backup --to ~/.pdpp
 type restoreFlags struct {
 	to, identity string
 	stdin, force bool
+	plain, keep  bool
 }
 
 func (a *app) restoreCommand() *cobra.Command {
@@ -36,6 +42,9 @@ func (a *app) restoreCommand() *cobra.Command {
 	flags.StringVar(&f.identity, "identity", "", "file with the age identity that opens it")
 	flags.BoolVar(&f.stdin, "passphrase-stdin", false, "read the passphrase from standard input")
 	flags.BoolVar(&f.force, "force", false, "move a home that has data aside")
+	flags.BoolVar(&f.plain, "plain", false, "accept a file that is not sealed")
+	flags.BoolVar(&f.keep, "keep-access", false, "keep sessions, owner tokens and grants as they were")
+	cmd.MarkFlagsMutuallyExclusive("plain", "passphrase-stdin")
 	return cmd
 }
 
@@ -48,8 +57,8 @@ func (a *app) restore(ctx context.Context, file string, f restoreFlags) error {
 	}
 	view := a.newSteps()
 	done, err := backup.Restore(ctx, backup.RestoreOptions{
-		File: file, Home: f.to, Force: f.force, Now: a.env.Now(), Observe: view.observe,
-		Keys: backup.Keys{Identities: f.identity, Passphrase: func() (string, error) { return a.passphrase(ctx, f.stdin) }},
+		File: file, Home: f.to, Force: f.force, KeepAccess: f.keep, Now: a.env.Now(), Observe: view.observe,
+		Keys: backup.Keys{Plain: f.plain, Identities: f.identity, Passphrase: func() (string, error) { return a.passphrase(ctx, f.stdin) }},
 	})
 	view.end()
 	if err != nil {
@@ -62,6 +71,12 @@ func (a *app) restore(ctx context.Context, file string, f restoreFlags) error {
 	printf(a.out, "Restored %s of %s: %s.\n", done.Home, when(done.CreatedAt), countsWords(done.Counts))
 	if done.Aside != "" {
 		printf(a.out, "The old home is %s now.\n", done.Aside)
+	}
+	if !f.keep {
+		printf(a.out, "Everybody was signed out; %s ended. Make new ones where you need them.\n", plural(int64(done.Ended), "owner token or grant was", "owner tokens and grants were"))
+	}
+	if len(done.Connectors) > 0 {
+		printf(a.out, "These connectors came along and run once you have confirmed them: %s\n", strings.Join(done.Connectors, ", "))
 	}
 	printf(a.out, "Next: pdpp status --home %s\n", done.Home)
 	return nil
