@@ -112,9 +112,15 @@ func (d *dueRun) consider(ctx context.Context, e *evidence.Evidence) error {
 	}
 	s, err := d.start(ctx, fresh, found, row.RecoveryOnly)
 	var fault *store.FaultError
+	var waits *store.WaitError
 	switch {
 	case errors.Is(err, store.ErrRunActive):
 		row.Decision = cadence.Decision{Why: cadence.Running}
+		row.Words = dueWords(fresh, row.Decision)
+		d.skip(row)
+		return nil
+	case errors.As(err, &waits):
+		row.Decision = cadence.Decision{Why: cadence.ProviderWait, At: &waits.Until}
 		row.Words = dueWords(fresh, row.Decision)
 		d.skip(row)
 		return nil

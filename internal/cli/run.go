@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/launch"
 	"pdpp/internal/owner"
 	"pdpp/internal/runner"
+	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
 	"pdpp/manifest"
 	"pdpp/protocol"
@@ -156,8 +157,8 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 		return err
 	}
 	if s.Status == runner.Succeeded {
-		if err := opened.ClearBackoff(context.WithoutCancel(ctx), conn.ID); err != nil {
-			return fmt.Errorf("end the wait of %s: %w", conn.ID, err)
+		if err := scheduler.Settle(context.WithoutCancel(ctx), opened, conn.ID, s.RunID, a.env.Now()); err != nil {
+			return fmt.Errorf("record the wait of %s: %w", conn.ID, err)
 		}
 	}
 	if a.json {

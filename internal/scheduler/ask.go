@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"pdpp/internal/evidence"
 	"pdpp/internal/store"
 )
 
@@ -14,7 +15,9 @@ var ErrNoWorker = errors.New("no_worker")
 
 // RunNow asks for one run of the connection, whatever its schedule says. The next
 // pass of any worker takes it up. While a run is under way it fails with
-// *store.ActiveRunError, and with ErrNoWorker when no worker lives.
+// *store.ActiveRunError, and with ErrNoWorker when no worker lives. While the provider
+// is to be left alone it fails with *store.WaitError, unless it is to be asked anyway:
+// then the run is kept, and starts when the wait is over.
 func RunNow(ctx context.Context, st store.Store, r store.RunRequest) error {
 	if l, err := st.ActiveLease(ctx, r.ConnectionID); err == nil && l.ExpiresAt.After(r.RequestedAt) {
 		return &store.ActiveRunError{ConnectionID: l.ConnectionID, RunID: l.RunID, Holder: l.Holder, ExpiresAt: l.ExpiresAt}
@@ -29,8 +32,17 @@ func RunNow(ctx context.Context, st store.Store, r store.RunRequest) error {
 	if !AnyAlive(workers, r.RequestedAt) {
 		return ErrNoWorker
 	}
-	_, err = st.RequestRun(ctx, r)
-	return wrap(err, "ask for the run")
+	if _, err := st.RequestRun(ctx, r); err != nil || r.AskAnyway {
+		return wrap(err, "ask for the run")
+	}
+	found, err := st.Evidence(ctx, evidence.Query{ConnectionIDs: []string{r.ConnectionID}})
+	if err != nil || len(found) == 0 {
+		return wrap(err, "look for a wait")
+	}
+	if w := found[0].WaitInForce(r.RequestedAt); w != nil {
+		return &store.WaitError{Sender: w.Sender, Until: w.Until, Reason: w.Reason}
+	}
+	return nil
 }
 
 // Cancelled says what was stopped.

@@ -24,12 +24,17 @@ const (
 // follows for the schedule.
 func (s *Scheduler) carryOut(ctx context.Context, o *order) error {
 	trigger := o.trigger
+	var before launch.Result
 	for retry := 0; ; retry++ {
 		began := s.Now()
 		result, err := s.run(ctx, o, trigger)
+		if retry > 0 && errors.Is(err, store.ErrWaiting) {
+			return s.follow(context.WithoutCancel(ctx), o, before)
+		}
 		if err != nil {
 			return err
 		}
+		before = result
 		if s.Meter != nil {
 			s.Meter.Ran(o.Connection.ConnectorID, trigger, result, s.Now().Sub(began))
 		}
@@ -52,7 +57,7 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 	options.Drain = s.drain
 	req := launch.Request{
 		ConnectionID: o.Connection.ID, Trigger: trigger, Mode: protocol.Incremental,
-		RecoveryOnly: o.recoveryOnly, SparePressure: o.spare, Options: options,
+		RecoveryOnly: o.recoveryOnly, SparePressure: o.spare, AskAnyway: o.askAnyway, Options: options,
 	}
 	if s.Answers != nil {
 		req.Ask, req.Prepare = s.Answers.Ask, s.Answers.Prepare
@@ -78,7 +83,7 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 }
 
 // follow records what the run means for the next one. Only scheduled runs count
-// towards the wait; any success ends it.
+// towards the wait after failures; any success ends it.
 func (s *Scheduler) follow(ctx context.Context, o *order, r launch.Result) error {
 	for _, p := range o.Probes {
 		if p.Dimension == evidence.ProbeRuntime && p.Name == probeConnector {
@@ -87,20 +92,16 @@ func (s *Scheduler) follow(ctx context.Context, o *order, r launch.Result) error
 			}
 		}
 	}
-	switch {
-	case o.trigger == store.TriggerScheduled:
-		return Settle(ctx, s.Store, o.Connection.ID, r.RunID, s.Now())
-	case r.Status == runner.Succeeded && o.Backoff != nil:
-		return wrap(s.Store.ClearBackoff(ctx, o.Connection.ID), "end the wait")
-	default:
+	if o.trigger != store.TriggerScheduled && r.Status != runner.Succeeded {
 		return nil
 	}
+	return Settle(ctx, s.Store, o.Connection.ID, r.RunID, s.Now())
 }
 
 // putBack asks for the run again that this worker had to stop.
 func (s *Scheduler) putBack(ctx context.Context, o *order) error {
 	_, err := s.Store.RequestRun(ctx, store.RunRequest{
-		ConnectionID: o.Connection.ID, Trigger: o.trigger, RecoveryOnly: o.recoveryOnly, RequestedAt: s.Now(),
+		ConnectionID: o.Connection.ID, Trigger: o.trigger, RecoveryOnly: o.recoveryOnly, AskAnyway: o.askAnyway, RequestedAt: s.Now(),
 	})
 	return wrap(err, "put the stopped run back")
 }

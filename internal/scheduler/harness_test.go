@@ -35,6 +35,8 @@ type orchard struct {
 	// missing is why each run of a connector leaves a gap; its runs read it, the test
 	// sets it before they begin.
 	missing map[string][]protocol.Reason
+	// announces is how long each run of a connector is told to leave its provider alone.
+	announces map[string]time.Duration
 	// dead makes the processes of runs under way stop renewing their leases.
 	dead atomic.Bool
 
@@ -154,7 +156,7 @@ func (o *orchard) Run(ctx context.Context, req launch.Request) (launch.Result, e
 	}
 	id := fmt.Sprintf("run_%d_%d", time.Now().UnixNano(), runNo.Add(1))
 	lease, err := o.st.StartRun(ctx, store.RunStart{RunID: id, ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
-		Holder: "orchard", TTL: launch.LeaseTTL, RecoveryOnly: req.RecoveryOnly, Streams: []store.StreamSpec{{Name: "trees"}}}, time.Now())
+		Holder: "orchard", TTL: launch.LeaseTTL, RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway, Streams: []store.StreamSpec{{Name: "trees"}}}, time.Now())
 	if err != nil {
 		return launch.Result{}, err
 	}
@@ -166,6 +168,12 @@ func (o *orchard) Run(ctx context.Context, req launch.Request) (launch.Result, e
 	defer stop(nil)
 	go o.renew(ctx, lease, stop)
 	outcome := runner.Outcome{Status: runner.Succeeded}
+	if d := o.announces[conn.ConnectorID]; d > 0 {
+		w := evidence.Wait{Sender: "api", Until: began.Add(d), Reason: protocol.WaitRetryAfter, At: began}
+		if err := o.st.PutWait(ctx, lease, w, began); err != nil {
+			return launch.Result{}, err
+		}
+	}
 	for _, reason := range o.missing[conn.ConnectorID] {
 		gap := store.GapWrite{Stream: "trees", RecordKey: string(reason), Reason: reason, Retryable: true, Locator: jsontext.Value(`{}`)}
 		if _, err := o.st.CommitSlice(ctx, lease, store.Slice{Gaps: []store.GapWrite{gap}}, time.Now()); err != nil {

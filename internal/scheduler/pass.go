@@ -144,9 +144,9 @@ func (p *round) enqueue(ctx context.Context, found []evidence.Evidence, next mom
 		if e.Connection.Status == evidence.StatusActive && p.declared.needs(ctx, connector) == Browser {
 			p.browserNeeded.Store(now.UnixNano())
 		}
-		o, d := decide(e, requests[id], now)
+		o, again := decide(e, requests[id], now)
 		if o == nil {
-			next.add(id, nextLook(d, now))
+			next.add(id, again)
 			continue
 		}
 		w, ok := p.admit(ctx, o)

@@ -24,28 +24,34 @@ type order struct {
 	trigger      store.Trigger
 	recoveryOnly bool
 	spare        bool // leave gaps alone that the source's pressure left
+	askAnyway    bool // the owner does not want to wait for the provider
 }
 
 // decide gives the run that the facts ask for at this moment; nil when they ask
-// for none. Passes and workers decide alike. A request, nil when none waits, asks
-// for a run whatever the schedule says.
-func decide(e *evidence.Evidence, request *store.RunRequest, now time.Time) (*order, cadence.Decision) {
+// for none, and then when to look again. Passes and workers decide alike. A request,
+// nil when none waits, asks for a run whatever the schedule says. While the provider
+// is to be left alone it waits like everything else, unless the owner has said that
+// it is to be asked anyway.
+func decide(e *evidence.Evidence, request *store.RunRequest, now time.Time) (*order, time.Time) {
 	d := cadence.Decide(e, now)
+	wait := e.WaitInForce(now)
 	switch {
-	case request != nil && honoured(request, d):
+	case request != nil && honoured(request, d) && (wait == nil || request.AskAnyway):
 		// What is put back from a cool-down still spares the source.
 		spare := request.RecoveryOnly && request.Trigger == store.TriggerScheduled
-		return &order{Evidence: e, trigger: request.Trigger, recoveryOnly: request.RecoveryOnly, spare: spare}, d
+		return &order{Evidence: e, trigger: request.Trigger, recoveryOnly: request.RecoveryOnly, spare: spare, askAnyway: request.AskAnyway}, now
 	case d.Due:
-		return &order{Evidence: e, trigger: store.TriggerScheduled, recoveryOnly: d.RecoveryOnly, spare: d.RecoveryOnly}, d
+		return &order{Evidence: e, trigger: store.TriggerScheduled, recoveryOnly: d.RecoveryOnly, spare: d.RecoveryOnly}, now
+	case request != nil && wait != nil:
+		return nil, nextLook(&wait.Until, now)
 	default:
-		return nil, d
+		return nil, nextLook(d.At, now)
 	}
 }
 
-// honoured reports whether the request is answered now. A scheduled run that a
-// worker had to stop goes on out of turn, and otherwise obeys what the schedule
-// obeys: a pause since then counts.
+// honoured reports whether the request is answered now, as far as the schedule is
+// concerned. A scheduled run that a worker had to stop goes on out of turn, and
+// otherwise obeys what the schedule obeys: a pause since then counts.
 func honoured(r *store.RunRequest, d cadence.Decision) bool {
 	switch {
 	case d.Why == cadence.Running || d.Why == cadence.ConnectionInactive:
@@ -57,12 +63,13 @@ func honoured(r *store.RunRequest, d cadence.Decision) bool {
 	}
 }
 
-// nextLook is when to look again at a connection for which no run is asked.
-func nextLook(d cadence.Decision, now time.Time) time.Time {
-	if latest := now.Add(lookAtLeast); d.At == nil || d.At.After(latest) {
+// nextLook is when to look again at a connection for which no run is asked, and for
+// which one may be at a moment; nil means that this is not a matter of time.
+func nextLook(at *time.Time, now time.Time) time.Time {
+	if latest := now.Add(lookAtLeast); at == nil || at.After(latest) {
 		return latest
 	}
-	return *d.At
+	return *at
 }
 
 // crowded is when to look again at a connection for whose provider enough jobs

@@ -46,6 +46,8 @@ func (w *worker) Work(ctx context.Context, job *river.Job[runArgs]) error {
 	switch {
 	case err == nil, errors.Is(err, store.ErrRunActive): // somebody else runs it
 		return nil
+	case errors.Is(err, store.ErrWaiting): // not yet: what asked for it is still there
+		return nil
 	case errors.Is(err, catalog.ErrUnknownConnector):
 		w.Log.Warn("connector is not installed on this worker", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
 		return errors.Join(w.lacksConnector(ctx, o), putOff(putOffMissing))

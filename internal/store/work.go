@@ -22,8 +22,9 @@ type Work interface {
 	Touch(ctx context.Context, connectionIDs ...string) error
 
 	// RequestRun asks for one run. One request waits per connection: while one
-	// does, another changes nothing and added is false. The start of any run of
-	// the connection answers the request, in the same transaction.
+	// does, another changes nothing and added is false, unless the owner no longer
+	// wants to wait for the provider (AskAnyway). The start of any run of the
+	// connection answers the request, in the same transaction.
 	RequestRun(ctx context.Context, r RunRequest) (added bool, err error)
 	// RunRequest gives the request that waits; ErrNotFound when none does.
 	RunRequest(ctx context.Context, connectionID string) (RunRequest, error)
@@ -57,10 +58,12 @@ type Look struct {
 
 // RunRequest asks for one run of a connection, whatever its schedule says.
 type RunRequest struct {
-	ConnectionID string    `json:"connection_id"`
-	Trigger      Trigger   `json:"trigger_kind"`
-	RecoveryOnly bool      `json:"recovery_only"`
-	RequestedAt  time.Time `json:"requested_at"`
+	ConnectionID string  `json:"connection_id"`
+	Trigger      Trigger `json:"trigger_kind"`
+	RecoveryOnly bool    `json:"recovery_only"`
+	// AskAnyway is the owner's explicit wish not to wait for the provider any longer.
+	AskAnyway   bool      `json:"ask_anyway,omitempty"`
+	RequestedAt time.Time `json:"requested_at"`
 }
 
 // Signals tell runs to stop, or that their question was answered.

@@ -17,10 +17,14 @@ func (db *DB) RequestRun(ctx context.Context, r store.RunRequest) (added bool, e
 	return added && err == nil, err
 }
 
-// requestRun adds the request unless one waits.
+// requestRun adds the request unless one waits. An owner who does not want to wait
+// for the provider takes the waiting one's place.
 func (t *tx) requestRun(r store.RunRequest) (added bool, err error) {
-	n, err := t.exec(`INSERT INTO run_requests (`+requestColumns+`) VALUES (?, ?, ?, ?) ON CONFLICT (connection_id) DO NOTHING`,
-		r.ConnectionID, r.Trigger, number(r.RecoveryOnly), stamp(r.RequestedAt))
+	n, err := t.exec(`INSERT INTO run_requests (`+requestColumns+`) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (connection_id) DO UPDATE SET trigger_kind = excluded.trigger_kind, recovery_only = excluded.recovery_only,
+				requested_at = excluded.requested_at, ask_anyway = 1
+				WHERE excluded.ask_anyway = 1 AND run_requests.ask_anyway = 0`,
+		r.ConnectionID, r.Trigger, number(r.RecoveryOnly), stamp(r.RequestedAt), number(r.AskAnyway))
 	if err != nil {
 		return false, fmt.Errorf("request a run of connection %s: %w", r.ConnectionID, err)
 	}
@@ -50,8 +54,8 @@ func (db *DB) WithdrawRun(ctx context.Context, connectionID string) error {
 	})
 }
 
-const requestColumns = `connection_id, trigger_kind, recovery_only, requested_at`
+const requestColumns = `connection_id, trigger_kind, recovery_only, requested_at, ask_anyway`
 
 func scanRequest(s scanner) (r store.RunRequest, err error) {
-	return r, s.Scan(&r.ConnectionID, &r.Trigger, &r.RecoveryOnly, intoTime(&r.RequestedAt))
+	return r, s.Scan(&r.ConnectionID, &r.Trigger, &r.RecoveryOnly, intoTime(&r.RequestedAt), &r.AskAnyway)
 }

@@ -39,6 +39,15 @@ func testRunRequests(t *testing.T, s store.Store) {
 	got, err := s.RunRequest(ctx, "c")
 	ok(t, err)
 	same(t, got, first) // the first one counts
+	anyway := store.RunRequest{ConnectionID: "c", Trigger: store.TriggerManual, AskAnyway: true, RequestedAt: Now.Add(time.Minute)}
+	same(t, request(anyway), true) // the owner's second word
+	same(t, request(anyway), false)
+	same(t, request(first), false)
+	got, err = s.RunRequest(ctx, "c")
+	ok(t, err)
+	same(t, got, anyway)
+	ok(t, s.WithdrawRun(ctx, "c"))
+	same(t, request(first), true)
 	earlier := store.RunRequest{ConnectionID: "b", Trigger: store.TriggerWebhook, RequestedAt: Now.Add(-time.Second)}
 	same(t, request(earlier), true)
 	same(t, listed(), []store.RunRequest{earlier, first})
