@@ -140,6 +140,8 @@ var Table = []Rule{
 			"internal/store"},
 		Never:  []string{"internal/health/...", "internal/verdict/..."},
 		Reason: "who is told and who may read is the owner's word, whatever state a connection is in"},
+	{Room: "internal/owner/audited", May: []string{"internal/audit", "internal/ownerapi"},
+		Reason: "what is done is written down in front of the one who does it, whatever surface asks"},
 	{Room: "internal/owner/ownertest", May: []string{"internal/ownerapi", "internal/store/..."},
 		Reason: "test support has a database and no part that it helps to test"},
 	{Room: "internal/pace", May: []string{"internal/store", "internal/runner", "governor", "protocol"},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/auth"
 	"pdpp/internal/server"
 	"pdpp/internal/store"
@@ -49,7 +50,7 @@ func newBed(t *testing.T) *bed {
 	}
 	t.Cleanup(func() { st.Close() })
 	b.st = st
-	b.door = auth.New(auth.Config{Store: st, Now: b.now})
+	b.door = auth.New(auth.Config{Store: st, Now: b.now, Audit: audit.New(audit.Config{Store: st, Now: b.now, By: audit.Actor{Kind: audit.Server}})})
 	if shown, err := b.door.Setup(t.Context(), password); err != nil || shown != "" {
 		t.Fatalf("set up: %q, %v", shown, err)
 	}

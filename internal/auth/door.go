@@ -13,6 +13,7 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/reply"
 	"pdpp/internal/store"
 )
@@ -32,6 +33,9 @@ type Config struct {
 	// Secure says that browsers reach this server by TLS, whatever the connection
 	// that arrives here is. A request that came by TLS needs no such word.
 	Secure bool
+	// Audit is told who came in, who was refused, and what opens the door from now on;
+	// nil means nobody.
+	Audit *audit.Trail
 	// Log gets the trouble that nobody is told of; nil means nobody.
 	Log *slog.Logger
 }
@@ -42,6 +46,7 @@ type Door struct {
 	now      func() time.Time
 	secure   bool
 	log      *slog.Logger
+	audit    *audit.Trail
 	sessions *scs.SessionManager
 	tries    *throttle
 	hashing  chan struct{} // holds one word per hash that is being made
@@ -55,7 +60,7 @@ type Door struct {
 // New makes a door. Setup must have run before anybody can come in.
 func New(c Config) *Door {
 	d := &Door{
-		store: c.Store, now: c.Now, secure: c.Secure, log: c.Log, tries: newThrottle(),
+		store: c.Store, now: c.Now, secure: c.Secure, log: c.Log, audit: c.Audit, tries: newThrottle(),
 		hashing: make(chan struct{}, maxHashing), waiting: make(chan struct{}, maxWaiting),
 	}
 	if d.now == nil {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/reply"
 )
 
@@ -55,9 +56,12 @@ func (d *Door) Owner(next http.Handler) http.Handler {
 			case err != nil:
 				d.trouble(w, r, err)
 			case !ok:
+				refused := &Refusal{Code: "invalid_token"}
+				d.record(newcomer(r, refused), audit.Entry{Kind: audit.SignIn, Object: "owner_token"}, refused)
 				w.Header().Set("WWW-Authenticate", `Bearer realm="pdpp", error="invalid_token"`)
 				unauthenticated(w, r, "This owner token is not good: it is unknown, expired or revoked.")
 			default:
+				who.address = clientAddress(r)
 				next.ServeHTTP(w, r.WithContext(with(r.Context(), who)))
 			}
 			return

@@ -3,6 +3,8 @@ package auth
 import (
 	"context"
 	"encoding/hex"
+
+	"pdpp/internal/audit"
 )
 
 // Kind is how somebody showed that they are the owner.
@@ -18,6 +20,8 @@ type Identity struct {
 	Kind    Kind
 	TokenID string // of an owner token
 	session []byte // digest of the session's name
+	label   string // of an owner token
+	address string // where the request comes from
 }
 
 func (i Identity) key() string {
@@ -27,7 +31,7 @@ func (i Identity) key() string {
 type identityKey struct{}
 
 func with(ctx context.Context, i Identity) context.Context {
-	return context.WithValue(ctx, identityKey{}, i)
+	return audit.With(context.WithValue(ctx, identityKey{}, i), i.actor())
 }
 
 // From gives who is asking; false when nobody has found out.

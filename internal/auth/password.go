@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/store"
 )
 
@@ -98,6 +99,7 @@ func (d *Door) ChangePassword(ctx context.Context, current, next string) error {
 		if errors.As(err, &refusal) {
 			refusal.Param = "current"
 		}
+		d.record(ctx, audit.Entry{Kind: audit.PasswordChange}, err)
 		return err
 	}
 	if who.session == nil {
@@ -128,6 +130,7 @@ func (d *Door) replace(ctx context.Context, password string, keep []byte) (hash 
 	if err := d.store.DropSessions(ctx, keep); err != nil {
 		return "", fmt.Errorf("end the sessions: %w", err)
 	}
+	d.record(ctx, audit.Entry{Kind: audit.PasswordChange}, nil)
 	return hash, nil
 }
 

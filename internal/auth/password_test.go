@@ -143,7 +143,7 @@ func TestSessionOfAnOldPasswordIsRefused(t *testing.T) {
 		t.Fatal("not signed in", err)
 	}
 	// Another process writes a password, and is killed before it ends the sessions.
-	if err := b.st.PutSetting(t.Context(), "owner_password_hash", append(hash[:len(hash)-1:len(hash)-1], 'A'), b.now()); err != nil {
+	if err := b.st.PutSetting(t.Context(), "owner_password_hash", append(hash, 'A'), b.now()); err != nil {
 		t.Fatal(err)
 	}
 	if b.inside(c) {

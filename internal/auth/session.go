@@ -78,7 +78,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) (context.Context, b
 			return nil, false, err
 		}
 	}
-	return with(session, Identity{Kind: BySession, session: digest(token)}), true, nil
+	return with(session, Identity{Kind: BySession, session: digest(token), address: clientAddress(r)}), true, nil
 }
 
 // load finds a session that the current password opened.

@@ -9,11 +9,19 @@ import (
 	"net/netip"
 	"strconv"
 	"time"
+
+	"pdpp/internal/audit"
 )
 
 // SignIn opens a session for whoever knows the password; a *Refusal says why not.
 // A session that the browser had before ends: its name is known to whoever put it there.
 func (d *Door) SignIn(w http.ResponseWriter, r *http.Request, password string) error {
+	err := d.signIn(w, r, password)
+	d.record(newcomer(r, err), audit.Entry{Kind: audit.SignIn, Object: "password"}, err)
+	return err
+}
+
+func (d *Door) signIn(w http.ResponseWriter, r *http.Request, password string) error {
 	key, known, err := d.whoTries(r)
 	if err != nil {
 		return err
@@ -86,16 +94,21 @@ func words(d time.Duration) string {
 // addressOf is where a request comes from. Whoever has an IPv6 address has a whole
 // network of them, so that the network counts.
 func addressOf(r *http.Request) string {
+	address, err := netip.ParseAddr(clientAddress(r))
+	if err != nil || address.Is4() || address.IsLoopback() {
+		return clientAddress(r)
+	}
+	network, _ := address.Prefix(64)
+	return network.String()
+}
+
+// clientAddress is the address itself.
+func clientAddress(r *http.Request) string {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return "somewhere"
 	}
-	address := at.Addr().Unmap().WithZone("")
-	if address.Is4() || address.IsLoopback() {
-		return address.String()
-	}
-	network, _ := address.Prefix(64)
-	return network.String()
+	return at.Addr().Unmap().WithZone("").String()
 }
 
 // SignOut ends the session that the browser has, if it has one.
@@ -107,8 +120,14 @@ func (d *Door) SignOut(w http.ResponseWriter, r *http.Request) error {
 	}
 	d.standing.Lock()
 	defer d.standing.Unlock()
+	_, err := d.store.Session(r.Context(), digest(token), d.now())
+	was := err == nil
 	if err := d.store.DropSession(r.Context(), digest(token)); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("end the session: %w", err)
+	}
+	if was {
+		leaving := Identity{Kind: BySession, session: digest(token), address: clientAddress(r)}
+		d.record(with(r.Context(), leaving), audit.Entry{Kind: audit.SignOut}, nil)
 	}
 	return nil
 }

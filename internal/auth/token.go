@@ -81,5 +81,5 @@ func (d *Door) token(ctx context.Context, secret string) (Identity, bool, error)
 			d.log.WarnContext(ctx, "the use of a token was not noted", "token_id", t.ID, "error", err)
 		}
 	}
-	return Identity{Kind: ByToken, TokenID: t.ID}, true, nil
+	return Identity{Kind: ByToken, TokenID: t.ID, label: t.Label}, true, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/auth"
 	"pdpp/internal/catalog"
 	"pdpp/internal/launch"
@@ -103,6 +104,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 		return err
 	}
 	c.Store = st
+	c.Audit = audit.New(audit.Config{Store: st, Now: a.env.Now, Log: c.Log, By: audit.Actor{Kind: audit.Server}})
 	if c.Home, err = a.homeDir(); err != nil {
 		c.Home = "" // PostgreSQL needs none
 	}
@@ -140,7 +142,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 // openDoor listens, and makes sure that the owner has a password. It gives the
 // password when it was made just now. An address that is refused makes none.
 func (a *app) openDoor(ctx context.Context, c *serve.Config, listen string) (shown string, err error) {
-	c.Door = auth.New(auth.Config{Store: c.Store, Now: a.env.Now, Secure: strings.HasPrefix(c.Base, "https://"), Log: c.Log})
+	c.Door = auth.New(auth.Config{Store: c.Store, Now: a.env.Now, Secure: strings.HasPrefix(c.Base, "https://"), Audit: c.Audit, Log: c.Log})
 	if c.Role == serve.Worker { // answers for its health, and for its metrics to a token
 		c.Listener, err = server.Listen(ctx, listen, true)
 		return "", err

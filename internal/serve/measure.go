@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/launch"
 	"pdpp/internal/metrics"
 	"pdpp/internal/ownerview"
@@ -77,7 +78,24 @@ func (s *service) upkeep(ctx context.Context, now time.Time) error {
 	if err := s.reportDevices(ctx, now); err != nil {
 		return err
 	}
+	if err := s.pruneAudit(ctx, now); err != nil {
+		return err
+	}
 	return s.measure(ctx, now)
+}
+
+// pruneEvery is how much longer than the owner wants an entry of the audit trail may stay.
+const pruneEvery = time.Hour
+
+func (s *service) pruneAudit(ctx context.Context, now time.Time) error {
+	if now.Sub(s.prunedAt) < pruneEvery {
+		return nil
+	}
+	if _, err := audit.Prune(ctx, s.Store, now); err != nil {
+		return err
+	}
+	s.prunedAt = now
+	return nil
 }
 
 // measure counts the queue and the leases.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/auth"
 	"pdpp/internal/catalog"
 	"pdpp/internal/credential"
@@ -55,7 +56,9 @@ type Config struct {
 	Metrics net.Listener
 	// Proxies may say from where a request really comes.
 	Proxies []netip.Prefix
-	Home    string // where everything is kept, as the owner is told
+	// Audit is the trail of what is done through the surfaces.
+	Audit *audit.Trail
+	Home  string // where everything is kept, as the owner is told
 
 	// Worker says who this process is; empty capabilities mean those of this machine.
 	Worker             store.Worker
@@ -134,6 +137,7 @@ type service struct {
 	scheduler *scheduler.Scheduler
 	recorder  *metrics.Recorder
 	keptAt    time.Time // when upkeep was last done, by the passes
+	prunedAt  time.Time // when the audit trail was last pruned
 	census    census
 
 	pushWanted chan struct{}

@@ -13,6 +13,7 @@ import (
 	"pdpp/internal/grants"
 	"pdpp/internal/oauth"
 	"pdpp/internal/owner"
+	"pdpp/internal/owner/audited"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/ownerhttp"
 	"pdpp/internal/readapi"
@@ -38,10 +39,10 @@ func (s *service) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	if s.Database.Postgres != nil {
 		database = "postgres"
 	}
-	everything := owner.New(owner.Config{
+	everything := audited.Owner(owner.New(owner.Config{
 		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, Book: book, OwnerTokens: s.Door,
 		VAPID: s.VAPID, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Now: s.Now,
-	})
+	}), s.Audit)
 	return func(mux *http.ServeMux) {
 		for _, route := range ownerhttp.Routes(everything, s.Log) {
 			mux.Handle(route.Pattern, s.Door.Owner(route.Handle))

@@ -1,0 +1,154 @@
+// Package audited writes down what an owner does, whatever surface it is done through:
+// it stands in front of the one implementation of ownerapi.Owner on the machine that
+// holds the data. What only looks is not written down, but for exports, which leave the
+// house.
+package audited
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"pdpp/internal/audit"
+	"pdpp/internal/ownerapi"
+)
+
+// owner writes down and passes on.
+type owner struct {
+	ownerapi.Owner
+	trail *audit.Trail
+}
+
+// Owner gives an owner whose deeds are written down in the trail.
+func Owner(o ownerapi.Owner, trail *audit.Trail) ownerapi.Owner { return &owner{o, trail} }
+
+// record writes down how something ended.
+func (o *owner) record(ctx context.Context, e audit.Entry, err error) {
+	var told *ownerapi.Error
+	switch {
+	case errors.As(err, &told) && told.Status < 500:
+		e.Outcome, e.Reason = audit.Refused, told.Code
+	case errors.As(err, &told):
+		e.Outcome, e.Reason = audit.Failed, told.Code
+	case err != nil:
+		e.Outcome = audit.Failed
+	}
+	o.trail.Record(ctx, e)
+}
+
+// setting is an entry about something of a connection, or of the server when there is none.
+func setting(name, connectionID string) audit.Entry {
+	return audit.Entry{Kind: audit.SettingChange, Object: connectionID, ObjectName: name}
+}
+
+func (o *owner) Connect(ctx context.Context, c ownerapi.Connect) (ownerapi.Detail, error) {
+	d, err := o.Owner.Connect(ctx, c)
+	e := audit.Entry{Kind: audit.ConnectionAdd, Object: c.ConnectorID, ObjectName: c.DisplayName}
+	if err == nil {
+		e.Object, e.ObjectName = d.ID, d.DisplayName
+	}
+	o.record(ctx, e, err)
+	if err == nil && len(c.Fields) > 0 {
+		o.record(ctx, audit.Entry{Kind: audit.CredentialStore, Object: d.ID, ObjectName: d.DisplayName}, nil)
+	}
+	return d, err
+}
+
+func (o *owner) Rename(ctx context.Context, id, name string) error {
+	err := o.Owner.Rename(ctx, id, name)
+	o.record(ctx, setting("name", id), err)
+	return err
+}
+
+func (o *owner) SetCredential(ctx context.Context, id string, fields map[string]string) error {
+	err := o.Owner.SetCredential(ctx, id, fields)
+	o.record(ctx, audit.Entry{Kind: audit.CredentialStore, Object: id}, err)
+	return err
+}
+
+func (o *owner) SetSchedule(ctx context.Context, id string, s ownerapi.Schedule) error {
+	err := o.Owner.SetSchedule(ctx, id, s)
+	o.record(ctx, setting("schedule", id), err)
+	return err
+}
+
+func (o *owner) DeleteSchedule(ctx context.Context, id string) error {
+	err := o.Owner.DeleteSchedule(ctx, id)
+	o.record(ctx, setting("schedule", id), err)
+	return err
+}
+
+func (o *owner) SetLimits(ctx context.Context, id string, l ownerapi.Limits) error {
+	err := o.Owner.SetLimits(ctx, id, l)
+	o.record(ctx, setting("limits", id), err)
+	return err
+}
+
+func (o *owner) Revoke(ctx context.Context, id string) error {
+	err := o.Owner.Revoke(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.ConnectionEnd, Object: id}, err)
+	return err
+}
+
+func (o *owner) Export(ctx context.Context, w io.Writer, q ownerapi.ExportQuery) error {
+	counted := &counter{w: w, csv: q.Format == "csv"}
+	err := o.Owner.Export(ctx, counted, q)
+	records := counted.records()
+	o.record(ctx, audit.Entry{Kind: audit.Export, Object: q.ConnectionID, ObjectName: q.Stream, Records: &records}, err)
+	return err
+}
+
+func (o *owner) CreateGrant(ctx context.Context, g ownerapi.NewGrant) (ownerapi.Grant, string, error) {
+	made, token, err := o.Owner.CreateGrant(ctx, g)
+	o.record(ctx, audit.Entry{Kind: audit.GrantMake, Object: made.ID, ObjectName: g.ClientName}, err)
+	return made, token, err
+}
+
+func (o *owner) RevokeGrant(ctx context.Context, id string) error {
+	g, _ := o.Owner.Grant(ctx, id) // a name for the entry; without it the id has to do
+	err := o.Owner.RevokeGrant(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.GrantEnd, Object: id, ObjectName: g.ClientName}, err)
+	return err
+}
+
+func (o *owner) Decide(ctx context.Context, id string, approve bool) (string, error) {
+	asked, _ := o.Owner.GrantRequest(ctx, id) // as above
+	redirect, err := o.Owner.Decide(ctx, id, approve)
+	e := audit.Entry{Kind: audit.ConsentGive, Object: id, ObjectName: asked.ClientName}
+	if !approve {
+		e.Kind = audit.ConsentDeny
+	}
+	o.record(ctx, e, err)
+	return redirect, err
+}
+
+func (o *owner) CreateToken(ctx context.Context, label string, expires *time.Time) (ownerapi.Token, string, error) {
+	made, token, err := o.Owner.CreateToken(ctx, label, expires)
+	o.record(ctx, audit.Entry{Kind: audit.TokenMake, Object: made.ID, ObjectName: label}, err)
+	return made, token, err
+}
+
+func (o *owner) RevokeToken(ctx context.Context, id string) error {
+	err := o.Owner.RevokeToken(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.TokenEnd, Object: id}, err)
+	return err
+}
+
+func (o *owner) AddPushTarget(ctx context.Context, t ownerapi.NewPushTarget) (ownerapi.PushTarget, error) {
+	made, err := o.Owner.AddPushTarget(ctx, t)
+	o.record(ctx, setting("push target", made.ID), err)
+	return made, err
+}
+
+func (o *owner) DeletePushTarget(ctx context.Context, id string) error {
+	err := o.Owner.DeletePushTarget(ctx, id)
+	o.record(ctx, setting("push target", id), err)
+	return err
+}
+
+func (o *owner) SetQuietHours(ctx context.Context, window string) error {
+	err := o.Owner.SetQuietHours(ctx, window)
+	o.record(ctx, setting("quiet hours", ""), err)
+	return err
+}

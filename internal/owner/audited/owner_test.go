@@ -1,0 +1,106 @@
+package audited
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/audit"
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/store"
+)
+
+// looks are the methods that change nothing of the owner's own, or only what the source
+// is asked for: runs have a history of their own.
+var looks = map[string]bool{
+	"Overview": true, "Connection": true, "Why": true, "Pace": true, "Missing": true, "Devices": true, "Connectors": true,
+	"Run": true, "Runs": true, "RunByID": true, "Timeline": true, "Cancel": true, "Question": true, "Answer": true, "Acknowledge": true,
+	"Streams": true, "Records": true, "Record": true, "Search": true, "Grants": true, "Grant": true, "GrantRequest": true,
+	"Tokens": true, "PushTargets": true, "TestPush": true, "QuietHours": true, "Runtime": true,
+}
+
+type kept struct {
+	store.Audit
+	entries []store.AuditEntry
+}
+
+func (k *kept) AppendAudit(_ context.Context, e store.AuditEntry) error {
+	k.entries = append(k.entries, e)
+	return nil
+}
+
+// A method that is added to the owner is written down, or is said to be no deed.
+func TestEveryDeedIsWrittenDown(t *testing.T) {
+	for name, status := range map[string]int{"done": http.StatusOK, "refused": http.StatusNotFound, "failed": http.StatusInternalServerError} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			io.WriteString(w, `{}`)
+		}))
+		defer server.Close()
+		k := &kept{}
+		o := Owner(&ownerapi.Client{Base: server.URL, Token: "t"}, audit.New(audit.Config{Store: k, Now: time.Now}))
+		methods := reflect.TypeFor[ownerapi.Owner]()
+		for i := range methods.NumMethod() {
+			m := methods.Method(i)
+			k.entries = nil
+			var args []reflect.Value
+			for j := range m.Type.NumIn() {
+				switch in := m.Type.In(j); in {
+				case reflect.TypeFor[context.Context]():
+					args = append(args, reflect.ValueOf(t.Context()))
+				case reflect.TypeFor[io.Writer]():
+					args = append(args, reflect.ValueOf(io.Discard))
+				case reflect.TypeFor[string]():
+					args = append(args, reflect.ValueOf("thing"))
+				default:
+					args = append(args, reflect.Zero(in))
+				}
+			}
+			reflect.ValueOf(o).MethodByName(m.Name).Call(args)
+			switch {
+			case looks[m.Name] && len(k.entries) > 0:
+				t.Errorf("%s only looks and wrote %+v", m.Name, k.entries)
+			case !looks[m.Name] && len(k.entries) == 0:
+				t.Errorf("%s is not written down", m.Name)
+			case !looks[m.Name] && k.entries[0].Outcome != name:
+				t.Errorf("%s: a %d is %q", m.Name, status, k.entries[0].Outcome)
+			}
+		}
+	}
+}
+
+func TestExportedRecordsAreCounted(t *testing.T) {
+	var table strings.Builder
+	w := csv.NewWriter(&table)
+	for i := range 4 {
+		w.Write([]string{"_key", fmt.Sprintf("a \"quoted\"\nvalue, %d", i)})
+	}
+	w.Flush()
+	for name, c := range map[string]struct {
+		text string
+		csv  bool
+		want int64
+	}{
+		"lines": {`{"a":"\n \" "}` + "\n" + `{"a":"\""}` + "\n", false, 2}, "table": {table.String(), true, 3},
+		"heading": {"_stream,_key\n", true, 0}, "nothing": {"", true, 0},
+	} {
+		for _, size := range []int{1, 7, 1000} {
+			counted := &counter{w: io.Discard, csv: c.csv}
+			for text := c.text; text != ""; {
+				n := min(size, len(text))
+				counted.Write([]byte(text[:n]))
+				text = text[n:]
+			}
+			if got := counted.records(); got != c.want {
+				t.Errorf("%s by %d: %d records", name, size, got)
+			}
+		}
+	}
+}
