@@ -136,7 +136,7 @@ var Table = []Rule{
 		Never:  []string{"internal/health/...", "internal/verdict/...", "internal/credential"},
 		Reason: "reading records needs neither judgement nor secrets"},
 	{Room: "internal/owner/keeping",
-		May: []string{"internal/owner/told", "internal/owner/words", "internal/ownerapi", "internal/credential", "internal/grants", "internal/notify",
+		May: []string{"internal/audit", "internal/owner/told", "internal/owner/words", "internal/ownerapi", "internal/credential", "internal/grants", "internal/notify",
 			"internal/store"},
 		Never:  []string{"internal/health/...", "internal/verdict/..."},
 		Reason: "who is told and who may read is the owner's word, whatever state a connection is in"},

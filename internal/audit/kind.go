@@ -51,6 +51,16 @@ var Groups = []Group{
 	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, RunAnyway, SettingChange}},
 }
 
+// GroupOf names the group of a kind.
+func GroupOf(k Kind) string {
+	for _, g := range Groups {
+		if slices.Contains(g.Kinds, k) {
+			return g.Name
+		}
+	}
+	return ""
+}
+
 // KindsOf gives the kinds that a name means: those of a group, or the one kind itself;
 // false when it means none.
 func KindsOf(name string) ([]Kind, bool) {

@@ -120,20 +120,27 @@ func optionalMoment(flag, text string) (*time.Time, error) {
 	return &t, nil
 }
 
+// spanOf reads a span like 90d or 12h; zero when it is none.
+func spanOf(text string) time.Duration {
+	if days, found := strings.CutSuffix(text, "d"); found {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
+			return time.Duration(n) * 24 * time.Hour
+		}
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return max(0, d)
+}
+
 // expiry reads a moment, or a span from now on; nil means never.
 func (a *app) expiry(text string) (*time.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
-	var span time.Duration
-	if days, found := strings.CutSuffix(text, "d"); found {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
-			span = time.Duration(n) * 24 * time.Hour
-		}
-	} else if d, err := time.ParseDuration(text); err == nil {
-		span = d
-	}
-	if span > 0 {
+	if span := spanOf(text); span > 0 {
 		t := a.env.Now().Add(span)
 		return &t, nil
 	}

@@ -3,6 +3,9 @@ package ownerapi
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strconv"
+	"time"
 )
 
 func (c *Client) PushTargets(ctx context.Context) ([]PushTarget, error) {
@@ -36,6 +39,32 @@ func (c *Client) SetQuietHours(ctx context.Context, window string) error {
 		Window string `json:"window"`
 	}{window}
 	return c.send(ctx, http.MethodPut, body, nil, "_ref", "quiet-hours")
+}
+
+func (c *Client) Audit(ctx context.Context, q AuditQuery) (AuditPage, error) {
+	asked := url.Values{}
+	if q.Kind != "" {
+		asked.Set("kind", q.Kind)
+	}
+	if q.Since != nil {
+		asked.Set("since", q.Since.UTC().Format(time.RFC3339Nano))
+	}
+	if q.Before > 0 {
+		asked.Set("before", strconv.FormatInt(q.Before, 10))
+	}
+	if q.Limit > 0 {
+		asked.Set("limit", strconv.Itoa(q.Limit))
+	}
+	var got AuditPage
+	err := c.get(ctx, &got, asked, "_ref", "audit")
+	return got, err
+}
+
+func (c *Client) SetAuditRetention(ctx context.Context, days int) error {
+	body := struct {
+		Days int `json:"days"`
+	}{days}
+	return c.send(ctx, http.MethodPut, body, nil, "_ref", "audit", "retention")
 }
 
 func (c *Client) Runtime(ctx context.Context) (Runtime, error) {

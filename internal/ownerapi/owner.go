@@ -121,6 +121,10 @@ type Keeping interface {
 	// QuietHours is a window as "22:00-07:00 Europe/Berlin"; empty means none.
 	QuietHours(ctx context.Context) (string, error)
 	SetQuietHours(ctx context.Context, window string) error
+	// Audit lists what was done, by whom, the newest first.
+	Audit(ctx context.Context, q AuditQuery) (AuditPage, error)
+	// SetAuditRetention changes for how many days entries are kept.
+	SetAuditRetention(ctx context.Context, days int) error
 	// Runtime says how the parts that serve every connection are.
 	Runtime(ctx context.Context) (Runtime, error)
 }

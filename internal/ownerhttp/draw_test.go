@@ -121,5 +121,8 @@ func drawStruct(t *rapid.T, v reflect.Value) {
 		v.FieldByName("Kind").Set(draw(t, reflect.TypeFor[health.Kind]()).Addr())
 	case reflect.TypeFor[ownerapi.RecordQuery](), reflect.TypeFor[ownerapi.SearchQuery]():
 		v.FieldByName("Limit").SetInt(rapid.Int64Range(0, 200).Draw(t, "limit"))
+	case reflect.TypeFor[ownerapi.AuditQuery]():
+		v.FieldByName("Limit").SetInt(rapid.Int64Range(0, 1000).Draw(t, "limit"))
+		v.FieldByName("Before").SetInt(rapid.Int64Range(0, 1<<40).Draw(t, "before"))
 	}
 }

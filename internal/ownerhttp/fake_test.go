@@ -235,6 +235,16 @@ func (f *fake) TestPush(_ context.Context) error {
 	return f.err
 }
 
+func (f *fake) Audit(_ context.Context, q ownerapi.AuditQuery) (ownerapi.AuditPage, error) {
+	f.take("Audit", q)
+	return given[ownerapi.AuditPage](f, 0), f.err
+}
+
+func (f *fake) SetAuditRetention(_ context.Context, days int) error {
+	f.take("SetAuditRetention", days)
+	return f.err
+}
+
 func (f *fake) QuietHours(_ context.Context) (string, error) {
 	f.take("QuietHours")
 	return given[string](f, 0), f.err

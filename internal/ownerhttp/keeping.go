@@ -26,6 +26,10 @@ type pushConfig struct {
 	PublicKey string `json:"public_key"`
 }
 
+type auditRetention struct {
+	Days int `json:"days"`
+}
+
 type quietHours struct {
 	Window string `json:"window"`
 }
@@ -65,8 +69,34 @@ func (s *surface) keeping() []reply.Route {
 		put(s, "PUT /_ref/quiet-hours", func(r *http.Request, q quietHours) error {
 			return s.owner.SetQuietHours(r.Context(), q.Window)
 		}),
+		s.get("GET /_ref/audit", s.audit),
+		put(s, "PUT /_ref/audit/retention", func(r *http.Request, k auditRetention) error {
+			return s.owner.SetAuditRetention(r.Context(), k.Days)
+		}),
 		s.get("GET /_ref/runtime", func(r *http.Request) (any, error) {
 			return s.owner.Runtime(r.Context())
 		}),
 	}
+}
+
+func (s *surface) audit(r *http.Request) (any, error) {
+	q, err := queryOf(r, "kind", "since", "before", "limit")
+	if err != nil {
+		return nil, err
+	}
+	asked := ownerapi.AuditQuery{Kind: q.Get("kind")}
+	if asked.Limit, err = limit(q); err != nil {
+		return nil, err
+	}
+	if asked.Before, err = number(q, "before"); err != nil {
+		return nil, err
+	}
+	if text := q.Get("since"); text != "" {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return nil, ownerapi.Invalid("since", "That is not a time.", "Write it like 2026-03-04T05:06:07Z.")
+		}
+		asked.Since = &at
+	}
+	return s.owner.Audit(r.Context(), asked)
 }

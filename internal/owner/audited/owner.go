@@ -152,3 +152,9 @@ func (o *owner) SetQuietHours(ctx context.Context, window string) error {
 	o.record(ctx, setting("quiet hours", ""), err)
 	return err
 }
+
+func (o *owner) SetAuditRetention(ctx context.Context, days int) error {
+	err := o.Owner.SetAuditRetention(ctx, days)
+	o.record(ctx, setting("time that this trail is kept", ""), err)
+	return err
+}

@@ -13,10 +13,12 @@ import (
 	"pdpp/internal/store"
 )
 
-// Store keeps the push targets and the quiet hours.
+// Store keeps the push targets, the quiet hours and the audit trail.
 type Store interface {
 	notify.Store
 	store.PushTargets
+	store.Audit
+	ListConnections(ctx context.Context) ([]store.Connection, error)
 }
 
 // Config is everything that the arrangements need; of it only HTTP may be left out.
