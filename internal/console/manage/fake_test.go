@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -28,6 +29,8 @@ type owner struct {
 	targets    []ownerapi.PushTarget
 	tokens     []ownerapi.Token
 	quiet      string
+	trail      ownerapi.AuditPage
+	trailOf    ownerapi.AuditQuery
 	exported   string
 
 	fails     map[string]error // by method
@@ -66,6 +69,15 @@ func (o *owner) Pace(context.Context, string) (ownerapi.Pace, error) {
 	pace := 75.4
 	return ownerapi.Pace{CurrentPerMinute: &pace}, nil
 }
+func (o *owner) Audit(_ context.Context, q ownerapi.AuditQuery) (ownerapi.AuditPage, error) {
+	o.trailOf = q
+	return o.trail, o.fails["Audit"]
+}
+
+func (o *owner) SetAuditRetention(_ context.Context, days int) error {
+	return o.did(fmt.Sprint("SetAuditRetention ", days))
+}
+
 func (o *owner) Devices(context.Context) ([]ownerapi.Device, error) { return o.devices, nil }
 func (o *owner) Connectors(context.Context) ([]ownerapi.Connector, error) {
 	return o.connectors, o.fails["Connectors"]

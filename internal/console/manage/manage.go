@@ -53,6 +53,8 @@ func Routes(c Config) []ui.Route {
 		{"POST /grants", p.createGrant},
 		{"GET /grants/{id}", p.grant},
 		{"POST /grants/{id}/revoke", p.revokeGrant},
+		{"GET /audit", p.audit},
+		{"POST /audit/retention", p.setAuditRetention},
 		{"GET /consent/{id}", p.consent},
 		{"POST /consent/{id}", p.decide},
 		{"GET /devices", p.devices},

@@ -19,7 +19,7 @@ import (
 // everyPage is the address of each page that can be asked for, of a full owner.
 var everyPage = []string{
 	"/records", "/records?connection=cin_kelp_1&stream=letters", "/records?q=harbor",
-	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/tide", "/schedules", "/grants", "/grants/new", "/grants/grt_1",
+	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/tide", "/schedules", "/grants", "/grants/new", "/grants/grt_1", "/audit", "/audit?kind=reading&days=7",
 	"/consent/req_1", "/devices", "/settings",
 }
 
@@ -45,6 +45,10 @@ func full(name string) *owner {
 	o.targets = []ownerapi.PushTarget{{ID: "psh_1", Kind: "ntfy", Label: name, Host: name, LastFailure: name}}
 	o.tokens = []ownerapi.Token{{ID: "tok_1", Label: name, Prefix: name, LastUsedAt: &at}}
 	o.quiet = "22:00-07:00 " + name
+	o.trail = ownerapi.AuditPage{KeptDays: 365, Next: 2, Entries: []ownerapi.AuditEntry{
+		{ID: 3, At: at, LastAt: at, Kind: "read", Group: "reading", Outcome: "done", Sentence: name, Actor: ownerapi.AuditActor{Kind: "grant", ID: name, Address: name}},
+		{ID: 2, At: at, LastAt: at.AddDate(0, 0, -3), Kind: "sign_in", Group: "sign_ins", Outcome: "refused", Sentence: name},
+	}}
 	return o
 }
 
