@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/backup"
 	"pdpp/internal/ownerapi"
 )
@@ -73,6 +74,7 @@ func (a *app) backup(ctx context.Context, file string, f backupFlags) error {
 	if err != nil {
 		return err
 	}
+	a.recordAt(ctx, home, audit.Entry{Kind: audit.Backup, Records: &done.Counts.Records})
 	if a.json {
 		writeJSON(a.out, done)
 		return nil

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -71,17 +69,17 @@ func (a *app) export(ctx context.Context, o ownerapi.Owner, names []string, f ex
 		asked = []string{""} // every stream
 	}
 	write := func(w io.Writer) (int64, error) {
-		counted := &rowCounter{w: w, csv: f.format == "csv"}
+		counted := &ownerapi.ExportCounter{To: w, Format: f.format}
 		for _, name := range asked {
 			err := o.Export(ctx, counted, ownerapi.ExportQuery{ConnectionID: conn.ID, Stream: name, Format: f.format})
-			if counted.failed != nil {
-				return 0, writeError(counted.failed)
+			if counted.Failed() != nil {
+				return 0, writeError(counted.Failed())
 			}
 			if err != nil {
 				return 0, err
 			}
 		}
-		return counted.rows(), nil
+		return counted.Records(), nil
 	}
 	if f.output == "" {
 		n, err := write(a.out)
@@ -100,39 +98,4 @@ func (a *app) export(ctx context.Context, o ownerapi.Owner, names []string, f ex
 	}
 	printf(a.out, "%s exported to %s\n", plural(n, "record", "records"), f.output)
 	return nil
-}
-
-// rowCounter counts the records that pass through it, and tells a failure to write
-// from a failure to read.
-type rowCounter struct {
-	w      io.Writer
-	csv    bool
-	quoted bool // within a cell of a table that may hold line breaks
-	lines  int64
-	failed error
-}
-
-func (c *rowCounter) Write(b []byte) (int, error) {
-	if !c.csv {
-		c.lines += int64(bytes.Count(b, []byte{'\n'}))
-	}
-	for i := 0; c.csv && i < len(b); i++ {
-		switch {
-		case b[i] == '"':
-			c.quoted = !c.quoted
-		case b[i] == '\n' && !c.quoted:
-			c.lines++
-		}
-	}
-	n, err := c.w.Write(b)
-	c.failed = errors.Join(c.failed, err)
-	return n, err
-}
-
-// rows leaves out the heading of a table.
-func (c *rowCounter) rows() int64 {
-	if c.csv {
-		return max(0, c.lines-1)
-	}
-	return c.lines
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"log/slog"
+	"path/filepath"
 
 	"pdpp/internal/audit"
 	"pdpp/internal/auth"
@@ -9,6 +11,7 @@ import (
 	"pdpp/internal/owner/audited"
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
+	"pdpp/internal/store/sqlite"
 )
 
 // localOwner is the owner's service over the store of this machine.
@@ -44,4 +47,16 @@ func (a *app) localTrail(st store.Store) *audit.Trail {
 	return audit.New(audit.Config{
 		Store: st, Now: a.env.Now, By: audit.Actor{Kind: audit.Command}, Log: slog.New(slog.NewTextHandler(a.errOut, nil)),
 	})
+}
+
+// recordAt writes an entry into the trail of a home. What it is about has been done, so
+// that trouble with the trail is a warning.
+func (a *app) recordAt(ctx context.Context, home string, e audit.Entry) {
+	st, err := sqlite.Open(ctx, filepath.Join(home, databaseFile), sqlite.Options{BusyTimeout: a.env.BusyTimeout})
+	if err != nil {
+		printf(a.errOut, "warning: the audit trail of %s was not written: %s\n", home, safe(err.Error()))
+		return
+	}
+	defer st.Close()
+	a.localTrail(st).Record(ctx, e)
 }

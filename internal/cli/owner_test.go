@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,29 +37,6 @@ func TestDescribeOwner(t *testing.T) {
 			t.Errorf("%v: %+v, want %s %d", tt.err, e, tt.code, tt.exit)
 		}
 	}
-}
-
-// However an export is cut into pieces, its records are counted right.
-func TestRowsAreCounted(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rows := rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching(`[a",\n]{0,4}x`), 2, 2), 0, 6).Draw(t, "rows")
-		var text strings.Builder
-		w := csv.NewWriter(&text)
-		if err := w.WriteAll(append([][]string{{"_stream", "_key"}}, rows...)); err != nil {
-			t.Fatal(err)
-		}
-		c := &rowCounter{w: io.Discard, csv: true}
-		for rest := text.String(); rest != ""; {
-			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
-			if _, err := c.Write([]byte(rest[:n])); err != nil {
-				t.Fatal(err)
-			}
-			rest = rest[n:]
-		}
-		if c.rows() != int64(len(rows)) {
-			t.Fatalf("%d rows, want %d", c.rows(), len(rows))
-		}
-	})
 }
 
 // Pages give exactly what a limit asks for, whatever sizes the service gives.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/backup"
 )
 
@@ -64,6 +65,7 @@ func (a *app) restore(ctx context.Context, file string, f restoreFlags) error {
 	if err != nil {
 		return err
 	}
+	a.recordAt(ctx, done.Home, audit.Entry{Kind: audit.Restore, Records: &done.Counts.Records})
 	if a.json {
 		writeJSON(a.out, done)
 		return nil

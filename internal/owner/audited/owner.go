@@ -92,9 +92,9 @@ func (o *owner) Revoke(ctx context.Context, id string) error {
 }
 
 func (o *owner) Export(ctx context.Context, w io.Writer, q ownerapi.ExportQuery) error {
-	counted := &counter{w: w, csv: q.Format == "csv"}
+	counted := &ownerapi.ExportCounter{To: w, Format: q.Format}
 	err := o.Owner.Export(ctx, counted, q)
-	records := counted.records()
+	records := counted.Records()
 	o.record(ctx, audit.Entry{Kind: audit.Export, Object: q.ConnectionID, ObjectName: q.Stream, Records: &records}, err)
 	return err
 }

@@ -2,13 +2,10 @@ package audited
 
 import (
 	"context"
-	"encoding/csv"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -71,35 +68,6 @@ func TestEveryDeedIsWrittenDown(t *testing.T) {
 				t.Errorf("%s is not written down", m.Name)
 			case !looks[m.Name] && k.entries[0].Outcome != name:
 				t.Errorf("%s: a %d is %q", m.Name, status, k.entries[0].Outcome)
-			}
-		}
-	}
-}
-
-func TestExportedRecordsAreCounted(t *testing.T) {
-	var table strings.Builder
-	w := csv.NewWriter(&table)
-	for i := range 4 {
-		w.Write([]string{"_key", fmt.Sprintf("a \"quoted\"\nvalue, %d", i)})
-	}
-	w.Flush()
-	for name, c := range map[string]struct {
-		text string
-		csv  bool
-		want int64
-	}{
-		"lines": {`{"a":"\n \" "}` + "\n" + `{"a":"\""}` + "\n", false, 2}, "table": {table.String(), true, 3},
-		"heading": {"_stream,_key\n", true, 0}, "nothing": {"", true, 0},
-	} {
-		for _, size := range []int{1, 7, 1000} {
-			counted := &counter{w: io.Discard, csv: c.csv}
-			for text := c.text; text != ""; {
-				n := min(size, len(text))
-				counted.Write([]byte(text[:n]))
-				text = text[n:]
-			}
-			if got := counted.records(); got != c.want {
-				t.Errorf("%s by %d: %d records", name, size, got)
 			}
 		}
 	}
