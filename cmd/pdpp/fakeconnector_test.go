@@ -130,6 +130,9 @@ func (p *player) do(line string) {
 	case "try":
 		p.tell(arg[0], exec.Command(arg[1], strings.Fields(strings.Join(arg[2:], " "))...).Run())
 	case "stderr":
+		if text, err := strconv.Unquote(`"` + rest + `"`); err == nil {
+			rest = text
+		}
 		fmt.Fprintln(os.Stderr, rest)
 	case "exit":
 		code, _ := strconv.Atoi(rest)

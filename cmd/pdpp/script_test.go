@@ -71,6 +71,10 @@ func setupOrchard(env *testscript.Env) error {
 	return os.Symlink(self, filepath.Join(dir, "connector"))
 }
 
+// obeyed are characters that a terminal obeys instead of showing: control codes of either set,
+// bytes that are no text, and what turns the direction of writing.
+var obeyed = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}\x{fffd}\x{61c}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}]`)
+
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	// exits CODE PROGRAM ARGS... runs a program and expects exactly that exit code.
 	"exits": func(ts *testscript.TestScript, neg bool, args []string) {
@@ -134,6 +138,16 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 			}
 		}
 		ts.Fatalf("%v never printed %s", args[1:], args[0])
+	},
+	// harmless looks at every byte that the last program printed: nothing but text, line breaks
+	// and tabs may reach a terminal.
+	"harmless": func(ts *testscript.TestScript, neg bool, args []string) {
+		for _, stream := range []string{"stdout", "stderr"} {
+			text := ts.ReadFile(stream)
+			if at := obeyed.FindStringIndex(text); at != nil {
+				ts.Fatalf("%s has %q in %q", stream, text[at[0]:at[1]], text[max(0, at[0]-40):min(len(text), at[1]+40)])
+			}
+		}
 	},
 	// hear NAME PIPE keeps the first line that somebody writes to a pipe in a variable.
 	"hear": func(ts *testscript.TestScript, neg bool, args []string) {

@@ -55,7 +55,7 @@ func (b *bar) paint(p progress) {
 		b.begin(p.stream, total)
 	}
 	_ = b.bar.Set64(n)
-	b.bar.Describe(cut(p.detail(), 40))
+	b.bar.Describe(cut(oneLine(p.detail()), 40)) // our own codes go beside it, unfiltered
 	b.flush()
 }
 

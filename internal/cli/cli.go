@@ -45,7 +45,7 @@ type Env struct {
 
 // Main runs one command and gives the exit code.
 func Main(env Env) int {
-	a := &app{env: env, out: env.Stdout, errOut: env.Stderr}
+	a := &app{env: env, out: &plainText{w: env.Stdout}, errOut: &plainText{w: env.Stderr}}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	over := make(chan struct{})

@@ -36,7 +36,7 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd.Flags().StringVar(&listen, "listen", "", "address for HTTP (default "+defaultListen+", or a free port when that is taken)")
 	cmd.AddCommand(&cobra.Command{
 		Use: "source NAME", Hidden: true, Args: needArgs("the name of a source"),
-		RunE: func(_ *cobra.Command, args []string) error { return demo.Speak(args[0], a.env.Stdin, a.out) },
+		RunE: func(_ *cobra.Command, args []string) error { return demo.Speak(args[0], a.env.Stdin, exact(a.out)) },
 	})
 	return cmd
 }

@@ -82,7 +82,7 @@ func (a *app) export(ctx context.Context, o ownerapi.Owner, names []string, f ex
 		return counted.Records(), nil
 	}
 	if f.output == "" {
-		n, err := write(a.out)
+		n, err := write(exact(a.out))
 		if err == nil && !a.json {
 			printf(a.errOut, "%s exported.\n", plural(n, "record", "records"))
 		}

@@ -28,7 +28,7 @@ func writeJSON(w io.Writer, v any) {
 	if err != nil {
 		b, _ = json.Marshal(map[string]any{"error": &Error{Code: "failed", Message: safe(err.Error())}})
 	}
-	_, _ = w.Write(append(b, '\n'))
+	_, _ = w.Write(append(escaped(b), '\n'))
 }
 
 // table writes aligned columns; the first row is the heading.
@@ -52,15 +52,12 @@ func (t *table) flush() { _ = t.w.Flush() }
 // oneLine keeps a cell from breaking the table, and a terminal from obeying it.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || isControl(r) {
+		if obeyed(r) {
 			return ' '
 		}
 		return r
 	}, s)
 }
-
-// isControl finds DEL and the C1 set, which some terminals obey.
-func isControl(r rune) bool { return r >= 0x7f && r < 0xa0 }
 
 // cut shortens text to width runes.
 func cut(s string, width int) string {
@@ -144,10 +141,5 @@ func indented(v jsontext.Value) string {
 	if err := pretty.Indent(jsontext.WithIndent("  ")); err != nil {
 		return oneLine(string(v))
 	}
-	return strings.Map(func(r rune) rune {
-		if isControl(r) {
-			return ' '
-		}
-		return r
-	}, string(pretty))
+	return string(escaped(pretty))
 }

@@ -17,7 +17,7 @@ func TestWords(t *testing.T) {
 		{duration(1234567 * time.Nanosecond), "1ms"}, {duration(1234 * time.Millisecond), "1.2s"}, {duration(61234 * time.Millisecond), "1m1s"},
 		{wrapped("one two  three", 20, "  "), "one two three"}, {wrapped("one two three", 7, "  "), "one two\n  three"}, {wrapped("pineapple pear", 4, "_"), "pineapple\n_pear"},
 		{orDash(""), "-"}, {orDash("x"), "x"}, {whenever(nil), "-"},
-		{indented(jsontext.Value("{\"b\":1,\"a\":[\"\u009b\"]}")), "{\n  \"b\": 1,\n  \"a\": [\n    \" \"\n  ]\n}"},
+		{indented(jsontext.Value("{\"b\":1,\"a\":[\"\u009b\"]}")), "{\n  \"b\": 1,\n  \"a\": [\n    \"\\u009b\"\n  ]\n}"},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {

@@ -28,6 +28,9 @@ type painter interface {
 
 // terminal gives the file behind a stream when it is a terminal.
 func terminal(stream any) (*os.File, bool) {
+	if p, ok := stream.(*plainText); ok {
+		stream = p.w
+	}
 	file, ok := stream.(*os.File)
 	return file, ok && term.IsTerminal(int(file.Fd()))
 }

@@ -54,7 +54,7 @@ func (s *steps) observe(p backup.Step) {
 	if p.Total > 0 && p.Done > 0 {
 		line += fmt.Sprintf(" %d%%", min(100, 100*p.Done/p.Total))
 	}
-	printf(s.app.errOut, "\r\x1b[K%s", line)
+	printf(behind(s.app.errOut), "\r\x1b[K%s", line)
 }
 
 func ofTotal(total int64) string {
@@ -67,6 +67,6 @@ func ofTotal(total int64) string {
 // end leaves the terminal clean.
 func (s *steps) end() {
 	if s.anything {
-		printf(s.app.errOut, "\r\x1b[K")
+		printf(behind(s.app.errOut), "\r\x1b[K")
 	}
 }
