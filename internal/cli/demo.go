@@ -92,7 +92,7 @@ func (a *app) demo(ctx context.Context, listen string) error {
 // inside is the program as it is within the demonstration: what the owner has set
 // for their own house does not reach it.
 func (a *app) inside(home string, variables map[string]string) *app {
-	own := map[string]string{envHome: home, envPassword: "demo-" + strings.ToLower(rand.Text()[:8])}
+	own := map[string]string{envHome: home, demo.ProgramVariable: a.env.Executable, envPassword: "demo-" + strings.ToLower(rand.Text()[:8])}
 	for name, value := range variables {
 		own[name] = value
 	}
@@ -120,7 +120,7 @@ func (a *app) plant(ctx context.Context, world *demo.World, st store.Store, home
 	if err != nil {
 		return nil, err
 	}
-	return owner, world.Plant(ctx, demo.Ground{Home: home, Program: a.env.Executable, Store: st, Owner: owner, Connectors: connectors, Now: a.env.Now})
+	return owner, world.Plant(ctx, demo.Ground{Home: home, Store: st, Owner: owner, Connectors: connectors, Now: a.env.Now})
 }
 
 func (a *app) tellDemo(url string, world *demo.World) {

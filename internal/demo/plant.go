@@ -17,10 +17,9 @@ import (
 
 // Ground is where a world's connections are planted.
 type Ground struct {
-	Home    string // the throw-away home
-	Program string // this program, which plays two of the connectors
-	Store   store.Store
-	Owner   ownerapi.Owner
+	Home  string // the throw-away home
+	Store store.Store
+	Owner ownerapi.Owner
 	// Connectors finds connectors in the home.
 	Connectors catalog.Catalog
 	Now        func() time.Time
@@ -32,7 +31,7 @@ const staleFor = 9 * 24 * time.Hour
 // Plant adds the connections. Five of them collect as any other; the device, which
 // would be another machine, is told of as its own heartbeat would.
 func (w *World) Plant(ctx context.Context, g Ground) error {
-	if err := install(filepath.Join(g.Home, "connectors"), g.Program); err != nil {
+	if err := install(filepath.Join(g.Home, "connectors")); err != nil {
 		return fmt.Errorf("install the demonstration's connectors: %w", err)
 	}
 	connections := []ownerapi.Connect{

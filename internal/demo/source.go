@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -24,8 +23,12 @@ const (
 	harbour  = "harbour"  // has lost a stream for good
 )
 
-// install puts the two into a connectors folder. Their executable is this program.
-func install(dir, program string) error {
+// ProgramVariable holds the path of this program, which the two start: they reach nothing that
+// they do not declare.
+const ProgramVariable = "DEMO_PROGRAM"
+
+// install puts the two into a connectors folder. Their executable starts this program.
+func install(dir string) error {
 	for _, name := range []string{paperbox, harbour} {
 		folder := filepath.Join(dir, name)
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -38,7 +41,7 @@ func install(dir, program string) error {
 		if err := os.WriteFile(filepath.Join(folder, "manifest.json"), body, 0o600); err != nil {
 			return err
 		}
-		script := "#!/bin/sh\nexec '" + strings.ReplaceAll(program, "'", `'\''`) + "' demo source " + name + "\n"
+		script := "#!/bin/sh\nexec \"$" + ProgramVariable + "\" demo source " + name + "\n"
 		if err := os.WriteFile(filepath.Join(folder, "connector"), []byte(script), 0o700); err != nil {
 			return err
 		}
