@@ -120,7 +120,7 @@ func (a *app) plant(ctx context.Context, world *demo.World, st store.Store, home
 	if err != nil {
 		return nil, err
 	}
-	return owner, world.Plant(ctx, demo.Ground{Home: home, Store: st, Owner: owner, Connectors: connectors, Now: a.env.Now})
+	return owner, world.Plant(ctx, demo.Ground{Home: home, Store: st, Owner: owner, Connectors: connectors, Lookup: a.childVariable, Now: a.env.Now})
 }
 
 func (a *app) tellDemo(url string, world *demo.World) {

@@ -22,6 +22,7 @@ type Ground struct {
 	Owner ownerapi.Owner
 	// Connectors finds connectors in the home.
 	Connectors catalog.Catalog
+	Lookup     func(name string) (string, bool) // the values of variables that connectors declare
 	Now        func() time.Time
 }
 
@@ -97,7 +98,7 @@ func (g Ground) letters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := launch.Launcher{Store: g.Store, Connectors: g.Connectors, Holder: "demo", Now: past,
+	l := launch.Launcher{Store: g.Store, Connectors: g.Connectors, Holder: "demo", Lookup: g.Lookup, Now: past,
 		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}}
 	result, err := l.Run(ctx, launch.Request{ConnectionID: id, Trigger: store.TriggerManual})
 	if err == nil && result.Written == 0 {
