@@ -1,18 +1,21 @@
 package connectorkit
 
 import (
+	"context"
 	"strconv"
 	"time"
+
+	"pdpp/governor"
 )
 
 // defaultChunk is the least number of gaps written one by one when a cap is set
 // and no chunk is.
 const defaultChunk = 50
 
-// caps are the owner's bounds on the detail work of one run; zero means none.
+// caps are the owner's bounds on one run; zero means none.
 type caps struct {
-	fetches   int
-	wallClock time.Duration
+	fetches   int           // requests for details
+	wallClock time.Duration // from the run's start, lists included
 	chunk     int
 }
 
@@ -39,15 +42,20 @@ func readCaps(env func(string) string, prefix string) caps {
 	return c
 }
 
-// deadline makes the owner's wall clock bind, or not. It bounds detail work
-// alone, so it binds while a detail is fetched: a wait for one that would
-// outlast the run is deferred, and a list is read whatever the time.
-func (r *run) deadline(binds bool) {
-	wallClock := time.Duration(0)
-	if binds {
-		wallClock = r.caps.wallClock
+// listPage reads one page of a list, unless the run's time is up. A request cap
+// bounds details alone: without its list a run cannot say what is missing.
+func listPage[T any](ctx context.Context, r *run, read func() (T, error)) (page T, err error) {
+	if r.late() {
+		return page, &Error{Class: Unavailable, stopped: governor.MaxWallClock}
 	}
-	r.budget.Bind(wallClock)
+	return patiently(ctx, r, read)
+}
+
+// late reports whether the owner's longest run is over. It is asked between
+// requests: one that is under way is finished.
+func (r *run) late() bool {
+	left, bounded := r.budget.Left(r.p.Now())
+	return bounded && left <= 0
 }
 
 // bill is what one detail costs of the run's cap. The unit is the request that
@@ -73,8 +81,6 @@ func (b *bill) pay() {
 // details: one that is under way is finished. All passes of a run share one
 // budget.
 func (r *run) spent() bool {
-	r.deadline(true)
-	defer r.deadline(false)
 	return r.budget.Exhausted(r.p.Now()) != ""
 }
 

@@ -53,9 +53,14 @@ type Collector interface {
 type worker interface {
 	// streams names what the worker can emit.
 	streams() []string
+	// list names the stream whose pages the worker reads.
+	list() string
 	// forward collects what is new. Its error ends this worker, not the run,
 	// unless the run is over or the credential was refused.
 	forward(ctx context.Context) error
+	// cut declares, after such an error, that the list was cut short, and where a
+	// later run reads on.
+	cut(ctx context.Context, d deferral) error
 	// conclude says what became of everything considered. It is called once,
 	// after the worker's last record.
 	conclude(ctx context.Context) error

@@ -14,6 +14,17 @@ type deferral struct {
 	status     int
 	retryable  bool
 	retryAfter time.Duration
+	since      time.Time // of which retryAfter counts
+}
+
+// left is how much of the wait that the provider asked for remains, in full seconds
+// so that it is never too short.
+func (d *deferral) left(now time.Time) time.Duration {
+	left := d.retryAfter
+	if !d.since.IsZero() {
+		left -= now.Sub(d.since)
+	}
+	return max(0, left+time.Second-1).Truncate(time.Second)
 }
 
 // stop is why a lane launches no more fetches.
@@ -41,16 +52,14 @@ func (l *lane) deferralOf(e *Error) (deferral, *stop) {
 	}
 	d := deferral{
 		reason: protocol.ReasonTemporaryUnavailable, class: string(e.Class), status: e.Status,
-		retryable: true, retryAfter: e.RetryAfter,
+		retryable: true, retryAfter: e.RetryAfter, since: l.r.p.Now(),
 	}
 	l.failures++
 	switch e.Class {
 	case RateLimited:
-		d.reason, d.class = protocol.ReasonRateLimited, protocol.ClassUpstreamPressure
-		if d.status == 0 {
-			d.status = 429
-		}
-		return d, &stop{deferral: pressure}
+		own, rest := limitedBy(e), pressure
+		own.since, rest.since, rest.retryAfter = d.since, d.since, e.RetryAfter
+		return own, &stop{deferral: rest}
 	case Unauthorized:
 		d.reason = protocol.ReasonAuthFailure
 		return d, &stop{auth: true, deferral: deferral{reason: d.reason, class: d.class, retryable: true}}
@@ -89,18 +98,8 @@ func (l *lane) gapAt(ctx context.Context, item Item, at window, d deferral, o ou
 	if holding && o == untried {
 		return nil
 	}
-	g := &protocol.DetailGap{
-		Stream: l.Detail, ParentStream: l.List, RecordKey: protocol.WireKey(item.Key), DetailLocator: item.Locator,
-		Reason: d.reason, Retryable: d.retryable, Status: protocol.GapPending, ReferenceOnly: true,
-		Detail: &protocol.GapDetail{Class: d.class, HTTPStatus: d.status},
-	}
-	type lastError struct {
-		Class      string `json:"class"`
-		HTTPStatus int    `json:"http_status,omitzero"`
-		RetryAfter int64  `json:"retry_after_ms,omitzero"`
-		Message    string `json:"message"`
-	}
-	g.LastError = encode(lastError{d.class, d.status, d.retryAfter.Milliseconds(), protocol.OwnerCopy(d.reason, d.class)})
+	g := gapMessage(d, l.r.p.Now())
+	g.Stream, g.ParentStream, g.RecordKey, g.DetailLocator = l.Detail, l.List, protocol.WireKey(item.Key), item.Locator
 	if !item.Locator.IsValid() || item.Locator.Kind() != '{' {
 		g.DetailLocator = nil // the key has to do
 	}
@@ -112,4 +111,19 @@ func (l *lane) gapAt(ctx context.Context, item Item, at window, d deferral, o ou
 		delete(l.held, item.Key)
 	}
 	return l.r.out.send(ctx, g)
+}
+
+// gapMessage says why something is missing; what it is, the caller adds.
+func gapMessage(d deferral, now time.Time) *protocol.DetailGap {
+	type lastError struct {
+		Class      string `json:"class"`
+		HTTPStatus int    `json:"http_status,omitzero"`
+		RetryAfter int64  `json:"retry_after_ms,omitzero"`
+		Message    string `json:"message"`
+	}
+	return &protocol.DetailGap{
+		Reason: d.reason, Retryable: d.retryable, Status: protocol.GapPending, ReferenceOnly: true,
+		Detail:    &protocol.GapDetail{Class: d.class, HTTPStatus: d.status},
+		LastError: encode(lastError{d.class, d.status, d.left(now).Milliseconds(), protocol.OwnerCopy(d.reason, d.class)}),
+	}
 }

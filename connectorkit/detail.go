@@ -153,13 +153,11 @@ func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
 	if err := l.r.out.flush(ctx); err != nil {
 		return nil, nil, err
 	}
-	l.r.deadline(true)
 	cost := l.r.openBill()
 	records, err := patiently(ctx, l.r, func() ([]Record, error) {
 		defer cost.pay()
 		return l.Fetch(ctx, item)
 	})
-	l.r.deadline(false)
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}

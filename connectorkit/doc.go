@@ -11,6 +11,9 @@
 //   - Lane lists one stream newest first and fetches the details of each item
 //     into a second one. What it cannot fetch becomes a durable gap.
 //
+// A list that the provider's limit or the run's own bounds cut short is a durable
+// gap as well; a later run reads on from the last finished slice.
+//
 // Failures are returned as *Error with a Class. What follows from a class (end
 // the run, fail the stream, record a gap, stop the lane) is decided here.
 //
@@ -19,11 +22,11 @@
 // bears, failures are repeated within a budget, and what was learned travels to
 // the next run on the bookmarks, without a line of the author's.
 //
-// Three owner caps bound the detail work of a run, where X is the manifest's
-// EnvPrefix. They are off unless set to a positive number:
+// Three owner caps bound a run, where X is the manifest's EnvPrefix. They are off
+// unless set to a positive number:
 //
-//	X_MAX_DETAIL_FETCHES_PER_RUN       fetch attempts
-//	X_MAX_RUN_WALL_CLOCK_MS            time since the first attempt
+//	X_MAX_DETAIL_FETCHES_PER_RUN       requests for details
+//	X_MAX_RUN_WALL_CLOCK_MS            time since the run's start, lists included
 //	X_MAX_TAIL_DEFERRAL_GAPS_PER_RUN   gaps written one by one after a stop
 //
 // The owner's variables for the pace are in docs/operations.md. A manifest need

@@ -31,7 +31,6 @@ func TestPageFailures(t *testing.T) {
 		retryable bool
 		hint      protocol.RecoveryAction
 	}{
-		{&Error{Class: RateLimited}, "archive_rate_limited", true, protocol.RetryByRuntime},
 		{&Error{Class: Unavailable}, "temporary_unavailable", true, protocol.RetryByRuntime},
 		{&Error{Class: Unauthorized}, "auth_failure", false, protocol.RefreshCredentials},
 		{&Error{Class: Forbidden}, "permanent_forbidden", false, protocol.RefreshCredentials},
@@ -69,7 +68,7 @@ func TestOneStreamDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	a, v := newArchive(3, 10), newVault()
 	a.list = func(int) error { return &Error{Class: Malformed} }
-	c := collecting(t, failing("log", &Error{Class: RateLimited}), a.lane(),
+	c := collecting(t, failing("log", &Error{Class: Unavailable}), a.lane(),
 		pages("notes", []Record{Upsert(map[string]any{"box": "in", "id": 1})}))
 	r := v.run(t, c, options{})
 	if r.done.Error == nil || r.done.Error.Code != protocol.StreamCollectionFailed || *r.done.Error.Retryable {

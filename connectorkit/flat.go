@@ -43,31 +43,48 @@ func (f Flat) begin(r *run) worker { return &flat{Flat: f, r: r} }
 type flat struct {
 	Flat
 	r     *run
+	at    Cursor // of the next page
 	count int
 }
 
 func (f *flat) streams() []string { return []string{f.Stream} }
 
+func (f *flat) list() string { return f.Stream }
+
+func (f *flat) cut(ctx context.Context, d deferral) error {
+	mark, err := f.at.encode()
+	if err != nil {
+		return err
+	}
+	if err := f.r.listCut(ctx, f.Stream, f.Stream, mark, d); err != nil {
+		return err
+	}
+	if len(f.at) == 0 {
+		return nil // nothing was read; what is stored stays
+	}
+	return f.r.state(ctx, &protocol.State{Stream: f.Stream, Cursor: mark})
+}
+
 func (f *flat) conclude(context.Context) error { return nil }
 
 func (f *flat) forward(ctx context.Context) error {
-	at := cursorOf(f.r.stored(f.Stream, protocol.SteadyState))
+	f.at = cursorOf(f.r.stored(f.Stream, protocol.SteadyState))
 	read := map[string]bool{}
 	empty := 0
 	for {
 		if err := f.r.out.flush(ctx); err != nil {
 			return err
 		}
-		page, err := patiently(ctx, f.r, func() (Page, error) { return f.Page(ctx, at) })
-		if len(at) > 0 && len(read) == 0 && err != nil && classify(err).Class == CursorRejected {
+		page, err := listPage(ctx, f.r, func() (Page, error) { return f.Page(ctx, f.at) })
+		if len(f.at) > 0 && len(read) == 0 && err != nil && classify(err).Class == CursorRejected {
 			f.r.log.Warn("stored cursor was rejected: starting over", "stream", f.Stream)
-			at = nil
+			f.at = nil
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		here, err := at.encode()
+		here, err := f.at.encode()
 		if err != nil {
 			return err
 		}
@@ -87,7 +104,7 @@ func (f *flat) forward(ctx context.Context) error {
 		} else if empty++; empty >= maxEmptyPages {
 			return Fail(Malformed, errEmpty)
 		}
-		if at = page.Next; read[string(next)] {
+		if f.at = page.Next; read[string(next)] {
 			return Fail(Malformed, errRepeats)
 		}
 	}

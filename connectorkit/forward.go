@@ -25,7 +25,7 @@ func (l *lane) forward(ctx context.Context) error {
 			return err
 		}
 		if p.stop != nil && !p.stop.cap {
-			return nil // the watermark stands; what is newer waits for the next run
+			return &cut{p.stop.deferral} // the watermark stands; what is newer waits for the next run
 		}
 	}
 	return l.fromTheTop(ctx)

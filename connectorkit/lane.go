@@ -88,6 +88,21 @@ type lane struct {
 
 func (l *lane) streams() []string { return []string{l.List, l.Detail} }
 
+func (l *lane) list() string { return l.List }
+
+// cut leaves the bookmarks as they are: what was not listed is inside the catch-up
+// window, or above the watermark.
+func (l *lane) cut(ctx context.Context, d deferral) error {
+	mark := l.r.bookmarks.sent[l.anchor]
+	if mark == nil {
+		mark = l.r.stored(l.anchor, protocol.SteadyState)
+	}
+	if err := l.r.listCut(ctx, l.List, l.anchor, mark, d); err != nil || mark.Kind() != '{' {
+		return err
+	}
+	return l.state(ctx, protocol.SteadyState, mark, &protocol.KeyCoverage{})
+}
+
 // conclude sends the lane's one DETAIL_COVERAGE. A run that only recovers and
 // was served nothing considered nothing, and says nothing.
 func (l *lane) conclude(ctx context.Context) error {

@@ -42,7 +42,7 @@ func (r *run) provider(name string, adjust []func(*governor.Config)) *provider {
 	})
 	p.governor = governor.New(name, all...)
 	p.sender = governhttp.NewSender(p.governor, governhttp.SenderOptions{
-		Now: r.p.Now, Waiting: r.waiting, Probe: func(governhttp.Trail) { r.sent.Add(1) },
+		Now: r.p.Now, Waiting: r.waiting, Quiet: r.quiet, Probe: func(governhttp.Trail) { r.sent.Add(1) },
 	})
 	r.providers = append(r.providers, p)
 	return p

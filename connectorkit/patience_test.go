@@ -181,12 +181,6 @@ func TestRestHasALongest(t *testing.T) {
 				if took := time.Since(began); took > governor.Default().MaxWait || len(s.at) != 5 {
 					t.Errorf("%d requests in %s", len(s.at), took)
 				}
-				if scope != nil {
-					if e := r.done.Error; e == nil || e.Code != "archive_rate_limited" {
-						t.Errorf("ended as %s", describe(r))
-					}
-					return
-				}
 				gap := all[*protocol.DetailGap](succeeded(t, r))[0]
 				if gap.Reason != protocol.ReasonRateLimited || !bytes.Contains(gap.LastError, []byte(`"retry_after_ms":3600000`)) {
 					t.Errorf("deferred as %s: %s", gap.Reason, gap.LastError)
@@ -223,14 +217,15 @@ func TestRestsAreCounted(t *testing.T) {
 }
 
 // TestWallClockDefersAWait keeps to a slow pace until the next wait for a detail
-// would outlast the run: that detail is put off, neither waited for nor hurried.
+// would outlast the run: that detail is put off, neither waited for nor hurried. The
+// lists are part of the run.
 func TestWallClockDefersAWait(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-07")
 	synctest.Test(t, func(t *testing.T) {
 		a, v, s := newArchive(20, 50), newVault(), &service{}
 		c := governed(t, s, a, 1)
-		r := succeeded(t, v.run(t, c, options{env: archiveEnv("_PACING_MIN_INTERVAL_MS", "4000", "_MAX_RUN_WALL_CLOCK_MS", "10000")}))
+		r := succeeded(t, v.run(t, c, options{env: archiveEnv("_PACING_MIN_INTERVAL_MS", "4000", "_MAX_RUN_WALL_CLOCK_MS", "18000")}))
 		if len(s.at) != 2+2 {
 			t.Errorf("%d requests, want two lists and the two details that fit", len(s.at))
 		}
@@ -275,30 +270,39 @@ func TestRetryAfterPastTheRun(t *testing.T) {
 	})
 }
 
-// TestListsAreNotUnderTheClock waits for a list although the time for details
-// is over, and lists what is put off.
-func TestListsAreNotUnderTheClock(t *testing.T) {
+// TestTimeIsUpWithinAList ends the run's time while a flat stream is read. What was
+// read is kept with its cursor, the rest is one gap, and the next run reads on.
+func TestTimeIsUpWithinAList(t *testing.T) {
 	t.Parallel()
+	t.Attr("spec", "PB-07")
+	t.Attr("spec", "PB-A03")
 	synctest.Test(t, func(t *testing.T) {
-		a, v := newArchive(60, 10), newVault()
-		s := &service{answer: func(n int, r *http.Request) *http.Response {
-			if n == 14 {
-				return throttle(100)
-			}
-			return nil
-		}}
-		r := succeeded(t, v.run(t, governed(t, s, a, 1), options{env: archiveEnv(
-			"_MAX_RUN_WALL_CLOCK_MS", "3000", "_MAX_TAIL_DEFERRAL_GAPS_PER_RUN", "0")}))
+		v, s := newVault(), &service{}
+		c := governed(t, s, newArchive(3, 10), 8)
+		began := time.Now()
+		r := succeeded(t, v.run(t, c, options{scope: only("log"), env: archiveEnv("_PACING_MIN_INTERVAL_MS", "4000", "_MAX_RUN_WALL_CLOCK_MS", "18000")}))
+		if took := time.Since(began); took > 18*time.Second || len(s.at) == 0 || len(s.at) > 5 {
+			t.Errorf("%d requests in %s", len(s.at), took)
+		}
 		ownStopOnly(t, r, protocol.ClassRunCap)
-		if len(v.records["threads"]) != 60 {
-			t.Errorf("%d threads are listed", len(v.records["threads"]))
+		gap := all[*protocol.DetailGap](r)[0]
+		if gap.Stream != "log" || string(gap.RecordKey) != "__log_list__" || len(gap.ListCursor) == 0 || !gap.Retryable {
+			t.Errorf("the rest is declared as %+v", gap)
+		}
+		if mark := string(withoutPace(v.state["log"])); mark != string(gap.ListCursor) {
+			t.Errorf("the bookmark is %s, the gap begins at %s", mark, gap.ListCursor)
+		}
+		had := len(s.at)
+		r = succeeded(t, v.run(t, c, options{scope: only("log")}))
+		if len(v.pendingGaps()) != 0 || len(all[*protocol.DetailGapRecovered](r)) != 1 || had+len(s.at[had:]) != 8 {
+			t.Errorf("after %d and %d requests: %s", had, len(s.at)-had, v.describe())
 		}
 	})
 }
 
 // TestExhaustedThrottleIsRateLimited uses up the attempts of one request, or is
-// asked for a longer wait than any run makes. Either way the failure has the
-// connector's name and says that a later run mends it.
+// asked for a longer wait than any run makes, for a list and for a detail. Either
+// way the rest is put off for the provider's sake, which arms the cool-down.
 func TestExhaustedThrottleIsRateLimited(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-23")
@@ -311,10 +315,7 @@ func TestExhaustedThrottleIsRateLimited(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &service{answer: func(int, *http.Request) *http.Response { return throttle(c.seconds) }}
 				r := newVault().run(t, governed(t, s, newArchive(3, 10), 1), options{scope: only("log")})
-				e := r.done.Error
-				if e == nil || e.Code != "archive_rate_limited" || !*e.Retryable || e.RecoveryHint.Action != protocol.RetryByRuntime {
-					t.Errorf("ended as %s", describe(r))
-				}
+				limitedGap(t, succeeded(t, r), c.seconds)
 				if len(s.at) != c.requests {
 					t.Errorf("%d requests, want %d", len(s.at), c.requests)
 				}
@@ -326,38 +327,112 @@ func TestExhaustedThrottleIsRateLimited(t *testing.T) {
 					return nil
 				}}
 				r = succeeded(t, newVault().run(t, governed(t, s, newArchive(3, 10), 10), options{}))
-				gap := all[*protocol.DetailGap](r)[0]
-				if !gap.Reason.SourcePressure() || gap.Reason != protocol.ReasonRateLimited || gap.Detail.HTTPStatus != 429 {
-					t.Errorf("deferred as %s, %+v", gap.Reason, gap.Detail)
+				limitedGap(t, r, c.seconds)
+			})
+		})
+	}
+}
+
+// limitedGap expects the first gap of a run to say that the provider's limit is the
+// reason, and for how long it asks to be left alone.
+func limitedGap(t *testing.T, r result, seconds int) {
+	t.Helper()
+	gap := all[*protocol.DetailGap](r)[0]
+	if !gap.Reason.SourcePressure() || gap.Reason != protocol.ReasonRateLimited || gap.Detail.HTTPStatus != 429 {
+		t.Errorf("deferred as %s, %+v", gap.Reason, gap.Detail)
+	}
+	if wait := fmt.Sprintf(`"retry_after_ms":%d`, 1000*seconds); !bytes.Contains(gap.LastError, []byte(wait)) {
+		t.Errorf("the wait that the provider asks for is lost: %s", gap.LastError)
+	}
+}
+
+// TestWaitsAreAnnounced tells the runner of every wait when it begins: what the
+// provider asked for, an allowance that is spent, and a pause that had to be searched
+// out. They are told as durations, one message each.
+func TestWaitsAreAnnounced(t *testing.T) {
+	t.Parallel()
+	spent := func() *http.Response {
+		return reply(http.StatusTooManyRequests, "X-RateLimit-Remaining", "0", "X-RateLimit-Limit", "9", "X-RateLimit-Reset", "40")
+	}
+	for name, c := range map[string]struct {
+		refusal func() *http.Response
+		reason  protocol.WaitReason
+		least   time.Duration
+	}{
+		"told":     {func() *http.Response { return throttle(30) }, protocol.WaitRetryAfter, 30 * time.Second},
+		"spent":    {spent, protocol.WaitRetryAfter, 40 * time.Second},
+		"searched": {func() *http.Response { return reply(http.StatusTooManyRequests) }, protocol.WaitSearched, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var refused, again time.Time
+				s := &service{answer: func(n int, _ *http.Request) *http.Response {
+					switch n {
+					case 2:
+						refused = time.Now()
+						return c.refusal()
+					case 3:
+						again = time.Now()
+					}
+					return nil
+				}}
+				r := succeeded(t, newVault().run(t, governed(t, s, newArchive(3, 10), 4), options{scope: only("log")}))
+				var told []*protocol.ProviderWait
+				for _, p := range all[*protocol.Progress](r) {
+					if p.ProviderWait != nil {
+						told = append(told, p.ProviderWait)
+					}
 				}
-				if wait := fmt.Sprintf(`"retry_after_ms":%d`, 1000*c.seconds); !bytes.Contains(gap.LastError, []byte(wait)) {
-					t.Errorf("the wait that the provider asks for is lost: %s", gap.LastError)
+				if len(told) != 1 || told[0].Sender != "archive" || told[0].Reason != c.reason {
+					t.Fatalf("told %+v", told)
+				}
+				wait := time.Duration(told[0].WaitMS) * time.Millisecond
+				if kept := again.Sub(refused); wait < c.least || kept < wait {
+					t.Errorf("told of %s, waited %s", wait, kept)
 				}
 			})
 		})
 	}
 }
 
-// TestOwnStopOnAPage ends a stream by our own choice: its code and its words
-// say so, although the provider throttled.
+// TestOwnStopOnAPage ends a list by our own choice: its gap says so, although the
+// provider throttled.
 func TestOwnStopOnAPage(t *testing.T) {
 	t.Parallel()
-	t.Attr("spec", "RT-24")
+	for _, id := range []string{"RT-24", "PB-09", "PB-A04"} {
+		t.Attr("spec", id)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{answer: func(int, *http.Request) *http.Response { return throttle(1) }}
 		for _, scope := range [][]protocol.StreamScope{only("log"), only("threads")} {
-			r := newVault().run(t, governed(t, s, newArchive(3, 10), 1), options{
+			r := succeeded(t, newVault().run(t, governed(t, s, newArchive(3, 10), 1), options{
 				scope: scope, env: archiveEnv("_RETRY_BUDGET_INITIAL_TOKENS", "0"),
-			})
-			e := r.done.Error
-			if e == nil || e.Code != "retry_budget" || !*e.Retryable || strings.Contains(e.Code, "rate_limited") {
-				t.Fatalf("ended as %s", describe(r))
-			}
-			if !strings.Contains(e.Message, "stopped by itself") || !strings.Contains(e.Message, "next run continues") {
-				t.Errorf("the owner reads %q", e.Message)
-			}
+			}))
+			ownStopOnly(t, r, string(governor.RetriesExhausted))
 		}
 	})
+}
+
+// TestBrokenProviderIsAFailure keeps what is broken apart from what is put off: a
+// list that meets nothing but faults fails, whatever made us stop asking.
+func TestBrokenProviderIsAFailure(t *testing.T) {
+	t.Parallel()
+	for name, env := range map[string]map[string]string{
+		"attempts": nil, "retry budget": archiveEnv("_RETRY_BUDGET_INITIAL_TOKENS", "0"), "circuit": archiveEnv("_RETRY_BUDGET_INITIAL_TOKENS", "50"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{answer: func(int, *http.Request) *http.Response { return reply(http.StatusInternalServerError) }}
+				v := newVault()
+				r := v.run(t, governed(t, s, newArchive(3, 10), 1), options{scope: only("log"), env: env})
+				if r.done.Status != protocol.DoneFailed || len(v.pendingGaps()) > 0 {
+					t.Errorf("ended as %s with %d gaps", describe(r), len(v.pendingGaps()))
+				}
+			})
+		})
+	}
 }
 
 // TestGivenUpRequestsAreClassified keeps the author's class where there is one.

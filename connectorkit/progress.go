@@ -158,3 +158,19 @@ func (r *run) waiting(ctx context.Context, w governhttp.Wait) {
 	text := fmt.Sprintf("waiting %.0f s%s", w.For.Seconds(), why)
 	r.out.offer(ctx, &protocol.Progress{Message: text, CollectionRate: r.rate()})
 }
+
+// quiet tells the runner at once how long a provider is to be left alone, so that
+// no later run asks it earlier, even when this one is killed while it waits.
+func (r *run) quiet(ctx context.Context, q governhttp.Quiet) {
+	reason, text := protocol.WaitSearched, "the provider refuses: leaving it alone for %s"
+	if q.Told {
+		reason, text = protocol.WaitRetryAfter, "the provider asks to be left alone for %s"
+	}
+	m := &protocol.Progress{
+		Message: fmt.Sprintf(text, q.For.Round(time.Second/10)), CollectionRate: r.rate(),
+		ProviderWait: &protocol.ProviderWait{Sender: q.Provider, WaitMS: milliseconds(q.For), Reason: reason},
+	}
+	if r.out.send(ctx, m) == nil {
+		_ = r.out.flush(ctx) // a broken output ends the run by itself
+	}
+}

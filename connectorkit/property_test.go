@@ -7,14 +7,16 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pdpp/governor"
 	"pdpp/protocol"
 )
 
 // TestNothingIsEverStranded plays random histories: ties, page sizes, caps,
-// chunks, pressure, refused credentials, crashes and changes between runs. At
-// every commit, what the steady bookmark has passed is stored, a gap, or inside
-// a window that a bookmark or a gap still promises. At the end, undisturbed runs
-// bring everything.
+// chunks, pressure, lists that are cut short, refused credentials, crashes and
+// changes between runs. At every commit, what the steady bookmark has passed is
+// stored, a gap, or inside a window that a bookmark or a gap still promises. After
+// every run that succeeded, what the provider has is stored or declared missing. At
+// the end, undisturbed runs bring everything.
 func TestNothingIsEverStranded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -32,14 +34,18 @@ func TestNothingIsEverStranded(t *testing.T) {
 			a.fetch = disturbance(t, "fetch", len(a.fetches))
 			refuse := disturbance(t, "list", len(a.lists))
 			a.list = func(n int) error { return refuse(n, "") }
-			v.run(t, c, options{
-				scope:    rapid.SampledFrom([][]protocol.StreamScope{laneScope, laneScope, laneScope, laneScope[:1], laneScope[1:]}).Draw(t, "scope"),
+			scope := rapid.SampledFrom([][]protocol.StreamScope{laneScope, laneScope, laneScope, laneScope[:1], laneScope[1:]}).Draw(t, "scope")
+			recovery := rapid.IntRange(0, 5).Draw(t, "recovery only") == 0
+			r := v.run(t, c, options{
+				scope: scope, recovery: recovery,
 				env:      capped(rapid.IntRange(0, 9).Draw(t, "cap"), rapid.IntRange(-1, 7).Draw(t, "chunk")),
 				crash:    rapid.IntRange(-200, 200).Draw(t, "crash after"),
-				recovery: rapid.IntRange(0, 5).Draw(t, "recovery only") == 0,
 				pageSize: rapid.IntRange(1, 9).Draw(t, "gap page"),
 				mode:     rapid.SampledFrom([]protocol.CollectionMode{"", "", "", protocol.FullRefresh}).Draw(t, "mode"),
 			})
+			if r.done != nil && r.done.Status == protocol.DoneSucceeded && !recovery && len(scope) == 2 {
+				a.declared(t, v)
+			}
 			for range rapid.IntRange(0, 3).Draw(t, "changes") {
 				spread += rapid.IntRange(0, 1).Draw(t, "later")
 				at := epoch.Add(time.Duration(spread) * time.Second)
@@ -62,19 +68,37 @@ func TestNothingIsEverStranded(t *testing.T) {
 
 // disturbance refuses some of the next calls.
 func disturbance(t *rapid.T, what string, from int) func(int, string) error {
-	refused := map[int]Class{}
+	refused := map[int]*Error{}
 	for range rapid.IntRange(0, 3).Draw(t, what+" faults") {
 		first := from + rapid.IntRange(1, 40).Draw(t, what+" first")
-		class := rapid.SampledFrom([]Class{RateLimited, Unavailable, Malformed, Unauthorized}).Draw(t, what+" class")
+		fault := rapid.SampledFrom([]*Error{
+			{Class: RateLimited}, {Class: RateLimited, RetryAfter: time.Hour, RetryTold: true}, {Class: Unavailable}, {Class: Malformed}, {Class: Unauthorized},
+			{Class: RateLimited, stopped: governor.RetriesExhausted}, {Class: Unavailable, stopped: governor.CircuitOpen},
+			{Class: Unavailable, stopped: governor.MaxWallClock},
+		}).Draw(t, what+" fault")
 		for i := range rapid.SampledFrom([]int{1, 3, 10}).Draw(t, what+" length") {
-			refused[first+i] = class
+			refused[first+i] = fault
 		}
 	}
 	return func(n int, _ string) error {
-		if class, ok := refused[n]; ok {
-			return &Error{Class: class}
+		if fault := refused[n]; fault != nil {
+			return fault
 		}
 		return nil
+	}
+}
+
+// declared fails when a run said that it succeeded and a thread is neither stored
+// nor declared missing, by itself, by a window, or by the gap of the list.
+func (a *archive) declared(t tb, v *vault) {
+	t.Helper()
+	if g := v.gaps[listKey("threads")]; g != nil && g.status == protocol.GapPending {
+		return
+	}
+	for i, x := range a.things {
+		if !a.holds(v, i) && !promised(v, x) {
+			t.Fatalf("a run succeeded without thread %s at %s, and nothing says so\n%s", x.key, x.at.Format(time.RFC3339), v.describe())
+		}
 	}
 }
 

@@ -16,20 +16,27 @@ func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 	var lanes []*lane
 	var streams []string
 	for _, w := range workers {
+		for _, name := range w.streams() {
+			if r.scope[name] != nil {
+				streams = append(streams, name)
+			}
+		}
 		if l, ok := w.(*lane); ok && l.detailing {
 			lanes = append(lanes, l)
-			streams = append(streams, l.Detail)
 		}
 	}
 	served := map[string]bool{}
 	page := r.start.DetailGaps
-	for len(lanes) > 0 && len(page) > 0 {
+	for len(streams) > 0 && len(page) > 0 {
 		fresh := false
 		for _, e := range page {
 			if served[e.GapID] {
 				continue
 			}
 			served[e.GapID], fresh = true, true
+			if r.hold(workers, e) {
+				continue // the forward pass reads the list on
+			}
 			if l := laneOf(lanes, e); l != nil {
 				l.held[string(e.RecordKey)] = e
 			}
@@ -108,7 +115,7 @@ func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) 
 // rest. Every expansion makes progress, even with the budget spent, unless this
 // run has already written its chunk; then the backlog waits, untouched.
 func (l *lane) expand(ctx context.Context, e protocol.GapEntry, span window) (*stop, error) {
-	if l.r.spent() && l.r.tail.full() {
+	if l.r.late() || l.r.spent() && l.r.tail.full() {
 		return capStop, nil
 	}
 	item := Item{Key: string(e.RecordKey), Locator: e.DetailLocator}

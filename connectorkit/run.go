@@ -3,6 +3,7 @@ package connectorkit
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -37,6 +38,8 @@ type run struct {
 	progress progress
 	reports  int            // mismatch reports sent
 	untold   map[string]int // mismatches beyond the limit of reports, by stream
+
+	lists map[string]protocol.GapEntry // gaps of lists that were served and are not settled, by list
 }
 
 func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *peer, log *slog.Logger, secrets *redactor) *run {
@@ -45,8 +48,8 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets,
 		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
 		knobs: readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log), bookmarks: newBookmarks(),
-		trees: newTrees(), caps: caps, budget: governor.RunBudget{Requests: caps.fetches}, tail: newTail(caps),
-		untold: map[string]int{},
+		trees: newTrees(), caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
+		untold: map[string]int{}, lists: map[string]protocol.GapEntry{},
 	}
 }
 
@@ -58,8 +61,8 @@ func (r *run) whole(ctx context.Context) ending {
 	}
 	var failed []*failure
 	var intact int
-	if err == nil && !r.start.RecoveryOnly {
-		failed, intact, err = r.forward(ctx, workers)
+	if err == nil {
+		failed, intact, err = r.forward(ctx, r.forwarding(workers))
 	}
 	for _, w := range workers {
 		if concluded := w.conclude(ctx); err == nil {
@@ -126,19 +129,49 @@ func (r *run) unsupported(ctx context.Context, stream, why string) error {
 	return r.out.send(ctx, &protocol.SkipResult{Stream: stream, Reason: protocol.ScopeNotSupported, Message: &why})
 }
 
+// forwarding gives the workers that collect what is new. A run that only recovers
+// reads on the lists that were cut short, which is how their gaps are filled.
+func (r *run) forwarding(workers []worker) []worker {
+	if !r.start.RecoveryOnly {
+		return workers
+	}
+	return slices.DeleteFunc(slices.Clone(workers), func(w worker) bool {
+		_, cut := r.lists[w.list()]
+		return !cut
+	})
+}
+
+// read has a worker read its list to the end, or declare that it was cut short.
+func (r *run) read(ctx context.Context, w worker) error {
+	if err := r.listAttempted(ctx, w.list()); err != nil {
+		return err
+	}
+	err := w.forward(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if d, cut := cutShort(err); cut {
+		d.since = r.p.Now()
+		err = w.cut(ctx, d)
+	} else if err == nil {
+		err = r.listRecovered(ctx, w.list())
+	}
+	if err != nil {
+		return err
+	}
+	return w.conclude(ctx)
+}
+
 // forward runs the workers in order and counts the intact ones. A stream's
 // failure leaves the others alone; a refused credential would fail them all, so
 // it ends the run.
 func (r *run) forward(ctx context.Context, workers []worker) (failed []*failure, intact int, err error) {
 	for _, w := range workers {
-		err := w.forward(ctx)
+		err := r.read(ctx, w)
 		if ctx.Err() != nil {
 			return failed, intact, context.Cause(ctx)
 		}
 		if err == nil {
-			if err := w.conclude(ctx); err != nil {
-				return failed, intact, err
-			}
 			intact++
 			continue
 		}

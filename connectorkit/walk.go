@@ -55,7 +55,7 @@ func (w *walk) page(ctx context.Context) error {
 		return err
 	}
 	at := Window{Before: w.span.Before, After: w.span.Floor, Token: w.token}
-	page, err := patiently(ctx, w.l.r, func() (ListPage, error) { return w.l.ListPage(ctx, at) })
+	page, err := listPage(ctx, w.l.r, func() (ListPage, error) { return w.l.ListPage(ctx, at) })
 	if err != nil {
 		return err
 	}

@@ -25,16 +25,15 @@ const (
 // nothing. It answers at once, never waits, and is safe for concurrent use.
 type RunBudget struct {
 	Requests  int           // attempts, whether they succeed or not; zero means any number
-	WallClock time.Duration // zero means any time
+	WallClock time.Duration // from Began on; zero means any time
+	Began     time.Time     // when the run began; zero means at the first question
 
 	mu    sync.Mutex
 	spent int
-	began time.Time
 }
 
 // Exhausted names the bound that another attempt would exceed; empty when there
-// is none. It is asked between attempts, and the first question starts the
-// clock: an attempt in flight is never interrupted, and starting up costs nothing.
+// is none. It is asked between attempts: one in flight is never interrupted.
 func (b *RunBudget) Exhausted(now time.Time) Reason {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -45,13 +44,6 @@ func (b *RunBudget) Exhausted(now time.Time) Reason {
 		return MaxWallClock
 	}
 	return ""
-}
-
-// Bind sets the wall clock anew; the time that has passed counts. Zero lifts it.
-func (b *RunBudget) Bind(wallClock time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.WallClock = wallClock
 }
 
 // Spend counts one attempt.
@@ -72,10 +64,10 @@ func (b *RunBudget) left(now time.Time) (time.Duration, bool) {
 	if b.WallClock <= 0 {
 		return 0, false
 	}
-	if b.began.IsZero() {
-		b.began = now
+	if b.Began.IsZero() {
+		b.Began = now
 	}
-	return b.WallClock - now.Sub(b.began), true
+	return b.WallClock - now.Sub(b.Began), true
 }
 
 // RetryBudget bounds the retries of a whole run as a share of its successes. It

@@ -117,3 +117,12 @@ func (g *Governor) at(now time.Time) time.Duration {
 	}
 	return now.Sub(g.origin)
 }
+
+// Quiet is how long from now on nothing is to be sent because of a refusal or a
+// spent allowance, and whether the provider said so or it had to be searched out.
+// The pace itself is no quiet.
+func (g *Governor) Quiet(now time.Time) (left time.Duration, told bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.pace.quiet(g.at(now))
+}

@@ -89,6 +89,18 @@ func (p *pacer) wait(at time.Duration) time.Duration {
 	return max(0, due-at, p.quota.wait(at, p.inFlight))
 }
 
+// quiet is how long a refusal or a spent allowance still holds requests back.
+func (p *pacer) quiet(at time.Duration) (left time.Duration, told bool) {
+	left, told = max(0, p.hold-at), p.slowed.Told
+	if p.off {
+		left = 0
+	}
+	if spent := p.quota.until - at; p.quota.known && !p.quota.probing && p.quota.remaining <= 0 && spent > left {
+		return spent, true
+	}
+	return left, told
+}
+
 // credit is how far back unused time still counts. It lets a flow that was held
 // up catch up with its pace by one request, unless a provider that refuses has
 // not shown patience for two in a row.
@@ -199,7 +211,7 @@ func (p *pacer) refuse(at time.Duration, o Outcome) {
 	}
 	p.interval = max(was, min(slower, p.longest))
 	p.refused, p.everSlowed = at, true
-	p.slowed = Backoff{Interval: span(p.interval), Told: o.Told}
+	p.slowed = Backoff{Interval: span(p.interval), Told: o.Told && o.RetryAfter > 0}
 	if o.Told && o.RetryAfter > 0 {
 		p.hold = max(p.hold, after(at, o.RetryAfter))
 	} else { // no wait at all is no answer to a pace that was refused

@@ -45,6 +45,12 @@ func NewBed(t *testing.T, target Target) *Bed {
 			t.Errorf("close store: %v", err)
 		}
 	})
+	return NewBedOver(t, target, st)
+}
+
+// NewBedOver starts a fresh provider over a store that is empty.
+func NewBedOver(t *testing.T, target Target, st store.Store) *Bed {
+	t.Helper()
 	b := &Bed{Target: target, Sim: target.Start(t), Store: st, Env: map[string]string{}}
 	if err := b.Connect(t.Context()); err != nil {
 		t.Fatalf("create connection: %v", err)
@@ -81,9 +87,11 @@ func (b *Bed) Launcher() *launch.Launcher {
 			return v, ok
 		},
 		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}"), "filesystem": jsontext.Value("{}")},
-		Now:      func() time.Time { return time.Now().Add(b.Clock) },
+		Now:      b.now,
 	}
 }
+
+func (b *Bed) now() time.Time { return time.Now().Add(b.Clock) }
 
 // Run executes one run and fails the test only when it could not be executed.
 func (b *Bed) Run(t *testing.T, req launch.Request) launch.Result {

@@ -57,6 +57,10 @@ func (b *Bed) Compare(ctx context.Context) ([]Difference, error) {
 	}
 	truth := b.Sim.Provider.Truth()
 	missing := b.declaredMissing(gaps, truth)
+	unread, err := b.unread(ctx, gaps)
+	if err != nil {
+		return nil, err
+	}
 	var diff []Difference
 	for stream := range truth {
 		stored, err := Stored(ctx, b.Store, stream)
@@ -70,6 +74,7 @@ func (b *Bed) Compare(ctx context.Context) ([]Difference, error) {
 			case item.Deleted && have && !rec.Deleted:
 				what, lost = "deleted at the provider, still stored", true
 			case item.Deleted, missing(stream, key, item.Data):
+			case !have && unread(stream, item.Data):
 			case !have:
 				what, lost = "neither stored nor declared missing", true
 			case rec.Deleted:
@@ -187,6 +192,29 @@ func (b *Bed) declaredMissing(gaps []store.Gap, truth providersim.Truth) func(st
 		inWindow := slices.ContainsFunc(windows, func(w span) bool { return w.holds(at) })
 		return inWindow || stream == lane.Detail && items[item]
 	}
+}
+
+// unread tells which records of a list that was cut short need not be there yet. A
+// detail whose item was listed is none of them.
+func (b *Bed) unread(ctx context.Context, gaps []store.Gap) (func(stream string, data json.RawMessage) bool, error) {
+	cut := map[string]bool{}
+	for _, g := range gaps {
+		if cutList(g) && g.Status == protocol.GapPending {
+			cut[strings.TrimSuffix(strings.TrimPrefix(g.RecordKey, "__"), "_list__")] = true
+		}
+	}
+	lane := b.Target.Lane
+	if lane == nil || !cut[lane.List] {
+		return func(stream string, _ json.RawMessage) bool { return cut[stream] }, nil
+	}
+	listed, err := Stored(ctx, b.Store, lane.List)
+	return func(stream string, data json.RawMessage) bool {
+		if stream != lane.Detail {
+			return cut[stream]
+		}
+		_, have := listed[lane.Item(data)]
+		return !have
+	}, err
 }
 
 // span is the window of a backlog gap, inclusive at both ends.

@@ -183,14 +183,19 @@ func (b *Bed) cursors(t *testing.T) map[string]string {
 	t.Helper()
 	out := b.bookmarks(t)
 	for stream, text := range out {
-		var mark map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(text), &mark); err != nil {
-			t.Fatalf("bookmark of %s: %v", stream, err)
-		}
-		maps.DeleteFunc(mark, func(name string, _ json.RawMessage) bool { return strings.HasPrefix(name, "pacing_") })
-		out[stream] = fmt.Sprintf("%s", mark)
+		out[stream] = withoutPace(t, []byte(text))
 	}
 	return out
+}
+
+func withoutPace(t *testing.T, bookmark []byte) string {
+	t.Helper()
+	var mark map[string]json.RawMessage
+	if err := json.Unmarshal(bookmark, &mark); err != nil {
+		t.Fatalf("bookmark %s: %v", bookmark, err)
+	}
+	maps.DeleteFunc(mark, func(name string, _ json.RawMessage) bool { return strings.HasPrefix(name, "pacing_") })
+	return fmt.Sprintf("%s", mark)
 }
 
 func (b *Bed) detailRequests() int {

@@ -1,13 +1,17 @@
 package connectortest
 
 import (
+	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pdpp/internal/launch"
 	"pdpp/internal/runner"
+	"pdpp/internal/store"
 	"pdpp/protocol"
 	"pdpp/providersim"
 )
@@ -23,6 +27,8 @@ func Run(t *testing.T, target Target) {
 		{"resume", true, resume},
 		{"crash and resume", true, crashAndResume},
 		{"throttled list", true, throttledList},
+		{"stopped list", true, stoppedList},
+		{"killed while waiting", true, killedWhileWaiting},
 		{"limited rate", true, limited},
 		{"expired credential", true, expiredCredential},
 		{"missing credential", target.Credential != "", missingCredential},
@@ -109,21 +115,89 @@ func crashAndResume(t *testing.T, target Target) {
 	}
 }
 
-// throttledList shows that pressure on a list which outlasts the run fails it
-// honestly, keeps what was collected, and heals in the next run. Once the
-// provider has said how long to wait, nothing more is asked of it.
+// throttledList shows that pressure on a list which outlasts the run puts the rest
+// off: the run succeeds, keeps what was collected, declares each list that it could
+// not read on, and stores how long the provider is to be left alone. Nothing is asked
+// of it within that time, and the run after it brings everything.
 func throttledList(t *testing.T, target Target) {
 	b := NewBed(t, target)
 	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, RetryAfter: providersim.RetrySeconds, Seconds: tooLong})
-	result := b.Run(t, launch.Request{})
-	if result.Status != runner.Failed && len(b.Gaps(t, protocol.GapPending)) == 0 {
-		t.Fatalf("a throttled run ended as %s and declares nothing missing", result.Status)
+	b.Succeed(t)
+	gaps := b.Gaps(t, protocol.GapPending)
+	lists := 0
+	for _, g := range gaps {
+		if !g.Reason.SourcePressure() {
+			t.Errorf("gap %s of %s has reason %s, which is not the provider's pressure", g.RecordKey, g.Stream, g.Reason)
+		}
+		if cutList(g) {
+			lists++
+			if until := b.now().Add(tooLong * time.Second); g.NotBefore == nil || g.NotBefore.After(until) || g.NotBefore.Before(until.Add(-time.Minute)) {
+				t.Errorf("the list of %s may be read on from %v", g.Stream, g.NotBefore)
+			}
+		}
 	}
-	if e := result.DoneError; e == nil || e.Retryable == nil || !*e.Retryable {
-		t.Errorf("the failure does not say that time mends it: %+v", e)
+	if lists == 0 {
+		t.Fatalf("a throttled run declares no list as cut short, and %d gaps", len(gaps))
 	}
+	b.Verify(t)
+	b.refused(t, protocol.WaitRetryAfter)
 	b.keptQuiet(t)
 	b.heal(t)
+}
+
+// stoppedList shows that a run whose time is up within its lists puts the rest off
+// as its own choice, and that later runs read on.
+func stoppedList(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 40})
+	b.cap("_MAX_RUN_WALL_CLOCK_MS", 100)
+	b.Succeed(t)
+	if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending), cutList) {
+		t.Fatal("a stopped run declares no list as cut short")
+	}
+	b.selfImposed(t)
+	b.Verify(t)
+	b.heal(t)
+}
+
+// killedWhileWaiting shows that a run which is killed while it waits as the provider
+// asked leaves the wait behind.
+func killedWhileWaiting(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, RetryAfter: providersim.RetrySeconds, Seconds: 200})
+	var runID string
+	var once sync.Once
+	result := b.Run(t, launch.Request{
+		Started: func(id string) { runID = id },
+		Options: runner.Options{Observe: func(u runner.Update) {
+			if contains(u.Message, "left alone") {
+				once.Do(func() { KillConnector(runID) })
+			}
+		}},
+	})
+	if result.Failure == nil || result.Failure.Reason != runner.ReasonExitWithoutDone {
+		t.Fatalf("ended as %s: %v", result.Status, result.Failure)
+	}
+	b.refused(t, protocol.WaitRetryAfter)
+	b.keptQuiet(t)
+	b.heal(t)
+}
+
+// refused expects that no run starts, because the provider is to be left alone.
+func (b *Bed) refused(t *testing.T, why protocol.WaitReason) {
+	t.Helper()
+	for _, trigger := range []store.Trigger{store.TriggerScheduled, store.TriggerRetry, store.TriggerManual} {
+		_, err := b.Launcher().Run(t.Context(), launch.Request{ConnectionID: Connection, Trigger: trigger})
+		var wait *launch.WaitError
+		if !errors.As(err, &wait) || wait.Reason != why {
+			t.Errorf("a %s run within the wait: %v", trigger, err)
+		}
+	}
+}
+
+// cutList reports whether a gap stands for a list that was cut short.
+func cutList(g store.Gap) bool {
+	return strings.HasPrefix(g.RecordKey, "__") && strings.HasSuffix(g.RecordKey, "_list__")
 }
 
 // tooLong is how many seconds a provider asks for that no run waits.

@@ -16,6 +16,9 @@ type SenderOptions struct {
 	InFlight int
 	// Waiting is told before each sleep, so that a run can say why it is quiet.
 	Waiting func(context.Context, Wait)
+	// Quiet is told, as soon as that is known and before anything waits for it, that
+	// the provider is to be left alone for longer than was known.
+	Quiet func(context.Context, Quiet)
 	// Probe is told the waits of each transmission when its attempt is over, those
 	// of senders within the attempt included.
 	Probe func(Trail)
@@ -32,8 +35,17 @@ type Sender struct {
 	slots chan struct{} // the bulkhead: one token for each call at work
 	turn  chan struct{} // held by the one call that sleeps for the pace
 
-	mu   sync.Mutex
-	told time.Time // until when the provider asked for quiet
+	mu    sync.Mutex
+	told  time.Time // until when the provider asked for quiet
+	quiet time.Time // until when it is to be left alone, as Quiet was told
+}
+
+// Quiet is how long a provider is to be left alone, and whether it said so; else
+// that was searched out.
+type Quiet struct {
+	Provider string
+	For      time.Duration
+	Told     bool
 }
 
 // NewSender makes the request path that g governs. Senders of one provider must
@@ -79,7 +91,9 @@ func (s *Sender) Do(ctx context.Context, attempt func(context.Context) (governor
 			return context.Cause(ctx)
 		}
 		outcome.Sent = sent
-		if again, why := s.observe(&call, outcome, &last); !again {
+		again, why := s.observe(&call, outcome, &last)
+		s.announce(ctx, outcome)
+		if !again {
 			if outcome.Kind != governor.Throttled && outcome.Kind != governor.Failed {
 				return err
 			}
@@ -115,6 +129,27 @@ func (s *Sender) observe(call *governor.Call, o governor.Outcome, last *Stopped)
 		}
 	}
 	return again, why
+}
+
+// announce tells of a quiet that an answer brought.
+func (s *Sender) announce(ctx context.Context, o governor.Outcome) {
+	if s.o.Quiet == nil || o.Kind != governor.Throttled && !(o.Quota.Known && o.Quota.Remaining == 0) {
+		return
+	}
+	now := s.o.Now()
+	left, told := s.g.Quiet(now)
+	if o.Told && o.RetryAfter > left { // pacing may be off
+		left, told = o.RetryAfter, true
+	}
+	s.mu.Lock()
+	later := now.Add(left).After(s.quiet)
+	if later {
+		s.quiet = now.Add(left)
+	}
+	s.mu.Unlock()
+	if left > 0 && later {
+		s.o.Quiet(ctx, Quiet{Provider: s.g.Name(), For: left, Told: told})
+	}
 }
 
 // circuitLeft is how long the circuit still denies requests.

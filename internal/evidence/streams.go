@@ -60,6 +60,8 @@ type GapGroup struct {
 	Count       int64           `json:"count"`
 	MaxAttempts int64           `json:"max_attempt_count"`
 	NotBefore   *time.Time      `json:"next_attempt_at"` // the latest floor of the group
+	// Earliest is when the first of the group may be tried; nil when one may be at once.
+	Earliest *time.Time `json:"earliest_attempt_at"`
 }
 
 // Outstanding reports whether the stream has a gap that a later run may fill.

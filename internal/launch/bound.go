@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"pdpp/internal/evidence"
@@ -23,6 +24,9 @@ type bound struct {
 	sparePressure bool
 	connectorID   string
 	committed     func(connectorID string, changed int) // nil: nobody is told
+
+	mu    sync.Mutex  // waits are noted beside the commits
+	waits []time.Time // the ends of those that the run noted
 }
 
 // gapLeaseTime outlives any page of work; the run's end releases earlier.
@@ -39,6 +43,7 @@ func (b *bound) CommitSlice(ctx context.Context, s *runner.Slice) error {
 		out.Gaps = append(out.Gaps, store.GapWrite{
 			Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey, Reason: g.Reason, Retryable: g.Retryable,
 			Locator: g.Locator, ListCursor: g.ListCursor, LastError: g.LastError, GapID: g.GapID, LeaseID: g.LeaseID,
+			NotBefore: b.notBefore(g),
 		})
 		if g.LeaseID == "" {
 			reported++
@@ -79,7 +84,31 @@ func (b *bound) NoteWait(ctx context.Context, w runner.Wait) error {
 	if err := b.store.PutWait(ctx, b.lease, wait, now); err != nil {
 		return fmt.Errorf("note how long to wait: %w", err)
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waits = append(b.waits, wait.Until)
 	return nil
+}
+
+// sameWait is within how much a gap's wait and the sender's are one announcement.
+const sameWait = 5 * time.Second
+
+// notBefore is the floor of a gap that came with a wait; nil without one. Where the
+// sender's wait is the same announcement, both end in the same moment, so that the
+// first run after it is served the gap.
+func (b *bound) notBefore(g runner.Gap) *time.Time {
+	if g.RetryAfter <= 0 {
+		return nil
+	}
+	at := b.now().Add(g.RetryAfter - time.Since(g.HeardAt))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, until := range b.waits {
+		if at.Sub(until).Abs() < sameWait {
+			return &until
+		}
+	}
+	return &at
 }
 
 func (b *bound) AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error) {

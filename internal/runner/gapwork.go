@@ -3,6 +3,9 @@ package runner
 import (
 	"context"
 	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"pdpp/protocol"
 )
@@ -162,14 +165,19 @@ func (s *session) gap(m *protocol.DetailGap) error {
 		g.settled = true
 	}
 	r := s.redactor.Load()
-	s.cur.addGap(Gap{
+	g := Gap{
 		Stream: m.Stream, ParentStream: parent, RecordKey: string(m.RecordKey),
 		Reason: m.Reason, Retryable: m.Retryable,
 		Locator:    sanitize(r, m.DetailLocator),
 		ListCursor: sanitize(r, m.ListCursor),
 		LastError:  sanitize(r, lastError(m)),
 		GapID:      m.GapID, LeaseID: m.LeaseID,
-	})
+		RetryAfter: retryAfter(m),
+	}
+	if g.RetryAfter > 0 {
+		g.HeardAt = time.Now()
+	}
+	s.cur.addGap(g)
 	if m.GapID != "" {
 		s.cur.close()
 	}
@@ -179,6 +187,19 @@ func (s *session) gap(m *protocol.DetailGap) error {
 	s.countGap(m)
 	s.bound()
 	return nil
+}
+
+// retryAfter is how long the provider asked to wait with a gap, by the connector's
+// word in last_error. What is not a positive number of milliseconds says nothing.
+func retryAfter(m *protocol.DetailGap) time.Duration {
+	var said struct {
+		RetryAfterMS any `json:"retry_after_ms"`
+	}
+	if len(m.LastError) == 0 || json.Unmarshal(m.LastError, &said) != nil {
+		return 0
+	}
+	ms, _ := said.RetryAfterMS.(float64)
+	return min(seconds(max(0, ms)/1000), longestWait)
 }
 
 // recall remembers that a durable gap stands for the key.

@@ -87,6 +87,10 @@ type Gap struct {
 	LastError    jsontext.Value
 	GapID        string
 	LeaseID      string
+	// RetryAfter is how long the provider asked to wait with it, as of HeardAt; zero
+	// when it did not.
+	RetryAfter time.Duration
+	HeardAt    time.Time
 }
 
 // GapRef names a leased gap.

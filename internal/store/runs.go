@@ -71,7 +71,7 @@ type RunStart struct {
 	TTL          time.Duration
 	RecoveryOnly bool
 	// AskAnyway is the owner's explicit wish not to wait for the provider any
-	// longer. It ends every wait of the connection.
+	// longer. It ends every wait of the connection and of its gaps.
 	AskAnyway bool
 	Streams   []StreamSpec
 }

@@ -18,9 +18,9 @@ func (p *page) openGaps(rows *sql.Rows) error {
 		g.gaps.Recovered, g.gaps.Terminal = &g.recovered, &g.terminal
 		p.list[i].Gaps = &g.gaps
 	}
-	var id, notBefore string
+	var id, notBefore, earliest string
 	var group evidence.GapGroup
-	into := []any{&id, &group.Stream, &group.Reason, &group.Count, &group.MaxAttempts, &notBefore}
+	into := []any{&id, &group.Stream, &group.Reason, &group.Count, &group.MaxAttempts, &notBefore, &earliest}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return err
@@ -31,7 +31,7 @@ func (p *page) openGaps(rows *sql.Rows) error {
 		}
 		var times stamps
 		own := group
-		own.NotBefore = times.maybe(notBefore)
+		own.NotBefore, own.Earliest = times.maybe(notBefore), times.maybe(earliest)
 		e.Gaps.Groups = append(e.Gaps.Groups, own)
 		if times.bad {
 			e.Gaps = nil

@@ -119,7 +119,7 @@ func attentionQuery(in *within) string {
 }
 
 func openGapsQuery(in *within) string {
-	return `SELECT connection_id, stream, reason, count(*), max(attempt_count), coalesce(max(next_attempt_after), '')
+	return `SELECT connection_id, stream, reason, count(*), max(attempt_count), coalesce(max(next_attempt_after), ''), coalesce(min(coalesce(next_attempt_after, '')), '')
 		FROM connector_detail_gaps WHERE status IN ('pending', 'in_progress') AND ` + in.page("connection_id") + `
 		GROUP BY connection_id, stream, reason ORDER BY connection_id, stream, reason`
 }

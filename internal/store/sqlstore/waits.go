@@ -28,10 +28,13 @@ func (db *DB) PutWait(ctx context.Context, l store.Lease, w evidence.Wait, now t
 }
 
 // passWaits fails with the wait in force that ends last, or, for an owner who does
-// not want to wait, ends them all.
+// not want to wait, ends them all, with those of single gaps.
 func (t *tx) passWaits(connectionID string, anyway bool, now time.Time) error {
 	if anyway {
-		_, err := t.exec(`DELETE FROM provider_waits WHERE connection_id = ?`, connectionID)
+		if _, err := t.exec(`DELETE FROM provider_waits WHERE connection_id = ?`, connectionID); err != nil {
+			return err
+		}
+		_, err := t.exec(`UPDATE connector_detail_gaps SET next_attempt_after = NULL WHERE connection_id = ? AND next_attempt_after IS NOT NULL`, connectionID)
 		return err
 	}
 	var w store.WaitError

@@ -82,7 +82,7 @@ func testEvidenceGaps(t *testing.T, s store.Store) {
 	ok(t, err)
 	want := &evidence.Gaps{
 		Groups: []evidence.GapGroup{
-			{Stream: Stream, Reason: protocol.ReasonRateLimited, Count: 2, NotBefore: &later},
+			{Stream: Stream, Reason: protocol.ReasonRateLimited, Count: 2, NotBefore: &later, Earliest: &soon},
 			{Stream: Stream, Reason: protocol.ReasonRunCapDeferred, Count: 1},
 			{Stream: "lists", Reason: protocol.ReasonRateLimited, Count: 1},
 		},

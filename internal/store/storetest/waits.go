@@ -67,13 +67,20 @@ func testAskAnyway(t *testing.T, s store.Store) {
 	connect(t, s, "c")
 	l := start(t, s, "c", "r1", Now)
 	ok(t, s.PutWait(ctx, l, wait("api", time.Hour, Now), Now))
+	later := Now.Add(time.Hour)
+	waiting := miss("g")
+	waiting.NotBefore = &later
+	report(t, s, l, Now, waiting)
 	anyway := runStart("c", "r2")
 	anyway.AskAnyway = true
 	fails(t, second(s.StartRun(ctx, anyway, Now)), store.ErrRunActive)
 	same(t, len(evidenceOf(t, s, "c").Waits), 1)
+	same(t, evidenceOf(t, s, "c").Gaps.Groups[0].Earliest, &later)
 	finish(t, s, l, Now)
-	ok(t, second(s.StartRun(ctx, anyway, Now)))
+	l, err := s.StartRun(ctx, anyway, Now)
+	ok(t, err)
 	same(t, evidenceOf(t, s, "c").Waits, nil)
+	same(t, gapKeys(leaseGaps(t, s, l, 1, Now)), []string{"g"})
 }
 
 // second gives the error of a call whose answer does not matter.
