@@ -125,8 +125,11 @@ func atTheLongestRun(t *testing.T, b *Bed) {
 	}
 	marks := b.cursors(t)
 	for _, g := range cut {
-		at := withoutPace(t, g.ListCursor)
-		if begun := string(g.ListCursor) != "{}"; begun && marks[g.Stream] != at || !begun && marks[g.Stream] != "" {
+		at := "" // nothing was read
+		if len(g.ListCursor) > len("{}") {
+			at = withoutPace(t, g.ListCursor)
+		}
+		if marks[g.Stream] != at {
 			t.Errorf("the bookmark of %s is %s, its list was cut at %s", g.Stream, marks[g.Stream], g.ListCursor)
 		}
 	}
