@@ -60,13 +60,13 @@ func (a *app) configuredKey() (key credential.Key, home string, err error) {
 
 // storedSecrets gives runs the stored credentials of their connections. The key
 // is asked for only where there is one, so that a run makes no key.
-func (a *app) storedSecrets(st store.Credentials) func(ctx context.Context, connectionID string) (map[string]string, error) {
-	return func(ctx context.Context, connectionID string) (map[string]string, error) {
+func (a *app) storedSecrets(st store.Credentials) func(ctx context.Context, connectionID string) (launch.Secrets, error) {
+	return func(ctx context.Context, connectionID string) (launch.Secrets, error) {
 		var key credential.Key
 		c, err := st.Credential(ctx, connectionID)
 		if err == nil && c.Status != store.CredentialRevoked {
 			if key, err = a.existingKey(); err != nil {
-				return nil, err
+				return launch.Secrets{}, err
 			}
 		}
 		return launch.StoredSecrets(st, key)(ctx, connectionID)

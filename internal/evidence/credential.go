@@ -40,7 +40,8 @@ func (e *Evidence) CredentialLook(now time.Time) *Probe {
 
 // CredentialRefusal weighs what says no: the store's own record, a look that
 // failed, and the newest run. A success since, or a new credential, ends each
-// of them; a rejection of unknown time cannot be called older than a success.
+// of them; one that was stored while the run went on is not the one that it
+// used, or else the store's own record says so. A rejection of unknown time cannot be called older than a success.
 func (e *Evidence) CredentialRefusal(now time.Time) (Refusal, bool) {
 	if c := e.Credential; c != nil {
 		switch {
@@ -55,7 +56,7 @@ func (e *Evidence) CredentialRefusal(now time.Time) (Refusal, bool) {
 		return Refusal{Fault: CredentialRefused, At: &look.At, Until: look.ExpiresAt, Texts: []string{look.Reason}}, true
 	}
 	run := e.LastRun
-	if run == nil || run.Status == RunSucceeded || run.Failure == nil || e.CredentialReplacedSince(run.EndedAt) {
+	if run == nil || run.Status == RunSucceeded || run.Failure == nil || e.CredentialReplacedSince(run.StartedAt) {
 		return Refusal{}, false
 	}
 	fault := run.Failure.CredentialFault()

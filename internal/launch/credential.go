@@ -22,27 +22,33 @@ const ReasonCredential runner.Reason = "credential_unreadable"
 // connection without one, or with one that the owner revoked, has none. A
 // rejected one is given still: the provider may have changed its mind, and a
 // run that succeeds is what shows it.
-func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.Context, connectionID string) (map[string]string, error) {
-	return func(ctx context.Context, connectionID string) (map[string]string, error) {
+func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.Context, connectionID string) (Secrets, error) {
+	return func(ctx context.Context, connectionID string) (Secrets, error) {
 		c, err := kept.Credential(ctx, connectionID)
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && c.Status == store.CredentialRevoked:
-			return nil, nil
+			return Secrets{}, nil
 		case err != nil:
-			return nil, fmt.Errorf("read the stored credential: %w", err)
+			return Secrets{}, fmt.Errorf("read the stored credential: %w", err)
 		}
 		values, err := credential.OpenFor(key, connectionID, c.Sealed)
 		if err != nil {
-			return nil, err
+			return Secrets{}, err
 		}
-		return values.Reveal(), nil
+		return Secrets{Values: values.Reveal(), CapturedAt: c.CapturedAt}, nil
 	}
 }
 
-// secrets are the stored values for one run; nil when there are none.
-func (l *Launcher) secrets(ctx context.Context, connectionID string) (map[string]string, error) {
+// Secrets is a stored credential, by the names of its variables, and which one it is.
+type Secrets struct {
+	Values     map[string]string
+	CapturedAt time.Time
+}
+
+// secrets are those of one run; without values when there are none.
+func (l *Launcher) secrets(ctx context.Context, connectionID string) (Secrets, error) {
 	if l.Secrets == nil {
-		return nil, nil
+		return Secrets{}, nil
 	}
 	return l.Secrets(ctx, connectionID)
 }
@@ -92,9 +98,9 @@ func withoutCredential(ctx context.Context, err error) runner.Outcome {
 
 // noteRefusal makes it durable that the provider refused the stored credential
 // which the run was given: another run would meet the same. The connector says
-// so; evidence judges its word, for this as for everything else. A credential
-// that was captured since the run started is not the one that was refused.
-func (l *Launcher) noteRefusal(ctx context.Context, connectionID string, started time.Time, o runner.Outcome) error {
+// so; evidence judges its word, for this as for everything else. One that took the
+// place of the credential meanwhile is not the one that was refused.
+func (l *Launcher) noteRefusal(ctx context.Context, connectionID string, used time.Time, o runner.Outcome) error {
 	if o.Status != runner.Failed || o.DoneError == nil {
 		return nil
 	}
@@ -109,7 +115,7 @@ func (l *Launcher) noteRefusal(ctx context.Context, connectionID string, started
 	if reason == "" {
 		reason = string(said.Action)
 	}
-	err := l.Store.RejectCredential(ctx, connectionID, reason, started, l.now())
+	err := l.Store.RejectCredential(ctx, connectionID, reason, used, l.now())
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // not found: taken away, replaced or revoked meanwhile
 		return fmt.Errorf("record that the credential was refused: %w", err)
 	}

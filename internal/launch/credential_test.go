@@ -104,7 +104,7 @@ func TestConnectionWithoutACredential(t *testing.T) {
 	b, key := newBed(t), credential.NewKey()
 	b.env["SAMPLE_TOKEN"] = commonToken
 	secrets := StoredSecrets(b.store, key)
-	if v, err := secrets(t.Context(), connection); v != nil || err != nil {
+	if v, err := secrets(t.Context(), connection); v.Values != nil || err != nil {
 		t.Errorf("secrets of a connection without any = %v, %v", v, err)
 	}
 	mustSucceed(t, b.runStored(t, "collects", key))
@@ -114,7 +114,7 @@ func TestConnectionWithoutACredential(t *testing.T) {
 	if err := b.store.PutCredential(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := secrets(t.Context(), connection); v != nil || err != nil {
+	if v, err := secrets(t.Context(), connection); v.Values != nil || err != nil {
 		t.Errorf("secrets of a connection whose credential was revoked = %v, %v", v, err)
 	}
 }
@@ -151,11 +151,11 @@ func TestSecretsThatFailOtherwise(t *testing.T) {
 		l := b.launcher(t, "collects")
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		l.Secrets = func(context.Context, string) (map[string]string, error) {
+		l.Secrets = func(context.Context, string) (Secrets, error) {
 			if errors.Is(err, context.Canceled) {
 				stop()
 			}
-			return nil, fmt.Errorf("read the stored credential: %w", err)
+			return Secrets{}, fmt.Errorf("read the stored credential: %w", err)
 		}
 		r, runErr := l.Run(ctx, Request{ConnectionID: connection, Trigger: store.TriggerManual})
 		if runErr != nil {
@@ -202,31 +202,34 @@ func TestRefusalIsDurable(t *testing.T) {
 // What the provider refused is what the run was given, and nothing else.
 func TestRefusalIsForTheCredentialThatWasUsed(t *testing.T) {
 	key := credential.NewKey()
-	t.Run("replaced meanwhile", func(t *testing.T) {
-		b := newBed(t)
-		b.env["SAMPLE_CLIENT_SECRET"] = "auth_failure"
-		b.keep(t, key, time.Now().Add(-time.Hour), map[string]string{"SAMPLE_TOKEN": storedToken})
-		l := b.launcher(t, "is refused")
-		stored := StoredSecrets(b.store, key)
-		l.Secrets = func(ctx context.Context, id string) (map[string]string, error) {
-			given, err := stored(ctx, id)
-			b.keep(t, key, time.Now(), map[string]string{"SAMPLE_TOKEN": "a-newer-token"}) // the owner enters another one
-			return given, err
-		}
-		if _, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
-			t.Fatal(err)
-		}
-		if c := b.standing(t); c.Status != store.CredentialActive {
-			t.Errorf("the new credential = %+v", c)
-		}
-	})
+	// A machine whose clock is late may store it, so that no clock can tell which came first.
+	for name, at := range map[string]time.Duration{"replaced meanwhile": 0, "replaced meanwhile, by a late clock": -time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			b.env["SAMPLE_CLIENT_SECRET"] = "auth_failure"
+			b.keep(t, key, time.Now().Add(-time.Hour), map[string]string{"SAMPLE_TOKEN": storedToken})
+			l := b.launcher(t, "is refused")
+			stored := StoredSecrets(b.store, key)
+			l.Secrets = func(ctx context.Context, id string) (Secrets, error) {
+				given, err := stored(ctx, id)
+				b.keep(t, key, time.Now().Add(at), map[string]string{"SAMPLE_TOKEN": "a-newer-token"}) // the owner enters another one
+				return given, err
+			}
+			if _, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
+				t.Fatal(err)
+			}
+			if c := b.standing(t); c.Status != store.CredentialActive {
+				t.Errorf("the new credential = %+v", c)
+			}
+		})
+	}
 	t.Run("revoked meanwhile", func(t *testing.T) {
 		b := newBed(t)
 		b.env["SAMPLE_CLIENT_SECRET"] = "auth_failure"
 		b.keep(t, key, time.Now().Add(-time.Hour), map[string]string{"SAMPLE_TOKEN": storedToken})
 		l := b.launcher(t, "is refused")
 		stored := StoredSecrets(b.store, key)
-		l.Secrets = func(ctx context.Context, id string) (map[string]string, error) {
+		l.Secrets = func(ctx context.Context, id string) (Secrets, error) {
 			given, err := stored(ctx, id)
 			c := b.standing(t)
 			c.Status = store.CredentialRevoked
@@ -246,8 +249,8 @@ func TestRefusalIsForTheCredentialThatWasUsed(t *testing.T) {
 		b := newBed(t)
 		b.env["SAMPLE_CLIENT_SECRET"] = "auth_failure"
 		l := b.launcher(t, "is refused")
-		l.Secrets = func(context.Context, string) (map[string]string, error) {
-			return map[string]string{"SAMPLE_TOKEN": storedToken}, nil
+		l.Secrets = func(context.Context, string) (Secrets, error) {
+			return Secrets{Values: map[string]string{"SAMPLE_TOKEN": storedToken}}, nil
 		}
 		if _, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
 			t.Error(err)

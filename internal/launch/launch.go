@@ -32,7 +32,7 @@ type Launcher struct {
 	Lookup func(name string) (string, bool)
 	// Secrets gives the stored credential of a connection, by variable; nil means
 	// that none is stored. Its values win over those of Lookup.
-	Secrets func(ctx context.Context, connectionID string) (map[string]string, error)
+	Secrets func(ctx context.Context, connectionID string) (Secrets, error)
 	// Limits gives the owner's limits of a connection, by the names of their variables
 	// behind the connector's prefix; nil means that there are none. Of a limit and the
 	// value of Lookup the stricter counts.
@@ -124,7 +124,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		outcome = withoutCredential(ctx, err)
 	} else {
-		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored)
+		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored.Values)
 	}
 	result := Result{RunID: lease.RunID, Outcome: outcome, Counts: bound.counts}
 	err = l.record(ctx, lease, outcome, heldSince)
@@ -134,8 +134,8 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return result, fmt.Errorf("record the outcome of run %s: %w", lease.RunID, err)
 	}
-	if len(stored) > 0 {
-		return result, l.noteRefusal(context.WithoutCancel(ctx), conn.ID, started, outcome)
+	if len(stored.Values) > 0 {
+		return result, l.noteRefusal(context.WithoutCancel(ctx), conn.ID, stored.CapturedAt, outcome)
 	}
 	return result, nil
 }

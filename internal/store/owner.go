@@ -113,9 +113,9 @@ type Credentials interface {
 	PutCredential(ctx context.Context, c Credential) error
 	Credential(ctx context.Context, connectionID string) (Credential, error)
 	// RejectCredential records that the provider refused the credential that was
-	// captured before a moment. ErrNotFound when there is none such: it was taken
+	// captured at a moment. ErrNotFound when there is none such: it was taken
 	// away, replaced or revoked meanwhile, and what is there now stays as it is.
-	RejectCredential(ctx context.Context, connectionID, reason string, capturedBefore, now time.Time) error
+	RejectCredential(ctx context.Context, connectionID, reason string, capturedAt, now time.Time) error
 	DeleteCredential(ctx context.Context, connectionID string) error
 }
 

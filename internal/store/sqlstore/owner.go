@@ -70,11 +70,11 @@ func (db *DB) Credential(ctx context.Context, connectionID string) (store.Creden
 	})
 }
 
-func (db *DB) RejectCredential(ctx context.Context, connectionID, reason string, capturedBefore, now time.Time) error {
+func (db *DB) RejectCredential(ctx context.Context, connectionID, reason string, capturedAt, now time.Time) error {
 	return db.write(ctx, func(tx *tx) error {
 		if err := one(tx.exec(`UPDATE connection_credentials SET status = ?, rejected_at = ?, rejection_reason = ?
-			WHERE connection_id = ? AND captured_at < ? AND status <> ?`, store.CredentialRejected, stamp(now), reason,
-			connectionID, stamp(capturedBefore), store.CredentialRevoked)); err != nil {
+			WHERE connection_id = ? AND captured_at = ? AND status <> ?`, store.CredentialRejected, stamp(now), reason,
+			connectionID, stamp(capturedAt), store.CredentialRevoked)); err != nil {
 			return err
 		}
 		return tx.touch(connectionID)

@@ -58,7 +58,7 @@ func testEvidenceOwner(t *testing.T, s store.Store) {
 	e := evidenceOf(t, s, "c")
 	same(t, e.Schedule, &evidence.Schedule{Enabled: true, IntervalSeconds: 60, JitterSeconds: 5, UpdatedAt: later})
 	same(t, e.Credential, &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: Now})
-	ok(t, s.RejectCredential(ctx, "c", "401", far, later))
+	ok(t, s.RejectCredential(ctx, "c", "401", Now, later))
 	same(t, evidenceOf(t, s, "c").Credential,
 		&evidence.Credential{Status: evidence.CredentialRejected, CapturedAt: Now, RejectedAt: &later, Reason: "401"})
 

@@ -71,7 +71,7 @@ func testCredentials(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	_, err := s.Credential(ctx, "c")
 	fails(t, err, store.ErrNotFound)
-	fails(t, s.RejectCredential(ctx, "c", "401", far, Now), store.ErrNotFound)
+	fails(t, s.RejectCredential(ctx, "c", "401", Now, Now), store.ErrNotFound)
 	fails(t, s.DeleteCredential(ctx, "c"), store.ErrNotFound)
 	connect(t, s, "c")
 	want := store.Credential{
@@ -85,11 +85,12 @@ func testCredentials(t *testing.T, s store.Store) {
 	same(t, got, want)
 
 	later := Now.Add(time.Hour)
-	fails(t, s.RejectCredential(ctx, "c", "401", want.CapturedAt, later), store.ErrNotFound) // captured at that moment, not before it
+	fails(t, s.RejectCredential(ctx, "c", "401", want.CapturedAt.Add(-time.Microsecond), later), store.ErrNotFound) // an older one
+	fails(t, s.RejectCredential(ctx, "c", "401", far, later), store.ErrNotFound)
 	got, err = s.Credential(ctx, "c")
 	ok(t, err)
 	same(t, got, want)
-	ok(t, s.RejectCredential(ctx, "c", "401", want.CapturedAt.Add(time.Microsecond), later))
+	ok(t, s.RejectCredential(ctx, "c", "401", want.CapturedAt, later))
 	rejected := want
 	rejected.Status, rejected.RejectedAt, rejected.RejectionReason = store.CredentialRejected, &later, "401"
 	got, err = s.Credential(ctx, "c")
@@ -98,13 +99,13 @@ func testCredentials(t *testing.T, s store.Store) {
 
 	want.Sealed, want.Fingerprint, want.CapturedAt = []byte("new"), "f2", later
 	ok(t, s.PutCredential(ctx, want)) // a new one has not been refused
-	fails(t, s.RejectCredential(ctx, "c", "401", later, later.Add(time.Hour)), store.ErrNotFound)
+	fails(t, s.RejectCredential(ctx, "c", "401", Now, later.Add(time.Hour)), store.ErrNotFound)
 	got, err = s.Credential(ctx, "c")
 	ok(t, err)
 	same(t, got, want)
 	want.Status = store.CredentialRevoked
 	ok(t, s.PutCredential(ctx, want))
-	fails(t, s.RejectCredential(ctx, "c", "401", far, far), store.ErrNotFound) // the owner's word stays
+	fails(t, s.RejectCredential(ctx, "c", "401", want.CapturedAt, far), store.ErrNotFound) // the owner's word stays
 	got, err = s.Credential(ctx, "c")
 	ok(t, err)
 	same(t, got, want)

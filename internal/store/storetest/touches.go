@@ -72,10 +72,10 @@ func ownerSteps(t *testing.T, s store.Store) []step {
 		{"DeleteSchedule", true, func(ctx context.Context) error { return s.DeleteSchedule(ctx, "c") }},
 		{"PutCredential", true, func(ctx context.Context) error { return s.PutCredential(ctx, credential) }},
 		{"RejectCredential of another", false, func(ctx context.Context) error {
-			fails(t, s.RejectCredential(ctx, "c", "401", Now, Now), store.ErrNotFound)
+			fails(t, s.RejectCredential(ctx, "c", "401", far, Now), store.ErrNotFound)
 			return nil
 		}},
-		{"RejectCredential", true, func(ctx context.Context) error { return s.RejectCredential(ctx, "c", "401", far, Now) }},
+		{"RejectCredential", true, func(ctx context.Context) error { return s.RejectCredential(ctx, "c", "401", Now, Now) }},
 		{"DeleteCredential", true, func(ctx context.Context) error { return s.DeleteCredential(ctx, "c") }},
 		{"PutBackoff", true, func(ctx context.Context) error { return s.PutBackoff(ctx, backoff) }},
 		{"ClearBackoff", true, func(ctx context.Context) error { return s.ClearBackoff(ctx, "c") }},

@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pdpp/internal/catalog"
+	"pdpp/internal/credential"
+	"pdpp/internal/owner"
+	"pdpp/internal/store"
+)
+
+// waitingConnector is the garden's, which is held up before it uses its token.
+var waitingConnector = strings.Replace(gardenConnector, "read -r start\n", `read -r start
+if [ "$GARDEN_TOKEN" = "spade" ]; then read -r go < "$(dirname "$0")/gate"; fi
+`, 1)
+
+// The owner stores a new credential while a run still uses the old one, which is then
+// refused. The new one is not to blame: it is tried by one run that comes by itself, and
+// nobody is asked to store it again.
+func TestCredentialReplacedDuringARun(t *testing.T) {
+	p := newPlot(t)
+	defer p.stop()
+	folder := filepath.Join(p.home, "connectors", "garden")
+	gate := filepath.Join(folder, "gate")
+	p.must(syscall.Mkfifo(gate, 0o600))
+	p.must(os.WriteFile(filepath.Join(folder, "connector"), []byte(waitingConnector), 0o700))
+	p.credential("spade")
+	p.schedule(5*time.Minute, true)
+	held, err := os.OpenFile(gate, os.O_WRONLY, 0) // returns once the run waits there
+	p.must(err)
+	o := owner.New(owner.Config{Store: p.st, Connectors: catalog.Catalog{Dir: filepath.Join(p.home, "connectors")},
+		Key: func() (credential.Key, error) { return p.key, nil }, Now: time.Now})
+	p.must(o.SetCredential(t.Context(), garden, map[string]string{"token": "trowel"}))
+	p.must(held.Close())
+	p.until("the new credential is tried", func() bool { return strings.Contains(p.runs(), "failed, manual") })
+	p.until("the run has ended", func() bool { return p.evidence().Active == nil })
+	if got := p.runs(); got != "scheduled failed, manual succeeded" {
+		t.Errorf("it ran: %s", got)
+	}
+	if c, err := p.st.Credential(t.Context(), garden); err != nil || c.Status != store.CredentialActive {
+		t.Errorf("the new credential is %s, %v", c.Status, err)
+	}
+	if all := p.records(); len(all) > 0 || len(p.pushed()) > 0 {
+		t.Errorf("the owner was asked: %+v %q", all, p.pushed())
+	}
+	if c := p.verdict(); c.Verdict.Pill.Tone != "green" {
+		t.Errorf("verdict %+v", c.Verdict)
+	}
+}
