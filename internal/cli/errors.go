@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"pdpp/internal/catalog"
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/redact"
 	"pdpp/internal/runner"
 	"pdpp/internal/store"
@@ -21,6 +22,7 @@ const (
 	ExitStorage   = 5 // the database, or the server elsewhere, is missing or unusable
 	ExitCancelled = 6 // the owner stopped it
 	ExitOwner     = 7 // the owner must act: credentials are missing or were refused
+	ExitWait      = 8 // the source is to be left alone for a while; nothing was started
 )
 
 const exitCodesText = `Every command ends with one of these codes. They do not change between versions.
@@ -34,6 +36,7 @@ const exitCodesText = `Every command ends with one of these codes. They do not c
      or the server is
   6  you stopped it (Ctrl-C); finished slices are kept
   7  you need to act: credentials, a token or a passphrase are missing or were refused
+  8  the source is to be left alone for a while (provider_wait); nothing was started
 
 An error is one line "pdpp: ..." and one line "next: ..." on standard error.
 With --json it is {"error":{"code","message","next_step"}} there, and standard
@@ -74,11 +77,15 @@ func revoked(connectionID string) *Error {
 
 const maxMessage = 500
 
+// waitNext is what an owner can do whose source is to be left alone.
+const waitNext = "Wait until then. To ask it before, which may lock you out for longer, add --ask-anyway."
+
 // describe turns any error into one that can be shown.
 func describe(err error) *Error {
 	var known *Error
 	var active *store.ActiveRunError
 	var fault *store.FaultError
+	var waits *store.WaitError
 	if advised := describeAdvised(err); advised != nil {
 		return advised
 	}
@@ -91,6 +98,11 @@ func describe(err error) *Error {
 			Code: "run_already_active", Exit: ExitActive, Err: err,
 			Message: fmt.Sprintf("run %s is using connection %s (%s)", active.RunID, active.ConnectionID, active.Holder),
 			Next:    "Wait until it ends, look at it (pdpp run show " + active.RunID + "), or stop it (pdpp cancel " + active.RunID + ").",
+		}
+	case owner == nil && errors.As(err, &waits):
+		return &Error{
+			Code: ownerapi.CodeProviderWait, Exit: ExitWait, Err: err, Next: waitNext,
+			Message: "the source is to be left alone until " + when(waits.Until) + "; nothing was started",
 		}
 	case errors.As(err, &fault):
 		return &Error{

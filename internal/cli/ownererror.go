@@ -26,6 +26,9 @@ func describeOwner(err error) *Error {
 		if told.RunID != "" {
 			e.Next = "Wait until it ends, or stop it: pdpp cancel " + safe(told.RunID)
 		}
+	case told.Code == ownerapi.CodeProviderWait:
+		e.Exit = ExitWait
+		e.Next = "The run starts by itself then (take it back: pdpp cancel " + safe(told.ConnectionID) + "). To ask before, which may lock you out for longer, add --ask-anyway."
 	case told.Code == ownerapi.CodeUnreachable, strings.HasPrefix(told.Code, "storage_"):
 		e.Exit = ExitStorage
 	case told.Status == http.StatusUnauthorized:

@@ -30,6 +30,10 @@ goes on after a failure, and asks nobody anything. It is made for cron and
 timers: call it every few minutes. Where "pdpp serve" runs it is not needed. The
 exit code is 0 when all runs succeeded, or none was due.
 
+A source that named a time before which it is not to be asked is left alone until
+then, also by this command, which says so and starts nothing (provider_wait). Only
+--ask-anyway asks it before; it may lock you out for longer.
+
 With --now the run is not made here: the workers that "pdpp serve" starts are
 asked for it. Add --wait to look on until it ends, and to leave with its outcome;
 Ctrl-C then stops the looking on, and not the run (pdpp cancel does).`
@@ -48,6 +52,7 @@ type runFlags struct {
 	recoveryOnly bool
 	due, verbose bool
 	now, wait    bool
+	askAnyway    bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -92,6 +97,8 @@ func (a *app) runCommand() *cobra.Command {
 	flags.BoolVar(&f.due, "due", false, "run every connection that is due; for cron and timers")
 	flags.BoolVar(&f.verbose, "verbose", false, "with --due, say what is skipped and why")
 	flags.BoolVar(&f.now, "now", false, "let a worker make the run")
+	flags.BoolVar(&f.askAnyway, "ask-anyway", false, "ask the source although it is to be left alone (provider_wait)")
+	cmd.MarkFlagsMutuallyExclusive("due", "ask-anyway")
 	flags.BoolVar(&f.wait, "wait", false, "with --now, look on until the run has ended")
 	for _, other := range []string{"connection", "stream", "since", "until", "full-refresh", "recovery-only"} {
 		cmd.MarkFlagsMutuallyExclusive("due", other)
@@ -142,7 +149,7 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 
 	view := a.newView(conn)
 	req := launch.Request{
-		ConnectionID: conn.ID, Trigger: store.TriggerManual, Mode: protocol.Incremental, Scope: scope, RecoveryOnly: f.recoveryOnly,
+		ConnectionID: conn.ID, Trigger: store.TriggerManual, Mode: protocol.Incremental, Scope: scope, RecoveryOnly: f.recoveryOnly, AskAnyway: f.askAnyway,
 		Options: runner.Options{NoProgress: silence, Observe: view.observe}, Started: view.started,
 	}
 	if f.fullRefresh {

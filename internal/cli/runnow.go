@@ -26,17 +26,25 @@ func (a *app) runNow(cmd *cobra.Command, args []string, f runFlags) error {
 		if err != nil {
 			return err
 		}
-		r := runAsker{owner: o, ask: o.Run, waits: func(ctx context.Context, id string) (bool, error) { return runAskedFor(ctx, st, id) }}
+		r := runAsker{owner: o, ask: asker(o, f), waits: func(ctx context.Context, id string) (bool, error) { return runAskedFor(ctx, st, id) }}
 		if f.recoveryOnly {
-			r.ask = func(ctx context.Context, id string) error { return a.askForRecovery(ctx, st, id) }
+			r.ask = func(ctx context.Context, id string) error { return a.askForRecovery(ctx, st, id, f.askAnyway) }
 		}
 		return a.askForRun(ctx, r, args[0], f)
 	}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
 		if f.recoveryOnly {
 			return usage("a server elsewhere decides by itself what to retry", "Leave --recovery-only out.")
 		}
-		return a.askForRun(ctx, runAsker{owner: o, ask: o.Run}, args[0], f)
+		return a.askForRun(ctx, runAsker{owner: o, ask: asker(o, f)}, args[0], f)
 	})(cmd, args)
+}
+
+// asker is how the owner's service is asked.
+func asker(o ownerapi.Owner, f runFlags) func(ctx context.Context, connectionID string) error {
+	if f.askAnyway {
+		return o.RunAnyway
+	}
+	return o.Run
 }
 
 func (a *app) askForRun(ctx context.Context, r runAsker, name string, f runFlags) error {
@@ -71,9 +79,9 @@ func (a *app) askForRun(ctx context.Context, r runAsker, name string, f runFlags
 
 // askForRecovery asks for a run that only retries what is missing, which the owner's
 // service does not offer.
-func (a *app) askForRecovery(ctx context.Context, st store.Store, connectionID string) error {
+func (a *app) askForRecovery(ctx context.Context, st store.Store, connectionID string, anyway bool) error {
 	return scheduler.RunNow(ctx, st, store.RunRequest{
-		ConnectionID: connectionID, Trigger: store.TriggerManual, RecoveryOnly: true, RequestedAt: a.env.Now(),
+		ConnectionID: connectionID, Trigger: store.TriggerManual, RecoveryOnly: true, AskAnyway: anyway, RequestedAt: a.env.Now(),
 	})
 }
 

@@ -42,7 +42,7 @@ func dueWords(e *evidence.Evidence, d cadence.Decision) string {
 	case cadence.InBackoff:
 		return "it waits after " + plural(int64(e.Backoff.Failures), "failure", "failures") + " in a row"
 	case cadence.ProviderWait:
-		return "the source is not to be asked yet; it is when that is over, or ask anyway: pdpp run " + id + " --ask-anyway"
+		return "the source is to be left alone for a while; ask it anyway: pdpp run " + id + " --ask-anyway"
 	case cadence.SourcePressure:
 		return "the source asked for fewer requests, and is left alone for a while"
 	default:

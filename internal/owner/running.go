@@ -16,6 +16,15 @@ import (
 
 // Run asks for a run now, whatever the schedule says.
 func (s *Service) Run(ctx context.Context, connectionID string) error {
+	return s.askForRun(ctx, connectionID, false)
+}
+
+// RunAnyway asks for a run now, whatever the source has asked for.
+func (s *Service) RunAnyway(ctx context.Context, connectionID string) error {
+	return s.askForRun(ctx, connectionID, true)
+}
+
+func (s *Service) askForRun(ctx context.Context, connectionID string, anyway bool) error {
 	conn, err := s.find.Living(ctx, connectionID)
 	if err != nil {
 		return err
@@ -23,8 +32,13 @@ func (s *Service) Run(ctx context.Context, connectionID string) error {
 	if conn.SourceKind == store.SourceLocalDevice {
 		return ownerapi.Invalid("connection_id", "A device of yours collects this.", "Start it there, with pdpp-local-collector run.")
 	}
-	r := store.RunRequest{ConnectionID: conn.ID, Trigger: store.TriggerManual, RequestedAt: s.Now()}
-	return told.Error(scheduler.RunNow(ctx, s.Store, r), "ask for the run")
+	r := store.RunRequest{ConnectionID: conn.ID, Trigger: store.TriggerManual, AskAnyway: anyway, RequestedAt: s.Now()}
+	err = scheduler.RunNow(ctx, s.Store, r)
+	var waits *store.WaitError
+	if errors.As(err, &waits) {
+		return told.Waits(conn.ID, waits)
+	}
+	return told.Error(err, "ask for the run")
 }
 
 // Cancel stops a run that is under way. What it has finished is kept.

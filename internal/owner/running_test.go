@@ -2,12 +2,14 @@ package owner
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"pdpp/internal/evidence"
 	"pdpp/internal/interaction"
 	"pdpp/internal/launch"
 	"pdpp/internal/ownerapi"
@@ -44,6 +46,34 @@ func TestRunNow(t *testing.T) {
 		t.Errorf("the active run is %q", e.RunID)
 	}
 	wantError(t, b.Run(b.ctx(), "cin_none"), ownerapi.CodeNotFound, "")
+}
+
+// While the source is to be left alone, a run is kept and not started; the owner is
+// told until when, and only their second word does not wait.
+func TestRunNowDuringAWait(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	id := b.connect("trowel").ID
+	b.worker()
+	lease := b.begin(id, "run_a")
+	until := b.at.Add(time.Hour)
+	b.must(b.Store.PutWait(b.ctx(), lease, evidence.Wait{Sender: "api", Until: until, Reason: protocol.WaitRetryAfter, At: b.at}, b.at))
+	b.must(b.Store.FinishRun(b.ctx(), lease, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, b.at))
+	err := b.Run(b.ctx(), id)
+	wantError(t, err, ownerapi.CodeProviderWait, "")
+	e := err.(*ownerapi.Error)
+	if e.Until == nil || !e.Until.Equal(until) || e.ConnectionID != id || e.Status != http.StatusConflict || !strings.Contains(e.Message, until.UTC().Format("15:04:05")) || e.Next == "" {
+		t.Errorf("the owner is told %+v", e)
+	}
+	r, err := b.Store.RunRequest(b.ctx(), id)
+	if err != nil || r.AskAnyway {
+		t.Errorf("kept as %+v, %v", r, err)
+	}
+	wantError(t, b.Acknowledge(b.ctx(), id, "refresh_now"), ownerapi.CodeProviderWait, "")
+	b.must(b.RunAnyway(b.ctx(), id))
+	if r, err = b.Store.RunRequest(b.ctx(), id); err != nil || !r.AskAnyway {
+		t.Errorf("asked anyway: %+v, %v", r, err)
+	}
 }
 
 func TestCancel(t *testing.T) {

@@ -44,7 +44,7 @@ func (c *Client) answerError(resp *http.Response) *Error {
 	}
 	e := &envelope.Error
 	e.Status = resp.StatusCode
-	for _, text := range []*string{&e.Code, &e.Message, &e.Next, &e.Param, &e.RunID} {
+	for _, text := range []*string{&e.Code, &e.Message, &e.Next, &e.Param, &e.RunID, &e.ConnectionID} {
 		*text = c.withoutToken(*text)
 	}
 	if e.Status == http.StatusUnauthorized && e.Next == "" {

@@ -11,6 +11,10 @@ func (c *Client) Run(ctx context.Context, connectionID string) error {
 	return c.send(ctx, http.MethodPost, nil, nil, "_ref", "connections", connectionID, "run")
 }
 
+func (c *Client) RunAnyway(ctx context.Context, connectionID string) error {
+	return c.send(ctx, http.MethodPost, map[string]bool{"ask_anyway": true}, nil, "_ref", "connections", connectionID, "run")
+}
+
 func (c *Client) Runs(ctx context.Context, connectionID string, limit int) ([]Run, error) {
 	var got listed[Run]
 	q := url.Values{}

@@ -1,12 +1,16 @@
 package ownerapi
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // Codes of errors.
 const (
 	CodeNotFound        = "not_found"
 	CodeInvalid         = "invalid_request"
 	CodeRunActive       = "run_already_active"
+	CodeProviderWait    = "provider_wait"
 	CodeNoActiveRun     = "no_active_run"
 	CodeNoQuestion      = "no_pending_interaction"
 	CodeWrongQuestion   = "interaction_id_mismatch"
@@ -27,7 +31,10 @@ type Error struct {
 	Next    string `json:"next_step,omitempty"`
 	Param   string `json:"param,omitempty"`  // the field that is wrong
 	RunID   string `json:"run_id,omitempty"` // of run_already_active
-	Err     error  `json:"-"`
+	// Until and ConnectionID are of provider_wait: when the source may be asked again.
+	Until        *time.Time `json:"until,omitempty"`
+	ConnectionID string     `json:"connection_id,omitempty"`
+	Err          error      `json:"-"`
 }
 
 func (e *Error) Error() string { return e.Message }

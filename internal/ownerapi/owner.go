@@ -68,8 +68,13 @@ type Connecting interface {
 // Running is single runs.
 type Running interface {
 	// Run asks for a run now. An *Error with code run_already_active names the run
-	// that is under way in RunID.
+	// that is under way in RunID. One with code provider_wait tells in Until before
+	// when the source is not to be asked: nothing is started, and the run is kept
+	// until then.
 	Run(ctx context.Context, connectionID string) error
+	// RunAnyway asks for a run now, and for the source to be asked although it is to
+	// be left alone. It is a step of its own, for an owner who has read that.
+	RunAnyway(ctx context.Context, connectionID string) error
 	// Runs lists runs, the newest first; an empty id means those of every connection.
 	Runs(ctx context.Context, connectionID string, limit int) ([]Run, error)
 	RunByID(ctx context.Context, runID string) (Run, error)

@@ -87,7 +87,7 @@ func (s *surface) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	reply.Fail(w, r, status, reply.Problem{
 		Type: errorType(status), Code: known.Code, Message: known.Message,
-		Next: known.Next, Param: known.Param, RunID: known.RunID,
+		Next: known.Next, Param: known.Param, RunID: known.RunID, Until: known.Until, ConnectionID: known.ConnectionID,
 	})
 }
 

@@ -42,9 +42,29 @@ func (s *surface) connecting() []reply.Route {
 		put(s, "POST /_ref/connections/{id}/acknowledge", func(r *http.Request, b acknowledgeBody) error {
 			return s.owner.Acknowledge(r.Context(), id(r), b.ActionKind)
 		}),
-		s.answer("POST /_ref/connections/{id}/run", http.StatusAccepted, func(r *http.Request) (any, error) {
-			err := s.owner.Run(r.Context(), id(r))
-			return accepted{Object: "run_request", ConnectionID: id(r), Status: "accepted"}, err
-		}),
+		s.run(),
 	}
+}
+
+// runBody is what a request for a run may say; it may be left out.
+type runBody struct {
+	AskAnyway bool `json:"ask_anyway"`
+}
+
+func (s *surface) run() reply.Route {
+	return reply.Route{Pattern: "POST /_ref/connections/{id}/run", Handle: func(w http.ResponseWriter, r *http.Request) {
+		var body runBody
+		if r.ContentLength != 0 && !reply.Read(w, r, &body) {
+			return
+		}
+		ask := s.owner.Run
+		if body.AskAnyway {
+			ask = s.owner.RunAnyway
+		}
+		if err := ask(r.Context(), id(r)); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		reply.JSON(w, http.StatusAccepted, accepted{Object: "run_request", ConnectionID: id(r), Status: "accepted"})
+	}}
 }

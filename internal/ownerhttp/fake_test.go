@@ -112,6 +112,11 @@ func (f *fake) Run(_ context.Context, connectionID string) error {
 	return f.err
 }
 
+func (f *fake) RunAnyway(_ context.Context, connectionID string) error {
+	f.take("RunAnyway", connectionID)
+	return f.err
+}
+
 func (f *fake) Runs(_ context.Context, connectionID string, limit int) ([]ownerapi.Run, error) {
 	f.take("Runs", connectionID, limit)
 	return given[[]ownerapi.Run](f, 0), f.err

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -124,7 +125,8 @@ func TestErrorsArriveWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := &ownerapi.Error{
 			Status: rapid.IntRange(400, 599).Draw(t, "status"), Code: words.Draw(t, "code"), Message: texts.Draw(t, "message"),
-			Next: words.Draw(t, "next"), Param: texts.Draw(t, "param"), RunID: texts.Draw(t, "run"),
+			Next: words.Draw(t, "next"), Param: texts.Draw(t, "param"), RunID: texts.Draw(t, "run"), ConnectionID: texts.Draw(t, "connection"),
+			Until: rapid.Ptr(rapid.Just(time.Date(2026, 3, 10, 14, 5, 0, 0, time.UTC)), true).Draw(t, "until"),
 		}
 		for i := range ownerType.NumMethod() {
 			method := ownerType.Method(i)

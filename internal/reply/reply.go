@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"time"
 )
 
 // Types of errors in the envelope.
@@ -25,13 +26,16 @@ const (
 
 // Problem is what an answer that is not a success says.
 type Problem struct {
-	Type      string `json:"type"`
-	Code      string `json:"code"`
-	Message   string `json:"message"`
-	Next      string `json:"next_step,omitempty"`
-	Param     string `json:"param,omitempty"`
-	RunID     string `json:"run_id,omitempty"`
-	RequestID string `json:"request_id"`
+	Type    string `json:"type"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Next    string `json:"next_step,omitempty"`
+	Param   string `json:"param,omitempty"`
+	RunID   string `json:"run_id,omitempty"`
+	// Until is before when nothing was started, and nothing will be.
+	Until        *time.Time `json:"until,omitempty"`
+	ConnectionID string     `json:"connection_id,omitempty"`
+	RequestID    string     `json:"request_id"`
 }
 
 // Error answers with the envelope. The message is shown to whoever asked.

@@ -32,6 +32,9 @@ type Message struct {
 	Next string `json:"next,omitempty"`
 	// Link is an address of this console, with its words.
 	Link, LinkText string `json:",omitempty"`
+	// Anyway is the address of a run that is to be started although the source is to
+	// be left alone. It is for the answer at hand, and kept in no cookie.
+	Anyway string `json:"-"`
 }
 
 // Good tells that an action was taken.
@@ -65,6 +68,8 @@ func (m Message) tone() string {
 		return "green"
 	case "bad":
 		return "red"
+	case "warn":
+		return "amber"
 	default:
 		return "grey"
 	}

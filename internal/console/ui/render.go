@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/a-h/templ"
 
@@ -37,6 +38,9 @@ func Problem(w http.ResponseWriter, err error) (Message, int) {
 		m := Message{Kind: "bad", Text: known.Message, Next: known.Next}
 		if known.RunID != "" {
 			m.Link, m.LinkText = "/runs/"+known.RunID, "Open the run"
+		}
+		if known.Code == ownerapi.CodeProviderWait && known.ConnectionID != "" {
+			m.Kind, m.Anyway = "warn", "/connections/"+url.PathEscape(known.ConnectionID)+"/run"
 		}
 		status := known.Status
 		if status < 400 || status > 599 {

@@ -51,8 +51,14 @@ func (p *Pages) done(w http.ResponseWriter, r *http.Request, err error, to strin
 }
 
 func (p *Pages) postRun(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	err := p.owner.Run(r.Context(), id)
+	if !p.form(w, r) {
+		return
+	}
+	id, ask := r.PathValue("id"), p.owner.Run
+	if r.PostForm.Get("ask_anyway") == "true" {
+		ask = p.owner.RunAnyway
+	}
+	err := ask(r.Context(), id)
 	p.done(w, r, err, connectionPath(id), ui.Good("A run was asked for. It begins in a moment, and this page follows it."))
 }
 

@@ -19,6 +19,7 @@ func TestFormsDoWhatTheySay(t *testing.T) {
 		did  string
 	}{
 		{"/connections/con_a/run", url.Values{}, "run con_a"},
+		{"/connections/con_a/run", url.Values{"ask_anyway": {"true"}}, "run anyway con_a"},
 		{"/connections/con_a/credential", url.Values{"field.token": {"willow"}, "token": {"other"}}, "credential con_a willow"},
 		{"/connections/con_a/acknowledge", url.Values{"kind": {"reattach_schedule"}}, "acknowledge con_a reattach_schedule"},
 		{"/connections/con_a/rename", url.Values{"name": {" Orchard "}}, "rename con_a Orchard"},
@@ -55,6 +56,16 @@ func TestRefusalsSayTheNextStep(t *testing.T) {
 	w := send(t, serve(k), "POST", "/connections/con_a/run", url.Values{}, true)
 	if body := w.Body.String(); w.Code != http.StatusConflict || !strings.Contains(body, "A run is already going.") || !strings.Contains(body, "Follow it.") || !strings.Contains(body, `href="/runs/run_7"`) {
 		t.Errorf("%d %s", w.Code, body)
+	}
+	until := time.Date(2026, 3, 10, 14, 5, 0, 0, time.UTC)
+	k.refuse = &ownerapi.Error{Status: http.StatusConflict, Code: ownerapi.CodeProviderWait, Message: "Left alone until 14:05.", Next: "Ask anyway.", Until: &until, ConnectionID: "con_a"}
+	for _, htmx := range []bool{true, false} {
+		w = send(t, serve(k), "POST", "/connections/con_a/run", url.Values{}, htmx)
+		body := w.Body.String()
+		if w.Code != http.StatusConflict || !strings.Contains(body, "Left alone until 14:05.") || !strings.Contains(body, `action="/connections/con_a/run"`) ||
+			!strings.Contains(body, `name="ask_anyway" value="true"`) || !strings.Contains(body, "Ask anyway</button>") {
+			t.Errorf("%d %s", w.Code, body)
+		}
 	}
 	k.refuse = errors.New("secret of the house")
 	for _, htmx := range []bool{true, false} {

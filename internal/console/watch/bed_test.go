@@ -104,6 +104,7 @@ func (k *keeper) act(words ...string) error {
 	return k.refuse
 }
 func (k *keeper) Run(_ context.Context, id string) error          { return k.act("run", id) }
+func (k *keeper) RunAnyway(_ context.Context, id string) error    { return k.act("run anyway", id) }
 func (k *keeper) Rename(_ context.Context, id, name string) error { return k.act("rename", id, name) }
 func (k *keeper) Revoke(_ context.Context, id string) error       { return k.act("revoke", id) }
 func (k *keeper) Cancel(_ context.Context, id string) error       { return k.act("cancel", id) }
