@@ -119,7 +119,7 @@ var Table = []Rule{
 		Reason: "numbers and names are written alike in every room of the owner"},
 	{Room: "internal/owner/told",
 		May: []string{"internal/owner/words", "internal/ownerapi", "internal/ownerview", "internal/store", "internal/catalog", "internal/credential",
-			"internal/grants", "internal/interaction", "internal/notify", "internal/scheduler", "internal/auth"},
+			"internal/grants", "internal/interaction", "internal/notify", "internal/scheduler", "internal/auth", "protocol"},
 		Reason: "it knows the errors of every part, so that nobody else has to"},
 	{Room: "internal/owner/declaration", May: []string{"internal/owner/words", "internal/ownerapi", "manifest"},
 		Reason: "what a connector declares is told from the declaration alone"},
