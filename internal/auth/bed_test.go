@@ -14,6 +14,7 @@ import (
 
 	"pdpp/internal/audit"
 	"pdpp/internal/auth"
+	"pdpp/internal/reply"
 	"pdpp/internal/server"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
@@ -67,21 +68,21 @@ func (b *bed) handler() http.Handler {
 		io.WriteString(w, string(i.Kind)+i.TokenID)
 	}
 	return server.New(server.Config{Loopback: true, Mount: func(mux *http.ServeMux) {
-		for _, route := range b.door.Routes(func(w http.ResponseWriter, r *http.Request, status int, message string) {
+		for _, route := range b.door.Routes(func(w http.ResponseWriter, r *http.Request, status int, f auth.Form) {
 			w.WriteHeader(status)
-			io.WriteString(w, "[form "+r.FormValue("next")+"] "+message)
+			io.WriteString(w, "[form "+f.Next+"] "+f.Message)
 		}) {
 			mux.Handle(route.Pattern, server.PageHeaders(route.Handle))
 		}
 		mux.Handle("/", b.door.Pages(http.HandlerFunc(who)))
-		mux.Handle("/_ref/", b.door.Owner(http.HandlerFunc(who)))
+		mux.Handle("/_ref/", b.door.Owner(reply.ScopeRead, http.HandlerFunc(who)))
 		mux.HandleFunc("GET /v1/streams", func(w http.ResponseWriter, r *http.Request) {
 			if b.door.IsOwner(r) {
 				io.WriteString(w, "all")
 			}
 		})
-		mux.Handle("POST /_ref/password", b.door.Owner(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if err := b.door.ChangePassword(r.Context(), r.PostFormValue("current"), r.PostFormValue("next")); err != nil {
+		mux.Handle("POST /_ref/password", b.door.Owner(reply.ScopeAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := b.door.SetPassword(r.Context(), r.PostFormValue("next"), false); err != nil {
 				w.WriteHeader(http.StatusForbidden)
 				io.WriteString(w, err.Error())
 			}

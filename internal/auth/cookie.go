@@ -1,9 +1,14 @@
 package auth
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // byTLS says whether the browser of a request reaches this server by TLS.
-func (d *Door) byTLS(r *http.Request) bool { return d.secure || r.TLS != nil }
+func (d *Door) byTLS(r *http.Request) bool {
+	return strings.HasPrefix(d.origin, "https:") || r.TLS != nil
+}
 
 // cookieName is a cookie's full name. Browsers take one with the prefix only by TLS and
 // for this very host, so that neither a neighbour under the same domain nor somebody

@@ -30,9 +30,10 @@ type Store interface {
 type Config struct {
 	Store Store
 	Now   func() time.Time
-	// Secure says that browsers reach this server by TLS, whatever the connection
-	// that arrives here is. A request that came by TLS needs no such word.
-	Secure bool
+	// Base is the address that owners reach this server by; empty means that of the
+	// listener. With https the browser comes by TLS, whatever the connection that
+	// arrives here is.
+	Base string
 	// Audit is told who came in, who was refused, and what opens the door from now on;
 	// nil means nobody.
 	Audit *audit.Trail
@@ -44,11 +45,12 @@ type Config struct {
 type Door struct {
 	store    Store
 	now      func() time.Time
-	secure   bool
+	origin   string // of the base address; empty when there is none
 	log      *slog.Logger
 	audit    *audit.Trail
 	sessions *scs.SessionManager
 	tries    *throttle
+	spent    *spentChallenges
 	hashing  chan struct{} // holds one word per hash that is being made
 	waiting  chan struct{} // holds one word per caller that waits for a hash
 
@@ -60,7 +62,7 @@ type Door struct {
 // New makes a door. Setup must have run before anybody can come in.
 func New(c Config) *Door {
 	d := &Door{
-		store: c.Store, now: c.Now, secure: c.Secure, log: c.Log, audit: c.Audit, tries: newThrottle(),
+		store: c.Store, now: c.Now, origin: originOf(c.Base), log: c.Log, audit: c.Audit, tries: newThrottle(), spent: &spentChallenges{},
 		hashing: make(chan struct{}, maxHashing), waiting: make(chan struct{}, maxWaiting),
 	}
 	if d.now == nil {

@@ -47,8 +47,9 @@ func loginAddress(r *http.Request) string {
 }
 
 // Owner lets a signed-in owner or a program with an owner token at answers for
-// programs. Who sends a token is judged by it alone.
-func (d *Door) Owner(next http.Handler) http.Handler {
+// programs. Who sends a token is judged by it alone, and by what it may do; a browser
+// has to show anew that it is the owner for what only a token for everything may do.
+func (d *Door) Owner(scope reply.Scope, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			who, ok, err := d.token(r.Context(), bearerOf(r))
@@ -60,6 +61,8 @@ func (d *Door) Owner(next http.Handler) http.Handler {
 				d.record(newcomer(r, refused), audit.Entry{Kind: audit.SignIn, Object: "owner_token"}, refused)
 				w.Header().Set("WWW-Authenticate", `Bearer realm="pdpp", error="invalid_token"`)
 				unauthenticated(w, r, "This owner token is not good: it is unknown, expired or revoked.")
+			case !allowed(who.scopes, scope):
+				insufficient(w, r, scope)
 			default:
 				who.address = clientAddress(r)
 				next.ServeHTTP(w, r.WithContext(with(r.Context(), who)))
@@ -73,23 +76,25 @@ func (d *Door) Owner(next http.Handler) http.Handler {
 		case !ok:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="pdpp"`)
 			unauthenticated(w, r, "Only the owner may ask for this.")
+		case !allowed(everyday, scope) && !d.Fresh(ctx):
+			unconfirmed(w, r)
 		default:
 			next.ServeHTTP(w, r.WithContext(ctx))
 		}
 	})
 }
 
-// IsOwner says whether a request carries a good owner token. A store that does not
-// answer lets nobody in.
+// IsOwner says whether a request carries a good owner token that may read. A store that
+// does not answer lets nobody in.
 func (d *Door) IsOwner(r *http.Request) bool { return d.IsOwnerToken(r.Context(), bearerOf(r)) }
 
 // IsOwnerToken is IsOwner for a token that arrived elsewhere than in a header.
 func (d *Door) IsOwnerToken(ctx context.Context, token string) bool {
-	_, ok, err := d.token(ctx, token)
+	who, ok, err := d.token(ctx, token)
 	if err != nil && ctx.Err() == nil {
 		d.log.ErrorContext(ctx, "cannot tell who is asking", "request_id", reply.RequestID(ctx), "error", err)
 	}
-	return ok
+	return ok && allowed(who.scopes, reply.ScopeRead)
 }
 
 func bearerOf(r *http.Request) string {

@@ -18,10 +18,11 @@ const (
 // Identity is who is asking. There is one owner; what differs is the way in.
 type Identity struct {
 	Kind    Kind
-	TokenID string // of an owner token
-	session []byte // digest of the session's name
-	label   string // of an owner token
-	address string // where the request comes from
+	TokenID string   // of an owner token
+	scopes  []string // of an owner token
+	session []byte   // digest of the session's name
+	label   string   // of an owner token
+	address string   // where the request comes from
 }
 
 func (i Identity) key() string {

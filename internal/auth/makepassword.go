@@ -10,12 +10,15 @@ import (
 var plainLetters = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 // makePassword gives 100 bits in five groups that can be read aloud and typed.
-func makePassword() string {
-	const groups, size = 5, 4
-	text := randomText(13)
+func makePassword() string { return inGroups(randomText(13), 5) }
+
+const groupSize = 4
+
+// inGroups gives the first letters of a text in groups.
+func inGroups(text string, groups int) string {
 	parts := make([]string, groups)
 	for i := range parts {
-		parts[i] = text[i*size : (i+1)*size]
+		parts[i] = text[i*groupSize : (i+1)*groupSize]
 	}
 	return strings.Join(parts, "-")
 }

@@ -62,7 +62,9 @@ func (d *Door) setGiven(ctx context.Context, given, hash string) error {
 			return d.choose(ctx)
 		}
 	}
-	return d.SetPassword(ctx, given)
+	err := d.SetPassword(ctx, given, hash == "") // where there was none, none is changed
+	d.record(ctx, audit.Entry{Kind: audit.PasswordChange}, err)
+	return err
 }
 
 // Chosen says whether the owner chose the password. One that was made at the first
@@ -79,59 +81,38 @@ func (d *Door) Chosen(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// SetPassword replaces the password for somebody who has the database in hand, and
-// ends every session.
-func (d *Door) SetPassword(ctx context.Context, password string) error {
-	_, err := d.replace(ctx, password, nil)
-	return err
-}
-
-// ChangePassword replaces the password for somebody who knows it, and ends every
-// session but the one that asks. Guessing is slowed down as it is at sign-in.
-func (d *Door) ChangePassword(ctx context.Context, current, next string) error {
-	if err := acceptable(next); err != nil {
+// SetPassword replaces the password: for somebody who has the database in hand, or who
+// has just shown that they are the owner. It ends every session but the one that asks,
+// and every owner token but the one that asks, unless those are kept.
+func (d *Door) SetPassword(ctx context.Context, password string, keepTokens bool) error {
+	if err := acceptable(password); err != nil {
 		return err
 	}
-	who, _ := From(ctx)
-	key := "change " + who.key()
-	if err := d.check(ctx, key, true, current, nil); err != nil {
-		var refusal *Refusal
-		if errors.As(err, &refusal) {
-			refusal.Param = "current"
-		}
-		d.record(ctx, audit.Entry{Kind: audit.PasswordChange}, err)
-		return err
-	}
-	if who.session == nil {
-		return d.SetPassword(ctx, next)
-	}
-	hash, err := d.replace(ctx, next, who.session)
+	hash, err := d.hash(ctx, password)
 	if err != nil {
 		return err
 	}
-	return d.carry(ctx, hash)
-}
-
-func (d *Door) replace(ctx context.Context, password string, keep []byte) (hash string, err error) {
-	if err := acceptable(password); err != nil {
-		return "", err
-	}
-	if hash, err = d.hash(ctx, password); err != nil {
-		return "", err
+	who, _ := From(ctx)
+	if !keepTokens { // first, so that one who is interrupted has ended too much and not too little
+		if err := d.store.RevokeOwnerTokens(ctx, who.TokenID, d.now()); err != nil {
+			return fmt.Errorf("end the tokens: %w", err)
+		}
 	}
 	// From this write on the sessions of the old password are refused; dropping them
 	// tidies up.
 	if err := d.store.PutSetting(ctx, settingHash, []byte(hash), d.now()); err != nil {
-		return "", fmt.Errorf("keep the password: %w", err)
+		return fmt.Errorf("keep the password: %w", err)
 	}
 	if err := d.choose(ctx); err != nil {
-		return "", err
+		return err
 	}
-	if err := d.store.DropSessions(ctx, keep); err != nil {
-		return "", fmt.Errorf("end the sessions: %w", err)
+	if err := d.store.DropSessions(ctx, who.session); err != nil {
+		return fmt.Errorf("end the sessions: %w", err)
 	}
-	d.record(ctx, audit.Entry{Kind: audit.PasswordChange}, nil)
-	return hash, nil
+	if who.session == nil {
+		return nil
+	}
+	return d.carry(ctx, hash)
 }
 
 func (d *Door) choose(ctx context.Context) error {

@@ -13,8 +13,8 @@ func TestComingsAndGoingsAreRecorded(t *testing.T) {
 	b.signIn(browser(), "a wrong password")
 	b.signIn(browser(), "a wrong password")
 	c := b.signedIn()
-	b.request("POST", "/_ref/password").sending("current", "a wrong password", "next", "a new password").by(c)
-	b.request("POST", "/_ref/password").sending("current", password, "next", "a new password").by(c)
+	b.request("POST", "/confirm").sending("password", "a wrong password").by(c)
+	b.request("POST", "/confirm").sending("password", password).by(c)
 	b.request("POST", "/logout").by(c)
 	b.request("POST", "/logout").with("Cookie", "pdpp_session=made-up").by(browser())
 	b.request("GET", "/_ref/x").with("Authorization", "Bearer pdpp_ot_nothing").by(http.DefaultClient)
@@ -30,8 +30,8 @@ func TestComingsAndGoingsAreRecorded(t *testing.T) {
 	want := []line{
 		{"sign_in", "refused", "invalid_token", "stranger", "owner_token", 1},
 		{"sign_out", "done", "", "session", "", 1},
-		{"password_change", "done", "", "session", "", 1},
-		{"password_change", "refused", "wrong_password", "session", "", 1},
+		{"sign_in", "done", "", "session", "confirmation", 1},
+		{"sign_in", "refused", "wrong_password", "session", "confirmation", 1},
 		{"sign_in", "done", "", "session", "password", 1},
 		{"sign_in", "refused", "wrong_password", "stranger", "password", 2},
 		{"password_change", "done", "", "server", "", 1}, // the first, at the start

@@ -7,14 +7,19 @@ import (
 
 // Codes of refusals.
 const (
-	CodeWrongPassword   = "wrong_password"
-	CodeTooManyTries    = "too_many_tries"
-	CodePasswordShort   = "password_too_short"
-	CodePasswordLong    = "password_too_long"
-	CodeNoPassword      = "no_password"
-	CodeLabel           = "invalid_label"
-	CodeExpiry          = "invalid_expiry"
-	CodeUnauthenticated = "authentication_error"
+	CodeWrongPassword     = "wrong_password"
+	CodeTooManyTries      = "too_many_tries"
+	CodePasswordShort     = "password_too_short"
+	CodePasswordLong      = "password_too_long"
+	CodeNoPassword        = "no_password"
+	CodeLabel             = "invalid_label"
+	CodeExpiry            = "invalid_expiry"
+	CodeUnauthenticated   = "authentication_error"
+	CodeScope             = "invalid_scope"
+	CodeInsufficientScope = "insufficient_scope"
+	CodeConfirm           = "confirmation_required"
+	CodePasskey           = "passkey_refused"
+	CodeWrongCode         = "wrong_recovery_code"
 )
 
 // Refusal is a no that the owner can act on. Message and Next are shown as they are.

@@ -12,25 +12,58 @@ import (
 )
 
 const (
-	loginPath  = "/login"
-	logoutPath = "/logout"
+	loginPath    = "/login"
+	logoutPath   = "/logout"
+	recoverPath  = "/login/recovery"
+	confirmPath  = "/confirm"
+	passkeyPath  = "/passkey/"
+	passwordPath = "/settings/password"
 )
 
-// LoginPage shows the form for signing in: a field "password", and a hidden field
-// "next" with r.FormValue("next"), which is a path of this server by then. The
-// message is empty at first.
-type LoginPage = func(w http.ResponseWriter, r *http.Request, status int, message string)
+// Form is a page that asks who is there. It posts a field "password" or "code" to
+// Action, and a hidden field "next" with Next, which is a path of this server.
+type Form struct {
+	Action  string // /login, /login/recovery or /confirm
+	Next    string
+	Message string // what is wrong; empty at first
+	// Passkey says that a passkey can be used at this address.
+	Passkey bool
+}
+
+// FormPage shows a form.
+type FormPage = func(w http.ResponseWriter, r *http.Request, status int, f Form)
 
 // Routes are the ways in and out for a browser.
-func (d *Door) Routes(page LoginPage) []reply.Route {
+func (d *Door) Routes(page FormPage) []reply.Route {
+	show := func(w http.ResponseWriter, r *http.Request, action string, status int, message string) {
+		page(w, r, status, Form{Action: action, Next: backTo(r), Message: message, Passkey: d.PasskeysAt(r)})
+	}
+	signedIn := func(h http.HandlerFunc) http.HandlerFunc { return d.Pages(h).ServeHTTP }
 	return []reply.Route{
-		{Pattern: "GET " + loginPath, Handle: func(w http.ResponseWriter, r *http.Request) { d.showLogin(w, r, page) }},
-		{Pattern: "POST " + loginPath, Handle: func(w http.ResponseWriter, r *http.Request) { d.login(w, r, page) }},
+		{Pattern: "GET " + loginPath, Handle: func(w http.ResponseWriter, r *http.Request) { d.showForm(w, r, loginPath, show) }},
+		{Pattern: "POST " + loginPath, Handle: func(w http.ResponseWriter, r *http.Request) {
+			d.answerForm(w, r, loginPath, show, backTo(r), d.SignIn(w, r, r.PostFormValue("password")))
+		}},
+		{Pattern: "GET " + recoverPath, Handle: func(w http.ResponseWriter, r *http.Request) { d.showForm(w, r, recoverPath, show) }},
+		{Pattern: "POST " + recoverPath, Handle: func(w http.ResponseWriter, r *http.Request) {
+			d.answerForm(w, r, recoverPath, show, passwordPath, d.Recover(w, r, r.PostFormValue("code")))
+		}},
+		{Pattern: "GET " + confirmPath, Handle: signedIn(func(w http.ResponseWriter, r *http.Request) {
+			show(w, r, confirmPath, http.StatusOK, "")
+		})},
+		{Pattern: "POST " + confirmPath, Handle: signedIn(func(w http.ResponseWriter, r *http.Request) {
+			d.answerForm(w, r, confirmPath, show, backTo(r), d.Confirm(r.Context(), r.PostFormValue("password")))
+		})},
 		{Pattern: "POST " + logoutPath, Handle: d.logout},
+		{Pattern: "POST " + passkeyPath + "{for}/begin", Handle: d.passkey(false)},
+		{Pattern: "POST " + passkeyPath + "{for}/finish", Handle: d.passkey(true)},
 	}
 }
 
-func (d *Door) showLogin(w http.ResponseWriter, r *http.Request, page LoginPage) {
+type show = func(w http.ResponseWriter, r *http.Request, action string, status int, message string)
+
+// showForm shows a form to whoever is not signed in.
+func (d *Door) showForm(w http.ResponseWriter, r *http.Request, action string, page show) {
 	back := backTo(r)
 	_, ok, err := d.enter(w, r)
 	switch {
@@ -39,22 +72,21 @@ func (d *Door) showLogin(w http.ResponseWriter, r *http.Request, page LoginPage)
 	case ok:
 		http.Redirect(w, r, back, http.StatusSeeOther)
 	default:
-		page(w, r, http.StatusOK, "")
+		page(w, r, action, http.StatusOK, "")
 	}
 }
 
-func (d *Door) login(w http.ResponseWriter, r *http.Request, page LoginPage) {
-	back := backTo(r)
-	err := d.SignIn(w, r, r.PostFormValue("password"))
+// answerForm sends the browser on, or shows the form again with what is wrong.
+func (d *Door) answerForm(w http.ResponseWriter, r *http.Request, action string, page show, to string, err error) {
 	var refusal *Refusal
 	switch {
 	case err == nil:
-		http.Redirect(w, r, back, http.StatusSeeOther)
+		http.Redirect(w, r, to, http.StatusSeeOther)
 	case errors.As(err, &refusal):
 		if refusal.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int(refusal.RetryAfter/time.Second)))
 		}
-		page(w, r, refusal.Status, refusal.Message)
+		page(w, r, action, refusal.Status, refusal.Message)
 	default:
 		d.trouble(w, r, err)
 	}
@@ -88,7 +120,7 @@ func localPath(s string) string {
 		return home
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Path == loginPath || u.Path == logoutPath {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Path == loginPath || u.Path == logoutPath || u.Path == confirmPath || u.Path == recoverPath {
 		return home
 	}
 	return s

@@ -19,12 +19,17 @@ const (
 
 // What a session holds.
 const (
-	keyMark = "password" // of the password that opened it
-	keySeen = "seen"     // seconds since 1970
+	keyMark    = "password" // of the password that opened it
+	keySeen    = "seen"     // seconds since 1970, as all times
+	keyBegan   = "began"
+	keyProved  = "proved"  // when the owner last showed that it is them
+	keyMethod  = "method"  // how they signed in
+	keyBrowser = "browser" // in words
+	keyAddress = "address" // when it was last written down
 )
 
 // open begins a session under a new name.
-func (d *Door) open(w http.ResponseWriter, r *http.Request, hash string) error {
+func (d *Door) open(w http.ResponseWriter, r *http.Request, hash string, by Method) error {
 	ctx, err := d.sessions.Load(r.Context(), d.cookieOf(r, sessionCookie))
 	if err != nil {
 		return fmt.Errorf("read the session: %w", err)
@@ -34,6 +39,10 @@ func (d *Door) open(w http.ResponseWriter, r *http.Request, hash string) error {
 	}
 	d.sessions.SetDeadline(ctx, d.now().Add(sessionLifetime).UTC())
 	d.sessions.Put(ctx, keyMark, markOf(hash))
+	d.sessions.Put(ctx, keyBegan, d.now().Unix())
+	d.sessions.Put(ctx, keyProved, d.now().Unix())
+	d.sessions.Put(ctx, keyMethod, string(by))
+	d.sessions.Put(ctx, keyBrowser, browserWords(r.UserAgent()))
 	if err := d.remember(ctx, w, r); err != nil {
 		return err
 	}
@@ -43,6 +52,7 @@ func (d *Door) open(w http.ResponseWriter, r *http.Request, hash string) error {
 // prolong writes down that a session is in use, and gives the browser its cookie.
 func (d *Door) prolong(w http.ResponseWriter, r *http.Request, session context.Context) error {
 	d.sessions.Put(session, keySeen, d.now().Unix())
+	d.sessions.Put(session, keyAddress, clientAddress(r))
 	token, deadline, err := d.sessions.Commit(session)
 	if err != nil {
 		return fmt.Errorf("keep the session: %w", err)
@@ -56,6 +66,11 @@ func (d *Door) carry(session context.Context, hash string) error {
 	d.standing.Lock()
 	defer d.standing.Unlock()
 	d.sessions.Put(session, keyMark, markOf(hash))
+	return d.write(session)
+}
+
+// write keeps what was put into the session of a request.
+func (d *Door) write(session context.Context) error {
 	if _, _, err := d.sessions.Commit(session); err != nil {
 		return fmt.Errorf("keep the session: %w", err)
 	}

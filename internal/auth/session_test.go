@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,7 +102,7 @@ func TestCookieFlags(t *testing.T) {
 
 	b.url = plain
 	w := httptest.NewRecorder()
-	behind := auth.New(auth.Config{Store: b.st, Now: b.now, Secure: true})
+	behind := auth.New(auth.Config{Store: b.st, Now: b.now, Base: "https://pdpp.lantern.example"})
 	if err := behind.SignIn(w, httptest.NewRequest("POST", "/login", nil), password); err != nil {
 		t.Fatal(err)
 	}
@@ -166,11 +167,20 @@ func TestNothingThatOpensIsAtRest(t *testing.T) {
 	b := newBed(t)
 	c := b.signedIn()
 	at, _ := url.Parse(b.url)
-	_, token, err := b.door.CreateToken(t.Context(), "laptop", nil)
+	_, token, err := b.door.CreateToken(t.Context(), auth.NewToken{Label: "laptop"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	secrets := map[string]string{"password": password, "session": c.Jar.Cookies(at)[0].Value, "token": token}
+	secrets := map[string]string{"password": password, "token": token}
+	for _, kept := range c.Jar.Cookies(at) {
+		secrets[kept.Name] = kept.Value
+	}
+	codes, err := b.door.MakeRecoveryCodes(t.Context())
+	if err != nil || len(secrets) != 4 {
+		t.Fatal(secrets, err)
+	}
+	secrets["recovery code"] = codes[0]
+	secrets["recovery code as it is hashed"] = strings.ReplaceAll(codes[0], "-", "")
 	var all []byte
 	for _, suffix := range []string{"", "-wal"} {
 		data, err := os.ReadFile(b.file + suffix)

@@ -17,7 +17,7 @@ import (
 // A session that the browser had before ends: its name is known to whoever put it there.
 func (d *Door) SignIn(w http.ResponseWriter, r *http.Request, password string) error {
 	err := d.signIn(w, r, password)
-	d.record(newcomer(r, err), audit.Entry{Kind: audit.SignIn, Object: "password"}, err)
+	d.record(newcomer(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByPassword)}, err)
 	return err
 }
 
@@ -26,7 +26,7 @@ func (d *Door) signIn(w http.ResponseWriter, r *http.Request, password string) e
 	if err != nil {
 		return err
 	}
-	return d.check(r.Context(), key, known, password, func(hash string) error { return d.open(w, r, hash) })
+	return d.check(r.Context(), key, known, password, func(hash string) error { return d.open(w, r, hash, ByPassword) })
 }
 
 // check compares with the stored password, under the throttle, and then does what

@@ -148,12 +148,12 @@ func TestGivenUpTryIsNoTry(t *testing.T) {
 	}
 }
 
-func TestGuessingTheCurrentPasswordIsSlowedDown(t *testing.T) {
+func TestGuessingAtConfirmationIsSlowedDown(t *testing.T) {
 	b := newBed(t)
 	c := b.signedIn()
 	var last answer
 	for range 6 {
-		last = b.request("POST", "/_ref/password").sending("current", "a wrong password", "next", "a new password").by(c)
+		last = b.request("POST", "/confirm").sending("password", "a wrong password").by(c)
 	}
 	if !strings.Contains(last.body, "Too many wrong passwords") {
 		t.Errorf("%s", last.body)

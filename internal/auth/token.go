@@ -20,25 +20,57 @@ const (
 	maxLabel    = 100
 )
 
+// tokenLifetime is when a token ends unless its owner says otherwise.
+const tokenLifetime = 90 * 24 * time.Hour
+
+// NewToken is a token to be made. No scopes mean those of every day; no end means the
+// usual one, unless it is to end never.
+type NewToken struct {
+	Label     string
+	Scopes    []string
+	ExpiresAt *time.Time
+	Never     bool
+}
+
 // CreateToken makes an owner token and gives it, which happens only once: a digest
-// of it is what is kept. Nil expires means never.
-func (d *Door) CreateToken(ctx context.Context, label string, expires *time.Time) (store.OwnerToken, string, error) {
-	label = strings.TrimSpace(label)
-	if label == "" || utf8.RuneCountInString(label) > maxLabel || strings.ContainsFunc(label, unicode.IsControl) {
-		return store.OwnerToken{}, "", invalid("label", CodeLabel, "A token needs a name.", fmt.Sprintf("Use 1 to %d characters.", maxLabel))
+// of it is what is kept.
+func (d *Door) CreateToken(ctx context.Context, n NewToken) (store.OwnerToken, string, error) {
+	name, err := label(n.Label, "A token needs a name.")
+	if err != nil {
+		return store.OwnerToken{}, "", err
+	}
+	scopes, err := readScopes(n.Scopes)
+	if err != nil {
+		return store.OwnerToken{}, "", err
 	}
 	now := d.now()
-	if expires != nil && !expires.After(now) {
-		return store.OwnerToken{}, "", invalid("expires_at", CodeExpiry, "That moment is over already.", "Name a moment in the future, or none.")
+	expires := n.ExpiresAt
+	switch {
+	case expires != nil && n.Never:
+		return store.OwnerToken{}, "", invalid("expires_at", CodeExpiry, "A token ends at a moment or never, not both.", "Say one of the two.")
+	case expires != nil && !expires.After(now):
+		return store.OwnerToken{}, "", invalid("expires_at", CodeExpiry, "That moment is over already.", "Name a moment in the future.")
+	case expires == nil && !n.Never:
+		usual := now.Add(tokenLifetime)
+		expires = &usual
 	}
 	secret := tokenPrefix + randomText(tokenBytes)
 	t := store.OwnerToken{
-		ID: "ot_" + randomText(10), Hash: digest(secret), Prefix: secret[:shownLength], Label: label, CreatedAt: now, ExpiresAt: expires,
+		ID: "ot_" + randomText(10), Hash: digest(secret), Prefix: secret[:shownLength], Label: name, Scopes: scopes, CreatedAt: now, ExpiresAt: expires,
 	}
 	if err := d.store.CreateOwnerToken(ctx, t); err != nil {
 		return store.OwnerToken{}, "", fmt.Errorf("keep the token: %w", err)
 	}
 	return t, secret, nil
+}
+
+// label gives a name that an owner chose.
+func label(given, otherwise string) (string, error) {
+	name := strings.TrimSpace(given)
+	if name == "" || utf8.RuneCountInString(name) > maxLabel || strings.ContainsFunc(name, unicode.IsControl) {
+		return "", invalid("label", CodeLabel, otherwise, fmt.Sprintf("Use 1 to %d characters.", maxLabel))
+	}
+	return name, nil
 }
 
 // Tokens lists all, revoked ones too, the newest first.
@@ -81,5 +113,5 @@ func (d *Door) token(ctx context.Context, secret string) (Identity, bool, error)
 			d.log.WarnContext(ctx, "the use of a token was not noted", "token_id", t.ID, "error", err)
 		}
 	}
-	return Identity{Kind: ByToken, TokenID: t.ID, label: t.Label}, true, nil
+	return Identity{Kind: ByToken, TokenID: t.ID, scopes: t.Scopes, label: t.Label}, true, nil
 }

@@ -15,7 +15,7 @@ import (
 func TestOwnerToken(t *testing.T) {
 	b := newBed(t)
 	expires := b.now().Add(time.Hour)
-	made, token, err := b.door.CreateToken(t.Context(), " laptop ", &expires)
+	made, token, err := b.door.CreateToken(t.Context(), auth.NewToken{Label: " laptop ", ExpiresAt: &expires})
 	if err != nil || !strings.HasPrefix(token, "pdpp_ot_") || len(token) != 48 || made.Label != "laptop" || made.Prefix != token[:12] {
 		t.Fatalf("%+v, %v", made, err)
 	}
@@ -53,7 +53,7 @@ func TestOwnerToken(t *testing.T) {
 
 func TestRevokedTokenIsRefused(t *testing.T) {
 	b := newBed(t)
-	made, token, err := b.door.CreateToken(t.Context(), "laptop", nil)
+	made, token, err := b.door.CreateToken(t.Context(), auth.NewToken{Label: "laptop"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestTokenNeedsANameAndAFuture(t *testing.T) {
 	}{
 		"no name": {" ", nil, "label"}, "long": {strings.Repeat("a", 101), nil, "label"}, "control": {"a\x1bb", nil, "label"}, "over": {"a", &past, "expires_at"},
 	} {
-		if _, token, err := b.door.CreateToken(t.Context(), c.label, c.expires); !errors.As(err, &refusal) || refusal.Param != c.param || token != "" {
+		if _, token, err := b.door.CreateToken(t.Context(), auth.NewToken{Label: c.label, ExpiresAt: c.expires}); !errors.As(err, &refusal) || refusal.Param != c.param || token != "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 var (
 	mistakes = []string{
 		string(credential.CodeInvalid), string(credential.CodeKeyInvalid), string(credential.CodeKeyExposed),
-		auth.CodeLabel, auth.CodeExpiry, "push_target_invalid", "quiet_hours_invalid", "web_push_keys_invalid",
+		auth.CodeLabel, auth.CodeExpiry, auth.CodeScope, auth.CodePasswordShort, auth.CodePasswordLong, "push_target_invalid", "quiet_hours_invalid", "web_push_keys_invalid",
 		interaction.ErrInvalidAnswer.Code, interaction.ErrInvalidStatus.Code,
 	}
 	absences = []string{interaction.ErrNotPending.Code}

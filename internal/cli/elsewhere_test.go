@@ -20,11 +20,11 @@ func serveShop(t *testing.T, s *statusShop) (address, token string) {
 	o, err := a.localOwner(s.Store)
 	s.must(err)
 	door := auth.New(auth.Config{Store: s.Store, Now: env.Now})
-	_, token, err = door.CreateToken(t.Context(), "test", nil)
+	_, token, err = door.CreateToken(t.Context(), auth.NewToken{Label: "test", Scopes: []string{"all"}})
 	s.must(err)
 	mux := http.NewServeMux()
 	for _, route := range ownerhttp.Routes(o, nil) {
-		mux.Handle(route.Pattern, door.Owner(route.Handle))
+		mux.Handle(route.Pattern, door.Owner(route.Scope, route.Handle))
 	}
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

@@ -36,10 +36,11 @@ func (a *app) localOwner(st store.Store) (ownerapi.Owner, error) {
 	if err != nil {
 		return nil, err
 	}
+	trail := a.localTrail(st)
 	return audited.Owner(owner.New(owner.Config{
-		Store: st, Connectors: connectors, Key: a.credentialKey, OwnerTokens: auth.New(auth.Config{Store: st, Now: a.env.Now}),
+		Store: st, Connectors: connectors, Key: a.credentialKey, Access: auth.New(auth.Config{Store: st, Now: a.env.Now, Audit: trail}),
 		Base: base, Version: buildVersion().Version, Home: home, Database: database, Now: a.env.Now,
-	}), a.localTrail(st)), nil
+	}), trail), nil
 }
 
 // localTrail is where the commands of this machine write down what they do.

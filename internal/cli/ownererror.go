@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/backup"
 	"pdpp/internal/ownerapi"
 )
@@ -34,6 +35,8 @@ func describeOwner(err error) *Error {
 	case told.Status == http.StatusUnauthorized:
 		e.Exit = ExitOwner
 		e.Next = "The token is wrong, expired or revoked. Make a new one and sign in again: pdpp login URL"
+	case told.Code == auth.CodeInsufficientScope:
+		e.Exit = ExitOwner
 	case told.Status == http.StatusNotFound:
 		e.Exit = ExitNotFound
 	case told.Status == http.StatusBadRequest, told.Status == http.StatusUnprocessableEntity:

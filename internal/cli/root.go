@@ -49,7 +49,8 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(
 		a.loginCommand(), a.logoutCommand(), a.connectCommand(), a.renameCommand(), a.revokeCommand(),
-		a.searchCommand(), a.grantsCommand(), a.tokensCommand(), a.auditCommand(), a.backupCommand(), a.restoreCommand(), a.manCommand(),
+		a.searchCommand(), a.grantsCommand(), a.tokensCommand(), a.sessionsCommand(), a.passkeysCommand(), a.recoveryCodesCommand(), a.passwordCommand(),
+		a.auditCommand(), a.backupCommand(), a.restoreCommand(), a.manCommand(),
 		a.serveCommand(), a.demoCommand(), a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(),
 		a.cancelCommand(), a.workersCommand(), a.attentionCommand(), a.answerCommand(), a.credentialCommand(), a.notifyCommand(), a.doctorCommand(),
 		a.connectorsCommand(), a.connectionsCommand(),

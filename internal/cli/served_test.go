@@ -6,14 +6,17 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +30,30 @@ type served struct {
 	url  string // by the loopback address, wherever it listens
 	log  *lines
 	stop func()
+	by   atomic.Int64 // how far its clock is ahead
+}
+
+func (s *served) now() time.Time         { return time.Now().Add(time.Duration(s.by.Load())) }
+func (s *served) later(by time.Duration) { s.by.Add(int64(by)) }
+
+// holdsNone looks for secrets in every file of the home.
+func (s *served) holdsNone(secrets ...string) {
+	s.Helper()
+	err := filepath.WalkDir(s.vars["PDPP_HOME"], func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for _, secret := range secrets {
+			if bytes.Contains(content, []byte(secret)) {
+				s.Errorf("%s holds a secret", d.Name())
+			}
+		}
+		return err
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
 }
 
 // lines is a log that is read while it is written.
@@ -65,7 +92,7 @@ func (s *served) start(args ...string) {
 	env, _, _ := testEnv(s.T, s.vars, append([]string{"serve"}, args...)...)
 	out, in := io.Pipe()
 	interrupts := make(chan os.Signal, 1)
-	env.Stdout, env.Stderr, env.Interrupts, env.Now, env.Holder = in, s.log, interrupts, time.Now, "host:1"
+	env.Stdout, env.Stderr, env.Interrupts, env.Now, env.Holder = in, s.log, interrupts, s.now, "host:1"
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -92,7 +119,7 @@ func (s *served) start(args ...string) {
 func (s *served) pdpp(args ...string) (int, string, string) {
 	s.Helper()
 	env, out, errOut := testEnv(s.T, s.vars, args...)
-	env.Now = time.Now
+	env.Now = s.now
 	code := Main(env)
 	return code, out.String(), errOut.String()
 }

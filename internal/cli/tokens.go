@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -9,10 +10,17 @@ import (
 )
 
 const tokensText = `An owner token lets a program act as you: the commands on another machine, or an agent.
-It can do everything that you can. For an app that only reads, make a grant instead.`
+It does what its scopes say, for 90 days unless you say otherwise. For an app that only
+reads, make a grant instead.
+
+  read    look at everything, and export it
+  run     start and stop runs, and answer them
+  manage  change connections, grants and settings
+  all     everything, also to make further tokens and to change the password`
 
 const tokensExamples = `  pdpp tokens                              who can act as you
-  pdpp tokens create 'Laptop' --expires 90d
+  pdpp tokens create Laptop                read, run and manage, for 90 days
+  pdpp tokens create 'Night script' --scope read --expires 30d
   pdpp tokens revoke ot_1a2b`
 
 func (a *app) tokensCommand() *cobra.Command {
@@ -38,9 +46,9 @@ func (a *app) tokensListCommand(use, short string) *cobra.Command {
 				printf(a.out, "No program can act as you. Make a token: pdpp tokens create LABEL\n")
 				return nil
 			}
-			t := a.table("TOKEN", "LABEL", "BEGINS", "STATUS", "EXPIRES", "LAST USED")
+			t := a.table("TOKEN", "LABEL", "BEGINS", "MAY", "STATUS", "EXPIRES", "LAST USED")
 			for _, k := range all {
-				t.row(k.ID, cut(k.Label, 24), k.Prefix, a.tokenStatus(k), whenever(k.ExpiresAt), whenever(k.LastUsedAt))
+				t.row(k.ID, cut(k.Label, 24), k.Prefix, strings.Join(k.Scopes, ","), a.tokenStatus(k), whenever(k.ExpiresAt), whenever(k.LastUsedAt))
 			}
 			t.flush()
 			return nil
@@ -61,16 +69,21 @@ func (a *app) tokenStatus(t ownerapi.Token) string {
 
 func (a *app) tokenCreateCommand() *cobra.Command {
 	var expires string
+	var scopes []string
+	var never bool
 	cmd := &cobra.Command{
 		Use: "create LABEL", Short: "Make an owner token, which is shown only now", Args: needArgs("a label for the token"),
-		Example: "  pdpp tokens create Laptop\n  pdpp tokens create 'Night script' --expires 90d --json",
+		Example: "  pdpp tokens create Laptop\n  pdpp tokens create 'Night script' --scope read,run --expires 30d --json",
 		// The first token of a new server is made before anything was collected.
 		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o ownerapi.Owner, args []string) error {
 			until, err := a.expiry(expires)
 			if err != nil {
 				return err
 			}
-			t, secret, err := o.CreateToken(ctx, args[0], until)
+			if until != nil && never {
+				return usage("--expires and --never do not go together", "Say one of the two.")
+			}
+			t, secret, err := o.CreateToken(ctx, ownerapi.NewToken{Label: args[0], Scopes: scopes, ExpiresAt: until, NeverExpires: never})
 			if err != nil {
 				return err
 			}
@@ -78,12 +91,18 @@ func (a *app) tokenCreateCommand() *cobra.Command {
 				writeJSON(a.out, map[string]any{"token": t, "secret": secret})
 				return nil
 			}
-			printf(a.errOut, "Made token %s (%s). It is not shown again; sign in with it: pdpp login URL\n", t.ID, oneLine(t.Label))
+			ends := "It ends " + whenever(t.ExpiresAt)
+			if t.ExpiresAt == nil {
+				ends = "It never ends"
+			}
+			printf(a.errOut, "Made token %s (%s) for %s. %s. It is not shown again; sign in with it: pdpp login URL\n", t.ID, oneLine(t.Label), strings.Join(t.Scopes, ", "), ends)
 			printf(a.out, "%s\n", secret)
 			return nil
 		}),
 	}
-	cmd.Flags().StringVar(&expires, "expires", "", "when it ends: a time, a date, or a span like 90d or 12h")
+	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "what it may do: read, run, manage or all (default read,run,manage)")
+	cmd.Flags().StringVar(&expires, "expires", "", "when it ends: a time, a date, or a span like 30d or 12h (default 90d)")
+	cmd.Flags().BoolVar(&never, "never", false, "it never ends")
 	return cmd
 }
 

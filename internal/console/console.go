@@ -14,9 +14,13 @@ import (
 	"pdpp/internal/ownerapi"
 )
 
-// Door lets only the signed-in owner through.
+// Door lets only the signed-in owner through, and to some only one who has shown lately
+// that it is them.
 type Door interface {
 	Pages(next http.Handler) http.Handler
+	Confirmed(next http.Handler) http.Handler
+	Fresh(ctx context.Context) bool
+	PasskeysAt(r *http.Request) bool
 }
 
 // Config is what the console is made of. All members but Ending must be set.
@@ -28,33 +32,38 @@ type Config struct {
 	Log *slog.Logger
 	// PageHeaders sets the policy of pages.
 	PageHeaders func(http.Handler) http.Handler
-	// ChangePassword is that of manage.Config.
-	ChangePassword func(ctx context.Context, current, next string) error
 	// Ending is closed when the server begins to end, so that open pages do not hold
 	// it up; nil means never.
 	Ending <-chan struct{}
 }
 
-// Mount adds the pages. The ways in and out are the door's own: it is given LoginPage.
+// Mount adds the pages. The ways in and out are the door's own: it is given FormPage.
 func Mount(mux *http.ServeMux, c Config) {
 	pages := watch.New(watch.Config{
 		Owner: c.Owner, Now: c.Now, Log: c.Log, Ending: c.Ending,
 		SignedIn: func(r *http.Request) bool { return stillSignedIn(c.Door, r) },
 	})
 	routes := append(pages.Routes(), manage.Routes(manage.Config{
-		Owner: c.Owner, Now: c.Now, Log: c.Log, ChangePassword: c.ChangePassword,
+		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Door.Fresh, PasskeysAt: c.Door.PasskeysAt,
 	})...)
 	for _, r := range routes {
-		mux.Handle(r.Pattern, c.PageHeaders(c.Door.Pages(r.Handler)))
+		handler := r.Handler
+		if r.Confirm {
+			handler = c.Door.Confirmed(handler)
+		}
+		mux.Handle(r.Pattern, c.PageHeaders(c.Door.Pages(handler)))
 	}
 	// Files hold nothing of the owner's, and the page for signing in needs them.
 	mux.Handle("GET /assets/{name}", c.PageHeaders(http.HandlerFunc(ui.ServeAsset)))
 	mux.Handle("GET /push-worker.js", c.PageHeaders(http.HandlerFunc(ui.ServePushWorker)))
 }
 
-// LoginPage shows the form for signing in.
-func LoginPage(w http.ResponseWriter, r *http.Request, status int, message string) {
-	ui.Render(w, r, status, ui.Bare("Sign in", manage.Login(message, r.FormValue("next"))))
+// Form is a page that asks who is there.
+type Form = manage.Form
+
+// FormPage shows one.
+func FormPage(w http.ResponseWriter, r *http.Request, status int, f Form) {
+	ui.Render(w, r, status, ui.Bare(f.Title(), manage.Ask(f)))
 }
 
 // stillSignedIn asks the door again about a request that it once let through. A door

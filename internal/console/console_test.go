@@ -34,6 +34,10 @@ func (d *door) Pages(next http.Handler) http.Handler {
 	})
 }
 
+func (d *door) Confirmed(next http.Handler) http.Handler { return next }
+func (d *door) Fresh(context.Context) bool               { return true }
+func (d *door) PasskeysAt(*http.Request) bool            { return true }
+
 func mounted(d Door) http.Handler {
 	mux := http.NewServeMux()
 	Mount(mux, Config{
@@ -44,7 +48,6 @@ func mounted(d Door) http.Handler {
 				next.ServeHTTP(w, r)
 			})
 		},
-		ChangePassword: func(context.Context, string, string) error { return nil },
 	})
 	return mux
 }
@@ -76,7 +79,7 @@ func TestPagesAreBehindTheDoor(t *testing.T) {
 
 func TestLoginPage(t *testing.T) {
 	w := httptest.NewRecorder()
-	LoginPage(w, httptest.NewRequest("GET", "/login?next=/grants", nil), http.StatusUnauthorized, "That password is <not> right.")
+	FormPage(w, httptest.NewRequest("GET", "/login?next=/grants", nil), http.StatusUnauthorized, Form{Action: "/login", Next: "/grants", Message: "That password is <not> right."})
 	for _, want := range []string{"That password is &lt;not&gt; right.", `value="/grants"`, `type="password"`, `<h1>Sign in</h1>`} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("the page lacks %s:\n%s", want, w.Body)

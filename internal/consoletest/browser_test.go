@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -308,6 +309,18 @@ func (b *tab) accessible(where string) {
 		for _, n := range v.Nodes {
 			b.t.Errorf("%s: %s (%s): %.300s\n%s", where, v.ID, v.Help, n.HTML, n.FailureSummary)
 		}
+	}
+}
+
+// forgive takes away what the browser says of answers that the test wanted, exactly so many.
+func (b *tab) forgive(text string, times int) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := len(b.said)
+	b.said = slices.DeleteFunc(b.said, func(line string) bool { return strings.Contains(line, text) })
+	if got := before - len(b.said); got != times {
+		b.t.Errorf("the page said %d times, not %d: %s", got, times, text)
 	}
 }
 

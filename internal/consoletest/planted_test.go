@@ -100,7 +100,10 @@ func (s *shelf) Evidence(_ context.Context, q evidence.Query) (out []evidence.Ev
 
 type noDoor struct{}
 
-func (noDoor) Pages(next http.Handler) http.Handler { return next }
+func (noDoor) Pages(next http.Handler) http.Handler     { return next }
+func (noDoor) Confirmed(next http.Handler) http.Handler { return next }
+func (noDoor) Fresh(context.Context) bool               { return true }
+func (noDoor) PasskeysAt(*http.Request) bool            { return false }
 
 // plant serves the console, and the owner's routes, over evidence that a test wrote.
 func plant(t *testing.T, runtime evidence.Runtime, all ...evidence.Evidence) string {
@@ -125,14 +128,13 @@ func plant(t *testing.T, runtime evidence.Runtime, all ...evidence.Evidence) str
 	}
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return noon }
-	o := owner.New(owner.Config{Store: st, OwnerTokens: auth.New(auth.Config{Store: st, Now: now}), Reader: &shelf{all: all, runtime: runtime}, Now: now})
+	o := owner.New(owner.Config{Store: st, Access: auth.New(auth.Config{Store: st, Now: now}), Reader: &shelf{all: all, runtime: runtime}, Now: now})
 	ending, end := context.WithCancel(context.Background())
 	srv := httptest.NewServer(server.New(server.Config{Log: log, Mount: func(mux *http.ServeMux) {
 		for _, route := range ownerhttp.Routes(o, log) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
-		console.Mount(mux, console.Config{Owner: o, Door: noDoor{}, Now: now, Log: log, PageHeaders: server.PageHeaders,
-			ChangePassword: func(context.Context, string, string) error { return nil }, Ending: ending.Done()})
+		console.Mount(mux, console.Config{Owner: o, Door: noDoor{}, Now: now, Log: log, PageHeaders: server.PageHeaders, Ending: ending.Done()})
 	}}))
 	t.Cleanup(func() { end(); srv.Close() })
 	return srv.URL

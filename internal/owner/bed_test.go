@@ -75,7 +75,7 @@ func newBed(t *testing.T, change ...func(*Config)) *bed {
 	key := credential.NewKey()
 	c := Config{
 		Store: st, Connectors: catalog.Catalog{Dir: filepath.Join(b.home, "connectors")}, Key: func() (credential.Key, error) { return key, nil },
-		OwnerTokens: auth.New(auth.Config{Store: st, Now: b.now}), Base: "https://pdpp.lantern.example",
+		Access: auth.New(auth.Config{Store: st, Now: b.now}), Base: "https://pdpp.lantern.example",
 		Version: "1.0.0", Home: b.home, Database: "sqlite", Now: b.now,
 	}
 	for _, f := range change {

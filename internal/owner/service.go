@@ -36,8 +36,8 @@ type Config struct {
 	Key func() (credential.Key, error)
 	// Book keeps the grants; nil means one over the store.
 	Book *grants.Book
-	// OwnerTokens makes tokens for programs that act as the owner.
-	OwnerTokens keeping.OwnerTokens
+	// Access makes and ends what lets somebody act as the owner.
+	Access keeping.Access
 	// Reader overrides the evidence that connections are judged by; nil means the store's.
 	Reader ownerview.EvidenceReader
 	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
@@ -81,7 +81,7 @@ func New(c Config) *Service {
 		Config:     c,
 		Collection: reading.New(c.Store, find, c.Now),
 		Arrangements: keeping.New(keeping.Config{
-			Store: c.Store, Key: c.Key, Book: c.Book, OwnerTokens: c.OwnerTokens, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
+			Store: c.Store, Key: c.Key, Book: c.Book, Access: c.Access, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
 		}),
 		find: find, courses: runview.NewCourses(c.Store, c.Now), view: ownerview.View{Reader: c.Reader, Now: c.Now}, started: c.Now(),
 	}

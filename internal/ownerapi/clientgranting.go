@@ -3,7 +3,6 @@ package ownerapi
 import (
 	"context"
 	"net/http"
-	"time"
 )
 
 func (c *Client) Grants(ctx context.Context) ([]Grant, error) {
@@ -40,25 +39,4 @@ func (c *Client) Decide(ctx context.Context, id string, approve bool) (string, e
 	}
 	err := c.send(ctx, http.MethodPost, body, &got, "_ref", "approvals", id)
 	return got.Redirect, err
-}
-
-func (c *Client) Tokens(ctx context.Context) ([]Token, error) {
-	return listOf[Token](ctx, c, "_ref", "tokens")
-}
-
-func (c *Client) CreateToken(ctx context.Context, label string, expires *time.Time) (Token, string, error) {
-	body := struct {
-		Label     string     `json:"label"`
-		ExpiresAt *time.Time `json:"expires_at"`
-	}{label, expires}
-	var got struct {
-		OwnerToken Token  `json:"owner_token"`
-		Token      string `json:"token"`
-	}
-	err := c.send(ctx, http.MethodPost, body, &got, "_ref", "tokens")
-	return got.OwnerToken, got.Token, err
-}
-
-func (c *Client) RevokeToken(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodPost, nil, nil, "_ref", "tokens", id, "revoke")
 }

@@ -65,17 +65,6 @@ type GrantRequest struct {
 	ExpiresAt *time.Time `json:"expires_at"` // of the grant that it would become
 }
 
-// Token is an owner token, without the token.
-type Token struct {
-	ID         string     `json:"token_id"`
-	Label      string     `json:"label"`
-	Prefix     string     `json:"prefix"` // its first characters, to recognise it by
-	CreatedAt  time.Time  `json:"created_at"`
-	ExpiresAt  *time.Time `json:"expires_at"`
-	LastUsedAt *time.Time `json:"last_used_at"`
-	RevokedAt  *time.Time `json:"revoked_at"`
-}
-
 // PushTarget is where pushes go. Kind is web_push, webhook or ntfy.
 type PushTarget struct {
 	ID            string     `json:"target_id"`

@@ -10,7 +10,6 @@ package ownerapi
 import (
 	"context"
 	"io"
-	"time"
 
 	"pdpp/internal/ownerview"
 )
@@ -23,6 +22,7 @@ type Owner interface {
 	Running
 	Reading
 	Granting
+	Access
 	Keeping
 }
 
@@ -114,10 +114,6 @@ type Granting interface {
 
 // Keeping is the house itself.
 type Keeping interface {
-	Tokens(ctx context.Context) ([]Token, error)
-	// CreateToken makes an owner token and gives it, which happens only once.
-	CreateToken(ctx context.Context, label string, expires *time.Time) (Token, string, error)
-	RevokeToken(ctx context.Context, id string) error
 	// PushTargets lists where pushes go.
 	PushTargets(ctx context.Context) ([]PushTarget, error)
 	AddPushTarget(ctx context.Context, t NewPushTarget) (PushTarget, error)

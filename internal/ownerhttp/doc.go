@@ -26,5 +26,9 @@ func Routes(o ownerapi.Owner, log *slog.Logger) []reply.Route {
 		log = slog.New(slog.DiscardHandler)
 	}
 	s := &surface{owner: o, log: log}
-	return slices.Concat(s.looking(), s.connecting(), s.scheduling(), s.running(), s.reading(), s.granting(), s.keeping(), s.agents())
+	all := slices.Concat(s.looking(), s.connecting(), s.scheduling(), s.running(), s.reading(), s.granting(), s.access(), s.keeping(), s.agents())
+	for i := range all {
+		all[i].Scope = scopes[all[i].Pattern]
+	}
+	return all
 }

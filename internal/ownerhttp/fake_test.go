@@ -3,7 +3,6 @@ package ownerhttp_test
 import (
 	"context"
 	"io"
-	"time"
 
 	"pdpp/internal/ownerapi"
 	"pdpp/internal/ownerview"
@@ -210,9 +209,49 @@ func (f *fake) Tokens(_ context.Context) ([]ownerapi.Token, error) {
 	return given[[]ownerapi.Token](f, 0), f.err
 }
 
-func (f *fake) CreateToken(_ context.Context, label string, expires *time.Time) (ownerapi.Token, string, error) {
-	f.take("CreateToken", label, expires)
+func (f *fake) CreateToken(_ context.Context, t ownerapi.NewToken) (ownerapi.Token, string, error) {
+	f.take("CreateToken", t)
 	return given[ownerapi.Token](f, 0), given[string](f, 1), f.err
+}
+
+func (f *fake) Sessions(_ context.Context) ([]ownerapi.Session, error) {
+	f.take("Sessions")
+	return given[[]ownerapi.Session](f, 0), f.err
+}
+
+func (f *fake) EndSession(_ context.Context, id string) error {
+	f.take("EndSession", id)
+	return f.err
+}
+
+func (f *fake) EndSessions(_ context.Context) error {
+	f.take("EndSessions")
+	return f.err
+}
+
+func (f *fake) Passkeys(_ context.Context) ([]ownerapi.Passkey, error) {
+	f.take("Passkeys")
+	return given[[]ownerapi.Passkey](f, 0), f.err
+}
+
+func (f *fake) RemovePasskey(_ context.Context, id string) error {
+	f.take("RemovePasskey", id)
+	return f.err
+}
+
+func (f *fake) RecoveryCodes(_ context.Context) (ownerapi.RecoveryCodes, error) {
+	f.take("RecoveryCodes")
+	return given[ownerapi.RecoveryCodes](f, 0), f.err
+}
+
+func (f *fake) MakeRecoveryCodes(_ context.Context) ([]string, error) {
+	f.take("MakeRecoveryCodes")
+	return given[[]string](f, 0), f.err
+}
+
+func (f *fake) SetPassword(_ context.Context, p ownerapi.NewPassword) error {
+	f.take("SetPassword", p)
+	return f.err
 }
 
 func (f *fake) RevokeToken(_ context.Context, id string) error {

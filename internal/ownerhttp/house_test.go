@@ -66,7 +66,7 @@ func newHouse(t *testing.T) *house {
 	h.must(st.PutWorker(t.Context(), store.Worker{ID: "w1", Host: "lantern", Slots: 2, StartedAt: h.at, SeenAt: h.at}))
 	h.direct = owner.New(owner.Config{
 		Store: st, Connectors: catalog.Catalog{Dir: filepath.Join(home, "connectors")}, Key: func() (credential.Key, error) { return h.key, nil },
-		OwnerTokens: auth.New(auth.Config{Store: st, Now: h.now}), Base: "https://pdpp.lantern.example",
+		Access: auth.New(auth.Config{Store: st, Now: h.now}), Base: "https://pdpp.lantern.example",
 		Version: "1.0.0", Home: home, Database: "sqlite", Now: h.now,
 	})
 	h.client = clientOf(t, h.direct)

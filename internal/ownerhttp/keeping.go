@@ -8,18 +8,6 @@ import (
 	"pdpp/internal/reply"
 )
 
-type tokenBody struct {
-	Label     string     `json:"label"`
-	ExpiresAt *time.Time `json:"expires_at"`
-}
-
-// newToken is an owner token with what is known of it. The token is shown here and
-// never again.
-type newToken struct {
-	OwnerToken ownerapi.Token `json:"owner_token"`
-	Token      string         `json:"token"`
-}
-
 // pushConfig is what a browser needs to subscribe.
 type pushConfig struct {
 	Enabled   bool   `json:"enabled"`
@@ -36,16 +24,6 @@ type quietHours struct {
 
 func (s *surface) keeping() []reply.Route {
 	return []reply.Route{
-		s.get("GET /_ref/tokens", func(r *http.Request) (any, error) {
-			return listOf(s.owner.Tokens(r.Context()))
-		}),
-		take(s, "POST /_ref/tokens", http.StatusCreated, func(r *http.Request, b tokenBody) (any, error) {
-			made, token, err := s.owner.CreateToken(r.Context(), b.Label, b.ExpiresAt)
-			return newToken{made, token}, err
-		}),
-		s.act("POST /_ref/tokens/{id}/revoke", func(r *http.Request) error {
-			return s.owner.RevokeToken(r.Context(), id(r))
-		}),
 		s.get("GET /_ref/web-push/config", func(r *http.Request) (any, error) {
 			rt, err := s.owner.Runtime(r.Context())
 			return pushConfig{Enabled: rt.VAPIDKey != "", PublicKey: rt.VAPIDKey}, err

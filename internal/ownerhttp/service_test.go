@@ -44,7 +44,7 @@ func TestTheHouseFromOutside(t *testing.T) {
 	h.must(h.client.SetSchedule(ctx, good.ID, ownerapi.Schedule{IntervalSeconds: 10800, Enabled: true}))
 	h.must(h.client.SetLimits(ctx, good.ID, ownerapi.Limits{CeilingPerMinute: 30}))
 	h.must(h.client.SetQuietHours(ctx, "22:00-07:00 Europe/Berlin"))
-	_, _, err = h.client.CreateToken(ctx, "laptop", nil)
+	_, _, err = h.client.CreateToken(ctx, ownerapi.NewToken{Label: "laptop"})
 	h.must(err)
 	grant, token, err := h.client.CreateGrant(ctx, ownerapi.NewGrant{ClientName: "Recipe box", Purpose: "Plan jam.", Mode: "continuous",
 		Streams: []ownerapi.GrantStream{{ConnectionID: good.ID, Stream: "trees", Fields: []string{"name"}}}})

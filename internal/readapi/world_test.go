@@ -16,6 +16,7 @@ import (
 	"pdpp/internal/auth"
 	"pdpp/internal/grants"
 	"pdpp/internal/readapi"
+	"pdpp/internal/reply"
 	"pdpp/internal/store"
 	"pdpp/internal/store/postgres"
 	"pdpp/internal/store/sqlite"
@@ -104,7 +105,7 @@ func newWorldOver(t testing.TB, kept store.Store) *world {
 	for _, route := range readapi.Routes(readapi.Config{Book: w.book, Cursors: cursors, Store: kept, IsOwner: w.door.IsOwner, Now: w.time}) {
 		mux.HandleFunc(route.Pattern, route.Handle)
 	}
-	mux.Handle("GET /_ref/connectors", w.door.Owner(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "owner only") })))
+	mux.Handle("GET /_ref/connectors", w.door.Owner(reply.ScopeRead, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "owner only") })))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	w.address = server.URL
@@ -239,7 +240,7 @@ func (w *world) ask(token, path string) answer { w.t.Helper(); return w.askWith(
 
 func (w *world) owner() string {
 	w.t.Helper()
-	_, token, err := w.door.CreateToken(w.ctx(), "test", nil)
+	_, token, err := w.door.CreateToken(w.ctx(), auth.NewToken{Label: "test"})
 	check(w.t, err)
 	return token
 }

@@ -123,4 +123,7 @@ func WithRequestID(ctx context.Context, id string) context.Context {
 type Route struct {
 	Pattern string
 	Handle  http.HandlerFunc
+	// Scope is what an owner token must be allowed to do; empty for routes that are not
+	// the owner's.
+	Scope Scope
 }

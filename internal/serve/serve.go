@@ -22,6 +22,7 @@ import (
 	"pdpp/internal/credential"
 	"pdpp/internal/metrics"
 	"pdpp/internal/notify"
+	"pdpp/internal/reply"
 	"pdpp/internal/runner"
 	"pdpp/internal/scheduler"
 	"pdpp/internal/server"
@@ -177,7 +178,7 @@ func (s *service) answer(ctx context.Context) (failed <-chan error, stop func() 
 		all.Public = s.Base
 	}
 	if s.Door != nil {
-		all.Metrics = s.Door.Owner(s.recorder.Handler())
+		all.Metrics = s.Door.Owner(reply.ScopeRead, s.recorder.Handler())
 	}
 	serveOn(s.Listener, all)
 	serveOn(s.Metrics, server.Config{Metrics: s.recorder.Handler()})

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"pdpp/internal/oauth"
 	"pdpp/internal/owner"
 	"pdpp/internal/owner/audited"
-	"pdpp/internal/ownerapi"
 	"pdpp/internal/ownerhttp"
 	"pdpp/internal/readapi"
 	"pdpp/internal/server"
@@ -40,12 +38,12 @@ func (s *service) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		database = "postgres"
 	}
 	everything := audited.Owner(owner.New(owner.Config{
-		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, Book: book, OwnerTokens: s.Door,
+		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, Book: book, Access: s.Door,
 		VAPID: s.VAPID, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Now: s.Now,
 	}), s.Audit)
 	return func(mux *http.ServeMux) {
 		for _, route := range ownerhttp.Routes(everything, s.Log) {
-			mux.Handle(route.Pattern, s.Door.Owner(route.Handle))
+			mux.Handle(route.Pattern, s.Door.Owner(route.Scope, route.Handle))
 		}
 		for _, route := range readapi.Routes(readapi.Config{Book: book, Cursors: cursors, Store: s.Store, IsOwner: s.Door.IsOwner, Now: s.Now, Log: s.Log}) {
 			mux.Handle(route.Pattern, route.Handle)
@@ -53,23 +51,18 @@ func (s *service) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		for _, route := range oauth.Routes(oauth.Config{Book: book, Issuer: base, IsOwnerToken: s.Door.IsOwnerToken, Log: s.Log}) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
-		for _, route := range s.Door.Routes(console.LoginPage) {
+		for _, route := range s.Door.Routes(formPage) {
 			mux.Handle(route.Pattern, server.PageHeaders(route.Handle))
 		}
 		mux.Handle("GET /openapi.json", server.OpenAPI())
 		console.Mount(mux, console.Config{
 			Owner: everything, Door: s.Door, Now: s.Now, Log: s.Log, PageHeaders: server.PageHeaders,
-			ChangePassword: s.changePassword, Ending: ctx.Done(),
+			Ending: ctx.Done(),
 		})
 	}, nil
 }
 
-// changePassword says in the owner's types why a password was not taken.
-func (s *service) changePassword(ctx context.Context, current, next string) error {
-	err := s.Door.ChangePassword(ctx, current, next)
-	var refused *auth.Refusal
-	if errors.As(err, &refused) {
-		return &ownerapi.Error{Status: refused.Status, Code: refused.Code, Message: refused.Message, Next: refused.Next, Param: refused.Param, Err: err}
-	}
-	return err
+// formPage shows one of the forms that ask who is there.
+func formPage(w http.ResponseWriter, r *http.Request, status int, f auth.Form) {
+	console.FormPage(w, r, status, console.Form{Action: f.Action, Next: f.Next, Message: f.Message, Passkey: f.Passkey})
 }

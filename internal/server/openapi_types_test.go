@@ -50,8 +50,10 @@ var described = map[string]reflect.Type{
 	"OwnerStream": reflect.TypeFor[ownerapi.Stream](), "OwnerRecord": reflect.TypeFor[ownerapi.Record](),
 	"Grant": reflect.TypeFor[ownerapi.Grant](), "GrantStream": reflect.TypeFor[ownerapi.GrantStream](),
 	"GrantUsage": reflect.TypeFor[ownerapi.GrantUsage](), "GrantRequest": reflect.TypeFor[ownerapi.GrantRequest](),
-	"OwnerToken": reflect.TypeFor[ownerapi.Token](), "PushTarget": reflect.TypeFor[ownerapi.PushTarget](),
-	"Runtime": reflect.TypeFor[ownerapi.Runtime](), "Worker": reflect.TypeFor[ownerapi.Worker](),
+	"OwnerToken": reflect.TypeFor[ownerapi.Token](), "Session": reflect.TypeFor[ownerapi.Session](),
+	"Passkey": reflect.TypeFor[ownerapi.Passkey](), "RecoveryCodes": reflect.TypeFor[ownerapi.RecoveryCodes](),
+	"PushTarget": reflect.TypeFor[ownerapi.PushTarget](),
+	"Runtime":    reflect.TypeFor[ownerapi.Runtime](), "Worker": reflect.TypeFor[ownerapi.Worker](),
 }
 
 // readable are the types of answers to clients.
@@ -66,7 +68,8 @@ var readable = map[string]reflect.Type{
 var asked = map[string]reflect.Type{
 	"Answer": reflect.TypeFor[ownerapi.Answer](), "NewConnection": reflect.TypeFor[ownerapi.Connect](),
 	"NewGrant": reflect.TypeFor[ownerapi.NewGrant](), "NewPushTarget": reflect.TypeFor[ownerapi.NewPushTarget](),
-	"Schedule": reflect.TypeFor[ownerapi.Schedule](),
+	"Schedule": reflect.TypeFor[ownerapi.Schedule](), "NewToken": reflect.TypeFor[ownerapi.NewToken](),
+	"NewPassword": reflect.TypeFor[ownerapi.NewPassword](),
 }
 
 // The schemas have the members of the types: none is missing, invented or optional in

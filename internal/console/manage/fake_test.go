@@ -28,23 +28,27 @@ type owner struct {
 	devices    []ownerapi.Device
 	targets    []ownerapi.PushTarget
 	tokens     []ownerapi.Token
+	sessions   []ownerapi.Session
+	passkeys   []ownerapi.Passkey
+	codes      ownerapi.RecoveryCodes
 	quiet      string
 	trail      ownerapi.AuditPage
 	trailOf    ownerapi.AuditQuery
 	exported   string
 
-	fails     map[string]error // by method
-	asked     []string         // what was done, in order
-	connect   ownerapi.Connect
-	query     ownerapi.RecordQuery
-	search    ownerapi.SearchQuery
-	opened    [3]string
-	schedule  ownerapi.Schedule
-	limits    map[string]ownerapi.Limits
-	grant     ownerapi.NewGrant
-	target    ownerapi.NewPushTarget
-	passwords [2]string
-	expires   *time.Time
+	fails    map[string]error // by method
+	asked    []string         // what was done, in order
+	connect  ownerapi.Connect
+	query    ownerapi.RecordQuery
+	search   ownerapi.SearchQuery
+	opened   [3]string
+	schedule ownerapi.Schedule
+	limits   map[string]ownerapi.Limits
+	grant    ownerapi.NewGrant
+	target   ownerapi.NewPushTarget
+	password ownerapi.NewPassword
+	token    ownerapi.NewToken
+	stale    bool // the owner has not shown lately that it is them
 }
 
 func (o *owner) did(what string) error {
@@ -155,9 +159,24 @@ func (o *owner) Decide(_ context.Context, id string, approve bool) (string, erro
 	return "https://journal.tidewatch.example/back?error=access_denied", o.did("Decide " + id + " no")
 }
 func (o *owner) Tokens(context.Context) ([]ownerapi.Token, error) { return o.tokens, nil }
-func (o *owner) CreateToken(_ context.Context, label string, expires *time.Time) (ownerapi.Token, string, error) {
-	o.expires = expires
-	return ownerapi.Token{ID: "tok_1", Label: label}, "pdpp_ot_" + "shownonce", o.did("CreateToken " + label)
+func (o *owner) CreateToken(_ context.Context, t ownerapi.NewToken) (ownerapi.Token, string, error) {
+	o.token = t
+	return ownerapi.Token{ID: "tok_1", Label: t.Label}, "pdpp_ot_" + "shownonce", o.did("CreateToken " + t.Label)
+}
+func (o *owner) Sessions(context.Context) ([]ownerapi.Session, error) { return o.sessions, nil }
+func (o *owner) EndSession(_ context.Context, id string) error        { return o.did("EndSession " + id) }
+func (o *owner) EndSessions(context.Context) error                    { return o.did("EndSessions") }
+func (o *owner) Passkeys(context.Context) ([]ownerapi.Passkey, error) { return o.passkeys, nil }
+func (o *owner) RemovePasskey(_ context.Context, id string) error {
+	return o.did("RemovePasskey " + id)
+}
+func (o *owner) RecoveryCodes(context.Context) (ownerapi.RecoveryCodes, error) { return o.codes, nil }
+func (o *owner) MakeRecoveryCodes(context.Context) ([]string, error) {
+	return []string{"aaaa-bbbb-cccc-dddd"}, o.did("MakeRecoveryCodes")
+}
+func (o *owner) SetPassword(_ context.Context, p ownerapi.NewPassword) error {
+	o.password = p
+	return o.did("SetPassword")
 }
 func (o *owner) RevokeToken(_ context.Context, id string) error { return o.did("RevokeToken " + id) }
 func (o *owner) PushTargets(context.Context) ([]ownerapi.PushTarget, error) {

@@ -25,9 +25,10 @@ type Config struct {
 	// Now gives the time in the zone that pages show.
 	Now func() time.Time
 	Log *slog.Logger
-	// ChangePassword ends all other sessions. What the owner can mend is an
-	// *ownerapi.Error, whose Param is current or next.
-	ChangePassword func(ctx context.Context, current, next string) error
+	// Fresh says whether whoever asks has shown lately that they are the owner.
+	Fresh func(ctx context.Context) bool
+	// PasskeysAt says whether a passkey can be used at the address of a request.
+	PasskeysAt func(r *http.Request) bool
 }
 
 type pages struct{ Config }
@@ -65,11 +66,20 @@ func Routes(c Config) []ui.Route {
 		{"POST /settings/push/test", p.testPush},
 		{"POST /settings/push/{id}/remove", p.removePush},
 		{"POST /settings/quiet", p.setQuiet},
-		{"POST /settings/tokens", p.createToken},
+		{"GET " + signInAddress, p.signIn},
+		{"POST /settings/sessions/{id}/end", p.endSession},
+		{"POST /settings/sessions/end", p.endSessions},
+		{"POST /settings/passkeys/{id}/remove", p.removePasskey},
 		{"POST /settings/tokens/{id}/revoke", p.revokeToken},
-		{"POST /settings/password", p.changePassword},
 	} {
 		all = append(all, ui.Route{Pattern: r.pattern, Handler: r.handle})
+	}
+	// What gives somebody a new way in.
+	for pattern, handle := range map[string]http.HandlerFunc{
+		"POST /settings/tokens": p.createToken, "POST /settings/recovery-codes": p.makeCodes,
+		"GET /settings/password": p.password, "POST /settings/password": p.changePassword,
+	} {
+		all = append(all, ui.Route{Pattern: pattern, Handler: handle, Confirm: true})
 	}
 	return all
 }
@@ -107,6 +117,14 @@ func (p *pages) note(r *http.Request, err error) {
 type problem struct {
 	Param, Text string
 	status      int
+}
+
+// about gives the words of the problem with a field.
+func (p problem) about(param string) string {
+	if p.Param == param {
+		return p.Text
+	}
+	return ""
 }
 
 func (p *pages) problem(w http.ResponseWriter, r *http.Request, err error) problem {

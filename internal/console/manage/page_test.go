@@ -43,7 +43,10 @@ func full(name string) *owner {
 		{ID: "dev_0", DisplayName: name, Status: "revoked", Sources: []ownerapi.DeviceSource{{DisplayName: name}}},
 	}
 	o.targets = []ownerapi.PushTarget{{ID: "psh_1", Kind: "ntfy", Label: name, Host: name, LastFailure: name}}
-	o.tokens = []ownerapi.Token{{ID: "tok_1", Label: name, Prefix: name, LastUsedAt: &at}}
+	o.tokens = []ownerapi.Token{{ID: "tok_1", Label: name, Prefix: name, Scopes: []string{"read"}, LastUsedAt: &at}}
+	o.sessions = []ownerapi.Session{{ID: name, Browser: name, Address: name, Method: name, SignedInAt: at, SeenAt: at}, {ID: "here", Current: true}}
+	o.passkeys = []ownerapi.Passkey{{ID: name, Label: name, Host: name, CreatedAt: at, LastUsedAt: &at}}
+	o.codes = ownerapi.RecoveryCodes{Made: 10, Left: 8, CreatedAt: &at}
 	o.quiet = "22:00-07:00 " + name
 	o.trail = ownerapi.AuditPage{KeptDays: 365, Next: 2, Entries: []ownerapi.AuditEntry{
 		{ID: 3, At: at, LastAt: at, Kind: "read", Group: "reading", Outcome: "done", Sentence: name, Actor: ownerapi.AuditActor{Kind: "grant", ID: name, Address: name}},

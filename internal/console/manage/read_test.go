@@ -20,10 +20,7 @@ func world(t *testing.T, o *owner) http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range Routes(Config{
 		Owner: o, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
-		ChangePassword: func(_ context.Context, current, next string) error {
-			o.passwords = [2]string{current, next}
-			return o.did("ChangePassword")
-		},
+		Fresh: func(context.Context) bool { return !o.stale }, PasskeysAt: func(*http.Request) bool { return true },
 	}) {
 		mux.Handle(r.Pattern, r.Handler)
 	}

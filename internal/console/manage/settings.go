@@ -2,7 +2,6 @@ package manage
 
 import (
 	"net/http"
-	"time"
 
 	"pdpp/internal/console/ui"
 	"pdpp/internal/ownerapi"
@@ -13,16 +12,12 @@ import (
 type settingsPage struct {
 	Speeds []speedRow
 	paging
-	Targets  []ownerapi.PushTarget
-	Push     ownerapi.NewPushTarget // as typed; without secrets
-	Quiet    quietHours
-	Tokens   []ownerapi.Token
-	Label    string // of a new token, as typed
-	Expires  string
-	NewToken string // shown once
-	Runtime  ownerapi.Runtime
-	Problem  *problem
-	Section  string // that the problem is in
+	Targets []ownerapi.PushTarget
+	Push    ownerapi.NewPushTarget // as typed; without secrets
+	Quiet   quietHours
+	Runtime ownerapi.Runtime
+	Problem *problem
+	Section string // that the problem is in
 }
 
 func (p *pages) settings(w http.ResponseWriter, r *http.Request) {
@@ -39,11 +34,8 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, page *settingsPag
 func (p *pages) showSettings(w http.ResponseWriter, r *http.Request, status int, page *settingsPage) {
 	f := p.frame(w, r, "Settings", "settings")
 	if err := p.fillSettings(r, page, &f); err != nil {
-		if page.NewToken == "" {
-			p.fail(w, r, "settings", err)
-			return
-		}
-		p.note(r, err) // the token exists, and is shown only once
+		p.fail(w, r, "settings", err)
+		return
 	}
 	p.show(w, r, status, f, settingsBody(page, p.Now()))
 }
@@ -75,19 +67,8 @@ func (p *pages) fillSettings(r *http.Request, page *settingsPage, f *ui.Frame) (
 		}
 		page.Quiet = readQuiet(window)
 	}
-	if page.Tokens, err = p.Owner.Tokens(ctx); err != nil {
-		return err
-	}
 	page.Runtime, err = p.Owner.Runtime(ctx)
 	return err
-}
-
-// about gives the words of the problem with a field of a section.
-func (page *settingsPage) about(section, param string) string {
-	if page.Problem != nil && page.Section == section && page.Problem.Param == param {
-		return page.Problem.Text
-	}
-	return ""
 }
 
 // general gives the words of a problem of a section that is with none of the fields.
@@ -101,17 +82,6 @@ func (page *settingsPage) general(section string, fields ...string) string {
 		}
 	}
 	return page.Problem.Text
-}
-
-// usable are the tokens that have not been revoked and are not over.
-func (page *settingsPage) usable(now time.Time) []ownerapi.Token {
-	var out []ownerapi.Token
-	for _, t := range page.Tokens {
-		if t.RevokedAt == nil && (t.ExpiresAt == nil || t.ExpiresAt.After(now)) {
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 func databaseWords(name string) string {

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"pdpp/internal/ownerapi"
 )
@@ -62,51 +61,6 @@ func TestPushes(t *testing.T) {
 		t.Error("what was typed is gone")
 	}
 	p.says(t, "That is not a time zone.")
-}
-
-func TestOwnerTokensAreShownOnce(t *testing.T) {
-	t.Parallel()
-	o := mara()
-	h := world(t, o)
-	p := post(t, h, "/settings/tokens", url.Values{"label": {"Laptop terminal"}, "expires": {"2026-04-01"}})
-	p.says(t, "Copy it now, it is not shown again.", "pdpp_ot_"+"shownonce")
-	if o.expires == nil || !o.expires.Equal(time.Date(2026, 4, 2, 0, 0, 0, 0, now.Location())) {
-		t.Errorf("it ends at %v", o.expires)
-	}
-	if strings.Contains(get(t, h, "/settings").text(), "shownonce") {
-		t.Error("it is shown again")
-	}
-	if p := post(t, h, "/settings/tokens", url.Values{"label": {" "}}); p.Code != http.StatusBadRequest {
-		t.Errorf("a token without a name answered %d", p.Code)
-	}
-	to(t, post(t, h, "/settings/tokens/tok_1/revoke", nil), "/settings#tokens")
-	want(t, o, "CreateToken Laptop terminal; RevokeToken tok_1")
-}
-
-func TestThePasswordIsNeverShown(t *testing.T) {
-	t.Parallel()
-	o := mara()
-	h := world(t, o)
-	form := url.Values{"current": {"old-word-1"}, "next": {"new-word-1"}, "again": {"new-word-2"}}
-	p := post(t, h, "/settings/password", form)
-	p.says(t, "The two new passwords are not the same.")
-	want(t, o, "")
-	form.Set("again", "new-word-1")
-	o.fails["ChangePassword"] = ownerapi.Invalid("current", "That password is not right.", "")
-	p = post(t, h, "/settings/password", form)
-	if attr(p.by(t, "id", "p-current"), "aria-invalid") != "true" {
-		t.Error("the field is not marked")
-	}
-	for _, word := range []string{"old-word", "new-word"} {
-		if strings.Contains(p.Body.String(), word) {
-			t.Errorf("%s is on the page", word)
-		}
-	}
-	delete(o.fails, "ChangePassword")
-	to(t, post(t, h, "/settings/password", form), "/settings#password")
-	if o.passwords != [2]string{"old-word-1", "new-word-1"} {
-		t.Errorf("changed %q", o.passwords)
-	}
 }
 
 func TestAFormIsBounded(t *testing.T) {

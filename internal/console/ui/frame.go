@@ -44,6 +44,8 @@ func Good(text string) Message { return Message{Kind: "ok", Text: text} }
 type Route struct {
 	Pattern string
 	Handler http.Handler
+	// Confirm says that the owner must have shown lately that it is them.
+	Confirm bool
 }
 
 // tab is a part of the console in the navigation.

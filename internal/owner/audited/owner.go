@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"pdpp/internal/audit"
 	"pdpp/internal/ownerapi"
@@ -123,15 +122,45 @@ func (o *owner) Decide(ctx context.Context, id string, approve bool) (string, er
 	return redirect, err
 }
 
-func (o *owner) CreateToken(ctx context.Context, label string, expires *time.Time) (ownerapi.Token, string, error) {
-	made, token, err := o.Owner.CreateToken(ctx, label, expires)
-	o.record(ctx, audit.Entry{Kind: audit.TokenMake, Object: made.ID, ObjectName: label}, err)
+func (o *owner) CreateToken(ctx context.Context, t ownerapi.NewToken) (ownerapi.Token, string, error) {
+	made, token, err := o.Owner.CreateToken(ctx, t)
+	o.record(ctx, audit.Entry{Kind: audit.TokenMake, Object: made.ID, ObjectName: t.Label}, err)
 	return made, token, err
 }
 
 func (o *owner) RevokeToken(ctx context.Context, id string) error {
 	err := o.Owner.RevokeToken(ctx, id)
 	o.record(ctx, audit.Entry{Kind: audit.TokenEnd, Object: id}, err)
+	return err
+}
+
+func (o *owner) EndSession(ctx context.Context, id string) error {
+	err := o.Owner.EndSession(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.SessionsEnd, Object: id}, err)
+	return err
+}
+
+func (o *owner) EndSessions(ctx context.Context) error {
+	err := o.Owner.EndSessions(ctx)
+	o.record(ctx, audit.Entry{Kind: audit.SessionsEnd}, err)
+	return err
+}
+
+func (o *owner) RemovePasskey(ctx context.Context, id string) error {
+	err := o.Owner.RemovePasskey(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.PasskeyRemove, Object: id}, err)
+	return err
+}
+
+func (o *owner) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
+	codes, err := o.Owner.MakeRecoveryCodes(ctx)
+	o.record(ctx, audit.Entry{Kind: audit.RecoveryCodesMake}, err)
+	return codes, err
+}
+
+func (o *owner) SetPassword(ctx context.Context, p ownerapi.NewPassword) error {
+	err := o.Owner.SetPassword(ctx, p)
+	o.record(ctx, audit.Entry{Kind: audit.PasswordChange}, err)
 	return err
 }
 

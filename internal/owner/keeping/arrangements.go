@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/auth"
 	"pdpp/internal/credential"
 	"pdpp/internal/grants"
 	"pdpp/internal/notify"
@@ -27,8 +28,8 @@ type Config struct {
 	// Key seals the secrets of push targets.
 	Key func() (credential.Key, error)
 	// Book keeps the grants.
-	Book        *grants.Book
-	OwnerTokens OwnerTokens
+	Book   *grants.Book
+	Access Access
 	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
 	// targets, and nil means a plain client.
 	VAPID notify.VAPID
@@ -37,11 +38,19 @@ type Config struct {
 	Now   func() time.Time
 }
 
-// OwnerTokens makes and ends tokens for programs that act as the owner; *auth.Door does.
-type OwnerTokens interface {
+// Access makes and ends what lets somebody act as the owner; *auth.Door does.
+type Access interface {
 	Tokens(ctx context.Context) ([]store.OwnerToken, error)
-	CreateToken(ctx context.Context, label string, expires *time.Time) (store.OwnerToken, string, error)
+	CreateToken(ctx context.Context, n auth.NewToken) (store.OwnerToken, string, error)
 	RevokeToken(ctx context.Context, id string) error
+	SignedIn(ctx context.Context) ([]auth.SignedIn, error)
+	EndSession(ctx context.Context, id string) error
+	EndSessions(ctx context.Context) error
+	Passkeys(ctx context.Context) ([]store.Passkey, error)
+	RemovePasskey(ctx context.Context, id string) error
+	RecoveryCodes(ctx context.Context) (store.RecoveryCodes, error)
+	MakeRecoveryCodes(ctx context.Context) ([]string, error)
+	SetPassword(ctx context.Context, password string, keepTokens bool) error
 }
 
 // Arrangements are read and changed here. They are safe for concurrent use.

@@ -25,7 +25,7 @@ func newDesk(t *testing.T, change ...func(*Config)) *desk {
 	key := credential.NewKey()
 	c := Config{
 		Store: h.Store, Key: func() (credential.Key, error) { return key, nil }, Book: grants.NewBook(h.Store, "https://pdpp.lantern.example", h.Now),
-		OwnerTokens: auth.New(auth.Config{Store: h.Store, Now: h.Now}), Base: "https://pdpp.lantern.example", Now: h.Now,
+		Access: auth.New(auth.Config{Store: h.Store, Now: h.Now}), Base: "https://pdpp.lantern.example", Now: h.Now,
 	}
 	for _, f := range change {
 		f(&c)
@@ -102,7 +102,7 @@ func TestQuietHours(t *testing.T) {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	made, secret, err := d.CreateToken(d.Ctx(), "Laptop", nil)
+	made, secret, err := d.CreateToken(d.Ctx(), ownerapi.NewToken{Label: "Laptop"})
 	d.Must(err)
 	if !strings.HasPrefix(secret, made.Prefix) || len(made.Prefix) > 16 {
 		t.Errorf("token %+v", made)
@@ -114,6 +114,6 @@ func TestTokens(t *testing.T) {
 		t.Errorf("tokens %+v", all)
 	}
 	ownertest.WantError(t, d.RevokeToken(d.Ctx(), "ot_none"), ownerapi.CodeNotFound, "")
-	_, _, err = d.CreateToken(d.Ctx(), "", nil)
+	_, _, err = d.CreateToken(d.Ctx(), ownerapi.NewToken{})
 	ownertest.WantError(t, err, "invalid_label", "label")
 }

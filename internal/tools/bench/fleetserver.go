@@ -79,7 +79,7 @@ func ownerToken(ctx context.Context, database string) (string, error) {
 		return "", err
 	}
 	defer opened.Close()
-	_, token, err := auth.New(auth.Config{Store: opened}).CreateToken(ctx, "bench", nil)
+	_, token, err := auth.New(auth.Config{Store: opened}).CreateToken(ctx, auth.NewToken{Label: "bench"})
 	return token, err
 }
 

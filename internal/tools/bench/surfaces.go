@@ -42,7 +42,10 @@ func measureSurfaces(ctx context.Context, c config, dir string, r *report) error
 // openDoor lets everybody in: what is measured is behind it.
 type openDoor struct{}
 
-func (openDoor) Pages(next http.Handler) http.Handler { return next }
+func (openDoor) Pages(next http.Handler) http.Handler     { return next }
+func (openDoor) Confirmed(next http.Handler) http.Handler { return next }
+func (openDoor) Fresh(context.Context) bool               { return true }
+func (openDoor) PasskeysAt(*http.Request) bool            { return false }
 
 // surface is the console and the routes of clients over a store, as a server has them.
 func surface(ctx context.Context, st store.Store, now func() time.Time) (http.Handler, error) {
@@ -58,7 +61,7 @@ func surface(ctx context.Context, st store.Store, now func() time.Time) (http.Ha
 		}
 		console.Mount(mux, console.Config{
 			Owner: owner.New(owner.Config{Store: st, Book: book, Now: now}), Door: openDoor{}, Now: now, Log: log, PageHeaders: httpserver.PageHeaders,
-			ChangePassword: func(context.Context, string, string) error { return nil }, Ending: ctx.Done(),
+			Ending: ctx.Done(),
 		})
 	}}), nil
 }

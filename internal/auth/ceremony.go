@@ -1,0 +1,122 @@
+package auth
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-webauthn/webauthn/webauthn"
+)
+
+// A passkey answers a challenge. What was asked is not kept here but goes to the browser
+// and comes back with the answer, under a seal: a visitor who begins and never answers
+// leaves nothing behind.
+
+// purpose is what a passkey is asked for.
+type purpose string
+
+const (
+	toAdd     purpose = "add"
+	toSignIn  purpose = "sign_in"
+	toConfirm purpose = "confirm"
+)
+
+// ceremonyTime is how long an answer may take.
+const ceremonyTime = 5 * time.Minute
+
+// ceremony is a challenge that waits for its answer.
+type ceremony struct {
+	For     purpose
+	By      string // the session that began it; empty for a visitor
+	Asked   webauthn.SessionData
+	Expires time.Time
+}
+
+const settingCeremonyKey = "owner_ceremony_key"
+
+func (d *Door) ceremonyKey(ctx context.Context) ([]byte, error) {
+	made := make([]byte, 32)
+	_, _ = rand.Read(made) // never fails
+	key, err := d.store.InitSetting(ctx, settingCeremonyKey, made, d.now())
+	if err != nil {
+		return nil, fmt.Errorf("read the key of challenges: %w", err)
+	}
+	return key, nil
+}
+
+func mac(key, body []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write(body)
+	return h.Sum(nil)
+}
+
+// seal gives a ceremony to somebody who cannot change it.
+func (d *Door) seal(ctx context.Context, c ceremony) (string, error) {
+	key, err := d.ceremonyKey(ctx)
+	if err != nil {
+		return "", err
+	}
+	c.Expires = d.now().Add(ceremonyTime)
+	body, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("seal the challenge: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(mac(key, body)), nil
+}
+
+// unseal gives back what seal gave, once: false when it is not ours, over, spent, or was
+// begun for something else.
+func (d *Door) unseal(ctx context.Context, text string, want purpose, by string) (c ceremony, ok bool, err error) {
+	key, err := d.ceremonyKey(ctx)
+	if err != nil {
+		return c, false, err
+	}
+	first, second, _ := strings.Cut(text, ".")
+	body, err := base64.RawURLEncoding.DecodeString(first)
+	if err != nil {
+		return c, false, nil
+	}
+	sum, err := base64.RawURLEncoding.DecodeString(second)
+	if err != nil || !hmac.Equal(sum, mac(key, body)) || json.Unmarshal(body, &c) != nil {
+		return c, false, nil
+	}
+	if c.For != want || c.By != by || !d.now().Before(c.Expires) {
+		return c, false, nil
+	}
+	return c, d.spent.spend(c.Asked.Challenge, c.Expires, d.now()), nil
+}
+
+// spentChallenges remembers the challenges that were answered, for as long as they could
+// be answered again.
+type spentChallenges struct {
+	mu    sync.Mutex
+	until map[string]time.Time
+}
+
+// mostSpent bounds the memory; whoever comes beyond it waits for older ones to be over.
+const mostSpent = 4096
+
+func (s *spentChallenges) spend(challenge string, until, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c, end := range s.until {
+		if !now.Before(end) {
+			delete(s.until, c)
+		}
+	}
+	if _, before := s.until[challenge]; before || len(s.until) >= mostSpent {
+		return false
+	}
+	if s.until == nil {
+		s.until = map[string]time.Time{}
+	}
+	s.until[challenge] = until
+	return true
+}

@@ -1,0 +1,8 @@
+package ownerhttp
+
+// EveryScope visits the addresses that have a scope.
+func EveryScope(visit func(pattern string)) {
+	for pattern := range scopes {
+		visit(pattern)
+	}
+}
