@@ -95,6 +95,15 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 			ts.Fatalf("exit code %d, want %d", got, want)
 		}
 	},
+	// programs DIR... leaves no programs but the test's own and those in the folders.
+	"programs": func(ts *testscript.TestScript, neg bool, args []string) {
+		own, _, _ := strings.Cut(ts.Getenv("PATH"), string(filepath.ListSeparator))
+		path := []string{own}
+		for _, dir := range args {
+			path = append(path, ts.MkAbs(dir))
+		}
+		ts.Setenv("PATH", strings.Join(path, string(filepath.ListSeparator)))
+	},
 	// capture NAME PATTERN keeps the first word of stdout that matches, or the group in
 	// it, in a variable.
 	"capture": func(ts *testscript.TestScript, neg bool, args []string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -184,7 +185,7 @@ func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection
 	launcher := launch.Launcher{
 		Limits: owner.LimitVariables(st),
 		Store:  st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
-		Secrets: a.storedSecrets(st), Bindings: offeredBindings, Now: a.env.Now,
+		Secrets: a.storedSecrets(st), Bindings: a.bindings(), Now: a.env.Now,
 	}
 	began := a.env.Now()
 	view.begin(ctx)
@@ -212,10 +213,19 @@ func (a *app) openForRun(ctx context.Context, connectors catalog.Catalog, name s
 	return a.openStore(ctx, mayCreate)
 }
 
-// offeredBindings are what this machine gives a connector; the interactive one
-// is added when there is somebody to ask.
+// offeredBindings are what PDPP can give a connector; the interactive one is added
+// when there is somebody to ask.
 var offeredBindings = map[string]jsontext.Value{
 	string(manifest.BindingNetwork):    jsontext.Value("{}"),
 	string(manifest.BindingFilesystem): jsontext.Value("{}"),
 	string(manifest.BindingBrowser):    jsontext.Value("{}"),
+}
+
+// bindings are those of this machine: a browser only where there is one.
+func (a *app) bindings() map[string]jsontext.Value {
+	out := maps.Clone(offeredBindings)
+	if _, ok := catalog.Browser(a.env.LookPath); !ok {
+		delete(out, string(manifest.BindingBrowser))
+	}
+	return out
 }

@@ -31,7 +31,7 @@ const (
 
 // serveConfig puts together what does not need the database.
 func (a *app) serveConfig(f *serveFlags) (c serve.Config, err error) {
-	c = serve.Config{Role: serve.Role(f.role), Now: a.env.Now, Lookup: a.childVariable, Bindings: offeredBindings}
+	c = serve.Config{Role: serve.Role(f.role), Now: a.env.Now, Lookup: a.childVariable, LookPath: a.env.LookPath, Bindings: offeredBindings}
 	if !slices.Contains(serve.Roles, c.Role) {
 		return c, usage("there is no role "+strconv.Quote(f.role), "Use all, web or worker.")
 	}

@@ -1,6 +1,9 @@
 package evidence
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Refusal is the word that the credential does not work.
 type Refusal struct {
@@ -38,6 +41,14 @@ func (e *Evidence) CredentialLook(now time.Time) *Probe {
 	return found
 }
 
+// asksForIt reports whether a run is asking the owner for the credential that the
+// look did not find. Its question is the shorter way, and says it.
+func (e *Evidence) asksForIt(look *Probe, now time.Time) bool {
+	return look.Reason == ReasonCredentialRequired && slices.ContainsFunc(e.Attention, func(a Attention) bool {
+		return a.Reason == "credentials_required" && a.Lifecycle.Waiting() && (a.ExpiresAt == nil || a.ExpiresAt.After(now))
+	})
+}
+
 // CredentialRefusal weighs what says no: the store's own record, a look that
 // failed, and the newest run. A success since, or a new credential, ends each
 // of them; one that was stored while the run went on is not the one that it
@@ -52,8 +63,12 @@ func (e *Evidence) CredentialRefusal(now time.Time) (Refusal, bool) {
 		}
 	}
 	look := e.CredentialLook(now)
-	if look != nil && look.Status == ProbeFailed && !e.SucceededSince(look.At) {
-		return Refusal{Fault: CredentialRefused, At: &look.At, Until: look.ExpiresAt, Texts: []string{look.Reason}}, true
+	if look != nil && look.Status == ProbeFailed && !e.SucceededSince(look.At) && !e.asksForIt(look, now) {
+		fault := CredentialRefused
+		if look.Reason == ReasonCredentialRequired {
+			fault = CredentialMissing
+		}
+		return Refusal{Fault: fault, At: &look.At, Until: look.ExpiresAt, Texts: []string{look.Reason}}, true
 	}
 	run := e.LastRun
 	if run == nil || run.Status == RunSucceeded || run.Failure == nil || e.CredentialReplacedSince(run.StartedAt) {

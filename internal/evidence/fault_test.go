@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"testing"
+	"time"
 
 	"pdpp/protocol"
 )
@@ -30,6 +31,30 @@ func TestCredentialFault(t *testing.T) {
 			if got := (&Failure{Code: code}).CredentialFault(); got != want {
 				t.Errorf("%q is %q, want %q", code, got, want)
 			}
+		}
+	}
+}
+
+// TestQuestionReplacesTheLook holds that a credential which a run asks for is not
+// asked for twice.
+func TestQuestionReplacesTheLook(t *testing.T) {
+	now := time.Date(2026, 4, 5, 12, 0, 0, 0, time.UTC)
+	over := now.Add(-time.Minute)
+	look := Probe{Dimension: ProbeCredentials, Status: ProbeFailed, Reason: ReasonCredentialRequired, At: now}
+	asked := Attention{Reason: "credentials_required", Lifecycle: AttentionOpen}
+	for name, c := range map[string]struct {
+		questions []Attention
+		want      CredentialFault
+	}{
+		"no question":           {nil, CredentialMissing},
+		"a question for it":     {[]Attention{asked}, ""},
+		"one that expired":      {[]Attention{{Reason: asked.Reason, Lifecycle: AttentionOpen, ExpiresAt: &over}}, CredentialMissing},
+		"one that was answered": {[]Attention{{Reason: asked.Reason, Lifecycle: AttentionResolved}}, CredentialMissing},
+		"another question":      {[]Attention{{Reason: "otp_required", Lifecycle: AttentionOpen}}, CredentialMissing},
+	} {
+		e := &Evidence{Probes: []Probe{look}, Attention: c.questions}
+		if refusal, _ := e.CredentialRefusal(now); refusal.Fault != c.want {
+			t.Errorf("%s: %q, want %q", name, refusal.Fault, c.want)
 		}
 	}
 }

@@ -56,6 +56,10 @@ type Probe struct {
 	ExpiresAt *time.Time  `json:"expires_at"`
 }
 
+// ReasonCredentialRequired is the reason of a look that found no credential where
+// one is needed.
+const ReasonCredentialRequired = "credential_required"
+
 // ProbeStatus is what a probe found. Idle, leased and waiting are for surfaces.
 type ProbeStatus string
 

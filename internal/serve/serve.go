@@ -66,9 +66,11 @@ type Config struct {
 	Slots, PerProvider int
 	Connectors         catalog.Catalog
 	Lookup             func(name string) (string, bool)
-	Bindings           map[string]jsontext.Value
-	Options            runner.Options
-	LeaseTTL           time.Duration // zero means the default
+	// LookPath finds a program of this machine; nil means that it has none.
+	LookPath func(program string) (string, error)
+	Bindings map[string]jsontext.Value
+	Options  runner.Options
+	LeaseTTL time.Duration // zero means the default
 
 	// Key opens stored credentials and the keys of pushes.
 	Key   credential.Key

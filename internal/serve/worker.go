@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"os/exec"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,9 +16,11 @@ import (
 	"pdpp/internal/notify"
 	"pdpp/internal/owner"
 	"pdpp/internal/ownerview"
+	"pdpp/internal/readiness"
 	"pdpp/internal/repair"
 	"pdpp/internal/runner"
 	"pdpp/internal/scheduler"
+	"pdpp/internal/store"
 	"pdpp/manifest"
 )
 
@@ -39,10 +43,11 @@ func (s *service) startWorker(ctx context.Context) error {
 			return fault == nil, err
 		},
 	}
+	prober := &readiness.Prober{Store: s.Store, Offered: s.workersOffer, Lookup: s.variable, LookPath: s.program}
 	var err error
 	s.scheduler, err = scheduler.New(scheduler.Config{
 		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider,
-		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{watcher, &s.census},
+		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{prober, watcher, &s.census},
 		AfterPass: s.afterPass,
 		Meter:     meter{s.recorder}, Options: s.Options, Log: s.Log, Now: s.Now,
 	})
@@ -79,6 +84,45 @@ func (s *service) push(ctx context.Context) error {
 	}
 	sender := notify.Sender{Store: s.Store, HTTP: s.HTTP, Keys: s.VAPID, Key: s.Key, Quiet: quiet, Base: s.Base, Log: s.Log}
 	return sender.Deliver(ctx, s.Now())
+}
+
+// carriers are what a worker must be able to do to serve a binding. What any can
+// serve is not named.
+var carriers = map[manifest.Binding]scheduler.Capability{
+	manifest.BindingBrowser: scheduler.Browser, manifest.BindingFilesystem: scheduler.Local, manifest.BindingLocalDevice: scheduler.Local,
+}
+
+// workersOffer reports whether this worker, or another that is alive, serves the
+// binding.
+func (s *service) workersOffer(ctx context.Context, b manifest.Binding, now time.Time) (bool, error) {
+	if b == manifest.BindingInteractive {
+		return true, nil // the console asks
+	}
+	if _, ok := s.Bindings[string(b)]; !ok {
+		return false, nil
+	}
+	needed, scarce := carriers[b]
+	if !scarce || slices.Contains(s.Worker.Capabilities, string(needed)) {
+		return true, nil
+	}
+	workers, err := s.Store.Workers(ctx)
+	return slices.ContainsFunc(workers, func(w store.Worker) bool {
+		return scheduler.Alive(w, now) && slices.Contains(w.Capabilities, string(needed))
+	}), err
+}
+
+func (s *service) variable(name string) (string, bool) {
+	if s.Lookup == nil {
+		return "", false
+	}
+	return s.Lookup(name)
+}
+
+func (s *service) program(name string) (string, error) {
+	if s.LookPath == nil {
+		return "", exec.ErrNotFound
+	}
+	return s.LookPath(name)
 }
 
 // offered are the bindings of this machine: a browser only where there is one.
