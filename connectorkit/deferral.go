@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"pdpp/connectorkit/governhttp"
 	"pdpp/protocol"
 )
 
@@ -68,6 +69,9 @@ func (l *lane) deferralOf(e *Error) (deferral, *stop) {
 		d.reason, d.retryable = protocol.Reason(e.Class), false
 		return d, nil
 	case Unavailable:
+		if governhttp.UnreachableHost(e.Err) != "" {
+			return d, &stop{deferral: d} // nor can any of the others
+		}
 		if l.failures >= l.r.knobs.densityStop {
 			return d, &stop{deferral: pressure}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"pdpp/connectorkit/governhttp"
@@ -133,7 +134,7 @@ func classOf(err error) *Error {
 	}
 	var transport *governhttp.Error
 	if errors.As(err, &transport) {
-		if transport.Kind == governhttp.Timeout || transport.Kind == governhttp.Network {
+		if slices.Contains([]governhttp.Kind{governhttp.Timeout, governhttp.Network, governhttp.Unreachable}, transport.Kind) {
 			return &Error{Class: Unavailable, Err: err}
 		}
 		return &Error{Class: Malformed, Err: err}
@@ -162,6 +163,9 @@ func (r *run) verdictOf(e *Error) verdict {
 	case RateLimited:
 		return verdict{r.c.Manifest.Key() + "_rate_limited", "the provider asked to slow down", true, protocol.RetryByRuntime}
 	case Unavailable:
+		if host := governhttp.UnreachableHost(e.Err); host != "" {
+			return verdict{string(Unavailable), host + " could not be reached; check that this machine is online and can find that name, then run again", true, protocol.RetryByRuntime}
+		}
 		return verdict{string(Unavailable), "the provider could not be reached or did not answer properly", true, protocol.RetryByRuntime}
 	case Unauthorized:
 		return verdict{string(Unauthorized), "the provider did not accept the credential", false, protocol.RefreshCredentials}

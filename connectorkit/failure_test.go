@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"pdpp/connectorkit/governhttp"
 	"pdpp/protocol"
@@ -242,4 +245,47 @@ func TestOpenFails(t *testing.T) {
 	if r := newVault().run(t, c, options{}); r.done.Error == nil || r.done.Error.Code != "auth_failure" {
 		t.Errorf("ended as %s", describe(r))
 	}
+}
+
+// TestUnreachableProvider is a host that swallows every packet. The run says within
+// forty seconds that it cannot be reached, names it and nothing else of the address,
+// tells of each attempt, and tries it once for all streams.
+func TestUnreachableProvider(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dials := 0
+		black := func(ctx context.Context, _, _ string) (net.Conn, error) {
+			dials++
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		a := newArchive(3, 10)
+		c := withManifest(t, testManifest, func(_ context.Context, s *Setup) ([]Collector, error) {
+			client, err := s.HTTP(governhttp.Options{BaseURL: "https://archive.test/secret?token=abc", Dial: black})
+			return []Collector{behind(client, pages("log", nil)), a.behind(client), behind(client, pages("notes", nil))}, err
+		})
+		began := time.Now()
+		v := newVault()
+		r := v.run(t, c, options{})
+		if took := time.Since(began); took > 40*time.Second || dials != 3 {
+			t.Errorf("%d connections were tried in %s", dials, took)
+		}
+		e := r.done.Error
+		if e == nil || e.Code != "temporary_unavailable" || !*e.Retryable || !strings.Contains(e.Message, "archive.test could not be reached") ||
+			!strings.Contains(e.Message, "check that this machine is online") || strings.Contains(e.Message, "secret") || strings.Contains(e.Message, "abc") {
+			t.Errorf("ended as %s", describe(r))
+		}
+		var told []string
+		for _, p := range all[*protocol.Progress](r) {
+			if strings.Contains(p.Message, "reach") {
+				told = append(told, p.Message)
+			}
+		}
+		if strings.Join(told, "; ") != "trying to reach archive.test, attempt 2 of 3; trying to reach archive.test, attempt 3 of 3" {
+			t.Errorf("told %q", told)
+		}
+		if len(v.pendingGaps()) > 0 {
+			t.Errorf("an outage is declared as put off: %s", v.describe())
+		}
+	})
 }

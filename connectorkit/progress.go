@@ -159,6 +159,12 @@ func (r *run) waiting(ctx context.Context, w governhttp.Wait) {
 	r.out.offer(ctx, &protocol.Progress{Message: text, CollectionRate: r.rate()})
 }
 
+// unreached tells that a host is tried again. It can neither fail the request nor
+// hold it up.
+func (r *run) unreached(ctx context.Context, host string, attempt, of int) {
+	r.out.offer(ctx, &protocol.Progress{Message: fmt.Sprintf("trying to reach %s, attempt %d of %d", host, attempt, of)})
+}
+
 // quiet tells the runner at once how long a provider is to be left alone, so that
 // no later run asks it earlier, even when this one is killed while it waits.
 func (r *run) quiet(ctx context.Context, q governhttp.Quiet) {

@@ -21,6 +21,10 @@ func (d *Denied) Error() string {
 	return "request is not sent: " + string(d.Reason)
 }
 
+// UnreachedAttempts is how often a provider that cannot be reached is tried for one
+// request, at most.
+const UnreachedAttempts = 3
+
 // Call is one request and its repetitions. The zero value is not usable; Call
 // of a Governor makes one. A Call belongs to one goroutine.
 type Call struct {
@@ -92,7 +96,7 @@ func (c *Call) Observe(now time.Time, o Outcome) (again bool, why Reason) {
 	if o.Kind == Success {
 		g.retries.success()
 	}
-	if o.Kind != Throttled && o.Kind != Failed || c.attempts >= g.c.Attempts {
+	if o.Kind != Throttled && o.Kind != Failed || c.attempts >= g.c.Attempts || o.Unreached && c.attempts >= UnreachedAttempts {
 		return false, ""
 	}
 	if o.Told && g.tooLong(now, o.RetryAfter) != nil {

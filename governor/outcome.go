@@ -25,6 +25,9 @@ type Outcome struct {
 	// Sent is when the request left. What left before the last refusal was sent
 	// at a pace that is already given up, so it teaches nothing.
 	Sent time.Time
+	// Unreached says that nothing of the request got through: there was no connection.
+	// Such a request is worth few attempts.
+	Unreached bool
 	// RetryAfter is how long the provider asks to wait; it counts when Told.
 	RetryAfter time.Duration
 	Told       bool

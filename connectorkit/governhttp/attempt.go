@@ -2,6 +2,7 @@ package governhttp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -37,13 +38,23 @@ func (c *Client) follow(ctx context.Context, req *http.Request) (*Response, erro
 
 // send passes the attempts of one request through the sender.
 func (c *Client) send(ctx context.Context, req *http.Request) (*Response, error) {
+	if lost := c.reach.known(c.opt.Now()); lost != nil {
+		return nil, lost
+	}
 	var answer *Response
+	attempts := 0
 	err := c.opt.Sender.Do(ctx, func(ctx context.Context) (o governor.Outcome, err error) {
+		attempts++
 		if answer, err = c.attempt(ctx, req); err != nil {
-			return governor.Outcome{Kind: failureKind(err)}, err
+			c.trying(ctx, err, attempts)
+			return governor.Outcome{Kind: failureKind(err), Unreached: UnreachableHost(err) != ""}, err
 		}
 		return c.judge(answer)
 	})
+	var lost *Error
+	if errors.As(err, &lost) && lost.Kind == Unreachable {
+		c.reach.lost(lost, c.opt.Now())
+	}
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -56,7 +67,8 @@ func (c *Client) send(ctx context.Context, req *http.Request) (*Response, error)
 func (c *Client) attempt(ctx context.Context, req *http.Request) (*Response, error) {
 	timed, cancel := context.WithTimeout(ctx, c.opt.Timeout)
 	defer cancel()
-	once := req.Clone(timed)
+	var way connecting
+	once := req.Clone(way.within(timed))
 	if req.GetBody != nil {
 		body, err := req.GetBody()
 		if err != nil {
@@ -66,6 +78,9 @@ func (c *Client) attempt(ctx context.Context, req *http.Request) (*Response, err
 	}
 	resp, err := c.opt.Transport.RoundTrip(once)
 	if err != nil {
+		if ctx.Err() == nil && way.failed(err) {
+			return nil, &Error{Kind: Unreachable, Host: req.URL.Hostname(), err: WithoutURL(err)}
+		}
 		return nil, failure(ctx, timed, err)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.opt.MaxBody+1))

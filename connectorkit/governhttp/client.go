@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -30,12 +31,19 @@ type Options struct {
 	// quota stands in the body, Classify may fill in those members of the answer.
 	// Without it every answer is good, unless its status asks to try again.
 	Classify func(*Response) error
-	// Timeout bounds one attempt from connecting to the last byte of the body.
+	// Timeout bounds one attempt from connecting to the last byte of the body. A
+	// connection of its own has less time.
 	Timeout time.Duration
 	// MaxBody bounds the body in bytes; a larger one is an error.
 	MaxBody int64
 	// Transport carries the requests; nil means one that this client owns.
 	Transport http.RoundTripper
+	// Dial makes the connections of a transport that this client owns; nil means over
+	// the network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Unreached is told that the host could not be reached and is about to be tried
+	// again, so that a run can say why it is quiet.
+	Unreached func(ctx context.Context, host string, attempt, of int)
 	// Sender is the request path; nil means one of this client alone, with a
 	// governor named after the host.
 	Sender *Sender
@@ -45,8 +53,9 @@ type Options struct {
 
 // Client sends requests to one provider. It is safe for concurrent use.
 type Client struct {
-	base *url.URL
-	opt  Options
+	base  *url.URL
+	opt   Options
+	reach reach
 }
 
 // Request is one call. Path is relative to the base URL and already escaped.
@@ -90,9 +99,7 @@ func New(o Options) (*Client, error) {
 		o.Sender = NewSender(governor.New(base.Hostname()), SenderOptions{})
 	}
 	if o.Transport == nil {
-		own := http.DefaultTransport.(*http.Transport).Clone()
-		own.MaxIdleConnsPerHost = cap(o.Sender.slots) // each call at work keeps its connection
-		o.Transport = own
+		o.Transport = transport(cap(o.Sender.slots), o.Dial)
 	}
 	o.Header = header(base.User, o.Header)
 	base.User = nil

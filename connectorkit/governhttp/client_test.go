@@ -202,7 +202,7 @@ func TestErrorsNameNoURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.Get(t.Context(), "", url.Values{"key": {"hush"}})
-	if kindOf(t, err) != Network || strings.Contains(err.Error(), "hush") {
+	if kindOf(t, err) != Unreachable || UnreachableHost(err) != "127.0.0.1" || strings.Contains(err.Error(), "hush") {
 		t.Errorf("error %v", err)
 	}
 }

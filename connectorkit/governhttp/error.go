@@ -14,6 +14,8 @@ const (
 	Timeout Kind = "timeout"
 	// Network means that the connection failed or broke.
 	Network Kind = "network"
+	// Unreachable means that there was no connection to send the request on.
+	Unreachable Kind = "unreachable"
 	// TooLarge means that the body exceeds Options.MaxBody.
 	TooLarge Kind = "too_large"
 	// Redirected means that the provider sent the request elsewhere.
@@ -24,6 +26,7 @@ const (
 // query parameters may be secret.
 type Error struct {
 	Kind Kind
+	Host string // that could not be reached; empty for another kind
 	err  error
 }
 
@@ -41,6 +44,15 @@ func WithoutURL(err error) error {
 		err = u.Err
 	}
 	return err
+}
+
+// UnreachableHost is the host that could not be reached, if that is what err says.
+func UnreachableHost(err error) string {
+	var e *Error
+	if errors.As(err, &e) && e.Kind == Unreachable {
+		return e.Host
+	}
+	return ""
 }
 
 // failure names what went wrong. A caller that gave up gets its own reason back.
