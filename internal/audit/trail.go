@@ -90,19 +90,34 @@ func (t *Trail) Record(ctx context.Context, e Entry) {
 	}
 }
 
+// ReadBy is the entry about a read by the grant that acts in a context, for a store that
+// counts the read in the same transaction; nil when nobody has said who acts.
+func ReadBy(ctx context.Context, stream string, records int64, now time.Time) *store.AuditEntry {
+	by, ok := From(ctx)
+	if !ok {
+		return nil
+	}
+	row := rowOf(Entry{Kind: Read, Outcome: Done, Object: stream, Records: &records}, by, now)
+	return &row
+}
+
 func (t *Trail) row(e Entry, by Actor) store.AuditEntry {
 	now := t.Now()
-	row := store.AuditEntry{
+	row := rowOf(e, by, now)
+	if by.Kind == Stranger {
+		row.Address = t.crowd.address(row.Address, now)
+	}
+	return row
+}
+
+func rowOf(e Entry, by Actor, now time.Time) store.AuditEntry {
+	return store.AuditEntry{
 		At: now, Kind: string(e.Kind), Outcome: string(e.Outcome), Reason: clean(e.Reason),
 		Actor: string(by.Kind), ActorID: clean(by.ID), ActorName: clean(by.Name), Address: clean(by.Address),
 		Object: clean(e.Object), ObjectName: clean(e.ObjectName), Times: 1, Records: e.Records,
 		// Whoever is refused can go on for as long as they like, and an app may read all day.
 		Folded: e.Outcome == Refused || e.Kind == Read,
 	}
-	if by.Kind == Stranger {
-		row.Address = t.crowd.address(row.Address, now)
-	}
-	return row
 }
 
 // maxText bounds each name of an entry, in characters.

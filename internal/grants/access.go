@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/store"
 )
 
@@ -132,7 +133,8 @@ func (b *Book) Used(ctx context.Context, a Access, v View, records int, turn *Tu
 	if turn != nil {
 		kept = &store.GrantTurn{After: hashOrNil(turn.After), Next: hashOrNil(turn.Next)}
 	}
-	err := b.store.UseGrant(ctx, a.grant.ID, v.usage, int64(records), kept, b.now().UTC())
+	trace := audit.ReadBy(ctx, v.usage, int64(records), b.now())
+	err := b.store.UseGrant(ctx, a.grant.ID, v.usage, int64(records), kept, b.now().UTC(), trace)
 	if turn != nil && errors.Is(err, store.ErrExists) {
 		return Refused(CodeGrantConsumed, "", "The grant allowed to read this stream once, and this page was read.", "Ask the owner for a new grant.")
 	}

@@ -57,7 +57,7 @@ func (w *world) library() []entry {
 // uncounted saves the writes of counting, of which there would be one for each page.
 type uncounted struct{ store.Store }
 
-func (uncounted) UseGrant(context.Context, string, string, int64, *store.GrantTurn, time.Time) error {
+func (uncounted) UseGrant(context.Context, string, string, int64, *store.GrantTurn, time.Time, *store.AuditEntry) error {
 	return nil
 }
 

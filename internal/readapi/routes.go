@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/grants"
 	"pdpp/internal/reply"
 	"pdpp/internal/store"
@@ -28,6 +29,9 @@ type Config struct {
 	IsOwner func(*http.Request) bool
 	// Now is nil for the real time.
 	Now func() time.Time
+	// Audit is told what was refused; nil means nobody. What is read is written down
+	// together with its count.
+	Audit *audit.Trail
 	// Log gets what goes wrong on our side; nil means nobody.
 	Log *slog.Logger
 }
@@ -62,11 +66,13 @@ type handler func(r *http.Request, who grants.Access) (answer any, err error)
 func (a *api) with(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.who(r)
+		r = r.WithContext(audit.With(r.Context(), actor(r, who)))
 		var answer any
 		if err == nil {
 			answer, err = h(r, who)
 		}
 		if err != nil {
+			a.noteRefusal(r, err)
 			a.fail(w, r, err)
 			return
 		}

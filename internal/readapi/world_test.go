@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/auth"
 	"pdpp/internal/grants"
 	"pdpp/internal/readapi"
@@ -102,7 +103,7 @@ func newWorldOver(t testing.TB, kept store.Store) *world {
 	cursors, err := grants.NewCursors(w.ctx(), kept, noon)
 	check(t, err)
 	mux := http.NewServeMux()
-	for _, route := range readapi.Routes(readapi.Config{Book: w.book, Cursors: cursors, Store: kept, IsOwner: w.door.IsOwner, Now: w.time}) {
+	for _, route := range readapi.Routes(readapi.Config{Book: w.book, Cursors: cursors, Store: kept, IsOwner: w.door.IsOwner, Now: w.time, Audit: audit.New(audit.Config{Store: kept, Now: w.time})}) {
 		mux.HandleFunc(route.Pattern, route.Handle)
 	}
 	mux.Handle("GET /_ref/connectors", w.door.Owner(reply.ScopeRead, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "owner only") })))

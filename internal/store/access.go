@@ -169,10 +169,11 @@ type Grants interface {
 	// RevokeGrant ends it at once; a second time changes nothing. ErrNotFound when there is none.
 	RevokeGrant(ctx context.Context, id string, now time.Time) error
 
-	// UseGrant counts a read of a stream. With a turn it is refused with ErrExists when
+	// UseGrant counts a read of a stream, together with the entry of the audit trail that
+	// tells of it; nil is none. With a turn it is refused with ErrExists when
 	// the stream was begun before, or when the cursor is not the one that goes on, and
 	// then counts nothing.
-	UseGrant(ctx context.Context, id, stream string, records int64, turn *GrantTurn, now time.Time) error
+	UseGrant(ctx context.Context, id, stream string, records int64, turn *GrantTurn, now time.Time, trace *AuditEntry) error
 	// GrantUses orders by stream.
 	GrantUses(ctx context.Context, id string) ([]GrantUse, error)
 

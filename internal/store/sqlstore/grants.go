@@ -68,7 +68,7 @@ func (db *DB) RevokeGrant(ctx context.Context, id string, now time.Time) error {
 
 // UseGrant changes the grant first: whoever else uses it waits there, so that of
 // two first reads of a stream one is the second.
-func (db *DB) UseGrant(ctx context.Context, id, stream string, records int64, turn *store.GrantTurn, now time.Time) error {
+func (db *DB) UseGrant(ctx context.Context, id, stream string, records int64, turn *store.GrantTurn, now time.Time, trace *store.AuditEntry) error {
 	return db.write(ctx, func(tx *tx) error {
 		if err := one(tx.exec(`UPDATE grants SET uses = uses + 1, last_used_at = ? WHERE grant_id = ?`, stamp(now), id)); err != nil {
 			return err
@@ -89,7 +89,10 @@ func (db *DB) UseGrant(ctx context.Context, id, stream string, records int64, tu
 		if err == nil && counted == 0 {
 			return store.ErrExists
 		}
-		return err
+		if err != nil || trace == nil {
+			return err
+		}
+		return tx.appendAudit(*trace)
 	})
 }
 

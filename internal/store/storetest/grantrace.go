@@ -46,11 +46,11 @@ func testGrantUseRace(t *testing.T, d shared) {
 		id := fmt.Sprint("g", round)
 		ok(t, stores[0].CreateGrant(t.Context(), granted(id), nil))
 		winners := race(t, stores, store.ErrExists, func(s store.Store, racer int) error {
-			return s.UseGrant(t.Context(), id, "once", int64(racer), &store.GrantTurn{}, Now)
+			return s.UseGrant(t.Context(), id, "once", int64(racer), &store.GrantTurn{}, Now, nil)
 		})
 		same(t, len(winners), 1)
 		same(t, len(race(t, stores, nil, func(s store.Store, _ int) error {
-			return s.UseGrant(t.Context(), id, "often", 10, nil, Now)
+			return s.UseGrant(t.Context(), id, "often", 10, nil, Now, nil)
 		})), racers)
 		uses, err := stores[0].GrantUses(t.Context(), id)
 		ok(t, err)

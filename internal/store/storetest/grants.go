@@ -38,7 +38,7 @@ func testGrants(t *testing.T, s store.Store) {
 	_, err = s.GrantByToken(ctx, []byte("one"))
 	fails(t, err, store.ErrNotFound)
 	fails(t, s.RevokeGrant(ctx, "g1", Now), store.ErrNotFound)
-	fails(t, s.UseGrant(ctx, "g1", Stream, 1, nil, Now), store.ErrNotFound)
+	fails(t, s.UseGrant(ctx, "g1", Stream, 1, nil, Now, nil), store.ErrNotFound)
 
 	later := Now.Add(time.Hour)
 	old, young := granted("g1"), granted("g0")
@@ -80,24 +80,24 @@ func testGrantUses(t *testing.T, s store.Store) {
 	same(t, uses("g"), nil)
 	same(t, uses("nobody"), nil)
 	later := Now.Add(time.Minute)
-	ok(t, s.UseGrant(ctx, "g", "notes", 25, nil, Now))
-	ok(t, s.UseGrant(ctx, "g", "notes", 0, nil, later))
-	ok(t, s.UseGrant(ctx, "g", "items", 3, &store.GrantTurn{Next: []byte("two")}, later))
+	ok(t, s.UseGrant(ctx, "g", "notes", 25, nil, Now, nil))
+	ok(t, s.UseGrant(ctx, "g", "notes", 0, nil, later, nil))
+	ok(t, s.UseGrant(ctx, "g", "items", 3, &store.GrantTurn{Next: []byte("two")}, later, nil))
 	want := []store.GrantUse{
 		{Stream: "items", Reads: 1, Records: 3, LastUsedAt: later},
 		{Stream: "notes", Reads: 2, Records: 25, LastUsedAt: later},
 	}
 	same(t, uses("g"), want)
 	// A stream that was begun, once or not, is not begun again; nothing of the refused read counts.
-	fails(t, s.UseGrant(ctx, "g", "items", 9, &store.GrantTurn{}, later.Add(time.Minute)), store.ErrExists)
-	fails(t, s.UseGrant(ctx, "g", "notes", 9, &store.GrantTurn{}, later.Add(time.Minute)), store.ErrExists)
+	fails(t, s.UseGrant(ctx, "g", "items", 9, &store.GrantTurn{}, later.Add(time.Minute), nil), store.ErrExists)
+	fails(t, s.UseGrant(ctx, "g", "notes", 9, &store.GrantTurn{}, later.Add(time.Minute), nil), store.ErrExists)
 	same(t, uses("g"), want)
 	g := granted("g")
 	g.Uses, g.Records, g.LastUsedAt = 3, 28, &later
 	same(t, grant(t, s, "g"), g)
 	// A page of what was begun needs the cursor that goes on, which is good for one page.
 	turn := func(after, next string) error {
-		return s.UseGrant(ctx, "g", "items", 1, &store.GrantTurn{After: []byte(after), Next: bytesOrNil(next)}, later)
+		return s.UseGrant(ctx, "g", "items", 1, &store.GrantTurn{After: []byte(after), Next: bytesOrNil(next)}, later, nil)
 	}
 	fails(t, turn("one", "two"), store.ErrExists)
 	ok(t, turn("two", "three"))
