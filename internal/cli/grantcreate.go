@@ -14,7 +14,7 @@ import (
 const grantCreateText = `Makes a grant and prints its token, which is shown only now: hand it to the app.
 
 A part of a stream is written CONNECTION/STREAM, or CONNECTION/STREAM:FIELD,FIELD for
-some of its fields. --since and --until hold for every named stream, and need streams
+some of its fields. It ends after a year unless --expires says otherwise. --since and --until hold for every named stream, and need streams
 whose connector says which field is their time.`
 
 const grantCreateExamples = `  pdpp grants create 'Garden diary' --stream cin_github_1/issues
@@ -41,7 +41,7 @@ func (a *app) grantCreateCommand() *cobra.Command {
 	flags.StringArrayVar(&f.streams, "stream", nil, "what may be read, as CONNECTION/STREAM[:FIELD,...] (may be repeated)")
 	flags.StringVar(&f.since, "since", "", "only records from this time on (RFC 3339 or a date)")
 	flags.StringVar(&f.until, "until", "", "only records before this time")
-	flags.StringVar(&f.expires, "expires", "", "when it ends: a time, a date, or a span like 30d or 12h")
+	flags.StringVar(&f.expires, "expires", "", "when it ends: a time, a date, a span like 30d or 12h, or never (default after a year)")
 	flags.BoolVar(&f.singleUse, "single-use", false, "each stream may be read through once")
 	flags.StringVar(&f.purpose, "purpose", "", "what it is for, in your words")
 	return cmd
@@ -53,8 +53,10 @@ func (a *app) createGrant(ctx context.Context, o ownerapi.Owner, name string, f 
 		g.Mode = "single_use"
 	}
 	var err error
-	if g.ExpiresAt, err = a.expiry(f.expires); err != nil {
-		return err
+	if g.NeverExpires = f.expires == "never"; !g.NeverExpires {
+		if g.ExpiresAt, err = a.expiry(f.expires); err != nil {
+			return err
+		}
 	}
 	if g.Streams, err = grantStreams(ctx, o, f); err != nil {
 		return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,9 +43,9 @@ func (a *app) grantsListCommand(use, short string) *cobra.Command {
 				printf(a.out, "Nobody may read anything. Grant something: pdpp grants create NAME --stream CONNECTION/STREAM\n")
 				return nil
 			}
-			t := a.table("GRANT", "FOR", "STATUS", "STREAMS", "EXPIRES", "LAST USED")
+			t := a.table("GRANT", "FOR", "STATUS", "STREAMS", "EXPIRES", "LAST USED", "READS", "RECORDS")
 			for _, g := range all {
-				t.row(g.ID, cut(g.ClientName, 24), g.Status, cut(streamsWords(g.Streams), 40), whenever(g.ExpiresAt), whenever(g.LastUsedAt))
+				t.row(g.ID, cut(g.ClientName, 24), g.Status, cut(streamsWords(g.Streams), 40), whenever(g.ExpiresAt), whenever(g.LastUsedAt), strconv.FormatInt(g.Uses, 10), strconv.FormatInt(g.Records, 10))
 			}
 			t.flush()
 			return nil
@@ -94,7 +95,7 @@ func (a *app) printGrant(g ownerapi.Grant) {
 	for _, s := range g.Streams {
 		line("may read", grantWords(s))
 	}
-	line("used", plural(g.Uses, "time", "times")+", last "+orNone(g.LastUsedAt))
+	line("used", plural(g.Uses, "time", "times")+", "+plural(g.Records, "record", "records")+", last "+orNone(g.LastUsedAt))
 	for _, u := range g.Usage {
 		line("  "+u.Stream, fmt.Sprintf("%s, %s, last %s", plural(u.Reads, "read", "reads"), plural(u.Records, "record", "records"), when(u.LastUsedAt)))
 	}

@@ -45,7 +45,27 @@ type New struct {
 	Purpose    string
 	Mode       store.GrantMode // empty means continuous
 	Scope      Scope
-	ExpiresAt  *time.Time
+	End
+}
+
+// End is when a grant ends. Zero means after a year.
+type End struct {
+	At    *time.Time
+	Never bool // until the owner takes it back
+}
+
+// after gives the time of an end that is chosen now; nil means never.
+func (e End) after(now time.Time) (*time.Time, error) {
+	switch {
+	case e.Never && e.At != nil:
+		return nil, invalid("never_expires", "The grant cannot both end and never end.", "Send expires_at, or never_expires.")
+	case e.Never:
+		return nil, nil
+	case e.At == nil:
+		at := now.AddDate(1, 0, 0)
+		return &at, nil
+	}
+	return future(e.At, now)
 }
 
 // Create makes a grant and its token, which is given here and never again.
@@ -62,7 +82,7 @@ func (b *Book) Create(ctx context.Context, n New) (Grant, string, error) {
 	if g.Mode, err = modeOf(n.Mode); err != nil {
 		return Grant{}, "", err
 	}
-	if g.ExpiresAt, err = future(n.ExpiresAt, now); err != nil {
+	if g.ExpiresAt, err = n.End.after(now); err != nil {
 		return Grant{}, "", err
 	}
 	scope, err := b.settle(ctx, n.Scope)
@@ -142,10 +162,10 @@ func future(at *time.Time, now time.Time) (*time.Time, error) {
 	if at == nil {
 		return nil, nil
 	}
-	if !at.After(now) || at.Year() > 9999 {
+	utc := at.UTC() // a year beyond 9999 there would not sort among the others
+	if !utc.After(now) || utc.Year() > 9999 {
 		return nil, invalid("expires_at", "The end of the grant is not in the future.", "Choose a later date, or none.")
 	}
-	utc := at.UTC()
 	return &utc, nil
 }
 

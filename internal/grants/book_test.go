@@ -69,7 +69,10 @@ func TestWhatCannotBeGranted(t *testing.T) {
 		"a range backwards":    {stream(func(s *grants.Stream) { s.Since, s.Until = when("2026-02-01T00:00:00Z"), when("2026-01-01T00:00:00Z") }), grants.CodeInvalidRequest},
 		"an empty range":       {stream(func(s *grants.Stream) { s.Since, s.Until = when("2026-02-01T00:00:00Z"), when("2026-02-01T00:00:00Z") }), grants.CodeInvalidRequest},
 		"a range out of time":  {stream(func(s *grants.Stream) { at := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC); s.Until = &at }), grants.CodeInvalidRequest},
-		"an end that is past":  {func(n *grants.New) { n.ExpiresAt = &noon }, grants.CodeInvalidRequest},
+		"an end that is past":  {func(n *grants.New) { n.At = &noon }, grants.CodeInvalidRequest},
+		"an end out of time":   {func(n *grants.New) { n.At = when("9999-12-31T23:59:59-01:00") }, grants.CodeInvalidRequest},
+		"an end and none":      {func(n *grants.New) { n.At, n.Never = when("2027-01-01T00:00:00Z"), true }, grants.CodeInvalidRequest},
+		"a range that is not":  {stream(func(s *grants.Stream) { s.Until = when("9999-12-31T23:59:59-01:00") }), grants.CodeInvalidRequest},
 		"no name":              {func(n *grants.New) { n.ClientName = " " }, grants.CodeInvalidRequest},
 		"a name too long":      {func(n *grants.New) { n.ClientName = strings.Repeat("x", 81) }, grants.CodeInvalidRequest},
 		"a name that deceives": {func(n *grants.New) { n.ClientName = "bank\u202egnp" }, grants.CodeInvalidRequest},
@@ -148,7 +151,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("revoke nothing: %v", err)
 	}
 	ended := grants.NewBook(kept, "", func() time.Time { return noon.AddDate(1, 0, 0) })
-	n.ExpiresAt = when("2026-05-01T00:00:00Z")
+	n.At = when("2026-05-01T00:00:00Z")
 	g, token, err = book.Create(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
@@ -184,5 +187,24 @@ func TestScopeOutlivesTheManifest(t *testing.T) {
 	data, err := views[0].Project([]byte(`{"id":"1","folder":"f","title":"t","written_at":"x"}`), nil)
 	if err != nil || string(data) != `{"id":"1","folder":"f","title":"t"}` || views[0].Searchable() {
 		t.Errorf("projects to %s, %v", data, err)
+	}
+}
+
+// A grant ends after a year, unless the owner says otherwise.
+func TestGrantsEndAfterAYear(t *testing.T) {
+	book, _ := newBook(t)
+	year := noon.AddDate(1, 0, 0)
+	for name, c := range map[string]struct {
+		end  grants.End
+		want *time.Time
+	}{
+		"nothing said": {grants.End{}, &year},
+		"a date":       {grants.End{At: when("2030-01-01T00:00:00Z")}, when("2030-01-01T00:00:00Z")},
+		"never":        {grants.End{Never: true}, nil},
+	} {
+		g, _, err := book.Create(t.Context(), grants.New{ClientName: "Reader", Scope: grants.Scope{{ConnectionID: "c1", Stream: "notes"}}, End: c.end})
+		if err != nil || (g.ExpiresAt == nil) != (c.want == nil) || c.want != nil && !g.ExpiresAt.Equal(*c.want) {
+			t.Errorf("%s: ends %v (%v), want %v", name, g.ExpiresAt, err, c.want)
+		}
 	}
 }

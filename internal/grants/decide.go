@@ -18,9 +18,16 @@ import (
 // codeLife is how long an app has to exchange its code.
 const codeLife = time.Minute
 
-// Decide is the owner's answer to a request. It gives the address that the browser goes
-// back to, with a code or with the refusal.
-func (b *Book) Decide(ctx context.Context, id string, approve bool) (redirect string, err error) {
+// Decision is the owner's answer to a request. The end is that of the grant; zero means
+// the one that the request was shown with.
+type Decision struct {
+	Approve bool
+	End
+}
+
+// Decide answers a request. It gives the address that the browser goes back to, with a
+// code or with the refusal.
+func (b *Book) Decide(ctx context.Context, id string, d Decision) (redirect string, err error) {
 	kept, err := b.waiting(ctx, id)
 	if err != nil {
 		return "", err
@@ -30,8 +37,8 @@ func (b *Book) Decide(ctx context.Context, id string, approve bool) (redirect st
 	if kept.State != "" {
 		answer.Set("state", kept.State)
 	}
-	if approve {
-		code, err := b.approve(ctx, kept, now)
+	if d.Approve {
+		code, err := b.approve(ctx, kept, d.End, now)
 		if err != nil {
 			return "", err
 		}
@@ -53,7 +60,7 @@ func (b *Book) Decide(ctx context.Context, id string, approve bool) (redirect st
 	return u.String(), nil
 }
 
-func (b *Book) approve(ctx context.Context, kept store.GrantRequest, now time.Time) (code string, err error) {
+func (b *Book) approve(ctx context.Context, kept store.GrantRequest, end End, now time.Time) (code string, err error) {
 	r, err := b.resolve(ctx, kept)
 	if err != nil {
 		return "", err
@@ -61,7 +68,10 @@ func (b *Book) approve(ctx context.Context, kept store.GrantRequest, now time.Ti
 	if len(r.Scope) == 0 {
 		return "", invalid("streams", "There is nothing here of what the app asks for.", "Connect the source first, or deny the request.")
 	}
-	expires, err := future(r.ExpiresAt, now)
+	if end == (End{}) {
+		end.At = r.ExpiresAt
+	}
+	expires, err := end.after(now)
 	if err != nil {
 		return "", err
 	}
@@ -75,6 +85,9 @@ func (b *Book) approve(ctx context.Context, kept store.GrantRequest, now time.Ti
 	code, hash := newSecret(codePrefix)
 	if err := b.store.DecideGrantRequest(ctx, kept.ID, &g, hash, now.Add(codeLife), now); err != nil {
 		return "", decided(err)
+	}
+	if err := b.clientUsed(ctx, r.ClientID, true, now); err != nil {
+		return "", err
 	}
 	return code, nil
 }

@@ -1,6 +1,9 @@
 package grants
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // Codes of errors. Each says one thing.
 const (
@@ -19,6 +22,8 @@ const (
 	CodeInvalidRedirect   = "invalid_redirect_uri"
 	CodeInvalidDetails    = "invalid_authorization_details"
 	CodeInvalidGrant      = "invalid_grant" // a code that cannot be redeemed
+	CodeRateLimit         = "rate_limit_exceeded"
+	CodeReadTimeout       = "read_timeout"
 )
 
 // Error is a refusal. Message and Next are safe to show to whoever asked.
@@ -28,6 +33,8 @@ type Error struct {
 	Message string
 	Next    string
 	Param   string // the member that is wrong
+	// RetryAfter is how long to wait before trying again; zero when it is not about that.
+	RetryAfter time.Duration
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -50,6 +57,10 @@ func Refused(code, param, message, next string) *Error {
 		status = http.StatusNotFound
 	case CodeAlreadyDecided:
 		status = http.StatusConflict
+	case CodeRateLimit:
+		status = http.StatusTooManyRequests
+	case CodeReadTimeout:
+		status = http.StatusServiceUnavailable
 	}
 	return &Error{Status: status, Code: code, Param: param, Message: message, Next: next}
 }

@@ -36,6 +36,7 @@ type Grant struct {
 	RevokedAt  *time.Time
 	LastUsedAt *time.Time
 	Uses       int64
+	Records    int64            // that were read by it, each as often as it was
 	Usage      []store.GrantUse // by stream; of One, and of those that are single use
 }
 
@@ -43,7 +44,7 @@ type Grant struct {
 func read(g store.Grant, now time.Time) (Grant, error) {
 	out := Grant{
 		ID: g.ID, ClientID: g.ClientID, ClientName: g.ClientName, Purpose: g.Purpose, Mode: g.Mode, Status: Active,
-		CreatedAt: g.CreatedAt, ExpiresAt: g.ExpiresAt, RevokedAt: g.RevokedAt, LastUsedAt: g.LastUsedAt, Uses: g.Uses,
+		CreatedAt: g.CreatedAt, ExpiresAt: g.ExpiresAt, RevokedAt: g.RevokedAt, LastUsedAt: g.LastUsedAt, Uses: g.Uses, Records: g.Records,
 	}
 	if err := json.Unmarshal(g.Scope, &out.Scope); err != nil {
 		return Grant{}, fmt.Errorf("read scope of grant: %w", err)

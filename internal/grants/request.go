@@ -43,7 +43,7 @@ type Request struct {
 	// Scope is what the grant would cover; what else was asked for is in Missing, by name.
 	Scope     Scope
 	Missing   []string
-	ExpiresAt *time.Time // of the grant
+	ExpiresAt *time.Time // of the grant, unless the owner chooses another end
 }
 
 // RequestLife is how long a request waits for the owner.

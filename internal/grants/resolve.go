@@ -17,6 +17,10 @@ func (b *Book) resolve(ctx context.Context, kept store.GrantRequest) (Request, e
 		ID: kept.ID, ClientID: kept.ClientID, ClientName: kept.ClientName, RedirectURI: kept.RedirectURI,
 		Purpose: kept.Purpose, Mode: kept.Mode, ExpiresAt: kept.GrantExpires,
 	}
+	// However long an app asks for, more than a year is for the owner to choose.
+	if year := kept.CreatedAt.AddDate(1, 0, 0); r.ExpiresAt == nil || r.ExpiresAt.After(year) {
+		r.ExpiresAt = &year
+	}
 	var wants []Want
 	if err := json.Unmarshal(kept.Scope, &wants); err != nil {
 		return Request{}, fmt.Errorf("read request: %w", err)

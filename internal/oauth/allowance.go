@@ -2,49 +2,135 @@ package oauth
 
 import (
 	"net/http"
+	"net/netip"
 	"strconv"
 	"sync"
 	"time"
 )
 
-// Everybody may register an app and push a request, and both are kept. An allowance
-// bounds what strangers can make this house keep.
+// Everybody may register an app and push a request, and both are kept. Allowances bound
+// what strangers can make this server keep. Each address has its own, so that whoever
+// sends junk uses up nobody else's; what is kept for all strangers together is bounded as
+// well; and an app that the owner has approved before has an allowance of its own, which
+// no stranger can use up.
 const (
-	allowed  = 60
-	allowFor = time.Hour
+	allowed      = 60  // of one address, or of one approved app
+	allowedToAll = 600 // of strangers together, of what is really kept
+	allowFor     = time.Hour
+	// maxAllowances bounds how many addresses are remembered.
+	maxAllowances = 10_000
 )
 
-// allowance counts what was kept for strangers within the hour that runs.
-type allowance struct {
-	now  func() time.Time
-	mu   sync.Mutex
+// allowances counts within hours that each begin with the first request.
+type allowances struct {
+	now func() time.Time
+	mu  sync.Mutex
+	by  map[string]*hour // by address, and by approved app
+	all hour
+}
+
+// hour is one allowance.
+type hour struct {
 	till time.Time
 	used int
 }
 
-// take says whether one more may be kept, and otherwise when.
-func (a *allowance) take() (ok bool, wait time.Duration) {
+func newAllowances(now func() time.Time) *allowances {
+	return &allowances{now: now, by: map[string]*hour{}}
+}
+
+// take says whether somebody may ask once more, and otherwise when.
+func (a *allowances) take(who string) (ok bool, wait time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
-	if !now.Before(a.till) {
-		a.till, a.used = now.Add(allowFor), 0
+	h := a.by[who]
+	if h == nil {
+		if len(a.by) >= maxAllowances {
+			a.forget(now)
+		}
+		if len(a.by) >= maxAllowances {
+			return false, allowFor
+		}
+		h = &hour{}
+		a.by[who] = h
 	}
-	if a.used >= allowed {
-		return false, a.till.Sub(now)
+	return h.take(now, allowed)
+}
+
+// keep says whether something may be kept for a stranger.
+func (a *allowances) keep() (ok bool, wait time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.all.take(a.now(), allowedToAll)
+}
+
+// giveBack takes back a keep that came to nothing.
+func (a *allowances) giveBack() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all.used = max(0, a.all.used-1)
+}
+
+func (a *allowances) forget(now time.Time) {
+	for who, h := range a.by {
+		if !now.Before(h.till) {
+			delete(a.by, who)
+		}
 	}
-	a.used++
+}
+
+func (h *hour) take(now time.Time, most int) (ok bool, wait time.Duration) {
+	if !now.Before(h.till) {
+		h.till, h.used = now.Add(allowFor), 0
+	}
+	if h.used >= most {
+		return false, h.till.Sub(now)
+	}
+	h.used++
 	return true, 0
 }
 
-// bounded refuses what is beyond the allowance.
-func (a *allowance) bounded(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if ok, wait := a.take(); !ok {
-			w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-			refuse(w, http.StatusTooManyRequests, "temporarily_unavailable", "Too many requests of apps have arrived. Try again later.")
-			return
-		}
-		next(w, r)
+// addressOf is where a request comes from; of an IPv6 address the network, since whoever
+// has one has them all.
+func addressOf(r *http.Request) string {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return "address of nobody"
 	}
+	address := at.Addr().Unmap().WithZone("")
+	if address.Is4() {
+		return "address " + address.String()
+	}
+	network, _ := address.Prefix(64)
+	return "address " + network.String()
+}
+
+// tooMany answers what is beyond an allowance.
+func tooMany(w http.ResponseWriter, wait time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+	refuse(w, http.StatusTooManyRequests, "temporarily_unavailable", "Too many requests of apps have arrived. Try again later.")
+}
+
+// stranger lets a stranger ask, and gives what takes the keeping back when nothing was
+// kept. It answers when it does not, and gives nil.
+func (a *allowances) stranger(w http.ResponseWriter, r *http.Request) (giveBack func()) {
+	if ok, wait := a.take(addressOf(r)); !ok {
+		tooMany(w, wait)
+		return nil
+	}
+	if ok, wait := a.keep(); !ok {
+		tooMany(w, wait)
+		return nil
+	}
+	return a.giveBack
+}
+
+// approved lets an app ask that the owner has approved before.
+func (a *allowances) approved(w http.ResponseWriter, client string) (giveBack func()) {
+	if ok, wait := a.take("app " + client); !ok {
+		tooMany(w, wait)
+		return nil
+	}
+	return func() {}
 }

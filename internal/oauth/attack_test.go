@@ -11,8 +11,9 @@ import (
 )
 
 // A code is worth nothing without what belongs to it, and a second use ends the grant.
-func TestCodeAttacks(t *testing.T) {
-	w := newWorld(t)
+func TestCodeAttacks(t *testing.T) { onBoth(t, testCodeAttacks) }
+
+func testCodeAttacks(t *testing.T, w *world) {
 	client, request := w.app()
 	other, _ := w.app()
 	code := w.approve(request)
@@ -54,8 +55,9 @@ func TestCodeAttacks(t *testing.T) {
 	}
 }
 
-func TestCodeAndRequestExpire(t *testing.T) {
-	w := newWorld(t)
+func TestCodeAndRequestExpire(t *testing.T) { onBoth(t, testCodeAndRequestExpire) }
+
+func testCodeAndRequestExpire(t *testing.T, w *world) {
 	client, request := w.app()
 	code := w.approve(request)
 	w.later.Add(int64(time.Minute))
@@ -64,13 +66,14 @@ func TestCodeAndRequestExpire(t *testing.T) {
 	}
 	_, request = w.app()
 	w.later.Add(int64(grants.RequestLife))
-	if _, err := w.book.Decide(t.Context(), request, true); !isCode(err, grants.CodeNotFound) {
+	if _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: true}); !isCode(err, grants.CodeNotFound) {
 		t.Errorf("after its time: %v", err)
 	}
 }
 
-func TestPushAttacks(t *testing.T) {
-	w := newWorld(t)
+func TestPushAttacks(t *testing.T) { onBoth(t, testPushAttacks) }
+
+func testPushAttacks(t *testing.T, w *world) {
 	client, _ := w.app()
 	for name, tt := range map[string]struct {
 		change func(url.Values)
@@ -111,8 +114,9 @@ func TestPushAttacks(t *testing.T) {
 
 // An app cannot find out what the owner has connected: what is not there is pushed as
 // well as what is.
-func TestPushTellsNothing(t *testing.T) {
-	w := newWorld(t)
+func TestPushTellsNothing(t *testing.T) { onBoth(t, testPushTellsNothing) }
+
+func testPushTellsNothing(t *testing.T, w *world) {
 	client, _ := w.app()
 	for _, details := range []string{
 		`[{"type":"pdpp","purpose":"x","streams":[{"name":"nowhere"}]}]`, `[{"type":"pdpp","purpose":"x","streams":[{"name":"notes","connector_id":"bank"}]}]`,
@@ -130,18 +134,19 @@ func TestPushTellsNothing(t *testing.T) {
 		if r, err := w.book.RequestByID(t.Context(), id); err != nil || len(r.Scope) != 0 || len(r.Missing) != 1 {
 			t.Errorf("%s: the owner sees %+v, %v", details, r, err)
 		}
-		if _, err := w.book.Decide(t.Context(), id, true); !isCode(err, grants.CodeInvalidRequest) {
+		if _, err := w.book.Decide(t.Context(), id, grants.Decision{Approve: true}); !isCode(err, grants.CodeInvalidRequest) {
 			t.Errorf("%s: approved with %v", details, err)
 		}
-		if _, err := w.book.Decide(t.Context(), id, false); err != nil {
+		if _, err := w.book.Decide(t.Context(), id, grants.Decision{Approve: false}); err != nil {
 			t.Errorf("%s: denied with %v", details, err)
 		}
 	}
 }
 
 // What is connected after the app has asked is not part of what it gets.
-func TestApprovalCoversWhatWasSeen(t *testing.T) {
-	w := newWorld(t)
+func TestApprovalCoversWhatWasSeen(t *testing.T) { onBoth(t, testApprovalCoversWhatWasSeen) }
+
+func testApprovalCoversWhatWasSeen(t *testing.T, w *world) {
 	_, request := w.app()
 	w.connect("c2", noon.Add(time.Second))
 	w.approve(request)
@@ -151,8 +156,9 @@ func TestApprovalCoversWhatWasSeen(t *testing.T) {
 	}
 }
 
-func TestRegistration(t *testing.T) {
-	w := newWorld(t)
+func TestRegistration(t *testing.T) { onBoth(t, testRegistration) }
+
+func testRegistration(t *testing.T, w *world) {
 	for body, want := range map[string]string{
 		`{"client_name":"App","redirect_uris":["https://app.example/cb"]}`:                        "",
 		`{"client_name":"App","redirect_uris":["http://127.0.0.1:8123/cb","http://[::1]/cb"]}`:    "",
@@ -178,8 +184,9 @@ func TestRegistration(t *testing.T) {
 	}
 }
 
-func TestAuthorizeAttacks(t *testing.T) {
-	w := newWorld(t)
+func TestAuthorizeAttacks(t *testing.T) { onBoth(t, testAuthorizeAttacks) }
+
+func testAuthorizeAttacks(t *testing.T, w *world) {
 	client, request := w.app()
 	other, _ := w.app()
 	name := url.QueryEscape("urn:ietf:params:oauth:request_uri:" + request)

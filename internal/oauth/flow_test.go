@@ -17,8 +17,10 @@ import (
 	"pdpp/internal/grants"
 	"pdpp/internal/oauth"
 	"pdpp/internal/store"
+	"pdpp/internal/store/postgres"
 	"pdpp/internal/store/sqlite"
 	"pdpp/internal/store/sqlite/sqlitetest"
+	"pdpp/internal/store/storetest"
 )
 
 const issuer = "https://home.example"
@@ -55,10 +57,25 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	kept, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	check(t, err)
+	return newWorldOver(t, kept)
+}
+
+// onBoth runs a test over each database: what holds in one could be open in the other.
+func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, newWorld(t)) })
+	t.Run("postgres", func(t *testing.T) {
+		kept, err := postgres.Open(t.Context(), storetest.PostgresSchema(t), postgres.Options{})
+		check(t, err)
+		test(t, newWorldOver(t, kept))
+	})
+}
+
+func newWorldOver(t *testing.T, kept store.Store) *world {
+	t.Helper()
 	t.Cleanup(func() { kept.Close() })
 	w := &world{t: t, store: kept}
 	w.book = grants.NewBook(kept, issuer, func() time.Time { return noon.Add(time.Duration(w.later.Load())) })
-	_, err = kept.PutManifest(t.Context(), "journal", []byte(journal), noon)
+	_, err := kept.PutManifest(t.Context(), "journal", []byte(journal), noon)
 	check(t, err)
 	w.connect("c1", noon.Add(-time.Hour))
 	mux := http.NewServeMux()
@@ -156,7 +173,7 @@ func (w *world) app() (client, request string) {
 // approve gives the code that the owner's approval sends back.
 func (w *world) approve(request string) string {
 	w.t.Helper()
-	address, err := w.book.Decide(w.t.Context(), request, true)
+	address, err := w.book.Decide(w.t.Context(), request, grants.Decision{Approve: true})
 	check(w.t, err)
 	u, err := url.Parse(address)
 	check(w.t, err)
@@ -176,7 +193,7 @@ func TestFlow(t *testing.T) {
 	if r.ClientName != "Notes viewer" || len(r.Scope) != 1 || r.Scope[0].ConnectionID != "c1" || strings.Join(r.Scope[0].Fields, " ") != "id title" {
 		t.Fatalf("the owner sees %+v", r)
 	}
-	address, err := w.book.Decide(t.Context(), request, true)
+	address, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: true})
 	check(t, err)
 	u, err := url.Parse(address)
 	check(t, err)
@@ -212,13 +229,13 @@ func TestFlow(t *testing.T) {
 func TestDenial(t *testing.T) {
 	w := newWorld(t)
 	_, request := w.app()
-	address, err := w.book.Decide(t.Context(), request, false)
+	address, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: false})
 	check(t, err)
 	if !strings.Contains(address, "error=access_denied") || strings.Contains(address, "code=") {
 		t.Errorf("goes back to %s", address)
 	}
 	for _, approve := range []bool{true, false} {
-		if _, err := w.book.Decide(t.Context(), request, approve); !isCode(err, grants.CodeAlreadyDecided) {
+		if _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: approve}); !isCode(err, grants.CodeAlreadyDecided) {
 			t.Errorf("decided again: %v", err)
 		}
 	}
@@ -230,4 +247,47 @@ func TestDenial(t *testing.T) {
 func isCode(err error, code string) bool {
 	refused, ok := err.(*grants.Error)
 	return ok && refused.Code == code
+}
+
+// However long an app asks for, its grant ends after a year unless the owner chooses.
+func TestConsentEnds(t *testing.T) {
+	w := newWorld(t)
+	year, month := noon.AddDate(1, 0, 0), noon.AddDate(0, 1, 0)
+	for _, c := range []struct {
+		asked  string
+		chosen grants.End
+		want   *time.Time
+	}{
+		{"", grants.End{}, &year},
+		{"2031-01-01T00:00:00Z", grants.End{}, &year},
+		{month.Format(time.RFC3339), grants.End{}, &month},
+		{"", grants.End{Never: true}, nil},
+		{month.Format(time.RFC3339), grants.End{At: &year}, &year},
+	} {
+		client := w.register(`{"client_name":"App","redirect_uris":["` + back + `"]}`).Client
+		form := pushed(client)
+		if c.asked != "" {
+			form.Set("authorization_details", strings.Replace(wanted, `"streams"`, `"expires_at":"`+c.asked+`","streams"`, 1))
+		}
+		a := w.post("/oauth/par", form)
+		id := a.Request[strings.LastIndex(a.Request, ":")+1:]
+		r, err := w.book.RequestByID(t.Context(), id)
+		check(t, err)
+		if c.chosen == (grants.End{}) && !r.ExpiresAt.Equal(*c.want) {
+			t.Errorf("asked for %q, the owner sees %v, want %v", c.asked, r.ExpiresAt, c.want)
+		}
+		_, err = w.book.Decide(t.Context(), id, grants.Decision{Approve: true, End: c.chosen})
+		check(t, err)
+		all, err := w.book.List(t.Context())
+		check(t, err)
+		var got *time.Time
+		for _, g := range all {
+			if g.ClientID == client {
+				got = g.ExpiresAt
+			}
+		}
+		if (got == nil) != (c.want == nil) || got != nil && !got.Equal(*c.want) {
+			t.Errorf("asked for %q, chosen %+v: ends %v, want %v", c.asked, c.chosen, got, c.want)
+		}
+	}
 }

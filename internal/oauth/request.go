@@ -24,8 +24,13 @@ func (s *server) register(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_client_metadata", "The body is not the JSON of a registration.")
 		return
 	}
+	giveBack := s.allowances.stranger(w, r)
+	if giveBack == nil {
+		return
+	}
 	c, err := s.Book.Register(r.Context(), asked.Name, asked.RedirectURIs)
 	if err != nil {
+		giveBack()
 		s.fail(w, r, err)
 		return
 	}
@@ -57,8 +62,19 @@ func (s *server) push(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_request", "A code challenge by S256 is needed.")
 		return
 	}
+	client, err := s.Book.Client(r.Context(), given.Get("client_id"))
+	var giveBack func()
+	if err == nil && client.ApprovedAt != nil {
+		giveBack = s.allowances.approved(w, client.ID)
+	} else {
+		giveBack = s.allowances.stranger(w, r)
+	}
+	if giveBack == nil {
+		return
+	}
 	wanted, err := parseDetails(given.Get("authorization_details"))
 	if err != nil {
+		giveBack()
 		s.fail(w, r, err)
 		return
 	}
@@ -67,6 +83,7 @@ func (s *server) push(w http.ResponseWriter, r *http.Request) {
 		Purpose: wanted.Purpose, Mode: grants.Mode(wanted.Mode), Wants: wanted.wants(), ExpiresAt: wanted.Expires,
 	})
 	if err != nil {
+		giveBack()
 		s.fail(w, r, err)
 		return
 	}

@@ -31,13 +31,12 @@ func Routes(c Config) []reply.Route {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{Config: c}
-	strangers := &allowance{now: c.now}
+	s := &server{Config: c, allowances: newAllowances(c.now)}
 	return []reply.Route{
 		{Pattern: "GET /.well-known/oauth-authorization-server", Handle: s.serverMetadata},
 		{Pattern: "GET /.well-known/oauth-protected-resource", Handle: s.resourceMetadata},
-		{Pattern: "POST /oauth/register", Handle: strangers.bounded(s.register)},
-		{Pattern: "POST /oauth/par", Handle: strangers.bounded(s.push)},
+		{Pattern: "POST /oauth/register", Handle: s.register},
+		{Pattern: "POST /oauth/par", Handle: s.push},
 		{Pattern: "GET /oauth/authorize", Handle: s.authorize},
 		{Pattern: "POST /oauth/token", Handle: s.token},
 		{Pattern: "POST /oauth/revoke", Handle: s.revoke},
@@ -45,7 +44,10 @@ func Routes(c Config) []reply.Route {
 	}
 }
 
-type server struct{ Config }
+type server struct {
+	Config
+	allowances *allowances
+}
 
 // refusal is an error as the RFCs have it.
 type refusal struct {

@@ -30,13 +30,10 @@ func (c *Client) GrantRequest(ctx context.Context, id string) (GrantRequest, err
 	return fetch[GrantRequest](ctx, c, "_ref", "approvals", id)
 }
 
-func (c *Client) Decide(ctx context.Context, id string, approve bool) (string, error) {
-	body := struct {
-		Approve bool `json:"approve"`
-	}{approve}
+func (c *Client) Decide(ctx context.Context, id string, d Decision) (string, error) {
 	var got struct {
 		Redirect string `json:"redirect"`
 	}
-	err := c.send(ctx, http.MethodPost, body, &got, "_ref", "approvals", id)
+	err := c.send(ctx, http.MethodPost, d, &got, "_ref", "approvals", id)
 	return got.Redirect, err
 }

@@ -20,7 +20,8 @@ type Grant struct {
 	RevokedAt  *time.Time    `json:"revoked_at"`
 	LastUsedAt *time.Time    `json:"last_used_at"`
 	Uses       int64         `json:"uses"`
-	Usage      []GrantUsage  `json:"usage"` // by stream; only of a single grant
+	Records    int64         `json:"records"` // that were read, each as often as it was
+	Usage      []GrantUsage  `json:"usage"`   // by stream; only of a single grant
 }
 
 // GrantStream is a part of one stream of one connection.
@@ -47,7 +48,20 @@ type NewGrant struct {
 	Purpose    string        `json:"purpose"`
 	Mode       string        `json:"access_mode"`
 	Streams    []GrantStream `json:"streams"`
-	ExpiresAt  *time.Time    `json:"expires_at"`
+	GrantEnd
+}
+
+// GrantEnd is when a grant ends. Neither means after a year, or of a request after the
+// time that it was shown with.
+type GrantEnd struct {
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	NeverExpires bool       `json:"never_expires,omitempty"` // until the owner takes it back
+}
+
+// Decision is the owner's answer to an app.
+type Decision struct {
+	Approve bool `json:"approve"`
+	GrantEnd
 }
 
 // GrantRequest is what an app asks for, before the owner has answered.

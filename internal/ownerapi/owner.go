@@ -109,7 +109,7 @@ type Granting interface {
 	// GrantRequest gives what an app asks for.
 	GrantRequest(ctx context.Context, id string) (GrantRequest, error)
 	// Decide answers an app's request, and gives the address to send the browser to.
-	Decide(ctx context.Context, id string, approve bool) (redirect string, err error)
+	Decide(ctx context.Context, id string, d Decision) (redirect string, err error)
 }
 
 // Keeping is the house itself.

@@ -199,8 +199,8 @@ func (f *fake) GrantRequest(_ context.Context, id string) (ownerapi.GrantRequest
 	return given[ownerapi.GrantRequest](f, 0), f.err
 }
 
-func (f *fake) Decide(_ context.Context, id string, approve bool) (string, error) {
-	f.take("Decide", id, approve)
+func (f *fake) Decide(_ context.Context, id string, d ownerapi.Decision) (string, error) {
+	f.take("Decide", id, d)
 	return given[string](f, 0), f.err
 }
 

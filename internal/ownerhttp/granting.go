@@ -16,6 +16,7 @@ type newGrant struct {
 // decision is the owner's answer to an app. It has to be said, either way.
 type decision struct {
 	Approve *bool `json:"approve"`
+	ownerapi.GrantEnd
 }
 
 type redirect struct {
@@ -48,6 +49,6 @@ func (s *surface) decide(r *http.Request, d decision) (any, error) {
 	if d.Approve == nil {
 		return nil, ownerapi.Invalid("approve", "The answer is missing.", "Send approve as true or false.")
 	}
-	to, err := s.owner.Decide(r.Context(), id(r), *d.Approve)
+	to, err := s.owner.Decide(r.Context(), id(r), ownerapi.Decision{Approve: *d.Approve, GrantEnd: d.GrantEnd})
 	return redirect{to}, err
 }

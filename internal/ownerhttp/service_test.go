@@ -104,7 +104,7 @@ func (h *house) lookAround(good, bad, grant string) {
 		alike(h, "grant "+id, func(o O) (any, error) { return o.Grant(ctx, id) })
 	}
 	alike(h, "request", func(o O) (any, error) { return o.GrantRequest(ctx, "req_none") })
-	alike(h, "decide", func(o O) (any, error) { return o.Decide(ctx, "req_none", true) })
+	alike(h, "decide", func(o O) (any, error) { return o.Decide(ctx, "req_none", ownerapi.Decision{Approve: true}) })
 	alike(h, "tokens", func(o O) (any, error) { return o.Tokens(ctx) })
 	alike(h, "push targets", func(o O) (any, error) { return o.PushTargets(ctx) })
 	alike(h, "quiet hours", func(o O) (any, error) { return o.QuietHours(ctx) })

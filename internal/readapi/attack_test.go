@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pdpp/internal/grants"
+	"pdpp/internal/readapi"
 	"pdpp/internal/store"
 )
 
@@ -208,7 +209,7 @@ func TestGrantEnds(t *testing.T) { onBoth(t, testGrantEnds) }
 func testGrantEnds(t *testing.T, open opener) {
 	w := newWorldOver(t, open(t))
 	w.furnish()
-	g, token, err := w.book.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}, ExpiresAt: ptr(noon.Add(time.Hour))})
+	g, token, err := w.book.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}, End: grants.End{At: ptr(noon.Add(time.Hour))}})
 	check(t, err)
 	next := w.ask(token, "/v1/streams/notes/records?limit=1").page(t).Next
 	w.after(time.Hour - time.Nanosecond)
@@ -283,6 +284,7 @@ func testSingleUseIsBegunOnce(t *testing.T, open opener) {
 	token := w.grant(store.GrantSingleUse, notes)
 	answers := make(chan answer)
 	const n = 8
+	w.serveWith(w.store, readapi.Limits{InFlight: n})
 	for range n {
 		go func() { answers <- w.ask(token, "/v1/streams/notes/records") }()
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 
 	"pdpp/internal/audit"
@@ -27,6 +28,8 @@ type Config struct {
 	// IsOwner reports whether a request comes from the owner, who may read everything;
 	// nil means that it never does.
 	IsOwner func(*http.Request) bool
+	// Limits are those of each grant; the owner has none.
+	Limits Limits
 	// Now is nil for the real time.
 	Now func() time.Time
 	// Audit is told what was refused; nil means nobody. What is read is written down
@@ -44,7 +47,7 @@ func Routes(c Config) []reply.Route {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &api{Config: c}
+	a := &api{Config: c, limits: newLimiter(c.Limits, c.Now)}
 	return []reply.Route{
 		{Pattern: "GET /v1/streams", Handle: a.with(a.streams)},
 		{Pattern: "GET /v1/streams/{stream}", Handle: a.with(a.stream)},
@@ -56,19 +59,26 @@ func Routes(c Config) []reply.Route {
 	}
 }
 
-type api struct{ Config }
+type api struct {
+	Config
+	limits *limiter
+}
 
 // handler answers for somebody whose access is settled.
 type handler func(r *http.Request, who grants.Access) (answer any, err error)
 
 // with settles who asks, and writes what the handler gives: nothing is written before
-// all of it is known.
+// all of it is known. Every read passes here.
 func (a *api) with(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.who(r)
 		r = r.WithContext(audit.With(r.Context(), actor(r, who)))
 		var answer any
-		if err == nil {
+		switch {
+		case err != nil:
+		case who.Grant() != nil:
+			answer, err = a.bounded(r, who, h)
+		default:
 			answer, err = h(r, who)
 		}
 		if err != nil {
@@ -80,6 +90,23 @@ func (a *api) with(h handler) http.HandlerFunc {
 	}
 }
 
+// bounded answers a client within the limits of its grant, by readers that owners do
+// not wait for.
+func (a *api) bounded(r *http.Request, who grants.Access, h handler) (answer any, err error) {
+	done, err := a.limits.begin(who.ID())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	ctx, cancel := context.WithTimeout(store.ForClient(r.Context()), a.limits.Deadline)
+	defer cancel()
+	answer, err = h(r.WithContext(ctx), who)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && r.Context().Err() == nil {
+		return nil, errDeadline(a.limits.Deadline)
+	}
+	return answer, err
+}
+
 // who takes a grant's token before anything else: whoever shows one reads by it.
 func (a *api) who(r *http.Request) (grants.Access, error) {
 	if headers := r.Header.Values("Authorization"); len(headers) > 1 {
@@ -87,7 +114,7 @@ func (a *api) who(r *http.Request) (grants.Access, error) {
 	}
 	token, err := grants.Bearer(r.Header.Get("Authorization"))
 	if err == nil {
-		who, refusal := a.Book.Access(r.Context(), token)
+		who, refusal := a.Book.Access(store.ForClient(r.Context()), token)
 		if !errors.Is(refusal, &grants.Error{Code: grants.CodeInvalidToken}) {
 			return who, refusal
 		}
@@ -117,6 +144,13 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", challenge)
 	case http.StatusForbidden:
 		kind = reply.TypePermission
+	case http.StatusTooManyRequests:
+		kind = reply.TypeRateLimit
+	case http.StatusServiceUnavailable:
+		kind = reply.TypeAPI
+	}
+	if refused.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(refused.RetryAfter.Seconds())))
 	}
 	reply.Fail(w, r, refused.Status, reply.Problem{Type: kind, Code: refused.Code, Message: refused.Message, Next: refused.Next, Param: refused.Param})
 }

@@ -3,6 +3,7 @@ package manage
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"pdpp/internal/console/ui"
 	"pdpp/internal/ownerapi"
@@ -40,7 +41,16 @@ func (p *pages) decide(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, "grants", ownerapi.Invalid("decision", "Nothing was decided.", "Go back and choose one of the two buttons."))
 		return
 	}
-	to, err := p.Owner.Decide(r.Context(), r.PathValue("id"), decision == "approve")
+	answer := ownerapi.Decision{Approve: decision == "approve"}
+	if answer.Approve && r.PostForm.Has("end") {
+		end, err := parseDate(r.PostForm.Get("end"), p.Now().Location())
+		if err != nil {
+			p.fail(w, r, "grants", ownerapi.Invalid("end", "The end is not a date.", "Go back and choose a date, or leave it empty."))
+			return
+		}
+		answer.GrantEnd = grantEnd(end)
+	}
+	to, err := p.Owner.Decide(r.Context(), r.PathValue("id"), answer)
 	if err != nil {
 		p.fail(w, r, "grants", err)
 		return
@@ -52,6 +62,14 @@ func (p *pages) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Refresh", "0; url="+u.String())
 	ui.Render(w, r, http.StatusOK, ui.Bare("Back to the app", decidedBody(decision == "approve", u.Host, u.String())))
+}
+
+// lastDay is the day with which the grant would end, as the form has it.
+func (page *consentPage) lastDay(now time.Time) string {
+	if page.ExpiresAt == nil {
+		return ""
+	}
+	return page.ExpiresAt.In(now.Location()).Add(-time.Nanosecond).Format(dateForm)
 }
 
 // hiddenWords say what of the asked streams stays out of sight.

@@ -45,6 +45,7 @@ type owner struct {
 	schedule ownerapi.Schedule
 	limits   map[string]ownerapi.Limits
 	grant    ownerapi.NewGrant
+	decision ownerapi.Decision
 	target   ownerapi.NewPushTarget
 	password ownerapi.NewPassword
 	token    ownerapi.NewToken
@@ -152,8 +153,9 @@ func (o *owner) GrantRequest(context.Context, string) (ownerapi.GrantRequest, er
 	return o.request, o.fails["GrantRequest"]
 }
 
-func (o *owner) Decide(_ context.Context, id string, approve bool) (string, error) {
-	if approve {
+func (o *owner) Decide(_ context.Context, id string, d ownerapi.Decision) (string, error) {
+	o.decision = d
+	if d.Approve {
 		return "https://journal.tidewatch.example/back?code=c1&state=s1", o.did("Decide " + id + " yes")
 	}
 	return "https://journal.tidewatch.example/back?error=access_denied", o.did("Decide " + id + " no")

@@ -147,7 +147,7 @@ func (form *grantForm) wanted(now time.Time) (ownerapi.NewGrant, *problem) {
 	if err != nil {
 		return refuse("expires_at", "This is not a date.")
 	}
-	out.ExpiresAt = endOf(end)
+	out.GrantEnd = grantEnd(end)
 	if out.ExpiresAt != nil && !out.ExpiresAt.After(now) {
 		return refuse("expires_at", "A grant ends today or later.")
 	}
@@ -168,6 +168,11 @@ func (form *grantForm) wanted(now time.Time) (ownerapi.NewGrant, *problem) {
 		return refuse("streams", "Choose at least one stream.")
 	}
 	return out, nil
+}
+
+// grantEnd is the end that a form chooses: a day, with which it ends, or none at all.
+func grantEnd(day *time.Time) ownerapi.GrantEnd {
+	return ownerapi.GrantEnd{ExpiresAt: endOf(day), NeverExpires: day == nil}
 }
 
 // fields are those that are ticked; none at all means every one, which is right only

@@ -176,6 +176,11 @@ func modeWords(mode string) string {
 	return "Again and again, until it ends"
 }
 
+// usageWords say how much it has read.
+func usageWords(g ownerapi.Grant) string {
+	return ui.Count(g.Uses, "read", "reads") + ", " + ui.Count(g.Records, "record", "records")
+}
+
 // endWords say how a grant that is not active ended.
 func endWords(status string) string {
 	switch status {

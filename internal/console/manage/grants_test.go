@@ -42,7 +42,7 @@ func TestCreatingAGrant(t *testing.T) {
 	form = grantFields()
 	form.Del("end")
 	post(t, h, "/grants", form)
-	if g := o.grant; g.ExpiresAt != nil || g.Streams[0].Fields != nil {
+	if g := o.grant; g.ExpiresAt != nil || !g.NeverExpires || g.Streams[0].Fields != nil {
 		t.Errorf("all fields without an end became %+v", g)
 	}
 }
@@ -90,7 +90,7 @@ func TestAGrantIsRevokedAfterAConfirm(t *testing.T) {
 	o := full("Ines")
 	h := world(t, o)
 	p := get(t, h, "/grants")
-	p.says(t, "1 active, 1 ended", "Revoked by you", "Revoke now")
+	p.says(t, "1 active, 1 ended", "Revoked by you", "Revoke now", "2 reads, 50 records")
 	p = get(t, h, "/grants/grt_1")
 	p.says(t, "What it has read", "50", "Title")
 	to(t, post(t, h, "/grants/grt_1/revoke", nil), "/grants")
@@ -111,19 +111,34 @@ func TestConsentSaysWhatIsAskedAndWhatIsNot(t *testing.T) {
 	h := world(t, o)
 	p := get(t, h, "/consent/req_1")
 	p.says(t, "Tidewatch Journal asks to read your records", "journal.tidewatch.example", "“Draw a weekly chart”", "Letters, Kelp, maralind Only Title", "Stars, Kelp, maralind All fields",
-		"See Letters, Kelp, maralind: Id, Shelf and Read", "Read any other stream or connection", "Until 10 June 2026", "Once: each stream can be read through one time")
+		"See Letters, Kelp, maralind: Id, Shelf and Read", "Read any other stream or connection", "Empty means until you revoke it", "Once: each stream can be read through one time")
+	if day := attr(p.by(t, "id", "g-end"), "value"); day != "2026-06-10" {
+		t.Errorf("it would end with %s", day)
+	}
 
 	p = post(t, h, "/consent/req_1", url.Values{"decision": {"approve"}})
 	const back = "https://journal.tidewatch.example/back?code=c1&state=s1"
 	if p.Code != http.StatusOK || p.Header().Get("Refresh") != "0; url="+back || attr(p.by(t, "class", "btn solid wide"), "href") != back {
 		t.Errorf("answered %d with %q", p.Code, p.Header().Get("Refresh"))
 	}
+	if o.decision.GrantEnd != (ownerapi.GrantEnd{}) {
+		t.Errorf("without an end it is decided as %+v", o.decision)
+	}
+	for day, wanted := range map[string]bool{"2027-01-31": false, "": true} {
+		post(t, h, "/consent/req_1", url.Values{"decision": {"approve"}, "end": {day}})
+		if d := o.decision; d.NeverExpires != wanted || (d.ExpiresAt == nil) != wanted || !wanted && !d.ExpiresAt.Equal(time.Date(2027, 2, 1, 0, 0, 0, 0, now.Location())) {
+			t.Errorf("an end of %q is decided as %+v", day, d)
+		}
+	}
+	if p := post(t, h, "/consent/req_1", url.Values{"decision": {"approve"}, "end": {"soon"}}); p.Code != http.StatusBadRequest {
+		t.Errorf("an end that is no date answered %d", p.Code)
+	}
 	p = post(t, h, "/consent/req_1", url.Values{"decision": {"deny"}})
 	p.says(t, "Declined", "It can read nothing.")
 	if p := post(t, h, "/consent/req_1", url.Values{}); p.Code != http.StatusBadRequest {
 		t.Errorf("no decision answered %d", p.Code)
 	}
-	want(t, o, "Decide req_1 yes; Decide req_1 no")
+	want(t, o, "Decide req_1 yes; Decide req_1 yes; Decide req_1 yes; Decide req_1 no")
 
 	o.fails["GrantRequest"] = ownerapi.NotFound("This request is over.", "Ask again from the app.")
 	if p := get(t, h, "/consent/req_1"); p.Code != http.StatusNotFound || !strings.Contains(p.text(), "Ask again from the app.") {

@@ -32,7 +32,7 @@ func full(name string) *owner {
 	o.earlier = []ownerapi.Record{letter("a1", `{"title":"before"}`, 1)}
 	streams := []ownerapi.GrantStream{{ConnectionID: "cin_kelp_1", Stream: "letters", Fields: []string{"title", name}, Since: &at}}
 	o.grants = []ownerapi.Grant{
-		{ID: "grt_1", ClientName: name, Purpose: name, Mode: continuous, Streams: streams, Status: "active", CreatedAt: at, Usage: []ownerapi.GrantUsage{{Stream: name, Reads: 2, Records: 50, LastUsedAt: at}}},
+		{ID: "grt_1", ClientName: name, Purpose: name, Mode: continuous, Streams: streams, Status: "active", CreatedAt: at, Uses: 2, Records: 50, Usage: []ownerapi.GrantUsage{{Stream: name, Reads: 2, Records: 50, LastUsedAt: at}}},
 		{ID: "grt_0", ClientName: name, Streams: streams, Status: "revoked", CreatedAt: at},
 	}
 	o.request = ownerapi.GrantRequest{ID: "req_1", ClientName: name, ReturnsTo: name, Purpose: name, Mode: singleUse, Streams: streams, ExpiresAt: &at}

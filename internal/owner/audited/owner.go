@@ -111,11 +111,11 @@ func (o *owner) RevokeGrant(ctx context.Context, id string) error {
 	return err
 }
 
-func (o *owner) Decide(ctx context.Context, id string, approve bool) (string, error) {
+func (o *owner) Decide(ctx context.Context, id string, d ownerapi.Decision) (string, error) {
 	asked, _ := o.Owner.GrantRequest(ctx, id) // as above
-	redirect, err := o.Owner.Decide(ctx, id, approve)
+	redirect, err := o.Owner.Decide(ctx, id, d)
 	e := audit.Entry{Kind: audit.ConsentGive, Object: id, ObjectName: asked.ClientName}
-	if !approve {
+	if !d.Approve {
 		e.Kind = audit.ConsentDeny
 	}
 	o.record(ctx, e, err)

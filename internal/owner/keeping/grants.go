@@ -35,7 +35,7 @@ func (a *Arrangements) Grant(ctx context.Context, id string) (ownerapi.Grant, er
 
 // CreateGrant makes a grant and gives its token, which cannot be seen again.
 func (a *Arrangements) CreateGrant(ctx context.Context, n ownerapi.NewGrant) (ownerapi.Grant, string, error) {
-	wanted := grants.New{ClientName: n.ClientName, Purpose: n.Purpose, Mode: store.GrantMode(n.Mode), ExpiresAt: n.ExpiresAt}
+	wanted := grants.New{ClientName: n.ClientName, Purpose: n.Purpose, Mode: store.GrantMode(n.Mode), End: endOf(n.GrantEnd)}
 	for _, part := range n.Streams {
 		wanted.Scope = append(wanted.Scope, grants.Stream(part))
 	}
@@ -55,7 +55,7 @@ func showGrant(g grants.Grant) ownerapi.Grant {
 	out := ownerapi.Grant{
 		ID: g.ID, ClientID: g.ClientID, ClientName: g.ClientName, Purpose: g.Purpose, Mode: string(g.Mode), Streams: parts(g.Scope),
 		Status: string(g.Status), CreatedAt: g.CreatedAt, ExpiresAt: g.ExpiresAt, RevokedAt: g.RevokedAt, LastUsedAt: g.LastUsedAt,
-		Uses: g.Uses, Usage: []ownerapi.GrantUsage{},
+		Uses: g.Uses, Records: g.Records, Usage: []ownerapi.GrantUsage{},
 	}
 	for _, u := range g.Usage {
 		out.Usage = append(out.Usage, ownerapi.GrantUsage(u))
@@ -88,7 +88,9 @@ func (a *Arrangements) GrantRequest(ctx context.Context, id string) (ownerapi.Gr
 }
 
 // Decide answers an app's request, and gives the address to send the browser to.
-func (a *Arrangements) Decide(ctx context.Context, id string, approve bool) (string, error) {
-	redirect, err := a.Book.Decide(ctx, id, approve)
+func (a *Arrangements) Decide(ctx context.Context, id string, d ownerapi.Decision) (string, error) {
+	redirect, err := a.Book.Decide(ctx, id, grants.Decision{Approve: d.Approve, End: endOf(d.GrantEnd)})
 	return redirect, told.Error(err, "decide on the request")
 }
+
+func endOf(e ownerapi.GrantEnd) grants.End { return grants.End{At: e.ExpiresAt, Never: e.NeverExpires} }

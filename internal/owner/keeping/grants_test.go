@@ -36,7 +36,7 @@ func TestGrants(t *testing.T) {
 	ownertest.WantError(t, d.RevokeGrant(d.Ctx(), "gr_none"), ownerapi.CodeNotFound, "")
 	_, err = d.GrantRequest(d.Ctx(), "gq_none")
 	ownertest.WantError(t, err, ownerapi.CodeNotFound, "")
-	_, err = d.Decide(d.Ctx(), "gq_none", true)
+	_, err = d.Decide(d.Ctx(), "gq_none", ownerapi.Decision{Approve: true})
 	ownertest.WantError(t, err, ownerapi.CodeNotFound, "")
 }
 
@@ -62,7 +62,7 @@ func TestDecide(t *testing.T) {
 		t.Errorf("request %+v", r)
 	}
 	for request, want := range map[string]string{yes: "code=", no: "error=access_denied"} {
-		redirect, err := d.Decide(d.Ctx(), request, request == yes)
+		redirect, err := d.Decide(d.Ctx(), request, ownerapi.Decision{Approve: request == yes})
 		d.Must(err)
 		if !strings.HasPrefix(redirect, "https://florist.lantern.example/back?") || !strings.Contains(redirect, want) {
 			t.Errorf("the browser goes to %s", redirect)

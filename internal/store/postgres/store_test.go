@@ -52,6 +52,11 @@ func TestUpgrade(t *testing.T) {
 
 func newSchema(t *testing.T) string { return storetest.PostgresSchema(t) }
 
+func TestClientsReadApart(t *testing.T) {
+	t.Parallel()
+	storetest.RunClientsApart(t, open(t, storetest.PostgresSchema(t), Options{}))
+}
+
 // TestClock: the time is the server's, at the moment of the call.
 func TestClock(t *testing.T) {
 	t.Parallel()

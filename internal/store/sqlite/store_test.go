@@ -55,6 +55,11 @@ func TestUpgrade(t *testing.T) {
 	}, openPath)
 }
 
+func TestClientsReadApart(t *testing.T) {
+	t.Parallel()
+	storetest.RunClientsApart(t, openFor(t, newPath(t), Options{}))
+}
+
 func TestNoClock(t *testing.T) {
 	t.Parallel()
 	if now, err := openFor(t, newPath(t), Options{}).Clock(t.Context()); !errors.Is(err, store.ErrNoClock) {

@@ -67,6 +67,9 @@ func New(ctx context.Context, c Config) (*DB, error) {
 // each other at random. The store closes it.
 func (db *DB) Writer() *sql.DB { return db.writer }
 
+// Clients is the pool that reads for clients, for those who measure it.
+func (db *DB) Clients() *sql.DB { return db.clients }
+
 // Close waits for running statements and closes all pools.
 func (db *DB) Close() error {
 	for _, stmt := range db.hot {
