@@ -24,8 +24,10 @@ func (s *served) bearer(token string) *visitor {
 }
 
 // A token does what it was made for and nothing else, and ends by itself.
-func TestTokensHaveScopesAndAnEnd(t *testing.T) {
-	s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+func TestTokensHaveScopesAndAnEnd(t *testing.T) { onBoth(t, tokensHaveScopesAndAnEnd) }
+
+func tokensHaveScopesAndAnEnd(t *testing.T, vars map[string]string) {
+	s := serveHere(t, vars)
 	asked := []struct{ scope, method, path string }{
 		{"read", "GET", "/_ref/connections"}, {"read", "GET", "/metrics"}, {"read", "GET", "/v1/streams"},
 		{"run", "POST", "/_ref/connections/cin_none_1/run"},
@@ -127,8 +129,11 @@ func TestPasswordChangeEndsTokens(t *testing.T) {
 
 // Where the owner is signed in is listed with place and time, and ends one by one or all
 // at once, by page, route and command.
-func TestSessionsAreListedAndEnded(t *testing.T) {
-	s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_TRUSTED_PROXIES": "127.0.0.1"})
+func TestSessionsAreListedAndEnded(t *testing.T) { onBoth(t, sessionsAreListedAndEnded) }
+
+func sessionsAreListedAndEnded(t *testing.T, vars map[string]string) {
+	vars["PDPP_TRUSTED_PROXIES"] = "127.0.0.1"
+	s := serveHere(t, vars)
 	mine := s.signedIn()
 	phone := s.visitor().with("X-Forwarded-For", "203.0.113.24").
 		with("User-Agent", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1")
@@ -242,8 +247,10 @@ func TestSensitiveActionsNeedFreshProof(t *testing.T) {
 }
 
 // A recovery code signs in once and asks for a new password; what is kept opens nothing.
-func TestRecoveryCodes(t *testing.T) {
-	s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+func TestRecoveryCodes(t *testing.T) { onBoth(t, recoveryCodes) }
+
+func recoveryCodes(t *testing.T, vars map[string]string) {
+	s := serveHere(t, vars)
 	var made struct{ Codes []string }
 	a := s.signedIn().tell("POST", "/_ref/recovery-codes", nil)
 	if err := json.Unmarshal([]byte(a.body), &made); err != nil || a.StatusCode != http.StatusCreated || len(made.Codes) != 10 {

@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pdpp/internal/store/storetest"
 )
 
 // served is `pdpp serve` at work, with a home of its own.
@@ -72,6 +74,14 @@ func (l *lines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
+}
+
+// onBoth runs a test over each database, with a password of the owner's.
+func onBoth(t *testing.T, test func(t *testing.T, vars map[string]string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword}) })
+	t.Run("postgres", func(t *testing.T) {
+		test(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_DATABASE_URL": storetest.PostgresSchema(t)})
+	})
 }
 
 var port = regexp.MustCompile(`http://[^ "]*:(\d+)`)

@@ -20,7 +20,7 @@ import (
 var everyPage = []string{
 	"/records", "/records?connection=cin_kelp_1&stream=letters", "/records?q=harbor",
 	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/tide", "/schedules", "/grants", "/grants/new", "/grants/grt_1", "/audit", "/audit?kind=reading&days=7",
-	"/consent/req_1", "/devices", "/settings",
+	"/consent/req_1", "/devices", "/settings", "/settings/sign-in",
 }
 
 // full is mara with something of everything, named as given.
