@@ -65,6 +65,9 @@ func TestFollowGivesUp(t *testing.T) {
 func TestProgressOf(t *testing.T) {
 	nine := int64(9)
 	u := progressOf(ownerapi.Run{RecordsEmitted: 5, Streams: []ownerapi.RunStream{{Name: "seeds"}, {Name: "trees", Label: "Trees", Records: 3, Considered: &nine, Message: "row 3"}}})
+	if whole := progressOf(ownerapi.Run{Message: "trying to reach it", Streams: []ownerapi.RunStream{{Name: "trees", Message: "row 3"}}}); whole.Message != "trying to reach it" {
+		t.Errorf("what the run says as a whole is told as %q", whole.Message)
+	}
 	if u.Committed != 5 || u.Stream != "Trees" || u.Message != "row 3" || *u.Count != 3 || *u.Total != 9 {
 		t.Errorf("%+v", u)
 	}

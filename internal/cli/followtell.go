@@ -21,6 +21,9 @@ func progressOf(r ownerapi.Run) runner.Update {
 			}
 		}
 	}
+	if r.Message != "" {
+		u.Stream, u.Message, u.Count, u.Total = "", r.Message, nil, nil
+	}
 	return u
 }
 

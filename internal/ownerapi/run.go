@@ -19,6 +19,9 @@ type Run struct {
 	// Failure is a safe sentence; empty unless it failed.
 	Failure     string `json:"failure,omitempty"`
 	FailureCode string `json:"failure_code,omitempty"`
+	// Message is what a run under way said last about itself as a whole, such as why
+	// it waits; empty while its streams go on.
+	Message string `json:"message,omitempty"`
 	// Streams are those that the run has told of.
 	Streams []RunStream `json:"streams"`
 }

@@ -99,6 +99,7 @@ func (s *session) progress(ctx context.Context, m *protocol.Progress) error {
 			data["provider_wait"] = m.ProviderWait
 		}
 		s.note("run.progress_reported", m.Stream, data)
+		s.untold = s.untold || m.Stream == ""
 	}
 	s.observe(Update{Stream: m.Stream, Message: message, Count: m.Count, Total: m.Total, Rate: m.CollectionRate})
 	return nil

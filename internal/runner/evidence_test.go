@@ -179,3 +179,21 @@ func TestWaitIsNotedAtOnce(t *testing.T) {
 		t.Errorf("a wait that could not be kept ended the run as %s: %v", o.Status, o.Failure)
 	}
 }
+
+// What a connector says about the run as a whole can be read while it is quiet: a run
+// that waits, or cannot reach its provider, commits nothing else meanwhile.
+func TestQuietConnectorIsHeard(t *testing.T) {
+	d := newDialogue(t, "notes")
+	heard := make(chan struct{}, 8)
+	d.onCommit = func() { heard <- struct{}{} }
+	o := d.play(t.Context(), func(c *connector) int {
+		c.start()
+		c.line(`{"type":"PROGRESS","message":"trying to reach api.example.com, attempt 2 of 3"}`)
+		<-heard
+		return c.done(protocol.DoneSucceeded)
+	})
+	mustSucceed(t, o)
+	if events := d.slices[0].Events; len(events) != 1 || !strings.Contains(string(events[0].Data), "attempt 2 of 3") {
+		t.Errorf("the first commit tells %v", kinds(events))
+	}
+}

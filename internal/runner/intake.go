@@ -130,6 +130,7 @@ func (s *session) handover() {
 // slice, not before it, because a run that starts over might never hear of its
 // deletion.
 func (s *session) give() {
+	s.untold = false
 	next := <-s.committer.free
 	s.cur.split(next)
 	s.takeEvents()

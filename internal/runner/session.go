@@ -59,6 +59,7 @@ type session struct {
 	asking       atomic.Bool
 	began        time.Time // of the dialogue
 	lastProgress time.Time
+	untold       bool // the timeline holds a word about the run as a whole that nobody can read yet
 
 	mu      sync.Mutex
 	events  []Event
@@ -186,8 +187,12 @@ func (s *session) stopTimers() {
 // read handles lines until the connector closes stdout or breaks a rule.
 func (s *session) read(ctx context.Context) {
 	for {
-		// A connector that has gone quiet has its finished slices made durable now.
+		// A connector that has gone quiet has its finished slices made durable now, and
+		// what it said about the run as a whole, such as why it waits.
 		if s.lines.Buffered() == 0 {
+			if s.untold && s.committer.idle() {
+				s.give()
+			}
 			s.handover()
 		}
 		line, err := s.lines.Next()

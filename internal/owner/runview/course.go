@@ -57,19 +57,19 @@ func (c *Courses) forget(runID string) {
 }
 
 // underway reads how far a run has come, and how many records it has stored.
-func (c *Courses) underway(ctx context.Context, runID string) (streams []ownerapi.RunStream, stored int64, err error) {
+func (c *Courses) underway(ctx context.Context, runID string) (streams []ownerapi.RunStream, stored int64, message string, err error) {
 	run := c.of(runID)
 	run.mu.Lock()
 	defer run.mu.Unlock()
 	if err := run.follow(ctx, c.events, runID); err != nil {
-		return nil, 0, err
+		return nil, 0, "", err
 	}
 	now := c.now()
 	streams = make([]ownerapi.RunStream, len(run.streams))
 	for i, s := range run.streams {
 		streams[i] = s.show(now)
 	}
-	return streams, run.stored, nil
+	return streams, run.stored, run.message, nil
 }
 
 // course is how far a run has come with its streams, in the order in which it spoke
@@ -77,7 +77,8 @@ func (c *Courses) underway(ctx context.Context, runID string) (streams []ownerap
 type course struct {
 	mu      sync.Mutex
 	seen    int64
-	stored  int64 // records that became durable
+	stored  int64  // records that became durable
+	message string // the newest word about the run as a whole; empty once a stream goes on
 	streams []*streamCourse
 }
 
@@ -115,7 +116,11 @@ func (c *course) take(e store.Event) {
 	if e.Type == eventStored {
 		c.stored += data.Records
 	}
-	if e.Type != eventProgress || e.Stream == "" {
+	if e.Type != eventProgress {
+		return
+	}
+	if c.message = ""; e.Stream == "" {
+		c.message = data.Message
 		return
 	}
 	s := c.stream(e.Stream)

@@ -30,7 +30,7 @@ func (c *Courses) Run(ctx context.Context, r store.Run, name string, m *manifest
 	}
 	if r.Status == store.RunRunning {
 		var err error
-		if out.Streams, out.RecordsEmitted, err = c.underway(ctx, r.ID); err != nil {
+		if out.Streams, out.RecordsEmitted, out.Message, err = c.underway(ctx, r.ID); err != nil {
 			return out, err
 		}
 	} else {
