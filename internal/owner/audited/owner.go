@@ -90,6 +90,12 @@ func (o *owner) Revoke(ctx context.Context, id string) error {
 	return err
 }
 
+func (o *owner) RunAnyway(ctx context.Context, id string) error {
+	err := o.Owner.RunAnyway(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.RunAnyway, Object: id}, err)
+	return err
+}
+
 func (o *owner) Export(ctx context.Context, w io.Writer, q ownerapi.ExportQuery) error {
 	counted := &ownerapi.ExportCounter{To: w, Format: q.Format}
 	err := o.Owner.Export(ctx, counted, q)
