@@ -81,6 +81,21 @@ func (g *Gaps) Waiting(stream string) (n int64) {
 	return n
 }
 
+// Whole reports whether the stream speaks for itself, however its run ended: its
+// cursor is durable, and all that was considered was covered.
+func (f *Fact) Whole() bool {
+	return f.Checkpoint == CheckpointCommitted && f.Considered != nil && f.Covered != nil && *f.Covered >= *f.Considered
+}
+
+// Silent reports whether nothing is kept of the stream and its newest run said
+// nothing about it: no record, no count, no cursor. A run that reads a source to its
+// end and finds it empty says so by a count of zero or by its cursor.
+func (s *Stream) Silent() bool {
+	f := s.Fact
+	return f != nil && f.Collected == 0 && f.Considered == nil && f.Covered == nil && f.Checkpoint != CheckpointCommitted &&
+		(s.Retained == nil || *s.Retained == 0)
+}
+
 // Short reports whether the run covered less than it considered.
 func (f *Fact) Short() bool {
 	return f.Considered != nil && f.Covered != nil && *f.Covered < *f.Considered

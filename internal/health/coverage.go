@@ -144,13 +144,25 @@ func streamCoverage(e *evidence.Evidence, s *evidence.Stream) Coverage {
 		return CoverageUnknown
 	case skip != "":
 		return unlessUnread(e, skip)
-	case s.Fact.RunStatus != evidence.RunSucceeded, s.Fact.Checkpoint == evidence.CheckpointWithheld, s.Fact.Short():
+	case s.Fact.Checkpoint == evidence.CheckpointWithheld, s.Fact.Short(), !speaksForItself(e, s.Fact):
 		return Partial
 	case (s.Fact.Considered == nil) != (s.Fact.Covered == nil):
 		return CoverageUnknown // half a measurement proves neither
+	case s.Silent():
+		return CoverageUnknown // nothing is there, and nobody said that there is nothing
 	default:
 		return unlessUnread(e, Complete)
 	}
+}
+
+// speaksForItself reports whether what the run says of the stream stands, whatever
+// befell others: the run succeeded, or all of the stream was counted and covered, or
+// the connector certifies that its failure is that of other streams, and this one's
+// cursor is durable.
+func speaksForItself(e *evidence.Evidence, f *evidence.Fact) bool {
+	run := e.LastRun
+	confined := run != nil && run.ID == f.RunID && run.Failure != nil && run.Failure.Code == protocol.StreamCollectionFailed
+	return f.RunStatus == evidence.RunSucceeded || f.Whole() || confined && f.Checkpoint == evidence.CheckpointCommitted
 }
 
 // undecided reports whether a skip leaves open how it is mended.

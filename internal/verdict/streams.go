@@ -51,7 +51,7 @@ func streamStatement(r *reading, i int, actions []RequiredAction) line {
 	case health.DispositionComplete, health.DispositionOwnerRefreshDue:
 		return settledStatement(s, r.dispositions[i])
 	default:
-		return either(r.firstRun() && votes(s), rowFirstRun, rowUnknown)
+		return either(r.firstRun(), rowFirstRun, rowUnknown)
 	}
 }
 

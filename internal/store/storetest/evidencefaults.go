@@ -99,6 +99,7 @@ func testEvidenceSnapshot(t *testing.T, d Damaged) {
 // testEvidenceFamilies: a table that cannot be read costs its own family and
 // nothing else, and the answer names it.
 func testEvidenceFamilies(t *testing.T, d Damaged) {
+	t.Attr("spec", "CH-18.3") // gaps that cannot be read are none that were counted
 	ctx := t.Context()
 	ok(t, FillEvidence(ctx, d.Store, 1))
 	id := evidenceID(0) // a device feeds it, and it has gaps

@@ -50,6 +50,7 @@ func testProbes(t *testing.T, s store.Store) {
 }
 
 func testEvidenceOwner(t *testing.T, s store.Store) {
+	t.Attr("spec", "CH-05.3") // a question waits until it is answered or its run is over
 	ctx := t.Context()
 	declare(t, s, "c")
 	later := Now.Add(time.Hour)
@@ -80,6 +81,7 @@ func testEvidenceOwner(t *testing.T, s store.Store) {
 }
 
 func testEvidenceDevices(t *testing.T, s store.Store) {
+	t.Attr("spec", "CH-05.2") // what waits on a device is a fact of its own
 	ctx := t.Context()
 	declare(t, s, "account")
 	same(t, evidenceOf(t, s, "account").Device, nil)

@@ -66,6 +66,7 @@ func testEvidenceRuns(t *testing.T, s store.Store) {
 }
 
 func testEvidenceGaps(t *testing.T, s store.Store) {
+	t.Attr("spec", "CH-30.1") // what a run that only filled gaps is known by
 	ctx := t.Context()
 	declare(t, s, "c")
 	l := start(t, s, "c", "r1", Now, store.StreamSpec{Name: Stream}, store.StreamSpec{Name: "lists"})
@@ -112,4 +113,5 @@ func testEvidenceGaps(t *testing.T, s store.Store) {
 		Recovered: ptr(int64(1)), Terminal: ptr(int64(1)), // the run's own cap was no pressure
 	})
 	same(t, e.LastRun.Recovered, ptr(int64(2)))
+	same(t, e.LastRun.Committed, ptr(int64(0)))
 }
