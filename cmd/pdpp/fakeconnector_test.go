@@ -22,7 +22,7 @@ func playConnector() {
 //
 //	record STREAM KEY {data}      delete STREAM KEY        state STREAM {cursor} [MODE]
 //	gap STREAM KEY REASON [CLASS] recover                  progress STREAM N TOTAL TEXT
-//	gaps STREAM N REASON [CLASS]
+//	gaps STREAM N REASON [CLASS]  wanted
 //	skip STREAM REASON TEXT       start                    env NAME
 //	ask {interaction}             done                     fail CODE HINT TEXT
 //	signal PIPE                   await PIPE               hang
@@ -90,6 +90,8 @@ func (p *player) do(line string) {
 		}
 	case "recover":
 		p.recover()
+	case "wanted":
+		p.wanted()
 	case "progress":
 		n, _ := strconv.ParseFloat(arg[1], 64)
 		total, _ := strconv.ParseFloat(arg[2], 64)
@@ -194,6 +196,20 @@ func (p *player) recover() {
 			leave(1)
 		}
 		gaps = page.Gaps
+	}
+}
+
+// wanted sends the single records that the run was asked for; each tells how many of
+// its stream were.
+func (p *player) wanted() {
+	scope, _ := p.start["scope"].(map[string]any)
+	streams, _ := scope["streams"].([]any)
+	for _, s := range streams {
+		stream := s.(map[string]any)
+		keys, _ := stream["resources"].([]any)
+		for _, key := range keys {
+			p.record(fmt.Sprint(stream["name"]), fmt.Sprint(key), fmt.Sprintf(`{"id":%q,"width":%d}`, key, len(keys)))
+		}
 	}
 }
 

@@ -46,6 +46,17 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// TestSelectedRecords names single records, for one run, for a connection and in a grant,
+// and looks at what a real child is told and what is taken of what it sends.
+func TestSelectedRecords(t *testing.T) {
+	t.Attr("spec", "RT-05")
+	t.Attr("spec", "RT-05.1")
+	t.Attr("spec", "RT-05.2")
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "selected"), Setup: setupOrchard, Cmds: commands, RequireUniqueNames: true,
+	})
+}
+
 // setupOrchard gives a script an empty home with the fake connector installed.
 // The connector plays the file named script in its folder.
 func setupOrchard(env *testscript.Env) error {

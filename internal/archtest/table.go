@@ -137,7 +137,7 @@ var Table = []Rule{
 		Reason: "reading records needs neither judgement nor secrets"},
 	{Room: "internal/owner/keeping",
 		May: []string{"internal/audit", "internal/owner/told", "internal/owner/words", "internal/ownerapi", "internal/auth", "internal/credential",
-			"internal/grants", "internal/notify", "internal/store"},
+			"internal/grants", "internal/notify", "internal/store", "protocol"},
 		Never:  []string{"internal/health/...", "internal/verdict/..."},
 		Reason: "who is told and who may read is the owner's word, whatever state a connection is in"},
 	{Room: "internal/owner/audited", May: []string{"internal/audit", "internal/ownerapi"},

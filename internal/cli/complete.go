@@ -19,7 +19,7 @@ type names func(ctx context.Context, o ownerapi.Owner) []cobra.Completion
 // connections, connectors, streams, grants and tokens.
 func (a *app) addCompletions(root *cobra.Command) {
 	of := map[string]names{
-		"status": connectionNames, "why": connectionNames, "rename": connectionNames, "revoke": connectionNames, "cancel": connectionNames,
+		"status": connectionNames, "why": connectionNames, "rename": connectionNames, "select": connectionNames, "revoke": connectionNames, "cancel": connectionNames,
 		"answer": connectionNames, "rate": connectionNames, "support": connectionNames,
 		"schedule set": connectionNames, "schedule pause": connectionNames, "schedule resume": connectionNames, "schedule remove": connectionNames,
 		"credential set": connectionNames, "credential show": connectionNames, "credential remove": connectionNames,

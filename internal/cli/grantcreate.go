@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ const grantCreateExamples = `  pdpp grants create 'Garden diary' --stream cin_gi
   pdpp grants create Agent --stream github/starred --expires 30d --purpose 'Weekly digest' --json`
 
 type grantFlags struct {
-	streams               []string
+	streams, resources    []string
 	since, until, expires string
 	purpose               string
 	singleUse             bool
@@ -39,6 +40,7 @@ func (a *app) grantCreateCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.streams, "stream", nil, "what may be read, as CONNECTION/STREAM[:FIELD,...] (may be repeated)")
+	flags.StringArrayVar(&f.resources, "resource", nil, "only this record of a stream, as STREAM=KEY (may be repeated); what is not here yet is fetched")
 	flags.StringVar(&f.since, "since", "", "only records from this time on (RFC 3339 or a date)")
 	flags.StringVar(&f.until, "until", "", "only records before this time")
 	flags.StringVar(&f.expires, "expires", "", "when it ends: a time, a date, a span like 30d or 12h, or never (default after a year)")
@@ -91,6 +93,10 @@ func grantStreams(ctx context.Context, o ownerapi.Owner, f grantFlags) ([]ownera
 	if err != nil {
 		return nil, err
 	}
+	chosen, err := selectionOf(f.resources)
+	if err != nil {
+		return nil, err
+	}
 	var out []ownerapi.GrantStream
 	for _, text := range f.streams {
 		part, fields, some := strings.Cut(text, ":")
@@ -106,7 +112,17 @@ func grantStreams(ctx context.Context, o ownerapi.Owner, f grantFlags) ([]ownera
 		if some {
 			s.Fields = strings.Split(fields, ",")
 		}
+		for _, c := range chosen.Streams {
+			if c.Stream == stream {
+				s.Resources = c.Resources
+			}
+		}
 		out = append(out, s)
+	}
+	for _, c := range chosen.Streams {
+		if !slices.ContainsFunc(out, func(s ownerapi.GrantStream) bool { return s.Stream == c.Stream }) {
+			return nil, usage("--resource names the stream "+c.Stream+", which the grant does not have", "Add it with --stream.")
+		}
 	}
 	return out, nil
 }

@@ -41,6 +41,7 @@ Ctrl-C then stops the looking on, and not the run (pdpp cancel does).`
 
 const runExamples = `  pdpp run example                      collect here, in the foreground
   pdpp run example --stream cards       only one of its streams
+  pdpp run example --resource cards=c7  only one record; bookmarks stay as they are
   pdpp run example --recovery-only      only retry what is missing
   pdpp run --due                        everything that is due
   pdpp run example --now --wait         let a worker run it, and look on`
@@ -48,6 +49,7 @@ const runExamples = `  pdpp run example                      collect here, in th
 // runFlags is what the owner asks of one run.
 type runFlags struct {
 	streams      []string
+	resources    []string
 	since, until string
 	fullRefresh  bool
 	recoveryOnly bool
@@ -90,18 +92,20 @@ func (a *app) runCommand() *cobra.Command {
 	a.connectionFlag(cmd, "which connection of the connector to run")
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.streams, "stream", nil, "collect only this stream (may be repeated)")
+	flags.StringArrayVar(&f.resources, "resource", nil, "collect only this record, as STREAM=KEY (may be repeated)")
 	flags.StringVar(&f.since, "since", "", "collect only from this time on (RFC 3339 or a date)")
 	flags.StringVar(&f.until, "until", "", "collect only before this time")
 	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "start from the beginning instead of the bookmarks")
 	flags.BoolVar(&f.recoveryOnly, "recovery-only", false, "only retry gaps, collect nothing new")
 	cmd.MarkFlagsMutuallyExclusive("full-refresh", "recovery-only")
+	cmd.MarkFlagsMutuallyExclusive("resource", "recovery-only")
 	flags.BoolVar(&f.due, "due", false, "run every connection that is due; for cron and timers")
 	flags.BoolVar(&f.verbose, "verbose", false, "with --due, say what is skipped and why")
 	flags.BoolVar(&f.now, "now", false, "let a worker make the run")
 	flags.BoolVar(&f.askAnyway, "ask-anyway", false, "ask the source although it is to be left alone (provider_wait)")
 	cmd.MarkFlagsMutuallyExclusive("due", "ask-anyway")
 	flags.BoolVar(&f.wait, "wait", false, "with --now, look on until the run has ended")
-	for _, other := range []string{"connection", "stream", "since", "until", "full-refresh", "recovery-only"} {
+	for _, other := range []string{"connection", "stream", "resource", "since", "until", "full-refresh", "recovery-only"} {
 		cmd.MarkFlagsMutuallyExclusive("due", other)
 	}
 	for _, other := range []string{"due", "connection", "stream", "since", "until", "full-refresh"} {
@@ -183,8 +187,8 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 // collect runs a connection to the end of the run, and sums it up.
 func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection, found catalog.Connector, view *view, req launch.Request) (summary, error) {
 	launcher := launch.Launcher{
-		Limits: owner.LimitVariables(st),
-		Store:  st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
+		Limits: owner.LimitVariables(st), Selected: owner.Selections(st),
+		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
 		Secrets: a.storedSecrets(st), Bindings: a.bindings(), Now: a.env.Now,
 	}
 	began := a.env.Now()

@@ -55,6 +55,13 @@ func (a *app) askForRun(ctx context.Context, r runAsker, name string, f runFlags
 	if conn.Status == store.ConnectionRevoked {
 		return revoked(conn.ID)
 	}
+	if len(f.resources) > 0 {
+		chosen, err := selectionOf(f.resources)
+		if err != nil {
+			return err
+		}
+		r.ask = func(ctx context.Context, id string) error { return r.owner.Collect(ctx, id, chosen) }
+	}
 	newest, err := r.owner.Runs(ctx, conn.ID, 1)
 	if err != nil {
 		return err

@@ -2,25 +2,39 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"pdpp/internal/owner"
 	"pdpp/internal/runner"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
 
-// scopeOf turns --stream, --since and --until into a scope; nil means everything
+// scopeOf turns --stream, --resource, --since and --until into a scope; nil means everything
 // that the connector supports. Mistakes are found here, before a run is made.
 func scopeOf(m *manifest.Manifest, f runFlags) ([]protocol.StreamScope, error) {
 	bounds, err := timeRange(f.since, f.until)
 	if err != nil {
 		return nil, err
 	}
-	if len(f.streams) == 0 && bounds == nil {
+	chosen, err := selectionOf(f.resources)
+	if err != nil {
+		return nil, err
+	}
+	single, err := owner.SelectionScope(m, chosen)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.streams) == 0 && len(single) == 0 && bounds == nil {
 		return nil, nil
 	}
-	names := unique(f.streams)
+	names := slices.Clone(f.streams)
+	for _, s := range single {
+		names = append(names, s.Name)
+	}
+	names = unique(names)
 	if len(names) == 0 {
 		for _, sc := range runner.DefaultScope(m) {
 			names = append(names, sc.Name)
@@ -33,9 +47,12 @@ func scopeOf(m *manifest.Manifest, f runFlags) ([]protocol.StreamScope, error) {
 			return nil, usage(fmt.Sprintf("%s has no stream %q", m.DisplayName, name), "Its streams are: "+strings.Join(streamNames(m), ", "))
 		}
 		s := protocol.StreamScope{Name: name}
+		if i := slices.IndexFunc(single, func(c protocol.StreamScope) bool { return c.Name == name }); i >= 0 {
+			s = single[i]
+		}
 		if decl.ConsentTimeField != "" {
 			s.TimeRange = bounds
-		} else if bounds != nil && len(f.streams) > 0 {
+		} else if bounds != nil && len(f.streams)+len(single) > 0 {
 			return nil, usage(fmt.Sprintf("stream %s has no time, so --since and --until cannot narrow it", name), "Leave them out, or leave out the stream.")
 		}
 		scope = append(scope, s)

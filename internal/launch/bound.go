@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ type bound struct {
 	counts  Counts         // written by the committer, read once the run is over
 	// sparePressure keeps gaps out that the source's pressure left.
 	sparePressure bool
+	singled       []string // streams whose bookmarks this run leaves as they are
 	connectorID   string
 	committed     func(connectorID string, changed int) // nil: nobody is told
 
@@ -56,6 +58,9 @@ func (b *bound) CommitSlice(ctx context.Context, s *runner.Slice) error {
 		out.Recovered = append(out.Recovered, store.GapRef(r))
 	}
 	for _, c := range s.Cursors {
+		if slices.Contains(b.singled, c.Stream) {
+			continue
+		}
 		out.Cursors = append(out.Cursors, store.CursorWrite{Stream: c.Stream, Mode: c.Mode, Cursor: c.Cursor})
 	}
 	out.Events = storeEvents(s.Events)

@@ -37,6 +37,9 @@ type Launcher struct {
 	// behind the connector's prefix; nil means that there are none. Of a limit and the
 	// value of Lookup the stricter counts.
 	Limits func(ctx context.Context, connectionID string) (map[string]string, error)
+	// Selected gives what the owner chose of a connection's streams; nil means that
+	// there is no choice. A request that names records itself is not narrowed by it.
+	Selected func(ctx context.Context, connectionID string) ([]store.Selected, error)
 	// Bindings are what this machine offers beside the interactive one.
 	Bindings map[string]jsontext.Value
 	// Committed is told of every slice that became durable, and how many records it
@@ -110,7 +113,8 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	streams, started, heldSince := streamSpecs(c.Manifest), l.now(), time.Now()
 	lease, err := l.Store.StartRun(ctx, store.RunStart{
 		RunID: l.newRunID(), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
-		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway, Streams: streams,
+		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway,
+		Selected: len(singled(req.Scope)) > 0, Streams: streams,
 	}, started)
 	if err != nil {
 		return Result{}, err
@@ -118,7 +122,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if req.Started != nil {
 		req.Started(lease.RunID)
 	}
-	bound := &bound{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed}
+	bound := &bound{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed, singled: singled(req.Scope)}
 	var outcome runner.Outcome
 	stored, err := l.secrets(ctx, conn.ID)
 	if err != nil {
@@ -177,9 +181,14 @@ func runVariables(lease store.Lease, trigger store.Trigger) map[string]string {
 
 func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request, stored map[string]string) (runner.Spec, error) {
 	spec := runner.Spec{
-		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode, Scope: req.Scope,
+		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode,
 		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly,
 	}
+	scope, err := l.scope(ctx, lease.ConnectionID, c.Manifest, req.Scope)
+	if err != nil {
+		return spec, err
+	}
+	spec.Scope = scope.streams
 	limits, err := l.limits(ctx, lease.ConnectionID, c.Manifest)
 	if err != nil {
 		return spec, err
@@ -196,7 +205,7 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connec
 	for _, cur := range cursors {
 		switch {
 		case len(cur.Cursor) == 0 || cur.Cursor.Kind() == 'n':
-		case spec.Mode == protocol.FullRefresh:
+		case spec.Mode == protocol.FullRefresh || scope.startsOver(cur):
 			// It starts over with the data. The pace that rides on a bookmark belongs
 			// to the provider, which is as it was.
 			if _, pace := protocol.SplitPace(cur.Cursor); pace != nil && cur.Mode == protocol.SteadyState {

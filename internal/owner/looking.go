@@ -47,6 +47,9 @@ func (s *Service) Connection(ctx context.Context, id string) (ownerapi.Detail, e
 	if d.Limits, err = s.limitsOf(ctx, conn); err != nil {
 		return d, err
 	}
+	if d.Selection, err = s.selectionOf(ctx, id); err != nil {
+		return d, err
+	}
 	e, err := s.evidenceOf(ctx, id)
 	if err != nil {
 		return d, err

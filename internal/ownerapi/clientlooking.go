@@ -96,6 +96,10 @@ func (c *Client) SetLimits(ctx context.Context, id string, l Limits) error {
 	return c.send(ctx, http.MethodPut, l, nil, "_ref", "connections", id, "limits")
 }
 
+func (c *Client) SetSelection(ctx context.Context, id string, s Selection) error {
+	return c.send(ctx, http.MethodPut, s, nil, "_ref", "connections", id, "selection")
+}
+
 func (c *Client) Revoke(ctx context.Context, id string) error {
 	return c.send(ctx, http.MethodPost, nil, nil, "_ref", "connections", id, "revoke")
 }

@@ -61,3 +61,7 @@ func count(q url.Values, name string, n int64) {
 		q.Set(name, strconv.FormatInt(n, 10))
 	}
 }
+
+func (c *Client) Collect(ctx context.Context, connectionID string, s Selection) error {
+	return c.send(ctx, http.MethodPost, s, nil, "_ref", "connections", connectionID, "collect")
+}

@@ -14,6 +14,7 @@ type Detail struct {
 	Connector  *Connector  `json:"connector"`
 	Credential *Credential `json:"credential"` // nil when none is stored
 	Limits     Limits      `json:"limits"`
+	Selection  Selection   `json:"selection"`
 	Plan       *Plan       `json:"schedule_plan"` // nil without a schedule
 	ActiveRun  *Run        `json:"active_run"`
 	RecentRuns []Run       `json:"recent_runs"` // the newest first, at most ten
@@ -117,6 +118,17 @@ type Limits struct {
 	MaxDetails int64 `json:"max_detail_fetches"`
 	// Supports names the members above that this connector understands, by JSON name.
 	Supports []string `json:"supports"`
+}
+
+// Selection names single records. Of a stream that it does not name, all are meant.
+type Selection struct {
+	Streams []SelectedStream `json:"streams"`
+}
+
+// SelectedStream is the records of one stream, by their keys.
+type SelectedStream struct {
+	Stream    string   `json:"stream"`
+	Resources []string `json:"resources"`
 }
 
 // Gap is something that could not be fetched yet.

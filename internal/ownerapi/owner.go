@@ -57,6 +57,9 @@ type Connecting interface {
 	DeleteSchedule(ctx context.Context, id string) error
 	// SetLimits is the owner's word on how fast and how long a run may collect.
 	SetLimits(ctx context.Context, id string, l Limits) error
+	// SetSelection is the owner's word on which records of a stream are collected;
+	// streams that it does not name are collected whole.
+	SetSelection(ctx context.Context, id string, s Selection) error
 	// Revoke ends a connection: it collects no more, its credential is deleted, its
 	// records stay.
 	Revoke(ctx context.Context, id string) error
@@ -75,6 +78,9 @@ type Running interface {
 	// RunAnyway asks for a run now, and for the source to be asked although it is to
 	// be left alone. It is a step of its own, for an owner who has read that.
 	RunAnyway(ctx context.Context, connectionID string) error
+	// Collect asks for a run that fetches the named records alone. Bookmarks stay as
+	// they are.
+	Collect(ctx context.Context, connectionID string, s Selection) error
 	// Runs lists runs, the newest first; an empty id means those of every connection.
 	Runs(ctx context.Context, connectionID string, limit int) ([]Run, error)
 	RunByID(ctx context.Context, runID string) (Run, error)

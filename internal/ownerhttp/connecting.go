@@ -36,6 +36,13 @@ func (s *surface) connecting() []reply.Route {
 		put(s, "PUT /_ref/connections/{id}/limits", func(r *http.Request, l ownerapi.Limits) error {
 			return s.owner.SetLimits(r.Context(), id(r), l)
 		}),
+		put(s, "PUT /_ref/connections/{id}/selection", func(r *http.Request, sel ownerapi.Selection) error {
+			return s.owner.SetSelection(r.Context(), id(r), sel)
+		}),
+		take(s, "POST /_ref/connections/{id}/collect", http.StatusAccepted, func(r *http.Request, sel ownerapi.Selection) (any, error) {
+			err := s.owner.Collect(r.Context(), id(r), sel)
+			return accepted{Object: "run_request", ConnectionID: id(r), Status: "accepted"}, err
+		}),
 		s.act("POST /_ref/connections/{id}/revoke", func(r *http.Request) error {
 			return s.owner.Revoke(r.Context(), id(r))
 		}),

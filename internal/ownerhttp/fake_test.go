@@ -96,6 +96,16 @@ func (f *fake) SetLimits(_ context.Context, id string, l ownerapi.Limits) error 
 	return f.err
 }
 
+func (f *fake) SetSelection(_ context.Context, id string, s ownerapi.Selection) error {
+	f.take("SetSelection", id, s)
+	return f.err
+}
+
+func (f *fake) Collect(_ context.Context, connectionID string, s ownerapi.Selection) error {
+	f.take("Collect", connectionID, s)
+	return f.err
+}
+
 func (f *fake) Revoke(_ context.Context, id string) error {
 	f.take("Revoke", id)
 	return f.err

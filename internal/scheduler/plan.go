@@ -6,6 +6,7 @@ import (
 	"pdpp/internal/cadence"
 	"pdpp/internal/evidence"
 	"pdpp/internal/store"
+	"pdpp/protocol"
 )
 
 // When to look at a connection again.
@@ -23,8 +24,9 @@ type order struct {
 	*evidence.Evidence
 	trigger      store.Trigger
 	recoveryOnly bool
-	spare        bool // leave gaps alone that the source's pressure left
-	askAnyway    bool // the owner does not want to wait for the provider
+	spare        bool                   // leave gaps alone that the source's pressure left
+	askAnyway    bool                   // the owner does not want to wait for the provider
+	scope        []protocol.StreamScope // single records to fetch; empty means everything
 }
 
 // decide gives the run that the facts ask for at this moment; nil when they ask
@@ -39,7 +41,11 @@ func decide(e *evidence.Evidence, request *store.RunRequest, now time.Time) (*or
 	case request != nil && honoured(request, d) && (wait == nil || request.AskAnyway):
 		// What is put back from a cool-down still spares the source.
 		spare := request.RecoveryOnly && request.Trigger == store.TriggerScheduled
-		return &order{Evidence: e, trigger: request.Trigger, recoveryOnly: request.RecoveryOnly, spare: spare, askAnyway: request.AskAnyway}, now
+		o := &order{Evidence: e, trigger: request.Trigger, recoveryOnly: request.RecoveryOnly, spare: spare, askAnyway: request.AskAnyway}
+		if o.scope = request.Scope; len(o.scope) > 0 { // what else is asked for follows
+			o.recoveryOnly, o.spare = false, false
+		}
+		return o, now
 	case d.Due:
 		return &order{Evidence: e, trigger: store.TriggerScheduled, recoveryOnly: d.RecoveryOnly, spare: d.RecoveryOnly}, now
 	case request != nil && wait != nil:

@@ -73,7 +73,10 @@ type RunStart struct {
 	// AskAnyway is the owner's explicit wish not to wait for the provider any
 	// longer. It ends every wait of the connection and of its gaps.
 	AskAnyway bool
-	Streams   []StreamSpec
+	// Selected means that the run was asked to fetch single records. It answers the
+	// request for those alone.
+	Selected bool
+	Streams  []StreamSpec
 }
 
 // StreamSpec is what the store needs to know of a stream in scope.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"pdpp/protocol"
 )
 
 // Work is what the scheduler keeps between its passes, and what passes between
@@ -64,6 +66,11 @@ type RunRequest struct {
 	// AskAnyway is the owner's explicit wish not to wait for the provider any longer.
 	AskAnyway   bool      `json:"ask_anyway,omitempty"`
 	RequestedAt time.Time `json:"requested_at"`
+	// Scope asks for single records: its streams have resources. Such a run leaves the
+	// bookmarks as they are. Requests for single records are joined; a run without a
+	// scope that is asked for beside them is made after them, and neither start answers
+	// for the other.
+	Scope []protocol.StreamScope `json:"scope,omitempty"`
 }
 
 // Signals tell runs to stop, or that their question was answered.

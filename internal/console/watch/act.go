@@ -2,6 +2,7 @@ package watch
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -142,6 +143,38 @@ func (p *Pages) postLimits(w http.ResponseWriter, r *http.Request) {
 		one.set(n)
 	}
 	err := p.owner.SetLimits(r.Context(), id, l)
+	p.done(w, r, err, connectionPath(id), ui.Good("Saved. It holds from the next run on."))
+}
+
+// postSelection takes one record a line, as STREAM=KEY.
+func (p *Pages) postSelection(w http.ResponseWriter, r *http.Request) {
+	if !p.form(w, r) {
+		return
+	}
+	id := r.PathValue("id")
+	chosen := ownerapi.Selection{Streams: []ownerapi.SelectedStream{}}
+	for line := range strings.Lines(r.PostForm.Get("records")) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		stream, key, ok := strings.Cut(line, "=")
+		if !ok {
+			p.fail(w, r, ownerapi.Invalid("records", "A line names no record: "+line, "Write one record a line: STREAM=KEY."))
+			return
+		}
+		i := slices.IndexFunc(chosen.Streams, func(c ownerapi.SelectedStream) bool { return c.Stream == stream })
+		if i < 0 {
+			chosen.Streams = append(chosen.Streams, ownerapi.SelectedStream{Stream: stream})
+			i = len(chosen.Streams) - 1
+		}
+		chosen.Streams[i].Resources = append(chosen.Streams[i].Resources, key)
+	}
+	if r.PostForm.Get("once") != "" {
+		err := p.owner.Collect(r.Context(), id, chosen)
+		p.done(w, r, err, connectionPath(id), ui.Good("A run that fetches these records is asked for."))
+		return
+	}
+	err := p.owner.SetSelection(r.Context(), id, chosen)
 	p.done(w, r, err, connectionPath(id), ui.Good("Saved. It holds from the next run on."))
 }
 

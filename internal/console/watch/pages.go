@@ -73,6 +73,7 @@ func (p *Pages) Routes() []ui.Route {
 		route("POST /connections/{id}/rename", p.postRename),
 		route("POST /connections/{id}/schedule", p.postSchedule),
 		route("POST /connections/{id}/limits", p.postLimits),
+		route("POST /connections/{id}/selection", p.postSelection),
 		route("POST /connections/{id}/revoke", p.postRevoke),
 		route("GET /runs", p.getRuns),
 		route("GET /runs/{id}", p.getRun),

@@ -52,4 +52,15 @@ func formWords(f *ownerapi.CredentialForm) string {
 	return strings.Join(labels, ", ")
 }
 
+// selectionLines is a selection as it is entered.
+func selectionLines(s ownerapi.Selection) string {
+	var b strings.Builder
+	for _, c := range s.Streams {
+		for _, key := range c.Resources {
+			b.WriteString(c.Stream + "=" + key + "\n")
+		}
+	}
+	return b.String()
+}
+
 func pathEscape(s string) string { return url.PathEscape(s) }

@@ -14,12 +14,16 @@ import (
 	"pdpp/internal/store"
 )
 
-// Store keeps the push targets, the quiet hours and the audit trail.
+// Store keeps the push targets, the quiet hours and the audit trail, and knows what a
+// grant can read.
 type Store interface {
 	notify.Store
 	store.PushTargets
 	store.Audit
 	ListConnections(ctx context.Context) ([]store.Connection, error)
+	Connection(ctx context.Context, id string) (store.Connection, error)
+	ListRecords(ctx context.Context, q store.RecordQuery) ([]store.StoredRecord, error)
+	RequestRun(ctx context.Context, r store.RunRequest) (added bool, err error)
 }
 
 // Config is everything that the arrangements need; of it only HTTP may be left out.

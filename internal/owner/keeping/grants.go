@@ -43,7 +43,7 @@ func (a *Arrangements) CreateGrant(ctx context.Context, n ownerapi.NewGrant) (ow
 	if err != nil {
 		return ownerapi.Grant{}, "", told.Error(err, "make the grant")
 	}
-	return showGrant(g), token, nil
+	return showGrant(g), token, a.fetchGranted(ctx, g.Scope)
 }
 
 // RevokeGrant ends a grant at once.
@@ -89,8 +89,15 @@ func (a *Arrangements) GrantRequest(ctx context.Context, id string) (ownerapi.Gr
 
 // Decide answers an app's request, and gives the address to send the browser to.
 func (a *Arrangements) Decide(ctx context.Context, id string, d ownerapi.Decision) (string, error) {
+	asked, err := a.Book.RequestByID(ctx, id)
+	if err != nil {
+		return "", told.Error(err, "read the request")
+	}
 	redirect, err := a.Book.Decide(ctx, id, grants.Decision{Approve: d.Approve, End: endOf(d.GrantEnd)})
-	return redirect, told.Error(err, "decide on the request")
+	if err != nil || !d.Approve {
+		return redirect, told.Error(err, "decide on the request")
+	}
+	return redirect, a.fetchGranted(ctx, asked.Scope)
 }
 
 func endOf(e ownerapi.GrantEnd) grants.End { return grants.End{At: e.ExpiresAt, Never: e.NeverExpires} }

@@ -39,7 +39,7 @@ func (db *DB) StartRun(ctx context.Context, r store.RunStart, now time.Time) (le
 		if err := tx.declareStreams(h, r.Streams); err != nil {
 			return err
 		}
-		if err := tx.answerRequest(r.ConnectionID); err != nil {
+		if err := tx.answerRequest(r.ConnectionID, r.Selected); err != nil {
 			return err
 		}
 		return tx.touch(r.ConnectionID)

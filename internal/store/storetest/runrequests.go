@@ -8,6 +8,7 @@ import (
 
 	"pdpp/internal/evidence"
 	"pdpp/internal/store"
+	"pdpp/protocol"
 )
 
 func testRunRequests(t *testing.T, s store.Store) {
@@ -73,8 +74,61 @@ func testRunRequests(t *testing.T, s store.Store) {
 	same(t, listed(), []store.RunRequest{first})
 	finish(t, s, l, Now)
 	same(t, listed(), []store.RunRequest{first})
-	start(t, s, "c", "r3", Now)
+	l = start(t, s, "c", "r3", Now)
 	same(t, listed(), nil)
+	finish(t, s, l, Now)
+	testSingleRecords(t, s)
+}
+
+// testSingleRecords asks for single records and for a whole run: both are kept, and each
+// is answered by a run of its kind alone.
+func testSingleRecords(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	ask := func(scope ...protocol.StreamScope) bool {
+		t.Helper()
+		added, err := s.RequestRun(ctx, store.RunRequest{ConnectionID: "c", Trigger: store.TriggerManual, Scope: scope, RequestedAt: Now})
+		ok(t, err)
+		return added
+	}
+	waiting := func() []protocol.StreamScope {
+		t.Helper()
+		r, err := s.RunRequest(ctx, "c")
+		ok(t, err)
+		return r.Scope
+	}
+	begin := func(run string, selected bool) {
+		t.Helper()
+		r := runStart("c", run)
+		r.Selected = selected
+		l, err := s.StartRun(ctx, r, Now)
+		ok(t, err)
+		finish(t, s, l, Now)
+	}
+	one := protocol.StreamScope{Name: Stream, Resources: []string{"b"}}
+	same(t, ask(one), true)
+	same(t, ask(one), false)
+	same(t, ask(protocol.StreamScope{Name: Stream, Resources: []string{"a", "b"}}, protocol.StreamScope{Name: "lists", Resources: []string{"x"}}), true)
+	both := []protocol.StreamScope{{Name: Stream, Resources: []string{"a", "b"}}, {Name: "lists", Resources: []string{"x"}}}
+	same(t, waiting(), both)
+	begin("s1", false) // a whole run fetches what is new, and not these
+	same(t, waiting(), both)
+	begin("s2", true)
+	_, err := s.RunRequest(ctx, "c")
+	fails(t, err, store.ErrNotFound)
+
+	same(t, ask(), true)
+	same(t, ask(one), true)
+	same(t, ask(), false)
+	begin("s3", true)
+	same(t, waiting(), nil) // the whole run is still asked for
+	same(t, ask(one), true)
+	begin("s4", false)
+	same(t, waiting(), []protocol.StreamScope{one})
+	same(t, ask(), true)
+	begin("s5", false)
+	begin("s6", true)
+	_, err = s.RunRequest(ctx, "c")
+	fails(t, err, store.ErrNotFound)
 }
 
 // testRequestRace: of many that ask at once, one adds the request. Starts that
