@@ -84,6 +84,12 @@ func (o *owner) SetLimits(ctx context.Context, id string, l ownerapi.Limits) err
 	return err
 }
 
+func (o *owner) SetSelection(ctx context.Context, id string, s ownerapi.Selection) error {
+	err := o.Owner.SetSelection(ctx, id, s)
+	o.record(ctx, setting("selection", id), err)
+	return err
+}
+
 func (o *owner) Revoke(ctx context.Context, id string) error {
 	err := o.Owner.Revoke(ctx, id)
 	o.record(ctx, audit.Entry{Kind: audit.ConnectionEnd, Object: id}, err)
