@@ -34,9 +34,10 @@ var scopes = map[string]reply.Scope{
 	"GET /v1/owner/connections":                                reply.ScopeRead,
 	"GET /v1/owner/connections/{id}/diagnostics":               reply.ScopeRead,
 
-	"POST /_ref/connections/{id}/run":  reply.ScopeRun,
-	"POST /_ref/runs/{id}/cancel":      reply.ScopeRun,
-	"POST /_ref/runs/{id}/interaction": reply.ScopeRun,
+	"POST /_ref/connections/{id}/run":     reply.ScopeRun,
+	"POST /_ref/connections/{id}/collect": reply.ScopeRun,
+	"POST /_ref/runs/{id}/cancel":         reply.ScopeRun,
+	"POST /_ref/runs/{id}/interaction":    reply.ScopeRun,
 
 	"POST /_ref/connections":                      reply.ScopeManage,
 	"PATCH /_ref/connections/{id}":                reply.ScopeManage,
@@ -45,6 +46,7 @@ var scopes = map[string]reply.Scope{
 	"PUT /_ref/connections/{id}/credential":       reply.ScopeManage,
 	"PUT /_ref/connections/{id}/limits":           reply.ScopeManage,
 	"PUT /_ref/connections/{id}/schedule":         reply.ScopeManage,
+	"PUT /_ref/connections/{id}/selection":        reply.ScopeManage,
 	"DELETE /_ref/connections/{id}/schedule":      reply.ScopeManage,
 	"POST /_ref/connections/{id}/schedule/pause":  reply.ScopeManage,
 	"POST /_ref/connections/{id}/schedule/resume": reply.ScopeManage,
