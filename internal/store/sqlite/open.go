@@ -38,7 +38,7 @@ type Options struct {
 const (
 	defaultBusyTimeout = 10 * time.Second
 	readers            = 4
-	clientReaders      = 2 // of clients with grants, and of them all
+	clientReaders      = 3 // of all clients with grants: one more than a single grant may use at once
 	writerCacheKiB     = 8 << 10
 	readerCacheKiB     = 1 << 10
 )

@@ -119,7 +119,7 @@ func (r *report) readBoth(ctx context.Context, kind string, st store.Store, sett
 func beginFill(ctx context.Context, st store.Store) (func(n int) error, error) {
 	const id = "bench"
 	manifest := `{"protocol_version":"0.1.0","connector_id":"bench","version":"1.0.0","display_name":"Bench","runtime_requirements":{"bindings":{}},` +
-		`"streams":[{"name":"items","semantics":"mutable_state","primary_key":"id","query":{"search":["title"]},` +
+		`"streams":[{"name":"items","semantics":"mutable_state","primary_key":"id","query":{"search":["title"],"filter":["title"]},` +
 		`"schema":{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"}}}}]}`
 	generation, err := st.PutManifest(ctx, id, []byte(manifest), storetest.Now)
 	if err != nil {
