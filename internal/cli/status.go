@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,7 +33,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status [CONNECTION]", Short: "Say how your sources are doing, and what needs you",
 		Long: statusText, Example: statusExamples, Args: optionalArg,
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.orBegin(func(ctx context.Context, o ownerapi.Owner, args []string) error {
 			if len(args) == 1 {
 				return a.statusOne(ctx, o, args[0])
 			}
@@ -70,7 +71,7 @@ var statusGroups = []struct {
 
 func (a *app) printStatus(all ownerview.Overview) {
 	if len(all.Connections) == 0 {
-		printf(a.out, "No connections. Make one: pdpp run CONNECTOR\n")
+		printf(a.out, "%s", beginText)
 		a.printIndicator(all.Indicator)
 		return
 	}
@@ -131,10 +132,14 @@ func standings(s ownerview.Summary) string {
 	})
 	states := countWords([]counted{
 		{n: s.NeedsAttention, many: "waiting for an answer"}, {n: s.Blocked, many: "blocked"}, {n: s.Degraded, many: "degraded"},
-		{n: s.CoolingOff, many: "cooling off"}, {n: s.Stalled, many: "stalled"}, {n: s.Unknown, many: "not known"},
+		{n: s.CoolingOff, many: "cooling off"}, {n: s.Unknown, many: "not known"},
 		{n: s.Idle, many: "idle"}, {n: s.Healthy, many: "healthy"},
 	})
-	return "Of these " + asks + ". By state: " + states + "."
+	text := "Of these " + asks + ". By state: " + states + "."
+	if s.Stalled > 0 { // beside the state, whichever that is
+		text += " " + plural(int64(s.Stalled), "has", "have") + " uploads stalled on a device."
+	}
+	return text
 }
 
 // counted is a number and what it counts; one is the singular where
@@ -161,4 +166,28 @@ func scaleWords(scale []ownerview.StuckCount) string {
 		parts[i] = count(c.Count) + " " + c.Label
 	}
 	return strings.Join(parts, ", ")
+}
+
+const beginText = `Nothing is collected here yet. To begin:
+  pdpp connectors                see what can be connected
+  pdpp connect CONNECTOR         connect one, and collect for the first time
+  pdpp serve                     or do it at a page, and let it collect by itself
+`
+
+// orBegin is withOwner for a command that a new owner tries first: where nothing was ever
+// collected it says how to begin.
+func (a *app) orBegin(do func(ctx context.Context, o ownerapi.Owner, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := a.withOwner(do)(cmd, args)
+		var missing *Error
+		if len(args) > 0 || !errors.As(err, &missing) || missing.Code != codeStorageMissing {
+			return err
+		}
+		if a.json {
+			writeJSON(a.out, ownerview.Overview{Connections: []ownerview.Connection{}})
+			return nil
+		}
+		printf(a.out, "%s", beginText)
+		return nil
+	}
 }

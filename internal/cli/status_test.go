@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -108,12 +109,20 @@ func TestStatusPrintsTheVerdictVerbatim(t *testing.T) {
 // Without a database there is nothing to tell, and without a connection it says how to make one.
 func TestStatusOfNothing(t *testing.T) {
 	home := t.TempDir()
-	for _, command := range [][]string{{"status"}, {"why", "x"}, {"support", "x"}} {
+	for _, command := range [][]string{{"status", "x"}, {"why", "x"}, {"support", "x"}} {
 		env, _, errOut := testEnv(t, nil, append(command, "--home", home)...)
 		if code := Main(env); code != ExitStorage || !strings.Contains(errOut.String(), "next: Collect something first") {
 			t.Errorf("%v: code %d, err %q", command, code, errOut)
 		}
 	}
+	begin := func(what string) {
+		t.Helper()
+		env, out, errOut := testEnv(t, nil, "status", "--home", home)
+		if code := Main(env); code != ExitOK || out.String() != beginText || errOut.Len() > 0 {
+			t.Errorf("%s: code %d, out %q, err %q", what, code, out, errOut)
+		}
+	}
+	begin("without a database")
 	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -121,10 +130,7 @@ func TestStatusOfNothing(t *testing.T) {
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
-	env, out, _ := testEnv(t, nil, "status", "--home", home)
-	if code := Main(env); code != ExitOK || out.String() != "No connections. Make one: pdpp run CONNECTOR\n" {
-		t.Errorf("code %d, out %q", code, out)
-	}
+	begin("without a connection")
 }
 
 func TestStatusNamesItsPopulations(t *testing.T) {
@@ -216,5 +222,24 @@ func TestWhyTellsTheChain(t *testing.T) {
 		if out := s.tell("why", id); strings.Contains(out, "hunter2") || !strings.Contains(out, "action ") {
 			t.Errorf("%s:\n%s", id, out)
 		}
+	}
+}
+
+// Every connection is in one state, so that the states add up; stalled uploads stand
+// beside them.
+func TestStatesAddUp(t *testing.T) {
+	text := standings(ownerview.Summary{Registered: 6, Attention: 2, Calm: 4, Blocked: 1, Degraded: 1, Healthy: 4, Stalled: 1})
+	_, states, _ := strings.Cut(text, "By state: ")
+	states, beside, _ := strings.Cut(states, ".")
+	sum := 0
+	for part := range strings.SplitSeq(states, ", ") {
+		n := 0
+		if _, err := fmt.Sscan(part, &n); err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	if sum != 6 || beside != " 1 has uploads stalled on a device." {
+		t.Errorf("%d connections: %s", sum, text)
 	}
 }

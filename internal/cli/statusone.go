@@ -43,6 +43,12 @@ func (a *app) printConnection(c *ownerview.Connection, indicator *ownerview.Runt
 func (a *app) printHead(c *ownerview.Connection) {
 	printf(a.out, "%s (%s, connector %s)\n", oneLine(c.DisplayName), c.ID, oneLine(c.ConnectorID))
 	printf(a.out, "%s  %s\n", pill(c), oneLine(c.Verdict.ForwardStatement))
+	o := c.Verdict.Outline
+	for _, line := range []struct{ head, text string }{{"What happened", o.Happened}, {"What it means", o.Means}, {"What next", o.Next}} {
+		if line.text != "" {
+			printf(a.out, "  %-14s %s\n", line.head, oneLine(line.text))
+		}
+	}
 }
 
 // audienceNotes tell whose an action is; the owner's needs no note.
@@ -104,22 +110,19 @@ func (a *app) printStreamRows(rows []verdict.StreamRow) {
 		return
 	}
 	printf(a.out, "\n")
-	t := a.table("STREAM", "COVERAGE", "LAST RUN", "STATEMENT")
+	t := a.table("STREAM", "COVERAGE", "KEPT", "FOUND", "MISSING", "STATEMENT")
 	for _, r := range rows {
-		t.row(r.StreamID, string(r.Coverage), collectedWords(r), r.Statement)
+		t.row(r.StreamID, string(r.Coverage), measuredCount(r.Kept), floorCount(r.Found, r.Floor), floorCount(r.Missing, r.Floor), r.Statement)
 	}
 	t.flush()
 }
 
-func collectedWords(r verdict.StreamRow) string {
-	switch {
-	case r.Collected == nil:
-		return notMeasured
-	case r.Considered == nil:
-		return count(*r.Collected)
-	default:
-		return count(*r.Collected) + " of " + count(*r.Considered)
+// floorCount is a count, or the least that it can be.
+func floorCount(n *int64, floor bool) string {
+	if n != nil && floor {
+		return count(*n) + " or more"
 	}
+	return measuredCount(n)
 }
 
 // printFigures shows what was measured, and says so of what was not.

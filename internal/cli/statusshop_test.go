@@ -44,7 +44,7 @@ func newStatusShop(t *testing.T) *statusShop {
 	s.add("cin_locked", "Locked out", store.SourceAccount)
 	s.run("cin_locked", store.RunSucceeded, 2*time.Hour)
 	s.must(st.PutCredential(t.Context(), store.Credential{ConnectionID: "cin_locked", Sealed: []byte{1}, Fingerprint: "f", Status: store.CredentialActive, CapturedAt: s.ago(90 * time.Hour)}))
-	s.must(st.RejectCredential(t.Context(), "cin_locked", "bad_token", s.now, s.ago(time.Minute)))
+	s.must(st.RejectCredential(t.Context(), "cin_locked", "bad_token", s.ago(90*time.Hour), s.ago(time.Minute)))
 	s.add("cin_failed", "Fell over", store.SourceAccount)
 	s.run("cin_failed", store.RunSucceeded, 20*time.Hour)
 	s.run("cin_failed", store.RunFailed, time.Hour)

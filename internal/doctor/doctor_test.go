@@ -177,7 +177,7 @@ func TestConnections(t *testing.T) {
 		p := admit(t)
 		p.Key = credential.NewKey()
 		p.keep(p.Key, store.CredentialActive)
-		p.must(p.st.RejectCredential(t.Context(), "fern-1", "wrong", noon.Add(time.Second), noon))
+		p.must(p.st.RejectCredential(t.Context(), "fern-1", "wrong", noon, noon))
 		p.wants(CheckConnections, failing("Store a new one: pdpp credential set fern-1"))
 	})
 	t.Run("no connector", func(t *testing.T) {

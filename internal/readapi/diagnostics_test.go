@@ -20,7 +20,7 @@ func (w *world) troubled() {
 	ctx, t := w.ctx(), w.t
 	check(t, w.store.PutCredential(ctx, store.Credential{ConnectionID: "mine", Kind: "marmot_kind", Sealed: []byte("marmot sealed"), Fingerprint: "marmot print",
 		Status: store.CredentialActive, CapturedAt: noon.Add(-time.Hour)}))
-	check(t, w.store.RejectCredential(ctx, "mine", "marmot_rejected_token", noon, noon))
+	check(t, w.store.RejectCredential(ctx, "mine", "marmot_rejected_token", noon.Add(-time.Hour), noon))
 	soon := noon.Add(time.Hour)
 	_, err := w.store.CommitSlice(ctx, mine, store.Slice{Gaps: []store.GapWrite{
 		{Stream: "notes", RecordKey: "marmot-1", Reason: protocol.ReasonRateLimited, Retryable: true, Locator: jsontext.Value(`{"path":"/marmot"}`),

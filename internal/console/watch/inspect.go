@@ -118,9 +118,6 @@ func otherOpen(v *verdict.Verdict) string {
 // layerWords name the links of the chain.
 func layerWords(l ownerview.Layer) string { return strings.ToUpper(string(l[:1])) + string(l[1:]) }
 
-// why opens by itself unless all is well.
-func whyOpen(v *verdict.Verdict) bool { return v.Pill.Tone != verdict.Green }
-
 // mostMissing bounds the list on the page.
 const mostMissing = 50
 

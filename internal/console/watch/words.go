@@ -64,3 +64,11 @@ func selectionLines(s ownerapi.Selection) string {
 }
 
 func pathEscape(s string) string { return url.PathEscape(s) }
+
+// floorNumber is a count, or the least that it can be.
+func floorNumber(n int64, floor bool) string {
+	if floor {
+		return "at least " + number(n)
+	}
+	return number(n)
+}

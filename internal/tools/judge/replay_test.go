@@ -85,7 +85,7 @@ func fill(t *testing.T, home string, now time.Time) {
 		}))
 	}
 	must(st.PutCredential(ctx, store.Credential{ConnectionID: "cin_locked", Sealed: []byte{1}, Fingerprint: "f", Status: store.CredentialActive, CapturedAt: now.Add(-time.Hour)}))
-	must(st.RejectCredential(ctx, "cin_locked", "it said: no such password", now, now))
+	must(st.RejectCredential(ctx, "cin_locked", "it said: no such password", now.Add(-time.Hour), now))
 	_, err = st.PutManifest(ctx, "nursery", []byte(`{"protocol_version":"0.1.0","connector_id":"nursery","version":"1.0.0","display_name":"Nursery",
 		"runtime_requirements":{"bindings":{}},"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","schema":{"type":"object"}}]}`), now)
 	must(err)
