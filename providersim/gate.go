@@ -128,7 +128,7 @@ func (g *Gate) Wrap(routes *http.ServeMux) http.Handler {
 		answer.header.Set("Date", g.opts.Now().UTC().Format(http.TimeFormat))
 		// Counting before sending lets a client that has its answer read
 		// counters that already include it.
-		g.record(r, answer.status, p.kinds)
+		g.record(r, answer.status, &p)
 		switch {
 		case p.reset:
 			answer.sendHalf(w)

@@ -20,6 +20,7 @@ type plan struct {
 	damage []Fault
 	drip   *Fault
 	reset  bool
+	until  time.Time // announced in the answer; zero when nothing was
 }
 
 // admit counts an arriving request and decides its fate.
@@ -57,16 +58,16 @@ func (g *Gate) apply(p *plan, f *installed, now time.Time) bool {
 		if status == 0 {
 			status = http.StatusTooManyRequests
 		}
-		p.answer = g.refuse(f.Fault, status, "rate_limited", f.Seconds, now)
+		p.answer = g.refuse(p, f.Fault, status, "rate_limited", f.Seconds, now)
 	case Bucket:
 		wait := f.bucket.take(now)
 		if wait == 0 {
 			return false
 		}
 		seconds := int(math.Ceil(wait.Seconds()))
-		p.answer = g.refuse(f.Fault, http.StatusTooManyRequests, "rate_limited", seconds, now)
+		p.answer = g.refuse(p, f.Fault, http.StatusTooManyRequests, "rate_limited", seconds, now)
 	case Unavailable:
-		p.answer = g.refuse(f.Fault, http.StatusServiceUnavailable, "unavailable", f.Seconds, now)
+		p.answer = g.refuse(p, f.Fault, http.StatusServiceUnavailable, "unavailable", f.Seconds, now)
 	case ServerError:
 		p.answer = jsonReply(http.StatusInternalServerError, g.opts.ErrorBody("internal"))
 	case ExpiredToken:
@@ -97,7 +98,7 @@ func (g *Gate) apply(p *plan, f *installed, now time.Time) bool {
 }
 
 // refuse builds a refusal and remembers what it told the client to wait.
-func (g *Gate) refuse(f Fault, status int, code string, seconds int, now time.Time) *reply {
+func (g *Gate) refuse(p *plan, f Fault, status int, code string, seconds int, now time.Time) *reply {
 	answer := jsonReply(status, g.opts.ErrorBody(code))
 	until := now.Add(time.Duration(seconds) * time.Second)
 	switch f.RetryAfter {
@@ -111,6 +112,7 @@ func (g *Gate) refuse(f Fault, status int, code string, seconds int, now time.Ti
 	default:
 		return answer
 	}
+	p.until = until
 	g.limits = append(g.limits, limit{scope: f, until: until})
 	return answer
 }

@@ -35,6 +35,8 @@ type Request struct {
 	Credential string    `json:"credential,omitempty"`
 	Status     int       `json:"status"`
 	Faults     []Kind    `json:"faults,omitempty"`
+	// LeaveUntil is when the client was told to come back; zero when it was told nothing.
+	LeaveUntil time.Time `json:"leave_until,omitzero"`
 }
 
 // logSize bounds the request log; older lines make room for newer ones.
@@ -58,9 +60,9 @@ func (g *Gate) leave() {
 }
 
 // record notes the answer that is about to be sent.
-func (g *Gate) record(r *http.Request, status int, applied []Kind) {
+func (g *Gate) record(r *http.Request, status int, p *plan) {
 	line := Request{
-		At: g.opts.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status, Faults: applied,
+		At: g.opts.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status, Faults: p.kinds, LeaveUntil: p.until,
 	}
 	if g.opts.Label != nil {
 		line.Credential = g.opts.Label(r)
@@ -68,7 +70,7 @@ func (g *Gate) record(r *http.Request, status int, applied []Kind) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.stats.ByStatus[status]++
-	for _, kind := range applied {
+	for _, kind := range p.kinds {
 		g.stats.ByFault[kind]++
 		if kind == Throttle || kind == Bucket {
 			g.stats.Throttled++

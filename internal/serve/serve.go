@@ -71,6 +71,8 @@ type Config struct {
 	Bindings map[string]jsontext.Value
 	Options  runner.Options
 	LeaseTTL time.Duration // zero means the default
+	// Rhythm is for those who look on for days; the zero value is right otherwise.
+	Rhythm scheduler.Rhythm
 
 	// Key opens stored credentials and the keys of pushes.
 	Key   credential.Key

@@ -49,7 +49,7 @@ func (s *service) startWorker(ctx context.Context) error {
 		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider,
 		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{prober, watcher, &s.census},
 		AfterPass: s.afterPass,
-		Meter:     meter{s.recorder}, Options: s.Options, Log: s.Log, Now: s.Now,
+		Meter:     meter{s.recorder}, Options: s.Options, Rhythm: s.Rhythm, Log: s.Log, Now: s.Now,
 	})
 	if err != nil {
 		return err
