@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -55,20 +56,27 @@ func (w *World) Plant(ctx context.Context, g Ground) error {
 // patience is how long the archive is left alone before its owner asks again.
 const patience = 15 * time.Second
 
-// Hurry plays an owner who does not wait for the schedule: whenever the archive asked
-// for a pause and has something left, it is asked again a little later. Ends with ctx.
+// Hurry plays an owner who does not wait for the schedule: whenever the archive has
+// something left, a run is asked for a little later. While the archive is to be left
+// alone nothing is started, and the owner comes back when that is over. Ends with ctx.
 func Hurry(ctx context.Context, o ownerapi.Owner) {
-	every := time.NewTicker(patience)
-	defer every.Stop()
+	again := time.NewTimer(patience)
+	defer again.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-every.C:
+		case <-again.C:
 		}
+		again.Reset(patience)
 		// Trouble shows on the connection's own page; the next turn tries again.
-		if d, err := o.Connection(ctx, "cin_example_2"); err == nil && d.ActiveRun == nil && d.CatchUp != nil {
-			_ = o.Run(ctx, d.ID)
+		d, err := o.Connection(ctx, "cin_example_2")
+		if err != nil || d.ActiveRun != nil || d.CatchUp == nil {
+			continue
+		}
+		var told *ownerapi.Error
+		if err := o.Run(ctx, d.ID); errors.As(err, &told) && told.Until != nil {
+			again.Reset(max(patience, time.Until(*told.Until)))
 		}
 	}
 }

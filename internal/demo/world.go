@@ -34,11 +34,11 @@ func Start() (*World, error) {
 	notebook := lumen.New(lumen.Config{Seed: 7, Events: 120, Notes: 90, Threads: 25, Latency: latency})
 	archive := lumen.New(lumen.Config{Seed: 8, Events: 900, Notes: 300, Threads: 1500, Latency: latency})
 	// A limit that nobody announces, which the governor has to find; and now and then
-	// the archive has had enough and asks for a long pause.
+	// the archive has had enough and asks for a pause that is longer than a run waits.
 	limits := []providersim.Fault{{Kind: providersim.Bucket, Path: "/v1/threads/", Rate: 4, Burst: 6, RetryAfter: providersim.RetrySeconds}}
 	for _, after := range []int{100, 500, 900} {
 		limits = append(limits, providersim.Fault{
-			Kind: providersim.Throttle, Path: "/v1/threads/", Skip: after, Count: 8, RetryAfter: providersim.RetrySeconds, Seconds: 600,
+			Kind: providersim.Throttle, Path: "/v1/threads/", Skip: after, Count: 1, RetryAfter: providersim.RetrySeconds, Seconds: 330,
 		})
 	}
 	for _, limit := range limits {
