@@ -82,7 +82,7 @@ func TestLogIsBounded(t *testing.T) {
 	gate := NewGate(GateOptions{})
 	r, _ := http.NewRequest(http.MethodGet, "/x", nil)
 	for i := range 3*logSize + 10 {
-		gate.record(r, i, nil)
+		gate.record(r, i, &plan{})
 	}
 	log := gate.Requests()
 	if len(log) != logSize || log[0].Status != 2*logSize+10 || log[logSize-1].Status != 3*logSize+9 {
