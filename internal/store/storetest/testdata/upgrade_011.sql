@@ -82,8 +82,18 @@ VALUES ('shared', 'value', '2026-01-01T00:00:00.000000Z');
 INSERT INTO owner_sessions (session_hash, data, expires_at)
 VALUES (CAST('session hash' AS BLOB), CAST('session' AS BLOB), '2026-02-01T00:00:00.000000Z');
 
-INSERT INTO owner_tokens (token_id, token_hash, prefix, label, created_at, last_used_at)
-VALUES ('ot1', CAST('owner token hash' AS BLOB), 'pdpp_ab', 'Laptop', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:05:00.000000Z');
+INSERT INTO owner_tokens (token_id, token_hash, prefix, label, created_at, last_used_at, scopes)
+VALUES ('ot1', CAST('owner token hash' AS BLOB), 'pdpp_ab', 'Laptop', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:05:00.000000Z', 'read run');
+
+INSERT INTO owner_browsers (browser_hash, created_at, signed_in_at)
+VALUES (CAST('browser hash' AS BLOB), '2026-01-01T00:00:00.000000Z', '2026-01-01T00:05:00.000000Z');
+
+INSERT INTO owner_passkeys (passkey_id, relying_host, label, credential, created_at)
+VALUES ('pk1', 'localhost', 'Desk', CAST('credential' AS BLOB), '2026-01-01T00:00:00.000000Z');
+
+INSERT INTO owner_recovery_codes (code_hash, created_at, used_at)
+VALUES (CAST('code one' AS BLOB), '2026-01-01T00:00:00.000000Z', NULL),
+    (CAST('code two' AS BLOB), '2026-01-01T00:00:00.000000Z', '2026-01-01T00:05:00.000000Z');
 
 INSERT INTO grants (grant_id, client_id, client_name, purpose, mode, scope_json, created_at, expires_at, last_used_at, uses)
 VALUES ('g1', 'https://planner.example', 'Planner', 'Plan the week', 'continuous', '{"streams":[]}', '2026-01-01T00:00:00.000000Z',
