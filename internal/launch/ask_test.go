@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -69,5 +71,69 @@ func waitForQuestion(t *testing.T, s store.Store) store.Interaction {
 		if len(open) > 0 {
 			return open[0]
 		}
+	}
+}
+
+// closing is a store that remembers as what a question was closed.
+type closing struct {
+	store.Store
+	as protocol.ResponseStatus
+}
+
+func (s *closing) CloseInteraction(ctx context.Context, l store.Lease, requestID string, as protocol.ResponseStatus, now time.Time) error {
+	s.as = as
+	return s.Store.CloseInteraction(ctx, l, requestID, as, now)
+}
+
+// A question is on record as what became of it, and the connector hears the same: time
+// that ran out is not an owner who declined, and neither is a desk that failed.
+func TestQuestionIsClosedAsItEnded(t *testing.T) {
+	answers := func(r protocol.InteractionResponse, err error) func(*interaction.Mailbox) Request {
+		return func(*interaction.Mailbox) Request {
+			return Request{Ask: func(context.Context, string, protocol.Interaction) (protocol.InteractionResponse, error) {
+				return r, err
+			}}
+		}
+	}
+	for name, c := range map[string]struct {
+		role    string
+		request func(*interaction.Mailbox) Request
+		want    protocol.ResponseStatus
+		heard   bool
+	}{
+		"nobody answers in time": {"asks briefly", func(m *interaction.Mailbox) Request { return Request{Ask: m.Ask, Prepare: m.Prepare} }, protocol.ResponseTimeout, true},
+		"declined":               {"asks", answers(protocol.InteractionResponse{Status: protocol.ResponseCancelled}, nil), protocol.ResponseCancelled, true},
+		"answered":               {"asks", answers(protocol.InteractionResponse{Data: []byte(`{}`)}, nil), protocol.ResponseSuccess, true},
+		"the desk fails":         {"asks", answers(protocol.InteractionResponse{}, errors.New("the desk is closed")), protocol.ResponseCancelled, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			seen := &closing{Store: b.store}
+			l := b.launcher(t, c.role)
+			l.Store = seen
+			req := c.request(&interaction.Mailbox{Store: b.store, Now: time.Now})
+			req.ConnectionID, req.Trigger = connection, store.TriggerManual
+			r, err := l.Run(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen.as != c.want {
+				t.Errorf("closed as %q, want %q", seen.as, c.want)
+			}
+			if open, err := b.store.OpenInteractions(t.Context(), ""); err != nil || len(open) > 0 {
+				t.Errorf("still open: %v, %v", open, err)
+			}
+			if !c.heard {
+				if r.Status != runner.Failed || r.Failure.Reason != runner.ReasonRuntimeError {
+					t.Errorf("the run ended as %s: %v", r.Status, r.Failure)
+				}
+				return
+			}
+			mustSucceed(t, r)
+			rec, err := b.store.Record(t.Context(), connection, "notes", "1")
+			if err != nil || !strings.Contains(string(rec.Data), `"`+string(c.want)+`"`) {
+				t.Errorf("the connector heard %s, %v", rec.Data, err)
+			}
+		})
 	}
 }

@@ -125,7 +125,7 @@ func TestUnreadableCredentialFailsTheRun(t *testing.T) {
 	b, key, other := newBed(t), credential.NewKey(), credential.NewKey()
 	b.keep(t, key, time.Now(), map[string]string{"SAMPLE_TOKEN": storedToken})
 	r := b.runStored(t, "collects", other)
-	if r.Status != runner.Failed || r.Failure.Reason != ReasonCredential || !errors.Is(r.Failure.Err, credential.ErrWrongKey) {
+	if r.Status != runner.Failed || r.ExitCode != -1 || r.Failure.Reason != ReasonCredential || !errors.Is(r.Failure.Err, credential.ErrWrongKey) {
 		t.Fatalf("run ended as %s: %v", r.Status, r.Failure)
 	}
 	row := b.row(t, r.RunID)

@@ -187,10 +187,13 @@ func TestGapsAreServedToTheNextRun(t *testing.T) {
 		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
 	start, _, _ := b.started(t, Request{}) // serves both and settles none: they return to pending
-	for _, want := range []string{`"record_key":"a"`, `"parent_stream":"notes"`, `"detail_locator":{"path":"/b"}`, `"status":"pending"`, `:detail-gap-page:1:gap:`} {
+	for _, want := range []string{`"record_key":"a"`, `"parent_stream":"notes"`, `"detail_locator":{"path":"/b"}`, `"status":"pending"`, `"reference_only":true`, `:detail-gap-page:1:gap:`} {
 		if !strings.Contains(start, want) {
 			t.Errorf("START = %s, want %s in it", start, want)
 		}
+	}
+	if start, _, _ := b.started(t, Request{SparePressure: true}); strings.Contains(start, `"record_key"`) {
+		t.Errorf("a run that spares the source is given what its pressure left: %s", start)
 	}
 	r = b.run(t, "defers", Request{})
 	mustSucceed(t, r)

@@ -92,6 +92,18 @@ func cursor(n int, mode protocol.CursorMode) *protocol.State {
 	return &protocol.State{Stream: "notes", Mode: mode, Cursor: fmt.Appendf(nil, `{"n":%d}`, n), Accounted: &protocol.KeyCoverage{}}
 }
 
+// ask puts a question that is open for so long, and says what it heard.
+func (c *connector) ask(seconds float64) {
+	c.say(&protocol.Interaction{RequestID: "q1", Kind: protocol.AskCredentials, Message: "sign in", TimeoutSeconds: &seconds})
+	r, _ := c.hear().(*protocol.InteractionResponse)
+	if r == nil {
+		os.Exit(1)
+	}
+	fmt.Fprintf(os.Stderr, "got %s\n", r.Data)
+	c.say(&protocol.Progress{Message: "signed in with " + string(r.Data)}, note("1", string(r.Status)), cursor(1, protocol.SteadyState))
+	c.done()
+}
+
 var roles = map[string]func(*connector){
 	"collects": func(c *connector) {
 		c.say(note("1", "one"), note("2", "two"), cursor(1, protocol.SteadyState), cursor(2, protocol.CatchUp))
@@ -132,14 +144,8 @@ var roles = map[string]func(*connector){
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(1)
 	},
-	"asks": func(c *connector) {
-		seconds := 3600.0
-		c.say(&protocol.Interaction{RequestID: "q1", Kind: protocol.AskCredentials, Message: "sign in", TimeoutSeconds: &seconds})
-		r, _ := c.hear().(*protocol.InteractionResponse)
-		fmt.Fprintf(os.Stderr, "got %s\n", r.Data)
-		c.say(&protocol.Progress{Message: "signed in with " + string(r.Data)}, note("1", string(r.Status)), cursor(1, protocol.SteadyState))
-		c.done()
-	},
+	"asks":         func(c *connector) { c.ask(3600) },
+	"asks briefly": func(c *connector) { c.ask(0.05) },
 	"defers": func(c *connector) {
 		for _, gap := range c.start.DetailGaps {
 			c.say(&protocol.DetailGapAttempted{GapID: gap.GapID, LeaseID: gap.LeaseID, Stream: gap.Stream},
