@@ -58,6 +58,7 @@ type ran struct {
 	connection string
 	trigger    store.Trigger
 	recovery   bool
+	spare      bool
 	at         time.Time
 	status     runner.Status
 }
@@ -194,7 +195,7 @@ func (o *orchard) Run(ctx context.Context, req launch.Request) (launch.Result, e
 		out.ConnectorError = fmt.Appendf(nil, `{"code":%q,"message":"no"}`, e.Code)
 	}
 	o.mu.Lock()
-	o.log = append(o.log, ran{conn.ID, req.Trigger, req.RecoveryOnly, began, outcome.Status})
+	o.log = append(o.log, ran{conn.ID, req.Trigger, req.RecoveryOnly, req.SparePressure, began, outcome.Status})
 	o.mu.Unlock()
 	return launch.Result{RunID: id, Outcome: outcome}, o.st.FinishRun(context.WithoutCancel(ctx), lease, out, time.Now())
 }

@@ -149,6 +149,13 @@ func TestOnlyPressureMakesASourceRest(t *testing.T) {
 		if e := o.evidence("cin_pressed"); e.Active == nil {
 			t.Errorf("a rested source is not asked: %+v", e.LastRun)
 		}
+		for connector, spares := range map[string]bool{"capped": false, "spent": false, "both": true} {
+			for i, r := range o.ran("cin_" + connector) {
+				if want := spares && i == 1; r.recovery != want || r.spare != want {
+					t.Errorf("%s: run %d is for recovery %v and spares the source %v, want %v", connector, i, r.recovery, r.spare, want)
+				}
+			}
+		}
 		o.close(w)
 	})
 }

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,5 +136,70 @@ func TestQueuesByCapability(t *testing.T) {
 			t.Errorf("with network: %v", runs)
 		}
 		o.close(w, able)
+	})
+}
+
+// A job whose provider has no place is put off for a few seconds. It is not a failure,
+// and what was put off together does not come back together.
+func TestCrowdedJobIsPutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plays("slow", takes(time.Hour))
+		for i := range 4 {
+			o.plant(fmt.Sprintf("cin_slow_%d", i), "slow", 2*time.Hour)
+		}
+		w := o.worker("w1", func(c *Config) { c.Slots, c.PerProvider = 4, 1 })
+		put := map[string]bool{}
+		for range 20 {
+			time.Sleep(500 * time.Millisecond)
+			rows, err := o.db.SQLite.QueryContext(t.Context(), `SELECT scheduled_at, attempt, errors IS NOT NULL FROM river_job WHERE state <> 'running' AND finalized_at IS NULL`)
+			o.must(err)
+			for rows.Next() {
+				var at string
+				var attempts int
+				var failed bool
+				o.must(rows.Scan(&at, &attempts, &failed))
+				due, err := time.Parse(time.RFC3339Nano, at)
+				o.must(err)
+				if left := time.Until(due); failed || left > putOffCrowded*3/2 {
+					t.Errorf("a job comes back in %v, after %d attempts, failed %v", left, attempts, failed)
+				}
+				put[at] = true
+			}
+			o.must(rows.Err())
+			o.must(rows.Close())
+		}
+		// Three wait, and each is put off for three seconds at least.
+		if len(put) < 3 || len(put) > 12 {
+			t.Errorf("in ten seconds jobs were put off until %d moments", len(put))
+		}
+		o.close(w)
+	})
+}
+
+// A run that starts takes back that the connector was missing, and nothing else that
+// is known of the connection.
+func TestRunTakesBackOnlyTheMissingConnector(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		kept := []evidence.Probe{
+			{Dimension: evidence.ProbeRuntime, Name: "binding:network", Status: evidence.ProbeOK},
+			{Dimension: evidence.ProbeTool, Name: probeConnector, Status: evidence.ProbeOK},
+		}
+		for _, p := range append(kept, evidence.Probe{Dimension: evidence.ProbeRuntime, Name: probeConnector, Status: evidence.ProbeFailed, Reason: "connector_not_installed"}) {
+			p.At = time.Now()
+			o.must(o.st.PutProbe(t.Context(), store.Probe{ConnectionID: "cin_pear", Probe: p}))
+		}
+		w := o.worker("w1", nil)
+		time.Sleep(time.Minute)
+		if n := len(o.ran("cin_pear")); n != 1 {
+			t.Fatalf("%d runs", n)
+		}
+		left := o.evidence("cin_pear").Probes
+		if len(left) != len(kept) || slices.ContainsFunc(left, func(p evidence.Probe) bool { return p.Status != evidence.ProbeOK }) {
+			t.Errorf("after a run it is known: %+v", left)
+		}
+		o.close(w)
 	})
 }
