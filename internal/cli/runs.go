@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/owner/runview"
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 )
 
@@ -18,8 +20,10 @@ var runStatuses = []store.RunStatus{
 func (a *app) runsCommand() *cobra.Command {
 	var status string
 	var limit int
+	var all bool
 	cmd := &cobra.Command{
 		Use: "runs", Short: "List runs, newest first", Args: noArgs,
+		Long: "List runs, newest first. Retries that failed alike are one row; --all and --json show each.",
 		PreRunE: func(*cobra.Command, []string) error {
 			if status != "" && !slices.Contains(runStatuses, store.RunStatus(status)) {
 				return usage("there is no run status "+status, "Statuses are: "+joined(runStatuses))
@@ -35,50 +39,100 @@ func (a *app) runsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.printRuns(runs)
+			if a.json {
+				writeJSON(a.out, map[string]any{"runs": runs})
+				return nil
+			}
+			a.printRuns(runs, len(runs) == limit, all)
 			return nil
 		}),
 	}
 	a.connectionFlag(cmd, "only runs of this connection")
 	cmd.Flags().StringVar(&status, "status", "", "only runs with this status: "+joined(runStatuses))
 	cmd.Flags().IntVar(&limit, "limit", 20, "at most this many")
+	cmd.Flags().BoolVar(&all, "all", false, "show each run, also those that failed as the one before")
 	return cmd
 }
 
-func (a *app) printRuns(runs []store.Run) {
-	if a.json {
-		writeJSON(a.out, map[string]any{"runs": runs})
-		return
-	}
+// printRuns lists runs, those that failed alike as one unless all are to be seen. Full says
+// that there may be older ones.
+func (a *app) printRuns(runs []store.Run, full, all bool) {
 	if len(runs) == 0 {
 		printf(a.out, "No runs.\n")
 		return
 	}
+	groups := ownerapi.Grouped(runs, full, func(r *store.Run) ownerapi.Ending {
+		text, code := runview.Failure(*r)
+		if all {
+			text = "" // no two are alike
+		}
+		return ownerapi.Ending{ConnectionID: r.ConnectionID, Status: string(r.Status), Code: code, Failure: text}
+	})
 	several := slices.ContainsFunc(runs, func(r store.Run) bool { return r.ConnectionID != runs[0].ConnectionID })
-	heading := []string{"RUN", "STATUS", "RECORDS", "STARTED", "TOOK"}
-	if several {
-		heading = append([]string{"CONNECTION"}, heading[:4]...)
-	}
-	t := a.table(heading...)
-	for _, r := range runs {
-		status := string(r.Status)
-		if r.RecoveryOnly {
-			status += " (gaps)"
-		}
-		row := []string{r.ID, status, count(r.RecordsEmitted), when(r.StartedAt), took(r)}
+	failed := slices.ContainsFunc(runs, func(r store.Run) bool { text, _ := runview.Failure(r); return text != "" })
+	row := func(connection, took, why string, others ...string) []string {
 		if several {
-			row = append([]string{r.ConnectionID}, row[:4]...)
+			others = append([]string{connection}, others...)
+		} else {
+			others = append(others, took)
 		}
-		t.row(row...)
+		if failed {
+			others = append(others, why)
+		}
+		return others
+	}
+	t := a.table(row("CONNECTION", "TOOK", "WHY", "RUN", "STATUS", "RECORDS", "STARTED")...)
+	for _, g := range groups {
+		newest := g.Newest()
+		why, _ := runview.Failure(*newest)
+		t.row(row(newest.ConnectionID, took(g.Runs...), why, newest.ID, endedAs(&g), count(recordsOf(g.Runs)), startedFromTo(&g))...)
 	}
 	t.flush()
 }
 
-func took(r store.Run) string {
-	if r.CompletedAt == nil {
-		return "-"
+func endedAs(g *ownerapi.Retries[store.Run]) string {
+	status := string(g.Newest().Status)
+	if n := len(g.Runs); n > 1 {
+		if g.Open {
+			status += " at least"
+		}
+		return status + " " + count(int64(n)) + " times"
 	}
-	return duration(max(0, r.CompletedAt.Sub(r.StartedAt)).Round(time.Millisecond))
+	if g.Newest().RecoveryOnly {
+		status += " (gaps)"
+	}
+	return status
+}
+
+func recordsOf(runs []store.Run) (n int64) {
+	for i := range runs {
+		n += runs[i].RecordsEmitted
+	}
+	return n
+}
+
+// startedFromTo is when the first and the last of them began, in local time.
+func startedFromTo(g *ownerapi.Retries[store.Run]) string {
+	from, to := when(g.Oldest().StartedAt), when(g.Newest().StartedAt)
+	if len(g.Runs) == 1 {
+		return to
+	}
+	if day, moment, _ := strings.Cut(to, " "); strings.HasPrefix(from, day+" ") {
+		to = moment
+	}
+	return from + " to " + to
+}
+
+// took is the time that runs took together, unknown while one is under way.
+func took(runs ...store.Run) string {
+	var sum time.Duration
+	for _, r := range runs {
+		if r.CompletedAt == nil {
+			return "-"
+		}
+		sum += max(0, r.CompletedAt.Sub(r.StartedAt))
+	}
+	return duration(sum.Round(time.Millisecond))
 }
 
 func joined[T ~string](values []T) string {

@@ -22,10 +22,14 @@ func TestTour(t *testing.T) {
 		"connection-healthy": "/connections/cin_example_1", "connection-throttled": "/connections/cin_example_2", "connection-reconnect": "/connections/cin_github_1",
 		"connection-terminal": "/connections/cin_harbour_1", "connection-stale": "/connections/cin_paperbox_1", "connection-device": "/connections/cin_shelf_1",
 		"records": "/records", "add": "/add", "add-github": "/add/github", "schedules": "/schedules", "grants-empty": "/grants",
-		"grants-new": "/grants/new", "devices": "/devices", "settings": "/settings", "sign-in": "/settings/sign-in", "runs": "/runs",
+		"grants-new": "/grants/new", "devices": "/devices", "settings": "/settings", "sign-in": "/settings/sign-in", "runs": "/runs", "audit": "/audit",
 	} {
 		b.visit(path)
 		b.shoot(name)
 	}
+	b.visit("/connections/cin_github_1")
+	b.click("#runs [data-run] a")
+	b.until(`location.pathname.startsWith("/runs/")`)
+	b.shoot("run-failed")
 	b.quiet()
 }

@@ -33,7 +33,7 @@ var (
 	auditKinds = []auditChoice{
 		{"", "Everything"}, {"reading", "Reading"}, {"sign_ins", "Sign-ins"}, {"grants", "Grants and tokens"}, {"exports", "Exports and backups"}, {"settings", "Settings"},
 	}
-	auditSpans = []auditChoice{{"7", "Last 7 days"}, {"30", "Last 30 days"}, {"", "All that is kept"}}
+	auditSpans = []auditChoice{{"7", "Last 7 days"}, {"30", "Last 30 days"}, {"", "Any time"}}
 )
 
 func (p *pages) audit(w http.ResponseWriter, r *http.Request) {

@@ -42,6 +42,7 @@ type keeper struct {
 	view     ownerview.View
 	form     *ownerapi.CredentialForm
 	active   *ownerapi.Run
+	runs     []ownerapi.Run
 	question *ownerapi.Question
 	pace     ownerapi.Pace
 	events   []ownerapi.Event
@@ -69,10 +70,12 @@ func (k *keeper) Connection(ctx context.Context, id string) (ownerapi.Detail, er
 	if err != nil {
 		return ownerapi.Detail{}, ownerapi.NotFound("There is no such connection.", "Look at all connections.")
 	}
-	d := ownerapi.Detail{Connection: c, Indicator: indicator, ActiveRun: k.active}
+	d := ownerapi.Detail{Connection: c, Indicator: indicator, ActiveRun: k.active, RecentRuns: k.runs}
 	d.Connector = &ownerapi.Connector{ID: c.ConnectorID, DisplayName: "Photobox", Form: k.form}
 	return d, nil
 }
+
+func (k *keeper) Runs(context.Context, string, int) ([]ownerapi.Run, error) { return k.runs, nil }
 
 func (k *keeper) Why(ctx context.Context, id string) (ownerview.Explanation, error) {
 	return k.view.Why(ctx, id)

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"pdpp/internal/console/ui"
@@ -95,10 +96,19 @@ var outcomes = map[string]string{
 	"cancelled": "Cancelled", "abandoned": "Ended without a word, progress saved", "skipped": "Not started",
 }
 
-func outcome(r *ownerapi.Run) string {
+func outcome(r *ownerapi.Run) string { return outcomeTimes(r, "") }
+
+// outcomeTimes says how a run ended, and how often if there are words for it.
+func outcomeTimes(r *ownerapi.Run, times string) string {
 	words := outcomes[r.Status]
 	if words == "" {
 		words = r.Status
+	}
+	if head, tail, parted := strings.Cut(words, ","); times != "" {
+		words = head + " " + times
+		if parted {
+			words += "," + tail
+		}
 	}
 	if r.Failure != "" {
 		words += ". " + r.Failure
@@ -116,11 +126,14 @@ func startedBy(trigger string) string {
 }
 
 func took(r *ownerapi.Run, now time.Time) string {
-	end := now
+	return ui.Span(int64(ranFor(r, now) / time.Second))
+}
+
+func ranFor(r *ownerapi.Run, now time.Time) time.Duration {
 	if r.CompletedAt != nil {
-		end = *r.CompletedAt
+		return r.CompletedAt.Sub(r.StartedAt)
 	}
-	return ui.Span(int64(end.Sub(r.StartedAt) / time.Second))
+	return now.Sub(r.StartedAt)
 }
 
 func runsPath(connectionID string) string {

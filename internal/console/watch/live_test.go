@@ -282,3 +282,34 @@ func TestEventsCannotBeBroken(t *testing.T) {
 		t.Errorf("more than one event: %q", got)
 	}
 }
+
+// What a run says about itself as a whole, such as which attempt it makes to reach its
+// source, is on its page and on its connection's, and changes there as it is said.
+func TestWhatARunSaysIsSeenLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeper(plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_a"}}`))
+		says := func(message string) *ownerapi.Run {
+			return &ownerapi.Run{ID: "run_1", ConnectionID: "con_a", DisplayName: "Photobox", Status: "running", StartedAt: noon, Message: message}
+		}
+		k.active = says("trying to reach api.example.com, attempt 2 of 3")
+		h := serve(k)
+		for _, path := range []string{"/runs/run_1", "/connections/con_a"} {
+			if got := one(t, page(t, h, path), "data-run-message", ""); got != "Trying to reach api.example.com, attempt 2 of 3" {
+				t.Errorf("%s says %q", path, got)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		r, done := listen(ctx, h, "/runs/run_1/events")
+		synctest.Wait()
+		r.take()
+		k.active = says("trying to reach api.example.com, attempt 3 of 3")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := strings.Join(r.take(), " "); !strings.Contains(got, "Trying to reach api.example.com, attempt 3 of 3") {
+			t.Errorf("an open page gets %q", got)
+		}
+		cancel()
+		<-done
+		time.Sleep(time.Minute) // until the rounds end
+	})
+}

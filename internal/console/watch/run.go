@@ -173,7 +173,7 @@ func (p *Pages) getRuns(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := ui.Frame{Title: "Runs", Active: "connections", Now: p.now(), Flash: ui.TakeFlash(w, r)}
-	ui.Render(w, r, http.StatusOK, ui.Page(f, runList(all, connection, p.now())))
+	ui.Render(w, r, http.StatusOK, ui.Page(f, runList(all, connection, r.URL.Query().Get("all") != "", p.now())))
 }
 
 func (p *Pages) postCancel(w http.ResponseWriter, r *http.Request) {

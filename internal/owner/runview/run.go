@@ -25,9 +25,7 @@ func (c *Courses) Run(ctx context.Context, r store.Run, name string, m *manifest
 		ID: r.ID, ConnectionID: r.ConnectionID, ConnectorID: r.ConnectorID, DisplayName: name, Trigger: string(r.Trigger), Status: string(r.Status),
 		RecordsEmitted: r.RecordsEmitted, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, Streams: []ownerapi.RunStream{},
 	}
-	if r.Status == store.RunFailed || r.Status == store.RunAbandoned {
-		out.Failure, out.FailureCode = failureOf(r)
-	}
+	out.Failure, out.FailureCode = Failure(r)
 	if r.Status == store.RunRunning {
 		var err error
 		if out.Streams, out.RecordsEmitted, out.Message, err = c.underway(ctx, r.ID); err != nil {
@@ -56,10 +54,15 @@ func measured(r store.Run) []ownerapi.RunStream {
 	return out
 }
 
-// failureOf is a safe sentence, and the code of the connector or of the runtime.
-func failureOf(r store.Run) (text, code string) {
-	if r.Status == store.RunAbandoned {
+// Failure is a safe sentence on a run that failed, and the code of the connector or of the
+// runtime; both are empty for any other.
+func Failure(r store.Run) (text, code string) {
+	switch r.Status {
+	case store.RunFailed:
+	case store.RunAbandoned:
 		return "The process that made the run is gone. What it had finished is kept.", cmp.Or(r.FailureReason, string(r.Status))
+	default:
+		return "", ""
 	}
 	code = r.FailureReason
 	var said protocol.DoneError
