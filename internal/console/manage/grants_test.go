@@ -47,6 +47,40 @@ func TestCreatingAGrant(t *testing.T) {
 	}
 }
 
+// A new grant begins with every field ticked, no stream picked, and an end.
+func TestANewGrantBeginsWithAnEnd(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	ticked := func(p page) (fields, streams []string) {
+		for _, n := range p.elements("input") {
+			name := attr(n, "name")
+			switch {
+			case !has(n, "checked"):
+			case strings.HasPrefix(name, "fields:"):
+				fields = append(fields, attr(n, "value"))
+			case name == "stream":
+				streams = append(streams, attr(n, "value"))
+			}
+		}
+		return fields, streams
+	}
+	p := get(t, h, "/grants/new")
+	if fields, streams := ticked(p); !slices.Equal(fields, []string{"id", "title", "shelf", "read", "id"}) || streams != nil {
+		t.Errorf("it begins with %v of %v", fields, streams)
+	}
+	if end := attr(p.by(t, "name", "end"), "value"); end != "2026-06-10" {
+		t.Errorf("it would end on %q", end)
+	}
+	form := grantFields()
+	letters := pair("cin_kelp_1", "letters")
+	form["fields:"+letters] = []string{"title"}
+	form.Set("mode", "forever")
+	if fields, streams := ticked(post(t, h, "/grants", form)); !slices.Equal(fields, []string{"title"}) || !slices.Equal(streams, []string{letters}) {
+		t.Errorf("refused, it shows %v of %v", fields, streams)
+	}
+}
+
 // What cannot be granted as the form shows it is not granted at all.
 func TestAGrantIsNeverWiderThanItsForm(t *testing.T) {
 	t.Parallel()

@@ -36,14 +36,14 @@ func rhythmOf(seconds int64) rhythm {
 // seconds is the interval that was typed; false when it is none.
 func (r rhythm) seconds() (int64, bool) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(r.Every), 64)
-	if err != nil || math.IsNaN(n) {
+	if err != nil {
 		return 0, false
 	}
 	for _, u := range units {
 		if u.Name == r.Unit {
 			s := n * float64(u.Seconds)
 			const century = 100 * 366 * 86400
-			return int64(math.Round(s)), s >= 1 && s <= century
+			return int64(math.Round(s)), s >= 1 && s <= century // which what is no number is not
 		}
 	}
 	return 0, false

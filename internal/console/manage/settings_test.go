@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
 	"pdpp/internal/ownerapi"
 )
 
@@ -33,6 +35,41 @@ func TestTheOneOwnerNumber(t *testing.T) {
 		}
 	}
 	want(t, o, "SetLimits cin_kelp_1")
+}
+
+// open reports whether what an element is folded into is open.
+func open(n *html.Node) bool {
+	for n != nil && n.Data != "details" {
+		n = n.Parent
+	}
+	return n == nil || has(n, "open")
+}
+
+// Folded caps say whether they hold for anything, and open when one of them is wrong.
+func TestRunCapsAreCounted(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	get(t, h, "/settings").says(t, "Run caps off")
+	d := o.details["cin_kelp_1"]
+	d.Limits.MaxDetails = 40
+	o.details["cin_kelp_1"] = d
+	p := get(t, h, "/settings")
+	p.says(t, "Run caps on for 1 connection")
+	if attr(p.by(t, "name", "details.cin_kelp_1"), "value") != "40" {
+		t.Error("the cap in force is not in its field")
+	}
+	for _, name := range []string{"minutes", "details"} {
+		p := post(t, h, "/settings/speed", url.Values{"connection": {"cin_kelp_1"}, name + ".cin_kelp_1": {"none"}})
+		field := p.by(t, "name", name+".cin_kelp_1")
+		if p.Code != http.StatusBadRequest || attr(field, "aria-invalid") != "true" || !open(field) {
+			t.Errorf("%s answered %d with %v", name, p.Code, field.Attr)
+		}
+	}
+	to(t, post(t, h, "/settings/speed", url.Values{"connection": {"cin_kelp_1"}, "ceiling.cin_kelp_1": {"120"}, "details.cin_kelp_1": {"12.2"}}), "/settings?page=1#speed")
+	if l := o.limits["cin_kelp_1"]; l.MaxDetails != 13 || l.MaxSeconds != 0 {
+		t.Errorf("the limits are %+v", l)
+	}
 }
 
 func TestPushes(t *testing.T) {

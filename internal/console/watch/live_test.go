@@ -209,6 +209,37 @@ func TestEventsEnd(t *testing.T) {
 	})
 }
 
+// leaving is a browser that is gone after so many writes.
+type leaving struct {
+	reader
+	left int
+}
+
+func (l *leaving) Write(b []byte) (int, error) {
+	if l.left--; l.left < 0 {
+		return 0, errors.New("broken pipe")
+	}
+	return len(b), nil
+}
+
+// A page that left is not written to until the owner signs out.
+func TestEventsEndWithTheirReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Config{Now: time.Now, SignedIn: func(*http.Request) bool { return true }})
+		look := func(context.Context) (pieces, error) { return pieces{text1("a", "x")}, nil }
+		for writes := range 6 {
+			began := time.Now()
+			ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+			p.stream(&leaving{reader{header: http.Header{}}, writes}, httptest.NewRequestWithContext(ctx, "GET", "/one", nil), "/one", look)
+			if ctx.Err() != nil || writes < 3 && time.Since(began) >= beatEvery {
+				t.Errorf("gone after %d writes, it was kept", writes)
+			}
+			stop()
+		}
+		time.Sleep(time.Minute) // nobody looks any more, and the rounds end
+	})
+}
+
 // A look that fails keeps what pages have, and is told to the log once.
 func TestFailedLookKeepsThePage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"pdpp/internal/owner/ownertest"
 	"pdpp/internal/ownerapi"
+	"pdpp/internal/store"
 )
 
 func TestExport(t *testing.T) {
@@ -36,6 +37,19 @@ func TestExport(t *testing.T) {
 	}
 	if !slices.EqualFunc(rows, want, func(a, b []string) bool { return slices.Equal(a, b) }) {
 		t.Errorf("rows %q", rows)
+	}
+}
+
+// What a record says is exported as it is, signs of markup too.
+func TestExportKeepsTheSigns(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.Connect()
+	d.Collect(id, []store.Record{{Stream: "beds", Key: "b<1>", Data: []byte(`{"id":"b<1>","name":"Thyme & <sage>"}`), EmittedAt: "2026-01-02T03:04:05Z"}})
+	var out bytes.Buffer
+	d.Must(d.Export(d.Ctx(), &out, ownerapi.ExportQuery{ConnectionID: id, Stream: "beds", Format: "jsonl"}))
+	if got := out.String(); !strings.Contains(got, `"name":"Thyme & <sage>"`) || !strings.Contains(got, `"b<1>"`) {
+		t.Errorf("exported %s", got)
 	}
 }
 

@@ -35,6 +35,14 @@ func TestQuestionFields(t *testing.T) {
 			[]ownerapi.QuestionField{{Name: "user", Label: "User", Type: "string", Secret: true}, {Name: "pin", Label: "Pin", Type: "string", Secret: true}},
 		},
 		{
+			"what is marked by its format speaks for the others", protocol.AskCredentials, `{"properties":{"pin":{"format":"password"},"user":{}}}`,
+			[]ownerapi.QuestionField{{Name: "pin", Label: "Pin", Type: "string", Secret: true}, {Name: "user", Label: "User", Type: "string"}},
+		},
+		{
+			"what is marked as no secret does as well", protocol.AskCredentials, `{"properties":{"user":{"writeOnly":false},"note":{}}}`,
+			[]ownerapi.QuestionField{{Name: "user", Label: "User", Type: "string"}, {Name: "note", Label: "Note", Type: "string"}},
+		},
+		{
 			"nothing marked in a task: nothing secret", protocol.AskManualAction,
 			`{"properties":{"n":{"type":["integer","null"]},"ok":{"type":"boolean"},"x":{"type":"number"},"c":{"enum":["red","blue"]}}}`,
 			[]ownerapi.QuestionField{
