@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/store"
 )
 
@@ -89,6 +90,7 @@ func (a *app) credentialRemoveCommand() *cobra.Command {
 			if err := st.DeleteCredential(ctx, c.ConnectionID); err != nil {
 				return err
 			}
+			a.localTrail(st).Record(ctx, audit.Entry{Kind: audit.CredentialRemove, Object: c.ConnectionID})
 			if a.json {
 				writeJSON(a.out, map[string]any{"connection_id": c.ConnectionID, "removed": true})
 				return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pdpp/internal/ownerapi"
@@ -70,5 +71,53 @@ func TestProgressOf(t *testing.T) {
 	}
 	if u.Committed != 5 || u.Stream != "Trees" || u.Message != "row 3" || *u.Count != 3 || *u.Total != 9 {
 		t.Errorf("%+v", u)
+	}
+}
+
+// unreached is the owner's service while a run tries to reach its source.
+type unreached struct {
+	ownerapi.Owner
+	looks int
+}
+
+func (*unreached) Runs(context.Context, string, int) ([]ownerapi.Run, error) {
+	return []ownerapi.Run{{ID: "run_1", Status: "running"}}, nil
+}
+
+func (u *unreached) RunByID(context.Context, string) (ownerapi.Run, error) {
+	u.looks++
+	switch {
+	case u.looks < 20:
+		return ownerapi.Run{ID: "run_1", Status: "running", Message: "trying to reach api.example.com, attempt 2 of 3"}, nil
+	case u.looks < 40:
+		return ownerapi.Run{ID: "run_1", Status: "running", Message: "trying to reach api.example.com, attempt 3 of 3"}, nil
+	}
+	return ownerapi.Run{ID: "run_1", Status: "failed"}, nil
+}
+
+func (*unreached) Question(context.Context, string) (ownerapi.Question, error) {
+	return ownerapi.Question{}, &ownerapi.Error{Code: ownerapi.CodeNoQuestion}
+}
+
+func (*unreached) Runtime(context.Context) (ownerapi.Runtime, error) {
+	return ownerapi.Runtime{Workers: []ownerapi.Worker{{Alive: true}}}, nil
+}
+
+// Whoever looks on at a first run sees each attempt to reach the source as it is made, once.
+func TestFollowShowsWhatTheRunSays(t *testing.T) {
+	env, _, stderr := testEnv(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		env.Now = time.Now
+		a := &app{env: env, out: env.Stdout, errOut: env.Stderr}
+		f := a.newFollower(&unreached{}, awaited{connectionID: "cin_shed_1", name: "Shed"})
+		f.view.begin(t.Context())
+		if err := f.look(t.Context()); err != nil {
+			t.Error(err)
+		}
+		f.view.end()
+	})
+	want := "Shed: run run_1\n0 records, trying to reach api.example.com, attempt 2 of 3\n0 records, trying to reach api.example.com, attempt 3 of 3\n"
+	if got := stderr.String(); !strings.HasPrefix(strings.TrimPrefix(got, "0 records\n"), want) {
+		t.Errorf("shown:\n%s", got)
 	}
 }
