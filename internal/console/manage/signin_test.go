@@ -65,6 +65,62 @@ func TestSignInPage(t *testing.T) {
 	}
 }
 
+// The page says in one sentence who can come in, and of each way what it may do and how
+// it came about. What is over is not among them.
+func TestWaysInAreTold(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	past, soon := now.Add(-time.Minute), now.AddDate(0, 0, 3)
+	o.sessions = []ownerapi.Session{
+		{ID: "s1", Current: true, Browser: "Firefox on Linux", Address: "192.0.2.1", Method: "password", SeenAt: now},
+		{ID: "s2", Browser: "Safari on iPhone", Address: "192.0.2.2", Method: "passkey", SeenAt: now.Add(-time.Hour)},
+		{ID: "s3", Browser: "Chrome on Android", Address: "192.0.2.3", Method: "recovery_code", SeenAt: past},
+	}
+	o.tokens = []ownerapi.Token{
+		{ID: "ot_1", Label: "Laptop", Prefix: "pdpp_ot_a", Scopes: []string{"read", "run", "manage"}, ExpiresAt: &soon},
+		{ID: "ot_2", Label: "Robot", Prefix: "pdpp_ot_b", Scopes: []string{"all"}, LastUsedAt: &past},
+		{ID: "ot_3", Label: "Ended script", ExpiresAt: &past},
+		{ID: "ot_4", Label: "Revoked script", RevokedAt: &past},
+	}
+	h := world(t, o)
+	p := get(t, h, "/settings/sign-in")
+	p.says(t, "3 browsers and 2 tokens can open this server. Only the password protects it", "None made yet")
+	row := func(attribute, id string, all ...string) {
+		t.Helper()
+		text := textOf(p.by(t, attribute, id))
+		for _, words := range all {
+			if !strings.Contains(text, words) {
+				t.Errorf("%s says %q, not %q", id, text, words)
+			}
+		}
+	}
+	row("data-session", "s1", "Firefox on Linux this browser", "Password, from 192.0.2.1", "Now in use")
+	row("data-session", "s2", "Passkey, from 192.0.2.2 Last active today 13:32")
+	row("data-session", "s3", "Recovery code, from 192.0.2.3")
+	row("data-token", "ot_1", "May read everything, start and stop runs and manage.", "Not used yet")
+	row("data-token", "ot_2", "May do everything.", "Used today 14:31")
+	if strings.Contains(p.text(), "Ended script") || strings.Contains(p.text(), "Revoked script") {
+		t.Error("what is over is offered")
+	}
+	o.sessions, o.tokens, o.passkeys = o.sessions[:1], nil, []ownerapi.Passkey{{ID: "pk_1", Label: "Key", Host: "localhost", CreatedAt: past}}
+	p = get(t, h, "/settings/sign-in")
+	p.says(t, "1 browser can open this server.", "There is no token.")
+	row("data-passkey-id", "pk_1", "Key Added today 14:31, for localhost", "Not used yet")
+	if text := p.text(); strings.Contains(text, "Only the password") || strings.Contains(text, "everywhere else") {
+		t.Error("it advises what is done")
+	}
+	for address, method := range map[string]string{
+		"/settings/sessions/s9/end": "EndSession", "/settings/passkeys/pk_9/remove": "RemovePasskey", "/settings/tokens/ot_9/revoke": "RevokeToken", "/settings/recovery-codes": "MakeRecoveryCodes",
+	} {
+		o.fails[method] = ownerapi.NotFound("It is not there.", "Look again.")
+		p := post(t, h, address, nil)
+		p.says(t, "It is not there. Look again.")
+		if p.Code != http.StatusNotFound || textOf(p.elements("h1")[0]) != "Sign-in" {
+			t.Errorf("%s answered %d", address, p.Code)
+		}
+	}
+}
+
 func TestThePasswordIsNeverShown(t *testing.T) {
 	t.Parallel()
 	o := mara()

@@ -25,6 +25,9 @@ func TestFormsDoWhatTheySay(t *testing.T) {
 		{"/connections/con_a/rename", url.Values{"name": {" Orchard "}}, "rename con_a Orchard"},
 		{"/connections/con_a/schedule", url.Values{"interval_seconds": {"3600"}, "enabled": {"true"}}, `schedule con_a {"interval_seconds":3600,"jitter_seconds":0,"enabled":true}`},
 		{"/connections/con_a/limits", url.Values{"ceiling_per_minute": {"120"}, "max_run_seconds": {""}}, `limits con_a {"ceiling_per_minute":120,"max_run_seconds":0,"max_detail_fetches":0,"supports":null}`},
+		{"/connections/con_a/selection", url.Values{"records": {"photos=p1\r\n\n messages=m=7 \nphotos=p2"}}, "select con_a [{photos [p1 p2]} {messages [m=7]}]"},
+		{"/connections/con_a/selection", url.Values{"records": {" "}}, "select con_a []"},
+		{"/connections/con_a/selection", url.Values{"records": {"photos=p1"}, "once": {"1"}}, "collect con_a [{photos [p1]}]"},
 		{"/connections/con_a/revoke", url.Values{}, "revoke con_a"},
 		{"/runs/run_1/cancel", url.Values{}, "cancel run_1"},
 		{"/runs/run_1/answer", url.Values{"interaction_id": {"int_1"}, "status": {"success"}, "field.code": {"123456"}}, "answer run_1 int_1 success 123456"},
@@ -81,6 +84,20 @@ func TestRefusalsSayTheNextStep(t *testing.T) {
 		if w = send(t, serve(k), "POST", "/connections/con_a/limits", form, true); w.Code != http.StatusBadRequest {
 			t.Errorf("%v gives %d", form, w.Code)
 		}
+	}
+}
+
+// A choice of records is shown as it is entered, and a line that names none changes nothing.
+func TestSelectionForm(t *testing.T) {
+	k := newKeeper(plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_a"}}`))
+	k.selection = ownerapi.Selection{Streams: []ownerapi.SelectedStream{{Stream: "photos", Resources: []string{"p1", "p2"}}, {Stream: "messages", Resources: []string{"m=7"}}}}
+	h := serve(k)
+	if got := one(t, page(t, h, "/connections/con_a"), "id", "selected"); got != "photos=p1 photos=p2 messages=m=7" {
+		t.Errorf("the form holds %q", got)
+	}
+	w := send(t, h, "POST", "/connections/con_a/selection", url.Values{"records": {"photos=p1\nall of it"}, "once": {"1"}}, true)
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "A line names no record: all of it") || k.did != nil {
+		t.Errorf("%d %s, did %v", w.Code, w.Body, k.did)
 	}
 }
 

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,17 +39,18 @@ func (p *planted) Runtime(context.Context) (evidence.Runtime, error) { return p.
 // facts; what is not under test it does not have.
 type keeper struct {
 	ownerapi.Owner
-	facts    *planted
-	view     ownerview.View
-	form     *ownerapi.CredentialForm
-	active   *ownerapi.Run
-	runs     []ownerapi.Run
-	question *ownerapi.Question
-	pace     ownerapi.Pace
-	events   []ownerapi.Event
-	did      []string
-	refuse   error
-	ready    *ownerview.Overview // instead of facts
+	facts     *planted
+	view      ownerview.View
+	form      *ownerapi.CredentialForm
+	active    *ownerapi.Run
+	runs      []ownerapi.Run
+	question  *ownerapi.Question
+	pace      ownerapi.Pace
+	selection ownerapi.Selection
+	events    []ownerapi.Event
+	did       []string
+	refuse    error
+	ready     *ownerview.Overview // instead of facts
 }
 
 func newKeeper(all ...evidence.Evidence) *keeper {
@@ -70,7 +72,7 @@ func (k *keeper) Connection(ctx context.Context, id string) (ownerapi.Detail, er
 	if err != nil {
 		return ownerapi.Detail{}, ownerapi.NotFound("There is no such connection.", "Look at all connections.")
 	}
-	d := ownerapi.Detail{Connection: c, Indicator: indicator, ActiveRun: k.active, RecentRuns: k.runs}
+	d := ownerapi.Detail{Connection: c, Indicator: indicator, ActiveRun: k.active, RecentRuns: k.runs, Selection: k.selection}
 	d.Connector = &ownerapi.Connector{ID: c.ConnectorID, DisplayName: "Photobox", Form: k.form}
 	return d, nil
 }
@@ -124,6 +126,12 @@ func (k *keeper) SetSchedule(_ context.Context, id string, s ownerapi.Schedule) 
 func (k *keeper) SetLimits(_ context.Context, id string, l ownerapi.Limits) error {
 	text, _ := json.Marshal(l)
 	return k.act("limits", id, string(text))
+}
+func (k *keeper) SetSelection(_ context.Context, id string, s ownerapi.Selection) error {
+	return k.act("select", id, fmt.Sprint(s.Streams))
+}
+func (k *keeper) Collect(_ context.Context, id string, s ownerapi.Selection) error {
+	return k.act("collect", id, fmt.Sprint(s.Streams))
 }
 func (k *keeper) Answer(_ context.Context, id string, a ownerapi.Answer) error {
 	return k.act("answer", id, a.RequestID, a.Status, a.Data["code"])

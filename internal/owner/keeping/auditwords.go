@@ -50,13 +50,17 @@ func auditSentence(e store.AuditEntry, connection string) string {
 		told = deed{e.Kind + " *", e.Kind + " *"}
 	}
 	object := auditObject(e, connection)
-	switch audit.Outcome(e.Outcome) {
-	case audit.Done:
-		return auditSubject(e) + " " + strings.Replace(told.did, "*", object, 1)
-	case audit.Refused:
-		return auditSubject(e) + " tried to " + strings.Replace(told.toDo, "*", object, 1) + again(e) + " and was refused: " + humane(e.Reason)
+	if e.Outcome == string(audit.Done) {
+		return auditSubject(e) + " " + strings.Replace(told.did, "*", object, 1) + again(e)
+	}
+	tried := auditSubject(e) + " tried to " + strings.Replace(told.toDo, "*", object, 1) + again(e)
+	switch {
+	case e.Outcome != string(audit.Refused):
+		return tried + ", which failed"
+	case e.Actor == string(audit.Session):
+		return tried + " and were refused: " + humane(e.Reason)
 	default:
-		return auditSubject(e) + " tried to " + strings.Replace(told.toDo, "*", object, 1) + ", which failed"
+		return tried + " and was refused: " + humane(e.Reason)
 	}
 }
 
@@ -120,7 +124,7 @@ func auditObject(e store.AuditEntry, connection string) string {
 	return name
 }
 
-// countedRecords is what left the house: how much of what, and in how many requests.
+// countedRecords is what left the house: how much of what.
 func countedRecords(e store.AuditEntry, connection string) string {
 	text := "records"
 	if e.Records != nil {
@@ -136,7 +140,7 @@ func countedRecords(e store.AuditEntry, connection string) string {
 	if connection != "" {
 		text += " from " + connection
 	}
-	return text + again(e)
+	return text
 }
 
 // again says in how many requests, when it was more than one.
