@@ -112,7 +112,7 @@ var Table = []Rule{
 	{Room: "internal/owner",
 		May: []string{"internal/owner/...", "internal/ownerapi", "internal/ownerview", "internal/verdict", "internal/store", "internal/catalog",
 			"internal/credential", "internal/grants", "internal/interaction", "internal/attention", "internal/cadence", "internal/evidence",
-			"internal/notify", "internal/pace", "internal/scheduler", "manifest", "protocol"},
+			"internal/launch", "internal/notify", "internal/pace", "internal/scheduler", "manifest", "protocol"},
 		Never:  []string{"internal/health/...", "internal/console/...", "internal/server/...", "internal/owner/ownertest"},
 		Reason: "what an owner can see and do has one implementation, and every surface calls it"},
 	{Room: "internal/owner/words", Libs: onlyStd,

@@ -145,7 +145,9 @@ func (o RestoreOptions) accept(ctx context.Context, s *staging, h Header) (ended
 	if err != nil {
 		return 0, fmt.Errorf("open the restored database: %w", err)
 	}
-	if !o.KeepAccess {
+	// Whoever made the archive may have confirmed what is in it.
+	err = st.DropConfirmations(ctx)
+	if err == nil && !o.KeepAccess {
 		ended, err = endAccess(ctx, st, o.Now)
 	}
 	if err := errors.Join(err, st.Close()); err != nil {

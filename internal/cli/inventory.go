@@ -24,7 +24,7 @@ type connectorRow struct {
 }
 
 func (a *app) connectorsCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "connectors", Short: "List installed connectors", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.hereOnly(); err != nil {
@@ -46,6 +46,8 @@ func (a *app) connectorsCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.AddCommand(a.connectorsConfirmCommand())
+	return cmd
 }
 
 func installed(ctx context.Context, connectors catalog.Catalog) ([]connectorRow, error) {

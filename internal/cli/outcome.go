@@ -33,6 +33,8 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 		e.Exit, e.Next = ExitCancelled, "Finished slices are kept. Continue: "+again
 	case f.Reason == launch.ReasonCredential:
 		e.Exit, e.Next = ExitOwner, "Mend it, or enter the credential again (pdpp credential set "+conn.ID+"), then run again: "+again
+	case f.Reason == launch.ReasonUnconfirmed:
+		e.Exit, e.Next = ExitOwner, "See what it asks for, and let it run: pdpp connectors confirm "+conn.ConnectorID
 	case ownerMustAct(o):
 		e.Exit, e.Next = ExitOwner, ownerStep(o, m, conn.ID)
 	case f.Reason == runner.ReasonViolation:

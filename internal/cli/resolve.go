@@ -123,8 +123,17 @@ func findConnector(ctx context.Context, connectors catalog.Catalog, name string)
 	}
 }
 
-// connect makes a connection. What its connector declares is recorded with it.
+// connect makes a connection. What its connector declares is recorded with it; what a foreign
+// one gets is shown before it is named for the first time, which confirms it.
 func (a *app) connect(ctx context.Context, st store.Store, found catalog.Connector, displayName string) (store.Connection, error) {
+	_, err := st.ConfirmedConnector(ctx, found.Name)
+	if errors.Is(err, store.ErrNotFound) && !found.Builtin && !a.json {
+		demand, err := found.Demand()
+		if err != nil {
+			return store.Connection{}, err
+		}
+		a.printDemand(found, demand)
+	}
 	return owner.NewConnection(ctx, st, found, displayName, store.ConnectionActive, a.env.Now())
 }
 

@@ -50,7 +50,7 @@ func (a *app) rewind(ctx context.Context, st store.Store, id store.CursorID, com
 		a.printPreview(id, preview)
 	}
 	if !yes {
-		if err := a.confirm(ctx); err != nil {
+		if err := a.confirm(ctx, "a rewind", "Go back?"); err != nil {
 			return err
 		}
 	}
@@ -81,11 +81,11 @@ func (a *app) printPreview(id store.CursorID, p store.RewindPreview) {
 }
 
 // confirm asks on a terminal, and insists on --yes anywhere else.
-func (a *app) confirm(ctx context.Context) error {
+func (a *app) confirm(ctx context.Context, what, question string) error {
 	if _, ok := terminal(a.env.Stdin); !ok || a.json {
-		return &Error{Code: "confirmation_required", Exit: ExitUsage, Message: "a rewind needs your confirmation", Next: "Look at the preview, then repeat the command with --yes."}
+		return &Error{Code: "confirmation_required", Exit: ExitUsage, Message: what + " needs your confirmation", Next: "Look at what is shown, then repeat the command with --yes."}
 	}
-	printf(a.errOut, "Go back? [y/N] ")
+	printf(a.errOut, "%s [y/N] ", question)
 	answered := make(chan string, 1)
 	go func() { // a read of the terminal cannot be given up: it ends with the program
 		line, _ := bufio.NewReader(a.env.Stdin).ReadString('\n') // no answer is a no
@@ -99,5 +99,5 @@ func (a *app) confirm(ctx context.Context) error {
 			return nil
 		}
 	}
-	return &Error{Code: "cancelled", Exit: ExitCancelled, Message: "nothing was changed", Next: "Repeat the command and answer y to go back."}
+	return &Error{Code: "cancelled", Exit: ExitCancelled, Message: "nothing was changed", Next: "Repeat the command and answer y."}
 }

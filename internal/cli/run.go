@@ -187,7 +187,7 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 // collect runs a connection to the end of the run, and sums it up.
 func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection, found catalog.Connector, view *view, req launch.Request) (summary, error) {
 	launcher := launch.Launcher{
-		Limits: owner.LimitVariables(st), Selected: owner.Selections(st),
+		Limits: owner.LimitVariables(st), Selected: owner.Selections(st), OnlyConfirmed: true,
 		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
 		Secrets: a.storedSecrets(st), Bindings: a.bindings(), Now: a.env.Now,
 	}

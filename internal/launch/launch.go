@@ -40,6 +40,9 @@ type Launcher struct {
 	// Selected gives what the owner chose of a connection's streams; nil means that
 	// there is no choice. A request that names records itself is not narrowed by it.
 	Selected func(ctx context.Context, connectionID string) ([]store.Selected, error)
+	// OnlyConfirmed keeps foreign connectors from running that the owner has not confirmed as
+	// they are now.
+	OnlyConfirmed bool
 	// Bindings are what this machine offers beside the interactive one.
 	Bindings map[string]jsontext.Value
 	// Committed is told of every slice that became durable, and how many records it
@@ -125,7 +128,9 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	bound := &bound{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed, singled: singled(req.Scope)}
 	var outcome runner.Outcome
 	stored, err := l.secrets(ctx, conn.ID)
-	if err != nil {
+	if refused := l.refusal(ctx, c); refused != nil {
+		outcome = *refused
+	} else if err != nil {
 		outcome = withoutCredential(ctx, err)
 	} else {
 		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored.Values)

@@ -9,6 +9,7 @@ import (
 
 	"pdpp/internal/attention"
 	"pdpp/internal/catalog"
+	"pdpp/internal/launch"
 	"pdpp/internal/owner/declaration"
 	"pdpp/internal/owner/told"
 	"pdpp/internal/owner/words"
@@ -85,10 +86,17 @@ func (s *Service) takeBack(ctx context.Context, id string) error {
 	return nil
 }
 
+// ConnectionStore is what a new connection needs of the store.
+type ConnectionStore interface {
+	store.Connections
+	store.Confirmations
+}
+
 // NewConnection makes a connection with a readable id, cin_<connector>_<n>. What its
 // connector declares is recorded with it, so that its streams are known before the
-// first run.
-func NewConnection(ctx context.Context, st store.Connections, found catalog.Connector, name string, status store.ConnectionStatus, now time.Time) (store.Connection, error) {
+// first run. Naming a foreign connector for the first time confirms it as it is; one that was
+// confirmed before and has changed since needs the owner's word anew.
+func NewConnection(ctx context.Context, st ConnectionStore, found catalog.Connector, name string, status store.ConnectionStatus, now time.Time) (store.Connection, error) {
 	c := store.Connection{
 		ConnectorID: found.Name, DisplayName: name, Status: status,
 		SourceKind: sourceKind(found.Manifest), CreatedAt: now, UpdatedAt: now,
@@ -99,6 +107,11 @@ func NewConnection(ctx context.Context, st store.Connections, found catalog.Conn
 	}
 	if c.ManifestGeneration, err = st.PutManifest(ctx, found.Name, body, now); err != nil {
 		return c, fmt.Errorf("record the manifest: %w", err)
+	}
+	if _, err := st.ConfirmedConnector(ctx, found.Name); errors.Is(err, store.ErrNotFound) && !found.Builtin {
+		if err := launch.Confirm(ctx, st, found, now); err != nil {
+			return c, fmt.Errorf("confirm the connector: %w", err)
+		}
 	}
 	for n := 1; ; n++ {
 		c.ID = fmt.Sprintf("cin_%s_%d", found.Name, n)

@@ -31,7 +31,7 @@ func (s *service) startWorker(ctx context.Context) error {
 	}
 	runner.Sweep() // what a killed worker of this machine left behind
 	launcher := &launch.Launcher{
-		Limits: owner.LimitVariables(s.Store), Selected: owner.Selections(s.Store),
+		Limits: owner.LimitVariables(s.Store), Selected: owner.Selections(s.Store), OnlyConfirmed: true,
 		Store: s.Store, Connectors: catalog.Remember(s.Connectors), Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
 		Secrets: launch.StoredSecrets(s.Store, s.Key), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted,
 	}

@@ -22,6 +22,7 @@ type Store interface {
 	Connections
 	Runs
 	Waits
+	Confirmations
 	Slices
 	Records
 	Cursors

@@ -36,6 +36,7 @@ var cases = []struct {
 	{"RunCancel", testRunCancel},
 	{"Fencing", testFencing},
 	{"Waits", testWaits},
+	{"Confirmations", testConfirmations},
 	{"AskAnyway", testAskAnyway},
 	{"ExpiredLeaseStillWrites", testExpiredLeaseStillWrites},
 

@@ -49,6 +49,11 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			if version == 5 {
 				checkWaits(t, s)
 			}
+			if version == 8 {
+				c, err := s.ConfirmedConnector(t.Context(), "weather")
+				ok(t, err)
+				same(t, c.Variables, []string{"WEATHER_KEY"})
+			}
 			if version >= 11 {
 				checkAudit(t, s)
 			}

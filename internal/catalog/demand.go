@@ -1,0 +1,60 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// Demand is what the owner lets a foreign connector have: this program, these variables, and
+// the files at the paths that some of them name.
+type Demand struct {
+	Executable string   `json:"executable_sha256"`
+	Variables  []string `json:"variables"`
+	Paths      []string `json:"paths"`
+}
+
+// Demand reads the program anew: it may have been replaced since the connector was found.
+func (c Connector) Demand() (Demand, error) {
+	d := Demand{Variables: []string{}, Paths: []string{}}
+	f, err := os.Open(c.Path)
+	if err != nil {
+		return d, fmt.Errorf("read the program of connector %s: %w", c.Name, err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return d, fmt.Errorf("read the program of connector %s: %w", c.Name, err)
+	}
+	d.Executable = hex.EncodeToString(sum.Sum(nil))
+	for _, name := range c.Manifest.EnvNames() {
+		if c.mayHave(name) {
+			d.Variables = append(d.Variables, name)
+		}
+	}
+	if rr := c.Manifest.RuntimeRequirements; rr != nil {
+		for _, p := range rr.LocalPaths {
+			d.Paths = append(d.Paths, p.PathEnv)
+		}
+		for _, t := range rr.ExternalTools {
+			if name := t.Detect.ExecutableEnvOverride; name != "" {
+				d.Paths = append(d.Paths, name)
+			}
+		}
+	}
+	slices.Sort(d.Paths)
+	d.Paths = slices.Compact(d.Paths)
+	return d, nil
+}
+
+// Within reports whether a demand asks for nothing that the other does not: the same program,
+// and no variable or path more.
+func (d Demand) Within(confirmed Demand) bool {
+	inside := func(some, all []string) bool {
+		return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
+	}
+	return d.Executable == confirmed.Executable && inside(d.Variables, confirmed.Variables) && inside(d.Paths, confirmed.Paths)
+}
