@@ -2,7 +2,6 @@ package chaostest
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,7 +55,7 @@ func (p programs) home(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := fmt.Sprintf("#!/bin/sh\nexec '%s' run example\n", p.target.Connector.Path)
+	const script = "#!/bin/sh\nexec \"${0%/*}/program\" run example\n" // in its own folder, which is all that it reaches
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +63,9 @@ func (p programs) home(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "connector"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(p.target.Connector.Path, filepath.Join(dir, "program")); err != nil {
 		t.Fatal(err)
 	}
 	return home

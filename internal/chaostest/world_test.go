@@ -9,12 +9,15 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/catalog"
 	"pdpp/internal/credential"
+	"pdpp/internal/launch"
 	"pdpp/internal/store"
 	"pdpp/providersim"
 	"pdpp/providersim/lumen"
@@ -78,6 +81,11 @@ func (w *world) plant(t *testing.T, connections, accounts int) {
 		}
 	}
 	now := time.Now()
+	found, err := catalog.Catalog{Dir: filepath.Join(w.home, "connectors")}.Find(t.Context(), "example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, launch.Confirm(t.Context(), w.store, found, now))
 	for i := range connections {
 		s := source{fmt.Sprintf("cin_chaos_%02d", i), w.accounts[i%accounts]}
 		values, err := credential.NewValues(w.manifest, map[string]string{

@@ -114,13 +114,18 @@ func (s *served) start(args ...string) {
 		s.Fatalf("it did not become ready: %v\n%s", err, s.log)
 	}
 	s.said = line
-	go io.Copy(s.log, out)
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		io.Copy(s.log, out)
+	}()
 	if at := port.FindStringSubmatch(line); at != nil {
 		s.url = "http://127.0.0.1:" + at[1]
 	}
 	s.stop = sync.OnceFunc(func() {
 		interrupts <- syscall.SIGTERM
 		<-over
+		<-copied
 	})
 	s.Cleanup(s.stop)
 }

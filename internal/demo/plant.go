@@ -98,6 +98,9 @@ func (g Ground) letters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := launch.Confirm(ctx, g.Store, found, began); err != nil {
+		return err
+	}
 	const id = "cin_paperbox_1"
 	err = g.Store.CreateConnection(ctx, store.Connection{
 		ID: id, ConnectorID: paperbox, DisplayName: "Letters", Status: store.ConnectionActive, SourceKind: store.SourceAccount,

@@ -19,6 +19,7 @@ import (
 
 	"pdpp/internal/attention"
 	"pdpp/internal/catalog"
+	"pdpp/internal/launch"
 	"pdpp/internal/credential"
 	"pdpp/internal/evidence"
 	"pdpp/internal/ownerview"
@@ -83,6 +84,7 @@ func newPlot(t *testing.T) *plot {
 	p.must(err)
 	p.must(p.st.CreateConnection(t.Context(), store.Connection{ID: garden, ConnectorID: "garden", DisplayName: "Garden",
 		Status: store.ConnectionActive, SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: time.Now(), UpdatedAt: time.Now()}))
+	confirmed(t, p.st, filepath.Join(home, "connectors"), "garden")
 	p.must(p.st.PutTarget(t.Context(), store.PushTarget{ID: "hook", Kind: store.TargetWebhook, Label: "Hook",
 		Endpoint: "https://hook.lantern.example/pdpp", CreatedAt: time.Now()}))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,6 +103,18 @@ func newPlot(t *testing.T) *plot {
 		p.must(p.st.Close())
 	}
 	return p
+}
+
+// confirmed gives the owner's word for a connector, as adding it on the page does.
+func confirmed(t *testing.T, st store.Store, dir, name string) {
+	t.Helper()
+	c, err := catalog.Catalog{Dir: dir}.Find(t.Context(), name)
+	if err == nil {
+		err = launch.Confirm(t.Context(), st, c, time.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (p *plot) must(err error) {

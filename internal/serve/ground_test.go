@@ -130,6 +130,7 @@ func (g *ground) connect(id, connector string) {
 	g.must(err)
 	g.must(g.st.CreateConnection(g.t.Context(), store.Connection{ID: id, ConnectorID: connector, DisplayName: id,
 		Status: store.ConnectionActive, SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: now, UpdatedAt: now}))
+	confirmed(g.t, g.st, g.dir, connector)
 }
 
 func (g *ground) credential(id, connector string, variables map[string]string) {

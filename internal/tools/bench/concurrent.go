@@ -89,10 +89,10 @@ func (p programs) crowd(ctx context.Context, dir string, n int) (c crowd, err er
 		return c, err
 	}
 	defer opened.Close()
-	return c, c.watch(ctx, s, opened.(storetest.Writable), gate, n)
+	return c, c.watch(ctx, s, opened.(storetest.Writable), home, gate, n)
 }
 
-func (c *crowd) watch(ctx context.Context, s *server, st storetest.Writable, gate string, n int) (err error) {
+func (c *crowd) watch(ctx context.Context, s *server, st storetest.Writable, home, gate string, n int) (err error) {
 	if c.before, err = s.rss(); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (c *crowd) watch(ctx context.Context, s *server, st storetest.Writable, gat
 	if _, err := lap(&zero); err != nil {
 		return err
 	}
-	if err := plantWaiters(ctx, st, n, "waiter"); err != nil {
+	if err := plantWaiters(ctx, st, home, n, "waiter"); err != nil {
 		return err
 	}
 	err = until(ctx, time.Minute, "all runs under way", counts(ctx, st, n, `SELECT count(*) FROM run_leases WHERE run_id IS NOT NULL`))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/catalog"
+	"pdpp/internal/launch"
 	"pdpp/internal/store/sqlstore"
 	"pdpp/internal/store/storetest"
 )
@@ -72,9 +74,16 @@ func waiterManifest(name string) ([]byte, error) {
 
 // plantWaiters adds n connections that are due at once, spread over the
 // connectors, each to be run once in the time of a benchmark.
-func plantWaiters(ctx context.Context, st storetest.Writable, n int, connectors ...string) error {
+func plantWaiters(ctx context.Context, st storetest.Writable, home string, n int, connectors ...string) error {
 	now := time.Now().UTC()
 	for i, name := range connectors {
+		found, err := catalog.Catalog{Dir: filepath.Join(home, "connectors")}.Find(ctx, name)
+		if err == nil {
+			err = launch.Confirm(ctx, st, found, now)
+		}
+		if err != nil {
+			return err
+		}
 		body, err := waiterManifest(name)
 		if err != nil {
 			return err

@@ -78,7 +78,7 @@ func (p programs) settle(ctx context.Context, home string) (err error) {
 	}
 	defer opened.Close()
 	st := opened.(storetest.Writable)
-	if err := plantWaiters(ctx, st, idleConnections, "waiter"); err != nil {
+	if err := plantWaiters(ctx, st, home, idleConnections, "waiter"); err != nil {
 		return err
 	}
 	return until(ctx, time.Minute, "the first runs", counts(ctx, st, idleConnections, `SELECT count(*) FROM run_history WHERE status = 'succeeded'`))

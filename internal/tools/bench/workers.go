@@ -94,7 +94,7 @@ func (p programs) workOff(ctx context.Context, dir, dsn string, b backlog, worke
 	}
 	defer opened.Close()
 	st := opened.(storetest.Writable)
-	if err := plantWaiters(ctx, st, b.runs, providers...); err != nil {
+	if err := plantWaiters(ctx, st, home, b.runs, providers...); err != nil {
 		return 0, 0, err
 	}
 	idle, err := idleTicks()
