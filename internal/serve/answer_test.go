@@ -35,6 +35,7 @@ printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":0}'
 func TestAnswerFromAnotherProcess(t *testing.T) {
 	p := newPlot(t)
 	p.must(os.WriteFile(filepath.Join(p.home, "connectors", "garden", "connector"), []byte(gateConnector), 0o700))
+	confirmed(t, p.st, filepath.Join(p.home, "connectors"), "garden")
 	p.credential("trowel")
 	p.schedule(time.Hour, true)
 	p.until("a run is parked", func() bool { return len(p.evidence().Attention) == 1 })

@@ -19,9 +19,9 @@ import (
 
 	"pdpp/internal/attention"
 	"pdpp/internal/catalog"
-	"pdpp/internal/launch"
 	"pdpp/internal/credential"
 	"pdpp/internal/evidence"
+	"pdpp/internal/launch"
 	"pdpp/internal/ownerview"
 	"pdpp/internal/scheduler"
 	"pdpp/internal/store"
