@@ -62,6 +62,9 @@ func (a *app) connectSource(ctx context.Context, o ownerapi.Owner, name string, 
 	if err != nil {
 		return err
 	}
+	if f := connector.Foreign; f != nil && !f.Confirmed && !a.json {
+		a.printDemand(connector.ID, *f)
+	}
 	d, err := o.Connect(ctx, ownerapi.Connect{ConnectorID: connector.ID, DisplayName: f.name, Fields: fields})
 	if err != nil {
 		return err

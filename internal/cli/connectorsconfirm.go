@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/catalog"
 	"pdpp/internal/launch"
+	"pdpp/internal/ownerapi"
 )
 
 const confirmText = `Shows what a connector that is not built in gets when it runs, and lets it run.
@@ -58,7 +58,7 @@ func (a *app) confirmConnector(ctx context.Context, name string, yes bool) (err 
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	if !a.json {
-		a.printDemand(found, demand)
+		a.printDemand(found.Name, ownerapi.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths})
 	}
 	if !yes {
 		if err := a.confirm(ctx, "a connector that is not built in", "Let it run?"); err != nil {
@@ -77,16 +77,16 @@ func (a *app) confirmConnector(ctx context.Context, name string, yes bool) (err 
 }
 
 // printDemand says what a foreign connector gets.
-func (a *app) printDemand(c catalog.Connector, d catalog.Demand) {
+func (a *app) printDemand(name string, f ownerapi.Foreign) {
 	none := func(list []string) string {
 		if len(list) == 0 {
 			return "none"
 		}
 		return strings.Join(list, ", ")
 	}
-	printf(a.errOut, "%s is not built in. When it runs, it gets:\n", c.Name)
-	printf(a.errOut, "  program    %s\n             SHA-256 %s\n", c.Path, d.Executable)
-	printf(a.errOut, "  variables  %s\n", none(d.Variables))
-	printf(a.errOut, "  paths      %s\n", none(d.Paths))
+	printf(a.errOut, "%s is not built in. When it runs, it gets:\n", name)
+	printf(a.errOut, "  program    SHA-256 %s\n", f.Executable)
+	printf(a.errOut, "  variables  %s\n", none(f.Variables))
+	printf(a.errOut, "  paths      %s\n", none(f.Paths))
 	printf(a.errOut, "  and the network. It reaches no other file of yours where the system can hold it (pdpp doctor).\n")
 }

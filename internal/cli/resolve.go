@@ -9,6 +9,7 @@ import (
 
 	"pdpp/internal/catalog"
 	"pdpp/internal/owner"
+	"pdpp/internal/ownerapi"
 	"pdpp/internal/store"
 	"pdpp/manifest"
 )
@@ -132,7 +133,7 @@ func (a *app) connect(ctx context.Context, st store.Store, found catalog.Connect
 		if err != nil {
 			return store.Connection{}, err
 		}
-		a.printDemand(found, demand)
+		a.printDemand(found.Name, ownerapi.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths})
 	}
 	return owner.NewConnection(ctx, st, found, displayName, store.ConnectionActive, a.env.Now())
 }

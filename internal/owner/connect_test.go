@@ -35,6 +35,41 @@ func TestConnectors(t *testing.T) {
 	}
 }
 
+// What a foreign connector gets is told before it is connected; connecting it confirms it as it
+// is, and another program in its place is not confirmed.
+func TestForeignConnectorIsConfirmedByConnecting(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	garden := func() ownerapi.Foreign {
+		t.Helper()
+		found, err := b.Connectors(b.ctx())
+		b.must(err)
+		for _, c := range found {
+			if c.ID == "garden" && c.Foreign != nil {
+				return *c.Foreign
+			}
+		}
+		t.Fatal("the connector does not say what it gets")
+		return ownerapi.Foreign{}
+	}
+	before := garden()
+	if before.Confirmed || before.Changed || len(before.Executable) != 64 || len(before.Variables) == 0 {
+		t.Errorf("before it is connected: %+v", before)
+	}
+	b.connect("trowel")
+	if f := garden(); !f.Confirmed || f.Changed || f.Executable != before.Executable {
+		t.Errorf("connected: %+v", f)
+	}
+	b.must(os.WriteFile(filepath.Join(b.home, "connectors", "garden", "connector"), []byte("#!/bin/sh\n"), 0o700))
+	if f := garden(); f.Confirmed || !f.Changed {
+		t.Errorf("replaced: %+v", f)
+	}
+	b.connect("spade")
+	if f := garden(); f.Confirmed {
+		t.Error("a second connection confirms another program silently")
+	}
+}
+
 func TestConnectKeepsEverythingAndAsksForARun(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)

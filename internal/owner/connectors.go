@@ -3,12 +3,16 @@ package owner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
+	"pdpp/internal/catalog"
+	"pdpp/internal/launch"
 	"pdpp/internal/owner/declaration"
 	"pdpp/internal/owner/told"
 	"pdpp/internal/ownerapi"
+	"pdpp/internal/store"
 )
 
 // Connectors lists what is installed, by display name. One that is broken is left
@@ -24,12 +28,39 @@ func (s *Service) Connectors(ctx context.Context) ([]ownerapi.Connector, error) 
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err == nil {
-			out = append(out, declaration.Describe(found.Name, found.Manifest))
+		if err != nil {
+			continue
 		}
+		c := declaration.Describe(found.Name, found.Manifest)
+		if c.Foreign, err = s.foreign(ctx, found); err != nil {
+			return nil, told.Error(err, "list the connectors")
+		}
+		out = append(out, c)
 	}
 	slices.SortFunc(out, func(a, b ownerapi.Connector) int {
 		return cmp.Or(strings.Compare(strings.ToLower(a.DisplayName), strings.ToLower(b.DisplayName)), strings.Compare(a.ID, b.ID))
 	})
 	return out, nil
+}
+
+// foreign is what a connector that is not built in gets; nil for a built-in one, and for one
+// whose program cannot be read.
+func (s *Service) foreign(ctx context.Context, found catalog.Connector) (*ownerapi.Foreign, error) {
+	if found.Builtin {
+		return nil, nil
+	}
+	demand, err := found.Demand()
+	if err != nil {
+		return nil, nil // a run says so
+	}
+	why, err := launch.Unconfirmed(ctx, s.Store, found)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.Store.ConfirmedConnector(ctx, found.Name)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	return &ownerapi.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths,
+		Confirmed: why == "", Changed: why != "" && err == nil}, nil
 }

@@ -31,6 +31,20 @@ type Connector struct {
 	Refresh     RefreshPolicy   `json:"refresh_policy"`
 	// Device means that it collects on a device of the owner's, not here.
 	Device bool `json:"local_device"`
+	// Foreign is what one that is not built in gets when it runs; nil for a built-in one.
+	Foreign *Foreign `json:"foreign"`
+}
+
+// Foreign is what a connector that is not built in gets. The owner confirms it as it is by
+// connecting it for the first time.
+type Foreign struct {
+	Executable string   `json:"executable_sha256"`
+	Variables  []string `json:"variables"`
+	Paths      []string `json:"paths"` // the variables whose paths it reads
+	// Confirmed means that it may run as it is now; Changed that the owner confirmed it as
+	// something else.
+	Confirmed bool `json:"confirmed"`
+	Changed   bool `json:"changed"`
 }
 
 // StreamLabel is a stream in the owner's words.

@@ -206,3 +206,10 @@ func setupCommand(connector string) string {
 	}
 	return "pdpp-local-collector setup --connector " + connector + " --help"
 }
+
+func listOrNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

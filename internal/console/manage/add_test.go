@@ -31,6 +31,27 @@ func TestConnecting(t *testing.T) {
 	}
 }
 
+// Before a connector that is not built in is connected, the page says what it gets.
+func TestForeignConnectorSaysWhatItGets(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	if p := get(t, h, "/add/kelp"); strings.Contains(p.body, "data-foreign") {
+		t.Error("a built-in one has nothing to confirm")
+	}
+	o.connectors[0].Foreign = &ownerapi.Foreign{Executable: "ab12", Variables: []string{"KELP_TOKEN", "KELP_DIR"}, Paths: []string{"KELP_DIR"}}
+	p := get(t, h, "/add/kelp")
+	for _, words := range []string{"data-foreign", "KELP_TOKEN, KELP_DIR", "SHA-256 ab12", "Connecting it lets it run as it is now."} {
+		if !strings.Contains(p.body, words) {
+			t.Errorf("the page does not say %q", words)
+		}
+	}
+	o.connectors[0].Foreign.Changed = true
+	if p := get(t, h, "/add/kelp"); !strings.Contains(p.body, "pdpp connectors confirm kelp") {
+		t.Error("one that has changed does not say how it is confirmed")
+	}
+}
+
 func TestARefusedConnectionKeepsWhatWasTypedButSecrets(t *testing.T) {
 	t.Parallel()
 	form := url.Values{"display_name": {"My kelp"}, "field.user": {"maralind"}, "field.token": {"kelp-secret"}}
