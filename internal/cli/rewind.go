@@ -83,7 +83,7 @@ func (a *app) printPreview(id store.CursorID, p store.RewindPreview) {
 // confirm asks on a terminal, and insists on --yes anywhere else.
 func (a *app) confirm(ctx context.Context, what, question string) error {
 	if _, ok := terminal(a.env.Stdin); !ok || a.json {
-		return &Error{Code: "confirmation_required", Exit: ExitUsage, Message: what + " needs your confirmation", Next: "Look at what is shown, then repeat the command with --yes."}
+		return &Error{Code: "confirmation_required", Exit: ExitUsage, Message: what + " needs your confirmation", Next: "Look at the preview, then repeat the command with --yes."}
 	}
 	printf(a.errOut, "%s [y/N] ", question)
 	answered := make(chan string, 1)
@@ -99,5 +99,5 @@ func (a *app) confirm(ctx context.Context, what, question string) error {
 			return nil
 		}
 	}
-	return &Error{Code: "cancelled", Exit: ExitCancelled, Message: "nothing was changed", Next: "Repeat the command and answer y."}
+	return &Error{Code: "cancelled", Exit: ExitCancelled, Message: "nothing was changed", Next: "Repeat the command and answer y to go on."}
 }

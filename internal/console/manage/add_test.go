@@ -36,18 +36,18 @@ func TestForeignConnectorSaysWhatItGets(t *testing.T) {
 	t.Parallel()
 	o := mara()
 	h := world(t, o)
-	if p := get(t, h, "/add/kelp"); strings.Contains(p.body, "data-foreign") {
+	if p := get(t, h, "/add/kelp"); strings.Contains(p.Body.String(), "data-foreign") {
 		t.Error("a built-in one has nothing to confirm")
 	}
 	o.connectors[0].Foreign = &ownerapi.Foreign{Executable: "ab12", Variables: []string{"KELP_TOKEN", "KELP_DIR"}, Paths: []string{"KELP_DIR"}}
 	p := get(t, h, "/add/kelp")
 	for _, words := range []string{"data-foreign", "KELP_TOKEN, KELP_DIR", "SHA-256 ab12", "Connecting it lets it run as it is now."} {
-		if !strings.Contains(p.body, words) {
+		if !strings.Contains(p.Body.String(), words) {
 			t.Errorf("the page does not say %q", words)
 		}
 	}
 	o.connectors[0].Foreign.Changed = true
-	if p := get(t, h, "/add/kelp"); !strings.Contains(p.body, "pdpp connectors confirm kelp") {
+	if p := get(t, h, "/add/kelp"); !strings.Contains(p.Body.String(), "pdpp connectors confirm kelp") {
 		t.Error("one that has changed does not say how it is confirmed")
 	}
 }
@@ -87,7 +87,7 @@ func TestARefusedConnectionKeepsWhatWasTypedButSecrets(t *testing.T) {
 			if p.Code != http.StatusBadRequest {
 				t.Errorf("answered %d", p.Code)
 			}
-			if strings.Contains(p.Body.String(), "kelp-secret") {
+			if strings.Contains(p.Body.String().String(), "kelp-secret") {
 				t.Error("the secret is on the page")
 			}
 			if attr(p.by(t, "id", "display-name"), "value") != "My kelp" || attr(p.by(t, "id", "c0"), "value") != sent.Get("field.user") {
