@@ -87,7 +87,7 @@ func TestARefusedConnectionKeepsWhatWasTypedButSecrets(t *testing.T) {
 			if p.Code != http.StatusBadRequest {
 				t.Errorf("answered %d", p.Code)
 			}
-			if strings.Contains(p.Body.String().String(), "kelp-secret") {
+			if strings.Contains(p.Body.String(), "kelp-secret") {
 				t.Error("the secret is on the page")
 			}
 			if attr(p.by(t, "id", "display-name"), "value") != "My kelp" || attr(p.by(t, "id", "c0"), "value") != sent.Get("field.user") {
