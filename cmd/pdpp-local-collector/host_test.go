@@ -30,18 +30,22 @@ func newHost(t *testing.T) *host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(h.home, ".config", "pdpp", "connectors", "diary")
-	err = os.MkdirAll(dir, 0o700)
+	err = os.MkdirAll(h.connector(""), 0o700)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600)
+		err = os.WriteFile(h.connector("manifest.json"), manifest, 0o600)
 	}
 	if err == nil {
-		err = os.Symlink(self, filepath.Join(dir, "connector"))
+		err = os.Symlink(self, h.connector("connector"))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	return h
+}
+
+// connector gives the path of a file in the connector's own folder.
+func (h *host) connector(name string) string {
+	return filepath.Join(h.home, ".config", "pdpp", "connectors", "diary", name)
 }
 
 // program runs the real program and gives what it said and how it ended.
@@ -82,7 +86,7 @@ func (h *host) enrol(t *testing.T, s *server, source string, more ...string) (di
 	profile := filepath.Join(h.home, ".config", "pdpp", "collectors", source+".env")
 	body, err := os.ReadFile(profile)
 	if err == nil {
-		err = os.WriteFile(profile, append(body, "DIARY_FILE="+diary+"\n"...), 0o600)
+		err = os.WriteFile(profile, append(body, "DIARY_FILE="+diary+"\nDIARY_RUNS="+h.connector(source+".runs")+"\n"...), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 }
 
 // playDiary is a connector for a text file with one note per word. It adds a
-// line to FILE.runs whenever it is started.
+// line to DIARY_RUNS, which is in its own folder, whenever it is started.
 func playDiary() {
 	in := bufio.NewReader(os.Stdin)
 	var start struct {
@@ -29,9 +29,8 @@ func playDiary() {
 	if err == nil {
 		err = json.Unmarshal(line, &start)
 	}
-	path := os.Getenv("DIARY_FILE")
-	body, readErr := os.ReadFile(path)
-	log, logErr := os.OpenFile(path+".runs", os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	body, readErr := os.ReadFile(os.Getenv("DIARY_FILE"))
+	log, logErr := os.OpenFile(os.Getenv("DIARY_RUNS"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil || readErr != nil || logErr != nil {
 		fmt.Fprintln(os.Stderr, err, readErr, logErr)
 		syscall.Exit(1)

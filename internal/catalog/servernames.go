@@ -10,7 +10,7 @@ import (
 // variable is the server's if it begins with one of these words, whoever declares it.
 var serverWords = []string{
 	"ANSWER", "AUDIT", "BACKUP", "BASE", "BUILD", "CHAOS", "COLLECTOR", "CONNECT", "CONNECTION", "CONNECTOR", "CONNECTORS", "CREDENTIAL", "DATABASE", "DEVICE", "HOME", "LEASE", "LISTEN",
-	"LOCAL", "LOG", "MAX", "METRICS", "NOTIFY", "OUTBOX", "OWNER", "PASSKEY", "RECOVERY", "REFERENCE", "RUN", "SERVER", "SESSION", "SLOTS", "SOURCE", "STREAMING", "TEST", "TOKEN", "TRUSTED", "WEB",
+	"LOCAL", "LOG", "MAX", "METRICS", "NEW", "NOTIFY", "OUTBOX", "OWNER", "PASSKEY", "RECOVERY", "REFERENCE", "RUN", "SERVER", "SESSION", "SLOTS", "SOURCE", "STREAMING", "TEST", "TOKEN", "TRUSTED", "WEB",
 }
 
 // systemNames and systemPrefixes are variables by which a process finds other people's secrets,

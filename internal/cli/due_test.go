@@ -9,7 +9,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/catalog"
 	"pdpp/internal/evidence"
+	"pdpp/internal/launch"
 	"pdpp/internal/store"
 	"pdpp/internal/store/sqlite"
 	"pdpp/internal/store/sqlite/sqlitetest"
@@ -52,6 +54,9 @@ func (s *dueShop) connector(done string, exit int) {
 	path := filepath.Join(s.home, "connectors", "nursery", "connector")
 	script := "#!/bin/sh\nread -r start\nprintf '%s\\n' '" + done + "'\nexit " + string(rune('0'+exit)) + "\n"
 	s.must(os.WriteFile(path, []byte(script), 0o755))
+	found, err := catalog.Catalog{Dir: filepath.Join(s.home, "connectors")}.Find(s.t.Context(), "nursery")
+	s.must(err)
+	s.must(launch.Confirm(s.t.Context(), s, found, s.now))
 }
 
 func (s *dueShop) every(d time.Duration) {
