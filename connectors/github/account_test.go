@@ -214,7 +214,8 @@ func refusedToken(t *testing.T, b *bed) {
 	if n := b.sim.Gate().Stats().Requests; n != 6 || result.Status != runner.Succeeded || result.GapsReported == 0 {
 		t.Errorf("a locked sign-in ended as %s after %d requests with %d gaps, and is to be put off", result.Status, n, result.GapsReported)
 	}
-	b.sim.Advance(10 * time.Minute)
+	b.sim.Advance(20 * time.Minute)
+	b.Clock += 20 * time.Minute
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }
