@@ -16,7 +16,8 @@ const gateManifest = `{"protocol_version":"0.1.0","connector_id":"gate","version
 "capabilities":{"human_interaction":["otp"],"refresh_policy":{"recommended_mode":"manual","rationale":"It asks you.","maximum_staleness_seconds":86400}},
 "streams":[{"name":"visits","semantics":"append_only","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
 
-// gateConnector asks for a code and succeeds with the right one.
+// gateConnector asks for a code and succeeds with the right one. Its source is to be left
+// alone then.
 const gateConnector = `#!/bin/sh
 read -r start
 printf '%s\n' '{"type":"INTERACTION","request_id":"gate-1","kind":"otp","message":"Which code did the gate send?","timeout_seconds":600}'
@@ -26,11 +27,13 @@ case "$answer" in *471100*) ;; *)
 	exit 1 ;;
 esac
 printf '%s\n' '{"type":"RECORD","stream":"visits","key":"v1","data":{"id":"v1"},"emitted_at":"2026-01-02T03:04:05Z"}'
+printf '%s\n' '{"type":"PROGRESS","message":"waiting","provider_wait":{"sender":"api","wait_ms":7200000,"reason":"retry_after"}}'
 printf '%s\n' '{"type":"STATE","stream":"visits","cursor":{"n":1}}'
 printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":1}'
 `
 
-// A run asks for a code; the owner types it on the page of the run, and it goes on.
+// A run asks for a code; the owner types it on the page of the run, and it goes on. A run
+// that has to wait for its source is offered as a second, explicit step.
 func TestQuestionIsAnsweredOnThePage(t *testing.T) {
 	h := found(t)
 	dir := filepath.Join(h.home, "connectors", "gate")
@@ -56,6 +59,13 @@ func TestQuestionIsAnsweredOnThePage(t *testing.T) {
 	b.fill(`form[data-question] input:not([type=hidden])`, "471100")
 	b.click(`form[data-question] button[value=success]`)
 	b.until(`document.querySelector("#run-head[data-run-status=succeeded]") !== null`)
+	b.visit("/connections/cin_gate_1")
+	b.click(`[data-run-now]`)
+	b.wait(`[data-ask-anyway]`)
+	b.shoot("run-anyway")
+	b.click(`[data-ask-anyway]`)
+	b.wait(`a[data-follow-run]`)
+	b.forgive("409 (Conflict)", 1) // the answer that the offer came with
 	b.quiet()
 }
 

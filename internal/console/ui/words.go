@@ -109,6 +109,14 @@ func Moment(t, now time.Time) string {
 	return t.Format("2 January 15:04")
 }
 
+// Until is the second of two moments, after the first: without the day if it is the same.
+func Until(from, to, now time.Time) string {
+	if daysBetween(from.In(now.Location()), to.In(now.Location())) == 0 {
+		return to.In(now.Location()).Format("15:04")
+	}
+	return Moment(to, now)
+}
+
 // daysBetween counts the midnights from one moment to a later one, by the calendar.
 func daysBetween(from, to time.Time) int {
 	date := func(t time.Time) time.Time {

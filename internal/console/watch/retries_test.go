@@ -58,7 +58,7 @@ func TestRetriesAreOneRow(t *testing.T) {
 		if strings.Contains(path, "all") {
 			continue
 		}
-		for _, want := range []string{"11:20", "to", "11:50", "Stopped early 4 times, progress saved. The provider could not be reached.", "12", "8 min"} {
+		for _, want := range []string{"today 11:20 to 11:50 ", "Stopped early 4 times, progress saved. The provider could not be reached.", "12", "8 min"} {
 			if !strings.Contains(texts["run_7"], want) {
 				t.Errorf("%s: the row does not say %q: %s", path, want, texts["run_7"])
 			}
