@@ -64,6 +64,7 @@ type plot struct {
 	mu     sync.Mutex
 	pushes []string
 	mute   bool // the webhook takes a push and does not answer
+	log    strings.Builder
 
 	passing chan struct{} // holds one while the server is at work
 }
@@ -94,7 +95,7 @@ func newPlot(t *testing.T) *plot {
 			Role: All, Store: p.st, Database: scheduler.Database{SQLite: p.st.(interface{ Writer() *sql.DB }).Writer()},
 			Worker: store.Worker{ID: "w1", Host: "plot", Capabilities: []string{"network"}}, Connectors: catalog.Catalog{Dir: filepath.Join(home, "connectors")},
 			Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}, Key: p.key,
-			HTTP: &http.Client{Transport: p}, Log: slog.New(slog.DiscardHandler), Now: p.now,
+			HTTP: &http.Client{Transport: p}, Log: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelWarn})), Now: p.now,
 		})
 	}()
 	p.stop = func() {
@@ -145,6 +146,20 @@ func (p *plot) pushed() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pushes
+}
+
+// Write takes a line of the server's log.
+func (p *plot) Write(line []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(line)
+}
+
+// warned gives what the server's log warns of.
+func (p *plot) warned() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
 }
 
 // credential stores a token, as the owner's command does.

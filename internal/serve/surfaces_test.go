@@ -1,0 +1,177 @@
+package serve
+
+import (
+	"net"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/auth"
+	"pdpp/internal/owner"
+	"pdpp/internal/ownerapi"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/protocol"
+)
+
+// What the server tells of itself is true, and what gives a way in is changed where it
+// is kept: the password that is set through a surface opens the door from then on, and
+// the one before it does not.
+func TestServerAnswersItsOwner(t *testing.T) {
+	var door *auth.Door
+	onBoth(t, func(g *ground) {
+		var err error
+		g.config.Listener, err = net.Listen("tcp", "127.0.0.1:0")
+		g.must(err)
+		door = auth.New(auth.Config{Store: g.st, Now: time.Now})
+		g.config.Door = door
+	}, func(t *testing.T, g *ground) {
+		before, err := door.Setup(t.Context(), "")
+		g.must(err)
+		_, token, err := door.CreateToken(t.Context(), auth.NewToken{Label: "laptop", Scopes: []string{"all"}})
+		g.must(err)
+		client := &ownerapi.Client{Base: "http://" + g.config.Listener.Addr().String(), Token: token}
+		runtime, err := client.Runtime(t.Context())
+		g.must(err)
+		if want := t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]; runtime.Database != want {
+			t.Errorf("the database is said to be %q, want %q", runtime.Database, want)
+		}
+		const after = "a lantern over the harbour"
+		g.must(client.SetPassword(t.Context(), ownerapi.NewPassword{Password: after, KeepTokens: true}))
+		for password, opens := range map[string]bool{before: false, after: true} {
+			another := auth.New(auth.Config{Store: g.st, Now: time.Now}) // another process
+			if err := another.SignIn(httptest.NewRecorder(), httptest.NewRequest("POST", "/login", nil), password); (err == nil) != opens {
+				t.Errorf("the new password opens %v: %v", opens, err)
+			}
+		}
+	})
+}
+
+// surveyor says as a record what it was offered.
+const surveyor = `#!/bin/sh
+read -r start
+case "$start" in *'"browser":'*) key=browser ;; *) key=none ;; esac
+printf '%s\n' '{"type":"RECORD","stream":"beds","key":"'$key'","data":{"id":"'$key'"},"emitted_at":"2026-01-02T03:04:05Z"}'
+printf '%s\n' '{"type":"STATE","stream":"beds","cursor":{"n":1}}'
+printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":1}'
+`
+
+// A run is offered a browser only where there is one, whatever the server could pass on.
+func TestBrowserIsOfferedWhereThereIsOne(t *testing.T) {
+	for _, capabilities := range [][]string{{"network"}, {"network", "browser"}} {
+		want := "none"
+		if len(capabilities) > 1 {
+			want = "browser"
+		}
+		t.Run(want, func(t *testing.T) {
+			onBoth(t, func(g *ground) {
+				g.config.Worker.Capabilities = capabilities
+				g.install("garden", needing("garden", `{"bindings":{"network":{"required":true},"browser":{"required":false}}}`), surveyor)
+				g.connect("cin_garden", "garden")
+				g.schedule("cin_garden", time.Hour)
+			}, func(t *testing.T, g *ground) {
+				var got []store.StoredRecord
+				g.until("it has run", func() bool {
+					var err error
+					got, err = g.st.ListRecords(t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: "cin_garden", Stream: "beds"}})
+					g.must(err)
+					return len(got) > 0
+				})
+				if got[0].Key != want {
+					t.Errorf("the run was offered %s, want %s", got[0].Key, want)
+				}
+			})
+		})
+	}
+}
+
+// Whoever looks for a schedule to switch on and finds none is told so, and none is made.
+func TestNoScheduleIsNotSwitchedOn(t *testing.T) {
+	inPlot(t, func(t *testing.T, p *plot) {
+		time.Sleep(soon)
+		if on, err := (book{p.st, time.Now}).EnableSchedule(t.Context(), garden, time.Now()); on || err != nil {
+			t.Errorf("switched on: %v, %v", on, err)
+		}
+		if all, err := p.st.ListSchedules(t.Context()); err != nil || len(all) != 0 {
+			t.Errorf("schedules %+v, %v", all, err)
+		}
+	})
+}
+
+// A push is asked for when a look may have made one pending, and otherwise only now and
+// then.
+func TestPushIsAskedForAfterALook(t *testing.T) {
+	inPlot(t, func(t *testing.T, p *plot) {
+		time.Sleep(soon)
+		now := time.Now()
+		s := &service{Config: Config{Store: p.st}, keptAt: now, pushWanted: make(chan struct{}, 1)}
+		for looked, want := range map[int]int{0: 0, 1: 1} {
+			p.must(s.afterPass(t.Context(), now.Add(time.Second), looked))
+			if got := len(s.pushWanted); got != want {
+				t.Errorf("after a pass that looked at %d, %d pushes are asked for", looked, got)
+			}
+			select {
+			case <-s.pushWanted:
+			default:
+			}
+		}
+	})
+}
+
+// The log speaks of pushes that fail, and of no others.
+func TestOnlyFailingPushesAreLogged(t *testing.T) {
+	inPlot(t, func(t *testing.T, p *plot) {
+		p.credential("spade")
+		p.schedule(5*time.Minute, true)
+		time.Sleep(time.Minute)
+		if len(p.pushed()) != 1 || strings.Contains(p.warned(), "pushing") {
+			t.Errorf("%d pushes, and the log says %q", len(p.pushed()), p.warned())
+		}
+		p.must(p.st.PutSetting(t.Context(), "notify_quiet_hours", []byte("whenever"), time.Now()))
+		time.Sleep(time.Minute)
+		if !strings.Contains(p.warned(), "pushing failed") {
+			t.Errorf("the log says %q", p.warned())
+		}
+		p.must(p.st.PutSetting(t.Context(), "notify_quiet_hours", nil, time.Now()))
+	})
+}
+
+// parkedConnector asks for what it lacks, and for how long says nothing.
+const parkedConnector = `#!/bin/sh
+read -r start
+printf '%s\n' '{"type":"INTERACTION","request_id":"key-1","kind":"missing_credentials","message":"Garden needs GARDEN_TOKEN to sign in."}'
+read -r answer
+exit 1
+`
+
+// A run that lacks its credential parks without a limit of its own, and no longer than
+// the owner lets the connection collect: when they end it, the question ends, and the
+// run with it.
+func TestParkedQuestionEndsWithItsConnection(t *testing.T) {
+	t.Attr("spec", "RT-08.1")
+	onBoth(t, func(g *ground) {
+		g.install("garden", needing("garden", `{"bindings":{"network":{"required":true}}}`), parkedConnector)
+		g.connect("cin_garden", "garden")
+		g.schedule("cin_garden", time.Hour)
+	}, func(t *testing.T, g *ground) {
+		open := func() []store.Interaction {
+			all, err := g.st.OpenInteractions(t.Context(), "cin_garden")
+			g.must(err)
+			return all
+		}
+		g.until("a run is parked", func() bool { return len(open()) == 1 })
+		q := open()[0]
+		if q.Kind != protocol.AskMissingCredentials || q.ExpiresAt != nil {
+			t.Errorf("the question is %+v", q)
+		}
+		service := owner.New(owner.Config{Store: g.st, Connectors: g.config.Connectors, Now: time.Now})
+		g.must(service.Revoke(t.Context(), "cin_garden"))
+		g.until("the question ends", func() bool { return len(open()) == 0 })
+		g.until("the run ends", func() bool {
+			run, err := g.st.Run(t.Context(), q.RunID)
+			g.must(err)
+			return run.Status == store.RunCancelled && run.FailureReason == string(runner.ReasonOwnerCancelled)
+		})
+	})
+}
