@@ -14,7 +14,7 @@ import (
 
 // Limits bound what one grant can ask of this server; zero means the usual.
 type Limits struct {
-	InFlight  int           // reads at once
+	InFlight  int           // reads at once, of which one reads and the others wait for it
 	PerMinute int           // reads on average, and as many at once after a quiet minute
 	Deadline  time.Duration // of one read
 }
@@ -41,6 +41,7 @@ type limiter struct {
 type reader struct {
 	inFlight int
 	pace     *rate.Limiter
+	turn     chan struct{} // held by the one read that reads, so that no grant keeps two processors busy
 }
 
 func newLimiter(l Limits, now func() time.Time) *limiter {
@@ -49,27 +50,28 @@ func newLimiter(l Limits, now func() time.Time) *limiter {
 	return &limiter{Limits: l, now: now, readers: map[string]*reader{}}
 }
 
-// begin lets a grant read, until done is called, or says when it may try again.
-func (l *limiter) begin(grant string) (done func(), err error) {
+// begin lets a grant read, once it has its turn and until done is called, or says when
+// it may try again.
+func (l *limiter) begin(grant string) (turn chan struct{}, done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	r := l.readers[grant]
 	if r == nil {
 		l.forget(now)
-		r = &reader{pace: rate.NewLimiter(rate.Limit(float64(l.PerMinute)/60), l.PerMinute)}
+		r = &reader{pace: rate.NewLimiter(rate.Limit(float64(l.PerMinute)/60), l.PerMinute), turn: make(chan struct{}, 1)}
 		l.readers[grant] = r
 	}
 	if r.inFlight >= l.InFlight {
-		return nil, tooMany(fmt.Sprintf("The grant has %d reads under way, and may have no more at once.", l.InFlight), time.Second)
+		return nil, nil, tooMany(fmt.Sprintf("The grant has %d reads under way, and may have no more at once.", l.InFlight), time.Second)
 	}
 	if next := r.pace.ReserveN(now, 1); next.DelayFrom(now) > 0 {
 		wait := next.DelayFrom(now)
 		next.CancelAt(now)
-		return nil, tooMany(fmt.Sprintf("The grant has read more than %d times in a minute.", l.PerMinute), wait)
+		return nil, nil, tooMany(fmt.Sprintf("The grant has read more than %d times in a minute.", l.PerMinute), wait)
 	}
 	r.inFlight++
-	return func() {
+	return r.turn, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		r.inFlight--

@@ -93,14 +93,20 @@ func (a *api) with(h handler) http.HandlerFunc {
 // bounded answers a client within the limits of its grant, by readers that owners do
 // not wait for.
 func (a *api) bounded(r *http.Request, who grants.Access, h handler) (answer any, err error) {
-	done, err := a.limits.begin(who.ID())
+	turn, done, err := a.limits.begin(who.ID())
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	ctx, cancel := context.WithTimeout(store.ForClient(r.Context()), a.limits.Deadline)
 	defer cancel()
-	answer, err = h(r.WithContext(ctx), who)
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+		answer, err = h(r.WithContext(ctx), who)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && r.Context().Err() == nil {
 		return nil, errDeadline(a.limits.Deadline)
 	}
