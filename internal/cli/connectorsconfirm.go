@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/launch"
 	"pdpp/internal/ownerapi"
 )
@@ -68,6 +69,7 @@ func (a *app) confirmConnector(ctx context.Context, name string, yes bool) (err 
 	if err := launch.Confirm(ctx, st, found, a.env.Now()); err != nil {
 		return err
 	}
+	a.localTrail(st).Record(ctx, audit.Entry{Kind: audit.ConnectorConfirm, Object: found.Name})
 	if a.json {
 		writeJSON(a.out, map[string]any{"connector": name, "confirmed": demand})
 		return nil

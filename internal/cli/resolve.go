@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pdpp/internal/audit"
 	"pdpp/internal/catalog"
 	"pdpp/internal/owner"
 	"pdpp/internal/ownerapi"
@@ -128,14 +129,24 @@ func findConnector(ctx context.Context, connectors catalog.Catalog, name string)
 // one gets is shown before it is named for the first time, which confirms it.
 func (a *app) connect(ctx context.Context, st store.Store, found catalog.Connector, displayName string) (store.Connection, error) {
 	_, err := st.ConfirmedConnector(ctx, found.Name)
-	if errors.Is(err, store.ErrNotFound) && !found.Builtin && !a.json {
+	first := errors.Is(err, store.ErrNotFound) && !found.Builtin
+	if first && !a.json {
 		demand, err := found.Demand()
 		if err != nil {
 			return store.Connection{}, err
 		}
 		a.printDemand(found.Name, ownerapi.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths})
 	}
-	return owner.NewConnection(ctx, st, found, displayName, store.ConnectionActive, a.env.Now())
+	c, err := owner.NewConnection(ctx, st, found, displayName, store.ConnectionActive, a.env.Now())
+	if err != nil {
+		return c, err
+	}
+	trail := a.localTrail(st)
+	if first {
+		trail.Record(ctx, audit.Entry{Kind: audit.ConnectorConfirm, Object: found.Name})
+	}
+	trail.Record(ctx, audit.Entry{Kind: audit.ConnectionAdd, Object: c.ID, ObjectName: c.DisplayName})
+	return c, nil
 }
 
 // manifestOf gives what the connector of a connection declared last; nil when

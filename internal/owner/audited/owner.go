@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"pdpp/internal/audit"
 	"pdpp/internal/ownerapi"
@@ -42,7 +43,11 @@ func setting(name, connectionID string) audit.Entry {
 }
 
 func (o *owner) Connect(ctx context.Context, c ownerapi.Connect) (ownerapi.Detail, error) {
+	named := o.confirmsByNaming(ctx, c.ConnectorID)
 	d, err := o.Owner.Connect(ctx, c)
+	if named && err == nil {
+		o.record(ctx, audit.Entry{Kind: audit.ConnectorConfirm, Object: c.ConnectorID}, nil)
+	}
 	e := audit.Entry{Kind: audit.ConnectionAdd, Object: c.ConnectorID, ObjectName: c.DisplayName}
 	if err == nil {
 		e.Object, e.ObjectName = d.ID, d.DisplayName
@@ -52,6 +57,15 @@ func (o *owner) Connect(ctx context.Context, c ownerapi.Connect) (ownerapi.Detai
 		o.record(ctx, audit.Entry{Kind: audit.CredentialStore, Object: d.ID, ObjectName: d.DisplayName}, nil)
 	}
 	return d, err
+}
+
+// confirmsByNaming reports whether a connection confirms a foreign connector, which the
+// first one does. Trouble with the list is told by what needs it.
+func (o *owner) confirmsByNaming(ctx context.Context, connectorID string) bool {
+	all, err := o.Owner.Connectors(ctx)
+	return err == nil && slices.ContainsFunc(all, func(c ownerapi.Connector) bool {
+		return c.ID == connectorID && c.Foreign != nil && !c.Foreign.Confirmed && !c.Foreign.Changed
+	})
 }
 
 func (o *owner) Rename(ctx context.Context, id, name string) error {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,6 +70,45 @@ func TestEveryDeedIsWrittenDown(t *testing.T) {
 			case !looks[m.Name] && k.entries[0].Outcome != name:
 				t.Errorf("%s: a %d is %q", m.Name, status, k.entries[0].Outcome)
 			}
+		}
+	}
+}
+
+// naming is an owner who connects a connector.
+type naming struct {
+	ownerapi.Owner
+	foreign *ownerapi.Foreign
+}
+
+func (n naming) Connectors(context.Context) ([]ownerapi.Connector, error) {
+	return []ownerapi.Connector{{ID: "other", Foreign: &ownerapi.Foreign{}}, {ID: "gate", Foreign: n.foreign}}, nil
+}
+
+func (naming) Connect(context.Context, ownerapi.Connect) (ownerapi.Detail, error) {
+	return ownerapi.Detail{}, nil
+}
+
+// The first connection to a foreign connector confirms it, which is a deed of its own.
+func TestNamingAForeignConnectorIsWrittenDown(t *testing.T) {
+	for name, c := range map[string]struct {
+		foreign *ownerapi.Foreign
+		want    []string
+	}{
+		"built in":  {nil, []string{"connection_add"}},
+		"new":       {&ownerapi.Foreign{}, []string{"connector_confirm", "connection_add"}},
+		"confirmed": {&ownerapi.Foreign{Confirmed: true}, []string{"connection_add"}},
+		"changed":   {&ownerapi.Foreign{Changed: true}, []string{"connection_add"}},
+	} {
+		k := &kept{}
+		if _, err := Owner(naming{foreign: c.foreign}, audit.New(audit.Config{Store: k, Now: time.Now})).Connect(t.Context(), ownerapi.Connect{ConnectorID: "gate"}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range k.entries {
+			got = append(got, e.Kind)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }
