@@ -38,6 +38,8 @@ func TestStops(t *testing.T) {
 			{"request cap", []string{"PB-A02", "PB-09"}, atTheRequestCap},
 			{"longest run", []string{"PB-07", "PB-A03"}, atTheLongestRun},
 			{"retry budget", []string{"PB-09", "PB-A04"}, atTheRetryBudget},
+			{"pace", []string{"RT-26.1", "RT-26.3", "RC-02", "RT-27.1"}, paceIsKept},
+			{"catch-up", []string{"PB-10", "PB-A08"}, catchUpLeavesTheSteadyCursor},
 		} {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
 				for _, id := range c.specs {

@@ -1,0 +1,142 @@
+package connectortest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pdpp/internal/launch"
+	"pdpp/internal/runner"
+	"pdpp/internal/store"
+	"pdpp/protocol"
+	"pdpp/providersim"
+)
+
+// paceIsKept shows what a run learns of its provider's pace: the store has it on
+// bookmarks of declared streams, the next run begins with it and not with the cold
+// interval, and the rate that is stored with the run holds numbers and a reason alone.
+func paceIsKept(t *testing.T, b *Bed) {
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, Count: 1, RetryAfter: providersim.RetrySeconds, Seconds: 1})
+	first := b.Succeed(t)
+	events, err := b.Store.RunEvents(t.Context(), first.RunID, 0, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rates, backedOff := 0, false
+	for _, e := range events {
+		var data struct {
+			Rate json.RawMessage `json:"collection_rate"`
+		}
+		if err := json.Unmarshal(e.Data, &data); err != nil || data.Rate == nil {
+			continue
+		}
+		rates++
+		var members map[string]json.RawMessage
+		var said protocol.CollectionRate
+		if err := json.Unmarshal(data.Rate, &members); err != nil || json.Unmarshal(data.Rate, &said) != nil {
+			t.Fatalf("the stored rate is %s: %v", data.Rate, err)
+		}
+		if said.CurrentIntervalMS <= 0 || said.CeilingIntervalMS <= 0 || said.EffectiveRatePerMin <= 0 || said.CeilingRatePerMin <= 0 {
+			t.Errorf("the stored rate is %s", data.Rate)
+		}
+		backedOff = backedOff || said.LastBackoff != nil && said.LastBackoff.Reason != ""
+		for name := range members {
+			if !slices.Contains([]string{"object", "current_interval_ms", "ceiling_interval_ms", "effective_rate_per_min", "ceiling_rate_per_min", "last_backoff"}, name) {
+				t.Errorf("the stored rate has a member %s: %s", name, data.Rate)
+			}
+		}
+	}
+	if rates == 0 || !backedOff {
+		t.Errorf("%d rates are stored, one after a refusal: %v", rates, backedOff)
+	}
+	var declared []string
+	for _, s := range b.Target.Connector.Manifest.Streams {
+		declared = append(declared, s.Name)
+	}
+	learned := 0
+	for stream, mark := range b.bookmarks(t) {
+		if !slices.Contains(declared, stream) {
+			t.Errorf("a bookmark of %s, which is not declared", stream)
+		}
+		if contains(mark, `"pacing_interval_ms"`) {
+			learned++
+		}
+	}
+	if learned == 0 {
+		t.Fatalf("no bookmark has the pace: %v", b.bookmarks(t))
+	}
+	const cold = 2000 // far above what was learned
+	b.cap("_PACING_INITIAL_INTERVAL_MS", cold)
+	for _, m := range b.Target.Changes {
+		b.Sim.Mutate(t, m)
+	}
+	var mu sync.Mutex
+	begins := 0.0
+	second := b.Run(t, launch.Request{Options: runner.Options{Observe: func(u runner.Update) {
+		mu.Lock()
+		defer mu.Unlock()
+		if u.Rate != nil && begins == 0 {
+			begins = u.Rate.CurrentIntervalMS
+		}
+	}}})
+	if second.Status != runner.Succeeded || begins <= 0 || begins > cold/2 {
+		t.Errorf("the next run ended as %s and began at %v ms; the cold interval is %d ms", second.Status, begins, cold)
+	}
+}
+
+// watched is a store that hears of bookmarks as they are written.
+type watched struct {
+	store.Store
+	wrote func(store.CursorWrite)
+}
+
+func (w watched) CommitSlice(ctx context.Context, l store.Lease, s store.Slice, now time.Time) (store.Committed, error) {
+	done, err := w.Store.CommitSlice(ctx, l, s, now)
+	if err == nil {
+		for _, c := range s.Cursors {
+			w.wrote(c)
+		}
+	}
+	return done, err
+}
+
+// catchUpLeavesTheSteadyCursor shows the two bookmarks in the store: a connector that is
+// killed within a window leaves it open, and while the next run walks it the steady one
+// stays where it is.
+func catchUpLeavesTheSteadyCursor(t *testing.T, b *Bed) {
+	list := b.Target.Lane.List
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: b.Target.Lane.DetailPath, DelayMS: 20})
+	real := b.Store
+	var runID string
+	var once sync.Once
+	b.Store = watched{real, func(c store.CursorWrite) {
+		if c.Stream == list && c.Mode == protocol.CatchUp && c.Cursor.Kind() != 'n' {
+			once.Do(func() { KillConnector(runID) })
+		}
+	}}
+	killed := b.Run(t, launch.Request{Started: func(id string) { runID = id }})
+	if killed.Status != runner.Failed {
+		t.Fatalf("the run ended as %s before it was killed", killed.Status)
+	}
+	before, closed := b.cursors(t)[list], false
+	for _, m := range b.Target.Changes {
+		b.Sim.Mutate(t, m)
+	}
+	b.Store = watched{real, func(c store.CursorWrite) {
+		switch {
+		case c.Stream != list:
+		case c.Mode == protocol.CatchUp:
+			closed = closed || c.Cursor.Kind() == 'n'
+		case !closed && withoutPace(t, c.Cursor) != before:
+			t.Errorf("the steady bookmark moved from %s to %s within the window", before, c.Cursor)
+		}
+	}}
+	b.Succeed(t)
+	b.Store = real
+	if after := b.cursors(t)[list]; !closed || after == before {
+		t.Errorf("the window was closed: %v; the steady bookmark went from %s to %s", closed, before, after)
+	}
+}
