@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
+
+	"pdpp/internal/ownerapi"
 )
 
 // serve gives the pages over the service.
-func serve(k *keeper) http.Handler {
+func serve(k ownerapi.Owner) http.Handler {
 	p := New(Config{Owner: k, Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)})
 	mux := http.NewServeMux()
 	for _, r := range p.Routes() {

@@ -314,15 +314,29 @@ func TestEventsCannotBeBroken(t *testing.T) {
 	}
 }
 
+// talking is a keeper whose run says something about itself as a whole.
+type talking struct {
+	*keeper
+	says shared[string]
+}
+
+func (k *talking) RunByID(context.Context, string) (ownerapi.Run, error) {
+	return ownerapi.Run{ID: "run_1", ConnectionID: "con_a", DisplayName: "Photobox", Status: "running", StartedAt: noon, Message: k.says.get()}, nil
+}
+
+func (k *talking) Connection(ctx context.Context, id string) (ownerapi.Detail, error) {
+	d, err := k.keeper.Connection(ctx, id)
+	run, _ := k.RunByID(ctx, "run_1")
+	d.ActiveRun = &run
+	return d, err
+}
+
 // What a run says about itself as a whole, such as which attempt it makes to reach its
 // source, is on its page and on its connection's, and changes there as it is said.
 func TestWhatARunSaysIsSeenLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newKeeper(plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_a"}}`))
-		says := func(message string) *ownerapi.Run {
-			return &ownerapi.Run{ID: "run_1", ConnectionID: "con_a", DisplayName: "Photobox", Status: "running", StartedAt: noon, Message: message}
-		}
-		k.active = says("trying to reach api.example.com, attempt 2 of 3")
+		k := &talking{keeper: newKeeper(plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_a"}}`))}
+		k.says.set("trying to reach api.example.com, attempt 2 of 3")
 		h := serve(k)
 		for _, path := range []string{"/runs/run_1", "/connections/con_a"} {
 			if got := one(t, page(t, h, path), "data-run-message", ""); got != "Trying to reach api.example.com, attempt 2 of 3" {
@@ -333,7 +347,7 @@ func TestWhatARunSaysIsSeenLive(t *testing.T) {
 		r, done := listen(ctx, h, "/runs/run_1/events")
 		synctest.Wait()
 		r.take()
-		k.active = says("trying to reach api.example.com, attempt 3 of 3")
+		k.says.set("trying to reach api.example.com, attempt 3 of 3")
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if got := strings.Join(r.take(), " "); !strings.Contains(got, "Trying to reach api.example.com, attempt 3 of 3") {
