@@ -65,7 +65,7 @@ func tokensHaveScopesAndAnEnd(t *testing.T, vars map[string]string) {
 		}
 		return made.Token.ExpiresAt
 	}
-	if at := ends(); at == nil || at.Sub(time.Now()).Round(24*time.Hour) != 90*24*time.Hour {
+	if at := ends(); at == nil || time.Until(*at).Round(24*time.Hour) != 90*24*time.Hour {
 		t.Errorf("by default it ends at %v", at)
 	}
 	if at := ends("--never"); at != nil {
