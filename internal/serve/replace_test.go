@@ -29,6 +29,7 @@ func TestCredentialReplacedDuringARun(t *testing.T) {
 	gate := filepath.Join(folder, "gate")
 	p.must(syscall.Mkfifo(gate, 0o600))
 	p.must(os.WriteFile(filepath.Join(folder, "connector"), []byte(waitingConnector), 0o700))
+	confirmed(t, p.st, filepath.Dir(folder), "garden")
 	p.credential("spade")
 	p.schedule(5*time.Minute, true)
 	held, err := os.OpenFile(gate, os.O_WRONLY, 0) // returns once the run waits there
