@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // playConnector plays the script beside the executable.
@@ -122,7 +123,9 @@ func (p *player) do(line string) {
 			_, _ = io.Copy(io.Discard, f)
 		}
 	case "hang":
-		select {}
+		for { // a program without a timer would be ended by the runtime as one that is stuck
+			time.Sleep(time.Hour)
+		}
 	case "peek", "poke":
 		path := strings.ReplaceAll(os.ExpandEnv(arg[1]), "PARENT", strconv.Itoa(os.Getppid()))
 		if !filepath.IsAbs(path) {
