@@ -149,7 +149,6 @@ exit 1
 // the owner lets the connection collect: when they end it, the question ends, and the
 // run with it.
 func TestParkedQuestionEndsWithItsConnection(t *testing.T) {
-	t.Attr("spec", "RT-08.1")
 	onBoth(t, func(g *ground) {
 		g.install("garden", needing("garden", `{"bindings":{"network":{"required":true}}}`), parkedConnector)
 		g.connect("cin_garden", "garden")
