@@ -28,7 +28,7 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 			}
 			return checkLimit(q.Limit)
 		},
-		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
+		RunE: a.orBegin(a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
 			id, err := a.connectionFilter(ctx, st)
 			if err != nil {
 				return err
@@ -42,7 +42,7 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 			}
 			a.printGaps(gaps[:min(len(gaps), q.Limit)], len(gaps) > q.Limit)
 			return nil
-		}),
+		}), noneOf("gaps")),
 	}
 	a.connectionFlag(cmd, "only gaps of this connection")
 	cmd.Flags().StringVar(&q.Stream, "stream", "", "only gaps of this stream")

@@ -95,14 +95,14 @@ func (a *app) connectionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "connections", Short: "List connections, your configured sources", Args: noArgs,
 		Example: "  pdpp connections\n  pdpp connections --json\n  pdpp status        with what each of them is doing",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+		RunE: a.orBegin(a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error {
 			all, err := o.Overview(ctx)
 			if err != nil {
 				return err
 			}
 			a.printConnections(all.Connections)
 			return nil
-		}),
+		}), noneOf("connections")),
 	}
 	cmd.AddCommand(a.connectionsAddCommand())
 	return cmd

@@ -30,7 +30,7 @@ func (a *app) runsCommand() *cobra.Command {
 			}
 			return checkLimit(limit)
 		},
-		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
+		RunE: a.orBegin(a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
 			id, err := a.connectionFilter(ctx, st)
 			if err != nil {
 				return err
@@ -45,7 +45,7 @@ func (a *app) runsCommand() *cobra.Command {
 			}
 			a.printRuns(runs, len(runs) == limit, all)
 			return nil
-		}),
+		}), noneOf("runs")),
 	}
 	a.connectionFlag(cmd, "only runs of this connection")
 	cmd.Flags().StringVar(&status, "status", "", "only runs with this status: "+joined(runStatuses))

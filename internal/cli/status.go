@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -33,7 +32,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status [CONNECTION]", Short: "Say how your sources are doing, and what needs you",
 		Long: statusText, Example: statusExamples, Args: optionalArg,
-		RunE: a.orBegin(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.orBegin(a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
 			if len(args) == 1 {
 				return a.statusOne(ctx, o, args[0])
 			}
@@ -47,7 +46,7 @@ func (a *app) statusCommand() *cobra.Command {
 			}
 			a.printStatus(all)
 			return nil
-		}),
+		}), func() any { return ownerview.Overview{Connections: []ownerview.Connection{}, ObservedAt: a.env.Now()} }),
 	}
 }
 
@@ -166,28 +165,4 @@ func scaleWords(scale []ownerview.StuckCount) string {
 		parts[i] = count(c.Count) + " " + c.Label
 	}
 	return strings.Join(parts, ", ")
-}
-
-const beginText = `Nothing is collected here yet. To begin:
-  pdpp connectors                see what can be connected
-  pdpp connect CONNECTOR         connect one, and collect for the first time
-  pdpp serve                     or do it at a page, and let it collect by itself
-`
-
-// orBegin is withOwner for a command that a new owner tries first: where nothing was ever
-// collected it says how to begin.
-func (a *app) orBegin(do func(ctx context.Context, o ownerapi.Owner, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		err := a.withOwner(do)(cmd, args)
-		var missing *Error
-		if len(args) > 0 || !errors.As(err, &missing) || missing.Code != codeStorageMissing {
-			return err
-		}
-		if a.json {
-			writeJSON(a.out, ownerview.Overview{Connections: []ownerview.Connection{}})
-			return nil
-		}
-		printf(a.out, "%s", beginText)
-		return nil
-	}
 }

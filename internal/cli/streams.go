@@ -20,14 +20,14 @@ type streamRow struct {
 func (a *app) streamsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "streams", Short: "Show what has been collected, stream by stream", Args: noArgs,
-		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, _ []string) error {
+		RunE: a.orBegin(a.hereOrElsewhere(func(ctx context.Context, st store.Store, _ []string) error {
 			rows, err := a.streamRows(ctx, st)
 			if err != nil {
 				return err
 			}
 			a.printStreams(rows)
 			return nil
-		}, a.streamsElsewhere),
+		}, a.streamsElsewhere), noneOf("streams")),
 	}
 	a.connectionFlag(cmd, "only streams of this connection")
 	return cmd
