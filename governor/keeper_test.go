@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"pdpp/governor"
-	"pdpp/internal/ratesim"
+	"pdpp/internal/lab/ratesim"
 )
 
 // keeper watches a run and knows the rules of the pace.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pdpp/governor"
-	"pdpp/internal/ratesim"
+	"pdpp/internal/lab/ratesim"
 )
 
 // storm is a limiter that between two times also refuses a share of what comes,

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pdpp/governor"
-	"pdpp/internal/ratesim"
+	"pdpp/internal/lab/ratesim"
 )
 
 // trial is one run against one provider, both drawn at random.

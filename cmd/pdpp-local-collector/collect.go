@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collector"
-	"pdpp/internal/deviceapi"
+	"pdpp/internal/device/collector"
+	"pdpp/internal/device/wire"
 )
 
 func (p *program) runCommand() *cobra.Command {
@@ -135,7 +135,7 @@ func (p *program) preview(ctx context.Context, c *collector.Collector) error {
 	return nil
 }
 
-func queueWords(c deviceapi.OutboxCounts) string {
+func queueWords(c wire.OutboxCounts) string {
 	return fmt.Sprintf("%d waiting, %d failed, %d uploaded", c.Pending+c.Leased, c.DeadLetter, c.Succeeded)
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/collector"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/device/collector"
 	"pdpp/manifest"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collector"
+	"pdpp/internal/device/collector"
 )
 
 func (p *program) statusCommand() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"pdpp/internal/confine"
+	"pdpp/internal/collect/confine"
 )
 
 func main() {

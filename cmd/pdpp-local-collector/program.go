@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/collector"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/device/collector"
 )
 
 // Exit codes. They are stable: scripts may rely on them.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collector"
+	"pdpp/internal/device/collector"
 )
 
 const envToken = "PDPP_LOCAL_DEVICE_TOKEN"

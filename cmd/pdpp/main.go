@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pdpp/internal/cli"
-	"pdpp/internal/confine"
+	"pdpp/internal/collect/confine"
 )
 
 func main() { os.Exit(cli.Main(environment())) }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"pdpp/internal/store/storetest"
+	"pdpp/internal/keep/store/storetest"
 )
 
 // TestScriptsOnPostgres runs the scripts that do not speak of a database file

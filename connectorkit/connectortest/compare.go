@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 	"pdpp/providersim"
 )

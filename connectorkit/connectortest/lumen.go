@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/internal/catalog"
+	"pdpp/internal/collect/catalog"
 	"pdpp/providersim"
 	"pdpp/providersim/lumen"
 )

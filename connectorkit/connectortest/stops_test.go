@@ -5,12 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/internal/evidence"
-	"pdpp/internal/store"
-	"pdpp/internal/store/postgres"
-	"pdpp/internal/store/sqlite"
-	"pdpp/internal/store/sqlite/sqlitetest"
-	"pdpp/internal/store/storetest"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/keep/store/storetest"
 	"pdpp/protocol"
 	"pdpp/providersim"
 )

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/launch"
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 	"pdpp/providersim"
 )

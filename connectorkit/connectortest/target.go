@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"pdpp/internal/catalog"
+	"pdpp/internal/collect/catalog"
 	"pdpp/providersim"
 )
 

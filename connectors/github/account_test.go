@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"pdpp/connectorkit/connectortest"
-	"pdpp/internal/launch"
-	"pdpp/internal/runner"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
 	"pdpp/protocol"
 	"pdpp/providersim"
 	"pdpp/providersim/github"

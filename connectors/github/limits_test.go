@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/launch"
-	"pdpp/internal/runner"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
 	"pdpp/protocol"
 	"pdpp/providersim"
 	"pdpp/providersim/github"

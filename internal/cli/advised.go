@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/auth"
-	"pdpp/internal/credential"
-	"pdpp/internal/interaction"
-	"pdpp/internal/notify"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/server"
+	"pdpp/internal/collect/interaction"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/schedule/notify"
+	"pdpp/internal/schedule/scheduler"
+	"pdpp/internal/web/auth"
+	"pdpp/internal/web/server"
 )
 
 // Codes of other parts that mean a mistake in what was given, or that what was

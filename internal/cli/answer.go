@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/runview"
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/runview"
 	"pdpp/protocol"
 )
 
@@ -40,7 +40,7 @@ func (a *app) answerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "answer CONNECTION|RUN", Short: "Answer the question of a run", Long: answerText, Example: answerExamples,
 		Args: needArgs("the name of a connection or run"),
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			run, q, err := findQuestion(ctx, o, args[0])
 			if err != nil {
 				return err
@@ -65,40 +65,40 @@ func (a *app) answerCommand() *cobra.Command {
 }
 
 // findQuestion gives the open question of a run, or of the run that a connection is making.
-func findQuestion(ctx context.Context, o ownerapi.Owner, name string) (ownerapi.Run, ownerapi.Question, error) {
+func findQuestion(ctx context.Context, o api.Owner, name string) (api.Run, api.Question, error) {
 	run, found, err := findRun(ctx, o, name)
 	if err != nil {
-		return run, ownerapi.Question{}, err
+		return run, api.Question{}, err
 	}
 	if !found {
 		conn, err := pickOwned(ctx, o, name, byName)
 		if err != nil {
-			return run, ownerapi.Question{}, err
+			return run, api.Question{}, err
 		}
 		d, err := o.Connection(ctx, conn.ID)
 		if err != nil {
-			return run, ownerapi.Question{}, err
+			return run, api.Question{}, err
 		}
 		if d.ActiveRun == nil {
-			return run, ownerapi.Question{}, noQuestion(conn.ID)
+			return run, api.Question{}, noQuestion(conn.ID)
 		}
 		run = *d.ActiveRun
 	}
 	q, err := o.Question(ctx, run.ID)
-	if hasCode(err, ownerapi.CodeNoQuestion) {
+	if hasCode(err, api.CodeNoQuestion) {
 		err = noQuestion(run.ConnectionID)
 	}
 	return run, q, err
 }
 
 func noQuestion(connectionID string) *Error {
-	return &Error{Code: ownerapi.CodeNoQuestion, Exit: ExitNotFound, Message: connectionID + " has no open question",
+	return &Error{Code: api.CodeNoQuestion, Exit: ExitNotFound, Message: connectionID + " has no open question",
 		Next: "See what is asked of you: pdpp attention"}
 }
 
 // compose gets the answer from where the owner wants to give it.
-func (a *app) compose(ctx context.Context, q ownerapi.Question, f answerFlags) (ownerapi.Answer, error) {
-	refused := ownerapi.Answer{RequestID: q.RequestID, Status: string(protocol.ResponseCancelled)}
+func (a *app) compose(ctx context.Context, q api.Question, f answerFlags) (api.Answer, error) {
+	refused := api.Answer{RequestID: q.RequestID, Status: string(protocol.ResponseCancelled)}
 	var data map[string]string
 	var err error
 	switch {
@@ -114,7 +114,7 @@ func (a *app) compose(ctx context.Context, q ownerapi.Question, f answerFlags) (
 	if errors.Is(err, io.EOF) {
 		return refused, nil
 	}
-	return ownerapi.Answer{RequestID: q.RequestID, Status: string(protocol.ResponseSuccess), Data: data}, err
+	return api.Answer{RequestID: q.RequestID, Status: string(protocol.ResponseSuccess), Data: data}, err
 }
 
 // answerFromStdin reads one JSON object. Its members are texts, numbers, or true and
@@ -148,7 +148,7 @@ func (a *app) answerFromStdin() (map[string]string, error) {
 	return answers, nil
 }
 
-func (a *app) answerFromEnv(fields []ownerapi.QuestionField) (map[string]string, error) {
+func (a *app) answerFromEnv(fields []api.QuestionField) (map[string]string, error) {
 	answers := map[string]string{}
 	for _, f := range fields {
 		name := answerVariable(f.Name)
@@ -179,7 +179,7 @@ func variableFor(prefix, field string) string {
 	}, field)
 }
 
-func (a *app) tellAnswered(run ownerapi.Run, answer ownerapi.Answer) {
+func (a *app) tellAnswered(run api.Run, answer api.Answer) {
 	if a.json {
 		writeJSON(a.out, map[string]any{"run_id": run.ID, "connection_id": run.ConnectionID, "request_id": answer.RequestID, "status": answer.Status})
 		return

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/attention"
-	"pdpp/internal/evidence"
-	"pdpp/internal/interaction"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/interaction"
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 )
 

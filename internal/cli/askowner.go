@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 // askOwner reads the fields on the owner's terminal. It gives io.EOF for Ctrl-D,
 // and the context's error for Ctrl-C. Without a terminal, or for a script, other
 // says how to give the values instead.
-func (a *app) askOwner(ctx context.Context, message, leave string, fields []ownerapi.QuestionField, other string) (map[string]string, error) {
+func (a *app) askOwner(ctx context.Context, message, leave string, fields []api.QuestionField, other string) (map[string]string, error) {
 	p := a.newPrompter(nil)
 	if p == nil {
 		return nil, &Error{Code: "terminal_required", Exit: ExitUsage, Message: "there is no terminal to ask you on", Next: other}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/attention"
-	"pdpp/internal/evidence"
-	"pdpp/internal/store"
-	"pdpp/internal/verdict"
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
 )
 
 const attentionText = `Lists what you are asked to do, in the words of "pdpp status", with the questions

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/attention"
-	"pdpp/internal/evidence"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
-	"pdpp/internal/verdict"
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 const acceptText = `Says yes to an offer to switch a paused schedule on again. A worker does it, and
@@ -62,7 +62,7 @@ func findAttention(ctx context.Context, st store.Store, id string) (attention.Re
 }
 
 // accept says yes to what the record offers. Doing so again changes nothing.
-func accept(ctx context.Context, o ownerapi.Owner, r attention.Record) error {
+func accept(ctx context.Context, o api.Owner, r attention.Record) error {
 	switch {
 	case !r.Open():
 		return &Error{Code: "attention_closed", Exit: ExitFailed, Message: r.ID + " is settled (" + string(r.Lifecycle) + ")", Next: "See what is asked of you: pdpp attention"}
@@ -73,7 +73,7 @@ func accept(ctx context.Context, o ownerapi.Owner, r attention.Record) error {
 	}
 }
 
-func (a *app) tellAccepted(ctx context.Context, o ownerapi.Owner, r attention.Record) error {
+func (a *app) tellAccepted(ctx context.Context, o api.Owner, r attention.Record) error {
 	alive, err := anyWorker(ctx, o)
 	if err != nil {
 		return err

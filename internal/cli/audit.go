@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const auditText = `Lists sign-ins, tokens, grants, consents, readings by apps, exports, backups and changed
@@ -32,7 +32,7 @@ func (a *app) auditCommand() *cobra.Command {
 	var f auditFlags
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Say what was done, by whom", Long: auditText, Example: auditExamples, Args: noArgs,
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error { return a.listAudit(ctx, o, f) }),
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error { return a.listAudit(ctx, o, f) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "", "only what happened since: a time, a date, or a span like 7d or 12h")
@@ -42,7 +42,7 @@ func (a *app) auditCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) listAudit(ctx context.Context, o ownerapi.Owner, f auditFlags) error {
+func (a *app) listAudit(ctx context.Context, o api.Owner, f auditFlags) error {
 	since, err := a.past("--since", f.since)
 	if err != nil {
 		return err
@@ -50,8 +50,8 @@ func (a *app) listAudit(ctx context.Context, o ownerapi.Owner, f auditFlags) err
 	if f.limit < 1 {
 		return usage("--limit "+strconv.Itoa(f.limit)+" lists nothing", "Use a number from 1 upwards.")
 	}
-	q := ownerapi.AuditQuery{Kind: f.kind, Since: since}
-	all := ownerapi.AuditPage{Entries: []ownerapi.AuditEntry{}}
+	q := api.AuditQuery{Kind: f.kind, Since: since}
+	all := api.AuditPage{Entries: []api.AuditEntry{}}
 	for len(all.Entries) < f.limit {
 		q.Limit = min(f.limit-len(all.Entries), 1000)
 		page, err := o.Audit(ctx, q)
@@ -83,7 +83,7 @@ func (a *app) listAudit(ctx context.Context, o ownerapi.Owner, f auditFlags) err
 }
 
 // auditWho tells one session, token or grant from another.
-func auditWho(by ownerapi.AuditActor) string {
+func auditWho(by api.AuditActor) string {
 	return strings.TrimSpace(strings.ReplaceAll(by.Kind, "_", " ") + " " + by.ID)
 }
 
@@ -114,7 +114,7 @@ func (a *app) auditKeepCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "keep DAYS", Short: "Say for how many days entries are kept", Args: needArgs("a number of days"),
 		Example: "  pdpp audit keep 365",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			days, err := strconv.Atoi(args[0])
 			if err != nil {
 				return usage(strconv.Quote(args[0])+" is not a number of days", "Use 30 to 3650.")

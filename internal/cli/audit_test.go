@@ -10,15 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 // trail gives the entries as the command tells them, the oldest first.
-func (s *served) trail(args ...string) []ownerapi.AuditEntry {
+func (s *served) trail(args ...string) []api.AuditEntry {
 	s.Helper()
 	code, out, errOut := s.pdpp(append([]string{"audit", "--json"}, args...)...)
 	var got struct {
-		Entries []ownerapi.AuditEntry `json:"entries"`
+		Entries []api.AuditEntry `json:"entries"`
 	}
 	if err := json.Unmarshal([]byte(out), &got); code != ExitOK || err != nil {
 		s.Fatalf("audit %v: %d %s %v", args, code, errOut, err)

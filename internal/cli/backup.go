@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/audit"
-	"pdpp/internal/backup"
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/backup"
+	"pdpp/internal/owner/api"
 )
 
 const backupText = `Writes everything of this machine's home into one file: the database as of one moment,
@@ -66,11 +66,11 @@ func (a *app) backup(ctx context.Context, file string, f backupFlags) error {
 			return err
 		}
 	}
-	view := a.newSteps()
+	display := a.newSteps()
 	done, err := backup.Write(ctx, backup.Options{
-		Home: home, File: file, Replace: f.force, Seal: seal, Program: buildVersion().Version, Now: a.env.Now(), Observe: view.observe,
+		Home: home, File: file, Replace: f.force, Seal: seal, Program: buildVersion().Version, Now: a.env.Now(), Observe: display.observe,
 	})
-	view.end()
+	display.end()
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (a *app) newPassphrase(ctx context.Context, stdin bool) (string, error) {
 }
 
 func (a *app) askPassphraseTwice(ctx context.Context) (string, error) {
-	fields := []ownerapi.QuestionField{
+	fields := []api.QuestionField{
 		{Name: "first", Label: "Passphrase", Required: true, Secret: true},
 		{Name: "again", Label: "Once more", Required: true, Secret: true},
 	}

@@ -31,7 +31,7 @@ func (b *bar) begin(stream string, total int64) {
 		progressbar.OptionUseANSICodes(true),
 		progressbar.OptionSetWidth(16),
 		progressbar.OptionSpinnerType(14),
-		progressbar.OptionSetSpinnerChangeInterval(0), // the view sets the pace
+		progressbar.OptionSetSpinnerChangeInterval(0), // the display sets the pace
 		progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(),
 		progressbar.OptionShowTotalBytes(total > 0),

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/schedule/scheduler"
 )
 
 const cancelText = `Stops the run of a connection, wherever it is made: by a worker, or in the
@@ -40,7 +40,7 @@ func (a *app) cancelCommand() *cobra.Command {
 			return a.cancelNamed(ctx, o, args[0], func(ctx context.Context, conn store.Connection) (cancelled, error) {
 				return a.cancelHere(ctx, st, conn)
 			})
-		}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		}, func(ctx context.Context, o api.Owner, args []string) error {
 			return a.cancelNamed(ctx, o, args[0], func(ctx context.Context, conn store.Connection) (cancelled, error) {
 				return cancelElsewhere(ctx, o, conn)
 			})
@@ -50,7 +50,7 @@ func (a *app) cancelCommand() *cobra.Command {
 
 // cancelNamed stops the run of an id and no later one of its connection, or else what
 // the connection of that name is doing.
-func (a *app) cancelNamed(ctx context.Context, o ownerapi.Owner, name string, ofConnection func(context.Context, store.Connection) (cancelled, error)) error {
+func (a *app) cancelNamed(ctx context.Context, o api.Owner, name string, ofConnection func(context.Context, store.Connection) (cancelled, error)) error {
 	var stopped cancelled
 	run, found, err := findRun(ctx, o, name)
 	switch {
@@ -71,17 +71,17 @@ func (a *app) cancelNamed(ctx context.Context, o ownerapi.Owner, name string, of
 }
 
 // findRun gives a run by its id; found is false when there is none of that name.
-func findRun(ctx context.Context, o ownerapi.Owner, id string) (run ownerapi.Run, found bool, err error) {
+func findRun(ctx context.Context, o api.Owner, id string) (run api.Run, found bool, err error) {
 	run, err = o.RunByID(ctx, id)
-	if hasCode(err, ownerapi.CodeNotFound) {
+	if hasCode(err, api.CodeNotFound) {
 		return run, false, nil
 	}
 	return run, err == nil, err
 }
 
-func cancelRun(ctx context.Context, o ownerapi.Owner, run ownerapi.Run) (cancelled, error) {
+func cancelRun(ctx context.Context, o api.Owner, run api.Run) (cancelled, error) {
 	err := o.Cancel(ctx, run.ID)
-	if hasCode(err, ownerapi.CodeNoActiveRun) {
+	if hasCode(err, api.CodeNoActiveRun) {
 		return cancelled{}, &Error{Code: codeRunNotActive, Exit: ExitNotFound, Message: "run " + run.ID + " is over",
 			Next: "See how it ended: pdpp run show " + run.ID}
 	}
@@ -99,7 +99,7 @@ func (a *app) cancelHere(ctx context.Context, st store.Store, conn store.Connect
 	return cancelled{conn.ID, stopped}, err
 }
 
-func cancelElsewhere(ctx context.Context, o ownerapi.Owner, conn store.Connection) (cancelled, error) {
+func cancelElsewhere(ctx context.Context, o api.Owner, conn store.Connection) (cancelled, error) {
 	d, err := o.Connection(ctx, conn.ID)
 	if err != nil {
 		return cancelled{}, err

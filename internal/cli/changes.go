@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
 )
 
 func (a *app) changesCommand() *cobra.Command {

@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
 )
 
 // printRecords shows a page of changes. A full page of a single stream names the next one.

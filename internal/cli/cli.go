@@ -15,7 +15,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/runner"
+	"pdpp/internal/collect/runner"
 )
 
 // Env is the world as the program sees it.

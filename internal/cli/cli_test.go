@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
 )
 
 // testEnv is a process with the given variables and arguments.

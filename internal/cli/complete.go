@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 // completeWithin bounds how long the shell waits for names at a key press.
 const completeWithin = 2 * time.Second
 
 // names are what an argument can be, each with a word about it.
-type names func(ctx context.Context, o ownerapi.Owner) []cobra.Completion
+type names func(ctx context.Context, o api.Owner) []cobra.Completion
 
 // addCompletions lets the shell complete names that only the owner's data knows: of
 // connections, connectors, streams, grants and tokens.
@@ -23,7 +23,7 @@ func (a *app) addCompletions(root *cobra.Command) {
 		"answer": connectionNames, "rate": connectionNames, "support": connectionNames,
 		"schedule set": connectionNames, "schedule pause": connectionNames, "schedule resume": connectionNames, "schedule remove": connectionNames,
 		"credential set": connectionNames, "credential show": connectionNames, "credential remove": connectionNames,
-		"connect": connectorNames, "connections add": connectorNames, "run": func(ctx context.Context, o ownerapi.Owner) []cobra.Completion {
+		"connect": connectorNames, "connections add": connectorNames, "run": func(ctx context.Context, o api.Owner) []cobra.Completion {
 			return append(connectionNames(ctx, o), connectorNames(ctx, o)...)
 		},
 		"records": a.streamNamesOf, "record": a.streamNamesOf, "export": a.streamNamesOf, "changes": a.streamNamesOf,
@@ -68,7 +68,7 @@ func (a *app) completed(ctx context.Context, list names) ([]cobra.Completion, co
 	return list(ctx, o), cobra.ShellCompDirectiveNoFileComp
 }
 
-func connectionNames(ctx context.Context, o ownerapi.Owner) (out []cobra.Completion) {
+func connectionNames(ctx context.Context, o api.Owner) (out []cobra.Completion) {
 	all, err := connectionsOf(ctx, o)
 	if err != nil {
 		return nil
@@ -79,7 +79,7 @@ func connectionNames(ctx context.Context, o ownerapi.Owner) (out []cobra.Complet
 	return out
 }
 
-func connectorNames(ctx context.Context, o ownerapi.Owner) (out []cobra.Completion) {
+func connectorNames(ctx context.Context, o api.Owner) (out []cobra.Completion) {
 	all, err := o.Connectors(ctx)
 	if err != nil {
 		return nil
@@ -91,7 +91,7 @@ func connectorNames(ctx context.Context, o ownerapi.Owner) (out []cobra.Completi
 }
 
 // streamNamesOf are the streams of --connection, or of the only connection.
-func (a *app) streamNamesOf(ctx context.Context, o ownerapi.Owner) (out []cobra.Completion) {
+func (a *app) streamNamesOf(ctx context.Context, o api.Owner) (out []cobra.Completion) {
 	conn, err := pickOwned(ctx, o, a.connection, byFlag)
 	if err != nil {
 		return nil
@@ -106,7 +106,7 @@ func (a *app) streamNamesOf(ctx context.Context, o ownerapi.Owner) (out []cobra.
 	return out
 }
 
-func grantNames(ctx context.Context, o ownerapi.Owner) (out []cobra.Completion) {
+func grantNames(ctx context.Context, o api.Owner) (out []cobra.Completion) {
 	all, err := o.Grants(ctx)
 	if err != nil {
 		return nil
@@ -117,7 +117,7 @@ func grantNames(ctx context.Context, o ownerapi.Owner) (out []cobra.Completion) 
 	return out
 }
 
-func tokenNames(ctx context.Context, o ownerapi.Owner) (out []cobra.Completion) {
+func tokenNames(ctx context.Context, o api.Owner) (out []cobra.Completion) {
 	all, err := o.Tokens(ctx)
 	if err != nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/catalog"
+	"pdpp/internal/collect/catalog"
 	"pdpp/manifest"
 )
 

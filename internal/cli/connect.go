@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const connectText = `Connects a source: asks for what it needs to sign in, stores that sealed, asks the
@@ -40,7 +40,7 @@ func (a *app) connectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "connect CONNECTOR", Short: "Connect a source", Long: connectText, Example: connectExamples,
 		Args: needArgs("the name of a connector"),
-		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o api.Owner, args []string) error {
 			return a.connectSource(ctx, o, args[0], f)
 		}),
 	}
@@ -53,7 +53,7 @@ func (a *app) connectCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) connectSource(ctx context.Context, o ownerapi.Owner, name string, f connectFlags) error {
+func (a *app) connectSource(ctx context.Context, o api.Owner, name string, f connectFlags) error {
 	connector, err := findOffered(ctx, o, name)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (a *app) connectSource(ctx context.Context, o ownerapi.Owner, name string, 
 	if f := connector.Foreign; f != nil && !f.Confirmed && !a.json {
 		a.printDemand(connector.ID, *f)
 	}
-	d, err := o.Connect(ctx, ownerapi.Connect{ConnectorID: connector.ID, DisplayName: f.name, Fields: fields})
+	d, err := o.Connect(ctx, api.Connect{ConnectorID: connector.ID, DisplayName: f.name, Fields: fields})
 	if err != nil {
 		return err
 	}
@@ -84,10 +84,10 @@ func (a *app) connectSource(ctx context.Context, o ownerapi.Owner, name string, 
 }
 
 // findOffered gives a connector that can be connected.
-func findOffered(ctx context.Context, o ownerapi.Owner, name string) (ownerapi.Connector, error) {
+func findOffered(ctx context.Context, o api.Owner, name string) (api.Connector, error) {
 	all, err := o.Connectors(ctx)
 	if err != nil {
-		return ownerapi.Connector{}, err
+		return api.Connector{}, err
 	}
 	names := make([]string, len(all))
 	for i, c := range all {
@@ -100,11 +100,11 @@ func findOffered(ctx context.Context, o ownerapi.Owner, name string) (ownerapi.C
 	if near := nearest(name, names); near != "" {
 		e.Next = "Did you mean " + near + "? " + e.Next
 	}
-	return ownerapi.Connector{}, e
+	return api.Connector{}, e
 }
 
 // connectFields gives what the form asks for, from where the owner wants to give it.
-func (a *app) connectFields(ctx context.Context, form *ownerapi.CredentialForm, f connectFlags) (map[string]string, error) {
+func (a *app) connectFields(ctx context.Context, form *api.CredentialForm, f connectFlags) (map[string]string, error) {
 	if form == nil {
 		if len(f.fields) > 0 {
 			return nil, usage("this connector asks for nothing", "Leave --field out.")
@@ -123,7 +123,7 @@ func (a *app) connectFields(ctx context.Context, form *ownerapi.CredentialForm, 
 	}
 }
 
-func formNames(form *ownerapi.CredentialForm) []string {
+func formNames(form *api.CredentialForm) []string {
 	names := make([]string, len(form.Fields))
 	for i, f := range form.Fields {
 		names[i] = f.Name
@@ -133,11 +133,11 @@ func formNames(form *ownerapi.CredentialForm) []string {
 
 // fieldsFromFlags reads NAME=@FILE. A secret on the command line could be seen by
 // others, and is refused.
-func (a *app) fieldsFromFlags(form *ownerapi.CredentialForm, flags []string) (map[string]string, error) {
+func (a *app) fieldsFromFlags(form *api.CredentialForm, flags []string) (map[string]string, error) {
 	given := map[string]string{}
 	for _, flag := range flags {
 		name, value, found := strings.Cut(flag, "=")
-		i := slices.IndexFunc(form.Fields, func(f ownerapi.CredentialField) bool { return f.Name == name })
+		i := slices.IndexFunc(form.Fields, func(f api.CredentialField) bool { return f.Name == name })
 		if !found || i < 0 {
 			return nil, usage("there is no field "+safe(name), "Fields are: "+strings.Join(formNames(form), ", "))
 		}

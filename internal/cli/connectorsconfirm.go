@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/audit"
-	"pdpp/internal/launch"
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/owner/api"
 )
 
 const confirmText = `Shows what a connector that is not built in gets when it runs, and lets it run.
@@ -59,7 +59,7 @@ func (a *app) confirmConnector(ctx context.Context, name string, yes bool) (err 
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	if !a.json {
-		a.printDemand(found.Name, ownerapi.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths})
+		a.printDemand(found.Name, api.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths})
 	}
 	if !yes {
 		if err := a.confirm(ctx, "a connector that is not built in", "Let it run?"); err != nil {
@@ -79,7 +79,7 @@ func (a *app) confirmConnector(ctx context.Context, name string, yes bool) (err 
 }
 
 // printDemand says what a foreign connector gets.
-func (a *app) printDemand(name string, f ownerapi.Foreign) {
+func (a *app) printDemand(name string, f api.Foreign) {
 	none := func(list []string) string {
 		if len(list) == 0 {
 			return "none"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/audit"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
 )
 
 const credentialText = `Store the credential of a connection, instead of setting variables wherever it

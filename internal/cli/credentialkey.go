@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"pdpp/internal/credential"
-	"pdpp/internal/launch"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
 )
 
 const envCredentialKey = "PDPP_CREDENTIAL_ENCRYPTION_KEY"

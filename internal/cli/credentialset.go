@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 const credentialSetText = `Asks for everything that the connector needs to sign in, and stores it sealed.
@@ -24,7 +24,7 @@ func (a *app) credentialSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set CONNECTION", Short: "Store the credential of a connection", Long: credentialSetText, Args: needArgs("the name of a connection"),
 		Example: "  pdpp credential set example\n  EXAMPLE_TOKEN_FILE=token pdpp credential set example --from-env",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			conn, err := pickOwned(ctx, o, args[0], byName)
 			if err != nil {
 				return err
@@ -47,13 +47,13 @@ func (a *app) credentialSetCommand() *cobra.Command {
 }
 
 // enterCredential gives what was entered into the form of a connection's connector.
-func (a *app) enterCredential(ctx context.Context, o ownerapi.Owner, connectionID string, fromEnv bool) (map[string]string, error) {
+func (a *app) enterCredential(ctx context.Context, o api.Owner, connectionID string, fromEnv bool) (map[string]string, error) {
 	d, err := o.Connection(ctx, connectionID)
 	if err != nil {
 		return nil, err
 	}
 	if d.Connector == nil {
-		return nil, &Error{Code: ownerapi.CodeNotInstalled, Exit: ExitFailed, Message: "the connector of " + connectionID + " is not installed, so that nobody knows what it asks for",
+		return nil, &Error{Code: api.CodeNotInstalled, Exit: ExitFailed, Message: "the connector of " + connectionID + " is not installed, so that nobody knows what it asks for",
 			Next: "See why: pdpp doctor"}
 	}
 	if d.Connector.Form == nil {
@@ -71,7 +71,7 @@ func (a *app) enterCredential(ctx context.Context, o ownerapi.Owner, connectionI
 	return a.enterFromTerminal(ctx, e)
 }
 
-func (a *app) tellStored(ctx context.Context, o ownerapi.Owner, connectionID string) error {
+func (a *app) tellStored(ctx context.Context, o api.Owner, connectionID string) error {
 	if a.json {
 		writeJSON(a.out, map[string]any{"connection_id": connectionID, "stored": true})
 		return nil
@@ -89,7 +89,7 @@ func (a *app) tellStored(ctx context.Context, o ownerapi.Owner, connectionID str
 }
 
 // anyWorker reports whether a worker is there to make runs.
-func anyWorker(ctx context.Context, o ownerapi.Owner) (bool, error) {
+func anyWorker(ctx context.Context, o api.Owner) (bool, error) {
 	r, err := o.Runtime(ctx)
-	return slices.ContainsFunc(r.Workers, func(w ownerapi.Worker) bool { return w.Alive }), err
+	return slices.ContainsFunc(r.Workers, func(w api.Worker) bool { return w.Alive }), err
 }

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"pdpp/internal/store"
-	"pdpp/internal/store/postgres"
-	"pdpp/internal/store/sqlite"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/sqlite"
 )
 
 // need says whether a command may make a new database.

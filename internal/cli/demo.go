@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/demo"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/server"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/web/server"
 )
 
 const demoText = `Starts a server in a throw-away home, with simulated services beside it and six
@@ -111,7 +111,7 @@ func (a *app) inside(home string, variables map[string]string) *app {
 	return &inside
 }
 
-func (a *app) plant(ctx context.Context, world *demo.World, st store.Store, home string) (ownerapi.Owner, error) {
+func (a *app) plant(ctx context.Context, world *demo.World, st store.Store, home string) (api.Owner, error) {
 	owner, err := a.localOwner(st)
 	if err != nil {
 		return nil, err

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/catalog"
+	"pdpp/internal/collect/catalog"
 	"pdpp/internal/doctor"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/schedule/scheduler"
 )
 
 const doctorText = `Looks over the installation: the database, the disk, the key, the connectors,

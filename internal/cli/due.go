@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/cadence"
-	"pdpp/internal/catalog"
-	"pdpp/internal/evidence"
-	"pdpp/internal/launch"
-	"pdpp/internal/runner"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/judge/cadence"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/schedule/scheduler"
 	"pdpp/protocol"
 )
 
@@ -159,12 +159,12 @@ func (d *dueRun) start(ctx context.Context, e *evidence.Evidence, found catalog.
 	if err != nil {
 		return summary{}, err
 	}
-	view := &view{} // progress is for somebody who looks on
+	display := &runDisplay{} // progress is for somebody who looks on
 	if _, watched := terminal(d.errOut); watched {
-		view = d.newView(conn)
+		display = d.newRunDisplay(conn)
 	}
-	return d.collect(ctx, d.store, conn, found, view, launch.Request{
+	return d.collect(ctx, d.store, conn, found, display, launch.Request{
 		ConnectionID: conn.ID, Trigger: store.TriggerScheduled, Mode: protocol.Incremental, RecoveryOnly: recoveryOnly, SparePressure: recoveryOnly,
-		Options: runner.Options{NoProgress: d.silence, Observe: view.observe}, Started: view.started,
+		Options: runner.Options{NoProgress: d.silence, Observe: display.observe}, Started: display.started,
 	})
 }

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 // hereOrElsewhere makes a command that does more over the store of this machine than a
 // server elsewhere offers, and the same as far as that goes.
-func (a *app) hereOrElsewhere(here func(context.Context, store.Store, []string) error, elsewhere func(context.Context, ownerapi.Owner, []string) error) func(*cobra.Command, []string) error {
+func (a *app) hereOrElsewhere(here func(context.Context, store.Store, []string) error, elsewhere func(context.Context, api.Owner, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		r, err := a.server()
 		if err != nil {
@@ -25,7 +25,7 @@ func (a *app) hereOrElsewhere(here func(context.Context, store.Store, []string) 
 }
 
 // streamsElsewhere lists the streams at a server, which counts live records alone.
-func (a *app) streamsElsewhere(ctx context.Context, o ownerapi.Owner, _ []string) error {
+func (a *app) streamsElsewhere(ctx context.Context, o api.Owner, _ []string) error {
 	id, err := a.ownedFilter(ctx, o)
 	if err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/auth"
-	"pdpp/internal/ownerhttp"
+	"pdpp/internal/owner/routes"
+	"pdpp/internal/web/auth"
 )
 
 // serveShop puts the shop behind the owner's routes and gives the address and a token.
@@ -23,7 +23,7 @@ func serveShop(t *testing.T, s *statusShop) (address, token string) {
 	_, token, err = door.CreateToken(t.Context(), auth.NewToken{Label: "test", Scopes: []string{"all"}})
 	s.must(err)
 	mux := http.NewServeMux()
-	for _, route := range ownerhttp.Routes(o, nil) {
+	for _, route := range routes.Routes(o, nil) {
 		mux.Handle(route.Pattern, door.Owner(route.Scope, route.Handle))
 	}
 	server := httptest.NewServer(mux)

@@ -7,13 +7,13 @@ import (
 	"io"
 	"strings"
 
-	"pdpp/internal/owner"
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service"
 )
 
 // entry is a connector's form that the owner is to fill in.
 type entry struct {
-	form *ownerapi.CredentialForm
+	form *api.CredentialForm
 	// variables gives the variables that may hold a field.
 	variables func(field string) []string
 	// leave tells how to leave the question, and other how to answer without a terminal.
@@ -39,7 +39,7 @@ func (a *app) declaredVariables(ctx context.Context, connectorID string) (func(f
 		return nil, err
 	}
 	declared := map[string][]string{}
-	for _, f := range owner.CredentialForm(found.Manifest).Fields {
+	for _, f := range service.CredentialForm(found.Manifest).Fields {
 		declared[f.Name] = f.Env
 	}
 	return func(field string) []string {
@@ -60,13 +60,13 @@ func (e entry) names() (names []string) {
 
 // enterFromTerminal asks field by field.
 func (a *app) enterFromTerminal(ctx context.Context, e entry) (map[string]string, error) {
-	var ask []ownerapi.QuestionField
+	var ask []api.QuestionField
 	for _, f := range e.form.Fields {
 		title := f.Label
 		if f.Help != "" {
 			title += " [" + f.Help + "]"
 		}
-		ask = append(ask, ownerapi.QuestionField{Name: f.Name, Label: title, Required: f.Required, Secret: f.Secret})
+		ask = append(ask, api.QuestionField{Name: f.Name, Label: title, Required: f.Required, Secret: f.Secret})
 	}
 	message := strings.TrimSpace(cmp.Or(e.form.Label, "What the source asks for, to sign in.") + " " + e.form.Description)
 	given, err := a.askOwner(ctx, message, e.leave, ask, e.other)

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/redact"
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/redact"
+	"pdpp/internal/owner/api"
 )
 
 // Exit codes. They are stable: scripts may rely on them.
@@ -101,7 +101,7 @@ func describe(err error) *Error {
 		}
 	case owner == nil && errors.As(err, &waits):
 		return &Error{
-			Code: ownerapi.CodeProviderWait, Exit: ExitWait, Err: err, Next: waitNext,
+			Code: api.CodeProviderWait, Exit: ExitWait, Err: err, Next: waitNext,
 			Message: "the source is to be left alone until " + when(waits.Until) + "; nothing was started",
 		}
 	case errors.As(err, &fault):

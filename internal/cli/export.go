@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const exportText = `Writes the records of some or all streams to standard output or a file. A file appears
@@ -44,7 +44,7 @@ func (a *app) exportCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error { return a.export(ctx, o, args, f) }),
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error { return a.export(ctx, o, args, f) }),
 	}
 	a.connectionFlag(cmd, "which connection")
 	cmd.Flags().StringVar(&f.format, "format", "jsonl", "jsonl or csv")
@@ -53,7 +53,7 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) export(ctx context.Context, o ownerapi.Owner, names []string, f exportFlags) error {
+func (a *app) export(ctx context.Context, o api.Owner, names []string, f exportFlags) error {
 	conn, err := pickOwned(ctx, o, a.connection, byFlag)
 	if err != nil {
 		return err
@@ -69,9 +69,9 @@ func (a *app) export(ctx context.Context, o ownerapi.Owner, names []string, f ex
 		asked = []string{""} // every stream
 	}
 	write := func(w io.Writer) (int64, error) {
-		counted := &ownerapi.ExportCounter{To: w, Format: f.format}
+		counted := &api.ExportCounter{To: w, Format: f.format}
 		for _, name := range asked {
-			err := o.Export(ctx, counted, ownerapi.ExportQuery{ConnectionID: conn.ID, Stream: name, Format: f.format})
+			err := o.Export(ctx, counted, api.ExportQuery{ConnectionID: conn.ID, Stream: name, Format: f.format})
 			if counted.Failed() != nil {
 				return 0, writeError(counted.Failed())
 			}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 const (
@@ -32,10 +32,10 @@ type awaited struct {
 type follower struct {
 	*app
 	awaited
-	owner    ownerapi.Owner
-	run      ownerapi.Run // once it has begun
-	question string       // what was told already
-	view     *view
+	owner    api.Owner
+	run      api.Run // once it has begun
+	question string  // what was told already
+	display  *runDisplay
 
 	workersAt time.Time // when workers were looked for last
 	aliveAt   time.Time // when one was there
@@ -43,11 +43,11 @@ type follower struct {
 
 // follow shows the next run of a connection until it has ended, and ends with the
 // connection's verdict. Ctrl-C ends the looking on alone.
-func (a *app) follow(ctx context.Context, o ownerapi.Owner, w awaited) error {
+func (a *app) follow(ctx context.Context, o api.Owner, w awaited) error {
 	f := a.newFollower(o, w)
-	f.view.begin(context.WithoutCancel(ctx))
+	f.display.begin(context.WithoutCancel(ctx))
 	err := f.look(ctx)
-	f.view.end()
+	f.display.end()
 	if ctx.Err() != nil {
 		return &Error{Code: "cancelled", Exit: ExitCancelled, Message: "stopped looking on; the run is not stopped",
 			Next: "Look at it: pdpp status " + w.connectionID + ". Stop it: pdpp cancel " + w.connectionID}
@@ -58,8 +58,8 @@ func (a *app) follow(ctx context.Context, o ownerapi.Owner, w awaited) error {
 	return f.tell(ctx)
 }
 
-func (a *app) newFollower(o ownerapi.Owner, w awaited) *follower {
-	return &follower{app: a, awaited: w, owner: o, view: a.newView(store.Connection{ID: w.connectionID, DisplayName: w.name}), aliveAt: a.env.Now()}
+func (a *app) newFollower(o api.Owner, w awaited) *follower {
+	return &follower{app: a, awaited: w, owner: o, display: a.newRunDisplay(store.Connection{ID: w.connectionID, DisplayName: w.name}), aliveAt: a.env.Now()}
 }
 
 func (f *follower) look(ctx context.Context) error {
@@ -85,7 +85,7 @@ func (f *follower) once(ctx context.Context) (over bool, err error) {
 	if f.run, err = f.owner.RunByID(ctx, f.run.ID); err != nil {
 		return false, err
 	}
-	f.view.observe(progressOf(f.run))
+	f.display.observe(progressOf(f.run))
 	if f.run.Status != string(store.RunRunning) {
 		return true, nil
 	}
@@ -109,14 +109,14 @@ func (f *follower) begun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(runs, func(r ownerapi.Run) bool { return r.ID == f.before }); i >= 0 {
+	if i := slices.IndexFunc(runs, func(r api.Run) bool { return r.ID == f.before }); i >= 0 {
 		runs = runs[:i]
 	}
 	switch {
 	case len(runs) > 0:
 		f.run = runs[len(runs)-1] // newest first: the last is the first since the request
 		f.aliveAt = f.env.Now()
-		f.view.started(f.run.ID)
+		f.display.started(f.run.ID)
 		return nil
 	case !waits:
 		return &Error{Code: "cancelled", Exit: ExitCancelled, Message: "the run was taken back before it began",
@@ -153,15 +153,15 @@ func (f *follower) workers(ctx context.Context) error {
 // questions tells of a question that the run asks.
 func (f *follower) questions(ctx context.Context) error {
 	q, err := f.owner.Question(ctx, f.run.ID)
-	if hasCode(err, ownerapi.CodeNoQuestion) || hasCode(err, ownerapi.CodeNotFound) {
+	if hasCode(err, api.CodeNoQuestion) || hasCode(err, api.CodeNotFound) {
 		return nil
 	}
 	if err != nil || q.RequestID == f.question {
 		return err
 	}
 	f.question = q.RequestID
-	if f.view.painter != nil {
-		f.view.say("The run asks: " + q.Message + " (answer: pdpp answer " + f.connectionID + ")")
+	if f.display.painter != nil {
+		f.display.say("The run asks: " + q.Message + " (answer: pdpp answer " + f.connectionID + ")")
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 // Nobody waits for ever: neither for a run that was taken back, nor for workers that
@@ -65,8 +65,8 @@ func TestFollowGivesUp(t *testing.T) {
 // The stream that speaks stands for the run.
 func TestProgressOf(t *testing.T) {
 	nine := int64(9)
-	u := progressOf(ownerapi.Run{RecordsEmitted: 5, Streams: []ownerapi.RunStream{{Name: "seeds"}, {Name: "trees", Label: "Trees", Records: 3, Considered: &nine, Message: "row 3"}}})
-	if whole := progressOf(ownerapi.Run{Message: "trying to reach it", Streams: []ownerapi.RunStream{{Name: "trees", Message: "row 3"}}}); whole.Message != "trying to reach it" {
+	u := progressOf(api.Run{RecordsEmitted: 5, Streams: []api.RunStream{{Name: "seeds"}, {Name: "trees", Label: "Trees", Records: 3, Considered: &nine, Message: "row 3"}}})
+	if whole := progressOf(api.Run{Message: "trying to reach it", Streams: []api.RunStream{{Name: "trees", Message: "row 3"}}}); whole.Message != "trying to reach it" {
 		t.Errorf("what the run says as a whole is told as %q", whole.Message)
 	}
 	if u.Committed != 5 || u.Stream != "Trees" || u.Message != "row 3" || *u.Count != 3 || *u.Total != 9 {
@@ -76,31 +76,31 @@ func TestProgressOf(t *testing.T) {
 
 // unreached is the owner's service while a run tries to reach its source.
 type unreached struct {
-	ownerapi.Owner
+	api.Owner
 	looks int
 }
 
-func (*unreached) Runs(context.Context, string, int) ([]ownerapi.Run, error) {
-	return []ownerapi.Run{{ID: "run_1", Status: "running"}}, nil
+func (*unreached) Runs(context.Context, string, int) ([]api.Run, error) {
+	return []api.Run{{ID: "run_1", Status: "running"}}, nil
 }
 
-func (u *unreached) RunByID(context.Context, string) (ownerapi.Run, error) {
+func (u *unreached) RunByID(context.Context, string) (api.Run, error) {
 	u.looks++
 	switch {
 	case u.looks < 20:
-		return ownerapi.Run{ID: "run_1", Status: "running", Message: "trying to reach api.example.com, attempt 2 of 3"}, nil
+		return api.Run{ID: "run_1", Status: "running", Message: "trying to reach api.example.com, attempt 2 of 3"}, nil
 	case u.looks < 40:
-		return ownerapi.Run{ID: "run_1", Status: "running", Message: "trying to reach api.example.com, attempt 3 of 3"}, nil
+		return api.Run{ID: "run_1", Status: "running", Message: "trying to reach api.example.com, attempt 3 of 3"}, nil
 	}
-	return ownerapi.Run{ID: "run_1", Status: "failed"}, nil
+	return api.Run{ID: "run_1", Status: "failed"}, nil
 }
 
-func (*unreached) Question(context.Context, string) (ownerapi.Question, error) {
-	return ownerapi.Question{}, &ownerapi.Error{Code: ownerapi.CodeNoQuestion}
+func (*unreached) Question(context.Context, string) (api.Question, error) {
+	return api.Question{}, &api.Error{Code: api.CodeNoQuestion}
 }
 
-func (*unreached) Runtime(context.Context) (ownerapi.Runtime, error) {
-	return ownerapi.Runtime{Workers: []ownerapi.Worker{{Alive: true}}}, nil
+func (*unreached) Runtime(context.Context) (api.Runtime, error) {
+	return api.Runtime{Workers: []api.Worker{{Alive: true}}}, nil
 }
 
 // Whoever looks on at a first run sees each attempt to reach the source as it is made, once.
@@ -110,11 +110,11 @@ func TestFollowShowsWhatTheRunSays(t *testing.T) {
 		env.Now = time.Now
 		a := &app{env: env, out: env.Stdout, errOut: env.Stderr}
 		f := a.newFollower(&unreached{}, awaited{connectionID: "cin_shed_1", name: "Shed"})
-		f.view.begin(t.Context())
+		f.display.begin(t.Context())
 		if err := f.look(t.Context()); err != nil {
 			t.Error(err)
 		}
-		f.view.end()
+		f.display.end()
 	})
 	// Whether the first look comes before the first painting is open.
 	got := strings.Replace(stderr.String(), "0 records\n", "", 1)

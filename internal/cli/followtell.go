@@ -3,14 +3,14 @@ package cli
 import (
 	"context"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
-	"pdpp/internal/verdict"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 // progressOf is what a run tells of itself: the stream that has most to do stands for it.
-func progressOf(r ownerapi.Run) runner.Update {
+func progressOf(r api.Run) runner.Update {
 	u := runner.Update{Records: r.RecordsEmitted, Committed: r.RecordsEmitted}
 	for _, s := range r.Streams {
 		if s.Message != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 )
 

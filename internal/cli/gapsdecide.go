@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const grantCreateText = `Makes a grant and prints its token, which is shown only now: hand it to the app.
@@ -34,7 +34,7 @@ func (a *app) grantCreateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Let somebody read a part of your records", Long: grantCreateText, Example: grantCreateExamples,
 		Args: needArgs("the name of who may read"),
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			return a.createGrant(ctx, o, args[0], f)
 		}),
 	}
@@ -49,8 +49,8 @@ func (a *app) grantCreateCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) createGrant(ctx context.Context, o ownerapi.Owner, name string, f grantFlags) error {
-	g := ownerapi.NewGrant{ClientName: name, Purpose: f.purpose, Mode: "continuous"}
+func (a *app) createGrant(ctx context.Context, o api.Owner, name string, f grantFlags) error {
+	g := api.NewGrant{ClientName: name, Purpose: f.purpose, Mode: "continuous"}
 	if f.singleUse {
 		g.Mode = "single_use"
 	}
@@ -77,7 +77,7 @@ func (a *app) createGrant(ctx context.Context, o ownerapi.Owner, name string, f 
 }
 
 // grantStreams reads CONNECTION/STREAM[:FIELD,...].
-func grantStreams(ctx context.Context, o ownerapi.Owner, f grantFlags) ([]ownerapi.GrantStream, error) {
+func grantStreams(ctx context.Context, o api.Owner, f grantFlags) ([]api.GrantStream, error) {
 	if len(f.streams) == 0 {
 		return nil, usage("--stream is missing", "Say what may be read, like --stream CONNECTION/STREAM (pdpp streams lists them).")
 	}
@@ -97,7 +97,7 @@ func grantStreams(ctx context.Context, o ownerapi.Owner, f grantFlags) ([]ownera
 	if err != nil {
 		return nil, err
 	}
-	var out []ownerapi.GrantStream
+	var out []api.GrantStream
 	for _, text := range f.streams {
 		part, fields, some := strings.Cut(text, ":")
 		name, stream, found := strings.Cut(part, "/")
@@ -108,7 +108,7 @@ func grantStreams(ctx context.Context, o ownerapi.Owner, f grantFlags) ([]ownera
 		if err != nil {
 			return nil, err
 		}
-		s := ownerapi.GrantStream{ConnectionID: conn.ID, Stream: stream, Since: since, Until: until}
+		s := api.GrantStream{ConnectionID: conn.ID, Stream: stream, Since: since, Until: until}
 		if some {
 			s.Fields = strings.Split(fields, ",")
 		}
@@ -120,7 +120,7 @@ func grantStreams(ctx context.Context, o ownerapi.Owner, f grantFlags) ([]ownera
 		out = append(out, s)
 	}
 	for _, c := range chosen.Streams {
-		if !slices.ContainsFunc(out, func(s ownerapi.GrantStream) bool { return s.Stream == c.Stream }) {
+		if !slices.ContainsFunc(out, func(s api.GrantStream) bool { return s.Stream == c.Stream }) {
 			return nil, usage("--resource names the stream "+c.Stream+", which the grant does not have", "Add it with --stream.")
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const grantsText = `A grant lets an app read a part of your records, and nothing else: the streams, fields
@@ -30,7 +30,7 @@ func (a *app) grantsCommand() *cobra.Command {
 func (a *app) grantsListCommand(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: noArgs,
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			all, err := o.Grants(ctx)
 			if err != nil {
 				return err
@@ -53,7 +53,7 @@ func (a *app) grantsListCommand(use, short string) *cobra.Command {
 	}
 }
 
-func streamsWords(streams []ownerapi.GrantStream) string {
+func streamsWords(streams []api.GrantStream) string {
 	parts := make([]string, len(streams))
 	for i, s := range streams {
 		parts[i] = s.ConnectionID + "/" + s.Stream
@@ -65,7 +65,7 @@ func (a *app) grantShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show GRANT", Short: "Show what a grant allows, and how it was used", Args: needArgs("the id of a grant"),
 		Example: "  pdpp grants show gr_1a2b",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			g, err := o.Grant(ctx, args[0])
 			if err != nil {
 				return err
@@ -80,7 +80,7 @@ func (a *app) grantShowCommand() *cobra.Command {
 	}
 }
 
-func (a *app) printGrant(g ownerapi.Grant) {
+func (a *app) printGrant(g api.Grant) {
 	line := func(head, text string) { printf(a.out, "%-10s %s\n", head, oneLine(text)) }
 	line("grant", g.ID)
 	line("for", g.ClientName)
@@ -102,7 +102,7 @@ func (a *app) printGrant(g ownerapi.Grant) {
 }
 
 // grantWords tells the limits of a stream; what has none is named so.
-func grantWords(s ownerapi.GrantStream) string {
+func grantWords(s api.GrantStream) string {
 	fields := "all fields"
 	if len(s.Fields) > 0 {
 		fields = strings.Join(s.Fields, ", ")
@@ -124,7 +124,7 @@ func (a *app) grantRevokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke GRANT", Short: "Take a grant back, at once", Args: needArgs("the id of a grant"),
 		Example: "  pdpp grants revoke gr_1a2b",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			if err := o.RevokeGrant(ctx, args[0]); err != nil {
 				return err
 			}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/ownerview"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/view"
 )
 
 // connectorRow is an installed connector; Problem says why it cannot be used.
@@ -95,7 +95,7 @@ func (a *app) connectionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "connections", Short: "List connections, your configured sources", Args: noArgs,
 		Example: "  pdpp connections\n  pdpp connections --json\n  pdpp status        with what each of them is doing",
-		RunE: a.orBegin(a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+		RunE: a.orBegin(a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			all, err := o.Overview(ctx)
 			if err != nil {
 				return err
@@ -119,7 +119,7 @@ type connectionRow struct {
 	LastSuccessAt *time.Time `json:"last_success_at"`
 }
 
-func (a *app) printConnections(all []ownerview.Connection) {
+func (a *app) printConnections(all []view.Connection) {
 	if a.json {
 		rows := make([]connectionRow, len(all))
 		for i, c := range all {

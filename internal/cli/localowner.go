@@ -5,17 +5,17 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"pdpp/internal/audit"
-	"pdpp/internal/auth"
-	"pdpp/internal/owner"
-	"pdpp/internal/owner/audited"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service"
+	"pdpp/internal/owner/service/audited"
+	"pdpp/internal/web/auth"
 )
 
 // localOwner is the owner's service over the store of this machine.
-func (a *app) localOwner(st store.Store) (ownerapi.Owner, error) {
+func (a *app) localOwner(st store.Store) (api.Owner, error) {
 	connectors, err := a.connectors()
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (a *app) localOwner(st store.Store) (ownerapi.Owner, error) {
 		return nil, err
 	}
 	trail := a.localTrail(st)
-	return audited.Owner(owner.New(owner.Config{
+	return audited.Owner(service.New(service.Config{
 		Store: st, Connectors: connectors, Key: a.credentialKey, Access: auth.New(auth.Config{Store: st, Now: a.env.Now, Audit: trail}),
 		Base: base, Version: buildVersion().Version, Home: home, Database: database, Now: a.env.Now,
 	}), trail), nil

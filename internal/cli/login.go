@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const loginText = `Lets the commands on this machine speak to a PDPP server elsewhere. Make a token in
@@ -93,7 +93,7 @@ func (a *app) secretLine(ctx context.Context, stdin bool, q secretQuestion) (str
 	if text, _, err := a.variable(q.variable); err != nil || text != "" {
 		return text, err
 	}
-	answers, err := a.askOwner(ctx, q.message, "(Ctrl-D to leave)", []ownerapi.QuestionField{{Name: "secret", Label: q.label, Required: true, Secret: true}}, q.other)
+	answers, err := a.askOwner(ctx, q.message, "(Ctrl-D to leave)", []api.QuestionField{{Name: "secret", Label: q.label, Required: true, Secret: true}}, q.other)
 	if errors.Is(err, io.EOF) {
 		return "", errUnchanged
 	}
@@ -131,4 +131,4 @@ func (a *app) logoutCommand() *cobra.Command {
 }
 
 // owner is the client of a server elsewhere.
-func (r remote) owner() ownerapi.Owner { return &ownerapi.Client{Base: r.URL, Token: r.Token} }
+func (r remote) owner() api.Owner { return &api.Client{Base: r.URL, Token: r.Token} }

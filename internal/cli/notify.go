@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const notifyText = `Say where you want to be told of what you are asked to do, and when not. A push
@@ -24,7 +24,7 @@ const notifyExamples = `  pdpp notify                                     where 
 func (a *app) notifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "notify", Short: "Say where and when you want to be told", Long: notifyText, Example: notifyExamples, Args: noArgs,
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			targets, err := o.PushTargets(ctx)
 			if err != nil {
 				return err
@@ -41,7 +41,7 @@ func (a *app) notifyCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printTargets(targets []ownerapi.PushTarget, quiet string) {
+func (a *app) printTargets(targets []api.PushTarget, quiet string) {
 	if a.json {
 		writeJSON(a.out, map[string]any{"targets": targets, "quiet_hours": quiet})
 		return
@@ -58,7 +58,7 @@ func (a *app) printTargets(targets []ownerapi.PushTarget, quiet string) {
 	a.printQuiet(quiet)
 }
 
-func targetState(t ownerapi.PushTarget) string {
+func targetState(t api.PushTarget) string {
 	switch {
 	case t.RetiredAt != nil:
 		return "given up (" + orDash(t.LastFailure) + ")"
@@ -74,7 +74,7 @@ func targetState(t ownerapi.PushTarget) string {
 func (a *app) notifyRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove TARGET", Short: "Stop telling a place", Args: needArgs("the id of a target"), Example: "  pdpp notify remove tgt_1a2b3c4d",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			if err := o.DeletePushTarget(ctx, args[0]); err != nil {
 				return err
 			}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 const notifyAddText = `Adds a place where you are told. A webhook's secret signs what is sent to it, in
@@ -29,7 +29,7 @@ func (a *app) notifyAddCommand() *cobra.Command {
 		Use: "add webhook|ntfy URL", Short: "Add a place where you are told", Long: notifyAddText,
 		Example: "  pdpp notify add ntfy https://ntfy.sh/my-topic --label phone\n  pdpp notify add webhook https://hooks.example/pdpp",
 		Args:    needArgs("webhook or ntfy", "an address"),
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			if !slices.Contains(targetWords, args[0]) {
 				return usage("there is no kind of target "+oneLine(args[0]), "Kinds are: "+strings.Join(targetWords, ", ")+". A browser subscribes in the console.")
 			}
@@ -37,7 +37,7 @@ func (a *app) notifyAddCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, err := o.AddPushTarget(ctx, ownerapi.NewPushTarget{Kind: args[0], Label: label, Endpoint: args[1], Secret: secret})
+			t, err := o.AddPushTarget(ctx, api.NewPushTarget{Kind: args[0], Label: label, Endpoint: args[1], Secret: secret})
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func (a *app) targetSecret(ctx context.Context, kind string) (string, error) {
 		title = "Access token of the topic"
 	}
 	answers, err := a.askOwner(ctx, "Leave it empty if it has none.", "(Ctrl-D to add nothing)",
-		[]ownerapi.QuestionField{{Name: "secret", Label: title, Secret: true}}, "Set "+envNotifySecret+".")
+		[]api.QuestionField{{Name: "secret", Label: title, Secret: true}}, "Set "+envNotifySecret+".")
 	if errors.Is(err, io.EOF) {
 		return "", errUnchanged
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const notifyQuietText = `Sets the daily hours in which you are not told. What comes up meanwhile waits for
@@ -19,7 +19,7 @@ func (a *app) notifyQuietCommand() *cobra.Command {
 		Use: "quiet HH:MM-HH:MM|off", Short: "Set the hours in which you are not told", Long: notifyQuietText,
 		Example: "  pdpp notify quiet 22:00-07:00 --zone Europe/Berlin\n  pdpp notify quiet off",
 		Args:    needArgs("a window like 22:00-07:00, or off"),
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			window, err := a.quietWindow(args[0], zone)
 			if err != nil {
 				return err

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/notify"
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/schedule/notify"
 	"pdpp/internal/serve"
-	"pdpp/internal/store"
 )
 
 const notifyTestText = `Sends a test to one target, or to each that is in use. Quiet hours do not count,
@@ -43,7 +43,7 @@ func (a *app) notifyTestCommand() *cobra.Command {
 }
 
 // testElsewhere has a server test all of its targets; its error names those that failed.
-func (a *app) testElsewhere(ctx context.Context, o ownerapi.Owner, args []string) error {
+func (a *app) testElsewhere(ctx context.Context, o api.Owner, args []string) error {
 	if len(args) > 0 {
 		return usage("a server elsewhere tests all of its targets", "Leave the target out.")
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"pdpp/internal/launch"
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )

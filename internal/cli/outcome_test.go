@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/launch"
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 func (a *app) renameCommand() *cobra.Command {
@@ -13,7 +13,7 @@ func (a *app) renameCommand() *cobra.Command {
 		Use: "rename CONNECTION NAME", Short: "Give a connection another name",
 		Example: "  pdpp rename cin_github_1 'GitHub, work account'",
 		Args:    needArgs("the name of a connection", "the new name"),
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			conn, err := pickOwned(ctx, o, args[0], byName)
 			if err != nil {
 				return err
@@ -42,7 +42,7 @@ func (a *app) revokeCommand() *cobra.Command {
 		Use: "revoke CONNECTION", Short: "End a connection; what it collected stays", Long: revokeText,
 		Example: "  pdpp revoke cin_github_1",
 		Args:    needArgs("the name of a connection"),
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			conn, err := pickOwned(ctx, o, args[0], byName)
 			if err != nil {
 				return err

@@ -8,17 +8,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 // withOwner makes a command that works alike over the data of this machine and over
 // a server elsewhere.
-func (a *app) withOwner(do func(ctx context.Context, o ownerapi.Owner, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) withOwner(do func(ctx context.Context, o api.Owner, args []string) error) func(*cobra.Command, []string) error {
 	return a.ownerCommand(mustExist, do)
 }
 
-func (a *app) ownerCommand(n need, do func(ctx context.Context, o ownerapi.Owner, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) ownerCommand(n need, do func(ctx context.Context, o api.Owner, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) (err error) {
 		o, closeOwner, err := a.owner(cmd.Context(), n)
 		if err != nil {
@@ -35,7 +35,7 @@ func (a *app) ownerCommand(n need, do func(ctx context.Context, o ownerapi.Owner
 
 // owner is the one way to ask for what an owner can see and do: at the server that is
 // set, or at the store of this machine.
-func (a *app) owner(ctx context.Context, n need) (ownerapi.Owner, func() error, error) {
+func (a *app) owner(ctx context.Context, n need) (api.Owner, func() error, error) {
 	r, err := a.server()
 	if err != nil {
 		return nil, nil, err
@@ -55,7 +55,7 @@ func (a *app) owner(ctx context.Context, n need) (ownerapi.Owner, func() error, 
 }
 
 // connectionsOf lists the connections that are not revoked, by their names.
-func connectionsOf(ctx context.Context, o ownerapi.Owner) ([]store.Connection, error) {
+func connectionsOf(ctx context.Context, o api.Owner) ([]store.Connection, error) {
 	all, err := o.Overview(ctx)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func connectionsOf(ctx context.Context, o ownerapi.Owner) ([]store.Connection, e
 
 // pickOwned gives the connection that a name means, as pickConnection does. A revoked
 // one has to be named by its id.
-func pickOwned(ctx context.Context, o ownerapi.Owner, name, how string) (store.Connection, error) {
+func pickOwned(ctx context.Context, o api.Owner, name, how string) (store.Connection, error) {
 	all, err := connectionsOf(ctx, o)
 	if err != nil {
 		return store.Connection{}, err
@@ -81,8 +81,8 @@ func pickOwned(ctx context.Context, o ownerapi.Owner, name, how string) (store.C
 		if err == nil {
 			return store.Connection{ID: d.ID, ConnectorID: d.ConnectorID, DisplayName: d.DisplayName, Status: store.ConnectionStatus(d.Status)}, nil
 		}
-		var e *ownerapi.Error
-		if !errors.As(err, &e) || e.Code != ownerapi.CodeNotFound {
+		var e *api.Error
+		if !errors.As(err, &e) || e.Code != api.CodeNotFound {
 			return store.Connection{}, err
 		}
 	}
@@ -90,7 +90,7 @@ func pickOwned(ctx context.Context, o ownerapi.Owner, name, how string) (store.C
 }
 
 // ownedFilter is pickOwned for commands that show every connection by default.
-func (a *app) ownedFilter(ctx context.Context, o ownerapi.Owner) (string, error) {
+func (a *app) ownedFilter(ctx context.Context, o api.Owner) (string, error) {
 	if a.connection == "" {
 		return "", nil
 	}

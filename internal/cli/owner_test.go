@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/backup"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/backup"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 func TestDescribeOwner(t *testing.T) {
@@ -19,14 +19,14 @@ func TestDescribeOwner(t *testing.T) {
 		code string
 		exit int
 	}{
-		{ownerapi.NotFound("There is no such thing.", "Look."), ownerapi.CodeNotFound, ExitNotFound},
-		{ownerapi.Invalid("label", "That is wrong.", "Mend it."), ownerapi.CodeInvalid, ExitUsage},
-		{&ownerapi.Error{Status: 401, Code: ownerapi.CodeUnauthenticated, Message: "No."}, ownerapi.CodeUnauthenticated, ExitOwner},
-		{&ownerapi.Error{Status: 409, Code: ownerapi.CodeRunActive, Message: "Busy.", RunID: "run_1"}, ownerapi.CodeRunActive, ExitActive},
-		{&ownerapi.Error{Status: 503, Code: ownerapi.CodeUnreachable, Message: "Gone.", Next: "Wait."}, ownerapi.CodeUnreachable, ExitStorage},
-		{&ownerapi.Error{Status: 503, Code: "storage_full", Message: "Full.", Next: "Wait."}, "storage_full", ExitStorage},
-		{&ownerapi.Error{Status: 409, Code: ownerapi.CodeRevoked, Message: "Over.", Next: "Connect."}, ownerapi.CodeRevoked, ExitFailed},
-		{&ownerapi.Error{Status: 503, Message: "x", Err: &store.FaultError{Fault: store.FaultLocked, Err: errors.New("y")}}, "storage_locked", ExitStorage},
+		{api.NotFound("There is no such thing.", "Look."), api.CodeNotFound, ExitNotFound},
+		{api.Invalid("label", "That is wrong.", "Mend it."), api.CodeInvalid, ExitUsage},
+		{&api.Error{Status: 401, Code: api.CodeUnauthenticated, Message: "No."}, api.CodeUnauthenticated, ExitOwner},
+		{&api.Error{Status: 409, Code: api.CodeRunActive, Message: "Busy.", RunID: "run_1"}, api.CodeRunActive, ExitActive},
+		{&api.Error{Status: 503, Code: api.CodeUnreachable, Message: "Gone.", Next: "Wait."}, api.CodeUnreachable, ExitStorage},
+		{&api.Error{Status: 503, Code: "storage_full", Message: "Full.", Next: "Wait."}, "storage_full", ExitStorage},
+		{&api.Error{Status: 409, Code: api.CodeRevoked, Message: "Over.", Next: "Connect."}, api.CodeRevoked, ExitFailed},
+		{&api.Error{Status: 503, Message: "x", Err: &store.FaultError{Fault: store.FaultLocked, Err: errors.New("y")}}, "storage_locked", ExitStorage},
 		{&backup.Error{Code: backup.CodeWrongKey, Message: "m", Next: "n"}, backup.CodeWrongKey, ExitOwner},
 		{&backup.Error{Code: backup.CodeHomeInUse, Message: "m", Next: "n"}, backup.CodeHomeInUse, ExitActive},
 		{&backup.Error{Code: backup.CodeDamaged, Message: "m", Next: "n"}, backup.CodeDamaged, ExitFailed},
@@ -44,13 +44,13 @@ func TestPages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total, limit := rapid.IntRange(0, 400).Draw(t, "total"), rapid.IntRange(1, 500).Draw(t, "limit")
 		given := 0
-		page, err := pages(limit, "", func(n int, cursor string) (ownerapi.RecordPage, error) {
+		page, err := pages(limit, "", func(n int, cursor string) (api.RecordPage, error) {
 			if n < 1 || n > mostPerPage || (cursor == "") != (given == 0) {
 				t.Fatalf("asked for %d with cursor %q after %d", n, cursor, given)
 			}
 			n = min(n, total-given)
 			given += n
-			p := ownerapi.RecordPage{Records: make([]ownerapi.Record, n)}
+			p := api.RecordPage{Records: make([]api.Record, n)}
 			if given < total {
 				p.Next = fmt.Sprint(given)
 			}

@@ -5,15 +5,15 @@ import (
 	"net/http"
 	"strings"
 
-	"pdpp/internal/auth"
-	"pdpp/internal/backup"
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/keep/backup"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/web/auth"
 )
 
 // describeOwner describes what the owner's service or a server answered; nil for any
 // other error. Its sentences are shown as they are.
 func describeOwner(err error) *Error {
-	var told *ownerapi.Error
+	var told *api.Error
 	if !errors.As(err, &told) {
 		return nil
 	}
@@ -22,15 +22,15 @@ func describeOwner(err error) *Error {
 		e.Message += " (" + safe(told.Param) + ")"
 	}
 	switch {
-	case told.Code == ownerapi.CodeRunActive:
+	case told.Code == api.CodeRunActive:
 		e.Exit = ExitActive
 		if told.RunID != "" {
 			e.Next = "Wait until it ends, or stop it: pdpp cancel " + safe(told.RunID)
 		}
-	case told.Code == ownerapi.CodeProviderWait:
+	case told.Code == api.CodeProviderWait:
 		e.Exit = ExitWait
 		e.Next = "The run starts by itself then (take it back: pdpp cancel " + safe(told.ConnectionID) + "). To ask before, which may lock you out for longer, add --ask-anyway."
-	case told.Code == ownerapi.CodeUnreachable, strings.HasPrefix(told.Code, "storage_"):
+	case told.Code == api.CodeUnreachable, strings.HasPrefix(told.Code, "storage_"):
 		e.Exit = ExitStorage
 	case told.Status == http.StatusUnauthorized:
 		e.Exit = ExitOwner
@@ -69,6 +69,6 @@ func describeBackup(err error) *Error {
 
 // hasCode reports whether the owner's service or a server answered with this code.
 func hasCode(err error, code string) bool {
-	var told *ownerapi.Error
+	var told *api.Error
 	return errors.As(err, &told) && told.Code == code
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const passkeysText = `A passkey signs you in with the screen lock of a device or a security key instead of
@@ -21,7 +21,7 @@ func (a *app) passkeysCommand() *cobra.Command {
 func (a *app) passkeysListCommand(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: noArgs,
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			all, err := o.Passkeys(ctx)
 			if err != nil {
 				return err
@@ -48,7 +48,7 @@ func (a *app) passkeyRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove PASSKEY", Short: "Remove a passkey; it signs in no more", Args: needArgs("the id of a passkey"),
 		Example: "  pdpp passkeys remove pk_1a2b",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			if err := o.RemovePasskey(ctx, args[0]); err != nil {
 				return err
 			}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const passwordText = `Sets the password of the console. All browsers are signed out, and all owner tokens
@@ -19,14 +19,14 @@ func (a *app) passwordCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "password", Short: "Set the password of the console", Long: passwordText, Args: noArgs,
 		Example: "  pdpp password\n  pdpp password --stdin --keep-tokens <new-password.txt",
-		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o api.Owner, _ []string) error {
 			password, err := a.secretLine(ctx, stdin, secretQuestion{
 				variable: envNewPassword, message: "The new password of the console.", label: "New password", other: "Give it with --stdin, or set " + envNewPassword + "_FILE.",
 			})
 			if err != nil {
 				return err
 			}
-			if err := o.SetPassword(ctx, ownerapi.NewPassword{Password: password, KeepTokens: keep}); err != nil {
+			if err := o.SetPassword(ctx, api.NewPassword{Password: password, KeepTokens: keep}); err != nil {
 				return err
 			}
 			if a.json {

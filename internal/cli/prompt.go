@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/term"
 
-	"pdpp/internal/owner/runview"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/runview"
 	"pdpp/protocol"
 )
 
@@ -22,13 +22,13 @@ import (
 // opens the terminal itself, so that redirected output does not hide a
 // question. Answers go to the run and nowhere else.
 type prompter struct {
-	tty  *os.File
-	view *view
-	stop context.CancelCauseFunc
+	tty     *os.File
+	display *runDisplay
+	stop    context.CancelCauseFunc
 }
 
 // newPrompter gives nil when there is nobody to ask.
-func (a *app) newPrompter(v *view) *prompter {
+func (a *app) newPrompter(v *runDisplay) *prompter {
 	if _, ok := terminal(a.env.Stdin); !ok || a.json {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (a *app) newPrompter(v *view) *prompter {
 	if err != nil {
 		return nil
 	}
-	return &prompter{tty: tty, view: v, stop: a.cancel}
+	return &prompter{tty: tty, display: v, stop: a.cancel}
 }
 
 func (p *prompter) close() { _ = p.tty.Close() }
@@ -44,8 +44,8 @@ func (p *prompter) close() { _ = p.tty.Close() }
 // ask asks for every field of the question. Ctrl-D refuses the question,
 // Ctrl-C stops the run.
 func (p *prompter) ask(ctx context.Context, _ string, q protocol.Interaction) (protocol.InteractionResponse, error) {
-	p.view.pause()
-	defer p.view.resume()
+	p.display.pause()
+	defer p.display.resume()
 	refused := protocol.InteractionResponse{RequestID: q.RequestID, Status: protocol.ResponseCancelled}
 	asked := store.Interaction{RequestID: q.RequestID, Kind: q.Kind, Schema: q.Schema}
 	question, err := runview.Question(asked)
@@ -71,7 +71,7 @@ func (p *prompter) ask(ctx context.Context, _ string, q protocol.Interaction) (p
 // fill shows the message and how to leave, and reads what is typed into each field
 // until it fits, with the terminal in raw mode meanwhile: only then can a read be
 // given up when the question ends. An optional field that was left empty is not there.
-func (p *prompter) fill(ctx context.Context, message, leave string, fields []ownerapi.QuestionField) (map[string]string, error) {
+func (p *prompter) fill(ctx context.Context, message, leave string, fields []api.QuestionField) (map[string]string, error) {
 	restore, err := p.raw()
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (p *prompter) fill(ctx context.Context, message, leave string, fields []own
 }
 
 // readField asks until the answer fits.
-func readField(screen *term.Terminal, f ownerapi.QuestionField) (string, error) {
+func readField(screen *term.Terminal, f api.QuestionField) (string, error) {
 	label := oneLine(f.Label)
 	if len(f.Options) > 0 {
 		label += " (" + oneLine(strings.Join(f.Options, ", ")) + ")"

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
 
-	"pdpp/internal/runner"
+	"pdpp/internal/collect/runner"
 	"pdpp/protocol"
 )
 
@@ -46,8 +46,8 @@ func newDesk(t *testing.T) *desk {
 	}
 	t.Cleanup(func() { _ = tty.Close(); _ = person.Close() })
 	d := &desk{t: t, person: person, stop: make(chan error, 1)}
-	v := &view{painter: &plainLines{w: io.Discard}, out: io.Discard}
-	d.p = &prompter{tty: tty, view: v, stop: func(err error) { d.stop <- err }}
+	v := &runDisplay{painter: &plainLines{w: io.Discard}, out: io.Discard}
+	d.p = &prompter{tty: tty, display: v, stop: func(err error) { d.stop <- err }}
 	return d
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/pace"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/pace"
+	"pdpp/internal/keep/store"
 )
 
 const rateText = `Show how fast a connection asks its provider, and how that went.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pdpp/internal/runner"
+	"pdpp/internal/collect/runner"
 )
 
 // ratePlot draws the interval between requests over some runs as lines of text.

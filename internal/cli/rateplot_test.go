@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pdpp/internal/runner"
+	"pdpp/internal/collect/runner"
 	"pdpp/protocol"
 )
 

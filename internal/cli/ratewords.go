@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/pace"
+	"pdpp/internal/collect/pace"
 	"pdpp/protocol"
 )
 

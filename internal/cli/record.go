@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 func (a *app) recordCommand() *cobra.Command {
@@ -16,7 +16,7 @@ func (a *app) recordCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "record STREAM KEY", Short: "Show one record", Args: needArgs("the name of a stream", "the key of a record"),
 		Example: "  pdpp record issues 42\n  pdpp record issues 42 --history",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			conn, err := pickOwned(ctx, o, a.connection, byFlag)
 			if err != nil {
 				return err
@@ -25,8 +25,8 @@ func (a *app) recordCommand() *cobra.Command {
 				return err
 			}
 			r, older, err := o.Record(ctx, conn.ID, args[0], args[1])
-			var e *ownerapi.Error
-			if errors.As(err, &e) && e.Code == ownerapi.CodeNotFound {
+			var e *api.Error
+			if errors.As(err, &e) && e.Code == api.CodeNotFound {
 				return notFound(fmt.Sprintf("stream %s has no record %q", args[0], args[1]), "List the keys: pdpp records "+args[0])
 			}
 			if err != nil {
@@ -42,7 +42,7 @@ func (a *app) recordCommand() *cobra.Command {
 }
 
 // printRecord shows the versions of a record, the current one first.
-func (a *app) printRecord(r ownerapi.Record, older []ownerapi.Record, history bool) {
+func (a *app) printRecord(r api.Record, older []api.Record, history bool) {
 	if !history {
 		older = nil
 	}
@@ -54,7 +54,7 @@ func (a *app) printRecord(r ownerapi.Record, older []ownerapi.Record, history bo
 		writeJSON(a.out, out)
 		return
 	}
-	for i, v := range append([]ownerapi.Record{r}, older...) {
+	for i, v := range append([]api.Record{r}, older...) {
 		if i > 0 {
 			printf(a.out, "\n")
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const recordsExamples = `  pdpp records issues                          the newest changes first
@@ -31,7 +31,7 @@ func (a *app) recordsCommand() *cobra.Command {
 		Use: "records STREAM", Short: "List the records of a stream, the newest change first", Example: recordsExamples,
 		Args:    needArgs("the name of a stream"),
 		PreRunE: func(*cobra.Command, []string) error { return checkLimit(f.limit) },
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			return a.records(ctx, o, args[0], f)
 		}),
 	}
@@ -49,7 +49,7 @@ func (a *app) recordsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) records(ctx context.Context, o ownerapi.Owner, stream string, f recordFlags) error {
+func (a *app) records(ctx context.Context, o api.Owner, stream string, f recordFlags) error {
 	conn, err := pickOwned(ctx, o, a.connection, byFlag)
 	if err != nil {
 		return err
@@ -66,11 +66,11 @@ func (a *app) records(ctx context.Context, o ownerapi.Owner, stream string, f re
 		return &Error{Code: "not_searchable", Exit: ExitUsage, Message: fmt.Sprintf("stream %s has no searchable fields", stream),
 			Next: "List it instead: pdpp records " + stream}
 	}
-	page, err := pages(f.limit, f.cursor, func(limit int, cursor string) (ownerapi.RecordPage, error) {
+	page, err := pages(f.limit, f.cursor, func(limit int, cursor string) (api.RecordPage, error) {
 		if f.search != "" {
-			return o.Search(ctx, ownerapi.SearchQuery{Text: f.search, ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Limit: limit})
+			return o.Search(ctx, api.SearchQuery{Text: f.search, ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Limit: limit})
 		}
-		return o.Records(ctx, ownerapi.RecordQuery{ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Oldest: f.oldest,
+		return o.Records(ctx, api.RecordQuery{ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Oldest: f.oldest,
 			Where: where, Changes: f.withDeletions, Limit: limit})
 	})
 	if err != nil {
@@ -97,8 +97,8 @@ func conditions(given []string) (map[string]string, error) {
 const mostPerPage = 100
 
 // pages asks for as many pages as a limit needs, and gives them as one.
-func pages(limit int, cursor string, ask func(limit int, cursor string) (ownerapi.RecordPage, error)) (ownerapi.RecordPage, error) {
-	all := ownerapi.RecordPage{Records: []ownerapi.Record{}, Next: cursor}
+func pages(limit int, cursor string, ask func(limit int, cursor string) (api.RecordPage, error)) (api.RecordPage, error) {
+	all := api.RecordPage{Records: []api.Record{}, Next: cursor}
 	for first := true; first || all.Next != "" && len(all.Records) < limit; first = false {
 		page, err := ask(min(limit-len(all.Records), mostPerPage), all.Next)
 		if err != nil {
@@ -110,23 +110,23 @@ func pages(limit int, cursor string, ask func(limit int, cursor string) (ownerap
 }
 
 // ownedStream makes sure that a stream exists, and tells which ones do otherwise.
-func ownedStream(ctx context.Context, o ownerapi.Owner, connectionID, name string) (ownerapi.Stream, error) {
+func ownedStream(ctx context.Context, o api.Owner, connectionID, name string) (api.Stream, error) {
 	streams, err := o.Streams(ctx, connectionID)
 	if err != nil {
-		return ownerapi.Stream{}, err
+		return api.Stream{}, err
 	}
-	if i := slices.IndexFunc(streams, func(s ownerapi.Stream) bool { return s.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(streams, func(s api.Stream) bool { return s.Name == name }); i >= 0 {
 		return streams[i], nil
 	}
 	names := make([]string, len(streams))
 	for i, s := range streams {
 		names[i] = s.Name
 	}
-	return ownerapi.Stream{}, noStream(connectionID, name, names)
+	return api.Stream{}, noStream(connectionID, name, names)
 }
 
 // printPage shows a page, and how to go on.
-func (a *app) printPage(page ownerapi.RecordPage, several bool) {
+func (a *app) printPage(page api.RecordPage, several bool) {
 	if a.json {
 		var next any
 		if page.Next != "" {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const recoveryCodesText = `A recovery code signs you in once when the password and the passkeys are gone, and asks
@@ -15,7 +15,7 @@ func (a *app) recoveryCodesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "recovery-codes", Short: "Say how many recovery codes are left, and make new ones", Long: recoveryCodesText, Args: noArgs,
 		Example: "  pdpp recovery-codes\n  pdpp recovery-codes create >codes.txt",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			c, err := o.RecoveryCodes(ctx)
 			switch {
 			case err != nil:
@@ -33,7 +33,7 @@ func (a *app) recoveryCodesCommand() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use: "create", Short: "Make new recovery codes, which are shown only now; the old ones end", Args: noArgs,
 		Example: "  pdpp recovery-codes create >codes.txt",
-		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o api.Owner, _ []string) error {
 			codes, err := o.MakeRecoveryCodes(ctx)
 			if err != nil {
 				return err

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/audit"
-	"pdpp/internal/catalog"
-	"pdpp/internal/owner"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service"
 	"pdpp/manifest"
 )
 
@@ -135,9 +135,9 @@ func (a *app) connect(ctx context.Context, st store.Store, found catalog.Connect
 		if err != nil {
 			return store.Connection{}, err
 		}
-		a.printDemand(found.Name, ownerapi.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths})
+		a.printDemand(found.Name, api.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths})
 	}
-	c, err := owner.NewConnection(ctx, st, found, displayName, store.ConnectionActive, a.env.Now())
+	c, err := service.NewConnection(ctx, st, found, displayName, store.ConnectionActive, a.env.Now())
 	if err != nil {
 		return c, err
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/audit"
-	"pdpp/internal/backup"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/backup"
 )
 
 const restoreText = `Makes a home of a file that pdpp backup wrote. The file is unpacked and checked beside
@@ -56,12 +56,12 @@ func (a *app) restore(ctx context.Context, file string, f restoreFlags) error {
 	if err := a.hereOnly(); err != nil {
 		return err
 	}
-	view := a.newSteps()
+	display := a.newSteps()
 	done, err := backup.Restore(ctx, backup.RestoreOptions{
-		File: file, Home: f.to, Force: f.force, KeepAccess: f.keep, Now: a.env.Now(), Observe: view.observe,
+		File: file, Home: f.to, Force: f.force, KeepAccess: f.keep, Now: a.env.Now(), Observe: display.observe,
 		Keys: backup.Keys{Plain: f.plain, Identities: f.identity, Passphrase: func() (string, error) { return a.passphrase(ctx, f.stdin) }},
 	})
-	view.end()
+	display.end()
 	if err != nil {
 		return err
 	}

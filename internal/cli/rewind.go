@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
 )
 
 const rewindText = `Makes an earlier value of a stream's bookmark current again, so that the next run

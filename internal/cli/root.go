@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
 )
 
 const rootText = `PDPP collects your own data from the services that hold it, keeps it on your

@@ -9,12 +9,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/launch"
-	"pdpp/internal/owner"
-	"pdpp/internal/runner"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service"
+	"pdpp/internal/schedule/scheduler"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -152,19 +152,19 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 		return err
 	}
 
-	view := a.newView(conn)
+	display := a.newRunDisplay(conn)
 	req := launch.Request{
 		ConnectionID: conn.ID, Trigger: store.TriggerManual, Mode: protocol.Incremental, Scope: scope, RecoveryOnly: f.recoveryOnly, AskAnyway: f.askAnyway,
-		Options: runner.Options{NoProgress: silence, Observe: view.observe}, Started: view.started,
+		Options: runner.Options{NoProgress: silence, Observe: display.observe}, Started: display.started,
 	}
 	if f.fullRefresh {
 		req.Mode = protocol.FullRefresh
 	}
-	if p := a.newPrompter(view); p != nil {
+	if p := a.newPrompter(display); p != nil {
 		defer p.close()
 		req.Ask = p.ask
 	}
-	s, err := a.collect(ctx, opened, conn, found, view, req)
+	s, err := a.collect(ctx, opened, conn, found, display, req)
 	if err != nil {
 		return err
 	}
@@ -185,16 +185,16 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 }
 
 // collect runs a connection to the end of the run, and sums it up.
-func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection, found catalog.Connector, view *view, req launch.Request) (summary, error) {
+func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection, found catalog.Connector, display *runDisplay, req launch.Request) (summary, error) {
 	launcher := launch.Launcher{
-		Limits: owner.LimitVariables(st), Selected: owner.Selections(st), OnlyConfirmed: true,
+		Limits: service.LimitVariables(st), Selected: service.Selections(st), OnlyConfirmed: true,
 		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
 		Secrets: a.storedSecrets(st), Bindings: a.bindings(), Now: a.env.Now,
 	}
 	began := a.env.Now()
-	view.begin(ctx)
+	display.begin(ctx)
 	result, err := launcher.Run(ctx, req)
-	view.end()
+	display.end()
 	if err != nil {
 		return summary{}, err
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
-	"pdpp/internal/store/sqlite/sqlitetest"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
 )
 
 // A connection that the owner has revoked does not collect again by accident.

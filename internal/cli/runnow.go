@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/schedule/scheduler"
 )
 
 // runAsker asks for runs, here or at a server elsewhere.
 type runAsker struct {
-	owner ownerapi.Owner
+	owner api.Owner
 	ask   func(ctx context.Context, connectionID string) error
 	// waits reports whether what was asked for has not begun; nil where that cannot be seen.
 	waits func(ctx context.Context, connectionID string) (bool, error)
@@ -31,7 +31,7 @@ func (a *app) runNow(cmd *cobra.Command, args []string, f runFlags) error {
 			r.ask = func(ctx context.Context, id string) error { return a.askForRecovery(ctx, st, id, f.askAnyway) }
 		}
 		return a.askForRun(ctx, r, args[0], f)
-	}, func(ctx context.Context, o ownerapi.Owner, args []string) error {
+	}, func(ctx context.Context, o api.Owner, args []string) error {
 		if f.recoveryOnly {
 			return usage("a server elsewhere decides by itself what to retry", "Leave --recovery-only out.")
 		}
@@ -40,7 +40,7 @@ func (a *app) runNow(cmd *cobra.Command, args []string, f runFlags) error {
 }
 
 // asker is how the owner's service is asked.
-func asker(o ownerapi.Owner, f runFlags) func(ctx context.Context, connectionID string) error {
+func asker(o api.Owner, f runFlags) func(ctx context.Context, connectionID string) error {
 	if f.askAnyway {
 		return o.RunAnyway
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/runview"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/runview"
 )
 
 var runStatuses = []store.RunStatus{
@@ -61,12 +61,12 @@ func (a *app) printRuns(runs []store.Run, full, all bool) {
 		printf(a.out, "No runs.\n")
 		return
 	}
-	groups := ownerapi.Grouped(runs, full, func(r *store.Run) ownerapi.Ending {
+	groups := api.Grouped(runs, full, func(r *store.Run) api.Ending {
 		text, code := runview.Failure(*r)
 		if all {
 			text = "" // no two are alike
 		}
-		return ownerapi.Ending{ConnectionID: r.ConnectionID, Status: string(r.Status), Code: code, Failure: text}
+		return api.Ending{ConnectionID: r.ConnectionID, Status: string(r.Status), Code: code, Failure: text}
 	})
 	several := slices.ContainsFunc(runs, func(r store.Run) bool { return r.ConnectionID != runs[0].ConnectionID })
 	failed := slices.ContainsFunc(runs, func(r store.Run) bool { text, _ := runview.Failure(r); return text != "" })
@@ -90,7 +90,7 @@ func (a *app) printRuns(runs []store.Run, full, all bool) {
 	t.flush()
 }
 
-func endedAs(g *ownerapi.Retries[store.Run]) string {
+func endedAs(g *api.Retries[store.Run]) string {
 	status := string(g.Newest().Status)
 	if n := len(g.Runs); n > 1 {
 		if g.Open {
@@ -112,7 +112,7 @@ func recordsOf(runs []store.Run) (n int64) {
 }
 
 // startedFromTo is when the first and the last of them began, in local time.
-func startedFromTo(g *ownerapi.Retries[store.Run]) string {
+func startedFromTo(g *api.Retries[store.Run]) string {
 	from, to := when(g.Oldest().StartedAt), when(g.Newest().StartedAt)
 	if len(g.Runs) == 1 {
 		return to

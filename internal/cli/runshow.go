@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 )
 

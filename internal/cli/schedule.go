@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/cadence"
-	"pdpp/internal/evidence"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/judge/cadence"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 const scheduleText = `Say when connections collect by themselves, and change it.
@@ -99,7 +99,7 @@ const byName = "Choose one by its id: "
 func (a *app) scheduleSwitchCommand(use, short string, on bool) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " CONNECTION", Short: short, Args: needArgs("the name of a connection"),
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			d, err := scheduled(ctx, o, args[0])
 			if err != nil {
 				return err
@@ -121,7 +121,7 @@ func (a *app) scheduleSwitchCommand(use, short string, on bool) *cobra.Command {
 func (a *app) scheduleRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove CONNECTION", Short: "Remove a schedule; what was collected stays", Args: needArgs("the name of a connection"),
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			d, err := scheduled(ctx, o, args[0])
 			if err != nil {
 				return err
@@ -135,7 +135,7 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 }
 
 // scheduled gives a connection that has a schedule.
-func scheduled(ctx context.Context, o ownerapi.Owner, name string) (ownerapi.Detail, error) {
+func scheduled(ctx context.Context, o api.Owner, name string) (api.Detail, error) {
 	d, err := detailOf(ctx, o, name)
 	if err == nil && d.Plan == nil {
 		err = &Error{
@@ -147,10 +147,10 @@ func scheduled(ctx context.Context, o ownerapi.Owner, name string) (ownerapi.Det
 }
 
 // detailOf gives all of the connection that a name means.
-func detailOf(ctx context.Context, o ownerapi.Owner, name string) (ownerapi.Detail, error) {
+func detailOf(ctx context.Context, o api.Owner, name string) (api.Detail, error) {
 	conn, err := pickOwned(ctx, o, name, byName)
 	if err != nil {
-		return ownerapi.Detail{}, err
+		return api.Detail{}, err
 	}
 	return o.Connection(ctx, conn.ID)
 }

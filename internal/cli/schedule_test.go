@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/cadence"
-	"pdpp/internal/evidence"
-	"pdpp/internal/store"
+	"pdpp/internal/judge/cadence"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
 )
 
 // The list says of each connection when it is due, or why it is not.

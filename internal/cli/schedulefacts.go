@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 
-	"pdpp/internal/evidence"
-	"pdpp/internal/store"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
 )
 
 // factsPage is how many connections are read at once.

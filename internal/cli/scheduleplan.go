@@ -4,18 +4,18 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 // planRow is a connection's schedule, as the owner's service tells it.
 type planRow struct {
-	ConnectionID string         `json:"connection_id"`
-	ConnectorID  string         `json:"connector_id"`
-	DisplayName  string         `json:"display_name"`
-	Schedule     *ownerapi.Plan `json:"schedule"` // null when it has none
+	ConnectionID string    `json:"connection_id"`
+	ConnectorID  string    `json:"connector_id"`
+	DisplayName  string    `json:"display_name"`
+	Schedule     *api.Plan `json:"schedule"` // null when it has none
 }
 
-func planOf(ctx context.Context, o ownerapi.Owner, id string) (planRow, error) {
+func planOf(ctx context.Context, o api.Owner, id string) (planRow, error) {
 	d, err := o.Connection(ctx, id)
 	return planRow{d.ID, d.ConnectorID, d.DisplayName, d.Plan}, err
 }
@@ -39,7 +39,7 @@ func (r planRow) words(now time.Time) (every, next, why string) {
 	return every, next, why
 }
 
-func (a *app) listElsewhere(ctx context.Context, o ownerapi.Owner, _ []string) error {
+func (a *app) listElsewhere(ctx context.Context, o api.Owner, _ []string) error {
 	all, err := connectionsOf(ctx, o)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (a *app) listElsewhere(ctx context.Context, o ownerapi.Owner, _ []string) e
 }
 
 // tellPlan says what holds after a change.
-func (a *app) tellPlan(ctx context.Context, o ownerapi.Owner, id string) error {
+func (a *app) tellPlan(ctx context.Context, o api.Owner, id string) error {
 	row, err := planOf(ctx, o, id)
 	if err != nil {
 		return err

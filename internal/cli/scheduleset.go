@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const scheduleSetText = `Set how often a connection collects by itself. Setting it again replaces it; a
@@ -36,7 +36,7 @@ func (a *app) scheduleSetCommand() *cobra.Command {
 				f.jitter = &jitter
 			}
 		},
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			return a.setSchedule(ctx, o, args[0], f)
 		}),
 	}
@@ -46,7 +46,7 @@ func (a *app) scheduleSetCommand() *cobra.Command {
 }
 
 // setSchedule sets a rhythm; what was not said stays as it is.
-func (a *app) setSchedule(ctx context.Context, o ownerapi.Owner, name string, f rhythmFlags) error {
+func (a *app) setSchedule(ctx context.Context, o api.Owner, name string, f rhythmFlags) error {
 	d, err := detailOf(ctx, o, name)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (a *app) setSchedule(ctx context.Context, o ownerapi.Owner, name string, f 
 	if err := checkRhythm(f, d.Connector); err != nil {
 		return err
 	}
-	s := ownerapi.Schedule{Enabled: true}
+	s := api.Schedule{Enabled: true}
 	if d.Plan != nil {
 		s = d.Plan.Schedule
 	}
@@ -71,7 +71,7 @@ func (a *app) setSchedule(ctx context.Context, o ownerapi.Owner, name string, f 
 
 // checkRhythm holds what was written to what a schedule can say. What the connector
 // allows is the owner's service to tell.
-func checkRhythm(f rhythmFlags, connector *ownerapi.Connector) error {
+func checkRhythm(f rhythmFlags, connector *api.Connector) error {
 	advice := "Write a span, like --every 6h."
 	if connector != nil && connector.Refresh.RecommendedSeconds > 0 {
 		advice = "The connector recommends --every " + rhythm(time.Duration(connector.Refresh.RecommendedSeconds)*time.Second) + "."

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/cadence"
-	"pdpp/internal/evidence"
+	"pdpp/internal/judge/cadence"
+	"pdpp/internal/judge/evidence"
 )
 
 // dueWords says in plain words why a connection is due or not, and what the

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/owner"
-	"pdpp/internal/runner"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/owner/service"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -23,7 +23,7 @@ func scopeOf(m *manifest.Manifest, f runFlags) ([]protocol.StreamScope, error) {
 	if err != nil {
 		return nil, err
 	}
-	single, err := owner.SelectionScope(m, chosen)
+	single, err := service.SelectionScope(m, chosen)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const selectText = `Chooses which records of a connection are collected, by the keys of its streams. Every
@@ -25,7 +25,7 @@ func (a *app) selectCommand() *cobra.Command {
 		Use: "select CONNECTION", Short: "Choose which records of a connection are collected", Long: selectText,
 		Example: "  pdpp select chat --resource conversations=c-17 --resource conversations=c-21\n  pdpp select chat --all",
 		Args:    needArgs("the name of a connection"),
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			wanted, err := selectionOf(resources)
 			if err != nil {
 				return err
@@ -53,7 +53,7 @@ func (a *app) selectCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printSelection(connectionID string, s ownerapi.Selection) {
+func (a *app) printSelection(connectionID string, s api.Selection) {
 	if a.json {
 		writeJSON(a.out, map[string]any{"connection_id": connectionID, "selection": s})
 		return
@@ -68,16 +68,16 @@ func (a *app) printSelection(connectionID string, s ownerapi.Selection) {
 }
 
 // selectionOf reads STREAM=KEY pairs.
-func selectionOf(pairs []string) (ownerapi.Selection, error) {
-	s := ownerapi.Selection{Streams: []ownerapi.SelectedStream{}}
+func selectionOf(pairs []string) (api.Selection, error) {
+	s := api.Selection{Streams: []api.SelectedStream{}}
 	for _, pair := range pairs {
 		stream, key, ok := strings.Cut(pair, "=")
 		if !ok || stream == "" || strings.TrimSpace(key) == "" {
 			return s, usage(fmt.Sprintf("--resource %q is not a record", pair), "Write the stream and the record's key: --resource STREAM=KEY")
 		}
-		i := slices.IndexFunc(s.Streams, func(c ownerapi.SelectedStream) bool { return c.Stream == stream })
+		i := slices.IndexFunc(s.Streams, func(c api.SelectedStream) bool { return c.Stream == stream })
 		if i < 0 {
-			s.Streams = append(s.Streams, ownerapi.SelectedStream{Stream: stream})
+			s.Streams = append(s.Streams, api.SelectedStream{Stream: stream})
 			i = len(s.Streams) - 1
 		}
 		s.Streams[i].Resources = append(s.Streams[i].Resources, key)

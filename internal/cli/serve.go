@@ -12,16 +12,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/audit"
-	"pdpp/internal/auth"
-	"pdpp/internal/catalog"
-	"pdpp/internal/launch"
-	"pdpp/internal/logging"
-	"pdpp/internal/scheduler"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/ops/logging"
+	"pdpp/internal/schedule/scheduler"
 	"pdpp/internal/serve"
-	"pdpp/internal/server"
-	"pdpp/internal/store"
-	"pdpp/internal/store/postgres"
+	"pdpp/internal/web/auth"
+	"pdpp/internal/web/server"
 )
 
 const serveText = `Runs everything in one process: scheduled collection, repair, pushes, the console,

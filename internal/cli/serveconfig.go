@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/credential"
-	"pdpp/internal/notify"
-	"pdpp/internal/runner"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/schedule/notify"
 	"pdpp/internal/serve"
-	"pdpp/internal/server"
-	"pdpp/internal/store"
+	"pdpp/internal/web/server"
 )
 
 // embedded is a store whose writer the job queue shares.

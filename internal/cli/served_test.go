@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/store/storetest"
+	"pdpp/internal/keep/store/storetest"
 )
 
 // served is `pdpp serve` at work, with a home of its own.

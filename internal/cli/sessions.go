@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const sessionsText = `Where you are signed in: each browser with where it was last seen, when, and how you
@@ -25,7 +25,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 func (a *app) sessionsListCommand(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: noArgs,
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			all, err := o.Sessions(ctx)
 			if err != nil {
 				return err
@@ -60,7 +60,7 @@ func (a *app) sessionEndCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "end [SESSION]", Short: "Sign a browser out, or all of them", Args: cobra.MaximumNArgs(1),
 		Example: "  pdpp sessions end 1a2b3c4d5e6f\n  pdpp sessions end --all",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			if all == (len(args) == 1) {
 				return usage("name one session, or say --all", "List them: pdpp sessions")
 			}

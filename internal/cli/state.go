@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/ownerview"
-	"pdpp/internal/verdict"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/view"
 )
 
 const statusText = `Say how your sources are doing, those that need you first.
@@ -32,7 +32,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status [CONNECTION]", Short: "Say how your sources are doing, and what needs you",
 		Long: statusText, Example: statusExamples, Args: optionalArg,
-		RunE: a.orBegin(a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.orBegin(a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			if len(args) == 1 {
 				return a.statusOne(ctx, o, args[0])
 			}
@@ -46,7 +46,7 @@ func (a *app) statusCommand() *cobra.Command {
 			}
 			a.printStatus(all)
 			return nil
-		}), func() any { return ownerview.Overview{Connections: []ownerview.Connection{}, ObservedAt: a.env.Now()} }),
+		}), func() any { return view.Overview{Connections: []view.Connection{}, ObservedAt: a.env.Now()} }),
 	}
 }
 
@@ -68,7 +68,7 @@ var statusGroups = []struct {
 	{verdict.Calm, "Running on their own"},
 }
 
-func (a *app) printStatus(all ownerview.Overview) {
+func (a *app) printStatus(all view.Overview) {
 	if len(all.Connections) == 0 {
 		printf(a.out, "%s", beginText)
 		a.printIndicator(all.Indicator)
@@ -89,7 +89,7 @@ func (a *app) printStatus(all ownerview.Overview) {
 }
 
 // printStatusRow shows the verdict's own words, one to a line.
-func (a *app) printStatusRow(c *ownerview.Connection) {
+func (a *app) printStatusRow(c *view.Connection) {
 	printf(a.out, "  %s  %s (%s)\n", pill(c), oneLine(c.DisplayName), c.ID)
 	line := func(text string) { printf(a.out, "      %s\n", oneLine(text)) }
 	line(c.Verdict.ForwardStatement)
@@ -104,16 +104,16 @@ func (a *app) printStatusRow(c *ownerview.Connection) {
 	}
 }
 
-func (a *app) printIndicator(i *ownerview.RuntimeIndicator) {
+func (a *app) printIndicator(i *view.RuntimeIndicator) {
 	if i != nil {
 		printf(a.out, "\n! %s (since %s)\n", oneLine(i.Sentence), when(i.Since))
 	}
 }
 
-func pill(c *ownerview.Connection) string { return "[" + c.Verdict.Pill.Label + "]" }
+func pill(c *view.Connection) string { return "[" + c.Verdict.Pill.Label + "]" }
 
 // populations says of which connections the numbers speak.
-func populations(s ownerview.Summary) string {
+func populations(s view.Summary) string {
 	parts := countWords([]counted{
 		{n: s.WithData, many: "with data"}, {n: s.WithoutData, many: "without data"}, {n: s.DataNotMeasured, many: "with data not measured"},
 	})
@@ -121,7 +121,7 @@ func populations(s ownerview.Summary) string {
 }
 
 // standings says how those connections stand.
-func standings(s ownerview.Summary) string {
+func standings(s view.Summary) string {
 	if s.NothingToSee {
 		return "Nothing needs a look."
 	}
@@ -159,7 +159,7 @@ func countWords(all []counted) string {
 	return strings.Join(parts, ", ")
 }
 
-func scaleWords(scale []ownerview.StuckCount) string {
+func scaleWords(scale []view.StuckCount) string {
 	parts := make([]string, len(scale))
 	for i, c := range scale {
 		parts[i] = count(c.Count) + " " + c.Label

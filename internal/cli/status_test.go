@@ -13,11 +13,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/evidence"
-	"pdpp/internal/ownerview"
-	"pdpp/internal/store/sqlite"
-	"pdpp/internal/store/sqlite/sqlitetest"
-	"pdpp/internal/verdict"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/view"
 )
 
 // The command line prints the projection and the verdict of the owner's view to the byte.
@@ -42,7 +42,7 @@ func TestStatusJSONIsTheView(t *testing.T) {
 		}
 		var why struct {
 			Connection jsontext.Value `json:"connection"`
-			Steps      []ownerview.Step
+			Steps      []view.Step
 		}
 		s.must(json.Unmarshal([]byte(s.tell("why", c.ID, "--json")), &why))
 		want.Reset()
@@ -228,7 +228,7 @@ func TestWhyTellsTheChain(t *testing.T) {
 // Every connection is in one state, so that the states add up; stalled uploads stand
 // beside them.
 func TestStatesAddUp(t *testing.T) {
-	text := standings(ownerview.Summary{Registered: 6, Attention: 2, Calm: 4, Blocked: 1, Degraded: 1, Healthy: 4, Stalled: 1})
+	text := standings(view.Summary{Registered: 6, Attention: 2, Calm: 4, Blocked: 1, Degraded: 1, Healthy: 4, Stalled: 1})
 	_, states, _ := strings.Cut(text, "By state: ")
 	states, beside, _ := strings.Cut(states, ".")
 	sum := 0

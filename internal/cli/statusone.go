@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/ownerview"
-	"pdpp/internal/verdict"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/view"
 )
 
-func (a *app) statusOne(ctx context.Context, o ownerapi.Owner, name string) error {
+func (a *app) statusOne(ctx context.Context, o api.Owner, name string) error {
 	conn, err := pickOwned(ctx, o, name, "Choose one, as in pdpp status CONNECTION: ")
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (a *app) statusOne(ctx context.Context, o ownerapi.Owner, name string) erro
 	return nil
 }
 
-func (a *app) printConnection(c *ownerview.Connection, indicator *ownerview.RuntimeIndicator) {
+func (a *app) printConnection(c *view.Connection, indicator *view.RuntimeIndicator) {
 	a.printHead(c)
 	for _, note := range c.Verdict.Annotations {
 		printf(a.out, "  %s\n", oneLine(note.Text))
@@ -40,7 +40,7 @@ func (a *app) printConnection(c *ownerview.Connection, indicator *ownerview.Runt
 	printf(a.out, "\nWhy: pdpp why %s\n", c.ID)
 }
 
-func (a *app) printHead(c *ownerview.Connection) {
+func (a *app) printHead(c *view.Connection) {
 	printf(a.out, "%s (%s, connector %s)\n", oneLine(c.DisplayName), c.ID, oneLine(c.ConnectorID))
 	printf(a.out, "%s  %s\n", pill(c), oneLine(c.Verdict.ForwardStatement))
 	o := c.Verdict.Outline
@@ -57,7 +57,7 @@ var audienceNotes = map[verdict.Audience]string{
 	verdict.AudienceNone:       "  (goes on by itself)",
 }
 
-func (a *app) printActions(c *ownerview.Connection) {
+func (a *app) printActions(c *view.Connection) {
 	for i := range c.Verdict.RequiredActions {
 		action := &c.Verdict.RequiredActions[i]
 		if i == 0 {
@@ -72,7 +72,7 @@ func (a *app) printActions(c *ownerview.Connection) {
 
 // printRecovery shows what to run and where. Each command stands on a line of
 // its own, to be copied.
-func (a *app) printRecovery(r *ownerview.Recovery) {
+func (a *app) printRecovery(r *view.Recovery) {
 	line := func(text string) { printf(a.out, "     %s\n", oneLine(text)) }
 	line(r.Summary)
 	line(r.Remedy + ".")
@@ -93,7 +93,7 @@ func (a *app) printRecovery(r *ownerview.Recovery) {
 	}
 }
 
-func (a *app) printUpload(c *ownerview.Connection) {
+func (a *app) printUpload(c *view.Connection) {
 	u := c.Upload
 	if u == nil {
 		return
@@ -126,7 +126,7 @@ func floorCount(n *int64, floor bool) string {
 }
 
 // printFigures shows what was measured, and says so of what was not.
-func (a *app) printFigures(c *ownerview.Connection) {
+func (a *app) printFigures(c *view.Connection) {
 	line := func(head, text string) { printf(a.out, "%-13s %s\n", head, oneLine(text)) }
 	printf(a.out, "\n")
 	line("progress", c.Verdict.Progress.Headline)
@@ -141,7 +141,7 @@ func (a *app) printFigures(c *ownerview.Connection) {
 	line("next attempt", orNone(c.Health.NextAttemptAt))
 }
 
-func scheduleWords(c *ownerview.Connection) string {
+func scheduleWords(c *view.Connection) string {
 	switch s := c.Schedule; {
 	case s != nil && s.Enabled:
 		return "every " + duration(time.Duration(s.IntervalSeconds)*time.Second)

@@ -7,10 +7,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/ownerview"
-	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
-	"pdpp/internal/store/sqlite/sqlitetest"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/view"
 )
 
 // statusShop is a store with one connection of several standings.
@@ -119,9 +119,9 @@ func (s *statusShop) tell(args ...string) string {
 }
 
 // view gives what the owner's view says of the same store.
-func (s *statusShop) view() ownerview.Overview {
+func (s *statusShop) view() view.Overview {
 	s.t.Helper()
-	v := ownerview.View{Reader: s.Store, Now: func() time.Time { return s.now }}
+	v := view.View{Reader: s.Store, Now: func() time.Time { return s.now }}
 	all, err := v.All(s.t.Context())
 	s.must(err)
 	return all

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/backup"
+	"pdpp/internal/keep/backup"
 )
 
 var stepWords = map[backup.StepName]string{

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/evidence"
-	"pdpp/internal/launch"
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/runner"
+	"pdpp/internal/collect/runner"
 	"pdpp/protocol"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerview"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/view"
 )
 
 const supportText = `Write the facts behind a connection's state, to show to somebody who helps you.
@@ -32,7 +32,7 @@ func (a *app) supportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			kept, c, err := (&ownerview.View{Reader: st, Now: a.env.Now}).Case(ctx, conn.ID)
+			kept, c, err := (&view.View{Reader: st, Now: a.env.Now}).Case(ctx, conn.ID)
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func (a *app) supportCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) writeSupport(path string, kept ownerview.Case, c *ownerview.Connection) error {
+func (a *app) writeSupport(path string, kept view.Case, c *view.Connection) error {
 	var body bytes.Buffer
 	writeJSON(&body, kept)
 	if err := createPrivate(path, body.Bytes()); err != nil {

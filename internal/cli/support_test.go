@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/ownerview"
+	"pdpp/internal/view"
 )
 
 // A support file gives the same judgement elsewhere, and holds nothing personal.
@@ -21,11 +21,11 @@ func TestSupportFileGivesTheSameJudgement(t *testing.T) {
 				t.Errorf("%s: the file holds %q: %s", c.ID, word, line)
 			}
 		}
-		var kept ownerview.Case
+		var kept view.Case
 		if err := json.Unmarshal([]byte(line), &kept); err != nil {
 			t.Fatal(err)
 		}
-		again := ownerview.Judge(&kept.Evidence, kept.Now, kept.RuntimeOK)
+		again := view.Judge(&kept.Evidence, kept.Now, kept.RuntimeOK)
 		if again.Health.State != c.Health.State || again.Verdict.Pill != c.Verdict.Pill || again.Verdict.Channel != c.Verdict.Channel {
 			t.Errorf("%s: %s %v %s became %s %v %s", c.ID, c.Health.State, c.Verdict.Pill, c.Verdict.Channel,
 				again.Health.State, again.Verdict.Pill, again.Verdict.Channel)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
+	"pdpp/internal/owner/api"
 )
 
 const tokensText = `An owner token lets a program act as you: the commands on another machine, or an agent.
@@ -33,7 +33,7 @@ func (a *app) tokensCommand() *cobra.Command {
 func (a *app) tokensListCommand(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: noArgs,
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, _ []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			all, err := o.Tokens(ctx)
 			if err != nil {
 				return err
@@ -56,7 +56,7 @@ func (a *app) tokensListCommand(use, short string) *cobra.Command {
 	}
 }
 
-func (a *app) tokenStatus(t ownerapi.Token) string {
+func (a *app) tokenStatus(t api.Token) string {
 	switch {
 	case t.RevokedAt != nil:
 		return "revoked"
@@ -75,7 +75,7 @@ func (a *app) tokenCreateCommand() *cobra.Command {
 		Use: "create LABEL", Short: "Make an owner token, which is shown only now", Args: needArgs("a label for the token"),
 		Example: "  pdpp tokens create Laptop\n  pdpp tokens create 'Night script' --scope read,run --expires 30d --json",
 		// The first token of a new server is made before anything was collected.
-		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o api.Owner, args []string) error {
 			until, err := a.expiry(expires)
 			if err != nil {
 				return err
@@ -83,7 +83,7 @@ func (a *app) tokenCreateCommand() *cobra.Command {
 			if until != nil && never {
 				return usage("--expires and --never do not go together", "Say one of the two.")
 			}
-			t, secret, err := o.CreateToken(ctx, ownerapi.NewToken{Label: args[0], Scopes: scopes, ExpiresAt: until, NeverExpires: never})
+			t, secret, err := o.CreateToken(ctx, api.NewToken{Label: args[0], Scopes: scopes, ExpiresAt: until, NeverExpires: never})
 			if err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (a *app) tokenRevokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke TOKEN", Short: "End an owner token, at once", Args: needArgs("the id of a token"),
 		Example: "  pdpp tokens revoke ot_1a2b",
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			if err := o.RevokeToken(ctx, args[0]); err != nil {
 				return err
 			}

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 )
 
@@ -17,7 +17,7 @@ func TestPlainProgressOncePerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		a := &app{errOut: &out}
-		v := a.newView(store.Connection{DisplayName: "Orchard Journal"})
+		v := a.newRunDisplay(store.Connection{DisplayName: "Orchard Journal"})
 		v.begin(t.Context())
 		v.started("run_1")
 		time.Sleep(50 * time.Millisecond)
@@ -39,7 +39,7 @@ func TestPlainProgressOncePerSecond(t *testing.T) {
 func TestViewAcknowledgesCancellation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		v := (&app{errOut: &out}).newView(store.Connection{})
+		v := (&app{errOut: &out}).newRunDisplay(store.Connection{})
 		ctx, cancel := context.WithCancel(t.Context())
 		v.begin(ctx)
 		cancel()
@@ -53,7 +53,7 @@ func TestViewAcknowledgesCancellation(t *testing.T) {
 
 func TestViewIsSilentForJSON(t *testing.T) {
 	var out bytes.Buffer
-	v := (&app{errOut: &out, json: true}).newView(store.Connection{})
+	v := (&app{errOut: &out, json: true}).newRunDisplay(store.Connection{})
 	v.begin(t.Context())
 	v.started("run_1")
 	v.observe(runner.Update{Records: 1, Message: "reading"})

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/ownerview"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/view"
 )
 
 const whyText = `Say why a connection is judged as it is: the facts with their times, the rule
@@ -22,7 +22,7 @@ func (a *app) whyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "why CONNECTION", Short: "Say why a connection is judged as it is",
 		Long: whyText, Example: "  pdpp why example\n  pdpp why cin_example_2 --json", Args: needArgs("the name of a connection"),
-		RunE: a.withOwner(func(ctx context.Context, o ownerapi.Owner, args []string) error {
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			conn, err := pickOwned(ctx, o, args[0], "Choose one, as in pdpp why CONNECTION: ")
 			if err != nil {
 				return err
@@ -43,12 +43,12 @@ func (a *app) whyCommand() *cobra.Command {
 
 const whyIndent = 13
 
-func (a *app) printWhy(why ownerview.Explanation) {
+func (a *app) printWhy(why view.Explanation) {
 	a.printHead(&why.Connection)
 	a.printIndicator(why.Indicator)
 	printf(a.out, "\n")
 	indent := strings.Repeat(" ", whyIndent)
-	last := ownerview.Layer("")
+	last := view.Layer("")
 	for _, s := range why.Steps {
 		head := ""
 		if s.Layer != last {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/schedule/scheduler"
 )
 
 const workersText = `Lists the processes that collect by themselves, the runs under way on any machine

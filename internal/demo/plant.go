@@ -9,18 +9,18 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/evidence"
-	"pdpp/internal/launch"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 // Ground is where a world's connections are planted.
 type Ground struct {
 	Home  string // the throw-away home
 	Store store.Store
-	Owner ownerapi.Owner
+	Owner api.Owner
 	// Connectors finds connectors in the home.
 	Connectors catalog.Catalog
 	Lookup     func(name string) (string, bool) // the values of variables that connectors declare
@@ -36,7 +36,7 @@ func (w *World) Plant(ctx context.Context, g Ground) error {
 	if err := install(filepath.Join(g.Home, "connectors")); err != nil {
 		return fmt.Errorf("install the demonstration's connectors: %w", err)
 	}
-	connections := []ownerapi.Connect{
+	connections := []api.Connect{
 		{ConnectorID: "example", DisplayName: "Ada's notebook", Fields: map[string]string{"token": w.notebookToken}},
 		{ConnectorID: "example", DisplayName: "Family archive", Fields: map[string]string{"token": w.archiveToken}},
 		{ConnectorID: "github", DisplayName: "GitHub", Fields: map[string]string{"token": "ghp_the_one_that_ran_out"}},
@@ -59,7 +59,7 @@ const patience = 15 * time.Second
 // Hurry plays an owner who does not wait for the schedule: whenever the archive has
 // something left, a run is asked for a little later. While the archive is to be left
 // alone nothing is started, and the owner comes back when that is over. Ends with ctx.
-func Hurry(ctx context.Context, o ownerapi.Owner) {
+func Hurry(ctx context.Context, o api.Owner) {
 	again := time.NewTimer(patience)
 	defer again.Stop()
 	for {
@@ -74,7 +74,7 @@ func Hurry(ctx context.Context, o ownerapi.Owner) {
 		if err != nil || d.ActiveRun != nil || d.CatchUp == nil {
 			continue
 		}
-		var told *ownerapi.Error
+		var told *api.Error
 		if err := o.Run(ctx, d.ID); errors.As(err, &told) && told.Until != nil {
 			again.Reset(max(patience, time.Until(*told.Until)))
 		}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/keep/store"
 	"pdpp/manifest"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"pdpp/internal/credential"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
 )
 
 // stored names the variables of a connection's stored credential. It is not

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"pdpp/internal/credential"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
 )
 
 // database opens the store, which brings its schema up to date or refuses a

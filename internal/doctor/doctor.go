@@ -12,10 +12,10 @@ import (
 	"os/exec"
 	"time"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/confine"
-	"pdpp/internal/credential"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/confine"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
 )
 
 // Status is how a check came out.

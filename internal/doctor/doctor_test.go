@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/credential"
-	"pdpp/internal/store"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
 )
 
 var fine = Finding{Status: OK}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/store"
+	"pdpp/internal/keep/store"
 )
 
 const startWorker = "pdpp serve"

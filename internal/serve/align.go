@@ -13,7 +13,7 @@ const alignPause = 20 * time.Millisecond
 
 // align brings stored records into line with what connectors declare now, step by step,
 // for as long as the process runs. A step that fails is tried again after the pause.
-func (s *service) align(ctx context.Context) {
+func (s *process) align(ctx context.Context) {
 	for {
 		done, err := s.Store.Align(ctx)
 		pause := alignPause

@@ -9,10 +9,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/evidence"
-	"pdpp/internal/interaction"
-	"pdpp/internal/store/sqlite"
-	"pdpp/internal/store/sqlite/sqlitetest"
+	"pdpp/internal/collect/interaction"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
 	"pdpp/protocol"
 )
 

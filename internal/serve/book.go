@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/attention"
-	"pdpp/internal/repair"
-	"pdpp/internal/store"
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/schedule/repair"
 )
 
 // book is the store as the watcher of repairs uses it.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/health"
-	"pdpp/internal/verdict"
+	"pdpp/internal/judge/health"
+	"pdpp/internal/judge/verdict"
 )
 
 // saying is a connector that says some lines and succeeds.

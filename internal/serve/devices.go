@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/evidence"
+	"pdpp/internal/judge/evidence"
 )
 
 // deviceSilence is how long a device may be silent before it counts as gone. A
@@ -14,7 +14,7 @@ const deviceSilence = 36 * time.Hour
 // reportDevices says whether the devices serve anybody at all. A silent device is
 // the matter of its own connections; it is the runtime's only when every
 // connection depends on devices, and all of them are silent.
-func (s *service) reportDevices(ctx context.Context, now time.Time) error {
+func (s *process) reportDevices(ctx context.Context, now time.Time) error {
 	devices, err := s.Store.ListDevices(ctx)
 	if err != nil || len(devices) == 0 {
 		return err

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/evidence"
-	"pdpp/internal/ownerview"
-	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
-	"pdpp/internal/store/sqlite/sqlitetest"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/view"
 )
 
 // A silent device is the runtime's fault only when there is nothing but devices.
@@ -32,7 +32,7 @@ func TestSilentDevices(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer st.Close()
-			s := &service{Config: Config{Store: st}}
+			s := &process{Config: Config{Store: st}}
 			if err := s.reportDevices(t.Context(), noon); err != nil {
 				t.Fatal(err)
 			}
@@ -51,8 +51,8 @@ func TestSilentDevices(t *testing.T) {
 			if err := s.reportDevices(t.Context(), noon); err != nil {
 				t.Fatal(err)
 			}
-			view := ownerview.View{Reader: st, Now: func() time.Time { return noon }}
-			indicator, err := view.Indicator(t.Context())
+			connections := view.View{Reader: st, Now: func() time.Time { return noon }}
+			indicator, err := connections.Indicator(t.Context())
 			if err != nil || (indicator != nil) != c.fault {
 				t.Errorf("indicator %+v, %v", indicator, err)
 			}

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/health"
-	"pdpp/internal/store"
-	"pdpp/internal/verdict"
+	"pdpp/internal/judge/health"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
 )
 
 // refusingConnector is a real process that ends with the failure that follows the

@@ -17,16 +17,16 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/attention"
-	"pdpp/internal/catalog"
-	"pdpp/internal/credential"
-	"pdpp/internal/evidence"
-	"pdpp/internal/launch"
-	"pdpp/internal/ownerview"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
-	"pdpp/internal/store/sqlite/sqlitetest"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/schedule/scheduler"
+	"pdpp/internal/view"
 	"pdpp/manifest"
 )
 
@@ -58,7 +58,7 @@ type plot struct {
 	home string
 	st   store.Store
 	key  credential.Key
-	view ownerview.View
+	view view.View
 	stop func()
 
 	mu     sync.Mutex
@@ -76,7 +76,7 @@ func newPlot(t *testing.T) *plot {
 	var err error
 	p.st, err = sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
 	p.must(err)
-	p.view = ownerview.View{Reader: p.st, Now: time.Now}
+	p.view = view.View{Reader: p.st, Now: time.Now}
 	dir := filepath.Join(home, "connectors", "garden")
 	p.must(os.MkdirAll(dir, 0o700))
 	p.must(os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(gardenManifest), 0o600))
@@ -179,7 +179,7 @@ func (p *plot) schedule(every time.Duration, enabled bool) {
 		CreatedAt: time.Now(), UpdatedAt: time.Now()}))
 }
 
-func (p *plot) verdict() ownerview.Connection {
+func (p *plot) verdict() view.Connection {
 	p.t.Helper()
 	c, _, err := p.view.One(p.t.Context(), garden)
 	p.must(err)

@@ -12,15 +12,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/credential"
-	"pdpp/internal/ownerview"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
-	"pdpp/internal/store/postgres"
-	"pdpp/internal/store/sqlite"
-	"pdpp/internal/store/sqlite/sqlitetest"
-	"pdpp/internal/store/storetest"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/keep/store/storetest"
+	"pdpp/internal/schedule/scheduler"
+	"pdpp/internal/view"
 	"pdpp/manifest"
 )
 
@@ -152,10 +152,10 @@ func (g *ground) schedule(id string, every time.Duration) {
 }
 
 // seen is the connection as its owner sees it.
-func (g *ground) seen(id string) ownerview.Connection {
+func (g *ground) seen(id string) view.Connection {
 	g.t.Helper()
-	view := ownerview.View{Reader: g.st, Now: time.Now}
-	c, _, err := view.One(g.t.Context(), id)
+	connections := view.View{Reader: g.st, Now: time.Now}
+	c, _, err := connections.One(g.t.Context(), id)
 	g.must(err)
 	return c
 }

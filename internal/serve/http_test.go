@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/credential"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
-	"pdpp/internal/store/sqlite/sqlitetest"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/schedule/scheduler"
 )
 
 // Every role answers for its own health, and ends when it is told to with nothing

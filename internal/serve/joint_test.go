@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/evidence"
-	"pdpp/internal/owner"
-	"pdpp/internal/ownerview"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/owner/service"
+	"pdpp/internal/view"
 )
 
 // A scheduler that is heard of no more is a fault that whoever looks at the database is
@@ -16,8 +16,8 @@ func TestSilentSchedulerIsAFault(t *testing.T) {
 	inPlot(t, func(t *testing.T, p *plot) {
 		time.Sleep(time.Minute)
 		for later, want := range map[time.Duration]string{0: "", 10 * time.Minute: "silent"} {
-			view := ownerview.View{Reader: p.st, Now: func() time.Time { return time.Now().Add(later) }}
-			found, err := view.Indicator(t.Context())
+			connections := view.View{Reader: p.st, Now: func() time.Time { return time.Now().Add(later) }}
+			found, err := connections.Indicator(t.Context())
 			p.must(err)
 			reason := ""
 			if found != nil {
@@ -69,8 +69,8 @@ func TestAcceptedScheduleIsKept(t *testing.T) {
 		if all := p.records(); len(all) != 1 || all[0].Kind != "reattach_schedule" {
 			t.Fatalf("asked for %+v", all)
 		}
-		service := owner.New(owner.Config{Store: p.st, Connectors: catalog.Catalog{Dir: p.home}, Now: time.Now})
-		p.must(service.Acknowledge(t.Context(), garden, "reattach_schedule"))
+		owner := service.New(service.Config{Store: p.st, Connectors: catalog.Catalog{Dir: p.home}, Now: time.Now})
+		p.must(owner.Acknowledge(t.Context(), garden, "reattach_schedule"))
 		time.Sleep(soon)
 		if s, err := p.st.Schedule(t.Context(), garden); err != nil || !s.Enabled || s.IntervalSeconds != 300 {
 			t.Errorf("schedule %+v, %v", s, err)

@@ -4,15 +4,15 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/audit"
-	"pdpp/internal/launch"
-	"pdpp/internal/metrics"
-	"pdpp/internal/ownerview"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/metrics"
+	"pdpp/internal/schedule/scheduler"
+	"pdpp/internal/view"
 )
 
-func (s *service) newRecorder(ctx context.Context) *metrics.Recorder {
+func (s *process) newRecorder(ctx context.Context) *metrics.Recorder {
 	installed, err := s.Connectors.Names(ctx)
 	if err != nil {
 		s.Log.Warn("connectors cannot be listed; their numbers go together", "error", err)
@@ -27,11 +27,11 @@ func (s *service) newRecorder(ctx context.Context) *metrics.Recorder {
 }
 
 // verdicts counts the connections by what their owner is told.
-func (s *service) verdicts(ctx context.Context) ([]metrics.VerdictCount, error) {
-	view := ownerview.View{Reader: s.Store, Now: s.Now}
+func (s *process) verdicts(ctx context.Context) ([]metrics.VerdictCount, error) {
+	connections := view.View{Reader: s.Store, Now: s.Now}
 	counts := map[metrics.VerdictCount]int{}
 	for after := ""; ; {
-		page, err := view.Page(ctx, after, 1000)
+		page, err := connections.Page(ctx, after, 1000)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ const upkeepEvery = 15 * time.Second
 
 // afterPass asks for a push of what a look may have made pending, and does every
 // now and then what need not be done in every pass. Passes follow one another.
-func (s *service) afterPass(ctx context.Context, now time.Time, looked int) error {
+func (s *process) afterPass(ctx context.Context, now time.Time, looked int) error {
 	upkeep := now.Sub(s.keptAt) >= upkeepEvery
 	if upkeep {
 		if err := s.upkeep(ctx, now); err != nil {
@@ -74,7 +74,7 @@ func (s *service) afterPass(ctx context.Context, now time.Time, looked int) erro
 	return nil
 }
 
-func (s *service) upkeep(ctx context.Context, now time.Time) error {
+func (s *process) upkeep(ctx context.Context, now time.Time) error {
 	if err := s.reportDevices(ctx, now); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s *service) upkeep(ctx context.Context, now time.Time) error {
 // pruneEvery is how much longer than the owner wants an entry of the audit trail may stay.
 const pruneEvery = time.Hour
 
-func (s *service) pruneAudit(ctx context.Context, now time.Time) error {
+func (s *process) pruneAudit(ctx context.Context, now time.Time) error {
 	if now.Sub(s.prunedAt) < pruneEvery {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (s *service) pruneAudit(ctx context.Context, now time.Time) error {
 }
 
 // measure counts the queue and the leases.
-func (s *service) measure(ctx context.Context, now time.Time) error {
+func (s *process) measure(ctx context.Context, now time.Time) error {
 	depths, err := s.Database.Depths(ctx)
 	if err != nil {
 		return err

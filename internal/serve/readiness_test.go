@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/health"
-	"pdpp/internal/store"
-	"pdpp/internal/verdict"
+	"pdpp/internal/judge/health"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
 )
 
 // needing is the manifest of a connector that requires something of its machine.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/attention"
-	"pdpp/internal/evidence"
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/evidence"
 )
 
 // The owner stores a credential that works, and nothing else: the same connection

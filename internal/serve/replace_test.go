@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/credential"
-	"pdpp/internal/owner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service"
 )
 
 // waitingConnector is the garden's, which is held up before it uses its token.
@@ -34,7 +34,7 @@ func TestCredentialReplacedDuringARun(t *testing.T) {
 	p.schedule(5*time.Minute, true)
 	held, err := os.OpenFile(gate, os.O_WRONLY, 0) // returns once the run waits there
 	p.must(err)
-	o := owner.New(owner.Config{Store: p.st, Connectors: catalog.Catalog{Dir: filepath.Join(p.home, "connectors")},
+	o := service.New(service.Config{Store: p.st, Connectors: catalog.Catalog{Dir: filepath.Join(p.home, "connectors")},
 		Key: func() (credential.Key, error) { return p.key, nil }, Now: time.Now})
 	p.must(o.SetCredential(t.Context(), garden, map[string]string{"token": "trowel"}))
 	p.must(held.Close())

@@ -16,18 +16,18 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/audit"
-	"pdpp/internal/auth"
-	"pdpp/internal/catalog"
-	"pdpp/internal/credential"
-	"pdpp/internal/metrics"
-	"pdpp/internal/notify"
-	"pdpp/internal/reply"
-	"pdpp/internal/runner"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/server"
-	"pdpp/internal/store"
-	"pdpp/internal/tracing"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/metrics"
+	"pdpp/internal/ops/tracing"
+	"pdpp/internal/schedule/notify"
+	"pdpp/internal/schedule/scheduler"
+	"pdpp/internal/web/auth"
+	"pdpp/internal/web/reply"
+	"pdpp/internal/web/server"
 )
 
 // Role is which parts a process has.
@@ -105,7 +105,7 @@ func Run(ctx context.Context, c Config) error {
 			c.Log.Warn("traces were not delivered", "error", err)
 		}
 	}()
-	s := &service{Config: c, pushWanted: make(chan struct{}, 1)}
+	s := &process{Config: c, pushWanted: make(chan struct{}, 1)}
 	ctx, end := context.WithCancel(ctx)
 	defer s.beside.Wait()
 	defer end()
@@ -136,8 +136,8 @@ func Run(ctx context.Context, c Config) error {
 	return errors.Join(err, stopAnswering())
 }
 
-// service is one process.
-type service struct {
+// process is what one server holds while it runs.
+type process struct {
 	Config
 	scheduler *scheduler.Scheduler
 	recorder  *metrics.Recorder
@@ -150,7 +150,7 @@ type service struct {
 }
 
 // answer serves HTTP beside everything else. Stop ends it and gives its error.
-func (s *service) answer(ctx context.Context) (failed <-chan error, stop func() error, err error) {
+func (s *process) answer(ctx context.Context) (failed <-chan error, stop func() error, err error) {
 	if s.Listener == nil && s.Metrics == nil {
 		return nil, func() error { return nil }, nil
 	}
@@ -198,7 +198,7 @@ func (s *service) answer(ctx context.Context) (failed <-chan error, stop func() 
 // passWithin is how old the last pass of a healthy scheduler may be.
 const passWithin = 30 * time.Second
 
-func (s *service) checks() []server.Check {
+func (s *process) checks() []server.Check {
 	checks := []server.Check{server.Database(s.Store)}
 	if s.scheduler != nil {
 		checks = append(checks, server.Scheduler(s.scheduler.LastPass, passWithin))

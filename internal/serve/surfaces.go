@@ -6,21 +6,21 @@ import (
 	"net/http"
 	"strings"
 
-	"pdpp/internal/auth"
-	"pdpp/internal/console"
-	"pdpp/internal/credential"
-	"pdpp/internal/grants"
-	"pdpp/internal/oauth"
-	"pdpp/internal/owner"
-	"pdpp/internal/owner/audited"
-	"pdpp/internal/ownerhttp"
-	"pdpp/internal/readapi"
-	"pdpp/internal/server"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/owner/console"
+	"pdpp/internal/owner/routes"
+	"pdpp/internal/owner/service"
+	"pdpp/internal/owner/service/audited"
+	"pdpp/internal/share/grants"
+	"pdpp/internal/share/oauth"
+	"pdpp/internal/share/readapi"
+	"pdpp/internal/web/auth"
+	"pdpp/internal/web/server"
 )
 
 // surfaces gives what mounts the owner's pages and routes and those of clients. A
 // worker has none: it answers for its own health alone. The pages end with ctx.
-func (s *service) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
+func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	if s.Role == Worker || s.Door == nil {
 		return nil, nil
 	}
@@ -37,12 +37,12 @@ func (s *service) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	if s.Database.Postgres != nil {
 		database = "postgres"
 	}
-	everything := audited.Owner(owner.New(owner.Config{
+	everything := audited.Owner(service.New(service.Config{
 		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, Book: book, Access: s.Door,
 		VAPID: s.VAPID, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Now: s.Now,
 	}), s.Audit)
 	return func(mux *http.ServeMux) {
-		for _, route := range ownerhttp.Routes(everything, s.Log) {
+		for _, route := range routes.Routes(everything, s.Log) {
 			mux.Handle(route.Pattern, s.Door.Owner(route.Scope, route.Handle))
 		}
 		for _, route := range readapi.Routes(readapi.Config{Book: book, Cursors: cursors, Store: s.Store, IsOwner: s.Door.IsOwner, Audit: s.Audit, Now: s.Now, Log: s.Log}) {

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/auth"
-	"pdpp/internal/owner"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/runner"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service"
+	"pdpp/internal/web/auth"
 	"pdpp/protocol"
 )
 
@@ -31,14 +31,14 @@ func TestServerAnswersItsOwner(t *testing.T) {
 		g.must(err)
 		_, token, err := door.CreateToken(t.Context(), auth.NewToken{Label: "laptop", Scopes: []string{"all"}})
 		g.must(err)
-		client := &ownerapi.Client{Base: "http://" + g.config.Listener.Addr().String(), Token: token}
+		client := &api.Client{Base: "http://" + g.config.Listener.Addr().String(), Token: token}
 		runtime, err := client.Runtime(t.Context())
 		g.must(err)
 		if want := t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]; runtime.Database != want {
 			t.Errorf("the database is said to be %q, want %q", runtime.Database, want)
 		}
 		const after = "a lantern over the harbour"
-		g.must(client.SetPassword(t.Context(), ownerapi.NewPassword{Password: after, KeepTokens: true}))
+		g.must(client.SetPassword(t.Context(), api.NewPassword{Password: after, KeepTokens: true}))
 		for password, opens := range map[string]bool{before: false, after: true} {
 			another := auth.New(auth.Config{Store: g.st, Now: time.Now}) // another process
 			if err := another.SignIn(httptest.NewRecorder(), httptest.NewRequest("POST", "/login", nil), password); (err == nil) != opens {
@@ -105,7 +105,7 @@ func TestPushIsAskedForAfterALook(t *testing.T) {
 	inPlot(t, func(t *testing.T, p *plot) {
 		time.Sleep(soon)
 		now := time.Now()
-		s := &service{Config: Config{Store: p.st}, keptAt: now, pushWanted: make(chan struct{}, 1)}
+		s := &process{Config: Config{Store: p.st}, keptAt: now, pushWanted: make(chan struct{}, 1)}
 		for looked, want := range map[int]int{0: 0, 1: 1} {
 			p.must(s.afterPass(t.Context(), now.Add(time.Second), looked))
 			if got := len(s.pushWanted); got != want {
@@ -164,8 +164,8 @@ func TestParkedQuestionEndsWithItsConnection(t *testing.T) {
 		if q.Kind != protocol.AskMissingCredentials || q.ExpiresAt != nil {
 			t.Errorf("the question is %+v", q)
 		}
-		service := owner.New(owner.Config{Store: g.st, Connectors: g.config.Connectors, Now: time.Now})
-		g.must(service.Revoke(t.Context(), "cin_garden"))
+		owner := service.New(service.Config{Store: g.st, Connectors: g.config.Connectors, Now: time.Now})
+		g.must(owner.Revoke(t.Context(), "cin_garden"))
 		g.until("the question ends", func() bool { return len(open()) == 0 })
 		g.until("the run ends", func() bool {
 			run, err := g.st.Run(t.Context(), q.RunID)

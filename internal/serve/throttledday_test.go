@@ -20,18 +20,18 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/catalog"
 	"pdpp/internal/cli"
-	"pdpp/internal/credential"
-	"pdpp/internal/evidence"
-	"pdpp/internal/owner"
-	"pdpp/internal/ownerapi"
-	"pdpp/internal/ownerview"
-	"pdpp/internal/scheduler"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service"
+	"pdpp/internal/schedule/scheduler"
 	"pdpp/internal/serve"
-	"pdpp/internal/store"
-	"pdpp/internal/store/sqlite"
-	"pdpp/internal/store/sqlite/sqlitetest"
+	"pdpp/internal/view"
 	"pdpp/providersim"
 	"pdpp/providersim/lumen"
 )
@@ -69,7 +69,7 @@ type day struct {
 	sim   *lumen.Server
 	st    store.Store
 	key   credential.Key
-	owner *owner.Service
+	owner *service.Service
 	id    string
 
 	refused int            // runs of the owner's that had to wait
@@ -100,7 +100,7 @@ func (d *day) serve() (stop func()) {
 	d.key, err = credential.LoadKey(d.home)
 	d.must(err)
 	connectors := catalog.Catalog{Host: d.host, Dir: filepath.Join(d.home, "connectors")}
-	d.owner = owner.New(owner.Config{Store: d.st, Connectors: connectors, Key: func() (credential.Key, error) { return d.key, nil }, Now: d.clock.inside})
+	d.owner = service.New(service.Config{Store: d.st, Connectors: connectors, Key: func() (credential.Key, error) { return d.key, nil }, Now: d.clock.inside})
 	ctx, cancel := context.WithCancel(d.t.Context())
 	over := make(chan error, 1)
 	go func() {
@@ -126,15 +126,15 @@ func (d *day) runNow(anyway bool) {
 		ask = d.owner.RunAnyway
 		d.anyway = append(d.anyway, d.clock.inside())
 	}
-	var told *ownerapi.Error
+	var told *api.Error
 	switch err := ask(d.t.Context(), d.id); {
 	case err == nil:
-	case errors.As(err, &told) && told.Code == ownerapi.CodeProviderWait:
+	case errors.As(err, &told) && told.Code == api.CodeProviderWait:
 		d.refused++
 		if told.Until == nil || !told.Until.After(d.clock.inside()) || told.Next == "" {
 			d.t.Errorf("the owner is told %+v", told)
 		}
-	case errors.As(err, &told) && told.Code == ownerapi.CodeRunActive:
+	case errors.As(err, &told) && told.Code == api.CodeRunActive:
 	default:
 		d.t.Fatal(err)
 	}
@@ -200,8 +200,8 @@ func TestThrottledDay(t *testing.T) {
 		clock.inside()
 		stop := d.serve()
 		time.Sleep(time.Minute)
-		every := &ownerapi.Schedule{IntervalSeconds: 1200, Enabled: true}
-		c, err := d.owner.Connect(t.Context(), ownerapi.Connect{ConnectorID: "example", DisplayName: "Archive", Fields: map[string]string{"token": "not this one"}, Schedule: every})
+		every := &api.Schedule{IntervalSeconds: 1200, Enabled: true}
+		c, err := d.owner.Connect(t.Context(), api.Connect{ConnectorID: "example", DisplayName: "Archive", Fields: map[string]string{"token": "not this one"}, Schedule: every})
 		d.must(err)
 		d.id = c.ID
 		time.Sleep(5 * time.Minute)
@@ -233,8 +233,8 @@ func (d *day) look(cooled map[string]bool) {
 	d.t.Helper()
 	now := d.clock.inside()
 	e := d.evidence()
-	view := ownerview.View{Reader: d.st, Now: func() time.Time { return now }}
-	c, _, err := view.One(d.t.Context(), d.id)
+	connections := view.View{Reader: d.st, Now: func() time.Time { return now }}
+	c, _, err := connections.One(d.t.Context(), d.id)
 	d.must(err)
 	w := e.WaitInForce(now)
 	retry := ""

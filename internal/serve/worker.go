@@ -10,36 +10,36 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/catalog"
-	"pdpp/internal/interaction"
-	"pdpp/internal/launch"
-	"pdpp/internal/notify"
-	"pdpp/internal/owner"
-	"pdpp/internal/ownerview"
-	"pdpp/internal/readiness"
-	"pdpp/internal/repair"
-	"pdpp/internal/runner"
-	"pdpp/internal/scheduler"
-	"pdpp/internal/store"
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/interaction"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/readiness"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service"
+	"pdpp/internal/schedule/notify"
+	"pdpp/internal/schedule/repair"
+	"pdpp/internal/schedule/scheduler"
+	"pdpp/internal/view"
 	"pdpp/manifest"
 )
 
 // startWorker makes this process run connections, watch repairs and push.
-func (s *service) startWorker(ctx context.Context) error {
+func (s *process) startWorker(ctx context.Context) error {
 	if err := s.Database.Migrate(ctx); err != nil {
 		return err
 	}
 	runner.Sweep() // what a killed worker of this machine left behind
 	launcher := &launch.Launcher{
-		Limits: owner.LimitVariables(s.Store), Selected: owner.Selections(s.Store), OnlyConfirmed: true,
+		Limits: service.LimitVariables(s.Store), Selected: service.Selections(s.Store), OnlyConfirmed: true,
 		Store: s.Store, Connectors: catalog.Remember(s.Connectors), Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
 		Secrets: launch.StoredSecrets(s.Store, s.Key), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted,
 	}
-	view := &ownerview.View{Reader: s.Store, Now: s.Now}
+	connections := &view.View{Reader: s.Store, Now: s.Now}
 	watcher := &repair.Watcher{
 		Book: book{s.Store, s.Now}, Log: s.Log, NewID: func() string { return "att_" + rand.Text() },
 		RuntimeOK: func(ctx context.Context) (bool, error) {
-			fault, err := view.Indicator(ctx)
+			fault, err := connections.Indicator(ctx)
 			return fault == nil, err
 		},
 	}
@@ -64,7 +64,7 @@ func (s *service) startWorker(ctx context.Context) error {
 
 // pushes delivers what is pending whenever a pass may have made something so. It
 // runs beside the passes, because an endpoint may take its time.
-func (s *service) pushes(ctx context.Context) {
+func (s *process) pushes(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -77,7 +77,7 @@ func (s *service) pushes(ctx context.Context) {
 	}
 }
 
-func (s *service) push(ctx context.Context) error {
+func (s *process) push(ctx context.Context) error {
 	quiet, err := notify.LoadQuiet(ctx, s.Store)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ var carriers = map[manifest.Binding]scheduler.Capability{
 
 // workersOffer reports whether this worker, or another that is alive, serves the
 // binding.
-func (s *service) workersOffer(ctx context.Context, b manifest.Binding, now time.Time) (bool, error) {
+func (s *process) workersOffer(ctx context.Context, b manifest.Binding, now time.Time) (bool, error) {
 	if b == manifest.BindingInteractive {
 		return true, nil // the console asks
 	}
@@ -111,14 +111,14 @@ func (s *service) workersOffer(ctx context.Context, b manifest.Binding, now time
 	}), err
 }
 
-func (s *service) variable(name string) (string, bool) {
+func (s *process) variable(name string) (string, bool) {
 	if s.Lookup == nil {
 		return "", false
 	}
 	return s.Lookup(name)
 }
 
-func (s *service) program(name string) (string, error) {
+func (s *process) program(name string) (string, error) {
 	if s.LookPath == nil {
 		return "", exec.ErrNotFound
 	}
@@ -126,7 +126,7 @@ func (s *service) program(name string) (string, error) {
 }
 
 // offered are the bindings of this machine: a browser only where there is one.
-func (s *service) offered() map[string]jsontext.Value {
+func (s *process) offered() map[string]jsontext.Value {
 	out := map[string]jsontext.Value{}
 	for name, value := range s.Bindings {
 		if name != string(manifest.BindingBrowser) || slices.Contains(s.Worker.Capabilities, string(scheduler.Browser)) {

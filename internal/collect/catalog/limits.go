@@ -1,0 +1,66 @@
+package catalog
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"pdpp/internal/collect/confine"
+)
+
+// limits are the files that the connector may touch: its own folder, and what its manifest
+// declares and the owner's variables name. A declared path that would open something private of
+// ours is an error, since whoever reads a folder reads everything in it.
+func (c Connector) limits(env map[string]string) (confine.Limits, error) {
+	l := confine.Limits{Program: c.Path}
+	if c.Dir != "" {
+		l.Write = append(l.Write, c.Dir)
+	}
+	rr := c.Manifest.RuntimeRequirements
+	if rr == nil {
+		return l, nil
+	}
+	for _, p := range rr.LocalPaths {
+		path := env[p.PathEnv]
+		if !filepath.IsAbs(path) {
+			continue // not set, or not a place that a program in another folder could find
+		}
+		if c.opensPrivate(path) {
+			return l, fmt.Errorf("%s names %s, which holds data of PDPP itself; name a folder of the source alone", p.PathEnv, path)
+		}
+		l.Read = append(l.Read, path)
+	}
+	for _, t := range rr.ExternalTools {
+		if path := env[t.Detect.ExecutableEnvOverride]; filepath.IsAbs(path) && !c.opensPrivate(path) {
+			l.Execute = append(l.Execute, path)
+		}
+	}
+	return l, nil
+}
+
+// opensPrivate reports whether whoever may read the path could read something private.
+func (c Connector) opensPrivate(path string) bool {
+	path = settled(path)
+	for _, private := range c.Private {
+		private = settled(private)
+		if within(private, path) || within(path, private) {
+			return true
+		}
+	}
+	return false
+}
+
+// settled is a path without links, as far as it exists.
+func settled(path string) string {
+	path = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// within reports whether path is dir or below it.
+func within(path, dir string) bool {
+	inside, err := filepath.Rel(dir, path)
+	return err == nil && inside != ".." && !strings.HasPrefix(inside, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,139 @@
+// Package interaction carries answers from the owner to the run that asked.
+//
+// The two may be in different processes, with the database between them. The run
+// makes a key pair per question and keeps the private half in memory; the owner's
+// surface seals the answer to the public half. What the database, its backups and
+// everybody else see of an answer is that there is one. An answer is never logged,
+// and no error repeats any of it.
+package interaction
+
+import (
+	"context"
+	"crypto/hpke"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+)
+
+// Store is what questions and answers pass through.
+type Store interface {
+	OpenInteractions(ctx context.Context, connectionID string) ([]store.Interaction, error)
+	AnswerInteraction(ctx context.Context, runID, requestID string, sealed []byte, now time.Time) error
+	SealedAnswer(ctx context.Context, runID, requestID string) ([]byte, error)
+}
+
+// Mailbox is where the runs of this process wait for their answers. Both fields
+// must be set. Its methods are safe for concurrent use.
+type Mailbox struct {
+	Store Store
+	Now   func() time.Time
+
+	mu      sync.Mutex
+	waiting map[place]*slot
+}
+
+// place names a question.
+type place struct{ runID, requestID string }
+
+// slot is a question that waits.
+type slot struct {
+	key  hpke.PrivateKey
+	told chan struct{} // holds one: the answer may be there
+}
+
+// Prepare makes the key of a question, which belongs in its row before anybody
+// can answer it. Forget ends its life and must be called when the question is
+// over, asked or not.
+func (m *Mailbox) Prepare(runID, requestID string) (key []byte, forget func(), err error) {
+	private, err := suite.GenerateKey()
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the key of a question: %w", err)
+	}
+	at, s := place{runID, requestID}, &slot{private, make(chan struct{}, 1)}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.waiting == nil {
+		m.waiting = map[place]*slot{}
+	}
+	m.waiting[at] = s
+	return private.PublicKey().Bytes(), func() { m.forget(at, s) }, nil
+}
+
+func (m *Mailbox) forget(at place, s *slot) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.waiting[at] == s {
+		delete(m.waiting, at)
+	}
+}
+
+func (m *Mailbox) at(at place) *slot {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.waiting[at]
+}
+
+var (
+	errNotPrepared = errors.New("the question has no key")
+	errUnreadable  = errors.New("the answer was not sealed to this question")
+)
+
+// withdrawTime bounds the last look at the store when a question ends unanswered.
+const withdrawTime = 5 * time.Second
+
+// Ask waits for the answer to a question that was prepared and whose row is
+// open, or until ctx ends. Of an answer and the end at the same moment the one
+// that reached the store first counts, on both sides.
+func (m *Mailbox) Ask(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error) {
+	at := place{runID, q.RequestID}
+	s := m.at(at)
+	if s == nil {
+		return protocol.InteractionResponse{}, errNotPrepared
+	}
+	for {
+		select {
+		case <-s.told:
+			sealed, err := m.Store.SealedAnswer(ctx, runID, q.RequestID)
+			if err == nil {
+				return open(s.key, at, sealed)
+			}
+			// Told too early, or the store could not be read: while the answer waits
+			// the question is named again.
+		case <-ctx.Done():
+			return m.withdraw(ctx, s, at)
+		}
+	}
+}
+
+// withdraw ends the wait. It takes the place of the answer, so that none can be
+// accepted that nobody would read; where one came first, that one counts.
+func (m *Mailbox) withdraw(ctx context.Context, s *slot, at place) (protocol.InteractionResponse, error) {
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer cancel()
+	err := m.Store.AnswerInteraction(look, at.runID, at.requestID, withdrawn, m.Now())
+	if err == nil {
+		return protocol.InteractionResponse{}, ctx.Err()
+	}
+	sealed, err := m.Store.SealedAnswer(look, at.runID, at.requestID)
+	if err != nil {
+		return protocol.InteractionResponse{}, ctx.Err()
+	}
+	return open(s.key, at, sealed)
+}
+
+// Deliver tells the question that its answer may be there. It may be called any
+// number of times, and for questions of other processes, where it does nothing.
+func (m *Mailbox) Deliver(runID, requestID string) {
+	s := m.at(place{runID, requestID})
+	if s == nil {
+		return
+	}
+	select {
+	case s.told <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,185 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/tracing"
+	"pdpp/protocol"
+)
+
+// bound is the store as one run may use it: every write carries the lease.
+type bound struct {
+	store   store.Store
+	lease   store.Lease
+	now     func() time.Time
+	records []store.Record // reused between commits; the committer calls one at a time
+	counts  Counts         // written by the committer, read once the run is over
+	// sparePressure keeps gaps out that the source's pressure left.
+	sparePressure bool
+	singled       []string // streams whose bookmarks this run leaves as they are
+	connectorID   string
+	committed     func(connectorID string, changed int) // nil: nobody is told
+
+	mu    sync.Mutex  // waits are noted beside the commits
+	waits []time.Time // the ends of those that the run noted
+}
+
+// gapLeaseTime outlives any page of work; the run's end releases earlier.
+const gapLeaseTime = time.Hour
+
+func (b *bound) CommitSlice(ctx context.Context, s *runner.Slice) error {
+	b.records = b.records[:0]
+	for i := range s.Records {
+		b.records = append(b.records, store.Record(s.Records[i]))
+	}
+	out := store.Slice{Records: b.records}
+	reported := 0
+	for _, g := range s.Gaps {
+		out.Gaps = append(out.Gaps, store.GapWrite{
+			Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey, Reason: g.Reason, Retryable: g.Retryable,
+			Locator: g.Locator, ListCursor: g.ListCursor, LastError: g.LastError, GapID: g.GapID, LeaseID: g.LeaseID,
+			NotBefore: b.notBefore(g),
+		})
+		if g.LeaseID == "" {
+			reported++
+		}
+	}
+	for _, r := range s.Attempts {
+		out.Attempts = append(out.Attempts, store.GapRef(r))
+	}
+	for _, r := range s.Recovered {
+		out.Recovered = append(out.Recovered, store.GapRef(r))
+	}
+	for _, c := range s.Cursors {
+		if slices.Contains(b.singled, c.Stream) {
+			continue
+		}
+		out.Cursors = append(out.Cursors, store.CursorWrite{Stream: c.Stream, Mode: c.Mode, Cursor: c.Cursor})
+	}
+	out.Events = storeEvents(s.Events)
+	ctx, span := tracing.Open(ctx, "slice", tracing.RunID(b.lease.RunID), tracing.Connector(b.connectorID))
+	done, err := b.store.CommitSlice(ctx, b.lease, out, b.now())
+	clear(b.records)
+	if err != nil {
+		span.Fail()
+	} else {
+		span.End()
+		if b.committed != nil {
+			b.committed(b.connectorID, done.Written)
+		}
+		b.counts.Written += int64(done.Written)
+		b.counts.Unchanged += int64(done.Unchanged)
+		b.counts.GapsReported += int64(reported)
+		b.counts.GapsRecovered += int64(len(s.Recovered))
+	}
+	return err
+}
+
+// NoteWait turns the duration into a moment by this machine's clock.
+func (b *bound) NoteWait(ctx context.Context, w runner.Wait) error {
+	now := b.now()
+	wait := evidence.Wait{Sender: w.Sender, Until: now.Add(w.For), Reason: w.Reason, At: now}
+	if err := b.store.PutWait(ctx, b.lease, wait, now); err != nil {
+		return fmt.Errorf("note how long to wait: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waits = append(b.waits, wait.Until)
+	return nil
+}
+
+// sameWait is within how much a gap's wait and the sender's are one announcement.
+const sameWait = 5 * time.Second
+
+// notBefore is the floor of a gap that came with a wait; nil without one. Where the
+// sender's wait is the same announcement, both end in the same moment, so that the
+// first run after it is served the gap.
+func (b *bound) notBefore(g runner.Gap) *time.Time {
+	if g.RetryAfter <= 0 {
+		return nil
+	}
+	at := b.now().Add(g.RetryAfter - time.Since(g.HeardAt))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, until := range b.waits {
+		if at.Sub(until).Abs() < sameWait {
+			return &until
+		}
+	}
+	return &at
+}
+
+func (b *bound) AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error) {
+	return b.store.AccountedKeys(ctx, b.lease.ConnectionID, stream, parent, keys)
+}
+
+func (b *bound) LeaseGaps(ctx context.Context, streams []string, limit, page int) ([]protocol.GapEntry, error) {
+	gaps, err := b.store.LeaseGaps(ctx, b.lease, store.GapPage{Streams: streams, SparePressure: b.sparePressure, Limit: limit, Page: page, TTL: gapLeaseTime}, b.now())
+	if err != nil {
+		return nil, fmt.Errorf("lease gaps: %w", err)
+	}
+	out := make([]protocol.GapEntry, len(gaps))
+	for i, g := range gaps {
+		out[i] = protocol.GapEntry{
+			GapID: g.ID, LeaseID: g.LeaseID, Stream: g.Stream, ParentStream: g.ParentStream,
+			RecordKey: protocol.WireKey(g.RecordKey), DetailLocator: g.Locator,
+			Status: protocol.GapPending, ReferenceOnly: true,
+		}
+	}
+	return out, nil
+}
+
+func (b *bound) ReleaseGaps(ctx context.Context, gapIDs []string) error {
+	return b.store.ReleaseGaps(ctx, b.lease, gapIDs, b.now())
+}
+
+// recordedAsker keeps the question's life in the store, and never the answer.
+type recordedAsker struct {
+	*bound
+	ask     func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
+	prepare func(runID, requestID string) (key []byte, forget func(), err error)
+}
+
+func (a *recordedAsker) Ask(ctx context.Context, q protocol.Interaction) (protocol.InteractionResponse, error) {
+	opened := a.now()
+	row := store.Interaction{
+		RequestID: q.RequestID, RunID: a.lease.RunID, ConnectionID: a.lease.ConnectionID, Kind: q.Kind,
+		Message: q.Message, Schema: q.Schema, Stream: q.Stream, OpenedAt: opened,
+	}
+	if deadline, limited := ctx.Deadline(); limited { // of the question's own timeout_seconds
+		expires := opened.Add(time.Until(deadline))
+		row.ExpiresAt = &expires
+	}
+	if a.prepare != nil {
+		key, forget, err := a.prepare(row.RunID, row.RequestID)
+		if err != nil {
+			return protocol.InteractionResponse{}, err
+		}
+		defer forget()
+		row.Key = key
+	}
+	if err := a.store.OpenInteraction(ctx, a.lease, row, opened); err != nil {
+		return protocol.InteractionResponse{}, fmt.Errorf("open interaction: %w", err)
+	}
+	answer, err := a.ask(ctx, a.lease.RunID, q)
+	status := answer.Status
+	switch {
+	case err != nil && ctx.Err() == context.DeadlineExceeded:
+		status = protocol.ResponseTimeout
+	case err != nil:
+		status = protocol.ResponseCancelled
+	case status == "":
+		status = protocol.ResponseSuccess
+	}
+	if closeErr := a.store.CloseInteraction(context.WithoutCancel(ctx), a.lease, q.RequestID, status, a.now()); err == nil && closeErr != nil {
+		err = fmt.Errorf("close interaction: %w", closeErr)
+	}
+	return answer, err
+}

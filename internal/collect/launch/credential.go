@@ -1,0 +1,123 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+)
+
+// ReasonCredential ends a run whose stored credential cannot be opened. The
+// connector is not started: without its variables it would fail for a reason
+// that is not the true one.
+const ReasonCredential runner.Reason = "credential_unreadable"
+
+// StoredSecrets gives a Launcher the credentials that the store keeps. A
+// connection without one, or with one that the owner revoked, has none. A
+// rejected one is given still: the provider may have changed its mind, and a
+// run that succeeds is what shows it.
+func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.Context, connectionID string) (Secrets, error) {
+	return func(ctx context.Context, connectionID string) (Secrets, error) {
+		c, err := kept.Credential(ctx, connectionID)
+		switch {
+		case errors.Is(err, store.ErrNotFound), err == nil && c.Status == store.CredentialRevoked:
+			return Secrets{}, nil
+		case err != nil:
+			return Secrets{}, fmt.Errorf("read the stored credential: %w", err)
+		}
+		values, err := credential.OpenFor(key, connectionID, c.Sealed)
+		if err != nil {
+			return Secrets{}, err
+		}
+		return Secrets{Values: values.Reveal(), CapturedAt: c.CapturedAt}, nil
+	}
+}
+
+// Secrets is a stored credential, by the names of its variables, and which one it is.
+type Secrets struct {
+	Values     map[string]string
+	CapturedAt time.Time
+}
+
+// secrets are those of one run; without values when there are none.
+func (l *Launcher) secrets(ctx context.Context, connectionID string) (Secrets, error) {
+	if l.Secrets == nil {
+		return Secrets{}, nil
+	}
+	return l.Secrets(ctx, connectionID)
+}
+
+// command builds the child's environment: what is stored for the connection
+// wins over what the owner set for every one, and a limit over both. Every stored
+// value is a secret to the runner, whatever its variable is called.
+func (l *Launcher) command(c catalog.Connector, own, limits, stored map[string]string) runner.Command {
+	cmd := c.Command(own, func(name string) (string, bool) {
+		if value, ok := limits[name]; ok {
+			return value, true
+		}
+		if value, ok := stored[name]; ok {
+			return value, true
+		}
+		if l.Lookup == nil {
+			return "", false
+		}
+		return l.Lookup(name)
+	})
+	for _, value := range stored {
+		if value != "" {
+			cmd.Secrets = append(cmd.Secrets, value)
+		}
+	}
+	return cmd
+}
+
+// withoutCredential is the end of a run that could not get its credential.
+func withoutCredential(ctx context.Context, err error) runner.Outcome {
+	f := &runner.Failure{Reason: ReasonCredential, Origin: runner.OriginRuntime, Err: err,
+		Message: "the stored credential cannot be opened: " + err.Error()}
+	out := runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
+	var unusable *store.FaultError
+	switch {
+	case ctx.Err() != nil:
+		f.Reason, f.Message, out.Status = runner.ReasonShutdown, "the runtime is shutting down", runner.Cancelled
+	case errors.As(err, &unusable):
+		f.Reason, f.Origin, f.Message = runner.ReasonStorage, runner.OriginStorage, err.Error()
+	}
+	var fault interface{ NextStep() string }
+	if ctx.Err() == nil && errors.As(err, &fault) {
+		f.Message += ". " + fault.NextStep()
+	}
+	return out
+}
+
+// noteRefusal makes it durable that the provider refused the stored credential
+// which the run was given: another run would meet the same. The connector says
+// so; evidence judges its word, for this as for everything else. One that took the
+// place of the credential meanwhile is not the one that was refused.
+func (l *Launcher) noteRefusal(ctx context.Context, connectionID string, used time.Time, o runner.Outcome) error {
+	if o.Status != runner.Failed || o.DoneError == nil {
+		return nil
+	}
+	said := evidence.Failure{Code: o.DoneError.Code}
+	if hint := o.DoneError.RecoveryHint; hint != nil {
+		said.Action = hint.Action
+	}
+	if said.CredentialFault() != evidence.CredentialRefused {
+		return nil
+	}
+	reason := said.Code // the protocol lets through nothing but a code
+	if reason == "" {
+		reason = string(said.Action)
+	}
+	err := l.Store.RejectCredential(ctx, connectionID, reason, used, l.now())
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // not found: taken away, replaced or revoked meanwhile
+		return fmt.Errorf("record that the credential was refused: %w", err)
+	}
+	return nil
+}

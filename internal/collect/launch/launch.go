@@ -1,0 +1,245 @@
+// Package launch turns a stored connection into a run: it finds the connector,
+// takes the connection's lease, builds the child's environment, lets the runner
+// work under the lease, and records the outcome.
+//
+// It is the bridge between runner and store, which do not know each other.
+// Configuration reaches it as values; it reads no environment itself.
+package launch
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+)
+
+// Launcher starts runs on this machine.
+type Launcher struct {
+	Store      store.Store
+	Connectors catalog.Finder
+	// Holder names this process in lease rows.
+	Holder string
+	// Lookup gives the owner's value for a variable that a connector declares.
+	Lookup func(name string) (string, bool)
+	// Secrets gives the stored credential of a connection, by variable; nil means
+	// that none is stored. Its values win over those of Lookup.
+	Secrets func(ctx context.Context, connectionID string) (Secrets, error)
+	// Limits gives the owner's limits of a connection, by the names of their variables
+	// behind the connector's prefix; nil means that there are none. Of a limit and the
+	// value of Lookup the stricter counts.
+	Limits func(ctx context.Context, connectionID string) (map[string]string, error)
+	// Selected gives what the owner chose of a connection's streams; nil means that
+	// there is no choice. A request that names records itself is not narrowed by it.
+	Selected func(ctx context.Context, connectionID string) ([]store.Selected, error)
+	// OnlyConfirmed keeps foreign connectors from running that the owner has not confirmed as
+	// they are now.
+	OnlyConfirmed bool
+	// Bindings are what this machine offers beside the interactive one.
+	Bindings map[string]jsontext.Value
+	// Committed is told of every slice that became durable, and how many records it
+	// changed; nil means nobody. It must not block.
+	Committed func(connectorID string, changed int)
+	// NewRunID makes ids; nil means random ones. Now is the clock; nil means the real one.
+	NewRunID func() string
+	Now      func() time.Time
+	// LeaseTTL overrides the lease time; zero means LeaseTTL.
+	LeaseTTL time.Duration
+}
+
+// Request asks for one run.
+type Request struct {
+	ConnectionID string
+	Trigger      store.Trigger
+	Mode         protocol.CollectionMode // empty means incremental
+	Scope        []protocol.StreamScope
+	RecoveryOnly bool
+	// SparePressure keeps the run off gaps that the source's pressure left, for a
+	// run within the cool-down after it.
+	SparePressure bool
+	// AskAnyway is the owner's explicit wish not to wait for the provider any longer.
+	// Without it no run starts while a wait is in force, whatever asked for it.
+	AskAnyway bool
+	// Ask puts questions to the owner; nil means that nobody can be asked.
+	Ask func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
+	// Prepare makes the key that answers of other processes are sealed to, before
+	// the question is put; nil means that it is answered only where it is asked.
+	Prepare func(runID, requestID string) (key []byte, forget func(), err error)
+	Options runner.Options
+	// Started is told the run's id as soon as the lease is held.
+	Started func(runID string)
+}
+
+// WaitError tells until when a connection's provider is left alone.
+type WaitError = store.WaitError
+
+// Result is a finished run.
+type Result struct {
+	RunID string
+	runner.Outcome
+	Counts
+}
+
+// Counts is what the run's commits changed.
+type Counts struct {
+	Written       int64 // records inserted, changed or tombstoned
+	Unchanged     int64 // records delivered again as they were
+	GapsReported  int64 // misses found by this run, not settlements of older ones
+	GapsRecovered int64
+}
+
+// Run executes one run to its end. The error is for what kept the run from
+// starting or its outcome from being recorded, which a short outage of the
+// storage does not; a run that merely failed is a Result. While another run holds
+// the connection the error is a *store.ActiveRunError, and while its provider is to
+// be left alone a *WaitError: then nothing has been started.
+func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
+	conn, err := l.Store.Connection(ctx, req.ConnectionID)
+	if err != nil {
+		return Result{}, fmt.Errorf("find connection %s: %w", req.ConnectionID, err)
+	}
+	c, err := l.Connectors.Find(ctx, conn.ConnectorID)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := l.noteManifest(ctx, &conn, c); err != nil {
+		return Result{}, err
+	}
+	streams, started, heldSince := streamSpecs(c.Manifest), l.now(), time.Now()
+	lease, err := l.Store.StartRun(ctx, store.RunStart{
+		RunID: l.newRunID(), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
+		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway,
+		Selected: len(singled(req.Scope)) > 0, Streams: streams,
+	}, started)
+	if err != nil {
+		return Result{}, err
+	}
+	if req.Started != nil {
+		req.Started(lease.RunID)
+	}
+	bound := &bound{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed, singled: singled(req.Scope)}
+	var outcome runner.Outcome
+	stored, err := l.secrets(ctx, conn.ID)
+	if refused := l.refusal(ctx, c); refused != nil {
+		outcome = *refused
+	} else if err != nil {
+		outcome = withoutCredential(ctx, err)
+	} else {
+		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored.Values)
+	}
+	result := Result{RunID: lease.RunID, Outcome: outcome, Counts: bound.counts}
+	err = l.record(ctx, lease, outcome, heldSince)
+	if errors.Is(err, store.ErrLeaseLost) && outcome.Failure != nil && errors.Is(outcome.Failure.Err, store.ErrLeaseLost) {
+		return result, nil // another run has taken over and marked this one abandoned
+	}
+	if err != nil {
+		return result, fmt.Errorf("record the outcome of run %s: %w", lease.RunID, err)
+	}
+	if len(stored.Values) > 0 {
+		return result, l.noteRefusal(context.WithoutCancel(ctx), conn.ID, stored.CapturedAt, outcome)
+	}
+	return result, nil
+}
+
+// underLease runs the connector while renewing the lease, and notes since when
+// it is held anew. The lease also carries the owner's wish to stop, whichever
+// machine it was spoken to.
+func (l *Launcher) underLease(ctx context.Context, bound *bound, heldSince *time.Time, c catalog.Connector, req Request, stored map[string]string) runner.Outcome {
+	lease := bound.lease
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	renewing := make(chan struct{})
+	go func() {
+		defer close(renewing)
+		*heldSince = l.renew(ctx, lease, *heldSince, cancel)
+	}()
+	defer func() { cancel(nil); <-renewing }()
+
+	spec, err := l.spec(ctx, lease, c, req, stored)
+	if err != nil {
+		f := &runner.Failure{Reason: runner.ReasonStorage, Origin: runner.OriginStorage, Message: err.Error(), Err: err}
+		return runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
+	}
+	var asker runner.Asker
+	if req.Ask != nil {
+		asker = &recordedAsker{bound: bound, ask: req.Ask, prepare: req.Prepare}
+	}
+	return runner.Run(ctx, spec, bound, bound, asker, req.Options)
+}
+
+// runVariables tell a connector which run it is.
+func runVariables(lease store.Lease, trigger store.Trigger) map[string]string {
+	return map[string]string{
+		"PDPP_CONNECTOR_INSTANCE_ID": lease.ConnectionID,
+		"PDPP_RUN_ID":                lease.RunID,
+		"PDPP_RUN_TRIGGER_KIND":      string(trigger),
+	}
+}
+
+func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request, stored map[string]string) (runner.Spec, error) {
+	spec := runner.Spec{
+		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode,
+		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly,
+	}
+	scope, err := l.scope(ctx, lease.ConnectionID, c.Manifest, req.Scope)
+	if err != nil {
+		return spec, err
+	}
+	spec.Scope = scope.streams
+	limits, err := l.limits(ctx, lease.ConnectionID, c.Manifest)
+	if err != nil {
+		return spec, err
+	}
+	spec.Command = l.command(c, runVariables(lease, req.Trigger), limits, stored)
+	if spec.Mode == "" {
+		spec.Mode = protocol.Incremental
+	}
+	spec.State = map[string]jsontext.Value{}
+	cursors, err := l.Store.Cursors(ctx, lease.ConnectionID, "")
+	if err != nil {
+		return spec, fmt.Errorf("read cursors: %w", err)
+	}
+	for _, cur := range cursors {
+		switch {
+		case len(cur.Cursor) == 0 || cur.Cursor.Kind() == 'n':
+		case spec.Mode == protocol.FullRefresh || scope.startsOver(cur):
+			// It starts over with the data. The pace that rides on a bookmark belongs
+			// to the provider, which is as it was.
+			if _, pace := protocol.SplitPace(cur.Cursor); pace != nil && cur.Mode == protocol.SteadyState {
+				spec.State[cur.Stream] = pace
+			}
+		case cur.Mode == protocol.CatchUp:
+			if spec.CatchUpState == nil {
+				spec.CatchUpState = map[string]jsontext.Value{}
+			}
+			spec.CatchUpState[cur.Stream] = cur.Cursor
+		default:
+			spec.State[cur.Stream] = cur.Cursor
+		}
+	}
+	return spec, nil
+}
+
+func (l *Launcher) now() time.Time {
+	if l.Now != nil {
+		return l.Now()
+	}
+	return time.Now()
+}
+
+func (l *Launcher) newRunID() string {
+	if l.NewRunID != nil {
+		return l.NewRunID()
+	}
+	var b [5]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("run_%d_%s", l.now().UnixMilli(), hex.EncodeToString(b[:]))
+}

@@ -1,0 +1,84 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+)
+
+// A run whose limits cannot be read does not start: it would not keep them.
+func TestRunNeedsItsLimits(t *testing.T) {
+	b := newBed(t)
+	l := b.launcher(t, "collects")
+	l.Limits = func(context.Context, string) (map[string]string, error) {
+		return nil, errors.New("the disk is on fire")
+	}
+	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != runner.Failed || r.Failure.Reason != runner.ReasonStorage || len(b.keys(t)) != 0 {
+		t.Errorf("the run ended as %s: %v", r.Status, r.Failure)
+	}
+}
+
+// A limit reaches the connector behind its own prefix; what is no limit does not.
+func TestOnlyLimitsReachTheConnector(t *testing.T) {
+	b := newBed(t)
+	l := b.launcher(t, "echoes")
+	l.Limits = func(context.Context, string) (map[string]string, error) {
+		return map[string]string{"_PACING_MIN_INTERVAL_MS": "1500", "_CIRCUIT_BREAKER": "off", "_MAX_RUN_WALL_CLOCK_MS": "0", "_MAX_DETAIL_FETCHES_PER_RUN": "many"}, nil
+	}
+	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustSucceed(t, r)
+	rec, err := b.store.Record(t.Context(), connection, "notes", "env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := string(rec.Data)
+	if !strings.Contains(env, "PDPP_SAMPLE_PACING_MIN_INTERVAL_MS=1500") || strings.Contains(env, "CIRCUIT") || strings.Contains(env, "WALL_CLOCK") || strings.Contains(env, "DETAIL_FETCHES") {
+		t.Errorf("environment %s", env)
+	}
+}
+
+// Of a limit and what the owner set for every connection the stricter counts, whichever
+// it is; zero stands for no limit.
+func TestTheStricterLimitCounts(t *testing.T) {
+	const prefix = "PDPP_SAMPLE"
+	for _, c := range []struct{ name, general, limit, want string }{
+		{"_PACING_MIN_INTERVAL_MS", "3000", "1500", "3000"},
+		{"_PACING_MIN_INTERVAL_MS", "1000", "1500", "1500"},
+		{"_MAX_RUN_WALL_CLOCK_MS", "0", "60000", "60000"},
+		{"_MAX_RUN_WALL_CLOCK_MS", "1000", "60000", "1000"},
+		{"_MAX_RUN_WALL_CLOCK_MS", " 90000 ", "60000", "60000"},
+		{"_MAX_DETAIL_FETCHES_PER_RUN", "0", "5", "5"},
+		{"_MAX_DETAIL_FETCHES_PER_RUN", "3", "5", "3"},
+		{"_MAX_DETAIL_FETCHES_PER_RUN", "10", "5", "5"},
+	} {
+		b := newBed(t)
+		b.env[prefix+c.name] = c.general
+		l := b.launcher(t, "echoes")
+		l.Limits = func(context.Context, string) (map[string]string, error) {
+			return map[string]string{c.name: c.limit}, nil
+		}
+		r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustSucceed(t, r)
+		rec, err := b.store.Record(t.Context(), connection, "notes", "env")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, env, _ := strings.Cut(string(rec.Data), prefix+c.name+"="); !strings.HasPrefix(env, c.want+`\n`) && !strings.HasPrefix(env, c.want+`"`) {
+			t.Errorf("%s of %s for all and a limit of %s: %.20s", c.name, c.general, c.limit, env)
+		}
+	}
+}

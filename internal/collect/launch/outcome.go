@@ -1,0 +1,92 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/manifest"
+)
+
+// storeOutcome turns a runner's outcome into the row that history keeps.
+func storeOutcome(o runner.Outcome) store.RunOutcome {
+	out := store.RunOutcome{
+		Status: store.RunStatus(o.Status), RecordsEmitted: o.RecordsEmitted, ReportedRecords: o.Reported,
+		Checkpoint: raw(o.Checkpoint), KnownGaps: raw(o.KnownGaps),
+	}
+	if o.Facts != nil {
+		out.Facts = raw(o.Facts)
+	}
+	if o.Rate != nil {
+		out.Rate = raw(o.Rate)
+	}
+	if f := o.Failure; f != nil {
+		out.FailureReason, out.Error = string(f.Reason), f.Message
+		out.TerminalReason = string(f.Origin)
+	}
+	if o.DoneError != nil {
+		out.ConnectorError = raw(o.DoneError)
+	}
+	events := storeEvents(o.Events)
+	if n := len(events); n > 0 {
+		out.Event = events[n-1]
+		out.Before = events[:n-1]
+	} else {
+		out.Event = store.Event{Type: "run.failed"}
+	}
+	return out
+}
+
+func storeEvents(events []runner.Event) []store.Event {
+	out := make([]store.Event, len(events))
+	for i, e := range events {
+		out[i] = store.Event{Type: e.Type, At: e.At, Stream: e.Stream, Data: e.Data}
+	}
+	return out
+}
+
+// raw encodes what this program made itself; a failure would be a defect here,
+// and null says honestly that there is nothing to read.
+func raw(v any) jsontext.Value {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return jsontext.Value("null")
+	}
+	return b
+}
+
+// noteManifest records what the connector declares today.
+func (l *Launcher) noteManifest(ctx context.Context, conn *store.Connection, c catalog.Connector) error {
+	body, err := c.Manifest.JSON()
+	if err != nil {
+		return fmt.Errorf("encode manifest: %w", err)
+	}
+	generation, err := l.Store.PutManifest(ctx, conn.ConnectorID, body, l.now())
+	if err != nil {
+		return fmt.Errorf("record manifest: %w", err)
+	}
+	if generation == conn.ManifestGeneration {
+		return nil
+	}
+	conn.ManifestGeneration, conn.UpdatedAt = generation, l.now()
+	if err := l.Store.UpdateConnection(ctx, *conn); err != nil {
+		return fmt.Errorf("record manifest generation: %w", err)
+	}
+	return nil
+}
+
+func streamSpecs(m *manifest.Manifest) []store.StreamSpec {
+	out := make([]store.StreamSpec, len(m.Streams))
+	for i := range m.Streams {
+		out[i].Name, out[i].TimeField = m.Streams[i].Name, m.Streams[i].ConsentTimeField
+		if q := m.Streams[i].Query; q != nil {
+			out[i].SearchFields = q.Search
+		}
+	}
+	return out
+}

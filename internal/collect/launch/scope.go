@@ -1,0 +1,65 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// scope is what a run collects, and which of its streams it collects from the start.
+type scope struct {
+	streams []protocol.StreamScope // empty means everything
+	singled []string
+	since   map[string]time.Time // when the owner last chose, by stream
+}
+
+// singled names the streams of which single records are asked for. Their bookmarks are
+// neither used, since what is wanted may lie behind them, nor moved, since what was not
+// asked for lies before them.
+func singled(requested []protocol.StreamScope) (names []string) {
+	for _, s := range requested {
+		if len(s.Resources) > 0 {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// scope narrows what is requested by the owner's choice.
+func (l *Launcher) scope(ctx context.Context, connectionID string, m *manifest.Manifest, requested []protocol.StreamScope) (scope, error) {
+	out := scope{streams: requested, singled: singled(requested), since: map[string]time.Time{}}
+	if l.Selected == nil {
+		return out, nil
+	}
+	chosen, err := l.Selected(ctx, connectionID)
+	if err != nil {
+		return out, fmt.Errorf("read what is selected: %w", err)
+	}
+	if len(chosen) == 0 {
+		return out, nil
+	}
+	if len(requested) == 0 {
+		requested = runner.DefaultScope(m)
+	}
+	out.streams = slices.Clone(requested)
+	for _, c := range chosen {
+		out.since[c.Stream] = c.Since
+		for i := range out.streams {
+			if s := &out.streams[i]; s.Name == c.Stream && len(s.Resources) == 0 {
+				s.Resources = c.Resources
+			}
+		}
+	}
+	return out, nil
+}
+
+// startsOver reports whether the bookmark does not fit what the run collects.
+func (s *scope) startsOver(c store.Cursor) bool {
+	return slices.Contains(s.singled, c.Stream) || c.At.Before(s.since[c.Stream])
+}

@@ -1,0 +1,203 @@
+// Package readiness finds out before a run whether it would have what it needs: a
+// credential, a browser, the programs that its connector calls. It looks at what
+// connectors declare and at what is there, asks no provider anything, and records
+// what it finds as probes. Whether a source accepts a credential is shown by runs.
+package readiness
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/manifest"
+)
+
+const (
+	// good is how long a finding counts. Nobody renews it where no server runs, so
+	// that it is then forgotten rather than believed.
+	good = 10 * time.Minute
+	// renewAt is how soon a finding that stands is looked after again.
+	renewAt = good / 2
+	// otherHas is how long what another worker found counts for one that lacks it:
+	// workers may have different environments, and one that has it is enough.
+	otherHas = 24 * time.Hour
+	// manifestsFor is how long a manifest that was read is not read again.
+	manifestsFor = time.Minute
+)
+
+// Store keeps manifests and probes, and knows which workers are there.
+type Store interface {
+	Manifest(ctx context.Context, connectorID string) (body []byte, generation int64, err error)
+	PutProbe(ctx context.Context, p store.Probe) error
+}
+
+// Prober looks at connections as a scheduler's watcher. All members must be set.
+type Prober struct {
+	Store Store
+	// Offered reports whether some worker offers the binding.
+	Offered func(ctx context.Context, binding manifest.Binding, now time.Time) (bool, error)
+	// Lookup gives the owner's value for a variable that a connector declares.
+	Lookup func(name string) (string, bool)
+	// LookPath finds a program of this machine.
+	LookPath func(program string) (string, error)
+
+	manifests map[string]declared
+}
+
+// declared is what a connector needs, as it was read; nil when it cannot be.
+type declared struct {
+	*manifest.Manifest
+	at time.Time
+}
+
+// Look probes what the connections need. It writes only what is new or about to
+// be forgotten, so that a connection that has everything costs nothing.
+func (p *Prober) Look(ctx context.Context, page []evidence.Evidence, now time.Time) (map[string]time.Time, error) {
+	again := map[string]time.Time{}
+	offered := map[manifest.Binding]bool{}
+	for i := range page {
+		e := &page[i]
+		inUse := e.Connection.Status == evidence.StatusActive || e.Connection.Status == evidence.StatusPaused
+		if !inUse || e.LocalDevice() {
+			continue // what a device needs is on the device
+		}
+		m := p.manifest(ctx, e.Connection.ConnectorID, now)
+		if m == nil {
+			continue // a worker that is to run it says what is wrong
+		}
+		for _, b := range m.RequiredBindings() {
+			if _, known := offered[b]; known {
+				continue
+			}
+			has, err := p.Offered(ctx, b, now)
+			if err != nil {
+				return nil, fmt.Errorf("find out whether %s is offered: %w", b, err)
+			}
+			offered[b] = has
+		}
+		for _, found := range p.findings(e, m, offered, now) {
+			if err := p.record(ctx, e, found, now, again); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return again, nil
+}
+
+func (p *Prober) manifest(ctx context.Context, connectorID string, now time.Time) *manifest.Manifest {
+	if d, ok := p.manifests[connectorID]; ok && now.Sub(d.at) < manifestsFor {
+		return d.Manifest
+	}
+	d := declared{at: now}
+	if body, _, err := p.Store.Manifest(ctx, connectorID); err == nil {
+		d.Manifest, _ = manifest.Parse(body) // what cannot be read is told where it is run
+	}
+	if p.manifests == nil {
+		p.manifests = map[string]declared{}
+	}
+	p.manifests[connectorID] = d
+	return d.Manifest
+}
+
+// findings are the looks at one connection.
+func (p *Prober) findings(e *evidence.Evidence, m *manifest.Manifest, offered map[manifest.Binding]bool, now time.Time) []evidence.Probe {
+	var out []evidence.Probe
+	add := func(d evidence.Dimension, name string, has bool, present, lacking string) {
+		probe := evidence.Probe{Dimension: d, Name: name, Status: evidence.ProbeOK, Reason: present, At: now}
+		if !has {
+			probe.Status, probe.Reason = evidence.ProbeFailed, lacking
+		} else if d == evidence.ProbeCredentials {
+			probe.Status = evidence.ProbeUnknown // it is there, and no source has seen it
+		}
+		out = append(out, probe)
+	}
+	for _, b := range m.RequiredBindings() {
+		add(evidence.ProbeRuntime, string(b), offered[b], "", "binding_missing")
+	}
+	if m.RuntimeRequirements != nil {
+		for _, tool := range m.RuntimeRequirements.ExternalTools {
+			add(evidence.ProbeTool, tool.Name, p.installed(tool.Detect), "", "tool_missing")
+		}
+	}
+	if needed := m.CredentialEnv(); len(needed) > 0 && e.Credential == nil {
+		unset := slices.ContainsFunc(needed, func(name string) bool {
+			value, _ := p.Lookup(name)
+			return strings.TrimSpace(value) == ""
+		})
+		add(evidence.ProbeCredentials, "", !unset, "credential_present", evidence.ReasonCredentialRequired)
+	}
+	return out
+}
+
+// installed finds the program without starting it: what a connector declares is
+// not run in the passes of a server.
+func (p *Prober) installed(d manifest.ToolDetect) bool {
+	program := d.Executable
+	if d.ExecutableEnvOverride != "" {
+		if other, _ := p.Lookup(d.ExecutableEnvOverride); other != "" {
+			program = other
+		}
+	}
+	_, err := p.LookPath(program)
+	return err == nil
+}
+
+// record keeps a finding that says something new, and renews one that stands.
+func (p *Prober) record(ctx context.Context, e *evidence.Evidence, found evidence.Probe, now time.Time, again map[string]time.Time) error {
+	var known *evidence.Probe
+	for i := range e.Probes {
+		if k := &e.Probes[i]; k.Dimension == found.Dimension && k.Name == found.Name {
+			known = k
+		}
+	}
+	stands := found.Status == evidence.ProbeFailed || lacked(e, found)
+	if stands && known != nil && known.Status == found.Status && known.ExpiresAt != nil && known.ExpiresAt.Sub(now) > renewAt {
+		soonest(again, e.Connection.ID, known.ExpiresAt.Add(-renewAt))
+		return nil
+	}
+	if !news(known, &found, stands, now) {
+		return nil
+	}
+	until := now.Add(good)
+	found.ExpiresAt = &until
+	if stands {
+		soonest(again, e.Connection.ID, until.Add(-renewAt))
+	}
+	if err := p.Store.PutProbe(ctx, store.Probe{ConnectionID: e.Connection.ID, Probe: found}); err != nil {
+		return fmt.Errorf("record what a run needs: %w", err)
+	}
+	return nil
+}
+
+// news reports whether a finding is worth a write. That something is there is so
+// only where it was missing; that it is missing is so unless another worker, which
+// has an environment and programs of its own, found it lately.
+func news(known, found *evidence.Probe, stands bool, now time.Time) bool {
+	switch {
+	case known == nil:
+		return stands
+	case known.Status == found.Status:
+		return stands // and is about to be forgotten
+	case found.Status == evidence.ProbeFailed && found.Dimension != evidence.ProbeRuntime:
+		return now.Sub(known.At) >= otherHas
+	default:
+		return true
+	}
+}
+
+// lacked reports whether the newest run ended for want of the binding.
+func lacked(e *evidence.Evidence, found evidence.Probe) bool {
+	run := e.LastRun
+	return found.Dimension == evidence.ProbeRuntime && run != nil && run.Failure != nil && run.Failure.Reason == "runtime_binding_missing" &&
+		strings.HasSuffix(run.Failure.Message, " "+found.Name)
+}
+
+func soonest(again map[string]time.Time, id string, at time.Time) {
+	if known, ok := again[id]; !ok || at.Before(known) {
+		again[id] = at
+	}
+}

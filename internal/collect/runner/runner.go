@@ -1,0 +1,231 @@
+// Package runner executes one run of a connector: it starts the child process,
+// speaks the protocol with it, gates every message and commits what passes,
+// slice by slice, to a Sink.
+//
+// It knows nothing of storage. What it needs it declares: Sink makes slices
+// durable, GapSource hands out gaps to recover, Asker puts questions to the
+// owner. A run ends in an Outcome, whatever the connector does.
+//
+// The pieces: process.go owns the child and pipe.go its output, session.go the
+// dialogue, mail.go what is said to the connector and ask.go what the owner is
+// asked, gate.go the rules for records, batch.go and committer.go the way to the
+// Sink, gapwork.go the recovery of gaps, coverage.go the accounting of detail
+// lanes, finish.go the judgement at the end, secrets.go what must not remain.
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/collect/confine"
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// Spec says what to run.
+type Spec struct {
+	RunID    string
+	Manifest *manifest.Manifest
+	Mode     protocol.CollectionMode
+	// Scope narrows the run; empty means every stream that the manifest supports.
+	Scope        []protocol.StreamScope
+	State        map[string]jsontext.Value
+	CatchUpState map[string]jsontext.Value
+	// Bindings are the descriptors that this machine offers. "interactive" is
+	// offered to the connector only when there is an Asker.
+	Bindings     map[string]jsontext.Value
+	RecoveryOnly bool
+	Command      Command
+}
+
+// Command is the connector executable with the whole environment it gets.
+type Command struct {
+	Path string
+	Args []string
+	Env  []string
+	// Secrets are values that must not appear in anything the run leaves behind.
+	Secrets []string
+	// Limits are the files that the process may touch, beside its working directory;
+	// without a program in them it is not confined.
+	Limits confine.Limits
+	// Refusal is why it must not be started at all; nil means that it may.
+	Refusal error
+}
+
+// Slice is what one commit makes durable.
+type Slice struct {
+	Records   []Record
+	Gaps      []Gap
+	Attempts  []GapRef
+	Recovered []GapRef
+	Cursors   []Cursor
+	Events    []Event
+}
+
+// Record is a gated record. Data is valid only during the commit.
+type Record struct {
+	Stream       string
+	Key          string
+	Data         []byte
+	EmittedAt    string
+	SemanticTime string
+	Deleted      bool
+}
+
+// Gap is a gap to open, refresh or settle.
+type Gap struct {
+	Stream       string
+	ParentStream string
+	RecordKey    string
+	Reason       protocol.Reason
+	Retryable    bool
+	Locator      jsontext.Value
+	ListCursor   jsontext.Value
+	LastError    jsontext.Value
+	GapID        string
+	LeaseID      string
+	// RetryAfter is how long the provider asked to wait with it, as of HeardAt; zero
+	// when it did not.
+	RetryAfter time.Duration
+	HeardAt    time.Time
+}
+
+// GapRef names a leased gap.
+type GapRef struct{ GapID, LeaseID string }
+
+// Cursor moves one bookmark.
+type Cursor struct {
+	Stream string
+	Mode   protocol.CursorMode
+	Cursor jsontext.Value
+}
+
+// Event is one entry of the run's timeline.
+type Event struct {
+	Type   string
+	At     time.Time
+	Stream string
+	Data   jsontext.Value
+}
+
+// Sink makes slices durable. Implementations are bound to the run's lease.
+type Sink interface {
+	// CommitSlice writes the slice in one transaction: all of it or nothing.
+	CommitSlice(ctx context.Context, s *Slice) error
+	// AccountedKeys gives those of keys that a durable gap of this stream and parent stands for.
+	AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error)
+	// NoteWait makes durable, at once, that a provider is to be left alone: no run
+	// may ask it before, however this one ends. It is not called by CommitSlice's
+	// goroutine.
+	NoteWait(ctx context.Context, w Wait) error
+}
+
+// Wait says that one of the connector's senders is to send nothing for so long.
+type Wait struct {
+	Sender string
+	For    time.Duration
+	Reason protocol.WaitReason
+}
+
+// GapSource leases gaps to this run.
+type GapSource interface {
+	// LeaseGaps claims up to limit gaps; an empty answer means that none is eligible.
+	LeaseGaps(ctx context.Context, streams []string, limit, page int) ([]protocol.GapEntry, error)
+	// ReleaseGaps gives claimed gaps back untouched.
+	ReleaseGaps(ctx context.Context, gapIDs []string) error
+}
+
+// Asker puts a question to the owner and waits for the answer. It returns when
+// ctx ends at the latest; an error other than ctx's fails the run.
+type Asker interface {
+	Ask(ctx context.Context, q protocol.Interaction) (protocol.InteractionResponse, error)
+}
+
+// Options bound a run. Zero values mean the defaults.
+type Options struct {
+	MaxLine int
+	// NoProgress ends a run that has been silent for so long; open questions do
+	// not count. Negative disables it.
+	NoProgress time.Duration
+	// ExitGrace is how long a connector may take to exit after DONE or after
+	// closing stdout. KillGrace is the time between SIGTERM and SIGKILL.
+	ExitGrace time.Duration
+	KillGrace time.Duration
+	// BatchRecords is how many records wait for one commit, if their slices are
+	// finished; MaxOpenBytes is how much of an unfinished slice is held back.
+	BatchRecords int
+	MaxOpenBytes int
+	GapPageBytes int
+	// Drain, once closed, ends the run as a shutdown when its next slice is
+	// finished, or at once while it waits for the owner. Nil never does.
+	Drain <-chan struct{}
+	// Observe is told about progress. It must not block, and is called from
+	// more than one goroutine.
+	Observe func(Update)
+}
+
+// Defaults, each with its reason.
+const (
+	defaultNoProgress   = 4 * time.Hour          // PDPP_MAX_RUN_WALL_CLOCK_MS: long Retry-After waits are legitimate
+	defaultExitGrace    = 10 * time.Second       // our connectors need 3 s, foreign ones wait for stdin to close
+	defaultKillGrace    = 250 * time.Millisecond // contract.md 1.1
+	defaultBatchRecords = 2048                   // past it a larger transaction gains nothing measurable
+	defaultMaxOpenBytes = 8 << 20                // larger than any sensible slice, small against the memory bound
+)
+
+func (o Options) withDefaults() Options {
+	if o.NoProgress == 0 {
+		o.NoProgress = defaultNoProgress
+	}
+	if o.ExitGrace == 0 {
+		o.ExitGrace = defaultExitGrace
+	}
+	if o.KillGrace == 0 {
+		o.KillGrace = defaultKillGrace
+	}
+	if o.BatchRecords == 0 {
+		o.BatchRecords = defaultBatchRecords
+	}
+	if o.MaxOpenBytes == 0 {
+		o.MaxOpenBytes = defaultMaxOpenBytes
+	}
+	if o.GapPageBytes == 0 {
+		o.GapPageBytes = defaultGapPageBytes
+	}
+	o.GapPageBytes = min(max(o.GapPageBytes, minGapPageBytes), maxGapPageBytes)
+	return o
+}
+
+// Update is a glimpse of a running run.
+type Update struct {
+	Records   int64 // accepted so far
+	Committed int64 // durable so far
+	Gaps      int64 // opened so far
+	Stream    string
+	Message   string
+	Count     *float64
+	Total     *float64
+	Rate      *protocol.CollectionRate
+	Asking    *protocol.Interaction
+}
+
+// ErrOwnerCancelled is the cancellation cause that means the owner stopped the run.
+var ErrOwnerCancelled = errors.New("owner_cancelled")
+
+// Run executes one run to its end. It never returns before the child and its
+// process group are gone. Asker and GapSource may be nil.
+func Run(ctx context.Context, spec Spec, sink Sink, gaps GapSource, asker Asker, opts Options) Outcome {
+	opts = opts.withDefaults()
+	s := newSession(spec, sink, gaps, asker, opts)
+	if f := s.prepare(ctx); f != nil {
+		return s.refused(f)
+	}
+	child, err := startProcess(spec.Command, opts.KillGrace)
+	if err != nil {
+		return s.refused(&Failure{Reason: ReasonSpawnFailed, Origin: OriginRuntime, Message: s.line(err.Error())})
+	}
+	return s.converse(ctx, child)
+}

@@ -1,0 +1,235 @@
+package collector
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/collect/runner"
+)
+
+// gapLedger keeps, beside the queue, what the connector could not fetch: the
+// server is told that it is missing, and only this host can fetch it later.
+//
+// It is a log of JSON lines. A gap is on the disk before the cursor that passes
+// it is queued, and leaves only after the records that close it are queued, so
+// that a crash in between fetches something twice and never loses it.
+type gapLedger struct {
+	file *os.File
+	gaps map[string]*ledgerGap
+	next int64
+	// served are the gaps that this run has been handed.
+	served map[string]bool
+	// waits are the moments before which a provider is not to be asked, by sender.
+	waits map[string]time.Time
+}
+
+type ledgerGap struct {
+	ID           string         `json:"id"`
+	Stream       string         `json:"stream"`
+	ParentStream string         `json:"parent_stream,omitzero"`
+	RecordKey    string         `json:"record_key,omitzero"`
+	Reason       string         `json:"reason"`
+	Retryable    bool           `json:"retryable"`
+	Locator      jsontext.Value `json:"locator,omitzero"`
+	Attempts     int            `json:"attempts,omitzero"`
+
+	order int64
+}
+
+// ledgerLine has exactly one member set.
+type ledgerLine struct {
+	Put     *ledgerGap `json:"put,omitzero"`
+	Attempt string     `json:"attempt,omitzero"`
+	Drop    string     `json:"drop,omitzero"`
+	Wait    *wait      `json:"wait,omitzero"`
+}
+
+// wait says that a sender is to send nothing before a moment.
+type wait struct {
+	Sender string    `json:"sender"`
+	Until  time.Time `json:"until"`
+}
+
+const ledgerExt = ".gaps"
+
+// ledgerSlack is how many spent lines are kept before the log is rewritten.
+const ledgerSlack = 1000
+
+// readLedger reads the log and leaves it alone; spent says that it should be
+// rewritten before it grows.
+func readLedger(queue string) (l *gapLedger, spent bool, err error) {
+	l = &gapLedger{gaps: map[string]*ledgerGap{}, served: map[string]bool{}, waits: map[string]time.Time{}}
+	body, err := os.ReadFile(queue + ledgerExt)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, false, fmt.Errorf("read the list of gaps: %w", err)
+	}
+	lines, whole, err := l.replay(body)
+	if err != nil {
+		return nil, false, fmt.Errorf("read the list of gaps: %w", err)
+	}
+	return l, !whole || lines > 2*len(l.gaps)+ledgerSlack, nil
+}
+
+func openLedger(queue string) (*gapLedger, error) {
+	l, spent, err := readLedger(queue)
+	if err != nil {
+		return nil, err
+	}
+	path := queue + ledgerExt
+	if spent {
+		if err := l.rewrite(path); err != nil {
+			return nil, fmt.Errorf("rewrite the list of gaps: %w", err)
+		}
+	}
+	if l.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
+		return nil, fmt.Errorf("open the list of gaps: %w", err)
+	}
+	return l, nil
+}
+
+func (l *gapLedger) close() error { return l.file.Close() }
+
+// replay applies the log. A last line without its end is one whose write was
+// interrupted: what depends on it was never queued, so it is left out.
+func (l *gapLedger) replay(body []byte) (lines int, whole bool, err error) {
+	for len(body) > 0 {
+		line, rest, ended := bytes.Cut(body, []byte("\n"))
+		if !ended {
+			return lines, false, nil
+		}
+		lines++
+		var entry ledgerLine
+		if err := json.Unmarshal(line, &entry); err != nil {
+			return lines, false, fmt.Errorf("line %d is damaged", lines)
+		}
+		l.apply(entry)
+		body = rest
+	}
+	return lines, true, nil
+}
+
+func (l *gapLedger) apply(e ledgerLine) {
+	switch {
+	case e.Put != nil:
+		if have := l.gaps[e.Put.ID]; have != nil {
+			e.Put.Attempts, e.Put.order = max(have.Attempts, e.Put.Attempts), have.order
+		} else {
+			l.next++
+			e.Put.order = l.next
+		}
+		l.gaps[e.Put.ID] = e.Put
+	case e.Drop != "":
+		delete(l.gaps, e.Drop)
+	case e.Wait != nil:
+		if e.Wait.Until.After(l.waits[e.Wait.Sender]) {
+			l.waits[e.Wait.Sender] = e.Wait.Until
+		}
+	case l.gaps[e.Attempt] != nil:
+		l.gaps[e.Attempt].Attempts++
+	}
+}
+
+func (l *gapLedger) rewrite(path string) error {
+	var lines []ledgerLine
+	for _, g := range l.inOrder() {
+		lines = append(lines, ledgerLine{Put: g})
+	}
+	for _, sender := range slices.Sorted(maps.Keys(l.waits)) {
+		lines = append(lines, ledgerLine{Wait: &wait{sender, l.waits[sender]}})
+	}
+	body, err := encodeLines(lines)
+	if err != nil {
+		return err
+	}
+	return writeFile(path, body)
+}
+
+func encodeLines(lines []ledgerLine) (body []byte, err error) {
+	for _, e := range lines {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		body = append(append(body, line...), '\n')
+	}
+	return body, nil
+}
+
+// waitInForce is the moment before which nothing is to be asked, if there is one.
+func (l *gapLedger) waitInForce(now time.Time) (until time.Time, waiting bool) {
+	for _, end := range l.waits {
+		if end.After(now) && end.After(until) {
+			until = end
+		}
+	}
+	return until, !until.IsZero()
+}
+
+// write makes the lines durable and then true.
+func (l *gapLedger) write(lines []ledgerLine) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	body, err := encodeLines(lines)
+	if err != nil {
+		return fmt.Errorf("encode a gap: %w", err)
+	}
+	if _, err := l.file.Write(body); err != nil {
+		return fmt.Errorf("write the list of gaps: %w", err)
+	}
+	if err := l.file.Sync(); err != nil {
+		return fmt.Errorf("write the list of gaps: %w", err)
+	}
+	for _, e := range lines {
+		l.apply(e)
+	}
+	return nil
+}
+
+// open keeps the gaps of a slice.
+func (l *gapLedger) open(gaps []runner.Gap) error {
+	var lines []ledgerLine
+	for _, g := range gaps {
+		id := g.GapID
+		if id == "" {
+			id = gapID(g)
+		}
+		lines = append(lines, ledgerLine{Put: &ledgerGap{ID: id, Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey,
+			Reason: string(g.Reason), Retryable: g.Retryable, Locator: slices.Clone(g.Locator)}})
+	}
+	return l.write(lines)
+}
+
+// settle counts the attempts of a slice and forgets what it recovered.
+func (l *gapLedger) settle(attempts, recovered []runner.GapRef) error {
+	var lines []ledgerLine
+	for _, r := range attempts {
+		lines = append(lines, ledgerLine{Attempt: r.GapID})
+	}
+	for _, r := range recovered {
+		lines = append(lines, ledgerLine{Drop: r.GapID})
+	}
+	return l.write(lines)
+}
+
+// gapID is the identity of a gap: the record it stands for, or where it is when
+// its key is not known yet.
+func gapID(g runner.Gap) string {
+	parts := []string{g.Stream, g.ParentStream, g.RecordKey}
+	if g.RecordKey == "" {
+		parts = append(parts, string(g.Locator))
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return "gap_" + hex.EncodeToString(sum[:12])
+}

@@ -1,0 +1,128 @@
+package collector
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"pdpp/internal/collect/runner"
+)
+
+func gapOf(key string) runner.Gap {
+	return runner.Gap{Stream: "details", ParentStream: "notes", RecordKey: key, Reason: "rate_limited", Retryable: true, Locator: jsontext.Value(`{"k":1}`)}
+}
+
+func reopened(t testing.TB, queue string) *gapLedger {
+	t.Helper()
+	l, err := openLedger(queue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.close() })
+	return l
+}
+
+func TestLedgerSurvivesATornWrite(t *testing.T) {
+	queue := filepath.Join(t.TempDir(), "q")
+	l := reopened(t, queue)
+	if err := l.open([]runner.Gap{gapOf("a"), gapOf("b")}); err != nil {
+		t.Fatal(err)
+	}
+	body, err := os.ReadFile(queue + ledgerExt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range body {
+		if err := os.WriteFile(queue+ledgerExt, body[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again := reopened(t, queue)
+		if err := again.open([]runner.Gap{gapOf("c")}); err != nil {
+			t.Fatal(err)
+		}
+		if got := reopened(t, queue).accounted("details", "notes", []string{"c"}); !got["c"] {
+			t.Fatalf("cut at %d: a gap written after the torn line is lost", cut)
+		}
+	}
+}
+
+func TestDamagedLedgerIsAnError(t *testing.T) {
+	queue := filepath.Join(t.TempDir(), "q")
+	if err := os.WriteFile(queue+ledgerExt, []byte("{\"put\":{\"id\":\"g\"}}\nrubbish\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openLedger(queue); err == nil {
+		t.Error("a damaged list of gaps passes for a shorter one")
+	}
+}
+
+func TestLeastTriedGapsComeFirst(t *testing.T) {
+	l := reopened(t, filepath.Join(t.TempDir(), "q"))
+	if err := l.open([]runner.Gap{gapOf("a"), gapOf("b"), gapOf("c"), {Stream: "details", RecordKey: "gone", Reason: "gone"}}); err != nil {
+		t.Fatal(err)
+	}
+	first := l.lease([]string{"details"}, 2)
+	if len(first) != 2 || first[0].RecordKey != "a" || len(l.lease([]string{"notes"}, 9)) != 0 {
+		t.Fatalf("leased %+v", first)
+	}
+	if err := l.settle([]runner.GapRef{{GapID: first[0].GapID}, {GapID: first[1].GapID}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if rest := l.lease([]string{"details"}, 9); len(rest) != 1 || rest[0].RecordKey != "c" {
+		t.Errorf("a gap is served twice, or one that cannot be retried: %+v", rest)
+	}
+	l.served = map[string]bool{}
+	var order []string
+	for _, g := range l.lease([]string{"details"}, 9) {
+		order = append(order, string(g.RecordKey))
+	}
+	if !slices.Equal(order, []string{"c", "a", "b"}) {
+		t.Errorf("the next run gets %v", order)
+	}
+}
+
+// TestLedgerAgreesWithItsModel reopens the log after random changes.
+func TestLedgerAgreesWithItsModel(t *testing.T) {
+	queue := filepath.Join(t.TempDir(), "q")
+	rapid.Check(t, func(rt *rapid.T) {
+		_ = os.Remove(queue + ledgerExt)
+		model := map[string]int{} // key: attempts
+		for range rapid.IntRange(0, 12).Draw(rt, "steps") {
+			l, err := openLedger(queue)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "key")
+			ref := []runner.GapRef{{GapID: gapID(gapOf(key))}}
+			switch rapid.SampledFrom([]string{"open", "attempt", "recover"}).Draw(rt, "op") {
+			case "open":
+				err = l.open([]runner.Gap{gapOf(key)})
+				model[key] += 0
+			case "attempt":
+				err = l.settle(ref, nil)
+				if _, there := model[key]; there {
+					model[key]++
+				}
+			case "recover":
+				err = l.settle(nil, ref)
+				delete(model, key)
+			}
+			if closeErr := l.close(); err != nil || closeErr != nil {
+				rt.Fatal(err, closeErr)
+			}
+		}
+		l, _, err := readLedger(queue)
+		if err != nil || len(l.gaps) != len(model) {
+			rt.Fatalf("%d gaps, want %d (%v)", len(l.gaps), len(model), err)
+		}
+		for key, attempts := range model {
+			if g := l.gaps[gapID(gapOf(key))]; g == nil || g.Attempts != attempts {
+				rt.Fatalf("gap %s is %+v, want %d attempts", key, g, attempts)
+			}
+		}
+	})
+}

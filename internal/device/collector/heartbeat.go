@@ -1,0 +1,114 @@
+package collector
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"pdpp/internal/device/wire"
+)
+
+// heartbeatTime bounds the last word of a pass that was stopped.
+const heartbeatTime = 15 * time.Second
+
+// beat tells the server how the source is doing. That it does not arrive is
+// noted and ends nothing: the queue is what counts.
+func (p *pass) beat(ctx context.Context, status string, cause *wire.HeartbeatError) error {
+	counts, err := p.counts(ctx)
+	if err != nil {
+		return err
+	}
+	waiting := counts.Pending + counts.Leased
+	p.report.Status, p.report.Outbox = status, counts
+	err = p.client.Heartbeat(ctx, wire.Heartbeat{
+		SourceInstanceID: p.c.Profile.SourceInstanceID, ConnectorID: p.c.Profile.ConnectorID, Status: status,
+		AgentVersion: p.c.AgentVersion, RecordsPending: &waiting, Outbox: &counts, LastError: cause,
+	})
+	var refusal *wire.Error
+	p.report.HeartbeatDelivered = err == nil
+	if errors.As(err, &refusal) {
+		p.shut = refusal.Status == 0 || refusal.Status == http.StatusUnauthorized || refusal.Status == http.StatusForbidden
+		p.report.LastError = refusal.Code
+	}
+	return nil
+}
+
+func (p *pass) counts(ctx context.Context) (wire.OutboxCounts, error) {
+	counts, err := p.box.Counts(ctx, p.c.Profile.SourceInstanceID, p.now())
+	if err != nil {
+		return counts, fmt.Errorf("count the queue: %w", err)
+	}
+	return counts, nil
+}
+
+// lastBeat says what the queue looks like at the end, even of a stopped pass:
+// uploads that were put aside or a full queue block it, and others keep it
+// retrying.
+func (p *pass) lastBeat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatTime)
+	defer cancel()
+	counts, err := p.counts(ctx)
+	if err != nil {
+		return err
+	}
+	switch waiting := counts.Pending + counts.Leased; {
+	case counts.DeadLetter > 0:
+		classes, err := p.deadLetterClasses(ctx)
+		if err != nil {
+			return err
+		}
+		p.note(CauseDeadLetters)
+		return p.beat(ctx, wire.StatusBlocked, &wire.HeartbeatError{Kind: wire.ErrorDeadLetterBacklog, TopDeadLetterClasses: classes})
+	case waiting >= p.policy.QueueDepth:
+		p.note(CauseQueueFull)
+		return p.beat(ctx, wire.StatusBlocked, nil)
+	case waiting > 0:
+		p.note(CausePending)
+		return p.beat(ctx, wire.StatusRetrying, nil)
+	default:
+		return p.beat(ctx, wire.StatusHealthy, nil)
+	}
+}
+
+// stateUnread is the last word of a pass that could not learn where to go on.
+func (p *pass) stateUnread(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatTime)
+	defer cancel()
+	p.note(CauseStateRead)
+	return p.beat(ctx, wire.StatusBlocked, &wire.HeartbeatError{Kind: wire.ErrorStateReadFailed})
+}
+
+// topClasses is how many kinds of failure a heartbeat names.
+const topClasses = 5
+
+func (p *pass) deadLetterClasses(ctx context.Context) ([]wire.DeadLetterClass, error) {
+	items, err := p.box.DeadLetters(ctx, p.c.Profile.SourceInstanceID)
+	if err != nil {
+		return nil, fmt.Errorf("read what was put aside: %w", err)
+	}
+	codes := make([]string, len(items))
+	for i, item := range items {
+		codes[i] = item.LastError
+	}
+	return classesOf(codes), nil
+}
+
+// classesOf counts codes, the most frequent first.
+func classesOf(codes []string) []wire.DeadLetterClass {
+	count := map[string]int64{}
+	for _, code := range codes {
+		count[code]++
+	}
+	var out []wire.DeadLetterClass
+	for code, n := range count {
+		out = append(out, wire.DeadLetterClass{ErrorClass: code, Count: n})
+	}
+	slices.SortFunc(out, func(a, b wire.DeadLetterClass) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.ErrorClass, b.ErrorClass))
+	})
+	return out[:min(len(out), topClasses)]
+}

@@ -1,0 +1,169 @@
+package collector
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/device/outbox"
+	"pdpp/manifest"
+)
+
+var bindings = map[string]jsontext.Value{"filesystem": jsontext.Value("{}")}
+
+// diary is the connector that this program plays. Its own folder is the diary's, in which it
+// notes its runs.
+func diary(profile Profile) catalog.Finder {
+	body, err := os.ReadFile("testdata/manifest.json")
+	if err != nil {
+		panic(err)
+	}
+	m, err := manifest.Parse(body)
+	if err != nil {
+		panic(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return catalog.Fixed(catalog.Connector{Name: "diary", Manifest: m, Path: self, Dir: filepath.Dir(profile.Variables["DIARY_FILE"])})
+}
+
+// bed is a host with one enrolled source, and its server.
+type bed struct {
+	*server
+	dirs    Dirs
+	profile Profile
+	file    string // the diary
+	now     time.Time
+	waited  time.Duration
+}
+
+func newBed(t *testing.T) *bed {
+	t.Helper()
+	dir := t.TempDir()
+	b := &bed{server: newServer(t), dirs: Dirs{Profiles: filepath.Join(dir, "profiles"), State: filepath.Join(dir, "state")},
+		file: filepath.Join(dir, "diary", "diary.txt"), now: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
+	if err := os.Mkdir(filepath.Dir(b.file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	b.profile, err = WriteProfile(b.dirs, Profile{
+		BaseURL: b.URL, DeviceID: device, Token: NewToken(secret), SourceInstanceID: source, ConnectorID: "diary",
+		Variables: map[string]string{roleVariable: "diary", "DIARY_FILE": b.file, "GORACE": "atexit_sleep_ms=0"},
+	}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write(t)
+	return b
+}
+
+// write makes the diary the given lines.
+func (b *bed) write(t *testing.T, lines ...string) {
+	t.Helper()
+	if err := os.WriteFile(b.file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func days(from, to int) (lines []string) {
+	for i := from; i <= to; i++ {
+		lines = append(lines, fmt.Sprintf("day%04d", i))
+	}
+	return lines
+}
+
+// collector works on a clock that only waiting moves.
+func (b *bed) collector(t *testing.T) *Collector {
+	t.Helper()
+	profile, err := Find(b.dirs, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Collector{
+		Profile: profile, Connectors: diary(profile), Bindings: bindings, AgentVersion: "test",
+		Now: func() time.Time { return b.now },
+		Wait: func(ctx context.Context, d time.Duration) error {
+			b.now, b.waited = b.now.Add(d), b.waited+d
+			return ctx.Err()
+		},
+	}
+}
+
+func (b *bed) run(t *testing.T) Report {
+	t.Helper()
+	r, err := b.collector(t).Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (b *bed) mustRun(t *testing.T) Report {
+	t.Helper()
+	r := b.run(t)
+	if !r.OK() || r.Status != "healthy" {
+		t.Fatalf("the pass ended as %+v (run %+v)", r, r.Run)
+	}
+	return r
+}
+
+// starts lists what each run of the connector was started with.
+func (b *bed) starts(t *testing.T) []string {
+	t.Helper()
+	body, err := os.ReadFile(b.file + ".runs")
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.FieldsFunc(string(body), func(r rune) bool { return r == '\n' })
+}
+
+// mustHave holds what the server accepted against the truth: nothing lost,
+// nothing invented, nothing twice.
+func (b *bed) mustHave(t *testing.T, stream string, keys ...string) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var got []string
+	for name, times := range b.accepted {
+		if key, ok := strings.CutPrefix(name, stream+"/"); ok {
+			got = append(got, key)
+			if times != 1 {
+				t.Errorf("%s was accepted %d times", name, times)
+			}
+		}
+	}
+	slices.Sort(got)
+	want := slices.Sorted(slices.Values(keys))
+	if !slices.Equal(got, want) {
+		t.Errorf("the server has %d of %s, want %d\n got %.300v\nwant %.300v", len(got), stream, len(want), got, want)
+	}
+}
+
+func (b *bed) mustHaveState(t *testing.T, stream, want string) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if got := string(b.state[stream]); got != want {
+		t.Errorf("the server's cursor of %s is %q, want %q", stream, got, want)
+	}
+}
+
+func (b *bed) box(t *testing.T) *outbox.Outbox {
+	t.Helper()
+	box, err := outbox.OpenExisting(t.Context(), b.profile.Queue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = box.Close() })
+	return box
+}

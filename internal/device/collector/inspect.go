@@ -1,0 +1,164 @@
+package collector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pdpp/internal/device/outbox"
+	"pdpp/internal/device/wire"
+)
+
+// Lifecycle is the one word for a source's queue, the most pressing first.
+type Lifecycle string
+
+const (
+	LifeDeadLetter      Lifecycle = "dead_letter"
+	LifeStaleLease      Lifecycle = "stale_lease"
+	LifeDraining        Lifecycle = "draining"
+	LifeRetryable       Lifecycle = "retryable_backlog"
+	LifeCoverageMissing Lifecycle = "coverage_missing"
+	LifeIdle            Lifecycle = "healthy_idle"
+)
+
+// Inspection is how a source stands on this host. Nothing is sent for it.
+type Inspection struct {
+	SourceInstanceID string                 `json:"source_instance_id"`
+	ConnectorID      string                 `json:"connector_id"`
+	Profile          string                 `json:"profile,omitzero"`
+	Queue            string                 `json:"queue"`
+	QueueExists      bool                   `json:"queue_exists"`
+	Lifecycle        Lifecycle              `json:"lifecycle_state"`
+	Outbox           wire.OutboxCounts      `json:"outbox"`
+	OpenGaps         int                    `json:"gaps_open"`
+	Failures         []wire.DeadLetterClass `json:"failures,omitempty"`
+}
+
+// Inspect reads the queue beside whatever works on it.
+func (c *Collector) Inspect(ctx context.Context) (i Inspection, err error) {
+	i = Inspection{SourceInstanceID: c.Profile.SourceInstanceID, ConnectorID: c.Profile.ConnectorID,
+		Profile: c.Profile.Path, Queue: c.Profile.Queue, Lifecycle: LifeIdle}
+	box, err := outbox.OpenExisting(ctx, c.Profile.Queue)
+	if errors.Is(err, outbox.ErrNotFound) {
+		return i, nil
+	}
+	if err != nil {
+		return i, fmt.Errorf("open the queue: %w", err)
+	}
+	defer func() {
+		if closeErr := box.Close(); err == nil && closeErr != nil {
+			err = fmt.Errorf("close the queue: %w", closeErr)
+		}
+	}()
+	i.QueueExists = true
+	if err := ownQueue(ctx, box, c.Profile, c.now()); err != nil {
+		return i, err
+	}
+	if i.Outbox, err = box.Counts(ctx, c.Profile.SourceInstanceID, c.now()); err != nil {
+		return i, fmt.Errorf("count the queue: %w", err)
+	}
+	failed, err := box.DeadLetters(ctx, c.Profile.SourceInstanceID)
+	if err != nil {
+		return i, fmt.Errorf("read what was put aside: %w", err)
+	}
+	var codes []string
+	for _, item := range failed {
+		codes = append(codes, item.LastError)
+	}
+	i.Failures = classesOf(codes)
+	ledger, _, err := readLedger(c.Profile.Queue)
+	if err != nil {
+		return i, err
+	}
+	i.OpenGaps = len(ledger.gaps)
+	i.Lifecycle = lifecycle(i.Outbox, i.OpenGaps)
+	return i, nil
+}
+
+func lifecycle(c wire.OutboxCounts, gaps int) Lifecycle {
+	switch {
+	case c.DeadLetter > 0:
+		return LifeDeadLetter
+	case c.StaleLeases > 0:
+		return LifeStaleLease
+	case c.Leased > 0 || c.Pending > c.Retrying:
+		return LifeDraining
+	case c.Retrying > 0:
+		return LifeRetryable
+	case gaps > 0:
+		return LifeCoverageMissing
+	default:
+		return LifeIdle
+	}
+}
+
+// Health is a doctor's word.
+type Health string
+
+const (
+	HealthOK       Health = "ok"
+	HealthWarning  Health = "warning"
+	HealthCritical Health = "critical"
+)
+
+// Finding is one thing that is wrong, with what to do about it.
+type Finding struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+	Next string `json:"next_step"`
+}
+
+// Diagnosis is an Inspection with what is wrong.
+type Diagnosis struct {
+	Status   Health    `json:"status"`
+	Findings []Finding `json:"findings"`
+	Inspection
+}
+
+// Diagnose looks at the queue, the connector and the server. It reads the
+// source's cursors to see that the server knows this device, and sends nothing.
+func (c *Collector) Diagnose(ctx context.Context) (Diagnosis, error) {
+	i, err := c.Inspect(ctx)
+	d := Diagnosis{Status: HealthOK, Findings: []Finding{}, Inspection: i}
+	if err != nil {
+		return d, err
+	}
+	flag := " --source-instance-id " + c.Profile.SourceInstanceID
+	run := "Run it: pdpp-local-collector run" + flag
+	switch i.Lifecycle {
+	case LifeDeadLetter:
+		d.add(HealthCritical, "failed_uploads", fmt.Sprintf("%d uploads failed and were put aside", i.Outbox.DeadLetter),
+			"See what would be sent again: pdpp-local-collector recover"+flag)
+	case LifeStaleLease:
+		d.add(HealthWarning, "stale_leases", "an earlier collector was interrupted while it uploaded", run)
+	case LifeRetryable:
+		d.add(HealthWarning, "uploads_waiting", fmt.Sprintf("%d uploads wait for their next attempt", i.Outbox.Retrying), run)
+	case LifeDraining:
+		if old := i.Outbox.OldestPendingAt; old != nil && c.now().Sub(*old) > staleAfter {
+			d.add(HealthWarning, "uploads_waiting", "uploads have been waiting for more than "+staleAfter.String(), run)
+		}
+	}
+	if _, err := c.Connectors.Find(ctx, c.Profile.ConnectorID); err != nil {
+		d.add(HealthCritical, "connector_missing", err.Error(), "Install the connector, or correct the profile.")
+	}
+	var refusal *wire.Error
+	if _, err := c.client().State(ctx, c.Profile.SourceInstanceID); errors.As(err, &refusal) {
+		if refusal.Retryable {
+			d.add(HealthWarning, "server_unavailable", refusal.Error(), "Check that the server runs and that this host can reach it.")
+		} else {
+			d.add(HealthCritical, "server_refuses", refusal.Error(), "Check the device in the server's list, and set the profile up again.")
+		}
+	}
+	return d, nil
+}
+
+// staleAfter is when a waiting upload stops being ordinary.
+const staleAfter = 30 * time.Minute
+
+func (d *Diagnosis) add(h Health, code, text, next string) {
+	if h == HealthCritical || d.Status == HealthOK {
+		d.Status = h
+	}
+	d.Findings = append(d.Findings, Finding{code, text, next})
+}

@@ -1,0 +1,110 @@
+package collector
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/device/outbox"
+	"pdpp/internal/device/wire"
+	"pdpp/protocol"
+)
+
+// What an item of the outbox carries.
+type (
+	batchPayload struct {
+		BatchSeq int64         `json:"batch_seq"`
+		Records  []wire.Record `json:"records"`
+	}
+	checkpointPayload struct {
+		State cursors `json:"state"`
+	}
+)
+
+// batches cuts the records into uploads, in their order.
+func (s *sink) batches(records []runner.Record) [][]wire.Record {
+	var out [][]wire.Record
+	policy, size := s.pass.policy, 0
+	for _, r := range records {
+		record := wire.Record{Stream: r.Stream, RecordKey: r.Key, EmittedAt: r.EmittedAt}
+		if r.Deleted {
+			record.Op = protocol.OpDelete
+		} else {
+			record.Data = r.Data
+		}
+		last := len(out) - 1
+		if last < 0 || len(out[last]) == policy.BatchRecords || size+len(r.Data) > policy.BatchBytes {
+			out, last, size = append(out, nil), last+1, 0
+		}
+		out[last] = append(out[last], record)
+		size += len(r.Data)
+	}
+	return out
+}
+
+func (s *sink) batchItem(records []wire.Record) (outbox.Item, error) {
+	s.seq++
+	item, err := s.item(outbox.RecordBatch, batchPayload{s.seq, records})
+	if err != nil {
+		return item, err
+	}
+	item.BodyHash, err = wire.BodyHash(records)
+	return item, err
+}
+
+// item makes a queue item with an id that no other has: the run's, its number
+// in the run, and its content.
+func (s *sink) item(kind outbox.Kind, payload any) (outbox.Item, error) {
+	s.items++
+	return newItem(kind, s.pass.c.Profile.SourceInstanceID, fmt.Sprintf("%s/%d", s.runID, s.items), payload)
+}
+
+func newItem(kind outbox.Kind, source, name string, payload any) (outbox.Item, error) {
+	body, err := json.Marshal(payload, json.Deterministic(true))
+	if err != nil {
+		return outbox.Item{}, fmt.Errorf("encode an upload: %w", err)
+	}
+	hash := sha256.Sum256(body)
+	sum := hex.EncodeToString(hash[:])
+	id := sha256.Sum256([]byte(strings.Join([]string{source, name, string(kind), sum}, "\x00")))
+	return outbox.Item{ID: outbox.IDPrefix + hex.EncodeToString(id[:]), SourceInstanceID: source, Kind: kind, Payload: body, BodyHash: sum}, nil
+}
+
+// declared sums up the gaps that the server has not been told of, one message
+// per stream and reason.
+func (s *sink) declared(gaps []runner.Gap) []wire.Gap {
+	type class struct{ stream, reason string }
+	keys := map[class][]string{}
+	var order []class
+	for _, g := range gaps {
+		if have := s.ledger.gaps[gapID(g)]; g.GapID != "" || have != nil && have.Reason == string(g.Reason) {
+			continue
+		}
+		c := class{g.Stream, string(g.Reason)}
+		if keys[c] == nil {
+			order = append(order, c)
+		}
+		keys[c] = append(keys[c], g.RecordKey)
+	}
+	var out []wire.Gap
+	for _, c := range order {
+		out = append(out, wire.Gap{Reason: c.reason, Stream: c.stream, Message: missing(keys[c])})
+	}
+	return out
+}
+
+// namedKeys is how many keys a message about gaps names.
+const namedKeys = 20
+
+func missing(keys []string) string {
+	named := keys[:min(len(keys), namedKeys)]
+	text := fmt.Sprintf("%d not fetched: %s", len(keys), strings.Join(named, ", "))
+	if rest := len(keys) - len(named); rest > 0 {
+		text += fmt.Sprintf(" and %d more", rest)
+	}
+	return text
+}

@@ -1,0 +1,145 @@
+package collector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pdpp/internal/device/outbox"
+	"pdpp/internal/device/wire"
+)
+
+// Preview is what a recovery would find and do.
+type Preview struct {
+	SourceInstanceID string                 `json:"source_instance_id"`
+	ConnectorID      string                 `json:"connector_id"`
+	Profile          string                 `json:"profile,omitzero"`
+	Queue            string                 `json:"queue"`
+	QueueExists      bool                   `json:"queue_exists"`
+	Outbox           wire.OutboxCounts      `json:"outbox"`
+	Requeue          int                    `json:"would_requeue"`
+	RequeueKinds     map[outbox.Kind]int    `json:"would_requeue_kinds,omitempty"`
+	OldestFailed     *time.Time             `json:"oldest_failed_at,omitzero"`
+	Failures         []wire.DeadLetterClass `json:"failures,omitempty"`
+	// Run is always true: every recovery ends with one run of the collector.
+	Run bool `json:"would_run"`
+}
+
+// Preview says what Recover would do. It changes nothing, sends nothing and
+// reads a copy of the queue: opening the queue itself could already tidy it.
+func (c *Collector) Preview(ctx context.Context) (Preview, error) {
+	v := Preview{SourceInstanceID: c.Profile.SourceInstanceID, ConnectorID: c.Profile.ConnectorID,
+		Profile: c.Profile.Path, Queue: c.Profile.Queue, Run: true}
+	if _, err := os.Stat(c.Profile.Queue); errors.Is(err, os.ErrNotExist) {
+		return v, nil
+	}
+	v.QueueExists = true
+	box, discard, err := copyOf(ctx, c.Profile.Queue)
+	if err != nil {
+		return v, err
+	}
+	defer discard()
+	if err := ownQueue(ctx, box, c.Profile, c.now()); err != nil {
+		return v, err
+	}
+	if v.Outbox, err = box.Counts(ctx, c.Profile.SourceInstanceID, c.now()); err != nil {
+		return v, fmt.Errorf("count the queue: %w", err)
+	}
+	failed, err := box.DeadLetters(ctx, c.Profile.SourceInstanceID)
+	if err != nil {
+		return v, fmt.Errorf("read what was put aside: %w", err)
+	}
+	v.sumUp(failed)
+	return v, nil
+}
+
+func (v *Preview) sumUp(failed []outbox.Item) {
+	v.Requeue = len(failed)
+	var codes []string
+	for _, item := range failed {
+		if v.RequeueKinds == nil {
+			v.RequeueKinds = map[outbox.Kind]int{}
+		}
+		v.RequeueKinds[item.Kind]++
+		codes = append(codes, item.LastError)
+		if v.OldestFailed == nil || item.CreatedAt.Before(*v.OldestFailed) {
+			v.OldestFailed = &item.CreatedAt
+		}
+	}
+	v.Failures = classesOf(codes)
+}
+
+// copyOf opens a copy of the queue, made while no collector works on it.
+func copyOf(ctx context.Context, queue string) (box *outbox.Outbox, discard func(), err error) {
+	lock, err := lockQueue(queue)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer lock.release()
+	dir, err := os.MkdirTemp("", "pdpp-preview-") // mode 0700
+	if err != nil {
+		return nil, nil, fmt.Errorf("copy the queue: %w", err)
+	}
+	remove := func() { _ = os.RemoveAll(dir) }
+	name := filepath.Join(dir, "queue.sqlite")
+	err = copyFile(queue, name)
+	if err == nil {
+		if err = copyFile(queue+"-wal", name+"-wal"); errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		box, err = outbox.OpenExisting(ctx, name)
+	}
+	if err != nil {
+		remove()
+		return nil, nil, fmt.Errorf("copy the queue: %w", err)
+	}
+	return box, func() { _ = box.Close(); remove() }, nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if closeErr := out.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// Recovery is what Recover did.
+type Recovery struct {
+	Requeued int `json:"requeued"`
+	Report
+}
+
+// Recover puts failed uploads back into the queue, all or none, and makes one
+// pass with the same profile. Without failed uploads it is that pass alone,
+// which is what helps against every other cause.
+func (c *Collector) Recover(ctx context.Context) (Recovery, error) {
+	lock, err := lockQueue(c.Profile.Queue)
+	if err != nil {
+		return Recovery{}, err
+	}
+	defer lock.release()
+	var requeued int
+	report, err := c.locked(ctx, func(p *pass) (err error) {
+		if requeued, err = p.box.RequeueDeadLetters(ctx, c.Profile.SourceInstanceID, p.now()); err != nil {
+			return fmt.Errorf("requeue failed uploads: %w", err)
+		}
+		return p.run(ctx)
+	})
+	return Recovery{requeued, report}, err
+}

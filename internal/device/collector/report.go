@@ -1,0 +1,51 @@
+package collector
+
+import (
+	"time"
+
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/device/wire"
+)
+
+// Cause is why a pass did not end healthy.
+type Cause string
+
+const (
+	CauseDeadLetters Cause = "dead_letter_backlog"
+	CauseStateRead   Cause = "state_read_failed"
+	CauseQueueFull   Cause = "queue_full"
+	CausePending     Cause = "uploads_pending"
+	CauseConnector   Cause = "connector_failed"
+	CauseStopped     Cause = "stopped"
+)
+
+// Report is what one pass did.
+type Report struct {
+	SourceInstanceID string `json:"source_instance_id"`
+	ConnectorID      string `json:"connector_id"`
+	// Status is the last one that the server was told, or should have been.
+	Status             string            `json:"status"`
+	HeartbeatDelivered bool              `json:"heartbeat_delivered"`
+	Cause              Cause             `json:"cause,omitzero"`
+	LastError          string            `json:"last_error,omitzero"`          // a code
+	Run                *RunReport        `json:"run,omitzero"`                 // nil: the connector was not started
+	WaitUntil          *time.Time        `json:"provider_wait_until,omitzero"` // nil: the provider need not be left alone
+	Uploaded           Uploaded          `json:"uploaded"`
+	Outbox             wire.OutboxCounts `json:"outbox"`
+}
+
+// RunReport is what the connector did.
+type RunReport struct {
+	RunID   string        `json:"run_id"`
+	Status  runner.Status `json:"status"`
+	Records int64         `json:"records_queued"`
+	Gaps    int           `json:"gaps_open"`
+	Reason  runner.Reason `json:"reason,omitzero"`
+	Message string        `json:"message,omitzero"`
+}
+
+// OK reports whether the pass did all that it set out to do. A backlog that
+// merely needs more passes is no failure.
+func (r *Report) OK() bool {
+	return r.HeartbeatDelivered && (r.Cause == "" || r.Cause == CausePending && r.LastError == "")
+}

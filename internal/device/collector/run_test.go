@@ -1,0 +1,237 @@
+package collector
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/collect/runner"
+	"pdpp/protocol"
+)
+
+func TestFirstRunThenOnlyWhatIsNew(t *testing.T) {
+	b := newBed(t)
+	b.write(t, days(1, 560)...)
+	r := b.mustRun(t)
+	b.mustHave(t, "notes", days(1, 560)...)
+	b.mustHaveState(t, "notes", `{"n":560}`)
+	if r.Uploaded.Records != 560 || r.Uploaded.Checkpoints == 0 || r.Run.Records != 560 {
+		t.Errorf("reported %+v, %+v", r.Uploaded, r.Run)
+	}
+	b.write(t, days(1, 565)...)
+	if r = b.mustRun(t); r.Run.Records != 5 {
+		t.Errorf("the second run queued %d records, want 5", r.Run.Records)
+	}
+	b.mustHave(t, "notes", days(1, 565)...)
+	if got := b.starts(t); !slices.Equal(got, []string{`{} 0`, `{"notes":{"n":560}} 0`}) {
+		t.Errorf("the connector was started with %q", got)
+	}
+	if b.beats[0].Status != "starting" || b.lastBeat().Status != "healthy" || *b.lastBeat().Pending != 0 || b.lastBeat().Outbox["total"] == 0 {
+		t.Errorf("heartbeats %+v", b.beats)
+	}
+}
+
+func TestPassKeepsItsOrder(t *testing.T) {
+	b := newBed(t)
+	b.write(t, days(1, 120)...)
+	b.mustRun(t)
+	want := "POST heartbeat, GET state, POST ingest-batches, POST ingest-batches, PUT state, POST heartbeat"
+	if got := strings.Join(b.requests, ", "); got != want {
+		t.Errorf("requests\n got %s\nwant %s", got, want)
+	}
+}
+
+func TestStateReadFailureBlocks(t *testing.T) {
+	b := newBed(t)
+	b.write(t, days(1, 3)...)
+	b.answerWith("GET state", 500, "internal", "")
+	r := b.run(t)
+	if r.OK() || r.Run != nil || r.Cause != CauseStateRead {
+		t.Errorf("%+v", r)
+	}
+	if last := b.lastBeat(); last.Status != "blocked" || last.LastError == nil || last.LastError.Kind != "state_read_failed" {
+		t.Errorf("heartbeat %+v", last)
+	}
+	if len(b.starts(t)) != 0 {
+		t.Error("the connector was started without a state")
+	}
+}
+
+func TestConnectorFailureIsDeclared(t *testing.T) {
+	b := newBed(t)
+	b.write(t, append(days(1, 300), "CRASH")...)
+	r := b.run(t)
+	if r.OK() || r.Cause != CauseConnector || r.Run.Reason != "connector_exit_without_done" {
+		t.Errorf("%+v, %+v", r, r.Run)
+	}
+	b.mustHave(t, "notes", days(1, 250)...) // the finished slice
+	b.mustHaveState(t, "notes", `{"n":250}`)
+	if len(b.gaps) != 1 || b.gaps[0].Reason != "connector_child_failure" {
+		t.Errorf("gaps %+v", b.gaps)
+	}
+	b.write(t, days(1, 300)...)
+	b.mustRun(t)
+	b.mustHave(t, "notes", days(1, 300)...)
+}
+
+func TestGapsAreDeclaredAndRecovered(t *testing.T) {
+	b := newBed(t)
+	lines := append(days(1, 3), "!day0004", "!day0005")
+	b.write(t, lines...)
+	if err := os.WriteFile(b.file+".busy", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time nothing is new and nothing is told again
+		if r := b.mustRun(t); r.Run.Gaps != 2 {
+			t.Errorf("open gaps: %+v", r.Run)
+		}
+	}
+	b.mustHave(t, "notes", days(1, 5)...)
+	b.mustHave(t, "details")
+	if len(b.gaps) != 1 || b.gaps[0] != (gapSaid{"rate_limited", "details", "2 not fetched: day0004, day0005"}) {
+		t.Errorf("declared %+v", b.gaps)
+	}
+	if err := os.Remove(b.file + ".busy"); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.mustRun(t); r.Run.Gaps != 0 {
+		t.Errorf("open gaps after recovery: %+v", r.Run)
+	}
+	b.mustHave(t, "details", "day0004", "day0005")
+	if got := b.starts(t); !strings.HasSuffix(got[2], " 2") {
+		t.Errorf("the connector was started with %q", got)
+	}
+}
+
+func TestFullQueueStopsTheScan(t *testing.T) {
+	b := newBed(t)
+	b.write(t, days(1, 900)...)
+	b.answerWith("POST ingest-batches", 503, "device_ingest_retryable", "")
+	c := b.collector(t)
+	c.Policy.QueueDepth = 4
+	c.Options.BatchRecords = 1 // slices are not put together
+	r, err := c.Run(t.Context())
+	if err != nil || r.OK() || r.Cause != CauseQueueFull || b.lastBeat().Status != "blocked" || r.Run.Reason != "storage_error" {
+		t.Errorf("%v, %+v, %+v", err, r, r.Run)
+	}
+}
+
+func TestBoundedDrainLeavesTheRest(t *testing.T) {
+	b := newBed(t)
+	b.write(t, days(1, 900)...)
+	c := b.collector(t)
+	c.Policy.DrainRounds, c.Policy.Claim = 2, 1
+	r, err := c.Run(t.Context())
+	if err != nil || r.Status != "retrying" || !r.OK() {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	b.mustRun(t)
+	b.mustHave(t, "notes", days(1, 900)...)
+}
+
+func TestStoppedPassGivesItsUploadsBack(t *testing.T) {
+	b := newBed(t)
+	b.write(t, days(1, 350)...)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b.intercept = func(_ int, name string, done bool, w http.ResponseWriter) bool {
+		if name == "POST ingest-batches" {
+			cancel()
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	r, err := b.collector(t).Run(ctx)
+	if err != nil || r.OK() || r.Cause != CauseStopped || r.Outbox.Leased != 0 || r.Uploaded.Retried != 0 || b.lastBeat().Status != "retrying" {
+		t.Errorf("%v, %+v", err, r)
+	}
+	b.behave()
+	b.mustRun(t)
+	b.mustHave(t, "notes", days(1, 350)...)
+}
+
+func TestFailedUploadsComeBeforeAnUnreadState(t *testing.T) {
+	b := newBed(t)
+	failUploads(t, b)
+	b.answerWith("GET state", 500, "internal", "")
+	if r := b.run(t); r.Cause != CauseDeadLetters || b.lastBeat().LastError.Kind != "dead_letter_backlog" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestCheckpointHoldsEveryCursor(t *testing.T) {
+	b := newBed(t)
+	b.write(t, days(1, 3)...)
+	b.state = map[string]json.RawMessage{"details": json.RawMessage(`{"at":7}`), "notes#catch_up": json.RawMessage(`{"back":9}`)}
+	b.mustRun(t)
+	b.mustHaveState(t, "notes", `{"n":3}`)
+	b.mustHaveState(t, "details", `{"at":7}`)
+	b.mustHaveState(t, "notes#catch_up", `{"back":9}`)
+}
+
+func TestTwoKindsOfBookmarks(t *testing.T) {
+	state := cursors{"gone": jsontext.Value("null")}
+	for _, c := range []runner.Cursor{
+		{Stream: "notes", Mode: protocol.SteadyState, Cursor: jsontext.Value(`{"n":1}`)},
+		{Stream: "notes", Mode: protocol.CatchUp, Cursor: jsontext.Value(`{"n":2}`)},
+	} {
+		state[stateKey(c)] = c.Cursor
+	}
+	steady, catchUp := splitState(state)
+	if len(steady) != 1 || string(steady["notes"]) != `{"n":1}` || len(catchUp) != 1 || string(catchUp["notes"]) != `{"n":2}` {
+		t.Errorf("%s, %s", steady, catchUp)
+	}
+}
+
+func TestConnectorGetsNothingOfTheCollector(t *testing.T) {
+	c := &Collector{
+		Profile: Profile{Variables: map[string]string{"DIARY_FILE": "profile"}},
+		Lookup:  func(name string) (string, bool) { return "environment", true },
+	}
+	for _, name := range ownVariables {
+		if value, ok := c.childVariable(name); ok {
+			t.Errorf("a connector that declares %s gets %q", name, value)
+		}
+	}
+	for name, want := range map[string]string{"DIARY_FILE": "profile", "DIARY_REGION": "environment"} {
+		if got, _ := c.childVariable(name); got != want {
+			t.Errorf("%s is %q, want the %s's", name, got, want)
+		}
+	}
+}
+
+func TestTokenIsNeverShown(t *testing.T) {
+	b := newBed(t)
+	b.write(t, days(1, 3)...)
+	b.profile.Token = NewToken(secret)
+	c := b.collector(t)
+	r := b.mustRun(t)
+	for _, text := range []string{fmt.Sprint(b.profile), fmt.Sprintf("%+v %#v", c.Profile, c.Profile), fmt.Sprintf("%+v", r), fmt.Sprintf("%+v", c.client())} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the token shows in %s", text)
+		}
+	}
+}
+
+func TestSecondCollectorIsRefused(t *testing.T) {
+	b := newBed(t)
+	lock, err := lockQueue(b.profile.Queue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.release()
+	_, err = b.collector(t).Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
+		t.Errorf("error %v does not name the holder", err)
+	}
+	if b.seen() != 0 {
+		t.Error("the second collector spoke to the server")
+	}
+}

@@ -1,0 +1,115 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pdpp/internal/device/wire"
+)
+
+// DeadLetters lists what was given up for a source, oldest first, without the
+// payloads. An empty source means all.
+func (o *Outbox) DeadLetters(ctx context.Context, source string) ([]Item, error) {
+	var items []Item
+	err := patiently(ctx, func() error {
+		rows, err := o.db.QueryContext(ctx, `SELECT seq, id, source_instance_id, kind, '', body_hash, attempt_count, last_error,
+				created_at, lease_holder, lease_epoch, lease_until
+			FROM local_device_outbox WHERE status = 'dead_letter' AND ?1 IN ('', source_instance_id) ORDER BY seq`, source)
+		items, err = collect(rows, err, scanItem)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list dead letters: %w", err)
+	}
+	return items, nil
+}
+
+// RequeueDeadLetters makes everything that was given up for a source ready
+// again, as if it had never failed, all at once.
+func (o *Outbox) RequeueDeadLetters(ctx context.Context, source string, now time.Time) (int, error) {
+	if source == "" {
+		return 0, errors.New("requeue dead letters: no source is named")
+	}
+	n, err := o.change(ctx, `UPDATE local_device_outbox
+		SET status = 'ready', attempt_count = 0, last_error = '', next_attempt_at = ?1, updated_at = ?1
+		WHERE status = 'dead_letter' AND source_instance_id = ?2`, micros(now), source)
+	if err != nil {
+		return 0, fmt.Errorf("requeue dead letters: %w", err)
+	}
+	return n, nil
+}
+
+// Counts sums up a source's queue at now. An empty source means all. The open
+// backlog are the gaps that the server does not know yet.
+func (o *Outbox) Counts(ctx context.Context, source string, now time.Time) (c wire.OutboxCounts, err error) {
+	var oldest sql.Null[int64]
+	err = o.row(ctx, []any{&c.Pending, &c.Retrying, &c.Leased, &c.StaleLeases, &c.DeadLetter, &c.Succeeded, &c.Total, &c.BacklogOpen, &oldest},
+		`SELECT
+			count(*) FILTER (WHERE status = 'ready'),
+			count(*) FILTER (WHERE status = 'ready' AND next_attempt_at > ?1),
+			count(*) FILTER (WHERE status = 'leased'),
+			count(*) FILTER (WHERE status = 'leased' AND lease_until <= ?1),
+			count(*) FILTER (WHERE status = 'dead_letter'),
+			count(*) FILTER (WHERE status = 'succeeded'),
+			count(*),
+			count(*) FILTER (WHERE kind = 'gap' AND status <> 'succeeded'),
+			min(created_at) FILTER (WHERE status = 'ready')
+		FROM local_device_outbox WHERE ?2 IN ('', source_instance_id)`, micros(now), source)
+	if err != nil {
+		return wire.OutboxCounts{}, fmt.Errorf("count items: %w", err)
+	}
+	if oldest.Valid {
+		at := moment(oldest.V)
+		c.OldestPendingAt = &at
+	}
+	return c, nil
+}
+
+// Pending is how many items of a source still have to be sent: ready or leased.
+// An empty source means all.
+func (o *Outbox) Pending(ctx context.Context, source string) (n int64, err error) {
+	err = o.row(ctx, []any{&n}, `SELECT count(*) FROM local_device_outbox
+		WHERE status <> 'succeeded' AND status <> 'dead_letter' AND ?1 IN ('', source_instance_id)`, source)
+	if err != nil {
+		return 0, fmt.Errorf("count pending items: %w", err)
+	}
+	return n, nil
+}
+
+// DefaultKeep is how many acknowledged items Prune keeps when it is not told.
+const DefaultKeep = 10_000
+
+// Prune forgets all but the newest acknowledged items. It keeps DefaultKeep of
+// them when keep is not positive. An id that was forgotten may be enqueued anew.
+func (o *Outbox) Prune(ctx context.Context, keep int) error {
+	if keep <= 0 {
+		keep = DefaultKeep
+	}
+	_, err := o.change(ctx, `DELETE FROM local_device_outbox WHERE status = 'succeeded' AND seq <= (
+		SELECT seq FROM local_device_outbox WHERE status = 'succeeded' ORDER BY seq DESC LIMIT 1 OFFSET ?)`, keep)
+	if err != nil {
+		return fmt.Errorf("prune: %w", err)
+	}
+	return nil
+}
+
+// change executes one statement durably and counts the rows it changed.
+func (o *Outbox) change(ctx context.Context, statement string, args ...any) (int, error) {
+	var n int64
+	err := o.write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, statement, args...)
+		if err == nil {
+			n, err = done.RowsAffected()
+		}
+		return err
+	})
+	return int(n), err
+}
+
+// row reads the one row of a query into the targets.
+func (o *Outbox) row(ctx context.Context, into []any, query string, args ...any) error {
+	return patiently(ctx, func() error { return o.db.QueryRowContext(ctx, query, args...).Scan(into...) })
+}

@@ -1,0 +1,252 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/device/wire"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// clock is a time that tests move.
+type clock struct{ t time.Time }
+
+func setup(t *testing.T) (*Outbox, *clock) {
+	t.Helper()
+	o, err := Open(t.Context(), filepath.Join(t.TempDir(), "queue", "notes.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.Close() })
+	return o, &clock{noon}
+}
+
+func item(name string, kind Kind) Item {
+	return Item{ID: IDPrefix + name, SourceInstanceID: "src-a", Kind: kind, Payload: jsontext.Value(fmt.Sprintf(`{"name":%q}`, name))}
+}
+
+func (o *Outbox) mustEnqueue(t *testing.T, now time.Time, items ...Item) {
+	t.Helper()
+	if err := o.Enqueue(t.Context(), items, now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o *Outbox) mustClaim(t *testing.T, n int, now time.Time) []Item {
+	t.Helper()
+	items, err := o.Claim(t.Context(), "me", n, time.Minute, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items
+}
+
+func names(items []Item) string {
+	var all []string
+	for _, i := range items {
+		all = append(all, strings.TrimPrefix(i.ID, IDPrefix))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestAnItemComesBackAsItWasEnqueued(t *testing.T) {
+	o, c := setup(t)
+	o.mustEnqueue(t, c.t, item("b1", RecordBatch))
+	got := o.mustClaim(t, 5, c.t)
+	if len(got) != 1 {
+		t.Fatalf("claimed %d items, want 1", len(got))
+	}
+	want := item("b1", RecordBatch)
+	i := got[0]
+	hash, err := wire.Hash(want.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i.ID != want.ID || i.SourceInstanceID != "src-a" || i.Kind != RecordBatch || string(i.Payload) != string(want.Payload) ||
+		i.BodyHash != hash || i.Attempts != 0 || !i.CreatedAt.Equal(noon) || i.Seq != 1 ||
+		i.Lease.Holder != "me" || i.Lease.Epoch != 1 || !i.Lease.Until.Equal(noon.Add(time.Minute)) {
+		t.Errorf("claimed %+v", i)
+	}
+}
+
+func TestTheSameIDWithOtherContentIsAConflictAndKeepsNothingOfTheCall(t *testing.T) {
+	o, c := setup(t)
+	o.mustEnqueue(t, c.t, item("b1", RecordBatch))
+	o.mustEnqueue(t, c.t, item("b1", RecordBatch)) // no-op
+	hash, kind, source := item("b1", RecordBatch), item("b1", Gap), item("b1", RecordBatch)
+	hash.Payload, source.SourceInstanceID = jsontext.Value(`{"other":1}`), "src-b"
+	for _, other := range []Item{hash, kind, source} {
+		err := o.Enqueue(t.Context(), []Item{item("new", RecordBatch), other}, c.t)
+		if !errors.Is(err, ErrConflict) {
+			t.Errorf("enqueue %+v: %v, want a conflict", other, err)
+		}
+	}
+	if got := names(o.mustClaim(t, 9, c.t)); got != "b1" {
+		t.Errorf("the queue holds %q, want b1 alone", got)
+	}
+}
+
+func TestWhatIsNoItemIsRefused(t *testing.T) {
+	o, c := setup(t)
+	for name, spoil := range map[string]func(*Item){
+		"kind": func(i *Item) { i.Kind = "blob" }, "source": func(i *Item) { i.SourceInstanceID = "" },
+		"id": func(i *Item) { i.ID = "b1" }, "empty id": func(i *Item) { i.ID = IDPrefix },
+		"payload": func(i *Item) { i.Payload = jsontext.Value(`{`) }, "no payload": func(i *Item) { i.Payload = nil },
+	} {
+		i := item("b1", RecordBatch)
+		spoil(&i)
+		if err := o.Enqueue(t.Context(), []Item{i}, c.t); err == nil {
+			t.Errorf("%s: an item that is none was taken", name)
+		}
+	}
+	if n, err := o.Pending(t.Context(), ""); err != nil || n != 0 {
+		t.Errorf("%d items pending, %v", n, err)
+	}
+}
+
+func TestACheckpointWaitsForAllBeforeItAndForNoOtherSource(t *testing.T) {
+	o, c := setup(t)
+	other := item("other", RecordBatch)
+	other.SourceInstanceID = "src-b"
+	o.mustEnqueue(t, c.t, item("b1", RecordBatch), other, item("g1", Gap), item("c1", Checkpoint), item("b2", RecordBatch), item("c2", Checkpoint))
+	ctx := t.Context()
+	got := o.mustClaim(t, 9, c.t)
+	if names(got) != "b1 other g1 b2" {
+		t.Fatalf("first claim: %q", names(got))
+	}
+	check(t, o.Ack(ctx, got[0], c.t), o.DeadLetter(ctx, got[2], "http_400", c.t), o.Ack(ctx, got[3], c.t))
+	if got := names(o.mustClaim(t, 9, c.t)); got != "" {
+		t.Fatalf("past a dead letter: claimed %q", got)
+	}
+	n, err := o.RequeueDeadLetters(ctx, "src-a", c.t)
+	if err != nil || n != 1 {
+		t.Fatalf("requeued %d, %v", n, err)
+	}
+	for _, want := range []string{"g1", "c1", "c2"} {
+		got := o.mustClaim(t, 9, c.t)
+		if names(got) != want {
+			t.Fatalf("claimed %q, want %q", names(got), want)
+		}
+		check(t, o.Ack(ctx, got[0], c.t))
+	}
+}
+
+func check(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOnlyTheCurrentLeaseSettles(t *testing.T) {
+	o, c := setup(t)
+	ctx := t.Context()
+	settle := map[string]func(Item) error{
+		"ack":    func(i Item) error { return o.Ack(ctx, i, c.t) },
+		"retry":  func(i Item) error { return o.Retry(ctx, i, "http_503", c.t, c.t) },
+		"dead":   func(i Item) error { return o.DeadLetter(ctx, i, "http_400", c.t) },
+		"renew":  func(i Item) error { return o.Renew(ctx, i, time.Hour, c.t) },
+		"unmade": func(Item) error { return o.Ack(ctx, Item{ID: IDPrefix + "nothing"}, c.t) },
+	}
+	o.mustEnqueue(t, c.t, item("b1", RecordBatch))
+	first := o.mustClaim(t, 1, c.t)[0]
+	check(t, o.Renew(ctx, first, 2*time.Minute, c.t))
+	c.t = c.t.Add(2 * time.Minute) // the very end of the lease is past it
+	expect := func(i Item) {
+		t.Helper()
+		for name, f := range settle {
+			if err := f(i); !errors.Is(err, ErrLeaseLost) {
+				t.Errorf("%s with a lost lease: %v", name, err)
+			}
+		}
+	}
+	expect(first)
+	if n, err := o.ReleaseExpired(ctx, c.t); err != nil || n != 1 {
+		t.Fatalf("released %d, %v", n, err)
+	}
+	expect(first)
+	second := o.mustClaim(t, 1, c.t)[0]
+	expect(first)
+	thief := second
+	thief.Lease.Holder = "thief"
+	expect(thief)
+	check(t, o.Ack(ctx, second, c.t))
+	expect(second)
+}
+
+func TestACauseThatIsNoCodeIsNotKept(t *testing.T) {
+	o, c := setup(t)
+	causes := []string{"http_503", "", "Dear Ms. Calder", strings.Repeat("a", 65), "zeile\n2"}
+	for n, cause := range causes {
+		o.mustEnqueue(t, c.t, item(fmt.Sprint("b", n), RecordBatch))
+		check(t, o.DeadLetter(t.Context(), o.mustClaim(t, 1, c.t)[0], cause, c.t))
+	}
+	dead, err := o.DeadLetters(t.Context(), "src-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for _, d := range dead {
+		kept = append(kept, d.LastError)
+		if len(d.Payload) > 0 || d.Attempts != 1 {
+			t.Errorf("listed %+v", d)
+		}
+	}
+	if want := []string{"http_503", "unspecified", "unspecified", "unspecified", "unspecified"}; !slices.Equal(kept, want) {
+		t.Errorf("kept %q, want %q", kept, want)
+	}
+}
+
+func TestAnAcknowledgedPayloadIsGoneFromTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.sqlite")
+	o, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := item("b1", RecordBatch)
+	i.Payload = jsontext.Value(`"` + strings.Repeat("the letter to Ines Calder ", 400) + `"`)
+	now := time.Now()
+	o.mustEnqueue(t, now, i)
+	check(t, o.Ack(t.Context(), o.mustClaim(t, 1, now)[0], now), o.Close())
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(raw), "Ines Calder") {
+		t.Error("the file still holds what was uploaded")
+	}
+}
+
+func TestPruneKeepsTheNewestAcknowledged(t *testing.T) {
+	o, c := setup(t)
+	ctx := context.Background()
+	for n := range 6 {
+		o.mustEnqueue(t, c.t, item(fmt.Sprint("b", n), RecordBatch))
+	}
+	for n, i := range o.mustClaim(t, 6, c.t) {
+		if n != 1 {
+			check(t, o.Ack(ctx, i, c.t))
+		}
+	}
+	for _, step := range []struct{ keep, succeeded int }{{0, 5}, {2, 2}, {2, 2}} {
+		check(t, o.Prune(ctx, step.keep))
+		counts, err := o.Counts(ctx, "src-a", c.t)
+		if err != nil || counts.Succeeded != int64(step.succeeded) || counts.Leased != 1 {
+			t.Fatalf("prune to %d: %+v, %v", step.keep, counts, err)
+		}
+	}
+	o.mustEnqueue(t, c.t, item("b4", RecordBatch), item("b0", RecordBatch)) // b4 is still known, b0 is not
+	if got := names(o.mustClaim(t, 9, c.t)); got != "b0" {
+		t.Errorf("after pruning %q is new, want b0", got)
+	}
+}

@@ -1,0 +1,141 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Error is why a request did not succeed. It is made of codes and of this
+// package's own words: neither what the server wrote nor what the transport
+// says about the request gets into it, so that no token, address or record can.
+type Error struct {
+	Code       string // the server's code, or one of the Code constants
+	Status     int    // 0: there was no answer
+	Message    string
+	Retryable  bool
+	RetryAfter time.Duration // 0: the server named none
+
+	ended error // the context's error when it ended the request
+}
+
+// Codes of failures that the server did not name.
+const (
+	CodeTimeout         = "timeout"
+	CodeCanceled        = "canceled"
+	CodeNetwork         = "network"
+	CodeInvalidResponse = "invalid_response"
+	CodeInvalidRequest  = "invalid_request"
+)
+
+func (e *Error) Error() string {
+	if e.Status == 0 {
+		return fmt.Sprintf("%s (%s)", e.Message, e.Code)
+	}
+	return fmt.Sprintf("%s (%d %s)", e.Message, e.Status, e.Code)
+}
+
+// Unwrap gives context.Canceled or context.DeadlineExceeded when that ended the request.
+func (e *Error) Unwrap() error { return e.ended }
+
+// transportError explains a request without an answer.
+func transportError(ctx context.Context, err error) *Error {
+	e := &Error{Code: CodeNetwork, Message: "the connection failed", Retryable: true}
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		e.Code, e.Message, e.ended = CodeCanceled, "the request was given up", context.Canceled
+	case ctx.Err() != nil:
+		e.Code, e.Message, e.ended = CodeTimeout, "the server did not answer in time", context.DeadlineExceeded
+	case timedOut(err):
+		e.Code, e.Message = CodeTimeout, "the server did not answer in time"
+	case errors.As(err, &dns):
+		e.Message = "the server's name was not found"
+	case errors.As(err, &certificate), errors.As(err, &authority):
+		e.Message = "the server's certificate is not trusted"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Message = "the server refused the connection"
+	}
+	return e
+}
+
+// timedOut looks at every layer of the error: an outer one need not know what an inner one does.
+func timedOut(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if t, ok := err.(interface{ Timeout() bool }); ok && t.Timeout() {
+			return true
+		}
+	}
+	return false
+}
+
+// answerError explains an answer that is not a success. The token is only
+// compared with: a code that repeats it is dropped.
+func answerError(resp *http.Response, body []byte, token string, now time.Time) *Error {
+	e := &Error{Status: resp.StatusCode, Code: errorCode(body), Retryable: retryable(resp.StatusCode)}
+	if e.Code == "" || token != "" && strings.Contains(e.Code, token) {
+		e.Code = "http_" + strconv.Itoa(e.Status)
+	}
+	switch {
+	case e.Status < 400:
+		e.Message = "the server sent the request elsewhere"
+	case e.Retryable:
+		e.Message = "the server could not take the request now"
+		e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), now)
+	default:
+		e.Message = "the server refused the request"
+	}
+	return e
+}
+
+func retryable(status int) bool {
+	return status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500
+}
+
+const longestCode = 64
+
+// errorCode reads the code from an error's body; anything that is not a plain word is none.
+func errorCode(body []byte) string {
+	var envelope struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(body, &envelope); err != nil {
+		return ""
+	}
+	code := envelope.Error.Code
+	if len(code) > longestCode || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		return ""
+	}
+	return code
+}
+
+// longestRetryAfter bounds what is believed of a server's wish.
+const longestRetryAfter = 24 * time.Hour
+
+// retryAfter reads a Retry-After header: seconds or a date. What it cannot read
+// or what has passed is 0.
+func retryAfter(header string, now time.Time) time.Duration {
+	header = strings.TrimSpace(header)
+	if seconds, err := strconv.ParseInt(header, 10, 64); err == nil {
+		return time.Duration(min(max(seconds, 0), int64(longestRetryAfter/time.Second))) * time.Second
+	}
+	at, err := http.ParseTime(header)
+	if err != nil {
+		return 0
+	}
+	return min(max(at.Sub(now), 0), longestRetryAfter)
+}

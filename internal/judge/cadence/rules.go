@@ -1,0 +1,169 @@
+package cadence
+
+import (
+	"slices"
+	"time"
+
+	"pdpp/internal/judge/evidence"
+)
+
+// situation is the evidence with what several rules need, read once.
+type situation struct {
+	*evidence.Evidence
+	now      time.Time
+	turn     time.Time         // when the schedule's next run falls due; zero without one
+	backoff  *evidence.Backoff // nil when none stands
+	wait     *time.Time        // until when the provider is left alone; nil when it may be asked now
+	cooldown *time.Time        // when source pressure stops counting; nil when it does not count now
+}
+
+func read(e *evidence.Evidence, now time.Time) situation {
+	s := situation{Evidence: e, now: now}
+	var rest *time.Time
+	if b := Standing(e); b != nil && b.Class == ClassPressure {
+		rest = b.NextAttemptAt
+	} else {
+		s.backoff = b
+	}
+	if w := e.WaitInForce(now); w != nil {
+		s.wait = &w.Until
+	}
+	if scheduled(e) {
+		s.turn = nextTurn(e)
+		s.cooldown = cooldownEnd(e, now)
+		if rest != nil && rest.After(now) && (s.cooldown == nil || rest.After(*s.cooldown)) {
+			s.cooldown = rest
+		}
+	}
+	return s
+}
+
+// rule is one line of the policy.
+type rule struct {
+	Name     string
+	When     string
+	Why      Reason
+	recovery bool
+	match    func(*situation) bool
+	at       func(*situation) *time.Time // nil: not a matter of time
+}
+
+// rules are tried in order; the first that matches decides. What only the owner
+// can change stands before what time changes.
+var rules = []rule{
+	{Name: "run under way", When: "a run holds the connection", Why: Running,
+		match: func(s *situation) bool { return s.Active != nil }},
+	{Name: "not in use", When: "the connection is revoked or not set up yet", Why: ConnectionInactive,
+		match: func(s *situation) bool {
+			return s.Connection.Status != evidence.StatusActive && s.Connection.Status != evidence.StatusPaused
+		}},
+	{Name: "facts missing", When: "a fact that a rule below needs could not be read", Why: Unreadable,
+		match: (*situation).unreadable},
+	{Name: "paused by the owner", When: "the connection or its schedule is paused", Why: OwnerPaused,
+		match: func(s *situation) bool {
+			return s.Connection.Status == evidence.StatusPaused || s.Schedule != nil && !s.Schedule.Enabled
+		}},
+	{Name: "no rhythm", When: "the connection has no schedule", Why: NoSchedule,
+		match: func(s *situation) bool { return !scheduled(s.Evidence) }},
+	{Name: "owner starts it", When: "the manifest says manual, paused or not safe in the background", Why: PolicyIneligible,
+		match: func(s *situation) bool { return s.Refresh.ManualOnly() }},
+	{Name: "open question", When: "a question waits for the owner", Why: AttentionOpen,
+		match: (*situation).asked},
+	{Name: "credential refused", When: "the credential was refused or revoked, and neither a success nor a new credential came since", Why: CredentialRejected,
+		match: (*situation).credentialRefused},
+	{Name: "gave up", When: "the same failure came back too often, and no run succeeded since", Why: GaveUp,
+		match: func(s *situation) bool {
+			return s.backoff != nil && s.backoff.Failures >= GivesUpAfter && !s.over(s.backoff.NextAttemptAt)
+		}},
+	{Name: "provider waits", When: "the provider named a time before which it is not to be asked, or the governor found one, and that is after the turn", Why: ProviderWait,
+		match: func(s *situation) bool { return s.wait != nil && s.wait.After(s.turn) },
+		at:    func(s *situation) *time.Time { return s.latest(s.wait) }},
+	{Name: "waits after failures", When: "a delay after failures is not over, and no run succeeded since", Why: InBackoff,
+		match: func(s *situation) bool {
+			return s.backoff != nil && s.backoff.NextAttemptAt != nil && !s.over(s.backoff.NextAttemptAt)
+		},
+		at: func(s *situation) *time.Time { return s.latest(s.backoff.NextAttemptAt) }},
+	{Name: "recovers meanwhile", When: "the source is under pressure, the turn has come, and a gap of another kind can be retried", Why: Due, recovery: true,
+		match: func(s *situation) bool { return s.cooldown != nil && s.turnCame() && recoverable(s.Gaps, s.now) },
+		at:    func(s *situation) *time.Time { return &s.turn }},
+	{Name: "source under pressure", When: "the source's own refusals left gaps, and the cool-down is not over", Why: SourcePressure,
+		match: func(s *situation) bool { return s.cooldown != nil },
+		at:    (*situation).afterPressure},
+	{Name: "not its turn", When: "the interval since the last run's start, with its jitter, is not over", Why: NotYet,
+		match: func(s *situation) bool { return !s.turnCame() },
+		at:    func(s *situation) *time.Time { return &s.turn }},
+	{Name: "its turn", When: "otherwise", Why: Due,
+		match: func(*situation) bool { return true },
+		at:    func(s *situation) *time.Time { return &s.turn }},
+}
+
+// Decide tells whether a scheduled run of the connection may start now. It
+// changes nothing in the evidence.
+func Decide(e *evidence.Evidence, now time.Time) Decision {
+	s := read(e.AsOf(now), now)
+	r := s.decide()
+	d := Decision{Due: r.Why == Due, RecoveryOnly: r.recovery, Why: r.Why}
+	if r.at != nil {
+		at := *r.at(&s)
+		d.At = &at
+	}
+	return d
+}
+
+func (s *situation) decide() *rule {
+	for i := range rules {
+		if rules[i].match(s) {
+			return &rules[i]
+		}
+	}
+	return &rules[len(rules)-1]
+}
+
+// needed are the families that the rules rest on. Without one of them a run
+// could start that the owner, the manifest or the last run forbids.
+var needed = []evidence.Family{
+	evidence.FamilyManifest, evidence.FamilyRuns, evidence.FamilySchedule, evidence.FamilyCredential, evidence.FamilyAttention,
+}
+
+func (s *situation) unreadable() bool {
+	return slices.ContainsFunc(s.Unreadable, func(f evidence.Family) bool { return slices.Contains(needed, f) })
+}
+
+func (s *situation) asked() bool {
+	return slices.ContainsFunc(s.Attention, func(a evidence.Attention) bool { return a.Lifecycle.Waiting() && !s.over(a.ExpiresAt) })
+}
+
+// credentialRefused reports whether a run would only repeat a refusal.
+func (s *situation) credentialRefused() bool {
+	_, refused := s.CredentialRefusal(s.now)
+	return refused
+}
+
+// over reports whether the moment has come; one that is not known never does.
+func (s *situation) over(t *time.Time) bool { return t != nil && !t.After(s.now) }
+
+func (s *situation) turnCame() bool { return !s.turn.After(s.now) }
+
+// afterPressure is when the next attempt may start while the source rests: in its
+// turn, where a gap of another kind can then be retried, else after the rest.
+func (s *situation) afterPressure() *time.Time {
+	if recoverable(s.Gaps, s.turn) {
+		return &s.turn
+	}
+	return s.latest(s.cooldown)
+}
+
+// latest is when nothing that is a matter of time holds the connection any more.
+func (s *situation) latest(t *time.Time) *time.Time {
+	at := s.turn
+	times := [...]*time.Time{t, s.wait, s.cooldown, nil}
+	if s.backoff != nil {
+		times[3] = s.backoff.NextAttemptAt
+	}
+	for _, other := range times {
+		if other != nil && other.After(at) {
+			at = *other
+		}
+	}
+	return &at
+}

@@ -1,0 +1,173 @@
+package health
+
+import (
+	"time"
+
+	"pdpp/internal/judge/cadence"
+	"pdpp/internal/judge/evidence"
+)
+
+// Conditions gives one condition of every type.
+func Conditions(e *evidence.Evidence, now time.Time) []Condition {
+	r := read(e.AsOf(now), now)
+	return r.conditions()
+}
+
+// conditions makes the conditions in the order of ConditionTypes.
+func (r *reading) conditions() []Condition {
+	found := [...]finding{
+		r.projectionReliable(), r.scheduleEligible(), r.retryPolicyClear(), r.attentionClear(), r.collectionSucceeded(),
+		r.credentialsValid(), r.credentialContinuity(), r.runtimeAvailable(), r.remoteSurface(),
+		r.localExporter(), r.backlogClear(), r.sourceCoverage(), r.fresh(),
+	}
+	all := make([]Condition, len(found))
+	for i := range found {
+		found[i].write(&all[i], r.seen)
+	}
+	return all
+}
+
+// finding is a row of the table with what the evidence adds to it.
+type finding struct {
+	row       *Kind
+	reason    string // replaces the row's; empty keeps it
+	observed  *time.Time
+	expires   *time.Time
+	redacted  bool
+	over      bool // the evidence no longer counts
+	ofStreams []string
+}
+
+func (f *finding) write(c *Condition, seen *time.Time) {
+	c.Kind, c.ObservedAt, c.ExpiresAt, c.Streams = f.row, f.observed, f.expires, f.ofStreams
+	c.Current, c.Sensitivity = !f.over, SensitivityOwner
+	if f.redacted {
+		c.Sensitivity = SensitivityRedacted
+	}
+	if f.observed == nil && f.row.Status == False {
+		c.ObservedAt = seen // what has no time of its own is seen when it is read
+	}
+	if f.reason == "" || f.reason == f.row.Reason {
+		return
+	}
+	own := *f.row
+	own.ID, own.Reason = string(own.Type)+":"+f.reason, f.reason
+	if own.Status == False {
+		own.ReasonCode = Text(f.reason)
+	}
+	c.Kind = &own
+}
+
+// at finds that a row applies.
+func (k *Kind) at(observed *time.Time) finding { return finding{row: k, observed: observed} }
+
+// because replaces the row's reason by one that the evidence gives, if that is safe to show.
+func (f finding) because(reason string) finding {
+	f.reason, f.redacted = safeReason(reason, f.row.Reason)
+	return f
+}
+
+// until sets when the evidence stops counting.
+func (f finding) until(t *time.Time) finding {
+	f.expires = t
+	return f
+}
+
+// past marks evidence that expired or was replaced.
+func (f finding) past() finding {
+	f.over = true
+	return f
+}
+
+func (r *reading) projectionReliable() finding {
+	if len(r.unreadable()) > 0 {
+		return projectionUnreliable.at(r.seen)
+	}
+	return projectionCurrent.at(r.seen)
+}
+
+func (r *reading) scheduleEligible() finding {
+	var set *time.Time
+	if r.Schedule != nil {
+		set = &r.Schedule.UpdatedAt
+	}
+	switch {
+	case r.paused():
+		return schedulePaused.at(set)
+	case r.Schedule == nil:
+		return scheduleNotConfigured.at(nil)
+	case !r.followed():
+		return scheduleNotFollowed.at(set)
+	default:
+		return scheduleEnabled.at(set)
+	}
+}
+
+// givesUpAfter is how many failures of one class in a row end the scheduler's attempts.
+const givesUpAfter = 7
+
+// retryPolicyClear counts a delay until it is over or a later run succeeds. One
+// that the succeeding run itself caused is as old as the run, and still counts.
+// Failures without a delay are a count, until they are enough to give up. A wait for
+// the provider counts where nothing holds the connection for longer.
+func (r *reading) retryPolicyClear() finding {
+	b := r.Backoff
+	gaveUp := b != nil && b.Failures >= givesUpAfter
+	delays := b != nil && (b.NextAttemptAt != nil || gaveUp)
+	over := delays && (r.LastSuccessAt != nil && b.ObservedAt.Before(*r.LastSuccessAt) || expired(b.NextAttemptAt, r.now))
+	held := delays && !over
+	switch {
+	case held && gaveUp:
+		return backoffGivenUp.at(&b.ObservedAt).because(suffix(b.Class)).until(b.NextAttemptAt)
+	case r.wait != nil && !(held && b.NextAttemptAt.After(r.wait.Until)):
+		return sourceWaits.at(&r.wait.At).until(&r.wait.Until)
+	case held && b.Class == cadence.ClassPressure:
+		return sourcePressed.at(&b.ObservedAt).until(b.NextAttemptAt)
+	case held:
+		return backoffActive.at(&b.ObservedAt).because(suffix(b.Class)).until(b.NextAttemptAt)
+	case over:
+		return backoffExpired.at(&b.ObservedAt).until(b.NextAttemptAt).past()
+	case b != nil:
+		return noActiveBackoff.at(&b.ObservedAt)
+	case r.manualOnly:
+		return retryNotApplicable.at(nil)
+	default:
+		return noActiveBackoff.at(nil)
+	}
+}
+
+func (r *reading) attentionClear() finding {
+	switch q := r.question; {
+	case q != nil:
+		return attentionRequired.at(&q.OpenedAt).because(q.Reason).until(q.ExpiresAt)
+	case r.closed != nil:
+		return attentionExpired.at(&r.closed.OpenedAt).until(r.closed.ExpiresAt).past()
+	default:
+		return noOpenAttention.at(nil)
+	}
+}
+
+func (r *reading) collectionSucceeded() finding {
+	switch {
+	case r.LastRun == nil && r.deviceVerdict():
+		return collectionByDevice.at(r.capturedAt)
+	case r.LastRun == nil:
+		return collectionNotObserved.at(nil)
+	case r.LastRun.Status == evidence.RunSucceeded:
+		return collectionSucceeded.at(&r.LastRun.EndedAt)
+	}
+	c := collectionFailed.at(&r.LastRun.EndedAt)
+	if f := r.LastRun.Failure; f != nil {
+		c = c.because(failureReason(f))
+	}
+	return c
+}
+
+// failureReason is the most telling name of a failure: the connector's own
+// where it gave one.
+func failureReason(f *evidence.Failure) string {
+	if f.Code != "" {
+		return f.Code
+	}
+	return f.Reason
+}

@@ -1,0 +1,142 @@
+package health
+
+import (
+	"slices"
+	"time"
+
+	"pdpp/internal/judge/cadence"
+	"pdpp/internal/judge/evidence"
+)
+
+// Project judges a connection: its conditions, the headline that they give, and
+// what a verdict needs besides. It changes nothing in the evidence, and what it
+// returns may share memory with it.
+func Project(e *evidence.Evidence, now time.Time) Assessment {
+	e = e.AsOf(now)
+	r := read(e, now)
+	conditions := r.conditions()
+	b := newBoard(conditions, &r)
+	rule, h := b.decide()
+	s := Snapshot{
+		State: rule.State, ReasonCode: h.reason, Conditions: conditions,
+		Axes: Axes{
+			Attention: r.attention, Coverage: r.coverage.axis, Freshness: r.freshness,
+			Outbox: r.outbox.Axis, RemoteSurface: r.surface,
+		},
+		Badges:      Badges{Stale: r.freshness == Stale, Syncing: e.Syncing(now)},
+		Disposition: r.disposition(),
+		Backlog:     RollUpBacklog(e.Gaps), Rate: rateOf(e.Rate),
+		LastSuccessAt: e.LastSuccessAt, NextAttemptAt: r.nextAttempt(),
+		NextAction: r.nextAction(), UnknownReasons: r.unreadable(),
+	}
+	if h.dominant != nil {
+		s.DominantID = Text(h.dominant.ID)
+	}
+	s.SupportingIDs = supporting(&s)
+	m := r.manner()
+	a := Assessment{Snapshot: s, Streams: r.streams(), Progress: &m.progress, Schedule: &m.schedule, Local: ReadLocalProgress(e)}
+	if e.Refresh != nil {
+		a.Refresh = &m.refresh
+	}
+	return a
+}
+
+// DecidedBy names the rule that gave the snapshot its headline, and when that
+// rule applies.
+func DecidedBy(e *evidence.Evidence, now time.Time) (name, when string) {
+	e = e.AsOf(now)
+	r := read(e, now)
+	b := newBoard(r.conditions(), &r)
+	rule, _ := b.decide()
+	return rule.Name, rule.When
+}
+
+// disposition is that of the connection.
+func (r *reading) disposition() Disposition {
+	c := r.coverage.axis
+	if r.coverage.contradiction {
+		c = r.behindContradiction()
+	}
+	return DeriveDisposition(DispositionInput{
+		Coverage: c, Attention: r.attention != AttentionNone, Freshness: r.freshness, ManualOnly: r.manualOnly,
+	})
+}
+
+// behindContradiction is the worst coverage that is there besides the label of a
+// contradiction. At best it is unknown: such a manifest leaves open whether
+// anything is missing.
+func (r *reading) behindContradiction() Coverage {
+	worst := CoverageUnknown
+	if c := runCoverage(r.Evidence, undeclaredGaps(r.Evidence)); worse(c, worst) {
+		worst = c
+	}
+	for i := range r.Streams {
+		if c := streamCoverage(r.Evidence, &r.Streams[i]); r.Streams[i].Required && worse(c, worst) {
+			worst = c
+		}
+	}
+	return worst
+}
+
+// maxSupporting bounds the list of conditions that a headline rests on.
+const maxSupporting = 6
+
+// supporting lists the dominant condition and then those that are not simply good.
+func supporting(s *Snapshot) []string {
+	notable := 1
+	for i := range s.Conditions {
+		if !s.Conditions[i].plain() {
+			notable++
+		}
+	}
+	ids := make([]string, 0, min(notable, maxSupporting))
+	if s.DominantID != "" {
+		ids = append(ids, string(s.DominantID))
+	}
+	for i := range s.Conditions {
+		c := &s.Conditions[i]
+		if len(ids) < maxSupporting && !c.plain() && !slices.Contains(ids, c.ID) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// plain reports whether there is nothing to say about the condition.
+func (c *Condition) plain() bool {
+	return c.Status == NotApplicable || c.Status == True && c.Severity == Info
+}
+
+// nextAttempt is when collection goes on by itself, by the same policy that
+// starts it: now for a run that is due, and nil where time alone starts none. A
+// run that was asked for starts when the provider's wait is over.
+func (r *reading) nextAttempt() *time.Time {
+	d := cadence.Decide(r.Evidence, r.now)
+	if d.Due {
+		return r.seen
+	}
+	if w := r.WaitInForce(r.now); w != nil && r.RequestedAt != nil && r.Active == nil {
+		return &w.Until
+	}
+	return d.At
+}
+
+func (r *reading) nextAction() *NextAction {
+	q := r.question
+	if q == nil {
+		return nil
+	}
+	reason, _ := safeReason(q.Reason, attentionRequired.Reason)
+	a := &NextAction{Source: "structured", AttentionID: Text(q.ID), ReasonCode: Text(reason), ExpiresAt: q.ExpiresAt}
+	if q.Sensitivity != "secret" {
+		a.Target = Text(q.Target)
+	}
+	return a
+}
+
+func rateOf(r *evidence.Rate) *Rate {
+	if r == nil {
+		return nil
+	}
+	return &r.Pace
+}

@@ -1,0 +1,88 @@
+package health
+
+import (
+	"testing"
+	"time"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/protocol"
+)
+
+// failedRun makes the newest run fail half an hour ago, after the success of an hour ago.
+func failedRun(f evidence.Failure) func(*evidence.Evidence) {
+	return func(e *evidence.Evidence) {
+		e.LastRun.Status, e.LastRun.EndedAt, e.LastRun.Failure = evidence.RunFailed, noon.Add(-30*time.Minute), &f
+	}
+}
+
+func looked(d evidence.Dimension, name string, s evidence.ProbeStatus, age time.Duration) func(*evidence.Evidence) {
+	return func(e *evidence.Evidence) {
+		e.Probes = append(e.Probes, evidence.Probe{Dimension: d, Name: name, Status: s, At: noon.Add(-age)})
+	}
+}
+
+func stored(status string, captured time.Duration, rejected *time.Time) func(*evidence.Evidence) {
+	return func(e *evidence.Evidence) {
+		e.Credential = &evidence.Credential{Status: status, CapturedAt: noon.Add(-captured), RejectedAt: rejected}
+	}
+}
+
+func TestReadiness(t *testing.T) {
+	const day = 24 * time.Hour
+	type edits = []func(*evidence.Evidence)
+	auth := failedRun(evidence.Failure{Code: "auth_failure"})
+	noBrowser := failedRun(evidence.Failure{Reason: "runtime_binding_missing", Message: "Runtime cannot satisfy required binding: browser"})
+	credential := evidence.ProbeCredentials
+	cases := []struct {
+		name  string
+		edits edits
+		about ConditionType
+		want  string // reason
+	}{
+		{"a run succeeded", nil, CredentialsValid, "credentials_accepted"},
+		{"rejected since", edits{stored("rejected", day, at(-time.Minute))}, CredentialsValid, "credential_rejected"},
+		{"rejected at the very success", edits{stored("rejected", day, at(-time.Hour))}, CredentialsValid, "credentials_accepted"},
+		{"rejected at an unknown time", edits{stored("rejected", day, nil)}, CredentialsValid, "credential_rejected"},
+		{"revoked", edits{stored("revoked", day, nil)}, CredentialsValid, "credential_required"},
+		{"replaced since the success", edits{stored("active", time.Minute, nil)}, CredentialsValid, "credentials_not_probed"},
+		{"a look failed", edits{looked(credential, "", evidence.ProbeFailed, time.Minute)}, CredentialsValid, "credential_rejected"},
+		{"a look failed before the success", edits{looked(credential, "", evidence.ProbeFailed, 2*time.Hour)}, CredentialsValid, "credentials_accepted"},
+		{"a look failed before the credential was replaced", edits{looked(credential, "", evidence.ProbeFailed, 10*time.Minute), stored("active", time.Minute, nil)},
+			CredentialsValid, "credentials_not_probed"},
+		{"a run was turned away", edits{auth}, CredentialsValid, "credential_rejected"},
+		{"a run had none", edits{failedRun(evidence.Failure{Code: "credentials_missing"})}, CredentialsValid, "credential_required"},
+		{"a run lost its session", edits{failedRun(evidence.Failure{Code: "mail_session_required"})}, CredentialsValid, "credential_rejected"},
+		{"a run asks for a new one", edits{failedRun(evidence.Failure{Code: "odd", Action: protocol.RefreshCredentials})}, CredentialsValid, "credential_rejected"},
+		{"a run failed over something else", edits{failedRun(evidence.Failure{Code: "network_error"})}, CredentialsValid, "credentials_not_probed"},
+		{"turned away, and found good since", edits{auth, looked(credential, "", evidence.ProbeOK, time.Minute)}, CredentialsValid, "credentials_accepted"},
+		{"turned away after it was found good", edits{auth, looked(credential, "", evidence.ProbeOK, 40*time.Minute)}, CredentialsValid, "credential_rejected"},
+		{"turned away, and replaced since", edits{auth, stored("active", time.Minute, nil)}, CredentialsValid, "credentials_not_probed"},
+
+		{"none is stored", nil, CredentialContinuity, "credential_not_stored"},
+		{"used by a run", edits{stored("active", day, nil)}, CredentialContinuity, "credential_continuity_proven"},
+		{"not used yet", edits{stored("active", time.Minute, nil)}, CredentialContinuity, "credential_continuity_unproven"},
+		{"nothing ever succeeded", edits{stored("active", day, nil), never}, CredentialContinuity, "credential_not_stored"},
+
+		{"a run succeeded", nil, RuntimeAvailable, "runtime_available"},
+		{"nothing ran", edits{never}, RuntimeAvailable, "runtime_state_unknown"},
+		{"nothing ran, and a look was good", edits{never, looked(evidence.ProbeRuntime, "network", evidence.ProbeOK, time.Minute)}, RuntimeAvailable, "runtime_available"},
+		{"no browser", edits{looked(evidence.ProbeRuntime, "browser", evidence.ProbeFailed, time.Minute)}, RuntimeAvailable, "missing_browser_surface"},
+		{"no browser before the success", edits{looked(evidence.ProbeRuntime, "browser", evidence.ProbeFailed, 2*time.Hour)}, RuntimeAvailable, "runtime_available"},
+		{"no tool", edits{looked(evidence.ProbeTool, "ffmpeg", evidence.ProbeFailed, time.Minute)}, RuntimeAvailable, "external_tool_unavailable"},
+		{"a run had no browser", edits{noBrowser}, RuntimeAvailable, "missing_browser_surface"},
+		{"a run had no browser, and one was found since", edits{noBrowser, looked(evidence.ProbeRuntime, "browser", evidence.ProbeOK, time.Minute)}, RuntimeAvailable, "runtime_available"},
+		{"a run had no browser, and something else was found since", edits{noBrowser, looked(evidence.ProbeRuntime, "network", evidence.ProbeOK, time.Minute)}, RuntimeAvailable, "missing_browser_surface"},
+		{"the connector did not start", edits{failedRun(evidence.Failure{Reason: "connector_spawn_failed"})}, RuntimeAvailable, "runtime_unavailable"},
+		{"devices do the work", edits{never, func(e *evidence.Evidence) { e.Device = &evidence.Device{} }}, RuntimeAvailable, "runtime_not_managed"},
+	}
+	for _, c := range cases {
+		e := good()
+		for _, edit := range c.edits {
+			edit(e)
+		}
+		a := Project(e, noon)
+		if got := a.Snapshot.Condition(c.about).Reason; got != c.want {
+			t.Errorf("%s: %s is %s, want %s", c.name, c.about, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package verdict
+
+import "pdpp/internal/judge/health"
+
+func ctaRecovery(r *reading) string { return say(recoveries[recoveryOf(&r.in.Snapshot)].Label) }
+
+func ctaReauth(r *reading) string {
+	return say(either(r.credential.Reason == "credential_required", ctaAddCredential, ctaReconnect))
+}
+
+// questionCTAs name what a question asks for.
+var questionCTAs = [...]struct {
+	Reason health.Text
+	CTA    line
+}{
+	{"credentials_required", ctaGiveCredential},
+	{"otp_required", ctaEnterCode},
+	{"manual_action_required", ctaManualStep},
+}
+
+func ctaAnswer(r *reading) string {
+	if next := r.in.Snapshot.NextAction; next != nil {
+		for _, q := range questionCTAs {
+			if q.Reason == next.ReasonCode {
+				return say(q.CTA)
+			}
+		}
+	}
+	axis := r.in.Snapshot.Axes.Attention
+	return say(either(axis == health.AttentionAcknowledged || axis == health.AttentionInProgress, ctaFinishOpen, ctaAnswerOpen))
+}
+
+// ctaRuntime repeats what the condition says would mend it: only the condition
+// knows what is missing.
+func ctaRuntime(r *reading) string {
+	if m := r.runtime.Remediation; m != nil && m.Label != "" {
+		return m.Label
+	}
+	return say(ctaInstall)
+}
+
+func ctaCodeFix(*reading) string  { return say(ctaNeedsCode) }
+func ctaReattach(*reading) string { return say(ctaScheduleOn) }
+
+func ctaRetry(r *reading) string {
+	return say(either(r.mode() == health.ModeLocalDevice, ctaRunCollector, either(r.mustWait(), ctaRetryLater, ctaRetryNow)))
+}
+
+func ctaRefresh(r *reading) string {
+	return say(either(r.mode() == health.ModeLocalDevice, ctaRunCollector, either(r.mustWait(), ctaRefreshLater, ctaRefreshNow)))
+}
+
+func ctaFirst(*reading) string { return say(ctaFirstRun) }
+
+func ctaWait(r *reading) string {
+	switch {
+	case r.syncing:
+		return say(ctaRunning)
+	case r.mustWait() && !r.goesOnAfterwards():
+		return say(ctaAfterPause)
+	case r.resumable():
+		return say(ctaContinues)
+	default:
+		return say(ctaPausing)
+	}
+}

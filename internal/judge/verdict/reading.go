@@ -1,0 +1,169 @@
+package verdict
+
+import (
+	"cmp"
+
+	"pdpp/internal/judge/health"
+)
+
+// reading is the input as the rules ask about it. It is made once per verdict.
+type reading struct {
+	in           Input
+	dispositions []health.Disposition  // of in.Streams, by index
+	few          [4]health.Disposition // room for them where there are few
+	disposition  health.Disposition    // of the connection: the worst that has a vote
+	coverage     health.Coverage       // the worst that has a vote
+	tone         Tone
+
+	credential *health.Condition // CredentialsValid, when it currently fails
+	runtime    *health.Condition // what the installation lacks, when it lacks something
+	unreliable bool              // evidence could not be read
+	delayed    bool              // the scheduler waits, or gave up
+	manualOnly bool
+	syncing    bool
+	active     bool // a schedule runs the connection
+	paused     bool // a schedule exists and is off
+	asked      bool // a question waits for the owner
+	stalled    bool
+}
+
+func read(in Input) *reading {
+	r := &reading{in: in}
+	s := &r.in.Snapshot
+	r.manualOnly = in.Refresh.ManualOnly()
+	r.syncing = s.Badges.Syncing
+	r.stalled = s.Axes.Outbox == health.OutboxStalled
+	r.unreliable = s.State == health.Unknown && len(s.UnknownReasons) > 0
+	r.readConditions()
+	if in.Schedule != nil {
+		// Where only the owner starts a run no schedule is taken at its word: on it
+		// starts nothing, and off it stops nothing unless the owner paused all.
+		r.active = in.Schedule.Mode == health.ScheduleActive && !r.manualOnly
+		r.paused = in.Schedule.Mode == health.SchedulePaused && (!r.manualOnly || failing(s, health.ScheduleEligible) != nil)
+	}
+	r.readStreams()
+	r.asked = waiting(s.Axes.Attention) || knownDisposition(s.Disposition) == health.DispositionAwaitingOwner ||
+		r.anyRequired(health.DispositionAwaitingOwner)
+	return r
+}
+
+// readConditions finds what currently fails, in one pass: mostly nothing does.
+func (r *reading) readConditions() {
+	var surface *health.Condition
+	for i := range r.in.Snapshot.Conditions {
+		c := &r.in.Snapshot.Conditions[i]
+		if !c.Fails() {
+			continue
+		}
+		switch c.Type {
+		case health.CredentialsValid:
+			r.credential = cmp.Or(r.credential, c)
+		case health.RuntimeAvailable:
+			r.runtime = cmp.Or(r.runtime, c)
+		case health.RemoteSurfaceAvailable:
+			surface = cmp.Or(surface, c)
+		case health.ProjectionReliable:
+			r.unreliable = true
+		case health.RetryPolicyClear:
+			r.delayed = true
+		}
+	}
+	r.runtime = cmp.Or(r.runtime, surface)
+}
+
+// readStreams derives what becomes of each stream, and lets the required ones
+// vote. Optional streams and accepted absences keep their row and have no vote.
+func (r *reading) readStreams() {
+	in := &r.in
+	r.disposition = knownDisposition(in.Snapshot.Disposition)
+	if len(in.Streams) == 0 {
+		r.coverage = in.Snapshot.Axes.Coverage
+		return
+	}
+	r.coverage = health.Complete
+	r.dispositions = r.few[:0]
+	for i := range in.Streams {
+		s := &in.Streams[i]
+		d := health.DeriveDisposition(health.DispositionInput{
+			Coverage: s.Coverage, Attention: s.AttentionOpen,
+			Freshness: in.Snapshot.Axes.Freshness, ManualOnly: r.manualOnly,
+		})
+		r.dispositions = append(r.dispositions, d)
+		if !votes(s) {
+			continue
+		}
+		if dispositionRank(d) > dispositionRank(r.disposition) {
+			r.disposition = d
+		}
+		if s.Coverage != r.coverage && toneRank(toneOf(axisCoverage, string(s.Coverage))) > toneRank(toneOf(axisCoverage, string(r.coverage))) {
+			r.coverage = s.Coverage
+		}
+	}
+}
+
+func (r *reading) anyRequired(d health.Disposition) bool {
+	for i := range r.dispositions {
+		if r.dispositions[i] == d && votes(&r.in.Streams[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// votes reports whether a stream counts. One of a priority that is not known does.
+func votes(s *health.StreamRollup) bool {
+	return s.Priority != health.OptionalStream && s.Priority != health.AcceptedAbsence
+}
+
+// fresh and stale read the axis; both are false when freshness is not known.
+func (r *reading) fresh() bool { return r.in.Snapshot.Axes.Freshness == health.Fresh }
+func (r *reading) stale() bool { return r.in.Snapshot.Axes.Freshness == health.Stale }
+
+func (r *reading) freshnessUnknown() bool { return !r.fresh() && !r.stale() }
+
+func (r *reading) state() health.State { return r.in.Snapshot.State }
+
+func (r *reading) mode() health.Mode {
+	if r.in.Progress == nil {
+		return health.ModeManual
+	}
+	switch m := r.in.Progress.Mode; m {
+	case health.ModeScheduled, health.ModeDeferred, health.ModeLocalDevice:
+		return m
+	default:
+		return health.ModeManual
+	}
+}
+
+// failing returns the condition of a type that currently does not hold, or nil.
+func failing(s *health.Snapshot, t health.ConditionType) *health.Condition {
+	for i := range s.Conditions {
+		if c := &s.Conditions[i]; c.Fails() && c.Type == t {
+			return c
+		}
+	}
+	return nil
+}
+
+func waiting(a health.AttentionAxis) bool {
+	return a == health.AttentionOpen || a == health.AttentionAcknowledged || a == health.AttentionInProgress
+}
+
+// dispositionOrder ranks what becomes of missing data, the best first.
+var dispositionOrder = [...]health.Disposition{
+	health.DispositionComplete, health.DispositionOwnerRefreshDue, health.DispositionChecking,
+	health.DispositionResumable, health.DispositionAwaitingOwner, health.DispositionTerminal,
+}
+
+func dispositionRank(d health.Disposition) int {
+	for i := range dispositionOrder {
+		if dispositionOrder[i] == d {
+			return i
+		}
+	}
+	return dispositionRank(health.DispositionChecking)
+}
+
+func knownDisposition(d health.Disposition) health.Disposition {
+	return dispositionOrder[dispositionRank(d)]
+}

@@ -1,0 +1,119 @@
+package verdict
+
+import (
+	"testing"
+
+	"pdpp/internal/judge/health"
+)
+
+func TestTerminalNeverClaimsThatCollectionResumes(t *testing.T) {
+	t.Attr("spec", "CH-24.1")
+	for _, c := range []health.Coverage{health.TerminalGap, health.Unsupported, health.Unavailable} {
+		for name, change := range map[string]func(*Input){
+			"alone": func(*Input) {}, "rejected": credentialRejected, "stale manual": staleManual, "syncing": syncing,
+			"asked":  func(in *Input) { in.Snapshot.Axes.Attention = health.AttentionOpen },
+			"tool":   fails(health.RuntimeAvailable, health.BlockedSeverity, "external_tool_unavailable"),
+			"device": stalled("outbox_dead_letter_backlog"),
+		} {
+			in := healthy(change, gap(c, health.DispositionTerminal))
+			v := judge(t, in)
+			for _, text := range []string{v.ForwardStatement, v.Streams[0].Statement, v.Progress.Headline} {
+				wantNone(t, text, "resum", "retry", "refresh", "recover", "next run", "later run", "collection starts", "up to date")
+			}
+			if name == "alone" && v.ForwardStatement != say(stCodeFix) {
+				t.Errorf("%q does not name the fix", v.ForwardStatement)
+			}
+		}
+	}
+	t.Run("one stream is enough", func(t *testing.T) {
+		in := healthy()
+		in.Streams[2].Coverage = health.TerminalGap
+		v := judge(t, in)
+		wantActions(t, v, CodeFix)
+		if v.ForwardStatement != say(stCodeFix) {
+			t.Errorf("statement %q", v.ForwardStatement)
+		}
+	})
+}
+
+func TestStatementNamesWhatTheActionAchieves(t *testing.T) {
+	t.Attr("spec", "CH-24.2")
+	asked := func(in *Input) {
+		in.Snapshot.State, in.Snapshot.Axes.Attention = health.NeedsAttention, health.AttentionOpen
+	}
+	for name, c := range map[string]struct {
+		in        Input
+		kind      ActionKind
+		statement line
+	}{
+		"refresh":  {healthy(staleManual), RefreshNow, stRefresh},
+		"reauth":   {healthy(credentialRejected), Reauth, stReauth},
+		"answer":   {healthy(asked), AddInfo, stAnswer},
+		"retry":    {healthy(manual, state(health.Degraded), gap(health.Partial, health.DispositionResumable)), RetryGap, stRetry},
+		"schedule": {healthy(state(health.Idle), func(in *Input) { in.Schedule.Mode = health.SchedulePaused }), ReattachSchedule, stReattach},
+		"runtime":  {healthy(state(health.Blocked), fails(health.RuntimeAvailable, health.BlockedSeverity, "runtime_binding_missing")), AddInfo, stRuntime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := judge(t, c.in)
+			a := v.RequiredActions[0]
+			if a.Kind != c.kind || a.Audience != AudienceOwner || a.Terminal {
+				t.Fatalf("action %+v", a)
+			}
+			if v.ForwardStatement != say(c.statement) {
+				t.Errorf("statement %q, want %q", v.ForwardStatement, say(c.statement))
+			}
+		})
+	}
+}
+
+// TestStatementOfARestingConnection holds what is said where nobody is asked
+// for anything. Only one of these lines says that all is well.
+func TestStatementOfARestingConnection(t *testing.T) {
+	t.Attr("spec", "CH-24")
+	for name, c := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"healthy":           {healthy(), say(stNormal)},
+		"syncing":           {healthy(syncing), say(stNormal)},
+		"runtime fault":     {healthy(func(in *Input) { in.RuntimeOK = false }), say(stLastRunOnly)},
+		"uploading":         {healthy(func(in *Input) { in.Snapshot.Axes.Outbox = health.OutboxActive }), say(stUploading)},
+		"freshness unknown": {healthy(freshness(health.FreshnessUnknown, 0)), say(stFreshnessUnknown)},
+		"coverage unknown":  {healthy(gap(health.CoverageUnknown, health.DispositionChecking)), say(stCoverageUnknown)},
+		"stale by schedule": {healthy(state(health.Degraded), freshness(health.Stale, 2)), say(stStaleScheduled)},
+		"stale, no rhythm":  {healthy(freshness(health.Stale, 2), noSchedule), say(stStale)},
+		"stale, running":    {healthy(state(health.Degraded), freshness(health.Stale, 2), syncing), say(stRefreshRuns)},
+		"manual, running":   {healthy(staleManual, syncing), say(stRefreshRuns)},
+		"self-handled gap":  {healthy(state(health.Degraded), gap(health.Partial, health.DispositionResumable)), say(stNextRun)},
+		"gap, running":      {healthy(state(health.Degraded), gap(health.Partial, health.DispositionResumable), syncing), say(stRunUnderWay)},
+		"cooling off":       {healthy(state(health.CoolingOff)), say(stPause)},
+		"pressure":          {healthy(state(health.CoolingOff), func(in *Input) { in.Snapshot.ReasonCode = "source_pressure" }), say(stPressurePause)},
+		"pressure, gap": {healthy(state(health.CoolingOff), gap(health.RetryableGap, health.DispositionResumable), func(in *Input) {
+			in.Snapshot.ReasonCode = "source_pressure"
+		}), say(stPressureContinues)},
+		"source waits":            {healthy(sourceWaits, func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }), say(stPressurePause)},
+		"source waits, gap":       {healthy(sourceWaits, gap(health.RetryableGap, health.DispositionResumable), func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }), say(stPressureContinues)},
+		"source waits, no rhythm": {healthy(sourceWaits, noSchedule), say(stWaitsForSource)},
+		"blocked, running":        {healthy(state(health.Blocked), gap(health.Partial, health.DispositionResumable), syncing), say(stBlocked)},
+		"degraded otherwise":      {healthy(state(health.Degraded)), say(stOtherwise)},
+		"state unknown":           {healthy(state(health.Unknown)), say(stUnknown)},
+		"never ran, paused": {healthy(state(health.Idle), func(in *Input) {
+			in.Schedule = &health.ScheduleEvidence{Mode: health.SchedulePaused}
+		}), say(stPaused)},
+		"unreadable": {healthy(state(health.Unknown), fails(health.ProjectionReliable, health.BlockedSeverity, "projection_unreliable"),
+			func(in *Input) { in.Snapshot.UnknownReasons = []string{"runs", "schedule"} }),
+			"Part of what is known about this connection could not be read (its runs, its schedule), so how collection stands is not known."},
+		"unreadable, unnamed": {healthy(state(health.Unknown), fails(health.ProjectionReliable, health.BlockedSeverity, "projection_unreliable")),
+			unreadUnspecified},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := judge(t, c.in)
+			if v.ForwardStatement != c.want {
+				t.Errorf("statement %q, want %q", v.ForwardStatement, c.want)
+			}
+			if c.in.RuntimeOK && v.Channel != Calm {
+				t.Errorf("channel %s for %+v", v.Channel, v.RequiredActions)
+			}
+		})
+	}
+}

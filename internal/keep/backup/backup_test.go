@@ -1,0 +1,407 @@
+package backup
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filippo.io/age"
+
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// newHome makes a home with so many connections, a key and a foreign connector.
+func newHome(t *testing.T, connections int) string {
+	t.Helper()
+	home := filepath.Join(t.TempDir(), "home")
+	st := openHome(t, home)
+	for n := range connections {
+		c := store.Connection{ID: fmt.Sprintf("cin_orchard_%d", n+1), ConnectorID: "orchard", DisplayName: "Orchard", Status: store.ConnectionActive,
+			SourceKind: store.SourceAccount, CreatedAt: noon, UpdatedAt: noon}
+		if _, err := st.PutManifest(t.Context(), "orchard", []byte(`{}`), noon); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.CreateConnection(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeStore(t, st)
+	if _, err := credential.LoadKey(home); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(home, connectorsDir, "orchard", "manifest.json"), "{}", 0o644)
+	write(t, filepath.Join(home, connectorsDir, "orchard", "connector"), "#!/bin/sh\n", 0o755)
+	return home
+}
+
+func openHome(t *testing.T, home string) store.Store {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func closeStore(t *testing.T, st store.Store) {
+	t.Helper()
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// connectionsIn counts the connections of a home by opening it as a server would.
+func connectionsIn(t *testing.T, home string) int {
+	t.Helper()
+	st := openHome(t, home)
+	defer closeStore(t, st)
+	all, err := st.ListConnections(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+func words(text string) Keys {
+	return Keys{Passphrase: func() (string, error) { return text, nil }}
+}
+
+// wantCode expects an error of the package with that code, and a next step.
+func wantCode(t *testing.T, err error, code string) {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) || e.Code != code || e.Next == "" || e.Message == "" {
+		t.Errorf("error %v, want %s with a next step", err, code)
+	}
+}
+
+func leftovers(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".pdpp-backup-") || strings.HasPrefix(e.Name(), ".backup-") || strings.Contains(e.Name(), stagingSuffix) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// Every way of sealing gives the same home back, and its own key alone opens it.
+func TestRoundTrip(t *testing.T) {
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hybrid, err := age.GenerateHybridIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyFile := filepath.Join(t.TempDir(), "key.txt")
+	write(t, keyFile, identity.String()+"\n"+hybrid.String()+"\n", 0o600)
+	tests := []struct {
+		name string
+		seal Seal
+		keys Keys
+	}{
+		{"passphrase", Seal{Passphrase: "pear blossom in march"}, words("pear blossom in march")},
+		{"recipient", Seal{Recipients: []string{identity.Recipient().String()}}, Keys{Identities: keyFile}},
+		{"hybrid recipient", Seal{Recipients: []string{hybrid.Recipient().String()}}, Keys{Identities: keyFile}},
+		{"plain", Seal{Plain: true}, Keys{Plain: true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			home := newHome(t, 3)
+			serving := openHome(t, home) // a server goes on meanwhile
+			defer closeStore(t, serving)
+			file := filepath.Join(t.TempDir(), "pdpp.backup")
+			done, err := Write(t.Context(), Options{Home: home, File: file, Seal: tt.seal, Program: "1.2.3", Now: noon})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done.Counts.Connections != 3 || done.Bytes == 0 || done.Sealed == tt.seal.Plain {
+				t.Errorf("written %+v", done)
+			}
+			if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("the archive: %v, %v", info.Mode(), err)
+			}
+			if left := append(leftovers(t, home), leftovers(t, filepath.Dir(file))...); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			if content, err := os.ReadFile(file); err != nil || !tt.seal.Plain && bytes.Contains(content, []byte("cin_orchard")) {
+				t.Errorf("the archive shows its content: %v", err)
+			}
+
+			to := filepath.Join(t.TempDir(), "new", "home")
+			restored, err := Restore(t.Context(), RestoreOptions{File: file, Home: to, Keys: tt.keys, Now: noon})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if restored.Aside != "" || restored.Program != "1.2.3" || connectionsIn(t, to) != 3 {
+				t.Errorf("restored %+v", restored)
+			}
+			for name, mode := range map[string]os.FileMode{databaseFile: 0o600, credential.KeyFile: 0o600, "connectors/orchard/connector": 0o700, "connectors/orchard/manifest.json": 0o600} {
+				if info, err := os.Stat(filepath.Join(to, name)); err != nil || info.Mode().Perm() != mode {
+					t.Errorf("%s: %v, %v", name, info, err)
+				}
+			}
+			old, _ := os.ReadFile(filepath.Join(home, credential.KeyFile))
+			if key, err := os.ReadFile(filepath.Join(to, credential.KeyFile)); err != nil || !bytes.Equal(key, old) {
+				t.Errorf("the key is not the same: %v", err)
+			}
+		})
+	}
+}
+
+func TestWrongKeys(t *testing.T) {
+	home := newHome(t, 1)
+	dir := t.TempDir()
+	other, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyFile := filepath.Join(dir, "other.txt")
+	write(t, keyFile, other.String()+"\n", 0o600)
+	file := filepath.Join(dir, "pdpp.backup")
+	if _, err := Write(t.Context(), Options{Home: home, File: file, Seal: Seal{Passphrase: "pear blossom"}, Now: noon}); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(dir, "to")
+	for name, tt := range map[string]struct {
+		keys Keys
+		code string
+	}{
+		"another passphrase": {words("plum blossom"), CodeWrongKey},
+		"an empty one":       {words(""), CodeWrongKey},
+		"nobody to ask":      {Keys{}, CodeKeyNeeded},
+		"no such file":       {Keys{Identities: filepath.Join(dir, "nowhere")}, CodeKeyNeeded},
+		"not a key file":     {Keys{Identities: file}, CodeKeyNeeded},
+	} {
+		_, err := Restore(t.Context(), RestoreOptions{File: file, Home: to, Keys: tt.keys, Now: noon})
+		t.Log(name)
+		wantCode(t, err, tt.code)
+	}
+	if _, err := os.Stat(to); err == nil || len(leftovers(t, dir)) > 0 {
+		t.Errorf("a refused restore left something: %v", leftovers(t, dir))
+	}
+	_, err = Write(t.Context(), Options{Home: home, File: filepath.Join(dir, "x"), Seal: Seal{Recipients: []string{"age1pear"}}, Now: noon})
+	wantCode(t, err, CodeInvalid)
+	_, err = Write(t.Context(), Options{Home: home, File: filepath.Join(dir, "x"), Now: noon})
+	wantCode(t, err, CodeKeyNeeded)
+}
+
+// An archive that was cut off anywhere, or in which any part was changed, is refused,
+// and the home stays as it was.
+func TestDamagedArchive(t *testing.T) {
+	home, dir := newHome(t, 1), t.TempDir()
+	to := newHome(t, 2)
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyFile := filepath.Join(dir, "key.txt")
+	write(t, keyFile, identity.String()+"\n", 0o600)
+	for name, seal := range map[string]Seal{"sealed": {Recipients: []string{identity.Recipient().String()}}, "plain": {Plain: true}} {
+		file := filepath.Join(dir, name)
+		if _, err := Write(t.Context(), Options{Home: home, File: file, Seal: seal, Now: noon}); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refuse := func(what string, content []byte) {
+			t.Helper()
+			broken := filepath.Join(dir, "broken")
+			write(t, broken, string(content), 0o600)
+			_, err := Restore(t.Context(), RestoreOptions{File: broken, Home: to, Force: true, Keys: Keys{Identities: keyFile, Plain: name == "plain"}, Now: noon})
+			var e *Error
+			if !errors.As(err, &e) || e.Code != CodeDamaged && e.Code != CodeWrongKey {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+		}
+		for _, at := range []int{0, 1, 30, len(whole) / 2, len(whole) - 20, len(whole) - 1} {
+			refuse(fmt.Sprint("cut off at ", at), whole[:at])
+		}
+		for _, at := range []int{20, len(whole) / 3, len(whole) / 2, len(whole) - 12} {
+			changed := bytes.Clone(whole)
+			changed[at] ^= 0x40
+			refuse(fmt.Sprint("changed at ", at), changed)
+		}
+	}
+	if n := connectionsIn(t, to); n != 2 || len(leftovers(t, filepath.Dir(to))) > 0 {
+		t.Errorf("the old home has %d connections; beside it: %v", n, leftovers(t, filepath.Dir(to)))
+	}
+}
+
+// forged makes a plain archive of any entries.
+func forged(t *testing.T, h string, entries ...tar.Header) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	entries = append([]tar.Header{{Name: headerFile, Typeflag: tar.TypeReg, Linkname: h}}, entries...)
+	for _, e := range entries {
+		content := ""
+		if e.Typeflag == tar.TypeReg {
+			content, e.Linkname = e.Linkname, ""
+		}
+		e.Size, e.Mode = int64(len(content)), 0o600
+		if err := w.WriteHeader(&e); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "forged")
+	write(t, file, b.String(), 0o600)
+	return file
+}
+
+// A forged archive writes nothing outside of the folder that it is unpacked into.
+func TestForgedArchive(t *testing.T) {
+	const fine = `{"format":1,"files":3,"content_bytes":100}`
+	outside := filepath.Join(t.TempDir(), "outside")
+	tests := []struct {
+		name    string
+		header  string
+		entries []tar.Header
+		code    string
+	}{
+		{"up", fine, []tar.Header{{Name: "../evil", Typeflag: tar.TypeReg, Linkname: "x"}}, CodeDamaged},
+		{"up below", fine, []tar.Header{{Name: "connectors/../../evil", Typeflag: tar.TypeReg, Linkname: "x"}}, CodeDamaged},
+		{"absolute", fine, []tar.Header{{Name: outside, Typeflag: tar.TypeReg, Linkname: "x"}}, CodeDamaged},
+		{"another file", fine, []tar.Header{{Name: "remote.json", Typeflag: tar.TypeReg, Linkname: "{}"}}, CodeDamaged},
+		{"a link", fine, []tar.Header{{Name: "connectors/out", Typeflag: tar.TypeSymlink, Linkname: outside}}, CodeDamaged},
+		{"a hard link", fine, []tar.Header{{Name: "connectors/out", Typeflag: tar.TypeLink, Linkname: outside}}, CodeDamaged},
+		{"more than it says", `{"format":1,"files":3,"content_bytes":5}`, []tar.Header{{Name: "connectors/x/connector", Typeflag: tar.TypeReg, Linkname: "123456"}}, CodeDamaged},
+		{"more files than it says", `{"format":1,"files":1,"content_bytes":5}`, []tar.Header{{Name: "connectors/x", Typeflag: tar.TypeDir}, {Name: "connectors/x/a", Typeflag: tar.TypeReg, Linkname: "1"}, {Name: "connectors/x/b", Typeflag: tar.TypeReg, Linkname: "2"}}, CodeDamaged},
+		{"another database than it says", `{"format":1,"files":3,"content_bytes":9,"database_bytes":7}`, []tar.Header{{Name: databaseFile, Typeflag: tar.TypeReg, Linkname: "12345"}}, CodeDamaged},
+		{"it says nothing", `{"format":1}`, []tar.Header{{Name: databaseFile, Typeflag: tar.TypeReg, Linkname: "12345"}}, CodeDamaged},
+		{"a device", fine, []tar.Header{{Name: "connectors/x", Typeflag: tar.TypeFifo}}, CodeDamaged},
+		{"no database", fine, []tar.Header{{Name: sumsFile, Typeflag: tar.TypeReg, Linkname: "[]"}}, CodeDamaged},
+		{"no sums", fine, nil, CodeDamaged},
+		{"no header", `pear`, nil, CodeDamaged},
+		{"newer", `{"format":2,"program_version":"9"}`, nil, CodeNewer},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			to := filepath.Join(t.TempDir(), "home")
+			_, err := Restore(t.Context(), RestoreOptions{File: forged(t, tt.header, tt.entries...), Home: to, Keys: Keys{Plain: true}, Now: noon})
+			wantCode(t, err, tt.code)
+			if _, err := os.Lstat(to); err == nil || len(leftovers(t, filepath.Dir(to))) > 0 {
+				t.Error("something was left")
+			}
+		})
+	}
+}
+
+// A home with data is refused; with Force it is moved aside whole; one that somebody
+// uses is refused either way.
+func TestHomeWithData(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pdpp.backup")
+	if _, err := Write(t.Context(), Options{Home: newHome(t, 3), File: file, Seal: Seal{Plain: true}, Now: noon}); err != nil {
+		t.Fatal(err)
+	}
+	home := newHome(t, 1)
+	o := RestoreOptions{File: file, Home: home, Keys: Keys{Plain: true}, Now: noon}
+	_, err := Restore(t.Context(), o)
+	wantCode(t, err, CodeHomeFull)
+	o.Force = true
+	serving := openHome(t, home)
+	_, err = Restore(t.Context(), o)
+	wantCode(t, err, CodeHomeInUse)
+	if n := connectionsIn(t, home); n != 1 {
+		t.Errorf("%d connections after a refusal", n)
+	}
+	closeStore(t, serving)
+	done, err := Restore(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := home + ".before-restore-20260301-120000"; done.Aside != want || connectionsIn(t, done.Aside) != 1 || connectionsIn(t, home) != 3 {
+		t.Errorf("restored %+v", done)
+	}
+	if _, err := os.Lstat(filepath.Join(home, inProgressFile)); err == nil || len(leftovers(t, filepath.Dir(home))) > 0 {
+		t.Error("something was left")
+	}
+	write(t, filepath.Join(home, databaseFile), "this is no database", 0o600) // what a backup is for
+	if done, err = Restore(t.Context(), RestoreOptions{File: file, Home: home, Force: true, Keys: Keys{Plain: true}, Now: noon.Add(time.Hour)}); err != nil || connectionsIn(t, home) != 3 {
+		t.Errorf("over a damaged home: %+v, %v", done, err)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	home, dir := newHome(t, 1), t.TempDir()
+	o := Options{Home: home, File: filepath.Join(dir, "pdpp.backup"), Seal: Seal{Plain: true}, Now: noon}
+	if _, err := Write(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Write(t.Context(), o)
+	wantCode(t, err, CodeExists)
+	o.Replace = true
+	if _, err := Write(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+	o.File = dir
+	_, err = Write(t.Context(), o)
+	wantCode(t, err, CodeExists)
+	o.File = filepath.Join(dir, "nowhere", "x")
+	_, err = Write(t.Context(), o)
+	wantCode(t, err, CodePlace)
+	o.File, o.Home = filepath.Join(dir, "x"), dir
+	_, err = Write(t.Context(), o)
+	wantCode(t, err, CodeNoData)
+	release, err := lock(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Home = home
+	_, err = Write(t.Context(), o)
+	wantCode(t, err, CodeBusy)
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Observe = func(s Step) {
+		if s.Name == StepWrite {
+			cancel()
+		}
+	}
+	if _, err := Write(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := os.Stat(o.File); err == nil || len(leftovers(t, home))+len(leftovers(t, dir)) > 0 {
+		t.Error("a cancelled backup left something")
+	}
+}

@@ -1,0 +1,152 @@
+package backup
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filippo.io/age"
+
+	"pdpp/internal/keep/store"
+)
+
+// An archive that nobody sealed could be anybody's: it is refused, passphrase or not, unless
+// the owner says that it is meant.
+func TestUnsealedArchiveIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pdpp.backup")
+	if _, err := Write(t.Context(), Options{Home: newHome(t, 1), File: file, Seal: Seal{Plain: true}, Now: noon}); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "home")
+	for name, keys := range map[string]Keys{"nothing": {}, "a passphrase": words("pear blossom in march")} {
+		_, err := Restore(t.Context(), RestoreOptions{File: file, Home: to, Keys: keys, Now: noon})
+		t.Log(name)
+		wantCode(t, err, CodeNotSealed)
+	}
+	if _, err := os.Lstat(to); err == nil {
+		t.Error("something was restored")
+	}
+	done, err := Restore(t.Context(), RestoreOptions{File: file, Home: to, Keys: Keys{Plain: true}, Now: noon})
+	if err != nil || len(done.Connectors) != 1 || done.Connectors[0] != "orchard" {
+		t.Errorf("restored %+v, %v", done, err)
+	}
+}
+
+// How much work the passphrase takes is written in the archive: one that asks for hours of it
+// is refused at once.
+func TestWorkOfThePassphraseIsBounded(t *testing.T) {
+	var b bytes.Buffer
+	r, err := age.NewScryptRecipient("pear blossom in march")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetWorkFactor(10)
+	w, err := age.Encrypt(&b, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "slow")
+	write(t, file, string(bytes.Replace(b.Bytes(), []byte(" 10\n"), []byte(" 21\n"), 1)), 0o600)
+	_, err = Restore(t.Context(), RestoreOptions{File: file, Home: filepath.Join(t.TempDir(), "home"), Keys: words("pear blossom in march"), Now: noon})
+	var e *Error
+	if !errors.As(err, &e) || e.Err == nil || !strings.Contains(e.Err.Error(), "work factor too large") {
+		t.Fatalf("error = %v, and nothing of the work", err)
+	}
+}
+
+// A few bytes that unpack to very many end as soon as they are more than the header says.
+func TestBombIsBounded(t *testing.T) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := os.ReadFile(forged(t, `{"format":1,"files":1,"content_bytes":10}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := gzip.NewReader(bytes.NewReader(head))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, err := io.ReadAll(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write(begin[:1024]); err != nil { // the header alone, without the end of the tar
+		t.Fatal(err)
+	}
+	zeros := make([]byte, 1<<20)
+	for range 256 {
+		if _, err := z.Write(zeros); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var seen int64
+	_, err = readArchive(t.Context(), &b, true, nil, onlyLook{}, func(done int64) { seen = done })
+	if err == nil || seen > maxSums+maxHeader+(1<<20) {
+		t.Errorf("%d bytes were unpacked: %v", seen, err)
+	}
+}
+
+// What was open when the backup was made is not open again, unless the owner says so. A link in
+// a connector's folder does not carry what it leads to.
+func TestRestoreEndsAccess(t *testing.T) {
+	home := newHome(t, 1)
+	if err := os.Symlink(filepath.Join(home, "secret.key"), filepath.Join(home, connectorsDir, "orchard", "link")); err != nil {
+		t.Fatal(err)
+	}
+	st := openHome(t, home)
+	err := st.PutSession(t.Context(), store.Session{Hash: []byte("session"), ExpiresAt: noon.Add(time.Hour)})
+	if err == nil {
+		err = st.CreateOwnerToken(t.Context(), store.OwnerToken{ID: "tok_1", Hash: []byte("token"), Prefix: "t", Label: "laptop", CreatedAt: noon})
+	}
+	if err == nil {
+		err = st.CreateGrant(t.Context(), store.Grant{ID: "grt_1", ClientID: "app", ClientName: "App", Mode: "continuous", CreatedAt: noon}, []byte("grant"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, st)
+	file := filepath.Join(t.TempDir(), "pdpp.backup")
+	if _, err := Write(t.Context(), Options{Home: home, File: file, Seal: Seal{Plain: true}, Now: noon}); err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []bool{false, true} {
+		to := filepath.Join(t.TempDir(), "home")
+		done, err := Restore(t.Context(), RestoreOptions{File: file, Home: to, Keys: Keys{Plain: true}, KeepAccess: keep, Now: noon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(filepath.Join(to, connectorsDir, "orchard", "link")); err == nil {
+			t.Error("a link was restored")
+		}
+		restored := openHome(t, to)
+		_, sessionErr := restored.Session(t.Context(), []byte("session"), noon)
+		token, err := restored.OwnerToken(t.Context(), []byte("token"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		grant, err := restored.Grant(t.Context(), "grt_1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeStore(t, restored)
+		open := []bool{sessionErr == nil, token.RevokedAt == nil, grant.RevokedAt == nil}
+		if open[0] != keep || open[1] != keep || open[2] != keep || (done.Ended == 2) == keep {
+			t.Errorf("keep %v: session, token, grant open: %v; %d ended", keep, open, done.Ended)
+		}
+	}
+}

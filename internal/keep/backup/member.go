@@ -1,0 +1,63 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"pdpp/internal/keep/credential"
+)
+
+// member is a file or folder of the home that goes into an archive.
+type member struct {
+	path, name string
+	folder     bool
+	size       int64
+	mode       fs.FileMode
+}
+
+// listMembers lists what an archive holds: the key, the foreign connectors, and the database
+// from its copy. Links are left out: what they lead to is not of the home, and a connector that
+// made one could have anything of the owner's copied into its folder.
+func listMembers(home, database string) (all []member, err error) {
+	key, err := newMember(filepath.Join(home, credential.KeyFile), credential.KeyFile)
+	switch {
+	case err == nil:
+		all = append(all, key)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	err = filepath.WalkDir(filepath.Join(home, connectorsDir), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // there need not be any
+		}
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() && !d.Type().IsRegular() {
+			return nil
+		}
+		inside, err := filepath.Rel(home, path)
+		if err != nil {
+			return err
+		}
+		m, err := newMember(path, filepath.ToSlash(inside))
+		all = append(all, m)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMember(database, databaseFile)
+	return append(all, m), err
+}
+
+func newMember(path, name string) (member, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return member{}, fmt.Errorf("read a file of the home: %w", err)
+	}
+	return member{path: path, name: name, folder: info.IsDir(), size: info.Size(), mode: info.Mode().Perm()}, nil
+}

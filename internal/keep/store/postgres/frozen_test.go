@@ -1,0 +1,46 @@
+package postgres
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/storetest"
+)
+
+// A process that freezes in the middle of a transaction holds its rows no longer
+// than the server lets it: the next one takes its run over instead of waiting for
+// ever.
+func TestFrozenTransactionEnds(t *testing.T) {
+	t.Parallel()
+	base := storetest.PostgresSchema(t)
+	frozen := open(t, with(t, base, "idle_in_transaction_session_timeout", "300ms"), Options{})
+	l := storetest.BeginNumbered(t, frozen)
+	tx, err := frozen.(interface{ Writer() *sql.DB }).Writer().BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback() // the server has ended it
+	if _, err := tx.ExecContext(t.Context(), `UPDATE run_leases SET event_seq = event_seq + 1`); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := open(t, base, Options{}).Reclaim(t.Context(), l.ExpiresAt.Add(time.Second), 10)
+	if err != nil || len(runs) != 1 || runs[0].ID != l.RunID || runs[0].Status != store.RunAbandoned {
+		t.Errorf("reclaimed %+v, %v", runs, err)
+	}
+}
+
+// Every connection asks the server for the bound, and the owner's own word wins.
+func TestBoundIdle(t *testing.T) {
+	t.Parallel()
+	base := storetest.PostgresSchema(t)
+	for url, want := range map[string]string{base: longestIdle, with(t, base, "idle_in_transaction_session_timeout", "7s"): "7s"} {
+		var got string
+		s := open(t, url, Options{})
+		err := s.(interface{ Writer() *sql.DB }).Writer().QueryRowContext(t.Context(), `SHOW idle_in_transaction_session_timeout`).Scan(&got)
+		if err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m, openURL) }
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store {
+		return open(t, storetest.PostgresSchema(t), Options{CursorHistory: storetest.CursorHistory})
+	})
+}
+
+func TestShared(t *testing.T) {
+	storetest.RunShared(t, newSchema, openURL)
+}
+
+func TestKill(t *testing.T) {
+	t.Parallel()
+	storetest.RunKill(t, storetest.PostgresSchema(t), openURL, 12)
+}
+
+func openURL(ctx context.Context, url string) (store.Store, error) { return Open(ctx, url, Options{}) }
+
+// open opens a store and closes it when the test ends.
+func open(t testing.TB, url string, opts Options) store.Store {
+	t.Helper()
+	s, err := Open(t.Context(), url, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestUpgrade(t *testing.T) {
+	storetest.RunUpgrade(t, schema("test"), newSchema, func(url string) (*sql.DB, error) {
+		return sql.Open("pgx", url)
+	}, openURL)
+}
+
+func newSchema(t *testing.T) string { return storetest.PostgresSchema(t) }
+
+func TestClientsReadApart(t *testing.T) {
+	t.Parallel()
+	storetest.RunClientsApart(t, open(t, storetest.PostgresSchema(t), Options{}))
+}
+
+// TestClock: the time is the server's, at the moment of the call.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	url := storetest.PostgresSchema(t)
+	s, side := open(t, url, Options{}), connectFor(t, url)
+	read := func() (now time.Time) {
+		t.Helper()
+		if err := side.QueryRow(t.Context(), `SELECT clock_timestamp()`).Scan(&now); err != nil {
+			t.Fatal(err)
+		}
+		return now
+	}
+	before := read()
+	now, err := s.Clock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := read(); now.Before(before) || now.After(after) || now.Location() != time.UTC {
+		t.Errorf("the store says %v, the server said %v before and %v after", now, before, after)
+	}
+}

@@ -1,0 +1,23 @@
+package store
+
+import (
+	"context"
+
+	"pdpp/internal/judge/evidence"
+)
+
+// Readiness is what was found out about what a run needs, and what the parts
+// that serve every run report of themselves.
+type Readiness interface {
+	// PutProbe replaces what was known of the probe's dimension and name.
+	PutProbe(ctx context.Context, p Probe) error
+	DeleteProbe(ctx context.Context, connectionID string, dimension evidence.Dimension, name string) error
+	// PutComponent replaces the report of a part of the runtime.
+	PutComponent(ctx context.Context, c evidence.Component) error
+}
+
+// Probe is one look at one dimension of a connection.
+type Probe struct {
+	ConnectionID string
+	evidence.Probe
+}

@@ -1,0 +1,174 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/keep/store/sqlstore"
+)
+
+// rowsPerStatement is how many records one statement writes. Fifty is where
+// the cost per statement has become small against that of its rows.
+const rowsPerStatement = 50
+
+// dialect is SQLite's part of the store. Its statements are prepared once and
+// live on the writer's connection.
+type dialect struct {
+	where    string
+	patience time.Duration // how long a writer waits for another one
+	many     *sql.Stmt     // rowsPerStatement records
+	single   *sql.Stmt     // one record
+	newest   *sql.Stmt     // the highest id of a record
+}
+
+func (d *dialect) prepare(ctx context.Context, writer *sql.DB) (err error) {
+	if d.many, err = writer.PrepareContext(ctx, upsertQuery(rowsPerStatement)); err != nil {
+		return err
+	}
+	if d.single, err = writer.PrepareContext(ctx, upsertQuery(1)); err != nil {
+		return err
+	}
+	d.newest, err = writer.PrepareContext(ctx, `SELECT coalesce(max(id), 0) FROM records`)
+	return err
+}
+
+// Rebind leaves the query alone: ? is SQLite's placeholder.
+func (d *dialect) Rebind(query string) string { return query }
+
+// ForUpdate is empty: a write transaction has the whole database to itself.
+func (d *dialect) ForUpdate() string { return "" }
+
+// Snapshot is what every transaction of a WAL database sees anyway.
+func (d *dialect) Snapshot() sql.IsolationLevel { return sql.LevelDefault }
+
+// Clock is empty: SQLite would tell the time of this very process.
+func (d *dialect) Clock() string { return "" }
+
+// upsertQuery writes n records. Parameters 1 to 4 are common to all rows;
+// four more for each row follow.
+func upsertQuery(n int) string {
+	var b strings.Builder
+	b.WriteString(`INSERT INTO records (stream_id, run_no, changed_at, seq, version, record_key, data, emitted_at, semantic_time) VALUES `)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `(?1, ?2, ?3, ?4 + %d, 1, ?, ?, ?, ?)`, i+1)
+	}
+	b.WriteString(` ON CONFLICT (stream_id, record_key) DO UPDATE SET data = excluded.data, emitted_at = excluded.emitted_at,
+		semantic_time = excluded.semantic_time, seq = excluded.seq, version = version + 1,
+		changed_at = excluded.changed_at, run_no = excluded.run_no
+		WHERE data IS NOT excluded.data`)
+	return b.String()
+}
+
+// UpsertRecords counts new rows by their ids: a new record gets the highest id
+// plus one, none is ever deleted, and nobody else writes meanwhile.
+func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (done sqlstore.Upserted, err error) {
+	newest := tx.StmtContext(ctx, d.newest)
+	var before, after int64
+	if err := newest.QueryRowContext(ctx).Scan(&before); err != nil {
+		return done, err
+	}
+	if done.Changed, err = d.upsert(ctx, tx, b); err != nil {
+		return done, err
+	}
+	err = newest.QueryRowContext(ctx).Scan(&after)
+	done.Added = after - before
+	return done, err
+}
+
+func (d *dialect) upsert(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (changed int64, err error) {
+	many, single := tx.StmtContext(ctx, d.many), tx.StmtContext(ctx, d.single)
+	args := make([]any, 0, 4+4*rowsPerStatement)
+	for done := 0; done < len(b.Pick); {
+		stmt, n := many, rowsPerStatement
+		if len(b.Pick)-done < n {
+			stmt, n = single, 1
+		}
+		args = append(args[:0], b.StreamID, b.RunNo, b.ChangedAt, b.BaseSeq+int64(done))
+		for _, i := range b.Pick[done : done+n] {
+			r := &b.Records[i]
+			var data any // a tombstone has none
+			if !r.Deleted {
+				// The driver copies the bytes before Exec returns.
+				data = unsafe.String(unsafe.SliceData(r.Data), len(r.Data))
+			}
+			args = append(args, r.Key, data, r.EmittedAt, r.SemanticTime)
+		}
+		res, err := stmt.ExecContext(ctx, args...)
+		if err != nil {
+			return changed, err
+		}
+		rows, err := res.RowsAffected()
+		if err != nil {
+			return changed, err
+		}
+		changed += rows
+		done += n
+	}
+	return changed, nil
+}
+
+func (d *dialect) IndexText(ctx context.Context, tx *sql.Tx, r sqlstore.TextRange) error {
+	newer := ` AND version > 1`
+	if r.Reindex {
+		newer = ``
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM record_search WHERE rowid IN
+		(SELECT id FROM records WHERE stream_id = ? AND seq > ? AND seq <= ?`+newer+`)`, r.StreamID, r.From, r.To)
+	if err != nil {
+		return err
+	}
+	args := make([]any, 0, len(r.Fields)+3)
+	for _, field := range r.Fields {
+		args = append(args, `$."`+strings.ReplaceAll(field, `"`, `\"`)+`"`)
+	}
+	args = append(args, r.StreamID, r.From, r.To)
+	_, err = tx.ExecContext(ctx, `INSERT INTO record_search (rowid, body)
+		SELECT id, concat_ws(' '`+strings.Repeat(`, json_extract(data, ?)`, len(r.Fields))+`) FROM records
+		WHERE stream_id = ? AND seq > ? AND seq <= ? AND data IS NOT NULL`, args...)
+	return err
+}
+
+func (d *dialect) Among(column string) string {
+	return column + ` IN (SELECT value FROM json_each(?))`
+}
+
+func (d *dialect) Elements() string { return `json_each(?)` }
+
+func (d *dialect) List(values []string) (any, error) {
+	list, err := json.Marshal(values)
+	return string(list), err
+}
+
+// Match has one table: FTS5 walks its entries by row number in either direction.
+func (d *dialect) Match(words []string, below int64) []sqlstore.Matches {
+	return []sqlstore.Matches{{
+		Table: `(SELECT rowid AS record_id FROM record_search WHERE record_search MATCH ? AND rowid < ?)`,
+		Args:  []any{matchQuery(words), below},
+	}}
+}
+
+func (d *dialect) MatchAmong(words []string, records sqlstore.Matches) sqlstore.Matches {
+	return sqlstore.Matches{
+		Table: `(SELECT a.record_id FROM ` + records.Table + ` AS a
+			WHERE EXISTS (SELECT 1 FROM record_search WHERE rowid = a.record_id AND record_search MATCH ?))`,
+		Args: append(records.Args, matchQuery(words)),
+	}
+}
+
+// matchQuery quotes each word, so that none is read as an operator.
+func matchQuery(words []string) string { return `"` + strings.Join(words, `" "`) + `"` }
+
+// Texts needs no type.
+func (d *dialect) Texts() string { return `?` }
+
+// Quietly is empty: the trigger looks at data alone.
+func (d *dialect) Quietly() string { return "" }

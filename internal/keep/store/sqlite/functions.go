@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"runtime"
+
+	"github.com/go-json-experiment/json"
+	"modernc.org/sqlite"
+
+	"pdpp/internal/keep/store/sqlstore"
+)
+
+// The functions by which statements read fields of a record; PostgreSQL has them as
+// functions of its own. They read JSON as the rest of the program does, which SQLite's
+// functions do not: those read a number by its value.
+func init() {
+	sqlite.MustRegisterDeterministicScalarFunction("record_holds", 3, recordHolds)
+	sqlite.MustRegisterDeterministicScalarFunction("record_pick", 2, recordPick)
+}
+
+// recordHolds says whether a record has a value in a field; NULL when the value is NULL.
+func recordHolds(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+	data, _ := args[0].(string)
+	field, _ := args[1].(string)
+	value, known := args[2].(string)
+	// A filter looks at every record of a stream. SQLite runs in this process and never
+	// waits, so that whoever is to answer meanwhile would get a turn every 10 ms only.
+	runtime.Gosched()
+	if !known {
+		return nil, nil
+	}
+	return sqlstore.HoldsField([]byte(data), field, value), nil
+}
+
+// recordPick gives a record's fields of a list; NULL for a record without data, and the
+// whole of it for no list.
+func recordPick(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+	data, there := args[0].(string)
+	list, some := args[1].(string)
+	if !there || !some {
+		return args[0], nil
+	}
+	var fields []string
+	if err := json.Unmarshal([]byte(list), &fields); err != nil {
+		return nil, fmt.Errorf("read the list of fields: %w", err)
+	}
+	return string(sqlstore.PickFields([]byte(data), fields)), nil
+}

@@ -1,0 +1,68 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m, openPath) }
+
+func TestShared(t *testing.T) {
+	storetest.RunShared(t, newPath, openPath)
+}
+
+func TestKill(t *testing.T) {
+	t.Parallel()
+	storetest.RunKill(t, newPath(t), openPath, 12)
+}
+
+func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "pdpp.db") }
+
+func openPath(ctx context.Context, path string) (store.Store, error) {
+	return Open(ctx, path, Options{})
+}
+
+// openFor opens a store and closes it when the test ends.
+func openFor(t testing.TB, path string, opts Options, pragmas ...string) store.Store {
+	t.Helper()
+	s, err := open(t.Context(), path, opts, pragmas...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestUpgrade(t *testing.T) {
+	storetest.RunUpgrade(t, schema("test"), newPath, func(path string) (*sql.DB, error) {
+		db, err := sql.Open("sqlite", dsn(path, time.Second, writerCacheKiB)+"&_txlock=immediate")
+		if err == nil {
+			_, err = db.Exec(fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
+		}
+		return db, err
+	}, openPath)
+}
+
+func TestClientsReadApart(t *testing.T) {
+	t.Parallel()
+	storetest.RunClientsApart(t, openFor(t, newPath(t), Options{}))
+}
+
+func TestNoClock(t *testing.T) {
+	t.Parallel()
+	if now, err := openFor(t, newPath(t), Options{}).Clock(t.Context()); !errors.Is(err, store.ErrNoClock) {
+		t.Errorf("the clock says %v, %v", now, err)
+	}
+}

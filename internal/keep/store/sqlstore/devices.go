@@ -1,0 +1,101 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"pdpp/internal/keep/store"
+)
+
+func (db *DB) PutDevice(ctx context.Context, d store.Device) error {
+	return db.write(ctx, func(tx *tx) error {
+		affected, err := tx.servedBy(d)
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(`INSERT INTO device_exporters (`+deviceColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (device_id) DO UPDATE SET display_name = excluded.display_name, status = excluded.status,
+				agent_version = excluded.agent_version, collector_protocol_version = excluded.collector_protocol_version,
+				last_heartbeat_at = excluded.last_heartbeat_at, last_error_json = excluded.last_error_json,
+				updated_at = excluded.updated_at, revoked_at = excluded.revoked_at`,
+			d.ID, d.DisplayName, d.Status, d.AgentVersion, d.ProtocolVersion, stampOrNull(d.LastHeartbeatAt), text(d.LastError),
+			stamp(d.CreatedAt), stamp(d.UpdatedAt), stampOrNull(d.RevokedAt))
+		if err != nil {
+			return err
+		}
+		return tx.touchAll(affected)
+	})
+}
+
+// servedBy names the connections that a device serves, if its standing is about
+// to change: a heartbeat alone is no news of them.
+func (t *tx) servedBy(d store.Device) ([]string, error) {
+	return list(t.ctx, t.db, t, func(s scanner) (id string, err error) { return id, s.Scan(&id) },
+		`SELECT DISTINCT s.connection_id FROM device_source_instances s JOIN device_exporters d ON d.device_id = s.device_id
+			WHERE d.device_id = ? AND (d.status <> ? OR coalesce(d.revoked_at, '') <> coalesce(?, ''))`,
+		d.ID, d.Status, stampOrNull(d.RevokedAt))
+}
+
+func (db *DB) Device(ctx context.Context, id string) (store.Device, error) {
+	return get(db, db.row(ctx, `SELECT `+deviceColumns+` FROM device_exporters WHERE device_id = ?`, id), scanDevice)
+}
+
+func (db *DB) ListDevices(ctx context.Context) ([]store.Device, error) {
+	return list(ctx, db, db.reader, scanDevice, `SELECT `+deviceColumns+` FROM device_exporters ORDER BY created_at, device_id`)
+}
+
+const deviceColumns = `device_id, display_name, status, agent_version, collector_protocol_version, last_heartbeat_at,
+	last_error_json, created_at, updated_at, revoked_at`
+
+func scanDevice(s scanner) (d store.Device, err error) {
+	err = s.Scan(&d.ID, &d.DisplayName, &d.Status, &d.AgentVersion, &d.ProtocolVersion, intoTimePtr(&d.LastHeartbeatAt),
+		intoJSON(&d.LastError), intoTime(&d.CreatedAt), intoTime(&d.UpdatedAt), intoTimePtr(&d.RevokedAt))
+	return d, err
+}
+
+func (db *DB) PutDeviceSource(ctx context.Context, s store.DeviceSource) error {
+	return db.write(ctx, func(tx *tx) error {
+		affected := []string{s.ConnectionID}
+		var before string
+		err := tx.row(`SELECT connection_id FROM device_source_instances WHERE source_instance_id = ?`, s.ID).Scan(&before)
+		if err == nil && before != s.ConnectionID {
+			affected = append(affected, before) // it loses the source
+		} else if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		_, err = tx.exec(`INSERT INTO device_source_instances (`+sourceColumns+`)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (source_instance_id) DO UPDATE SET device_id = excluded.device_id, connector_id = excluded.connector_id,
+				connection_id = excluded.connection_id, local_binding_id = excluded.local_binding_id,
+				source_kind = excluded.source_kind, display_name = excluded.display_name, status = excluded.status,
+				last_error_json = excluded.last_error_json, last_heartbeat_at = excluded.last_heartbeat_at,
+				last_heartbeat_status = excluded.last_heartbeat_status, records_pending = excluded.records_pending,
+				outbox_diagnostics_json = excluded.outbox_diagnostics_json,
+				manifest_generation = excluded.manifest_generation, updated_at = excluded.updated_at,
+				revoked_at = excluded.revoked_at`,
+			s.ID, s.DeviceID, s.ConnectorID, s.ConnectionID, s.LocalBinding, s.SourceKind, s.DisplayName, s.Status,
+			text(s.LastError), stampOrNull(s.LastHeartbeatAt), s.LastHeartbeatStatus, s.RecordsPending,
+			text(s.OutboxDiagnostics), s.ManifestGeneration, stamp(s.CreatedAt), stamp(s.UpdatedAt), stampOrNull(s.RevokedAt))
+		if err != nil {
+			return err
+		}
+		return tx.touchAll(affected)
+	})
+}
+
+func (db *DB) DeviceSources(ctx context.Context, deviceID string) ([]store.DeviceSource, error) {
+	var f filter
+	f.is("device_id", deviceID)
+	return list(ctx, db, db.reader, func(sc scanner) (s store.DeviceSource, err error) {
+		err = sc.Scan(&s.ID, &s.DeviceID, &s.ConnectorID, &s.ConnectionID, &s.LocalBinding, &s.SourceKind, &s.DisplayName,
+			&s.Status, intoJSON(&s.LastError), intoTimePtr(&s.LastHeartbeatAt), &s.LastHeartbeatStatus, &s.RecordsPending,
+			intoJSON(&s.OutboxDiagnostics), &s.ManifestGeneration, intoTime(&s.CreatedAt), intoTime(&s.UpdatedAt),
+			intoTimePtr(&s.RevokedAt))
+		return s, err
+	}, `SELECT `+sourceColumns+` FROM device_source_instances`+f.where()+` ORDER BY created_at, source_instance_id`, f.args...)
+}
+
+const sourceColumns = `source_instance_id, device_id, connector_id, connection_id, local_binding_id, source_kind, display_name,
+	status, last_error_json, last_heartbeat_at, last_heartbeat_status, records_pending, outbox_diagnostics_json,
+	manifest_generation, created_at, updated_at, revoked_at`

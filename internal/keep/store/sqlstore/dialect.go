@@ -1,0 +1,76 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"pdpp/internal/keep/store"
+)
+
+// Dialect is what one database does its own way.
+type Dialect interface {
+	// Rebind turns ? placeholders into those of the database.
+	Rebind(query string) string
+	// Begin starts a write transaction.
+	Begin(ctx context.Context, writer *sql.DB) (*sql.Tx, error)
+	// ForUpdate is the clause that locks the rows a SELECT returns until the
+	// transaction ends, or nothing where writers exclude each other anyway.
+	ForUpdate() string
+	// Snapshot is the isolation level at which a read transaction sees one moment.
+	Snapshot() sql.IsolationLevel
+	// Clock is a query for the database's own time, or nothing where it has none.
+	Clock() string
+	// Classify turns a driver's error into a fault, ErrExists or ErrNotFound,
+	// and leaves every other error alone.
+	Classify(err error) error
+	// UpsertRecords writes a batch into records and counts what it did.
+	UpsertRecords(ctx context.Context, tx *sql.Tx, b Batch) (Upserted, error)
+	// Among is a condition that the column is one of a list of values. It has one
+	// placeholder, for what List makes of the values; any number of them will do.
+	Among(column string) (condition string)
+	List(values []string) (arg any, err error)
+	// Elements is a table of the elements of a JSON array, with one column named
+	// value. It has one placeholder, for the text of the array.
+	Elements() string
+	// IndexText brings the full-text index up to date for a range of a stream.
+	IndexText(ctx context.Context, tx *sql.Tx, r TextRange) error
+	// Match gives tables of the records below an id whose indexed text contains
+	// every word, in the order to try them. All but the last may lack older records.
+	Match(words []string, below int64) []Matches
+	// MatchAmong gives those of some records whose indexed text contains every word.
+	MatchAmong(words []string, records Matches) Matches
+	// Quietly is a statement that keeps what its transaction changes of a record beside
+	// its data out of the history, or nothing where only data is kept there anyway.
+	Quietly() string
+	// Texts is a placeholder for what List makes, as an argument of record_pick.
+	Texts() string
+}
+
+// Matches is a table with one column named record_id, and the arguments of its placeholders.
+type Matches struct {
+	Table string
+	Args  []any
+}
+
+// Batch is what one slice writes into one stream. Keys are distinct.
+type Batch struct {
+	StreamID  int64
+	RunNo     int64
+	BaseSeq   int64 // record i gets BaseSeq+1+i
+	ChangedAt string
+	Records   []store.Record
+	Pick      []int // the records of the batch, as indexes into Records
+}
+
+// Upserted counts the rows that a batch changed, and those of them that are new.
+type Upserted struct{ Changed, Added int64 }
+
+// TextRange is a part of a stream by sequence: after From, up to and including To.
+type TextRange struct {
+	StreamID int64
+	From, To int64
+	Fields   []string
+	// Reindex says that entries made from other fields may exist for any row.
+	// Without it only rows of a later version can have an entry.
+	Reindex bool
+}

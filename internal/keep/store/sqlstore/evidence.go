@@ -1,0 +1,122 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pdpp/internal/judge/evidence"
+)
+
+// Evidence reads a page in one snapshot. A statement that fails may leave its
+// transaction unusable, so the page is then read anew without the family of
+// that statement: readers of a sound store pay nothing for it, and what comes
+// out is of one moment either way.
+func (db *DB) Evidence(ctx context.Context, q evidence.Query) ([]evidence.Evidence, error) {
+	db.prepareEvidence(ctx, q.ConnectionIDs != nil)
+	lost := make(map[int]bool)
+	for {
+		p, failed, err := db.readEvidence(ctx, q, lost)
+		if err == nil {
+			return p.list, nil
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("read evidence: %w", ctx.Err())
+		}
+		if failed < 0 {
+			return nil, fmt.Errorf("read evidence: %w", db.dialect.Classify(err))
+		}
+		lost[failed] = true
+	}
+}
+
+// family is a group of facts that is read together: all of it, or none.
+type family struct {
+	name       evidence.Family // empty when its absence shows by itself
+	statements []statement
+}
+
+// statement reads one part of a family for a whole page.
+type statement struct {
+	text func(in *within) string
+	read func(p *page, rows *sql.Rows) error
+}
+
+// families are all but the connections themselves, in the order of evidence.Families.
+var families = []family{
+	{evidence.FamilyManifest, []statement{{manifestsQuery, (*page).manifests}}},
+	{evidence.FamilyRecords, []statement{{streamsQuery, (*page).streams}}},
+	{evidence.FamilyRuns, []statement{{endedRunsQuery, (*page).endedRuns}, {activeRunsQuery, (*page).activeRuns}}},
+	{evidence.FamilySchedule, []statement{{schedulesQuery, (*page).schedules}, {backoffsQuery, (*page).backoffs}}},
+	{"", []statement{{waitsQuery, (*page).waits}}},
+	{evidence.FamilyCredential, []statement{{credentialsQuery, (*page).credentials}}},
+	{evidence.FamilyProbes, []statement{{probesQuery, (*page).probes}}},
+	{evidence.FamilyAttention, []statement{{attentionQuery, (*page).attention}}},
+	{"", []statement{{openGapsQuery, (*page).openGaps}, {closedGapsQuery, (*page).closedGaps}}},
+	{evidence.FamilyDevice, []statement{{deviceSourcesQuery, (*page).deviceSources}}},
+	{"", []statement{{coverageStoresQuery, (*page).coverageStores}}},
+}
+
+// maxRoom bounds the room that is made before the size of a page is known.
+const maxRoom = 10_000
+
+// readEvidence reads a page without the families that are lost. When a family
+// cannot be read it gives the number of that family, and -1 for anything else.
+func (db *DB) readEvidence(ctx context.Context, q evidence.Query, lost map[int]bool) (p *page, failed int, err error) {
+	tx, err := db.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: db.dialect.Snapshot()})
+	if err != nil {
+		return nil, -1, err
+	}
+	defer tx.Rollback()
+	p = &page{known: &db.declarations, size: min(limitOr(q.Limit, 100), maxRoom)}
+	if q.ConnectionIDs != nil {
+		p.size = min(len(q.ConnectionIDs), maxRoom)
+	}
+	in, err := db.within(q)
+	if err != nil {
+		return nil, -1, err
+	}
+	text, args := in.connectionsQuery(q.Limit)
+	if err := db.each(ctx, tx, text, args, p.connections); err != nil || len(p.list) == 0 {
+		return p, -1, err
+	}
+	if err := p.span(in); err != nil {
+		return nil, -1, err
+	}
+	for i, f := range families {
+		if f.name == evidence.FamilyManifest && p.declareKnown() {
+			continue
+		}
+		if lost[i] {
+			p.loseAll(f.name)
+			continue
+		}
+		for _, s := range f.statements {
+			text, args := in.start(s)
+			if err := db.each(ctx, tx, text, args, func(rows *sql.Rows) error { return s.read(p, rows) }); err != nil {
+				return nil, i, err
+			}
+		}
+	}
+	p.finish()
+	return p, -1, nil
+}
+
+// each runs a query and hands over its rows.
+func (db *DB) each(ctx context.Context, tx *sql.Tx, text string, args []any, read func(*sql.Rows) error) error {
+	var rows *sql.Rows
+	var err error
+	if stmt := db.reads.get(text); stmt != nil {
+		rows, err = tx.StmtContext(ctx, stmt).QueryContext(ctx, args...)
+	} else {
+		rows, err = tx.QueryContext(ctx, db.dialect.Rebind(text), args...)
+	}
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if err := read(rows); err != nil {
+		return err
+	}
+	return rows.Err()
+}

@@ -1,0 +1,156 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+)
+
+// settleGaps applies the attempts, misses and recoveries of a slice, in that order.
+func (t *tx) settleGaps(h held, s store.Slice, now time.Time) error {
+	now = storedTime(now)
+	for _, ref := range s.Attempts {
+		if err := t.changeLeased(h, ref, func(g *gap) { g.attempt(now) }); err != nil {
+			return err
+		}
+	}
+	for _, w := range s.Gaps {
+		if err := t.reportGap(h, w, now); err != nil {
+			return err
+		}
+	}
+	for _, ref := range s.Recovered {
+		if err := t.recoverGap(h, ref, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) recoverGap(h held, ref store.GapRef, now time.Time) error {
+	if ref.LeaseID != "" {
+		return t.changeLeased(h, ref, func(g *gap) { g.recovered(h.RunID, now) })
+	}
+	return t.changeGap(ref.GapID, func(g *gap) error {
+		if g.ConnectionID != h.ConnectionID {
+			return store.ErrNotFound
+		}
+		g.recovered(h.RunID, now)
+		return nil
+	})
+}
+
+// reportGap settles a leased gap, or opens or refreshes one by its identity.
+func (t *tx) reportGap(h held, w store.GapWrite, now time.Time) error {
+	id := store.GapID(h.ConnectionID, "", w)
+	if w.LeaseID != "" {
+		if w.GapID != "" {
+			id = w.GapID
+		}
+		return t.changeLeased(h, store.GapRef{GapID: id, LeaseID: w.LeaseID}, func(g *gap) { g.settle(w, h.RunID, now) })
+	}
+	if _, err := t.declared(h, w.Stream); err != nil {
+		return err
+	}
+	g, err := t.gapForUpdate(id)
+	if errors.Is(err, store.ErrNotFound) {
+		g, err = t.newGap(h, id, w, now)
+	}
+	if err != nil {
+		return err
+	}
+	g.refresh(w, h.RunID, now)
+	return t.putGap(g)
+}
+
+func (t *tx) newGap(h held, id string, w store.GapWrite, now time.Time) (gap, error) {
+	g := gap{Gap: store.Gap{
+		ID: id, ConnectionID: h.ConnectionID, Stream: w.Stream, ParentStream: w.ParentStream, RecordKey: w.RecordKey,
+		Status: protocol.GapPending, DiscoveredRun: h.RunID, CreatedAt: now,
+	}}
+	err := t.row(`SELECT connector_id FROM run_history WHERE run_no = ?`, h.runNo).Scan(&g.ConnectorID)
+	return g, err
+}
+
+// changeLeased changes a gap that the run holds under this very token.
+func (t *tx) changeLeased(h held, ref store.GapRef, fn func(*gap)) error {
+	err := t.changeGap(ref.GapID, func(g *gap) error {
+		if !g.leasedUnder(h.RunID, ref.LeaseID) {
+			return store.ErrGapLease
+		}
+		fn(g)
+		return nil
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("gap %s: %w", ref.GapID, store.ErrGapLease)
+	}
+	return err
+}
+
+// changeGap reads a gap, lets fn change it, and writes it back.
+func (t *tx) changeGap(id string, fn func(*gap) error) error {
+	g, err := t.gapForUpdate(id)
+	if err == nil {
+		err = fn(&g)
+	}
+	if err != nil {
+		return fmt.Errorf("gap %s: %w", id, err)
+	}
+	return t.putGap(g)
+}
+
+func (t *tx) gapForUpdate(id string) (gap, error) {
+	g, err := scanGap(t.row(gapForUpdate+t.db.dialect.ForUpdate(), id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.ErrNotFound
+	}
+	return g, err
+}
+
+func (t *tx) putGap(g gap) error {
+	_, err := t.exec(putGapQuery, g.ID, g.ConnectionID, g.ConnectorID, g.GrantID, g.Stream, g.ParentStream, g.RecordKey,
+		g.Reason, g.Status, text(g.Locator), text(g.ListCursor), text(g.LastError), g.AttemptCount,
+		stampOrNull(g.LastAttemptAt), stampOrNull(g.NotBefore), g.DiscoveredRun, g.LastRun, textOrNull(g.RecoveredRun),
+		textOrNull(g.LeaseRun), textOrNull(g.LeaseID), number(g.LeaseAttempted), stampOrNull(g.leaseExpires),
+		textOrNull(g.servedRun), g.IgnoredWhy, stamp(g.CreatedAt), stamp(g.UpdatedAt))
+	return err
+}
+
+func (db *DB) RetryGap(ctx context.Context, gapID string, now time.Time) (store.Gap, error) {
+	return db.ownerChange(ctx, gapID, func(g *gap) { g.retry(storedTime(now)) })
+}
+
+func (db *DB) IgnoreGap(ctx context.Context, gapID, why string, now time.Time) (store.Gap, error) {
+	if strings.TrimSpace(why) == "" {
+		return store.Gap{}, fmt.Errorf("gap %s: an ignored gap needs a reason", gapID)
+	}
+	return db.ownerChange(ctx, gapID, func(g *gap) { g.ignore(why, storedTime(now)) })
+}
+
+// ownerChange changes a gap that still misses something.
+func (db *DB) ownerChange(ctx context.Context, id string, fn func(*gap)) (changed store.Gap, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		err := tx.changeGap(id, func(g *gap) error {
+			if g.Status == protocol.GapRecovered {
+				return store.ErrNotFound
+			}
+			fn(g)
+			changed = g.Gap
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return tx.touch(changed.ConnectionID)
+	})
+	if err != nil {
+		return store.Gap{}, err
+	}
+	return changed, nil
+}

@@ -1,0 +1,104 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+const (
+	grantColumns = `g.grant_id, g.client_id, g.client_name, g.purpose, g.mode, g.scope_json, g.created_at, g.expires_at,
+		g.revoked_at, g.last_used_at, g.uses,
+		(SELECT CAST(coalesce(sum(u.records), 0) AS bigint) FROM grant_uses u WHERE u.grant_id = g.grant_id)`
+	revokeGrantQuery = `UPDATE grants SET revoked_at = coalesce(revoked_at, ?) WHERE grant_id = ?`
+)
+
+func scanGrant(s scanner) (g store.Grant, err error) {
+	err = s.Scan(&g.ID, &g.ClientID, &g.ClientName, &g.Purpose, &g.Mode, intoJSON(&g.Scope), intoTime(&g.CreatedAt),
+		intoTimePtr(&g.ExpiresAt), intoTimePtr(&g.RevokedAt), intoTimePtr(&g.LastUsedAt), &g.Uses, &g.Records)
+	return g, err
+}
+
+func (t *tx) insertGrant(g store.Grant) error {
+	_, err := t.exec(`INSERT INTO grants (grant_id, client_id, client_name, purpose, mode, scope_json, created_at, expires_at,
+			revoked_at, last_used_at, uses) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		g.ID, g.ClientID, g.ClientName, g.Purpose, g.Mode, text(g.Scope), stamp(g.CreatedAt), stampOrNull(g.ExpiresAt),
+		stampOrNull(g.RevokedAt), stampOrNull(g.LastUsedAt), g.Uses)
+	if err != nil {
+		return fmt.Errorf("grant %s: %w", g.ID, err)
+	}
+	return nil
+}
+
+func (t *tx) insertGrantToken(grantID string, hash []byte) error {
+	_, err := t.exec(`INSERT INTO grant_tokens (token_hash, grant_id) VALUES (?, ?)`, blob(hash), grantID)
+	if err != nil {
+		return fmt.Errorf("token of grant %s: %w", grantID, err)
+	}
+	return nil
+}
+
+func (db *DB) CreateGrant(ctx context.Context, g store.Grant, tokenHash []byte) error {
+	return db.write(ctx, func(tx *tx) error {
+		if err := tx.insertGrant(g); err != nil || tokenHash == nil {
+			return err
+		}
+		return tx.insertGrantToken(g.ID, tokenHash)
+	})
+}
+
+func (db *DB) Grant(ctx context.Context, id string) (store.Grant, error) {
+	return get(db, db.row(ctx, `SELECT `+grantColumns+` FROM grants g WHERE g.grant_id = ?`, id), scanGrant)
+}
+
+func (db *DB) Grants(ctx context.Context) ([]store.Grant, error) {
+	return list(ctx, db, db.readers(ctx), scanGrant, `SELECT `+grantColumns+` FROM grants g ORDER BY g.created_at DESC, g.grant_id DESC`)
+}
+
+func (db *DB) GrantByToken(ctx context.Context, hash []byte) (store.Grant, error) {
+	return get(db, db.row(ctx, `SELECT `+grantColumns+` FROM grant_tokens t JOIN grants g ON g.grant_id = t.grant_id
+		WHERE t.token_hash = ?`, blob(hash)), scanGrant)
+}
+
+func (db *DB) RevokeGrant(ctx context.Context, id string, now time.Time) error {
+	return db.write(ctx, func(tx *tx) error { return one(tx.exec(revokeGrantQuery, stamp(now), id)) })
+}
+
+// UseGrant changes the grant first: whoever else uses it waits there, so that of
+// two first reads of a stream one is the second.
+func (db *DB) UseGrant(ctx context.Context, id, stream string, records int64, turn *store.GrantTurn, now time.Time, trace *store.AuditEntry) error {
+	return db.write(ctx, func(tx *tx) error {
+		if err := one(tx.exec(`UPDATE grants SET uses = uses + 1, last_used_at = ? WHERE grant_id = ?`, stamp(now), id)); err != nil {
+			return err
+		}
+		again, next := ` DO UPDATE SET reads = grant_uses.reads + 1, records = grant_uses.records + excluded.records,
+			last_used_at = excluded.last_used_at, next_hash = excluded.next_hash`, []byte(nil)
+		args := []any{}
+		switch {
+		case turn == nil:
+		case turn.After == nil:
+			again, next = ` DO NOTHING`, turn.Next
+		default:
+			again, next = again+` WHERE grant_uses.next_hash = ?`, turn.Next
+			args = append(args, turn.After)
+		}
+		counted, err := tx.exec(`INSERT INTO grant_uses (grant_id, stream, reads, records, last_used_at, next_hash) VALUES (?, ?, 1, ?, ?, ?)
+			ON CONFLICT (grant_id, stream)`+again, append([]any{id, stream, records, stamp(now), blobOrNull(next)}, args...)...)
+		if err == nil && counted == 0 {
+			return store.ErrExists
+		}
+		if err != nil || trace == nil {
+			return err
+		}
+		return tx.appendAudit(*trace)
+	})
+}
+
+func (db *DB) GrantUses(ctx context.Context, id string) ([]store.GrantUse, error) {
+	return list(ctx, db, db.readers(ctx), func(s scanner) (u store.GrantUse, err error) {
+		err = s.Scan(&u.Stream, &u.Reads, &u.Records, intoTime(&u.LastUsedAt))
+		return u, err
+	}, `SELECT stream, reads, records, last_used_at FROM grant_uses WHERE grant_id = ? ORDER BY stream`, id)
+}

@@ -1,0 +1,68 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+)
+
+func (db *DB) OpenInteraction(ctx context.Context, l store.Lease, i store.Interaction, now time.Time) error {
+	return db.write(ctx, func(tx *tx) error {
+		if _, err := tx.fence(l, 0, now); err != nil {
+			return err
+		}
+		opened := i.OpenedAt
+		if opened.IsZero() {
+			opened = now
+		}
+		_, err := tx.exec(`INSERT INTO interactions (request_id, run_id, connection_id, kind, message, schema_json, stream,
+			answer_key, opened_at, expires_at, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
+			i.RequestID, l.RunID, l.ConnectionID, i.Kind, i.Message, text(i.Schema), i.Stream, blobOrNull(i.Key),
+			stamp(opened), stampOrNull(i.ExpiresAt))
+		if err != nil {
+			return fmt.Errorf("interaction %s: %w", i.RequestID, err)
+		}
+		return tx.touch(l.ConnectionID)
+	})
+}
+
+func (db *DB) CloseInteraction(ctx context.Context, l store.Lease, requestID string, status protocol.ResponseStatus, now time.Time) error {
+	return db.write(ctx, func(tx *tx) error {
+		h, err := tx.fence(l, 0, now)
+		if err != nil {
+			return err
+		}
+		err = one(tx.exec(closeInteraction+` AND request_id = ?`, h.now, status, l.RunID, requestID))
+		if err != nil {
+			return err
+		}
+		return tx.touch(l.ConnectionID)
+	})
+}
+
+// closeInteraction ends open questions of a run, and nothing is left by which
+// an answer could be read.
+const closeInteraction = `UPDATE interactions SET closed_at = ?, status = ?, answer_key = NULL, sealed_answer = NULL
+	WHERE run_id = ? AND closed_at IS NULL`
+
+// cancelInteractions closes what the run still asks.
+func (t *tx) cancelInteractions(h held) error {
+	_, err := t.exec(closeInteraction, h.now, protocol.ResponseCancelled, h.RunID)
+	return err
+}
+
+func (db *DB) OpenInteractions(ctx context.Context, connectionID string) ([]store.Interaction, error) {
+	var f filter
+	f.add("closed_at IS NULL")
+	f.is("connection_id", connectionID)
+	return list(ctx, db, db.reader, func(s scanner) (i store.Interaction, err error) {
+		err = s.Scan(&i.RequestID, &i.RunID, &i.ConnectionID, &i.Kind, &i.Message, intoJSON(&i.Schema), &i.Stream,
+			&i.Key, intoTime(&i.OpenedAt), intoTimePtr(&i.ExpiresAt), intoTimePtr(&i.ClosedAt), &i.Status)
+		return i, err
+	}, `SELECT request_id, run_id, connection_id, kind, message, schema_json, stream, answer_key,
+			opened_at, expires_at, closed_at, status
+		FROM interactions`+f.where()+` ORDER BY opened_at, request_id`, f.args...)
+}

@@ -1,0 +1,136 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+// held is what a fenced transaction knows of its run.
+type held struct {
+	store.Lease
+	runNo    int64
+	eventSeq int64 // of the newest event
+	now      string
+}
+
+const (
+	fenceQuery = `UPDATE run_leases SET event_seq = event_seq + ?
+		WHERE connection_id = ? AND run_id = ? AND generation = ? RETURNING run_no, event_seq`
+	insertEvent = `INSERT INTO run_events (run_no, event_seq, event_type, occurred_at, stream, data_json)
+		VALUES (?, ?, ?, ?, ?, ?)`
+)
+
+// fence locks the lease row for the rest of the transaction, reserves numbers
+// for the given count of events, and fails with ErrLeaseLost when the run no
+// longer holds the connection. An expired lease that nobody took over is still held.
+func (t *tx) fence(l store.Lease, events int, now time.Time) (held, error) {
+	h := held{Lease: l, now: stamp(now)}
+	err := t.row(fenceQuery, events, l.ConnectionID, l.RunID, l.Generation).Scan(&h.runNo, &h.eventSeq)
+	h.eventSeq -= int64(events)
+	return h, orLost(l, err)
+}
+
+// orLost reads the absence of the lease row.
+func orLost(l store.Lease, err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("run %s, connection %s: %w", l.RunID, l.ConnectionID, store.ErrLeaseLost)
+	}
+	return err
+}
+
+// addEvents appends to the run's timeline, under the numbers that fence reserved.
+func (t *tx) addEvents(h *held, events []store.Event) error {
+	for _, e := range events {
+		h.eventSeq++
+		at := h.now
+		if !e.At.IsZero() {
+			at = stamp(e.At)
+		}
+		if _, err := t.exec(insertEvent, h.runNo, h.eventSeq, e.Type, at, e.Stream, text(e.Data)); err != nil {
+			return fmt.Errorf("event %s: %w", e.Type, err)
+		}
+	}
+	return nil
+}
+
+func (db *DB) RenewLease(ctx context.Context, l store.Lease, ttl time.Duration, now time.Time) (cancelRequested bool, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		return orLost(l, tx.row(`UPDATE run_leases SET expires_at = ? WHERE connection_id = ? AND run_id = ? AND generation = ?
+			RETURNING cancel_requested`, stamp(now.Add(ttl)), l.ConnectionID, l.RunID, l.Generation).Scan(&cancelRequested))
+	})
+	return cancelRequested, err
+}
+
+func (db *DB) RequestCancel(ctx context.Context, runID string, _ time.Time) error {
+	return db.write(ctx, func(tx *tx) error {
+		return one(tx.exec(`UPDATE run_leases SET cancel_requested = 1 WHERE run_id = ?`, runID))
+	})
+}
+
+func (db *DB) ActiveLease(ctx context.Context, connectionID string) (store.Lease, error) {
+	row := db.row(ctx, `SELECT connection_id, run_id, holder, generation, expires_at FROM run_leases
+		WHERE connection_id = ? AND run_id IS NOT NULL`, connectionID)
+	return get(db, row, func(s scanner) (l store.Lease, err error) {
+		return l, s.Scan(&l.ConnectionID, &l.RunID, &l.Holder, &l.Generation, intoTime(&l.ExpiresAt))
+	})
+}
+
+// lockLease takes the lease row of a connection for the rest of the
+// transaction, free or not, and makes it when there is none.
+func (t *tx) lockLease(connectionID string, now time.Time) (held, error) {
+	h := held{now: stamp(now)}
+	h.ConnectionID = connectionID
+	var runNo sql.NullInt64
+	err := t.row(`INSERT INTO run_leases (connection_id, holder, generation, cancel_requested, event_seq) VALUES (?, '', 0, 0, 0)
+		ON CONFLICT (connection_id) DO UPDATE SET connection_id = excluded.connection_id
+		RETURNING run_id, run_no, holder, generation, expires_at, event_seq`, connectionID).
+		Scan(intoString(&h.RunID), &runNo, &h.Holder, &h.Generation, intoTime(&h.ExpiresAt), &h.eventSeq)
+	h.runNo = runNo.Int64
+	return h, err
+}
+
+// vacate makes the connection free: it fails with *ActiveRunError while the
+// lease is unexpired, and declares the run of an expired one abandoned. The
+// caller holds the row by lockLease and gives it to another run or frees it.
+func (t *tx) vacate(h held, now time.Time) error {
+	if h.RunID == "" {
+		return nil
+	}
+	if h.ExpiresAt.After(now) {
+		return &store.ActiveRunError{ConnectionID: h.ConnectionID, RunID: h.RunID, Holder: h.Holder, ExpiresAt: h.ExpiresAt}
+	}
+	_, err := t.exec(`UPDATE run_history SET status = ?, terminal_reason = ?, completed_at = ? WHERE run_no = ?`,
+		store.RunAbandoned, "lease_expired", h.now, h.runNo)
+	if err != nil {
+		return err
+	}
+	if err := t.settleRun(h); err != nil {
+		return err
+	}
+	return t.addEvents(&h, []store.Event{{Type: "run.abandoned"}})
+}
+
+// freeLease ends the lease and touches the connection. The row stays, so that
+// generations keep rising.
+func (t *tx) freeLease(connectionID string) error {
+	_, err := t.exec(`UPDATE run_leases SET run_id = NULL, run_no = NULL, holder = '', expires_at = NULL,
+		cancel_requested = 0 WHERE connection_id = ?`, connectionID)
+	if err != nil {
+		return err
+	}
+	return t.touch(connectionID)
+}
+
+// settleRun returns what the run still holds: leased gaps become pending again,
+// open questions are closed as cancelled.
+func (t *tx) settleRun(h held) error {
+	if err := t.releaseAll(h); err != nil {
+		return err
+	}
+	return t.cancelInteractions(h)
+}

@@ -1,0 +1,108 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/keep/store"
+)
+
+// Looks goes on when somebody else came first, so that fewer than limit means
+// that no more are due.
+func (db *DB) Looks(ctx context.Context, now time.Time, hold time.Duration, limit int) (looks []store.Look, err error) {
+	limit = limitOr(limit, looksPerStatement)
+	for len(looks) < limit {
+		due, err := db.lookable(ctx, now, limit-len(looks))
+		if err != nil || len(due) == 0 {
+			return looks, err
+		}
+		taken, err := db.takeLooks(ctx, due, now, storedTime(now.Add(hold)))
+		if err != nil {
+			return nil, fmt.Errorf("take looks: %w", err)
+		}
+		looks = append(looks, taken...)
+		if len(taken) == len(due) {
+			break
+		}
+	}
+	return looks, nil
+}
+
+// lookable says what is to be looked at, in order. It reads by the condition of
+// the partial index and outside of any writing, so that a pass that finds nothing
+// writes nothing and reads no more rows than are due.
+func (db *DB) lookable(ctx context.Context, now time.Time, limit int) ([]string, error) {
+	return list(ctx, db, db.reader, func(s scanner) (id string, err error) { return id, s.Scan(&id) },
+		`SELECT connection_id FROM connections WHERE `+lookedAt+` ORDER BY look_at, connection_id LIMIT ?`, stamp(now), limit)
+}
+
+const lookedAt = `look_at <= ? AND status NOT IN ('revoked', 'draft')`
+
+// takeLooks takes those of the connections that are still to be looked at, in
+// their order: of two that have found the same one, whoever writes first takes it.
+func (db *DB) takeLooks(ctx context.Context, ids []string, now, until time.Time) (looks []store.Look, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		named, err := tx.lockConnections(ids)
+		if err != nil {
+			return err
+		}
+		looks, err = list(ctx, db, tx, func(s scanner) (l store.Look, err error) {
+			l.At = until
+			err = s.Scan(&l.ConnectionID, &l.Touches)
+			return l, err
+		}, `UPDATE connections SET look_at = ? WHERE `+lookedAt+` AND `+db.dialect.Among("connection_id")+`
+			RETURNING connection_id, touches`, stamp(until), stamp(now), named)
+		return err
+	})
+	place := make(map[string]int, len(ids))
+	for i, id := range ids {
+		place[id] = i
+	}
+	slices.SortFunc(looks, func(a, b store.Look) int { return place[a.ConnectionID] - place[b.ConnectionID] })
+	return looks, err
+}
+
+// looksPerStatement bounds the list that one statement carries.
+const looksPerStatement = 1000
+
+// PutLooks compares the count of touches in the statement that writes: a touch
+// comes before it and counts, or after it and wins.
+func (db *DB) PutLooks(ctx context.Context, looks []store.Look) error {
+	for len(looks) > 0 {
+		n := min(len(looks), looksPerStatement)
+		if err := db.putLooks(ctx, looks[:n]); err != nil {
+			return fmt.Errorf("put looks: %w", err)
+		}
+		looks = looks[n:]
+	}
+	return nil
+}
+
+func (db *DB) putLooks(ctx context.Context, looks []store.Look) error {
+	rows, ids := make([][3]any, len(looks)), make([]string, len(looks))
+	for i, l := range looks {
+		at := atOnce
+		if !l.At.IsZero() {
+			at = stamp(l.At)
+		}
+		rows[i], ids[i] = [3]any{l.ConnectionID, at, l.Touches}, l.ConnectionID
+	}
+	body, err := json.Marshal(rows)
+	if err != nil {
+		return err
+	}
+	return db.write(ctx, func(tx *tx) error {
+		if _, err := tx.lockConnections(ids); err != nil {
+			return err
+		}
+		_, err := tx.exec(`UPDATE connections SET look_at = l.look_at
+			FROM (SELECT e.value ->> 0 AS id, e.value ->> 1 AS look_at, CAST(e.value ->> 2 AS bigint) AS touches
+				FROM `+tx.db.dialect.Elements()+` AS e) AS l
+			WHERE connections.connection_id = l.id AND connections.touches = l.touches`, string(body))
+		return err
+	})
+}

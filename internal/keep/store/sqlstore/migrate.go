@@ -1,0 +1,132 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/pressly/goose/v3"
+
+	"pdpp/internal/keep/store"
+)
+
+// Schema is a database's migrations, which only go forward.
+type Schema struct {
+	Dialect goose.Dialect
+	Files   fs.FS
+	// Where names the database in faults.
+	Where string
+}
+
+// Provider gives the migrations for a database.
+func (s Schema) Provider(db *sql.DB) (*goose.Provider, error) {
+	p, err := goose.NewProvider(s.Dialect, db, s.Files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	return p, nil
+}
+
+// Current tells whether the database has the newest schema. It is a fault when
+// the database is newer than this program.
+func (s Schema) Current(ctx context.Context, db *sql.DB) (bool, error) {
+	p, err := s.Provider(db)
+	if err != nil {
+		return false, err
+	}
+	version, err := p.GetDBVersion(ctx)
+	if err != nil {
+		return false, err
+	}
+	return s.judge(version, newest(p))
+}
+
+func newest(p *goose.Provider) int64 {
+	sources := p.ListSources()
+	return sources[len(sources)-1].Version
+}
+
+var errTooNew = errors.New("the schema is newer than this program")
+
+func (s Schema) judge(version, newest int64) (current bool, err error) {
+	if version > newest {
+		return false, &store.FaultError{Fault: store.FaultTooNew, Where: s.Where,
+			Err: fmt.Errorf("%w: version %d, known up to %d", errTooNew, version, newest)}
+	}
+	return version == newest, nil
+}
+
+// lostRaces is how often one migration may fail: with several processes at
+// once, each attempt may lose to another one.
+const lostRaces = 5
+
+// Migrate brings the database to the newest schema. Several processes may do
+// so at once: each migration is one transaction, and whoever loses the race for
+// it waits for the winner's and then finds that the version has moved on.
+func (s Schema) Migrate(ctx context.Context, db *sql.DB) error {
+	p, err := s.Provider(db)
+	if err != nil {
+		return err
+	}
+	failedAt, failures := int64(-2), 0 // no version
+	for steps := 0; ; steps++ {
+		version, done, err := s.step(ctx, p)
+		var fault *store.FaultError
+		switch {
+		case done:
+			if steps > 0 {
+				forgetParser()
+			}
+			return nil
+		case errors.As(err, &fault):
+			return err
+		case err == nil:
+			continue
+		}
+		if version != failedAt {
+			failedAt, failures = version, 0
+		}
+		if failures++; failures == lostRaces {
+			return fmt.Errorf("migrate from version %d: %w", version, err)
+		}
+		if err := awaitWriter(ctx, db); err != nil {
+			return fmt.Errorf("migrate from version %d: %w", version, err)
+		}
+	}
+}
+
+// awaitWriter returns when no other transaction writes, as far as the database
+// lets its writers wait for each other.
+func awaitWriter(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	return tx.Rollback()
+}
+
+// step applies the next migration, if there is one.
+func (s Schema) step(ctx context.Context, p *goose.Provider) (version int64, done bool, err error) {
+	if version, err = p.GetDBVersion(ctx); err != nil {
+		return version, false, err
+	}
+	if done, err = s.judge(version, newest(p)); done || err != nil {
+		return version, done, err
+	}
+	if _, err = p.UpByOne(ctx); errors.Is(err, goose.ErrNoNextVersion) {
+		err = nil // somebody else has applied it
+	}
+	return version, false, err
+}
+
+// forgetParser returns the megabytes that goose's parser of migrations keeps
+// pooled, which would otherwise set the size of the heap for the first run of a
+// new store. A pool lets go at the second collection.
+func forgetParser() {
+	runtime.GC()
+	debug.FreeOSMemory()
+}

@@ -1,0 +1,91 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+func (db *DB) PutSchedule(ctx context.Context, s store.Schedule) error {
+	return db.write(ctx, func(tx *tx) error {
+		_, err := tx.exec(`INSERT INTO connector_schedules (`+scheduleColumns+`) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (connection_id) DO UPDATE SET interval_seconds = excluded.interval_seconds,
+				jitter_seconds = excluded.jitter_seconds, enabled = excluded.enabled, updated_at = excluded.updated_at`,
+			s.ConnectionID, s.IntervalSeconds, s.JitterSeconds, number(s.Enabled), stamp(s.CreatedAt), stamp(s.UpdatedAt))
+		if err != nil {
+			return err
+		}
+		return tx.touch(s.ConnectionID)
+	})
+}
+
+func (db *DB) Schedule(ctx context.Context, connectionID string) (store.Schedule, error) {
+	return get(db, db.row(ctx, `SELECT `+scheduleColumns+` FROM connector_schedules WHERE connection_id = ?`, connectionID), scanSchedule)
+}
+
+func (db *DB) ListSchedules(ctx context.Context) ([]store.Schedule, error) {
+	return list(ctx, db, db.reader, scanSchedule, `SELECT `+scheduleColumns+` FROM connector_schedules ORDER BY connection_id`)
+}
+
+func (db *DB) DeleteSchedule(ctx context.Context, connectionID string) error {
+	return db.write(ctx, func(tx *tx) error {
+		if err := one(tx.exec(`DELETE FROM connector_schedules WHERE connection_id = ?`, connectionID)); err != nil {
+			return err
+		}
+		return tx.touch(connectionID)
+	})
+}
+
+const scheduleColumns = `connection_id, interval_seconds, jitter_seconds, enabled, created_at, updated_at`
+
+func scanSchedule(s scanner) (v store.Schedule, err error) {
+	err = s.Scan(&v.ConnectionID, &v.IntervalSeconds, &v.JitterSeconds, &v.Enabled, intoTime(&v.CreatedAt), intoTime(&v.UpdatedAt))
+	return v, err
+}
+
+func (db *DB) PutCredential(ctx context.Context, c store.Credential) error {
+	return db.write(ctx, func(tx *tx) error {
+		_, err := tx.exec(`INSERT INTO connection_credentials (connection_id, credential_kind, sealed_secret, fingerprint,
+				status, captured_at, rejected_at, rejection_reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (connection_id) DO UPDATE SET credential_kind = excluded.credential_kind,
+				sealed_secret = excluded.sealed_secret, fingerprint = excluded.fingerprint, status = excluded.status,
+				captured_at = excluded.captured_at, rejected_at = excluded.rejected_at,
+				rejection_reason = excluded.rejection_reason`,
+			c.ConnectionID, c.Kind, c.Sealed, c.Fingerprint, c.Status, stamp(c.CapturedAt), stampOrNull(c.RejectedAt), c.RejectionReason)
+		if err != nil {
+			return err
+		}
+		return tx.touch(c.ConnectionID)
+	})
+}
+
+func (db *DB) Credential(ctx context.Context, connectionID string) (store.Credential, error) {
+	row := db.row(ctx, `SELECT connection_id, credential_kind, sealed_secret, fingerprint, status, captured_at, rejected_at,
+		rejection_reason FROM connection_credentials WHERE connection_id = ?`, connectionID)
+	return get(db, row, func(s scanner) (c store.Credential, err error) {
+		err = s.Scan(&c.ConnectionID, &c.Kind, &c.Sealed, &c.Fingerprint, &c.Status, intoTime(&c.CapturedAt),
+			intoTimePtr(&c.RejectedAt), &c.RejectionReason)
+		return c, err
+	})
+}
+
+func (db *DB) RejectCredential(ctx context.Context, connectionID, reason string, capturedAt, now time.Time) error {
+	return db.write(ctx, func(tx *tx) error {
+		if err := one(tx.exec(`UPDATE connection_credentials SET status = ?, rejected_at = ?, rejection_reason = ?
+			WHERE connection_id = ? AND captured_at = ? AND status <> ?`, store.CredentialRejected, stamp(now), reason,
+			connectionID, stamp(capturedAt), store.CredentialRevoked)); err != nil {
+			return err
+		}
+		return tx.touch(connectionID)
+	})
+}
+
+func (db *DB) DeleteCredential(ctx context.Context, connectionID string) error {
+	return db.write(ctx, func(tx *tx) error {
+		if err := one(tx.exec(`DELETE FROM connection_credentials WHERE connection_id = ?`, connectionID)); err != nil {
+			return err
+		}
+		return tx.touch(connectionID)
+	})
+}

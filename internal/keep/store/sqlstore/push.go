@@ -1,0 +1,41 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"pdpp/internal/keep/store"
+)
+
+func (db *DB) PutTarget(ctx context.Context, t store.PushTarget) error {
+	return db.write(ctx, func(tx *tx) error {
+		_, err := tx.exec(`INSERT INTO push_targets (`+targetColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (target_id) DO UPDATE SET kind = excluded.kind, label = excluded.label, endpoint = excluded.endpoint,
+				p256dh = excluded.p256dh, auth = excluded.auth, sealed_secret = excluded.sealed_secret,
+				failures = excluded.failures, last_success_at = excluded.last_success_at,
+				last_failure_at = excluded.last_failure_at, last_failure = excluded.last_failure, retired_at = excluded.retired_at`,
+			t.ID, t.Kind, t.Label, t.Endpoint, t.P256DH, t.Auth, blobOrNull(t.Sealed), stamp(t.CreatedAt), t.Failures,
+			stampOrNull(t.LastSuccessAt), stampOrNull(t.LastFailureAt), t.LastFailure, stampOrNull(t.RetiredAt))
+		if err != nil {
+			return fmt.Errorf("push target %s: %w", t.ID, err)
+		}
+		return nil
+	})
+}
+
+func (db *DB) Targets(ctx context.Context) ([]store.PushTarget, error) {
+	return list(ctx, db, db.reader, func(s scanner) (t store.PushTarget, err error) {
+		err = s.Scan(&t.ID, &t.Kind, &t.Label, &t.Endpoint, &t.P256DH, &t.Auth, &t.Sealed, intoTime(&t.CreatedAt), &t.Failures,
+			intoTimePtr(&t.LastSuccessAt), intoTimePtr(&t.LastFailureAt), &t.LastFailure, intoTimePtr(&t.RetiredAt))
+		return t, err
+	}, `SELECT `+targetColumns+` FROM push_targets ORDER BY created_at, target_id`)
+}
+
+func (db *DB) DeleteTarget(ctx context.Context, id string) error {
+	return db.write(ctx, func(tx *tx) error {
+		return one(tx.exec(`DELETE FROM push_targets WHERE target_id = ?`, id))
+	})
+}
+
+const targetColumns = `target_id, kind, label, endpoint, p256dh, auth, sealed_secret, created_at, failures,
+	last_success_at, last_failure_at, last_failure, retired_at`

@@ -1,0 +1,208 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/keep/store"
+)
+
+// recordPage is a page of one stream in the making.
+type recordPage struct {
+	store.RecordQuery
+	filter
+	columns    string
+	columnArgs []any
+	tables     string
+	seq        string // the expression for the order; the index that serves it is used for the bare column alone
+}
+
+// before joins the newest version that a tombstone replaced.
+const before = ` LEFT JOIN record_history o ON r.data IS NULL AND o.record_id = r.id AND o.version = r.version - 1 `
+
+func (db *DB) records(ctx context.Context, q store.RecordQuery, tombstones bool) ([]store.StoredRecord, error) {
+	if !storable(q.ConnectionID, q.Stream, q.Since, q.Until) || !possible(q.Where) {
+		return nil, nil
+	}
+	q.Limit = limitOr(q.Limit, 100)
+	p, err := pageOf(db.dialect, q, tombstones)
+	if err != nil {
+		return nil, err
+	}
+	return db.fill(ctx, p)
+}
+
+// pageOf writes down what a page is.
+func pageOf(d Dialect, q store.RecordQuery, tombstones bool) (*recordPage, error) {
+	p := &recordPage{RecordQuery: q, tables: recordTables, seq: "r.seq"}
+	// The stream is named in a way that lets its index give the order.
+	p.add("r.stream_id = (SELECT stream_id FROM streams WHERE connection_id = ? AND name = ?)", q.ConnectionID, q.Stream)
+	data, had, time := "r.data", "NULL", "r.semantic_time"
+	switch {
+	case !tombstones:
+		p.add("r.data IS NOT NULL")
+	case q.Since != "" || q.Until != "" || len(q.Where) > 0:
+		p.tables += before
+		data, had, time = "coalesce(r.data, o.data)", "o.data", "coalesce(o.semantic_time, r.semantic_time)"
+	}
+	if err := p.reads(d, had); err != nil {
+		return nil, err
+	}
+	if q.Since != "" {
+		p.add(opaque(time+" >= ?"), q.Since)
+	}
+	if q.Until != "" {
+		p.add(opaque(time+" < ? AND "+time+" <> ''"), q.Until)
+	}
+	if q.Declared != nil && (q.Since != "" || q.Until != "") {
+		p.add(`r.seq <= (SELECT CASE WHEN time_field = ? THEN time_seq ELSE -1 END FROM streams WHERE connection_id = ? AND name = ?)`,
+			q.Declared.TimeField, q.ConnectionID, q.Stream)
+	}
+	if err := p.among(d, q.Keys); err != nil {
+		return nil, err
+	}
+	if q.UpToSeq > 0 {
+		p.add(p.seq+" <= ?", q.UpToSeq)
+	}
+	p.holding(data, q.Where)
+	return p, nil
+}
+
+// reads chooses the columns: of the data only the fields that the page gives or is asked
+// for by, and of a tombstone what it had before as far as it is asked for.
+func (p *recordPage) reads(d Dialect, had string) error {
+	data, args, err := picked(d, "r.data", readFields(p.Fields, p.Where))
+	if err != nil {
+		return err
+	}
+	p.columns, p.columnArgs = recordColumnsOf(data), args
+	if len(p.Where) == 0 {
+		return nil
+	}
+	if had, args, err = picked(d, had, readFields([]string{}, p.Where)); err != nil {
+		return err
+	}
+	p.columns += `, ` + had
+	p.columnArgs = append(p.columnArgs, args...)
+	return nil
+}
+
+// picked is an expression for some fields of a record's data, with its arguments; nil
+// fields are all of them.
+func picked(d Dialect, data string, fields []string) (expression string, args []any, err error) {
+	if fields == nil || data == "NULL" {
+		return data, nil, nil
+	}
+	list, err := d.List(fields)
+	return `record_pick(` + data + `, ` + d.Texts() + `)`, []any{list}, err
+}
+
+// opaque keeps a planner from guessing how few rows meet a condition: one that
+// expects next to none reads and sorts the whole stream instead of walking it in order.
+func opaque(condition string) string { return "CASE WHEN " + condition + " THEN TRUE ELSE FALSE END" }
+
+// among bounds the keys, unless the list is nil. The records are then found by key
+// and sorted: walking the whole stream in order would be the slower way.
+func (p *recordPage) among(d Dialect, keys []string) error {
+	if keys == nil {
+		return nil
+	}
+	list, err := d.List(storableOnly(keys))
+	p.add(d.Among("r.record_key"), list)
+	p.seq = "+r.seq"
+	return err
+}
+
+// statement reads up to limit rows that follow a sequence number in the page's order.
+func (p *recordPage) statement(after int64, limit int) (text string, args []any) {
+	beyond, direction := ">", ""
+	if p.NewestFirst {
+		beyond, direction = "<", " DESC"
+		if after <= 0 {
+			after = math.MaxInt64
+		}
+	}
+	text = `SELECT ` + p.columns + p.tables + p.where() + ` AND ` + p.seq + ` ` + beyond + ` ? ORDER BY ` + p.seq + direction
+	args = append(append(append(args, p.columnArgs...), p.args...), after)
+	if limit <= usualPage {
+		return text + ` LIMIT ` + strconv.Itoa(limit), args
+	}
+	return text + ` LIMIT ?`, append(args, limit)
+}
+
+// usualPage is the largest page whose size stands in the statement. A planner that
+// does not know it expects a tenth of the stream, and plans anew every time.
+const usualPage = 500
+
+// fill reads a page. One that is bounded by bytes, or whose records may turn out not to
+// be meant, takes several statements within one moment.
+func (db *DB) fill(ctx context.Context, p *recordPage) ([]store.StoredRecord, error) {
+	m := &growing{limit: p.Limit, maxBytes: p.MaxBytes}
+	size := m.first()
+	var from querier = db.readers(ctx)
+	if size < p.Limit || len(p.Where) > 0 {
+		tx, err := db.readers(ctx).BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: db.dialect.Snapshot()})
+		if err != nil {
+			return nil, db.dialect.Classify(err)
+		}
+		defer tx.Rollback()
+		from = tx
+	}
+	for after := p.AfterSeq; ; size = m.next() {
+		text, args := p.statement(after, size)
+		rows := 0
+		err := eachRow(ctx, db, from, text, args, func(r scanner) (more bool, err error) {
+			record, meant, err := p.scan(r)
+			if err != nil {
+				return false, err
+			}
+			rows, after = rows+1, record.Seq
+			return !meant || m.add(record), nil
+		})
+		if err != nil || m.full() || rows < size {
+			return m.found, err
+		}
+	}
+}
+
+// scan reads a row, and says whether the page is meant to have it.
+func (p *recordPage) scan(r scanner) (record store.StoredRecord, meant bool, err error) {
+	meant = true
+	if len(p.Where) == 0 {
+		record, err = scanRecord(r)
+	} else {
+		var had jsontext.Value
+		record, err = scanRecord(scanMore{r, []any{intoJSON(&had)}})
+		meant = record.Deleted && holds(had, p.Where) || !record.Deleted && holds(record.Data, p.Where)
+	}
+	pick(&record, p.Fields)
+	return record, meant, err
+}
+
+// pick leaves of a record what is wanted of it.
+func pick(r *store.StoredRecord, fields []string) {
+	if fields != nil && !r.Deleted {
+		r.Data = PickFields(r.Data, fields)
+	}
+}
+
+// PickFields gives some fields of a record, and none of one that cannot be read.
+func PickFields(data []byte, fields []string) jsontext.Value {
+	picked, err := store.PickFields(data, fields)
+	if err != nil {
+		return jsontext.Value("{}")
+	}
+	return picked
+}
+
+// scanMore scans the columns that follow those it is asked for as well.
+type scanMore struct {
+	scanner
+	more []any
+}
+
+func (s scanMore) Scan(dest ...any) error { return s.scanner.Scan(append(dest, s.more...)...) }

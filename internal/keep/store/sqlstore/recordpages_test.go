@@ -1,0 +1,57 @@
+package sqlstore
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"pdpp/internal/keep/store"
+)
+
+// plainDialect is enough of one to write a statement.
+type plainDialect struct{ Dialect }
+
+func (plainDialect) Texts() string              { return "?" }
+func (plainDialect) List([]string) (any, error) { return "list", nil }
+func (plainDialect) Among(column string) string { return column + " IN (?)" }
+
+// A statement that filters holds a guess against the one field that it is about: the
+// text of the record is an argument of the two functions that read fields, and of
+// nothing that could look through it, and the guess is an argument of one alone.
+func TestFilterAsksTheFieldAlone(t *testing.T) {
+	for _, tombstones := range []bool{false, true} {
+		q := store.RecordQuery{Part: store.Part{ConnectionID: "c", Stream: "s", Fields: []string{"folder"}, Since: "x", Keys: []string{"k"}},
+			Where: []store.FieldValue{{Field: "folder", Value: "guess"}}, Limit: 10}
+		p, err := pageOf(plainDialect{}, q, tombstones)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, args := p.statement(0, 10)
+		guesses := 0
+		for i, arg := range args {
+			if arg == "guess" {
+				guesses++
+				if before := nth(text, "?", i); !strings.HasSuffix(before, ", ?, ") || !regexp.MustCompile(`record_holds\([^?]*\?, $`).MatchString(before) {
+					t.Errorf("the guess is an argument of %s", before[max(0, len(before)-60):])
+				}
+			}
+		}
+		if guesses != 1 {
+			t.Errorf("the guess is %d arguments of %s", guesses, text)
+		}
+		// What is left without the functions and the test for tombstones reads no data.
+		rest := regexp.MustCompile(`record_holds\((?:r\.data|coalesce\(r\.data, o\.data\)), \?, \?\)|record_pick\([or]\.data, \?\)|r\.data IS (NOT )?NULL`).ReplaceAllString(text, "")
+		if strings.Contains(rest, ".data") {
+			t.Errorf("the statement reads data in another way: %s", rest)
+		}
+	}
+}
+
+// nth gives what stands before the nth occurrence of a mark, from zero.
+func nth(text, mark string, n int) string {
+	at := 0
+	for range n {
+		at += strings.Index(text[at:], mark) + len(mark)
+	}
+	return text[:at+strings.Index(text[at:], mark)]
+}

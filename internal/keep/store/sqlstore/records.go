@@ -1,0 +1,58 @@
+package sqlstore
+
+import (
+	"context"
+
+	"pdpp/internal/keep/store"
+)
+
+var recordColumns = recordColumnsOf("r.data")
+
+// recordColumnsOf are the columns of a record, with an expression for its data.
+func recordColumnsOf(data string) string {
+	return `r.id, s.connection_id, s.name, r.record_key, ` + data + `, r.emitted_at, r.semantic_time, r.seq, r.version, r.deleted,
+		r.changed_at, coalesce(h.run_id, '')`
+}
+
+const (
+	recordOrigin = ` JOIN streams s ON s.stream_id = r.stream_id LEFT JOIN run_history h ON h.run_no = r.run_no `
+	recordTables = ` FROM records r` + recordOrigin
+)
+
+func scanRecord(s scanner) (r store.StoredRecord, err error) {
+	err = s.Scan(&r.ID, &r.ConnectionID, &r.Stream, &r.Key, intoJSON(&r.Data), &r.EmittedAt, &r.SemanticTime, &r.Seq, &r.Version,
+		&r.Deleted, intoTime(&r.ChangedAt), &r.RunID)
+	return r, err
+}
+
+func (db *DB) Streams(ctx context.Context, connectionID string) ([]store.StreamInfo, error) {
+	var f filter
+	f.is("connection_id", connectionID)
+	return list(ctx, db, db.readers(ctx), func(s scanner) (i store.StreamInfo, err error) {
+		err = s.Scan(&i.ConnectionID, &i.Name, &i.Records, &i.Deleted, &i.LastSeq, intoTimePtr(&i.ChangedAt))
+		return i, err
+	}, `SELECT connection_id, name, live_records, deleted_records, last_seq, changed_at FROM streams`+f.where()+
+		` ORDER BY connection_id, name`, f.args...)
+}
+
+func (db *DB) Record(ctx context.Context, connectionID, stream, key string) (store.StoredRecord, error) {
+	return get(db, db.row(ctx, `SELECT `+recordColumns+recordTables+
+		`WHERE s.connection_id = ? AND s.name = ? AND r.record_key = ?`, connectionID, stream, key), scanRecord)
+}
+
+func (db *DB) ListRecords(ctx context.Context, q store.RecordQuery) ([]store.StoredRecord, error) {
+	return db.records(ctx, q, false)
+}
+
+func (db *DB) Changes(ctx context.Context, q store.RecordQuery) ([]store.StoredRecord, error) {
+	return db.records(ctx, q, true)
+}
+
+func (db *DB) History(ctx context.Context, connectionID, stream, key string, limit int) ([]store.StoredRecord, error) {
+	return list(ctx, db, db.readers(ctx), scanRecord, `SELECT c.id, s.connection_id, s.name, c.record_key, r.data, r.emitted_at,
+			r.semantic_time, r.seq, r.version, CASE WHEN r.data IS NULL THEN 1 ELSE 0 END, r.changed_at, coalesce(h.run_id, '')
+		FROM record_history r JOIN records c ON c.id = r.record_id JOIN streams s ON s.stream_id = c.stream_id
+		LEFT JOIN run_history h ON h.run_no = r.run_no
+		WHERE s.connection_id = ? AND s.name = ? AND c.record_key = ? ORDER BY r.version DESC LIMIT ?`,
+		connectionID, stream, key, limitOr(limit, 100))
+}

@@ -1,0 +1,109 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+// hotQueries are those that a slice may run; see Config.PrepareHot.
+var hotQueries = []string{
+	fenceQuery, insertEvent, declaredQuery, reserveQuery, indexedQuery, revivedQuery, countedQuery,
+	currentCursorQuery, insertCursorCommit, putCursorQuery, pruneCursorQuery,
+	gapForUpdate, putGapQuery,
+}
+
+func (db *DB) CommitSlice(ctx context.Context, l store.Lease, s store.Slice, now time.Time) (done store.Committed, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		h, err := tx.fence(l, len(s.Events), now)
+		if err != nil {
+			return err
+		}
+		if done, err = tx.writeRecords(h, s.Records); err != nil {
+			return err
+		}
+		if err := tx.settleGaps(h, s, now); err != nil {
+			return err
+		}
+		for _, w := range s.Cursors {
+			if err := tx.moveCursor(h, w); err != nil {
+				return fmt.Errorf("cursor of stream %s: %w", w.Stream, err)
+			}
+		}
+		return tx.addEvents(&h, s.Events)
+	})
+	if err != nil {
+		return store.Committed{}, err
+	}
+	return done, nil
+}
+
+// writeRecords upserts the records stream by stream and indexes their text.
+func (t *tx) writeRecords(h held, records []store.Record) (done store.Committed, err error) {
+	for _, name := range streamsOf(records) {
+		pick := lastOfEachKey(records, name)
+		s, err := t.reserve(h, name, len(pick))
+		if err != nil {
+			return done, err
+		}
+		base := s.lastSeq - int64(len(pick))
+		wrote, err := t.db.dialect.UpsertRecords(t.ctx, t.Tx, Batch{
+			StreamID: s.id, RunNo: h.runNo, BaseSeq: base, ChangedAt: h.now, Records: records, Pick: pick,
+		})
+		if err != nil {
+			return done, fmt.Errorf("records of stream %s: %w", name, err)
+		}
+		done.Written += int(wrote.Changed)
+		done.Unchanged += len(pick) - int(wrote.Changed)
+		if err := t.countRecords(h, s, base, wrote, holdsTombstone(records, pick)); err != nil {
+			return done, fmt.Errorf("count stream %s: %w", name, err)
+		}
+		if err := t.indexUpTo(s, base); err != nil {
+			return done, fmt.Errorf("index stream %s: %w", name, err)
+		}
+	}
+	return done, nil
+}
+
+// streamsOf names the streams of the records, in order of first occurrence.
+func streamsOf(records []store.Record) []string {
+	var names []string
+	seen := map[string]bool{}
+	for i := range records {
+		if name := records[i].Stream; (i == 0 || records[i-1].Stream != name) && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// lastOfEachKey picks a stream's records in order, and of several with one key only the last.
+func lastOfEachKey(records []store.Record, stream string) []int {
+	at := make(map[string]int, len(records)) // key -> place in pick
+	pick := make([]int, 0, len(records))
+	dropped := 0
+	for i := range records {
+		if records[i].Stream != stream {
+			continue
+		}
+		if earlier, twice := at[records[i].Key]; twice {
+			pick[earlier] = -1
+			dropped++
+		}
+		at[records[i].Key] = len(pick)
+		pick = append(pick, i)
+	}
+	if dropped == 0 {
+		return pick
+	}
+	kept := pick[:0]
+	for _, i := range pick {
+		if i >= 0 {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}

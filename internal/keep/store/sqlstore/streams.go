@@ -1,0 +1,125 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"pdpp/internal/keep/store"
+)
+
+// stream is a row of streams, locked by the transaction that holds it.
+type stream struct {
+	id        int64
+	lastSeq   int64
+	searchSeq int64 // rows up to here are in the full-text index
+	fields    []string
+	timeField string
+	timeSeq   int64 // rows up to here have the semantic time that timeField gives
+	buried    bool  // it has tombstones; known of a reserved stream alone
+}
+
+const (
+	streamColumns = `stream_id, last_seq, search_seq, search_fields, time_field, time_seq`
+	declaredQuery = `SELECT ` + streamColumns + ` FROM streams
+		WHERE connection_id = ? AND name = ? AND declared_run_no = ?`
+	// The rows that follow have the time that the stream declares, unless earlier ones do not yet.
+	reserveQuery = `UPDATE streams SET last_seq = last_seq + ?, time_seq = CASE WHEN time_seq = last_seq THEN last_seq + ? ELSE time_seq END
+		WHERE connection_id = ? AND name = ? AND declared_run_no = ?
+		RETURNING ` + streamColumns + `, deleted_records`
+	indexedQuery = `UPDATE streams SET search_seq = ? WHERE stream_id = ?`
+)
+
+// declareStreams makes the streams that the run may write. A stream whose
+// search fields changed is indexed anew, a bounded part now and the rest by later commits
+// and by Align, which also sees to the semantic times.
+func (t *tx) declareStreams(h held, specs []store.StreamSpec) error {
+	for _, spec := range specs {
+		fields, err := jsonStrings(spec.SearchFields)
+		if err != nil {
+			return fmt.Errorf("stream %s: %w", spec.Name, err)
+		}
+		s, err := t.scanStream(t.row(`INSERT INTO streams (connection_id, name, last_seq, search_seq, search_fields, time_field, time_seq, declared_run_no)
+			VALUES (?, ?, 0, 0, ?, ?, 0, ?)
+			ON CONFLICT (connection_id, name) DO UPDATE SET declared_run_no = excluded.declared_run_no, `+declaring+`
+			RETURNING `+streamColumns, h.ConnectionID, spec.Name, fields, spec.TimeField, h.runNo))
+		if err != nil {
+			return fmt.Errorf("stream %s: %w", spec.Name, err)
+		}
+		if err := t.indexUpTo(s, s.lastSeq); err != nil {
+			return fmt.Errorf("index stream %s: %w", spec.Name, err)
+		}
+	}
+	return nil
+}
+
+// declaring sets what a stream declares, and takes back how far its rows agree with it
+// where it differs from what was declared before.
+const declaring = `search_seq = CASE WHEN streams.search_fields = excluded.search_fields THEN streams.search_seq ELSE 0 END,
+	search_fields = excluded.search_fields,
+	time_seq = CASE WHEN streams.time_field = excluded.time_field THEN streams.time_seq ELSE 0 END,
+	time_field = excluded.time_field`
+
+// declared finds a stream that the run may write.
+func (t *tx) declared(h held, name string) (stream, error) {
+	return t.known(name, t.row(declaredQuery, h.ConnectionID, name, h.runNo))
+}
+
+// reserve locks a declared stream and hands out n sequence numbers, the last of
+// which is lastSeq. Transactions of one stream follow each other, so a reader
+// that has seen a number never finds a lower one appear later.
+func (t *tx) reserve(h held, name string, n int) (stream, error) {
+	var deleted int64
+	s, err := t.known(name, t.row(reserveQuery, n, n, h.ConnectionID, name, h.runNo), &deleted)
+	s.buried = deleted > 0
+	return s, err
+}
+
+func (t *tx) known(name string, row *sql.Row, more ...any) (stream, error) {
+	s, err := t.scanStream(row, more...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, fmt.Errorf("stream %s: %w", name, store.ErrUnknownStream)
+	}
+	return s, err
+}
+
+// scanStream reads a stream's own columns, and those that follow them into more.
+func (t *tx) scanStream(row *sql.Row, more ...any) (s stream, err error) {
+	var fields string
+	if err := row.Scan(append([]any{&s.id, &s.lastSeq, &s.searchSeq, &fields, &s.timeField, &s.timeSeq}, more...)...); err != nil {
+		return s, err
+	}
+	s.fields, err = parseStrings(fields)
+	return s, err
+}
+
+// reindexLimit bounds the old rows that one transaction adds to the index.
+const reindexLimit = 2000
+
+// indexUpTo brings the full-text index of a stream up to date after a
+// transaction that found it at base. Rows from before base are only there to be
+// indexed after a change of fields; a bounded part of them is done each time.
+func (t *tx) indexUpTo(s stream, base int64) error {
+	if len(s.fields) == 0 || s.searchSeq == s.lastSeq {
+		return nil
+	}
+	r := TextRange{StreamID: s.id, From: s.searchSeq, To: s.lastSeq, Fields: s.fields}
+	if s.searchSeq < base {
+		r.Reindex = true
+		limit := reindexLimit + s.lastSeq - base
+		var found, last int64
+		err := t.row(`SELECT count(*), coalesce(max(seq), 0) FROM (SELECT seq FROM records WHERE stream_id = ? AND seq > ?
+			ORDER BY seq LIMIT ?) AS part`, s.id, s.searchSeq, limit).Scan(&found, &last)
+		if err != nil {
+			return err
+		}
+		if found == limit {
+			r.To = last
+		}
+	}
+	if err := t.db.dialect.IndexText(t.ctx, t.Tx, r); err != nil {
+		return err
+	}
+	_, err := t.exec(indexedQuery, r.To, s.id)
+	return err
+}

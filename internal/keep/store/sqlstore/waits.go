@@ -1,0 +1,82 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+)
+
+func (db *DB) PutWait(ctx context.Context, l store.Lease, w evidence.Wait, now time.Time) error {
+	return db.write(ctx, func(tx *tx) error {
+		if _, err := tx.fence(l, 0, now); err != nil {
+			return err
+		}
+		_, err := tx.exec(`INSERT INTO provider_waits (connection_id, sender, until, reason, noted_at) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (connection_id, sender) DO UPDATE SET until = excluded.until, reason = excluded.reason, noted_at = excluded.noted_at
+				WHERE excluded.until >= provider_waits.until`,
+			l.ConnectionID, w.Sender, stamp(w.Until), w.Reason, stamp(w.At))
+		if err != nil {
+			return fmt.Errorf("wait of %s: %w", w.Sender, err)
+		}
+		return tx.touch(l.ConnectionID)
+	})
+}
+
+// passWaits fails with the wait in force that ends last, or, for an owner who does
+// not want to wait, ends them all, with those of single gaps.
+func (t *tx) passWaits(connectionID string, anyway bool, now time.Time) error {
+	if anyway {
+		if _, err := t.exec(`DELETE FROM provider_waits WHERE connection_id = ?`, connectionID); err != nil {
+			return err
+		}
+		_, err := t.exec(`UPDATE connector_detail_gaps SET next_attempt_after = NULL WHERE connection_id = ? AND next_attempt_after IS NOT NULL`, connectionID)
+		return err
+	}
+	var w store.WaitError
+	err := t.row(`SELECT sender, until, reason FROM provider_waits WHERE connection_id = ? AND until > ? ORDER BY until DESC, sender LIMIT 1`,
+		connectionID, stamp(now)).Scan(&w.Sender, intoTime(&w.Until), &w.Reason)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("connection %s: %w", connectionID, &w)
+}
+
+func waitsQuery(in *within) string {
+	return `SELECT connection_id, sender, until, reason, noted_at FROM provider_waits WHERE ` + in.page("connection_id") + ` ORDER BY connection_id, sender`
+}
+
+// waits reads what providers are left alone for. A connection without a row waits
+// for nothing, which is measured too.
+func (p *page) waits(rows *sql.Rows) error {
+	for i := range p.list {
+		p.list[i].Waits = []evidence.Wait{}
+	}
+	var id, until, at string
+	var w evidence.Wait
+	into := []any{&id, &w.Sender, &until, &w.Reason, &at}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		e, ok := p.find(id)
+		if !ok || e.Waits == nil {
+			continue
+		}
+		var times stamps
+		own := w
+		own.Until, own.At = times.at(until), times.at(at)
+		e.Waits = append(e.Waits, own)
+		if times.bad {
+			e.Waits = nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package sqlstore
+
+import (
+	"context"
+
+	"pdpp/internal/keep/store"
+)
+
+func (db *DB) PutWorker(ctx context.Context, w store.Worker) error {
+	capabilities, err := jsonStrings(w.Capabilities)
+	if err != nil {
+		return err
+	}
+	return db.write(ctx, func(tx *tx) error {
+		_, err := tx.exec(`INSERT INTO workers (`+workerColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (worker_id) DO UPDATE SET host = excluded.host, pid = excluded.pid, version = excluded.version,
+				capabilities_json = excluded.capabilities_json, slots = excluded.slots, running = excluded.running,
+				draining = excluded.draining, started_at = excluded.started_at, seen_at = excluded.seen_at`,
+			w.ID, w.Host, w.PID, w.Version, capabilities, w.Slots, w.Running, number(w.Draining), stamp(w.StartedAt), stamp(w.SeenAt))
+		return err
+	})
+}
+
+func (db *DB) DropWorker(ctx context.Context, id string) error {
+	return db.write(ctx, func(tx *tx) error {
+		_, err := tx.exec(`DELETE FROM workers WHERE worker_id = ?`, id)
+		return err
+	})
+}
+
+func (db *DB) Workers(ctx context.Context) ([]store.Worker, error) {
+	return list(ctx, db, db.reader, func(s scanner) (w store.Worker, err error) {
+		var capabilities string
+		err = s.Scan(&w.ID, &w.Host, &w.PID, &w.Version, &capabilities, &w.Slots, &w.Running, &w.Draining,
+			intoTime(&w.StartedAt), intoTime(&w.SeenAt))
+		if err == nil {
+			w.Capabilities, err = parseStrings(capabilities)
+		}
+		return w, err
+	}, `SELECT `+workerColumns+` FROM workers ORDER BY worker_id`)
+}
+
+const workerColumns = `worker_id, host, pid, version, capabilities_json, slots, running, draining, started_at, seen_at`
+
+func (db *DB) LeasedRuns(ctx context.Context) ([]store.LeasedRun, error) {
+	return list(ctx, db, db.reader, func(s scanner) (r store.LeasedRun, err error) {
+		err = s.Scan(&r.ConnectionID, &r.RunID, &r.Holder, &r.Generation, intoTime(&r.ExpiresAt), &r.ConnectorID, &r.Trigger,
+			intoTime(&r.StartedAt))
+		return r, err
+	}, `SELECT l.connection_id, l.run_id, l.holder, l.generation, l.expires_at, r.connector_id, r.trigger_kind, r.started_at
+		FROM run_leases l JOIN run_history r ON r.run_no = l.run_no
+		WHERE l.run_id IS NOT NULL ORDER BY r.started_at, r.run_no`)
+}
+
+// Signals is one statement over two indexes that are empty most of the time.
+func (db *DB) Signals(ctx context.Context) (found store.Signals, err error) {
+	rows, err := list(ctx, db, db.reader, func(s scanner) (r signal, err error) {
+		return r, s.Scan(&r.answered, &r.run, &r.request)
+	}, `SELECT 0 AS answered, run_id, '' AS request_id FROM run_leases WHERE cancel_requested = 1 AND run_id IS NOT NULL
+		UNION ALL SELECT 1, run_id, request_id FROM interactions WHERE sealed_answer IS NOT NULL
+		ORDER BY answered, run_id, request_id`)
+	for _, r := range rows {
+		if r.answered {
+			found.Answered = append(found.Answered, store.Answered{RunID: r.run, RequestID: r.request})
+		} else {
+			found.Cancelled = append(found.Cancelled, r.run)
+		}
+	}
+	return found, err
+}
+
+// signal is a row of Signals: a run to stop, or a question with an answer.
+type signal struct {
+	answered     bool
+	run, request string
+}

@@ -1,0 +1,147 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+
+	"pdpp/internal/keep/store"
+)
+
+// declaring is a manifest of the connector "example" with one stream.
+func declaring(timeField, searched string) []byte {
+	return fmt.Appendf(nil, `{"protocol_version":"0.1.0","connector_id":"example","version":"1.0.0","display_name":"Example","streams":[
+		{"name":"items","semantics":"mutable_state","primary_key":"id","consent_time_field":%q,
+		"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"made":{"type":"string"},"moved":{"type":"string"},"title":{"type":"string"},"note":{"type":"string"}}},
+		"query":{"search":[%q]}}]}`, timeField, searched)
+}
+
+// moving is a record that was made in one year and moved in another.
+func moving(key, made, moved string) store.Record {
+	return store.Record{Stream: Stream, Key: key, EmittedAt: "x", SemanticTime: moved + "-01-01T00:00:00.000000Z",
+		Data: fmt.Appendf(nil, `{"id":%q,"made":"%s-01-01","moved":"%s-01-01T00:00:00Z","title":"heading","note":"remark"}`, key, made, moved)}
+}
+
+// align goes on until there is nothing left.
+func align(t testing.TB, s store.Store) (steps int) {
+	t.Helper()
+	for done := false; !done; steps++ {
+		var err error
+		done, err = s.Align(t.Context())
+		ok(t, err)
+	}
+	return steps
+}
+
+// testAlign: what was stored under an earlier declaration is not read by a bound on the
+// time, nor by a search, until it agrees with the one of today.
+func testAlign(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	_, err := s.PutManifest(ctx, "example", declaring("moved", "note"), Now)
+	ok(t, err)
+	spec := store.StreamSpec{Name: Stream, SearchFields: []string{"note"}, TimeField: "moved"}
+	l := begin(t, s, "c", "r1", spec)
+	put(t, s, l, moving("old", "2020", "2026"), moving("new", "2026", "2026"), moving("dead", "2020", "2026"), moving("late", "2026", "2020"))
+	put(t, s, l, tombstone("dead"))
+	finish(t, s, l, Now)
+	since := func(d store.StreamSpec) store.Part {
+		return store.Part{ConnectionID: "c", Stream: Stream, Since: "2026-01-01T00:00:00.000000Z", Declared: &d}
+	}
+	searched := func(d store.StreamSpec, word string) []string {
+		got, err := s.Search(ctx, store.SearchQuery{In: []store.Part{{ConnectionID: "c", Stream: Stream, Declared: &d}}, Text: word})
+		ok(t, err)
+		return sorted(keysOf(got))
+	}
+	same(t, listed(t, s, store.RecordQuery{Part: since(spec)}), []string{"old", "new"})
+	same(t, changed(t, s, store.RecordQuery{Part: since(spec)}), []string{"old", "new", "dead"})
+	same(t, searched(spec, "remark"), []string{"late", "new", "old"})
+	same(t, align(t, s), 1)
+	before := history(t, s, "old")
+
+	_, err = s.PutManifest(ctx, "example", declaring("made", "title"), Now)
+	ok(t, err)
+	today := store.StreamSpec{Name: Stream, SearchFields: []string{"title"}, TimeField: "made"}
+	for _, declared := range []store.StreamSpec{spec, today} { // a reader may know either
+		same(t, listed(t, s, store.RecordQuery{Part: since(declared)}), nil)
+		same(t, changed(t, s, store.RecordQuery{Part: since(declared)}), nil)
+		same(t, searched(declared, "remark"), nil)
+		same(t, searched(declared, "heading"), nil)
+	}
+	same(t, align(t, s), 2)
+	same(t, listed(t, s, store.RecordQuery{Part: since(today)}), []string{"new", "late"})
+	same(t, changed(t, s, store.RecordQuery{Part: since(today)}), []string{"new", "late"}) // what is dead was made in 2020
+	same(t, searched(today, "heading"), []string{"late", "new", "old"})
+	same(t, searched(today, "remark"), nil)
+	same(t, history(t, s, "old"), before) // no change of the record
+	same(t, record(t, s, "c", "old").Version, 1)
+
+	// A stream that says no more what its time is has none.
+	_, err = s.PutManifest(ctx, "example", declaring("", "title"), Now)
+	ok(t, err)
+	align(t, s)
+	today.TimeField = ""
+	same(t, listed(t, s, store.RecordQuery{Part: since(today)}), nil)
+	put(t, s, start(t, s, "c", "r2", Now, today), moving("old", "2026", "2026"))
+	same(t, len(history(t, s, "old")), 1) // a change is kept as ever
+}
+
+func history(t testing.TB, s store.Store, key string) []store.StoredRecord {
+	t.Helper()
+	got, err := s.History(t.Context(), "c", Stream, key, 0)
+	ok(t, err)
+	return got
+}
+
+// testAlignWaitsForTheRun: a run that began under the earlier declaration goes on by it,
+// and nothing of what it writes is read until it has ended.
+func testAlignWaitsForTheRun(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	earlier := store.StreamSpec{Name: Stream, SearchFields: []string{"note"}, TimeField: "moved"}
+	today := store.StreamSpec{Name: Stream, SearchFields: []string{"title"}, TimeField: "made"}
+	_, err := s.PutManifest(ctx, "example", declaring("moved", "note"), Now)
+	ok(t, err)
+	l := begin(t, s, "c", "r1", earlier)
+	put(t, s, l, moving("a", "2020", "2026"))
+	_, err = s.PutManifest(ctx, "example", declaring("made", "title"), Now)
+	ok(t, err)
+	put(t, s, l, moving("b", "2020", "2026"), moving("c", "2026", "2026"))
+	part := store.Part{ConnectionID: "c", Stream: Stream, Since: "2026-01-01T00:00:00.000000Z", Declared: &today}
+	same(t, align(t, s), 1)
+	same(t, listed(t, s, store.RecordQuery{Part: part}), nil)
+	finish(t, s, l, Now)
+	align(t, s)
+	same(t, listed(t, s, store.RecordQuery{Part: part}), []string{"c"})
+
+	// A run that was about to begin with what it had read before writes by that.
+	l = start(t, s, "c", "r2", Now, earlier)
+	put(t, s, l, moving("d", "2020", "2026"))
+	same(t, listed(t, s, store.RecordQuery{Part: part}), nil)
+	finish(t, s, l, Now)
+	align(t, s)
+	same(t, listed(t, s, store.RecordQuery{Part: part}), nil) // it agrees, but not with today's
+}
+
+// testAlignManyRows: it takes several transactions, and what is done is read meanwhile.
+func testAlignManyRows(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1", store.StreamSpec{Name: Stream, TimeField: "moved"})
+	const n = 2500
+	records := make([]store.Record, n)
+	for i := range records {
+		records[i] = moving(fmt.Sprintf("k%04d", i), "2026", "2020")
+	}
+	put(t, s, l, records...)
+	finish(t, s, l, Now)
+	today := store.StreamSpec{Name: Stream, TimeField: "made"}
+	finish(t, s, start(t, s, "c", "r2", Now, today), Now)
+	part := store.Part{ConnectionID: "c", Stream: Stream, Since: "2026-01-01T00:00:00.000000Z", Declared: &today}
+	read := func() int { return len(listed(t, s, store.RecordQuery{Part: part, Limit: 2 * n})) }
+	seen := []int{read()}
+	for done := false; !done; {
+		var err error
+		done, err = s.Align(t.Context())
+		ok(t, err)
+		if now := read(); now != seen[len(seen)-1] {
+			seen = append(seen, now)
+		}
+	}
+	same(t, seen, []int{0, 1000, 2000, n})
+}

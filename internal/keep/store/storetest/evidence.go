@@ -1,0 +1,196 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+)
+
+// evidenceOf reads the evidence of one connection.
+func evidenceOf(t testing.TB, s store.Store, connection string) evidence.Evidence {
+	t.Helper()
+	all, err := s.Evidence(t.Context(), evidence.Query{ConnectionIDs: []string{connection}})
+	ok(t, err)
+	same(t, evidenceIDs(all), []string{connection})
+	return all[0]
+}
+
+func evidenceIDs(all []evidence.Evidence) (ids []string) {
+	for _, e := range all {
+		ids = append(ids, e.Connection.ID)
+	}
+	return ids
+}
+
+// declare makes a connection whose manifest is evidenceManifest.
+func declare(t testing.TB, s store.Store, id string) {
+	t.Helper()
+	generation, err := s.PutManifest(t.Context(), "example", []byte(evidenceManifest), Now)
+	ok(t, err)
+	ok(t, s.CreateConnection(t.Context(), store.Connection{
+		ID: id, ConnectorID: "example", DisplayName: "Example", Status: store.ConnectionActive, SourceKind: store.SourceAccount,
+		ManifestGeneration: generation, CreatedAt: Now, UpdatedAt: Now,
+	}))
+}
+
+// testEvidencePages: pages follow each other by id, and named connections come
+// whatever their status.
+func testEvidencePages(t *testing.T, s store.Store) {
+	read := func(q evidence.Query) []string {
+		t.Helper()
+		all, err := s.Evidence(t.Context(), q)
+		ok(t, err)
+		return evidenceIDs(all)
+	}
+	same(t, read(evidence.Query{}), nil)
+	for _, id := range []string{"d", "b", "e", "a", "c"} {
+		connect(t, s, id)
+	}
+	ok(t, s.UpdateConnection(t.Context(), store.Connection{ID: "c", Status: store.ConnectionRevoked, UpdatedAt: Now}))
+	same(t, read(evidence.Query{}), []string{"a", "b", "d", "e"})
+	same(t, read(evidence.Query{Limit: 2}), []string{"a", "b"})
+	same(t, read(evidence.Query{After: "b", Limit: 1}), []string{"d"})
+	same(t, read(evidence.Query{After: "e"}), nil)
+	same(t, read(evidence.Query{ConnectionIDs: []string{"e", "c", "nowhere", "a", "e"}}), []string{"a", "c", "e"})
+	same(t, read(evidence.Query{ConnectionIDs: []string{}}), nil)
+
+	many := []string{"b"}
+	for i := range 10_000 {
+		many = append(many, fmt.Sprint("nowhere-", i))
+	}
+	same(t, read(evidence.Query{ConnectionIDs: many}), []string{"b"})
+}
+
+// testEvidenceRange: what belongs to a revoked connection between two others
+// goes to neither of them.
+func testEvidenceRange(t *testing.T, s store.Store) {
+	for i, id := range []string{"a", "b", "c"} {
+		l := begin(t, s, id, "r-"+id)
+		for n := range i + 1 {
+			put(t, s, l, live(fmt.Sprint(n), "x"))
+		}
+		ok(t, s.PutSchedule(t.Context(), store.Schedule{ConnectionID: id, IntervalSeconds: int64(i), CreatedAt: Now, UpdatedAt: Now}))
+	}
+	ok(t, s.UpdateConnection(t.Context(), store.Connection{ID: "b", Status: store.ConnectionRevoked, UpdatedAt: Now}))
+	all, err := s.Evidence(t.Context(), evidence.Query{})
+	ok(t, err)
+	same(t, evidenceIDs(all), []string{"a", "c"})
+	same(t, []int64{all[0].Records.Retained, all[1].Records.Retained}, []int64{1, 3})
+	same(t, []int64{all[0].Schedule.IntervalSeconds, all[1].Schedule.IntervalSeconds}, []int64{0, 2})
+	same(t, []string{all[0].Active.ID, all[1].Active.ID}, []string{"r-a", "r-c"})
+}
+
+// testEvidenceNew: of a connection that never ran, nothing is measured but what
+// is known to be empty.
+func testEvidenceNew(t *testing.T, s store.Store) {
+	declare(t, s, "c")
+	for range 2 { // the second time the manifest is known already
+		got := evidenceOf(t, s, "c")
+		same(t, got.Refresh.MaximumStalenessSeconds, 86400)
+		got.Refresh = nil
+		same(t, got, evidence.Evidence{
+			Connection: evidence.Connection{ID: "c", ConnectorID: "example", DisplayName: "Example", Status: evidence.StatusActive,
+				SourceKind: "account", CreatedAt: Now},
+			Streams: []evidence.Stream{{Name: "items", Required: true}, {Name: "lists", Required: true}, {Name: "extras", Policy: "inventory_only"}},
+			Records: &evidence.Records{},
+			Gaps:    &evidence.Gaps{Recovered: ptr(int64(0)), Terminal: ptr(int64(0))},
+		})
+	}
+}
+
+// testEvidenceManifests: a manifest that is missing or cannot be read is named,
+// and does not hide the streams that the store knows.
+func testEvidenceManifests(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	l := begin(t, s, "c", "r1", store.StreamSpec{Name: "b"}, store.StreamSpec{Name: "a"})
+	want := []evidence.Stream{{Name: "a", Required: true, Retained: ptr(int64(0))}, {Name: "b", Required: true, Retained: ptr(int64(0))}}
+	unread := func() {
+		t.Helper()
+		e := evidenceOf(t, s, "c")
+		same(t, e.Unreadable, []evidence.Family{evidence.FamilyManifest})
+		same(t, e.Streams, want)
+	}
+	none := evidenceOf(t, s, "c") // no manifest was ever recorded, so none is unread
+	same(t, len(none.Unreadable), 0)
+	same(t, none.Streams, want)
+	finish(t, s, l, Now)
+	generation := func(body string) {
+		t.Helper()
+		n, err := s.PutManifest(ctx, "example", []byte(body), Now)
+		ok(t, err)
+		ok(t, s.UpdateConnection(ctx, store.Connection{ID: "c", Status: store.ConnectionActive, ManifestGeneration: n, UpdatedAt: Now}))
+	}
+	generation(`{"not":"a manifest"}`)
+	unread()
+	unread()
+	generation(evidenceManifest)
+	e := evidenceOf(t, s, "c")
+	same(t, e.Unreadable, nil)
+	same(t, len(e.Streams), 3)
+	same(t, e.Streams[0].Retained, nil) // no run has had it in scope
+}
+
+// testEvidenceFacts: each stream keeps what the newest run that measured it
+// found; what was not measured is absent.
+func testEvidenceFacts(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	declare(t, s, "c")
+	specs := []store.StreamSpec{{Name: "items"}, {Name: "lists"}, {Name: "undeclared"}}
+	l := start(t, s, "c", "r1", Now, specs...)
+	put(t, s, l, live("a", "1"), live("b", "1"), store.Record{Stream: "undeclared", Key: "u", Data: []byte(`{}`), EmittedAt: "2026-03-04T05:06:07Z"})
+	first, second := Now.Add(time.Minute), Now.Add(time.Hour)
+	ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}, Facts: []byte(`{"streams":[
+		{"stream":"items","collected":2,"considered":0,"covered":null,"checkpoint":"committed","skipped":null},
+		{"stream":"lists","collected":1,"checkpoint":"staged","pending_detail_gaps":3,"skipped":{"reason":"odd","recovery_action":"not_retriable","continuation":{}}},
+		{"stream":"nowhere","collected":1}]}`)}, first))
+	l = start(t, s, "c", "r2", second, specs...)
+	ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunFailed, Event: store.Event{Type: "run.failed"},
+		Facts: []byte(`{"streams":[{"stream":"items","collected":7,"considered":9,"covered":8,"checkpoint":"withheld"}]}`)}, second))
+	for i, facts := range []string{``, `null`, `{}`, `[1]`, `{"streams":[1,{}]}`, `{`} { // a run that measured nothing hides nothing
+		l = start(t, s, "c", fmt.Sprint("r3-", i), second, specs...)
+		ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}, Facts: []byte(facts)}, second))
+	}
+
+	e := evidenceOf(t, s, "c")
+	same(t, e.Records, &evidence.Records{Retained: 3, ChangedAt: &Now})
+	same(t, e.Streams, []evidence.Stream{
+		{Name: "items", Required: true, Retained: ptr(int64(2)), Fact: &evidence.Fact{RunID: "r2", RunStatus: evidence.RunFailed, At: second,
+			Collected: 7, Considered: ptr(int64(9)), Covered: ptr(int64(8)), Checkpoint: evidence.CheckpointWithheld}},
+		{Name: "lists", Required: true, Retained: ptr(int64(0)), Fact: &evidence.Fact{RunID: "r1", RunStatus: evidence.RunSucceeded, At: first,
+			Collected: 1, Checkpoint: "staged", Skip: &evidence.Skip{Reason: "odd", Action: "not_retriable"}}},
+		{Name: "extras", Policy: "inventory_only"},
+	})
+	same(t, e.Unreadable, nil)
+
+	l = start(t, s, "c", "r4", second, specs...)
+	ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"},
+		Facts: []byte(`{"streams":[{"stream":"items","collected":1,"considered":0},{"stream":"lists","collected":"many"}]}`)}, second))
+	e = evidenceOf(t, s, "c")
+	same(t, e.Streams[0].Fact.Considered, ptr(int64(0))) // measured, and none
+	same(t, e.Streams[0].Fact.Covered, nil)
+	same(t, e.Streams[1].Fact, nil)
+	same(t, e.Unreadable, []evidence.Family{evidence.FamilyRecords})
+}
+
+// testRuntime: the newest report of each part is kept, and a part that never
+// reported is not there.
+func testRuntime(t *testing.T, s store.Store) {
+	read := func() []evidence.Component {
+		t.Helper()
+		rt, err := s.Runtime(t.Context())
+		ok(t, err)
+		return rt.Components
+	}
+	same(t, len(read()), 0)
+	scheduler := evidence.Component{Name: "scheduler", Status: evidence.ProbeOK, At: Now, EverySeconds: ptr(int64(30))}
+	browser := evidence.Component{Name: "browser", Status: evidence.ProbeFailed, Reason: "not_installed", At: Now}
+	ok(t, s.PutComponent(t.Context(), scheduler))
+	ok(t, s.PutComponent(t.Context(), browser))
+	same(t, read(), []evidence.Component{browser, scheduler})
+	scheduler.Status, scheduler.At, scheduler.EverySeconds = evidence.ProbeFailed, Now.Add(time.Minute), nil
+	ok(t, s.PutComponent(t.Context(), scheduler))
+	same(t, read(), []evidence.Component{browser, scheduler})
+}

@@ -1,0 +1,179 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+)
+
+// testGapLeaseTokens: only the token of the newest lease settles, and only once.
+func testGapLeaseTokens(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	l := begin(t, s, "c", "r1")
+	report(t, s, l, Now, miss("a"), miss("b"))
+	stale := leaseGaps(t, s, l, 1, Now)
+	ok(t, s.ReleaseGaps(ctx, l, []string{stale[0].ID}, Now))
+	reLeased := leaseGaps(t, s, l, 2, Now)
+	same(t, len(reLeased), 1)
+
+	settle := func(ref store.GapRef) []store.Slice {
+		w := miss("a")
+		w.GapID, w.LeaseID = ref.GapID, ref.LeaseID
+		return []store.Slice{{Attempts: []store.GapRef{ref}}, {Recovered: []store.GapRef{ref}}, {Gaps: []store.GapWrite{w}}}
+	}
+	refused := func(ref store.GapRef) {
+		t.Helper()
+		for _, slice := range settle(ref) {
+			_, err := s.CommitSlice(ctx, l, slice, Now)
+			fails(t, err, store.ErrGapLease)
+		}
+	}
+	refused(refOf(stale[0]))                                             // of the lease before
+	refused(store.GapRef{GapID: stale[0].ID, LeaseID: stale[1].LeaseID}) // of another gap
+	refused(store.GapRef{GapID: reLeased[0].ID, LeaseID: "x"})           // of nobody
+	commit(t, s, l, store.Slice{Recovered: []store.GapRef{refOf(reLeased[0])}}, Now)
+	refused(refOf(reLeased[0])) // settled
+
+	// A release after the gap was settled changes nothing.
+	before := everything(t, s, "c")
+	ok(t, s.ReleaseGaps(ctx, l, []string{reLeased[0].ID}, Now))
+	same(t, everything(t, s, "c"), before)
+
+	// Nor does the lease of an earlier run.
+	at := Now.Add(2 * ttl)
+	l = start(t, s, "c", "r2", at)
+	refused(refOf(stale[1]))
+}
+
+func testGapAttempts(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1")
+	report(t, s, l, Now, miss("a"))
+	ref := refOf(leaseGaps(t, s, l, 1, Now)[0])
+	first := Now.Add(time.Second)
+	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref}}, first)
+	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref, ref}}, Now.Add(time.Minute))
+	g := gapOf(t, s, "c", "a")
+	same(t, g.AttemptCount, 1)
+	same(t, g.LastAttemptAt, &first)
+	same(t, g.LeaseAttempted, true)
+	same(t, g.Status, protocol.GapInProgress)
+
+	// The next lease may burn one more.
+	l = next(t, s, l, "r2", Now)
+	ref = refOf(leaseGaps(t, s, l, 1, Now)[0])
+	same(t, gapOf(t, s, "c", "a").LeaseAttempted, false)
+	second := Now.Add(time.Hour)
+	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref}}, second)
+	g = gapOf(t, s, "c", "a")
+	same(t, g.AttemptCount, 2)
+	same(t, g.LastAttemptAt, &second)
+}
+
+// testGapSettle puts leased gaps back.
+func testGapSettle(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1")
+	report(t, s, l, Now, miss("a"), miss("b"), miss("c"), miss("d"))
+	l = next(t, s, l, "r2", Now)
+	refs := map[string]store.GapRef{}
+	for _, g := range leaseGaps(t, s, l, 1, Now) {
+		refs[g.RecordKey] = refOf(g)
+	}
+	back := func(key string) store.GapWrite {
+		w := miss(key)
+		w.Reason, w.GapID, w.LeaseID, w.LastError = protocol.ReasonUpstreamPressure, refs[key].GapID, refs[key].LeaseID, jsontext.Value(`{"n":1}`)
+		return w
+	}
+	at, floor := Now.Add(time.Second), Now.Add(time.Hour)
+	reported, unreported, final, held := back("a"), back("b"), back("c"), miss("d")
+	unreported.NotBefore = &floor
+	final.Retryable = false
+	commit(t, s, l, store.Slice{Attempts: []store.GapRef{refs["a"]}, Gaps: []store.GapWrite{reported, unreported, final, held}}, at)
+
+	for key, want := range map[string]store.Gap{
+		"a": {Status: protocol.GapPending, AttemptCount: 1, LastAttemptAt: &at},                    // one attempt, reported
+		"b": {Status: protocol.GapPending, AttemptCount: 1, LastAttemptAt: &at, NotBefore: &floor}, // one attempt, implied
+		"c": {Status: protocol.GapTerminal, AttemptCount: 1, LastAttemptAt: &at},                   // not worth another
+	} {
+		g := gapOf(t, s, "c", key)
+		t.Log(key)
+		same(t, g.Status, want.Status)
+		same(t, g.AttemptCount, want.AttemptCount)
+		same(t, g.LastAttemptAt, want.LastAttemptAt)
+		same(t, g.NotBefore, want.NotBefore)
+		same(t, []string{g.LeaseRun, g.LeaseID, g.LastRun, g.DiscoveredRun}, []string{"", "", "r2", "r1"})
+		same(t, g.Reason, protocol.ReasonUpstreamPressure)
+		same(t, string(g.LastError), `{"n":1}`)
+	}
+	// Met again without its token, a gap stays with the run that holds it.
+	same(t, gapOf(t, s, "c", "d").LeaseID, refs["d"].LeaseID)
+
+	// None of them comes back in this run, even after their floor; all retryable ones do in the next.
+	late := Now.Add(2 * time.Hour)
+	same(t, leaseGaps(t, s, l, 2, late), nil)
+	l = next(t, s, l, "r3", late)
+	same(t, len(leaseGaps(t, s, l, 1, late)), 3)
+}
+
+func testGapRecovered(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	l := begin(t, s, "c", "r1")
+	elsewhere := begin(t, s, "d", "r9")
+	report(t, s, elsewhere, Now, miss("x"))
+	report(t, s, l, Now, miss("a"), miss("b"))
+	l = next(t, s, l, "r2", Now)
+	ref := refOf(leaseGaps(t, s, l, 1, Now)[0])
+	at := Now.Add(time.Second)
+	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref}, Recovered: []store.GapRef{ref}}, at)
+	g, err := s.Gap(ctx, ref.GapID)
+	ok(t, err)
+	same(t, []string{string(g.Status), g.RecoveredRun, g.LastRun, g.LeaseRun, g.LeaseID}, []string{"recovered", "r2", "r2", "", ""})
+	same(t, g.AttemptCount, 1)
+
+	// The forward walk may bring a detail without having leased its gap.
+	for _, key := range []string{"a", "b", "b"} { // again changes nothing
+		commit(t, s, l, store.Slice{Recovered: []store.GapRef{{GapID: store.GapID("c", "", miss(key))}}}, at.Add(time.Minute))
+	}
+	same(t, gapOf(t, s, "c", "b").Status, protocol.GapRecovered)
+	same(t, gapOf(t, s, "c", "a").UpdatedAt.After(at.Add(time.Minute)), false)
+	_, err = s.CommitSlice(ctx, l, store.Slice{Recovered: []store.GapRef{{GapID: store.GapID("d", "", miss("x"))}}}, at)
+	fails(t, err, store.ErrNotFound) // of another connection
+	same(t, gapOf(t, s, "d", "x").Status, protocol.GapPending)
+}
+
+// testGapReopen: a recovered gap reopens for a later run, not for the one that recovered it.
+func testGapReopen(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1")
+	report(t, s, l, Now, miss("a"))
+	ref := refOf(leaseGaps(t, s, l, 1, Now)[0])
+	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref}, Recovered: []store.GapRef{ref}}, Now)
+	recovered := gapOf(t, s, "c", "a")
+	report(t, s, l, Now.Add(time.Second), miss("a"))
+	same(t, gapOf(t, s, "c", "a"), recovered)
+
+	l = next(t, s, l, "r2", Now)
+	report(t, s, l, Now.Add(time.Minute), miss("a"))
+	g := gapOf(t, s, "c", "a")
+	same(t, g.Status, protocol.GapPending)
+	same(t, g.RecoveredRun, "")
+	same(t, g.AttemptCount, 0)
+	same(t, g.LastAttemptAt, nil)
+	same(t, g.CreatedAt, Now)
+	same(t, len(leaseGaps(t, s, l, 1, Now)), 1)
+}
+
+func testGapReleasedByFinish(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1")
+	report(t, s, l, Now, miss("a"))
+	ref := refOf(leaseGaps(t, s, l, 1, Now)[0])
+	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref}}, Now)
+	finish(t, s, l, Now)
+	g := gapOf(t, s, "c", "a")
+	same(t, []string{string(g.Status), g.LeaseRun, g.LeaseID}, []string{"pending", "", ""})
+	same(t, g.AttemptCount, 1) // burned, although the outcome is not known
+	l = start(t, s, "c", "r2", Now)
+	same(t, len(leaseGaps(t, s, l, 1, Now)), 1)
+}

@@ -1,0 +1,66 @@
+package storetest
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"pdpp/internal/keep/store"
+)
+
+// numberedRecords is how many records a numbered slice has to itself.
+const numberedRecords = 40
+
+// BeginNumbered starts the first run of a new connection that takes numbered slices.
+func BeginNumbered(t testing.TB, s store.Store) store.Lease {
+	t.Helper()
+	return begin(t, s, "c", "numbered", titles)
+}
+
+// NumberedSlice has records and a gap of its own, and changes one record that all slices share.
+func NumberedSlice(n int) store.Slice {
+	slice := store.Slice{
+		Records: []store.Record{titled("latest", "word", fmt.Sprint(n))},
+		Gaps:    []store.GapWrite{miss(fmt.Sprint(n))},
+		Cursors: []store.CursorWrite{{Stream: Stream, Cursor: strconv.AppendInt(nil, int64(n), 10)}},
+	}
+	for i := range numberedRecords {
+		slice.Records = append(slice.Records, titled(fmt.Sprintf("%d-%d", n, i), "word", "x"))
+	}
+	return slice
+}
+
+// WholeSlices demands that the store holds exactly the slices up to its cursor, and counts them.
+func WholeSlices(t testing.TB, s store.Store) int {
+	t.Helper()
+	n := 0
+	if cursor, moved := cursors(t, s, "c", "")["items/"]; moved {
+		var err error
+		n, err = strconv.Atoi(cursor)
+		ok(t, err)
+	}
+	stored := map[string]store.StoredRecord{}
+	for _, r := range changes(t, s, "c") {
+		stored[r.Key] = r
+	}
+	gaps, err := s.ListGaps(t.Context(), store.GapQuery{ConnectionID: "c", Limit: n + 2})
+	ok(t, err)
+	same(t, len(gaps), n)
+	found, err := s.Search(t.Context(), store.SearchQuery{In: []store.Part{{ConnectionID: "c"}}, Text: "word", Limit: len(stored) + 1})
+	ok(t, err)
+	same(t, len(found), len(stored))
+	if n == 0 {
+		same(t, len(stored), 0)
+		return 0
+	}
+	same(t, len(stored), n*numberedRecords+1)
+	same(t, stored["latest"].Version, int64(n))
+	for slice := 1; slice <= n; slice++ {
+		for i := range numberedRecords {
+			if _, there := stored[fmt.Sprintf("%d-%d", slice, i)]; !there {
+				t.Fatalf("record %d of slice %d of %d is not stored", i, slice, n)
+			}
+		}
+	}
+	return n
+}

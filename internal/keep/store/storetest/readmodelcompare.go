@@ -1,0 +1,110 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pdpp/internal/keep/store"
+)
+
+// drawRecordQuery asks for fields that records have, if for any.
+func (m readStream) drawRecordQuery(t *rapid.T, connection string, feed []store.StoredRecord) store.RecordQuery {
+	q := store.RecordQuery{
+		Part: drawPart(t, connection), NewestFirst: rapid.Bool().Draw(t, "newest first"), Limit: rapid.IntRange(1, 3).Draw(t, "limit"),
+	}
+	if len(feed) == 0 {
+		return q
+	}
+	if rapid.Bool().Draw(t, "by field") {
+		v, _ := m.was(rapid.SampledFrom(feed).Draw(t, "like").Key)
+		for _, member := range v.members {
+			q.Where = append(q.Where, store.FieldValue{Field: member.field, Value: member.value})
+		}
+	}
+	if rapid.Bool().Draw(t, "up to") {
+		q.UpToSeq = rapid.SampledFrom(feed).Draw(t, "newest").Seq
+	}
+	return q
+}
+
+// compareList pages through a list and the change feed of the same query.
+func (m readStream) compareList(t *testing.T, s store.Store, feed []store.StoredRecord, q store.RecordQuery) {
+	t.Helper()
+	var live, all []store.StoredRecord
+	for _, r := range feed {
+		if !m.within(r.Key, q.Part) || !m.holds(r.Key, q.Where) || q.UpToSeq > 0 && r.Seq > q.UpToSeq {
+			continue
+		}
+		all = append(all, r)
+		if !r.Deleted {
+			live = append(live, r)
+		}
+	}
+	if q.NewestFirst {
+		slices.Reverse(live)
+		slices.Reverse(all)
+	}
+	paged := func(next store.RecordQuery, read func(store.RecordQuery) ([]store.StoredRecord, error)) (got []store.StoredRecord) {
+		t.Helper()
+		for {
+			page, err := read(next)
+			ok(t, err)
+			got = append(got, page...)
+			if len(page) < next.Limit {
+				return got
+			}
+			next.AfterSeq = page[len(page)-1].Seq
+		}
+	}
+	same(t, paged(q, func(q store.RecordQuery) ([]store.StoredRecord, error) { return s.ListRecords(t.Context(), q) }), live)
+	same(t, paged(q, func(q store.RecordQuery) ([]store.StoredRecord, error) { return s.Changes(t.Context(), q) }), all)
+}
+
+// readSearch is a search and the words that it looks for.
+type readSearch struct {
+	store.SearchQuery
+	words []string
+}
+
+func drawSearchQuery(t *rapid.T, connection string) readSearch {
+	q := readSearch{words: rapid.SliceOfN(rapid.SampledFrom(readWords), 1, 2).Draw(t, "words")}
+	for _, w := range q.words {
+		q.Text += w + ", "
+	}
+	q.Limit = rapid.IntRange(1, 3).Draw(t, "limit")
+	q.In = []store.Part{}
+	for range rapid.IntRange(0, 3).Draw(t, "parts") {
+		p := drawPart(t, connection)
+		if rapid.Bool().Draw(t, "whole connection") {
+			p.Stream = ""
+		}
+		q.In = append(q.In, p)
+	}
+	return q
+}
+
+// compareSearch pages through what a search finds.
+func (m readStream) compareSearch(t *testing.T, s store.Store, feed []store.StoredRecord, q readSearch) {
+	t.Helper()
+	var want []store.StoredRecord
+	for _, r := range feed {
+		v, _ := m.was(r.Key)
+		missing := slices.ContainsFunc(q.words, func(w string) bool { return !slices.Contains(v.words, w) })
+		if !r.Deleted && !missing && slices.ContainsFunc(q.In, func(p store.Part) bool { return m.within(r.Key, p) }) {
+			want = append(want, r)
+		}
+	}
+	slices.SortFunc(want, func(a, b store.StoredRecord) int { return int(b.ID - a.ID) })
+	var got []store.StoredRecord
+	for next := q.SearchQuery; ; next.BeforeID = got[len(got)-1].ID {
+		page, err := s.Search(t.Context(), next)
+		ok(t, err)
+		got = append(got, page...)
+		if len(page) < next.Limit {
+			break
+		}
+	}
+	same(t, got, want)
+}

@@ -1,0 +1,161 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+// titled is a record with a searchable title and a note that is not.
+func titled(key, title, note string) store.Record {
+	return store.Record{Stream: Stream, Key: key, Data: fmt.Appendf(nil, `{"title":%q,"note":%q}`, title, note), EmittedAt: "x"}
+}
+
+var titles = store.StreamSpec{Name: Stream, SearchFields: []string{"title"}}
+
+// found gives the keys of what a search finds, sorted.
+func found(t *testing.T, s store.Store, text string) []string {
+	t.Helper()
+	records, err := s.Search(t.Context(), store.SearchQuery{In: []store.Part{{ConnectionID: "c"}}, Text: text})
+	ok(t, err)
+	keys := keysOf(records)
+	slices.Sort(keys)
+	return keys
+}
+
+func testSearch(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1", titles)
+	put(t, s, l,
+		titled("a", "The quick brown Fox, jumping", "lazy"),
+		titled("b", "quick-fire round: 42 questions (foo@example.org)", "brown"),
+		titled("c", "Überraschung am Äquator", ""))
+	for text, want := range map[string][]string{
+		"quick":         {"a", "b"},
+		"QUICK":         {"a", "b"},
+		"brown quick":   {"a"},
+		"fox!":          {"a"},
+		"fire":          {"b"},
+		"quick-fire":    {"b"},
+		"42":            {"b"},
+		"example":       {"b"},
+		"überraschung":  {"c"},
+		"ÄQUATOR":       {"c"},
+		"qui":           nil, // whole words
+		"lazy":          nil, // not an indexed field
+		"quick missing": nil,
+		"":              nil,
+		" \"' * ( -":    nil,
+		"quick OR lazy": nil, // no operators
+		"title":         nil, // names are not text
+	} {
+		if got := found(t, s, text); !slices.Equal(got, want) {
+			t.Errorf("search %q finds %v, want %v", text, got, want)
+		}
+	}
+}
+
+func testSearchUpdates(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1", titles)
+	put(t, s, l, titled("a", "first words", ""), titled("b", "first words", ""))
+	put(t, s, l, titled("a", "second words", ""))
+	same(t, found(t, s, "first"), []string{"b"})
+	same(t, found(t, s, "second"), []string{"a"})
+	put(t, s, l, titled("a", "second words", ""), titled("c", "third words", "")) // one unchanged, one new
+	same(t, found(t, s, "words"), []string{"a", "b", "c"})
+	put(t, s, l, tombstone("a"), tombstone("z"))
+	same(t, found(t, s, "words"), []string{"b", "c"})
+	put(t, s, l, titled("a", "fourth words", ""))
+	same(t, found(t, s, "second"), nil)
+	same(t, found(t, s, "fourth words"), []string{"a"})
+}
+
+func testSearchScope(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	l := begin(t, s, "c", "r1", titles, store.StreamSpec{Name: "others", SearchFields: []string{"note", "title"}}, store.StreamSpec{Name: "plain"})
+	elsewhere := begin(t, s, "d", "r2", titles)
+	put(t, s, elsewhere, titled("x", "word", ""))
+	other, plain := titled("o", "two", "word"), titled("p", "word", "word")
+	other.Stream, plain.Stream = "others", "plain"
+	put(t, s, l, titled("a", "word", ""), other, plain)
+	commit(t, s, l, store.Slice{Records: []store.Record{titled("b", "word", "")}}, Now.Add(time.Second))
+
+	search := func(stream, text string, limit int) []string {
+		records, err := s.Search(ctx, store.SearchQuery{In: []store.Part{{ConnectionID: "c", Stream: stream}}, Text: text, Limit: limit})
+		ok(t, err)
+		return keysOf(records)
+	}
+	same(t, search("", "word", 0), []string{"b", "o", "a"}) // what was stored last comes first
+	same(t, search("", "word", 1), []string{"b"})
+	same(t, search("others", "word", 0), []string{"o"})
+	same(t, search("", "word two", 0), []string{"o"}) // words from both fields
+	same(t, search("plain", "word", 0), nil)
+}
+
+// testSearchFieldsChange: a new version of a connector indexes other fields,
+// and finds old records by them, more of them than one transaction takes.
+func testSearchFieldsChange(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1")
+	const n = 2100
+	records := make([]store.Record, n)
+	for i := range records {
+		records[i] = titled(fmt.Sprintf("k%04d", i), fmt.Sprint("heading", i), fmt.Sprint("remark", i))
+	}
+	put(t, s, l, records...)
+	// sees tells which of the first, the last and one between are found.
+	sees := func(text string) (seen []bool) {
+		for _, i := range []int{0, 1950, n - 1} {
+			seen = append(seen, len(found(t, s, fmt.Sprint(text, i))) == 1)
+		}
+		return seen
+	}
+	all, none := []bool{true, true, true}, []bool{false, false, false}
+	same(t, sees("heading"), none)
+	again := func(run string, fields ...string) {
+		finish(t, s, l, Now)
+		l = start(t, s, "c", run, Now, store.StreamSpec{Name: Stream, SearchFields: fields})
+	}
+	again("r2", "title")
+	same(t, sees("heading"), []bool{true, true, false})
+	put(t, s, l, titled("new", "fresh", "")) // any commit goes on with the rest
+	same(t, [][]bool{sees("heading"), sees("remark")}, [][]bool{all, none})
+	same(t, found(t, s, "fresh"), []string{"new"})
+	again("r3")
+	same(t, [][]bool{sees("heading"), sees("remark")}, [][]bool{none, none})
+	put(t, s, l, titled("k0000", "heading0", "changed"), tombstone("k2000"))
+	again("r4", "note")
+	same(t, found(t, s, "heading2000"), nil) // deleted, although its old entry is still there
+	put(t, s, l)
+	put(t, s, l, titled("new", "fresh", "remark"))
+	same(t, [][]bool{sees("heading"), sees("remark")}, [][]bool{none, {false, true, true}})
+	same(t, found(t, s, "changed"), []string{"k0000"})
+	same(t, found(t, s, "fresh"), nil)
+}
+
+// testSearchOddText: text that a database could stumble over is stored, and the rest of it is found.
+func testSearchOddText(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1", store.StreamSpec{Name: Stream, SearchFields: []string{"title", `ti"t.l$e`, "missing"}})
+	words := make([]string, 20_000)
+	for i := range words {
+		words[i] = fmt.Sprintf("w%dx", i)
+	}
+	for key, data := range map[string]string{
+		"nul":     `{"title":"nul \u0000 needle"}`,
+		"quote":   `{"ti\"t.l$e":"quoted needle"}`,
+		"list":    `{"title":["one needle","two"]}`,
+		"number":  `{"title":4711}`,
+		"object":  `{"title":{"a":"inner needle"}}`,
+		"null":    `{"title":null}`,
+		"long":    `{"title":"needle ` + strings.Join(words, " ") + `"}`,
+		"oneword": `{"title":"needle ` + strings.Repeat("x", 5000) + `"}`,
+		"empty":   `{}`,
+	} {
+		put(t, s, l, store.Record{Stream: Stream, Key: key, Data: []byte(data), EmittedAt: "x"})
+	}
+	same(t, found(t, s, "needle"), []string{"list", "long", "nul", "object", "oneword", "quote"})
+	same(t, found(t, s, "4711"), []string{"number"})
+	same(t, found(t, s, "w0x w9999x"), []string{"long"})
+}

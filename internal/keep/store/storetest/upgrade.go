@@ -1,0 +1,183 @@
+package storetest
+
+import (
+	"database/sql"
+	"embed"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pressly/goose/v3"
+
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlstore"
+)
+
+//go:embed testdata/upgrade_*.sql
+var fixtures embed.FS
+
+// RunUpgrade makes a database of every schema version there has been, fills it
+// with what that version kept, and opens it with the store of today. A new
+// version needs a fixture of its own, testdata/upgrade_NNN.sql, written for the
+// schema as it then is; earlier fixtures stay as they are.
+func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) string, connect func(target string) (*sql.DB, error), open Opener) {
+	for _, version := range versions(t, schema) {
+		t.Run(fmt.Sprint("from ", version), func(t *testing.T) {
+			t.Parallel()
+			to := target(t)
+			db, err := connect(to)
+			ok(t, err)
+			makeVersion(t, schema, db, version)
+			if version >= 3 && version < 6 {
+				putClientSetting(t, schema, db)
+			}
+			ok(t, db.Close())
+			s, err := open(t.Context(), to)
+			ok(t, err)
+			if version >= 3 {
+				checkWork(t, s)
+			}
+			if version >= 4 {
+				checkAccess(t, s, version)
+			}
+			if version >= 7 {
+				checkEntries(t, s)
+			}
+			if version == 5 {
+				checkWaits(t, s)
+			}
+			if version == 8 {
+				c, err := s.ConfirmedConnector(t.Context(), "weather")
+				ok(t, err)
+				same(t, c.Variables, []string{"WEATHER_KEY"})
+			}
+			if version >= 11 {
+				checkAudit(t, s)
+			}
+			if version >= 3 && version <= 6 { // later fixtures have no app
+				checkClient(t, s)
+			}
+			checkUpgraded(t, s)
+			ok(t, s.Close())
+		})
+	}
+}
+
+func versions(t *testing.T, schema sqlstore.Schema) (all []int64) {
+	p, err := goose.NewProvider(schema.Dialect, &sql.DB{}, schema.Files)
+	ok(t, err)
+	for _, source := range p.ListSources() {
+		all = append(all, source.Version)
+	}
+	return all
+}
+
+// makeVersion migrates an empty database to one version and fills it.
+func makeVersion(t *testing.T, schema sqlstore.Schema, db *sql.DB, version int64) {
+	t.Helper()
+	p, err := schema.Provider(db)
+	ok(t, err)
+	_, err = p.UpTo(t.Context(), version)
+	ok(t, err)
+	fixture, err := fixtures.ReadFile(fmt.Sprintf("testdata/upgrade_%03d.sql", version))
+	ok(t, err)
+	text := string(fixture)
+	if schema.Dialect == goose.DialectPostgres {
+		text = strings.ReplaceAll(text, " AS BLOB)", " AS BYTEA)")
+	}
+	_, err = db.ExecContext(t.Context(), text)
+	ok(t, err)
+}
+
+// checkUpgraded reads what every fixture holds, and goes on from there.
+func checkUpgraded(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	_, generation, err := s.Manifest(ctx, "example")
+	ok(t, err)
+	same(t, generation, 1)
+	c, err := s.Connection(ctx, "c")
+	ok(t, err)
+	same(t, string(c.Binding), `{"login":"ann"}`)
+	r, err := s.Run(ctx, "r1")
+	ok(t, err)
+	same(t, r.Status, store.RunSucceeded)
+	same(t, r.ReportedRecords, ptr(int64(4)))
+	events, err := s.RunEvents(ctx, "r1", 0, 0)
+	ok(t, err)
+	same(t, eventTypes(events), []string{"1 run.started", "2 run.completed"})
+	same(t, keysOf(changes(t, s, "c")), []string{"b", "a", "gone"})
+	a := record(t, s, "c", "a")
+	same(t, []string{string(a.Data), a.RunID, a.SemanticTime}, []string{`{"title":"second words"}`, "r1", "2025-12-31T00:00:00.000000Z"})
+	same(t, record(t, s, "c", "gone").Deleted, true)
+	history, err := s.History(ctx, "c", Stream, "a", 0)
+	ok(t, err)
+	same(t, len(history), 1)
+	same(t, string(history[0].Data), `{"title":"first words"}`)
+	same(t, cursors(t, s, "c", ""), map[string]string{"items/": `{"n":2}`})
+	log := cursorLog(t, s)
+	preview, err := s.PreviewRewind(ctx, mark, log[1].Commit)
+	ok(t, err)
+	same(t, preview.RecordsChanged, 2)
+	g, err := s.Gap(ctx, "gap_1")
+	ok(t, err)
+	same(t, g.AttemptCount, 2)
+	open, err := s.OpenInteractions(ctx, "")
+	ok(t, err)
+	same(t, len(open), 0)
+	schedule, err := s.Schedule(ctx, "c")
+	ok(t, err)
+	same(t, schedule.Enabled, true)
+	credential, err := s.Credential(ctx, "c")
+	ok(t, err)
+	same(t, string(credential.Sealed), "sealed")
+	sources, err := s.DeviceSources(ctx, "dexp1")
+	ok(t, err)
+	same(t, sources[0].RecordsPending, ptr(int64(7)))
+	changed := time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC)
+	same(t, evidenceOf(t, s, "c").Records, &evidence.Records{Retained: 2, ChangedAt: &changed})
+	same(t, evidenceOf(t, s, "c").LastRun.Committed, ptr(int64(4)))
+	streams, err := s.Streams(ctx, "")
+	ok(t, err)
+	same(t, streams, []store.StreamInfo{{ConnectionID: "c", Name: Stream, Records: 2, Deleted: 1, LastSeq: 4, ChangedAt: &changed}})
+
+	same(t, lookIDs(take(t, s, Now)), []string{"c"}) // it waited, or was never looked at
+	ok(t, s.SaveAttention(ctx, []attention.Record{asked("new", "c", "")}, nil))
+
+	l := start(t, s, "c", "r2", Now, titles)
+	same(t, l.Generation, 2)
+	same(t, found(t, s, "words"), []string{"a", "b"})
+	same(t, gapKeys(leaseGaps(t, s, l, 1, Now)), []string{"missing"})
+	same(t, put(t, s, l, titled("b", "new words", "")), store.Committed{Written: 1})
+	same(t, evidenceOf(t, s, "c").Records, &evidence.Records{Retained: 2, ChangedAt: &Now})
+	same(t, record(t, s, "c", "b").Version, 2)
+	move(t, s, l, `{"n":3}`)
+	same(t, len(cursorLog(t, s)), 3)
+	ok(t, s.Check(ctx))
+}
+
+// checkWork reads what fixtures hold since version 3.
+func checkWork(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	due := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	same(t, take(t, s, due.Add(-time.Microsecond)), nil)
+	same(t, take(t, s, due), []store.Look{{ConnectionID: "c", At: due.Add(lookHold), Touches: 7}})
+	request, err := s.RunRequest(ctx, "c")
+	ok(t, err)
+	same(t, []any{request.Trigger, request.RecoveryOnly}, []any{store.TriggerManual, true})
+	workers, err := s.Workers(ctx)
+	ok(t, err)
+	same(t, workers[0].Capabilities, []string{"network"})
+	waiting := records(t, s, store.AttentionQuery{})
+	same(t, recordIDs(waiting), []string{"att1"})
+	same(t, waiting[0].Affects, []string{"items"})
+	same(t, waiting[0].Revision, 2)
+	targets, err := s.Targets(ctx)
+	ok(t, err)
+	same(t, targets[0].Endpoint, "https://push.example/1")
+	shared, err := s.Setting(ctx, "shared")
+	ok(t, err)
+	same(t, string(shared), "value")
+}

@@ -1,0 +1,93 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+)
+
+// wait is what a provider announced now, for a time.
+func wait(sender string, d time.Duration, at time.Time) evidence.Wait {
+	return evidence.Wait{Sender: sender, Until: at.Add(d), Reason: protocol.WaitRetryAfter, At: at}
+}
+
+// testWaits: a wait outlives its run, holds every start back, is never shortened
+// and ends by itself.
+func testWaits(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	connect(t, s, "c")
+	connect(t, s, "other")
+	same(t, evidenceOf(t, s, "c").Waits == nil, false) // none, and that is known
+	l := start(t, s, "c", "r1", Now)
+	api, search := wait("api", time.Hour, Now), wait("search", time.Minute, Now)
+	search.Reason = protocol.WaitSearched
+	ok(t, s.PutWait(ctx, l, search, Now))
+	ok(t, s.PutWait(ctx, l, api, Now))
+	ok(t, s.PutWait(ctx, l, wait("api", time.Minute, Now.Add(time.Second)), Now)) // shorter: the longer one stays
+	same(t, evidenceOf(t, s, "c").Waits, []evidence.Wait{api, search})
+	finish(t, s, l, Now)
+	same(t, evidenceOf(t, s, "c").Waits, []evidence.Wait{api, search})
+	fails(t, s.PutWait(ctx, l, wait("api", 2*time.Hour, Now), Now), store.ErrLeaseLost)
+
+	ok(t, second(s.RequestRun(ctx, store.RunRequest{ConnectionID: "c", Trigger: store.TriggerManual, RequestedAt: Now})))
+	for _, trigger := range []store.Trigger{store.TriggerManual, store.TriggerRetry, store.TriggerScheduled, store.TriggerWebhook} {
+		r := runStart("c", "early")
+		r.Trigger = trigger
+		_, err := s.StartRun(ctx, r, api.Until.Add(-time.Microsecond))
+		var held *store.WaitError
+		if !errors.As(err, &held) || !errors.Is(err, store.ErrWaiting) || !store.IsAnswer(err) {
+			t.Fatalf("a %s run within the wait: %v", trigger, err)
+		}
+		same(t, *held, store.WaitError{Sender: "api", Until: api.Until, Reason: protocol.WaitRetryAfter})
+	}
+	fails(t, second(s.Run(ctx, "early")), store.ErrNotFound)
+	fails(t, second(s.ActiveLease(ctx, "c")), store.ErrNotFound)
+	ok(t, second(s.RunRequest(ctx, "c"))) // it waits as well
+	finish(t, s, start(t, s, "other", "r2", Now), Now)
+
+	l = start(t, s, "c", "r3", api.Until)
+	same(t, len(evidenceOf(t, s, "c").Waits), 2) // they stay until another takes their place
+	again := wait("api", time.Second, api.Until)
+	ok(t, s.PutWait(ctx, l, again, api.Until))
+	same(t, evidenceOf(t, s, "c").Waits, []evidence.Wait{again, search})
+	same(t, evidenceOf(t, s, "other").Waits, nil)
+	e := evidenceOf(t, s, "c")
+	same(t, e.WaitInForce(api.Until), &again)
+	same(t, e.WaitInForce(again.Until), nil)
+}
+
+// testAskAnyway: the owner's explicit wish ends the waits in the start itself, and
+// a start that fails ends none.
+func testAskAnyway(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	connect(t, s, "c")
+	l := start(t, s, "c", "r1", Now)
+	ok(t, s.PutWait(ctx, l, wait("api", time.Hour, Now), Now))
+	later := Now.Add(time.Hour)
+	waiting := miss("g")
+	waiting.NotBefore = &later
+	report(t, s, l, Now, waiting)
+	anyway := runStart("c", "r2")
+	anyway.AskAnyway = true
+	fails(t, second(s.StartRun(ctx, anyway, Now)), store.ErrRunActive)
+	same(t, len(evidenceOf(t, s, "c").Waits), 1)
+	same(t, evidenceOf(t, s, "c").Gaps.Groups[0].Earliest, &later)
+	finish(t, s, l, Now)
+	l, err := s.StartRun(ctx, anyway, Now)
+	ok(t, err)
+	same(t, evidenceOf(t, s, "c").Waits, nil)
+	same(t, gapKeys(leaseGaps(t, s, l, 1, Now)), []string{"g"})
+}
+
+// second gives the error of a call whose answer does not matter.
+func second[T any](_ T, err error) error { return err }
+
+// checkWaits reads what the fixture of version 5 holds.
+func checkWaits(t *testing.T, s store.Store) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	same(t, evidenceOf(t, s, "c").Waits, []evidence.Wait{wait("api", time.Hour, at)})
+}

@@ -1,0 +1,29 @@
+package archtest
+
+import "testing"
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	const head = "package p\nimport \"os\"\n"
+	for name, c := range map[string]struct {
+		at, src string
+		want    []string
+	}{
+		"getenv":       {"internal/keep/store", head + "var v = os.Getenv(\"A\")\n", []string{"internal/keep/store/file0.go:3: uses os.Getenv"}},
+		"lookup":       {"internal/web/server", head + "var v, ok = os.LookupEnv(\"A\")\n", []string{"uses os.LookupEnv"}},
+		"whole":        {"internal/collect/runner", head + "var v = os.Environ()\n", []string{"uses os.Environ"}},
+		"renamed":      {"internal/collect/runner", "package p\nimport sys \"os\"\nvar v = sys.Getenv\n", []string{"uses os.Getenv"}},
+		"by syscall":   {"internal/collect/runner", "package p\nimport \"syscall\"\nvar v = syscall.Environ()\n", []string{"uses syscall.Environ"}},
+		"other os use": {"internal/collect/runner", head + "var v = os.Stdin\n", nil},
+		"command":      {"cmd/pdpp", head + "var v = os.Getenv(\"A\")\n", nil},
+		"kit":          {"connectorkit", head + "var v = os.Getenv(\"A\")\n", nil},
+		"tool":         {"internal/lab/tools/bench", head + "var v = os.Getenv(\"A\")\n", nil},
+		"test support": {"internal/keep/store/storetest", head + "var v = os.Getenv(\"A\")\n", nil},
+		"test file":    {"internal/keep/store", "// store_test.go\n" + head + "var v = os.Getenv(\"A\")\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantOffences(t, CheckEnvironment([]Package{pkg(t, c.at, c.src)}), c.want...)
+		})
+	}
+}

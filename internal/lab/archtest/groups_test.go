@@ -1,0 +1,108 @@
+package archtest
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestGroupsRefuse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ from, imported, want string }{
+		{"internal/judge/health", "pdpp/internal/keep/store", "group judge uses internal/keep/store of group keep"},
+		{"internal/share/readapi", "pdpp/internal/view", "group share uses internal/view of group view"},
+		{"internal/ops/metrics", "pdpp/internal/judge/evidence", "group ops uses internal/judge/evidence of group judge"},
+		{"internal/device/collector", "pdpp/internal/keep/store/sqlite", "of group keep"},
+		{"internal/serve", "pdpp/internal/lab/nginxtest", "of group lab"},
+		{"internal/stray", "fmt", "is in no group"},
+		{"internal/keep/stray", "fmt", "is in no group"},
+	} {
+		wantOffences(t, CheckGroups([]Package{importing(t, c.from, "fmt", c.imported)}, Groups), c.want)
+	}
+	for from, imported := range map[string]string{
+		"internal/keep/store/sqlite": "pdpp/internal/judge/evidence", "internal/judge/health": "pdpp/internal/judge/evidence",
+		"internal/lab/tools/bench": "pdpp/internal/owner/console", "cmd/pdpp": "pdpp/internal/cli",
+	} {
+		wantOffences(t, CheckGroups([]Package{importing(t, from, imported)}, Groups))
+	}
+}
+
+// A group names only groups that stand before it, so that there is no circle.
+func TestGroupsHaveNoCircle(t *testing.T) {
+	t.Parallel()
+	before := map[string]bool{}
+	for _, g := range Groups {
+		for _, other := range g.May {
+			if !before[other] {
+				t.Errorf("%s may use %s, which does not stand before it", g.Name, other)
+			}
+		}
+		if g.Reason == "" {
+			t.Errorf("%s gives no reason", g.Name)
+		}
+		before[g.Name] = true
+	}
+}
+
+// The table, the folders, and the maps that people read say the same.
+func TestMapsAgree(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..", "..")
+	table := map[string][]string{}
+	for _, g := range Groups {
+		table[g.Name] = slices.Sorted(slices.Values(g.Rooms))
+	}
+	names, err := Folders(filepath.Join(root, "internal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := map[string][]string{}
+	for _, name := range names {
+		rooms, err := Folders(filepath.Join(root, "internal", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(table[name]) == 0 {
+			rooms = nil // it stands alone
+		}
+		folders[name] = slices.Sorted(slices.Values(rooms))
+	}
+	sameMap(t, "the folders", folders, table)
+	for _, doc := range []string{"README.md", "docs/architecture.md"} {
+		text, err := os.ReadFile(filepath.Join(root, doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameMap(t, doc, DrawnGroups(string(text)), table)
+	}
+}
+
+func sameMap(t *testing.T, what string, got, want map[string][]string) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if rooms, ok := got[name]; !ok || !slices.Equal(rooms, want[name]) {
+			t.Errorf("%s has internal/%s with %v (%t), the table of groups has %v", what, name, rooms, ok, want[name])
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s has internal/%s, the table of groups has not", what, name)
+		}
+	}
+}
+
+// Every row of the import table governs a package that exists.
+func TestRowsHavePackages(t *testing.T) {
+	t.Parallel()
+	packages, err := Load(filepath.Join("..", "..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Table {
+		if !slices.ContainsFunc(packages, func(p Package) bool { return matches(r.Room, p.Path) }) {
+			t.Errorf("%s has a row and no package", r.Room)
+		}
+	}
+}

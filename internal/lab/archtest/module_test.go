@@ -1,0 +1,64 @@
+package archtest
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// TestModule holds the repository to every rule. Each finding is one error that
+// names the package, the offence and the reason.
+func TestModule(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..", "..")
+	packages, err := Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := Folders(filepath.Join(root, "connectors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, findings := range map[string][]Finding{
+		"imports":            CheckImports(packages, Table),
+		"groups":             CheckGroups(packages, Groups),
+		"purity":             CheckPurity(packages),
+		"package comments":   CheckPackageDocs(packages),
+		"connector list":     CheckConnectorList(packages, folders),
+		"connector requests": CheckConnectorRequests(packages),
+		"environment":        CheckEnvironment(packages),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, f := range findings {
+				t.Error(f)
+			}
+		})
+	}
+}
+
+// TestLoadSeesThisPackage guards against a loader that finds nothing, which
+// would make every rule hold.
+func TestLoadSeesThisPackage(t *testing.T) {
+	t.Parallel()
+	packages, err := Load(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		if p.Path != "internal/lab/archtest" {
+			continue
+		}
+		var code, tests int
+		for _, f := range p.Files {
+			if f.Test {
+				tests++
+			} else {
+				code++
+			}
+		}
+		if code == 0 || tests == 0 {
+			t.Errorf("loaded %d code files and %d test files of this package, want some of each", code, tests)
+		}
+		return
+	}
+	t.Errorf("%d packages loaded, this one is not among them", len(packages))
+}

@@ -1,0 +1,339 @@
+// Package consoletest drives the console as its owner would: a real server, real
+// connectors, a real browser.
+package consoletest
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// patience bounds every wait for the browser, which a busy machine makes slow.
+const patience = 60 * time.Second
+
+//go:embed testdata/axe.min.js
+var axe string
+
+// chromium starts one browser for all tests; each has a window and cookies of its own.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	program := os.Getenv("PDPP_TEST_CHROMIUM")
+	if program == "" {
+		return nil, fmt.Errorf("PDPP_TEST_CHROMIUM is not set; run `make test`, which finds or installs a browser")
+	}
+	home, err := os.MkdirTemp("", "pdpp-chromium")
+	if err != nil {
+		return nil, err
+	}
+	closers = append(closers, func() { _ = os.RemoveAll(home) })
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
+		chromedp.Env("HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("hide-scrollbars", true))
+	if os.Geteuid() == 0 {
+		unprivileged, err := asNobody(home)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, unprivileged)
+	}
+	ctx, err := launch(append(options, chromedp.UserDataDir(filepath.Join(home, "profile"))))
+	if err == nil {
+		return ctx, nil
+	}
+	// Some containers have nothing to make a sandbox of; what is looked at is our own.
+	ctx, second := launch(append(options, chromedp.UserDataDir(filepath.Join(home, "second")), chromedp.NoSandbox))
+	if second != nil {
+		return nil, errors.Join(err, second)
+	}
+	return ctx, nil
+})
+
+// launch starts a browser and waits until it shows a page. It ends with the tests.
+func launch(options []chromedp.ExecAllocatorOption) (context.Context, error) {
+	allocated, end := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, endBrowser := chromedp.NewContext(allocated)
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		endBrowser()
+		end()
+		return nil, err
+	}
+	closers = append(closers, endBrowser, end)
+	return ctx, nil
+}
+
+var closers []func()
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for i := len(closers) - 1; i >= 0; i-- {
+		closers[i]()
+	}
+	os.Exit(code)
+}
+
+// asNobody lets the browser run without root's rights, so that its own sandbox works.
+func asNobody(home string) (chromedp.ExecAllocatorOption, error) {
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.ParseUint(nobody.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(nobody.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chown(home, int(uid), int(gid)); err != nil {
+		return nil, err
+	}
+	return chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
+		if cmd.SysProcAttr == nil {
+			cmd.SysProcAttr = &syscall.SysProcAttr{}
+		}
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		cmd.Dir = home
+	}), nil
+}
+
+// tab is one window of the browser.
+type tab struct {
+	t    *testing.T
+	ctx  context.Context
+	base string
+	mu   sync.Mutex
+	said []string // what the page wrote to its console
+}
+
+// open gives a window without cookies.
+func open(t *testing.T, base string) *tab {
+	t.Helper()
+	browser, err := chromium()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(end)
+	b := &tab{t: t, ctx: ctx, base: base}
+	// The window lives as long as the context of its first step.
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatal(err)
+	}
+	b.dress(1280, false)
+	go func() {
+		for m, err := range chromedp.Console(ctx) {
+			if err != nil {
+				return
+			}
+			b.mu.Lock()
+			b.said = append(b.said, fmt.Sprint(m))
+			b.mu.Unlock()
+		}
+	}()
+	return b
+}
+
+func run[T any](b *tab, a chromedp.Action[T]) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, a)
+	if err != nil {
+		b.t.Fatalf("in the browser: %v\nat %s", err, b.where())
+	}
+	return v
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	run(b, chromedp.Steps(steps...))
+}
+
+// where is for messages, and forgives a browser that does not answer.
+func (b *tab) where() string {
+	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+	defer cancel()
+	at, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText.slice(0, 1500)`))
+	if err != nil {
+		return "an unknown page"
+	}
+	return at
+}
+
+func (b *tab) visit(path string) { b.t.Helper(); b.do(chromedp.Navigate(b.base + path)) }
+func (b *tab) click(css string)  { b.t.Helper(); b.do(chromedp.Click(chromedp.CSS(css))) }
+func (b *tab) text(css string) string {
+	b.t.Helper()
+	return strings.TrimSpace(run(b, chromedp.Text(chromedp.CSS(css))))
+}
+func (b *tab) path() string {
+	b.t.Helper()
+	return strings.TrimPrefix(run(b, chromedp.Location()), b.base)
+}
+func (b *tab) wait(css string) { b.t.Helper(); b.do(chromedp.WaitVisible(chromedp.CSS(css))) }
+func (b *tab) fill(css, value string) {
+	b.t.Helper()
+	b.do(chromedp.WaitVisible(chromedp.CSS(css)), chromedp.SetValue(chromedp.CSS(css), value))
+}
+
+// submit presses the button of the form that an element belongs to.
+func (b *tab) submit(css string) {
+	b.t.Helper()
+	eval[bool](b, fmt.Sprintf("(document.querySelector(%q).form.querySelector('button[type=submit], button:not([type])').click(), true)", css))
+}
+
+// eval gives what an expression of the page's own language is.
+func eval[T any](b *tab, expression string) T {
+	b.t.Helper()
+	return run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// until waits for an expression to become true. A page that is on its way to another
+// cannot be asked, which is no answer.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression)); err == nil && ok {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			b.t.Fatalf("never true: %s\nat %s", expression, b.where())
+		}
+	}
+}
+
+func (b *tab) has(css string) bool {
+	b.t.Helper()
+	return eval[bool](b, fmt.Sprintf("document.querySelector(%q) !== null", css))
+}
+
+// all gives the text of everything that fits.
+func (b *tab) all(css string) []string {
+	b.t.Helper()
+	return eval[[]string](b, fmt.Sprintf("[...document.querySelectorAll(%q)].map(e => e.innerText.trim())", css))
+}
+
+// dress sets the width of the window and the theme.
+func (b *tab) dress(width int64, dark bool) {
+	b.t.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	height := int64(900)
+	if width < 600 {
+		height = 844
+	}
+	b.do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		return err
+	}))
+}
+
+// shots are where the pictures go.
+func shots(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join("..", "..", "..", "build", "shots")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// shoot takes the page at both widths and in both themes, and finds nothing that
+// reaches beyond the window and no serious fault of accessibility in any of them.
+func (b *tab) shoot(name string) {
+	b.t.Helper()
+	for _, width := range []int64{1280, 390} {
+		for _, dark := range []bool{false, true} {
+			b.dress(width, dark)
+			theme := map[bool]string{false: "light", true: "dark"}[dark]
+			picture := run(b, chromedp.FullScreenshot(100))
+			file := filepath.Join(shots(b.t), fmt.Sprintf("%s-%d-%s.png", name, width, theme))
+			if err := os.WriteFile(file, picture, 0o644); err != nil {
+				b.t.Fatal(err)
+			}
+			if wide := eval[float64](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); wide > 0 {
+				b.t.Errorf("%s at %d: the page is %v px wider than the window", name, width, wide)
+			}
+			b.accessible(fmt.Sprintf("%s at %d, %s", name, width, theme))
+		}
+	}
+	b.dress(1280, false)
+}
+
+type violation struct {
+	ID, Impact, Help string
+	Nodes            []struct {
+		HTML           string
+		FailureSummary string
+	}
+}
+
+// accessible lets axe look at the page.
+func (b *tab) accessible(where string) {
+	b.t.Helper()
+	report := run(b, chromedp.Evaluate[string](axe+`;axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations))`,
+		chromedp.EvalAwaitPromise))
+	var found []violation
+	if err := json.Unmarshal([]byte(report), &found); err != nil {
+		b.t.Fatalf("axe: %v: %.200s", err, report)
+	}
+	for _, v := range found {
+		if v.Impact != "serious" && v.Impact != "critical" {
+			continue
+		}
+		for _, n := range v.Nodes {
+			b.t.Errorf("%s: %s (%s): %.300s\n%s", where, v.ID, v.Help, n.HTML, n.FailureSummary)
+		}
+	}
+}
+
+// forgive takes away what the browser says of answers that the test wanted, exactly so many.
+func (b *tab) forgive(text string, times int) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := len(b.said)
+	b.said = slices.DeleteFunc(b.said, func(line string) bool { return strings.Contains(line, text) })
+	if got := before - len(b.said); got != times {
+		b.t.Errorf("the page said %d times, not %d: %s", got, times, text)
+	}
+}
+
+// quiet finds that no page broke its own policy or had an error. The browser's advice
+// to developers is neither.
+func (b *tab) quiet() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, line := range b.said {
+		if strings.HasPrefix(line, "debug:") {
+			continue
+		}
+		b.t.Errorf("the page said: %s", line)
+	}
+}

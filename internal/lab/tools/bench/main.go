@@ -1,0 +1,194 @@
+// Command bench measures PDPP against limits found in the same run and prints
+// ratios, because absolute figures of a shared machine say little.
+//
+// It measures the way of a record from a real child process through the runner,
+// with every gate on, into the store, against the raw upsert of the same driver
+// into the same table; the memory that the runner needs for it; and the decoder
+// against encoding/json; a connection's way from evidence to verdict, and that
+// of a page of them against its bare reads; and the goodput of a governed client
+// against the rate of a real nginx. It measures the scheduler's passes over many
+// connections against their bare statements and against fewer connections, many
+// runs at once against fewer, two workers against one, and a server at rest; and the pages and
+// routes of owners and clients against what they are made of and against fewer records. The
+// result goes to build/bench.json as well.
+//
+// The program plays most parts itself: started as "connector" it is the child,
+// with the argument "collect" or "pass" it is the process whose memory is
+// measured. What is measured from outside is built first.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"pdpp/internal/lab/nginxtest"
+)
+
+type config struct {
+	Records   int
+	Big       int
+	Rounds    int
+	Only      string
+	Out       string
+	Postgres  string
+	Nginx     string
+	NginxTime time.Duration
+}
+
+func main() {
+	if filepath.Base(os.Args[0]) == "connector" {
+		playConnector()
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	part := ""
+	if len(os.Args) > 1 {
+		part = os.Args[1]
+	}
+	switch part {
+	case "collect":
+		err = collectMain(ctx, os.Args[2:])
+	case "pass":
+		err = passMain(ctx, os.Args[2:])
+	default:
+		err = benchMain(ctx, os.Args[1:])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func benchMain(ctx context.Context, args []string) error {
+	var c config
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
+	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
+	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, postgres, memory, due, concurrent, workers, idle, surfaces, beside, demo, governor or nginx")
+	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
+	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
+	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
+	f.DurationVar(&c.NginxTime, "nginx-time", 12*time.Second, "time of each run against nginx")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "pdpp-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	result := &report{Records: c.Records, RecordBytes: recordBytes}
+	steps := []struct {
+		name string
+		run  func(context.Context, config, string, *report) error
+	}{
+		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
+		{"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx},
+	}
+	for _, step := range steps {
+		if c.Only != "" && c.Only != step.name {
+			continue
+		}
+		if err := step.run(ctx, c, dir, result); err != nil {
+			return err
+		}
+	}
+	return result.write(c.Out)
+}
+
+// report is what build/bench.json holds.
+type report struct {
+	Records     int       `json:"records"`
+	RecordBytes int       `json:"record_bytes"`
+	Ratios      []ratio   `json:"ratios"`
+	Memory      []memory  `json:"memory"`
+	Pacing      []pacing  `json:"pacing"`
+	Limited     []limited `json:"limited"`
+
+	Figures []figure `json:"figures"`
+
+	Judgements []judgement `json:"judgements"`
+	Pages      []page      `json:"pages"`
+}
+
+// ratio compares ours with a baseline of the same run.
+type ratio struct {
+	Name     string  `json:"name"`
+	Ours     float64 `json:"ours_per_second"`
+	Baseline float64 `json:"baseline_per_second"`
+	Ratio    float64 `json:"ratio"`
+	Want     float64 `json:"want_at_least"`
+}
+
+type memory struct {
+	Name    string  `json:"name"`
+	Records int     `json:"records"`
+	PeakMiB float64 `json:"peak_rss_mib"`
+	WantMiB float64 `json:"want_below_mib"`
+}
+
+// limited is what a client got from a limiter: goodput against the configured
+// rate, and what the same client gets without a pace, backing off by full jitter.
+type limited struct {
+	Name           string  `json:"name"`
+	Rate           float64 `json:"rate_per_second"`
+	Ratio          float64 `json:"goodput_ratio"`
+	Want           float64 `json:"want_at_least"`
+	Refused        float64 `json:"refused_per_thousand"`
+	WantRefused    float64 `json:"want_at_most_refused"`
+	UnpacedRatio   float64 `json:"unpaced_goodput_ratio"`
+	UnpacedRefused float64 `json:"unpaced_refused_per_thousand"`
+}
+
+func (r *report) compare(name string, ours, baseline []float64, want float64) {
+	x := ratio{Name: name, Ours: median(ours), Baseline: median(baseline), Want: want}
+	ratios := make([]float64, len(ours))
+	for i := range ours {
+		ratios[i] = ours[i] / baseline[i]
+	}
+	x.Ratio = median(ratios)
+	r.Ratios = append(r.Ratios, x)
+	fmt.Printf("%-46s %9.0f/s  baseline %9.0f/s  ratio %.2f (want >= %.2f)%s\n", x.Name, x.Ours, x.Baseline, x.Ratio, x.Want, missed(x.Ratio < x.Want))
+}
+
+func (r *report) remember(name string, m measured, want float64) {
+	x := memory{Name: name, Records: m.Records, PeakMiB: float64(m.PeakRSS) / (1 << 20), WantMiB: want}
+	r.Memory = append(r.Memory, x)
+	fmt.Printf("%-46s %9d records  peak RSS %.1f MiB (want < %.0f)%s\n", x.Name, x.Records, x.PeakMiB, x.WantMiB, missed(x.PeakMiB >= x.WantMiB))
+}
+
+func (r *report) limit(x limited) {
+	r.Limited = append(r.Limited, x)
+	fmt.Printf("%-36s goodput %.2f of the rate (want >= %.2f)  refused %5.1f per 1000 (want <= %.0f)  unpaced %.2f, %.1f%s\n",
+		x.Name, x.Ratio, x.Want, x.Refused, x.WantRefused, x.UnpacedRatio, x.UnpacedRefused, missed(x.Ratio < x.Want || x.Refused > x.WantRefused))
+}
+
+// missed marks a line whose target was not reached. It does not fail the
+// program: on a busy machine a second run is the better answer.
+func missed(yes bool) string {
+	if yes {
+		return "  MISSED"
+	}
+	return ""
+}
+
+func (r *report) write(path string) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}

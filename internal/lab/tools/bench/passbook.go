@@ -1,0 +1,28 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/keep/store"
+)
+
+// book keeps the watcher's records in the store, as a server does.
+type book struct{ store.Store }
+
+func (b book) Records(ctx context.Context, ids []string, since time.Time) ([]attention.Record, error) {
+	return b.Attention(ctx, store.AttentionQuery{ConnectionIDs: ids, ClosedSince: &since})
+}
+
+func (b book) Save(ctx context.Context, records []attention.Record, _ string) error {
+	return b.SaveAttention(ctx, records, nil)
+}
+
+func (book) EnableSchedule(context.Context, string, time.Time) (bool, error) { return false, nil }
+
+func newRecordID() func() string {
+	n := 0
+	return func() string { n++; return fmt.Sprint("att_bench_", n) }
+}

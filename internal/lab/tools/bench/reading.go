@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/storetest"
+)
+
+const (
+	fewRecords  = 10_000
+	manyRecords = 1_000_000
+)
+
+// measureReading asks for a page of records and for a search, through the routes of
+// clients, over few records and over many.
+func (r *report) measureReading(ctx context.Context, c config, dir string) error {
+	st, err := sqlite.Open(ctx, filepath.Join(dir, "reading.db"), sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	err = r.readBoth(ctx, "SQLite", st, func() error { return nil })
+	if closeErr := st.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil || c.Postgres == "" {
+		return err
+	}
+	_, err = inDatabase(ctx, c.Postgres, "pdpp_bench_reading", func(dsn string) (float64, error) {
+		st, err := postgres.Open(ctx, dsn, postgres.Options{})
+		if err != nil {
+			return 0, err
+		}
+		defer st.Close()
+		return 0, r.readBoth(ctx, "PostgreSQL", st, func() error { return vacuum(ctx, dsn) })
+	})
+	return err
+}
+
+// vacuum does at once what the server does by itself within minutes of a large load,
+// so that it does not do so while reads are measured.
+func vacuum(ctx context.Context, dsn string) error {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "VACUUM ANALYZE")
+	return errors.Join(err, conn.Close(ctx))
+}
+
+// asked are the requests, and what the largest store may take for each.
+var asked = []struct {
+	name, path string
+	below      float64
+}{
+	{"newest page of records", "/v1/streams/items/records?order=desc&limit=25", 15},
+	{"search for a common word", "/v1/search?q=invoice&limit=25", 50},
+	{"search for a rare word", "/v1/search?q=777777&limit=25", 50},
+}
+
+func (r *report) readBoth(ctx context.Context, kind string, st store.Store, settle func() error) error {
+	now := func() time.Time { return storetest.Now.Add(time.Hour) }
+	h, err := surface(ctx, st, now)
+	if err != nil {
+		return err
+	}
+	fill, err := beginFill(ctx, st)
+	if err != nil {
+		return err
+	}
+	var small []float64
+	for _, n := range []int{fewRecords, manyRecords} {
+		if err := fill(n); err != nil {
+			return fmt.Errorf("fill a store: %w", err)
+		}
+		if err := settle(); err != nil {
+			return fmt.Errorf("settle a store: %w", err)
+		}
+		for i, a := range asked {
+			var took []float64
+			for round := range visits + 5 {
+				millis, _, err := get(h, a.path)
+				if err != nil {
+					return err
+				}
+				if round >= 5 {
+					took = append(took, millis)
+				}
+			}
+			slices.Sort(took)
+			half := percentile(took, 0.5)
+			if n == fewRecords {
+				small = append(small, half)
+				continue
+			}
+			name := fmt.Sprintf("%s, %s over 1000000", kind, a.name)
+			r.tell(figure{Name: name + ", p95", Value: percentile(took, 0.95), Unit: "ms", Below: a.below, Note: fmt.Sprintf("p50 %.2f ms", half)})
+			grown := figure{Name: name + " against 10000", Value: half / small[i], Unit: "x"}
+			if i == 0 {
+				grown.Below = 1.5
+			}
+			r.tell(grown)
+		}
+	}
+	return nil
+}
+
+// beginFill gives what brings a store to a number of records. They stay in a run that
+// does not end.
+func beginFill(ctx context.Context, st store.Store) (func(n int) error, error) {
+	const id = "bench"
+	manifest := `{"protocol_version":"0.1.0","connector_id":"bench","version":"1.0.0","display_name":"Bench","runtime_requirements":{"bindings":{}},` +
+		`"streams":[{"name":"items","semantics":"mutable_state","primary_key":"id","query":{"search":["title"],"filter":["title"]},` +
+		`"schema":{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"}}}}]}`
+	generation, err := st.PutManifest(ctx, id, []byte(manifest), storetest.Now)
+	if err != nil {
+		return nil, err
+	}
+	err = st.CreateConnection(ctx, store.Connection{ID: id, ConnectorID: id, DisplayName: "Bench", Status: store.ConnectionActive,
+		SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: storetest.Now, UpdatedAt: storetest.Now})
+	if err != nil {
+		return nil, err
+	}
+	lease, err := st.StartRun(ctx, store.RunStart{RunID: "run_bench", ConnectionID: id, ConnectorID: id, Trigger: store.TriggerManual, Holder: "bench", TTL: time.Hour,
+		Streams: []store.StreamSpec{{Name: storetest.Stream, SearchFields: []string{"title"}}}}, storetest.Now)
+	if err != nil {
+		return nil, err
+	}
+	have := 0
+	return func(n int) error {
+		const slice = 4000
+		for ; have < n; have = min(have+slice, n) {
+			_, err := st.CommitSlice(ctx, lease, store.Slice{Records: storetest.BenchRecords(have, min(slice, n-have), 1)}, storetest.Now)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}

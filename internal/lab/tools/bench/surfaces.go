@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/storetest"
+	"pdpp/internal/owner/console"
+	"pdpp/internal/owner/service"
+	"pdpp/internal/share/grants"
+	"pdpp/internal/share/readapi"
+	"pdpp/internal/view"
+	httpserver "pdpp/internal/web/server"
+)
+
+// measureSurfaces measures what owners and clients open: the dashboard against the
+// verdicts that it shows, a page of records and a search against fewer records, and
+// what 200 open pages cost.
+func measureSurfaces(ctx context.Context, c config, dir string, r *report) error {
+	if err := r.measureDashboards(ctx, c, dir); err != nil {
+		return err
+	}
+	return r.measureReading(ctx, c, dir)
+}
+
+// openDoor lets everybody in: what is measured is behind it.
+type openDoor struct{}
+
+func (openDoor) Pages(next http.Handler) http.Handler     { return next }
+func (openDoor) Confirmed(next http.Handler) http.Handler { return next }
+func (openDoor) Fresh(context.Context) bool               { return true }
+func (openDoor) PasskeysAt(*http.Request) bool            { return false }
+
+// surface is the console and the routes of clients over a store, as a server has them.
+func surface(ctx context.Context, st store.Store, now func() time.Time) (http.Handler, error) {
+	log := slog.New(slog.DiscardHandler)
+	cursors, err := grants.NewCursors(ctx, st, now())
+	if err != nil {
+		return nil, err
+	}
+	book := grants.NewBook(st, "http://127.0.0.1", now)
+	return httpserver.New(httpserver.Config{Log: log, Mount: func(mux *http.ServeMux) {
+		for _, route := range readapi.Routes(readapi.Config{Book: book, Cursors: cursors, Store: st, IsOwner: func(*http.Request) bool { return true }, Now: now, Log: log}) {
+			mux.Handle(route.Pattern, route.Handle)
+		}
+		console.Mount(mux, console.Config{
+			Owner: service.New(service.Config{Store: st, Book: book, Now: now}), Door: openDoor{}, Now: now, Log: log, PageHeaders: httpserver.PageHeaders,
+			Ending: ctx.Done(),
+		})
+	}}), nil
+}
+
+// get answers one request, and gives the milliseconds and the bytes that it took.
+func get(h http.Handler, path string) (float64, int, error) {
+	w := httptest.NewRecorder()
+	begin := time.Now()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	took := time.Since(begin).Seconds() * 1000
+	if w.Code != http.StatusOK {
+		return 0, 0, fmt.Errorf("GET %s: %d: %.200s", path, w.Code, w.Body)
+	}
+	return took, w.Body.Len(), nil
+}
+
+func percentile(sorted []float64, p float64) float64 { return sorted[int(p*float64(len(sorted)-1))] }
+
+// visits is how often a page is asked for.
+const visits = 60
+
+func (r *report) measureDashboards(ctx context.Context, c config, dir string) error {
+	var costs []float64
+	now := func() time.Time { return storetest.Now.Add(time.Hour) }
+	for _, n := range []int{100, 1000} {
+		st, err := sqlite.Open(ctx, filepath.Join(dir, fmt.Sprintf("dashboard%d.db", n)), sqlite.Options{})
+		if err != nil {
+			return err
+		}
+		defer st.Close()
+		if err := storetest.FillEvidence(ctx, st, n); err != nil {
+			return fmt.Errorf("fill a store: %w", err)
+		}
+		h, err := surface(ctx, st, now)
+		if err != nil {
+			return err
+		}
+		connections := view.View{Reader: st, Now: now}
+		var whole, verdicts []float64
+		size := 0
+		for i := range visits + 5 {
+			begin := time.Now()
+			if _, err := connections.All(ctx); err != nil {
+				return err
+			}
+			judged := time.Since(begin).Seconds() * 1000
+			took, bytes, err := get(h, "/")
+			if err != nil {
+				return err
+			}
+			if i >= 5 { // the first prepare statements
+				whole, verdicts, size = append(whole, took), append(verdicts, judged), bytes
+			}
+		}
+		slices.Sort(whole)
+		slices.Sort(verdicts)
+		costs = append(costs, percentile(whole, 0.5))
+		r.tell(figure{Name: fmt.Sprintf("dashboard of %d connections, p95", n), Value: percentile(whole, 0.95), Unit: "ms", Below: map[int]float64{1000: 60}[n],
+			Note: fmt.Sprintf("p50 %.1f ms, %d KiB; its verdicts alone %.1f ms", percentile(whole, 0.5), size>>10, percentile(verdicts, 0.5))})
+		r.tell(figure{Name: fmt.Sprintf("dashboard of %d: against its verdicts", n), Value: percentile(whole, 0.5) / percentile(verdicts, 0.5), Unit: "x", Below: 2})
+		if n == 1000 {
+			if err := r.measureLive(ctx, h, st); err != nil {
+				return err
+			}
+		}
+	}
+	r.tell(figure{Name: "dashboard of 1000 against that of 100", Value: costs[1] / costs[0], Unit: "x", Below: 12})
+	return nil
+}
+
+// openPages is how many pages follow the same dashboard.
+const openPages = 200
+
+// liveAddress is where an open page gets its changes from.
+var liveAddress = regexp.MustCompile(`"(/events\?seen=[^"]*)"`)
+
+// measureLive opens many pages that follow the dashboard, changes one connection, and
+// waits until all have been told. The change moves the connection within its group, so
+// that the whole list is sent: the most that one change can cost.
+func (r *report) measureLive(ctx context.Context, h http.Handler, st store.Store) error {
+	srv := httptest.NewServer(h)
+	defer srv.Close()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	address := liveAddress.FindStringSubmatch(w.Body.String())
+	if address == nil {
+		return errors.New("the dashboard does not say where its changes are")
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	var opened, told sync.WaitGroup
+	opened.Add(openPages)
+	told.Add(openPages)
+	failed := make(chan error, openPages)
+	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 0}}
+	const name = "A name that is new"
+	for range openPages {
+		go func() {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+html.UnescapeString(address[1]), nil)
+			if err != nil {
+				failed <- err
+				return
+			}
+			resp, err := client.Do(req)
+			if err != nil {
+				failed <- err
+				return
+			}
+			defer resp.Body.Close()
+			opened.Done()
+			lines := bufio.NewReader(resp.Body)
+			for {
+				line, err := lines.ReadString('\n')
+				if err != nil {
+					failed <- err
+					return
+				}
+				if strings.Contains(line, name) {
+					told.Done()
+					_, _ = io.Copy(io.Discard, lines)
+					return
+				}
+			}
+		}()
+	}
+	if err := awaited(ctx, &opened, failed); err != nil {
+		return err
+	}
+	before, began := cpu(), time.Now()
+	select {
+	case <-time.After(3 * time.Second):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	quiet := (cpu() - before).Seconds() / time.Since(began).Seconds() * 100
+	conn, err := st.Connection(ctx, "cin_example_00007")
+	if err != nil {
+		return err
+	}
+	conn.DisplayName = name
+	began = time.Now()
+	if err := st.UpdateConnection(ctx, conn); err != nil {
+		return err
+	}
+	if err := awaited(ctx, &told, failed); err != nil {
+		return err
+	}
+	r.tell(figure{Name: "200 open dashboards of 1000: a change reaches all in", Value: time.Since(began).Seconds() * 1000, Unit: "ms", Below: 3000})
+	r.tell(figure{Name: "200 open dashboards of 1000: one core, nothing changing", Value: quiet, Unit: "%", Below: 10})
+	return nil
+}
+
+func awaited(ctx context.Context, all *sync.WaitGroup, failed <-chan error) error {
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// cpu is what this process has used.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,165 @@
+// Command mutate measures whether the tests notice faults. It plants one fault at a
+// time into the packages that join the parts of the program, runs the tests that reach
+// the place, and reports which faults nobody noticed.
+//
+// The tree is never changed: a fault lives in a copy that go test -overlay puts in place
+// of the file. Which faults are planted follows from the seed and from the code around
+// each place, so that a change elsewhere leaves most of a sample as it was. A fault that
+// no test reaches counts as survived. Results: build/mutate.json.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// room is a set of packages whose faults are counted together, with the packages whose
+// tests prove them as they are shipped, cheapest first.
+type room struct {
+	Name   string
+	Dirs   []string
+	Proofs []string
+}
+
+var rooms = []room{
+	{"launch", []string{"internal/collect/launch"}, []string{"internal/serve", "internal/schedule/scheduler", "cmd/pdpp"}},
+	{"scheduler", []string{"internal/schedule/scheduler"}, []string{"internal/serve", "internal/cli", "cmd/pdpp"}},
+	{"serve", []string{"internal/serve"}, []string{"internal/cli", "cmd/pdpp"}},
+	{"owner", []string{"internal/owner/service", "internal/owner/service/..."}, []string{"internal/owner/service", "internal/owner/routes", "internal/serve", "internal/cli", "internal/owner/console/watch", "cmd/pdpp"}},
+	{"console", []string{"internal/owner/console", "internal/owner/console/..."}, []string{"internal/owner/console", "internal/serve", "internal/cli"}},
+	{"cli", []string{"internal/cli"}, []string{"cmd/pdpp"}},
+}
+
+type config struct {
+	Seed     string
+	PerRoom  int
+	Rooms    string
+	Out      string
+	Accepted string
+	Work     string
+	List     bool
+}
+
+func main() {
+	var c config
+	flag.StringVar(&c.Seed, "seed", "1", "which sample is taken")
+	flag.IntVar(&c.PerRoom, "per-package", 20, "faults that compile, per package (with its sub-packages)")
+	flag.StringVar(&c.Rooms, "packages", "", "only these, comma separated (default: all of "+roomNames()+")")
+	flag.StringVar(&c.Out, "out", "build/mutate.json", "where the results go")
+	flag.StringVar(&c.Accepted, "accepted", "internal/lab/tools/mutate/accepted.tsv", "survivors that are accepted, with their reasons")
+	flag.StringVar(&c.Work, "work", "", "folder for copies and test programs (default: a temporary one)")
+	flag.BoolVar(&c.List, "list", false, "print the sample without running anything")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, c); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func roomNames() string {
+	names := make([]string, len(rooms))
+	for i, r := range rooms {
+		names[i] = r.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func run(ctx context.Context, c config) error {
+	began := time.Now()
+	accepted, err := readAccepted(c.Accepted)
+	if err != nil {
+		return err
+	}
+	work := c.Work
+	if work == "" {
+		if work, err = os.MkdirTemp("", "mutate"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(work)
+	}
+	chosen := rooms
+	if c.Rooms != "" {
+		names := strings.Split(c.Rooms, ",")
+		chosen = slices.DeleteFunc(slices.Clone(rooms), func(r room) bool { return !slices.Contains(names, r.Name) })
+	}
+	var watched []string
+	for _, r := range chosen {
+		dirs, err := expand(r.Dirs)
+		if err != nil {
+			return err
+		}
+		watched = append(watched, dirs...)
+	}
+	t := &trials{work: work, watched: watched, suites: map[string]*suite{}}
+	rep := report{Seed: c.Seed, PerPackage: c.PerRoom}
+	for _, r := range chosen {
+		dirs, err := expand(r.Dirs)
+		if err != nil {
+			return err
+		}
+		faults, err := findAll(dirs)
+		if err != nil {
+			return err
+		}
+		sample := order(faults, c.Seed)
+		if c.List {
+			for _, f := range sample[:min(c.PerRoom, len(sample))] {
+				fmt.Println(f.ID, f)
+			}
+			continue
+		}
+		results, err := t.tryRoom(ctx, r, sample, c.PerRoom)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Name, err)
+		}
+		for i := range results {
+			results[i].Room, results[i].Reason = r.Name, accepted[results[i].ID]
+		}
+		rep.Results = append(rep.Results, results...)
+		if err := rep.write(c.Out); err != nil { // what was found so far, should the rest be stopped
+			return err
+		}
+	}
+	if c.List {
+		return nil
+	}
+	rep.Took = time.Since(began).Round(time.Second).String()
+	rep.print(os.Stdout)
+	return rep.write(c.Out)
+}
+
+// expand gives the folders that patterns name.
+func expand(patterns []string) ([]string, error) {
+	var out []string
+	for _, p := range patterns {
+		root, below := strings.CutSuffix(p, "/...")
+		if !below {
+			out = append(out, p)
+			continue
+		}
+		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+			if err == nil && d.IsDir() && path != root {
+				if sources, _ := filepath.Glob(filepath.Join(path, "*.go")); len(sources) > 0 {
+					out = append(out, path)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(out, cmp.Compare[string])
+	return slices.Compact(out), nil
+}

@@ -1,0 +1,40 @@
+// Rateplot draws how the governor finds and holds the limits of three simulated
+// providers, and prints how it does on the whole catalogue.
+//
+//	go run ./internal/lab/tools/rateplot -o docs/governor.svg
+//	go run ./internal/lab/tools/rateplot -table 20000
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"pdpp/internal/lab/ratesim"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "rateplot:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("rateplot", flag.ContinueOnError)
+	file := flags.String("o", "", "write the plot to this file instead of standard output")
+	table := flags.Int("table", 0, "print the survey of so many requests for each provider instead of the plot")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *table > 0 {
+		return ratesim.Print(out, ratesim.Survey(*table))
+	}
+	plot := draw(scenes())
+	if *file == "" {
+		_, err := out.Write(plot)
+		return err
+	}
+	return os.WriteFile(*file, plot, 0o644)
+}

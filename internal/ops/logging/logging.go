@@ -1,0 +1,91 @@
+// Package logging makes the logger of a program: text for people or JSON for
+// machines, with secrets taken out, and with the run's id on every line that a
+// run writes.
+package logging
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"pdpp/internal/ops/redact"
+)
+
+// Format is how lines look.
+type Format string
+
+const (
+	Text Format = "text"
+	JSON Format = "json"
+)
+
+// New makes a logger that writes to w what is at least as severe as level.
+// Values that look secret, by their name or by their shape, are taken out.
+func New(w io.Writer, format Format, level slog.Level) (*slog.Logger, error) {
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: withoutSecrets(redact.New())}
+	switch format {
+	case Text:
+		return slog.New(ofRun{slog.NewTextHandler(w, options)}), nil
+	case JSON:
+		return slog.New(ofRun{slog.NewJSONHandler(w, options)}), nil
+	default:
+		return nil, fmt.Errorf("the format of the log is %q; it can be text or json", format)
+	}
+}
+
+// withoutSecrets redacts everything that can hold text. Numbers, times and
+// truths stay, except under a name that says secret.
+func withoutSecrets(r *redact.Redactor) func([]string, slog.Attr) slog.Attr {
+	return func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
+			return a
+		}
+		if len(groups) == 0 && a.Key == runKey {
+			return a // made by this program
+		}
+		if redact.SecretName(a.Key) {
+			return slog.String(a.Key, redact.Mark)
+		}
+		switch a.Value.Kind() {
+		case slog.KindString:
+			return slog.String(a.Key, r.Text(a.Value.String()))
+		case slog.KindAny:
+			return slog.String(a.Key, r.Text(fmt.Sprint(a.Value.Any())))
+		default:
+			return a
+		}
+	}
+}
+
+const runKey = "run_id"
+
+type runContext struct{}
+
+// WithRun gives a context whose log lines carry the run's id.
+func WithRun(ctx context.Context, runID string) context.Context {
+	return context.WithValue(ctx, runContext{}, runID)
+}
+
+// ofRun adds the id of the context's run.
+type ofRun struct{ slog.Handler }
+
+func (h ofRun) Handle(ctx context.Context, r slog.Record) error {
+	id, ok := ctx.Value(runContext{}).(string)
+	if !ok {
+		return h.Handler.Handle(ctx, r)
+	}
+	said := false
+	r.Attrs(func(a slog.Attr) bool {
+		said = said || a.Key == runKey
+		return !said
+	})
+	if !said {
+		r = r.Clone()
+		r.AddAttrs(slog.String(runKey, id))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h ofRun) WithAttrs(attrs []slog.Attr) slog.Handler { return ofRun{h.Handler.WithAttrs(attrs)} }
+func (h ofRun) WithGroup(name string) slog.Handler       { return ofRun{h.Handler.WithGroup(name)} }

@@ -1,0 +1,129 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+func (c *Client) Streams(ctx context.Context, connectionID string) ([]Stream, error) {
+	var got listed[Stream]
+	q := url.Values{}
+	given(q, "connection_id", connectionID)
+	err := c.get(ctx, &got, q, "_ref", "explore", "streams")
+	return got.Data, err
+}
+
+func (c *Client) Records(ctx context.Context, query RecordQuery) (RecordPage, error) {
+	q := url.Values{}
+	given(q, "connection_id", query.ConnectionID)
+	given(q, "stream", query.Stream)
+	given(q, "cursor", query.Cursor)
+	count(q, "limit", int64(query.Limit))
+	if query.Oldest {
+		q.Set("order", "asc")
+	}
+	if query.Changes {
+		q.Set("changes", "true")
+	}
+	for field, value := range query.Where {
+		q.Set("filter["+field+"]", value)
+	}
+	return c.recordPage(ctx, q, "_ref", "explore", "records")
+}
+
+func (c *Client) Search(ctx context.Context, query SearchQuery) (RecordPage, error) {
+	q := url.Values{}
+	given(q, "q", query.Text)
+	given(q, "connection_id", query.ConnectionID)
+	given(q, "stream", query.Stream)
+	given(q, "cursor", query.Cursor)
+	count(q, "limit", int64(query.Limit))
+	return c.recordPage(ctx, q, "_ref", "search")
+}
+
+func (c *Client) recordPage(ctx context.Context, q url.Values, path ...string) (RecordPage, error) {
+	var got RecordPage
+	err := c.get(ctx, &got, q, path...)
+	clearNulls(got.Records)
+	return got, err
+}
+
+func (c *Client) Record(ctx context.Context, connectionID, stream, key string) (Record, []Record, error) {
+	var got struct {
+		Record   Record   `json:"record"`
+		Versions []Record `json:"versions"`
+	}
+	err := c.get(ctx, &got, nil, "_ref", "explore", "records", connectionID, stream, key)
+	newest := []Record{got.Record}
+	clearNulls(newest)
+	clearNulls(got.Versions)
+	return newest[0], got.Versions, err
+}
+
+// clearNulls gives a deletion no data instead of the text "null".
+func clearNulls(records []Record) {
+	for i := range records {
+		if string(records[i].Data) == "null" {
+			records[i].Data = nil
+		}
+	}
+}
+
+// Export copies what the server sends. It ends with an error when the server ends it
+// midway, and when the server sends nothing for a minute.
+func (c *Client) Export(ctx context.Context, w io.Writer, query ExportQuery) error {
+	q := url.Values{}
+	given(q, "connection_id", query.ConnectionID)
+	given(q, "stream", query.Stream)
+	given(q, "format", query.Format)
+	watched, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stalled := time.AfterFunc(answerTime, cancel)
+	defer stalled.Stop()
+	resp, err := c.do(watched, request{method: http.MethodGet, path: []string{"_ref", "export"}, query: q})
+	if err != nil {
+		return c.transportError(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return c.answerError(resp)
+	}
+	return c.copyExport(ctx, w, &wakeful{resp.Body, stalled})
+}
+
+func (c *Client) copyExport(ctx context.Context, w io.Writer, from io.Reader) error {
+	piece := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(piece)
+		if n > 0 {
+			if _, err := w.Write(piece[:n]); err != nil {
+				return &Error{Status: http.StatusInsufficientStorage, Code: "export_not_written", Err: err,
+					Message: "The export cannot be written here.", Next: "Look at the space and the rights of the place that it goes to."}
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+			return nil
+		case err != nil:
+			e := c.transportError(ctx, err)
+			e.Message, e.Next = "The export ended before it was complete.", "Delete what was written and export again."
+			return e
+		}
+	}
+}
+
+// wakeful puts the stall off with every piece.
+type wakeful struct {
+	io.Reader
+	stalled *time.Timer
+}
+
+func (w *wakeful) Read(b []byte) (int, error) {
+	n, err := w.Reader.Read(b)
+	w.stalled.Reset(answerTime)
+	return n, err
+}

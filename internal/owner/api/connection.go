@@ -1,0 +1,181 @@
+package api
+
+import (
+	"time"
+
+	"pdpp/internal/view"
+)
+
+// Detail is all of one connection.
+type Detail struct {
+	view.Connection
+	Indicator *view.RuntimeIndicator `json:"runtime_indicator"`
+	// Connector is what the connector declares; nil when it is not installed any more.
+	Connector  *Connector  `json:"connector"`
+	Credential *Credential `json:"credential"` // nil when none is stored
+	Limits     Limits      `json:"limits"`
+	Selection  Selection   `json:"selection"`
+	Plan       *Plan       `json:"schedule_plan"` // nil without a schedule
+	ActiveRun  *Run        `json:"active_run"`
+	RecentRuns []Run       `json:"recent_runs"` // the newest first, at most ten
+	CreatedAt  time.Time   `json:"created_at"`
+}
+
+// Connector is something that can be connected.
+type Connector struct {
+	ID          string          `json:"connector_id"` // as it is named when connecting
+	DisplayName string          `json:"display_name"`
+	Version     string          `json:"version"`
+	Streams     []StreamLabel   `json:"streams"`
+	Form        *CredentialForm `json:"credential_form"` // nil when nothing is asked for
+	Refresh     RefreshPolicy   `json:"refresh_policy"`
+	// Device means that it collects on a device of the owner's, not here.
+	Device bool `json:"local_device"`
+	// Foreign is what one that is not built in gets when it runs; nil for a built-in one.
+	Foreign *Foreign `json:"foreign"`
+}
+
+// Foreign is what a connector that is not built in gets. The owner confirms it as it is by
+// connecting it for the first time.
+type Foreign struct {
+	Executable string   `json:"executable_sha256"`
+	Variables  []string `json:"variables"`
+	Paths      []string `json:"paths"` // the variables whose paths it reads
+	// Confirmed means that it may run as it is now; Changed that the owner confirmed it as
+	// something else.
+	Confirmed bool `json:"confirmed"`
+	Changed   bool `json:"changed"`
+}
+
+// StreamLabel is a stream in the owner's words.
+type StreamLabel struct {
+	Name        string   `json:"name"`
+	Label       string   `json:"label"`
+	Description string   `json:"description,omitempty"`
+	Fields      []string `json:"fields"` // top-level ones of its schema
+	Search      []string `json:"search_fields"`
+	Filter      []string `json:"filter_fields"`
+	// TimeField is what a time range is applied to; empty when none can be.
+	TimeField string `json:"time_field,omitempty"`
+}
+
+// CredentialForm is what a connector asks for.
+type CredentialForm struct {
+	Kind        string            `json:"kind"`
+	Label       string            `json:"label"`
+	Description string            `json:"description,omitempty"`
+	Submit      string            `json:"submit_label"`
+	Fields      []CredentialField `json:"fields"`
+}
+
+// CredentialField is one input. Type is text, password, email, url, number or textarea.
+type CredentialField struct {
+	Name        string `json:"name"`
+	Label       string `json:"label"`
+	Type        string `json:"type"`
+	Help        string `json:"help,omitempty"`
+	Placeholder string `json:"placeholder,omitempty"`
+	Required    bool   `json:"required"`
+	Secret      bool   `json:"secret"`
+}
+
+// RefreshPolicy is how often it makes sense to collect, and why. Seconds are zero
+// when the connector does not say.
+type RefreshPolicy struct {
+	Mode               string `json:"recommended_mode"` // automatic, manual, paused
+	Rationale          string `json:"rationale"`
+	RecommendedSeconds int64  `json:"recommended_interval_seconds"`
+	MinimumSeconds     int64  `json:"minimum_interval_seconds"`
+	StaleSeconds       int64  `json:"maximum_staleness_seconds"`
+}
+
+// Credential is what is known of a stored secret, never the secret.
+type Credential struct {
+	Kind       string     `json:"kind"`
+	Status     string     `json:"status"`
+	CapturedAt time.Time  `json:"captured_at"`
+	RejectedAt *time.Time `json:"rejected_at"`
+}
+
+// Connect adds a connection.
+type Connect struct {
+	ConnectorID string            `json:"connector_id"`
+	DisplayName string            `json:"display_name"` // empty means the connector's
+	Fields      map[string]string `json:"fields"`       // by name of the credential form's fields
+	// Schedule is nil for what the connector recommends; an interval of zero means none.
+	Schedule *Schedule `json:"schedule"`
+}
+
+// Schedule is a rhythm.
+type Schedule struct {
+	IntervalSeconds int64 `json:"interval_seconds"`
+	JitterSeconds   int64 `json:"jitter_seconds"`
+	Enabled         bool  `json:"enabled"`
+}
+
+// Plan is a schedule and what comes of it.
+type Plan struct {
+	Schedule
+	// NextAt is when it is due next; nil when that is not known or it is paused.
+	NextAt *time.Time `json:"next_at"`
+	// Waiting says in a sentence why it is not due yet, when that is not the rhythm.
+	Waiting string `json:"waiting,omitempty"`
+}
+
+// Limits is the owner's word for a connection. Zero means the connector's own.
+type Limits struct {
+	// CeilingPerMinute is the most requests in a minute, ever.
+	CeilingPerMinute float64 `json:"ceiling_per_minute"`
+	// MaxSeconds and MaxDetails bound the detail lane of one run; what is left over is
+	// work for the next one.
+	MaxSeconds int64 `json:"max_run_seconds"`
+	MaxDetails int64 `json:"max_detail_fetches"`
+	// Supports names the members above that this connector understands, by JSON name.
+	Supports []string `json:"supports"`
+}
+
+// Selection names single records. Of a stream that it does not name, all are meant.
+type Selection struct {
+	Streams []SelectedStream `json:"streams"`
+}
+
+// SelectedStream is the records of one stream, by their keys.
+type SelectedStream struct {
+	Stream    string   `json:"stream"`
+	Resources []string `json:"resources"`
+}
+
+// Gap is something that could not be fetched yet.
+type Gap struct {
+	ID          string     `json:"gap_id"`
+	Stream      string     `json:"stream"`
+	RecordKey   string     `json:"record_key,omitempty"`
+	Reason      string     `json:"reason"`
+	Text        string     `json:"text"` // why, in a sentence for people
+	Status      string     `json:"status"`
+	Attempts    int        `json:"attempt_count"`
+	NotBefore   *time.Time `json:"next_attempt_after"`
+	CreatedAt   time.Time  `json:"created_at"`
+	LastAttempt *time.Time `json:"last_attempt_at"`
+	IgnoredWhy  string     `json:"ignored_why,omitempty"`
+}
+
+// Device is a machine that collects, with the sources on it.
+type Device struct {
+	ID              string         `json:"device_id"`
+	DisplayName     string         `json:"display_name"`
+	Status          string         `json:"status"`
+	AgentVersion    string         `json:"agent_version"`
+	LastHeartbeatAt *time.Time     `json:"last_heartbeat_at"`
+	Sources         []DeviceSource `json:"sources"`
+}
+
+// DeviceSource is one connection that a device feeds.
+type DeviceSource struct {
+	ID              string     `json:"source_instance_id"`
+	ConnectionID    string     `json:"connection_id"`
+	DisplayName     string     `json:"display_name"`
+	ConnectorID     string     `json:"connector_id"`
+	Status          string     `json:"status"`
+	LastHeartbeatAt *time.Time `json:"last_heartbeat_at"`
+}

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"time"
+
+	"pdpp/internal/view"
+)
+
+// Grant lets a client read a part of the records.
+type Grant struct {
+	ID         string        `json:"grant_id"`
+	ClientID   string        `json:"client_id"`
+	ClientName string        `json:"client_name"`
+	Purpose    string        `json:"purpose"`
+	Mode       string        `json:"access_mode"` // single_use or continuous
+	Streams    []GrantStream `json:"streams"`
+	Status     string        `json:"status"` // active, expired, revoked, consumed
+	CreatedAt  time.Time     `json:"created_at"`
+	ExpiresAt  *time.Time    `json:"expires_at"`
+	RevokedAt  *time.Time    `json:"revoked_at"`
+	LastUsedAt *time.Time    `json:"last_used_at"`
+	Uses       int64         `json:"uses"`
+	Records    int64         `json:"records"` // that were read, each as often as it was
+	Usage      []GrantUsage  `json:"usage"`   // by stream; only of a single grant
+}
+
+// GrantStream is a part of one stream of one connection.
+type GrantStream struct {
+	ConnectionID string     `json:"connection_id"`
+	Stream       string     `json:"name"`
+	Fields       []string   `json:"fields,omitempty"`    // empty means all
+	Resources    []string   `json:"resources,omitempty"` // keys; empty means all
+	Since        *time.Time `json:"since,omitempty"`
+	Until        *time.Time `json:"until,omitempty"`
+}
+
+// GrantUsage counts reads.
+type GrantUsage struct {
+	Stream     string    `json:"stream"`
+	Reads      int64     `json:"reads"`
+	Records    int64     `json:"records"`
+	LastUsedAt time.Time `json:"last_used_at"`
+}
+
+// NewGrant asks for a grant.
+type NewGrant struct {
+	ClientName string        `json:"client_name"`
+	Purpose    string        `json:"purpose"`
+	Mode       string        `json:"access_mode"`
+	Streams    []GrantStream `json:"streams"`
+	GrantEnd
+}
+
+// GrantEnd is when a grant ends. Neither means after a year, or of a request after the
+// time that it was shown with.
+type GrantEnd struct {
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	NeverExpires bool       `json:"never_expires,omitempty"` // until the owner takes it back
+}
+
+// Decision is the owner's answer to an app.
+type Decision struct {
+	Approve bool `json:"approve"`
+	GrantEnd
+}
+
+// GrantRequest is what an app asks for, before the owner has answered.
+type GrantRequest struct {
+	ID         string `json:"request_id"`
+	ClientID   string `json:"client_id"`
+	ClientName string `json:"client_name"`
+	// ReturnsTo is the host that the browser goes back to.
+	ReturnsTo string        `json:"returns_to"`
+	Purpose   string        `json:"purpose"`
+	Mode      string        `json:"access_mode"`
+	Streams   []GrantStream `json:"streams"`
+	// Missing names what else was asked for, and is not here to be granted.
+	Missing   []string   `json:"not_available"`
+	ExpiresAt *time.Time `json:"expires_at"` // of the grant that it would become
+}
+
+// PushTarget is where pushes go. Kind is web_push, webhook or ntfy.
+type PushTarget struct {
+	ID            string     `json:"target_id"`
+	Kind          string     `json:"kind"`
+	Label         string     `json:"label"`
+	Host          string     `json:"host"`
+	CreatedAt     time.Time  `json:"created_at"`
+	LastSuccessAt *time.Time `json:"last_success_at"`
+	LastFailure   string     `json:"last_failure,omitempty"`
+	RetiredAt     *time.Time `json:"retired_at"`
+}
+
+// NewPushTarget adds one. P256DH and Auth are a browser's keys.
+type NewPushTarget struct {
+	Kind     string `json:"kind"`
+	Label    string `json:"label"`
+	Endpoint string `json:"endpoint"`
+	P256DH   string `json:"p256dh,omitempty"`
+	Auth     string `json:"auth,omitempty"`
+	Secret   string `json:"secret,omitempty"`
+}
+
+// Runtime is how the parts that serve every connection are.
+type Runtime struct {
+	// Indicator is nil while all of them are well.
+	Indicator *view.RuntimeIndicator `json:"runtime_indicator"`
+	Version   string                 `json:"version"`
+	Database  string                 `json:"database"` // sqlite or postgres
+	Home      string                 `json:"home"`
+	VAPIDKey  string                 `json:"web_push_public_key"`
+	Workers   []Worker               `json:"workers"`
+	StartedAt time.Time              `json:"started_at"`
+}
+
+// Worker is one process that runs connections.
+type Worker struct {
+	ID      string    `json:"worker_id"`
+	Host    string    `json:"host"`
+	Slots   int       `json:"slots"`
+	Running int       `json:"running"`
+	SeenAt  time.Time `json:"seen_at"`
+	Alive   bool      `json:"alive"`
+}

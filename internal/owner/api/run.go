@@ -1,0 +1,111 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Run is one run.
+type Run struct {
+	ID             string     `json:"run_id"`
+	ConnectionID   string     `json:"connection_id"`
+	ConnectorID    string     `json:"connector_id"`
+	DisplayName    string     `json:"display_name"` // of the connection
+	Trigger        string     `json:"trigger_kind"`
+	Status         string     `json:"status"` // running, succeeded, failed, cancelled, abandoned, skipped
+	RecordsEmitted int64      `json:"records_emitted"`
+	StartedAt      time.Time  `json:"started_at"`
+	CompletedAt    *time.Time `json:"completed_at"`
+	// Failure is a safe sentence; empty unless it failed.
+	Failure     string `json:"failure,omitempty"`
+	FailureCode string `json:"failure_code,omitempty"`
+	// Message is what a run under way said last about itself as a whole, such as why
+	// it waits; empty while its streams go on.
+	Message string `json:"message,omitempty"`
+	// Streams are those that the run has told of.
+	Streams []RunStream `json:"streams"`
+}
+
+// RunStream is how far a run has come with a stream. Nil is not known.
+type RunStream struct {
+	Name       string `json:"stream"`
+	Label      string `json:"label"`
+	Records    int64  `json:"records"`
+	Considered *int64 `json:"considered"`
+	// PerMinute is the pace of the last minutes, of a run under way.
+	PerMinute *float64 `json:"records_per_minute"`
+	// LeftLow and LeftHigh bound the seconds that are left; nil when nobody can tell.
+	LeftLow  *int64 `json:"seconds_left_low"`
+	LeftHigh *int64 `json:"seconds_left_high"`
+	Message  string `json:"message,omitempty"`
+}
+
+// Event is an entry of a run's timeline.
+type Event struct {
+	Seq    int64           `json:"event_seq"`
+	Type   string          `json:"event_type"`
+	At     time.Time       `json:"occurred_at"`
+	Stream string          `json:"stream,omitempty"`
+	Text   string          `json:"text"` // a sentence for people
+	Data   json.RawMessage `json:"data,omitempty"`
+}
+
+// Question is what a run waits for.
+type Question struct {
+	RunID     string          `json:"run_id"`
+	RequestID string          `json:"interaction_id"`
+	Kind      string          `json:"kind"`
+	Message   string          `json:"message"`
+	Fields    []QuestionField `json:"fields"`
+	ExpiresAt *time.Time      `json:"expires_at"`
+}
+
+// QuestionField is one input of a question.
+type QuestionField struct {
+	Name     string   `json:"name"`
+	Label    string   `json:"label"`
+	Type     string   `json:"type"` // string, boolean (answered by yes or no), integer or number
+	Secret   bool     `json:"secret"`
+	Required bool     `json:"required"`
+	Options  []string `json:"options,omitempty"`
+}
+
+// Answer answers a question. Status is success or cancelled.
+type Answer struct {
+	RequestID string            `json:"interaction_id"`
+	Status    string            `json:"status"`
+	Data      map[string]string `json:"data,omitempty"`
+}
+
+// Pace is how fast a connection collected.
+type Pace struct {
+	ConnectionID string `json:"connection_id"`
+	// CurrentPerMinute and CeilingPerMinute are nil when no run has told.
+	CurrentPerMinute *float64  `json:"rate_per_min"`
+	CeilingPerMinute *float64  `json:"ceiling_rate_per_min"`
+	Live             bool      `json:"live"`
+	Runs             []RunPace `json:"runs"` // the oldest first, at most eight
+}
+
+// RunPace is the pace of one run over its time.
+type RunPace struct {
+	RunID       string      `json:"run_id"`
+	StartedAt   time.Time   `json:"started_at"`
+	CompletedAt *time.Time  `json:"completed_at"`
+	Points      []PacePoint `json:"points"`
+	Backoffs    []Backoff   `json:"backoffs"`
+}
+
+// PacePoint is the pace at a moment.
+type PacePoint struct {
+	At        time.Time `json:"at"`
+	PerMinute float64   `json:"rate_per_min"`
+}
+
+// Backoff is a moment at which the source asked for a slower pace. Paused means that
+// it named the wait itself.
+type Backoff struct {
+	At     time.Time `json:"at"`
+	Paused bool      `json:"paused"`
+	Reason string    `json:"reason"`
+}

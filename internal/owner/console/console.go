@@ -1,0 +1,86 @@
+// Package console puts the owner's pages together: the frame and its files, the
+// pages to look at, the pages to manage, and the door before them.
+package console
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/manage"
+	"pdpp/internal/owner/console/ui"
+	"pdpp/internal/owner/console/watch"
+)
+
+// Door lets only the signed-in owner through, and to some only one who has shown lately
+// that it is them.
+type Door interface {
+	Pages(next http.Handler) http.Handler
+	Confirmed(next http.Handler) http.Handler
+	Fresh(ctx context.Context) bool
+	PasskeysAt(r *http.Request) bool
+}
+
+// Config is what the console is made of. All members but Ending must be set.
+type Config struct {
+	Owner api.Owner
+	Door  Door
+	// Now gives the time in the zone that pages show.
+	Now func() time.Time
+	Log *slog.Logger
+	// PageHeaders sets the policy of pages.
+	PageHeaders func(http.Handler) http.Handler
+	// Ending is closed when the server begins to end, so that open pages do not hold
+	// it up; nil means never.
+	Ending <-chan struct{}
+}
+
+// Mount adds the pages. The ways in and out are the door's own: it is given FormPage.
+func Mount(mux *http.ServeMux, c Config) {
+	pages := watch.New(watch.Config{
+		Owner: c.Owner, Now: c.Now, Log: c.Log, Ending: c.Ending,
+		SignedIn: func(r *http.Request) bool { return stillSignedIn(c.Door, r) },
+	})
+	routes := append(pages.Routes(), manage.Routes(manage.Config{
+		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Door.Fresh, PasskeysAt: c.Door.PasskeysAt,
+	})...)
+	for _, r := range routes {
+		handler := r.Handler
+		if r.Confirm {
+			handler = c.Door.Confirmed(handler)
+		}
+		mux.Handle(r.Pattern, c.PageHeaders(c.Door.Pages(handler)))
+	}
+	// Files hold nothing of the owner's, and the page for signing in needs them.
+	mux.Handle("GET /assets/{name}", c.PageHeaders(http.HandlerFunc(ui.ServeAsset)))
+	mux.Handle("GET /push-worker.js", c.PageHeaders(http.HandlerFunc(ui.ServePushWorker)))
+}
+
+// Form is a page that asks who is there.
+type Form = manage.Form
+
+// FormPage shows one.
+func FormPage(w http.ResponseWriter, r *http.Request, status int, f Form) {
+	ui.Render(w, r, status, ui.Bare(f.Title(), manage.Ask(f)))
+}
+
+// stillSignedIn asks the door again about a request that it once let through. A door
+// that cannot tell, because its store does not answer, has not refused.
+func stillSignedIn(d Door, r *http.Request) bool {
+	admitted := false
+	answer := &statusOnly{header: http.Header{}, status: http.StatusOK}
+	d.Pages(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { admitted = true })).ServeHTTP(answer, r)
+	return admitted || answer.status >= http.StatusInternalServerError
+}
+
+// statusOnly keeps the status of an answer and drops the rest.
+type statusOnly struct {
+	header http.Header
+	status int
+}
+
+func (s *statusOnly) Header() http.Header         { return s.header }
+func (s *statusOnly) WriteHeader(status int)      { s.status = status }
+func (s *statusOnly) Write(b []byte) (int, error) { return len(b), nil }

@@ -1,0 +1,98 @@
+package console
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/view"
+)
+
+// nobody has no connections.
+type nobody struct{ api.Owner }
+
+func (nobody) Overview(context.Context) (view.Overview, error) {
+	return view.Overview{Connections: []view.Connection{}}, nil
+}
+func (nobody) Connectors(context.Context) ([]api.Connector, error) { return nil, nil }
+
+// door answers with its status, or lets through when that is zero.
+type door struct{ status int }
+
+func (d *door) Pages(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.status != 0 {
+			w.WriteHeader(d.status)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (d *door) Confirmed(next http.Handler) http.Handler { return next }
+func (d *door) Fresh(context.Context) bool               { return true }
+func (d *door) PasskeysAt(*http.Request) bool            { return true }
+
+func mounted(d Door) http.Handler {
+	mux := http.NewServeMux()
+	Mount(mux, Config{
+		Owner: nobody{}, Door: d, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		PageHeaders: func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Security-Policy", "default-src 'self'")
+				next.ServeHTTP(w, r)
+			})
+		},
+	})
+	return mux
+}
+
+func get(h http.Handler, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	return w
+}
+
+// Every page is behind the door and has the policy; only files are open to all.
+func TestPagesAreBehindTheDoor(t *testing.T) {
+	closed, open := mounted(&door{http.StatusUnauthorized}), mounted(&door{})
+	for _, path := range []string{"/", "/events", "/connections/con_a", "/connections/con_a/events", "/runs", "/runs/run_1", "/runs/run_1/events", "/records", "/grants", "/settings", "/settings/sign-in", "/settings/password", "/devices", "/schedules", "/add"} {
+		if w := get(closed, path); w.Code != http.StatusUnauthorized || w.Header().Get("Content-Security-Policy") == "" {
+			t.Errorf("%s gives %d to a stranger", path, w.Code)
+		}
+	}
+	for _, path := range []string{"/assets/console.css", "/assets/console.js", "/assets/htmx.js", "/push-worker.js"} {
+		if w := get(closed, path); w.Code != http.StatusOK {
+			t.Errorf("%s gives %d", path, w.Code)
+		}
+	}
+	w := get(open, "/")
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Nothing is collected yet") || !strings.Contains(w.Body.String(), `href="/add"`) {
+		t.Errorf("an empty house gives %d %s", w.Code, w.Body)
+	}
+}
+
+func TestLoginPage(t *testing.T) {
+	w := httptest.NewRecorder()
+	FormPage(w, httptest.NewRequest("GET", "/login?next=/grants", nil), http.StatusUnauthorized, Form{Action: "/login", Next: "/grants", Message: "That password is <not> right."})
+	for _, want := range []string{"That password is &lt;not&gt; right.", `value="/grants"`, `type="password"`, `<h1>Sign in</h1>`} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("the page lacks %s:\n%s", want, w.Body)
+		}
+	}
+}
+
+// A session that ended ends its events; a door that cannot tell does not.
+func TestStillSignedIn(t *testing.T) {
+	r := httptest.NewRequest("GET", "/events", nil)
+	for status, want := range map[int]bool{0: true, http.StatusUnauthorized: false, http.StatusSeeOther: false, http.StatusInternalServerError: true} {
+		if got := stillSignedIn(&door{status}, r); got != want {
+			t.Errorf("%d means %v", status, got)
+		}
+	}
+}

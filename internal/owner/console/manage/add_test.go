@@ -1,0 +1,145 @@
+package manage
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pdpp/internal/owner/api"
+)
+
+func TestConnecting(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	form := url.Values{"display_name": {"My kelp"}, "field.user": {"maralind"}, "field.token": {"kelp-secret"}, "schedule": {asRecommended}, "every": {"6"}, "unit": {"hours"}}
+	to(t, post(t, h, "/add/kelp", form), "/connections/cin_kelp_2")
+	want(t, o, "Connect kelp")
+	if c := o.connect; c.DisplayName != "My kelp" || c.Fields["token"] != "kelp-secret" || c.Fields["user"] != "maralind" || c.Schedule != nil {
+		t.Errorf("connected %+v", c)
+	}
+	form.Set("schedule", ownRhythm)
+	post(t, h, "/add/kelp", form)
+	if s := o.connect.Schedule; s == nil || *s != (api.Schedule{IntervalSeconds: 6 * 3600, Enabled: true}) {
+		t.Errorf("its own rhythm became %+v", s)
+	}
+	form.Set("schedule", onlyWhenAsked)
+	post(t, h, "/add/kelp", form)
+	if s := o.connect.Schedule; s == nil || s.Enabled {
+		t.Errorf("only when asked became %+v", s)
+	}
+}
+
+// Before a connector that is not built in is connected, the page says what it gets.
+func TestForeignConnectorSaysWhatItGets(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	if p := get(t, h, "/add/kelp"); strings.Contains(p.Body.String(), "data-foreign") {
+		t.Error("a built-in one has nothing to confirm")
+	}
+	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Variables: []string{"KELP_TOKEN", "KELP_DIR"}, Paths: []string{"KELP_DIR"}}
+	p := get(t, h, "/add/kelp")
+	for _, words := range []string{"data-foreign", "KELP_TOKEN, KELP_DIR", "SHA-256 ab12", "Connecting it lets it run as it is now."} {
+		if !strings.Contains(p.Body.String(), words) {
+			t.Errorf("the page does not say %q", words)
+		}
+	}
+	o.connectors[0].Foreign.Changed = true
+	if p := get(t, h, "/add/kelp"); !strings.Contains(p.Body.String(), "pdpp connectors confirm kelp") {
+		t.Error("one that has changed does not say how it is confirmed")
+	}
+}
+
+func TestARefusedConnectionKeepsWhatWasTypedButSecrets(t *testing.T) {
+	t.Parallel()
+	form := url.Values{"display_name": {"My kelp"}, "field.user": {"maralind"}, "field.token": {"kelp-secret"}}
+	for name, c := range map[string]struct {
+		change func(*owner)
+		form   map[string]string
+		field  string // that is told to be wrong
+		words  string
+	}{
+		"by the service": {func(o *owner) {
+			o.fails["Connect"] = api.Invalid("token", "This token was not accepted.", "Copy it again.")
+		}, nil, "c1", "This token was not accepted. Copy it again."},
+		"without a required field": {nil, map[string]string{"field.user": " "}, "c0", "User name is needed."},
+		"by its rhythm":            {nil, map[string]string{"schedule": ownRhythm, "every": "5", "unit": "minutes"}, "add-every", "The shortest time between two runs of this connector is 1 h."},
+		"by its name": {func(o *owner) {
+			o.fails["Connect"] = api.Invalid("display_name", "This name is taken.", "")
+		}, nil, "display-name", "This name is taken."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := mara()
+			if c.change != nil {
+				c.change(o)
+			}
+			sent := url.Values{}
+			for k, v := range form {
+				sent[k] = v
+			}
+			for k, v := range c.form {
+				sent.Set(k, v)
+			}
+			p := post(t, world(t, o), "/add/kelp", sent)
+			if p.Code != http.StatusBadRequest {
+				t.Errorf("answered %d", p.Code)
+			}
+			if strings.Contains(p.Body.String(), "kelp-secret") {
+				t.Error("the secret is on the page")
+			}
+			if attr(p.by(t, "id", "display-name"), "value") != "My kelp" || attr(p.by(t, "id", "c0"), "value") != sent.Get("field.user") {
+				t.Error("what was typed is gone")
+			}
+			field := p.by(t, "id", c.field)
+			if attr(field, "aria-invalid") != "true" {
+				t.Errorf("the field is %v", field.Attr)
+			}
+			said := p.by(t, "id", strings.Fields(attr(field, "aria-describedby"))[0])
+			if textOf(said) != c.words {
+				t.Errorf("it says %q", textOf(said))
+			}
+		})
+	}
+	t.Run("for no field", func(t *testing.T) {
+		t.Parallel()
+		o := mara()
+		o.fails["Connect"] = &api.Error{Status: http.StatusConflict, Code: api.CodeNotInstalled, Message: "Kelp is not installed.", Next: "Install it."}
+		p := post(t, world(t, o), "/add/kelp", form)
+		if p.Code != http.StatusConflict || textOf(p.by(t, "role", "alert")) != "Kelp is not installed. Install it." {
+			t.Errorf("answered %d: %s", p.Code, p.text())
+		}
+	})
+}
+
+// Before anything is connected, each connector says how it will be collected.
+func TestConnectorsSayHowTheyRefresh(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	o.connectors = append(o.connectors,
+		api.Connector{ID: "reef", DisplayName: "Reef", Refresh: api.RefreshPolicy{Mode: "automatic"}},
+		api.Connector{ID: "dune", DisplayName: "Dune", Refresh: api.RefreshPolicy{Mode: "manual", RecommendedSeconds: 3600}},
+	)
+	p := get(t, world(t, o), "/add")
+	for id, words := range map[string]string{"kelp": "Kelp By itself, every 6 hours", "tide": "Tide log On your computer", "reef": "Reef By itself", "dune": "Dune When you ask"} {
+		if got := textOf(p.by(t, "data-connector", id)); got != words {
+			t.Errorf("%s says %q", id, got)
+		}
+	}
+}
+
+func TestADeviceIsConnectedElsewhere(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	get(t, h, "/add/tide").says(t, "pdpp-local-collector", "collected there and sent here")
+	if p := post(t, h, "/add/tide", url.Values{}); p.Code != http.StatusBadRequest {
+		t.Errorf("connecting it here answered %d", p.Code)
+	}
+	want(t, o, "")
+	if got := setupCommand("x; rm -rf ."); strings.Contains(got, "rm") {
+		t.Errorf("a hostile name made the command %q", got)
+	}
+}

@@ -1,0 +1,118 @@
+package manage
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+)
+
+// auditPage is what was done, by day.
+type auditPage struct {
+	Days     []auditDay
+	Kind     string
+	Span     string // in days; empty means everything that is kept
+	KeptDays int
+	Older    string // address of the next page
+	Problem  *problem
+	Typed    string // how long to keep entries, as typed
+}
+
+type auditDay struct {
+	Name    string
+	Entries []api.AuditEntry
+}
+
+// auditChoice is a value of a list with its words.
+type auditChoice struct{ Value, Words string }
+
+var (
+	auditKinds = []auditChoice{
+		{"", "Everything"}, {"reading", "Reading"}, {"sign_ins", "Sign-ins"}, {"grants", "Grants and tokens"}, {"exports", "Exports and backups"}, {"settings", "Settings"},
+	}
+	auditSpans = []auditChoice{{"7", "Last 7 days"}, {"30", "Last 30 days"}, {"", "Any time"}}
+)
+
+func (p *pages) audit(w http.ResponseWriter, r *http.Request) {
+	p.showAudit(w, r, http.StatusOK, &auditPage{})
+}
+
+func (p *pages) showAudit(w http.ResponseWriter, r *http.Request, status int, page *auditPage) {
+	query := r.URL.Query()
+	page.Kind, page.Span = query.Get("kind"), query.Get("days")
+	q := api.AuditQuery{Kind: page.Kind}
+	if days, err := strconv.Atoi(page.Span); err == nil && days > 0 && days < 10000 {
+		since := p.Now().AddDate(0, 0, -days)
+		q.Since = &since
+	}
+	q.Before, _ = strconv.ParseInt(query.Get("before"), 10, 64) // nonsense means the newest
+	found, err := p.Owner.Audit(r.Context(), q)
+	if err != nil {
+		p.fail(w, r, "grants", err)
+		return
+	}
+	page.KeptDays = found.KeptDays
+	if page.Typed == "" {
+		page.Typed = strconv.Itoa(found.KeptDays)
+	}
+	for _, e := range found.Entries {
+		name := dayName(e.LastAt, p.Now())
+		if n := len(page.Days); n == 0 || page.Days[n-1].Name != name {
+			page.Days = append(page.Days, auditDay{Name: name})
+		}
+		last := &page.Days[len(page.Days)-1]
+		last.Entries = append(last.Entries, e)
+	}
+	if found.Next > 0 {
+		page.Older = "/audit?" + url.Values{"kind": {page.Kind}, "days": {page.Span}, "before": {strconv.FormatInt(found.Next, 10)}}.Encode()
+	}
+	p.show(w, r, status, p.frame(w, r, "Who did what", "grants"), auditBody(page, p.Now()))
+}
+
+// dayName is a day: by name when it is near.
+func dayName(t, now time.Time) string {
+	switch t.In(now.Location()).Format(dateForm) {
+	case now.Format(dateForm):
+		return "Today"
+	case now.AddDate(0, 0, -1).Format(dateForm):
+		return "Yesterday"
+	}
+	return longDay(t, now)
+}
+
+func (p *pages) setAuditRetention(w http.ResponseWriter, r *http.Request) {
+	if !p.form(w, r, "grants") {
+		return
+	}
+	typed := r.PostFormValue("days")
+	days, err := strconv.Atoi(typed)
+	if err != nil {
+		found := wrong("days", "That is not a number of days. Use 30 to 3650.")
+		p.showAudit(w, r, found.status, &auditPage{Problem: &found, Typed: typed})
+		return
+	}
+	if err := p.Owner.SetAuditRetention(r.Context(), days); err != nil {
+		found := p.problem(w, r, err)
+		p.showAudit(w, r, found.status, &auditPage{Problem: &found, Typed: typed})
+		return
+	}
+	ui.Done(w, r, "/audit", ui.Good("Saved. Entries are kept for "+ui.Count(int64(days), "day", "days")+"."))
+}
+
+// auditFrom says who it was and from where, in a narrow column.
+func auditFrom(e api.AuditEntry) string {
+	who := ""
+	switch e.Actor.Kind {
+	case "owner_token":
+		who = "token " + e.Actor.ID
+	case "grant":
+		who = "grant " + e.Actor.ID
+	}
+	if who != "" && e.Actor.Address != "" {
+		who += ", "
+	}
+	return who + e.Actor.Address
+}

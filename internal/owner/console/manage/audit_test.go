@@ -1,0 +1,85 @@
+package manage
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"pdpp/internal/owner/api"
+)
+
+// The page asks for what was chosen, tells it by days, and leads on to what is older.
+func TestAuditByDays(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	entry := func(id int64, at time.Time, by api.AuditActor) api.AuditEntry {
+		return api.AuditEntry{ID: id, At: at.Add(-time.Hour), LastAt: at, Kind: "read", Group: "reading", Outcome: "done", Sentence: "Tidewatch read 3 records", Actor: by}
+	}
+	o.trail = api.AuditPage{KeptDays: 365, Next: 4, Entries: []api.AuditEntry{
+		entry(9, now, api.AuditActor{Kind: "grant", ID: "gr_1", Address: "192.0.2.7"}),
+		entry(8, now.Add(-14*time.Hour).UTC(), api.AuditActor{Kind: "owner_token", ID: "ot_1"}),
+		entry(7, now.AddDate(0, 0, -1), api.AuditActor{Kind: "session", ID: "s1", Address: "192.0.2.8"}),
+		entry(6, now.AddDate(0, 0, -2), api.AuditActor{Kind: "command"}),
+	}}
+	h := world(t, o)
+	p := get(t, h, "/audit?kind=reading&days=30&before=12")
+	if q := o.trailOf; q.Kind != "reading" || q.Before != 12 || q.Since == nil || !q.Since.Equal(now.AddDate(0, 0, -30)) {
+		t.Errorf("it asks for %+v", q)
+	}
+	var told []string
+	for _, n := range p.elements("section") {
+		if attr(n, "class") == "day" {
+			told = append(told, textOf(n))
+		}
+	}
+	want := []string{
+		"Today 14:32 Tidewatch read 3 records grant gr_1, 192.0.2.7 00:32 Tidewatch read 3 records token ot_1",
+		"Yesterday 14:32 Tidewatch read 3 records 192.0.2.8",
+		"10 March 2026 14:32 Tidewatch read 3 records",
+	}
+	if len(told) != len(want) {
+		t.Fatalf("tells %q", told)
+	}
+	for i := range want {
+		if told[i] != want[i] {
+			t.Errorf("tells %q, want %q", told[i], want[i])
+		}
+	}
+	p.by(t, "href", "/audit?before=4&days=30&kind=reading")
+	p.says(t, "Kept for 365 days")
+	for _, value := range []string{"reading", "30"} {
+		if !has(p.by(t, "value", value), "selected") {
+			t.Errorf("%s is not shown as chosen", value)
+		}
+	}
+	o.trail = api.AuditPage{KeptDays: 1}
+	p = get(t, h, "/audit?days=-5&before=pear")
+	p.says(t, "Nothing of that kind happened.", "Kept for 1 day")
+	if q := o.trailOf; q.Since != nil || q.Before != 0 {
+		t.Errorf("nonsense asks for %+v", q)
+	}
+}
+
+func TestAuditRetentionForm(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	o.trail.KeptDays = 365
+	h := world(t, o)
+	if kept := attr(get(t, h, "/audit").by(t, "id", "keep-days"), "value"); kept != "365" {
+		t.Errorf("the form holds %q", kept)
+	}
+	refused := func(typed, words string) {
+		t.Helper()
+		p := post(t, h, "/audit/retention", url.Values{"days": {typed}})
+		field := p.by(t, "id", "keep-days")
+		if p.Code != http.StatusBadRequest || attr(field, "value") != typed || attr(field, "aria-invalid") != "true" || textOf(p.by(t, "id", "keep-problem")) != words {
+			t.Errorf("%q answered %d: %s", typed, p.Code, p.text())
+		}
+	}
+	refused("pear", "That is not a number of days. Use 30 to 3650.")
+	to(t, post(t, h, "/audit/retention", url.Values{"days": {"400"}}), "/audit")
+	o.fails["SetAuditRetention"] = api.Invalid("days", "That is too short.", "Use more.")
+	refused("3", "That is too short. Use more.")
+	want(t, o, "SetAuditRetention 400; SetAuditRetention 3")
+}

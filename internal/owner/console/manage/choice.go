@@ -1,0 +1,81 @@
+package manage
+
+import (
+	"net/url"
+	"strings"
+
+	"pdpp/internal/owner/api"
+)
+
+// choice is what a list of records is of, as the address says it.
+type choice struct {
+	Connection, Stream string
+	Text               string // searched for; filters do not apply then
+	Oldest             bool
+	Where              map[string]string
+	Cursor             string
+}
+
+// filterMark stands before the name of a field in the address, so that no field can
+// be taken for another parameter.
+const filterMark = "f."
+
+func readChoice(q url.Values) choice {
+	c := choice{
+		Connection: q.Get("connection"), Stream: q.Get("stream"), Text: strings.TrimSpace(q.Get("q")),
+		Oldest: q.Get("order") == "oldest", Cursor: q.Get("cursor"), Where: map[string]string{},
+	}
+	for name, values := range q {
+		if field, is := strings.CutPrefix(name, filterMark); is && values[0] != "" {
+			c.Where[field] = values[0]
+		}
+	}
+	return c
+}
+
+// values is the choice as it stands in an address.
+func (c choice) values() url.Values {
+	q := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	set("connection", c.Connection)
+	set("stream", c.Stream)
+	set("q", c.Text)
+	if c.Oldest {
+		q.Set("order", "oldest")
+	}
+	for field, value := range c.Where {
+		set(filterMark+field, value)
+	}
+	set("cursor", c.Cursor)
+	return q
+}
+
+func address(path string, q url.Values) string {
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// list is the address of the list itself.
+func (c choice) list() string { return address("/records", c.values()) }
+
+// after is the address of the page that a cursor begins.
+func (c choice) after(cursor string) string {
+	c.Cursor = cursor
+	return c.list()
+}
+
+// plain is the choice without search, filters and page.
+func (c choice) plain() choice {
+	return choice{Connection: c.Connection, Stream: c.Stream, Oldest: c.Oldest}
+}
+
+// open is the address of one record beside the list.
+func (c choice) open(r api.Record) string {
+	return address("/records/"+segment(r.ConnectionID)+"/"+segment(r.Stream)+"/"+segment(r.Key), c.values())
+}

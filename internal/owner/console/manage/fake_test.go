@@ -1,0 +1,204 @@
+package manage
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/view"
+)
+
+// owner is an owner of invented things. It keeps what it was asked to do.
+type owner struct {
+	api.Owner // a question that no page should ask stops the test
+
+	overview   view.Overview
+	details    map[string]api.Detail
+	connectors []api.Connector
+	streams    []api.Stream
+	records    api.RecordPage
+	record     api.Record
+	earlier    []api.Record
+	grants     []api.Grant
+	request    api.GrantRequest
+	devices    []api.Device
+	targets    []api.PushTarget
+	tokens     []api.Token
+	sessions   []api.Session
+	passkeys   []api.Passkey
+	codes      api.RecoveryCodes
+	quiet      string
+	trail      api.AuditPage
+	trailOf    api.AuditQuery
+	exported   string
+
+	fails    map[string]error // by method
+	asked    []string         // what was done, in order
+	connect  api.Connect
+	query    api.RecordQuery
+	search   api.SearchQuery
+	opened   [3]string
+	schedule api.Schedule
+	limits   map[string]api.Limits
+	grant    api.NewGrant
+	decision api.Decision
+	target   api.NewPushTarget
+	password api.NewPassword
+	token    api.NewToken
+	stale    bool // the owner has not shown lately that it is them
+}
+
+func (o *owner) did(what string) error {
+	o.asked = append(o.asked, what)
+	method, _, _ := strings.Cut(what, " ")
+	return o.fails[method]
+}
+
+func (o *owner) Overview(context.Context) (view.Overview, error) {
+	return o.overview, o.fails["Overview"]
+}
+
+func (o *owner) Connection(_ context.Context, id string) (api.Detail, error) {
+	d, found := o.details[id]
+	if !found {
+		return d, api.NotFound("There is no such connection.", "")
+	}
+	return d, nil
+}
+
+func (o *owner) Pace(context.Context, string) (api.Pace, error) {
+	pace := 75.4
+	return api.Pace{CurrentPerMinute: &pace}, nil
+}
+func (o *owner) Audit(_ context.Context, q api.AuditQuery) (api.AuditPage, error) {
+	o.trailOf = q
+	return o.trail, o.fails["Audit"]
+}
+
+func (o *owner) SetAuditRetention(_ context.Context, days int) error {
+	return o.did(fmt.Sprint("SetAuditRetention ", days))
+}
+
+func (o *owner) Devices(context.Context) ([]api.Device, error) { return o.devices, nil }
+func (o *owner) Connectors(context.Context) ([]api.Connector, error) {
+	return o.connectors, o.fails["Connectors"]
+}
+
+func (o *owner) Connect(_ context.Context, c api.Connect) (api.Detail, error) {
+	o.connect = c
+	return api.Detail{Connection: view.Connection{ID: "cin_kelp_2"}}, o.did("Connect " + c.ConnectorID)
+}
+
+func (o *owner) SetSchedule(_ context.Context, id string, s api.Schedule) error {
+	o.schedule = s
+	return o.did("SetSchedule " + id)
+}
+
+func (o *owner) SetLimits(_ context.Context, id string, l api.Limits) error {
+	if o.limits == nil {
+		o.limits = map[string]api.Limits{}
+	}
+	o.limits[id] = l
+	return o.did("SetLimits " + id)
+}
+
+func (o *owner) Streams(context.Context, string) ([]api.Stream, error) {
+	return slices.Clone(o.streams), o.fails["Streams"]
+}
+
+func (o *owner) Records(_ context.Context, q api.RecordQuery) (api.RecordPage, error) {
+	o.query = q
+	return o.records, o.fails["Records"]
+}
+
+func (o *owner) Search(_ context.Context, q api.SearchQuery) (api.RecordPage, error) {
+	o.search = q
+	return o.records, o.fails["Search"]
+}
+
+func (o *owner) Record(_ context.Context, c, s, k string) (api.Record, []api.Record, error) {
+	o.opened = [3]string{c, s, k}
+	return o.record, o.earlier, o.fails["Record"]
+}
+
+func (o *owner) Export(_ context.Context, w io.Writer, q api.ExportQuery) error {
+	if o.exported != "" {
+		if _, err := io.WriteString(w, o.exported); err != nil {
+			return err
+		}
+	}
+	return o.did("Export " + q.ConnectionID + " " + q.Stream + " " + q.Format)
+}
+func (o *owner) Grants(context.Context) ([]api.Grant, error) { return o.grants, nil }
+func (o *owner) Grant(_ context.Context, id string) (api.Grant, error) {
+	for _, g := range o.grants {
+		if g.ID == id {
+			return g, nil
+		}
+	}
+	return api.Grant{}, api.NotFound("There is no such grant.", "Look at the list.")
+}
+
+func (o *owner) CreateGrant(_ context.Context, g api.NewGrant) (api.Grant, string, error) {
+	o.grant = g
+	return api.Grant{ID: "grt_9", ClientName: g.ClientName, Purpose: g.Purpose, Mode: g.Mode, Streams: g.Streams, Status: "active", CreatedAt: now, ExpiresAt: g.ExpiresAt},
+		"pdpp_gt_" + "shownonce", o.did("CreateGrant " + g.ClientName)
+}
+func (o *owner) RevokeGrant(_ context.Context, id string) error { return o.did("RevokeGrant " + id) }
+func (o *owner) GrantRequest(context.Context, string) (api.GrantRequest, error) {
+	return o.request, o.fails["GrantRequest"]
+}
+
+func (o *owner) Decide(_ context.Context, id string, d api.Decision) (string, error) {
+	o.decision = d
+	if d.Approve {
+		return "https://journal.tidewatch.example/back?code=c1&state=s1", o.did("Decide " + id + " yes")
+	}
+	return "https://journal.tidewatch.example/back?error=access_denied", o.did("Decide " + id + " no")
+}
+func (o *owner) Tokens(context.Context) ([]api.Token, error) { return o.tokens, nil }
+func (o *owner) CreateToken(_ context.Context, t api.NewToken) (api.Token, string, error) {
+	o.token = t
+	return api.Token{ID: "tok_1", Label: t.Label}, "pdpp_ot_" + "shownonce", o.did("CreateToken " + t.Label)
+}
+func (o *owner) Sessions(context.Context) ([]api.Session, error) { return o.sessions, nil }
+func (o *owner) EndSession(_ context.Context, id string) error   { return o.did("EndSession " + id) }
+func (o *owner) EndSessions(context.Context) error               { return o.did("EndSessions") }
+func (o *owner) Passkeys(context.Context) ([]api.Passkey, error) { return o.passkeys, nil }
+func (o *owner) RemovePasskey(_ context.Context, id string) error {
+	return o.did("RemovePasskey " + id)
+}
+func (o *owner) RecoveryCodes(context.Context) (api.RecoveryCodes, error) { return o.codes, nil }
+func (o *owner) MakeRecoveryCodes(context.Context) ([]string, error) {
+	return []string{"aaaa-bbbb-cccc-dddd"}, o.did("MakeRecoveryCodes")
+}
+func (o *owner) SetPassword(_ context.Context, p api.NewPassword) error {
+	o.password = p
+	return o.did("SetPassword")
+}
+func (o *owner) RevokeToken(_ context.Context, id string) error { return o.did("RevokeToken " + id) }
+func (o *owner) PushTargets(context.Context) ([]api.PushTarget, error) {
+	return o.targets, nil
+}
+
+func (o *owner) AddPushTarget(_ context.Context, t api.NewPushTarget) (api.PushTarget, error) {
+	o.target = t
+	return api.PushTarget{}, o.did("AddPushTarget " + t.Kind)
+}
+
+func (o *owner) DeletePushTarget(_ context.Context, id string) error {
+	return o.did("DeletePushTarget " + id)
+}
+func (o *owner) TestPush(context.Context) error                  { return o.did("TestPush") }
+func (o *owner) QuietHours(context.Context) (string, error)      { return o.quiet, nil }
+func (o *owner) SetQuietHours(_ context.Context, w string) error { return o.did("SetQuietHours " + w) }
+func (o *owner) Runtime(context.Context) (api.Runtime, error) {
+	return api.Runtime{
+		Version: "0.9.2", Database: "sqlite", Home: "/home/mara/.pdpp", VAPIDKey: "BKey", StartedAt: now.Add(-time.Hour),
+		Workers: []api.Worker{{ID: "w1", Host: "harbor", Slots: 4, Running: 1, SeenAt: now, Alive: true}},
+	}, nil
+}

@@ -1,0 +1,191 @@
+package manage
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/owner/api"
+)
+
+// grantFields is a form that is right.
+func grantFields() url.Values {
+	letters := pair("cin_kelp_1", "letters")
+	return url.Values{
+		"client": {"Ines"}, "purpose": {"Plan together"}, "mode": {continuous}, "stream": {letters},
+		"fields:" + letters: {"id", "title", "shelf", "read"}, "end": {"2026-06-12"},
+	}
+}
+
+func TestCreatingAGrant(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	form := grantFields()
+	form.Set("from", "2025-01-01")
+	form.Set("to", "2025-12-31")
+	form["fields:"+pair("cin_kelp_1", "letters")] = []string{"id", "title"}
+	p := post(t, h, "/grants", form)
+	p.says(t, "Copy the token now", "pdpp_gt_"+"shownonce", "Only Id and Title", "1 January 2025 to 31 December 2025", "Until 12 June 2026")
+	day := func(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, now.Location()) }
+	g := o.grant
+	if g.ClientName != "Ines" || g.Mode != continuous || !g.ExpiresAt.Equal(day(2026, 6, 13)) || len(g.Streams) != 1 {
+		t.Fatalf("granted %+v", g)
+	}
+	s := g.Streams[0]
+	if s.Stream != "letters" || s.ConnectionID != "cin_kelp_1" || !slices.Equal(s.Fields, []string{"id", "title"}) || !s.Since.Equal(day(2025, 1, 1)) || !s.Until.Equal(day(2026, 1, 1)) {
+		t.Errorf("granted %+v", s)
+	}
+	form = grantFields()
+	form.Del("end")
+	post(t, h, "/grants", form)
+	if g := o.grant; g.ExpiresAt != nil || !g.NeverExpires || g.Streams[0].Fields != nil {
+		t.Errorf("all fields without an end became %+v", g)
+	}
+}
+
+// A new grant begins with every field ticked, no stream picked, and an end.
+func TestANewGrantBeginsWithAnEnd(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	ticked := func(p page) (fields, streams []string) {
+		for _, n := range p.elements("input") {
+			name := attr(n, "name")
+			switch {
+			case !has(n, "checked"):
+			case strings.HasPrefix(name, "fields:"):
+				fields = append(fields, attr(n, "value"))
+			case name == "stream":
+				streams = append(streams, attr(n, "value"))
+			}
+		}
+		return fields, streams
+	}
+	p := get(t, h, "/grants/new")
+	if fields, streams := ticked(p); !slices.Equal(fields, []string{"id", "title", "shelf", "read", "id"}) || streams != nil {
+		t.Errorf("it begins with %v of %v", fields, streams)
+	}
+	if end := attr(p.by(t, "name", "end"), "value"); end != "2026-06-10" {
+		t.Errorf("it would end on %q", end)
+	}
+	form := grantFields()
+	letters := pair("cin_kelp_1", "letters")
+	form["fields:"+letters] = []string{"title"}
+	form.Set("mode", "forever")
+	if fields, streams := ticked(post(t, h, "/grants", form)); !slices.Equal(fields, []string{"title"}) || !slices.Equal(streams, []string{letters}) {
+		t.Errorf("refused, it shows %v of %v", fields, streams)
+	}
+}
+
+// What cannot be granted as the form shows it is not granted at all.
+func TestAGrantIsNeverWiderThanItsForm(t *testing.T) {
+	t.Parallel()
+	letters, stars := pair("cin_kelp_1", "letters"), pair("cin_kelp_1", "stars")
+	for name, c := range map[string]struct {
+		change url.Values
+		words  string
+	}{
+		"no field":                {url.Values{"fields:" + letters: nil}, "Choose at least one field of Letters"},
+		"a range without dates":   {url.Values{"stream": {letters, stars}, "fields:" + stars: {"id"}, "from": {"2025-01-01"}}, "Stars, Kelp, maralind has no dates to choose by."},
+		"no stream":               {url.Values{"stream": nil}, "Choose at least one stream."},
+		"a stream of nobody":      {url.Values{"stream": {pair("cin_kelp_1", "secrets")}}, "Choose at least one stream."},
+		"an end that was":         {url.Values{"end": {"2026-03-11"}}, "A grant ends today or later."},
+		"an end that is no date":  {url.Values{"end": {"soon"}}, "This is not a date."},
+		"a range backwards":       {url.Values{"from": {"2025-02-01"}, "to": {"2025-01-01"}}, "The last day is before the first one."},
+		"nobody":                  {url.Values{"client": {" "}}, "Say who it is for"},
+		"a way that is not there": {url.Values{"mode": {"forever"}}, "Choose how often it can be read."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := mara()
+			form := grantFields()
+			for k, v := range c.change {
+				form[k] = v
+			}
+			p := post(t, world(t, o), "/grants", form)
+			if p.Code != http.StatusBadRequest {
+				t.Errorf("answered %d", p.Code)
+			}
+			want(t, o, "")
+			p.says(t, c.words)
+			if attr(p.by(t, "id", "g-purpose"), "value") != "Plan together" {
+				t.Error("what was typed is gone")
+			}
+		})
+	}
+}
+
+func TestAGrantIsRevokedAfterAConfirm(t *testing.T) {
+	t.Parallel()
+	o := full("Ines")
+	h := world(t, o)
+	p := get(t, h, "/grants")
+	p.says(t, "1 active, 1 ended", "Revoked by you", "Revoke now", "2 reads, 50 records")
+	p = get(t, h, "/grants/grt_1")
+	p.says(t, "What it has read", "50", "Title")
+	to(t, post(t, h, "/grants/grt_1/revoke", nil), "/grants")
+	want(t, o, "RevokeGrant grt_1")
+	if p := get(t, h, "/grants/grt_7"); p.Code != http.StatusNotFound {
+		t.Errorf("a grant that is not there answered %d", p.Code)
+	}
+}
+
+func TestConsentSaysWhatIsAskedAndWhatIsNot(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	end := time.Date(2026, 6, 10, 12, 0, 0, 0, time.UTC)
+	o.request = api.GrantRequest{
+		ID: "req_1", ClientName: "Tidewatch Journal", ReturnsTo: "journal.tidewatch.example", Purpose: "Draw a weekly chart", Mode: singleUse, ExpiresAt: &end,
+		Streams: []api.GrantStream{{ConnectionID: "cin_kelp_1", Stream: "letters", Fields: []string{"title"}}, {ConnectionID: "cin_kelp_1", Stream: "stars"}},
+	}
+	h := world(t, o)
+	p := get(t, h, "/consent/req_1")
+	p.says(t, "Tidewatch Journal asks to read your records", "journal.tidewatch.example", "“Draw a weekly chart”", "Letters, Kelp, maralind Only Title", "Stars, Kelp, maralind All fields",
+		"See Letters, Kelp, maralind: Id, Shelf and Read", "Read any other stream or connection", "Empty means until you revoke it", "Once: each stream can be read through one time")
+	if day := attr(p.by(t, "id", "g-end"), "value"); day != "2026-06-10" {
+		t.Errorf("it would end with %s", day)
+	}
+
+	p = post(t, h, "/consent/req_1", url.Values{"decision": {"approve"}})
+	const back = "https://journal.tidewatch.example/back?code=c1&state=s1"
+	if p.Code != http.StatusOK || p.Header().Get("Refresh") != "0; url="+back || attr(p.by(t, "class", "btn solid wide"), "href") != back {
+		t.Errorf("answered %d with %q", p.Code, p.Header().Get("Refresh"))
+	}
+	if o.decision.GrantEnd != (api.GrantEnd{}) {
+		t.Errorf("without an end it is decided as %+v", o.decision)
+	}
+	for day, wanted := range map[string]bool{"2027-01-31": false, "": true} {
+		post(t, h, "/consent/req_1", url.Values{"decision": {"approve"}, "end": {day}})
+		if d := o.decision; d.NeverExpires != wanted || (d.ExpiresAt == nil) != wanted || !wanted && !d.ExpiresAt.Equal(time.Date(2027, 2, 1, 0, 0, 0, 0, now.Location())) {
+			t.Errorf("an end of %q is decided as %+v", day, d)
+		}
+	}
+	if p := post(t, h, "/consent/req_1", url.Values{"decision": {"approve"}, "end": {"soon"}}); p.Code != http.StatusBadRequest {
+		t.Errorf("an end that is no date answered %d", p.Code)
+	}
+	p = post(t, h, "/consent/req_1", url.Values{"decision": {"deny"}})
+	p.says(t, "Declined", "It can read nothing.")
+	if p := post(t, h, "/consent/req_1", url.Values{}); p.Code != http.StatusBadRequest {
+		t.Errorf("no decision answered %d", p.Code)
+	}
+	want(t, o, "Decide req_1 yes; Decide req_1 yes; Decide req_1 yes; Decide req_1 no")
+
+	o.fails["GrantRequest"] = api.NotFound("This request is over.", "Ask again from the app.")
+	if p := get(t, h, "/consent/req_1"); p.Code != http.StatusNotFound || !strings.Contains(p.text(), "Ask again from the app.") {
+		t.Errorf("a request that is over answered %d: %s", p.Code, p.text())
+	}
+}
+
+func TestDevicesLeadToTheirConnections(t *testing.T) {
+	t.Parallel()
+	p := get(t, world(t, full("Studio desktop")), "/devices")
+	p.says(t, "Reported in 1 hour ago", "Degraded", "Records saved on Studio desktop did not upload.", "Needs you", "Collects no more. Its records are kept.")
+	p.by(t, "href", "/connections/cin_tide_1")
+	if len(p.elements("code")) > 0 {
+		t.Error("a command is offered away from its connection")
+	}
+}

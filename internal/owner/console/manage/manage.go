@@ -1,0 +1,177 @@
+// Package manage is the pages on which an owner manages: records, connections to
+// add, schedules, grants and consent, devices, and settings.
+//
+// A page asks api.Owner and shows what it gives. Every form posts without
+// script, keeps what was typed except secrets, and says what went wrong beside the
+// field. Names of manifests and content of records are text, never markup.
+package manage
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+)
+
+// Config is what the pages need. All members must be set.
+type Config struct {
+	Owner api.Owner
+	// Now gives the time in the zone that pages show.
+	Now func() time.Time
+	Log *slog.Logger
+	// Fresh says whether whoever asks has shown lately that they are the owner.
+	Fresh func(ctx context.Context) bool
+	// PasskeysAt says whether a passkey can be used at the address of a request.
+	PasskeysAt func(r *http.Request) bool
+}
+
+type pages struct{ Config }
+
+// Routes gives the addresses. All of them are for a signed-in owner alone.
+func Routes(c Config) []ui.Route {
+	p := &pages{c}
+	var all []ui.Route
+	for _, r := range []struct {
+		pattern string
+		handle  http.HandlerFunc
+	}{
+		{"GET /records", p.records},
+		{"GET /records/{connection}/{stream}/{key}", p.records},
+		{"GET /records/export", p.export},
+		{"GET /add", p.chooseConnector},
+		{"GET /add/{connector}", p.addForm},
+		{"POST /add/{connector}", p.add},
+		{"GET /schedules", p.schedules},
+		{"POST /schedules/{connection}", p.setSchedule},
+		{"GET /grants", p.grants},
+		{"GET /grants/new", p.newGrant},
+		{"POST /grants", p.createGrant},
+		{"GET /grants/{id}", p.grant},
+		{"POST /grants/{id}/revoke", p.revokeGrant},
+		{"GET /audit", p.audit},
+		{"POST /audit/retention", p.setAuditRetention},
+		{"GET /consent/{id}", p.consent},
+		{"POST /consent/{id}", p.decide},
+		{"GET /devices", p.devices},
+		{"GET /settings", p.settings},
+		{"GET /settings/push.js", servePushScript},
+		{"POST /settings/speed", p.setSpeed},
+		{"POST /settings/push", p.addPush},
+		{"POST /settings/push/test", p.testPush},
+		{"POST /settings/push/{id}/remove", p.removePush},
+		{"POST /settings/quiet", p.setQuiet},
+		{"GET " + signInAddress, p.signIn},
+		{"POST /settings/sessions/{id}/end", p.endSession},
+		{"POST /settings/sessions/end", p.endSessions},
+		{"POST /settings/passkeys/{id}/remove", p.removePasskey},
+		{"POST /settings/tokens/{id}/revoke", p.revokeToken},
+	} {
+		all = append(all, ui.Route{Pattern: r.pattern, Handler: r.handle})
+	}
+	// What gives somebody a new way in.
+	for pattern, handle := range map[string]http.HandlerFunc{
+		"POST /settings/tokens": p.createToken, "POST /settings/recovery-codes": p.makeCodes,
+		"GET /settings/password": p.password, "POST /settings/password": p.changePassword,
+	} {
+		all = append(all, ui.Route{Pattern: pattern, Handler: handle, Confirm: true})
+	}
+	return all
+}
+
+// frame surrounds a page of the active part.
+func (p *pages) frame(w http.ResponseWriter, r *http.Request, title, active string) ui.Frame {
+	f := ui.Frame{Title: title, Active: active, Now: p.Now(), Flash: ui.TakeFlash(w, r)}
+	runtime, err := p.Owner.Runtime(r.Context())
+	p.note(r, err) // the page is worth showing without the word on the runtime
+	f.Watched, f.Indicator = err == nil, runtime.Indicator
+	return f
+}
+
+func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, f ui.Frame, body templ.Component) {
+	ui.Render(w, r, status, ui.Page(f, body))
+}
+
+// fail answers with what went wrong, and logs what is not the owner's matter.
+func (p *pages) fail(w http.ResponseWriter, r *http.Request, active string, err error) {
+	p.note(r, err)
+	ui.Fail(w, r, ui.Frame{Active: active, Now: p.Now()}, err)
+}
+
+// note logs an error that no owner can mend. One who left is not an error.
+func (p *pages) note(r *http.Request, err error) {
+	var known *api.Error
+	if err == nil || r.Context().Err() != nil || errors.As(err, &known) && known.Status < http.StatusInternalServerError {
+		return
+	}
+	p.Log.ErrorContext(r.Context(), "a page failed", "route", r.Pattern, "error", err)
+}
+
+// problem is an error as a form shows it: what went wrong, the next step, and the
+// field that it is about.
+type problem struct {
+	Param, Text string
+	status      int
+}
+
+// about gives the words of the problem with a field.
+func (p problem) about(param string) string {
+	if p.Param == param {
+		return p.Text
+	}
+	return ""
+}
+
+func (p *pages) problem(w http.ResponseWriter, r *http.Request, err error) problem {
+	p.note(r, err)
+	m, status := ui.Problem(w, err)
+	out := problem{Text: m.Text, status: status}
+	if m.Next != "" {
+		out.Text += " " + m.Next
+	}
+	var known *api.Error
+	if errors.As(err, &known) {
+		out.Param = known.Param
+	}
+	return out
+}
+
+// wrong is a problem that the page itself found in a form.
+func wrong(param, text string) problem {
+	return problem{Param: param, Text: text, status: http.StatusBadRequest}
+}
+
+// form reads the fields of a form. When it cannot it answers, and gives false.
+func (p *pages) form(w http.ResponseWriter, r *http.Request, active string) bool {
+	r.Body = http.MaxBytesReader(w, r.Body, largestForm)
+	err := r.ParseForm()
+	if err == nil {
+		return true
+	}
+	var large *http.MaxBytesError
+	e := api.Invalid("", "This form could not be read.", "Go back and send it again.")
+	if errors.As(err, &large) {
+		e = api.Invalid("", "This form holds more than a page takes.", "Go back and send less.")
+		e.Status = http.StatusRequestEntityTooLarge
+	}
+	p.fail(w, r, active, e)
+	return false
+}
+
+const largestForm = 256 << 10
+
+// segmentOf reads a segment of the address. When it was not made here it answers
+// that there is no such page, and gives false.
+func (p *pages) segmentOf(w http.ResponseWriter, r *http.Request, name, active string) (string, bool) {
+	text, err := unsegment(r.PathValue(name))
+	if err != nil {
+		p.fail(w, r, active, api.NotFound("There is no such page.", "Follow a link from the list."))
+		return "", false
+	}
+	return text, true
+}

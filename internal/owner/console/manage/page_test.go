@@ -1,0 +1,223 @@
+package manage
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/owner/api"
+)
+
+// everyPage is the address of each page that can be asked for, of a full owner.
+var everyPage = []string{
+	"/records", "/records?connection=cin_kelp_1&stream=letters", "/records?q=harbor",
+	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/tide", "/schedules", "/grants", "/grants/new", "/grants/grt_1", "/audit", "/audit?kind=reading&days=7",
+	"/consent/req_1", "/devices", "/settings", "/settings/sign-in",
+}
+
+// full is mara with something of everything, named as given.
+func full(name string) *owner {
+	o := mara()
+	at := now.Add(-time.Hour)
+	o.records = api.RecordPage{Records: []api.Record{letter("a1", `{"title":`+quoted(name)+`,"shelf":`+quoted(name)+`}`, 2)}, Next: "cursor/2"}
+	o.record = letter("a1", `{"title":`+quoted(name)+`,`+quoted(name)+`:`+quoted(name)+`,"list":[`+quoted(name)+`],"deep":{`+quoted(name)+`:[{}]}}`, 2)
+	o.earlier = []api.Record{letter("a1", `{"title":"before"}`, 1)}
+	streams := []api.GrantStream{{ConnectionID: "cin_kelp_1", Stream: "letters", Fields: []string{"title", name}, Since: &at}}
+	o.grants = []api.Grant{
+		{ID: "grt_1", ClientName: name, Purpose: name, Mode: continuous, Streams: streams, Status: "active", CreatedAt: at, Uses: 2, Records: 50, Usage: []api.GrantUsage{{Stream: name, Reads: 2, Records: 50, LastUsedAt: at}}},
+		{ID: "grt_0", ClientName: name, Streams: streams, Status: "revoked", CreatedAt: at},
+	}
+	o.request = api.GrantRequest{ID: "req_1", ClientName: name, ReturnsTo: name, Purpose: name, Mode: singleUse, Streams: streams, ExpiresAt: &at}
+	o.devices = []api.Device{
+		{ID: "dev_1", DisplayName: name, AgentVersion: name, Status: "active", LastHeartbeatAt: &at, Sources: []api.DeviceSource{
+			{ID: "src_1", ConnectionID: "cin_tide_1", DisplayName: name, LastHeartbeatAt: &at}, {ID: "src_2", ConnectionID: "cin_gone", DisplayName: name},
+		}},
+		{ID: "dev_0", DisplayName: name, Status: "revoked", Sources: []api.DeviceSource{{DisplayName: name}}},
+	}
+	o.targets = []api.PushTarget{{ID: "psh_1", Kind: "ntfy", Label: name, Host: name, LastFailure: name}}
+	o.tokens = []api.Token{{ID: "tok_1", Label: name, Prefix: name, Scopes: []string{"read"}, LastUsedAt: &at}}
+	o.sessions = []api.Session{{ID: name, Browser: name, Address: name, Method: name, SignedInAt: at, SeenAt: at}, {ID: "here", Current: true}}
+	o.passkeys = []api.Passkey{{ID: name, Label: name, Host: name, CreatedAt: at, LastUsedAt: &at}}
+	o.codes = api.RecoveryCodes{Made: 10, Left: 8, CreatedAt: &at}
+	o.quiet = "22:00-07:00 " + name
+	o.trail = api.AuditPage{KeptDays: 365, Next: 2, Entries: []api.AuditEntry{
+		{ID: 3, At: at, LastAt: at, Kind: "read", Group: "reading", Outcome: "done", Sentence: name, Actor: api.AuditActor{Kind: "grant", ID: name, Address: name}},
+		{ID: 2, At: at, LastAt: at.AddDate(0, 0, -3), Kind: "sign_in", Group: "sign_ins", Outcome: "refused", Sentence: name},
+	}}
+	return o
+}
+
+// hostileEverywhere renames what manifests and connections say.
+func hostileEverywhere(o *owner) {
+	for i := range o.overview.Connections {
+		c := &o.overview.Connections[i]
+		c.DisplayName, c.Verdict.ForwardStatement, c.Verdict.Pill = hostile, hostile, verdict.Pill{Tone: "green", Label: hostile}
+	}
+	for i := range o.streams {
+		s := &o.streams[i]
+		s.Label, s.ConnectionName = hostile, hostile
+		s.Search, s.Filter, s.Fields = []string{hostile}, []string{hostile}, []string{hostile, "title"}
+	}
+	for i := range o.connectors {
+		c := &o.connectors[i]
+		c.DisplayName, c.Refresh.Rationale = hostile, hostile
+		if c.Form != nil {
+			c.Form.Label, c.Form.Description, c.Form.Submit = hostile, hostile, hostile
+			for j := range c.Form.Fields {
+				f := &c.Form.Fields[j]
+				f.Name, f.Label, f.Help, f.Placeholder, f.Type = hostile, hostile, hostile, hostile, hostile
+			}
+		}
+		for j := range c.Streams {
+			c.Streams[j].Label, c.Streams[j].Description = hostile, hostile
+		}
+	}
+	for id, d := range o.details {
+		d.DisplayName = hostile
+		if d.Plan != nil {
+			d.Plan.Waiting = hostile
+		}
+		o.details[id] = d
+	}
+}
+
+func TestHostileTextIsTextOnEveryPage(t *testing.T) {
+	t.Parallel()
+	o := full(hostile)
+	hostileEverywhere(o)
+	h := world(t, o)
+	for _, address := range everyPage {
+		p := get(t, h, address)
+		if p.Code != http.StatusOK {
+			t.Errorf("%s answered %d", address, p.Code)
+		}
+		if !strings.Contains(p.text(), hostile) {
+			t.Errorf("%s does not show the text at all, so that it proves nothing", address)
+		}
+		harmless(t, address, p)
+	}
+}
+
+// harmless fails where markup of others became markup of the page.
+func harmless(t *testing.T, address string, p page) {
+	t.Helper()
+	for n := range p.tree.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if n.Data == "script" && !strings.HasPrefix(attr(n, "src"), "/") || n.Data == "img" || n.Data == "style" {
+			t.Errorf("%s has an element %s that is not its own", address, n.Data)
+		}
+		for _, a := range n.Attr {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "href" && strings.Contains(strings.ToLower(a.Val), "javascript:") {
+				t.Errorf("%s has an attribute %s=%q", address, a.Key, a.Val)
+			}
+		}
+	}
+}
+
+func TestEveryPageCanBeFollowedByEveryone(t *testing.T) {
+	t.Parallel()
+	h := world(t, full("Ines"))
+	for _, address := range everyPage {
+		p := get(t, h, address)
+		if n := len(p.elements("h1")); n != 1 {
+			t.Errorf("%s has %d titles", address, n)
+		}
+		ids, labels := map[string]bool{}, map[string]bool{}
+		for n := range p.tree.Descendants() {
+			if id := attr(n, "id"); id != "" {
+				if ids[id] {
+					t.Errorf("%s has two elements called %q", address, id)
+				}
+				ids[id] = true
+			}
+			if n.Data == "label" {
+				labels[attr(n, "for")] = true
+			}
+		}
+		for n := range p.tree.Descendants() {
+			for _, ref := range strings.Fields(attr(n, "aria-describedby") + " " + attr(n, "aria-labelledby")) {
+				if !ids[ref] {
+					t.Errorf("%s points to %q, which is not there", address, ref)
+				}
+			}
+			switch n.Data {
+			case "input", "select", "textarea":
+				if kind := attr(n, "type"); kind != "hidden" && attr(n, "aria-label") == "" && !labels[attr(n, "id")] && n.Parent.Data != "label" {
+					t.Errorf("%s has a field %q without a label", address, attr(n, "name"))
+				}
+			case "form":
+				if m := attr(n, "method"); m != "get" && m != "post" || !strings.HasPrefix(attr(n, "action"), "/") {
+					t.Errorf("%s has a form that needs a script: %v", address, n.Attr)
+				}
+			}
+		}
+	}
+}
+
+func TestEmptyPagesSayWhatTheyAreFor(t *testing.T) {
+	t.Parallel()
+	o := &owner{fails: map[string]error{}}
+	h := world(t, o)
+	for address, words := range map[string]string{
+		"/records":    "Records appear here while the first run",
+		"/add":        "No connectors are installed",
+		"/schedules":  "has its rhythm here",
+		"/grants":     "Nobody can read your records but you",
+		"/grants/new": "There are no records to grant yet",
+		"/devices":    "Some data is only on your own computers",
+		"/settings":   "There is no connection yet",
+	} {
+		p := get(t, h, address)
+		if p.Code != http.StatusOK {
+			t.Errorf("%s answered %d", address, p.Code)
+		}
+		p.says(t, words)
+	}
+}
+
+func TestPagesSayWhatWentWrong(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	o.fails = map[string]error{"Streams": errors.New("disk I/O error of table secrets"), "Connectors": api.NotFound("Kelp is away.", "Come back at high tide.")}
+	h := world(t, o)
+	p := get(t, h, "/records")
+	if p.Code != http.StatusInternalServerError || strings.Contains(p.Body.String(), "secrets") {
+		t.Errorf("an inner error answered %d: %s", p.Code, p.text())
+	}
+	p = get(t, h, "/add")
+	if p.Code != http.StatusNotFound {
+		t.Errorf("an owner's error answered %d", p.Code)
+	}
+	p.says(t, "Kelp is away.", "Come back at high tide.")
+}
+
+// TestTemplatesDeriveNothing scans for the names that a page would need to judge a
+// connection itself.
+func TestTemplatesDeriveNothing(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.templ")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no templates found", err)
+	}
+	judging := regexp.MustCompile(`\.Health\b|\.Axes\b|\.State\b|\.Detail\.|ReasonCode|Disposition|\.Coverage\b|\.Freshness\b|\.Outbox\b|Suppressed|` +
+		`(?i)needs_attention|"blocked"|degraded|cooling_off|"idle"|"unknown"|"stalled"|dead.letter|source_pressure|retry budget|\b429\b`)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := judging.Find(text); found != nil {
+			t.Errorf("%s holds %q", name, found)
+		}
+	}
+}

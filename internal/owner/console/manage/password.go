@@ -1,0 +1,37 @@
+package manage
+
+import (
+	"net/http"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+)
+
+func (p *pages) password(w http.ResponseWriter, r *http.Request) {
+	p.showPassword(w, r, http.StatusOK, problem{})
+}
+
+func (p *pages) showPassword(w http.ResponseWriter, r *http.Request, status int, found problem) {
+	p.show(w, r, status, p.frame(w, r, "New password", "settings"), passwordBody(found))
+}
+
+func (p *pages) changePassword(w http.ResponseWriter, r *http.Request) {
+	if !p.form(w, r, "settings") {
+		return
+	}
+	next, keep := r.PostForm.Get("next"), r.PostForm.Get("keep_tokens") != ""
+	if next != r.PostForm.Get("again") {
+		p.showPassword(w, r, http.StatusBadRequest, wrong("again", "The two passwords are not the same. Nothing was changed."))
+		return
+	}
+	if err := p.Owner.SetPassword(r.Context(), api.NewPassword{Password: next, KeepTokens: keep}); err != nil {
+		found := p.problem(w, r, err)
+		p.showPassword(w, r, found.status, found)
+		return
+	}
+	text := "The password was changed. All other browsers are signed out, and all tokens have ended."
+	if keep {
+		text = "The password was changed. All other browsers are signed out."
+	}
+	ui.Done(w, r, signInAddress+"#password", ui.Good(text))
+}

@@ -1,0 +1,182 @@
+package manage
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+)
+
+// recordsPage is a list of records, and perhaps one of them beside it.
+type recordsPage struct {
+	choice
+	Streams []api.Stream // of all connections, in the order of their names
+	Chosen  *api.Stream  // nil when records of all streams are searched
+	Columns []string     // fields that stand beside the title
+	Rows    []row
+	Next    string // the address of the next page
+	Problem *ui.Message
+	Open    *openRecord
+}
+
+// row is one record in a list.
+type row struct {
+	api.Record
+	Title   string
+	Cells   []string // of Columns
+	Where   string   // the stream and connection, in a search of all
+	Address string
+	Current bool
+}
+
+func (p *pages) records(w http.ResponseWriter, r *http.Request) {
+	page := recordsPage{choice: readChoice(r.URL.Query())}
+	open, beside, ok := p.besideKey(w, r)
+	if !ok {
+		return
+	}
+	if beside && page.Text == "" {
+		page.Connection, page.Stream = open.connection, open.stream
+	}
+	var err error
+	if page.Streams, err = p.Owner.Streams(r.Context(), ""); err != nil {
+		p.fail(w, r, "records", err)
+		return
+	}
+	page.Streams = sortedStreams(page.Streams)
+	if page.Stream != "" {
+		if page.Chosen, err = p.chosen(r, &page); err != nil {
+			p.fail(w, r, "records", err)
+			return
+		}
+	}
+	status := http.StatusOK
+	if beside {
+		if page.Open, err = p.openRecord(r, open); err != nil {
+			p.fail(w, r, "records", err)
+			return
+		}
+	}
+	if err := p.fill(r, &page); err != nil {
+		var m ui.Message
+		p.note(r, err)
+		m, status = ui.Problem(w, err)
+		page.Problem = &m
+	}
+	p.show(w, r, status, p.frame(w, r, page.title(), "records"), recordsBody(&page, p.Now()))
+}
+
+// chosen finds the stream that the address names, also one that has no records yet.
+func (p *pages) chosen(r *http.Request, page *recordsPage) (*api.Stream, error) {
+	if s := findStream(page.Streams, page.Connection, page.Stream); s != nil {
+		return s, nil
+	}
+	if page.Connection != "" {
+		d, err := p.Owner.Connection(r.Context(), page.Connection)
+		if err != nil {
+			return nil, err
+		}
+		if d.Connector != nil {
+			for _, s := range d.Connector.Streams {
+				if s.Name == page.Stream {
+					return &api.Stream{
+						ConnectionID: d.ID, ConnectionName: d.DisplayName, Name: s.Name, Label: s.Label, Search: s.Search, Filter: s.Filter, Fields: s.Fields,
+					}, nil
+				}
+			}
+		}
+	}
+	return nil, api.NotFound("There is no such stream.", "Choose one from the list under Records.")
+}
+
+// fill reads the page of the list.
+func (p *pages) fill(r *http.Request, page *recordsPage) error {
+	var found api.RecordPage
+	var err error
+	switch {
+	case page.Text != "":
+		found, err = p.Owner.Search(r.Context(), api.SearchQuery{
+			Text: page.Text, ConnectionID: page.Connection, Stream: page.Stream, Cursor: page.Cursor,
+		})
+	case page.Chosen != nil:
+		found, err = p.Owner.Records(r.Context(), api.RecordQuery{
+			ConnectionID: page.Connection, Stream: page.Stream, Cursor: page.Cursor, Oldest: page.Oldest, Where: page.Where, Changes: len(page.Where) == 0,
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if page.Chosen != nil {
+		page.Columns = columns(page.Chosen)
+	}
+	for _, record := range found.Records {
+		page.Rows = append(page.Rows, page.row(record))
+	}
+	if found.Next != "" {
+		page.Next = page.after(found.Next)
+	}
+	return nil
+}
+
+func (page *recordsPage) row(r api.Record) row {
+	stream := page.Chosen
+	out := row{Record: r, Address: page.open(r)}
+	if stream == nil {
+		if stream = findStream(page.Streams, r.ConnectionID, r.Stream); stream != nil {
+			out.Where = oneLine(stream.Label+", "+stream.ConnectionName, longestCell)
+		}
+	}
+	out.Title, out.Cells = summarize(r, stream, page.Columns)
+	if o := page.Open; o != nil {
+		out.Current = o.Key == r.Key && o.Stream == r.Stream && o.ConnectionID == r.ConnectionID
+	}
+	return out
+}
+
+func (page *recordsPage) title() string {
+	switch {
+	case page.Open != nil:
+		return page.Open.Title
+	case page.Chosen != nil:
+		return page.Chosen.Label + ", " + page.Chosen.ConnectionName
+	default:
+		return "Records"
+	}
+}
+
+// total counts all records, and the connections that have any.
+func (page *recordsPage) total() (records, connections int64) {
+	last := ""
+	for _, s := range page.Streams {
+		records += s.Records
+		if s.Records > 0 && s.ConnectionID != last {
+			connections++
+			last = s.ConnectionID
+		}
+	}
+	return records, connections
+}
+
+func sortedStreams(all []api.Stream) []api.Stream {
+	slices.SortStableFunc(all, func(a, b api.Stream) int {
+		if by := strings.Compare(strings.ToLower(a.ConnectionName), strings.ToLower(b.ConnectionName)); by != 0 {
+			return by
+		}
+		if by := strings.Compare(a.ConnectionID, b.ConnectionID); by != 0 {
+			return by
+		}
+		return strings.Compare(a.Label, b.Label)
+	})
+	return all
+}
+
+func findStream(all []api.Stream, connection, stream string) *api.Stream {
+	for i := range all {
+		if all[i].ConnectionID == connection && all[i].Name == stream {
+			return &all[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package manage
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+	"pdpp/internal/view"
+)
+
+// perPage is how many connections a page tells all about: each costs a question of
+// its own.
+const perPage = 25
+
+// schedulesPage is a part of all connections with their rhythms.
+type schedulesPage struct {
+	Rows []scheduleRow
+	paging
+}
+
+// scheduleRow is one connection and its rhythm, as it was filled in.
+type scheduleRow struct {
+	api.Detail
+	rhythm
+	Problem string
+}
+
+// paging is where a page of connections stands among all of them.
+type paging struct{ Page, Pages int }
+
+// slice gives the part of all that the request asks for, in the order of names.
+func (g *paging) slice(r *http.Request, all []view.Connection) []view.Connection {
+	slices.SortStableFunc(all, func(a, b view.Connection) int {
+		if by := strings.Compare(strings.ToLower(a.DisplayName), strings.ToLower(b.DisplayName)); by != 0 {
+			return by
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	g.Pages = (len(all) + perPage - 1) / perPage
+	asked, _ := strconv.Atoi(r.FormValue("page")) // what is no number is the first
+	g.Page = min(max(asked, 1), max(g.Pages, 1))
+	from := (g.Page - 1) * perPage
+	return all[from:min(from+perPage, len(all))]
+}
+
+// details reads all of each connection. One that was revoked meanwhile is left out.
+func (p *pages) details(ctx context.Context, some []view.Connection) ([]api.Detail, error) {
+	var out []api.Detail
+	for _, c := range some {
+		d, err := p.Owner.Connection(ctx, c.ID)
+		var known *api.Error
+		if errors.As(err, &known) && known.Code == api.CodeNotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func (p *pages) schedules(w http.ResponseWriter, r *http.Request) {
+	p.showSchedules(w, r, http.StatusOK, "", rhythm{}, "")
+}
+
+// showSchedules shows the page; of one connection, with what was typed and what was
+// wrong with it.
+func (p *pages) showSchedules(w http.ResponseWriter, r *http.Request, status int, id string, typed rhythm, wrong string) {
+	all, err := p.Owner.Overview(r.Context())
+	if err != nil {
+		p.fail(w, r, "schedules", err)
+		return
+	}
+	var page schedulesPage
+	found, err := p.details(r.Context(), page.slice(r, all.Connections))
+	if err != nil {
+		p.fail(w, r, "schedules", err)
+		return
+	}
+	for _, d := range found {
+		row := scheduleRow{Detail: d}
+		switch {
+		case d.ID == id:
+			row.rhythm, row.Problem = typed, wrong
+		case d.Plan != nil:
+			row.rhythm = rhythmOf(d.Plan.IntervalSeconds)
+		case d.Connector != nil:
+			row.rhythm = rhythmOf(d.Connector.Refresh.RecommendedSeconds)
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	f := p.frame(w, r, "Schedules", "schedules")
+	p.show(w, r, status, f, schedulesBody(&page, p.Now()))
+}
+
+func (p *pages) setSchedule(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.segmentOf(w, r, "connection", "schedules")
+	if !ok || !p.form(w, r, "schedules") {
+		return
+	}
+	typed := rhythm{r.PostForm.Get("every"), r.PostForm.Get("unit")}
+	d, err := p.Owner.Connection(r.Context(), id)
+	if err != nil {
+		p.fail(w, r, "schedules", err)
+		return
+	}
+	var wanted api.Schedule
+	if d.Plan != nil {
+		wanted = d.Plan.Schedule
+	}
+	said := ""
+	switch r.PostForm.Get("do") {
+	case "pause":
+		wanted.Enabled, said = false, "Paused. "+d.DisplayName+" collects only when you ask."
+	case "resume":
+		wanted.Enabled, said = true, d.DisplayName+" collects by itself again."
+	default:
+		if wanted.IntervalSeconds, ok = typed.seconds(); !ok {
+			p.showSchedules(w, r, http.StatusBadRequest, id, typed, "Give the time between two runs as a number.")
+			return
+		}
+		wanted.Enabled = d.Plan == nil || wanted.Enabled
+		said = "Saved. " + d.DisplayName + ": " + strings.ToLower(ui.Rhythm(wanted.IntervalSeconds)) + "."
+	}
+	if err := p.Owner.SetSchedule(r.Context(), id, wanted); err != nil {
+		found := p.problem(w, r, err)
+		p.showSchedules(w, r, found.status, id, typed, found.Text)
+		return
+	}
+	ui.Done(w, r, "/schedules?page="+strconv.Itoa(max(1, pageOf(r))), ui.Good(said))
+}
+
+// pageOf is the page that a form was on.
+func pageOf(r *http.Request) int {
+	n, _ := strconv.Atoi(r.PostForm.Get("page")) // what is no number is the first
+	return n
+}

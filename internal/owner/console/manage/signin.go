@@ -1,0 +1,264 @@
+package manage
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+)
+
+const signInAddress = "/settings/sign-in"
+
+// signInPage is who may act as the owner. A form on it that was refused is shown with
+// what was typed.
+type signInPage struct {
+	Sessions []api.Session
+	Passkeys []api.Passkey
+	Codes    api.RecoveryCodes
+	Tokens   []api.Token
+	Token    typedToken
+	NewToken string   // shown once
+	NewCodes []string // shown once
+	// Fresh says that the owner has shown lately that it is them; otherwise what gives
+	// ways in is behind a question.
+	Fresh bool
+	// Passkey says that one can be used at this address.
+	Passkey bool
+	Problem *problem
+	Section string // that the problem is in
+}
+
+// typedToken is a token to be made, as typed.
+type typedToken struct {
+	Label, Ends, Date string
+	Scopes            map[string]bool
+}
+
+func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
+	p.showSignIn(w, r, http.StatusOK, &signInPage{})
+}
+
+func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request, status int, page *signInPage) {
+	if err := p.fillSignIn(r, page); err != nil {
+		if page.NewToken == "" && page.NewCodes == nil {
+			p.fail(w, r, "settings", err)
+			return
+		}
+		p.note(r, err) // what was made exists, and is shown only once
+	}
+	p.show(w, r, status, p.frame(w, r, "Sign-in", "settings"), signInBody(page, p.Now()))
+}
+
+func (p *pages) fillSignIn(r *http.Request, page *signInPage) (err error) {
+	ctx := r.Context()
+	page.Fresh, page.Passkey = p.Fresh(ctx), p.PasskeysAt(r)
+	if page.Sessions, err = p.Owner.Sessions(ctx); err != nil {
+		return err
+	}
+	if page.Passkeys, err = p.Owner.Passkeys(ctx); err != nil {
+		return err
+	}
+	if page.Codes, err = p.Owner.RecoveryCodes(ctx); err != nil {
+		return err
+	}
+	if page.Token.Scopes == nil {
+		page.Token.Scopes = map[string]bool{"read": true}
+	}
+	page.Tokens, err = p.Owner.Tokens(ctx)
+	return err
+}
+
+// refuseSignIn shows the page with a problem in one section.
+func (p *pages) refuseSignIn(w http.ResponseWriter, r *http.Request, page *signInPage, section string, found problem) {
+	page.Section, page.Problem = section, &found
+	p.showSignIn(w, r, found.status, page)
+}
+
+// done finishes an action of one section.
+func (p *pages) signInDone(w http.ResponseWriter, r *http.Request, section, text string, err error) {
+	if err != nil {
+		p.refuseSignIn(w, r, &signInPage{}, section, p.problem(w, r, err))
+		return
+	}
+	ui.Done(w, r, signInAddress+"#"+section, ui.Good(text))
+}
+
+func (p *pages) endSession(w http.ResponseWriter, r *http.Request) {
+	p.signInDone(w, r, "sessions", "Signed out there.", p.Owner.EndSession(r.Context(), r.PathValue("id")))
+}
+
+func (p *pages) endSessions(w http.ResponseWriter, r *http.Request) {
+	p.signInDone(w, r, "sessions", "All other browsers are signed out.", p.Owner.EndSessions(r.Context()))
+}
+
+func (p *pages) removePasskey(w http.ResponseWriter, r *http.Request) {
+	p.signInDone(w, r, "passkeys", "Removed. It signs in no more.", p.Owner.RemovePasskey(r.Context(), r.PathValue("id")))
+}
+
+func (p *pages) revokeToken(w http.ResponseWriter, r *http.Request) {
+	p.signInDone(w, r, "tokens", "Revoked. The token opens nothing any more.", p.Owner.RevokeToken(r.Context(), r.PathValue("id")))
+}
+
+func (p *pages) makeCodes(w http.ResponseWriter, r *http.Request) {
+	codes, err := p.Owner.MakeRecoveryCodes(r.Context())
+	if err != nil {
+		p.refuseSignIn(w, r, &signInPage{}, "password", p.problem(w, r, err))
+		return
+	}
+	p.showSignIn(w, r, http.StatusOK, &signInPage{NewCodes: codes})
+}
+
+func (p *pages) createToken(w http.ResponseWriter, r *http.Request) {
+	if !p.form(w, r, "settings") {
+		return
+	}
+	f := r.PostForm
+	typed := typedToken{Label: strings.TrimSpace(f.Get("label")), Ends: f.Get("ends"), Date: f.Get("date"), Scopes: map[string]bool{}}
+	for _, scope := range f["scope"] {
+		typed.Scopes[scope] = true
+	}
+	page := &signInPage{Token: typed}
+	n := api.NewToken{Label: typed.Label, Scopes: f["scope"]}
+	switch {
+	case n.Label == "":
+		p.refuseSignIn(w, r, page, "tokens", wrong("label", "Give it a name, so that you recognise it later."))
+		return
+	case len(n.Scopes) == 0:
+		p.refuseSignIn(w, r, page, "tokens", wrong("scopes", "Choose what it may do."))
+		return
+	}
+	if found := typed.ends(&n, p.Now()); found != nil {
+		p.refuseSignIn(w, r, page, "tokens", *found)
+		return
+	}
+	_, token, err := p.Owner.CreateToken(r.Context(), n)
+	if err != nil {
+		p.refuseSignIn(w, r, page, "tokens", p.problem(w, r, err))
+		return
+	}
+	p.showSignIn(w, r, http.StatusOK, &signInPage{NewToken: token})
+}
+
+// ends reads when the token ends: after so many days, on a date, or never.
+func (t typedToken) ends(n *api.NewToken, now time.Time) *problem {
+	switch t.Ends {
+	case "never":
+		n.NeverExpires = true
+		return nil
+	case "date":
+		day, err := parseDate(t.Date, now.Location())
+		if err != nil || day == nil {
+			found := wrong("expires_at", "This is not a date.")
+			return &found
+		}
+		n.ExpiresAt = endOf(day)
+		return nil
+	}
+	if days, err := strconv.Atoi(t.Ends); err == nil && days > 0 && days < 10_000 {
+		at := now.AddDate(0, 0, days)
+		n.ExpiresAt = &at
+	}
+	return nil
+}
+
+// about gives the words of the problem with a field of a section.
+func (page *signInPage) about(section, param string) string {
+	if page.Problem != nil && page.Section == section && page.Problem.Param == param {
+		return page.Problem.Text
+	}
+	return ""
+}
+
+// general gives the words of a problem of a section that is with none of the fields.
+func (page *signInPage) general(section string, fields ...string) string {
+	if page.Problem == nil || page.Section != section {
+		return ""
+	}
+	for _, f := range fields {
+		if page.Problem.Param == f {
+			return ""
+		}
+	}
+	return page.Problem.Text
+}
+
+// usable are the tokens that have not been revoked and are not over.
+func (page *signInPage) usable(now time.Time) []api.Token {
+	var out []api.Token
+	for _, t := range page.Tokens {
+		if t.RevokedAt == nil && (t.ExpiresAt == nil || t.ExpiresAt.After(now)) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// lede says in one sentence who can come in.
+func (page *signInPage) lede(now time.Time) string {
+	parts := []string{count(len(page.Sessions), "browser", "browsers")}
+	if n := len(page.usable(now)); n > 0 {
+		parts = append(parts, count(n, "token", "tokens"))
+	}
+	text := listWords(parts) + " can open this server."
+	if len(page.Passkeys) == 0 {
+		text += " Only the password protects it; a passkey takes half a minute."
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + more
+}
+
+// mayWords says what a token may do.
+func mayWords(scopes []string) string {
+	var may []string
+	for _, s := range scopes {
+		switch s {
+		case "read":
+			may = append(may, "read everything")
+		case "run":
+			may = append(may, "start and stop runs")
+		case "manage":
+			may = append(may, "manage")
+		case "all":
+			return "May do everything."
+		}
+	}
+	return "May " + listWords(may) + "."
+}
+
+// byWords says how somebody signed in.
+func byWords(method string) string {
+	switch method {
+	case "passkey":
+		return "Passkey"
+	case "recovery_code":
+		return "Recovery code"
+	default:
+		return "Password"
+	}
+}
+
+func codesWords(c api.RecoveryCodes) string {
+	if c.Made == 0 {
+		return "None made yet"
+	}
+	return strconv.Itoa(c.Left) + " of " + strconv.Itoa(c.Made) + " left"
+}
+
+// spotOf is the sign of a browser.
+func spotOf(browser string) string {
+	for _, small := range []string{"iPhone", "iPad", "Android"} {
+		if strings.Contains(browser, small) {
+			return "phone"
+		}
+	}
+	return "computer"
+}

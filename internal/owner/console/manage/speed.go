@@ -1,0 +1,183 @@
+package manage
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+)
+
+// speedRow is one connection with its limits, as they were typed.
+type speedRow struct {
+	ID, Name                  string
+	Ceiling, Minutes, Details string
+	Supports                  []string
+	Pace                      *float64 // requests a minute now; nil when not measured
+	Problem                   problem
+}
+
+// Limits by the names that a connector may say it understands.
+const (
+	limitCeiling = "ceiling_per_minute"
+	limitSeconds = "max_run_seconds"
+	limitDetails = "max_detail_fetches"
+)
+
+// speedRow gives a connection's row, with what was typed when a form was refused.
+func (p *pages) speedRow(ctx context.Context, d api.Detail, typed []speedRow) (speedRow, error) {
+	l := d.Limits
+	row := speedRow{ID: d.ID, Ceiling: limitText(l.CeilingPerMinute), Minutes: limitText(float64(l.MaxSeconds) / 60), Details: limitText(float64(l.MaxDetails))}
+	for _, t := range typed {
+		if t.ID == d.ID {
+			row = t
+		}
+	}
+	row.Name, row.Supports = d.DisplayName, l.Supports
+	if !row.can(limitCeiling) {
+		return row, nil
+	}
+	pace, err := p.Owner.Pace(ctx, d.ID)
+	row.Pace = pace.CurrentPerMinute
+	return row, err
+}
+
+func (row speedRow) can(limit string) bool { return slices.Contains(row.Supports, limit) }
+
+// replaceSpeed puts a row in the place of the typed one, or at the end.
+func replaceSpeed(rows []speedRow, row speedRow) []speedRow {
+	for i := range rows {
+		if rows[i].ID == row.ID {
+			rows[i] = row
+			return rows
+		}
+	}
+	return append(rows, row)
+}
+
+// setSpeed keeps the limits of all connections of the page that were changed. When
+// one of them cannot be taken nothing of it is kept, and the others are.
+func (p *pages) setSpeed(w http.ResponseWriter, r *http.Request) {
+	if !p.form(w, r, "settings") {
+		return
+	}
+	page := settingsPage{}
+	changed, status := 0, http.StatusOK
+	for _, id := range r.PostForm["connection"] {
+		row := speedRow{ID: id, Ceiling: r.PostForm.Get("ceiling." + id), Minutes: r.PostForm.Get("minutes." + id), Details: r.PostForm.Get("details." + id)}
+		d, err := p.Owner.Connection(r.Context(), id)
+		if err != nil {
+			p.fail(w, r, "settings", err)
+			return
+		}
+		row.Supports = d.Limits.Supports
+		wanted, found := row.limits(d.Limits)
+		if found == nil && !sameLimits(wanted, d.Limits) {
+			if err := p.Owner.SetLimits(r.Context(), id, wanted); err != nil {
+				said := p.problem(w, r, err)
+				found = &said
+			} else {
+				changed++
+			}
+		}
+		if found != nil {
+			row.Problem, status = *found, found.status
+		}
+		page.Speeds = append(page.Speeds, row)
+	}
+	if status != http.StatusOK {
+		p.showSettings(w, r, status, &page)
+		return
+	}
+	text := "Nothing was changed."
+	if changed > 0 {
+		text = "Saved for " + ui.Count(int64(changed), "connection", "connections") + ". The next run keeps to it."
+	}
+	ui.Done(w, r, "/settings?page="+strconv.Itoa(max(1, pageOf(r)))+"#speed", ui.Good(text))
+}
+
+func sameLimits(a, b api.Limits) bool {
+	return a.CeilingPerMinute == b.CeilingPerMinute && a.MaxSeconds == b.MaxSeconds && a.MaxDetails == b.MaxDetails
+}
+
+// limits reads what was typed, over what is in force. An empty field is no limit.
+func (row speedRow) limits(now api.Limits) (api.Limits, *problem) {
+	for _, l := range []struct {
+		name, text string
+		set        func(float64)
+	}{
+		{limitCeiling, row.Ceiling, func(n float64) { now.CeilingPerMinute = n }},
+		{limitSeconds, row.Minutes, func(n float64) { now.MaxSeconds = int64(math.Ceil(n * 60)) }},
+		{limitDetails, row.Details, func(n float64) { now.MaxDetails = int64(math.Ceil(n)) }},
+	} {
+		if !row.can(l.name) {
+			continue
+		}
+		n, ok := readLimit(l.text)
+		if !ok {
+			found := wrong(l.name, "Give a number above zero, or leave it empty.")
+			return now, &found
+		}
+		l.set(n)
+	}
+	return now, nil
+}
+
+const largestLimit = 1e9
+
+func readLimit(text string) (float64, bool) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0, true
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil && n > 0 && n <= largestLimit
+}
+
+// limitText is a limit in an input; none is empty.
+func limitText(n float64) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}
+
+// paceWords say how fast a connection asks now.
+func (row speedRow) paceWords() string {
+	if row.Pace == nil {
+		return "not measured"
+	}
+	return ui.Number(int64(math.Round(*row.Pace))) + " a minute"
+}
+
+// wrong gives the words of the problem with a limit.
+func (row speedRow) wrong(limit string) string {
+	if row.Problem.Param == limit {
+		return row.Problem.Text
+	}
+	return ""
+}
+
+// capsWrong reports whether the caps hold a problem, which must not stay folded away.
+func (page *settingsPage) capsWrong() bool {
+	return slices.ContainsFunc(page.Speeds, func(row speedRow) bool {
+		return row.wrong(limitSeconds) != "" || row.wrong(limitDetails) != ""
+	})
+}
+
+func (page *settingsPage) capsWords() string {
+	n := 0
+	for _, row := range page.Speeds {
+		if row.Minutes != "" || row.Details != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		return "off"
+	}
+	return "on for " + ui.Count(int64(n), "connection", "connections")
+}

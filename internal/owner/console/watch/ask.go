@@ -1,0 +1,91 @@
+package watch
+
+import (
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/owner/api"
+)
+
+// askKind is the form in which a connection's page lets the owner act.
+type askKind int
+
+const (
+	askNothing askKind = iota
+	askRecovery
+	askCredential
+	askQuestion
+	askAgain     // something outside is to be mended, and then tried again
+	askElsewhere // it is done on the machine that holds the data
+	askButton    // one button beside the sentence
+)
+
+// ask is the one thing to act on.
+type ask struct {
+	kind   askKind
+	action *verdict.RequiredAction
+}
+
+// askOf chooses by the first action of the verdict.
+func askOf(s *shown) ask {
+	if s.Recovery != nil {
+		return ask{askRecovery, recoveryAction(&s.Verdict)}
+	}
+	if len(s.Verdict.RequiredActions) == 0 {
+		return ask{}
+	}
+	a := &s.Verdict.RequiredActions[0]
+	switch {
+	case a.Audience != verdict.AudienceOwner:
+		return ask{}
+	case a.Kind == verdict.Reauth:
+		return ask{askCredential, a}
+	case a.Kind == verdict.AddInfo && a.SatisfiedWhen.Kind == verdict.AttentionResolved:
+		return ask{askQuestion, a}
+	case a.Kind == verdict.AddInfo:
+		return ask{askAgain, a}
+	case s.SourceKind == localDevice && a.Kind != verdict.ReattachSchedule:
+		return ask{askElsewhere, a}
+	default:
+		return ask{askButton, a}
+	}
+}
+
+// recoveryAction is the action that the recovery belongs to.
+func recoveryAction(v *verdict.Verdict) *verdict.RequiredAction {
+	for i := range v.RequiredActions {
+		if v.RequiredActions[i].Remediation != nil {
+			return &v.RequiredActions[i]
+		}
+	}
+	return nil
+}
+
+// inCard reports whether the action has a card of its own below the sentence.
+func (a ask) inCard() bool { return a.kind != askNothing && a.kind != askButton }
+
+// credentialForm is what the connector asks for; nil when it cannot be told.
+func (s *shown) credentialForm() *api.CredentialForm {
+	if s.Connector == nil {
+		return nil
+	}
+	return s.Connector.Form
+}
+
+// inputType is the type of an input. What is secret is never shown.
+func inputType(f *api.CredentialField) string {
+	switch {
+	case f.Secret:
+		return "password"
+	case f.Type == "email", f.Type == "url", f.Type == "number", f.Type == "password":
+		return f.Type
+	default:
+		return "text"
+	}
+}
+
+// questionType is the type of an input of a question.
+func questionType(f *api.QuestionField) string {
+	if f.Secret {
+		return "password"
+	}
+	return "text"
+}

@@ -1,0 +1,111 @@
+package watch
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/a-h/templ"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+	"pdpp/internal/view"
+)
+
+// shown is one connection with everything that its page tells.
+type shown struct {
+	api.Detail
+	Steps    []view.Step
+	Pace     api.Pace
+	Missing  []api.Gap
+	Question *api.Question // what the run under way waits for
+}
+
+func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
+	d, err := p.owner.Connection(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	d.ObservedAt = p.here(d.ObservedAt)
+	s := &shown{Detail: d}
+	why, err := p.owner.Why(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s.Steps = why.Steps
+	if s.Pace, err = p.owner.Pace(ctx, id); err != nil {
+		return nil, err
+	}
+	if s.Missing, err = p.owner.Missing(ctx, id); err != nil {
+		return nil, err
+	}
+	if d.ActiveRun != nil {
+		if s.Question, err = p.question(ctx, d.ActiveRun.ID); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// parts makes the page in the order of a reader: what it is and what to do, what is
+// collected, and last the evidence.
+func (s *shown) parts(ctx context.Context) (pieces, error) {
+	var all pieces
+	for _, one := range []struct {
+		id string
+		c  templ.Component
+	}{
+		{"runtime-word", ui.Runtime(s.frame(""))},
+		{"verdict", verdictHead(s)},
+		{"ask", askCard(s)},
+		{"cues", cues(s)},
+		{"streams", streams(s)},
+		{"rate", rateSection(s.ID, &s.Pace, s.ObservedAt)},
+		{"runs", recentRuns(s)},
+		{"about", about(s)},
+		{"inspect", inspect(s)},
+	} {
+		next, err := render(ctx, one.id, one.c)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, next)
+	}
+	return all, nil
+}
+
+func (s *shown) frame(live string) ui.Frame {
+	return ui.Frame{Title: s.DisplayName, Active: "connections", Watched: true, Indicator: s.Indicator, Now: s.ObservedAt, Live: live}
+}
+
+func (p *Pages) lookAtConnection(id string) look {
+	return func(ctx context.Context) (pieces, error) {
+		s, err := p.shown(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return s.parts(ctx)
+	}
+}
+
+func (p *Pages) getConnection(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := bounded(r.Context())
+	defer cancel()
+	s, err := p.shown(ctx, r.PathValue("id"))
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	parts, err := s.parts(ctx)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	f := s.frame(connectionPath(s.ID) + "/events?seen=" + parts.digest())
+	f.Flash = ui.TakeFlash(w, r)
+	ui.Render(w, r, http.StatusOK, ui.Page(f, connectionPage(s, parts)))
+}
+
+func (p *Pages) getConnectionEvents(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	p.stream(w, r, "connection "+id, p.lookAtConnection(id))
+}

@@ -1,0 +1,102 @@
+package watch
+
+import (
+	"github.com/a-h/templ"
+
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/view"
+)
+
+// deed is how an owner takes an action of a verdict from a page: by a form that is
+// sent, at a place to go to, or, with neither, somewhere else.
+type deed struct {
+	CTA  string
+	Kind string
+	// Post is the address of a form that takes the action; Ack is sent as its kind.
+	Post string
+	Ack  string
+	// Go is the place where the action is taken.
+	Go string
+	// Solid is for what only the owner can move.
+	Solid bool
+	// Further is for an action after the first.
+	Further bool
+}
+
+// mark names the action in the page, for whoever reads it as a program does.
+func (d *deed) mark() templ.Attributes {
+	if d.Further {
+		return templ.Attributes{}
+	}
+	return templ.Attributes{"data-action": d.Kind}
+}
+
+// localDevice is the kind of a source that the owner's own machine collects.
+const localDevice = "local_device"
+
+// deedOf gives nil for an action that is not the owner's: its sentence is all there
+// is to say.
+func deedOf(c *view.Connection, a *verdict.RequiredAction) *deed {
+	if a.Audience != verdict.AudienceOwner {
+		return nil
+	}
+	d := &deed{CTA: a.CTA, Kind: string(a.Kind), Solid: c.Verdict.Channel == verdict.Attention}
+	switch {
+	case a.Kind == verdict.ReattachSchedule:
+		d.Post, d.Ack = connectionPath(c.ID)+"/acknowledge", string(a.Kind)
+	case a.Kind == verdict.Reauth, a.Kind == verdict.AddInfo, c.SourceKind == localDevice:
+		d.Go = askPath(c.ID)
+	case a.Kind == verdict.RefreshNow, a.Kind == verdict.RetryGap, a.Kind == verdict.Backfill:
+		d.Post = connectionPath(c.ID) + "/run"
+	default:
+		d.Go = askPath(c.ID)
+	}
+	return d
+}
+
+// primary is the first action, when it is the owner's.
+func primary(c *view.Connection) *deed {
+	if len(c.Verdict.RequiredActions) == 0 {
+		return nil
+	}
+	return deedOf(c, &c.Verdict.RequiredActions[0])
+}
+
+// further are the actions after the first, in their order. One that is not the
+// owner's has its words alone.
+func further(c *view.Connection) []deed {
+	var out []deed
+	for i := range c.Verdict.RequiredActions {
+		a := &c.Verdict.RequiredActions[i]
+		if i == 0 {
+			continue
+		}
+		if d := deedOf(c, a); d != nil {
+			d.Solid, d.Further = false, true
+			out = append(out, *d)
+		} else {
+			out = append(out, deed{CTA: a.CTA, Kind: string(a.Kind), Further: true})
+		}
+	}
+	return out
+}
+
+// note is the one annotation beside the sentence; empty when there is none.
+func note(v *verdict.Verdict) string {
+	if len(v.Annotations) == 0 {
+		return ""
+	}
+	return v.Annotations[0].Text
+}
+
+// scale says how much work is stuck on a device, each kind with its number.
+func scale(counts []view.StuckCount) string {
+	text := ""
+	for i, c := range counts {
+		if i > 0 {
+			text += ", "
+		}
+		text += number(c.Count) + " " + c.Label
+	}
+	return text
+}

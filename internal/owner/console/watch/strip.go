@@ -1,0 +1,100 @@
+package watch
+
+import (
+	"fmt"
+
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/view"
+)
+
+// share is how many connections have a pill of the tone.
+type share struct {
+	Tone  string
+	Label string // the pill's own
+	Count int
+	// From and Width place it in the bar, in percent.
+	From, Width string
+}
+
+// tones is the order of the bar.
+var tones = [...]verdict.Tone{verdict.Green, verdict.Amber, verdict.Red, verdict.Grey}
+
+// shares counts the pills. Their labels are those that the rows show.
+func shares(all []view.Connection) []share {
+	counts, labels := map[verdict.Tone]int{}, map[verdict.Tone]string{}
+	for i := range all {
+		pill := &all[i].Verdict.Pill
+		counts[pill.Tone]++
+		labels[pill.Tone] = pill.Label
+	}
+	var out []share
+	from := 0.0
+	for _, tone := range tones {
+		n := counts[tone]
+		if n == 0 {
+			continue
+		}
+		width := 100 * float64(n) / float64(len(all))
+		out = append(out, share{
+			Tone: string(tone), Label: labels[tone], Count: n,
+			From: fmt.Sprintf("%.2f%%", from), Width: fmt.Sprintf("%.2f%%", max(width-0.3, 0.2)),
+		})
+		from += width
+	}
+	return out
+}
+
+// kept sums the records of the connections that were counted.
+func kept(all []view.Connection) (records int64) {
+	for i := range all {
+		if n := all[i].TotalRecords; n != nil {
+			records += *n
+		}
+	}
+	return records
+}
+
+// populations says what the registered connections are made of, so that no number
+// stands for more than it counts.
+func populations(s *view.Summary) string {
+	text := number(int64(s.WithData)) + " with records, " + number(int64(s.WithoutData)) + " with none yet"
+	if s.DataNotMeasured > 0 {
+		text += ", " + number(int64(s.DataNotMeasured)) + " not measured"
+	}
+	return text
+}
+
+// headline says first whether anything needs the owner.
+func headline(s *view.Summary) (title, lede string) {
+	switch {
+	case s.Attention > 0:
+		title = counted(s.Attention, "connection needs you", "connections need you")
+		if s.Advisory > 0 {
+			lede = counted(s.Advisory, "more is worth a look when you have time. ", "more are worth a look when you have time. ")
+		}
+	case s.Advisory > 0:
+		title = "Nothing needs you now"
+		lede = counted(s.Advisory, "connection is worth a look when you have time. ", "connections are worth a look when you have time. ")
+	case s.NothingToSee:
+		return "Everything runs on its own", "None of the " + number(int64(s.Registered)) + " registered connections needs you."
+	default:
+		title = "Nothing needs you now"
+	}
+	if s.Calm > 0 {
+		lede += counted(s.Calm, "runs on its own.", "run on their own.")
+	}
+	return title, lede
+}
+
+// watchful says how many connections do not simply work, whoever has to act, and how
+// many of them wait for a device. It is empty when all is well.
+func watchful(s *view.Summary) string {
+	if s.Visible == 0 && s.Stalled == 0 {
+		return ""
+	}
+	text := number(int64(s.Visible)) + " of all " + number(int64(s.Registered)) + " registered not simply working"
+	if s.Stalled > 0 {
+		text += "; " + number(int64(s.Stalled)) + " with uploads stalled on a device"
+	}
+	return text
+}

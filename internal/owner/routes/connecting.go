@@ -1,0 +1,77 @@
+package routes
+
+import (
+	"net/http"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/web/reply"
+)
+
+type renameBody struct {
+	DisplayName string `json:"display_name"`
+}
+
+type credentialBody struct {
+	Fields map[string]string `json:"fields"`
+}
+
+type acknowledgeBody struct {
+	ActionKind string `json:"action_kind"`
+}
+
+func (s *surface) connecting() []reply.Route {
+	return []reply.Route{
+		s.get("GET /_ref/connector-templates", func(r *http.Request) (any, error) {
+			return listOf(s.owner.Connectors(r.Context()))
+		}),
+		take(s, "POST /_ref/connections", http.StatusCreated, func(r *http.Request, c api.Connect) (any, error) {
+			return s.owner.Connect(r.Context(), c)
+		}),
+		put(s, "PATCH /_ref/connections/{id}", func(r *http.Request, b renameBody) error {
+			return s.owner.Rename(r.Context(), id(r), b.DisplayName)
+		}),
+		put(s, "PUT /_ref/connections/{id}/credential", func(r *http.Request, b credentialBody) error {
+			return s.owner.SetCredential(r.Context(), id(r), b.Fields)
+		}),
+		put(s, "PUT /_ref/connections/{id}/limits", func(r *http.Request, l api.Limits) error {
+			return s.owner.SetLimits(r.Context(), id(r), l)
+		}),
+		put(s, "PUT /_ref/connections/{id}/selection", func(r *http.Request, sel api.Selection) error {
+			return s.owner.SetSelection(r.Context(), id(r), sel)
+		}),
+		take(s, "POST /_ref/connections/{id}/collect", http.StatusAccepted, func(r *http.Request, sel api.Selection) (any, error) {
+			err := s.owner.Collect(r.Context(), id(r), sel)
+			return accepted{Object: "run_request", ConnectionID: id(r), Status: "accepted"}, err
+		}),
+		s.act("POST /_ref/connections/{id}/revoke", func(r *http.Request) error {
+			return s.owner.Revoke(r.Context(), id(r))
+		}),
+		put(s, "POST /_ref/connections/{id}/acknowledge", func(r *http.Request, b acknowledgeBody) error {
+			return s.owner.Acknowledge(r.Context(), id(r), b.ActionKind)
+		}),
+		s.run(),
+	}
+}
+
+// runBody is what a request for a run may say; it may be left out.
+type runBody struct {
+	AskAnyway bool `json:"ask_anyway"`
+}
+
+func (s *surface) run() reply.Route {
+	return reply.Route{Pattern: "POST /_ref/connections/{id}/run", Handle: func(w http.ResponseWriter, r *http.Request) {
+		var body runBody
+		if r.ContentLength != 0 && !reply.Read(w, r, &body) {
+			return
+		}
+		ask := s.owner.Run
+		if body.AskAnyway {
+			ask = s.owner.RunAnyway
+		}
+		if err := ask(r.Context(), id(r)); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		reply.JSON(w, http.StatusAccepted, accepted{Object: "run_request", ConnectionID: id(r), Status: "accepted"})
+	}}
+}

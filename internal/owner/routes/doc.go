@@ -1,0 +1,34 @@
+// Package routes offers what an owner can see and do as JSON over HTTP. Every
+// answer is what api.Owner gave, verbatim; api.Client is the other end.
+//
+// Who may ask is settled before a request gets here: the server mounts these routes
+// behind the owner's session or token.
+package routes
+
+import (
+	"log/slog"
+	"slices"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/web/reply"
+)
+
+// surface is what the routes share.
+type surface struct {
+	owner api.Owner
+	log   *slog.Logger
+}
+
+// Routes gives every address. The log gets what went wrong here and is nobody's to
+// mend who asked; nil means that nobody wants to know.
+func Routes(o api.Owner, log *slog.Logger) []reply.Route {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	s := &surface{owner: o, log: log}
+	all := slices.Concat(s.looking(), s.connecting(), s.scheduling(), s.running(), s.reading(), s.granting(), s.access(), s.keeping(), s.agents())
+	for i := range all {
+		all[i].Scope = scopes[all[i].Pattern]
+	}
+	return all
+}

@@ -1,0 +1,315 @@
+package routes_test
+
+import (
+	"context"
+	"io"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/view"
+)
+
+// fake is an owner that keeps what it was asked and gives what it was told to.
+type fake struct {
+	method string
+	asked  []any // without the context
+	give   []any // without the error
+	err    error
+	// written is what an export writes before it ends.
+	written []byte
+}
+
+func (f *fake) take(method string, asked ...any) { f.method, f.asked = method, asked }
+
+// given is the result at an index, or the zero value.
+func given[T any](f *fake, i int) T {
+	var none T
+	if i < len(f.give) {
+		return f.give[i].(T)
+	}
+	return none
+}
+
+var _ api.Owner = (*fake)(nil)
+
+func (f *fake) Overview(_ context.Context) (view.Overview, error) {
+	f.take("Overview")
+	return given[view.Overview](f, 0), f.err
+}
+
+func (f *fake) Connection(_ context.Context, id string) (api.Detail, error) {
+	f.take("Connection", id)
+	return given[api.Detail](f, 0), f.err
+}
+
+func (f *fake) Why(_ context.Context, id string) (view.Explanation, error) {
+	f.take("Why", id)
+	return given[view.Explanation](f, 0), f.err
+}
+
+func (f *fake) Pace(_ context.Context, id string) (api.Pace, error) {
+	f.take("Pace", id)
+	return given[api.Pace](f, 0), f.err
+}
+
+func (f *fake) Missing(_ context.Context, id string) ([]api.Gap, error) {
+	f.take("Missing", id)
+	return given[[]api.Gap](f, 0), f.err
+}
+
+func (f *fake) Devices(_ context.Context) ([]api.Device, error) {
+	f.take("Devices")
+	return given[[]api.Device](f, 0), f.err
+}
+
+func (f *fake) Connectors(_ context.Context) ([]api.Connector, error) {
+	f.take("Connectors")
+	return given[[]api.Connector](f, 0), f.err
+}
+
+func (f *fake) Connect(_ context.Context, c api.Connect) (api.Detail, error) {
+	f.take("Connect", c)
+	return given[api.Detail](f, 0), f.err
+}
+
+func (f *fake) Rename(_ context.Context, id string, name string) error {
+	f.take("Rename", id, name)
+	return f.err
+}
+
+func (f *fake) SetCredential(_ context.Context, id string, fields map[string]string) error {
+	f.take("SetCredential", id, fields)
+	return f.err
+}
+
+func (f *fake) SetSchedule(_ context.Context, id string, s api.Schedule) error {
+	f.take("SetSchedule", id, s)
+	return f.err
+}
+
+func (f *fake) DeleteSchedule(_ context.Context, id string) error {
+	f.take("DeleteSchedule", id)
+	return f.err
+}
+
+func (f *fake) SetLimits(_ context.Context, id string, l api.Limits) error {
+	f.take("SetLimits", id, l)
+	return f.err
+}
+
+func (f *fake) SetSelection(_ context.Context, id string, s api.Selection) error {
+	f.take("SetSelection", id, s)
+	return f.err
+}
+
+func (f *fake) Collect(_ context.Context, connectionID string, s api.Selection) error {
+	f.take("Collect", connectionID, s)
+	return f.err
+}
+
+func (f *fake) Revoke(_ context.Context, id string) error {
+	f.take("Revoke", id)
+	return f.err
+}
+
+func (f *fake) Acknowledge(_ context.Context, id string, actionKind string) error {
+	f.take("Acknowledge", id, actionKind)
+	return f.err
+}
+
+func (f *fake) Run(_ context.Context, connectionID string) error {
+	f.take("Run", connectionID)
+	return f.err
+}
+
+func (f *fake) RunAnyway(_ context.Context, connectionID string) error {
+	f.take("RunAnyway", connectionID)
+	return f.err
+}
+
+func (f *fake) Runs(_ context.Context, connectionID string, limit int) ([]api.Run, error) {
+	f.take("Runs", connectionID, limit)
+	return given[[]api.Run](f, 0), f.err
+}
+
+func (f *fake) RunByID(_ context.Context, runID string) (api.Run, error) {
+	f.take("RunByID", runID)
+	return given[api.Run](f, 0), f.err
+}
+
+func (f *fake) Timeline(_ context.Context, runID string, after int64) ([]api.Event, error) {
+	f.take("Timeline", runID, after)
+	return given[[]api.Event](f, 0), f.err
+}
+
+func (f *fake) Cancel(_ context.Context, runID string) error {
+	f.take("Cancel", runID)
+	return f.err
+}
+
+func (f *fake) Question(_ context.Context, runID string) (api.Question, error) {
+	f.take("Question", runID)
+	return given[api.Question](f, 0), f.err
+}
+
+func (f *fake) Answer(_ context.Context, runID string, a api.Answer) error {
+	f.take("Answer", runID, a)
+	return f.err
+}
+
+func (f *fake) Streams(_ context.Context, connectionID string) ([]api.Stream, error) {
+	f.take("Streams", connectionID)
+	return given[[]api.Stream](f, 0), f.err
+}
+
+func (f *fake) Records(_ context.Context, q api.RecordQuery) (api.RecordPage, error) {
+	f.take("Records", q)
+	return given[api.RecordPage](f, 0), f.err
+}
+
+func (f *fake) Record(_ context.Context, connectionID string, stream string, key string) (api.Record, []api.Record, error) {
+	f.take("Record", connectionID, stream, key)
+	return given[api.Record](f, 0), given[[]api.Record](f, 1), f.err
+}
+
+func (f *fake) Search(_ context.Context, q api.SearchQuery) (api.RecordPage, error) {
+	f.take("Search", q)
+	return given[api.RecordPage](f, 0), f.err
+}
+
+func (f *fake) Export(_ context.Context, w io.Writer, q api.ExportQuery) error {
+	f.take("Export", q)
+	if _, err := w.Write(f.written); err != nil {
+		return err
+	}
+	return f.err
+}
+
+func (f *fake) Grants(_ context.Context) ([]api.Grant, error) {
+	f.take("Grants")
+	return given[[]api.Grant](f, 0), f.err
+}
+
+func (f *fake) Grant(_ context.Context, id string) (api.Grant, error) {
+	f.take("Grant", id)
+	return given[api.Grant](f, 0), f.err
+}
+
+func (f *fake) CreateGrant(_ context.Context, g api.NewGrant) (api.Grant, string, error) {
+	f.take("CreateGrant", g)
+	return given[api.Grant](f, 0), given[string](f, 1), f.err
+}
+
+func (f *fake) RevokeGrant(_ context.Context, id string) error {
+	f.take("RevokeGrant", id)
+	return f.err
+}
+
+func (f *fake) GrantRequest(_ context.Context, id string) (api.GrantRequest, error) {
+	f.take("GrantRequest", id)
+	return given[api.GrantRequest](f, 0), f.err
+}
+
+func (f *fake) Decide(_ context.Context, id string, d api.Decision) (string, error) {
+	f.take("Decide", id, d)
+	return given[string](f, 0), f.err
+}
+
+func (f *fake) Tokens(_ context.Context) ([]api.Token, error) {
+	f.take("Tokens")
+	return given[[]api.Token](f, 0), f.err
+}
+
+func (f *fake) CreateToken(_ context.Context, t api.NewToken) (api.Token, string, error) {
+	f.take("CreateToken", t)
+	return given[api.Token](f, 0), given[string](f, 1), f.err
+}
+
+func (f *fake) Sessions(_ context.Context) ([]api.Session, error) {
+	f.take("Sessions")
+	return given[[]api.Session](f, 0), f.err
+}
+
+func (f *fake) EndSession(_ context.Context, id string) error {
+	f.take("EndSession", id)
+	return f.err
+}
+
+func (f *fake) EndSessions(_ context.Context) error {
+	f.take("EndSessions")
+	return f.err
+}
+
+func (f *fake) Passkeys(_ context.Context) ([]api.Passkey, error) {
+	f.take("Passkeys")
+	return given[[]api.Passkey](f, 0), f.err
+}
+
+func (f *fake) RemovePasskey(_ context.Context, id string) error {
+	f.take("RemovePasskey", id)
+	return f.err
+}
+
+func (f *fake) RecoveryCodes(_ context.Context) (api.RecoveryCodes, error) {
+	f.take("RecoveryCodes")
+	return given[api.RecoveryCodes](f, 0), f.err
+}
+
+func (f *fake) MakeRecoveryCodes(_ context.Context) ([]string, error) {
+	f.take("MakeRecoveryCodes")
+	return given[[]string](f, 0), f.err
+}
+
+func (f *fake) SetPassword(_ context.Context, p api.NewPassword) error {
+	f.take("SetPassword", p)
+	return f.err
+}
+
+func (f *fake) RevokeToken(_ context.Context, id string) error {
+	f.take("RevokeToken", id)
+	return f.err
+}
+
+func (f *fake) PushTargets(_ context.Context) ([]api.PushTarget, error) {
+	f.take("PushTargets")
+	return given[[]api.PushTarget](f, 0), f.err
+}
+
+func (f *fake) AddPushTarget(_ context.Context, t api.NewPushTarget) (api.PushTarget, error) {
+	f.take("AddPushTarget", t)
+	return given[api.PushTarget](f, 0), f.err
+}
+
+func (f *fake) DeletePushTarget(_ context.Context, id string) error {
+	f.take("DeletePushTarget", id)
+	return f.err
+}
+
+func (f *fake) TestPush(_ context.Context) error {
+	f.take("TestPush")
+	return f.err
+}
+
+func (f *fake) Audit(_ context.Context, q api.AuditQuery) (api.AuditPage, error) {
+	f.take("Audit", q)
+	return given[api.AuditPage](f, 0), f.err
+}
+
+func (f *fake) SetAuditRetention(_ context.Context, days int) error {
+	f.take("SetAuditRetention", days)
+	return f.err
+}
+
+func (f *fake) QuietHours(_ context.Context) (string, error) {
+	f.take("QuietHours")
+	return given[string](f, 0), f.err
+}
+
+func (f *fake) SetQuietHours(_ context.Context, window string) error {
+	f.take("SetQuietHours", window)
+	return f.err
+}
+
+func (f *fake) Runtime(_ context.Context) (api.Runtime, error) {
+	f.take("Runtime")
+	return given[api.Runtime](f, 0), f.err
+}

@@ -1,0 +1,84 @@
+package routes
+
+import (
+	"net/http"
+	"time"
+
+	"pdpp/internal/view"
+	"pdpp/internal/web/reply"
+)
+
+func (s *surface) looking() []reply.Route {
+	return []reply.Route{
+		s.get("GET /_ref/connectors", s.summaries),
+		s.get("GET /_ref/connectors/{id}", s.connection),
+		s.get("GET /_ref/connections", s.overview),
+		s.get("GET /_ref/connections/{id}", s.connection),
+		s.get("GET /_ref/fleet-health", s.fleetHealth),
+		s.get("GET /_ref/connections/{id}/why", func(r *http.Request) (any, error) {
+			return s.owner.Why(r.Context(), id(r))
+		}),
+		s.get("GET /_ref/connections/{id}/pace", func(r *http.Request) (any, error) {
+			return s.owner.Pace(r.Context(), id(r))
+		}),
+		s.get("GET /_ref/connections/{id}/missing", func(r *http.Request) (any, error) {
+			return listOf(s.owner.Missing(r.Context(), id(r)))
+		}),
+		s.get("GET /_ref/devices", func(r *http.Request) (any, error) {
+			return listOf(s.owner.Devices(r.Context()))
+		}),
+		s.get("GET /_ref/schedules", s.schedules),
+	}
+}
+
+func (s *surface) connection(r *http.Request) (any, error) {
+	return s.owner.Connection(r.Context(), id(r))
+}
+
+// overview is a list of connections with what holds for all of them. Its list is
+// complete and of one moment, in the order in which a person wants to see it.
+type overview struct {
+	list[view.Connection]
+	Summary    view.Summary           `json:"summary"`
+	Indicator  *view.RuntimeIndicator `json:"runtime_indicator"`
+	ObservedAt time.Time              `json:"observed_at"`
+}
+
+func (s *surface) overview(r *http.Request) (any, error) {
+	all, err := s.owner.Overview(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return overviewOf(all, page(all.Connections, "")), nil
+}
+
+func overviewOf(all view.Overview, connections list[view.Connection]) overview {
+	return overview{list: connections, Summary: all.Summary, Indicator: all.Indicator, ObservedAt: all.ObservedAt}
+}
+
+// schedule is the rhythm of one connection.
+type schedule struct {
+	ConnectionID    string     `json:"connection_id"`
+	ConnectorID     string     `json:"connector_id"`
+	DisplayName     string     `json:"display_name"`
+	Enabled         bool       `json:"enabled"`
+	IntervalSeconds int64      `json:"interval_seconds"`
+	NextAttemptAt   *time.Time `json:"next_attempt_at"`
+}
+
+func (s *surface) schedules(r *http.Request) (any, error) {
+	all, err := s.owner.Overview(r.Context())
+	var out []schedule
+	for i := range all.Connections {
+		c := &all.Connections[i]
+		if c.Schedule == nil {
+			continue
+		}
+		out = append(out, schedule{
+			ConnectionID: c.ID, ConnectorID: c.ConnectorID, DisplayName: c.DisplayName,
+			Enabled: c.Schedule.Enabled, IntervalSeconds: c.Schedule.IntervalSeconds,
+			NextAttemptAt: c.Verdict.Detail.NextAttemptAt,
+		})
+	}
+	return listOf(out, err)
+}

@@ -1,0 +1,84 @@
+package routes
+
+import (
+	"net/http"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/web/reply"
+)
+
+func (s *surface) reading() []reply.Route {
+	return []reply.Route{
+		s.get("GET /_ref/explore/streams", func(r *http.Request) (any, error) {
+			q, err := queryOf(r, "connection_id")
+			if err != nil {
+				return nil, err
+			}
+			return listOf(s.owner.Streams(r.Context(), q.Get("connection_id")))
+		}),
+		s.get("GET /_ref/explore/records", s.records),
+		s.get("GET /_ref/explore/records/{connection}/{stream}/{key...}", s.record),
+		s.get("GET /_ref/search", s.search),
+		{Pattern: "GET /_ref/export", Handle: s.export},
+	}
+}
+
+func (s *surface) records(r *http.Request) (any, error) {
+	q, err := queryOf(r, "connection_id", "stream", "cursor", "order", "changes", "limit", "filter")
+	if err != nil {
+		return nil, err
+	}
+	size, err := limit(q)
+	if err != nil {
+		return nil, err
+	}
+	order, err := oneOf(q, "order", "desc", "asc")
+	if err != nil {
+		return nil, err
+	}
+	changes, err := oneOf(q, "changes", "false", "true")
+	if err != nil {
+		return nil, err
+	}
+	return recordPage(s.owner.Records(r.Context(), api.RecordQuery{
+		ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), Cursor: q.Get("cursor"),
+		Oldest: order == "asc", Changes: changes == "true", Where: filters(q), Limit: size,
+	}))
+}
+
+func (s *surface) search(r *http.Request) (any, error) {
+	q, err := queryOf(r, "q", "connection_id", "stream", "cursor", "limit")
+	if err != nil {
+		return nil, err
+	}
+	size, err := limit(q)
+	if err != nil {
+		return nil, err
+	}
+	return recordPage(s.owner.Search(r.Context(), api.SearchQuery{
+		Text: q.Get("q"), ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), Cursor: q.Get("cursor"), Limit: size,
+	}))
+}
+
+func recordPage(p api.RecordPage, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return page(p.Records, p.Next), nil
+}
+
+// oneRecord is a record with its history.
+type oneRecord struct {
+	Record   api.Record   `json:"record"`
+	Versions []api.Record `json:"versions"`
+}
+
+// record takes the whole rest of the address as the key: "/" is a key that a directory
+// can have, and no single segment of a pattern.
+func (s *surface) record(r *http.Request) (any, error) {
+	newest, versions, err := s.owner.Record(r.Context(), r.PathValue("connection"), r.PathValue("stream"), r.PathValue("key"))
+	if versions == nil {
+		versions = []api.Record{}
+	}
+	return oneRecord{newest, versions}, err
+}

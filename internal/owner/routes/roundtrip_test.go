@@ -1,0 +1,192 @@
+package routes_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/routes"
+	"pdpp/internal/web/reply"
+)
+
+var ownerType = reflect.TypeFor[api.Owner]()
+
+// muxOf is the routes and nothing else.
+func muxOf(routes []reply.Route) *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, r := range routes {
+		mux.HandleFunc(r.Pattern, r.Handle)
+	}
+	return mux
+}
+
+// inProcess carries requests to a handler without a network in between.
+type inProcess struct{ handler http.Handler }
+
+func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	// What arrives is what was written, parsed anew.
+	arrived := httptest.NewRequest(r.Method, r.URL.String(), r.Body).WithContext(r.Context())
+	arrived.Header = r.Header.Clone()
+	p.handler.ServeHTTP(w, arrived)
+	return w.Result(), nil
+}
+
+// clientOf is a client of an owner behind the routes. Everything that passes between
+// them is held against the description.
+func clientOf(t interface{ Errorf(string, ...any) }, o api.Owner) *api.Client {
+	transport := inProcess{checked{t, muxOf(routes.Routes(o, nil))}}
+	return &api.Client{Base: "http://pdpp.test", Token: "invented", HTTP: &http.Client{Transport: transport}}
+}
+
+// equal compares as JSON means it: an empty list is none, and data is what it says.
+var equal = cmp.Options{
+	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().Type() != reflect.TypeFor[json.RawMessage]() }, cmpopts.EquateEmpty()),
+	cmp.Comparer(sameDocument),
+}
+
+func sameDocument(a, b json.RawMessage) bool {
+	return meaning(a) == meaning(b)
+}
+
+// meaning is the document without the freedom that its writer has.
+func meaning(raw json.RawMessage) string {
+	var out any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&out) != nil {
+		return string(raw)
+	}
+	plain, _ := json.Marshal(out)
+	return string(plain)
+}
+
+// Every method of the interface, whatever it takes and gives: the owner behind the
+// routes is asked what the client was asked, and the client gives what that one gave.
+func TestClientIsTheOwnerBehindTheRoutes(t *testing.T) {
+	for i := range ownerType.NumMethod() {
+		method := ownerType.Method(i)
+		t.Run(method.Name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				f := &fake{}
+				if method.Name == "Export" {
+					f.written = []byte(texts.Draw(t, "export"))
+				}
+				asked, sink := drawArguments(t, method)
+				want := drawResults(t, method)
+				f.give = want
+				got, err := invoke(clientOf(t, f), method, asked, sink)
+				if err != nil {
+					t.Fatalf("client: %v", err)
+				}
+				if f.method != method.Name {
+					t.Fatalf("reached %q", f.method)
+				}
+				if diff := cmp.Diff(asked, f.asked, equal); diff != "" {
+					t.Errorf("arguments on the way (-sent +arrived):\n%s", diff)
+				}
+				if diff := cmp.Diff(want, got, equal); diff != "" {
+					t.Errorf("results on the way (-given +got):\n%s", diff)
+				}
+				if !bytes.Equal(sink.Bytes(), f.written) {
+					t.Errorf("export: %q, want %q", sink.Bytes(), f.written)
+				}
+			})
+		})
+	}
+}
+
+// Every error that an owner can act on arrives whole, from every method.
+func TestErrorsArriveWhole(t *testing.T) {
+	asked := map[string][]any{}
+	for i := range ownerType.NumMethod() {
+		method := ownerType.Method(i)
+		if method.Type.NumIn() == 1 {
+			continue // a context alone
+		}
+		asked[method.Name] = rapid.Custom(func(t *rapid.T) []any {
+			arguments, _ := drawArguments(t, method)
+			return arguments
+		}).Example(i)
+	}
+	words := rapid.StringOfN(rapid.RuneFrom([]rune("abcdefghijklmnopqrstuvwxyz_")), 1, 20, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		want := &api.Error{
+			Status: rapid.IntRange(400, 599).Draw(t, "status"), Code: words.Draw(t, "code"), Message: texts.Draw(t, "message"),
+			Next: words.Draw(t, "next"), Param: texts.Draw(t, "param"), RunID: texts.Draw(t, "run"), ConnectionID: texts.Draw(t, "connection"),
+			Until: rapid.Ptr(rapid.Just(time.Date(2026, 3, 10, 14, 5, 0, 0, time.UTC)), true).Draw(t, "until"),
+		}
+		for i := range ownerType.NumMethod() {
+			method := ownerType.Method(i)
+			_, err := invoke(clientOf(t, &fake{err: want}), method, asked[method.Name], io.Discard)
+			var got *api.Error
+			if !errors.As(err, &got) {
+				t.Fatalf("%s: error is %v", method.Name, err)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(api.Error{}, "Err")); diff != "" {
+				t.Errorf("%s: error on the way (-given +got):\n%s", method.Name, diff)
+			}
+		}
+	})
+}
+
+// drawArguments makes what follows the context. Ids are not empty, only the key of a
+// record can be "/", and numbers that count are not negative.
+func drawArguments(t *rapid.T, m reflect.Method) ([]any, *bytes.Buffer) {
+	var out []any
+	for i := 1; i < m.Type.NumIn(); i++ {
+		switch typ := m.Type.In(i); {
+		case typ == reflect.TypeFor[io.Writer]():
+		case typ.Kind() == reflect.String:
+			key := m.Name == "Record" && i == m.Type.NumIn()-1
+			out = append(out, texts.Filter(func(s string) bool { return s != "" && (key || s != "/") }).Draw(t, "id"))
+		case typ.Kind() == reflect.Int:
+			out = append(out, rapid.IntRange(0, 1000).Draw(t, "count"))
+		case typ.Kind() == reflect.Int64:
+			out = append(out, rapid.Int64Range(0, 1<<53).Draw(t, "place"))
+		default:
+			out = append(out, draw(t, typ).Interface())
+		}
+	}
+	return out, &bytes.Buffer{}
+}
+
+func drawResults(t *rapid.T, m reflect.Method) []any {
+	var out []any
+	for i := range m.Type.NumOut() - 1 {
+		out = append(out, draw(t, m.Type.Out(i)).Interface())
+	}
+	return out
+}
+
+// invoke calls a method of the interface with the arguments in their places.
+func invoke(o api.Owner, m reflect.Method, asked []any, sink io.Writer) ([]any, error) {
+	in := []reflect.Value{reflect.ValueOf(context.Background())}
+	for i := 1; i < m.Type.NumIn(); i++ {
+		if m.Type.In(i) == reflect.TypeFor[io.Writer]() {
+			in = append(in, reflect.ValueOf(sink))
+			continue
+		}
+		in = append(in, reflect.ValueOf(asked[0]))
+		asked = asked[1:]
+	}
+	results := reflect.ValueOf(o).MethodByName(m.Name).Call(in)
+	var out []any
+	for _, r := range results[:len(results)-1] {
+		out = append(out, r.Interface())
+	}
+	err, _ := results[len(results)-1].Interface().(error)
+	return out, err
+}

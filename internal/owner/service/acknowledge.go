@@ -1,0 +1,105 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/told"
+	"pdpp/protocol"
+)
+
+// mostRetried bounds how many gaps one word of the owner makes eligible; a run takes
+// its work in pages, and the rest rises by itself.
+const mostRetried = 10_000
+
+// Acknowledge does what an action of the kind asks for, where saying so is enough.
+func (s *Service) Acknowledge(ctx context.Context, id, actionKind string) error {
+	conn, err := s.find.Living(ctx, id)
+	if err != nil {
+		return err
+	}
+	switch verdict.ActionKind(actionKind) {
+	case verdict.ReattachSchedule:
+		return s.reattach(ctx, conn)
+	case verdict.RefreshNow:
+		return s.Run(ctx, id)
+	case verdict.RetryGap, verdict.Backfill:
+		if err := s.retryGaps(ctx, id); err != nil {
+			return err
+		}
+		return s.Run(ctx, id)
+	default:
+		return api.Invalid("action_kind", "This asks for more than a yes.", "Do what the connection's page asks for; it is noticed when you have.")
+	}
+}
+
+// reattach accepts the offer to switch the schedule on again. The worker that made the
+// offer does it and confirms it with one run; where no offer was made yet it is
+// done here.
+func (s *Service) reattach(ctx context.Context, conn store.Connection) error {
+	offered := false
+	err := s.changeAttention(ctx, conn.ID, func(r *attention.Record) bool {
+		if r.Kind != string(verdict.ReattachSchedule) {
+			return false
+		}
+		offered = true
+		return r.Move(evidence.AttentionAcknowledged, s.Now())
+	})
+	if err != nil {
+		return err
+	}
+	if !offered {
+		if err := s.switchOn(ctx, conn); err != nil {
+			return err
+		}
+	}
+	return told.Error(s.Store.Touch(ctx, conn.ID), "ask for a look")
+}
+
+func (s *Service) switchOn(ctx context.Context, conn store.Connection) error {
+	if conn.Status == store.ConnectionPaused {
+		conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
+		if err := s.Store.UpdateConnection(ctx, conn); err != nil {
+			return told.Error(err, "put the connection in use again")
+		}
+	}
+	kept, err := s.Store.Schedule(ctx, conn.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return api.Invalid("action_kind", "The connection has no schedule to switch on.", "Set how often it should collect.")
+	}
+	if err != nil {
+		return told.Error(err, "read the schedule")
+	}
+	if kept.Enabled {
+		return nil
+	}
+	kept.Enabled, kept.UpdatedAt = true, s.Now()
+	if err := s.Store.PutSchedule(ctx, kept); err != nil {
+		return told.Error(err, "switch the schedule on")
+	}
+	return s.request(ctx, conn.ID)
+}
+
+// retryGaps makes what waits for a later try eligible at once. What the owner ignored
+// and what no run can collect stays as it is.
+func (s *Service) retryGaps(ctx context.Context, id string) error {
+	now := s.Now()
+	gaps, err := s.Store.ListGaps(ctx, store.GapQuery{ConnectionID: id, Status: protocol.GapPending, Limit: mostRetried})
+	if err != nil {
+		return told.Error(err, "list what is missing")
+	}
+	for _, g := range gaps {
+		if g.NotBefore == nil || !g.NotBefore.After(now) || g.IgnoredWhy != "" {
+			continue
+		}
+		if _, err := s.Store.RetryGap(ctx, g.ID, now); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return told.Error(err, "try a gap again")
+		}
+	}
+	return nil
+}

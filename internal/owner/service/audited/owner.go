@@ -1,0 +1,215 @@
+// Package audited writes down what an owner does, whatever surface it is done through:
+// it stands in front of the one implementation of api.Owner on the machine that
+// holds the data. What only looks is not written down, but for exports, which leave the
+// house.
+package audited
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/owner/api"
+)
+
+// owner writes down and passes on.
+type owner struct {
+	api.Owner
+	trail *audit.Trail
+}
+
+// Owner gives an owner whose deeds are written down in the trail.
+func Owner(o api.Owner, trail *audit.Trail) api.Owner { return &owner{o, trail} }
+
+// record writes down how something ended.
+func (o *owner) record(ctx context.Context, e audit.Entry, err error) {
+	var told *api.Error
+	switch {
+	case errors.As(err, &told) && told.Status < 500:
+		e.Outcome, e.Reason = audit.Refused, told.Code
+	case errors.As(err, &told):
+		e.Outcome, e.Reason = audit.Failed, told.Code
+	case err != nil:
+		e.Outcome = audit.Failed
+	}
+	o.trail.Record(ctx, e)
+}
+
+// setting is an entry about something of a connection, or of the server when there is none.
+func setting(name, connectionID string) audit.Entry {
+	return audit.Entry{Kind: audit.SettingChange, Object: connectionID, ObjectName: name}
+}
+
+func (o *owner) Connect(ctx context.Context, c api.Connect) (api.Detail, error) {
+	named := o.confirmsByNaming(ctx, c.ConnectorID)
+	d, err := o.Owner.Connect(ctx, c)
+	if named && err == nil {
+		o.record(ctx, audit.Entry{Kind: audit.ConnectorConfirm, Object: c.ConnectorID}, nil)
+	}
+	e := audit.Entry{Kind: audit.ConnectionAdd, Object: c.ConnectorID, ObjectName: c.DisplayName}
+	if err == nil {
+		e.Object, e.ObjectName = d.ID, d.DisplayName
+	}
+	o.record(ctx, e, err)
+	if err == nil && len(c.Fields) > 0 {
+		o.record(ctx, audit.Entry{Kind: audit.CredentialStore, Object: d.ID, ObjectName: d.DisplayName}, nil)
+	}
+	return d, err
+}
+
+// confirmsByNaming reports whether a connection confirms a foreign connector, which the
+// first one does. Trouble with the list is told by what needs it.
+func (o *owner) confirmsByNaming(ctx context.Context, connectorID string) bool {
+	all, err := o.Owner.Connectors(ctx)
+	return err == nil && slices.ContainsFunc(all, func(c api.Connector) bool {
+		return c.ID == connectorID && c.Foreign != nil && !c.Foreign.Confirmed && !c.Foreign.Changed
+	})
+}
+
+func (o *owner) Rename(ctx context.Context, id, name string) error {
+	err := o.Owner.Rename(ctx, id, name)
+	o.record(ctx, setting("name", id), err)
+	return err
+}
+
+func (o *owner) SetCredential(ctx context.Context, id string, fields map[string]string) error {
+	err := o.Owner.SetCredential(ctx, id, fields)
+	o.record(ctx, audit.Entry{Kind: audit.CredentialStore, Object: id}, err)
+	return err
+}
+
+func (o *owner) SetSchedule(ctx context.Context, id string, s api.Schedule) error {
+	err := o.Owner.SetSchedule(ctx, id, s)
+	o.record(ctx, setting("schedule", id), err)
+	return err
+}
+
+func (o *owner) DeleteSchedule(ctx context.Context, id string) error {
+	err := o.Owner.DeleteSchedule(ctx, id)
+	o.record(ctx, setting("schedule", id), err)
+	return err
+}
+
+func (o *owner) SetLimits(ctx context.Context, id string, l api.Limits) error {
+	err := o.Owner.SetLimits(ctx, id, l)
+	o.record(ctx, setting("limits", id), err)
+	return err
+}
+
+func (o *owner) SetSelection(ctx context.Context, id string, s api.Selection) error {
+	err := o.Owner.SetSelection(ctx, id, s)
+	o.record(ctx, setting("selection", id), err)
+	return err
+}
+
+func (o *owner) Revoke(ctx context.Context, id string) error {
+	err := o.Owner.Revoke(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.ConnectionEnd, Object: id}, err)
+	return err
+}
+
+func (o *owner) RunAnyway(ctx context.Context, id string) error {
+	err := o.Owner.RunAnyway(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.RunAnyway, Object: id}, err)
+	return err
+}
+
+func (o *owner) Export(ctx context.Context, w io.Writer, q api.ExportQuery) error {
+	counted := &api.ExportCounter{To: w, Format: q.Format}
+	err := o.Owner.Export(ctx, counted, q)
+	records := counted.Records()
+	o.record(ctx, audit.Entry{Kind: audit.Export, Object: q.ConnectionID, ObjectName: q.Stream, Records: &records}, err)
+	return err
+}
+
+func (o *owner) CreateGrant(ctx context.Context, g api.NewGrant) (api.Grant, string, error) {
+	made, token, err := o.Owner.CreateGrant(ctx, g)
+	o.record(ctx, audit.Entry{Kind: audit.GrantMake, Object: made.ID, ObjectName: g.ClientName}, err)
+	return made, token, err
+}
+
+func (o *owner) RevokeGrant(ctx context.Context, id string) error {
+	g, _ := o.Owner.Grant(ctx, id) // a name for the entry; without it the id has to do
+	err := o.Owner.RevokeGrant(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.GrantEnd, Object: id, ObjectName: g.ClientName}, err)
+	return err
+}
+
+func (o *owner) Decide(ctx context.Context, id string, d api.Decision) (string, error) {
+	asked, _ := o.Owner.GrantRequest(ctx, id) // as above
+	redirect, err := o.Owner.Decide(ctx, id, d)
+	e := audit.Entry{Kind: audit.ConsentGive, Object: id, ObjectName: asked.ClientName}
+	if !d.Approve {
+		e.Kind = audit.ConsentDeny
+	}
+	o.record(ctx, e, err)
+	return redirect, err
+}
+
+func (o *owner) CreateToken(ctx context.Context, t api.NewToken) (api.Token, string, error) {
+	made, token, err := o.Owner.CreateToken(ctx, t)
+	o.record(ctx, audit.Entry{Kind: audit.TokenMake, Object: made.ID, ObjectName: t.Label}, err)
+	return made, token, err
+}
+
+func (o *owner) RevokeToken(ctx context.Context, id string) error {
+	err := o.Owner.RevokeToken(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.TokenEnd, Object: id}, err)
+	return err
+}
+
+func (o *owner) EndSession(ctx context.Context, id string) error {
+	err := o.Owner.EndSession(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.SessionsEnd, Object: id}, err)
+	return err
+}
+
+func (o *owner) EndSessions(ctx context.Context) error {
+	err := o.Owner.EndSessions(ctx)
+	o.record(ctx, audit.Entry{Kind: audit.SessionsEnd}, err)
+	return err
+}
+
+func (o *owner) RemovePasskey(ctx context.Context, id string) error {
+	err := o.Owner.RemovePasskey(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.PasskeyRemove, Object: id}, err)
+	return err
+}
+
+func (o *owner) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
+	codes, err := o.Owner.MakeRecoveryCodes(ctx)
+	o.record(ctx, audit.Entry{Kind: audit.RecoveryCodesMake}, err)
+	return codes, err
+}
+
+func (o *owner) SetPassword(ctx context.Context, p api.NewPassword) error {
+	err := o.Owner.SetPassword(ctx, p)
+	o.record(ctx, audit.Entry{Kind: audit.PasswordChange}, err)
+	return err
+}
+
+func (o *owner) AddPushTarget(ctx context.Context, t api.NewPushTarget) (api.PushTarget, error) {
+	made, err := o.Owner.AddPushTarget(ctx, t)
+	o.record(ctx, setting("push target", made.ID), err)
+	return made, err
+}
+
+func (o *owner) DeletePushTarget(ctx context.Context, id string) error {
+	err := o.Owner.DeletePushTarget(ctx, id)
+	o.record(ctx, setting("push target", id), err)
+	return err
+}
+
+func (o *owner) SetQuietHours(ctx context.Context, window string) error {
+	err := o.Owner.SetQuietHours(ctx, window)
+	o.record(ctx, setting("quiet hours", ""), err)
+	return err
+}
+
+func (o *owner) SetAuditRetention(ctx context.Context, days int) error {
+	err := o.Owner.SetAuditRetention(ctx, days)
+	o.record(ctx, setting("time that this trail is kept", ""), err)
+	return err
+}

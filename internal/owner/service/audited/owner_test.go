@@ -1,0 +1,114 @@
+package audited
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+)
+
+// looks are the methods that change nothing of the owner's own, or only what the source
+// is asked for: runs have a history of their own.
+var looks = map[string]bool{
+	"Overview": true, "Connection": true, "Why": true, "Pace": true, "Missing": true, "Devices": true, "Connectors": true,
+	"Run": true, "Collect": true, "Runs": true, "RunByID": true, "Timeline": true, "Cancel": true, "Question": true, "Answer": true, "Acknowledge": true,
+	"Streams": true, "Records": true, "Record": true, "Search": true, "Grants": true, "Grant": true, "GrantRequest": true,
+	"Tokens": true, "Sessions": true, "Passkeys": true, "RecoveryCodes": true, "PushTargets": true, "TestPush": true, "QuietHours": true, "Audit": true, "Runtime": true,
+}
+
+type kept struct {
+	store.Audit
+	entries []store.AuditEntry
+}
+
+func (k *kept) AppendAudit(_ context.Context, e store.AuditEntry) error {
+	k.entries = append(k.entries, e)
+	return nil
+}
+
+// A method that is added to the owner is written down, or is said to be no deed.
+func TestEveryDeedIsWrittenDown(t *testing.T) {
+	for name, status := range map[string]int{"done": http.StatusOK, "refused": http.StatusNotFound, "failed": http.StatusInternalServerError} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			io.WriteString(w, `{}`)
+		}))
+		defer server.Close()
+		k := &kept{}
+		o := Owner(&api.Client{Base: server.URL, Token: "t"}, audit.New(audit.Config{Store: k, Now: time.Now}))
+		methods := reflect.TypeFor[api.Owner]()
+		for i := range methods.NumMethod() {
+			m := methods.Method(i)
+			k.entries = nil
+			var args []reflect.Value
+			for j := range m.Type.NumIn() {
+				switch in := m.Type.In(j); in {
+				case reflect.TypeFor[context.Context]():
+					args = append(args, reflect.ValueOf(t.Context()))
+				case reflect.TypeFor[io.Writer]():
+					args = append(args, reflect.ValueOf(io.Discard))
+				case reflect.TypeFor[string]():
+					args = append(args, reflect.ValueOf("thing"))
+				default:
+					args = append(args, reflect.Zero(in))
+				}
+			}
+			reflect.ValueOf(o).MethodByName(m.Name).Call(args)
+			switch {
+			case looks[m.Name] && len(k.entries) > 0:
+				t.Errorf("%s only looks and wrote %+v", m.Name, k.entries)
+			case !looks[m.Name] && len(k.entries) == 0:
+				t.Errorf("%s is not written down", m.Name)
+			case !looks[m.Name] && k.entries[0].Outcome != name:
+				t.Errorf("%s: a %d is %q", m.Name, status, k.entries[0].Outcome)
+			}
+		}
+	}
+}
+
+// naming is an owner who connects a connector.
+type naming struct {
+	api.Owner
+	foreign *api.Foreign
+}
+
+func (n naming) Connectors(context.Context) ([]api.Connector, error) {
+	return []api.Connector{{ID: "other", Foreign: &api.Foreign{}}, {ID: "gate", Foreign: n.foreign}}, nil
+}
+
+func (naming) Connect(context.Context, api.Connect) (api.Detail, error) {
+	return api.Detail{}, nil
+}
+
+// The first connection to a foreign connector confirms it, which is a deed of its own.
+func TestNamingAForeignConnectorIsWrittenDown(t *testing.T) {
+	for name, c := range map[string]struct {
+		foreign *api.Foreign
+		want    []string
+	}{
+		"built in":  {nil, []string{"connection_add"}},
+		"new":       {&api.Foreign{}, []string{"connector_confirm", "connection_add"}},
+		"confirmed": {&api.Foreign{Confirmed: true}, []string{"connection_add"}},
+		"changed":   {&api.Foreign{Changed: true}, []string{"connection_add"}},
+	} {
+		k := &kept{}
+		if _, err := Owner(naming{foreign: c.foreign}, audit.New(audit.Config{Store: k, Now: time.Now})).Connect(t.Context(), api.Connect{ConnectorID: "gate"}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range k.entries {
+			got = append(got, e.Kind)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}

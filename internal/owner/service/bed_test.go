@@ -1,0 +1,150 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/ownertest"
+	"pdpp/internal/web/auth"
+)
+
+// gardenConnector is a real process that knows one good token and tells how it was
+// started.
+const gardenConnector = `#!/bin/sh
+read -r start
+if [ "$GARDEN_TOKEN" = "trowel" ]; then
+	printf '%s\n' '{"type":"PROGRESS","stream":"beds","message":"beds: 2 of 2","count":2,"total":2}'
+	printf '{"type":"RECORD","stream":"beds","key":"b1","data":{"id":"b1","name":"Rose bed","kind":"flower","size":-3.5,"pace":"%s","details":"%s","wall":"%s"},"emitted_at":"2026-01-02T03:04:05Z"}\n' "$PDPP_GARDEN_PACING_MIN_INTERVAL_MS" "$PDPP_GARDEN_MAX_DETAIL_FETCHES_PER_RUN" "$PDPP_GARDEN_MAX_RUN_WALL_CLOCK_MS"
+	printf '%s\n' '{"type":"RECORD","stream":"beds","key":"=b2","data":{"id":"=b2","name":"=1+1 Herb bed","kind":"herb"},"emitted_at":"2026-01-02T03:04:05Z"}'
+	printf '%s\n' '{"type":"STATE","stream":"beds","cursor":{"n":1}}'
+	printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":2}'
+	exit 0
+fi
+printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"auth_failure","message":"the token was refused","retryable":false}}'
+exit 1
+`
+
+const lettersManifest = `{"protocol_version":"0.1.0","connector_id":"letters","version":"0.1.0","display_name":"Letters",
+"runtime_requirements":{"bindings":{"filesystem":{"required":true}}},
+"capabilities":{"refresh_policy":{"recommended_mode":"manual","rationale":"A person has to open the box."}},
+"streams":[{"name":"letters","semantics":"append_only","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+
+const atticManifest = `{"protocol_version":"0.1.0","connector_id":"attic","version":"0.1.0","display_name":"Attic",
+"runtime_requirements":{"bindings":{"local_device":{"required":true}}},
+"streams":[{"name":"boxes","semantics":"append_only","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+
+var wantError = ownertest.WantError
+
+// bed is the service over a real database and real connectors, with a clock that
+// stands still until it is moved.
+type bed struct {
+	*Service
+	t    *testing.T
+	home string
+	at   time.Time
+}
+
+func newBed(t *testing.T, change ...func(*Config)) *bed {
+	t.Helper()
+	b := &bed{t: t, home: t.TempDir(), at: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(b.home, "pdpp.db")), sqlite.Options{})
+	b.must(err)
+	t.Cleanup(func() { b.must(st.Close()) })
+	for name, files := range map[string][2]string{
+		"garden": {ownertest.Garden, gardenConnector}, "letters": {lettersManifest, gardenConnector}, "attic": {atticManifest, gardenConnector},
+	} {
+		dir := filepath.Join(b.home, "connectors", name)
+		b.must(os.MkdirAll(dir, 0o700))
+		b.must(os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(files[0]), 0o600))
+		b.must(os.WriteFile(filepath.Join(dir, "connector"), []byte(files[1]), 0o700))
+	}
+	key := credential.NewKey()
+	c := Config{
+		Store: st, Connectors: catalog.Catalog{Dir: filepath.Join(b.home, "connectors")}, Key: func() (credential.Key, error) { return key, nil },
+		Access: auth.New(auth.Config{Store: st, Now: b.now}), Base: "https://pdpp.lantern.example",
+		Version: "1.0.0", Home: b.home, Database: "sqlite", Now: b.now,
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	b.Service = New(c)
+	return b
+}
+
+func (b *bed) now() time.Time { return b.at }
+
+func (b *bed) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// ctx is the context of the test.
+func (b *bed) ctx() context.Context { return b.t.Context() }
+
+// connect adds a garden with the token.
+func (b *bed) connect(token string) api.Detail {
+	b.t.Helper()
+	d, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "garden", Fields: map[string]string{"token": token}})
+	b.must(err)
+	return d
+}
+
+// worker makes a worker alive, which takes up nothing by itself.
+func (b *bed) worker() {
+	b.t.Helper()
+	b.must(b.Store.PutWorker(b.ctx(), store.Worker{ID: "w1", Host: "lantern", Slots: 2, StartedAt: b.at, SeenAt: b.at}))
+}
+
+// run makes a run of the connection as a worker would.
+func (b *bed) makeRun(id string, change ...func(*launch.Launcher, *launch.Request)) launch.Result {
+	b.t.Helper()
+	key, err := b.Key()
+	b.must(err)
+	l := &launch.Launcher{
+		Store: b.Store, Connectors: b.find.Connectors, Holder: "w1", Secrets: launch.StoredSecrets(b.Store, key), Limits: LimitVariables(b.Store),
+		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}, Now: b.now,
+	}
+	req := launch.Request{ConnectionID: id, Trigger: store.TriggerManual}
+	for _, f := range change {
+		f(l, &req)
+	}
+	result, err := l.Run(b.ctx(), req)
+	b.must(err)
+	return result
+}
+
+func (b *bed) succeed(id string) launch.Result {
+	b.t.Helper()
+	r := b.makeRun(id)
+	if r.Status != runner.Succeeded {
+		b.t.Fatalf("the run ended as %s: %v", r.Status, r.Failure)
+	}
+	return r
+}
+
+// requested reports whether a run of the connection waits for a worker.
+func (b *bed) requested(id string) bool {
+	b.t.Helper()
+	_, err := b.Store.RunRequest(b.ctx(), id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false
+	}
+	b.must(err)
+	return true
+}

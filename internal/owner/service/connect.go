@@ -1,0 +1,181 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/declaration"
+	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/words"
+	"pdpp/manifest"
+)
+
+// Connect adds a connection. Everything that was entered is checked before anything is
+// kept. Until all of it is kept the connection is a draft, which no worker looks at;
+// one that could not be completed is ended again.
+func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error) {
+	found, err := s.find.Connectors.Find(ctx, c.ConnectorID)
+	if err != nil {
+		if ctx.Err() != nil {
+			return api.Detail{}, ctx.Err()
+		}
+		e := told.NotInstalled(err)
+		e.Param = "connector_id"
+		return api.Detail{}, e
+	}
+	m := found.Manifest
+	if declaration.OnDevice(m) {
+		return api.Detail{}, api.Invalid("connector_id", m.DisplayName+" is collected on a device of yours, not here.",
+			"Set it up on that device with pdpp-local-collector.")
+	}
+	name, err := displayName(c.DisplayName, m.DisplayName)
+	if err != nil {
+		return api.Detail{}, err
+	}
+	entered, err := s.enter(m, c.Fields)
+	if err != nil {
+		return api.Detail{}, err
+	}
+	rhythm, err := firstSchedule(m.RefreshPolicy(), c.Schedule)
+	if err != nil {
+		return api.Detail{}, err
+	}
+	conn, err := NewConnection(ctx, s.Store, found, name, store.ConnectionDraft, s.Now())
+	if err != nil {
+		return api.Detail{}, told.Error(err, "make the connection")
+	}
+	if err := s.complete(ctx, conn, entered, rhythm); err != nil {
+		return api.Detail{}, errors.Join(err, s.takeBack(context.WithoutCancel(ctx), conn.ID))
+	}
+	return s.Connection(ctx, conn.ID)
+}
+
+// complete keeps what belongs to a draft, puts it in use and asks for its first run.
+func (s *Service) complete(ctx context.Context, conn store.Connection, entered *sealed, rhythm *api.Schedule) error {
+	if entered != nil {
+		if err := s.keep(ctx, conn.ID, entered); err != nil {
+			return err
+		}
+	}
+	if rhythm != nil {
+		if err := s.putSchedule(ctx, conn.ID, *rhythm); err != nil {
+			return err
+		}
+	}
+	conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
+	if err := s.Store.UpdateConnection(ctx, conn); err != nil {
+		return told.Error(err, "put the connection in use")
+	}
+	return s.request(ctx, conn.ID)
+}
+
+// takeBack ends a connection that could not be completed.
+func (s *Service) takeBack(ctx context.Context, id string) error {
+	if err := s.Revoke(ctx, id); err != nil {
+		return fmt.Errorf("end the incomplete connection: %w", err)
+	}
+	return nil
+}
+
+// ConnectionStore is what a new connection needs of the store.
+type ConnectionStore interface {
+	store.Connections
+	store.Confirmations
+}
+
+// NewConnection makes a connection with a readable id, cin_<connector>_<n>. What its
+// connector declares is recorded with it, so that its streams are known before the
+// first run. Naming a foreign connector for the first time confirms it as it is; one that was
+// confirmed before and has changed since needs the owner's word anew.
+func NewConnection(ctx context.Context, st ConnectionStore, found catalog.Connector, name string, status store.ConnectionStatus, now time.Time) (store.Connection, error) {
+	c := store.Connection{
+		ConnectorID: found.Name, DisplayName: name, Status: status,
+		SourceKind: sourceKind(found.Manifest), CreatedAt: now, UpdatedAt: now,
+	}
+	body, err := found.Manifest.JSON()
+	if err != nil {
+		return c, fmt.Errorf("encode the manifest: %w", err)
+	}
+	if c.ManifestGeneration, err = st.PutManifest(ctx, found.Name, body, now); err != nil {
+		return c, fmt.Errorf("record the manifest: %w", err)
+	}
+	if _, err := st.ConfirmedConnector(ctx, found.Name); errors.Is(err, store.ErrNotFound) && !found.Builtin {
+		if err := launch.Confirm(ctx, st, found, now); err != nil {
+			return c, fmt.Errorf("confirm the connector: %w", err)
+		}
+	}
+	for n := 1; ; n++ {
+		c.ID = fmt.Sprintf("cin_%s_%d", found.Name, n)
+		if err := st.CreateConnection(ctx, c); !errors.Is(err, store.ErrExists) {
+			return c, err
+		}
+	}
+}
+
+func sourceKind(m *manifest.Manifest) store.SourceKind {
+	if m.Setup == nil {
+		return store.SourceAccount
+	}
+	switch m.Setup.Modality {
+	case manifest.ModalityBrowserSession:
+		return store.SourceBrowser
+	case manifest.ModalityManualOrUpload:
+		return store.SourceManual
+	default:
+		return store.SourceAccount
+	}
+}
+
+// Rename gives a connection another name.
+func (s *Service) Rename(ctx context.Context, id, name string) error {
+	conn, err := s.find.Connection(ctx, id)
+	if err != nil {
+		return err
+	}
+	if conn.DisplayName, err = displayName(name, ""); err != nil {
+		return err
+	}
+	conn.UpdatedAt = s.Now()
+	return told.Error(s.Store.UpdateConnection(ctx, conn), "rename the connection")
+}
+
+// displayName is what was entered, or else the other name, where a connection may be
+// called that.
+func displayName(given, otherwise string) (string, error) {
+	name := words.OneLine(given)
+	if name == "" {
+		name = otherwise
+	}
+	if !words.IsName(name) {
+		return "", api.Invalid("display_name", fmt.Sprintf("A name has from 1 to %d characters.", words.LongestName), "Choose another name.")
+	}
+	return name, nil
+}
+
+// request leaves a request for one run, which waits for a worker where there is none.
+func (s *Service) request(ctx context.Context, id string) error {
+	_, err := s.Store.RequestRun(ctx, store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, RequestedAt: s.Now()})
+	return told.Error(err, "ask for the run")
+}
+
+// confirm sees to it that what the owner mended is tried by one run. Where they were
+// asked to mend it, the watcher of that record asks for the run.
+func (s *Service) confirm(ctx context.Context, id string) error {
+	open, err := s.Store.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{id}})
+	if err != nil {
+		return told.Error(err, "read what was asked")
+	}
+	if slices.ContainsFunc(open, func(r attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) }) {
+		return nil
+	}
+	return s.request(ctx, id)
+}

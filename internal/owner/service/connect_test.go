@@ -1,0 +1,209 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/words"
+)
+
+func TestConnectors(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	b.must(os.WriteFile(filepath.Join(b.home, "connectors", "letters", "manifest.json"), []byte("{"), 0o600)) // a broken one is left out
+	found, err := b.Connectors(b.ctx())
+	b.must(err)
+	if len(found) != 2 || found[0].ID != "attic" || !found[0].Device || found[0].Form != nil || found[1].ID != "garden" {
+		t.Fatalf("connectors %+v", found)
+	}
+	g := found[1]
+	if g.Form.Label != "Garden account" || g.Form.Submit != "Connect" || len(g.Form.Fields) != 2 || g.Form.Fields[0].Type != "password" || g.Form.Fields[1].Type != "text" {
+		t.Errorf("form %+v", g.Form)
+	}
+	if g.Refresh.Mode != "automatic" || g.Refresh.MinimumSeconds != 3600 || g.Refresh.RecommendedSeconds != 7200 {
+		t.Errorf("policy %+v", g.Refresh)
+	}
+	if s := g.Streams[0]; s.Label != "Flower beds" || s.Description != "Every bed." || s.TimeField != "dug_at" || len(s.Fields) != 5 || s.Fields[1] != "name" {
+		t.Errorf("stream %+v", s)
+	}
+}
+
+// What a foreign connector gets is told before it is connected; connecting it confirms it as it
+// is, and another program in its place is not confirmed.
+func TestForeignConnectorIsConfirmedByConnecting(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	garden := func() api.Foreign {
+		t.Helper()
+		found, err := b.Connectors(b.ctx())
+		b.must(err)
+		for _, c := range found {
+			if c.ID == "garden" && c.Foreign != nil {
+				return *c.Foreign
+			}
+		}
+		t.Fatal("the connector does not say what it gets")
+		return api.Foreign{}
+	}
+	before := garden()
+	if before.Confirmed || before.Changed || len(before.Executable) != 64 || len(before.Variables) == 0 {
+		t.Errorf("before it is connected: %+v", before)
+	}
+	b.connect("trowel")
+	if f := garden(); !f.Confirmed || f.Changed || f.Executable != before.Executable {
+		t.Errorf("connected: %+v", f)
+	}
+	b.must(os.WriteFile(filepath.Join(b.home, "connectors", "garden", "connector"), []byte("#!/bin/sh\n"), 0o700))
+	if f := garden(); f.Confirmed || !f.Changed {
+		t.Errorf("replaced: %+v", f)
+	}
+	b.connect("spade")
+	if f := garden(); f.Confirmed {
+		t.Error("a second connection confirms another program silently")
+	}
+}
+
+func TestConnectKeepsEverythingAndAsksForARun(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "garden", DisplayName: "  My\n garden ", Fields: map[string]string{"token": "trowel", "plot": "7"}})
+	b.must(err)
+	if d.ID != "cin_garden_1" || d.DisplayName != "My garden" || d.Status != "active" || d.Connector == nil || d.Credential == nil || d.Credential.Status != "active" {
+		t.Errorf("connection %+v", d)
+	}
+	if d.Plan == nil || d.Plan.IntervalSeconds != 7200 || !d.Plan.Enabled || d.Plan.NextAt == nil {
+		t.Errorf("plan %+v", d.Plan)
+	}
+	if !b.requested(d.ID) {
+		t.Error("no first run was asked for")
+	}
+	b.succeed(d.ID)
+	for _, name := range []string{"pdpp.db", "pdpp.db-wal"} {
+		content, err := os.ReadFile(filepath.Join(b.home, name))
+		b.must(err)
+		if bytes.Contains(content, []byte("trowel")) {
+			t.Errorf("the token stands in %s", name)
+		}
+	}
+	if again := b.connect("trowel"); again.ID != "cin_garden_2" || again.DisplayName != "Garden" {
+		t.Errorf("the second is %s, called %q", again.ID, again.DisplayName)
+	}
+}
+
+// What was entered wrongly is named, and nothing is left behind.
+func TestConnectRefuses(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	long := string(bytes.Repeat([]byte("x"), words.LongestName+1))
+	for _, c := range []struct {
+		name, code, param string
+		given             api.Connect
+	}{
+		{"unknown connector", api.CodeNotInstalled, "connector_id", api.Connect{ConnectorID: "orchard"}},
+		{"hostile connector", api.CodeNotInstalled, "connector_id", api.Connect{ConnectorID: "../garden"}},
+		{"device", api.CodeInvalid, "connector_id", api.Connect{ConnectorID: "attic"}},
+		{"missing field", api.CodeCredentialForm, "token", api.Connect{ConnectorID: "garden", Fields: map[string]string{"plot": "7"}}},
+		{"unknown field", api.CodeCredentialForm, "colour", api.Connect{ConnectorID: "garden", Fields: map[string]string{"token": "t", "colour": "red"}}},
+		{"not text", api.CodeCredentialForm, "", api.Connect{ConnectorID: "garden", Fields: map[string]string{"token": "a\x00b"}}},
+		{"long name", api.CodeInvalid, "display_name", api.Connect{ConnectorID: "letters", DisplayName: long}},
+		{"too often", api.CodeInvalid, "interval_seconds", api.Connect{ConnectorID: "garden", Fields: map[string]string{"token": "t"}, Schedule: &api.Schedule{IntervalSeconds: 60, Enabled: true}}},
+		{"manual only", api.CodeInvalid, "enabled", api.Connect{ConnectorID: "letters", Schedule: &api.Schedule{IntervalSeconds: 86400, Enabled: true}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := b.Connect(b.ctx(), c.given)
+			wantError(t, err, c.code, c.param)
+		})
+	}
+	if all, err := b.Store.ListConnections(b.ctx()); err != nil || len(all) != 0 {
+		t.Errorf("left behind: %+v, %v", all, err)
+	}
+}
+
+func TestConnectWithoutASchedule(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	manual, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "letters"})
+	b.must(err)
+	chosen, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "garden", Fields: map[string]string{"token": "t"}, Schedule: &api.Schedule{}})
+	b.must(err)
+	if manual.Plan != nil || manual.Credential != nil || chosen.Plan != nil {
+		t.Errorf("plans %+v and %+v", manual.Plan, chosen.Plan)
+	}
+}
+
+// broken fails at one step of completing a connection.
+type broken struct {
+	store.Store
+	schedule, request bool
+}
+
+var errDisk = errors.New("the disk is on fire")
+
+func (s broken) PutSchedule(ctx context.Context, v store.Schedule) error {
+	if s.schedule {
+		return errDisk
+	}
+	return s.Store.PutSchedule(ctx, v)
+}
+
+func (s broken) RequestRun(ctx context.Context, r store.RunRequest) (bool, error) {
+	if s.request {
+		return false, errDisk
+	}
+	return s.Store.RequestRun(ctx, r)
+}
+
+// A connection that cannot be completed is ended again, with its credential.
+func TestConnectTakesBackWhatItCannotComplete(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]broken{"schedule": {schedule: true}, "request": {request: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(t, func(c *Config) { fail.Store = c.Store; c.Store = fail })
+			_, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "garden", Fields: map[string]string{"token": "trowel"}})
+			if !errors.Is(err, errDisk) {
+				t.Fatalf("error %v", err)
+			}
+			conn, err := b.Store.Connection(b.ctx(), "cin_garden_1")
+			b.must(err)
+			if _, err := b.Store.Credential(b.ctx(), conn.ID); conn.Status != store.ConnectionRevoked || !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("connection %s, credential %v", conn.Status, err)
+			}
+			if o, err := b.Overview(b.ctx()); err != nil || len(o.Connections) != 0 {
+				t.Errorf("the owner sees %+v, %v", o.Connections, err)
+			}
+		})
+	}
+}
+
+func TestRename(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d := b.connect("trowel")
+	b.must(b.Rename(b.ctx(), d.ID, "Allotment"))
+	if got, err := b.Connection(b.ctx(), d.ID); err != nil || got.DisplayName != "Allotment" {
+		t.Errorf("name %q, %v", got.DisplayName, err)
+	}
+	wantError(t, b.Rename(b.ctx(), d.ID, " \t"), api.CodeInvalid, "display_name")
+	wantError(t, b.Rename(b.ctx(), "cin_none", "x"), api.CodeNotFound, "")
+}
+
+func TestConnectionWhoseConnectorIsGone(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d := b.connect("trowel")
+	b.find.Connectors = catalog.Catalog{Dir: filepath.Join(b.home, "nowhere")}
+	got, err := b.Connection(b.ctx(), d.ID)
+	b.must(err)
+	if got.Connector != nil || len(got.Limits.Supports) == 0 {
+		t.Errorf("connector %+v, limits %+v", got.Connector, got.Limits)
+	}
+	b.must(b.SetCredential(b.ctx(), d.ID, map[string]string{"token": "spade"})) // by what it declared when it was last seen
+}

@@ -1,0 +1,57 @@
+// Package declaration is what connectors declare of themselves, told in the owner's
+// words. It computes from the manifest that it is given and nothing else.
+package declaration
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/owner/api"
+	"pdpp/manifest"
+)
+
+// Describe tells a connector's declaration in the owner's words.
+func Describe(name string, m *manifest.Manifest) api.Connector {
+	c := api.Connector{
+		ID: name, DisplayName: m.DisplayName, Version: m.Version, Streams: []api.StreamLabel{},
+		Form: shownForm(m), Refresh: refreshPolicy(m.RefreshPolicy()), Device: OnDevice(m),
+	}
+	for i := range m.Streams {
+		c.Streams = append(c.Streams, streamLabel(&m.Streams[i]))
+	}
+	return c
+}
+
+// OnDevice reports whether the connector needs the files of one of the owner's devices.
+func OnDevice(m *manifest.Manifest) bool {
+	return slices.Contains(m.RequiredBindings(), manifest.BindingLocalDevice)
+}
+
+func streamLabel(s *manifest.Stream) api.StreamLabel {
+	out := api.StreamLabel{
+		Name: s.Name, Label: Label(s, s.Name), Description: s.Description, Fields: Fields(jsontext.Value(s.Schema)),
+		Search: []string{}, Filter: []string{}, TimeField: s.ConsentTimeField,
+	}
+	if s.Display != nil && s.Display.Detail != "" {
+		out.Description = s.Display.Detail
+	}
+	if s.Query != nil {
+		out.Search, out.Filter = append(out.Search, s.Query.Search...), append(out.Filter, s.Query.Filter...)
+	}
+	return out
+}
+
+func refreshPolicy(p *manifest.RefreshPolicy) api.RefreshPolicy {
+	if p == nil {
+		return api.RefreshPolicy{}
+	}
+	mode := p.RecommendedMode
+	if mode == manifest.RefreshAutomatic && p.ManualOnly() {
+		mode = manifest.RefreshManual // it does not let a run start without the owner
+	}
+	return api.RefreshPolicy{
+		Mode: string(mode), Rationale: p.Rationale, RecommendedSeconds: int64(p.RecommendedIntervalSeconds),
+		MinimumSeconds: int64(p.MinimumIntervalSeconds), StaleSeconds: int64(p.MaximumStalenessSeconds),
+	}
+}

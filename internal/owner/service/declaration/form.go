@@ -1,0 +1,49 @@
+package declaration
+
+import (
+	"pdpp/internal/owner/api"
+	"pdpp/manifest"
+)
+
+// Form is what a connector asks for: its own form, or one field for each
+// variable that it cannot sign in without. It has no fields when nothing is asked for.
+func Form(m *manifest.Manifest) manifest.CredentialCapture {
+	if m.Setup != nil && m.Setup.CredentialCapture != nil {
+		return *m.Setup.CredentialCapture
+	}
+	form := manifest.CredentialCapture{Kind: manifest.CredentialSecretBundle}
+	for _, name := range m.CredentialEnv() {
+		form.Fields = append(form.Fields, manifest.CredentialField{Name: name, Label: name, Required: true, Secret: true, Env: []string{name}})
+	}
+	return form
+}
+
+// shownForm is the form as surfaces show it; nil when nothing is asked for.
+func shownForm(m *manifest.Manifest) *api.CredentialForm {
+	form := Form(m)
+	if len(form.Fields) == 0 {
+		return nil
+	}
+	out := &api.CredentialForm{
+		Kind: string(form.Kind), Label: form.Label, Description: form.Description, Submit: form.SubmitLabel, Fields: []api.CredentialField{},
+	}
+	if out.Label == "" {
+		out.Label = "Sign in to " + m.DisplayName
+	}
+	if out.Submit == "" {
+		out.Submit = "Connect"
+	}
+	for _, f := range form.Fields {
+		kind := string(f.Type)
+		switch {
+		case f.Secret && f.Type != "textarea":
+			kind = "password"
+		case kind == "":
+			kind = "text"
+		}
+		out.Fields = append(out.Fields, api.CredentialField{
+			Name: f.Name, Label: f.Label, Type: kind, Help: f.HelpText, Placeholder: f.Placeholder, Required: f.Required, Secret: f.Secret,
+		})
+	}
+	return out
+}

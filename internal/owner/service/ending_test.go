@@ -1,0 +1,174 @@
+package service
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/protocol"
+)
+
+// asked opens a record of what the owner is asked.
+func (b *bed) asked(id string, kind verdict.ActionKind, contract verdict.Contract) {
+	b.t.Helper()
+	b.must(b.Store.SaveAttention(b.ctx(), []attention.Record{{ID: "att_" + string(kind), ConnectionID: id, Kind: string(kind), Contract: string(contract),
+		Words: "Do it.", Lifecycle: evidence.AttentionOpen, OpenedAt: b.at, UpdatedAt: b.at, Notice: attention.NoticeSuppressed}}, nil))
+}
+
+func (b *bed) open(id string) []attention.Record {
+	b.t.Helper()
+	open, err := b.Store.Attention(b.ctx(), store.AttentionQuery{ConnectionIDs: []string{id}})
+	b.must(err)
+	return open
+}
+
+// An ended connection collects no more and keeps its records.
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	id := b.connect("trowel").ID
+	b.succeed(id)
+	b.asked(id, verdict.Reauth, verdict.CredentialPresent)
+	lease := b.begin(id, "run_a")
+	b.must(b.request(b.ctx(), id))
+	for range 2 { // again changes nothing
+		b.must(b.Revoke(b.ctx(), id))
+	}
+	if wanted, err := b.Store.RenewLease(b.ctx(), lease, time.Hour, b.at); err != nil || !wanted {
+		t.Errorf("the run is told %t, %v", wanted, err)
+	}
+	if _, err := b.Store.Credential(b.ctx(), id); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("credential: %v", err)
+	}
+	if b.requested(id) || len(b.open(id)) != 0 {
+		t.Errorf("requested %t, asked %+v", b.requested(id), b.open(id))
+	}
+	d, err := b.Connection(b.ctx(), id)
+	b.must(err)
+	if d.Status != "revoked" || d.Plan != nil || d.Credential != nil {
+		t.Errorf("connection %+v", d)
+	}
+	if page, err := b.Records(b.ctx(), api.RecordQuery{ConnectionID: id, Stream: "beds"}); err != nil || len(page.Records) != 2 {
+		t.Errorf("%d records, %v", len(page.Records), err)
+	}
+	wantError(t, b.Run(b.ctx(), id), api.CodeRevoked, "")
+	wantError(t, b.SetSchedule(b.ctx(), id, api.Schedule{IntervalSeconds: 7200, Enabled: true}), api.CodeRevoked, "")
+	wantError(t, b.SetCredential(b.ctx(), id, map[string]string{"token": "trowel"}), api.CodeRevoked, "")
+	wantError(t, b.Revoke(b.ctx(), "cin_none"), api.CodeNotFound, "")
+}
+
+// Where the owner was asked for a credential, the watcher of that record asks for the
+// run that confirms it; elsewhere it is asked for with the credential.
+func TestNewCredentialIsConfirmed(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	id := b.connect("rake").ID
+	b.makeRun(id)
+	b.must(b.SetCredential(b.ctx(), id, map[string]string{"token": "spade"}))
+	if !b.requested(id) {
+		t.Error("nothing confirms the credential")
+	}
+	b.makeRun(id)
+	b.asked(id, verdict.Reauth, verdict.CredentialPresent)
+	b.must(b.SetCredential(b.ctx(), id, map[string]string{"token": "trowel"}))
+	if b.requested(id) {
+		t.Error("the run is asked for twice")
+	}
+	looks, err := b.Store.Looks(b.ctx(), b.at, time.Minute, 10)
+	b.must(err)
+	if len(looks) != 1 {
+		t.Errorf("looks %+v", looks)
+	}
+	wantError(t, b.SetCredential(b.ctx(), id, nil), api.CodeCredentialForm, "token")
+}
+
+func TestReattachSchedule(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	id := b.connect("trowel").ID
+	b.succeed(id)
+	off := api.Schedule{IntervalSeconds: 7200}
+	b.must(b.SetSchedule(b.ctx(), id, off))
+	b.asked(id, verdict.ReattachSchedule, verdict.ScheduleAttached)
+	for range 2 {
+		_, err := b.Store.Looks(b.ctx(), b.at, time.Minute, 10)
+		b.must(err)
+		b.must(b.Acknowledge(b.ctx(), id, string(verdict.ReattachSchedule)))
+		if looks, err := b.Store.Looks(b.ctx(), b.at, time.Minute, 10); err != nil || len(looks) != 1 {
+			t.Errorf("the connection is not looked at: %+v, %v", looks, err)
+		}
+	}
+	if open := b.open(id); len(open) != 1 || open[0].Lifecycle != evidence.AttentionAcknowledged {
+		t.Errorf("asked %+v", open)
+	}
+
+	other := b.connect("trowel").ID
+	b.succeed(other)
+	b.must(b.SetSchedule(b.ctx(), other, off))
+	b.must(b.Acknowledge(b.ctx(), other, string(verdict.ReattachSchedule))) // nobody has made the offer yet
+	if s, err := b.Store.Schedule(b.ctx(), other); err != nil || !s.Enabled || !b.requested(other) {
+		t.Errorf("schedule %+v, %v", s, err)
+	}
+	b.must(b.DeleteSchedule(b.ctx(), other))
+	wantError(t, b.Acknowledge(b.ctx(), other, string(verdict.ReattachSchedule)), api.CodeInvalid, "action_kind")
+}
+
+// What waits for a later try becomes eligible; what the owner ignored stays ignored.
+func TestRetryWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	b.worker()
+	id := b.connect("trowel").ID
+	l := b.begin(id, "run_a")
+	later := b.at.Add(time.Hour)
+	gap := func(key string, retryable bool) store.GapWrite {
+		return store.GapWrite{Stream: "beds", RecordKey: key, Reason: protocol.ReasonTemporaryUnavailable, Retryable: retryable, NotBefore: &later, Locator: jsontext.Value(`{}`)}
+	}
+	_, err := b.Store.CommitSlice(b.ctx(), l, store.Slice{Gaps: []store.GapWrite{gap("a", true), gap("b", true), gap("c", false)}}, b.at)
+	b.must(err)
+	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, b.at))
+	missing, err := b.Missing(b.ctx(), id)
+	b.must(err)
+	if len(missing) != 3 || missing[0].Text == "" {
+		t.Fatalf("missing %+v", missing)
+	}
+	byKey := map[string]api.Gap{}
+	for _, g := range missing {
+		byKey[g.RecordKey] = g
+	}
+	_, err = b.Store.IgnoreGap(b.ctx(), byKey["b"].ID, "not wanted", b.at)
+	b.must(err)
+	b.must(b.Acknowledge(b.ctx(), id, string(verdict.RetryGap)))
+	missing, err = b.Missing(b.ctx(), id)
+	b.must(err)
+	for _, g := range missing {
+		if waits := g.Status == string(protocol.GapPending) && (g.NotBefore == nil || !g.NotBefore.After(b.at)); waits != (g.RecordKey == "a") {
+			t.Errorf("gap %+v", g)
+		}
+	}
+	if !b.requested(id) {
+		t.Error("no run was asked for")
+	}
+}
+
+func TestAcknowledgeRefresh(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	b.worker()
+	id := b.connect("trowel").ID
+	b.succeed(id)
+	b.must(b.Acknowledge(b.ctx(), id, string(verdict.RefreshNow)))
+	if !b.requested(id) {
+		t.Error("no run was asked for")
+	}
+	for _, kind := range []string{string(verdict.Reauth), string(verdict.AddInfo), string(verdict.CodeFix), string(verdict.WaitAction), "", "everything"} {
+		wantError(t, b.Acknowledge(b.ctx(), id, kind), api.CodeInvalid, "action_kind")
+	}
+}

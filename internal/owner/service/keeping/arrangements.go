@@ -1,0 +1,64 @@
+// Package keeping is what an owner has arranged with others: where they are told, and
+// when not; which programs act as them; which apps may read, and what.
+package keeping
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/schedule/notify"
+	"pdpp/internal/share/grants"
+	"pdpp/internal/web/auth"
+)
+
+// Store keeps the push targets, the quiet hours and the audit trail, and knows what a
+// grant can read.
+type Store interface {
+	notify.Store
+	store.PushTargets
+	store.Audit
+	ListConnections(ctx context.Context) ([]store.Connection, error)
+	Connection(ctx context.Context, id string) (store.Connection, error)
+	ListRecords(ctx context.Context, q store.RecordQuery) ([]store.StoredRecord, error)
+	RequestRun(ctx context.Context, r store.RunRequest) (added bool, err error)
+}
+
+// Config is everything that the arrangements need; of it only HTTP may be left out.
+type Config struct {
+	Store Store
+	// Key seals the secrets of push targets.
+	Key func() (credential.Key, error)
+	// Book keeps the grants.
+	Book   *grants.Book
+	Access Access
+	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
+	// targets, and nil means a plain client.
+	VAPID notify.VAPID
+	Base  string
+	HTTP  *http.Client
+	Now   func() time.Time
+}
+
+// Access makes and ends what lets somebody act as the owner; *auth.Door does.
+type Access interface {
+	Tokens(ctx context.Context) ([]store.OwnerToken, error)
+	CreateToken(ctx context.Context, n auth.NewToken) (store.OwnerToken, string, error)
+	RevokeToken(ctx context.Context, id string) error
+	SignedIn(ctx context.Context) ([]auth.SignedIn, error)
+	EndSession(ctx context.Context, id string) error
+	EndSessions(ctx context.Context) error
+	Passkeys(ctx context.Context) ([]store.Passkey, error)
+	RemovePasskey(ctx context.Context, id string) error
+	RecoveryCodes(ctx context.Context) (store.RecoveryCodes, error)
+	MakeRecoveryCodes(ctx context.Context) ([]string, error)
+	SetPassword(ctx context.Context, password string, keepTokens bool) error
+}
+
+// Arrangements are read and changed here. They are safe for concurrent use.
+type Arrangements struct{ Config }
+
+// New makes the arrangements.
+func New(c Config) *Arrangements { return &Arrangements{c} }

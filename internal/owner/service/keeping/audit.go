@@ -1,0 +1,85 @@
+package keeping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/told"
+)
+
+const (
+	usualEntries = 100
+	mostEntries  = 1000
+)
+
+// Audit lists what was done, by whom, the newest first.
+func (a *Arrangements) Audit(ctx context.Context, q api.AuditQuery) (api.AuditPage, error) {
+	if q.Limit <= 0 {
+		q.Limit = usualEntries
+	}
+	limit := min(q.Limit, mostEntries)
+	asked := store.AuditQuery{Since: q.Since, Before: q.Before, Limit: limit + 1}
+	if q.Kind != "" {
+		kinds, ok := audit.KindsOf(q.Kind)
+		if !ok {
+			return api.AuditPage{}, api.Invalid("kind", "There is no such kind of entry.", "Use one of: "+strings.Join(groupNames(), ", ")+", or the kind of an entry.")
+		}
+		for _, k := range kinds {
+			asked.Kinds = append(asked.Kinds, string(k))
+		}
+	}
+	entries, err := a.Store.AuditEntries(ctx, asked)
+	if err != nil {
+		return api.AuditPage{}, told.Error(err, "read the audit trail")
+	}
+	page := api.AuditPage{Entries: []api.AuditEntry{}}
+	if len(entries) > limit {
+		entries = entries[:limit]
+		page.Next = entries[limit-1].ID
+	}
+	if page.KeptDays, err = audit.KeepDays(ctx, a.Store); err != nil {
+		return api.AuditPage{}, told.Error(err, "read how long the audit trail is kept")
+	}
+	connections, err := a.Store.ListConnections(ctx)
+	if err != nil {
+		return api.AuditPage{}, told.Error(err, "list the connections")
+	}
+	names := map[string]string{}
+	for _, c := range connections {
+		names[c.ID] = c.DisplayName
+	}
+	for _, e := range entries {
+		page.Entries = append(page.Entries, showEntry(e, names))
+	}
+	return page, nil
+}
+
+func groupNames() (names []string) {
+	for _, g := range audit.Groups {
+		names = append(names, g.Name)
+	}
+	return names
+}
+
+func showEntry(e store.AuditEntry, names map[string]string) api.AuditEntry {
+	return api.AuditEntry{
+		ID: e.ID, At: e.At, LastAt: e.LastAt, Kind: e.Kind, Group: audit.GroupOf(audit.Kind(e.Kind)), Outcome: e.Outcome, Reason: e.Reason,
+		Sentence: auditSentence(e, names[e.Object]), Actor: api.AuditActor{Kind: e.Actor, ID: e.ActorID, Name: e.ActorName, Address: e.Address},
+		Object: e.Object, ObjectName: e.ObjectName, Times: e.Times, Records: e.Records,
+	}
+}
+
+// SetAuditRetention changes for how many days entries are kept.
+func (a *Arrangements) SetAuditRetention(ctx context.Context, days int) error {
+	err := audit.SetKeepDays(ctx, a.Store, days, a.Now())
+	if errors.Is(err, audit.ErrKeepDays) {
+		return api.Invalid("days", "The audit trail cannot be kept for that long or that short.",
+			fmt.Sprintf("Use %d to %d days.", audit.MinKeepDays, audit.MaxKeepDays))
+	}
+	return told.Error(err, "keep how long the audit trail is kept")
+}

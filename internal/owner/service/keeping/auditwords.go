@@ -1,0 +1,159 @@
+package keeping
+
+import (
+	"strings"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service/words"
+)
+
+// deed is how an entry is told: as what was done, and as what was tried.
+type deed struct{ did, toDo string }
+
+// deeds have an object where there is a star.
+var deeds = map[audit.Kind]deed{
+	audit.SignIn:            {"signed in with *", "sign in with *"},
+	audit.SignOut:           {"signed out", "sign out"},
+	audit.PasswordChange:    {"changed the password", "change the password"},
+	audit.SessionsEnd:       {"ended *", "end *"},
+	audit.PasskeyAdd:        {"added the passkey *", "add the passkey *"},
+	audit.PasskeyRemove:     {"removed the passkey *", "remove the passkey *"},
+	audit.RecoveryCodesMake: {"made new recovery codes", "make new recovery codes"},
+	audit.TokenMake:         {"made the token *", "make the token *"},
+	audit.TokenEnd:          {"ended the token *", "end the token *"},
+	audit.GrantMake:         {"let * read", "let * read"},
+	audit.GrantEnd:          {"took back the grant of *", "take back the grant of *"},
+	audit.ConsentGive:       {"gave * what it asked for", "give * what it asked for"},
+	audit.ConsentDeny:       {"denied * what it asked for", "deny * what it asked for"},
+	audit.Read:              {"read *", "read *"},
+	audit.Export:            {"exported *", "export *"},
+	audit.Backup:            {"made a backup", "make a backup"},
+	audit.Restore:           {"restored a backup", "restore a backup"},
+	audit.ConnectionAdd:     {"connected *", "connect *"},
+	audit.ConnectionEnd:     {"ended the connection *", "end the connection *"},
+	audit.ConnectorConfirm:  {"confirmed the connector *", "confirm the connector *"},
+	audit.CredentialStore:   {"stored a credential of *", "store a credential of *"},
+	audit.CredentialRemove:  {"removed the credential of *", "remove the credential of *"},
+	audit.RunAnyway:         {"had * asked although it wants a pause", "have * asked although it wants a pause"},
+	audit.SettingChange:     {"changed *", "change *"},
+}
+
+// auditSentence tells an entry to people. Connection is the name of the connection that
+// it was done to, if that is one.
+func auditSentence(e store.AuditEntry, connection string) string {
+	if e.Kind == string(audit.SignIn) && e.Outcome == string(audit.Refused) {
+		return refusedSignIn(e)
+	}
+	told, ok := deeds[audit.Kind(e.Kind)]
+	if !ok {
+		told = deed{e.Kind + " *", e.Kind + " *"}
+	}
+	object := auditObject(e, connection)
+	if e.Outcome == string(audit.Done) {
+		return auditSubject(e) + " " + strings.Replace(told.did, "*", object, 1) + again(e)
+	}
+	tried := auditSubject(e) + " tried to " + strings.Replace(told.toDo, "*", object, 1) + again(e)
+	switch {
+	case e.Outcome != string(audit.Refused):
+		return tried + ", which failed"
+	case e.Actor == string(audit.Session):
+		return tried + " and were refused: " + humane(e.Reason)
+	default:
+		return tried + " and was refused: " + humane(e.Reason)
+	}
+}
+
+func refusedSignIn(e store.AuditEntry) string {
+	switch e.Reason {
+	case "wrong_password":
+		return words.Counted(e.Times, "wrong password", "wrong passwords")
+	case "invalid_token":
+		return words.Counted(e.Times, "request with a token that is not good", "requests with a token that is not good")
+	default:
+		return words.Counted(e.Times, "sign-in was refused", "sign-ins were refused") + ": " + humane(e.Reason)
+	}
+}
+
+func auditSubject(e store.AuditEntry) string {
+	named := func(otherwise string) string {
+		if e.ActorName != "" {
+			return e.ActorName
+		}
+		return otherwise
+	}
+	switch audit.ActorKind(e.Actor) {
+	case audit.Session:
+		return "You"
+	case audit.OwnerToken:
+		return named("A token")
+	case audit.Grant:
+		return named("An app")
+	case audit.Command:
+		return "A command on the server's machine"
+	case audit.Server:
+		return "The server"
+	default:
+		return "Somebody"
+	}
+}
+
+func auditObject(e store.AuditEntry, connection string) string {
+	name := e.Object
+	if e.ObjectName != "" {
+		name = e.ObjectName
+	}
+	switch audit.Kind(e.Kind) {
+	case audit.SignIn:
+		return "a " + strings.ReplaceAll(e.Object, "_", " ")
+	case audit.Read, audit.Export:
+		return countedRecords(e, connection)
+	case audit.SettingChange:
+		if connection != "" {
+			return "the " + name + " of " + connection
+		}
+		return "the " + name
+	case audit.ConnectionAdd, audit.ConnectionEnd, audit.CredentialStore, audit.CredentialRemove, audit.RunAnyway:
+		if connection != "" {
+			return connection
+		}
+	}
+	if name == "" {
+		return "something"
+	}
+	return name
+}
+
+// countedRecords is what left the house: how much of what.
+func countedRecords(e store.AuditEntry, connection string) string {
+	text := "records"
+	if e.Records != nil {
+		text = words.Counted(*e.Records, "record", "records")
+	}
+	stream := e.ObjectName
+	if stream == "" && connection == "" {
+		stream = e.Object
+	}
+	if stream != "" {
+		text += " of " + stream
+	}
+	if connection != "" {
+		text += " from " + connection
+	}
+	return text
+}
+
+// again says in how many requests, when it was more than one.
+func again(e store.AuditEntry) string {
+	if e.Times < 2 {
+		return ""
+	}
+	return " in " + words.Number(e.Times) + " requests"
+}
+
+func humane(code string) string {
+	if code == "" {
+		return "no reason was given"
+	}
+	return strings.ReplaceAll(code, "_", " ")
+}

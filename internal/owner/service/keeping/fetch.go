@@ -1,0 +1,49 @@
+package keeping
+
+import (
+	"context"
+	"slices"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service/told"
+	"pdpp/internal/share/grants"
+	"pdpp/protocol"
+)
+
+// fetchGranted asks for what a grant names and nobody has collected: the records of
+// its streams that are not kept, by a run of their connection that fetches them alone.
+// A connection that cannot run has nobody to ask.
+func (a *Arrangements) fetchGranted(ctx context.Context, scope grants.Scope) error {
+	wanted := map[string][]protocol.StreamScope{}
+	for _, s := range scope {
+		if len(s.Resources) == 0 {
+			continue
+		}
+		kept, err := a.Store.ListRecords(ctx, store.RecordQuery{
+			Part: store.Part{ConnectionID: s.ConnectionID, Stream: s.Stream, Keys: s.Resources}, Limit: len(s.Resources),
+		})
+		if err != nil {
+			return told.Error(err, "look for the granted records")
+		}
+		missing := slices.DeleteFunc(slices.Clone(s.Resources), func(key string) bool {
+			return slices.ContainsFunc(kept, func(r store.StoredRecord) bool { return r.Key == key })
+		})
+		if len(missing) > 0 {
+			wanted[s.ConnectionID] = append(wanted[s.ConnectionID], protocol.StreamScope{Name: s.Stream, Resources: missing})
+		}
+	}
+	for id, streams := range wanted {
+		conn, err := a.Store.Connection(ctx, id)
+		if err != nil {
+			return told.Error(err, "find the granted connection")
+		}
+		if conn.Status != store.ConnectionActive || conn.SourceKind == store.SourceLocalDevice {
+			continue
+		}
+		r := store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, Scope: streams, RequestedAt: a.Now()}
+		if _, err := a.Store.RequestRun(ctx, r); err != nil {
+			return told.Error(err, "ask for the granted records")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package keeping
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/ownertest"
+)
+
+// A grant of single records asks for those that nobody collected, and for nothing else;
+// where no run can fetch them none is asked for.
+func TestGrantFetchesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.Connect()
+	d.Collect(id, ownertest.TwoBeds())
+	grant := func(connection string, keys ...string) {
+		t.Helper()
+		_, _, err := d.CreateGrant(d.Ctx(), api.NewGrant{ClientName: "Florist", Mode: "continuous", Streams: []api.GrantStream{{ConnectionID: connection, Stream: "beds", Resources: keys}}})
+		d.Must(err)
+	}
+	asked := func(connection string) []string {
+		t.Helper()
+		r, err := d.Store.RunRequest(d.Ctx(), connection)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		d.Must(err)
+		if len(r.Scope) != 1 || r.Scope[0].Name != "beds" || r.Trigger != store.TriggerManual {
+			t.Fatalf("asked for %+v", r)
+		}
+		return r.Scope[0].Resources
+	}
+	grant(id)
+	grant(id, "b1", "=b2")
+	if got := asked(id); got != nil {
+		t.Errorf("everything is here, and %v is fetched", got)
+	}
+	grant(id, "b1", "b8", "b9")
+	if got := asked(id); !slices.Equal(got, []string{"b8", "b9"}) {
+		t.Errorf("%v is fetched", got)
+	}
+	paused := d.Connect()
+	d.Collect(paused, ownertest.TwoBeds())
+	c, err := d.Store.Connection(d.Ctx(), paused)
+	d.Must(err)
+	c.Status = store.ConnectionPaused
+	d.Must(d.Store.UpdateConnection(d.Ctx(), c))
+	grant(paused, "b9")
+	if got := asked(paused); got != nil {
+		t.Errorf("a connection that rests is asked for %v", got)
+	}
+}

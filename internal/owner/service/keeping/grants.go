@@ -1,0 +1,103 @@
+package keeping
+
+import (
+	"context"
+	"net/url"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/told"
+	"pdpp/internal/share/grants"
+)
+
+// Grants lists every grant, the newest first.
+func (a *Arrangements) Grants(ctx context.Context) ([]api.Grant, error) {
+	all, err := a.Book.List(ctx)
+	if err != nil {
+		return nil, told.Error(err, "list the grants")
+	}
+	out := make([]api.Grant, len(all))
+	for i, g := range all {
+		out[i] = showGrant(g)
+		out[i].Usage = []api.GrantUsage{}
+	}
+	return out, nil
+}
+
+// Grant gives one grant with its usage.
+func (a *Arrangements) Grant(ctx context.Context, id string) (api.Grant, error) {
+	g, err := a.Book.One(ctx, id)
+	if err != nil {
+		return api.Grant{}, told.Error(err, "read the grant")
+	}
+	return showGrant(g), nil
+}
+
+// CreateGrant makes a grant and gives its token, which cannot be seen again.
+func (a *Arrangements) CreateGrant(ctx context.Context, n api.NewGrant) (api.Grant, string, error) {
+	wanted := grants.New{ClientName: n.ClientName, Purpose: n.Purpose, Mode: store.GrantMode(n.Mode), End: endOf(n.GrantEnd)}
+	for _, part := range n.Streams {
+		wanted.Scope = append(wanted.Scope, grants.Stream(part))
+	}
+	g, token, err := a.Book.Create(ctx, wanted)
+	if err != nil {
+		return api.Grant{}, "", told.Error(err, "make the grant")
+	}
+	return showGrant(g), token, a.fetchGranted(ctx, g.Scope)
+}
+
+// RevokeGrant ends a grant at once.
+func (a *Arrangements) RevokeGrant(ctx context.Context, id string) error {
+	return told.Error(a.Book.Revoke(ctx, id), "revoke the grant")
+}
+
+func showGrant(g grants.Grant) api.Grant {
+	out := api.Grant{
+		ID: g.ID, ClientID: g.ClientID, ClientName: g.ClientName, Purpose: g.Purpose, Mode: string(g.Mode), Streams: parts(g.Scope),
+		Status: string(g.Status), CreatedAt: g.CreatedAt, ExpiresAt: g.ExpiresAt, RevokedAt: g.RevokedAt, LastUsedAt: g.LastUsedAt,
+		Uses: g.Uses, Records: g.Records, Usage: []api.GrantUsage{},
+	}
+	for _, u := range g.Usage {
+		out.Usage = append(out.Usage, api.GrantUsage(u))
+	}
+	return out
+}
+
+func parts(scope grants.Scope) []api.GrantStream {
+	out := []api.GrantStream{}
+	for _, part := range scope {
+		out = append(out, api.GrantStream(part))
+	}
+	return out
+}
+
+// GrantRequest gives what an app asks for.
+func (a *Arrangements) GrantRequest(ctx context.Context, id string) (api.GrantRequest, error) {
+	r, err := a.Book.RequestByID(ctx, id)
+	if err != nil {
+		return api.GrantRequest{}, told.Error(err, "read the request")
+	}
+	out := api.GrantRequest{
+		ID: r.ID, ClientID: r.ClientID, ClientName: r.ClientName, Purpose: r.Purpose, Mode: string(r.Mode), Streams: parts(r.Scope),
+		Missing: append([]string{}, r.Missing...), ExpiresAt: r.ExpiresAt,
+	}
+	if u, err := url.Parse(r.RedirectURI); err == nil {
+		out.ReturnsTo = u.Host
+	}
+	return out, nil
+}
+
+// Decide answers an app's request, and gives the address to send the browser to.
+func (a *Arrangements) Decide(ctx context.Context, id string, d api.Decision) (string, error) {
+	asked, err := a.Book.RequestByID(ctx, id)
+	if err != nil {
+		return "", told.Error(err, "read the request")
+	}
+	redirect, err := a.Book.Decide(ctx, id, grants.Decision{Approve: d.Approve, End: endOf(d.GrantEnd)})
+	if err != nil || !d.Approve {
+		return redirect, told.Error(err, "decide on the request")
+	}
+	return redirect, a.fetchGranted(ctx, asked.Scope)
+}
+
+func endOf(e api.GrantEnd) grants.End { return grants.End{At: e.ExpiresAt, Never: e.NeverExpires} }

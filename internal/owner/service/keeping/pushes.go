@@ -1,0 +1,154 @@
+package keeping
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/words"
+	"pdpp/internal/schedule/notify"
+)
+
+const codeNoTarget = "no_push_target"
+
+// PushTargets lists where pushes go.
+func (a *Arrangements) PushTargets(ctx context.Context) ([]api.PushTarget, error) {
+	all, err := a.Store.Targets(ctx)
+	if err != nil {
+		return nil, told.Error(err, "list the push targets")
+	}
+	out := make([]api.PushTarget, len(all))
+	for i, t := range all {
+		out[i] = showTarget(t)
+	}
+	return out, nil
+}
+
+// showTarget shows of the address only the host: whoever knows all of it can push too.
+func showTarget(t store.PushTarget) api.PushTarget {
+	out := api.PushTarget{
+		ID: t.ID, Kind: string(t.Kind), Label: t.Label, CreatedAt: t.CreatedAt, LastSuccessAt: t.LastSuccessAt, LastFailure: t.LastFailure, RetiredAt: t.RetiredAt,
+	}
+	if u, err := url.Parse(t.Endpoint); err == nil {
+		out.Host = u.Host
+	}
+	return out
+}
+
+// AddPushTarget adds a place where the owner is told.
+func (a *Arrangements) AddPushTarget(ctx context.Context, n api.NewPushTarget) (api.PushTarget, error) {
+	label := words.OneLine(n.Label)
+	if label != "" && !words.IsName(label) {
+		return api.PushTarget{}, api.Invalid("label", "The label is too long.", "Choose a shorter one.")
+	}
+	t := store.PushTarget{
+		ID: "tgt_" + strings.ToLower(rand.Text()[:10]), Kind: store.TargetKind(n.Kind), Label: label, Endpoint: n.Endpoint,
+		P256DH: n.P256DH, Auth: n.Auth, CreatedAt: a.Now(),
+	}
+	if err := notify.CheckTarget(t); err != nil {
+		return api.PushTarget{}, told.Error(err, "check the push target")
+	}
+	if n.Secret != "" && t.Kind != store.TargetWebPush {
+		key, err := a.Key()
+		if err != nil {
+			return api.PushTarget{}, told.Error(err, "load the key that seals secrets")
+		}
+		t.Sealed = notify.SealSecret(key, t.ID, credential.NewSecret(n.Secret))
+	}
+	err := a.Store.PutTarget(ctx, t)
+	if errors.Is(err, store.ErrExists) {
+		return api.PushTarget{}, &api.Error{Status: http.StatusConflict, Code: "push_target_exists", Param: "endpoint", Err: err,
+			Message: "You are told at this address already.", Next: "To change its secret, remove it and add it again."}
+	}
+	if err != nil {
+		return api.PushTarget{}, told.Error(err, "keep the push target")
+	}
+	return showTarget(t), nil
+}
+
+// DeletePushTarget stops telling a place.
+func (a *Arrangements) DeletePushTarget(ctx context.Context, id string) error {
+	all, err := a.Store.Targets(ctx)
+	if err != nil {
+		return told.Error(err, "list the push targets")
+	}
+	if !slices.ContainsFunc(all, func(t store.PushTarget) bool { return t.ID == id }) {
+		return api.NotFound("There is no such push target.", "Choose one of your push targets.")
+	}
+	return told.Error(a.Store.DeleteTarget(ctx, id), "remove the push target")
+}
+
+// TestPush sends a test to every target that is in use. The error names those that did
+// not take it.
+func (a *Arrangements) TestPush(ctx context.Context) error {
+	all, err := a.Store.Targets(ctx)
+	if err != nil {
+		return told.Error(err, "list the push targets")
+	}
+	all = slices.DeleteFunc(all, func(t store.PushTarget) bool { return t.RetiredAt != nil })
+	if len(all) == 0 {
+		return &api.Error{Status: http.StatusConflict, Code: codeNoTarget, Message: "There is no place to tell you.", Next: "Add one first."}
+	}
+	sender := &notify.Sender{Store: a.Store, HTTP: a.HTTP, Keys: a.VAPID, Base: a.Base}
+	if slices.ContainsFunc(all, func(t store.PushTarget) bool { return len(t.Sealed) > 0 }) {
+		if sender.Key, err = a.Key(); err != nil {
+			return told.Error(err, "load the key that seals secrets")
+		}
+	}
+	var failed []string
+	var last error
+	for _, t := range all {
+		if err := sender.Try(ctx, t, a.Now()); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			failed, last = append(failed, targetName(t)), err
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	out := &api.Error{Status: http.StatusBadGateway, Code: "push_failed", Err: last, Message: "These did not take the test: " + strings.Join(failed, ", ") + ".",
+		Next: "Check the address, and that it can be reached from the server."}
+	if len(all) == 1 {
+		var why *notify.Error
+		if errors.As(last, &why) {
+			out.Message, out.Next = words.Sentence(why.Message), why.NextStep()
+		}
+	}
+	return out
+}
+
+// targetName is what a target is called: its label, or else its host.
+func targetName(t store.PushTarget) string {
+	if t.Label != "" {
+		return t.Label
+	}
+	return showTarget(t).Host
+}
+
+// QuietHours is the window in which nobody is told; empty means none.
+func (a *Arrangements) QuietHours(ctx context.Context) (string, error) {
+	quiet, err := notify.LoadQuiet(ctx, a.Store)
+	if err != nil {
+		return "", told.Error(err, "read the quiet hours")
+	}
+	return quiet.String(), nil
+}
+
+// SetQuietHours keeps the window; empty ends it.
+func (a *Arrangements) SetQuietHours(ctx context.Context, window string) error {
+	quiet, err := notify.ParseQuiet(window)
+	if err != nil {
+		return told.Error(err, "read the quiet hours")
+	}
+	return told.Error(notify.SaveQuiet(ctx, a.Store, quiet, a.Now()), "keep the quiet hours")
+}

@@ -1,0 +1,194 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"pdpp/internal/collect/pace"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/declaration"
+	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/words"
+	"pdpp/manifest"
+)
+
+// Bounds of what a limit can be: what is slower collects nothing, and what is faster
+// or longer limits nothing.
+const (
+	fastestCeiling = 60_000
+	slowestCeiling = 0.01
+	longestRun     = 7 * 24 * 3600
+	mostDetails    = 10_000_000
+)
+
+// The members of api.Limits, by their names.
+const (
+	limitCeiling = "ceiling_per_minute"
+	limitSeconds = "max_run_seconds"
+	limitDetails = "max_detail_fetches"
+)
+
+// The variables that carry them, behind the connector's prefix.
+const (
+	variableInterval = "_PACING_MIN_INTERVAL_MS"
+	variableTime     = "_MAX_RUN_WALL_CLOCK_MS"
+	variableDetails  = "_MAX_DETAIL_FETCHES_PER_RUN"
+)
+
+// keptLimits is how limits are kept. OwnIntervalMS is the shortest interval of the
+// connector itself, as its runs told it while no ceiling was set; zero is not known.
+type keptLimits struct {
+	CeilingPerMinute float64 `json:"ceiling_per_minute,omitempty"`
+	MaxSeconds       int64   `json:"max_run_seconds,omitempty"`
+	MaxDetails       int64   `json:"max_detail_fetches,omitempty"`
+	OwnIntervalMS    float64 `json:"own_interval_ms,omitempty"`
+}
+
+func limitsSetting(connectionID string) string { return "limits:" + connectionID }
+
+// Settings is what limits are read from.
+type Settings interface {
+	Setting(ctx context.Context, name string) ([]byte, error)
+}
+
+func readLimits(ctx context.Context, st Settings, connectionID string) (keptLimits, error) {
+	var kept keptLimits
+	body, err := st.Setting(ctx, limitsSetting(connectionID))
+	if errors.Is(err, store.ErrNotFound) {
+		return kept, nil
+	}
+	if err != nil {
+		return kept, fmt.Errorf("read the limits: %w", err)
+	}
+	if err := json.Unmarshal(body, &kept); err != nil {
+		return kept, fmt.Errorf("decode the limits: %w", err)
+	}
+	return kept, nil
+}
+
+// LimitVariables gives a launcher the owner's limits, by the names of their variables
+// behind the connector's prefix. A ceiling never makes a run faster than its connector
+// would be by itself, as far as runs have told how fast that is.
+func LimitVariables(st Settings) func(ctx context.Context, connectionID string) (map[string]string, error) {
+	return func(ctx context.Context, connectionID string) (map[string]string, error) {
+		kept, err := readLimits(ctx, st, connectionID)
+		if err != nil {
+			return nil, err
+		}
+		out := map[string]string{}
+		if kept.CeilingPerMinute > 0 {
+			interval := max(60_000/kept.CeilingPerMinute, kept.OwnIntervalMS)
+			out[variableInterval] = strconv.FormatFloat(interval, 'f', -1, 64)
+		}
+		if kept.MaxSeconds > 0 {
+			out[variableTime] = strconv.FormatInt(kept.MaxSeconds*1000, 10)
+		}
+		if kept.MaxDetails > 0 {
+			out[variableDetails] = strconv.FormatInt(kept.MaxDetails, 10)
+		}
+		return out, nil
+	}
+}
+
+// limitsOf gives the limits of a connection, and which of them its connector understands.
+func (s *Service) limitsOf(ctx context.Context, conn store.Connection) (api.Limits, error) {
+	kept, err := readLimits(ctx, s.Store, conn.ID)
+	if err != nil {
+		return api.Limits{}, told.Error(err, "read the limits")
+	}
+	m, err := s.find.Manifest(ctx, conn.ConnectorID)
+	if err != nil {
+		return api.Limits{}, err
+	}
+	return api.Limits{
+		CeilingPerMinute: kept.CeilingPerMinute, MaxSeconds: kept.MaxSeconds, MaxDetails: kept.MaxDetails, Supports: supports(m),
+	}, nil
+}
+
+// supports names the limits that a connector understands: a pace where it asks a
+// provider from here, and the bounds of its detail lane that it declares.
+func supports(m *manifest.Manifest) []string {
+	out := []string{}
+	if m == nil || declaration.OnDevice(m) {
+		return out
+	}
+	declared := m.EnvNames()
+	declares := func(name string) bool { return slices.Contains(declared, m.EnvPrefix()+name) }
+	if slices.Contains(m.RequiredBindings(), manifest.BindingNetwork) || declares(variableInterval) {
+		out = append(out, limitCeiling)
+	}
+	if declares(variableTime) {
+		out = append(out, limitSeconds)
+	}
+	if declares(variableDetails) {
+		out = append(out, limitDetails)
+	}
+	return out
+}
+
+// SetLimits is the owner's word on how fast and how long a run may collect. It counts
+// from the next run on.
+func (s *Service) SetLimits(ctx context.Context, id string, l api.Limits) error {
+	conn, err := s.find.Living(ctx, id)
+	if err != nil {
+		return err
+	}
+	m, err := s.find.Declared(ctx, conn.ConnectorID)
+	if err != nil {
+		return err
+	}
+	if err := checkLimits(l, supports(m)); err != nil {
+		return err
+	}
+	before, err := readLimits(ctx, s.Store, id)
+	if err != nil {
+		return told.Error(err, "read the limits")
+	}
+	kept := keptLimits{CeilingPerMinute: l.CeilingPerMinute, MaxSeconds: l.MaxSeconds, MaxDetails: l.MaxDetails, OwnIntervalMS: before.OwnIntervalMS}
+	if before.CeilingPerMinute == 0 {
+		report, err := pace.Read(ctx, s.Store, conn, 1, s.Now())
+		if err != nil {
+			return told.Error(err, "read the pace")
+		}
+		if report.Current != nil {
+			kept.OwnIntervalMS = report.Current.CeilingIntervalMS
+		}
+	}
+	if own := kept.OwnIntervalMS; own > 0 && l.CeilingPerMinute > 60_000/own {
+		most := strconv.FormatFloat(math.Floor(60_000/own*10)/10, 'f', -1, 64)
+		return api.Invalid(limitCeiling, "The connector itself never makes more than "+most+" requests a minute.", "Choose that or less.")
+	}
+	body, err := json.Marshal(kept)
+	if err != nil {
+		return fmt.Errorf("encode the limits: %w", err)
+	}
+	return told.Error(s.Store.PutSetting(ctx, limitsSetting(id), body, s.Now()), "keep the limits")
+}
+
+func checkLimits(l api.Limits, understood []string) error {
+	for _, v := range []struct {
+		name        string
+		given       float64
+		least, most float64
+	}{
+		{limitCeiling, l.CeilingPerMinute, slowestCeiling, fastestCeiling},
+		{limitSeconds, float64(l.MaxSeconds), 1, longestRun},
+		{limitDetails, float64(l.MaxDetails), 1, mostDetails},
+	} {
+		switch {
+		case v.given == 0:
+		case !slices.Contains(understood, v.name):
+			return api.Invalid(v.name, "The connector does not understand this limit.", "Leave it out.")
+		case !(v.given >= v.least && v.given <= v.most):
+			return api.Invalid(v.name, fmt.Sprintf("The limit is from %s to %s.", strconv.FormatFloat(v.least, 'f', -1, 64), words.Number(int64(v.most))),
+				"Choose a number between these, or none.")
+		}
+	}
+	return nil
+}

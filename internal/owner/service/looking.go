@@ -1,0 +1,107 @@
+package service
+
+import (
+	"context"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/declaration"
+	"pdpp/internal/owner/service/runview"
+	"pdpp/internal/owner/service/told"
+	"pdpp/internal/view"
+)
+
+const (
+	recentRuns = 10
+	missingAll = 100
+)
+
+// Overview gives every connection that is not revoked, and their summary.
+func (s *Service) Overview(ctx context.Context) (view.Overview, error) {
+	o, err := s.view.All(ctx)
+	return o, told.Error(err, "judge the connections")
+}
+
+// Connection gives all of one connection; also of a revoked one.
+func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error) {
+	judged, indicator, err := s.view.One(ctx, id)
+	if err != nil {
+		return api.Detail{}, told.Error(err, "judge the connection")
+	}
+	d := api.Detail{Connection: judged, Indicator: indicator, RecentRuns: []api.Run{}}
+	conn, err := s.find.Connection(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	d.CreatedAt = conn.CreatedAt
+	if found, err := s.find.Connectors.Find(ctx, conn.ConnectorID); err == nil {
+		described := declaration.Describe(found.Name, found.Manifest)
+		d.Connector = &described
+	} else if ctx.Err() != nil {
+		return d, ctx.Err()
+	}
+	if d.Credential, err = s.credentialOf(ctx, id); err != nil {
+		return d, err
+	}
+	if d.Limits, err = s.limitsOf(ctx, conn); err != nil {
+		return d, err
+	}
+	if d.Selection, err = s.selectionOf(ctx, id); err != nil {
+		return d, err
+	}
+	e, err := s.evidenceOf(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	d.Plan = plan(&e, judged.ObservedAt)
+	if d.RecentRuns, err = s.Runs(ctx, id, recentRuns); err != nil {
+		return d, err
+	}
+	for i := range d.RecentRuns {
+		if d.RecentRuns[i].Status == string(store.RunRunning) {
+			d.ActiveRun = &d.RecentRuns[i]
+			break
+		}
+	}
+	return d, nil
+}
+
+// Why explains the connection's verdict.
+func (s *Service) Why(ctx context.Context, id string) (view.Explanation, error) {
+	e, err := s.view.Why(ctx, id)
+	return e, told.Error(err, "explain the connection")
+}
+
+// Missing lists what could not be fetched yet, the oldest first.
+func (s *Service) Missing(ctx context.Context, id string) ([]api.Gap, error) {
+	conn, err := s.find.Connection(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.find.Manifest(ctx, conn.ConnectorID)
+	if err != nil {
+		return nil, err
+	}
+	gaps, err := s.Store.ListGaps(ctx, store.GapQuery{ConnectionID: id, Missing: true, Limit: missingAll})
+	if err != nil {
+		return nil, told.Error(err, "list what is missing")
+	}
+	out := make([]api.Gap, len(gaps))
+	for i, g := range gaps {
+		out[i] = runview.Gap(m, g)
+	}
+	return out, nil
+}
+
+// evidenceOf gives the facts of one connection.
+func (s *Service) evidenceOf(ctx context.Context, id string) (evidence.Evidence, error) {
+	found, err := s.Reader.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})
+	if err != nil {
+		return evidence.Evidence{}, told.Error(err, "read evidence")
+	}
+	if len(found) == 0 {
+		return evidence.Evidence{}, told.NoConnection(store.ErrNotFound)
+	}
+	return found[0], nil
+}

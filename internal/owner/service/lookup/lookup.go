@@ -1,0 +1,78 @@
+// Package lookup finds the connections of an owner and what their connectors declare,
+// and says in the owner's words what is not there.
+package lookup
+
+import (
+	"context"
+	"errors"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service/told"
+	"pdpp/manifest"
+)
+
+// Lookup finds things over one store and one catalog. It is safe for concurrent use.
+type Lookup struct {
+	// Connectors finds what is installed on this machine.
+	Connectors catalog.Finder
+
+	store     store.Connections
+	manifests manifests
+}
+
+// New makes a lookup.
+func New(st store.Connections, connectors catalog.Finder) *Lookup {
+	return &Lookup{Connectors: connectors, store: st}
+}
+
+// Connection gives a connection whatever its standing.
+func (l *Lookup) Connection(ctx context.Context, id string) (store.Connection, error) {
+	c, err := l.store.Connection(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return c, told.NoConnection(err)
+	}
+	return c, told.Error(err, "read the connection")
+}
+
+// Living gives a connection that was not ended.
+func (l *Lookup) Living(ctx context.Context, id string) (store.Connection, error) {
+	c, err := l.Connection(ctx, id)
+	if err == nil && c.Status == store.ConnectionRevoked {
+		return c, told.Revoked()
+	}
+	return c, err
+}
+
+// Declared is what a connector declares: the installed one, or as it was last seen
+// where it is installed on another machine.
+func (l *Lookup) Declared(ctx context.Context, connectorID string) (*manifest.Manifest, error) {
+	found, err := l.Connectors.Find(ctx, connectorID)
+	if err == nil {
+		return found.Manifest, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	kept, keptErr := l.Manifest(ctx, connectorID)
+	if keptErr != nil {
+		return nil, keptErr
+	}
+	if kept == nil {
+		return nil, told.NotInstalled(err)
+	}
+	return kept, nil
+}
+
+// Names are the display names of all connections, by id.
+func (l *Lookup) Names(ctx context.Context) (map[string]string, error) {
+	all, err := l.store.ListConnections(ctx)
+	if err != nil {
+		return nil, told.Error(err, "list the connections")
+	}
+	out := make(map[string]string, len(all))
+	for i := range all {
+		out[all[i].ID] = all[i].DisplayName
+	}
+	return out, nil
+}

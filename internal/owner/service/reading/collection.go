@@ -1,0 +1,54 @@
+// Package reading is how an owner reads what was collected: streams, pages of records,
+// searches and exports. It writes nothing but the key that seals its cursors.
+package reading
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service/lookup"
+	"pdpp/internal/owner/service/told"
+	"pdpp/internal/share/grants"
+)
+
+// Store is what is read.
+type Store interface {
+	store.Connections
+	store.Records
+	grants.Settings
+}
+
+// Collection is everything that was collected for the owner. It is safe for concurrent
+// use.
+type Collection struct {
+	store Store
+	find  *lookup.Lookup
+	now   func() time.Time
+	seals seals
+}
+
+// New makes the collection.
+func New(st Store, find *lookup.Lookup, now func() time.Time) *Collection {
+	return &Collection{store: st, find: find, now: now}
+}
+
+// seals makes cursors opaque, with a key that all processes over one store share.
+type seals struct {
+	mu   sync.Mutex
+	made *grants.Cursors
+}
+
+func (c *Collection) cursors(ctx context.Context) (*grants.Cursors, error) {
+	c.seals.mu.Lock()
+	defer c.seals.mu.Unlock()
+	if c.seals.made == nil {
+		made, err := grants.NewCursors(ctx, c.store, c.now())
+		if err != nil {
+			return nil, told.Error(err, "load the key of cursors")
+		}
+		c.seals.made = made
+	}
+	return c.seals.made, nil
+}

@@ -1,0 +1,107 @@
+package reading
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/declaration"
+	"pdpp/internal/owner/service/told"
+)
+
+// exportPage is how many records are held in memory at once.
+const exportPage = 500
+
+// Formats of an export.
+const (
+	formatLines = "jsonl"
+	formatCSV   = "csv"
+)
+
+// recordWriter writes records in one format. finish writes what is buffered.
+type recordWriter interface {
+	write(r *store.StoredRecord) error
+	finish() error
+}
+
+// Export writes the live records of a stream, or of every stream of the connection. A
+// record that changes meanwhile may come again, further down and newer. Nothing is
+// written before it is known that there is something to export.
+func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery) error {
+	if q.Format != formatLines && q.Format != formatCSV {
+		return api.Invalid("format", "Records are exported as jsonl or csv.", "Choose one of the two.")
+	}
+	conn, err := c.find.Connection(ctx, q.ConnectionID)
+	if err != nil {
+		return err
+	}
+	names := []string{q.Stream}
+	if q.Stream == "" {
+		found, err := c.store.Streams(ctx, conn.ID)
+		if err != nil {
+			return told.Error(err, "list the streams")
+		}
+		names = names[:0]
+		for _, info := range found {
+			names = append(names, info.Name)
+		}
+	}
+	var columns []string
+	for _, name := range names {
+		declared, err := c.declaredStream(ctx, conn.ID, name)
+		if err != nil {
+			return err
+		}
+		if declared != nil {
+			columns = append(columns, declaration.Fields(jsontext.Value(declared.Schema))...)
+		}
+	}
+	buffered := bufio.NewWriterSize(w, 1<<16)
+	var out recordWriter = jsonLines{buffered}
+	if q.Format == formatCSV {
+		out = newCSVWriter(buffered, columns)
+	}
+	for _, name := range names {
+		if err := c.exportStream(ctx, out, store.Part{ConnectionID: conn.ID, Stream: name}); err != nil {
+			return err
+		}
+	}
+	if err := out.finish(); err != nil {
+		return told.Error(err, "write the export")
+	}
+	return told.Error(buffered.Flush(), "write the export")
+}
+
+func (c *Collection) exportStream(ctx context.Context, out recordWriter, part store.Part) error {
+	q := store.RecordQuery{Part: part, Limit: exportPage}
+	for {
+		found, err := c.store.ListRecords(ctx, q)
+		if err != nil {
+			return told.Error(err, "read the records")
+		}
+		for i := range found {
+			if err := out.write(&found[i]); err != nil {
+				return told.Error(err, "write the export")
+			}
+		}
+		if len(found) < exportPage {
+			return nil
+		}
+		q.AfterSeq = found[len(found)-1].Seq
+	}
+}
+
+type jsonLines struct{ w io.Writer }
+
+func (j jsonLines) write(r *store.StoredRecord) error {
+	encoder := json.NewEncoder(j.w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(showRecord(r))
+}
+
+func (jsonLines) finish() error { return nil }

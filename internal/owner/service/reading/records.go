@@ -1,0 +1,137 @@
+package reading
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/told"
+	"pdpp/internal/share/grants"
+	"pdpp/manifest"
+)
+
+const (
+	usualPage    = 25
+	largestPage  = 100
+	versionsKept = 50
+)
+
+// recordsCursor is the kind of a cursor through a stream.
+const recordsCursor = "owner_records"
+
+func pageSize(limit int) int {
+	if limit <= 0 {
+		return usualPage
+	}
+	return min(limit, largestPage)
+}
+
+// Records gives a page of one stream of one connection.
+func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.RecordPage, error) {
+	declared, err := c.declaredStream(ctx, q.ConnectionID, q.Stream)
+	if err != nil {
+		return api.RecordPage{}, err
+	}
+	where, err := filters(declared, q.Where)
+	if err != nil {
+		return api.RecordPage{}, err
+	}
+	box, err := c.cursors(ctx)
+	if err != nil {
+		return api.RecordPage{}, err
+	}
+	ask := store.RecordQuery{
+		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream}, Where: where, NewestFirst: !q.Oldest, Limit: pageSize(q.Limit) + 1,
+	}
+	place := []string{q.ConnectionID, q.Stream, strconv.FormatBool(q.Oldest), strconv.FormatBool(q.Changes)}
+	for _, w := range where {
+		place = append(place, w.Field, w.Value)
+	}
+	bound := grants.Context(place...)
+	if q.Cursor != "" {
+		if err := box.Open(recordsCursor, bound, q.Cursor, &ask.AfterSeq); err != nil {
+			return api.RecordPage{}, told.Error(err, "open the cursor")
+		}
+	}
+	read := c.store.ListRecords
+	if q.Changes {
+		read = c.store.Changes
+	}
+	found, err := read(ctx, ask)
+	if err != nil {
+		return api.RecordPage{}, told.Error(err, "read the records")
+	}
+	return page(found, ask.Limit-1, func(last store.StoredRecord) string { return box.Seal(recordsCursor, bound, last.Seq) }), nil
+}
+
+// page shows records; one more than fits says that there is a next page.
+func page(found []store.StoredRecord, size int, next func(last store.StoredRecord) string) api.RecordPage {
+	out := api.RecordPage{Records: []api.Record{}}
+	if len(found) > size {
+		found = found[:size]
+		out.Next = next(found[size-1])
+	}
+	for i := range found {
+		out.Records = append(out.Records, showRecord(&found[i]))
+	}
+	return out
+}
+
+func showRecord(r *store.StoredRecord) api.Record {
+	out := api.Record{
+		ConnectionID: r.ConnectionID, Stream: r.Stream, Key: r.Key, Data: json.RawMessage(r.Data), ChangedAt: r.ChangedAt, Version: r.Version, Deleted: r.Deleted,
+	}
+	if len(r.Data) == 0 {
+		out.Data = json.RawMessage("null")
+	}
+	emitted, err := time.Parse(time.RFC3339Nano, r.EmittedAt)
+	if err != nil {
+		emitted = r.ChangedAt // an older store kept what the connector wrote
+	}
+	out.EmittedAt = emitted
+	return out
+}
+
+// filters are the wanted values of fields that the manifest lets readers filter by, in
+// the order of their names.
+func filters(declared *manifest.Stream, where map[string]string) ([]store.FieldValue, error) {
+	var out []store.FieldValue
+	for _, name := range slices.Sorted(maps.Keys(where)) {
+		if declared == nil || declared.Query == nil || !slices.Contains(declared.Query.Filter, name) {
+			return nil, &api.Error{Status: http.StatusBadRequest, Code: api.CodeUnknownField, Param: "filter[" + name + "]",
+				Message: fmt.Sprintf("Records cannot be filtered by %.80q.", name), Next: "Use one of the stream's filter fields."}
+		}
+		out = append(out, store.FieldValue{Field: name, Value: where[name]})
+	}
+	return out, nil
+}
+
+// Record gives one record with its earlier versions, the newest first.
+func (c *Collection) Record(ctx context.Context, connectionID, stream, key string) (api.Record, []api.Record, error) {
+	r, err := c.store.Record(ctx, connectionID, stream, key)
+	if errors.Is(err, store.ErrNotFound) {
+		e := api.NotFound("There is no such record.", "Look for it with a search.")
+		e.Err = err
+		return api.Record{}, nil, e
+	}
+	if err != nil {
+		return api.Record{}, nil, told.Error(err, "read the record")
+	}
+	past, err := c.store.History(ctx, connectionID, stream, key, versionsKept)
+	if err != nil {
+		return api.Record{}, nil, told.Error(err, "read the earlier versions")
+	}
+	versions := make([]api.Record, len(past))
+	for i := range past {
+		versions[i] = showRecord(&past[i])
+	}
+	return showRecord(&r), versions, nil
+}

@@ -1,0 +1,73 @@
+package reading
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/told"
+	"pdpp/internal/share/grants"
+)
+
+const (
+	longestWords = 400
+	// searchCursor is the kind of a cursor through what a search found.
+	searchCursor = "owner_search"
+)
+
+// Search finds records whose indexed text has all the words, the newest first.
+func (c *Collection) Search(ctx context.Context, q api.SearchQuery) (api.RecordPage, error) {
+	words := strings.TrimSpace(q.Text)
+	if words == "" || len(words) > longestWords {
+		return api.RecordPage{}, api.Invalid("q", fmt.Sprintf("A search has from 1 to %d characters.", longestWords), "Enter a few words.")
+	}
+	in, err := c.searched(ctx, q)
+	if err != nil {
+		return api.RecordPage{}, err
+	}
+	box, err := c.cursors(ctx)
+	if err != nil {
+		return api.RecordPage{}, err
+	}
+	ask := store.SearchQuery{In: in, Text: words, Limit: pageSize(q.Limit) + 1}
+	bound := grants.Context(words, q.ConnectionID, q.Stream)
+	if q.Cursor != "" {
+		if err := box.Open(searchCursor, bound, q.Cursor, &ask.BeforeID); err != nil {
+			return api.RecordPage{}, told.Error(err, "open the cursor")
+		}
+	}
+	if in != nil && len(in) == 0 {
+		return page(nil, 0, nil), nil
+	}
+	found, err := c.store.Search(ctx, ask)
+	if err != nil {
+		return api.RecordPage{}, told.Error(err, "search")
+	}
+	return page(found, ask.Limit-1, func(last store.StoredRecord) string { return box.Seal(searchCursor, bound, last.ID) }), nil
+}
+
+// searched is where to search; nil means everywhere.
+func (c *Collection) searched(ctx context.Context, q api.SearchQuery) ([]store.Part, error) {
+	if q.ConnectionID != "" {
+		if _, err := c.find.Connection(ctx, q.ConnectionID); err != nil {
+			return nil, err
+		}
+		return []store.Part{{ConnectionID: q.ConnectionID, Stream: q.Stream}}, nil
+	}
+	if q.Stream == "" {
+		return nil, nil
+	}
+	all, err := c.store.Streams(ctx, "")
+	if err != nil {
+		return nil, told.Error(err, "list the streams")
+	}
+	in := []store.Part{}
+	for _, info := range all {
+		if info.Name == q.Stream {
+			in = append(in, store.Part{ConnectionID: info.ConnectionID, Stream: info.Name})
+		}
+	}
+	return in, nil
+}

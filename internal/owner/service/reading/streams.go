@@ -1,0 +1,98 @@
+package reading
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/declaration"
+	"pdpp/internal/owner/service/told"
+	"pdpp/manifest"
+)
+
+// Streams lists the streams that have been collected, with what their connectors
+// declare of them.
+func (c *Collection) Streams(ctx context.Context, connectionID string) ([]api.Stream, error) {
+	of := map[string]store.Connection{}
+	if connectionID != "" {
+		conn, err := c.find.Connection(ctx, connectionID)
+		if err != nil {
+			return nil, err
+		}
+		of[conn.ID] = conn
+	} else {
+		all, err := c.store.ListConnections(ctx)
+		if err != nil {
+			return nil, told.Error(err, "list the connections")
+		}
+		for _, conn := range all {
+			of[conn.ID] = conn
+		}
+	}
+	found, err := c.store.Streams(ctx, connectionID)
+	if err != nil {
+		return nil, told.Error(err, "list the streams")
+	}
+	declared := c.find.Library()
+	out := make([]api.Stream, len(found))
+	for i, info := range found {
+		conn := of[info.ConnectionID]
+		m, err := declared.Of(ctx, conn.ConnectorID)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = showStream(info, conn, declaration.Stream(m, info.Name))
+	}
+	return out, nil
+}
+
+func showStream(info store.StreamInfo, conn store.Connection, declared *manifest.Stream) api.Stream {
+	out := api.Stream{
+		ConnectionID: info.ConnectionID, ConnectionName: conn.DisplayName, Name: info.Name, Label: declaration.Label(declared, info.Name),
+		Records: info.Records, UpdatedAt: info.ChangedAt, Search: []string{}, Filter: []string{}, Fields: []string{},
+	}
+	if declared == nil {
+		return out
+	}
+	out.Fields = declaration.Fields(jsontext.Value(declared.Schema))
+	if q := declared.Query; q != nil {
+		out.Search, out.Filter = append(out.Search, q.Search...), append(out.Filter, q.Filter...)
+	}
+	return out
+}
+
+// declaredStream is what the connector of a connection declares of a stream, also of one
+// that has no records yet. Declared is nil for a stream that it declares no more.
+func (c *Collection) declaredStream(ctx context.Context, connectionID, name string) (*manifest.Stream, error) {
+	conn, err := c.find.Connection(ctx, connectionID)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.find.Manifest(ctx, conn.ConnectorID)
+	if err != nil {
+		return nil, err
+	}
+	if declared := declaration.Stream(m, name); declared != nil {
+		return declared, nil
+	}
+	found, err := c.store.Streams(ctx, connectionID)
+	if err != nil {
+		return nil, told.Error(err, "list the streams")
+	}
+	for _, info := range found {
+		if info.Name == name {
+			return nil, nil
+		}
+	}
+	return nil, unknownStream(name)
+}
+
+// unknownStream says that the connection has no such stream.
+func unknownStream(name string) *api.Error {
+	e := api.NotFound(fmt.Sprintf("The connection has no stream %.80q.", name), "Choose one of its streams.")
+	e.Param = "stream"
+	return e
+}

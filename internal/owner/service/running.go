@@ -1,0 +1,109 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"pdpp/internal/collect/interaction"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/runview"
+	"pdpp/internal/owner/service/told"
+	"pdpp/internal/schedule/scheduler"
+	"pdpp/protocol"
+)
+
+// Run asks for a run now, whatever the schedule says.
+func (s *Service) Run(ctx context.Context, connectionID string) error {
+	return s.askForRun(ctx, connectionID, false)
+}
+
+// RunAnyway asks for a run now, whatever the source has asked for.
+func (s *Service) RunAnyway(ctx context.Context, connectionID string) error {
+	return s.askForRun(ctx, connectionID, true)
+}
+
+func (s *Service) askForRun(ctx context.Context, connectionID string, anyway bool) error {
+	conn, err := s.find.Living(ctx, connectionID)
+	if err != nil {
+		return err
+	}
+	if conn.SourceKind == store.SourceLocalDevice {
+		return api.Invalid("connection_id", "A device of yours collects this.", "Start it there, with pdpp-local-collector run.")
+	}
+	r := store.RunRequest{ConnectionID: conn.ID, Trigger: store.TriggerManual, AskAnyway: anyway, RequestedAt: s.Now()}
+	err = scheduler.RunNow(ctx, s.Store, r)
+	var waits *store.WaitError
+	if errors.As(err, &waits) {
+		return told.Waits(conn.ID, waits)
+	}
+	return told.Error(err, "ask for the run")
+}
+
+// Cancel stops a run that is under way. What it has finished is kept.
+func (s *Service) Cancel(ctx context.Context, runID string) error {
+	if _, err := s.run(ctx, runID); err != nil {
+		return err
+	}
+	err := s.Store.RequestCancel(ctx, runID, s.Now())
+	if errors.Is(err, store.ErrNotFound) {
+		return &api.Error{Status: http.StatusNotFound, Code: api.CodeNoActiveRun, Err: err,
+			Message: "The run is over.", Next: "See how it ended."}
+	}
+	return told.Error(err, "stop the run")
+}
+
+func (s *Service) run(ctx context.Context, id string) (store.Run, error) {
+	r, err := s.Store.Run(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return r, told.NoRun(err)
+	}
+	return r, told.Error(err, "read the run")
+}
+
+// question is the oldest open question of a run that has not run out.
+func (s *Service) question(ctx context.Context, runID string) (store.Interaction, error) {
+	run, err := s.run(ctx, runID)
+	if err != nil {
+		return store.Interaction{}, err
+	}
+	open, err := s.Store.OpenInteractions(ctx, run.ConnectionID)
+	if err != nil {
+		return store.Interaction{}, told.Error(err, "read the open questions")
+	}
+	now := s.Now()
+	for _, q := range open {
+		if q.RunID == runID && (q.ExpiresAt == nil || q.ExpiresAt.After(now)) {
+			return q, nil
+		}
+	}
+	return store.Interaction{}, told.Error(interaction.ErrNotPending, "find the question")
+}
+
+// Question gives what a run waits for.
+func (s *Service) Question(ctx context.Context, runID string) (api.Question, error) {
+	q, err := s.question(ctx, runID)
+	if err != nil {
+		return api.Question{}, err
+	}
+	out, err := runview.Question(q)
+	return out, told.Error(err, "read the form")
+}
+
+// Answer answers the open question of a run. The answer is sealed for that run and
+// kept nowhere else.
+func (s *Service) Answer(ctx context.Context, runID string, a api.Answer) error {
+	q, err := s.question(ctx, runID)
+	if err != nil {
+		return err
+	}
+	response := protocol.InteractionResponse{Status: protocol.ResponseStatus(a.Status)}
+	if q.RequestID == a.RequestID && response.Status == protocol.ResponseSuccess {
+		if response.Data, err = runview.AnswerData(q, a.Data); err != nil {
+			return told.Error(err, "read the answer")
+		}
+	}
+	err = interaction.Answer(ctx, s.Store, runID, a.RequestID, response, s.Now())
+	return told.Error(err, "leave the answer")
+}

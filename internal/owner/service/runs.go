@@ -1,0 +1,92 @@
+package service
+
+import (
+	"context"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/runview"
+	"pdpp/internal/owner/service/told"
+)
+
+const (
+	usualRuns = 50
+	mostRuns  = 500
+
+	timelinePage = 500
+)
+
+// Runs lists runs, the newest first.
+func (s *Service) Runs(ctx context.Context, connectionID string, limit int) ([]api.Run, error) {
+	names := map[string]string{}
+	if connectionID != "" {
+		conn, err := s.find.Connection(ctx, connectionID)
+		if err != nil {
+			return nil, err
+		}
+		names[conn.ID] = conn.DisplayName
+	} else {
+		var err error
+		if names, err = s.find.Names(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if limit <= 0 {
+		limit = usualRuns
+	}
+	runs, err := s.Store.ListRuns(ctx, store.RunQuery{ConnectionID: connectionID, Limit: min(limit, mostRuns)})
+	if err != nil {
+		return nil, told.Error(err, "list the runs")
+	}
+	declared := s.find.Library()
+	out := make([]api.Run, len(runs))
+	for i, r := range runs {
+		m, err := declared.Of(ctx, r.ConnectorID)
+		if err != nil {
+			return nil, err
+		}
+		if out[i], err = s.courses.Run(ctx, r, names[r.ConnectionID], m); err != nil {
+			return nil, told.Error(err, "read the timeline")
+		}
+	}
+	return out, nil
+}
+
+// RunByID gives one run.
+func (s *Service) RunByID(ctx context.Context, runID string) (api.Run, error) {
+	r, err := s.run(ctx, runID)
+	if err != nil {
+		return api.Run{}, err
+	}
+	conn, err := s.find.Connection(ctx, r.ConnectionID)
+	if err != nil {
+		return api.Run{}, err
+	}
+	m, err := s.find.Manifest(ctx, r.ConnectorID)
+	if err != nil {
+		return api.Run{}, err
+	}
+	out, err := s.courses.Run(ctx, r, conn.DisplayName, m)
+	return out, told.Error(err, "read the timeline")
+}
+
+// Timeline gives the events of a run that follow after; at most a page of them.
+func (s *Service) Timeline(ctx context.Context, runID string, after int64) ([]api.Event, error) {
+	run, err := s.run(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	events, err := s.Store.RunEvents(ctx, runID, max(after, 0), timelinePage)
+	if err != nil {
+		return nil, told.Error(err, "read the timeline")
+	}
+	m, err := s.find.Manifest(ctx, run.ConnectorID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]api.Event, len(events))
+	for i, e := range events {
+		out[i] = runview.Event(e, m)
+	}
+	return out, nil
+}

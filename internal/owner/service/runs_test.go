@@ -1,0 +1,68 @@
+package service
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+)
+
+// report leaves a progress event of the run under way.
+func (b *bed) report(l store.Lease, data string) {
+	b.t.Helper()
+	_, err := b.Store.CommitSlice(b.ctx(), l, store.Slice{Events: []store.Event{{Type: "run.progress_reported", Stream: "beds", At: b.at, Data: jsontext.Value(data)}}}, b.at)
+	b.must(err)
+}
+
+// A run under way tells its pace, and what is left as a range, once it was measured for
+// long enough.
+func TestRunUnderWay(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	id := b.connect("trowel").ID
+	l := b.begin(id, "run_a")
+	stream := func() api.RunStream {
+		t.Helper()
+		d, err := b.Connection(b.ctx(), id)
+		b.must(err)
+		if d.ActiveRun == nil || len(d.ActiveRun.Streams) != 1 {
+			t.Fatalf("active run %+v", d.ActiveRun)
+		}
+		return d.ActiveRun.Streams[0]
+	}
+	if d, err := b.Connection(b.ctx(), id); err != nil || len(d.ActiveRun.Streams) != 0 {
+		t.Errorf("streams that nobody spoke of: %+v, %v", d.ActiveRun, err)
+	}
+	b.report(l, `{"message":"beds: 0 of 600","count":0,"total":600}`)
+	if s := stream(); *s.Considered != 600 || s.PerMinute != nil || s.LeftLow != nil || s.Label != "Flower beds" {
+		t.Errorf("at the beginning %+v", s)
+	}
+	b.at = b.at.Add(5 * time.Second)
+	b.report(l, `{"message":"beds: 10 of 600","count":10,"total":600}`)
+	if s := stream(); s.PerMinute != nil || s.Records != 10 {
+		t.Errorf("after five seconds %+v", s)
+	}
+	b.at = b.at.Add(55 * time.Second)
+	b.report(l, `{"message":"beds: 120 of 600","count":120,"total":600}`)
+	s := stream()
+	if s.PerMinute == nil || *s.PerMinute != 120 || s.LeftLow == nil || *s.LeftLow != 192 || *s.LeftHigh != 300 {
+		t.Errorf("after a minute %+v, %v to %v", s, *s.LeftLow, *s.LeftHigh)
+	}
+	b.at = b.at.Add(3 * time.Minute) // nothing moves: the pace falls and the range grows
+	if s = stream(); *s.PerMinute != 30 || *s.LeftHigh != 1200 || *s.LeftLow != 192 {
+		t.Errorf("after silence %+v, %v to %v", s, *s.LeftLow, *s.LeftHigh)
+	}
+	b.report(l, `{"message":"on","count":125}`)
+	if s = stream(); s.Considered != nil || s.LeftLow != nil || s.Message != "on" {
+		t.Errorf("without a total %+v", s)
+	}
+	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunFailed, Error: "it broke", Event: store.Event{Type: "run.failed"}}, b.at))
+	r, err := b.RunByID(b.ctx(), "run_a")
+	b.must(err)
+	if len(r.Streams) != 0 || r.Failure != "It broke." {
+		t.Errorf("after its end %+v", r)
+	}
+}

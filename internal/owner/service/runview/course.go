@@ -1,0 +1,156 @@
+package runview
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+)
+
+const (
+	eventPage   = 500
+	coursesKept = 256
+	mostStreams = 200
+)
+
+// Events gives the events of a run that follow after one; the store does.
+type Events interface {
+	RunEvents(ctx context.Context, runID string, afterSeq int64, limit int) ([]store.Event, error)
+}
+
+// Courses remembers how far runs under way have come, so that a look at one reads
+// only the events that are new. It is safe for concurrent use.
+type Courses struct {
+	events Events
+	now    func() time.Time
+
+	mu   sync.Mutex
+	runs map[string]*course
+}
+
+// NewCourses remembers nothing yet.
+func NewCourses(events Events, now func() time.Time) *Courses {
+	return &Courses{events: events, now: now, runs: map[string]*course{}}
+}
+
+// of gives the course of a run, which its mutex guards.
+func (c *Courses) of(runID string) *course {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.runs) >= coursesKept && c.runs[runID] == nil {
+		clear(c.runs) // they are read anew, at a price
+	}
+	if c.runs[runID] == nil {
+		c.runs[runID] = &course{}
+	}
+	return c.runs[runID]
+}
+
+func (c *Courses) forget(runID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.runs, runID)
+}
+
+// underway reads how far a run has come, and how many records it has stored.
+func (c *Courses) underway(ctx context.Context, runID string) (streams []api.RunStream, stored int64, message string, err error) {
+	run := c.of(runID)
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	if err := run.follow(ctx, c.events, runID); err != nil {
+		return nil, 0, "", err
+	}
+	now := c.now()
+	streams = make([]api.RunStream, len(run.streams))
+	for i, s := range run.streams {
+		streams[i] = s.show(now)
+	}
+	return streams, run.stored, run.message, nil
+}
+
+// course is how far a run has come with its streams, in the order in which it spoke
+// of them.
+type course struct {
+	mu      sync.Mutex
+	seen    int64
+	stored  int64  // records that became durable
+	message string // the newest word about the run as a whole; empty once a stream goes on
+	streams []*streamCourse
+}
+
+// follow takes in what the run's timeline has since the last look.
+func (c *course) follow(ctx context.Context, events Events, runID string) error {
+	for {
+		page, err := events.RunEvents(ctx, runID, c.seen, eventPage)
+		if err != nil {
+			return err
+		}
+		for _, e := range page {
+			c.seen = e.Seq
+			c.take(e)
+		}
+		if len(page) < eventPage {
+			return nil
+		}
+	}
+}
+
+// progressData is what is read of an event.
+type progressData struct {
+	Message string   `json:"message"`
+	Count   *float64 `json:"count"`
+	Total   *float64 `json:"total"`
+	Records int64    `json:"records"`
+}
+
+// take reads one event; what is not understood changes nothing.
+func (c *course) take(e store.Event) {
+	var data progressData
+	if len(e.Data) == 0 || json.Unmarshal(e.Data, &data) != nil {
+		return
+	}
+	if e.Type == eventStored {
+		c.stored += data.Records
+	}
+	if e.Type != eventProgress {
+		return
+	}
+	if c.message = ""; e.Stream == "" {
+		c.message = data.Message
+		return
+	}
+	s := c.stream(e.Stream)
+	if s == nil {
+		return
+	}
+	s.message = data.Message
+	if data.Count == nil || !countable(*data.Count) {
+		return
+	}
+	s.observe(e.At, *data.Count)
+	s.total = nil
+	if data.Total != nil && countable(*data.Total) {
+		s.total = data.Total
+	}
+}
+
+// countable reports whether a connector's number can be a count.
+func countable(n float64) bool { return n >= 0 && n <= 1<<53 }
+
+func (c *course) stream(name string) *streamCourse {
+	for _, s := range c.streams {
+		if s.name == name {
+			return s
+		}
+	}
+	if len(c.streams) == mostStreams {
+		return nil
+	}
+	s := &streamCourse{name: name}
+	c.streams = append(c.streams, s)
+	return s
+}

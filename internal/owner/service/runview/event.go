@@ -1,0 +1,147 @@
+package runview
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/declaration"
+	"pdpp/internal/owner/service/words"
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// Types of events that more than one file reads.
+const (
+	eventProgress = "run.progress_reported"
+	eventStored   = "run.batch_ingested"
+)
+
+// circuitOpen is the state of a breaker that lets no request through.
+const circuitOpen protocol.CircuitState = "open"
+
+// eventData is everything that a sentence about an event may need.
+type eventData struct {
+	Message        string                   `json:"message"`
+	Count          *float64                 `json:"count"`
+	Total          *float64                 `json:"total"`
+	Records        int64                    `json:"records"`
+	Gaps           int64                    `json:"gaps"`
+	Mode           protocol.CursorMode      `json:"mode"`
+	Status         protocol.ResponseStatus  `json:"status"`
+	Reason         protocol.Reason          `json:"reason"`
+	RecoveryOnly   bool                     `json:"recovery_only"`
+	RecordsEmitted int64                    `json:"records_emitted"`
+	FailureMessage string                   `json:"failure_message"`
+	Budget         *protocol.ProviderBudget `json:"provider_budget"`
+}
+
+// Event tells one event of a run.
+func Event(e store.Event, m *manifest.Manifest) api.Event {
+	return api.Event{Seq: e.Seq, Type: e.Type, At: e.At, Stream: e.Stream, Text: eventText(e, m), Data: []byte(e.Data)}
+}
+
+// eventText is one plain sentence for people, with the words of the manifest where there
+// is one. What cannot be read of an event is left out, and of
+// a kind that is not known only that something happened is said.
+func eventText(e store.Event, m *manifest.Manifest) string {
+	label := ""
+	if e.Stream != "" {
+		label = declaration.Label(declaration.Stream(m, e.Stream), e.Stream)
+	}
+	var d eventData
+	if len(e.Data) > 0 && json.Unmarshal(e.Data, &d) != nil {
+		d = eventData{}
+	}
+	switch e.Type {
+	case "run.started":
+		if d.RecoveryOnly {
+			return "The run began, to try again what is missing."
+		}
+		return "The run began."
+	case eventProgress:
+		return progressText(d, label)
+	case eventStored:
+		return "Stored " + words.Counted(d.Records, "record", "records") + "."
+	case "run.detail_gap_recorded":
+		return words.Counted(d.Gaps, "item", "items") + " could not be fetched yet, and will be tried again."
+	case "run.detail_gap_recovered":
+		return "Fetched " + words.Counted(d.Gaps, "item", "items") + " that had been missing."
+	case "run.state_advanced":
+		return of(label, "The place to continue from was saved.")
+	case "run.detail_coverage_declared":
+		return of(label, "What was looked at has been counted.")
+	case "run.stream_skipped":
+		if text, known := reasonText(m, d.Reason, ""); known {
+			return of(label, text)
+		}
+		return of(label, "Left out of this run.")
+	case "run.completed":
+		return "The run is complete: it collected " + words.Counted(d.RecordsEmitted, "record", "records") + "."
+	case "run.failed":
+		if why := words.Sentence(d.FailureMessage); why != "" {
+			return "The run failed: " + why
+		}
+		return "The run failed."
+	case "run.cancelled":
+		return "The run was stopped. What it had finished is kept."
+	case "run.abandoned":
+		return "The process that made the run is gone. What it had finished is kept."
+	default:
+		return askText(e.Type, d)
+	}
+}
+
+// askText is about what a run asks of the owner.
+func askText(kind string, d eventData) string {
+	switch kind {
+	case "run.interaction_required":
+		return "The run asks you something, and waits."
+	case "run.interaction_completed":
+		switch d.Status {
+		case protocol.ResponseSuccess:
+			return "The question was answered."
+		case protocol.ResponseTimeout:
+			return "The question was not answered in time."
+		default:
+			return "The question was refused."
+		}
+	case "run.assistance_requested":
+		return "The run needs help from you."
+	case "run.assistance_resolved":
+		return "The run got the help that it needed."
+	case "run.assistance_timed_out", "run.assistance_cancelled", "run.assistance_escalated":
+		return "The run goes on without the help that it asked for."
+	default:
+		return "The run reported something."
+	}
+}
+
+// progressText prefers numbers to the connector's own words.
+func progressText(d eventData, label string) string {
+	switch {
+	case d.Budget != nil && d.Budget.Circuit.State == circuitOpen:
+		return "The source kept failing, so it is left alone for a while."
+	case d.Budget != nil:
+		return "The source is being tried again."
+	case d.Count != nil && d.Total != nil && countable(*d.Count) && countable(*d.Total) && label != "":
+		return fmt.Sprintf("%s: %s of %s.", label, words.Number(int64(*d.Count)), words.Number(int64(math.Max(*d.Count, *d.Total))))
+	case d.Count != nil && countable(*d.Count) && label != "":
+		return fmt.Sprintf("%s: %s so far.", label, words.Number(int64(*d.Count)))
+	case words.Sentence(d.Message) != "":
+		return words.Sentence(d.Message)
+	default:
+		return of(label, "At work.")
+	}
+}
+
+// of puts what a sentence is about before it.
+func of(label, text string) string {
+	if label == "" {
+		return text
+	}
+	return label + ": " + text
+}

@@ -1,0 +1,63 @@
+package runview
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service/ownertest"
+	"pdpp/manifest"
+)
+
+func TestEventTexts(t *testing.T) {
+	t.Parallel()
+	m, err := manifest.Parse([]byte(ownertest.Garden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.ReasonDisplayMessages = map[string]string{"winter": "The garden sleeps."}
+	for _, c := range []struct{ kind, stream, data, want string }{
+		{"run.started", "", `{}`, "The run began."},
+		{"run.started", "", `{"recovery_only":true}`, "The run began, to try again what is missing."},
+		{eventProgress, "beds", `{"message":"beds: 3","count":3}`, "Flower beds: 3 so far."},
+		{eventProgress, "beds", `{"count":1200,"total":1000}`, "Flower beds: 1,200 of 1,200."},
+		{eventProgress, "", `{"message":"waiting for the gate"}`, "Waiting for the gate."},
+		{eventProgress, "old_beds", `{}`, "Old beds: At work."},
+		{eventProgress, "", `{"provider_budget":{"circuit":{"state":"open"}}}`, "The source kept failing, so it is left alone for a while."},
+		{eventProgress, "", `{"provider_budget":{"circuit":{"state":"half_open"}}}`, "The source is being tried again."},
+		{eventStored, "", `{"records":1}`, "Stored 1 record."},
+		{"run.detail_gap_recorded", "", `{"gaps":2}`, "2 items could not be fetched yet, and will be tried again."},
+		{"run.detail_gap_recovered", "", `{"gaps":1}`, "Fetched 1 item that had been missing."},
+		{"run.state_advanced", "beds", `{}`, "Flower beds: The place to continue from was saved."},
+		{"run.stream_skipped", "beds", `{"reason":"user_disabled"}`, "Flower beds: You turned this off."},
+		{"run.stream_skipped", "beds", `{"reason":"winter"}`, "Flower beds: The garden sleeps."},
+		{"run.stream_skipped", "beds", `{"reason":"new_reason_code"}`, "Flower beds: Left out of this run."},
+		{"run.failed", "", `{"failure_message":"the gate is shut"}`, "The run failed: The gate is shut."},
+		{"run.failed", "", ``, "The run failed."},
+		{"run.cancelled", "", `{}`, "The run was stopped. What it had finished is kept."},
+		{"run.interaction_completed", "", `{"status":"timeout"}`, "The question was not answered in time."},
+		{"run.something_new", "", `{"message":"x"}`, "The run reported something."},
+	} {
+		if got := eventText(store.Event{Type: c.kind, Stream: c.stream, Data: jsontext.Value(c.data)}, m); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.kind, c.data, got, c.want)
+		}
+	}
+}
+
+// Whatever is in an event, its text is a sentence and shows no code.
+func FuzzEventText(f *testing.F) {
+	f.Add("run.failed", "beds", `{"failure_message":"  "}`)
+	f.Add(eventProgress, "", `{"count":1e308,"total":-1}`)
+	f.Add("run.stream_skipped", "a_b", `{"reason":"rate_limited"}`)
+	f.Fuzz(func(t *testing.T, kind, stream, data string) {
+		got := eventText(store.Event{Type: kind, Stream: stream, Data: jsontext.Value(data)}, nil)
+		if got == "" || !strings.ContainsRune(".!?", rune(got[len(got)-1])) {
+			t.Errorf("%q is no sentence", got)
+		}
+		if !strings.Contains(data, "_") && strings.Contains(got, "_") {
+			t.Errorf("%q shows a code", got)
+		}
+	})
+}

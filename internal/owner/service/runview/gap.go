@@ -1,0 +1,44 @@
+package runview
+
+import (
+	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// reasonText is why something was not collected, in the owner's words: the protocol's,
+// or else the connector's for a reason that only it knows. Known is false where neither
+// says anything of the reason.
+func reasonText(m *manifest.Manifest, reason protocol.Reason, class string) (text string, known bool) {
+	general := protocol.OwnerCopy("", "")
+	if text = protocol.OwnerCopy(reason, class); text != general {
+		return text, true
+	}
+	if m != nil && m.ReasonDisplayMessages[string(reason)] != "" {
+		return m.ReasonDisplayMessages[string(reason)], true
+	}
+	return general, false
+}
+
+// Gap tells what could not be fetched yet.
+func Gap(m *manifest.Manifest, g store.Gap) api.Gap {
+	return api.Gap{
+		ID: g.ID, Stream: g.Stream, RecordKey: g.RecordKey, Reason: string(g.Reason), Text: gapText(m, g), Status: string(g.Status), Attempts: g.AttemptCount,
+		NotBefore: g.NotBefore, CreatedAt: g.CreatedAt, LastAttempt: g.LastAttemptAt, IgnoredWhy: g.IgnoredWhy,
+	}
+}
+
+// gapText is why a gap is there.
+func gapText(m *manifest.Manifest, g store.Gap) string {
+	var last struct {
+		Class string `json:"class"`
+	}
+	if len(g.LastError) > 0 && json.Unmarshal(g.LastError, &last) != nil {
+		last.Class = ""
+	}
+	text, _ := reasonText(m, g.Reason, last.Class)
+	return text
+}

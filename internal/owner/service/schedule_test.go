@@ -1,0 +1,63 @@
+package service
+
+import (
+	"testing"
+
+	"pdpp/internal/judge/cadence"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+)
+
+func TestScheduleFollowsThePolicy(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	garden := b.connect("trowel").ID
+	manual, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "letters"})
+	b.must(err)
+	b.must(b.Store.CreateConnection(b.ctx(), store.Connection{ID: "cin_attic_1", ConnectorID: "attic", DisplayName: "Attic",
+		Status: store.ConnectionActive, SourceKind: store.SourceLocalDevice, CreatedAt: b.at, UpdatedAt: b.at}))
+	for _, c := range []struct {
+		name, id, param string
+		given           api.Schedule
+	}{
+		{"below the minimum", garden, "interval_seconds", api.Schedule{IntervalSeconds: 3599, Enabled: true}},
+		{"nothing", garden, "interval_seconds", api.Schedule{Enabled: true}},
+		{"more than a year", garden, "interval_seconds", api.Schedule{IntervalSeconds: longestInterval + 1}},
+		{"wide jitter", garden, "jitter_seconds", api.Schedule{IntervalSeconds: 3600, JitterSeconds: 3601}},
+		{"manual connector", manual.ID, "enabled", api.Schedule{IntervalSeconds: 3600, Enabled: true}},
+		{"device", "cin_attic_1", "enabled", api.Schedule{IntervalSeconds: 3600, Enabled: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) { wantError(t, b.SetSchedule(b.ctx(), c.id, c.given), api.CodeInvalid, c.param) })
+	}
+	b.must(b.SetSchedule(b.ctx(), manual.ID, api.Schedule{IntervalSeconds: 3600})) // one that is off starts nothing
+	b.must(b.SetSchedule(b.ctx(), garden, api.Schedule{IntervalSeconds: 60}))      // pausing one that the connector would not allow any more
+	b.must(b.SetSchedule(b.ctx(), garden, api.Schedule{IntervalSeconds: 3600, JitterSeconds: 60}))
+	d, err := b.Connection(b.ctx(), garden)
+	b.must(err)
+	if d.Plan.Enabled || d.Plan.Waiting != "You paused it." || d.Plan.NextAt != nil || d.Plan.JitterSeconds != 60 {
+		t.Errorf("plan %+v", d.Plan)
+	}
+	b.must(b.DeleteSchedule(b.ctx(), garden))
+	b.must(b.DeleteSchedule(b.ctx(), garden))
+	if d, err = b.Connection(b.ctx(), garden); err != nil || d.Plan != nil {
+		t.Errorf("plan %+v, %v", d.Plan, err)
+	}
+	wantError(t, b.SetSchedule(b.ctx(), "cin_none", api.Schedule{IntervalSeconds: 3600}), api.CodeNotFound, "")
+}
+
+// Every reason for not being due is a sentence, except that the turn has not come.
+func TestWaitingWords(t *testing.T) {
+	t.Parallel()
+	silent := []cadence.Reason{cadence.Due, cadence.NotYet, cadence.NoSchedule}
+	for _, why := range cadence.Reasons {
+		words := waitingWords(&evidence.Evidence{Backoff: &evidence.Backoff{Failures: 3}}, why)
+		quiet := false
+		for _, s := range silent {
+			quiet = quiet || s == why
+		}
+		if quiet != (words == "") {
+			t.Errorf("%s says %q", why, words)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+// Package service is what an owner can see and do, carried out over the store of this
+// machine. It is the one implementation behind the console, the JSON routes and the
+// commands, which all speak to api.Owner.
+//
+// It derives no verdict: connections are judged by package view and passed on as they
+// are. It starts no run either: it leaves requests that workers take up.
+//
+// Connections, their schedules, credentials, limits and runs are looked after here. What
+// was collected is read in package reading, what is arranged with others is in keeping,
+// and a run is put into words by runview.
+package service
+
+import (
+	"net/http"
+	"time"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/keeping"
+	"pdpp/internal/owner/service/lookup"
+	"pdpp/internal/owner/service/reading"
+	"pdpp/internal/owner/service/runview"
+	"pdpp/internal/schedule/notify"
+	"pdpp/internal/share/grants"
+	"pdpp/internal/view"
+)
+
+// Config is everything that the service is told.
+type Config struct {
+	Store      store.Store
+	Connectors catalog.Catalog
+	// Key seals credentials and the secrets of push targets. It gives an error where
+	// none is there and none can be made.
+	Key func() (credential.Key, error)
+	// Book keeps the grants; nil means one over the store.
+	Book *grants.Book
+	// Access makes and ends what lets somebody act as the owner.
+	Access keeping.Access
+	// Reader overrides the evidence that connections are judged by; nil means the store's.
+	Reader view.EvidenceReader
+	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
+	// targets, and nil means a plain client.
+	VAPID notify.VAPID
+	Base  string
+	HTTP  *http.Client
+
+	Version, Home, Database string // as Runtime tells them
+	// Now is the clock; nil means the real one.
+	Now func() time.Time
+}
+
+// Service carries out what an owner asks for. It is safe for concurrent use.
+type Service struct {
+	Config
+	*reading.Collection
+	*keeping.Arrangements
+
+	find    *lookup.Lookup
+	courses *runview.Courses
+	view    view.View
+	started time.Time
+}
+
+var _ api.Owner = (*Service)(nil)
+
+// New makes the service.
+func New(c Config) *Service {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Reader == nil {
+		c.Reader = c.Store
+	}
+	if c.Book == nil {
+		c.Book = grants.NewBook(c.Store, c.Base, c.Now)
+	}
+	find := lookup.New(c.Store, catalog.Remember(c.Connectors))
+	return &Service{
+		Config:     c,
+		Collection: reading.New(c.Store, find, c.Now),
+		Arrangements: keeping.New(keeping.Config{
+			Store: c.Store, Key: c.Key, Book: c.Book, Access: c.Access, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
+		}),
+		find: find, courses: runview.NewCourses(c.Store, c.Now), view: view.View{Reader: c.Reader, Now: c.Now}, started: c.Now(),
+	}
+}

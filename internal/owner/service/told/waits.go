@@ -1,0 +1,23 @@
+package told
+
+import (
+	"net/http"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/protocol"
+)
+
+// Waits says until when a connection's source is left alone, and why.
+func Waits(connectionID string, w *store.WaitError) error {
+	until := w.Until.UTC()
+	message := "The source asked to be left alone until "
+	if w.Reason == protocol.WaitSearched {
+		message = "The source has refused too much, and is left alone until "
+	}
+	return &api.Error{
+		Status: http.StatusConflict, Code: api.CodeProviderWait, Until: &until, ConnectionID: connectionID, Err: w,
+		Message: message + until.Format("2006-01-02 15:04:05") + " UTC. Nothing was started.",
+		Next:    "The run starts by itself then. You can ask anyway; a source that is asked too early may lock you out for longer.",
+	}
+}

@@ -1,0 +1,100 @@
+package notify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/verdict"
+)
+
+// Message is everything that a push tells.
+type Message struct {
+	Object       string     `json:"object"` // attention
+	AttentionID  string     `json:"attention_id"`
+	ConnectionID string     `json:"connection_id"`
+	DisplayName  string     `json:"display_name"`
+	Words        string     `json:"owner_copy"`
+	Kind         string     `json:"kind"`
+	Urgency      string     `json:"urgency"`
+	Link         string     `json:"link"`
+	expires      *time.Time // when it is of no use any more
+}
+
+// The bounds keep a message below what a push service takes.
+const (
+	maxName  = 120 // runes
+	maxWords = 400
+)
+
+func (s *Sender) message(ctx context.Context, r *attention.Record) Message {
+	name := r.ConnectionID
+	if c, err := s.Store.Connection(ctx, r.ConnectionID); err == nil && c.DisplayName != "" {
+		name = c.DisplayName
+	} // a push without the name is better than none
+	return Message{
+		Object: "attention", AttentionID: r.ID, ConnectionID: r.ConnectionID, DisplayName: oneLine(name, maxName), Words: oneLine(r.Words, maxWords),
+		Kind: r.Kind, Urgency: r.Urgency, Link: strings.TrimSuffix(s.Base, "/") + "/connections/" + url.PathEscape(r.ConnectionID), expires: r.ExpiresAt,
+	}
+}
+
+// oneLine is text without line breaks and control characters, cut to so many runes.
+func oneLine(text string, limit int) string {
+	runes := []rune(strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsControl(c) || c == '\u2028' || c == '\u2029' }), " "))
+	if len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
+	}
+	return string(runes)
+}
+
+func (m Message) json() []byte {
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // a struct of strings always encodes
+	}
+	return b
+}
+
+// collapse is the same for every push of one record, in the 32 letters that a
+// web push topic may have.
+func (m Message) collapse() string {
+	sum := sha256.Sum256([]byte(m.AttentionID))
+	return base64.RawURLEncoding.EncodeToString(sum[:24])
+}
+
+// lifetime is how long a push service should keep the message for a device that
+// is away.
+func (m Message) lifetime(now time.Time) time.Duration {
+	const longest = 24 * time.Hour
+	if m.expires == nil {
+		return longest
+	}
+	return max(0, min(longest, m.expires.Sub(now)))
+}
+
+// loudness translates the verdict's urgency for the services. It changes how a
+// push sounds, never whether it is sent.
+func (m Message) loudness() loudness {
+	switch verdict.Urgency(m.Urgency) {
+	case verdict.Now, verdict.Overdue:
+		return loud
+	case verdict.Verifying:
+		return soft
+	default:
+		return plain
+	}
+}
+
+type loudness int
+
+const (
+	plain loudness = iota
+	loud
+	soft
+)

@@ -1,0 +1,99 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/evidence"
+)
+
+// What could not be read changes nothing; what the owner ended is cancelled.
+func TestUnreadableAndRevoked(t *testing.T) {
+	w, r := refused(t)
+	w.wait(time.Minute)
+	w.storeCredential()
+	for _, f := range evidence.Families {
+		w.Unreadable = []evidence.Family{f}
+		w.expect(t, NoSatisfiedAction, 0)
+	}
+	w.Unreadable = nil
+	gaps := w.Gaps
+	w.Gaps = nil
+	w.expect(t, NoSatisfiedAction, 0)
+	if got := w.book.records[r.ID]; got.Revision != 1 {
+		t.Errorf("the record was changed: %+v", got)
+	}
+	w.Gaps = gaps
+	w.Connection.Status = evidence.StatusRevoked
+	w.expect(t, NoSatisfiedAction, 0)
+	if got := w.book.records[r.ID]; got.Lifecycle != evidence.AttentionCancelled || got.ClosedAt == nil || got.Notice == attention.NoticePending {
+		t.Errorf("after the connection was revoked: %+v", got)
+	}
+}
+
+// An action that goes away without being taken is cancelled: no run is asked for.
+func TestActionThatIsGone(t *testing.T) {
+	w := newWorld()
+	w.setSchedule(false)
+	w.look(t)
+	r := w.only(t, "reattach_schedule")
+	w.Schedule = nil
+	w.expect(t, NoSatisfiedAction, 0)
+	if got := w.book.records[r.ID]; got.Lifecycle != evidence.AttentionCancelled {
+		t.Errorf("the record is %+v", got)
+	}
+}
+
+// Somebody else's save wins, and the next look decides.
+func TestStaleSave(t *testing.T) {
+	w, r := refused(t)
+	w.wait(time.Minute)
+	w.storeCredential()
+	kept, ok, err := w.watcher.read(t.Context(), []string{"cin_1"}, w.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Notice = attention.NoticeSent
+	if err := w.book.Save(t.Context(), []attention.Record{r}, ""); err != nil {
+		t.Fatal(err)
+	}
+	h, err := w.watcher.one(t.Context(), &w.Evidence, kept["cin_1"], ok, w.now)
+	if err != nil || h.Status != Blocked || h.ErrorCode != HoldChangedMeanwhile || len(w.book.asked) != 0 {
+		t.Errorf("heal = %+v, %v", h, err)
+	}
+	w.expect(t, Started, 1)
+	if got := w.only(t, "reauth"); got.Notice != attention.NoticeSent {
+		t.Errorf("the record is %+v", got)
+	}
+}
+
+// failing is a book in which one connection cannot be saved.
+type failing struct{ *book }
+
+var errDisk = errors.New("the disk is full")
+
+func (f failing) Save(ctx context.Context, records []attention.Record, run string) error {
+	if records[0].ConnectionID == "cin_1" {
+		return errDisk
+	}
+	return f.book.Save(ctx, records, run)
+}
+
+// One connection that cannot be saved does not keep the others from being looked at.
+func TestOneFailureIsNotAll(t *testing.T) {
+	w := newWorld()
+	w.run("auth_failure")
+	first, second := w.Evidence, w.Evidence
+	second.Connection.ID = "cin_2"
+	w.watcher.Book = failing{w.book}
+	_, err := w.watcher.Look(t.Context(), []evidence.Evidence{first, second}, w.now)
+	if r := w.only(t, "reauth"); !errors.Is(err, errDisk) || r.ConnectionID != "cin_2" {
+		t.Errorf("record of %s, %v", r.ConnectionID, err)
+	}
+	if _, err := w.watcher.Look(t.Context(), nil, w.now); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,135 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/tracing"
+	"pdpp/protocol"
+)
+
+// Retries within one job: what passes within seconds is not worth a turn.
+const (
+	mostRetries = 2
+	firstRetry  = time.Second // and twice that before the second
+)
+
+// carryOut makes the run, retries it when that may help, and records what
+// follows for the schedule.
+func (s *Scheduler) carryOut(ctx context.Context, o *order) error {
+	trigger := o.trigger
+	var before launch.Result
+	for retry := 0; ; retry++ {
+		began := s.Now()
+		result, err := s.run(ctx, o, trigger)
+		if retry > 0 && errors.Is(err, store.ErrWaiting) {
+			return s.follow(context.WithoutCancel(ctx), o, before)
+		}
+		if err != nil {
+			return err
+		}
+		before = result
+		if s.Meter != nil {
+			s.Meter.Ran(o.Connection.ConnectorID, trigger, result, s.Now().Sub(began))
+		}
+		if stoppedByUs(result.Outcome) {
+			return s.putBack(context.WithoutCancel(ctx), o)
+		}
+		if retry == mostRetries || !worthRetrying(result.Outcome) || !s.pause(ctx, firstRetry<<retry) {
+			return s.follow(context.WithoutCancel(ctx), o, result)
+		}
+		trigger = store.TriggerRetry
+	}
+}
+
+// run makes one run, which the owner can stop and answer wherever they are.
+func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (launch.Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ctx, span := tracing.Open(ctx, "run", tracing.Connector(o.Connection.ConnectorID), tracing.Trigger(string(trigger)))
+	options := s.Options
+	options.Drain = s.drain
+	req := launch.Request{
+		ConnectionID: o.Connection.ID, Trigger: trigger, Mode: protocol.Incremental, Scope: o.scope,
+		RecoveryOnly: o.recoveryOnly, SparePressure: o.spare, AskAnyway: o.askAnyway, Options: options,
+	}
+	if s.Answers != nil {
+		req.Ask, req.Prepare = s.Answers.Ask, s.Answers.Prepare
+	}
+	req.Started = func(runID string) {
+		s.runs.add(runID, cancel)
+		s.Log.Info("run started", "run_id", runID, "connector", o.Connection.ConnectorID, "trigger", string(trigger), "recovery_only", o.recoveryOnly)
+	}
+	result, err := s.Runs.Run(ctx, req)
+	s.runs.remove(result.RunID)
+	if err != nil {
+		span.Fail()
+		return result, err
+	}
+	span.End(tracing.RunID(result.RunID), tracing.Status(string(result.Status)))
+	attributes := []any{"run_id", result.RunID, "connector", o.Connection.ConnectorID, "status", string(result.Status),
+		"written", result.Written, "gaps", result.GapsReported, "recovered", result.GapsRecovered}
+	if result.Failure != nil {
+		attributes = append(attributes, "reason", string(result.Failure.Reason))
+	}
+	s.Log.Info("run ended", attributes...)
+	return result, nil
+}
+
+// follow records what the run means for the next one. Only scheduled runs count
+// towards the wait after failures; any success ends it.
+func (s *Scheduler) follow(ctx context.Context, o *order, r launch.Result) error {
+	for _, p := range o.Probes {
+		if p.Dimension == evidence.ProbeRuntime && p.Name == probeConnector {
+			if err := s.Store.DeleteProbe(ctx, o.Connection.ID, p.Dimension, p.Name); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return wrap(err, "take back the missing connector")
+			}
+		}
+	}
+	if o.trigger != store.TriggerScheduled && r.Status != runner.Succeeded {
+		return nil
+	}
+	return Settle(ctx, s.Store, o.Connection.ID, r.RunID, s.Now())
+}
+
+// putBack asks for the run again that this worker had to stop.
+func (s *Scheduler) putBack(ctx context.Context, o *order) error {
+	_, err := s.Store.RequestRun(ctx, store.RunRequest{
+		ConnectionID: o.Connection.ID, Trigger: o.trigger, RecoveryOnly: o.recoveryOnly, AskAnyway: o.askAnyway, Scope: o.scope, RequestedAt: s.Now(),
+	})
+	return wrap(err, "put the stopped run back")
+}
+
+func stoppedByUs(o runner.Outcome) bool {
+	return o.Failure != nil && o.Failure.Reason == runner.ReasonShutdown && !errors.Is(o.Failure.Err, store.ErrLeaseLost)
+}
+
+// passing are the faults of the machinery between us and the connector, which may
+// be gone in a second.
+var passing = []runner.Reason{runner.ReasonExitWithoutDone, runner.ReasonStdinClosed, runner.ReasonSpawnFailed}
+
+// worthRetrying reports whether the same run may succeed at once. What a connector
+// reports never does, retryable or not: that says that a later run may succeed, and
+// a source that asks for less is not to be asked again within the second.
+func worthRetrying(o runner.Outcome) bool {
+	return o.Failure != nil && o.DoneError == nil && slices.Contains(passing, o.Failure.Reason)
+}
+
+// pause waits, and reports false when the worker stops meanwhile.
+func (s *Scheduler) pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.drain:
+	case <-ctx.Done():
+	}
+	return false
+}

@@ -1,0 +1,237 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+)
+
+const (
+	// pageSize is how many connections are looked at together.
+	pageSize = 500
+	// lookHold is how long a claimed look is kept from other workers. One whose
+	// worker dies is taken up after it.
+	lookHold = 20 * time.Second
+	// windowFactor bounds the jobs of one provider, taken or not, by its places on
+	// one worker: enough to keep several workers busy until the next pass, few enough
+	// to leave the queue to others.
+	windowFactor = 8
+	// reclaimEvery is how soon a lease that ran out is noticed.
+	reclaimEvery = 5 * time.Second
+	// reclaimAtOnce bounds one transaction's work.
+	reclaimAtOnce = 100
+)
+
+// pass looks at what is to be looked at, and queues what is to be run.
+func (s *Scheduler) pass(ctx context.Context) error {
+	if s.draining.Load() || !s.passes.TryLock() {
+		return nil // the pass under way does it
+	}
+	defer s.passes.Unlock()
+	began := s.Now()
+	if began.Sub(s.reclaimedAt) >= reclaimEvery {
+		if err := s.reclaim(ctx, began); err != nil {
+			return err
+		}
+		s.reclaimedAt = began
+	}
+	p := round{Scheduler: s, declared: declared{store: s.Store}}
+	for {
+		more, err := p.page(ctx)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+	}
+	if s.AfterPass != nil {
+		if err := s.AfterPass(ctx, s.Now(), p.looked); err != nil {
+			return err
+		}
+	}
+	s.passedAt.Store(s.Now().UnixNano())
+	if s.Meter != nil {
+		s.Meter.Passed(p.looked, p.added, s.Now().Sub(began))
+	}
+	return nil
+}
+
+// round is one pass.
+type round struct {
+	*Scheduler
+	declared declared
+	jobs     map[string]int // by connector, taken or not; nil before the first is needed
+	looked   int
+	added    int
+}
+
+// page deals with some of the connections that are to be looked at, and reports
+// whether there may be more.
+func (p *round) page(ctx context.Context) (more bool, err error) {
+	now := p.Now()
+	looks, err := p.Store.Looks(ctx, now, lookHold, pageSize)
+	if err != nil || len(looks) == 0 {
+		return false, wrap(err, "find what to look at")
+	}
+	p.looked += len(looks)
+	ids := make([]string, len(looks))
+	for i := range looks {
+		ids[i] = looks[i].ConnectionID
+	}
+	found, err := p.Store.Evidence(ctx, evidence.Query{ConnectionIDs: ids})
+	if err != nil {
+		return false, wrap(err, "read evidence")
+	}
+	next, err := p.watch(ctx, found, now)
+	if err != nil {
+		return false, err
+	}
+	if err := p.enqueue(ctx, found, next, now); err != nil {
+		return false, err
+	}
+	for i := range looks {
+		looks[i].At = next.of(looks[i].ConnectionID, now)
+	}
+	return len(looks) == pageSize, wrap(p.Store.PutLooks(ctx, looks), "record when to look again")
+}
+
+// moments say when to look at connections again: the earliest that was asked for.
+type moments map[string]time.Time
+
+func (m moments) add(connectionID string, at time.Time) {
+	if known, ok := m[connectionID]; !ok || at.Before(known) {
+		m[connectionID] = at
+	}
+}
+
+func (m moments) of(connectionID string, now time.Time) time.Time {
+	if at, ok := m[connectionID]; ok {
+		return at
+	}
+	return now.Add(lookAtLeast)
+}
+
+// watch shows the connections to those who watch.
+func (p *round) watch(ctx context.Context, found []evidence.Evidence, now time.Time) (moments, error) {
+	next := moments{}
+	for _, w := range p.Watchers {
+		again, err := w.Look(ctx, found, now)
+		if err != nil {
+			return nil, err
+		}
+		for id, at := range again {
+			next.add(id, at)
+		}
+	}
+	return next, nil
+}
+
+// enqueue gives a job to each connection that is to be run, and notes when to look
+// at all of them again.
+func (p *round) enqueue(ctx context.Context, found []evidence.Evidence, next moments, now time.Time) error {
+	requests, err := p.requested(ctx)
+	if err != nil {
+		return err
+	}
+	var wants []want
+	for i := range found {
+		e := &found[i]
+		id, connector := e.Connection.ID, e.Connection.ConnectorID
+		if e.Connection.Status == evidence.StatusActive && p.declared.needs(ctx, connector) == Browser {
+			p.browserNeeded.Store(now.UnixNano())
+		}
+		o, again := decide(e, requests[id], now)
+		if o == nil {
+			next.add(id, again)
+			continue
+		}
+		w, ok := p.admit(ctx, o)
+		if !ok {
+			next.add(id, crowded(p.jobs[connector], p.window(), now))
+			p.jobs[connector]++
+			continue
+		}
+		next.add(id, now.Add(lookAtQueued))
+		wants = append(wants, w)
+	}
+	if len(wants) == 0 {
+		return nil
+	}
+	if err := p.queue.wake(ctx); err != nil {
+		return err
+	}
+	added, doubtful, err := p.queue.enqueue(ctx, wants, now)
+	p.added += added
+	for _, id := range doubtful {
+		next.add(id, now.Add(startGrace/2))
+	}
+	return err
+}
+
+// requested gives the runs that somebody asked for.
+func (p *round) requested(ctx context.Context) (map[string]*store.RunRequest, error) {
+	all, err := p.Store.ListRunRequests(ctx)
+	if err != nil {
+		return nil, wrap(err, "read the requested runs")
+	}
+	out := make(map[string]*store.RunRequest, len(all))
+	for i := range all {
+		out[all[i].ConnectionID] = &all[i]
+	}
+	return out, nil
+}
+
+func (p *round) window() int { return p.PerProvider * windowFactor }
+
+// admit gives a job's place in the queue, and refuses when the provider has
+// enough jobs already. What the owner asks for always has a place.
+func (p *round) admit(ctx context.Context, o *order) (want, bool) {
+	connector := o.Connection.ConnectorID
+	if p.jobs == nil {
+		p.jobs = map[string]int{}
+		depths, err := p.Database.Depths(ctx)
+		p.tell("counting the queue", err)
+		for _, d := range depths {
+			p.jobs[d.Connector] += int(d.Jobs)
+		}
+	}
+	w := want{connectionID: o.Connection.ID, connectorID: connector, queue: string(p.declared.needs(ctx, connector)), priority: 2, last: o.LastRun}
+	if o.trigger == store.TriggerManual {
+		w.priority = 1
+	} else if p.jobs[connector] >= p.window() {
+		return want{}, false
+	}
+	p.jobs[connector]++
+	return w, true
+}
+
+// reclaim ends the runs of dead workers. Each counts as a failure of its
+// connection, so that one that kills its worker is not tried for ever.
+func (s *Scheduler) reclaim(ctx context.Context, now time.Time) error {
+	for {
+		runs, err := s.Store.Reclaim(ctx, now, reclaimAtOnce)
+		if err != nil {
+			return wrap(err, "reclaim expired leases")
+		}
+		for _, r := range runs {
+			s.Log.Warn("run abandoned: its worker is gone", "run_id", r.ID, "connector", r.ConnectorID)
+			if err := Settle(ctx, s.Store, r.ConnectionID, r.ID, now); err != nil {
+				return err
+			}
+		}
+		if len(runs) < reclaimAtOnce {
+			return nil
+		}
+	}
+}
+
+func wrap(err error, doing string) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package scheduler
+
+import (
+	"time"
+
+	"pdpp/internal/judge/cadence"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+)
+
+// When to look at a connection again.
+const (
+	// lookAtLeast is how soon a connection is looked at again that nothing touches.
+	// What time alone changes, such as freshness, is noticed within it.
+	lookAtLeast = 15 * time.Minute
+	// lookAtQueued is how soon one is looked at again that got a job, in case the
+	// job's worker dies before it begins.
+	lookAtQueued = 20 * time.Second
+)
+
+// order is one run that is to be made, and why.
+type order struct {
+	*evidence.Evidence
+	trigger      store.Trigger
+	recoveryOnly bool
+	spare        bool                   // leave gaps alone that the source's pressure left
+	askAnyway    bool                   // the owner does not want to wait for the provider
+	scope        []protocol.StreamScope // single records to fetch; empty means everything
+}
+
+// decide gives the run that the facts ask for at this moment; nil when they ask
+// for none, and then when to look again. Passes and workers decide alike. A request,
+// nil when none waits, asks for a run whatever the schedule says. While the provider
+// is to be left alone it waits like everything else, unless the owner has said that
+// it is to be asked anyway.
+func decide(e *evidence.Evidence, request *store.RunRequest, now time.Time) (*order, time.Time) {
+	d := cadence.Decide(e, now)
+	wait := e.WaitInForce(now)
+	switch {
+	case request != nil && honoured(request, d) && (wait == nil || request.AskAnyway):
+		// What is put back from a cool-down still spares the source.
+		spare := request.RecoveryOnly && request.Trigger == store.TriggerScheduled
+		o := &order{Evidence: e, trigger: request.Trigger, recoveryOnly: request.RecoveryOnly, spare: spare, askAnyway: request.AskAnyway}
+		if o.scope = request.Scope; len(o.scope) > 0 { // what else is asked for follows
+			o.recoveryOnly, o.spare = false, false
+		}
+		return o, now
+	case d.Due:
+		return &order{Evidence: e, trigger: store.TriggerScheduled, recoveryOnly: d.RecoveryOnly, spare: d.RecoveryOnly}, now
+	case request != nil && wait != nil:
+		return nil, nextLook(&wait.Until, now)
+	default:
+		return nil, nextLook(d.At, now)
+	}
+}
+
+// honoured reports whether the request is answered now, as far as the schedule is
+// concerned. A scheduled run that a worker had to stop goes on out of turn, and
+// otherwise obeys what the schedule obeys: a pause since then counts.
+func honoured(r *store.RunRequest, d cadence.Decision) bool {
+	switch {
+	case d.Why == cadence.Running || d.Why == cadence.ConnectionInactive:
+		return false
+	case r.Trigger == store.TriggerScheduled:
+		return d.Due || d.Why == cadence.NotYet
+	default:
+		return true
+	}
+}
+
+// nextLook is when to look again at a connection for which no run is asked, and for
+// which one may be at a moment; nil means that this is not a matter of time.
+func nextLook(at *time.Time, now time.Time) time.Time {
+	if latest := now.Add(lookAtLeast); at == nil || at.After(latest) {
+		return latest
+	}
+	return *at
+}
+
+// crowded is when to look again at a connection for whose provider enough jobs
+// wait: later, the more are ahead of it.
+func crowded(ahead, window int, now time.Time) time.Time {
+	return now.Add(min(time.Duration(1+ahead/window)*passEvery, lookAtLeast))
+}

@@ -1,0 +1,68 @@
+package scheduler
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pdpp/internal/judge/cadence"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+)
+
+// Which requests are answered at once: the owner's and a repair's always, a
+// scheduled run that had to stop only as far as the schedule would have it.
+func TestHonoured(t *testing.T) {
+	for _, why := range cadence.Reasons {
+		d := cadence.Decision{Due: why == cadence.Due, Why: why}
+		free := why != cadence.Running && why != cadence.ConnectionInactive
+		for trigger, want := range map[store.Trigger]bool{
+			store.TriggerManual: free, store.TriggerRetry: free,
+			store.TriggerScheduled: why == cadence.Due || why == cadence.NotYet,
+		} {
+			if got := honoured(&store.RunRequest{Trigger: trigger}, d); got != want {
+				t.Errorf("%s, %s: %v", trigger, why, got)
+			}
+		}
+	}
+}
+
+// What a drained worker puts back waits while the owner has paused the schedule,
+// and goes on when it is resumed.
+func TestPutBackObeysAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		o.plays("orchard", takes(10*time.Minute))
+		first := o.worker("w1", nil)
+		time.Sleep(10 * time.Second)
+		o.must(first.Stop(t.Context()))
+		o.schedule("cin_pear", time.Hour, false)
+		second := o.worker("w2", nil)
+		time.Sleep(time.Minute)
+		if e := o.evidence("cin_pear"); e.Active != nil {
+			t.Error("it runs although it is paused")
+		}
+		o.schedule("cin_pear", time.Hour, true)
+		time.Sleep(atOnce)
+		if e := o.evidence("cin_pear"); e.Active == nil {
+			t.Error("resumed, and the stopped run was forgotten")
+		}
+		o.close(second)
+	})
+}
+
+// A recovery within a cool-down that is put back spares the source still.
+func TestPutBackSparesTheSource(t *testing.T) {
+	e := &evidence.Evidence{Connection: evidence.Connection{ID: "cin_pear", Status: evidence.StatusActive}}
+	for _, c := range []struct {
+		trigger store.Trigger
+		spare   bool
+	}{{store.TriggerScheduled, true}, {store.TriggerManual, false}} {
+		e.Schedule = &evidence.Schedule{Enabled: true, IntervalSeconds: 60}
+		o, _ := decide(e, &store.RunRequest{Trigger: c.trigger, RecoveryOnly: true}, time.Now())
+		if o == nil || !o.recoveryOnly || o.spare != c.spare {
+			t.Errorf("%s: %+v", c.trigger, o)
+		}
+	}
+}

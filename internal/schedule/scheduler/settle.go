@@ -1,0 +1,38 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"pdpp/internal/judge/cadence"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+)
+
+// Settle records how long to wait after a run that ended: one of the schedule, by
+// itself or by the death of its process, or any that succeeded. A good run that the
+// source refused part of lets the source rest. Nothing is recorded when another run
+// has come after it: that one decides.
+func Settle(ctx context.Context, st store.Store, connectionID, runID string, now time.Time) error {
+	found, err := st.Evidence(ctx, evidence.Query{ConnectionIDs: []string{connectionID}})
+	if err != nil {
+		return wrap(err, "read evidence")
+	}
+	if len(found) == 0 || found[0].LastRun == nil || found[0].LastRun.ID != runID {
+		return nil
+	}
+	e := &found[0]
+	previous := cadence.Standing(e)
+	next := cadence.AfterRun(previous, *e.LastRun, cadence.Every(e), now)
+	if next == nil {
+		next = cadence.AfterPressure(e, now)
+	}
+	switch {
+	case next == nil && e.Backoff != nil:
+		return wrap(st.ClearBackoff(ctx, connectionID), "end the wait")
+	case next == previous: // nothing was learnt, or there is no wait
+		return nil
+	default:
+		return wrap(st.PutBackoff(ctx, store.Backoff{ConnectionID: connectionID, Backoff: *next}), "record the wait")
+	}
+}

@@ -1,0 +1,205 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+)
+
+// A provider whose runs never end holds its own places and no others: another
+// provider's connections run on time.
+func TestSlowProviderLeavesRoom(t *testing.T) {
+	t.Attr("spec", "PB-A05")
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plays("slow", takes(10*time.Hour))
+		for i := range 20 {
+			o.plant(fmt.Sprintf("cin_slow_%03d", i), "slow", time.Hour)
+		}
+		w := o.worker("w1", func(c *Config) { c.Slots, c.PerProvider = 4, 2 })
+		time.Sleep(10 * time.Second)
+		o.plant("cin_quick", "quick", 20*time.Second)
+		time.Sleep(time.Minute - time.Second)
+		if n := o.mostAtOnce("slow"); n != 2 {
+			t.Errorf("%d slow runs at once", n)
+		}
+		runs := o.ran("cin_quick")
+		if len(runs) != 3 {
+			t.Errorf("the quick one ran %d times in a minute", len(runs))
+		}
+		depths, err := o.db.Depths(t.Context())
+		o.must(err)
+		jobs := int64(0)
+		for _, d := range depths {
+			jobs += d.Jobs
+		}
+		if jobs > 2*windowFactor+1 {
+			t.Errorf("%d jobs: %+v", jobs, depths)
+		}
+		o.close(w)
+	})
+}
+
+// A worker that dies loses its connection to the next within thirty seconds, and
+// the job that River takes for running keeps nobody out.
+func TestDeadWorkerIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		o.plays("orchard", takes(2*time.Minute))
+		died := o.worker("w1", nil)
+		time.Sleep(10 * time.Second)
+		first := o.evidence("cin_pear").Active
+		if first == nil {
+			t.Fatal("nothing runs")
+		}
+		o.dead.Store(true)
+		died.draining.Store(true) // it makes no passes and takes nothing
+		heir := &orchard{t: t, st: o.st, db: o.db, under: map[string]int{}, most: map[string]int{}}
+		w := heir.worker("w2", nil)
+		time.Sleep(30 * time.Second)
+		run, err := o.st.Run(t.Context(), first.ID)
+		o.must(err)
+		if run.Status != store.RunAbandoned {
+			t.Errorf("the dead worker's run is %s", run.Status)
+		}
+		e := o.evidence("cin_pear")
+		if e.LastRun == nil || e.LastRun.ID == first.ID || e.LastRun.Status != evidence.RunSucceeded {
+			t.Errorf("after it: %+v", e.LastRun)
+		}
+		if len(heir.ran("cin_pear")) != 1 {
+			t.Errorf("the heir ran %v", heir.ran("cin_pear"))
+		}
+		time.Sleep(3 * time.Minute) // the dead one's run ends, and writes nothing
+		if run, _ := o.st.Run(t.Context(), first.ID); run.Status != store.RunAbandoned {
+			t.Errorf("the dead run came back as %s", run.Status)
+		}
+		died.draining.Store(false)
+		o.must(died.Stop(t.Context()))
+		o.close(w)
+	})
+}
+
+// A worker that is told to stop lets its run finish the slice, gives the
+// connection back, and the next worker takes the run up at once.
+func TestDrainHandsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		o.plays("orchard", takes(30*time.Minute))
+		first := o.worker("w1", nil)
+		time.Sleep(10 * time.Second)
+		began := time.Now()
+		o.must(first.Stop(t.Context()))
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the drain took %v", took)
+		}
+		if e := o.evidence("cin_pear"); e.Active != nil {
+			t.Error("the lease is still held")
+		}
+		r, err := o.st.RunRequest(t.Context(), "cin_pear")
+		if err != nil || r.Trigger != store.TriggerScheduled {
+			t.Errorf("requeued as %+v, %v", r, err)
+		}
+		rt, err := o.st.Runtime(t.Context())
+		if err != nil || len(rt.Components) != 1 || rt.Components[0].Status != evidence.ProbeIdle {
+			t.Errorf("switched off, and reported as %+v, %v", rt, err)
+		}
+		second := o.worker("w2", nil)
+		time.Sleep(5 * time.Second)
+		if e := o.evidence("cin_pear"); e.Active == nil {
+			t.Error("the next worker left it")
+		}
+		o.close(second)
+	})
+}
+
+// A machine takes only what it can run.
+func TestQueuesByCapability(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		w := o.worker("w1", func(c *Config) { c.Worker.Capabilities = []string{"local"} })
+		time.Sleep(time.Minute)
+		if runs := o.ran(""); len(runs) != 0 {
+			t.Errorf("a worker without network ran %v", runs)
+		}
+		able := o.worker("w2", nil)
+		time.Sleep(launch.LeaseTTL)
+		if runs := o.ran(""); len(runs) != 1 {
+			t.Errorf("with network: %v", runs)
+		}
+		o.close(w, able)
+	})
+}
+
+// A job whose provider has no place is put off for a few seconds. It is not a failure,
+// and what was put off together does not come back together.
+func TestCrowdedJobIsPutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plays("slow", takes(time.Hour))
+		for i := range 4 {
+			o.plant(fmt.Sprintf("cin_slow_%d", i), "slow", 2*time.Hour)
+		}
+		w := o.worker("w1", func(c *Config) { c.Slots, c.PerProvider = 4, 1 })
+		put := map[string]bool{}
+		for range 20 {
+			time.Sleep(500 * time.Millisecond)
+			rows, err := o.db.SQLite.QueryContext(t.Context(), `SELECT scheduled_at, attempt, errors IS NOT NULL FROM river_job WHERE state <> 'running' AND finalized_at IS NULL`)
+			o.must(err)
+			for rows.Next() {
+				var at string
+				var attempts int
+				var failed bool
+				o.must(rows.Scan(&at, &attempts, &failed))
+				due, err := time.Parse(time.RFC3339Nano, at)
+				o.must(err)
+				if left := time.Until(due); failed || left > putOffCrowded*3/2 {
+					t.Errorf("a job comes back in %v, after %d attempts, failed %v", left, attempts, failed)
+				}
+				put[at] = true
+			}
+			o.must(rows.Err())
+			o.must(rows.Close())
+		}
+		// Three wait, and each is put off for three seconds at least.
+		if len(put) < 3 || len(put) > 12 {
+			t.Errorf("in ten seconds jobs were put off until %d moments", len(put))
+		}
+		o.close(w)
+	})
+}
+
+// A run that starts takes back that the connector was missing, and nothing else that
+// is known of the connection.
+func TestRunTakesBackOnlyTheMissingConnector(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		kept := []evidence.Probe{
+			{Dimension: evidence.ProbeRuntime, Name: "binding:network", Status: evidence.ProbeOK},
+			{Dimension: evidence.ProbeTool, Name: probeConnector, Status: evidence.ProbeOK},
+		}
+		for _, p := range append(kept, evidence.Probe{Dimension: evidence.ProbeRuntime, Name: probeConnector, Status: evidence.ProbeFailed, Reason: "connector_not_installed"}) {
+			p.At = time.Now()
+			o.must(o.st.PutProbe(t.Context(), store.Probe{ConnectionID: "cin_pear", Probe: p}))
+		}
+		w := o.worker("w1", nil)
+		time.Sleep(time.Minute)
+		if n := len(o.ran("cin_pear")); n != 1 {
+			t.Fatalf("%d runs", n)
+		}
+		left := o.evidence("cin_pear").Probes
+		if len(left) != len(kept) || slices.ContainsFunc(left, func(p evidence.Probe) bool { return p.Status != evidence.ProbeOK }) {
+			t.Errorf("after a run it is known: %+v", left)
+		}
+		o.close(w)
+	})
+}

@@ -1,0 +1,152 @@
+package grants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+)
+
+// Access is who reads: a client with a grant, or the owner.
+type Access struct {
+	grant *Grant // nil for the owner
+}
+
+// OwnerAccess reads everything.
+func OwnerAccess() Access { return Access{} }
+
+// Grant is the grant that is read by; nil for the owner.
+func (a Access) Grant() *Grant { return a.grant }
+
+// ID tells the readers of cursors apart.
+func (a Access) ID() string {
+	if a.grant == nil {
+		return "owner"
+	}
+	return a.grant.ID
+}
+
+// SingleUse reports whether each stream may be read through once.
+func (a Access) SingleUse() bool { return a.grant != nil && a.grant.Mode == store.GrantSingleUse }
+
+// Bearer takes the token out of an Authorization header. The scheme is written in any
+// case, as HTTP has it.
+func Bearer(header string) (string, error) {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return "", Refused(CodeUnauthenticated, "", "A bearer token is needed to read here.", "Send the header Authorization: Bearer with the token of a grant.")
+	}
+	return token, nil
+}
+
+// Access finds out what the bearer of a token may read now.
+func (b *Book) Access(ctx context.Context, token string) (Access, error) {
+	g, err := b.byToken(ctx, token)
+	if err != nil {
+		return Access{}, err
+	}
+	switch g.Status {
+	case Revoked:
+		return Access{}, Refused(CodeGrantRevoked, "", "The owner has taken this grant back.", "Ask the owner for a new grant.")
+	case Expired:
+		return Access{}, Refused(CodeGrantExpired, "", "This grant has ended.", "Ask the owner for a new grant.")
+	}
+	return Access{grant: &g}, nil
+}
+
+func (b *Book) byToken(ctx context.Context, token string) (Grant, error) {
+	unknown := Refused(CodeInvalidToken, "", "The token is not one of a grant.", "Use the token as it was given.")
+	if !looksLike(TokenPrefix, token) {
+		return Grant{}, unknown
+	}
+	kept, err := b.store.GrantByToken(ctx, hashOf(token))
+	if errors.Is(err, store.ErrNotFound) {
+		return Grant{}, unknown
+	}
+	if err != nil {
+		return Grant{}, fmt.Errorf("find grant: %w", err)
+	}
+	return read(kept, b.now())
+}
+
+// Views gives what may be read, in a lasting order; an empty stream or connection means
+// all. A client that asks for what it was not granted is told no more than that.
+func (b *Book) Views(ctx context.Context, a Access, stream, connectionID string) ([]View, error) {
+	if a.grant == nil {
+		return b.ownerViews(ctx, stream, connectionID)
+	}
+	var views []View
+	for _, s := range a.grant.Scope {
+		if stream != "" && s.Stream != stream || connectionID != "" && s.ConnectionID != connectionID {
+			continue
+		}
+		v, err := b.grantedView(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		v.usage = a.grant.Scope.usageName(s)
+		views = append(views, v)
+	}
+	if len(views) == 0 {
+		return nil, Refused(CodeInsufficientScope, "", "The grant does not cover that.", "GET /v1/streams lists what it covers.")
+	}
+	return views, nil
+}
+
+// grantedView is the scope's even when the connector declares the stream no more: its
+// records are still those that were granted.
+func (b *Book) grantedView(ctx context.Context, s Stream) (View, error) {
+	v := View{stream: s}
+	c, err := b.store.Connection(ctx, s.ConnectionID)
+	if errors.Is(err, store.ErrNotFound) {
+		return v, nil
+	}
+	if err != nil {
+		return v, fmt.Errorf("find connection: %w", err)
+	}
+	v.ConnectorID = c.ConnectorID
+	src, err := b.sources.of(ctx, c.ConnectorID)
+	if errors.Is(err, store.ErrNotFound) {
+		return v, nil
+	}
+	if err != nil {
+		return v, fmt.Errorf("find manifest: %w", err)
+	}
+	v.ConnectorName, v.declared = src.manifest.DisplayName, src.streams[s.Stream]
+	return v, nil
+}
+
+// Turn is one page of the only reading that a single-use grant allows: the cursor that it
+// was asked for with, and the one that goes on. Empty are those that there are not.
+type Turn struct{ After, Next string }
+
+// Used counts a read of some records. With a turn each page is given once: a cursor that
+// was used is of no use to anybody who has a copy of it.
+func (b *Book) Used(ctx context.Context, a Access, v View, records int, turn *Turn) error {
+	if a.grant == nil {
+		return nil
+	}
+	var kept *store.GrantTurn
+	if turn != nil {
+		kept = &store.GrantTurn{After: hashOrNil(turn.After), Next: hashOrNil(turn.Next)}
+	}
+	trace := audit.ReadBy(ctx, v.usage, int64(records), b.now())
+	err := b.store.UseGrant(ctx, a.grant.ID, v.usage, int64(records), kept, b.now().UTC(), trace)
+	if turn != nil && errors.Is(err, store.ErrExists) {
+		return Refused(CodeGrantConsumed, "", "The grant allowed to read this stream once, and this page was read.", "Ask the owner for a new grant.")
+	}
+	if err != nil {
+		return fmt.Errorf("count the use of a grant: %w", err)
+	}
+	return nil
+}
+
+func hashOrNil(cursor string) []byte {
+	if cursor == "" {
+		return nil
+	}
+	return hashOf(cursor)
+}

@@ -1,0 +1,174 @@
+package grants
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+// Store is what a book is kept in.
+type Store interface {
+	store.Grants
+	store.Records
+	store.Connections
+	Settings
+}
+
+// Book keeps the grants.
+type Book struct {
+	store   Store
+	sources sources
+	issuer  string
+	now     func() time.Time
+}
+
+// NewBook opens the book. Issuer is the address by which apps know this server, with
+// no slash at its end; now is nil for the real time.
+func NewBook(kept Store, issuer string, now func() time.Time) *Book {
+	if now == nil {
+		now = time.Now
+	}
+	return &Book{store: kept, sources: sources{kept: kept}, issuer: issuer, now: now}
+}
+
+// Now is the time by which grants end.
+func (b *Book) Now() time.Time { return b.now() }
+
+// New is what an owner wants to grant.
+type New struct {
+	ClientName string
+	Purpose    string
+	Mode       store.GrantMode // empty means continuous
+	Scope      Scope
+	End
+}
+
+// End is when a grant ends. Zero means after a year.
+type End struct {
+	At    *time.Time
+	Never bool // until the owner takes it back
+}
+
+// after gives the time of an end that is chosen now; nil means never.
+func (e End) after(now time.Time) (*time.Time, error) {
+	switch {
+	case e.Never && e.At != nil:
+		return nil, invalid("never_expires", "The grant cannot both end and never end.", "Send expires_at, or never_expires.")
+	case e.Never:
+		return nil, nil
+	case e.At == nil:
+		at := now.AddDate(1, 0, 0)
+		return &at, nil
+	}
+	return future(e.At, now)
+}
+
+// Create makes a grant and its token, which is given here and never again.
+func (b *Book) Create(ctx context.Context, n New) (Grant, string, error) {
+	now := b.now().UTC()
+	g := store.Grant{ID: newID("gr_"), CreatedAt: now}
+	var err error
+	if g.ClientName, err = shown("client_name", n.ClientName, maxName, true); err != nil {
+		return Grant{}, "", err
+	}
+	if g.Purpose, err = shown("purpose", n.Purpose, maxPurpose, false); err != nil {
+		return Grant{}, "", err
+	}
+	if g.Mode, err = modeOf(n.Mode); err != nil {
+		return Grant{}, "", err
+	}
+	if g.ExpiresAt, err = n.End.after(now); err != nil {
+		return Grant{}, "", err
+	}
+	scope, err := b.settle(ctx, n.Scope)
+	if err != nil {
+		return Grant{}, "", err
+	}
+	if g.Scope, err = json.Marshal(scope); err != nil {
+		return Grant{}, "", fmt.Errorf("write scope: %w", err)
+	}
+	token, hash := newSecret(TokenPrefix)
+	if err := b.store.CreateGrant(ctx, g, hash); err != nil {
+		return Grant{}, "", fmt.Errorf("keep grant: %w", err)
+	}
+	made, err := read(g, now)
+	return made, token, err
+}
+
+// List gives every grant, the newest first.
+func (b *Book) List(ctx context.Context) ([]Grant, error) {
+	kept, err := b.store.Grants(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list grants: %w", err)
+	}
+	all := make([]Grant, len(kept))
+	for i, g := range kept {
+		if all[i], err = read(g, b.now()); err != nil {
+			return nil, err
+		}
+		if g.Mode == store.GrantSingleUse {
+			if err := b.addUsage(ctx, &all[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// One gives a grant with its usage.
+func (b *Book) One(ctx context.Context, id string) (Grant, error) {
+	kept, err := b.store.Grant(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return Grant{}, errNoGrant()
+	}
+	if err != nil {
+		return Grant{}, fmt.Errorf("find grant: %w", err)
+	}
+	g, err := read(kept, b.now())
+	if err == nil {
+		err = b.addUsage(ctx, &g)
+	}
+	return g, err
+}
+
+// Revoke ends a grant at once. Ending it again changes nothing.
+func (b *Book) Revoke(ctx context.Context, id string) error {
+	err := b.store.RevokeGrant(ctx, id, b.now().UTC())
+	if errors.Is(err, store.ErrNotFound) {
+		return errNoGrant()
+	}
+	if err != nil {
+		return fmt.Errorf("revoke grant: %w", err)
+	}
+	return nil
+}
+
+func modeOf(m store.GrantMode) (store.GrantMode, error) {
+	switch m {
+	case "", store.GrantContinuous:
+		return store.GrantContinuous, nil
+	case store.GrantSingleUse:
+		return m, nil
+	}
+	return "", invalid("access_mode", "The access mode is not known.", "Use single_use or continuous.")
+}
+
+func future(at *time.Time, now time.Time) (*time.Time, error) {
+	if at == nil {
+		return nil, nil
+	}
+	utc := at.UTC() // a year beyond 9999 there would not sort among the others
+	if !utc.After(now) || utc.Year() > 9999 {
+		return nil, invalid("expires_at", "The end of the grant is not in the future.", "Choose a later date, or none.")
+	}
+	return &utc, nil
+}
+
+func errNoGrant() error {
+	return &Error{Status: http.StatusNotFound, Code: CodeNotFound, Message: "There is no such grant.", Next: "List the grants to see which there are."}
+}

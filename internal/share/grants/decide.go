@@ -1,0 +1,144 @@
+package grants
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+// codeLife is how long an app has to exchange its code.
+const codeLife = time.Minute
+
+// Decision is the owner's answer to a request. The end is that of the grant; zero means
+// the one that the request was shown with.
+type Decision struct {
+	Approve bool
+	End
+}
+
+// Decide answers a request. It gives the address that the browser goes back to, with a
+// code or with the refusal.
+func (b *Book) Decide(ctx context.Context, id string, d Decision) (redirect string, err error) {
+	kept, err := b.waiting(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	now := b.now().UTC()
+	answer := url.Values{"iss": {b.issuer}}
+	if kept.State != "" {
+		answer.Set("state", kept.State)
+	}
+	if d.Approve {
+		code, err := b.approve(ctx, kept, d.End, now)
+		if err != nil {
+			return "", err
+		}
+		answer.Set("code", code)
+	} else {
+		if err := b.store.DecideGrantRequest(ctx, id, nil, nil, time.Time{}, now); err != nil {
+			return "", decided(err)
+		}
+		answer.Set("error", "access_denied")
+	}
+	u, err := url.Parse(kept.RedirectURI)
+	if err != nil {
+		return "", fmt.Errorf("read redirect address: %w", err)
+	}
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += answer.Encode()
+	return u.String(), nil
+}
+
+func (b *Book) approve(ctx context.Context, kept store.GrantRequest, end End, now time.Time) (code string, err error) {
+	r, err := b.resolve(ctx, kept)
+	if err != nil {
+		return "", err
+	}
+	if len(r.Scope) == 0 {
+		return "", invalid("streams", "There is nothing here of what the app asks for.", "Connect the source first, or deny the request.")
+	}
+	if end == (End{}) {
+		end.At = r.ExpiresAt
+	}
+	expires, err := end.after(now)
+	if err != nil {
+		return "", err
+	}
+	g := store.Grant{
+		ID: newID("gr_"), ClientID: r.ClientID, ClientName: r.ClientName, Purpose: r.Purpose, Mode: r.Mode,
+		CreatedAt: now, ExpiresAt: expires,
+	}
+	if g.Scope, err = json.Marshal(r.Scope); err != nil {
+		return "", fmt.Errorf("write scope: %w", err)
+	}
+	code, hash := newSecret(codePrefix)
+	if err := b.store.DecideGrantRequest(ctx, kept.ID, &g, hash, now.Add(codeLife), now); err != nil {
+		return "", decided(err)
+	}
+	if err := b.clientUsed(ctx, r.ClientID, true, now); err != nil {
+		return "", err
+	}
+	return code, nil
+}
+
+func decided(err error) error {
+	if errors.Is(err, store.ErrExists) {
+		return errDecided()
+	}
+	return fmt.Errorf("keep the answer: %w", err)
+}
+
+var verifierForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+
+// Redeem exchanges a code for the grant's token, once. A code that comes a second time
+// was copied by somebody, so that it ends the grant.
+func (b *Book) Redeem(ctx context.Context, code, verifier, clientID, redirectURI string) (Grant, string, error) {
+	refused := Refused(CodeInvalidGrant, "code", "The code cannot be exchanged.", "Start again from the app.")
+	if !looksLike(codePrefix, code) || !verifierForm.MatchString(verifier) {
+		return Grant{}, "", refused
+	}
+	check := func(r store.GrantRequest) error {
+		if r.ClientID != clientID || r.RedirectURI != redirectURI || !proves(verifier, r.CodeChallenge) {
+			return refused
+		}
+		return nil
+	}
+	token, hash := newSecret(TokenPrefix)
+	kept, err := b.store.RedeemCode(ctx, hashOf(code), hash, check, b.now().UTC())
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrExists), errors.Is(err, refused):
+		return Grant{}, "", refused
+	case err != nil:
+		return Grant{}, "", fmt.Errorf("redeem code: %w", err)
+	}
+	g, err := read(kept, b.now())
+	if err == nil && g.Status != Active {
+		err = refused
+	}
+	if err != nil {
+		return Grant{}, "", err
+	}
+	return g, token, nil
+}
+
+// proves says whether the verifier is the one that the challenge was made of.
+func proves(verifier, challenge string) bool {
+	sum := sha256.Sum256([]byte(verifier))
+	return subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+}
+
+// Inspect gives the grant of a token, whatever its standing.
+func (b *Book) Inspect(ctx context.Context, token string) (Grant, error) {
+	return b.byToken(ctx, token)
+}

@@ -1,0 +1,94 @@
+package grants
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+// Mode says how often a grant may be read through.
+type Mode = store.GrantMode
+
+// Status is where a grant stands.
+type Status string
+
+const (
+	Active   Status = "active"
+	Expired  Status = "expired"
+	Revoked  Status = "revoked"
+	Consumed Status = "consumed" // single use, and every stream was read
+)
+
+// Grant lets a client read its scope.
+type Grant struct {
+	ID         string
+	ClientID   string // empty when the owner made it for somebody
+	ClientName string
+	Purpose    string
+	Mode       store.GrantMode
+	Scope      Scope
+	Status     Status
+	CreatedAt  time.Time
+	ExpiresAt  *time.Time
+	RevokedAt  *time.Time
+	LastUsedAt *time.Time
+	Uses       int64
+	Records    int64            // that were read by it, each as often as it was
+	Usage      []store.GrantUse // by stream; of One, and of those that are single use
+}
+
+// read gives a kept grant as it stands now.
+func read(g store.Grant, now time.Time) (Grant, error) {
+	out := Grant{
+		ID: g.ID, ClientID: g.ClientID, ClientName: g.ClientName, Purpose: g.Purpose, Mode: g.Mode, Status: Active,
+		CreatedAt: g.CreatedAt, ExpiresAt: g.ExpiresAt, RevokedAt: g.RevokedAt, LastUsedAt: g.LastUsedAt, Uses: g.Uses, Records: g.Records,
+	}
+	if err := json.Unmarshal(g.Scope, &out.Scope); err != nil {
+		return Grant{}, fmt.Errorf("read scope of grant: %w", err)
+	}
+	switch {
+	case g.RevokedAt != nil:
+		out.Status = Revoked
+	case g.ExpiresAt != nil && !now.Before(*g.ExpiresAt):
+		out.Status = Expired
+	}
+	return out, nil
+}
+
+// usageName is how reads of a stream are counted: by its name, and by its connection
+// too when the scope has the name more than once.
+func (s Scope) usageName(stream Stream) string {
+	same := 0
+	for _, other := range s {
+		if other.Stream == stream.Stream {
+			same++
+		}
+	}
+	if same > 1 {
+		return stream.Stream + " of " + stream.ConnectionID
+	}
+	return stream.Stream
+}
+
+func (b *Book) addUsage(ctx context.Context, g *Grant) (err error) {
+	if g.Usage, err = b.store.GrantUses(ctx, g.ID); err != nil {
+		return fmt.Errorf("read usage: %w", err)
+	}
+	if g.Mode != store.GrantSingleUse || g.Status != Active {
+		return nil
+	}
+	begun := map[string]bool{}
+	for _, u := range g.Usage {
+		begun[u.Stream] = true
+	}
+	for _, s := range g.Scope {
+		if !begun[g.Scope.usageName(s)] {
+			return nil
+		}
+	}
+	g.Status = Consumed
+	return nil
+}

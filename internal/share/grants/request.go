@@ -1,0 +1,150 @@
+package grants
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+// Want is a stream that an app asks for. An app knows sources, not the owner's
+// connections: without a connection it asks for every one that has the stream.
+type Want struct {
+	Stream
+	Connector string `json:"connector_id,omitempty"` // a connector's id or key; empty means any
+}
+
+// Ask is what an app sends before the owner is asked.
+type Ask struct {
+	ClientID      string
+	RedirectURI   string
+	State         string
+	CodeChallenge string // of PKCE, by S256
+	Purpose       string
+	Mode          store.GrantMode
+	Wants         []Want
+	ExpiresAt     *time.Time // of the grant
+}
+
+// Request is an app's wish as the owner decides on it.
+type Request struct {
+	ID          string
+	ClientID    string
+	ClientName  string
+	RedirectURI string
+	Purpose     string
+	Mode        store.GrantMode
+	// Scope is what the grant would cover; what else was asked for is in Missing, by name.
+	Scope     Scope
+	Missing   []string
+	ExpiresAt *time.Time // of the grant, unless the owner chooses another end
+}
+
+// RequestLife is how long a request waits for the owner.
+const RequestLife = 10 * time.Minute
+
+const maxState = 1024
+
+var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// Request keeps what an app asks for. Whether there is such a thing is not told: an app
+// could find out what the owner has connected.
+func (b *Book) Request(ctx context.Context, a Ask) (id string, err error) {
+	now := b.now().UTC()
+	c, err := b.Client(ctx, a.ClientID)
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains(c.RedirectURIs, a.RedirectURI) {
+		return "", Refused(CodeInvalidRedirect, "redirect_uri", "The address to return to is not one that the app registered.", "Use exactly one of its redirect_uris.")
+	}
+	if !challengeForm.MatchString(a.CodeChallenge) {
+		return "", invalid("code_challenge", "The challenge is not one of S256.", "Send the base64url of the SHA-256 of the verifier.")
+	}
+	if len(a.State) > maxState {
+		return "", invalid("state", "The state is too long.", "Send a shorter one.")
+	}
+	r := store.GrantRequest{
+		ID: newID("rq_"), ClientID: c.ID, ClientName: c.Name, RedirectURI: a.RedirectURI, State: a.State,
+		CodeChallenge: a.CodeChallenge, CreatedAt: now, ExpiresAt: now.Add(RequestLife),
+	}
+	if r.Purpose, err = shown("purpose", a.Purpose, maxPurpose, true); err != nil {
+		return "", err
+	}
+	if r.Mode, err = modeOf(a.Mode); err != nil {
+		return "", err
+	}
+	if r.GrantExpires, err = future(a.ExpiresAt, now); err != nil {
+		return "", err
+	}
+	if err := plausible(a.Wants); err != nil {
+		return "", err
+	}
+	if r.Scope, err = json.Marshal(a.Wants); err != nil {
+		return "", fmt.Errorf("write request: %w", err)
+	}
+	if err := b.store.PutGrantRequest(ctx, r); err != nil {
+		return "", fmt.Errorf("keep request: %w", err)
+	}
+	if err := b.clientUsed(ctx, c.ID, false, now); err != nil {
+		return "", err
+	}
+	return r.ID, nil
+}
+
+// plausible checks what can be checked without looking at what is connected.
+func plausible(wants []Want) error {
+	if len(wants) == 0 || len(wants) > maxStreams {
+		return Refused(CodeInvalidDetails, "streams", fmt.Sprintf("A request names between 1 and %d streams.", maxStreams), "Name the streams that the app needs.")
+	}
+	for _, w := range wants {
+		if strings.TrimSpace(w.Stream.Stream) == "" || len(w.Stream.Stream) > maxKey || len(w.Fields) > maxFields || len(w.Connector) > maxAddress || len(w.ConnectionID) > maxKey {
+			return Refused(CodeInvalidDetails, "streams", "A stream of the request has no name, or says too much.", "Name each stream, and at most a few of its fields.")
+		}
+		if _, err := settleResources(w.Resources); err != nil {
+			return err
+		}
+		if _, err := w.settleRange(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RequestByID gives what an app asks for, as far as it can be granted.
+func (b *Book) RequestByID(ctx context.Context, id string) (Request, error) {
+	kept, err := b.waiting(ctx, id)
+	if err != nil {
+		return Request{}, err
+	}
+	return b.resolve(ctx, kept)
+}
+
+// RequestClient names the app of a request that waits, without more.
+func (b *Book) RequestClient(ctx context.Context, id string) (clientID string, err error) {
+	kept, err := b.waiting(ctx, id)
+	return kept.ClientID, err
+}
+
+func (b *Book) waiting(ctx context.Context, id string) (store.GrantRequest, error) {
+	r, err := b.store.GrantRequest(ctx, id, b.now().UTC())
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return r, Refused(CodeNotFound, "", "The request is not there, or has waited too long.", "Start again from the app.")
+	case err != nil:
+		return r, fmt.Errorf("find request: %w", err)
+	case r.DecidedAt != nil:
+		return r, errDecided()
+	}
+	return r, nil
+}
+
+func errDecided() error {
+	return Refused(CodeAlreadyDecided, "", "The request was answered already.", "Start again from the app.")
+}

@@ -1,0 +1,157 @@
+package grants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+)
+
+// Scope is what a grant covers: each stream of each connection at most once.
+type Scope []Stream
+
+// Stream is a part of one stream of one connection.
+type Stream struct {
+	ConnectionID string     `json:"connection_id"`
+	Stream       string     `json:"name"`
+	Fields       []string   `json:"fields,omitempty"`    // empty means all
+	Resources    []string   `json:"resources,omitempty"` // keys of records; empty means all
+	Since        *time.Time `json:"since,omitempty"`
+	Until        *time.Time `json:"until,omitempty"` // not included
+}
+
+// Bounds of a scope: large enough for people, small enough for one statement.
+const (
+	maxStreams   = 200
+	maxFields    = 200
+	maxResources = 500
+	maxKey       = 1024
+)
+
+// part is what the store is told of the stream's limits.
+func (s Stream) part() store.Part {
+	p := store.Part{ConnectionID: s.ConnectionID, Stream: s.Stream}
+	if len(s.Resources) > 0 {
+		p.Keys = s.Resources
+	}
+	if s.Since != nil {
+		p.Since = s.Since.UTC().Format(protocol.StoredTime)
+	}
+	if s.Until != nil {
+		p.Until = s.Until.UTC().Format(protocol.StoredTime)
+	}
+	return p
+}
+
+// settle holds a scope against what is connected, and gives it in the form that is
+// kept: primary keys are among the fields, times are no finer than the store's.
+func (b *Book) settle(ctx context.Context, scope Scope) (Scope, error) {
+	if len(scope) == 0 {
+		return nil, invalid("streams", "A grant needs at least one stream.", "Choose what the client may read.")
+	}
+	if len(scope) > maxStreams {
+		return nil, invalid("streams", fmt.Sprintf("A grant covers at most %d streams.", maxStreams), "Make several grants.")
+	}
+	settled := make(Scope, len(scope))
+	seen := map[[2]string]bool{}
+	for i, s := range scope {
+		name := [2]string{s.ConnectionID, s.Stream}
+		if seen[name] {
+			return nil, invalid("streams", "The stream "+quoted(s.Stream)+" is named twice for one connection.", "Name each stream once.")
+		}
+		seen[name] = true
+		var err error
+		if settled[i], err = b.settleStream(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return settled, nil
+}
+
+func (b *Book) settleStream(ctx context.Context, s Stream) (Stream, error) {
+	d, err := b.declared(ctx, s.ConnectionID, s.Stream)
+	if errors.Is(err, store.ErrNotFound) {
+		return s, invalid("streams", "There is no stream "+quoted(s.Stream)+" in that connection.", "Choose a stream that the connection has.")
+	}
+	if err != nil {
+		return s, err
+	}
+	if s.Fields, err = d.settleFields(s.Stream, s.Fields); err != nil {
+		return s, err
+	}
+	if s.Resources, err = settleResources(s.Resources); err != nil {
+		return s, err
+	}
+	if s.Since == nil && s.Until == nil {
+		return s, nil
+	}
+	if d.ConsentTimeField == "" {
+		return s, invalid("since", "The records of "+quoted(s.Stream)+" have no time that a range could be applied to.", "Leave the range out, or choose another stream.")
+	}
+	return s.settleRange()
+}
+
+// settleFields adds the primary key, without which a record could not be told from another.
+func (d declared) settleFields(stream string, fields []string) ([]string, error) {
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	if len(fields) > maxFields {
+		return nil, invalid("fields", fmt.Sprintf("At most %d fields can be chosen.", maxFields), "Leave the fields out to grant them all.")
+	}
+	for _, f := range fields {
+		if !slices.Contains(d.fields, f) {
+			return nil, Refused(CodeUnknownField, "fields", "The records of "+quoted(stream)+" have no field "+quoted(f)+".", "Choose fields that the stream has.")
+		}
+	}
+	return sortedSet(append(slices.Clone(fields), d.PrimaryKey...)), nil
+}
+
+func settleResources(keys []string) ([]string, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	if len(keys) > maxResources {
+		return nil, invalid("resources", fmt.Sprintf("At most %d records can be chosen one by one.", maxResources), "Choose fewer, or grant the whole stream.")
+	}
+	for _, k := range keys {
+		if k == "" || len(k) > maxKey {
+			return nil, invalid("resources", "A key of a record is empty or too long.", "Give the keys as the records have them.")
+		}
+	}
+	return sortedSet(keys), nil
+}
+
+// settleRange rounds inwards, so that no record slips in between two ticks.
+func (s Stream) settleRange() (Stream, error) {
+	if s.Since != nil {
+		at := s.Since.UTC()
+		if cut := at.Truncate(time.Microsecond); cut.Before(at) {
+			at = cut.Add(time.Microsecond)
+		}
+		s.Since = &at
+	}
+	if s.Until != nil {
+		at := s.Until.UTC().Truncate(time.Microsecond)
+		s.Until = &at
+	}
+	for _, at := range []*time.Time{s.Since, s.Until} {
+		if at != nil && (at.Year() < 1 || at.Year() > 9999) {
+			return s, invalid("since", "The time range is outside the calendar.", "Give years between 1 and 9999.")
+		}
+	}
+	if s.Since != nil && s.Until != nil && !s.Since.Before(*s.Until) {
+		return s, invalid("until", "The time range ends before it begins.", "Put the end after the beginning.")
+	}
+	return s, nil
+}
+
+func sortedSet(words []string) []string {
+	words = slices.Clone(words)
+	slices.Sort(words)
+	return slices.Compact(words)
+}

@@ -1,0 +1,79 @@
+package oauth
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"pdpp/internal/share/grants"
+)
+
+// details are what an app asks for, and what a grant allows (RFC 9396).
+type details struct {
+	Type    string           `json:"type"`
+	Purpose string           `json:"purpose,omitempty"`
+	Mode    string           `json:"access_mode,omitempty"` // single_use or continuous
+	Expires *time.Time       `json:"expires_at,omitempty"`
+	Streams []detailedStream `json:"streams"`
+}
+
+// detailedStream names a stream. An app that does not know the owner's connections
+// names a connector, or neither.
+type detailedStream struct {
+	Name       string     `json:"name"`
+	Connection string     `json:"connection_id,omitempty"`
+	Connector  string     `json:"connector_id,omitempty"`
+	Fields     []string   `json:"fields,omitempty"`
+	Resources  []string   `json:"resources,omitempty"`
+	Range      *timeRange `json:"time_range,omitempty"`
+}
+
+type timeRange struct {
+	Since *time.Time `json:"since,omitempty"`
+	Until *time.Time `json:"until,omitempty"` // not included
+}
+
+// parseDetails reads the one element that we know. A member that is not known could be a
+// limit that we would not keep, and is refused.
+func parseDetails(text string) (details, error) {
+	refused := grants.Refused(grants.CodeInvalidDetails, "authorization_details",
+		`The authorization details are not a list of one object of type "pdpp" with streams.`, "Correct them.")
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.DisallowUnknownFields()
+	var list []details
+	if d.Decode(&list) != nil || len(list) != 1 || list[0].Type != detailsType {
+		return details{}, refused
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return details{}, refused
+	}
+	return list[0], nil
+}
+
+func (d details) wants() []grants.Want {
+	wants := make([]grants.Want, len(d.Streams))
+	for i, s := range d.Streams {
+		wants[i] = grants.Want{Connector: s.Connector, Stream: grants.Stream{
+			ConnectionID: s.Connection, Stream: s.Name, Fields: s.Fields, Resources: s.Resources,
+		}}
+		if s.Range != nil {
+			wants[i].Since, wants[i].Until = s.Range.Since, s.Range.Until
+		}
+	}
+	return wants
+}
+
+// detailsOf tells an app what it was granted.
+func detailsOf(g grants.Grant) []details {
+	d := details{Type: detailsType, Purpose: g.Purpose, Mode: string(g.Mode), Expires: g.ExpiresAt}
+	for _, s := range g.Scope {
+		stream := detailedStream{Name: s.Stream, Connection: s.ConnectionID, Fields: s.Fields, Resources: s.Resources}
+		if s.Since != nil || s.Until != nil {
+			stream.Range = &timeRange{s.Since, s.Until}
+		}
+		d.Streams = append(d.Streams, stream)
+	}
+	return []details{d}
+}

@@ -1,0 +1,185 @@
+package grantview
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/health"
+	"pdpp/internal/judge/verdict"
+	"pdpp/manifest"
+)
+
+// Nothing that knows a diagnosis is among the packages that this one needs.
+func TestDiagnosticsAreNotEvenLinked(t *testing.T) {
+	t.Attr("spec", "CH-06.2")
+	t.Attr("spec", "CH-19.3")
+	t.Attr("spec", "CH-27.4")
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatalf("list the packages: %v", err)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, "pdpp/internal/share/readapi/grantview") {
+		t.Fatalf("the list does not hold the package itself: %d entries", len(deps))
+	}
+	for _, d := range deps {
+		if strings.HasPrefix(d, "pdpp/") && !slices.Contains([]string{"pdpp/internal/share/readapi/grantview", "pdpp/manifest", "pdpp/protocol"}, d) {
+			t.Errorf("needs %s", d)
+		}
+	}
+}
+
+// exported is every type that a response can be made of.
+var exported = map[string]reflect.Type{
+	"FreshnessStatus": reflect.TypeFor[FreshnessStatus](), "Freshness": reflect.TypeFor[Freshness](),
+	"Stream": reflect.TypeFor[Stream](), "StreamList": reflect.TypeFor[StreamList](), "StreamSchema": reflect.TypeFor[StreamSchema](),
+	"Record": reflect.TypeFor[Record](), "RecordPage": reflect.TypeFor[RecordPage](),
+	"Change": reflect.TypeFor[Change](), "ChangePage": reflect.TypeFor[ChangePage](),
+	"SchemaList": reflect.TypeFor[SchemaList](), "Connector": reflect.TypeFor[Connector](), "ConnectorList": reflect.TypeFor[ConnectorList](),
+}
+
+// allowed are the members that a client may read. A new one is added here on
+// purpose or not at all.
+var allowed = []string{
+	"object", "data", "name", "record_count", "last_updated", "freshness", "status", "captured_at", "description", "schema",
+	"primary_key", "cursor_field", "stream", "id", "emitted_at", "deleted", "has_more", "next_cursor", "next_changes_since",
+	"connection_id", // tells two accounts at one source apart
+	"filter_fields",
+}
+
+// harmless are members of the owner's types whose names mean something else in
+// a client's: the id of a record, the status of freshness, a stream's name.
+var harmless = []string{"id", "status", "stream", "captured_at", "name", "freshness"}
+
+// No type has a member that the owner's diagnostics have.
+func TestNoMemberIsADiagnosis(t *testing.T) {
+	t.Attr("spec", "CH-06.2")
+	t.Attr("spec", "CH-19.3")
+	t.Attr("spec", "CH-27.4")
+	owners := map[string]bool{}
+	for _, owner := range []reflect.Type{
+		reflect.TypeFor[verdict.Verdict](), reflect.TypeFor[health.Snapshot](), reflect.TypeFor[health.LocalProgress](),
+		reflect.TypeFor[evidence.Credential](), reflect.TypeFor[evidence.Failure](), reflect.TypeFor[evidence.Gaps](),
+	} {
+		collect(owner, owners)
+	}
+	for _, member := range []string{"detail", "trace", "conditions", "detail_gap_backlog", "outbox_counts", "dead_letter", "pending", "rejection_reason", "reason_code"} {
+		if !owners[member] {
+			t.Fatalf("the owner's types have no %q: the search does not see what it is for", member)
+		}
+	}
+	for name, typ := range exported {
+		members := map[string]bool{}
+		collect(typ, members)
+		for member := range members {
+			if owners[member] && !slices.Contains(harmless, member) {
+				t.Errorf("%s has %q, which is the owner's", name, member)
+			}
+			if !slices.Contains(allowed, member) {
+				t.Errorf("%s has %q, which nobody has allowed", name, member)
+			}
+		}
+	}
+}
+
+// collect gathers the JSON names of a type and of all that it holds. A member
+// that could hold anything but a record's own data or schema is an error.
+func collect(t reflect.Type, into map[string]bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		collect(t.Elem(), into)
+	case reflect.Map, reflect.Interface:
+		into["holds anything: "+t.String()] = true
+	case reflect.Struct:
+		if t == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.Anonymous && name == "" {
+				collect(f.Type, into)
+				continue
+			}
+			into[name] = true
+			collect(f.Type, into)
+		}
+	}
+}
+
+// The list above is complete.
+func TestEveryTypeIsHeldToTheRule(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, source, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.TypeSpec); ok && s.Name.IsExported() {
+				found++
+				if exported[s.Name.Name] == nil {
+					t.Errorf("%s is not among the types that are checked", s.Name.Name)
+				}
+			}
+			return true
+		})
+	}
+	if found != len(exported) {
+		t.Errorf("%d types declared, %d checked", found, len(exported))
+	}
+}
+
+func TestShapes(t *testing.T) {
+	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	n := int64(0)
+	no := false
+	tests := map[string]struct {
+		value any
+		want  string
+	}{
+		"nothing granted": {NewStreamList(nil), `{"object":"list","data":[]}`},
+		"counted and not": {NewStreamList([]Stream{{ConnectionID: "c1", Name: "trees", Records: &n, LastUpdated: &at, Freshness: Freshness{FreshnessCurrent, &at}}, {ConnectionID: "c2", Name: "pears"}}),
+			`{"object":"list","data":[{"object":"stream","connection_id":"c1","name":"trees","record_count":0,"last_updated":"2026-03-01T08:00:00Z","freshness":{"status":"current","captured_at":"2026-03-01T08:00:00Z"}},` +
+				`{"object":"stream","connection_id":"c2","name":"pears","record_count":null,"last_updated":null,"freshness":{"status":"unknown"}}]}`},
+		"records": {NewRecordPage([]Record{{ConnectionID: "c1", Stream: "trees", ID: "t1", Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "c2"),
+			`{"object":"list","data":[{"object":"record","connection_id":"c1","stream":"trees","id":"t1","data":{"kind":"pear"},"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":true,"next_cursor":"c2"}`},
+		"a deletion": {NewChangePage([]Change{{ConnectionID: "c1", Stream: "trees", ID: "t1", Deleted: true, Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "s9", false),
+			`{"object":"list","data":[{"object":"change","connection_id":"c1","stream":"trees","id":"t1","deleted":true,"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":false,"next_changes_since":"s9"}`},
+		"connectors": {NewConnectorList([]Connector{{ID: "orchard", Name: "Orchard"}}),
+			`{"object":"list","data":[{"object":"connector","id":"orchard","name":"Orchard"}]}`},
+		"no schemas": {NewSchemaList(nil), `{"object":"list","data":[]}`},
+		"a schema": {SchemaOf("c1", &manifest.Stream{
+			Name: "trees", Schema: json.RawMessage(`{"type":"object"}`), PrimaryKey: manifest.PrimaryKey{"id"},
+			Required: &no, CoveragePolicy: "unsupported", CoverageStrategy: "detail_gap",
+		}), `{"object":"stream","connection_id":"c1","name":"trees","schema":{"type":"object"},"primary_key":["id"]}`},
+	}
+	for name, tt := range tests {
+		got, err := json.Marshal(tt.value)
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%s: %s (%v)\nwant %s", name, got, err, tt.want)
+		}
+	}
+}

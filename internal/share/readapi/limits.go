@@ -1,0 +1,103 @@
+package readapi
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"pdpp/internal/share/grants"
+)
+
+// Limits bound what one grant can ask of this server; zero means the usual.
+type Limits struct {
+	InFlight  int           // reads at once, of which one reads and the others wait for it
+	PerMinute int           // reads on average, and as many at once after a quiet minute
+	Deadline  time.Duration // of one read
+}
+
+// The usual limits. Whoever reads page by page never meets the first two.
+const (
+	usualInFlight  = 2
+	usualPerMinute = 600
+	usualDeadline  = 10 * time.Second
+)
+
+// maxReaders is how many grants are remembered before quiet ones are forgotten.
+const maxReaders = 1000
+
+// limiter counts what grants are reading.
+type limiter struct {
+	Limits
+	now     func() time.Time
+	mu      sync.Mutex
+	readers map[string]*reader
+}
+
+// reader is one grant.
+type reader struct {
+	inFlight int
+	pace     *rate.Limiter
+	turn     chan struct{} // held by the one read that reads, so that no grant keeps two processors busy
+}
+
+func newLimiter(l Limits, now func() time.Time) *limiter {
+	l.InFlight, l.PerMinute = cmp.Or(l.InFlight, usualInFlight), cmp.Or(l.PerMinute, usualPerMinute)
+	l.Deadline = cmp.Or(l.Deadline, usualDeadline)
+	return &limiter{Limits: l, now: now, readers: map[string]*reader{}}
+}
+
+// begin lets a grant read, once it has its turn and until done is called, or says when
+// it may try again.
+func (l *limiter) begin(grant string) (turn chan struct{}, done func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	r := l.readers[grant]
+	if r == nil {
+		l.forget(now)
+		r = &reader{pace: rate.NewLimiter(rate.Limit(float64(l.PerMinute)/60), l.PerMinute), turn: make(chan struct{}, 1)}
+		l.readers[grant] = r
+	}
+	if r.inFlight >= l.InFlight {
+		return nil, nil, tooMany(fmt.Sprintf("The grant has %d reads under way, and may have no more at once.", l.InFlight), time.Second)
+	}
+	if next := r.pace.ReserveN(now, 1); next.DelayFrom(now) > 0 {
+		wait := next.DelayFrom(now)
+		next.CancelAt(now)
+		return nil, nil, tooMany(fmt.Sprintf("The grant has read more than %d times in a minute.", l.PerMinute), wait)
+	}
+	r.inFlight++
+	return r.turn, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		r.inFlight--
+	}, nil
+}
+
+// forget drops the grants that have their whole allowance again, once there are many.
+func (l *limiter) forget(now time.Time) {
+	if len(l.readers) < maxReaders {
+		return
+	}
+	for grant, r := range l.readers {
+		if r.inFlight == 0 && r.pace.TokensAt(now) >= float64(l.PerMinute) {
+			delete(l.readers, grant)
+		}
+	}
+}
+
+func tooMany(message string, wait time.Duration) error {
+	e := grants.Refused(grants.CodeRateLimit, "", message, "Wait as long as Retry-After says, and read one page after the other.")
+	e.RetryAfter = time.Duration(math.Ceil(wait.Seconds())) * time.Second
+	return e
+}
+
+// errDeadline says that a read was ended before it had its answer.
+func errDeadline(after time.Duration) error {
+	return grants.Refused(grants.CodeReadTimeout, "", fmt.Sprintf("The read was ended after %s without an answer.", after),
+		"Ask for less at once: leave a filter out that matches few records and choose among the records yourself, or search for rarer words.")
+}

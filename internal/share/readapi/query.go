@@ -1,0 +1,156 @@
+package readapi
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/share/grants"
+)
+
+const (
+	defaultLimit = 25
+	maxLimit     = 100
+	maxFilters   = 10
+	maxFields    = 200
+	maxValue     = 1024
+	maxText      = 256
+)
+
+// beginning is the value of changes_since that asks for everything.
+const beginning = "beginning"
+
+// query is what the address asks for. A route allows some of it.
+type query struct {
+	connection string
+	stream     string // of a search; other routes have it in their path
+	text       string
+	limit      int
+	cursor     string
+	newest     bool
+	fields     []string
+	where      []store.FieldValue // by field
+	changes    bool
+	since      string // where the changes begin; empty for all
+}
+
+// parse reads the query of an address strictly: what a route does not know is refused
+// rather than left out, since leaving a limit out would give more than was asked for.
+func parse(r *http.Request, allowed ...string) (query, error) {
+	q := query{limit: defaultLimit}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return q, bad("", "The query of the address cannot be read.", "Encode it as form data.")
+	}
+	for name, given := range values {
+		word, field, _ := strings.Cut(name, "[")
+		if !slices.Contains(allowed, word) || (word == "filter") != strings.HasSuffix(name, "]") || word != "filter" && word != name {
+			return q, bad(shortened(name), "This address does not know the parameter.", "Leave it out.")
+		}
+		if len(given) != 1 {
+			return q, bad(shortened(name), "The parameter is given more than once.", "Give it once.")
+		}
+		if err := q.set(word, strings.TrimSuffix(field, "]"), given[0]); err != nil {
+			return q, err
+		}
+	}
+	if q.changes && (q.cursor != "" || q.newest || len(q.where) > 0) {
+		return q, bad("changes_since", "Changes come in their own order, unfiltered.", "Leave cursor, order and filters out.")
+	}
+	slices.SortFunc(q.where, func(a, b store.FieldValue) int { return cmp.Compare(a.Field, b.Field) })
+	return q, nil
+}
+
+func (q *query) set(word, field, value string) error {
+	switch word {
+	case "connection_id":
+		if q.connection = value; value == "" || len(value) > maxValue {
+			return bad(word, "The connection is empty or too long.", "Use a connection_id of GET /v1/streams.")
+		}
+	case "stream":
+		if q.stream = value; value == "" || len(value) > maxValue {
+			return bad(word, "The stream is empty or too long.", "Use a name of GET /v1/streams.")
+		}
+	case "q":
+		if q.text = strings.TrimSpace(value); q.text == "" || len(value) > maxText {
+			return bad(word, "The words to search for are missing or too many.", "Search for a few words.")
+		}
+	case "limit":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > maxLimit {
+			return bad(word, "The limit is not a number from 1 to 100.", "Leave it out for 25.")
+		}
+		q.limit = n
+	case "cursor":
+		if q.cursor = value; value == "" {
+			return grants.Refused(grants.CodeInvalidCursor, word, "The cursor is empty.", "Leave it out to begin.")
+		}
+	case "order":
+		if value != "asc" && value != "desc" {
+			return bad(word, "The order is neither asc nor desc.", "Leave it out for asc.")
+		}
+		q.newest = value == "desc"
+	case "fields":
+		if q.fields = strings.Split(value, ","); len(q.fields) > maxFields || slices.Contains(q.fields, "") {
+			return bad(word, "The list of fields is empty, has a blank or is too long.", "Write fields=a,b.")
+		}
+	case "filter":
+		if field == "" || len(value) > maxValue || len(q.where) == maxFilters {
+			return bad(word, "A filter has no field or too long a value, or there are too many.", "Write filter[field]=value.")
+		}
+		q.where = append(q.where, store.FieldValue{Field: field, Value: value})
+	case "changes_since":
+		if q.changes = true; value == "" {
+			return bad(word, "It is not said since when.", "Begin with changes_since="+beginning+".")
+		}
+		if value != beginning {
+			q.since = value
+		}
+	}
+	return nil
+}
+
+// check holds the fields of a query against what is read. A field that there is not is
+// told from one that was not granted; of the second kind nothing else is said.
+func (q *query) check(views []grants.View) error {
+	for _, v := range views {
+		for _, f := range q.fields {
+			if err := readable(v, f, "fields", v.Has(f)); err != nil {
+				return err
+			}
+		}
+		for _, w := range q.where {
+			if err := readable(v, w.Field, "filter", v.Filters(w.Field)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func readable(v grants.View, field, param string, possible bool) error {
+	switch {
+	case !v.Shows(field) && (possible || v.Has(field)):
+		return grants.Refused(grants.CodeInsufficientScope, param, "The grant does not cover one of the fields.", "Use fields that GET /v1/schema shows.")
+	case !possible:
+		return grants.Refused(grants.CodeUnknownField, param, "A field is not there, or cannot be used here.", "Use fields that GET /v1/schema shows.")
+	}
+	return nil
+}
+
+func bad(param, message, next string) error {
+	return grants.Refused(grants.CodeInvalidRequest, param, message, next)
+}
+
+// shortened names a parameter that somebody sent, bounded.
+func shortened(name string) string {
+	name = strings.ToValidUTF8(name, "?")
+	if len(name) > 40 {
+		name = strings.ToValidUTF8(name[:40], "") + "…"
+	}
+	return name
+}

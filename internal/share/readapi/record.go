@@ -1,0 +1,67 @@
+package readapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/share/grants"
+)
+
+// record gives one record. It is asked for as a page of one key, under the same limits
+// as any page: what lies outside them is not there.
+func (a *api) record(r *http.Request, who grants.Access) (any, error) {
+	q, err := parse(r, "connection_id", "fields")
+	if err != nil {
+		return nil, err
+	}
+	if err := onceOnly(who); err != nil {
+		return nil, err
+	}
+	views, err := a.Book.Views(r.Context(), who, r.PathValue("stream"), q.connection)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.check(views); err != nil {
+		return nil, err
+	}
+	all, err := a.byKey(r, views, q.fields, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	switch len(all) {
+	case 0:
+		return nil, grants.Refused(grants.CodeNotFound, "", "There is no such record.", "Use an id of the stream's records.")
+	case 1:
+	default:
+		return nil, bad("connection_id", "Several connections have a record with this id.", "Name one with connection_id.")
+	}
+	records, err := shownAs(all, q.fields)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.used(r, who, views, all, nil); err != nil {
+		return nil, err
+	}
+	return asObject(records[0]), nil
+}
+
+func (a *api) byKey(r *http.Request, views []grants.View, fields []string, key string) ([]found, error) {
+	var all []found
+	for i := range views {
+		part := views[i].Part(fields)
+		if part.Keys != nil && !slices.Contains(part.Keys, key) {
+			continue
+		}
+		part.Keys = []string{key}
+		rows, err := a.Store.ListRecords(r.Context(), store.RecordQuery{Part: part, Limit: 1})
+		if err != nil {
+			return nil, fmt.Errorf("find record: %w", err)
+		}
+		for _, row := range rows {
+			all = append(all, found{&views[i], row})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,31 @@
+package readapi
+
+import (
+	"errors"
+	"net/http"
+	"net/netip"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/share/grants"
+)
+
+// actor is who the audit trail names.
+func actor(r *http.Request, who grants.Access) audit.Actor {
+	by := audit.Actor{Kind: audit.Stranger}
+	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		by.Address = at.Addr().Unmap().WithZone("").String()
+	}
+	if g := who.Grant(); g != nil {
+		by.Kind, by.ID, by.Name = audit.Grant, g.ID, g.ClientName
+	}
+	return by
+}
+
+// noteRefusal writes down that somebody asked for what they may not read. What exactly
+// they asked for is their own words, and is left out.
+func (a *api) noteRefusal(r *http.Request, err error) {
+	var refused *grants.Error
+	if errors.As(err, &refused) && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden) {
+		a.Audit.Record(r.Context(), audit.Entry{Kind: audit.Read, Outcome: audit.Refused, Reason: refused.Code})
+	}
+}

@@ -1,0 +1,108 @@
+package readapi
+
+import (
+	"fmt"
+	"net/http"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/share/grants"
+	"pdpp/internal/share/readapi/grantview"
+)
+
+// before is where a page of a search ended.
+type before struct {
+	ID int64 `json:"i"`
+}
+
+func (a *api) search(r *http.Request, who grants.Access) (any, error) {
+	q, err := parse(r, "q", "stream", "connection_id", "limit", "cursor")
+	if err != nil {
+		return nil, err
+	}
+	if q.text == "" {
+		return nil, bad("q", "The words to search for are missing.", "Write q=words.")
+	}
+	if err := onceOnly(who); err != nil {
+		return nil, err
+	}
+	views, parts, err := a.searched(r, who, q)
+	if err != nil {
+		return nil, err
+	}
+	context := grants.Context(who.ID(), q.text, q.stream, q.connection)
+	var from before
+	if q.cursor != "" {
+		if err := a.Cursors.Open("search", context, q.cursor, &from); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := a.Store.Search(r.Context(), store.SearchQuery{In: parts, Text: q.text, BeforeID: from.ID, Limit: q.limit + 1, MaxBytes: pageBytes})
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	read, err := through(views, rows)
+	if err != nil {
+		return nil, err
+	}
+	next := ""
+	all, more := (&page{limit: q.limit, found: read}).cut()
+	if more {
+		next = a.Cursors.Seal("search", context, before{all[len(all)-1].record.ID})
+	}
+	records, err := shownAs(all, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.used(r, who, views, all, nil); err != nil {
+		return nil, err
+	}
+	return grantview.NewRecordPage(records, next), nil
+}
+
+// searched gives the views that may be searched, and the parts that the store is told.
+// For a client the parts are never nil, which would mean everything.
+func (a *api) searched(r *http.Request, who grants.Access, q query) ([]grants.View, []store.Part, error) {
+	views, err := a.Book.Views(r.Context(), who, q.stream, q.connection)
+	if err != nil {
+		return nil, nil, err
+	}
+	owner := who.Grant() == nil
+	if owner && q.stream == "" {
+		if q.connection == "" {
+			return views, nil, nil
+		}
+		return views, []store.Part{{ConnectionID: q.connection}}, nil
+	}
+	var searchable []grants.View
+	parts := []store.Part{}
+	for _, v := range views {
+		if v.Searchable() {
+			searchable, parts = append(searchable, v), append(parts, v.Part(nil))
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		return searchable, parts, nil
+	case owner:
+		return nil, nil, bad("stream", "The stream is not indexed for searching.", "Read its records instead.")
+	}
+	return nil, nil, grants.Refused(grants.CodeInsufficientScope, "", "The grant does not cover everything that a search would look at.", "Read the records instead.")
+}
+
+// through finds the view of every row. A row without one is a fault of ours, and is
+// never shown.
+func through(views []grants.View, rows []store.StoredRecord) ([]found, error) {
+	by := make(map[[2]string]*grants.View, len(views))
+	for i := range views {
+		by[[2]string{views[i].ConnectionID(), views[i].Name()}] = &views[i]
+	}
+	all := make([]found, len(rows))
+	for i, row := range rows {
+		v := by[[2]string{row.ConnectionID, row.Stream}]
+		if v == nil {
+			return nil, fmt.Errorf("search: found a record outside of what was searched")
+		}
+		all[i] = found{v, row}
+	}
+	return all, nil
+}

@@ -1,0 +1,91 @@
+package view
+
+import (
+	"time"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/health"
+	"pdpp/internal/judge/verdict"
+)
+
+// Connection is one connection as its owner sees it.
+type Connection struct {
+	ID          string `json:"connection_id"`
+	ConnectorID string `json:"connector_id"`
+	DisplayName string `json:"display_name"`
+	Status      string `json:"status"`
+	SourceKind  string `json:"source_kind"`
+
+	Health  health.Snapshot `json:"connection_health"`
+	Verdict verdict.Verdict `json:"rendered_verdict"`
+
+	// Local is nil for a connection that no device feeds.
+	Local *health.LocalProgress `json:"local_device_progress"`
+	// Recovery is nil unless a device's uploads are stalled.
+	Recovery *Recovery `json:"recovery"`
+	// Upload is nil unless a device is uploading by itself.
+	Upload *BackgroundUpload `json:"background_upload"`
+	// CatchUp is nil unless the source's pressure has left something to fetch.
+	CatchUp *CatchUp `json:"catch_up"`
+
+	LastRun       *RunSummary `json:"last_run"`
+	LastSuccessAt *time.Time  `json:"last_success_at"`
+	Schedule      *Schedule   `json:"schedule"`
+	// TotalRecords is nil when they were not counted.
+	TotalRecords *int64 `json:"total_records"`
+	// ObservedAt is the moment of the judgement.
+	ObservedAt time.Time `json:"observed_at"`
+}
+
+// RunSummary is how the newest run ended.
+type RunSummary struct {
+	ID          string             `json:"run_id"`
+	Status      evidence.RunStatus `json:"status"`
+	StartedAt   time.Time          `json:"started_at"`
+	CompletedAt time.Time          `json:"completed_at"`
+	// Committed and Recovered are nil when the run did not tell.
+	Committed *int64 `json:"records_committed"`
+	Recovered *int64 `json:"gaps_recovered"`
+}
+
+// Schedule is the connection's own rhythm.
+type Schedule struct {
+	Enabled         bool  `json:"enabled"`
+	IntervalSeconds int64 `json:"interval_seconds"`
+}
+
+// Judge turns evidence into what the owner sees. It is pure, and the only
+// caller of health.Project and verdict.Synthesize in the program. RuntimeOK is
+// false when the runtime that serves all connections is itself the fault. The
+// result shares memory with the evidence, so both are to be read and not written.
+func Judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Connection {
+	e = e.AsOf(now)
+	a := health.Project(e, now)
+	c := Connection{
+		ID: e.Connection.ID, ConnectorID: e.Connection.ConnectorID, DisplayName: e.Connection.DisplayName,
+		Status: e.Connection.Status, SourceKind: e.Connection.SourceKind,
+		Health: a.Snapshot, Local: a.Local, LastRun: lastRun(e.LastRun), LastSuccessAt: e.LastSuccessAt,
+		TotalRecords: a.Progress.RetainedRecords, ObservedAt: now,
+	}
+	c.Verdict = verdict.Synthesize(verdict.Input{
+		Snapshot: a.Snapshot, Streams: a.Streams, Refresh: a.Refresh, Progress: a.Progress, Schedule: a.Schedule,
+		RuntimeOK: runtimeOK,
+	})
+	if s := e.Schedule; s != nil {
+		c.Schedule = &Schedule{Enabled: s.Enabled, IntervalSeconds: s.IntervalSeconds}
+	}
+	c.Recovery = recovery(e, &c)
+	c.Upload = backgroundUpload(e, &c)
+	c.CatchUp = catchUp(&c.Health)
+	return c
+}
+
+func lastRun(r *evidence.Run) *RunSummary {
+	if r == nil {
+		return nil
+	}
+	return &RunSummary{
+		ID: r.ID, Status: r.Status, StartedAt: r.StartedAt, CompletedAt: r.EndedAt,
+		Committed: r.Committed, Recovered: r.Recovered,
+	}
+}

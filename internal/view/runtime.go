@@ -1,0 +1,53 @@
+package view
+
+import (
+	"strings"
+	"time"
+
+	"pdpp/internal/judge/health"
+)
+
+// RuntimeIndicator is the one statement beside every list of connections while
+// the runtime that serves them is itself the fault.
+type RuntimeIndicator struct {
+	Sentence string                `json:"sentence"`
+	Faults   []health.RuntimeFault `json:"faults"`
+	// Since is when the first of the faulty parts last reported.
+	Since time.Time `json:"since"`
+}
+
+// componentWords name the parts of the runtime in the owner's words.
+var componentWords = map[string]string{
+	"scheduler": "the scheduler",
+	"browser":   "the browser that connectors use",
+	"collector": "the collector device",
+}
+
+// indicate gives nil when all is well.
+func indicate(r health.RuntimeIndicator) *RuntimeIndicator {
+	if r.OK {
+		return nil
+	}
+	out := &RuntimeIndicator{Faults: r.Faults, Since: r.Faults[0].Since}
+	names := make([]string, 0, len(r.Faults))
+	for _, f := range r.Faults {
+		name := componentWords[f.Component]
+		if name == "" {
+			name = "a part of the runtime"
+		}
+		names = append(names, name)
+		if f.Since.Before(out.Since) {
+			out.Since = f.Since
+		}
+	}
+	out.Sentence = runtimeSentence(names)
+	return out
+}
+
+func runtimeSentence(names []string) string {
+	verb, list := " is", names[0]
+	if n := len(names); n > 1 {
+		verb, list = " are", strings.Join(names[:n-1], ", ")+" and "+names[n-1]
+	}
+	return strings.ToUpper(list[:1]) + list[1:] + verb + " not working, which holds up connections that are otherwise well. Mend this first."
+}

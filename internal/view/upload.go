@@ -1,0 +1,80 @@
+package view
+
+import (
+	"time"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/health"
+)
+
+// BackgroundUpload says that saved work is on its way from a device. It asks
+// for nothing and offers no command.
+type BackgroundUpload struct {
+	Sentence        string     `json:"sentence"`
+	RecordsPending  int64      `json:"records_pending"`
+	Hosts           []string   `json:"hosts"` // those with pending work that have a name
+	LastHeartbeatAt *time.Time `json:"last_heartbeat_at"`
+	LastIngestAt    *time.Time `json:"last_ingest_at"`
+}
+
+const (
+	uploadingFromHost = "Saved work is uploading from "
+	anyHosts          = "the hosts that hold the data"
+)
+
+// backgroundUpload is for pending work that nobody has to do anything about. A
+// stalled device has a Recovery instead, never both.
+func backgroundUpload(e *evidence.Evidence, c *Connection) *BackgroundUpload {
+	if c.Recovery != nil || c.Local == nil || c.Local.RecordsPending == nil || *c.Local.RecordsPending <= 0 {
+		return nil
+	}
+	u := &BackgroundUpload{
+		RecordsPending: *c.Local.RecordsPending, Hosts: []string{},
+		LastHeartbeatAt: c.Local.LastHeartbeatAt, LastIngestAt: c.Local.LastIngestAt,
+	}
+	uploading := 0
+	for _, s := range trusted(e.Device) {
+		if s.Heartbeat == nil || s.Heartbeat.Pending == nil || *s.Heartbeat.Pending <= 0 {
+			continue
+		}
+		uploading++
+		if s.Host != "" {
+			u.Hosts = append(u.Hosts, s.Host)
+		}
+	}
+	where := anyHost
+	switch {
+	case uploading == 1 && len(u.Hosts) == 1:
+		where = u.Hosts[0]
+	case uploading > 1:
+		where = anyHosts
+	}
+	u.Sentence = uploadingFromHost + where + "."
+	return u
+}
+
+// CatchUp is how much a source that asked for a slower pace has left to fetch.
+// It holds the counts of the backlog and nothing else. While OtherPending is
+// positive, a surface may not say that a connection has caught up.
+type CatchUp struct {
+	Pending             int64  `json:"pending"`
+	PendingIsFloor      bool   `json:"pending_is_floor"`
+	Recovered           *int64 `json:"recovered"`
+	OtherPending        int64  `json:"other_pending"`
+	OtherPendingIsFloor bool   `json:"other_pending_is_floor"`
+}
+
+// catchUp is nil where a number would only disturb: nothing is pending, it was
+// not measured, or the connection is not catching up.
+func catchUp(s *health.Snapshot) *CatchUp {
+	b := s.Backlog
+	catching := s.Axes.Coverage == health.RetryableGap || s.Disposition == health.DispositionResumable
+	quiet := s.State == health.Healthy || s.State == health.Idle
+	if b == nil || b.Pending <= 0 || !catching || quiet {
+		return nil
+	}
+	return &CatchUp{
+		Pending: b.Pending, PendingIsFloor: b.PendingIsFloor, Recovered: b.Recovered,
+		OtherPending: b.PendingOther, OtherPendingIsFloor: b.PendingOtherIsFloor,
+	}
+}

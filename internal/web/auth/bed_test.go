@@ -1,0 +1,169 @@
+package auth_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/web/auth"
+	"pdpp/internal/web/reply"
+	"pdpp/internal/web/server"
+)
+
+const password = "correct horse battery"
+
+// bed is a door in a real server over a real database, with a clock that the test
+// turns.
+type bed struct {
+	*testing.T
+	door *auth.Door
+	st   store.Store
+	file string
+	url  string
+	at   atomic.Int64 // nanoseconds since the clock's beginning
+}
+
+var beginning = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+func (b *bed) now() time.Time         { return beginning.Add(time.Duration(b.at.Load())) }
+func (b *bed) later(by time.Duration) { b.at.Add(int64(by)) }
+func (b *bed) request(m, p string) *req {
+	return &req{bed: b, method: m, path: p, header: http.Header{}}
+}
+
+func newBed(t *testing.T) *bed {
+	t.Helper()
+	b := &bed{T: t, file: filepath.Join(t.TempDir(), "pdpp.db")}
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, b.file), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	b.st = st
+	b.door = auth.New(auth.Config{Store: st, Now: b.now, Audit: audit.New(audit.Config{Store: st, Now: b.now, By: audit.Actor{Kind: audit.Server}})})
+	if shown, err := b.door.Setup(t.Context(), password); err != nil || shown != "" {
+		t.Fatalf("set up: %q, %v", shown, err)
+	}
+	s := httptest.NewServer(b.handler())
+	t.Cleanup(s.Close)
+	b.url = s.URL
+	return b
+}
+
+// handler is a page, an answer for programs, and the ways in and out.
+func (b *bed) handler() http.Handler {
+	who := func(w http.ResponseWriter, r *http.Request) {
+		i, _ := auth.From(r.Context())
+		io.WriteString(w, string(i.Kind)+i.TokenID)
+	}
+	return server.New(server.Config{Loopback: true, Mount: func(mux *http.ServeMux) {
+		for _, route := range b.door.Routes(func(w http.ResponseWriter, r *http.Request, status int, f auth.Form) {
+			w.WriteHeader(status)
+			io.WriteString(w, "[form "+f.Next+"] "+f.Message)
+		}) {
+			mux.Handle(route.Pattern, server.PageHeaders(route.Handle))
+		}
+		mux.Handle("/", b.door.Pages(http.HandlerFunc(who)))
+		mux.Handle("/_ref/", b.door.Owner(reply.ScopeRead, http.HandlerFunc(who)))
+		mux.HandleFunc("GET /v1/streams", func(w http.ResponseWriter, r *http.Request) {
+			if b.door.IsOwner(r) {
+				io.WriteString(w, "all")
+			}
+		})
+		mux.Handle("POST /_ref/password", b.door.Owner(reply.ScopeAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := b.door.SetPassword(r.Context(), r.PostFormValue("next"), false); err != nil {
+				w.WriteHeader(http.StatusForbidden)
+				io.WriteString(w, err.Error())
+			}
+		})))
+	}})
+}
+
+// req is a request that is being put together.
+type req struct {
+	*bed
+	method, path string
+	header       http.Header
+	form         url.Values
+}
+
+func (r *req) with(name, value string) *req { r.header.Set(name, value); return r }
+
+func (r *req) sending(pairs ...string) *req {
+	r.form = url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		r.form.Set(pairs[i], pairs[i+1])
+	}
+	return r.with("Content-Type", "application/x-www-form-urlencoded")
+}
+
+type answer struct {
+	*http.Response
+	body string
+}
+
+func (r *req) by(browser *http.Client) answer {
+	r.Helper()
+	q, err := http.NewRequestWithContext(r.Context(), r.method, r.url+r.path, strings.NewReader(r.form.Encode()))
+	if err != nil {
+		r.Fatal(err)
+	}
+	q.Header = r.header
+	res, err := browser.Do(q)
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return answer{res, string(body)}
+}
+
+// browser keeps cookies and follows nothing. Its cookies do not age: the test's
+// clock is the server's alone.
+func browser() *http.Client {
+	jar, _ := cookiejar.New(nil)
+	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+func (b *bed) signIn(c *http.Client, word string) answer {
+	b.Helper()
+	return b.request("POST", "/login").sending("password", word).by(c)
+}
+
+func (b *bed) signedIn() *http.Client {
+	b.Helper()
+	c := browser()
+	if a := b.signIn(c, password); a.StatusCode != http.StatusSeeOther {
+		b.Fatalf("sign in: %d %s", a.StatusCode, a.body)
+	}
+	return c
+}
+
+// inside says whether the browser is let at a page.
+func (b *bed) inside(c *http.Client) bool {
+	b.Helper()
+	return b.request("GET", "/page").by(c).StatusCode == http.StatusOK
+}
+
+func cookie(a answer) *http.Cookie {
+	for _, c := range a.Cookies() {
+		if strings.TrimPrefix(c.Name, "__Host-") == "pdpp_session" {
+			return c
+		}
+	}
+	return nil
+}

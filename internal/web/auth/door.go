@@ -1,0 +1,95 @@
+// Package auth says who is asking: the owner at a browser, by a password and a
+// session, or a program of the owner's, by an owner token. Nothing that opens a
+// door is kept as it is: passwords rest as argon2id, sessions and tokens as SHA-256.
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/web/reply"
+)
+
+// Store is what a door keeps; every store.Store is one.
+type Store interface {
+	store.Entries
+	Setting(ctx context.Context, name string) ([]byte, error)
+	PutSetting(ctx context.Context, name string, value []byte, now time.Time) error
+	InitSetting(ctx context.Context, name string, value []byte, now time.Time) ([]byte, error)
+}
+
+// Config is what a door is made of.
+type Config struct {
+	Store Store
+	Now   func() time.Time
+	// Base is the address that owners reach this server by; empty means that of the
+	// listener. With https the browser comes by TLS, whatever the connection that
+	// arrives here is.
+	Base string
+	// Audit is told who came in, who was refused, and what opens the door from now on;
+	// nil means nobody.
+	Audit *audit.Trail
+	// Log gets the trouble that nobody is told of; nil means nobody.
+	Log *slog.Logger
+}
+
+// Door lets the owner in. It is safe for concurrent use.
+type Door struct {
+	store    Store
+	now      func() time.Time
+	origin   string // of the base address; empty when there is none
+	log      *slog.Logger
+	audit    *audit.Trail
+	sessions *scs.SessionManager
+	tries    *throttle
+	spent    *spentChallenges
+	hashing  chan struct{} // holds one word per hash that is being made
+	waiting  chan struct{} // holds one word per caller that waits for a hash
+
+	// standing makes prolonging and ending a session exclude each other: a session
+	// that has ended must not be written back by a request that was under way.
+	standing sync.Mutex
+}
+
+// New makes a door. Setup must have run before anybody can come in.
+func New(c Config) *Door {
+	d := &Door{
+		store: c.Store, now: c.Now, origin: originOf(c.Base), log: c.Log, audit: c.Audit, tries: newThrottle(), spent: &spentChallenges{},
+		hashing: make(chan struct{}, maxHashing), waiting: make(chan struct{}, maxWaiting),
+	}
+	if d.now == nil {
+		d.now = time.Now
+	}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	d.sessions = scs.New()
+	d.sessions.Store = sessionStore{store: c.Store, now: d.now}
+	d.sessions.Lifetime = sessionLifetime
+	return d
+}
+
+// digest is how a secret that is random already rests.
+func digest(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+// trouble answers for a store that failed.
+func (d *Door) trouble(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() == nil {
+		d.log.ErrorContext(r.Context(), "cannot tell who is asking", "request_id", reply.RequestID(r.Context()), "error", err)
+	}
+	reply.Fail(w, r, http.StatusServiceUnavailable, reply.Problem{
+		Type: reply.TypeAPI, Code: "storage_unavailable", Message: "The database does not answer.",
+		Next: "Try again in a moment. pdpp doctor says what is wrong.",
+	})
+}

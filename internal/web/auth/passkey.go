@@ -1,0 +1,263 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+)
+
+const settingHandle = "owner_passkey_handle"
+
+// holder is the owner as passkeys know them.
+type holder struct {
+	handle []byte
+	keys   []store.Passkey // of one host
+	creds  []webauthn.Credential
+}
+
+func (h *holder) WebAuthnID() []byte                         { return h.handle }
+func (h *holder) WebAuthnName() string                       { return "owner" }
+func (h *holder) WebAuthnDisplayName() string                { return "PDPP owner" }
+func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.creds }
+
+// holder reads the owner's passkeys for a host.
+func (d *Door) holder(ctx context.Context, host string) (*holder, error) {
+	handle, err := d.store.InitSetting(ctx, settingHandle, []byte(randomText(40)), d.now())
+	if err != nil {
+		return nil, fmt.Errorf("read the owner's handle: %w", err)
+	}
+	all, err := d.Passkeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &holder{handle: handle}
+	for _, k := range all {
+		var c webauthn.Credential
+		if k.Host != host {
+			continue
+		}
+		if err := json.Unmarshal(k.Credential, &c); err != nil {
+			return nil, fmt.Errorf("read passkey %s: %w", k.ID, err)
+		}
+		h.keys, h.creds = append(h.keys, k), append(h.creds, c)
+	}
+	return h, nil
+}
+
+// Passkeys lists all, the newest first.
+func (d *Door) Passkeys(ctx context.Context) ([]store.Passkey, error) {
+	all, err := d.store.Passkeys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the passkeys: %w", err)
+	}
+	return all, nil
+}
+
+// RemovePasskey ends a passkey at once; store.ErrNotFound when there is none.
+func (d *Door) RemovePasskey(ctx context.Context, id string) error {
+	if err := d.store.DropPasskey(ctx, id); err != nil {
+		return fmt.Errorf("remove the passkey: %w", err)
+	}
+	return nil
+}
+
+// originOf is the origin of an address; empty when it is none.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// PasskeysAt says whether a passkey can be used at the address that a page was asked for
+// by: one needs a name, by TLS or on this machine.
+func (d *Door) PasskeysAt(r *http.Request) bool {
+	u, err := url.Parse("//" + r.Host)
+	if err != nil {
+		return false
+	}
+	own, _ := url.Parse(d.origin)
+	if d.origin != "" && strings.EqualFold(u.Hostname(), own.Hostname()) {
+		return own.Scheme == "https" && isName(own.Hostname()) || isLocalhost(own.Hostname())
+	}
+	return isLocalhost(u.Hostname()) || r.TLS != nil && d.origin == "" && isName(u.Hostname())
+}
+
+func isLocalhost(host string) bool { return strings.EqualFold(host, "localhost") }
+
+func isName(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err != nil
+}
+
+// relyingParty is this server as the passkeys of a request know it. The browser says
+// by Origin which page asks; that it is one of ours was checked before.
+func (d *Door) relyingParty(r *http.Request) (*webauthn.WebAuthn, string, error) {
+	origin := r.Header.Get("Origin")
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" || origin != d.origin && !isLocalhost(u.Hostname()) && !(d.origin == "" && r.TLS != nil) || !isName(u.Hostname()) {
+		return nil, "", invalid("", CodePasskey, "Passkeys do not work at this address.", "Open this server by its name: that of PDPP_BASE_URL, or http://localhost.")
+	}
+	party, err := webauthn.New(&webauthn.Config{
+		RPID: u.Hostname(), RPDisplayName: "PDPP", RPOrigins: []string{origin},
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: protocol.ResidentKeyRequired(),
+			UserVerification: protocol.VerificationRequired,
+		},
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("describe this server: %w", err)
+	}
+	return party, u.Hostname(), nil
+}
+
+// challenge is what a browser's passkey is asked.
+type challenge struct {
+	PublicKey any    `json:"publicKey"`
+	Ceremony  string `json:"ceremony"`
+}
+
+// begin makes a challenge.
+func (d *Door) begin(r *http.Request, to purpose, by string) (challenge, error) {
+	party, host, err := d.relyingParty(r)
+	if err != nil {
+		return challenge{}, err
+	}
+	ctx := r.Context()
+	var options any
+	var asked *webauthn.SessionData
+	if to == toAdd {
+		owner, err := d.holder(ctx, host)
+		if err != nil {
+			return challenge{}, err
+		}
+		creation, data, err := party.BeginRegistration(owner, webauthn.WithExclusions(webauthn.Credentials(owner.creds).CredentialDescriptors()))
+		if err != nil {
+			return challenge{}, fmt.Errorf("make a challenge: %w", err)
+		}
+		options, asked = creation.Response, data
+	} else {
+		// No key is named: which ones there are is not told to whoever asks.
+		assertion, data, err := party.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+		if err != nil {
+			return challenge{}, fmt.Errorf("make a challenge: %w", err)
+		}
+		options, asked = assertion.Response, data
+	}
+	sealed, err := d.seal(ctx, ceremony{For: to, By: by, Asked: *asked})
+	return challenge{options, sealed}, err
+}
+
+// response is a passkey's answer.
+type response struct {
+	Ceremony   string          `json:"ceremony"`
+	Credential json.RawMessage `json:"credential"`
+	Label      string          `json:"label"` // of a new passkey
+}
+
+func unproven() *Refusal {
+	return &Refusal{Status: http.StatusUnauthorized, Code: CodePasskey, Message: "That passkey was not accepted.",
+		Next: "Try again, or use your password."}
+}
+
+// add keeps a new passkey.
+func (d *Door) add(r *http.Request, a response, by string) error {
+	party, host, err := d.relyingParty(r)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	label, err := passkeyLabel(a.Label, browserWords(r.UserAgent()))
+	if err != nil {
+		return err
+	}
+	c, ok, err := d.unseal(ctx, a.Ceremony, toAdd, by)
+	if err != nil {
+		return err
+	}
+	answer, parseErr := protocol.ParseCredentialCreationResponseBytes(a.Credential)
+	if !ok || parseErr != nil {
+		return unproven()
+	}
+	owner, err := d.holder(ctx, host)
+	if err != nil {
+		return err
+	}
+	made, err := party.CreateCredential(owner, c.Asked, answer)
+	if err != nil {
+		return unproven()
+	}
+	kept, err := json.Marshal(made)
+	if err != nil {
+		return fmt.Errorf("keep the passkey: %w", err)
+	}
+	k := store.Passkey{ID: "pk_" + randomText(10), Host: host, Label: label, Credential: kept, CreatedAt: d.now()}
+	if err := d.store.CreatePasskey(ctx, k); err != nil {
+		return fmt.Errorf("keep the passkey: %w", err)
+	}
+	d.record(ctx, audit.Entry{Kind: audit.PasskeyAdd, Object: k.ID, ObjectName: k.Label}, nil)
+	return nil
+}
+
+// prove checks the answer of one of the owner's passkeys.
+func (d *Door) prove(r *http.Request, a response, to purpose, by string) error {
+	party, host, err := d.relyingParty(r)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	c, ok, err := d.unseal(ctx, a.Ceremony, to, by)
+	if err != nil {
+		return err
+	}
+	answer, parseErr := protocol.ParseCredentialRequestResponseBytes(a.Credential)
+	if !ok || parseErr != nil {
+		return unproven()
+	}
+	owner, err := d.holder(ctx, host)
+	if err != nil {
+		return err
+	}
+	used, err := party.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
+		if string(handle) != string(owner.handle) {
+			return nil, errors.New("the passkey is somebody else's")
+		}
+		return owner, nil
+	}, c.Asked, answer)
+	if err != nil || used.Authenticator.CloneWarning {
+		return unproven()
+	}
+	kept, err := json.Marshal(used)
+	if err != nil {
+		return fmt.Errorf("keep the passkey: %w", err)
+	}
+	for i, known := range owner.creds {
+		if string(known.ID) == string(used.ID) {
+			if err := d.store.UsePasskey(ctx, owner.keys[i].ID, kept, d.now()); err != nil {
+				return fmt.Errorf("note the use of the passkey: %w", err)
+			}
+			return nil
+		}
+	}
+	return unproven()
+}
+
+// passkeyLabel is what a passkey is called; by default as the browser that added it.
+func passkeyLabel(given, browser string) (string, error) {
+	if strings.TrimSpace(given) == "" {
+		return browser, nil
+	}
+	return label(given, "A passkey needs a name.")
+}

@@ -1,0 +1,94 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/web/reply"
+)
+
+// passkey answers the script of a page: it begins what the address names, or finishes
+// it with the passkey's answer.
+func (d *Door) passkey(finish bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		to := purpose(r.PathValue("for"))
+		ctx, signedIn, err := d.enter(w, r)
+		switch {
+		case err != nil:
+			d.trouble(w, r, err)
+			return
+		case to != toAdd && to != toSignIn && to != toConfirm:
+			reply.Error(w, r, http.StatusNotFound, reply.TypeInvalidRequest, "not_found", "There is nothing at this address.")
+			return
+		case to == toSignIn: // by whoever is there
+		case !signedIn:
+			unauthenticated(w, r, "Your session has ended.")
+			return
+		case to == toAdd && !d.Fresh(ctx):
+			unconfirmed(w, r)
+			return
+		default:
+			r = r.WithContext(ctx)
+		}
+		if !finish {
+			asked, err := d.begin(r, to, sessionOf(r))
+			d.answerPasskey(w, r, asked, err)
+			return
+		}
+		var a response
+		if reply.Read(w, r, &a) {
+			d.answerPasskey(w, r, struct{}{}, d.finish(w, r, a, to))
+		}
+	}
+}
+
+func (d *Door) answerPasskey(w http.ResponseWriter, r *http.Request, answer any, err error) {
+	var refusal *Refusal
+	switch {
+	case err == nil:
+		reply.JSON(w, http.StatusOK, answer)
+	case errors.As(err, &refusal):
+		kind := reply.TypeInvalidRequest
+		if refusal.Status == http.StatusUnauthorized {
+			kind = reply.TypeAuthentication
+		}
+		reply.Fail(w, r, refusal.Status, reply.Problem{Type: kind, Code: refusal.Code, Message: refusal.Message, Next: refusal.Next, Param: refusal.Param})
+	default:
+		d.trouble(w, r, err)
+	}
+}
+
+// finish does what the passkey was asked for.
+func (d *Door) finish(w http.ResponseWriter, r *http.Request, a response, to purpose) error {
+	by := sessionOf(r)
+	if to == toAdd {
+		return d.add(r, a, by)
+	}
+	err := d.prove(r, a, to, by)
+	switch {
+	case err != nil:
+	case to == toConfirm:
+		err = d.proved(r.Context())
+	default:
+		var hash string
+		if hash, err = d.storedHash(r.Context()); err == nil {
+			err = d.open(w, r, hash, ByPasskey)
+		}
+	}
+	if to == toConfirm {
+		d.record(r.Context(), audit.Entry{Kind: audit.SignIn, Object: confirmation}, err)
+	} else {
+		d.record(newcomer(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByPasskey)}, err)
+	}
+	return err
+}
+
+// sessionOf names the session of a request; empty for a visitor.
+func sessionOf(r *http.Request) string {
+	who, ok := From(r.Context())
+	if !ok {
+		return ""
+	}
+	return who.key()
+}

@@ -1,0 +1,81 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+)
+
+const (
+	recoveryCodes  = 10
+	recoveryGroups = 4 // of four letters: 80 bits
+)
+
+// MakeRecoveryCodes makes codes that sign in once each, and gives them, which happens
+// only once: digests of them are what is kept. Older codes end.
+func (d *Door) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
+	codes, hashes := make([]string, recoveryCodes), make([][]byte, recoveryCodes)
+	for i := range codes {
+		codes[i] = inGroups(randomText(recoveryGroups*groupSize*5/8), recoveryGroups)
+		hashes[i] = digest(plainCode(codes[i]))
+	}
+	if err := d.store.PutRecoveryCodes(ctx, hashes, d.now()); err != nil {
+		return nil, fmt.Errorf("keep the codes: %w", err)
+	}
+	return codes, nil
+}
+
+// RecoveryCodes says how many were made last, and how many are left.
+func (d *Door) RecoveryCodes(ctx context.Context) (store.RecoveryCodes, error) {
+	codes, err := d.store.RecoveryCodes(ctx)
+	if err != nil {
+		return codes, fmt.Errorf("count the codes: %w", err)
+	}
+	return codes, nil
+}
+
+// plainCode is a code as it was made, however it was typed.
+func plainCode(typed string) string {
+	alike := strings.NewReplacer("-", "", " ", "", "o", "0", "i", "1", "l", "1")
+	return alike.Replace(strings.ToLower(typed))
+}
+
+// Recover opens a session for whoever has a code, which it spends. The codes are
+// guessed no faster than the password is.
+func (d *Door) Recover(w http.ResponseWriter, r *http.Request, code string) error {
+	err := d.recover(w, r, code)
+	d.record(newcomer(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByRecoveryCode)}, err)
+	return err
+}
+
+func (d *Door) recover(w http.ResponseWriter, r *http.Request, code string) error {
+	key, known, err := d.whoTries(r)
+	if err != nil {
+		return err
+	}
+	left, wait := d.tries.admit(key, known, d.now())
+	if wait > 0 {
+		return pause(wait)
+	}
+	hash, err := d.storedHash(r.Context())
+	if err == nil {
+		err = d.store.UseRecoveryCode(r.Context(), digest(plainCode(code)), d.now())
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		refusal := wrong(left)
+		refusal.Code, refusal.Param = CodeWrongCode, "code"
+		refusal.Message = strings.Replace(refusal.Message, "That password is not right.", "That code is not right, or was used before.", 1)
+		return refusal
+	case err != nil:
+		d.tries.unused(key)
+		return fmt.Errorf("spend the code: %w", err)
+	}
+	d.tries.succeeded(key)
+	return d.open(w, r, hash, ByRecoveryCode)
+}

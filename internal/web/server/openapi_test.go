@@ -1,0 +1,160 @@
+package server_test
+
+import (
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pdpp/internal/owner/routes"
+	"pdpp/internal/share/oauth"
+	"pdpp/internal/share/readapi"
+	"pdpp/internal/web/reply"
+	"pdpp/internal/web/server"
+)
+
+// document is the description as the server gives it.
+func document(t *testing.T) map[string]any {
+	t.Helper()
+	w := httptest.NewRecorder()
+	server.OpenAPI().ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
+	doc, err := jsonschema.UnmarshalJSON(w.Body)
+	if err != nil {
+		t.Fatalf("read the document: %v", err)
+	}
+	return doc.(map[string]any)
+}
+
+// member walks into nested objects.
+func member(t *testing.T, doc map[string]any, path ...string) map[string]any {
+	t.Helper()
+	for _, name := range path {
+		next, ok := doc[name].(map[string]any)
+		if !ok {
+			t.Fatalf("there is no %q in %v", name, path)
+		}
+		doc = next
+	}
+	return doc
+}
+
+// byProcess are the addresses that the server itself answers.
+var byProcess = []string{"GET /healthz", "GET /readyz", "GET /openapi.json"}
+
+// Every route has an operation, and every operation a route.
+func TestDocumentIsTheRoutes(t *testing.T) {
+	served := slices.Clone(byProcess)
+	for _, routes := range [][]reply.Route{
+		routes.Routes(nil, nil), readapi.Routes(readapi.Config{}), oauth.Routes(oauth.Config{}),
+	} {
+		for _, r := range routes {
+			served = append(served, strings.ReplaceAll(r.Pattern, "...}", "}"))
+		}
+	}
+	var described []string
+	for path, item := range member(t, document(t), "paths") {
+		for method := range item.(map[string]any) {
+			described = append(described, strings.ToUpper(method)+" "+path)
+		}
+	}
+	for _, route := range served {
+		if !slices.Contains(described, route) {
+			t.Errorf("%s is not described", route)
+		}
+	}
+	for _, operation := range described {
+		if !slices.Contains(served, operation) {
+			t.Errorf("%s is described and not served", operation)
+		}
+	}
+}
+
+var inBraces = regexp.MustCompile(`\{(\w+)\}`)
+
+// Operations have names of their own, and exactly the parameters of their address.
+func TestOperationsAreWhole(t *testing.T) {
+	doc := document(t)
+	names := map[string]bool{}
+	for path, item := range member(t, doc, "paths") {
+		for method, value := range item.(map[string]any) {
+			operation := value.(map[string]any)
+			name, _ := operation["operationId"].(string)
+			if name == "" || names[name] {
+				t.Errorf("%s %s: the name %q is missing or taken", method, path, name)
+			}
+			names[name] = true
+			var want, got []string
+			for _, m := range inBraces.FindAllStringSubmatch(path, -1) {
+				want = append(want, m[1])
+			}
+			parameters, _ := operation["parameters"].([]any)
+			for _, p := range parameters {
+				parameter := resolved(t, doc, p.(map[string]any))
+				if parameter["in"] == "path" {
+					got = append(got, parameter["name"].(string))
+				}
+			}
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(want, got) {
+				t.Errorf("%s %s: parameters of the address are %v", method, path, got)
+			}
+		}
+	}
+}
+
+func resolved(t *testing.T, doc, value map[string]any) map[string]any {
+	t.Helper()
+	ref, is := value["$ref"].(string)
+	if !is {
+		return value
+	}
+	rest, local := strings.CutPrefix(ref, "#/")
+	if !local {
+		t.Fatalf("%s leads out of the document", ref)
+	}
+	return member(t, doc, strings.Split(rest, "/")...)
+}
+
+// Every reference leads somewhere, every part is referred to, and every schema is one.
+func TestReferencesResolve(t *testing.T) {
+	doc := document(t)
+	used := map[string]bool{}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if ref, is := v["$ref"].(string); is {
+				used[ref] = true
+				resolved(t, doc, v)
+			}
+			for _, inner := range v {
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	walk(doc)
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("openapi.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"schemas", "parameters", "responses"} {
+		for name := range member(t, doc, "components", kind) {
+			if ref := "#/components/" + kind + "/" + name; !used[ref] {
+				t.Errorf("nothing refers to %s", ref)
+			}
+			if kind == "schemas" {
+				if _, err := compiler.Compile("openapi.json#/components/schemas/" + name); err != nil {
+					t.Errorf("%s is no schema: %v", name, err)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package server_test
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/health"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/share/readapi/grantview"
+	"pdpp/internal/view"
+	"pdpp/protocol"
+)
+
+// described are the types of answers and the names that they have in the document.
+var described = map[string]reflect.Type{
+	"Connection": reflect.TypeFor[view.Connection](), "RunSummary": reflect.TypeFor[view.RunSummary](),
+	"ScheduleSummary": reflect.TypeFor[view.Schedule](), "Recovery": reflect.TypeFor[view.Recovery](),
+	"RecoveryCommand": reflect.TypeFor[view.RecoveryCommand](), "StuckCount": reflect.TypeFor[view.StuckCount](),
+	"BackgroundUpload": reflect.TypeFor[view.BackgroundUpload](), "CatchUp": reflect.TypeFor[view.CatchUp](),
+	"RuntimeIndicator": reflect.TypeFor[view.RuntimeIndicator](), "Summary": reflect.TypeFor[view.Summary](),
+	"Explanation": reflect.TypeFor[view.Explanation](), "ExplanationStep": reflect.TypeFor[view.Step](),
+	"RuntimeFault": reflect.TypeFor[health.RuntimeFault](), "ConnectionHealth": reflect.TypeFor[health.Snapshot](),
+	"HealthAxes": reflect.TypeFor[health.Axes](), "HealthBadges": reflect.TypeFor[health.Badges](),
+	"Condition": reflect.TypeFor[health.Condition](), "ConditionRemedy": reflect.TypeFor[health.Remediation](),
+	"Backlog": reflect.TypeFor[health.Backlog](), "NextAction": reflect.TypeFor[health.NextAction](),
+	"LocalDeviceProgress": reflect.TypeFor[health.LocalProgress](), "CollectionRate": reflect.TypeFor[evidence.Pace](),
+	"RateBackoff": reflect.TypeFor[protocol.RateBackoff](), "OutboxCounts": reflect.TypeFor[evidence.OutboxCounts](),
+	"Verdict": reflect.TypeFor[verdict.Verdict](), "Pill": reflect.TypeFor[verdict.Pill](), "Outline": reflect.TypeFor[verdict.Outline](),
+	"Annotation": reflect.TypeFor[verdict.Annotation](), "RequiredAction": reflect.TypeFor[verdict.RequiredAction](),
+	"Satisfaction": reflect.TypeFor[verdict.Satisfaction](), "Remediation": reflect.TypeFor[verdict.Remediation](),
+	"RemediationTarget": reflect.TypeFor[verdict.Target](), "RemediationCommand": reflect.TypeFor[verdict.Command](),
+	"VerdictStream": reflect.TypeFor[verdict.StreamRow](), "Progress": reflect.TypeFor[verdict.Progress](),
+	"VerdictDetail": reflect.TypeFor[verdict.Detail](), "Suppressed": reflect.TypeFor[verdict.Suppressed](),
+	"VerdictTrace": reflect.TypeFor[verdict.Trace](), "ToneInput": reflect.TypeFor[verdict.ToneInput](),
+	"ConnectionDetail": reflect.TypeFor[api.Detail](), "Connector": reflect.TypeFor[api.Connector](),
+	"StreamLabel": reflect.TypeFor[api.StreamLabel](), "CredentialForm": reflect.TypeFor[api.CredentialForm](),
+	"CredentialField": reflect.TypeFor[api.CredentialField](), "RefreshPolicy": reflect.TypeFor[api.RefreshPolicy](),
+	"Credential": reflect.TypeFor[api.Credential](), "SchedulePlan": reflect.TypeFor[api.Plan](),
+	"Limits": reflect.TypeFor[api.Limits](), "Gap": reflect.TypeFor[api.Gap](), "Device": reflect.TypeFor[api.Device](),
+	"DeviceSource": reflect.TypeFor[api.DeviceSource](), "Run": reflect.TypeFor[api.Run](),
+	"RunStream": reflect.TypeFor[api.RunStream](), "Event": reflect.TypeFor[api.Event](),
+	"Question": reflect.TypeFor[api.Question](), "QuestionField": reflect.TypeFor[api.QuestionField](),
+	"Pace": reflect.TypeFor[api.Pace](), "RunPace": reflect.TypeFor[api.RunPace](),
+	"PacePoint": reflect.TypeFor[api.PacePoint](), "Backoff": reflect.TypeFor[api.Backoff](),
+	"OwnerStream": reflect.TypeFor[api.Stream](), "OwnerRecord": reflect.TypeFor[api.Record](),
+	"Grant": reflect.TypeFor[api.Grant](), "GrantStream": reflect.TypeFor[api.GrantStream](),
+	"GrantUsage": reflect.TypeFor[api.GrantUsage](), "GrantRequest": reflect.TypeFor[api.GrantRequest](),
+	"OwnerToken": reflect.TypeFor[api.Token](), "Session": reflect.TypeFor[api.Session](),
+	"Passkey": reflect.TypeFor[api.Passkey](), "RecoveryCodes": reflect.TypeFor[api.RecoveryCodes](),
+	"PushTarget": reflect.TypeFor[api.PushTarget](),
+	"Runtime":    reflect.TypeFor[api.Runtime](), "Worker": reflect.TypeFor[api.Worker](),
+}
+
+// readable are the types of answers to clients.
+var readable = map[string]reflect.Type{
+	"Change": reflect.TypeFor[grantview.Change](), "ChangePage": reflect.TypeFor[grantview.ChangePage](),
+	"Freshness": reflect.TypeFor[grantview.Freshness](), "ReadableConnector": reflect.TypeFor[grantview.Connector](),
+	"Record": reflect.TypeFor[grantview.Record](), "RecordPage": reflect.TypeFor[grantview.RecordPage](),
+	"Stream": reflect.TypeFor[grantview.Stream](), "StreamSchema": reflect.TypeFor[grantview.StreamSchema](),
+}
+
+// asked are the types of requests; those may be sent in part.
+var asked = map[string]reflect.Type{
+	"Answer": reflect.TypeFor[api.Answer](), "NewConnection": reflect.TypeFor[api.Connect](),
+	"NewGrant": reflect.TypeFor[api.NewGrant](), "NewPushTarget": reflect.TypeFor[api.NewPushTarget](),
+	"Schedule": reflect.TypeFor[api.Schedule](), "NewToken": reflect.TypeFor[api.NewToken](),
+	"NewPassword": reflect.TypeFor[api.NewPassword](),
+}
+
+// The schemas have the members of the types: none is missing, invented or optional in
+// one and not in the other.
+func TestSchemasAreTheTypes(t *testing.T) {
+	schemas := member(t, document(t), "components", "schemas")
+	answers := maps.Clone(described)
+	maps.Copy(answers, readable)
+	for name, typ := range answers {
+		always, sometimes := membersOf(typ)
+		compareMembers(t, name, schemas, slices.Concat(always, sometimes), always)
+	}
+	for name, typ := range asked {
+		always, sometimes := membersOf(typ)
+		compareMembers(t, name, schemas, slices.Concat(always, sometimes), nil)
+	}
+}
+
+func compareMembers(t *testing.T, name string, schemas map[string]any, want, always []string) {
+	t.Helper()
+	schema := member(t, schemas, name)
+	var has, required []string
+	for property := range member(t, schema, "properties") {
+		has = append(has, property)
+	}
+	for _, r := range schema["required"].([]any) {
+		required = append(required, r.(string))
+	}
+	slices.Sort(has)
+	slices.Sort(want)
+	if !slices.Equal(has, want) {
+		t.Errorf("%s has the members\n%v, its type\n%v", name, has, want)
+	}
+	slices.Sort(required)
+	slices.Sort(always)
+	if always != nil && !slices.Equal(required, always) {
+		t.Errorf("%s always has the members\n%v, its type\n%v", name, required, always)
+	}
+}
+
+// membersOf gives the JSON names of a type: those that are always there and the others.
+func membersOf(typ reflect.Type) (always, sometimes []string) {
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			inner := f.Type
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			a, s := membersOf(inner)
+			always, sometimes = append(always, a...), append(sometimes, s...)
+		case strings.Contains(options, "omitempty"):
+			sometimes = append(sometimes, name)
+		default:
+			always = append(always, name)
+		}
+	}
+	return always, sometimes
+}

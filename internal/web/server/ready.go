@@ -1,0 +1,128 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"pdpp/internal/web/reply"
+)
+
+// Check is one thing that must hold for the process to do its work.
+type Check struct {
+	Name  string // shown to everybody who asks
+	Probe func(ctx context.Context) error
+}
+
+// Database checks that the store can be read and written.
+func Database(store interface{ Check(context.Context) error }) Check {
+	return Check{Name: "database", Probe: store.Check}
+}
+
+// Migrations checks that the database has the schema of this program.
+func Migrations(current func(context.Context) (bool, error)) Check {
+	return Check{Name: "migrations", Probe: func(ctx context.Context) error {
+		ok, err := current(ctx)
+		if err == nil && !ok {
+			err = errors.New("the schema is older than this program")
+		}
+		return err
+	}}
+}
+
+// Scheduler checks that the scheduler of this process reported within the given
+// time. It counts from now on, so that a scheduler which never reports is noticed too.
+func Scheduler(reported func() time.Time, within time.Duration) Check {
+	began := time.Now()
+	return Check{Name: "scheduler", Probe: func(context.Context) error {
+		last := reported()
+		if last.Before(began) {
+			last = began
+		}
+		if time.Since(last) > within {
+			return errors.New("the scheduler has not reported in time")
+		}
+		return nil
+	}}
+}
+
+const (
+	probeTimeout = 2 * time.Second
+	// answerAge is how long an answer is given again: checks write to the
+	// database, and anybody may ask.
+	answerAge = time.Second
+)
+
+// readiness answers whether every check passes. Its answer names the checks and
+// nothing of what they found; that is in the log, once per change.
+type readiness struct {
+	checks []Check
+	log    *slog.Logger
+
+	mu     sync.Mutex
+	made   time.Time
+	answer readyAnswer
+}
+
+type readyAnswer struct {
+	Status string        `json:"status"` // ready or not_ready
+	Checks []checkAnswer `json:"checks"`
+}
+
+type checkAnswer struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+}
+
+func (r *readiness) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	answer := r.current(context.WithoutCancel(req.Context()))
+	status := http.StatusOK
+	if answer.Status != "ready" {
+		status = http.StatusServiceUnavailable
+	}
+	reply.JSON(w, status, answer)
+}
+
+// current makes the answer anew unless there is a young one. One caller probes
+// for all who wait.
+func (r *readiness) current(ctx context.Context) readyAnswer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.made.IsZero() && time.Since(r.made) < answerAge {
+		return r.answer
+	}
+	before := r.answer.Checks
+	r.answer = readyAnswer{Status: "ready", Checks: make([]checkAnswer, len(r.checks))}
+	for i, err := range r.probe(ctx) {
+		name := r.checks[i].Name
+		r.answer.Checks[i] = checkAnswer{Name: name, OK: err == nil}
+		wasOK := before == nil || before[i].OK
+		switch {
+		case err != nil && wasOK:
+			r.log.Warn("not ready", "check", name, "error", err)
+		case err == nil && !wasOK:
+			r.log.Info("ready again", "check", name)
+		}
+		if err != nil {
+			r.answer.Status = "not_ready"
+		}
+	}
+	r.made = time.Now()
+	return r.answer
+}
+
+// probe makes all checks at once, within the time of one.
+func (r *readiness) probe(ctx context.Context) []error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	errs := make([]error, len(r.checks))
+	var all sync.WaitGroup
+	for i, check := range r.checks {
+		all.Go(func() { errs[i] = check.Probe(ctx) })
+	}
+	all.Wait()
+	return errs
+}
