@@ -94,6 +94,6 @@ func (e *FaultError) NextStep() string {
 	case FaultNotADB:
 		return "The path names a file that is not a PDPP database. Point PDPP_HOME at another folder."
 	default:
-		return "See docs/operations.md."
+		return "See docs/faults.md."
 	}
 }
