@@ -45,10 +45,10 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		for _, route := range routes.Routes(everything, s.Log) {
 			mux.Handle(route.Pattern, s.Door.Owner(route.Scope, route.Handle))
 		}
-		for _, route := range readapi.Routes(readapi.Config{Book: book, Cursors: cursors, Store: s.Store, IsOwner: s.Door.IsOwner, Audit: s.Audit, Now: s.Now, Log: s.Log}) {
+		for _, route := range readapi.Routes(readapi.Config{Book: book, Cursors: cursors, Store: s.Store, IsOwner: s.Door.IsOwner, Strangers: s.Door.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log}) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
-		for _, route := range oauth.Routes(oauth.Config{Book: book, Issuer: base, IsOwnerToken: s.Door.IsOwnerToken, Log: s.Log}) {
+		for _, route := range oauth.Routes(oauth.Config{Book: book, Issuer: base, IsOwnerToken: s.Door.IsOwnerToken, Strangers: s.Door.Strangers(), Log: s.Log}) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
 		for _, route := range s.Door.Routes(formPage) {

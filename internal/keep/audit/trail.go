@@ -47,6 +47,9 @@ type Config struct {
 type Trail struct {
 	Config
 	crowd crowd
+	// refusing is held while a refusal is written: many are of strangers, and all together
+	// they keep one connection to the database busy at most.
+	refusing chan struct{}
 }
 
 // New makes a trail.
@@ -57,7 +60,7 @@ func New(c Config) *Trail {
 	if c.By.Kind == "" {
 		c.By.Kind = Stranger
 	}
-	return &Trail{Config: c}
+	return &Trail{Config: c, refusing: make(chan struct{}, 1)}
 }
 
 // writeTime bounds the writing of an entry.
@@ -85,6 +88,13 @@ func (t *Trail) Record(ctx context.Context, e Entry) {
 	}
 	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
+	if e.Outcome == Refused {
+		select {
+		case t.refusing <- struct{}{}:
+			defer func() { <-t.refusing }()
+		case <-written.Done(): // the writing fails, and says so
+		}
+	}
 	if err := t.Store.AppendAudit(written, t.row(e, by)); err != nil {
 		t.Log.ErrorContext(ctx, "an audit entry was not written", "kind", e.Kind, "outcome", e.Outcome, "error", err)
 	}

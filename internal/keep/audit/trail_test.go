@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -107,4 +108,41 @@ func TestEveryKindIsInOneGroup(t *testing.T) {
 	if got, ok := KindsOf("nonsense"); ok {
 		t.Errorf("nonsense means %v", got)
 	}
+}
+
+// slow keeps what is written waiting.
+type slow struct {
+	store.Audit
+	inside, open chan struct{}
+}
+
+func (s *slow) AppendAudit(context.Context, store.AuditEntry) error {
+	s.inside <- struct{}{}
+	<-s.open
+	return nil
+}
+
+// Refusals are written one after the other; what the owner does is written beside them.
+func TestRefusalsAreWrittenInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{inside: make(chan struct{}, 100), open: make(chan struct{})}
+		trail := New(Config{Store: s, Now: time.Now})
+		for range 20 {
+			go trail.Record(t.Context(), Entry{Kind: SignIn, Outcome: Refused})
+		}
+		synctest.Wait()
+		if len(s.inside) != 1 {
+			t.Errorf("%d refusals are written at once", len(s.inside))
+		}
+		go trail.Record(t.Context(), Entry{Kind: TokenMake})
+		synctest.Wait()
+		if len(s.inside) != 2 {
+			t.Error("what the owner does waits for refusals")
+		}
+		close(s.open)
+		synctest.Wait()
+		if len(s.inside) != 21 {
+			t.Errorf("%d of 21 were written", len(s.inside))
+		}
+	})
 }

@@ -42,6 +42,14 @@ func Bearer(header string) (string, error) {
 	return token, nil
 }
 
+// IsToken reports whether a text has the form of a grant's token.
+func IsToken(text string) bool { return looksLike(TokenPrefix, text) }
+
+// UnknownToken refuses a token that is none of a grant.
+func UnknownToken() error {
+	return Refused(CodeInvalidToken, "", "The token is not one of a grant.", "Use the token as it was given.")
+}
+
 // Access finds out what the bearer of a token may read now.
 func (b *Book) Access(ctx context.Context, token string) (Access, error) {
 	g, err := b.byToken(ctx, token)
@@ -58,13 +66,12 @@ func (b *Book) Access(ctx context.Context, token string) (Access, error) {
 }
 
 func (b *Book) byToken(ctx context.Context, token string) (Grant, error) {
-	unknown := Refused(CodeInvalidToken, "", "The token is not one of a grant.", "Use the token as it was given.")
-	if !looksLike(TokenPrefix, token) {
-		return Grant{}, unknown
+	if !IsToken(token) {
+		return Grant{}, UnknownToken()
 	}
 	kept, err := b.store.GrantByToken(ctx, hashOf(token))
 	if errors.Is(err, store.ErrNotFound) {
-		return Grant{}, unknown
+		return Grant{}, UnknownToken()
 	}
 	if err != nil {
 		return Grant{}, fmt.Errorf("find grant: %w", err)

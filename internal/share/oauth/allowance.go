@@ -2,10 +2,11 @@ package oauth
 
 import (
 	"net/http"
-	"net/netip"
 	"strconv"
 	"sync"
 	"time"
+
+	"pdpp/internal/web/strangers"
 )
 
 // Everybody may register an app and push a request, and both are kept. Allowances bound
@@ -91,21 +92,6 @@ func (h *hour) take(now time.Time, most int) (ok bool, wait time.Duration) {
 	return true, 0
 }
 
-// addressOf is where a request comes from; of an IPv6 address the network, since whoever
-// has one has them all.
-func addressOf(r *http.Request) string {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return "address of nobody"
-	}
-	address := at.Addr().Unmap().WithZone("")
-	if address.Is4() {
-		return "address " + address.String()
-	}
-	network, _ := address.Prefix(64)
-	return "address " + network.String()
-}
-
 // tooMany answers what is beyond an allowance.
 func tooMany(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
@@ -115,7 +101,7 @@ func tooMany(w http.ResponseWriter, wait time.Duration) {
 // stranger lets a stranger ask, and gives what takes the keeping back when nothing was
 // kept. It answers when it does not, and gives nil.
 func (a *allowances) stranger(w http.ResponseWriter, r *http.Request) (giveBack func()) {
-	if ok, wait := a.take(addressOf(r)); !ok {
+	if ok, wait := a.take("address " + strangers.Address(r)); !ok {
 		tooMany(w, wait)
 		return nil
 	}

@@ -74,18 +74,23 @@ func newWorldOver(t *testing.T, kept store.Store) *world {
 	t.Helper()
 	t.Cleanup(func() { kept.Close() })
 	w := &world{t: t, store: kept}
-	w.book = grants.NewBook(kept, issuer, func() time.Time { return noon.Add(time.Duration(w.later.Load())) })
 	_, err := kept.PutManifest(t.Context(), "journal", []byte(journal), noon)
 	check(t, err)
 	w.connect("c1", noon.Add(-time.Hour))
+	w.serve()
+	return w
+}
+
+// serve answers by what the world's store holds.
+func (w *world) serve() {
+	w.book = grants.NewBook(w.store, issuer, func() time.Time { return noon.Add(time.Duration(w.later.Load())) })
 	mux := http.NewServeMux()
 	for _, r := range oauth.Routes(oauth.Config{Book: w.book, Issuer: issuer}) {
 		mux.HandleFunc(r.Pattern, r.Handle)
 	}
 	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
+	w.t.Cleanup(server.Close)
 	w.address = server.URL
-	return w
 }
 
 type answer struct {

@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -9,6 +8,7 @@ import (
 
 	"pdpp/internal/share/grants"
 	"pdpp/internal/web/reply"
+	"pdpp/internal/web/strangers"
 )
 
 // Config is what the routes are made of.
@@ -17,7 +17,10 @@ type Config struct {
 	// Issuer is the address by which apps know this server, with no slash at its end.
 	Issuer string
 	// IsOwnerToken reports whether a token is one of the owner's; nil means that none is.
-	IsOwnerToken func(ctx context.Context, token string) bool
+	IsOwnerToken func(r *http.Request, token string) (bool, error)
+	// Strangers is where everybody waits who shows a code or a token here; nil means a line
+	// of these routes' own.
+	Strangers *strangers.Line
 	// Log gets what goes wrong on our side; nil means nobody.
 	Log *slog.Logger
 }
@@ -30,6 +33,9 @@ func (c Config) now() time.Time { return c.Book.Now() }
 func Routes(c Config) []reply.Route {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Strangers == nil {
+		c.Strangers = strangers.NewLine()
 	}
 	s := &server{Config: c, allowances: newAllowances(c.now)}
 	return []reply.Route{
@@ -66,6 +72,10 @@ var codes = map[string]string{
 
 // fail answers with what the book refused, and hides what is our own fault.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, strangers.ErrCrowded) {
+		tooMany(w, 0)
+		return
+	}
 	var refused *grants.Error
 	if !errors.As(err, &refused) {
 		s.Log.ErrorContext(r.Context(), "a request of an app failed", "request_id", reply.RequestID(r.Context()), "route", r.Pattern, "error", err)

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -24,7 +25,12 @@ func (s *server) token(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	g, token, err := s.Book.Redeem(r.Context(), given.Get("code"), given.Get("code_verifier"), given.Get("client_id"), given.Get("redirect_uri"))
+	var g grants.Grant
+	var token string
+	err := s.Strangers.InTurn(r, func(ctx context.Context) (err error) {
+		g, token, err = s.Book.Redeem(ctx, given.Get("code"), given.Get("code_verifier"), given.Get("client_id"), given.Get("redirect_uri"))
+		return err
+	})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -49,7 +55,7 @@ func (s *server) revoke(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	g, err := s.Book.Inspect(r.Context(), given.Get("token"))
+	g, err := s.inspect(r, given.Get("token"))
 	if err == nil {
 		err = s.Book.Revoke(r.Context(), g.ID)
 	}
@@ -59,6 +65,27 @@ func (s *server) revoke(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
+}
+
+// inspect finds the grant of a token. Even a good one may be asked about by anybody who
+// has it, as often as they like: they all take turns.
+func (s *server) inspect(r *http.Request, token string) (g grants.Grant, err error) {
+	if !grants.IsToken(token) {
+		return g, grants.UnknownToken()
+	}
+	err = s.Strangers.InTurn(r, func(ctx context.Context) (err error) {
+		g, err = s.Book.Inspect(ctx, token)
+		return err
+	})
+	return g, err
+}
+
+// isOwnerToken reports whether a token is one of the owner's.
+func (s *server) isOwnerToken(r *http.Request, token string) (bool, error) {
+	if s.IsOwnerToken == nil {
+		return false, nil
+	}
+	return s.IsOwnerToken(r, token)
 }
 
 func unknown(err error) bool { return errors.Is(err, &grants.Error{Code: grants.CodeInvalidToken}) }
@@ -80,18 +107,22 @@ func (s *server) introspect(w http.ResponseWriter, r *http.Request) {
 		Details  []details `json:"authorization_details,omitempty"`
 	}
 	token := given.Get("token")
-	g, err := s.Book.Inspect(r.Context(), token)
+	g, err := s.inspect(r, token)
+	owners := false
+	if unknown(err) {
+		owners, err = s.isOwnerToken(r, token)
+	}
 	switch {
-	case err != nil && !unknown(err):
+	case err != nil:
 		s.fail(w, r, err)
-	case err == nil && g.Status == grants.Active:
+	case owners:
+		answer(w, http.StatusOK, known{Active: true, Kind: "owner", Subject: "owner"})
+	case g.Status == grants.Active:
 		out := known{Active: true, Kind: "client", Subject: "owner", GrantID: g.ID, ClientID: g.ClientID, Details: detailsOf(g)}
 		if g.ExpiresAt != nil {
 			out.Expires = g.ExpiresAt.Unix()
 		}
 		answer(w, http.StatusOK, out)
-	case err != nil && s.IsOwnerToken != nil && s.IsOwnerToken(r.Context(), token):
-		answer(w, http.StatusOK, known{Active: true, Kind: "owner", Subject: "owner"})
 	default:
 		answer(w, http.StatusOK, known{})
 	}

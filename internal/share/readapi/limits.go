@@ -2,6 +2,7 @@ package readapi
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"sync"
@@ -29,12 +30,14 @@ const (
 // maxReaders is how many grants are remembered before quiet ones are forgotten.
 const maxReaders = 1000
 
-// limiter counts what grants are reading.
+// limiter counts what grants are reading. It knows them by the digests of their tokens,
+// so that a read can be refused before anything is asked of the database; a grant has one
+// token. That a token is known here says nothing about what it opens.
 type limiter struct {
 	Limits
 	now     func() time.Time
 	mu      sync.Mutex
-	readers map[string]*reader
+	readers map[[sha256.Size]byte]*reader
 }
 
 // reader is one grant.
@@ -47,31 +50,46 @@ type reader struct {
 func newLimiter(l Limits, now func() time.Time) *limiter {
 	l.InFlight, l.PerMinute = cmp.Or(l.InFlight, usualInFlight), cmp.Or(l.PerMinute, usualPerMinute)
 	l.Deadline = cmp.Or(l.Deadline, usualDeadline)
-	return &limiter{Limits: l, now: now, readers: map[string]*reader{}}
+	return &limiter{Limits: l, now: now, readers: map[[sha256.Size]byte]*reader{}}
+}
+
+// reader gives the one that reads by a token; nil when none has.
+func (l *limiter) reader(token string) *reader {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.readers[sha256.Sum256([]byte(token))]
+}
+
+// remember makes the bearer of a grant's token a reader.
+func (l *limiter) remember(token string) *reader {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := sha256.Sum256([]byte(token))
+	if r := l.readers[name]; r != nil {
+		return r
+	}
+	l.forget(l.now())
+	r := &reader{pace: rate.NewLimiter(rate.Limit(float64(l.PerMinute)/60), l.PerMinute), turn: make(chan struct{}, 1)}
+	l.readers[name] = r
+	return r
 }
 
 // begin lets a grant read, once it has its turn and until done is called, or says when
 // it may try again.
-func (l *limiter) begin(grant string) (turn chan struct{}, done func(), err error) {
+func (l *limiter) begin(r *reader) (done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	r := l.readers[grant]
-	if r == nil {
-		l.forget(now)
-		r = &reader{pace: rate.NewLimiter(rate.Limit(float64(l.PerMinute)/60), l.PerMinute), turn: make(chan struct{}, 1)}
-		l.readers[grant] = r
-	}
 	if r.inFlight >= l.InFlight {
-		return nil, nil, tooMany(fmt.Sprintf("The grant has %d reads under way, and may have no more at once.", l.InFlight), time.Second)
+		return nil, tooMany(fmt.Sprintf("The grant has %d reads under way, and may have no more at once.", l.InFlight), time.Second)
 	}
 	if next := r.pace.ReserveN(now, 1); next.DelayFrom(now) > 0 {
 		wait := next.DelayFrom(now)
 		next.CancelAt(now)
-		return nil, nil, tooMany(fmt.Sprintf("The grant has read more than %d times in a minute.", l.PerMinute), wait)
+		return nil, tooMany(fmt.Sprintf("The grant has read more than %d times in a minute.", l.PerMinute), wait)
 	}
 	r.inFlight++
-	return r.turn, func() {
+	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		r.inFlight--
@@ -83,11 +101,16 @@ func (l *limiter) forget(now time.Time) {
 	if len(l.readers) < maxReaders {
 		return
 	}
-	for grant, r := range l.readers {
+	for name, r := range l.readers {
 		if r.inFlight == 0 && r.pace.TokensAt(now) >= float64(l.PerMinute) {
-			delete(l.readers, grant)
+			delete(l.readers, name)
 		}
 	}
+}
+
+// crowded refuses whoever finds no place in the line of strangers.
+func crowded() error {
+	return tooMany("Too many requests from this address wait to be told apart.", time.Second)
 }
 
 func tooMany(message string, wait time.Duration) error {

@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
 	"pdpp/internal/web/reply"
+	"pdpp/internal/web/strangers"
 )
 
 // Store is what is read.
@@ -27,7 +28,10 @@ type Config struct {
 	Store   Store
 	// IsOwner reports whether a request comes from the owner, who may read everything;
 	// nil means that it never does.
-	IsOwner func(*http.Request) bool
+	IsOwner func(*http.Request) (bool, error)
+	// Strangers is where those wait whose token was not good before; nil means a line of
+	// these routes' own.
+	Strangers *strangers.Line
 	// Limits are those of each grant; the owner has none.
 	Limits Limits
 	// Now is nil for the real time.
@@ -46,6 +50,9 @@ func Routes(c Config) []reply.Route {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Strangers == nil {
+		c.Strangers = strangers.NewLine()
 	}
 	a := &api{Config: c, limits: newLimiter(c.Limits, c.Now)}
 	return []reply.Route{
@@ -67,21 +74,13 @@ type api struct {
 // handler answers for somebody whose access is settled.
 type handler func(r *http.Request, who grants.Access) (answer any, err error)
 
-// with settles who asks, and writes what the handler gives: nothing is written before
-// all of it is known. Every read passes here.
+// with writes what the handler gives: nothing is written before all of it is known. Every
+// read passes here.
 func (a *api) with(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.who(r)
-		r = r.WithContext(audit.With(r.Context(), actor(r, who)))
-		var answer any
-		switch {
-		case err != nil:
-		case who.Grant() != nil:
-			answer, err = a.bounded(r, who, h)
-		default:
-			answer, err = h(r, who)
-		}
+		answer, who, err := a.answer(r, h)
 		if err != nil {
+			r = r.WithContext(audit.With(r.Context(), actor(r, who)))
 			a.noteRefusal(r, err)
 			a.fail(w, r, err)
 			return
@@ -90,10 +89,86 @@ func (a *api) with(h handler) http.HandlerFunc {
 	}
 }
 
+// answer settles who asks, and lets the handler answer. The limits of a grant come before
+// everything that costs the database something: only for the first read by a token is it
+// looked up to find out that it is one.
+func (a *api) answer(r *http.Request, h handler) (answer any, who grants.Access, err error) {
+	token, err := bearer(r)
+	if err != nil {
+		return nil, who, err
+	}
+	reader := a.limits.reader(token)
+	if reader == nil {
+		if who, err = a.newcomer(r, token); err != nil {
+			return nil, who, err
+		}
+		if who.Grant() == nil {
+			answer, err = h(r, who)
+			return answer, who, err
+		}
+		reader = a.limits.remember(token)
+	}
+	answer, err = a.bounded(r, reader, func(r *http.Request) (any, error) {
+		if who, err = a.Book.Access(r.Context(), token); err != nil {
+			return nil, err
+		}
+		return h(r.WithContext(audit.With(r.Context(), actor(r, who))), who)
+	})
+	return answer, who, err
+}
+
+// bearer is the token that a request shows.
+func bearer(r *http.Request) (string, error) {
+	if headers := r.Header.Values("Authorization"); len(headers) > 1 {
+		return "", grants.Refused(grants.CodeUnauthenticated, "", "There is more than one Authorization header.", "Send one.")
+	}
+	return grants.Bearer(r.Header.Get("Authorization"))
+}
+
+// newcomer finds out whose a token is that has not been read by. It takes it for a
+// grant's before anything else: whoever shows one reads by it.
+func (a *api) newcomer(r *http.Request, token string) (who grants.Access, err error) {
+	if !grants.IsToken(token) {
+		return a.owner(r)
+	}
+	var refusal error
+	err = a.Strangers.LookUp(r, token, func(ctx context.Context) (bool, error) {
+		who, refusal = a.Book.Access(ctx, token)
+		if known := new(grants.Error); refusal != nil && !errors.As(refusal, &known) {
+			return false, refusal
+		}
+		return refusal == nil, nil
+	})
+	if errors.Is(err, strangers.ErrCrowded) {
+		return who, crowded()
+	}
+	if err != nil {
+		return who, err
+	}
+	return who, refusal
+}
+
+// owner lets the owner's token read everything.
+func (a *api) owner(r *http.Request) (grants.Access, error) {
+	if a.IsOwner != nil {
+		owner, err := a.IsOwner(r)
+		if errors.Is(err, strangers.ErrCrowded) {
+			return grants.Access{}, crowded()
+		}
+		if err != nil {
+			return grants.Access{}, err
+		}
+		if owner {
+			return grants.OwnerAccess(), nil
+		}
+	}
+	return grants.Access{}, grants.UnknownToken()
+}
+
 // bounded answers a client within the limits of its grant, by readers that owners do
 // not wait for.
-func (a *api) bounded(r *http.Request, who grants.Access, h handler) (answer any, err error) {
-	turn, done, err := a.limits.begin(who.ID())
+func (a *api) bounded(r *http.Request, by *reader, read func(*http.Request) (any, error)) (answer any, err error) {
+	done, err := a.limits.begin(by)
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +176,9 @@ func (a *api) bounded(r *http.Request, who grants.Access, h handler) (answer any
 	ctx, cancel := context.WithTimeout(store.ForClient(r.Context()), a.limits.Deadline)
 	defer cancel()
 	select {
-	case turn <- struct{}{}:
-		defer func() { <-turn }()
-		answer, err = h(r.WithContext(ctx), who)
+	case by.turn <- struct{}{}:
+		defer func() { <-by.turn }()
+		answer, err = read(r.WithContext(ctx))
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -111,27 +186,6 @@ func (a *api) bounded(r *http.Request, who grants.Access, h handler) (answer any
 		return nil, errDeadline(a.limits.Deadline)
 	}
 	return answer, err
-}
-
-// who takes a grant's token before anything else: whoever shows one reads by it. It is
-// not looked up by the readers of clients, where slow reads of one grant would keep the
-// others from even being refused.
-func (a *api) who(r *http.Request) (grants.Access, error) {
-	if headers := r.Header.Values("Authorization"); len(headers) > 1 {
-		return grants.Access{}, grants.Refused(grants.CodeUnauthenticated, "", "There is more than one Authorization header.", "Send one.")
-	}
-	token, err := grants.Bearer(r.Header.Get("Authorization"))
-	if err == nil {
-		who, refusal := a.Book.Access(r.Context(), token)
-		if !errors.Is(refusal, &grants.Error{Code: grants.CodeInvalidToken}) {
-			return who, refusal
-		}
-		err = refusal
-	}
-	if a.IsOwner != nil && a.IsOwner(r) {
-		return grants.OwnerAccess(), nil
-	}
-	return grants.Access{}, err
 }
 
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {

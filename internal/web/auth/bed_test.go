@@ -44,14 +44,20 @@ func (b *bed) request(m, p string) *req {
 
 func newBed(t *testing.T) *bed {
 	t.Helper()
+	return newBedOver(t, func(kept store.Store) store.Store { return kept })
+}
+
+// newBedOver puts something between the door and its database.
+func newBedOver(t *testing.T, between func(store.Store) store.Store) *bed {
+	t.Helper()
 	b := &bed{T: t, file: filepath.Join(t.TempDir(), "pdpp.db")}
 	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, b.file), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	b.st = st
-	b.door = auth.New(auth.Config{Store: st, Now: b.now, Audit: audit.New(audit.Config{Store: st, Now: b.now, By: audit.Actor{Kind: audit.Server}})})
+	b.st = between(st)
+	b.door = auth.New(auth.Config{Store: b.st, Now: b.now, Audit: audit.New(audit.Config{Store: b.st, Now: b.now, By: audit.Actor{Kind: audit.Server}})})
 	if shown, err := b.door.Setup(t.Context(), password); err != nil || shown != "" {
 		t.Fatalf("set up: %q, %v", shown, err)
 	}
@@ -77,7 +83,7 @@ func (b *bed) handler() http.Handler {
 		mux.Handle("/", b.door.Pages(http.HandlerFunc(who)))
 		mux.Handle("/_ref/", b.door.Owner(reply.ScopeRead, http.HandlerFunc(who)))
 		mux.HandleFunc("GET /v1/streams", func(w http.ResponseWriter, r *http.Request) {
-			if b.door.IsOwner(r) {
+			if owner, err := b.door.IsOwner(r); err == nil && owner {
 				io.WriteString(w, "all")
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"pdpp/internal/web/strangers"
 )
 
 // A browser that has signed in keeps a cookie that opens nothing: it only gives the
@@ -23,14 +25,18 @@ func (d *Door) whoTries(r *http.Request) (key string, known bool, err error) {
 	name := d.cookieOf(r, browserCookie)
 	if name != "" {
 		hash := digest(name)
-		if known, err = d.store.BrowserKnown(r.Context(), hash, d.now().Add(-browserLifetime)); err != nil {
+		err = d.strangers.LookUp(r, name, func(ctx context.Context) (bool, error) {
+			known, err = d.store.BrowserKnown(ctx, hash, d.now().Add(-browserLifetime))
+			return known, err
+		})
+		if err != nil {
 			return "", false, fmt.Errorf("look the browser up: %w", err)
 		}
 		if known {
 			return "browser " + string(hash), true, nil
 		}
 	}
-	return "from " + addressOf(r), false, nil
+	return "from " + strangers.Address(r), false, nil
 }
 
 // remember makes the browser of a request one that has signed in.

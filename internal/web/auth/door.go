@@ -6,6 +6,7 @@ package auth
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/web/reply"
+	"pdpp/internal/web/strangers"
 )
 
 // Store is what a door keeps; every store.Store is one.
@@ -50,9 +52,11 @@ type Door struct {
 	audit    *audit.Trail
 	sessions *scs.SessionManager
 	tries    *throttle
-	spent    *spentChallenges
-	hashing  chan struct{} // holds one word per hash that is being made
-	waiting  chan struct{} // holds one word per caller that waits for a hash
+	// strangers is where those wait whose token or session was not good before.
+	strangers *strangers.Line
+	spent     *spentChallenges
+	hashing   chan struct{} // holds one word per hash that is being made
+	waiting   chan struct{} // holds one word per caller that waits for a hash
 
 	// standing makes prolonging and ending a session exclude each other: a session
 	// that has ended must not be written back by a request that was under way.
@@ -62,7 +66,7 @@ type Door struct {
 // New makes a door. Setup must have run before anybody can come in.
 func New(c Config) *Door {
 	d := &Door{
-		store: c.Store, now: c.Now, origin: originOf(c.Base), log: c.Log, audit: c.Audit, tries: newThrottle(), spent: &spentChallenges{},
+		store: c.Store, now: c.Now, origin: originOf(c.Base), log: c.Log, audit: c.Audit, tries: newThrottle(), strangers: strangers.NewLine(), spent: &spentChallenges{},
 		hashing: make(chan struct{}, maxHashing), waiting: make(chan struct{}, maxWaiting),
 	}
 	if d.now == nil {
@@ -83,8 +87,20 @@ func digest(secret string) []byte {
 	return sum[:]
 }
 
-// trouble answers for a store that failed.
+// Strangers is the line of all who show something that was not good before, for the
+// other surfaces of the same server.
+func (d *Door) Strangers() *strangers.Line { return d.strangers }
+
+// trouble answers for a store that failed, and for a line that is full.
 func (d *Door) trouble(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, strangers.ErrCrowded) {
+		w.Header().Set("Retry-After", "1")
+		reply.Fail(w, r, http.StatusTooManyRequests, reply.Problem{
+			Type: reply.TypeRateLimit, Code: "rate_limit_exceeded", Message: "Too many requests from this address wait to be told apart.",
+			Next: "Try again in a moment.",
+		})
+		return
+	}
 	if r.Context().Err() == nil {
 		d.log.ErrorContext(r.Context(), "cannot tell who is asking", "request_id", reply.RequestID(r.Context()), "error", err)
 	}

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,7 +51,7 @@ func loginAddress(r *http.Request) string {
 func (d *Door) Owner(scope reply.Scope, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
-			who, ok, err := d.token(r.Context(), bearerOf(r))
+			who, ok, err := d.token(r, bearerOf(r))
 			switch {
 			case err != nil:
 				d.trouble(w, r, err)
@@ -84,17 +83,13 @@ func (d *Door) Owner(scope reply.Scope, next http.Handler) http.Handler {
 	})
 }
 
-// IsOwner says whether a request carries a good owner token that may read. A store that
-// does not answer lets nobody in.
-func (d *Door) IsOwner(r *http.Request) bool { return d.IsOwnerToken(r.Context(), bearerOf(r)) }
+// IsOwner says whether a request carries a good owner token that may read.
+func (d *Door) IsOwner(r *http.Request) (bool, error) { return d.IsOwnerToken(r, bearerOf(r)) }
 
 // IsOwnerToken is IsOwner for a token that arrived elsewhere than in a header.
-func (d *Door) IsOwnerToken(ctx context.Context, token string) bool {
-	who, ok, err := d.token(ctx, token)
-	if err != nil && ctx.Err() == nil {
-		d.log.ErrorContext(ctx, "cannot tell who is asking", "request_id", reply.RequestID(ctx), "error", err)
-	}
-	return ok && allowed(who.scopes, reply.ScopeRead)
+func (d *Door) IsOwnerToken(r *http.Request, token string) (bool, error) {
+	who, ok, err := d.token(r, token)
+	return ok && allowed(who.scopes, reply.ScopeRead), err
 }
 
 func bearerOf(r *http.Request) string {

@@ -84,7 +84,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) (context.Context, b
 	if token == "" {
 		return nil, false, nil
 	}
-	session, ok, err := d.load(r.Context(), token)
+	session, ok, err := d.find(r, token)
 	if err != nil || !ok {
 		return nil, false, err
 	}
@@ -94,6 +94,15 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) (context.Context, b
 		}
 	}
 	return with(session, Identity{Kind: BySession, session: digest(token), address: clientAddress(r)}), true, nil
+}
+
+// find is load, in turn for a session that was not good before.
+func (d *Door) find(r *http.Request, token string) (session context.Context, ok bool, err error) {
+	err = d.strangers.LookUp(r, token, func(ctx context.Context) (bool, error) {
+		session, ok, err = d.load(ctx, token)
+		return ok, err
+	})
+	return session, ok, err
 }
 
 // load finds a session that the current password opened.

@@ -91,18 +91,7 @@ func words(d time.Duration) string {
 	return fmt.Sprintf("%d minutes", int(math.Ceil(d.Minutes())))
 }
 
-// addressOf is where a request comes from. Whoever has an IPv6 address has a whole
-// network of them, so that the network counts.
-func addressOf(r *http.Request) string {
-	address, err := netip.ParseAddr(clientAddress(r))
-	if err != nil || address.Is4() || address.IsLoopback() {
-		return clientAddress(r)
-	}
-	network, _ := address.Prefix(64)
-	return network.String()
-}
-
-// clientAddress is the address itself.
+// clientAddress is where a request comes from.
 func clientAddress(r *http.Request) string {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 	"unicode"
@@ -92,10 +93,18 @@ func (d *Door) RevokeToken(ctx context.Context, id string) error {
 
 // token finds a token that is good now. It is found by its digest, so that there is
 // no comparison whose time could tell something of it.
-func (d *Door) token(ctx context.Context, secret string) (Identity, bool, error) {
+func (d *Door) token(r *http.Request, secret string) (who Identity, ok bool, err error) {
 	if len(secret) != tokenLength || !strings.HasPrefix(secret, tokenPrefix) {
 		return Identity{}, false, nil
 	}
+	err = d.strangers.LookUp(r, secret, func(ctx context.Context) (bool, error) {
+		who, ok, err = d.findToken(ctx, secret)
+		return ok, err
+	})
+	return who, ok, err
+}
+
+func (d *Door) findToken(ctx context.Context, secret string) (Identity, bool, error) {
 	t, err := d.store.OwnerToken(ctx, digest(secret))
 	if errors.Is(err, store.ErrNotFound) {
 		return Identity{}, false, nil

@@ -64,10 +64,13 @@ func Open(ctx context.Context, url string, opts Options) (store.Store, error) {
 	return s, nil
 }
 
-// openClients makes the pool that reads for clients.
+// openClients makes the pool that reads for clients. One read keeps one processor busy:
+// the server would take more of them to search through many records, and those are the
+// owner's.
 func openClients(config *pgx.ConnConfig) *sql.DB {
 	config = config.Copy()
 	config.RuntimeParams["default_transaction_read_only"] = "on"
+	config.RuntimeParams["max_parallel_workers_per_gather"] = "0"
 	if config.RuntimeParams["statement_timeout"] == "" {
 		config.RuntimeParams["statement_timeout"] = longestClientRead
 	}

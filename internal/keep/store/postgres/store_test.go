@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlstore"
 	"pdpp/internal/keep/store/storetest"
 )
 
@@ -54,7 +55,12 @@ func newSchema(t *testing.T) string { return storetest.PostgresSchema(t) }
 
 func TestClientsReadApart(t *testing.T) {
 	t.Parallel()
-	storetest.RunClientsApart(t, open(t, storetest.PostgresSchema(t), Options{}))
+	s := open(t, storetest.PostgresSchema(t), Options{})
+	storetest.RunClientsApart(t, s)
+	var workers string
+	if err := s.(*sqlstore.DB).Clients().QueryRowContext(t.Context(), `SHOW max_parallel_workers_per_gather`).Scan(&workers); err != nil || workers != "0" {
+		t.Errorf("a read for a client takes %s processors more (%v)", workers, err)
+	}
 }
 
 // TestClock: the time is the server's, at the moment of the call.

@@ -56,7 +56,7 @@ func surface(ctx context.Context, st store.Store, now func() time.Time) (http.Ha
 	}
 	book := grants.NewBook(st, "http://127.0.0.1", now)
 	return httpserver.New(httpserver.Config{Log: log, Mount: func(mux *http.ServeMux) {
-		for _, route := range readapi.Routes(readapi.Config{Book: book, Cursors: cursors, Store: st, IsOwner: func(*http.Request) bool { return true }, Now: now, Log: log}) {
+		for _, route := range readapi.Routes(readapi.Config{Book: book, Cursors: cursors, Store: st, IsOwner: func(*http.Request) (bool, error) { return true, nil }, Now: now, Log: log}) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
 		console.Mount(mux, console.Config{
