@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
+	"pdpp/governor/governhttp"
 	"pdpp/protocol"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
+	"pdpp/governor/governhttp"
 	"pdpp/protocol"
 )
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
+	"pdpp/governor/governhttp"
 	"pdpp/protocol"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
+	"pdpp/governor/governhttp"
 	"pdpp/protocol"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 )
 
 // provider is one service that a run talks to: what governs it, and the one

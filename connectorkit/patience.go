@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 	"pdpp/protocol"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 	"pdpp/protocol"
 )
 

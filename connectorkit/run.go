@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 	"pdpp/protocol"
 )
 

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 )
 
 // service is a provider over HTTP without a network. It notes when each request

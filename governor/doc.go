@@ -4,7 +4,7 @@
 // starts a goroutine. A Governor belongs to one provider and answers three
 // questions at once: when may the next request leave, what follows from an
 // answer, and what is worth remembering for the next run. Waiting is done by
-// connectorkit/governhttp, for every transport.
+// governor/governhttp, for every transport.
 //
 // The one control variable is the interval between requests. It starts at the
 // discovery interval and shrinks with every success until the provider refuses.

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"pdpp/connectorkit"
-	"pdpp/connectorkit/governhttp"
+	"pdpp/governor/governhttp"
 )
 
 var errHTML = errors.New("the answer is a web page")

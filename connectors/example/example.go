@@ -19,7 +19,7 @@ import (
 	"net/http"
 
 	"pdpp/connectorkit"
-	"pdpp/connectorkit/governhttp"
+	"pdpp/governor/governhttp"
 )
 
 //go:embed manifest.json

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
-	"pdpp/connectorkit/governhttp"
+	"pdpp/governor/governhttp"
 )
 
 // TestClassify holds the meaning of each answer that Lumen's fact sheet lists.

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
-	"pdpp/connectorkit/governhttp"
+	"pdpp/governor/governhttp"
 )
 
 // pageSize is the largest page that GitHub serves.

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
-	"pdpp/connectorkit/governhttp"
+	"pdpp/governor/governhttp"
 )
 
 var (

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"pdpp/connectorkit"
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 )
 
 // TestClassify holds the meaning of each answer that the fact sheet lists.

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"pdpp/connectorkit"
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 )
 
 //go:embed manifest.json

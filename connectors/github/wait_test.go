@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 	provider "pdpp/providersim/github"
 )
 

@@ -13,7 +13,7 @@ const connectorListFile = "connectors/connectors.go"
 
 const (
 	whyList  = "the built-in connectors are the explicit list in " + connectorListFile + ": a folder outside it is dead code"
-	whyQuiet = "a provider request waits in connectorkit/governhttp and nowhere else: use the client the kit gives"
+	whyQuiet = "a provider request waits in governor/governhttp and nowhere else: use the client the kit gives"
 )
 
 // CheckConnectorList compares the imports of the connector list with the
@@ -71,7 +71,7 @@ var byPasses = []byPass{
 	{imported: "syscall", all: true},
 	{imported: "time", offence: "waits with",
 		uses: []string{"Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}},
-	{imported: modulePath + "/connectorkit/governhttp", offence: "bypasses Setup with", makes: []string{"Client", "Sender"},
+	{imported: modulePath + "/governor/governhttp", offence: "bypasses Setup with", makes: []string{"Client", "Sender"},
 		uses: []string{"New", "NewSender"}},
 	{imported: modulePath + "/governor", offence: "bypasses Setup with", makes: []string{"Governor"}, uses: []string{"New"}},
 }

@@ -58,8 +58,8 @@ func TestConnectorRequests(t *testing.T) {
 		"system calls":      {`"syscall"`, "func f() { syscall.Socket(0, 0, 0) }", "imports syscall"},
 		"sleep":             {`"time"`, "func f() { time.Sleep(1) }", "waits with time.Sleep"},
 		"wait":              {`"time"`, "func f() { <-time.After(1) }", "waits with time.After"},
-		"own client":        {`"pdpp/connectorkit/governhttp"`, "func f() { governhttp.New(governhttp.Options{}) }", "bypasses Setup with governhttp.New"},
-		"own sender":        {`"pdpp/connectorkit/governhttp"`, "func f() { governhttp.NewSender(nil, governhttp.SenderOptions{}) }", "bypasses Setup with governhttp.NewSender"},
+		"own client":        {`"pdpp/governor/governhttp"`, "func f() { governhttp.New(governhttp.Options{}) }", "bypasses Setup with governhttp.New"},
+		"own sender":        {`"pdpp/governor/governhttp"`, "func f() { governhttp.NewSender(nil, governhttp.SenderOptions{}) }", "bypasses Setup with governhttp.NewSender"},
 		"own governor":      {`"pdpp/governor"`, "var g = governor.New(\"x\")", "bypasses Setup with governor.New"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,14 +72,14 @@ func TestConnectorRequests(t *testing.T) {
 
 func TestConnectorRequestsAllowed(t *testing.T) {
 	t.Parallel()
-	const given = "package p\nimport (\"net/http\"; \"time\"; \"net\"; \"pdpp/connectorkit/governhttp\"; \"pdpp/governor\")\n" +
+	const given = "package p\nimport (\"net/http\"; \"time\"; \"net\"; \"pdpp/governor/governhttp\"; \"pdpp/governor\")\n" +
 		"type t struct{ client *http.Client; age time.Duration; ours *governhttp.Client; path *governhttp.Sender; ip net.IP }\n" +
 		"var r, _ = http.NewRequest(\"\", \"\", nil)\nvar o = governhttp.Options{}\nfunc adjust(c *governor.Config) {}\n"
 	const bare = "package p\nimport (\"net/http\"; \"time\")\nfunc f() { http.Get(\"\"); time.Sleep(1) }\n"
 	wantOffences(t, CheckConnectorRequests([]Package{
 		pkg(t, "connectors/github", given),
 		pkg(t, "connectors/github", "// github_test.go\n"+bare),
-		pkg(t, "connectorkit/governhttp", bare),
+		pkg(t, "governor/governhttp", bare),
 	}))
 }
 

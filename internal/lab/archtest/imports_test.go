@@ -16,7 +16,7 @@ func TestImportsRefused(t *testing.T) {
 		{"internal/judge/health", "github.com/jackc/pgx/v5", "library github.com/jackc/pgx/v5"},
 		{"internal/judge/verdict", "pdpp/manifest", "imports manifest"},
 		{"internal/judge/cadence", "pdpp/internal/judge/health", "imports internal/judge/health"},
-		{"connectorkit/governhttp", "pdpp/connectorkit", "imports connectorkit"},
+		{"governor/governhttp", "pdpp/connectorkit", "imports connectorkit"},
 		{"connectorkit", "pdpp/internal/collect/runner", "must never import internal/collect/runner"},
 		{"connectorkit", "pdpp/connectorkit/browser", "must never import connectorkit/browser"},
 		{"connectors", "pdpp/internal/keep/store", "imports internal/keep/store"},

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 )
 
 const (

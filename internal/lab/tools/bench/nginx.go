@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 	"pdpp/internal/lab/nginxtest"
 )
 

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 )
 
 // collector is a run with as many workers as requests may be in flight. Like a

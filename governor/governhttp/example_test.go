@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/connectorkit/governhttp"
 	"pdpp/governor"
+	"pdpp/governor/governhttp"
 )
 
 // A mail server that refuses because of the pace answers in words. The connector
