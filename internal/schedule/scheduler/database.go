@@ -36,7 +36,7 @@ type client interface {
 
 func (d Database) client(config *river.Config) (client, error) {
 	if d.Postgres != nil {
-		return river.NewClient(riverpgxv5.New(d.Postgres), config)
+		return river.NewClient(shared{riverpgxv5.New(d.Postgres)}, config)
 	}
 	return river.NewClient(embedded{riversqlite.New(d.SQLite)}, config)
 }
@@ -47,6 +47,21 @@ func (d Database) client(config *river.Config) (client, error) {
 type embedded struct{ *riversqlite.Driver }
 
 func (embedded) SupportsListener() bool { return false }
+
+// shared is River's driver for a database that several workers share.
+type shared struct{ *riverpgxv5.Driver }
+
+func (d shared) GetExecutor() riverdriver.Executor { return endings{d.Driver.GetExecutor()} }
+
+// endings tells a worker of no job that somebody else ended while it tried to.
+// PostgreSQL gives such a job as it was before, running, and River ends the process
+// over it. From v0.48 on River leaves it out by itself.
+type endings struct{ riverdriver.Executor }
+
+func (e endings) JobSetStateIfRunningMany(ctx context.Context, params *riverdriver.JobSetStateIfRunningManyParams) ([]*rivertype.JobRow, error) {
+	jobs, err := e.Executor.JobSetStateIfRunningMany(ctx, params)
+	return slices.DeleteFunc(jobs, func(j *rivertype.JobRow) bool { return j.State == rivertype.JobStateRunning }), err
+}
 
 // Migrate brings the queue's tables up to date. Several processes may do so at once.
 func (d Database) Migrate(ctx context.Context) error {
