@@ -39,12 +39,14 @@ type summary struct {
 	packages []*result
 	byName   map[string]*result
 	builds   map[string]*strings.Builder // compiler output by import path
+	told     map[string]bool             // builds whose output went out with a package that ended
 	stray    strings.Builder             // lines that are not events
 }
 
-// read consumes the whole stream and writes a line for every package that ends.
+// read consumes the whole stream and writes a line for every package that ends, with
+// its failures: whoever ends the run before its end has them.
 func read(r io.Reader, progress io.Writer) (*summary, error) {
-	s := &summary{byName: map[string]*result{}, builds: map[string]*strings.Builder{}}
+	s := &summary{byName: map[string]*result{}, builds: map[string]*strings.Builder{}, told: map[string]bool{}}
 	for in := bufio.NewReader(r); ; {
 		line, err := in.ReadBytes('\n')
 		if len(line) > 0 {
@@ -92,6 +94,9 @@ func (s *summary) take(line []byte, progress io.Writer) {
 		if target == p {
 			p.build = e.FailedBuild
 			fmt.Fprintln(progress, p.line())
+			if e.Action == "fail" {
+				s.failures(progress, p, s.told)
+			}
 		}
 	}
 }

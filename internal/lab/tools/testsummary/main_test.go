@@ -1,20 +1,34 @@
 package main
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
 // summarize runs the program over events and returns what it printed.
 func summarize(t *testing.T, events ...string) (string, bool) {
 	t.Helper()
-	var out strings.Builder
-	s, err := read(strings.NewReader(strings.Join(events, "\n")), &out)
+	meanwhile, end, ok := parts(t, events...)
+	return meanwhile + end, ok
+}
+
+// parts tells what was printed while the tests ran from what was printed at their end.
+func parts(t *testing.T, events ...string) (meanwhile, end string, ok bool) {
+	t.Helper()
+	var before, after strings.Builder
+	s, err := read(strings.NewReader(strings.Join(events, "\n")), &before)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ok := s.report(&out)
-	return out.String(), ok
+	ok = s.report(&after)
+	return before.String(), after.String(), ok
 }
 
 // wantEnd checks the last line and every fragment that must be seen before it.
@@ -65,16 +79,65 @@ func TestResultIsShownWhenItHolds(t *testing.T) {
 	}
 }
 
+// A failure is told as soon as its package has ended, for the case that nobody sees the
+// end, and once more at the end.
 func TestFailureShowsItsOutput(t *testing.T) {
 	t.Parallel()
-	out, ok := summarize(t,
+	meanwhile, end, ok := parts(t,
 		`{"Action":"output","Package":"p","Test":"TestB","Output":"=== RUN   TestB\n"}`,
 		`{"Action":"output","Package":"p","Test":"TestB","Output":"    b_test.go:1: got 1, want 2\n"}`,
 		`{"Action":"fail","Package":"p","Test":"TestB","Elapsed":0.25}`,
 		passA, failP)
-	wantEnd(t, out, "1 passed, 1 failed, 0 skipped", "FAIL  p TestB (0.25s)", "got 1, want 2")
-	if ok || strings.Contains(out, "=== RUN") {
-		t.Errorf("ok = %t, want false and no announcements:\n%s", ok, out)
+	wantEnd(t, end, "1 passed, 1 failed, 0 skipped", "FAIL  p TestB (0.25s)", "got 1, want 2")
+	wantEnd(t, meanwhile, "          b_test.go:1: got 1, want 2", "FAIL  p TestB (0.25s)")
+	if ok || strings.Contains(meanwhile+end, "=== RUN") {
+		t.Errorf("ok = %t, want false and no announcements:\n%s%s", ok, meanwhile, end)
+	}
+}
+
+// The signal that ends the tests reaches the whole process group: what they said until
+// then is told all the same.
+func TestSignalsLeaveTheSummary(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "testsummary")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	cmd := exec.Command(program)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(in, `{"Action":"output","Package":"q","Test":"TestB","Output":"half of it\n"}`)
+	fmt.Fprintln(in, passA)
+	fmt.Fprintln(in, passP)
+	lines := bufio.NewReader(out)
+	first, err := lines.ReadString('\n') // it is at work
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, first+string(rest), "1 passed, 1 failed, 0 skipped", "ok    p", "FAIL  q TestB did not finish", "half of it")
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("it ended with %v, want exit code 1", err)
 	}
 }
 
@@ -125,19 +188,21 @@ func TestFailuresWithoutAFailedTest(t *testing.T) {
 
 func TestOneBrokenBuildIsShownOnce(t *testing.T) {
 	t.Parallel()
-	out, _ := summarize(t,
+	meanwhile, out, _ := parts(t,
 		`{"ImportPath":"x","Action":"build-output","Output":"x.go:3: undefined: y\n"}`,
 		`{"Action":"fail","Package":"p","FailedBuild":"x"}`,
 		`{"Action":"fail","Package":"q","FailedBuild":"x"}`)
 	wantEnd(t, out, "0 passed, 2 failed, 0 skipped", "q needs x, which does not build")
-	if n := strings.Count(out, "undefined: y"); n != 1 {
-		t.Errorf("compiler output is shown %d times, want once", n)
+	for _, part := range []string{meanwhile, out} {
+		if n := strings.Count(part, "undefined: y"); n != 1 {
+			t.Errorf("compiler output is shown %d times, want once:\n%s", n, part)
+		}
 	}
 }
 
 func TestLongOutputIsShortened(t *testing.T) {
 	t.Parallel()
-	out, _ := summarize(t,
+	_, out, _ := parts(t,
 		`{"Action":"output","Package":"p","Test":"TestE","Output":"begin `+strings.Repeat("x", 3*maxOutput)+` end\n"}`,
 		`{"Action":"fail","Package":"p","Test":"TestE"}`, failP)
 	wantEnd(t, out, "0 passed, 1 failed, 0 skipped", "begin", "shortened", "end")

@@ -21,7 +21,6 @@ func (s *summary) report(w io.Writer) bool {
 	var figures, skips, failures strings.Builder
 	shownBuilds := map[string]bool{}
 	for _, p := range s.packages {
-		failedBefore := n.failed
 		for _, t := range p.tests {
 			switch t.state {
 			case "pass":
@@ -32,29 +31,9 @@ func (s *summary) report(w io.Writer) bool {
 			case "skip":
 				n.skipped++
 				fmt.Fprintf(&skips, "SKIP  %s %s%s\n", p.name, t.name, oneLine(t.output.String()))
-			case "fail":
-				n.failed++
-				show(&failures, fmt.Sprintf("FAIL  %s %s (%.2fs)", p.name, t.name, t.elapsed), t.output.String())
-			default:
-				n.failed++
-				show(&failures, fmt.Sprintf("FAIL  %s %s did not finish", p.name, t.name), t.output.String())
 			}
 		}
-		if n.failed > failedBefore || (p.state != "fail" && p.state != "") {
-			continue
-		}
-		n.failed++
-		switch {
-		case p.build != "" && shownBuilds[p.build]:
-			show(&failures, fmt.Sprintf("FAIL  %s needs %s, which does not build", p.name, p.build), "")
-		case p.build != "" && s.builds[p.build] != nil:
-			shownBuilds[p.build] = true
-			show(&failures, fmt.Sprintf("FAIL  %s does not build", p.name), s.builds[p.build].String())
-		case p.state == "":
-			show(&failures, fmt.Sprintf("FAIL  %s did not finish", p.name), p.output.String())
-		default:
-			show(&failures, fmt.Sprintf("FAIL  %s", p.name), p.output.String())
-		}
+		n.failed += s.failures(&failures, p, shownBuilds)
 	}
 
 	section(w, figures.String())
@@ -66,6 +45,37 @@ func (s *summary) report(w io.Writer) bool {
 	}
 	fmt.Fprintf(w, "\n%d passed, %d failed, %d skipped\n", n.passed, n.failed, n.skipped)
 	return n.failed == 0 && len(s.packages) > 0
+}
+
+// failures prints what failed in a package with its output, and counts it. The output
+// of one broken build is shown once.
+func (s *summary) failures(w io.Writer, p *result, shownBuilds map[string]bool) (failed int) {
+	for _, t := range p.tests {
+		switch t.state {
+		case "pass", "skip":
+		case "fail":
+			failed++
+			show(w, fmt.Sprintf("FAIL  %s %s (%.2fs)", p.name, t.name, t.elapsed), t.output.String())
+		default:
+			failed++
+			show(w, fmt.Sprintf("FAIL  %s %s did not finish", p.name, t.name), t.output.String())
+		}
+	}
+	if failed > 0 || p.state == "pass" || p.state == "skip" {
+		return failed
+	}
+	switch {
+	case p.build != "" && shownBuilds[p.build]:
+		show(w, fmt.Sprintf("FAIL  %s needs %s, which does not build", p.name, p.build), "")
+	case p.build != "" && s.builds[p.build] != nil:
+		shownBuilds[p.build] = true
+		show(w, fmt.Sprintf("FAIL  %s does not build", p.name), s.builds[p.build].String())
+	case p.state == "":
+		show(w, fmt.Sprintf("FAIL  %s did not finish", p.name), p.output.String())
+	default:
+		show(w, fmt.Sprintf("FAIL  %s", p.name), p.output.String())
+	}
+	return 1
 }
 
 func section(w io.Writer, text string) {
