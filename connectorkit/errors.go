@@ -40,11 +40,11 @@ const (
 
 // Error is a classified failure. Err is logged, never sent: it may hold content.
 type Error struct {
-	Class      Class
-	Status     int           // HTTP status, zero when there is none
-	RetryAfter time.Duration // how long the provider asks to wait
-	RetryTold  bool          // it did ask, even if for no time at all
-	Err        error
+	Class         Class
+	Status        int           // HTTP status, zero when there is none
+	RetryAfter    time.Duration // how long the provider asks to wait
+	HasRetryAfter bool          // it did ask, even if for no time at all
+	Err           error
 
 	stopped governor.Reason // why we gave the request up, when that was our choice
 }
@@ -80,7 +80,7 @@ func Fail(c Class, err error) error { return &Error{Class: c, Err: err} }
 // connector's own classification handles what its provider does differently,
 // then falls back to this.
 func ByStatus(r *governhttp.Response) error {
-	e := &Error{Status: r.Status, RetryAfter: r.RetryAfter, RetryTold: r.RetryTold}
+	e := &Error{Status: r.Status, RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter}
 	switch {
 	case r.Status >= 200 && r.Status < 300:
 		return nil

@@ -103,7 +103,7 @@ func cutShort(err error) (deferral, bool) {
 		return stop.deferral, true
 	case e.Class == RateLimited:
 		return limitedBy(e), true
-	case e.RetryTold && e.Kind() == governor.Throttled:
+	case e.HasRetryAfter && e.Kind() == governor.Throttled:
 		return deferral{
 			reason: protocol.ReasonTemporaryUnavailable, class: string(e.Class), status: e.Status, retryable: true, retryAfter: e.RetryAfter,
 		}, true

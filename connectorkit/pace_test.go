@@ -306,7 +306,7 @@ func TestUnboundedRun(t *testing.T) {
 		if took := time.Since(began); took < 4*time.Hour || len(all[*protocol.DetailGap](r)) > 0 {
 			t.Errorf("took %s and deferred %d", took, len(all[*protocol.DetailGap](r)))
 		}
-		recorded := max(paceOn(v.state["log"])[governor.FieldRecorded], paceOn(v.state["threads"])[governor.FieldRecorded])
+		recorded := max(paceOn(v.state["log"])[pacing+governor.FieldRecorded], paceOn(v.state["threads"])[pacing+governor.FieldRecorded])
 		if age := time.Since(time.UnixMilli(int64(recorded))); age > paceAge {
 			t.Errorf("the pace on the bookmarks is %s old at the end", age)
 		}

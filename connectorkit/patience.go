@@ -50,7 +50,7 @@ func patiently[T any](ctx context.Context, r *run, call func() (T, error)) (T, e
 		return out, err
 	}
 	p, rest := r.named(s.Provider), max(s.RetryAfter, leastRest)
-	if p != nil && s.Told && p.longest > 0 && rest > p.longest {
+	if p != nil && s.ByProvider && p.longest > 0 && rest > p.longest {
 		s.Reason = "" // what is in the way is the provider's wish, not the circuit
 		return out, err
 	}

@@ -486,13 +486,13 @@ func TestForbiddenOrLimited(t *testing.T) {
 		want   Class
 	}{
 		"plain":       {governhttp.Response{Status: 403}, Forbidden},
-		"with a wait": {governhttp.Response{Status: 403, RetryTold: true, RetryAfter: time.Minute}, RateLimited},
+		"with a wait": {governhttp.Response{Status: 403, HasRetryAfter: true, RetryAfter: time.Minute}, RateLimited},
 		"spent quota": {governhttp.Response{Status: 403, Quota: governor.Quota{Known: true, Reset: time.Hour}}, RateLimited},
 		"quota left":  {governhttp.Response{Status: 403, Quota: governor.Quota{Known: true, Remaining: 5}}, Forbidden},
-		"overloaded":  {governhttp.Response{Status: 503, RetryTold: true}, Unavailable},
+		"overloaded":  {governhttp.Response{Status: 503, HasRetryAfter: true}, Unavailable},
 	} {
 		var e *Error
-		if err := ByStatus(&c.answer); !errors.As(err, &e) || e.Class != c.want || e.RetryTold != c.answer.RetryTold || e.RetryAfter != c.answer.RetryAfter {
+		if err := ByStatus(&c.answer); !errors.As(err, &e) || e.Class != c.want || e.HasRetryAfter != c.answer.HasRetryAfter || e.RetryAfter != c.answer.RetryAfter {
 			t.Errorf("%s: %+v, want %s", name, e, c.want)
 		}
 	}

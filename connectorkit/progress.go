@@ -79,7 +79,7 @@ func (r *run) rate() *protocol.CollectionRate {
 	}
 	if b := live.Backoff; b != nil {
 		out.LastBackoff = &protocol.RateBackoff{AtIntervalMS: milliseconds(b.Interval), Reason: "throttle"}
-		if b.Told {
+		if b.HasRetryAfter {
 			out.LastBackoff.Reason = "retry_after"
 		}
 	}
@@ -150,7 +150,7 @@ func (r *run) waiting(ctx context.Context, w governhttp.Wait) {
 	}
 	why := " before trying again"
 	switch {
-	case w.Told:
+	case w.ByProvider:
 		why = ", as the provider asked"
 	case w.Source == governhttp.Preflight:
 		why = " to keep to the pace"
@@ -169,7 +169,7 @@ func (r *run) unreached(ctx context.Context, host string, attempt, of int) {
 // no later run asks it earlier, even when this one is killed while it waits.
 func (r *run) quiet(ctx context.Context, q governhttp.Quiet) {
 	reason, text := protocol.WaitSearched, "the provider refuses: leaving it alone for %s"
-	if q.Told {
+	if q.ByProvider {
 		reason, text = protocol.WaitRetryAfter, "the provider asks to be left alone for %s"
 	}
 	m := &protocol.Progress{

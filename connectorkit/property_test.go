@@ -72,7 +72,7 @@ func disturbance(t *rapid.T, what string, from int) func(int, string) error {
 	for range rapid.IntRange(0, 3).Draw(t, what+" faults") {
 		first := from + rapid.IntRange(1, 40).Draw(t, what+" first")
 		fault := rapid.SampledFrom([]*Error{
-			{Class: RateLimited}, {Class: RateLimited, RetryAfter: time.Hour, RetryTold: true}, {Class: Unavailable}, {Class: Malformed}, {Class: Unauthorized},
+			{Class: RateLimited}, {Class: RateLimited, RetryAfter: time.Hour, HasRetryAfter: true}, {Class: Unavailable}, {Class: Malformed}, {Class: Unauthorized},
 			{Class: RateLimited, stopped: governor.RetriesExhausted}, {Class: Unavailable, stopped: governor.CircuitOpen},
 			{Class: Unavailable, stopped: governor.MaxWallClock},
 		}).Draw(t, what+" fault")

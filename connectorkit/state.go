@@ -87,10 +87,9 @@ func (r *run) commitsSlices(stream string) bool {
 
 // samePace compares two paces but for the time at which they were recorded.
 func samePace(a, b map[string]float64) bool {
-	recorded := strings.TrimPrefix(governor.FieldRecorded, pacing)
 	without := func(m map[string]float64) map[string]float64 {
 		m = maps.Clone(m)
-		maps.DeleteFunc(m, func(name string, _ float64) bool { return strings.HasSuffix(name, recorded) })
+		maps.DeleteFunc(m, func(name string, _ float64) bool { return strings.HasSuffix(name, governor.FieldRecorded) })
 		return m
 	}
 	return maps.Equal(without(a), without(b))

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,9 +25,9 @@ var paceFields = slices.Sorted(maps.Keys(governor.Learned{}.Fields()))
 // member is how a field of the provider's is called on a bookmark.
 func (p *provider) member(field string) string {
 	if p.own {
-		return field
+		return pacing + field
 	}
-	return pacing + p.name + "_" + strings.TrimPrefix(field, pacing)
+	return pacing + p.name + "_" + field
 }
 
 // learned is what the newest bookmark in scope tells about the provider; nil

@@ -49,8 +49,8 @@ func TestLearnedRateCompounds(t *testing.T) {
 		succeeded(t, r) // the vault refuses a STATE of a stream that is not in scope
 		carried := 0.0
 		for stream, mark := range v.state {
-			if n := paceOn(mark)[governor.FieldInterval]; n > 0 && v.records[stream] != nil {
-				carried = max(carried, paceOn(mark)[governor.FieldRecorded])
+			if n := paceOn(mark)[pacing+governor.FieldInterval]; n > 0 && v.records[stream] != nil {
+				carried = max(carried, paceOn(mark)[pacing+governor.FieldRecorded])
 			}
 		}
 		if carried == 0 || len(v.state) != 2 {
@@ -283,7 +283,7 @@ func remembered(t tb, r result) {
 	told := all[*protocol.Progress](r)
 	reached := told[len(told)-1].CollectionRate.CurrentIntervalMS
 	last := states[len(states)-1]
-	if got := paceOn(last.Cursor)[governor.FieldInterval]; last.Mode != protocol.SteadyState || got != reached {
+	if got := paceOn(last.Cursor)[pacing+governor.FieldInterval]; last.Mode != protocol.SteadyState || got != reached {
 		t.Errorf("the run ends at %v ms with the bookmark %s %s", reached, last.Mode, last.Cursor)
 	}
 }
@@ -424,7 +424,7 @@ func FuzzPaceOnBookmarks(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	pace := map[string]float64{governor.FieldInterval: 250.5, governor.FieldRecorded: 1.7e12}
+	pace := map[string]float64{pacing + governor.FieldInterval: 250.5, pacing + governor.FieldRecorded: 1.7e12}
 	f.Fuzz(func(t *testing.T, text string) {
 		mark := jsontext.Value(text)
 		bare := withoutPace(mark)
@@ -435,7 +435,7 @@ func FuzzPaceOnBookmarks(f *testing.F) {
 			t.Fatalf("%q without its pace is %q", text, bare)
 		}
 		with := withPace(bare, pace)
-		if !with.IsValid() || paceOn(with)[governor.FieldInterval] != 250.5 {
+		if !with.IsValid() || paceOn(with)[pacing+governor.FieldInterval] != 250.5 {
 			t.Fatalf("%q with a pace is %q", bare, with)
 		}
 		back := withoutPace(with)

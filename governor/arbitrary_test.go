@@ -114,7 +114,7 @@ func (a *arbitrary) step(durations []time.Duration) {
 		call := take(a.t, &a.underWay)
 		o := governor.Outcome{
 			Kind: governor.Kind(rapid.IntRange(0, 5).Draw(a.t, "kind")), Sent: a.now.Add(-span("ago")),
-			Told: rapid.Bool().Draw(a.t, "told"), RetryAfter: span("retry after"),
+			HasRetryAfter: rapid.Bool().Draw(a.t, "told"), RetryAfter: span("retry after"),
 		}
 		if rapid.Bool().Draw(a.t, "announced") {
 			o.Quota = governor.Quota{
@@ -122,7 +122,7 @@ func (a *arbitrary) step(durations []time.Duration) {
 				Remaining: rapid.IntRange(-5, 100).Draw(a.t, "remaining"), Reset: span("reset"),
 			}
 		}
-		if o.Kind == governor.Throttled && o.Told && a.now.Add(o.RetryAfter).After(a.told) {
+		if o.Kind == governor.Throttled && o.HasRetryAfter && a.now.Add(o.RetryAfter).After(a.told) {
 			a.told = a.now.Add(o.RetryAfter)
 		}
 		if again, _ := call.Observe(a.now, o); again {

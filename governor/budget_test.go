@@ -78,12 +78,12 @@ func TestWaitBeyondTheRunIsDeferred(t *testing.T) {
 	run.Exhausted(c.now)
 	call := c.g.Call()
 	c.admit(&call)
-	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, Told: true, RetryAfter: 50 * time.Second})
+	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: true, RetryAfter: 50 * time.Second})
 	if d := c.denial(); d != nil {
 		t.Fatalf("a wait within the run is denied: %+v", d)
 	}
 	c.admit(&call)
-	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, Told: true, RetryAfter: 20 * time.Second})
+	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: true, RetryAfter: 20 * time.Second})
 	if d := c.denial(); d == nil || d.Reason != governor.MaxWallClock || d.In != 20*time.Second {
 		t.Fatalf("denial %+v", d)
 	}

@@ -99,7 +99,7 @@ func (c *Call) Observe(now time.Time, o Outcome) (again bool, why Reason) {
 	if o.Kind != Throttled && o.Kind != Failed || c.attempts >= g.c.Attempts || o.Unreached && c.attempts >= UnreachedAttempts {
 		return false, ""
 	}
-	if o.Told && g.tooLong(now, o.RetryAfter) != nil {
+	if o.HasRetryAfter && g.tooLong(now, o.RetryAfter) != nil {
 		return false, "" // a later run's; this one spends no retry on it
 	}
 	if _, denied := g.circuit.denies(at); denied {
@@ -109,7 +109,7 @@ func (c *Call) Observe(now time.Time, o Outcome) (again bool, why Reason) {
 		return false, RetriesExhausted
 	}
 	c.notBefore = now.Add(g.backoff(c.attempts, o.Kind))
-	if o.Told {
+	if o.HasRetryAfter {
 		c.notBefore = now.Add(min(max(0, o.RetryAfter), longestSpan))
 	}
 	return true, ""

@@ -110,7 +110,7 @@ var answers = map[string]governor.Outcome{
 	"rejected":  {Kind: governor.Rejected},
 	"failed":    {Kind: governor.Failed},
 	"throttled": {Kind: governor.Throttled},
-	"told":      {Kind: governor.Throttled, Told: true, RetryAfter: time.Second},
+	"told":      {Kind: governor.Throttled, HasRetryAfter: true, RetryAfter: time.Second},
 	"announced": {Kind: governor.Success, Quota: governor.Quota{Known: true, Limit: 100, Remaining: 50, Reset: time.Minute}},
 }
 

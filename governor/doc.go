@@ -14,7 +14,7 @@
 // slower it climbs. An error never speeds it up, and nothing undercuts the
 // owner's ceiling.
 //
-// What the provider announces is obeyed as it is told: a Retry-After holds
+// What the provider announces is obeyed as it is announced: a Retry-After holds
 // everything until that instant, and an exhausted quota holds everything until
 // its reset. Neither makes the pace faster.
 package governor

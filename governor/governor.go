@@ -90,8 +90,8 @@ type Rate struct {
 
 // Backoff is one slowing down.
 type Backoff struct {
-	Interval time.Duration // that it slowed down to
-	Told     bool          // the provider said how long to wait
+	Interval      time.Duration // that it slowed down to
+	HasRetryAfter bool          // the provider said how long to wait
 }
 
 // Rate tells the live rate; false when pacing is off, which is not a rate of zero.
@@ -121,7 +121,7 @@ func (g *Governor) at(now time.Time) time.Duration {
 // Quiet is how long from now on nothing is to be sent because of a refusal or a
 // spent allowance, and whether the provider said so or it had to be searched out.
 // The pace itself is no quiet.
-func (g *Governor) Quiet(now time.Time) (left time.Duration, told bool) {
+func (g *Governor) Quiet(now time.Time) (left time.Duration, byProvider bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.pace.quiet(g.at(now))

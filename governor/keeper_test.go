@@ -90,7 +90,7 @@ func (k *keeper) answered(e ratesim.Event) {
 }
 
 func (k *keeper) throttled(e ratesim.Event) {
-	if e.Outcome.Told {
+	if e.Outcome.HasRetryAfter {
 		k.told, k.exactly = max(k.told, e.At+e.Outcome.RetryAfter), true
 	}
 	if e.After < e.Before {

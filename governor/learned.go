@@ -70,21 +70,22 @@ func (l *Learned) keep(m memory, c cooldown) {
 	l.Pause, l.Brief, l.Strict = span(c.good), c.brief, c.strict
 }
 
-// The members that carry a Learned on a stream's cursor.
+// The names of the numbers that a Learned is kept as.
 const (
-	FieldInterval = "pacing_interval_ms"
-	FieldRecorded = "pacing_recorded_at_ms"
-	FieldLimit    = "pacing_limit_per_min"
-	FieldRefused  = "pacing_refused_per_min"
-	FieldSweep    = "pacing_sweep"
-	FieldPause    = "pacing_pause_ms"
-	FieldCost     = "pacing_cost_ms"
-	FieldMargin   = "pacing_margin"
-	FieldBurst    = "pacing_burst"
-	FieldQuiet    = "pacing_quiet" // 1: Brief, 2: Strict
+	FieldInterval = "interval_ms"
+	FieldRecorded = "recorded_at_ms"
+	FieldLimit    = "limit_per_min"
+	FieldRefused  = "refused_per_min"
+	FieldSweep    = "sweep"
+	FieldPause    = "pause_ms"
+	FieldCost     = "cost_ms"
+	FieldMargin   = "margin"
+	FieldBurst    = "burst"
+	FieldQuiet    = "quiet" // 1: Brief, 2: Strict
 )
 
-// Fields spells what was learned as numbers to merge onto a cursor.
+// Fields spells what was learned as numbers, to be kept wherever a program keeps
+// things between two runs.
 func (l Learned) Fields() map[string]float64 {
 	ms := func(d time.Duration) float64 { return math.Round(float64(d)/float64(time.Microsecond)) / 1000 }
 	quiet := 0.0

@@ -28,9 +28,9 @@ type Outcome struct {
 	// Unreached says that nothing of the request got through: there was no connection.
 	// Such a request is worth few attempts.
 	Unreached bool
-	// RetryAfter is how long the provider asks to wait; it counts when Told.
-	RetryAfter time.Duration
-	Told       bool
+	// RetryAfter is how long the provider asks to wait; it counts when HasRetryAfter.
+	RetryAfter    time.Duration
+	HasRetryAfter bool
 	// Quota is what the provider says is left; its zero value says nothing.
 	Quota Quota
 }

@@ -80,12 +80,12 @@ func TestThrottleSlowsDownAndShowsWhy(t *testing.T) {
 			before := c.interval()
 			call := c.g.Call()
 			c.admit(&call)
-			call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, Told: told, RetryAfter: 7 * time.Second})
+			call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: told, RetryAfter: 7 * time.Second})
 			rate, _ := c.g.Rate()
 			if rate.Interval < before*3/2 {
 				t.Fatalf("a refusal changed the interval from %s to %s", before, rate.Interval)
 			}
-			if rate.Backoff == nil || *rate.Backoff != (governor.Backoff{Interval: rate.Interval, Told: told}) {
+			if rate.Backoff == nil || *rate.Backoff != (governor.Backoff{Interval: rate.Interval, HasRetryAfter: told}) {
 				t.Fatalf("the slowing down is shown as %+v", rate.Backoff)
 			}
 		})

@@ -90,15 +90,15 @@ func (p *pacer) wait(at time.Duration) time.Duration {
 }
 
 // quiet is how long a refusal or a spent allowance still holds requests back.
-func (p *pacer) quiet(at time.Duration) (left time.Duration, told bool) {
-	left, told = max(0, p.hold-at), p.slowed.Told
+func (p *pacer) quiet(at time.Duration) (left time.Duration, byProvider bool) {
+	left, byProvider = max(0, p.hold-at), p.slowed.HasRetryAfter
 	if p.off {
 		left = 0
 	}
 	if spent := p.quota.until - at; p.quota.known && !p.quota.probing && p.quota.remaining <= 0 && spent > left {
 		return spent, true
 	}
-	return left, told
+	return left, byProvider
 }
 
 // credit is how far back unused time still counts. It lets a flow that was held
@@ -152,7 +152,7 @@ func (p *pacer) observe(at, sent time.Duration, o Outcome) {
 	stale := p.everSlowed && sent < p.refused
 	switch {
 	case o.Kind == Throttled && stale:
-		if o.Told {
+		if o.HasRetryAfter {
 			p.hold = max(p.hold, after(at, o.RetryAfter))
 		}
 	case o.Kind == Throttled:
@@ -198,7 +198,7 @@ func (p *pacer) refuse(at time.Duration, o Outcome) {
 		p.cool.settled = p.epoch.n >= 300 && p.epoch.active(at) > 2*p.cool.good
 	}
 	if p.epoch.n > 0 {
-		p.memory.learn(&p.epoch, at, rate, o.Told)
+		p.memory.learn(&p.epoch, at, rate, o.HasRetryAfter)
 		p.epoch = epoch{began: at}
 	}
 	was := p.interval
@@ -211,8 +211,8 @@ func (p *pacer) refuse(at time.Duration, o Outcome) {
 	}
 	p.interval = max(was, min(slower, p.longest))
 	p.refused, p.everSlowed = at, true
-	p.slowed = Backoff{Interval: span(p.interval), Told: o.Told && o.RetryAfter > 0}
-	if o.Told && o.RetryAfter > 0 {
+	p.slowed = Backoff{Interval: span(p.interval), HasRetryAfter: o.HasRetryAfter && o.RetryAfter > 0}
+	if o.HasRetryAfter && o.RetryAfter > 0 {
 		p.hold = max(p.hold, after(at, o.RetryAfter))
 	} else { // no wait at all is no answer to a pace that was refused
 		p.hold = max(p.hold, at+span(p.cool.pause(p.refusals, 1/rate)))

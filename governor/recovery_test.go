@@ -99,7 +99,7 @@ func TestRetryAfterOfNothingIsAPause(t *testing.T) {
 		for range 10 {
 			call := c.g.Call()
 			c.admit(&call)
-			call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, Told: true, RetryAfter: after})
+			call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: true, RetryAfter: after})
 		}
 		if took := c.now.Sub(from); took < 10*time.Minute {
 			t.Errorf("told %s, ten refusals within %s", after, took)

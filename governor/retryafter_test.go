@@ -21,7 +21,7 @@ func TestRetryAfterIsExact(t *testing.T) {
 			c.admit(&call)
 			c.now = c.now.Add(30 * time.Millisecond)
 			again, _ := call.Observe(c.now, governor.Outcome{
-				Kind: governor.Throttled, Sent: c.now.Add(-30 * time.Millisecond), Told: true, RetryAfter: after,
+				Kind: governor.Throttled, Sent: c.now.Add(-30 * time.Millisecond), HasRetryAfter: true, RetryAfter: after,
 			})
 			if !again {
 				t.Fatal("not repeated")
@@ -56,7 +56,7 @@ func TestLatestRetryAfterCounts(t *testing.T) {
 			sent := c.now
 			c.now = c.now.Add(50 * time.Millisecond)
 			for i, after := range order {
-				calls[i].Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: sent, Told: after > bare, RetryAfter: after})
+				calls[i].Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: sent, HasRetryAfter: after > bare, RetryAfter: after})
 			}
 			next := c.g.Call()
 			if waited := c.admit(&next); waited < 20*time.Second || waited > 20*time.Second && order[1] > bare {
@@ -71,7 +71,7 @@ func TestLongWaitIsDeferredNotShortened(t *testing.T) {
 	c := newClient(t, func(c *governor.Config) { c.MaxWait = time.Minute })
 	call := c.g.Call()
 	c.admit(&call)
-	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, Told: true, RetryAfter: time.Hour})
+	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: true, RetryAfter: time.Hour})
 	d := c.denial()
 	if d == nil || d.Reason != "" || d.In != time.Hour {
 		t.Fatalf("denial %+v", d)

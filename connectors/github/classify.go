@@ -100,7 +100,7 @@ func (j *judge) refused(r *governhttp.Response) error {
 		return j.limited(r, lockout)
 	case strings.TrimSpace(sso) == "required", body.says("not accessible by"):
 		return failed(connectorkit.Forbidden, r)
-	case r.RetryTold, spent, r.Status == http.StatusTooManyRequests:
+	case r.HasRetryAfter, spent, r.Status == http.StatusTooManyRequests:
 		return j.limited(r, r.Quota.Reset)
 	case strings.Contains(string(r.Body), "administrative rules"):
 		return failed(connectorkit.Malformed, r) // our own headers are at fault
@@ -112,12 +112,12 @@ func (j *judge) refused(r *governhttp.Response) error {
 
 // limited is a limit that ends after a time: the one that was told, else wait.
 func (j *judge) limited(r *governhttp.Response, wait time.Duration) error {
-	if !r.RetryTold && wait > 0 {
-		r.RetryAfter, r.RetryTold = wait, true
+	if !r.HasRetryAfter && wait > 0 {
+		r.RetryAfter, r.HasRetryAfter = wait, true
 	}
 	return failed(connectorkit.RateLimited, r)
 }
 
 func failed(class connectorkit.Class, r *governhttp.Response) error {
-	return &connectorkit.Error{Class: class, Status: r.Status, RetryAfter: r.RetryAfter, RetryTold: r.RetryTold}
+	return &connectorkit.Error{Class: class, Status: r.Status, RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter}
 }

@@ -84,7 +84,7 @@ func TestClassify(t *testing.T) {
 			h.Set(name, value)
 		}
 		r := &governhttp.Response{Status: c.status, Header: h, Body: []byte(c.body), Quota: governhttp.ReadQuota(h, time.Time{})}
-		r.RetryAfter, r.RetryTold = governhttp.ReadRetryAfter(h, time.Time{})
+		r.RetryAfter, r.HasRetryAfter = governhttp.ReadRetryAfter(h, time.Time{})
 		err := new(judge).classify(r)
 		var e *connectorkit.Error
 		switch {

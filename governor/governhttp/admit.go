@@ -49,8 +49,8 @@ func (s *Sender) admit(ctx context.Context, call *governor.Call) (time.Time, Wai
 			continue
 		}
 		pause = false
-		step := Wait{Source: wait.Source, For: d, Told: s.toldFor(now, d)}
-		wait.Told = wait.Told || step.Told
+		step := Wait{Source: wait.Source, For: d, ByProvider: s.askedFor(now, d)}
+		wait.ByProvider = wait.ByProvider || step.ByProvider
 		if s.o.Waiting != nil {
 			s.o.Waiting(ctx, step)
 		}
@@ -60,12 +60,12 @@ func (s *Sender) admit(ctx context.Context, call *governor.Call) (time.Time, Wai
 	}
 }
 
-// toldFor tells whether a wait from now on reaches the instant that the
+// askedFor tells whether a wait from now on reaches the instant that the
 // provider asked for.
-func (s *Sender) toldFor(now time.Time, d time.Duration) bool {
+func (s *Sender) askedFor(now time.Time, d time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.told.After(now) && !now.Add(d).Before(s.told)
+	return s.asked.After(now) && !now.Add(d).Before(s.asked)
 }
 
 // take puts a token in, first come first served, unless the context ends first.

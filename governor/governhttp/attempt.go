@@ -96,7 +96,7 @@ func (c *Client) attempt(ctx context.Context, req *http.Request) (*Response, err
 
 func newResponse(status int, h http.Header, body []byte, now time.Time) *Response {
 	r := &Response{Status: status, Header: h, Body: body, Quota: ReadQuota(h, now)}
-	r.RetryAfter, r.RetryTold = ReadRetryAfter(h, now)
+	r.RetryAfter, r.HasRetryAfter = ReadRetryAfter(h, now)
 	return r
 }
 

@@ -72,10 +72,10 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	// RetryAfter is how long the provider asks to wait. RetryTold tells a wait of
+	// RetryAfter is how long the provider asks to wait. HasRetryAfter tells a wait of
 	// zero from none.
-	RetryAfter time.Duration
-	RetryTold  bool
+	RetryAfter    time.Duration
+	HasRetryAfter bool
 	// Quota is what the provider says is left.
 	Quota governor.Quota
 }

@@ -136,7 +136,7 @@ func TestCancellationIsImmediate(t *testing.T) {
 	}{
 		"slot":    {unpaced, success, true},
 		"pace":    {steady(time.Hour), success, false},
-		"retry":   {unpaced, told(time.Minute), false},
+		"retry":   {unpaced, asking(time.Minute), false},
 		"backoff": {func(c *governor.Config) { c.Discovery, c.Backoff, c.Seed = 0, time.Hour, 4 }, failed, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -279,7 +279,7 @@ func TestRefusalHoldsThoseThatWait(t *testing.T) {
 					if i == 0 {
 						time.Sleep(1500 * time.Millisecond)
 						r.keep(func() { refused = time.Now() })
-						return told(10 * time.Second), errProvider
+						return asking(10 * time.Second), errProvider
 					}
 					r.keep(func() { left = append(left, time.Now()) })
 					return success, nil

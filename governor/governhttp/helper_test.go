@@ -90,8 +90,8 @@ var (
 	throttle = governor.Outcome{Kind: governor.Throttled}
 )
 
-func told(d time.Duration) governor.Outcome {
-	return governor.Outcome{Kind: governor.Throttled, RetryAfter: d, Told: true}
+func asking(d time.Duration) governor.Outcome {
+	return governor.Outcome{Kind: governor.Throttled, RetryAfter: d, HasRetryAfter: true}
 }
 
 // unpaced turns pacing off.

@@ -15,7 +15,7 @@ func Meaning(r *Response) governor.Kind {
 		return governor.Success
 	case r.Status == http.StatusTooManyRequests, r.Status == http.StatusServiceUnavailable:
 		return governor.Throttled
-	case r.Status == http.StatusForbidden && (r.RetryTold || r.Quota.Known && r.Quota.Remaining == 0):
+	case r.Status == http.StatusForbidden && (r.HasRetryAfter || r.Quota.Known && r.Quota.Remaining == 0):
 		return governor.Throttled
 	case r.Status == http.StatusRequestTimeout, r.Status >= 500:
 		return governor.Failed
@@ -36,7 +36,7 @@ func (c *Client) judge(r *Response) (governor.Outcome, error) {
 	} else if kind == governor.Throttled || kind == governor.Failed {
 		err = fmt.Errorf("the provider answered with status %d", r.Status)
 	}
-	return governor.Outcome{Kind: kind, RetryAfter: r.RetryAfter, Told: r.RetryTold, Quota: r.Quota}, err
+	return governor.Outcome{Kind: kind, RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter, Quota: r.Quota}, err
 }
 
 func declaredKind(err error, byStatus governor.Kind) governor.Kind {

@@ -94,7 +94,7 @@ func TestClassifyMayTellTheWait(t *testing.T) {
 			Transport: replies(func(n int, _ *http.Request) *http.Response { return reply(200, "", fmt.Sprint(n)) }).transport(),
 			Classify: func(a *Response) error {
 				if string(a.Body) == "1" {
-					a.RetryAfter, a.RetryTold = 11*time.Second, true
+					a.RetryAfter, a.HasRetryAfter = 11*time.Second, true
 					return kinded(governor.Throttled)
 				}
 				return nil

@@ -167,7 +167,7 @@ func TestErrorsNeverSpeedUp(t *testing.T) {
 	t.Parallel()
 	claim(t, "PB-A06")
 	rapid.Check(t, func(rt *rapid.T) {
-		bad := rapid.SliceOfN(rapid.SampledFrom([]governor.Outcome{failed, throttle, told(0), told(time.Second), rejected}), 1, 40).Draw(rt, "answers")
+		bad := rapid.SliceOfN(rapid.SampledFrom([]governor.Outcome{failed, throttle, asking(0), asking(time.Second), rejected}), 1, 40).Draw(rt, "answers")
 		good := rapid.IntRange(0, 20).Draw(rt, "successes before")
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(unbroken, attempts(1), func(c *governor.Config) { c.MaxWait, c.Longest = 0, 0 })

@@ -36,16 +36,16 @@ type Sender struct {
 	turn  chan struct{} // held by the one call that sleeps for the pace
 
 	mu    sync.Mutex
-	told  time.Time // until when the provider asked for quiet
+	asked time.Time // until when the provider asked for quiet
 	quiet time.Time // until when it is to be left alone, as Quiet was told
 }
 
 // Quiet is how long a provider is to be left alone, and whether it said so; else
 // that was searched out.
 type Quiet struct {
-	Provider string
-	For      time.Duration
-	Told     bool
+	Provider   string
+	For        time.Duration
+	ByProvider bool
 }
 
 // NewSender makes the request path that g governs. Senders of one provider must
@@ -108,24 +108,24 @@ func (s *Sender) Do(ctx context.Context, attempt func(context.Context) (governor
 func (s *Sender) observe(call *governor.Call, o governor.Outcome, last *Stopped) (again bool, why governor.Reason) {
 	now := s.o.Now()
 	again, why = call.Observe(now, o)
-	last.Kind, last.Attempts, last.RetryAfter, last.Told = o.Kind, call.Attempts(), 0, false
+	last.Kind, last.Attempts, last.RetryAfter, last.ByProvider = o.Kind, call.Attempts(), 0, false
 	switch {
-	case o.Told:
+	case o.HasRetryAfter:
 		last.RetryAfter = o.RetryAfter
 	case o.Quota.Known && o.Quota.Remaining == 0:
 		last.RetryAfter = o.Quota.Reset
 	}
 	if last.RetryAfter > 0 {
-		last.Told = true
+		last.ByProvider = true
 		s.mu.Lock()
-		if until := now.Add(last.RetryAfter); until.After(s.told) {
-			s.told = until
+		if until := now.Add(last.RetryAfter); until.After(s.asked) {
+			s.asked = until
 		}
 		s.mu.Unlock()
 	}
 	if why == governor.CircuitOpen {
 		if left := s.circuitLeft(now); left > last.RetryAfter {
-			last.RetryAfter, last.Told = left, false
+			last.RetryAfter, last.ByProvider = left, false
 		}
 	}
 	return again, why
@@ -137,9 +137,9 @@ func (s *Sender) announce(ctx context.Context, o governor.Outcome) {
 		return
 	}
 	now := s.o.Now()
-	left, told := s.g.Quiet(now)
-	if o.Told && o.RetryAfter > left { // pacing may be off
-		left, told = o.RetryAfter, true
+	left, asked := s.g.Quiet(now)
+	if o.HasRetryAfter && o.RetryAfter > left { // pacing may be off
+		left, asked = o.RetryAfter, true
 	}
 	s.mu.Lock()
 	later := now.Add(left).After(s.quiet)
@@ -148,7 +148,7 @@ func (s *Sender) announce(ctx context.Context, o governor.Outcome) {
 	}
 	s.mu.Unlock()
 	if left > 0 && later {
-		s.o.Quiet(ctx, Quiet{Provider: s.g.Name(), For: left, Told: told})
+		s.o.Quiet(ctx, Quiet{Provider: s.g.Name(), For: left, ByProvider: asked})
 	}
 }
 
@@ -173,7 +173,7 @@ func (s *Stopped) denied(err error) error {
 	if !errors.As(err, &d) {
 		return err
 	}
-	s.Reason, s.RetryAfter, s.Told = d.Reason, d.In, d.Reason == ""
+	s.Reason, s.RetryAfter, s.ByProvider = d.Reason, d.In, d.Reason == ""
 	return s
 }
 

@@ -22,7 +22,7 @@ type Stopped struct {
 	// RetryAfter is how long to keep quiet, when that is known: what the provider
 	// asked for, or what is left of an open circuit.
 	RetryAfter time.Duration
-	Told       bool // the provider asked for RetryAfter; it is not the circuit's
+	ByProvider bool // the provider asked for RetryAfter; it is not the circuit's
 	// Err is what the last attempt said; nil when there was none.
 	Err error
 }

@@ -22,9 +22,9 @@ const (
 // Wait is one wait for the provider. However often it slept and asked again, a
 // sender waits once before a transmission.
 type Wait struct {
-	Source Source
-	For    time.Duration
-	Told   bool // the provider asked for it, by Retry-After or a spent quota
+	Source     Source
+	For        time.Duration
+	ByProvider bool // the provider asked for it, by Retry-After or a spent quota
 }
 
 // Trail is the waits before one transmission. More than one source on it is a

@@ -21,7 +21,7 @@ func TestEachTransmissionHasOneWait(t *testing.T) {
 	claim(t, "RT-20", "RT-20.1")
 	rapid.Check(t, func(rt *rapid.T) {
 		outcomes := rapid.SliceOfN(rapid.SampledFrom([]governor.Outcome{
-			success, success, success, rejected, failed, throttle, told(0), told(2 * time.Second), told(time.Hour),
+			success, success, success, rejected, failed, throttle, asking(0), asking(2 * time.Second), asking(time.Hour),
 			{Kind: governor.Success, Quota: governor.Quota{Known: true, Reset: 3 * time.Second}},
 		}), 1, 30).Draw(rt, "outcomes")
 		run := &governor.RunBudget{WallClock: 10 * time.Hour}
@@ -79,9 +79,9 @@ func TestWaitIsTheLargestNeverTheSum(t *testing.T) {
 		want    time.Duration
 	}{
 		{"the pace covers the pause", 5 * time.Second, 4 * time.Second, failed, 5 * time.Second},
-		{"the pace covers what the provider asks", 5 * time.Second, time.Second, told(3 * time.Second), 5 * time.Second},
-		{"what the provider asks covers the pace", 2 * time.Second, time.Second, told(9 * time.Second), 9 * time.Second},
-		{"what the provider asks replaces the pause", 10 * time.Millisecond, time.Hour, told(time.Second), time.Second},
+		{"the pace covers what the provider asks", 5 * time.Second, time.Second, asking(3 * time.Second), 5 * time.Second},
+		{"what the provider asks covers the pace", 2 * time.Second, time.Second, asking(9 * time.Second), 9 * time.Second},
+		{"what the provider asks replaces the pause", 10 * time.Millisecond, time.Hour, asking(time.Second), time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -178,7 +178,7 @@ func TestRetryAfterIsSleptOnce(t *testing.T) {
 				if got := left[6].Sub(left[5]); got != 7*time.Second+50*time.Millisecond {
 					t.Errorf("the repetition left %s after the refused request, want its 50ms and exactly 7s", got)
 				}
-				want := Wait{Source: Retry, For: 7 * time.Second, Told: true}
+				want := Wait{Source: Retry, For: 7 * time.Second, ByProvider: true}
 				if got := r.waits(t)[6]; got != want {
 					t.Errorf("wait %+v, want %+v", got, want)
 				}
@@ -189,10 +189,10 @@ func TestRetryAfterIsSleptOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				next := r.waits(t)[7]
-				if next.Source != Preflight || next.Told || next.For > after.Interval {
+				if next.Source != Preflight || next.ByProvider || next.For > after.Interval {
 					t.Errorf("the next request waited %+v at an interval of %s", next, after.Interval)
 				}
-				if after.Backoff == nil || !after.Backoff.Told || after.Backoff.Interval <= before.Interval {
+				if after.Backoff == nil || !after.Backoff.HasRetryAfter || after.Backoff.Interval <= before.Interval {
 					t.Errorf("rate %+v after %+v: the refusal is no signal", after, before)
 				}
 			})
@@ -213,7 +213,7 @@ func TestUnsleptRetryAfterHoldsTheNextRequest(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(once)
-				err := r.run(t.Context(), told(7*time.Second))
+				err := r.run(t.Context(), asking(7*time.Second))
 				refused := time.Now()
 				if s := stoppedBy(t, err); s.RetryAfter != 7*time.Second || refused != r.sent[0] {
 					t.Fatalf("stop %+v after %s", s, refused.Sub(r.sent[0]))
@@ -239,13 +239,13 @@ func TestTooLongAWaitIsDeferred(t *testing.T) {
 	claim(t, "RT-21")
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(unbroken)
-		first := stoppedBy(t, r.run(t.Context(), told(time.Hour)))
-		want := Stopped{Provider: "lumen", Kind: governor.Throttled, Attempts: 1, RetryAfter: time.Hour, Told: true, Err: errProvider}
+		first := stoppedBy(t, r.run(t.Context(), asking(time.Hour)))
+		want := Stopped{Provider: "lumen", Kind: governor.Throttled, Attempts: 1, RetryAfter: time.Hour, ByProvider: true, Err: errProvider}
 		if *first != want {
 			t.Errorf("stop %+v, want %+v", *first, want)
 		}
 		second := stoppedBy(t, r.run(t.Context(), success))
-		want = Stopped{Provider: "lumen", Kind: governor.Rejected, RetryAfter: time.Hour, Told: true}
+		want = Stopped{Provider: "lumen", Kind: governor.Rejected, RetryAfter: time.Hour, ByProvider: true}
 		if *second != want || second.Error() != "lumen_rate_limited" {
 			t.Errorf("stop %+v, want %+v", *second, want)
 		}

@@ -2,6 +2,7 @@ package pace
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -9,6 +10,7 @@ import (
 
 	"pdpp/governor"
 	"pdpp/internal/keep/store"
+	"pdpp/protocol"
 )
 
 // Learned is what runs have found out about a provider, as a bookmark
@@ -59,7 +61,8 @@ func learnedIn(c store.Cursor, now time.Time) *Learned {
 // from later was never recorded.
 const lastYear = 9999
 
-// numbersOf gives the numeric members of a bookmark; none when it is not an object.
+// numbersOf gives the numbers of the pace that rides on a bookmark; none when it is
+// not an object.
 func numbersOf(cursor jsontext.Value) map[string]float64 {
 	var members map[string]jsontext.Value
 	if len(cursor) == 0 || json.Unmarshal(cursor, &members) != nil {
@@ -68,8 +71,9 @@ func numbersOf(cursor jsontext.Value) map[string]float64 {
 	numbers := map[string]float64{}
 	for name, v := range members {
 		var n float64
-		if v.Kind() == '0' && json.Unmarshal(v, &n) == nil {
-			numbers[name] = n
+		field, rides := strings.CutPrefix(name, protocol.PacePrefix)
+		if rides && v.Kind() == '0' && json.Unmarshal(v, &n) == nil {
+			numbers[field] = n
 		}
 	}
 	return numbers

@@ -87,7 +87,7 @@ func (w *world) answer(sent, now time.Duration) (governor.Outcome, time.Duration
 func (w *world) refusal(r Ruling) governor.Outcome {
 	o := governor.Outcome{Kind: governor.Throttled, Quota: w.quota(r)}
 	if (w.Tells || r.Tell) && !r.Hush {
-		o.Told, o.RetryAfter = true, ceilSeconds(r.Wait)
+		o.HasRetryAfter, o.RetryAfter = true, ceilSeconds(r.Wait)
 	}
 	return o
 }

@@ -80,7 +80,7 @@ func TestRunsAddUp(t *testing.T) {
 				if e.Sent >= e.At {
 					t.Fatalf("answered at %s, sent at %s", e.At, e.Sent)
 				}
-				if e.Outcome.Told {
+				if e.Outcome.HasRetryAfter {
 					told++
 					if e.Outcome.RetryAfter <= 0 || e.Outcome.RetryAfter%time.Second != 0 {
 						t.Fatalf("told to wait %s", e.Outcome.RetryAfter)

@@ -114,10 +114,10 @@ func (c *collector) observe(m message) error {
 		for name, value := range m.Headers {
 			r.Header.Set(name, value)
 		}
-		r.RetryAfter, r.RetryTold = governhttp.ReadRetryAfter(r.Header, now)
+		r.RetryAfter, r.HasRetryAfter = governhttp.ReadRetryAfter(r.Header, now)
 		r.Quota = governhttp.ReadQuota(r.Header, now)
 		outcome.Kind, outcome.RetryAfter = governhttp.Meaning(&r), r.RetryAfter
-		outcome.Told, outcome.Quota = r.RetryTold, r.Quota
+		outcome.HasRetryAfter, outcome.Quota = r.HasRetryAfter, r.Quota
 	}
 	if again, _ := call.Observe(now, outcome); again {
 		c.waiting = append(c.waiting, call)

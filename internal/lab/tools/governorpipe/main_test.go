@@ -63,7 +63,7 @@ func TestConversation(t *testing.T) {
 	for _, ms := range []int{0, 2000} {
 		_, _ = call.Next(at(ms))
 	}
-	call.Observe(at(2050), governor.Outcome{Kind: governor.Throttled, Sent: at(2000), RetryAfter: 3 * time.Second, Told: true})
+	call.Observe(at(2050), governor.Outcome{Kind: governor.Throttled, Sent: at(2000), RetryAfter: 3 * time.Second, HasRetryAfter: true})
 	_, _ = call.Next(at(5050))
 	call.Observe(at(5100), governor.Outcome{Kind: governor.Success, Sent: at(5050), Quota: governor.Quota{Known: true, Reset: 19900 * time.Millisecond}})
 	l, _ := g.Snapshot(at(5100))
@@ -111,7 +111,7 @@ func TestWarmStart(t *testing.T) {
 	t.Parallel()
 	for _, restored := range []string{
 		`{"interval_ns":512000000}`,
-		`{"interval_ns":512000000,"extra":{"pacing_interval_ms":512,"pacing_recorded_at_ms":1}}`,
+		`{"interval_ns":512000000,"extra":{"interval_ms":512,"recorded_at_ms":1}}`,
 	} {
 		got := talk(t, fmt.Sprintf(start, 1, `,"restored":`+restored), `{"op":"next","now":0}`)
 		compare(t, got, `{"wait":512000000,"send":false}`)
