@@ -163,6 +163,8 @@ var roles = map[string]func(){
 		_, _ = os.Stderr.WriteString("\nlast words: " + os.Getenv("SAMPLE_TOKEN") + "\n")
 		finish(0)
 	},
+	"replays a transcript": replayTranscript,
+
 	"hangs":         func() { hearStart(); forever() },
 	"exits":         func() { hearStart(); say(rec("notes", "1"), state("notes", 1), rec("notes", "2")); os.Exit(3) },
 	"exits quietly": func() { hearStart() },
