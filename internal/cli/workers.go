@@ -84,7 +84,7 @@ func readWork(ctx context.Context, st store.Store, now time.Time) (workState, er
 			Holder: r.Holder, StartedAt: r.StartedAt, ExpiresAt: r.ExpiresAt,
 		})
 	}
-	state.Requests, err = st.ListRunRequests(ctx)
+	state.Requests, err = st.ListRunRequests(ctx, "")
 	return state, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,38 +34,42 @@ type ground struct {
 	key     credential.Key
 	config  Config
 	passing chan struct{}
+	ahead   atomic.Int64                // by how much the server's clock is put forward
+	another func() (store.Store, error) // opens the database as another process does
 }
 
 // onBoth runs a test on a server over each database. Arrange comes before the
 // server starts.
 func onBoth(t *testing.T, arrange func(*ground), test func(t *testing.T, g *ground)) {
-	for name, open := range map[string]func(*testing.T) (store.Store, scheduler.Database){
-		"sqlite": func(t *testing.T) (store.Store, scheduler.Database) {
-			st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return st, scheduler.Database{SQLite: st.(interface{ Writer() *sql.DB }).Writer()}
+	type opener = func() (store.Store, error)
+	for name, prepare := range map[string]func(*testing.T) (opener, func(store.Store) scheduler.Database){
+		"sqlite": func(t *testing.T) (opener, func(store.Store) scheduler.Database) {
+			path := sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db"))
+			return func() (store.Store, error) { return sqlite.Open(t.Context(), path, sqlite.Options{}) },
+				func(st store.Store) scheduler.Database {
+					return scheduler.Database{SQLite: st.(interface{ Writer() *sql.DB }).Writer()}
+				}
 		},
-		"postgres": func(t *testing.T) (store.Store, scheduler.Database) {
+		"postgres": func(t *testing.T) (opener, func(store.Store) scheduler.Database) {
 			url := storetest.PostgresSchema(t)
-			st, err := postgres.Open(t.Context(), url, postgres.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
 			pool, err := pgxpool.New(t.Context(), url)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(pool.Close)
-			return st, scheduler.Database{Postgres: pool}
+			return func() (store.Store, error) { return postgres.Open(t.Context(), url, postgres.Options{}) },
+				func(store.Store) scheduler.Database { return scheduler.Database{Postgres: pool} }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			st, db := open(t)
-			g := &ground{t: t, dir: t.TempDir(), st: st, key: credential.NewKey(), passing: make(chan struct{}, 1)}
+			open, queue := prepare(t)
+			st, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := &ground{t: t, dir: t.TempDir(), st: st, key: credential.NewKey(), passing: make(chan struct{}, 1), another: open}
 			g.config = Config{
-				Role: All, Store: st, Database: db, Connectors: catalog.Catalog{Dir: g.dir}, Key: g.key, Log: slog.New(slog.DiscardHandler), Now: g.now,
+				Role: All, Store: st, Database: queue(st), Connectors: catalog.Catalog{Dir: g.dir}, Key: g.key, Log: slog.New(slog.DiscardHandler), Now: g.now,
 				Worker:   store.Worker{ID: "w1", Host: "ground", Capabilities: []string{"network", "local"}},
 				Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}"), "filesystem": jsontext.Value("{}"), "browser": jsontext.Value("{}")},
 			}
@@ -95,7 +100,7 @@ func (g *ground) now() time.Time {
 	case g.passing <- struct{}{}:
 	default:
 	}
-	return time.Now()
+	return time.Now().Add(time.Duration(g.ahead.Load()))
 }
 
 // until looks again whenever the server is at work.

@@ -76,7 +76,7 @@ func (b *bed) put(t testing.TB, id string, schema string) protocol.Interaction {
 // deliver is a pass of the signal loop.
 func (b *bed) deliver(t testing.TB) {
 	t.Helper()
-	signals, err := b.asking.Signals(t.Context())
+	signals, err := b.asking.Signals(t.Context(), noon)
 	if err != nil {
 		t.Fatal(err)
 	}

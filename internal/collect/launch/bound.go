@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -143,6 +144,7 @@ func (b *bound) ReleaseGaps(ctx context.Context, gapIDs []string) error {
 // recordedAsker keeps the question's life in the store, and never the answer.
 type recordedAsker struct {
 	*bound
+	grantID string // that the run ends with; empty when there is none
 	ask     func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
 	prepare func(runID, requestID string) (key []byte, forget func(), err error)
 }
@@ -156,6 +158,15 @@ func (a *recordedAsker) Ask(ctx context.Context, q protocol.Interaction) (protoc
 	if deadline, limited := ctx.Deadline(); limited { // of the question's own timeout_seconds
 		expires := opened.Add(time.Until(deadline))
 		row.ExpiresAt = &expires
+	}
+	if a.grantID != "" {
+		g, err := a.store.Grant(ctx, a.grantID)
+		if err != nil {
+			return protocol.InteractionResponse{}, fmt.Errorf("find the grant of the run: %w", err)
+		}
+		if g.ExpiresAt != nil && (row.ExpiresAt == nil || g.ExpiresAt.Before(*row.ExpiresAt)) {
+			row.ExpiresAt = g.ExpiresAt
+		}
 	}
 	if a.prepare != nil {
 		key, forget, err := a.prepare(row.RunID, row.RequestID)
@@ -171,7 +182,7 @@ func (a *recordedAsker) Ask(ctx context.Context, q protocol.Interaction) (protoc
 	answer, err := a.ask(ctx, a.lease.RunID, q)
 	status := answer.Status
 	switch {
-	case err != nil && ctx.Err() == context.DeadlineExceeded:
+	case err != nil && (ctx.Err() == context.DeadlineExceeded || errors.Is(context.Cause(ctx), runner.ErrGrantExpired)):
 		status = protocol.ResponseTimeout
 	case err != nil:
 		status = protocol.ResponseCancelled

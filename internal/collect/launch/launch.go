@@ -68,6 +68,10 @@ type Request struct {
 	// AskAnyway is the owner's explicit wish not to wait for the provider any longer.
 	// Without it no run starts while a wait is in force, whatever asked for it.
 	AskAnyway bool
+	// GrantID names the grant that alone asks for the run; empty when the owner or the
+	// schedule does. No run starts for a grant that is over: the error is
+	// store.ErrGrantOver.
+	GrantID string
 	// Ask puts questions to the owner; nil means that nobody can be asked.
 	Ask func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
 	// Prepare makes the key that answers of other processes are sealed to, before
@@ -117,7 +121,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	lease, err := l.Store.StartRun(ctx, store.RunStart{
 		RunID: l.newRunID(), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
 		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway,
-		Selected: len(singled(req.Scope)) > 0, Streams: streams,
+		Selected: len(singled(req.Scope)) > 0, GrantID: req.GrantID, Streams: streams,
 	}, started)
 	if err != nil {
 		return Result{}, err
@@ -170,7 +174,7 @@ func (l *Launcher) underLease(ctx context.Context, bound *bound, heldSince *time
 	}
 	var asker runner.Asker
 	if req.Ask != nil {
-		asker = &recordedAsker{bound: bound, ask: req.Ask, prepare: req.Prepare}
+		asker = &recordedAsker{bound: bound, grantID: req.GrantID, ask: req.Ask, prepare: req.Prepare}
 	}
 	return runner.Run(ctx, spec, bound, bound, asker, req.Options)
 }

@@ -103,6 +103,10 @@ func (s *session) cancellation(ctx context.Context) *Failure {
 	switch {
 	case errors.Is(cause, ErrOwnerCancelled):
 		return &Failure{Reason: ReasonOwnerCancelled, Origin: OriginRuntime, Message: "the owner stopped this run"}
+	case errors.Is(cause, ErrGrantExpired):
+		return &Failure{Reason: ReasonGrantExpired, Origin: OriginRuntime, Message: "the grant that this run was made for has expired"}
+	case errors.Is(cause, ErrGrantRevoked):
+		return &Failure{Reason: ReasonGrantRevoked, Origin: OriginRuntime, Message: "the grant that this run was made for was revoked"}
 	case errors.Is(cause, ctx.Err()):
 		return &Failure{Reason: ReasonShutdown, Origin: OriginRuntime, Message: "the runtime is shutting down", Err: cause}
 	default:

@@ -161,12 +161,15 @@ func statusOf(f *Failure) Status {
 	switch {
 	case f == nil:
 		return Succeeded
-	case f.Reason == ReasonOwnerCancelled, f.Reason == ReasonConnectorCancelled, f.Reason == ReasonShutdown:
+	case slices.Contains(cancelling, f.Reason):
 		return Cancelled
 	default:
 		return Failed
 	}
 }
+
+// cancelling are the reasons of a run that somebody stopped, and that did not fail.
+var cancelling = []Reason{ReasonOwnerCancelled, ReasonConnectorCancelled, ReasonShutdown, ReasonGrantExpired, ReasonGrantRevoked}
 
 func (s *session) redactedError() *protocol.DoneError {
 	if s.done.Error == nil {

@@ -35,6 +35,8 @@ const (
 	ReasonInvalidScope       Reason = "invalid_scope"
 	ReasonStorage            Reason = "storage_error"
 	ReasonShutdown           Reason = "runtime_shutdown"
+	ReasonGrantExpired       Reason = "grant_expired"
+	ReasonGrantRevoked       Reason = "grant_revoked"
 )
 
 // Origin says where a failure arose.

@@ -215,6 +215,12 @@ type Update struct {
 // ErrOwnerCancelled is the cancellation cause that means the owner stopped the run.
 var ErrOwnerCancelled = errors.New("owner_cancelled")
 
+// Cancellation causes that mean the end of the grant that alone asked for the run.
+var (
+	ErrGrantExpired = errors.New("grant_expired")
+	ErrGrantRevoked = errors.New("grant_revoked")
+)
+
 // Run executes one run to its end. It never returns before the child and its
 // process group are gone. Asker and GapSource may be nil.
 func Run(ctx context.Context, spec Spec, sink Sink, gaps GapSource, asker Asker, opts Options) Outcome {

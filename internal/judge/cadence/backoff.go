@@ -23,7 +23,7 @@ const (
 
 // stoppedHere are the reasons of a run that ended because somebody here stopped it.
 // They say nothing about the source.
-var stoppedHere = []string{"owner_cancelled", "owner_cancel_forced", "runtime_shutdown"}
+var stoppedHere = []string{"owner_cancelled", "owner_cancel_forced", "runtime_shutdown", "grant_expired", "grant_revoked"}
 
 // AfterRun gives the wait that follows a run that ended: nil clears it. A wait
 // without NextAttemptAt is a count, until it reaches GivesUpAfter.

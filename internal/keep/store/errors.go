@@ -15,6 +15,8 @@ var (
 	ErrRunActive = errors.New("run_already_active")
 	// ErrWaiting matches a *WaitError.
 	ErrWaiting = errors.New("provider_wait")
+	// ErrGrantOver means that the grant is over that a run was asked for by.
+	ErrGrantOver = errors.New("the grant is over")
 	// ErrStale means that what is to be saved was changed by somebody else since it was read.
 	ErrStale = errors.New("changed meanwhile")
 	// ErrGapLease means that a gap is not leased to this run under this token.
@@ -25,7 +27,7 @@ var (
 	ErrNoClock = errors.New("the database has no clock of its own")
 )
 
-var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrStale, ErrGapLease, ErrUnknownStream, ErrNoClock}
+var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrGrantOver, ErrStale, ErrGapLease, ErrUnknownStream, ErrNoClock}
 
 // IsAnswer reports whether err is an answer of the store, one of the errors
 // above: it would be the same at a second try. Everything else is trouble with

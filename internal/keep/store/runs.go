@@ -14,7 +14,8 @@ type Runs interface {
 	// unexpired lease it fails with *ActiveRunError. An expired lease is taken
 	// over: its run becomes abandoned (with a run.abandoned event), its leased
 	// gaps return to pending, and the generation rises. While a wait for the
-	// provider is in force it fails with *WaitError, and nothing has happened.
+	// provider is in force it fails with *WaitError, and for a grant that is over
+	// with ErrGrantOver: then nothing has happened.
 	StartRun(ctx context.Context, r RunStart, now time.Time) (Lease, error)
 	// RenewLease moves the expiry to now+ttl and reports whether the owner has
 	// asked the run to stop. ErrLeaseLost when the generation has moved on.
@@ -76,7 +77,10 @@ type RunStart struct {
 	// Selected means that the run was asked to fetch single records. It answers the
 	// request for those alone.
 	Selected bool
-	Streams  []StreamSpec
+	// GrantID names the grant that alone asked for the run, whose request it answers;
+	// empty when the owner or the schedule wants it.
+	GrantID string
+	Streams []StreamSpec
 }
 
 // StreamSpec is what the store needs to know of a stream in scope.
@@ -119,6 +123,7 @@ type Run struct {
 	ConnectorID     string         `json:"connector_id"`
 	Trigger         Trigger        `json:"trigger_kind"`
 	RecoveryOnly    bool           `json:"recovery_only"`
+	GrantID         string         `json:"grant_id,omitzero"` // the grant that alone asked for it
 	Status          RunStatus      `json:"status"`
 	RecordsEmitted  int64          `json:"records_emitted"`
 	ReportedRecords *int64         `json:"reported_records_emitted"`

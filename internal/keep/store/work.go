@@ -23,24 +23,28 @@ type Work interface {
 	// judged by touches it by itself, in the same transaction.
 	Touch(ctx context.Context, connectionIDs ...string) error
 
-	// RequestRun asks for one run. One request waits per connection: while one
-	// does, another changes nothing and added is false, unless the owner no longer
-	// wants to wait for the provider (AskAnyway). The start of any run of the
-	// connection answers the request, in the same transaction.
+	// RequestRun asks for one run. Of a connection one request waits of the owner and
+	// the schedule, and one of each grant: while it does, another of the same changes
+	// nothing and added is false, unless the owner no longer wants to wait for the
+	// provider (AskAnyway). A run's start answers the request that it was made for, in
+	// the same transaction: that of its grant, or else the one without.
 	RequestRun(ctx context.Context, r RunRequest) (added bool, err error)
-	// RunRequest gives the request that waits; ErrNotFound when none does.
+	// RunRequest gives the request that waits and that no grant made; ErrNotFound when
+	// none does.
 	RunRequest(ctx context.Context, connectionID string) (RunRequest, error)
-	// ListRunRequests orders by the time of the request.
-	ListRunRequests(ctx context.Context) ([]RunRequest, error)
-	// WithdrawRun takes the request back; ErrNotFound when none waits.
+	// ListRunRequests orders by the time of the request; an empty connection means all.
+	ListRunRequests(ctx context.Context, connectionID string) ([]RunRequest, error)
+	// WithdrawRun takes every request back; ErrNotFound when none waits.
 	WithdrawRun(ctx context.Context, connectionID string) error
+	// WithdrawUngranted takes back the requests of grants that are over by now.
+	WithdrawUngranted(ctx context.Context, now time.Time) error
 
 	// Reclaim ends up to limit runs whose lease ran out by now, as the next run
 	// would: each becomes abandoned, what it held is released and the connection
 	// is free. It gives those runs, with an error too.
 	Reclaim(ctx context.Context, now time.Time, limit int) ([]Run, error)
-	// Signals is what runs under way are to be told, wherever they are.
-	Signals(ctx context.Context) (Signals, error)
+	// Signals is what runs under way are to be told by now, wherever they are.
+	Signals(ctx context.Context, now time.Time) (Signals, error)
 
 	// PutWorker replaces what a worker says of itself; DropWorker forgets it.
 	PutWorker(ctx context.Context, w Worker) error
@@ -71,12 +75,22 @@ type RunRequest struct {
 	// scope that is asked for beside them is made after them, and neither start answers
 	// for the other.
 	Scope []protocol.StreamScope `json:"scope,omitempty"`
+	// GrantID names the grant whose records are asked for. Its request is not joined with
+	// any other: the run that answers it is made for the grant alone, and ends with it.
+	GrantID string `json:"grant_id,omitempty"`
 }
 
 // Signals tell runs to stop, or that their question was answered.
 type Signals struct {
 	Cancelled []string // ids of runs
+	Ungranted []Ungranted
 	Answered  []Answered
+}
+
+// Ungranted names a run whose grant is over: it expired, or the owner revoked it.
+type Ungranted struct {
+	RunID   string
+	Revoked bool
 }
 
 // Answered names a question whose answer waits for its run.

@@ -57,7 +57,7 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 	options.Drain = s.drain
 	req := launch.Request{
 		ConnectionID: o.Connection.ID, Trigger: trigger, Mode: protocol.Incremental, Scope: o.scope,
-		RecoveryOnly: o.recoveryOnly, SparePressure: o.spare, AskAnyway: o.askAnyway, Options: options,
+		RecoveryOnly: o.recoveryOnly, SparePressure: o.spare, AskAnyway: o.askAnyway, GrantID: o.grantID, Options: options,
 	}
 	if s.Answers != nil {
 		req.Ask, req.Prepare = s.Answers.Ask, s.Answers.Prepare
@@ -101,7 +101,7 @@ func (s *Scheduler) follow(ctx context.Context, o *order, r launch.Result) error
 // putBack asks for the run again that this worker had to stop.
 func (s *Scheduler) putBack(ctx context.Context, o *order) error {
 	_, err := s.Store.RequestRun(ctx, store.RunRequest{
-		ConnectionID: o.Connection.ID, Trigger: o.trigger, RecoveryOnly: o.recoveryOnly, AskAnyway: o.askAnyway, Scope: o.scope, RequestedAt: s.Now(),
+		ConnectionID: o.Connection.ID, Trigger: o.trigger, RecoveryOnly: o.recoveryOnly, AskAnyway: o.askAnyway, Scope: o.scope, GrantID: o.grantID, RequestedAt: s.Now(),
 	})
 	return wrap(err, "put the stopped run back")
 }

@@ -19,7 +19,8 @@ const (
 	// one worker: enough to keep several workers busy until the next pass, few enough
 	// to leave the queue to others.
 	windowFactor = 8
-	// reclaimEvery is how soon a lease that ran out is noticed.
+	// reclaimEvery is how soon a lease that ran out is noticed, and a request whose
+	// grant is over.
 	reclaimEvery = 5 * time.Second
 	// reclaimAtOnce bounds one transaction's work.
 	reclaimAtOnce = 100
@@ -35,6 +36,9 @@ func (s *Scheduler) pass(ctx context.Context) error {
 	if began.Sub(s.reclaimedAt) >= reclaimEvery {
 		if err := s.reclaim(ctx, began); err != nil {
 			return err
+		}
+		if err := s.Store.WithdrawUngranted(ctx, began); err != nil {
+			return wrap(err, "take back what grants asked for that are over")
 		}
 		s.reclaimedAt = began
 	}
@@ -173,14 +177,14 @@ func (p *round) enqueue(ctx context.Context, found []evidence.Evidence, next mom
 }
 
 // requested gives the runs that somebody asked for.
-func (p *round) requested(ctx context.Context) (map[string]*store.RunRequest, error) {
-	all, err := p.Store.ListRunRequests(ctx)
+func (p *round) requested(ctx context.Context) (map[string][]store.RunRequest, error) {
+	all, err := p.Store.ListRunRequests(ctx, "")
 	if err != nil {
 		return nil, wrap(err, "read the requested runs")
 	}
-	out := make(map[string]*store.RunRequest, len(all))
-	for i := range all {
-		out[all[i].ConnectionID] = &all[i]
+	out := make(map[string][]store.RunRequest, len(all))
+	for _, r := range all {
+		out[r.ConnectionID] = append(out[r.ConnectionID], r)
 	}
 	return out, nil
 }

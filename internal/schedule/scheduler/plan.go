@@ -27,28 +27,33 @@ type order struct {
 	spare        bool                   // leave gaps alone that the source's pressure left
 	askAnyway    bool                   // the owner does not want to wait for the provider
 	scope        []protocol.StreamScope // single records to fetch; empty means everything
+	grantID      string                 // the grant that alone asks for it; empty when the owner or the schedule does
 }
 
 // decide gives the run that the facts ask for at this moment; nil when they ask
-// for none, and then when to look again. Passes and workers decide alike. A request,
-// nil when none waits, asks for a run whatever the schedule says. While the provider
-// is to be left alone it waits like everything else, unless the owner has said that
-// it is to be asked anyway.
-func decide(e *evidence.Evidence, request *store.RunRequest, now time.Time) (*order, time.Time) {
+// for none, and then when to look again. Passes and workers decide alike. The requests
+// that wait, the oldest first, ask for a run whatever the schedule says. While the
+// provider is to be left alone they wait like everything else, unless the owner has said
+// that it is to be asked anyway.
+func decide(e *evidence.Evidence, requests []store.RunRequest, now time.Time) (*order, time.Time) {
 	d := cadence.Decide(e, now)
 	wait := e.WaitInForce(now)
-	switch {
-	case request != nil && honoured(request, d) && (wait == nil || request.AskAnyway):
+	for _, request := range requests {
+		if !honoured(&request, d) || wait != nil && !request.AskAnyway {
+			continue
+		}
 		// What is put back from a cool-down still spares the source.
 		spare := request.RecoveryOnly && request.Trigger == store.TriggerScheduled
-		o := &order{Evidence: e, trigger: request.Trigger, recoveryOnly: request.RecoveryOnly, spare: spare, askAnyway: request.AskAnyway}
+		o := &order{Evidence: e, trigger: request.Trigger, recoveryOnly: request.RecoveryOnly, spare: spare, askAnyway: request.AskAnyway, grantID: request.GrantID}
 		if o.scope = request.Scope; len(o.scope) > 0 { // what else is asked for follows
 			o.recoveryOnly, o.spare = false, false
 		}
 		return o, now
+	}
+	switch {
 	case d.Due:
 		return &order{Evidence: e, trigger: store.TriggerScheduled, recoveryOnly: d.RecoveryOnly, spare: d.RecoveryOnly}, now
-	case request != nil && wait != nil:
+	case len(requests) > 0 && wait != nil:
 		return nil, nextLook(&wait.Until, now)
 	default:
 		return nil, nextLook(d.At, now)

@@ -60,9 +60,31 @@ func TestPutBackSparesTheSource(t *testing.T) {
 		spare   bool
 	}{{store.TriggerScheduled, true}, {store.TriggerManual, false}} {
 		e.Schedule = &evidence.Schedule{Enabled: true, IntervalSeconds: 60}
-		o, _ := decide(e, &store.RunRequest{Trigger: c.trigger, RecoveryOnly: true}, time.Now())
+		o, _ := decide(e, []store.RunRequest{{Trigger: c.trigger, RecoveryOnly: true}}, time.Now())
 		if o == nil || !o.recoveryOnly || o.spare != c.spare {
 			t.Errorf("%s: %+v", c.trigger, o)
 		}
+	}
+}
+
+// Of several requests the oldest that can be answered now is, and the run carries its
+// grant: one that has to wait does not hold up the others.
+func TestOldestRequestThatCanBeAnswered(t *testing.T) {
+	e := &evidence.Evidence{Connection: evidence.Connection{ID: "cin_pear", Status: evidence.StatusActive}}
+	e.Schedule = &evidence.Schedule{Enabled: false, IntervalSeconds: 60}
+	requests := []store.RunRequest{
+		{Trigger: store.TriggerScheduled}, // stopped, and paused since
+		{Trigger: store.TriggerManual, GrantID: "gr_1"},
+		{Trigger: store.TriggerManual},
+	}
+	for _, want := range []string{"gr_1", ""} {
+		o, _ := decide(e, requests, time.Now())
+		if o == nil || o.trigger != store.TriggerManual || o.grantID != want {
+			t.Fatalf("of %+v: %+v", requests, o)
+		}
+		requests = append(requests[:1], requests[2:]...)
+	}
+	if o, _ := decide(e, requests, time.Now()); o != nil {
+		t.Errorf("a paused run goes on: %+v", o)
 	}
 }

@@ -56,12 +56,19 @@ func (s *Scheduler) signal(ctx context.Context) error {
 	if s.runs.count() == 0 {
 		return nil
 	}
-	told, err := s.Store.Signals(ctx)
+	told, err := s.Store.Signals(ctx, s.Now())
 	if err != nil {
 		return wrap(err, "read what runs are to be told")
 	}
 	for _, id := range told.Cancelled {
 		s.runs.cancel(id, runner.ErrOwnerCancelled)
+	}
+	for _, u := range told.Ungranted {
+		cause := runner.ErrGrantExpired
+		if u.Revoked {
+			cause = runner.ErrGrantRevoked
+		}
+		s.runs.cancel(u.RunID, cause)
 	}
 	if s.Answers != nil {
 		for _, a := range told.Answered {

@@ -48,6 +48,8 @@ func (w *worker) Work(ctx context.Context, job *river.Job[runArgs]) error {
 		return nil
 	case errors.Is(err, store.ErrWaiting): // not yet: what asked for it is still there
 		return nil
+	case errors.Is(err, store.ErrGrantOver): // nobody wants it any more
+		return nil
 	case errors.Is(err, catalog.ErrUnknownConnector):
 		w.Log.Warn("connector is not installed on this worker", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
 		return errors.Join(w.lacksConnector(ctx, o), putOff(putOffMissing))
@@ -65,15 +67,11 @@ func (s *Scheduler) order(ctx context.Context, connectionID string) (*order, err
 	if err != nil || len(found) == 0 {
 		return nil, wrap(err, "read evidence")
 	}
-	var request *store.RunRequest
-	r, err := s.Store.RunRequest(ctx, connectionID)
-	switch {
-	case err == nil:
-		request = &r
-	case !errors.Is(err, store.ErrNotFound):
-		return nil, wrap(err, "read the requested run")
+	requests, err := s.Store.ListRunRequests(ctx, connectionID)
+	if err != nil {
+		return nil, wrap(err, "read the requested runs")
 	}
-	o, _ := decide(&found[0], request, s.Now())
+	o, _ := decide(&found[0], requests, s.Now())
 	return o, nil
 }
 

@@ -26,11 +26,11 @@ type Decision struct {
 }
 
 // Decide answers a request. It gives the address that the browser goes back to, with a
-// code or with the refusal.
-func (b *Book) Decide(ctx context.Context, id string, d Decision) (redirect string, err error) {
+// code or with the refusal, and the grant, which is empty when it is refused.
+func (b *Book) Decide(ctx context.Context, id string, d Decision) (redirect, grantID string, err error) {
 	kept, err := b.waiting(ctx, id)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	now := b.now().UTC()
 	answer := url.Values{"iss": {b.issuer}}
@@ -38,58 +38,58 @@ func (b *Book) Decide(ctx context.Context, id string, d Decision) (redirect stri
 		answer.Set("state", kept.State)
 	}
 	if d.Approve {
-		code, err := b.approve(ctx, kept, d.End, now)
-		if err != nil {
-			return "", err
+		var code string
+		if grantID, code, err = b.approve(ctx, kept, d.End, now); err != nil {
+			return "", "", err
 		}
 		answer.Set("code", code)
 	} else {
 		if err := b.store.DecideGrantRequest(ctx, id, nil, nil, time.Time{}, now); err != nil {
-			return "", decided(err)
+			return "", "", decided(err)
 		}
 		answer.Set("error", "access_denied")
 	}
 	u, err := url.Parse(kept.RedirectURI)
 	if err != nil {
-		return "", fmt.Errorf("read redirect address: %w", err)
+		return "", "", fmt.Errorf("read redirect address: %w", err)
 	}
 	if u.RawQuery != "" {
 		u.RawQuery += "&"
 	}
 	u.RawQuery += answer.Encode()
-	return u.String(), nil
+	return u.String(), grantID, nil
 }
 
-func (b *Book) approve(ctx context.Context, kept store.GrantRequest, end End, now time.Time) (code string, err error) {
+func (b *Book) approve(ctx context.Context, kept store.GrantRequest, end End, now time.Time) (grantID, code string, err error) {
 	r, err := b.resolve(ctx, kept)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if len(r.Scope) == 0 {
-		return "", invalid("streams", "There is nothing here of what the app asks for.", "Connect the source first, or deny the request.")
+		return "", "", invalid("streams", "There is nothing here of what the app asks for.", "Connect the source first, or deny the request.")
 	}
 	if end == (End{}) {
 		end.At = r.ExpiresAt
 	}
 	expires, err := end.after(now)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	g := store.Grant{
 		ID: newID("gr_"), ClientID: r.ClientID, ClientName: r.ClientName, Purpose: r.Purpose, Mode: r.Mode,
 		CreatedAt: now, ExpiresAt: expires,
 	}
 	if g.Scope, err = json.Marshal(r.Scope); err != nil {
-		return "", fmt.Errorf("write scope: %w", err)
+		return "", "", fmt.Errorf("write scope: %w", err)
 	}
 	code, hash := newSecret(codePrefix)
 	if err := b.store.DecideGrantRequest(ctx, kept.ID, &g, hash, now.Add(codeLife), now); err != nil {
-		return "", decided(err)
+		return "", "", decided(err)
 	}
 	if err := b.clientUsed(ctx, r.ClientID, true, now); err != nil {
-		return "", err
+		return "", "", err
 	}
-	return code, nil
+	return g.ID, code, nil
 }
 
 func decided(err error) error {

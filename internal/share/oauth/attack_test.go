@@ -66,7 +66,7 @@ func testCodeAndRequestExpire(t *testing.T, w *world) {
 	}
 	_, request = w.app()
 	w.later.Add(int64(grants.RequestLife))
-	if _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: true}); !isCode(err, grants.CodeNotFound) {
+	if _, _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: true}); !isCode(err, grants.CodeNotFound) {
 		t.Errorf("after its time: %v", err)
 	}
 }
@@ -134,10 +134,10 @@ func testPushTellsNothing(t *testing.T, w *world) {
 		if r, err := w.book.RequestByID(t.Context(), id); err != nil || len(r.Scope) != 0 || len(r.Missing) != 1 {
 			t.Errorf("%s: the owner sees %+v, %v", details, r, err)
 		}
-		if _, err := w.book.Decide(t.Context(), id, grants.Decision{Approve: true}); !isCode(err, grants.CodeInvalidRequest) {
+		if _, _, err := w.book.Decide(t.Context(), id, grants.Decision{Approve: true}); !isCode(err, grants.CodeInvalidRequest) {
 			t.Errorf("%s: approved with %v", details, err)
 		}
-		if _, err := w.book.Decide(t.Context(), id, grants.Decision{Approve: false}); err != nil {
+		if _, _, err := w.book.Decide(t.Context(), id, grants.Decision{Approve: false}); err != nil {
 			t.Errorf("%s: denied with %v", details, err)
 		}
 	}

@@ -25,7 +25,7 @@ func TestRegistrationsEnd(t *testing.T) {
 		asking, request := w.app()
 		granted, wish := w.app()
 		w.approve(wish)
-		_, err := w.book.Decide(t.Context(), request, grants.Decision{})
+		_, _, err := w.book.Decide(t.Context(), request, grants.Decision{})
 		check(t, err)
 		exists := func(client string) bool {
 			_, err := w.book.Client(t.Context(), client)

@@ -178,7 +178,7 @@ func (w *world) app() (client, request string) {
 // approve gives the code that the owner's approval sends back.
 func (w *world) approve(request string) string {
 	w.t.Helper()
-	address, err := w.book.Decide(w.t.Context(), request, grants.Decision{Approve: true})
+	address, _, err := w.book.Decide(w.t.Context(), request, grants.Decision{Approve: true})
 	check(w.t, err)
 	u, err := url.Parse(address)
 	check(w.t, err)
@@ -198,7 +198,7 @@ func TestFlow(t *testing.T) {
 	if r.ClientName != "Notes viewer" || len(r.Scope) != 1 || r.Scope[0].ConnectionID != "c1" || strings.Join(r.Scope[0].Fields, " ") != "id title" {
 		t.Fatalf("the owner sees %+v", r)
 	}
-	address, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: true})
+	address, _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: true})
 	check(t, err)
 	u, err := url.Parse(address)
 	check(t, err)
@@ -234,13 +234,13 @@ func TestFlow(t *testing.T) {
 func TestDenial(t *testing.T) {
 	w := newWorld(t)
 	_, request := w.app()
-	address, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: false})
+	address, _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: false})
 	check(t, err)
 	if !strings.Contains(address, "error=access_denied") || strings.Contains(address, "code=") {
 		t.Errorf("goes back to %s", address)
 	}
 	for _, approve := range []bool{true, false} {
-		if _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: approve}); !isCode(err, grants.CodeAlreadyDecided) {
+		if _, _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: approve}); !isCode(err, grants.CodeAlreadyDecided) {
 			t.Errorf("decided again: %v", err)
 		}
 	}
@@ -281,7 +281,7 @@ func TestConsentEnds(t *testing.T) {
 		if c.chosen == (grants.End{}) && !r.ExpiresAt.Equal(*c.want) {
 			t.Errorf("asked for %q, the owner sees %v, want %v", c.asked, r.ExpiresAt, c.want)
 		}
-		_, err = w.book.Decide(t.Context(), id, grants.Decision{Approve: true, End: c.chosen})
+		_, _, err = w.book.Decide(t.Context(), id, grants.Decision{Approve: true, End: c.chosen})
 		check(t, err)
 		all, err := w.book.List(t.Context())
 		check(t, err)

@@ -91,7 +91,7 @@ func endedRunsQuery(in *within) string {
 func activeRunsQuery(in *within) string {
 	return `SELECT l.connection_id, l.run_id, r.started_at, coalesce(l.expires_at, '') FROM run_leases l JOIN run_history r ON r.run_no = l.run_no
 		WHERE l.run_id IS NOT NULL AND ` + in.page("l.connection_id") + `
-		UNION ALL SELECT connection_id, '', requested_at, '' FROM run_requests WHERE ` + in.page("connection_id")
+		UNION ALL SELECT connection_id, '', min(requested_at), '' FROM run_requests WHERE ` + in.page("connection_id") + ` GROUP BY connection_id`
 }
 
 func schedulesQuery(in *within) string {

@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +14,8 @@ const (
 	grantColumns = `g.grant_id, g.client_id, g.client_name, g.purpose, g.mode, g.scope_json, g.created_at, g.expires_at,
 		g.revoked_at, g.last_used_at, g.uses,
 		(SELECT CAST(coalesce(sum(u.records), 0) AS bigint) FROM grant_uses u WHERE u.grant_id = g.grant_id)`
+	// grantOver holds of a grant g that is over at the moment which is its argument.
+	grantOver        = `(g.revoked_at IS NOT NULL OR g.expires_at <= ?)`
 	revokeGrantQuery = `UPDATE grants SET revoked_at = coalesce(revoked_at, ?) WHERE grant_id = ?`
 )
 
@@ -64,6 +68,22 @@ func (db *DB) GrantByToken(ctx context.Context, hash []byte) (store.Grant, error
 
 func (db *DB) RevokeGrant(ctx context.Context, id string, now time.Time) error {
 	return db.write(ctx, func(tx *tx) error { return one(tx.exec(revokeGrantQuery, stamp(now), id)) })
+}
+
+// grantStands fails with ErrGrantOver unless the grant, if there is one, lasts now.
+func (t *tx) grantStands(id string, now time.Time) error {
+	if id == "" {
+		return nil
+	}
+	var over bool
+	err := t.row(`SELECT coalesce(`+grantOver+`, false) FROM grants g WHERE g.grant_id = ?`, stamp(now), id).Scan(&over)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && over {
+		err = store.ErrGrantOver
+	}
+	if err != nil {
+		return fmt.Errorf("grant %s: %w", id, err)
+	}
+	return nil
 }
 
 // UseGrant changes the grant first: whoever else uses it waits there, so that of

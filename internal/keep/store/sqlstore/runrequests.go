@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -28,11 +29,11 @@ func (t *tx) requestRun(r store.RunRequest) (added bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := t.exec(`INSERT INTO run_requests (`+requestColumns+`, whole) VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (connection_id) DO UPDATE SET trigger_kind = excluded.trigger_kind, recovery_only = excluded.recovery_only,
+	n, err := t.exec(`INSERT INTO run_requests (`+requestColumns+`, whole) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (connection_id, grant_id) DO UPDATE SET trigger_kind = excluded.trigger_kind, recovery_only = excluded.recovery_only,
 				requested_at = excluded.requested_at, ask_anyway = 1
 				WHERE excluded.ask_anyway = 1 AND run_requests.ask_anyway = 0`,
-		r.ConnectionID, r.Trigger, number(r.RecoveryOnly), stamp(r.RequestedAt), number(r.AskAnyway), scope, number(len(r.Scope) == 0))
+		r.ConnectionID, r.Trigger, number(r.RecoveryOnly), stamp(r.RequestedAt), number(r.AskAnyway), scope, r.GrantID, number(len(r.Scope) == 0))
 	if err == nil {
 		var joined int64
 		joined, err = t.joinRequest(r)
@@ -44,13 +45,15 @@ func (t *tx) requestRun(r store.RunRequest) (added bool, err error) {
 	return n > 0, nil
 }
 
-// joinRequest lets the request that waits ask for what another asks as well.
+// joinRequest lets the request that waits ask for what another of the same grant, or
+// without one, asks as well.
 func (t *tx) joinRequest(r store.RunRequest) (changed int64, err error) {
 	if len(r.Scope) == 0 {
-		return t.exec(`UPDATE run_requests SET whole = 1, recovery_only = ? WHERE connection_id = ? AND whole = 0`, number(r.RecoveryOnly), r.ConnectionID)
+		return t.exec(`UPDATE run_requests SET whole = 1, recovery_only = ? WHERE connection_id = ? AND grant_id = ? AND whole = 0`,
+			number(r.RecoveryOnly), r.ConnectionID, r.GrantID)
 	}
 	var known string
-	if err := t.row(`SELECT scope_json FROM run_requests WHERE connection_id = ?`, r.ConnectionID).Scan(&known); err != nil {
+	if err := t.row(`SELECT scope_json FROM run_requests WHERE connection_id = ? AND grant_id = ?`, r.ConnectionID, r.GrantID).Scan(&known); err != nil {
 		return 0, err
 	}
 	waiting, err := readScope(known)
@@ -61,7 +64,7 @@ func (t *tx) joinRequest(r store.RunRequest) (changed int64, err error) {
 	if err != nil || scope == known {
 		return 0, err
 	}
-	return t.exec(`UPDATE run_requests SET scope_json = ? WHERE connection_id = ?`, scope, r.ConnectionID)
+	return t.exec(`UPDATE run_requests SET scope_json = ? WHERE connection_id = ? AND grant_id = ?`, scope, r.ConnectionID, r.GrantID)
 }
 
 // joinScopes gives the resources of both, by stream.
@@ -95,26 +98,30 @@ func readScope(text string) (scope []protocol.StreamScope, err error) {
 	return scope, err
 }
 
-// answerRequest ends the part of the connection's request that a run answers which
-// begins now: the single records that it is to fetch, or all the rest.
-func (t *tx) answerRequest(connectionID string, selected bool) error {
+// answerRequest ends the part of the request that a run answers which begins now: the
+// single records that it is to fetch, or all the rest.
+func (t *tx) answerRequest(r store.RunStart) error {
 	answered := `whole = 0`
-	if selected {
+	if r.Selected {
 		answered = `scope_json = ''`
 	}
-	if _, err := t.exec(`UPDATE run_requests SET `+answered+` WHERE connection_id = ?`, connectionID); err != nil {
+	const which = ` WHERE connection_id = ? AND grant_id = ?`
+	if _, err := t.exec(`UPDATE run_requests SET `+answered+which, r.ConnectionID, r.GrantID); err != nil {
 		return err
 	}
-	_, err := t.exec(`DELETE FROM run_requests WHERE connection_id = ? AND whole = 0 AND scope_json = ''`, connectionID)
+	_, err := t.exec(`DELETE FROM run_requests`+which+` AND whole = 0 AND scope_json = ''`, r.ConnectionID, r.GrantID)
 	return err
 }
 
 func (db *DB) RunRequest(ctx context.Context, connectionID string) (store.RunRequest, error) {
-	return get(db, db.row(ctx, `SELECT `+requestColumns+` FROM run_requests WHERE connection_id = ?`, connectionID), scanRequest)
+	return get(db, db.row(ctx, `SELECT `+requestColumns+` FROM run_requests WHERE connection_id = ? AND grant_id = ''`, connectionID), scanRequest)
 }
 
-func (db *DB) ListRunRequests(ctx context.Context) ([]store.RunRequest, error) {
-	return list(ctx, db, db.reader, scanRequest, `SELECT `+requestColumns+` FROM run_requests ORDER BY requested_at, connection_id`)
+func (db *DB) ListRunRequests(ctx context.Context, connectionID string) ([]store.RunRequest, error) {
+	var f filter
+	f.is("connection_id", connectionID)
+	return list(ctx, db, db.reader, scanRequest, `SELECT `+requestColumns+` FROM run_requests`+f.where()+
+		` ORDER BY requested_at, connection_id, grant_id`, f.args...)
 }
 
 func (db *DB) WithdrawRun(ctx context.Context, connectionID string) error {
@@ -126,11 +133,31 @@ func (db *DB) WithdrawRun(ctx context.Context, connectionID string) error {
 	})
 }
 
-const requestColumns = `connection_id, trigger_kind, recovery_only, requested_at, ask_anyway, scope_json`
+// WithdrawUngranted writes only where it finds something.
+func (db *DB) WithdrawUngranted(ctx context.Context, now time.Time) error {
+	over, err := list(ctx, db, db.reader, func(s scanner) (r store.RunRequest, err error) {
+		return r, s.Scan(&r.ConnectionID, &r.GrantID)
+	}, `SELECT r.connection_id, r.grant_id FROM run_requests r JOIN grants g ON g.grant_id = r.grant_id WHERE `+grantOver, stamp(now))
+	if err != nil || len(over) == 0 {
+		return err
+	}
+	return db.write(ctx, func(tx *tx) error {
+		touched := make([]string, len(over))
+		for i, r := range over {
+			touched[i] = r.ConnectionID
+			if _, err := tx.exec(`DELETE FROM run_requests WHERE connection_id = ? AND grant_id = ?`, r.ConnectionID, r.GrantID); err != nil {
+				return err
+			}
+		}
+		return tx.touchAll(touched)
+	})
+}
+
+const requestColumns = `connection_id, trigger_kind, recovery_only, requested_at, ask_anyway, scope_json, grant_id`
 
 func scanRequest(s scanner) (r store.RunRequest, err error) {
 	var scope string
-	if err := s.Scan(&r.ConnectionID, &r.Trigger, &r.RecoveryOnly, intoTime(&r.RequestedAt), &r.AskAnyway, &scope); err != nil {
+	if err := s.Scan(&r.ConnectionID, &r.Trigger, &r.RecoveryOnly, intoTime(&r.RequestedAt), &r.AskAnyway, &scope, &r.GrantID); err != nil {
 		return r, err
 	}
 	r.Scope, err = readScope(scope)

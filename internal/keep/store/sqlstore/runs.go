@@ -25,6 +25,9 @@ func (db *DB) StartRun(ctx context.Context, r store.RunStart, now time.Time) (le
 		if err := tx.vacate(h, now); err != nil {
 			return err
 		}
+		if err := tx.grantStands(r.GrantID, now); err != nil {
+			return err
+		}
 		if err := tx.passWaits(r.ConnectionID, r.AskAnyway, now); err != nil {
 			return err
 		}
@@ -39,7 +42,7 @@ func (db *DB) StartRun(ctx context.Context, r store.RunStart, now time.Time) (le
 		if err := tx.declareStreams(h, r.Streams); err != nil {
 			return err
 		}
-		if err := tx.answerRequest(r.ConnectionID, r.Selected); err != nil {
+		if err := tx.answerRequest(r); err != nil {
 			return err
 		}
 		return tx.touch(r.ConnectionID)
@@ -61,9 +64,9 @@ func (t *tx) connectionExists(id string) error {
 
 // beginRun writes the run row, the lease and the first event.
 func (t *tx) beginRun(h *held, r store.RunStart) error {
-	err := t.row(`INSERT INTO run_history (run_id, connection_id, connector_id, trigger_kind, recovery_only, status, started_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING run_no`,
-		r.RunID, r.ConnectionID, r.ConnectorID, r.Trigger, number(r.RecoveryOnly), store.RunRunning, h.now).Scan(&h.runNo)
+	err := t.row(`INSERT INTO run_history (run_id, connection_id, connector_id, trigger_kind, recovery_only, grant_id, status, started_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING run_no`,
+		r.RunID, r.ConnectionID, r.ConnectorID, r.Trigger, number(r.RecoveryOnly), r.GrantID, store.RunRunning, h.now).Scan(&h.runNo)
 	if err != nil {
 		return err
 	}
@@ -144,12 +147,12 @@ func eventOf(runID string) func(scanner) (store.Event, error) {
 	}
 }
 
-const runColumns = `run_id, connection_id, connector_id, trigger_kind, recovery_only, status, records_emitted,
+const runColumns = `run_id, connection_id, connector_id, trigger_kind, recovery_only, grant_id, status, records_emitted,
 	reported_records_emitted, failure_reason, terminal_reason, error, connector_error_json, checkpoint_summary_json,
 	known_gaps_json, facts_json, started_at, completed_at`
 
 func scanRun(s scanner) (r store.Run, err error) {
-	err = s.Scan(&r.ID, &r.ConnectionID, &r.ConnectorID, &r.Trigger, &r.RecoveryOnly, &r.Status, &r.RecordsEmitted,
+	err = s.Scan(&r.ID, &r.ConnectionID, &r.ConnectorID, &r.Trigger, &r.RecoveryOnly, &r.GrantID, &r.Status, &r.RecordsEmitted,
 		&r.ReportedRecords, &r.FailureReason, &r.TerminalReason, &r.Error, intoJSON(&r.ConnectorError), intoJSON(&r.Checkpoint),
 		intoJSON(&r.KnownGaps), intoJSON(&r.Facts), intoTime(&r.StartedAt), intoTimePtr(&r.CompletedAt))
 	return r, err

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"time"
 
 	"pdpp/internal/keep/store"
 )
@@ -52,25 +53,27 @@ func (db *DB) LeasedRuns(ctx context.Context) ([]store.LeasedRun, error) {
 		WHERE l.run_id IS NOT NULL ORDER BY r.started_at, r.run_no`)
 }
 
-// Signals is one statement over two indexes that are empty most of the time.
-func (db *DB) Signals(ctx context.Context) (found store.Signals, err error) {
+// Signals is one statement over three indexes that are empty most of the time.
+func (db *DB) Signals(ctx context.Context, now time.Time) (found store.Signals, err error) {
 	rows, err := list(ctx, db, db.reader, func(s scanner) (r signal, err error) {
-		return r, s.Scan(&r.answered, &r.run, &r.request)
-	}, `SELECT 0 AS answered, run_id, '' AS request_id FROM run_leases WHERE cancel_requested = 1 AND run_id IS NOT NULL
-		UNION ALL SELECT 1, run_id, request_id FROM interactions WHERE sealed_answer IS NOT NULL
-		ORDER BY answered, run_id, request_id`)
+		return r, s.Scan(&r.kind, &r.run, &r.request)
+	}, `SELECT 'cancelled' AS kind, run_id, '' AS request_id FROM run_leases WHERE cancel_requested = 1 AND run_id IS NOT NULL
+		UNION ALL SELECT 'answered', run_id, request_id FROM interactions WHERE sealed_answer IS NOT NULL
+		UNION ALL SELECT CASE WHEN g.revoked_at IS NULL THEN 'expired' ELSE 'revoked' END, r.run_id, ''
+			FROM run_history r JOIN grants g ON g.grant_id = r.grant_id WHERE r.grant_id <> '' AND r.status = 'running' AND `+grantOver+`
+		ORDER BY kind, run_id, request_id`, stamp(now))
 	for _, r := range rows {
-		if r.answered {
+		switch r.kind {
+		case "answered":
 			found.Answered = append(found.Answered, store.Answered{RunID: r.run, RequestID: r.request})
-		} else {
+		case "cancelled":
 			found.Cancelled = append(found.Cancelled, r.run)
+		default:
+			found.Ungranted = append(found.Ungranted, store.Ungranted{RunID: r.run, Revoked: r.kind == "revoked"})
 		}
 	}
 	return found, err
 }
 
 // signal is a row of Signals: a run to stop, or a question with an answer.
-type signal struct {
-	answered     bool
-	run, request string
-}
+type signal struct{ kind, run, request string }

@@ -49,7 +49,7 @@ func testAttentionRace(t *testing.T, d shared) {
 		for _, r := range open {
 			same(t, r.Words, fmt.Sprint(round, " by ", winner))
 		}
-		waiting, err := stores[0].ListRunRequests(t.Context())
+		waiting, err := stores[0].ListRunRequests(t.Context(), "")
 		ok(t, err)
 		same(t, len(waiting), 1)
 		same(t, waiting[0].ConnectionID, fmt.Sprint("c", winner))

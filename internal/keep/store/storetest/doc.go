@@ -116,6 +116,7 @@ var cases = []struct {
 	{"LookModel", testLookModel},
 	{"Touches", testTouches},
 	{"RunRequests", testRunRequests},
+	{"RunGrants", testRunGrants},
 	{"Reclaim", testReclaim},
 	{"Signals", testSignals},
 	{"Answers", testAnswers},

@@ -52,7 +52,7 @@ func testReclaim(t *testing.T, s store.Store) {
 	same(t, open, nil)
 	_, err = s.ActiveLease(ctx, "c")
 	fails(t, err, store.ErrNotFound)
-	told, err := s.Signals(ctx)
+	told, err := s.Signals(ctx, Now)
 	ok(t, err)
 	same(t, told, store.Signals{})
 	for name, write := range leaseWrites {
@@ -118,7 +118,7 @@ func testSignals(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	told := func() store.Signals {
 		t.Helper()
-		got, err := s.Signals(ctx)
+		got, err := s.Signals(ctx, Now)
 		ok(t, err)
 		return got
 	}

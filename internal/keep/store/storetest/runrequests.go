@@ -30,7 +30,7 @@ func testRunRequests(t *testing.T, s store.Store) {
 	}
 	listed := func() []store.RunRequest {
 		t.Helper()
-		all, err := s.ListRunRequests(ctx)
+		all, err := s.ListRunRequests(ctx, "")
 		ok(t, err)
 		return all
 	}

@@ -54,6 +54,9 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 				ok(t, err)
 				same(t, c.Variables, []string{"WEATHER_KEY"})
 			}
+			if version >= 13 {
+				checkRunGrants(t, s)
+			}
 			if version >= 11 {
 				checkAudit(t, s)
 			}
@@ -156,6 +159,16 @@ func checkUpgraded(t *testing.T, s store.Store) {
 	move(t, s, l, `{"n":3}`)
 	same(t, len(cursorLog(t, s)), 3)
 	ok(t, s.Check(ctx))
+}
+
+// checkRunGrants reads what fixtures hold since version 13.
+func checkRunGrants(t *testing.T, s store.Store) {
+	r, err := s.Run(t.Context(), "r1")
+	ok(t, err)
+	same(t, r.GrantID, "g1")
+	waiting, err := s.ListRunRequests(t.Context(), "c")
+	ok(t, err)
+	same(t, []string{waiting[0].GrantID, waiting[1].GrantID}, []string{"", "g1"})
 }
 
 // checkWork reads what fixtures hold since version 3.

@@ -77,7 +77,7 @@ func BenchmarkIdleLooks(b *testing.B, s Writable) {
 		all, err := s.Looks(b.Context(), Now, lookHold, 2*LooksDue)
 		ok(b, err)
 		same(b, len(all), 0)
-		requests, err := s.ListRunRequests(b.Context())
+		requests, err := s.ListRunRequests(b.Context(), "")
 		ok(b, err)
 		same(b, len(requests), 0)
 	}
@@ -88,7 +88,7 @@ func BenchmarkSignals(b *testing.B, s Writable) {
 	ok(b, FillLooks(b.Context(), s))
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := s.Signals(b.Context())
+		_, err := s.Signals(b.Context(), Now)
 		ok(b, err)
 	}
 }

@@ -82,7 +82,7 @@ func testIdle(t *testing.T, d Damaged) {
 	ok(t, s.UpdateConnection(t.Context(), store.Connection{ID: "draft", Status: store.ConnectionDraft, UpdatedAt: Now}))
 	writes, queries := w.writes.Load(), w.queries.Load()
 	same(t, take(t, s, Now), nil)
-	requests, err := s.ListRunRequests(t.Context())
+	requests, err := s.ListRunRequests(t.Context(), "")
 	ok(t, err)
 	same(t, len(requests), 0)
 	same(t, w.queries.Load()-queries, 2)
@@ -138,7 +138,7 @@ func testPlans(t *testing.T, d Damaged) {
 		index []string
 	}{
 		{"Looks", func(ctx context.Context) error { _, err := s.Looks(ctx, Now, lookHold, 10); return err }, []string{"connections_to_look_at"}},
-		{"Signals", func(ctx context.Context) error { _, err := s.Signals(ctx); return err }, []string{"run_leases_cancelled", "interactions_answered"}},
+		{"Signals", func(ctx context.Context) error { _, err := s.Signals(ctx, Now); return err }, []string{"run_leases_cancelled", "interactions_answered", "run_history_of_grants"}},
 		{"Reclaim", func(ctx context.Context) error { _, err := s.Reclaim(ctx, Now, 10); return err }, []string{"run_leases_by_expiry"}},
 		{"Attention of some", func(ctx context.Context) error {
 			_, err := s.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{"c"}})

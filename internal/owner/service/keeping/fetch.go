@@ -11,9 +11,9 @@ import (
 )
 
 // fetchGranted asks for what a grant names and nobody has collected: the records of
-// its streams that are not kept, by a run of their connection that fetches them alone.
-// A connection that cannot run has nobody to ask.
-func (a *Arrangements) fetchGranted(ctx context.Context, scope grants.Scope) error {
+// its streams that are not kept, by a run of their connection that fetches them alone
+// and ends with the grant. A connection that cannot run has nobody to ask.
+func (a *Arrangements) fetchGranted(ctx context.Context, grantID string, scope grants.Scope) error {
 	wanted := map[string][]protocol.StreamScope{}
 	for _, s := range scope {
 		if len(s.Resources) == 0 {
@@ -40,7 +40,7 @@ func (a *Arrangements) fetchGranted(ctx context.Context, scope grants.Scope) err
 		if conn.Status != store.ConnectionActive || conn.SourceKind == store.SourceLocalDevice {
 			continue
 		}
-		r := store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, Scope: streams, RequestedAt: a.Now()}
+		r := store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, Scope: streams, GrantID: grantID, RequestedAt: a.Now()}
 		if _, err := a.Store.RequestRun(ctx, r); err != nil {
 			return told.Error(err, "ask for the granted records")
 		}

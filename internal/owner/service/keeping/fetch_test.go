@@ -1,7 +1,6 @@
 package keeping
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
@@ -17,20 +16,23 @@ func TestGrantFetchesWhatIsMissing(t *testing.T) {
 	d := newDesk(t)
 	id := d.Connect()
 	d.Collect(id, ownertest.TwoBeds())
+	var last string // the id of the newest grant
 	grant := func(connection string, keys ...string) {
 		t.Helper()
-		_, _, err := d.CreateGrant(d.Ctx(), api.NewGrant{ClientName: "Florist", Mode: "continuous", Streams: []api.GrantStream{{ConnectionID: connection, Stream: "beds", Resources: keys}}})
+		g, _, err := d.CreateGrant(d.Ctx(), api.NewGrant{ClientName: "Florist", Mode: "continuous", Streams: []api.GrantStream{{ConnectionID: connection, Stream: "beds", Resources: keys}}})
 		d.Must(err)
+		last = g.ID
 	}
 	asked := func(connection string) []string {
 		t.Helper()
-		r, err := d.Store.RunRequest(d.Ctx(), connection)
-		if errors.Is(err, store.ErrNotFound) {
+		all, err := d.Store.ListRunRequests(d.Ctx(), connection)
+		d.Must(err)
+		if len(all) == 0 {
 			return nil
 		}
-		d.Must(err)
-		if len(r.Scope) != 1 || r.Scope[0].Name != "beds" || r.Trigger != store.TriggerManual {
-			t.Fatalf("asked for %+v", r)
+		r := all[len(all)-1]
+		if len(r.Scope) != 1 || r.Scope[0].Name != "beds" || r.Trigger != store.TriggerManual || r.GrantID != last {
+			t.Fatalf("asked for %+v, want it for grant %s", r, last)
 		}
 		return r.Scope[0].Resources
 	}

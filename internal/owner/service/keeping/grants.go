@@ -43,7 +43,7 @@ func (a *Arrangements) CreateGrant(ctx context.Context, n api.NewGrant) (api.Gra
 	if err != nil {
 		return api.Grant{}, "", told.Error(err, "make the grant")
 	}
-	return showGrant(g), token, a.fetchGranted(ctx, g.Scope)
+	return showGrant(g), token, a.fetchGranted(ctx, g.ID, g.Scope)
 }
 
 // RevokeGrant ends a grant at once.
@@ -93,11 +93,11 @@ func (a *Arrangements) Decide(ctx context.Context, id string, d api.Decision) (s
 	if err != nil {
 		return "", told.Error(err, "read the request")
 	}
-	redirect, err := a.Book.Decide(ctx, id, grants.Decision{Approve: d.Approve, End: endOf(d.GrantEnd)})
+	redirect, grantID, err := a.Book.Decide(ctx, id, grants.Decision{Approve: d.Approve, End: endOf(d.GrantEnd)})
 	if err != nil || !d.Approve {
 		return redirect, told.Error(err, "decide on the request")
 	}
-	return redirect, a.fetchGranted(ctx, asked.Scope)
+	return redirect, a.fetchGranted(ctx, grantID, asked.Scope)
 }
 
 func endOf(e api.GrantEnd) grants.End { return grants.End{At: e.ExpiresAt, Never: e.NeverExpires} }

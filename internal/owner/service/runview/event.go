@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
@@ -35,6 +36,7 @@ type eventData struct {
 	Reason         protocol.Reason          `json:"reason"`
 	RecoveryOnly   bool                     `json:"recovery_only"`
 	RecordsEmitted int64                    `json:"records_emitted"`
+	FailureReason  runner.Reason            `json:"failure_reason"`
 	FailureMessage string                   `json:"failure_message"`
 	Budget         *protocol.ProviderBudget `json:"provider_budget"`
 }
@@ -87,7 +89,14 @@ func eventText(e store.Event, m *manifest.Manifest) string {
 		}
 		return "The run failed."
 	case "run.cancelled":
-		return "The run was stopped. What it had finished is kept."
+		switch d.FailureReason {
+		case runner.ReasonGrantExpired:
+			return "The run was stopped, because the grant that it was made for has expired. What it had finished is kept."
+		case runner.ReasonGrantRevoked:
+			return "The run was stopped, because the grant that it was made for was revoked. What it had finished is kept."
+		default:
+			return "The run was stopped. What it had finished is kept."
+		}
 	case "run.abandoned":
 		return "The process that made the run is gone. What it had finished is kept."
 	default:

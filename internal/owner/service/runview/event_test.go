@@ -37,6 +37,8 @@ func TestEventTexts(t *testing.T) {
 		{"run.failed", "", `{"failure_message":"the gate is shut"}`, "The run failed: The gate is shut."},
 		{"run.failed", "", ``, "The run failed."},
 		{"run.cancelled", "", `{}`, "The run was stopped. What it had finished is kept."},
+		{"run.cancelled", "", `{"failure_reason":"grant_expired"}`, "The run was stopped, because the grant that it was made for has expired. What it had finished is kept."},
+		{"run.cancelled", "", `{"failure_reason":"grant_revoked"}`, "The run was stopped, because the grant that it was made for was revoked. What it had finished is kept."},
 		{"run.interaction_completed", "", `{"status":"timeout"}`, "The question was not answered in time."},
 		{"run.something_new", "", `{"message":"x"}`, "The run reported something."},
 	} {
