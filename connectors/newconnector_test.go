@@ -1,0 +1,106 @@
+package connectors
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNewConnectorStartsGreen runs scripts/new-connector in a copy of the tree. A name
+// that cannot be a connector is refused and leaves nothing behind. With names that sort
+// before, between and after those that are there the list stays in order, and each new
+// connector builds and passes the first tier of its tests.
+func TestNewConnectorStartsGreen(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	copyTree(t, "..", root)
+	before := listing(t, root)
+	for _, name := range []string{"", "Bad-Name", "github", "func", "json", "x"} {
+		if out, err := inTree(root, "scripts/new-connector", name); err == nil || !strings.HasPrefix(out, "new-connector: ") {
+			t.Errorf("%q is accepted: %v\n%s", name, err, out)
+		}
+	}
+	if after := listing(t, root); !slices.Equal(before, after) {
+		t.Error("a refused name leaves files behind")
+	}
+	names := []string{"aardvarkmail", "fernlog", "zinniapost"}
+	for _, name := range names {
+		if out, err := inTree(root, "scripts/new-connector", name); err != nil {
+			t.Fatalf("new-connector %s: %v\n%s", name, err, out)
+		}
+	}
+	args := []string{"test", "-vet=off", "-ldflags=-s -w", "-skip=TestNewConnector|TestConformance", "./connectors"}
+	for _, name := range names {
+		args = append(args, "./connectors/"+name)
+	}
+	out, err := inTree(root, "go", args...)
+	if err != nil {
+		t.Fatalf("the tests of a fresh copy: %v\n%s", err, out)
+	}
+	for _, name := range names {
+		if !strings.Contains(out, "ok  \tpdpp/connectors/"+name) {
+			t.Errorf("no test of %s ran:\n%s", name, out)
+		}
+	}
+}
+
+// inTree runs a command of the copied tree as a developer would.
+func inTree(root, command string, args ...string) (string, error) {
+	if strings.Contains(command, "/") {
+		command = filepath.Join(root, command)
+	}
+	cmd := exec.Command(command, args...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false", "CGO_ENABLED=0", "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// copyTree copies the sources: neither history nor what the targets wrote.
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		src, dst := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
+		switch {
+		case e.Name() == ".git" || e.Name() == "build":
+		case e.IsDir():
+			if err := os.Mkdir(dst, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			copyTree(t, src, dst)
+		case e.Type().IsRegular():
+			info, err := e.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(dst, data, info.Mode()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// listing gives the files of a tree.
+func listing(t *testing.T, root string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		names = append(names, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
