@@ -27,7 +27,6 @@ func TestPromisedTestsAreFound(t *testing.T) {
 // TestDocumentsNameRealTests holds the documents to the tests that they name, and
 // those that promise a test for every statement to their promise.
 func TestDocumentsNameRealTests(t *testing.T) {
-	root := filepath.Join("..", "..", "..")
 	existing := map[string]bool{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -96,10 +96,7 @@ func sameMap(t *testing.T, what string, got, want map[string][]string) {
 // Every row of the import table governs a package that exists.
 func TestRowsHavePackages(t *testing.T) {
 	t.Parallel()
-	packages, err := Load(filepath.Join("..", "..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	packages := module(t)
 	for _, r := range Table {
 		if !slices.ContainsFunc(packages, func(p Package) bool { return matches(r.Room, p.Path) }) {
 			t.Errorf("%s has a row and no package", r.Room)

@@ -2,18 +2,29 @@ package archtest
 
 import (
 	"path/filepath"
+	"sync"
 	"testing"
 )
+
+var root = filepath.Join("..", "..", "..")
+
+var load = sync.OnceValues(func() ([]Package, error) { return Load(root) })
+
+// module is every package of the repository, parsed once for all tests.
+func module(t *testing.T) []Package {
+	t.Helper()
+	packages, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packages
+}
 
 // TestModule holds the repository to every rule. Each finding is one error that
 // names the package, the offence and the reason.
 func TestModule(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join("..", "..", "..")
-	packages, err := Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packages := module(t)
 	folders, err := Folders(filepath.Join(root, "connectors"))
 	if err != nil {
 		t.Fatal(err)
@@ -39,10 +50,7 @@ func TestModule(t *testing.T) {
 // would make every rule hold.
 func TestLoadSeesThisPackage(t *testing.T) {
 	t.Parallel()
-	packages, err := Load(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	packages := module(t)
 	for _, p := range packages {
 		if p.Path != "internal/lab/archtest" {
 			continue
