@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/owner/api"
@@ -126,7 +128,7 @@ func (a *app) auditKeepCommand() *cobra.Command {
 				writeJSON(a.out, map[string]any{"kept_days": days})
 				return nil
 			}
-			printf(a.out, "Entries are kept for %s; a server takes older ones away.\n", plural(int64(days), "day", "days"))
+			printf(a.out, "Entries are kept for %s; a server takes older ones away.\n", text.Count(int64(days), "day", "days"))
 			return nil
 		}),
 	}

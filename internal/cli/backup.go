@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/keep/audit"
@@ -163,7 +165,7 @@ func (a *app) passphrase(ctx context.Context, stdin bool) (string, error) {
 }
 
 func countsWords(c backup.Counts) string {
-	return plural(c.Connections, "connection", "connections") + ", " + plural(c.Records, "record", "records") + ", " + plural(c.Runs, "run", "runs")
+	return text.Count(c.Connections, "connection", "connections") + ", " + text.Count(c.Records, "record", "records") + ", " + text.Count(c.Runs, "run", "runs")
 }
 
 // bytesWords is a size for people.
@@ -174,7 +176,7 @@ func bytesWords(n int64) string {
 		size, i = size/1024, i+1
 	}
 	if i == 0 {
-		return plural(n, "byte", "bytes")
+		return text.Count(n, "byte", "bytes")
 	}
 	return fmt.Sprintf("%.1f %s", size, units[i])
 }

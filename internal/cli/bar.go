@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/schollz/progressbar/v3"
 )
 
@@ -55,7 +57,7 @@ func (b *bar) paint(p progress) {
 		b.begin(p.stream, total)
 	}
 	_ = b.bar.Set64(n)
-	b.bar.Describe(cut(oneLine(p.detail()), 40)) // our own codes go beside it, unfiltered
+	b.bar.Describe(text.Cut(oneLine(p.detail()), 40)) // our own codes go beside it, unfiltered
 	b.flush()
 }
 

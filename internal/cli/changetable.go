@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/keep/store"
 )
 
@@ -39,7 +41,7 @@ func (a *app) recordTable(records []store.StoredRecord, several bool) {
 		if r.Deleted {
 			data = "(deleted)"
 		}
-		row := []string{fmt.Sprint(r.Seq), cut(r.Key, 18), when(r.ChangedAt), cut(data, 32)}
+		row := []string{fmt.Sprint(r.Seq), text.Cut(r.Key, 18), when(r.ChangedAt), text.Cut(data, 32)}
 		if several {
 			row = append([]string{r.Stream}, row...)
 		}

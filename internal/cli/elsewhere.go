@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/keep/store"
@@ -44,7 +46,7 @@ func (a *app) streamsElsewhere(ctx context.Context, o api.Owner, _ []string) err
 	}
 	t := a.table("CONNECTION", "STREAM", "RECORDS", "LAST CHANGE")
 	for _, s := range streams {
-		t.row(s.ConnectionID, s.Name, count(s.Records), whenever(s.UpdatedAt))
+		t.row(s.ConnectionID, s.Name, text.Number(s.Records), whenever(s.UpdatedAt))
 	}
 	t.flush()
 	return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/owner/api"
@@ -84,7 +86,7 @@ func (a *app) export(ctx context.Context, o api.Owner, names []string, f exportF
 	if f.output == "" {
 		n, err := write(exact(a.out))
 		if err == nil && !a.json {
-			printf(a.errOut, "%s exported.\n", plural(n, "record", "records"))
+			printf(a.errOut, "%s exported.\n", text.Count(n, "record", "records"))
 		}
 		return err
 	}
@@ -96,6 +98,6 @@ func (a *app) export(ctx context.Context, o api.Owner, names []string, f exportF
 		writeJSON(a.out, map[string]any{"file": f.output, "format": f.format, "records": n, "streams": append([]string{}, names...), "connection_id": conn.ID})
 		return nil
 	}
-	printf(a.out, "%s exported to %s\n", plural(n, "record", "records"), f.output)
+	printf(a.out, "%s exported to %s\n", text.Count(n, "record", "records"), f.output)
 	return nil
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/keep/store"
@@ -36,7 +38,7 @@ func (f *follower) tell(ctx context.Context) error {
 	if f.json {
 		writeJSON(f.out, map[string]any{"run": f.run, "connection": d.Connection})
 	} else {
-		printf(f.out, "Run %s %s: %s.\n", f.run.ID, f.run.Status, plural(f.run.RecordsEmitted, "record", "records"))
+		printf(f.out, "Run %s %s: %s.\n", f.run.ID, f.run.Status, text.Count(f.run.RecordsEmitted, "record", "records"))
 		if f.run.Failure != "" {
 			printf(f.out, "%s\n", oneLine(f.run.Failure))
 		}

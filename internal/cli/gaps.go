@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
@@ -67,11 +69,11 @@ func (a *app) printGaps(gaps []store.Gap, cutShort bool) {
 	}
 	t := a.table("GAP", "STREAM", "KEY", "REASON", "STATUS")
 	for _, g := range gaps {
-		t.row(shortGap(g.ID), cut(g.Stream, 16), orDash(cut(g.RecordKey, 12)), gapReason(g), gapStatus(g))
+		t.row(shortGap(g.ID), text.Cut(g.Stream, 16), orDash(text.Cut(g.RecordKey, 12)), gapReason(g), gapStatus(g))
 	}
 	t.flush()
 	if cutShort {
-		printf(a.errOut, "These are the first %s; more are missing. Show more with --limit.\n", count(int64(len(gaps))))
+		printf(a.errOut, "These are the first %s; more are missing. Show more with --limit.\n", text.Number(int64(len(gaps))))
 	}
 	printf(a.errOut, "In plain words: pdpp gaps explain GAP\n")
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/keep/store"
@@ -78,7 +80,7 @@ func (a *app) explain(ctx context.Context, st store.Store, g store.Gap) (explana
 	}
 	e.Missing += " (connection " + g.ConnectionID + ", known since " + when(g.CreatedAt) + ")."
 	if g.AttemptCount > 0 {
-		e.Tried = plural(int64(g.AttemptCount), "time", "times")
+		e.Tried = text.Count(int64(g.AttemptCount), "time", "times")
 		if g.LastAttemptAt != nil {
 			e.Tried += ", last on " + when(*g.LastAttemptAt)
 		}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/owner/api"
@@ -45,7 +47,7 @@ func (a *app) grantsListCommand(use, short string) *cobra.Command {
 			}
 			t := a.table("GRANT", "FOR", "STATUS", "STREAMS", "EXPIRES", "LAST USED", "READS", "RECORDS")
 			for _, g := range all {
-				t.row(g.ID, cut(g.ClientName, 24), g.Status, cut(streamsWords(g.Streams), 40), whenever(g.ExpiresAt), whenever(g.LastUsedAt), strconv.FormatInt(g.Uses, 10), strconv.FormatInt(g.Records, 10))
+				t.row(g.ID, text.Cut(g.ClientName, 24), g.Status, text.Cut(streamsWords(g.Streams), 40), whenever(g.ExpiresAt), whenever(g.LastUsedAt), strconv.FormatInt(g.Uses, 10), strconv.FormatInt(g.Records, 10))
 			}
 			t.flush()
 			return nil
@@ -81,7 +83,7 @@ func (a *app) grantShowCommand() *cobra.Command {
 }
 
 func (a *app) printGrant(g api.Grant) {
-	line := func(head, text string) { printf(a.out, "%-10s %s\n", head, oneLine(text)) }
+	line := func(head, line string) { printf(a.out, "%-10s %s\n", head, oneLine(line)) }
 	line("grant", g.ID)
 	line("for", g.ClientName)
 	line("purpose", orDash(g.Purpose))
@@ -95,9 +97,9 @@ func (a *app) printGrant(g api.Grant) {
 	for _, s := range g.Streams {
 		line("may read", grantWords(s))
 	}
-	line("used", plural(g.Uses, "time", "times")+", "+plural(g.Records, "record", "records")+", last "+orNone(g.LastUsedAt))
+	line("used", text.Count(g.Uses, "time", "times")+", "+text.Count(g.Records, "record", "records")+", last "+orNone(g.LastUsedAt))
 	for _, u := range g.Usage {
-		line("  "+u.Stream, fmt.Sprintf("%s, %s, last %s", plural(u.Reads, "read", "reads"), plural(u.Records, "record", "records"), when(u.LastUsedAt)))
+		line("  "+u.Stream, fmt.Sprintf("%s, %s, last %s", text.Count(u.Reads, "read", "reads"), text.Count(u.Records, "record", "records"), when(u.LastUsedAt)))
 	}
 }
 
@@ -109,7 +111,7 @@ func grantWords(s api.GrantStream) string {
 	}
 	words := s.ConnectionID + "/" + s.Stream + ": " + fields
 	if len(s.Resources) > 0 {
-		words += "; " + plural(int64(len(s.Resources)), "record", "records")
+		words += "; " + text.Count(int64(len(s.Resources)), "record", "records")
 	}
 	if s.Since != nil {
 		words += "; from " + when(*s.Since)

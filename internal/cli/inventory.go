@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/collect/catalog"
@@ -81,7 +83,7 @@ func (a *app) printConnectors(rows []connectorRow, connectors catalog.Catalog) {
 	for _, r := range rows {
 		switch {
 		case r.Problem != "":
-			t.row(r.Name, "-", "-", "unusable", cut(r.Problem, 60))
+			t.row(r.Name, "-", "-", "unusable", text.Cut(r.Problem, 60))
 		case r.Builtin:
 			t.row(r.Name, r.DisplayName, r.Version, "built-in", fmt.Sprint(len(r.Streams)))
 		default:
@@ -134,7 +136,7 @@ func (a *app) printConnections(all []view.Connection) {
 	}
 	t := a.table("CONNECTION", "CONNECTOR", "NAME", "STATUS", "RECORDS", "LAST SUCCESS")
 	for _, c := range all {
-		t.row(c.ID, c.ConnectorID, cut(c.DisplayName, 24), c.Status, measuredCount(c.TotalRecords), orNone(c.LastSuccessAt))
+		t.row(c.ID, c.ConnectorID, text.Cut(c.DisplayName, 24), c.Status, measuredCount(c.TotalRecords), orNone(c.LastSuccessAt))
 	}
 	t.flush()
 }

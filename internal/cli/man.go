@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -27,7 +29,7 @@ func (a *app) manCommand() *cobra.Command {
 				writeJSON(a.out, map[string]any{"folder": args[0], "pages": n})
 				return nil
 			}
-			printf(a.out, "%s written to %s\n", plural(int64(n), "page", "pages"), args[0])
+			printf(a.out, "%s written to %s\n", text.Count(int64(n), "page", "pages"), args[0])
 			return nil
 		},
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -52,20 +54,11 @@ func (t *table) flush() { _ = t.w.Flush() }
 // oneLine keeps a cell from breaking the table, and a terminal from obeying it.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if obeyed(r) {
+		if text.Obeyed(r) {
 			return ' '
 		}
 		return r
 	}, s)
-}
-
-// cut shortens text to width runes.
-func cut(s string, width int) string {
-	runes := []rune(s)
-	if len(runes) <= width {
-		return s
-	}
-	return string(runes[:width-1]) + "…"
 }
 
 // wrapped breaks text between words; later lines begin with the indent.
@@ -109,23 +102,6 @@ func duration(d time.Duration) string {
 	default:
 		return d.Round(time.Second).String()
 	}
-}
-
-// count writes a number with separators.
-func count(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// plural writes a number with its noun.
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return count(n) + " " + many
 }
 
 func orDash(s string) string {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/keep/backup"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/web/auth"
@@ -17,7 +19,7 @@ func describeOwner(err error) *Error {
 	if !errors.As(err, &told) {
 		return nil
 	}
-	e := &Error{Code: told.Code, Message: cut(oneLine(told.Message), maxMessage), Next: cut(oneLine(told.Next), maxMessage), Exit: ExitFailed, Err: err}
+	e := &Error{Code: told.Code, Message: text.Cut(oneLine(told.Message), maxMessage), Next: text.Cut(oneLine(told.Next), maxMessage), Exit: ExitFailed, Err: err}
 	if told.Param != "" && told.Status == http.StatusBadRequest && !strings.Contains(told.Message, told.Param) {
 		e.Message += " (" + safe(told.Param) + ")"
 	}

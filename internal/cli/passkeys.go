@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/owner/api"
@@ -36,7 +38,7 @@ func (a *app) passkeysListCommand(use, short string) *cobra.Command {
 			}
 			t := a.table("PASSKEY", "NAME", "SIGNS IN TO", "ADDED", "LAST USED")
 			for _, k := range all {
-				t.row(k.ID, cut(k.Label, 24), k.Host, when(k.CreatedAt), whenever(k.LastUsedAt))
+				t.row(k.ID, text.Cut(k.Label, 24), k.Host, when(k.CreatedAt), whenever(k.LastUsedAt))
 			}
 			t.flush()
 			return nil

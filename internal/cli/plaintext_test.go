@@ -6,19 +6,21 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/internal/ops/text"
+
 	"pgregory.net/rapid"
 )
 
 // Whatever is written, in whatever pieces, only text comes out; and text comes out as it is.
 func TestOnlyTextComesOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.SliceOf(rapid.Byte()).Draw(t, "text")
+		line := rapid.SliceOf(rapid.Byte()).Draw(t, "text")
 		if rapid.Bool().Draw(t, "valid") {
-			text = []byte(rapid.String().Draw(t, "string"))
+			line = []byte(rapid.String().Draw(t, "string"))
 		}
 		var out bytes.Buffer
 		p := &plainText{w: &out}
-		for rest := text; len(rest) > 0; {
+		for rest := line; len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
 			if got, err := p.Write(rest[:n]); got != n || err != nil {
 				t.Fatalf("Write = %d, %v", got, err)
@@ -26,17 +28,17 @@ func TestOnlyTextComesOut(t *testing.T) {
 			rest = rest[n:]
 		}
 		for _, r := range out.String() {
-			if r != '\n' && r != '\t' && obeyed(r) {
-				t.Fatalf("%q comes out of %q", r, text)
+			if r != '\n' && r != '\t' && text.Obeyed(r) {
+				t.Fatalf("%q comes out of %q", r, line)
 			}
 		}
 		harmless := strings.Map(func(r rune) rune {
-			if r != '\n' && r != '\t' && obeyed(r) {
+			if r != '\n' && r != '\t' && text.Obeyed(r) {
 				return -1
 			}
 			return r
-		}, strings.ToValidUTF8(string(text), ""))
-		if string(text) == harmless && out.String() != harmless {
+		}, strings.ToValidUTF8(string(line), ""))
+		if string(line) == harmless && out.String() != harmless {
 			t.Fatalf("%q became %q", harmless, out.String())
 		}
 	})

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"golang.org/x/term"
 
 	"pdpp/protocol"
@@ -63,7 +65,7 @@ func (*plainLines) clear() {}
 
 // line is everything that is known, in words.
 func (p progress) line() string {
-	line := plural(p.records, "record", "records")
+	line := text.Count(p.records, "record", "records")
 	if detail := p.detail(); detail != "" {
 		line += ", " + detail
 	}
@@ -74,7 +76,7 @@ func (p progress) line() string {
 func (p progress) detail() string {
 	var parts []string
 	if p.gaps > 0 {
-		parts = append(parts, plural(p.gaps, "gap", "gaps"))
+		parts = append(parts, text.Count(p.gaps, "gap", "gaps"))
 	}
 	if p.rate != nil && p.rate.EffectiveRatePerMin > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f requests/min", p.rate.EffectiveRatePerMin))
@@ -94,5 +96,5 @@ func (p progress) what() string {
 	if p.count != nil && p.total != nil {
 		words += fmt.Sprintf(" (%.0f of %.0f)", *p.count, *p.total)
 	}
-	return cut(words, 60)
+	return text.Cut(words, 60)
 }

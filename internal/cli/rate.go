@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/collect/pace"
@@ -112,7 +114,7 @@ func (a *app) printRatePlot(r pace.Report) {
 		if h := m.History; h != nil && len(h.Points) > 0 {
 			first, last := h.Points[0], h.Points[len(h.Points)-1]
 			span = duration(time.Duration(last.OffsetMS-first.OffsetMS) * time.Millisecond)
-			observed, backoffs = count(h.Observed), count(h.Backoffs)
+			observed, backoffs = text.Number(h.Observed), text.Number(h.Backoffs)
 		}
 		t.row(strconv.Itoa(i+1), when(m.StartedAt), span, observed, backoffs, m.RunID)
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/collect/pace"
 	"pdpp/protocol"
 )
@@ -50,7 +52,7 @@ func coverWords(r pace.Report) string {
 	if r.Examined == 0 {
 		return "no runs yet"
 	}
-	return fmt.Sprintf("%s with a rate, of the last %s", plural(int64(len(r.Runs)), "run", "runs"), count(int64(r.Examined)))
+	return fmt.Sprintf("%s with a rate, of the last %s", text.Count(int64(len(r.Runs)), "run", "runs"), text.Number(int64(r.Examined)))
 }
 
 func ageWords(age time.Duration) string {
@@ -60,11 +62,11 @@ func ageWords(age time.Duration) string {
 	case age < time.Minute:
 		return "just now"
 	case age < time.Hour:
-		return plural(int64(age/time.Minute), "minute", "minutes") + " ago"
+		return text.Count(int64(age/time.Minute), "minute", "minutes") + " ago"
 	case age < 48*time.Hour:
-		return plural(int64(age/time.Hour), "hour", "hours") + " ago"
+		return text.Count(int64(age/time.Hour), "hour", "hours") + " ago"
 	default:
-		return plural(int64(age/(24*time.Hour)), "day", "days") + " ago"
+		return text.Count(int64(age/(24*time.Hour)), "day", "days") + " ago"
 	}
 }
 
@@ -81,7 +83,7 @@ func rateWords(perMinute float64) string {
 	if perMinute < 1000 {
 		return figures(perMinute)
 	}
-	return count(int64(min(perMinute, 1e15)))
+	return text.Number(int64(min(perMinute, 1e15)))
 }
 
 // figures writes a number with three significant ones, and no exponent.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/owner/api"
@@ -149,7 +151,7 @@ func (a *app) printPage(page api.RecordPage, several bool) {
 		if r.Deleted {
 			data = "(deleted)"
 		}
-		row := []string{cut(r.Key, 24), when(r.ChangedAt), cut(data, 48)}
+		row := []string{text.Cut(r.Key, 24), when(r.ChangedAt), text.Cut(data, 48)}
 		if several {
 			row = append([]string{r.ConnectionID, r.Stream}, row...)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/keep/audit"
@@ -75,7 +77,7 @@ func (a *app) restore(ctx context.Context, file string, f restoreFlags) error {
 		printf(a.out, "The old home is %s now.\n", done.Aside)
 	}
 	if !f.keep {
-		printf(a.out, "Everybody was signed out; %s ended. Make new ones where you need them.\n", plural(int64(done.Ended), "owner token or grant was", "owner tokens and grants were"))
+		printf(a.out, "Everybody was signed out; %s ended. Make new ones where you need them.\n", text.Count(int64(done.Ended), "owner token or grant was", "owner tokens and grants were"))
 	}
 	if len(done.Connectors) > 0 {
 		printf(a.out, "These connectors came along and run once you have confirmed them: %s\n", strings.Join(done.Connectors, ", "))

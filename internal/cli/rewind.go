@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/keep/store"
@@ -73,10 +75,10 @@ func (a *app) rewind(ctx context.Context, st store.Store, id store.CursorID, com
 
 func (a *app) printPreview(id store.CursorID, p store.RewindPreview) {
 	printf(a.out, "Bookmark of %s (%s):\n", id.Stream, modeName(id.Mode))
-	printf(a.out, "  now     commit %d, %s  %s\n", p.From.Commit, when(p.From.At), cut(string(p.From.Cursor), 32))
-	printf(a.out, "  back to commit %d, %s  %s\n", p.To.Commit, when(p.To.At), cut(string(p.To.Cursor), 32))
+	printf(a.out, "  now     commit %d, %s  %s\n", p.From.Commit, when(p.From.At), text.Cut(string(p.From.Cursor), 32))
+	printf(a.out, "  back to commit %d, %s  %s\n", p.To.Commit, when(p.To.At), text.Cut(string(p.To.Cursor), 32))
 	printf(a.out, "The next run would fetch again about %s that changed since, over %s.\n",
-		plural(p.RecordsChanged, "record", "records"), plural(p.CommitsUndone, "commit", "commits"))
+		text.Count(p.RecordsChanged, "record", "records"), text.Count(p.CommitsUndone, "commit", "commits"))
 	printf(a.out, "Nothing is deleted.\n")
 }
 

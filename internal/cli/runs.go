@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/keep/store"
@@ -62,14 +64,14 @@ func (a *app) printRuns(runs []store.Run, full, all bool) {
 		return
 	}
 	groups := api.Grouped(runs, full, func(r *store.Run) api.Ending {
-		text, code := runview.Failure(*r)
+		line, code := runview.Failure(*r)
 		if all {
-			text = "" // no two are alike
+			line = "" // no two are alike
 		}
-		return api.Ending{ConnectionID: r.ConnectionID, Status: string(r.Status), Code: code, Failure: text}
+		return api.Ending{ConnectionID: r.ConnectionID, Status: string(r.Status), Code: code, Failure: line}
 	})
 	several := slices.ContainsFunc(runs, func(r store.Run) bool { return r.ConnectionID != runs[0].ConnectionID })
-	failed := slices.ContainsFunc(runs, func(r store.Run) bool { text, _ := runview.Failure(r); return text != "" })
+	failed := slices.ContainsFunc(runs, func(r store.Run) bool { line, _ := runview.Failure(r); return line != "" })
 	row := func(connection, took, why string, others ...string) []string {
 		if several {
 			others = append([]string{connection}, others...)
@@ -85,7 +87,7 @@ func (a *app) printRuns(runs []store.Run, full, all bool) {
 	for _, g := range groups {
 		newest := g.Newest()
 		why, _ := runview.Failure(*newest)
-		t.row(row(newest.ConnectionID, took(g.Runs...), why, newest.ID, endedAs(&g), count(recordsOf(g.Runs)), startedFromTo(&g))...)
+		t.row(row(newest.ConnectionID, took(g.Runs...), why, newest.ID, endedAs(&g), text.Number(recordsOf(g.Runs)), startedFromTo(&g))...)
 	}
 	t.flush()
 }
@@ -96,7 +98,7 @@ func endedAs(g *api.Retries[store.Run]) string {
 		if g.Open {
 			status += " at least"
 		}
-		return status + " " + count(int64(n)) + " times"
+		return status + " " + text.Number(int64(n)) + " times"
 	}
 	if g.Newest().RecoveryOnly {
 		status += " (gaps)"

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -64,7 +66,7 @@ func (a *app) printRun(r store.Run) {
 	printf(a.out, "connection  %s (%s)\n", r.ConnectionID, r.ConnectorID)
 	printf(a.out, "status      %s\n", r.Status)
 	printf(a.out, "started     %s, took %s\n", when(r.StartedAt), took(r))
-	printf(a.out, "records     %s\n", count(r.RecordsEmitted))
+	printf(a.out, "records     %s\n", text.Number(r.RecordsEmitted))
 	if r.Error != "" {
 		printf(a.out, "error       %s: %s\n", r.FailureReason, oneLine(r.Error))
 	}
@@ -85,7 +87,7 @@ func (a *app) printEvents(events []store.Event) {
 	rest := a.columns() - len(eventTime) - kinds - streams - 6
 	t := a.table("TIME", "EVENT", "STREAM", "DETAIL")
 	for _, e := range events {
-		t.row(e.At.Local().Format(eventTime), eventName(e), orDash(e.Stream), cut(eventDetail(e), max(rest, 16)))
+		t.row(e.At.Local().Format(eventTime), eventName(e), orDash(e.Stream), text.Cut(eventDetail(e), max(rest, 16)))
 	}
 	t.flush()
 }
@@ -103,19 +105,19 @@ func eventDetail(e store.Event) string {
 	}
 	var parts []string
 	for _, name := range []string{"message", "failure_reason", "failure_message"} {
-		if text := plainValue(members[name]); text != "" {
-			parts = append(parts, text)
+		if line := plainValue(members[name]); line != "" {
+			parts = append(parts, line)
 		}
 		delete(members, name)
 	}
 	var budget protocol.ProviderBudget
 	if v := members["provider_budget"]; len(v) > 0 && json.Unmarshal(v, &budget) == nil {
 		c := budget.Circuit
-		parts = append(parts, fmt.Sprintf("circuit %s -> %s (%s, after %s)", c.Previous, c.State, c.Reason, plural(int64(budget.RequestCount), "request", "requests")))
+		parts = append(parts, fmt.Sprintf("circuit %s -> %s (%s, after %s)", c.Previous, c.State, c.Reason, text.Count(int64(budget.RequestCount), "request", "requests")))
 	}
 	for _, name := range sortedKeys(members) {
-		if text := plainValue(members[name]); text != "" && text != "false" {
-			parts = append(parts, name+"="+text)
+		if line := plainValue(members[name]); line != "" && line != "false" {
+			parts = append(parts, name+"="+line)
 		}
 	}
 	return strings.Join(parts, " ")

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/judge/cadence"
 	"pdpp/internal/judge/evidence"
 )
@@ -38,9 +40,9 @@ func dueWords(e *evidence.Evidence, d cadence.Decision) string {
 	case cadence.CredentialRejected:
 		return "the source refused the credential; mend it, then: pdpp run " + id
 	case cadence.GaveUp:
-		return "the same failure came " + plural(int64(e.Backoff.Failures), "time", "times") + " in a row; mend it, then: pdpp run " + id
+		return "the same failure came " + text.Count(int64(e.Backoff.Failures), "time", "times") + " in a row; mend it, then: pdpp run " + id
 	case cadence.InBackoff:
-		return "it waits after " + plural(int64(e.Backoff.Failures), "failure", "failures") + " in a row"
+		return "it waits after " + text.Count(int64(e.Backoff.Failures), "failure", "failures") + " in a row"
 	case cadence.ProviderWait:
 		return "the source is to be left alone for a while; ask it anyway: pdpp run " + id + " --ask-anyway"
 	case cadence.SourcePressure:

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/owner/api"
@@ -63,7 +65,7 @@ func (a *app) printSelection(connectionID string, s api.Selection) {
 		return
 	}
 	for _, c := range s.Streams {
-		printf(a.out, "%s collects only %s of stream %s: %s\n", connectionID, plural(int64(len(c.Resources)), "record", "records"), c.Stream, oneLine(strings.Join(c.Resources, ", ")))
+		printf(a.out, "%s collects only %s of stream %s: %s\n", connectionID, text.Count(int64(len(c.Resources)), "record", "records"), c.Stream, oneLine(strings.Join(c.Resources, ", ")))
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
@@ -67,7 +69,7 @@ func (a *app) printCursors(cursors []store.Cursor) {
 	}
 	t := a.table("STREAM", "MODE", "COMMIT", "AT", "BOOKMARK")
 	for _, c := range cursors {
-		t.row(c.Stream, modeName(c.Mode), fmt.Sprint(c.Commit), when(c.At), cut(string(c.Cursor), 32))
+		t.row(c.Stream, modeName(c.Mode), fmt.Sprint(c.Commit), when(c.At), text.Cut(string(c.Cursor), 32))
 	}
 	t.flush()
 }
@@ -135,7 +137,7 @@ func (a *app) stateLogCommand() *cobra.Command {
 			}
 			t := a.table("COMMIT", "AT", "CAUSE", "CHANGES", "BOOKMARK")
 			for _, c := range log {
-				t.row(fmt.Sprint(c.Commit), when(c.At), c.Cause, fmt.Sprint(c.StreamSeq), cut(string(c.Cursor), 36))
+				t.row(fmt.Sprint(c.Commit), when(c.At), c.Cause, fmt.Sprint(c.StreamSeq), text.Cut(string(c.Cursor), 36))
 			}
 			t.flush()
 			return nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/judge/verdict"
@@ -117,7 +119,7 @@ func populations(s view.Summary) string {
 	parts := countWords([]counted{
 		{n: s.WithData, many: "with data"}, {n: s.WithoutData, many: "without data"}, {n: s.DataNotMeasured, many: "with data not measured"},
 	})
-	return plural(int64(s.Registered), "connection is registered", "connections are registered") + ": " + parts + "."
+	return text.Count(int64(s.Registered), "connection is registered", "connections are registered") + ": " + parts + "."
 }
 
 // standings says how those connections stand.
@@ -134,11 +136,11 @@ func standings(s view.Summary) string {
 		{n: s.CoolingOff, many: "cooling off"}, {n: s.Unknown, many: "not known"},
 		{n: s.Idle, many: "idle"}, {n: s.Healthy, many: "healthy"},
 	})
-	text := "Of these " + asks + ". By state: " + states + "."
+	line := "Of these " + asks + ". By state: " + states + "."
 	if s.Stalled > 0 { // beside the state, whichever that is
-		text += " " + plural(int64(s.Stalled), "has", "have") + " uploads stalled on a device."
+		line += " " + text.Count(int64(s.Stalled), "has", "have") + " uploads stalled on a device."
 	}
-	return text
+	return line
 }
 
 // counted is a number and what it counts; one is the singular where
@@ -153,7 +155,7 @@ func countWords(all []counted) string {
 	var parts []string
 	for _, c := range all {
 		if c.n > 0 {
-			parts = append(parts, plural(int64(c.n), cmp.Or(c.one, c.many), c.many))
+			parts = append(parts, text.Count(int64(c.n), cmp.Or(c.one, c.many), c.many))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -162,7 +164,7 @@ func countWords(all []counted) string {
 func scaleWords(scale []view.StuckCount) string {
 	parts := make([]string, len(scale))
 	for i, c := range scale {
-		parts[i] = count(c.Count) + " " + c.Label
+		parts[i] = text.Number(c.Count) + " " + c.Label
 	}
 	return strings.Join(parts, ", ")
 }

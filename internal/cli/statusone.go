@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/view"
@@ -98,7 +100,7 @@ func (a *app) printUpload(c *view.Connection) {
 	if u == nil {
 		return
 	}
-	printf(a.out, "\n%s\n  %s to go", oneLine(u.Sentence), plural(u.RecordsPending, "record", "records"))
+	printf(a.out, "\n%s\n  %s to go", oneLine(u.Sentence), text.Count(u.RecordsPending, "record", "records"))
 	if u.LastHeartbeatAt != nil {
 		printf(a.out, ", last heard of on %s", when(*u.LastHeartbeatAt))
 	}
@@ -120,7 +122,7 @@ func (a *app) printStreamRows(rows []verdict.StreamRow) {
 // floorCount is a count, or the least that it can be.
 func floorCount(n *int64, floor bool) string {
 	if n != nil && floor {
-		return count(*n) + " or more"
+		return text.Number(*n) + " or more"
 	}
 	return measuredCount(n)
 }
@@ -158,7 +160,7 @@ func measuredCount(n *int64) string {
 	if n == nil {
 		return notMeasured
 	}
-	return count(*n)
+	return text.Number(*n)
 }
 
 func orNone(t *time.Time) string {

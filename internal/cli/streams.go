@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/keep/store"
@@ -69,7 +71,7 @@ func (a *app) printStreams(rows []streamRow) {
 	}
 	t := a.table("CONNECTION", "STREAM", "RECORDS", "DELETED", "LAST CHANGE")
 	for _, r := range rows {
-		t.row(r.ConnectionID, r.Name, count(r.Records), count(r.Deleted), whenever(r.ChangedAt))
+		t.row(r.ConnectionID, r.Name, text.Number(r.Records), text.Number(r.Deleted), whenever(r.ChangedAt))
 	}
 	t.flush()
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/judge/evidence"
@@ -79,7 +81,7 @@ func nextAfterSuccess(s summary, conn store.Connection) string {
 	again := "pdpp run " + conn.ID
 	switch {
 	case s.GapsPending != nil && *s.GapsPending > 0:
-		return fmt.Sprintf("The next run retries %s: %s (details: pdpp gaps list)", plural(*s.GapsPending, "gap", "gaps"), again)
+		return fmt.Sprintf("The next run retries %s: %s (details: pdpp gaps list)", text.Count(*s.GapsPending, "gap", "gaps"), again)
 	case len(s.KnownGaps) > 0:
 		return "The next run tries again: " + again
 	default:
@@ -94,16 +96,16 @@ const maxMissingLines = 12
 func (a *app) printSummary(s summary) {
 	printf(a.out, "%s (%s): %s in %s\n", oneLine(s.displayName), s.ConnectionID, s.Status, duration(s.CompletedAt.Sub(s.StartedAt)))
 	t := a.table("  run", s.RunID)
-	records := count(s.Records)
+	records := text.Number(s.Records)
 	if s.Changed != nil && s.Unchanged != nil {
-		records += fmt.Sprintf(": %s new or changed, %s unchanged", count(*s.Changed), count(*s.Unchanged))
+		records += fmt.Sprintf(": %s new or changed, %s unchanged", text.Number(*s.Changed), text.Number(*s.Unchanged))
 	}
 	t.row("  records", records)
 	for _, f := range s.Streams {
-		t.row("    "+f.Stream, count(f.Collected)+skippedNote(f))
+		t.row("    "+f.Stream, text.Number(f.Collected)+skippedNote(f))
 	}
 	if s.GapsOpened > 0 || s.GapsRecovered > 0 {
-		t.row("  gaps", fmt.Sprintf("%s opened, %s closed", count(s.GapsOpened), count(s.GapsRecovered)))
+		t.row("  gaps", fmt.Sprintf("%s opened, %s closed", text.Number(s.GapsOpened), text.Number(s.GapsRecovered)))
 	}
 	t.flush()
 	if missing := missingLines(s.KnownGaps); len(missing) > 0 {
@@ -137,18 +139,18 @@ func missingLines(gaps []runner.KnownGap) []string {
 		if g.Kind == protocol.KnownRunFailed {
 			continue
 		}
-		text := g.Message
-		if text == "" {
-			text = protocol.OwnerCopy(protocol.Reason(g.Reason), "")
+		line := g.Message
+		if line == "" {
+			line = protocol.OwnerCopy(protocol.Reason(g.Reason), "")
 		}
 		head := g.Stream
 		if g.Count > 0 {
-			head = strings.TrimSpace(head + " (" + plural(g.Count, "item", "items") + ")")
+			head = strings.TrimSpace(head + " (" + text.Count(g.Count, "item", "items") + ")")
 		}
 		if head != "" {
-			text = head + ": " + text
+			line = head + ": " + line
 		}
-		lines = append(lines, oneLine(text))
+		lines = append(lines, oneLine(line))
 	}
 	return lines
 }

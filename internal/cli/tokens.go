@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/owner/api"
@@ -48,7 +50,7 @@ func (a *app) tokensListCommand(use, short string) *cobra.Command {
 			}
 			t := a.table("TOKEN", "LABEL", "BEGINS", "MAY", "STATUS", "EXPIRES", "LAST USED")
 			for _, k := range all {
-				t.row(k.ID, cut(k.Label, 24), k.Prefix, strings.Join(k.Scopes, ","), a.tokenStatus(k), whenever(k.ExpiresAt), whenever(k.LastUsedAt))
+				t.row(k.ID, text.Cut(k.Label, 24), k.Prefix, strings.Join(k.Scopes, ","), a.tokenStatus(k), whenever(k.ExpiresAt), whenever(k.LastUsedAt))
 			}
 			t.flush()
 			return nil

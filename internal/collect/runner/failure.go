@@ -3,7 +3,10 @@ package runner
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
+
+	"pdpp/internal/ops/text"
 
 	"pdpp/protocol"
 )
@@ -34,7 +37,7 @@ func (s *session) violated(v *protocol.Violation) *Failure {
 	named.MessageType = protocol.MessageType(s.names(string(v.MessageType)))
 	named.Stream, named.Received = s.names(v.Stream), s.names(v.Received)
 	v = named.Bounded()
-	return &Failure{Reason: ReasonViolation, Origin: OriginConnector, Message: oneLine(v.Error()), Violation: v}
+	return &Failure{Reason: ReasonViolation, Origin: OriginConnector, Message: text.Cut(text.Line(strings.ToValidUTF8(v.Error(), "")), maxMessage), Violation: v}
 }
 
 // storageFailed makes a failure of what the Sink or the GapSource could not do.

@@ -49,7 +49,7 @@ const (
 	OriginStorage   Origin = "storage"
 )
 
-// maxMessage bounds every sentence that a run leaves behind.
+// maxMessage bounds every sentence that a run leaves behind, in characters.
 const maxMessage = 500
 
 // Failure is why a run did not succeed, in words that are safe to keep.

@@ -56,17 +56,6 @@ func (s *secrets) learnAnswer(data jsontext.Value) {
 // line is text as one bounded line without secrets.
 func (s *secrets) line(text string) string { return s.redactor.Load().Line(text, maxMessage) }
 
-// oneLine is text in the bounds of a message, with nothing taken out.
-func oneLine(text string) string {
-	text = strings.Map(func(c rune) rune {
-		if c == '\n' || c == '\r' {
-			return ' '
-		}
-		return c
-	}, text)
-	return strings.ToValidUTF8(text[:min(len(text), maxMessage)], "")
-}
-
 // names is text of identifiers, which stay readable whatever they look like:
 // only the known secrets go.
 func (s *secrets) names(text string) string { return s.redactor.Load().Known(text) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pdpp/protocol"
 )
@@ -110,7 +111,7 @@ func TestViolationIsSafeToKeep(t *testing.T) {
 		if strings.Contains(texts, secret) || strings.Contains(texts, secret[:10]) {
 			t.Errorf("the secret survives in %s", texts)
 		}
-		if len(o.Failure.Message) > maxMessage || strings.ContainsAny(o.Failure.Message, "\r\n") || len(v.Stream) > 200 || len(v.Received) > 200 {
+		if utf8.RuneCountInString(o.Failure.Message) > maxMessage || strings.ContainsAny(o.Failure.Message, "\r\n") || len(v.Stream) > 200 || len(v.Received) > 200 {
 			t.Errorf("violation is out of bounds: %+v", o.Failure)
 		}
 	}

@@ -3,6 +3,8 @@ package verdict
 import (
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/judge/health"
 )
 
@@ -188,11 +190,11 @@ func (r *reading) nextIn() string {
 	case d <= time.Hour:
 		return inAnHour
 	case d < 24*time.Hour:
-		return beforeHours + grouped(int64((d+time.Hour-1)/time.Hour)) + afterHours
+		return beforeHours + text.Number(int64((d+time.Hour-1)/time.Hour)) + afterHours
 	case d < 48*time.Hour:
 		return inADay
 	default:
-		return beforeHours + grouped(int64(d/(24*time.Hour))) + afterDaysAhead
+		return beforeHours + text.Number(int64(d/(24*time.Hour))) + afterDaysAhead
 	}
 }
 

@@ -1,8 +1,9 @@
 package verdict
 
 import (
-	"strconv"
 	"strings"
+
+	"pdpp/internal/ops/text"
 )
 
 const secondsPerDay = 24 * 60 * 60
@@ -42,7 +43,7 @@ func ageWords(days int64) string {
 	case days == 1:
 		return ageYesterday
 	default:
-		return grouped(days) + afterDays
+		return text.Number(days) + afterDays
 	}
 }
 
@@ -51,24 +52,7 @@ func counted(n int64, one, many string) string {
 	if n == 1 {
 		return "1" + one
 	}
-	return grouped(max(n, 0)) + many
-}
-
-// grouped writes a number that is not negative with commas between thousands.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	if len(digits) <= 3 {
-		return digits
-	}
-	var b strings.Builder
-	b.Grow(len(digits) + len(digits)/3)
-	for i := range len(digits) {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte(digits[i])
-	}
-	return b.String()
+	return text.Number(max(n, 0)) + many
 }
 
 // unreadSentence names the families that could not be read. A family without

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/keep/store"
 )
 
@@ -134,17 +136,8 @@ func rowOf(e Entry, by Actor, now time.Time) store.AuditEntry {
 const maxText = 200
 
 // clean bounds a name and takes out what is no text.
-func clean(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Bidi_Control, r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, " "))
-	if runes := []rune(text); len(runes) > maxText {
-		text = string(runes[:maxText-1]) + "…"
-	}
-	return strings.TrimSpace(text)
+func clean(name string) string {
+	return text.Cut(text.Line(strings.ReplaceAll(strings.ToValidUTF8(name, " "), string(unicode.ReplacementChar), " ")), maxText)
 }
 
 // ManyAddresses stands for the addresses of strangers beyond maxStrangers a minute.

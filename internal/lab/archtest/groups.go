@@ -19,9 +19,9 @@ type Group struct {
 // Groups is the first look at internal: from facts up to what people hold in their
 // hands. A group uses those above it that it names, so that there is no circle.
 var Groups = []Group{
-	{Name: "ops", Rooms: []string{"logging", "metrics", "redact", "tracing"},
-		Reason: "what a running program says of itself knows nothing of what it does"},
-	{Name: "judge", Rooms: []string{"attention", "cadence", "evidence", "health", "verdict"},
+	{Name: "ops", Rooms: []string{"logging", "metrics", "redact", "text", "tracing"},
+		Reason: "what a running program says, and how, knows nothing of what it does"},
+	{Name: "judge", Rooms: []string{"attention", "cadence", "evidence", "health", "verdict"}, May: []string{"ops"},
 		Reason: "a judgement follows from facts alone, so that it can be repeated anywhere"},
 	{Name: "keep", Rooms: []string{"audit", "backup", "credential", "store"}, May: []string{"judge", "ops"},
 		Reason: "what is kept has the form in which it is judged, and keeping takes secrets out of text"},
@@ -31,11 +31,11 @@ var Groups = []Group{
 		Reason: "the only road to a verdict reads evidence through an interface of its own"},
 	{Name: "schedule", Rooms: []string{"notify", "repair", "scheduler"}, May: []string{"collect", "judge", "keep", "ops", "view"},
 		Reason: "what happens by itself follows the facts, starts runs, and repeats verdicts to the owner"},
-	{Name: "web", Rooms: []string{"auth", "reply", "server", "strangers"}, May: []string{"keep"},
+	{Name: "web", Rooms: []string{"auth", "reply", "server", "strangers"}, May: []string{"keep", "ops"},
 		Reason: "who asks, and how an answer looks, is the same whatever is asked for"},
-	{Name: "share", Rooms: []string{"grants", "oauth", "readapi"}, May: []string{"keep", "web"},
+	{Name: "share", Rooms: []string{"grants", "oauth", "readapi"}, May: []string{"keep", "ops", "web"},
 		Reason: "what clients read cannot be built from anything that judges or that is the owner's"},
-	{Name: "owner", Rooms: []string{"api", "console", "routes", "service"}, May: []string{"collect", "judge", "keep", "schedule", "share", "view", "web"},
+	{Name: "owner", Rooms: []string{"api", "console", "routes", "service"}, May: []string{"collect", "judge", "keep", "ops", "schedule", "share", "view", "web"},
 		Reason: "an owner sees and steers every part, through one interface"},
 	{Name: "device", Rooms: []string{"collector", "outbox", "wire"}, May: []string{"collect"},
 		Reason: "a device collects as a server does and has nothing of what a server keeps or judges"},

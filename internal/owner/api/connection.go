@@ -2,6 +2,7 @@ package api
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"pdpp/internal/view"
 )
@@ -178,4 +179,12 @@ type DeviceSource struct {
 	ConnectorID     string     `json:"connector_id"`
 	Status          string     `json:"status"`
 	LastHeartbeatAt *time.Time `json:"last_heartbeat_at"`
+}
+
+// LongestName bounds what an owner may call something, in characters.
+const LongestName = 120
+
+// IsName reports whether an owner may call something that.
+func IsName(name string) bool {
+	return name != "" && utf8.RuneCountInString(name) <= LongestName && utf8.ValidString(name)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/judge/attention"
@@ -15,7 +17,6 @@ import (
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
 	"pdpp/internal/owner/service/told"
-	"pdpp/internal/owner/service/words"
 	"pdpp/manifest"
 )
 
@@ -151,12 +152,12 @@ func (s *Service) Rename(ctx context.Context, id, name string) error {
 // displayName is what was entered, or else the other name, where a connection may be
 // called that.
 func displayName(given, otherwise string) (string, error) {
-	name := words.OneLine(given)
+	name := text.Line(given)
 	if name == "" {
 		name = otherwise
 	}
-	if !words.IsName(name) {
-		return "", api.Invalid("display_name", fmt.Sprintf("A name has from 1 to %d characters.", words.LongestName), "Choose another name.")
+	if !api.IsName(name) {
+		return "", api.Invalid("display_name", fmt.Sprintf("A name has from 1 to %d characters.", api.LongestName), "Choose another name.")
 	}
 	return name, nil
 }

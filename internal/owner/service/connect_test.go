@@ -11,7 +11,6 @@ import (
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/words"
 )
 
 func TestConnectors(t *testing.T) {
@@ -101,7 +100,7 @@ func TestConnectKeepsEverythingAndAsksForARun(t *testing.T) {
 func TestConnectRefuses(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	long := string(bytes.Repeat([]byte("x"), words.LongestName+1))
+	long := string(bytes.Repeat([]byte("x"), api.LongestName+1))
 	for _, c := range []struct {
 		name, code, param string
 		given             api.Connect

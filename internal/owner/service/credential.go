@@ -5,12 +5,13 @@ import (
 	"errors"
 	"net/http"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
 	"pdpp/internal/owner/service/told"
-	"pdpp/internal/owner/service/words"
 	"pdpp/manifest"
 )
 
@@ -54,7 +55,7 @@ func (s *Service) enter(m *manifest.Manifest, entered map[string]string) (*seale
 	values, err := credential.NewValues(m, given)
 	var wrong *credential.Error
 	if errors.As(err, &wrong) {
-		return nil, incomplete("", words.Sentence(wrong.Message))
+		return nil, incomplete("", text.Sentence(wrong.Message))
 	}
 	if err != nil {
 		return nil, told.Error(err, "check the credential")

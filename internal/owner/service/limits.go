@@ -9,12 +9,13 @@ import (
 	"slices"
 	"strconv"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/collect/pace"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
 	"pdpp/internal/owner/service/told"
-	"pdpp/internal/owner/service/words"
 	"pdpp/manifest"
 )
 
@@ -186,7 +187,7 @@ func checkLimits(l api.Limits, understood []string) error {
 		case !slices.Contains(understood, v.name):
 			return api.Invalid(v.name, "The connector does not understand this limit.", "Leave it out.")
 		case !(v.given >= v.least && v.given <= v.most):
-			return api.Invalid(v.name, fmt.Sprintf("The limit is from %s to %s.", strconv.FormatFloat(v.least, 'f', -1, 64), words.Number(int64(v.most))),
+			return api.Invalid(v.name, fmt.Sprintf("The limit is from %s to %s.", strconv.FormatFloat(v.least, 'f', -1, 64), text.Number(int64(v.most))),
 				"Choose a number between these, or none.")
 		}
 	}

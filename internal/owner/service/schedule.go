@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/judge/cadence"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/told"
-	"pdpp/internal/owner/service/words"
 	"pdpp/manifest"
 )
 
@@ -70,7 +71,7 @@ func (s *Service) DeleteSchedule(ctx context.Context, id string) error {
 // for a connector that only the owner starts: it starts nothing.
 func checkSchedule(p *manifest.RefreshPolicy, given api.Schedule) error {
 	if given.Enabled && p.ManualOnly() {
-		return api.Invalid("enabled", "The connector has to be started by you: "+words.Sentence(p.Rationale), "Collect when you like, with Run now.")
+		return api.Invalid("enabled", "The connector has to be started by you: "+text.Sentence(p.Rationale), "Collect when you like, with Run now.")
 	}
 	least := int64(1)
 	if p != nil {
@@ -80,7 +81,7 @@ func checkSchedule(p *manifest.RefreshPolicy, given api.Schedule) error {
 	case given.IntervalSeconds < 1 || given.IntervalSeconds > longestInterval:
 		return api.Invalid("interval_seconds", "The time between two runs is from a second to a year.", "Choose another rhythm.")
 	case given.Enabled && given.IntervalSeconds < least: // pausing is always possible
-		words := words.Span(time.Duration(least) * time.Second)
+		words := text.Span(time.Duration(least) * time.Second)
 		return api.Invalid("interval_seconds", "The connector calls nothing below "+words+" safe for the source.", "Choose "+words+" or more.")
 	case given.JitterSeconds < 0 || given.JitterSeconds > given.IntervalSeconds:
 		return api.Invalid("jitter_seconds", "A run can start later by at most the time between two runs.", "Choose a smaller spread.")
@@ -154,9 +155,9 @@ func waitingWords(e *evidence.Evidence, why cadence.Reason) string {
 	case cadence.CredentialRejected:
 		return "The source refused the credential."
 	case cadence.GaveUp:
-		return fmt.Sprintf("The same failure came %s in a row.", words.Counted(int64(failures), "time", "times"))
+		return fmt.Sprintf("The same failure came %s in a row.", text.Count(int64(failures), "time", "times"))
 	case cadence.InBackoff:
-		return fmt.Sprintf("It waits after %s in a row.", words.Counted(int64(failures), "failure", "failures"))
+		return fmt.Sprintf("It waits after %s in a row.", text.Count(int64(failures), "failure", "failures"))
 	case cadence.ProviderWait:
 		return "The source is not to be asked yet."
 	case cadence.SourcePressure:

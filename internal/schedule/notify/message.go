@@ -8,7 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode"
+
+	"pdpp/internal/ops/text"
 
 	"pdpp/internal/judge/attention"
 	"pdpp/internal/judge/verdict"
@@ -39,18 +40,9 @@ func (s *Sender) message(ctx context.Context, r *attention.Record) Message {
 		name = c.DisplayName
 	} // a push without the name is better than none
 	return Message{
-		Object: "attention", AttentionID: r.ID, ConnectionID: r.ConnectionID, DisplayName: oneLine(name, maxName), Words: oneLine(r.Words, maxWords),
+		Object: "attention", AttentionID: r.ID, ConnectionID: r.ConnectionID, DisplayName: text.Cut(text.Line(name), maxName), Words: text.Cut(text.Line(r.Words), maxWords),
 		Kind: r.Kind, Urgency: r.Urgency, Link: strings.TrimSuffix(s.Base, "/") + "/connections/" + url.PathEscape(r.ConnectionID), expires: r.ExpiresAt,
 	}
-}
-
-// oneLine is text without line breaks and control characters, cut to so many runes.
-func oneLine(text string, limit int) string {
-	runes := []rune(strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsControl(c) || c == '\u2028' || c == '\u2029' }), " "))
-	if len(runes) > limit {
-		return string(runes[:limit-1]) + "…"
-	}
-	return string(runes)
 }
 
 func (m Message) json() []byte {

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 )
@@ -91,4 +93,6 @@ func (s *Sender) ntfy(ctx context.Context, t store.PushTarget, m Message) result
 
 // headerText is text as a header may carry it: anything but plain ASCII is
 // encoded as mail does it, which ntfy understands.
-func headerText(text string) string { return mime.BEncoding.Encode("utf-8", oneLine(text, maxWords)) }
+func headerText(words string) string {
+	return mime.BEncoding.Encode("utf-8", text.Cut(text.Line(words), maxWords))
+}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -144,7 +146,7 @@ func TestLongestMessageFits(t *testing.T) {
 		r := pending("att_1")
 		r.Words = strings.Repeat(letter+"x", 5000)
 		msg := s.message(t.Context(), &r)
-		msg.DisplayName = oneLine(strings.Repeat(letter, 5000), maxName)
+		msg.DisplayName = text.Cut(strings.Repeat(letter, 5000), maxName)
 		if got := s.send(t.Context(), b.target("pt_1", h.URL), msg, noon); !got.ok {
 			t.Errorf("%q: %+v", letter, got)
 		}

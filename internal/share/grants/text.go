@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"pdpp/internal/ops/text"
 )
 
 // Most characters of what a client says of itself.
@@ -16,17 +18,17 @@ const (
 
 // shown checks a text that the owner will read and decide by: one line, visible
 // characters only, since invisible ones could make it read differently.
-func shown(param, text string, most int, needed bool) (string, error) {
-	text = strings.TrimSpace(text)
+func shown(param, said string, most int, needed bool) (string, error) {
+	said = strings.TrimSpace(said)
 	switch {
-	case text == "" && needed:
+	case said == "" && needed:
 		return "", invalid(param, "The "+words(param)+" is missing.", "Say it in a few words.")
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+	case !utf8.ValidString(said) || strings.ContainsFunc(said, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return "", invalid(param, "The "+words(param)+" has characters that cannot be shown.", "Use letters, digits, spaces and punctuation.")
-	case utf8.RuneCountInString(text) > most:
+	case utf8.RuneCountInString(said) > most:
 		return "", invalid(param, fmt.Sprintf("The %s is longer than %d characters.", words(param), most), "Say it in fewer words.")
 	}
-	return text, nil
+	return said, nil
 }
 
 func words(param string) string { return strings.ReplaceAll(param, "_", " ") }
@@ -34,8 +36,5 @@ func words(param string) string { return strings.ReplaceAll(param, "_", " ") }
 // quoted shows a name that somebody sent, bounded and without surprises.
 func quoted(name string) string {
 	const most = 60
-	if utf8.RuneCountInString(name) > most {
-		name = string([]rune(name)[:most]) + "…"
-	}
-	return strconv.Quote(name)
+	return strconv.Quote(text.Cut(name, most))
 }

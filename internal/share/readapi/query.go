@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
 )
@@ -147,10 +149,4 @@ func bad(param, message, next string) error {
 }
 
 // shortened names a parameter that somebody sent, bounded.
-func shortened(name string) string {
-	name = strings.ToValidUTF8(name, "?")
-	if len(name) > 40 {
-		name = strings.ToValidUTF8(name[:40], "") + "…"
-	}
-	return name
-}
+func shortened(name string) string { return text.Cut(strings.ToValidUTF8(name, "?"), 40) }

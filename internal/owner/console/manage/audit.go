@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
 )
@@ -99,7 +101,7 @@ func (p *pages) setAuditRetention(w http.ResponseWriter, r *http.Request) {
 		p.showAudit(w, r, found.status, &auditPage{Problem: &found, Typed: typed})
 		return
 	}
-	ui.Done(w, r, "/audit", ui.Good("Saved. Entries are kept for "+ui.Count(int64(days), "day", "days")+"."))
+	ui.Done(w, r, "/audit", ui.Good("Saved. Entries are kept for "+text.Count(int64(days), "day", "days")+"."))
 }
 
 // auditFrom says who it was and from where, in a narrow column.

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
 )
@@ -77,7 +79,7 @@ func (page *consentPage) hiddenWords() []string {
 	var out []string
 	for _, s := range page.Streams {
 		if hidden := page.hidden(s); len(hidden) > 0 {
-			out = append(out, page.stream(s)+": "+listWords(hidden))
+			out = append(out, page.stream(s)+": "+text.List(hidden))
 		}
 	}
 	return out

@@ -3,6 +3,8 @@ package manage
 import (
 	"net/http"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 	"pdpp/internal/view"
 )
@@ -46,5 +48,5 @@ func sourceNames(d api.Device) string {
 	for _, s := range d.Sources {
 		words = append(words, s.DisplayName)
 	}
-	return listWords(words)
+	return text.List(words)
 }

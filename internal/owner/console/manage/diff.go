@@ -7,8 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
 )
 
 // change is one member that differs between two versions. A side that is empty is a
@@ -70,9 +71,9 @@ func changeWords(changes []change) string {
 	case 0:
 		return "Collected again without a change"
 	case 1:
-		return humanName(changes[0].Path) + " changed"
+		return text.Name(changes[0].Path) + " changed"
 	default:
-		return ui.Count(int64(len(changes)), "change", "changes")
+		return text.Count(int64(len(changes)), "change", "changes")
 	}
 }
 
@@ -86,7 +87,7 @@ func differences(found []change, path string, from, to json.RawMessage, level in
 		if sameJSON(from, to) {
 			return found
 		}
-		return append(found, change{path, cut(string(from), longestSide), cut(string(to), longestSide)})
+		return append(found, change{path, text.Cut(string(from), longestSide), text.Cut(string(to), longestSide)})
 	}
 	names := slices.Collect(maps.Keys(a))
 	for name := range b {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
 )
@@ -99,7 +101,7 @@ func (n names) stream(g api.GrantStream) string {
 	if s, known := n[pair(g.ConnectionID, g.Stream)]; known {
 		return s.Label + ", " + s.ConnectionName
 	}
-	return humanName(g.Stream)
+	return text.Name(g.Stream)
 }
 
 // label names a stream whichever connection it is of.
@@ -109,7 +111,7 @@ func (n names) label(stream string) string {
 			return s.Label
 		}
 	}
-	return humanName(stream)
+	return text.Name(stream)
 }
 
 // list names all streams of a grant.
@@ -133,7 +135,7 @@ func (n names) hidden(g api.GrantStream) []string {
 	var out []string
 	for _, f := range n[pair(g.ConnectionID, g.Stream)].Fields {
 		if !granted[f] {
-			out = append(out, humanName(f))
+			out = append(out, text.Name(f))
 		}
 	}
 	return out
@@ -146,9 +148,9 @@ func fieldWords(g api.GrantStream) string {
 	}
 	var words []string
 	for _, f := range g.Fields {
-		words = append(words, humanName(f))
+		words = append(words, text.Name(f))
 	}
-	return "Only " + listWords(words)
+	return "Only " + text.List(words)
 }
 
 // rangeWords say which records are granted; empty when all of them are.
@@ -163,7 +165,7 @@ func rangeWords(g api.GrantStream, now time.Time) string {
 		parts = append(parts, "up to "+lastDay(*g.Until, now))
 	}
 	if n := len(g.Resources); n > 0 {
-		parts = append(parts, ui.Count(int64(n), "chosen record", "chosen records"))
+		parts = append(parts, text.Count(int64(n), "chosen record", "chosen records"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -178,7 +180,7 @@ func modeWords(mode string) string {
 
 // usageWords say how much it has read.
 func usageWords(g api.Grant) string {
-	return ui.Count(g.Uses, "read", "reads") + ", " + ui.Count(g.Records, "record", "records")
+	return text.Count(g.Uses, "read", "reads") + ", " + text.Count(g.Records, "record", "records")
 }
 
 // endWords say how a grant that is not active ended.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 )
 
@@ -75,24 +77,24 @@ func columns(s *api.Stream) []string {
 func summarize(r api.Record, s *api.Stream, columns []string) (title string, cells []string) {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(r.Data, &fields) // what is no object has no fields
-	text := func(name string, most int) string { return oneLine(readable("", fields[name]).Text, most) }
+	line := func(name string, most int) string { return text.Cut(text.Line(readable("", fields[name]).Text), most) }
 	names := titleFields
 	if s != nil {
 		names = append(append([]string{}, s.Search...), titleFields...)
 	}
 	for _, name := range names {
-		if title = text(name, longestTitle); title != "" {
+		if title = line(name, longestTitle); title != "" {
 			break
 		}
 	}
 	if title == "" {
-		title = oneLine(r.Key, longestTitle)
+		title = text.Cut(text.Line(r.Key), longestTitle)
 	}
 	if title == "" {
 		title = "(a record without a name)"
 	}
 	for _, name := range columns {
-		cells = append(cells, text(name, longestCell))
+		cells = append(cells, line(name, longestCell))
 	}
 	return title, cells
 }

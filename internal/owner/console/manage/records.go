@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
 )
@@ -125,7 +127,7 @@ func (page *recordsPage) row(r api.Record) row {
 	out := row{Record: r, Address: page.open(r)}
 	if stream == nil {
 		if stream = findStream(page.Streams, r.ConnectionID, r.Stream); stream != nil {
-			out.Where = oneLine(stream.Label+", "+stream.ConnectionName, longestCell)
+			out.Where = text.Cut(text.Line(stream.Label+", "+stream.ConnectionName), longestCell)
 		}
 	}
 	out.Title, out.Cells = summarize(r, stream, page.Columns)

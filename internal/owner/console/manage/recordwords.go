@@ -3,6 +3,8 @@ package manage
 import (
 	"maps"
 	"slices"
+
+	"pdpp/internal/ops/text"
 )
 
 // mostFilters bounds the fields of the filter form; what an address filters by
@@ -24,9 +26,9 @@ func (page *recordsPage) filters() []string {
 func (page *recordsPage) filterWords() string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(page.Where)) {
-		words = append(words, humanName(name)+" “"+page.Where[name]+"”")
+		words = append(words, text.Name(name)+" “"+page.Where[name]+"”")
 	}
-	return listWords(words)
+	return text.List(words)
 }
 
 func (page *recordsPage) searchLabel() string {
@@ -45,9 +47,9 @@ func (page *recordsPage) searchHint() string {
 	}
 	var names []string
 	for _, name := range page.Chosen.Search[:min(len(page.Chosen.Search), 3)] {
-		names = append(names, humanName(name))
+		names = append(names, text.Name(name))
 	}
-	return "Search " + listWords(names)
+	return "Search " + text.List(names)
 }
 
 // openIn says where the record beside the list is from.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
 )
@@ -202,11 +204,11 @@ func (page *signInPage) lede(now time.Time) string {
 	if n := len(page.usable(now)); n > 0 {
 		parts = append(parts, count(n, "token", "tokens"))
 	}
-	text := listWords(parts) + " can open this server."
+	line := text.List(parts) + " can open this server."
 	if len(page.Passkeys) == 0 {
-		text += " Only the password protects it; a passkey takes half a minute."
+		line += " Only the password protects it; a passkey takes half a minute."
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return strings.ToUpper(line[:1]) + line[1:]
 }
 
 func count(n int, one, more string) string {
@@ -231,7 +233,7 @@ func mayWords(scopes []string) string {
 			return "May do everything."
 		}
 	}
-	return "May " + listWords(may) + "."
+	return "May " + text.List(may) + "."
 }
 
 // byWords says how somebody signed in.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
 )
@@ -93,11 +95,11 @@ func (p *pages) setSpeed(w http.ResponseWriter, r *http.Request) {
 		p.showSettings(w, r, status, &page)
 		return
 	}
-	text := "Nothing was changed."
+	line := "Nothing was changed."
 	if changed > 0 {
-		text = "Saved for " + ui.Count(int64(changed), "connection", "connections") + ". The next run keeps to it."
+		line = "Saved for " + text.Count(int64(changed), "connection", "connections") + ". The next run keeps to it."
 	}
-	ui.Done(w, r, "/settings?page="+strconv.Itoa(max(1, pageOf(r)))+"#speed", ui.Good(text))
+	ui.Done(w, r, "/settings?page="+strconv.Itoa(max(1, pageOf(r)))+"#speed", ui.Good(line))
 }
 
 func sameLimits(a, b api.Limits) bool {
@@ -151,7 +153,7 @@ func (row speedRow) paceWords() string {
 	if row.Pace == nil {
 		return "not measured"
 	}
-	return ui.Number(int64(math.Round(*row.Pace))) + " a minute"
+	return text.Number(int64(math.Round(*row.Pace))) + " a minute"
 }
 
 // wrong gives the words of the problem with a limit.
@@ -179,5 +181,5 @@ func (page *settingsPage) capsWords() string {
 	if n == 0 {
 		return "off"
 	}
-	return "on for " + ui.Count(int64(n), "connection", "connections")
+	return "on for " + text.Count(int64(n), "connection", "connections")
 }

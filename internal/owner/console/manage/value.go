@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"pdpp/internal/ops/text"
 )
 
 // kind says how a value of a record is shown.
@@ -62,15 +64,15 @@ func members(data json.RawMessage) []value {
 // readable decides how a value is shown.
 func readable(name string, data json.RawMessage) value {
 	v := value{Name: name}
-	var text string
+	var line string
 	switch {
 	case len(data) == 0, string(data) == "null", string(data) == "{}", string(data) == "[]", string(data) == `""`:
 		v.Kind = kindNothing
-	case data[0] == '"' && json.Unmarshal(data, &text) == nil:
-		v.Text = text
-		if at, err := time.Parse(time.RFC3339, text); err == nil {
+	case data[0] == '"' && json.Unmarshal(data, &line) == nil:
+		v.Text = line
+		if at, err := time.Parse(time.RFC3339, line); err == nil {
 			v.Kind, v.Time = kindTime, at
-		} else if isWebAddress(text) {
+		} else if isWebAddress(line) {
 			v.Kind = kindLink
 		}
 	case data[0] == '[' || data[0] == '{':
@@ -80,7 +82,7 @@ func readable(name string, data json.RawMessage) value {
 	default:
 		v.Text = string(data)
 	}
-	v.Text = cut(v.Text, longestText)
+	v.Text = text.Cut(v.Text, longestText)
 	return v
 }
 
@@ -121,13 +123,13 @@ func plainList(data json.RawMessage) string {
 // indentation would grow with the square of its size.
 func indented(data json.RawMessage) string {
 	if depth(data) > deepest {
-		return cut(string(data), longestText)
+		return text.Cut(string(data), longestText)
 	}
 	var b bytes.Buffer
 	if json.Indent(&b, data, "", "  ") != nil {
-		return cut(string(data), longestText)
+		return text.Cut(string(data), longestText)
 	}
-	return cut(b.String(), longestText)
+	return text.Cut(b.String(), longestText)
 }
 
 // depth counts brackets without minding texts, in which they only make it larger.
@@ -143,12 +145,4 @@ func depth(data json.RawMessage) int {
 		}
 	}
 	return most
-}
-
-// cut bounds a text, at the beginning of a character.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }

@@ -3,51 +3,7 @@ package manage
 import (
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
-
-// humanName makes words of a name that programs use: "merged_at" is "Merged at".
-func humanName(name string) string {
-	words := strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || unicode.IsSpace(r) }), " ")
-	if words == "" {
-		return name
-	}
-	first, size := utf8.DecodeRuneInString(words)
-	return string(unicode.ToUpper(first)) + words[size:]
-}
-
-// oneLine makes one line of a text, of at most so many characters.
-func oneLine(text string, most int) string {
-	var b strings.Builder
-	count, gap := 0, false
-	for _, r := range text {
-		if unicode.IsSpace(r) || unicode.IsControl(r) {
-			gap = b.Len() > 0
-			continue
-		}
-		if count >= most {
-			return b.String() + "…"
-		}
-		if gap {
-			b.WriteByte(' ')
-			count++
-			gap = false
-		}
-		b.WriteRune(r)
-		count++
-	}
-	return b.String()
-}
-
-// listWords joins words: "a, b and c".
-func listWords(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
-}
 
 const dateForm = "2006-01-02"
 

@@ -2,35 +2,10 @@ package ui
 
 import (
 	"strconv"
-	"strings"
 	"time"
+
+	"pdpp/internal/ops/text"
 )
-
-// Number writes a count with commas between thousands.
-func Number(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	var b strings.Builder
-	b.WriteString(sign)
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
-
-// Count is a number with its noun: "1 record", "2 records".
-func Count(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return Number(n) + " " + many
-}
 
 const (
 	minute = 60
@@ -48,13 +23,13 @@ func Span(seconds int64) string {
 	case seconds < hour:
 		return strconv.FormatInt(seconds/minute, 10) + " min"
 	case seconds < 2*day:
-		text := strconv.FormatInt(seconds/hour, 10) + " h"
+		line := strconv.FormatInt(seconds/hour, 10) + " h"
 		if m := seconds % hour / minute; m > 0 {
-			text += " " + strconv.FormatInt(m, 10) + " min"
+			line += " " + strconv.FormatInt(m, 10) + " min"
 		}
-		return text
+		return line
 	default:
-		return Count(seconds/day, "day", "days")
+		return text.Count(seconds/day, "day", "days")
 	}
 }
 
@@ -66,12 +41,12 @@ func Rhythm(seconds int64) string {
 	}{{day, "day", "days"}, {hour, "hour", "hours"}, {minute, "minute", "minutes"}} {
 		if seconds >= unit.seconds && seconds%unit.seconds == 0 {
 			if n := seconds / unit.seconds; n > 1 {
-				return "Every " + Number(n) + " " + unit.many
+				return "Every " + text.Number(n) + " " + unit.many
 			}
 			return "Every " + unit.one
 		}
 	}
-	return "Every " + Count(max(seconds, 1), "second", "seconds")
+	return "Every " + text.Count(max(seconds, 1), "second", "seconds")
 }
 
 // Ago writes how long a moment is past: "just now", "5 minutes ago", "2 days ago".
@@ -82,11 +57,11 @@ func Ago(t, now time.Time) string {
 	case seconds < minute:
 		return "just now"
 	case seconds < hour:
-		return Count(seconds/minute, "minute", "minutes") + " ago"
+		return text.Count(seconds/minute, "minute", "minutes") + " ago"
 	case seconds < day:
-		return Count(seconds/hour, "hour", "hours") + " ago"
+		return text.Count(seconds/hour, "hour", "hours") + " ago"
 	default:
-		return Count(seconds/day, "day", "days") + " ago"
+		return text.Count(seconds/day, "day", "days") + " ago"
 	}
 }
 
@@ -124,12 +99,4 @@ func daysBetween(from, to time.Time) int {
 		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	}
 	return int(date(to).Sub(date(from)) / (24 * time.Hour))
-}
-
-// Upper writes a phrase as the beginning of a sentence.
-func Upper(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

@@ -3,19 +3,15 @@ package ui
 import (
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
 var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
 func TestWords(t *testing.T) {
 	for got, want := range map[string]string{
-		Number(0): "0", Number(999): "999", Number(1000): "1,000", Number(-1234567): "-1,234,567",
 		Span(12): "12 s", Span(41 * 60): "41 min", Span(2*3600 + 300): "2 h 5 min", Span(3 * 86400): "3 days",
 		Rhythm(6 * 3600): "Every 6 hours", Rhythm(3600): "Every hour", Rhythm(90): "Every 90 seconds", Rhythm(86400): "Every day",
 		Ago(noon.Add(-20*time.Second), noon): "just now", Ago(noon.Add(-5*time.Minute), noon): "5 minutes ago", Ago(noon.Add(-49*time.Hour), noon): "2 days ago",
@@ -34,22 +30,6 @@ func TestMomentIsInTheReadersZone(t *testing.T) {
 	if got := Moment(noon.Add(4*time.Hour), noon.In(zone)); got != "tomorrow 01:00" {
 		t.Errorf("%q", got)
 	}
-}
-
-func TestNumberKeepsItsDigits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.Int64().Draw(t, "n")
-		text := Number(n)
-		plain := strings.ReplaceAll(text, ",", "")
-		if plain != strconv.FormatInt(n, 10) {
-			t.Fatalf("%d is written %s", n, text)
-		}
-		for i, group := range strings.Split(strings.TrimPrefix(text, "-"), ",") {
-			if len(group) != 3 && (i > 0 || len(group) > 3 || group == "") {
-				t.Fatalf("%d is written %s", n, text)
-			}
-		}
-	})
 }
 
 // A message reaches the next page once, and never leads elsewhere.

@@ -82,8 +82,8 @@ func find(n *html.Node, name, value string) []*html.Node {
 	return out
 }
 
-// text is what a reader sees, with single spaces.
-func text(n *html.Node) string {
+// textOf is what a reader sees, with single spaces.
+func textOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode && (d.Parent == nil || d.Parent.Data != "script" && d.Parent.Data != "style") {
@@ -103,5 +103,5 @@ func one(t *testing.T, n *html.Node, name, value string) string {
 	if len(found) == 0 {
 		return ""
 	}
-	return text(found[0])
+	return textOf(found[0])
 }

@@ -27,7 +27,7 @@ func TestCatchUpCue(t *testing.T) {
 	if len(cue) != 1 {
 		t.Fatalf("%d cues", len(cue))
 	}
-	words := text(cue[0])
+	words := textOf(cue[0])
 	want := "Catching up: 37 details left , 5 recovered so far The source asked for a slower pace. 4 other details are still open. Pace is not the reason."
 	if words != want {
 		t.Errorf("the cue says %q", words)
@@ -41,8 +41,8 @@ func TestCatchUpCue(t *testing.T) {
 		t.Error("the cue has a button")
 	}
 	row := find(page(t, serve(k), "/"), "data-connection", e.Connection.ID)[0]
-	if strings.Contains(text(row), "37") {
-		t.Errorf("the dashboard counts what is missing: %s", text(row))
+	if strings.Contains(textOf(row), "37") {
+		t.Errorf("the dashboard counts what is missing: %s", textOf(row))
 	}
 }
 
@@ -60,7 +60,7 @@ func TestNoCueWhereNothingIsToCatchUp(t *testing.T) {
 		if n := len(find(shown, "data-cue", "")) + len(find(board, "data-cue", "")); n != 0 {
 			t.Errorf("%s: %d cues", name, n)
 		}
-		if strings.Contains(text(find(board, "id", "groups")[0]), "8,642") {
+		if strings.Contains(textOf(find(board, "id", "groups")[0]), "8,642") {
 			t.Errorf("%s: the dashboard counts what is done", name)
 		}
 		if name == "drained" && !strings.Contains(one(t, shown, "id", "inspect-backlog"), "8,642") {
@@ -77,7 +77,7 @@ func TestOtherPendingIsNotCaughtUp(t *testing.T) {
 	if got := one(t, shown, "data-backlog-other", ""); got != "9 other details are still open. Pace is not the reason." {
 		t.Errorf("the backlog says %q", got)
 	}
-	if strings.Contains(strings.ToLower(text(shown)), "caught up") {
+	if strings.Contains(strings.ToLower(textOf(shown)), "caught up") {
 		t.Error("the page says caught up")
 	}
 	if len(find(shown, "data-cue", "catch-up")) != 0 {

@@ -3,6 +3,8 @@ package watch
 import (
 	"github.com/a-h/templ"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/view"
 )
@@ -91,12 +93,12 @@ func note(v *verdict.Verdict) string {
 
 // scale says how much work is stuck on a device, each kind with its number.
 func scale(counts []view.StuckCount) string {
-	text := ""
+	line := ""
 	for i, c := range counts {
 		if i > 0 {
-			text += ", "
+			line += ", "
 		}
-		text += number(c.Count) + " " + c.Label
+		line += text.Number(c.Count) + " " + c.Label
 	}
-	return text
+	return line
 }

@@ -43,7 +43,7 @@ func TestStalledDeviceShowsItsRecovery(t *testing.T) {
 	if len(panel) != 1 {
 		t.Fatalf("%d panels", len(panel))
 	}
-	words := text(panel[0])
+	words := textOf(panel[0])
 	for _, want := range []string{c.Recovery.Label, c.Recovery.Summary, c.Recovery.Remedy, "Maple", "7 pending", "4 failed uploads"} {
 		if want == "" || !strings.Contains(words, want) {
 			t.Errorf("the panel does not say %q:\n%s", want, words)
@@ -60,8 +60,8 @@ func TestStalledDeviceShowsItsRecovery(t *testing.T) {
 		}
 		code := find(step, "id", "")
 		copies := find(step, "data-copy", "")
-		if len(copies) != 1 || text(code[0]) != command.Command {
-			t.Errorf("the command to copy is %q, want %q", text(code[0]), command.Command)
+		if len(copies) != 1 || textOf(code[0]) != command.Command {
+			t.Errorf("the command to copy is %q, want %q", textOf(code[0]), command.Command)
 		}
 		for _, bad := range []string{"http", "token", "con_notes", "--base", "="} {
 			if strings.Contains(command.Command, bad) {
@@ -87,7 +87,7 @@ func TestStalledRowShowsTheScale(t *testing.T) {
 	if len(cue) != 1 {
 		t.Fatalf("%d cues", len(cue))
 	}
-	if got := text(cue[0]); got != "7 pending, 4 failed uploads" {
+	if got := textOf(cue[0]); got != "7 pending, 4 failed uploads" {
 		t.Errorf("the cue says %q", got)
 	}
 	if links := find(cue[0], "href", "/connections/con_notes#ask"); len(links) != 1 {
@@ -110,13 +110,13 @@ func TestRecoveryWithoutOneSourceIsUnavailable(t *testing.T) {
 		panel := find(shown, "id", "recover")[0]
 		unavailable, commands := len(find(panel, "data-unavailable", "")), len(find(panel, "data-copy", ""))
 		if name == "good" {
-			if unavailable != 0 || commands == 0 || !strings.Contains(text(panel), "--source-instance-id src_maple") {
-				t.Errorf("%s: %s", name, text(panel))
+			if unavailable != 0 || commands == 0 || !strings.Contains(textOf(panel), "--source-instance-id src_maple") {
+				t.Errorf("%s: %s", name, textOf(panel))
 			}
 			continue
 		}
-		if unavailable != 1 || commands != 0 || strings.Contains(text(panel), "pdpp-local-collector") {
-			t.Errorf("%s: %s", name, text(panel))
+		if unavailable != 1 || commands != 0 || strings.Contains(textOf(panel), "pdpp-local-collector") {
+			t.Errorf("%s: %s", name, textOf(panel))
 		}
 	}
 }
@@ -131,17 +131,17 @@ func TestDrainingDeviceIsBackgroundProgress(t *testing.T) {
 	if len(cue) != 1 {
 		t.Fatalf("%d cues", len(cue))
 	}
-	words := text(cue[0])
+	words := textOf(cue[0])
 	for _, want := range []string{"Maple", "24 saved records", "The device reported today 11:50", "The last batch arrived today 11:49"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("the cue does not say %q: %s", want, words)
 		}
 	}
-	if strings.Contains(text(shown), "pdpp-local-collector") || len(find(shown, "id", "recover")) != 0 {
+	if strings.Contains(textOf(shown), "pdpp-local-collector") || len(find(shown, "id", "recover")) != 0 {
 		t.Error("a recovery is shown for a device that uploads")
 	}
-	if strings.Contains(text(row), "24") || len(find(row, "data-cue", "stuck")) != 0 {
-		t.Errorf("the row counts what a device uploads by itself: %s", text(row))
+	if strings.Contains(textOf(row), "24") || len(find(row, "data-cue", "stuck")) != 0 {
+		t.Errorf("the row counts what a device uploads by itself: %s", textOf(row))
 	}
 	row, shown, _ = stalledPages(t, aDevice("src_maple", "Maple", `{"at": "2026-03-10T11:50:00Z", "status": "healthy", "records_pending": 0, "outbox": {"succeeded": 9001, "total": 9001}}`))
 	if len(find(row, "data-cue", ""))+len(find(shown, "data-cue", ""))+len(find(shown, "id", "recover")) != 0 {

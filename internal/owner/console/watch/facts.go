@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
 )
@@ -32,20 +34,20 @@ func incomplete(collected, considered int64) bool {
 
 // leftWords say how many details are left. A floor is said as one.
 func leftWords(n int64, floor bool) string {
-	text := ui.Count(n, "detail left", "details left")
+	line := text.Count(n, "detail left", "details left")
 	if floor {
-		return "at least " + text
+		return "at least " + line
 	}
-	return text
+	return line
 }
 
 // otherWords are about details that wait for other reasons than the pace.
 func otherWords(n int64, floor bool) string {
-	text := ui.Count(n, "other detail is still open", "other details are still open")
+	line := text.Count(n, "other detail is still open", "other details are still open")
 	if floor {
-		text = "At least " + text
+		line = "At least " + line
 	}
-	return text + ". Pace is not the reason."
+	return line + ". Pace is not the reason."
 }
 
 func scheduleWords(s *shown) string {
@@ -122,7 +124,7 @@ func startedBy(trigger string) string {
 	if words := starters[trigger]; words != "" {
 		return words
 	}
-	return ui.Upper(trigger)
+	return text.Upper(trigger)
 }
 
 func took(r *api.Run, now time.Time) string {

@@ -31,7 +31,7 @@ func TestHostileNamesAreText(t *testing.T) {
 	h := serve(k)
 	for _, path := range []string{"/", connectionPath(e.Connection.ID), runPath(hostile), "/connections/con_b"} {
 		root := page(t, h, path)
-		if !strings.Contains(text(root), "<script>alert(1)") {
+		if !strings.Contains(textOf(root), "<script>alert(1)") {
 			t.Errorf("%s does not show the name", path)
 		}
 		checkTame(t, path, root)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/view"
@@ -85,22 +87,22 @@ func backlogFacts(v *verdict.Verdict) []fact {
 	}
 	count := func(n int64, floor bool) string {
 		if floor {
-			return "at least " + number(n)
+			return "at least " + text.Number(n)
 		}
-		return number(n)
+		return text.Number(n)
 	}
 	maybe := func(n *int64) string {
 		if n == nil {
 			return "not measured"
 		}
-		return number(*n)
+		return text.Number(*n)
 	}
 	return []fact{
 		{Name: "Pending, slower pace", Value: count(b.Pending, b.PendingIsFloor)},
 		{Name: "Pending, other reasons", Value: count(b.PendingOther, b.PendingOtherIsFloor)},
 		{Name: "Recovered", Value: maybe(b.Recovered)},
 		{Name: "Given up", Value: maybe(b.Terminal)},
-		{Name: "Most tries on one item", Value: number(b.MaxAttemptCount)},
+		{Name: "Most tries on one item", Value: text.Number(b.MaxAttemptCount)},
 		{Name: "Not before", Value: "no bound", At: b.NextAttemptAt},
 	}
 }

@@ -45,7 +45,7 @@ func TestFurtherActionsAreCountedAndListed(t *testing.T) {
 			summary := ""
 			for n := range within.Descendants() {
 				if n.Data == "summary" {
-					summary = text(n)
+					summary = textOf(n)
 				}
 			}
 			want := ""

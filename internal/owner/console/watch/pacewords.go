@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
 )
@@ -12,7 +14,7 @@ import (
 // short writes a rate without needless digits.
 func short(n float64) string {
 	if n >= 10 {
-		return number(int64(math.Round(n)))
+		return text.Number(int64(math.Round(n)))
 	}
 	return strconv.FormatFloat(math.Round(n*10)/10, 'f', -1, 64)
 }
@@ -61,11 +63,11 @@ func plotWords(runs []api.RunPace, p *api.Pace) string {
 	for _, r := range runs {
 		backoffs += len(r.Backoffs)
 	}
-	text := ui.Count(int64(len(runs)), "run", "runs") + ", " + ui.Count(int64(backoffs), "back-off", "back-offs")
+	line := text.Count(int64(len(runs)), "run", "runs") + ", " + text.Count(int64(backoffs), "back-off", "back-offs")
 	if p.CeilingPerMinute != nil {
-		text += ", under a ceiling of " + perMinute(*p.CeilingPerMinute)
+		line += ", under a ceiling of " + perMinute(*p.CeilingPerMinute)
 	}
-	return text + ". The numbers follow as a table."
+	return line + ". The numbers follow as a table."
 }
 
 // paceRow is one run in numbers.
@@ -93,7 +95,7 @@ func paceRows(p *api.Pace) []paceRow {
 		}
 		out = append(out, paceRow{
 			RunID: r.RunID, At: r.StartedAt, Slowest: short(low), Fastest: short(high), Last: short(r.Points[len(r.Points)-1].PerMinute),
-			Slowed: number(int64(slowed)), Paused: number(int64(paused)),
+			Slowed: text.Number(int64(slowed)), Paused: text.Number(int64(paused)),
 		})
 	}
 	return out

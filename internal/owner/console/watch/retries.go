@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"time"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
 )
@@ -30,7 +32,7 @@ func outcomeOf(g *api.Retries[api.Run]) string {
 	if len(g.Runs) == 1 {
 		return outcome(g.Newest())
 	}
-	times := number(int64(len(g.Runs))) + " times"
+	times := text.Number(int64(len(g.Runs))) + " times"
 	if g.Open {
 		times = "at least " + times
 	}

@@ -36,7 +36,7 @@ func rows(shown *html.Node) (ids []string, texts map[string]string) {
 	texts = map[string]string{}
 	for _, row := range find(shown, "data-run", "") {
 		id, _ := attr(row, "data-run")
-		ids, texts[id] = append(ids, id), text(row)
+		ids, texts[id] = append(ids, id), textOf(row)
 	}
 	return ids, texts
 }

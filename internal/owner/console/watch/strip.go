@@ -3,6 +3,8 @@ package watch
 import (
 	"fmt"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/view"
 )
@@ -57,11 +59,11 @@ func kept(all []view.Connection) (records int64) {
 // populations says what the registered connections are made of, so that no number
 // stands for more than it counts.
 func populations(s *view.Summary) string {
-	text := number(int64(s.WithData)) + " with records, " + number(int64(s.WithoutData)) + " with none yet"
+	line := text.Number(int64(s.WithData)) + " with records, " + text.Number(int64(s.WithoutData)) + " with none yet"
 	if s.DataNotMeasured > 0 {
-		text += ", " + number(int64(s.DataNotMeasured)) + " not measured"
+		line += ", " + text.Number(int64(s.DataNotMeasured)) + " not measured"
 	}
-	return text
+	return line
 }
 
 // headline says first whether anything needs the owner.
@@ -76,7 +78,7 @@ func headline(s *view.Summary) (title, lede string) {
 		title = "Nothing needs you now"
 		lede = counted(s.Advisory, "connection is worth a look when you have time. ", "connections are worth a look when you have time. ")
 	case s.NothingToSee:
-		return "Everything runs on its own", "None of the " + number(int64(s.Registered)) + " registered connections needs you."
+		return "Everything runs on its own", "None of the " + text.Number(int64(s.Registered)) + " registered connections needs you."
 	default:
 		title = "Nothing needs you now"
 	}
@@ -92,9 +94,9 @@ func watchful(s *view.Summary) string {
 	if s.Visible == 0 && s.Stalled == 0 {
 		return ""
 	}
-	text := number(int64(s.Visible)) + " of all " + number(int64(s.Registered)) + " registered not simply working"
+	line := text.Number(int64(s.Visible)) + " of all " + text.Number(int64(s.Registered)) + " registered not simply working"
 	if s.Stalled > 0 {
-		text += "; " + number(int64(s.Stalled)) + " with uploads stalled on a device"
+		line += "; " + text.Number(int64(s.Stalled)) + " with uploads stalled on a device"
 	}
-	return text
+	return line
 }

@@ -86,7 +86,7 @@ func shownBy(t *testing.T, n *html.Node) saysOf {
 		t.Fatalf("%d pills of tone %q", len(pills), tone)
 	}
 	return saysOf{
-		Pill: text(pills[0]), Tone: tone, Channel: channel, Needs: one(t, n, "data-needs", ""),
+		Pill: textOf(pills[0]), Tone: tone, Channel: channel, Needs: one(t, n, "data-needs", ""),
 		Sentence: one(t, n, "data-sentence", ""), Note: one(t, n, "data-note", ""),
 	}
 }
@@ -121,7 +121,7 @@ func TestPagesSayTheVerdictVerbatim(t *testing.T) {
 		if got.Action = want.Action; got != want {
 			t.Errorf("head of %s:\n got %+v\nwant %+v", c.ID, got, want)
 		}
-		if want.Action != "" && !strings.Contains(text(one), want.Action) {
+		if want.Action != "" && !strings.Contains(textOf(one), want.Action) {
 			t.Errorf("the page of %s does not offer %q", c.ID, want.Action)
 		}
 		if want.Action == "" && len(find(one, "data-action", "")) > 0 {

@@ -4,17 +4,16 @@ import (
 	"net/url"
 	"strings"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
-)
+	"pdpp/internal/ops/text"
 
-func number(n int64) string { return ui.Number(n) }
+	"pdpp/internal/owner/api"
+)
 
 var smallNumbers = [...]string{"No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"}
 
 // counted writes a count as a sentence begins: "Three connections need you".
 func counted(n int, one, many string) string {
-	word := number(int64(n))
+	word := text.Number(int64(n))
 	if n >= 0 && n < len(smallNumbers) {
 		word = smallNumbers[n]
 	}
@@ -68,7 +67,7 @@ func pathEscape(s string) string { return url.PathEscape(s) }
 // floorNumber is a count, or the least that it can be.
 func floorNumber(n int64, floor bool) string {
 	if floor {
-		return "at least " + number(n)
+		return "at least " + text.Number(n)
 	}
-	return number(n)
+	return text.Number(n)
 }

@@ -3,10 +3,11 @@ package declaration
 import (
 	"bytes"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/owner/service/words"
 	"pdpp/manifest"
 )
 
@@ -24,7 +25,7 @@ func Label(s *manifest.Stream, name string) string {
 	if s != nil && s.Display != nil && s.Display.Label != "" {
 		return s.Display.Label
 	}
-	return words.Humane(name)
+	return text.Name(name)
 }
 
 // Fields lists the top-level fields of a schema in their order.

@@ -3,9 +3,10 @@ package keeping
 import (
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/words"
 )
 
 // deed is how an entry is told: as what was done, and as what was tried.
@@ -67,11 +68,11 @@ func auditSentence(e store.AuditEntry, connection string) string {
 func refusedSignIn(e store.AuditEntry) string {
 	switch e.Reason {
 	case "wrong_password":
-		return words.Counted(e.Times, "wrong password", "wrong passwords")
+		return text.Count(e.Times, "wrong password", "wrong passwords")
 	case "invalid_token":
-		return words.Counted(e.Times, "request with a token that is not good", "requests with a token that is not good")
+		return text.Count(e.Times, "request with a token that is not good", "requests with a token that is not good")
 	default:
-		return words.Counted(e.Times, "sign-in was refused", "sign-ins were refused") + ": " + humane(e.Reason)
+		return text.Count(e.Times, "sign-in was refused", "sign-ins were refused") + ": " + humane(e.Reason)
 	}
 }
 
@@ -126,21 +127,21 @@ func auditObject(e store.AuditEntry, connection string) string {
 
 // countedRecords is what left the house: how much of what.
 func countedRecords(e store.AuditEntry, connection string) string {
-	text := "records"
+	line := "records"
 	if e.Records != nil {
-		text = words.Counted(*e.Records, "record", "records")
+		line = text.Count(*e.Records, "record", "records")
 	}
 	stream := e.ObjectName
 	if stream == "" && connection == "" {
 		stream = e.Object
 	}
 	if stream != "" {
-		text += " of " + stream
+		line += " of " + stream
 	}
 	if connection != "" {
-		text += " from " + connection
+		line += " from " + connection
 	}
-	return text
+	return line
 }
 
 // again says in how many requests, when it was more than one.
@@ -148,7 +149,7 @@ func again(e store.AuditEntry) string {
 	if e.Times < 2 {
 		return ""
 	}
-	return " in " + words.Number(e.Times) + " requests"
+	return " in " + text.Number(e.Times) + " requests"
 }
 
 func humane(code string) string {

@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/told"
-	"pdpp/internal/owner/service/words"
 	"pdpp/internal/schedule/notify"
 )
 
@@ -45,8 +46,8 @@ func showTarget(t store.PushTarget) api.PushTarget {
 
 // AddPushTarget adds a place where the owner is told.
 func (a *Arrangements) AddPushTarget(ctx context.Context, n api.NewPushTarget) (api.PushTarget, error) {
-	label := words.OneLine(n.Label)
-	if label != "" && !words.IsName(label) {
+	label := text.Line(n.Label)
+	if label != "" && !api.IsName(label) {
 		return api.PushTarget{}, api.Invalid("label", "The label is too long.", "Choose a shorter one.")
 	}
 	t := store.PushTarget{
@@ -121,7 +122,7 @@ func (a *Arrangements) TestPush(ctx context.Context) error {
 	if len(all) == 1 {
 		var why *notify.Error
 		if errors.As(last, &why) {
-			out.Message, out.Next = words.Sentence(why.Message), why.NextStep()
+			out.Message, out.Next = text.Sentence(why.Message), why.NextStep()
 		}
 	}
 	return out

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"math"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/go-json-experiment/json"
 
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/words"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -67,24 +68,24 @@ func eventText(e store.Event, m *manifest.Manifest) string {
 	case eventProgress:
 		return progressText(d, label)
 	case eventStored:
-		return "Stored " + words.Counted(d.Records, "record", "records") + "."
+		return "Stored " + text.Count(d.Records, "record", "records") + "."
 	case "run.detail_gap_recorded":
-		return words.Counted(d.Gaps, "item", "items") + " could not be fetched yet, and will be tried again."
+		return text.Count(d.Gaps, "item", "items") + " could not be fetched yet, and will be tried again."
 	case "run.detail_gap_recovered":
-		return "Fetched " + words.Counted(d.Gaps, "item", "items") + " that had been missing."
+		return "Fetched " + text.Count(d.Gaps, "item", "items") + " that had been missing."
 	case "run.state_advanced":
 		return of(label, "The place to continue from was saved.")
 	case "run.detail_coverage_declared":
 		return of(label, "What was looked at has been counted.")
 	case "run.stream_skipped":
-		if text, known := reasonText(m, d.Reason, ""); known {
-			return of(label, text)
+		if line, known := reasonText(m, d.Reason, ""); known {
+			return of(label, line)
 		}
 		return of(label, "Left out of this run.")
 	case "run.completed":
-		return "The run is complete: it collected " + words.Counted(d.RecordsEmitted, "record", "records") + "."
+		return "The run is complete: it collected " + text.Count(d.RecordsEmitted, "record", "records") + "."
 	case "run.failed":
-		if why := words.Sentence(d.FailureMessage); why != "" {
+		if why := text.Sentence(d.FailureMessage); why != "" {
 			return "The run failed: " + why
 		}
 		return "The run failed."
@@ -137,11 +138,11 @@ func progressText(d eventData, label string) string {
 	case d.Budget != nil:
 		return "The source is being tried again."
 	case d.Count != nil && d.Total != nil && countable(*d.Count) && countable(*d.Total) && label != "":
-		return fmt.Sprintf("%s: %s of %s.", label, words.Number(int64(*d.Count)), words.Number(int64(math.Max(*d.Count, *d.Total))))
+		return fmt.Sprintf("%s: %s of %s.", label, text.Number(int64(*d.Count)), text.Number(int64(math.Max(*d.Count, *d.Total))))
 	case d.Count != nil && countable(*d.Count) && label != "":
-		return fmt.Sprintf("%s: %s so far.", label, words.Number(int64(*d.Count)))
-	case words.Sentence(d.Message) != "":
-		return words.Sentence(d.Message)
+		return fmt.Sprintf("%s: %s so far.", label, text.Number(int64(*d.Count)))
+	case text.Sentence(d.Message) != "":
+		return text.Sentence(d.Message)
 	default:
 		return of(label, "At work.")
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -12,7 +14,6 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/words"
 	"pdpp/protocol"
 )
 
@@ -59,7 +60,7 @@ func questionFields(q store.Interaction) ([]api.QuestionField, error) {
 		if q.Kind == protocol.AskOTP {
 			name = "code"
 		}
-		fields = []api.QuestionField{{Name: name, Label: words.Humane(name), Type: typeText, Required: true}}
+		fields = []api.QuestionField{{Name: name, Label: text.Name(name), Type: typeText, Required: true}}
 	}
 	if q.Kind.Secret() && !marked {
 		for i := range fields {
@@ -89,7 +90,7 @@ func schemaFields(schema jsontext.Value) (fields []api.QuestionField, marked boo
 		}
 		f := api.QuestionField{Name: name, Label: m.Title, Type: typeText, Required: slices.Contains(outline.Required, name)}
 		if f.Label == "" {
-			f.Label = words.Humane(name)
+			f.Label = text.Name(name)
 		}
 		f.Secret = m.Format == "password" || m.WriteOnly != nil && *m.WriteOnly
 		for _, kind := range []string{typeYesNo, typeWhole, typeDecimal} {

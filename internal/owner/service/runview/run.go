@@ -7,13 +7,14 @@ import (
 	"cmp"
 	"context"
 
+	"pdpp/internal/ops/text"
+
 	"github.com/go-json-experiment/json"
 
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/words"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -56,7 +57,7 @@ func measured(r store.Run) []api.RunStream {
 
 // Failure is a safe sentence on a run that failed, and the code of the connector or of the
 // runtime; both are empty for any other.
-func Failure(r store.Run) (text, code string) {
+func Failure(r store.Run) (line, code string) {
 	switch r.Status {
 	case store.RunFailed:
 	case store.RunAbandoned:
@@ -69,5 +70,5 @@ func Failure(r store.Run) (text, code string) {
 	if len(r.ConnectorError) > 0 && json.Unmarshal(r.ConnectorError, &said) == nil && said.Code != "" {
 		code = said.Code
 	}
-	return words.Sentence(cmp.Or(r.Error, "the run failed and gave no reason")), code
+	return text.Sentence(cmp.Or(r.Error, "the run failed and gave no reason")), code
 }

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"net/http"
 
+	"pdpp/internal/ops/text"
+
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/interaction"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/words"
 	"pdpp/internal/schedule/notify"
 	"pdpp/internal/schedule/scheduler"
 	"pdpp/internal/share/grants"
@@ -45,9 +46,9 @@ func Error(err error, doing string) error {
 		return &api.Error{Status: http.StatusConflict, Code: api.CodeRunActive, RunID: active.RunID, Err: err,
 			Message: "A run of this connection is under way.", Next: "Wait for it to end, or cancel it."}
 	case errors.As(err, &sealed):
-		return &api.Error{Status: http.StatusBadRequest, Code: string(sealed.Code), Message: words.Sentence(sealed.Message), Next: sealed.NextStep(), Err: err}
+		return &api.Error{Status: http.StatusBadRequest, Code: string(sealed.Code), Message: text.Sentence(sealed.Message), Next: sealed.NextStep(), Err: err}
 	case errors.As(err, &push):
-		return &api.Error{Status: http.StatusBadRequest, Code: push.Code, Message: words.Sentence(push.Message), Next: push.NextStep(), Err: err}
+		return &api.Error{Status: http.StatusBadRequest, Code: push.Code, Message: text.Sentence(push.Message), Next: push.NextStep(), Err: err}
 	case errors.As(err, &question):
 		return answerError(question)
 	case errors.As(err, &refused):
@@ -65,7 +66,7 @@ func Error(err error, doing string) error {
 }
 
 func answerError(e *interaction.Error) *api.Error {
-	out := &api.Error{Status: http.StatusConflict, Code: e.Code, Message: words.Sentence(e.Message), Next: e.NextStep(), Err: e}
+	out := &api.Error{Status: http.StatusConflict, Code: e.Code, Message: text.Sentence(e.Message), Next: e.NextStep(), Err: e}
 	switch e.Code {
 	case interaction.ErrNotPending.Code:
 		out.Status = http.StatusNotFound
