@@ -43,7 +43,8 @@ func MustNew(manifestJSON []byte, open func(context.Context, *Setup) ([]Collecto
 	return c
 }
 
-// Collector collects one stream or a pair of them. Flat and Lane are the kinds.
+// Collector collects one stream or a pair of them. Flat, Lane and
+// Inventory are the kinds.
 type Collector interface {
 	// begin makes the collector's working state for one run.
 	begin(r *run) worker

@@ -10,6 +10,7 @@
 //   - Flat collects one stream page by page; each page is a slice.
 //   - Lane lists one stream newest first and fetches the details of each item
 //     into a second one. What it cannot fetch becomes a durable gap.
+//   - Inventory collects one stream from a list whose absences are deletions.
 //
 // A list that the provider's limit or the run's own bounds cut short is a durable
 // gap as well; a later run reads on from the last finished slice.

@@ -6,7 +6,6 @@
 //	api.go, link.go one request, its condition, its next page
 //	profile.go      user and user_stats
 //	inventory.go    lists whose absences are deletions: repositories, starred, gists
-//	memory.go       what the bookmark of such a list remembers
 //	list.go         issues and events
 //	search.go       pull requests and their details
 //	map*.go         how one thing of GitHub's becomes one record
@@ -56,9 +55,9 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	return []connectorkit.Collector{
 		connectorkit.Flat{Stream: "user", Page: p.user},
 		connectorkit.Flat{Stream: "user_stats", Page: p.stats},
-		connectorkit.Flat{Stream: "repositories", Page: repositories(a).page},
-		connectorkit.Flat{Stream: "starred", Page: starred(a).page},
-		connectorkit.Flat{Stream: "gists", Page: gists(a).page},
+		repositories(a),
+		starred(a),
+		gists(a),
 		connectorkit.Flat{Stream: "events", Page: (&events{api: a, profile: p}).page},
 		connectorkit.Flat{Stream: "issues", Page: (&issues{api: a}).page},
 		connectorkit.Lane{

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -56,6 +57,8 @@ func (l *issues) page(ctx context.Context, at connectorkit.Cursor) (connectorkit
 	}
 	return page, nil
 }
+
+var errCircle = errors.New("the next page is one that was already read")
 
 // events reads what GitHub still shows of the account's activity: the newest 300
 // of 90 days, newest first.

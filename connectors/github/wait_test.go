@@ -104,35 +104,3 @@ func TestSpentAllowanceIsWaitedOut(t *testing.T) {
 		}
 	})
 }
-
-// TestLongListsAreNotRememberedWhole reads past what the memory holds, and infers
-// no deletion from what it does not hold.
-func TestLongListsAreNotRememberedWhole(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		sim := provider.New(provider.Config{Seed: 5, Stars: 55, MaxPage: 10})
-		a := clientOf(t, sim)
-		collect := func(v *inventory, at map[string]string) (keys int, pages int, next map[string]string) {
-			v.most = 2
-			for more := true; more; pages++ {
-				page, err := v.page(t.Context(), at)
-				if err != nil {
-					t.Fatal(err)
-				}
-				keys += len(page.Records)
-				at, more = page.Next, page.More
-			}
-			return keys, pages, at
-		}
-		keys, pages, at := collect(starred(a), nil)
-		if keys != 55 || pages != 6 {
-			t.Errorf("%d stars on %d pages, want 55 on 6", keys, pages)
-		}
-		if keys, pages, _ = collect(starred(a), at); keys != 0 || pages != 2 {
-			t.Errorf("a second walk gave %d stars on %d pages, want none on the 2 remembered", keys, pages)
-		}
-		if m := memoryOf(at); len(m.Pages) != 2 || len(m.Left) != 0 || !m.Read {
-			t.Errorf("%d pages remembered, %d left", len(m.Pages), len(m.Left))
-		}
-	})
-}
