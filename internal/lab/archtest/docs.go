@@ -3,6 +3,7 @@ package archtest
 import (
 	"regexp"
 	"slices"
+	"strings"
 )
 
 var (
@@ -39,6 +40,43 @@ func MissingTests(promised []string, existing map[string]bool) []string {
 	for _, name := range promised {
 		if !existing[name] {
 			out = append(out, name)
+		}
+	}
+	return out
+}
+
+var (
+	namedPath = regexp.MustCompile("`((?:internal|cmd|connectorkit|connectors|docs|governor|manifest|protocol|providersim|scripts)/[^`\\s]*)`")
+	drawnPath = regexp.MustCompile(`\b(?:internal|connectorkit|connectors)/[a-z0-9/]*[a-z0-9](?:\.[a-z]+)?`)
+	ofPackage = regexp.MustCompile(`\.[A-Z].*$`) // api.Owner
+	linkedTo  = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
+)
+
+// NamedPaths lists the files and folders of the repository that a document names,
+// in words and in drawings, each once. Patterns such as connectors/<name> are cut
+// at what is to be filled in.
+func NamedPaths(document string) []string {
+	var out []string
+	for _, m := range namedPath.FindAllStringSubmatch(document, -1) {
+		out = append(out, m[1])
+	}
+	out = append(out, drawnPath.FindAllString(document, -1)...)
+	for i, path := range out {
+		for _, gap := range []string{"<", "*", "..."} {
+			path, _, _ = strings.Cut(path, gap)
+		}
+		out[i] = strings.TrimRight(ofPackage.ReplaceAllString(path, ""), "/")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// LinkedFiles lists the files that a document links to, each once.
+func LinkedFiles(document string) []string {
+	var out []string
+	for _, m := range linkedTo.FindAllStringSubmatch(document, -1) {
+		if !strings.Contains(m[1], "://") && !slices.Contains(out, m[1]) {
+			out = append(out, m[1])
 		}
 	}
 	return out

@@ -76,3 +76,46 @@ func TestDocumentsNameRealTests(t *testing.T) {
 		}
 	}
 }
+
+func TestNamedPathsAreFound(t *testing.T) {
+	t.Parallel()
+	text := "`internal/keep/store.Store` and `connectors/<name>/`, `docs/a.md`, `pdpp run`\n  | internal/view  the road\n[a](b.md#part) [c](https://example.org/d)"
+	if got, want := NamedPaths(text), []string{"connectors", "docs/a.md", "internal/keep/store", "internal/view"}; !slices.Equal(got, want) {
+		t.Errorf("NamedPaths = %q, want %q", got, want)
+	}
+	if got, want := LinkedFiles(text), []string{"b.md"}; !slices.Equal(got, want) {
+		t.Errorf("LinkedFiles = %q, want %q", got, want)
+	}
+}
+
+// TestDocumentsLeadSomewhere: what a document names or links to is there.
+func TestDocumentsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md"} {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen++
+			for _, named := range NamedPaths(string(text)) {
+				if _, err := os.Stat(filepath.Join(root, named)); err != nil {
+					t.Errorf("%s names %s, which is not there", path, named)
+				}
+			}
+			for _, linked := range LinkedFiles(string(text)) {
+				if _, err := os.Stat(filepath.Join(filepath.Dir(path), linked)); err != nil {
+					t.Errorf("%s links to %s, which is not there", path, linked)
+				}
+			}
+		}
+	}
+	if seen < 15 {
+		t.Errorf("only %d documents were read", seen)
+	}
+}
