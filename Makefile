@@ -1,6 +1,6 @@
 # Every target is one script or one short command; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench fuzz chaos mutate connector clean
+.PHONY: help run build test quick check bench fuzz chaos mutate connector clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ build: ## build every program into build/bin
 
 test: ## install what is missing, then run every check and test (build/test.json)
 	@scripts/test
+
+quick: ## after every change: format, build, and the tests of a minute; not raced, no PostgreSQL, no whole programs
+	@scripts/quick
 
 check: ## format, vet, staticcheck and architecture, without a database
 	@scripts/check

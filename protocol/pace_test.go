@@ -7,7 +7,6 @@ import (
 )
 
 func TestSplitPace(t *testing.T) {
-	t.Parallel()
 	for cursor, want := range map[string][2]string{
 		``:                 {``, ``},
 		`null`:             {`null`, ``},

@@ -47,7 +47,6 @@ func (m *maker) secret() string {
 // TestNoSecretIsShown plants secrets in every free text that evidence has, names
 // of machines and connections included, alone and behind a harmless code.
 func TestNoSecretIsShown(t *testing.T) {
-	t.Parallel()
 	forMany(t, 8_000, func(i uint64) (*evidence.Evidence, error) {
 		m := newMaker(5, i)
 		m.trouble = 0.5

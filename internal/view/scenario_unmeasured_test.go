@@ -67,7 +67,6 @@ func losses(e *evidence.Evidence) (out []func()) {
 
 // TestUnmeasuredNeverLooksHealthier takes every measurement away in turn.
 func TestUnmeasuredNeverLooksHealthier(t *testing.T) {
-	t.Parallel()
 	forMany(t, 12_000, func(i uint64) (*evidence.Evidence, error) {
 		e := newMaker(3, i).evidence()
 		before := view.Judge(e, judgedAt, true)
@@ -87,7 +86,6 @@ func TestUnmeasuredNeverLooksHealthier(t *testing.T) {
 
 // TestEveryConditionIsReachable fails for a row of the table that no evidence gives.
 func TestEveryConditionIsReachable(t *testing.T) {
-	t.Parallel()
 	seen := map[string]bool{}
 	forMany(t, 8_000, func(i uint64) (*evidence.Evidence, error) {
 		e := newMaker(4, i).evidence()

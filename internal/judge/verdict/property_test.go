@@ -17,7 +17,6 @@ func TestEveryVerdictKeepsTheInvariants(t *testing.T) {
 	for _, id := range []string{"CH-22", "CH-23", "CH-27"} {
 		t.Attr("spec", id)
 	}
-	t.Parallel()
 	g := newGenerator(1)
 	for i := range propertyRuns {
 		in := g.input()
@@ -78,7 +77,6 @@ func byHand(in Input, v Verdict) string {
 
 func TestSynthesisIsPure(t *testing.T) {
 	t.Attr("spec", "CH-21.2")
-	t.Parallel()
 	g, same := newGenerator(2), newGenerator(2)
 	earlier := make([]Verdict, 0, 256)
 	inputs := make([]Input, 0, 256)
@@ -105,7 +103,6 @@ func TestSynthesisIsPure(t *testing.T) {
 // TestRuntimeFaultMovesNothingButRouting compares each verdict with the one
 // that the same evidence has under the other runtime.
 func TestRuntimeFaultMovesNothingButRouting(t *testing.T) {
-	t.Parallel()
 	g := newGenerator(3)
 	for i := range propertyRuns / 3 {
 		in := g.input()
@@ -124,7 +121,6 @@ func TestRuntimeFaultMovesNothingButRouting(t *testing.T) {
 
 // TestStreamsWithoutAVoteChangeOnlyTheirRows takes the optional streams away.
 func TestStreamsWithoutAVoteChangeOnlyTheirRows(t *testing.T) {
-	t.Parallel()
 	g := newGenerator(4)
 	for i := range propertyRuns / 3 {
 		in := g.input()

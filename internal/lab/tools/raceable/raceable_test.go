@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Everything that runs beside something else is seen.
+func TestConcurrentCodeIsSeen(t *testing.T) {
+	for source, want := range map[string]bool{
+		`func f() { go g() }`:                       true,
+		`func f() { defer func() { go g() }() }`:    true,
+		`func f(c chan int) {}`:                     true,
+		`func f() { var c <-chan int; _ = c }`:      true,
+		`func f() { c <- 1 }`:                       true,
+		`func f() int { return <-c }`:               true,
+		`func f() { select {} }`:                    true,
+		`func f(t *testing.T) { t.Parallel() }`:     true,
+		`func f(b *testing.B) { b.RunParallel(g) }`: true,
+		`func f() { all.Go(g) }`:                    true,
+		`func f() { time.AfterFunc(1, g) }`:         true,
+		`var stop = context.AfterFunc`:              true,
+		`func f() { next, stop := iter.Pull(all) }`: true,
+		`import "C"`: true,
+		`func f() { println("go func() {}") } // go f()`:     false,
+		`func f() { for i := range 3 { defer println(i) } }`: false,
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+source, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := concurrent(file); got != want {
+			t.Errorf("%s: %v", source, got)
+		}
+	}
+}
+
+func TestImports(t *testing.T) {
+	for path, want := range map[string]bool{
+		"sync": true, "sync/atomic": true, "net/http": true, "net/http/httptest": true, "net": true, "os/exec": true, "database/sql": true, "testing/synctest": true,
+		"modernc.org/sqlite": true, "golang.org/x/sync/errgroup": true, "github.com/go-json-experiment/jsonother": true,
+		"net/url": false, "strings": false, "pdpp/governor": false, "github.com/go-json-experiment/json/jsontext": false, "pgregory.net/rapid": false,
+	} {
+		if got := runsBeside(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
+// The packages of this module fall into two parts. What imports something that races, races.
+func TestEveryPackageIsInOnePart(t *testing.T) {
+	parts := map[bool][]string{}
+	for _, not := range []bool{false, true} {
+		var out bytes.Buffer
+		if err := run(&out, not, []string{"pdpp/..."}); err != nil {
+			t.Fatal(err)
+		}
+		parts[not] = strings.Fields(out.String())
+	}
+	all, err := list([]string{"pdpp/..."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(parts[false])+len(parts[true]) != len(all) {
+		t.Errorf("%d and %d of %d packages", len(parts[false]), len(parts[true]), len(all))
+	}
+	for path, not := range map[string]bool{
+		"pdpp/internal/serve": false, "pdpp/internal/schedule/scheduler": false, "pdpp/internal/lab/tools/judge": false, // has nothing of its own
+		"pdpp/internal/view": true, "pdpp/internal/judge/verdict": true,
+	} {
+		if !slices.Contains(parts[not], path) {
+			t.Errorf("%s: races %v", path, not)
+		}
+	}
+}
