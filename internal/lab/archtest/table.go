@@ -58,7 +58,7 @@ var Table = []Rule{
 		Reason: "server and device find and start connectors alike; neither's storage comes with it"},
 	{Room: "internal/collect/launch",
 		May: []string{"internal/collect/catalog", "internal/judge/evidence", "internal/collect/runner", "internal/keep/store", "internal/collect/interaction", "internal/keep/credential", "internal/ops/redact",
-			"internal/ops/tracing", "protocol", "manifest"},
+			"internal/ops/logging", "internal/ops/tracing", "protocol", "manifest"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/verdict/...", "internal/owner/console/..."},
 		Reason: "turning a stored connection into a run is mechanics; whether it should run is decided elsewhere"},
 	{Room: "internal/lab/chaostest", May: anything,
