@@ -23,6 +23,8 @@ var Table = []Rule{
 		Reason: "authors outside this repository import the kit; internals and a browser must not come with it"},
 	{Room: "connectorkit/connectortest", May: anything,
 		Reason: "the conformance suite is test support and compares a connector with the real runner and store"},
+	{Room: "connectorkit/connectortest/recorded", May: []string{"connectorkit", "protocol", "manifest"},
+		Reason: "the first tier needs neither runner nor store, so that it is there within minutes and for anybody"},
 	{Room: "connectors", May: []string{"connectors/*", "connectorkit", "protocol", "manifest"},
 		Reason: "the list of built-in connectors is a list and nothing more"},
 	{Room: "connectors/...", May: []string{"connectorkit", "governor/governhttp", "connectorkit/browser", "protocol", "manifest", "governor"},
