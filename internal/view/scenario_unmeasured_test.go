@@ -89,7 +89,7 @@ func TestEveryConditionIsReachable(t *testing.T) {
 	seen := map[string]bool{}
 	forMany(t, 8_000, func(i uint64) (*evidence.Evidence, error) {
 		e := newMaker(4, i).evidence()
-		for _, c := range health.Conditions(e, judgedAt) {
+		for _, c := range view.Judge(e, judgedAt, true).Health.Conditions {
 			seen[fmt.Sprint(c.Type, " ", c.Status, " ", c.Severity, " ", c.Reason)] = true
 		}
 		return e, nil

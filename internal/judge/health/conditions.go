@@ -7,12 +7,6 @@ import (
 	"pdpp/internal/judge/evidence"
 )
 
-// Conditions gives one condition of every type.
-func Conditions(e *evidence.Evidence, now time.Time) []Condition {
-	r := read(e.AsOf(now), now)
-	return r.conditions()
-}
-
 // conditions makes the conditions in the order of ConditionTypes.
 func (r *reading) conditions() []Condition {
 	found := [...]finding{

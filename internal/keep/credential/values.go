@@ -46,21 +46,6 @@ func NewValues(m *manifest.Manifest, given map[string]string) (Values, error) {
 	return v, nil
 }
 
-// FromForm makes values of what was entered into the connector's form, by the
-// names of its fields. Every variable of a field gets the field's value; a field
-// that was left empty gives none.
-func FromForm(m *manifest.Manifest, entered map[string]string) (Values, error) {
-	given := map[string]string{}
-	for _, f := range fields(m) {
-		for _, name := range f.Env {
-			if entered[f.Name] != "" {
-				given[name] = entered[f.Name]
-			}
-		}
-	}
-	return NewValues(m, given)
-}
-
 func fields(m *manifest.Manifest) []manifest.CredentialField {
 	if m.Setup == nil || m.Setup.CredentialCapture == nil {
 		return nil

@@ -23,17 +23,6 @@ func lantern() *manifest.Manifest {
 	}
 }
 
-func TestFormBecomesVariables(t *testing.T) {
-	v, err := credential.FromForm(lantern(), map[string]string{"user": "ann", "password": hidden, "pin": "", "unknown": "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]string{"LANTERN_USER": "ann", "LANTERN_PASSWORD": hidden, "LANTERN_PASS": hidden}
-	if diff := cmp.Diff(want, v.Reveal()); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
-}
-
 func TestValuesAreChecked(t *testing.T) {
 	full := func(add map[string]string) map[string]string {
 		out := map[string]string{"LANTERN_USER": "ann", "LANTERN_PASS": hidden}

@@ -22,17 +22,6 @@ func Database(store interface{ Check(context.Context) error }) Check {
 	return Check{Name: "database", Probe: store.Check}
 }
 
-// Migrations checks that the database has the schema of this program.
-func Migrations(current func(context.Context) (bool, error)) Check {
-	return Check{Name: "migrations", Probe: func(ctx context.Context) error {
-		ok, err := current(ctx)
-		if err == nil && !ok {
-			err = errors.New("the schema is older than this program")
-		}
-		return err
-	}}
-}
-
 // Scheduler checks that the scheduler of this process reported within the given
 // time. It counts from now on, so that a scheduler which never reports is noticed too.
 func Scheduler(reported func() time.Time, within time.Duration) Check {

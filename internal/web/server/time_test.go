@@ -195,17 +195,3 @@ func TestSchedulerMustReportInTime(t *testing.T) {
 		at(1, false)
 	})
 }
-
-func TestMigrationsMustBeDone(t *testing.T) {
-	for name, c := range map[string]struct {
-		current, ok bool
-		err         error
-	}{
-		"current": {true, true, nil}, "older": {false, false, nil}, "unknown": {false, false, errors.New("away")},
-	} {
-		check := Migrations(func(context.Context) (bool, error) { return c.current, c.err })
-		if err := check.Probe(t.Context()); (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}

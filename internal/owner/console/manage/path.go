@@ -40,16 +40,3 @@ func unsegment(part string) (string, error) {
 
 // pair names a stream of a connection in one value of a form.
 func pair(connection, stream string) string { return segment(connection) + "/" + segment(stream) }
-
-// unpair gives what pair was given.
-func unpair(value string) (connection, stream string, err error) {
-	first, second, found := strings.Cut(value, "/")
-	if !found {
-		return "", "", errSegment
-	}
-	if connection, err = unsegment(first); err != nil {
-		return "", "", err
-	}
-	stream, err = unsegment(second)
-	return connection, stream, err
-}
