@@ -17,7 +17,7 @@ type servedGap struct {
 	settled   bool
 }
 
-// Page bounds (contract.md 1.6). A page is bounded by its bytes; the number of
+// Page bounds, as docs/protocol.md tells them. A page is bounded by its bytes; the number of
 // candidates follows from the size that gaps have had so far.
 const (
 	defaultGapPageBytes = 262_144

@@ -78,7 +78,7 @@ func (s *session) knownSkip(m *protocol.SkipResult, st *stream) KnownGap {
 	return g
 }
 
-// skipSeverity follows contract.md 1.9: what the owner asked for by name is
+// skipSeverity says how a declared skip counts: what the owner asked for by name is
 // theirs to know about; what passes by itself is transient.
 func skipSeverity(m *protocol.SkipResult, action protocol.RecoveryAction, requested bool) protocol.KnownGapSeverity {
 	switch {

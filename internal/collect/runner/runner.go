@@ -171,7 +171,7 @@ type Options struct {
 const (
 	defaultNoProgress   = 4 * time.Hour          // PDPP_MAX_RUN_WALL_CLOCK_MS: long Retry-After waits are legitimate
 	defaultExitGrace    = 10 * time.Second       // our connectors need 3 s, foreign ones wait for stdin to close
-	defaultKillGrace    = 250 * time.Millisecond // contract.md 1.1
+	defaultKillGrace    = 250 * time.Millisecond // enough for a DONE that is ready, and no wait that an owner notices
 	defaultBatchRecords = 2048                   // past it a larger transaction gains nothing measurable
 	defaultMaxOpenBytes = 8 << 20                // larger than any sensible slice, small against the memory bound
 )

@@ -16,7 +16,7 @@ import (
 )
 
 // Bounds of what a connector may leave behind in diagnostics and locators
-// (contract.md 4.1): enough to resume and to understand, too little to hoard.
+// (docs/protocol.md): enough to resume and to understand, too little to hoard.
 const (
 	maxDiagnosticDepth = 6
 	maxDiagnosticList  = 32

@@ -43,7 +43,7 @@ type Collector struct {
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// Policy bounds a pass (contract.md 9.3). Zero values mean the defaults.
+// Policy bounds a pass. Zero values mean the defaults.
 type Policy struct {
 	BatchRecords      int           // records in one upload
 	BatchBytes        int           // and their size, unless one alone is larger
