@@ -69,7 +69,7 @@ func cooling(id string) evidence.Evidence {
 func pressed(id string) evidence.Evidence {
 	e := collected(id)
 	e.Gaps.Groups = []evidence.GapGroup{
-		{Stream: "trees", Reason: protocol.SourcePressureReasons[0], Count: 37, MaxAttempts: 2, NotBefore: ago(-time.Hour)},
+		{Stream: "trees", Reason: protocol.SourcePressureReasons[0], Count: 37, MaxAttempts: 2, NotBefore: ago(-2 * time.Hour), Earliest: ago(-time.Hour)},
 		{Stream: "trees", Reason: "wasps", Count: 4},
 	}
 	e.Gaps.Recovered = ptr(int64(5))

@@ -44,7 +44,7 @@ func gapFacts(g *evidence.Gaps, streams []string) []Step {
 		}
 		out = append(out, Step{
 			Fact: most + times(group.Count, "item") + " of " + group.Stream + " missing (" + codeOr(string(group.Reason), "reason not shown") + ").",
-			At:   group.NotBefore, Rule: "a later run fetches what is still missing",
+			At:   group.Earliest, Rule: "a later run fetches what is still missing",
 		})
 	}
 	return out

@@ -74,19 +74,26 @@ func pressedAt(e *evidence.Evidence) time.Time {
 	return newest
 }
 
-// recoverable reports whether a gap waits that is not of the source's pressure
-// and may be retried now.
-func recoverable(g *evidence.Gaps, now time.Time) bool {
+// recoverableFrom is the first moment, from the given one on, at which a gap may be
+// retried that is not of the source's pressure; nil when none waits.
+func recoverableFrom(g *evidence.Gaps, from time.Time) *time.Time {
 	if g == nil {
-		return false
+		return nil
 	}
+	var first *time.Time
 	for i := range g.Groups {
 		group := &g.Groups[i]
-		if group.Count > 0 && !group.Reason.SourcePressure() && (group.NotBefore == nil || !group.NotBefore.After(now)) {
-			return true
+		if group.Count <= 0 || group.Reason.SourcePressure() {
+			continue
+		}
+		if group.Earliest == nil || !group.Earliest.After(from) {
+			return &from
+		}
+		if first == nil || group.Earliest.Before(*first) {
+			first = group.Earliest
 		}
 	}
-	return false
+	return first
 }
 
 // doubled is base times two to the n, at most the limit.

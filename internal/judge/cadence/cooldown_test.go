@@ -118,8 +118,10 @@ func TestRecoveryDuringCooldown(t *testing.T) {
 		"before its turn":  {13 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1}, false},
 		"none left":        {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted}, false},
 		"more pressure":    {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonUpstreamPressure, Count: 1}, false},
-		"not to be tried":  {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1, NotBefore: at(time.Hour)}, false},
-		"to be tried now":  {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1, NotBefore: at(14 * time.Minute)}, true},
+		"not to be tried":  {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1, NotBefore: at(time.Hour), Earliest: at(time.Hour)}, false},
+		"to be tried now":  {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1, NotBefore: at(14 * time.Minute), Earliest: at(14 * time.Minute)}, true},
+		"one of them now":  {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 2, NotBefore: at(time.Hour)}, true},
+		"one at its time":  {20 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 2, NotBefore: at(time.Hour), Earliest: at(20 * time.Minute)}, true},
 		"unknown is retry": {14 * time.Minute, evidence.GapGroup{Reason: "wasps", Count: 1}, true},
 	} {
 		e := pressed(protocol.ReasonRateLimited, 1, nil)
@@ -153,26 +155,33 @@ func TestRecoveryDoesNotProlongTheCooldown(t *testing.T) {
 	}
 }
 
-// While the source rests, the next attempt is the turn in which a gap of another
-// kind can be retried; without one it is the end of the rest.
+// While the source rests, the next attempt is when the first gap of another kind may be
+// retried, be it in the turn or after it; without one it is the end of the rest.
 func TestNextAttemptWhileTheSourceRests(t *testing.T) {
 	e := ready()
 	e.LastRun.StartedAt, e.LastRun.EndedAt = *at(-30 * time.Minute), *at(-10 * time.Minute)
 	pressed := evidence.GapGroup{Stream: "trees", Reason: protocol.ReasonRateLimited, Count: 1}
-	other := evidence.GapGroup{Stream: "trees", Reason: protocol.ReasonRetryExhausted, Count: 1}
-	later := other
-	later.NotBefore = at(40 * time.Minute)
+	other := func(earliest *time.Time) evidence.GapGroup {
+		return evidence.GapGroup{Stream: "trees", Reason: protocol.ReasonRetryExhausted, Count: 2, NotBefore: at(40 * time.Hour), Earliest: earliest}
+	}
 	for name, c := range map[string]struct {
 		gaps []evidence.GapGroup
 		want time.Duration
 	}{
-		"pressure alone":               {[]evidence.GapGroup{pressed}, 50 * time.Minute},
-		"another gap":                  {[]evidence.GapGroup{pressed, other}, 30 * time.Minute},
-		"another gap, not by the turn": {[]evidence.GapGroup{pressed, later}, 50 * time.Minute},
+		"pressure alone":          {[]evidence.GapGroup{pressed}, 50 * time.Minute},
+		"one at once":             {[]evidence.GapGroup{pressed, other(nil)}, 30 * time.Minute},
+		"one before the turn":     {[]evidence.GapGroup{pressed, other(at(20 * time.Minute))}, 30 * time.Minute},
+		"one after the turn":      {[]evidence.GapGroup{pressed, other(at(40 * time.Minute))}, 40 * time.Minute},
+		"the first after it":      {[]evidence.GapGroup{other(at(45 * time.Minute)), pressed, other(at(40 * time.Minute))}, 40 * time.Minute},
+		"none before the rest is": {[]evidence.GapGroup{pressed, other(at(time.Hour))}, 50 * time.Minute},
 	} {
 		e.Gaps = &evidence.Gaps{Groups: c.gaps}
-		if d := Decide(e, noon); d.Why != SourcePressure || !d.At.Equal(noon.Add(c.want)) {
-			t.Errorf("%s: %+v", name, d)
+		d := Decide(e, noon)
+		if d.Why != SourcePressure || !d.At.Equal(noon.Add(c.want)) {
+			t.Errorf("%s: %+v, want it after %s", name, d, c.want)
+		}
+		if then := Decide(e, *d.At); !then.Due {
+			t.Errorf("%s, then: %+v", name, then)
 		}
 	}
 }

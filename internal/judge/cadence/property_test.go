@@ -76,10 +76,15 @@ func anyEvidence(t *rapid.T) *evidence.Evidence {
 	e.Gaps = perhaps(t, "gaps", func() evidence.Gaps {
 		var g evidence.Gaps
 		for range rapid.IntRange(0, 3).Draw(t, "groups") {
+			earliest := perhaps(t, "first", func() time.Time { return moment(t, "earliest") })
+			floor := perhaps(t, "floor", func() time.Time { return moment(t, "not before") })
+			if earliest != nil && (floor == nil || floor.Before(*earliest)) {
+				floor = earliest
+			}
 			g.Groups = append(g.Groups, evidence.GapGroup{
 				Reason: rapid.SampledFrom([]protocol.Reason{protocol.ReasonRateLimited, protocol.ReasonRetryExhausted}).Draw(t, "gap"),
 				Count:  rapid.Int64Range(0, 5).Draw(t, "count"), MaxAttempts: rapid.Int64Range(0, 9).Draw(t, "attempts"),
-				NotBefore: perhaps(t, "floor", func() time.Time { return moment(t, "not before") }),
+				NotBefore: floor, Earliest: earliest,
 			})
 		}
 		return g

@@ -84,8 +84,10 @@ var rules = []rule{
 		},
 		at: func(s *situation) *time.Time { return s.latest(s.backoff.NextAttemptAt) }},
 	{Name: "recovers meanwhile", When: "the source is under pressure, the turn has come, and a gap of another kind can be retried", Why: Due, recovery: true,
-		match: func(s *situation) bool { return s.cooldown != nil && s.turnCame() && recoverable(s.Gaps, s.now) },
-		at:    func(s *situation) *time.Time { return &s.turn }},
+		match: func(s *situation) bool {
+			return s.cooldown != nil && s.turnCame() && s.over(recoverableFrom(s.Gaps, s.turn))
+		},
+		at: func(s *situation) *time.Time { return &s.turn }},
 	{Name: "source under pressure", When: "the source's own refusals left gaps, and the cool-down is not over", Why: SourcePressure,
 		match: func(s *situation) bool { return s.cooldown != nil },
 		at:    (*situation).afterPressure},
@@ -144,13 +146,14 @@ func (s *situation) over(t *time.Time) bool { return t != nil && !t.After(s.now)
 
 func (s *situation) turnCame() bool { return !s.turn.After(s.now) }
 
-// afterPressure is when the next attempt may start while the source rests: in its
-// turn, where a gap of another kind can then be retried, else after the rest.
+// afterPressure is when the next attempt may start while the source rests: as soon as
+// a gap of another kind can be retried, in its turn or after it, else after the rest.
 func (s *situation) afterPressure() *time.Time {
-	if recoverable(s.Gaps, s.turn) {
-		return &s.turn
+	end := s.latest(s.cooldown)
+	if from := recoverableFrom(s.Gaps, s.turn); from != nil && from.Before(*end) {
+		return from
 	}
-	return s.latest(s.cooldown)
+	return end
 }
 
 // latest is when nothing that is a matter of time holds the connection any more.
