@@ -305,7 +305,7 @@ func (d *day) judge(cooled map[string]bool) {
 	if early > 0 || missing > 0 {
 		d.t.Errorf("%d requests before their time, %d items neither stored nor declared", early, missing)
 	}
-	if announced < 5 || d.refused == 0 || !cooled["provider_wait"] || len(all) < 10 {
+	if announced < 5 || d.refused == 0 || !cooled["source_pressure"] || len(all) < 10 {
 		d.t.Errorf("the day proves too little: %d announced, %d refused, shown %v, %d runs", announced, d.refused, cooled, len(all))
 	}
 }

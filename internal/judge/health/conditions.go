@@ -114,7 +114,7 @@ func (r *reading) retryPolicyClear() finding {
 	case held && gaveUp:
 		return backoffGivenUp.at(&b.ObservedAt).because(suffix(b.Class)).until(b.NextAttemptAt)
 	case r.wait != nil && !(held && b.NextAttemptAt.After(r.wait.Until)):
-		return sourceWaits.at(&r.wait.At).until(&r.wait.Until)
+		return sourcePressed.at(&r.wait.At).until(&r.wait.Until)
 	case held && b.Class == cadence.ClassPressure:
 		return sourcePressed.at(&b.ObservedAt).until(b.NextAttemptAt)
 	case held:

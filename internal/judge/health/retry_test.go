@@ -77,16 +77,16 @@ func TestSourceRests(t *testing.T) {
 		until  *time.Time
 	}{
 		"refused":               {rests(hours), ReasonPressure, CoolingOff, at(hours)},
-		"told to wait":          {waits(hours, nil), ReasonWait, CoolingOff, at(hours)},
-		"refused and told":      {waits(hours, rests(time.Hour)), ReasonWait, CoolingOff, at(hours)},
+		"told to wait":          {waits(hours, nil), ReasonPressure, CoolingOff, at(hours)},
+		"refused and told":      {waits(hours, rests(time.Hour)), ReasonPressure, CoolingOff, at(hours)},
 		"refused for longer":    {waits(hours, rests(3*time.Hour)), ReasonPressure, CoolingOff, at(3 * time.Hour)},
-		"told, started by hand": {waits(hours, func(e *evidence.Evidence) { e.Schedule = nil }), ReasonWait, CoolingOff, nil},
+		"told, started by hand": {waits(hours, func(e *evidence.Evidence) { e.Schedule = nil }), ReasonPressure, CoolingOff, nil},
 		"told, and it is over":  {waits(0, nil), "no_active_backoff", Healthy, at(0)},
-		"told, and stale":       {waits(hours, func(e *evidence.Evidence) { e.Refresh.MaximumStalenessSeconds = 60 }), ReasonWait, Degraded, at(hours)},
-		"told, and short":       {waits(hours, func(e *evidence.Evidence) { e.Streams[0].Fact.Covered = num(1) }), ReasonWait, Degraded, at(hours)},
-		"told, and failed":      {waits(hours, func(e *evidence.Evidence) { e.LastRun.Status = evidence.RunFailed }), ReasonWait, Degraded, at(hours)},
+		"told, and stale":       {waits(hours, func(e *evidence.Evidence) { e.Refresh.MaximumStalenessSeconds = 60 }), ReasonPressure, Degraded, at(hours)},
+		"told, and short":       {waits(hours, func(e *evidence.Evidence) { e.Streams[0].Fact.Covered = num(1) }), ReasonPressure, Degraded, at(hours)},
+		"told, and failed":      {waits(hours, func(e *evidence.Evidence) { e.LastRun.Status = evidence.RunFailed }), ReasonPressure, Degraded, at(hours)},
 		"told, longer delay":    {waits(hours, delayed(3*time.Hour)), "scheduler_backoff_active", CoolingOff, at(3 * time.Hour)},
-		"told, shorter delay":   {waits(hours, delayed(time.Hour)), ReasonWait, CoolingOff, at(hours)},
+		"told, shorter delay":   {waits(hours, delayed(time.Hour)), ReasonPressure, CoolingOff, at(hours)},
 		"told, and a run is on": {waits(hours, func(e *evidence.Evidence) { e.Active = &evidence.ActiveRun{ID: "run_2"} }), "no_active_backoff", Healthy, nil},
 	} {
 		e := good()

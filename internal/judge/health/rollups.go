@@ -87,7 +87,7 @@ func (r *reading) manner() *manner {
 			RecommendedMode: string(p.RecommendedMode), BackgroundSafe: p.BackgroundSafe, InteractionPosture: string(p.InteractionPosture),
 		}
 	}
-	m.schedule = ScheduleEvidence{Mode: ScheduleActive, HasPriorSuccess: r.LastSuccessAt != nil}
+	m.schedule = ScheduleEvidence{Mode: ScheduleActive, HasPriorSuccess: r.LastSuccessAt != nil, SourceWaits: r.wait != nil}
 	switch {
 	case r.paused():
 		m.schedule.Mode = SchedulePaused

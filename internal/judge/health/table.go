@@ -54,8 +54,7 @@ var (
 	backoffExpired     = define(RetryPolicyClear, True, Info, "backoff_expired", OriginScheduler, "An earlier delay is over.", nil)
 	retryNotApplicable = define(RetryPolicyClear, NotApplicable, Info, "retry_not_applicable", OriginScheduler, "Only the owner starts runs here.", nil)
 	backoffActive      = define(RetryPolicyClear, False, Warning, "scheduler_backoff_active", OriginScheduler, "The next attempt is delayed after earlier failures.", waitForRetry)
-	sourcePressed      = define(RetryPolicyClear, False, Warning, ReasonPressure, OriginScheduler, "The source refused for want of rate, and is left alone for a while.", leaveAlone)
-	sourceWaits        = define(RetryPolicyClear, False, Warning, ReasonWait, OriginScheduler, "The source is not to be asked before a time that it named, or that its refusals have shown.", leaveAlone)
+	sourcePressed      = define(RetryPolicyClear, False, Warning, ReasonPressure, OriginScheduler, "The source is left alone until a time that it named, or that its refusals have shown.", leaveAlone)
 	backoffGivenUp     = define(RetryPolicyClear, False, BlockedSeverity, "scheduler_gave_up", OriginScheduler, "The same failure has repeated until the scheduler stopped trying.", fixConnector)
 )
 

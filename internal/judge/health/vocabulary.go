@@ -126,9 +126,6 @@ const (
 // that only the owner refreshes.
 const ReasonStaleManual = "stale_manual_refresh"
 
-// The reasons of a pause that the source itself is the cause of: its refusals, or
-// a time before which it is not to be asked.
-const (
-	ReasonPressure = "source_pressure"
-	ReasonWait     = "provider_wait"
-)
+// ReasonPressure is the reason of a pause that the source itself is the cause of: its
+// refusals, or a time before which it is not to be asked.
+const ReasonPressure = "source_pressure"

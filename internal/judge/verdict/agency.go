@@ -51,8 +51,7 @@ func (r *reading) underPressure() bool {
 // mustWait reports whether a run that the owner starts would have to wait for the
 // provider: nobody is asked for one before.
 func (r *reading) mustWait() bool {
-	c := failing(&r.in.Snapshot, health.RetryPolicyClear)
-	return c != nil && c.Reason == health.ReasonWait
+	return r.in.Schedule != nil && r.in.Schedule.SourceWaits
 }
 
 // mendable reports whether a run that nothing else starts would mend the

@@ -183,6 +183,10 @@ func wantNone(t *testing.T, text string, words ...string) {
 // sourceWaits is a connection whose source is not to be asked yet.
 func sourceWaits(in *Input) {
 	state(health.CoolingOff)(in)
-	fails(health.RetryPolicyClear, health.Warning, health.ReasonWait)(in)
-	in.Snapshot.ReasonCode = health.ReasonWait
+	fails(health.RetryPolicyClear, health.Warning, health.ReasonPressure)(in)
+	in.Snapshot.ReasonCode = health.ReasonPressure
+	if in.Schedule == nil {
+		in.Schedule = &health.ScheduleEvidence{Mode: health.NoSchedule, HasPriorSuccess: true}
+	}
+	in.Schedule.SourceWaits = true
 }

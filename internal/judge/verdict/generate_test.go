@@ -78,7 +78,7 @@ func (g generator) streams() (out []health.StreamRollup) {
 func (g generator) snapshot() health.Snapshot {
 	s := health.Snapshot{
 		State:      oneOf(g, append(health.States, health.Healthy, health.Degraded, "odd")...),
-		ReasonCode: oneOf[health.Text](g, "", "", "source_pressure", "provider_wait", "stale_manual_refresh", "odd"),
+		ReasonCode: oneOf[health.Text](g, "", "", "source_pressure", "stale_manual_refresh", "odd"),
 		Axes: health.Axes{
 			Attention: oneOf(g, health.AttentionNone, health.AttentionNone, health.AttentionNone, health.AttentionOpen, health.AttentionAcknowledged, health.AttentionInProgress, "odd"),
 			Coverage:  g.coverage(),
@@ -119,7 +119,7 @@ func (g generator) input() Input {
 	}
 	if g.odds(80) {
 		in.Schedule = &health.ScheduleEvidence{
-			Mode: oneOf(g, health.NoSchedule, health.ScheduleActive, health.SchedulePaused, "odd"), HasPriorSuccess: g.odds(60),
+			Mode: oneOf(g, health.NoSchedule, health.ScheduleActive, health.SchedulePaused, "odd"), HasPriorSuccess: g.odds(60), SourceWaits: g.odds(15),
 		}
 	}
 	return in

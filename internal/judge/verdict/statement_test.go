@@ -93,7 +93,7 @@ func TestStatementOfARestingConnection(t *testing.T) {
 		}), say(stPressureContinues)},
 		"source waits":            {healthy(sourceWaits, func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }), say(stPressurePause)},
 		"source waits, gap":       {healthy(sourceWaits, gap(health.RetryableGap, health.DispositionResumable), func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }), say(stPressureContinues)},
-		"source waits, no rhythm": {healthy(sourceWaits, noSchedule), say(stWaitsForSource)},
+		"source waits, no rhythm": {healthy(noSchedule, sourceWaits), say(stWaitsForSource)},
 		"blocked, running":        {healthy(state(health.Blocked), gap(health.Partial, health.DispositionResumable), syncing), say(stBlocked)},
 		"degraded otherwise":      {healthy(state(health.Degraded)), say(stOtherwise)},
 		"state unknown":           {healthy(state(health.Unknown)), say(stUnknown)},
