@@ -15,7 +15,7 @@ const (
 	// What time alone changes, such as freshness, is noticed within it.
 	lookAtLeast = 15 * time.Minute
 	// lookAtQueued is how soon one is looked at again that got a job, in case the
-	// job's worker dies before it begins.
+	// job's worker dies before it begins, or whose facts could not be read.
 	lookAtQueued = 20 * time.Second
 )
 
@@ -56,6 +56,8 @@ func decide(e *evidence.Evidence, requests []store.RunRequest, now time.Time) (*
 		return &order{Evidence: e, trigger: store.TriggerScheduled, recoveryOnly: d.RecoveryOnly, spare: d.RecoveryOnly}, now
 	case len(requests) > 0 && wait != nil:
 		return nil, nextLook(&wait.Until, now)
+	case d.Why == cadence.Unreadable: // nothing touches the connection when its facts can be read again
+		return nil, now.Add(lookAtQueued)
 	default:
 		return nil, nextLook(d.At, now)
 	}

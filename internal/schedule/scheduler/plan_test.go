@@ -27,6 +27,16 @@ func TestHonoured(t *testing.T) {
 	}
 }
 
+// Facts that could not be read may be there in a moment, and nothing touches the
+// connection when they are.
+func TestUnreadableFactsAreLookedAtAgainSoon(t *testing.T) {
+	now := time.Date(2031, 5, 4, 3, 2, 1, 0, time.UTC)
+	e := &evidence.Evidence{Connection: evidence.Connection{ID: "cin_pear", Status: evidence.StatusActive}, Unreadable: []evidence.Family{evidence.FamilyRuns}}
+	if o, again := decide(e, nil, now); o != nil || again.Sub(now) > lookAtQueued {
+		t.Errorf("a run: %v; looked at again after %v", o != nil, again.Sub(now))
+	}
+}
+
 // What a drained worker puts back waits while the owner has paused the schedule,
 // and goes on when it is resumed.
 func TestPutBackObeysAPause(t *testing.T) {

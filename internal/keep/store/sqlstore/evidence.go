@@ -9,14 +9,15 @@ import (
 )
 
 // Evidence reads a page in one snapshot. A statement that fails may leave its
-// transaction unusable, so the page is then read anew without the family of
-// that statement: readers of a sound store pay nothing for it, and what comes
-// out is of one moment either way.
+// transaction unusable, so the page is then read anew: readers of a sound store
+// pay nothing for it, and what comes out is of one moment either way. It is read
+// without the family of that statement once that has failed twice: the first
+// time the connection may have been lost, which says nothing about the family.
 func (db *DB) Evidence(ctx context.Context, q evidence.Query) ([]evidence.Evidence, error) {
 	db.prepareEvidence(ctx, q.ConnectionIDs != nil)
-	lost := make(map[int]bool)
+	failures := make(map[int]int)
 	for {
-		p, failed, err := db.readEvidence(ctx, q, lost)
+		p, failed, err := db.readEvidence(ctx, q, failures)
 		if err == nil {
 			return p.list, nil
 		}
@@ -26,7 +27,7 @@ func (db *DB) Evidence(ctx context.Context, q evidence.Query) ([]evidence.Eviden
 		if failed < 0 {
 			return nil, fmt.Errorf("read evidence: %w", db.dialect.Classify(err))
 		}
-		lost[failed] = true
+		failures[failed]++
 	}
 }
 
@@ -60,9 +61,9 @@ var families = []family{
 // maxRoom bounds the room that is made before the size of a page is known.
 const maxRoom = 10_000
 
-// readEvidence reads a page without the families that are lost. When a family
-// cannot be read it gives the number of that family, and -1 for anything else.
-func (db *DB) readEvidence(ctx context.Context, q evidence.Query, lost map[int]bool) (p *page, failed int, err error) {
+// readEvidence reads a page without the families that have failed twice. When a
+// family cannot be read it gives the number of that family, and -1 for anything else.
+func (db *DB) readEvidence(ctx context.Context, q evidence.Query, failures map[int]int) (p *page, failed int, err error) {
 	tx, err := db.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: db.dialect.Snapshot()})
 	if err != nil {
 		return nil, -1, err
@@ -87,7 +88,7 @@ func (db *DB) readEvidence(ctx context.Context, q evidence.Query, lost map[int]b
 		if f.name == evidence.FamilyManifest && p.declareKnown() {
 			continue
 		}
-		if lost[i] {
+		if failures[i] > 1 {
 			p.loseAll(f.name)
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ func RunEvidence(t *testing.T, open func(t *testing.T) Damaged) {
 		"Statements": testEvidenceStatements,
 		"Snapshot":   testEvidenceSnapshot,
 		"Families":   testEvidenceFamilies,
+		"Lost":       testEvidenceLost,
 		"Rows":       testEvidenceRows,
 		"Cancelled":  testEvidenceCancelled,
 	} {
@@ -94,6 +96,29 @@ func testEvidenceSnapshot(t *testing.T, d Damaged) {
 	same(t, e.Records.Retained, 1)
 	same(t, len(e.Gaps.Groups), 1)
 	same(t, e.LastRun.ID, "r1")
+}
+
+// testEvidenceLost: a connection that is lost in the middle of a page costs no family: the
+// page is read anew, over another one.
+func testEvidenceLost(t *testing.T, d Damaged) {
+	ok(t, FillEvidence(t.Context(), d.Store, 1))
+	id := evidenceID(0)
+	sound := evidenceOf(t, d.Store, id)
+	w := &Watch{}
+	s := d.Watched(w)
+	same(t, evidenceOf(t, s, id), sound)
+	before := w.queries.Load()
+	same(t, evidenceOf(t, s, id), sound)
+	for i := range w.queries.Load() - before - 1 {
+		lost := w.queries.Load() + i + 2 // the first reads the connections
+		w.refuse = func(query int64) error {
+			if query == lost {
+				return io.ErrUnexpectedEOF
+			}
+			return nil
+		}
+		same(t, evidenceOf(t, s, id), sound)
+	}
 }
 
 // testEvidenceFamilies: a table that cannot be read costs its own family and

@@ -13,6 +13,7 @@ type Watch struct {
 	queries atomic.Int64
 	writes  atomic.Int64                                 // transactions, and statements that give no rows
 	before  func(query int64)                            // called with the number of each query, from 1; may be nil
+	refuse  func(query int64) error                      // what each query fails with, nil when it is made; may be nil
 	begin   func()                                       // called before each transaction; may be nil
 	seen    func(query string, args []driver.NamedValue) // called with each query; may be nil
 }
@@ -44,6 +45,11 @@ func (c *watchedConn) QueryContext(ctx context.Context, query string, args []dri
 	}
 	if c.watch.seen != nil {
 		c.watch.seen(query, args)
+	}
+	if c.watch.refuse != nil {
+		if err := c.watch.refuse(n); err != nil {
+			return nil, err
+		}
 	}
 	return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
 }
