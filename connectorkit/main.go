@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -29,9 +28,6 @@ type Process struct {
 	Stderr io.Writer
 	Env    func(name string) string
 	Now    func() time.Time
-	// Transport carries the requests of the clients that Setup.HTTP makes; nil means
-	// the network. A recorder or a replayer takes its place.
-	Transport http.RoundTripper
 }
 
 // Main runs the connector as this process and exits.
@@ -47,7 +43,7 @@ func Main(c Connector) {
 // when stdout is blocked. A reader of Stdin may stay behind until it ends.
 func Run(ctx context.Context, c Connector, p Process) int {
 	secrets := &redactor{w: p.Stderr}
-	for _, name := range c.Manifest.SecretEnv() {
+	for _, name := range secretEnv(c.Manifest) {
 		secrets.hide(p.Env(name))
 	}
 	log := slog.New(slog.NewTextHandler(secrets, nil))

@@ -92,7 +92,7 @@ func (a *app) backup(ctx context.Context, file string, f backupFlags) error {
 // backupHome is the home to be written. Opening the database first tells every fault
 // of it in the usual words, and brings its schema up to date.
 func (a *app) backupHome(ctx context.Context) (string, error) {
-	if err := a.hereOnly(); err != nil {
+	if err := a.refuseServer(); err != nil {
 		return "", err
 	}
 	url, err := a.postgresURL()

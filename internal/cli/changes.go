@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 func (a *app) changesCommand() *cobra.Command {
-	q := store.RecordQuery{}
+	q := api.ChangeQuery{}
 	cmd := &cobra.Command{
 		Use: "changes [STREAM]", Short: "List changes, deletions included: each key at its newest change",
 		Args: cobra.MaximumNArgs(1),
@@ -19,20 +19,20 @@ func (a *app) changesCommand() *cobra.Command {
 			}
 			return checkLimit(q.Limit)
 		},
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			conn, err := a.resolveConnection(ctx, st)
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			conn, err := pickOwned(ctx, o, a.connection, byFlag)
 			if err != nil {
 				return err
 			}
 			q.ConnectionID = conn.ID
 			if len(args) == 0 {
-				return a.allChanges(ctx, st, q)
+				return a.allChanges(ctx, o, q)
 			}
-			if _, err := findStream(ctx, st, conn.ID, args[0]); err != nil {
+			if err := findStream(ctx, o, conn.ID, args[0]); err != nil {
 				return err
 			}
 			q.Stream = args[0]
-			records, err := st.Changes(ctx, q)
+			records, err := changesOf(ctx, o, q)
 			if err != nil {
 				return err
 			}
@@ -42,24 +42,39 @@ func (a *app) changesCommand() *cobra.Command {
 	}
 	a.connectionFlag(cmd, "which connection")
 	cmd.Flags().IntVar(&q.Limit, "limit", 100, "at most this many per stream")
-	cmd.Flags().Int64Var(&q.AfterSeq, "since", 0, "only changes after this change sequence")
+	cmd.Flags().Int64Var(&q.After, "since", 0, "only changes after this change sequence")
 	return cmd
 }
 
-func (a *app) allChanges(ctx context.Context, st store.Store, q store.RecordQuery) error {
-	streams, err := st.Streams(ctx, q.ConnectionID)
+// changesOf reads as many changes as were asked for, page by page.
+func changesOf(ctx context.Context, o api.Owner, q api.ChangeQuery) ([]api.Record, error) {
+	all, limit := []api.Record{}, q.Limit
+	for len(all) < limit {
+		q.Limit = limit - len(all)
+		page, err := o.Changes(ctx, q)
+		if err != nil || len(page) == 0 {
+			return all, err
+		}
+		all = append(all, page...)
+		q.After = page[len(page)-1].Seq
+	}
+	return all, nil
+}
+
+func (a *app) allChanges(ctx context.Context, o api.Owner, q api.ChangeQuery) error {
+	streams, err := o.Streams(ctx, q.ConnectionID)
 	if err != nil {
 		return err
 	}
-	var all []store.StoredRecord
+	all := []api.Record{}
 	for _, s := range streams {
 		q.Stream = s.Name
-		records, err := st.Changes(ctx, q)
+		records, err := changesOf(ctx, o, q)
 		if err != nil {
 			return err
 		}
 		all = append(all, records...)
 	}
-	a.printRecords(all, store.RecordQuery{}, "")
+	a.printRecords(all, api.ChangeQuery{}, "")
 	return nil
 }

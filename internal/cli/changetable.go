@@ -4,12 +4,11 @@ import (
 	"fmt"
 
 	"pdpp/internal/ops/text"
-
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 // printRecords shows a page of changes. A full page of a single stream names the next one.
-func (a *app) printRecords(records []store.StoredRecord, q store.RecordQuery, more string) {
+func (a *app) printRecords(records []api.Record, q api.ChangeQuery, more string) {
 	full := q.Limit > 0 && len(records) == q.Limit
 	if a.json {
 		page := map[string]any{"records": records, "next_after": nil}
@@ -30,7 +29,7 @@ func (a *app) printRecords(records []store.StoredRecord, q store.RecordQuery, mo
 }
 
 // recordTable shows records in one line each.
-func (a *app) recordTable(records []store.StoredRecord, several bool) {
+func (a *app) recordTable(records []api.Record, several bool) {
 	heading := []string{"SEQ", "KEY", "CHANGED", "DATA"}
 	if several {
 		heading = append([]string{"STREAM"}, heading...)

@@ -26,7 +26,7 @@ func (a *app) connectorsConfirmCommand() *cobra.Command {
 		Example: "  pdpp connectors confirm weather\n  pdpp connectors confirm weather --yes     without a terminal",
 		Args:    needArgs("the name of a connector"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.hereOnly(); err != nil {
+			if err := a.refuseServer(); err != nil {
 				return err
 			}
 			return a.confirmConnector(cmd.Context(), args[0], yes)

@@ -42,6 +42,9 @@ func (a *app) demoCommand() *cobra.Command {
 }
 
 func (a *app) demo(ctx context.Context, listen string) error {
+	if err := a.refuseServer(); err != nil {
+		return err
+	}
 	home, err := os.MkdirTemp("", "pdpp-demo-")
 	if err != nil {
 		return fmt.Errorf("make a throw-away home: %w", err)

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 // difference is one member of a bookmark that is not the same in two commits.
@@ -25,8 +25,8 @@ func (a *app) stateDiffCommand() *cobra.Command {
 		Use: "diff STREAM FROM TO", Short: "Compare two commits of a bookmark",
 		Args:    needArgs("the name of a stream", "the first commit", "the second commit"),
 		PreRunE: b.check,
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			id, log, err := a.log(ctx, st, b, args[0], maxLimit)
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			id, log, err := a.log(ctx, o, b, args[0], maxLimit)
 			if err != nil {
 				return err
 			}
@@ -47,8 +47,8 @@ func (a *app) stateDiffCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printDiff(from, to store.CursorCommit) {
-	changed := diffValues("", from.Cursor, to.Cursor)
+func (a *app) printDiff(from, to api.BookmarkCommit) {
+	changed := diffValues("", jsontext.Value(from.Cursor), jsontext.Value(to.Cursor))
 	if a.json {
 		writeJSON(a.out, map[string]any{"from": from, "to": to, "differences": changed})
 		return

@@ -28,7 +28,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Look over the installation, and say how to mend it", Long: doctorText, Example: doctorExamples, Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.hereOnly(); err != nil {
+			if err := a.refuseServer(); err != nil {
 				return err
 			}
 			findings, err := a.examine(cmd.Context())

@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/judge/cadence"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service"
 	"pdpp/internal/schedule/scheduler"
 	"pdpp/protocol"
 )
@@ -64,7 +65,7 @@ func (a *app) runDue(ctx context.Context, verbose bool) (err error) {
 			err = fmt.Errorf("close the database: %w", closeErr)
 		}
 	}()
-	all, err := scheduleFacts(ctx, d.store)
+	all, err := service.AllEvidence(ctx, d.store)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (a *app) runDue(ctx context.Context, verbose bool) (err error) {
 // cannot be used: it would fail every other connection too. A run that fails is
 // in the result.
 func (d *dueRun) consider(ctx context.Context, e *evidence.Evidence) error {
-	row := newScheduleRow(e, d.env.Now())
+	row := newScheduleRow(service.ScheduleOf(e, d.env.Now()))
 	if !row.Due {
 		d.skip(row)
 		return nil
@@ -115,14 +116,10 @@ func (d *dueRun) consider(ctx context.Context, e *evidence.Evidence) error {
 	var waits *store.WaitError
 	switch {
 	case errors.Is(err, store.ErrRunActive):
-		row.Decision = cadence.Decision{Why: cadence.Running}
-		row.Words = dueWords(fresh, row.Decision)
-		d.skip(row)
+		d.skip(row.because(cadence.Running, nil))
 		return nil
 	case errors.As(err, &waits):
-		row.Decision = cadence.Decision{Why: cadence.ProviderWait, At: &waits.Until}
-		row.Words = dueWords(fresh, row.Decision)
-		d.skip(row)
+		d.skip(row.because(cadence.ProviderWait, &waits.Until))
 		return nil
 	case errors.As(err, &fault):
 		return err
@@ -141,13 +138,16 @@ func (d *dueRun) consider(ctx context.Context, e *evidence.Evidence) error {
 // taken long, another pass may be under way, and the connector may have been
 // replaced by one that declares another policy than was recorded.
 func (d *dueRun) lookAgain(ctx context.Context, id string, found catalog.Connector) (*evidence.Evidence, scheduleRow, error) {
-	now := d.env.Now()
-	e, err := scheduleFactsOf(ctx, d.store, id)
+	facts, err := d.store.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})
 	if err != nil {
 		return nil, scheduleRow{}, err
 	}
+	if len(facts) == 0 {
+		return nil, scheduleRow{}, store.ErrNotFound
+	}
+	e := facts[0]
 	e.Refresh = found.Manifest.RefreshPolicy()
-	return &e, newScheduleRow(&e, now), nil
+	return &e, newScheduleRow(service.ScheduleOf(&e, d.env.Now())), nil
 }
 
 // start runs the connection. Nobody is there to be asked.

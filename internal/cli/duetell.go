@@ -9,8 +9,8 @@ func (d *dueRun) skip(row scheduleRow) {
 		return
 	}
 	next := ""
-	if row.At != nil {
-		next = "; next attempt " + when(*row.At)
+	if row.NextAt != nil {
+		next = "; next attempt " + when(*row.NextAt)
 	}
 	printf(d.out, "%s: skipped, %s%s\n", row.ConnectionID, row.Words, next)
 }
@@ -46,8 +46,8 @@ func (d *dueRun) printNothing() {
 	var first *time.Time
 	id := ""
 	for _, row := range d.result.Skipped {
-		if row.At != nil && (first == nil || row.At.Before(*first)) {
-			first, id = row.At, row.ConnectionID
+		if row.NextAt != nil && (first == nil || row.NextAt.Before(*first)) {
+			first, id = row.NextAt, row.ConnectionID
 		}
 	}
 	if first == nil {

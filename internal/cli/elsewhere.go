@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 
-	"pdpp/internal/ops/text"
-
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/keep/store"
@@ -24,30 +22,4 @@ func (a *app) hereOrElsewhere(here func(context.Context, store.Store, []string) 
 		}
 		return a.withStore(here)(cmd, args)
 	}
-}
-
-// streamsElsewhere lists the streams at a server, which counts live records alone.
-func (a *app) streamsElsewhere(ctx context.Context, o api.Owner, _ []string) error {
-	id, err := a.ownedFilter(ctx, o)
-	if err != nil {
-		return err
-	}
-	streams, err := o.Streams(ctx, id)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		writeJSON(a.out, map[string]any{"streams": streams})
-		return nil
-	}
-	if len(streams) == 0 {
-		printf(a.out, "Nothing has been collected yet. Connect a source: pdpp connect CONNECTOR\n")
-		return nil
-	}
-	t := a.table("CONNECTION", "STREAM", "RECORDS", "LAST CHANGE")
-	for _, s := range streams {
-		t.row(s.ConnectionID, s.Name, text.Number(s.Records), whenever(s.UpdatedAt))
-	}
-	t.flush()
-	return nil
 }

@@ -42,6 +42,11 @@ func TestElsewhereIsTheSame(t *testing.T) {
 		{"records", "trees", "--connection", "cin_well"}, {"records", "trees", "--connection", "cin_well", "--json", "--oldest"},
 		{"record", "trees", "t1", "--connection", "cin_well", "--json"}, {"export", "--connection", "cin_well", "--format", "csv"},
 		{"grants", "--json"}, {"notify"}, {"notify", "--json"},
+		{"runs"}, {"runs", "--json"}, {"runs", "--all", "--status", "failed", "--json"}, {"runs", "--connection", "cin_failed"},
+		{"run", "show", "run_cin_failed_failed"}, {"run", "show", "run_cin_failed_failed", "--json"},
+		{"streams"}, {"streams", "--json"}, {"schedule"}, {"schedule", "list", "--json"}, {"gaps"}, {"gaps", "list", "--json"},
+		{"state", "--connection", "cin_well"}, {"state", "show", "--connection", "cin_well", "--json"},
+		{"changes", "--connection", "cin_well"}, {"changes", "trees", "--connection", "cin_well", "--json"},
 	}
 	for _, c := range s.view().Connections {
 		commands = append(commands, []string{"status", c.ID}, []string{"status", c.ID, "--json"}, []string{"why", c.ID}, []string{"why", c.ID, "--json"})

@@ -105,7 +105,7 @@ func (f *follower) begun(ctx context.Context) error {
 			return err
 		}
 	}
-	runs, err := f.owner.Runs(ctx, f.connectionID, 20)
+	runs, err := f.owner.Runs(ctx, api.RunQuery{ConnectionID: f.connectionID, Limit: 20})
 	if err != nil {
 		return err
 	}

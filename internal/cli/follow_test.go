@@ -80,7 +80,7 @@ type unreached struct {
 	looks int
 }
 
-func (*unreached) Runs(context.Context, string, int) ([]api.Run, error) {
+func (*unreached) Runs(context.Context, api.RunQuery) ([]api.Run, error) {
 	return []api.Run{{ID: "run_1", Status: "running"}}, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 	"pdpp/protocol"
 )
 
@@ -20,41 +20,36 @@ func (a *app) gapsCommand() *cobra.Command {
 }
 
 func (a *app) gapsListCommand(use, short string) *cobra.Command {
-	q := store.GapQuery{}
-	var status string
+	q := api.GapQuery{}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: noArgs,
 		PreRunE: func(*cobra.Command, []string) error {
-			if status != "" && !slices.Contains(protocol.GapStatuses, protocol.GapStatus(status)) {
-				return usage("there is no gap status "+status, "Statuses are: "+joined(protocol.GapStatuses))
+			if q.Status != "" && !slices.Contains(protocol.GapStatuses, protocol.GapStatus(q.Status)) {
+				return usage("there is no gap status "+q.Status, "Statuses are: "+joined(protocol.GapStatuses))
 			}
 			return checkLimit(q.Limit)
 		},
-		RunE: a.orBegin(a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
-			id, err := a.connectionFilter(ctx, st)
+		RunE: a.orBegin(a.withOwner(func(ctx context.Context, o api.Owner, _ []string) (err error) {
+			if q.ConnectionID, err = a.ownedFilter(ctx, o); err != nil {
+				return err
+			}
+			page, err := o.Gaps(ctx, q)
 			if err != nil {
 				return err
 			}
-			q.ConnectionID, q.Status, q.Missing = id, protocol.GapStatus(status), status == ""
-			beyond := q
-			beyond.Limit++ // one more tells whether the list is whole
-			gaps, err := st.ListGaps(ctx, beyond)
-			if err != nil {
-				return err
-			}
-			a.printGaps(gaps[:min(len(gaps), q.Limit)], len(gaps) > q.Limit)
+			a.printGaps(page.Gaps, page.More)
 			return nil
 		}), noneOf("gaps")),
 	}
 	a.connectionFlag(cmd, "only gaps of this connection")
 	cmd.Flags().StringVar(&q.Stream, "stream", "", "only gaps of this stream")
-	cmd.Flags().StringVar(&status, "status", "", "only gaps with this status instead of all that are still missing: "+joined(protocol.GapStatuses))
+	cmd.Flags().StringVar(&q.Status, "status", "", "only gaps with this status instead of all that are still missing: "+joined(protocol.GapStatuses))
 	cmd.Flags().IntVar(&q.Limit, "limit", 100, "at most this many")
 	return cmd
 }
 
 // printGaps shows gaps; cutShort says that there are more than these.
-func (a *app) printGaps(gaps []store.Gap, cutShort bool) {
+func (a *app) printGaps(gaps []api.Gap, cutShort bool) {
 	if a.json {
 		body := map[string]any{"gaps": gaps}
 		if cutShort {
@@ -79,23 +74,23 @@ func (a *app) printGaps(gaps []store.Gap, cutShort bool) {
 }
 
 // gapStatus is the status in one word; a terminal gap that the owner chose is ignored.
-func gapStatus(g store.Gap) string {
-	if g.IgnoredWhy != "" && g.Status == protocol.GapTerminal {
+func gapStatus(g api.Gap) string {
+	if g.IgnoredWhy != "" && g.Status == string(protocol.GapTerminal) {
 		return "ignored"
 	}
-	return string(g.Status)
+	return g.Status
 }
 
 // gapReason prefers the error class where it tells more than the wire reason.
-func gapReason(g store.Gap) string {
-	if gapClass(g) == protocol.ClassRunCap && !g.Reason.SourcePressure() {
+func gapReason(g api.Gap) string {
+	if gapClass(g) == protocol.ClassRunCap && !protocol.Reason(g.Reason).SourcePressure() {
 		return protocol.ClassRunCap
 	}
-	return string(g.Reason)
+	return g.Reason
 }
 
 // gapClass is the error class that a run left with the gap.
-func gapClass(g store.Gap) string {
+func gapClass(g api.Gap) string {
 	var e struct {
 		Class string `json:"class"`
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,29 +9,29 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 	"pdpp/protocol"
 )
 
 // explanation is a gap in plain words.
 type explanation struct {
-	Gap     store.Gap `json:"gap"`
-	Missing string    `json:"missing"`
-	Why     string    `json:"why"`
-	Tried   string    `json:"tried"`
-	Again   string    `json:"tried_again"`
-	Options []string  `json:"options"`
+	Gap     api.Gap  `json:"gap"`
+	Missing string   `json:"missing"`
+	Why     string   `json:"why"`
+	Tried   string   `json:"tried"`
+	Again   string   `json:"tried_again"`
+	Options []string `json:"options"`
 }
 
 func (a *app) gapsExplainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain GAP", Short: "Say in plain words what a gap is and what you can do", Args: needArgs("the id of a gap"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			g, err := findGap(ctx, st, args[0])
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			g, err := findGap(ctx, o, args[0])
 			if err != nil {
 				return err
 			}
-			e, err := a.explain(ctx, st, g)
+			e, err := a.explain(ctx, o, g)
 			if err != nil {
 				return err
 			}
@@ -61,16 +60,8 @@ func (a *app) printExplanation(e explanation) {
 	}
 }
 
-func (a *app) explain(ctx context.Context, st store.Store, g store.Gap) (explanation, error) {
-	e := explanation{Gap: g, Why: protocol.OwnerCopy(g.Reason, gapClass(g)), Tried: "not yet"}
-	m, err := manifestOf(ctx, st, g.ConnectorID)
-	if err != nil {
-		return e, err
-	}
-	// A connector's own words stand in for a reason that only it knows.
-	if m != nil && e.Why == protocol.OwnerCopy("", "") && m.ReasonDisplayMessages[string(g.Reason)] != "" {
-		e.Why = m.ReasonDisplayMessages[string(g.Reason)]
-	}
+func (a *app) explain(ctx context.Context, o api.Owner, g api.Gap) (e explanation, err error) {
+	e = explanation{Gap: g, Why: g.Text, Tried: "not yet"}
 	e.Missing = fmt.Sprintf("One item of stream %s", g.Stream)
 	if g.RecordKey != "" {
 		e.Missing = fmt.Sprintf("%q of stream %s", g.RecordKey, g.Stream)
@@ -79,13 +70,13 @@ func (a *app) explain(ctx context.Context, st store.Store, g store.Gap) (explana
 		e.Missing += ", found through " + g.ParentStream
 	}
 	e.Missing += " (connection " + g.ConnectionID + ", known since " + when(g.CreatedAt) + ")."
-	if g.AttemptCount > 0 {
-		e.Tried = text.Count(int64(g.AttemptCount), "time", "times")
-		if g.LastAttemptAt != nil {
-			e.Tried += ", last on " + when(*g.LastAttemptAt)
+	if g.Attempts > 0 {
+		e.Tried = text.Count(int64(g.Attempts), "time", "times")
+		if g.LastAttempt != nil {
+			e.Tried += ", last on " + when(*g.LastAttempt)
 		}
 	}
-	if e.Again, err = a.triedAgain(ctx, st, g); err != nil {
+	if e.Again, err = a.triedAgain(ctx, o, g); err != nil {
 		return e, err
 	}
 	e.Options = gapOptions(g)
@@ -93,23 +84,23 @@ func (a *app) explain(ctx context.Context, st store.Store, g store.Gap) (explana
 }
 
 // triedAgain says when a gap is next tried.
-func (a *app) triedAgain(ctx context.Context, st store.Store, g store.Gap) (string, error) {
+func (a *app) triedAgain(ctx context.Context, o api.Owner, g api.Gap) (string, error) {
 	switch {
-	case g.Status == protocol.GapRecovered:
+	case protocol.GapStatus(g.Status) == protocol.GapRecovered:
 		return "no need: run " + g.RecoveredRun + " has fetched it.", nil
-	case g.IgnoredWhy != "" && g.Status == protocol.GapTerminal:
+	case g.IgnoredWhy != "" && protocol.GapStatus(g.Status) == protocol.GapTerminal:
 		return "never, because you ignored it: " + g.IgnoredWhy, nil
-	case g.Status == protocol.GapTerminal:
+	case protocol.GapStatus(g.Status) == protocol.GapTerminal:
 		return "never by itself; it cannot be fetched as things are.", nil
-	case g.Status == protocol.GapInProgress:
+	case protocol.GapStatus(g.Status) == protocol.GapInProgress:
 		return "right now, by run " + g.LeaseRun + ".", nil
 	}
 	how := "with your next run: pdpp run " + g.ConnectionID
-	s, err := st.Schedule(ctx, g.ConnectionID)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	d, err := o.Connection(ctx, g.ConnectionID)
+	if err != nil {
 		return "", err
 	}
-	if err == nil && s.Enabled {
+	if d.Plan != nil && d.Plan.Enabled {
 		how = "with the next scheduled run, or at once: pdpp run " + g.ConnectionID
 	}
 	if g.NotBefore != nil && g.NotBefore.After(a.env.Now()) {
@@ -119,19 +110,19 @@ func (a *app) triedAgain(ctx context.Context, st store.Store, g store.Gap) (stri
 }
 
 // gapOptions is what the owner can do, most useful first.
-func gapOptions(g store.Gap) []string {
+func gapOptions(g api.Gap) []string {
 	retry, ignore := "Try it again: pdpp gaps retry "+shortGap(g.ID), "Let it go: pdpp gaps ignore "+shortGap(g.ID)+" --reason \"...\""
 	recover := "Fetch only what is missing now: pdpp run " + g.ConnectionID + " --recovery-only"
 	switch {
-	case g.Status == protocol.GapRecovered:
+	case protocol.GapStatus(g.Status) == protocol.GapRecovered:
 		return []string{"Nothing; it is here."}
-	case g.Status == protocol.GapTerminal && g.IgnoredWhy != "":
+	case protocol.GapStatus(g.Status) == protocol.GapTerminal && g.IgnoredWhy != "":
 		return []string{retry}
-	case g.Status == protocol.GapTerminal:
+	case protocol.GapStatus(g.Status) == protocol.GapTerminal:
 		return []string{retry, ignore}
-	case slices.Contains(protocol.OwnerRequiredReasons, g.Reason):
+	case slices.Contains(protocol.OwnerRequiredReasons, protocol.Reason(g.Reason)):
 		return []string{"Renew the credentials of " + g.ConnectionID + ", then: pdpp run " + g.ConnectionID, ignore}
-	case slices.Contains(protocol.ConnectorDefectReasons, g.Reason):
+	case slices.Contains(protocol.ConnectorDefectReasons, protocol.Reason(g.Reason)):
 		return []string{retry, ignore}
 	default:
 		return []string{recover, ignore}

@@ -29,7 +29,7 @@ func (a *app) connectorsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "connectors", Short: "List installed connectors", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.hereOnly(); err != nil {
+			if err := a.refuseServer(); err != nil {
 				return err
 			}
 			connectors, err := a.connectors()
@@ -147,7 +147,7 @@ func (a *app) connectionsAddCommand() *cobra.Command {
 		Use: "add CONNECTOR", Short: "Add a connection, for a second account at the same source",
 		Args: needArgs("the name of a connector"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.hereOnly(); err != nil {
+			if err := a.refuseServer(); err != nil {
 				return err
 			}
 			return a.addConnection(cmd.Context(), args[0], name)

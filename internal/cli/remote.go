@@ -143,8 +143,24 @@ func cannotKeep(err error) *Error {
 		Next: "Check the folder that PDPP_HOME names, or set " + envServer + " and " + envToken + "_FILE instead."}
 }
 
-// hereOnly tells, where a server elsewhere is set, that a command is about this machine.
-func (a *app) hereOnly() error {
+// codeNeedsMachine is of a command that cannot be put to a server.
+const codeNeedsMachine = "needs_this_machine"
+
+// refuseServer refuses a server that was named for a command about this machine. A login
+// that is kept names none for this command; where there is one a note says so.
+func (a *app) refuseServer() error {
+	address, how := a.serverURL, "--server"
+	if address == "" {
+		var err error
+		if address, _, err = a.variable(envServer); err != nil {
+			return err
+		}
+		how = envServer
+	}
+	if address != "" && address != thisMachine {
+		return &Error{Code: codeNeedsMachine, Exit: ExitUsage, Message: "this command is about this machine, and cannot be put to a server",
+			Next: "Run it on the server's machine; or leave " + how + " out, or say --server " + thisMachine + "."}
+	}
 	r, err := a.server()
 	if err != nil || r == nil || a.json {
 		return err

@@ -55,7 +55,7 @@ func (a *app) restore(ctx context.Context, file string, f restoreFlags) error {
 	if f.to == "" {
 		return usage("--to is missing", "Name the folder that gets the data, like --to ~/.pdpp")
 	}
-	if err := a.hereOnly(); err != nil {
+	if err := a.refuseServer(); err != nil {
 		return err
 	}
 	display := a.newSteps()

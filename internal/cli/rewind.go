@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 const rewindText = `Makes an earlier value of a stream's bookmark current again, so that the next run
@@ -25,8 +25,8 @@ func (a *app) stateRewindCommand() *cobra.Command {
 		Use: "rewind STREAM COMMIT", Short: "Go back to an earlier bookmark", Long: rewindText,
 		Args:    needArgs("the name of a stream", "the commit to go back to"),
 		PreRunE: b.check,
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			id, log, err := a.log(ctx, st, b, args[0], maxLimit)
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			id, log, err := a.log(ctx, o, b, args[0], maxLimit)
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,7 @@ func (a *app) stateRewindCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.rewind(ctx, st, id, to.Commit, yes)
+			return a.rewind(ctx, o, api.Rewind{ConnectionID: id.ConnectionID, Stream: id.Stream, Mode: id.Mode, Commit: to.Commit}, yes)
 		}),
 	}
 	a.connectionFlag(cmd, "which connection")
@@ -43,8 +43,8 @@ func (a *app) stateRewindCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) rewind(ctx context.Context, st store.Store, id store.CursorID, commit int64, yes bool) error {
-	preview, err := st.PreviewRewind(ctx, id, commit)
+func (a *app) rewind(ctx context.Context, o api.Owner, id api.Rewind, yes bool) error {
+	preview, err := o.PreviewRewind(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func (a *app) rewind(ctx context.Context, st store.Store, id store.CursorID, com
 			return err
 		}
 	}
-	made, err := st.Rewind(ctx, id, commit, a.env.Now())
+	made, err := o.Rewind(ctx, id)
 	if err != nil {
 		return err
 	}
 	undo := fmt.Sprintf("pdpp state rewind %s %d --connection %s", id.Stream, preview.From.Commit, id.ConnectionID)
 	if id.Mode != "" {
-		undo += " --mode " + string(id.Mode)
+		undo += " --mode " + id.Mode
 	}
 	if a.json {
 		writeJSON(a.out, map[string]any{"preview": preview, "commit": made, "undo": undo})
@@ -73,7 +73,7 @@ func (a *app) rewind(ctx context.Context, st store.Store, id store.CursorID, com
 	return nil
 }
 
-func (a *app) printPreview(id store.CursorID, p store.RewindPreview) {
+func (a *app) printPreview(id api.Rewind, p api.RewindPreview) {
 	printf(a.out, "Bookmark of %s (%s):\n", id.Stream, modeName(id.Mode))
 	printf(a.out, "  now     commit %d, %s  %s\n", p.From.Commit, when(p.From.At), text.Cut(string(p.From.Cursor), 32))
 	printf(a.out, "  back to commit %d, %s  %s\n", p.To.Commit, when(p.To.At), text.Cut(string(p.To.Cursor), 32))

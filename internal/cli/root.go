@@ -125,7 +125,7 @@ func (a *app) connectionFlag(cmd *cobra.Command, what string) {
 // withStore makes a command that reads or changes an existing store.
 func (a *app) withStore(do func(ctx context.Context, st store.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) (err error) {
-		if err := a.hereOnly(); err != nil {
+		if err := a.refuseServer(); err != nil {
 			return err
 		}
 		st, err := a.openStore(cmd.Context(), mustExist)

@@ -70,7 +70,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !f.now {
-				if err := a.hereOnly(); err != nil {
+				if err := a.refuseServer(); err != nil {
 					return err
 				}
 			}

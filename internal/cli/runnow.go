@@ -62,7 +62,7 @@ func (a *app) askForRun(ctx context.Context, r runAsker, name string, f runFlags
 		}
 		r.ask = func(ctx context.Context, id string) error { return r.owner.Collect(ctx, id, chosen) }
 	}
-	newest, err := r.owner.Runs(ctx, conn.ID, 1)
+	newest, err := r.owner.Runs(ctx, api.RunQuery{ConnectionID: conn.ID, Limit: 1})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/runview"
 )
 
 var runStatuses = []store.RunStatus{
@@ -32,12 +31,12 @@ func (a *app) runsCommand() *cobra.Command {
 			}
 			return checkLimit(limit)
 		},
-		RunE: a.orBegin(a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
-			id, err := a.connectionFilter(ctx, st)
+		RunE: a.orBegin(a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
+			id, err := a.ownedFilter(ctx, o)
 			if err != nil {
 				return err
 			}
-			runs, err := st.ListRuns(ctx, store.RunQuery{ConnectionID: id, Status: store.RunStatus(status), Limit: limit})
+			runs, err := o.Runs(ctx, api.RunQuery{ConnectionID: id, Status: status, Limit: limit})
 			if err != nil {
 				return err
 			}
@@ -58,20 +57,20 @@ func (a *app) runsCommand() *cobra.Command {
 
 // printRuns lists runs, those that failed alike as one unless all are to be seen. Full says
 // that there may be older ones.
-func (a *app) printRuns(runs []store.Run, full, all bool) {
+func (a *app) printRuns(runs []api.Run, full, all bool) {
 	if len(runs) == 0 {
 		printf(a.out, "No runs.\n")
 		return
 	}
-	groups := api.Grouped(runs, full, func(r *store.Run) api.Ending {
-		line, code := runview.Failure(*r)
+	groups := api.Grouped(runs, full, func(r *api.Run) api.Ending {
+		e := r.Ending()
 		if all {
-			line = "" // no two are alike
+			e.Failure = "" // no two are alike
 		}
-		return api.Ending{ConnectionID: r.ConnectionID, Status: string(r.Status), Code: code, Failure: line}
+		return e
 	})
-	several := slices.ContainsFunc(runs, func(r store.Run) bool { return r.ConnectionID != runs[0].ConnectionID })
-	failed := slices.ContainsFunc(runs, func(r store.Run) bool { line, _ := runview.Failure(r); return line != "" })
+	several := slices.ContainsFunc(runs, func(r api.Run) bool { return r.ConnectionID != runs[0].ConnectionID })
+	failed := slices.ContainsFunc(runs, func(r api.Run) bool { return r.Failure != "" })
 	row := func(connection, took, why string, others ...string) []string {
 		if several {
 			others = append([]string{connection}, others...)
@@ -86,14 +85,13 @@ func (a *app) printRuns(runs []store.Run, full, all bool) {
 	t := a.table(row("CONNECTION", "TOOK", "WHY", "RUN", "STATUS", "RECORDS", "STARTED")...)
 	for _, g := range groups {
 		newest := g.Newest()
-		why, _ := runview.Failure(*newest)
-		t.row(row(newest.ConnectionID, took(g.Runs...), why, newest.ID, endedAs(&g), text.Number(recordsOf(g.Runs)), startedFromTo(&g))...)
+		t.row(row(newest.ConnectionID, took(g.Runs...), newest.Failure, newest.ID, endedAs(&g), text.Number(recordsOf(g.Runs)), startedFromTo(&g))...)
 	}
 	t.flush()
 }
 
-func endedAs(g *api.Retries[store.Run]) string {
-	status := string(g.Newest().Status)
+func endedAs(g *api.Retries[api.Run]) string {
+	status := g.Newest().Status
 	if n := len(g.Runs); n > 1 {
 		if g.Open {
 			status += " at least"
@@ -106,7 +104,7 @@ func endedAs(g *api.Retries[store.Run]) string {
 	return status
 }
 
-func recordsOf(runs []store.Run) (n int64) {
+func recordsOf(runs []api.Run) (n int64) {
 	for i := range runs {
 		n += runs[i].RecordsEmitted
 	}
@@ -114,7 +112,7 @@ func recordsOf(runs []store.Run) (n int64) {
 }
 
 // startedFromTo is when the first and the last of them began, in local time.
-func startedFromTo(g *api.Retries[store.Run]) string {
+func startedFromTo(g *api.Retries[api.Run]) string {
 	from, to := when(g.Oldest().StartedAt), when(g.Newest().StartedAt)
 	if len(g.Runs) == 1 {
 		return to
@@ -126,7 +124,7 @@ func startedFromTo(g *api.Retries[store.Run]) string {
 }
 
 // took is the time that runs took together, unknown while one is under way.
-func took(runs ...store.Run) string {
+func took(runs ...api.Run) string {
 	var sum time.Duration
 	for _, r := range runs {
 		if r.CompletedAt == nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -13,22 +12,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 	"pdpp/protocol"
 )
 
 func (a *app) runShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show RUN", Short: "Show the timeline of a run", Args: needArgs("the id of a run"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			run, err := st.Run(ctx, args[0])
-			if errors.Is(err, store.ErrNotFound) {
-				return notFound(fmt.Sprintf("there is no run %q", args[0]), "List them: pdpp runs")
-			}
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			run, found, err := findRun(ctx, o, args[0])
 			if err != nil {
 				return err
 			}
-			events, err := allEvents(ctx, st, run.ID)
+			if !found {
+				return notFound(fmt.Sprintf("there is no run %q", args[0]), "List them: pdpp runs")
+			}
+			events, err := allEvents(ctx, o, run.ID)
 			if err != nil {
 				return err
 			}
@@ -43,32 +42,28 @@ func (a *app) runShowCommand() *cobra.Command {
 	}
 }
 
-const eventPage = 1000
-
-func allEvents(ctx context.Context, st store.Store, runID string) ([]store.Event, error) {
-	var all []store.Event
+// allEvents reads a timeline to its end.
+func allEvents(ctx context.Context, o api.Owner, runID string) ([]api.Event, error) {
+	all := []api.Event{}
 	var after int64
 	for {
-		page, err := st.RunEvents(ctx, runID, after, eventPage)
-		if err != nil {
-			return nil, err
+		page, err := o.Timeline(ctx, runID, after)
+		if err != nil || len(page) == 0 {
+			return all, err
 		}
 		all = append(all, page...)
-		if len(page) < eventPage {
-			return all, nil
-		}
 		after = page[len(page)-1].Seq
 	}
 }
 
-func (a *app) printRun(r store.Run) {
+func (a *app) printRun(r api.Run) {
 	printf(a.out, "run         %s\n", r.ID)
 	printf(a.out, "connection  %s (%s)\n", r.ConnectionID, r.ConnectorID)
 	printf(a.out, "status      %s\n", r.Status)
 	printf(a.out, "started     %s, took %s\n", when(r.StartedAt), took(r))
 	printf(a.out, "records     %s\n", text.Number(r.RecordsEmitted))
-	if r.Error != "" {
-		printf(a.out, "error       %s: %s\n", r.FailureReason, oneLine(r.Error))
+	if r.Failure != "" {
+		printf(a.out, "error       %s: %s\n", orDash(r.Reason), oneLine(r.Failure))
 	}
 	var gaps []runner.KnownGap
 	if len(r.KnownGaps) > 0 && json.Unmarshal(r.KnownGaps, &gaps) == nil {
@@ -79,7 +74,7 @@ func (a *app) printRun(r store.Run) {
 	printf(a.out, "\n")
 }
 
-func (a *app) printEvents(events []store.Event) {
+func (a *app) printEvents(events []api.Event) {
 	kinds, streams := 0, 0
 	for _, e := range events {
 		kinds, streams = max(kinds, len(eventName(e))), max(streams, len(e.Stream))
@@ -94,11 +89,11 @@ func (a *app) printEvents(events []store.Event) {
 
 const eventTime = "15:04:05.000"
 
-func eventName(e store.Event) string { return strings.TrimPrefix(e.Type, "run.") }
+func eventName(e api.Event) string { return strings.TrimPrefix(e.Type, "run.") }
 
 // eventDetail shows the plain members of an event and a move of the circuit breaker.
 // What else is nested is in --json.
-func eventDetail(e store.Event) string {
+func eventDetail(e api.Event) string {
 	var members map[string]jsontext.Value
 	if len(e.Data) == 0 || json.Unmarshal(e.Data, &members) != nil {
 		return ""

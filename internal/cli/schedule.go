@@ -2,13 +2,12 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/judge/cadence"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 )
 
@@ -33,63 +32,85 @@ func (a *app) scheduleCommand() *cobra.Command {
 	return cmd
 }
 
-// scheduleRow is a connection's schedule and what it means now.
+// scheduleRow is a schedule with the words that are said of it.
 type scheduleRow struct {
-	ConnectionID string             `json:"connection_id"`
-	ConnectorID  string             `json:"connector_id"`
-	DisplayName  string             `json:"display_name"`
-	Schedule     *evidence.Schedule `json:"schedule"` // null when it has none
-	// EverySeconds is the interval that counts: never below what the connector calls safe.
-	EverySeconds int64 `json:"every_seconds"`
-	cadence.Decision
+	api.ConnectionSchedule
 	Words string `json:"explanation"`
 }
 
-func newScheduleRow(e *evidence.Evidence, now time.Time) scheduleRow {
-	d := cadence.Decide(e, now)
-	return scheduleRow{
-		ConnectionID: e.Connection.ID, ConnectorID: e.Connection.ConnectorID, DisplayName: e.Connection.DisplayName,
-		Schedule: e.Schedule, EverySeconds: int64(cadence.Every(e) / time.Second), Decision: d, Words: dueWords(e, d),
+func newScheduleRow(s api.ConnectionSchedule) scheduleRow { return scheduleRow{s, dueWords(s)} }
+
+// because is the same connection, kept from its run by something else.
+func (r scheduleRow) because(why cadence.Reason, until *time.Time) scheduleRow {
+	s := r.ConnectionSchedule
+	s.Due, s.RecoveryOnly, s.Why, s.NextAt = false, false, string(why), until
+	return newScheduleRow(s)
+}
+
+// scheduleRows gives every connection with the words of its schedule.
+func scheduleRows(ctx context.Context, o api.Owner) ([]scheduleRow, error) {
+	all, err := o.Schedules(ctx)
+	rows := make([]scheduleRow, len(all))
+	for i, s := range all {
+		rows[i] = newScheduleRow(s)
 	}
+	return rows, err
 }
 
 func (a *app) scheduleListCommand(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: noArgs,
-		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, _ []string) error {
-			now := a.env.Now()
-			all, err := scheduleFacts(ctx, st)
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
+			all, err := scheduleRows(ctx, o)
 			if err != nil {
 				return err
 			}
-			rows := make([]scheduleRow, len(all))
-			for i := range all {
-				rows[i] = newScheduleRow(&all[i], now)
-			}
-			a.printSchedules(rows)
+			a.printSchedules(all)
 			return nil
-		}, a.listElsewhere),
+		}),
 	}
 }
 
-func (a *app) printSchedules(rows []scheduleRow) {
+func (a *app) printSchedules(all []scheduleRow) {
 	if a.json {
-		writeJSON(a.out, map[string]any{"schedules": rows})
+		writeJSON(a.out, map[string]any{"schedules": all})
 		return
 	}
-	if len(rows) == 0 {
-		printf(a.out, "No connections. Make one: pdpp run CONNECTOR\n")
+	if len(all) == 0 {
+		printf(a.out, "No connections. Make one: pdpp connect CONNECTOR\n")
 		return
 	}
 	t := a.table("CONNECTION", "EVERY", "NEXT ATTEMPT", "WHY")
-	for _, r := range rows {
+	for _, s := range all {
 		every := "-"
-		if r.EverySeconds > 0 {
-			every = rhythm(time.Duration(r.EverySeconds) * time.Second)
+		if s.EverySeconds > 0 {
+			every = rhythm(time.Duration(s.EverySeconds) * time.Second)
 		}
-		t.row(r.ConnectionID, every, nextWords(r.Decision), r.Words)
+		t.row(s.ConnectionID, every, nextWords(s.ConnectionSchedule), s.Words)
 	}
 	t.flush()
+}
+
+// tellSchedule says what holds after a change.
+func (a *app) tellSchedule(ctx context.Context, o api.Owner, id string) error {
+	all, err := scheduleRows(ctx, o)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(s scheduleRow) bool { return s.ConnectionID == id })
+	if i < 0 {
+		return revoked(id)
+	}
+	if a.json {
+		writeJSON(a.out, all[i])
+		return nil
+	}
+	every := ""
+	if s := all[i].Schedule; s != nil {
+		every = "every " + rhythm(time.Duration(s.IntervalSeconds)*time.Second) + "; "
+	}
+	printf(a.out, "%s: %snext attempt %s (%s)\n", id, every, nextWords(all[i].ConnectionSchedule), oneLine(all[i].Words))
+	return nil
 }
 
 // byName tells how these commands take the name of a connection.
@@ -113,7 +134,7 @@ func (a *app) scheduleSwitchCommand(use, short string, on bool) *cobra.Command {
 					return err
 				}
 			}
-			return a.tellPlan(ctx, o, d.ID)
+			return a.tellSchedule(ctx, o, d.ID)
 		}),
 	}
 }
@@ -129,7 +150,7 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 			if err := o.DeleteSchedule(ctx, d.ID); err != nil {
 				return err
 			}
-			return a.tellPlan(ctx, o, d.ID)
+			return a.tellSchedule(ctx, o, d.ID)
 		}),
 	}
 }

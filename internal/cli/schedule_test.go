@@ -11,6 +11,7 @@ import (
 	"pdpp/internal/judge/cadence"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 // The list says of each connection when it is due, or why it is not.
@@ -54,12 +55,12 @@ func TestScheduleList(t *testing.T) {
 // Every reason has words of its own, and those that wait for the owner end with
 // a command.
 func TestDueWords(t *testing.T) {
-	e := &evidence.Evidence{
-		Connection: evidence.Connection{ID: "cin_plum_1"}, Schedule: &evidence.Schedule{}, Backoff: &evidence.Backoff{Failures: 1},
+	about := func(why cadence.Reason) api.ConnectionSchedule {
+		return api.ConnectionSchedule{ConnectionID: "cin_plum_1", Schedule: &api.Schedule{}, Failures: 1, Why: string(why), Due: why == cadence.Due}
 	}
 	seen := map[string]cadence.Reason{}
 	for _, why := range cadence.Reasons {
-		words := dueWords(e, cadence.Decision{Why: why, Due: why == cadence.Due})
+		words := dueWords(about(why))
 		if other, twice := seen[words]; twice || words == "" {
 			t.Errorf("%s reads as %s: %q", why, other, words)
 		}
@@ -72,11 +73,12 @@ func TestDueWords(t *testing.T) {
 			}
 		}
 	}
-	if words := dueWords(e, cadence.Decision{Why: cadence.Due, RecoveryOnly: true}); seen[words] != "" {
+	recovery, paused := about(cadence.Due), about(cadence.OwnerPaused)
+	recovery.RecoveryOnly, paused.Schedule.Enabled = true, true
+	if words := dueWords(recovery); seen[words] != "" {
 		t.Errorf("recovery alone reads as %q", words)
 	}
-	e.Schedule.Enabled = true
-	if words := dueWords(e, cadence.Decision{Why: cadence.OwnerPaused}); strings.Contains(words, "resume") {
+	if words := dueWords(paused); strings.Contains(words, "resume") {
 		t.Errorf("a paused connection reads as %q", words)
 	}
 }

@@ -66,7 +66,7 @@ func (a *app) setSchedule(ctx context.Context, o api.Owner, name string, f rhyth
 	if err := o.SetSchedule(ctx, d.ID, s); err != nil {
 		return err
 	}
-	return a.tellPlan(ctx, o, d.ID)
+	return a.tellSchedule(ctx, o, d.ID)
 }
 
 // checkRhythm holds what was written to what a schedule can say. What the connector

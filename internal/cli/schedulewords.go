@@ -7,16 +7,16 @@ import (
 	"pdpp/internal/ops/text"
 
 	"pdpp/internal/judge/cadence"
-	"pdpp/internal/judge/evidence"
+	"pdpp/internal/owner/api"
 )
 
 // dueWords says in plain words why a connection is due or not, and what the
 // owner can do about it.
-func dueWords(e *evidence.Evidence, d cadence.Decision) string {
-	id := e.Connection.ID
-	switch d.Why {
+func dueWords(s api.ConnectionSchedule) string {
+	id := s.ConnectionID
+	switch cadence.Reason(s.Why) {
 	case cadence.Due:
-		if d.RecoveryOnly {
+		if s.RecoveryOnly {
 			return "due, to retry what is missing; the source is asked for nothing new yet"
 		}
 		return "due now"
@@ -27,7 +27,7 @@ func dueWords(e *evidence.Evidence, d cadence.Decision) string {
 	case cadence.Unreadable:
 		return "some of its facts could not be read: pdpp status " + id
 	case cadence.OwnerPaused:
-		if e.Schedule != nil && !e.Schedule.Enabled {
+		if s.Schedule != nil && !s.Schedule.Enabled {
 			return "you paused it; go on: pdpp schedule resume " + id
 		}
 		return "the connection is paused"
@@ -40,9 +40,9 @@ func dueWords(e *evidence.Evidence, d cadence.Decision) string {
 	case cadence.CredentialRejected:
 		return "the source refused the credential; mend it, then: pdpp run " + id
 	case cadence.GaveUp:
-		return "the same failure came " + text.Count(int64(e.Backoff.Failures), "time", "times") + " in a row; mend it, then: pdpp run " + id
+		return "the same failure came " + text.Count(int64(s.Failures), "time", "times") + " in a row; mend it, then: pdpp run " + id
 	case cadence.InBackoff:
-		return "it waits after " + text.Count(int64(e.Backoff.Failures), "failure", "failures") + " in a row"
+		return "it waits after " + text.Count(int64(s.Failures), "failure", "failures") + " in a row"
 	case cadence.ProviderWait:
 		return "the source is to be left alone for a while; ask it anyway: pdpp run " + id + " --ask-anyway"
 	case cadence.SourcePressure:
@@ -53,11 +53,11 @@ func dueWords(e *evidence.Evidence, d cadence.Decision) string {
 }
 
 // nextWords is when the next attempt starts, for people.
-func nextWords(d cadence.Decision) string {
-	if d.Due {
+func nextWords(s api.ConnectionSchedule) string {
+	if s.Due {
 		return "now"
 	}
-	return whenever(d.At)
+	return whenever(s.NextAt)
 }
 
 // rhythm is a round span for people: 6h, 1h30m.

@@ -95,6 +95,9 @@ func (a *app) serveCommand() *cobra.Command {
 }
 
 func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
+	if err := a.refuseServer(); err != nil {
+		return err
+	}
 	c, err := a.serveConfig(&f)
 	if err != nil {
 		return err

@@ -7,25 +7,12 @@ import (
 	"slices"
 	"strconv"
 
-	"pdpp/internal/ops/text"
-
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
 	"pdpp/protocol"
 )
-
-// cursorRow is a bookmark as JSON shows it.
-type cursorRow struct {
-	ConnectionID string              `json:"connection_id"`
-	Stream       string              `json:"stream"`
-	Mode         protocol.CursorMode `json:"mode"`
-	Cursor       jsontext.Value      `json:"cursor"`
-	Commit       int64               `json:"commit"`
-	RunID        string              `json:"run_id,omitzero"`
-	At           string              `json:"at"`
-}
 
 func (a *app) stateCommand() *cobra.Command {
 	cmd := a.stateShowCommand("state", "Show bookmarks, and go back to earlier ones")
@@ -37,12 +24,12 @@ func (a *app) stateCommand() *cobra.Command {
 func (a *app) stateShowCommand(use, short string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: noArgs,
-		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
-			conn, err := a.resolveConnection(ctx, st)
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
+			conn, err := pickOwned(ctx, o, a.connection, byFlag)
 			if err != nil {
 				return err
 			}
-			cursors, err := st.Cursors(ctx, conn.ID, "")
+			cursors, err := o.Bookmarks(ctx, conn.ID)
 			if err != nil {
 				return err
 			}
@@ -54,13 +41,9 @@ func (a *app) stateShowCommand(use, short string) *cobra.Command {
 	return cmd
 }
 
-func (a *app) printCursors(cursors []store.Cursor) {
+func (a *app) printCursors(cursors []api.Bookmark) {
 	if a.json {
-		rows := make([]cursorRow, len(cursors))
-		for i, c := range cursors {
-			rows[i] = cursorRow{c.ConnectionID, c.Stream, c.Mode, c.Cursor, c.Commit, c.RunID, wireTime(c.At)}
-		}
-		writeJSON(a.out, map[string]any{"cursors": rows})
+		writeJSON(a.out, map[string]any{"cursors": cursors})
 		return
 	}
 	if len(cursors) == 0 {
@@ -74,11 +57,11 @@ func (a *app) printCursors(cursors []store.Cursor) {
 	t.flush()
 }
 
-func modeName(m protocol.CursorMode) string {
-	if m == protocol.SteadyState {
+func modeName(mode string) string {
+	if mode == string(protocol.SteadyState) {
 		return "steady"
 	}
-	return string(m)
+	return mode
 }
 
 // bookmark is the one that a state command names.
@@ -96,26 +79,24 @@ func (b *bookmark) check(*cobra.Command, []string) error {
 }
 
 // log reads the bookmark's whole history, which the store bounds.
-func (a *app) log(ctx context.Context, st store.Store, b bookmark, stream string, limit int) (store.CursorID, []store.CursorCommit, error) {
-	conn, err := a.resolveConnection(ctx, st)
+func (a *app) log(ctx context.Context, o api.Owner, b bookmark, stream string, limit int) (api.BookmarkQuery, []api.BookmarkCommit, error) {
+	q := api.BookmarkQuery{Stream: stream, Mode: b.mode, Limit: limit}
+	conn, err := pickOwned(ctx, o, a.connection, byFlag)
 	if err != nil {
-		return store.CursorID{}, nil, err
+		return q, nil, err
 	}
-	if _, err := findStream(ctx, st, conn.ID, stream); err != nil {
-		return store.CursorID{}, nil, err
+	q.ConnectionID = conn.ID
+	if err := findStream(ctx, o, conn.ID, stream); err != nil {
+		return q, nil, err
 	}
-	id := store.CursorID{ConnectionID: conn.ID, Stream: stream, Mode: protocol.CursorMode(b.mode)}
 	if b.mode == "steady" {
-		id.Mode = protocol.SteadyState
+		q.Mode = string(protocol.SteadyState)
 	}
-	log, err := st.CursorLog(ctx, id, limit)
-	if errors.Is(err, store.ErrNotFound) {
-		log, err = nil, nil
-	}
+	log, err := o.BookmarkLog(ctx, q)
 	if err == nil && len(log) == 0 {
-		err = notFound(fmt.Sprintf("stream %s has no %s bookmark yet", stream, modeName(id.Mode)), "Bookmarks appear when a run finishes a slice: pdpp run "+conn.ID)
+		err = notFound(fmt.Sprintf("stream %s has no %s bookmark yet", stream, modeName(q.Mode)), "Bookmarks appear when a run finishes a slice: pdpp run "+conn.ID)
 	}
-	return id, log, err
+	return q, log, err
 }
 
 func (a *app) stateLogCommand() *cobra.Command {
@@ -126,8 +107,8 @@ func (a *app) stateLogCommand() *cobra.Command {
 		PreRunE: func(cmd *cobra.Command, args []string) error {
 			return errors.Join(b.check(cmd, args), checkLimit(limit))
 		},
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			_, log, err := a.log(ctx, st, b, args[0], limit)
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			_, log, err := a.log(ctx, o, b, args[0], limit)
 			if err != nil {
 				return err
 			}
@@ -150,13 +131,13 @@ func (a *app) stateLogCommand() *cobra.Command {
 }
 
 // findCommit gives one entry of the log.
-func findCommit(log []store.CursorCommit, id store.CursorID, text string) (store.CursorCommit, error) {
+func findCommit(log []api.BookmarkCommit, id api.BookmarkQuery, text string) (api.BookmarkCommit, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return store.CursorCommit{}, usage(fmt.Sprintf("%q is not the number of a commit", text), "List them: pdpp state log "+id.Stream)
+		return api.BookmarkCommit{}, usage(fmt.Sprintf("%q is not the number of a commit", text), "List them: pdpp state log "+id.Stream)
 	}
-	if i := slices.IndexFunc(log, func(c store.CursorCommit) bool { return c.Commit == n }); i >= 0 {
+	if i := slices.IndexFunc(log, func(c api.BookmarkCommit) bool { return c.Commit == n }); i >= 0 {
 		return log[i], nil
 	}
-	return store.CursorCommit{}, notFound(fmt.Sprintf("the bookmark of %s has no commit %d", id.Stream, n), "List them: pdpp state log "+id.Stream)
+	return api.BookmarkCommit{}, notFound(fmt.Sprintf("the bookmark of %s has no commit %d", id.Stream, n), "List them: pdpp state log "+id.Stream)
 }

@@ -10,86 +10,59 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
-
-// streamRow is a stream with the connection it belongs to.
-type streamRow struct {
-	ConnectionID string `json:"connection_id"`
-	store.StreamInfo
-}
 
 func (a *app) streamsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "streams", Short: "Show what has been collected, stream by stream", Args: noArgs,
-		RunE: a.orBegin(a.hereOrElsewhere(func(ctx context.Context, st store.Store, _ []string) error {
-			rows, err := a.streamRows(ctx, st)
+		RunE: a.orBegin(a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
+			id, err := a.ownedFilter(ctx, o)
 			if err != nil {
 				return err
 			}
-			a.printStreams(rows)
+			streams, err := o.Streams(ctx, id)
+			if err != nil {
+				return err
+			}
+			a.printStreams(streams)
 			return nil
-		}, a.streamsElsewhere), noneOf("streams")),
+		}), noneOf("streams")),
 	}
 	a.connectionFlag(cmd, "only streams of this connection")
 	return cmd
 }
 
-func (a *app) streamRows(ctx context.Context, st store.Store) ([]streamRow, error) {
-	all, err := st.ListConnections(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if a.connection != "" {
-		c, err := named(all, a.connection, byFlag)
-		if err != nil {
-			return nil, err
-		}
-		all = []store.Connection{c}
-	}
-	var rows []streamRow
-	for _, c := range all {
-		streams, err := st.Streams(ctx, c.ID)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range streams {
-			rows = append(rows, streamRow{c.ID, s})
-		}
-	}
-	return rows, nil
-}
-
-func (a *app) printStreams(rows []streamRow) {
+func (a *app) printStreams(streams []api.Stream) {
 	if a.json {
-		writeJSON(a.out, map[string]any{"streams": rows})
+		writeJSON(a.out, map[string]any{"streams": streams})
 		return
 	}
-	if len(rows) == 0 {
-		printf(a.out, "Nothing has been collected yet. Begin with: pdpp run CONNECTOR\n")
+	if len(streams) == 0 {
+		printf(a.out, "Nothing has been collected yet. Begin with: pdpp connect CONNECTOR\n")
 		return
 	}
 	t := a.table("CONNECTION", "STREAM", "RECORDS", "DELETED", "LAST CHANGE")
-	for _, r := range rows {
-		t.row(r.ConnectionID, r.Name, text.Number(r.Records), text.Number(r.Deleted), whenever(r.ChangedAt))
+	for _, s := range streams {
+		t.row(s.ConnectionID, s.Name, text.Number(s.Records), text.Number(s.Deleted), whenever(s.UpdatedAt))
 	}
 	t.flush()
 }
 
-// stream makes sure that a stream exists, and tells which ones do otherwise.
-func findStream(ctx context.Context, st store.Store, connectionID, name string) (store.StreamInfo, error) {
-	streams, err := st.Streams(ctx, connectionID)
+// findStream makes sure that a stream exists, and tells which ones do otherwise.
+func findStream(ctx context.Context, o api.Owner, connectionID, name string) error {
+	streams, err := o.Streams(ctx, connectionID)
 	if err != nil {
-		return store.StreamInfo{}, err
+		return err
 	}
-	if i := slices.IndexFunc(streams, func(s store.StreamInfo) bool { return s.Name == name }); i >= 0 {
-		return streams[i], nil
+	if slices.ContainsFunc(streams, func(s api.Stream) bool { return s.Name == name }) {
+		return nil
 	}
 	names := make([]string, len(streams))
 	for i, s := range streams {
 		names[i] = s.Name
 	}
-	return store.StreamInfo{}, noStream(connectionID, name, names)
+	return noStream(connectionID, name, names)
 }
 
 func noStream(connectionID, name string, names []string) *Error {

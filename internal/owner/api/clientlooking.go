@@ -52,8 +52,8 @@ func (c *Client) Pace(ctx context.Context, id string) (Pace, error) {
 	return fetch[Pace](ctx, c, "_ref", "connections", id, "pace")
 }
 
-func (c *Client) Missing(ctx context.Context, id string) ([]Gap, error) {
-	return listOf[Gap](ctx, c, "_ref", "connections", id, "missing")
+func (c *Client) Schedules(ctx context.Context) ([]ConnectionSchedule, error) {
+	return listOf[ConnectionSchedule](ctx, c, "_ref", "schedules")
 }
 
 func (c *Client) Devices(ctx context.Context) ([]Device, error) {

@@ -35,6 +35,18 @@ func (c *Client) Records(ctx context.Context, query RecordQuery) (RecordPage, er
 	return c.recordPage(ctx, q, "_ref", "explore", "records")
 }
 
+func (c *Client) Changes(ctx context.Context, r ChangeQuery) ([]Record, error) {
+	var got listed[Record]
+	q := url.Values{}
+	given(q, "connection_id", r.ConnectionID)
+	given(q, "stream", r.Stream)
+	count(q, "after", r.After)
+	count(q, "limit", int64(r.Limit))
+	err := c.get(ctx, &got, q, "_ref", "explore", "changes")
+	clearNulls(got.Data)
+	return got.Data, err
+}
+
 func (c *Client) Search(ctx context.Context, query SearchQuery) (RecordPage, error) {
 	q := url.Values{}
 	given(q, "q", query.Text)

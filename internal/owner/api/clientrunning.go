@@ -15,11 +15,12 @@ func (c *Client) RunAnyway(ctx context.Context, connectionID string) error {
 	return c.send(ctx, http.MethodPost, map[string]bool{"ask_anyway": true}, nil, "_ref", "connections", connectionID, "run")
 }
 
-func (c *Client) Runs(ctx context.Context, connectionID string, limit int) ([]Run, error) {
+func (c *Client) Runs(ctx context.Context, r RunQuery) ([]Run, error) {
 	var got listed[Run]
 	q := url.Values{}
-	given(q, "connection_id", connectionID)
-	count(q, "limit", int64(limit))
+	given(q, "connection_id", r.ConnectionID)
+	given(q, "status", r.Status)
+	count(q, "limit", int64(r.Limit))
 	err := c.get(ctx, &got, q, "_ref", "runs")
 	return got.Data, err
 }

@@ -123,6 +123,22 @@ type Plan struct {
 	Waiting string `json:"waiting,omitempty"`
 }
 
+// ConnectionSchedule is when a connection collects by itself, and why not before.
+type ConnectionSchedule struct {
+	ConnectionID string    `json:"connection_id"`
+	ConnectorID  string    `json:"connector_id"`
+	DisplayName  string    `json:"display_name"`
+	Schedule     *Schedule `json:"schedule"` // nil when it has none
+	// EverySeconds is the rhythm that counts: never below what the connector calls safe.
+	EverySeconds int64 `json:"every_seconds"`
+	Due          bool  `json:"due"`
+	// RecoveryOnly says that a run may only try again what is missing.
+	RecoveryOnly bool       `json:"recovery_only"`
+	Why          string     `json:"why"` // why it is due or not, as a code
+	NextAt       *time.Time `json:"next_attempt_at"`
+	Failures     int        `json:"consecutive_failures"`
+}
+
 // Limits is the owner's word for a connection. Zero means the connector's own.
 type Limits struct {
 	// CeilingPerMinute is the most requests in a minute, ever.
@@ -144,21 +160,6 @@ type Selection struct {
 type SelectedStream struct {
 	Stream    string   `json:"stream"`
 	Resources []string `json:"resources"`
-}
-
-// Gap is something that could not be fetched yet.
-type Gap struct {
-	ID          string     `json:"gap_id"`
-	Stream      string     `json:"stream"`
-	RecordKey   string     `json:"record_key,omitempty"`
-	Reason      string     `json:"reason"`
-	Text        string     `json:"text"` // why, in a sentence for people
-	Status      string     `json:"status"`
-	Attempts    int        `json:"attempt_count"`
-	NotBefore   *time.Time `json:"next_attempt_after"`
-	CreatedAt   time.Time  `json:"created_at"`
-	LastAttempt *time.Time `json:"last_attempt_at"`
-	IgnoredWhy  string     `json:"ignored_why,omitempty"`
 }
 
 // Device is a machine that collects, with the sources on it.

@@ -21,6 +21,7 @@ const (
 	CodeRevoked         = "connection_revoked"
 	CodeUnauthenticated = "authentication_error"
 	CodeUnreachable     = "server_unreachable"
+	CodeGapRecovered    = "gap_recovered"
 )
 
 // Error is something that an owner can act on. Message and Next are shown as they are.

@@ -18,6 +18,8 @@ import (
 // something about is an *Error.
 type Owner interface {
 	Looking
+	Gaps
+	Bookmarks
 	Connecting
 	Running
 	Reading
@@ -36,8 +38,8 @@ type Looking interface {
 	Why(ctx context.Context, id string) (view.Explanation, error)
 	// Pace gives how fast the newest runs collected.
 	Pace(ctx context.Context, id string) (Pace, error)
-	// Missing lists what could not be fetched yet, the oldest first; at most 100.
-	Missing(ctx context.Context, id string) ([]Gap, error)
+	// Schedules tells of every connection that is not revoked when it collects by itself.
+	Schedules(ctx context.Context) ([]ConnectionSchedule, error)
 	// Devices lists the machines that collect for the owner.
 	Devices(ctx context.Context) ([]Device, error)
 }
@@ -81,8 +83,8 @@ type Running interface {
 	// Collect asks for a run that fetches the named records alone. Bookmarks stay as
 	// they are.
 	Collect(ctx context.Context, connectionID string, s Selection) error
-	// Runs lists runs, the newest first; an empty id means those of every connection.
-	Runs(ctx context.Context, connectionID string, limit int) ([]Run, error)
+	// Runs lists runs, the newest first.
+	Runs(ctx context.Context, q RunQuery) ([]Run, error)
 	RunByID(ctx context.Context, runID string) (Run, error)
 	// Timeline gives the events of a run that follow after; at most 500.
 	Timeline(ctx context.Context, runID string, after int64) ([]Event, error)
@@ -100,6 +102,9 @@ type Reading interface {
 	Records(ctx context.Context, q RecordQuery) (RecordPage, error)
 	// Record gives one record with its earlier versions, the newest first; at most 50.
 	Record(ctx context.Context, connectionID, stream, key string) (Record, []Record, error)
+	// Changes lists each key of a stream at its newest change, deletions too, in the order
+	// of the changes.
+	Changes(ctx context.Context, q ChangeQuery) ([]Record, error)
 	Search(ctx context.Context, q SearchQuery) (RecordPage, error)
 	// Export writes a whole stream: one JSON object per line, or csv.
 	Export(ctx context.Context, w io.Writer, q ExportQuery) error

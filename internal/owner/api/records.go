@@ -12,6 +12,8 @@ type Stream struct {
 	Name           string     `json:"name"`
 	Label          string     `json:"label"`
 	Records        int64      `json:"record_count"`
+	Deleted        int64      `json:"deleted_count"` // that the source no longer has
+	LastSeq        int64      `json:"last_change_seq"`
 	UpdatedAt      *time.Time `json:"last_updated"`
 	Search         []string   `json:"search_fields"`
 	Filter         []string   `json:"filter_fields"`
@@ -26,8 +28,10 @@ type Record struct {
 	Data         json.RawMessage `json:"data"`
 	EmittedAt    time.Time       `json:"emitted_at"`
 	ChangedAt    time.Time       `json:"changed_at"`
-	Version      int64           `json:"version"`
-	Deleted      bool            `json:"deleted"`
+	// Seq is the number of its newest change within the stream; only of a list of changes.
+	Seq     int64 `json:"change_seq,omitempty,omitzero"`
+	Version int64 `json:"version"`
+	Deleted bool  `json:"deleted"`
 }
 
 // RecordQuery asks for a page of one stream of one connection. A limit of zero means
@@ -39,6 +43,15 @@ type RecordQuery struct {
 	Oldest       bool              // the oldest change first; otherwise the newest
 	Where        map[string]string // equality, of fields that the manifest lets readers filter by
 	Changes      bool              // deletions too
+	Limit        int
+}
+
+// ChangeQuery asks for the changes of a stream that follow a number. A limit of zero
+// means 100; 1000 is the most.
+type ChangeQuery struct {
+	ConnectionID string
+	Stream       string
+	After        int64
 	Limit        int
 }
 

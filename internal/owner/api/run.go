@@ -7,23 +7,36 @@ import (
 
 // Run is one run.
 type Run struct {
-	ID             string     `json:"run_id"`
-	ConnectionID   string     `json:"connection_id"`
-	ConnectorID    string     `json:"connector_id"`
-	DisplayName    string     `json:"display_name"` // of the connection
-	Trigger        string     `json:"trigger_kind"`
+	ID           string `json:"run_id"`
+	ConnectionID string `json:"connection_id"`
+	ConnectorID  string `json:"connector_id"`
+	DisplayName  string `json:"display_name"` // of the connection
+	Trigger      string `json:"trigger_kind"`
+	// RecoveryOnly means that it only tries again what is missing.
+	RecoveryOnly   bool       `json:"recovery_only"`
 	Status         string     `json:"status"` // running, succeeded, failed, cancelled, abandoned, skipped
 	RecordsEmitted int64      `json:"records_emitted"`
 	StartedAt      time.Time  `json:"started_at"`
 	CompletedAt    *time.Time `json:"completed_at"`
 	// Failure is a safe sentence; empty unless it failed.
 	Failure     string `json:"failure,omitempty"`
-	FailureCode string `json:"failure_code,omitempty"`
+	FailureCode string `json:"failure_code,omitempty"` // the connector's, or else the runtime's
+	// Reason is why the runtime ended it before it was complete.
+	Reason string `json:"failure_reason,omitempty"`
+	// KnownGaps is what it told to be missing; only of a single run.
+	KnownGaps json.RawMessage `json:"known_gaps,omitempty"`
 	// Message is what a run under way said last about itself as a whole, such as why
 	// it waits; empty while its streams go on.
 	Message string `json:"message,omitempty"`
 	// Streams are those that the run has told of.
 	Streams []RunStream `json:"streams"`
+}
+
+// RunQuery picks runs. Empty members pick all; a limit of zero means 50.
+type RunQuery struct {
+	ConnectionID string
+	Status       string
+	Limit        int
 }
 
 // RunStream is how far a run has come with a stream. Nil is not known.

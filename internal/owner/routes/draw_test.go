@@ -3,6 +3,7 @@ package routes_test
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -119,10 +120,12 @@ func drawStruct(t *rapid.T, v reflect.Value) {
 	switch typ {
 	case reflect.TypeFor[health.Condition](): // every condition that is shown has a kind
 		v.FieldByName("Kind").Set(draw(t, reflect.TypeFor[health.Kind]()).Addr())
-	case reflect.TypeFor[api.RecordQuery](), reflect.TypeFor[api.SearchQuery]():
-		v.FieldByName("Limit").SetInt(rapid.Int64Range(0, 200).Draw(t, "limit"))
-	case reflect.TypeFor[api.AuditQuery]():
-		v.FieldByName("Limit").SetInt(rapid.Int64Range(0, 1000).Draw(t, "limit"))
-		v.FieldByName("Before").SetInt(rapid.Int64Range(0, 1<<40).Draw(t, "before"))
+	}
+	if strings.HasSuffix(typ.Name(), "Query") || typ == reflect.TypeFor[api.Rewind]() { // what is asked for counts from 0 upwards
+		for i := range typ.NumField() {
+			if v.Field(i).CanInt() {
+				v.Field(i).SetInt(rapid.Int64Range(0, 1000).Draw(t, "count"))
+			}
+		}
 	}
 }

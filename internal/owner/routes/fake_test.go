@@ -51,9 +51,49 @@ func (f *fake) Pace(_ context.Context, id string) (api.Pace, error) {
 	return given[api.Pace](f, 0), f.err
 }
 
-func (f *fake) Missing(_ context.Context, id string) ([]api.Gap, error) {
-	f.take("Missing", id)
-	return given[[]api.Gap](f, 0), f.err
+func (f *fake) Schedules(_ context.Context) ([]api.ConnectionSchedule, error) {
+	f.take("Schedules")
+	return given[[]api.ConnectionSchedule](f, 0), f.err
+}
+
+func (f *fake) Gaps(_ context.Context, q api.GapQuery) (api.GapPage, error) {
+	f.take("Gaps", q)
+	return given[api.GapPage](f, 0), f.err
+}
+
+func (f *fake) Gap(_ context.Context, id string) (api.Gap, error) {
+	f.take("Gap", id)
+	return given[api.Gap](f, 0), f.err
+}
+
+func (f *fake) RetryGap(_ context.Context, id string) (api.Gap, error) {
+	f.take("RetryGap", id)
+	return given[api.Gap](f, 0), f.err
+}
+
+func (f *fake) IgnoreGap(_ context.Context, id, why string) (api.Gap, error) {
+	f.take("IgnoreGap", id, why)
+	return given[api.Gap](f, 0), f.err
+}
+
+func (f *fake) Bookmarks(_ context.Context, id string) ([]api.Bookmark, error) {
+	f.take("Bookmarks", id)
+	return given[[]api.Bookmark](f, 0), f.err
+}
+
+func (f *fake) BookmarkLog(_ context.Context, q api.BookmarkQuery) ([]api.BookmarkCommit, error) {
+	f.take("BookmarkLog", q)
+	return given[[]api.BookmarkCommit](f, 0), f.err
+}
+
+func (f *fake) PreviewRewind(_ context.Context, r api.Rewind) (api.RewindPreview, error) {
+	f.take("PreviewRewind", r)
+	return given[api.RewindPreview](f, 0), f.err
+}
+
+func (f *fake) Rewind(_ context.Context, r api.Rewind) (api.BookmarkCommit, error) {
+	f.take("Rewind", r)
+	return given[api.BookmarkCommit](f, 0), f.err
 }
 
 func (f *fake) Devices(_ context.Context) ([]api.Device, error) {
@@ -126,8 +166,8 @@ func (f *fake) RunAnyway(_ context.Context, connectionID string) error {
 	return f.err
 }
 
-func (f *fake) Runs(_ context.Context, connectionID string, limit int) ([]api.Run, error) {
-	f.take("Runs", connectionID, limit)
+func (f *fake) Runs(_ context.Context, q api.RunQuery) ([]api.Run, error) {
+	f.take("Runs", q)
 	return given[[]api.Run](f, 0), f.err
 }
 
@@ -169,6 +209,11 @@ func (f *fake) Records(_ context.Context, q api.RecordQuery) (api.RecordPage, er
 func (f *fake) Record(_ context.Context, connectionID string, stream string, key string) (api.Record, []api.Record, error) {
 	f.take("Record", connectionID, stream, key)
 	return given[api.Record](f, 0), given[[]api.Record](f, 1), f.err
+}
+
+func (f *fake) Changes(_ context.Context, q api.ChangeQuery) ([]api.Record, error) {
+	f.take("Changes", q)
+	return given[[]api.Record](f, 0), f.err
 }
 
 func (f *fake) Search(_ context.Context, q api.SearchQuery) (api.RecordPage, error) {

@@ -21,13 +21,12 @@ func (s *surface) looking() []reply.Route {
 		s.get("GET /_ref/connections/{id}/pace", func(r *http.Request) (any, error) {
 			return s.owner.Pace(r.Context(), id(r))
 		}),
-		s.get("GET /_ref/connections/{id}/missing", func(r *http.Request) (any, error) {
-			return listOf(s.owner.Missing(r.Context(), id(r)))
-		}),
 		s.get("GET /_ref/devices", func(r *http.Request) (any, error) {
 			return listOf(s.owner.Devices(r.Context()))
 		}),
-		s.get("GET /_ref/schedules", s.schedules),
+		s.get("GET /_ref/schedules", func(r *http.Request) (any, error) {
+			return listOf(s.owner.Schedules(r.Context()))
+		}),
 	}
 }
 
@@ -54,31 +53,4 @@ func (s *surface) overview(r *http.Request) (any, error) {
 
 func overviewOf(all view.Overview, connections list[view.Connection]) overview {
 	return overview{list: connections, Summary: all.Summary, Indicator: all.Indicator, ObservedAt: all.ObservedAt}
-}
-
-// schedule is the rhythm of one connection.
-type schedule struct {
-	ConnectionID    string     `json:"connection_id"`
-	ConnectorID     string     `json:"connector_id"`
-	DisplayName     string     `json:"display_name"`
-	Enabled         bool       `json:"enabled"`
-	IntervalSeconds int64      `json:"interval_seconds"`
-	NextAttemptAt   *time.Time `json:"next_attempt_at"`
-}
-
-func (s *surface) schedules(r *http.Request) (any, error) {
-	all, err := s.owner.Overview(r.Context())
-	var out []schedule
-	for i := range all.Connections {
-		c := &all.Connections[i]
-		if c.Schedule == nil {
-			continue
-		}
-		out = append(out, schedule{
-			ConnectionID: c.ID, ConnectorID: c.ConnectorID, DisplayName: c.DisplayName,
-			Enabled: c.Schedule.Enabled, IntervalSeconds: c.Schedule.IntervalSeconds,
-			NextAttemptAt: c.Verdict.Detail.NextAttemptAt,
-		})
-	}
-	return listOf(out, err)
 }

@@ -18,6 +18,7 @@ func (s *surface) reading() []reply.Route {
 		}),
 		s.get("GET /_ref/explore/records", s.records),
 		s.get("GET /_ref/explore/records/{connection}/{stream}/{key...}", s.record),
+		s.get("GET /_ref/explore/changes", s.changes),
 		s.get("GET /_ref/search", s.search),
 		{Pattern: "GET /_ref/export", Handle: s.export},
 	}
@@ -44,6 +45,22 @@ func (s *surface) records(r *http.Request) (any, error) {
 		ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), Cursor: q.Get("cursor"),
 		Oldest: order == "asc", Changes: changes == "true", Where: filters(q), Limit: size,
 	}))
+}
+
+func (s *surface) changes(r *http.Request) (any, error) {
+	q, err := queryOf(r, "connection_id", "stream", "after", "limit")
+	if err != nil {
+		return nil, err
+	}
+	size, err := limit(q)
+	if err != nil {
+		return nil, err
+	}
+	after, err := number(q, "after")
+	if err != nil {
+		return nil, err
+	}
+	return listOf(s.owner.Changes(r.Context(), api.ChangeQuery{ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), After: after, Limit: size}))
 }
 
 func (s *surface) search(r *http.Request) (any, error) {

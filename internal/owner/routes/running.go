@@ -26,7 +26,7 @@ func (s *surface) running() []reply.Route {
 }
 
 func (s *surface) runs(r *http.Request) (any, error) {
-	q, err := queryOf(r, "connection_id", "limit")
+	q, err := queryOf(r, "connection_id", "status", "limit")
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (s *surface) runs(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listOf(s.owner.Runs(r.Context(), q.Get("connection_id"), size))
+	return listOf(s.owner.Runs(r.Context(), api.RunQuery{ConnectionID: q.Get("connection_id"), Status: q.Get("status"), Limit: size}))
 }
 
 func (s *surface) timeline(r *http.Request) (any, error) {

@@ -84,12 +84,13 @@ func (h *house) lookAround(good, bad, grant string) {
 		alike(h, "connection "+id, func(o O) (any, error) { return o.Connection(ctx, id) })
 		alike(h, "why "+id, func(o O) (any, error) { return o.Why(ctx, id) })
 		alike(h, "pace "+id, func(o O) (any, error) { return o.Pace(ctx, id) })
-		alike(h, "missing "+id, func(o O) (any, error) { return o.Missing(ctx, id) })
+		alike(h, "missing "+id, func(o O) (any, error) { return o.Gaps(ctx, api.GapQuery{ConnectionID: id}) })
+		alike(h, "bookmarks "+id, func(o O) (any, error) { return o.Bookmarks(ctx, id) })
 		alike(h, "streams "+id, func(o O) (any, error) { return o.Streams(ctx, id) })
-		alike(h, "runs "+id, func(o O) (any, error) { return o.Runs(ctx, id, 5) })
+		alike(h, "runs "+id, func(o O) (any, error) { return o.Runs(ctx, api.RunQuery{ConnectionID: id, Limit: 5}) })
 	}
 	alike(h, "streams", func(o O) (any, error) { return o.Streams(ctx, "") })
-	for _, run := range append(alike(h, "runs", func(o O) ([]api.Run, error) { return o.Runs(ctx, "", 0) }), api.Run{ID: "run_none"}) {
+	for _, run := range append(alike(h, "runs", func(o O) ([]api.Run, error) { return o.Runs(ctx, api.RunQuery{}) }), api.Run{ID: "run_none"}) {
 		alike(h, "run "+run.ID, func(o O) (any, error) { return o.RunByID(ctx, run.ID) })
 		alike(h, "timeline "+run.ID, func(o O) (any, error) { return o.Timeline(ctx, run.ID, 1) })
 		alike(h, "question "+run.ID, func(o O) (any, error) { return o.Question(ctx, run.ID) })

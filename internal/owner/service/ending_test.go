@@ -134,8 +134,9 @@ func TestRetryWhatIsMissing(t *testing.T) {
 	_, err := b.Store.CommitSlice(b.ctx(), l, store.Slice{Gaps: []store.GapWrite{gap("a", true), gap("b", true), gap("c", false)}}, b.at)
 	b.must(err)
 	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, b.at))
-	missing, err := b.Missing(b.ctx(), id)
+	page, err := b.Gaps(b.ctx(), api.GapQuery{ConnectionID: id})
 	b.must(err)
+	missing := page.Gaps
 	if len(missing) != 3 || missing[0].Text == "" {
 		t.Fatalf("missing %+v", missing)
 	}
@@ -146,9 +147,9 @@ func TestRetryWhatIsMissing(t *testing.T) {
 	_, err = b.Store.IgnoreGap(b.ctx(), byKey["b"].ID, "not wanted", b.at)
 	b.must(err)
 	b.must(b.Acknowledge(b.ctx(), id, string(verdict.RetryGap)))
-	missing, err = b.Missing(b.ctx(), id)
+	page, err = b.Gaps(b.ctx(), api.GapQuery{ConnectionID: id})
 	b.must(err)
-	for _, g := range missing {
+	for _, g := range page.Gaps {
 		if waits := g.Status == string(protocol.GapPending) && (g.NotBefore == nil || !g.NotBefore.After(b.at)); waits != (g.RecordKey == "a") {
 			t.Errorf("gap %+v", g)
 		}

@@ -7,15 +7,11 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/runview"
 	"pdpp/internal/owner/service/told"
 	"pdpp/internal/view"
 )
 
-const (
-	recentRuns = 10
-	missingAll = 100
-)
+const recentRuns = 10
 
 // Overview gives every connection that is not revoked, and their summary.
 func (s *Service) Overview(ctx context.Context) (view.Overview, error) {
@@ -55,7 +51,7 @@ func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error)
 		return d, err
 	}
 	d.Plan = plan(&e, judged.ObservedAt)
-	if d.RecentRuns, err = s.Runs(ctx, id, recentRuns); err != nil {
+	if d.RecentRuns, err = s.Runs(ctx, api.RunQuery{ConnectionID: id, Limit: recentRuns}); err != nil {
 		return d, err
 	}
 	for i := range d.RecentRuns {
@@ -71,27 +67,6 @@ func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error)
 func (s *Service) Why(ctx context.Context, id string) (view.Explanation, error) {
 	e, err := s.view.Why(ctx, id)
 	return e, told.Error(err, "explain the connection")
-}
-
-// Missing lists what could not be fetched yet, the oldest first.
-func (s *Service) Missing(ctx context.Context, id string) ([]api.Gap, error) {
-	conn, err := s.find.Connection(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.find.Manifest(ctx, conn.ConnectorID)
-	if err != nil {
-		return nil, err
-	}
-	gaps, err := s.Store.ListGaps(ctx, store.GapQuery{ConnectionID: id, Missing: true, Limit: missingAll})
-	if err != nil {
-		return nil, told.Error(err, "list what is missing")
-	}
-	out := make([]api.Gap, len(gaps))
-	for i, g := range gaps {
-		out[i] = runview.Gap(m, g)
-	}
-	return out, nil
 }
 
 // evidenceOf gives the facts of one connection.

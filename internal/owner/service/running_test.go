@@ -165,7 +165,7 @@ func TestRunsAreShown(t *testing.T) {
 	b.must(b.SetCredential(b.ctx(), id, map[string]string{"token": "rake"}))
 	b.at = b.at.Add(time.Minute)
 	failed := b.makeRun(id).RunID
-	runs, err := b.Runs(b.ctx(), "", 0)
+	runs, err := b.Runs(b.ctx(), api.RunQuery{})
 	b.must(err)
 	if len(runs) != 2 || runs[0].ID != failed || runs[0].DisplayName != "Garden" || runs[0].Failure != "The token was refused." || runs[0].FailureCode != "auth_failure" {
 		t.Fatalf("runs %+v", runs)

@@ -11,16 +11,16 @@ import (
 
 const (
 	usualRuns = 50
-	mostRuns  = 500
+	mostRuns  = 100_000
 
 	timelinePage = 500
 )
 
 // Runs lists runs, the newest first.
-func (s *Service) Runs(ctx context.Context, connectionID string, limit int) ([]api.Run, error) {
+func (s *Service) Runs(ctx context.Context, q api.RunQuery) ([]api.Run, error) {
 	names := map[string]string{}
-	if connectionID != "" {
-		conn, err := s.find.Connection(ctx, connectionID)
+	if q.ConnectionID != "" {
+		conn, err := s.find.Connection(ctx, q.ConnectionID)
 		if err != nil {
 			return nil, err
 		}
@@ -31,10 +31,10 @@ func (s *Service) Runs(ctx context.Context, connectionID string, limit int) ([]a
 			return nil, err
 		}
 	}
-	if limit <= 0 {
-		limit = usualRuns
+	if q.Limit <= 0 {
+		q.Limit = usualRuns
 	}
-	runs, err := s.Store.ListRuns(ctx, store.RunQuery{ConnectionID: connectionID, Limit: min(limit, mostRuns)})
+	runs, err := s.Store.ListRuns(ctx, store.RunQuery{ConnectionID: q.ConnectionID, Status: store.RunStatus(q.Status), Limit: min(q.Limit, mostRuns)})
 	if err != nil {
 		return nil, told.Error(err, "list the runs")
 	}
@@ -67,6 +67,7 @@ func (s *Service) RunByID(ctx context.Context, runID string) (api.Run, error) {
 		return api.Run{}, err
 	}
 	out, err := s.courses.Run(ctx, r, conn.DisplayName, m)
+	out.KnownGaps = []byte(r.KnownGaps)
 	return out, told.Error(err, "read the timeline")
 }
 

@@ -41,6 +41,8 @@ var described = map[string]reflect.Type{
 	"StreamLabel": reflect.TypeFor[api.StreamLabel](), "CredentialForm": reflect.TypeFor[api.CredentialForm](),
 	"CredentialField": reflect.TypeFor[api.CredentialField](), "RefreshPolicy": reflect.TypeFor[api.RefreshPolicy](),
 	"Credential": reflect.TypeFor[api.Credential](), "SchedulePlan": reflect.TypeFor[api.Plan](),
+	"ConnectionSchedule": reflect.TypeFor[api.ConnectionSchedule](), "Bookmark": reflect.TypeFor[api.Bookmark](),
+	"BookmarkCommit": reflect.TypeFor[api.BookmarkCommit](), "RewindPreview": reflect.TypeFor[api.RewindPreview](),
 	"Limits": reflect.TypeFor[api.Limits](), "Gap": reflect.TypeFor[api.Gap](), "Device": reflect.TypeFor[api.Device](),
 	"DeviceSource": reflect.TypeFor[api.DeviceSource](), "Run": reflect.TypeFor[api.Run](),
 	"RunStream": reflect.TypeFor[api.RunStream](), "Event": reflect.TypeFor[api.Event](),
@@ -69,7 +71,7 @@ var asked = map[string]reflect.Type{
 	"Answer": reflect.TypeFor[api.Answer](), "NewConnection": reflect.TypeFor[api.Connect](),
 	"NewGrant": reflect.TypeFor[api.NewGrant](), "NewPushTarget": reflect.TypeFor[api.NewPushTarget](),
 	"Schedule": reflect.TypeFor[api.Schedule](), "NewToken": reflect.TypeFor[api.NewToken](),
-	"NewPassword": reflect.TypeFor[api.NewPassword](),
+	"NewPassword": reflect.TypeFor[api.NewPassword](), "Rewind": reflect.TypeFor[api.Rewind](),
 }
 
 // The schemas have the members of the types: none is missing, invented or optional in

@@ -77,14 +77,14 @@ func (k *keeper) Connection(ctx context.Context, id string) (api.Detail, error) 
 	return d, nil
 }
 
-func (k *keeper) Runs(context.Context, string, int) ([]api.Run, error) { return k.runs, nil }
+func (k *keeper) Runs(context.Context, api.RunQuery) ([]api.Run, error) { return k.runs, nil }
 
 func (k *keeper) Why(ctx context.Context, id string) (view.Explanation, error) {
 	return k.view.Why(ctx, id)
 }
-func (k *keeper) Pace(context.Context, string) (api.Pace, error)      { return k.pace, nil }
-func (k *keeper) Missing(context.Context, string) ([]api.Gap, error)  { return nil, nil }
-func (k *keeper) Connectors(context.Context) ([]api.Connector, error) { return nil, nil }
+func (k *keeper) Pace(context.Context, string) (api.Pace, error)          { return k.pace, nil }
+func (k *keeper) Gaps(context.Context, api.GapQuery) (api.GapPage, error) { return api.GapPage{}, nil }
+func (k *keeper) Connectors(context.Context) ([]api.Connector, error)     { return nil, nil }
 
 func (k *keeper) Question(context.Context, string) (api.Question, error) {
 	if k.question == nil {

@@ -16,7 +16,7 @@ type shown struct {
 	api.Detail
 	Steps    []view.Step
 	Pace     api.Pace
-	Missing  []api.Gap
+	Missing  api.GapPage
 	Question *api.Question // what the run under way waits for
 }
 
@@ -35,7 +35,7 @@ func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
 	if s.Pace, err = p.owner.Pace(ctx, id); err != nil {
 		return nil, err
 	}
-	if s.Missing, err = p.owner.Missing(ctx, id); err != nil {
+	if s.Missing, err = p.owner.Gaps(ctx, api.GapQuery{ConnectionID: id, Limit: mostMissing}); err != nil {
 		return nil, err
 	}
 	if d.ActiveRun != nil {

@@ -7,7 +7,6 @@ import (
 	"pdpp/internal/ops/text"
 
 	"pdpp/internal/judge/verdict"
-	"pdpp/internal/owner/api"
 	"pdpp/internal/view"
 )
 
@@ -122,5 +121,3 @@ func layerWords(l view.Layer) string { return strings.ToUpper(string(l[:1])) + s
 
 // mostMissing bounds the list on the page.
 const mostMissing = 50
-
-func firstMissing(all []api.Gap) []api.Gap { return all[:min(len(all), mostMissing)] }

@@ -167,7 +167,7 @@ func (p *Pages) getRuns(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := bounded(r.Context())
 	defer cancel()
 	connection := r.URL.Query().Get("connection")
-	all, err := p.owner.Runs(ctx, connection, listed)
+	all, err := p.owner.Runs(ctx, api.RunQuery{ConnectionID: connection, Limit: listed})
 	if err != nil {
 		p.fail(w, r, err)
 		return

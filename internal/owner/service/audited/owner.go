@@ -110,6 +110,24 @@ func (o *owner) Revoke(ctx context.Context, id string) error {
 	return err
 }
 
+func (o *owner) RetryGap(ctx context.Context, id string) (api.Gap, error) {
+	g, err := o.Owner.RetryGap(ctx, id)
+	o.record(ctx, setting("decision about a gap", g.ConnectionID), err)
+	return g, err
+}
+
+func (o *owner) IgnoreGap(ctx context.Context, id, why string) (api.Gap, error) {
+	g, err := o.Owner.IgnoreGap(ctx, id, why)
+	o.record(ctx, setting("decision about a gap", g.ConnectionID), err)
+	return g, err
+}
+
+func (o *owner) Rewind(ctx context.Context, r api.Rewind) (api.BookmarkCommit, error) {
+	made, err := o.Owner.Rewind(ctx, r)
+	o.record(ctx, setting("bookmark", r.ConnectionID), err)
+	return made, err
+}
+
 func (o *owner) RunAnyway(ctx context.Context, id string) error {
 	err := o.Owner.RunAnyway(ctx, id)
 	o.record(ctx, audit.Entry{Kind: audit.RunAnyway, Object: id}, err)

@@ -22,6 +22,9 @@ const (
 	usualPage    = 25
 	largestPage  = 100
 	versionsKept = 50
+
+	usualChanges = 100
+	mostChanges  = 1000
 )
 
 // recordsCursor is the kind of a cursor through a stream.
@@ -70,6 +73,27 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 		return api.RecordPage{}, told.Error(err, "read the records")
 	}
 	return page(found, ask.Limit-1, func(last store.StoredRecord) string { return box.Seal(recordsCursor, bound, last.Seq) }), nil
+}
+
+// Changes lists each key of a stream at its newest change.
+func (c *Collection) Changes(ctx context.Context, q api.ChangeQuery) ([]api.Record, error) {
+	if _, err := c.declaredStream(ctx, q.ConnectionID, q.Stream); err != nil {
+		return nil, err
+	}
+	if q.Limit <= 0 {
+		q.Limit = usualChanges
+	}
+	found, err := c.store.Changes(ctx, store.RecordQuery{
+		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream}, AfterSeq: q.After, Limit: min(q.Limit, mostChanges),
+	})
+	if err != nil {
+		return nil, told.Error(err, "read the changes")
+	}
+	out := page(found, len(found), nil).Records
+	for i := range found {
+		out[i].Seq = found[i].Seq
+	}
+	return out, nil
 }
 
 // page shows records; one more than fits says that there is a next page.

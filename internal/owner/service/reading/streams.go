@@ -52,7 +52,7 @@ func (c *Collection) Streams(ctx context.Context, connectionID string) ([]api.St
 func showStream(info store.StreamInfo, conn store.Connection, declared *manifest.Stream) api.Stream {
 	out := api.Stream{
 		ConnectionID: info.ConnectionID, ConnectionName: conn.DisplayName, Name: info.Name, Label: declaration.Label(declared, info.Name),
-		Records: info.Records, UpdatedAt: info.ChangedAt, Search: []string{}, Filter: []string{}, Fields: []string{},
+		Records: info.Records, Deleted: info.Deleted, LastSeq: info.LastSeq, UpdatedAt: info.ChangedAt, Search: []string{}, Filter: []string{}, Fields: []string{},
 	}
 	if declared == nil {
 		return out

@@ -26,8 +26,10 @@ func reasonText(m *manifest.Manifest, reason protocol.Reason, class string) (tex
 // Gap tells what could not be fetched yet.
 func Gap(m *manifest.Manifest, g store.Gap) api.Gap {
 	return api.Gap{
-		ID: g.ID, Stream: g.Stream, RecordKey: g.RecordKey, Reason: string(g.Reason), Text: gapText(m, g), Status: string(g.Status), Attempts: g.AttemptCount,
-		NotBefore: g.NotBefore, CreatedAt: g.CreatedAt, LastAttempt: g.LastAttemptAt, IgnoredWhy: g.IgnoredWhy,
+		ID: g.ID, ConnectionID: g.ConnectionID, ConnectorID: g.ConnectorID, Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey,
+		Reason: string(g.Reason), Text: gapText(m, g), Status: string(g.Status), Locator: []byte(g.Locator), LastError: []byte(g.LastError), Attempts: g.AttemptCount,
+		LastAttempt: g.LastAttemptAt, NotBefore: g.NotBefore, DiscoveredRun: g.DiscoveredRun, LastRun: g.LastRun, RecoveredRun: g.RecoveredRun,
+		LeaseRun: g.LeaseRun, IgnoredWhy: g.IgnoredWhy, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 // way, and from what it measured once it is over.
 func (c *Courses) Run(ctx context.Context, r store.Run, name string, m *manifest.Manifest) (api.Run, error) {
 	out := api.Run{
-		ID: r.ID, ConnectionID: r.ConnectionID, ConnectorID: r.ConnectorID, DisplayName: name, Trigger: string(r.Trigger), Status: string(r.Status),
+		ID: r.ID, ConnectionID: r.ConnectionID, ConnectorID: r.ConnectorID, DisplayName: name, Trigger: string(r.Trigger), RecoveryOnly: r.RecoveryOnly, Reason: r.FailureReason, Status: string(r.Status),
 		RecordsEmitted: r.RecordsEmitted, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, Streams: []api.RunStream{},
 	}
 	out.Failure, out.FailureCode = Failure(r)

@@ -1,0 +1,122 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/runview"
+	"pdpp/internal/owner/service/told"
+	"pdpp/protocol"
+)
+
+const (
+	usualGaps = 100
+	mostGaps  = 100_000
+	// shortGap is as much of an id as tells gaps apart in a list.
+	shortGap = len("gap_") + 10
+)
+
+// Gaps lists gaps, the oldest first.
+func (s *Service) Gaps(ctx context.Context, q api.GapQuery) (api.GapPage, error) {
+	if q.ConnectionID != "" {
+		if _, err := s.find.Connection(ctx, q.ConnectionID); err != nil {
+			return api.GapPage{}, err
+		}
+	}
+	if q.Status != "" && !slices.Contains(protocol.GapStatuses, protocol.GapStatus(q.Status)) {
+		return api.GapPage{}, api.Invalid("status", "There is no such status of a gap.", "Leave it out, or use pending, in_progress, recovered or terminal.")
+	}
+	if q.Limit <= 0 {
+		q.Limit = usualGaps
+	}
+	q.Limit = min(q.Limit, mostGaps)
+	gaps, err := s.Store.ListGaps(ctx, store.GapQuery{
+		ConnectionID: q.ConnectionID, Stream: q.Stream, Status: protocol.GapStatus(q.Status), Missing: q.Status == "", Limit: q.Limit + 1,
+	})
+	if err != nil {
+		return api.GapPage{}, told.Error(err, "list the gaps")
+	}
+	page := api.GapPage{Gaps: []api.Gap{}, More: len(gaps) > q.Limit}
+	declared := s.find.Library()
+	for _, g := range gaps[:min(len(gaps), q.Limit)] {
+		m, err := declared.Of(ctx, g.ConnectorID)
+		if err != nil {
+			return api.GapPage{}, err
+		}
+		page.Gaps = append(page.Gaps, runview.Gap(m, g))
+	}
+	return page, nil
+}
+
+// Gap gives the gap of an id, or of the beginning of one.
+func (s *Service) Gap(ctx context.Context, id string) (api.Gap, error) {
+	g, err := s.gap(ctx, id)
+	if err != nil {
+		return api.Gap{}, err
+	}
+	return s.tellGap(ctx, g)
+}
+
+// RetryGap lets the next run try it again.
+func (s *Service) RetryGap(ctx context.Context, id string) (api.Gap, error) {
+	return s.decideGap(ctx, id, func(id string) (store.Gap, error) { return s.Store.RetryGap(ctx, id, s.Now()) })
+}
+
+// IgnoreGap stops trying.
+func (s *Service) IgnoreGap(ctx context.Context, id, why string) (api.Gap, error) {
+	if strings.TrimSpace(why) == "" {
+		return api.Gap{}, api.Invalid("reason", "Ignoring a gap needs a reason.", "Say why it may stay missing.")
+	}
+	return s.decideGap(ctx, id, func(id string) (store.Gap, error) { return s.Store.IgnoreGap(ctx, id, why, s.Now()) })
+}
+
+func (s *Service) decideGap(ctx context.Context, id string, decide func(id string) (store.Gap, error)) (api.Gap, error) {
+	g, err := s.gap(ctx, id)
+	if err != nil {
+		return api.Gap{}, err
+	}
+	if g.Status == protocol.GapRecovered {
+		return api.Gap{}, &api.Error{Status: http.StatusConflict, Code: api.CodeGapRecovered,
+			Message: fmt.Sprintf("Gap %s is closed: its item has been fetched.", g.ID[:min(len(g.ID), shortGap)]), Next: "There is nothing to decide."}
+	}
+	if g, err = decide(g.ID); err != nil {
+		return api.Gap{}, told.Error(err, "decide about the gap")
+	}
+	return s.tellGap(ctx, g)
+}
+
+func (s *Service) tellGap(ctx context.Context, g store.Gap) (api.Gap, error) {
+	m, err := s.find.Manifest(ctx, g.ConnectorID)
+	return runview.Gap(m, g), err
+}
+
+// gap finds the gap of an id, or of the beginning of one.
+func (s *Service) gap(ctx context.Context, id string) (store.Gap, error) {
+	g, err := s.Store.Gap(ctx, id)
+	if !errors.Is(err, store.ErrNotFound) {
+		return g, told.Error(err, "read the gap")
+	}
+	missing := api.NotFound(fmt.Sprintf("There is no gap %.80q.", id), "Choose one of the gaps that are listed.")
+	if len(id) < shortGap {
+		return g, missing
+	}
+	all, err := s.Store.ListGaps(ctx, store.GapQuery{Limit: mostGaps})
+	if err != nil {
+		return g, told.Error(err, "list the gaps")
+	}
+	all = slices.DeleteFunc(all, func(g store.Gap) bool { return !strings.HasPrefix(g.ID, id) })
+	switch len(all) {
+	case 0:
+		return g, missing
+	case 1:
+		return all[0], nil
+	default:
+		return g, api.Invalid("gap_id", fmt.Sprintf("%.80q means several gaps.", id), "Use the whole id.")
+	}
+}
