@@ -11,24 +11,24 @@ import (
 	"pdpp/governor"
 )
 
-// maxRedirects bounds a chain within one host.
+// maxRedirects bounds a chain.
 const maxRedirects = 5
 
 // follow sends the request, with the headers that every request has, and then
 // each redirect. A redirect is a request to the provider like any other, so each
 // passes the sender.
-func (c *Client) follow(ctx context.Context, req *http.Request) (*Response, error) {
+func (c *Client) follow(ctx context.Context, req *http.Request, stream bool) (*Response, error) {
 	for name, values := range c.opt.Header {
 		if req.Header[name] == nil {
 			req.Header[name] = values
 		}
 	}
 	for hop := 0; ; hop++ {
-		resp, err := c.send(ctx, req)
+		resp, err := c.send(ctx, req, stream)
 		if err != nil || !redirects(resp) {
 			return resp, err
 		}
-		next, ok := redirected(req, resp)
+		next, ok := c.redirected(req, resp)
 		if !ok || hop == maxRedirects {
 			return nil, &Error{Kind: Redirected, err: errRedirect}
 		}
@@ -37,19 +37,22 @@ func (c *Client) follow(ctx context.Context, req *http.Request) (*Response, erro
 }
 
 // send passes the attempts of one request through the sender.
-func (c *Client) send(ctx context.Context, req *http.Request) (*Response, error) {
-	if lost := c.reach.known(c.opt.Now()); lost != nil {
+func (c *Client) send(ctx context.Context, req *http.Request, stream bool) (*Response, error) {
+	if lost := c.reach.known(req.URL.Hostname(), c.opt.Now()); lost != nil {
 		return nil, lost
 	}
 	var answer *Response
 	attempts := 0
 	err := c.opt.Sender.Do(ctx, func(ctx context.Context) (o governor.Outcome, err error) {
 		attempts++
-		if answer, err = c.attempt(ctx, req); err != nil {
+		if answer, err = c.attempt(ctx, req, stream); err != nil {
 			c.trying(ctx, err, attempts)
 			return governor.Outcome{Kind: failureKind(err), Unreached: UnreachableHost(err) != ""}, err
 		}
-		return c.judge(answer)
+		if o, err = c.judge(answer); o.Kind == governor.Throttled || o.Kind == governor.Failed {
+			answer.drop()
+		}
+		return o, err
 	})
 	var lost *Error
 	if errors.As(err, &lost) && lost.Kind == Unreachable {
@@ -61,12 +64,18 @@ func (c *Client) send(ctx context.Context, req *http.Request) (*Response, error)
 	return answer, err
 }
 
-// attempt makes one transmission of the request and reads the whole answer. A
-// body within the bound is drained, so that its connection serves again; one
-// past it costs the connection.
-func (c *Client) attempt(ctx context.Context, req *http.Request) (*Response, error) {
-	timed, cancel := context.WithTimeout(ctx, c.opt.Timeout)
-	defer cancel()
+// attempt makes one transmission of the request and reads the whole answer, but for
+// a stream. A body within the bound is drained, so that its connection serves again;
+// one past it costs the connection.
+func (c *Client) attempt(ctx context.Context, req *http.Request, stream bool) (*Response, error) {
+	timed, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(c.opt.Timeout, func() { cancel(context.DeadlineExceeded) })
+	streaming := false
+	defer func() {
+		if timer.Stop(); !streaming {
+			cancel(nil)
+		}
+	}()
 	var way connecting
 	once := req.Clone(way.within(timed))
 	if req.GetBody != nil {
@@ -83,6 +92,12 @@ func (c *Client) attempt(ctx context.Context, req *http.Request) (*Response, err
 		}
 		return nil, failure(ctx, timed, err)
 	}
+	if stream && resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		streaming = true
+		answer := newResponse(resp.StatusCode, resp.Header, nil, c.opt.Now())
+		answer.Stream = &streamed{resp.Body, cancel}
+		return answer, nil
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.opt.MaxBody+1))
 	_ = resp.Body.Close() // the body is read; an error here changes nothing
 	switch {
@@ -92,6 +107,24 @@ func (c *Client) attempt(ctx context.Context, req *http.Request) (*Response, err
 		return nil, &Error{Kind: TooLarge, err: fmt.Errorf("body exceeds %d bytes", c.opt.MaxBody)}
 	}
 	return newResponse(resp.StatusCode, resp.Header, body, c.opt.Now()), nil
+}
+
+// streamed is a body that ends its attempt when it is closed.
+type streamed struct {
+	io.ReadCloser
+	end context.CancelCauseFunc
+}
+
+func (s *streamed) Close() error {
+	defer s.end(nil)
+	return s.ReadCloser.Close()
+}
+
+// drop closes a stream that nobody will read.
+func (r *Response) drop() {
+	if r != nil && r.Stream != nil {
+		_ = r.Stream.Close() // it is given up
+	}
 }
 
 func newResponse(status int, h http.Header, body []byte, now time.Time) *Response {
@@ -111,11 +144,11 @@ func redirects(r *Response) bool {
 }
 
 // redirected is the request that a redirect asks for. It keeps the credential in
-// the headers with the party it was meant for: another host, and the same host
-// without encryption, are refused.
-func redirected(req *http.Request, resp *Response) (*http.Request, bool) {
+// the headers with the party it was meant for: another host than the provider's, and
+// its own without encryption, are refused.
+func (c *Client) redirected(req *http.Request, resp *Response) (*http.Request, bool) {
 	to, err := req.URL.Parse(resp.Header.Get("Location"))
-	if err != nil || to.Host != req.URL.Host || to.Scheme != req.URL.Scheme {
+	if err != nil || !c.serves(to) {
 		return nil, false
 	}
 	next := req.Clone(req.Context())

@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"pdpp/governor"
@@ -23,7 +26,12 @@ const (
 type Options struct {
 	// BaseURL is the provider's root; request paths are appended to it.
 	BaseURL string
-	// Header is sent with every request.
+	// Hosts are further hosts of the provider, each with its port unless that is the
+	// scheme's own: an upload or a download host, say. They are asked by Request.URL, by
+	// the client as a RoundTripper and by redirects, under the same headers, pace and
+	// scheme as the base's. Every other host is refused.
+	Hosts []string
+	// Header is sent with every request, to every host.
 	Header http.Header
 	// Classify turns an answer into the connector's typed error, or nil when the
 	// answer is good. An error with a method Kind() governor.Kind decides what the
@@ -36,6 +44,9 @@ type Options struct {
 	Timeout time.Duration
 	// MaxBody bounds the body in bytes; a larger one is an error.
 	MaxBody int64
+	// Stream hands over the body of a 2xx answer as it arrives, for requests that come
+	// through the client as a RoundTripper. Do is asked by Request.Stream.
+	Stream bool
 	// Transport carries the requests; nil means one that this client owns.
 	Transport http.RoundTripper
 	// Dial makes the connections of a transport that this client owns; nil means over
@@ -51,7 +62,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Client sends requests to one provider. It is safe for concurrent use.
+// Client sends requests to one provider. It is safe for concurrent use, and it is an
+// http.RoundTripper: put into an http.Client it governs what any library sends.
 type Client struct {
 	base  *url.URL
 	opt   Options
@@ -62,16 +74,26 @@ type Client struct {
 type Request struct {
 	Method string // empty means GET
 	Path   string
-	Query  url.Values
+	// URL is an absolute address in place of base and path, as a provider gives it for
+	// a file or a next page. Its host is the base's or one of Options.Hosts.
+	URL    string
+	Query  url.Values // added to what URL has
 	Header http.Header
 	Body   []byte
+	// Stream asks for the body of a 2xx answer as it arrives.
+	Stream bool
 }
 
-// Response is a complete answer.
+// Response is an answer.
 type Response struct {
 	Status int
 	Header http.Header
-	Body   []byte
+	// Body is the whole body; it is empty when Stream is set.
+	Body []byte
+	// Stream is the body as it arrives, if that was asked for and the answer is 2xx.
+	// Neither Timeout nor MaxBody bound it, and a failure within it is not repeated.
+	// Whoever gets it closes it.
+	Stream io.ReadCloser
 	// RetryAfter is how long the provider asks to wait. HasRetryAfter tells a wait of
 	// zero from none.
 	RetryAfter    time.Duration
@@ -133,12 +155,43 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values) (*Respo
 //
 // Collecting only reads, so a request is sent again whatever its method.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
-	target := c.base.JoinPath(r.Path)
-	target.RawQuery = r.Query.Encode()
+	target, err := c.target(r)
+	if err != nil {
+		return nil, err
+	}
 	req, err := http.NewRequestWithContext(ctx, r.Method, target.String(), bytes.NewReader(r.Body))
 	if err != nil {
 		return nil, errors.New("request is malformed: check method and path")
 	}
 	req.Header = header(nil, r.Header)
-	return c.follow(ctx, req)
+	resp, err := c.follow(ctx, req, r.Stream)
+	if err != nil {
+		resp.drop()
+	}
+	return resp, err
+}
+
+// target is where a request goes.
+func (c *Client) target(r Request) (*url.URL, error) {
+	if r.URL == "" {
+		to := c.base.JoinPath(r.Path)
+		to.RawQuery = r.Query.Encode()
+		return to, nil
+	}
+	to, err := url.Parse(r.URL)
+	if err != nil || !c.serves(to) {
+		return nil, errElsewhere
+	}
+	if len(r.Query) > 0 {
+		query := to.Query()
+		maps.Copy(query, r.Query)
+		to.RawQuery = query.Encode()
+	}
+	return to, nil
+}
+
+// serves tells whether an address is the provider's: of one of its hosts, and as
+// encrypted as its base.
+func (c *Client) serves(to *url.URL) bool {
+	return to.Scheme == c.base.Scheme && (to.Host == c.base.Host || slices.Contains(c.opt.Hosts, to.Host))
 }

@@ -1,5 +1,13 @@
-// Package governhttp is the way from a connector to its provider, and the one
-// place in the project where a request to a provider waits.
+// Package governhttp sends requests at the pace that a governor.Governor finds, and is
+// the one place where a request to a provider waits.
+//
+// Any program can use it: a Client is an http.RoundTripper.
+//
+//	client, err := governhttp.New(governhttp.Options{BaseURL: "https://api.example.com"})
+//	library := somelibrary.New(&http.Client{Transport: client})
+//
+// A program that wants answers with their meaning calls Client.Do, and one whose
+// transport is not HTTP passes its requests through a Sender.
 //
 // # The sender
 //
@@ -30,9 +38,10 @@
 //
 // # The HTTP client
 //
-// Client makes one attempt an HTTP exchange: its time and size are bounded, the
-// body is read to the end, a redirect to another host is refused and one within
-// the host is a request of its own. Retry-After and the quota headers are read
-// from every answer. What an answer means is the connector's to say, through
-// Options.Classify.
+// Client makes one attempt an HTTP exchange: its time and size are bounded, and the
+// body is read to the end, unless a stream is asked for. It keeps the credential in its
+// headers with the hosts that it was made for, the base's and Options.Hosts: a redirect
+// to another one is refused, and one among them is a request of its own. All of them
+// share one pace. Retry-After and the quota headers are read from every answer. What an
+// answer means is the caller's to say, through Options.Classify.
 package governhttp

@@ -56,18 +56,22 @@ func (c *connecting) failed(err error) bool {
 	return c.asked.Load() && !c.got.Load() && !errors.As(err, &certificate)
 }
 
-// reach remembers that a host could not be reached.
+// reach remembers which hosts could not be reached.
 type reach struct {
 	mu    sync.Mutex
+	hosts map[string]unreachable
+}
+
+type unreachable struct {
 	until time.Time
 	err   *Error
 }
 
-func (r *reach) known(now time.Time) *Error {
+func (r *reach) known(host string, now time.Time) *Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now.Before(r.until) {
-		return r.err
+	if u := r.hosts[host]; now.Before(u.until) {
+		return u.err
 	}
 	return nil
 }
@@ -75,7 +79,10 @@ func (r *reach) known(now time.Time) *Error {
 func (r *reach) lost(err *Error, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.until, r.err = now.Add(unreachableFor), err
+	if r.hosts == nil {
+		r.hosts = map[string]unreachable{}
+	}
+	r.hosts[err.Host] = unreachable{now.Add(unreachableFor), err}
 }
 
 // trying tells, before another attempt to reach the host, which one that will be.

@@ -8,30 +8,25 @@ import (
 	"net/http"
 )
 
-// HTTPClient is this client for a library that makes its own requests. They take
-// the same path as Do: paced, repeated, bounded, and kept on the provider's host.
+// HTTPClient is an http.Client over this client, for a library that makes its own
+// requests.
+func (c *Client) HTTPClient() *http.Client { return &http.Client{Transport: c} }
+
+// RoundTrip sends the request on the same path as Do: paced, repeated, bounded, and
+// kept on the provider's hosts. Redirects are followed here.
 //
-// A final answer is handed over whatever its status, because the library judges
-// by that; Classify steers only the pace and the repetitions. A request that got
-// no final answer fails with *Stopped. net/http repeats the URL in the text of
-// its errors; WithoutURL takes it out before one is shown.
-func (c *Client) HTTPClient() *http.Client {
-	return &http.Client{Transport: roundTripper{c}, CheckRedirect: stay}
-}
-
-// stay leaves redirects to the round trip, which has followed them.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-type roundTripper struct{ c *Client }
-
-// RoundTrip sends the request. A body that cannot be had twice is read into
-// memory first, within the bound for answers.
-func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
-	c := t.c
+// A final answer is handed over whatever its status, because the caller judges by
+// that; Classify steers only the pace and the repetitions. A request that got no final
+// answer fails with *Stopped. net/http repeats the URL in the text of its errors;
+// WithoutURL takes it out before one is shown.
+//
+// A body of a request that cannot be had twice is read into memory first, within the
+// bound for answers.
+func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
 	}
-	if req.URL.Scheme != c.base.Scheme || req.URL.Host != c.base.Host || req.Host != "" && req.Host != c.base.Host {
+	if !c.serves(req.URL) || req.Host != "" && req.Host != req.URL.Host {
 		return nil, errElsewhere
 	}
 	own := req.Clone(req.Context())
@@ -41,15 +36,19 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	resp, err := c.follow(req.Context(), own)
+	resp, err := c.follow(req.Context(), own, c.opt.Stream)
 	var stopped *Stopped
 	if resp == nil || errors.As(err, &stopped) {
 		return nil, err
 	}
+	body, length := resp.Stream, int64(-1)
+	if body == nil {
+		body, length = io.NopCloser(bytes.NewReader(resp.Body)), int64(len(resp.Body))
+	}
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", resp.Status, http.StatusText(resp.Status)), StatusCode: resp.Status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: resp.Header, Body: io.NopCloser(bytes.NewReader(resp.Body)), ContentLength: int64(len(resp.Body)),
+		Header: resp.Header, Body: body, ContentLength: length,
 		Request: req,
 	}, nil
 }
