@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/web/auth"
 )
 
 // Env is the world as the program sees it.
@@ -41,6 +42,8 @@ type Env struct {
 	// BusyTimeout is how long a locked SQLite database is waited for; zero is
 	// the store's own default.
 	BusyTimeout time.Duration
+	// HashCost is that of the owner's new passwords; zero is that of every server.
+	HashCost auth.HashCost
 }
 
 // Main runs one command and gives the exit code.

@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/web/auth"
 )
 
 // testEnv is a process with the given variables and arguments.
@@ -27,6 +28,7 @@ func testEnv(t *testing.T, vars map[string]string, args ...string) (Env, *bytes.
 		LookPath: func(string) (string, error) { return "", os.ErrNotExist },
 		Exit:     func(code int) { t.Errorf("exit %d", code) },
 		Now:      func() time.Time { return time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC) },
+		HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}, // their strength is tested elsewhere
 	}, &out, &errOut
 }
 

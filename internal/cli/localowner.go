@@ -38,7 +38,7 @@ func (a *app) localOwner(st store.Store) (api.Owner, error) {
 	}
 	trail := a.localTrail(st)
 	return audited.Owner(service.New(service.Config{
-		Store: st, Connectors: connectors, Key: a.credentialKey, Access: auth.New(auth.Config{Store: st, Now: a.env.Now, Audit: trail}),
+		Store: st, Connectors: connectors, Key: a.credentialKey, Access: auth.New(auth.Config{Store: st, Now: a.env.Now, HashCost: a.env.HashCost, Audit: trail}),
 		Base: base, Version: buildVersion().Version, Home: home, Database: database, Now: a.env.Now,
 	}), trail), nil
 }

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
 	"pdpp/internal/keep/store/storetest"
 )
 
@@ -92,6 +93,9 @@ func serveHere(t *testing.T, vars map[string]string, args ...string) *served {
 	s := &served{T: t, vars: map[string]string{"PDPP_HOME": t.TempDir(), "PDPP_LISTEN": "127.0.0.1:0"}, log: &lines{}}
 	for name, value := range vars {
 		s.vars[name] = value
+	}
+	if s.vars["PDPP_DATABASE_URL"] == "" {
+		sqlitetest.Fresh(t, filepath.Join(s.vars["PDPP_HOME"], databaseFile))
 	}
 	s.start(args...)
 	return s

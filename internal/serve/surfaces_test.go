@@ -24,7 +24,7 @@ func TestServerAnswersItsOwner(t *testing.T) {
 		var err error
 		g.config.Listener, err = net.Listen("tcp", "127.0.0.1:0")
 		g.must(err)
-		door = auth.New(auth.Config{Store: g.st, Now: time.Now})
+		door = auth.New(auth.Config{Store: g.st, Now: time.Now, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
 		g.config.Door = door
 	}, func(t *testing.T, g *ground) {
 		before, err := door.Setup(t.Context(), "")

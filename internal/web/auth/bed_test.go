@@ -23,6 +23,9 @@ import (
 
 const password = "correct horse battery"
 
+// cheap is what passwords cost where their strength is not what is tested.
+var cheap = auth.HashCost{MemoryKiB: 8, Passes: 1}
+
 // bed is a door in a real server over a real database, with a clock that the test
 // turns.
 type bed struct {
@@ -57,7 +60,7 @@ func newBedOver(t *testing.T, between func(store.Store) store.Store) *bed {
 	}
 	t.Cleanup(func() { st.Close() })
 	b.st = between(st)
-	b.door = auth.New(auth.Config{Store: b.st, Now: b.now, Audit: audit.New(audit.Config{Store: b.st, Now: b.now, By: audit.Actor{Kind: audit.Server}})})
+	b.door = auth.New(auth.Config{Store: b.st, Now: b.now, HashCost: cheap, Audit: audit.New(audit.Config{Store: b.st, Now: b.now, By: audit.Actor{Kind: audit.Server}})})
 	if shown, err := b.door.Setup(t.Context(), password); err != nil || shown != "" {
 		t.Fatalf("set up: %q, %v", shown, err)
 	}

@@ -4,6 +4,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -36,6 +37,9 @@ type Config struct {
 	// listener. With https the browser comes by TLS, whatever the connection that
 	// arrives here is.
 	Base string
+	// HashCost is that of new passwords; zero means the usual one. What is less is for
+	// tests alone, which make many.
+	HashCost HashCost
 	// Audit is told who came in, who was refused, and what opens the door from now on;
 	// nil means nobody.
 	Audit *audit.Trail
@@ -55,6 +59,7 @@ type Door struct {
 	// strangers is where those wait whose token or session was not good before.
 	strangers *strangers.Line
 	spent     *spentChallenges
+	cost      HashCost      // of new passwords
 	hashing   chan struct{} // holds one word per hash that is being made
 	waiting   chan struct{} // holds one word per caller that waits for a hash
 
@@ -67,7 +72,7 @@ type Door struct {
 func New(c Config) *Door {
 	d := &Door{
 		store: c.Store, now: c.Now, origin: originOf(c.Base), log: c.Log, audit: c.Audit, tries: newThrottle(), strangers: strangers.NewLine(), spent: &spentChallenges{},
-		hashing: make(chan struct{}, maxHashing), waiting: make(chan struct{}, maxWaiting),
+		cost: cmp.Or(c.HashCost, usualCost), hashing: make(chan struct{}, maxHashing), waiting: make(chan struct{}, maxWaiting),
 	}
 	if d.now == nil {
 		d.now = time.Now

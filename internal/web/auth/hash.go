@@ -10,9 +10,18 @@ import (
 	"github.com/alexedwards/argon2id"
 )
 
-// A guess costs 19 MiB and two passes, the smallest setting that OWASP lists for
-// argon2id: a small server that idles in 32 MiB can pay it, one at a time.
-var hashCost = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+// HashCost is what a guess at a password costs.
+type HashCost struct {
+	MemoryKiB, Passes uint32
+}
+
+// usualCost is the smallest setting that OWASP lists for argon2id: a small server that
+// idles in 32 MiB can pay it, one at a time.
+var usualCost = HashCost{MemoryKiB: 19 * 1024, Passes: 2}
+
+func (c HashCost) params() *argon2id.Params {
+	return &argon2id.Params{Memory: c.MemoryKiB, Iterations: c.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+}
 
 const (
 	maxHashing = 1
@@ -45,7 +54,7 @@ func (d *Door) hash(ctx context.Context, password string) (string, error) {
 		return "", err
 	}
 	defer release()
-	hash, err := argon2id.CreateHash(password, hashCost)
+	hash, err := argon2id.CreateHash(password, d.cost.params())
 	if err != nil {
 		return "", fmt.Errorf("hash the password: %w", err)
 	}

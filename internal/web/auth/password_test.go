@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,7 +23,19 @@ func freshDoor(t *testing.T) (*auth.Door, auth.Store) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	return auth.New(auth.Config{Store: st, Now: time.Now}), st
+	return auth.New(auth.Config{Store: st, Now: time.Now, HashCost: cheap}), st
+}
+
+// What a server makes of a password costs whoever guesses 19 MiB and two passes each time.
+func TestPasswordsRestExpensively(t *testing.T) {
+	_, st := freshDoor(t)
+	if _, err := auth.New(auth.Config{Store: st, Now: time.Now}).Setup(t.Context(), password); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := st.Setting(t.Context(), "owner_password_hash")
+	if err != nil || !strings.HasPrefix(string(hash), "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Errorf("%s, %v", hash, err)
+	}
 }
 
 func TestFirstStartShowsAPasswordOnce(t *testing.T) {

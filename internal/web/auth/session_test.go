@@ -102,7 +102,7 @@ func TestCookieFlags(t *testing.T) {
 
 	b.url = plain
 	w := httptest.NewRecorder()
-	behind := auth.New(auth.Config{Store: b.st, Now: b.now, Base: "https://pdpp.lantern.example"})
+	behind := auth.New(auth.Config{Store: b.st, Now: b.now, HashCost: cheap, Base: "https://pdpp.lantern.example"})
 	if err := behind.SignIn(w, httptest.NewRequest("POST", "/login", nil), password); err != nil {
 		t.Fatal(err)
 	}
