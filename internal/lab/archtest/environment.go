@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"go/ast"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -31,4 +32,23 @@ func CheckEnvironment(packages []Package) []Finding {
 		}
 	}
 	return found
+}
+
+var variableName = regexp.MustCompile(`^(?:PDPP|OTEL)_[A-Z_]+$`)
+
+// Variables lists the environment variables that the programs know by name. One
+// that ends with an underscore is the beginning of many. Those of a connector are told
+// by its manifest, and the demonstration sets some of them.
+func Variables(packages []Package) []string {
+	var out []string
+	for _, p := range packages {
+		if isDeveloperTool(p.Path) || isTestSupport(p.Path) || slices.ContainsFunc([]string{"internal/lab/", "internal/demo", "connectors/", "providersim"}, func(part string) bool { return strings.HasPrefix(p.Path, part) }) {
+			continue
+		}
+		for _, f := range p.code() {
+			out = append(out, slices.DeleteFunc(texts(f.AST), func(s string) bool { return !variableName.MatchString(s) })...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -1,6 +1,11 @@
 package archtest
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
@@ -25,5 +30,37 @@ func TestEnvironment(t *testing.T) {
 			t.Parallel()
 			wantOffences(t, CheckEnvironment([]Package{pkg(t, c.at, c.src)}), c.want...)
 		})
+	}
+}
+
+// TestVariablesAreDocumented: what a program reads from its environment, an owner
+// can read about.
+func TestVariablesAreDocumented(t *testing.T) {
+	t.Parallel()
+	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, path := range docs {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	names := Variables(module(t))
+	if len(names) < 20 {
+		t.Errorf("only %d variables were found", len(names))
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_") {
+			name += "<"
+		} else {
+			name += "`"
+		}
+		if !strings.Contains(all.String(), name) {
+			t.Errorf("no document tells of %s", strings.TrimRight(name, "`<"))
+		}
 	}
 }
