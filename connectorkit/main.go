@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,6 +29,9 @@ type Process struct {
 	Stderr io.Writer
 	Env    func(name string) string
 	Now    func() time.Time
+	// Transport carries the requests of the clients that Setup.HTTP makes; nil means
+	// the network. A recorder or a replayer takes its place.
+	Transport http.RoundTripper
 }
 
 // Main runs the connector as this process and exits.
@@ -43,7 +47,7 @@ func Main(c Connector) {
 // when stdout is blocked. A reader of Stdin may stay behind until it ends.
 func Run(ctx context.Context, c Connector, p Process) int {
 	secrets := &redactor{w: p.Stderr}
-	for _, name := range secretEnv(c.Manifest) {
+	for _, name := range c.Manifest.SecretEnv() {
 		secrets.hide(p.Env(name))
 	}
 	log := slog.New(slog.NewTextHandler(secrets, nil))

@@ -5,8 +5,6 @@ import (
 	"io"
 	"strconv"
 	"sync"
-
-	"pdpp/manifest"
 )
 
 // redactor removes secrets from what is written through it. The log handler
@@ -40,24 +38,4 @@ func (r *redactor) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), nil
-}
-
-// secretEnv names the variables whose values must not be shown.
-func secretEnv(m *manifest.Manifest) []string {
-	names := m.CredentialEnv()
-	if m.RuntimeRequirements != nil {
-		for _, v := range m.RuntimeRequirements.EnvironmentVariables {
-			if v.Secret {
-				names = append(names, v.Name)
-			}
-		}
-	}
-	if m.Setup != nil && m.Setup.CredentialCapture != nil {
-		for _, f := range m.Setup.CredentialCapture.Fields {
-			if f.Secret {
-				names = append(names, f.Env...)
-			}
-		}
-	}
-	return names
 }

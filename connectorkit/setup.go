@@ -49,6 +49,9 @@ func (s *Setup) HTTP(o governhttp.Options, adjust ...func(*governor.Config)) (*g
 	if o.Now == nil {
 		o.Now = s.r.p.Now
 	}
+	if o.Transport == nil {
+		o.Transport = s.r.p.Transport
+	}
 	if o.Unreached == nil {
 		o.Unreached = s.r.unreached
 	}

@@ -33,6 +33,25 @@ func (m *Manifest) CredentialEnv() []string {
 	return sortedUnique(names)
 }
 
+// SecretEnv is the variables whose values must never be shown, sorted: those that
+// are declared secret, and every one that signs in.
+func (m *Manifest) SecretEnv() []string {
+	names := m.CredentialEnv()
+	if m.RuntimeRequirements != nil {
+		for _, v := range m.RuntimeRequirements.EnvironmentVariables {
+			if v.Secret {
+				names = append(names, v.Name)
+			}
+		}
+	}
+	for _, f := range m.credentialFields() {
+		if f.Secret {
+			names = append(names, f.Env...)
+		}
+	}
+	return sortedUnique(names)
+}
+
 func (m *Manifest) credentialFields() []CredentialField {
 	if m.Setup == nil || m.Setup.CredentialCapture == nil {
 		return nil

@@ -39,6 +39,9 @@ func TestVariables(t *testing.T) {
 	if got := m.CredentialEnv(); !slices.Equal(got, credentials) {
 		t.Errorf("CredentialEnv = %v, want %v", got, credentials)
 	}
+	if got := m.SecretEnv(); slices.Contains(got, "FERNPOST_REGION") || !slices.Contains(got, "FERNPOST_SEAL_KEY") || !slices.Contains(got, "FERNPOST_PASSWORD") {
+		t.Errorf("SecretEnv = %v", got)
+	}
 	both := parse(t, edited(t, edits{"runtime_requirements.environment_variables[3]": map[string]any{"name": "FERNPOST_ADDRESS"}}))
 	if got := both.EnvNames(); !slices.Equal(got, all) {
 		t.Errorf("EnvNames = %v, want %v", got, all)

@@ -199,7 +199,7 @@ func (b *Bed) declaredMissing(gaps []store.Gap, truth providersim.Truth) func(st
 func (b *Bed) unread(ctx context.Context, gaps []store.Gap) (func(stream string, data json.RawMessage) bool, error) {
 	cut := map[string]bool{}
 	for _, g := range gaps {
-		if cutList(g) && g.Status == protocol.GapPending {
+		if CutList(g) && g.Status == protocol.GapPending {
 			cut[strings.TrimSuffix(strings.TrimPrefix(g.RecordKey, "__"), "_list__")] = true
 		}
 	}

@@ -81,7 +81,7 @@ func pressed(e evidence.Evidence) bool {
 // lists are the gaps of lists that were cut short.
 func (b *Bed) lists(t *testing.T) []store.Gap {
 	t.Helper()
-	return slices.DeleteFunc(b.Gaps(t, protocol.GapPending), func(g store.Gap) bool { return !cutList(g) })
+	return slices.DeleteFunc(b.Gaps(t, protocol.GapPending), func(g store.Gap) bool { return !CutList(g) })
 }
 
 func askedForAnHour(t *testing.T, b *Bed) {

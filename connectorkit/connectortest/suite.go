@@ -129,7 +129,7 @@ func throttledList(t *testing.T, target Target) {
 		if !g.Reason.SourcePressure() {
 			t.Errorf("gap %s of %s has reason %s, which is not the provider's pressure", g.RecordKey, g.Stream, g.Reason)
 		}
-		if cutList(g) {
+		if CutList(g) {
 			lists++
 			if until := b.now().Add(tooLong * time.Second); g.NotBefore == nil || g.NotBefore.After(until) || g.NotBefore.Before(until.Add(-time.Minute)) {
 				t.Errorf("the list of %s may be read on from %v", g.Stream, g.NotBefore)
@@ -152,7 +152,7 @@ func stoppedList(t *testing.T, target Target) {
 	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 40})
 	b.cap("_MAX_RUN_WALL_CLOCK_MS", 100)
 	b.Succeed(t)
-	if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending), cutList) {
+	if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending), CutList) {
 		t.Fatal("a stopped run declares no list as cut short")
 	}
 	b.selfImposed(t)
@@ -195,8 +195,8 @@ func (b *Bed) refused(t *testing.T, why protocol.WaitReason) {
 	}
 }
 
-// cutList reports whether a gap stands for a list that was cut short.
-func cutList(g store.Gap) bool {
+// CutList reports whether a gap stands for a list that was cut short.
+func CutList(g store.Gap) bool {
 	return strings.HasPrefix(g.RecordKey, "__") && strings.HasSuffix(g.RecordKey, "_list__")
 }
 

@@ -19,6 +19,7 @@ import (
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/logging"
 	"pdpp/protocol"
 )
 
@@ -126,6 +127,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	ctx = logging.WithRun(ctx, conn.ID, lease.RunID)
 	if req.Started != nil {
 		req.Started(lease.RunID)
 	}

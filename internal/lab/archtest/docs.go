@@ -46,10 +46,11 @@ func MissingTests(promised []string, existing map[string]bool) []string {
 }
 
 var (
-	namedPath = regexp.MustCompile("`((?:internal|cmd|connectorkit|connectors|docs|governor|manifest|protocol|providersim|scripts)/[^`\\s]*)`")
-	drawnPath = regexp.MustCompile(`\b(?:internal|connectorkit|connectors)/[a-z0-9/]*[a-z0-9](?:\.[a-z]+)?`)
-	ofPackage = regexp.MustCompile(`\.[A-Z].*$`) // api.Owner
-	linkedTo  = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
+	namedPath  = regexp.MustCompile("`((?:internal|cmd|connectorkit|connectors|docs|governor|manifest|protocol|providersim|scripts)/[^`\\s]*)`")
+	drawnPath  = regexp.MustCompile(`\b(?:internal|connectorkit|connectors)/[a-z0-9/]*[a-z0-9](?:\.[a-z]+)?`)
+	ofPackage  = regexp.MustCompile(`\.[A-Z].*$`) // api.Owner
+	makeTarget = regexp.MustCompile("(?m)(?:`|^)make ([a-z]+)")
+	linkedTo   = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
 )
 
 // NamedPaths lists the files and folders of the repository that a document names,
@@ -76,6 +77,17 @@ func LinkedFiles(document string) []string {
 	var out []string
 	for _, m := range linkedTo.FindAllStringSubmatch(document, -1) {
 		if !strings.Contains(m[1], "://") && !slices.Contains(out, m[1]) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
+// NamedTargets lists the make targets that a document names, each once.
+func NamedTargets(document string) []string {
+	var out []string
+	for _, m := range makeTarget.FindAllStringSubmatch(document, -1) {
+		if !slices.Contains(out, m[1]) {
 			out = append(out, m[1])
 		}
 	}

@@ -79,18 +79,25 @@ func TestDocumentsNameRealTests(t *testing.T) {
 
 func TestNamedPathsAreFound(t *testing.T) {
 	t.Parallel()
-	text := "`internal/keep/store.Store` and `connectors/<name>/`, `docs/a.md`, `pdpp run`\n  | internal/view  the road\n[a](b.md#part) [c](https://example.org/d)"
+	text := "`internal/keep/store.Store` and `connectors/<name>/`, `docs/a.md`, `pdpp run`\n  | internal/view  the road\n[a](b.md#part) [c](https://example.org/d)\n`make test`, `X=1 make check`\nmake run\nso we make sure"
 	if got, want := NamedPaths(text), []string{"connectors", "docs/a.md", "internal/keep/store", "internal/view"}; !slices.Equal(got, want) {
 		t.Errorf("NamedPaths = %q, want %q", got, want)
 	}
 	if got, want := LinkedFiles(text), []string{"b.md"}; !slices.Equal(got, want) {
 		t.Errorf("LinkedFiles = %q, want %q", got, want)
 	}
+	if got, want := NamedTargets(text), []string{"test", "run"}; !slices.Equal(got, want) {
+		t.Errorf("NamedTargets = %q, want %q", got, want)
+	}
 }
 
 // TestDocumentsLeadSomewhere: what a document names or links to is there.
 func TestDocumentsLeadSomewhere(t *testing.T) {
 	t.Parallel()
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := 0
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
@@ -106,6 +113,11 @@ func TestDocumentsLeadSomewhere(t *testing.T) {
 			for _, named := range NamedPaths(string(text)) {
 				if _, err := os.Stat(filepath.Join(root, named)); err != nil {
 					t.Errorf("%s names %s, which is not there", path, named)
+				}
+			}
+			for _, target := range NamedTargets(string(text)) {
+				if !strings.Contains(string(makefile), "\n"+target+":") {
+					t.Errorf("%s names make %s, which is no target", path, target)
 				}
 			}
 			for _, linked := range LinkedFiles(string(text)) {

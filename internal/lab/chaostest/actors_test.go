@@ -46,9 +46,11 @@ func (w *world) killAndRestart(ctx context.Context, t *testing.T, kills int) {
 	}
 }
 
-// restartNowAndThen tears the database server down.
+// restartNowAndThen tears the database server down as often as told, however slow the
+// machine is.
 func (w *world) restartNowAndThen(ctx context.Context, t *testing.T, c *cluster, every time.Duration, times int) {
-	for w.tally.restarts < times && pause(ctx, every) {
+	for w.tally.restarts < times {
+		pause(ctx, every)
 		if err := c.restart(context.WithoutCancel(ctx)); err != nil {
 			t.Errorf("restart PostgreSQL: %v", err)
 			return
@@ -68,15 +70,19 @@ func (w *world) stopNowAndThen(ctx context.Context, t *testing.T) {
 
 // ensureZombie repeats the stop until a lost run was refused to its worker.
 func (w *world) ensureZombie(t *testing.T) {
-	for range 20 {
-		if w.tally.refused > 0 || t.Failed() {
-			return
-		}
+	t.Helper()
+	err := until(t.Context(), "a worker that was paused beyond its leases tried to go on", 3*time.Minute, func() (bool, error) {
 		for _, one := range w.workers {
+			if w.tally.refused > 0 || t.Failed() {
+				return true, nil
+			}
 			w.makeZombie(t.Context(), t, one)
 		}
+		return false, nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
-	t.Error("no worker that was paused beyond its leases tried to go on")
 }
 
 // makeZombie pauses a worker that holds runs, wakes it when all of them were

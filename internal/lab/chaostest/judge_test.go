@@ -33,7 +33,7 @@ func (w *world) judgeRecords(t *testing.T, s source) {
 		for _, d := range diff[:min(len(diff), 8)] {
 			lines = append(lines, d.String())
 		}
-		t.Errorf("%s differs from its account in %d things:\n%s", s.id, len(diff), strings.Join(lines, "\n"))
+		t.Errorf("%s differs from its account in %d things:\n%s\n%s", s.id, len(diff), strings.Join(lines, "\n"), w.history(t, s.id))
 	}
 	// An event never changes, so a second version would be a record stored twice.
 	events, err := connectortest.Stored(t.Context(), only{w.store, s.id}, lumen.StreamEvents)

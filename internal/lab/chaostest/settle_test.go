@@ -1,96 +1,103 @@
 package chaostest
 
 import (
-	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"pdpp/connectorkit/connectortest"
 	"pdpp/internal/judge/cadence"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/protocol"
 )
 
-// settle waits until the schedule alone has made every connection succeed once
-// more. Connections that wait for long after their failures, or were given up,
-// are asked for once, as their owner would: only then does the schedule take
-// them up again.
+// settle waits until the schedule alone has caught every connection up. Connections
+// that wait for long after their failures or for their provider, or were given up, are
+// asked for, as their owner would: only then does the schedule take them up again.
 func (w *world) settle(t *testing.T) {
 	t.Helper()
-	calm, asked := time.Now(), map[string]bool{}
-	var behind string
-	err := until(t.Context(), "every connection succeeded by its schedule", 4*time.Minute, func() (bool, error) {
-		behind = ""
+	w.calm = time.Now()
+	asked, done := map[string]time.Time{}, map[string]bool{}
+	var behind []string
+	err := until(t.Context(), "the schedule caught every connection up", 4*time.Minute, func() (bool, error) {
+		behind = nil
 		for _, s := range w.sources {
-			done, err := w.succeededSince(t, s.id, calm)
-			if err != nil {
-				return false, err
-			}
-			if done {
+			if done[s.id] {
 				continue
 			}
-			why, err := w.nudge(t, s.id, asked)
-			if err != nil {
+			var err error
+			if done[s.id], err = w.caughtUp(t, s.id); err != nil {
 				return false, err
 			}
-			behind += fmt.Sprintf("\n  %s: %s", s.id, why)
+			if done[s.id] {
+				continue
+			}
+			behind = append(behind, s.id)
+			if err := w.nudge(t, s.id, asked); err != nil {
+				return false, err
+			}
 		}
-		return behind == "", nil
+		return len(behind) == 0, nil
 	})
-	w.tally.ownerRuns, w.tally.settled = len(asked), time.Since(calm)
+	w.tally.ownerRuns, w.tally.settled = len(asked), time.Since(w.calm)
 	if err != nil {
-		t.Fatalf("%v%s\n%s", err, behind, w.lastWords())
-	}
-}
-
-func (w *world) succeededSince(t *testing.T, connectionID string, calm time.Time) (bool, error) {
-	runs, err := w.store.ListRuns(t.Context(), store.RunQuery{ConnectionID: connectionID, Status: store.RunSucceeded, Limit: 20})
-	for _, r := range runs {
-		if r.Trigger == store.TriggerScheduled && !r.RecoveryOnly && r.StartedAt.After(calm) {
-			return true, err
+		for _, id := range behind {
+			t.Logf("%s is behind: %s", id, w.history(t, id))
 		}
+		t.Fatalf("%v; %d are behind", err, len(behind))
 	}
-	return false, err
 }
 
-// nudge says why a connection does not run, and asks for the run of one that
-// will not run soon.
-func (w *world) nudge(t *testing.T, id string, asked map[string]bool) (string, error) {
+// caughtUp reports whether a scheduled run since the calm asked for everything and
+// succeeded, and no list is cut short any more.
+func (w *world) caughtUp(t *testing.T, connectionID string) (bool, error) {
+	runs, err := w.store.ListRuns(t.Context(), store.RunQuery{ConnectionID: connectionID, Status: store.RunSucceeded, Limit: 20})
+	if err != nil || !slices.ContainsFunc(runs, func(r store.Run) bool {
+		return r.Trigger == store.TriggerScheduled && !r.RecoveryOnly && r.StartedAt.After(w.calm)
+	}) {
+		return false, err
+	}
+	gaps, err := w.store.ListGaps(t.Context(), store.GapQuery{ConnectionID: connectionID, Limit: 1 << 20})
+	return !slices.ContainsFunc(gaps, func(g store.Gap) bool {
+		return connectortest.CutList(g) && g.Status == protocol.GapPending
+	}), err
+}
+
+// nudge asks for the run of a connection that will not run soon. It asks again when the
+// run came to nothing.
+func (w *world) nudge(t *testing.T, id string, asked map[string]time.Time) error {
 	found, err := w.store.Evidence(t.Context(), evidence.Query{ConnectionIDs: []string{id}})
 	if err != nil || len(found) == 0 {
-		return "", err
+		return err
 	}
 	now := time.Now()
-	d := cadence.Decide(&found[0], now)
-	switch d.Why {
-	case cadence.GaveUp, cadence.InBackoff, cadence.SourcePressure:
-		if !asked[id] {
-			asked[id] = true
-			_, err = w.store.RequestRun(t.Context(), store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, RequestedAt: now})
-		}
+	why := cadence.Decide(&found[0], now).Why
+	before, last := asked[id], found[0].LastRun
+	if !slices.Contains(waits, why) || !before.IsZero() && (last == nil || last.StartedAt.Before(before)) {
+		return nil
 	}
-	return string(d.Why), err
+	_, err = w.store.RequestRun(t.Context(), store.RunRequest{
+		ConnectionID: id, Trigger: store.TriggerManual, AskAnyway: why == cadence.ProviderWait, RequestedAt: now,
+	})
+	if err == nil {
+		asked[id] = now
+	}
+	return err
 }
+
+// waits are why a connection may not run for long.
+var waits = []cadence.Reason{cadence.GaveUp, cadence.InBackoff, cadence.SourcePressure, cadence.ProviderWait}
 
 // leave lets the workers end by themselves.
 func (w *world) leave(t *testing.T) {
 	t.Helper()
 	for _, one := range w.workers {
 		if exit, err := one.close(t.Context()); err != nil || exit != 0 {
-			t.Fatalf("a worker that was told to stop left with %d: %v\n%s", exit, err, w.lastWords())
+			t.Fatalf("a worker that was told to stop left with %d: %v", exit, err)
 		}
 	}
 	if w.journal.panic != "" {
 		t.Errorf("a worker said %s", w.journal.panic)
 	}
-}
-
-// lastWords is the end of what the workers said.
-func (w *world) lastWords() string {
-	w.journal.mu.Lock()
-	defer w.journal.mu.Unlock()
-	out := ""
-	for _, line := range w.journal.tail[max(0, len(w.journal.tail)-30):] {
-		out += line + "\n"
-	}
-	return out
 }

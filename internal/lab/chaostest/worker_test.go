@@ -203,8 +203,12 @@ func (j *journal) note(line string) {
 	if id := unrecorded.FindStringSubmatch(entry.Error); id != nil {
 		j.ended[id[1]] = true
 	}
-	if !structured && (strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:")) {
+	switch {
+	case structured:
+	case j.panic == "" && (strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:")):
 		j.panic = line
+	case j.panic != "" && len(j.panic) < 4000:
+		j.panic += "\n" + line // where it was
 	}
 	j.tail = append(j.tail, line)
 	j.tail = j.tail[max(0, len(j.tail)-400):]

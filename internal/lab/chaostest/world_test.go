@@ -37,6 +37,7 @@ type world struct {
 	sources  []source
 	journal  journal
 	workers  []*worker
+	calm     time.Time // since when nothing is killed and every provider is well
 	tally    tally
 }
 
@@ -61,6 +62,7 @@ func (w *world) random(actor string) *rand.Rand {
 // credential and a rhythm of seconds.
 func (w *world) plant(t *testing.T, connections, accounts int) {
 	t.Helper()
+	t.Cleanup(func() { w.lastWords(t) })
 	w.sql = w.store.(interface{ Writer() *sql.DB }).Writer()
 	key, err := credential.LoadKey(w.home)
 	if err != nil {

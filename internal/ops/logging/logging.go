@@ -1,6 +1,6 @@
 // Package logging makes the logger of a program: text for people or JSON for
-// machines, with secrets taken out, and with the run's id on every line that a
-// run writes.
+// machines, with secrets taken out, and with the ids of the run and of its connection
+// on every line that is written below a run.
 package logging
 
 import (
@@ -41,7 +41,7 @@ func withoutSecrets(r *redact.Redactor) func([]string, slog.Attr) slog.Attr {
 		if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
 			return a
 		}
-		if len(groups) == 0 && a.Key == runKey {
+		if len(groups) == 0 && (a.Key == runKey || a.Key == connectionKey) {
 			return a // made by this program
 		}
 		if redact.SecretName(a.Key) {
@@ -58,31 +58,31 @@ func withoutSecrets(r *redact.Redactor) func([]string, slog.Attr) slog.Attr {
 	}
 }
 
-const runKey = "run_id"
+// Of every line that belongs to a run.
+const (
+	runKey        = "run_id"
+	connectionKey = "connection_id"
+)
 
 type runContext struct{}
 
-// WithRun gives a context whose log lines carry the run's id.
-func WithRun(ctx context.Context, runID string) context.Context {
-	return context.WithValue(ctx, runContext{}, runID)
+// WithRun gives a context whose log lines carry the ids of the connection and of its run;
+// an empty run is one that has not begun.
+func WithRun(ctx context.Context, connectionID, runID string) context.Context {
+	ids := []slog.Attr{slog.String(connectionKey, connectionID)}
+	if runID != "" {
+		ids = append(ids, slog.String(runKey, runID))
+	}
+	return context.WithValue(ctx, runContext{}, ids)
 }
 
-// ofRun adds the id of the context's run.
+// ofRun adds the ids of the context's run.
 type ofRun struct{ slog.Handler }
 
 func (h ofRun) Handle(ctx context.Context, r slog.Record) error {
-	id, ok := ctx.Value(runContext{}).(string)
-	if !ok {
-		return h.Handler.Handle(ctx, r)
-	}
-	said := false
-	r.Attrs(func(a slog.Attr) bool {
-		said = said || a.Key == runKey
-		return !said
-	})
-	if !said {
+	if ids, ok := ctx.Value(runContext{}).([]slog.Attr); ok {
 		r = r.Clone()
-		r.AddAttrs(slog.String(runKey, id))
+		r.AddAttrs(ids...)
 	}
 	return h.Handler.Handle(ctx, r)
 }

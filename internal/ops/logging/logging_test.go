@@ -53,10 +53,10 @@ func TestOrdinaryValuesStay(t *testing.T) {
 
 func TestEveryLineOfARunNamesIt(t *testing.T) {
 	l, b := logger(t, Text)
-	ctx := WithRun(t.Context(), "run_1731670000123_0a1b2c3d4e")
+	ctx := WithRun(t.Context(), "con_123456", "run_1731670000123_0a1b2c3d4e")
 	l.InfoContext(ctx, "one")
 	l.With("connector", "acme").WarnContext(ctx, "two")
-	l.ErrorContext(ctx, "three", "run_id", "run_1731670000123_0a1b2c3d4e")
+	l.ErrorContext(WithRun(t.Context(), "con_123456", ""), "before it")
 	l.DebugContext(ctx, "too quiet")
 	l.Info("of no run")
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
@@ -64,12 +64,9 @@ func TestEveryLineOfARunNamesIt(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", len(lines), b)
 	}
 	for i, line := range lines {
-		want := 1
-		if i == 3 {
-			want = 0
-		}
-		if strings.Count(line, "run_id=run_1731670000123_0a1b2c3d4e") != want || strings.Count(line, "run_id=") != want {
-			t.Errorf("line %d does not name the run %d times: %s", i+1, want, line)
+		connections, runs := []int{1, 1, 1, 0}[i], []int{1, 1, 0, 0}[i]
+		if strings.Count(line, "connection_id=con_123456") != connections || strings.Count(line, "run_id=run_1731670000123_0a1b2c3d4e") != runs || strings.Count(line, "run_id=") != runs {
+			t.Errorf("line %d does not name the connection %d times and the run %d times: %s", i+1, connections, runs, line)
 		}
 	}
 }

@@ -147,7 +147,7 @@ func (w *Watcher) one(ctx context.Context, e *evidence.Evidence, k known, ok boo
 		}
 	}
 	if plan.Run {
-		w.Log.InfoContext(ctx, "confirming run asked for", "connection", id, "actions", len(plan.Satisfied))
+		w.Log.InfoContext(ctx, "confirming run asked for", "connection_id", id, "actions", len(plan.Satisfied))
 	}
 	return healOf(id, &plan, now), nil
 }

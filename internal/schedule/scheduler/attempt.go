@@ -10,6 +10,7 @@ import (
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/logging"
 	"pdpp/internal/ops/tracing"
 	"pdpp/protocol"
 )
@@ -64,21 +65,22 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 	}
 	req.Started = func(runID string) {
 		s.runs.add(runID, cancel)
-		s.Log.Info("run started", "run_id", runID, "connector", o.Connection.ConnectorID, "trigger", string(trigger), "recovery_only", o.recoveryOnly)
+		s.Log.InfoContext(logging.WithRun(ctx, o.Connection.ID, runID), "run started", "connector", o.Connection.ConnectorID, "trigger", string(trigger), "recovery_only", o.recoveryOnly)
 	}
 	result, err := s.Runs.Run(ctx, req)
 	s.runs.remove(result.RunID)
+	o.lastRunID = result.RunID
 	if err != nil {
 		span.Fail()
 		return result, err
 	}
 	span.End(tracing.RunID(result.RunID), tracing.Status(string(result.Status)))
-	attributes := []any{"run_id", result.RunID, "connector", o.Connection.ConnectorID, "status", string(result.Status),
+	attributes := []any{"connector", o.Connection.ConnectorID, "status", string(result.Status),
 		"written", result.Written, "gaps", result.GapsReported, "recovered", result.GapsRecovered}
 	if result.Failure != nil {
 		attributes = append(attributes, "reason", string(result.Failure.Reason))
 	}
-	s.Log.Info("run ended", attributes...)
+	s.Log.InfoContext(logging.WithRun(ctx, o.Connection.ID, result.RunID), "run ended", attributes...)
 	return result, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/logging"
 )
 
 const (
@@ -222,7 +223,7 @@ func (s *Scheduler) reclaim(ctx context.Context, now time.Time) error {
 			return wrap(err, "reclaim expired leases")
 		}
 		for _, r := range runs {
-			s.Log.Warn("run abandoned: its worker is gone", "run_id", r.ID, "connector", r.ConnectorID)
+			s.Log.WarnContext(logging.WithRun(ctx, r.ConnectionID, r.ID), "run abandoned: its worker is gone", "connector", r.ConnectorID)
 			if err := Settle(ctx, s.Store, r.ConnectionID, r.ID, now); err != nil {
 				return err
 			}

@@ -28,6 +28,7 @@ type order struct {
 	askAnyway    bool                   // the owner does not want to wait for the provider
 	scope        []protocol.StreamScope // single records to fetch; empty means everything
 	grantID      string                 // the grant that alone asks for it; empty when the owner or the schedule does
+	lastRunID    string                 // the run that was made of it last; empty while there is none
 }
 
 // decide gives the run that the facts ask for at this moment; nil when they ask

@@ -11,6 +11,7 @@ import (
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/logging"
 )
 
 // worker takes jobs from River's queues.
@@ -43,6 +44,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[runArgs]) error {
 		return err
 	}
 	err = w.carryOut(ctx, o)
+	ctx = logging.WithRun(ctx, o.Connection.ID, o.lastRunID)
 	switch {
 	case err == nil, errors.Is(err, store.ErrRunActive): // somebody else runs it
 		return nil
@@ -51,11 +53,11 @@ func (w *worker) Work(ctx context.Context, job *river.Job[runArgs]) error {
 	case errors.Is(err, store.ErrGrantOver): // nobody wants it any more
 		return nil
 	case errors.Is(err, catalog.ErrUnknownConnector):
-		w.Log.Warn("connector is not installed on this worker", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
+		w.Log.WarnContext(ctx, "connector is not installed on this worker", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
 		return errors.Join(w.lacksConnector(ctx, o), putOff(putOffMissing))
 	}
 	// The queue keeps the error where nobody looks.
-	w.Log.Warn("a run could not be carried out; its connection is looked at again", "connector", o.Connection.ConnectorID, "error", err)
+	w.Log.WarnContext(ctx, "a run could not be carried out; its connection is looked at again", "connector", o.Connection.ConnectorID, "error", err)
 	return err
 }
 

@@ -1,0 +1,193 @@
+package recorded
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	hidden = "redacted" // what a member that is named like a credential holds
+	// shortest is the length from which a secret can be told from content.
+	shortest = 6
+)
+
+// credentialName finds JSON members that hold a credential, whatever its value is. A
+// page token is none. parameterName finds parameters and form fields, where short names
+// mean credentials too that are content in an answer.
+var (
+	credentialName = regexp.MustCompile(`(?i)^(x[-_]?)?((access|refresh|id|auth|bearer|session|csrf|xsrf|user|client|app|consumer|api)[-_]?)?` +
+		`(token|secret|password|passwd|passcode|authorization|cookie|jwt|credentials?)$|^(api|client|app|consumer|private|secret)[-_]?key$|^session[-_]?id$`)
+	parameterName = regexp.MustCompile(`(?i)^(key|code|code[-_]verifier|auth|pwd|otp|sid|session|sig|signature)$`)
+)
+
+// credentialHeader finds the headers of an answer that are not kept.
+var credentialHeader = regexp.MustCompile(`(?i)(^|-)(cookie2?|token|secret|session|csrf|xsrf|authorization|authenticate|password|apikey|api-key|signature)(-|$)`)
+
+// redaction takes secrets out of what is recorded. It changes nothing that it has
+// changed before, so that a replayed request is spelled as the recorded one.
+type redaction struct {
+	values map[string]string // by variable
+	pairs  *strings.Replacer
+}
+
+// standIn is what a secret variable holds in a recording and in a replay.
+func standIn(name string) string { return "redacted-" + name }
+
+// newRedaction hides the values of the named variables.
+func newRedaction(secrets map[string]string) (*redaction, error) {
+	r := &redaction{values: secrets}
+	var pairs []string
+	// The longest first: one secret may begin as another.
+	for _, name := range slices.SortedFunc(maps.Keys(secrets), func(a, b string) int { return len(secrets[b]) - len(secrets[a]) }) {
+		value := secrets[name]
+		if value == standIn(name) {
+			continue
+		}
+		if len(value) < shortest {
+			return nil, fmt.Errorf("the value of %s is too short to be told from content: record with a longer one", name)
+		}
+		for _, spell := range spellings {
+			pairs = append(pairs, spell(value), spell(standIn(name)))
+		}
+	}
+	r.pairs = strings.NewReplacer(pairs...)
+	return r, nil
+}
+
+// spellings are the forms in which a value stands in requests and answers.
+var spellings = []func(string) string{
+	func(v string) string { return v },
+	url.QueryEscape,
+	url.PathEscape,
+	quoted,
+	func(v string) string { return base64.StdEncoding.EncodeToString([]byte(v)) },
+	func(v string) string { return base64.RawURLEncoding.EncodeToString([]byte(v)) },
+}
+
+func quoted(v string) string {
+	text, err := jsontext.AppendQuote(nil, v)
+	if err != nil {
+		return v
+	}
+	return string(text[1 : len(text)-1])
+}
+
+// found names a variable whose value is in the data.
+func (r *redaction) found(data []byte) string {
+	for name, value := range r.values {
+		for _, spell := range spellings {
+			if value != standIn(name) && bytes.Contains(data, []byte(spell(value))) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+func (r *redaction) text(s string) string { return r.pairs.Replace(s) }
+
+// request is a request without its secrets. Its headers are left out altogether.
+func (r *redaction) request(req *http.Request, body []byte) Request {
+	to := *req.URL
+	to.User, to.Fragment = nil, ""
+	to.RawQuery = r.parameters(to.RawQuery)
+	return Request{Method: req.Method, URL: r.text(to.String()), Body: string(r.body(body, req.Header.Get("Content-Type")))}
+}
+
+// answer is an answer without its secrets.
+func (r *redaction) answer(resp *http.Response, body []byte) Answer {
+	a := Answer{Status: resp.StatusCode, Header: http.Header{}}
+	for name, values := range resp.Header {
+		if credentialHeader.MatchString(name) || name == "Content-Length" { // the length is that of what is kept
+			continue
+		}
+		for _, v := range values {
+			a.Header.Add(name, r.text(v))
+		}
+	}
+	a.put(r.body(body, resp.Header.Get("Content-Type")))
+	return a
+}
+
+// body finds credentials by their names in JSON and in forms, and secrets everywhere.
+func (r *redaction) body(body []byte, contentType string) []byte {
+	if kind, _, _ := mime.ParseMediaType(contentType); kind == "application/x-www-form-urlencoded" {
+		return []byte(r.text(r.parameters(string(body))))
+	}
+	if clean, err := r.members(body); err == nil {
+		return clean
+	}
+	return []byte(r.text(string(body)))
+}
+
+// parameters hides what is named like a credential and leaves the order as it is.
+func (r *redaction) parameters(query string) string {
+	parts := strings.Split(query, "&")
+	for i, part := range parts {
+		name, _, given := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && given && (credentialName.MatchString(plain) || parameterName.MatchString(plain)) {
+			parts[i] = name + "=" + hidden
+		}
+	}
+	return r.text(strings.Join(parts, "&"))
+}
+
+// members hides what is named like a credential in JSON of any depth.
+func (r *redaction) members(body []byte) (jsontext.Value, error) {
+	var out bytes.Buffer
+	dec, enc := jsontext.NewDecoder(bytes.NewReader(body)), jsontext.NewEncoder(&out)
+	for {
+		kind, n := dec.StackIndex(dec.StackDepth())
+		naming := kind == '{' && n%2 == 0 && dec.PeekKind() == '"'
+		switch dec.PeekKind() {
+		case '{', '}', '[', ']':
+			token, err := dec.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			if err := enc.WriteToken(token); err != nil {
+				return nil, err
+			}
+		case '"':
+			token, err := dec.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			text := token.String()
+			if err := enc.WriteToken(jsontext.String(r.text(text))); err != nil {
+				return nil, err
+			}
+			if next := dec.PeekKind(); naming && credentialName.MatchString(text) && (next == '"' || next == '0') {
+				if err := dec.SkipValue(); err != nil {
+					return nil, err
+				}
+				if err := enc.WriteToken(jsontext.String(hidden)); err != nil {
+					return nil, err
+				}
+			}
+		default:
+			value, err := dec.ReadValue()
+			if errors.Is(err, io.EOF) && out.Len() > 0 && dec.StackDepth() == 0 {
+				return bytes.TrimSpace(out.Bytes()), nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			if err := enc.WriteValue(value); err != nil {
+				return nil, err
+			}
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package recorded
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+)
+
+var recordFlag = flag.Bool("record", false, "ask the provider and write the recordings that the tests of this package replay")
+
+// runs is how many runs a recording holds: one from the beginning, one that resumes.
+const runs = 2
+
+// Run holds the connector to the recording in the file: both runs succeed, no record
+// lacks its declared shape, every declared stream has something, the second run resumes
+// and asks no more than the first, and exactly what was recorded is asked for. With
+// -record it asks the provider first and writes the file.
+func Run(t *testing.T, c connectorkit.Connector, file string) {
+	t.Helper()
+	if *recordFlag {
+		data, err := record(t.Context(), c, os.Getenv, http.DefaultTransport)
+		if err == nil {
+			err = write(file, data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if err := replay(t.Context(), c, r); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// record makes the runs against the provider and gives what they were answered.
+func record(ctx context.Context, c connectorkit.Connector, env func(string) string, next http.RoundTripper) ([]byte, error) {
+	secrets, r := map[string]string{}, &Recording{RecordedAt: time.Now().UTC().Truncate(time.Second), Environment: map[string]string{}}
+	for _, name := range c.Manifest.SecretEnv() {
+		if v := env(name); v != "" {
+			secrets[name] = v
+		}
+	}
+	hide, err := newRedaction(secrets)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range c.Manifest.EnvNames() {
+		if _, secret := secrets[name]; secret {
+			r.Environment[name] = standIn(name)
+		} else if v := env(name); v != "" {
+			r.Environment[name] = hide.text(v)
+		}
+	}
+	recorder := &Recorder{next: next, hide: hide}
+	s := newSession(c, env, time.Now, recorder)
+	for range runs {
+		if _, err := s.run(ctx); err != nil {
+			return nil, fmt.Errorf("record: %w", err)
+		}
+	}
+	r.Exchanges = recorder.exchanges
+	return r.encode(hide)
+}
+
+func newSession(c connectorkit.Connector, env func(string) string, now func() time.Time, transport http.RoundTripper) *session {
+	return &session{
+		c: c, env: env, now: now, transport: transport,
+		state: map[string]jsontext.Value{}, catchUp: map[string]jsontext.Value{},
+	}
+}
+
+// replay makes the runs on the recorded answers, beginning at the time of the
+// recording, and tells everything that is wrong.
+func replay(ctx context.Context, c connectorkit.Connector, r *Recording) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	began := time.Now()
+	replayer := newReplayer(r, cancel)
+	s := newSession(c, func(name string) string { return r.Environment[name] },
+		func() time.Time { return r.RecordedAt.Add(time.Since(began)) }, replayer)
+	var asked [runs]int
+	var faults []error
+	for i := range runs {
+		before := replayer.asked
+		o, err := s.run(ctx)
+		asked[i] = replayer.asked - before
+		if replayer.unknown != nil {
+			return replayer.unknown
+		}
+		if err != nil {
+			return fmt.Errorf("run %d: %w", i+1, err)
+		}
+		for _, text := range o.skipped {
+			faults = append(faults, fmt.Errorf("run %d leaves something out: %s", i+1, text))
+		}
+		for _, stream := range c.Manifest.Streams {
+			if i == 0 && len(o.records[stream.Name]) == 0 && o.missing[stream.Name] == 0 {
+				faults = append(faults, fmt.Errorf("stream %s gave nothing: record an account that has something of it", stream.Name))
+			}
+		}
+	}
+	if asked[1] > asked[0] {
+		faults = append(faults, fmt.Errorf("the second run made %d requests, the first %d: it starts over instead of resuming", asked[1], asked[0]))
+	}
+	if unused := replayer.unused(); len(unused) > 0 {
+		unused = unused[:min(len(unused), 10)]
+		faults = append(faults, fmt.Errorf("recorded and never asked for:\n\t%s\nrecord again with -record if that is right", strings.Join(slices.Compact(unused), "\n\t")))
+	}
+	return errors.Join(faults...)
+}
