@@ -21,8 +21,8 @@ type search struct {
 	profile *profile
 }
 
-// place is where a walk stands between two pages; it is the list's page token.
-type place struct {
+// position is where a walk stands between two pages; it is the list's page token.
+type position struct {
 	Next  string    `json:"next,omitzero"`  // page of the same query; empty begins a new one
 	Seen  int       `json:"seen,omitzero"`  // results of the query so far
 	Start time.Time `json:"start,omitzero"` // where the query began
@@ -30,7 +30,7 @@ type place struct {
 }
 
 func (s *search) page(ctx context.Context, w connectorkit.Window) (connectorkit.ListPage, error) {
-	at := place{Start: w.Before, Last: w.Before}
+	at := position{Start: w.Before, Last: w.Before}
 	if w.Token != "" {
 		if err := json.Unmarshal([]byte(w.Token), &at); err != nil {
 			return connectorkit.ListPage{}, connectorkit.Fail(connectorkit.Malformed, err)
@@ -82,7 +82,7 @@ func (s *search) page(ctx context.Context, w connectorkit.Window) (connectorkit.
 // before all were seen, with a query that begins at the last one. A day with more
 // results than a query gives is left at its end, and what it holds beyond them is
 // declared.
-func (p place) token(total int, items []connectorkit.Item) (string, []connectorkit.Item) {
+func (p position) token(total int, items []connectorkit.Item) (string, []connectorkit.Item) {
 	if p.Next == "" {
 		if p.Seen >= total || p.Last.IsZero() {
 			return "", items

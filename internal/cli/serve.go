@@ -145,7 +145,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 // openDoor listens, and makes sure that the owner has a password. It gives the
 // password when it was made just now. An address that is refused makes none.
 func (a *app) openDoor(ctx context.Context, c *serve.Config, listen string) (shown string, err error) {
-	c.Door = auth.New(auth.Config{Store: c.Store, Now: a.env.Now, Base: c.Base, HashCost: a.env.HashCost, Audit: c.Audit, Log: c.Log})
+	c.Auth = auth.New(auth.Config{Store: c.Store, Now: a.env.Now, Base: c.Base, HashCost: a.env.HashCost, Audit: c.Audit, Log: c.Log})
 	if c.Role == serve.Worker { // answers for its health, and for its metrics to a token
 		c.Listener, err = server.Listen(ctx, listen, true)
 		return "", err
@@ -154,14 +154,14 @@ func (a *app) openDoor(ctx context.Context, c *serve.Config, listen string) (sho
 	if err != nil {
 		return "", err
 	}
-	chosen, err := c.Door.Chosen(ctx)
+	chosen, err := c.Auth.Chosen(ctx)
 	if err != nil {
 		return "", err
 	}
 	if c.Listener, err = server.Listen(ctx, listen, chosen || given != ""); err != nil {
 		return "", err
 	}
-	return c.Door.Setup(ctx, given)
+	return c.Auth.Setup(ctx, given)
 }
 
 // tellReady says, once, that everything works.

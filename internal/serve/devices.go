@@ -24,22 +24,22 @@ func (s *process) reportDevices(ctx context.Context, now time.Time) error {
 		heard = heard || d.Status == evidence.StatusActive && d.LastHeartbeatAt != nil && now.Sub(*d.LastHeartbeatAt) < deviceSilence
 	}
 	c := evidence.Component{Name: "collector", Status: evidence.ProbeOK, At: now}
-	if !heard && !s.census.others(now) {
+	if !heard && !s.deviceless.others(now) {
 		c.Status, c.Reason = evidence.ProbeFailed, "devices_silent"
 	}
 	return s.Store.PutComponent(ctx, c)
 }
 
-// census remembers when a connection was last seen that collects without a
+// devicelessSeen remembers when a connection was last seen that collects without a
 // device. Every connection is looked at now and then, so that nobody has to list
 // them all.
-type census struct{ seen time.Time }
+type devicelessSeen struct{ seen time.Time }
 
-// censusHolds is longer than any connection goes without a look.
-const censusHolds = time.Hour
+// devicelessHolds is longer than any connection goes without a check.
+const devicelessHolds = time.Hour
 
-// Look belongs to the passes, which follow one another.
-func (c *census) Look(_ context.Context, page []evidence.Evidence, now time.Time) (map[string]time.Time, error) {
+// Check belongs to the passes, which follow one another.
+func (c *devicelessSeen) Check(_ context.Context, page []evidence.Evidence, now time.Time) (map[string]time.Time, error) {
 	for i := range page {
 		if page[i].Connection.Status == evidence.StatusActive && !page[i].LocalDevice() {
 			c.seen = now
@@ -48,4 +48,4 @@ func (c *census) Look(_ context.Context, page []evidence.Evidence, now time.Time
 	return nil, nil
 }
 
-func (c *census) others(now time.Time) bool { return now.Sub(c.seen) < censusHolds }
+func (c *devicelessSeen) others(now time.Time) bool { return now.Sub(c.seen) < devicelessHolds }

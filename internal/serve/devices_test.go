@@ -45,7 +45,7 @@ func TestSilentDevices(t *testing.T) {
 				kind = "account"
 			}
 			page := []evidence.Evidence{{Connection: evidence.Connection{ID: "cin_fern", Status: evidence.StatusActive, SourceKind: kind}}}
-			if _, err := s.census.Look(t.Context(), page, noon); err != nil {
+			if _, err := s.deviceless.Check(t.Context(), page, noon); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.reportDevices(t.Context(), noon); err != nil {

@@ -48,7 +48,7 @@ func TestRuntimeFaultHoldsPushesBack(t *testing.T) {
 			t.Errorf("pushed although the runtime is the fault: %q", pushes)
 		}
 		tool(evidence.ProbeOK)
-		p.must(p.st.Touch(t.Context(), garden))
+		p.must(p.st.MarkChanged(t.Context(), garden))
 		time.Sleep(soon)
 		if pushes := p.pushed(); len(pushes) != 1 {
 			t.Errorf("once the runtime works the pushes are %q", pushes)

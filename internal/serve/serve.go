@@ -49,9 +49,9 @@ type Config struct {
 	Database scheduler.Database
 	// Listener answers HTTP; nil means that nobody asks this process.
 	Listener net.Listener
-	// Door lets the owner in; nil means that there are no pages and no routes but
+	// Auth lets the owner in; nil means that there are no pages and no routes but
 	// those of the process's own health.
-	Door *auth.Door
+	Auth *auth.Auth
 	// Metrics answers scrapes without asking who scrapes; nil means that they come to
 	// Listener, with an owner token.
 	Metrics net.Listener
@@ -139,11 +139,11 @@ func Run(ctx context.Context, c Config) error {
 // process is what one server holds while it runs.
 type process struct {
 	Config
-	scheduler *scheduler.Scheduler
-	recorder  *metrics.Recorder
-	keptAt    time.Time // when upkeep was last done, by the passes
-	prunedAt  time.Time // when the audit trail was last pruned
-	census    census
+	scheduler  *scheduler.Scheduler
+	recorder   *metrics.Recorder
+	keptAt     time.Time // when upkeep was last done, by the passes
+	prunedAt   time.Time // when the audit trail was last pruned
+	deviceless devicelessSeen
 
 	pushWanted chan struct{}
 	beside     sync.WaitGroup // what goes on beside the passes
@@ -181,8 +181,8 @@ func (s *process) answer(ctx context.Context) (failed <-chan error, stop func() 
 	if s.Role != Worker { // whoever asks a worker for its health uses any name
 		all.Public = s.Base
 	}
-	if s.Door != nil {
-		all.Metrics = s.Door.Owner(reply.ScopeRead, s.recorder.Handler())
+	if s.Auth != nil {
+		all.Metrics = s.Auth.Owner(reply.ScopeRead, s.recorder.Handler())
 	}
 	serveOn(s.Listener, all)
 	serveOn(s.Metrics, server.Config{Metrics: s.recorder.Handler()})

@@ -21,7 +21,7 @@ import (
 // surfaces gives what mounts the owner's pages and routes and those of clients. A
 // worker has none: it answers for its own health alone. The pages end with ctx.
 func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
-	if s.Role == Worker || s.Door == nil {
+	if s.Role == Worker || s.Auth == nil {
 		return nil, nil
 	}
 	base := strings.TrimRight(s.Base, "/")
@@ -32,31 +32,31 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the key of cursors: %w", err)
 	}
-	book := grants.NewBook(s.Store, base, s.Now)
+	shared := grants.NewService(s.Store, base, s.Now)
 	database := "sqlite"
 	if s.Database.Postgres != nil {
 		database = "postgres"
 	}
 	everything := audited.Owner(service.New(service.Config{
-		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, Book: book, Access: s.Door,
+		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, GrantService: shared, Access: s.Auth,
 		VAPID: s.VAPID, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Now: s.Now,
 	}), s.Audit)
 	return func(mux *http.ServeMux) {
 		for _, route := range routes.Routes(everything, s.Log) {
-			mux.Handle(route.Pattern, s.Door.Owner(route.Scope, route.Handle))
+			mux.Handle(route.Pattern, s.Auth.Owner(route.Scope, route.Handle))
 		}
-		for _, route := range readapi.Routes(readapi.Config{Book: book, Cursors: cursors, Store: s.Store, IsOwner: s.Door.IsOwner, Strangers: s.Door.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log}) {
+		for _, route := range readapi.Routes(readapi.Config{Grants: shared, Cursors: cursors, Store: s.Store, IsOwner: s.Auth.IsOwner, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log}) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
-		for _, route := range oauth.Routes(oauth.Config{Book: book, Issuer: base, IsOwnerToken: s.Door.IsOwnerToken, Strangers: s.Door.Strangers(), Log: s.Log}) {
+		for _, route := range oauth.Routes(oauth.Config{Grants: shared, Issuer: base, IsOwnerToken: s.Auth.IsOwnerToken, Strangers: s.Auth.Strangers(), Log: s.Log}) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
-		for _, route := range s.Door.Routes(formPage) {
+		for _, route := range s.Auth.Routes(formPage) {
 			mux.Handle(route.Pattern, server.PageHeaders(route.Handle))
 		}
 		mux.Handle("GET /openapi.json", server.OpenAPI())
 		console.Mount(mux, console.Config{
-			Owner: everything, Door: s.Door, Now: s.Now, Log: s.Log, PageHeaders: server.PageHeaders,
+			Owner: everything, Auth: s.Auth, Now: s.Now, Log: s.Log, PageHeaders: server.PageHeaders,
 			Ending: ctx.Done(),
 		})
 	}, nil

@@ -16,20 +16,20 @@ import (
 )
 
 // What the server tells of itself is true, and what gives a way in is changed where it
-// is kept: the password that is set through a surface opens the door from then on, and
+// is kept: the password that is set through a surface lets the owner in from then on, and
 // the one before it does not.
 func TestServerAnswersItsOwner(t *testing.T) {
-	var door *auth.Door
+	var guard *auth.Auth
 	onBoth(t, func(g *ground) {
 		var err error
 		g.config.Listener, err = net.Listen("tcp", "127.0.0.1:0")
 		g.must(err)
-		door = auth.New(auth.Config{Store: g.st, Now: time.Now, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
-		g.config.Door = door
+		guard = auth.New(auth.Config{Store: g.st, Now: time.Now, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
+		g.config.Auth = guard
 	}, func(t *testing.T, g *ground) {
-		before, err := door.Setup(t.Context(), "")
+		before, err := guard.Setup(t.Context(), "")
 		g.must(err)
-		_, token, err := door.CreateToken(t.Context(), auth.NewToken{Label: "laptop", Scopes: []string{"all"}})
+		_, token, err := guard.CreateToken(t.Context(), auth.NewToken{Label: "laptop", Scopes: []string{"all"}})
 		g.must(err)
 		client := &api.Client{Base: "http://" + g.config.Listener.Addr().String(), Token: token}
 		runtime, err := client.Runtime(t.Context())
@@ -90,7 +90,7 @@ func TestBrowserIsOfferedWhereThereIsOne(t *testing.T) {
 func TestNoScheduleIsNotSwitchedOn(t *testing.T) {
 	inPlot(t, func(t *testing.T, p *plot) {
 		time.Sleep(soon)
-		if on, err := (book{p.st, time.Now}).EnableSchedule(t.Context(), garden, time.Now()); on || err != nil {
+		if on, err := (repairStore{p.st, time.Now}).EnableSchedule(t.Context(), garden, time.Now()); on || err != nil {
 			t.Errorf("switched on: %v, %v", on, err)
 		}
 		if all, err := p.st.ListSchedules(t.Context()); err != nil || len(all) != 0 {

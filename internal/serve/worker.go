@@ -37,7 +37,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	}
 	connections := &view.View{Reader: s.Store, Now: s.Now}
 	watcher := &repair.Watcher{
-		Book: book{s.Store, s.Now}, Log: s.Log, NewID: func() string { return "att_" + rand.Text() },
+		Store: repairStore{s.Store, s.Now}, Log: s.Log, NewID: func() string { return "att_" + rand.Text() },
 		RuntimeOK: func(ctx context.Context) (bool, error) {
 			fault, err := connections.Indicator(ctx)
 			return fault == nil, err
@@ -47,7 +47,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	var err error
 	s.scheduler, err = scheduler.New(scheduler.Config{
 		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider,
-		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{prober, watcher, &s.census},
+		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{prober, watcher, &s.deviceless},
 		AfterPass: s.afterPass,
 		Meter:     meter{s.recorder}, Options: s.Options, Rhythm: s.Rhythm, Log: s.Log, Now: s.Now,
 	})

@@ -8,8 +8,8 @@ import (
 	"pdpp/providersim"
 )
 
-// place is what an events cursor or a since token holds.
-type place struct {
+// position is what an events cursor or a since token holds.
+type position struct {
 	List string `json:"l"`
 	Pos  int    `json:"p"`
 	// Floor hides the tombstones of notes that were deleted before the walk
@@ -20,19 +20,19 @@ type place struct {
 }
 
 // placeOf reads the token in parameter name, or returns first without one.
-func (l *Lumen) placeOf(q url.Values, name string, first place, head int) (place, *apiError) {
+func (l *Lumen) placeOf(q url.Values, name string, first position, head int) (position, *apiError) {
 	if !q.Has(name) {
 		return first, nil
 	}
-	var p place
+	var p position
 	if !l.signer.Open(q.Get(name), &p) || p.List != first.List || p.Pos > head {
-		return place{}, badRequest("invalid_cursor")
+		return position{}, badRequest("invalid_cursor")
 	}
 	return p, nil
 }
 
 // after returns the place behind a page that ended at pos.
-func (p place) after(pos, delivered int) place {
+func (p position) after(pos, delivered int) position {
 	p.Pos = pos
 	if delivered == 0 {
 		p.Empty++
@@ -50,7 +50,7 @@ func (l *Lumen) serveEvents(r *http.Request) (any, *apiError) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at, refusal := l.placeOf(q, "cursor", place{List: "events"}, len(l.events))
+	at, refusal := l.placeOf(q, "cursor", position{List: "events"}, len(l.events))
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -81,7 +81,7 @@ func (l *Lumen) serveChanges(r *http.Request) (any, *apiError) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at, refusal := l.placeOf(q, "since", place{List: "notes", Floor: len(l.changes)}, len(l.changes))
+	at, refusal := l.placeOf(q, "since", position{List: "notes", Floor: len(l.changes)}, len(l.changes))
 	if refusal != nil {
 		return nil, refusal
 	}

@@ -74,7 +74,7 @@ func Answer(ctx context.Context, s Store, runID, requestID string, r protocol.In
 	} else if err := checkForm(q.Schema, r.Data); err != nil {
 		return err
 	}
-	sealed, err := seal(q.Key, place{runID, requestID}, r)
+	sealed, err := seal(q.Key, questionID{runID, requestID}, r)
 	if err != nil {
 		return err
 	}

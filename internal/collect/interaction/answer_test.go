@@ -101,7 +101,7 @@ func TestAnyAnswerSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		at := place{rapid.String().Draw(t, "run"), rapid.StringN(1, -1, 40).Draw(t, "request")}
+		at := questionID{rapid.String().Draw(t, "run"), rapid.StringN(1, -1, 40).Draw(t, "request")}
 		r := protocol.InteractionResponse{RequestID: at.requestID, Status: rapid.SampledFrom(protocol.ResponseStatuses).Draw(t, "status")}
 		if r.Status == protocol.ResponseSuccess {
 			data, err := json.Marshal(rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "data"), json.Deterministic(true))

@@ -33,11 +33,11 @@ type Mailbox struct {
 	Now   func() time.Time
 
 	mu      sync.Mutex
-	waiting map[place]*slot
+	waiting map[questionID]*slot
 }
 
-// place names a question.
-type place struct{ runID, requestID string }
+// questionID names a question.
+type questionID struct{ runID, requestID string }
 
 // slot is a question that waits.
 type slot struct {
@@ -53,17 +53,17 @@ func (m *Mailbox) Prepare(runID, requestID string) (key []byte, forget func(), e
 	if err != nil {
 		return nil, nil, fmt.Errorf("make the key of a question: %w", err)
 	}
-	at, s := place{runID, requestID}, &slot{private, make(chan struct{}, 1)}
+	at, s := questionID{runID, requestID}, &slot{private, make(chan struct{}, 1)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.waiting == nil {
-		m.waiting = map[place]*slot{}
+		m.waiting = map[questionID]*slot{}
 	}
 	m.waiting[at] = s
 	return private.PublicKey().Bytes(), func() { m.forget(at, s) }, nil
 }
 
-func (m *Mailbox) forget(at place, s *slot) {
+func (m *Mailbox) forget(at questionID, s *slot) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.waiting[at] == s {
@@ -71,7 +71,7 @@ func (m *Mailbox) forget(at place, s *slot) {
 	}
 }
 
-func (m *Mailbox) at(at place) *slot {
+func (m *Mailbox) at(at questionID) *slot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.waiting[at]
@@ -89,7 +89,7 @@ const withdrawTime = 5 * time.Second
 // open, or until ctx ends. Of an answer and the end at the same moment the one
 // that reached the store first counts, on both sides.
 func (m *Mailbox) Ask(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error) {
-	at := place{runID, q.RequestID}
+	at := questionID{runID, q.RequestID}
 	s := m.at(at)
 	if s == nil {
 		return protocol.InteractionResponse{}, errNotPrepared
@@ -111,7 +111,7 @@ func (m *Mailbox) Ask(ctx context.Context, runID string, q protocol.Interaction)
 
 // withdraw ends the wait. It takes the place of the answer, so that none can be
 // accepted that nobody would read; where one came first, that one counts.
-func (m *Mailbox) withdraw(ctx context.Context, s *slot, at place) (protocol.InteractionResponse, error) {
+func (m *Mailbox) withdraw(ctx context.Context, s *slot, at questionID) (protocol.InteractionResponse, error) {
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
 	err := m.Store.AnswerInteraction(look, at.runID, at.requestID, withdrawn, m.Now())
@@ -128,7 +128,7 @@ func (m *Mailbox) withdraw(ctx context.Context, s *slot, at place) (protocol.Int
 // Deliver tells the question that its answer may be there. It may be called any
 // number of times, and for questions of other processes, where it does nothing.
 func (m *Mailbox) Deliver(runID, requestID string) {
-	s := m.at(place{runID, requestID})
+	s := m.at(questionID{runID, requestID})
 	if s == nil {
 		return
 	}

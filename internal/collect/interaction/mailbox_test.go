@@ -76,16 +76,16 @@ func TestAnswerOpensForItsQuestionAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := b.mailbox.at(place{"run_1", "q1"})
+	own := b.mailbox.at(questionID{"run_1", "q1"})
 	for name, try := range map[string]func() error{
-		"another key":      func() error { _, err := open(private, place{"run_1", "q1"}, sealed); return err },
-		"another question": func() error { _, err := open(own.key, place{"run_1", "q2"}, sealed); return err },
-		"another run":      func() error { _, err := open(own.key, place{"run_", "1q1"}, sealed); return err },
-		"cut short":        func() error { _, err := open(own.key, place{"run_1", "q1"}, sealed[:len(sealed)-1]); return err },
+		"another key":      func() error { _, err := open(private, questionID{"run_1", "q1"}, sealed); return err },
+		"another question": func() error { _, err := open(own.key, questionID{"run_1", "q2"}, sealed); return err },
+		"another run":      func() error { _, err := open(own.key, questionID{"run_", "1q1"}, sealed); return err },
+		"cut short":        func() error { _, err := open(own.key, questionID{"run_1", "q1"}, sealed[:len(sealed)-1]); return err },
 		"changed": func() error {
 			changed := append([]byte{}, sealed...)
 			changed[len(changed)/2] ^= 1
-			_, err := open(own.key, place{"run_1", "q1"}, changed)
+			_, err := open(own.key, questionID{"run_1", "q1"}, changed)
 			return err
 		},
 	} {

@@ -26,13 +26,13 @@ const sealedBlock = 256
 var withdrawn = []byte("withdrawn")
 
 // bind ties an answer to its question: moved to another one it does not open.
-func (at place) bind() []byte {
+func (at questionID) bind() []byte {
 	out := binary.BigEndian.AppendUint32(nil, uint32(len(at.runID)))
 	return append(append(out, at.runID...), at.requestID...)
 }
 
 // seal closes the answer so that only the question's run can open it.
-func seal(key []byte, at place, r protocol.InteractionResponse) ([]byte, error) {
+func seal(key []byte, at questionID, r protocol.InteractionResponse) ([]byte, error) {
 	to, err := suite.NewPublicKey(key)
 	if err != nil {
 		return nil, fmt.Errorf("read the question's key: %w", err)
@@ -57,7 +57,7 @@ func seal(key []byte, at place, r protocol.InteractionResponse) ([]byte, error) 
 
 // open is the reverse of seal. Whatever is wrong with the answer, the error says
 // no more than that it is not one to this question.
-func open(key hpke.PrivateKey, at place, sealed []byte) (r protocol.InteractionResponse, err error) {
+func open(key hpke.PrivateKey, at questionID, sealed []byte) (r protocol.InteractionResponse, err error) {
 	if len(sealed) <= encapsulatedSize {
 		return r, errUnreadable
 	}

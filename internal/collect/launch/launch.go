@@ -131,7 +131,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if req.Started != nil {
 		req.Started(lease.RunID)
 	}
-	bound := &bound{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed, singled: singled(req.Scope)}
+	bound := &leasedStore{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed, singled: singled(req.Scope)}
 	var outcome runner.Outcome
 	stored, err := l.secrets(ctx, conn.ID)
 	if refused := l.refusal(ctx, c); refused != nil {
@@ -158,7 +158,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 // underLease runs the connector while renewing the lease, and notes since when
 // it is held anew. The lease also carries the owner's wish to stop, whichever
 // machine it was spoken to.
-func (l *Launcher) underLease(ctx context.Context, bound *bound, heldSince *time.Time, c catalog.Connector, req Request, stored map[string]string) runner.Outcome {
+func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince *time.Time, c catalog.Connector, req Request, stored map[string]string) runner.Outcome {
 	lease := bound.lease
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -176,7 +176,7 @@ func (l *Launcher) underLease(ctx context.Context, bound *bound, heldSince *time
 	}
 	var asker runner.Asker
 	if req.Ask != nil {
-		asker = &recordedAsker{bound: bound, grantID: req.GrantID, ask: req.Ask, prepare: req.Prepare}
+		asker = &recordedAsker{leasedStore: bound, grantID: req.GrantID, ask: req.Ask, prepare: req.Prepare}
 	}
 	return runner.Run(ctx, spec, bound, bound, asker, req.Options)
 }

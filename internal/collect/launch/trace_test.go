@@ -27,7 +27,7 @@ func TestRefusedSliceIsTraced(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBed(t)
-	refused := &bound{store: b.store, now: time.Now, connectorID: "sample", lease: store.Lease{RunID: "run_lost", ConnectionID: connection}}
+	refused := &leasedStore{store: b.store, now: time.Now, connectorID: "sample", lease: store.Lease{RunID: "run_lost", ConnectionID: connection}}
 	if err := refused.CommitSlice(t.Context(), &runner.Slice{}); !errors.Is(err, store.ErrLeaseLost) {
 		t.Fatalf("committed without a lease: %v", err)
 	}

@@ -54,9 +54,9 @@ type declared struct {
 	at time.Time
 }
 
-// Look probes what the connections need. It writes only what is new or about to
+// Check probes what the connections need. It writes only what is new or about to
 // be forgotten, so that a connection that has everything costs nothing.
-func (p *Prober) Look(ctx context.Context, page []evidence.Evidence, now time.Time) (map[string]time.Time, error) {
+func (p *Prober) Check(ctx context.Context, page []evidence.Evidence, now time.Time) (map[string]time.Time, error) {
 	again := map[string]time.Time{}
 	offered := map[manifest.Binding]bool{}
 	for i := range page {

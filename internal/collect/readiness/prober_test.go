@@ -54,7 +54,7 @@ func (r *room) prober() *Prober {
 func (r *room) look(t *testing.T, e *evidence.Evidence, now time.Time) (map[evidence.Dimension]evidence.Probe, time.Time) {
 	t.Helper()
 	r.wrote = nil
-	again, err := r.prober().Look(t.Context(), []evidence.Evidence{*e}, now)
+	again, err := r.prober().Check(t.Context(), []evidence.Evidence{*e}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestFaultsAreTold(t *testing.T) {
 	p := (&room{}).prober()
 	broken := errors.New("no list of workers")
 	p.Offered = func(context.Context, manifest.Binding, time.Time) (bool, error) { return false, broken }
-	if _, err := p.Look(t.Context(), []evidence.Evidence{*connection()}, noon); !errors.Is(err, broken) {
+	if _, err := p.Check(t.Context(), []evidence.Evidence{*connection()}, noon); !errors.Is(err, broken) {
 		t.Errorf("the look gives %v", err)
 	}
 }

@@ -81,7 +81,7 @@ func (s *session) ask(ctx context.Context, m protocol.Interaction) {
 	}
 	s.touch()
 	s.asking.Store(false) // before the answer is sent: the connector may speak at once
-	s.mail <- letter{"interaction_response", line}
+	s.outgoing <- outgoing{"interaction_response", line}
 }
 
 func (s *session) unanswered(stream string, status protocol.ResponseStatus) {

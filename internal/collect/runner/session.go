@@ -51,9 +51,9 @@ type session struct {
 
 	over       context.Context // ends with the dialogue
 	background sync.WaitGroup  // everything that may outlast a message
-	mail       chan letter
+	outgoing   chan outgoing
 	delivered  chan struct{}
-	stdinPhase string // of the first letter that the connector did not take; read it when all is delivered
+	stdinPhase string // of the first line that the connector did not take; read it when all is delivered
 
 	lastActive   atomic.Int64
 	asking       atomic.Bool
@@ -94,7 +94,7 @@ func newSession(spec Spec, sink Sink, gaps GapSource, asker Asker, opts Options)
 		served:   map[string]*servedGap{},
 		help:     map[string]*time.Timer{},
 		pages:    gapPages{average: firstGapBytes},
-		mail:     make(chan letter, 1), delivered: make(chan struct{}),
+		outgoing: make(chan outgoing, 1), delivered: make(chan struct{}),
 	}
 	s.learn(spec.Command.Secrets...)
 	return s
@@ -165,7 +165,7 @@ func (s *session) converse(ctx context.Context, c child) Outcome {
 	end()
 	s.stopTimers()
 	s.background.Wait()
-	close(s.mail)
+	close(s.outgoing)
 	<-s.delivered
 	if ctx.Err() != nil {
 		s.abort(s.cancellation(ctx)) // a cancellation that comes before the judgement wins

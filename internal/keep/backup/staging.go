@@ -26,21 +26,21 @@ type staging struct {
 func newStaging(home string) (*staging, error) {
 	parent := filepath.Dir(home)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return nil, place(parent, err)
+		return nil, fileError(parent, err)
 	}
 	if err := clearStaging(home); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp(parent, filepath.Base(home)+stagingSuffix+"*") // mode 0700
 	if err != nil {
-		return nil, place(parent, err)
+		return nil, fileError(parent, err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err == nil {
 		err = root.WriteFile(inProgressFile, nil, 0o600)
 	}
 	if err != nil {
-		return nil, errors.Join(place(dir, err), os.RemoveAll(dir))
+		return nil, errors.Join(fileError(dir, err), os.RemoveAll(dir))
 	}
 	return &staging{dir: dir, root: root}, nil
 }

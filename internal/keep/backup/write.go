@@ -70,7 +70,7 @@ func (o Options) check() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return place(o.File, err)
+		return fileError(o.File, err)
 	case !info.Mode().IsRegular():
 		return &Error{Code: CodeExists, Message: o.File + " is not an ordinary file", Next: "Choose another name."}
 	case !o.Replace:
@@ -79,7 +79,7 @@ func (o Options) check() error {
 	return nil
 }
 
-func place(path string, err error) *Error {
+func fileError(path string, err error) *Error {
 	return &Error{Code: CodePlace, Message: "cannot write to " + path + ": " + cause(err), Next: "Check the folder, its permissions and the free space.", Err: err}
 }
 
@@ -97,7 +97,7 @@ func cause(err error) string {
 func lock(home string) (release func() error, err error) {
 	f, err := os.OpenFile(filepath.Join(home, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, place(home, err)
+		return nil, fileError(home, err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
@@ -120,7 +120,7 @@ func lock(home string) (release func() error, err error) {
 func (o Options) copy(ctx context.Context) (path string, h Header, err error) {
 	dir, err := os.MkdirTemp(o.Home, workFolder)
 	if err != nil {
-		return "", h, place(o.Home, err)
+		return "", h, fileError(o.Home, err)
 	}
 	path = filepath.Join(dir, databaseFile)
 	o.Observe.tell(StepCopy, 0, size(filepath.Join(o.Home, databaseFile)))
@@ -137,7 +137,7 @@ func (o Options) copy(ctx context.Context) (path string, h Header, err error) {
 func (o Options) archive(ctx context.Context, seal closing, database string, h Header) (n int64, err error) {
 	temp, err := os.CreateTemp(filepath.Dir(o.File), archiveTemp) // mode 0600
 	if err != nil {
-		return 0, place(o.File, err)
+		return 0, fileError(o.File, err)
 	}
 	defer func() {
 		if err != nil {
@@ -151,7 +151,7 @@ func (o Options) archive(ctx context.Context, seal closing, database string, h H
 		return 0, errors.Join(o.writing(err), temp.Close())
 	}
 	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {
-		return 0, place(o.File, err)
+		return 0, fileError(o.File, err)
 	}
 	if err := verify(ctx, temp.Name(), seal, tell(StepVerify)); err != nil {
 		return 0, err
@@ -159,7 +159,7 @@ func (o Options) archive(ctx context.Context, seal closing, database string, h H
 	n = size(temp.Name())
 	o.Observe.tell(StepPlace, n, n)
 	if err := os.Rename(temp.Name(), o.File); err != nil {
-		return 0, place(o.File, err)
+		return 0, fileError(o.File, err)
 	}
 	return n, syncFolder(filepath.Dir(o.File))
 }
@@ -167,7 +167,7 @@ func (o Options) archive(ctx context.Context, seal closing, database string, h H
 // writing tells a full disk from a file of the home that cannot be read.
 func (o Options) writing(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) {
-		return place(o.File, err)
+		return fileError(o.File, err)
 	}
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Secrets of this file are kept as their SHA-256: what opens a door is never at rest.
+// Secrets of this file are kept as their SHA-256: what lets somebody in is never at rest.
 
 // Session is a signed-in browser.
 type Session struct {

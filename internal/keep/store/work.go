@@ -10,18 +10,18 @@ import (
 // Work is what the scheduler keeps between its passes, and what passes between
 // the processes that share a database.
 type Work interface {
-	// Looks takes up to limit connections that are to be looked at by now, the
+	// ClaimChecks takes up to limit connections that are to be looked at by now, the
 	// longest waiting first; fewer mean that no more are. Nobody else gets them
 	// until hold, which is positive, has passed, PutLooks says otherwise, or they are
 	// touched. Revoked connections and drafts are never taken. A call that finds
 	// nothing writes nothing.
-	Looks(ctx context.Context, now time.Time, hold time.Duration, limit int) ([]Look, error)
-	// PutLooks sets when to look again. A look whose connection was touched since
+	ClaimChecks(ctx context.Context, now time.Time, hold time.Duration, limit int) ([]Check, error)
+	// PutChecks sets when to look again. A look whose connection was touched since
 	// it was read is left out: the touch asks for a look at once.
-	PutLooks(ctx context.Context, looks []Look) error
-	// Touch asks for a look at once. Every write that changes what a connection is
+	PutChecks(ctx context.Context, looks []Check) error
+	// MarkChanged asks for a look at once. Every write that changes what a connection is
 	// judged by touches it by itself, in the same transaction.
-	Touch(ctx context.Context, connectionIDs ...string) error
+	MarkChanged(ctx context.Context, connectionIDs ...string) error
 
 	// RequestRun asks for one run. Of a connection one request waits of the owner and
 	// the schedule, and one of each grant: while it does, another of the same changes
@@ -55,10 +55,10 @@ type Work interface {
 	LeasedRuns(ctx context.Context) ([]LeasedRun, error)
 }
 
-// Look is a moment at which a connection is to be looked at.
-type Look struct {
+// Check is a moment at which a connection is to be looked at.
+type Check struct {
 	ConnectionID string
-	At           time.Time // zero means at once; until then it is held, when Looks gave it
+	At           time.Time // zero means at once; until then it is held, when ClaimChecks gave it
 	Touches      int64     // how often the connection was touched by the time of the reading
 }
 

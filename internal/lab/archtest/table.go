@@ -46,7 +46,7 @@ var Table = []Rule{
 	{Room: "internal/judge/attention", May: []string{"internal/judge/evidence"}, Libs: onlyStd,
 		Reason: "what the owner is asked is a record with a life; who opens and pushes it is decided elsewhere"},
 
-	// Collecting and keeping.
+	// Collecting and settings.
 	{Room: "internal/ops/redact", Libs: onlyStd,
 		Reason: "taking secrets out of text needs nothing but the text"},
 	{Room: "internal/ops/text", Libs: onlyStd,
@@ -134,7 +134,7 @@ var Table = []Rule{
 			"manifest"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/verdict/...", "internal/keep/credential"},
 		Reason: "reading records needs neither judgement nor secrets"},
-	{Room: "internal/owner/service/keeping",
+	{Room: "internal/owner/service/settings",
 		May: []string{"internal/keep/audit", "internal/owner/service/told", "internal/owner/api", "internal/web/auth", "internal/keep/credential",
 			"internal/share/grants", "internal/schedule/notify", "internal/keep/store", "protocol"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/verdict/..."},

@@ -134,7 +134,7 @@ func plant(t *testing.T, runtime evidence.Runtime, all ...evidence.Evidence) str
 		for _, route := range routes.Routes(o, log) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
-		console.Mount(mux, console.Config{Owner: o, Door: noDoor{}, Now: now, Log: log, PageHeaders: server.PageHeaders, Ending: ending.Done()})
+		console.Mount(mux, console.Config{Owner: o, Auth: noDoor{}, Now: now, Log: log, PageHeaders: server.PageHeaders, Ending: ending.Done()})
 	}}))
 	t.Cleanup(func() { end(); srv.Close() })
 	return srv.URL

@@ -17,19 +17,19 @@ import (
 // Owner is everything that an owner can ask for. Every error that an owner can do
 // something about is an *Error.
 type Owner interface {
-	Looking
+	Health
 	Gaps
 	Bookmarks
 	Connecting
 	Running
-	Reading
-	Granting
+	Records
+	Grants
 	Access
-	Keeping
+	Settings
 }
 
-// Looking is how connections are.
-type Looking interface {
+// Health is how connections are.
+type Health interface {
 	// Overview gives every connection that is not revoked, and their summary.
 	Overview(ctx context.Context) (view.Overview, error)
 	// Connection gives all of one connection; also of a revoked one.
@@ -95,8 +95,8 @@ type Running interface {
 	Answer(ctx context.Context, runID string, a Answer) error
 }
 
-// Reading is what has been collected.
-type Reading interface {
+// Records is what has been collected.
+type Records interface {
 	// Streams lists the streams of a connection; an empty id means all connections.
 	Streams(ctx context.Context, connectionID string) ([]Stream, error)
 	Records(ctx context.Context, q RecordQuery) (RecordPage, error)
@@ -110,8 +110,8 @@ type Reading interface {
 	Export(ctx context.Context, w io.Writer, q ExportQuery) error
 }
 
-// Granting is letting others read.
-type Granting interface {
+// Grants is letting others read.
+type Grants interface {
 	Grants(ctx context.Context) ([]Grant, error)
 	Grant(ctx context.Context, id string) (Grant, error)
 	// CreateGrant makes a grant and gives its token, which cannot be seen again.
@@ -123,8 +123,8 @@ type Granting interface {
 	Decide(ctx context.Context, id string, d Decision) (redirect string, err error)
 }
 
-// Keeping is the house itself.
-type Keeping interface {
+// Settings is the house itself.
+type Settings interface {
 	// PushTargets lists where pushes go.
 	PushTargets(ctx context.Context) ([]PushTarget, error)
 	AddPushTarget(ctx context.Context, t NewPushTarget) (PushTarget, error)

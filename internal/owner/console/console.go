@@ -1,5 +1,5 @@
 // Package console puts the owner's pages together: the frame and its files, the
-// pages to look at, the pages to manage, and the door before them.
+// pages to look at, the pages to manage, and the sign-in before them.
 package console
 
 import (
@@ -14,9 +14,9 @@ import (
 	"pdpp/internal/owner/console/watch"
 )
 
-// Door lets only the signed-in owner through, and to some only one who has shown lately
+// Auth lets only the signed-in owner through, and to some only one who has shown lately
 // that it is them.
-type Door interface {
+type Auth interface {
 	Pages(next http.Handler) http.Handler
 	Confirmed(next http.Handler) http.Handler
 	Fresh(ctx context.Context) bool
@@ -26,7 +26,7 @@ type Door interface {
 // Config is what the console is made of. All members but Ending must be set.
 type Config struct {
 	Owner api.Owner
-	Door  Door
+	Auth  Auth
 	// Now gives the time in the zone that pages show.
 	Now func() time.Time
 	Log *slog.Logger
@@ -37,21 +37,21 @@ type Config struct {
 	Ending <-chan struct{}
 }
 
-// Mount adds the pages. The ways in and out are the door's own: it is given FormPage.
+// Mount adds the pages. The ways in and out are Auth's own: it is given FormPage.
 func Mount(mux *http.ServeMux, c Config) {
 	pages := watch.New(watch.Config{
 		Owner: c.Owner, Now: c.Now, Log: c.Log, Ending: c.Ending,
-		SignedIn: func(r *http.Request) bool { return stillSignedIn(c.Door, r) },
+		SignedIn: func(r *http.Request) bool { return stillSignedIn(c.Auth, r) },
 	})
 	routes := append(pages.Routes(), manage.Routes(manage.Config{
-		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Door.Fresh, PasskeysAt: c.Door.PasskeysAt,
+		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Auth.Fresh, PasskeysAt: c.Auth.PasskeysAt,
 	})...)
 	for _, r := range routes {
 		handler := r.Handler
 		if r.Confirm {
-			handler = c.Door.Confirmed(handler)
+			handler = c.Auth.Confirmed(handler)
 		}
-		mux.Handle(r.Pattern, c.PageHeaders(c.Door.Pages(handler)))
+		mux.Handle(r.Pattern, c.PageHeaders(c.Auth.Pages(handler)))
 	}
 	// Files hold nothing of the owner's, and the page for signing in needs them.
 	mux.Handle("GET /assets/{name}", c.PageHeaders(http.HandlerFunc(ui.ServeAsset)))
@@ -66,9 +66,9 @@ func FormPage(w http.ResponseWriter, r *http.Request, status int, f Form) {
 	ui.Render(w, r, status, ui.Bare(f.Title(), manage.Ask(f)))
 }
 
-// stillSignedIn asks the door again about a request that it once let through. A door
+// stillSignedIn asks Auth again about a request that it once let through. An Auth
 // that cannot tell, because its store does not answer, has not refused.
-func stillSignedIn(d Door, r *http.Request) bool {
+func stillSignedIn(d Auth, r *http.Request) bool {
 	admitted := false
 	answer := &statusOnly{header: http.Header{}, status: http.StatusOK}
 	d.Pages(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { admitted = true })).ServeHTTP(answer, r)

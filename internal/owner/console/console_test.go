@@ -21,10 +21,10 @@ func (nobody) Overview(context.Context) (view.Overview, error) {
 }
 func (nobody) Connectors(context.Context) ([]api.Connector, error) { return nil, nil }
 
-// door answers with its status, or lets through when that is zero.
-type door struct{ status int }
+// guard answers with its status, or lets through when that is zero.
+type guard struct{ status int }
 
-func (d *door) Pages(next http.Handler) http.Handler {
+func (d *guard) Pages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.status != 0 {
 			w.WriteHeader(d.status)
@@ -34,14 +34,14 @@ func (d *door) Pages(next http.Handler) http.Handler {
 	})
 }
 
-func (d *door) Confirmed(next http.Handler) http.Handler { return next }
-func (d *door) Fresh(context.Context) bool               { return true }
-func (d *door) PasskeysAt(*http.Request) bool            { return true }
+func (d *guard) Confirmed(next http.Handler) http.Handler { return next }
+func (d *guard) Fresh(context.Context) bool               { return true }
+func (d *guard) PasskeysAt(*http.Request) bool            { return true }
 
-func mounted(d Door) http.Handler {
+func mounted(d Auth) http.Handler {
 	mux := http.NewServeMux()
 	Mount(mux, Config{
-		Owner: nobody{}, Door: d, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Owner: nobody{}, Auth: d, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		PageHeaders: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Security-Policy", "default-src 'self'")
@@ -58,9 +58,9 @@ func get(h http.Handler, path string) *httptest.ResponseRecorder {
 	return w
 }
 
-// Every page is behind the door and has the policy; only files are open to all.
+// Every page is behind the sign-in and has the policy; only files are open to all.
 func TestPagesAreBehindTheDoor(t *testing.T) {
-	closed, open := mounted(&door{http.StatusUnauthorized}), mounted(&door{})
+	closed, open := mounted(&guard{http.StatusUnauthorized}), mounted(&guard{})
 	for _, path := range []string{"/", "/events", "/connections/con_a", "/connections/con_a/events", "/runs", "/runs/run_1", "/runs/run_1/events", "/records", "/grants", "/settings", "/settings/sign-in", "/settings/password", "/devices", "/schedules", "/add"} {
 		if w := get(closed, path); w.Code != http.StatusUnauthorized || w.Header().Get("Content-Security-Policy") == "" {
 			t.Errorf("%s gives %d to a stranger", path, w.Code)
@@ -87,11 +87,11 @@ func TestLoginPage(t *testing.T) {
 	}
 }
 
-// A session that ended ends its events; a door that cannot tell does not.
+// A session that ended ends its events; an Auth that cannot tell does not.
 func TestStillSignedIn(t *testing.T) {
 	r := httptest.NewRequest("GET", "/events", nil)
 	for status, want := range map[int]bool{0: true, http.StatusUnauthorized: false, http.StatusSeeOther: false, http.StatusInternalServerError: true} {
-		if got := stillSignedIn(&door{status}, r); got != want {
+		if got := stillSignedIn(&guard{status}, r); got != want {
 			t.Errorf("%d means %v", status, got)
 		}
 	}

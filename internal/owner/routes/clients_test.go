@@ -26,8 +26,8 @@ func TestAnswersToClientsAreDescribed(t *testing.T) {
 	cursors, err := grants.NewCursors(t.Context(), h.direct.Store, h.at)
 	h.must(err)
 	routes := slices.Concat(
-		readapi.Routes(readapi.Config{Book: h.direct.Book, Cursors: cursors, Store: h.direct.Store, Now: h.now}),
-		oauth.Routes(oauth.Config{Book: h.direct.Book, Issuer: "https://pdpp.lantern.example"}))
+		readapi.Routes(readapi.Config{Grants: h.direct.GrantService, Cursors: cursors, Store: h.direct.Store, Now: h.now}),
+		oauth.Routes(oauth.Config{Grants: h.direct.GrantService, Issuer: "https://pdpp.lantern.example"}))
 	handler := checked{t, muxOf(routes)}
 	for _, q := range []struct {
 		target, form string

@@ -26,10 +26,10 @@ func TestEveryRouteHasAScope(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	door := auth.New(auth.Config{Store: st})
+	guard := auth.New(auth.Config{Store: st})
 	tokens := map[reply.Scope]string{}
 	for _, scope := range reply.Scopes {
-		if _, tokens[scope], err = door.CreateToken(t.Context(), auth.NewToken{Label: "A script", Scopes: []string{string(scope)}}); err != nil {
+		if _, tokens[scope], err = guard.CreateToken(t.Context(), auth.NewToken{Label: "A script", Scopes: []string{string(scope)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +49,7 @@ func TestEveryRouteHasAScope(t *testing.T) {
 		}
 		for scope, token := range tokens {
 			reached := false
-			guarded := door.Owner(route.Scope, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+			guarded := guard.Owner(route.Scope, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 			r := httptest.NewRequest(method, inBraces.ReplaceAllString(path, "x"), nil)
 			r.Header.Set("Authorization", "Bearer "+token)
 			w := httptest.NewRecorder()

@@ -19,7 +19,7 @@ const mostRetried = 10_000
 
 // Acknowledge does what an action of the kind asks for, where saying so is enough.
 func (s *Service) Acknowledge(ctx context.Context, id, actionKind string) error {
-	conn, err := s.find.Living(ctx, id)
+	conn, err := s.find.Active(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *Service) reattach(ctx context.Context, conn store.Connection) error {
 			return err
 		}
 	}
-	return told.Error(s.Store.Touch(ctx, conn.ID), "ask for a look")
+	return told.Error(s.Store.MarkChanged(ctx, conn.ID), "ask for a look")
 }
 
 func (s *Service) switchOn(ctx context.Context, conn store.Connection) error {

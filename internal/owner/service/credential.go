@@ -100,7 +100,7 @@ func (s *Service) keep(ctx context.Context, connectionID string, c *sealed) erro
 // SetCredential replaces the credential. A worker that waits for it confirms it with
 // one run; where none waits for it, the run is asked for here.
 func (s *Service) SetCredential(ctx context.Context, id string, fields map[string]string) error {
-	conn, err := s.find.Living(ctx, id)
+	conn, err := s.find.Active(ctx, id)
 	if err != nil {
 		return err
 	}

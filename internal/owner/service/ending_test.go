@@ -81,7 +81,7 @@ func TestNewCredentialIsConfirmed(t *testing.T) {
 	if b.requested(id) {
 		t.Error("the run is asked for twice")
 	}
-	looks, err := b.Store.Looks(b.ctx(), b.at, time.Minute, 10)
+	looks, err := b.Store.ClaimChecks(b.ctx(), b.at, time.Minute, 10)
 	b.must(err)
 	if len(looks) != 1 {
 		t.Errorf("looks %+v", looks)
@@ -98,10 +98,10 @@ func TestReattachSchedule(t *testing.T) {
 	b.must(b.SetSchedule(b.ctx(), id, off))
 	b.asked(id, verdict.ReattachSchedule, verdict.ScheduleAttached)
 	for range 2 {
-		_, err := b.Store.Looks(b.ctx(), b.at, time.Minute, 10)
+		_, err := b.Store.ClaimChecks(b.ctx(), b.at, time.Minute, 10)
 		b.must(err)
 		b.must(b.Acknowledge(b.ctx(), id, string(verdict.ReattachSchedule)))
-		if looks, err := b.Store.Looks(b.ctx(), b.at, time.Minute, 10); err != nil || len(looks) != 1 {
+		if looks, err := b.Store.ClaimChecks(b.ctx(), b.at, time.Minute, 10); err != nil || len(looks) != 1 {
 			t.Errorf("the connection is not looked at: %+v, %v", looks, err)
 		}
 	}

@@ -136,7 +136,7 @@ func supports(m *manifest.Manifest) []string {
 // SetLimits is the owner's word on how fast and how long a run may collect. It counts
 // from the next run on.
 func (s *Service) SetLimits(ctx context.Context, id string, l api.Limits) error {
-	conn, err := s.find.Living(ctx, id)
+	conn, err := s.find.Active(ctx, id)
 	if err != nil {
 		return err
 	}

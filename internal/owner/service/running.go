@@ -25,7 +25,7 @@ func (s *Service) RunAnyway(ctx context.Context, connectionID string) error {
 }
 
 func (s *Service) askForRun(ctx context.Context, connectionID string, anyway bool) error {
-	conn, err := s.find.Living(ctx, connectionID)
+	conn, err := s.find.Active(ctx, connectionID)
 	if err != nil {
 		return err
 	}

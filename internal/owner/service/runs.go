@@ -45,7 +45,7 @@ func (s *Service) Runs(ctx context.Context, q api.RunQuery) ([]api.Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out[i], err = s.courses.Run(ctx, r, names[r.ConnectionID], m); err != nil {
+		if out[i], err = s.progresses.Run(ctx, r, names[r.ConnectionID], m); err != nil {
 			return nil, told.Error(err, "read the timeline")
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Service) RunByID(ctx context.Context, runID string) (api.Run, error) {
 	if err != nil {
 		return api.Run{}, err
 	}
-	out, err := s.courses.Run(ctx, r, conn.DisplayName, m)
+	out, err := s.progresses.Run(ctx, r, conn.DisplayName, m)
 	out.KnownGaps = []byte(r.KnownGaps)
 	return out, told.Error(err, "read the timeline")
 }

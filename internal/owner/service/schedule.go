@@ -26,7 +26,7 @@ const (
 
 // SetSchedule makes the connection collect by itself, or changes its rhythm.
 func (s *Service) SetSchedule(ctx context.Context, id string, given api.Schedule) error {
-	if _, err := s.find.Living(ctx, id); err != nil {
+	if _, err := s.find.Active(ctx, id); err != nil {
 		return err
 	}
 	e, err := s.evidenceOf(ctx, id)

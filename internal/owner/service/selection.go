@@ -105,7 +105,7 @@ func (s *Service) Collect(ctx context.Context, id string, wanted api.Selection) 
 
 // scopeOf checks a selection against what the connection's connector declares.
 func (s *Service) scopeOf(ctx context.Context, id string, wanted api.Selection) ([]protocol.StreamScope, error) {
-	conn, err := s.find.Living(ctx, id)
+	conn, err := s.find.Active(ctx, id)
 	if err != nil {
 		return nil, err
 	}

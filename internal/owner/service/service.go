@@ -6,7 +6,7 @@
 // are. It starts no run either: it leaves requests that workers take up.
 //
 // Connections, their schedules, credentials, limits and runs are looked after here. What
-// was collected is read in package reading, what is arranged with others is in keeping,
+// was collected is read in package reading, what is arranged with others is in settings,
 // and a run is put into words by runview.
 package service
 
@@ -18,10 +18,10 @@ import (
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/keeping"
 	"pdpp/internal/owner/service/lookup"
 	"pdpp/internal/owner/service/reading"
 	"pdpp/internal/owner/service/runview"
+	"pdpp/internal/owner/service/settings"
 	"pdpp/internal/schedule/notify"
 	"pdpp/internal/share/grants"
 	"pdpp/internal/view"
@@ -34,10 +34,10 @@ type Config struct {
 	// Key seals credentials and the secrets of push targets. It gives an error where
 	// none is there and none can be made.
 	Key func() (credential.Key, error)
-	// Book keeps the grants; nil means one over the store.
-	Book *grants.Book
+	// GrantService keeps the grants; nil means one over the store.
+	GrantService *grants.Service
 	// Access makes and ends what lets somebody act as the owner.
-	Access keeping.Access
+	Access settings.Access
 	// Reader overrides the evidence that connections are judged by; nil means the store's.
 	Reader view.EvidenceReader
 	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
@@ -55,12 +55,12 @@ type Config struct {
 type Service struct {
 	Config
 	*reading.Collection
-	*keeping.Arrangements
+	*settings.Settings
 
-	find    *lookup.Lookup
-	courses *runview.Courses
-	view    view.View
-	started time.Time
+	find       *lookup.Lookup
+	progresses *runview.Progresses
+	view       view.View
+	started    time.Time
 }
 
 var _ api.Owner = (*Service)(nil)
@@ -73,16 +73,16 @@ func New(c Config) *Service {
 	if c.Reader == nil {
 		c.Reader = c.Store
 	}
-	if c.Book == nil {
-		c.Book = grants.NewBook(c.Store, c.Base, c.Now)
+	if c.GrantService == nil {
+		c.GrantService = grants.NewService(c.Store, c.Base, c.Now)
 	}
 	find := lookup.New(c.Store, catalog.Remember(c.Connectors))
 	return &Service{
 		Config:     c,
 		Collection: reading.New(c.Store, find, c.Now),
-		Arrangements: keeping.New(keeping.Config{
-			Store: c.Store, Key: c.Key, Book: c.Book, Access: c.Access, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
+		Settings: settings.New(settings.Config{
+			Store: c.Store, Key: c.Key, GrantService: c.GrantService, Access: c.Access, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
 		}),
-		find: find, courses: runview.NewCourses(c.Store, c.Now), view: view.View{Reader: c.Reader, Now: c.Now}, started: c.Now(),
+		find: find, progresses: runview.NewProgresses(c.Store, c.Now), view: view.View{Reader: c.Reader, Now: c.Now}, started: c.Now(),
 	}
 }

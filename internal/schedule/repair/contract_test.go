@@ -20,7 +20,7 @@ func TestQuestions(t *testing.T) {
 		w.look(t)
 		return w, w.only(t, "add_info")
 	}
-	lifecycle := func(w *world, id string) evidence.Lifecycle { return w.book.records[id].Lifecycle }
+	lifecycle := func(w *world, id string) evidence.Lifecycle { return w.records.records[id].Lifecycle }
 
 	w, r := asked(t)
 	w.wait(time.Minute)
@@ -91,7 +91,7 @@ func TestStalledUploads(t *testing.T) {
 	w.wait(time.Minute)
 	beat(0)
 	w.expect(t, NoSatisfiedAction, 0)
-	if got := w.book.records[r.ID]; got.Lifecycle != evidence.AttentionResolved {
+	if got := w.records.records[r.ID]; got.Lifecycle != evidence.AttentionResolved {
 		t.Errorf("the record is %+v", got)
 	}
 }

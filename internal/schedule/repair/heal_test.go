@@ -51,7 +51,7 @@ func TestMendedCredentialIsConfirmedOnce(t *testing.T) {
 	if h := w.expect(t, NoSatisfiedAction, 1); h.TerminalStatus != "succeeded" {
 		t.Errorf("heal = %+v", h)
 	}
-	if r := w.book.records[before.ID]; r.Lifecycle != evidence.AttentionResolved || len(w.open()) != 0 {
+	if r := w.records.records[before.ID]; r.Lifecycle != evidence.AttentionResolved || len(w.open()) != 0 {
 		t.Errorf("after the run the record is %+v", r)
 	}
 	if c := w.judge(); c.Verdict.Pill.Tone != verdict.Green || c.ID != "cin_1" || *w.Schedule != schedule || *w.Credential != credential {
@@ -67,7 +67,7 @@ func TestConfirmationThatFailsTheSameWay(t *testing.T) {
 	w, before := refused(t)
 	sent := before
 	sent.Notice = attention.NoticeSent
-	if err := w.book.Save(t.Context(), []attention.Record{sent}, ""); err != nil {
+	if err := w.records.Save(t.Context(), []attention.Record{sent}, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.wait(time.Minute)
@@ -118,8 +118,8 @@ func TestPartialRecoveryKeepsTheRest(t *testing.T) {
 	w.run("")
 	w.Gaps.Groups = nil
 	w.look(t)
-	if r := w.book.records[before.ID]; r.Lifecycle != evidence.AttentionResolved || len(w.book.asked) != 0 {
-		t.Errorf("a run satisfied it, and then: %+v, %d runs asked for", r, len(w.book.asked))
+	if r := w.records.records[before.ID]; r.Lifecycle != evidence.AttentionResolved || len(w.records.asked) != 0 {
+		t.Errorf("a run satisfied it, and then: %+v, %d runs asked for", r, len(w.records.asked))
 	}
 
 	w, reauth := refused(t)
@@ -131,7 +131,7 @@ func TestPartialRecoveryKeepsTheRest(t *testing.T) {
 	w.look(t)
 	c := w.judge()
 	action := c.Verdict.RequiredActions[0]
-	if w.book.records[reauth.ID].Lifecycle != evidence.AttentionResolved || c.Verdict.Pill.Tone != verdict.Red ||
+	if w.records.records[reauth.ID].Lifecycle != evidence.AttentionResolved || c.Verdict.Pill.Tone != verdict.Red ||
 		action.Kind != verdict.CodeFix || len(action.Affects) != 1 || action.Affects[0] != "apples" {
 		t.Errorf("the stream that nothing recovers: %+v, %+v", c.Verdict.Pill, c.Verdict.RequiredActions)
 	}
@@ -146,7 +146,7 @@ func TestConfirmationThatFailsOtherwise(t *testing.T) {
 	w.expect(t, Started, 1)
 	w.run("source_down")
 	w.look(t)
-	if r := w.book.records[before.ID]; r.Lifecycle != evidence.AttentionSuperseded {
+	if r := w.records.records[before.ID]; r.Lifecycle != evidence.AttentionSuperseded {
 		t.Errorf("the old record is %+v", r)
 	}
 	if r := w.only(t, "retry_gap"); r.ID == before.ID {
@@ -169,15 +169,15 @@ func TestScheduleIsTakenUpAgain(t *testing.T) {
 		w.wait(time.Hour)
 		if accepts {
 			r.Move(evidence.AttentionAcknowledged, w.now)
-			if err := w.book.Save(t.Context(), []attention.Record{r}, ""); err != nil {
+			if err := w.records.Save(t.Context(), []attention.Record{r}, ""); err != nil {
 				t.Fatal(err)
 			}
 		} else {
 			w.setSchedule(true)
 		}
 		w.expect(t, Started, 1)
-		if !w.Schedule.Enabled || (w.book.enabled == 1) != accepts {
-			t.Errorf("accepted %v: schedule %+v, switched on %d times", accepts, w.Schedule, w.book.enabled)
+		if !w.Schedule.Enabled || (w.records.enabled == 1) != accepts {
+			t.Errorf("accepted %v: schedule %+v, switched on %d times", accepts, w.Schedule, w.records.enabled)
 		}
 		w.run("")
 		w.expect(t, NoSatisfiedAction, 1)

@@ -42,14 +42,14 @@ func TestHolds(t *testing.T) {
 			w.storeCredential()
 			c.given(w)
 			h := w.look(t)
-			if h.Status != c.status || h.ErrorCode != c.code || (len(w.book.asked) == 1) != (c.status == Started) {
+			if h.Status != c.status || h.ErrorCode != c.code || (len(w.records.asked) == 1) != (c.status == Started) {
 				t.Errorf("the look came to %s (%s)", h.Status, h.ErrorCode)
 			}
 			if c.status == Blocked || c.status == ActiveRunExists {
 				if c.code == HoldWait && (h.NotBefore == nil || !h.NotBefore.Equal(w.Waits[0].Until)) {
 					t.Errorf("it is looked at again at %v", h.NotBefore)
 				}
-				if r := w.book.records[before.ID]; r.Lifecycle != evidence.AttentionOpen || len(h.Satisfied) != 1 {
+				if r := w.records.records[before.ID]; r.Lifecycle != evidence.AttentionOpen || len(h.Satisfied) != 1 {
 					t.Errorf("held back, the record is %+v", r)
 				}
 			}
@@ -78,7 +78,7 @@ func TestRunThatWasUnderWay(t *testing.T) {
 	w.wait(time.Minute)
 	w.end("")
 	w.expect(t, NoSatisfiedAction, 0)
-	if r := w.book.records[before.ID]; r.Lifecycle != evidence.AttentionResolved {
+	if r := w.records.records[before.ID]; r.Lifecycle != evidence.AttentionResolved {
 		t.Errorf("the record is %+v", r)
 	}
 }
@@ -129,7 +129,7 @@ func TestTwoMendsShareOneRun(t *testing.T) {
 	w.wait(time.Minute)
 	w.run("")
 	w.expect(t, NoSatisfiedAction, 1)
-	if r := w.book.records[first.ID]; r.Lifecycle != evidence.AttentionResolved || len(w.open()) != 0 {
+	if r := w.records.records[first.ID]; r.Lifecycle != evidence.AttentionResolved || len(w.open()) != 0 {
 		t.Errorf("the records are %+v and %+v", r, w.open())
 	}
 }

@@ -22,10 +22,10 @@ func TestRuntimeFaultPushesNothing(t *testing.T) {
 		page = append(page, other.Evidence)
 	}
 	pending := func() (n int) {
-		if _, err := w.watcher.Look(t.Context(), page, w.now); err != nil {
+		if _, err := w.watcher.Check(t.Context(), page, w.now); err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range w.book.records {
+		for _, r := range w.records.records {
 			if r.Notice == attention.NoticePending {
 				n++
 			} else if r.Notice != attention.NoticeSuppressed || r.NoticeWhy != "calm" {
@@ -42,8 +42,8 @@ func TestRuntimeFaultPushesNothing(t *testing.T) {
 			t.Errorf("step %d, runtime well is %v: %d pushes wait", i, ok, n)
 		}
 	}
-	if len(w.book.records) != 3 {
-		t.Errorf("%d records for three connections", len(w.book.records))
+	if len(w.records.records) != 3 {
+		t.Errorf("%d records for three connections", len(w.records.records))
 	}
 }
 
@@ -53,8 +53,8 @@ func TestSelfHandledMakesNoRecord(t *testing.T) {
 	w := newWorld()
 	w.Gaps.Groups = []evidence.GapGroup{{Stream: "trees", Reason: "rate_limited", Count: 40, MaxAttempts: 1, NotBefore: ptr(w.now.Add(time.Hour))}}
 	w.look(t)
-	if c := w.judge(); len(w.book.records) != 0 || len(c.Verdict.Detail.Conditions) == 0 || c.Verdict.Detail.Backlog == nil {
-		t.Errorf("a drain that goes on by itself made %+v", w.book.records)
+	if c := w.judge(); len(w.records.records) != 0 || len(c.Verdict.Detail.Conditions) == 0 || c.Verdict.Detail.Backlog == nil {
+		t.Errorf("a drain that goes on by itself made %+v", w.records.records)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestFlappingIsNotPushed(t *testing.T) {
 	w.wait(time.Minute)
 	w.run("")
 	w.look(t)
-	if r := w.book.records[first.ID]; r.Lifecycle != evidence.AttentionResolved || r.Notice != attention.NoticeSuppressed || r.NoticeWhy != whySettled {
+	if r := w.records.records[first.ID]; r.Lifecycle != evidence.AttentionResolved || r.Notice != attention.NoticeSuppressed || r.NoticeWhy != whySettled {
 		t.Fatalf("a success did not resolve %+v", r)
 	}
 	w.run("auth_failure")
@@ -135,12 +135,12 @@ func TestFlappingIsNotPushed(t *testing.T) {
 // A look that finds nothing new saves nothing.
 func TestUnchangedIsNotSaved(t *testing.T) {
 	w, _ := refused(t)
-	saves := w.book.saves
+	saves := w.records.saves
 	for range 20 {
 		w.wait(15 * time.Minute)
 		w.look(t)
 	}
-	if w.book.saves != saves {
-		t.Errorf("%d saves without a change", w.book.saves-saves)
+	if w.records.saves != saves {
+		t.Errorf("%d saves without a change", w.records.saves-saves)
 	}
 }

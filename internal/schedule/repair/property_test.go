@@ -47,10 +47,10 @@ func (w *world) drawn(t *rapid.T) {
 	case 10:
 		w.Connection.Status = rapid.SampledFrom([]string{evidence.StatusActive, evidence.StatusActive, evidence.StatusPaused}).Draw(t, "status")
 	case 11: // the push is sent
-		for id, r := range w.book.records {
+		for id, r := range w.records.records {
 			if r.Notice == attention.NoticePending {
 				r.Notice, r.Revision = attention.NoticeSent, r.Revision+1
-				w.book.records[id] = r
+				w.records.records[id] = r
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func (w *world) drawn(t *rapid.T) {
 
 // serve starts and ends the run that was asked for, as a scheduler would.
 func (w *world) serve(t *rapid.T) {
-	if w.book.waiting && w.Active == nil && rapid.IntRange(0, 3).Draw(t, "served") > 0 {
+	if w.records.waiting && w.Active == nil && rapid.IntRange(0, 3).Draw(t, "served") > 0 {
 		w.start()
 		w.wait(time.Second)
 		w.end(rapid.SampledFrom(codes).Draw(t, "code"))
@@ -68,19 +68,19 @@ func (w *world) serve(t *rapid.T) {
 // check looks and holds the result to what must always be true.
 func (w *world) check(t *rapid.T) {
 	sent := map[string]bool{}
-	for id, r := range w.book.records {
+	for id, r := range w.records.records {
 		sent[id] = r.Notice == attention.NoticeSent
 	}
-	before := len(w.book.asked)
+	before := len(w.records.asked)
 	h, err := w.watcher.One(t.Context(), &w.Evidence, w.now)
 	if err != nil {
 		t.Fatal(err) // the book refuses a second run, two open records of a key, and a closed one that changes
 	}
-	if w.Active != nil && len(w.book.asked) > before {
+	if w.Active != nil && len(w.records.asked) > before {
 		t.Fatal("a run was asked for while one is under way")
 	}
 	open := map[string]attention.Record{}
-	for id, r := range w.book.records {
+	for id, r := range w.records.records {
 		if sent[id] && r.Notice != attention.NoticeSent {
 			t.Fatalf("what was sent is %s", r.Notice)
 		}
@@ -123,7 +123,7 @@ func TestFlappingIsBounded(t *testing.T) {
 			w.serve(t)
 			w.check(t)
 		}
-		asked := w.book.asked
+		asked := w.records.asked
 		for i := MostConfirmations; i < len(asked); i++ {
 			if first := asked[i-MostConfirmations]; asked[i].Sub(first) < confirmWindow {
 				t.Fatalf("%d confirmations between %s and %s", MostConfirmations+1, first, asked[i])
@@ -142,17 +142,17 @@ func TestStormIsBounded(t *testing.T) {
 			w.wait(time.Second)
 			w.storeCredential()
 			w.look(t)
-			if w.book.waiting {
+			if w.records.waiting {
 				w.start()
 				w.wait(time.Second)
 				w.end(code)
 				w.look(t)
 			}
 		}
-		if n := len(w.book.asked); n < MostConfirmations || n > 4*MostConfirmations {
+		if n := len(w.records.asked); n < MostConfirmations || n > 4*MostConfirmations {
 			t.Errorf("%s: %d confirming runs in a day of flapping, want %d to %d", name, n, MostConfirmations, 4*MostConfirmations)
 		}
-		t.Logf("%s: %d confirming runs in a day of flapping every minute, %d records", name, len(w.book.asked), len(w.book.records))
+		t.Logf("%s: %d confirming runs in a day of flapping every minute, %d records", name, len(w.records.asked), len(w.records.records))
 	}
 }
 
@@ -176,8 +176,8 @@ func TestClockSteps(t *testing.T) {
 			w.serve(t)
 			w.check(t)
 		}
-		if most := MostConfirmations * (int(forward/confirmWindow) + 1 + steps); len(w.book.asked) > most {
-			t.Fatalf("%d confirming runs, want at most %d", len(w.book.asked), most)
+		if most := MostConfirmations * (int(forward/confirmWindow) + 1 + steps); len(w.records.asked) > most {
+			t.Fatalf("%d confirming runs, want at most %d", len(w.records.asked), most)
 		}
 	})
 }

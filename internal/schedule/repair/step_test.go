@@ -23,13 +23,13 @@ func TestUnreadableAndRevoked(t *testing.T) {
 	gaps := w.Gaps
 	w.Gaps = nil
 	w.expect(t, NoSatisfiedAction, 0)
-	if got := w.book.records[r.ID]; got.Revision != 1 {
+	if got := w.records.records[r.ID]; got.Revision != 1 {
 		t.Errorf("the record was changed: %+v", got)
 	}
 	w.Gaps = gaps
 	w.Connection.Status = evidence.StatusRevoked
 	w.expect(t, NoSatisfiedAction, 0)
-	if got := w.book.records[r.ID]; got.Lifecycle != evidence.AttentionCancelled || got.ClosedAt == nil || got.Notice == attention.NoticePending {
+	if got := w.records.records[r.ID]; got.Lifecycle != evidence.AttentionCancelled || got.ClosedAt == nil || got.Notice == attention.NoticePending {
 		t.Errorf("after the connection was revoked: %+v", got)
 	}
 }
@@ -42,7 +42,7 @@ func TestActionThatIsGone(t *testing.T) {
 	r := w.only(t, "reattach_schedule")
 	w.Schedule = nil
 	w.expect(t, NoSatisfiedAction, 0)
-	if got := w.book.records[r.ID]; got.Lifecycle != evidence.AttentionCancelled {
+	if got := w.records.records[r.ID]; got.Lifecycle != evidence.AttentionCancelled {
 		t.Errorf("the record is %+v", got)
 	}
 }
@@ -57,11 +57,11 @@ func TestStaleSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Notice = attention.NoticeSent
-	if err := w.book.Save(t.Context(), []attention.Record{r}, ""); err != nil {
+	if err := w.records.Save(t.Context(), []attention.Record{r}, ""); err != nil {
 		t.Fatal(err)
 	}
 	h, err := w.watcher.one(t.Context(), &w.Evidence, kept["cin_1"], ok, w.now)
-	if err != nil || h.Status != Blocked || h.ErrorCode != HoldChangedMeanwhile || len(w.book.asked) != 0 {
+	if err != nil || h.Status != Blocked || h.ErrorCode != HoldChangedMeanwhile || len(w.records.asked) != 0 {
 		t.Errorf("heal = %+v, %v", h, err)
 	}
 	w.expect(t, Started, 1)
@@ -88,12 +88,12 @@ func TestOneFailureIsNotAll(t *testing.T) {
 	w.run("auth_failure")
 	first, second := w.Evidence, w.Evidence
 	second.Connection.ID = "cin_2"
-	w.watcher.Book = failing{w.book}
-	_, err := w.watcher.Look(t.Context(), []evidence.Evidence{first, second}, w.now)
+	w.watcher.Store = failing{w.records}
+	_, err := w.watcher.Check(t.Context(), []evidence.Evidence{first, second}, w.now)
 	if r := w.only(t, "reauth"); !errors.Is(err, errDisk) || r.ConnectionID != "cin_2" {
 		t.Errorf("record of %s, %v", r.ConnectionID, err)
 	}
-	if _, err := w.watcher.Look(t.Context(), nil, w.now); err != nil {
+	if _, err := w.watcher.Check(t.Context(), nil, w.now); err != nil {
 		t.Error(err)
 	}
 }

@@ -27,8 +27,8 @@ import (
 // ErrStale says that a record was saved by somebody else meanwhile.
 var ErrStale = errors.New("the record was changed meanwhile")
 
-// Book is what the watcher keeps.
-type Book interface {
+// Store is what the watcher keeps.
+type Store interface {
 	// Records gives the open records of these connections, and those closed at or
 	// after the moment.
 	Records(ctx context.Context, connectionIDs []string, closedSince time.Time) ([]attention.Record, error)
@@ -42,7 +42,7 @@ type Book interface {
 
 // Watcher looks at connections. All its fields must be set.
 type Watcher struct {
-	Book Book
+	Store Store
 	// RuntimeOK is false while the runtime that serves all connections is itself
 	// the fault.
 	RuntimeOK func(ctx context.Context) (bool, error)
@@ -50,10 +50,10 @@ type Watcher struct {
 	Log       *slog.Logger
 }
 
-// Look looks at every connection of the page, and gives those that it wants to
+// Check looks at every connection of the page, and gives those that it wants to
 // look at again at a certain time. A connection that cannot be saved does not keep
 // the others from being looked at; the next look decides again.
-func (w *Watcher) Look(ctx context.Context, page []evidence.Evidence, now time.Time) (again map[string]time.Time, err error) {
+func (w *Watcher) Check(ctx context.Context, page []evidence.Evidence, now time.Time) (again map[string]time.Time, err error) {
 	if len(page) == 0 {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func (w *Watcher) read(ctx context.Context, ids []string, now time.Time) (map[st
 	if err != nil {
 		return nil, false, fmt.Errorf("read the state of the runtime: %w", err)
 	}
-	records, err := w.Book.Records(ctx, ids, now.Add(-confirmWindow))
+	records, err := w.Store.Records(ctx, ids, now.Add(-confirmWindow))
 	if err != nil {
 		return nil, false, fmt.Errorf("read attention records: %w", err)
 	}
@@ -119,7 +119,7 @@ func (w *Watcher) one(ctx context.Context, e *evidence.Evidence, k known, ok boo
 	id := e.Connection.ID
 	plan := Step(e, view.Judge(e, now, ok), k.open, k.closed, now)
 	if plan.Enable {
-		on, err := w.Book.EnableSchedule(ctx, id, now)
+		on, err := w.Store.EnableSchedule(ctx, id, now)
 		if err != nil {
 			return Heal{}, fmt.Errorf("switch the schedule of %s on: %w", id, err)
 		}
@@ -138,7 +138,7 @@ func (w *Watcher) one(ctx context.Context, e *evidence.Evidence, k known, ok boo
 		if plan.Run {
 			run = id
 		}
-		err := w.Book.Save(ctx, plan.Save, run)
+		err := w.Store.Save(ctx, plan.Save, run)
 		if errors.Is(err, ErrStale) {
 			return healOf(id, &Plan{Hold: HoldChangedMeanwhile, Satisfied: plan.Satisfied}, now), nil
 		}

@@ -37,7 +37,7 @@ func older(a, b attention.Record) int {
 	return cmp.Or(a.OpenedAt.Compare(b.OpenedAt), strings.Compare(a.ID, b.ID))
 }
 
-var errBook = errors.New("a record was written as it must not be")
+var errRecord = errors.New("a record was written as it must not be")
 
 func (b *book) Records(_ context.Context, ids []string, since time.Time) (out []attention.Record, _ error) {
 	for _, r := range b.records {
@@ -54,7 +54,7 @@ func (b *book) Save(_ context.Context, records []attention.Record, run string) e
 		old, known := b.records[r.ID]
 		switch {
 		case r.ID == "" || known && !old.Open() || known && old.Key() != r.Key():
-			return fmt.Errorf("%w: %+v after %+v", errBook, r, old)
+			return fmt.Errorf("%w: %+v after %+v", errRecord, r, old)
 		case r.Revision != old.Revision:
 			return ErrStale
 		}
@@ -66,14 +66,14 @@ func (b *book) Save(_ context.Context, records []attention.Record, run string) e
 	open := map[string]bool{}
 	for _, r := range b.records {
 		if r.Open() && open[r.Key()] {
-			return fmt.Errorf("%w: two open records of %q", errBook, r.Key())
+			return fmt.Errorf("%w: two open records of %q", errRecord, r.Key())
 		}
 		open[r.Key()] = open[r.Key()] || r.Open()
 	}
 	b.saves++
 	if run != "" {
 		if b.waiting {
-			return fmt.Errorf("%w: a second run is asked for before the first has ended", errBook)
+			return fmt.Errorf("%w: a second run is asked for before the first has ended", errRecord)
 		}
 		b.waiting, b.asked = true, append(b.asked, b.now())
 	}
@@ -93,7 +93,7 @@ type world struct {
 	now       time.Time
 	runtimeOK bool
 	runs      int
-	book      *book
+	records   *book
 	watcher   *Watcher
 }
 
@@ -109,10 +109,10 @@ func newWorld() *world {
 		Credential: &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: noon.Add(-600 * time.Hour)},
 		Gaps:       &evidence.Gaps{Recovered: ptr(int64(0)), Terminal: ptr(int64(0))},
 	}
-	w.book = &book{records: map[string]attention.Record{}, now: func() time.Time { return w.now }, schedule: w.setSchedule}
+	w.records = &book{records: map[string]attention.Record{}, now: func() time.Time { return w.now }, schedule: w.setSchedule}
 	ids := 0
 	w.watcher = &Watcher{
-		Book: w.book, RuntimeOK: func(context.Context) (bool, error) { return w.runtimeOK, nil },
+		Store: w.records, RuntimeOK: func(context.Context) (bool, error) { return w.runtimeOK, nil },
 		NewID: func() string { ids++; return fmt.Sprintf("att_%d", ids) }, Log: slog.New(slog.DiscardHandler),
 	}
 	w.now = noon.Add(-time.Hour)
@@ -155,7 +155,7 @@ func (w *world) end(code string) {
 		}
 	}
 	w.LastRun, w.Active, w.Attention = run, nil, nil
-	w.book.waiting = false
+	w.records.waiting = false
 }
 
 // run is a whole run of a minute.
@@ -187,7 +187,7 @@ func (w *world) judge() view.Connection { return view.Judge(&w.Evidence, w.now, 
 
 // open are the open records, the oldest first.
 func (w *world) open() (out []attention.Record) {
-	for _, r := range w.book.records {
+	for _, r := range w.records.records {
 		if r.Open() {
 			out = append(out, r)
 		}
@@ -210,8 +210,8 @@ func (w *world) only(t testing.TB, kind string) attention.Record {
 func (w *world) expect(t testing.TB, status HealStatus, asked int) Heal {
 	t.Helper()
 	h := w.look(t)
-	if h.Status != status || len(w.book.asked) != asked {
-		t.Fatalf("the look came to %s (%s) with %d runs asked for, want %s and %d", h.Status, h.ErrorCode, len(w.book.asked), status, asked)
+	if h.Status != status || len(w.records.asked) != asked {
+		t.Fatalf("the look came to %s (%s) with %d runs asked for, want %s and %d", h.Status, h.ErrorCode, len(w.records.asked), status, asked)
 	}
 	return h
 }

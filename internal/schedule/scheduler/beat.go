@@ -21,7 +21,7 @@ func AnyAlive(workers []store.Worker, now time.Time) bool {
 }
 
 // forgetAfter is how long a worker that went without a word stays on the list,
-// for whoever looks into why.
+// for whoever checks into why.
 const forgetAfter = 24 * time.Hour
 
 // forgetTheDead takes workers off the list that were killed long ago.
@@ -74,7 +74,7 @@ func (s *Scheduler) beat(ctx context.Context) error {
 
 // reportBrowser says whether any worker has the browser that a connection needs.
 func (s *Scheduler) reportBrowser(ctx context.Context, now time.Time) error {
-	if needed := s.browserNeeded.Load(); needed == 0 || now.Sub(time.Unix(0, needed)) > 2*lookAtLeast {
+	if needed := s.browserNeeded.Load(); needed == 0 || now.Sub(time.Unix(0, needed)) > 2*checkAtLeast {
 		return nil
 	}
 	workers, err := s.Store.Workers(ctx)

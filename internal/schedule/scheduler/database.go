@@ -107,10 +107,10 @@ func migrateWith[TTx any](ctx context.Context, driver riverdriver.Driver[TTx]) e
 	return err
 }
 
-// bury ends jobs whose worker died. One that has ended meanwhile stays as it is,
+// discardOrphans ends jobs whose worker died. One that has ended meanwhile stays as it is,
 // and a worker that was only away finds its job ended, which changes nothing for
 // it: what it may still write, its lease decides.
-func (d Database) bury(ctx context.Context, jobs []int64, now time.Time) error {
+func (d Database) discardOrphans(ctx context.Context, jobs []int64, now time.Time) error {
 	var queue riverdriver.Executor
 	if d.Postgres != nil {
 		queue = riverpgxv5.New(d.Postgres).GetExecutor()

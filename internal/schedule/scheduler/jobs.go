@@ -54,7 +54,7 @@ type queue struct {
 }
 
 // enqueue gives every wanted connection a job unless it has one. It gives the
-// connections that are to be looked at again soon, because their job may be dead.
+// connections that are to be checked again soon, because their job may be dead.
 // Nobody holds the wanted connections when it is called.
 func (q *queue) enqueue(ctx context.Context, wants []want, now time.Time) (added int, doubtful []string, err error) {
 	results, err := q.insert(ctx, wants)
@@ -68,7 +68,7 @@ func (q *queue) enqueue(ctx context.Context, wants []want, now time.Time) (added
 		case !r.UniqueSkippedAsDuplicate:
 			added++
 		case r.Job.State != rivertype.JobStateRunning:
-		case wants[i].bereft(r.Job, now):
+		case wants[i].orphaned(r.Job, now):
 			again, dead = append(again, wants[i]), append(dead, r.Job.ID)
 		default:
 			doubtful = append(doubtful, wants[i].connectionID)
@@ -78,7 +78,7 @@ func (q *queue) enqueue(ctx context.Context, wants []want, now time.Time) (added
 		return added, doubtful, nil
 	}
 	// River would take them for running until its rescue horizon.
-	if err := q.database.bury(ctx, dead, now); err != nil {
+	if err := q.database.discardOrphans(ctx, dead, now); err != nil {
 		return added, doubtful, err
 	}
 	results, err = q.insert(ctx, again)
@@ -105,12 +105,12 @@ func (q *queue) insert(ctx context.Context, wants []want) ([]*rivertype.JobInser
 	return results, nil
 }
 
-// bereft reports whether a running job's worker died: the run that it began was
+// orphaned reports whether a running job's worker died: the run that it began was
 // abandoned, or nobody has held its connection for too long. It goes by facts
 // alone, so that a process that has only just started knows as much as an old one.
 // Should it err, because clocks differ, there is a job too many, and the lease
 // lets only one of them run.
-func (w want) bereft(job *rivertype.JobRow, now time.Time) bool {
+func (w want) orphaned(job *rivertype.JobRow, now time.Time) bool {
 	if job.AttemptedAt == nil {
 		return false
 	}

@@ -63,7 +63,7 @@ func TestBereft(t *testing.T) {
 		"its run was abandoned just now":        {run(evidence.RunAbandoned, time.Second, time.Minute), time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (want{last: c.last}).bereft(&rivertype.JobRow{AttemptedAt: &taken}, at(c.now)); got != c.want {
+			if got := (want{last: c.last}).orphaned(&rivertype.JobRow{AttemptedAt: &taken}, at(c.now)); got != c.want {
 				t.Errorf("bereft: %v", got)
 			}
 		})

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// pageSize is how many connections are looked at together.
+	// pageSize is how many connections are checked together.
 	pageSize = 500
-	// lookHold is how long a claimed look is kept from other workers. One whose
+	// checkHold is how long a claimed look is kept from other workers. One whose
 	// worker dies is taken up after it.
-	lookHold = 20 * time.Second
+	checkHold = 20 * time.Second
 	// windowFactor bounds the jobs of one provider, taken or not, by its places on
 	// one worker: enough to keep several workers busy until the next pass, few enough
 	// to leave the queue to others.
@@ -27,7 +27,7 @@ const (
 	reclaimAtOnce = 100
 )
 
-// pass looks at what is to be looked at, and queues what is to be run.
+// pass checks what is to be checked, and queues what is to be run.
 func (s *Scheduler) pass(ctx context.Context) error {
 	if s.draining.Load() || !s.passes.TryLock() {
 		return nil // the pass under way does it
@@ -54,13 +54,13 @@ func (s *Scheduler) pass(ctx context.Context) error {
 		}
 	}
 	if s.AfterPass != nil {
-		if err := s.AfterPass(ctx, s.Now(), p.looked); err != nil {
+		if err := s.AfterPass(ctx, s.Now(), p.checked); err != nil {
 			return err
 		}
 	}
 	s.passedAt.Store(s.Now().UnixNano())
 	if s.Meter != nil {
-		s.Meter.Passed(p.looked, p.added, s.Now().Sub(began))
+		s.Meter.Passed(p.checked, p.added, s.Now().Sub(began))
 	}
 	return nil
 }
@@ -70,22 +70,22 @@ type round struct {
 	*Scheduler
 	declared declared
 	jobs     map[string]int // by connector, taken or not; nil before the first is needed
-	looked   int
+	checked  int
 	added    int
 }
 
-// page deals with some of the connections that are to be looked at, and reports
+// page deals with some of the connections that are to be checked, and reports
 // whether there may be more.
 func (p *round) page(ctx context.Context) (more bool, err error) {
 	now := p.Now()
-	looks, err := p.Store.Looks(ctx, now, lookHold, pageSize)
-	if err != nil || len(looks) == 0 {
-		return false, wrap(err, "find what to look at")
+	checks, err := p.Store.ClaimChecks(ctx, now, checkHold, pageSize)
+	if err != nil || len(checks) == 0 {
+		return false, wrap(err, "claim checks")
 	}
-	p.looked += len(looks)
-	ids := make([]string, len(looks))
-	for i := range looks {
-		ids[i] = looks[i].ConnectionID
+	p.checked += len(checks)
+	ids := make([]string, len(checks))
+	for i := range checks {
+		ids[i] = checks[i].ConnectionID
 	}
 	found, err := p.Store.Evidence(ctx, evidence.Query{ConnectionIDs: ids})
 	if err != nil {
@@ -98,33 +98,33 @@ func (p *round) page(ctx context.Context) (more bool, err error) {
 	if err := p.enqueue(ctx, found, next, now); err != nil {
 		return false, err
 	}
-	for i := range looks {
-		looks[i].At = next.of(looks[i].ConnectionID, now)
+	for i := range checks {
+		checks[i].At = next.of(checks[i].ConnectionID, now)
 	}
-	return len(looks) == pageSize, wrap(p.Store.PutLooks(ctx, looks), "record when to look again")
+	return len(checks) == pageSize, wrap(p.Store.PutChecks(ctx, checks), "record the next checks")
 }
 
-// moments say when to look at connections again: the earliest that was asked for.
-type moments map[string]time.Time
+// nextChecks say when to look at connections again: the earliest that was asked for.
+type nextChecks map[string]time.Time
 
-func (m moments) add(connectionID string, at time.Time) {
+func (m nextChecks) add(connectionID string, at time.Time) {
 	if known, ok := m[connectionID]; !ok || at.Before(known) {
 		m[connectionID] = at
 	}
 }
 
-func (m moments) of(connectionID string, now time.Time) time.Time {
+func (m nextChecks) of(connectionID string, now time.Time) time.Time {
 	if at, ok := m[connectionID]; ok {
 		return at
 	}
-	return now.Add(lookAtLeast)
+	return now.Add(checkAtLeast)
 }
 
 // watch shows the connections to those who watch.
-func (p *round) watch(ctx context.Context, found []evidence.Evidence, now time.Time) (moments, error) {
-	next := moments{}
+func (p *round) watch(ctx context.Context, found []evidence.Evidence, now time.Time) (nextChecks, error) {
+	next := nextChecks{}
 	for _, w := range p.Watchers {
-		again, err := w.Look(ctx, found, now)
+		again, err := w.Check(ctx, found, now)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +137,7 @@ func (p *round) watch(ctx context.Context, found []evidence.Evidence, now time.T
 
 // enqueue gives a job to each connection that is to be run, and notes when to look
 // at all of them again.
-func (p *round) enqueue(ctx context.Context, found []evidence.Evidence, next moments, now time.Time) error {
+func (p *round) enqueue(ctx context.Context, found []evidence.Evidence, next nextChecks, now time.Time) error {
 	requests, err := p.requested(ctx)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (p *round) enqueue(ctx context.Context, found []evidence.Evidence, next mom
 			p.jobs[connector]++
 			continue
 		}
-		next.add(id, now.Add(lookAtQueued))
+		next.add(id, now.Add(checkQueued))
 		wants = append(wants, w)
 	}
 	if len(wants) == 0 {

@@ -11,12 +11,12 @@ import (
 
 // When to look at a connection again.
 const (
-	// lookAtLeast is how soon a connection is looked at again that nothing touches.
+	// checkAtLeast is how soon a connection is checked again that nothing touches.
 	// What time alone changes, such as freshness, is noticed within it.
-	lookAtLeast = 15 * time.Minute
-	// lookAtQueued is how soon one is looked at again that got a job, in case the
+	checkAtLeast = 15 * time.Minute
+	// checkQueued is how soon one is checked again that got a job, in case the
 	// job's worker dies before it begins, or whose facts could not be read.
-	lookAtQueued = 20 * time.Second
+	checkQueued = 20 * time.Second
 )
 
 // order is one run that is to be made, and why.
@@ -57,7 +57,7 @@ func decide(e *evidence.Evidence, requests []store.RunRequest, now time.Time) (*
 	case len(requests) > 0 && wait != nil:
 		return nil, nextLook(&wait.Until, now)
 	case d.Why == cadence.Unreadable: // nothing touches the connection when its facts can be read again
-		return nil, now.Add(lookAtQueued)
+		return nil, now.Add(checkQueued)
 	default:
 		return nil, nextLook(d.At, now)
 	}
@@ -80,7 +80,7 @@ func honoured(r *store.RunRequest, d cadence.Decision) bool {
 // nextLook is when to look again at a connection for which no run is asked, and for
 // which one may be at a moment; nil means that this is not a matter of time.
 func nextLook(at *time.Time, now time.Time) time.Time {
-	if latest := now.Add(lookAtLeast); at == nil || at.After(latest) {
+	if latest := now.Add(checkAtLeast); at == nil || at.After(latest) {
 		return latest
 	}
 	return *at
@@ -89,5 +89,5 @@ func nextLook(at *time.Time, now time.Time) time.Time {
 // crowded is when to look again at a connection for whose provider enough jobs
 // wait: later, the more are ahead of it.
 func crowded(ahead, window int, now time.Time) time.Time {
-	return now.Add(min(time.Duration(1+ahead/window)*passEvery, lookAtLeast))
+	return now.Add(min(time.Duration(1+ahead/window)*passEvery, checkAtLeast))
 }

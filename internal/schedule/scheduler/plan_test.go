@@ -32,8 +32,8 @@ func TestHonoured(t *testing.T) {
 func TestUnreadableFactsAreLookedAtAgainSoon(t *testing.T) {
 	now := time.Date(2031, 5, 4, 3, 2, 1, 0, time.UTC)
 	e := &evidence.Evidence{Connection: evidence.Connection{ID: "cin_pear", Status: evidence.StatusActive}, Unreadable: []evidence.Family{evidence.FamilyRuns}}
-	if o, again := decide(e, nil, now); o != nil || again.Sub(now) > lookAtQueued {
-		t.Errorf("a run: %v; looked at again after %v", o != nil, again.Sub(now))
+	if o, again := decide(e, nil, now); o != nil || again.Sub(now) > checkQueued {
+		t.Errorf("a run: %v; checked again after %v", o != nil, again.Sub(now))
 	}
 }
 

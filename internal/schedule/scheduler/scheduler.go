@@ -29,7 +29,7 @@ type Runs interface {
 // Watcher is shown every connection whose facts may have changed. It gives the
 // connections that it wants to see again at a certain time, touched or not.
 type Watcher interface {
-	Look(ctx context.Context, page []evidence.Evidence, now time.Time) (again map[string]time.Time, err error)
+	Check(ctx context.Context, page []evidence.Evidence, now time.Time) (again map[string]time.Time, err error)
 }
 
 // Answers puts questions to the owner, and is told when one was answered.
@@ -41,7 +41,7 @@ type Answers interface {
 
 // Meter is told what happened, for people who watch numbers.
 type Meter interface {
-	Passed(looked, enqueued int, took time.Duration)
+	Passed(checked, enqueued int, took time.Duration)
 	Ran(connectorID string, trigger store.Trigger, r launch.Result, took time.Duration)
 }
 
@@ -58,9 +58,9 @@ type Config struct {
 	// Answers may be nil: then no run can ask the owner.
 	Answers Answers
 	// Watchers are shown evidence in every pass; AfterPass is called at its end,
-	// with the number of connections that were looked at.
+	// with the number of connections that were checked.
 	Watchers  []Watcher
-	AfterPass func(ctx context.Context, now time.Time, looked int) error
+	AfterPass func(ctx context.Context, now time.Time, checked int) error
 	Meter     Meter
 	Options   runner.Options
 	// clock replaces the database's for River, where time is virtual.
@@ -125,7 +125,7 @@ type Scheduler struct {
 
 	draining atomic.Bool
 	passedAt atomic.Int64
-	// browserNeeded is when a connection was last looked at that needs a browser.
+	// browserNeeded is when a connection was last checked that needs a browser.
 	browserNeeded atomic.Int64
 }
 

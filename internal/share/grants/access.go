@@ -51,7 +51,7 @@ func UnknownToken() error {
 }
 
 // Access finds out what the bearer of a token may read now.
-func (b *Book) Access(ctx context.Context, token string) (Access, error) {
+func (b *Service) Access(ctx context.Context, token string) (Access, error) {
 	g, err := b.byToken(ctx, token)
 	if err != nil {
 		return Access{}, err
@@ -65,7 +65,7 @@ func (b *Book) Access(ctx context.Context, token string) (Access, error) {
 	return Access{grant: &g}, nil
 }
 
-func (b *Book) byToken(ctx context.Context, token string) (Grant, error) {
+func (b *Service) byToken(ctx context.Context, token string) (Grant, error) {
 	if !IsToken(token) {
 		return Grant{}, UnknownToken()
 	}
@@ -81,7 +81,7 @@ func (b *Book) byToken(ctx context.Context, token string) (Grant, error) {
 
 // Views gives what may be read, in a lasting order; an empty stream or connection means
 // all. A client that asks for what it was not granted is told no more than that.
-func (b *Book) Views(ctx context.Context, a Access, stream, connectionID string) ([]View, error) {
+func (b *Service) Views(ctx context.Context, a Access, stream, connectionID string) ([]View, error) {
 	if a.grant == nil {
 		return b.ownerViews(ctx, stream, connectionID)
 	}
@@ -105,7 +105,7 @@ func (b *Book) Views(ctx context.Context, a Access, stream, connectionID string)
 
 // grantedView is the scope's even when the connector declares the stream no more: its
 // records are still those that were granted.
-func (b *Book) grantedView(ctx context.Context, s Stream) (View, error) {
+func (b *Service) grantedView(ctx context.Context, s Stream) (View, error) {
 	v := View{stream: s}
 	c, err := b.store.Connection(ctx, s.ConnectionID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -132,7 +132,7 @@ type Turn struct{ After, Next string }
 
 // Used counts a read of some records. With a turn each page is given once: a cursor that
 // was used is of no use to anybody who has a copy of it.
-func (b *Book) Used(ctx context.Context, a Access, v View, records int, turn *Turn) error {
+func (b *Service) Used(ctx context.Context, a Access, v View, records int, turn *Turn) error {
 	if a.grant == nil {
 		return nil
 	}

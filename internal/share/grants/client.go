@@ -30,7 +30,7 @@ const (
 )
 
 // Register makes an app known, until it has not been used for a while.
-func (b *Book) Register(ctx context.Context, name string, redirectURIs []string) (Client, error) {
+func (b *Service) Register(ctx context.Context, name string, redirectURIs []string) (Client, error) {
 	now := b.now().UTC()
 	c := Client{ID: newID("cl_"), RedirectURIs: redirectURIs, CreatedAt: now, EndsAt: now.Add(unusedClient)}
 	var err error
@@ -50,7 +50,7 @@ func (b *Book) Register(ctx context.Context, name string, redirectURIs []string)
 }
 
 // Client finds an app by its id.
-func (b *Book) Client(ctx context.Context, id string) (Client, error) {
+func (b *Service) Client(ctx context.Context, id string) (Client, error) {
 	c, err := b.store.OAuthClient(ctx, id, b.now().UTC())
 	if errors.Is(err, store.ErrNotFound) {
 		return Client{}, Refused(CodeInvalidClient, "client_id", "The app is not registered here, or was not used for so long that it was forgotten.", "Register it first.")
@@ -62,7 +62,7 @@ func (b *Book) Client(ctx context.Context, id string) (Client, error) {
 }
 
 // clientUsed puts off when an app is forgotten. One that is gone already stays so.
-func (b *Book) clientUsed(ctx context.Context, id string, approved bool, now time.Time) error {
+func (b *Service) clientUsed(ctx context.Context, id string, approved bool, now time.Time) error {
 	life := usedClient
 	if approved {
 		life = approvedClient

@@ -27,7 +27,7 @@ type Decision struct {
 
 // Decide answers a request. It gives the address that the browser goes back to, with a
 // code or with the refusal, and the grant, which is empty when it is refused.
-func (b *Book) Decide(ctx context.Context, id string, d Decision) (redirect, grantID string, err error) {
+func (b *Service) Decide(ctx context.Context, id string, d Decision) (redirect, grantID string, err error) {
 	kept, err := b.waiting(ctx, id)
 	if err != nil {
 		return "", "", err
@@ -60,7 +60,7 @@ func (b *Book) Decide(ctx context.Context, id string, d Decision) (redirect, gra
 	return u.String(), grantID, nil
 }
 
-func (b *Book) approve(ctx context.Context, kept store.GrantRequest, end End, now time.Time) (grantID, code string, err error) {
+func (b *Service) approve(ctx context.Context, kept store.GrantRequest, end End, now time.Time) (grantID, code string, err error) {
 	r, err := b.resolve(ctx, kept)
 	if err != nil {
 		return "", "", err
@@ -103,7 +103,7 @@ var verifierForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
 // Redeem exchanges a code for the grant's token, once. A code that comes a second time
 // was copied by somebody, so that it ends the grant.
-func (b *Book) Redeem(ctx context.Context, code, verifier, clientID, redirectURI string) (Grant, string, error) {
+func (b *Service) Redeem(ctx context.Context, code, verifier, clientID, redirectURI string) (Grant, string, error) {
 	refused := Refused(CodeInvalidGrant, "code", "The code cannot be exchanged.", "Start again from the app.")
 	if !looksLike(codePrefix, code) || !verifierForm.MatchString(verifier) {
 		return Grant{}, "", refused
@@ -139,6 +139,6 @@ func proves(verifier, challenge string) bool {
 }
 
 // Inspect gives the grant of a token, whatever its standing.
-func (b *Book) Inspect(ctx context.Context, token string) (Grant, error) {
+func (b *Service) Inspect(ctx context.Context, token string) (Grant, error) {
 	return b.byToken(ctx, token)
 }

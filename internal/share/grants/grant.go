@@ -73,7 +73,7 @@ func (s Scope) usageName(stream Stream) string {
 	return stream.Stream
 }
 
-func (b *Book) addUsage(ctx context.Context, g *Grant) (err error) {
+func (b *Service) addUsage(ctx context.Context, g *Grant) (err error) {
 	if g.Usage, err = b.store.GrantUses(ctx, g.ID); err != nil {
 		return fmt.Errorf("read usage: %w", err)
 	}

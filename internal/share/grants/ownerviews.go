@@ -10,7 +10,7 @@ import (
 
 // ownerViews gives the streams that connectors declare, and those that have records
 // although nobody declares them any more.
-func (b *Book) ownerViews(ctx context.Context, stream, connectionID string) ([]View, error) {
+func (b *Service) ownerViews(ctx context.Context, stream, connectionID string) ([]View, error) {
 	connections, err := b.connections(ctx, connectionID)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (b *Book) ownerViews(ctx context.Context, stream, connectionID string) ([]V
 	return views, nil
 }
 
-func (b *Book) connections(ctx context.Context, id string) ([]store.Connection, error) {
+func (b *Service) connections(ctx context.Context, id string) ([]store.Connection, error) {
 	if id == "" {
 		all, err := b.store.ListConnections(ctx)
 		if err != nil {
@@ -56,7 +56,7 @@ func (b *Book) connections(ctx context.Context, id string) ([]store.Connection, 
 }
 
 // viewsOf gives the views of one connection; an empty stream means all.
-func (b *Book) viewsOf(ctx context.Context, c store.Connection, stored []string, stream string) ([]View, error) {
+func (b *Service) viewsOf(ctx context.Context, c store.Connection, stored []string, stream string) ([]View, error) {
 	src, err := b.sources.of(ctx, c.ConnectorID)
 	if errors.Is(err, store.ErrNotFound) {
 		src, err = &source{}, nil

@@ -55,7 +55,7 @@ var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // Request keeps what an app asks for. Whether there is such a thing is not told: an app
 // could find out what the owner has connected.
-func (b *Book) Request(ctx context.Context, a Ask) (id string, err error) {
+func (b *Service) Request(ctx context.Context, a Ask) (id string, err error) {
 	now := b.now().UTC()
 	c, err := b.Client(ctx, a.ClientID)
 	if err != nil {
@@ -118,7 +118,7 @@ func plausible(wants []Want) error {
 }
 
 // RequestByID gives what an app asks for, as far as it can be granted.
-func (b *Book) RequestByID(ctx context.Context, id string) (Request, error) {
+func (b *Service) RequestByID(ctx context.Context, id string) (Request, error) {
 	kept, err := b.waiting(ctx, id)
 	if err != nil {
 		return Request{}, err
@@ -127,12 +127,12 @@ func (b *Book) RequestByID(ctx context.Context, id string) (Request, error) {
 }
 
 // RequestClient names the app of a request that waits, without more.
-func (b *Book) RequestClient(ctx context.Context, id string) (clientID string, err error) {
+func (b *Service) RequestClient(ctx context.Context, id string) (clientID string, err error) {
 	kept, err := b.waiting(ctx, id)
 	return kept.ClientID, err
 }
 
-func (b *Book) waiting(ctx context.Context, id string) (store.GrantRequest, error) {
+func (b *Service) waiting(ctx context.Context, id string) (store.GrantRequest, error) {
 	r, err := b.store.GrantRequest(ctx, id, b.now().UTC())
 	switch {
 	case errors.Is(err, store.ErrNotFound):

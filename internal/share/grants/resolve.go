@@ -12,7 +12,7 @@ import (
 
 // resolve finds the connections that fit what an app asks for. It looks only at those
 // that were there when the app asked, so that what the owner sees is what is granted.
-func (b *Book) resolve(ctx context.Context, kept store.GrantRequest) (Request, error) {
+func (b *Service) resolve(ctx context.Context, kept store.GrantRequest) (Request, error) {
 	r := Request{
 		ID: kept.ID, ClientID: kept.ClientID, ClientName: kept.ClientName, RedirectURI: kept.RedirectURI,
 		Purpose: kept.Purpose, Mode: kept.Mode, ExpiresAt: kept.GrantExpires,
@@ -50,7 +50,7 @@ func (b *Book) resolve(ctx context.Context, kept store.GrantRequest) (Request, e
 // fitting gives the streams that can be granted for one want. A field that a stream
 // does not have is left out; a stream without a time cannot be bounded by one, and does
 // not fit.
-func (b *Book) fitting(ctx context.Context, w Want, all []store.Connection) ([]Stream, error) {
+func (b *Service) fitting(ctx context.Context, w Want, all []store.Connection) ([]Stream, error) {
 	var found []Stream
 	for _, c := range all {
 		if w.ConnectionID != "" && c.ID != w.ConnectionID {

@@ -49,7 +49,7 @@ func (s Stream) part() store.Part {
 
 // settle holds a scope against what is connected, and gives it in the form that is
 // kept: primary keys are among the fields, times are no finer than the store's.
-func (b *Book) settle(ctx context.Context, scope Scope) (Scope, error) {
+func (b *Service) settle(ctx context.Context, scope Scope) (Scope, error) {
 	if len(scope) == 0 {
 		return nil, invalid("streams", "A grant needs at least one stream.", "Choose what the client may read.")
 	}
@@ -72,7 +72,7 @@ func (b *Book) settle(ctx context.Context, scope Scope) (Scope, error) {
 	return settled, nil
 }
 
-func (b *Book) settleStream(ctx context.Context, s Stream) (Stream, error) {
+func (b *Service) settleStream(ctx context.Context, s Stream) (Stream, error) {
 	d, err := b.declared(ctx, s.ConnectionID, s.Stream)
 	if errors.Is(err, store.ErrNotFound) {
 		return s, invalid("streams", "There is no stream "+quoted(s.Stream)+" in that connection.", "Choose a stream that the connection has.")

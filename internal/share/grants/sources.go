@@ -74,7 +74,7 @@ func propertiesOf(schema json.RawMessage) []string {
 }
 
 // declared finds a stream of a connection; store.ErrNotFound when there is none.
-func (b *Book) declared(ctx context.Context, connectionID, stream string) (declared, error) {
+func (b *Service) declared(ctx context.Context, connectionID, stream string) (declared, error) {
 	c, err := b.store.Connection(ctx, connectionID)
 	if err != nil {
 		return declared{}, missing("find connection", err)

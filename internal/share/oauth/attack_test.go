@@ -44,13 +44,13 @@ func testCodeAttacks(t *testing.T, w *world) {
 		t.Errorf("another grant type: %d %s", a.status, a.raw)
 	}
 	token := w.post("/oauth/token", exchange(client, code)).Token
-	if _, err := w.book.Access(t.Context(), token); err != nil {
+	if _, err := w.grants.Access(t.Context(), token); err != nil {
 		t.Fatalf("after the attempts the right exchange gives %q: %v", token, err)
 	}
 	if a := w.post("/oauth/token", exchange(client, code)); a.status != 400 || a.Error != "invalid_grant" || a.Token != "" {
 		t.Errorf("replayed: %d %s", a.status, a.raw)
 	}
-	if _, err := w.book.Access(t.Context(), token); !isCode(err, grants.CodeGrantRevoked) {
+	if _, err := w.grants.Access(t.Context(), token); !isCode(err, grants.CodeGrantRevoked) {
 		t.Errorf("after the replay: %v", err)
 	}
 }
@@ -66,7 +66,7 @@ func testCodeAndRequestExpire(t *testing.T, w *world) {
 	}
 	_, request = w.app()
 	w.later.Add(int64(grants.RequestLife))
-	if _, _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: true}); !isCode(err, grants.CodeNotFound) {
+	if _, _, err := w.grants.Decide(t.Context(), request, grants.Decision{Approve: true}); !isCode(err, grants.CodeNotFound) {
 		t.Errorf("after its time: %v", err)
 	}
 }
@@ -131,13 +131,13 @@ func testPushTellsNothing(t *testing.T, w *world) {
 			t.Fatalf("%s: %d %s", details, a.status, a.raw)
 		}
 		id := a.Request[strings.LastIndex(a.Request, ":")+1:]
-		if r, err := w.book.RequestByID(t.Context(), id); err != nil || len(r.Scope) != 0 || len(r.Missing) != 1 {
+		if r, err := w.grants.RequestByID(t.Context(), id); err != nil || len(r.Scope) != 0 || len(r.Missing) != 1 {
 			t.Errorf("%s: the owner sees %+v, %v", details, r, err)
 		}
-		if _, _, err := w.book.Decide(t.Context(), id, grants.Decision{Approve: true}); !isCode(err, grants.CodeInvalidRequest) {
+		if _, _, err := w.grants.Decide(t.Context(), id, grants.Decision{Approve: true}); !isCode(err, grants.CodeInvalidRequest) {
 			t.Errorf("%s: approved with %v", details, err)
 		}
-		if _, _, err := w.book.Decide(t.Context(), id, grants.Decision{Approve: false}); err != nil {
+		if _, _, err := w.grants.Decide(t.Context(), id, grants.Decision{Approve: false}); err != nil {
 			t.Errorf("%s: denied with %v", details, err)
 		}
 	}
@@ -150,7 +150,7 @@ func testApprovalCoversWhatWasSeen(t *testing.T, w *world) {
 	_, request := w.app()
 	w.connect("c2", noon.Add(time.Second))
 	w.approve(request)
-	all, err := w.book.List(t.Context())
+	all, err := w.grants.List(t.Context())
 	if err != nil || len(all) != 1 || len(all[0].Scope) != 1 || all[0].Scope[0].ConnectionID != "c1" {
 		t.Errorf("granted %+v, %v", all, err)
 	}

@@ -25,10 +25,10 @@ func TestRegistrationsEnd(t *testing.T) {
 		asking, request := w.app()
 		granted, wish := w.app()
 		w.approve(wish)
-		_, _, err := w.book.Decide(t.Context(), request, grants.Decision{})
+		_, _, err := w.grants.Decide(t.Context(), request, grants.Decision{})
 		check(t, err)
 		exists := func(client string) bool {
-			_, err := w.book.Client(t.Context(), client)
+			_, err := w.grants.Client(t.Context(), client)
 			return err == nil
 		}
 		steps := []struct {
@@ -63,7 +63,7 @@ func TestJunkUsesUpItsOwnAllowance(t *testing.T) {
 	known, request := w.app()
 	w.approve(request)
 	mux := http.NewServeMux()
-	for _, r := range oauth.Routes(oauth.Config{Book: w.book, Issuer: issuer}) {
+	for _, r := range oauth.Routes(oauth.Config{Grants: w.grants, Issuer: issuer}) {
 		mux.HandleFunc(r.Pattern, r.Handle)
 	}
 	from := func(address string, form url.Values) int {

@@ -34,7 +34,7 @@ var noon = time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
 
 type world struct {
 	t       *testing.T
-	book    *grants.Book
+	grants  *grants.Service
 	store   store.Store
 	address string
 	later   atomic.Int64
@@ -83,9 +83,9 @@ func newWorldOver(t *testing.T, kept store.Store) *world {
 
 // serve answers by what the world's store holds.
 func (w *world) serve() {
-	w.book = grants.NewBook(w.store, issuer, func() time.Time { return noon.Add(time.Duration(w.later.Load())) })
+	w.grants = grants.NewService(w.store, issuer, func() time.Time { return noon.Add(time.Duration(w.later.Load())) })
 	mux := http.NewServeMux()
-	for _, r := range oauth.Routes(oauth.Config{Book: w.book, Issuer: issuer}) {
+	for _, r := range oauth.Routes(oauth.Config{Grants: w.grants, Issuer: issuer}) {
 		mux.HandleFunc(r.Pattern, r.Handle)
 	}
 	server := httptest.NewServer(mux)
@@ -178,7 +178,7 @@ func (w *world) app() (client, request string) {
 // approve gives the code that the owner's approval sends back.
 func (w *world) approve(request string) string {
 	w.t.Helper()
-	address, _, err := w.book.Decide(w.t.Context(), request, grants.Decision{Approve: true})
+	address, _, err := w.grants.Decide(w.t.Context(), request, grants.Decision{Approve: true})
 	check(w.t, err)
 	u, err := url.Parse(address)
 	check(w.t, err)
@@ -193,12 +193,12 @@ func TestFlow(t *testing.T) {
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/consent/"+request {
 		t.Fatalf("authorize: %d %s", a.status, a.header.Get("Location"))
 	}
-	r, err := w.book.RequestByID(t.Context(), request)
+	r, err := w.grants.RequestByID(t.Context(), request)
 	check(t, err)
 	if r.ClientName != "Notes viewer" || len(r.Scope) != 1 || r.Scope[0].ConnectionID != "c1" || strings.Join(r.Scope[0].Fields, " ") != "id title" {
 		t.Fatalf("the owner sees %+v", r)
 	}
-	address, _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: true})
+	address, _, err := w.grants.Decide(t.Context(), request, grants.Decision{Approve: true})
 	check(t, err)
 	u, err := url.Parse(address)
 	check(t, err)
@@ -213,7 +213,7 @@ func TestFlow(t *testing.T) {
 	if a.header.Get("Cache-Control") != "no-store" {
 		t.Error("a token may be kept on the way")
 	}
-	if _, err := w.book.Access(t.Context(), a.Token); err != nil {
+	if _, err := w.grants.Access(t.Context(), a.Token); err != nil {
 		t.Errorf("the token: %v", err)
 	}
 	token := url.Values{"token": {a.Token}}
@@ -234,17 +234,17 @@ func TestFlow(t *testing.T) {
 func TestDenial(t *testing.T) {
 	w := newWorld(t)
 	_, request := w.app()
-	address, _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: false})
+	address, _, err := w.grants.Decide(t.Context(), request, grants.Decision{Approve: false})
 	check(t, err)
 	if !strings.Contains(address, "error=access_denied") || strings.Contains(address, "code=") {
 		t.Errorf("goes back to %s", address)
 	}
 	for _, approve := range []bool{true, false} {
-		if _, _, err := w.book.Decide(t.Context(), request, grants.Decision{Approve: approve}); !isCode(err, grants.CodeAlreadyDecided) {
+		if _, _, err := w.grants.Decide(t.Context(), request, grants.Decision{Approve: approve}); !isCode(err, grants.CodeAlreadyDecided) {
 			t.Errorf("decided again: %v", err)
 		}
 	}
-	if all, err := w.book.List(t.Context()); err != nil || len(all) != 0 {
+	if all, err := w.grants.List(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("grants after a denial: %v, %v", all, err)
 	}
 }
@@ -276,14 +276,14 @@ func TestConsentEnds(t *testing.T) {
 		}
 		a := w.post("/oauth/par", form)
 		id := a.Request[strings.LastIndex(a.Request, ":")+1:]
-		r, err := w.book.RequestByID(t.Context(), id)
+		r, err := w.grants.RequestByID(t.Context(), id)
 		check(t, err)
 		if c.chosen == (grants.End{}) && !r.ExpiresAt.Equal(*c.want) {
 			t.Errorf("asked for %q, the owner sees %v, want %v", c.asked, r.ExpiresAt, c.want)
 		}
-		_, _, err = w.book.Decide(t.Context(), id, grants.Decision{Approve: true, End: c.chosen})
+		_, _, err = w.grants.Decide(t.Context(), id, grants.Decision{Approve: true, End: c.chosen})
 		check(t, err)
-		all, err := w.book.List(t.Context())
+		all, err := w.grants.List(t.Context())
 		check(t, err)
 		var got *time.Time
 		for _, g := range all {

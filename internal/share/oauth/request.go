@@ -28,7 +28,7 @@ func (s *server) register(w http.ResponseWriter, r *http.Request) {
 	if giveBack == nil {
 		return
 	}
-	c, err := s.Book.Register(r.Context(), asked.Name, asked.RedirectURIs)
+	c, err := s.Grants.Register(r.Context(), asked.Name, asked.RedirectURIs)
 	if err != nil {
 		giveBack()
 		s.fail(w, r, err)
@@ -62,7 +62,7 @@ func (s *server) push(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_request", "A code challenge by S256 is needed.")
 		return
 	}
-	client, err := s.Book.Client(r.Context(), given.Get("client_id"))
+	client, err := s.Grants.Client(r.Context(), given.Get("client_id"))
 	var giveBack func()
 	if err == nil && client.ApprovedAt != nil {
 		giveBack = s.allowances.approved(w, client.ID)
@@ -78,7 +78,7 @@ func (s *server) push(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	id, err := s.Book.Request(r.Context(), grants.Ask{
+	id, err := s.Grants.Request(r.Context(), grants.Ask{
 		ClientID: given.Get("client_id"), RedirectURI: given.Get("redirect_uri"), State: given.Get("state"), CodeChallenge: given.Get("code_challenge"),
 		Purpose: wanted.Purpose, Mode: grants.Mode(wanted.Mode), Wants: wanted.wants(), ExpiresAt: wanted.Expires,
 	})
@@ -102,7 +102,7 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_request", "Push the request first, and come with its request_uri.")
 		return
 	}
-	client, err := s.Book.RequestClient(r.Context(), id)
+	client, err := s.Grants.RequestClient(r.Context(), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -13,7 +13,7 @@ import (
 
 // Config is what the routes are made of.
 type Config struct {
-	Book *grants.Book
+	Grants *grants.Service
 	// Issuer is the address by which apps know this server, with no slash at its end.
 	Issuer string
 	// IsOwnerToken reports whether a token is one of the owner's; nil means that none is.
@@ -25,8 +25,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// now is the book's clock; a table of routes alone needs no book.
-func (c Config) now() time.Time { return c.Book.Now() }
+// now is the clock of the grants; a table of routes alone needs none.
+func (c Config) now() time.Time { return c.Grants.Now() }
 
 // Routes gives the addresses for apps. None of them acts with the owner's session: the
 // consent page does.
@@ -70,7 +70,7 @@ var codes = map[string]string{
 	grants.CodeUnknownField:    "invalid_authorization_details",
 }
 
-// fail answers with what the book refused, and hides what is our own fault.
+// fail answers with what was refused, and hides what is our own fault.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, strangers.ErrCrowded) {
 		tooMany(w, 0)

@@ -28,7 +28,7 @@ func (s *server) token(w http.ResponseWriter, r *http.Request) {
 	var g grants.Grant
 	var token string
 	err := s.Strangers.InTurn(r, func(ctx context.Context) (err error) {
-		g, token, err = s.Book.Redeem(ctx, given.Get("code"), given.Get("code_verifier"), given.Get("client_id"), given.Get("redirect_uri"))
+		g, token, err = s.Grants.Redeem(ctx, given.Get("code"), given.Get("code_verifier"), given.Get("client_id"), given.Get("redirect_uri"))
 		return err
 	})
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *server) token(w http.ResponseWriter, r *http.Request) {
 		Details   []details `json:"authorization_details"`
 	}{Token: token, Type: "Bearer", GrantID: g.ID, Details: detailsOf(g)}
 	if g.ExpiresAt != nil {
-		out.ExpiresIn = max(1, int64(g.ExpiresAt.Sub(s.Book.Now())/time.Second))
+		out.ExpiresIn = max(1, int64(g.ExpiresAt.Sub(s.Grants.Now())/time.Second))
 	}
 	answer(w, http.StatusOK, out)
 }
@@ -57,7 +57,7 @@ func (s *server) revoke(w http.ResponseWriter, r *http.Request) {
 	}
 	g, err := s.inspect(r, given.Get("token"))
 	if err == nil {
-		err = s.Book.Revoke(r.Context(), g.ID)
+		err = s.Grants.Revoke(r.Context(), g.ID)
 	}
 	if err != nil && !unknown(err) {
 		s.fail(w, r, err)
@@ -74,7 +74,7 @@ func (s *server) inspect(r *http.Request, token string) (g grants.Grant, err err
 		return g, grants.UnknownToken()
 	}
 	err = s.Strangers.InTurn(r, func(ctx context.Context) (err error) {
-		g, err = s.Book.Inspect(ctx, token)
+		g, err = s.Grants.Inspect(ctx, token)
 		return err
 	})
 	return g, err

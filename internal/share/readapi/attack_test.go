@@ -209,7 +209,7 @@ func TestGrantEnds(t *testing.T) { onBoth(t, testGrantEnds) }
 func testGrantEnds(t *testing.T, open opener) {
 	w := newWorldOver(t, open(t))
 	w.furnish()
-	g, token, err := w.book.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}, End: grants.End{At: ptr(noon.Add(time.Hour))}})
+	g, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}, End: grants.End{At: ptr(noon.Add(time.Hour))}})
 	check(t, err)
 	next := w.ask(token, "/v1/streams/notes/records?limit=1").page(t).Next
 	w.after(time.Hour - time.Nanosecond)
@@ -220,7 +220,7 @@ func testGrantEnds(t *testing.T, open opener) {
 	if a := w.ask(token, "/v1/streams/notes/records?limit=1&cursor="+next); a.status != 403 || a.code() != grants.CodeGrantExpired {
 		t.Errorf("at its end: %d %s", a.status, a.body)
 	}
-	check(t, w.book.Revoke(w.ctx(), g.ID))
+	check(t, w.grants.Revoke(w.ctx(), g.ID))
 	if a := w.ask(token, "/v1/streams"); a.status != 403 || a.code() != grants.CodeGrantRevoked {
 		t.Errorf("revoked: %d %s", a.status, a.body)
 	}
@@ -309,10 +309,10 @@ func testTokensRestAsHashes(t *testing.T, open opener) {
 	w := newWorldOver(t, open(t))
 	w.furnish()
 	spy := &hashSpy{Store: w.store}
-	book := grants.NewBook(spy, "https://home.example", w.time)
-	_, token, err := book.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}})
+	service := grants.NewService(spy, "https://home.example", w.time)
+	_, token, err := service.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}})
 	check(t, err)
-	if _, err := book.Access(w.ctx(), token); err != nil {
+	if _, err := service.Access(w.ctx(), token); err != nil {
 		t.Fatal(err)
 	}
 	if len(spy.seen) != 2 || len(spy.seen[0]) != 32 || string(spy.seen[0]) != string(spy.seen[1]) || strings.Contains(token, string(spy.seen[0])) {

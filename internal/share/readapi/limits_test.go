@@ -38,7 +38,7 @@ func (w *world) serveWith(kept store.Store, l readapi.Limits) {
 	cursors, err := grants.NewCursors(w.ctx(), w.store, noon)
 	check(w.t, err)
 	mux := http.NewServeMux()
-	for _, route := range readapi.Routes(readapi.Config{Book: w.book, Cursors: cursors, Store: kept, IsOwner: w.door.IsOwner, Now: w.time, Limits: l}) {
+	for _, route := range readapi.Routes(readapi.Config{Grants: w.grants, Cursors: cursors, Store: kept, IsOwner: w.auth.IsOwner, Now: w.time, Limits: l}) {
 		mux.HandleFunc(route.Pattern, route.Handle)
 	}
 	server := httptest.NewServer(mux)
@@ -119,13 +119,13 @@ func TestReadDeadline(t *testing.T) {
 	w.furnish()
 	kept := &held{Store: w.store, waiting: make(chan struct{}, 1)}
 	w.serveWith(kept, readapi.Limits{Deadline: time.Millisecond})
-	g, token, err := w.book.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}})
+	g, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}})
 	check(t, err)
 	a := w.ask(token, "/v1/streams/notes/records?filter[folder]=away")
 	if a.status != http.StatusServiceUnavailable || a.code() != grants.CodeReadTimeout || !strings.Contains(a.body, "Ask for less at once") {
 		t.Errorf("answered %d %s", a.status, a.body)
 	}
-	if g, err = w.book.One(w.ctx(), g.ID); err != nil || g.Uses != 0 {
+	if g, err = w.grants.One(w.ctx(), g.ID); err != nil || g.Uses != 0 {
 		t.Errorf("counted %+v, %v", g, err)
 	}
 }

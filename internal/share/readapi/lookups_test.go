@@ -35,10 +35,10 @@ func (l *lookups) GrantByToken(ctx context.Context, hash []byte) (store.Grant, e
 	return l.held.GrantByToken(ctx, hash)
 }
 
-// bookOver makes everything, the book included, ask one store.
-func (w *world) bookOver(kept store.Store) {
+// grantsOver makes everything, the grants included, ask one store.
+func (w *world) grantsOver(kept store.Store) {
 	w.store = kept
-	w.book = grants.NewBook(kept, "https://home.example", w.time)
+	w.grants = grants.NewService(kept, "https://home.example", w.time)
 	w.serveWith(kept, readapi.Limits{})
 }
 
@@ -51,7 +51,7 @@ func TestRefusedReadsAskTheDatabaseNothing(t *testing.T) {
 		w.furnish()
 		const asked, inFlight = 24, 2
 		kept := &lookups{held: held{Store: w.store, waiting: make(chan struct{}, asked), letGo: make(chan struct{})}}
-		w.bookOver(kept)
+		w.grantsOver(kept)
 		token := w.grant("", notes)
 		if a := w.ask(token, "/v1/streams"); a.status != http.StatusOK {
 			t.Fatalf("the first read: %d %s", a.status, a.body)
@@ -86,8 +86,8 @@ func TestRevokedWhileWaiting(t *testing.T) {
 		w := newWorldOver(t, open(t))
 		w.furnish()
 		kept := &lookups{held: held{Store: w.store, waiting: make(chan struct{}, 2), letGo: make(chan struct{})}}
-		w.bookOver(kept)
-		g, token, err := w.book.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}})
+		w.grantsOver(kept)
+		g, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}})
 		check(t, err)
 		const slow = "/v1/streams/notes/records?filter[folder]=away"
 		answers := make(chan answer, 3)
@@ -98,7 +98,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 		if a := <-answers; a.status != http.StatusTooManyRequests { // the two others are under way
 			t.Fatalf("answered %d %s", a.status, a.body)
 		}
-		check(t, w.book.Revoke(w.ctx(), g.ID))
+		check(t, w.grants.Revoke(w.ctx(), g.ID))
 		close(kept.letGo)
 		first, second := <-answers, <-answers
 		if first.status != http.StatusOK {
@@ -118,7 +118,7 @@ func TestStrangersWaitInLine(t *testing.T) {
 		w.furnish()
 		const asked = 24
 		kept := &lookups{held: held{Store: w.store}, inside: make(chan struct{}, asked), open: make(chan struct{})}
-		w.bookOver(kept)
+		w.grantsOver(kept)
 		token, owner := w.grant("", notes), w.owner()
 		const path = "/v1/streams/notes/records"
 		for _, bearer := range []string{token, owner} {

@@ -157,14 +157,14 @@ func TestStreamsAndSchemas(t *testing.T) {
 func TestUsageIsCounted(t *testing.T) {
 	w := newWorld(t)
 	w.furnish()
-	g, token, err := w.book.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes, {ConnectionID: "mine", Stream: "letters"}}})
+	g, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes, {ConnectionID: "mine", Stream: "letters"}}})
 	check(t, err)
 	w.ask(token, "/v1/streams/notes/records")
 	w.ask(token, "/v1/streams/letters/records")
 	w.ask(token, "/v1/streams/notes/records/n1")
 	w.ask(token, "/v1/streams/notes/records?fields=nothing")
 	w.ask(token, "/v1/search?q=axolotl")
-	g, err = w.book.One(w.ctx(), g.ID)
+	g, err = w.grants.One(w.ctx(), g.ID)
 	check(t, err)
 	if len(g.Usage) != 2 || g.Usage[0].Stream != "letters" || g.Usage[0].Reads != 2 || g.Usage[0].Records != 2 || g.Usage[1].Reads != 2 || g.Usage[1].Records != 4 {
 		t.Errorf("usage %+v", g.Usage)

@@ -107,7 +107,7 @@ func testOnlyTheScopeComesOut(t *testing.T, open opener) {
 	all := w.library()
 	rapid.Check(t, func(t *rapid.T) {
 		scope := drawScope(t)
-		_, token, err := w.book.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: scope})
+		_, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: scope})
 		check(w.t, err)
 		limit := rapid.IntRange(3, 30).Draw(t, "limit")
 		base := url.Values{"limit": {fmt.Sprint(limit)}}

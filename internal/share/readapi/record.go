@@ -19,7 +19,7 @@ func (a *api) record(r *http.Request, who grants.Access) (any, error) {
 	if err := onceOnly(who); err != nil {
 		return nil, err
 	}
-	views, err := a.Book.Views(r.Context(), who, r.PathValue("stream"), q.connection)
+	views, err := a.Grants.Views(r.Context(), who, r.PathValue("stream"), q.connection)
 	if err != nil {
 		return nil, err
 	}

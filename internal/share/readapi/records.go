@@ -11,8 +11,8 @@ import (
 	"pdpp/internal/share/readapi/grantview"
 )
 
-// place is where a page ended.
-type place struct {
+// position is where a page ended.
+type position struct {
 	Connection string `json:"c"`
 	After      int64  `json:"a"`
 	UpTo       int64  `json:"u,omitempty"` // of a reading that ends where it was begun
@@ -30,7 +30,7 @@ func (a *api) records(r *http.Request, who grants.Access) (any, error) {
 		return nil, err
 	}
 	stream := r.PathValue("stream")
-	views, err := a.Book.Views(r.Context(), who, stream, q.connection)
+	views, err := a.Grants.Views(r.Context(), who, stream, q.connection)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (a *api) records(r *http.Request, who grants.Access) (any, error) {
 		return a.changes(r, who, q, stream, views)
 	}
 	context := q.context(who, stream)
-	from := place{Connection: views[0].ConnectionID()}
+	from := position{Connection: views[0].ConnectionID()}
 	if q.cursor != "" {
 		if err := a.Cursors.Open("records", context, q.cursor, &from); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func (a *api) records(r *http.Request, who grants.Access) (any, error) {
 	all, more := p.cut()
 	if more {
 		last := all[len(all)-1]
-		next = a.Cursors.Seal("records", context, place{last.view.ConnectionID(), last.record.Seq, from.UpTo})
+		next = a.Cursors.Seal("records", context, position{last.view.ConnectionID(), last.record.Seq, from.UpTo})
 	}
 	records, err := shownAs(all, q.fields)
 	if err != nil {
@@ -88,7 +88,7 @@ func (q *query) context(who grants.Access, stream string) string {
 }
 
 // page reads one more record than was asked for, from one connection after the other.
-func (a *api) page(r *http.Request, q query, views []grants.View, from place, p *page) error {
+func (a *api) page(r *http.Request, q query, views []grants.View, from position, p *page) error {
 	begun := false
 	for i := range views {
 		v := &views[i]
@@ -153,7 +153,7 @@ func (a *api) used(r *http.Request, who grants.Access, views []grants.View, all 
 		if n == 0 && (i > 0 || len(all) > 0) {
 			continue
 		}
-		if err := a.Book.Used(r.Context(), who, views[i], n, turn); err != nil {
+		if err := a.Grants.Used(r.Context(), who, views[i], n, turn); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ type Store interface {
 
 // Config is what the routes are made of.
 type Config struct {
-	Book    *grants.Book
+	Grants  *grants.Service
 	Cursors *grants.Cursors
 	Store   Store
 	// IsOwner reports whether a request comes from the owner, who may read everything;
@@ -109,7 +109,7 @@ func (a *api) answer(r *http.Request, h handler) (answer any, who grants.Access,
 		reader = a.limits.remember(token)
 	}
 	answer, err = a.bounded(r, reader, func(r *http.Request) (any, error) {
-		if who, err = a.Book.Access(r.Context(), token); err != nil {
+		if who, err = a.Grants.Access(r.Context(), token); err != nil {
 			return nil, err
 		}
 		return h(r.WithContext(audit.With(r.Context(), actor(r, who))), who)
@@ -133,7 +133,7 @@ func (a *api) newcomer(r *http.Request, token string) (who grants.Access, err er
 	}
 	var refusal error
 	err = a.Strangers.LookUp(r, token, func(ctx context.Context) (bool, error) {
-		who, refusal = a.Book.Access(ctx, token)
+		who, refusal = a.Grants.Access(ctx, token)
 		if known := new(grants.Error); refusal != nil && !errors.As(refusal, &known) {
 			return false, refusal
 		}

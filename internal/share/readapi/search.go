@@ -62,7 +62,7 @@ func (a *api) search(r *http.Request, who grants.Access) (any, error) {
 // searched gives the views that may be searched, and the parts that the store is told.
 // For a client the parts are never nil, which would mean everything.
 func (a *api) searched(r *http.Request, who grants.Access, q query) ([]grants.View, []store.Part, error) {
-	views, err := a.Book.Views(r.Context(), who, q.stream, q.connection)
+	views, err := a.Grants.Views(r.Context(), who, q.stream, q.connection)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // page begins the reading and fixes where it ends, so that what changes later is not
 // part of it; each further page needs the cursor of the one before, which is good for one
 // page. A reading of nothing ends at zero.
-func (a *api) single(r *http.Request, q query, views []grants.View, from *place) error {
+func (a *api) single(r *http.Request, q query, views []grants.View, from *position) error {
 	if len(views) != 1 {
 		return bad("connection_id", "Several connections have this stream, and each can be read once.", "Name one with connection_id.")
 	}

@@ -39,7 +39,7 @@ func TestTokenIsNotInTheFiles(t *testing.T) {
 	_, err = kept.PutManifest(t.Context(), "journal", []byte(journal), noon)
 	check(t, err)
 	w.furnish()
-	g, token, err := grants.NewBook(kept, "", w.time).Create(t.Context(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}})
+	g, token, err := grants.NewService(kept, "", w.time).Create(t.Context(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}})
 	check(t, err)
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	check(t, err)

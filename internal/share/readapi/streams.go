@@ -17,7 +17,7 @@ func (a *api) streams(r *http.Request, who grants.Access) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	views, err := a.Book.Views(r.Context(), who, "", q.connection)
+	views, err := a.Grants.Views(r.Context(), who, "", q.connection)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (a *api) stream(r *http.Request, who grants.Access) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	views, err := a.Book.Views(r.Context(), who, r.PathValue("stream"), q.connection)
+	views, err := a.Grants.Views(r.Context(), who, r.PathValue("stream"), q.connection)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (a *api) schemas(r *http.Request, who grants.Access) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	views, err := a.Book.Views(r.Context(), who, "", q.connection)
+	views, err := a.Grants.Views(r.Context(), who, "", q.connection)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (a *api) connectors(r *http.Request, who grants.Access) (any, error) {
 	if _, err := parse(r); err != nil {
 		return nil, err
 	}
-	views, err := a.Book.Views(r.Context(), who, "", "")
+	views, err := a.Grants.Views(r.Context(), who, "", "")
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,8 @@ const journal = `{
 type world struct {
 	t       testing.TB
 	store   store.Store
-	book    *grants.Book
-	door    *auth.Door
+	grants  *grants.Service
+	auth    *auth.Auth
 	address string
 	now     atomic.Int64 // nanoseconds after noon
 }
@@ -98,15 +98,15 @@ func newWorld(t testing.TB) *world {
 func newWorldOver(t testing.TB, kept store.Store) *world {
 	t.Helper()
 	w := &world{t: t, store: kept}
-	w.book = grants.NewBook(kept, "https://home.example", w.time)
-	w.door = auth.New(auth.Config{Store: kept, Now: w.time})
+	w.grants = grants.NewService(kept, "https://home.example", w.time)
+	w.auth = auth.New(auth.Config{Store: kept, Now: w.time})
 	cursors, err := grants.NewCursors(w.ctx(), kept, noon)
 	check(t, err)
 	mux := http.NewServeMux()
-	for _, route := range readapi.Routes(readapi.Config{Book: w.book, Cursors: cursors, Store: kept, IsOwner: w.door.IsOwner, Now: w.time, Audit: audit.New(audit.Config{Store: kept, Now: w.time})}) {
+	for _, route := range readapi.Routes(readapi.Config{Grants: w.grants, Cursors: cursors, Store: kept, IsOwner: w.auth.IsOwner, Now: w.time, Audit: audit.New(audit.Config{Store: kept, Now: w.time})}) {
 		mux.HandleFunc(route.Pattern, route.Handle)
 	}
-	mux.Handle("GET /_ref/connectors", w.door.Owner(reply.ScopeRead, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "owner only") })))
+	mux.Handle("GET /_ref/connectors", w.auth.Owner(reply.ScopeRead, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "owner only") })))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	w.address = server.URL
@@ -167,7 +167,7 @@ func (w *world) furnish() (mine, other store.Lease) {
 // grant gives the token of a grant.
 func (w *world) grant(mode store.GrantMode, scope ...grants.Stream) string {
 	w.t.Helper()
-	_, token, err := w.book.Create(w.ctx(), grants.New{ClientName: "Reader", Purpose: "reading", Mode: mode, Scope: scope})
+	_, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Purpose: "reading", Mode: mode, Scope: scope})
 	check(w.t, err)
 	return token
 }
@@ -241,7 +241,7 @@ func (w *world) ask(token, path string) answer { w.t.Helper(); return w.askWith(
 
 func (w *world) owner() string {
 	w.t.Helper()
-	_, token, err := w.door.CreateToken(w.ctx(), auth.NewToken{Label: "test"})
+	_, token, err := w.auth.CreateToken(w.ctx(), auth.NewToken{Label: "test"})
 	check(w.t, err)
 	return token
 }

@@ -26,11 +26,11 @@ const password = "correct horse battery"
 // cheap is what passwords cost where their strength is not what is tested.
 var cheap = auth.HashCost{MemoryKiB: 8, Passes: 1}
 
-// bed is a door in a real server over a real database, with a clock that the test
+// bed is sign-in in a real server over a real database, with a clock that the test
 // turns.
 type bed struct {
 	*testing.T
-	door *auth.Door
+	auth *auth.Auth
 	st   store.Store
 	file string
 	url  string
@@ -50,7 +50,7 @@ func newBed(t *testing.T) *bed {
 	return newBedOver(t, func(kept store.Store) store.Store { return kept })
 }
 
-// newBedOver puts something between the door and its database.
+// newBedOver puts something between sign-in and its database.
 func newBedOver(t *testing.T, between func(store.Store) store.Store) *bed {
 	t.Helper()
 	b := &bed{T: t, file: filepath.Join(t.TempDir(), "pdpp.db")}
@@ -60,8 +60,8 @@ func newBedOver(t *testing.T, between func(store.Store) store.Store) *bed {
 	}
 	t.Cleanup(func() { st.Close() })
 	b.st = between(st)
-	b.door = auth.New(auth.Config{Store: b.st, Now: b.now, HashCost: cheap, Audit: audit.New(audit.Config{Store: b.st, Now: b.now, By: audit.Actor{Kind: audit.Server}})})
-	if shown, err := b.door.Setup(t.Context(), password); err != nil || shown != "" {
+	b.auth = auth.New(auth.Config{Store: b.st, Now: b.now, HashCost: cheap, Audit: audit.New(audit.Config{Store: b.st, Now: b.now, By: audit.Actor{Kind: audit.Server}})})
+	if shown, err := b.auth.Setup(t.Context(), password); err != nil || shown != "" {
 		t.Fatalf("set up: %q, %v", shown, err)
 	}
 	s := httptest.NewServer(b.handler())
@@ -77,21 +77,21 @@ func (b *bed) handler() http.Handler {
 		io.WriteString(w, string(i.Kind)+i.TokenID)
 	}
 	return server.New(server.Config{Loopback: true, Mount: func(mux *http.ServeMux) {
-		for _, route := range b.door.Routes(func(w http.ResponseWriter, r *http.Request, status int, f auth.Form) {
+		for _, route := range b.auth.Routes(func(w http.ResponseWriter, r *http.Request, status int, f auth.Form) {
 			w.WriteHeader(status)
 			io.WriteString(w, "[form "+f.Next+"] "+f.Message)
 		}) {
 			mux.Handle(route.Pattern, server.PageHeaders(route.Handle))
 		}
-		mux.Handle("/", b.door.Pages(http.HandlerFunc(who)))
-		mux.Handle("/_ref/", b.door.Owner(reply.ScopeRead, http.HandlerFunc(who)))
+		mux.Handle("/", b.auth.Pages(http.HandlerFunc(who)))
+		mux.Handle("/_ref/", b.auth.Owner(reply.ScopeRead, http.HandlerFunc(who)))
 		mux.HandleFunc("GET /v1/streams", func(w http.ResponseWriter, r *http.Request) {
-			if owner, err := b.door.IsOwner(r); err == nil && owner {
+			if owner, err := b.auth.IsOwner(r); err == nil && owner {
 				io.WriteString(w, "all")
 			}
 		})
-		mux.Handle("POST /_ref/password", b.door.Owner(reply.ScopeAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if err := b.door.SetPassword(r.Context(), r.PostFormValue("next"), false); err != nil {
+		mux.Handle("POST /_ref/password", b.auth.Owner(reply.ScopeAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := b.auth.SetPassword(r.Context(), r.PostFormValue("next"), false); err != nil {
 				w.WriteHeader(http.StatusForbidden)
 				io.WriteString(w, err.Error())
 			}

@@ -21,7 +21,7 @@ const (
 
 // whoTries gives the key that counts the tries of a request, and whether it is that of
 // a browser that has signed in before.
-func (d *Door) whoTries(r *http.Request) (key string, known bool, err error) {
+func (d *Auth) whoTries(r *http.Request) (key string, known bool, err error) {
 	name := d.cookieOf(r, browserCookie)
 	if name != "" {
 		hash := digest(name)
@@ -40,7 +40,7 @@ func (d *Door) whoTries(r *http.Request) (key string, known bool, err error) {
 }
 
 // remember makes the browser of a request one that has signed in.
-func (d *Door) remember(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+func (d *Auth) remember(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
 	name := d.cookieOf(r, browserCookie)
 	if _, known, err := d.whoTries(r); err != nil {
 		return err

@@ -41,7 +41,7 @@ type ceremony struct {
 
 const settingCeremonyKey = "owner_ceremony_key"
 
-func (d *Door) ceremonyKey(ctx context.Context) ([]byte, error) {
+func (d *Auth) ceremonyKey(ctx context.Context) ([]byte, error) {
 	made := make([]byte, 32)
 	_, _ = rand.Read(made) // never fails
 	key, err := d.store.InitSetting(ctx, settingCeremonyKey, made, d.now())
@@ -58,7 +58,7 @@ func mac(key, body []byte) []byte {
 }
 
 // seal gives a ceremony to somebody who cannot change it.
-func (d *Door) seal(ctx context.Context, c ceremony) (string, error) {
+func (d *Auth) seal(ctx context.Context, c ceremony) (string, error) {
 	key, err := d.ceremonyKey(ctx)
 	if err != nil {
 		return "", err
@@ -73,7 +73,7 @@ func (d *Door) seal(ctx context.Context, c ceremony) (string, error) {
 
 // unseal gives back what seal gave, once: false when it is not ours, over, spent, or was
 // begun for something else.
-func (d *Door) unseal(ctx context.Context, text string, want purpose, by string) (c ceremony, ok bool, err error) {
+func (d *Auth) unseal(ctx context.Context, text string, want purpose, by string) (c ceremony, ok bool, err error) {
 	key, err := d.ceremonyKey(ctx)
 	if err != nil {
 		return c, false, err

@@ -19,7 +19,7 @@ const freshFor = 10 * time.Minute
 
 // Fresh says whether whoever asks has shown lately that they are the owner: a browser
 // by its password, a passkey or a recovery code, a token by what it may do.
-func (d *Door) Fresh(ctx context.Context) bool {
+func (d *Auth) Fresh(ctx context.Context) bool {
 	who, ok := From(ctx)
 	switch {
 	case !ok:
@@ -33,7 +33,7 @@ func (d *Door) Fresh(ctx context.Context) bool {
 
 // Confirmed lets a signed-in owner through who has shown lately that it is them, and
 // sends anybody else to do so. It stands within Pages.
-func (d *Door) Confirmed(next http.Handler) http.Handler {
+func (d *Auth) Confirmed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.Fresh(r.Context()) {
 			next.ServeHTTP(w, r)
@@ -62,7 +62,7 @@ func pageOf(r *http.Request) string {
 }
 
 // Confirm takes the password of a signed-in owner once more; a *Refusal says why not.
-func (d *Door) Confirm(ctx context.Context, password string) error {
+func (d *Auth) Confirm(ctx context.Context, password string) error {
 	who, _ := From(ctx)
 	err := d.check(ctx, "confirm "+who.key(), true, password, func(string) error { return d.proved(ctx) })
 	d.record(ctx, audit.Entry{Kind: audit.SignIn, Object: confirmation}, err)
@@ -70,7 +70,7 @@ func (d *Door) Confirm(ctx context.Context, password string) error {
 }
 
 // proved notes in the session of a request that the owner has just shown that it is them.
-func (d *Door) proved(ctx context.Context) error {
+func (d *Auth) proved(ctx context.Context) error {
 	who, _ := From(ctx)
 	d.standing.Lock()
 	defer d.standing.Unlock()

@@ -6,14 +6,14 @@ import (
 )
 
 // byTLS says whether the browser of a request reaches this server by TLS.
-func (d *Door) byTLS(r *http.Request) bool {
+func (d *Auth) byTLS(r *http.Request) bool {
 	return strings.HasPrefix(d.origin, "https:") || r.TLS != nil
 }
 
 // cookieName is a cookie's full name. Browsers take one with the prefix only by TLS and
 // for this very host, so that neither a neighbour under the same domain nor somebody
 // on the way can plant it.
-func (d *Door) cookieName(r *http.Request, name string) string {
+func (d *Auth) cookieName(r *http.Request, name string) string {
 	if d.byTLS(r) {
 		return "__Host-" + name
 	}
@@ -21,7 +21,7 @@ func (d *Door) cookieName(r *http.Request, name string) string {
 }
 
 // cookieOf gives a cookie's value, or nothing when it cannot be one of ours.
-func (d *Door) cookieOf(r *http.Request, name string) string {
+func (d *Auth) cookieOf(r *http.Request, name string) string {
 	cookie, err := r.Cookie(d.cookieName(r, name))
 	if err != nil || len(cookie.Value) > 64 {
 		return ""
@@ -29,7 +29,7 @@ func (d *Door) cookieOf(r *http.Request, name string) string {
 	return cookie.Value
 }
 
-func (d *Door) cookie(r *http.Request, name, value string, maxAge int) *http.Cookie {
+func (d *Auth) cookie(r *http.Request, name, value string, maxAge int) *http.Cookie {
 	return &http.Cookie{
 		Name: d.cookieName(r, name), Value: value, Path: "/", MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: d.byTLS(r),

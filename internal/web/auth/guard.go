@@ -12,7 +12,7 @@ import (
 // Pages lets only a signed-in owner at pages. Anybody else is sent to sign in and
 // comes back to where they were going; a stream of events is refused, since nobody
 // reads a redirect there.
-func (d *Door) Pages(next http.Handler) http.Handler {
+func (d *Auth) Pages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, ok, err := d.enter(w, r)
 		switch {
@@ -48,7 +48,7 @@ func loginAddress(r *http.Request) string {
 // Owner lets a signed-in owner or a program with an owner token at answers for
 // programs. Who sends a token is judged by it alone, and by what it may do; a browser
 // has to show anew that it is the owner for what only a token for everything may do.
-func (d *Door) Owner(scope reply.Scope, next http.Handler) http.Handler {
+func (d *Auth) Owner(scope reply.Scope, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			who, ok, err := d.token(r, bearerOf(r))
@@ -84,10 +84,10 @@ func (d *Door) Owner(scope reply.Scope, next http.Handler) http.Handler {
 }
 
 // IsOwner says whether a request carries a good owner token that may read.
-func (d *Door) IsOwner(r *http.Request) (bool, error) { return d.IsOwnerToken(r, bearerOf(r)) }
+func (d *Auth) IsOwner(r *http.Request) (bool, error) { return d.IsOwnerToken(r, bearerOf(r)) }
 
 // IsOwnerToken is IsOwner for a token that arrived elsewhere than in a header.
-func (d *Door) IsOwnerToken(r *http.Request, token string) (bool, error) {
+func (d *Auth) IsOwnerToken(r *http.Request, token string) (bool, error) {
 	who, ok, err := d.token(r, token)
 	return ok && allowed(who.scopes, reply.ScopeRead), err
 }

@@ -29,8 +29,8 @@ const (
 )
 
 // turn waits for the right to hash. Callers beyond the first few are refused, so
-// that a crowd at the door costs neither memory nor time.
-func (d *Door) turn(ctx context.Context) (release func(), err error) {
+// that a crowd of strangers costs neither memory nor time.
+func (d *Auth) turn(ctx context.Context) (release func(), err error) {
 	select {
 	case d.waiting <- struct{}{}:
 	default:
@@ -48,7 +48,7 @@ func (d *Door) turn(ctx context.Context) (release func(), err error) {
 	}
 }
 
-func (d *Door) hash(ctx context.Context, password string) (string, error) {
+func (d *Auth) hash(ctx context.Context, password string) (string, error) {
 	release, err := d.turn(ctx)
 	if err != nil {
 		return "", err
@@ -62,7 +62,7 @@ func (d *Door) hash(ctx context.Context, password string) (string, error) {
 }
 
 // matches compares in a time that does not depend on how much of the password is right.
-func (d *Door) matches(ctx context.Context, password, hash string) (bool, error) {
+func (d *Auth) matches(ctx context.Context, password, hash string) (bool, error) {
 	if len(password) > maxPassword {
 		return false, nil
 	}

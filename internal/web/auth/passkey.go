@@ -32,7 +32,7 @@ func (h *holder) WebAuthnDisplayName() string                { return "PDPP owne
 func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.creds }
 
 // holder reads the owner's passkeys for a host.
-func (d *Door) holder(ctx context.Context, host string) (*holder, error) {
+func (d *Auth) holder(ctx context.Context, host string) (*holder, error) {
 	handle, err := d.store.InitSetting(ctx, settingHandle, []byte(randomText(40)), d.now())
 	if err != nil {
 		return nil, fmt.Errorf("read the owner's handle: %w", err)
@@ -56,7 +56,7 @@ func (d *Door) holder(ctx context.Context, host string) (*holder, error) {
 }
 
 // Passkeys lists all, the newest first.
-func (d *Door) Passkeys(ctx context.Context) ([]store.Passkey, error) {
+func (d *Auth) Passkeys(ctx context.Context) ([]store.Passkey, error) {
 	all, err := d.store.Passkeys(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the passkeys: %w", err)
@@ -65,7 +65,7 @@ func (d *Door) Passkeys(ctx context.Context) ([]store.Passkey, error) {
 }
 
 // RemovePasskey ends a passkey at once; store.ErrNotFound when there is none.
-func (d *Door) RemovePasskey(ctx context.Context, id string) error {
+func (d *Auth) RemovePasskey(ctx context.Context, id string) error {
 	if err := d.store.DropPasskey(ctx, id); err != nil {
 		return fmt.Errorf("remove the passkey: %w", err)
 	}
@@ -83,7 +83,7 @@ func originOf(address string) string {
 
 // PasskeysAt says whether a passkey can be used at the address that a page was asked for
 // by: one needs a name, by TLS or on this machine.
-func (d *Door) PasskeysAt(r *http.Request) bool {
+func (d *Auth) PasskeysAt(r *http.Request) bool {
 	u, err := url.Parse("//" + r.Host)
 	if err != nil {
 		return false
@@ -104,7 +104,7 @@ func isName(host string) bool {
 
 // relyingParty is this server as the passkeys of a request know it. The browser says
 // by Origin which page asks; that it is one of ours was checked before.
-func (d *Door) relyingParty(r *http.Request) (*webauthn.WebAuthn, string, error) {
+func (d *Auth) relyingParty(r *http.Request) (*webauthn.WebAuthn, string, error) {
 	origin := r.Header.Get("Origin")
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" || origin != d.origin && !isLocalhost(u.Hostname()) && !(d.origin == "" && r.TLS != nil) || !isName(u.Hostname()) {
@@ -130,7 +130,7 @@ type challenge struct {
 }
 
 // begin makes a challenge.
-func (d *Door) begin(r *http.Request, to purpose, by string) (challenge, error) {
+func (d *Auth) begin(r *http.Request, to purpose, by string) (challenge, error) {
 	party, host, err := d.relyingParty(r)
 	if err != nil {
 		return challenge{}, err
@@ -173,7 +173,7 @@ func unproven() *Refusal {
 }
 
 // add keeps a new passkey.
-func (d *Door) add(r *http.Request, a response, by string) error {
+func (d *Auth) add(r *http.Request, a response, by string) error {
 	party, host, err := d.relyingParty(r)
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (d *Door) add(r *http.Request, a response, by string) error {
 }
 
 // prove checks the answer of one of the owner's passkeys.
-func (d *Door) prove(r *http.Request, a response, to purpose, by string) error {
+func (d *Auth) prove(r *http.Request, a response, to purpose, by string) error {
 	party, host, err := d.relyingParty(r)
 	if err != nil {
 		return err

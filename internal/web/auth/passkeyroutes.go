@@ -10,7 +10,7 @@ import (
 
 // passkey answers the script of a page: it begins what the address names, or finishes
 // it with the passkey's answer.
-func (d *Door) passkey(finish bool) http.HandlerFunc {
+func (d *Auth) passkey(finish bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		to := purpose(r.PathValue("for"))
 		ctx, signedIn, err := d.enter(w, r)
@@ -43,7 +43,7 @@ func (d *Door) passkey(finish bool) http.HandlerFunc {
 	}
 }
 
-func (d *Door) answerPasskey(w http.ResponseWriter, r *http.Request, answer any, err error) {
+func (d *Auth) answerPasskey(w http.ResponseWriter, r *http.Request, answer any, err error) {
 	var refusal *Refusal
 	switch {
 	case err == nil:
@@ -60,7 +60,7 @@ func (d *Door) answerPasskey(w http.ResponseWriter, r *http.Request, answer any,
 }
 
 // finish does what the passkey was asked for.
-func (d *Door) finish(w http.ResponseWriter, r *http.Request, a response, to purpose) error {
+func (d *Auth) finish(w http.ResponseWriter, r *http.Request, a response, to purpose) error {
 	by := sessionOf(r)
 	if to == toAdd {
 		return d.add(r, a, by)

@@ -24,7 +24,7 @@ const (
 // unless it is already. Otherwise, when there is none, one is made and given back:
 // it can be shown now and never again. Of several processes that start at once,
 // one makes it.
-func (d *Door) Setup(ctx context.Context, given string) (shown string, err error) {
+func (d *Auth) Setup(ctx context.Context, given string) (shown string, err error) {
 	hash, err := d.storedHash(ctx)
 	if err != nil {
 		return "", err
@@ -49,7 +49,7 @@ func (d *Door) Setup(ctx context.Context, given string) (shown string, err error
 	return made, nil
 }
 
-func (d *Door) setGiven(ctx context.Context, given, hash string) error {
+func (d *Auth) setGiven(ctx context.Context, given, hash string) error {
 	if err := acceptable(given); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (d *Door) setGiven(ctx context.Context, given, hash string) error {
 // Chosen says whether the owner chose the password. One that was made at the first
 // start does not count: it was printed, to a terminal at best and to a log that
 // others read at worst, and is meant for the machine that it was printed on.
-func (d *Door) Chosen(ctx context.Context) (bool, error) {
+func (d *Auth) Chosen(ctx context.Context) (bool, error) {
 	_, err := d.store.Setting(ctx, settingChosen)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
@@ -84,7 +84,7 @@ func (d *Door) Chosen(ctx context.Context) (bool, error) {
 // SetPassword replaces the password: for somebody who has the database in hand, or who
 // has just shown that they are the owner. It ends every session but the one that asks,
 // and every owner token but the one that asks, unless those are kept.
-func (d *Door) SetPassword(ctx context.Context, password string, keepTokens bool) error {
+func (d *Auth) SetPassword(ctx context.Context, password string, keepTokens bool) error {
 	if err := acceptable(password); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (d *Door) SetPassword(ctx context.Context, password string, keepTokens bool
 	return d.carry(ctx, hash)
 }
 
-func (d *Door) choose(ctx context.Context) error {
+func (d *Auth) choose(ctx context.Context) error {
 	if _, err := d.store.InitSetting(ctx, settingChosen, []byte("yes"), d.now()); err != nil {
 		return fmt.Errorf("note whose password it is: %w", err)
 	}
@@ -123,7 +123,7 @@ func (d *Door) choose(ctx context.Context) error {
 }
 
 // storedHash gives an empty hash when there is no password yet.
-func (d *Door) storedHash(ctx context.Context) (string, error) {
+func (d *Auth) storedHash(ctx context.Context) (string, error) {
 	hash, err := d.store.Setting(ctx, settingHash)
 	if errors.Is(err, store.ErrNotFound) {
 		return "", nil

@@ -16,7 +16,7 @@ import (
 	"pdpp/internal/web/auth"
 )
 
-func freshDoor(t *testing.T) (*auth.Door, auth.Store) {
+func freshAuth(t *testing.T) (*auth.Auth, auth.Store) {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
@@ -28,7 +28,7 @@ func freshDoor(t *testing.T) (*auth.Door, auth.Store) {
 
 // What a server makes of a password costs whoever guesses 19 MiB and two passes each time.
 func TestPasswordsRestExpensively(t *testing.T) {
-	_, st := freshDoor(t)
+	_, st := freshAuth(t)
 	if _, err := auth.New(auth.Config{Store: st, Now: time.Now}).Setup(t.Context(), password); err != nil {
 		t.Fatal(err)
 	}
@@ -39,25 +39,25 @@ func TestPasswordsRestExpensively(t *testing.T) {
 }
 
 func TestFirstStartShowsAPasswordOnce(t *testing.T) {
-	door, st := freshDoor(t)
-	shown, err := door.Setup(t.Context(), "")
+	guard, st := freshAuth(t)
+	shown, err := guard.Setup(t.Context(), "")
 	if err != nil || !regexp.MustCompile(`^([0-9a-hjkmnp-tv-z]{4}-){4}[0-9a-hjkmnp-tv-z]{4}$`).MatchString(shown) {
 		t.Fatalf("%q, %v", shown, err)
 	}
-	if chosen, err := door.Chosen(t.Context()); err != nil || chosen {
+	if chosen, err := guard.Chosen(t.Context()); err != nil || chosen {
 		t.Errorf("chosen %v, %v", chosen, err)
 	}
 	again, err := auth.New(auth.Config{Store: st, Now: time.Now}).Setup(t.Context(), "")
 	if err != nil || again != "" {
 		t.Errorf("the second start shows %q, %v", again, err)
 	}
-	if err := door.SignIn(httptest.NewRecorder(), httptest.NewRequest("POST", "/login", nil), shown); err != nil {
+	if err := guard.SignIn(httptest.NewRecorder(), httptest.NewRequest("POST", "/login", nil), shown); err != nil {
 		t.Errorf("what was shown is not the password: %v", err)
 	}
-	if err := door.SetPassword(t.Context(), "another long one", false); err != nil {
+	if err := guard.SetPassword(t.Context(), "another long one", false); err != nil {
 		t.Error(err)
 	}
-	if chosen, err := door.Chosen(t.Context()); err != nil || !chosen {
+	if chosen, err := guard.Chosen(t.Context()); err != nil || !chosen {
 		t.Errorf("chosen %v, %v", chosen, err)
 	}
 }
@@ -65,7 +65,7 @@ func TestFirstStartShowsAPasswordOnce(t *testing.T) {
 // Of many processes that start at once one makes the password, and it is the one
 // that counts.
 func TestOnePasswordIsMade(t *testing.T) {
-	_, st := freshDoor(t)
+	_, st := freshAuth(t)
 	var mu sync.Mutex
 	var shown []string
 	var all sync.WaitGroup
@@ -94,22 +94,22 @@ func TestOnePasswordIsMade(t *testing.T) {
 func TestGivenPassword(t *testing.T) {
 	b := newBed(t)
 	c := b.signedIn()
-	if _, err := b.door.Setup(t.Context(), password); err != nil || !b.inside(c) {
+	if _, err := b.auth.Setup(t.Context(), password); err != nil || !b.inside(c) {
 		t.Errorf("the same password ended the session: %v", err)
 	}
-	if _, err := b.door.Setup(t.Context(), ""); err != nil || !b.inside(c) {
+	if _, err := b.auth.Setup(t.Context(), ""); err != nil || !b.inside(c) {
 		t.Errorf("no password ended the session: %v", err)
 	}
 	var refusal *auth.Refusal
 	for word, code := range map[string]string{"seven77": auth.CodePasswordShort, "          ": auth.CodePasswordShort, string(make([]byte, 1025)): auth.CodePasswordLong} {
-		if _, err := b.door.Setup(t.Context(), word); !errors.As(err, &refusal) || refusal.Code != code || refusal.Next == "" {
+		if _, err := b.auth.Setup(t.Context(), word); !errors.As(err, &refusal) || refusal.Code != code || refusal.Next == "" {
 			t.Errorf("%q: %v", word[:7], err)
 		}
 	}
 	if !b.inside(c) {
 		t.Error("a refused password ended the session")
 	}
-	if _, err := b.door.Setup(t.Context(), "eight888"); err != nil {
+	if _, err := b.auth.Setup(t.Context(), "eight888"); err != nil {
 		t.Fatal(err)
 	}
 	if b.inside(c) {
@@ -148,7 +148,7 @@ func TestChangeEndsOtherSessions(t *testing.T) {
 func TestSessionOfAnOldPasswordIsRefused(t *testing.T) {
 	b := newBed(t)
 	c := b.signedIn()
-	if err := b.door.SetPassword(t.Context(), "a new password", false); err != nil {
+	if err := b.auth.SetPassword(t.Context(), "a new password", false); err != nil {
 		t.Fatal(err)
 	}
 	_ = b.signIn(c, "a new password")

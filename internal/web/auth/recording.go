@@ -36,7 +36,7 @@ func newcomer(r *http.Request, err error) context.Context {
 }
 
 // record writes down how something ended. What was given up halfway is left out.
-func (d *Door) record(ctx context.Context, e audit.Entry, err error) {
+func (d *Auth) record(ctx context.Context, e audit.Entry, err error) {
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):

@@ -18,7 +18,7 @@ const (
 
 // MakeRecoveryCodes makes codes that sign in once each, and gives them, which happens
 // only once: digests of them are what is kept. Older codes end.
-func (d *Door) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
+func (d *Auth) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
 	codes, hashes := make([]string, recoveryCodes), make([][]byte, recoveryCodes)
 	for i := range codes {
 		codes[i] = inGroups(randomText(recoveryGroups*groupSize*5/8), recoveryGroups)
@@ -31,7 +31,7 @@ func (d *Door) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
 }
 
 // RecoveryCodes says how many were made last, and how many are left.
-func (d *Door) RecoveryCodes(ctx context.Context) (store.RecoveryCodes, error) {
+func (d *Auth) RecoveryCodes(ctx context.Context) (store.RecoveryCodes, error) {
 	codes, err := d.store.RecoveryCodes(ctx)
 	if err != nil {
 		return codes, fmt.Errorf("count the codes: %w", err)
@@ -47,13 +47,13 @@ func plainCode(typed string) string {
 
 // Recover opens a session for whoever has a code, which it spends. The codes are
 // guessed no faster than the password is.
-func (d *Door) Recover(w http.ResponseWriter, r *http.Request, code string) error {
+func (d *Auth) Recover(w http.ResponseWriter, r *http.Request, code string) error {
 	err := d.recover(w, r, code)
 	d.record(newcomer(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByRecoveryCode)}, err)
 	return err
 }
 
-func (d *Door) recover(w http.ResponseWriter, r *http.Request, code string) error {
+func (d *Auth) recover(w http.ResponseWriter, r *http.Request, code string) error {
 	key, known, err := d.whoTries(r)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ type Form struct {
 type FormPage = func(w http.ResponseWriter, r *http.Request, status int, f Form)
 
 // Routes are the ways in and out for a browser.
-func (d *Door) Routes(page FormPage) []reply.Route {
+func (d *Auth) Routes(page FormPage) []reply.Route {
 	show := func(w http.ResponseWriter, r *http.Request, action string, status int, message string) {
 		page(w, r, status, Form{Action: action, Next: backTo(r), Message: message, Passkey: d.PasskeysAt(r)})
 	}
@@ -63,7 +63,7 @@ func (d *Door) Routes(page FormPage) []reply.Route {
 type show = func(w http.ResponseWriter, r *http.Request, action string, status int, message string)
 
 // showForm shows a form to whoever is not signed in.
-func (d *Door) showForm(w http.ResponseWriter, r *http.Request, action string, page show) {
+func (d *Auth) showForm(w http.ResponseWriter, r *http.Request, action string, page show) {
 	back := backTo(r)
 	_, ok, err := d.enter(w, r)
 	switch {
@@ -77,7 +77,7 @@ func (d *Door) showForm(w http.ResponseWriter, r *http.Request, action string, p
 }
 
 // answerForm sends the browser on, or shows the form again with what is wrong.
-func (d *Door) answerForm(w http.ResponseWriter, r *http.Request, action string, page show, to string, err error) {
+func (d *Auth) answerForm(w http.ResponseWriter, r *http.Request, action string, page show, to string, err error) {
 	var refusal *Refusal
 	switch {
 	case err == nil:
@@ -92,7 +92,7 @@ func (d *Door) answerForm(w http.ResponseWriter, r *http.Request, action string,
 	}
 }
 
-func (d *Door) logout(w http.ResponseWriter, r *http.Request) {
+func (d *Auth) logout(w http.ResponseWriter, r *http.Request) {
 	if err := d.SignOut(w, r); err != nil {
 		d.trouble(w, r, err)
 		return

@@ -29,7 +29,7 @@ const (
 )
 
 // open begins a session under a new name.
-func (d *Door) open(w http.ResponseWriter, r *http.Request, hash string, by Method) error {
+func (d *Auth) open(w http.ResponseWriter, r *http.Request, hash string, by Method) error {
 	ctx, err := d.sessions.Load(r.Context(), d.cookieOf(r, sessionCookie))
 	if err != nil {
 		return fmt.Errorf("read the session: %w", err)
@@ -50,7 +50,7 @@ func (d *Door) open(w http.ResponseWriter, r *http.Request, hash string, by Meth
 }
 
 // prolong writes down that a session is in use, and gives the browser its cookie.
-func (d *Door) prolong(w http.ResponseWriter, r *http.Request, session context.Context) error {
+func (d *Auth) prolong(w http.ResponseWriter, r *http.Request, session context.Context) error {
 	d.sessions.Put(session, keySeen, d.now().Unix())
 	d.sessions.Put(session, keyAddress, clientAddress(r))
 	token, deadline, err := d.sessions.Commit(session)
@@ -62,7 +62,7 @@ func (d *Door) prolong(w http.ResponseWriter, r *http.Request, session context.C
 }
 
 // carry lets the session of a request outlive a change of the password.
-func (d *Door) carry(session context.Context, hash string) error {
+func (d *Auth) carry(session context.Context, hash string) error {
 	d.standing.Lock()
 	defer d.standing.Unlock()
 	d.sessions.Put(session, keyMark, markOf(hash))
@@ -70,7 +70,7 @@ func (d *Door) carry(session context.Context, hash string) error {
 }
 
 // write keeps what was put into the session of a request.
-func (d *Door) write(session context.Context) error {
+func (d *Auth) write(session context.Context) error {
 	if _, _, err := d.sessions.Commit(session); err != nil {
 		return fmt.Errorf("keep the session: %w", err)
 	}
@@ -79,7 +79,7 @@ func (d *Door) write(session context.Context) error {
 
 // enter gives the context of a request by a signed-in owner, and false for anybody
 // else. Nothing is kept for a visitor.
-func (d *Door) enter(w http.ResponseWriter, r *http.Request) (context.Context, bool, error) {
+func (d *Auth) enter(w http.ResponseWriter, r *http.Request) (context.Context, bool, error) {
 	token := d.cookieOf(r, sessionCookie)
 	if token == "" {
 		return nil, false, nil
@@ -97,7 +97,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) (context.Context, b
 }
 
 // find is load, in turn for a session that was not good before.
-func (d *Door) find(r *http.Request, token string) (session context.Context, ok bool, err error) {
+func (d *Auth) find(r *http.Request, token string) (session context.Context, ok bool, err error) {
 	err = d.strangers.LookUp(r, token, func(ctx context.Context) (bool, error) {
 		session, ok, err = d.load(ctx, token)
 		return ok, err
@@ -106,7 +106,7 @@ func (d *Door) find(r *http.Request, token string) (session context.Context, ok 
 }
 
 // load finds a session that the current password opened.
-func (d *Door) load(ctx context.Context, token string) (context.Context, bool, error) {
+func (d *Auth) load(ctx context.Context, token string) (context.Context, bool, error) {
 	session, err := d.sessions.Load(ctx, token)
 	if err != nil {
 		return nil, false, fmt.Errorf("read the session: %w", err)
@@ -123,7 +123,7 @@ func (d *Door) load(ctx context.Context, token string) (context.Context, bool, e
 }
 
 // renew prolongs a session, unless it has ended meanwhile.
-func (d *Door) renew(w http.ResponseWriter, r *http.Request, token string) (context.Context, bool, error) {
+func (d *Auth) renew(w http.ResponseWriter, r *http.Request, token string) (context.Context, bool, error) {
 	d.standing.Lock()
 	defer d.standing.Unlock()
 	session, ok, err := d.load(r.Context(), token)
@@ -133,10 +133,10 @@ func (d *Door) renew(w http.ResponseWriter, r *http.Request, token string) (cont
 	return session, true, d.prolong(w, r, session)
 }
 
-func (d *Door) setCookie(w http.ResponseWriter, r *http.Request, token string, until time.Time) {
+func (d *Auth) setCookie(w http.ResponseWriter, r *http.Request, token string, until time.Time) {
 	http.SetCookie(w, d.cookie(r, sessionCookie, token, int(until.Sub(d.now())/time.Second)))
 }
 
-func (d *Door) clearCookie(w http.ResponseWriter, r *http.Request) {
+func (d *Auth) clearCookie(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, d.cookie(r, sessionCookie, "", -1))
 }

@@ -167,7 +167,7 @@ func TestNothingThatOpensIsAtRest(t *testing.T) {
 	b := newBed(t)
 	c := b.signedIn()
 	at, _ := url.Parse(b.url)
-	_, token, err := b.door.CreateToken(t.Context(), auth.NewToken{Label: "laptop"})
+	_, token, err := b.auth.CreateToken(t.Context(), auth.NewToken{Label: "laptop"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestNothingThatOpensIsAtRest(t *testing.T) {
 	for _, kept := range c.Jar.Cookies(at) {
 		secrets[kept.Name] = kept.Value
 	}
-	codes, err := b.door.MakeRecoveryCodes(t.Context())
+	codes, err := b.auth.MakeRecoveryCodes(t.Context())
 	if err != nil || len(secrets) != 4 {
 		t.Fatal(secrets, err)
 	}

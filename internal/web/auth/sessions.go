@@ -32,7 +32,7 @@ type SignedIn struct {
 }
 
 // SignedIn lists the sessions that the current password holds, the last seen first.
-func (d *Door) SignedIn(ctx context.Context) ([]SignedIn, error) {
+func (d *Auth) SignedIn(ctx context.Context) ([]SignedIn, error) {
 	kept, err := d.store.Sessions(ctx, d.now())
 	if err != nil {
 		return nil, fmt.Errorf("list the sessions: %w", err)
@@ -60,7 +60,7 @@ func (d *Door) SignedIn(ctx context.Context) ([]SignedIn, error) {
 }
 
 // EndSession signs a browser out; store.ErrNotFound when there is none.
-func (d *Door) EndSession(ctx context.Context, id string) error {
+func (d *Auth) EndSession(ctx context.Context, id string) error {
 	all, err := d.SignedIn(ctx)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (d *Door) EndSession(ctx context.Context, id string) error {
 }
 
 // EndSessions signs every browser out but the one that asks.
-func (d *Door) EndSessions(ctx context.Context) error {
+func (d *Auth) EndSessions(ctx context.Context) error {
 	who, _ := From(ctx)
 	d.standing.Lock()
 	defer d.standing.Unlock()

@@ -15,13 +15,13 @@ import (
 
 // SignIn opens a session for whoever knows the password; a *Refusal says why not.
 // A session that the browser had before ends: its name is known to whoever put it there.
-func (d *Door) SignIn(w http.ResponseWriter, r *http.Request, password string) error {
+func (d *Auth) SignIn(w http.ResponseWriter, r *http.Request, password string) error {
 	err := d.signIn(w, r, password)
 	d.record(newcomer(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByPassword)}, err)
 	return err
 }
 
-func (d *Door) signIn(w http.ResponseWriter, r *http.Request, password string) error {
+func (d *Auth) signIn(w http.ResponseWriter, r *http.Request, password string) error {
 	key, known, err := d.whoTries(r)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (d *Door) signIn(w http.ResponseWriter, r *http.Request, password string) e
 
 // check compares with the stored password, under the throttle, and then does what
 // follows from a match. The right password is refused as well while its address waits.
-func (d *Door) check(ctx context.Context, key string, known bool, password string, then func(hash string) error) error {
+func (d *Auth) check(ctx context.Context, key string, known bool, password string, then func(hash string) error) error {
 	left, wait := d.tries.admit(key, known, d.now())
 	if wait > 0 {
 		return pause(wait)
@@ -101,7 +101,7 @@ func clientAddress(r *http.Request) string {
 }
 
 // SignOut ends the session that the browser has, if it has one.
-func (d *Door) SignOut(w http.ResponseWriter, r *http.Request) error {
+func (d *Auth) SignOut(w http.ResponseWriter, r *http.Request) error {
 	token := d.cookieOf(r, sessionCookie)
 	d.clearCookie(w, r)
 	if token == "" {

@@ -57,7 +57,7 @@ func (b *bed) from(address, word string) *auth.Refusal {
 	r := httptest.NewRequest("POST", "/login", nil)
 	r.RemoteAddr = address
 	var refusal *auth.Refusal
-	if err := b.door.SignIn(httptest.NewRecorder(), r, word); err != nil && !errors.As(err, &refusal) {
+	if err := b.auth.SignIn(httptest.NewRecorder(), r, word); err != nil && !errors.As(err, &refusal) {
 		b.Fatal(err)
 	}
 	return refusal
@@ -139,7 +139,7 @@ func TestGivenUpTryIsNoTry(t *testing.T) {
 	cancel()
 	for range 20 {
 		r := httptest.NewRequestWithContext(gone, "POST", "/login", nil)
-		if err := b.door.SignIn(httptest.NewRecorder(), r, password); !errors.Is(err, context.Canceled) {
+		if err := b.auth.SignIn(httptest.NewRecorder(), r, password); !errors.Is(err, context.Canceled) {
 			t.Fatalf("got %v", err)
 		}
 	}

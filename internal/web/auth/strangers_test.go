@@ -47,7 +47,7 @@ func TestStrangersWaitInLine(t *testing.T) {
 	kept := &slowLooks{inside: make(chan struct{}, 100), open: make(chan struct{})}
 	b := newBedOver(t, func(st store.Store) store.Store { kept.Store = st; return kept })
 	signedIn := b.signedIn()
-	_, token, err := b.door.CreateToken(t.Context(), auth.NewToken{Label: "Script"})
+	_, token, err := b.auth.CreateToken(t.Context(), auth.NewToken{Label: "Script"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ type NewToken struct {
 
 // CreateToken makes an owner token and gives it, which happens only once: a digest
 // of it is what is kept.
-func (d *Door) CreateToken(ctx context.Context, n NewToken) (store.OwnerToken, string, error) {
+func (d *Auth) CreateToken(ctx context.Context, n NewToken) (store.OwnerToken, string, error) {
 	name, err := label(n.Label, "A token needs a name.")
 	if err != nil {
 		return store.OwnerToken{}, "", err
@@ -75,7 +75,7 @@ func label(given, otherwise string) (string, error) {
 }
 
 // Tokens lists all, revoked ones too, the newest first.
-func (d *Door) Tokens(ctx context.Context) ([]store.OwnerToken, error) {
+func (d *Auth) Tokens(ctx context.Context) ([]store.OwnerToken, error) {
 	tokens, err := d.store.OwnerTokens(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the tokens: %w", err)
@@ -84,7 +84,7 @@ func (d *Door) Tokens(ctx context.Context) ([]store.OwnerToken, error) {
 }
 
 // RevokeToken ends a token at once; store.ErrNotFound when there is none.
-func (d *Door) RevokeToken(ctx context.Context, id string) error {
+func (d *Auth) RevokeToken(ctx context.Context, id string) error {
 	if err := d.store.RevokeOwnerToken(ctx, id, d.now()); err != nil {
 		return fmt.Errorf("revoke the token: %w", err)
 	}
@@ -93,7 +93,7 @@ func (d *Door) RevokeToken(ctx context.Context, id string) error {
 
 // token finds a token that is good now. It is found by its digest, so that there is
 // no comparison whose time could tell something of it.
-func (d *Door) token(r *http.Request, secret string) (who Identity, ok bool, err error) {
+func (d *Auth) token(r *http.Request, secret string) (who Identity, ok bool, err error) {
 	if len(secret) != tokenLength || !strings.HasPrefix(secret, tokenPrefix) {
 		return Identity{}, false, nil
 	}
@@ -104,7 +104,7 @@ func (d *Door) token(r *http.Request, secret string) (who Identity, ok bool, err
 	return who, ok, err
 }
 
-func (d *Door) findToken(ctx context.Context, secret string) (Identity, bool, error) {
+func (d *Auth) findToken(ctx context.Context, secret string) (Identity, bool, error) {
 	t, err := d.store.OwnerToken(ctx, digest(secret))
 	if errors.Is(err, store.ErrNotFound) {
 		return Identity{}, false, nil

@@ -15,7 +15,7 @@ import (
 func TestOwnerToken(t *testing.T) {
 	b := newBed(t)
 	expires := b.now().Add(time.Hour)
-	made, token, err := b.door.CreateToken(t.Context(), auth.NewToken{Label: " laptop ", ExpiresAt: &expires})
+	made, token, err := b.auth.CreateToken(t.Context(), auth.NewToken{Label: " laptop ", ExpiresAt: &expires})
 	if err != nil || !strings.HasPrefix(token, "pdpp_ot_") || len(token) != 48 || made.Label != "laptop" || made.Prefix != token[:12] {
 		t.Fatalf("%+v, %v", made, err)
 	}
@@ -28,7 +28,7 @@ func TestOwnerToken(t *testing.T) {
 	if a := ask("/v1/streams", "bearer "+token); a.body != "all" {
 		t.Errorf("the data: %d %s", a.StatusCode, a.body)
 	}
-	all, err := b.door.Tokens(t.Context())
+	all, err := b.auth.Tokens(t.Context())
 	if err != nil || len(all) != 1 || all[0].LastUsedAt == nil || !all[0].LastUsedAt.Equal(b.now()) {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -53,11 +53,11 @@ func TestOwnerToken(t *testing.T) {
 
 func TestRevokedTokenIsRefused(t *testing.T) {
 	b := newBed(t)
-	made, token, err := b.door.CreateToken(t.Context(), auth.NewToken{Label: "laptop"})
+	made, token, err := b.auth.CreateToken(t.Context(), auth.NewToken{Label: "laptop"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.door.RevokeToken(t.Context(), made.ID); err != nil {
+	if err := b.auth.RevokeToken(t.Context(), made.ID); err != nil {
 		t.Fatal(err)
 	}
 	c := b.signedIn() // a token is judged by itself, whoever sends it
@@ -67,7 +67,7 @@ func TestRevokedTokenIsRefused(t *testing.T) {
 	if a := b.request("GET", "/v1/streams").with("Authorization", "Bearer "+token).by(c); a.body != "" {
 		t.Error("it reads the data")
 	}
-	if err := b.door.RevokeToken(t.Context(), "ot_nothing"); !errors.Is(err, store.ErrNotFound) {
+	if err := b.auth.RevokeToken(t.Context(), "ot_nothing"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestTokenNeedsANameAndAFuture(t *testing.T) {
 	}{
 		"no name": {" ", nil, "label"}, "long": {strings.Repeat("a", 101), nil, "label"}, "control": {"a\x1bb", nil, "label"}, "over": {"a", &past, "expires_at"},
 	} {
-		if _, token, err := b.door.CreateToken(t.Context(), auth.NewToken{Label: c.label, ExpiresAt: c.expires}); !errors.As(err, &refusal) || refusal.Param != c.param || token != "" {
+		if _, token, err := b.auth.CreateToken(t.Context(), auth.NewToken{Label: c.label, ExpiresAt: c.expires}); !errors.As(err, &refusal) || refusal.Param != c.param || token != "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type lookModel map[string]*modelLook
 
 type modelLook struct {
-	store.Look
+	store.Check
 	never bool // revoked or a draft
 }
 
@@ -26,7 +26,7 @@ func (m lookModel) touch(id string) {
 }
 
 // take gives what Looks does, and holds it.
-func (m lookModel) take(now time.Time, hold time.Duration, limit int) (taken []store.Look) {
+func (m lookModel) take(now time.Time, hold time.Duration, limit int) (taken []store.Check) {
 	var due []*modelLook
 	for _, l := range m {
 		if !l.never && !l.At.After(now) {
@@ -38,14 +38,14 @@ func (m lookModel) take(now time.Time, hold time.Duration, limit int) (taken []s
 	})
 	for _, l := range due[:min(limit, len(due))] {
 		l.At = now.Add(hold)
-		taken = append(taken, l.Look)
+		taken = append(taken, l.Check)
 	}
 	return taken
 }
 
 // put does what PutLooks does: a look counts unless its connection was touched
 // since it was taken.
-func (m lookModel) put(looks []store.Look) {
+func (m lookModel) put(looks []store.Check) {
 	for _, l := range looks {
 		if m[l.ConnectionID].Touches == l.Touches {
 			m[l.ConnectionID].At = l.At
@@ -61,7 +61,7 @@ func newLookModel(t testing.TB, s store.Store, ids []string) lookModel {
 		ok(t, s.UpdateConnection(t.Context(), store.Connection{ID: id, Status: store.ConnectionActive, UpdatedAt: Now}))
 	}
 	for _, l := range take(t, s, Now) {
-		model[l.ConnectionID] = &modelLook{Look: l}
+		model[l.ConnectionID] = &modelLook{Check: l}
 	}
 	same(t, len(model), len(ids))
 	return model
@@ -81,19 +81,19 @@ func testLookModel(t *testing.T, s store.Store) {
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		model := newLookModel(t, s, ids)
-		var taken [][]store.Look // what schedulers have in their hands
+		var taken [][]store.Check // what schedulers have in their hands
 		for range rapid.IntRange(2, 16).Draw(rt, "steps") {
 			switch rapid.SampledFrom([]string{"touch", "take", "take", "put", "status"}).Draw(rt, "step") {
 			case "touch":
 				touched := some.Draw(rt, "touched")
-				ok(t, s.Touch(t.Context(), touched...))
+				ok(t, s.MarkChanged(t.Context(), touched...))
 				for _, id := range touched {
 					model.touch(id)
 				}
 			case "take":
 				now, hold := moment.Draw(rt, "now"), time.Duration(rapid.IntRange(1, 2).Draw(rt, "hold"))*time.Hour
 				limit := rapid.IntRange(1, len(ids)).Draw(rt, "limit")
-				got, err := s.Looks(t.Context(), now, hold, limit)
+				got, err := s.ClaimChecks(t.Context(), now, hold, limit)
 				ok(t, err)
 				same(t, got, model.take(now, hold, limit))
 				taken = append(taken, got)
@@ -105,7 +105,7 @@ func testLookModel(t *testing.T, s store.Store) {
 				for i := range put {
 					put[i].At = rapid.OneOf(moment, rapid.Just(time.Time{})).Draw(rt, "at")
 				}
-				ok(t, s.PutLooks(t.Context(), put))
+				ok(t, s.PutChecks(t.Context(), put))
 				model.put(put)
 			case "status":
 				id := rapid.SampledFrom(ids).Draw(rt, "id")

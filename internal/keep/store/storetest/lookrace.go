@@ -32,7 +32,7 @@ func testTakeRace(t *testing.T, d shared) {
 		for w := range takers {
 			wg.Go(func() {
 				for {
-					looks, err := stores[w%2].Looks(t.Context(), now, lookHold, limit)
+					looks, err := stores[w%2].ClaimChecks(t.Context(), now, lookHold, limit)
 					if err != nil {
 						t.Error(err)
 						return
@@ -61,17 +61,17 @@ func testTouchRace(t *testing.T, d shared) {
 	for w := range 2 {
 		wg.Go(func() {
 			for n := range 15 {
-				if err := stores[w].Touch(t.Context(), ids[(n+w)%5], ids[n%3]); err != nil { // not in the order of their names
+				if err := stores[w].MarkChanged(t.Context(), ids[(n+w)%5], ids[n%3]); err != nil { // not in the order of their names
 					t.Error(err)
 				}
 			}
 		})
 	}
-	acted := make([][]store.Look, 2)
+	acted := make([][]store.Check, 2)
 	for w := range acted {
 		wg.Go(func() {
 			for range 15 {
-				looks, err := stores[2-w].Looks(t.Context(), Now, lookHold, 100)
+				looks, err := stores[2-w].ClaimChecks(t.Context(), Now, lookHold, 100)
 				if err != nil {
 					t.Error(err)
 				}
@@ -80,14 +80,14 @@ func testTouchRace(t *testing.T, d shared) {
 				for i := range put {
 					put[i].At = far
 				}
-				if err := stores[2-w].PutLooks(t.Context(), put); err != nil {
+				if err := stores[2-w].PutChecks(t.Context(), put); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	newest, given := map[string]int64{}, map[store.Look]bool{}
+	newest, given := map[string]int64{}, map[store.Check]bool{}
 	for _, l := range append(slices.Concat(acted...), take(t, stores[0], Now)...) {
 		if given[l] { // all are taken at one moment, so that two such looks are the same
 			t.Errorf("connection %s: two got it at touch %d", l.ConnectionID, l.Touches)
@@ -107,26 +107,26 @@ func testLookOrderRace(t *testing.T, d shared) {
 	stores := d.stores(t, 2)
 	ids := numbered(t, stores[0], 150)
 	const writers, rounds = 4, 10
-	taken := make([][]store.Look, writers)
+	taken := make([][]store.Check, writers)
 	var wg sync.WaitGroup
 	for w := range writers {
 		named := slices.Clone(ids)
 		if w%2 == 1 {
 			slices.Reverse(named)
 		}
-		var own []store.Look
+		var own []store.Check
 		for _, id := range named {
-			own = append(own, store.Look{ConnectionID: id, At: far})
+			own = append(own, store.Check{ConnectionID: id, At: far})
 		}
 		wg.Go(func() {
 			for range rounds {
-				if err := stores[w/2].PutLooks(t.Context(), own); err != nil {
+				if err := stores[w/2].PutChecks(t.Context(), own); err != nil {
 					t.Error(err)
 				}
-				if err := stores[w/2].Touch(t.Context(), named...); err != nil {
+				if err := stores[w/2].MarkChanged(t.Context(), named...); err != nil {
 					t.Error(err)
 				}
-				looks, err := stores[w/2].Looks(t.Context(), Now, lookHold, len(ids))
+				looks, err := stores[w/2].ClaimChecks(t.Context(), Now, lookHold, len(ids))
 				if err != nil {
 					t.Error(err)
 				}
@@ -135,7 +135,7 @@ func testLookOrderRace(t *testing.T, d shared) {
 		})
 	}
 	wg.Wait()
-	last := slices.DeleteFunc(append(slices.Concat(taken...), take(t, stores[0], Now)...), func(l store.Look) bool {
+	last := slices.DeleteFunc(append(slices.Concat(taken...), take(t, stores[0], Now)...), func(l store.Check) bool {
 		return l.Touches != writers*rounds
 	})
 	found := lookIDs(last)

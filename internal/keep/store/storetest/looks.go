@@ -15,14 +15,14 @@ var far = Now.Add(10_000 * time.Hour)
 const lookHold = 20 * time.Second
 
 // take takes all that is to be looked at by a moment.
-func take(t testing.TB, s store.Store, at time.Time) []store.Look {
+func take(t testing.TB, s store.Store, at time.Time) []store.Check {
 	t.Helper()
-	all, err := s.Looks(t.Context(), at, lookHold, 1000)
+	all, err := s.ClaimChecks(t.Context(), at, lookHold, 1000)
 	ok(t, err)
 	return all
 }
 
-func lookIDs(all []store.Look) (ids []string) {
+func lookIDs(all []store.Check) (ids []string) {
 	for _, l := range all {
 		ids = append(ids, l.ConnectionID)
 	}
@@ -30,13 +30,13 @@ func lookIDs(all []store.Look) (ids []string) {
 }
 
 // postpone takes every look and moves it to a moment.
-func postpone(t testing.TB, s store.Store, to time.Time) []store.Look {
+func postpone(t testing.TB, s store.Store, to time.Time) []store.Check {
 	t.Helper()
 	all := take(t, s, far)
 	for i := range all {
 		all[i].At = to
 	}
-	ok(t, s.PutLooks(t.Context(), all))
+	ok(t, s.PutChecks(t.Context(), all))
 	return all
 }
 
@@ -47,16 +47,16 @@ func testLooks(t *testing.T, s store.Store) {
 		connect(t, s, id)
 	}
 	until := Now.Add(lookHold)
-	same(t, take(t, s, Now), []store.Look{{ConnectionID: "a", At: until}, {ConnectionID: "b", At: until}, {ConnectionID: "c", At: until},
+	same(t, take(t, s, Now), []store.Check{{ConnectionID: "a", At: until}, {ConnectionID: "b", At: until}, {ConnectionID: "c", At: until},
 		{ConnectionID: "d", At: until}, {ConnectionID: "e", At: until}})
 
 	// The longest waiting first, those of one moment by id, and at once before all.
 	later, early := Now.Add(time.Microsecond), Now.Add(-time.Hour)
-	ok(t, s.PutLooks(ctx, []store.Look{
+	ok(t, s.PutChecks(ctx, []store.Check{
 		{ConnectionID: "a", At: later}, {ConnectionID: "b", At: Now}, {ConnectionID: "c", At: early},
 		{ConnectionID: "d", At: Now}, {ConnectionID: "e"}, {ConnectionID: "nowhere", At: Now},
 	}))
-	ok(t, s.PutLooks(ctx, nil))
+	ok(t, s.PutChecks(ctx, nil))
 	for _, c := range []struct {
 		at    time.Time
 		limit int
@@ -71,7 +71,7 @@ func testLooks(t *testing.T, s store.Store) {
 		{later, 0, []string{"a"}}, // as many as there are
 		{later, 0, nil},
 	} {
-		got, err := s.Looks(ctx, c.at, lookHold, c.limit)
+		got, err := s.ClaimChecks(ctx, c.at, lookHold, c.limit)
 		ok(t, err)
 		same(t, lookIDs(got), c.want)
 		for _, l := range got {
@@ -94,7 +94,7 @@ func testLookStatus(t *testing.T, s store.Store) {
 	status("a", store.ConnectionRevoked)
 	status("c", store.ConnectionPaused)
 	status("d", store.ConnectionDraft)
-	ok(t, s.Touch(ctx, "a", "d"))
+	ok(t, s.MarkChanged(ctx, "a", "d"))
 	same(t, lookIDs(take(t, s, Now)), []string{"b", "c", "e"})
 	status("e", store.ConnectionRevoked)
 	same(t, lookIDs(take(t, s, Now.Add(lookHold))), []string{"b", "c"})
@@ -110,22 +110,22 @@ func testLookHeld(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	connect(t, s, "c")
 	until, short := Now.Add(lookHold), Now.Add(lookHold-time.Microsecond)
-	held := []store.Look{{ConnectionID: "c", At: until}}
+	held := []store.Check{{ConnectionID: "c", At: until}}
 	same(t, take(t, s, Now), held)
 	same(t, take(t, s, Now), nil)
 	same(t, take(t, s, short), nil)
 	again := take(t, s, until)
-	same(t, again, []store.Look{{ConnectionID: "c", At: until.Add(lookHold)}}) // nothing but time has passed
+	same(t, again, []store.Check{{ConnectionID: "c", At: until.Add(lookHold)}}) // nothing but time has passed
 	same(t, take(t, s, until), nil)
 
 	// The holder may give it back before its time, or keep it from all for longer.
 	again[0].At = short
-	ok(t, s.PutLooks(ctx, again))
+	ok(t, s.PutChecks(ctx, again))
 	same(t, take(t, s, short.Add(-time.Microsecond)), nil)
 	back := take(t, s, short)
 	same(t, lookIDs(back), []string{"c"})
 	back[0].At = far
-	ok(t, s.PutLooks(ctx, back))
+	ok(t, s.PutChecks(ctx, back))
 	same(t, take(t, s, far.Add(-time.Microsecond)), nil)
 	same(t, lookIDs(take(t, s, far)), []string{"c"})
 }
@@ -138,22 +138,22 @@ func testLookTouched(t *testing.T, s store.Store) {
 		connect(t, s, id)
 	}
 	old := take(t, s, Now)
-	ok(t, s.PutLooks(ctx, []store.Look{{ConnectionID: "c", At: Now}}))
-	ok(t, s.Touch(ctx, "d", "b", "nowhere"))
-	ok(t, s.Touch(ctx))
+	ok(t, s.PutChecks(ctx, []store.Check{{ConnectionID: "c", At: Now}}))
+	ok(t, s.MarkChanged(ctx, "d", "b", "nowhere"))
+	ok(t, s.MarkChanged(ctx))
 	for i := range old {
 		old[i].At = far
 	}
-	ok(t, s.PutLooks(ctx, []store.Look{old[1], old[3]})) // of before the touch
+	ok(t, s.PutChecks(ctx, []store.Check{old[1], old[3]})) // of before the touch
 	until := Now.Add(lookHold)
 	touched := take(t, s, Now)
-	same(t, touched, []store.Look{{ConnectionID: "b", At: until, Touches: 1}, {ConnectionID: "d", At: until, Touches: 1}, {ConnectionID: "c", At: until}})
+	same(t, touched, []store.Check{{ConnectionID: "b", At: until, Touches: 1}, {ConnectionID: "d", At: until, Touches: 1}, {ConnectionID: "c", At: until}})
 
 	// While another holds them, the old holder neither keeps them nor gives them away.
-	ok(t, s.PutLooks(ctx, []store.Look{old[1], {ConnectionID: "d"}}))
+	ok(t, s.PutChecks(ctx, []store.Check{old[1], {ConnectionID: "d"}}))
 	same(t, take(t, s, Now), nil)
-	ok(t, s.PutLooks(ctx, []store.Look{{ConnectionID: "d", At: Now, Touches: 1}}))
-	ok(t, s.PutLooks(ctx, []store.Look{{ConnectionID: "d", At: far}}))
+	ok(t, s.PutChecks(ctx, []store.Check{{ConnectionID: "d", At: Now, Touches: 1}}))
+	ok(t, s.PutChecks(ctx, []store.Check{{ConnectionID: "d", At: far}}))
 	same(t, lookIDs(take(t, s, Now)), []string{"d"})
 	same(t, lookIDs(take(t, s, until)), []string{"a", "b", "c", "d"})
 }
@@ -161,13 +161,13 @@ func testLookTouched(t *testing.T, s store.Store) {
 // testManyLooks: a list of any length is put, and any number is taken.
 func testManyLooks(t *testing.T, s store.Store) {
 	connect(t, s, "c")
-	many := make([]store.Look, 0, 2501)
+	many := make([]store.Check, 0, 2501)
 	for i := range 2500 {
-		many = append(many, store.Look{ConnectionID: fmt.Sprint("nowhere-", i), At: far})
+		many = append(many, store.Check{ConnectionID: fmt.Sprint("nowhere-", i), At: far})
 	}
-	ok(t, s.PutLooks(t.Context(), append(many, store.Look{ConnectionID: "c", At: Now})))
+	ok(t, s.PutChecks(t.Context(), append(many, store.Check{ConnectionID: "c", At: Now})))
 	same(t, take(t, s, Now.Add(-time.Microsecond)), nil)
-	all, err := s.Looks(t.Context(), Now, lookHold, 100_000)
+	all, err := s.ClaimChecks(t.Context(), Now, lookHold, 100_000)
 	ok(t, err)
 	same(t, lookIDs(all), []string{"c"})
 }

@@ -48,10 +48,10 @@ func testTouches(t *testing.T, s store.Store) {
 }
 
 // lookOf gives the look of one connection, and puts every look off.
-func lookOf(t testing.TB, s store.Store, id string) store.Look {
+func lookOf(t testing.TB, s store.Store, id string) store.Check {
 	t.Helper()
 	all := postpone(t, s, far)
-	i := slices.IndexFunc(all, func(l store.Look) bool { return l.ConnectionID == id })
+	i := slices.IndexFunc(all, func(l store.Check) bool { return l.ConnectionID == id })
 	if i < 0 {
 		t.Fatalf("connection %s is never looked at", id)
 	}

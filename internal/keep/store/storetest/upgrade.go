@@ -176,7 +176,7 @@ func checkWork(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	due := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	same(t, take(t, s, due.Add(-time.Microsecond)), nil)
-	same(t, take(t, s, due), []store.Look{{ConnectionID: "c", At: due.Add(lookHold), Touches: 7}})
+	same(t, take(t, s, due), []store.Check{{ConnectionID: "c", At: due.Add(lookHold), Touches: 7}})
 	request, err := s.RunRequest(ctx, "c")
 	ok(t, err)
 	same(t, []any{request.Trigger, request.RecoveryOnly}, []any{store.TriggerManual, true})

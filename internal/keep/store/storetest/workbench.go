@@ -53,14 +53,14 @@ func BenchmarkLooks(b *testing.B, s Writable) {
 	b.ReportAllocs()
 	passes := 0
 	for now := Now; b.Loop(); passes++ {
-		all, err := s.Looks(b.Context(), now, lookHold, 2*LooksDue)
+		all, err := s.ClaimChecks(b.Context(), now, lookHold, 2*LooksDue)
 		ok(b, err)
 		same(b, len(all), LooksDue)
 		now = now.Add(time.Minute)
 		for i := range all {
 			all[i].At = now
 		}
-		ok(b, s.PutLooks(b.Context(), all))
+		ok(b, s.PutChecks(b.Context(), all))
 	}
 	b.ReportMetric(float64(passes*LooksDue)/b.Elapsed().Seconds(), "looks/s")
 }
@@ -69,12 +69,12 @@ func BenchmarkLooks(b *testing.B, s Writable) {
 // list of requested runs that each page reads.
 func BenchmarkIdleLooks(b *testing.B, s Writable) {
 	ok(b, FillLooks(b.Context(), s))
-	postponed, err := s.Looks(b.Context(), Now, far.Sub(Now), 2*LooksDue)
+	postponed, err := s.ClaimChecks(b.Context(), Now, far.Sub(Now), 2*LooksDue)
 	ok(b, err)
 	same(b, len(postponed), LooksDue)
 	b.ReportAllocs()
 	for b.Loop() {
-		all, err := s.Looks(b.Context(), Now, lookHold, 2*LooksDue)
+		all, err := s.ClaimChecks(b.Context(), Now, lookHold, 2*LooksDue)
 		ok(b, err)
 		same(b, len(all), 0)
 		requests, err := s.ListRunRequests(b.Context(), "")

@@ -102,13 +102,13 @@ func testOvertaken(t *testing.T, d Damaged) {
 	var others []string
 	w.begin = func() {
 		if len(others) < 12 {
-			all, err := d.Store.Looks(t.Context(), Now, lookHold, 6)
+			all, err := d.Store.ClaimChecks(t.Context(), Now, lookHold, 6)
 			ok(t, err)
 			others = append(others, lookIDs(all)...)
 		}
 	}
 	for _, want := range [][]string{slices.Concat(ids[6:10], ids[16:22]), ids[22:], nil} {
-		all, err := s.Looks(t.Context(), Now, lookHold, 10)
+		all, err := s.ClaimChecks(t.Context(), Now, lookHold, 10)
 		ok(t, err)
 		same(t, lookIDs(all), want)
 	}
@@ -137,7 +137,7 @@ func testPlans(t *testing.T, d Damaged) {
 		read  func(ctx context.Context) error
 		index []string
 	}{
-		{"Looks", func(ctx context.Context) error { _, err := s.Looks(ctx, Now, lookHold, 10); return err }, []string{"connections_to_look_at"}},
+		{"Looks", func(ctx context.Context) error { _, err := s.ClaimChecks(ctx, Now, lookHold, 10); return err }, []string{"connections_to_look_at"}},
 		{"Signals", func(ctx context.Context) error { _, err := s.Signals(ctx, Now); return err }, []string{"run_leases_cancelled", "interactions_answered", "run_history_of_grants"}},
 		{"Reclaim", func(ctx context.Context) error { _, err := s.Reclaim(ctx, Now, 10); return err }, []string{"run_leases_by_expiry"}},
 		{"Attention of some", func(ctx context.Context) error {

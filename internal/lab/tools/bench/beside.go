@@ -69,7 +69,7 @@ func (r *report) beside(ctx context.Context, database string, st store.Store, se
 	if err != nil {
 		return err
 	}
-	_, granted, err := grants.NewBook(st, "http://127.0.0.1", time.Now).Create(ctx, grants.New{
+	_, granted, err := grants.NewService(st, "http://127.0.0.1", time.Now).Create(ctx, grants.New{
 		ClientName: "Bench", Scope: grants.Scope{{ConnectionID: "bench", Stream: storetest.Stream}},
 	})
 	if err != nil {

@@ -118,7 +118,7 @@ func (p *passer) round(ctx context.Context, out *passed, first bool) error {
 func (p *passer) looks(ctx context.Context) (time.Duration, error) {
 	begin := time.Now()
 	for found := 0; found < dueInPass; {
-		looks, err := p.st.Looks(ctx, p.now, 20*time.Second, lookPage)
+		looks, err := p.st.ClaimChecks(ctx, p.now, 20*time.Second, lookPage)
 		if err != nil {
 			return 0, err
 		}
@@ -128,7 +128,7 @@ func (p *passer) looks(ctx context.Context) (time.Duration, error) {
 		for i := range looks {
 			looks[i].At = p.now.Add(time.Hour)
 		}
-		if err := p.st.PutLooks(ctx, looks); err != nil {
+		if err := p.st.PutChecks(ctx, looks); err != nil {
 			return 0, err
 		}
 	}
@@ -146,7 +146,7 @@ func (p *passer) pass(ctx context.Context) (time.Duration, error) {
 		Store: p.st, Database: p.db, Runs: noRuns{}, Worker: store.Worker{ID: "bench", Capabilities: []string{string(scheduler.Browser)}},
 		PerProvider: dueInPass, Rhythm: scheduler.Rhythm{Pass: time.Hour}, Meter: first, Now: func() time.Time { return p.now.Add(time.Since(begin)) },
 		Watchers: []scheduler.Watcher{&repair.Watcher{
-			Book: book{p.st}, Log: slog.New(slog.DiscardHandler), NewID: newRecordID(),
+			Store: repairStore{p.st}, Log: slog.New(slog.DiscardHandler), NewID: newRecordID(),
 			RuntimeOK: func(context.Context) (bool, error) { return true, nil },
 		}},
 	})

@@ -9,18 +9,20 @@ import (
 	"pdpp/internal/keep/store"
 )
 
-// book keeps the watcher's records in the store, as a server does.
-type book struct{ store.Store }
+// repairStore keeps the watcher's records in the store, as a server does.
+type repairStore struct{ store.Store }
 
-func (b book) Records(ctx context.Context, ids []string, since time.Time) ([]attention.Record, error) {
+func (b repairStore) Records(ctx context.Context, ids []string, since time.Time) ([]attention.Record, error) {
 	return b.Attention(ctx, store.AttentionQuery{ConnectionIDs: ids, ClosedSince: &since})
 }
 
-func (b book) Save(ctx context.Context, records []attention.Record, _ string) error {
+func (b repairStore) Save(ctx context.Context, records []attention.Record, _ string) error {
 	return b.SaveAttention(ctx, records, nil)
 }
 
-func (book) EnableSchedule(context.Context, string, time.Time) (bool, error) { return false, nil }
+func (repairStore) EnableSchedule(context.Context, string, time.Time) (bool, error) {
+	return false, nil
+}
 
 func newRecordID() func() string {
 	n := 0

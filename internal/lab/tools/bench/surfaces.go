@@ -39,13 +39,13 @@ func measureSurfaces(ctx context.Context, c config, dir string, r *report) error
 	return r.measureReading(ctx, c, dir)
 }
 
-// openDoor lets everybody in: what is measured is behind it.
-type openDoor struct{}
+// openAuth lets everybody in: what is measured is behind it.
+type openAuth struct{}
 
-func (openDoor) Pages(next http.Handler) http.Handler     { return next }
-func (openDoor) Confirmed(next http.Handler) http.Handler { return next }
-func (openDoor) Fresh(context.Context) bool               { return true }
-func (openDoor) PasskeysAt(*http.Request) bool            { return false }
+func (openAuth) Pages(next http.Handler) http.Handler     { return next }
+func (openAuth) Confirmed(next http.Handler) http.Handler { return next }
+func (openAuth) Fresh(context.Context) bool               { return true }
+func (openAuth) PasskeysAt(*http.Request) bool            { return false }
 
 // surface is the console and the routes of clients over a store, as a server has them.
 func surface(ctx context.Context, st store.Store, now func() time.Time) (http.Handler, error) {
@@ -54,13 +54,13 @@ func surface(ctx context.Context, st store.Store, now func() time.Time) (http.Ha
 	if err != nil {
 		return nil, err
 	}
-	book := grants.NewBook(st, "http://127.0.0.1", now)
+	shared := grants.NewService(st, "http://127.0.0.1", now)
 	return httpserver.New(httpserver.Config{Log: log, Mount: func(mux *http.ServeMux) {
-		for _, route := range readapi.Routes(readapi.Config{Book: book, Cursors: cursors, Store: st, IsOwner: func(*http.Request) (bool, error) { return true, nil }, Now: now, Log: log}) {
+		for _, route := range readapi.Routes(readapi.Config{Grants: shared, Cursors: cursors, Store: st, IsOwner: func(*http.Request) (bool, error) { return true, nil }, Now: now, Log: log}) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
 		console.Mount(mux, console.Config{
-			Owner: service.New(service.Config{Store: st, Book: book, Now: now}), Door: openDoor{}, Now: now, Log: log, PageHeaders: httpserver.PageHeaders,
+			Owner: service.New(service.Config{Store: st, GrantService: shared, Now: now}), Auth: openAuth{}, Now: now, Log: log, PageHeaders: httpserver.PageHeaders,
 			Ending: ctx.Done(),
 		})
 	}}), nil

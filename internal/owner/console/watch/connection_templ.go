@@ -291,7 +291,7 @@ func verdictHead(s *shown) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if button {
-				templ_7745c5c3_Err = deedButton(first).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = actionForm(first).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -315,7 +315,7 @@ func verdictHead(s *shown) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = moreDeeds("more-actions", more, "left").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = moreButtons("more-actions", more, "left").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -855,7 +855,7 @@ func row(c *view.Connection, faulty bool) templ.Component {
 		}
 		if !faulty {
 			if d := primary(c); d != nil {
-				templ_7745c5c3_Err = deedButton(d).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = actionForm(d).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -864,7 +864,7 @@ func row(c *view.Connection, faulty bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = moreDeeds("more-"+c.ID, further(c), "right").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = moreButtons("more-"+c.ID, further(c), "right").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

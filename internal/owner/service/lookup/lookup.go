@@ -35,8 +35,8 @@ func (l *Lookup) Connection(ctx context.Context, id string) (store.Connection, e
 	return c, told.Error(err, "read the connection")
 }
 
-// Living gives a connection that was not ended.
-func (l *Lookup) Living(ctx context.Context, id string) (store.Connection, error) {
+// Active gives a connection that was not ended.
+func (l *Lookup) Active(ctx context.Context, id string) (store.Connection, error) {
 	c, err := l.Connection(ctx, id)
 	if err == nil && c.Status == store.ConnectionRevoked {
 		return c, told.Revoked()

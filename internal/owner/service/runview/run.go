@@ -21,7 +21,7 @@ import (
 
 // Run tells a run of the connection with the name. How far it has come is read from its timeline while it is under
 // way, and from what it measured once it is over.
-func (c *Courses) Run(ctx context.Context, r store.Run, name string, m *manifest.Manifest) (api.Run, error) {
+func (c *Progresses) Run(ctx context.Context, r store.Run, name string, m *manifest.Manifest) (api.Run, error) {
 	out := api.Run{
 		ID: r.ID, ConnectionID: r.ConnectionID, ConnectorID: r.ConnectorID, DisplayName: name, Trigger: string(r.Trigger), RecoveryOnly: r.RecoveryOnly, Reason: r.FailureReason, Status: string(r.Status),
 		RecordsEmitted: r.RecordsEmitted, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, Streams: []api.RunStream{},

@@ -11,17 +11,17 @@ import (
 	"pdpp/internal/schedule/repair"
 )
 
-// book is the store as the watcher of repairs uses it.
-type book struct {
+// repairStore is the store as the watcher of repairs uses it.
+type repairStore struct {
 	store store.Store
 	now   func() time.Time
 }
 
-func (b book) Records(ctx context.Context, connectionIDs []string, closedSince time.Time) ([]attention.Record, error) {
+func (b repairStore) Records(ctx context.Context, connectionIDs []string, closedSince time.Time) ([]attention.Record, error) {
 	return b.store.Attention(ctx, store.AttentionQuery{ConnectionIDs: connectionIDs, ClosedSince: &closedSince})
 }
 
-func (b book) Save(ctx context.Context, records []attention.Record, run string) error {
+func (b repairStore) Save(ctx context.Context, records []attention.Record, run string) error {
 	var request *store.RunRequest
 	if run != "" {
 		request = &store.RunRequest{ConnectionID: run, Trigger: store.TriggerRetry, RequestedAt: b.now()}
@@ -33,7 +33,7 @@ func (b book) Save(ctx context.Context, records []attention.Record, run string) 
 	return err
 }
 
-func (b book) EnableSchedule(ctx context.Context, connectionID string, now time.Time) (bool, error) {
+func (b repairStore) EnableSchedule(ctx context.Context, connectionID string, now time.Time) (bool, error) {
 	s, err := b.store.Schedule(ctx, connectionID)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil

@@ -1,4 +1,4 @@
-package keeping
+package settings
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // fetchGranted asks for what a grant names and nobody has collected: the records of
 // its streams that are not kept, by a run of their connection that fetches them alone
 // and ends with the grant. A connection that cannot run has nobody to ask.
-func (a *Arrangements) fetchGranted(ctx context.Context, grantID string, scope grants.Scope) error {
+func (a *Settings) fetchGranted(ctx context.Context, grantID string, scope grants.Scope) error {
 	wanted := map[string][]protocol.StreamScope{}
 	for _, s := range scope {
 		if len(s.Resources) == 0 {

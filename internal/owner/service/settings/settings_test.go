@@ -1,4 +1,4 @@
-package keeping
+package settings
 
 import (
 	"io"
@@ -16,7 +16,7 @@ import (
 // desk is the arrangements over a real database.
 type desk struct {
 	*ownertest.House
-	*Arrangements
+	*Settings
 }
 
 func newDesk(t *testing.T, change ...func(*Config)) *desk {
@@ -24,7 +24,7 @@ func newDesk(t *testing.T, change ...func(*Config)) *desk {
 	h := ownertest.NewHouse(t)
 	key := credential.NewKey()
 	c := Config{
-		Store: h.Store, Key: func() (credential.Key, error) { return key, nil }, Book: grants.NewBook(h.Store, "https://pdpp.lantern.example", h.Now),
+		Store: h.Store, Key: func() (credential.Key, error) { return key, nil }, GrantService: grants.NewService(h.Store, "https://pdpp.lantern.example", h.Now),
 		Access: auth.New(auth.Config{Store: h.Store, Now: h.Now}), Base: "https://pdpp.lantern.example", Now: h.Now,
 	}
 	for _, f := range change {

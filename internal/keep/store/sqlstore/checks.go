@@ -11,9 +11,9 @@ import (
 	"pdpp/internal/keep/store"
 )
 
-// Looks goes on when somebody else came first, so that fewer than limit means
+// ClaimChecks goes on when somebody else came first, so that fewer than limit means
 // that no more are due.
-func (db *DB) Looks(ctx context.Context, now time.Time, hold time.Duration, limit int) (looks []store.Look, err error) {
+func (db *DB) ClaimChecks(ctx context.Context, now time.Time, hold time.Duration, limit int) (looks []store.Check, err error) {
 	limit = limitOr(limit, looksPerStatement)
 	for len(looks) < limit {
 		due, err := db.lookable(ctx, now, limit-len(looks))
@@ -44,13 +44,13 @@ const lookedAt = `look_at <= ? AND status NOT IN ('revoked', 'draft')`
 
 // takeLooks takes those of the connections that are still to be looked at, in
 // their order: of two that have found the same one, whoever writes first takes it.
-func (db *DB) takeLooks(ctx context.Context, ids []string, now, until time.Time) (looks []store.Look, err error) {
+func (db *DB) takeLooks(ctx context.Context, ids []string, now, until time.Time) (looks []store.Check, err error) {
 	err = db.write(ctx, func(tx *tx) error {
 		named, err := tx.lockConnections(ids)
 		if err != nil {
 			return err
 		}
-		looks, err = list(ctx, db, tx, func(s scanner) (l store.Look, err error) {
+		looks, err = list(ctx, db, tx, func(s scanner) (l store.Check, err error) {
 			l.At = until
 			err = s.Scan(&l.ConnectionID, &l.Touches)
 			return l, err
@@ -62,16 +62,16 @@ func (db *DB) takeLooks(ctx context.Context, ids []string, now, until time.Time)
 	for i, id := range ids {
 		place[id] = i
 	}
-	slices.SortFunc(looks, func(a, b store.Look) int { return place[a.ConnectionID] - place[b.ConnectionID] })
+	slices.SortFunc(looks, func(a, b store.Check) int { return place[a.ConnectionID] - place[b.ConnectionID] })
 	return looks, err
 }
 
 // looksPerStatement bounds the list that one statement carries.
 const looksPerStatement = 1000
 
-// PutLooks compares the count of touches in the statement that writes: a touch
+// PutChecks compares the count of touches in the statement that writes: a touch
 // comes before it and counts, or after it and wins.
-func (db *DB) PutLooks(ctx context.Context, looks []store.Look) error {
+func (db *DB) PutChecks(ctx context.Context, looks []store.Check) error {
 	for len(looks) > 0 {
 		n := min(len(looks), looksPerStatement)
 		if err := db.putLooks(ctx, looks[:n]); err != nil {
@@ -82,7 +82,7 @@ func (db *DB) PutLooks(ctx context.Context, looks []store.Look) error {
 	return nil
 }
 
-func (db *DB) putLooks(ctx context.Context, looks []store.Look) error {
+func (db *DB) putLooks(ctx context.Context, looks []store.Check) error {
 	rows, ids := make([][3]any, len(looks)), make([]string, len(looks))
 	for i, l := range looks {
 		at := atOnce

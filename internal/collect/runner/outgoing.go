@@ -6,9 +6,9 @@ import (
 	"pdpp/protocol"
 )
 
-// letter is a line for the connector. Its phase is what the connector misses
+// outgoing is a line for the connector. Its phase is what the connector misses
 // when its stdin is closed.
-type letter struct {
+type outgoing struct {
 	phase string
 	line  []byte
 }
@@ -20,15 +20,15 @@ func (s *session) send(phase string, m protocol.Message) {
 		s.abort(s.asFailure(err))
 		return
 	}
-	s.mail <- letter{phase, line}
+	s.outgoing <- outgoing{phase, line}
 }
 
-// deliver writes the letters in their order, beside the reader: a connector may
-// go on speaking before it listens. A second letter has to wait for the first,
+// deliver writes the lines in their order, beside the reader: a connector may
+// go on speaking before it listens. A second line has to wait for the first,
 // so one that never listens is not written to without bound.
 func (s *session) deliver() {
 	defer close(s.delivered)
-	for l := range s.mail {
+	for l := range s.outgoing {
 		if _, err := s.child.Write(l.line); err != nil {
 			// Not a failure by itself: the connector's end tells what it means.
 			s.stdinPhase = cmp.Or(s.stdinPhase, l.phase)

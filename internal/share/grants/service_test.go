@@ -21,7 +21,7 @@ const journal = `{"protocol_version":"0.1.0","connector_id":"journal","version":
   "schema":{"type":"object","required":["id","folder"],"properties":{"id":{"type":"string"},"folder":{"type":"string"},"title":{"type":"string"},"written_at":{"type":"string"}}}},
  {"name":"letters","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}]}`
 
-func newBook(t *testing.T) (*grants.Book, store.Store) {
+func newService(t *testing.T) (*grants.Service, store.Store) {
 	t.Helper()
 	kept, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
@@ -36,7 +36,7 @@ func newBook(t *testing.T) (*grants.Book, store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return grants.NewBook(kept, "https://home.example", func() time.Time { return noon }), kept
+	return grants.NewService(kept, "https://home.example", func() time.Time { return noon }), kept
 }
 
 func when(text string) *time.Time {
@@ -48,7 +48,7 @@ func when(text string) *time.Time {
 }
 
 func TestWhatCannotBeGranted(t *testing.T) {
-	book, _ := newBook(t)
+	service, _ := newService(t)
 	stream := func(change func(*grants.Stream)) func(*grants.New) {
 		return func(n *grants.New) { change(&n.Scope[0]) }
 	}
@@ -82,28 +82,28 @@ func TestWhatCannotBeGranted(t *testing.T) {
 	} {
 		n := grants.New{ClientName: "Reader", Scope: grants.Scope{{ConnectionID: "c1", Stream: "notes"}}}
 		tt.change(&n)
-		_, token, err := book.Create(t.Context(), n)
+		_, token, err := service.Create(t.Context(), n)
 		var refused *grants.Error
 		if !errors.As(err, &refused) || refused.Code != tt.code || refused.Message == "" || refused.Next == "" || token != "" {
 			t.Errorf("%s: %#v, want %s", name, err, tt.code)
 		}
 	}
-	if all, err := book.List(t.Context()); err != nil || len(all) != 0 {
+	if all, err := service.List(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("kept nevertheless: %v, %v", all, err)
 	}
 }
 
 // The primary key is among the fields, and a range is rounded inwards.
 func TestScopeIsSettled(t *testing.T) {
-	book, _ := newBook(t)
-	g, _, err := book.Create(t.Context(), grants.New{ClientName: " Reader ", Scope: grants.Scope{{
+	service, _ := newService(t)
+	g, _, err := service.Create(t.Context(), grants.New{ClientName: " Reader ", Scope: grants.Scope{{
 		ConnectionID: "c1", Stream: "notes", Fields: []string{"title", "title"}, Resources: []string{"b", "a", "b"},
 		Since: when("2026-01-01T01:00:00.0000001+01:00"), Until: when("2026-02-01T00:00:00.0000009Z"),
 	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := book.One(t.Context(), g.ID)
+	kept, err := service.One(t.Context(), g.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,44 +115,44 @@ func TestScopeIsSettled(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	book, kept := newBook(t)
+	service, kept := newService(t)
 	n := grants.New{ClientName: "Reader", Mode: store.GrantSingleUse, Scope: grants.Scope{{ConnectionID: "c1", Stream: "notes"}, {ConnectionID: "c1", Stream: "letters"}}}
-	g, token, err := book.Create(t.Context(), n)
+	g, token, err := service.Create(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	status := func(want grants.Status) {
 		t.Helper()
-		all, err := book.List(t.Context())
+		all, err := service.List(t.Context())
 		if err != nil || len(all) != 1 || all[0].Status != want {
 			t.Errorf("grants %+v (%v), want one that is %s", all, err, want)
 		}
 	}
 	status(grants.Active)
-	who, err := book.Access(t.Context(), token)
+	who, err := service.Access(t.Context(), token)
 	if err != nil {
 		t.Fatal(err)
 	}
-	views, err := book.Views(t.Context(), who, "", "")
+	views, err := service.Views(t.Context(), who, "", "")
 	if err != nil || len(views) != 2 {
 		t.Fatalf("%d views, %v", len(views), err)
 	}
 	for i, v := range views {
-		if err := book.Used(t.Context(), who, v, 1, &grants.Turn{}); err != nil {
+		if err := service.Used(t.Context(), who, v, 1, &grants.Turn{}); err != nil {
 			t.Fatal(err)
 		}
 		status([]grants.Status{grants.Active, grants.Consumed}[i])
 	}
-	if err := book.Revoke(t.Context(), g.ID); err != nil {
+	if err := service.Revoke(t.Context(), g.ID); err != nil {
 		t.Fatal(err)
 	}
 	status(grants.Revoked)
-	if err := book.Revoke(t.Context(), "nobody"); !errors.Is(err, &grants.Error{Code: grants.CodeNotFound}) {
+	if err := service.Revoke(t.Context(), "nobody"); !errors.Is(err, &grants.Error{Code: grants.CodeNotFound}) {
 		t.Errorf("revoke nothing: %v", err)
 	}
-	ended := grants.NewBook(kept, "", func() time.Time { return noon.AddDate(1, 0, 0) })
+	ended := grants.NewService(kept, "", func() time.Time { return noon.AddDate(1, 0, 0) })
 	n.At = when("2026-05-01T00:00:00Z")
-	g, token, err = book.Create(t.Context(), n)
+	g, token, err = service.Create(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +166,8 @@ func TestStatus(t *testing.T) {
 
 // A connector that declares a stream no more does not widen the grant.
 func TestScopeOutlivesTheManifest(t *testing.T) {
-	book, kept := newBook(t)
-	_, token, err := book.Create(t.Context(), grants.New{ClientName: "Reader", Scope: grants.Scope{{ConnectionID: "c1", Stream: "notes", Fields: []string{"title"}}}})
+	service, kept := newService(t)
+	_, token, err := service.Create(t.Context(), grants.New{ClientName: "Reader", Scope: grants.Scope{{ConnectionID: "c1", Stream: "notes", Fields: []string{"title"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,11 +176,11 @@ func TestScopeOutlivesTheManifest(t *testing.T) {
 	if _, err := kept.PutManifest(t.Context(), "journal", []byte(without), noon); err != nil {
 		t.Fatal(err)
 	}
-	who, err := book.Access(t.Context(), token)
+	who, err := service.Access(t.Context(), token)
 	if err != nil {
 		t.Fatal(err)
 	}
-	views, err := book.Views(t.Context(), who, "", "")
+	views, err := service.Views(t.Context(), who, "", "")
 	if err != nil || len(views) != 1 {
 		t.Fatalf("%d views, %v", len(views), err)
 	}
@@ -192,7 +192,7 @@ func TestScopeOutlivesTheManifest(t *testing.T) {
 
 // A grant ends after a year, unless the owner says otherwise.
 func TestGrantsEndAfterAYear(t *testing.T) {
-	book, _ := newBook(t)
+	service, _ := newService(t)
 	year := noon.AddDate(1, 0, 0)
 	for name, c := range map[string]struct {
 		end  grants.End
@@ -202,7 +202,7 @@ func TestGrantsEndAfterAYear(t *testing.T) {
 		"a date":       {grants.End{At: when("2030-01-01T00:00:00Z")}, when("2030-01-01T00:00:00Z")},
 		"never":        {grants.End{Never: true}, nil},
 	} {
-		g, _, err := book.Create(t.Context(), grants.New{ClientName: "Reader", Scope: grants.Scope{{ConnectionID: "c1", Stream: "notes"}}, End: c.end})
+		g, _, err := service.Create(t.Context(), grants.New{ClientName: "Reader", Scope: grants.Scope{{ConnectionID: "c1", Stream: "notes"}}, End: c.end})
 		if err != nil || (g.ExpiresAt == nil) != (c.want == nil) || c.want != nil && !g.ExpiresAt.Equal(*c.want) {
 			t.Errorf("%s: ends %v (%v), want %v", name, g.ExpiresAt, err, c.want)
 		}

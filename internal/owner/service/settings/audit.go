@@ -1,4 +1,4 @@
-package keeping
+package settings
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const (
 )
 
 // Audit lists what was done, by whom, the newest first.
-func (a *Arrangements) Audit(ctx context.Context, q api.AuditQuery) (api.AuditPage, error) {
+func (a *Settings) Audit(ctx context.Context, q api.AuditQuery) (api.AuditPage, error) {
 	if q.Limit <= 0 {
 		q.Limit = usualEntries
 	}
@@ -75,7 +75,7 @@ func showEntry(e store.AuditEntry, names map[string]string) api.AuditEntry {
 }
 
 // SetAuditRetention changes for how many days entries are kept.
-func (a *Arrangements) SetAuditRetention(ctx context.Context, days int) error {
+func (a *Settings) SetAuditRetention(ctx context.Context, days int) error {
 	err := audit.SetKeepDays(ctx, a.Store, days, a.Now())
 	if errors.Is(err, audit.ErrKeepDays) {
 		return api.Invalid("days", "The audit trail cannot be kept for that long or that short.",

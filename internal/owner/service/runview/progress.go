@@ -22,42 +22,42 @@ type Events interface {
 	RunEvents(ctx context.Context, runID string, afterSeq int64, limit int) ([]store.Event, error)
 }
 
-// Courses remembers how far runs under way have come, so that a look at one reads
+// Progresses remembers how far runs under way have come, so that a look at one reads
 // only the events that are new. It is safe for concurrent use.
-type Courses struct {
+type Progresses struct {
 	events Events
 	now    func() time.Time
 
 	mu   sync.Mutex
-	runs map[string]*course
+	runs map[string]*progress
 }
 
-// NewCourses remembers nothing yet.
-func NewCourses(events Events, now func() time.Time) *Courses {
-	return &Courses{events: events, now: now, runs: map[string]*course{}}
+// NewProgresses remembers nothing yet.
+func NewProgresses(events Events, now func() time.Time) *Progresses {
+	return &Progresses{events: events, now: now, runs: map[string]*progress{}}
 }
 
 // of gives the course of a run, which its mutex guards.
-func (c *Courses) of(runID string) *course {
+func (c *Progresses) of(runID string) *progress {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.runs) >= coursesKept && c.runs[runID] == nil {
 		clear(c.runs) // they are read anew, at a price
 	}
 	if c.runs[runID] == nil {
-		c.runs[runID] = &course{}
+		c.runs[runID] = &progress{}
 	}
 	return c.runs[runID]
 }
 
-func (c *Courses) forget(runID string) {
+func (c *Progresses) forget(runID string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.runs, runID)
 }
 
 // underway reads how far a run has come, and how many records it has stored.
-func (c *Courses) underway(ctx context.Context, runID string) (streams []api.RunStream, stored int64, message string, err error) {
+func (c *Progresses) underway(ctx context.Context, runID string) (streams []api.RunStream, stored int64, message string, err error) {
 	run := c.of(runID)
 	run.mu.Lock()
 	defer run.mu.Unlock()
@@ -72,18 +72,18 @@ func (c *Courses) underway(ctx context.Context, runID string) (streams []api.Run
 	return streams, run.stored, run.message, nil
 }
 
-// course is how far a run has come with its streams, in the order in which it spoke
+// progress is how far a run has come with its streams, in the order in which it spoke
 // of them.
-type course struct {
+type progress struct {
 	mu      sync.Mutex
 	seen    int64
 	stored  int64  // records that became durable
 	message string // the newest word about the run as a whole; empty once a stream goes on
-	streams []*streamCourse
+	streams []*streamProgress
 }
 
 // follow takes in what the run's timeline has since the last look.
-func (c *course) follow(ctx context.Context, events Events, runID string) error {
+func (c *progress) follow(ctx context.Context, events Events, runID string) error {
 	for {
 		page, err := events.RunEvents(ctx, runID, c.seen, eventPage)
 		if err != nil {
@@ -108,7 +108,7 @@ type progressData struct {
 }
 
 // take reads one event; what is not understood changes nothing.
-func (c *course) take(e store.Event) {
+func (c *progress) take(e store.Event) {
 	var data progressData
 	if len(e.Data) == 0 || json.Unmarshal(e.Data, &data) != nil {
 		return
@@ -141,7 +141,7 @@ func (c *course) take(e store.Event) {
 // countable reports whether a connector's number can be a count.
 func countable(n float64) bool { return n >= 0 && n <= 1<<53 }
 
-func (c *course) stream(name string) *streamCourse {
+func (c *progress) stream(name string) *streamProgress {
 	for _, s := range c.streams {
 		if s.name == name {
 			return s
@@ -150,7 +150,7 @@ func (c *course) stream(name string) *streamCourse {
 	if len(c.streams) == mostStreams {
 		return nil
 	}
-	s := &streamCourse{name: name}
+	s := &streamProgress{name: name}
 	c.streams = append(c.streams, s)
 	return s
 }

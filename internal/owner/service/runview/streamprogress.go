@@ -24,8 +24,8 @@ const (
 	sampleSpacing = time.Second
 )
 
-// streamCourse is how far a run has come with one stream.
-type streamCourse struct {
+// streamProgress is how far a run has come with one stream.
+type streamProgress struct {
 	name    string
 	message string
 	count   float64
@@ -39,7 +39,7 @@ type sample struct {
 }
 
 // observe takes the next count. One that is lower than the last begins another lap.
-func (s *streamCourse) observe(at time.Time, count float64) {
+func (s *streamProgress) observe(at time.Time, count float64) {
 	if n := len(s.samples); n > 0 {
 		last := s.samples[n-1]
 		switch {
@@ -57,7 +57,7 @@ func (s *streamCourse) observe(at time.Time, count float64) {
 }
 
 // show is what is known of a stream at a moment.
-func (s *streamCourse) show(now time.Time) api.RunStream {
+func (s *streamProgress) show(now time.Time) api.RunStream {
 	out := api.RunStream{Name: s.name, Records: int64(s.count), Message: s.message}
 	if s.total != nil {
 		total := int64(math.Max(*s.total, s.count))

@@ -1,6 +1,6 @@
 // Package auth says who is asking: the owner at a browser, by a password and a
 // session, or a program of the owner's, by an owner token. Nothing that opens a
-// door is kept as it is: passwords rest as argon2id, sessions and tokens as SHA-256.
+// it is kept as it is: passwords rest as argon2id, sessions and tokens as SHA-256.
 package auth
 
 import (
@@ -21,7 +21,7 @@ import (
 	"pdpp/internal/web/strangers"
 )
 
-// Store is what a door keeps; every store.Store is one.
+// Store is what sign-in keeps; every store.Store is one.
 type Store interface {
 	store.Entries
 	Setting(ctx context.Context, name string) ([]byte, error)
@@ -29,7 +29,7 @@ type Store interface {
 	InitSetting(ctx context.Context, name string, value []byte, now time.Time) ([]byte, error)
 }
 
-// Config is what a door is made of.
+// Config is what sign-in is made of.
 type Config struct {
 	Store Store
 	Now   func() time.Time
@@ -40,15 +40,15 @@ type Config struct {
 	// HashCost is that of new passwords; zero means the usual one. What is less is for
 	// tests alone, which make many.
 	HashCost HashCost
-	// Audit is told who came in, who was refused, and what opens the door from now on;
+	// Audit is told who came in, who was refused, and what lets the owner in from now on;
 	// nil means nobody.
 	Audit *audit.Trail
 	// Log gets the trouble that nobody is told of; nil means nobody.
 	Log *slog.Logger
 }
 
-// Door lets the owner in. It is safe for concurrent use.
-type Door struct {
+// Auth lets the owner in. It is safe for concurrent use.
+type Auth struct {
 	store    Store
 	now      func() time.Time
 	origin   string // of the base address; empty when there is none
@@ -68,9 +68,9 @@ type Door struct {
 	standing sync.Mutex
 }
 
-// New makes a door. Setup must have run before anybody can come in.
-func New(c Config) *Door {
-	d := &Door{
+// New makes an Auth. Setup must have run before anybody can come in.
+func New(c Config) *Auth {
+	d := &Auth{
 		store: c.Store, now: c.Now, origin: originOf(c.Base), log: c.Log, audit: c.Audit, tries: newThrottle(), strangers: strangers.NewLine(), spent: &spentChallenges{},
 		cost: cmp.Or(c.HashCost, usualCost), hashing: make(chan struct{}, maxHashing), waiting: make(chan struct{}, maxWaiting),
 	}
@@ -94,10 +94,10 @@ func digest(secret string) []byte {
 
 // Strangers is the line of all who show something that was not good before, for the
 // other surfaces of the same server.
-func (d *Door) Strangers() *strangers.Line { return d.strangers }
+func (d *Auth) Strangers() *strangers.Line { return d.strangers }
 
 // trouble answers for a store that failed, and for a line that is full.
-func (d *Door) trouble(w http.ResponseWriter, r *http.Request, err error) {
+func (d *Auth) trouble(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, strangers.ErrCrowded) {
 		w.Header().Set("Retry-After", "1")
 		reply.Fail(w, r, http.StatusTooManyRequests, reply.Problem{

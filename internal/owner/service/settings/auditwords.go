@@ -1,4 +1,4 @@
-package keeping
+package settings
 
 import (
 	"strings"
@@ -9,11 +9,11 @@ import (
 	"pdpp/internal/keep/store"
 )
 
-// deed is how an entry is told: as what was done, and as what was tried.
-type deed struct{ did, toDo string }
+// phrase is how an entry is told: as what was done, and as what was tried.
+type phrase struct{ did, toDo string }
 
 // deeds have an object where there is a star.
-var deeds = map[audit.Kind]deed{
+var deeds = map[audit.Kind]phrase{
 	audit.SignIn:            {"signed in with *", "sign in with *"},
 	audit.SignOut:           {"signed out", "sign out"},
 	audit.PasswordChange:    {"changed the password", "change the password"},
@@ -48,7 +48,7 @@ func auditSentence(e store.AuditEntry, connection string) string {
 	}
 	told, ok := deeds[audit.Kind(e.Kind)]
 	if !ok {
-		told = deed{e.Kind + " *", e.Kind + " *"}
+		told = phrase{e.Kind + " *", e.Kind + " *"}
 	}
 	object := auditObject(e, connection)
 	if e.Outcome == string(audit.Done) {

@@ -11,7 +11,7 @@ import (
 	"pdpp/internal/keep/store"
 )
 
-// Store is what a book is kept in.
+// Store is what grants are kept in.
 type Store interface {
 	store.Grants
 	store.Records
@@ -19,25 +19,25 @@ type Store interface {
 	Settings
 }
 
-// Book keeps the grants.
-type Book struct {
+// Service keeps the grants.
+type Service struct {
 	store   Store
 	sources sources
 	issuer  string
 	now     func() time.Time
 }
 
-// NewBook opens the book. Issuer is the address by which apps know this server, with
+// NewService makes one. Issuer is the address by which apps know this server, with
 // no slash at its end; now is nil for the real time.
-func NewBook(kept Store, issuer string, now func() time.Time) *Book {
+func NewService(kept Store, issuer string, now func() time.Time) *Service {
 	if now == nil {
 		now = time.Now
 	}
-	return &Book{store: kept, sources: sources{kept: kept}, issuer: issuer, now: now}
+	return &Service{store: kept, sources: sources{kept: kept}, issuer: issuer, now: now}
 }
 
 // Now is the time by which grants end.
-func (b *Book) Now() time.Time { return b.now() }
+func (b *Service) Now() time.Time { return b.now() }
 
 // New is what an owner wants to grant.
 type New struct {
@@ -69,7 +69,7 @@ func (e End) after(now time.Time) (*time.Time, error) {
 }
 
 // Create makes a grant and its token, which is given here and never again.
-func (b *Book) Create(ctx context.Context, n New) (Grant, string, error) {
+func (b *Service) Create(ctx context.Context, n New) (Grant, string, error) {
 	now := b.now().UTC()
 	g := store.Grant{ID: newID("gr_"), CreatedAt: now}
 	var err error
@@ -101,7 +101,7 @@ func (b *Book) Create(ctx context.Context, n New) (Grant, string, error) {
 }
 
 // List gives every grant, the newest first.
-func (b *Book) List(ctx context.Context) ([]Grant, error) {
+func (b *Service) List(ctx context.Context) ([]Grant, error) {
 	kept, err := b.store.Grants(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list grants: %w", err)
@@ -121,7 +121,7 @@ func (b *Book) List(ctx context.Context) ([]Grant, error) {
 }
 
 // One gives a grant with its usage.
-func (b *Book) One(ctx context.Context, id string) (Grant, error) {
+func (b *Service) One(ctx context.Context, id string) (Grant, error) {
 	kept, err := b.store.Grant(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return Grant{}, errNoGrant()
@@ -137,7 +137,7 @@ func (b *Book) One(ctx context.Context, id string) (Grant, error) {
 }
 
 // Revoke ends a grant at once. Ending it again changes nothing.
-func (b *Book) Revoke(ctx context.Context, id string) error {
+func (b *Service) Revoke(ctx context.Context, id string) error {
 	err := b.store.RevokeGrant(ctx, id, b.now().UTC())
 	if errors.Is(err, store.ErrNotFound) {
 		return errNoGrant()

@@ -19,12 +19,12 @@ func serveShop(t *testing.T, s *statusShop) (address, token string) {
 	a := &app{env: env, home: s.home}
 	o, err := a.localOwner(s.Store)
 	s.must(err)
-	door := auth.New(auth.Config{Store: s.Store, Now: env.Now})
-	_, token, err = door.CreateToken(t.Context(), auth.NewToken{Label: "test", Scopes: []string{"all"}})
+	guard := auth.New(auth.Config{Store: s.Store, Now: env.Now})
+	_, token, err = guard.CreateToken(t.Context(), auth.NewToken{Label: "test", Scopes: []string{"all"}})
 	s.must(err)
 	mux := http.NewServeMux()
 	for _, route := range routes.Routes(o, nil) {
-		mux.Handle(route.Pattern, door.Owner(route.Scope, route.Handle))
+		mux.Handle(route.Pattern, guard.Owner(route.Scope, route.Handle))
 	}
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

@@ -1,4 +1,4 @@
-package keeping
+package settings
 
 import (
 	"errors"
@@ -46,10 +46,10 @@ func TestDecide(t *testing.T) {
 	d := newDesk(t)
 	id := d.Connect()
 	d.Collect(id, ownertest.TwoBeds())
-	app, err := d.Book.Register(d.Ctx(), "Florist", []string{"https://florist.lantern.example/back"})
+	app, err := d.GrantService.Register(d.Ctx(), "Florist", []string{"https://florist.lantern.example/back"})
 	d.Must(err)
 	ask := func() string {
-		request, err := d.Book.Request(d.Ctx(), grants.Ask{ClientID: app.ID, RedirectURI: "https://florist.lantern.example/back", State: "s1",
+		request, err := d.GrantService.Request(d.Ctx(), grants.Ask{ClientID: app.ID, RedirectURI: "https://florist.lantern.example/back", State: "s1",
 			CodeChallenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", Purpose: "Advice",
 			Wants: []grants.Want{{Stream: grants.Stream{Stream: "beds"}}, {Stream: grants.Stream{Stream: "paths"}}}})
 		d.Must(err)

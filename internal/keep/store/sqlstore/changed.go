@@ -59,7 +59,7 @@ func (t *tx) lock(query string, args ...any) error {
 	return err
 }
 
-func (db *DB) Touch(ctx context.Context, connectionIDs ...string) error {
+func (db *DB) MarkChanged(ctx context.Context, connectionIDs ...string) error {
 	if len(connectionIDs) == 0 {
 		return nil
 	}

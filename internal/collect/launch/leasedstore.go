@@ -15,8 +15,8 @@ import (
 	"pdpp/protocol"
 )
 
-// bound is the store as one run may use it: every write carries the lease.
-type bound struct {
+// leasedStore is the store as one run may use it: every write carries the lease.
+type leasedStore struct {
 	store   store.Store
 	lease   store.Lease
 	now     func() time.Time
@@ -35,7 +35,7 @@ type bound struct {
 // gapLeaseTime outlives any page of work; the run's end releases earlier.
 const gapLeaseTime = time.Hour
 
-func (b *bound) CommitSlice(ctx context.Context, s *runner.Slice) error {
+func (b *leasedStore) CommitSlice(ctx context.Context, s *runner.Slice) error {
 	b.records = b.records[:0]
 	for i := range s.Records {
 		b.records = append(b.records, store.Record(s.Records[i]))
@@ -84,7 +84,7 @@ func (b *bound) CommitSlice(ctx context.Context, s *runner.Slice) error {
 }
 
 // NoteWait turns the duration into a moment by this machine's clock.
-func (b *bound) NoteWait(ctx context.Context, w runner.Wait) error {
+func (b *leasedStore) NoteWait(ctx context.Context, w runner.Wait) error {
 	now := b.now()
 	wait := evidence.Wait{Sender: w.Sender, Until: now.Add(w.For), Reason: w.Reason, At: now}
 	if err := b.store.PutWait(ctx, b.lease, wait, now); err != nil {
@@ -102,7 +102,7 @@ const sameWait = 5 * time.Second
 // notBefore is the floor of a gap that came with a wait; nil without one. Where the
 // sender's wait is the same announcement, both end in the same moment, so that the
 // first run after it is served the gap.
-func (b *bound) notBefore(g runner.Gap) *time.Time {
+func (b *leasedStore) notBefore(g runner.Gap) *time.Time {
 	if g.RetryAfter <= 0 {
 		return nil
 	}
@@ -117,11 +117,11 @@ func (b *bound) notBefore(g runner.Gap) *time.Time {
 	return &at
 }
 
-func (b *bound) AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error) {
+func (b *leasedStore) AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error) {
 	return b.store.AccountedKeys(ctx, b.lease.ConnectionID, stream, parent, keys)
 }
 
-func (b *bound) LeaseGaps(ctx context.Context, streams []string, limit, page int) ([]protocol.GapEntry, error) {
+func (b *leasedStore) LeaseGaps(ctx context.Context, streams []string, limit, page int) ([]protocol.GapEntry, error) {
 	gaps, err := b.store.LeaseGaps(ctx, b.lease, store.GapPage{Streams: streams, SparePressure: b.sparePressure, Limit: limit, Page: page, TTL: gapLeaseTime}, b.now())
 	if err != nil {
 		return nil, fmt.Errorf("lease gaps: %w", err)
@@ -137,13 +137,13 @@ func (b *bound) LeaseGaps(ctx context.Context, streams []string, limit, page int
 	return out, nil
 }
 
-func (b *bound) ReleaseGaps(ctx context.Context, gapIDs []string) error {
+func (b *leasedStore) ReleaseGaps(ctx context.Context, gapIDs []string) error {
 	return b.store.ReleaseGaps(ctx, b.lease, gapIDs, b.now())
 }
 
 // recordedAsker keeps the question's life in the store, and never the answer.
 type recordedAsker struct {
-	*bound
+	*leasedStore
 	grantID string // that the run ends with; empty when there is none
 	ask     func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
 	prepare func(runID, requestID string) (key []byte, forget func(), err error)

@@ -1,6 +1,6 @@
-// Package keeping is what an owner has arranged with others: where they are told, and
+// Package settings is what an owner has arranged with others: where they are told, and
 // when not; which programs act as them; which apps may read, and what.
-package keeping
+package settings
 
 import (
 	"context"
@@ -31,9 +31,9 @@ type Config struct {
 	Store Store
 	// Key seals the secrets of push targets.
 	Key func() (credential.Key, error)
-	// Book keeps the grants.
-	Book   *grants.Book
-	Access Access
+	// GrantService keeps the grants.
+	GrantService *grants.Service
+	Access       Access
 	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
 	// targets, and nil means a plain client.
 	VAPID notify.VAPID
@@ -42,7 +42,7 @@ type Config struct {
 	Now   func() time.Time
 }
 
-// Access makes and ends what lets somebody act as the owner; *auth.Door does.
+// Access makes and ends what lets somebody act as the owner; *auth.Auth does.
 type Access interface {
 	Tokens(ctx context.Context) ([]store.OwnerToken, error)
 	CreateToken(ctx context.Context, n auth.NewToken) (store.OwnerToken, string, error)
@@ -57,8 +57,8 @@ type Access interface {
 	SetPassword(ctx context.Context, password string, keepTokens bool) error
 }
 
-// Arrangements are read and changed here. They are safe for concurrent use.
-type Arrangements struct{ Config }
+// Settings are read and changed here. They are safe for concurrent use.
+type Settings struct{ Config }
 
 // New makes the arrangements.
-func New(c Config) *Arrangements { return &Arrangements{c} }
+func New(c Config) *Settings { return &Settings{c} }

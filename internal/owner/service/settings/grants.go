@@ -1,4 +1,4 @@
-package keeping
+package settings
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 )
 
 // Grants lists every grant, the newest first.
-func (a *Arrangements) Grants(ctx context.Context) ([]api.Grant, error) {
-	all, err := a.Book.List(ctx)
+func (a *Settings) Grants(ctx context.Context) ([]api.Grant, error) {
+	all, err := a.GrantService.List(ctx)
 	if err != nil {
 		return nil, told.Error(err, "list the grants")
 	}
@@ -25,8 +25,8 @@ func (a *Arrangements) Grants(ctx context.Context) ([]api.Grant, error) {
 }
 
 // Grant gives one grant with its usage.
-func (a *Arrangements) Grant(ctx context.Context, id string) (api.Grant, error) {
-	g, err := a.Book.One(ctx, id)
+func (a *Settings) Grant(ctx context.Context, id string) (api.Grant, error) {
+	g, err := a.GrantService.One(ctx, id)
 	if err != nil {
 		return api.Grant{}, told.Error(err, "read the grant")
 	}
@@ -34,12 +34,12 @@ func (a *Arrangements) Grant(ctx context.Context, id string) (api.Grant, error) 
 }
 
 // CreateGrant makes a grant and gives its token, which cannot be seen again.
-func (a *Arrangements) CreateGrant(ctx context.Context, n api.NewGrant) (api.Grant, string, error) {
+func (a *Settings) CreateGrant(ctx context.Context, n api.NewGrant) (api.Grant, string, error) {
 	wanted := grants.New{ClientName: n.ClientName, Purpose: n.Purpose, Mode: store.GrantMode(n.Mode), End: endOf(n.GrantEnd)}
 	for _, part := range n.Streams {
 		wanted.Scope = append(wanted.Scope, grants.Stream(part))
 	}
-	g, token, err := a.Book.Create(ctx, wanted)
+	g, token, err := a.GrantService.Create(ctx, wanted)
 	if err != nil {
 		return api.Grant{}, "", told.Error(err, "make the grant")
 	}
@@ -47,8 +47,8 @@ func (a *Arrangements) CreateGrant(ctx context.Context, n api.NewGrant) (api.Gra
 }
 
 // RevokeGrant ends a grant at once.
-func (a *Arrangements) RevokeGrant(ctx context.Context, id string) error {
-	return told.Error(a.Book.Revoke(ctx, id), "revoke the grant")
+func (a *Settings) RevokeGrant(ctx context.Context, id string) error {
+	return told.Error(a.GrantService.Revoke(ctx, id), "revoke the grant")
 }
 
 func showGrant(g grants.Grant) api.Grant {
@@ -72,8 +72,8 @@ func parts(scope grants.Scope) []api.GrantStream {
 }
 
 // GrantRequest gives what an app asks for.
-func (a *Arrangements) GrantRequest(ctx context.Context, id string) (api.GrantRequest, error) {
-	r, err := a.Book.RequestByID(ctx, id)
+func (a *Settings) GrantRequest(ctx context.Context, id string) (api.GrantRequest, error) {
+	r, err := a.GrantService.RequestByID(ctx, id)
 	if err != nil {
 		return api.GrantRequest{}, told.Error(err, "read the request")
 	}
@@ -88,12 +88,12 @@ func (a *Arrangements) GrantRequest(ctx context.Context, id string) (api.GrantRe
 }
 
 // Decide answers an app's request, and gives the address to send the browser to.
-func (a *Arrangements) Decide(ctx context.Context, id string, d api.Decision) (string, error) {
-	asked, err := a.Book.RequestByID(ctx, id)
+func (a *Settings) Decide(ctx context.Context, id string, d api.Decision) (string, error) {
+	asked, err := a.GrantService.RequestByID(ctx, id)
 	if err != nil {
 		return "", told.Error(err, "read the request")
 	}
-	redirect, grantID, err := a.Book.Decide(ctx, id, grants.Decision{Approve: d.Approve, End: endOf(d.GrantEnd)})
+	redirect, grantID, err := a.GrantService.Decide(ctx, id, grants.Decision{Approve: d.Approve, End: endOf(d.GrantEnd)})
 	if err != nil || !d.Approve {
 		return redirect, told.Error(err, "decide on the request")
 	}

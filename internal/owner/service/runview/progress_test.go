@@ -32,7 +32,7 @@ func TestCourseIsHonest(t *testing.T) {
 		began := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 		now := began
 		timeline := &events{}
-		var bitByBit course
+		var bitByBit progress
 		for range rapid.IntRange(0, 60).Draw(t, "events") {
 			now = now.Add(time.Duration(rapid.IntRange(-1, 40_000).Draw(t, "wait")) * time.Millisecond)
 			data := rapid.SampledFrom([]string{`{}`, `7`, `{"count":-1}`, `{"count":1e300}`, `{"count":%d}`, `{"count":%d,"total":%d}`, `{"count":%d,"total":-4}`}).Draw(t, "data")
@@ -50,13 +50,13 @@ func TestCourseIsHonest(t *testing.T) {
 			}
 		}
 		now = now.Add(time.Duration(rapid.IntRange(-5000, 600_000).Draw(t, "later")) * time.Millisecond)
-		var atOnce course
-		for _, c := range []*course{&bitByBit, &atOnce} {
+		var atOnce progress
+		for _, c := range []*progress{&bitByBit, &atOnce} {
 			if err := c.follow(context.Background(), timeline, "r"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		show := func(c *course) (out []api.RunStream) {
+		show := func(c *progress) (out []api.RunStream) {
 			for _, s := range c.streams {
 				out = append(out, s.show(now))
 			}
@@ -83,7 +83,7 @@ func TestCourseIsHonest(t *testing.T) {
 // Runs that are over or not looked at any more do not stay in memory for ever.
 func TestCoursesAreBounded(t *testing.T) {
 	t.Parallel()
-	c := NewCourses(&events{}, time.Now)
+	c := NewProgresses(&events{}, time.Now)
 	for i := range 3 * coursesKept {
 		c.of(fmt.Sprint("run_", i))
 	}

@@ -1,4 +1,4 @@
-package keeping
+package settings
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 )
 
 // Tokens lists the owner tokens, revoked ones too, the newest first.
-func (a *Arrangements) Tokens(ctx context.Context) ([]api.Token, error) {
+func (a *Settings) Tokens(ctx context.Context) ([]api.Token, error) {
 	all, err := a.Access.Tokens(ctx)
 	return shown(all, showToken), told.Error(err, "list the tokens")
 }
 
 // CreateToken makes an owner token and gives it, which happens only once.
-func (a *Arrangements) CreateToken(ctx context.Context, n api.NewToken) (api.Token, string, error) {
+func (a *Settings) CreateToken(ctx context.Context, n api.NewToken) (api.Token, string, error) {
 	t, secret, err := a.Access.CreateToken(ctx, auth.NewToken{Label: n.Label, Scopes: n.Scopes, ExpiresAt: n.ExpiresAt, Never: n.NeverExpires})
 	if err != nil {
 		return api.Token{}, "", told.Error(err, "make the token")
@@ -26,12 +26,12 @@ func (a *Arrangements) CreateToken(ctx context.Context, n api.NewToken) (api.Tok
 }
 
 // RevokeToken ends a token at once.
-func (a *Arrangements) RevokeToken(ctx context.Context, id string) error {
+func (a *Settings) RevokeToken(ctx context.Context, id string) error {
 	return ended(a.Access.RevokeToken(ctx, id), "revoke the token", "There is no such token.", "Choose one of your tokens.")
 }
 
 // Sessions lists the browsers in which the owner is signed in, the last seen first.
-func (a *Arrangements) Sessions(ctx context.Context) ([]api.Session, error) {
+func (a *Settings) Sessions(ctx context.Context) ([]api.Session, error) {
 	all, err := a.Access.SignedIn(ctx)
 	return shown(all, func(s auth.SignedIn) api.Session {
 		return api.Session{
@@ -41,17 +41,17 @@ func (a *Arrangements) Sessions(ctx context.Context) ([]api.Session, error) {
 }
 
 // EndSession signs a browser out.
-func (a *Arrangements) EndSession(ctx context.Context, id string) error {
+func (a *Settings) EndSession(ctx context.Context, id string) error {
 	return ended(a.Access.EndSession(ctx, id), "end the session", "Nobody is signed in there any more.", "Look at the list again.")
 }
 
 // EndSessions signs every browser out but the one that asks.
-func (a *Arrangements) EndSessions(ctx context.Context) error {
+func (a *Settings) EndSessions(ctx context.Context) error {
 	return told.Error(a.Access.EndSessions(ctx), "end the sessions")
 }
 
 // Passkeys lists all, the newest first.
-func (a *Arrangements) Passkeys(ctx context.Context) ([]api.Passkey, error) {
+func (a *Settings) Passkeys(ctx context.Context) ([]api.Passkey, error) {
 	all, err := a.Access.Passkeys(ctx)
 	return shown(all, func(k store.Passkey) api.Passkey {
 		return api.Passkey{ID: k.ID, Label: k.Label, Host: k.Host, CreatedAt: k.CreatedAt, LastUsedAt: k.LastUsedAt}
@@ -59,24 +59,24 @@ func (a *Arrangements) Passkeys(ctx context.Context) ([]api.Passkey, error) {
 }
 
 // RemovePasskey ends a passkey at once.
-func (a *Arrangements) RemovePasskey(ctx context.Context, id string) error {
+func (a *Settings) RemovePasskey(ctx context.Context, id string) error {
 	return ended(a.Access.RemovePasskey(ctx, id), "remove the passkey", "There is no such passkey.", "Choose one of your passkeys.")
 }
 
 // RecoveryCodes says how many codes are left.
-func (a *Arrangements) RecoveryCodes(ctx context.Context) (api.RecoveryCodes, error) {
+func (a *Settings) RecoveryCodes(ctx context.Context) (api.RecoveryCodes, error) {
 	c, err := a.Access.RecoveryCodes(ctx)
 	return api.RecoveryCodes{Made: c.Made, Left: c.Left, CreatedAt: c.CreatedAt}, told.Error(err, "count the codes")
 }
 
 // MakeRecoveryCodes makes new codes; the old ones end.
-func (a *Arrangements) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
+func (a *Settings) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
 	codes, err := a.Access.MakeRecoveryCodes(ctx)
 	return codes, told.Error(err, "make the codes")
 }
 
 // SetPassword ends all other sessions, and the owner tokens unless they are kept.
-func (a *Arrangements) SetPassword(ctx context.Context, p api.NewPassword) error {
+func (a *Settings) SetPassword(ctx context.Context, p api.NewPassword) error {
 	return told.Error(a.Access.SetPassword(ctx, p.Password, p.KeepTokens), "change the password")
 }
 

@@ -9,9 +9,9 @@ import (
 	"pdpp/internal/view"
 )
 
-// deed is how an owner takes an action of a verdict from a page: by a form that is
+// actionButton is how an owner takes an action of a verdict from a page: by a form that is
 // sent, at a place to go to, or, with neither, somewhere else.
-type deed struct {
+type actionButton struct {
 	CTA  string
 	Kind string
 	// Post is the address of a form that takes the action; Ack is sent as its kind.
@@ -26,7 +26,7 @@ type deed struct {
 }
 
 // mark names the action in the page, for whoever reads it as a program does.
-func (d *deed) mark() templ.Attributes {
+func (d *actionButton) mark() templ.Attributes {
 	if d.Further {
 		return templ.Attributes{}
 	}
@@ -36,13 +36,13 @@ func (d *deed) mark() templ.Attributes {
 // localDevice is the kind of a source that the owner's own machine collects.
 const localDevice = "local_device"
 
-// deedOf gives nil for an action that is not the owner's: its sentence is all there
+// actionButtonOf gives nil for an action that is not the owner's: its sentence is all there
 // is to say.
-func deedOf(c *view.Connection, a *verdict.RequiredAction) *deed {
+func actionButtonOf(c *view.Connection, a *verdict.RequiredAction) *actionButton {
 	if a.Audience != verdict.AudienceOwner {
 		return nil
 	}
-	d := &deed{CTA: a.CTA, Kind: string(a.Kind), Solid: c.Verdict.Channel == verdict.Attention}
+	d := &actionButton{CTA: a.CTA, Kind: string(a.Kind), Solid: c.Verdict.Channel == verdict.Attention}
 	switch {
 	case a.Kind == verdict.ReattachSchedule:
 		d.Post, d.Ack = connectionPath(c.ID)+"/acknowledge", string(a.Kind)
@@ -57,27 +57,27 @@ func deedOf(c *view.Connection, a *verdict.RequiredAction) *deed {
 }
 
 // primary is the first action, when it is the owner's.
-func primary(c *view.Connection) *deed {
+func primary(c *view.Connection) *actionButton {
 	if len(c.Verdict.RequiredActions) == 0 {
 		return nil
 	}
-	return deedOf(c, &c.Verdict.RequiredActions[0])
+	return actionButtonOf(c, &c.Verdict.RequiredActions[0])
 }
 
 // further are the actions after the first, in their order. One that is not the
 // owner's has its words alone.
-func further(c *view.Connection) []deed {
-	var out []deed
+func further(c *view.Connection) []actionButton {
+	var out []actionButton
 	for i := range c.Verdict.RequiredActions {
 		a := &c.Verdict.RequiredActions[i]
 		if i == 0 {
 			continue
 		}
-		if d := deedOf(c, a); d != nil {
+		if d := actionButtonOf(c, a); d != nil {
 			d.Solid, d.Further = false, true
 			out = append(out, *d)
 		} else {
-			out = append(out, deed{CTA: a.CTA, Kind: string(a.Kind), Further: true})
+			out = append(out, actionButton{CTA: a.CTA, Kind: string(a.Kind), Further: true})
 		}
 	}
 	return out

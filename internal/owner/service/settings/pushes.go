@@ -1,4 +1,4 @@
-package keeping
+package settings
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 const codeNoTarget = "no_push_target"
 
 // PushTargets lists where pushes go.
-func (a *Arrangements) PushTargets(ctx context.Context) ([]api.PushTarget, error) {
+func (a *Settings) PushTargets(ctx context.Context) ([]api.PushTarget, error) {
 	all, err := a.Store.Targets(ctx)
 	if err != nil {
 		return nil, told.Error(err, "list the push targets")
@@ -45,7 +45,7 @@ func showTarget(t store.PushTarget) api.PushTarget {
 }
 
 // AddPushTarget adds a place where the owner is told.
-func (a *Arrangements) AddPushTarget(ctx context.Context, n api.NewPushTarget) (api.PushTarget, error) {
+func (a *Settings) AddPushTarget(ctx context.Context, n api.NewPushTarget) (api.PushTarget, error) {
 	label := text.Line(n.Label)
 	if label != "" && !api.IsName(label) {
 		return api.PushTarget{}, api.Invalid("label", "The label is too long.", "Choose a shorter one.")
@@ -76,7 +76,7 @@ func (a *Arrangements) AddPushTarget(ctx context.Context, n api.NewPushTarget) (
 }
 
 // DeletePushTarget stops telling a place.
-func (a *Arrangements) DeletePushTarget(ctx context.Context, id string) error {
+func (a *Settings) DeletePushTarget(ctx context.Context, id string) error {
 	all, err := a.Store.Targets(ctx)
 	if err != nil {
 		return told.Error(err, "list the push targets")
@@ -89,7 +89,7 @@ func (a *Arrangements) DeletePushTarget(ctx context.Context, id string) error {
 
 // TestPush sends a test to every target that is in use. The error names those that did
 // not take it.
-func (a *Arrangements) TestPush(ctx context.Context) error {
+func (a *Settings) TestPush(ctx context.Context) error {
 	all, err := a.Store.Targets(ctx)
 	if err != nil {
 		return told.Error(err, "list the push targets")
@@ -137,7 +137,7 @@ func targetName(t store.PushTarget) string {
 }
 
 // QuietHours is the window in which nobody is told; empty means none.
-func (a *Arrangements) QuietHours(ctx context.Context) (string, error) {
+func (a *Settings) QuietHours(ctx context.Context) (string, error) {
 	quiet, err := notify.LoadQuiet(ctx, a.Store)
 	if err != nil {
 		return "", told.Error(err, "read the quiet hours")
@@ -146,7 +146,7 @@ func (a *Arrangements) QuietHours(ctx context.Context) (string, error) {
 }
 
 // SetQuietHours keeps the window; empty ends it.
-func (a *Arrangements) SetQuietHours(ctx context.Context, window string) error {
+func (a *Settings) SetQuietHours(ctx context.Context, window string) error {
 	quiet, err := notify.ParseQuiet(window)
 	if err != nil {
 		return told.Error(err, "read the quiet hours")
