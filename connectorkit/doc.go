@@ -23,6 +23,10 @@
 // bears, failures are repeated within a budget, and what was learned travels to
 // the next run on the bookmarks, without a line of the author's.
 //
+// A program hands the connector to Main. Tests have two tiers: connectortest/recorded
+// runs it on recorded answers, connectortest against a simulated provider under the
+// real runner. docs/adding-a-connector.md leads through all of it.
+//
 // Three owner caps bound a run, where X is the manifest's EnvPrefix. They are off
 // unless set to a positive number:
 //

@@ -13,7 +13,8 @@ import (
 // TestNewConnectorStartsGreen runs scripts/new-connector in a copy of the tree. A name
 // that cannot be a connector is refused and leaves nothing behind. With names that sort
 // before, between and after those that are there the list stays in order, and each new
-// connector builds and passes the first tier of its tests.
+// connector builds and passes the first tier of its tests; its simulator serves a first
+// run of the second.
 func TestNewConnectorStartsGreen(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -32,6 +33,9 @@ func TestNewConnectorStartsGreen(t *testing.T) {
 		if out, err := inTree(root, "scripts/new-connector", name); err != nil {
 			t.Fatalf("new-connector %s: %v\n%s", name, err, out)
 		}
+	}
+	if out, err := inTree(root, "go", "test", "-vet=off", "-ldflags=-s -w", "-run=TestConformance/first_run", "./connectors/"+names[1]); err != nil {
+		t.Errorf("a run against the simulator of a fresh copy: %v\n%s", err, out)
 	}
 	args := []string{"test", "-vet=off", "-ldflags=-s -w", "-skip=TestNewConnector|TestConformance", "./connectors"}
 	for _, name := range names {

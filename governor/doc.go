@@ -6,6 +6,12 @@
 // answer, and what is worth remembering for the next run. Waiting is done by
 // governor/governhttp, for every transport.
 //
+// For each request a program makes a Call. Call.Next says how long to wait, or that the
+// request is not to be sent; Call.Observe takes what came of it and says whether to send
+// again. Config holds the few numbers that a program may set; Default is right for a
+// provider about which nothing is known. Snapshot gives what was learned and Restore
+// reads it back in the next run.
+//
 // The one control variable is the interval between requests. It starts at the
 // discovery interval and shrinks with every success until the provider refuses.
 // From then on the pacer remembers the limit as the rate that was delivered

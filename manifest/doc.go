@@ -2,6 +2,10 @@
 // streams and how completely they are meant to be collected, the bindings and
 // variables it needs, how it is set up, and how often refreshing it makes sense.
 //
+// A program asks the Manifest what follows from the document: Stream and DetailStreams
+// find streams, EnvNames, CredentialEnv and SecretEnv name the variables,
+// CompileSchemas gives what records are judged by, RefreshPolicy how often to refresh.
+//
 // Parse is strict. A document that is JSON but breaks a rule is refused with
 // Problems, which lists every fault at once; each names its path and how to mend
 // it. Validate applies the same rules to a manifest that was built in Go.

@@ -9,6 +9,10 @@
 // line becomes a *Violation, which describes the fault without ever repeating
 // record content.
 //
+// A connector writes with AppendLine. A runner reads with a LineReader, which bounds a
+// line, and a Decoder for one direction. Order, checkpoint modes and what the runner
+// does about each mistake are in docs/protocol.md.
+//
 // The package is pure: it reads no clock, starts no goroutine and touches no
 // file or socket. LineReader reads from the io.Reader that it is given.
 package protocol

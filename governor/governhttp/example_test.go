@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"time"
 
 	"pdpp/governor"
@@ -33,4 +36,44 @@ func ExampleSender_Do() {
 	})
 	fmt.Println(got, err)
 	// Output: OK FETCH completed <nil>
+}
+
+// A client governs what any library sends through an http.Client. The first request is
+// refused; the library sees the answer to its repetition.
+func ExampleClient() {
+	asked := 0
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		fmt.Fprintln(w, "hello", r.Header.Get("Authorization"))
+	}))
+	defer provider.Close()
+
+	client, err := governhttp.New(governhttp.Options{
+		BaseURL: provider.URL,
+		Header:  http.Header{"Authorization": {"Bearer token"}},
+		Sender: governhttp.NewSender(governor.New("lanternmail", func(c *governor.Config) {
+			c.Discovery = 0 // an example need not be polite
+		}), governhttp.SenderOptions{}),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	library := &http.Client{Transport: client}
+
+	resp, err := library.Get(provider.URL + "/greeting")
+	if err != nil {
+		fmt.Println(governhttp.WithoutURL(err))
+		return
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	fmt.Print(string(text), "after ", asked, " requests, ", err, "\n")
+	// Output:
+	// hello Bearer token
+	// after 2 requests, <nil>
 }

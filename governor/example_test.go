@@ -1,0 +1,63 @@
+package governor_test
+
+import (
+	"fmt"
+	"time"
+
+	"pdpp/governor"
+)
+
+// A caller asks when to send, sends, and says what came of it. Time is a parameter, so
+// that the caller decides how to wait.
+func Example() {
+	g := governor.New("lanternmail", func(c *governor.Config) { c.Ceiling = 500 * time.Millisecond })
+	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+
+	// send makes one request that is answered as given.
+	send := func(answer governor.Outcome) {
+		call := g.Call()
+		for again := true; again; {
+			wait, err := call.Next(now)
+			switch {
+			case err != nil:
+				fmt.Println(err)
+				return
+			case wait > 0:
+				now = now.Add(wait) // a program sleeps here and asks again
+				continue
+			}
+			answer.Sent = now
+			again, _ = call.Observe(now, answer)
+			answer = governor.Outcome{Kind: governor.Success} // a repetition is answered
+		}
+	}
+	for range 50 {
+		send(governor.Outcome{Kind: governor.Success})
+	}
+	rate, _ := g.Rate()
+	fmt.Println("as fast as allowed:", rate.Interval == rate.Ceiling)
+
+	before := now
+	send(governor.Outcome{Kind: governor.Throttled, HasRetryAfter: true, RetryAfter: 30 * time.Second})
+	rate, _ = g.Rate()
+	fmt.Println("waited as the provider asked:", now.Sub(before) >= 30*time.Second)
+	fmt.Println("slower than before:", rate.Interval > rate.Ceiling)
+	// Output:
+	// as fast as allowed: true
+	// waited as the provider asked: true
+	// slower than before: true
+}
+
+// What a run has learned is kept as numbers and given to the next one.
+func ExampleRestore() {
+	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	kept := governor.Learned{Interval: 400 * time.Millisecond, Recorded: now}.Fields()
+
+	learned, fresh := governor.Restore(kept, now.Add(time.Hour))
+	fmt.Println(learned.Interval, fresh)
+	_, fresh = governor.Restore(kept, now.Add(7*time.Hour))
+	fmt.Println(fresh)
+	// Output:
+	// 400ms true
+	// false
+}
