@@ -81,5 +81,10 @@ stop_guarded() {
 	[[ -n $guarded_pid ]] || return 0
 	kill -TERM -- "-$guarded_pid" 2>/dev/null || true
 	wait "$guarded_pid" 2>/dev/null || true
+	# Who sums up what was ended needs a moment more.
+	for _ in {1..100}; do
+		kill -0 -- "-$guarded_pid" 2>/dev/null || break
+		sleep 0.1
+	done
 	guarded_pid=
 }

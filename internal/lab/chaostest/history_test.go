@@ -24,6 +24,9 @@ func (w *world) history(t *testing.T, id string) string {
 		if d.At != nil {
 			fmt.Fprintf(&out, ", next run %s", w.sinceCalm(*d.At))
 		}
+		for _, wait := range found[0].Waits {
+			fmt.Fprintf(&out, "\n  leaves %s alone until %s: %s", wait.Sender, w.sinceCalm(wait.Until), wait.Reason)
+		}
 	}
 	runs, err := w.store.ListRuns(t.Context(), store.RunQuery{ConnectionID: id, Limit: 8})
 	if err != nil {
