@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 	"pdpp/internal/web/auth"
 )
 
@@ -113,6 +114,20 @@ func TestDescribe(t *testing.T) {
 		}
 		if e.Message == "" || e.Next == "" || strings.Contains(e.Message, "\n") {
 			t.Errorf("%v: message %q, next %q", tt.err, e.Message, e.Next)
+		}
+	}
+}
+
+// Until when a source is left alone is told in one zone, whoever found it out.
+func TestWaitIsToldInLocalTime(t *testing.T) {
+	until := time.Date(2026, 3, 10, 19, 0, 0, 0, time.UTC)
+	want := "the source is to be left alone until " + when(until) + "; nothing was started"
+	for _, err := range []error{
+		&store.WaitError{Sender: "api", Until: until},
+		&api.Error{Code: api.CodeProviderWait, Until: &until, ConnectionID: "cin_a_1", Message: "The source asked to be left alone until 2026-03-10 19:00:00 UTC. Nothing was started."},
+	} {
+		if e := describe(err); e.Message != want || e.Exit != ExitWait {
+			t.Errorf("%q, exit %d", e.Message, e.Exit)
 		}
 	}
 }

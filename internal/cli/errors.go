@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
@@ -78,6 +79,11 @@ func revoked(connectionID string) *Error {
 const maxMessage = 500
 
 // waitNext is what an owner can do whose source is to be left alone.
+// waitText says until when nothing is sent to a source, in local time as everywhere here.
+func waitText(until time.Time) string {
+	return "the source is to be left alone until " + when(until) + "; nothing was started"
+}
+
 const waitNext = "Wait until then. To ask it before, which may lock you out for longer, add --ask-anyway."
 
 // describe turns any error into one that can be shown.
@@ -102,7 +108,7 @@ func describe(err error) *Error {
 	case owner == nil && errors.As(err, &waits):
 		return &Error{
 			Code: api.CodeProviderWait, Exit: ExitWait, Err: err, Next: waitNext,
-			Message: "the source is to be left alone until " + when(waits.Until) + "; nothing was started",
+			Message: waitText(waits.Until),
 		}
 	case errors.As(err, &fault):
 		return &Error{

@@ -31,6 +31,9 @@ func describeOwner(err error) *Error {
 		}
 	case told.Code == api.CodeProviderWait:
 		e.Exit = ExitWait
+		if told.Until != nil { // which the sentence has in another zone
+			e.Message = waitText(*told.Until)
+		}
 		e.Next = "The run starts by itself then (take it back: pdpp cancel " + safe(told.ConnectionID) + "). To ask before, which may lock you out for longer, add --ask-anyway."
 	case told.Code == api.CodeUnreachable, strings.HasPrefix(told.Code, "storage_"):
 		e.Exit = ExitStorage

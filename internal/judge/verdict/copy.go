@@ -103,6 +103,8 @@ const (
 	rowInventory
 	rowUnknown
 	rowFirstRun
+	rowNothing
+	rowNothingOnItsWay
 	rowMissing
 	rowMissingOnItsWay
 	rowAwaiting
@@ -248,6 +250,8 @@ var lines = [lineCount]string{
 	rowInventory:           "Listed and not collected, on purpose.",
 	rowUnknown:             "Not measured yet.",
 	rowFirstRun:            "The first collection is under way.",
+	rowNothing:             "Nothing is collected yet.",
+	rowNothingOnItsWay:     "Nothing is collected yet, and a run is expected to collect it.",
 	rowMissing:             "Some items are missing.",
 	rowMissingOnItsWay:     "Some items are missing, and a run is expected to collect them.",
 	rowAwaiting:            "Some items are missing and wait for your answer.",

@@ -47,6 +47,9 @@ func streamStatement(r *reading, i int, actions []RequiredAction) line {
 		return rowAwaiting
 	case health.DispositionResumable:
 		onItsWay := votes(s) && len(actions) > 0 && actions[0].Kind == WaitAction && r.state() != health.Blocked
+		if s.Missing == nil && s.Retained != nil && *s.Retained == 0 { // nobody counted any items
+			return either(onItsWay, rowNothingOnItsWay, rowNothing)
+		}
 		return either(onItsWay, rowMissingOnItsWay, rowMissing)
 	case health.DispositionComplete, health.DispositionOwnerRefreshDue:
 		return settledStatement(s, r.dispositions[i])

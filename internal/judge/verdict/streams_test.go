@@ -15,10 +15,20 @@ func TestStatementOfEachStream(t *testing.T) {
 	blocked := row(health.RequiredStream, health.Partial, state(health.Blocked), syncing)
 	asked := row(health.RequiredStream, health.Partial)
 	asked.Streams[2].AttentionOpen = true
+	kept := func(in Input, n int64) Input {
+		in.Streams[2].Retained = &n
+		return in
+	}
+	counted := kept(row(health.RequiredStream, health.RetryableGap, manual), 0)
+	counted.Streams[2].Missing = new(int64(3))
 	for name, c := range map[string]struct {
 		in   Input
 		want line
 	}{
+		"nothing, on its way":  {kept(row(health.RequiredStream, health.Partial), 0), rowNothingOnItsWay},
+		"nothing, manual":      {kept(row(health.RequiredStream, health.Partial, manual), 0), rowNothing},
+		"some of it, manual":   {kept(row(health.RequiredStream, health.Partial, manual), 1), rowMissing},
+		"counted, manual":      {counted, rowMissing},
 		"complete":             {row(health.RequiredStream, health.Complete), rowComplete},
 		"complete, stale":      {row(health.RequiredStream, health.Complete, staleManual), rowAsOfRefresh},
 		"deferred":             {row(health.RequiredStream, health.Deferred), rowDeferred},

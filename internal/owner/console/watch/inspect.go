@@ -67,14 +67,23 @@ func conditionRows(v *verdict.Verdict) []conditionRow {
 	return out
 }
 
-// failing counts for the summary of the table.
-func failing(rows []conditionRow) (n int64) {
+// failing is the summary of the table: how many do not hold.
+func failing(rows []conditionRow) string {
+	var n int64
 	for _, r := range rows {
 		if r.Fails {
 			n++
 		}
 	}
-	return n
+	of := text.Number(n) + " of " + text.Number(int64(len(rows)))
+	switch n {
+	case 0:
+		return "none of " + text.Number(int64(len(rows))) + " fails"
+	case 1:
+		return of + " does not hold"
+	default:
+		return of + " do not hold"
+	}
 }
 
 // backlogFacts are the counts of what is missing, word for word. Nil means that it
