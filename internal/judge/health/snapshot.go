@@ -131,7 +131,7 @@ type ScheduleEvidence struct {
 	Mode            ScheduleMode `json:"mode"`
 	HasPriorSuccess bool         `json:"has_prior_success"`
 	// SourceWaits says that a run would have to wait for the source, whoever starts it.
-	SourceWaits bool `json:"source_waits"`
+	SourceWaits bool `json:"source_waits,omitzero"`
 }
 
 // LocalProgress is what the owner's devices reported, in numbers and times alone.

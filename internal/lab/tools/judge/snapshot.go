@@ -65,13 +65,14 @@ type looseSchedule struct {
 	Mode            health.ScheduleMode `json:"mode"`
 	Enabled         *bool               `json:"enabled"`
 	HasPriorSuccess *bool               `json:"has_prior_success"`
+	SourceWaits     bool                `json:"source_waits"`
 }
 
 func (s *looseSchedule) evidence(snapshot *health.Snapshot) *health.ScheduleEvidence {
 	if s == nil {
 		return nil
 	}
-	out := &health.ScheduleEvidence{Mode: s.Mode, HasPriorSuccess: snapshot.LastSuccessAt != nil}
+	out := &health.ScheduleEvidence{Mode: s.Mode, HasPriorSuccess: snapshot.LastSuccessAt != nil, SourceWaits: s.SourceWaits}
 	if s.HasPriorSuccess != nil {
 		out.HasPriorSuccess = *s.HasPriorSuccess
 	}
