@@ -83,7 +83,7 @@ func (d *description) checkBody(place string, body []byte) error {
 
 // checked looks at every exchange: the request and its answer are as described.
 type checked struct {
-	t       interface{ Errorf(string, ...any) }
+	t       failer
 	handler *http.ServeMux
 }
 

@@ -46,10 +46,17 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // clientOf is a client of an owner behind the routes. Everything that passes between
 // them is held against the description.
-func clientOf(t interface{ Errorf(string, ...any) }, o api.Owner) *api.Client {
+func clientOf(t failer, o api.Owner) *api.Client {
 	transport := inProcess{checked{t, muxOf(routes.Routes(o, nil))}}
 	return &api.Client{Base: "http://pdpp.test", Token: "invented", HTTP: &http.Client{Transport: transport}}
 }
+
+// failer is told of what is wrong.
+type failer interface{ Errorf(string, ...any) }
+
+// current passes on to the case of a property that is being tried: to register all routes
+// anew for each would cost more than the cases.
+type current struct{ failer }
 
 // equal compares as JSON means it: an empty list is none, and data is what it says.
 var equal = cmp.Options{
@@ -79,15 +86,17 @@ func TestClientIsTheOwnerBehindTheRoutes(t *testing.T) {
 	for i := range ownerType.NumMethod() {
 		method := ownerType.Method(i)
 		t.Run(method.Name, func(t *testing.T) {
+			f, now := &fake{}, &current{}
+			client := clientOf(now, f)
 			rapid.Check(t, func(t *rapid.T) {
-				f := &fake{}
+				*f, now.failer = fake{}, t
 				if method.Name == "Export" {
 					f.written = []byte(texts.Draw(t, "export"))
 				}
 				asked, sink := drawArguments(t, method)
 				want := drawResults(t, method)
 				f.give = want
-				got, err := invoke(clientOf(t, f), method, asked, sink)
+				got, err := invoke(client, method, asked, sink)
 				if err != nil {
 					t.Fatalf("client: %v", err)
 				}
@@ -122,7 +131,10 @@ func TestErrorsArriveWhole(t *testing.T) {
 		}).Example(i)
 	}
 	words := rapid.StringOfN(rapid.RuneFrom([]rune("abcdefghijklmnopqrstuvwxyz_")), 1, 20, -1)
+	f, now := &fake{}, &current{}
+	client := clientOf(now, f)
 	rapid.Check(t, func(t *rapid.T) {
+		now.failer = t
 		want := &api.Error{
 			Status: rapid.IntRange(400, 599).Draw(t, "status"), Code: words.Draw(t, "code"), Message: texts.Draw(t, "message"),
 			Next: words.Draw(t, "next"), Param: texts.Draw(t, "param"), RunID: texts.Draw(t, "run"), ConnectionID: texts.Draw(t, "connection"),
@@ -130,7 +142,8 @@ func TestErrorsArriveWhole(t *testing.T) {
 		}
 		for i := range ownerType.NumMethod() {
 			method := ownerType.Method(i)
-			_, err := invoke(clientOf(t, &fake{err: want}), method, asked[method.Name], io.Discard)
+			*f = fake{err: want}
+			_, err := invoke(client, method, asked[method.Name], io.Discard)
 			var got *api.Error
 			if !errors.As(err, &got) {
 				t.Fatalf("%s: error is %v", method.Name, err)
