@@ -1,0 +1,461 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/judge/evidence"
+	"pdpp/protocol"
+)
+
+// endedRun is a row of endedRunsQuery.
+type endedRun struct {
+	id, run, status, trigger                 string
+	span                                     string // when it started and when it ended, joined
+	succeeded                                sql.NullString
+	checkpoint                               sql.RawBytes // of a run whose records were not counted
+	rate, connectorError                     sql.RawBytes
+	failureReason, terminalReason, errorText sql.NullString
+	recoveryOnly                             bool
+	committed                                int64
+	recovered                                sql.NullInt64
+}
+
+func (p *page) endedRuns(rows *sql.Rows) error {
+	var r endedRun
+	into := []any{&r.id, &r.run, &r.status, &r.trigger, &r.recoveryOnly, &r.span, &r.committed, &r.checkpoint, &r.recovered, &r.rate,
+		&r.failureReason, &r.terminalReason, &r.errorText, &r.connectorError, &r.succeeded}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		e, ok := p.find(r.id)
+		if !ok {
+			continue
+		}
+		var times stamps
+		run := r.evidence(&times)
+		success := times.maybe(r.succeeded.String)
+		if run.Status == evidence.RunSucceeded {
+			success = &run.EndedAt
+		}
+		rate, readable := r.pace(run)
+		if times.bad || !readable {
+			lose(e, evidence.FamilyRuns)
+			continue
+		}
+		e.LastRun, e.LastSuccessAt, e.Rate = run, success, rate
+	}
+	return nil
+}
+
+func (r *endedRun) evidence(times *stamps) *evidence.Run {
+	started, ended := r.span, ""
+	if len(r.span) > len(Layout) {
+		started, ended = r.span[:len(Layout)], r.span[len(Layout):]
+	}
+	run := &evidence.Run{
+		ID: r.run, Status: evidence.RunStatus(r.status), Trigger: r.trigger, RecoveryOnly: r.recoveryOnly,
+		StartedAt: times.at(started), EndedAt: times.at(ended)}
+	committed := r.committed
+	if r.checkpoint != nil {
+		committed = recordsCommitted(jsontext.Value(r.checkpoint), committed)
+	}
+	run.Committed = &committed
+	if r.recovered.Valid {
+		n := r.recovered.Int64
+		run.Recovered = &n
+	}
+	if run.Status != evidence.RunSucceeded {
+		run.Failure = r.failure()
+	}
+	return run
+}
+
+// failure puts together why the run did not succeed. A run that nobody ended has
+// no failure of its own: what ended it is then the reason.
+func (r *endedRun) failure() *evidence.Failure {
+	f := &evidence.Failure{Reason: r.failureReason.String, Origin: r.terminalReason.String, Message: r.errorText.String}
+	if f.Reason == "" {
+		f.Reason, f.Origin = f.Origin, ""
+	}
+	var own protocol.DoneError
+	if r.connectorError != nil && json.Unmarshal(r.connectorError, &own) == nil {
+		f.Code, f.Retryable = own.Code, own.Retryable
+		if f.Message == "" {
+			f.Message = own.Message
+		}
+		if hint := own.RecoveryHint; hint != nil {
+			f.Action = hint.Action
+			if f.Retryable == nil {
+				f.Retryable = hint.Retryable
+			}
+		}
+	}
+	if *f == (evidence.Failure{}) {
+		return nil
+	}
+	return f
+}
+
+// pace is the rate that the run reported last, as of its end.
+func (r *endedRun) pace(run *evidence.Run) (rate *evidence.Rate, readable bool) {
+	if r.rate == nil {
+		return nil, true
+	}
+	rate = new(evidence.Rate)
+	if err := json.Unmarshal(r.rate, rate); err != nil {
+		return nil, false
+	}
+	rate.At = run.EndedAt
+	return rate, true
+}
+
+// activeRuns takes every run that a lease names: whether the lease has expired
+// is for those to say who have a clock. A run without an id was asked for and has
+// not begun.
+func (p *page) activeRuns(rows *sql.Rows) error {
+	var id, run, started, until string
+	into := []any{&id, &run, &started, &until}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		e, ok := p.find(id)
+		if !ok {
+			continue
+		}
+		var times stamps
+		active := &evidence.ActiveRun{ID: run, StartedAt: times.at(started), LeaseUntil: times.maybe(until)}
+		if times.bad {
+			lose(e, evidence.FamilyRuns)
+			continue
+		}
+		if run == "" {
+			e.RequestedAt = &active.StartedAt
+			continue
+		}
+		e.Active = active
+	}
+	return nil
+}
+
+// streams reads counts and facts. A stream that the manifest does not declare
+// counts as retained and is otherwise left out; without a manifest every stored
+// stream is listed, as a required one.
+func (p *page) streams(rows *sql.Rows) error {
+	totals := make([]evidence.Records, len(p.list))
+	for i := range p.list {
+		p.list[i].Records = &totals[i]
+	}
+	var (
+		id, name, counted string
+		facts             sql.RawBytes // nil when no run has measured the stream
+		source            sql.NullString
+		slab              []measured
+		reader            factReader
+	)
+	into := []any{&id, &name, &counted, &facts, &source}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		seat, ok := p.seat(id)
+		if !ok {
+			continue
+		}
+		var times stamps
+		number, changed, _ := strings.Cut(counted, " ")
+		retained, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return err
+		}
+		total := &totals[seat]
+		total.Retained += retained
+		if newest := times.maybe(changed); newest != nil && (total.ChangedAt == nil || newest.After(*total.ChangedAt)) {
+			total.ChangedAt = newest
+		}
+		if s := p.stream(seat, name); s != nil {
+			if len(slab) == cap(slab) {
+				slab = make([]measured, 0, 128)
+			}
+			slab = append(slab, measured{retained: retained})
+			m := &slab[len(slab)-1]
+			s.Retained = &m.retained
+			if facts != nil {
+				if ok = reader.read(facts, source.String, &m.fact); ok {
+					s.Fact = &m.fact
+				}
+			}
+		}
+		if times.bad || !ok {
+			lose(&p.list[seat], evidence.FamilyRecords)
+		}
+	}
+	return nil
+}
+
+// stream finds the place of a stored stream in a connection's list.
+func (p *page) stream(seat int, name string) *evidence.Stream {
+	e := &p.list[seat]
+	if d := p.made[seat].declared; d != nil {
+		if i, declared := d.places[name]; declared {
+			return &e.Streams[i]
+		}
+		return nil
+	}
+	e.Streams = append(e.Streams, evidence.Stream{Name: name, Required: true})
+	return &e.Streams[len(e.Streams)-1]
+}
+
+// openGaps reads the outstanding gaps, grouped. A connection without a row has
+// none, which is measured too.
+func (p *page) openGaps(rows *sql.Rows) error {
+	all := make([]struct {
+		gaps                evidence.Gaps
+		recovered, terminal int64
+	}, len(p.list))
+	for i := range p.list {
+		g := &all[i]
+		g.gaps.Recovered, g.gaps.Terminal = &g.recovered, &g.terminal
+		p.list[i].Gaps = &g.gaps
+	}
+	var id, notBefore, earliest string
+	var group evidence.GapGroup
+	into := []any{&id, &group.Stream, &group.Reason, &group.Count, &group.MaxAttempts, &notBefore, &earliest}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		e, ok := p.find(id)
+		if !ok || e.Gaps == nil {
+			continue
+		}
+		var times stamps
+		own := group
+		own.NotBefore, own.Earliest = times.maybe(notBefore), times.maybe(earliest)
+		e.Gaps.Groups = append(e.Gaps.Groups, own)
+		if times.bad {
+			e.Gaps = nil
+		}
+	}
+	return nil
+}
+
+func (p *page) closedGaps(rows *sql.Rows) error {
+	var id, status string
+	var count int64
+	into := []any{&id, &status, &count}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		e, ok := p.find(id)
+		if !ok || e.Gaps == nil {
+			continue
+		}
+		if status == "terminal" {
+			*e.Gaps.Terminal = count
+		} else {
+			*e.Gaps.Recovered = count
+		}
+	}
+	return nil
+}
+
+// deviceSources reads the collectors of each connection. A connection of that
+// kind has a Device even before a collector has enrolled.
+func (p *page) deviceSources(rows *sql.Rows) error {
+	for i := range p.list {
+		if p.list[i].Connection.SourceKind == evidence.SourceLocalDevice {
+			p.list[i].Device = &evidence.Device{}
+		}
+	}
+	var (
+		id, revoked, beat, outbox string
+		status                    evidence.HeartbeatStatus
+		pending                   sql.NullInt64
+		s                         evidence.DeviceSource
+	)
+	into := []any{&id, &s.ID, &s.Host, &s.DeviceStatus, &s.Status, &revoked, &beat, &status, &pending, &outbox}
+	return p.take(rows, evidence.FamilyDevice, &id, into, func(e *evidence.Evidence) bool {
+		var times stamps
+		own := s
+		own.RevokedAt = times.maybe(revoked)
+		if at := times.maybe(beat); at != nil {
+			own.Heartbeat = &evidence.Heartbeat{At: *at, Status: status, Outbox: readOutbox(outbox)}
+			if n := pending.Int64; pending.Valid && n >= 0 {
+				own.Heartbeat.Pending = &n
+			}
+		}
+		if e.Device == nil {
+			e.Device = &evidence.Device{}
+		}
+		e.Device.Sources = append(e.Device.Sources, own)
+		return !times.bad
+	})
+}
+
+// storedOutbox is what a device reported. Every count but that of the open
+// backlog is part of a report.
+type storedOutbox struct {
+	Pending         *int64 `json:"pending"`
+	Retrying        *int64 `json:"retrying"`
+	StaleLeases     *int64 `json:"stale_leases"`
+	DeadLetter      *int64 `json:"dead_letter"`
+	BacklogOpen     *int64 `json:"backlog_open"`
+	Leased          *int64 `json:"leased"`
+	Succeeded       *int64 `json:"succeeded"`
+	Total           *int64 `json:"total"`
+	OldestPendingAt string `json:"oldest_pending_at"`
+}
+
+// readOutbox gives nil for counts that are absent, negative or no whole
+// numbers: what a device did not measure must not read as zero.
+func readOutbox(report string) *evidence.OutboxCounts {
+	if report == "" {
+		return nil
+	}
+	var s storedOutbox
+	if err := json.Unmarshal([]byte(report), &s); err != nil {
+		return nil
+	}
+	if s.BacklogOpen == nil {
+		s.BacklogOpen = new(int64)
+	}
+	for _, n := range []*int64{s.Pending, s.Retrying, s.StaleLeases, s.DeadLetter, s.BacklogOpen, s.Leased, s.Succeeded, s.Total} {
+		if n == nil || *n < 0 {
+			return nil
+		}
+	}
+	counts := &evidence.OutboxCounts{
+		Pending: *s.Pending, Retrying: *s.Retrying, StaleLeases: *s.StaleLeases, DeadLetter: *s.DeadLetter,
+		BacklogOpen: *s.BacklogOpen, Leased: *s.Leased, Succeeded: *s.Succeeded, Total: *s.Total,
+	}
+	if oldest, err := time.Parse(time.RFC3339, s.OldestPendingAt); err == nil {
+		counts.OldestPendingAt = &oldest
+	}
+	return counts
+}
+
+// coverageStores reads what collectors account for. A record that cannot be read
+// names its store by its key and accounts for nothing.
+func (p *page) coverageStores(rows *sql.Rows) error {
+	var id, key string
+	var data []byte
+	into := []any{&id, &key, &data}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		e, ok := p.find(id)
+		if !ok || e.Device == nil {
+			continue
+		}
+		var s evidence.CoverageStore
+		if err := json.Unmarshal(data, &s); err != nil {
+			s = evidence.CoverageStore{Store: key}
+		}
+		e.Device.Stores = append(e.Device.Stores, s)
+	}
+	return nil
+}
+
+// take scans each row into the variables that into points at, and has keep put
+// those of the page's connections into their evidence. A row that keep cannot
+// read costs its connection the family.
+func (p *page) take(rows *sql.Rows, f evidence.Family, id *string, into []any, keep func(e *evidence.Evidence) (readable bool)) error {
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if e, ok := p.find(*id); ok && !keep(e) {
+			lose(e, f)
+		}
+	}
+	return nil
+}
+
+func (p *page) schedules(rows *sql.Rows) error {
+	var id, updated string
+	var s evidence.Schedule
+	return p.take(rows, evidence.FamilySchedule, &id, []any{&id, &s.Enabled, &s.IntervalSeconds, &s.JitterSeconds, &updated}, func(e *evidence.Evidence) bool {
+		var times stamps
+		own := s
+		own.UpdatedAt = times.at(updated)
+		e.Schedule = &own
+		return !times.bad
+	})
+}
+
+func (p *page) backoffs(rows *sql.Rows) error {
+	var id, observed, next string
+	var b evidence.Backoff
+	return p.take(rows, evidence.FamilySchedule, &id, []any{&id, &b.Class, &b.Failures, &observed, &next}, func(e *evidence.Evidence) bool {
+		var times stamps
+		own := b
+		own.ObservedAt, own.NextAttemptAt = times.at(observed), times.maybe(next)
+		e.Backoff = &own
+		return !times.bad
+	})
+}
+
+func (p *page) credentials(rows *sql.Rows) error {
+	var id, captured, rejected string
+	var c evidence.Credential
+	return p.take(rows, evidence.FamilyCredential, &id, []any{&id, &c.Status, &captured, &rejected, &c.Reason}, func(e *evidence.Evidence) bool {
+		var times stamps
+		own := c
+		own.CapturedAt, own.RejectedAt = times.at(captured), times.maybe(rejected)
+		e.Credential = &own
+		return !times.bad
+	})
+}
+
+func (p *page) probes(rows *sql.Rows) error {
+	var id, observed, expires string
+	var probe evidence.Probe
+	into := []any{&id, &probe.Dimension, &probe.Name, &probe.Status, &probe.Reason, &observed, &expires}
+	return p.take(rows, evidence.FamilyProbes, &id, into, func(e *evidence.Evidence) bool {
+		var times stamps
+		own := probe
+		own.At, own.ExpiresAt = times.at(observed), times.maybe(expires)
+		e.Probes = append(e.Probes, own)
+		return !times.bad
+	})
+}
+
+// What an open question asks for, in the words of an attention record.
+const (
+	needCredentials  = "credentials_required"
+	needOTP          = "otp_required"
+	needManualAction = "manual_action_required"
+)
+
+func (p *page) attention(rows *sql.Rows) error {
+	var id, opened, expires string
+	var kind protocol.InteractionKind
+	var a evidence.Attention
+	return p.take(rows, evidence.FamilyAttention, &id, []any{&id, &a.ID, &a.RunID, &kind, &opened, &expires}, func(e *evidence.Evidence) bool {
+		var times stamps
+		own := a
+		own.Lifecycle, own.Reason, own.Sensitivity = evidence.AttentionOpen, needManualAction, "non_secret"
+		switch kind {
+		case protocol.AskCredentials, protocol.AskMissingCredentials:
+			own.Reason = needCredentials
+		case protocol.AskOTP:
+			own.Reason = needOTP
+		}
+		if kind.Secret() {
+			own.Sensitivity = "secret"
+		}
+		own.OpenedAt, own.ExpiresAt = times.at(opened), times.maybe(expires)
+		e.Attention = append(e.Attention, own)
+		return !times.bad
+	})
+}
