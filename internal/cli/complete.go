@@ -21,7 +21,7 @@ func (a *app) addCompletions(root *cobra.Command) {
 	of := map[string]names{
 		"status": connectionNames, "why": connectionNames, "rename": connectionNames, "select": connectionNames, "revoke": connectionNames, "cancel": connectionNames,
 		"answer": connectionNames, "rate": connectionNames, "support": connectionNames,
-		"schedule set": connectionNames, "schedule pause": connectionNames, "schedule resume": connectionNames, "schedule remove": connectionNames,
+		"limits": connectionNames, "schedule set": connectionNames, "schedule pause": connectionNames, "schedule resume": connectionNames, "schedule remove": connectionNames,
 		"credential set": connectionNames, "credential show": connectionNames, "credential remove": connectionNames,
 		"connect": connectorNames, "connections add": connectorNames, "run": func(ctx context.Context, o api.Owner) []cobra.Completion {
 			return append(connectionNames(ctx, o), connectorNames(ctx, o)...)

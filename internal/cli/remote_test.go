@@ -31,39 +31,6 @@ func serveShop(t *testing.T, s *statusShop) (address, token string) {
 	return server.URL, token
 }
 
-// What a command says of a server elsewhere is to the byte what it says on the
-// server's own machine.
-func TestElsewhereIsTheSame(t *testing.T) {
-	t.Attr("spec", "CH-06.1")
-	s := newStatusShop(t)
-	address, token := serveShop(t, s)
-	commands := [][]string{
-		{"status"}, {"status", "--json"}, {"connections"}, {"connections", "--json"},
-		{"records", "trees", "--connection", "cin_well"}, {"records", "trees", "--connection", "cin_well", "--json", "--oldest"},
-		{"record", "trees", "t1", "--connection", "cin_well", "--json"}, {"export", "--connection", "cin_well", "--format", "csv"},
-		{"grants", "--json"}, {"notify"}, {"notify", "--json"},
-		{"runs"}, {"runs", "--json"}, {"runs", "--all", "--status", "failed", "--json"}, {"runs", "--connection", "cin_failed"},
-		{"run", "show", "run_cin_failed_failed"}, {"run", "show", "run_cin_failed_failed", "--json"},
-		{"streams"}, {"streams", "--json"}, {"schedule"}, {"schedule", "list", "--json"}, {"gaps"}, {"gaps", "list", "--json"},
-		{"state", "--connection", "cin_well"}, {"state", "show", "--connection", "cin_well", "--json"},
-		{"changes", "--connection", "cin_well"}, {"changes", "trees", "--connection", "cin_well", "--json"},
-	}
-	for _, c := range s.view().Connections {
-		commands = append(commands, []string{"status", c.ID}, []string{"status", c.ID, "--json"}, []string{"why", c.ID}, []string{"why", c.ID, "--json"})
-	}
-	for _, args := range commands {
-		here := s.tell(args...)
-		vars := map[string]string{"HOME": t.TempDir(), envServer: address, envToken: token}
-		env, out, errOut := testEnv(t, vars, args...)
-		if code := Main(env); code != ExitOK {
-			t.Fatalf("%v elsewhere: code %d, err %q", args, code, errOut)
-		}
-		if out.String() != here {
-			t.Errorf("%v\nhere      %s\nelsewhere %s", args, here, out)
-		}
-	}
-}
-
 // What is said for one command wins over the variables, and those over a login.
 func TestServerPrecedence(t *testing.T) {
 	kept := t.TempDir()

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// machineCommands need the machine itself, each for its reason, and refuse a server.
+var machineCommands = map[string]string{
+	"serve": "is the server", "demo": "is a server of its own", "doctor": "looks at this installation",
+	"backup /nowhere/file": "copies the files of this home", "restore /nowhere/file --to /nowhere/home": "replaces the files of this home",
+	"run orchard": "collects in the foreground", "connectors": "lists the programs that are installed here",
+	"connectors confirm orchard": "looks at a program", "connections add orchard": "looks at a program",
+	"support cin_well": "writes a file of this machine's facts", "workers": "lists the processes over this database",
+	"rate cin_well": "reads what this machine's runs measured", "attention": "reads this machine's records of it",
+	"attention accept att_1": "reads this machine's records of it", "credential show cin_well": "reads this machine's sealed credential",
+	"credential remove cin_well": "deletes this machine's sealed credential",
+}
+
+// ownerCommands are put to the owner, wherever that is.
+var ownerCommands = []string{
+	"connect orchard", "rename cin_well Pear", "select cin_well", "search pear", "status", "why cin_well", "devices", "limits cin_well",
+	"grants", "grants list", "grants show gr_1", "grants create app --stream cin_well/trees --purpose x", "grants revoke gr_1",
+	"tokens", "tokens list", "tokens create Laptop", "tokens revoke ot_1", "sessions", "sessions list", "sessions end ses_1", "passkeys", "passkeys list", "passkeys remove pk_1",
+	"recovery-codes", "recovery-codes create", "audit", "audit keep 30", "runs", "run show run_1",
+	"status cin_well", "status cin_new", "status cin_locked", "status cin_failed", "status cin_attic",
+	"why cin_new", "why cin_locked", "why cin_failed", "why cin_attic", "run show run_cin_failed_failed", "runs --all --status failed", "runs --connection cin_failed",
+	"streams --connection cin_failed", "records trees --connection cin_well --oldest", "changes trees --connection cin_well", "gaps --connection cin_well --status pending",
+	"limits cin_well --per-minute 30", "limits cin_new --run-items -1", "export --connection cin_well --format csv", "rename cin_none Pear",
+	"schedule", "schedule list", "schedule set cin_well --every 6h", "schedule pause cin_well", "schedule resume cin_well", "schedule remove cin_well",
+	"cancel cin_well", "answer cin_well", "notify", "notify add ntfy https://ntfy.example/x", "notify remove tgt_1", "notify test", "notify quiet off",
+	"credential set cin_well", "connections", "streams", "records trees --connection cin_well", "record trees t1 --connection cin_well",
+	"changes --connection cin_well", "gaps", "gaps list", "gaps retry gap_1", "gaps ignore gap_1 --reason x", "gaps explain gap_1",
+	"state --connection cin_well", "password", "state show --connection cin_well", "state log trees --connection cin_well", "state diff trees 1 2 --connection cin_well",
+	"state rewind trees 1 --connection cin_well --yes", "export --connection cin_well", "revoke cin_well",
+}
+
+// otherCommands are about nothing that is kept.
+var otherCommands = []string{"login", "logout", "man", "version", "exit-codes", "help", "completion", "completion bash", "completion zsh", "completion fish", "completion powershell", "credential", "demo source"}
+
+// Every command is put to the server that is named, or says that it needs this machine;
+// none answers about the data of this machine instead.
+func TestNoCommandAnswersForTheWrongMachine(t *testing.T) {
+	s := newStatusShop(t)
+	vars := map[string]string{"HOME": t.TempDir(), "PDPP_HOME": s.home, envServer: "http://127.0.0.1:1", envToken: "pdpp_ot_invented", envNewPassword: "correct horse battery"}
+	known := map[string]bool{}
+	root := (&app{}).rootCommand()
+	pathOf := func(line string) string {
+		found, _, err := root.Find(strings.Fields(line))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		return found.CommandPath()
+	}
+	code := func(line string) (int, string, string) {
+		env, out, errOut := testEnv(t, vars, append(strings.Fields(line), "--json")...)
+		return Main(env), out.String(), errOut.String()
+	}
+	for line, reason := range machineCommands {
+		known[pathOf(line)] = true
+		if exit, out, errOut := code(line); exit != ExitUsage || out != "" || !strings.Contains(errOut, `"code":"`+codeNeedsMachine+`"`) || !strings.Contains(errOut, `"next_step":"Run it on the server's machine`) {
+			t.Errorf("%s %s, and does not refuse a server: exit %d, %s%s", line, reason, exit, out, errOut)
+		}
+	}
+	for _, line := range ownerCommands {
+		known[pathOf(line)] = true
+		if exit, out, errOut := code(line); exit != ExitStorage || out != "" || !strings.Contains(errOut, `"code":"server_unreachable"`) {
+			t.Errorf("%s is not put to the server: exit %d, %s%s", line, exit, out, errOut)
+		}
+	}
+	for _, line := range otherCommands {
+		known["pdpp "+line] = true
+	}
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Runnable() && c != root && !known[c.CommandPath()] {
+			t.Errorf("%s is in no list: is it put to the owner, or does it need the machine?", c.CommandPath())
+		}
+		for _, inner := range c.Commands() {
+			walk(inner)
+		}
+	}
+	walk(root)
+}
+
+// made is what is drawn by lot when something is made.
+var made = regexp.MustCompile(`\b(pdpp_[og]t_\w+|(ot|gr|tgt)_\w{6,}|[0-9a-z]{4}(-[0-9a-z]{4}){3})`)
+
+// tellsOtherwise are the commands whose answer may differ remotely, and why.
+var tellsOtherwise = map[string]string{
+	"audit":           "the trail tells who did it: a command here, a token there",
+	"cancel cin_well": "a server does not take back a run that was asked for",
+	"notify test":     "a server tests all of its targets at once",
+}
+
+// What every command of the owner prints, does and refuses is the same over a server as on
+// its machine: two homes that are alike are asked in the same order, one of them remotely.
+func TestElsewhereIsTheSame(t *testing.T) {
+	t.Attr("spec", "CH-06.1")
+	local, remote := newStatusShop(t), newStatusShop(t)
+	tell := func(vars map[string]string, args ...string) string {
+		env, out, errOut := testEnv(t, vars, args...)
+		code := Main(env)
+		return made.ReplaceAllString(fmt.Sprintf("exit %d\n%s%s", code, out, errOut), "X")
+	}
+	served := func(s *statusShop) map[string]string {
+		address, token := serveShop(t, s)
+		vars := map[string]string{"HOME": t.TempDir(), envServer: address, envToken: token, envNewPassword: "correct horse battery"}
+		tell(vars, "status") // the token has been used at both
+		return vars
+	}
+	there := served(remote)
+	here := served(local)
+	here["PDPP_HOME"], here[envServer] = local.home, thisMachine
+	for _, line := range ownerCommands {
+		for _, form := range [][]string{nil, {"--json"}} {
+			args := append(strings.Fields(line), form...)
+			want, got := tell(here, args...), tell(there, args...)
+			if got != want && tellsOtherwise[line] == "" {
+				t.Errorf("%v\nlocal:  %s\nremote: %s", args, want, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
+)
+
+const limitsText = `Say how fast and how long a run of a connection may collect, and change it. What is
+not named stays as it is; 0 takes a limit away. It counts from the next run on.
+
+A ceiling never makes a run faster than its connector would be by itself.`
+
+const limitsExamples = `  pdpp limits example                     the limits that hold
+  pdpp limits example --per-minute 30     at most 30 requests in a minute
+  pdpp limits example --per-minute 0      as fast as the connector finds safe`
+
+func (a *app) limitsCommand() *cobra.Command {
+	var given api.Limits
+	cmd := &cobra.Command{
+		Use: "limits CONNECTION", Short: "Say how fast and how long a run may collect, and change it",
+		Long: limitsText, Example: limitsExamples, Args: needArgs("the name of a connection"),
+	}
+	flags := cmd.Flags()
+	flags.Float64Var(&given.CeilingPerMinute, "per-minute", 0, "the most requests in a minute")
+	flags.Int64Var(&given.MaxSeconds, "run-seconds", 0, "how many seconds of a run may go into single items")
+	flags.Int64Var(&given.MaxDetails, "run-items", 0, "how many single items a run may fetch")
+	cmd.RunE = a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+		d, err := detailOf(ctx, o, args[0])
+		if err != nil {
+			return err
+		}
+		wanted := d.Limits
+		if flags.Changed("per-minute") {
+			wanted.CeilingPerMinute = given.CeilingPerMinute
+		}
+		if flags.Changed("run-seconds") {
+			wanted.MaxSeconds = given.MaxSeconds
+		}
+		if flags.Changed("run-items") {
+			wanted.MaxDetails = given.MaxDetails
+		}
+		if flags.Changed("per-minute") || flags.Changed("run-seconds") || flags.Changed("run-items") {
+			if err := o.SetLimits(ctx, d.ID, wanted); err != nil {
+				return err
+			}
+			if d, err = o.Connection(ctx, d.ID); err != nil {
+				return err
+			}
+		}
+		a.printLimits(&d)
+		return nil
+	})
+	return cmd
+}
+
+func (a *app) printLimits(d *api.Detail) {
+	if a.json {
+		writeJSON(a.out, map[string]any{"connection_id": d.ID, "limits": d.Limits})
+		return
+	}
+	line := func(head, member, limit string) {
+		switch {
+		case !slices.Contains(d.Limits.Supports, member):
+			limit = "the connector does not understand this limit"
+		case limit == "0":
+			limit = "none of yours"
+		}
+		printf(a.out, "%-20s %s\n", head, limit)
+	}
+	line("requests a minute", "ceiling_per_minute", strconv.FormatFloat(d.Limits.CeilingPerMinute, 'f', -1, 64))
+	line("seconds for items", "max_run_seconds", text.Number(d.Limits.MaxSeconds))
+	line("items of a run", "max_detail_fetches", text.Number(d.Limits.MaxDetails))
+}
