@@ -20,12 +20,14 @@ your sources are doing.`
 const grantsExamples = `  pdpp grants                                        who may read what
   pdpp grants create 'Garden diary' --stream github/issues:title,state --expires 30d
   pdpp grants show gr_1a2b
-  pdpp grants revoke gr_1a2b`
+  pdpp grants revoke gr_1a2b
+  pdpp grants approve req_1a2b                       answer an app that asks`
 
 func (a *app) grantsCommand() *cobra.Command {
 	cmd := a.grantsListCommand("grants", "Say who may read a part of your records, and change it")
 	cmd.Long, cmd.Example = grantsText, grantsExamples
-	cmd.AddCommand(a.grantsListCommand("list", "List all grants, the newest first"), a.grantShowCommand(), a.grantCreateCommand(), a.grantRevokeCommand())
+	cmd.AddCommand(a.grantsListCommand("list", "List all grants, the newest first"), a.grantShowCommand(), a.grantCreateCommand(), a.grantRevokeCommand(),
+		a.grantRequestCommand(), a.grantApproveCommand(), a.grantRefuseCommand())
 	return cmd
 }
 
