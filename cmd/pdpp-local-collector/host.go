@@ -9,6 +9,7 @@ import (
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/device/collector"
+	"pdpp/internal/ops/fault"
 	"pdpp/manifest"
 )
 
@@ -54,7 +55,7 @@ func (p *program) connectors(dirs collector.Dirs) (catalog.Catalog, error) {
 	if host != "" {
 		path, err := filepath.Abs(host)
 		if err != nil || !executable(path) {
-			return catalog.Catalog{}, &collector.OperatorError{Code: "configuration", Message: envConnectors + " does not name a program: " + host,
+			return catalog.Catalog{}, &fault.Fault{Code: "configuration", Message: envConnectors + " does not name a program: " + host,
 				Next: "Correct it, or unset it to use the " + hostProgram + " beside this program."}
 		}
 		found.Host = path

@@ -12,6 +12,7 @@ import (
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/device/collector"
+	"pdpp/internal/ops/fault"
 )
 
 // Exit codes. They are stable: scripts may rely on them.
@@ -55,7 +56,7 @@ func execute(ctx context.Context, w world) int {
 	root.SetArgs(w.args)
 	err := root.ExecuteContext(ctx)
 	var done exitOnly
-	var mistake *collector.OperatorError
+	var mistake *fault.Fault
 	switch {
 	case err == nil:
 		return exitOK

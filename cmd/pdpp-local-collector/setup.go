@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/device/collector"
+	"pdpp/internal/ops/fault"
 )
 
 const envToken = "PDPP_LOCAL_DEVICE_TOKEN"
@@ -72,7 +73,7 @@ func (p *program) token(file string) (string, error) {
 	case "":
 		value, _ := p.lookup(envToken)
 		if value == "" {
-			return "", &collector.OperatorError{Code: "token_missing", Message: "the device token is missing",
+			return "", &fault.Fault{Code: "token_missing", Message: "the device token is missing",
 				Next: "Set " + envToken + ", or name a file with --token-file."}
 		}
 		return value, nil
@@ -81,14 +82,14 @@ func (p *program) token(file string) (string, error) {
 	default:
 		f, err := os.Open(file)
 		if err != nil {
-			return "", &collector.OperatorError{Code: "token_unreadable", Message: fmt.Sprintf("the token cannot be read: %v", err), Next: "Correct --token-file."}
+			return "", &fault.Fault{Code: "token_unreadable", Message: fmt.Sprintf("the token cannot be read: %v", err), Next: "Correct --token-file."}
 		}
 		defer f.Close()
 		in = f
 	}
 	body, err := io.ReadAll(io.LimitReader(in, maxToken))
 	if err != nil {
-		return "", &collector.OperatorError{Code: "token_unreadable", Message: fmt.Sprintf("the token cannot be read: %v", err), Next: "Correct --token-file."}
+		return "", &fault.Fault{Code: "token_unreadable", Message: fmt.Sprintf("the token cannot be read: %v", err), Next: "Correct --token-file."}
 	}
 	return strings.TrimRight(string(body), "\r\n"), nil
 }

@@ -91,9 +91,9 @@ func TestAcceptNeedsAnOffer(t *testing.T) {
 	}
 }
 
-func TestDescribeAdvised(t *testing.T) {
+func TestDescribeFaults(t *testing.T) {
 	invalid := *interaction.ErrInvalidAnswer
-	invalid.Fields = []string{"code", "name"}
+	invalid.Param, invalid.Message = "code", invalid.Message+": code, name"
 	for _, tt := range []struct {
 		err     error
 		exit    int

@@ -10,6 +10,7 @@ import (
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
 const envCredentialKey = "PDPP_CREDENTIAL_ENCRYPTION_KEY"
@@ -33,7 +34,7 @@ func (a *app) existingKey() (credential.Key, error) {
 	}
 	path := filepath.Join(home, credential.KeyFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return credential.Key{}, &credential.Error{Code: credential.CodeWrongKey, Message: path + " is missing, and only the key in it opens what is stored",
+		return credential.Key{}, &fault.Fault{Code: credential.CodeWrongKey, Message: path + " is missing, and only the key in it opens what is stored",
 			Next: "Restore the file from a backup, or enter the secrets again."}
 	}
 	return credential.LoadKey(home)

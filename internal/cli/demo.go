@@ -14,8 +14,8 @@ import (
 
 	"pdpp/internal/demo"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/web/server"
 )
 
 const demoText = `Starts a server in a throw-away home, with simulated services beside it and six
@@ -84,7 +84,7 @@ func (a *app) demo(ctx context.Context, listen string) error {
 	}
 	f.listen = defaultListen
 	err = inside.serve(ctx, f)
-	var refused *server.ListenError
+	var refused *fault.Fault
 	if errors.As(err, &refused) && errors.Is(err, syscall.EADDRINUSE) {
 		f.listen = "127.0.0.1:0"
 		return inside.serve(ctx, f)

@@ -88,19 +88,12 @@ func (a *app) printFindings(findings []doctor.Finding) {
 	}
 }
 
-// plainError is an error as its message alone, with its next step: a finding
-// has no place for the code.
-type plainError struct{ is *Error }
-
-func (e plainError) Error() string    { return e.is.Message }
-func (e plainError) NextStep() string { return e.is.Next }
-func (e plainError) Unwrap() error    { return e.is }
-
+// plainly is an error as what is shown of it.
 func plainly(err error) error {
 	if err == nil {
 		return nil
 	}
-	return plainError{describe(err)}
+	return describe(err)
 }
 
 // brokenCatalog stands for connectors that the configuration keeps from being found.

@@ -4,13 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/backup"
+	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/ops/redact"
+	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/schedule/scheduler"
+	"pdpp/internal/web/auth"
 )
 
 // Exit codes. They are stable: scripts may rely on them.
@@ -44,19 +52,8 @@ With --json it is {"error":{"code","message","next_step"}} there, and standard
 output stays empty. A run that has started reports its failure inside its own
 JSON result instead.`
 
-// Error is what a command failed with: a stable code, a sentence that is safe
-// to show, and the next step.
-type Error struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Next    string `json:"next_step,omitzero"`
-	Exit    int    `json:"-"`
-	Err     error  `json:"-"`
-}
-
-func (e *Error) Error() string { return e.Code + ": " + e.Message }
-
-func (e *Error) Unwrap() error { return e.Err }
+// Error is what a command failed with.
+type Error = fault.Fault
 
 // exitOnly ends the program with a code; everything has been said already.
 type exitOnly struct{ code int }
@@ -78,26 +75,26 @@ func revoked(connectionID string) *Error {
 
 const maxMessage = 500
 
-// waitNext is what an owner can do whose source is to be left alone.
 // waitText says until when nothing is sent to a source, in local time as everywhere here.
 func waitText(until time.Time) string {
 	return "the source is to be left alone until " + when(until) + "; nothing was started"
 }
 
+// waitNext is what an owner can do whose source is to be left alone.
 const waitNext = "Wait until then. To ask it before, which may lock you out for longer, add --ask-anyway."
 
 // describe turns any error into one that can be shown.
 func describe(err error) *Error {
 	var known *Error
 	var active *store.ActiveRunError
-	var fault *store.FaultError
+	var unusable *store.FaultError
 	var waits *store.WaitError
-	if advised := describeAdvised(err); advised != nil {
-		return advised
+	isKnown := errors.As(err, &known)
+	for within := known; isKnown && errors.As(known.Err, &within) && within.Code == known.Code && within.Exit == known.Exit; {
+		known = within // the part's own words for the same
 	}
-	owner, archive := describeOwner(err), describeBackup(err)
 	switch {
-	case errors.As(err, &known):
+	case isKnown && known.Exit != 0: // the command's own words
 		return known
 	case errors.As(err, &active):
 		return &Error{
@@ -105,20 +102,18 @@ func describe(err error) *Error {
 			Message: fmt.Sprintf("run %s is using connection %s (%s)", active.RunID, active.ConnectionID, active.Holder),
 			Next:    "Wait until it ends, look at it (pdpp run show " + active.RunID + "), or stop it (pdpp cancel " + active.RunID + ").",
 		}
-	case owner == nil && errors.As(err, &waits):
+	case !isKnown && errors.As(err, &waits):
 		return &Error{
 			Code: api.CodeProviderWait, Exit: ExitWait, Err: err, Next: waitNext,
 			Message: waitText(waits.Until),
 		}
-	case errors.As(err, &fault):
+	case errors.As(err, &unusable):
 		return &Error{
-			Code: string(fault.Fault), Exit: ExitStorage, Err: err, Next: fault.NextStep(),
-			Message: safe(fmt.Sprintf("%s: %s (%v)", faultWords(fault.Fault), fault.Where, fault.Err)),
+			Code: string(unusable.Fault), Exit: ExitStorage, Err: err, Next: unusable.NextStep(),
+			Message: safe(fmt.Sprintf("%s: %s (%v)", faultWords(unusable.Fault), unusable.Where, unusable.Err)),
 		}
-	case owner != nil:
-		return owner
-	case archive != nil:
-		return archive
+	case isKnown:
+		return describeFault(known, err)
 	case errors.Is(err, catalog.ErrUnknownConnector):
 		return &Error{
 			Code: "unknown_connector", Exit: ExitNotFound, Err: err, Message: safe(err.Error()),
@@ -134,6 +129,51 @@ func describe(err error) *Error {
 		return &Error{Code: "failed", Exit: ExitFailed, Err: err, Message: safe(err.Error()), Next: "Try again. If it stays, see docs/operations.md."}
 	}
 }
+
+// exits are the codes whose exit code their status does not say.
+var exits = map[string]int{
+	api.CodeRunActive: ExitActive, api.CodeProviderWait: ExitWait, api.CodeUnreachable: ExitStorage,
+	auth.CodeInsufficientScope: ExitOwner, auth.CodeWrongPassword: ExitFailed, auth.CodeWrongCode: ExitFailed,
+	credential.CodeWrongKey: ExitFailed, credential.CodeDamaged: ExitFailed, "push_failed": ExitFailed,
+	backup.CodeInvalid: ExitUsage, backup.CodeKeyNeeded: ExitUsage, backup.CodeNoData: ExitStorage, backup.CodeHomeInUse: ExitActive,
+	backup.CodeBusy: ExitActive, backup.CodeWrongKey: ExitOwner, backup.CodeNotSealed: ExitOwner, api.CodeNotFound: ExitNotFound,
+}
+
+// describeFault shows a fault of another part as it is, and finds its exit code.
+func describeFault(f *Error, err error) *Error {
+	e := &Error{Code: f.Code, Message: text.Cut(oneLine(f.Message), maxMessage), Next: text.Cut(oneLine(f.Next), maxMessage), Exit: ExitFailed, Err: err}
+	if f.Param != "" && f.Status == http.StatusBadRequest && !strings.Contains(f.Message, f.Param) {
+		e.Message += " (" + safe(f.Param) + ")"
+	}
+	exit, listed := exits[f.Code]
+	switch {
+	case listed:
+		e.Exit = exit
+	case strings.HasPrefix(f.Code, "storage_"):
+		e.Exit = ExitStorage
+	case f.Status == http.StatusUnauthorized:
+		e.Exit, e.Next = ExitOwner, "The token is wrong, expired or revoked. Make a new one and sign in again: pdpp login URL"
+	case f.Status == http.StatusNotFound:
+		e.Exit = ExitNotFound
+	case f.Status == http.StatusBadRequest, f.Status == http.StatusUnprocessableEntity:
+		e.Exit = ExitUsage
+	}
+	switch {
+	case f.Code == api.CodeRunActive && f.RunID != "":
+		e.Next = "Wait until it ends, or stop it: pdpp cancel " + safe(f.RunID)
+	case f.Code == api.CodeProviderWait:
+		if f.Until != nil { // which the sentence has in another zone
+			e.Message = waitText(*f.Until)
+		}
+		e.Next = "The run starts by itself then (take it back: pdpp cancel " + safe(f.ConnectionID) + "). To ask before, which may lock you out for longer, add --ask-anyway."
+	case f.Code == scheduler.ErrNoWorker.Code:
+		e.Next = "Start one (pdpp serve), or leave --now out to run it here."
+	}
+	return e
+}
+
+// hasCode reports whether the owner's service or a server answered with this code.
+func hasCode(err error, code string) bool { return errors.Is(err, &Error{Code: code}) }
 
 // safe keeps secrets and line breaks out of a message that another part wrote.
 func safe(s string) string { return redact.New().Line(s, maxMessage) }

@@ -29,7 +29,7 @@ func TestFollowGivesUp(t *testing.T) {
 		switch {
 		case over || want == "" && err != nil:
 			t.Errorf("over: %t, %v", over, err)
-		case want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)):
+		case want != "" && (err == nil || !strings.HasPrefix(describe(err).Code+": "+err.Error(), want)):
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"pdpp/internal/keep/backup"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/owner/api"
 )
 
@@ -27,9 +28,9 @@ func TestDescribeOwner(t *testing.T) {
 		{&api.Error{Status: 503, Code: "storage_full", Message: "Full.", Next: "Wait."}, "storage_full", ExitStorage},
 		{&api.Error{Status: 409, Code: api.CodeRevoked, Message: "Over.", Next: "Connect."}, api.CodeRevoked, ExitFailed},
 		{&api.Error{Status: 503, Message: "x", Err: &store.FaultError{Fault: store.FaultLocked, Err: errors.New("y")}}, "storage_locked", ExitStorage},
-		{&backup.Error{Code: backup.CodeWrongKey, Message: "m", Next: "n"}, backup.CodeWrongKey, ExitOwner},
-		{&backup.Error{Code: backup.CodeHomeInUse, Message: "m", Next: "n"}, backup.CodeHomeInUse, ExitActive},
-		{&backup.Error{Code: backup.CodeDamaged, Message: "m", Next: "n"}, backup.CodeDamaged, ExitFailed},
+		{&fault.Fault{Code: backup.CodeWrongKey, Message: "m", Next: "n"}, backup.CodeWrongKey, ExitOwner},
+		{&fault.Fault{Code: backup.CodeHomeInUse, Message: "m", Next: "n"}, backup.CodeHomeInUse, ExitActive},
+		{&fault.Fault{Code: backup.CodeDamaged, Message: "m", Next: "n"}, backup.CodeDamaged, ExitFailed},
 	}
 	for _, tt := range tests {
 		e := describe(fmt.Errorf("wrapped: %w", tt.err))

@@ -4,54 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 	"pdpp/protocol"
 )
 
-// Error is why an answer was not taken. It holds nothing of the answer.
-type Error struct {
-	Code    string
-	Message string
-	Next    string
-	// Fields are the members of the question's form that are missing or wrong.
-	Fields []string
-}
-
-func (e *Error) Error() string {
-	if len(e.Fields) > 0 {
-		return e.Code + ": " + e.Message + ": " + strings.Join(e.Fields, ", ")
-	}
-	return e.Code + ": " + e.Message
-}
-
-// NextStep says what the owner can do.
-func (e *Error) NextStep() string { return e.Next }
-
-// Is makes errors.Is hold between errors of the same code.
-func (e *Error) Is(target error) bool {
-	other, ok := target.(*Error)
-	return ok && other.Code == e.Code
-}
-
-// What answering can meet.
+// Why an answer is not taken. No fault holds anything of the answer.
 var (
-	ErrNotPending = &Error{Code: "no_pending_interaction", Message: "no question of this run waits for an answer",
+	ErrNotPending = &fault.Fault{Status: http.StatusNotFound, Code: "no_pending_interaction", Message: "no question of this run waits for an answer",
 		Next: "The question was answered, expired or ended with its run. If the run failed over it, start another."}
-	ErrMismatch = &Error{Code: "interaction_id_mismatch", Message: "the run asks another question",
+	ErrMismatch = &fault.Fault{Status: http.StatusConflict, Code: "interaction_id_mismatch", Message: "the run asks another question",
 		Next: "Read the open question again, and answer that one."}
-	ErrInvalidStatus = &Error{Code: "invalid_status", Message: "an answer's status is success or cancelled",
+	ErrInvalidStatus = &fault.Fault{Status: http.StatusBadRequest, Param: "status", Code: "invalid_status", Message: "an answer's status is success or cancelled",
 		Next: "Send one of the two."}
-	ErrAlreadyAnswered = &Error{Code: "interaction_already_answered", Message: "the question has an answer",
+	ErrAlreadyAnswered = &fault.Fault{Status: http.StatusConflict, Code: "interaction_already_answered", Message: "the question has an answer",
 		Next: "Wait for the run to take it up. If it asks again, answer that question."}
-	ErrElsewhere = &Error{Code: "interaction_answered_elsewhere", Message: "the question can be answered only where the run was started",
+	ErrElsewhere = &fault.Fault{Status: http.StatusConflict, Code: "interaction_answered_elsewhere", Message: "the question can be answered only where the run was started",
 		Next: "Answer it in the terminal that shows it."}
-	ErrInvalidAnswer = &Error{Code: "invalid_answer", Message: "the answer does not fit the question's form",
+	ErrInvalidAnswer = &fault.Fault{Status: http.StatusBadRequest, Param: "data", Code: "invalid_answer", Message: "the answer does not fit the question's form",
 		Next: "Correct these fields, and send it again."}
-	ErrFormUnreadable = &Error{Code: "interaction_form_unreadable", Message: "the connector's form cannot be read",
+	ErrFormUnreadable = &fault.Fault{Status: http.StatusConflict, Code: "interaction_form_unreadable", Message: "the connector's form cannot be read",
 		Next: "Cancel the question, and report the connector."}
 )
 

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 	"pdpp/protocol"
 )
 
@@ -26,7 +27,7 @@ func TestAnswersThatAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		got  error
-		want *Error
+		want *fault.Fault
 	}{
 		{"another run", answer("run_2", "q1", success(`{}`)), ErrNotPending},
 		{"another question", answer("run_1", "q2", success(`{}`)), ErrMismatch},
@@ -41,8 +42,8 @@ func TestAnswersThatAreRefused(t *testing.T) {
 		if c.want == nil && c.got != nil || c.want != nil && !errors.Is(c.got, c.want) {
 			t.Errorf("%s: %v", c.name, c.got)
 		}
-		var e *Error
-		if c.want != nil && (!errors.As(c.got, &e) || e.NextStep() == "" || !strings.HasPrefix(e.Error(), e.Code)) {
+		var e *fault.Fault
+		if c.want != nil && (!errors.As(c.got, &e) || e.NextStep() == "") {
 			t.Errorf("%s has no next step: %v", c.name, c.got)
 		}
 	}
@@ -79,17 +80,18 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		var e *Error
+		var e *fault.Fault
 		if errors.As(err, &e) {
-			if diff := cmp.Diff(c.fields, e.Fields); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.name, diff)
+			_, named, _ := strings.Cut(e.Message, "form: ")
+			if named != strings.Join(c.fields, ", ") || len(c.fields) > 0 && e.Param != c.fields[0] {
+				t.Errorf("%s names %q and %q", c.name, e.Param, named)
 			}
 			if strings.Contains(e.Error(), "secret") || strings.Contains(e.Error(), "west") {
 				t.Errorf("%s: the error repeats the answer: %v", c.name, e)
 			}
 		}
 	}
-	if ErrInvalidAnswer.Fields != nil {
+	if ErrInvalidAnswer.Param != "data" {
 		t.Error("an error of one answer shows in the next")
 	}
 }

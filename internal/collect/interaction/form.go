@@ -3,13 +3,16 @@ package interaction
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
+	"strings"
 
 	jsonx "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"pdpp/internal/ops/fault"
 	"pdpp/manifest"
 )
 
@@ -18,7 +21,7 @@ import (
 const largestAnswer = 256 << 10
 
 // errForm is an answer that is not even an object.
-var errForm = &Error{Code: ErrInvalidAnswer.Code, Message: "an answer is a JSON object of moderate size", Next: "Send the fields as one object."}
+var errForm = &fault.Fault{Status: http.StatusBadRequest, Param: "data", Code: ErrInvalidAnswer.Code, Message: "an answer is a JSON object of moderate size", Next: "Send the fields as one object."}
 
 // checkForm holds the answer to the question's form, if it has one. Fields that
 // the form declares are named; nothing else of the answer is.
@@ -45,7 +48,9 @@ func checkForm(form, data jsontext.Value) error {
 	switch {
 	case errors.As(err, &wrong):
 		out := *ErrInvalidAnswer
-		out.Fields = wrongFields(schema, wrong)
+		if fields := wrongFields(schema, wrong); len(fields) > 0 {
+			out.Param, out.Message = fields[0], out.Message+": "+strings.Join(fields, ", ")
+		}
 		return &out
 	case err != nil:
 		return ErrFormUnreadable

@@ -32,7 +32,7 @@ func lockQueue(queue string) (*queueLock, error) {
 		if pid == "" {
 			pid = "unknown"
 		}
-		return nil, operatorError("collector_active", "Wait until it ends, then run the command again.",
+		return nil, operatorFault("collector_active", "Wait until it ends, then run the command again.",
 			"another collector is using this queue (process %s)", pid)
 	}
 	if err == nil {

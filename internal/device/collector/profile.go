@@ -52,7 +52,7 @@ func checkID(id string) error {
 	if plainID.MatchString(id) && len(id) <= 200 {
 		return nil
 	}
-	return operatorError("invalid_source_instance_id", "Copy the id from the command that the server shows.",
+	return operatorFault("invalid_source_instance_id", "Copy the id from the command that the server shows.",
 		"%q is not a source instance id", id)
 }
 
@@ -61,29 +61,29 @@ func checkID(id string) error {
 func readProfile(path string, dirs Dirs) (Profile, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Profile{}, operatorError("profile_unreadable", "Check the file and its folder.", "the profile cannot be read: %v", err)
+		return Profile{}, operatorFault("profile_unreadable", "Check the file and its folder.", "the profile cannot be read: %v", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return Profile{}, operatorError("profile_unreadable", "Check the file and its folder.", "the profile %s is not a file", path)
+		return Profile{}, operatorFault("profile_unreadable", "Check the file and its folder.", "the profile %s is not a file", path)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return Profile{}, operatorError("profile_permissions", "chmod 600 '"+path+"'",
+		return Profile{}, operatorFault("profile_permissions", "chmod 600 '"+path+"'",
 			"the profile %s holds a credential and others can read it (mode %04o)", path, mode)
 	}
 	body, err := io.ReadAll(io.LimitReader(f, maxProfileBytes+1))
 	if err != nil {
-		return Profile{}, operatorError("profile_unreadable", "Check the file and its folder.", "the profile cannot be read: %v", err)
+		return Profile{}, operatorFault("profile_unreadable", "Check the file and its folder.", "the profile cannot be read: %v", err)
 	}
 	variables, err := parseEnv(body)
 	if err != nil {
-		return Profile{}, operatorError("profile_invalid", "Correct it, or write it again: pdpp-local-collector setup",
+		return Profile{}, operatorFault("profile_invalid", "Correct it, or write it again: pdpp-local-collector setup",
 			"the profile %s is not usable: %v", path, err)
 	}
 	p, err := profileOf(variables, dirs)
 	if err != nil {
-		return Profile{}, operatorError("profile_invalid", "Correct it, or write it again: pdpp-local-collector setup",
+		return Profile{}, operatorFault("profile_invalid", "Correct it, or write it again: pdpp-local-collector setup",
 			"the profile %s is not usable: %v", path, err)
 	}
 	p.Path = path
@@ -100,13 +100,13 @@ func profileOf(variables map[string]string, dirs Dirs) (Profile, error) {
 	if alias := variables[envSource]; p.SourceInstanceID == "" {
 		p.SourceInstanceID = alias
 	} else if alias != "" && alias != p.SourceInstanceID {
-		return Profile{}, operatorError("profile_invalid", "", "%s and %s differ", envConnection, envSource)
+		return Profile{}, operatorFault("profile_invalid", "", "%s and %s differ", envConnection, envSource)
 	}
 	for name, value := range variables {
 		switch {
 		case isOwn(name):
 		case strings.HasPrefix(name, ownPrefix) && !strings.HasPrefix(name, ownPrefix+strings.ToUpper(p.ConnectorID)+"_"):
-			return Profile{}, operatorError("profile_invalid", "", "%s is not a variable of a profile", name)
+			return Profile{}, operatorFault("profile_invalid", "", "%s is not a variable of a profile", name)
 		default:
 			p.Variables[name] = value
 		}
@@ -131,7 +131,7 @@ func isOwn(name string) bool {
 
 func (p *Profile) check() error {
 	bad := func(name, want string) error {
-		return operatorError("profile_invalid", "", "%s is missing or is not %s", name, want)
+		return operatorFault("profile_invalid", "", "%s is missing or is not %s", name, want)
 	}
 	base, err := url.Parse(p.BaseURL)
 	switch {
@@ -146,7 +146,7 @@ func (p *Profile) check() error {
 	case !connectorName.MatchString(p.ConnectorID):
 		return bad(envConnector, "a connector's name")
 	case p.Queue != "" && !filepath.IsAbs(p.Queue):
-		return operatorError("profile_invalid", "", "%s is not a full path", envQueue)
+		return operatorFault("profile_invalid", "", "%s is not a full path", envQueue)
 	}
 	return nil
 }

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/internal/ops/fault"
+
 	"pgregory.net/rapid"
 )
 
-func mistakeOf(t *testing.T, err error, code string) *OperatorError {
+func mistakeOf(t *testing.T, err error, code string) *fault.Fault {
 	t.Helper()
-	var mistake *OperatorError
+	var mistake *fault.Fault
 	if !errors.As(err, &mistake) || mistake.Code != code {
 		t.Fatalf("error %v, want the operator error %s", err, code)
 	}

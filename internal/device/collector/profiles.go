@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pdpp/internal/ops/fault"
 )
 
 // Dirs are the folders of the device program.
@@ -26,7 +28,7 @@ func DirsFrom(lookup func(name string) (string, bool)) (Dirs, error) {
 		}
 		home := get("HOME")
 		if !filepath.IsAbs(home) {
-			return "", operatorError("no_home", "Set HOME to your home folder.", "neither %s nor HOME names a folder", variable)
+			return "", operatorFault("no_home", "Set HOME to your home folder.", "neither %s nor HOME names a folder", variable)
 		}
 		return filepath.Join(append(append([]string{home}, fallback...), "pdpp", "collectors")...), nil
 	}
@@ -44,7 +46,7 @@ func DirsFrom(lookup func(name string) (string, bool)) (Dirs, error) {
 }
 
 // Find gives the one profile of the source instance, by what the files say and
-// not by their names. Without exactly one it is an *OperatorError.
+// not by their names. Without exactly one it is an *fault.Fault.
 func Find(dirs Dirs, id string) (Profile, error) {
 	if err := checkID(id); err != nil {
 		return Profile{}, err
@@ -64,7 +66,7 @@ func Find(dirs Dirs, id string) (Profile, error) {
 	case len(matches) == 1:
 		return matches[0], nil
 	case len(matches) > 1:
-		return Profile{}, operatorError("profile_ambiguous", "Remove all but one of them.",
+		return Profile{}, operatorFault("profile_ambiguous", "Remove all but one of them.",
 			"several profiles are for source instance %s: %s", id, strings.Join(where, ", "))
 	}
 	for _, b := range broken { // the one that was meant may be among them
@@ -73,21 +75,21 @@ func Find(dirs Dirs, id string) (Profile, error) {
 	return Profile{}, errNoProfile(dirs, id)
 }
 
-func errNoProfile(dirs Dirs, id string) *OperatorError {
-	return operatorError("profile_not_found",
+func errNoProfile(dirs Dirs, id string) *fault.Fault {
+	return operatorFault("profile_not_found",
 		"Run this on the host that holds the data, as the user who set it up; or write the profile: pdpp-local-collector setup",
 		"no profile in %s is for source instance %s, and the environment does not describe its queue", dirs.Profiles, id)
 }
 
 // Profiles reads every profile, in the order of the files' names, and says
 // which files could not be used.
-func Profiles(dirs Dirs) (found []Profile, broken []*OperatorError, err error) {
+func Profiles(dirs Dirs) (found []Profile, broken []*fault.Fault, err error) {
 	info, err := os.Stat(dirs.Profiles)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err == nil && info.Mode().Perm()&0o022 != 0 {
-		return nil, nil, operatorError("profile_permissions", "chmod 700 '"+dirs.Profiles+"'",
+		return nil, nil, operatorFault("profile_permissions", "chmod 700 '"+dirs.Profiles+"'",
 			"others can write to the folder of the profiles, %s (mode %04o)", dirs.Profiles, info.Mode().Perm())
 	}
 	var entries []os.DirEntry
@@ -95,14 +97,14 @@ func Profiles(dirs Dirs) (found []Profile, broken []*OperatorError, err error) {
 		entries, err = os.ReadDir(dirs.Profiles)
 	}
 	if err != nil {
-		return nil, nil, operatorError("profile_unreadable", "Check the folder.", "the profiles cannot be read: %v", err)
+		return nil, nil, operatorFault("profile_unreadable", "Check the folder.", "the profiles cannot be read: %v", err)
 	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != profileExt || e.IsDir() {
 			continue
 		}
 		p, err := readProfile(filepath.Join(dirs.Profiles, e.Name()), dirs)
-		var mistake *OperatorError
+		var mistake *fault.Fault
 		switch {
 		case errors.As(err, &mistake):
 			broken = append(broken, mistake)
@@ -120,7 +122,7 @@ func Profiles(dirs Dirs) (found []Profile, broken []*OperatorError, err error) {
 // falls back to a queue that was not named.
 func Resolve(dirs Dirs, id string, lookup func(name string) (string, bool)) (Profile, error) {
 	p, err := Find(dirs, id)
-	var mistake *OperatorError
+	var mistake *fault.Fault
 	if !errors.As(err, &mistake) || mistake.Code != "profile_not_found" {
 		return p, err
 	}
@@ -135,11 +137,11 @@ func Resolve(dirs Dirs, id string, lookup func(name string) (string, bool)) (Pro
 	}
 	p, invalid := profileOf(variables, dirs)
 	if invalid != nil {
-		return Profile{}, operatorError("environment_invalid", "Set every variable of a profile, or none.",
+		return Profile{}, operatorFault("environment_invalid", "Set every variable of a profile, or none.",
 			"there is no profile for source instance %s, and the environment does not describe it: %v", id, invalid)
 	}
 	if p.SourceInstanceID != id {
-		return Profile{}, operatorError("environment_mismatch", "Correct the id, or unset the variables.",
+		return Profile{}, operatorFault("environment_mismatch", "Correct the id, or unset the variables.",
 			"the environment describes source instance %s, not %s", p.SourceInstanceID, id)
 	}
 	return p, nil
@@ -167,11 +169,11 @@ func WriteProfile(dirs Dirs, p Profile, replace bool) (Profile, error) {
 		return Profile{}, err
 	}
 	if _, err := os.Lstat(path); err == nil && !replace {
-		return Profile{}, operatorError("profile_exists", "Give --replace to write it again.", "there is a profile already: %s", path)
+		return Profile{}, operatorFault("profile_exists", "Give --replace to write it again.", "there is a profile already: %s", path)
 	}
 	body, err := formatEnv(p.variables(), ownVariables...)
 	if err != nil {
-		return Profile{}, operatorError("profile_invalid", "", "%v", err)
+		return Profile{}, operatorFault("profile_invalid", "", "%v", err)
 	}
 	if err := os.MkdirAll(dirs.Profiles, 0o700); err != nil {
 		return Profile{}, fmt.Errorf("make the folder of the profiles: %w", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pdpp/internal/device/outbox"
+	"pdpp/internal/ops/fault"
 )
 
 // content reads every file of a folder.
@@ -128,7 +129,7 @@ func TestQueueOfAnotherSourceIsRefused(t *testing.T) {
 	_, previewErr := c.Preview(t.Context())
 	_, inspectErr := c.Inspect(t.Context())
 	for _, err := range []error{runErr, previewErr, inspectErr} {
-		var mistake *OperatorError
+		var mistake *fault.Fault
 		if !errors.As(err, &mistake) || mistake.Code != "queue_of_another_source" {
 			t.Errorf("error %v", err)
 		}

@@ -70,7 +70,7 @@ func ownQueue(ctx context.Context, box *outbox.Outbox, profile Profile, now time
 		return fmt.Errorf("count the queue: %w", err)
 	}
 	if all.Total != own.Total {
-		return operatorError("queue_of_another_source", "Give every source a queue of its own in its profile ("+envQueue+").",
+		return operatorFault("queue_of_another_source", "Give every source a queue of its own in its profile ("+envQueue+").",
 			"the queue %s holds uploads of another source than %s", profile.Queue, profile.SourceInstanceID)
 	}
 	return nil

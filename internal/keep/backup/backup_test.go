@@ -20,6 +20,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/ops/fault"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -93,7 +94,7 @@ func words(text string) Keys {
 // wantCode expects an error of the package with that code, and a next step.
 func wantCode(t *testing.T, err error, code string) {
 	t.Helper()
-	var e *Error
+	var e *fault.Fault
 	if !errors.As(err, &e) || e.Code != code || e.Next == "" || e.Message == "" {
 		t.Errorf("error %v, want %s with a next step", err, code)
 	}
@@ -241,7 +242,7 @@ func TestDamagedArchive(t *testing.T) {
 			broken := filepath.Join(dir, "broken")
 			write(t, broken, string(content), 0o600)
 			_, err := Restore(t.Context(), RestoreOptions{File: broken, Home: to, Force: true, Keys: Keys{Identities: keyFile, Plain: name == "plain"}, Now: noon})
-			var e *Error
+			var e *fault.Fault
 			if !errors.As(err, &e) || e.Code != CodeDamaged && e.Code != CodeWrongKey {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}

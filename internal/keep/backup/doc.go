@@ -10,14 +10,6 @@
 // and has been read back; a home is replaced when the new one is whole and checked.
 package backup
 
-// Error is a fault that the owner can act on. It never holds a secret.
-type Error struct {
-	Code    string
-	Message string
-	Next    string
-	Err     error
-}
-
 // Codes of errors.
 const (
 	CodeDamaged   = "backup_damaged"
@@ -33,13 +25,6 @@ const (
 	CodePlace     = "backup_place_unusable"
 	CodeNotSealed = "backup_not_sealed"
 )
-
-func (e *Error) Error() string { return e.Code + ": " + e.Message }
-
-func (e *Error) Unwrap() error { return e.Err }
-
-// NextStep says what the owner can do about it.
-func (e *Error) NextStep() string { return e.Next }
 
 // Step is a part of the work, for whoever shows progress. Done and Total count bytes;
 // Total is zero when the size is not known.

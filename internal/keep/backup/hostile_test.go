@@ -14,6 +14,7 @@ import (
 	"filippo.io/age"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
 // An archive that nobody sealed could be anybody's: it is refused, passphrase or not, unless
@@ -57,7 +58,7 @@ func TestWorkOfThePassphraseIsBounded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "slow")
 	write(t, file, string(bytes.Replace(b.Bytes(), []byte(" 10\n"), []byte(" 21\n"), 1)), 0o600)
 	_, err = Restore(t.Context(), RestoreOptions{File: file, Home: filepath.Join(t.TempDir(), "home"), Keys: words("pear blossom in march"), Now: noon})
-	var e *Error
+	var e *fault.Fault
 	if !errors.As(err, &e) || e.Err == nil || !strings.Contains(e.Err.Error(), "work factor too large") {
 		t.Fatalf("error = %v, and nothing of the work", err)
 	}

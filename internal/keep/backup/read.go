@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"pdpp/internal/keep/credential"
+	"pdpp/internal/ops/fault"
 )
 
 // taker is given each file of an archive, after begin was given its header.
@@ -33,12 +34,12 @@ func readArchive(ctx context.Context, r io.Reader, plainIsFine bool, identities 
 		return Header{}, err
 	}
 	h, err := readFiles(ctx, plain, to, tell)
-	var own *Error
+	var own *fault.Fault
 	switch {
 	case err == nil, errors.As(err, &own), ctx.Err() != nil:
 		return h, err
 	case isContent(err):
-		return h, &Error{Code: CodeDamaged, Message: "the backup is damaged or cut off", Next: "Use another copy of it. Nothing was changed.", Err: err}
+		return h, &fault.Fault{Code: CodeDamaged, Message: "the backup is damaged or cut off", Next: "Use another copy of it. Nothing was changed.", Err: err}
 	default:
 		return h, err
 	}
@@ -69,7 +70,7 @@ func readFiles(ctx context.Context, plain io.Reader, to taker, tell func(int64))
 		return h, contentError{errors.New("there is no header")}
 	}
 	if h.Format > archiveFormat {
-		return h, &Error{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")", Next: "Upgrade this program, then restore. Nothing was changed."}
+		return h, &fault.Fault{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")", Next: "Upgrade this program, then restore. Nothing was changed."}
 	}
 	left, err := h.allowance()
 	if err != nil {

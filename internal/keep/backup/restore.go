@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/ops/fault"
 )
 
 // RestoreOptions say what to put back and where.
@@ -56,7 +57,7 @@ func Restore(ctx context.Context, o RestoreOptions) (done Restored, err error) {
 	}
 	f, err := os.Open(o.File)
 	if err != nil {
-		return done, &Error{Code: "not_found", Message: "the backup cannot be read: " + cause(err), Next: "Check the path of the file.", Err: err}
+		return done, &fault.Fault{Code: "not_found", Message: "the backup cannot be read: " + cause(err), Next: "Check the path of the file.", Err: err}
 	}
 	defer f.Close()
 	staged, err := newStaging(o.Home)
@@ -102,11 +103,11 @@ func (o RestoreOptions) mayReplace(ctx context.Context) error {
 		return nil
 	}
 	if err != nil || !info.IsDir() {
-		return &Error{Code: CodePlace, Message: o.Home + " is not a folder", Next: "Name another one with --to.", Err: err}
+		return &fault.Fault{Code: CodePlace, Message: o.Home + " is not a folder", Next: "Name another one with --to.", Err: err}
 	}
 	for _, name := range []string{databaseFile, credential.KeyFile} {
 		if _, err := os.Lstat(filepath.Join(o.Home, name)); err == nil && !o.Force {
-			return &Error{Code: CodeHomeFull, Message: o.Home + " has data already", Next: "Name another folder with --to, or move the old one aside with --force."}
+			return &fault.Fault{Code: CodeHomeFull, Message: o.Home + " has data already", Next: "Name another folder with --to, or move the old one aside with --force."}
 		}
 	}
 	return o.unused(ctx)
@@ -120,7 +121,7 @@ func (o RestoreOptions) unused(ctx context.Context) error {
 	}
 	busy, err := inUse(ctx, path)
 	if err == nil && busy {
-		err = &Error{Code: CodeHomeInUse, Message: "a server or another command is using " + o.Home, Next: "Stop it (pdpp serve), then restore again. Nothing was changed."}
+		err = &fault.Fault{Code: CodeHomeInUse, Message: "a server or another command is using " + o.Home, Next: "Stop it (pdpp serve), then restore again. Nothing was changed."}
 	}
 	return err
 }
@@ -135,12 +136,12 @@ func (o RestoreOptions) accept(ctx context.Context, s *staging, h Header) (ended
 		return 0, err
 	}
 	if counts != h.Counts {
-		return 0, &Error{Code: CodeDamaged, Message: "the backup does not hold what it says", Next: "Use another copy of it. Nothing was changed."}
+		return 0, &fault.Fault{Code: CodeDamaged, Message: "the backup does not hold what it says", Next: "Use another copy of it. Nothing was changed."}
 	}
 	st, err := sqlite.Open(ctx, path, sqlite.Options{})
-	var fault *store.FaultError
-	if errors.As(err, &fault) && fault.Fault == store.FaultTooNew {
-		return 0, &Error{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")", Next: "Upgrade this program, then restore. Nothing was changed.", Err: err}
+	var unusable *store.FaultError
+	if errors.As(err, &unusable) && unusable.Fault == store.FaultTooNew {
+		return 0, &fault.Fault{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")", Next: "Upgrade this program, then restore. Nothing was changed.", Err: err}
 	}
 	if err != nil {
 		return 0, fmt.Errorf("open the restored database: %w", err)
@@ -205,7 +206,7 @@ func (o RestoreOptions) replace(ctx context.Context, s *staging) (aside string, 
 	return aside, os.Remove(filepath.Join(o.Home, inProgressFile))
 }
 
-func misplaced(home string, err error) *Error {
-	return &Error{Code: CodePlace, Message: home + " cannot be replaced: " + cause(err),
+func misplaced(home string, err error) *fault.Fault {
+	return &fault.Fault{Code: CodePlace, Message: home + " cannot be replaced: " + cause(err),
 		Next: "If it is a mounted volume, restore into a folder inside it and let PDPP_HOME name that. Nothing was changed.", Err: err}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 
+	"pdpp/internal/ops/fault"
+
 	"filippo.io/age"
 )
 
@@ -61,7 +63,7 @@ func (s Seal) prepare() (closing, error) {
 	case len(s.Recipients) > 0:
 		return prepareRecipients(s.Recipients)
 	default:
-		return closing{}, &Error{Code: CodeKeyNeeded, Message: "nothing says who may open the archive", Next: "Give a passphrase or a recipient."}
+		return closing{}, &fault.Fault{Code: CodeKeyNeeded, Message: "nothing says who may open the archive", Next: "Give a passphrase or a recipient."}
 	}
 }
 
@@ -70,7 +72,7 @@ func (s Seal) prepare() (closing, error) {
 func prepareRecipients(texts []string) (closing, error) {
 	parsed, err := age.ParseRecipients(strings.NewReader(strings.Join(texts, "\n")))
 	if err != nil {
-		return closing{}, &Error{Code: CodeInvalid, Message: "that is not a recipient of age", Next: "Use the public key that age-keygen printed; it begins with age1.", Err: err}
+		return closing{}, &fault.Fault{Code: CodeInvalid, Message: "that is not a recipient of age", Next: "Use the public key that age-keygen printed; it begins with age1.", Err: err}
 	}
 	noted := &notedKey{}
 	c := closing{reopen: func() []age.Identity { return []age.Identity{age.NewInjectedFileKeyIdentity(noted.key)} }}
@@ -128,15 +130,15 @@ func unseal(r io.Reader, plainIsFine bool, identities []age.Identity) (io.Reader
 	head, _ := buffered.Peek(len(sealedMark))
 	switch {
 	case strings.HasPrefix(string(head), gzipMark) && !plainIsFine:
-		return nil, &Error{Code: CodeNotSealed, Message: "the file is not sealed, so that anybody could have made or changed it",
+		return nil, &fault.Fault{Code: CodeNotSealed, Message: "the file is not sealed, so that anybody could have made or changed it",
 			Next: "Use a sealed backup. If you made this one with --plain and trust where it was kept, restore it with --plain."}
 	case strings.HasPrefix(string(head), gzipMark):
 		return buffered, nil
 	case string(head) != sealedMark:
-		return nil, &Error{Code: CodeDamaged, Message: "the file is not a backup of PDPP", Next: "Check which file you named."}
+		return nil, &fault.Fault{Code: CodeDamaged, Message: "the file is not a backup of PDPP", Next: "Check which file you named."}
 	}
 	plain, err := age.Decrypt(buffered, identities...)
-	var own *Error
+	var own *fault.Fault
 	var none *age.NoIdentityMatchError
 	switch {
 	case err == nil:
@@ -144,9 +146,9 @@ func unseal(r io.Reader, plainIsFine bool, identities []age.Identity) (io.Reader
 	case errors.As(err, &own):
 		return nil, own
 	case errors.As(err, &none):
-		return nil, &Error{Code: CodeWrongKey, Message: "this key or passphrase does not open the backup", Next: "Try another one. Nothing was changed.", Err: err}
+		return nil, &fault.Fault{Code: CodeWrongKey, Message: "this key or passphrase does not open the backup", Next: "Try another one. Nothing was changed.", Err: err}
 	default:
-		return nil, &Error{Code: CodeDamaged, Message: "the backup is damaged or cut off", Next: "Use another copy of it. Nothing was changed.", Err: err}
+		return nil, &fault.Fault{Code: CodeDamaged, Message: "the backup is damaged or cut off", Next: "Use another copy of it. Nothing was changed.", Err: err}
 	}
 }
 
@@ -158,12 +160,12 @@ func (k Keys) identities() ([]age.Identity, error) {
 	}
 	f, err := os.Open(k.Identities)
 	if err != nil {
-		return nil, &Error{Code: CodeKeyNeeded, Message: "the file of identities cannot be read", Next: "Check the path after --identity.", Err: err}
+		return nil, &fault.Fault{Code: CodeKeyNeeded, Message: "the file of identities cannot be read", Next: "Check the path after --identity.", Err: err}
 	}
 	defer f.Close()
 	parsed, err := age.ParseIdentities(f)
 	if err != nil {
-		return nil, &Error{Code: CodeKeyNeeded, Message: k.Identities + " holds no identity of age", Next: "Use the file that age-keygen wrote.", Err: err}
+		return nil, &fault.Fault{Code: CodeKeyNeeded, Message: k.Identities + " holds no identity of age", Next: "Use the file that age-keygen wrote.", Err: err}
 	}
 	return append(out, parsed...), nil
 }
@@ -177,7 +179,7 @@ func (a *asking) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 			continue
 		}
 		if a.ask == nil {
-			return nil, &Error{Code: CodeKeyNeeded, Message: "the backup was closed by a passphrase", Next: "Give it, as in: pdpp restore FILE --to HOME --passphrase-stdin"}
+			return nil, &fault.Fault{Code: CodeKeyNeeded, Message: "the backup was closed by a passphrase", Next: "Give it, as in: pdpp restore FILE --to HOME --passphrase-stdin"}
 		}
 		text, err := a.ask()
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"pdpp/internal/ops/fault"
+
 	"filippo.io/age"
 )
 
@@ -63,7 +65,7 @@ func Write(ctx context.Context, o Options) (done Written, err error) {
 
 func (o Options) check() error {
 	if _, err := os.Stat(filepath.Join(o.Home, databaseFile)); err != nil {
-		return &Error{Code: CodeNoData, Message: "there is no database in " + o.Home, Next: "Name another folder with --home.", Err: err}
+		return &fault.Fault{Code: CodeNoData, Message: "there is no database in " + o.Home, Next: "Name another folder with --home.", Err: err}
 	}
 	info, err := os.Lstat(o.File)
 	switch {
@@ -72,15 +74,15 @@ func (o Options) check() error {
 	case err != nil:
 		return fileError(o.File, err)
 	case !info.Mode().IsRegular():
-		return &Error{Code: CodeExists, Message: o.File + " is not an ordinary file", Next: "Choose another name."}
+		return &fault.Fault{Code: CodeExists, Message: o.File + " is not an ordinary file", Next: "Choose another name."}
 	case !o.Replace:
-		return &Error{Code: CodeExists, Message: o.File + " exists already", Next: "Choose another name, or replace it with --force."}
+		return &fault.Fault{Code: CodeExists, Message: o.File + " exists already", Next: "Choose another name, or replace it with --force."}
 	}
 	return nil
 }
 
-func fileError(path string, err error) *Error {
-	return &Error{Code: CodePlace, Message: "cannot write to " + path + ": " + cause(err), Next: "Check the folder, its permissions and the free space.", Err: err}
+func fileError(path string, err error) *fault.Fault {
+	return &fault.Fault{Code: CodePlace, Message: "cannot write to " + path + ": " + cause(err), Next: "Check the folder, its permissions and the free space.", Err: err}
 }
 
 // cause says what the system says, without the way there.
@@ -101,7 +103,7 @@ func lock(home string) (release func() error, err error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
-		return nil, &Error{Code: CodeBusy, Message: "another backup of " + home + " is being made", Next: "Wait until it has ended.", Err: err}
+		return nil, &fault.Fault{Code: CodeBusy, Message: "another backup of " + home + " is being made", Next: "Wait until it has ended.", Err: err}
 	}
 	left, err := filepath.Glob(filepath.Join(home, workFolder))
 	for _, path := range left {

@@ -9,7 +9,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
+
+	"pdpp/internal/ops/fault"
 )
 
 const keySize = 32
@@ -36,7 +39,7 @@ func ParseKey(text string) (Key, error) {
 			return Key{NewSecret(string(b))}, nil
 		}
 	}
-	return Key{}, &Error{Code: CodeKeyInvalid, Message: "the key is not 32 bytes in base64 or hex",
+	return Key{}, &fault.Fault{Status: http.StatusBadRequest, Code: CodeKeyInvalid, Message: "the key is not 32 bytes in base64 or hex",
 		Next: "Make one with: head -c 32 /dev/urandom | base64"}
 }
 

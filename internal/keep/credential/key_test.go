@@ -11,10 +11,11 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/credential"
+	"pdpp/internal/ops/fault"
 )
 
-func code(err error) credential.Code {
-	var e *credential.Error
+func code(err error) string {
+	var e *fault.Fault
 	if errors.As(err, &e) {
 		return e.Code
 	}
@@ -86,7 +87,7 @@ func TestKeyFileIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := credential.LoadKey(home)
-		var e *credential.Error
+		var e *fault.Fault
 		if !errors.As(err, &e) || e.Code != credential.CodeKeyExposed || e.NextStep() != "Run: chmod 600 "+path {
 			t.Errorf("mode %o: %v", mode, err)
 		}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+
+	"pdpp/internal/ops/fault"
 )
 
 // KeyFile is the name of the key file in the home folder.
@@ -41,7 +44,7 @@ func readKey(path string) (Key, error) {
 		return Key{}, fmt.Errorf("look at the key file: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return Key{}, &Error{Code: CodeKeyExposed, Message: fmt.Sprintf("other users may read or change %s (mode %04o)", path, info.Mode().Perm()),
+		return Key{}, &fault.Fault{Status: http.StatusBadRequest, Code: CodeKeyExposed, Message: fmt.Sprintf("other users may read or change %s (mode %04o)", path, info.Mode().Perm()),
 			Next: "Run: chmod 600 " + path}
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
@@ -50,7 +53,7 @@ func readKey(path string) (Key, error) {
 	}
 	key, err := ParseKey(string(text))
 	if err != nil {
-		return Key{}, &Error{Code: CodeKeyInvalid, Message: path + " does not hold a key", Next: "Restore the file from a backup; without it the stored credentials must be entered again."}
+		return Key{}, &fault.Fault{Status: http.StatusBadRequest, Code: CodeKeyInvalid, Message: path + " does not hold a key", Next: "Restore the file from a backup; without it the stored credentials must be entered again."}
 	}
 	return key, nil
 }

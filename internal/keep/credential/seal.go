@@ -6,6 +6,9 @@ import (
 	"crypto/cipher"
 	"crypto/rand"
 	"encoding/hex"
+	"net/http"
+
+	"pdpp/internal/ops/fault"
 )
 
 // What is sealed is: a version, the fingerprint of the key, a random nonce, and
@@ -28,7 +31,7 @@ func (k Key) Seal(place string, text []byte) []byte {
 	return k.cipher().Seal(out, nonce, text, bound(out[:headerSize], place))
 }
 
-// Open gives the text back. The error is an *Error: ErrWrongKey when another
+// Open gives the text back. The error is an *fault.Fault: ErrWrongKey when another
 // key sealed it, else ErrDamaged.
 func (k Key) Open(place string, sealed []byte) ([]byte, error) {
 	if len(sealed) < headerSize+nonceSize || sealed[0] != version {
@@ -37,7 +40,7 @@ func (k Key) Open(place string, sealed []byte) ([]byte, error) {
 	header, nonce, text := sealed[:headerSize], sealed[headerSize:headerSize+nonceSize], sealed[headerSize+nonceSize:]
 	if k.IsZero() || !bytes.Equal(header[1:], k.mark()) {
 		with := hex.EncodeToString(header[1:])
-		return nil, &Error{Code: CodeWrongKey,
+		return nil, &fault.Fault{Status: http.StatusBadRequest, Code: CodeWrongKey,
 			Message: "it was sealed with key " + with + ", and the key in use is " + k.Fingerprint(),
 			Next:    "Put key " + with + " back (secret.key in the home folder, or PDPP_CREDENTIAL_ENCRYPTION_KEY), or enter the credential again."}
 	}
@@ -48,8 +51,8 @@ func (k Key) Open(place string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-func damaged() *Error {
-	return &Error{Code: CodeDamaged, Message: "what is stored is damaged, or belongs to another connection", Next: "Enter the credential again."}
+func damaged() *fault.Fault {
+	return &fault.Fault{Status: http.StatusBadRequest, Code: CodeDamaged, Message: "what is stored is damaged, or belongs to another connection", Next: "Enter the credential again."}
 }
 
 func (k Key) cipher() cipher.AEAD {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pdpp/internal/keep/credential"
+	"pdpp/internal/ops/fault"
 )
 
 var testKey = credential.NewKey()
@@ -53,7 +54,7 @@ func TestAnyFlippedBitFails(t *testing.T) {
 func TestWrongKeyIsNamed(t *testing.T) {
 	other := credential.NewKey()
 	_, err := other.Open("p", testKey.Seal("p", []byte("swordfish")))
-	var e *credential.Error
+	var e *fault.Fault
 	if !errors.Is(err, credential.ErrWrongKey) || !errors.As(err, &e) {
 		t.Fatalf("another key: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pdpp/internal/ops/fault"
 	"pdpp/manifest"
 )
 
@@ -53,8 +54,8 @@ func fields(m *manifest.Manifest) []manifest.CredentialField {
 	return m.Setup.CredentialCapture.Fields
 }
 
-func invalid(message, next string) *Error {
-	return &Error{Code: CodeInvalid, Message: message, Next: next}
+func invalid(message, next string) *fault.Fault {
+	return fault.New(CodeInvalid, message, next)
 }
 
 // SealFor seals the values for one connection.

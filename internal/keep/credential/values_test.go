@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pdpp/internal/keep/credential"
+	"pdpp/internal/ops/fault"
 	"pdpp/manifest"
 )
 
@@ -40,7 +41,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"long": full(map[string]string{"LANTERN_PIN": strings.Repeat("x", 70<<10)}), "nothing": {},
 	} {
 		_, err := credential.NewValues(lantern(), given)
-		var e *credential.Error
+		var e *fault.Fault
 		if !errors.As(err, &e) || e.Code != credential.CodeInvalid || e.NextStep() == "" || strings.Contains(err.Error(), hidden) {
 			t.Errorf("%s: %v", name, err)
 		}

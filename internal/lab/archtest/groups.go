@@ -19,7 +19,7 @@ type Group struct {
 // Groups is the first look at internal: from facts up to what people hold in their
 // hands. A group uses those above it that it names, so that there is no circle.
 var Groups = []Group{
-	{Name: "ops", Rooms: []string{"logging", "metrics", "redact", "text", "tracing"},
+	{Name: "ops", Rooms: []string{"fault", "logging", "metrics", "redact", "text", "tracing"},
 		Reason: "what a running program says, and how, knows nothing of what it does"},
 	{Name: "judge", Rooms: []string{"attention", "cadence", "evidence", "health", "verdict"}, May: []string{"ops"},
 		Reason: "a judgement follows from facts alone, so that it can be repeated anywhere"},
@@ -37,7 +37,7 @@ var Groups = []Group{
 		Reason: "what clients read cannot be built from anything that judges or that is the owner's"},
 	{Name: "owner", Rooms: []string{"api", "console", "routes", "service"}, May: []string{"collect", "judge", "keep", "ops", "schedule", "share", "view", "web"},
 		Reason: "an owner sees and steers every part, through one interface"},
-	{Name: "device", Rooms: []string{"collector", "outbox", "wire"}, May: []string{"collect"},
+	{Name: "device", Rooms: []string{"collector", "outbox", "wire"}, May: []string{"collect", "ops"},
 		Reason: "a device collects as a server does and has nothing of what a server keeps or judges"},
 	{Name: "doctor", May: []string{"collect", "keep", "ops"},
 		Reason: "a check looks at the parts themselves, and needs none of those that may be broken above them"},

@@ -49,6 +49,8 @@ var Table = []Rule{
 	// Collecting and settings.
 	{Room: "internal/ops/redact", Libs: onlyStd,
 		Reason: "taking secrets out of text needs nothing but the text"},
+	{Room: "internal/ops/fault", Libs: onlyStd,
+		Reason: "what a person is told has one form, whatever part knows it and whatever surface shows it"},
 	{Room: "internal/ops/text", Libs: onlyStd,
 		Reason: "every surface writes numbers, times and other people's words alike"},
 	{Room: "internal/collect/confine", Libs: []string{"github.com/landlock-lsm/go-landlock/...", "golang.org/x/sys/..."},

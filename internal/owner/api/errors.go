@@ -2,7 +2,8 @@ package api
 
 import (
 	"net/http"
-	"time"
+
+	"pdpp/internal/ops/fault"
 )
 
 // Codes of errors.
@@ -24,23 +25,8 @@ const (
 	CodeGapRecovered    = "gap_recovered"
 )
 
-// Error is something that an owner can act on. Message and Next are shown as they are.
-type Error struct {
-	Status  int    `json:"-"` // of HTTP
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Next    string `json:"next_step,omitempty"`
-	Param   string `json:"param,omitempty"`  // the field that is wrong
-	RunID   string `json:"run_id,omitempty"` // of run_already_active
-	// Until and ConnectionID are of provider_wait: when the source may be asked again.
-	Until        *time.Time `json:"until,omitempty"`
-	ConnectionID string     `json:"connection_id,omitempty"`
-	Err          error      `json:"-"`
-}
-
-func (e *Error) Error() string { return e.Message }
-
-func (e *Error) Unwrap() error { return e.Err }
+// Error is what the owner is told.
+type Error = fault.Fault
 
 // NotFound says that there is no such thing.
 func NotFound(message, next string) *Error {

@@ -78,17 +78,14 @@ func (s *surface) fail(w http.ResponseWriter, r *http.Request, err error) {
 			"Something went wrong here. The log has more under the request id.")
 		return
 	}
-	status := known.Status
-	if status < 400 || status > 599 {
-		status = http.StatusBadRequest
+	if known.Status < 400 || known.Status > 599 {
+		with := *known
+		with.Status, known = http.StatusBadRequest, &with
 	}
-	if status >= http.StatusInternalServerError && known.Err != nil {
+	if known.Status >= http.StatusInternalServerError && known.Err != nil {
 		s.note(r, known.Err)
 	}
-	reply.Fail(w, r, status, reply.Problem{
-		Type: errorType(status), Code: known.Code, Message: known.Message,
-		Next: known.Next, Param: known.Param, RunID: known.RunID, Until: known.Until, ConnectionID: known.ConnectionID,
-	})
+	reply.Fail(w, r, errorType(known.Status), known)
 }
 
 // note keeps the error for whoever runs the server. That a client left is no news.

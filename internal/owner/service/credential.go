@@ -5,10 +5,10 @@ import (
 	"errors"
 	"net/http"
 
-	"pdpp/internal/ops/text"
-
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
+	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
 	"pdpp/internal/owner/service/told"
@@ -53,7 +53,7 @@ func (s *Service) enter(m *manifest.Manifest, entered map[string]string) (*seale
 		return nil, nil
 	}
 	values, err := credential.NewValues(m, given)
-	var wrong *credential.Error
+	var wrong *fault.Fault
 	if errors.As(err, &wrong) {
 		return nil, incomplete("", text.Sentence(wrong.Message))
 	}

@@ -6,59 +6,52 @@ import (
 	"net/url"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
-// Error is a mistake that the owner can correct.
-type Error struct{ Code, Message, Next string }
-
-func (e *Error) Error() string { return e.Code + ": " + e.Message }
-
-// NextStep says how.
-func (e *Error) NextStep() string { return e.Next }
-
 // CheckTarget finds what would keep a target from ever working, before it is
-// kept. The error is an *Error and does not repeat the address: those who know
+// kept. The error is an *fault.Fault and does not repeat the address: those who know
 // it can push too.
 func CheckTarget(t store.PushTarget) error {
 	u, err := url.Parse(t.Endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return &Error{"push_target_invalid", "the address is not an http or https URL", "Give the whole address, with https:// in front."}
+		return fault.New("push_target_invalid", "the address is not an http or https URL", "Give the whole address, with https:// in front.")
 	}
 	if u.User != nil {
-		return &Error{"push_target_invalid", "the address has a password in it", "Give the address without it, and the token as the target's secret."}
+		return fault.New("push_target_invalid", "the address has a password in it", "Give the address without it, and the token as the target's secret.")
 	}
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && mayReach(u.Hostname(), ip) != nil {
-		return &Error{"push_target_invalid", "the address is a link-local or special one, which no push is sent to", "Give the address of a machine, or its name."}
+		return fault.New("push_target_invalid", "the address is a link-local or special one, which no push is sent to", "Give the address of a machine, or its name.")
 	}
 	switch t.Kind {
 	case store.TargetWebhook:
 		return nil
 	case store.TargetNtfy:
 		if u.Path == "" || u.Path == "/" {
-			return &Error{"push_target_invalid", "the address names no topic", "Give the address of the topic, such as https://ntfy.sh/your-topic."}
+			return fault.New("push_target_invalid", "the address names no topic", "Give the address of the topic, such as https://ntfy.sh/your-topic.")
 		}
 		return nil
 	case store.TargetWebPush:
 		return checkSubscription(t, u)
 	default:
-		return &Error{"push_target_invalid", "the kind is unknown", "Use web_push, webhook or ntfy."}
+		return fault.New("push_target_invalid", "the kind is unknown", "Use web_push, webhook or ntfy.")
 	}
 }
 
 func checkSubscription(t store.PushTarget, u *url.URL) error {
 	const next = "Subscribe again in the browser."
 	if u.Scheme != "https" {
-		return &Error{"push_target_invalid", "the address of the push service is not https", next}
+		return fault.New("push_target_invalid", "the address of the push service is not https", next)
 	}
 	point, err := decode(t.P256DH)
 	if err == nil {
 		_, err = ecdh.P256().NewPublicKey(point)
 	}
 	if err != nil {
-		return &Error{"push_target_invalid", "the browser's public key is not one of the curve P-256", next}
+		return fault.New("push_target_invalid", "the browser's public key is not one of the curve P-256", next)
 	}
 	if auth, err := decode(t.Auth); err != nil || len(auth) != 16 {
-		return &Error{"push_target_invalid", "the browser's secret is not 16 bytes", next}
+		return fault.New("push_target_invalid", "the browser's secret is not 16 bytes", next)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // so that a zone is known on a machine that has no database of them
+
+	"pdpp/internal/ops/fault"
 )
 
 // Quiet is a daily window of the owner's wall clock, such as 22:00 to 07:00 in
@@ -22,7 +24,7 @@ func ParseQuiet(text string) (Quiet, error) {
 		return Quiet{}, nil
 	}
 	wrong := func(what string) error {
-		return &Error{"quiet_hours_invalid", what, "Write them like this: 22:00-07:00 Europe/Berlin"}
+		return fault.New("quiet_hours_invalid", what, "Write them like this: 22:00-07:00 Europe/Berlin")
 	}
 	window, zone, named := strings.Cut(strings.TrimSpace(text), " ")
 	from, to, ranged := strings.Cut(window, "-")

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/ops/fault"
+
 	"pgregory.net/rapid"
 )
 
@@ -83,7 +85,7 @@ func TestParseQuiet(t *testing.T) {
 	}
 	for _, text := range []string{"22:00-07:00", "22-7 UTC", "22:00 07:00 UTC", "25:00-07:00 UTC", "22:60-07:00 UTC", "24:01-07:00 UTC", "24:00-07:00 UTC",
 		"-1:00-07:00 UTC", "+2:00-07:00 UTC", "22:00-22:00 UTC", "22:00-07:00 Local", "22:00-07:00 Mars/Olympus", "22:00-07:00 ../../etc/passwd", "2２:00-07:00 UTC"} {
-		var e *Error
+		var e *fault.Fault
 		if q, err := ParseQuiet(text); !errors.As(err, &e) || e.Code != "quiet_hours_invalid" {
 			t.Errorf("%q = %v, %v", text, q, err)
 		}

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
 // Try tells one target that it is set up, at the owner's request: at any hour,
-// without a record and without a trace. The error is an *Error.
+// without a record and without a trace. The error is an *fault.Fault.
 func (s *Sender) Try(ctx context.Context, t store.PushTarget, now time.Time) error {
 	if err := CheckTarget(t); err != nil {
 		return err
@@ -18,5 +19,5 @@ func (s *Sender) Try(ctx context.Context, t store.PushTarget, now time.Time) err
 	if r.ok {
 		return nil
 	}
-	return &Error{"push_failed", "the target did not take the push: " + r.word, "Check its address and that it is reachable from this machine, then try again."}
+	return fault.New("push_failed", "the target did not take the push: "+r.word, "Check its address and that it is reachable from this machine, then try again.")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/credential"
+	"pdpp/internal/ops/fault"
 )
 
 // VAPID is the key pair by which push services know this server, and whom they
@@ -37,7 +38,7 @@ type keptVAPID struct {
 }
 
 // LoadVAPID gives the kept pair, and makes it at the first start. The private
-// half is kept sealed; the error is a *credential.Error when it cannot be opened.
+// half is kept sealed; the error is a *fault.Fault when it cannot be opened.
 func LoadVAPID(ctx context.Context, kept Settings, key credential.Key, subject string, now time.Time) (VAPID, error) {
 	pair, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
@@ -65,7 +66,7 @@ func LoadVAPID(ctx context.Context, kept Settings, key credential.Key, subject s
 // NewVAPID checks a pair that was given, in base64url or base64.
 func NewVAPID(public string, private credential.Secret, subject string) (VAPID, error) {
 	wrong := func(what string) error {
-		return &Error{"web_push_keys_invalid", what, "Correct the PDPP_WEB_PUSH_VAPID_ variables, or unset them to use keys made here."}
+		return fault.New("web_push_keys_invalid", what, "Correct the PDPP_WEB_PUSH_VAPID_ variables, or unset them to use keys made here.")
 	}
 	if subject != "" && !strings.HasPrefix(subject, "mailto:") && !strings.HasPrefix(subject, "https://") {
 		return VAPID{}, wrong("the subject is neither a mailto: nor an https:// address")

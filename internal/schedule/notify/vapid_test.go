@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/credential"
+	"pdpp/internal/ops/fault"
 )
 
 func TestVAPIDKeysAreMadeOnce(t *testing.T) {
@@ -67,7 +68,7 @@ func TestGivenVAPIDKeys(t *testing.T) {
 		"no public": {"", a.Private, ""}, "not base64": {a.Public, credential.NewSecret("sword fish"), ""},
 	} {
 		_, err := NewVAPID(c.public, c.private, c.subject)
-		var e *Error
+		var e *fault.Fault
 		if !errors.As(err, &e) || e.Code != "web_push_keys_invalid" || strings.Contains(err.Error(), "sword") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"pdpp/internal/judge/attention"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
 func TestWebhookIsSigned(t *testing.T) {
@@ -98,7 +99,7 @@ func TestTry(t *testing.T) {
 	if err := s.Try(t.Context(), good.target("pt_1"), noon); err != nil || len(good.got()) != 1 || !strings.Contains(good.got()[0].body, `"object":"test"`) {
 		t.Errorf("Try = %v, received %+v", err, good.got())
 	}
-	var e *Error
+	var e *fault.Fault
 	if err := s.Try(t.Context(), bad.target("pt_1"), noon); !errors.As(err, &e) || e.Code != "push_failed" || !strings.Contains(e.Message, "http_403") || strings.Contains(err.Error(), "secret-path") {
 		t.Errorf("Try = %v", err)
 	}
@@ -128,7 +129,7 @@ func TestCheckTarget(t *testing.T) {
 		"pigeon":         {store.PushTarget{Kind: "pigeon", Endpoint: "https://loft.example/"}, false},
 	} {
 		err := CheckTarget(c.target)
-		var e *Error
+		var e *fault.Fault
 		if (err == nil) != c.ok || err != nil && (!errors.As(err, &e) || e.NextStep() == "" || strings.Contains(err.Error(), "swordfish")) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -3,15 +3,18 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"time"
 
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
 // ErrNoWorker says that nobody is there to run anything.
-var ErrNoWorker = errors.New("no_worker")
+var ErrNoWorker = &fault.Fault{Status: http.StatusServiceUnavailable, Code: "no_worker", Message: "no worker is there to make the run",
+	Next: "Start one with pdpp serve, then ask again."}
 
 // RunNow asks for one run of the connection, whatever its schedule says. The next
 // pass of any worker takes it up. While a run is under way it fails with

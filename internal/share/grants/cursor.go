@@ -60,7 +60,7 @@ func (c *Cursors) Seal(kind, context string, value any) string {
 	return base64.RawURLEncoding.EncodeToString(c.aead.Seal(nil, nil, plain, []byte(Context(kind, context))))
 }
 
-// Open reads a cursor into a value. It gives an *Error with CodeInvalidCursor for one
+// Open reads a cursor into a value. It gives an *fault.Fault with CodeInvalidCursor for one
 // that was not made by Seal for the same kind and context.
 func (c *Cursors) Open(kind, context, cursor string, into any) error {
 	if len(cursor) > maxCursor {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
 // shelf keeps settings in memory.
@@ -67,7 +68,7 @@ func TestCursorOpensOnlyWhereItWasMade(t *testing.T) {
 			return c.Open("records", Context("g1", "notes"), string(make([]byte, maxCursor+1)), &got)
 		},
 	} {
-		if err := open(); !errors.Is(err, &Error{Code: CodeInvalidCursor}) {
+		if err := open(); !errors.Is(err, &fault.Fault{Code: CodeInvalidCursor}) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

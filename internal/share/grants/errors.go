@@ -2,7 +2,8 @@ package grants
 
 import (
 	"net/http"
-	"time"
+
+	"pdpp/internal/ops/fault"
 )
 
 // Codes of errors. Each says one thing.
@@ -26,27 +27,8 @@ const (
 	CodeReadTimeout       = "read_timeout"
 )
 
-// Error is a refusal. Message and Next are safe to show to whoever asked.
-type Error struct {
-	Status  int // of HTTP
-	Code    string
-	Message string
-	Next    string
-	Param   string // the member that is wrong
-	// RetryAfter is how long to wait before trying again; zero when it is not about that.
-	RetryAfter time.Duration
-}
-
-func (e *Error) Error() string { return e.Message }
-
-// Is makes errors with the same code equal.
-func (e *Error) Is(target error) bool {
-	other, ok := target.(*Error)
-	return ok && other.Code == e.Code
-}
-
-// Refused builds a refusal with the status that its code has.
-func Refused(code, param, message, next string) *Error {
+// Refused builds a refusal, safe to show to whoever asked, with the status that its code has.
+func Refused(code, param, message, next string) *fault.Fault {
 	status := http.StatusBadRequest
 	switch code {
 	case CodeUnauthenticated, CodeInvalidToken:
@@ -62,7 +44,7 @@ func Refused(code, param, message, next string) *Error {
 	case CodeReadTimeout:
 		status = http.StatusServiceUnavailable
 	}
-	return &Error{Status: status, Code: code, Param: param, Message: message, Next: next}
+	return &fault.Fault{Status: status, Code: code, Param: param, Message: message, Next: next}
 }
 
 func errInvalidCursor() error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
 // resolve finds the connections that fit what an app asks for. It looks only at those
@@ -73,7 +74,7 @@ func (b *Service) fitting(ctx context.Context, w Want, all []store.Connection) (
 			continue // no fields would mean all of them
 		}
 		s, err = b.settleStream(ctx, s)
-		var refused *Error
+		var refused *fault.Fault
 		switch {
 		case errors.As(err, &refused):
 		case err != nil:

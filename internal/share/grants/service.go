@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
 // Store is what grants are kept in.
@@ -170,5 +171,5 @@ func future(at *time.Time, now time.Time) (*time.Time, error) {
 }
 
 func errNoGrant() error {
-	return &Error{Status: http.StatusNotFound, Code: CodeNotFound, Message: "There is no such grant.", Next: "List the grants to see which there are."}
+	return &fault.Fault{Status: http.StatusNotFound, Code: CodeNotFound, Message: "There is no such grant.", Next: "List the grants to see which there are."}
 }

@@ -11,6 +11,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/share/grants"
 )
 
@@ -83,7 +84,7 @@ func TestWhatCannotBeGranted(t *testing.T) {
 		n := grants.New{ClientName: "Reader", Scope: grants.Scope{{ConnectionID: "c1", Stream: "notes"}}}
 		tt.change(&n)
 		_, token, err := service.Create(t.Context(), n)
-		var refused *grants.Error
+		var refused *fault.Fault
 		if !errors.As(err, &refused) || refused.Code != tt.code || refused.Message == "" || refused.Next == "" || token != "" {
 			t.Errorf("%s: %#v, want %s", name, err, tt.code)
 		}
@@ -147,7 +148,7 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	status(grants.Revoked)
-	if err := service.Revoke(t.Context(), "nobody"); !errors.Is(err, &grants.Error{Code: grants.CodeNotFound}) {
+	if err := service.Revoke(t.Context(), "nobody"); !errors.Is(err, &fault.Fault{Code: grants.CodeNotFound}) {
 		t.Errorf("revoke nothing: %v", err)
 	}
 	ended := grants.NewService(kept, "", func() time.Time { return noon.AddDate(1, 0, 0) })
@@ -159,7 +160,7 @@ func TestStatus(t *testing.T) {
 	if later, err := ended.One(t.Context(), g.ID); err != nil || later.Status != grants.Expired {
 		t.Errorf("a year later: %+v, %v", later, err)
 	}
-	if _, err := ended.Access(t.Context(), token); !errors.Is(err, &grants.Error{Code: grants.CodeGrantExpired}) {
+	if _, err := ended.Access(t.Context(), token); !errors.Is(err, &fault.Fault{Code: grants.CodeGrantExpired}) {
 		t.Errorf("a year later: %v", err)
 	}
 }

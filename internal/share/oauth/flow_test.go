@@ -19,6 +19,7 @@ import (
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
 	"pdpp/internal/keep/store/storetest"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/share/grants"
 	"pdpp/internal/share/oauth"
 )
@@ -250,7 +251,7 @@ func TestDenial(t *testing.T) {
 }
 
 func isCode(err error, code string) bool {
-	refused, ok := err.(*grants.Error)
+	refused, ok := err.(*fault.Fault)
 	return ok && refused.Code == code
 }
 

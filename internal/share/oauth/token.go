@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/share/grants"
 )
 
@@ -88,7 +89,7 @@ func (s *server) isOwnerToken(r *http.Request, token string) (bool, error) {
 	return s.IsOwnerToken(r, token)
 }
 
-func unknown(err error) bool { return errors.Is(err, &grants.Error{Code: grants.CodeInvalidToken}) }
+func unknown(err error) bool { return errors.Is(err, &fault.Fault{Code: grants.CodeInvalidToken}) }
 
 // introspect says what a token is (RFC 7662). Whoever holds one may ask about it: a
 // token is too long to be found by asking.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/share/grants"
+	"pdpp/internal/ops/fault"
 )
 
 // Whatever the address says, the parser gives a query within its bounds or a refusal.
@@ -22,7 +22,7 @@ func FuzzParse(f *testing.F) {
 		r := &http.Request{URL: &url.URL{RawQuery: raw}}
 		q, err := parse(r, "q", "connection_id", "limit", "cursor", "order", "fields", "filter", "changes_since")
 		if err != nil {
-			var refused *grants.Error
+			var refused *fault.Fault
 			if !errors.As(err, &refused) || refused.Status != http.StatusBadRequest || len(refused.Param) > 50 {
 				t.Fatalf("%q is refused as %#v", raw, err)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/reply"
 	"pdpp/internal/web/strangers"
 )
@@ -100,8 +101,8 @@ func (d *Auth) Strangers() *strangers.Line { return d.strangers }
 func (d *Auth) trouble(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, strangers.ErrCrowded) {
 		w.Header().Set("Retry-After", "1")
-		reply.Fail(w, r, http.StatusTooManyRequests, reply.Problem{
-			Type: reply.TypeRateLimit, Code: "rate_limit_exceeded", Message: "Too many requests from this address wait to be told apart.",
+		reply.Fail(w, r, reply.TypeRateLimit, &fault.Fault{
+			Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded", Message: "Too many requests from this address wait to be told apart.",
 			Next: "Try again in a moment.",
 		})
 		return
@@ -109,8 +110,8 @@ func (d *Auth) trouble(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
 		d.log.ErrorContext(r.Context(), "cannot tell who is asking", "request_id", reply.RequestID(r.Context()), "error", err)
 	}
-	reply.Fail(w, r, http.StatusServiceUnavailable, reply.Problem{
-		Type: reply.TypeAPI, Code: "storage_unavailable", Message: "The database does not answer.",
+	reply.Fail(w, r, reply.TypeAPI, &fault.Fault{
+		Status: http.StatusServiceUnavailable, Code: "storage_unavailable", Message: "The database does not answer.",
 		Next: "Try again in a moment. pdpp doctor says what is wrong.",
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/audit"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/reply"
 )
 
@@ -61,7 +62,7 @@ func pageOf(r *http.Request) string {
 	return localPath((&url.URL{Path: from.Path, RawQuery: from.RawQuery}).RequestURI())
 }
 
-// Confirm takes the password of a signed-in owner once more; a *Refusal says why not.
+// Confirm takes the password of a signed-in owner once more; a *fault.Fault says why not.
 func (d *Auth) Confirm(ctx context.Context, password string) error {
 	who, _ := From(ctx)
 	err := d.check(ctx, "confirm "+who.key(), true, password, func(string) error { return d.proved(ctx) })
@@ -82,8 +83,8 @@ func (d *Auth) proved(ctx context.Context) error {
 }
 
 func unconfirmed(w http.ResponseWriter, r *http.Request) {
-	reply.Fail(w, r, http.StatusForbidden, reply.Problem{
-		Type: reply.TypePermission, Code: CodeConfirm, Message: "This needs your password or a passkey once more.",
+	reply.Fail(w, r, reply.TypePermission, &fault.Fault{
+		Status: http.StatusForbidden, Code: CodeConfirm, Message: "This needs your password or a passkey once more.",
 		Next: "Confirm at " + confirmPath + ", then ask again within ten minutes.",
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pdpp/internal/keep/audit"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/reply"
 )
 
@@ -56,7 +57,7 @@ func (d *Auth) Owner(scope reply.Scope, next http.Handler) http.Handler {
 			case err != nil:
 				d.trouble(w, r, err)
 			case !ok:
-				refused := &Refusal{Code: "invalid_token"}
+				refused := &fault.Fault{Code: "invalid_token"}
 				d.record(newcomer(r, refused), audit.Entry{Kind: audit.SignIn, Object: "owner_token"}, refused)
 				w.Header().Set("WWW-Authenticate", `Bearer realm="pdpp", error="invalid_token"`)
 				unauthenticated(w, r, "This owner token is not good: it is unknown, expired or revoked.")
@@ -101,8 +102,8 @@ func bearerOf(r *http.Request) string {
 }
 
 func unauthenticated(w http.ResponseWriter, r *http.Request, message string) {
-	reply.Fail(w, r, http.StatusUnauthorized, reply.Problem{
-		Type: reply.TypeAuthentication, Code: CodeUnauthenticated, Message: message,
+	reply.Fail(w, r, reply.TypeAuthentication, &fault.Fault{
+		Status: http.StatusUnauthorized, Code: CodeUnauthenticated, Message: message,
 		Next: "Sign in, or send an owner token: make one in the settings, or with pdpp tokens create.",
 	})
 }

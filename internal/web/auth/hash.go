@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/ops/fault"
+
 	"github.com/alexedwards/argon2id"
 )
 
@@ -34,7 +36,7 @@ func (d *Auth) turn(ctx context.Context) (release func(), err error) {
 	select {
 	case d.waiting <- struct{}{}:
 	default:
-		return nil, &Refusal{
+		return nil, &fault.Fault{
 			Status: http.StatusTooManyRequests, Code: CodeTooManyTries, RetryAfter: time.Second,
 			Message: "Too many people are signing in at this moment.", Next: "Try again in a second.",
 		}

@@ -15,6 +15,7 @@ import (
 
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
 const settingHandle = "owner_passkey_handle"
@@ -167,8 +168,8 @@ type response struct {
 	Label      string          `json:"label"` // of a new passkey
 }
 
-func unproven() *Refusal {
-	return &Refusal{Status: http.StatusUnauthorized, Code: CodePasskey, Message: "That passkey was not accepted.",
+func unproven() *fault.Fault {
+	return &fault.Fault{Status: http.StatusUnauthorized, Code: CodePasskey, Message: "That passkey was not accepted.",
 		Next: "Try again, or use your password."}
 }
 

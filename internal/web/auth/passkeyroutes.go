@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"pdpp/internal/keep/audit"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/reply"
 )
 
@@ -44,7 +45,7 @@ func (d *Auth) passkey(finish bool) http.HandlerFunc {
 }
 
 func (d *Auth) answerPasskey(w http.ResponseWriter, r *http.Request, answer any, err error) {
-	var refusal *Refusal
+	var refusal *fault.Fault
 	switch {
 	case err == nil:
 		reply.JSON(w, http.StatusOK, answer)
@@ -53,7 +54,7 @@ func (d *Auth) answerPasskey(w http.ResponseWriter, r *http.Request, answer any,
 		if refusal.Status == http.StatusUnauthorized {
 			kind = reply.TypeAuthentication
 		}
-		reply.Fail(w, r, refusal.Status, reply.Problem{Type: kind, Code: refusal.Code, Message: refusal.Message, Next: refusal.Next, Param: refusal.Param})
+		reply.Fail(w, r, kind, refusal)
 	default:
 		d.trouble(w, r, err)
 	}

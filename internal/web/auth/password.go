@@ -10,6 +10,7 @@ import (
 
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 )
 
 const (
@@ -144,8 +145,8 @@ func acceptable(password string) error {
 	return nil
 }
 
-func noPassword() *Refusal {
-	return &Refusal{
+func noPassword() *fault.Fault {
+	return &fault.Fault{
 		Status: http.StatusServiceUnavailable, Code: CodeNoPassword, Message: "No owner password is set.",
 		Next: "Set one on the machine that runs this server: PDPP_OWNER_PASSWORD.",
 	}

@@ -13,6 +13,7 @@ import (
 
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/auth"
 )
 
@@ -100,7 +101,7 @@ func TestGivenPassword(t *testing.T) {
 	if _, err := b.auth.Setup(t.Context(), ""); err != nil || !b.inside(c) {
 		t.Errorf("no password ended the session: %v", err)
 	}
-	var refusal *auth.Refusal
+	var refusal *fault.Fault
 	for word, code := range map[string]string{"seven77": auth.CodePasswordShort, "          ": auth.CodePasswordShort, string(make([]byte, 1025)): auth.CodePasswordLong} {
 		if _, err := b.auth.Setup(t.Context(), word); !errors.As(err, &refusal) || refusal.Code != code || refusal.Next == "" {
 			t.Errorf("%q: %v", word[:7], err)

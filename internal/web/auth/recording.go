@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"pdpp/internal/keep/audit"
+	"pdpp/internal/ops/fault"
 )
 
 // actor is who the audit trail names. A session is told by a part of its digest, which
@@ -37,7 +38,7 @@ func newcomer(r *http.Request, err error) context.Context {
 
 // record writes down how something ended. What was given up halfway is left out.
 func (d *Auth) record(ctx context.Context, e audit.Entry, err error) {
-	var refusal *Refusal
+	var refusal *fault.Fault
 	switch {
 	case errors.As(err, &refusal):
 		e.Outcome, e.Reason = audit.Refused, refusal.Code

@@ -2,7 +2,8 @@ package auth
 
 import (
 	"net/http"
-	"time"
+
+	"pdpp/internal/ops/fault"
 )
 
 // Codes of refusals.
@@ -22,19 +23,6 @@ const (
 	CodeWrongCode         = "wrong_recovery_code"
 )
 
-// Refusal is a no that the owner can act on. Message and Next are shown as they are.
-type Refusal struct {
-	Status  int // of HTTP
-	Code    string
-	Message string
-	Next    string
-	Param   string // the field that is wrong
-	// RetryAfter is how long it stays a no; zero unless waiting helps.
-	RetryAfter time.Duration
-}
-
-func (e *Refusal) Error() string { return e.Message }
-
-func invalid(param, code, message, next string) *Refusal {
-	return &Refusal{Status: http.StatusBadRequest, Code: code, Param: param, Message: message, Next: next}
+func invalid(param, code, message, next string) *fault.Fault {
+	return &fault.Fault{Status: http.StatusBadRequest, Code: code, Param: param, Message: message, Next: next}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/reply"
 )
 
@@ -78,7 +79,7 @@ func (d *Auth) showForm(w http.ResponseWriter, r *http.Request, action string, p
 
 // answerForm sends the browser on, or shows the form again with what is wrong.
 func (d *Auth) answerForm(w http.ResponseWriter, r *http.Request, action string, page show, to string, err error) {
-	var refusal *Refusal
+	var refusal *fault.Fault
 	switch {
 	case err == nil:
 		http.Redirect(w, r, to, http.StatusSeeOther)

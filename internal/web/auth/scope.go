@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/reply"
 )
 
@@ -45,8 +46,8 @@ func insufficient(w http.ResponseWriter, r *http.Request, needed reply.Scope) {
 		needed = reply.ScopeAll
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="pdpp", error="insufficient_scope", scope="`+string(needed)+`"`)
-	reply.Fail(w, r, http.StatusForbidden, reply.Problem{
-		Type: reply.TypePermission, Code: CodeInsufficientScope, Message: "This owner token may not do that: it needs the scope " + string(needed) + ".",
+	reply.Fail(w, r, reply.TypePermission, &fault.Fault{
+		Status: http.StatusForbidden, Code: CodeInsufficientScope, Message: "This owner token may not do that: it needs the scope " + string(needed) + ".",
 		Next: "Make a token with it, in the settings or on the server's machine: pdpp tokens create LABEL --scope " + string(needed),
 	})
 }

@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"pdpp/internal/keep/audit"
+	"pdpp/internal/ops/fault"
 )
 
-// SignIn opens a session for whoever knows the password; a *Refusal says why not.
+// SignIn opens a session for whoever knows the password; a *fault.Fault says why not.
 // A session that the browser had before ends: its name is known to whoever put it there.
 func (d *Auth) SignIn(w http.ResponseWriter, r *http.Request, password string) error {
 	err := d.signIn(w, r, password)
@@ -59,8 +60,8 @@ func (d *Auth) check(ctx context.Context, key string, known bool, password strin
 	return then(hash)
 }
 
-func wrong(left int) *Refusal {
-	r := &Refusal{
+func wrong(left int) *fault.Fault {
+	r := &fault.Fault{
 		Status: http.StatusUnauthorized, Code: CodeWrongPassword, Param: "password", Message: "That password is not right. ",
 		Next: "Forgot it? Set a new one on the machine that runs this server.",
 	}
@@ -75,9 +76,9 @@ func wrong(left int) *Refusal {
 	return r
 }
 
-func pause(wait time.Duration) *Refusal {
+func pause(wait time.Duration) *fault.Fault {
 	wait = time.Duration(math.Ceil(wait.Seconds())) * time.Second
-	return &Refusal{
+	return &fault.Fault{
 		Status: http.StatusTooManyRequests, Code: CodeTooManyTries, RetryAfter: wait,
 		Message: "Too many wrong passwords. Wait " + words(wait) + ", then try again.",
 		Next:    "Forgot it? Set a new one on the machine that runs this server.",

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/auth"
 )
 
@@ -53,10 +54,10 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 }
 
 // from signs in from an address.
-func (b *bed) from(address, word string) *auth.Refusal {
+func (b *bed) from(address, word string) *fault.Fault {
 	r := httptest.NewRequest("POST", "/login", nil)
 	r.RemoteAddr = address
-	var refusal *auth.Refusal
+	var refusal *fault.Fault
 	if err := b.auth.SignIn(httptest.NewRecorder(), r, word); err != nil && !errors.As(err, &refusal) {
 		b.Fatal(err)
 	}

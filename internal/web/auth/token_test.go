@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/auth"
 )
 
@@ -75,7 +76,7 @@ func TestRevokedTokenIsRefused(t *testing.T) {
 func TestTokenNeedsANameAndAFuture(t *testing.T) {
 	b := newBed(t)
 	past := b.now()
-	var refusal *auth.Refusal
+	var refusal *fault.Fault
 	for name, c := range map[string]struct {
 		label   string
 		expires *time.Time

@@ -12,7 +12,8 @@ import (
 	"mime"
 	"net/http"
 	"os"
-	"time"
+
+	"pdpp/internal/ops/fault"
 )
 
 // Types of errors in the envelope.
@@ -26,29 +27,21 @@ const (
 
 // Problem is what an answer that is not a success says.
 type Problem struct {
-	Type    string `json:"type"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Next    string `json:"next_step,omitempty"`
-	Param   string `json:"param,omitempty"`
-	RunID   string `json:"run_id,omitempty"`
-	// Until is before when nothing was started, and nothing will be.
-	Until        *time.Time `json:"until,omitempty"`
-	ConnectionID string     `json:"connection_id,omitempty"`
-	RequestID    string     `json:"request_id"`
+	Type string `json:"type"`
+	fault.Fault
+	RequestID string `json:"request_id"`
 }
 
 // Error answers with the envelope. The message is shown to whoever asked.
 func Error(w http.ResponseWriter, r *http.Request, status int, errorType, code, message string) {
-	Fail(w, r, status, Problem{Type: errorType, Code: code, Message: message})
+	Fail(w, r, errorType, &fault.Fault{Status: status, Code: code, Message: message})
 }
 
-// Fail is Error with everything that a problem can hold.
-func Fail(w http.ResponseWriter, r *http.Request, status int, p Problem) {
-	p.RequestID = RequestID(r.Context())
-	JSON(w, status, struct {
+// Fail answers with the envelope of a fault that has a status.
+func Fail(w http.ResponseWriter, r *http.Request, errorType string, f *fault.Fault) {
+	JSON(w, f.Status, struct {
 		Error Problem `json:"error"`
-	}{p})
+	}{Problem{Type: errorType, Fault: *f, RequestID: RequestID(r.Context())}})
 }
 
 // JSON answers with a value that can always be encoded. A client that is gone does

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/reply"
 )
 
@@ -132,7 +133,7 @@ func TestProgramsMayAskFromOtherSites(t *testing.T) {
 func TestListenNeedsAPassword(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0"} {
 		l, err := Listen(t.Context(), address, false)
-		var refused *ListenError
+		var refused *fault.Fault
 		if !errors.As(err, &refused) || refused.Code != CodeListenUnguarded || refused.Next == "" || l != nil {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -154,7 +155,7 @@ func TestListenNeedsAPassword(t *testing.T) {
 	}
 	defer taken.Close()
 	for address, code := range map[string]string{taken.Addr().String(): CodeListenFailed, "127.0.0.1": CodeListenBadAddress, "127.0.0.1:none": CodeListenBadAddress} {
-		var refused *ListenError
+		var refused *fault.Fault
 		if _, err := Listen(t.Context(), address, true); !errors.As(err, &refused) || refused.Code != code || refused.Next == "" {
 			t.Errorf("%s: %v", address, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/reply"
 )
 
@@ -20,8 +21,8 @@ func withKnownHost(public string, next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if host := hostOf(r.Host); !strings.EqualFold(host, "localhost") && !isLoopback(host) && !cameInAt(r, host) && (own == "" || !strings.EqualFold(host, own)) {
-			reply.Fail(w, r, http.StatusMisdirectedRequest, reply.Problem{
-				Type: reply.TypeInvalidRequest, Code: "unknown_host", Message: "This server does not go by that name.",
+			reply.Fail(w, r, reply.TypeInvalidRequest, &fault.Fault{
+				Status: http.StatusMisdirectedRequest, Code: "unknown_host", Message: "This server does not go by that name.",
 				Next: "Use http://localhost, or set PDPP_BASE_URL to the address that you reach it by.",
 			})
 			return

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+
+	"pdpp/internal/ops/fault"
 )
 
 // Codes of a ListenError.
@@ -13,31 +15,19 @@ const (
 	CodeListenBadAddress = "listen_address"
 )
 
-// ListenError says why nobody is listened to. Message and Next are shown as they are.
-type ListenError struct {
-	Code    string
-	Message string
-	Next    string
-	Err     error
-}
-
-func (e *ListenError) Error() string { return e.Message }
-
-func (e *ListenError) Unwrap() error { return e.Err }
-
 // Listen opens the address. One that other machines reach is opened only when the
 // owner has set a password: what a first start makes and prints is meant for the
 // machine that it was printed on, and counts for the loopback address alone.
 func Listen(ctx context.Context, address string, passwordSet bool) (net.Listener, error) {
 	at, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
-		return nil, &ListenError{
+		return nil, &fault.Fault{
 			Code: CodeListenBadAddress, Message: "cannot listen on " + address + ": it is no address of this machine", Err: err,
 			Next: "Write it like 127.0.0.1:7377.",
 		}
 	}
 	if !at.IP.IsLoopback() && !passwordSet {
-		return nil, &ListenError{
+		return nil, &fault.Fault{
 			Code:    CodeListenUnguarded,
 			Message: "not listening on " + address + ": other machines reach it, and you have set no password",
 			Next:    "Set PDPP_OWNER_PASSWORD (at least 8 characters), or listen on 127.0.0.1 and change the password in the settings.",
@@ -46,7 +36,7 @@ func Listen(ctx context.Context, address string, passwordSet bool) (net.Listener
 	// The address that was judged is the one that is opened, not the name again.
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.String())
 	if err != nil {
-		return nil, &ListenError{
+		return nil, &fault.Fault{
 			Code: CodeListenFailed, Message: fmt.Sprintf("cannot listen on %s: %v", address, cause(err)), Err: err,
 			Next: "Choose another address with --listen, or stop the program that has this one.",
 		}

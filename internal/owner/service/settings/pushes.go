@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/ops/text"
-
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
+	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/told"
 	"pdpp/internal/schedule/notify"
@@ -120,7 +120,7 @@ func (a *Settings) TestPush(ctx context.Context) error {
 	out := &api.Error{Status: http.StatusBadGateway, Code: "push_failed", Err: last, Message: "These did not take the test: " + strings.Join(failed, ", ") + ".",
 		Next: "Check the address, and that it can be reached from the server."}
 	if len(all) == 1 {
-		var why *notify.Error
+		var why *fault.Fault
 		if errors.As(last, &why) {
 			out.Message, out.Next = text.Sentence(why.Message), why.NextStep()
 		}

@@ -1,5 +1,5 @@
-// Package told is how trouble reaches an owner: errors of other parts become a code, a
-// sentence and a next step.
+// Package told is how trouble reaches an owner: what other parts only name becomes a
+// fault.
 package told
 
 import (
@@ -7,78 +7,38 @@ import (
 	"fmt"
 	"net/http"
 
-	"pdpp/internal/ops/text"
-
 	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/interaction"
-	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
+	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/schedule/notify"
-	"pdpp/internal/schedule/scheduler"
-	"pdpp/internal/share/grants"
 	"pdpp/internal/view"
-	"pdpp/internal/web/auth"
 )
 
-// codeNoWorker says that nobody is there to make a run.
-const codeNoWorker = "no_worker"
-
-// Error turns an error of another part into one that an owner can act on, where it is
-// one; anything else keeps what was being done with it. Nil stays nil.
+// Error gives the fault that an error holds, as a sentence. What the store and the view
+// only name becomes one here, where it is known whom it concerns; anything else keeps what
+// was being done with it. Nil stays nil.
 func Error(err error, doing string) error {
-	var own *api.Error
-	var fault *store.FaultError
+	var known *fault.Fault
+	var unusable *store.FaultError
 	var active *store.ActiveRunError
-	var sealed *credential.Error
-	var push *notify.Error
-	var question *interaction.Error
-	var refused *grants.Error
-	var noEntry *auth.Refusal
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &own):
-		return own
-	case errors.As(err, &fault):
-		return &api.Error{Status: http.StatusServiceUnavailable, Code: string(fault.Fault), Message: "The database cannot be used right now.", Next: fault.NextStep(), Err: err}
+	case errors.As(err, &known):
+		out := *known
+		out.Message, out.Err = text.Sentence(out.Message), err
+		return &out
+	case errors.As(err, &unusable):
+		return &api.Error{Status: http.StatusServiceUnavailable, Code: string(unusable.Fault), Message: "The database cannot be used right now.", Next: unusable.NextStep(), Err: err}
 	case errors.As(err, &active):
 		return &api.Error{Status: http.StatusConflict, Code: api.CodeRunActive, RunID: active.RunID, Err: err,
 			Message: "A run of this connection is under way.", Next: "Wait for it to end, or cancel it."}
-	case errors.As(err, &sealed):
-		return &api.Error{Status: http.StatusBadRequest, Code: string(sealed.Code), Message: text.Sentence(sealed.Message), Next: sealed.NextStep(), Err: err}
-	case errors.As(err, &push):
-		return &api.Error{Status: http.StatusBadRequest, Code: push.Code, Message: text.Sentence(push.Message), Next: push.NextStep(), Err: err}
-	case errors.As(err, &question):
-		return answerError(question)
-	case errors.As(err, &refused):
-		return &api.Error{Status: refused.Status, Code: refused.Code, Message: refused.Message, Next: refused.Next, Param: refused.Param, Err: err}
-	case errors.As(err, &noEntry):
-		return &api.Error{Status: noEntry.Status, Code: noEntry.Code, Message: noEntry.Message, Next: noEntry.Next, Param: noEntry.Param, Err: err}
-	case errors.Is(err, scheduler.ErrNoWorker):
-		return &api.Error{Status: http.StatusServiceUnavailable, Code: codeNoWorker, Message: "No worker is there to make the run.",
-			Next: "Start one with pdpp serve, then ask again.", Err: err}
 	case errors.Is(err, view.ErrNotFound):
 		return NoConnection(err)
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-}
-
-func answerError(e *interaction.Error) *api.Error {
-	out := &api.Error{Status: http.StatusConflict, Code: e.Code, Message: text.Sentence(e.Message), Next: e.NextStep(), Err: e}
-	switch e.Code {
-	case interaction.ErrNotPending.Code:
-		out.Status = http.StatusNotFound
-	case interaction.ErrInvalidStatus.Code:
-		out.Status, out.Param = http.StatusBadRequest, "status"
-	case interaction.ErrInvalidAnswer.Code:
-		out.Status, out.Param = http.StatusBadRequest, "data"
-		if len(e.Fields) > 0 {
-			out.Param = e.Fields[0]
-		}
-	}
-	return out
 }
 
 // NoConnection says that there is no such connection.

@@ -1,0 +1,13 @@
+package collector
+
+import (
+	"fmt"
+
+	"pdpp/internal/ops/fault"
+)
+
+// operatorFault is a mistake of the person at the keyboard or of the profile: nothing was
+// touched.
+func operatorFault(code, next, format string, args ...any) *fault.Fault {
+	return &fault.Fault{Code: code, Message: fmt.Sprintf(format, args...), Next: next}
+}
