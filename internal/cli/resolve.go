@@ -12,20 +12,14 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service"
-	"pdpp/manifest"
 )
 
 // byFlag tells how most commands take the name of a connection.
 const byFlag = "Choose one with --connection: "
 
-// resolveConnection gives the connection that --connection names, by its id or
-// by its connector when that has only one, or the only connection there is.
-func (a *app) resolveConnection(ctx context.Context, st store.Store) (store.Connection, error) {
-	return pickConnection(ctx, st, a.connection, byFlag)
-}
-
-// pickConnection is resolveConnection for a name that was given in another way;
-// how tells the owner which way, when the name fits several.
+// pickConnection gives the connection of a name: its id, or its connector when that has
+// only one. Without a name it is the only connection there is. How tells the owner which
+// way to give a name, when it fits several.
 func pickConnection(ctx context.Context, st store.Store, name, how string) (store.Connection, error) {
 	all, err := st.ListConnections(ctx)
 	if err != nil {
@@ -45,15 +39,6 @@ func pickAmong(all []store.Connection, name, how string) (store.Connection, erro
 		return only(all, "several connections exist", how)
 	}
 	return named(all, name, how)
-}
-
-// connectionFilter is resolveConnection for commands that show every connection by default.
-func (a *app) connectionFilter(ctx context.Context, st store.Store) (string, error) {
-	if a.connection == "" {
-		return "", nil
-	}
-	c, err := a.resolveConnection(ctx, st)
-	return c.ID, err
 }
 
 func named(all []store.Connection, name, how string) (store.Connection, error) {
@@ -147,17 +132,4 @@ func (a *app) connect(ctx context.Context, st store.Store, found catalog.Connect
 	}
 	trail.Record(ctx, audit.Entry{Kind: audit.ConnectionAdd, Object: c.ID, ObjectName: c.DisplayName})
 	return c, nil
-}
-
-// manifestOf gives what the connector of a connection declared last; nil when
-// it has never run.
-func manifestOf(ctx context.Context, st store.Store, connectorID string) (*manifest.Manifest, error) {
-	body, _, err := st.Manifest(ctx, connectorID)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return manifest.Parse(body)
 }
