@@ -27,8 +27,15 @@ const (
 	CodeReadTimeout       = "read_timeout"
 )
 
-// Refused builds a refusal, safe to show to whoever asked, with the status that its code has.
-func Refused(code, param, message, next string) *fault.Fault {
+// Refusal is a fault that was made for clients. Every other one is the owner's, and no
+// client is answered with it, whatever way it took.
+type Refusal struct{ *fault.Fault }
+
+// Unwrap makes a refusal a fault like any other to the owner.
+func (r Refusal) Unwrap() error { return r.Fault }
+
+// Refused builds a refusal with the status that its code has.
+func Refused(code, param, message, next string) Refusal {
 	status := http.StatusBadRequest
 	switch code {
 	case CodeUnauthenticated, CodeInvalidToken:
@@ -44,7 +51,7 @@ func Refused(code, param, message, next string) *fault.Fault {
 	case CodeReadTimeout:
 		status = http.StatusServiceUnavailable
 	}
-	return &fault.Fault{Status: status, Code: code, Param: param, Message: message, Next: next}
+	return Refusal{&fault.Fault{Status: status, Code: code, Param: param, Message: message, Next: next}}
 }
 
 func errInvalidCursor() error {

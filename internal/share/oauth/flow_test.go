@@ -19,7 +19,6 @@ import (
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
 	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/ops/fault"
 	"pdpp/internal/share/grants"
 	"pdpp/internal/share/oauth"
 )
@@ -251,7 +250,7 @@ func TestDenial(t *testing.T) {
 }
 
 func isCode(err error, code string) bool {
-	refused, ok := err.(*fault.Fault)
+	refused, ok := err.(grants.Refusal)
 	return ok && refused.Code == code
 }
 

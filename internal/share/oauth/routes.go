@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/ops/fault"
 	"pdpp/internal/share/grants"
 	"pdpp/internal/web/reply"
 	"pdpp/internal/web/strangers"
@@ -77,7 +76,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		tooMany(w, 0)
 		return
 	}
-	var refused *fault.Fault
+	var refused grants.Refusal
 	if !errors.As(err, &refused) {
 		s.Log.ErrorContext(r.Context(), "a request of an app failed", "request_id", reply.RequestID(r.Context()), "route", r.Pattern, "error", err)
 		refuse(w, http.StatusInternalServerError, "server_error", "Something went wrong here.")

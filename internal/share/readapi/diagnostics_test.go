@@ -1,6 +1,8 @@
 package readapi_test
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -8,7 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/share/grants"
+	"pdpp/internal/share/readapi"
 	"pdpp/protocol"
 )
 
@@ -90,5 +94,24 @@ func TestNoAnswerHoldsADiagnosis(t *testing.T) {
 	}
 	if found < 20 {
 		t.Errorf("only %d answers had something in them", found)
+	}
+}
+
+// blocked is a store that answers clients with a fault of the owner's.
+type blocked struct{ store.Store }
+
+func (b blocked) ListRecords(context.Context, store.RecordQuery) ([]store.StoredRecord, error) {
+	return nil, &fault.Fault{Status: http.StatusConflict, Code: "provider_wait", Message: "Kelp refused the credential of marmot-2.", RunID: "run_7"}
+}
+
+// A fault that was made for the owner is not an answer to a client, whatever way it took.
+func TestFaultsOfTheOwnerStayTheirs(t *testing.T) {
+	t.Attr("spec", "CH-06.2")
+	w := newWorld(t)
+	w.furnish()
+	w.serveWith(blocked{w.store}, readapi.Limits{})
+	got := w.ask(w.grant("", notes), "/v1/streams/notes/records")
+	if got.status != http.StatusInternalServerError || strings.Contains(got.body, "marmot") || strings.Contains(got.body, "provider_wait") || strings.Contains(got.body, "run_7") {
+		t.Errorf("answered %d: %s", got.status, got.body)
 	}
 }

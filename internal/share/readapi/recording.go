@@ -6,7 +6,6 @@ import (
 	"net/netip"
 
 	"pdpp/internal/keep/audit"
-	"pdpp/internal/ops/fault"
 	"pdpp/internal/share/grants"
 )
 
@@ -25,7 +24,7 @@ func actor(r *http.Request, who grants.Access) audit.Actor {
 // noteRefusal writes down that somebody asked for what they may not read. What exactly
 // they asked for is their own words, and is left out.
 func (a *api) noteRefusal(r *http.Request, err error) {
-	var refused *fault.Fault
+	var refused grants.Refusal
 	if errors.As(err, &refused) && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden) {
 		a.Audit.Record(r.Context(), audit.Entry{Kind: audit.Read, Outcome: audit.Refused, Reason: refused.Code})
 	}

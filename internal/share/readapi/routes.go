@@ -10,7 +10,6 @@ import (
 
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
 	"pdpp/internal/share/grants"
 	"pdpp/internal/web/reply"
 	"pdpp/internal/web/strangers"
@@ -135,7 +134,7 @@ func (a *api) newcomer(r *http.Request, token string) (who grants.Access, err er
 	var refusal error
 	err = a.Strangers.LookUp(r, token, func(ctx context.Context) (bool, error) {
 		who, refusal = a.Grants.Access(ctx, token)
-		if known := new(fault.Fault); refusal != nil && !errors.As(refusal, &known) {
+		if known := (grants.Refusal{}); refusal != nil && !errors.As(refusal, &known) {
 			return false, refusal
 		}
 		return refusal == nil, nil
@@ -190,7 +189,7 @@ func (a *api) bounded(r *http.Request, by *reader, read func(*http.Request) (any
 }
 
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var refused *fault.Fault
+	var refused grants.Refusal
 	if !errors.As(err, &refused) {
 		a.Log.ErrorContext(r.Context(), "a read failed", "request_id", reply.RequestID(r.Context()), "route", r.Pattern, "error", err)
 		reply.Error(w, r, http.StatusInternalServerError, reply.TypeAPI, "internal_error", "Something went wrong here. The log has more under the request id.")
@@ -215,5 +214,5 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if refused.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(refused.RetryAfter.Seconds())))
 	}
-	reply.Fail(w, r, kind, refused)
+	reply.Fail(w, r, kind, refused.Fault)
 }
