@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console"
+	"pdpp/internal/owner/routes"
+)
+
+// offered is where an owner finds a method: a command, an address for programs, a page.
+// A place that is missing is named by Instead, with the reason.
+type offered struct{ Command, Route, Page, Instead string }
+
+// surfaces has every method of Owner.
+var surfaces = map[string]offered{
+	"Overview":   {Command: "status", Route: "GET /_ref/connections", Page: "GET /"},
+	"Connection": {Command: "status", Route: "GET /_ref/connections/{id}", Page: "GET /connections/{id}"},
+	"Why":        {Command: "why", Route: "GET /_ref/connections/{id}/why", Page: "GET /connections/{id}"},
+	"Pace": {Route: "GET /_ref/connections/{id}/pace", Page: "GET /connections/{id}",
+		Instead: "the command rate reads what the runs of its machine measured, and refuses a server"},
+	"Schedules": {Command: "schedule list", Route: "GET /_ref/schedules",
+		Instead: "the page /schedules shows a page of connections at a time, each with its plan, from Connection"},
+	"Devices": {Command: "devices", Route: "GET /_ref/devices", Page: "GET /devices"},
+
+	"Gaps":     {Command: "gaps list", Route: "GET /_ref/gaps", Page: "GET /connections/{id}"},
+	"Gap":      {Command: "gaps explain", Route: "GET /_ref/gaps/{id}", Instead: "the connection's page lists what is missing; decisions have no page yet"},
+	"RetryGap": {Command: "gaps retry", Route: "POST /_ref/gaps/{id}/retry", Instead: "the connection's page lists what is missing; decisions have no page yet"},
+	"IgnoreGap": {Command: "gaps ignore", Route: "POST /_ref/gaps/{id}/ignore",
+		Instead: "the connection's page lists what is missing; decisions have no page yet"},
+
+	"Bookmarks":     {Command: "state show", Route: "GET /_ref/connections/{id}/bookmarks", Instead: "bookmarks have no page yet"},
+	"BookmarkLog":   {Command: "state log", Route: "GET /_ref/bookmarks/log", Instead: "bookmarks have no page yet"},
+	"PreviewRewind": {Command: "state rewind", Route: "GET /_ref/bookmarks/rewind", Instead: "bookmarks have no page yet"},
+	"Rewind":        {Command: "state rewind", Route: "POST /_ref/bookmarks/rewind", Instead: "bookmarks have no page yet"},
+
+	"Connectors":    {Command: "connect", Route: "GET /_ref/connectors", Page: "GET /add"},
+	"Connect":       {Command: "connect", Route: "POST /_ref/connections", Page: "POST /add/{connector}"},
+	"Rename":        {Command: "rename", Route: "PATCH /_ref/connections/{id}", Page: "POST /connections/{id}/rename"},
+	"SetCredential": {Command: "credential set", Route: "PUT /_ref/connections/{id}/credential", Page: "POST /connections/{id}/credential"},
+	"SetSchedule":   {Command: "schedule set", Route: "PUT /_ref/connections/{id}/schedule", Page: "POST /schedules/{connection}"},
+	"DeleteSchedule": {Command: "schedule remove", Route: "DELETE /_ref/connections/{id}/schedule",
+		Instead: "on a page a schedule is paused, after which nothing is collected either"},
+	"SetLimits":    {Command: "limits", Route: "PUT /_ref/connections/{id}/limits", Page: "POST /connections/{id}/limits"},
+	"SetSelection": {Command: "select", Route: "PUT /_ref/connections/{id}/selection", Page: "POST /connections/{id}/selection"},
+	"Revoke":       {Command: "revoke", Route: "POST /_ref/connections/{id}/revoke", Page: "POST /connections/{id}/revoke"},
+	"Acknowledge":  {Command: "attention accept", Route: "POST /_ref/connections/{id}/acknowledge", Page: "POST /connections/{id}/acknowledge"},
+
+	"Run":       {Command: "run", Route: "POST /_ref/connections/{id}/run", Page: "POST /connections/{id}/run"},
+	"RunAnyway": {Command: "run", Route: "POST /_ref/connections/{id}/run", Page: "POST /connections/{id}/run"},
+	"Collect":   {Command: "run", Route: "POST /_ref/connections/{id}/collect", Page: "POST /connections/{id}/selection"},
+	"Runs":      {Command: "runs", Route: "GET /_ref/runs", Page: "GET /runs"},
+	"RunByID":   {Command: "run show", Route: "GET /_ref/runs/{id}", Page: "GET /runs/{id}"},
+	"Timeline":  {Command: "run show", Route: "GET /_ref/runs/{id}/timeline", Page: "GET /runs/{id}"},
+	"Cancel":    {Command: "cancel", Route: "POST /_ref/runs/{id}/cancel", Page: "POST /runs/{id}/cancel"},
+	"Question":  {Command: "answer", Route: "GET /_ref/runs/{id}/interaction", Page: "GET /runs/{id}"},
+	"Answer":    {Command: "answer", Route: "POST /_ref/runs/{id}/interaction", Page: "POST /runs/{id}/answer"},
+
+	"Streams": {Command: "streams", Route: "GET /_ref/explore/streams", Page: "GET /records"},
+	"Records": {Command: "records", Route: "GET /_ref/explore/records", Page: "GET /records"},
+	"Record":  {Command: "record", Route: "GET /_ref/explore/records/{connection}/{stream}/{key...}", Page: "GET /records/{connection}/{stream}/{key}"},
+	"Changes": {Command: "changes", Route: "GET /_ref/explore/changes", Instead: "changes have no page yet"},
+	"Search":  {Command: "search", Route: "GET /_ref/search", Page: "GET /records"},
+	"Export":  {Command: "export", Route: "GET /_ref/export", Page: "GET /records/export"},
+
+	"Grants":       {Command: "grants list", Route: "GET /_ref/grants", Page: "GET /grants"},
+	"Grant":        {Command: "grants show", Route: "GET /_ref/grants/{id}", Page: "GET /grants/{id}"},
+	"CreateGrant":  {Command: "grants create", Route: "POST /_ref/grants", Page: "POST /grants"},
+	"RevokeGrant":  {Command: "grants revoke", Route: "POST /_ref/grants/{id}/revoke", Page: "POST /grants/{id}/revoke"},
+	"GrantRequest": {Command: "grants request", Route: "GET /_ref/approvals/{id}", Page: "GET /consent/{id}"},
+	"Decide":       {Command: "grants approve", Route: "POST /_ref/approvals/{id}", Page: "POST /consent/{id}"},
+
+	"Tokens":            {Command: "tokens list", Route: "GET /_ref/tokens", Page: "GET /settings/sign-in"},
+	"CreateToken":       {Command: "tokens create", Route: "POST /_ref/tokens", Page: "POST /settings/tokens"},
+	"RevokeToken":       {Command: "tokens revoke", Route: "POST /_ref/tokens/{id}/revoke", Page: "POST /settings/tokens/{id}/revoke"},
+	"Sessions":          {Command: "sessions list", Route: "GET /_ref/sessions", Page: "GET /settings/sign-in"},
+	"EndSession":        {Command: "sessions end", Route: "POST /_ref/sessions/{id}/end", Page: "POST /settings/sessions/{id}/end"},
+	"EndSessions":       {Command: "sessions end", Route: "POST /_ref/sessions/end", Page: "POST /settings/sessions/end"},
+	"Passkeys":          {Command: "passkeys list", Route: "GET /_ref/passkeys", Page: "GET /settings/sign-in"},
+	"RemovePasskey":     {Command: "passkeys remove", Route: "DELETE /_ref/passkeys/{id}", Page: "POST /settings/passkeys/{id}/remove"},
+	"RecoveryCodes":     {Command: "recovery-codes", Route: "GET /_ref/recovery-codes", Page: "GET /settings/sign-in"},
+	"MakeRecoveryCodes": {Command: "recovery-codes create", Route: "POST /_ref/recovery-codes", Page: "POST /settings/recovery-codes"},
+	"SetPassword":       {Command: "password", Route: "PUT /_ref/password", Page: "POST /settings/password"},
+
+	"PushTargets":       {Command: "notify", Route: "GET /_ref/web-push/subscriptions", Page: "GET /settings"},
+	"AddPushTarget":     {Command: "notify add", Route: "POST /_ref/web-push/subscriptions", Page: "POST /settings/push"},
+	"DeletePushTarget":  {Command: "notify remove", Route: "DELETE /_ref/web-push/subscriptions/{id}", Page: "POST /settings/push/{id}/remove"},
+	"TestPush":          {Command: "notify test", Route: "POST /_ref/web-push/test", Page: "POST /settings/push/test"},
+	"QuietHours":        {Command: "notify", Route: "GET /_ref/quiet-hours", Page: "GET /settings"},
+	"SetQuietHours":     {Command: "notify quiet", Route: "PUT /_ref/quiet-hours", Page: "POST /settings/quiet"},
+	"Audit":             {Command: "audit", Route: "GET /_ref/audit", Page: "GET /audit"},
+	"SetAuditRetention": {Command: "audit keep", Route: "PUT /_ref/audit/retention", Page: "POST /audit/retention"},
+	"Runtime":           {Command: "login", Route: "GET /_ref/runtime", Page: "GET /settings"},
+}
+
+// What an owner can see and do, every surface offers: a method of Owner has a command, a
+// route and a page that ask for it, or a written reason why not.
+func TestEverySurfaceOffersEverything(t *testing.T) {
+	methods := reflect.TypeFor[api.Owner]()
+	for name := range surfaces {
+		if _, there := methods.MethodByName(name); !there {
+			t.Errorf("Owner has no method %s", name)
+		}
+	}
+	command := (&app{}).rootCommand()
+	mux := http.NewServeMux()
+	console.Mount(mux, console.Config{Auth: openPages{}, Now: time.Now, Log: slog.New(slog.DiscardHandler), PageHeaders: func(next http.Handler) http.Handler { return next }})
+	var patterns []string
+	for _, r := range routes.Routes(nil, nil) {
+		patterns = append(patterns, r.Pattern)
+	}
+	asked := map[string]map[string]bool{
+		"command": askedIn(t, "."), "route": askedIn(t, "../owner/routes"), "page": askedIn(t, "../owner/console/*"),
+	}
+	for i := range methods.NumMethod() {
+		name := methods.Method(i).Name
+		at, listed := surfaces[name]
+		if !listed {
+			t.Errorf("%s is new: where does an owner find it?", name)
+			continue
+		}
+		missing := 0
+		for kind, place := range map[string]string{"command": at.Command, "route": at.Route, "page": at.Page} {
+			switch {
+			case place == "":
+				missing++
+				if asked[kind][name] {
+					t.Errorf("%s is said to have no %s, and one asks for it", name, kind)
+				}
+			case !asked[kind][name]:
+				t.Errorf("%s: no %s asks for it, and %s is named", name, kind, place)
+			}
+		}
+		if (missing > 0) != (at.Instead != "") {
+			t.Errorf("%s lacks %d of command, route and page, and the reason is %q", name, missing, at.Instead)
+		}
+		if at.Command != "" {
+			found, _, err := command.Find(strings.Fields(at.Command))
+			if err != nil || found.CommandPath() != "pdpp "+at.Command || !found.Runnable() {
+				t.Errorf("%s: there is no command %s", name, at.Command)
+			}
+		}
+		if at.Route != "" && !slices.Contains(patterns, at.Route) {
+			t.Errorf("%s: there is no route %s", name, at.Route)
+		}
+		if at.Page != "" {
+			method, path, _ := strings.Cut(at.Page, " ")
+			_, pattern := mux.Handler(httptest.NewRequest(method, wildcard.ReplaceAllString(path, "x"), nil))
+			if strings.TrimSuffix(pattern, "{$}") != at.Page {
+				t.Errorf("%s: the page %s is %q", name, at.Page, pattern)
+			}
+		}
+	}
+}
+
+var wildcard = regexp.MustCompile(`\{[^}]*\}`)
+
+// askedIn finds which methods the shipped files of the folders ask an owner for.
+func askedIn(t *testing.T, folders string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folders, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s holds no files: %v", folders, err)
+	}
+	asked := map[string]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if s, is := n.(*ast.SelectorExpr); is && isOwner(s.X) {
+				asked[s.Sel.Name] = true
+			}
+			return true
+		})
+	}
+	return asked
+}
+
+// isOwner reports whether an expression is called an owner.
+func isOwner(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name == "o" || e.Name == "owner"
+	case *ast.SelectorExpr:
+		return strings.EqualFold(e.Sel.Name, "owner")
+	case *ast.CallExpr:
+		return isOwner(e.Fun)
+	}
+	return false
+}
+
+// openPages lets everybody through.
+type openPages struct{ console.Auth }
+
+func (openPages) Pages(next http.Handler) http.Handler     { return next }
+func (openPages) Confirmed(next http.Handler) http.Handler { return next }
