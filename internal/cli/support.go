@@ -32,24 +32,24 @@ func (a *app) supportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			kept, c, err := (&view.View{Reader: st, Now: a.env.Now}).Case(ctx, conn.ID)
+			judged, err := (&view.View{Reader: st, Now: a.env.Now}).One(ctx, conn.ID)
 			if err != nil {
 				return err
 			}
 			if output == "" {
-				writeJSON(a.out, kept)
+				writeJSON(a.out, judged.Case())
 				return nil
 			}
-			return a.writeSupport(output, kept, &c)
+			return a.writeSupport(output, &judged)
 		}),
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
 	return cmd
 }
 
-func (a *app) writeSupport(path string, kept view.Case, c *view.Connection) error {
+func (a *app) writeSupport(path string, c *view.Judgement) error {
 	var body bytes.Buffer
-	writeJSON(&body, kept)
+	writeJSON(&body, c.Case())
 	if err := createPrivate(path, body.Bytes()); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (a *app) writeSupport(path string, kept view.Case, c *view.Connection) erro
 		})
 		return nil
 	}
-	printf(a.out, "Wrote %s: the facts behind %s of %s.\nRead it before you send it.\n", path, pill(c), c.ID)
+	printf(a.out, "Wrote %s: the facts behind %s of %s.\nRead it before you send it.\n", path, pill(&c.Connection), c.ID)
 	return nil
 }
 

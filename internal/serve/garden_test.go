@@ -181,9 +181,9 @@ func (p *plot) schedule(every time.Duration, enabled bool) {
 
 func (p *plot) verdict() view.Connection {
 	p.t.Helper()
-	c, _, err := p.view.One(p.t.Context(), garden)
+	c, err := p.view.One(p.t.Context(), garden)
 	p.must(err)
-	return c
+	return c.Connection
 }
 
 // runs gives the triggers and endings of all runs, the oldest first.

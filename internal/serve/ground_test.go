@@ -160,7 +160,7 @@ func (g *ground) schedule(id string, every time.Duration) {
 func (g *ground) seen(id string) view.Connection {
 	g.t.Helper()
 	connections := view.View{Reader: g.st, Now: time.Now}
-	c, _, err := connections.One(g.t.Context(), id)
+	c, err := connections.One(g.t.Context(), id)
 	g.must(err)
-	return c
+	return c.Connection
 }

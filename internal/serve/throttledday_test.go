@@ -234,7 +234,7 @@ func (d *day) look(cooled map[string]bool) {
 	now := d.clock.inside()
 	e := d.evidence()
 	connections := view.View{Reader: d.st, Now: func() time.Time { return now }}
-	c, _, err := connections.One(d.t.Context(), d.id)
+	c, err := connections.One(d.t.Context(), d.id)
 	d.must(err)
 	w := e.WaitInForce(now)
 	retry := ""

@@ -54,11 +54,27 @@ type Schedule struct {
 	IntervalSeconds int64 `json:"interval_seconds"`
 }
 
-// Judge turns evidence into what the owner sees. It is pure, and the only
-// caller of health.Project and verdict.Synthesize in the program. RuntimeOK is
-// false when the runtime that serves all connections is itself the fault. The
-// result shares memory with the evidence, so both are to be read and not written.
+// Judgement is a connection, the facts that it was judged by, and the rule that decided.
+// Everything that is told of a connection at one moment comes from one of these.
+type Judgement struct {
+	Connection
+	Indicator *RuntimeIndicator
+	// Evidence is the facts as of the moment of the judgement, to be read and not written.
+	Evidence *evidence.Evidence
+
+	rule health.Rule
+}
+
+// Judge turns evidence into what the owner sees. RuntimeOK is false when the runtime that
+// serves all connections is itself the fault. The result shares memory with the evidence,
+// so both are to be read and not written.
 func Judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Connection {
+	return judge(e, now, runtimeOK).Connection
+}
+
+// judge is pure, and the only caller of health.Project and verdict.Synthesize in the
+// program.
+func judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Judgement {
 	e = e.AsOf(now)
 	a := health.Project(e, now)
 	c := Connection{
@@ -77,7 +93,7 @@ func Judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Connection {
 	c.Recovery = recovery(e, &c)
 	c.Upload = backgroundUpload(e, &c)
 	c.CatchUp = catchUp(&c.Health)
-	return c
+	return Judgement{Connection: c, Evidence: e, rule: a.Rule}
 }
 
 func lastRun(r *evidence.Run) *RunSummary {

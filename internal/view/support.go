@@ -1,7 +1,6 @@
 package view
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,18 +17,9 @@ type Case struct {
 	RuntimeOK bool              `json:"runtime_ok"`
 }
 
-// Case gives the redacted evidence of a connection, and the judgement of the
-// evidence as it is, made at the same moment.
-func (v *View) Case(ctx context.Context, id string) (Case, Connection, error) {
-	m, err := v.begin(ctx)
-	if err != nil {
-		return Case{}, Connection{}, err
-	}
-	e, err := v.read(ctx, id)
-	if err != nil {
-		return Case{}, Connection{}, err
-	}
-	return Case{Evidence: Redact(e), Now: m.now, RuntimeOK: m.indicator == nil}, m.judge(e), nil
+// Case gives the judgement with its evidence redacted.
+func (j *Judgement) Case() Case {
+	return Case{Evidence: Redact(j.Evidence), Now: j.ObservedAt, RuntimeOK: j.Indicator == nil}
 }
 
 // Redact gives evidence that may be shown to somebody else: neutral names,

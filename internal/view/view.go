@@ -54,7 +54,11 @@ type moment struct {
 	indicator *RuntimeIndicator
 }
 
-func (m moment) judge(e *evidence.Evidence) Connection { return Judge(e, m.now, m.indicator == nil) }
+func (m moment) judge(e *evidence.Evidence) Judgement {
+	j := judge(e, m.now, m.indicator == nil)
+	j.Indicator = m.indicator
+	return j
+}
 
 func (v *View) begin(ctx context.Context) (moment, error) {
 	now := v.Now()
@@ -86,17 +90,17 @@ func (v *View) read(ctx context.Context, id string) (*evidence.Evidence, error) 
 	return nil, fmt.Errorf("connection %q: %w", id, ErrNotFound)
 }
 
-// One gives one connection, whatever its standing, and the runtime's indicator.
-func (v *View) One(ctx context.Context, id string) (Connection, *RuntimeIndicator, error) {
+// One judges one connection, whatever its standing.
+func (v *View) One(ctx context.Context, id string) (Judgement, error) {
 	m, err := v.begin(ctx)
 	if err != nil {
-		return Connection{}, nil, err
+		return Judgement{}, err
 	}
 	e, err := v.read(ctx, id)
 	if err != nil {
-		return Connection{}, nil, err
+		return Judgement{}, err
 	}
-	return m.judge(e), m.indicator, nil
+	return m.judge(e), nil
 }
 
 // Page gives the connections whose ids follow after. A limit of zero means 100;
@@ -126,7 +130,7 @@ func (v *View) page(ctx context.Context, m moment, after string, limit int) ([]C
 	}
 	out := make([]Connection, len(found))
 	for i := range found {
-		out[i] = m.judge(&found[i])
+		out[i] = m.judge(&found[i]).Connection
 	}
 	return out, next, nil
 }

@@ -22,7 +22,7 @@ func everyKind() []evidence.Evidence {
 	return all
 }
 
-// One, Page, All and Why hand out the same connection.
+// One, Page and All hand out the same connection.
 func TestEveryAnswerHoldsTheSameVerdict(t *testing.T) {
 	t.Attr("spec", "CH-06")
 	t.Attr("spec", "CH-21.1")
@@ -51,15 +51,11 @@ func sameEverywhere(t *testing.T, v *View) {
 		listed[c.ID] = c
 	}
 	for _, c := range page.Connections {
-		one, _, err := v.One(t.Context(), c.ID)
+		one, err := v.One(t.Context(), c.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		why, err := v.Why(t.Context(), c.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, other := range map[string]Connection{"One": one, "Why": why.Connection, "All": listed[c.ID]} {
+		for name, other := range map[string]Connection{"One": one.Connection, "Explain": one.Explain().Connection, "All": listed[c.ID]} {
 			if !reflect.DeepEqual(c, other) {
 				t.Errorf("%s: %s differs from Page", c.ID, name)
 			}
@@ -90,10 +86,8 @@ func TestClockIsReadOncePerCall(t *testing.T) {
 		}
 	}
 	for i, call := range []func() error{
-		func() error { _, _, err := v.One(t.Context(), "cin_00001"); return err },
+		func() error { _, err := v.One(t.Context(), "cin_00001"); return err },
 		func() error { _, err := v.Page(t.Context(), "", 5); return err },
-		func() error { _, err := v.Why(t.Context(), "cin_00001"); return err },
-		func() error { _, _, err := v.Case(t.Context(), "cin_00001"); return err },
 	} {
 		if err := call(); err != nil || calls != i+2 {
 			t.Errorf("call %d: %d clock reads: %v", i, calls, err)
@@ -130,19 +124,14 @@ func TestPages(t *testing.T) {
 func TestErrorsAreTold(t *testing.T) {
 	s := shelve(collected("a"))
 	v := s.view()
-	if _, _, err := v.One(t.Context(), "nowhere"); !errors.Is(err, ErrNotFound) {
-		t.Errorf("err %v", err)
-	}
-	if _, err := v.Why(t.Context(), "nowhere"); !errors.Is(err, ErrNotFound) {
+	if _, err := v.One(t.Context(), "nowhere"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("err %v", err)
 	}
 	s.err = context.DeadlineExceeded
 	for name, call := range map[string]func() error{
-		"One":       func() error { _, _, err := v.One(t.Context(), "a"); return err },
+		"One":       func() error { _, err := v.One(t.Context(), "a"); return err },
 		"Page":      func() error { _, err := v.Page(t.Context(), "", 1); return err },
 		"All":       func() error { _, err := v.All(t.Context()); return err },
-		"Why":       func() error { _, err := v.Why(t.Context(), "a"); return err },
-		"Case":      func() error { _, _, err := v.Case(t.Context(), "a"); return err },
 		"Indicator": func() error { _, err := v.Indicator(t.Context()); return err },
 	} {
 		if err := call(); !errors.Is(err, context.DeadlineExceeded) {

@@ -1,12 +1,10 @@
 package view
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/evidence"
 	"pdpp/internal/judge/health"
 	"pdpp/internal/judge/verdict"
 )
@@ -47,25 +45,16 @@ type Explanation struct {
 	Steps      []Step            `json:"steps"`
 }
 
-// Why explains the verdict that One gives at the same moment.
-func (v *View) Why(ctx context.Context, id string) (Explanation, error) {
-	m, err := v.begin(ctx)
-	if err != nil {
-		return Explanation{}, err
-	}
-	e, err := v.read(ctx, id)
-	if err != nil {
-		return Explanation{}, err
-	}
-	c := m.judge(e)
-	return Explanation{Indicator: m.indicator, Connection: c, Steps: Explain(e, &c)}, nil
+// Explain gives the judgement with the chain behind it.
+func (j *Judgement) Explain() Explanation {
+	return Explanation{Indicator: j.Indicator, Connection: j.Connection, Steps: j.Steps()}
 }
 
-// Explain gives the chain behind a judgement of the evidence.
-func Explain(e *evidence.Evidence, c *Connection) []Step {
-	e = e.AsOf(c.ObservedAt)
+// Steps gives the chain from the facts to the verdict.
+func (j *Judgement) Steps() []Step {
+	c := &j.Connection
 	conditions := restsOn(&c.Health)
-	steps := evidenceSteps(e, conditions, c.ObservedAt)
+	steps := evidenceSteps(j.Evidence, conditions, c.ObservedAt)
 	for _, k := range conditions {
 		steps = append(steps, Step{
 			Layer: LayerCondition, Fact: k.Message, At: k.ObservedAt,
@@ -73,9 +62,8 @@ func Explain(e *evidence.Evidence, c *Connection) []Step {
 		})
 	}
 	steps = append(steps, axisSteps(&c.Health)...)
-	name, when := health.DecidedBy(e, c.ObservedAt)
 	steps = append(steps,
-		Step{Layer: LayerHeadline, Fact: "Of the rules for the headline, the first that applies is: " + name + ".", Rule: when, Result: string(c.Health.State)},
+		Step{Layer: LayerHeadline, Fact: "Of the rules for the headline, the first that applies is: " + j.rule.Name + ".", Rule: j.rule.When, Result: string(c.Health.State)},
 		Step{Layer: LayerDisposition, Fact: dispositionFact(&c.Health), Rule: dispositionRule(c.Health.Disposition), Result: string(c.Health.Disposition)})
 	steps = append(steps, toneSteps(&c.Verdict)...)
 	steps = append(steps, channelSteps(&c.Verdict)...)

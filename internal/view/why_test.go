@@ -12,8 +12,8 @@ import (
 )
 
 func explain(e evidence.Evidence) (Connection, []Step) {
-	c := judged(e)
-	return c, Explain(&e, &c)
+	j := judge(&e, noon, true)
+	return j.Connection, j.Steps()
 }
 
 func of(steps []Step, l Layer) []Step {
@@ -124,8 +124,8 @@ func TestHealthyChainIsShort(t *testing.T) {
 // A runtime fault is named as what keeps a connection calm.
 func TestChainNamesTheRuntimeCap(t *testing.T) {
 	e := rejected("cin_1")
-	c := Judge(&e, noon, false)
-	steps := of(Explain(&e, &c), LayerChannel)
+	j := judge(&e, noon, false)
+	steps := of(j.Steps(), LayerChannel)
 	if steps[0].Result != string(verdict.Calm) || !strings.Contains(steps[0].Rule, "runtime") || len(steps) < 2 {
 		t.Errorf("channel %+v", steps)
 	}

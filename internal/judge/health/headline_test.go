@@ -59,7 +59,7 @@ func TestHeadlineRulesInOrder(t *testing.T) {
 		for _, later := range troubles[i:] {
 			later.edit(e)
 		}
-		if got, _ := DecidedBy(e, noon); got != troubles[i].rule {
+		if got := Project(e, noon).Rule.Name; got != troubles[i].rule {
 			t.Errorf("%s and all after it: %s", troubles[i].rule, got)
 		}
 	}
@@ -74,8 +74,8 @@ func TestHeadlineRulesInOrder(t *testing.T) {
 	} {
 		e := good()
 		edit(e)
-		if got, when := DecidedBy(e, noon); got != rule || when == "" {
-			t.Errorf("%s: %s (%s)", rule, got, when)
+		if got := Project(e, noon).Rule; got.Name != rule || got.When == "" {
+			t.Errorf("%s: %s (%s)", rule, got.Name, got.When)
 		}
 	}
 	if want := len(troubles) + 5; len(headlineRules) != want {

@@ -34,21 +34,11 @@ func Project(e *evidence.Evidence, now time.Time) Assessment {
 	}
 	s.SupportingIDs = supporting(&s)
 	m := r.manner()
-	a := Assessment{Snapshot: s, Streams: r.streams(), Progress: &m.progress, Schedule: &m.schedule, Local: ReadLocalProgress(e)}
+	a := Assessment{Snapshot: s, Rule: Rule{Name: rule.Name, When: rule.When}, Streams: r.streams(), Progress: &m.progress, Schedule: &m.schedule, Local: ReadLocalProgress(e)}
 	if e.Refresh != nil {
 		a.Refresh = &m.refresh
 	}
 	return a
-}
-
-// DecidedBy names the rule that gave the snapshot its headline, and when that
-// rule applies.
-func DecidedBy(e *evidence.Evidence, now time.Time) (name, when string) {
-	e = e.AsOf(now)
-	r := read(e, now)
-	b := newBoard(r.conditions(), &r)
-	rule, _ := b.decide()
-	return rule.Name, rule.When
 }
 
 // disposition is that of the connection.

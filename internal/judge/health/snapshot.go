@@ -152,4 +152,8 @@ type Assessment struct {
 	Progress *ProgressEvidence `json:"progress"`
 	Schedule *ScheduleEvidence `json:"schedule"`
 	Local    *LocalProgress    `json:"local_device_progress"`
+	Rule     Rule              `json:"-"` // the snapshot's headline comes from it
 }
+
+// Rule is what decided: its name, and when it applies.
+type Rule struct{ Name, When string }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,11 +85,13 @@ func collector(id, host string, status evidence.HeartbeatStatus, pending int64, 
 type shelf struct {
 	all     []evidence.Evidence
 	runtime evidence.Runtime
+	reads   atomic.Int64 // of evidence
 }
 
 func (s *shelf) Runtime(context.Context) (evidence.Runtime, error) { return s.runtime, nil }
 
 func (s *shelf) Evidence(_ context.Context, q evidence.Query) (out []evidence.Evidence, err error) {
+	s.reads.Add(1)
 	for _, e := range s.all {
 		named := q.ConnectionIDs == nil && e.Connection.ID > q.After || slices.Contains(q.ConnectionIDs, e.Connection.ID)
 		if named && (q.ConnectionIDs != nil || q.Limit == 0 || len(out) < q.Limit) {
@@ -107,6 +110,13 @@ func (noDoor) PasskeysAt(*http.Request) bool            { return false }
 
 // plant serves the console, and the owner's routes, over evidence that a test wrote.
 func plant(t *testing.T, runtime evidence.Runtime, all ...evidence.Evidence) string {
+	t.Helper()
+	address, _ := plantShelf(t, runtime, all...)
+	return address
+}
+
+// plantShelf is plant that also gives the evidence, which counts how often it is read.
+func plantShelf(t *testing.T, runtime evidence.Runtime, all ...evidence.Evidence) (string, *shelf) {
 	t.Helper()
 	slices.SortFunc(all, func(a, b evidence.Evidence) int {
 		if a.Connection.ID < b.Connection.ID {
@@ -128,7 +138,8 @@ func plant(t *testing.T, runtime evidence.Runtime, all ...evidence.Evidence) str
 	}
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return noon }
-	o := service.New(service.Config{Store: st, Access: auth.New(auth.Config{Store: st, Now: now}), Reader: &shelf{all: all, runtime: runtime}, Now: now})
+	facts := &shelf{all: all, runtime: runtime}
+	o := service.New(service.Config{Store: st, Access: auth.New(auth.Config{Store: st, Now: now}), Reader: facts, Now: now})
 	ending, end := context.WithCancel(context.Background())
 	srv := httptest.NewServer(server.New(server.Config{Log: log, Mount: func(mux *http.ServeMux) {
 		for _, route := range routes.Routes(o, log) {
@@ -137,5 +148,5 @@ func plant(t *testing.T, runtime evidence.Runtime, all ...evidence.Evidence) str
 		console.Mount(mux, console.Config{Owner: o, Auth: noDoor{}, Now: now, Log: log, PageHeaders: server.PageHeaders, Ending: ending.Done()})
 	}}))
 	t.Cleanup(func() { end(); srv.Close() })
-	return srv.URL
+	return srv.URL, facts
 }

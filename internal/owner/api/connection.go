@@ -11,6 +11,8 @@ import (
 type Detail struct {
 	view.Connection
 	Indicator *view.RuntimeIndicator `json:"runtime_indicator"`
+	// Steps is why the verdict is what it is.
+	Steps []view.Step `json:"steps"`
 	// Connector is what the connector declares; nil when it is not installed any more.
 	Connector  *Connector  `json:"connector"`
 	Credential *Credential `json:"credential"` // nil when none is stored

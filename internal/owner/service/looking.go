@@ -21,11 +21,14 @@ func (s *Service) Overview(ctx context.Context) (view.Overview, error) {
 
 // Connection gives all of one connection; also of a revoked one.
 func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error) {
-	judged, indicator, err := s.view.One(ctx, id)
+	judged, err := s.view.One(ctx, id)
 	if err != nil {
 		return api.Detail{}, told.Error(err, "judge the connection")
 	}
-	d := api.Detail{Connection: judged, Indicator: indicator, RecentRuns: []api.Run{}}
+	d := api.Detail{
+		Connection: judged.Connection, Indicator: judged.Indicator, Steps: judged.Steps(),
+		Plan: plan(judged.Evidence, judged.ObservedAt), RecentRuns: []api.Run{},
+	}
 	conn, err := s.find.Connection(ctx, id)
 	if err != nil {
 		return d, err
@@ -46,11 +49,6 @@ func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error)
 	if d.Selection, err = s.selectionOf(ctx, id); err != nil {
 		return d, err
 	}
-	e, err := s.evidenceOf(ctx, id)
-	if err != nil {
-		return d, err
-	}
-	d.Plan = plan(&e, judged.ObservedAt)
 	if d.RecentRuns, err = s.Runs(ctx, api.RunQuery{ConnectionID: id, Limit: recentRuns}); err != nil {
 		return d, err
 	}
@@ -65,8 +63,11 @@ func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error)
 
 // Why explains the connection's verdict.
 func (s *Service) Why(ctx context.Context, id string) (view.Explanation, error) {
-	e, err := s.view.Why(ctx, id)
-	return e, told.Error(err, "explain the connection")
+	judged, err := s.view.One(ctx, id)
+	if err != nil {
+		return view.Explanation{}, told.Error(err, "explain the connection")
+	}
+	return judged.Explain(), nil
 }
 
 // evidenceOf gives the facts of one connection.

@@ -68,20 +68,17 @@ func (k *keeper) Overview(ctx context.Context) (view.Overview, error) {
 }
 
 func (k *keeper) Connection(ctx context.Context, id string) (api.Detail, error) {
-	c, indicator, err := k.view.One(ctx, id)
+	c, err := k.view.One(ctx, id)
 	if err != nil {
 		return api.Detail{}, api.NotFound("There is no such connection.", "Look at all connections.")
 	}
-	d := api.Detail{Connection: c, Indicator: indicator, ActiveRun: k.active, RecentRuns: k.runs, Selection: k.selection}
+	d := api.Detail{Connection: c.Connection, Indicator: c.Indicator, Steps: c.Steps(), ActiveRun: k.active, RecentRuns: k.runs, Selection: k.selection}
 	d.Connector = &api.Connector{ID: c.ConnectorID, DisplayName: "Photobox", Form: k.form}
 	return d, nil
 }
 
 func (k *keeper) Runs(context.Context, api.RunQuery) ([]api.Run, error) { return k.runs, nil }
 
-func (k *keeper) Why(ctx context.Context, id string) (view.Explanation, error) {
-	return k.view.Why(ctx, id)
-}
 func (k *keeper) Pace(context.Context, string) (api.Pace, error)          { return k.pace, nil }
 func (k *keeper) Gaps(context.Context, api.GapQuery) (api.GapPage, error) { return api.GapPage{}, nil }
 func (k *keeper) Connectors(context.Context) ([]api.Connector, error)     { return nil, nil }

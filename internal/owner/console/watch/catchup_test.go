@@ -18,7 +18,7 @@ func TestCatchUpCue(t *testing.T) {
 	}
 	e := plant(t, "scheduled-healthy", pressed)
 	k := newKeeper(e)
-	c, _, err := k.view.One(t.Context(), e.Connection.ID)
+	c, err := k.view.One(t.Context(), e.Connection.ID)
 	if err != nil || c.CatchUp == nil {
 		t.Fatalf("the planted connection does not catch up: %v", err)
 	}

@@ -8,13 +8,11 @@ import (
 
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
-	"pdpp/internal/view"
 )
 
 // shown is one connection with everything that its page tells.
 type shown struct {
 	api.Detail
-	Steps    []view.Step
 	Pace     api.Pace
 	Missing  api.GapPage
 	Question *api.Question // what the run under way waits for
@@ -27,11 +25,6 @@ func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
 	}
 	d.ObservedAt = p.here(d.ObservedAt)
 	s := &shown{Detail: d}
-	why, err := p.owner.Why(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	s.Steps = why.Steps
 	if s.Pace, err = p.owner.Pace(ctx, id); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestStalledDeviceShowsItsRecovery(t *testing.T) {
 		t.Attr("spec", id)
 	}
 	_, shown, k := stalledPages(t, aDevice("src_maple", "Maple", blocked))
-	c, _, err := k.view.One(t.Context(), "con_notes")
+	c, err := k.view.One(t.Context(), "con_notes")
 	if err != nil {
 		t.Fatal(err)
 	}

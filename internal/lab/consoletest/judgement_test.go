@@ -1,0 +1,32 @@
+package consoletest
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pdpp/internal/judge/evidence"
+)
+
+// What a page tells of a connection is one judgement of facts that were read once: verdict,
+// reasons and what comes next cannot contradict each other.
+func TestConnectionPageIsOneJudgement(t *testing.T) {
+	t.Parallel()
+	address, facts := plantShelf(t, evidence.Runtime{}, pressed("con_1", 37, 0))
+	for _, path := range []string{"/connections/con_1", "/_ref/connections/con_1", "/_ref/connections/con_1/why"} {
+		facts.reads.Store(0)
+		answer, err := http.Get(address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(body), "37 items of trees missing") {
+			t.Fatalf("%s: %s, %v: the reasons are not there", path, answer.Status, err)
+		}
+		if n := facts.reads.Load(); n != 1 {
+			t.Errorf("%s reads evidence %d times", path, n)
+		}
+	}
+}
