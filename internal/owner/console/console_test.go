@@ -61,7 +61,7 @@ func get(h http.Handler, path string) *httptest.ResponseRecorder {
 // Every page is behind the sign-in and has the policy; only files are open to all.
 func TestPagesAreBehindTheDoor(t *testing.T) {
 	closed, open := mounted(&guard{http.StatusUnauthorized}), mounted(&guard{})
-	for _, path := range []string{"/", "/events", "/connections/con_a", "/connections/con_a/events", "/runs", "/runs/run_1", "/runs/run_1/events", "/records", "/grants", "/settings", "/settings/sign-in", "/settings/password", "/devices", "/schedules", "/add"} {
+	for _, path := range []string{"/", "/events", "/connections/con_a", "/connections/con_a/events", "/runs", "/runs/run_1", "/runs/run_1/events", "/records", "/grants", "/settings", "/settings/sign-in", "/settings/password", "/devices", "/schedules", "/add", "/connections/con_a/gaps", "/connections/con_a/gaps/gap_1", "/connections/con_a/changes", "/connections/con_a/bookmarks", "/connections/con_a/bookmarks/rewind"} {
 		if w := get(closed, path); w.Code != http.StatusUnauthorized || w.Header().Get("Content-Security-Policy") == "" {
 			t.Errorf("%s gives %d to a stranger", path, w.Code)
 		}

@@ -35,6 +35,13 @@ type owner struct {
 	trail      api.AuditPage
 	trailOf    api.AuditQuery
 	exported   string
+	gaps       api.GapPage
+	gapsOf     api.GapQuery
+	bookmarks  []api.Bookmark
+	log        []api.BookmarkCommit
+	preview    api.RewindPreview
+	changes    []api.Record
+	changesOf  []api.ChangeQuery
 
 	fails    map[string]error // by method
 	asked    []string         // what was done, in order
@@ -104,6 +111,62 @@ func (o *owner) SetLimits(_ context.Context, id string, l api.Limits) error {
 	}
 	o.limits[id] = l
 	return o.did("SetLimits " + id)
+}
+
+func (o *owner) DeleteSchedule(_ context.Context, id string) error {
+	return o.did("DeleteSchedule " + id)
+}
+
+func (o *owner) Gaps(_ context.Context, q api.GapQuery) (api.GapPage, error) {
+	o.gapsOf = q
+	return o.gaps, o.fails["Gaps"]
+}
+
+func (o *owner) Gap(_ context.Context, id string) (api.Gap, error) {
+	for _, g := range o.gaps.Gaps {
+		if g.ID == id {
+			return g, nil
+		}
+	}
+	return api.Gap{}, api.NotFound("There is no such gap.", "Look at the list.")
+}
+
+func (o *owner) RetryGap(_ context.Context, id string) (api.Gap, error) {
+	return api.Gap{}, o.did("RetryGap " + id)
+}
+
+func (o *owner) IgnoreGap(_ context.Context, id, why string) (api.Gap, error) {
+	if why == "" {
+		return api.Gap{}, api.Invalid("reason", "Ignoring a gap needs a reason.", "Say why it may stay missing.")
+	}
+	return api.Gap{}, o.did("IgnoreGap " + id + " " + why)
+}
+
+func (o *owner) Bookmarks(context.Context, string) ([]api.Bookmark, error) {
+	return o.bookmarks, o.fails["Bookmarks"]
+}
+
+func (o *owner) BookmarkLog(_ context.Context, q api.BookmarkQuery) ([]api.BookmarkCommit, error) {
+	return o.log, o.did(fmt.Sprintf("BookmarkLog %s %s %s", q.ConnectionID, q.Stream, q.Mode))
+}
+
+func (o *owner) PreviewRewind(_ context.Context, r api.Rewind) (api.RewindPreview, error) {
+	return o.preview, o.did(fmt.Sprintf("PreviewRewind %+v", r))
+}
+
+func (o *owner) Rewind(_ context.Context, r api.Rewind) (api.BookmarkCommit, error) {
+	return api.BookmarkCommit{}, o.did(fmt.Sprintf("Rewind %+v", r))
+}
+
+// Changes gives those of o.changes that were asked for, as the store does.
+func (o *owner) Changes(_ context.Context, q api.ChangeQuery) (out []api.Record, err error) {
+	o.changesOf = append(o.changesOf, q)
+	for _, r := range o.changes {
+		if r.Stream == q.Stream && r.Seq > q.After && len(out) < q.Limit {
+			out = append(out, r)
+		}
+	}
+	return out, o.fails["Changes"]
 }
 
 func (o *owner) Streams(context.Context, string) ([]api.Stream, error) {

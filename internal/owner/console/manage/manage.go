@@ -1,5 +1,5 @@
-// Package manage is the pages on which an owner manages: records, connections to
-// add, schedules, grants and consent, devices, and settings.
+// Package manage is the pages on which an owner manages: records, what is missing,
+// bookmarks, connections to add, schedules, grants and consent, devices, and settings.
 //
 // A page asks api.Owner and shows what it gives. Every form posts without
 // script, keeps what was typed except secrets, and says what went wrong beside the
@@ -44,6 +44,14 @@ func Routes(c Config) []ui.Route {
 		{"GET /records", p.records},
 		{"GET /records/{connection}/{stream}/{key}", p.records},
 		{"GET /records/export", p.export},
+		{"GET /connections/{id}/gaps", p.missing},
+		{"GET /connections/{id}/gaps/{gap}", p.missingItem},
+		{"POST /connections/{id}/gaps/{gap}/retry", p.retryMissing},
+		{"POST /connections/{id}/gaps/{gap}/ignore", p.ignoreMissing},
+		{"GET /connections/{id}/changes", p.changed},
+		{"GET /connections/{id}/bookmarks", p.bookmarks},
+		{"GET /connections/{id}/bookmarks/rewind", p.previewRewind},
+		{"POST /connections/{id}/bookmarks/rewind", p.rewind},
 		{"GET /add", p.chooseConnector},
 		{"GET /add/{connector}", p.addForm},
 		{"POST /add/{connector}", p.add},

@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"os"
@@ -21,6 +22,9 @@ var everyPage = []string{
 	"/records", "/records?connection=cin_kelp_1&stream=letters", "/records?q=harbor",
 	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/tide", "/schedules", "/grants", "/grants/new", "/grants/grt_1", "/audit", "/audit?kind=reading&days=7",
 	"/consent/req_1", "/devices", "/settings", "/settings/sign-in",
+	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps?status=terminal&show=500", "/connections/cin_kelp_1/gaps/gap_1", "/connections/cin_kelp_1/gaps/gap_2",
+	"/connections/cin_kelp_1/changes", "/connections/cin_kelp_1/changes?stream=letters&before=40", "/connections/cin_kelp_1/bookmarks",
+	"/connections/cin_kelp_1/bookmarks?stream=letters&mode=catch_up", "/connections/cin_kelp_1/bookmarks/rewind?stream=letters&commit=3",
 }
 
 // full is mara with something of everything, named as given.
@@ -48,6 +52,17 @@ func full(name string) *owner {
 	o.passkeys = []api.Passkey{{ID: name, Label: name, Host: name, CreatedAt: at, LastUsedAt: &at}}
 	o.codes = api.RecoveryCodes{Made: 10, Left: 8, CreatedAt: &at}
 	o.quiet = "22:00-07:00 " + name
+	raw := json.RawMessage(quoted(name))
+	o.gaps = api.GapPage{More: true, Gaps: []api.Gap{
+		{ID: "gap_1", ConnectionID: "cin_kelp_1", Stream: "letters", RecordKey: name, Reason: name, Text: name, Status: "pending", Locator: raw, LastError: raw, Attempts: 2, LastAttempt: &at, CreatedAt: at, DiscoveredRun: name},
+		{ID: "gap_2", ConnectionID: "cin_kelp_1", Stream: name, Reason: name, Text: name, Status: "terminal", IgnoredWhy: name, CreatedAt: at},
+	}}
+	o.bookmarks = []api.Bookmark{{ConnectionID: "cin_kelp_1", Stream: "letters", Cursor: raw, Commit: 4, At: at}, {ConnectionID: "cin_kelp_1", Stream: "letters", Mode: "catch_up", Cursor: raw, Commit: 4, At: at}}
+	o.log = []api.BookmarkCommit{{Commit: 4, Cursor: raw, RunID: name, Cause: "slice", At: at}, {Commit: 3, Cursor: raw, Cause: "rewind", At: at}}
+	o.preview = api.RewindPreview{From: o.log[0], To: o.log[1], RecordsChanged: 41, CommitsUndone: 1}
+	o.changes = []api.Record{letter("a1", `{"title":`+quoted(name)+`}`, 1)}
+	o.changes[0].Seq = 12
+	o.streams[0].LastSeq, o.streams[0].UpdatedAt = 40, &at
 	o.trail = api.AuditPage{KeptDays: 365, Next: 2, Entries: []api.AuditEntry{
 		{ID: 3, At: at, LastAt: at, Kind: "read", Group: "reading", Outcome: "done", Sentence: name, Actor: api.AuditActor{Kind: "grant", ID: name, Address: name}},
 		{ID: 2, At: at, LastAt: at.AddDate(0, 0, -3), Kind: "sign_in", Group: "sign_ins", Outcome: "refused", Sentence: name},
@@ -166,16 +181,19 @@ func TestEveryPageCanBeFollowedByEveryone(t *testing.T) {
 
 func TestEmptyPagesSayWhatTheyAreFor(t *testing.T) {
 	t.Parallel()
-	o := &owner{fails: map[string]error{}}
+	o := &owner{fails: map[string]error{}, details: map[string]api.Detail{"cin_bare": {}}}
 	h := world(t, o)
 	for address, words := range map[string]string{
-		"/records":    "Records appear here while the first run",
-		"/add":        "No connectors are installed",
-		"/schedules":  "has its rhythm here",
-		"/grants":     "Nobody can read your records but you",
-		"/grants/new": "There are no records to grant yet",
-		"/devices":    "Some data is only on your own computers",
-		"/settings":   "There is no connection yet",
+		"/records":                        "Records appear here while the first run",
+		"/add":                            "No connectors are installed",
+		"/schedules":                      "has its rhythm here",
+		"/grants":                         "Nobody can read your records but you",
+		"/grants/new":                     "There are no records to grant yet",
+		"/devices":                        "Some data is only on your own computers",
+		"/settings":                       "There is no connection yet",
+		"/connections/cin_bare/gaps":      "Nothing is known to be missing",
+		"/connections/cin_bare/changes":   "Changes appear here while the first run",
+		"/connections/cin_bare/bookmarks": "the next run starts from the beginning",
 	} {
 		p := get(t, h, address)
 		if p.Code != http.StatusOK {

@@ -114,8 +114,11 @@ func (p *pages) setSchedule(w http.ResponseWriter, r *http.Request) {
 	if d.Plan != nil {
 		wanted = d.Plan.Schedule
 	}
-	said := ""
+	said, set := "", func() error { return p.Owner.SetSchedule(r.Context(), id, wanted) }
 	switch r.PostForm.Get("do") {
+	case "remove":
+		said = "Removed. " + d.DisplayName + " collects only when you ask."
+		set = func() error { return p.Owner.DeleteSchedule(r.Context(), id) }
 	case "pause":
 		wanted.Enabled, said = false, "Paused. "+d.DisplayName+" collects only when you ask."
 	case "resume":
@@ -128,7 +131,7 @@ func (p *pages) setSchedule(w http.ResponseWriter, r *http.Request) {
 		wanted.Enabled = d.Plan == nil || wanted.Enabled
 		said = "Saved. " + d.DisplayName + ": " + strings.ToLower(ui.Rhythm(wanted.IntervalSeconds)) + "."
 	}
-	if err := p.Owner.SetSchedule(r.Context(), id, wanted); err != nil {
+	if err := set(); err != nil {
 		found := p.problem(w, r, err)
 		p.showSchedules(w, r, found.status, id, typed, found.Text)
 		return

@@ -28,7 +28,8 @@ func TestSchedules(t *testing.T) {
 	if !o.schedule.Enabled {
 		t.Errorf("resumed as %+v", o.schedule)
 	}
-	want(t, o, "SetSchedule cin_kelp_1; SetSchedule cin_kelp_1; SetSchedule cin_kelp_1")
+	to(t, post(t, h, "/schedules/cin_kelp_1", url.Values{"do": {"remove"}}), "/schedules?page=1")
+	want(t, o, "SetSchedule cin_kelp_1; SetSchedule cin_kelp_1; SetSchedule cin_kelp_1; DeleteSchedule cin_kelp_1")
 
 	o.fails["SetSchedule"] = api.Invalid("interval_seconds", "The shortest rhythm is 1 hour.", "Choose a longer one.")
 	p = post(t, h, "/schedules/cin_kelp_1", url.Values{"do": {"change"}, "every": {"5"}, "unit": {"minutes"}})

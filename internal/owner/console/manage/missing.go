@@ -1,0 +1,157 @@
+package manage
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+)
+
+// missingPage is what a connection lacks.
+type missingPage struct {
+	connectionPart
+	Gaps    []api.Gap
+	Status  string // empty means everything that is not here
+	Shown   int    // at most this many
+	More    bool   // there are others behind them
+	Further string // address of a longer list; empty when this is the longest
+}
+
+// missingOne is one item that could not be fetched.
+type missingOne struct {
+	connectionPart
+	api.Gap
+	Problem *problem
+	Typed   string // why it may stay missing, as typed
+}
+
+const (
+	usualMissing = 100
+	mostMissing  = 2500
+)
+
+var missingKinds = []auditChoice{{"", "Everything missing"}, {"pending", "Waiting for a run"}, {"terminal", "Not tried again"}, {"recovered", "Fetched meanwhile"}}
+
+func (p *pages) missing(w http.ResponseWriter, r *http.Request) {
+	c, ok := p.part(w, r)
+	if !ok {
+		return
+	}
+	page := &missingPage{connectionPart: c, Status: r.URL.Query().Get("status"), Shown: usualMissing}
+	if n, err := strconv.Atoi(r.URL.Query().Get("show")); err == nil && n > 0 {
+		page.Shown = min(n, mostMissing)
+	}
+	found, err := p.Owner.Gaps(r.Context(), api.GapQuery{ConnectionID: c.ID, Status: page.Status, Limit: page.Shown})
+	if err != nil {
+		p.fail(w, r, "connections", err)
+		return
+	}
+	page.Gaps, page.More = found.Gaps, found.More
+	if page.More && page.Shown < mostMissing {
+		page.Further = c.at("/gaps", url.Values{"status": {page.Status}, "show": {strconv.Itoa(min(5*page.Shown, mostMissing))}})
+	}
+	p.show(w, r, http.StatusOK, p.frame(w, r, "What is missing, "+c.Name, "connections"), missingBody(page, p.Now()))
+}
+
+// gapOf reads the item that the address names. When the connection has no such item it
+// answers, and gives false.
+func (p *pages) gapOf(w http.ResponseWriter, r *http.Request) (*missingOne, bool) {
+	c, ok := p.part(w, r)
+	if !ok {
+		return nil, false
+	}
+	id, ok := p.segmentOf(w, r, "gap", "connections")
+	if !ok {
+		return nil, false
+	}
+	g, err := p.Owner.Gap(r.Context(), id)
+	if err == nil && g.ConnectionID != c.ID {
+		err = api.NotFound("This connection lacks no such item.", "Choose one of the list of what is missing.")
+	}
+	if err != nil {
+		p.fail(w, r, "connections", err)
+		return nil, false
+	}
+	return &missingOne{connectionPart: c, Gap: g, Typed: g.IgnoredWhy}, true
+}
+
+func (p *pages) missingItem(w http.ResponseWriter, r *http.Request) {
+	if one, ok := p.gapOf(w, r); ok {
+		p.showMissing(w, r, http.StatusOK, one)
+	}
+}
+
+func (p *pages) showMissing(w http.ResponseWriter, r *http.Request, status int, one *missingOne) {
+	p.show(w, r, status, p.frame(w, r, one.title(), "connections"), missingItemBody(one, p.Now()))
+}
+
+func (p *pages) retryMissing(w http.ResponseWriter, r *http.Request) {
+	one, ok := p.gapOf(w, r)
+	if !ok {
+		return
+	}
+	if _, err := p.Owner.RetryGap(r.Context(), one.Gap.ID); err != nil {
+		p.fail(w, r, "connections", err)
+		return
+	}
+	ui.Done(w, r, one.at("/gaps", nil), ui.Good(one.title()+": the next run tries it again."))
+}
+
+func (p *pages) ignoreMissing(w http.ResponseWriter, r *http.Request) {
+	one, ok := p.gapOf(w, r)
+	if !ok || !p.form(w, r, "connections") {
+		return
+	}
+	one.Typed = strings.TrimSpace(r.PostForm.Get("reason"))
+	if _, err := p.Owner.IgnoreGap(r.Context(), one.Gap.ID, one.Typed); err != nil {
+		found := p.problem(w, r, err)
+		one.Problem = &found
+		p.showMissing(w, r, found.status, one)
+		return
+	}
+	ui.Done(w, r, one.at("/gaps", nil), ui.Good(one.title()+" is left out, and not tried again until you say so."))
+}
+
+func (o *missingOne) title() string { return o.item(&o.Gap) }
+
+// place is the address of an item's page.
+func (c *connectionPart) place(g *api.Gap) string { return c.at("/gaps/"+segment(g.ID), nil) }
+
+func triedWords(g *api.Gap) string {
+	if g.Attempts == 0 {
+		return "Not tried yet"
+	}
+	return "Tried " + text.Count(int64(g.Attempts), "time", "times")
+}
+
+// again is what happens next to an item, with the moment if one is known.
+type again struct {
+	Before string
+	At     *time.Time
+	After  string
+}
+
+func againOf(g *api.Gap, now time.Time) again {
+	switch {
+	case g.Status == "in_progress":
+		return again{Before: "A run tries it now"}
+	case g.Status == "recovered":
+		return again{Before: "Fetched ", At: &g.UpdatedAt}
+	case g.Status == "terminal" && g.IgnoredWhy != "":
+		return again{Before: "Left out by you: " + g.IgnoredWhy}
+	case g.Status == "terminal":
+		return again{Before: "Not tried again"}
+	case g.NotBefore != nil && g.NotBefore.After(now):
+		return again{Before: "Tried again from ", At: g.NotBefore, After: " on"}
+	default:
+		return again{Before: "Tried again by the next run"}
+	}
+}
+
+// canRetry reports whether there is anything to try: it is not here, and no run is at it.
+func canRetry(g *api.Gap) bool { return g.Status != "in_progress" && g.Status != "recovered" }
