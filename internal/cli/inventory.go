@@ -131,7 +131,7 @@ func (a *app) printConnections(all []view.Connection) {
 		return
 	}
 	if len(all) == 0 {
-		printf(a.out, "No connections. Make one: pdpp connect CONNECTOR\n")
+		printf(a.out, "%s", beginText)
 		return
 	}
 	t := a.table("CONNECTION", "CONNECTOR", "NAME", "STATUS", "RECORDS", "LAST SUCCESS")

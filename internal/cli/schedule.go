@@ -77,7 +77,7 @@ func (a *app) printSchedules(all []scheduleRow) {
 		return
 	}
 	if len(all) == 0 {
-		printf(a.out, "No connections. Make one: pdpp connect CONNECTOR\n")
+		printf(a.out, "%s", beginText)
 		return
 	}
 	t := a.table("CONNECTION", "EVERY", "NEXT ATTEMPT", "WHY")
