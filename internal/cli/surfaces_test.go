@@ -28,7 +28,8 @@ type offered struct{ Command, Route, Page, Instead string }
 var surfaces = map[string]offered{
 	"Overview":   {Command: "status", Route: "GET /_ref/connections", Page: "GET /"},
 	"Connection": {Command: "status", Route: "GET /_ref/connections/{id}", Page: "GET /connections/{id}"},
-	"Why":        {Command: "why", Route: "GET /_ref/connections/{id}/why", Page: "GET /connections/{id}"},
+	"Why": {Command: "why", Route: "GET /_ref/connections/{id}/why",
+		Instead: "the page of a connection shows the reasons that come with Connection, from the same judgement"},
 	"Pace": {Route: "GET /_ref/connections/{id}/pace", Page: "GET /connections/{id}",
 		Instead: "the command rate reads what the runs of its machine measured, and refuses a server"},
 	"Schedules": {Command: "schedule list", Route: "GET /_ref/schedules",
