@@ -46,25 +46,6 @@ func TestAnswerVariable(t *testing.T) {
 	}
 }
 
-// A question goes to the open record that is about it, and to no other.
-func TestWithQuestions(t *testing.T) {
-	records := []attention.Record{
-		{ID: "old", ConnectionID: "cin_1", Occasion: "run_1/q1", Lifecycle: evidence.AttentionResolved},
-		{ID: "both", ConnectionID: "cin_1", Occasion: "run_1/q1,run_1/q2", Lifecycle: evidence.AttentionOpen},
-		{ID: "other", ConnectionID: "cin_2", Occasion: "", Lifecycle: evidence.AttentionOpen},
-	}
-	question := func(connection, run, id string) store.Interaction {
-		return store.Interaction{ConnectionID: connection, RunID: run, RequestID: id}
-	}
-	rows, rest := withQuestions(records, []store.Interaction{question("cin_1", "run_1", "q1"), question("cin_1", "run_1", "q2"), question("cin_2", "run_2", "q1")})
-	if len(rows[0].Questions) != 0 || len(rows[1].Questions) != 2 || len(rows[2].Questions) != 0 {
-		t.Errorf("%+v", rows)
-	}
-	if len(rest) != 1 || rest[0].RunID != "run_2" {
-		t.Errorf("%+v", rest)
-	}
-}
-
 // Only an offer to switch a schedule on can be accepted.
 func TestAcceptNeedsAnOffer(t *testing.T) {
 	s := newDueShop(t)

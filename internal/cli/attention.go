@@ -2,15 +2,13 @@ package cli
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/judge/attention"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/judge/verdict"
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 const attentionText = `Lists what you are asked to do, in the words of "pdpp status", with the questions
@@ -22,31 +20,20 @@ const attentionExamples = `  pdpp attention                  what you are asked 
   pdpp answer example             answer the question of a run
   pdpp attention accept att_1a2b  let a paused schedule be switched on`
 
-// attentionRow is a record with the questions that it is about.
-type attentionRow struct {
-	attention.Record
-	Questions []store.Interaction `json:"questions"`
-}
-
 func (a *app) attentionCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "attention", Short: "List what you are asked to do", Long: attentionText, Example: attentionExamples, Args: noArgs,
-		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
-			records, err := st.Attention(ctx, store.AttentionQuery{All: all})
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
+			asked, err := o.Attention(ctx, api.AttentionQuery{All: all})
 			if err != nil {
 				return err
 			}
-			questions, err := a.openQuestions(ctx, st, "")
-			if err != nil {
-				return err
-			}
-			rows, rest := withQuestions(records, questions)
 			if a.json {
-				writeJSON(a.out, map[string]any{"attention": rows, "other_questions": rest})
+				writeJSON(a.out, asked)
 				return nil
 			}
-			a.printAttention(rows, rest)
+			a.printAttention(asked.Items, asked.Other)
 			return nil
 		}),
 	}
@@ -55,43 +42,7 @@ func (a *app) attentionCommand() *cobra.Command {
 	return cmd
 }
 
-// openQuestions are those that wait for the owner now, the oldest first.
-func (a *app) openQuestions(ctx context.Context, st store.Store, connectionID string) ([]store.Interaction, error) {
-	open, err := st.OpenInteractions(ctx, connectionID)
-	if err != nil {
-		return nil, err
-	}
-	now := a.env.Now()
-	open = slices.DeleteFunc(open, func(q store.Interaction) bool { return q.ExpiresAt != nil && !q.ExpiresAt.After(now) })
-	slices.SortStableFunc(open, func(x, y store.Interaction) int { return x.OpenedAt.Compare(y.OpenedAt) })
-	return open, nil
-}
-
-// withQuestions puts each question to the record that asks for its answer; rest
-// are those that no record is about yet.
-func withQuestions(records []attention.Record, questions []store.Interaction) (rows []attentionRow, rest []store.Interaction) {
-	rows, rest = []attentionRow{}, []store.Interaction{}
-	about := map[string]int{}
-	for _, r := range records {
-		if r.Open() {
-			for name := range strings.SplitSeq(r.Occasion, ",") {
-				about[r.ConnectionID+" "+name] = len(rows)
-			}
-		}
-		rows = append(rows, attentionRow{r, []store.Interaction{}})
-	}
-	for _, q := range questions {
-		i, found := about[q.ConnectionID+" "+q.RunID+"/"+q.RequestID]
-		if found {
-			rows[i].Questions = append(rows[i].Questions, q)
-		} else {
-			rest = append(rest, q)
-		}
-	}
-	return rows, rest
-}
-
-func (a *app) printAttention(rows []attentionRow, rest []store.Interaction) {
+func (a *app) printAttention(rows []api.AttentionItem, rest []api.OpenQuestion) {
 	if len(rows)+len(rest) == 0 {
 		printf(a.out, "Nothing is asked of you.\n")
 		return
@@ -113,10 +64,10 @@ func (a *app) printAttention(rows []attentionRow, rest []store.Interaction) {
 	a.printQuestions(rest)
 }
 
-func (a *app) printQuestions(questions []store.Interaction) {
+func (a *app) printQuestions(questions []api.OpenQuestion) {
 	for _, q := range questions {
 		printf(a.out, "\n%s asks: %s\n", q.ConnectionID, oneLine(q.Message))
-		if len(q.Key) == 0 {
+		if !q.Answerable {
 			printf(a.out, "  Answer it in the terminal that runs it.\n")
 			continue
 		}

@@ -11,7 +11,6 @@ import (
 	"pdpp/internal/judge/attention"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/judge/verdict"
-	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 )
 
@@ -24,12 +23,8 @@ func (a *app) attentionAcceptCommand() *cobra.Command {
 		Use: "accept ID", Short: "Let a paused schedule be switched on again", Long: acceptText,
 		Example: "  pdpp attention accept att_1a2b   the id, or its beginning, as pdpp attention lists it",
 		Args:    needArgs("the id of what you are asked"),
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			r, err := findAttention(ctx, st, args[0])
-			if err != nil {
-				return err
-			}
-			o, err := a.localOwner(st)
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			r, err := findAttention(ctx, o, args[0])
 			if err != nil {
 				return err
 			}
@@ -42,18 +37,19 @@ func (a *app) attentionAcceptCommand() *cobra.Command {
 }
 
 // findAttention gives the record of an id, or of the beginning of one.
-func findAttention(ctx context.Context, st store.Store, id string) (attention.Record, error) {
-	all, err := st.Attention(ctx, store.AttentionQuery{All: true})
+func findAttention(ctx context.Context, o api.Owner, id string) (attention.Record, error) {
+	asked, err := o.Attention(ctx, api.AttentionQuery{All: true})
 	if err != nil {
 		return attention.Record{}, err
 	}
-	if i := slices.IndexFunc(all, func(r attention.Record) bool { return r.ID == id }); i >= 0 {
-		return all[i], nil
+	all := asked.Items
+	if i := slices.IndexFunc(all, func(r api.AttentionItem) bool { return r.ID == id }); i >= 0 {
+		return all[i].Record, nil
 	}
-	all = slices.DeleteFunc(all, func(r attention.Record) bool { return !strings.HasPrefix(r.ID, id) })
+	all = slices.DeleteFunc(all, func(r api.AttentionItem) bool { return !strings.HasPrefix(r.ID, id) })
 	switch len(all) {
 	case 1:
-		return all[0], nil
+		return all[0].Record, nil
 	case 0:
 		return attention.Record{}, notFound(fmt.Sprintf("nothing that is asked of you has the id %q", id), "List it: pdpp attention --all")
 	default:

@@ -2,13 +2,10 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 const credentialText = `Store the credential of a connection, instead of setting variables wherever it
@@ -35,32 +32,19 @@ func (a *app) credentialCommand() *cobra.Command {
 
 // credentialRow is everything that is shown of a credential.
 type credentialRow struct {
-	ConnectionID    string                 `json:"connection_id"`
-	Kind            string                 `json:"kind"`
-	Fingerprint     string                 `json:"fingerprint"`
-	Status          store.CredentialStatus `json:"status"`
-	CapturedAt      time.Time              `json:"captured_at"`
-	RejectedAt      *time.Time             `json:"rejected_at"`
-	RejectionReason string                 `json:"rejection_reason,omitzero"`
-}
-
-func newCredentialRow(c store.Credential) credentialRow {
-	return credentialRow{
-		ConnectionID: c.ConnectionID, Kind: c.Kind, Fingerprint: c.Fingerprint, Status: c.Status,
-		CapturedAt: c.CapturedAt, RejectedAt: c.RejectedAt, RejectionReason: c.RejectionReason,
-	}
+	ConnectionID string `json:"connection_id"`
+	api.Credential
 }
 
 func (a *app) credentialShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show CONNECTION", Short: "Show how a stored credential stands, and never its value", Args: needArgs("the name of a connection"),
 		Example: "  pdpp credential show example",
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			c, err := storedCredential(ctx, st, args[0])
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			row, err := storedCredential(ctx, o, args[0])
 			if err != nil {
 				return err
 			}
-			row := newCredentialRow(c)
 			if a.json {
 				writeJSON(a.out, row)
 				return nil
@@ -82,35 +66,33 @@ func (a *app) credentialRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove CONNECTION", Short: "Remove a stored credential; what was collected stays", Args: needArgs("the name of a connection"),
 		Example: "  pdpp credential remove example",
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			c, err := storedCredential(ctx, st, args[0])
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			row, err := storedCredential(ctx, o, args[0])
 			if err != nil {
 				return err
 			}
-			if err := st.DeleteCredential(ctx, c.ConnectionID); err != nil {
+			if err := o.RemoveCredential(ctx, row.ConnectionID); err != nil {
 				return err
 			}
-			a.localTrail(st).Record(ctx, audit.Entry{Kind: audit.CredentialRemove, Object: c.ConnectionID})
 			if a.json {
-				writeJSON(a.out, map[string]any{"connection_id": c.ConnectionID, "removed": true})
+				writeJSON(a.out, map[string]any{"connection_id": row.ConnectionID, "removed": true})
 				return nil
 			}
-			printf(a.out, "Removed the stored credential of %s. Its source may still accept it: revoke it there as well if you gave it up.\n", c.ConnectionID)
+			printf(a.out, "Removed the stored credential of %s. Its source may still accept it: revoke it there as well if you gave it up.\n", row.ConnectionID)
 			return nil
 		}),
 	}
 }
 
 // storedCredential gives the credential of a connection that has one.
-func storedCredential(ctx context.Context, st store.Store, name string) (store.Credential, error) {
-	conn, err := pickConnection(ctx, st, name, byName)
+func storedCredential(ctx context.Context, o api.Owner, name string) (credentialRow, error) {
+	d, err := detailOf(ctx, o, name)
 	if err != nil {
-		return store.Credential{}, err
+		return credentialRow{}, err
 	}
-	c, err := st.Credential(ctx, conn.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		err = &Error{Code: "no_credential", Exit: ExitNotFound, Message: "connection " + conn.ID + " has no stored credential",
-			Next: "Store one: pdpp credential set " + conn.ID}
+	if d.Credential == nil {
+		return credentialRow{}, &Error{Code: "no_credential", Exit: ExitNotFound, Message: "connection " + d.ID + " has no stored credential",
+			Next: "Store one: pdpp credential set " + d.ID}
 	}
-	return c, err
+	return credentialRow{d.ID, *d.Credential}, nil
 }

@@ -5,8 +5,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"pdpp/internal/judge/attention"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
 )
 
 // machineCommands need the machine itself, each for its reason, and refuse a server.
@@ -15,10 +21,8 @@ var machineCommands = map[string]string{
 	"backup /nowhere/file": "copies the files of this home", "restore /nowhere/file --to /nowhere/home": "replaces the files of this home",
 	"run orchard": "collects in the foreground", "connectors": "lists the programs that are installed here",
 	"connectors confirm orchard": "looks at a program", "connections add orchard": "looks at a program",
-	"support cin_well": "writes a file of this machine's facts", "workers": "lists the processes over this database",
-	"rate cin_well": "reads what this machine's runs measured", "attention": "reads this machine's records of it",
-	"attention accept att_1": "reads this machine's records of it", "credential show cin_well": "reads this machine's sealed credential",
-	"credential remove cin_well": "deletes this machine's sealed credential",
+	"support cin_well": "writes a file of this machine's facts",
+	"rate cin_well":    "reads what this machine's runs measured",
 }
 
 // ownerCommands are put to the owner, wherever that is.
@@ -37,6 +41,8 @@ var ownerCommands = []string{
 	"changes --connection cin_well", "gaps", "gaps list", "gaps retry gap_1", "gaps ignore gap_1 --reason x", "gaps explain gap_1",
 	"state --connection cin_well", "password", "state show --connection cin_well", "state log trees --connection cin_well", "state diff trees 1 2 --connection cin_well",
 	"state rewind trees 1 --connection cin_well --yes", "export --connection cin_well", "revoke cin_well",
+	"workers", "attention", "attention --all", "attention accept att_1", "attention accept att_2", "attention accept att_none", "credential show cin_locked", "credential show cin_well",
+	"credential remove cin_locked", "credential remove cin_locked",
 }
 
 // otherCommands are about nothing that is kept.
@@ -102,6 +108,15 @@ var tellsOtherwise = map[string]string{
 func TestElsewhereIsTheSame(t *testing.T) {
 	t.Attr("spec", "CH-06.1")
 	local, remote := newStatusShop(t), newStatusShop(t)
+	for _, s := range []*statusShop{local, remote} {
+		at := s.ago(time.Minute)
+		s.must(s.PutWorker(t.Context(), store.Worker{ID: "w1", Host: "lantern", PID: 7, Version: "1.0.0", Capabilities: []string{"network"}, Slots: 2, Draining: true, StartedAt: at, SeenAt: at}))
+		for id, kind := range map[string]verdict.ActionKind{"att_1": verdict.Reauth, "att_2": verdict.ReattachSchedule} {
+			r := attention.Record{ID: id, ConnectionID: "cin_failed", Kind: string(kind), Contract: "x", Words: "Do it", Affects: []string{"trees"},
+				Lifecycle: evidence.AttentionOpen, OpenedAt: at, UpdatedAt: at, Notice: attention.NoticePending}
+			s.must(s.SaveAttention(t.Context(), []attention.Record{r}, nil))
+		}
+	}
 	tell := func(vars map[string]string, args ...string) string {
 		env, out, errOut := testEnv(t, vars, args...)
 		code := Main(env)

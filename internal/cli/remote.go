@@ -162,7 +162,7 @@ func (a *app) refuseServer() error {
 			Next: "Run it on the server's machine; or leave " + how + " out, or say --server " + thisMachine + "."}
 	}
 	r, err := a.server()
-	if err != nil || r == nil || a.json {
+	if err != nil || r == nil {
 		return err
 	}
 	home, err := a.homeDir()

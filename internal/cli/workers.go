@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/schedule/scheduler"
+	"pdpp/internal/owner/api"
 )
 
 const workersText = `Lists the processes that collect by themselves, the runs under way on any machine
@@ -21,35 +20,11 @@ is taken for gone, and its runs are taken over.`
 const workersExamples = `  pdpp workers          who works, on what
   pdpp workers --json   the same for a script`
 
-type workerRow struct {
-	store.Worker
-	Alive bool `json:"alive"`
-}
-
-// leasedRow is a run under way, with the lease that it holds.
-type leasedRow struct {
-	RunID        string        `json:"run_id"`
-	ConnectionID string        `json:"connection_id"`
-	ConnectorID  string        `json:"connector_id"`
-	Trigger      store.Trigger `json:"trigger_kind"`
-	Holder       string        `json:"lease_holder"`
-	StartedAt    time.Time     `json:"started_at"`
-	ExpiresAt    time.Time     `json:"lease_expires_at"`
-}
-
-// workState is everything that goes on, as --json prints it.
-type workState struct {
-	Workers  []workerRow        `json:"workers"`
-	Runs     []leasedRow        `json:"runs"`
-	Requests []store.RunRequest `json:"requests"`
-}
-
 func (a *app) workersCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "workers", Short: "List the processes that collect, and what they run", Long: workersText, Example: workersExamples, Args: noArgs,
-		RunE: a.withStore(func(ctx context.Context, st store.Store, _ []string) error {
-			now := a.env.Now()
-			state, err := readWork(ctx, st, now)
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, _ []string) error {
+			state, err := o.Work(ctx)
 			if err != nil {
 				return err
 			}
@@ -57,6 +32,7 @@ func (a *app) workersCommand() *cobra.Command {
 				writeJSON(a.out, state)
 				return nil
 			}
+			now := a.env.Now()
 			a.printWorkers(state.Workers, now)
 			a.printLeased(state.Runs, now)
 			a.printRequests(state.Requests, now)
@@ -65,30 +41,7 @@ func (a *app) workersCommand() *cobra.Command {
 	}
 }
 
-func readWork(ctx context.Context, st store.Store, now time.Time) (workState, error) {
-	state := workState{Workers: []workerRow{}, Runs: []leasedRow{}}
-	workers, err := st.Workers(ctx)
-	if err != nil {
-		return state, err
-	}
-	for _, w := range workers {
-		state.Workers = append(state.Workers, workerRow{w, scheduler.Alive(w, now)})
-	}
-	runs, err := st.LeasedRuns(ctx)
-	if err != nil {
-		return state, err
-	}
-	for _, r := range runs {
-		state.Runs = append(state.Runs, leasedRow{
-			RunID: r.RunID, ConnectionID: r.ConnectionID, ConnectorID: r.ConnectorID, Trigger: r.Trigger,
-			Holder: r.Holder, StartedAt: r.StartedAt, ExpiresAt: r.ExpiresAt,
-		})
-	}
-	state.Requests, err = st.ListRunRequests(ctx, "")
-	return state, err
-}
-
-func (a *app) printWorkers(workers []workerRow, now time.Time) {
+func (a *app) printWorkers(workers []api.Worker, now time.Time) {
 	if len(workers) == 0 {
 		printf(a.out, "No workers. Start one: pdpp serve\n")
 		return
@@ -107,7 +60,7 @@ func (a *app) printWorkers(workers []workerRow, now time.Time) {
 	t.flush()
 }
 
-func (a *app) printLeased(runs []leasedRow, now time.Time) {
+func (a *app) printLeased(runs []api.LeasedRun, now time.Time) {
 	if len(runs) == 0 {
 		return
 	}
@@ -118,19 +71,19 @@ func (a *app) printLeased(runs []leasedRow, now time.Time) {
 		if !r.ExpiresAt.After(now) {
 			lease = "ran out " + ago(now, r.ExpiresAt)
 		}
-		t.row(r.RunID, r.ConnectionID, string(r.Trigger), r.Holder, ago(now, r.StartedAt), lease)
+		t.row(r.RunID, r.ConnectionID, r.Trigger, r.Holder, ago(now, r.StartedAt), lease)
 	}
 	t.flush()
 }
 
-func (a *app) printRequests(requests []store.RunRequest, now time.Time) {
+func (a *app) printRequests(requests []api.RunRequest, now time.Time) {
 	if len(requests) == 0 {
 		return
 	}
 	printf(a.out, "\n")
 	t := a.table("ASKED FOR", "TRIGGER", "SINCE")
 	for _, r := range requests {
-		t.row(r.ConnectionID, string(r.Trigger), ago(now, r.RequestedAt))
+		t.row(r.ConnectionID, r.Trigger, ago(now, r.RequestedAt))
 	}
 	t.flush()
 }

@@ -109,7 +109,7 @@ var Table = []Rule{
 	{Room: "internal/owner/console/...", May: []string{"internal/owner/console/...", "internal/owner/api", "internal/view", "internal/judge/verdict"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/evidence/...", "internal/keep/store/..."},
 		Reason: "a page renders the verdict; it may not derive one"},
-	{Room: "internal/owner/api", May: []string{"internal/view", "internal/judge/verdict", "protocol", "manifest"},
+	{Room: "internal/owner/api", May: []string{"internal/view", "internal/judge/verdict", "internal/judge/attention", "protocol", "manifest"},
 		Never:  []string{"internal/judge/health/...", "internal/keep/store/..."},
 		Reason: "the owner's types carry the verdict verbatim, here and on another machine"},
 	{Room: "internal/owner/service",

@@ -84,6 +84,10 @@ func (c *Client) SetCredential(ctx context.Context, id string, fields map[string
 	return c.send(ctx, http.MethodPut, body, nil, "_ref", "connections", id, "credential")
 }
 
+func (c *Client) RemoveCredential(ctx context.Context, id string) error {
+	return c.send(ctx, http.MethodDelete, nil, nil, "_ref", "connections", id, "credential")
+}
+
 func (c *Client) SetSchedule(ctx context.Context, id string, s Schedule) error {
 	return c.send(ctx, http.MethodPut, s, nil, "_ref", "connections", id, "schedule")
 }

@@ -94,10 +94,14 @@ type RefreshPolicy struct {
 
 // Credential is what is known of a stored secret, never the secret.
 type Credential struct {
-	Kind       string     `json:"kind"`
-	Status     string     `json:"status"`
-	CapturedAt time.Time  `json:"captured_at"`
-	RejectedAt *time.Time `json:"rejected_at"`
+	Kind string `json:"kind"`
+	// Fingerprint is the same for the same values under the same key, and tells nothing else.
+	Fingerprint string     `json:"fingerprint"`
+	Status      string     `json:"status"`
+	CapturedAt  time.Time  `json:"captured_at"`
+	RejectedAt  *time.Time `json:"rejected_at"`
+	// RejectionReason is what the source said, in short.
+	RejectionReason string `json:"rejection_reason,omitempty"`
 }
 
 // Connect adds a connection.

@@ -112,13 +112,3 @@ type Runtime struct {
 	Workers   []Worker               `json:"workers"`
 	StartedAt time.Time              `json:"started_at"`
 }
-
-// Worker is one process that runs connections.
-type Worker struct {
-	ID      string    `json:"worker_id"`
-	Host    string    `json:"host"`
-	Slots   int       `json:"slots"`
-	Running int       `json:"running"`
-	SeenAt  time.Time `json:"seen_at"`
-	Alive   bool      `json:"alive"`
-}

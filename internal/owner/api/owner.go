@@ -40,6 +40,8 @@ type Health interface {
 	Pace(ctx context.Context, id string) (Pace, error)
 	// Schedules tells of every connection that is not revoked when it collects by itself.
 	Schedules(ctx context.Context) ([]ConnectionSchedule, error)
+	// Attention lists what the owner is asked to do, with the questions of runs.
+	Attention(ctx context.Context, q AttentionQuery) (Attention, error)
 	// Devices lists the machines that collect for the owner.
 	Devices(ctx context.Context) ([]Device, error)
 }
@@ -54,6 +56,8 @@ type Connecting interface {
 	Rename(ctx context.Context, id, name string) error
 	// SetCredential replaces the credential. The connection confirms itself with one run.
 	SetCredential(ctx context.Context, id string, fields map[string]string) error
+	// RemoveCredential deletes the stored credential; what was collected stays.
+	RemoveCredential(ctx context.Context, id string) error
 	// SetSchedule makes the connection collect by itself, or changes its rhythm.
 	SetSchedule(ctx context.Context, id string, s Schedule) error
 	DeleteSchedule(ctx context.Context, id string) error
@@ -83,6 +87,8 @@ type Running interface {
 	// Collect asks for a run that fetches the named records alone. Bookmarks stay as
 	// they are.
 	Collect(ctx context.Context, connectionID string, s Selection) error
+	// Work tells what goes on: who works, on what, and what waits for a worker.
+	Work(ctx context.Context) (Work, error)
 	// Runs lists runs, the newest first.
 	Runs(ctx context.Context, q RunQuery) ([]Run, error)
 	RunByID(ctx context.Context, runID string) (Run, error)

@@ -33,6 +33,9 @@ func (s *surface) connecting() []reply.Route {
 		put(s, "PUT /_ref/connections/{id}/credential", func(r *http.Request, b credentialBody) error {
 			return s.owner.SetCredential(r.Context(), id(r), b.Fields)
 		}),
+		s.act("DELETE /_ref/connections/{id}/credential", func(r *http.Request) error {
+			return s.owner.RemoveCredential(r.Context(), id(r))
+		}),
 		put(s, "PUT /_ref/connections/{id}/limits", func(r *http.Request, l api.Limits) error {
 			return s.owner.SetLimits(r.Context(), id(r), l)
 		}),

@@ -46,6 +46,21 @@ func (f *fake) Why(_ context.Context, id string) (view.Explanation, error) {
 	return given[view.Explanation](f, 0), f.err
 }
 
+func (f *fake) Attention(_ context.Context, q api.AttentionQuery) (api.Attention, error) {
+	f.take("Attention", q)
+	return given[api.Attention](f, 0), f.err
+}
+
+func (f *fake) Work(_ context.Context) (api.Work, error) {
+	f.take("Work")
+	return given[api.Work](f, 0), f.err
+}
+
+func (f *fake) RemoveCredential(_ context.Context, id string) error {
+	f.take("RemoveCredential", id)
+	return f.err
+}
+
 func (f *fake) Pace(_ context.Context, id string) (api.Pace, error) {
 	f.take("Pace", id)
 	return given[api.Pace](f, 0), f.err

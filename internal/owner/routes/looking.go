@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/owner/api"
 	"pdpp/internal/view"
 	"pdpp/internal/web/reply"
 )
@@ -21,6 +22,10 @@ func (s *surface) looking() []reply.Route {
 		s.get("GET /_ref/connections/{id}/pace", func(r *http.Request) (any, error) {
 			return s.owner.Pace(r.Context(), id(r))
 		}),
+		s.get("GET /_ref/attention", s.attention),
+		s.get("GET /_ref/work", func(r *http.Request) (any, error) {
+			return s.owner.Work(r.Context())
+		}),
 		s.get("GET /_ref/devices", func(r *http.Request) (any, error) {
 			return listOf(s.owner.Devices(r.Context()))
 		}),
@@ -32,6 +37,18 @@ func (s *surface) looking() []reply.Route {
 
 func (s *surface) connection(r *http.Request) (any, error) {
 	return s.owner.Connection(r.Context(), id(r))
+}
+
+func (s *surface) attention(r *http.Request) (any, error) {
+	q, err := queryOf(r, "all")
+	if err != nil {
+		return nil, err
+	}
+	all, err := oneOf(q, "all", "false", "true")
+	if err != nil {
+		return nil, err
+	}
+	return s.owner.Attention(r.Context(), api.AttentionQuery{All: all == "true"})
 }
 
 // overview is a list of connections with what holds for all of them. Its list is

@@ -7,6 +7,8 @@ import "pdpp/internal/web/reply"
 var scopes = map[string]reply.Scope{
 	"GET /_ref/connections":                                    reply.ScopeRead,
 	"GET /_ref/connections/{id}":                               reply.ScopeRead,
+	"GET /_ref/attention":                                      reply.ScopeRead,
+	"GET /_ref/work":                                           reply.ScopeRead,
 	"GET /_ref/bookmarks/log":                                  reply.ScopeRead,
 	"GET /_ref/bookmarks/rewind":                               reply.ScopeRead,
 	"GET /_ref/connections/{id}/bookmarks":                     reply.ScopeRead,
@@ -52,6 +54,7 @@ var scopes = map[string]reply.Scope{
 	"POST /_ref/connections/{id}/acknowledge":     reply.ScopeManage,
 	"POST /_ref/connections/{id}/revoke":          reply.ScopeManage,
 	"PUT /_ref/connections/{id}/credential":       reply.ScopeManage,
+	"DELETE /_ref/connections/{id}/credential":    reply.ScopeManage,
 	"PUT /_ref/connections/{id}/limits":           reply.ScopeManage,
 	"PUT /_ref/connections/{id}/schedule":         reply.ScopeManage,
 	"PUT /_ref/connections/{id}/selection":        reply.ScopeManage,

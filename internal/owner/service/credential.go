@@ -130,5 +130,22 @@ func (s *Service) credentialOf(ctx context.Context, connectionID string) (*api.C
 	if err != nil {
 		return nil, told.Error(err, "read the credential")
 	}
-	return &api.Credential{Kind: c.Kind, Status: string(c.Status), CapturedAt: c.CapturedAt, RejectedAt: c.RejectedAt}, nil
+	return &api.Credential{Kind: c.Kind, Status: string(c.Status), CapturedAt: c.CapturedAt, RejectedAt: c.RejectedAt,
+		RejectionReason: c.RejectionReason, Fingerprint: c.Fingerprint}, nil
+}
+
+// RemoveCredential deletes the stored credential. What it was good for has been collected
+// and stays.
+func (s *Service) RemoveCredential(ctx context.Context, id string) error {
+	if _, err := s.find.Connection(ctx, id); err != nil {
+		return err
+	}
+	c, err := s.credentialOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return api.NotFound("The connection has no stored credential.", "Store one first.")
+	}
+	return told.Error(s.Store.DeleteCredential(ctx, id), "remove the credential")
 }

@@ -2,7 +2,9 @@ package service
 
 import (
 	"context"
+	"time"
 
+	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/told"
 	"pdpp/internal/schedule/scheduler"
@@ -23,7 +25,48 @@ func (s *Service) Runtime(ctx context.Context) (api.Runtime, error) {
 		Indicator: indicator, Version: s.Version, Database: s.Database, Home: s.Home, VAPIDKey: s.VAPID.Public, StartedAt: s.started, Workers: make([]api.Worker, len(workers)),
 	}
 	for i, w := range workers {
-		out.Workers[i] = api.Worker{ID: w.ID, Host: w.Host, Slots: w.Slots, Running: w.Running, SeenAt: w.SeenAt, Alive: scheduler.Alive(w, now)}
+		out.Workers[i] = showWorker(w, now)
+	}
+	return out, nil
+}
+
+func showWorker(w store.Worker, now time.Time) api.Worker {
+	return api.Worker{ID: w.ID, Host: w.Host, PID: w.PID, Version: w.Version, Capabilities: w.Capabilities, Slots: w.Slots, Running: w.Running,
+		Draining: w.Draining, StartedAt: w.StartedAt, SeenAt: w.SeenAt, Alive: scheduler.Alive(w, now)}
+}
+
+// Work tells what goes on over this database, whichever machine does it.
+func (s *Service) Work(ctx context.Context) (api.Work, error) {
+	out := api.Work{Workers: []api.Worker{}, Runs: []api.LeasedRun{}, Requests: []api.RunRequest{}}
+	now := s.Now()
+	workers, err := s.Store.Workers(ctx)
+	if err != nil {
+		return out, told.Error(err, "list the workers")
+	}
+	for _, w := range workers {
+		out.Workers = append(out.Workers, showWorker(w, now))
+	}
+	runs, err := s.Store.LeasedRuns(ctx)
+	if err != nil {
+		return out, told.Error(err, "list the runs under way")
+	}
+	for _, r := range runs {
+		out.Runs = append(out.Runs, api.LeasedRun{
+			RunID: r.RunID, ConnectionID: r.ConnectionID, ConnectorID: r.ConnectorID, Trigger: string(r.Trigger),
+			Holder: r.Holder, StartedAt: r.StartedAt, ExpiresAt: r.ExpiresAt,
+		})
+	}
+	requests, err := s.Store.ListRunRequests(ctx, "")
+	if err != nil {
+		return out, told.Error(err, "list the runs that were asked for")
+	}
+	for _, r := range requests {
+		asked := api.RunRequest{ConnectionID: r.ConnectionID, Trigger: string(r.Trigger), RecoveryOnly: r.RecoveryOnly, AskAnyway: r.AskAnyway,
+			RequestedAt: r.RequestedAt, GrantID: r.GrantID}
+		for _, part := range r.Scope {
+			asked.Scope = append(asked.Scope, api.SelectedStream{Stream: part.Name, Resources: part.Resources})
+		}
+		out.Requests = append(out.Requests, asked)
 	}
 	return out, nil
 }

@@ -80,6 +80,12 @@ func (o *owner) SetCredential(ctx context.Context, id string, fields map[string]
 	return err
 }
 
+func (o *owner) RemoveCredential(ctx context.Context, id string) error {
+	err := o.Owner.RemoveCredential(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.CredentialRemove, Object: id}, err)
+	return err
+}
+
 func (o *owner) SetSchedule(ctx context.Context, id string, s api.Schedule) error {
 	err := o.Owner.SetSchedule(ctx, id, s)
 	o.record(ctx, setting("schedule", id), err)
