@@ -124,12 +124,12 @@ func bookmarkValues(stream, mode string) url.Values {
 	return q
 }
 
-// bookmarkWords say what a bookmark of the mode is for.
-func bookmarkWords(mode string) string {
+// bookmarkFor says what a bookmark of the mode is for.
+func bookmarkFor(mode string) string {
 	if mode == "" {
-		return "New records"
+		return "new records"
 	}
-	return "Older history"
+	return "older history"
 }
 
 // again says what the next run would read once more.

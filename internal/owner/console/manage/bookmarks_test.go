@@ -25,7 +25,7 @@ func TestGoingBack(t *testing.T) {
 		t.Errorf("an earlier one reads %q", got)
 	}
 	p = get(t, h, attr(p.by(t, "href", "/connections/cin_kelp_1/bookmarks/rewind?commit=3&mode=catch_up&stream=letters"), "href"))
-	p.says(t, "Nothing has been changed yet", "About 41 records that changed since", "Older history")
+	p.says(t, "Nothing has been changed yet", "About 41 records that changed since", "Letters, older history")
 	sent := url.Values{}
 	for _, in := range p.elements("input") {
 		sent.Set(attr(in, "name"), attr(in, "value"))
