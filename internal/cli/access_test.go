@@ -27,7 +27,7 @@ func (s *served) bearer(token string) *visitor {
 func TestTokensHaveScopesAndAnEnd(t *testing.T) { onBoth(t, tokensHaveScopesAndAnEnd) }
 
 func tokensHaveScopesAndAnEnd(t *testing.T, vars map[string]string) {
-	s := serveHere(t, vars)
+	s := serveLocal(t, vars)
 	asked := []struct{ scope, method, path string }{
 		{"read", "GET", "/_ref/connections"}, {"read", "GET", "/metrics"}, {"read", "GET", "/v1/streams"},
 		{"run", "POST", "/_ref/connections/cin_none_1/run"},
@@ -82,7 +82,7 @@ func TestPasswordChangeEndsTokens(t *testing.T) {
 	for name, keep := range map[string]bool{"by default": false, "kept": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+			s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 			mine, other, token := s.signedIn(), s.signedIn(), s.token()
 			a := mine.tell("PUT", "/_ref/password", map[string]any{"password": "a new long password", "keep_tokens": keep})
 			if a.StatusCode != http.StatusNoContent {
@@ -101,7 +101,7 @@ func TestPasswordChangeEndsTokens(t *testing.T) {
 	}
 	t.Run("by the variable", func(t *testing.T) {
 		t.Parallel()
-		s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+		s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 		token := s.token()
 		s.stop()
 		s.vars["PDPP_OWNER_PASSWORD"] = "a new long password"
@@ -112,7 +112,7 @@ func TestPasswordChangeEndsTokens(t *testing.T) {
 	})
 	t.Run("by the command", func(t *testing.T) {
 		t.Parallel()
-		s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+		s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 		token, browser := s.token(), s.signedIn()
 		s.vars["PDPP_NEW_OWNER_PASSWORD"] = "a new long password"
 		if code, _, errOut := s.pdpp("password"); code != ExitOK {
@@ -133,7 +133,7 @@ func TestSessionsAreListedAndEnded(t *testing.T) { onBoth(t, sessionsAreListedAn
 
 func sessionsAreListedAndEnded(t *testing.T, vars map[string]string) {
 	vars["PDPP_TRUSTED_PROXIES"] = "127.0.0.1"
-	s := serveHere(t, vars)
+	s := serveLocal(t, vars)
 	mine := s.signedIn()
 	phone := s.visitor().with("X-Forwarded-For", "203.0.113.24").
 		with("User-Agent", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1")
@@ -203,7 +203,7 @@ func sessionsAreListedAndEnded(t *testing.T, vars map[string]string) {
 // What gives more ways in needs proof that is not older than ten minutes, on pages and
 // routes alike.
 func TestSensitiveActionsNeedFreshProof(t *testing.T) {
-	s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 	v := s.signedIn()
 	routes := []struct{ method, path string }{{"POST", "/_ref/tokens"}, {"PUT", "/_ref/password"}, {"POST", "/_ref/recovery-codes"}}
 	pages := []string{"/settings/tokens", "/settings/password", "/settings/recovery-codes"}
@@ -250,7 +250,7 @@ func TestSensitiveActionsNeedFreshProof(t *testing.T) {
 func TestRecoveryCodes(t *testing.T) { onBoth(t, recoveryCodes) }
 
 func recoveryCodes(t *testing.T, vars map[string]string) {
-	s := serveHere(t, vars)
+	s := serveLocal(t, vars)
 	var made struct{ Codes []string }
 	a := s.signedIn().tell("POST", "/_ref/recovery-codes", nil)
 	if err := json.Unmarshal([]byte(a.body), &made); err != nil || a.StatusCode != http.StatusCreated || len(made.Codes) != 10 {

@@ -13,7 +13,7 @@ import (
 )
 
 // A question of a run in somebody's terminal has no key, and is answered there.
-func TestAnswerElsewhere(t *testing.T) {
+func TestAnswerRemote(t *testing.T) {
 	s := newDueShop(t)
 	l, err := s.StartRun(t.Context(), store.RunStart{RunID: "run_1", ConnectionID: nursery, ConnectorID: "nursery", Trigger: store.TriggerManual,
 		Holder: "test", TTL: time.Minute, Streams: []store.StreamSpec{{Name: "trees"}}}, s.clock)

@@ -30,7 +30,7 @@ func (s *served) trail(args ...string) []api.AuditEntry {
 // What is done at the pages, over the routes and by commands is in the trail, without
 // what was secret about it; page, route and command tell the same.
 func TestDeedsLeaveATrail(t *testing.T) {
-	s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 	s.visitor().post("/login", "password", "a wrong one")
 	s.visitor().post("/login", "password", "a wrong one")
 	owner := s.visitor()
@@ -112,7 +112,7 @@ func TestRefusedSignInsCanBeShutOut(t *testing.T) {
 	for i, format := range []string{"text", "json"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			s := serveHere(t, map[string]string{
+			s := serveLocal(t, map[string]string{
 				"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_LOG_FORMAT": format, "PDPP_TRUSTED_PROXIES": "127.0.0.0/8",
 			})
 			from := func(address string) *visitor { return s.visitor().with("X-Forwarded-For", address) }

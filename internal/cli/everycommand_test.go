@@ -105,7 +105,7 @@ var tellsOtherwise = map[string]string{
 
 // What every command of the owner prints, does and refuses is the same over a server as on
 // its machine: two homes that are alike are asked in the same order, one of them remotely.
-func TestElsewhereIsTheSame(t *testing.T) {
+func TestRemoteIsTheSame(t *testing.T) {
 	t.Attr("spec", "CH-06.1")
 	local, remote := newStatusShop(t), newStatusShop(t)
 	for _, s := range []*statusShop{local, remote} {

@@ -33,7 +33,7 @@ func TestFloodDoesNotLockOutAKnownBrowser(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+			s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 			owner := s.visitor().from("127.0.2.1")
 			if name == "from the browser's address" {
 				owner = s.visitor()
@@ -66,7 +66,7 @@ func TestFloodDoesNotLockOutAKnownBrowser(t *testing.T) {
 
 // A known browser has five tries of its own and then waits, as everybody does.
 func TestKnownBrowserIsSlowedDownToo(t *testing.T) {
-	s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 	thief := s.visitor()
 	thief.post("/login", "password", servedPassword)
 	thief.post("/logout")
@@ -98,7 +98,7 @@ func TestGuessersBehindAProxy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_TRUSTED_PROXIES": c.trusted})
+			s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_TRUSTED_PROXIES": c.trusted})
 			for range 5 {
 				s.visitor().with(c.header, c.value).post("/login", "password", "a wrong password")
 			}

@@ -14,7 +14,7 @@ func TestFirstPasswordIsShownByEveryRole(t *testing.T) {
 	for _, role := range []string{"all", "web"} {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
-			s := serveHere(t, nil, "--role", role)
+			s := serveLocal(t, nil, "--role", role)
 			s.stop()
 			said := s.said + s.log.String()
 			_, after, shown := strings.Cut(said, "which is not shown again: ")
@@ -36,7 +36,7 @@ func TestFirstPasswordIsShownByEveryRole(t *testing.T) {
 
 // Names that are not ours are refused wherever the server listens, once it knows its own.
 func TestForeignNamesAreRefusedOnEveryAddress(t *testing.T) {
-	s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_BASE_URL": "https://pdpp.lantern.example"}, "--listen", "0.0.0.0:0")
+	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_BASE_URL": "https://pdpp.lantern.example"}, "--listen", "0.0.0.0:0")
 	for host, want := range map[string]int{
 		"pdpp.lantern.example": 200, "localhost": 200, "127.0.0.1:7377": 200,
 		"evil.example": 421, "pdpp.lantern.example.evil.example": 421, "192.0.2.7": 421,
@@ -52,7 +52,7 @@ func TestSecureAddressBindsTheCookie(t *testing.T) {
 	for base, secure := range map[string]bool{"https://pdpp.lantern.example": true, "http://localhost:7377": false, "": false} {
 		t.Run(base, func(t *testing.T) {
 			t.Parallel()
-			s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_BASE_URL": base})
+			s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_BASE_URL": base})
 			a := s.visitor().post("/login", "password", servedPassword)
 			var names []string
 			for _, c := range a.Cookies() {
@@ -82,7 +82,7 @@ func TestMetricsAreTheOwners(t *testing.T) {
 	probe.Close()
 	for _, role := range []string{"all", "web", "worker"} {
 		t.Run(role, func(t *testing.T) {
-			s := serveHere(t, nil, "--role", role, "--listen", "127.0.0.1:0", "--metrics-listen", own)
+			s := serveLocal(t, nil, "--role", role, "--listen", "127.0.0.1:0", "--metrics-listen", own)
 			if a := s.visitor().get("/metrics"); a.StatusCode != http.StatusUnauthorized || strings.Contains(a.body, "pdpp_") {
 				t.Errorf("anybody: %d %.100s", a.StatusCode, a.body)
 			}

@@ -87,8 +87,8 @@ func onBoth(t *testing.T, test func(t *testing.T, vars map[string]string)) {
 
 var port = regexp.MustCompile(`http://[^ "]*:(\d+)`)
 
-// serveHere starts the command and waits for its first line.
-func serveHere(t *testing.T, vars map[string]string, args ...string) *served {
+// serveLocal starts the command and waits for its first line.
+func serveLocal(t *testing.T, vars map[string]string, args ...string) *served {
 	t.Helper()
 	s := &served{T: t, vars: map[string]string{"PDPP_HOME": t.TempDir(), "PDPP_LISTEN": "127.0.0.1:0"}, log: &lines{}}
 	for name, value := range vars {

@@ -11,7 +11,7 @@ import (
 // Browsers that are signed in are listed by the command, and signed out by it, one alone
 // or all of them.
 func TestSessionsAreEndedByTheCommand(t *testing.T) {
-	s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 	run := func(want int, args ...string) string {
 		t.Helper()
 		code, out, errOut := s.pdpp(args...)
@@ -60,7 +60,7 @@ func TestSessionsAreEndedByTheCommand(t *testing.T) {
 
 // A token ends when it was told to, or never; a long trail says that there is more.
 func TestTokensEndAndTrailsGoOn(t *testing.T) {
-	s := serveHere(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
+	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 	short, usual := s.token("--expires", "1h"), s.token()
 	code, never, said := s.pdpp("tokens", "create", "Clock", "--never", "--scope", "read")
 	if code != ExitOK || !strings.Contains(said, "It never ends.") {
