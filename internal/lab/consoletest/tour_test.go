@@ -23,10 +23,25 @@ func TestTour(t *testing.T) {
 		"connection-terminal": "/connections/cin_harbour_1", "connection-stale": "/connections/cin_paperbox_1", "connection-device": "/connections/cin_shelf_1",
 		"records": "/records", "add": "/add", "add-github": "/add/github", "schedules": "/schedules", "grants-empty": "/grants",
 		"grants-new": "/grants/new", "devices": "/devices", "settings": "/settings", "sign-in": "/settings/sign-in", "runs": "/runs", "audit": "/audit",
+		"missing-none": "/connections/cin_example_1/gaps", "changes": "/connections/cin_example_1/changes",
 	} {
 		b.visit(path)
 		b.shoot(name)
 	}
+	b.visit("/connections/cin_example_2")
+	b.until(`document.querySelector("#inspect-missing") !== null`) // its source asked for a pause
+	b.visit("/connections/cin_example_2/gaps")
+	b.shoot("missing")
+	b.click("[data-gap] a")
+	b.wait("#why")
+	b.shoot("missing-item")
+	b.visit("/connections/cin_example_2/bookmarks")
+	b.click("[data-bookmark=events] a")
+	b.wait("[data-commit]")
+	b.shoot("bookmarks")
+	b.click("[data-commit] td:last-child a")
+	b.until(`location.pathname.endsWith("/rewind")`)
+	b.shoot("rewind")
 	b.visit("/connections/cin_github_1")
 	b.click("#runs [data-run] a")
 	b.until(`location.pathname.startsWith("/runs/")`)
