@@ -2,18 +2,15 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/schedule/scheduler"
 )
 
 const cancelText = `Stops the run of a connection, wherever it is made: by a worker, or in the
 foreground of another terminal. It ends within seconds and keeps every finished
-slice. A run that was asked for on this machine and has not begun is taken back.
+slice. A run that was asked for and has not begun is taken back.
 
 Name a run by its id to stop exactly that one.`
 
@@ -25,49 +22,44 @@ const codeRunNotActive = "run_not_active"
 // cancelled is what was stopped, as --json prints it.
 type cancelled struct {
 	ConnectionID string `json:"connection_id"`
-	scheduler.Cancelled
+	api.Stopped
 }
 
 func (a *app) cancelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel CONNECTION|RUN", Short: "Stop a run, or take back one that was asked for", Long: cancelText, Example: cancelExamples,
 		Args: needArgs("the name of a connection or run"),
-		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
-			o, err := a.localOwner(st)
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			stopped, err := cancelNamed(ctx, o, args[0])
 			if err != nil {
 				return err
 			}
-			return a.cancelNamed(ctx, o, args[0], func(ctx context.Context, conn store.Connection) (cancelled, error) {
-				return a.cancelHere(ctx, st, conn)
-			})
-		}, func(ctx context.Context, o api.Owner, args []string) error {
-			return a.cancelNamed(ctx, o, args[0], func(ctx context.Context, conn store.Connection) (cancelled, error) {
-				return cancelElsewhere(ctx, o, conn)
-			})
+			a.tellCancelled(stopped)
+			return nil
 		}),
 	}
 }
 
 // cancelNamed stops the run of an id and no later one of its connection, or else what
 // the connection of that name is doing.
-func (a *app) cancelNamed(ctx context.Context, o api.Owner, name string, ofConnection func(context.Context, store.Connection) (cancelled, error)) error {
-	var stopped cancelled
+func cancelNamed(ctx context.Context, o api.Owner, name string) (cancelled, error) {
 	run, found, err := findRun(ctx, o, name)
-	switch {
-	case err != nil:
-	case found:
-		stopped, err = cancelRun(ctx, o, run)
-	default:
-		var conn store.Connection
-		if conn, err = pickOwned(ctx, o, name, byName); err == nil {
-			stopped, err = ofConnection(ctx, conn)
-		}
-	}
 	if err != nil {
-		return err
+		return cancelled{}, err
 	}
-	a.tellCancelled(stopped)
-	return nil
+	if found {
+		return cancelRun(ctx, o, run)
+	}
+	conn, err := pickOwned(ctx, o, name, byName)
+	if err != nil {
+		return cancelled{}, err
+	}
+	stopped, err := o.Stop(ctx, conn.ID)
+	if hasCode(err, api.CodeNoActiveRun) {
+		err = &Error{Code: codeRunNotActive, Exit: ExitNotFound, Message: "connection " + conn.ID + " is not running, and no run was asked for",
+			Next: "See its runs: pdpp runs --connection " + conn.ID}
+	}
+	return cancelled{conn.ID, stopped}, err
 }
 
 // findRun gives a run by its id; found is false when there is none of that name.
@@ -85,30 +77,7 @@ func cancelRun(ctx context.Context, o api.Owner, run api.Run) (cancelled, error)
 		return cancelled{}, &Error{Code: codeRunNotActive, Exit: ExitNotFound, Message: "run " + run.ID + " is over",
 			Next: "See how it ended: pdpp run show " + run.ID}
 	}
-	return cancelled{run.ConnectionID, scheduler.Cancelled{RunID: run.ID}}, err
-}
-
-// cancelHere also takes back a run that was asked for, which the owner's service does
-// not offer.
-func (a *app) cancelHere(ctx context.Context, st store.Store, conn store.Connection) (cancelled, error) {
-	stopped, err := scheduler.Cancel(ctx, st, conn.ID, a.env.Now())
-	if errors.Is(err, store.ErrNotFound) {
-		err = &Error{Code: codeRunNotActive, Exit: ExitNotFound, Message: "connection " + conn.ID + " is not running, and no run was asked for",
-			Next: "See its runs: pdpp runs --connection " + conn.ID}
-	}
-	return cancelled{conn.ID, stopped}, err
-}
-
-func cancelElsewhere(ctx context.Context, o api.Owner, conn store.Connection) (cancelled, error) {
-	d, err := o.Connection(ctx, conn.ID)
-	if err != nil {
-		return cancelled{}, err
-	}
-	if d.ActiveRun == nil {
-		return cancelled{}, &Error{Code: codeRunNotActive, Exit: ExitNotFound, Message: "connection " + conn.ID + " is not running",
-			Next: "See how it is doing: pdpp status " + conn.ID}
-	}
-	return cancelRun(ctx, o, *d.ActiveRun)
+	return cancelled{run.ConnectionID, api.Stopped{RunID: run.ID}}, err
 }
 
 func (a *app) tellCancelled(c cancelled) {

@@ -36,7 +36,7 @@ var ownerCommands = []string{
 	"streams --connection cin_failed", "records trees --connection cin_well --oldest", "changes trees --connection cin_well", "gaps --connection cin_well --status pending",
 	"limits cin_well --per-minute 30", "limits cin_new --run-items -1", "export --connection cin_well --format csv", "rename cin_none Pear",
 	"schedule", "schedule list", "schedule set cin_well --every 6h", "schedule pause cin_well", "schedule resume cin_well", "schedule remove cin_well",
-	"cancel cin_well", "answer cin_well", "notify", "notify add ntfy https://ntfy.example/x", "notify remove tgt_1", "notify test", "notify quiet off",
+	"run cin_well --now --recovery-only", "run cin_well --now", "workers", "cancel cin_well", "cancel cin_well", "cancel run_none", "answer cin_well", "notify", "notify add ntfy https://ntfy.example/x", "notify remove tgt_1", "notify test", "notify quiet off",
 	"credential set cin_well", "connections", "streams", "records trees --connection cin_well", "record trees t1 --connection cin_well",
 	"changes --connection cin_well", "gaps", "gaps list", "gaps retry gap_1", "gaps ignore gap_1 --reason x", "gaps explain gap_1",
 	"state --connection cin_well", "password", "state show --connection cin_well", "state log trees --connection cin_well", "state diff trees 1 2 --connection cin_well",
@@ -98,9 +98,8 @@ var made = regexp.MustCompile(`\b(pdpp_[og]t_\w+|(ot|gr|tgt)_\w{6,}|[0-9a-z]{4}(
 
 // tellsOtherwise are the commands whose answer may differ remotely, and why.
 var tellsOtherwise = map[string]string{
-	"audit":           "the trail tells who did it: a command here, a token there",
-	"cancel cin_well": "a server does not take back a run that was asked for",
-	"notify test":     "a server tests all of its targets at once",
+	"audit":       "the trail tells who did it: a command here, a token there",
+	"notify test": "a server tests all of its targets at once",
 }
 
 // What every command of the owner prints, does and refuses is the same over a server as on
@@ -110,7 +109,7 @@ func TestRemoteIsTheSame(t *testing.T) {
 	local, remote := newStatusShop(t), newStatusShop(t)
 	for _, s := range []*statusShop{local, remote} {
 		at := s.ago(time.Minute)
-		s.must(s.PutWorker(t.Context(), store.Worker{ID: "w1", Host: "lantern", PID: 7, Version: "1.0.0", Capabilities: []string{"network"}, Slots: 2, Draining: true, StartedAt: at, SeenAt: at}))
+		s.must(s.PutWorker(t.Context(), store.Worker{ID: "w1", Host: "lantern", PID: 7, Version: "1.0.0", Capabilities: []string{"network"}, Slots: 2, StartedAt: at, SeenAt: s.ago(0)}))
 		for id, kind := range map[string]verdict.ActionKind{"att_1": verdict.Reauth, "att_2": verdict.ReattachSchedule} {
 			r := attention.Record{ID: id, ConnectionID: "cin_failed", Kind: string(kind), Contract: "x", Words: "Do it", Affects: []string{"trees"},
 				Lifecycle: evidence.AttentionOpen, OpenedAt: at, UpdatedAt: at, Notice: attention.NoticePending}

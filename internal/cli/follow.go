@@ -24,8 +24,6 @@ const (
 type awaited struct {
 	connectionID, name string
 	before             string // the newest run before the request
-	// waits reports whether the request is still there; nil where that cannot be seen.
-	waits func(ctx context.Context, connectionID string) (bool, error)
 }
 
 // follower looks on at a run through the owner's service, from the request to its end.
@@ -98,13 +96,11 @@ func (f *follower) once(ctx context.Context) (over bool, err error) {
 // begun looks whether a worker has taken the request up, and whether one is there. The
 // request is read first: it goes in the moment in which the run is there.
 func (f *follower) begun(ctx context.Context) error {
-	waits := true
-	if f.waits != nil {
-		var err error
-		if waits, err = f.waits(ctx, f.connectionID); err != nil {
-			return err
-		}
+	work, err := f.owner.Work(ctx)
+	if err != nil {
+		return err
 	}
+	waits := slices.ContainsFunc(work.Requests, func(r api.RunRequest) bool { return r.ConnectionID == f.connectionID })
 	runs, err := f.owner.Runs(ctx, api.RunQuery{ConnectionID: f.connectionID, Limit: 20})
 	if err != nil {
 		return err

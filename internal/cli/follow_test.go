@@ -21,8 +21,12 @@ func TestFollowGivesUp(t *testing.T) {
 	a := &app{env: env, json: true, home: t.TempDir()}
 	o, err := a.localOwner(s.Store)
 	s.must(err)
-	waits := true
-	f := a.newFollower(o, awaited{connectionID: nursery, waits: func(ctx context.Context, _ string) (bool, error) { return waits, nil }})
+	request := func() {
+		_, err := s.RequestRun(t.Context(), store.RunRequest{ConnectionID: nursery, Trigger: store.TriggerManual, RequestedAt: clock})
+		s.must(err)
+	}
+	request()
+	f := a.newFollower(o, awaited{connectionID: nursery})
 	look := func(want string) {
 		t.Helper()
 		over, err := f.once(t.Context())
@@ -38,16 +42,15 @@ func TestFollowGivesUp(t *testing.T) {
 	}
 	alive()
 	look("")
-	waits = false
+	s.must(s.WithdrawRun(t.Context(), nursery))
 	look("cancelled: the run was taken back before it began")
-	waits = true
+	request()
 	clock = clock.Add(time.Hour)
 	look("no_worker: ")
 	alive()
 	_, err = s.StartRun(t.Context(), store.RunStart{RunID: "run_1", ConnectionID: nursery, ConnectorID: "nursery", Trigger: store.TriggerManual,
 		Holder: "test", TTL: time.Minute, Streams: []store.StreamSpec{{Name: "trees"}}}, clock)
-	s.must(err)
-	waits = false // the request went with the start
+	s.must(err) // the request goes with the start
 	look("")
 	if f.run.ID != "run_1" {
 		t.Fatalf("looks on at %q", f.run.ID)
@@ -83,6 +86,8 @@ type unreached struct {
 func (*unreached) Runs(context.Context, api.RunQuery) ([]api.Run, error) {
 	return []api.Run{{ID: "run_1", Status: "running"}}, nil
 }
+
+func (*unreached) Work(context.Context) (api.Work, error) { return api.Work{}, nil }
 
 func (u *unreached) RunByID(context.Context, string) (api.Run, error) {
 	u.looks++

@@ -28,7 +28,7 @@ func (a *app) notifyTestCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "test [TARGET]", Short: "Send a test", Long: notifyTestText, Example: "  pdpp notify test\n  pdpp notify test tgt_1a2b3c4d",
 		Args: cobra.MaximumNArgs(1),
-		RunE: a.hereOrElsewhere(func(ctx context.Context, st store.Store, args []string) error {
+		RunE: a.localOrRemote(func(ctx context.Context, st store.Store, args []string) error {
 			targets, err := testTargets(ctx, st, args)
 			if err != nil {
 				return err
@@ -38,12 +38,27 @@ func (a *app) notifyTestCommand() *cobra.Command {
 				return err
 			}
 			return a.tryTargets(ctx, sender, targets)
-		}, a.testElsewhere),
+		}, a.testRemotely),
 	}
 }
 
-// testElsewhere has a server test all of its targets; its error names those that failed.
-func (a *app) testElsewhere(ctx context.Context, o api.Owner, args []string) error {
+// localOrRemote makes a command that does more over the store of this machine than a
+// server offers, and the same as far as that goes.
+func (a *app) localOrRemote(local func(context.Context, store.Store, []string) error, remote func(context.Context, api.Owner, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		r, err := a.server()
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			return remote(cmd.Context(), r.owner(), args)
+		}
+		return a.withStore(local)(cmd, args)
+	}
+}
+
+// testRemotely has a server test all of its targets; its error names those that failed.
+func (a *app) testRemotely(ctx context.Context, o api.Owner, args []string) error {
 	if len(args) > 0 {
 		return usage("a server elsewhere tests all of its targets", "Leave the target out.")
 	}

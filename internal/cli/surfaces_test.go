@@ -70,6 +70,10 @@ var surfaces = map[string]offered{
 	"RunByID":  {Command: "run show", Route: "GET /_ref/runs/{id}", Page: "GET /runs/{id}"},
 	"Timeline": {Command: "run show", Route: "GET /_ref/runs/{id}/timeline", Page: "GET /runs/{id}"},
 	"Cancel":   {Command: "cancel", Route: "POST /_ref/runs/{id}/cancel", Page: "POST /runs/{id}/cancel"},
+	"Stop": {Command: "cancel", Route: "POST /_ref/connections/{id}/cancel",
+		Instead: "a run under way is stopped on its page, by Cancel"},
+	"RunRecovery": {Command: "run", Route: "POST /_ref/connections/{id}/run",
+		Instead: "on a page what is missing is tried again by Acknowledge, or gap by gap by RetryGap"},
 	"Question": {Command: "answer", Route: "GET /_ref/runs/{id}/interaction", Page: "GET /runs/{id}"},
 	"Answer":   {Command: "answer", Route: "POST /_ref/runs/{id}/interaction", Page: "POST /runs/{id}/answer"},
 

@@ -41,6 +41,16 @@ func (c *Client) Cancel(ctx context.Context, runID string) error {
 	return c.send(ctx, http.MethodPost, nil, nil, "_ref", "runs", runID, "cancel")
 }
 
+func (c *Client) Stop(ctx context.Context, connectionID string) (Stopped, error) {
+	var got Stopped
+	err := c.send(ctx, http.MethodPost, nil, &got, "_ref", "connections", connectionID, "cancel")
+	return got, err
+}
+
+func (c *Client) RunRecovery(ctx context.Context, connectionID string, anyway bool) error {
+	return c.send(ctx, http.MethodPost, map[string]bool{"recovery_only": true, "ask_anyway": anyway}, nil, "_ref", "connections", connectionID, "run")
+}
+
 func (c *Client) Question(ctx context.Context, runID string) (Question, error) {
 	return fetch[Question](ctx, c, "_ref", "runs", runID, "interaction")
 }

@@ -84,6 +84,9 @@ type Running interface {
 	// RunAnyway asks for a run now, and for the source to be asked although it is to
 	// be left alone. It is a step of its own, for an owner who has read that.
 	RunAnyway(ctx context.Context, connectionID string) error
+	// RunRecovery asks for a run that only tries again what is missing; with anyway the
+	// source is asked although it is to be left alone.
+	RunRecovery(ctx context.Context, connectionID string, anyway bool) error
 	// Collect asks for a run that fetches the named records alone. Bookmarks stay as
 	// they are.
 	Collect(ctx context.Context, connectionID string, s Selection) error
@@ -95,6 +98,9 @@ type Running interface {
 	// Timeline gives the events of a run that follow after; at most 500.
 	Timeline(ctx context.Context, runID string, after int64) ([]Event, error)
 	Cancel(ctx context.Context, runID string) error
+	// Stop ends what a connection is doing: its run under way, and the one that was asked
+	// for. An *Error with code no_active_run when there is neither.
+	Stop(ctx context.Context, connectionID string) (Stopped, error)
 	// Question gives what a run waits for; an *Error with code no_pending_interaction
 	// when it waits for nothing.
 	Question(ctx context.Context, runID string) (Question, error)

@@ -32,6 +32,12 @@ type Run struct {
 	Streams []RunStream `json:"streams"`
 }
 
+// Stopped is what a connection no longer does.
+type Stopped struct {
+	RunID   string `json:"run_id,omitempty"`  // under way: it ends within moments
+	Request bool   `json:"request_withdrawn"` // asked for, and not begun
+}
+
 // RunQuery picks runs. Empty members pick all; a limit of zero means 50.
 type RunQuery struct {
 	ConnectionID string

@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"context"
 	"net/http"
 
 	"pdpp/internal/owner/api"
@@ -46,6 +47,9 @@ func (s *surface) connecting() []reply.Route {
 			err := s.owner.Collect(r.Context(), id(r), sel)
 			return accepted{Object: "run_request", ConnectionID: id(r), Status: "accepted"}, err
 		}),
+		s.answer("POST /_ref/connections/{id}/cancel", http.StatusAccepted, func(r *http.Request) (any, error) {
+			return s.owner.Stop(r.Context(), id(r))
+		}),
 		s.act("POST /_ref/connections/{id}/revoke", func(r *http.Request) error {
 			return s.owner.Revoke(r.Context(), id(r))
 		}),
@@ -58,7 +62,8 @@ func (s *surface) connecting() []reply.Route {
 
 // runBody is what a request for a run may say; it may be left out.
 type runBody struct {
-	AskAnyway bool `json:"ask_anyway"`
+	AskAnyway    bool `json:"ask_anyway"`
+	RecoveryOnly bool `json:"recovery_only"`
 }
 
 func (s *surface) run() reply.Route {
@@ -70,6 +75,9 @@ func (s *surface) run() reply.Route {
 		ask := s.owner.Run
 		if body.AskAnyway {
 			ask = s.owner.RunAnyway
+		}
+		if body.RecoveryOnly {
+			ask = func(ctx context.Context, id string) error { return s.owner.RunRecovery(ctx, id, body.AskAnyway) }
 		}
 		if err := ask(r.Context(), id(r)); err != nil {
 			s.fail(w, r, err)

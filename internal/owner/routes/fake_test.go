@@ -61,6 +61,16 @@ func (f *fake) RemoveCredential(_ context.Context, id string) error {
 	return f.err
 }
 
+func (f *fake) Stop(_ context.Context, id string) (api.Stopped, error) {
+	f.take("Stop", id)
+	return given[api.Stopped](f, 0), f.err
+}
+
+func (f *fake) RunRecovery(_ context.Context, id string, anyway bool) error {
+	f.take("RunRecovery", id, anyway)
+	return f.err
+}
+
 func (f *fake) Pace(_ context.Context, id string) (api.Pace, error) {
 	f.take("Pace", id)
 	return given[api.Pace](f, 0), f.err

@@ -43,6 +43,7 @@ var scopes = map[string]reply.Scope{
 
 	"POST /_ref/connections/{id}/run":     reply.ScopeRun,
 	"POST /_ref/connections/{id}/collect": reply.ScopeRun,
+	"POST /_ref/connections/{id}/cancel":  reply.ScopeRun,
 	"POST /_ref/runs/{id}/cancel":         reply.ScopeRun,
 	"POST /_ref/runs/{id}/interaction":    reply.ScopeRun,
 

@@ -16,23 +16,28 @@ import (
 
 // Run asks for a run now, whatever the schedule says.
 func (s *Service) Run(ctx context.Context, connectionID string) error {
-	return s.askForRun(ctx, connectionID, false)
+	return s.askForRun(ctx, store.RunRequest{ConnectionID: connectionID})
 }
 
 // RunAnyway asks for a run now, whatever the source has asked for.
 func (s *Service) RunAnyway(ctx context.Context, connectionID string) error {
-	return s.askForRun(ctx, connectionID, true)
+	return s.askForRun(ctx, store.RunRequest{ConnectionID: connectionID, AskAnyway: true})
 }
 
-func (s *Service) askForRun(ctx context.Context, connectionID string, anyway bool) error {
-	conn, err := s.find.Active(ctx, connectionID)
+// RunRecovery asks for a run that only tries again what is missing.
+func (s *Service) RunRecovery(ctx context.Context, connectionID string, anyway bool) error {
+	return s.askForRun(ctx, store.RunRequest{ConnectionID: connectionID, RecoveryOnly: true, AskAnyway: anyway})
+}
+
+func (s *Service) askForRun(ctx context.Context, r store.RunRequest) error {
+	conn, err := s.find.Active(ctx, r.ConnectionID)
 	if err != nil {
 		return err
 	}
 	if conn.SourceKind == store.SourceLocalDevice {
 		return api.Invalid("connection_id", "A device of yours collects this.", "Start it there, with pdpp-local-collector run.")
 	}
-	r := store.RunRequest{ConnectionID: conn.ID, Trigger: store.TriggerManual, AskAnyway: anyway, RequestedAt: s.Now()}
+	r.Trigger, r.RequestedAt = store.TriggerManual, s.Now()
 	err = scheduler.RunNow(ctx, s.Store, r)
 	var waits *store.WaitError
 	if errors.As(err, &waits) {
@@ -52,6 +57,19 @@ func (s *Service) Cancel(ctx context.Context, runID string) error {
 			Message: "The run is over.", Next: "See how it ended."}
 	}
 	return told.Error(err, "stop the run")
+}
+
+// Stop ends what a connection is doing. What a run has finished is kept.
+func (s *Service) Stop(ctx context.Context, connectionID string) (api.Stopped, error) {
+	if _, err := s.find.Connection(ctx, connectionID); err != nil {
+		return api.Stopped{}, err
+	}
+	stopped, err := scheduler.Cancel(ctx, s.Store, connectionID, s.Now())
+	if errors.Is(err, store.ErrNotFound) {
+		return api.Stopped{}, &api.Error{Status: http.StatusNotFound, Code: api.CodeNoActiveRun, Err: err,
+			Message: "The connection is not running, and no run was asked for.", Next: "See its runs."}
+	}
+	return api.Stopped{RunID: stopped.RunID, Request: stopped.Request}, told.Error(err, "stop the connection")
 }
 
 func (s *Service) run(ctx context.Context, id string) (store.Run, error) {

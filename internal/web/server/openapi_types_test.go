@@ -55,7 +55,7 @@ var described = map[string]reflect.Type{
 	"OwnerToken": reflect.TypeFor[api.Token](), "Session": reflect.TypeFor[api.Session](),
 	"Passkey": reflect.TypeFor[api.Passkey](), "RecoveryCodes": reflect.TypeFor[api.RecoveryCodes](),
 	"PushTarget": reflect.TypeFor[api.PushTarget](),
-	"Runtime":    reflect.TypeFor[api.Runtime](), "Worker": reflect.TypeFor[api.Worker](), "Work": reflect.TypeFor[api.Work](),
+	"Runtime":    reflect.TypeFor[api.Runtime](), "Worker": reflect.TypeFor[api.Worker](), "Work": reflect.TypeFor[api.Work](), "Stopped": reflect.TypeFor[api.Stopped](),
 	"SelectedStream": reflect.TypeFor[api.SelectedStream](), "LeasedRun": reflect.TypeFor[api.LeasedRun](), "RunRequest": reflect.TypeFor[api.RunRequest](), "Attention": reflect.TypeFor[api.Attention](),
 	"AttentionItem": reflect.TypeFor[api.AttentionItem](), "OpenQuestion": reflect.TypeFor[api.OpenQuestion](),
 }

@@ -140,6 +140,15 @@ func (o *owner) RunAnyway(ctx context.Context, id string) error {
 	return err
 }
 
+// RunRecovery is a deed as RunAnyway is when the source is asked although it is to be left alone.
+func (o *owner) RunRecovery(ctx context.Context, id string, anyway bool) error {
+	err := o.Owner.RunRecovery(ctx, id, anyway)
+	if anyway {
+		o.record(ctx, audit.Entry{Kind: audit.RunAnyway, Object: id}, err)
+	}
+	return err
+}
+
 func (o *owner) Export(ctx context.Context, w io.Writer, q api.ExportQuery) error {
 	counted := &api.ExportCounter{To: w, Format: q.Format}
 	err := o.Owner.Export(ctx, counted, q)
