@@ -37,6 +37,24 @@ func TestUnreadableFactsAreLookedAtAgainSoon(t *testing.T) {
 	}
 }
 
+// What the owner asked for while the provider is to be left alone is looked at when that
+// is over, also where no schedule would come back to it.
+func TestRequestComesBackWhenTheWaitIsOver(t *testing.T) {
+	now := time.Date(2031, 5, 4, 3, 2, 1, 0, time.UTC)
+	until := now.Add(7 * time.Minute)
+	e := &evidence.Evidence{
+		Connection: evidence.Connection{ID: "cin_pear", Status: evidence.StatusActive},
+		Waits:      []evidence.Wait{{Sender: "api", Until: until, At: now.Add(-time.Minute)}},
+	}
+	asked := []store.RunRequest{{ConnectionID: "cin_pear", Trigger: store.TriggerManual, RequestedAt: now}}
+	if o, again := decide(e, asked, now); o != nil || !again.Equal(until) {
+		t.Errorf("a run: %v; checked again after %v, want %v", o != nil, again.Sub(now), until.Sub(now))
+	}
+	if o, _ := decide(e, asked, until); o == nil {
+		t.Error("the wait is over, and no run is made")
+	}
+}
+
 // What a drained worker puts back waits while the owner has paused the schedule,
 // and goes on when it is resumed.
 func TestPutBackObeysAPause(t *testing.T) {
