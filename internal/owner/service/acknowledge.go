@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/protocol"
 )
 
@@ -58,14 +58,14 @@ func (s *Service) reattach(ctx context.Context, conn store.Connection) error {
 			return err
 		}
 	}
-	return told.Error(s.Store.MarkChanged(ctx, conn.ID), "ask for a look")
+	return faults.Error(s.Store.MarkChanged(ctx, conn.ID), "ask for a look")
 }
 
 func (s *Service) switchOn(ctx context.Context, conn store.Connection) error {
 	if conn.Status == store.ConnectionPaused {
 		conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
 		if err := s.Store.UpdateConnection(ctx, conn); err != nil {
-			return told.Error(err, "put the connection in use again")
+			return faults.Error(err, "put the connection in use again")
 		}
 	}
 	kept, err := s.Store.Schedule(ctx, conn.ID)
@@ -73,14 +73,14 @@ func (s *Service) switchOn(ctx context.Context, conn store.Connection) error {
 		return api.Invalid("action_kind", "The connection has no schedule to switch on.", "Set how often it should collect.")
 	}
 	if err != nil {
-		return told.Error(err, "read the schedule")
+		return faults.Error(err, "read the schedule")
 	}
 	if kept.Enabled {
 		return nil
 	}
 	kept.Enabled, kept.UpdatedAt = true, s.Now()
 	if err := s.Store.PutSchedule(ctx, kept); err != nil {
-		return told.Error(err, "switch the schedule on")
+		return faults.Error(err, "switch the schedule on")
 	}
 	return s.request(ctx, conn.ID)
 }
@@ -91,14 +91,14 @@ func (s *Service) retryGaps(ctx context.Context, id string) error {
 	now := s.Now()
 	gaps, err := s.Store.ListGaps(ctx, store.GapQuery{ConnectionID: id, Status: protocol.GapPending, Limit: mostRetried})
 	if err != nil {
-		return told.Error(err, "list what is missing")
+		return faults.Error(err, "list what is missing")
 	}
 	for _, g := range gaps {
 		if g.NotBefore == nil || !g.NotBefore.After(now) || g.IgnoredWhy != "" {
 			continue
 		}
 		if _, err := s.Store.RetryGap(ctx, g.ID, now); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return told.Error(err, "try a gap again")
+			return faults.Error(err, "try a gap again")
 		}
 	}
 	return nil

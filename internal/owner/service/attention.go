@@ -9,18 +9,18 @@ import (
 	"pdpp/internal/judge/attention"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 )
 
 // Attention lists what the owner is asked to do, with the questions of runs.
 func (s *Service) Attention(ctx context.Context, q api.AttentionQuery) (api.Attention, error) {
 	records, err := s.Store.Attention(ctx, store.AttentionQuery{All: q.All})
 	if err != nil {
-		return api.Attention{}, told.Error(err, "list what is asked of the owner")
+		return api.Attention{}, faults.Error(err, "list what is asked of the owner")
 	}
 	questions, err := s.Store.OpenInteractions(ctx, "")
 	if err != nil {
-		return api.Attention{}, told.Error(err, "read the open questions")
+		return api.Attention{}, faults.Error(err, "read the open questions")
 	}
 	now := s.Now()
 	questions = slices.DeleteFunc(questions, func(q store.Interaction) bool { return q.ExpiresAt != nil && !q.ExpiresAt.After(now) })

@@ -8,7 +8,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/protocol"
 )
 
@@ -24,7 +24,7 @@ func (s *Service) Bookmarks(ctx context.Context, connectionID string) ([]api.Boo
 	}
 	cursors, err := s.Store.Cursors(ctx, connectionID, "")
 	if err != nil {
-		return nil, told.Error(err, "read the bookmarks")
+		return nil, faults.Error(err, "read the bookmarks")
 	}
 	out := make([]api.Bookmark, len(cursors))
 	for i, c := range cursors {
@@ -44,7 +44,7 @@ func (s *Service) BookmarkLog(ctx context.Context, q api.BookmarkQuery) ([]api.B
 	}
 	log, err := s.Store.CursorLog(ctx, id, min(q.Limit, mostCommits))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, told.Error(err, "read the bookmark's history")
+		return nil, faults.Error(err, "read the bookmark's history")
 	}
 	out := make([]api.BookmarkCommit, len(log))
 	for i, c := range log {
@@ -85,7 +85,7 @@ func noCommit(err error, r api.Rewind) error {
 		e.Param, e.Err = "commit", err
 		return e
 	}
-	return told.Error(err, "go back to the commit")
+	return faults.Error(err, "go back to the commit")
 }
 
 // cursorID names a bookmark of a stream that the connection has.

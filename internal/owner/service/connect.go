@@ -16,7 +16,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/manifest"
 )
 
@@ -29,7 +29,7 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 		if ctx.Err() != nil {
 			return api.Detail{}, ctx.Err()
 		}
-		e := told.NotInstalled(err)
+		e := faults.NotInstalled(err)
 		e.Param = "connector_id"
 		return api.Detail{}, e
 	}
@@ -52,7 +52,7 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 	}
 	conn, err := NewConnection(ctx, s.Store, found, name, store.ConnectionDraft, s.Now())
 	if err != nil {
-		return api.Detail{}, told.Error(err, "make the connection")
+		return api.Detail{}, faults.Error(err, "make the connection")
 	}
 	if err := s.complete(ctx, conn, entered, rhythm); err != nil {
 		return api.Detail{}, errors.Join(err, s.takeBack(context.WithoutCancel(ctx), conn.ID))
@@ -74,7 +74,7 @@ func (s *Service) complete(ctx context.Context, conn store.Connection, entered *
 	}
 	conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
 	if err := s.Store.UpdateConnection(ctx, conn); err != nil {
-		return told.Error(err, "put the connection in use")
+		return faults.Error(err, "put the connection in use")
 	}
 	return s.request(ctx, conn.ID)
 }
@@ -146,7 +146,7 @@ func (s *Service) Rename(ctx context.Context, id, name string) error {
 		return err
 	}
 	conn.UpdatedAt = s.Now()
-	return told.Error(s.Store.UpdateConnection(ctx, conn), "rename the connection")
+	return faults.Error(s.Store.UpdateConnection(ctx, conn), "rename the connection")
 }
 
 // displayName is what was entered, or else the other name, where a connection may be
@@ -165,7 +165,7 @@ func displayName(given, otherwise string) (string, error) {
 // request leaves a request for one run, which waits for a worker where there is none.
 func (s *Service) request(ctx context.Context, id string) error {
 	_, err := s.Store.RequestRun(ctx, store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, RequestedAt: s.Now()})
-	return told.Error(err, "ask for the run")
+	return faults.Error(err, "ask for the run")
 }
 
 // confirm sees to it that what the owner mended is tried by one run. Where they were
@@ -173,7 +173,7 @@ func (s *Service) request(ctx context.Context, id string) error {
 func (s *Service) confirm(ctx context.Context, id string) error {
 	open, err := s.Store.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{id}})
 	if err != nil {
-		return told.Error(err, "read what was asked")
+		return faults.Error(err, "read what was asked")
 	}
 	if slices.ContainsFunc(open, func(r attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) }) {
 		return nil

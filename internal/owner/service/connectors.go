@@ -12,7 +12,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 )
 
 // Connectors lists what is installed, by display name. One that is broken is left
@@ -20,7 +20,7 @@ import (
 func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
 	names, err := s.Config.Connectors.Names(ctx)
 	if err != nil {
-		return nil, told.Error(err, "list the connectors")
+		return nil, faults.Error(err, "list the connectors")
 	}
 	out := []api.Connector{}
 	for _, name := range names {
@@ -33,7 +33,7 @@ func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
 		}
 		c := declaration.Describe(found.Name, found.Manifest)
 		if c.Foreign, err = s.foreign(ctx, found); err != nil {
-			return nil, told.Error(err, "list the connectors")
+			return nil, faults.Error(err, "list the connectors")
 		}
 		out = append(out, c)
 	}

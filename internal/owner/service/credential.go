@@ -11,7 +11,7 @@ import (
 	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/manifest"
 )
 
@@ -58,11 +58,11 @@ func (s *Service) enter(m *manifest.Manifest, entered map[string]string) (*seale
 		return nil, incomplete("", text.Sentence(wrong.Message))
 	}
 	if err != nil {
-		return nil, told.Error(err, "check the credential")
+		return nil, faults.Error(err, "check the credential")
 	}
 	key, err := s.Key()
 	if err != nil {
-		return nil, told.Error(err, "load the key that seals credentials")
+		return nil, faults.Error(err, "load the key that seals credentials")
 	}
 	return &sealed{kind: form.Kind, values: values, key: key}, nil
 }
@@ -94,7 +94,7 @@ func (s *Service) keep(ctx context.Context, connectionID string, c *sealed) erro
 		ConnectionID: connectionID, Kind: string(c.kind), Sealed: c.values.SealFor(c.key, connectionID),
 		Fingerprint: c.key.FingerprintOf(c.values), Status: store.CredentialActive, CapturedAt: s.Now(),
 	})
-	return told.Error(err, "store the credential")
+	return faults.Error(err, "store the credential")
 }
 
 // SetCredential replaces the credential. A worker that waits for it confirms it with
@@ -128,7 +128,7 @@ func (s *Service) credentialOf(ctx context.Context, connectionID string) (*api.C
 		return nil, nil
 	}
 	if err != nil {
-		return nil, told.Error(err, "read the credential")
+		return nil, faults.Error(err, "read the credential")
 	}
 	return &api.Credential{Kind: c.Kind, Status: string(c.Status), CapturedAt: c.CapturedAt, RejectedAt: c.RejectedAt,
 		RejectionReason: c.RejectionReason, Fingerprint: c.Fingerprint}, nil
@@ -147,5 +147,5 @@ func (s *Service) RemoveCredential(ctx context.Context, id string) error {
 	if c == nil {
 		return api.NotFound("The connection has no stored credential.", "Store one first.")
 	}
-	return told.Error(s.Store.DeleteCredential(ctx, id), "remove the credential")
+	return faults.Error(s.Store.DeleteCredential(ctx, id), "remove the credential")
 }

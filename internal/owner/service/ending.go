@@ -7,7 +7,7 @@ import (
 	"pdpp/internal/judge/attention"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/schedule/scheduler"
 )
 
@@ -21,17 +21,17 @@ func (s *Service) Revoke(ctx context.Context, id string) error {
 	if conn.Status != store.ConnectionRevoked {
 		conn.Status, conn.UpdatedAt = store.ConnectionRevoked, s.Now()
 		if err := s.Store.UpdateConnection(ctx, conn); err != nil {
-			return told.Error(err, "end the connection")
+			return faults.Error(err, "end the connection")
 		}
 	}
 	if _, err := scheduler.Cancel(ctx, s.Store, id, s.Now()); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return told.Error(err, "stop its run")
+		return faults.Error(err, "stop its run")
 	}
 	if err := s.Store.DeleteCredential(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return told.Error(err, "delete its credential")
+		return faults.Error(err, "delete its credential")
 	}
 	if err := s.Store.DeleteSchedule(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return told.Error(err, "delete its schedule")
+		return faults.Error(err, "delete its schedule")
 	}
 	return s.withdraw(ctx, id)
 }
@@ -52,7 +52,7 @@ func (s *Service) changeAttention(ctx context.Context, id string, change func(*a
 		var open, changed []attention.Record
 		open, err = s.Store.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{id}})
 		if err != nil {
-			return told.Error(err, "read what was asked")
+			return faults.Error(err, "read what was asked")
 		}
 		for i := range open {
 			if change(&open[i]) {
@@ -66,5 +66,5 @@ func (s *Service) changeAttention(ctx context.Context, id string, change func(*a
 			break
 		}
 	}
-	return told.Error(err, "save what was asked")
+	return faults.Error(err, "save what was asked")
 }

@@ -10,8 +10,8 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/owner/service/runview"
-	"pdpp/internal/owner/service/told"
 	"pdpp/protocol"
 )
 
@@ -40,7 +40,7 @@ func (s *Service) Gaps(ctx context.Context, q api.GapQuery) (api.GapPage, error)
 		ConnectionID: q.ConnectionID, Stream: q.Stream, Status: protocol.GapStatus(q.Status), Missing: q.Status == "", Limit: q.Limit + 1,
 	})
 	if err != nil {
-		return api.GapPage{}, told.Error(err, "list the gaps")
+		return api.GapPage{}, faults.Error(err, "list the gaps")
 	}
 	page := api.GapPage{Gaps: []api.Gap{}, More: len(gaps) > q.Limit}
 	declared := s.find.Library()
@@ -86,7 +86,7 @@ func (s *Service) decideGap(ctx context.Context, id string, decide func(id strin
 			Message: fmt.Sprintf("Gap %s is closed: its item has been fetched.", g.ID[:min(len(g.ID), shortGap)]), Next: "There is nothing to decide."}
 	}
 	if g, err = decide(g.ID); err != nil {
-		return api.Gap{}, told.Error(err, "decide about the gap")
+		return api.Gap{}, faults.Error(err, "decide about the gap")
 	}
 	return s.tellGap(ctx, g)
 }
@@ -100,7 +100,7 @@ func (s *Service) tellGap(ctx context.Context, g store.Gap) (api.Gap, error) {
 func (s *Service) gap(ctx context.Context, id string) (store.Gap, error) {
 	g, err := s.Store.Gap(ctx, id)
 	if !errors.Is(err, store.ErrNotFound) {
-		return g, told.Error(err, "read the gap")
+		return g, faults.Error(err, "read the gap")
 	}
 	missing := api.NotFound(fmt.Sprintf("There is no gap %.80q.", id), "Choose one of the gaps that are listed.")
 	if len(id) < shortGap {
@@ -108,7 +108,7 @@ func (s *Service) gap(ctx context.Context, id string) (store.Gap, error) {
 	}
 	all, err := s.Store.ListGaps(ctx, store.GapQuery{Limit: mostGaps})
 	if err != nil {
-		return g, told.Error(err, "list the gaps")
+		return g, faults.Error(err, "list the gaps")
 	}
 	all = slices.DeleteFunc(all, func(g store.Gap) bool { return !strings.HasPrefix(g.ID, id) })
 	switch len(all) {

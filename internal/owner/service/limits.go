@@ -15,7 +15,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/manifest"
 )
 
@@ -101,7 +101,7 @@ func LimitVariables(st Settings) func(ctx context.Context, connectionID string) 
 func (s *Service) limitsOf(ctx context.Context, conn store.Connection) (api.Limits, error) {
 	kept, err := readLimits(ctx, s.Store, conn.ID)
 	if err != nil {
-		return api.Limits{}, told.Error(err, "read the limits")
+		return api.Limits{}, faults.Error(err, "read the limits")
 	}
 	m, err := s.find.Manifest(ctx, conn.ConnectorID)
 	if err != nil {
@@ -149,13 +149,13 @@ func (s *Service) SetLimits(ctx context.Context, id string, l api.Limits) error 
 	}
 	before, err := readLimits(ctx, s.Store, id)
 	if err != nil {
-		return told.Error(err, "read the limits")
+		return faults.Error(err, "read the limits")
 	}
 	kept := keptLimits{CeilingPerMinute: l.CeilingPerMinute, MaxSeconds: l.MaxSeconds, MaxDetails: l.MaxDetails, OwnIntervalMS: before.OwnIntervalMS}
 	if before.CeilingPerMinute == 0 {
 		report, err := pace.Read(ctx, s.Store, conn, 1, s.Now())
 		if err != nil {
-			return told.Error(err, "read the pace")
+			return faults.Error(err, "read the pace")
 		}
 		if report.Current != nil {
 			kept.OwnIntervalMS = report.Current.CeilingIntervalMS
@@ -169,7 +169,7 @@ func (s *Service) SetLimits(ctx context.Context, id string, l api.Limits) error 
 	if err != nil {
 		return fmt.Errorf("encode the limits: %w", err)
 	}
-	return told.Error(s.Store.PutSetting(ctx, limitsSetting(id), body, s.Now()), "keep the limits")
+	return faults.Error(s.Store.PutSetting(ctx, limitsSetting(id), body, s.Now()), "keep the limits")
 }
 
 func checkLimits(l api.Limits, understood []string) error {

@@ -7,7 +7,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/view"
 )
 
@@ -16,14 +16,14 @@ const recentRuns = 10
 // Overview gives every connection that is not revoked, and their summary.
 func (s *Service) Overview(ctx context.Context) (view.Overview, error) {
 	o, err := s.view.All(ctx)
-	return o, told.Error(err, "judge the connections")
+	return o, faults.Error(err, "judge the connections")
 }
 
 // Connection gives all of one connection; also of a revoked one.
 func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error) {
 	judged, err := s.view.One(ctx, id)
 	if err != nil {
-		return api.Detail{}, told.Error(err, "judge the connection")
+		return api.Detail{}, faults.Error(err, "judge the connection")
 	}
 	d := api.Detail{
 		Connection: judged.Connection, Indicator: judged.Indicator, Steps: judged.Steps(),
@@ -65,7 +65,7 @@ func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error)
 func (s *Service) Why(ctx context.Context, id string) (view.Explanation, error) {
 	judged, err := s.view.One(ctx, id)
 	if err != nil {
-		return view.Explanation{}, told.Error(err, "explain the connection")
+		return view.Explanation{}, faults.Error(err, "explain the connection")
 	}
 	return judged.Explain(), nil
 }
@@ -74,10 +74,10 @@ func (s *Service) Why(ctx context.Context, id string) (view.Explanation, error) 
 func (s *Service) evidenceOf(ctx context.Context, id string) (evidence.Evidence, error) {
 	found, err := s.Reader.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})
 	if err != nil {
-		return evidence.Evidence{}, told.Error(err, "read evidence")
+		return evidence.Evidence{}, faults.Error(err, "read evidence")
 	}
 	if len(found) == 0 {
-		return evidence.Evidence{}, told.NoConnection(store.ErrNotFound)
+		return evidence.Evidence{}, faults.NoConnection(store.ErrNotFound)
 	}
 	return found[0], nil
 }

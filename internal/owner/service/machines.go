@@ -6,7 +6,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/schedule/scheduler"
 )
 
@@ -14,11 +14,11 @@ import (
 func (s *Service) Runtime(ctx context.Context) (api.Runtime, error) {
 	workers, err := s.Store.Workers(ctx)
 	if err != nil {
-		return api.Runtime{}, told.Error(err, "list the workers")
+		return api.Runtime{}, faults.Error(err, "list the workers")
 	}
 	indicator, err := s.view.Indicator(ctx)
 	if err != nil {
-		return api.Runtime{}, told.Error(err, "read how the runtime is")
+		return api.Runtime{}, faults.Error(err, "read how the runtime is")
 	}
 	now := s.Now()
 	out := api.Runtime{
@@ -41,14 +41,14 @@ func (s *Service) Work(ctx context.Context) (api.Work, error) {
 	now := s.Now()
 	workers, err := s.Store.Workers(ctx)
 	if err != nil {
-		return out, told.Error(err, "list the workers")
+		return out, faults.Error(err, "list the workers")
 	}
 	for _, w := range workers {
 		out.Workers = append(out.Workers, showWorker(w, now))
 	}
 	runs, err := s.Store.LeasedRuns(ctx)
 	if err != nil {
-		return out, told.Error(err, "list the runs under way")
+		return out, faults.Error(err, "list the runs under way")
 	}
 	for _, r := range runs {
 		out.Runs = append(out.Runs, api.LeasedRun{
@@ -58,7 +58,7 @@ func (s *Service) Work(ctx context.Context) (api.Work, error) {
 	}
 	requests, err := s.Store.ListRunRequests(ctx, "")
 	if err != nil {
-		return out, told.Error(err, "list the runs that were asked for")
+		return out, faults.Error(err, "list the runs that were asked for")
 	}
 	for _, r := range requests {
 		asked := api.RunRequest{ConnectionID: r.ConnectionID, Trigger: string(r.Trigger), RecoveryOnly: r.RecoveryOnly, AskAnyway: r.AskAnyway,
@@ -75,11 +75,11 @@ func (s *Service) Work(ctx context.Context) (api.Work, error) {
 func (s *Service) Devices(ctx context.Context) ([]api.Device, error) {
 	devices, err := s.Store.ListDevices(ctx)
 	if err != nil {
-		return nil, told.Error(err, "list the devices")
+		return nil, faults.Error(err, "list the devices")
 	}
 	sources, err := s.Store.DeviceSources(ctx, "")
 	if err != nil {
-		return nil, told.Error(err, "list the sources of devices")
+		return nil, faults.Error(err, "list the sources of devices")
 	}
 	of := map[string][]api.DeviceSource{}
 	for _, src := range sources {

@@ -7,7 +7,7 @@ import (
 
 	"pdpp/internal/collect/pace"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/protocol"
 )
 
@@ -25,7 +25,7 @@ func (s *Service) Pace(ctx context.Context, id string) (api.Pace, error) {
 	}
 	report, err := pace.Read(ctx, s.Store, conn, paceRuns, s.Now())
 	if err != nil {
-		return api.Pace{}, told.Error(err, "read the pace")
+		return api.Pace{}, faults.Error(err, "read the pace")
 	}
 	out := api.Pace{ConnectionID: id, Runs: []api.RunPace{}}
 	if c := report.Current; c != nil {

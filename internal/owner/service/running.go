@@ -8,8 +8,8 @@ import (
 	"pdpp/internal/collect/interaction"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/owner/service/runview"
-	"pdpp/internal/owner/service/told"
 	"pdpp/internal/schedule/scheduler"
 	"pdpp/protocol"
 )
@@ -41,9 +41,9 @@ func (s *Service) askForRun(ctx context.Context, r store.RunRequest) error {
 	err = scheduler.RunNow(ctx, s.Store, r)
 	var waits *store.WaitError
 	if errors.As(err, &waits) {
-		return told.Waits(conn.ID, waits)
+		return faults.Waits(conn.ID, waits)
 	}
-	return told.Error(err, "ask for the run")
+	return faults.Error(err, "ask for the run")
 }
 
 // Cancel stops a run that is under way. What it has finished is kept.
@@ -56,7 +56,7 @@ func (s *Service) Cancel(ctx context.Context, runID string) error {
 		return &api.Error{Status: http.StatusNotFound, Code: api.CodeNoActiveRun, Err: err,
 			Message: "The run is over.", Next: "See how it ended."}
 	}
-	return told.Error(err, "stop the run")
+	return faults.Error(err, "stop the run")
 }
 
 // Stop ends what a connection is doing. What a run has finished is kept.
@@ -69,15 +69,15 @@ func (s *Service) Stop(ctx context.Context, connectionID string) (api.Stopped, e
 		return api.Stopped{}, &api.Error{Status: http.StatusNotFound, Code: api.CodeNoActiveRun, Err: err,
 			Message: "The connection is not running, and no run was asked for.", Next: "See its runs."}
 	}
-	return api.Stopped{RunID: stopped.RunID, Request: stopped.Request}, told.Error(err, "stop the connection")
+	return api.Stopped{RunID: stopped.RunID, Request: stopped.Request}, faults.Error(err, "stop the connection")
 }
 
 func (s *Service) run(ctx context.Context, id string) (store.Run, error) {
 	r, err := s.Store.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return r, told.NoRun(err)
+		return r, faults.NoRun(err)
 	}
-	return r, told.Error(err, "read the run")
+	return r, faults.Error(err, "read the run")
 }
 
 // question is the oldest open question of a run that has not run out.
@@ -88,7 +88,7 @@ func (s *Service) question(ctx context.Context, runID string) (store.Interaction
 	}
 	open, err := s.Store.OpenInteractions(ctx, run.ConnectionID)
 	if err != nil {
-		return store.Interaction{}, told.Error(err, "read the open questions")
+		return store.Interaction{}, faults.Error(err, "read the open questions")
 	}
 	now := s.Now()
 	for _, q := range open {
@@ -96,7 +96,7 @@ func (s *Service) question(ctx context.Context, runID string) (store.Interaction
 			return q, nil
 		}
 	}
-	return store.Interaction{}, told.Error(interaction.ErrNotPending, "find the question")
+	return store.Interaction{}, faults.Error(interaction.ErrNotPending, "find the question")
 }
 
 // Question gives what a run waits for.
@@ -106,7 +106,7 @@ func (s *Service) Question(ctx context.Context, runID string) (api.Question, err
 		return api.Question{}, err
 	}
 	out, err := runview.Question(q)
-	return out, told.Error(err, "read the form")
+	return out, faults.Error(err, "read the form")
 }
 
 // Answer answers the open question of a run. The answer is sealed for that run and
@@ -119,9 +119,9 @@ func (s *Service) Answer(ctx context.Context, runID string, a api.Answer) error 
 	response := protocol.InteractionResponse{Status: protocol.ResponseStatus(a.Status)}
 	if q.RequestID == a.RequestID && response.Status == protocol.ResponseSuccess {
 		if response.Data, err = runview.AnswerData(q, a.Data); err != nil {
-			return told.Error(err, "read the answer")
+			return faults.Error(err, "read the answer")
 		}
 	}
 	err = interaction.Answer(ctx, s.Store, runID, a.RequestID, response, s.Now())
-	return told.Error(err, "leave the answer")
+	return faults.Error(err, "leave the answer")
 }

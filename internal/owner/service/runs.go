@@ -5,8 +5,8 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/owner/service/runview"
-	"pdpp/internal/owner/service/told"
 )
 
 const (
@@ -36,7 +36,7 @@ func (s *Service) Runs(ctx context.Context, q api.RunQuery) ([]api.Run, error) {
 	}
 	runs, err := s.Store.ListRuns(ctx, store.RunQuery{ConnectionID: q.ConnectionID, Status: store.RunStatus(q.Status), Limit: min(q.Limit, mostRuns)})
 	if err != nil {
-		return nil, told.Error(err, "list the runs")
+		return nil, faults.Error(err, "list the runs")
 	}
 	declared := s.find.Library()
 	out := make([]api.Run, len(runs))
@@ -46,7 +46,7 @@ func (s *Service) Runs(ctx context.Context, q api.RunQuery) ([]api.Run, error) {
 			return nil, err
 		}
 		if out[i], err = s.progresses.Run(ctx, r, names[r.ConnectionID], m); err != nil {
-			return nil, told.Error(err, "read the timeline")
+			return nil, faults.Error(err, "read the timeline")
 		}
 	}
 	return out, nil
@@ -68,7 +68,7 @@ func (s *Service) RunByID(ctx context.Context, runID string) (api.Run, error) {
 	}
 	out, err := s.progresses.Run(ctx, r, conn.DisplayName, m)
 	out.KnownGaps = []byte(r.KnownGaps)
-	return out, told.Error(err, "read the timeline")
+	return out, faults.Error(err, "read the timeline")
 }
 
 // Timeline gives the events of a run that follow after; at most a page of them.
@@ -79,7 +79,7 @@ func (s *Service) Timeline(ctx context.Context, runID string, after int64) ([]ap
 	}
 	events, err := s.Store.RunEvents(ctx, runID, max(after, 0), timelinePage)
 	if err != nil {
-		return nil, told.Error(err, "read the timeline")
+		return nil, faults.Error(err, "read the timeline")
 	}
 	m, err := s.find.Manifest(ctx, run.ConnectorID)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/manifest"
 )
 
@@ -49,10 +49,10 @@ func (s *Service) putSchedule(ctx context.Context, id string, given api.Schedule
 		kept, err = store.Schedule{ConnectionID: id, CreatedAt: now}, nil
 	}
 	if err != nil {
-		return told.Error(err, "read the schedule")
+		return faults.Error(err, "read the schedule")
 	}
 	kept.IntervalSeconds, kept.JitterSeconds, kept.Enabled, kept.UpdatedAt = given.IntervalSeconds, given.JitterSeconds, given.Enabled, now
-	return told.Error(s.Store.PutSchedule(ctx, kept), "keep the schedule")
+	return faults.Error(s.Store.PutSchedule(ctx, kept), "keep the schedule")
 }
 
 // DeleteSchedule ends collecting by itself. Where there is no schedule nothing changes.
@@ -64,7 +64,7 @@ func (s *Service) DeleteSchedule(ctx context.Context, id string) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	return told.Error(err, "delete the schedule")
+	return faults.Error(err, "delete the schedule")
 }
 
 // checkSchedule holds a rhythm to what the connector allows. One that is off may stand

@@ -7,7 +7,7 @@ import (
 	"pdpp/internal/judge/cadence"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 )
 
 // evidencePage is how many connections are read at once.
@@ -18,7 +18,7 @@ const evidencePage = 500
 func (s *Service) Schedules(ctx context.Context) ([]api.ConnectionSchedule, error) {
 	all, err := AllEvidence(ctx, s.Reader)
 	if err != nil {
-		return nil, told.Error(err, "read the schedules")
+		return nil, faults.Error(err, "read the schedules")
 	}
 	now := s.Now()
 	out := make([]api.ConnectionSchedule, len(all))

@@ -11,7 +11,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/schedule/scheduler"
 	"pdpp/manifest"
 	"pdpp/protocol"
@@ -45,7 +45,7 @@ func (s *Service) selectionOf(ctx context.Context, connectionID string) (api.Sel
 	out := api.Selection{Streams: []api.SelectedStream{}}
 	kept, err := Selections(s.Store)(ctx, connectionID)
 	if err != nil {
-		return out, told.Error(err, "read the selection")
+		return out, faults.Error(err, "read the selection")
 	}
 	for _, k := range kept {
 		if len(k.Resources) > 0 {
@@ -65,7 +65,7 @@ func (s *Service) SetSelection(ctx context.Context, id string, wanted api.Select
 	}
 	before, err := Selections(s.Store)(ctx, id)
 	if err != nil {
-		return told.Error(err, "read the selection")
+		return faults.Error(err, "read the selection")
 	}
 	now := s.Now().UTC()
 	var kept []store.Selected
@@ -87,7 +87,7 @@ func (s *Service) SetSelection(ctx context.Context, id string, wanted api.Select
 	if err != nil {
 		return fmt.Errorf("encode the selection: %w", err)
 	}
-	return told.Error(s.Store.PutSetting(ctx, selectionSetting(id), body, now), "keep the selection")
+	return faults.Error(s.Store.PutSetting(ctx, selectionSetting(id), body, now), "keep the selection")
 }
 
 // Collect asks for a run that fetches single records and nothing else.
@@ -100,7 +100,7 @@ func (s *Service) Collect(ctx context.Context, id string, wanted api.Selection) 
 		return api.Invalid("streams", "No record is named.", "Name the stream and the keys of its records.")
 	}
 	r := store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, Scope: scope, RequestedAt: s.Now()}
-	return told.Error(scheduler.RunNow(ctx, s.Store, r), "ask for the run")
+	return faults.Error(scheduler.RunNow(ctx, s.Store, r), "ask for the run")
 }
 
 // scopeOf checks a selection against what the connection's connector declares.

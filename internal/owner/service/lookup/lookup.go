@@ -8,7 +8,7 @@ import (
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/manifest"
 )
 
@@ -30,16 +30,16 @@ func New(st store.Connections, connectors catalog.Finder) *Lookup {
 func (l *Lookup) Connection(ctx context.Context, id string) (store.Connection, error) {
 	c, err := l.store.Connection(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return c, told.NoConnection(err)
+		return c, faults.NoConnection(err)
 	}
-	return c, told.Error(err, "read the connection")
+	return c, faults.Error(err, "read the connection")
 }
 
 // Active gives a connection that was not ended.
 func (l *Lookup) Active(ctx context.Context, id string) (store.Connection, error) {
 	c, err := l.Connection(ctx, id)
 	if err == nil && c.Status == store.ConnectionRevoked {
-		return c, told.Revoked()
+		return c, faults.Revoked()
 	}
 	return c, err
 }
@@ -59,7 +59,7 @@ func (l *Lookup) Declared(ctx context.Context, connectorID string) (*manifest.Ma
 		return nil, keptErr
 	}
 	if kept == nil {
-		return nil, told.NotInstalled(err)
+		return nil, faults.NotInstalled(err)
 	}
 	return kept, nil
 }
@@ -68,7 +68,7 @@ func (l *Lookup) Declared(ctx context.Context, connectorID string) (*manifest.Ma
 func (l *Lookup) Names(ctx context.Context) (map[string]string, error) {
 	all, err := l.store.ListConnections(ctx)
 	if err != nil {
-		return nil, told.Error(err, "list the connections")
+		return nil, faults.Error(err, "list the connections")
 	}
 	out := make(map[string]string, len(all))
 	for i := range all {

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/manifest"
 )
 
@@ -47,7 +47,7 @@ func (l *Lookup) Manifest(ctx context.Context, connectorID string) (*manifest.Ma
 		return nil, nil
 	}
 	if err != nil {
-		return nil, told.Error(err, "read the manifest")
+		return nil, faults.Error(err, "read the manifest")
 	}
 	if m, ok := l.manifests.get(connectorID, number); ok {
 		return m, nil

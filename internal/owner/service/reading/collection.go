@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/owner/service/lookup"
-	"pdpp/internal/owner/service/told"
 	"pdpp/internal/share/grants"
 )
 
@@ -46,7 +46,7 @@ func (c *Collection) cursors(ctx context.Context) (*grants.Cursors, error) {
 	if c.seals.made == nil {
 		made, err := grants.NewCursors(ctx, c.store, c.now())
 		if err != nil {
-			return nil, told.Error(err, "load the key of cursors")
+			return nil, faults.Error(err, "load the key of cursors")
 		}
 		c.seals.made = made
 	}

@@ -11,7 +11,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 )
 
 // exportPage is how many records are held in memory at once.
@@ -44,7 +44,7 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 	if q.Stream == "" {
 		found, err := c.store.Streams(ctx, conn.ID)
 		if err != nil {
-			return told.Error(err, "list the streams")
+			return faults.Error(err, "list the streams")
 		}
 		names = names[:0]
 		for _, info := range found {
@@ -72,9 +72,9 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 		}
 	}
 	if err := out.finish(); err != nil {
-		return told.Error(err, "write the export")
+		return faults.Error(err, "write the export")
 	}
-	return told.Error(buffered.Flush(), "write the export")
+	return faults.Error(buffered.Flush(), "write the export")
 }
 
 func (c *Collection) exportStream(ctx context.Context, out recordWriter, part store.Part) error {
@@ -82,11 +82,11 @@ func (c *Collection) exportStream(ctx context.Context, out recordWriter, part st
 	for {
 		found, err := c.store.ListRecords(ctx, q)
 		if err != nil {
-			return told.Error(err, "read the records")
+			return faults.Error(err, "read the records")
 		}
 		for i := range found {
 			if err := out.write(&found[i]); err != nil {
-				return told.Error(err, "write the export")
+				return faults.Error(err, "write the export")
 			}
 		}
 		if len(found) < exportPage {

@@ -13,7 +13,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/share/grants"
 	"pdpp/manifest"
 )
@@ -61,7 +61,7 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 	bound := grants.Context(place...)
 	if q.Cursor != "" {
 		if err := box.Open(recordsCursor, bound, q.Cursor, &ask.AfterSeq); err != nil {
-			return api.RecordPage{}, told.Error(err, "open the cursor")
+			return api.RecordPage{}, faults.Error(err, "open the cursor")
 		}
 	}
 	read := c.store.ListRecords
@@ -70,7 +70,7 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 	}
 	found, err := read(ctx, ask)
 	if err != nil {
-		return api.RecordPage{}, told.Error(err, "read the records")
+		return api.RecordPage{}, faults.Error(err, "read the records")
 	}
 	return page(found, ask.Limit-1, func(last store.StoredRecord) string { return box.Seal(recordsCursor, bound, last.Seq) }), nil
 }
@@ -87,7 +87,7 @@ func (c *Collection) Changes(ctx context.Context, q api.ChangeQuery) ([]api.Reco
 		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream}, AfterSeq: q.After, Limit: min(q.Limit, mostChanges),
 	})
 	if err != nil {
-		return nil, told.Error(err, "read the changes")
+		return nil, faults.Error(err, "read the changes")
 	}
 	out := page(found, len(found), nil).Records
 	for i := range found {
@@ -147,11 +147,11 @@ func (c *Collection) Record(ctx context.Context, connectionID, stream, key strin
 		return api.Record{}, nil, e
 	}
 	if err != nil {
-		return api.Record{}, nil, told.Error(err, "read the record")
+		return api.Record{}, nil, faults.Error(err, "read the record")
 	}
 	past, err := c.store.History(ctx, connectionID, stream, key, versionsKept)
 	if err != nil {
-		return api.Record{}, nil, told.Error(err, "read the earlier versions")
+		return api.Record{}, nil, faults.Error(err, "read the earlier versions")
 	}
 	versions := make([]api.Record, len(past))
 	for i := range past {

@@ -7,7 +7,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/share/grants"
 )
 
@@ -35,7 +35,7 @@ func (c *Collection) Search(ctx context.Context, q api.SearchQuery) (api.RecordP
 	bound := grants.Context(words, q.ConnectionID, q.Stream)
 	if q.Cursor != "" {
 		if err := box.Open(searchCursor, bound, q.Cursor, &ask.BeforeID); err != nil {
-			return api.RecordPage{}, told.Error(err, "open the cursor")
+			return api.RecordPage{}, faults.Error(err, "open the cursor")
 		}
 	}
 	if in != nil && len(in) == 0 {
@@ -43,7 +43,7 @@ func (c *Collection) Search(ctx context.Context, q api.SearchQuery) (api.RecordP
 	}
 	found, err := c.store.Search(ctx, ask)
 	if err != nil {
-		return api.RecordPage{}, told.Error(err, "search")
+		return api.RecordPage{}, faults.Error(err, "search")
 	}
 	return page(found, ask.Limit-1, func(last store.StoredRecord) string { return box.Seal(searchCursor, bound, last.ID) }), nil
 }
@@ -61,7 +61,7 @@ func (c *Collection) searched(ctx context.Context, q api.SearchQuery) ([]store.P
 	}
 	all, err := c.store.Streams(ctx, "")
 	if err != nil {
-		return nil, told.Error(err, "list the streams")
+		return nil, faults.Error(err, "list the streams")
 	}
 	in := []store.Part{}
 	for _, info := range all {

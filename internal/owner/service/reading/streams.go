@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/manifest"
 )
 
@@ -26,7 +26,7 @@ func (c *Collection) Streams(ctx context.Context, connectionID string) ([]api.St
 	} else {
 		all, err := c.store.ListConnections(ctx)
 		if err != nil {
-			return nil, told.Error(err, "list the connections")
+			return nil, faults.Error(err, "list the connections")
 		}
 		for _, conn := range all {
 			of[conn.ID] = conn
@@ -34,7 +34,7 @@ func (c *Collection) Streams(ctx context.Context, connectionID string) ([]api.St
 	}
 	found, err := c.store.Streams(ctx, connectionID)
 	if err != nil {
-		return nil, told.Error(err, "list the streams")
+		return nil, faults.Error(err, "list the streams")
 	}
 	declared := c.find.Library()
 	out := make([]api.Stream, len(found))
@@ -80,7 +80,7 @@ func (c *Collection) declaredStream(ctx context.Context, connectionID, name stri
 	}
 	found, err := c.store.Streams(ctx, connectionID)
 	if err != nil {
-		return nil, told.Error(err, "list the streams")
+		return nil, faults.Error(err, "list the streams")
 	}
 	for _, info := range found {
 		if info.Name == name {

@@ -6,21 +6,21 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/web/auth"
 )
 
 // Tokens lists the owner tokens, revoked ones too, the newest first.
 func (a *Settings) Tokens(ctx context.Context) ([]api.Token, error) {
 	all, err := a.Access.Tokens(ctx)
-	return shown(all, showToken), told.Error(err, "list the tokens")
+	return shown(all, showToken), faults.Error(err, "list the tokens")
 }
 
 // CreateToken makes an owner token and gives it, which happens only once.
 func (a *Settings) CreateToken(ctx context.Context, n api.NewToken) (api.Token, string, error) {
 	t, secret, err := a.Access.CreateToken(ctx, auth.NewToken{Label: n.Label, Scopes: n.Scopes, ExpiresAt: n.ExpiresAt, Never: n.NeverExpires})
 	if err != nil {
-		return api.Token{}, "", told.Error(err, "make the token")
+		return api.Token{}, "", faults.Error(err, "make the token")
 	}
 	return showToken(t), secret, nil
 }
@@ -37,7 +37,7 @@ func (a *Settings) Sessions(ctx context.Context) ([]api.Session, error) {
 		return api.Session{
 			ID: s.ID, Browser: s.Browser, Address: s.Address, Method: string(s.Method), SignedInAt: s.At, SeenAt: s.SeenAt, Current: s.Current,
 		}
-	}), told.Error(err, "list the sessions")
+	}), faults.Error(err, "list the sessions")
 }
 
 // EndSession signs a browser out.
@@ -47,7 +47,7 @@ func (a *Settings) EndSession(ctx context.Context, id string) error {
 
 // EndSessions signs every browser out but the one that asks.
 func (a *Settings) EndSessions(ctx context.Context) error {
-	return told.Error(a.Access.EndSessions(ctx), "end the sessions")
+	return faults.Error(a.Access.EndSessions(ctx), "end the sessions")
 }
 
 // Passkeys lists all, the newest first.
@@ -55,7 +55,7 @@ func (a *Settings) Passkeys(ctx context.Context) ([]api.Passkey, error) {
 	all, err := a.Access.Passkeys(ctx)
 	return shown(all, func(k store.Passkey) api.Passkey {
 		return api.Passkey{ID: k.ID, Label: k.Label, Host: k.Host, CreatedAt: k.CreatedAt, LastUsedAt: k.LastUsedAt}
-	}), told.Error(err, "list the passkeys")
+	}), faults.Error(err, "list the passkeys")
 }
 
 // RemovePasskey ends a passkey at once.
@@ -66,18 +66,18 @@ func (a *Settings) RemovePasskey(ctx context.Context, id string) error {
 // RecoveryCodes says how many codes are left.
 func (a *Settings) RecoveryCodes(ctx context.Context) (api.RecoveryCodes, error) {
 	c, err := a.Access.RecoveryCodes(ctx)
-	return api.RecoveryCodes{Made: c.Made, Left: c.Left, CreatedAt: c.CreatedAt}, told.Error(err, "count the codes")
+	return api.RecoveryCodes{Made: c.Made, Left: c.Left, CreatedAt: c.CreatedAt}, faults.Error(err, "count the codes")
 }
 
 // MakeRecoveryCodes makes new codes; the old ones end.
 func (a *Settings) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
 	codes, err := a.Access.MakeRecoveryCodes(ctx)
-	return codes, told.Error(err, "make the codes")
+	return codes, faults.Error(err, "make the codes")
 }
 
 // SetPassword ends all other sessions, and the owner tokens unless they are kept.
 func (a *Settings) SetPassword(ctx context.Context, p api.NewPassword) error {
-	return told.Error(a.Access.SetPassword(ctx, p.Password, p.KeepTokens), "change the password")
+	return faults.Error(a.Access.SetPassword(ctx, p.Password, p.KeepTokens), "change the password")
 }
 
 // shown gives things as the owner sees them; none stays none.
@@ -99,7 +99,7 @@ func ended(err error, doing, message, next string) error {
 		e.Err = err
 		return e
 	}
-	return told.Error(err, doing)
+	return faults.Error(err, doing)
 }
 
 func showToken(t store.OwnerToken) api.Token {

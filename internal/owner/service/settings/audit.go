@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 )
 
 const (
@@ -35,7 +35,7 @@ func (a *Settings) Audit(ctx context.Context, q api.AuditQuery) (api.AuditPage, 
 	}
 	entries, err := a.Store.AuditEntries(ctx, asked)
 	if err != nil {
-		return api.AuditPage{}, told.Error(err, "read the audit trail")
+		return api.AuditPage{}, faults.Error(err, "read the audit trail")
 	}
 	page := api.AuditPage{Entries: []api.AuditEntry{}}
 	if len(entries) > limit {
@@ -43,11 +43,11 @@ func (a *Settings) Audit(ctx context.Context, q api.AuditQuery) (api.AuditPage, 
 		page.Next = entries[limit-1].ID
 	}
 	if page.KeptDays, err = audit.KeepDays(ctx, a.Store); err != nil {
-		return api.AuditPage{}, told.Error(err, "read how long the audit trail is kept")
+		return api.AuditPage{}, faults.Error(err, "read how long the audit trail is kept")
 	}
 	connections, err := a.Store.ListConnections(ctx)
 	if err != nil {
-		return api.AuditPage{}, told.Error(err, "list the connections")
+		return api.AuditPage{}, faults.Error(err, "list the connections")
 	}
 	names := map[string]string{}
 	for _, c := range connections {
@@ -81,5 +81,5 @@ func (a *Settings) SetAuditRetention(ctx context.Context, days int) error {
 		return api.Invalid("days", "The audit trail cannot be kept for that long or that short.",
 			fmt.Sprintf("Use %d to %d days.", audit.MinKeepDays, audit.MaxKeepDays))
 	}
-	return told.Error(err, "keep how long the audit trail is kept")
+	return faults.Error(err, "keep how long the audit trail is kept")
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/share/grants"
 	"pdpp/protocol"
 )
@@ -23,7 +23,7 @@ func (a *Settings) fetchGranted(ctx context.Context, grantID string, scope grant
 			Part: store.Part{ConnectionID: s.ConnectionID, Stream: s.Stream, Keys: s.Resources}, Limit: len(s.Resources),
 		})
 		if err != nil {
-			return told.Error(err, "look for the granted records")
+			return faults.Error(err, "look for the granted records")
 		}
 		missing := slices.DeleteFunc(slices.Clone(s.Resources), func(key string) bool {
 			return slices.ContainsFunc(kept, func(r store.StoredRecord) bool { return r.Key == key })
@@ -35,14 +35,14 @@ func (a *Settings) fetchGranted(ctx context.Context, grantID string, scope grant
 	for id, streams := range wanted {
 		conn, err := a.Store.Connection(ctx, id)
 		if err != nil {
-			return told.Error(err, "find the granted connection")
+			return faults.Error(err, "find the granted connection")
 		}
 		if conn.Status != store.ConnectionActive || conn.SourceKind == store.SourceLocalDevice {
 			continue
 		}
 		r := store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, Scope: streams, GrantID: grantID, RequestedAt: a.Now()}
 		if _, err := a.Store.RequestRun(ctx, r); err != nil {
-			return told.Error(err, "ask for the granted records")
+			return faults.Error(err, "ask for the granted records")
 		}
 	}
 	return nil

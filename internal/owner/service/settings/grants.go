@@ -6,7 +6,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/share/grants"
 )
 
@@ -14,7 +14,7 @@ import (
 func (a *Settings) Grants(ctx context.Context) ([]api.Grant, error) {
 	all, err := a.GrantService.List(ctx)
 	if err != nil {
-		return nil, told.Error(err, "list the grants")
+		return nil, faults.Error(err, "list the grants")
 	}
 	out := make([]api.Grant, len(all))
 	for i, g := range all {
@@ -28,7 +28,7 @@ func (a *Settings) Grants(ctx context.Context) ([]api.Grant, error) {
 func (a *Settings) Grant(ctx context.Context, id string) (api.Grant, error) {
 	g, err := a.GrantService.One(ctx, id)
 	if err != nil {
-		return api.Grant{}, told.Error(err, "read the grant")
+		return api.Grant{}, faults.Error(err, "read the grant")
 	}
 	return showGrant(g), nil
 }
@@ -41,14 +41,14 @@ func (a *Settings) CreateGrant(ctx context.Context, n api.NewGrant) (api.Grant, 
 	}
 	g, token, err := a.GrantService.Create(ctx, wanted)
 	if err != nil {
-		return api.Grant{}, "", told.Error(err, "make the grant")
+		return api.Grant{}, "", faults.Error(err, "make the grant")
 	}
 	return showGrant(g), token, a.fetchGranted(ctx, g.ID, g.Scope)
 }
 
 // RevokeGrant ends a grant at once.
 func (a *Settings) RevokeGrant(ctx context.Context, id string) error {
-	return told.Error(a.GrantService.Revoke(ctx, id), "revoke the grant")
+	return faults.Error(a.GrantService.Revoke(ctx, id), "revoke the grant")
 }
 
 func showGrant(g grants.Grant) api.Grant {
@@ -75,7 +75,7 @@ func parts(scope grants.Scope) []api.GrantStream {
 func (a *Settings) GrantRequest(ctx context.Context, id string) (api.GrantRequest, error) {
 	r, err := a.GrantService.RequestByID(ctx, id)
 	if err != nil {
-		return api.GrantRequest{}, told.Error(err, "read the request")
+		return api.GrantRequest{}, faults.Error(err, "read the request")
 	}
 	out := api.GrantRequest{
 		ID: r.ID, ClientID: r.ClientID, ClientName: r.ClientName, Purpose: r.Purpose, Mode: string(r.Mode), Streams: parts(r.Scope),
@@ -91,11 +91,11 @@ func (a *Settings) GrantRequest(ctx context.Context, id string) (api.GrantReques
 func (a *Settings) Decide(ctx context.Context, id string, d api.Decision) (string, error) {
 	asked, err := a.GrantService.RequestByID(ctx, id)
 	if err != nil {
-		return "", told.Error(err, "read the request")
+		return "", faults.Error(err, "read the request")
 	}
 	redirect, grantID, err := a.GrantService.Decide(ctx, id, grants.Decision{Approve: d.Approve, End: endOf(d.GrantEnd)})
 	if err != nil || !d.Approve {
-		return redirect, told.Error(err, "decide on the request")
+		return redirect, faults.Error(err, "decide on the request")
 	}
 	return redirect, a.fetchGranted(ctx, grantID, asked.Scope)
 }

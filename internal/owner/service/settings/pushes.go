@@ -14,7 +14,7 @@ import (
 	"pdpp/internal/ops/fault"
 	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/told"
+	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/schedule/notify"
 )
 
@@ -24,7 +24,7 @@ const codeNoTarget = "no_push_target"
 func (a *Settings) PushTargets(ctx context.Context) ([]api.PushTarget, error) {
 	all, err := a.Store.Targets(ctx)
 	if err != nil {
-		return nil, told.Error(err, "list the push targets")
+		return nil, faults.Error(err, "list the push targets")
 	}
 	out := make([]api.PushTarget, len(all))
 	for i, t := range all {
@@ -55,12 +55,12 @@ func (a *Settings) AddPushTarget(ctx context.Context, n api.NewPushTarget) (api.
 		P256DH: n.P256DH, Auth: n.Auth, CreatedAt: a.Now(),
 	}
 	if err := notify.CheckTarget(t); err != nil {
-		return api.PushTarget{}, told.Error(err, "check the push target")
+		return api.PushTarget{}, faults.Error(err, "check the push target")
 	}
 	if n.Secret != "" && t.Kind != store.TargetWebPush {
 		key, err := a.Key()
 		if err != nil {
-			return api.PushTarget{}, told.Error(err, "load the key that seals secrets")
+			return api.PushTarget{}, faults.Error(err, "load the key that seals secrets")
 		}
 		t.Sealed = notify.SealSecret(key, t.ID, credential.NewSecret(n.Secret))
 	}
@@ -70,7 +70,7 @@ func (a *Settings) AddPushTarget(ctx context.Context, n api.NewPushTarget) (api.
 			Message: "You are told at this address already.", Next: "To change its secret, remove it and add it again."}
 	}
 	if err != nil {
-		return api.PushTarget{}, told.Error(err, "keep the push target")
+		return api.PushTarget{}, faults.Error(err, "keep the push target")
 	}
 	return showTarget(t), nil
 }
@@ -79,12 +79,12 @@ func (a *Settings) AddPushTarget(ctx context.Context, n api.NewPushTarget) (api.
 func (a *Settings) DeletePushTarget(ctx context.Context, id string) error {
 	all, err := a.Store.Targets(ctx)
 	if err != nil {
-		return told.Error(err, "list the push targets")
+		return faults.Error(err, "list the push targets")
 	}
 	if !slices.ContainsFunc(all, func(t store.PushTarget) bool { return t.ID == id }) {
 		return api.NotFound("There is no such push target.", "Choose one of your push targets.")
 	}
-	return told.Error(a.Store.DeleteTarget(ctx, id), "remove the push target")
+	return faults.Error(a.Store.DeleteTarget(ctx, id), "remove the push target")
 }
 
 // TestPush sends a test to every target that is in use. The error names those that did
@@ -92,7 +92,7 @@ func (a *Settings) DeletePushTarget(ctx context.Context, id string) error {
 func (a *Settings) TestPush(ctx context.Context) error {
 	all, err := a.Store.Targets(ctx)
 	if err != nil {
-		return told.Error(err, "list the push targets")
+		return faults.Error(err, "list the push targets")
 	}
 	all = slices.DeleteFunc(all, func(t store.PushTarget) bool { return t.RetiredAt != nil })
 	if len(all) == 0 {
@@ -101,7 +101,7 @@ func (a *Settings) TestPush(ctx context.Context) error {
 	sender := &notify.Sender{Store: a.Store, HTTP: a.HTTP, Keys: a.VAPID, Base: a.Base}
 	if slices.ContainsFunc(all, func(t store.PushTarget) bool { return len(t.Sealed) > 0 }) {
 		if sender.Key, err = a.Key(); err != nil {
-			return told.Error(err, "load the key that seals secrets")
+			return faults.Error(err, "load the key that seals secrets")
 		}
 	}
 	var failed []string
@@ -140,7 +140,7 @@ func targetName(t store.PushTarget) string {
 func (a *Settings) QuietHours(ctx context.Context) (string, error) {
 	quiet, err := notify.LoadQuiet(ctx, a.Store)
 	if err != nil {
-		return "", told.Error(err, "read the quiet hours")
+		return "", faults.Error(err, "read the quiet hours")
 	}
 	return quiet.String(), nil
 }
@@ -149,7 +149,7 @@ func (a *Settings) QuietHours(ctx context.Context) (string, error) {
 func (a *Settings) SetQuietHours(ctx context.Context, window string) error {
 	quiet, err := notify.ParseQuiet(window)
 	if err != nil {
-		return told.Error(err, "read the quiet hours")
+		return faults.Error(err, "read the quiet hours")
 	}
-	return told.Error(notify.SaveQuiet(ctx, a.Store, quiet, a.Now()), "keep the quiet hours")
+	return faults.Error(notify.SaveQuiet(ctx, a.Store, quiet, a.Now()), "keep the quiet hours")
 }

@@ -1,6 +1,6 @@
-// Package told is how trouble reaches an owner: what other parts only name becomes a
+// Package faults is how trouble reaches an owner: what other parts only name becomes a
 // fault.
-package told
+package faults
 
 import (
 	"errors"
