@@ -1,12 +1,14 @@
 package scheduler
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
@@ -197,6 +199,32 @@ func TestRunTakesBackOnlyTheMissingConnector(t *testing.T) {
 		left := o.evidence("cin_pear").Probes
 		if len(left) != len(kept) || slices.ContainsFunc(left, func(p evidence.Probe) bool { return p.Status != evidence.ProbeOK }) {
 			t.Errorf("after a run it is known: %+v", left)
+		}
+		o.close(w)
+	})
+}
+
+// absent is a machine on which no connector is installed.
+type absent struct{}
+
+func (absent) Run(context.Context, launch.Request) (launch.Result, error) {
+	return launch.Result{}, catalog.ErrUnknownConnector
+}
+
+// A worker without the connector of a due connection says so in the connection's health,
+// for as long as it takes until somebody has looked again.
+func TestMissingConnectorIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		w := o.worker("w1", func(c *Config) { c.Runs = absent{} })
+		time.Sleep(putOffMissing / 2)
+		probes := o.evidence("cin_pear").Probes
+		if len(probes) != 1 || probes[0].Reason != "connector_not_installed" || probes[0].Status != evidence.ProbeFailed {
+			t.Fatalf("known of the connection: %+v", probes)
+		}
+		if until := probes[0].ExpiresAt; until == nil || until.Sub(probes[0].At) <= putOffMissing {
+			t.Errorf("it holds from %v until %v, and is looked for again every %v", probes[0].At, until, putOffMissing)
 		}
 		o.close(w)
 	})
