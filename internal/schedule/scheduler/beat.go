@@ -21,7 +21,7 @@ func AnyAlive(workers []store.Worker, now time.Time) bool {
 }
 
 // forgetAfter is how long a worker that went without a word stays on the list,
-// for whoever checks into why.
+// for whoever looks into why.
 const forgetAfter = 24 * time.Hour
 
 // forgetTheDead takes workers off the list that were killed long ago.

@@ -8,7 +8,7 @@
 // cannot write.
 //
 // Every worker process makes passes over the connections that are to be checked
-// at (pass.go). A pass needs no leader: checks are claimed, jobs are unique, and
+// (pass.go). A pass needs no leader: checks are claimed, jobs are unique, and
 // whatever two passes do twice changes nothing. A job carries no decision: when a
 // worker takes it, the facts of that moment decide (work.go), so that what the
 // owner changed meanwhile counts.

@@ -13,7 +13,7 @@ import (
 const (
 	// pageSize is how many connections are checked together.
 	pageSize = 500
-	// checkHold is how long a claimed look is kept from other workers. One whose
+	// checkHold is how long a claimed check is kept from other workers. One whose
 	// worker dies is taken up after it.
 	checkHold = 20 * time.Second
 	// windowFactor bounds the jobs of one provider, taken or not, by its places on
@@ -104,7 +104,7 @@ func (p *round) page(ctx context.Context) (more bool, err error) {
 	return len(checks) == pageSize, wrap(p.Store.PutChecks(ctx, checks), "record the next checks")
 }
 
-// nextChecks say when to look at connections again: the earliest that was asked for.
+// nextChecks say when connections are checked again: the earliest that was asked for.
 type nextChecks map[string]time.Time
 
 func (m nextChecks) add(connectionID string, at time.Time) {

@@ -55,11 +55,11 @@ func decide(e *evidence.Evidence, requests []store.RunRequest, now time.Time) (*
 	case d.Due:
 		return &order{Evidence: e, trigger: store.TriggerScheduled, recoveryOnly: d.RecoveryOnly, spare: d.RecoveryOnly}, now
 	case len(requests) > 0 && wait != nil:
-		return nil, nextLook(&wait.Until, now)
+		return nil, nextCheck(&wait.Until, now)
 	case d.Why == cadence.Unreadable: // nothing touches the connection when its facts can be read again
 		return nil, now.Add(checkQueued)
 	default:
-		return nil, nextLook(d.At, now)
+		return nil, nextCheck(d.At, now)
 	}
 }
 
@@ -77,9 +77,9 @@ func honoured(r *store.RunRequest, d cadence.Decision) bool {
 	}
 }
 
-// nextLook is when to look again at a connection for which no run is asked, and for
+// nextCheck is when to look again at a connection for which no run is asked, and for
 // which one may be at a moment; nil means that this is not a matter of time.
-func nextLook(at *time.Time, now time.Time) time.Time {
+func nextCheck(at *time.Time, now time.Time) time.Time {
 	if latest := now.Add(checkAtLeast); at == nil || at.After(latest) {
 		return latest
 	}

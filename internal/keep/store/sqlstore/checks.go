@@ -13,44 +13,44 @@ import (
 
 // ClaimChecks goes on when somebody else came first, so that fewer than limit means
 // that no more are due.
-func (db *DB) ClaimChecks(ctx context.Context, now time.Time, hold time.Duration, limit int) (looks []store.Check, err error) {
-	limit = limitOr(limit, looksPerStatement)
-	for len(looks) < limit {
-		due, err := db.lookable(ctx, now, limit-len(looks))
+func (db *DB) ClaimChecks(ctx context.Context, now time.Time, hold time.Duration, limit int) (checks []store.Check, err error) {
+	limit = limitOr(limit, checksPerStatement)
+	for len(checks) < limit {
+		due, err := db.checkable(ctx, now, limit-len(checks))
 		if err != nil || len(due) == 0 {
-			return looks, err
+			return checks, err
 		}
-		taken, err := db.takeLooks(ctx, due, now, storedTime(now.Add(hold)))
+		taken, err := db.takeChecks(ctx, due, now, storedTime(now.Add(hold)))
 		if err != nil {
-			return nil, fmt.Errorf("take looks: %w", err)
+			return nil, fmt.Errorf("take checks: %w", err)
 		}
-		looks = append(looks, taken...)
+		checks = append(checks, taken...)
 		if len(taken) == len(due) {
 			break
 		}
 	}
-	return looks, nil
+	return checks, nil
 }
 
-// lookable says what is to be looked at, in order. It reads by the condition of
+// checkable says what is to be looked at, in order. It reads by the condition of
 // the partial index and outside of any writing, so that a pass that finds nothing
 // writes nothing and reads no more rows than are due.
-func (db *DB) lookable(ctx context.Context, now time.Time, limit int) ([]string, error) {
+func (db *DB) checkable(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	return list(ctx, db, db.reader, func(s scanner) (id string, err error) { return id, s.Scan(&id) },
 		`SELECT connection_id FROM connections WHERE `+lookedAt+` ORDER BY look_at, connection_id LIMIT ?`, stamp(now), limit)
 }
 
 const lookedAt = `look_at <= ? AND status NOT IN ('revoked', 'draft')`
 
-// takeLooks takes those of the connections that are still to be looked at, in
+// takeChecks takes those of the connections that are still to be looked at, in
 // their order: of two that have found the same one, whoever writes first takes it.
-func (db *DB) takeLooks(ctx context.Context, ids []string, now, until time.Time) (looks []store.Check, err error) {
+func (db *DB) takeChecks(ctx context.Context, ids []string, now, until time.Time) (checks []store.Check, err error) {
 	err = db.write(ctx, func(tx *tx) error {
 		named, err := tx.lockConnections(ids)
 		if err != nil {
 			return err
 		}
-		looks, err = list(ctx, db, tx, func(s scanner) (l store.Check, err error) {
+		checks, err = list(ctx, db, tx, func(s scanner) (l store.Check, err error) {
 			l.At = until
 			err = s.Scan(&l.ConnectionID, &l.Touches)
 			return l, err
@@ -62,29 +62,29 @@ func (db *DB) takeLooks(ctx context.Context, ids []string, now, until time.Time)
 	for i, id := range ids {
 		place[id] = i
 	}
-	slices.SortFunc(looks, func(a, b store.Check) int { return place[a.ConnectionID] - place[b.ConnectionID] })
-	return looks, err
+	slices.SortFunc(checks, func(a, b store.Check) int { return place[a.ConnectionID] - place[b.ConnectionID] })
+	return checks, err
 }
 
-// looksPerStatement bounds the list that one statement carries.
-const looksPerStatement = 1000
+// checksPerStatement bounds the list that one statement carries.
+const checksPerStatement = 1000
 
 // PutChecks compares the count of touches in the statement that writes: a touch
 // comes before it and counts, or after it and wins.
-func (db *DB) PutChecks(ctx context.Context, looks []store.Check) error {
-	for len(looks) > 0 {
-		n := min(len(looks), looksPerStatement)
-		if err := db.putLooks(ctx, looks[:n]); err != nil {
-			return fmt.Errorf("put looks: %w", err)
+func (db *DB) PutChecks(ctx context.Context, checks []store.Check) error {
+	for len(checks) > 0 {
+		n := min(len(checks), checksPerStatement)
+		if err := db.putChecks(ctx, checks[:n]); err != nil {
+			return fmt.Errorf("put checks: %w", err)
 		}
-		looks = looks[n:]
+		checks = checks[n:]
 	}
 	return nil
 }
 
-func (db *DB) putLooks(ctx context.Context, looks []store.Check) error {
-	rows, ids := make([][3]any, len(looks)), make([]string, len(looks))
-	for i, l := range looks {
+func (db *DB) putChecks(ctx context.Context, checks []store.Check) error {
+	rows, ids := make([][3]any, len(checks)), make([]string, len(checks))
+	for i, l := range checks {
 		at := atOnce
 		if !l.At.IsZero() {
 			at = stamp(l.At)
