@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"pdpp/protocol"
 )
 
 // Manifest is the whole declaration of one connector. An absent key is the zero
@@ -109,4 +111,17 @@ func deriveKey(id string) string {
 // connector, without the separating underscore.
 func (m *Manifest) EnvPrefix() string {
 	return "PDPP_" + strings.ToUpper(m.Key())
+}
+
+// DefaultScope is every stream that the connector can collect as it is set up.
+func (m *Manifest) DefaultScope() []protocol.StreamScope {
+	var out []protocol.StreamScope
+	for i := range m.Streams {
+		s := &m.Streams[i]
+		unsupported := s.Availability != nil && s.Availability.State == AvailabilityUnsupportedInMode
+		if p := s.Policy(); !unsupported && p != PolicyUnsupported && p != PolicyUnavailable {
+			out = append(out, protocol.StreamScope{Name: s.Name})
+		}
+	}
+	return out
 }

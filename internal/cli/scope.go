@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/collect/runner"
 	"pdpp/internal/owner/service"
 	"pdpp/manifest"
 	"pdpp/protocol"
@@ -36,7 +35,7 @@ func scopeOf(m *manifest.Manifest, f runFlags) ([]protocol.StreamScope, error) {
 	}
 	names = unique(names)
 	if len(names) == 0 {
-		for _, sc := range runner.DefaultScope(m) {
+		for _, sc := range m.DefaultScope() {
 			names = append(names, sc.Name)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/manifest"
 	"pdpp/protocol"
@@ -45,7 +44,7 @@ func (l *Launcher) scope(ctx context.Context, connectionID string, m *manifest.M
 		return out, nil
 	}
 	if len(requested) == 0 {
-		requested = runner.DefaultScope(m)
+		requested = m.DefaultScope()
 	}
 	out.streams = slices.Clone(requested)
 	for _, c := range chosen {

@@ -75,10 +75,10 @@ func (s *session) declareCoverage(m *protocol.DetailCoverage) error {
 	broken := func(sub protocol.Subtype, want string) error {
 		return &protocol.Violation{Subtype: sub, MessageType: m.Type(), Stream: m.Stream, Expected: []string{want}}
 	}
-	switch parents := st.decl.ParentStreams; {
+	switch parents := st.Decl.ParentStreams; {
 	case s.coverage[l] != nil:
 		return broken(protocol.DuplicateCoverage, "one DETAIL_COVERAGE per stream and state_stream")
-	case st.decl.StateStream != "":
+	case st.Decl.StateStream != "":
 		return broken(protocol.InvalidCoverage, "none: the stream's manifest declares state_stream")
 	case len(parents) > 0 && !slices.Contains(parents, m.StateStream):
 		return broken(protocol.InvalidCoverage, "state_stream among the declared parent_streams")

@@ -103,7 +103,7 @@ func (s *session) blocked() map[string]bool {
 			continue
 		}
 		out[st.name] = true
-		for _, p := range append([]string{st.decl.StateStream}, st.decl.ParentStreams...) {
+		for _, p := range append([]string{st.Decl.StateStream}, st.Decl.ParentStreams...) {
 			out[p] = true
 		}
 	}

@@ -212,7 +212,7 @@ func (s *session) recall(l lane, key string) {
 
 // parentOf names the gap's parent: the given one, or the only one declared.
 func parentOf(st *stream, m *protocol.DetailGap) (string, *protocol.Violation) {
-	parents := st.decl.ParentStreams
+	parents := st.Decl.ParentStreams
 	switch {
 	case m.ParentStream == "" && len(parents) == 1:
 		return parents[0], nil

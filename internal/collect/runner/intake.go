@@ -13,7 +13,7 @@ func (s *session) record(m *protocol.Record) error {
 	if st == nil {
 		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
 	}
-	semantic, v := st.gate(m)
+	semantic, v := st.Record(m)
 	if v != nil {
 		return v
 	}

@@ -101,7 +101,7 @@ func TestFieldsAreWidenedByWhatARecordNeeds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, order[0].scope.Fields); diff != "" {
+			if diff := cmp.Diff(c.want, order[0].Scope.Fields); diff != "" {
 				t.Errorf("fields (-want +got):\n%s", diff)
 			}
 		})

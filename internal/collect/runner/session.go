@@ -131,7 +131,7 @@ func (s *session) prepare(ctx context.Context) *Failure {
 	}
 	for _, st := range order {
 		s.order, s.streams[st.name] = append(s.order, st), st
-		s.start.Scope.Streams = append(s.start.Scope.Streams, st.scope)
+		s.start.Scope.Streams = append(s.start.Scope.Streams, st.Scope)
 	}
 	s.start.DetailGaps, err = s.nextPage(ctx, nil, s.opts.GapPageBytes)
 	switch {

@@ -1,8 +1,7 @@
-package runner
+package gate
 
 import (
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -10,14 +9,14 @@ import (
 	"pdpp/protocol"
 )
 
-// gate holds one record against the scope and the manifest. On success it
+// Record holds one record against the scope and the manifest. On success it
 // gives the record's time in its stored form.
-func (st *stream) gate(r *protocol.Record) (semantic string, v *protocol.Violation) {
+func (st *Stream) Record(r *protocol.Record) (semantic string, v *protocol.Violation) {
 	if st.resources != nil && !st.resources[r.Key] {
 		return "", st.refuse(protocol.ResourceOutOfScope, "record key "+quoted(r.Key), "a key in the declared resources")
 	}
 	if r.Op == protocol.OpDelete {
-		if st.decl.Semantics != manifest.MutableState {
+		if st.Decl.Semantics != manifest.MutableState {
 			return "", st.refuse(protocol.TombstoneNotAllowed, `op "delete"`, "records only: the stream is append_only")
 		}
 		return "", nil
@@ -36,8 +35,8 @@ func (st *stream) gate(r *protocol.Record) (semantic string, v *protocol.Violati
 }
 
 // gateKey holds the record's key against its primary key fields.
-func (st *stream) gateKey(r *protocol.Record) *protocol.Violation {
-	key := st.decl.PrimaryKey
+func (st *Stream) gateKey(r *protocol.Record) *protocol.Violation {
+	key := st.Decl.PrimaryKey
 	if len(key) == 1 {
 		if text, ok := fieldText(r, key[0]); !ok || text != r.Key {
 			return st.refuse(protocol.KeyMismatch, "another value or none", "data."+key[0]+" equal to the key")
@@ -58,30 +57,28 @@ func (st *stream) gateKey(r *protocol.Record) *protocol.Violation {
 }
 
 // gateTime reads the stream's consent time and holds it against the scope's range.
-func (st *stream) gateTime(r *protocol.Record) (string, *protocol.Violation) {
-	if st.decl.ConsentTimeField == "" {
+func (st *Stream) gateTime(r *protocol.Record) (string, *protocol.Violation) {
+	if st.Decl.ConsentTimeField == "" {
 		return "", nil
 	}
-	bounded := st.scope.TimeRange != nil
-	text, ok := fieldText(r, st.decl.ConsentTimeField)
+	bounded := st.Scope.TimeRange != nil
+	text, ok := fieldText(r, st.Decl.ConsentTimeField)
 	at, stored, readable := protocol.SemanticTime(text)
 	if !ok || !readable {
 		if bounded {
-			return "", st.refuse(protocol.OutsideTimeRange, "no readable time", "data."+st.decl.ConsentTimeField+" as an RFC 3339 time")
+			return "", st.refuse(protocol.OutsideTimeRange, "no readable time", "data."+st.Decl.ConsentTimeField+" as an RFC 3339 time")
 		}
 		return "", nil
 	}
 	if bounded && (!st.since.IsZero() && at.Before(st.since) || !st.until.IsZero() && !at.Before(st.until)) {
-		return "", st.refuse(protocol.OutsideTimeRange, "a time outside the range", "data."+st.decl.ConsentTimeField+" within the scope's time_range")
+		return "", st.refuse(protocol.OutsideTimeRange, "a time outside the range", "data."+st.Decl.ConsentTimeField+" within the scope's time_range")
 	}
 	return stored, nil
 }
 
-func (st *stream) refuse(sub protocol.Subtype, received string, expected ...string) *protocol.Violation {
-	return &protocol.Violation{Subtype: sub, MessageType: protocol.TypeRecord, Stream: st.name, Received: received, Expected: expected}
+func (st *Stream) refuse(sub protocol.Subtype, received string, expected ...string) *protocol.Violation {
+	return &protocol.Violation{Subtype: sub, MessageType: protocol.TypeRecord, Stream: st.Decl.Name, Received: received, Expected: expected}
 }
-
-func storedTime(t time.Time) string { return t.UTC().Format(protocol.StoredTime) }
 
 // quoted names a key or a field, which are identifiers and not content.
 func quoted(s string) string { return `"` + s + `"` }

@@ -1,0 +1,126 @@
+// Package gate holds what a connector sends against what it was asked for and what
+// its manifest declares. Whoever listens to a connector listens through it: the runner,
+// and the kit that tries a connector out.
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// Stream is what may be sent of one stream in scope.
+type Stream struct {
+	Decl *manifest.Stream
+	// Scope is what the connector is told, widened by what a record cannot do without.
+	Scope protocol.StreamScope
+
+	resources map[string]bool // nil means no filter
+	fields    map[string]bool // nil means no filter
+	since     time.Time
+	until     time.Time
+}
+
+// Resolve turns the requested scope into gates; an empty one is everything that can be
+// collected. Problems are the caller's mistake, found before anything is started.
+func Resolve(m *manifest.Manifest, requested []protocol.StreamScope) ([]*Stream, error) {
+	if len(requested) == 0 {
+		requested = m.DefaultScope()
+	}
+	var out []*Stream
+	seen := map[string]bool{}
+	for _, sc := range requested {
+		decl, ok := m.Stream(sc.Name)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("stream %q is not declared by connector %s; it declares %s", sc.Name, m.Key(), streamNames(m))
+		case seen[sc.Name]:
+			return nil, fmt.Errorf("stream %q is named twice in the scope", sc.Name)
+		}
+		seen[sc.Name] = true
+		st, err := newStream(decl, sc)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, st)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("connector %s has no stream to collect", m.Key())
+	}
+	return out, nil
+}
+
+func newStream(decl *manifest.Stream, sc protocol.StreamScope) (*Stream, error) {
+	st := &Stream{Decl: decl}
+	if err := st.bound(sc.TimeRange); err != nil {
+		return nil, fmt.Errorf("stream %q: time_range%w", sc.Name, err)
+	}
+	if len(sc.Resources) > 0 {
+		st.resources = map[string]bool{}
+		for _, r := range sc.Resources {
+			st.resources[r] = true
+		}
+	}
+	if len(sc.Fields) > 0 {
+		sc.Fields = widenFields(decl, sc)
+		st.fields = map[string]bool{}
+		for _, f := range sc.Fields {
+			st.fields[f] = true
+		}
+	}
+	st.Scope = sc
+	return st, nil
+}
+
+// bound reads the time range. Errors continue the words "time_range".
+func (st *Stream) bound(tr *protocol.TimeRange) (err error) {
+	if tr == nil {
+		return nil
+	}
+	if st.since, err = parseBound(tr.Since); err != nil {
+		return fmt.Errorf(".since: %w", err)
+	}
+	if st.until, err = parseBound(tr.Until); err != nil {
+		return fmt.Errorf(".until: %w", err)
+	}
+	switch {
+	case tr.Since == "" && tr.Until == "":
+		return errors.New(" names neither since nor until")
+	case tr.Since != "" && tr.Until != "" && !st.since.Before(st.until):
+		return errors.New(" is empty: since is not before until")
+	}
+	return nil
+}
+
+// widenFields adds what a record cannot do without: required and key fields,
+// and the time field when the run is bounded in time.
+func widenFields(decl *manifest.Stream, sc protocol.StreamScope) []string {
+	out := append([]string{}, sc.Fields...)
+	out = append(out, decl.RequiredFields()...)
+	out = append(out, decl.PrimaryKey...)
+	if sc.TimeRange != nil && decl.ConsentTimeField != "" {
+		out = append(out, decl.ConsentTimeField)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func streamNames(m *manifest.Manifest) string {
+	names := make([]string, len(m.Streams))
+	for i := range m.Streams {
+		names[i] = m.Streams[i].Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func parseBound(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	return protocol.ParseTime(s)
+}
