@@ -61,7 +61,7 @@ need_race() {
 	export GORACE="atexit_sleep_ms=0${GORACE:+ $GORACE}" # else every child of a test costs a second
 }
 
-raced() { CGO_ENABLED=1 GOFLAGS='' "$@"; }
+raced() { CGO_ENABLED=1 "$@"; }
 
 # guarded COMMAND... runs a command in a process group of its own, so that
 # stop_guarded can end all of it whatever signal the script gets.
