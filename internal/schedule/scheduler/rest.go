@@ -79,14 +79,14 @@ func (q *queue) jobsWait(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// end stops the client for good.
+// end stops the client for good. Whoever asks meanwhile is not held up.
 func (q *queue) end(ctx context.Context) error {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.over = true
-	if !q.awake {
+	awake := q.awake
+	q.awake, q.over = false, true
+	q.mu.Unlock()
+	if !awake {
 		return nil
 	}
-	q.awake = false
 	return q.Stop(ctx)
 }

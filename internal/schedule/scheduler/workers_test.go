@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 )
@@ -117,6 +119,36 @@ func TestDrainHandsOver(t *testing.T) {
 			t.Error("the next worker left it")
 		}
 		o.close(second)
+	})
+}
+
+// A run that does not listen when the worker stops is ended after a while, sooner than a
+// service manager would kill it, and put back like one that did.
+func TestDeafRunIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", time.Hour)
+		var cause error
+		o.plays("orchard", func(ctx context.Context, _ *orchard, _ launch.Request) runner.Outcome {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return runner.Outcome{Status: runner.Cancelled, Failure: &runner.Failure{Reason: runner.ReasonShutdown}}
+		})
+		w := o.worker("w1", nil)
+		time.Sleep(10 * time.Second)
+		patience, enough := context.WithTimeout(t.Context(), 10*time.Second)
+		defer enough()
+		began := time.Now()
+		if err := w.Stop(patience); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+		if took := time.Since(began); took < drainGrace || took > drainGrace+time.Second || !errors.Is(cause, errDraining) {
+			t.Errorf("the run was ended after %v: %v", took, cause)
+		}
+		if r, err := o.st.RunRequest(t.Context(), "cin_pear"); err != nil || r.Trigger != store.TriggerScheduled {
+			t.Errorf("put back as %+v, %v", r, err)
+		}
+		o.close()
 	})
 }
 
@@ -228,4 +260,41 @@ func TestMissingConnectorIsTold(t *testing.T) {
 		}
 		o.close(w)
 	})
+}
+
+// overseer keeps what it is shown, and takes its time.
+type overseer struct {
+	takes time.Duration
+	saw   []string
+}
+
+func (v *overseer) Check(_ context.Context, page []evidence.Evidence, _ time.Time) (map[string]time.Time, error) {
+	for i := range page {
+		v.saw = append(v.saw, page[i].Connection.ID)
+	}
+	time.Sleep(v.takes)
+	return nil, nil
+}
+
+// What one worker is checking no other one checks, until the hold is over: then the
+// worker is taken for dead.
+func TestCheckIsHeld(t *testing.T) {
+	for _, c := range []struct {
+		takes time.Duration
+		again int
+	}{{checkHold / 2, 0}, {2 * checkHold, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			o := newOrchard(t)
+			o.plant("cin_pear", "orchard", 0)
+			slow, quick := &overseer{takes: c.takes}, &overseer{}
+			first := o.worker("w1", func(c *Config) { c.Watchers = []Watcher{slow} })
+			time.Sleep(passEvery)
+			second := o.worker("w2", func(c *Config) { c.Watchers = []Watcher{quick} })
+			time.Sleep(checkHold + 2*passEvery)
+			if len(slow.saw) != 1 || len(quick.saw) != c.again {
+				t.Errorf("a check of %v: seen by its worker %v and by the other %v", c.takes, slow.saw, quick.saw)
+			}
+			o.close(first, second)
+		})
+	}
 }
