@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"pdpp/internal/owner/api"
 	"pdpp/internal/view"
@@ -32,6 +31,7 @@ type owner struct {
 	passkeys   []api.Passkey
 	codes      api.RecoveryCodes
 	quiet      string
+	runtime    api.Runtime
 	trail      api.AuditPage
 	trailOf    api.AuditQuery
 	exported   string
@@ -43,20 +43,27 @@ type owner struct {
 	changes    []api.Record
 	changesOf  []api.ChangeQuery
 
-	fails    map[string]error // by method
-	asked    []string         // what was done, in order
-	connect  api.Connect
-	query    api.RecordQuery
-	search   api.SearchQuery
-	opened   [3]string
-	schedule api.Schedule
-	limits   map[string]api.Limits
-	grant    api.NewGrant
-	decision api.Decision
-	target   api.NewPushTarget
-	password api.NewPassword
-	token    api.NewToken
-	stale    bool // the owner has not shown lately that it is them
+	fails     map[string]error // by method
+	asked     []string         // what was done, in order
+	questions []string         // what was asked, in order
+	connect   api.Connect
+	query     api.RecordQuery
+	search    api.SearchQuery
+	opened    [3]string
+	schedule  api.Schedule
+	limits    map[string]api.Limits
+	grant     api.NewGrant
+	decision  api.Decision
+	target    api.NewPushTarget
+	password  api.NewPassword
+	token     api.NewToken
+	stale     bool // the owner has not shown lately that it is them
+}
+
+// heard notes a question, and gives what is wrong with the answer.
+func (o *owner) heard(question string) error {
+	o.questions = append(o.questions, question)
+	return o.fails[question]
 }
 
 func (o *owner) did(what string) error {
@@ -66,7 +73,7 @@ func (o *owner) did(what string) error {
 }
 
 func (o *owner) Overview(context.Context) (view.Overview, error) {
-	return o.overview, o.fails["Overview"]
+	return o.overview, o.heard("Overview")
 }
 
 func (o *owner) Connection(_ context.Context, id string) (api.Detail, error) {
@@ -74,25 +81,25 @@ func (o *owner) Connection(_ context.Context, id string) (api.Detail, error) {
 	if !found {
 		return d, api.NotFound("There is no such connection.", "")
 	}
-	return d, nil
+	return d, o.heard("Connection")
 }
 
 func (o *owner) Pace(context.Context, string) (api.Pace, error) {
 	pace := 75.4
-	return api.Pace{CurrentPerMinute: &pace}, nil
+	return api.Pace{CurrentPerMinute: &pace}, o.heard("Pace")
 }
 func (o *owner) Audit(_ context.Context, q api.AuditQuery) (api.AuditPage, error) {
 	o.trailOf = q
-	return o.trail, o.fails["Audit"]
+	return o.trail, o.heard("Audit")
 }
 
 func (o *owner) SetAuditRetention(_ context.Context, days int) error {
 	return o.did(fmt.Sprint("SetAuditRetention ", days))
 }
 
-func (o *owner) Devices(context.Context) ([]api.Device, error) { return o.devices, nil }
+func (o *owner) Devices(context.Context) ([]api.Device, error) { return o.devices, o.heard("Devices") }
 func (o *owner) Connectors(context.Context) ([]api.Connector, error) {
-	return o.connectors, o.fails["Connectors"]
+	return o.connectors, o.heard("Connectors")
 }
 
 func (o *owner) Connect(_ context.Context, c api.Connect) (api.Detail, error) {
@@ -119,13 +126,13 @@ func (o *owner) DeleteSchedule(_ context.Context, id string) error {
 
 func (o *owner) Gaps(_ context.Context, q api.GapQuery) (api.GapPage, error) {
 	o.gapsOf = q
-	return o.gaps, o.fails["Gaps"]
+	return o.gaps, o.heard("Gaps")
 }
 
 func (o *owner) Gap(_ context.Context, id string) (api.Gap, error) {
 	for _, g := range o.gaps.Gaps {
 		if g.ID == id {
-			return g, nil
+			return g, o.heard("Gap")
 		}
 	}
 	return api.Gap{}, api.NotFound("There is no such gap.", "Look at the list.")
@@ -143,7 +150,7 @@ func (o *owner) IgnoreGap(_ context.Context, id, why string) (api.Gap, error) {
 }
 
 func (o *owner) Bookmarks(context.Context, string) ([]api.Bookmark, error) {
-	return o.bookmarks, o.fails["Bookmarks"]
+	return o.bookmarks, o.heard("Bookmarks")
 }
 
 func (o *owner) BookmarkLog(_ context.Context, q api.BookmarkQuery) ([]api.BookmarkCommit, error) {
@@ -166,26 +173,26 @@ func (o *owner) Changes(_ context.Context, q api.ChangeQuery) (out []api.Record,
 			out = append(out, r)
 		}
 	}
-	return out, o.fails["Changes"]
+	return out, o.heard("Changes")
 }
 
 func (o *owner) Streams(context.Context, string) ([]api.Stream, error) {
-	return slices.Clone(o.streams), o.fails["Streams"]
+	return slices.Clone(o.streams), o.heard("Streams")
 }
 
 func (o *owner) Records(_ context.Context, q api.RecordQuery) (api.RecordPage, error) {
 	o.query = q
-	return o.records, o.fails["Records"]
+	return o.records, o.heard("Records")
 }
 
 func (o *owner) Search(_ context.Context, q api.SearchQuery) (api.RecordPage, error) {
 	o.search = q
-	return o.records, o.fails["Search"]
+	return o.records, o.heard("Search")
 }
 
 func (o *owner) Record(_ context.Context, c, s, k string) (api.Record, []api.Record, error) {
 	o.opened = [3]string{c, s, k}
-	return o.record, o.earlier, o.fails["Record"]
+	return o.record, o.earlier, o.heard("Record")
 }
 
 func (o *owner) Export(_ context.Context, w io.Writer, q api.ExportQuery) error {
@@ -196,11 +203,11 @@ func (o *owner) Export(_ context.Context, w io.Writer, q api.ExportQuery) error 
 	}
 	return o.did("Export " + q.ConnectionID + " " + q.Stream + " " + q.Format)
 }
-func (o *owner) Grants(context.Context) ([]api.Grant, error) { return o.grants, nil }
+func (o *owner) Grants(context.Context) ([]api.Grant, error) { return o.grants, o.heard("Grants") }
 func (o *owner) Grant(_ context.Context, id string) (api.Grant, error) {
 	for _, g := range o.grants {
 		if g.ID == id {
-			return g, nil
+			return g, o.heard("Grant")
 		}
 	}
 	return api.Grant{}, api.NotFound("There is no such grant.", "Look at the list.")
@@ -213,7 +220,7 @@ func (o *owner) CreateGrant(_ context.Context, g api.NewGrant) (api.Grant, strin
 }
 func (o *owner) RevokeGrant(_ context.Context, id string) error { return o.did("RevokeGrant " + id) }
 func (o *owner) GrantRequest(context.Context, string) (api.GrantRequest, error) {
-	return o.request, o.fails["GrantRequest"]
+	return o.request, o.heard("GrantRequest")
 }
 
 func (o *owner) Decide(_ context.Context, id string, d api.Decision) (string, error) {
@@ -223,19 +230,25 @@ func (o *owner) Decide(_ context.Context, id string, d api.Decision) (string, er
 	}
 	return "https://journal.tidewatch.example/back?error=access_denied", o.did("Decide " + id + " no")
 }
-func (o *owner) Tokens(context.Context) ([]api.Token, error) { return o.tokens, nil }
+func (o *owner) Tokens(context.Context) ([]api.Token, error) { return o.tokens, o.heard("Tokens") }
 func (o *owner) CreateToken(_ context.Context, t api.NewToken) (api.Token, string, error) {
 	o.token = t
 	return api.Token{ID: "tok_1", Label: t.Label}, "pdpp_ot_" + "shownonce", o.did("CreateToken " + t.Label)
 }
-func (o *owner) Sessions(context.Context) ([]api.Session, error) { return o.sessions, nil }
-func (o *owner) EndSession(_ context.Context, id string) error   { return o.did("EndSession " + id) }
-func (o *owner) EndSessions(context.Context) error               { return o.did("EndSessions") }
-func (o *owner) Passkeys(context.Context) ([]api.Passkey, error) { return o.passkeys, nil }
+func (o *owner) Sessions(context.Context) ([]api.Session, error) {
+	return o.sessions, o.heard("Sessions")
+}
+func (o *owner) EndSession(_ context.Context, id string) error { return o.did("EndSession " + id) }
+func (o *owner) EndSessions(context.Context) error             { return o.did("EndSessions") }
+func (o *owner) Passkeys(context.Context) ([]api.Passkey, error) {
+	return o.passkeys, o.heard("Passkeys")
+}
 func (o *owner) RemovePasskey(_ context.Context, id string) error {
 	return o.did("RemovePasskey " + id)
 }
-func (o *owner) RecoveryCodes(context.Context) (api.RecoveryCodes, error) { return o.codes, nil }
+func (o *owner) RecoveryCodes(context.Context) (api.RecoveryCodes, error) {
+	return o.codes, o.heard("RecoveryCodes")
+}
 func (o *owner) MakeRecoveryCodes(context.Context) ([]string, error) {
 	return []string{"aaaa-bbbb-cccc-dddd"}, o.did("MakeRecoveryCodes")
 }
@@ -245,7 +258,7 @@ func (o *owner) SetPassword(_ context.Context, p api.NewPassword) error {
 }
 func (o *owner) RevokeToken(_ context.Context, id string) error { return o.did("RevokeToken " + id) }
 func (o *owner) PushTargets(context.Context) ([]api.PushTarget, error) {
-	return o.targets, nil
+	return o.targets, o.heard("PushTargets")
 }
 
 func (o *owner) AddPushTarget(_ context.Context, t api.NewPushTarget) (api.PushTarget, error) {
@@ -257,11 +270,6 @@ func (o *owner) DeletePushTarget(_ context.Context, id string) error {
 	return o.did("DeletePushTarget " + id)
 }
 func (o *owner) TestPush(context.Context) error                  { return o.did("TestPush") }
-func (o *owner) QuietHours(context.Context) (string, error)      { return o.quiet, nil }
+func (o *owner) QuietHours(context.Context) (string, error)      { return o.quiet, o.heard("QuietHours") }
 func (o *owner) SetQuietHours(_ context.Context, w string) error { return o.did("SetQuietHours " + w) }
-func (o *owner) Runtime(context.Context) (api.Runtime, error) {
-	return api.Runtime{
-		Version: "0.9.2", Database: "sqlite", Home: "/home/mara/.pdpp", VAPIDKey: "BKey", StartedAt: now.Add(-time.Hour),
-		Workers: []api.Worker{{ID: "w1", Host: "harbor", Slots: 4, Running: 1, SeenAt: now, Alive: true}},
-	}, nil
-}
+func (o *owner) Runtime(context.Context) (api.Runtime, error)    { return o.runtime, o.heard("Runtime") }

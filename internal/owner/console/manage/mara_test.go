@@ -53,6 +53,10 @@ func mara() *owner {
 		{ConnectionID: "cin_kelp_1", ConnectionName: "Kelp, maralind", Name: "stars", Label: "Stars", Records: 0, Fields: stars.Fields},
 		{ConnectionID: "cin_tide_1", ConnectionName: "Tide log", Name: "levels", Label: "Levels", Records: 12},
 	}
+	o.runtime = api.Runtime{
+		Version: "0.9.2", Database: "sqlite", Home: "/home/mara/.pdpp", VAPIDKey: "BKey", StartedAt: now.Add(-time.Hour),
+		Workers: []api.Worker{{ID: "w1", Host: "harbor", Slots: 4, Running: 1, SeenAt: now, Alive: true}},
+	}
 	return o
 }
 

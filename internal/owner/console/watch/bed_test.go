@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,6 +52,17 @@ type keeper struct {
 	did       []string
 	refuse    error
 	ready     *view.Overview // instead of facts
+	more      func(*api.Detail)
+	missing   api.GapPage
+	offered   []api.Connector
+	asked     []string         // what was read, in order
+	fails     map[string]error // by method
+}
+
+// heard notes a question, and gives what is wrong with the answer.
+func (k *keeper) heard(question string) error {
+	k.asked = append(k.asked, question)
+	return k.fails[question]
 }
 
 func newKeeper(all ...evidence.Evidence) *keeper {
@@ -61,36 +73,52 @@ func newKeeper(all ...evidence.Evidence) *keeper {
 
 // Overview judges anew, unless judgements were given.
 func (k *keeper) Overview(ctx context.Context) (view.Overview, error) {
-	if k.ready != nil {
-		return *k.ready, nil
+	if err := k.heard("Overview"); err != nil || k.ready != nil {
+		return *cmp.Or(k.ready, &view.Overview{}), err
 	}
 	return k.view.All(ctx)
 }
 
 func (k *keeper) Connection(ctx context.Context, id string) (api.Detail, error) {
+	if err := k.heard("Connection"); err != nil {
+		return api.Detail{}, err
+	}
 	c, err := k.view.One(ctx, id)
 	if err != nil {
 		return api.Detail{}, api.NotFound("There is no such connection.", "Look at all connections.")
 	}
 	d := api.Detail{Connection: c.Connection, Indicator: c.Indicator, Steps: c.Steps(), ActiveRun: k.active, RecentRuns: k.runs, Selection: k.selection}
 	d.Connector = &api.Connector{ID: c.ConnectorID, DisplayName: "Photobox", Form: k.form}
+	if k.more != nil {
+		k.more(&d)
+	}
 	return d, nil
 }
 
-func (k *keeper) Runs(context.Context, api.RunQuery) ([]api.Run, error) { return k.runs, nil }
-
-func (k *keeper) Pace(context.Context, string) (api.Pace, error)          { return k.pace, nil }
-func (k *keeper) Gaps(context.Context, api.GapQuery) (api.GapPage, error) { return api.GapPage{}, nil }
-func (k *keeper) Connectors(context.Context) ([]api.Connector, error)     { return nil, nil }
+func (k *keeper) Runs(context.Context, api.RunQuery) ([]api.Run, error) {
+	return k.runs, k.heard("Runs")
+}
+func (k *keeper) Pace(context.Context, string) (api.Pace, error) { return k.pace, k.heard("Pace") }
+func (k *keeper) Gaps(context.Context, api.GapQuery) (api.GapPage, error) {
+	return k.missing, k.heard("Gaps")
+}
+func (k *keeper) Connectors(context.Context) ([]api.Connector, error) {
+	return k.offered, k.heard("Connectors")
+}
 
 func (k *keeper) Question(context.Context, string) (api.Question, error) {
+	if err := k.heard("Question"); err != nil {
+		return api.Question{}, err
+	}
 	if k.question == nil {
 		return api.Question{}, &api.Error{Status: 404, Code: api.CodeNoQuestion, Message: "Nothing is asked."}
 	}
 	return *k.question, nil
 }
 
-func (k *keeper) RunByID(context.Context, string) (api.Run, error) { return *k.active, nil }
+func (k *keeper) RunByID(context.Context, string) (api.Run, error) {
+	return *k.active, k.heard("RunByID")
+}
 func (k *keeper) Timeline(_ context.Context, _ string, after int64) ([]api.Event, error) {
 	var out []api.Event
 	for _, e := range k.events {
@@ -98,7 +126,7 @@ func (k *keeper) Timeline(_ context.Context, _ string, after int64) ([]api.Event
 			out = append(out, e)
 		}
 	}
-	return out, nil
+	return out, k.heard("Timeline")
 }
 
 func (k *keeper) act(words ...string) error {

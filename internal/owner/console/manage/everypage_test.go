@@ -1,0 +1,132 @@
+package manage
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/pagetest"
+	"pdpp/internal/view"
+)
+
+// rarely is full with what is rarely so: paused, gone, over, removed, wrong.
+func rarely() *owner {
+	o := full("Ines")
+	year, week := now.AddDate(-1, 0, 0), now.AddDate(0, 0, -7)
+	later := now.AddDate(0, 2, 0)
+	for id, d := range map[string]api.Detail{
+		"cin_brook": {Connector: &o.connectors[0], Plan: &api.Plan{Schedule: api.Schedule{IntervalSeconds: 5400}}},
+		"cin_reef":  {Connector: &o.connectors[0]},
+		"cin_gull":  {Connector: &api.Connector{DisplayName: "Gull", Refresh: api.RefreshPolicy{Mode: "manual", Rationale: "The source wants you there."}}},
+		"cin_stone": {},
+		"cin_sand":  {Connector: &api.Connector{Refresh: api.RefreshPolicy{Mode: "automatic"}}, Plan: &api.Plan{Schedule: api.Schedule{IntervalSeconds: 90, Enabled: true}}},
+		"cin_shell": {Connection: view.Connection{SourceKind: "local_device"}},
+	} {
+		d.ID, d.DisplayName = id, strings.TrimPrefix(id, "cin_")
+		o.details[id] = d
+		o.overview.Connections = append(o.overview.Connections, d.Connection)
+	}
+	o.overview.Connections = append(o.overview.Connections, view.Connection{ID: "cin_gone", DisplayName: "Revoked meanwhile"})
+	limited := o.details["cin_kelp_1"]
+	limited.Limits.MaxSeconds, limited.Limits.MaxDetails = 5400, 40
+	o.details["cin_kelp_1"] = limited
+
+	part := func(change func(*api.GrantStream)) []api.GrantStream {
+		s := api.GrantStream{ConnectionID: "cin_kelp_1", Stream: "letters"}
+		change(&s)
+		return []api.GrantStream{s}
+	}
+	o.grants = append(o.grants,
+		api.Grant{ID: "grt_2", ClientName: "Tidewatch", Mode: singleUse, Status: "active", CreatedAt: year, ExpiresAt: &later, LastUsedAt: &week, Uses: 1, Records: 1,
+			Streams: part(func(s *api.GrantStream) { s.Since, s.Until = &year, &week })},
+		api.Grant{ID: "grt_3", ClientName: "Almanac", Status: "expired", CreatedAt: year, ExpiresAt: &week, LastUsedAt: &year, Streams: part(func(s *api.GrantStream) { s.Until = &week })},
+		api.Grant{ID: "grt_4", ClientName: "Archive", Status: "consumed", CreatedAt: week, Streams: part(func(s *api.GrantStream) { s.Stream, s.Resources = "lost_letters", []string{"a1", "a2"} })},
+	)
+	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Paths: []string{"KELP_DIR"}}
+	o.runtime.Database, o.runtime.Workers = "postgres", []api.Worker{{Host: "harbor", SeenAt: year}}
+	o.codes, o.passkeys, o.sessions, o.quiet = api.RecoveryCodes{}, nil, o.sessions[1:], ""
+	o.targets = []api.PushTarget{{ID: "psh_2", Kind: "web_push", Label: "A phone", LastSuccessAt: &week}, {ID: "psh_3", Kind: "webhook", Host: "hooks.example"}}
+	o.tokens = []api.Token{
+		{ID: "tok_2", Label: "Laptop", Scopes: []string{"run", "manage"}, ExpiresAt: &later, CreatedAt: week},
+		{ID: "tok_3", Label: "Old", Scopes: []string{"all"}, CreatedAt: year, RevokedAt: &week},
+	}
+	o.records = api.RecordPage{Records: []api.Record{letter("a2", "", 3), letter("a3", `{"shelf":"low"}`, 1)}}
+	o.record = letter("a2", "", 4)
+	o.record.ChangedAt = year
+	o.earlier = []api.Record{letter("a2", `{"title":"Back","at":"2026-03-01T10:00:00Z","page":"https://kelp.example/a2","deep":[[1,2]],"none":null}`, 3), letter("a2", "", 2), letter("a2", `{"title":"Came"}`, 1)}
+	o.gaps, o.bookmarks, o.trail = api.GapPage{}, nil, api.AuditPage{}
+	o.streams[0].Search, o.streams[0].LastSeq = nil, 0
+	o.streams[1].Records, o.streams[1].LastSeq, o.streams[1].UpdatedAt = 4000, 4000, &week
+	o.changes = []api.Record{letter("a9", `{}`, 2)}
+	o.changes[0].Stream, o.changes[0].Seq = "stars", 3990
+	return o
+}
+
+var rarePages = []string{
+	"/records?connection=cin_kelp_1&stream=letters&f.shelf=low&order=oldest", "/records/cin_kelp_1/letters/a2", "/records?connection=cin_kelp_1&stream=shells",
+	"/add/kelp", "/add/none", "/schedules", "/grants", "/grants/grt_2", "/grants/grt_3", "/grants/grt_4", "/grants/none", "/audit", "/settings", "/settings/sign-in", "/settings/password",
+	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps/none", "/connections/cin_kelp_1/changes", "/connections/cin_kelp_1/bookmarks", "/connections/none/gaps",
+}
+
+// refused are forms that are shown again with what is wrong.
+var refused = []struct {
+	address string
+	form    url.Values
+}{
+	{"/add/kelp", url.Values{"field.user": {"maralind"}, "field.token": {"kelp-secret"}, "schedule": {ownRhythm}, "every": {"soon"}, "unit": {"hours"}}},
+	{"/add/tide", url.Values{}},
+	{"/schedules/cin_brook", url.Values{"do": {"change"}, "every": {"soon"}, "unit": {"days"}}},
+	{"/grants", url.Values{"client": {"Tidewatch"}, "mode": {"always"}}},
+	{"/grants", url.Values{"client": {"Tidewatch"}, "mode": {singleUse}, "from": {"soon"}, "stream": {"cin_kelp_1/letters"}}},
+	{"/grants", url.Values{"client": {"Tidewatch"}, "mode": {singleUse}, "to": {"soon"}, "fields:cin_kelp_1/letters": {"title"}}},
+	{"/grants", url.Values{"client": {"Tidewatch"}, "mode": {continuous}, "end": {"soon"}}},
+	{"/audit/retention", url.Values{"days": {"many"}}},
+	{"/settings/speed", url.Values{"connection": {"cin_kelp_1"}, "ceiling.cin_kelp_1": {"fast"}, "minutes.cin_kelp_1": {"2"}}},
+	{"/settings/tokens", url.Values{"label": {"X"}, "scope": {"run"}, "ends": {"date"}, "date": {"soon"}}},
+}
+
+// Every page reads as it did: of an owner who has something of everything, of one with
+// whom things are rarely so, and after a form that was refused.
+func TestEveryPageReadsAsBefore(t *testing.T) {
+	t.Parallel()
+	var pages pagetest.Pages
+	usual, rare := world(t, full("Ines")), world(t, rarely())
+	for _, address := range everyPage {
+		pages.Add(t, address, get(t, usual, address).ResponseRecorder)
+	}
+	for _, address := range rarePages {
+		pages.Add(t, "rarely: "+address, get(t, rare, address).ResponseRecorder)
+	}
+	for _, c := range refused {
+		pages.Add(t, "refused: "+c.address+" "+c.form.Encode(), post(t, rare, c.address, c.form).ResponseRecorder)
+	}
+	pages.Hold(t, "testdata/pages.txt")
+}
+
+// A page that cannot read something says so, and shows nothing as if that were all.
+func TestNoPageHidesThatItCouldNotRead(t *testing.T) {
+	t.Parallel()
+	o := full("Ines")
+	h := world(t, o)
+	for _, address := range everyPage {
+		o.questions = nil
+		get(t, h, address)
+		for _, question := range slices.Compact(slices.Sorted(slices.Values(o.questions))) {
+			switch {
+			case question == "Runtime" && address != "/settings": // the frame leaves out what it would say of it
+				continue
+			case question == "Streams" && strings.HasPrefix(address, "/grants/grt"): // what is granted is called by its own names
+				continue
+			}
+			o.fails[question] = errors.New("disk I/O error of table secrets")
+			if p := get(t, h, address); p.Code != http.StatusInternalServerError || strings.Contains(p.Body.String(), "secrets") || len(p.elements("h1")) != 1 {
+				t.Errorf("%s without %s answered %d", address, question, p.Code)
+			}
+			delete(o.fails, question)
+		}
+	}
+}
