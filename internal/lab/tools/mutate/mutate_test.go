@@ -88,6 +88,32 @@ func TestSampleStays(t *testing.T) {
 	}
 }
 
+// TestRooms looks for the folders that the table names: a room that has moved would have
+// no faults, and tests that nobody runs would notice none.
+func TestRooms(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..", "..", ".."))
+	for _, r := range rooms {
+		dirs, err := expand(r.Dirs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults, err := findAll(dirs)
+		if err != nil || len(faults) == 0 {
+			t.Errorf("%s: %d faults, %v", r.Name, len(faults), err)
+		}
+		for _, f := range faults {
+			if strings.HasSuffix(filepath.Dir(f.File), "test") {
+				t.Fatalf("%s: a fault in test support: %s", r.Name, f)
+			}
+		}
+		for _, dir := range r.Proofs {
+			if found, _ := filepath.Glob(filepath.Join(dir, "*_test.go")); len(found) == 0 {
+				t.Errorf("%s: %s has no tests", r.Name, dir)
+			}
+		}
+	}
+}
+
 // TestTrial plants faults into a module of its own and sees one noticed, one not, one
 // that nothing reaches and one that does not compile.
 func TestTrial(t *testing.T) {
