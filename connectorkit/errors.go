@@ -44,7 +44,10 @@ type Error struct {
 	Status        int           // HTTP status, zero when there is none
 	RetryAfter    time.Duration // how long the provider asks to wait
 	HasRetryAfter bool          // it did ask, even if for no time at all
-	Err           error
+	// Words are a fixed text for the owner in place of the class's own. They hold
+	// nothing of what a provider or a foreign program wrote.
+	Words string
+	Err   error
 
 	stopped governor.Reason // why we gave the request up, when that was our choice
 }
@@ -159,6 +162,14 @@ func (r *run) verdictOf(e *Error) verdict {
 	if text := ownWords[e.stopped]; text != "" {
 		return verdict{string(e.stopped), text, true, protocol.RetryByRuntime}
 	}
+	v := r.classVerdict(e)
+	if e.Words != "" {
+		v.message = e.Words
+	}
+	return v
+}
+
+func (r *run) classVerdict(e *Error) verdict {
 	switch e.Class {
 	case RateLimited:
 		return verdict{r.c.Manifest.Key() + "_rate_limited", "the provider asked to slow down", true, protocol.RetryByRuntime}

@@ -2,6 +2,7 @@ package connectorkit
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -173,6 +174,11 @@ func (r *run) forward(ctx context.Context, workers []worker) (failed []*failure,
 		}
 		if err == nil {
 			intact++
+			continue
+		}
+		var some *partly
+		if errors.As(err, &some) {
+			failed, intact = append(failed, some.failed...), intact+some.intact
 			continue
 		}
 		f := r.failureOf(err)

@@ -49,6 +49,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRun(), newList(), newManifest(), newValidate())
+	root.AddCommand(newRun(), newList(), newManifest(), newValidate(), newWrap(), newAdapt())
 	return root
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/foreign"
 	"pdpp/manifest"
 )
 
@@ -37,7 +38,13 @@ func validate(w io.Writer, dir string) error {
 		return fmt.Errorf("%s is not a folder", dir)
 	}
 	m, problems := readManifest(filepath.Join(dir, manifestFile))
-	problems = append(problems, checkExecutable(filepath.Join(dir, executableFile))...)
+	if _, err := os.Stat(filepath.Join(dir, foreign.AdapterFile)); err == nil {
+		if _, _, err := foreign.Load(dir); err != nil && len(problems) == 0 {
+			problems = append(problems, err.Error())
+		}
+	} else {
+		problems = append(problems, checkExecutable(filepath.Join(dir, executableFile))...)
+	}
 	for _, p := range problems {
 		fmt.Fprintln(w, p)
 	}

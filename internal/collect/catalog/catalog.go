@@ -43,6 +43,9 @@ type Connector struct {
 	Args     []string
 	// Dir is its own folder, in which it may write; empty when it has none.
 	Dir string
+	// Starts is the program that it starts in turn, and Needs what that one has to read.
+	Starts string
+	Needs  []string
 	// Private are folders that its declared paths may not open.
 	Private []string
 }
@@ -128,6 +131,9 @@ func (c Catalog) foreign(ctx context.Context, name string) (Connector, error) {
 	}
 	if m.Key() != name {
 		return Connector{}, fmt.Errorf("manifest of connector %s declares the key %s; name the folder after the key", name, m.Key())
+	}
+	if c.Host != "" && isAdapted(dir) {
+		return c.adapted(name, dir, m)
 	}
 	path, err := filepath.Abs(filepath.Join(dir, "connector"))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 )
 
@@ -20,14 +21,15 @@ type Demand struct {
 // Demand reads the program anew: it may have been replaced since the connector was found.
 func (c Connector) Demand() (Demand, error) {
 	d := Demand{Variables: []string{}, Paths: []string{}}
-	f, err := os.Open(c.Path)
-	if err != nil {
-		return d, fmt.Errorf("read the program of connector %s: %w", c.Name, err)
+	programs := []string{c.Path}
+	if c.Starts != "" { // the host is ours; what it starts, and how, is what the owner confirms
+		programs = []string{filepath.Join(c.Dir, adapterFile), c.Starts}
 	}
-	defer f.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return d, fmt.Errorf("read the program of connector %s: %w", c.Name, err)
+	for _, program := range programs {
+		if err := digest(sum, program); err != nil {
+			return d, fmt.Errorf("read the program of connector %s: %w", c.Name, err)
+		}
 	}
 	d.Executable = hex.EncodeToString(sum.Sum(nil))
 	for _, name := range c.Manifest.EnvNames() {
@@ -48,6 +50,16 @@ func (c Connector) Demand() (Demand, error) {
 	slices.Sort(d.Paths)
 	d.Paths = slices.Compact(d.Paths)
 	return d, nil
+}
+
+func digest(sum io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(sum, f)
+	return err
 }
 
 // Within reports whether a demand asks for nothing that the other does not: the same program,

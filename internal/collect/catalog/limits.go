@@ -16,6 +16,12 @@ func (c Connector) limits(env map[string]string) (confine.Limits, error) {
 	if c.Dir != "" {
 		l.Write = append(l.Write, c.Dir)
 	}
+	for _, path := range c.Needs {
+		if c.opensPrivate(path) {
+			return l, fmt.Errorf("%s names %s, which holds data of PDPP itself; keep the program elsewhere and wrap it again", adapterFile, path)
+		}
+		l.Execute = append(l.Execute, path)
+	}
 	rr := c.Manifest.RuntimeRequirements
 	if rr == nil {
 		return l, nil

@@ -21,7 +21,7 @@ type remembered struct {
 
 type memory struct {
 	Connector
-	of [3]state
+	of [4]state
 }
 
 // state tells a file from a later one of the same name.
@@ -52,9 +52,9 @@ func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
 }
 
 // states are of everything that an answer about the connector rests on.
-func (r *remembered) states(name string) (out [3]state) {
+func (r *remembered) states(name string) (out [4]state) {
 	dir := filepath.Join(r.catalog.Dir, name)
-	for i, path := range []string{r.catalog.Host, filepath.Join(dir, manifestFile), filepath.Join(dir, "connector")} {
+	for i, path := range []string{r.catalog.Host, filepath.Join(dir, manifestFile), filepath.Join(dir, "connector"), filepath.Join(dir, adapterFile)} {
 		if info, err := os.Stat(path); path != "" && err == nil {
 			out[i] = state{info.Size(), info.ModTime()}
 		}

@@ -32,6 +32,9 @@ var Table = []Rule{
 	{Room: "connectors/...", May: []string{"connectorkit", "governor/governhttp", "connectorkit/browser", "protocol", "manifest", "governor"},
 		Never:  []string{"internal/...", "connectors/..."},
 		Reason: "a connector knows its provider and the kit: no storage, no internals, no other connector"},
+	{Room: "foreign", May: []string{"connectorkit", "manifest", "protocol"},
+		Never:  []string{"internal/..."},
+		Reason: "programs of other protocols stand where any foreign connector stands, and are the kit's callers like its authors"},
 	{Room: "providersim/...", May: []string{"providersim/..."},
 		Reason: "a simulator that shared code with the connectors would share their mistakes"},
 
@@ -210,7 +213,7 @@ var Table = []Rule{
 	{Room: "cmd/pdpp", May: []string{"internal/...", "protocol", "manifest", "providersim/..."},
 		Never:  []string{"connectors/...", "connectorkit/..."},
 		Reason: "a connector is always a child process"},
-	{Room: "cmd/pdpp-connectors", May: []string{"connectors", "connectors/...", "connectorkit/...", "protocol", "manifest"},
+	{Room: "cmd/pdpp-connectors", May: []string{"connectors", "connectors/...", "connectorkit/...", "foreign", "protocol", "manifest"},
 		Never:  []string{"internal/..."},
 		Reason: "the host of the built-in connectors stands where any foreign connector stands"},
 	{Room: "cmd/pdpp-local-collector",

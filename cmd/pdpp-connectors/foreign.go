@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/connectorkit"
+	"pdpp/foreign"
+)
+
+func newAdapt() *cobra.Command {
+	return &cobra.Command{
+		Use:   "adapt DIR",
+		Short: "Run the program of a folder that \"wrap\" wrote, as this process",
+		Long: "Run the program of a folder that \"wrap\" wrote, as this process.\n\nLike \"run\" it is meant to be started by a runner: it reads START from stdin, writes\n" +
+			"protocol messages to stdout and logs to stderr. It starts the program and puts what\nthat says into our words.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, err := foreign.Connector(args[0])
+			if err != nil {
+				return err
+			}
+			connectorkit.Main(c)
+			return nil
+		},
+	}
+}
+
+func newWrap() *cobra.Command {
+	var o foreign.Order
+	cmd := &cobra.Command{
+		Use:   "wrap singer|airbyte NAME -- COMMAND [ARGUMENT...]",
+		Short: "Make a connector folder of a Singer tap or an Airbyte source",
+		Long: "Make a connector folder of a Singer tap or an Airbyte source.\n\nThe program is asked what it offers, and the folder NAME gets manifest.json and\n" +
+			"adapter.json. Put it into the folder of connectors and connect it like any other.\n{dir} in an argument of the command stands for the working directory of a run.",
+		Example: "  pdpp-connectors wrap singer notes --config config.json --host api.notes.example -- tap-notes",
+		Args:    cobra.MinimumNArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Kind, o.Name, o.Command = foreign.Kind(args[0]), args[1], args[2:]
+			if o.Dir == "" {
+				o.Dir = o.Name
+			}
+			a, err := foreign.Wrap(cmd.Context(), o)
+			if err != nil {
+				return &wrongError{err.Error()}
+			}
+			return wrapped(cmd.OutOrStdout(), o, a)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Dir, "dir", "", "the folder to write (default NAME)")
+	f.StringVar(&o.Config, "config", "", "a JSON file with the program's configuration; its secrets are not copied")
+	f.StringSliceVar(&o.Hosts, "host", nil, "a host that the program may reach, beside those that it asks now")
+	f.StringSliceVar(&o.Paths, "path", nil, "a file or folder that the program needs to read")
+	f.BoolVar(&o.Properties, "properties", false, "the tap is an older one, which wants its catalog by --properties")
+	f.BoolVar(&o.Opaque, "no-inspect", false, "let the program's traffic through unread; nothing can be said then of how complete it is")
+	return cmd
+}
+
+// wrapped tells what there is now, and what to do with it.
+func wrapped(w io.Writer, o foreign.Order, a *foreign.Adapter) error {
+	var names, variables []string
+	for _, s := range a.Streams {
+		names = append(names, s.Name)
+	}
+	for _, s := range a.Config {
+		variables = append(variables, s.Env)
+	}
+	fmt.Fprintf(w, "%s: %d streams: %s\n", filepath.Clean(o.Dir), len(names), strings.Join(names, ", "))
+	if len(variables) > 0 {
+		fmt.Fprintf(w, "variables: %s\n", strings.Join(variables, ", "))
+	}
+	if len(a.Hosts) == 0 {
+		fmt.Fprintf(w, "hosts: none was asked; name those that it needs by --host, or in %s\n", foreign.HostsVariable(o.Name))
+	} else {
+		fmt.Fprintf(w, "hosts: %s\n", strings.Join(a.Hosts, ", "))
+	}
+	_, err := fmt.Fprintf(w, "next: move the folder into the folder of connectors, then: pdpp connect %s\n", o.Name)
+	return err
+}

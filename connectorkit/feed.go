@@ -1,0 +1,176 @@
+package connectorkit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/governor"
+	"pdpp/protocol"
+)
+
+// Feed collects several streams whose records come in an order that the source
+// decides, mixed: what a foreign program writes, say. Collect passes on what comes;
+// the kit keeps scope, pace and account as for every other collector.
+type Feed struct {
+	// Streams are what the feed can bring.
+	Streams []string
+	// Collect reads the source to its end. Its error ends every stream of the feed that
+	// has not failed already.
+	Collect func(ctx context.Context, f *Feeding) error
+}
+
+func (f Feed) begin(r *run) worker {
+	w := &Feeding{feed: f, r: r, left: map[string]*mismatches{}, count: map[string]int{}, failed: map[string]*failure{}}
+	for _, s := range r.start.Scope.Streams {
+		if r.scope[s.Name] != nil && slices.Contains(f.Streams, s.Name) {
+			w.selected = append(w.selected, s.Name)
+		}
+	}
+	return w
+}
+
+// Feeding is a feed at work.
+type Feeding struct {
+	feed     Feed
+	r        *run
+	selected []string
+	left     map[string]*mismatches
+	count    map[string]int
+	failed   map[string]*failure
+}
+
+func (f *Feeding) streams() []string { return f.feed.Streams }
+
+func (f *Feeding) list() string {
+	if len(f.selected) == 0 {
+		return ""
+	}
+	return f.selected[0]
+}
+
+func (f *Feeding) conclude(context.Context) error { return nil }
+
+func (f *Feeding) cut(ctx context.Context, d deferral) error {
+	return f.r.listCut(ctx, f.list(), f.list(), nil, d)
+}
+
+// partly is the end of a worker of which some streams failed.
+type partly struct {
+	failed []*failure
+	intact int
+}
+
+func (*partly) Error() string { return "some streams failed" }
+
+func (f *Feeding) forward(ctx context.Context) error {
+	if err := f.feed.Collect(ctx, f); err != nil || len(f.failed) == 0 {
+		return err
+	}
+	end := &partly{intact: len(f.selected) - len(f.failed)}
+	for _, name := range f.selected {
+		if failed := f.failed[name]; failed != nil {
+			end.failed = append(end.failed, failed)
+		}
+	}
+	return end
+}
+
+// Selected are the streams that this run asks for, in its order.
+func (f *Feeding) Selected() []string { return f.selected }
+
+// Stored is the bookmark of a stream, as it was sent last; nil when there is none.
+func (f *Feeding) Stored(stream string) jsontext.Value {
+	return f.r.stored(stream, protocol.SteadyState)
+}
+
+// Now reads the run's clock.
+func (f *Feeding) Now() time.Time { return f.r.p.Now() }
+
+// Record sends a record. One that is out of scope is left out, one without a key or a
+// readable form is declared as missing with the next State.
+func (f *Feeding) Record(ctx context.Context, stream string, rec Record) error {
+	fault, err := f.r.emit(ctx, stream, rec)
+	if err != nil || f.r.scope[stream] == nil {
+		return err
+	}
+	f.count[stream]++
+	if fault != nil {
+		if f.left[stream] == nil {
+			f.left[stream] = &mismatches{}
+		}
+		f.left[stream].add(fault)
+	}
+	return nil
+}
+
+// Declare tells what of the stream could not be sent since the last time.
+func (f *Feeding) Declare(ctx context.Context, stream string) error {
+	left := f.left[stream]
+	if left == nil {
+		return nil
+	}
+	delete(f.left, stream)
+	return f.r.declare(ctx, stream, left)
+}
+
+// State closes a slice: everything that was sent so far becomes durable with this
+// bookmark of the stream. A run whose time is up ends here.
+func (f *Feeding) State(ctx context.Context, stream string, bookmark any) error {
+	if err := f.Declare(ctx, stream); err != nil {
+		return err
+	}
+	if err := f.r.state(ctx, &protocol.State{Stream: stream, Cursor: encode(bookmark)}); err != nil {
+		return err
+	}
+	if err := f.r.report(ctx, stream, f.count[stream], 0, false); err != nil {
+		return err
+	}
+	if err := f.r.out.flush(ctx); err != nil {
+		return err
+	}
+	if f.r.late() {
+		return &Error{Class: Unavailable, stopped: governor.MaxWallClock}
+	}
+	return nil
+}
+
+// Skip declares that something of a stream was left out.
+func (f *Feeding) Skip(ctx context.Context, s protocol.SkipResult) error {
+	return f.r.out.send(ctx, &s)
+}
+
+// Unproven says that nobody can tell how much of the source the stream's records are.
+func (f *Feeding) Unproven(ctx context.Context, stream string) error {
+	return f.r.out.send(ctx, &protocol.DetailCoverage{
+		Stream: stream, StateStream: stream, Considered: protocol.CountOf(int64(f.count[stream])), ReferenceOnly: true,
+	})
+}
+
+// Say tells whoever watches.
+func (f *Feeding) Say(ctx context.Context, p protocol.Progress) error {
+	if err := f.r.out.send(ctx, &p); err != nil {
+		return err
+	}
+	return f.r.out.flush(ctx)
+}
+
+// Fail ends one stream; the others go on. The first failure of a stream counts. A
+// refused credential would fail them all, so that Collect returns it instead.
+func (f *Feeding) Fail(stream string, err error) {
+	if f.r.scope[stream] == nil || f.failed[stream] != nil {
+		return
+	}
+	failed := f.r.failureOf(err)
+	f.failed[stream] = &failure{stream: stream, verdict: failed.verdict, cause: failed.cause}
+	var own *failure
+	if !errors.As(err, &own) {
+		f.r.log.Warn("stream failed", "stream", stream, "code", failed.code, "cause", err)
+	}
+}
+
+// Failed tells whether a stream has failed.
+func (f *Feeding) Failed(stream string) bool { return f.failed[stream] != nil }

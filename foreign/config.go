@@ -1,0 +1,65 @@
+package foreign
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// config is the tap's configuration: the fixed values, and over them what the owner's
+// variables say.
+func (a *Adapter) config(env func(string) string) (map[string]any, error) {
+	out := map[string]any{}
+	if len(a.Values) > 0 {
+		if err := json.Unmarshal(a.Values, &out); err != nil {
+			return nil, fmt.Errorf("read config_values: %w", err)
+		}
+	}
+	for _, s := range a.Config {
+		text := env(s.Env)
+		if text == "" {
+			continue
+		}
+		v, err := s.value(text)
+		if err != nil {
+			return nil, fmt.Errorf("variable %s: %w", s.Env, err)
+		}
+		put(out, s.Path, v)
+	}
+	return out, nil
+}
+
+// value reads the text of a variable. The error does not repeat it.
+func (s Setting) value(text string) (any, error) {
+	switch s.Type {
+	case "", "string":
+		return text, nil
+	case "boolean":
+		v, err := strconv.ParseBool(strings.TrimSpace(text))
+		if err != nil {
+			return nil, fmt.Errorf("is not true or false")
+		}
+		return v, nil
+	default: // a number keeps its spelling
+		v := jsontext.Value(strings.TrimSpace(text))
+		if !v.IsValid() || s.Type != "json" && v.Kind() != '0' {
+			return nil, fmt.Errorf("is not of type %s", s.Type)
+		}
+		return v, nil
+	}
+}
+
+func put(object map[string]any, path []string, v any) {
+	for _, name := range path[:len(path)-1] {
+		inner, ok := object[name].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			object[name] = inner
+		}
+		object = inner
+	}
+	object[path[len(path)-1]] = v
+}

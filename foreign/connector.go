@@ -1,0 +1,129 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/manifest"
+)
+
+// Variables behind a connector's prefix that an adapted connector reads beside those of its tap.
+const (
+	roundVariable = "_CHECKPOINT_INTERVAL_MS"
+	hostsVariable = "_HOSTS"
+)
+
+// Connector is the connector of a folder that Wrap wrote.
+func Connector(dir string) (connectorkit.Connector, error) {
+	m, a, err := Load(dir)
+	if err != nil {
+		return connectorkit.Connector{}, err
+	}
+	// Records are not judged here: schemas of taps are often wrong, and none is dropped for it.
+	return connectorkit.Connector{Manifest: m, Open: a.open(m)}, nil
+}
+
+func (a *Adapter) open(m *manifest.Manifest) func(context.Context, *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	return func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+		config, err := a.config(s.Env)
+		if err != nil {
+			return nil, &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: err.Error()}
+		}
+		var names []string
+		for _, stream := range a.Streams {
+			names = append(names, stream.Name)
+		}
+		return []connectorkit.Collector{connectorkit.Feed{Streams: names, Collect: func(ctx context.Context, f *connectorkit.Feeding) error {
+			dir, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			r, marks := newRelay(a, m, f, s.Log, dir)
+			if ms, err := strconv.Atoi(s.Env(m.EnvPrefix() + roundVariable)); err == nil && ms > 0 {
+				r.every = time.Duration(ms) * time.Millisecond
+			}
+			return r.whole(ctx, marks, config)
+		}}}, nil
+	}
+}
+
+// whole runs the tap from its start to its end.
+func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]any) error {
+	d := dialectOf(r.a.Kind)
+	catalog, err := d.catalog(r.a, r.f.Selected())
+	if err != nil {
+		return err
+	}
+	f, err := writeFiles(r.dir, encode(config), catalog, d.state(marks))
+	if err != nil {
+		return err
+	}
+	r.rotate = func(context.Context, jsontext.Value) error { return nil }
+	live, stop := context.WithCancel(ctx)
+	defer stop()
+	t, err := startTap(live, append(r.a.command(r.dir), d.arguments(r.a, f.config, f.catalog, f.state)...), r.dir, environment(r.dir), d.read, r.log)
+	if err != nil {
+		return &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: "the tap could not be started; its program may be gone or moved: wrap it again"}
+	}
+	if err := r.follow(ctx, t.events); err != nil {
+		stop()
+		t.end()
+		return err
+	}
+	if t.broken != nil {
+		stop() // nobody reads on
+	}
+	code := t.end()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if code != 0 || t.broken != nil || r.trouble != nil {
+		return r.failed(ctx, t.broken)
+	}
+	return r.conclude(ctx)
+}
+
+// failed ends a run whose tap did not end well. Its last state counts all the same: it came
+// after everything that it speaks of.
+func (r *relay) failed(ctx context.Context, broken error) error {
+	if err := r.round(ctx, true); err != nil {
+		return err
+	}
+	switch {
+	case r.trouble != nil:
+		return r.trouble
+	case errors.Is(broken, errBroken):
+		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken, Words: errBroken.Error()}
+	case broken != nil:
+		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken, Words: "what the tap wrote could not be read"}
+	}
+	return r.traffic().ended()
+}
+
+func (a *Adapter) command(dir string) []string {
+	out := make([]string, len(a.Command))
+	for i, arg := range a.Command {
+		out[i] = strings.ReplaceAll(arg, "{dir}", dir)
+	}
+	return out
+}
+
+// environment is what a tap gets: where programs and temporary files are, and nothing of ours.
+// Its secrets are in its configuration.
+func environment(dir string) []string {
+	env := []string{"HOME=" + dir, "TMPDIR=" + dir, "PYTHONUNBUFFERED=1", "LANG=C.UTF-8"}
+	if path := os.Getenv("PATH"); path != "" {
+		env = append(env, "PATH="+path)
+	}
+	return env
+}
+
+// HostsVariable is the variable that adds to the hosts of a wrapped program.
+func HostsVariable(name string) string { return "PDPP_" + strings.ToUpper(name) + hostsVariable }

@@ -1,0 +1,140 @@
+package foreign
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/manifest"
+)
+
+// describe makes the manifest of a wrapped program, and the streams of its adapter.
+func describe(o Order, a *Adapter, offers []offer, settings []setting) *manifest.Manifest {
+	m := &manifest.Manifest{
+		ProtocolVersion: manifest.ProtocolVersion010, ConnectorID: o.Name, ConnectorKey: o.Name, Version: "1.0.0", DisplayName: o.Name,
+		RuntimeRequirements: &manifest.RuntimeRequirements{
+			Bindings: map[manifest.Binding]manifest.BindingUse{manifest.BindingNetwork: {Required: true}, manifest.BindingInteractive: {}},
+		},
+		Setup: &manifest.Setup{Modality: manifest.ModalityNone},
+		Capabilities: &manifest.Capabilities{RefreshPolicy: &manifest.RefreshPolicy{
+			RecommendedMode: manifest.RefreshAutomatic, Rationale: "The program signs in by itself and goes on from where it stopped.",
+			RecommendedIntervalSeconds: 6 * 3600, MaximumStalenessSeconds: 24 * 3600, InteractionPosture: manifest.PostureNone,
+		}},
+	}
+	describeSettings(m, settings)
+	names := map[string]bool{}
+	for _, offer := range offers {
+		s := Stream{Name: streamName(offer.name, names), Called: offer.called, Entry: offer.entry}
+		m.Streams = append(m.Streams, offer.stream(&s))
+		a.Streams = append(a.Streams, s)
+	}
+	return m
+}
+
+// describeSettings turns secrets into a form for the owner, and everything else into variables.
+func describeSettings(m *manifest.Manifest, settings []setting) {
+	prefix := m.EnvPrefix()
+	var fields []manifest.CredentialField
+	variables := []manifest.EnvironmentVariable{
+		{Name: prefix + roundVariable, Description: "Most milliseconds between two checkpoints of the whole program. Unset: 10000."},
+		{Name: prefix + hostsVariable, Description: "Further hosts that the program may reach, separated by commas."},
+	}
+	for _, s := range settings {
+		label := s.label
+		if label == "" {
+			label = strings.Join(s.path, " ")
+		}
+		if s.secret {
+			fields = append(fields, manifest.CredentialField{
+				Name: strings.Join(s.path, "_"), Label: label, Required: s.needed, Secret: true, HelpText: s.help, Env: []string{s.env(prefix)},
+			})
+			continue
+		}
+		text := s.help
+		if text == "" {
+			text = label
+		}
+		variables = append(variables, manifest.EnvironmentVariable{Name: s.env(prefix), Description: text, Required: s.needed && s.given == nil})
+	}
+	m.RuntimeRequirements.EnvironmentVariables = variables
+	if len(fields) == 0 {
+		return
+	}
+	m.Setup.Modality = manifest.ModalityStaticSecret
+	m.Setup.CredentialCapture = &manifest.CredentialCapture{Kind: manifest.CredentialSecretBundle, Label: "Connect " + m.DisplayName, Fields: fields}
+}
+
+// streamName bends a name into the form that a manifest allows, and keeps it apart from the others.
+func streamName(name string, taken map[string]bool) string {
+	out := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(name))
+	if out == "" || out[0] < 'a' || out[0] > 'z' {
+		out = "s_" + out
+	}
+	out = out[:min(len(out), 60)]
+	for n, base := 2, out; taken[out]; n++ {
+		out = fmt.Sprintf("%s_%d", base, n)
+	}
+	taken[out] = true
+	return out
+}
+
+const asFar = "Complete as far as the program tells."
+
+func (o offer) stream(s *Stream) manifest.Stream {
+	properties := open(o.schema)
+	key := slices.DeleteFunc(slices.Clone(o.key), func(name string) bool { return properties[name] == nil && len(properties) > 0 })
+	out := manifest.Stream{
+		Name: s.Name, Description: o.name + ". " + asFar, Semantics: manifest.MutableState, PrimaryKey: key, Checkpoint: manifest.CheckpointSlice, Incremental: o.recurrent,
+		CoverageStrategy: manifest.StrategyCheckpointWindow, FreshnessStrategy: manifest.FreshnessScheduledWindow,
+	}
+	if len(key) == 0 || len(key) != len(o.key) {
+		s.Keyless = true
+		out.Semantics, out.PrimaryKey = manifest.AppendOnly, []string{DigestField}
+		out.Description += " The program names no key, so that equal rows are one record, and a row that changed is another."
+		properties[DigestField] = map[string]any{"type": "string", "description": "Digest of the record, which is its key."}
+	}
+	if p, ok := properties[o.cursor].(map[string]any); ok {
+		out.CursorField = o.cursor
+		if p["format"] == "date-time" || p["format"] == "date" {
+			out.ConsentTimeField = o.cursor
+		}
+	}
+	for _, name := range out.PrimaryKey {
+		if properties[name] == nil {
+			properties[name] = map[string]any{}
+		}
+	}
+	out.Schema = []byte(encode(map[string]any{"type": "object", "properties": properties}))
+	return out
+}
+
+// open keeps of a schema what explains the fields and nothing that a record could break: schemas
+// of taps are often wrong, and no record is to be lost for that.
+func open(schema jsontext.Value) map[string]any {
+	var s struct {
+		Properties map[string]map[string]any `json:"properties"`
+	}
+	_ = json.Unmarshal(schema, &s) // without properties nothing is explained
+	out := map[string]any{}
+	for name, p := range s.Properties {
+		kept := map[string]any{}
+		for _, word := range []string{"title", "description", "format"} {
+			if text, ok := p[word].(string); ok {
+				kept[word] = text
+			}
+		}
+		if t := p["type"]; t != nil {
+			kept["$comment"] = "The program declares the type " + string(encode(t)) + "."
+		}
+		out[name] = kept
+	}
+	return out
+}

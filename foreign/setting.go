@@ -1,0 +1,149 @@
+package foreign
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// setting is a member of a program's configuration as its form or an example of it shows it.
+type setting struct {
+	path           []string
+	kind           string
+	label, help    string
+	secret, needed bool
+	given          any // in the owner's configuration; nil when it is not there
+}
+
+// form is the part of a JSON Schema that describes a configuration.
+type form struct {
+	Type       jsontext.Value  `json:"type"`
+	Properties map[string]form `json:"properties"`
+	Required   []string        `json:"required"`
+	OneOf      []form          `json:"oneOf"`
+	Title      string          `json:"title"`
+	Text       string          `json:"description"`
+	Secret     bool            `json:"secret"`
+	Hidden     bool            `json:"airbyte_secret"`
+	WriteOnly  bool            `json:"writeOnly"`
+}
+
+// secretWords are in the names of members that are secrets although no form says so.
+var secretWords = regexp.MustCompile(`(?i)token|secret|passw|api_?key|private_?key|credential|authorization|cookie`)
+
+// settingsOf are the members that the form declares, and those of the owner's configuration that
+// it does not.
+func settingsOf(raw jsontext.Value, given map[string]any) []setting {
+	var top form
+	_ = json.Unmarshal(raw, &top) // a program without a form has the given configuration alone
+	found := map[string]setting{}
+	top.collect(nil, given, false, found)
+	collectGiven(nil, given, found)
+	var out []setting
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, found[name])
+	}
+	return out
+}
+
+// collect gathers the members of a form. Those of an alternative are needed by none of the others.
+func (f form) collect(path []string, given map[string]any, alternative bool, found map[string]setting) {
+	for name, member := range f.Properties {
+		at := append(slices.Clone(path), name)
+		inner, _ := given[name].(map[string]any)
+		if len(member.Properties) > 0 || len(member.OneOf) > 0 {
+			member.collect(at, inner, alternative, found)
+			for _, one := range member.OneOf {
+				one.collect(at, inner, true, found)
+			}
+			continue
+		}
+		found[strings.Join(at, ".")] = setting{
+			path: at, kind: kindOf(member.Type), label: member.Title, help: member.Text, given: given[name],
+			secret: member.Secret || member.Hidden || member.WriteOnly || secretWords.MatchString(name),
+			needed: !alternative && slices.Contains(f.Required, name),
+		}
+	}
+}
+
+func collectGiven(path []string, given map[string]any, found map[string]setting) {
+	for name, v := range given {
+		at := append(slices.Clone(path), name)
+		if inner, ok := v.(map[string]any); ok {
+			collectGiven(at, inner, found)
+			continue
+		}
+		id := strings.Join(at, ".")
+		if _, known := found[id]; known || v == nil {
+			continue
+		}
+		s := setting{path: at, given: v, secret: secretWords.MatchString(name)}
+		s.needed = s.secret
+		switch v.(type) {
+		case string:
+		case bool:
+			s.kind = "boolean"
+		case float64:
+			s.kind = "number"
+		default:
+			s.kind = "json"
+		}
+		found[id] = s
+	}
+}
+
+// kindOf reads a JSON Schema type, of which the first that is not null counts.
+func kindOf(raw jsontext.Value) string {
+	var names []string
+	var name string
+	if json.Unmarshal(raw, &name) == nil {
+		names = []string{name}
+	} else if json.Unmarshal(raw, &names) != nil {
+		return ""
+	}
+	for _, name := range names {
+		switch name {
+		case "string":
+			return ""
+		case "integer", "number", "boolean":
+			return name
+		case "array", "object":
+			return "json"
+		}
+	}
+	return ""
+}
+
+// settle gives each setting its variable, and keeps the given values that are no secrets.
+func settle(prefix string, settings []setting) (variables []Setting, values jsontext.Value) {
+	kept := map[string]any{}
+	for _, s := range settings {
+		variables = append(variables, Setting{Path: s.path, Env: s.env(prefix), Type: s.kind})
+		if s.given != nil && !s.secret {
+			put(kept, s.path, s.given)
+		}
+	}
+	if len(kept) == 0 {
+		return variables, nil
+	}
+	return variables, encode(kept)
+}
+
+// env names the variable of a setting.
+func (s setting) env(prefix string) string {
+	name := "_" + strings.ToUpper(strings.Join(s.path, "_"))
+	name = strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, name)
+	if name == roundVariable || name == hostsVariable {
+		name += "_SETTING"
+	}
+	return prefix + name
+}

@@ -1,0 +1,197 @@
+package foreign_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pdpp/connectorkit"
+	"pdpp/foreign"
+)
+
+// TestMain lets the test binary play every program: the host that the catalog asks, and taps,
+// one for each habit.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "list":
+			fmt.Println("[]")
+			return
+		case "adapt":
+			c, err := foreign.Connector(os.Args[2])
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			connectorkit.Main(c)
+		case "tap":
+			os.Exit(playTap(os.Args[2], os.Args[3:]))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// tapRun is what a Singer tap was started with.
+type tapRun struct {
+	out     *bufio.Writer
+	config  map[string]any
+	catalog []string // the selected streams
+	state   map[string]any
+	habit   string
+}
+
+func (t *tapRun) say(format string, args ...any) {
+	fmt.Fprintf(t.out, format+"\n", args...)
+	if err := t.out.Flush(); err != nil {
+		os.Exit(1) // nobody listens any more
+	}
+}
+
+// count is a number of the configuration.
+func (t *tapRun) count(name string) int {
+	n, _ := t.config[name].(float64)
+	return int(n)
+}
+
+// at is the tap's own bookmark of a stream.
+func (t *tapRun) at(stream string) int {
+	marks, _ := t.state["bookmarks"].(map[string]any)
+	n, _ := marks[stream].(float64)
+	return int(n)
+}
+
+// mark says the tap's state: everything of pages up to here, everything of visits up to there.
+func (t *tapRun) mark(pages, visits int) {
+	t.say(`{"type":"STATE","value":{"bookmarks":{"pages":%d,"visits":%d}}}`, pages, visits)
+}
+
+func (t *tapRun) schema(stream string) {
+	t.say(`{"type":"SCHEMA","stream":%q,"schema":%s,"key_properties":%s}`, stream, tapSchemas[stream], tapKeys[stream])
+}
+
+var tapSchemas = map[string]string{
+	"pages":  `{"type":"object","properties":{"id":{"type":"integer"},"title":{"type":"string"},"updated_at":{"type":"string","format":"date-time"}}}`,
+	"visits": `{"type":"object","properties":{"page":{"type":"integer"},"day":{"type":"string"}}}`,
+	"log":    `{"type":"object","properties":{"line":{"type":"string"}}}`,
+}
+
+var tapKeys = map[string]string{"pages": `["id"]`, "visits": `["page","day"]`, "log": `[]`}
+
+// tapRecord is the nth record of a stream, from 1 on.
+func tapRecord(stream string, n int) string {
+	switch stream {
+	case "pages":
+		return fmt.Sprintf(`{"id":%d,"title":"Page %[1]d","updated_at":%q}`, n, time.Unix(int64(n)*3600, 0).UTC().Format(time.RFC3339))
+	case "visits":
+		return fmt.Sprintf(`{"page":%d,"day":"2026-01-%02d","seen":true}`, n, n%28+1)
+	}
+	return fmt.Sprintf(`{"line":"line %d"}`, n)
+}
+
+func (t *tapRun) record(stream string, n int) {
+	t.say(`{"type":"RECORD","stream":%q,"record":%s,"time_extracted":"2026-03-01T08:30:00Z"}`, stream, tapRecord(stream, n))
+}
+
+// playTap is a Singer tap with the named habit.
+func playTap(habit string, args []string) int {
+	flags := flag.NewFlagSet("tap", flag.ContinueOnError)
+	flags.SetOutput(os.Stderr)
+	config := flags.String("config", "", "")
+	state := flags.String("state", "", "")
+	catalog := flags.String("catalog", "", "")
+	properties := flags.String("properties", "", "")
+	discover := flags.Bool("discover", false, "")
+	about := flags.Bool("about", false, "")
+	flags.String("format", "", "")
+	if slices.Contains(args, "--help") {
+		fmt.Println("usage: tap [--config F] [--catalog F] [--properties F] [--state F] [--discover]")
+		return 0
+	}
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	t := &tapRun{out: bufio.NewWriter(os.Stdout), habit: habit, config: readJSON(*config), state: readJSON(*state)}
+	switch {
+	case *about:
+		fmt.Println(`{"name":"tap","settings":{"type":"object","required":["token"],"properties":{"token":{"type":"string","secret":true,"description":"From your account."},"pages":{"type":"integer"},"visits":{"type":"integer"},"region":{"type":["string","null"]}}}}`)
+		return 0
+	case *discover:
+		fmt.Println(`{"streams":[` + strings.Join([]string{tapEntry("pages"), tapEntry("visits"), tapEntry("log")}, ",") + `]}`)
+		return 0
+	}
+	chosen := *catalog
+	if habit == "wrong-flag" {
+		chosen = *properties
+	}
+	t.catalog = selectedStreams(readJSON(chosen))
+	return tapHabits[habit](t)
+}
+
+func tapEntry(stream string) string {
+	return fmt.Sprintf(`{"tap_stream_id":%q,"stream":%[1]q,"schema":%s,"key_properties":%s,"metadata":[{"breadcrumb":[],"metadata":{"replication-key":"updated_at"}}]}`,
+		stream, tapSchemas[stream], tapKeys[stream])
+}
+
+func readJSON(path string) map[string]any {
+	var out map[string]any
+	if body, err := os.ReadFile(path); err == nil {
+		_ = json.Unmarshal(body, &out)
+	}
+	return out
+}
+
+func selectedStreams(catalog map[string]any) (names []string) {
+	streams, _ := catalog["streams"].([]any)
+	for _, s := range streams {
+		entry := s.(map[string]any)
+		for _, n := range entry["metadata"].([]any) {
+			note := n.(map[string]any)
+			if inner := note["metadata"].(map[string]any); len(note["breadcrumb"].([]any)) == 0 && inner["selected"] == true {
+				names = append(names, entry["tap_stream_id"].(string))
+			}
+		}
+	}
+	return names
+}
+
+// tapHabits are what taps do.
+var tapHabits = map[string]func(*tapRun) int{
+	"plain": plainTap,
+	// It gets a catalog by a flag that it does not look at, writes an empty state and is content.
+	"wrong-flag": func(t *tapRun) int {
+		if t.catalog == nil {
+			t.say(`{"type":"STATE","value":{}}`)
+			return 0
+		}
+		return plainTap(t)
+	},
+}
+
+// plainTap goes on from its state, and says it after every tenth record.
+func plainTap(t *tapRun) int {
+	at := map[string]int{"pages": t.at("pages"), "visits": t.at("visits")}
+	for _, stream := range t.catalog {
+		t.schema(stream)
+		for n := at[stream] + 1; n <= t.count(stream); n++ {
+			t.record(stream, n)
+			if stumble := t.count("stumble"); stumble > 0 && rand.IntN(stumble) == 0 { // something kills all of us
+				_ = syscall.Kill(0, syscall.SIGKILL)
+			}
+			if at[stream] = n; n%10 == 0 {
+				t.mark(at["pages"], at["visits"])
+			}
+		}
+	}
+	t.mark(at["pages"], at["visits"])
+	_, _ = io.WriteString(os.Stderr, "tap: synced\n")
+	return 0
+}
