@@ -11,6 +11,7 @@ import (
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 	"pdpp/providersim"
 )
@@ -90,10 +91,10 @@ func paceIsKept(t *testing.T, b *Bed) {
 // watched is a store that hears of bookmarks as they are written.
 type watched struct {
 	store.Store
-	wrote func(store.CursorWrite)
+	wrote func(slice.Cursor)
 }
 
-func (w watched) CommitSlice(ctx context.Context, l store.Lease, s store.Slice, now time.Time) (store.Committed, error) {
+func (w watched) CommitSlice(ctx context.Context, l store.Lease, s slice.Slice, now time.Time) (store.Committed, error) {
 	done, err := w.Store.CommitSlice(ctx, l, s, now)
 	if err == nil {
 		for _, c := range s.Cursors {
@@ -112,7 +113,7 @@ func catchUpLeavesTheSteadyCursor(t *testing.T, b *Bed) {
 	real := b.Store
 	var runID string
 	var once sync.Once
-	b.Store = watched{real, func(c store.CursorWrite) {
+	b.Store = watched{real, func(c slice.Cursor) {
 		if c.Stream == list && c.Mode == protocol.CatchUp && c.Cursor.Kind() != 'n' {
 			once.Do(func() { KillConnector(runID) })
 		}
@@ -125,7 +126,7 @@ func catchUpLeavesTheSteadyCursor(t *testing.T, b *Bed) {
 	for _, m := range b.Target.Changes {
 		b.Sim.Mutate(t, m)
 	}
-	b.Store = watched{real, func(c store.CursorWrite) {
+	b.Store = watched{real, func(c slice.Cursor) {
 		switch {
 		case c.Stream != list:
 		case c.Mode == protocol.CatchUp:

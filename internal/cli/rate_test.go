@@ -17,6 +17,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/slice"
 )
 
 // rateShop is a store with one connection, for runs that reported rates.
@@ -68,14 +69,14 @@ func (b *rateShop) ended(id string, ago time.Duration, status store.RunStatus, d
 	b.t.Helper()
 	l := b.begin(id, ago)
 	b.must(b.FinishRun(b.t.Context(), l, store.RunOutcome{
-		Status: status, Event: store.Event{Type: "run.over", Data: jsontext.Value(data)},
+		Status: status, Event: slice.Event{Type: "run.over", Data: jsontext.Value(data)},
 	}, b.now.Add(-ago)))
 }
 
 // bookmark stores a cursor.
 func (b *rateShop) bookmark(l store.Lease, stream, cursor string) {
 	b.t.Helper()
-	_, err := b.CommitSlice(b.t.Context(), l, store.Slice{Cursors: []store.CursorWrite{{Stream: stream, Cursor: jsontext.Value(cursor)}}}, b.now)
+	_, err := b.CommitSlice(b.t.Context(), l, slice.Slice{Cursors: []slice.Cursor{{Stream: stream, Cursor: jsontext.Value(cursor)}}}, b.now)
 	b.must(err)
 }
 
@@ -118,7 +119,7 @@ func TestStoredRateIsShown(t *testing.T) {
 	b.bookmark(l, "trees", fmt.Sprintf(`{"page":3,"pacing_interval_ms":720,"pacing_recorded_at_ms":%d,"pacing_limit_per_min":85.5,"pacing_refused_per_min":90,"pacing_sweep":120,"pacing_pause_ms":4000,"pacing_cost_ms":250.5}`,
 		b.now.Add(-12*time.Minute).UnixMilli()))
 	b.bookmark(l, "apples", fmt.Sprintf(`{"pacing_interval_ms":1,"pacing_recorded_at_ms":%d}`, b.now.Add(-13*time.Minute).UnixMilli()))
-	b.must(b.FinishRun(t.Context(), l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, b.now))
+	b.must(b.FinishRun(t.Context(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, b.now))
 
 	out := b.rate()
 	wantLines(t, out,
@@ -185,7 +186,7 @@ func TestRateOfAnUnfinishedRun(t *testing.T) {
 		run, err := b.Run(t.Context(), l.RunID)
 		b.must(err)
 		at := run.StartedAt.Add(since)
-		_, err = b.CommitSlice(t.Context(), l, store.Slice{Events: []store.Event{
+		_, err = b.CommitSlice(t.Context(), l, slice.Slice{Events: []slice.Event{
 			{Type: "run.progress_reported", At: at, Data: jsontext.Value(rateData(interval, 100, 60000/interval, 600, backoff, ""))},
 			{Type: "run.progress_reported", At: at, Data: jsontext.Value(`{"message":"no rate here"}`)},
 		}}, at)

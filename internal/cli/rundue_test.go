@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -159,15 +160,15 @@ func TestDuePassesRecoveryOnlyThrough(t *testing.T) {
 	l, err := s.StartRun(ctx, store.RunStart{RunID: "run_1", ConnectionID: nursery, ConnectorID: "nursery", Trigger: store.TriggerScheduled,
 		Holder: "test", TTL: time.Minute, Streams: []store.StreamSpec{{Name: "trees"}}}, s.clock)
 	s.must(err)
-	missing := func(key string, reason protocol.Reason) store.GapWrite {
-		return store.GapWrite{Stream: "trees", RecordKey: key, Reason: reason, Retryable: true, Locator: jsontext.Value(`{"key":"` + key + `"}`)}
+	missing := func(key string, reason protocol.Reason) slice.Gap {
+		return slice.Gap{Stream: "trees", RecordKey: key, Reason: reason, Retryable: true, Locator: jsontext.Value(`{"key":"` + key + `"}`)}
 	}
-	_, err = s.CommitSlice(ctx, l, store.Slice{Gaps: []store.GapWrite{missing("t1", protocol.ReasonRateLimited)}}, s.clock)
+	_, err = s.CommitSlice(ctx, l, slice.Slice{Gaps: []slice.Gap{missing("t1", protocol.ReasonRateLimited)}}, s.clock)
 	s.must(err)
-	_, err = s.CommitSlice(ctx, l, store.Slice{Gaps: []store.GapWrite{missing("t2", protocol.ReasonRetryExhausted)}}, s.clock)
+	_, err = s.CommitSlice(ctx, l, slice.Slice{Gaps: []slice.Gap{missing("t2", protocol.ReasonRetryExhausted)}}, s.clock)
 	s.must(err)
 	ended := s.clock.Add(10 * time.Minute)
-	s.must(s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, ended))
+	s.must(s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, ended))
 	s.clock = s.clock.Add(time.Hour)
 	if code, out := s.command("run", "--due"); code != ExitOK {
 		t.Fatalf("code %d, %s", code, out)

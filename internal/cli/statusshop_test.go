@@ -10,6 +10,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/slice"
 	"pdpp/internal/view"
 )
 
@@ -82,13 +83,13 @@ func (s *statusShop) run(id string, status store.RunStatus, ago time.Duration) {
 		TTL: time.Minute, Streams: []store.StreamSpec{{Name: "trees"}},
 	}, at)
 	s.must(err)
-	_, err = s.CommitSlice(s.t.Context(), l, store.Slice{Records: []store.Record{
+	_, err = s.CommitSlice(s.t.Context(), l, slice.Slice{Records: []slice.Record{
 		{Stream: "trees", Key: "t1", Data: []byte(`{"id":"t1"}`), EmittedAt: at.Format(time.RFC3339)},
 		{Stream: "trees", Key: "t2", Data: []byte(`{"id":"t2"}`), EmittedAt: at.Format(time.RFC3339)},
 	}}, at)
 	s.must(err)
 	o := store.RunOutcome{
-		Status: status, RecordsEmitted: 2, Event: store.Event{Type: "run.over"},
+		Status: status, RecordsEmitted: 2, Event: slice.Event{Type: "run.over"},
 		Facts: jsontext.Value(`{"streams":[{"stream":"trees","collected":2,"considered":2,"covered":2,"checkpoint":"committed"}]}`),
 	}
 	if status == store.RunFailed {

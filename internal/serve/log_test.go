@@ -12,6 +12,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/logging"
+	"pdpp/internal/slice"
 )
 
 // speakingStore logs what a run asks of the store, where the runner and the launcher call
@@ -21,9 +22,9 @@ type speakingStore struct {
 	log *slog.Logger
 }
 
-func (s speakingStore) CommitSlice(ctx context.Context, l store.Lease, slice store.Slice, now time.Time) (store.Committed, error) {
+func (s speakingStore) CommitSlice(ctx context.Context, l store.Lease, part slice.Slice, now time.Time) (store.Committed, error) {
 	s.log.InfoContext(ctx, "a slice is committed")
-	return s.Store.CommitSlice(ctx, l, slice, now)
+	return s.Store.CommitSlice(ctx, l, part, now)
 }
 
 func (s speakingStore) Cursors(ctx context.Context, connectionID, stream string) ([]store.Cursor, error) {

@@ -12,16 +12,16 @@ import (
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/tracing"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
 // leasedStore is the store as one run may use it: every write carries the lease.
 type leasedStore struct {
-	store   store.Store
-	lease   store.Lease
-	now     func() time.Time
-	records []store.Record // reused between commits; the committer calls one at a time
-	counts  Counts         // written by the committer, read once the run is over
+	store  store.Store
+	lease  store.Lease
+	now    func() time.Time
+	counts Counts // written by the committer, read once the run is over
 	// sparePressure keeps gaps out that the source's pressure left.
 	sparePressure bool
 	singled       []string // streams whose bookmarks this run leaves as they are
@@ -35,39 +35,20 @@ type leasedStore struct {
 // gapLeaseTime outlives any page of work; the run's end releases earlier.
 const gapLeaseTime = time.Hour
 
-func (b *leasedStore) CommitSlice(ctx context.Context, s *runner.Slice) error {
-	b.records = b.records[:0]
-	for i := range s.Records {
-		b.records = append(b.records, store.Record(s.Records[i]))
-	}
-	out := store.Slice{Records: b.records}
-	reported := 0
-	for _, g := range s.Gaps {
-		out.Gaps = append(out.Gaps, store.GapWrite{
-			Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey, Reason: g.Reason, Retryable: g.Retryable,
-			Locator: g.Locator, ListCursor: g.ListCursor, LastError: g.LastError, GapID: g.GapID, LeaseID: g.LeaseID,
-			NotBefore: b.notBefore(g),
-		})
+func (b *leasedStore) CommitSlice(ctx context.Context, s *slice.Slice) error {
+	out, reported := *s, 0
+	for i := range out.Gaps {
+		g := &out.Gaps[i]
+		g.NotBefore = b.notBefore(g.NotBefore)
 		if g.LeaseID == "" {
 			reported++
 		}
 	}
-	for _, r := range s.Attempts {
-		out.Attempts = append(out.Attempts, store.GapRef(r))
+	if len(b.singled) > 0 {
+		out.Cursors = slices.DeleteFunc(slices.Clone(s.Cursors), func(c slice.Cursor) bool { return slices.Contains(b.singled, c.Stream) })
 	}
-	for _, r := range s.Recovered {
-		out.Recovered = append(out.Recovered, store.GapRef(r))
-	}
-	for _, c := range s.Cursors {
-		if slices.Contains(b.singled, c.Stream) {
-			continue
-		}
-		out.Cursors = append(out.Cursors, store.CursorWrite{Stream: c.Stream, Mode: c.Mode, Cursor: c.Cursor})
-	}
-	out.Events = storeEvents(s.Events)
 	ctx, span := tracing.Open(ctx, "slice", tracing.RunID(b.lease.RunID), tracing.Connector(b.connectorID))
 	done, err := b.store.CommitSlice(ctx, b.lease, out, b.now())
-	clear(b.records)
 	if err != nil {
 		span.Fail()
 	} else {
@@ -99,14 +80,12 @@ func (b *leasedStore) NoteWait(ctx context.Context, w runner.Wait) error {
 // sameWait is within how much a gap's wait and the sender's are one announcement.
 const sameWait = 5 * time.Second
 
-// notBefore is the floor of a gap that came with a wait; nil without one. Where the
-// sender's wait is the same announcement, both end in the same moment, so that the
-// first run after it is served the gap.
-func (b *leasedStore) notBefore(g runner.Gap) *time.Time {
-	if g.RetryAfter <= 0 {
+// notBefore is a gap's floor. Where the sender's wait is the same announcement, both
+// end in the same moment, so that the first run after it is served the gap.
+func (b *leasedStore) notBefore(at *time.Time) *time.Time {
+	if at == nil {
 		return nil
 	}
-	at := b.now().Add(g.RetryAfter - time.Since(g.HeardAt))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, until := range b.waits {
@@ -114,7 +93,7 @@ func (b *leasedStore) notBefore(g runner.Gap) *time.Time {
 			return &until
 		}
 	}
-	return &at
+	return at
 }
 
 func (b *leasedStore) AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error) {

@@ -10,6 +10,7 @@ import (
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/manifest"
 )
 
@@ -32,20 +33,10 @@ func storeOutcome(o runner.Outcome) store.RunOutcome {
 	if o.DoneError != nil {
 		out.ConnectorError = raw(o.DoneError)
 	}
-	events := storeEvents(o.Events)
-	if n := len(events); n > 0 {
-		out.Event = events[n-1]
-		out.Before = events[:n-1]
+	if n := len(o.Events); n > 0 {
+		out.Before, out.Event = o.Events[:n-1], o.Events[n-1]
 	} else {
-		out.Event = store.Event{Type: "run.failed"}
-	}
-	return out
-}
-
-func storeEvents(events []runner.Event) []store.Event {
-	out := make([]store.Event, len(events))
-	for i, e := range events {
-		out[i] = store.Event{Type: e.Type, At: e.At, Stream: e.Stream, Data: e.Data}
+		out.Event = slice.Event{Type: "run.failed"}
 	}
 	return out
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/tracing"
+	"pdpp/internal/slice"
 )
 
 // A slice that could not be stored is in the trace like one that was.
@@ -28,7 +28,7 @@ func TestRefusedSliceIsTraced(t *testing.T) {
 	}
 	b := newBed(t)
 	refused := &leasedStore{store: b.store, now: time.Now, connectorID: "sample", lease: store.Lease{RunID: "run_lost", ConnectionID: connection}}
-	if err := refused.CommitSlice(t.Context(), &runner.Slice{}); !errors.Is(err, store.ErrLeaseLost) {
+	if err := refused.CommitSlice(t.Context(), &slice.Slice{}); !errors.Is(err, store.ErrLeaseLost) {
 		t.Fatalf("committed without a lease: %v", err)
 	}
 	if err := stop(context.WithoutCancel(t.Context())); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pdpp/internal/collect/runner"
@@ -79,20 +78,4 @@ func TestNoRunStartsWithinAWait(t *testing.T) {
 	if got := b.waits(t); len(got) != 0 {
 		t.Errorf("the owner asked anyway, and %+v is still waited for", got)
 	}
-}
-
-// A gap's wait began when it was announced: what passed until the gap was stored counts.
-func TestGapWaitsFromItsAnnouncement(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &leasedStore{now: time.Now}
-		heard := time.Now()
-		time.Sleep(10 * time.Minute) // the slice took as long to finish
-		got := b.notBefore(runner.Gap{RetryAfter: time.Hour, HeardAt: heard})
-		if got == nil || !got.Equal(heard.Add(time.Hour)) {
-			t.Errorf("not before %v, want %v", got, heard.Add(time.Hour))
-		}
-		if at := b.notBefore(runner.Gap{HeardAt: heard}); at != nil {
-			t.Errorf("a gap that names no wait has the floor %v", at)
-		}
-	})
 }

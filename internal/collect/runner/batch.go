@@ -1,6 +1,10 @@
 package runner
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/slice"
+)
 
 // batch collects what has passed the gates until it is committed. Everything in
 // it is in wire order, so a cursor is only ever committed with, or after, what
@@ -10,7 +14,7 @@ import "github.com/go-json-experiment/json/jsontext"
 // rotation, so they go with the next commit, whatever it holds. Cursors and
 // recoveries close what precedes them, so they are never open.
 type batch struct {
-	slice Slice
+	slice slice.Slice
 	arena arena
 	size  int // roughly, in memory
 	marks marks
@@ -23,13 +27,13 @@ const overhead = 200
 
 // add copies the record's data into the batch's arena, because the line it
 // aliases is about to be overwritten.
-func (b *batch) add(r Record, data []byte) {
+func (b *batch) add(r slice.Record, data []byte) {
 	r.Data = b.arena.keep(data)
 	b.size += len(data) + len(r.Key) + overhead
 	b.slice.Records = append(b.slice.Records, r)
 }
 
-func (b *batch) addGap(g Gap) {
+func (b *batch) addGap(g slice.Gap) {
 	b.size += len(g.RecordKey) + len(g.Reason) + len(g.Locator) + len(g.ListCursor) + len(g.LastError) + overhead
 	b.slice.Gaps = append(b.slice.Gaps, g)
 }
@@ -59,7 +63,7 @@ func (b *batch) split(next *batch) {
 }
 
 // truncate takes out what no finished slice contains and gives it back.
-func (b *batch) truncate() (records []Record, gaps []Gap) {
+func (b *batch) truncate() (records []slice.Record, gaps []slice.Gap) {
 	s, m := &b.slice, b.marks
 	records, gaps = s.Records[m.records:], s.Gaps[m.gaps:]
 	s.Records, s.Gaps = s.Records[:m.records], s.Gaps[:m.gaps]
@@ -69,7 +73,7 @@ func (b *batch) truncate() (records []Record, gaps []Gap) {
 
 // move sets a cursor, replacing an earlier one of the same bookmark: the
 // records of both slices are in this batch, so the newer cursor covers them.
-func (b *batch) move(c Cursor) {
+func (b *batch) move(c slice.Cursor) {
 	for i := range b.slice.Cursors {
 		if have := &b.slice.Cursors[i]; have.Stream == c.Stream && have.Mode == c.Mode {
 			have.Cursor = c.Cursor

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -30,7 +31,7 @@ func (s *session) note(kind, stream string, data map[string]any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.noted++; s.noted <= maxEvents {
-		s.events = append(s.events, Event{Type: kind, At: time.Now(), Stream: stream, Data: raw})
+		s.events = append(s.events, slice.Event{Type: kind, At: time.Now(), Stream: stream, Data: raw})
 	}
 }
 

@@ -10,10 +10,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
-func kinds(events []Event) []string {
+func kinds(events []slice.Event) []string {
 	var out []string
 	for _, e := range events {
 		out = append(out, e.Type)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -17,7 +18,7 @@ func (s *session) refused(f *Failure) Outcome {
 	o := Outcome{Status: statusOf(f), Failure: f, ExitCode: -1}
 	o.Checkpoint = Checkpoint{Mode: checkpointMode, CommitStatus: CommitNone, StreamsStaged: []string{}, StreamsCommitted: []string{}}
 	o.KnownGaps = s.knownGaps(nil, f)
-	o.Events = []Event{s.terminal(o)}
+	o.Events = []slice.Event{s.terminal(o)}
 	return o
 }
 
@@ -181,7 +182,7 @@ func (s *session) redactedError() *protocol.DoneError {
 }
 
 // terminal is the run's last timeline entry.
-func (s *session) terminal(o Outcome) Event {
+func (s *session) terminal(o Outcome) slice.Event {
 	kind := map[Status]string{Succeeded: "run.completed", Failed: "run.failed", Cancelled: "run.cancelled"}[o.Status]
 	data := map[string]any{
 		"records_emitted": o.RecordsEmitted, "reported_records_emitted": o.Reported,
@@ -212,5 +213,5 @@ func (s *session) terminal(o Outcome) Event {
 	if err != nil {
 		raw = jsontext.Value(`{}`)
 	}
-	return Event{Type: kind, At: time.Now(), Data: raw}
+	return slice.Event{Type: kind, At: time.Now(), Data: raw}
 }

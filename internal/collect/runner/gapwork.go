@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -114,7 +115,7 @@ func (s *session) attempted(m *protocol.DetailGapAttempted) error {
 		return err
 	}
 	g.attempted = true
-	s.cur.slice.Attempts = append(s.cur.slice.Attempts, GapRef{GapID: m.GapID, LeaseID: m.LeaseID})
+	s.cur.slice.Attempts = append(s.cur.slice.Attempts, slice.GapRef{GapID: m.GapID, LeaseID: m.LeaseID})
 	return nil
 }
 
@@ -128,7 +129,7 @@ func (s *session) recovered(m *protocol.DetailGapRecovered) error {
 		return err
 	}
 	g.settled = true
-	s.cur.slice.Recovered = append(s.cur.slice.Recovered, GapRef{GapID: m.GapID, LeaseID: lease})
+	s.cur.slice.Recovered = append(s.cur.slice.Recovered, slice.GapRef{GapID: m.GapID, LeaseID: lease})
 	s.cur.close() // the gap's records precede it: together they are a finished unit
 	s.recall(lane{g.entry.Stream, g.entry.ParentStream}, string(g.entry.RecordKey))
 	return nil
@@ -165,17 +166,14 @@ func (s *session) gap(m *protocol.DetailGap) error {
 		g.settled = true
 	}
 	r := s.redactor.Load()
-	g := Gap{
+	g := slice.Gap{
 		Stream: m.Stream, ParentStream: parent, RecordKey: string(m.RecordKey),
 		Reason: m.Reason, Retryable: m.Retryable,
 		Locator:    sanitize(r, m.DetailLocator),
 		ListCursor: sanitize(r, m.ListCursor),
 		LastError:  sanitize(r, lastError(m)),
 		GapID:      m.GapID, LeaseID: m.LeaseID,
-		RetryAfter: retryAfter(m),
-	}
-	if g.RetryAfter > 0 {
-		g.HeardAt = time.Now()
+		NotBefore: notBefore(m, time.Now()),
 	}
 	s.cur.addGap(g)
 	if m.GapID != "" {
@@ -189,17 +187,21 @@ func (s *session) gap(m *protocol.DetailGap) error {
 	return nil
 }
 
-// retryAfter is how long the provider asked to wait with a gap, by the connector's
+// notBefore is until when the provider asked to wait with a gap, by the connector's
 // word in last_error. What is not a positive number of milliseconds says nothing.
-func retryAfter(m *protocol.DetailGap) time.Duration {
+func notBefore(m *protocol.DetailGap, now time.Time) *time.Time {
 	var said struct {
 		RetryAfterMS any `json:"retry_after_ms"`
 	}
 	if len(m.LastError) == 0 || json.Unmarshal(m.LastError, &said) != nil {
-		return 0
+		return nil
 	}
 	ms, _ := said.RetryAfterMS.(float64)
-	return min(seconds(max(0, ms)/1000), longestWait)
+	if ms <= 0 {
+		return nil
+	}
+	at := now.Add(min(seconds(ms/1000), longestWait))
+	return &at
 }
 
 // recall remembers that a durable gap stands for the key.

@@ -5,10 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -198,7 +201,7 @@ func TestRecoveryWithoutAToken(t *testing.T) {
 		c.line(`{"type":"DETAIL_GAP_RECOVERED","stream":"messages","gap_id":"` + gap.GapID + `","record_key":"k1"}`)
 		return c.done(protocol.DoneSucceeded)
 	}))
-	if ref := d.slices[0].Recovered[0]; ref != (GapRef{"gap-k1", "page-1:gap-k1"}) {
+	if ref := d.slices[0].Recovered[0]; ref != (slice.GapRef{GapID: "gap-k1", LeaseID: "page-1:gap-k1"}) {
 		t.Errorf("recovered = %+v", ref)
 	}
 }
@@ -229,4 +232,23 @@ func TestGapSourceFailureEndsTheRun(t *testing.T) {
 		return c.done(protocol.DoneSucceeded)
 	})
 	mustFail(t, o, ReasonStorage)
+}
+
+// A gap's wait began when it was announced: what passed until the gap was stored counts.
+func TestGapWaitsFromItsAnnouncement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDialogue(t, "threads", "messages")
+		heard := time.Now()
+		mustSucceed(t, d.play(t.Context(), func(c *connector) int {
+			c.start()
+			c.line(gapOf("messages", "threads", "k1", `"last_error":{"retry_after_ms":3600000}`))
+			c.line(gapOf("messages", "threads", "k2", `"last_error":{"retry_after_ms":-1}`))
+			time.Sleep(10 * time.Minute) // the slice takes as long to finish
+			return c.done(protocol.DoneSucceeded)
+		}))
+		gaps := d.slices[0].Gaps
+		if got := gaps[0].NotBefore; got == nil || !got.Equal(heard.Add(time.Hour)) || gaps[1].NotBefore != nil {
+			t.Errorf("not before %v and %v, want %v and none", got, gaps[1].NotBefore, heard.Add(time.Hour))
+		}
+	})
 }

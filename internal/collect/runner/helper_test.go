@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/slice"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -48,7 +49,7 @@ func scope(names ...string) []protocol.StreamScope {
 // memory is a Sink and a GapSource that keeps everything, and fails on demand.
 type memory struct {
 	mu       sync.Mutex
-	slices   []Slice
+	slices   []slice.Slice
 	commits  int
 	failAt   int               // the commit that fails, from 1
 	onPage   func()            // runs when a page of gaps is asked for
@@ -65,7 +66,7 @@ type memory struct {
 
 var errDiskFull = fmt.Errorf("disk is full")
 
-func (m *memory) CommitSlice(_ context.Context, s *Slice) error {
+func (m *memory) CommitSlice(_ context.Context, s *slice.Slice) error {
 	if m.onCommit != nil {
 		m.onCommit()
 	}
@@ -74,7 +75,7 @@ func (m *memory) CommitSlice(_ context.Context, s *Slice) error {
 	if m.commits++; m.commits == m.failAt {
 		return errDiskFull // this one alone: the next would succeed
 	}
-	kept := Slice{
+	kept := slice.Slice{
 		Records: slices.Clone(s.Records), Gaps: slices.Clone(s.Gaps), Attempts: slices.Clone(s.Attempts),
 		Recovered: slices.Clone(s.Recovered), Cursors: slices.Clone(s.Cursors), Events: slices.Clone(s.Events),
 	}
@@ -172,11 +173,11 @@ func (m *memory) log() []string {
 	return out
 }
 
-func describe(s Slice) string {
+func describe(s slice.Slice) string {
 	var words []string
 	for _, r := range s.Records {
 		sign := ""
-		if r.Deleted {
+		if r.Deleted() {
 			sign = "-"
 		}
 		words = append(words, sign+r.Stream+"/"+r.Key)
@@ -201,10 +202,10 @@ func describe(s Slice) string {
 }
 
 // events lists every timeline entry that a run left, durable or not.
-func (m *memory) events(o Outcome) []Event {
+func (m *memory) events(o Outcome) []slice.Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var out []Event
+	var out []slice.Event
 	for _, s := range m.slices {
 		out = append(out, s.Events...)
 	}

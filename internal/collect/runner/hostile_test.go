@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -19,7 +20,7 @@ type sieve struct {
 	largest, heap          atomic.Uint64
 }
 
-func (s *sieve) CommitSlice(_ context.Context, c *Slice) error {
+func (s *sieve) CommitSlice(_ context.Context, c *slice.Slice) error {
 	var size uint64
 	for i := range c.Records {
 		size += uint64(len(c.Records[i].Data))

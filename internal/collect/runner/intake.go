@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -17,9 +18,9 @@ func (s *session) record(m *protocol.Record) error {
 	if v != nil {
 		return v
 	}
-	r, data := Record{Stream: st.name, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic}, []byte(m.Data)
+	r, data := slice.Record{Stream: st.name, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic}, []byte(m.Data)
 	if m.Op == protocol.OpDelete {
-		r.Deleted, data = true, nil
+		r.Op, data = protocol.OpDelete, nil
 		if r.EmittedAt == "" {
 			r.EmittedAt = storedTime(time.Now()) // a tombstone may come without its time
 		}
@@ -36,7 +37,7 @@ func (s *session) state(ctx context.Context, m *protocol.State) error {
 	if st == nil {
 		return s.undeclared(protocol.UndeclaredState, m.Type(), m.Stream)
 	}
-	c := Cursor{Stream: st.name, Mode: m.Mode, Cursor: cloneValue(m.Cursor)}
+	c := slice.Cursor{Stream: st.name, Mode: m.Mode, Cursor: cloneValue(m.Cursor)}
 	// The cursors of a stream move in the order they came: none passes one that waits.
 	now := st.slice && len(st.staged) == 0
 	if len(st.details) > 0 {

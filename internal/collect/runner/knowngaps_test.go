@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -115,7 +116,7 @@ func TestGapsAreSummedUp(t *testing.T) {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 	gap := d.slices[0].Gaps[2]
-	want := Gap{Stream: "notes", RecordKey: "3", Reason: "rate_limited", Retryable: true,
+	want := slice.Gap{Stream: "notes", RecordKey: "3", Reason: "rate_limited", Retryable: true,
 		LastError: []byte(`{"class":"upstream_pressure_deferred","http_status":429,"message":"slow down"}`)}
 	if diff := cmp.Diff(want, gap); diff != "" {
 		t.Errorf("gap (-want +got):\n%s", diff)

@@ -3,6 +3,7 @@ package runner
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -143,5 +144,5 @@ type Outcome struct {
 	StderrTail     string
 	ExitCode       int
 	// Events that no commit has carried yet, the terminal one last.
-	Events []Event
+	Events []slice.Event
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/collect/confine"
+	"pdpp/internal/slice"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -55,66 +56,10 @@ type Command struct {
 	Refusal error
 }
 
-// Slice is what one commit makes durable.
-type Slice struct {
-	Records   []Record
-	Gaps      []Gap
-	Attempts  []GapRef
-	Recovered []GapRef
-	Cursors   []Cursor
-	Events    []Event
-}
-
-// Record is a gated record. Data is valid only during the commit.
-type Record struct {
-	Stream       string
-	Key          string
-	Data         []byte
-	EmittedAt    string
-	SemanticTime string
-	Deleted      bool
-}
-
-// Gap is a gap to open, refresh or settle.
-type Gap struct {
-	Stream       string
-	ParentStream string
-	RecordKey    string
-	Reason       protocol.Reason
-	Retryable    bool
-	Locator      jsontext.Value
-	ListCursor   jsontext.Value
-	LastError    jsontext.Value
-	GapID        string
-	LeaseID      string
-	// RetryAfter is how long the provider asked to wait with it, as of HeardAt; zero
-	// when it did not.
-	RetryAfter time.Duration
-	HeardAt    time.Time
-}
-
-// GapRef names a leased gap.
-type GapRef struct{ GapID, LeaseID string }
-
-// Cursor moves one bookmark.
-type Cursor struct {
-	Stream string
-	Mode   protocol.CursorMode
-	Cursor jsontext.Value
-}
-
-// Event is one entry of the run's timeline.
-type Event struct {
-	Type   string
-	At     time.Time
-	Stream string
-	Data   jsontext.Value
-}
-
 // Sink makes slices durable. Implementations are bound to the run's lease.
 type Sink interface {
 	// CommitSlice writes the slice in one transaction: all of it or nothing.
-	CommitSlice(ctx context.Context, s *Slice) error
+	CommitSlice(ctx context.Context, s *slice.Slice) error
 	// AccountedKeys gives those of keys that a durable gap of this stream and parent stands for.
 	AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error)
 	// NoteWait makes durable, at once, that a provider is to be left alone: no run

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/slice"
 	"pdpp/manifest"
 	"pdpp/manifest/gate"
 	"pdpp/protocol"
@@ -25,7 +26,7 @@ type stream struct {
 	skipped    *SkippedFact
 	lasts      lasting // of skipped
 	certified  bool    // declared as failed by SKIP_RESULT stream_collection_failed
-	staged     map[protocol.CursorMode]Cursor
+	staged     map[protocol.CursorMode]slice.Cursor
 	open       map[string]bool // keys of its slices that nothing stood for yet
 	moved      bool            // a cursor is on its way to the Sink, or there
 	withheld   bool
@@ -41,7 +42,7 @@ func resolveScope(m *manifest.Manifest, requested []protocol.StreamScope) ([]*st
 	for _, g := range gates {
 		st := &stream{
 			Stream: g, name: g.Decl.Name, slice: g.Decl.Commit() == manifest.CheckpointSlice,
-			staged: map[protocol.CursorMode]Cursor{}, open: map[string]bool{},
+			staged: map[protocol.CursorMode]slice.Cursor{}, open: map[string]bool{},
 		}
 		for _, d := range m.DetailStreams(st.name) {
 			if slices.ContainsFunc(gates, func(g *gate.Stream) bool { return g.Decl.Name == d }) {

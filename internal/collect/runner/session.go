@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -62,7 +63,7 @@ type session struct {
 	untold       bool // the timeline holds a word about the run as a whole that nobody can read yet
 
 	mu      sync.Mutex
-	events  []Event
+	events  []slice.Event
 	noted   int
 	failure *Failure
 	asks    []KnownGap

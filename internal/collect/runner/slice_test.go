@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -27,7 +28,7 @@ func TestSliceIsOneCommit(t *testing.T) {
 		rec("threads", "t2"), state("threads", 2, accounted("", "", ""))))
 	committed(t, d, `threads/t1 messages/m1 gap:messages/m2 threads={"n":1}`, `threads/t2 threads={"n":2}`)
 	got := d.slices[0].Records[0]
-	want := Record{Stream: "threads", Key: "t1", Data: []byte(`{"id":"t1"}`), EmittedAt: "2026-01-02T03:04:05Z"}
+	want := slice.Record{Stream: "threads", Key: "t1", Data: []byte(`{"id":"t1"}`), EmittedAt: "2026-01-02T03:04:05Z"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}

@@ -12,10 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"pdpp/internal/slice"
 
-	"pdpp/internal/collect/runner"
+	"github.com/go-json-experiment/json"
 )
 
 // gapLedger keeps, beside the queue, what the connector could not fetch: the
@@ -35,14 +34,8 @@ type gapLedger struct {
 }
 
 type ledgerGap struct {
-	ID           string         `json:"id"`
-	Stream       string         `json:"stream"`
-	ParentStream string         `json:"parent_stream,omitzero"`
-	RecordKey    string         `json:"record_key,omitzero"`
-	Reason       string         `json:"reason"`
-	Retryable    bool           `json:"retryable"`
-	Locator      jsontext.Value `json:"locator,omitzero"`
-	Attempts     int            `json:"attempts,omitzero"`
+	slice.Gap
+	Attempts int `json:"attempts,omitzero"`
 
 	order int64
 }
@@ -122,13 +115,13 @@ func (l *gapLedger) replay(body []byte) (lines int, whole bool, err error) {
 func (l *gapLedger) apply(e ledgerLine) {
 	switch {
 	case e.Put != nil:
-		if have := l.gaps[e.Put.ID]; have != nil {
+		if have := l.gaps[e.Put.GapID]; have != nil {
 			e.Put.Attempts, e.Put.order = max(have.Attempts, e.Put.Attempts), have.order
 		} else {
 			l.next++
 			e.Put.order = l.next
 		}
-		l.gaps[e.Put.ID] = e.Put
+		l.gaps[e.Put.GapID] = e.Put
 	case e.Drop != "":
 		delete(l.gaps, e.Drop)
 	case e.Wait != nil:
@@ -198,21 +191,20 @@ func (l *gapLedger) write(lines []ledgerLine) error {
 }
 
 // open keeps the gaps of a slice.
-func (l *gapLedger) open(gaps []runner.Gap) error {
+func (l *gapLedger) open(gaps []slice.Gap) error {
 	var lines []ledgerLine
 	for _, g := range gaps {
-		id := g.GapID
-		if id == "" {
-			id = gapID(g)
+		if g.GapID == "" {
+			g.GapID = gapID(g)
 		}
-		lines = append(lines, ledgerLine{Put: &ledgerGap{ID: id, Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey,
-			Reason: string(g.Reason), Retryable: g.Retryable, Locator: slices.Clone(g.Locator)}})
+		g.Locator = slices.Clone(g.Locator)
+		lines = append(lines, ledgerLine{Put: &ledgerGap{Gap: g}})
 	}
 	return l.write(lines)
 }
 
 // settle counts the attempts of a slice and forgets what it recovered.
-func (l *gapLedger) settle(attempts, recovered []runner.GapRef) error {
+func (l *gapLedger) settle(attempts, recovered []slice.GapRef) error {
 	var lines []ledgerLine
 	for _, r := range attempts {
 		lines = append(lines, ledgerLine{Attempt: r.GapID})
@@ -225,7 +217,7 @@ func (l *gapLedger) settle(attempts, recovered []runner.GapRef) error {
 
 // gapID is the identity of a gap: the record it stands for, or where it is when
 // its key is not known yet.
-func gapID(g runner.Gap) string {
+func gapID(g slice.Gap) string {
 	parts := []string{g.Stream, g.ParentStream, g.RecordKey}
 	if g.RecordKey == "" {
 		parts = append(parts, string(g.Locator))

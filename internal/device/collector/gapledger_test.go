@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"pdpp/internal/slice"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
-
-	"pdpp/internal/collect/runner"
 )
 
-func gapOf(key string) runner.Gap {
-	return runner.Gap{Stream: "details", ParentStream: "notes", RecordKey: key, Reason: "rate_limited", Retryable: true, Locator: jsontext.Value(`{"k":1}`)}
+func gapOf(key string) slice.Gap {
+	return slice.Gap{Stream: "details", ParentStream: "notes", RecordKey: key, Reason: "rate_limited", Retryable: true, Locator: jsontext.Value(`{"k":1}`)}
 }
 
 func reopened(t testing.TB, queue string) *gapLedger {
@@ -29,7 +29,7 @@ func reopened(t testing.TB, queue string) *gapLedger {
 func TestLedgerSurvivesATornWrite(t *testing.T) {
 	queue := filepath.Join(t.TempDir(), "q")
 	l := reopened(t, queue)
-	if err := l.open([]runner.Gap{gapOf("a"), gapOf("b")}); err != nil {
+	if err := l.open([]slice.Gap{gapOf("a"), gapOf("b")}); err != nil {
 		t.Fatal(err)
 	}
 	body, err := os.ReadFile(queue + ledgerExt)
@@ -41,7 +41,7 @@ func TestLedgerSurvivesATornWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := reopened(t, queue)
-		if err := again.open([]runner.Gap{gapOf("c")}); err != nil {
+		if err := again.open([]slice.Gap{gapOf("c")}); err != nil {
 			t.Fatal(err)
 		}
 		if got := reopened(t, queue).accounted("details", "notes", []string{"c"}); !got["c"] {
@@ -62,14 +62,14 @@ func TestDamagedLedgerIsAnError(t *testing.T) {
 
 func TestLeastTriedGapsComeFirst(t *testing.T) {
 	l := reopened(t, filepath.Join(t.TempDir(), "q"))
-	if err := l.open([]runner.Gap{gapOf("a"), gapOf("b"), gapOf("c"), {Stream: "details", RecordKey: "gone", Reason: "gone"}}); err != nil {
+	if err := l.open([]slice.Gap{gapOf("a"), gapOf("b"), gapOf("c"), {Stream: "details", RecordKey: "gone", Reason: "gone"}}); err != nil {
 		t.Fatal(err)
 	}
 	first := l.lease([]string{"details"}, 2)
 	if len(first) != 2 || first[0].RecordKey != "a" || len(l.lease([]string{"notes"}, 9)) != 0 {
 		t.Fatalf("leased %+v", first)
 	}
-	if err := l.settle([]runner.GapRef{{GapID: first[0].GapID}, {GapID: first[1].GapID}}, nil); err != nil {
+	if err := l.settle([]slice.GapRef{{GapID: first[0].GapID}, {GapID: first[1].GapID}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if rest := l.lease([]string{"details"}, 9); len(rest) != 1 || rest[0].RecordKey != "c" {
@@ -97,10 +97,10 @@ func TestLedgerAgreesWithItsModel(t *testing.T) {
 				rt.Fatal(err)
 			}
 			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "key")
-			ref := []runner.GapRef{{GapID: gapID(gapOf(key))}}
+			ref := []slice.GapRef{{GapID: gapID(gapOf(key))}}
 			switch rapid.SampledFrom([]string{"open", "attempt", "recover"}).Draw(rt, "op") {
 			case "open":
-				err = l.open([]runner.Gap{gapOf(key)})
+				err = l.open([]slice.Gap{gapOf(key)})
 				model[key] += 0
 			case "attempt":
 				err = l.settle(ref, nil)

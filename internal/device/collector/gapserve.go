@@ -28,11 +28,11 @@ func (l *gapLedger) lease(streams []string, limit int) []protocol.GapEntry {
 		if len(out) == limit {
 			break
 		}
-		if !g.Retryable || l.served[g.ID] || !slices.Contains(streams, g.Stream) {
+		if !g.Retryable || l.served[g.GapID] || !slices.Contains(streams, g.Stream) {
 			continue
 		}
-		l.served[g.ID] = true
-		out = append(out, protocol.GapEntry{GapID: g.ID, LeaseID: "lease_" + g.ID, Stream: g.Stream, ParentStream: g.ParentStream,
+		l.served[g.GapID] = true
+		out = append(out, protocol.GapEntry{GapID: g.GapID, LeaseID: "lease_" + g.GapID, Stream: g.Stream, ParentStream: g.ParentStream,
 			RecordKey: protocol.WireKey(g.RecordKey), DetailLocator: g.Locator, Status: protocol.GapPending, ReferenceOnly: true})
 	}
 	return out

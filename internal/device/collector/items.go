@@ -8,17 +8,16 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/collect/runner"
 	"pdpp/internal/device/outbox"
 	"pdpp/internal/device/wire"
-	"pdpp/protocol"
+	"pdpp/internal/slice"
 )
 
 // What an item of the outbox carries.
 type (
 	batchPayload struct {
-		BatchSeq int64         `json:"batch_seq"`
-		Records  []wire.Record `json:"records"`
+		BatchSeq int64          `json:"batch_seq"`
+		Records  []slice.Record `json:"records"`
 	}
 	checkpointPayload struct {
 		State cursors `json:"state"`
@@ -26,27 +25,21 @@ type (
 )
 
 // batches cuts the records into uploads, in their order.
-func (s *sink) batches(records []runner.Record) [][]wire.Record {
-	var out [][]wire.Record
+func (s *sink) batches(records []slice.Record) [][]slice.Record {
+	var out [][]slice.Record
 	policy, size := s.pass.policy, 0
 	for _, r := range records {
-		record := wire.Record{Stream: r.Stream, RecordKey: r.Key, EmittedAt: r.EmittedAt}
-		if r.Deleted {
-			record.Op = protocol.OpDelete
-		} else {
-			record.Data = r.Data
-		}
 		last := len(out) - 1
 		if last < 0 || len(out[last]) == policy.BatchRecords || size+len(r.Data) > policy.BatchBytes {
 			out, last, size = append(out, nil), last+1, 0
 		}
-		out[last] = append(out[last], record)
+		out[last] = append(out[last], r)
 		size += len(r.Data)
 	}
 	return out
 }
 
-func (s *sink) batchItem(records []wire.Record) (outbox.Item, error) {
+func (s *sink) batchItem(records []slice.Record) (outbox.Item, error) {
 	s.seq++
 	item, err := s.item(outbox.RecordBatch, batchPayload{s.seq, records})
 	if err != nil {
@@ -76,12 +69,12 @@ func newItem(kind outbox.Kind, source, name string, payload any) (outbox.Item, e
 
 // declared sums up the gaps that the server has not been told of, one message
 // per stream and reason.
-func (s *sink) declared(gaps []runner.Gap) []wire.Gap {
+func (s *sink) declared(gaps []slice.Gap) []wire.Gap {
 	type class struct{ stream, reason string }
 	keys := map[class][]string{}
 	var order []class
 	for _, g := range gaps {
-		if have := s.ledger.gaps[gapID(g)]; g.GapID != "" || have != nil && have.Reason == string(g.Reason) {
+		if have := s.ledger.gaps[gapID(g)]; g.GapID != "" || have != nil && have.Reason == g.Reason {
 			continue
 		}
 		c := class{g.Stream, string(g.Reason)}

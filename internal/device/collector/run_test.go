@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/collect/runner"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -178,7 +178,7 @@ func TestCheckpointHoldsEveryCursor(t *testing.T) {
 
 func TestTwoKindsOfBookmarks(t *testing.T) {
 	state := cursors{"gone": jsontext.Value("null")}
-	for _, c := range []runner.Cursor{
+	for _, c := range []slice.Cursor{
 		{Stream: "notes", Mode: protocol.SteadyState, Cursor: jsontext.Value(`{"n":1}`)},
 		{Stream: "notes", Mode: protocol.CatchUp, Cursor: jsontext.Value(`{"n":2}`)},
 	} {

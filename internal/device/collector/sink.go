@@ -12,6 +12,7 @@ import (
 
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/device/outbox"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -44,21 +45,21 @@ func newSink(p *pass, runID string, ledger *gapLedger, state cursors) *sink {
 	return &sink{pass: p, runID: runID, ledger: ledger, state: state, seq: p.now().UnixMilli() * 1000}
 }
 
-func (s *sink) CommitSlice(ctx context.Context, slice *runner.Slice) error {
+func (s *sink) CommitSlice(ctx context.Context, part *slice.Slice) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.pass.makeRoom(ctx); err != nil {
 		return err
 	}
 	var items []outbox.Item
-	for _, batch := range s.batches(slice.Records) {
+	for _, batch := range s.batches(part.Records) {
 		item, err := s.batchItem(batch)
 		if err != nil {
 			return err
 		}
 		items = append(items, item)
 	}
-	for _, g := range s.declared(slice.Gaps) {
+	for _, g := range s.declared(part.Gaps) {
 		item, err := s.item(outbox.Gap, g)
 		if err != nil {
 			return err
@@ -66,9 +67,9 @@ func (s *sink) CommitSlice(ctx context.Context, slice *runner.Slice) error {
 		items = append(items, item)
 	}
 	state := s.state
-	if len(slice.Cursors) > 0 {
+	if len(part.Cursors) > 0 {
 		state = maps.Clone(s.state)
-		for _, c := range slice.Cursors {
+		for _, c := range part.Cursors {
 			state[stateKey(c)] = append(jsontext.Value(nil), c.Cursor...)
 		}
 		item, err := s.item(outbox.Checkpoint, checkpointPayload{state})
@@ -77,7 +78,7 @@ func (s *sink) CommitSlice(ctx context.Context, slice *runner.Slice) error {
 		}
 		items = append(items, item)
 	}
-	if err := s.ledger.open(slice.Gaps); err != nil {
+	if err := s.ledger.open(part.Gaps); err != nil {
 		return err
 	}
 	if len(items) > 0 {
@@ -86,11 +87,11 @@ func (s *sink) CommitSlice(ctx context.Context, slice *runner.Slice) error {
 		}
 	}
 	s.state = state
-	s.enqueued += int64(len(slice.Records))
-	return s.ledger.settle(slice.Attempts, slice.Recovered)
+	s.enqueued += int64(len(part.Records))
+	return s.ledger.settle(part.Attempts, part.Recovered)
 }
 
-func stateKey(c runner.Cursor) string {
+func stateKey(c slice.Cursor) string {
 	if c.Mode == protocol.CatchUp {
 		return c.Stream + catchUpMark
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"pdpp/internal/slice"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -12,7 +14,7 @@ import (
 // BodyHash is the SHA-256, in hex, of the records' canonical JSON (RFC 8785).
 // Spacing, the order of members and the spelling of a number do not change it.
 // Data without a value counts as null.
-func BodyHash(records []Record) (string, error) {
+func BodyHash(records []slice.Record) (string, error) {
 	body, err := json.Marshal(records)
 	if err != nil {
 		return "", fmt.Errorf("encode records: %w", err)

@@ -8,13 +8,14 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
 func TestBodyHashIsOverTheCanonicalEnvelopes(t *testing.T) {
-	records := []Record{
-		{Stream: "notes", RecordKey: "n1", Data: jsontext.Value(`{"b": 1.0, "a": "é"}`), EmittedAt: "2026-03-01T12:00:00Z"},
-		{Stream: "notes", RecordKey: "n2", Op: protocol.OpDelete, EmittedAt: "2026-03-01T12:00:01Z"},
+	records := []slice.Record{
+		{Stream: "notes", Key: "n1", Data: jsontext.Value(`{"b": 1.0, "a": "é"}`), EmittedAt: "2026-03-01T12:00:00Z"},
+		{Stream: "notes", Key: "n2", Op: protocol.OpDelete, EmittedAt: "2026-03-01T12:00:01Z"},
 	}
 	canonical := `[{"data":{"a":"é","b":1},"emitted_at":"2026-03-01T12:00:00Z","record_key":"n1","stream":"notes"},` +
 		`{"data":null,"emitted_at":"2026-03-01T12:00:01Z","op":"delete","record_key":"n2","stream":"notes"}]`
@@ -31,7 +32,7 @@ func TestBodyHashIsOverTheCanonicalEnvelopes(t *testing.T) {
 		t.Errorf("hash of nothing %s, %v", got, err)
 	}
 	for _, bad := range []string{`{`, `{"a":1,"a":2}`, "\"\xff\""} {
-		if _, err := BodyHash([]Record{{Data: jsontext.Value(bad)}}); err == nil {
+		if _, err := BodyHash([]slice.Record{{Data: jsontext.Value(bad)}}); err == nil {
 			t.Errorf("%q has a hash", bad)
 		}
 	}
@@ -43,11 +44,11 @@ func FuzzBodyHash(f *testing.F) {
 	f.Add(`"\ud83d\ude00"`, "<&>", false)
 	f.Add(`12345678901234567890`, "\u2028", false)
 	f.Fuzz(func(t *testing.T, data, key string, deleted bool) {
-		r := Record{Stream: "notes", RecordKey: key, Data: jsontext.Value(data)}
+		r := slice.Record{Stream: "notes", Key: key, Data: jsontext.Value(data)}
 		if deleted {
 			r.Op, r.Data = protocol.OpDelete, nil
 		}
-		sent := []Record{r}
+		sent := []slice.Record{r}
 		want, err := BodyHash(sent)
 		if err != nil {
 			return

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -78,9 +79,9 @@ func TestHeartbeatOnTheWire(t *testing.T) {
 
 func TestIngestOnTheWire(t *testing.T) {
 	c, got := answering(t, 201, `{"object":"x","status":"accepted","accepted_record_count":2,"rejected_record_count":1}`)
-	records := []Record{
-		{Stream: "notes", RecordKey: "n1", Data: jsontext.Value(`{"b":1, "a":"x"}`), EmittedAt: "2026-03-01T12:00:00Z"},
-		{Stream: "notes", RecordKey: "n2", Op: protocol.OpDelete, EmittedAt: "2026-03-01T12:00:01Z"},
+	records := []slice.Record{
+		{Stream: "notes", Key: "n1", Data: jsontext.Value(`{"b":1, "a":"x"}`), EmittedAt: "2026-03-01T12:00:00Z"},
+		{Stream: "notes", Key: "n2", Op: protocol.OpDelete, EmittedAt: "2026-03-01T12:00:01Z"},
 	}
 	hash, err := BodyHash(records)
 	if err != nil {
@@ -186,7 +187,7 @@ func TestARequestThatCannotBeMadeIsNotTriedAgain(t *testing.T) {
 		}
 	}
 	c := &Client{BaseURL: "https://box.example", DeviceID: "dev"}
-	_, err := c.Ingest(t.Context(), Batch{Records: []Record{{Data: jsontext.Value(`{`)}}})
+	_, err := c.Ingest(t.Context(), Batch{Records: []slice.Record{{Data: jsontext.Value(`{`)}}})
 	var got *Error
 	if !errors.As(err, &got) || got.Code != CodeInvalidRequest {
 		t.Errorf("records that are no JSON: %v", err)

@@ -8,9 +8,7 @@ package wire
 import (
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"pdpp/protocol"
+	"pdpp/internal/slice"
 )
 
 // Every request of a device names the version of these messages.
@@ -19,29 +17,16 @@ const (
 	ProtocolVersion = "1"
 )
 
-// Record is the envelope of one record. A tombstone has Op protocol.OpDelete
-// and no data; the op of any other record is absent.
-type Record struct {
-	Stream    string         `json:"stream"`
-	RecordKey string         `json:"record_key"`
-	Data      jsontext.Value `json:"data"`
-	EmittedAt string         `json:"emitted_at"`
-	Op        protocol.Op    `json:"op,omitzero"`
-}
-
-// Deleted reports whether the record is a tombstone.
-func (r Record) Deleted() bool { return r.Op == protocol.OpDelete }
-
 // Batch is one upload. Sending it again under its id changes nothing; sending
 // other records under that id is a conflict.
 type Batch struct {
-	DeviceID         string   `json:"device_id"`
-	SourceInstanceID string   `json:"source_instance_id"`
-	ConnectorID      string   `json:"connector_id"`
-	BatchID          string   `json:"batch_id"`
-	BatchSeq         int64    `json:"batch_seq"`
-	BodyHash         string   `json:"body_hash"`
-	Records          []Record `json:"records"`
+	DeviceID         string         `json:"device_id"`
+	SourceInstanceID string         `json:"source_instance_id"`
+	ConnectorID      string         `json:"connector_id"`
+	BatchID          string         `json:"batch_id"`
+	BatchSeq         int64          `json:"batch_seq"`
+	BodyHash         string         `json:"body_hash"`
+	Records          []slice.Record `json:"records"`
 }
 
 // BatchAnswer is what became of a batch.

@@ -32,14 +32,6 @@ type CursorID struct {
 	GrantID      string
 }
 
-// CursorWrite moves a bookmark as part of a slice. A nil or null cursor clears it.
-type CursorWrite struct {
-	Stream  string
-	Mode    protocol.CursorMode
-	GrantID string
-	Cursor  jsontext.Value
-}
-
 // Cursor is a bookmark's current value.
 type Cursor struct {
 	CursorID

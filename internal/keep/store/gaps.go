@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -33,27 +34,6 @@ type Gaps interface {
 	// IgnoreGap makes a gap terminal with the owner's reason, which may not be
 	// blank. Not for recovered gaps (ErrNotFound).
 	IgnoreGap(ctx context.Context, gapID, why string, now time.Time) (Gap, error)
-}
-
-// GapWrite is a gap as a run reports it.
-type GapWrite struct {
-	Stream       string
-	ParentStream string
-	RecordKey    string
-	Reason       protocol.Reason
-	Retryable    bool           // false makes the gap terminal at once
-	Locator      jsontext.Value // sanitized by the caller
-	ListCursor   jsontext.Value
-	LastError    jsontext.Value
-	GapID        string // with LeaseID: settles a leased gap
-	LeaseID      string
-	NotBefore    *time.Time
-}
-
-// GapRef names a gap under its lease token.
-type GapRef struct {
-	GapID   string
-	LeaseID string
 }
 
 // Gap is one row of connector_detail_gaps.
@@ -105,7 +85,7 @@ type GapQuery struct {
 
 // GapID is the stable identity of a gap: the same miss is the same gap, even
 // when its locator drifts, because a known record key outranks the locator.
-func GapID(connectionID, grantID string, w GapWrite) string {
+func GapID(connectionID, grantID string, w slice.Gap) string {
 	identity := "key:" + w.RecordKey
 	if w.RecordKey == "" {
 		identity = "loc:" + string(w.Locator)

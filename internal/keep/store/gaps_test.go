@@ -4,18 +4,20 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/slice"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 )
 
 // TestGapIDGolden: ids are stored, so the way they are made never changes.
 func TestGapIDGolden(t *testing.T) {
-	byKey := GapWrite{Stream: "messages", ParentStream: "threads", RecordKey: "m1", Locator: jsontext.Value(`{"id":1}`)}
+	byKey := slice.Gap{Stream: "messages", ParentStream: "threads", RecordKey: "m1", Locator: jsontext.Value(`{"id":1}`)}
 	drifted := byKey
 	drifted.Locator = jsontext.Value(`{"id":2}`)
-	byLocator := GapWrite{Stream: "messages", Locator: jsontext.Value(`{"id":1}`)}
+	byLocator := slice.Gap{Stream: "messages", Locator: jsontext.Value(`{"id":1}`)}
 	for _, c := range []struct {
-		write       GapWrite
+		write       slice.Gap
 		grant, want string
 	}{
 		{byKey, "", "gap_5ded82cfd0791370b4f116d057b2f02e"},

@@ -33,16 +33,6 @@ type Records interface {
 	Align(ctx context.Context) (done bool, err error)
 }
 
-// Record is one record to be written.
-type Record struct {
-	Stream       string
-	Key          string
-	Data         []byte // JSON object; empty for a tombstone
-	EmittedAt    string
-	SemanticTime string // UTC, fixed width; empty when the stream has no time field
-	Deleted      bool
-}
-
 // StoredRecord is a record as kept. Seq is monotone per stream and moves when
 // the content changes; Version counts the changes of this key from 1. A
 // tombstone keeps its last data in History, and its own Data is nil.

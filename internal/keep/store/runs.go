@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"pdpp/internal/slice"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -112,8 +114,8 @@ type RunOutcome struct {
 	KnownGaps       jsontext.Value // array
 	Facts           jsontext.Value // collection facts: {"streams":[{"stream":...}]}
 	Rate            jsontext.Value // the pace that was reported last
-	Before          []Event        // timeline entries that no commit has carried
-	Event           Event          // the terminal event: run.completed, run.failed or run.cancelled
+	Before          []slice.Event  // timeline entries that no commit has carried
+	Event           slice.Event    // the terminal event: run.completed, run.failed or run.cancelled
 }
 
 // Run is one row of run history.
@@ -147,10 +149,7 @@ type RunQuery struct {
 
 // Event is one entry of a run's timeline. Seq is assigned by the store, per run, from 1.
 type Event struct {
-	Seq    int64          `json:"event_seq"`
-	RunID  string         `json:"run_id"`
-	Type   string         `json:"event_type"`
-	At     time.Time      `json:"occurred_at"`
-	Stream string         `json:"stream,omitzero"`
-	Data   jsontext.Value `json:"data,omitzero"`
+	Seq   int64  `json:"event_seq"`
+	RunID string `json:"run_id"`
+	slice.Event
 }

@@ -13,6 +13,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"pdpp/internal/slice"
 )
 
 // Store is everything that PDPP keeps. Methods are safe for concurrent use, by
@@ -70,21 +72,7 @@ type Slices interface {
 	// under the lease. Records with unchanged content keep their version and
 	// sequence, so delivering a slice twice changes nothing. When a key occurs
 	// twice in one slice, the last occurrence wins.
-	CommitSlice(ctx context.Context, l Lease, s Slice, now time.Time) (Committed, error)
-}
-
-// Slice is the unit of commit. Any part may be empty.
-type Slice struct {
-	Records []Record
-	// Gaps opens or refreshes gaps. A gap that carries a lease id settles the
-	// leased gap back to pending; without one it is upserted by identity. A gap
-	// that this run holds keeps its lease, and a recovered gap reopens only when
-	// another run than the one that recovered it misses it again.
-	Gaps      []GapWrite
-	Attempts  []GapRef // burn one attempt of a leased gap, once per lease
-	Recovered []GapRef // close a leased gap
-	Cursors   []CursorWrite
-	Events    []Event
+	CommitSlice(ctx context.Context, l Lease, s slice.Slice, now time.Time) (Committed, error)
 }
 
 // Committed counts what a slice changed, each key once.

@@ -19,6 +19,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
 	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/slice"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -122,7 +123,7 @@ type lethalStore struct {
 	commits int
 }
 
-func (s *lethalStore) CommitSlice(ctx context.Context, l store.Lease, slice store.Slice, now time.Time) (store.Committed, error) {
+func (s *lethalStore) CommitSlice(ctx context.Context, l store.Lease, part slice.Slice, now time.Time) (store.Committed, error) {
 	s.mu.Lock()
 	s.commits++
 	here := s.commits == s.role.Plan.Commit
@@ -130,7 +131,7 @@ func (s *lethalStore) CommitSlice(ctx context.Context, l store.Lease, slice stor
 	if here && !s.role.Plan.After {
 		s.kill()
 	}
-	c, err := s.Store.CommitSlice(ctx, l, slice, now)
+	c, err := s.Store.CommitSlice(ctx, l, part, now)
 	if here && s.role.Plan.After {
 		s.kill()
 	}

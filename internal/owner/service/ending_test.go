@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -128,12 +129,12 @@ func TestRetryWhatIsMissing(t *testing.T) {
 	id := b.connect("trowel").ID
 	l := b.begin(id, "run_a")
 	later := b.at.Add(time.Hour)
-	gap := func(key string, retryable bool) store.GapWrite {
-		return store.GapWrite{Stream: "beds", RecordKey: key, Reason: protocol.ReasonTemporaryUnavailable, Retryable: retryable, NotBefore: &later, Locator: jsontext.Value(`{}`)}
+	gap := func(key string, retryable bool) slice.Gap {
+		return slice.Gap{Stream: "beds", RecordKey: key, Reason: protocol.ReasonTemporaryUnavailable, Retryable: retryable, NotBefore: &later, Locator: jsontext.Value(`{}`)}
 	}
-	_, err := b.Store.CommitSlice(b.ctx(), l, store.Slice{Gaps: []store.GapWrite{gap("a", true), gap("b", true), gap("c", false)}}, b.at)
+	_, err := b.Store.CommitSlice(b.ctx(), l, slice.Slice{Gaps: []slice.Gap{gap("a", true), gap("b", true), gap("c", false)}}, b.at)
 	b.must(err)
-	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, b.at))
+	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, b.at))
 	page, err := b.Gaps(b.ctx(), api.GapQuery{ConnectionID: id})
 	b.must(err)
 	missing := page.Gaps

@@ -10,6 +10,7 @@ import (
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/slice"
 )
 
 // child is what the garden's process was started with, as its record tells.
@@ -64,7 +65,7 @@ func TestCeilingOnlySlowsDown(t *testing.T) {
 	b := newBed(t)
 	id := b.connect("trowel").ID
 	l := b.begin(id, "run_a")
-	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed", Data: jsontext.Value(
+	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed", Data: jsontext.Value(
 		`{"collection_rate":{"object":"collection_rate","current_interval_ms":2500,"ceiling_interval_ms":2000,"effective_rate_per_min":24,"ceiling_rate_per_min":30,"last_backoff":null}}`)}}, b.at))
 	wantError(t, b.SetLimits(b.ctx(), id, api.Limits{CeilingPerMinute: 31}), api.CodeInvalid, limitCeiling)
 	b.must(b.SetLimits(b.ctx(), id, api.Limits{CeilingPerMinute: 30}))

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 func TestPace(t *testing.T) {
@@ -19,7 +20,7 @@ func TestPace(t *testing.T) {
 	}
 	for i := range 10 {
 		l := b.begin(id, "run_"+string(rune('a'+i)))
-		b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed", Data: jsontext.Value(
+		b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed", Data: jsontext.Value(
 			`{"collection_rate":{"object":"collection_rate","current_interval_ms":2000,"ceiling_interval_ms":500,"effective_rate_per_min":30,"ceiling_rate_per_min":120,"last_backoff":{"at_interval_ms":2000,"reason":"retry_after"}},
 			"rate_history":{"observed":2,"backoffs":1,"points":[{"offset_ms":0,"interval_ms":1000},{"offset_ms":4000,"interval_ms":2000,"backoff":"retry_after"}]}}`)}}, b.at))
 		b.at = b.at.Add(time.Minute)

@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -58,7 +59,7 @@ func TestRunNowDuringAWait(t *testing.T) {
 	lease := b.begin(id, "run_a")
 	until := b.at.Add(time.Hour)
 	b.must(b.Store.PutWait(b.ctx(), lease, evidence.Wait{Sender: "api", Until: until, Reason: protocol.WaitRetryAfter, At: b.at}, b.at))
-	b.must(b.Store.FinishRun(b.ctx(), lease, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, b.at))
+	b.must(b.Store.FinishRun(b.ctx(), lease, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, b.at))
 	err := b.Run(b.ctx(), id)
 	wantError(t, err, api.CodeProviderWait, "")
 	e := err.(*api.Error)

@@ -8,12 +8,13 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/slice"
 )
 
 // report leaves a progress event of the run under way.
 func (b *bed) report(l store.Lease, data string) {
 	b.t.Helper()
-	_, err := b.Store.CommitSlice(b.ctx(), l, store.Slice{Events: []store.Event{{Type: "run.progress_reported", Stream: "beds", At: b.at, Data: jsontext.Value(data)}}}, b.at)
+	_, err := b.Store.CommitSlice(b.ctx(), l, slice.Slice{Events: []slice.Event{{Type: "run.progress_reported", Stream: "beds", At: b.at, Data: jsontext.Value(data)}}}, b.at)
 	b.must(err)
 }
 
@@ -59,7 +60,7 @@ func TestRunUnderWay(t *testing.T) {
 	if s = stream(); s.Considered != nil || s.LeftLow != nil || s.Message != "on" {
 		t.Errorf("without a total %+v", s)
 	}
-	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunFailed, Error: "it broke", Event: store.Event{Type: "run.failed"}}, b.at))
+	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunFailed, Error: "it broke", Event: slice.Event{Type: "run.failed"}}, b.at))
 	r, err := b.RunByID(b.ctx(), "run_a")
 	b.must(err)
 	if len(r.Streams) != 0 || r.Failure != "It broke." {

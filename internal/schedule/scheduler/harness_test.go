@@ -20,6 +20,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -176,8 +177,8 @@ func (o *orchard) Run(ctx context.Context, req launch.Request) (launch.Result, e
 		}
 	}
 	for _, reason := range o.missing[conn.ConnectorID] {
-		gap := store.GapWrite{Stream: "trees", RecordKey: string(reason), Reason: reason, Retryable: true, Locator: jsontext.Value(`{}`)}
-		if _, err := o.st.CommitSlice(ctx, lease, store.Slice{Gaps: []store.GapWrite{gap}}, time.Now()); err != nil {
+		gap := slice.Gap{Stream: "trees", RecordKey: string(reason), Reason: reason, Retryable: true, Locator: jsontext.Value(`{}`)}
+		if _, err := o.st.CommitSlice(ctx, lease, slice.Slice{Gaps: []slice.Gap{gap}}, time.Now()); err != nil {
 			return launch.Result{}, err
 		}
 	}
@@ -187,7 +188,7 @@ func (o *orchard) Run(ctx context.Context, req launch.Request) (launch.Result, e
 	if play != nil {
 		outcome = play(ctx, o, req)
 	}
-	out := store.RunOutcome{Status: store.RunStatus(outcome.Status), Event: store.Event{Type: "run.ended"}}
+	out := store.RunOutcome{Status: store.RunStatus(outcome.Status), Event: slice.Event{Type: "run.ended"}}
 	if outcome.Failure != nil {
 		out.FailureReason = string(outcome.Failure.Reason)
 	}

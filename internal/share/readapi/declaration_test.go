@@ -6,6 +6,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
+	"pdpp/internal/slice"
 )
 
 // A connector declares another time and other fields to search. Until what is stored
@@ -17,9 +18,9 @@ func TestChangedDeclaration(t *testing.T) {
 		l := w.connect("mine")
 		// Written in 2020 and filed in 2026: n1; the other way round: n2.
 		w.put(l,
-			store.Record{Stream: "notes", Key: "n1", EmittedAt: "x", SemanticTime: "2026-02-01T00:00:00.000000Z",
+			slice.Record{Stream: "notes", Key: "n1", EmittedAt: "x", SemanticTime: "2026-02-01T00:00:00.000000Z",
 				Data: []byte(`{"id":"n1","title":"coast","body":"narwhal","written_at":"2026-02-01","private":"2020-02-01"}`)},
-			store.Record{Stream: "notes", Key: "n2", EmittedAt: "x", SemanticTime: "2020-02-01T00:00:00.000000Z",
+			slice.Record{Stream: "notes", Key: "n2", EmittedAt: "x", SemanticTime: "2020-02-01T00:00:00.000000Z",
 				Data: []byte(`{"id":"n2","title":"coast","body":"narwhal","written_at":"2020-02-01","private":"2026-02-01"}`)})
 		finish(w, l)
 		since := w.grant("", grants.Stream{ConnectionID: "mine", Stream: "notes", Since: ptr(at(1, 1)), Fields: []string{"title", "body"}})

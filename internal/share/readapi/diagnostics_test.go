@@ -13,6 +13,7 @@ import (
 	"pdpp/internal/ops/fault"
 	"pdpp/internal/share/grants"
 	"pdpp/internal/share/readapi"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -26,7 +27,7 @@ func (w *world) troubled() {
 		Status: store.CredentialActive, CapturedAt: noon.Add(-time.Hour)}))
 	check(t, w.store.RejectCredential(ctx, "mine", "marmot_rejected_token", noon.Add(-time.Hour), noon))
 	soon := noon.Add(time.Hour)
-	_, err := w.store.CommitSlice(ctx, mine, store.Slice{Gaps: []store.GapWrite{
+	_, err := w.store.CommitSlice(ctx, mine, slice.Slice{Gaps: []slice.Gap{
 		{Stream: "notes", RecordKey: "marmot-1", Reason: protocol.ReasonRateLimited, Retryable: true, Locator: jsontext.Value(`{"path":"/marmot"}`),
 			LastError: jsontext.Value(`{"message":"marmot"}`), NotBefore: &soon},
 		{Stream: "letters", RecordKey: "marmot-2", Reason: protocol.ReasonRateLimited, Retryable: true},
@@ -34,7 +35,7 @@ func (w *world) troubled() {
 	check(t, err)
 	check(t, w.store.FinishRun(ctx, mine, store.RunOutcome{
 		Status: store.RunFailed, FailureReason: "marmot_reason", Error: "marmot failure", ConnectorError: jsontext.Value(`{"code":"marmot"}`),
-		KnownGaps: jsontext.Value(`[{"kind":"marmot"}]`), Event: store.Event{Type: "run.failed", Data: jsontext.Value(`{"why":"marmot"}`)},
+		KnownGaps: jsontext.Value(`[{"kind":"marmot"}]`), Event: slice.Event{Type: "run.failed", Data: jsontext.Value(`{"why":"marmot"}`)},
 	}, noon))
 	pending := int64(4242)
 	check(t, w.store.PutDevice(ctx, store.Device{ID: "marmot_device", DisplayName: "marmot laptop", Status: "active", LastError: jsontext.Value(`{"m":"marmot"}`), CreatedAt: noon, UpdatedAt: noon}))

@@ -7,6 +7,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
+	"pdpp/internal/slice"
 )
 
 // The owner reads every account, one after the other, in pages of any size.
@@ -122,7 +123,7 @@ func TestChangesFollowEveryAccount(t *testing.T) {
 func TestStreamsAndSchemas(t *testing.T) {
 	w := newWorld(t)
 	mine, _ := w.furnish()
-	check(t, w.store.FinishRun(w.ctx(), mine, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, noon))
+	check(t, w.store.FinishRun(w.ctx(), mine, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, noon))
 	narrow := w.grant("", february(grants.Stream{ConnectionID: "mine", Stream: "notes", Fields: []string{"title", "folder"}}))
 	whole := w.grant("", notes, grants.Stream{ConnectionID: "other", Stream: "letters"})
 	w.after(2 * time.Hour)

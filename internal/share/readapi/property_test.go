@@ -15,6 +15,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
+	"pdpp/internal/slice"
 )
 
 // entry is a note as the test itself remembers it.
@@ -35,7 +36,7 @@ var (
 func (w *world) library() []entry {
 	var all []entry
 	for n, connection := range []string{"mine", "other"} {
-		var live, dead []store.Record
+		var live, dead []slice.Record
 		for i := range 24 {
 			e := entry{connection: connection, key: fmt.Sprintf("k%02d", i), written: at(1, 1).AddDate(0, 0, i*5), deleted: i%7 == 3, fields: map[string]string{
 				"title": vocabular[i%4], "body": vocabular[(i+n+1)%4], "private": vocabular[(i/2)%4], "folder": folders[i%2],
@@ -187,7 +188,7 @@ func TestSingleUseReadsOneMoment(t *testing.T) {
 		mine, stored := fmt.Sprint("account", round), 0
 		l := w.connect(mine)
 		write := func() {
-			var records []store.Record
+			var records []slice.Record
 			for range rapid.IntRange(0, 5).Draw(t, "writes") {
 				records = append(records, note(fmt.Sprintf("k%04d", stored), at(1, 1), "t", "b", "p", "f"))
 				stored++

@@ -21,8 +21,10 @@ import (
 	"pdpp/internal/keep/store/storetest"
 	"pdpp/internal/share/grants"
 	"pdpp/internal/share/readapi"
+	"pdpp/internal/slice"
 	"pdpp/internal/web/auth"
 	"pdpp/internal/web/reply"
+	"pdpp/protocol"
 )
 
 var noon = time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
@@ -130,23 +132,23 @@ func (w *world) connect(id string) store.Lease {
 	return l
 }
 
-func (w *world) put(l store.Lease, records ...store.Record) {
+func (w *world) put(l store.Lease, records ...slice.Record) {
 	w.t.Helper()
-	_, err := w.store.CommitSlice(w.ctx(), l, store.Slice{Records: records}, w.time())
+	_, err := w.store.CommitSlice(w.ctx(), l, slice.Slice{Records: records}, w.time())
 	check(w.t, err)
 }
 
-func note(key string, written time.Time, title, body, private, folder string) store.Record {
+func note(key string, written time.Time, title, body, private, folder string) slice.Record {
 	data, _ := json.Marshal(map[string]string{"id": key, "title": title, "body": body, "private": private, "folder": folder, "written_at": written.Format(time.RFC3339)})
-	return store.Record{Stream: "notes", Key: key, Data: data, EmittedAt: "2026-04-01T12:00:00Z", SemanticTime: written.Format("2006-01-02T15:04:05.000000Z")}
+	return slice.Record{Stream: "notes", Key: key, Data: data, EmittedAt: "2026-04-01T12:00:00Z", SemanticTime: written.Format("2006-01-02T15:04:05.000000Z")}
 }
 
-func letter(key, text string) store.Record {
-	return store.Record{Stream: "letters", Key: key, Data: fmt.Appendf(nil, `{"id":%q,"text":%q}`, key, text), EmittedAt: "2026-04-01T12:00:00Z"}
+func letter(key, text string) slice.Record {
+	return slice.Record{Stream: "letters", Key: key, Data: fmt.Appendf(nil, `{"id":%q,"text":%q}`, key, text), EmittedAt: "2026-04-01T12:00:00Z"}
 }
 
-func gone(stream, key string) store.Record {
-	return store.Record{Stream: stream, Key: key, Deleted: true, EmittedAt: "2026-04-01T12:30:00Z"}
+func gone(stream, key string) slice.Record {
+	return slice.Record{Stream: stream, Key: key, Op: protocol.OpDelete, EmittedAt: "2026-04-01T12:30:00Z"}
 }
 
 // furnish fills two accounts. Every record has a word of its own in each field.

@@ -59,7 +59,7 @@ func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batc
 		for _, i := range part {
 			r := &b.Records[i]
 			body := r.Data
-			if r.Deleted {
+			if r.Deleted() {
 				body = nil
 			} else if body == nil {
 				body = []byte{}

@@ -96,7 +96,7 @@ func (d *dialect) upsert(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (cha
 		for _, i := range b.Pick[done : done+n] {
 			r := &b.Records[i]
 			var data any // a tombstone has none
-			if !r.Deleted {
+			if !r.Deleted() {
 				// The driver copies the bytes before Exec returns.
 				data = unsafe.String(unsafe.SliceData(r.Data), len(r.Data))
 			}

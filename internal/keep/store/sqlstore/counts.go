@@ -1,6 +1,6 @@
 package sqlstore
 
-import "pdpp/internal/keep/store"
+import "pdpp/internal/slice"
 
 const (
 	// revivedQuery is by how much a stream's live records grew in a range of
@@ -29,9 +29,9 @@ func (t *tx) countRecords(h held, s stream, base int64, wrote Upserted, tombston
 	return err
 }
 
-func holdsTombstone(records []store.Record, pick []int) bool {
+func holdsTombstone(records []slice.Record, pick []int) bool {
 	for _, i := range pick {
-		if records[i].Deleted {
+		if records[i].Deleted() {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -36,7 +37,7 @@ const (
 // value by the same run again is the same commit delivered twice. A value that
 // differs in nothing but its pace marks the same place, so it takes the place of
 // that commit: the log is bounded, and it is there to find earlier places.
-func (t *tx) moveCursor(h held, w store.CursorWrite) error {
+func (t *tx) moveCursor(h held, w slice.Cursor) error {
 	id := store.CursorID{ConnectionID: h.ConnectionID, Stream: w.Stream, Mode: w.Mode, GrantID: w.GrantID}
 	s, err := t.declared(h, w.Stream)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 
-	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // Dialect is what one database does its own way.
@@ -58,7 +58,7 @@ type Batch struct {
 	RunNo     int64
 	BaseSeq   int64 // record i gets BaseSeq+1+i
 	ChangedAt string
-	Records   []store.Record
+	Records   []slice.Record
 	Pick      []int // the records of the batch, as indexes into Records
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -32,13 +33,13 @@ func (g *gap) attempt(now time.Time) {
 }
 
 // settle puts a leased gap back after an attempt that did not bring the detail.
-func (g *gap) settle(w store.GapWrite, runID string, now time.Time) {
+func (g *gap) settle(w slice.Gap, runID string, now time.Time) {
 	g.attempt(now)
 	g.report(w, runID, now)
 }
 
 // refresh takes in a miss that was found without a lease.
-func (g *gap) refresh(w store.GapWrite, runID string, now time.Time) {
+func (g *gap) refresh(w slice.Gap, runID string, now time.Time) {
 	if g.Status == protocol.GapRecovered {
 		if g.RecoveredRun == runID {
 			return // this run has fetched it; an older page still speaks of the miss
@@ -55,7 +56,7 @@ func (g *gap) refresh(w store.GapWrite, runID string, now time.Time) {
 
 // report writes down what the run says of the gap and ends the lease. The
 // served mark stays, so that this run does not get the gap a second time.
-func (g *gap) report(w store.GapWrite, runID string, now time.Time) {
+func (g *gap) report(w slice.Gap, runID string, now time.Time) {
 	g.describe(w, runID, now)
 	g.Status = protocol.GapPending
 	if !w.Retryable || g.IgnoredWhy != "" {
@@ -64,7 +65,7 @@ func (g *gap) report(w store.GapWrite, runID string, now time.Time) {
 	g.endLease()
 }
 
-func (g *gap) describe(w store.GapWrite, runID string, now time.Time) {
+func (g *gap) describe(w slice.Gap, runID string, now time.Time) {
 	g.Reason, g.NotBefore = w.Reason, w.NotBefore
 	keepOr(&g.Locator, w.Locator)
 	keepOr(&g.ListCursor, w.ListCursor)

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
 // settleGaps applies the attempts, misses and recoveries of a slice, in that order.
-func (t *tx) settleGaps(h held, s store.Slice, now time.Time) error {
+func (t *tx) settleGaps(h held, s slice.Slice, now time.Time) error {
 	now = storedTime(now)
 	for _, ref := range s.Attempts {
 		if err := t.changeLeased(h, ref, func(g *gap) { g.attempt(now) }); err != nil {
@@ -33,7 +34,7 @@ func (t *tx) settleGaps(h held, s store.Slice, now time.Time) error {
 	return nil
 }
 
-func (t *tx) recoverGap(h held, ref store.GapRef, now time.Time) error {
+func (t *tx) recoverGap(h held, ref slice.GapRef, now time.Time) error {
 	if ref.LeaseID != "" {
 		return t.changeLeased(h, ref, func(g *gap) { g.recovered(h.RunID, now) })
 	}
@@ -47,13 +48,13 @@ func (t *tx) recoverGap(h held, ref store.GapRef, now time.Time) error {
 }
 
 // reportGap settles a leased gap, or opens or refreshes one by its identity.
-func (t *tx) reportGap(h held, w store.GapWrite, now time.Time) error {
+func (t *tx) reportGap(h held, w slice.Gap, now time.Time) error {
 	id := store.GapID(h.ConnectionID, "", w)
 	if w.LeaseID != "" {
 		if w.GapID != "" {
 			id = w.GapID
 		}
-		return t.changeLeased(h, store.GapRef{GapID: id, LeaseID: w.LeaseID}, func(g *gap) { g.settle(w, h.RunID, now) })
+		return t.changeLeased(h, slice.GapRef{GapID: id, LeaseID: w.LeaseID}, func(g *gap) { g.settle(w, h.RunID, now) })
 	}
 	if _, err := t.declared(h, w.Stream); err != nil {
 		return err
@@ -69,7 +70,7 @@ func (t *tx) reportGap(h held, w store.GapWrite, now time.Time) error {
 	return t.putGap(g)
 }
 
-func (t *tx) newGap(h held, id string, w store.GapWrite, now time.Time) (gap, error) {
+func (t *tx) newGap(h held, id string, w slice.Gap, now time.Time) (gap, error) {
 	g := gap{Gap: store.Gap{
 		ID: id, ConnectionID: h.ConnectionID, Stream: w.Stream, ParentStream: w.ParentStream, RecordKey: w.RecordKey,
 		Status: protocol.GapPending, DiscoveredRun: h.RunID, CreatedAt: now,
@@ -79,7 +80,7 @@ func (t *tx) newGap(h held, id string, w store.GapWrite, now time.Time) (gap, er
 }
 
 // changeLeased changes a gap that the run holds under this very token.
-func (t *tx) changeLeased(h held, ref store.GapRef, fn func(*gap)) error {
+func (t *tx) changeLeased(h held, ref slice.GapRef, fn func(*gap)) error {
 	err := t.changeGap(ref.GapID, func(g *gap) error {
 		if !g.leasedUnder(h.RunID, ref.LeaseID) {
 			return store.ErrGapLease

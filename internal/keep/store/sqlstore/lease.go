@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // held is what a fenced transaction knows of its run.
@@ -44,7 +45,7 @@ func orLost(l store.Lease, err error) error {
 }
 
 // addEvents appends to the run's timeline, under the numbers that fence reserved.
-func (t *tx) addEvents(h *held, events []store.Event) error {
+func (t *tx) addEvents(h *held, events []slice.Event) error {
 	for _, e := range events {
 		h.eventSeq++
 		at := h.now
@@ -112,7 +113,7 @@ func (t *tx) vacate(h held, now time.Time) error {
 	if err := t.settleRun(h); err != nil {
 		return err
 	}
-	return t.addEvents(&h, []store.Event{{Type: "run.abandoned"}})
+	return t.addEvents(&h, []slice.Event{{Type: "run.abandoned"}})
 }
 
 // freeLease ends the lease and touches the connection. The row stays, so that

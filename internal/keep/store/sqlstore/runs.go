@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 func (db *DB) StartRun(ctx context.Context, r store.RunStart, now time.Time) (lease store.Lease, err error) {
@@ -84,7 +85,7 @@ func (t *tx) beginRun(h *held, r store.RunStart) error {
 		return err
 	}
 	h.eventSeq = 0
-	return t.addEvents(h, []store.Event{{Type: "run.started", Data: data}})
+	return t.addEvents(h, []slice.Event{{Type: "run.started", Data: data}})
 }
 
 func (db *DB) FinishRun(ctx context.Context, l store.Lease, o store.RunOutcome, now time.Time) error {

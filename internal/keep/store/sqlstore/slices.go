@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // hotQueries are those that a slice may run; see Config.PrepareHot.
@@ -15,7 +16,7 @@ var hotQueries = []string{
 	gapForUpdate, putGapQuery,
 }
 
-func (db *DB) CommitSlice(ctx context.Context, l store.Lease, s store.Slice, now time.Time) (done store.Committed, err error) {
+func (db *DB) CommitSlice(ctx context.Context, l store.Lease, s slice.Slice, now time.Time) (done store.Committed, err error) {
 	err = db.write(ctx, func(tx *tx) error {
 		h, err := tx.fence(l, len(s.Events), now)
 		if err != nil {
@@ -41,7 +42,7 @@ func (db *DB) CommitSlice(ctx context.Context, l store.Lease, s store.Slice, now
 }
 
 // writeRecords upserts the records stream by stream and indexes their text.
-func (t *tx) writeRecords(h held, records []store.Record) (done store.Committed, err error) {
+func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed, err error) {
 	for _, name := range streamsOf(records) {
 		pick := lastOfEachKey(records, name)
 		s, err := t.reserve(h, name, len(pick))
@@ -68,7 +69,7 @@ func (t *tx) writeRecords(h held, records []store.Record) (done store.Committed,
 }
 
 // streamsOf names the streams of the records, in order of first occurrence.
-func streamsOf(records []store.Record) []string {
+func streamsOf(records []slice.Record) []string {
 	var names []string
 	seen := map[string]bool{}
 	for i := range records {
@@ -81,7 +82,7 @@ func streamsOf(records []store.Record) []string {
 }
 
 // lastOfEachKey picks a stream's records in order, and of several with one key only the last.
-func lastOfEachKey(records []store.Record, stream string) []int {
+func lastOfEachKey(records []slice.Record, stream string) []int {
 	at := make(map[string]int, len(records)) // key -> place in pick
 	pick := make([]int, 0, len(records))
 	dropped := 0

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
+	"pdpp/internal/slice"
 
-	"pdpp/internal/keep/store"
+	"pgregory.net/rapid"
 )
 
 func TestNumbered(t *testing.T) {
@@ -37,13 +37,13 @@ func TestWords(t *testing.T) {
 func TestLastOfEachKey(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"a", "b", "c"})
-		records := rapid.SliceOf(rapid.Custom(func(t *rapid.T) store.Record {
-			return store.Record{Stream: name.Draw(t, "stream"), Key: name.Draw(t, "key")}
+		records := rapid.SliceOf(rapid.Custom(func(t *rapid.T) slice.Record {
+			return slice.Record{Stream: name.Draw(t, "stream"), Key: name.Draw(t, "key")}
 		})).Draw(t, "records")
 		for _, stream := range streamsOf(records) {
 			var want []int
 			for i, r := range records {
-				later := func(o store.Record) bool { return o.Stream == stream && o.Key == r.Key }
+				later := func(o slice.Record) bool { return o.Stream == stream && o.Key == r.Key }
 				if r.Stream == stream && !slices.ContainsFunc(records[i+1:], later) {
 					want = append(want, i)
 				}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // declaring is a manifest of the connector "example" with one stream.
@@ -16,8 +17,8 @@ func declaring(timeField, searched string) []byte {
 }
 
 // moving is a record that was made in one year and moved in another.
-func moving(key, made, moved string) store.Record {
-	return store.Record{Stream: Stream, Key: key, EmittedAt: "x", SemanticTime: moved + "-01-01T00:00:00.000000Z",
+func moving(key, made, moved string) slice.Record {
+	return slice.Record{Stream: Stream, Key: key, EmittedAt: "x", SemanticTime: moved + "-01-01T00:00:00.000000Z",
 		Data: fmt.Appendf(nil, `{"id":%q,"made":"%s-01-01","moved":"%s-01-01T00:00:00Z","title":"heading","note":"remark"}`, key, made, moved)}
 }
 
@@ -124,7 +125,7 @@ func testAlignWaitsForTheRun(t *testing.T, s store.Store) {
 func testAlignManyRows(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1", store.StreamSpec{Name: Stream, TimeField: "moved"})
 	const n = 2500
-	records := make([]store.Record, n)
+	records := make([]slice.Record, n)
 	for i := range records {
 		records[i] = moving(fmt.Sprintf("k%04d", i), "2026", "2020")
 	}

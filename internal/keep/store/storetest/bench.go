@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // RecordBytes is the size of the records that speed is measured with.
@@ -16,8 +17,8 @@ var benchWords = strings.Fields(`invoice meeting harbour ticket summer garden pr
 
 // BenchRecords makes n records of RecordBytes each, numbered from first.
 // Version makes their content differ from the same records of another version.
-func BenchRecords(first, n, version int) []store.Record {
-	records := make([]store.Record, n)
+func BenchRecords(first, n, version int) []slice.Record {
+	records := make([]slice.Record, n)
 	for i := range records {
 		id := first + i
 		var title strings.Builder
@@ -29,7 +30,7 @@ func BenchRecords(first, n, version int) []store.Record {
 		for len(data) < RecordBytes-2 {
 			data = append(data, 'a'+byte((len(data)*id)%26))
 		}
-		records[i] = store.Record{
+		records[i] = slice.Record{
 			Stream: Stream, Key: fmt.Sprintf("item-%09d", id), Data: append(data, '"', '}'),
 			EmittedAt: "2026-01-02T03:04:05.000Z", SemanticTime: "2026-01-02T03:04:05.000000Z",
 		}
@@ -70,13 +71,13 @@ func BenchmarkUpdateSlice(b *testing.B, s store.Store, sliceSize int, searchFiel
 }
 
 // commitAll commits the records in slices, each with a cursor and an event as a run makes them.
-func commitAll(b *testing.B, s store.Store, lease store.Lease, records []store.Record, sliceSize int) {
+func commitAll(b *testing.B, s store.Store, lease store.Lease, records []slice.Record, sliceSize int) {
 	b.Helper()
 	for from := 0; from < len(records); from += sliceSize {
-		_, err := s.CommitSlice(b.Context(), lease, store.Slice{
+		_, err := s.CommitSlice(b.Context(), lease, slice.Slice{
 			Records: records[from:min(from+sliceSize, len(records))],
-			Cursors: []store.CursorWrite{{Stream: Stream, Cursor: fmt.Appendf(nil, `{"page":%d}`, from)}},
-			Events:  []store.Event{{Type: "run.state_advanced", Stream: Stream}},
+			Cursors: []slice.Cursor{{Stream: Stream, Cursor: fmt.Appendf(nil, `{"page":%d}`, from)}},
+			Events:  []slice.Event{{Type: "run.state_advanced", Stream: Stream}},
 		}, Now)
 		if err != nil {
 			b.Fatal(err)

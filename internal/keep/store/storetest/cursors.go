@@ -9,13 +9,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
 // move commits one cursor of Stream, with records.
-func move(t testing.TB, s store.Store, l store.Lease, cursor string, records ...store.Record) {
+func move(t testing.TB, s store.Store, l store.Lease, cursor string, records ...slice.Record) {
 	t.Helper()
-	commit(t, s, l, store.Slice{Records: records, Cursors: []store.CursorWrite{{Stream: Stream, Cursor: jsontext.Value(cursor)}}}, Now)
+	commit(t, s, l, slice.Slice{Records: records, Cursors: []slice.Cursor{{Stream: Stream, Cursor: jsontext.Value(cursor)}}}, Now)
 }
 
 func cursors(t testing.TB, s store.Store, connection, grant string) map[string]string {
@@ -43,7 +44,7 @@ func testCursors(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	l := begin(t, s, "c", "r1", store.StreamSpec{Name: Stream}, store.StreamSpec{Name: "others"})
 	same(t, cursors(t, s, "c", ""), nil)
-	commit(t, s, l, store.Slice{Cursors: []store.CursorWrite{
+	commit(t, s, l, slice.Slice{Cursors: []slice.Cursor{
 		{Stream: Stream, Cursor: jsontext.Value(`{"page": 1}`)},
 		{Stream: "others", Cursor: jsontext.Value(`"x"`)},
 		{Stream: Stream, GrantID: "g", Cursor: jsontext.Value(`7`)},
@@ -54,7 +55,7 @@ func testCursors(t *testing.T, s store.Store) {
 	ok(t, err)
 	same(t, all[0], store.Cursor{CursorID: mark, Cursor: jsontext.Value(`{"page": 1}`), Commit: all[0].Commit, RunID: "r1", At: Now})
 
-	commit(t, s, l, store.Slice{Cursors: []store.CursorWrite{{Stream: Stream}, {Stream: "others", Cursor: jsontext.Value(` null`)}}}, Now)
+	commit(t, s, l, slice.Slice{Cursors: []slice.Cursor{{Stream: Stream}, {Stream: "others", Cursor: jsontext.Value(` null`)}}}, Now)
 	same(t, cursors(t, s, "c", ""), nil)
 	same(t, cursors(t, s, "c", "g"), map[string]string{"items/": `7`})
 	same(t, len(cursorLog(t, s)), 2)
@@ -67,7 +68,7 @@ func testCursorModes(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	move(t, s, l, `{"steady":1}`)
 	for i := range 3 {
-		commit(t, s, l, store.Slice{Cursors: []store.CursorWrite{
+		commit(t, s, l, slice.Slice{Cursors: []slice.Cursor{
 			{Stream: Stream, Mode: protocol.CatchUp, Cursor: fmt.Appendf(nil, `{"back":%d}`, i)},
 		}}, Now)
 	}
@@ -92,7 +93,7 @@ func testCursorLog(t *testing.T, s store.Store) {
 		Commit: first[0].Commit, Cursor: jsontext.Value(`{"n":0}`), RunID: "r1", Cause: store.CauseSlice,
 		StreamSeq: record(t, s, "c", "a").Seq, At: Now,
 	}})
-	commit(t, s, l, store.Slice{Cursors: []store.CursorWrite{{Stream: Stream, GrantID: "g", Cursor: jsontext.Value(`0`)}}}, Now)
+	commit(t, s, l, slice.Slice{Cursors: []slice.Cursor{{Stream: Stream, GrantID: "g", Cursor: jsontext.Value(`0`)}}}, Now)
 
 	for n := 1; n <= 2*CursorHistory; n++ {
 		move(t, s, l, fmt.Sprintf(`{"n":%d}`, n), live("a", fmt.Sprint(n)))
@@ -207,7 +208,7 @@ func testRewindWhileRunning(t *testing.T, s store.Store) {
 	// An expired run cannot move the cursor on after the owner moved it back.
 	_, err = s.Rewind(ctx, mark, log[1].Commit, Now.Add(ttl))
 	ok(t, err)
-	_, err = s.CommitSlice(ctx, l, store.Slice{Cursors: []store.CursorWrite{{Stream: Stream, Cursor: jsontext.Value(`{"n":3}`)}}}, Now.Add(ttl))
+	_, err = s.CommitSlice(ctx, l, slice.Slice{Cursors: []slice.Cursor{{Stream: Stream, Cursor: jsontext.Value(`{"n":3}`)}}}, Now.Add(ttl))
 	fails(t, err, store.ErrLeaseLost)
 	same(t, cursors(t, s, "c", ""), map[string]string{"items/": `{"n":1}`})
 	r1, err := s.Run(ctx, "r1")

@@ -7,6 +7,7 @@ import (
 
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // evidenceOf reads the evidence of one connection.
@@ -140,18 +141,18 @@ func testEvidenceFacts(t *testing.T, s store.Store) {
 	declare(t, s, "c")
 	specs := []store.StreamSpec{{Name: "items"}, {Name: "lists"}, {Name: "undeclared"}}
 	l := start(t, s, "c", "r1", Now, specs...)
-	put(t, s, l, live("a", "1"), live("b", "1"), store.Record{Stream: "undeclared", Key: "u", Data: []byte(`{}`), EmittedAt: "2026-03-04T05:06:07Z"})
+	put(t, s, l, live("a", "1"), live("b", "1"), slice.Record{Stream: "undeclared", Key: "u", Data: []byte(`{}`), EmittedAt: "2026-03-04T05:06:07Z"})
 	first, second := Now.Add(time.Minute), Now.Add(time.Hour)
-	ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}, Facts: []byte(`{"streams":[
+	ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}, Facts: []byte(`{"streams":[
 		{"stream":"items","collected":2,"considered":0,"covered":null,"checkpoint":"committed","skipped":null},
 		{"stream":"lists","collected":1,"checkpoint":"staged","pending_detail_gaps":3,"skipped":{"reason":"odd","recovery_action":"not_retriable","continuation":{}}},
 		{"stream":"nowhere","collected":1}]}`)}, first))
 	l = start(t, s, "c", "r2", second, specs...)
-	ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunFailed, Event: store.Event{Type: "run.failed"},
+	ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunFailed, Event: slice.Event{Type: "run.failed"},
 		Facts: []byte(`{"streams":[{"stream":"items","collected":7,"considered":9,"covered":8,"checkpoint":"withheld"}]}`)}, second))
 	for i, facts := range []string{``, `null`, `{}`, `[1]`, `{"streams":[1,{}]}`, `{`} { // a run that measured nothing hides nothing
 		l = start(t, s, "c", fmt.Sprint("r3-", i), second, specs...)
-		ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}, Facts: []byte(facts)}, second))
+		ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}, Facts: []byte(facts)}, second))
 	}
 
 	e := evidenceOf(t, s, "c")
@@ -166,7 +167,7 @@ func testEvidenceFacts(t *testing.T, s store.Store) {
 	same(t, e.Unreadable, nil)
 
 	l = start(t, s, "c", "r4", second, specs...)
-	ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"},
+	ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"},
 		Facts: []byte(`{"streams":[{"stream":"items","collected":1,"considered":0},{"stream":"lists","collected":"many"}]}`)}, second))
 	e = evidenceOf(t, s, "c")
 	same(t, e.Streams[0].Fact.Considered, ptr(int64(0))) // measured, and none

@@ -11,6 +11,7 @@ import (
 
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // Damaged is a store, the way to damage its database, and a second store over
@@ -131,7 +132,7 @@ func testEvidenceFamilies(t *testing.T, d Damaged) {
 	ok(t, d.Store.PutCredential(ctx, store.Credential{ConnectionID: id, Sealed: []byte("x"), Status: store.CredentialActive, CapturedAt: Now}))
 	ok(t, d.Store.PutProbe(ctx, store.Probe{ConnectionID: id, Probe: evidence.Probe{Dimension: evidence.ProbeRuntime, Status: evidence.ProbeOK, At: Now}}))
 	l := start(t, d.Store, id, "r2", Now.Add(time.Hour), store.StreamSpec{Name: "coverage_diagnostics"})
-	commit(t, d.Store, l, store.Slice{Records: []store.Record{{Stream: "coverage_diagnostics", Key: "k", Data: []byte(`{"store":"s","status":"missing"}`)}}}, Now)
+	commit(t, d.Store, l, slice.Slice{Records: []slice.Record{{Stream: "coverage_diagnostics", Key: "k", Data: []byte(`{"store":"s","status":"missing"}`)}}}, Now)
 	ok(t, d.Store.OpenInteraction(ctx, l, store.Interaction{RequestID: "q", Kind: "otp"}, Now))
 	sound := evidenceOf(t, d.Store, id)
 	same(t, sound.Unreadable, nil)

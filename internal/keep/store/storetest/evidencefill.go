@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -63,18 +64,18 @@ func fillConnection(ctx context.Context, s store.Store, i int, generation int64)
 	if err != nil {
 		return err
 	}
-	slice := store.Slice{Records: BenchRecords(i, 3, 1)}
+	part := slice.Slice{Records: BenchRecords(i, 3, 1)}
 	if i%10 == 0 {
 		for gap, reason := range []protocol.Reason{protocol.ReasonRateLimited, protocol.ReasonRateLimited, protocol.ReasonRunCapDeferred} {
-			slice.Gaps = append(slice.Gaps, store.GapWrite{Stream: "items", ParentStream: "lists", RecordKey: fmt.Sprint("missing-", gap), Reason: reason, Retryable: true})
+			part.Gaps = append(part.Gaps, slice.Gap{Stream: "items", ParentStream: "lists", RecordKey: fmt.Sprint("missing-", gap), Reason: reason, Retryable: true})
 		}
 	}
-	if _, err := s.CommitSlice(ctx, l, slice, Now); err != nil {
+	if _, err := s.CommitSlice(ctx, l, part, Now); err != nil {
 		return err
 	}
 	end := Now.Add(time.Minute)
 	err = s.FinishRun(ctx, l, store.RunOutcome{
-		Status: store.RunSucceeded, RecordsEmitted: 3, Event: store.Event{Type: "run.completed"}, Facts: fmt.Appendf(nil, evidenceFacts, i, i, i),
+		Status: store.RunSucceeded, RecordsEmitted: 3, Event: slice.Event{Type: "run.completed"}, Facts: fmt.Appendf(nil, evidenceFacts, i, i, i),
 		Checkpoint: jsontext.Value(`{"mode":"checkpointed_streaming","commit_status":"committed","state_streams_staged":[],"state_streams_committed":["items"],` +
 			`"buffered_records_dropped":0,"records_attempted":3,"records_accepted":3,"records_flushed":3,"slices_committed":1}`),
 		Rate: jsontext.Value(`{"object":"collection_rate","current_interval_ms":250,"ceiling_interval_ms":200,"effective_rate_per_min":240,"ceiling_rate_per_min":300,"last_backoff":null}`),

@@ -8,6 +8,7 @@ import (
 
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -103,12 +104,16 @@ func testEvidenceDevices(t *testing.T, s store.Store) {
 		ok(t, s.PutDeviceSource(ctx, src))
 	}
 	l := start(t, s, "c", "r1", Now, store.StreamSpec{Name: "coverage_diagnostics"})
-	diagnostic := func(key, data string) store.Record {
-		return store.Record{Stream: "coverage_diagnostics", Key: key, Data: []byte(data), Deleted: data == "", EmittedAt: "2026-03-04T05:06:07Z"}
+	diagnostic := func(key, data string) slice.Record {
+		r := slice.Record{Stream: "coverage_diagnostics", Key: key, Data: []byte(data), EmittedAt: "2026-03-04T05:06:07Z"}
+		if data == "" {
+			r.Op = protocol.OpDelete
+		}
+		return r
 	}
-	commit(t, s, l, store.Slice{Records: []store.Record{diagnostic("coverage:b", `{"store":"b","stream":"items","status":"collected","more":1}`),
+	commit(t, s, l, slice.Slice{Records: []slice.Record{diagnostic("coverage:b", `{"store":"b","stream":"items","status":"collected","more":1}`),
 		diagnostic("coverage:a", `{"store":"a","status":"unaccounted"}`), diagnostic("coverage:c", `{"store":1}`), diagnostic("coverage:d", `{}`)}}, Now)
-	commit(t, s, l, store.Slice{Records: []store.Record{diagnostic("coverage:d", "")}}, later)
+	commit(t, s, l, slice.Slice{Records: []slice.Record{diagnostic("coverage:d", "")}}, later)
 
 	same(t, evidenceOf(t, s, "c").Device, &evidence.Device{
 		Sources: []evidence.DeviceSource{

@@ -8,6 +8,7 @@ import (
 
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -19,7 +20,7 @@ func testEvidenceRuns(t *testing.T, s store.Store) {
 		t.Helper()
 		l := start(t, s, "c", id, at)
 		same(t, evidenceOf(t, s, "c").Active, &evidence.ActiveRun{ID: id, StartedAt: at, LeaseUntil: &l.ExpiresAt})
-		o.Event = store.Event{Type: "run.ended"}
+		o.Event = slice.Event{Type: "run.ended"}
 		ok(t, s.FinishRun(ctx, l, o, at.Add(time.Second)))
 		e := evidenceOf(t, s, "c")
 		same(t, e.Active, nil)
@@ -70,8 +71,8 @@ func testEvidenceGaps(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	declare(t, s, "c")
 	l := start(t, s, "c", "r1", Now, store.StreamSpec{Name: Stream}, store.StreamSpec{Name: "lists"})
-	gap := func(stream, key string, reason protocol.Reason, retryable bool, notBefore *time.Time) store.GapWrite {
-		return store.GapWrite{Stream: stream, RecordKey: key, Reason: reason, Retryable: retryable, NotBefore: notBefore}
+	gap := func(stream, key string, reason protocol.Reason, retryable bool, notBefore *time.Time) slice.Gap {
+		return slice.Gap{Stream: stream, RecordKey: key, Reason: reason, Retryable: retryable, NotBefore: notBefore}
 	}
 	soon, later := Now.Add(time.Minute), Now.Add(time.Hour)
 	report(t, s, l, Now,
@@ -94,7 +95,7 @@ func testEvidenceGaps(t *testing.T, s store.Store) {
 	finish(t, s, l, Now)
 	at := Now.Add(2 * time.Hour)
 	l = start(t, s, "c", "r2", at, store.StreamSpec{Name: Stream}, store.StreamSpec{Name: "lists"})
-	held := map[string]store.GapRef{}
+	held := map[string]slice.GapRef{}
 	for _, g := range leaseGaps(t, s, l, 1, at) {
 		held[g.RecordKey] = refOf(g)
 	}
@@ -102,7 +103,7 @@ func testEvidenceGaps(t *testing.T, s store.Store) {
 	same(t, evidenceOf(t, s, "c").Gaps, want) // a run has them, and they are still missing
 	again := gap(Stream, "b", protocol.ReasonRateLimited, true, nil)
 	again.GapID, again.LeaseID = held["b"].GapID, held["b"].LeaseID
-	commit(t, s, l, store.Slice{Gaps: []store.GapWrite{again}, Recovered: []store.GapRef{held["a"], held["c"]}}, at)
+	commit(t, s, l, slice.Slice{Gaps: []slice.Gap{again}, Recovered: []slice.GapRef{held["a"], held["c"]}}, at)
 	finish(t, s, l, at)
 	e := evidenceOf(t, s, "c")
 	same(t, e.Gaps, &evidence.Gaps{

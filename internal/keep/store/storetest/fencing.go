@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -17,14 +18,14 @@ var leaseWrites = map[string]func(context.Context, store.Store, store.Lease, tim
 		return err
 	},
 	"FinishRun": func(ctx context.Context, s store.Store, l store.Lease, now time.Time) error {
-		return s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, now)
+		return s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, now)
 	},
 	"CommitSlice": func(ctx context.Context, s store.Store, l store.Lease, now time.Time) error {
-		_, err := s.CommitSlice(ctx, l, store.Slice{
-			Records: []store.Record{live("a", "stale"), live("new", "1")},
-			Gaps:    []store.GapWrite{miss("other")},
-			Cursors: []store.CursorWrite{{Stream: Stream, Cursor: []byte(`{"n":99}`)}},
-			Events:  []store.Event{{Type: "run.state_advanced"}},
+		_, err := s.CommitSlice(ctx, l, slice.Slice{
+			Records: []slice.Record{live("a", "stale"), live("new", "1")},
+			Gaps:    []slice.Gap{miss("other")},
+			Cursors: []slice.Cursor{{Stream: Stream, Cursor: []byte(`{"n":99}`)}},
+			Events:  []slice.Event{{Type: "run.state_advanced"}},
 		}, now)
 		return err
 	},
@@ -47,10 +48,10 @@ var leaseWrites = map[string]func(context.Context, store.Store, store.Lease, tim
 func testFencing(t *testing.T, s store.Store) {
 	t.Attr("spec", "PB-08")
 	old := begin(t, s, "c", "r1")
-	commit(t, s, old, store.Slice{
-		Records: []store.Record{live("a", "1")},
-		Gaps:    []store.GapWrite{miss("g")},
-		Cursors: []store.CursorWrite{{Stream: Stream, Cursor: []byte(`{"n":1}`)}},
+	commit(t, s, old, slice.Slice{
+		Records: []slice.Record{live("a", "1")},
+		Gaps:    []slice.Gap{miss("g")},
+		Cursors: []slice.Cursor{{Stream: Stream, Cursor: []byte(`{"n":1}`)}},
 	}, Now)
 	at := Now.Add(2 * ttl)
 	fresh := start(t, s, "c", "r2", at)
@@ -80,7 +81,7 @@ func testFencing(t *testing.T, s store.Store) {
 func testExpiredLeaseStillWrites(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	late := Now.Add(time.Hour)
-	commit(t, s, l, store.Slice{Records: []store.Record{live("a", "1")}}, late)
+	commit(t, s, l, slice.Slice{Records: []slice.Record{live("a", "1")}}, late)
 	_, err := s.RenewLease(t.Context(), l, ttl, late)
 	ok(t, err)
 	_, err = s.StartRun(t.Context(), runStart("c", "r2"), late)

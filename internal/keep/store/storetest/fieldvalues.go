@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // testFieldValues: a value is found by how it is written, whatever the names and
@@ -44,7 +45,7 @@ func testFieldValues(t *testing.T, s store.Store) {
 		"long":      `{"a":"` + long + `"}`,
 		"spaced":    "{ \"a\" :\t\"sp\" }",
 	} {
-		put(t, s, l, store.Record{Stream: Stream, Key: key, Data: []byte(data), EmittedAt: "x"})
+		put(t, s, l, slice.Record{Stream: Stream, Key: key, Data: []byte(data), EmittedAt: "x"})
 	}
 	for _, c := range []struct {
 		field, value string
@@ -94,7 +95,7 @@ func testFieldValuesOfTombstones(t *testing.T, s store.Store) {
 func testFieldValuesFarApart(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	const n, every = 4000, 390
-	records := make([]store.Record, n)
+	records := make([]slice.Record, n)
 	for i := range records {
 		value := `back\slash` // an escape, so that the statement itself cannot tell
 		if i%every == 7 {

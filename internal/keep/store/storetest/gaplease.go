@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -20,22 +21,22 @@ func testGapLeaseTokens(t *testing.T, s store.Store) {
 	reLeased := leaseGaps(t, s, l, 2, Now)
 	same(t, len(reLeased), 1)
 
-	settle := func(ref store.GapRef) []store.Slice {
+	settle := func(ref slice.GapRef) []slice.Slice {
 		w := miss("a")
 		w.GapID, w.LeaseID = ref.GapID, ref.LeaseID
-		return []store.Slice{{Attempts: []store.GapRef{ref}}, {Recovered: []store.GapRef{ref}}, {Gaps: []store.GapWrite{w}}}
+		return []slice.Slice{{Attempts: []slice.GapRef{ref}}, {Recovered: []slice.GapRef{ref}}, {Gaps: []slice.Gap{w}}}
 	}
-	refused := func(ref store.GapRef) {
+	refused := func(ref slice.GapRef) {
 		t.Helper()
-		for _, slice := range settle(ref) {
-			_, err := s.CommitSlice(ctx, l, slice, Now)
+		for _, part := range settle(ref) {
+			_, err := s.CommitSlice(ctx, l, part, Now)
 			fails(t, err, store.ErrGapLease)
 		}
 	}
 	refused(refOf(stale[0]))                                             // of the lease before
-	refused(store.GapRef{GapID: stale[0].ID, LeaseID: stale[1].LeaseID}) // of another gap
-	refused(store.GapRef{GapID: reLeased[0].ID, LeaseID: "x"})           // of nobody
-	commit(t, s, l, store.Slice{Recovered: []store.GapRef{refOf(reLeased[0])}}, Now)
+	refused(slice.GapRef{GapID: stale[0].ID, LeaseID: stale[1].LeaseID}) // of another gap
+	refused(slice.GapRef{GapID: reLeased[0].ID, LeaseID: "x"})           // of nobody
+	commit(t, s, l, slice.Slice{Recovered: []slice.GapRef{refOf(reLeased[0])}}, Now)
 	refused(refOf(reLeased[0])) // settled
 
 	// A release after the gap was settled changes nothing.
@@ -54,8 +55,8 @@ func testGapAttempts(t *testing.T, s store.Store) {
 	report(t, s, l, Now, miss("a"))
 	ref := refOf(leaseGaps(t, s, l, 1, Now)[0])
 	first := Now.Add(time.Second)
-	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref}}, first)
-	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref, ref}}, Now.Add(time.Minute))
+	commit(t, s, l, slice.Slice{Attempts: []slice.GapRef{ref}}, first)
+	commit(t, s, l, slice.Slice{Attempts: []slice.GapRef{ref, ref}}, Now.Add(time.Minute))
 	g := gapOf(t, s, "c", "a")
 	same(t, g.AttemptCount, 1)
 	same(t, g.LastAttemptAt, &first)
@@ -67,7 +68,7 @@ func testGapAttempts(t *testing.T, s store.Store) {
 	ref = refOf(leaseGaps(t, s, l, 1, Now)[0])
 	same(t, gapOf(t, s, "c", "a").LeaseAttempted, false)
 	second := Now.Add(time.Hour)
-	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref}}, second)
+	commit(t, s, l, slice.Slice{Attempts: []slice.GapRef{ref}}, second)
 	g = gapOf(t, s, "c", "a")
 	same(t, g.AttemptCount, 2)
 	same(t, g.LastAttemptAt, &second)
@@ -78,11 +79,11 @@ func testGapSettle(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	report(t, s, l, Now, miss("a"), miss("b"), miss("c"), miss("d"))
 	l = next(t, s, l, "r2", Now)
-	refs := map[string]store.GapRef{}
+	refs := map[string]slice.GapRef{}
 	for _, g := range leaseGaps(t, s, l, 1, Now) {
 		refs[g.RecordKey] = refOf(g)
 	}
-	back := func(key string) store.GapWrite {
+	back := func(key string) slice.Gap {
 		w := miss(key)
 		w.Reason, w.GapID, w.LeaseID, w.LastError = protocol.ReasonUpstreamPressure, refs[key].GapID, refs[key].LeaseID, jsontext.Value(`{"n":1}`)
 		return w
@@ -91,7 +92,7 @@ func testGapSettle(t *testing.T, s store.Store) {
 	reported, unreported, final, held := back("a"), back("b"), back("c"), miss("d")
 	unreported.NotBefore = &floor
 	final.Retryable = false
-	commit(t, s, l, store.Slice{Attempts: []store.GapRef{refs["a"]}, Gaps: []store.GapWrite{reported, unreported, final, held}}, at)
+	commit(t, s, l, slice.Slice{Attempts: []slice.GapRef{refs["a"]}, Gaps: []slice.Gap{reported, unreported, final, held}}, at)
 
 	for key, want := range map[string]store.Gap{
 		"a": {Status: protocol.GapPending, AttemptCount: 1, LastAttemptAt: &at},                    // one attempt, reported
@@ -127,7 +128,7 @@ func testGapRecovered(t *testing.T, s store.Store) {
 	l = next(t, s, l, "r2", Now)
 	ref := refOf(leaseGaps(t, s, l, 1, Now)[0])
 	at := Now.Add(time.Second)
-	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref}, Recovered: []store.GapRef{ref}}, at)
+	commit(t, s, l, slice.Slice{Attempts: []slice.GapRef{ref}, Recovered: []slice.GapRef{ref}}, at)
 	g, err := s.Gap(ctx, ref.GapID)
 	ok(t, err)
 	same(t, []string{string(g.Status), g.RecoveredRun, g.LastRun, g.LeaseRun, g.LeaseID}, []string{"recovered", "r2", "r2", "", ""})
@@ -135,11 +136,11 @@ func testGapRecovered(t *testing.T, s store.Store) {
 
 	// The forward walk may bring a detail without having leased its gap.
 	for _, key := range []string{"a", "b", "b"} { // again changes nothing
-		commit(t, s, l, store.Slice{Recovered: []store.GapRef{{GapID: store.GapID("c", "", miss(key))}}}, at.Add(time.Minute))
+		commit(t, s, l, slice.Slice{Recovered: []slice.GapRef{{GapID: store.GapID("c", "", miss(key))}}}, at.Add(time.Minute))
 	}
 	same(t, gapOf(t, s, "c", "b").Status, protocol.GapRecovered)
 	same(t, gapOf(t, s, "c", "a").UpdatedAt.After(at.Add(time.Minute)), false)
-	_, err = s.CommitSlice(ctx, l, store.Slice{Recovered: []store.GapRef{{GapID: store.GapID("d", "", miss("x"))}}}, at)
+	_, err = s.CommitSlice(ctx, l, slice.Slice{Recovered: []slice.GapRef{{GapID: store.GapID("d", "", miss("x"))}}}, at)
 	fails(t, err, store.ErrNotFound) // of another connection
 	same(t, gapOf(t, s, "d", "x").Status, protocol.GapPending)
 }
@@ -149,7 +150,7 @@ func testGapReopen(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	report(t, s, l, Now, miss("a"))
 	ref := refOf(leaseGaps(t, s, l, 1, Now)[0])
-	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref}, Recovered: []store.GapRef{ref}}, Now)
+	commit(t, s, l, slice.Slice{Attempts: []slice.GapRef{ref}, Recovered: []slice.GapRef{ref}}, Now)
 	recovered := gapOf(t, s, "c", "a")
 	report(t, s, l, Now.Add(time.Second), miss("a"))
 	same(t, gapOf(t, s, "c", "a"), recovered)
@@ -169,7 +170,7 @@ func testGapReleasedByFinish(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	report(t, s, l, Now, miss("a"))
 	ref := refOf(leaseGaps(t, s, l, 1, Now)[0])
-	commit(t, s, l, store.Slice{Attempts: []store.GapRef{ref}}, Now)
+	commit(t, s, l, slice.Slice{Attempts: []slice.GapRef{ref}}, Now)
 	finish(t, s, l, Now)
 	g := gapOf(t, s, "c", "a")
 	same(t, []string{string(g.Status), g.LeaseRun, g.LeaseID}, []string{"pending", "", ""})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -32,7 +33,7 @@ func testGapRetry(t *testing.T, s store.Store) {
 	}
 	again := leaseGaps(t, s, l, 2, at) // at once, by the run that is there
 	same(t, len(again), 2)
-	commit(t, s, l, store.Slice{Recovered: []store.GapRef{refOf(again[0])}}, at)
+	commit(t, s, l, slice.Slice{Recovered: []slice.GapRef{refOf(again[0])}}, at)
 	_, err = s.RetryGap(ctx, again[0].ID, at)
 	fails(t, err, store.ErrNotFound)
 
@@ -40,7 +41,7 @@ func testGapRetry(t *testing.T, s store.Store) {
 	g, err := s.RetryGap(ctx, again[1].ID, at)
 	ok(t, err)
 	same(t, g.Status, protocol.GapInProgress)
-	commit(t, s, l, store.Slice{Recovered: []store.GapRef{refOf(again[1])}}, at)
+	commit(t, s, l, slice.Slice{Recovered: []slice.GapRef{refOf(again[1])}}, at)
 }
 
 func testGapIgnore(t *testing.T, s store.Store) {
@@ -70,7 +71,7 @@ func testGapIgnore(t *testing.T, s store.Store) {
 	}
 	w := miss(leased[0].RecordKey)
 	w.GapID, w.LeaseID = leased[0].ID, leased[0].LeaseID
-	commit(t, s, l, store.Slice{Gaps: []store.GapWrite{w}, Attempts: []store.GapRef{refOf(leased[1])}}, Now)
+	commit(t, s, l, slice.Slice{Gaps: []slice.Gap{w}, Attempts: []slice.GapRef{refOf(leased[1])}}, Now)
 	l = next(t, s, l, "r2", Now)
 	for _, g := range leased {
 		same(t, gapOf(t, s, "c", g.RecordKey).Status, protocol.GapTerminal)
@@ -80,7 +81,7 @@ func testGapIgnore(t *testing.T, s store.Store) {
 	g, err = s.RetryGap(ctx, id, Now)
 	ok(t, err)
 	same(t, []string{string(g.Status), g.IgnoredWhy}, []string{"pending", ""})
-	commit(t, s, l, store.Slice{Recovered: []store.GapRef{{GapID: id}}}, Now)
+	commit(t, s, l, slice.Slice{Recovered: []slice.GapRef{{GapID: id}}}, Now)
 	_, err = s.IgnoreGap(ctx, id, "why", Now)
 	fails(t, err, store.ErrNotFound)
 }

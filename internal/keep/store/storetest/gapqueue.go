@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -18,7 +19,7 @@ func testGapRotation(t *testing.T, s store.Store) {
 	const total, limit, runs = 30, 13, 16
 	l := begin(t, s, "c", "r0")
 	for i := range 3 {
-		var gaps []store.GapWrite
+		var gaps []slice.Gap
 		for j := range total / 3 {
 			gaps = append(gaps, miss(fmt.Sprintf("k%d-%02d", i, j)))
 		}
@@ -52,7 +53,7 @@ func testGapRotation(t *testing.T, s store.Store) {
 func testGapOldest(t *testing.T, s store.Store) {
 	t.Attr("spec", "PB-A10")
 	l := begin(t, s, "c", "r0")
-	var gaps []store.GapWrite
+	var gaps []slice.Gap
 	for i := range 256 {
 		gaps = append(gaps, miss(fmt.Sprintf("old-%03d", i)))
 	}
@@ -75,13 +76,13 @@ func failPage(t *testing.T, s store.Store, l store.Lease, limit int, at time.Tim
 	t.Helper()
 	page, err := s.LeaseGaps(t.Context(), l, store.GapPage{Page: 1, Limit: limit, TTL: time.Hour}, at)
 	ok(t, err)
-	var slice store.Slice
+	var part slice.Slice
 	for _, g := range page {
 		w := miss(g.RecordKey)
 		w.GapID, w.LeaseID = g.ID, g.LeaseID
-		slice.Gaps = append(slice.Gaps, w)
+		part.Gaps = append(part.Gaps, w)
 	}
-	commit(t, s, l, slice, at)
+	commit(t, s, l, part, at)
 	return gapKeys(page)
 }
 
@@ -104,7 +105,7 @@ func rank(g store.Gap, now time.Time) int {
 func testGapPages(t *testing.T, s store.Store) {
 	t.Attr("spec", "PB-A10")
 	l := begin(t, s, "c", "r1")
-	var gaps []store.GapWrite
+	var gaps []slice.Gap
 	for i := range 57 {
 		gaps = append(gaps, miss(fmt.Sprintf("k%02d", i)))
 	}
@@ -118,19 +119,19 @@ func testGapPages(t *testing.T, s store.Store) {
 			same(t, page, 7)
 			break
 		}
-		var slice store.Slice
+		var part slice.Slice
 		for i, g := range got {
 			same(t, served[g.ID], false)
 			served[g.ID] = true
 			if i%2 == 0 {
-				slice.Recovered = append(slice.Recovered, refOf(g))
+				part.Recovered = append(part.Recovered, refOf(g))
 				continue
 			}
 			w := miss(g.RecordKey)
 			w.GapID, w.LeaseID = g.ID, g.LeaseID
-			slice.Gaps = append(slice.Gaps, w)
+			part.Gaps = append(part.Gaps, w)
 		}
-		commit(t, s, l, slice, Now)
+		commit(t, s, l, part, Now)
 	}
 	same(t, len(served), 57)
 }
@@ -145,7 +146,7 @@ func testGapAccounting(t *testing.T, s store.Store) {
 	report(t, s, l, Now, miss("in progress"), miss("recovered"), gone, other)
 	for _, g := range leaseGaps(t, s, l, 1, Now) {
 		if g.RecordKey == "recovered" {
-			commit(t, s, l, store.Slice{Recovered: []store.GapRef{refOf(g)}}, Now)
+			commit(t, s, l, slice.Slice{Recovered: []slice.GapRef{refOf(g)}}, Now)
 		}
 	}
 	report(t, s, l, Now, miss("pending"), miss(""))
@@ -173,7 +174,7 @@ func testGapAccounting(t *testing.T, s store.Store) {
 // pressure deferred, and takes everything else.
 func testGapSparesPressure(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
-	var gaps []store.GapWrite
+	var gaps []slice.Gap
 	for key, reason := range map[string]protocol.Reason{
 		"k1": protocol.ReasonRateLimited, "k2": protocol.ReasonUpstreamPressure, "k3": protocol.ReasonRetryExhausted, "k4": "odd",
 	} {

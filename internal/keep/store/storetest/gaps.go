@@ -7,19 +7,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
 // miss is a retryable gap of Stream.
-func miss(key string) store.GapWrite {
-	return store.GapWrite{Stream: Stream, ParentStream: "lists", RecordKey: key, Reason: protocol.ReasonRateLimited, Retryable: true,
+func miss(key string) slice.Gap {
+	return slice.Gap{Stream: Stream, ParentStream: "lists", RecordKey: key, Reason: protocol.ReasonRateLimited, Retryable: true,
 		Locator: jsontext.Value(`{"id":"` + key + `"}`)}
 }
 
 // report commits gaps.
-func report(t testing.TB, s store.Store, l store.Lease, at time.Time, gaps ...store.GapWrite) {
+func report(t testing.TB, s store.Store, l store.Lease, at time.Time, gaps ...slice.Gap) {
 	t.Helper()
-	commit(t, s, l, store.Slice{Gaps: gaps}, at)
+	commit(t, s, l, slice.Slice{Gaps: gaps}, at)
 }
 
 func leaseGaps(t testing.TB, s store.Store, l store.Lease, page int, at time.Time) []store.Gap {
@@ -29,7 +30,7 @@ func leaseGaps(t testing.TB, s store.Store, l store.Lease, page int, at time.Tim
 	return gaps
 }
 
-func refOf(g store.Gap) store.GapRef { return store.GapRef{GapID: g.ID, LeaseID: g.LeaseID} }
+func refOf(g store.Gap) slice.GapRef { return slice.GapRef{GapID: g.ID, LeaseID: g.LeaseID} }
 
 // gapOf reads the gap of a key that miss made.
 func gapOf(t testing.TB, s store.Store, connection, key string) store.Gap {
@@ -199,7 +200,7 @@ func testGapLeases(t *testing.T, s store.Store) {
 	held := gapOf(t, s, "c", "a")
 	same(t, held.Status, protocol.GapInProgress)
 	same(t, held.Reason, protocol.ReasonUpstreamPressure)
-	_, err = s.CommitSlice(ctx, l, store.Slice{Recovered: []store.GapRef{refOf(again[0])}}, Now.Add(time.Hour))
+	_, err = s.CommitSlice(ctx, l, slice.Slice{Recovered: []slice.GapRef{refOf(again[0])}}, Now.Add(time.Hour))
 	ok(t, err)
 	same(t, gapOf(t, s, "c", "a").Status, protocol.GapRecovered)
 	missing, err := s.ListGaps(ctx, store.GapQuery{ConnectionID: "c", Missing: true})

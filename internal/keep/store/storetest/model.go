@@ -9,6 +9,7 @@ import (
 
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // modelRecord is what the model knows of a key: its versions, oldest first.
@@ -22,9 +23,9 @@ type modelRecord struct {
 type model struct{ records []*modelRecord }
 
 // apply does what a slice should do and counts what it should count.
-func (m *model) apply(batch []store.Record) (done store.Committed) {
+func (m *model) apply(batch []slice.Record) (done store.Committed) {
 	for i, r := range batch {
-		if slices.ContainsFunc(batch[i+1:], func(later store.Record) bool { return later.Key == r.Key }) {
+		if slices.ContainsFunc(batch[i+1:], func(later slice.Record) bool { return later.Key == r.Key }) {
 			continue
 		}
 		at := slices.IndexFunc(m.records, func(known *modelRecord) bool { return known.key == r.Key })
@@ -67,7 +68,7 @@ func testSliceModel(t *testing.T, s store.Store) {
 	})
 }
 
-func drawRecord(t *rapid.T) store.Record {
+func drawRecord(t *rapid.T) slice.Record {
 	key := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "key")
 	if rapid.IntRange(0, 3).Draw(t, "deleted") == 0 {
 		return tombstone(key)

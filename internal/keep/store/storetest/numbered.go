@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // numberedRecords is how many records a numbered slice has to itself.
@@ -18,16 +19,16 @@ func BeginNumbered(t testing.TB, s store.Store) store.Lease {
 }
 
 // NumberedSlice has records and a gap of its own, and changes one record that all slices share.
-func NumberedSlice(n int) store.Slice {
-	slice := store.Slice{
-		Records: []store.Record{titled("latest", "word", fmt.Sprint(n))},
-		Gaps:    []store.GapWrite{miss(fmt.Sprint(n))},
-		Cursors: []store.CursorWrite{{Stream: Stream, Cursor: strconv.AppendInt(nil, int64(n), 10)}},
+func NumberedSlice(n int) slice.Slice {
+	part := slice.Slice{
+		Records: []slice.Record{titled("latest", "word", fmt.Sprint(n))},
+		Gaps:    []slice.Gap{miss(fmt.Sprint(n))},
+		Cursors: []slice.Cursor{{Stream: Stream, Cursor: strconv.AppendInt(nil, int64(n), 10)}},
 	}
 	for i := range numberedRecords {
-		slice.Records = append(slice.Records, titled(fmt.Sprintf("%d-%d", n, i), "word", "x"))
+		part.Records = append(part.Records, titled(fmt.Sprintf("%d-%d", n, i), "word", "x"))
 	}
-	return slice
+	return part
 }
 
 // WholeSlices demands that the store holds exactly the slices up to its cursor, and counts them.
@@ -55,10 +56,10 @@ func WholeSlices(t testing.TB, s store.Store) int {
 	}
 	same(t, len(stored), n*numberedRecords+1)
 	same(t, stored["latest"].Version, int64(n))
-	for slice := 1; slice <= n; slice++ {
+	for part := 1; part <= n; part++ {
 		for i := range numberedRecords {
-			if _, there := stored[fmt.Sprintf("%d-%d", slice, i)]; !there {
-				t.Fatalf("record %d of slice %d of %d is not stored", i, slice, n)
+			if _, there := stored[fmt.Sprintf("%d-%d", part, i)]; !there {
+				t.Fatalf("record %d of slice %d of %d is not stored", i, part, n)
 			}
 		}
 	}

@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // dated is a record of Stream with a time of its own.
-func dated(key, semantic string) store.Record {
+func dated(key, semantic string) slice.Record {
 	r := live(key, semantic)
 	r.SemanticTime = semantic
 	return r

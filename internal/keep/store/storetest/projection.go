@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // testPartFields: of a record only the fields of the part are read, whatever the rest is.
@@ -21,7 +22,7 @@ func testPartFields(t *testing.T, s store.Store) {
 		`{ "a" : [1, 2] , "word":"pear" }`,
 		`{"q\"'.$[0]":"x","word":"pear"}`,
 	} {
-		put(t, s, l, store.Record{Stream: Stream, Key: fmt.Sprint("k", i), Data: []byte(data), EmittedAt: "x"})
+		put(t, s, l, slice.Record{Stream: Stream, Key: fmt.Sprint("k", i), Data: []byte(data), EmittedAt: "x"})
 	}
 	want := []string{`{"a":1.0,"b":{"hidden":1}}`, `{"a":"\ud83d\ude00"}`, `{"a":"escaped"}`, `{}`, `{"a":[1, 2]}`, `{"q\"'.$[0]":"x"}`}
 	part := whole
@@ -49,8 +50,8 @@ func testPartFields(t *testing.T, s store.Store) {
 	same(t, []any{len(gone), gone[0].Deleted, string(gone[0].Data)}, []any{1, true, ""})
 	// Two parts of one search have fields of their own.
 	elsewhere := begin(t, s, "d", "r2", store.StreamSpec{Name: Stream, SearchFields: []string{"word"}})
-	put(t, s, elsewhere, store.Record{Stream: Stream, Key: "e", Data: []byte(`{"word":"quince","a":1,"b":2}`), EmittedAt: "x"})
-	put(t, s, l, store.Record{Stream: Stream, Key: "f", Data: []byte(`{"word":"quince","a":1,"b":2}`), EmittedAt: "x"})
+	put(t, s, elsewhere, slice.Record{Stream: Stream, Key: "e", Data: []byte(`{"word":"quince","a":1,"b":2}`), EmittedAt: "x"})
+	put(t, s, l, slice.Record{Stream: Stream, Key: "f", Data: []byte(`{"word":"quince","a":1,"b":2}`), EmittedAt: "x"})
 	two := []store.Part{{ConnectionID: "c", Stream: Stream, Fields: []string{"a"}}, {ConnectionID: "d", Stream: Stream, Fields: []string{"b"}}}
 	same(t, data(s.Search(ctx, store.SearchQuery{In: two, Text: "quince"})), []string{`{"a":1}`, `{"b":2}`})
 	two[1].Fields = nil
@@ -64,7 +65,7 @@ func testPageBytes(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1", store.StreamSpec{Name: Stream, SearchFields: []string{"word"}})
 	const n = 40
 	for i := range n {
-		put(t, s, l, store.Record{Stream: Stream, Key: fmt.Sprintf("k%02d", i), EmittedAt: "x",
+		put(t, s, l, slice.Record{Stream: Stream, Key: fmt.Sprintf("k%02d", i), EmittedAt: "x",
 			Data: fmt.Appendf(nil, `{"word":"pear","large":"%s"}`, strings.Repeat("x", 1000))})
 	}
 	size := func(q store.RecordQuery) int { t.Helper(); return len(listed(t, s, q)) }

@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // FillRecords makes a connection named bench with one stream of n records, whose
 // titles can be searched.
 func FillRecords(tb testing.TB, s store.Store, n int) {
 	tb.Helper()
-	const slice = 4000
+	const each = 4000
 	l := begin(tb, s, "bench", "run-bench", titles)
-	for from := 0; from < n; from += slice {
-		commit(tb, s, l, store.Slice{Records: BenchRecords(from, min(slice, n-from), 1)}, Now)
+	for from := 0; from < n; from += each {
+		commit(tb, s, l, slice.Slice{Records: BenchRecords(from, min(each, n-from), 1)}, Now)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
+	"pdpp/protocol"
 )
 
 // readMember is a member of a record's object as it is written, and the text that
@@ -41,7 +43,7 @@ var (
 
 // readVersion is a version of a record; a tombstone has no members and no words.
 type readVersion struct {
-	store.Record
+	slice.Record
 	members []readMember
 	words   []string
 }
@@ -50,9 +52,9 @@ type readVersion struct {
 type readStream map[string][]readVersion
 
 func drawVersion(t *rapid.T) readVersion {
-	v := readVersion{Record: store.Record{Stream: Stream, Key: rapid.SampledFrom(readKeys).Draw(t, "key"), EmittedAt: "x"}}
+	v := readVersion{Record: slice.Record{Stream: Stream, Key: rapid.SampledFrom(readKeys).Draw(t, "key"), EmittedAt: "x"}}
 	if rapid.IntRange(0, 3).Draw(t, "deleted") == 0 {
-		v.Deleted = true
+		v.Op = protocol.OpDelete
 		return v
 	}
 	v.SemanticTime = rapid.SampledFrom(readTimes).Draw(t, "time")
@@ -78,7 +80,7 @@ func (m readStream) apply(v readVersion) {
 func (m readStream) was(key string) (v readVersion, known bool) {
 	versions := m[key]
 	last := len(versions) - 1
-	if versions[last].Deleted {
+	if versions[last].Deleted() {
 		last--
 	}
 	if last < 0 {
@@ -121,7 +123,7 @@ func testReadModel(t *testing.T, s store.Store) {
 		l := begin(t, s, connection, "run-"+connection, titles)
 		m := readStream{}
 		for range rapid.IntRange(2, 4).Draw(rt, "slices") {
-			var slice []store.Record
+			var slice []slice.Record
 			for _, v := range rapid.SliceOfNDistinct(rapid.Custom(drawVersion), 0, 5, func(v readVersion) string { return v.Key }).Draw(rt, "slice") {
 				slice = append(slice, v.Record)
 				m.apply(v)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 func testRecordUpsert(t *testing.T, s store.Store) {
@@ -34,11 +35,11 @@ func testRecordUpsert(t *testing.T, s store.Store) {
 	repeat := a
 	repeat.EmittedAt = "2026-03-05T05:06:07Z"
 	later := Now.Add(2 * time.Hour)
-	same(t, commit(t, s, l, store.Slice{Records: []store.Record{repeat}}, later), store.Committed{Unchanged: 1})
+	same(t, commit(t, s, l, slice.Slice{Records: []slice.Record{repeat}}, later), store.Committed{Unchanged: 1})
 	same(t, record(t, s, "c", "a"), first)
 
 	// Other content is a new version, and the old one is history.
-	same(t, commit(t, s, l, store.Slice{Records: []store.Record{live("b", "1"), live("a", "2")}}, later), store.Committed{Written: 1, Unchanged: 1})
+	same(t, commit(t, s, l, slice.Slice{Records: []slice.Record{live("b", "1"), live("a", "2")}}, later), store.Committed{Written: 1, Unchanged: 1})
 	second := record(t, s, "c", "a")
 	same(t, second, store.StoredRecord{
 		ID: first.ID, ConnectionID: "c", Stream: Stream, Key: "a", Data: jsontext.Value(`{"v":"2"}`), EmittedAt: "2026-03-04T05:06:07Z",
@@ -111,7 +112,7 @@ func testRecordDuplicateKeys(t *testing.T, s store.Store) {
 
 func testRecordPaging(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
-	var records []store.Record
+	var records []slice.Record
 	for i := range 250 {
 		records = append(records, live(fmt.Sprintf("k%03d", i), "1"))
 	}
@@ -146,7 +147,7 @@ func testRecordBytes(t *testing.T, s store.Store) {
 		`{"a":"` + string(bytes.Repeat([]byte("long "), 100_000)) + `"}`,
 	} {
 		key := fmt.Sprintf("k %d/ä'\"?", i)
-		put(t, s, l, store.Record{Stream: Stream, Key: key, Data: []byte(data), EmittedAt: "whenever"})
+		put(t, s, l, slice.Record{Stream: Stream, Key: key, Data: []byte(data), EmittedAt: "whenever"})
 		r := record(t, s, "c", key)
 		if string(r.Data) != data || r.EmittedAt != "whenever" {
 			t.Errorf("%.80q came back as %.80q", data, r.Data)
@@ -158,7 +159,7 @@ func testRecordBytes(t *testing.T, s store.Store) {
 func testRecordManyAtOnce(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	const n = 2057
-	records := make([]store.Record, n)
+	records := make([]slice.Record, n)
 	for version := 1; version <= 2; version++ {
 		for i := range records {
 			records[i] = live(fmt.Sprintf("k%05d", i), fmt.Sprint(version, "-", i))

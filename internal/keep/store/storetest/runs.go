@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -42,7 +43,7 @@ func testRunLifecycle(t *testing.T, s store.Store) {
 		Status: store.RunFailed, RecordsEmitted: 7, ReportedRecords: ptr(int64(8)), FailureReason: "run_timed_out",
 		TerminalReason: "watchdog", Error: "No progress.", ConnectorError: jsontext.Value(`{"code":"x"}`),
 		Checkpoint: jsontext.Value(`{"commit_status":"committed"}`), KnownGaps: jsontext.Value(`[1]`), Facts: jsontext.Value(`{"streams": []}`),
-		Event: store.Event{Type: "run.failed", Data: jsontext.Value(`{"a":1}`)},
+		Event: slice.Event{Type: "run.failed", Data: jsontext.Value(`{"a":1}`)},
 	}, end))
 	want.Status, want.RecordsEmitted, want.ReportedRecords, want.FailureReason = store.RunFailed, 7, ptr(int64(8)), "run_timed_out"
 	want.TerminalReason, want.Error, want.CompletedAt = "watchdog", "No progress.", &end
@@ -89,10 +90,10 @@ func testRunStartRefused(t *testing.T, s store.Store) {
 func testRunTakeover(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	old := begin(t, s, "c", "r1")
-	commit(t, s, old, store.Slice{
-		Records: []store.Record{live("a", "1")},
-		Gaps:    []store.GapWrite{miss("g")},
-		Events:  []store.Event{{Type: "run.progress_reported"}},
+	commit(t, s, old, slice.Slice{
+		Records: []slice.Record{live("a", "1")},
+		Gaps:    []slice.Gap{miss("g")},
+		Events:  []slice.Event{{Type: "run.progress_reported"}},
 	}, Now)
 	ok(t, s.OpenInteraction(ctx, old, store.Interaction{RequestID: "q", Kind: protocol.AskOTP, OpenedAt: Now}, Now))
 	same(t, len(leaseGaps(t, s, old, 1, Now)), 1)
@@ -175,18 +176,18 @@ func testRunEvents(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	l := begin(t, s, "c", "r1")
 	at := Now.Add(time.Second)
-	commit(t, s, l, store.Slice{Events: []store.Event{
+	commit(t, s, l, slice.Slice{Events: []slice.Event{
 		{Type: "run.progress_reported", Stream: Stream, Data: jsontext.Value(`{"n": 1}`), At: Now},
 		{Type: "run.state_advanced"},
 	}}, at)
-	commit(t, s, l, store.Slice{}, at)
+	commit(t, s, l, slice.Slice{}, at)
 	ok(t, s.FinishRun(ctx, l, store.RunOutcome{
-		Status: store.RunSucceeded, Before: []store.Event{{Type: "run.stream_skipped"}}, Event: store.Event{Type: "run.completed"},
+		Status: store.RunSucceeded, Before: []slice.Event{{Type: "run.stream_skipped"}}, Event: slice.Event{Type: "run.completed"},
 	}, at))
 	all, err := s.RunEvents(ctx, "r1", 0, 0)
 	ok(t, err)
 	same(t, eventTypes(all), []string{"1 run.started", "2 run.progress_reported", "3 run.state_advanced", "4 run.stream_skipped", "5 run.completed"})
-	same(t, all[1], store.Event{Seq: 2, RunID: "r1", Type: "run.progress_reported", At: Now, Stream: Stream, Data: jsontext.Value(`{"n": 1}`)})
+	same(t, all[1], store.Event{Seq: 2, RunID: "r1", Event: slice.Event{Type: "run.progress_reported", At: Now, Stream: Stream, Data: jsontext.Value(`{"n": 1}`)}})
 	same(t, all[2].At, at) // an event without a time of its own has that of its slice
 	page, err := s.RunEvents(ctx, "r1", 1, 2)
 	ok(t, err)

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // titled is a record with a searchable title and a note that is not.
-func titled(key, title, note string) store.Record {
-	return store.Record{Stream: Stream, Key: key, Data: fmt.Appendf(nil, `{"title":%q,"note":%q}`, title, note), EmittedAt: "x"}
+func titled(key, title, note string) slice.Record {
+	return slice.Record{Stream: Stream, Key: key, Data: fmt.Appendf(nil, `{"title":%q,"note":%q}`, title, note), EmittedAt: "x"}
 }
 
 var titles = store.StreamSpec{Name: Stream, SearchFields: []string{"title"}}
@@ -81,7 +82,7 @@ func testSearchScope(t *testing.T, s store.Store) {
 	other, plain := titled("o", "two", "word"), titled("p", "word", "word")
 	other.Stream, plain.Stream = "others", "plain"
 	put(t, s, l, titled("a", "word", ""), other, plain)
-	commit(t, s, l, store.Slice{Records: []store.Record{titled("b", "word", "")}}, Now.Add(time.Second))
+	commit(t, s, l, slice.Slice{Records: []slice.Record{titled("b", "word", "")}}, Now.Add(time.Second))
 
 	search := func(stream, text string, limit int) []string {
 		records, err := s.Search(ctx, store.SearchQuery{In: []store.Part{{ConnectionID: "c", Stream: stream}}, Text: text, Limit: limit})
@@ -100,7 +101,7 @@ func testSearchScope(t *testing.T, s store.Store) {
 func testSearchFieldsChange(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	const n = 2100
-	records := make([]store.Record, n)
+	records := make([]slice.Record, n)
 	for i := range records {
 		records[i] = titled(fmt.Sprintf("k%04d", i), fmt.Sprint("heading", i), fmt.Sprint("remark", i))
 	}
@@ -153,7 +154,7 @@ func testSearchOddText(t *testing.T, s store.Store) {
 		"oneword": `{"title":"needle ` + strings.Repeat("x", 5000) + `"}`,
 		"empty":   `{}`,
 	} {
-		put(t, s, l, store.Record{Stream: Stream, Key: key, Data: []byte(data), EmittedAt: "x"})
+		put(t, s, l, slice.Record{Stream: Stream, Key: key, Data: []byte(data), EmittedAt: "x"})
 	}
 	same(t, found(t, s, "needle"), []string{"list", "long", "nul", "object", "oneword", "quote"})
 	same(t, found(t, s, "4711"), []string{"number"})

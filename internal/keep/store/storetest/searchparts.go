@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 func sorted(keys []string) []string {
@@ -37,7 +38,7 @@ func testSearchParts(t *testing.T, s store.Store) {
 	checkSearchParts(t, s)
 	// The same among many others, where it is quicker to look at the parts themselves.
 	l := begin(t, s, "e", "run-e", specs...)
-	others := make([]store.Record, 300)
+	others := make([]slice.Record, 300)
 	for i := range others {
 		others[i] = titled(fmt.Sprint("other ", i), "word", "")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // RunShared holds several stores over one database to the contract, as several
@@ -96,13 +97,13 @@ func testConcurrentWriters(t *testing.T, d shared) {
 		l := begin(t, s, connection, "run-"+connection, titles)
 		wg.Go(func() {
 			for n := range slices {
-				var slice store.Slice
+				var part slice.Slice
 				for i := range size {
-					slice.Records = append(slice.Records, titled(fmt.Sprint(n, "-", i), "word", connection))
+					part.Records = append(part.Records, titled(fmt.Sprint(n, "-", i), "word", connection))
 				}
-				slice.Gaps = []store.GapWrite{miss(fmt.Sprint(n))}
-				slice.Cursors = []store.CursorWrite{{Stream: Stream, Cursor: fmt.Appendf(nil, `%d`, n)}}
-				if _, err := s.CommitSlice(t.Context(), l, slice, Now); err != nil {
+				part.Gaps = []slice.Gap{miss(fmt.Sprint(n))}
+				part.Cursors = []slice.Cursor{{Stream: Stream, Cursor: fmt.Appendf(nil, `%d`, n)}}
+				if _, err := s.CommitSlice(t.Context(), l, part, Now); err != nil {
 					t.Error(err)
 					return
 				}
@@ -187,9 +188,9 @@ func testSharedTakeover(t *testing.T, d shared) {
 	lost := make(chan int, 1)
 	go func() {
 		for n := 0; ; n++ {
-			_, err := old.CommitSlice(t.Context(), l, store.Slice{
-				Records: []store.Record{live("a", fmt.Sprint(n))},
-				Cursors: []store.CursorWrite{{Stream: Stream, Cursor: fmt.Appendf(nil, `%d`, n)}},
+			_, err := old.CommitSlice(t.Context(), l, slice.Slice{
+				Records: []slice.Record{live("a", fmt.Sprint(n))},
+				Cursors: []slice.Cursor{{Stream: Stream, Cursor: fmt.Appendf(nil, `%d`, n)}},
 			}, Now)
 			if err != nil {
 				if !errors.Is(err, store.ErrLeaseLost) {
@@ -225,11 +226,11 @@ func testBusyNeighbour(t *testing.T, d shared) {
 				return
 			default:
 			}
-			var records []store.Record
+			var records []slice.Record
 			for i := range 200 {
 				records = append(records, live(fmt.Sprint("k", i), fmt.Sprint(n)))
 			}
-			if _, err := stores[0].CommitSlice(t.Context(), l, store.Slice{Records: records}, Now); err != nil {
+			if _, err := stores[0].CommitSlice(t.Context(), l, slice.Slice{Records: records}, Now); err != nil {
 				t.Error(err)
 				return
 			}

@@ -8,20 +8,21 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 )
 
 // testSliceRedelivery: a slice whose commit was in doubt is delivered again.
 func testSliceRedelivery(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	put(t, s, l, live("a", "0"))
-	slice := store.Slice{
-		Records: []store.Record{live("a", "1"), live("b", "1"), tombstone("c")},
-		Gaps:    []store.GapWrite{miss("g")},
-		Cursors: []store.CursorWrite{{Stream: Stream, Cursor: []byte(`{"n":1}`)}},
+	part := slice.Slice{
+		Records: []slice.Record{live("a", "1"), live("b", "1"), tombstone("c")},
+		Gaps:    []slice.Gap{miss("g")},
+		Cursors: []slice.Cursor{{Stream: Stream, Cursor: []byte(`{"n":1}`)}},
 	}
-	same(t, commit(t, s, l, slice, Now), store.Committed{Written: 3})
+	same(t, commit(t, s, l, part, Now), store.Committed{Written: 3})
 	before := everything(t, s, "c")
-	same(t, commit(t, s, l, slice, Now), store.Committed{Unchanged: 3})
+	same(t, commit(t, s, l, part, Now), store.Committed{Unchanged: 3})
 	after := everything(t, s, "c")
 	after.Streams[0].LastSeq = before.Streams[0].LastSeq // numbers may be skipped
 	same(t, after, before)
@@ -31,42 +32,42 @@ func testSliceRedelivery(t *testing.T, s store.Store) {
 func testSliceRollback(t *testing.T, s store.Store) {
 	t.Attr("spec", "PB-A07")
 	l := begin(t, s, "c", "r1")
-	commit(t, s, l, store.Slice{
-		Records: []store.Record{live("a", "1")},
-		Gaps:    []store.GapWrite{miss("g"), miss("h")},
-		Cursors: []store.CursorWrite{{Stream: Stream, Cursor: []byte(`{"n":1}`)}},
+	commit(t, s, l, slice.Slice{
+		Records: []slice.Record{live("a", "1")},
+		Gaps:    []slice.Gap{miss("g"), miss("h")},
+		Cursors: []slice.Cursor{{Stream: Stream, Cursor: []byte(`{"n":1}`)}},
 	}, Now)
 	leased := leaseGaps(t, s, l, 1, Now)
 	before := everything(t, s, "c")
 
-	good := store.Slice{
-		Records:   []store.Record{live("a", "2"), live("b", "1")},
-		Gaps:      []store.GapWrite{miss("i")},
-		Attempts:  []store.GapRef{{GapID: leased[0].ID, LeaseID: leased[0].LeaseID}},
-		Recovered: []store.GapRef{{GapID: leased[0].ID, LeaseID: leased[0].LeaseID}},
-		Cursors:   []store.CursorWrite{{Stream: Stream, Cursor: []byte(`{"n":2}`)}},
-		Events:    []store.Event{{Type: "run.state_advanced"}},
+	good := slice.Slice{
+		Records:   []slice.Record{live("a", "2"), live("b", "1")},
+		Gaps:      []slice.Gap{miss("i")},
+		Attempts:  []slice.GapRef{{GapID: leased[0].ID, LeaseID: leased[0].LeaseID}},
+		Recovered: []slice.GapRef{{GapID: leased[0].ID, LeaseID: leased[0].LeaseID}},
+		Cursors:   []slice.Cursor{{Stream: Stream, Cursor: []byte(`{"n":2}`)}},
+		Events:    []slice.Event{{Type: "run.state_advanced"}},
 	}
-	swapped := store.GapRef{GapID: leased[0].ID, LeaseID: leased[1].LeaseID}
+	swapped := slice.GapRef{GapID: leased[0].ID, LeaseID: leased[1].LeaseID}
 	for name, c := range map[string]struct {
-		spoil func(*store.Slice)
+		spoil func(*slice.Slice)
 		want  error
 	}{
-		"attempt under another gap's token":  {func(s *store.Slice) { s.Attempts = append(s.Attempts, swapped) }, store.ErrGapLease},
-		"recovery under another gap's token": {func(s *store.Slice) { s.Recovered = append(s.Recovered, swapped) }, store.ErrGapLease},
-		"re-deferral under an invented token": {func(s *store.Slice) {
-			s.Gaps = append(s.Gaps, store.GapWrite{Stream: Stream, GapID: leased[1].ID, LeaseID: "invented", Retryable: true})
+		"attempt under another gap's token":  {func(s *slice.Slice) { s.Attempts = append(s.Attempts, swapped) }, store.ErrGapLease},
+		"recovery under another gap's token": {func(s *slice.Slice) { s.Recovered = append(s.Recovered, swapped) }, store.ErrGapLease},
+		"re-deferral under an invented token": {func(s *slice.Slice) {
+			s.Gaps = append(s.Gaps, slice.Gap{Stream: Stream, GapID: leased[1].ID, LeaseID: "invented", Retryable: true})
 		}, store.ErrGapLease},
-		"attempt at an unknown gap":             {func(s *store.Slice) { s.Attempts = append(s.Attempts, store.GapRef{GapID: "gap_0", LeaseID: "x"}) }, store.ErrGapLease},
-		"recovery of an unknown gap":            {func(s *store.Slice) { s.Recovered = append(s.Recovered, store.GapRef{GapID: "gap_0"}) }, store.ErrNotFound},
-		"cursor of a stream not declared":       {func(s *store.Slice) { s.Cursors = append(s.Cursors, store.CursorWrite{Stream: "x"}) }, store.ErrUnknownStream},
-		"record of a stream not declared":       {func(s *store.Slice) { s.Records = append(s.Records, store.Record{Stream: "x", Key: "k"}) }, store.ErrUnknownStream},
-		"gap of a stream that was not declared": {func(s *store.Slice) { s.Gaps = append(s.Gaps, store.GapWrite{Stream: "x"}) }, store.ErrUnknownStream},
+		"attempt at an unknown gap":             {func(s *slice.Slice) { s.Attempts = append(s.Attempts, slice.GapRef{GapID: "gap_0", LeaseID: "x"}) }, store.ErrGapLease},
+		"recovery of an unknown gap":            {func(s *slice.Slice) { s.Recovered = append(s.Recovered, slice.GapRef{GapID: "gap_0"}) }, store.ErrNotFound},
+		"cursor of a stream not declared":       {func(s *slice.Slice) { s.Cursors = append(s.Cursors, slice.Cursor{Stream: "x"}) }, store.ErrUnknownStream},
+		"record of a stream not declared":       {func(s *slice.Slice) { s.Records = append(s.Records, slice.Record{Stream: "x", Key: "k"}) }, store.ErrUnknownStream},
+		"gap of a stream that was not declared": {func(s *slice.Slice) { s.Gaps = append(s.Gaps, slice.Gap{Stream: "x"}) }, store.ErrUnknownStream},
 	} {
-		slice := good
-		slice.Records, slice.Cursors = append([]store.Record(nil), good.Records...), append([]store.CursorWrite(nil), good.Cursors...)
-		c.spoil(&slice)
-		done, err := s.CommitSlice(t.Context(), l, slice, Now.Add(time.Second))
+		part := good
+		part.Records, part.Cursors = append([]slice.Record(nil), good.Records...), append([]slice.Cursor(nil), good.Cursors...)
+		c.spoil(&part)
+		done, err := s.CommitSlice(t.Context(), l, part, Now.Add(time.Second))
 		t.Log(name)
 		fails(t, err, c.want)
 		same(t, done, store.Committed{})
@@ -81,7 +82,7 @@ func testSliceUndeclaredStream(t *testing.T, s store.Store) {
 	put(t, s, l, live("a", "1"))
 	finish(t, s, l, Now)
 	l = start(t, s, "c", "r2", Now, store.StreamSpec{Name: "others"})
-	_, err := s.CommitSlice(t.Context(), l, store.Slice{Records: []store.Record{live("a", "2")}}, Now)
+	_, err := s.CommitSlice(t.Context(), l, slice.Slice{Records: []slice.Record{live("a", "2")}}, Now)
 	fails(t, err, store.ErrUnknownStream)
 	same(t, string(record(t, s, "c", "a").Data), `{"v":"1"}`)
 }
@@ -119,11 +120,11 @@ func testSequenceOrder(t *testing.T, s store.Store) {
 	for w := range writers {
 		wg.Go(func() {
 			for n := range slices {
-				var records []store.Record
+				var records []slice.Record
 				for i := range size {
 					records = append(records, live(string(rune('a'+w))+string(rune('a'+n))+string(rune('a'+i)), "1"))
 				}
-				if _, err := s.CommitSlice(t.Context(), l, store.Slice{Records: records}, Now); err != nil {
+				if _, err := s.CommitSlice(t.Context(), l, slice.Slice{Records: records}, Now); err != nil {
 					t.Error(err)
 				}
 			}

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
+	"pdpp/protocol"
 )
 
 // Now is the moment at which tests begin. Stores read no clock, so it is a date like any other.
@@ -59,7 +61,7 @@ func begin(t testing.TB, s store.Store, connection, run string, streams ...store
 // finish ends a run well.
 func finish(t testing.TB, s store.Store, l store.Lease, at time.Time) {
 	t.Helper()
-	ok(t, s.FinishRun(t.Context(), l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, at))
+	ok(t, s.FinishRun(t.Context(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, at))
 }
 
 // next ends a run well and starts another one on the same connection.
@@ -69,27 +71,27 @@ func next(t testing.TB, s store.Store, l store.Lease, run string, at time.Time) 
 	return start(t, s, l.ConnectionID, run, at)
 }
 
-func commit(t testing.TB, s store.Store, l store.Lease, slice store.Slice, at time.Time) store.Committed {
+func commit(t testing.TB, s store.Store, l store.Lease, part slice.Slice, at time.Time) store.Committed {
 	t.Helper()
-	done, err := s.CommitSlice(t.Context(), l, slice, at)
+	done, err := s.CommitSlice(t.Context(), l, part, at)
 	ok(t, err)
 	return done
 }
 
 // put commits records of Stream.
-func put(t testing.TB, s store.Store, l store.Lease, records ...store.Record) store.Committed {
+func put(t testing.TB, s store.Store, l store.Lease, records ...slice.Record) store.Committed {
 	t.Helper()
-	return commit(t, s, l, store.Slice{Records: records}, Now)
+	return commit(t, s, l, slice.Slice{Records: records}, Now)
 }
 
 // live is a record of Stream with a JSON object made of one member.
-func live(key, value string) store.Record {
-	return store.Record{Stream: Stream, Key: key, Data: fmt.Appendf(nil, `{"v":%q}`, value), EmittedAt: "2026-03-04T05:06:07Z"}
+func live(key, value string) slice.Record {
+	return slice.Record{Stream: Stream, Key: key, Data: fmt.Appendf(nil, `{"v":%q}`, value), EmittedAt: "2026-03-04T05:06:07Z"}
 }
 
 // tombstone is the deletion of a record of Stream.
-func tombstone(key string) store.Record {
-	return store.Record{Stream: Stream, Key: key, Deleted: true, EmittedAt: "2026-03-04T05:06:08Z"}
+func tombstone(key string) slice.Record {
+	return slice.Record{Stream: Stream, Key: key, Op: protocol.OpDelete, EmittedAt: "2026-03-04T05:06:08Z"}
 }
 
 // changes reads the whole change feed of Stream.

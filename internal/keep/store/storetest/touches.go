@@ -9,6 +9,7 @@ import (
 	"pdpp/internal/judge/attention"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -100,8 +101,8 @@ func runSteps(t *testing.T, s store.Store) []step {
 	return []step{
 		{"StartRun", true, start("r1", Now)},
 		{"CommitSlice", false, func(ctx context.Context) error {
-			_, err := s.CommitSlice(ctx, l, store.Slice{Records: []store.Record{live("a", "1")}, Gaps: []store.GapWrite{miss("g")},
-				Cursors: []store.CursorWrite{{Stream: Stream, Cursor: []byte(`1`)}}}, Now)
+			_, err := s.CommitSlice(ctx, l, slice.Slice{Records: []slice.Record{live("a", "1")}, Gaps: []slice.Gap{miss("g")},
+				Cursors: []slice.Cursor{{Stream: Stream, Cursor: []byte(`1`)}}}, Now)
 			return err
 		}},
 		{"RenewLease", false, func(ctx context.Context) error { _, err := s.RenewLease(ctx, l, ttl, Now); return err }},
@@ -115,7 +116,7 @@ func runSteps(t *testing.T, s store.Store) []step {
 		{"RetryGap", true, func(ctx context.Context) error { _, err := s.RetryGap(ctx, gap, Now); return err }},
 		{"RequestCancel", false, func(ctx context.Context) error { return s.RequestCancel(ctx, "r1", Now) }},
 		{"FinishRun", true, func(ctx context.Context) error {
-			return s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, Now)
+			return s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, Now)
 		}},
 		{"StartRun again", true, start("r2", Now)},
 		{"StartRun that takes over", true, start("r3", Now.Add(ttl))},

@@ -9,6 +9,7 @@ import (
 
 	"pdpp/internal/judge/attention"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
@@ -43,7 +44,7 @@ func testErased(t *testing.T, d Damaged) {
 	}{
 		{"CloseInteraction", func(l store.Lease) error { return d.Store.CloseInteraction(ctx, l, "q", protocol.ResponseSuccess, Now) }},
 		{"FinishRun", func(l store.Lease) error {
-			return d.Store.FinishRun(ctx, l, store.RunOutcome{Status: store.RunFailed, Event: store.Event{Type: "run.failed"}}, Now)
+			return d.Store.FinishRun(ctx, l, store.RunOutcome{Status: store.RunFailed, Event: slice.Event{Type: "run.failed"}}, Now)
 		}},
 		{"Reclaim", func(store.Lease) error { _, err := d.Store.Reclaim(ctx, Now.Add(ttl), 10); return err }},
 		{"StartRun", func(store.Lease) error {

@@ -14,6 +14,7 @@ import (
 	"pdpp/internal/keep/store/postgres"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/storetest"
+	"pdpp/internal/slice"
 )
 
 const (
@@ -137,9 +138,9 @@ func beginFill(ctx context.Context, st store.Store) (func(n int) error, error) {
 	}
 	have := 0
 	return func(n int) error {
-		const slice = 4000
-		for ; have < n; have = min(have+slice, n) {
-			_, err := st.CommitSlice(ctx, lease, store.Slice{Records: storetest.BenchRecords(have, min(slice, n-have), 1)}, storetest.Now)
+		const each = 4000
+		for ; have < n; have = min(have+each, n) {
+			_, err := st.CommitSlice(ctx, lease, slice.Slice{Records: storetest.BenchRecords(have, min(each, n-have), 1)}, storetest.Now)
 			if err != nil {
 				return err
 			}

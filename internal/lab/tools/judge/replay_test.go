@@ -13,6 +13,7 @@ import (
 	"pdpp/internal/cli"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/slice"
 )
 
 // A support file that pdpp writes is judged here as pdpp judged it there.
@@ -94,6 +95,6 @@ func fill(t *testing.T, home string, now time.Time) {
 		TTL: time.Minute, Streams: []store.StreamSpec{{Name: "trees"}},
 	}, now)
 	must(err)
-	must(st.FinishRun(ctx, l, store.RunOutcome{Status: store.RunFailed, FailureReason: "connector_reported_failed", Error: "It broke.", Event: store.Event{Type: "run.failed"}}, now))
+	must(st.FinishRun(ctx, l, store.RunOutcome{Status: store.RunFailed, FailureReason: "connector_reported_failed", Error: "It broke.", Event: slice.Event{Type: "run.failed"}}, now))
 	must(st.Close())
 }

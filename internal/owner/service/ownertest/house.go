@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/slice"
 )
 
 // Garden is what an invented connector declares.
@@ -73,22 +74,22 @@ func (h *House) Connect() string {
 }
 
 // Collect makes a run that stores the slices of beds, one after the other.
-func (h *House) Collect(connection string, slices ...[]store.Record) {
+func (h *House) Collect(connection string, slices ...[]slice.Record) {
 	h.t.Helper()
 	l, err := h.Store.StartRun(h.Ctx(), store.RunStart{RunID: "run_" + connection, ConnectionID: connection, ConnectorID: "garden", Trigger: store.TriggerManual,
 		Holder: "w1", TTL: time.Hour, Streams: []store.StreamSpec{{Name: "beds", SearchFields: []string{"name"}}}}, h.At)
 	h.Must(err)
 	for _, records := range slices {
-		_, err := h.Store.CommitSlice(h.Ctx(), l, store.Slice{Records: records}, h.At)
+		_, err := h.Store.CommitSlice(h.Ctx(), l, slice.Slice{Records: records}, h.At)
 		h.Must(err)
 	}
-	h.Must(h.Store.FinishRun(h.Ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: store.Event{Type: "run.completed"}}, h.At))
+	h.Must(h.Store.FinishRun(h.Ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, h.At))
 }
 
 // TwoBeds are what a garden usually has: one bed whose size is a number, and one whose
 // words look like a formula.
-func TwoBeds() []store.Record {
-	return []store.Record{
+func TwoBeds() []slice.Record {
+	return []slice.Record{
 		{Stream: "beds", Key: "b1", Data: []byte(`{"id":"b1","name":"Rose bed","kind":"flower","size":-3.5,"sun":true,"soil":"clay"}`), EmittedAt: "2026-01-02T03:04:05Z"},
 		{Stream: "beds", Key: "=b2", Data: []byte(`{"id":"=b2","name":"=1+1 Herb bed","kind":"herb"}`), EmittedAt: "2026-01-02T03:04:05Z"},
 	}

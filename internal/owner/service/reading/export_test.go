@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/ownertest"
+	"pdpp/internal/slice"
 )
 
 func TestExport(t *testing.T) {
@@ -45,7 +45,7 @@ func TestExportKeepsTheSigns(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	id := d.Connect()
-	d.Collect(id, []store.Record{{Stream: "beds", Key: "b<1>", Data: []byte(`{"id":"b<1>","name":"Thyme & <sage>"}`), EmittedAt: "2026-01-02T03:04:05Z"}})
+	d.Collect(id, []slice.Record{{Stream: "beds", Key: "b<1>", Data: []byte(`{"id":"b<1>","name":"Thyme & <sage>"}`), EmittedAt: "2026-01-02T03:04:05Z"}})
 	var out bytes.Buffer
 	d.Must(d.Export(d.Ctx(), &out, api.ExportQuery{ConnectionID: id, Stream: "beds", Format: "jsonl"}))
 	if got := out.String(); !strings.Contains(got, `"name":"Thyme & <sage>"`) || !strings.Contains(got, `"b<1>"`) {

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/lookup"
 	"pdpp/internal/owner/service/ownertest"
+	"pdpp/internal/slice"
+	"pdpp/protocol"
 )
 
 // desk is the collection over a real database.
@@ -29,14 +30,14 @@ func newDesk(t *testing.T) *desk {
 // plant stores records of the beds, and deletes some.
 func (d *desk) plant(id string, n int, deleted ...string) {
 	d.t.Helper()
-	var beds, gone []store.Record
+	var beds, gone []slice.Record
 	for i := range n {
 		kind := []string{"flower", "herb"}[i%2]
-		beds = append(beds, store.Record{Stream: "beds", Key: fmt.Sprintf("k%03d", i),
+		beds = append(beds, slice.Record{Stream: "beds", Key: fmt.Sprintf("k%03d", i),
 			Data: fmt.Appendf(nil, `{"id":"k%03d","name":"bed number%d","kind":%q}`, i, i, kind), EmittedAt: "2026-01-02T03:04:05Z"})
 	}
 	for _, key := range deleted {
-		gone = append(gone, store.Record{Stream: "beds", Key: key, EmittedAt: "2026-01-03T03:04:05Z", Deleted: true})
+		gone = append(gone, slice.Record{Stream: "beds", Key: key, EmittedAt: "2026-01-03T03:04:05Z", Op: protocol.OpDelete})
 	}
 	d.Collect(id, beds, gone)
 }

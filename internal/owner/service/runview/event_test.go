@@ -8,6 +8,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/service/ownertest"
+	"pdpp/internal/slice"
 	"pdpp/manifest"
 )
 
@@ -42,7 +43,7 @@ func TestEventTexts(t *testing.T) {
 		{"run.interaction_completed", "", `{"status":"timeout"}`, "The question was not answered in time."},
 		{"run.something_new", "", `{"message":"x"}`, "The run reported something."},
 	} {
-		if got := eventText(store.Event{Type: c.kind, Stream: c.stream, Data: jsontext.Value(c.data)}, m); got != c.want {
+		if got := eventText(store.Event{Event: slice.Event{Type: c.kind, Stream: c.stream, Data: jsontext.Value(c.data)}}, m); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.kind, c.data, got, c.want)
 		}
 	}
@@ -54,7 +55,7 @@ func FuzzEventText(f *testing.F) {
 	f.Add(eventProgress, "", `{"count":1e308,"total":-1}`)
 	f.Add("run.stream_skipped", "a_b", `{"reason":"rate_limited"}`)
 	f.Fuzz(func(t *testing.T, kind, stream, data string) {
-		got := eventText(store.Event{Type: kind, Stream: stream, Data: jsontext.Value(data)}, nil)
+		got := eventText(store.Event{Event: slice.Event{Type: kind, Stream: stream, Data: jsontext.Value(data)}}, nil)
 		if got == "" || !strings.ContainsRune(".!?", rune(got[len(got)-1])) {
 			t.Errorf("%q is no sentence", got)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/slice"
 )
 
 // events is a timeline that is read page by page.
@@ -42,7 +43,7 @@ func TestCourseIsHonest(t *testing.T) {
 				data = fmt.Sprintf(data, rapid.IntRange(0, 500).Draw(t, "count"), rapid.IntRange(0, 800).Draw(t, "total"))
 			}
 			kind := rapid.SampledFrom([]string{eventProgress, eventProgress, eventProgress, eventStored}).Draw(t, "type")
-			timeline.all = append(timeline.all, store.Event{Seq: int64(len(timeline.all) + 1), Type: kind, Stream: "beds", At: now, Data: jsontext.Value(data)})
+			timeline.all = append(timeline.all, store.Event{Seq: int64(len(timeline.all) + 1), Event: slice.Event{Type: kind, Stream: "beds", At: now, Data: jsontext.Value(data)}})
 			if rapid.Bool().Draw(t, "look") {
 				if err := bitByBit.follow(context.Background(), timeline, "r"); err != nil {
 					t.Fatal(err)

@@ -1,0 +1,73 @@
+// Package slice is what one commit of a run makes durable, in the one form that the
+// runner fills, a database keeps and a device queues for upload.
+package slice
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol"
+)
+
+// Slice is the unit of commit. Any part may be empty.
+type Slice struct {
+	Records []Record
+	// Gaps opens or refreshes gaps. A gap that carries a lease id settles the
+	// leased gap back to pending; without one it is upserted by identity. A gap
+	// that this run holds keeps its lease, and a recovered gap reopens only when
+	// another run than the one that recovered it misses it again.
+	Gaps      []Gap
+	Attempts  []GapRef // burn one attempt of a leased gap, once per lease
+	Recovered []GapRef // close a leased gap
+	Cursors   []Cursor
+	Events    []Event
+}
+
+// Record is a record that passed the gates, in the form in which devices upload it. A
+// tombstone has Op protocol.OpDelete and no data; the op of any other record is absent.
+type Record struct {
+	Stream       string         `json:"stream"`
+	Key          string         `json:"record_key"`
+	Data         jsontext.Value `json:"data"` // an object, valid only during the commit
+	EmittedAt    string         `json:"emitted_at"`
+	SemanticTime string         `json:"-"` // UTC, fixed width; empty when the stream has no time field
+	Op           protocol.Op    `json:"op,omitzero"`
+}
+
+// Deleted reports whether the record is a tombstone.
+func (r *Record) Deleted() bool { return r.Op == protocol.OpDelete }
+
+// Gap is a gap to open, refresh or settle, as a run reports it and a device keeps it.
+type Gap struct {
+	GapID        string          `json:"id,omitzero"` // with LeaseID: settles a leased gap
+	LeaseID      string          `json:"-"`
+	Stream       string          `json:"stream"`
+	ParentStream string          `json:"parent_stream,omitzero"`
+	RecordKey    string          `json:"record_key,omitzero"`
+	Reason       protocol.Reason `json:"reason"`
+	Retryable    bool            `json:"retryable"`        // false makes the gap terminal at once
+	Locator      jsontext.Value  `json:"locator,omitzero"` // sanitized by the caller, as the two below
+	ListCursor   jsontext.Value  `json:"-"`
+	LastError    jsontext.Value  `json:"-"`
+	NotBefore    *time.Time      `json:"-"` // nil: the provider named no wait
+}
+
+// GapRef names a leased gap under its token.
+type GapRef struct{ GapID, LeaseID string }
+
+// Cursor moves a bookmark. A nil or null cursor clears it.
+type Cursor struct {
+	Stream  string
+	Mode    protocol.CursorMode
+	GrantID string // "" is the owner
+	Cursor  jsontext.Value
+}
+
+// Event is one entry of a run's timeline.
+type Event struct {
+	Type   string         `json:"event_type"`
+	At     time.Time      `json:"occurred_at"`
+	Stream string         `json:"stream,omitzero"`
+	Data   jsontext.Value `json:"data,omitzero"`
+}
