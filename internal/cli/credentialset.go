@@ -17,7 +17,7 @@ checks it with one run.
 
 With --from-env the values come from the variables that the connector declares,
 each of which may be a NAME_FILE too. They need not be set any more afterwards. For a
-server elsewhere the variables are PDPP_CONNECT_<FIELD>, as for pdpp connect.`
+remote server the variables are PDPP_CONNECT_<FIELD>, as for pdpp connect.`
 
 func (a *app) credentialSetCommand() *cobra.Command {
 	var fromEnv bool

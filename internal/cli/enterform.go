@@ -24,7 +24,7 @@ type entry struct {
 func connectVariables(field string) []string { return []string{variableFor(connectPrefix, field)} }
 
 // declaredVariables are those that an installed connector declares for its fields. A
-// server elsewhere does not tell them.
+// remote server does not tell them.
 func (a *app) declaredVariables(ctx context.Context, connectorID string) (func(field string) []string, error) {
 	r, err := a.server()
 	if err != nil || r != nil {

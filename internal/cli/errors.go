@@ -28,7 +28,7 @@ const (
 	ExitUsage     = 2 // the command line or the configuration is wrong
 	ExitNotFound  = 3 // what was named does not exist
 	ExitActive    = 4 // another run holds the connection
-	ExitStorage   = 5 // the database, or the server elsewhere, is missing or unusable
+	ExitStorage   = 5 // the database, or the remote server, is missing or unusable
 	ExitCancelled = 6 // the owner stopped it
 	ExitOwner     = 7 // the owner must act: credentials are missing or were refused
 	ExitWait      = 8 // the source is to be left alone for a while; nothing was started

@@ -22,12 +22,11 @@ var machineCommands = map[string]string{
 	"run orchard": "collects in the foreground", "connectors": "lists the programs that are installed here",
 	"connectors confirm orchard": "looks at a program", "connections add orchard": "looks at a program",
 	"support cin_well": "writes a file of this machine's facts",
-	"rate cin_well":    "reads what this machine's runs measured",
 }
 
 // ownerCommands are put to the owner, wherever that is.
 var ownerCommands = []string{
-	"connect orchard", "rename cin_well Pear", "select cin_well", "search pear", "status", "why cin_well", "devices", "limits cin_well",
+	"connect orchard", "rename cin_well Pear", "select cin_well", "search pear", "status", "why cin_well", "rate cin_well", "rate cin_failed --runs 2", "devices", "limits cin_well",
 	"grants", "grants list", "grants show gr_1", "grants create app --stream cin_well/trees --purpose x", "grants revoke gr_1", "grants request req_1", "grants approve req_1 --expires 30d", "grants refuse req_1",
 	"tokens", "tokens list", "tokens create Laptop", "tokens revoke ot_1", "sessions", "sessions list", "sessions end ses_1", "passkeys", "passkeys list", "passkeys remove pk_1",
 	"recovery-codes", "recovery-codes create", "audit", "audit keep 30", "runs", "run show run_1",
@@ -36,7 +35,7 @@ var ownerCommands = []string{
 	"streams --connection cin_failed", "records trees --connection cin_well --oldest", "changes trees --connection cin_well", "gaps --connection cin_well --status pending",
 	"limits cin_well --per-minute 30", "limits cin_new --run-items -1", "export --connection cin_well --format csv", "rename cin_none Pear",
 	"schedule", "schedule list", "schedule set cin_well --every 6h", "schedule pause cin_well", "schedule resume cin_well", "schedule remove cin_well",
-	"run cin_well --now --recovery-only", "run cin_well --now", "workers", "cancel cin_well", "cancel cin_well", "cancel run_none", "answer cin_well", "notify", "notify add ntfy https://ntfy.example/x", "notify remove tgt_1", "notify test", "notify quiet off",
+	"run cin_well --now --recovery-only", "run cin_well --now", "workers", "cancel cin_well", "cancel cin_well", "cancel run_none", "answer cin_well", "notify", "notify add ntfy https://ntfy.example/x", "notify remove tgt_1", "notify test", "notify test tgt_none", "notify quiet off",
 	"credential set cin_well", "connections", "streams", "records trees --connection cin_well", "record trees t1 --connection cin_well",
 	"changes --connection cin_well", "gaps", "gaps list", "gaps retry gap_1", "gaps ignore gap_1 --reason x", "gaps explain gap_1",
 	"state --connection cin_well", "password", "state show --connection cin_well", "state log trees --connection cin_well", "state diff trees 1 2 --connection cin_well",
@@ -98,8 +97,7 @@ var made = regexp.MustCompile(`\b(pdpp_[og]t_\w+|(ot|gr|tgt)_\w{6,}|[0-9a-z]{4}(
 
 // tellsOtherwise are the commands whose answer may differ remotely, and why.
 var tellsOtherwise = map[string]string{
-	"audit":       "the trail tells who did it: a command here, a token there",
-	"notify test": "a server tests all of its targets at once",
+	"audit": "the trail tells who did it: a command here, a token there",
 }
 
 // What every command of the owner prints, does and refuses is the same over a server as on

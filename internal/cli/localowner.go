@@ -11,6 +11,7 @@ import (
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service"
 	"pdpp/internal/owner/service/audited"
+	"pdpp/internal/schedule/notify"
 	"pdpp/internal/web/auth"
 )
 
@@ -38,8 +39,9 @@ func (a *app) localOwner(st store.Store) (api.Owner, error) {
 	}
 	trail := a.localTrail(st)
 	return audited.Owner(service.New(service.Config{
-		Store: st, Connectors: connectors, Key: a.credentialKey, Access: auth.New(auth.Config{Store: st, Now: a.env.Now, HashCost: a.env.HashCost, Audit: trail}),
-		Base: base, Version: buildVersion().Version, Home: home, Database: database, Now: a.env.Now,
+		Store: st, Connectors: connectors, Key: a.credentialKey, Opening: a.existingKey, Access: auth.New(auth.Config{Store: st, Now: a.env.Now, HashCost: a.env.HashCost, Audit: trail}),
+		VAPID: func(ctx context.Context) (notify.VAPID, error) { return a.vapid(ctx, st) },
+		Base:  base, Version: buildVersion().Version, Home: home, Database: database, Now: a.env.Now,
 	}), trail), nil
 }
 

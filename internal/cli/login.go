@@ -12,7 +12,7 @@ import (
 	"pdpp/internal/owner/api"
 )
 
-const loginText = `Lets the commands on this machine speak to a PDPP server elsewhere. Make a token in
+const loginText = `Lets the commands on this machine speak to a remote PDPP server. Make a token in
 its console under Settings, or with "pdpp tokens create" on the server's machine.
 
 The token is checked, and kept in remote.json in the home folder, readable by you
@@ -29,7 +29,7 @@ const loginExamples = `  pdpp login https://pdpp.example.org                    
 func (a *app) loginCommand() *cobra.Command {
 	var stdin bool
 	cmd := &cobra.Command{
-		Use: "login URL", Short: "Let these commands speak to a server elsewhere", Long: loginText, Example: loginExamples,
+		Use: "login URL", Short: "Let these commands speak to a remote server", Long: loginText, Example: loginExamples,
 		Args: needArgs("the address of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.login(cmd.Context(), args[0], stdin) },
 	}
@@ -130,5 +130,5 @@ func (a *app) logoutCommand() *cobra.Command {
 	}
 }
 
-// owner is the client of a server elsewhere.
+// owner is the client of a remote server.
 func (r remote) owner() api.Owner { return &api.Client{Base: r.URL, Token: r.Token} }

@@ -13,7 +13,7 @@ import (
 )
 
 // withOwner makes a command that works alike over the data of this machine and over
-// a server elsewhere.
+// a remote server.
 func (a *app) withOwner(do func(ctx context.Context, o api.Owner, args []string) error) func(*cobra.Command, []string) error {
 	return a.ownerCommand(mustExist, do)
 }

@@ -6,14 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/pace"
-	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 )
 
 const rateText = `Show how fast a connection asks its provider, and how that went.
@@ -30,10 +28,7 @@ const rateExamples = `  pdpp rate example              the pace of the only conn
   pdpp rate example --runs 10    with a plot of ten runs
   pdpp rate example --json       with every stored point`
 
-const (
-	maxRateRuns  = 20
-	ratePlotWide = 80
-)
+const ratePlotWide = 80
 
 func (a *app) rateCommand() *cobra.Command {
 	var runs int
@@ -41,25 +36,25 @@ func (a *app) rateCommand() *cobra.Command {
 		Use: "rate CONNECTION", Short: "Show the pace of collection, and the limit that was found",
 		Long: rateText, Example: rateExamples, Args: needArgs("the name of a connection"),
 		PreRunE: func(*cobra.Command, []string) error {
-			if runs < 1 || runs > maxRateRuns {
-				return usage(fmt.Sprintf("--runs must be between 1 and %d", maxRateRuns), "Leave it out for the default.")
+			if runs < 1 || runs > api.PaceRuns {
+				return usage(fmt.Sprintf("--runs must be between 1 and %d", api.PaceRuns), "Leave it out for the default.")
 			}
 			return nil
 		},
-		RunE: a.withStore(func(ctx context.Context, st store.Store, args []string) error {
-			conn, err := pickConnection(ctx, st, args[0], "Choose one, as in pdpp rate CONNECTION: ")
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			conn, err := pickOwned(ctx, o, args[0], "Choose one, as in pdpp rate CONNECTION: ")
 			if err != nil {
 				return err
 			}
-			report, err := pace.Read(ctx, st, conn, runs, a.env.Now())
+			pace, err := o.Pace(ctx, conn.ID, runs)
 			if err != nil {
 				return err
 			}
 			if a.json {
-				writeJSON(a.out, report)
+				writeJSON(a.out, pace)
 				return nil
 			}
-			a.printRate(report)
+			a.printRate(pace)
 			return nil
 		}),
 	}
@@ -67,56 +62,57 @@ func (a *app) rateCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printRate(r pace.Report) {
+func (a *app) printRate(p api.Pace) {
 	line := func(head, text string) {
 		printf(a.out, "%-14s %s\n", head, wrapped(oneLine(text), max(min(a.columns(), ratePlotWide)-15, 20), strings.Repeat(" ", 15)))
 	}
-	line("connection", fmt.Sprintf("%s (%s)", r.ConnectionID, r.ConnectorID))
-	speed, ceiling, backoff := notMeasured, notMeasured, notMeasured
-	if c := r.Current; c != nil {
-		speed, ceiling = paceWords(c.IntervalMS, c.RatePerMin), paceWords(c.CeilingIntervalMS, c.CeilingRatePerMin)
-		if c.Live {
-			speed += " (running now)"
-		}
-		backoff = "none in these runs"
+	line("connection", fmt.Sprintf("%s (%s)", p.ConnectionID, p.ConnectorID))
+	backoff := notMeasured
+	if len(p.Runs) > 0 {
+		backoff = lastBackoff(p)
 	}
-	if b := r.LastBackoff; b != nil {
-		backoff = fmt.Sprintf("%s; slowed to %s between requests (%s)", backoffWords(b.Reason), spanWords(b.IntervalMS), b.RunID)
+	speed := paceWords(p.CurrentPerMinute)
+	if p.Live {
+		speed += " (running now)"
 	}
 	line("pace", speed)
-	line("ceiling", ceiling)
-	line("learned limit", limitWords(r, a.env.Now()))
+	line("ceiling", paceWords(p.CeilingPerMinute))
+	line("learned limit", limitWords(p, a.env.Now()))
 	line("last back-off", backoff)
-	line("covers", coverWords(r))
-	if len(r.Runs) > 0 {
-		a.printRatePlot(r)
+	line("covers", coverWords(p))
+	if len(p.Runs) > 0 {
+		a.printRatePlot(p)
 	}
 }
 
-func (a *app) printRatePlot(r pace.Report) {
-	plot := ratePlot{width: min(a.columns(), ratePlotWide), unicode: a.unicode()}
-	oldestFirst := slices.Clone(r.Runs)
-	slices.Reverse(oldestFirst)
-	for i, m := range oldestFirst {
-		run := plotRun{name: strconv.Itoa(i + 1), ceilingMS: m.Last.CeilingIntervalMS}
-		if m.History != nil {
-			run.points = m.History.Points
+// lastBackoff tells of the newest one.
+func lastBackoff(p api.Pace) string {
+	for _, r := range slices.Backward(p.Runs) {
+		if n := len(r.Backoffs); n > 0 {
+			b := r.Backoffs[n-1]
+			return fmt.Sprintf("%s; slowed to %s between requests (%s)", backoffWords(b.Paused), spanWords(60_000/b.PerMinute), r.RunID)
 		}
-		plot.runs = append(plot.runs, run)
+	}
+	return "none in these runs"
+}
+
+func (a *app) printRatePlot(p api.Pace) {
+	plot := ratePlot{width: min(a.columns(), ratePlotWide), unicode: a.unicode()}
+	for i, r := range p.Runs {
+		plot.runs = append(plot.runs, newPlotRun(strconv.Itoa(i+1), r))
 	}
 	if lines := plot.lines(); len(lines) > 0 {
 		printf(a.out, "\nInterval between requests, run by run (log scale):\n%s\n", strings.Join(lines, "\n"))
 	}
 	printf(a.out, "\n")
 	t := a.table("#", "STARTED", "SPAN", "RATES", "SLOWED", "RUN")
-	for i, m := range oldestFirst {
+	for i, r := range p.Runs {
 		span, observed, backoffs := "-", "-", "-"
-		if h := m.History; h != nil && len(h.Points) > 0 {
-			first, last := h.Points[0], h.Points[len(h.Points)-1]
-			span = duration(time.Duration(last.OffsetMS-first.OffsetMS) * time.Millisecond)
-			observed, backoffs = text.Number(h.Observed), text.Number(h.Backoffs)
+		if n := len(r.Points); n > 0 {
+			span = duration(r.Points[n-1].At.Sub(r.Points[0].At))
+			observed, backoffs = text.Number(r.Observed), text.Number(int64(len(r.Backoffs)))
 		}
-		t.row(strconv.Itoa(i+1), when(m.StartedAt), span, observed, backoffs, m.RunID)
+		t.row(strconv.Itoa(i+1), when(r.StartedAt), span, observed, backoffs, r.RunID)
 	}
 	t.flush()
 }

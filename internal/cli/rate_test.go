@@ -12,11 +12,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
-	"pdpp/internal/collect/pace"
-	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/owner/api"
 	"pdpp/internal/slice"
 )
 
@@ -130,32 +129,33 @@ func TestStoredRateIsShown(t *testing.T) {
 		"covers         2 runs with a rate, of the last 4\n",
 	)
 
-	var got pace.Report
+	var got api.Pace
 	env, raw, _ := testEnv(t, nil, "rate", "pear", "--json", "--home", b.home)
 	if code := Main(env); code != ExitOK {
 		t.Fatalf("code %d", code)
 	}
 	b.must(json.Unmarshal(raw.Bytes(), &got))
 	number := func(v float64) *float64 { return &v }
-	want := pace.Report{
-		ConnectionID: shopConnection, ConnectorID: "pear", Examined: 4,
-		Current:     &pace.Current{RunID: "run_c", IntervalMS: 720, RatePerMin: 83.333, CeilingIntervalMS: 200, CeilingRatePerMin: 300},
-		LastBackoff: &pace.Backoff{RunID: "run_a", IntervalMS: 900, Reason: "throttle"},
-		Learned: &pace.Learned{
+	began := b.now.Add(-3 * time.Hour)
+	want := api.Pace{
+		ConnectionID: shopConnection, ConnectorID: "pear", Examined: 4, CurrentPerMinute: number(83.333), CeilingPerMinute: number(300),
+		Learned: &api.Learned{
 			Stream: "trees", RecordedAt: b.now.Add(-12 * time.Minute), Fresh: true, IntervalMS: 720,
 			LimitPerMin: number(85.5), RefusedPerMin: number(90), Sweep: number(120), PauseMS: number(4000), CostMS: number(250.5),
 		},
-		Runs: got.Runs,
+		Runs: []api.RunPace{{
+			RunID: "run_a", Status: "failed", StartedAt: began, CompletedAt: &began, CeilingPerMinute: number(300), Observed: 3,
+			Points: []api.PacePoint{
+				{At: began, PerMinute: 60}, {At: began.Add(900 * time.Millisecond), PerMinute: 100}, {At: began.Add(4 * time.Second), PerMinute: 60_000.0 / 900},
+			},
+			Backoffs: []api.Backoff{{At: began.Add(4 * time.Second), PerMinute: 60_000.0 / 900, Reason: "The source refused the pace."}},
+		}, got.Runs[1]},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("report (-want +got):\n%s", diff)
+		t.Errorf("pace (-want +got):\n%s", diff)
 	}
-	if len(got.Runs) != 2 || got.Runs[0].RunID != "run_c" || got.Runs[1].Status != store.RunFailed || got.Runs[1].Last.CurrentIntervalMS != 900 {
-		t.Fatalf("runs %+v", got.Runs)
-	}
-	points := []runner.RatePoint{{OffsetMS: 0, IntervalMS: 1000}, {OffsetMS: 900, IntervalMS: 600}, {OffsetMS: 4000, IntervalMS: 900, Backoff: "throttle"}}
-	if diff := cmp.Diff(&runner.RateHistory{Observed: 3, Backoffs: 1, Points: points}, got.Runs[1].History); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
+	if newest := got.Runs[1]; newest.RunID != "run_c" || newest.Observed != 500 || len(newest.Points) != 2 || len(newest.Backoffs) != 0 {
+		t.Errorf("the newest run %+v", newest)
 	}
 }
 
@@ -199,17 +199,21 @@ func TestRateOfAnUnfinishedRun(t *testing.T) {
 	report(live, 5*time.Second, 500, "null")
 
 	out := b.rate("--json")
-	var got pace.Report
+	var got api.Pace
 	b.must(json.Unmarshal([]byte(out), &got))
-	if got.Current == nil || !got.Current.Live || got.Current.RunID != "run_live" || got.Current.IntervalMS != 500 {
-		t.Errorf("current %+v", got.Current)
+	if !got.Live || got.CurrentPerMinute == nil || *got.CurrentPerMinute != 120 {
+		t.Errorf("pace %+v", got)
 	}
-	if len(got.Runs) != 2 || got.Runs[1].Status != store.RunAbandoned {
+	if len(got.Runs) != 2 || got.Runs[0].Status != "abandoned" || got.Runs[1].RunID != "run_live" {
 		t.Fatalf("runs %+v", got.Runs)
 	}
-	want := &runner.RateHistory{Observed: 2, Backoffs: 1, Points: []runner.RatePoint{{IntervalMS: 1000}, {OffsetMS: 10_000, IntervalMS: 2000, Backoff: "retry_after"}}}
-	if diff := cmp.Diff(want, got.Runs[1].History); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
+	began := got.Runs[0].StartedAt
+	slowed := api.Backoff{At: began.Add(10 * time.Second), PerMinute: 30, Paused: true, Reason: "The source asked to wait."}
+	if diff := cmp.Diff([]api.PacePoint{{At: began, PerMinute: 60}, {At: slowed.At, PerMinute: 30}}, got.Runs[0].Points); diff != "" {
+		t.Errorf("points (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]api.Backoff{slowed}, got.Runs[0].Backoffs); diff != "" {
+		t.Errorf("back-offs (-want +got):\n%s", diff)
 	}
 
 	env, text, _ := testEnv(t, nil, "rate", "pear", "--home", b.home)
@@ -248,22 +252,22 @@ func TestRichTerminal(t *testing.T) {
 func TestRateWords(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		spanWords(0):                "0ms",
-		spanWords(0.25):             "0.25ms",
-		spanWords(333.333):          "333ms",
-		spanWords(2500):             "2.5s",
-		spanWords(90_000):           "1m30s",
-		spanWords(1e300):            "277777h46m40s",
-		rateWords(83.3333):          "83.3",
-		rateWords(12345.6):          "12,345",
-		rateWords(1e-9):             "under 0.001",
-		ageWords(59 * time.Second):  "just now",
-		ageWords(time.Minute):       "1 minute ago",
-		ageWords(5 * time.Hour):     "5 hours ago",
-		ageWords(50 * time.Hour):    "2 days ago",
-		ageWords(-time.Hour):        "in the future",
-		backoffWords("throttle"):    "the provider refused the pace",
-		backoffWords("retry_after"): "the provider asked to wait",
+		spanWords(0):               "0ms",
+		spanWords(0.25):            "0.25ms",
+		spanWords(333.333):         "333ms",
+		spanWords(2500):            "2.5s",
+		spanWords(90_000):          "1m30s",
+		spanWords(1e300):           "277777h46m40s",
+		rateWords(83.3333):         "83.3",
+		rateWords(12345.6):         "12,345",
+		rateWords(1e-9):            "under 0.001",
+		ageWords(59 * time.Second): "just now",
+		ageWords(time.Minute):      "1 minute ago",
+		ageWords(5 * time.Hour):    "5 hours ago",
+		ageWords(50 * time.Hour):   "2 days ago",
+		ageWords(-time.Hour):       "in the future",
+		backoffWords(false):        "the provider refused the pace",
+		backoffWords(true):         "the provider asked to wait",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

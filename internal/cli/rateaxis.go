@@ -25,7 +25,7 @@ func axisOf(runs []plotRun) logAxis {
 			cover(r.ceilingMS)
 		}
 		for _, p := range r.points {
-			cover(p.IntervalMS)
+			cover(p.intervalMS)
 		}
 	}
 	if spread := a.high / a.low; spread < leastRange {

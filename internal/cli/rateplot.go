@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pdpp/internal/collect/runner"
+	"pdpp/internal/owner/api"
 )
 
 // ratePlot draws the interval between requests over some runs as lines of text.
@@ -23,7 +23,32 @@ type ratePlot struct {
 type plotRun struct {
 	name      string
 	ceilingMS float64 // zero when it is not known
-	points    []runner.RatePoint
+	points    []plotPoint
+}
+
+// plotPoint is the interval at a moment since the run's start. Slowed and paused mark a
+// refusal of the pace and a wait that the provider named.
+type plotPoint struct {
+	offsetMS       int64
+	intervalMS     float64
+	slowed, paused bool
+}
+
+func newPlotRun(name string, r api.RunPace) plotRun {
+	out := plotRun{name: name}
+	if r.CeilingPerMinute != nil {
+		out.ceilingMS = 60_000 / *r.CeilingPerMinute
+	}
+	for _, p := range r.Points {
+		point := plotPoint{offsetMS: p.At.Sub(r.StartedAt).Milliseconds(), intervalMS: 60_000 / p.PerMinute}
+		for _, b := range r.Backoffs {
+			if b.At.Equal(p.At) {
+				point.paused, point.slowed = b.Paused, !b.Paused
+			}
+		}
+		out.points = append(out.points, point)
+	}
+	return out
 }
 
 const (
@@ -114,10 +139,10 @@ func (r plotRun) draw(axis logAxis, g glyphs, columns int) [][]rune {
 		}
 	}
 	wide, high := columns*g.wide, plotRows*g.high
-	x, y := r.place(r.points[0], wide), axis.row(r.points[0].IntervalMS, high)
+	x, y := r.place(r.points[0], wide), axis.row(r.points[0].intervalMS, high)
 	dot(x, y)
 	for _, next := range r.points[1:] {
-		toX, toY := r.place(next, wide), axis.row(next.IntervalMS, high)
+		toX, toY := r.place(next, wide), axis.row(next.intervalMS, high)
 		for ; x < toX; x++ {
 			dot(x, y)
 		}
@@ -141,12 +166,12 @@ func (r plotRun) draw(axis logAxis, g glyphs, columns int) [][]rune {
 }
 
 // place is the column of a point among wide ones.
-func (r plotRun) place(p runner.RatePoint, wide int) int {
-	first, last := r.points[0].OffsetMS, r.points[len(r.points)-1].OffsetMS
+func (r plotRun) place(p plotPoint, wide int) int {
+	first, last := r.points[0].offsetMS, r.points[len(r.points)-1].offsetMS
 	if last <= first {
 		return 0
 	}
-	at := float64(p.OffsetMS-first) / float64(last-first)
+	at := float64(p.offsetMS-first) / float64(last-first)
 	return min(max(int(math.Round(at*float64(wide-1))), 0), wide-1)
 }
 
@@ -162,9 +187,9 @@ func (r plotRun) marks(columns int) string {
 	for _, p := range r.points {
 		x := r.place(p, columns)
 		switch {
-		case p.Backoff == "throttle":
+		case p.slowed:
 			row[x] = refusedMark
-		case p.Backoff != "" && row[x] == ' ':
+		case p.paused && row[x] == ' ':
 			row[x] = waitMark
 		}
 	}
@@ -188,8 +213,8 @@ func (p ratePlot) legend(g glyphs, share int) []string {
 	marked := func(sign rune) func(plotRun) bool {
 		return func(r plotRun) bool { return strings.ContainsRune(r.marks(share), sign) }
 	}
-	add(refusedMark, backoffWords("throttle"), marked(refusedMark))
-	add(waitMark, backoffWords("retry_after"), marked(waitMark))
+	add(refusedMark, backoffWords(false), marked(refusedMark))
+	add(waitMark, backoffWords(true), marked(waitMark))
 	add(g.ceiling, "the ceiling", func(r plotRun) bool { return r.ceilingMS > 0 })
 	add(g.solitary, "measured only once", func(r plotRun) bool { return len(r.points) == 1 })
 	return out

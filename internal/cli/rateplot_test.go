@@ -8,21 +8,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"pdpp/internal/collect/runner"
-	"pdpp/protocol"
 )
 
 // discovery is a cold start that speeds up, is refused once, and finds back.
-func discovery() []runner.RatePoint {
-	var out []runner.RatePoint
+func discovery() []plotPoint {
+	var out []plotPoint
 	interval := 2500.0
 	for i := range 100 {
 		interval = max(100, interval*0.94)
-		p := runner.RatePoint{OffsetMS: int64(i) * 1000, IntervalMS: interval}
+		p := plotPoint{offsetMS: int64(i) * 1000, intervalMS: interval}
 		if i == 70 {
 			interval = 400
-			p.IntervalMS, p.Backoff = interval, "throttle"
+			p.intervalMS, p.slowed = interval, true
 		}
 		out = append(out, p)
 	}
@@ -30,8 +27,8 @@ func discovery() []runner.RatePoint {
 }
 
 var (
-	steady = []runner.RatePoint{{IntervalMS: 105}, {OffsetMS: 60_000, IntervalMS: 120, Backoff: "retry_after"}, {OffsetMS: 90_000, IntervalMS: 110}}
-	single = []runner.RatePoint{{OffsetMS: 5, IntervalMS: 250}}
+	steady = []plotPoint{{intervalMS: 105}, {offsetMS: 60_000, intervalMS: 120, paused: true}, {offsetMS: 90_000, intervalMS: 110}}
+	single = []plotPoint{{offsetMS: 5, intervalMS: 250}}
 )
 
 func TestRatePlot(t *testing.T) {
@@ -127,7 +124,7 @@ w the provider asked to wait
 w the provider asked to wait
 o measured only once
 `},
-		{"numbers beyond reason", ratePlot{width: 40, runs: []plotRun{{"1", 0, []runner.RatePoint{{IntervalMS: 0}, {OffsetMS: 1, IntervalMS: math.MaxFloat64}}}}}, `
+		{"numbers beyond reason", ratePlot{width: 40, runs: []plotRun{{"1", 0, []plotPoint{{intervalMS: 0}, {offsetMS: 1, intervalMS: math.MaxFloat64}}}}}, `
 10000s |                               *
  1000s |                               *
   100s |                               *
@@ -155,10 +152,10 @@ o measured only once
 func TestRatePlotOfAnything(t *testing.T) {
 	t.Parallel()
 	number := rapid.OneOf(rapid.Float64Range(0, 100_000), rapid.SampledFrom([]float64{0, math.SmallestNonzeroFloat64, 1, 1e18, math.MaxFloat64}))
-	point := rapid.Custom(func(t *rapid.T) runner.RatePoint {
-		return runner.RatePoint{
-			OffsetMS: rapid.Int64Range(0, 1<<50).Draw(t, "offset"), IntervalMS: number.Draw(t, "interval"),
-			Backoff: rapid.SampledFrom([]protocol.RateBackoffReason{"", "", "throttle", "retry_after"}).Draw(t, "backoff"),
+	point := rapid.Custom(func(t *rapid.T) plotPoint {
+		return plotPoint{
+			offsetMS: rapid.Int64Range(0, 1<<50).Draw(t, "offset"), intervalMS: number.Draw(t, "interval"),
+			slowed: rapid.Bool().Draw(t, "slowed"), paused: rapid.Bool().Draw(t, "paused"),
 		}
 	})
 	run := rapid.Custom(func(t *rapid.T) plotRun {

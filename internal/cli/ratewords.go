@@ -8,20 +8,22 @@ import (
 
 	"pdpp/internal/ops/text"
 
-	"pdpp/internal/collect/pace"
-	"pdpp/protocol"
+	"pdpp/internal/owner/api"
 )
 
 const notMeasured = "not measured"
 
-// paceWords is an interval and the rate that goes with it.
-func paceWords(ms, perMinute float64) string {
-	return fmt.Sprintf("one request every %s, %s per minute", spanWords(ms), rateWords(perMinute))
+// paceWords is a rate and the interval that goes with it.
+func paceWords(perMinute *float64) string {
+	if perMinute == nil {
+		return notMeasured
+	}
+	return fmt.Sprintf("one request every %s, %s per minute", spanWords(60_000 / *perMinute), rateWords(*perMinute))
 }
 
 // backoffWords says why the pace slowed down.
-func backoffWords(reason protocol.RateBackoffReason) string {
-	if reason == "retry_after" {
+func backoffWords(paused bool) string {
+	if paused {
 		return "the provider asked to wait"
 	}
 	return "the provider refused the pace"
@@ -29,10 +31,10 @@ func backoffWords(reason protocol.RateBackoffReason) string {
 
 // limitWords tells the learned limit apart from one that was not met and from
 // one that nobody looked for.
-func limitWords(r pace.Report, now time.Time) string {
-	l := r.Learned
+func limitWords(p api.Pace, now time.Time) string {
+	l := p.Learned
 	switch {
-	case l == nil && r.Current == nil:
+	case l == nil && len(p.Runs) == 0:
 		return notMeasured
 	case l == nil:
 		return "not known: no bookmark carries it"
@@ -48,11 +50,11 @@ func limitWords(r pace.Report, now time.Time) string {
 	return words + " (stored " + age + ")"
 }
 
-func coverWords(r pace.Report) string {
-	if r.Examined == 0 {
+func coverWords(p api.Pace) string {
+	if p.Examined == 0 {
 		return "no runs yet"
 	}
-	return fmt.Sprintf("%s with a rate, of the last %s", text.Count(int64(len(r.Runs)), "run", "runs"), text.Number(int64(r.Examined)))
+	return fmt.Sprintf("%s with a rate, of the last %s", text.Count(int64(len(p.Runs)), "run", "runs"), text.Number(int64(p.Examined)))
 }
 
 func ageWords(age time.Duration) string {

@@ -21,7 +21,7 @@ const (
 	maxRemote   = 1 << 16
 )
 
-// remote is a server elsewhere that commands are put to, and what opens it.
+// remote is a remote server that commands are put to, and what opens it.
 type remote struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`

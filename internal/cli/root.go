@@ -27,7 +27,7 @@ machine, and says honestly what is missing.
   pdpp export             take it elsewhere
   pdpp grants             who may read a part of it
   pdpp backup FILE        everything in one sealed file
-  pdpp login URL          let these commands speak to a server elsewhere
+  pdpp login URL          let these commands speak to a remote server
 
 Data is kept in PDPP_HOME (default ~/.pdpp), or in the PostgreSQL database that
 PDPP_DATABASE_URL names. Variables also have a _FILE form that names a file.`

@@ -123,16 +123,24 @@ func (a *app) pushConfig(ctx context.Context, c *serve.Config) (err error) {
 	if c.Key, err = a.credentialKey(); err != nil {
 		return err
 	}
+	c.VAPID, err = a.vapid(ctx, c.Store)
+	return err
+}
+
+// vapid gives the keys that sign web pushes: those of the environment, or the kept ones.
+func (a *app) vapid(ctx context.Context, st store.Store) (keys notify.VAPID, err error) {
 	var values [3]string
 	for i, name := range []string{envVAPIDPublic, envVAPIDPrivate, envVAPIDSubject} {
 		if values[i], _, err = a.variable(name); err != nil {
-			return err
+			return keys, err
 		}
 	}
 	if values[0] != "" || values[1] != "" {
-		c.VAPID, err = notify.NewVAPID(values[0], credential.NewSecret(values[1]), values[2])
-		return err
+		return notify.NewVAPID(values[0], credential.NewSecret(values[1]), values[2])
 	}
-	c.VAPID, err = notify.LoadVAPID(ctx, c.Store, c.Key, values[2], a.env.Now())
-	return err
+	key, err := a.credentialKey()
+	if err != nil {
+		return keys, err
+	}
+	return notify.LoadVAPID(ctx, st, key, values[2], a.env.Now())
 }

@@ -22,8 +22,10 @@ func (c *Client) DeletePushTarget(ctx context.Context, id string) error {
 	return c.send(ctx, http.MethodDelete, nil, nil, "_ref", "web-push", "subscriptions", id)
 }
 
-func (c *Client) TestPush(ctx context.Context) error {
-	return c.send(ctx, http.MethodPost, nil, nil, "_ref", "web-push", "test")
+func (c *Client) TestPush(ctx context.Context, target string) ([]PushTest, error) {
+	var got listed[PushTest]
+	err := c.send(ctx, http.MethodPost, PushTestRequest{Target: target}, &got, "_ref", "web-push", "test")
+	return got.Data, err
 }
 
 func (c *Client) QuietHours(ctx context.Context) (string, error) {

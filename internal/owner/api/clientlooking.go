@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"pdpp/internal/view"
@@ -48,8 +50,10 @@ func (c *Client) Why(ctx context.Context, id string) (view.Explanation, error) {
 	return fetch[view.Explanation](ctx, c, "_ref", "connections", id, "why")
 }
 
-func (c *Client) Pace(ctx context.Context, id string) (Pace, error) {
-	return fetch[Pace](ctx, c, "_ref", "connections", id, "pace")
+func (c *Client) Pace(ctx context.Context, id string, runs int) (Pace, error) {
+	var got Pace
+	err := c.get(ctx, &got, url.Values{"runs": {strconv.Itoa(runs)}}, "_ref", "connections", id, "pace")
+	return got, err
 }
 
 func (c *Client) Schedules(ctx context.Context) ([]ConnectionSchedule, error) {

@@ -91,6 +91,25 @@ type PushTarget struct {
 	RetiredAt     *time.Time `json:"retired_at"`
 }
 
+// PushTestRequest asks for a test; without a target, of all in use.
+type PushTestRequest struct {
+	Target string `json:"target_id,omitempty"`
+}
+
+// PushTest is how the test of a target went. Error is nil when it took it.
+type PushTest struct {
+	Target string       `json:"target_id"`
+	Label  string       `json:"label"` // or where it goes, without one
+	Error  *PushFailure `json:"error"`
+}
+
+// PushFailure says why a target did not take a test, and what helps.
+type PushFailure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Next    string `json:"next_step"`
+}
+
 // NewPushTarget adds one. P256DH and Auth are a browser's keys.
 type NewPushTarget struct {
 	Kind     string `json:"kind"`

@@ -36,8 +36,8 @@ type Health interface {
 	Connection(ctx context.Context, id string) (Detail, error)
 	// Why explains the connection's verdict.
 	Why(ctx context.Context, id string) (view.Explanation, error)
-	// Pace gives how fast the newest runs collected.
-	Pace(ctx context.Context, id string) (Pace, error)
+	// Pace gives how fast the newest runs collected, so many of them.
+	Pace(ctx context.Context, id string, runs int) (Pace, error)
 	// Schedules tells of every connection that is not revoked when it collects by itself.
 	Schedules(ctx context.Context) ([]ConnectionSchedule, error)
 	// Attention lists what the owner is asked to do, with the questions of runs.
@@ -141,7 +141,8 @@ type Settings interface {
 	PushTargets(ctx context.Context) ([]PushTarget, error)
 	AddPushTarget(ctx context.Context, t NewPushTarget) (PushTarget, error)
 	DeletePushTarget(ctx context.Context, id string) error
-	TestPush(ctx context.Context) error
+	// TestPush sends a test to one target, or to every one in use when none is named.
+	TestPush(ctx context.Context, target string) ([]PushTest, error)
 	// QuietHours is a window as "22:00-07:00 Europe/Berlin"; empty means none.
 	QuietHours(ctx context.Context) (string, error)
 	SetQuietHours(ctx context.Context, window string) error

@@ -96,23 +96,45 @@ type Answer struct {
 	Data      map[string]string `json:"data,omitempty"`
 }
 
-// Pace is how fast a connection collected.
+// Pace is how fast a connection collected. What was never measured is nil, not zero.
 type Pace struct {
-	ConnectionID string `json:"connection_id"`
-	// CurrentPerMinute and CeilingPerMinute are nil when no run has told.
-	CurrentPerMinute *float64  `json:"rate_per_min"`
-	CeilingPerMinute *float64  `json:"ceiling_rate_per_min"`
-	Live             bool      `json:"live"`
-	Runs             []RunPace `json:"runs"` // the oldest first, at most eight
+	ConnectionID     string    `json:"connection_id"`
+	ConnectorID      string    `json:"connector_id"`
+	CurrentPerMinute *float64  `json:"rate_per_min"`         // of the newest run with a rate
+	CeilingPerMinute *float64  `json:"ceiling_rate_per_min"` // which that run never passes
+	Live             bool      `json:"live"`                 // that run is still going on
+	Learned          *Learned  `json:"learned"`              // what the next run would start from
+	Examined         int       `json:"runs_examined"`        // how many runs were looked at for a rate
+	Runs             []RunPace `json:"runs"`                 // those with a rate, the oldest first
 }
 
-// RunPace is the pace of one run over its time.
+// PaceRuns is how many runs a Pace has at the most.
+const PaceRuns = 20
+
+// Learned is what runs have found out about a provider, as a bookmark carries it.
+// A limit that is nil was not met: the provider has never refused.
+type Learned struct {
+	Stream        string    `json:"stream"` // whose bookmark carries it
+	RecordedAt    time.Time `json:"recorded_at"`
+	Fresh         bool      `json:"fresh"` // the next run would start from it
+	IntervalMS    float64   `json:"interval_ms"`
+	LimitPerMin   *float64  `json:"limit_per_min"`
+	RefusedPerMin *float64  `json:"refused_per_min"`
+	Sweep         *float64  `json:"sweep"`
+	PauseMS       *float64  `json:"pause_ms"`
+	CostMS        *float64  `json:"cost_ms"`
+}
+
+// RunPace is the pace of one run over its time, thinned out when it was long.
 type RunPace struct {
-	RunID       string      `json:"run_id"`
-	StartedAt   time.Time   `json:"started_at"`
-	CompletedAt *time.Time  `json:"completed_at"`
-	Points      []PacePoint `json:"points"`
-	Backoffs    []Backoff   `json:"backoffs"`
+	RunID            string      `json:"run_id"`
+	Status           string      `json:"status"`
+	StartedAt        time.Time   `json:"started_at"`
+	CompletedAt      *time.Time  `json:"completed_at"`
+	CeilingPerMinute *float64    `json:"ceiling_rate_per_min"`
+	Observed         int64       `json:"observed"` // rates that the connector reported
+	Points           []PacePoint `json:"points"`
+	Backoffs         []Backoff   `json:"backoffs"`
 }
 
 // PacePoint is the pace at a moment.
@@ -121,10 +143,11 @@ type PacePoint struct {
 	PerMinute float64   `json:"rate_per_min"`
 }
 
-// Backoff is a moment at which the source asked for a slower pace. Paused means that
-// it named the wait itself.
+// Backoff is a moment at which the source asked for a slower pace, and the pace that
+// followed. Paused means that it named the wait itself.
 type Backoff struct {
-	At     time.Time `json:"at"`
-	Paused bool      `json:"paused"`
-	Reason string    `json:"reason"`
+	At        time.Time `json:"at"`
+	PerMinute float64   `json:"rate_per_min"`
+	Paused    bool      `json:"paused"`
+	Reason    string    `json:"reason"`
 }

@@ -71,8 +71,8 @@ func (f *fake) RunRecovery(_ context.Context, id string, anyway bool) error {
 	return f.err
 }
 
-func (f *fake) Pace(_ context.Context, id string) (api.Pace, error) {
-	f.take("Pace", id)
+func (f *fake) Pace(_ context.Context, id string, runs int) (api.Pace, error) {
+	f.take("Pace", id, runs)
 	return given[api.Pace](f, 0), f.err
 }
 
@@ -354,9 +354,9 @@ func (f *fake) DeletePushTarget(_ context.Context, id string) error {
 	return f.err
 }
 
-func (f *fake) TestPush(_ context.Context) error {
-	f.take("TestPush")
-	return f.err
+func (f *fake) TestPush(_ context.Context, target string) ([]api.PushTest, error) {
+	f.take("TestPush", target)
+	return given[[]api.PushTest](f, 0), f.err
 }
 
 func (f *fake) Audit(_ context.Context, q api.AuditQuery) (api.AuditPage, error) {

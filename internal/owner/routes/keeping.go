@@ -37,8 +37,8 @@ func (s *surface) keeping() []reply.Route {
 		s.act("DELETE /_ref/web-push/subscriptions/{id}", func(r *http.Request) error {
 			return s.owner.DeletePushTarget(r.Context(), id(r))
 		}),
-		s.act("POST /_ref/web-push/test", func(r *http.Request) error {
-			return s.owner.TestPush(r.Context())
+		take(s, "POST /_ref/web-push/test", http.StatusOK, func(r *http.Request, t api.PushTestRequest) (any, error) {
+			return listOf(s.owner.TestPush(r.Context(), t.Target))
 		}),
 		s.get("GET /_ref/quiet-hours", func(r *http.Request) (any, error) {
 			window, err := s.owner.QuietHours(r.Context())

@@ -19,9 +19,7 @@ func (s *surface) looking() []reply.Route {
 		s.get("GET /_ref/connections/{id}/why", func(r *http.Request) (any, error) {
 			return s.owner.Why(r.Context(), id(r))
 		}),
-		s.get("GET /_ref/connections/{id}/pace", func(r *http.Request) (any, error) {
-			return s.owner.Pace(r.Context(), id(r))
-		}),
+		s.get("GET /_ref/connections/{id}/pace", s.pace),
 		s.get("GET /_ref/attention", s.attention),
 		s.get("GET /_ref/work", func(r *http.Request) (any, error) {
 			return s.owner.Work(r.Context())
@@ -33,6 +31,18 @@ func (s *surface) looking() []reply.Route {
 			return listOf(s.owner.Schedules(r.Context()))
 		}),
 	}
+}
+
+func (s *surface) pace(r *http.Request) (any, error) {
+	q, err := queryOf(r, "runs")
+	if err != nil {
+		return nil, err
+	}
+	runs, err := number(q, "runs")
+	if err != nil {
+		return nil, err
+	}
+	return s.owner.Pace(r.Context(), id(r), int(min(runs, 1<<30)))
 }
 
 func (s *surface) connection(r *http.Request) (any, error) {

@@ -83,7 +83,7 @@ func (h *house) lookAround(good, bad, grant string) {
 	for _, id := range []string{good, bad, "cin_none"} {
 		alike(h, "connection "+id, func(o O) (any, error) { return o.Connection(ctx, id) })
 		alike(h, "why "+id, func(o O) (any, error) { return o.Why(ctx, id) })
-		alike(h, "pace "+id, func(o O) (any, error) { return o.Pace(ctx, id) })
+		alike(h, "pace "+id, func(o O) (any, error) { return o.Pace(ctx, id, 3) })
 		alike(h, "missing "+id, func(o O) (any, error) { return o.Gaps(ctx, api.GapQuery{ConnectionID: id}) })
 		alike(h, "bookmarks "+id, func(o O) (any, error) { return o.Bookmarks(ctx, id) })
 		alike(h, "streams "+id, func(o O) (any, error) { return o.Streams(ctx, id) })

@@ -11,11 +11,11 @@ import (
 
 	"pdpp/internal/ops/text"
 
-	"pdpp/internal/collect/pace"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
 	"pdpp/internal/owner/service/faults"
+	"pdpp/internal/owner/service/pace"
 	"pdpp/manifest"
 )
 
@@ -153,12 +153,12 @@ func (s *Service) SetLimits(ctx context.Context, id string, l api.Limits) error 
 	}
 	kept := keptLimits{CeilingPerMinute: l.CeilingPerMinute, MaxSeconds: l.MaxSeconds, MaxDetails: l.MaxDetails, OwnIntervalMS: before.OwnIntervalMS}
 	if before.CeilingPerMinute == 0 {
-		report, err := pace.Read(ctx, s.Store, conn, 1, s.Now())
+		newest, err := pace.Read(ctx, s.Store, conn, 1, s.Now())
 		if err != nil {
 			return faults.Error(err, "read the pace")
 		}
-		if report.Current != nil {
-			kept.OwnIntervalMS = report.Current.CeilingIntervalMS
+		if newest.CeilingPerMinute != nil {
+			kept.OwnIntervalMS = 60_000 / *newest.CeilingPerMinute
 		}
 	}
 	if own := kept.OwnIntervalMS; own > 0 && l.CeilingPerMinute > 60_000/own {

@@ -15,7 +15,7 @@ func TestPace(t *testing.T) {
 	t.Attr("spec", "RC-05")
 	b := newBed(t)
 	id := b.connect("trowel").ID
-	if p, err := b.Pace(b.ctx(), id); err != nil || p.CurrentPerMinute != nil || p.CeilingPerMinute != nil || p.Runs == nil {
+	if p, err := b.Pace(b.ctx(), id, 0); err != nil || p.CurrentPerMinute != nil || p.CeilingPerMinute != nil || p.Runs == nil {
 		t.Errorf("before any run %+v, %v", p, err)
 	}
 	for i := range 10 {
@@ -25,7 +25,7 @@ func TestPace(t *testing.T) {
 			"rate_history":{"observed":2,"backoffs":1,"points":[{"offset_ms":0,"interval_ms":1000},{"offset_ms":4000,"interval_ms":2000,"backoff":"retry_after"}]}}`)}}, b.at))
 		b.at = b.at.Add(time.Minute)
 	}
-	p, err := b.Pace(b.ctx(), id)
+	p, err := b.Pace(b.ctx(), id, 0)
 	b.must(err)
 	if *p.CurrentPerMinute != 30 || *p.CeilingPerMinute != 120 || p.Live || len(p.Runs) != paceRuns || p.Runs[7].RunID != "run_j" {
 		t.Errorf("pace %+v", p)

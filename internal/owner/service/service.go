@@ -11,6 +11,7 @@
 package service
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -34,6 +35,8 @@ type Config struct {
 	// Key seals credentials and the secrets of push targets. It gives an error where
 	// none is there and none can be made.
 	Key func() (credential.Key, error)
+	// Opening gives the key for what is sealed already, and makes none; Key unless given.
+	Opening func() (credential.Key, error)
 	// GrantService keeps the grants; nil means one over the store.
 	GrantService *grants.Service
 	// Access makes and ends what lets somebody act as the owner.
@@ -42,7 +45,7 @@ type Config struct {
 	Reader view.EvidenceReader
 	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
 	// targets, and nil means a plain client.
-	VAPID notify.VAPID
+	VAPID func(context.Context) (notify.VAPID, error)
 	Base  string
 	HTTP  *http.Client
 
@@ -73,6 +76,12 @@ func New(c Config) *Service {
 	if c.Reader == nil {
 		c.Reader = c.Store
 	}
+	if c.Opening == nil {
+		c.Opening = c.Key
+	}
+	if c.VAPID == nil {
+		c.VAPID = func(context.Context) (notify.VAPID, error) { return notify.VAPID{}, nil }
+	}
 	if c.GrantService == nil {
 		c.GrantService = grants.NewService(c.Store, c.Base, c.Now)
 	}
@@ -81,7 +90,7 @@ func New(c Config) *Service {
 		Config:     c,
 		Collection: reading.New(c.Store, find, c.Now),
 		Settings: settings.New(settings.Config{
-			Store: c.Store, Key: c.Key, GrantService: c.GrantService, Access: c.Access, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
+			Store: c.Store, Key: c.Key, Opening: c.Opening, GrantService: c.GrantService, Access: c.Access, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
 		}),
 		find: find, progresses: runview.NewProgresses(c.Store, c.Now), view: view.View{Reader: c.Reader, Now: c.Now}, started: c.Now(),
 	}

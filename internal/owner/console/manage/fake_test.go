@@ -15,6 +15,7 @@ import (
 type owner struct {
 	api.Owner // a question that no page should ask stops the test
 
+	tests      []api.PushTest
 	overview   view.Overview
 	details    map[string]api.Detail
 	connectors []api.Connector
@@ -84,7 +85,7 @@ func (o *owner) Connection(_ context.Context, id string) (api.Detail, error) {
 	return d, o.heard("Connection")
 }
 
-func (o *owner) Pace(context.Context, string) (api.Pace, error) {
+func (o *owner) Pace(context.Context, string, int) (api.Pace, error) {
 	pace := 75.4
 	return api.Pace{CurrentPerMinute: &pace}, o.heard("Pace")
 }
@@ -269,7 +270,9 @@ func (o *owner) AddPushTarget(_ context.Context, t api.NewPushTarget) (api.PushT
 func (o *owner) DeletePushTarget(_ context.Context, id string) error {
 	return o.did("DeletePushTarget " + id)
 }
-func (o *owner) TestPush(context.Context) error                  { return o.did("TestPush") }
+func (o *owner) TestPush(context.Context, string) ([]api.PushTest, error) {
+	return o.tests, o.did("TestPush")
+}
 func (o *owner) QuietHours(context.Context) (string, error)      { return o.quiet, o.heard("QuietHours") }
 func (o *owner) SetQuietHours(_ context.Context, w string) error { return o.did("SetQuietHours " + w) }
 func (o *owner) Runtime(context.Context) (api.Runtime, error)    { return o.runtime, o.heard("Runtime") }

@@ -41,11 +41,37 @@ func (p *pages) addPush(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) testPush(w http.ResponseWriter, r *http.Request) {
-	if err := p.Owner.TestPush(r.Context()); err != nil {
+	tests, err := p.Owner.TestPush(r.Context(), "")
+	if err == nil {
+		err = untaken(tests)
+	}
+	if err != nil {
 		p.refuse(w, r, &settingsPage{}, "push", p.problem(w, r, err))
 		return
 	}
 	ui.Done(w, r, "/settings#push", ui.Good("A test was sent everywhere in the list."))
+}
+
+// untaken names the places that did not take a test, and why when it is one; nil when all
+// took it.
+func untaken(tests []api.PushTest) error {
+	var names []string
+	out := &api.Error{Status: http.StatusBadGateway, Code: "push_failed"}
+	for _, t := range tests {
+		if t.Error != nil {
+			names, out.Message, out.Next = append(names, t.Label), t.Error.Message, t.Error.Next
+		}
+	}
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		out.Message = names[0] + ": " + out.Message
+	default:
+		out.Message = "These did not take the test: " + strings.Join(names, ", ") + "."
+		out.Next = "Send a test with pdpp notify test, which says why of each."
+	}
+	return out
 }
 
 func (p *pages) removePush(w http.ResponseWriter, r *http.Request) {

@@ -86,6 +86,12 @@ func TestPushes(t *testing.T) {
 	post(t, h, "/settings/quiet", url.Values{"zone": {"Europe/Oslo"}})
 	want(t, o, "AddPushTarget web_push; TestPush; DeletePushTarget psh_1; SetQuietHours 22:00-07:00 Europe/Oslo; SetQuietHours ")
 
+	failed := &api.PushFailure{Code: "push_gone", Message: "The place is gone.", Next: "Remove it."}
+	o.tests = []api.PushTest{{Target: "psh_1", Label: "A phone", Error: failed}, {Target: "psh_2", Label: "A hook"}}
+	post(t, h, "/settings/push/test", nil).says(t, "A phone: The place is gone.")
+	o.tests[1].Error = failed
+	post(t, h, "/settings/push/test", nil).says(t, "These did not take the test: A phone, A hook.")
+
 	o.fails["AddPushTarget"] = api.Invalid("endpoint", "This address is not one of the web.", "")
 	p := post(t, h, "/settings/push", url.Values{"kind": {"webhook"}, "endpoint": {"ftp://x"}, "secret": {"hook-secret"}})
 	if p.Code != http.StatusBadRequest || strings.Contains(p.Body.String(), "hook-secret") || attr(p.by(t, "id", "push-endpoint"), "value") != "ftp://x" {

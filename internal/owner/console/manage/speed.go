@@ -43,7 +43,7 @@ func (p *pages) speedRow(ctx context.Context, d api.Detail, typed []speedRow) (s
 	if !row.can(limitCeiling) {
 		return row, nil
 	}
-	pace, err := p.Owner.Pace(ctx, d.ID)
+	pace, err := p.Owner.Pace(ctx, d.ID, 1)
 	row.Pace = pace.CurrentPerMinute
 	return row, err
 }

@@ -98,7 +98,7 @@ func (k *keeper) Connection(ctx context.Context, id string) (api.Detail, error) 
 func (k *keeper) Runs(context.Context, api.RunQuery) ([]api.Run, error) {
 	return k.runs, k.heard("Runs")
 }
-func (k *keeper) Pace(context.Context, string) (api.Pace, error) { return k.pace, k.heard("Pace") }
+func (k *keeper) Pace(context.Context, string, int) (api.Pace, error) { return k.pace, k.heard("Pace") }
 func (k *keeper) Gaps(context.Context, api.GapQuery) (api.GapPage, error) {
 	return k.missing, k.heard("Gaps")
 }

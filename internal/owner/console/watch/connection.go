@@ -25,7 +25,7 @@ func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
 	}
 	d.ObservedAt = p.here(d.ObservedAt)
 	s := &shown{Detail: d}
-	if s.Pace, err = p.owner.Pace(ctx, id); err != nil {
+	if s.Pace, err = p.owner.Pace(ctx, id, 0); err != nil {
 		return nil, err
 	}
 	if s.Missing, err = p.owner.Gaps(ctx, api.GapQuery{ConnectionID: id, Limit: mostMissing}); err != nil {

@@ -87,48 +87,55 @@ func (a *Settings) DeletePushTarget(ctx context.Context, id string) error {
 	return faults.Error(a.Store.DeleteTarget(ctx, id), "remove the push target")
 }
 
-// TestPush sends a test to every target that is in use. The error names those that did
-// not take it.
-func (a *Settings) TestPush(ctx context.Context) error {
+// TestPush sends a test to one target, or to every one in use when none is named.
+func (a *Settings) TestPush(ctx context.Context, target string) ([]api.PushTest, error) {
 	all, err := a.Store.Targets(ctx)
 	if err != nil {
-		return faults.Error(err, "list the push targets")
+		return nil, faults.Error(err, "list the push targets")
 	}
-	all = slices.DeleteFunc(all, func(t store.PushTarget) bool { return t.RetiredAt != nil })
-	if len(all) == 0 {
-		return &api.Error{Status: http.StatusConflict, Code: codeNoTarget, Message: "There is no place to tell you.", Next: "Add one first."}
+	all = slices.DeleteFunc(all, func(t store.PushTarget) bool {
+		return t.ID != target && (target != "" || t.RetiredAt != nil)
+	})
+	switch {
+	case len(all) == 0 && target != "":
+		return nil, &api.Error{Status: http.StatusNotFound, Code: codeNoTarget, Message: "There is no such push target.", Next: "Choose one of your push targets."}
+	case len(all) == 0:
+		return nil, &api.Error{Status: http.StatusNotFound, Code: codeNoTarget, Message: "There is no place to tell you.", Next: "Add one first."}
 	}
-	sender := &notify.Sender{Store: a.Store, HTTP: a.HTTP, Keys: a.VAPID, Base: a.Base}
+	sender := &notify.Sender{Store: a.Store, HTTP: a.HTTP, Base: a.Base}
 	if slices.ContainsFunc(all, func(t store.PushTarget) bool { return len(t.Sealed) > 0 }) {
-		if sender.Key, err = a.Key(); err != nil {
-			return faults.Error(err, "load the key that seals secrets")
+		if sender.Key, err = a.Opening(); err != nil {
+			return nil, faults.Error(err, "load the key that seals secrets")
 		}
 	}
-	var failed []string
-	var last error
-	for _, t := range all {
+	if slices.ContainsFunc(all, func(t store.PushTarget) bool { return t.Kind == store.TargetWebPush }) {
+		if sender.Keys, err = a.VAPID(ctx); err != nil {
+			return nil, faults.Error(err, "load the keys of web pushes")
+		}
+	}
+	out := make([]api.PushTest, len(all))
+	for i, t := range all {
+		out[i] = api.PushTest{Target: t.ID, Label: targetName(t)}
 		if err := sender.Try(ctx, t, a.Now()); err != nil {
 			if ctx.Err() != nil {
-				return ctx.Err()
+				return nil, ctx.Err()
 			}
-			failed, last = append(failed, targetName(t)), err
+			out[i].Error = untaken(err)
 		}
 	}
-	if len(failed) == 0 {
-		return nil
-	}
-	out := &api.Error{Status: http.StatusBadGateway, Code: "push_failed", Err: last, Message: "These did not take the test: " + strings.Join(failed, ", ") + ".",
-		Next: "Check the address, and that it can be reached from the server."}
-	if len(all) == 1 {
-		var why *fault.Fault
-		if errors.As(last, &why) {
-			out.Message, out.Next = text.Sentence(why.Message), why.NextStep()
-		}
+	return out, nil
+}
+
+// untaken says why a target did not take a test.
+func untaken(err error) *api.PushFailure {
+	out := &api.PushFailure{Code: "push_failed", Message: "It did not take the test.", Next: "Check the address, and that it can be reached from the server."}
+	var why *fault.Fault
+	if errors.As(err, &why) {
+		out.Code, out.Message, out.Next = why.Code, text.Sentence(why.Message), why.NextStep()
 	}
 	return out
 }
 
-// targetName is what a target is called: its label, or else its host.
 func targetName(t store.PushTarget) string {
 	if t.Label != "" {
 		return t.Label

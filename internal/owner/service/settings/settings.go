@@ -31,12 +31,14 @@ type Config struct {
 	Store Store
 	// Key seals the secrets of push targets.
 	Key func() (credential.Key, error)
+	// Opening gives the key for what is sealed already, and makes none; Key unless given.
+	Opening func() (credential.Key, error)
 	// GrantService keeps the grants.
 	GrantService *grants.Service
 	Access       Access
 	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
 	// targets, and nil means a plain client.
-	VAPID notify.VAPID
+	VAPID func(context.Context) (notify.VAPID, error)
 	Base  string
 	HTTP  *http.Client
 	Now   func() time.Time

@@ -22,9 +22,10 @@ type desk struct {
 func newDesk(t *testing.T, change ...func(*Config)) *desk {
 	t.Helper()
 	h := ownertest.NewHouse(t)
-	key := credential.NewKey()
+	made := credential.NewKey()
+	key := func() (credential.Key, error) { return made, nil }
 	c := Config{
-		Store: h.Store, Key: func() (credential.Key, error) { return key, nil }, GrantService: grants.NewService(h.Store, "https://pdpp.lantern.example", h.Now),
+		Store: h.Store, Key: key, Opening: key, GrantService: grants.NewService(h.Store, "https://pdpp.lantern.example", h.Now),
 		Access: auth.New(auth.Config{Store: h.Store, Now: h.Now}), Base: "https://pdpp.lantern.example", Now: h.Now,
 	}
 	for _, f := range change {
@@ -53,21 +54,26 @@ func TestPushTargets(t *testing.T) {
 	t.Parallel()
 	h := &hook{status: http.StatusNoContent}
 	d := newDesk(t, func(c *Config) { c.HTTP = &http.Client{Transport: h} })
-	ownertest.WantError(t, d.TestPush(d.Ctx()), codeNoTarget, "")
+	_, err := d.TestPush(d.Ctx(), "")
+	ownertest.WantError(t, err, codeNoTarget, "")
+	_, err = d.TestPush(d.Ctx(), "tgt_none")
+	ownertest.WantError(t, err, codeNoTarget, "")
 	added, err := d.AddPushTarget(d.Ctx(), api.NewPushTarget{Kind: "webhook", Label: "Hook", Endpoint: "https://hook.lantern.example/secret-path", Secret: "moss"})
 	d.Must(err)
 	if added.Host != "hook.lantern.example" || added.Label != "Hook" {
 		t.Errorf("target %+v", added)
 	}
-	d.Must(d.TestPush(d.Ctx()))
+	if tests, err := d.TestPush(d.Ctx(), ""); err != nil || len(tests) != 1 || tests[0] != (api.PushTest{Target: added.ID, Label: "Hook"}) {
+		t.Errorf("tests %+v, %v", tests, err)
+	}
 	if len(h.bodies) != 1 || !strings.Contains(h.bodies[0], `"test"`) || h.signed[0] == "" {
 		t.Errorf("pushes %q, signed %q", h.bodies, h.signed)
 	}
 	h.status = http.StatusGone
-	err = d.TestPush(d.Ctx())
-	ownertest.WantError(t, err, "push_failed", "")
-	if strings.Contains(err.Error(), "secret-path") {
-		t.Errorf("the error tells the address: %v", err)
+	tests, err := d.TestPush(d.Ctx(), added.ID)
+	d.Must(err)
+	if len(tests) != 1 || tests[0].Error == nil || strings.Contains(tests[0].Error.Message, "secret-path") {
+		t.Errorf("a target that is gone took the test, or the error tells its address: %+v", tests)
 	}
 	_, err = d.AddPushTarget(d.Ctx(), api.NewPushTarget{Kind: "webhook", Endpoint: "https://hook.lantern.example/secret-path"})
 	ownertest.WantError(t, err, "push_target_exists", "endpoint")

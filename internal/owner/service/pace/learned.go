@@ -10,27 +10,14 @@ import (
 
 	"pdpp/governor"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
 	"pdpp/protocol"
 )
 
-// Learned is what runs have found out about a provider, as a bookmark
-// carries it. A null limit was not met: the provider has never refused.
-type Learned struct {
-	Stream        string    `json:"stream"` // whose bookmark carries it
-	RecordedAt    time.Time `json:"recorded_at"`
-	Fresh         bool      `json:"fresh"` // the next run would start from it
-	IntervalMS    float64   `json:"interval_ms"`
-	LimitPerMin   *float64  `json:"limit_per_min"`
-	RefusedPerMin *float64  `json:"refused_per_min"`
-	Sweep         *float64  `json:"sweep"`
-	PauseMS       *float64  `json:"pause_ms"`
-	CostMS        *float64  `json:"cost_ms"`
-}
-
 // newestLearned reads what the bookmarks carry and gives the youngest of it;
 // nil when none carries anything.
-func newestLearned(cursors []store.Cursor, now time.Time) *Learned {
-	var newest *Learned
+func newestLearned(cursors []store.Cursor, now time.Time) *api.Learned {
+	var newest *api.Learned
 	for _, c := range cursors {
 		if l := learnedIn(c, now); l != nil && (newest == nil || l.RecordedAt.After(newest.RecordedAt)) {
 			newest = l
@@ -41,7 +28,7 @@ func newestLearned(cursors []store.Cursor, now time.Time) *Learned {
 
 // learnedIn reads one bookmark the way the governor does. What is too old for
 // it is read as of its own time: the owner may see it, and see that it is old.
-func learnedIn(c store.Cursor, now time.Time) *Learned {
+func learnedIn(c store.Cursor, now time.Time) *api.Learned {
 	fields := numbersOf(c.Cursor)
 	recorded := time.UnixMilli(int64(fields[governor.FieldRecorded]))
 	l, ok := governor.Restore(fields, recorded)
@@ -50,7 +37,7 @@ func learnedIn(c store.Cursor, now time.Time) *Learned {
 	}
 	_, fresh := governor.Restore(fields, now)
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-	return &Learned{
+	return &api.Learned{
 		Stream: c.Stream, RecordedAt: l.Recorded, Fresh: fresh, IntervalMS: ms(l.Interval),
 		LimitPerMin: known(l.Limit * 60), RefusedPerMin: known(l.Refused * 60),
 		Sweep: known(l.Sweep), PauseMS: known(ms(l.Pause)), CostMS: known(ms(l.Cost)),
@@ -82,7 +69,7 @@ func numbersOf(cursor jsontext.Value) map[string]float64 {
 // known is a measured number without the noise of its last digits; nil for the
 // zero that stands for nothing measured.
 func known(v float64) *float64 {
-	if v == 0 {
+	if v <= 0 {
 		return nil
 	}
 	if r := math.Round(v*1e6) / 1e6; r > 0 {
