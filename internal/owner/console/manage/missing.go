@@ -31,7 +31,7 @@ type missingOne struct {
 }
 
 const (
-	usualMissing = 100
+	usualMissing = 20
 	mostMissing  = 2500
 )
 
