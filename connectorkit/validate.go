@@ -1,11 +1,8 @@
 package connectorkit
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"pdpp/manifest"
 )
@@ -34,24 +31,11 @@ func ValidateSchemas(m *manifest.Manifest) (Validator, error) {
 		if !ok {
 			return &Fault{Path: "stream"}
 		}
-		var invalid *jsonschema.ValidationError
-		if err := schema.Validate(record); errors.As(err, &invalid) {
-			return &Fault{Path: schemaPath(invalid)}
-		} else if err != nil {
-			return &Fault{Path: "schema"}
+		if err := schema.Validate(record); err != nil {
+			return &Fault{Path: manifest.SchemaPath(err)}
 		}
 		return nil
 	}, nil
-}
-
-// schemaPath is where in the schema the first broken rule stands. The instance
-// path is not used: the keys of a record can be content too.
-func schemaPath(e *jsonschema.ValidationError) string {
-	for len(e.Causes) > 0 {
-		e = e.Causes[0]
-	}
-	_, pointer, _ := strings.Cut(e.SchemaURL, "#")
-	return pointer + "/" + strings.Join(e.ErrorKind.KeywordPath(), "/")
 }
 
 // CheckValidation holds the rule that every connector with streams validates

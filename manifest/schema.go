@@ -25,6 +25,20 @@ func (m *Manifest) CompileSchemas() (map[string]*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
+// SchemaPath is where in the schema the first rule stands that a record broke, by the
+// error of its validation. The record's own path is not used: its keys can be content too.
+func SchemaPath(err error) string {
+	var e *jsonschema.ValidationError
+	if !errors.As(err, &e) {
+		return "schema"
+	}
+	for len(e.Causes) > 0 {
+		e = e.Causes[0]
+	}
+	_, pointer, _ := strings.Cut(e.SchemaURL, "#")
+	return pointer + "/" + strings.Join(e.ErrorKind.KeywordPath(), "/")
+}
+
 // recordSchemaURL is absolute because a relative one would be resolved against
 // the working directory.
 const recordSchemaURL = "https://record-schema.invalid/"

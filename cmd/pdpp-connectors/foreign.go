@@ -46,7 +46,7 @@ func newWrap() *cobra.Command {
 			}
 			a, err := foreign.Wrap(cmd.Context(), o)
 			if err != nil {
-				return &wrongError{err.Error()}
+				return &wrongError{text: err.Error()}
 			}
 			return wrapped(cmd.OutOrStdout(), o, a)
 		},

@@ -18,6 +18,8 @@ import (
 const (
 	exitWrong = 1 // what was asked for exists, but is not right
 	exitUsage = 2 // the command line cannot be understood
+
+	exitNotTried = 3 // nothing is wrong, but something could not be tried
 )
 
 func main() {
@@ -29,14 +31,17 @@ func main() {
 	fmt.Fprintln(os.Stderr, err)
 	var wrong *wrongError
 	if errors.As(err, &wrong) {
-		os.Exit(exitWrong)
+		os.Exit(max(wrong.exit, exitWrong))
 	}
 	fmt.Fprintf(os.Stderr, "see: %s --help\n", cmd.CommandPath())
 	os.Exit(exitUsage)
 }
 
 // wrongError is an answer, not a mistake in asking.
-type wrongError struct{ text string }
+type wrongError struct {
+	text string
+	exit int // zero means exitWrong
+}
 
 func (e *wrongError) Error() string { return e.text }
 
@@ -49,6 +54,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRun(), newList(), newManifest(), newValidate(), newWrap(), newAdapt())
+	root.AddCommand(newRun(), newList(), newManifest(), newValidate(), newTest(), newWrap(), newAdapt())
 	return root
 }

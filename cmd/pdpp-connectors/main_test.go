@@ -51,6 +51,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"list", "--help"}, 0, "--json"},
 		{[]string{"manifest", "--help"}, 0, "NAME"},
 		{[]string{"validate", "--help"}, 0, "manifest.json"},
+		{[]string{"test", "--help"}, 0, "Exit codes: 0 every check passed"},
+		{[]string{"test", filepath.Join(t.TempDir(), "absent")}, 2, "not a folder"},
 		{[]string{"fly"}, 2, "unknown command"},
 		{[]string{"run"}, 2, "accepts 1 arg"},
 		{[]string{"run", "nothing"}, 2, "example"},
@@ -124,6 +126,43 @@ func TestValidate(t *testing.T) {
 				if !strings.Contains(out, line) {
 					t.Errorf("%q is not in %q", line, out)
 				}
+			}
+		})
+	}
+}
+
+// TestTry tries folders out as their author does, and looks at the table, the JSON and
+// the exit code.
+func TestTry(t *testing.T) {
+	t.Parallel()
+	const head = "#!/bin/sh\nread -r start || exit 2\n"
+	const record = `echo '{"type":"RECORD","stream":"notes","key":"n1","data":{"id":"n1"},"emitted_at":"2026-03-01"}'` + "\n"
+	const done = `echo '{"type":"DONE","status":"succeeded","records_emitted":1}'` + "\n"
+	const notes = `{"protocol_version":"0.1.0","connector_id":"jotter","version":"1","display_name":"Jotter","streams":[` +
+		`{"name":"notes","semantics":"append_only","primary_key":"id","schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}]}`
+	example, _, _ := command(t, "manifest", "example")
+	for _, c := range []struct {
+		name, manifest, connector string
+		exit                      int
+		table, json               string
+	}{
+		{"right", notes, head + record + done, 0, "first run            passed", `"result": "passed"`},
+		{"no DONE", notes, head + record, 1, "wrong: it ended without DONE (exit code 0)", `"mend": "End every run with one DONE line`},
+		{"no interpreter", notes, "#!/usr/bin/env no-such-interpreter\n", 1, "No such file or directory", `"name": "no start"`},
+		{"no variable", example, "#!/bin/sh\n" + asMain + "=1 exec " + os.Args[0] + " run example\n", 3, "set PDPP_EXAMPLE_TOKEN in the environment", `"result": "not_tried"`},
+		{"no manifest", "{", head, 1, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "manifest.json"), c.manifest, 0o644)
+			write(t, filepath.Join(dir, "connector"), c.connector, 0o755)
+			if out, errs, exit := command(t, "test", dir); exit != c.exit || !strings.Contains(out, c.table) {
+				t.Errorf("exit code %d, want %d: %s%s", exit, c.exit, out, errs)
+			}
+			out, errs, exit := command(t, "test", "--json", dir)
+			if exit != c.exit || !strings.Contains(out, c.json) || c.json != "" && !json.Valid([]byte(out)) {
+				t.Errorf("as JSON: exit code %d, want %d: %s%s", exit, c.exit, out, errs)
 			}
 		})
 	}

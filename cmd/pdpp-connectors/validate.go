@@ -53,9 +53,9 @@ func validate(w io.Writer, dir string) error {
 		fmt.Fprintf(w, "%s %s: %d streams, ready to run\n", m.Key(), m.Version, len(m.Streams))
 		return nil
 	case 1:
-		return &wrongError{dir + " has 1 problem"}
+		return &wrongError{text: dir + " has 1 problem"}
 	default:
-		return &wrongError{fmt.Sprintf("%s has %d problems", dir, len(problems))}
+		return &wrongError{text: fmt.Sprintf("%s has %d problems", dir, len(problems))}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/conformance"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
@@ -23,6 +24,7 @@ func Run(t *testing.T, target Target) {
 		needs bool
 		run   func(*testing.T, Target)
 	}{
+		{"protocol", true, protocolKit},
 		{"first run", true, firstRun},
 		{"resume", true, resume},
 		{"crash and resume", true, crashAndResume},
@@ -49,6 +51,31 @@ func Run(t *testing.T, target Target) {
 		if s.needs {
 			t.Run(s.name, func(t *testing.T) { s.run(t, target) })
 		}
+	}
+}
+
+// protocolKit lets the kit that authors of any language use try the executable out.
+func protocolKit(t *testing.T, target Target) {
+	sim, c := target.Start(t), target.Connector
+	report, err := conformance.Run(t.Context(), conformance.Target{
+		Manifest: c.Manifest, Command: append([]string{c.Path}, c.Args...),
+		Lookup: func(name string) (string, bool) {
+			if v, ok := sim.Env[name]; ok {
+				return v, ok
+			}
+			v, ok := quick[strings.TrimPrefix(name, c.Manifest.EnvPrefix())]
+			return v, ok
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := report.Print(&text); err != nil {
+		t.Fatal(err)
+	}
+	if report.Result() != conformance.Passed {
+		t.Errorf("%s", &text)
 	}
 }
 

@@ -13,9 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"pdpp/connectorkit"
+	"pdpp/protocol"
 )
 
 var recordFlag = flag.Bool("record", false, "ask the provider and write the recordings that the tests of this package replay")
@@ -82,7 +81,7 @@ func record(ctx context.Context, c connectorkit.Connector, env func(string) stri
 func newSession(c connectorkit.Connector, env func(string) string, now func() time.Time, transport http.RoundTripper) *session {
 	return &session{
 		c: c, env: env, now: now, transport: transport,
-		state: map[string]jsontext.Value{}, catchUp: map[string]jsontext.Value{},
+		state: protocol.Cursors{}, catchUp: protocol.Cursors{},
 	}
 }
 
@@ -107,11 +106,16 @@ func replay(ctx context.Context, c connectorkit.Connector, r *Recording) error {
 		if err != nil {
 			return fmt.Errorf("run %d: %w", i+1, err)
 		}
-		for _, text := range o.skipped {
+		for _, skip := range o.Skips {
+			text := skip.Stream + ": " + string(skip.Reason)
+			if skip.Message != nil {
+				text += ": " + *skip.Message
+			}
 			faults = append(faults, fmt.Errorf("run %d leaves something out: %s", i+1, text))
 		}
 		for _, stream := range c.Manifest.Streams {
-			if i == 0 && len(o.records[stream.Name]) == 0 && o.missing[stream.Name] == 0 {
+			missing := slices.ContainsFunc(o.Gaps, func(g protocol.DetailGap) bool { return g.Stream == stream.Name })
+			if i == 0 && len(o.Of(stream.Name)) == 0 && !missing {
 				faults = append(faults, fmt.Errorf("stream %s gave nothing: record an account that has something of it", stream.Name))
 			}
 		}

@@ -1,0 +1,194 @@
+package conformance
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// TestMain lets the test binary be the connector.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "connector" {
+		os.Exit(play(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+func try(t *testing.T, env map[string]string, habits ...string) Report {
+	t.Helper()
+	body, err := os.ReadFile("testdata/manifest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := manifest.Parse(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patience := time.Minute
+	if slices.ContainsFunc(habits, func(h string) bool { return slices.Contains(hangs, h) }) {
+		patience = 500 * time.Millisecond
+	}
+	report, err := Run(t.Context(), Target{
+		Manifest: m, Command: append([]string{os.Args[0], "connector"}, habits...), Patience: patience,
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// hangs are habits that only patience ends.
+var hangs = []string{"never done", "asks for ever", "drops what is not taken"}
+
+func text(t *testing.T, r Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := r.Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// withToken leads to the account.
+var withToken = map[string]string{"LANTERNMAIL_TOKEN": "tok-lantern-5"}
+
+func TestRightConnectorPasses(t *testing.T) {
+	t.Parallel()
+	report := try(t, withToken)
+	if report.Result() != Passed {
+		t.Errorf("%s", text(t, report))
+	}
+	for _, c := range report.Checks {
+		if c.Result != Passed {
+			t.Errorf("%s: %s", c.Name, c.Result)
+		}
+	}
+}
+
+// Every check fails on a connector that breaks what it watches, and says so.
+func TestEveryCheckFailsOnAWrongConnector(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, c := range []struct{ habit, check, says string }{
+		{"speaks first", "no start", "before START"},
+		{"starts without START", "no start", "exits with 0"},
+		{"names nothing", "missing credential", "does not name what is missing"},
+		{"needs no token", "missing credential", "succeeds without its credential"},
+		{"asks nobody", "missing credential", "interaction_without_binding"},
+		{"writes garbage", "first run", "line 3: malformed_json"},
+		{"wrong key", "first run", "key_does_not_match_data"},
+		{"breaks its schema", "first run", "schema /properties/text/type"},
+		{"sends an unknown stream", "first run", "undeclared_stream"},
+		{"accounts for nothing", "first run", "nothing accounts for messages"},
+		{"ignores its cursor", "resume", "all 12 records of letters again"},
+		{"cursor ahead of records", "kill", "of letters are lost"},
+		{"ignores SIGTERM", "stop", "after SIGTERM"},
+		{"ignores scope", "scope", "resource_not_in_scope"},
+		{"leaves out what is asked for", "scope", "leaves out 6 of 6"},
+		{"drops what is not taken", "slow reader", "it did not come to its end"},
+		{"ignores the cap", "cap", "declares nothing as left"},
+		{"says nothing of what it left", "cap", "4 keys of messages have no outcome"},
+		{"blames the provider", "cap", "blames the provider"},
+		{"leaves gaps alone", "gap recovery", "none of 4 gaps"},
+		{"makes leases up", "gap recovery", "gap_lease_mismatch"},
+		{"forgets the outcome", "gap recovery", "gap_attempt_without_outcome"},
+		{"ignores recovery_only", "gap recovery", "sends records of letters"},
+		{"speaks while asking", "interaction", "output_while_interaction_open"},
+		{"succeeds without an answer", "interaction", "although its question was refused"},
+		{"asks for ever", "done", "nothing was said"},
+		{"never done", "done", "nothing was said"},
+		{"crashes", "done", "ended without DONE (exit code 3); its last word on stderr: lost the connection"},
+		{"no DONE", "done", "ended without DONE (exit code 0)"},
+		{"two DONEs", "done", "message_after_done"},
+		{"miscounts", "done", "record_count_mismatch"},
+		{"wrong exit code", "done", "DONE says succeeded, and the process ended with exit code 4"},
+		{"tells its token", "secrets", "LANTERNMAIL_TOKEN"},
+	} {
+		seen[c.check] = true
+		t.Run(c.habit, func(t *testing.T) {
+			t.Parallel()
+			report := try(t, withToken, c.habit)
+			if report.Result() != Failed {
+				t.Fatalf("%s", text(t, report))
+			}
+			row := report.Checks[slices.IndexFunc(report.Checks, func(r Check) bool { return r.Name == c.check })]
+			if !slices.ContainsFunc(row.Faults, func(f Fault) bool { return strings.Contains(f.Text, c.says) && f.Mend != "" }) {
+				t.Errorf("the check %s does not say %q:\n%s", c.check, c.says, text(t, report))
+			}
+		})
+	}
+	for _, c := range checks {
+		if !seen[c.name] {
+			t.Errorf("the check %s is never seen failing", c.name)
+		}
+	}
+}
+
+// Without its variables a connector is tried as far as it goes, and the report says what
+// to set.
+func TestWithoutVariables(t *testing.T) {
+	t.Parallel()
+	report := try(t, nil)
+	if report.Result() != NotTried || !strings.Contains(text(t, report), "set LANTERNMAIL_TOKEN in the environment") {
+		t.Errorf("%s", text(t, report))
+	}
+}
+
+// Whatever rule is broken, its author is told the mend.
+func TestEveryRuleHasAMend(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "../protocol/violation.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if kind, named := typeName(spec, ok); named && kind == "Subtype" {
+			rules++
+			value, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if mends[protocol.Subtype(value)] == "" {
+				t.Errorf("the rule %s has no mend", value)
+			}
+		}
+		return true
+	})
+	if rules == 0 {
+		t.Error("no rule was found")
+	}
+}
+
+func typeName(spec *ast.ValueSpec, ok bool) (string, bool) {
+	if !ok {
+		return "", false
+	}
+	name, named := spec.Type.(*ast.Ident)
+	if !named {
+		return "", false
+	}
+	return name.Name, true
+}
+
+// The page for authors lists what is checked.
+func TestDocumentListsTheChecks(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range checks {
+		if row := "| " + c.name + " | " + c.about + " |"; !strings.Contains(string(page), row) {
+			t.Errorf("docs/protocol.md lacks the row %q", row)
+		}
+	}
+}

@@ -1,0 +1,347 @@
+package conformance
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pdpp/manifest"
+	"pdpp/manifest/gate"
+	"pdpp/protocol"
+)
+
+// Dialogue is the runner's side of one run: what is asked of the connector, and how it
+// is answered.
+type Dialogue struct {
+	Manifest *manifest.Manifest
+	// Start is what is said first. An empty scope is everything that can be collected.
+	Start protocol.Start
+	// More are gaps for the pages after START's own.
+	More []protocol.GapEntry
+	// Answer answers questions; nil means that nobody can be asked.
+	Answer func(protocol.Interaction) protocol.InteractionResponse
+	// Hear is told of every message that breaks no rule, and ends the listening by true.
+	Hear func(m protocol.Message, t *Transcript) (stop bool)
+	// Patience is how long the connector may be silent; zero means without end.
+	Patience time.Duration
+
+	gates    map[string]*gate.Stream
+	schemas  map[string]*jsonschema.Schema
+	staged   map[bookmark]jsontext.Value
+	coverage map[[2]string]*protocol.DetailCoverage
+	served   map[string]*servedGap
+	helped   map[string]bool
+	t        *Transcript
+}
+
+type bookmark struct {
+	stream string
+	mode   protocol.CursorMode
+}
+
+type servedGap struct {
+	protocol.GapEntry
+	attempted, settled bool
+}
+
+// silence is how long is watched that nobody speaks between question and answer.
+const silence = 100 * time.Millisecond
+
+// Hold says START, listens until the connector is done, and closes in, which is the
+// receipt. The error is about what was asked, not about the connector.
+func (d *Dialogue) Hold(in io.WriteCloser, out io.Reader) (*Transcript, error) {
+	if err := d.prepare(); err != nil {
+		return nil, err
+	}
+	lines, stop := make(chan heard), make(chan struct{})
+	defer close(stop)
+	go read(out, lines, stop)
+	if err := say(in, &d.Start); err != nil {
+		d.t.fault(Fault{Text: "stdin was closed before START could be said", Mend: "Read START from stdin first.", rule: noDone})
+	}
+	d.listen(in, lines)
+	_ = in.Close() // also without a DONE there is no more to say
+	if d.t.succeeded() {
+		d.settle()
+	}
+	return d.t, nil
+}
+
+func (d *Dialogue) prepare() (err error) {
+	if d.schemas, err = d.Manifest.CompileSchemas(); err != nil {
+		return err
+	}
+	streams, err := gate.Resolve(d.Manifest, d.Start.Scope.Streams)
+	if err != nil {
+		return err
+	}
+	d.gates, d.staged = map[string]*gate.Stream{}, map[bookmark]jsontext.Value{}
+	d.coverage, d.served, d.helped = map[[2]string]*protocol.DetailCoverage{}, map[string]*servedGap{}, map[string]bool{}
+	d.Start.Scope.Streams = nil
+	for _, s := range streams {
+		d.gates[s.Decl.Name] = s
+		d.Start.Scope.Streams = append(d.Start.Scope.Streams, s.Scope)
+	}
+	if d.Start.DetailGaps == nil {
+		d.Start.DetailGaps = []protocol.GapEntry{}
+	}
+	d.serve(d.Start.DetailGaps)
+	d.t = &Transcript{State: protocol.Cursors{}, CatchUp: protocol.Cursors{}}
+	for name, c := range d.Start.State {
+		d.t.State[name] = c
+	}
+	for name, c := range d.Start.CatchUpState {
+		d.t.CatchUp[name] = c
+	}
+	return nil
+}
+
+func (d *Dialogue) serve(gaps []protocol.GapEntry) {
+	for _, g := range gaps {
+		d.served[g.GapID] = &servedGap{GapEntry: g}
+	}
+}
+
+// heard is one line, or why it is none.
+type heard struct {
+	line []byte
+	err  error
+}
+
+// read hands on one line after another until there is no more, or nobody listens.
+func read(out io.Reader, lines chan<- heard, stop <-chan struct{}) {
+	defer close(lines)
+	r := protocol.NewLineReader(out, 0)
+	for {
+		line, err := r.Next()
+		if _, broken := protocol.AsViolation(err); err != nil && !broken {
+			return // the connector's end
+		}
+		select {
+		case lines <- heard{slices.Clone(line), err}:
+		case <-stop:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// listen hears lines until the connector ends, breaks the protocol, or falls silent.
+func (d *Dialogue) listen(in io.WriteCloser, lines <-chan heard) {
+	dec := protocol.NewDecoder(protocol.FromConnector)
+	for n := 1; ; n++ {
+		next, ok := d.next(lines)
+		if !ok {
+			return
+		}
+		var m protocol.Message
+		err := next.err
+		if err == nil {
+			m, err = dec.Decode(next.line)
+		}
+		if err == nil && d.t.Done != nil {
+			err = &protocol.Violation{Subtype: protocol.MessageAfterDone, MessageType: m.Type(), Expected: []string{"nothing after DONE"}}
+		}
+		if err == nil {
+			err = d.handle(in, lines, m)
+		}
+		if v, is := protocol.AsViolation(err); is {
+			f := broken(v)
+			f.Text = fmt.Sprintf("line %d: %s", n, f.Text)
+			d.t.fault(f)
+			if !alone[v.Subtype] {
+				d.t.cut = true
+				return
+			}
+		} else if err != nil {
+			return // it has closed its input: its end says more
+		}
+		if d.Hear != nil && err == nil && d.Hear(m, d.t) {
+			d.t.cut = true
+			return
+		}
+		if d.t.Done != nil {
+			_ = in.Close() // the receipt
+		}
+	}
+}
+
+func (d *Dialogue) next(lines <-chan heard) (heard, bool) {
+	var limit <-chan time.Time
+	if d.Patience > 0 {
+		timer := time.NewTimer(d.Patience)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	select {
+	case line, ok := <-lines:
+		return line, ok
+	case <-limit:
+		if d.t.Done == nil {
+			d.t.fault(Fault{Text: fmt.Sprintf("nothing was said for %v, neither a message nor DONE", d.Patience), Mend: mends[noDone], rule: noDone})
+		}
+		d.t.cut = true
+		return heard{}, false
+	}
+}
+
+// alone are the rules that cost one record and not the run.
+var alone = map[protocol.Subtype]bool{
+	protocol.ResourceOutOfScope: true, protocol.FieldOutOfScope: true, protocol.OutsideTimeRange: true, protocol.KeyMismatch: true, schemaRule: true,
+}
+
+// handle holds one message against the rules that need more than the message.
+func (d *Dialogue) handle(in io.Writer, lines <-chan heard, m protocol.Message) error {
+	switch m := m.(type) {
+	case *protocol.Record:
+		return d.record(m)
+	case *protocol.State:
+		return d.state(m)
+	case *protocol.Progress:
+		return d.known(protocol.UndeclaredProgress, m.Type(), m.Stream)
+	case *protocol.Interaction:
+		return d.ask(in, lines, m)
+	case *protocol.SkipResult:
+		d.t.Skips = append(d.t.Skips, *m)
+		return d.known(protocol.UndeclaredStream, m.Type(), m.Stream)
+	case *protocol.DetailGap:
+		return d.gap(m)
+	case *protocol.DetailCoverage:
+		return d.cover(m)
+	case *protocol.DetailGapsPageRequest:
+		page := append([]protocol.GapEntry{}, d.More...)
+		d.More = nil
+		d.serve(page)
+		return say(in, &protocol.DetailGapsPageResponse{RequestID: m.RequestID, ReferenceOnly: true, DetailGaps: page})
+	case *protocol.DetailGapAttempted:
+		g, err := d.leased(m.Type(), m.Stream, m.GapID, m.LeaseID)
+		if err == nil {
+			g.attempted = true
+		}
+		return err
+	case *protocol.DetailGapRecovered:
+		return d.recovered(m)
+	case *protocol.Assistance:
+		d.helped[m.RequestID] = true
+	case *protocol.AssistanceStatus:
+		if !d.helped[m.RequestID] {
+			return &protocol.Violation{Subtype: protocol.UnknownAssistance, MessageType: m.Type()}
+		}
+	case *protocol.Done:
+		return d.done(m)
+	}
+	return nil
+}
+
+// known refuses a stream outside the scope; none is named by an empty one.
+func (d *Dialogue) known(sub protocol.Subtype, t protocol.MessageType, stream string) error {
+	if stream == "" || d.gates[stream] != nil {
+		return nil
+	}
+	return &protocol.Violation{Subtype: sub, MessageType: t, Stream: stream, Received: "a stream outside the scope"}
+}
+
+func (d *Dialogue) record(m *protocol.Record) error {
+	if err := d.known(protocol.UndeclaredStream, m.Type(), m.Stream); err != nil {
+		return err
+	}
+	g := d.gates[m.Stream]
+	r := Record{Stream: m.Stream, Key: m.Key, Deleted: m.Op == protocol.OpDelete, Sum: sha256.Sum256(m.Data)}
+	for _, f := range m.Fields() {
+		r.Fields = append(r.Fields, f.Name)
+		if f.Name == g.Decl.ConsentTimeField && f.Value.Kind() == '"' {
+			_ = json.Unmarshal(f.Value, &r.Time) // the decoder has proven it valid
+		}
+	}
+	d.t.Records = append(d.t.Records, r)
+	if _, v := g.Record(m); v != nil {
+		return v
+	}
+	if r.Deleted {
+		return nil
+	}
+	var tree any
+	if err := json.Unmarshal(m.Data, &tree); err != nil {
+		return &protocol.Violation{Subtype: schemaRule, MessageType: m.Type(), Stream: m.Stream}
+	}
+	if err := d.schemas[m.Stream].Validate(tree); err != nil && len(g.Scope.Fields) == 0 {
+		return &protocol.Violation{Subtype: schemaRule, MessageType: m.Type(), Stream: m.Stream, Expected: []string{"schema " + manifest.SchemaPath(err)}}
+	}
+	return nil
+}
+
+func (d *Dialogue) state(m *protocol.State) error {
+	if err := d.known(protocol.UndeclaredState, m.Type(), m.Stream); err != nil {
+		return err
+	}
+	waits := d.gates[m.Stream].Decl.Commit() != manifest.CheckpointSlice
+	for b := range d.staged {
+		waits = waits || b.stream == m.Stream
+	}
+	if details := d.details(m.Stream); len(details) > 0 {
+		waits = waits || m.Accounted == nil || len(d.unaccounted(details, m.Stream, m.Accounted)) > 0
+	}
+	at := bookmark{m.Stream, m.Mode}
+	if waits {
+		d.staged[at] = slices.Clone(m.Cursor)
+		return nil
+	}
+	d.move(at, slices.Clone(m.Cursor))
+	d.t.durable, d.t.durableGaps = len(d.t.Records), len(d.t.Gaps)
+	return nil
+}
+
+func (d *Dialogue) move(at bookmark, cursor jsontext.Value) {
+	marks := d.t.State
+	if at.mode == protocol.CatchUp {
+		marks = d.t.CatchUp
+	}
+	if marks[at.stream] = cursor; cursor.Kind() == 'n' {
+		delete(marks, at.stream)
+	}
+}
+
+func (d *Dialogue) ask(in io.Writer, lines <-chan heard, m *protocol.Interaction) error {
+	d.t.Questions = append(d.t.Questions, *m)
+	if d.Answer == nil {
+		return &protocol.Violation{Subtype: protocol.NoInteractiveBinding, MessageType: m.Type()}
+	}
+	timer := time.NewTimer(silence)
+	defer timer.Stop()
+	select {
+	case _, ok := <-lines:
+		if ok {
+			return &protocol.Violation{Subtype: protocol.OutputWhileAsking, Expected: []string{"silence until INTERACTION_RESPONSE"}}
+		}
+		return io.EOF
+	case <-timer.C:
+	}
+	answer := d.Answer(*m)
+	answer.RequestID = m.RequestID
+	return say(in, &answer)
+}
+
+func (d *Dialogue) done(m *protocol.Done) error {
+	d.t.Done = m
+	if m.RecordsEmitted != int64(len(d.t.Records)) {
+		return &protocol.Violation{Subtype: protocol.RecordCountMismatch, MessageType: m.Type(),
+			Expected: []string{fmt.Sprintf("records_emitted %d, as counted", len(d.t.Records))}, Received: fmt.Sprint(m.RecordsEmitted)}
+	}
+	return nil
+}
+
+func say(w io.Writer, m protocol.Message) error {
+	line, err := protocol.AppendLine(nil, m)
+	if err == nil {
+		_, err = w.Write(line)
+	}
+	return err
+}

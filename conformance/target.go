@@ -1,0 +1,69 @@
+package conformance
+
+import (
+	"strings"
+	"time"
+
+	"pdpp/manifest"
+)
+
+// Target is a connector and what leads it to an account.
+type Target struct {
+	Manifest *manifest.Manifest
+	// Command is the executable with its arguments.
+	Command []string
+	// Lookup gives the value of a variable that the manifest declares.
+	Lookup func(name string) (string, bool)
+	// Answers are given to questions, by the names of their fields. Without them every
+	// question is cancelled.
+	Answers map[string]string
+	// Patience is how long the connector may be silent; zero means a minute.
+	Patience time.Duration
+}
+
+// searchPath is the one that every connector gets.
+const searchPath = "/usr/local/bin:/usr/bin:/bin"
+
+// knobs are the owner's variables that every connector is given, behind its own prefix.
+var knobs = []string{maxDetails, "_MAX_RUN_WALL_CLOCK_MS", "_PACING_INITIAL_INTERVAL_MS", "_PACING_MIN_INTERVAL_MS"}
+
+const maxDetails = "_MAX_DETAIL_FETCHES_PER_RUN"
+
+// environment is what the process gets and nothing more. Overrides win; an empty one
+// takes the variable away.
+func (t *Target) environment(dir string, overrides map[string]string) []string {
+	env := []string{"PATH=" + searchPath, "TMPDIR=" + dir, "PDPP_RUN_ID=run_conformance", "PDPP_CONNECTOR_INSTANCE_ID=conformance", "PDPP_RUN_TRIGGER_KIND=manual"}
+	names := t.Manifest.EnvNames()
+	for _, k := range knobs {
+		names = append(names, t.Manifest.EnvPrefix()+k)
+	}
+	for _, name := range names {
+		value, ok := overrides[name]
+		if !ok && t.Lookup != nil {
+			value, ok = t.Lookup(name)
+		}
+		if ok && value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// unset names the variables without which the connector cannot sign in and that have no
+// value.
+func (t *Target) unset() string {
+	var names []string
+	for _, name := range t.Manifest.CredentialEnv() {
+		if v, ok := t.lookup(name); !ok || v == "" {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (t *Target) lookup(name string) (string, bool) {
+	if t.Lookup == nil {
+		return "", false
+	}
+	return t.Lookup(name)
+}
