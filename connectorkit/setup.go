@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -64,6 +65,10 @@ func (s *Setup) HTTP(o governhttp.Options, adjust ...func(*governor.Config)) (*g
 func (s *Setup) Sender(provider string, adjust ...func(*governor.Config)) *governhttp.Sender {
 	return s.r.provider(provider, adjust).sender
 }
+
+// Transport carries requests in place of the network, for a recorder or a replayer; nil
+// means the network.
+func (s *Setup) Transport() http.RoundTripper { return s.r.p.Transport }
 
 var (
 	// ErrNotInteractive means that nobody can be asked in this run.

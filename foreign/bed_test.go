@@ -3,6 +3,7 @@ package foreign_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"pdpp/foreign"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
@@ -25,6 +27,7 @@ type bed struct {
 	store    store.Store
 	launcher *launch.Launcher
 	env      map[string]string
+	said     strings.Builder // by the last run, to whoever watches
 }
 
 // newBed wraps the tap of a habit, with the configuration that its owner has.
@@ -71,6 +74,8 @@ func newBed(t *testing.T, habit string, config map[string]any, adjust ...func(*f
 // run is one run of the connection.
 func (b *bed) run(req launch.Request) launch.Result {
 	b.Helper()
+	b.said.Reset()
+	req.Options.Observe = func(u runner.Update) { b.said.WriteString(u.Message + "\n") }
 	req.ConnectionID, req.Trigger = connectortest.Connection, store.TriggerManual
 	result, err := b.launcher.Run(b.Context(), req)
 	if err != nil {
@@ -87,8 +92,10 @@ func (b *bed) keys(stream string) map[string]bool {
 		b.Fatal(err)
 	}
 	out := map[string]bool{}
-	for key := range all {
-		out[key] = true
+	for key, r := range all {
+		if !r.Deleted {
+			out[key] = true
+		}
 	}
 	return out
 }
@@ -108,4 +115,19 @@ func edit(t *testing.T, b *bed, change func(*foreign.Adapter)) {
 	if err := os.WriteFile(filepath.Join(b.dir, "ledger", foreign.AdapterFile), body, 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// bookmark is the stored cursor of a stream.
+func (b *bed) bookmark(stream string) string {
+	b.Helper()
+	marks, err := b.store.Cursors(b.Context(), connectortest.Connection, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, m := range marks {
+		if m.Stream == stream {
+			return string(m.Cursor)
+		}
+	}
+	return ""
 }

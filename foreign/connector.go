@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
+	"pdpp/foreign/governproxy"
 	"pdpp/manifest"
 )
 
@@ -36,6 +37,7 @@ func (a *Adapter) open(m *manifest.Manifest) func(context.Context, *connectorkit
 		if err != nil {
 			return nil, &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: err.Error()}
 		}
+		ways := ways(s, a.hosts(s.Env(m.EnvPrefix()+hostsVariable)))
 		var names []string
 		for _, stream := range a.Streams {
 			names = append(names, stream.Name)
@@ -49,13 +51,19 @@ func (a *Adapter) open(m *manifest.Manifest) func(context.Context, *connectorkit
 			if ms, err := strconv.Atoi(s.Env(m.EnvPrefix() + roundVariable)); err == nil && ms > 0 {
 				r.every = time.Duration(ms) * time.Millisecond
 			}
-			return r.whole(ctx, marks, config)
+			proxy, err := governproxy.Start(governproxy.Options{Way: ways, Blind: a.Opaque, Transport: s.Transport()})
+			if err != nil {
+				return err
+			}
+			defer proxy.Close()
+			return r.whole(ctx, marks, config, &route{proxy: proxy, enforced: enforceable()})
 		}}}, nil
 	}
 }
 
 // whole runs the tap from its start to its end.
-func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]any) error {
+func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]any, way *route) error {
+	r.traffic = way.traffic
 	d := dialectOf(r.a.Kind)
 	catalog, err := d.catalog(r.a, r.f.Selected())
 	if err != nil {
@@ -65,10 +73,21 @@ func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]a
 	if err != nil {
 		return err
 	}
+	argv, err := way.command(append(r.a.command(r.dir), d.arguments(r.a, f.config, f.catalog, f.state)...))
+	if err != nil {
+		return err
+	}
+	env, err := way.proxy.Environment(r.dir)
+	if err != nil {
+		return err
+	}
+	if !way.enforced {
+		r.log.Warn("nothing keeps the tap from connecting past the proxy on this machine")
+	}
 	r.rotate = func(context.Context, jsontext.Value) error { return nil }
 	live, stop := context.WithCancel(ctx)
 	defer stop()
-	t, err := startTap(live, append(r.a.command(r.dir), d.arguments(r.a, f.config, f.catalog, f.state)...), r.dir, environment(r.dir), d.read, r.log)
+	t, err := startTap(live, argv, r.dir, append(environment(r.dir), env...), d.read, r.log)
 	if err != nil {
 		return &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: "the tap could not be started; its program may be gone or moved: wrap it again"}
 	}

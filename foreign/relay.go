@@ -61,8 +61,7 @@ type source struct {
 }
 
 func newRelay(a *Adapter, m *manifest.Manifest, f *connectorkit.Feeding, log *slog.Logger, dir string) (*relay, []bookmark) {
-	r := &relay{a: a, m: m, f: f, log: log, dir: dir, every: defaultRound, streams: map[string]*source{}, unasked: map[string]bool{},
-		traffic: func() Traffic { return Traffic{Unseen: true} }}
+	r := &relay{a: a, m: m, f: f, log: log, dir: dir, every: defaultRound, streams: map[string]*source{}, unasked: map[string]bool{}}
 	var marks []bookmark
 	for _, name := range f.Selected() {
 		s, _ := a.named(name)

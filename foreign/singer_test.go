@@ -1,15 +1,22 @@
 package foreign_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit/connectortest"
 	"pdpp/foreign"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
 	"pdpp/manifest"
 )
 
@@ -112,5 +119,140 @@ func TestWrapKeepsNoSecret(t *testing.T) {
 		t.Errorf("pages: %+v", pages)
 	case !slices.Equal(log.PrimaryKey, []string{foreign.DigestField}), log.Semantics != manifest.AppendOnly:
 		t.Errorf("log: %+v", log)
+	}
+}
+
+// Lines that are no messages do no harm, and small letters mean the same.
+func TestChattyTap(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "chatty", nil)
+	if result := b.run(launch.Request{}); result.Status != runner.Succeeded || len(b.keys("pages")) != 1 {
+		t.Errorf("%s: %v", result.Status, result.Failure)
+	}
+}
+
+// Half a line may have been a record: the run fails, and nothing after it is believed.
+func TestGarbledTap(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "garbage", nil)
+	result := b.run(launch.Request{})
+	if result.Status != runner.Failed || !strings.Contains(result.Failure.Message, "neither a message nor text") {
+		t.Errorf("%s: %v", result.Status, result.Failure)
+	}
+	if keys := b.keys("pages"); len(keys) != 1 || !keys["1"] {
+		t.Errorf("stored: %v", keys)
+	}
+	if mark := b.bookmark("pages"); !strings.Contains(mark, `"pages":1`) {
+		t.Errorf("bookmark: %s", mark)
+	}
+}
+
+// A tap that hangs ends with its run: by the owner's longest run, and by a cancellation.
+func TestHangingTap(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "hang", nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	b.launcher.Committed = func(string, int) { cancel() }
+	result, err := b.launcher.Run(ctx, launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual})
+	if err != nil || result.Status == runner.Succeeded {
+		t.Fatalf("%s: %v", result.Status, err)
+	}
+	if len(b.keys("pages")) != 1 {
+		t.Errorf("stored: %v", b.keys("pages"))
+	}
+}
+
+// What came before the last state of a tap that failed is kept, and the next run goes on there.
+func TestFailingTap(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "fails", nil)
+	for run := 1; run <= 3; run++ {
+		result := b.run(launch.Request{})
+		if result.Status != runner.Failed || !strings.Contains(result.StderrTail, "Traceback: it broke") {
+			t.Fatalf("%s: %v\n%s", result.Status, result.Failure, result.StderrTail)
+		}
+		for n := 1; n <= 5*run; n++ {
+			if !b.keys("pages")[strconv.Itoa(n)] {
+				t.Errorf("run %d: page %d is lost", run, n)
+			}
+		}
+		if mark := b.bookmark("pages"); !strings.Contains(mark, fmt.Sprintf(`"pages":%d`, 5*run)) {
+			t.Errorf("run %d: bookmark %s", run, mark)
+		}
+	}
+}
+
+// A record that its tap's own schema forbids is stored as it came, and counted.
+func TestMistypedRecords(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "mistyped", nil)
+	result := b.run(launch.Request{})
+	if result.Status != runner.Succeeded || len(b.keys("pages")) != 2 {
+		t.Fatalf("%s: %v, stored %v", result.Status, result.Failure, b.keys("pages"))
+	}
+	if said := b.said.String(); !strings.Contains(said, "2 records do not match the tap's own schema") {
+		t.Errorf("said: %s", said)
+	}
+}
+
+// What does not come with an activated version is deleted, at the end of a run that ended well.
+func TestActivatedVersions(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "versions", nil)
+	set := func(version, from, to, early, exit int) launch.Result {
+		edit(t, b, func(a *foreign.Adapter) {
+			a.Values = jsontext.Value(fmt.Sprintf(`{"version":%d,"from":%d,"pages":%d,"early":%d,"exit":%d}`, version, from, to, early, exit))
+		})
+		return b.run(launch.Request{})
+	}
+	want := func(when string, from, to int) {
+		t.Helper()
+		keys := b.keys("pages")
+		if len(keys) != to-from+1 || !keys[strconv.Itoa(from)] || !keys[strconv.Itoa(to)] {
+			t.Errorf("%s: %v, want %d to %d", when, keys, from, to)
+		}
+	}
+	set(1, 1, 6, 1, 0)
+	want("at first", 1, 6)
+	set(2, 3, 8, 0, 1)
+	want("a version whose run failed", 1, 8)
+	set(3, 3, 8, 1, 0)
+	want("a version that came whole", 3, 8)
+	set(3, 4, 8, 0, 0)
+	want("the same version again, in part", 3, 8)
+	set(4, 5, 4, 0, 0)
+	if keys := b.keys("pages"); len(keys) != 0 {
+		t.Errorf("an empty version leaves %v", keys)
+	}
+}
+
+// Beyond the bound nothing is deleted, and the stream says so.
+func TestTooManyVersionKeys(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "versions", map[string]any{"version": 1, "from": 1, "pages": 10_001})
+	delete(b.env, "PDPP_LEDGER_CHECKPOINT_INTERVAL_MS")
+	b.run(launch.Request{})
+	edit(t, b, func(a *foreign.Adapter) { a.Values = jsontext.Value(`{"version":2,"from":1,"pages":5}`) })
+	result := b.run(launch.Request{})
+	if result.Status != runner.Succeeded || len(b.keys("pages")) != 10_001 {
+		t.Errorf("%s: %d are left", result.Status, len(b.keys("pages")))
+	}
+	if said := b.said.String(); !strings.Contains(said, "no deletion is inferred") {
+		t.Errorf("said: %s", said)
+	}
+}
+
+// Files are read below the working directory alone, and only as JSON lines.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	for place, good := range map[string]bool{"below": true, "outside": false, "up": false, "link": false, "bucket": false, "parquet": false} {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(t, "batch", map[string]any{"batch": place})
+			result := b.run(launch.Request{})
+			if want := map[bool]int{true: 3}[good]; (result.Status == runner.Succeeded) != good || len(b.keys("pages")) != want {
+				t.Errorf("%s: %v, stored %v\n%s", result.Status, result.Failure, b.keys("pages"), result.StderrTail)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,6 +34,10 @@ func TestMain(m *testing.M) {
 				os.Exit(1)
 			}
 			connectorkit.Main(c)
+		case foreign.ConfinedCommand:
+			port, _ := strconv.ParseUint(os.Args[2], 10, 16)
+			fmt.Fprintln(os.Stderr, foreign.Confined(uint16(port), os.Args[3:]))
+			os.Exit(1)
 		case "tap":
 			os.Exit(playTap(os.Args[2], os.Args[3:]))
 		}
@@ -125,7 +130,11 @@ func playTap(habit string, args []string) int {
 		fmt.Println(`{"name":"tap","settings":{"type":"object","required":["token"],"properties":{"token":{"type":"string","secret":true,"description":"From your account."},"pages":{"type":"integer"},"visits":{"type":"integer"},"region":{"type":["string","null"]}}}}`)
 		return 0
 	case *discover:
-		fmt.Println(`{"streams":[` + strings.Join([]string{tapEntry("pages"), tapEntry("visits"), tapEntry("log")}, ",") + `]}`)
+		entries := []string{tapEntry("pages")}
+		if habit == "plain" || habit == "wrong-flag" {
+			entries = append(entries, tapEntry("visits"), tapEntry("log"))
+		}
+		fmt.Println(`{"streams":[` + strings.Join(entries, ",") + `]}`)
 		return 0
 	}
 	chosen := *catalog

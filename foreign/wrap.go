@@ -12,11 +12,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/foreign/governproxy"
+	"pdpp/governor"
+	"pdpp/governor/governhttp"
 	"pdpp/protocol"
 )
 
@@ -53,8 +57,8 @@ func Wrap(ctx context.Context, o Order) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(w.dir) }() // what is left is in the folder for temporary files
-	a := &Adapter{Kind: o.Kind, Command: w.command, Paths: pathsOf(w.command, o.Paths), Hosts: o.Hosts, Opaque: o.Opaque}
+	defer w.close()
+	a := &Adapter{Kind: o.Kind, Command: w.command, Paths: pathsOf(w.command, o.Paths), Opaque: o.Opaque}
 	var offers []offer
 	var form jsontext.Value
 	if o.Kind == Singer {
@@ -68,6 +72,7 @@ func Wrap(ctx context.Context, o Order) (*Adapter, error) {
 	if len(offers) == 0 {
 		return nil, errors.New("the program offers no stream; give it the configuration that it needs by --config")
 	}
+	a.Hosts = union(o.Hosts, w.proxy.Seen().Hosts)
 	settings := settingsOf(form, w.given)
 	a.Config, a.Values = settle("PDPP_"+strings.ToUpper(o.Name), settings)
 	m := describe(o, a, offers, settings)
@@ -97,6 +102,8 @@ type wrapper struct {
 	command []string
 	given   map[string]any // the owner's configuration
 	config  string         // its file
+	proxy   *governproxy.Proxy
+	env     []string
 }
 
 func newWrapper(o Order) (*wrapper, error) {
@@ -130,10 +137,55 @@ func newWrapper(o Order) (*wrapper, error) {
 		return nil, fmt.Errorf("make working directory: %w", err)
 	}
 	w.config = filepath.Join(w.dir, "config.json")
-	if err := os.WriteFile(w.config, body, 0o600); err != nil {
-		return nil, fmt.Errorf("write the configuration: %w", err)
+	if err = os.WriteFile(w.config, body, 0o600); err != nil {
+		err = fmt.Errorf("write the configuration: %w", err)
+	} else {
+		err = w.listen()
+	}
+	if err != nil {
+		w.close()
+		return nil, err
 	}
 	return w, nil
+}
+
+// listen lets the program reach every host, and notes which.
+func (w *wrapper) listen() error {
+	var mu sync.Mutex
+	ways := map[string]*governhttp.Sender{}
+	way := func(host string) *governhttp.Sender {
+		mu.Lock()
+		defer mu.Unlock()
+		if ways[host] == nil {
+			ways[host] = governhttp.NewSender(governor.New(host, func(c *governor.Config) { c.MaxWait = governproxy.Hold }), governhttp.SenderOptions{})
+		}
+		return ways[host]
+	}
+	proxy, err := governproxy.Start(governproxy.Options{Way: way, Blind: w.o.Opaque})
+	if err != nil {
+		return err
+	}
+	w.proxy = proxy
+	env, err := proxy.Environment(w.dir)
+	w.env = append(os.Environ(), env...)
+	return err
+}
+
+func (w *wrapper) close() {
+	if w.proxy != nil {
+		_ = w.proxy.Close()
+	}
+	_ = os.RemoveAll(w.dir) // what is left is in the folder for temporary files
+}
+
+// union is both lists, each entry once, in the form in which hosts are compared.
+func union(a, b []string) (out []string) {
+	for _, host := range slices.Concat(a, b) {
+		if host = strings.ToLower(strings.TrimSpace(host)); host != "" && !slices.Contains(out, host) {
+			out = append(out, host)
+		}
+	}
+	return out
 }
 
 // ask starts the program with arguments and gives what it wrote.
@@ -143,7 +195,7 @@ func (w *wrapper) ask(ctx context.Context, args ...string) ([]byte, error) {
 	a := Adapter{Command: w.command}
 	argv := append(a.command(w.dir), args...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = w.dir, os.Environ(), time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = w.dir, w.env, time.Second
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {

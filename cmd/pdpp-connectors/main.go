@@ -54,6 +54,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRun(), newList(), newManifest(), newValidate(), newTest(), newWrap(), newAdapt())
+	root.AddCommand(newRun(), newList(), newManifest(), newValidate(), newTest(), newWrap(), newAdapt(), newConfined())
 	return root
 }

@@ -1,0 +1,183 @@
+package governproxy
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"pdpp/governor"
+	"pdpp/governor/governhttp"
+)
+
+// tunnel answers CONNECT: what comes through is inspected, or let through unread.
+func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request) {
+	host := r.Host
+	way, ok := p.allowed(w, "https", host)
+	if !ok {
+		return
+	}
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, "no tunnel on this connection", http.StatusInternalServerError)
+		return
+	}
+	if p.isBlind(host) {
+		p.blind(conn, way, host)
+		return
+	}
+	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		_ = conn.Close()
+		return
+	}
+	c := &peeked{Conn: conn, r: buffered.Reader}
+	first, err := c.r.Peek(1)
+	switch {
+	case err != nil:
+		_ = conn.Close()
+	case first[0] != handshake:
+		p.tunnelled.take(destined{c, destination{"http", host}})
+	default:
+		p.unwrap(c, host)
+	}
+}
+
+// handshake is the first byte of a TLS connection.
+const handshake = 0x16
+
+func (p *Proxy) isBlind(host string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.o.Blind || p.pinned[host]
+}
+
+// unwrap takes the encryption off. A client that does not accept our certificate gets a tunnel
+// the next time.
+func (p *Proxy) unwrap(c net.Conn, host string) {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	inside := tls.Server(c, &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.authority.leaf(name) },
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := inside.HandshakeContext(ctx); err != nil {
+		var refused *net.OpError
+		if errors.As(err, &refused) && refused.Op == "remote error" {
+			p.mu.Lock()
+			p.pinned[host] = true
+			p.mu.Unlock()
+		}
+		_ = c.Close()
+		return
+	}
+	p.tunnelled.take(destined{inside, destination{"https", host}})
+}
+
+// blind lets a connection through unread. Making it waits for the pace as a request does.
+func (p *Proxy) blind(client net.Conn, way *governhttp.Sender, host string) {
+	defer client.Close()
+	p.seen.unseen()
+	ctx, cancel := context.WithTimeout(context.Background(), p.o.Hold)
+	defer cancel()
+	var server net.Conn
+	err := way.Do(ctx, func(ctx context.Context) (governor.Outcome, error) {
+		var err error
+		if server, err = p.o.Dial(ctx, "tcp", host); err != nil {
+			return governor.Outcome{Kind: governor.Failed, Unreached: true}, err
+		}
+		return governor.Outcome{Kind: governor.Success}, nil
+	})
+	if err != nil {
+		p.seen.failed(identity{"CONNECT", host})
+		_, _ = io.WriteString(client, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+		return
+	}
+	defer server.Close()
+	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	back := make(chan struct{})
+	go func() {
+		defer close(back)
+		_, _ = io.Copy(client, server) // whichever side ends it, both ends are closed
+		_ = client.Close()
+	}()
+	_, _ = io.Copy(server, client)
+	_ = server.Close()
+	<-back
+}
+
+// peeked is a connection whose first bytes were read ahead.
+type peeked struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (c *peeked) Read(b []byte) (int, error) { return c.r.Read(b) }
+
+// destination is where a tunnel leads.
+type destination struct{ scheme, host string }
+
+type destined struct {
+	net.Conn
+	to destination
+}
+
+type destinationKey struct{}
+
+func contextOf(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, destinationKey{}, c.(destined).to)
+}
+
+func destinationOf(ctx context.Context) destination {
+	to, _ := ctx.Value(destinationKey{}).(destination)
+	return to
+}
+
+// handedOver is a listener of connections that were accepted elsewhere.
+type handedOver struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+	addr   net.Addr
+}
+
+func newHandedOver(addr net.Addr) *handedOver {
+	return &handedOver{conns: make(chan net.Conn), closed: make(chan struct{}), addr: addr}
+}
+
+func (h *handedOver) take(c net.Conn) {
+	select {
+	case h.conns <- c:
+	case <-h.closed:
+		_ = c.Close()
+	}
+}
+
+// Accept gives the next connection.
+func (h *handedOver) Accept() (net.Conn, error) {
+	select {
+	case c := <-h.conns:
+		return c, nil
+	case <-h.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends Accept.
+func (h *handedOver) Close() error {
+	h.once.Do(func() { close(h.closed) })
+	return nil
+}
+
+// Addr is the address of the listener that accepts them.
+func (h *handedOver) Addr() net.Addr { return h.addr }
