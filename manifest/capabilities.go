@@ -8,14 +8,16 @@ type Capabilities struct {
 	RefreshPolicy      *RefreshPolicy     `json:"refresh_policy,omitempty" doc:"Scheduling hints of the reference runtime. Non-normative metadata: not part of the core protocol."`
 	PublicListing      *PublicListing     `json:"public_listing,omitempty" doc:"How the connector appears in a public catalogue."`
 	Proven             json.RawMessage    `json:"proven,omitempty" doc:"Evidence that the connector works with a live account."`
-	Auth               json.RawMessage    `json:"auth,omitempty" doc:"How the provider authorises access."`
+	Auth               *Auth              `json:"auth,omitempty" doc:"How the provider authorises access, and through which variables that reaches the connector."`
 	BrowserSurfaceKind string             `json:"browser_surface_kind,omitempty" doc:"The browser page that the connector works on."`
 	RecordIdentity     json.RawMessage    `json:"record_identity,omitempty" doc:"How records of different runs are recognised as the same."`
 }
 
 // PublicListing is how a connector appears in a public catalogue.
 type PublicListing struct {
-	Tier string `json:"tier,omitempty" doc:"Support tier."`
+	Tier      string `json:"tier,omitempty" doc:"Support tier."`
+	Rationale string `json:"rationale,omitempty" doc:"Why this tier."`
+	ProofGate string `json:"proof_gate,omitempty" doc:"What would have to be shown for another tier."`
 }
 
 // RefreshPolicy holds scheduling hints. They advise the schedule and the owner;

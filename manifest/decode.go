@@ -12,40 +12,57 @@ import (
 )
 
 // Parse reads a manifest. A document that is JSON but breaks a rule is refused
-// with Problems, every fault at once; unknown and repeated keys, nulls, blank
-// strings and wrong types are faults. The result is valid.
+// with Problems, every fault at once; repeated keys, nulls, blank strings and wrong
+// types are faults. Unknown keys are left out, except in the refresh policy, where
+// they are faults. The result is valid.
 func Parse(b []byte) (*Manifest, error) {
+	m, _, err := Inspect(b)
+	return m, err
+}
+
+// Inspect is Parse that also tells what the document says and nobody reads: its
+// unknown keys.
+func Inspect(b []byte) (*Manifest, Problems, error) {
 	document := jsontext.Value(bytes.Clone(b))
 	err := document.Format(jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
-		return nil, fmt.Errorf("read manifest as JSON: %w", err)
+		return nil, nil, fmt.Errorf("read manifest as JSON: %w", err)
 	}
 	m := new(Manifest)
 	var d decoder
 	d.value("", document, reflect.ValueOf(m).Elem(), rule{})
 	problems := append(d.problems, m.problems().except(d.problems)...)
 	if err := problems.err(); err != nil {
-		return nil, err
+		return nil, d.warnings, err
 	}
-	return m, nil
+	return m, d.warnings, nil
 }
 
 // decoder fills a value from well-formed JSON and notes what does not fit. What
 // does not fit stays zero, so that the rest of the document is still examined.
 // It judges only what the Go value cannot show afterwards.
-type decoder struct{ problems Problems }
+type decoder struct{ problems, warnings Problems }
 
 func (d *decoder) value(path string, v jsontext.Value, into reflect.Value, r rule) {
 	if v.Kind() == 'n' {
 		d.problems.add(path, "is null", "give it a value or leave the key out")
 		return
 	}
-	switch {
-	case into.Type() == rawType:
+	switch t := into.Type(); {
+	case t == rawType:
 		d.raw(path, v, into, r)
 		return
-	case into.Type() == primaryKeyType && v.Kind() == '"':
-		v = listOfOne(v)
+	case t == primaryKeyType && v.Kind() == '"':
+		v = jsontext.Value("[" + string(v) + "]")
+	case t == variableType && v.Kind() == '"':
+		d.value(path, v, into.FieldByName("Name"), r)
+		return
+	case t == searchType && v.Kind() == '[':
+		d.value(path, v, into.FieldByName("LexicalFields"), r)
+		return
+	case t == pathsType && v.Kind() == '{':
+		d.home(path, v, into)
+		return
 	}
 	switch into.Kind() {
 	case reflect.Pointer:
@@ -70,8 +87,18 @@ func (d *decoder) value(path string, v jsontext.Value, into reflect.Value, r rul
 	}
 }
 
-func listOfOne(v jsontext.Value) jsontext.Value {
-	return jsontext.Value("[" + string(v) + "]")
+// home reads local paths in their other spelling. Its faults are found here, where
+// the keys that the author wrote are known.
+func (d *decoder) home(path string, v jsontext.Value, into reflect.Value) {
+	var h homePaths
+	d.object(path, v, reflect.ValueOf(&h).Elem())
+	var shape Problems
+	shape.shape(path, reflect.ValueOf(h), rule{})
+	if shape = shape.except(d.problems); len(shape) > 0 {
+		d.problems = append(d.problems, shape...)
+		return
+	}
+	into.Set(reflect.ValueOf(h.list()))
 }
 
 // is reports whether v is of the kind and notes a problem otherwise.
@@ -110,6 +137,10 @@ func (d *decoder) object(path string, v jsontext.Value, into reflect.Value) {
 		known := make([]string, len(fields))
 		for i, f := range fields {
 			known[i] = f.name
+		}
+		if !closed[into.Type()] {
+			d.warnings.add(member(path, name), "is not a known key", "it has no effect; the keys known here are "+strings.Join(known, ", "))
+			return
 		}
 		d.problems.add(member(path, name), "is not a known key", "remove it or use one of "+strings.Join(known, ", "))
 	})
@@ -166,6 +197,11 @@ func (d *decoder) text(path string, v jsontext.Value, into reflect.Value) {
 		return
 	}
 	text, _ := jsontext.AppendUnquote(nil, v)
+	if e, ok := into.Interface().(aliased); ok {
+		if value, ok := e.aliases()[string(text)]; ok {
+			text = []byte(value)
+		}
+	}
 	into.SetString(string(text))
 	if len(text) == 0 {
 		d.problems.add(path, "is blank", nonBlank.mend)

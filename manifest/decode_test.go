@@ -10,7 +10,6 @@ import (
 
 func TestParseReportsEverythingAtOnce(t *testing.T) {
 	ps := problemsOf(t, edited(t, edits{
-		"colour":                            "green",
 		"version":                           7,
 		"display_name":                      remove,
 		"capabilities.human_interaction[0]": "smile",
@@ -23,7 +22,7 @@ func TestParseReportsEverythingAtOnce(t *testing.T) {
 	got := pathsOf(ps)
 	slices.Sort(got)
 	want := []string{
-		"capabilities.human_interaction[0]", "capabilities.refresh_policy.tempo", "colour", "display_name",
+		"capabilities.human_interaction[0]", "capabilities.refresh_policy.tempo", "display_name",
 		"streams[1].coverage_policy", "streams[1].selection.fields", "streams[2].parent_streams[0]", "streams[3].cursor_field",
 		"version",
 	}
@@ -43,13 +42,13 @@ func TestParseWrongTypes(t *testing.T) {
 		{"boolean", edits{"streams[1].incremental": 1}, []string{"streams[1].incremental"}},
 		{"object", edits{"setup": []any{}}, []string{"setup"}},
 		{"map", edits{"runtime_requirements.bindings": []any{"network"}}, []string{"runtime_requirements.bindings"}},
-		{"list", edits{"streams": "all"}, []string{"streams"}},
+		{"list", edits{"streams": "all", "profiles": remove}, []string{"streams"}},
 		{"list element", edits{"streams[4]": "stamps"}, []string{"streams[4]"}},
-		{"list of strings", edits{"streams[1].query.search[0]": 1}, []string{"streams[1].query.search[0]"}},
+		{"list of strings", edits{"streams[1].query.filter[0]": 1}, []string{"streams[1].query.filter[0]"}},
+		{"neither list nor object", edits{"streams[1].query.search": "subject"}, []string{"streams[1].query.search"}},
 		{"null", edits{"icon": nil}, []string{"icon"}},
-		{"null raw value", edits{"streams[1].views": nil}, []string{"streams[1].views"}},
-		{"key that needs quoting", edits{"why so": 1}, []string{`["why so"]`}},
-		{"nested key that needs quoting", edits{"setup.why so": 1}, []string{`setup["why so"]`}},
+		{"null raw value", edits{"capabilities.proven": nil}, []string{"capabilities.proven"}},
+		{"key that needs quoting", edits{"capabilities.refresh_policy.why so": 1}, []string{`capabilities.refresh_policy["why so"]`}},
 	}
 	runBadCases(t, cases)
 }
@@ -106,5 +105,51 @@ func TestProblemText(t *testing.T) {
 	long := problemsOf(t, edited(t, edits{"streams[2].coverage_policy": strings.Repeat("é", 500)}))
 	if len(long.Error()) > 300 {
 		t.Errorf("a long value is repeated in full: %s", long)
+	}
+}
+
+// What nobody reads is told and left out; only the refresh policy is closed.
+func TestUnknownKeysAreWarnings(t *testing.T) {
+	m, warnings, err := Inspect(edited(t, edits{
+		"colour": "green", "why so": 1, "setup.why so": 1, "streams[1].query.search.vectors": []any{},
+		"runtime_requirements.bindings.network.optional": true, "streams[2].glue": map[string]any{"parent_streams": 7},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := pathsOf(warnings)
+	slices.Sort(got)
+	want := []string{`["why so"]`, "colour", "runtime_requirements.bindings.network.optional", `setup["why so"]`, "streams[1].query.search.vectors", "streams[2].glue"}
+	if !slices.Equal(got, want) {
+		t.Errorf("warnings at %q\nwant        %q", got, want)
+	}
+	if !m.Equal(parse(t, example(t))) {
+		t.Error("an unknown key changes what is read")
+	}
+}
+
+// The spellings that other authors use read as the ones documented here.
+func TestOtherSpellings(t *testing.T) {
+	for _, c := range []struct {
+		other, ours edits
+	}{
+		{edits{"streams[2].semantics": "append"}, edits{"streams[2].semantics": "append_only"}},
+		{edits{"setup.modality": "provider_authorization"}, edits{"setup.modality": "provider_auth"}},
+		{edits{"runtime_requirements.environment_variables[0]": "FERNPOST_REGION"}, edits{"runtime_requirements.environment_variables[0]": map[string]any{"name": "FERNPOST_REGION"}}},
+		{edits{"streams[1].query.search": []any{"subject"}}, edits{"streams[1].query.search": map[string]any{"lexical_fields": []any{"subject"}}}},
+		{edits{"runtime_requirements.local_paths": map[string]any{
+			"home_env_override": "FERNPOST_HOME", "home_default_relative_to_user_home": ".fernpost",
+			"paths": []any{map[string]any{"env_override": "FERNPOST_ARCHIVE_DIR", "default_relative_to_home": "archive", "label": "Folder with older letters.", "required_for_readiness": true}},
+		}}, edits{}},
+		{edits{"runtime_requirements.local_paths": map[string]any{
+			"home_default_relative_to_user_home": ".fernpost", "paths": []any{map[string]any{"env_override": "FERNPOST_BOX", "default_relative_to_home": "box"}},
+		}}, edits{"runtime_requirements.local_paths": []any{map[string]any{"path_env": "FERNPOST_BOX", "default": ".fernpost/box"}}}},
+	} {
+		if !parse(t, edited(t, c.other)).Equal(parse(t, edited(t, c.ours))) {
+			t.Errorf("%v reads otherwise than %v", c.other, c.ours)
+		}
+		if err := validate(t, manifestSchema(t), edited(t, c.other)); err != nil {
+			t.Errorf("the schema refuses %v: %v", c.other, err)
+		}
 	}
 }

@@ -6,9 +6,10 @@
 // find streams, EnvNames, CredentialEnv and SecretEnv name the variables,
 // CompileSchemas gives what records are judged by, RefreshPolicy how often to refresh.
 //
-// Parse is strict. A document that is JSON but breaks a rule is refused with
-// Problems, which lists every fault at once; each names its path and how to mend
-// it. Validate applies the same rules to a manifest that was built in Go.
+// Parse checks what it knows. A document that is JSON but breaks a rule is refused
+// with Problems, which lists every fault at once; each names its path and how to mend
+// it. What it does not know it leaves out, and Inspect tells it as warnings.
+// Validate applies the same rules to a manifest that was built in Go.
 //
 // The struct tags are the single description of the document's shape: json names
 // the key, rule holds its limits, doc explains it. The decoder, the validator

@@ -9,6 +9,12 @@ type enum interface {
 	values() []string
 }
 
+// aliased is an enum some of whose values have a second spelling. Parse replaces it.
+type aliased interface {
+	enum
+	aliases() map[string]string
+}
+
 func texts[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
@@ -29,6 +35,24 @@ var ProtocolVersions = []ProtocolVersion{ProtocolVersion010}
 // Valid reports whether v is in ProtocolVersions.
 func (v ProtocolVersion) Valid() bool      { return slices.Contains(ProtocolVersions, v) }
 func (v ProtocolVersion) values() []string { return texts(ProtocolVersions) }
+
+// Runtime is an interpreter that a connector's executable needs.
+type Runtime string
+
+// The runtimes; a binary needs none.
+const (
+	RuntimeNode   Runtime = "node"
+	RuntimeDeno   Runtime = "deno"
+	RuntimePython Runtime = "python"
+	RuntimeBinary Runtime = "binary"
+)
+
+// Runtimes lists every Runtime.
+var Runtimes = []Runtime{RuntimeNode, RuntimeDeno, RuntimePython, RuntimeBinary}
+
+// Valid reports whether r is in Runtimes.
+func (r Runtime) Valid() bool      { return slices.Contains(Runtimes, r) }
+func (r Runtime) values() []string { return texts(Runtimes) }
 
 // Binding is something a runtime offers to a connector.
 type Binding string
@@ -138,6 +162,10 @@ var Modalities = []Modality{ModalityStaticSecret, ModalityManualOrUpload, Modali
 // Valid reports whether m is in Modalities.
 func (m Modality) Valid() bool      { return slices.Contains(Modalities, m) }
 func (m Modality) values() []string { return texts(Modalities) }
+
+func (Modality) aliases() map[string]string {
+	return map[string]string{"provider_authorization": string(ModalityProviderAuth)}
+}
 
 // CredentialKind is what kind of secret the owner hands over.
 type CredentialKind string

@@ -18,6 +18,8 @@ var AllSemantics = []Semantics{AppendOnly, MutableState}
 func (s Semantics) Valid() bool      { return slices.Contains(AllSemantics, s) }
 func (s Semantics) values() []string { return texts(AllSemantics) }
 
+func (Semantics) aliases() map[string]string { return map[string]string{"append": string(AppendOnly)} }
+
 // CoveragePolicy is how completely a stream is meant to be collected.
 type CoveragePolicy string
 
@@ -112,3 +114,37 @@ var Checkpoints = []Checkpoint{CheckpointSlice, CheckpointRun}
 // Valid reports whether c is in Checkpoints.
 func (c Checkpoint) Valid() bool      { return slices.Contains(Checkpoints, c) }
 func (c Checkpoint) values() []string { return texts(Checkpoints) }
+
+// Cardinality is how many records a relationship leads to.
+type Cardinality string
+
+// The cardinalities.
+const (
+	HasOne  Cardinality = "has_one"
+	HasMany Cardinality = "has_many"
+)
+
+// Cardinalities lists every Cardinality.
+var Cardinalities = []Cardinality{HasOne, HasMany}
+
+// Valid reports whether c is in Cardinalities.
+func (c Cardinality) Valid() bool      { return slices.Contains(Cardinalities, c) }
+func (c Cardinality) values() []string { return texts(Cardinalities) }
+
+// RangeOperator is a comparison with a value.
+type RangeOperator string
+
+// The range operators.
+const (
+	RangeGT  RangeOperator = "gt"
+	RangeGTE RangeOperator = "gte"
+	RangeLT  RangeOperator = "lt"
+	RangeLTE RangeOperator = "lte"
+)
+
+// RangeOperators lists every RangeOperator.
+var RangeOperators = []RangeOperator{RangeGT, RangeGTE, RangeLT, RangeLTE}
+
+// Valid reports whether o is in RangeOperators.
+func (o RangeOperator) Valid() bool      { return slices.Contains(RangeOperators, o) }
+func (o RangeOperator) values() []string { return texts(RangeOperators) }

@@ -47,4 +47,7 @@ func TestVocabularies(t *testing.T) {
 	vocabulary(t, CoverageStrategies, "checkpoint_window", "full_inventory", "parent_detail_accounting", "snapshot_import_receipt", "singleton_presence")
 	vocabulary(t, FreshnessStrategies, "device_heartbeat", "manual_as_of", "not_trackable", "scheduled_window", "source_reported_as_of")
 	vocabulary(t, Checkpoints, "slice", "run")
+	vocabulary(t, Cardinalities, "has_one", "has_many")
+	vocabulary(t, RangeOperators, "gt", "gte", "lt", "lte")
+	vocabulary(t, Runtimes, "node", "deno", "python", "binary")
 }

@@ -3,8 +3,9 @@ package manifest
 import "slices"
 
 // EnvNames is every variable that the connector's process may be given, sorted:
-// its environment variables, the paths and tool overrides it reads, the
-// operator's deployment configuration and the captured credentials.
+// its environment variables, the paths and tool overrides it reads, the folder of
+// an import, the operator's deployment configuration, the captured credentials and
+// what authorisation yields.
 func (m *Manifest) EnvNames() []string {
 	var names []string
 	for _, v := range m.declaredVariables() {
@@ -14,8 +15,9 @@ func (m *Manifest) EnvNames() []string {
 }
 
 // CredentialEnv is the variables without which the connector cannot sign in,
-// sorted: those of every required credential field, and every environment
-// variable that is both required and secret.
+// sorted: those of every required credential field of a form that may not be left
+// empty, every environment variable that is both required and secret, and what
+// authorisation requires.
 func (m *Manifest) CredentialEnv() []string {
 	var names []string
 	if m.RuntimeRequirements != nil {
@@ -26,8 +28,15 @@ func (m *Manifest) CredentialEnv() []string {
 		}
 	}
 	for _, f := range m.credentialFields() {
-		if f.Required {
+		if f.Required && m.Setup.CredentialCapture.IsRequired() {
 			names = append(names, f.Env...)
+		}
+	}
+	auth := m.auth()
+	names = append(names, auth.Required...)
+	for _, c := range auth.ConnectionConfig {
+		if c.needed() {
+			names = append(names, c.EnvVar)
 		}
 	}
 	return sortedUnique(names)
@@ -47,6 +56,17 @@ func (m *Manifest) SecretEnv() []string {
 	for _, f := range m.credentialFields() {
 		if f.Secret {
 			names = append(names, f.Env...)
+		}
+	}
+	auth := m.auth()
+	for _, c := range auth.DeploymentConfig {
+		if c.Secret {
+			names = append(names, c.EnvAlias)
+		}
+	}
+	for _, c := range auth.ConnectionConfig {
+		if c.secret() {
+			names = append(names, c.EnvVar)
 		}
 	}
 	return sortedUnique(names)
@@ -82,12 +102,25 @@ func (m *Manifest) declaredVariables() []variable {
 		for i, name := range m.Setup.DeploymentConfig {
 			all = append(all, variable{element("setup.deployment_config", i), name})
 		}
+		if files := m.Setup.ManualOrUpload; files != nil && files.ImportDirEnvVar != "" {
+			all = append(all, variable{"setup.manual_or_upload.import_dir_env_var", files.ImportDirEnvVar})
+		}
 	}
 	for i, f := range m.credentialFields() {
 		path := element("setup.credential_capture.fields", i) + ".env"
 		for j, name := range f.Env {
 			all = append(all, variable{element(path, j), name})
 		}
+	}
+	auth := m.auth()
+	for i, name := range auth.Required {
+		all = append(all, variable{element("capabilities.auth.required", i), name})
+	}
+	for i, c := range auth.DeploymentConfig {
+		all = append(all, variable{element("capabilities.auth.deployment_config", i) + ".env_alias", c.EnvAlias})
+	}
+	for i, c := range auth.ConnectionConfig {
+		all = append(all, variable{element("capabilities.auth.connection_config", i) + ".env_var", c.EnvVar})
 	}
 	return all
 }

@@ -66,13 +66,14 @@ var validManifests = rapid.Custom(func(t *rapid.T) *Manifest {
 	m.RuntimeRequirements = optional(t, requirements, "runtime_requirements")
 	m.Setup = optional(t, setups, "setup")
 	m.Capabilities = optional(t, capabilities, "capabilities")
-	if text := rawOf(t, "profile"); text != nil {
-		m.Profiles = []json.RawMessage{text}
-	}
 	if reason := maybe(t, words, "reason"); reason != "" {
 		m.ReasonDisplayMessages = map[string]string{reason: words.Draw(t, "message")}
 	}
+	m.Runtime = maybe(t, rapid.SampledFrom(Runtimes), "runtime")
 	m.Streams = streamsOf(t)
+	if s := m.Streams[0]; len(s.Views) > 0 {
+		m.Profiles = []Profile{{ID: words.Draw(t, "profile"), Streams: []ProfileStream{{Name: s.Name, View: s.Views[0].ID}}}}
+	}
 	return m
 })
 
@@ -88,8 +89,12 @@ var requirements = rapid.Custom(func(t *rapid.T) RuntimeRequirements {
 		rr.EnvironmentVariables = append(rr.EnvironmentVariables, EnvironmentVariable{Name: name,
 			Description: maybe(t, words, "description"), Required: rapid.Bool().Draw(t, "required"), Secret: rapid.Bool().Draw(t, "secret")})
 	}
-	for _, name := range several(t, variables, 0, "local_paths") {
-		rr.LocalPaths = append(rr.LocalPaths, LocalPath{PathEnv: name, Description: maybe(t, words, "description"), Required: rapid.Bool().Draw(t, "required")})
+	for i, name := range several(t, variables, 0, "local_paths") {
+		p := LocalPath{PathEnv: name, Description: maybe(t, words, "description"), Required: rapid.Bool().Draw(t, "required"), Default: maybe(t, names, "default")}
+		if i > 0 {
+			p.Within = rr.LocalPaths[0].PathEnv
+		}
+		rr.LocalPaths = append(rr.LocalPaths, p)
 	}
 	if name := maybe(t, words, "tool"); name != "" {
 		detect := ToolDetect{Executable: words.Draw(t, "executable"), Args: several(t, words, 0, "args"),
@@ -103,7 +108,7 @@ var requirements = rapid.Custom(func(t *rapid.T) RuntimeRequirements {
 var setups = rapid.Custom(func(t *rapid.T) Setup {
 	s := Setup{Modality: rapid.SampledFrom(Modalities).Draw(t, "modality"), DeploymentConfig: several(t, variables, 0, "deployment_config")}
 	if rapid.Bool().Draw(t, "has manual_or_upload") {
-		s.ManualOrUpload = json.RawMessage(`{"label":"File"}`)
+		s.ManualOrUpload = &FileImport{Label: "File", ImportDirEnvVar: maybe(t, variables, "import_dir_env_var")}
 	}
 	if s.Modality == ModalityNone || s.Modality != ModalityStaticSecret && rapid.Bool().Draw(t, "no capture") {
 		return s
@@ -126,8 +131,11 @@ var capabilities = rapid.Custom(func(t *rapid.T) Capabilities {
 	c := Capabilities{
 		HumanInteraction: several(t, rapid.SampledFrom(HumanInteractions), 0, "human_interaction"),
 		RefreshPolicy:    optional(t, policies, "refresh_policy"),
-		Proven:           rawOf(t, "proven"), Auth: rawOf(t, "auth"), RecordIdentity: rawOf(t, "record_identity"),
+		Proven:           rawOf(t, "proven"), RecordIdentity: rawOf(t, "record_identity"),
 		BrowserSurfaceKind: maybe(t, words, "browser_surface_kind"),
+	}
+	if rapid.Bool().Draw(t, "has auth") {
+		c.Auth = &Auth{Kind: maybe(t, words, "kind"), Required: several(t, variables, 0, "required"), TokenURL: maybe(t, addresses, "token_url")}
 	}
 	if rapid.Bool().Draw(t, "has public_listing") {
 		c.PublicListing = &PublicListing{Tier: maybe(t, words, "tier")}
@@ -171,7 +179,10 @@ func streamsOf(t *rapid.T) []Stream {
 		s.CursorField = maybe(t, rapid.SampledFrom(fields), "cursor_field")
 		s.ConsentTimeField = maybe(t, rapid.SampledFrom(fields), "consent_time_field")
 		s.Incremental = rapid.Bool().Draw(t, "incremental")
-		s.Views, s.Relationships = rawOf(t, "views"), rawOf(t, "relationships")
+		if rapid.Bool().Draw(t, "has views") {
+			s.Views = []View{{ID: words.Draw(t, "view"), Fields: fields[:1]}}
+			s.Relationships = []Relationship{{Name: words.Draw(t, "relationship"), Stream: s.Name, Cardinality: maybe(t, rapid.SampledFrom(Cardinalities), "cardinality")}}
+		}
 		s.Required = optional(t, rapid.Bool(), "required")
 		if !s.IsRequired() {
 			s.CoveragePolicy = maybe(t, rapid.SampledFrom(CoveragePolicies), "coverage_policy")
@@ -184,7 +195,8 @@ func streamsOf(t *rapid.T) []Stream {
 		if rapid.Bool().Draw(t, "has objects") {
 			s.Display = &Display{Label: maybe(t, words, "label"), Detail: maybe(t, words, "detail")}
 			s.Selection = &Selection{Fields: rapid.Bool().Draw(t, "fields"), Resources: rapid.Bool().Draw(t, "resources")}
-			s.Query = &Query{Search: fields, Filter: maybe(t, rapid.Just(fields), "filter")}
+			s.Query = &Query{Search: &Search{LexicalFields: fields}, Filter: maybe(t, rapid.Just(fields), "filter"),
+				RangeFilters: map[string][]RangeOperator{fields[0]: RangeOperators}, Aggregations: &Aggregations{Count: true, Sum: fields}}
 			s.Availability = &Availability{State: rapid.SampledFrom(AvailabilityStates).Draw(t, "state"),
 				Mode: maybe(t, words, "mode"), Reason: maybe(t, words, "reason"), FutureModes: several(t, words, 0, "future_modes")}
 		}

@@ -2,7 +2,9 @@ package manifest
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 )
 
 // JSONSchema is the JSON Schema (draft 2020-12) of a manifest, made from the Go
@@ -37,6 +39,12 @@ func (g schemaGenerator) of(t reflect.Type, r rule) schemaNode {
 	case t == primaryKeyType:
 		list := g.list(t, r)
 		return schemaNode{"anyOf": []any{list["items"], list}}
+	case t == searchType:
+		return schemaNode{"anyOf": []any{g.list(reflect.TypeFor[[]string](), rule{unique: true}), g.object(t)}}
+	case t == variableType:
+		return schemaNode{"anyOf": []any{text(rule{pattern: patterns["env"]}), g.object(t)}}
+	case t == pathsType:
+		return schemaNode{"anyOf": []any{g.list(t, r), g.object(homeType)}}
 	case t.Implements(reflect.TypeFor[enum]()):
 		return g.enumeration(t)
 	}
@@ -59,7 +67,11 @@ func (g schemaGenerator) of(t reflect.Type, r rule) schemaNode {
 }
 
 func (g schemaGenerator) enumeration(t reflect.Type) schemaNode {
-	values := reflect.Zero(t).Interface().(enum).values()
+	zero := reflect.Zero(t).Interface().(enum)
+	values := zero.values()
+	if other, ok := zero.(aliased); ok {
+		values = slices.AppendSeq(values, maps.Keys(other.aliases()))
+	}
 	g.definitions[t.Name()] = schemaNode{"type": "string", "enum": values}
 	return reference(t)
 }
@@ -77,7 +89,10 @@ func (g schemaGenerator) object(t reflect.Type) schemaNode {
 			required = append(required, f.name)
 		}
 	}
-	definition := schemaNode{"type": "object", "additionalProperties": false, "properties": properties}
+	definition := schemaNode{"type": "object", "properties": properties}
+	if closed[t] {
+		definition["additionalProperties"] = false
+	}
 	if len(required) > 0 {
 		definition["required"] = required
 	}

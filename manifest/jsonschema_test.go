@@ -109,12 +109,13 @@ func TestAbsentCoveragePolicyMeansCollect(t *testing.T) {
 func TestSchemaRefusesWhatConcernsOneKey(t *testing.T) {
 	s := manifestSchema(t)
 	for _, change := range []edits{
-		{"colour": "green"}, {"protocol_version": "9.0.0"}, {"version": remove}, {"display_name": " "}, {"icon": nil},
-		{"connector_key": "fern-post"}, {"runtime_requirements.bindings.telepathy": map[string]any{}},
-		{"runtime_requirements.environment_variables[0]": "FERNPOST_REGION"}, {"setup.modality": "none yet"},
+		{"protocol_version": "9.0.0"}, {"version": remove}, {"display_name": " "}, {"icon": nil},
+		{"connector_key": "fern post"}, {"runtime_requirements.bindings.telepathy": map[string]any{}},
+		{"runtime_requirements.environment_variables[0]": "region"}, {"runtime_requirements.local_paths": map[string]any{"home_env_override": "home"}},
+		{"streams[1].query.search": []any{"subject", "subject"}}, {"streams[1].query.range_filters.sent_at[0]": "near"}, {"setup.modality": "none yet"},
 		{"setup.credential_capture.fields[0].env[0]": "address"}, {"setup.manual_or_upload": "zip"},
 		{policyPath + ".rationale": remove}, {policyPath + ".max_cooldown_cycles": 25}, {policyPath + ".jitter": 1},
-		{"capabilities.proven": nil}, {"streams[0].name": "*"}, {"streams[0].semantics": "append"}, {"streams[0].schema": true},
+		{"capabilities.proven": nil}, {"streams[0].name": "*"}, {"streams[0].semantics": "added"}, {"streams[0].schema": true},
 		{"streams[0].primary_key": []any{}}, {"streams[0].primary_key": []any{"id", "id"}}, {"streams[0].primary_key": ""},
 		{"streams[2].parent_streams": []any{}}, {"streams[1].checkpoint": "batch"},
 	} {
@@ -139,26 +140,29 @@ func TestKeys(t *testing.T) {
 	}
 	for object, keys := range map[string]string{
 		"Manifest": "protocol_version connector_id connector_key manifest_uri version display_name runtime_requirements capabilities " +
-			"setup streams profiles reason_display_messages external_docs sensitivity icon",
+			"setup streams profiles reason_display_messages external_docs sensitivity icon runtime",
 		"RuntimeRequirements": "bindings external_tools environment_variables local_paths",
 		"BindingUse":          "required",
 		"ExternalTool":        "name purpose detect install_hint license min_version",
 		"ToolDetect":          "executable args exit_code executable_env_override",
 		"EnvironmentVariable": "name description required secret",
-		"LocalPath":           "path_env description required",
+		"LocalPath":           "path_env description required default within",
 		"Capabilities":        "human_interaction refresh_policy public_listing proven auth browser_surface_kind record_identity",
-		"PublicListing":       "tier",
+		"PublicListing":       "tier rationale proof_gate",
 		"RefreshPolicy": "recommended_mode rationale recommended_interval_seconds minimum_interval_seconds maximum_staleness_seconds " +
 			"interaction_posture session_lifetime_seconds rate_limit_sensitivity bot_detection_sensitivity background_safe " +
 			"assisted_after_owner_auth max_cooldown_cycles max_recovery_attempts",
 		"Stream": "name description display semantics schema primary_key cursor_field consent_time_field incremental selection query views " +
-			"relationships required coverage_policy availability coverage_strategy freshness_strategy state_stream parent_streams checkpoint",
-		"Selection":         "fields resources",
-		"Query":             "search filter",
+			"relationships required coverage_policy availability coverage_strategy freshness_strategy state_stream parent_streams checkpoint " +
+			"compaction_class compaction_class_note compaction_fingerprint",
+		"Selection":         "fields resources resource_field",
+		"Query":             "search filter range_filters aggregations expand",
+		"Search":            "lexical_fields semantic_fields",
+		"Aggregations":      "count count_distinct group_by group_by_time sum min max",
 		"Availability":      "state mode reason future_modes",
 		"Setup":             "modality credential_capture deployment_config manual_or_upload",
-		"CredentialCapture": "kind label description submit_label fields",
-		"CredentialField":   "name label type required secret autocomplete placeholder env help_text help_url",
+		"CredentialCapture": "kind label description submit_label required fields",
+		"CredentialField":   "name identity label type required secret autocomplete placeholder env help_text help_url",
 	} {
 		properties := schema.Defs[object].Properties
 		for key := range strings.FieldsSeq(keys) {
@@ -173,6 +177,7 @@ func TestKeys(t *testing.T) {
 	}
 	used := map[string]bool{}
 	markUsed(used, reflect.ValueOf(parse(t, example(t))))
+	markUsed(used, reflect.ValueOf(homePaths{"FERNPOST_HOME", ".fernpost", []homedPath{{"FERNPOST_BOX", "box", "Letter box", true}}}))
 	for object, definition := range schema.Defs {
 		for key := range definition.Properties {
 			if !used[object+"."+key] {

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -24,7 +23,8 @@ type Manifest struct {
 	RuntimeRequirements   *RuntimeRequirements `json:"runtime_requirements,omitempty" doc:"What the connector needs from the machine that runs it."`
 	Setup                 *Setup               `json:"setup,omitempty" doc:"How the owner sets up a connection."`
 	Capabilities          *Capabilities        `json:"capabilities,omitempty" doc:"Metadata about how the connector behaves."`
-	Profiles              []json.RawMessage    `json:"profiles,omitempty" doc:"Presentation profiles, passed through untouched."`
+	Runtime               Runtime              `json:"runtime,omitempty" doc:"Interpreter that the executable needs. Absent: what its first line names."`
+	Profiles              []Profile            `json:"profiles,omitempty" doc:"Selections of streams that the owner can choose by name."`
 	ReasonDisplayMessages map[string]string    `json:"reason_display_messages,omitempty" doc:"Owner-readable text for each reason code of this connector."`
 	Streams               []Stream             `json:"streams,omitempty" doc:"The streams of records that the connector emits."`
 }
@@ -33,6 +33,19 @@ type Manifest struct {
 type ExternalDoc struct {
 	Label string `json:"label" rule:"required" doc:"Text of the link."`
 	URL   string `json:"url" rule:"required,pattern=web" doc:"Address of the page."`
+}
+
+// Profile is a selection of streams under a name.
+type Profile struct {
+	ID      string          `json:"id" rule:"required" doc:"Name, unique within the manifest."`
+	Label   string          `json:"label,omitempty" doc:"What the owner chooses, in words."`
+	Streams []ProfileStream `json:"streams" rule:"required,min=1" doc:"What is selected."`
+}
+
+// ProfileStream is one stream of a profile.
+type ProfileStream struct {
+	Name string `json:"name" rule:"required" doc:"Name of a declared stream."`
+	View string `json:"view,omitempty" doc:"View of that stream. Absent: every field."`
 }
 
 // Stream finds a stream by name. The result points into the manifest.
@@ -80,14 +93,18 @@ func (m *Manifest) RequiredBindings() []Binding {
 }
 
 // Key is the short key of the connector: connector_key, or else one derived from
-// the last path element of connector_id. In a valid manifest it matches
-// [a-z][a-z0-9_]*.
+// the last path element of connector_id. A hyphen reads as an underscore, so that
+// in a valid manifest it matches [a-z][a-z0-9_]*.
 func (m *Manifest) Key() string {
 	if m.ConnectorKey != "" {
-		return m.ConnectorKey
+		return CanonicalKey(m.ConnectorKey)
 	}
 	return deriveKey(m.ConnectorID)
 }
+
+// CanonicalKey is the spelling of a key by which connectors are told apart: a hyphen
+// reads as an underscore.
+func CanonicalKey(key string) string { return strings.ReplaceAll(key, "-", "_") }
 
 // deriveKey is empty when the last path element does not begin with a letter.
 func deriveKey(id string) string {

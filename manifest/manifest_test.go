@@ -12,6 +12,7 @@ func TestKey(t *testing.T) {
 		{"https://registry.example/connectors/Fern.Post/", "", "fern_post", "PDPP_FERN_POST"},
 		{"https://registry.example/fernpost?v=2#top", "", "fernpost", "PDPP_FERNPOST"},
 		{"fernpost", "", "fernpost", "PDPP_FERNPOST"},
+		{"fernpost", "fern-post", "fern_post", "PDPP_FERN_POST"},
 		{"https://registry.example/42", "", "", "PDPP_"},
 		{"", "", "", "PDPP_"},
 	}
@@ -29,8 +30,9 @@ func TestKey(t *testing.T) {
 func TestVariables(t *testing.T) {
 	m := parse(t, example(t))
 	all := []string{
-		"FERNPOST_ADDRESS", "FERNPOST_APP_PASSWORD", "FERNPOST_ARCHIVE_DIR", "FERNPOST_CLIENT_ID", "FERNPOST_MIRROR",
-		"FERNPOST_PASSWORD", "FERNPOST_REGION", "FERNPOST_SEAL_KEY", "FERNSEAL_BIN", "PDPP_FERNPOST_PAGE_SIZE",
+		"FERNPOST_ADDRESS", "FERNPOST_APP_PASSWORD", "FERNPOST_ARCHIVE_DIR", "FERNPOST_CLIENT_ID", "FERNPOST_CLIENT_SECRET", "FERNPOST_COPIES_DIR",
+		"FERNPOST_HOME", "FERNPOST_MIRROR", "FERNPOST_PASSWORD", "FERNPOST_REFRESH_TOKEN", "FERNPOST_REGION", "FERNPOST_SEAL_KEY",
+		"FERNPOST_TOKEN_KIND", "FERNSEAL_BIN", "PDPP_FERNPOST_PAGE_SIZE",
 	}
 	if got := m.EnvNames(); !slices.Equal(got, all) {
 		t.Errorf("EnvNames = %v, want %v", got, all)

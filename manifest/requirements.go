@@ -1,11 +1,13 @@
 package manifest
 
+import "path"
+
 // RuntimeRequirements is what a connector needs from the machine that runs it.
 type RuntimeRequirements struct {
 	Bindings             map[Binding]BindingUse `json:"bindings,omitempty" doc:"Bindings by name. A run does not start when a required one is not offered."`
 	ExternalTools        []ExternalTool         `json:"external_tools,omitempty" doc:"Programs that must be installed."`
 	EnvironmentVariables []EnvironmentVariable  `json:"environment_variables,omitempty" doc:"Variables that the connector reads. It is given no others."`
-	LocalPaths           []LocalPath            `json:"local_paths,omitempty" doc:"Files or folders that the connector reads."`
+	LocalPaths           LocalPaths             `json:"local_paths,omitempty" doc:"Files or folders that the connector reads: a list, or a home folder with paths below it."`
 }
 
 // BindingUse is how much a connector depends on a binding.
@@ -31,7 +33,8 @@ type ToolDetect struct {
 	ExecutableEnvOverride string   `json:"executable_env_override,omitempty" rule:"pattern=env" doc:"Variable that names another executable."`
 }
 
-// EnvironmentVariable is one variable that a connector reads.
+// EnvironmentVariable is one variable that a connector reads. Parse accepts a bare
+// name.
 type EnvironmentVariable struct {
 	Name        string `json:"name" rule:"required,pattern=env" doc:"Name of the variable."`
 	Description string `json:"description,omitempty" doc:"What it is for."`
@@ -39,9 +42,44 @@ type EnvironmentVariable struct {
 	Secret      bool   `json:"secret,omitempty" doc:"Whether its value is sealed at rest and redacted everywhere. Absent: false."`
 }
 
+// LocalPaths are files or folders that a connector reads. Parse accepts the form
+// of a home folder with paths below it.
+type LocalPaths []LocalPath
+
 // LocalPath is a file or folder that a connector reads.
 type LocalPath struct {
 	PathEnv     string `json:"path_env" rule:"required,pattern=env" doc:"Variable that holds the path."`
 	Description string `json:"description,omitempty" doc:"What is expected there."`
 	Required    bool   `json:"required,omitempty" doc:"Whether a run is impossible without it. Absent: false."`
+	Default     string `json:"default,omitempty" doc:"Where it is when the variable is not set: a path below that of within, or else below the owner's home folder."`
+	Within      string `json:"within,omitempty" rule:"pattern=env" doc:"Variable of an earlier path that default lies below."`
+}
+
+// homePaths is the other spelling of LocalPaths.
+type homePaths struct {
+	HomeEnvOverride string      `json:"home_env_override,omitempty" rule:"pattern=env" doc:"Variable that names the home folder of the source."`
+	HomeDefault     string      `json:"home_default_relative_to_user_home,omitempty" doc:"That folder, below the owner's home folder, when the variable is not set."`
+	Paths           []homedPath `json:"paths,omitempty" doc:"Files or folders below it."`
+}
+
+type homedPath struct {
+	EnvOverride string `json:"env_override" rule:"required,pattern=env" doc:"Variable that holds the path."`
+	Default     string `json:"default_relative_to_home,omitempty" doc:"Where it is below the home folder of the source when the variable is not set."`
+	Label       string `json:"label,omitempty" doc:"What is expected there."`
+	Required    bool   `json:"required_for_readiness,omitempty" doc:"Whether a run is impossible without it. Absent: false."`
+}
+
+func (h homePaths) list() LocalPaths {
+	var all LocalPaths
+	if h.HomeEnvOverride != "" {
+		all = append(all, LocalPath{PathEnv: h.HomeEnvOverride, Default: h.HomeDefault})
+	}
+	for _, p := range h.Paths {
+		below := p.Default
+		if h.HomeEnvOverride == "" && below != "" {
+			below = path.Join(h.HomeDefault, below)
+		}
+		all = append(all, LocalPath{PathEnv: p.EnvOverride, Description: p.Label, Required: p.Required, Default: below, Within: h.HomeEnvOverride})
+	}
+	return all
 }

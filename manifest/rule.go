@@ -35,7 +35,7 @@ type pattern struct {
 }
 
 var patterns = map[string]*pattern{
-	"key":    {regexp.MustCompile(`^[a-z][a-z0-9_]*$`), "use lower-case letters, digits and underscores, beginning with a letter"},
+	"key":    {regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`), "use at most 64 lower-case letters, digits, underscores and hyphens, beginning with a letter"},
 	"stream": {regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`), "use at most 64 lower-case letters, digits and underscores, beginning with a letter"},
 	"env":    {regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`), "use upper-case letters, digits and underscores, beginning with a letter"},
 	"web":    {regexp.MustCompile(`^https?://\S+$`), "give a full http or https address"},
@@ -47,7 +47,14 @@ var nonBlank = pattern{regexp.MustCompile(`\S`), "give it a value or leave the k
 var (
 	rawType        = reflect.TypeFor[json.RawMessage]()
 	primaryKeyType = reflect.TypeFor[PrimaryKey]()
+	searchType     = reflect.TypeFor[Search]()
+	variableType   = reflect.TypeFor[EnvironmentVariable]()
+	pathsType      = reflect.TypeFor[LocalPaths]()
+	homeType       = reflect.TypeFor[homePaths]()
 )
+
+// closed are the objects whose unknown keys are faults rather than warnings.
+var closed = map[reflect.Type]bool{reflect.TypeFor[RefreshPolicy](): true}
 
 // field is one key of an object of the document.
 type field struct {

@@ -1,6 +1,9 @@
 package manifest
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Stream is one kind of record that a connector emits.
 type Stream struct {
@@ -15,8 +18,8 @@ type Stream struct {
 	Incremental       bool              `json:"incremental,omitempty" doc:"Whether a run can fetch changes only. Absent: false."`
 	Selection         *Selection        `json:"selection,omitempty" doc:"Which parts of the stream a request may select."`
 	Query             *Query            `json:"query,omitempty" doc:"What readers may search and filter by."`
-	Views             json.RawMessage   `json:"views,omitempty" doc:"Presentation, passed through untouched."`
-	Relationships     json.RawMessage   `json:"relationships,omitempty" doc:"Presentation, passed through untouched."`
+	Views             []View            `json:"views,omitempty" doc:"Selections of fields that the owner can choose by name."`
+	Relationships     []Relationship    `json:"relationships,omitempty" doc:"How records of this stream belong to those of others."`
 	Required          *bool             `json:"required,omitempty" doc:"Whether the stream votes on the health of the connection. Absent: true."`
 	CoveragePolicy    CoveragePolicy    `json:"coverage_policy,omitempty" doc:"How completely the stream is meant to be collected. Absent: collect."`
 	Availability      *Availability     `json:"availability,omitempty" doc:"How far the stream is usable."`
@@ -25,6 +28,10 @@ type Stream struct {
 	StateStream       string            `json:"state_stream,omitempty" doc:"Stream whose checkpoint this one rides on; needs coverage_strategy checkpoint_window."`
 	ParentStreams     []string          `json:"parent_streams,omitempty" rule:"min=1,unique" doc:"Streams whose records this one details; needs coverage_strategy parent_detail_accounting."`
 	Checkpoint        Checkpoint        `json:"checkpoint,omitempty" doc:"When records, gaps and cursor become durable. Absent: run."`
+
+	CompactionClass       string                 `json:"compaction_class,omitempty" doc:"How often a record changes. Kept, without effect."`
+	CompactionClassNote   string                 `json:"compaction_class_note,omitempty" doc:"Why. Kept, without effect."`
+	CompactionFingerprint *CompactionFingerprint `json:"compaction_fingerprint,omitempty" doc:"What makes two versions of a record the same. Kept, without effect."`
 }
 
 // PrimaryKey names the fields that identify a record. Parse accepts a single
@@ -39,14 +46,38 @@ type Display struct {
 
 // Selection is which parts of a stream a request may select.
 type Selection struct {
-	Fields    bool `json:"fields,omitempty" doc:"Whether single fields may be selected. Absent: false."`
-	Resources bool `json:"resources,omitempty" doc:"Whether single records may be selected. Absent: false."`
+	Fields        bool   `json:"fields,omitempty" doc:"Whether single fields may be selected. Absent: false."`
+	Resources     bool   `json:"resources,omitempty" doc:"Whether single records may be selected. Absent: false."`
+	ResourceField string `json:"resource_field,omitempty" doc:"Field that selected resources are values of. Absent: they are keys of records."`
 }
 
-// Query is what readers may search and filter by.
-type Query struct {
-	Search []string `json:"search,omitempty" rule:"unique" doc:"Fields indexed for full-text search."`
-	Filter []string `json:"filter,omitempty" rule:"unique" doc:"Fields that readers may filter by."`
+// View is a selection of fields under a name.
+type View struct {
+	ID     string   `json:"id" rule:"required" doc:"Name, unique within the stream."`
+	Label  string   `json:"label,omitempty" doc:"What the owner chooses, in words."`
+	Fields []string `json:"fields" rule:"required,min=1,unique" doc:"Fields that are selected."`
+}
+
+// Relationship is how records of one stream belong to those of another.
+type Relationship struct {
+	Name        string      `json:"name" rule:"required" doc:"Name, unique within the stream."`
+	Stream      string      `json:"stream" rule:"required" doc:"The other stream."`
+	ForeignKey  string      `json:"foreign_key,omitempty" doc:"Field that holds the other record's key."`
+	Cardinality Cardinality `json:"cardinality,omitempty" doc:"Whether there is one or there are many."`
+}
+
+// CompactionFingerprint is what makes two versions of a record the same.
+type CompactionFingerprint struct {
+	ExcludeKeys          []string               `json:"exclude_keys,omitempty" rule:"unique" doc:"Fields whose change is no change of the record."`
+	ChangeModel          string                 `json:"change_model,omitempty" doc:"How the record changes."`
+	RepresentativePolicy string                 `json:"representative_policy,omitempty" doc:"Which version stands for the others."`
+	ContentGate          *CompactionContentGate `json:"content_gate,omitempty" doc:"Fields to leave out while others are there."`
+}
+
+// CompactionContentGate leaves fields out of a fingerprint while others are there.
+type CompactionContentGate struct {
+	PresenceFields   []string `json:"presence_fields,omitempty" rule:"unique" doc:"The others."`
+	GatedExcludeKeys []string `json:"gated_exclude_keys,omitempty" rule:"unique" doc:"Fields that are left out."`
 }
 
 // Availability is how far a stream is usable in the connector's current mode.
@@ -55,6 +86,14 @@ type Availability struct {
 	Mode        string            `json:"mode,omitempty" doc:"The mode that the state speaks of."`
 	Reason      string            `json:"reason,omitempty" doc:"Why, in words for the owner."`
 	FutureModes []string          `json:"future_modes,omitempty" rule:"unique" doc:"Modes that may support the stream later."`
+}
+
+// View finds a view by name; nil when the stream has none of it.
+func (s *Stream) View(id string) *View {
+	if i := slices.IndexFunc(s.Views, func(v View) bool { return v.ID == id }); i >= 0 {
+		return &s.Views[i]
+	}
+	return nil
 }
 
 // IsRequired reports whether the stream votes on the connection's health; it

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"strings"
 )
@@ -16,10 +17,12 @@ func (m *Manifest) problems() Problems {
 	shape.shape("", reflect.ValueOf(m).Elem(), rule{})
 	ps.checkKey(m)
 	ps.checkVariables(m)
+	ps.checkPaths(m)
 	ps.checkSetup(m.Setup)
 	ps.checkRefreshPolicy(m.RefreshPolicy())
 	ps.checkStreams(m.Streams)
 	ps.checkDependencies(m.Streams)
+	ps.checkProfiles(m)
 	return append(shape, ps.except(shape)...)
 }
 
@@ -50,6 +53,52 @@ func (ps *Problems) checkVariables(m *Manifest) {
 	}
 }
 
+// checkPaths keeps a default below the folder that it is said to be below.
+func (ps *Problems) checkPaths(m *Manifest) {
+	if m.RuntimeRequirements == nil {
+		return
+	}
+	earlier := map[string]bool{}
+	for i, p := range m.RuntimeRequirements.LocalPaths {
+		path := element("runtime_requirements.local_paths", i)
+		if p.Default != "" && !filepath.IsLocal(p.Default) {
+			ps.add(path+".default", quote(p.Default)+" leads outside", "give a relative path without ..")
+		}
+		if p.Within != "" && !earlier[p.Within] {
+			ps.add(path+".within", quote(p.Within)+" is not the variable of an earlier path", "declare that path first")
+		}
+		earlier[p.PathEnv] = true
+	}
+}
+
+// checkProfiles holds profiles to streams and views that there are.
+func (ps *Problems) checkProfiles(m *Manifest) {
+	seen := map[string]bool{}
+	for i, p := range m.Profiles {
+		path := element("profiles", i)
+		ps.once(seen, path+".id", p.ID)
+		for j, chosen := range p.Streams {
+			at := element(path+".streams", j)
+			s, ok := m.Stream(chosen.Name)
+			switch {
+			case chosen.Name == "":
+			case !ok:
+				ps.add(at+".name", quote(chosen.Name)+" is not a stream of this manifest", "name a declared stream")
+			case chosen.View != "" && s.View(chosen.View) == nil:
+				ps.add(at+".view", quote(chosen.View)+" is not a view of that stream", "name a declared view")
+			}
+		}
+	}
+}
+
+// once refuses a name that was seen before.
+func (ps *Problems) once(seen map[string]bool, path, name string) {
+	if seen[name] && name != "" {
+		ps.add(path, quote(name)+" is used twice", "give each its own name")
+	}
+	seen[name] = true
+}
+
 func (ps *Problems) checkSetup(s *Setup) {
 	if s == nil {
 		return
@@ -66,10 +115,7 @@ func (ps *Problems) checkSetup(s *Setup) {
 	names, variables := map[string]bool{}, map[string]int{}
 	for i, f := range s.CredentialCapture.Fields {
 		path := element("setup.credential_capture.fields", i)
-		if names[f.Name] && f.Name != "" {
-			ps.add(path+".name", quote(f.Name)+" is used twice", "give each field its own name")
-		}
-		names[f.Name] = true
+		ps.once(names, path+".name", f.Name)
 		for j, name := range f.Env {
 			if other, used := variables[name]; used && other != i {
 				ps.add(element(path+".env", j), quote(name)+" already carries another field", "give each field its own variables")

@@ -1,17 +1,18 @@
 package manifest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func (ps *Problems) checkStreams(streams []Stream) {
 	seen := map[string]bool{}
 	for i := range streams {
 		s := &streams[i]
 		path := element("streams", i)
-		if seen[s.Name] && s.Name != "" {
-			ps.add(path+".name", quote(s.Name)+" is used twice", "give each stream its own name")
-		}
-		seen[s.Name] = true
+		ps.once(seen, path+".name", s.Name)
 		ps.checkCoverage(path, s)
+		ps.checkRelationships(path, s, streams)
 		ps.checkSchema(path, s)
 	}
 }
@@ -23,6 +24,26 @@ func (ps *Problems) checkCoverage(path string, s *Stream) {
 	if (policy == PolicyUnsupported || policy == PolicyUnavailable) && s.IsRequired() {
 		ps.add(path+".required", "is not false although coverage_policy is "+string(policy),
 			`add "required": false, or choose another coverage_policy`)
+	}
+}
+
+// checkRelationships holds relationships to streams, and expansions to relationships, that there are.
+func (ps *Problems) checkRelationships(path string, s *Stream, streams []Stream) {
+	names := map[string]bool{}
+	for i, r := range s.Relationships {
+		at := element(path+".relationships", i)
+		ps.once(names, at+".name", r.Name)
+		if r.Stream != "" && !slices.ContainsFunc(streams, func(other Stream) bool { return other.Name == r.Stream }) {
+			ps.add(at+".stream", quote(r.Stream)+" is not a stream of this manifest", "name a declared stream")
+		}
+	}
+	if s.Query == nil {
+		return
+	}
+	for i, e := range s.Query.Expand {
+		if e.Name != "" && !names[e.Name] {
+			ps.add(element(path+".query.expand", i)+".name", quote(e.Name)+" is not a relationship of this stream", "name a declared relationship")
+		}
 	}
 }
 
@@ -58,8 +79,16 @@ func (ps *Problems) checkSchema(path string, s *Stream) {
 	knownAll(path+".primary_key", s.PrimaryKey)
 	known(path+".cursor_field", s.CursorField)
 	known(path+".consent_time_field", s.ConsentTimeField)
-	if s.Query != nil {
-		knownAll(path+".query.search", s.Query.Search)
-		knownAll(path+".query.filter", s.Query.Filter)
+	if s.Selection != nil {
+		known(path+".selection.resource_field", s.Selection.ResourceField)
+	}
+	views := map[string]bool{}
+	for i, v := range s.Views {
+		at := element(path+".views", i)
+		ps.once(views, at+".id", v.ID)
+		knownAll(at+".fields", v.Fields)
+	}
+	if q := s.Query; q != nil {
+		q.eachField(path+".query", known)
 	}
 }

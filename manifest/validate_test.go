@@ -33,7 +33,7 @@ func TestTopLevelRules(t *testing.T) {
 		{"no protocol version", edits{"protocol_version": remove}, []string{"protocol_version"}},
 		{"unknown protocol version", edits{"protocol_version": "9.0.0"}, []string{"protocol_version"}},
 		{"no connector id", edits{"connector_id": remove}, []string{"connector_id"}},
-		{"key with a dash", edits{"connector_key": "fern-post",
+		{"key with a space", edits{"connector_key": "fern post",
 			"runtime_requirements.environment_variables[1].name": "FERNPOST_PAGE_SIZE"}, []string{"connector_key"}},
 		{"no key in the id", edits{"connector_key": remove, "connector_id": "https://registry.example/42",
 			"runtime_requirements.environment_variables[1].name": "FERNPOST_PAGE_SIZE"}, []string{"connector_id"}},
@@ -50,7 +50,6 @@ func TestRequirementRules(t *testing.T) {
 	const rr = "runtime_requirements."
 	runBadCases(t, []badCase{
 		{"unknown binding", edits{rr + "bindings.telepathy": map[string]any{"required": true}}, []string{rr + "bindings.telepathy"}},
-		{"unknown key of a binding", edits{rr + "bindings.network.optional": true}, []string{rr + "bindings.network.optional"}},
 		{"tool without name", edits{rr + "external_tools[0].name": remove}, []string{rr + "external_tools[0].name"}},
 		{"tool without detection", edits{rr + "external_tools[0].detect": remove}, []string{rr + "external_tools[0].detect"}},
 		{"detection without executable", edits{rr + "external_tools[0].detect.executable": remove}, []string{rr + "external_tools[0].detect.executable"}},
@@ -60,12 +59,16 @@ func TestRequirementRules(t *testing.T) {
 			[]string{rr + "external_tools[0].detect.executable_env_override"}},
 		{"variable without name", edits{rr + "environment_variables[0].name": remove}, []string{rr + "environment_variables[0].name"}},
 		{"variable in lower case", edits{rr + "environment_variables[0].name": "region"}, []string{rr + "environment_variables[0].name"}},
-		{"variable as a plain string", edits{rr + "environment_variables[0]": "FERNPOST_REGION"}, []string{rr + "environment_variables[0]"}},
+		{"plain variable in lower case", edits{rr + "environment_variables[0]": "region"}, []string{rr + "environment_variables[0].name"}},
 		{"variable declared twice", edits{rr + "environment_variables[1].name": "FERNPOST_REGION"}, []string{rr + "environment_variables[1].name"}},
 		{"variable of the runtime", edits{rr + "environment_variables[0].name": "PDPP_OWNER_PASSWORD"}, []string{rr + "environment_variables[0].name"}},
 		{"variable of another connector", edits{rr + "environment_variables[0].name": "PDPP_FERNPOSTAL_X"}, []string{rr + "environment_variables[0].name"}},
-		{"path without variable", edits{rr + "local_paths[0].path_env": remove}, []string{rr + "local_paths[0].path_env"}},
-		{"path variable of the runtime", edits{rr + "local_paths[0].path_env": "PDPP_HOME"}, []string{rr + "local_paths[0].path_env"}},
+		{"path without variable", edits{rr + "local_paths[1].path_env": remove}, []string{rr + "local_paths[1].path_env"}},
+		{"default outside of the home", edits{rr + "local_paths[0].default": "../neighbour"}, []string{rr + "local_paths[0].default"}},
+		{"default below a later path", edits{rr + "local_paths[0].within": "FERNPOST_ARCHIVE_DIR"}, []string{rr + "local_paths[0].within"}},
+		{"home in lower case", edits{rr + "local_paths": map[string]any{"home_env_override": "home", "paths": []any{map[string]any{"label": "Box"}}}},
+			[]string{rr + "local_paths.home_env_override", rr + "local_paths.paths[0].env_override"}},
+		{"path variable of the runtime", edits{rr + "local_paths[1].path_env": "PDPP_HOME"}, []string{rr + "local_paths[1].path_env"}},
 	})
 }
 
@@ -104,7 +107,7 @@ func TestStreamRules(t *testing.T) {
 		{"too long", edits{"streams[0].name": strings.Repeat("a", 65)}, []string{"streams[0].name"}},
 		{"name used twice", edits{"streams[4].name": "account"}, []string{"streams[4].name"}},
 		{"no semantics", edits{"streams[0].semantics": remove}, []string{"streams[0].semantics"}},
-		{"stray semantics", edits{"streams[0].semantics": "append"}, []string{"streams[0].semantics"}},
+		{"stray semantics", edits{"streams[0].semantics": "added"}, []string{"streams[0].semantics"}},
 		{"no schema", edits{"streams[0].schema": remove}, []string{"streams[0].schema"}},
 		{"schema is a boolean", edits{"streams[0].schema": true}, []string{"streams[0].schema"}},
 		{"schema does not compile", edits{"streams[0].schema.type": "thing"}, []string{"streams[0].schema"}},
@@ -121,9 +124,18 @@ func TestStreamRules(t *testing.T) {
 		{"primary key is a number", edits{"streams[0].primary_key": 7}, []string{"streams[0].primary_key"}},
 		{"cursor is no field", edits{"streams[1].cursor_field": "moved_at"}, []string{"streams[1].cursor_field"}},
 		{"consent time is no field", edits{"streams[1].consent_time_field": "moved_at"}, []string{"streams[1].consent_time_field"}},
-		{"search is no field", edits{"streams[1].query.search[1]": "colour"}, []string{"streams[1].query.search[1]"}},
+		{"search is no field", edits{"streams[1].query.search.lexical_fields[1]": "colour"}, []string{"streams[1].query.search.lexical_fields[1]"}},
+		{"range is no field", edits{"streams[1].query.range_filters.colour": []any{"lt"}}, []string{"streams[1].query.range_filters.colour"}},
+		{"unknown comparison", edits{"streams[1].query.range_filters.sent_at[0]": "near"}, []string{"streams[1].query.range_filters.sent_at[0]"}},
+		{"sum is no field", edits{"streams[1].query.aggregations.sum[0]": "colour"}, []string{"streams[1].query.aggregations.sum[0]"}},
+		{"expansion without relationship", edits{"streams[1].query.expand[0].name": "author"}, []string{"streams[1].query.expand[0].name"}},
+		{"resource is no field", edits{"streams[1].selection.resource_field": "colour"}, []string{"streams[1].selection.resource_field"}},
+		{"view of no field", edits{"streams[1].views[0].fields[0]": "colour"}, []string{"streams[1].views[0].fields[0]"}},
+		{"relationship to no stream", edits{"streams[1].relationships[0].stream": "parcels"}, []string{"streams[1].relationships[0].stream"}},
+		{"profile of no stream", edits{"profiles[0].streams[0].name": "parcels"}, []string{"profiles[0].streams[0].name"}},
+		{"profile of no view", edits{"profiles[0].streams[0].view": "outbox"}, []string{"profiles[0].streams[0].view"}},
 		{"filter is no field", edits{"streams[1].query.filter[0]": "colour"}, []string{"streams[1].query.filter[0]"}},
-		{"search lists a field twice", edits{"streams[1].query.search[1]": "subject"}, []string{"streams[1].query.search[1]"}},
+		{"search lists a field twice", edits{"streams[1].query.search": []any{"subject", "subject"}}, []string{"streams[1].query.search.lexical_fields[1]"}},
 		{"availability without state", edits{"streams[1].availability.state": remove}, []string{"streams[1].availability.state"}},
 		{"unknown availability", edits{"streams[1].availability.state": "maybe"}, []string{"streams[1].availability.state"}},
 		{"unknown coverage policy", edits{"streams[1].coverage_policy": "sometimes"}, []string{"streams[1].coverage_policy"}},
@@ -165,7 +177,7 @@ func TestManifestBuiltInGo(t *testing.T) {
 }
 
 func TestManifestWithoutStreams(t *testing.T) {
-	if got := len(parse(t, edited(t, edits{"streams": remove})).Streams); got != 0 {
+	if got := len(parse(t, edited(t, edits{"streams": remove, "profiles": remove})).Streams); got != 0 {
 		t.Errorf("streams = %d, want none", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pdpp/conformance"
+	"pdpp/manifest/folder"
 )
 
 func newTest() *cobra.Command {
@@ -32,11 +33,18 @@ func newTest() *cobra.Command {
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				return fmt.Errorf("%s is not a folder", args[0])
 			}
-			m, problems := readManifest(filepath.Join(dir, manifestFile))
-			if problems = append(problems, checkExecutable(filepath.Join(dir, executableFile))...); len(problems) > 0 {
+			f, err := folder.Read(dir)
+			if err != nil {
 				return &wrongError{text: args[0] + " cannot be tried, it has faults: see pdpp-connectors validate " + args[0]}
 			}
-			target.Manifest, target.Command = m, []string{filepath.Join(dir, executableFile)}
+			target.Manifest, target.Command = f.Manifest, []string{f.Executable}
+			if f.Adapted {
+				self, err := os.Executable()
+				if err != nil {
+					return err
+				}
+				target.Command = []string{self, "adapt", dir}
+			}
 			report, err := conformance.Run(cmd.Context(), target)
 			if err != nil {
 				return &wrongError{text: err.Error()}

@@ -2,40 +2,30 @@ package catalog
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"pdpp/manifest"
+	"pdpp/manifest/folder"
 )
 
-// adapterFile is in the folder of a connector that is a program of another protocol. The host
-// program adapts it: the folder has no executable of its own.
-const adapterFile = "adapter.json"
-
-func isAdapted(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, adapterFile))
-	return err == nil
-}
-
 // adapted is a connector that the host program runs by starting another one.
-func (c Catalog) adapted(name, dir string, m *manifest.Manifest) (Connector, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return Connector{}, fmt.Errorf("locate connector %s: %w", name, err)
-	}
-	body, err := os.ReadFile(filepath.Join(dir, adapterFile))
-	if err != nil {
-		return Connector{}, fmt.Errorf("read %s of connector %s: %w", adapterFile, name, err)
+func (c Catalog) adapted(f folder.Folder) (Connector, *manifest.Problem) {
+	if c.Host == "" {
+		return Connector{}, &manifest.Problem{Path: folder.Adapter, What: "needs the program pdpp-connectors, which is not here", Mend: "install it beside pdpp"}
 	}
 	var a struct {
 		Command []string `json:"command"`
 		Paths   []string `json:"paths"`
 	}
-	if err := json.Unmarshal(body, &a); err != nil || len(a.Command) == 0 || !filepath.IsAbs(a.Command[0]) {
-		return Connector{}, fmt.Errorf("%s of connector %s does not name a program by its whole path; wrap it again: pdpp-connectors wrap", adapterFile, name)
+	body, err := os.ReadFile(filepath.Join(f.Dir, folder.Adapter))
+	if err == nil {
+		err = json.Unmarshal(body, &a)
+	}
+	if err != nil || len(a.Command) == 0 || !filepath.IsAbs(a.Command[0]) {
+		return Connector{}, &manifest.Problem{Path: folder.Adapter, What: "does not name a program by its whole path", Mend: "wrap it again: pdpp-connectors wrap"}
 	}
 	return Connector{
-		Name: name, Manifest: m, Path: c.Host, Args: []string{"adapt", dir}, Dir: dir, Starts: a.Command[0], Needs: a.Paths, Private: c.Private,
+		Name: f.Manifest.Key(), Manifest: f.Manifest, Path: c.Host, Args: []string{"adapt", f.Dir}, Dir: f.Dir, Starts: a.Command[0], Needs: a.Paths, Private: c.Private,
 	}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pdpp/manifest"
+	"pdpp/manifest/folder"
 )
 
 // Catalog finds connectors: the built-in ones that the host program carries,
@@ -26,7 +27,8 @@ type Catalog struct {
 	// Host is the pdpp-connectors program; empty means no built-in connectors.
 	Host string
 	// Dir holds one folder per foreign connector, each with manifest.json and
-	// an executable named connector. A foreign connector does not replace a
+	// an executable named connector. The manifest's key is the connector's name,
+	// whatever the folder is called. A foreign connector does not replace a
 	// built-in one of the same name.
 	Dir string
 	// Private are folders of this program's own, such as the home, that no declared path of
@@ -68,82 +70,178 @@ var ErrUnknownConnector = errors.New("unknown_connector")
 // hostTimeout bounds a question to the host program, which answers from memory.
 const hostTimeout = 15 * time.Second
 
-const manifestFile = "manifest.json"
-
 var connectorName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// Names lists what is installed, built-in ones first.
+// UnusableError means that a connector is installed and cannot be run.
+type UnusableError struct {
+	Name     string
+	Dir      string
+	Problems manifest.Problems // at least one
+}
+
+func (e *UnusableError) Error() string {
+	return "connector " + e.Name + " cannot be used: " + e.Problems.Error()
+}
+
+// Unwrap gives the problems.
+func (e *UnusableError) Unwrap() error { return e.Problems }
+
+// Entry is something that is installed: a connector, or what is wrong with it.
+type Entry struct {
+	Name string
+	// Dir is the folder of a foreign one.
+	Dir       string
+	Connector Connector // its manifest is nil when it cannot be used
+	// Err is an *UnusableError where the connector is at fault; nil for one that can be used.
+	Err error
+	// Warnings are what does not keep it from running.
+	Warnings manifest.Problems
+	// Shadowed means that another connector of the same name is the one that runs.
+	Shadowed bool
+}
+
+// List gives everything that is installed, built-in ones first, with what is wrong with it.
+func (c Catalog) List(ctx context.Context) ([]Entry, error) {
+	builtins, err := c.builtins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []Entry
+	for _, name := range builtins {
+		e := Entry{Name: name}
+		e.Connector, e.Err = c.builtin(ctx, name)
+		all = append(all, e)
+	}
+	dirs, err := c.folders()
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		all = append(all, c.entry(dir, dirs, builtins))
+	}
+	return all, ctx.Err()
+}
+
+func (c Catalog) entry(dir string, dirs, builtins []string) Entry {
+	e := Entry{Name: folder.Name(dir), Dir: dir}
+	e.Connector, e.Warnings, e.Err = c.read(dir)
+	if slices.Contains(builtins, e.Name) {
+		e.Shadowed, e.Warnings = true, append(e.Warnings, folder.Shadowed(e.Name))
+	} else if first := pick(dirs, e.Name); first != dir {
+		e.Shadowed = true
+		e.Warnings = append(e.Warnings, manifest.Problem{Path: "folder", What: e.Name + " is the name of the connector in " + filepath.Base(first) + " as well, which is the one that runs",
+			Mend: "remove one of the two"})
+	}
+	return e
+}
+
+// Names lists what is installed, built-in ones first, each name once.
 func (c Catalog) Names(ctx context.Context) ([]string, error) {
 	names, err := c.builtins(ctx)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(c.Dir)
-	if c.Dir != "" && err != nil && !os.IsNotExist(err) {
-		return nil, fmt.Errorf("read connectors directory: %w", err)
+	dirs, err := c.folders()
+	if err != nil {
+		return nil, err
 	}
-	for _, e := range entries {
-		_, err := os.Stat(filepath.Join(c.Dir, e.Name(), manifestFile))
-		if err == nil && connectorName.MatchString(e.Name()) && !slices.Contains(names, e.Name()) {
-			names = append(names, e.Name())
+	for _, dir := range dirs {
+		if name := folder.Name(dir); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names, nil
 }
 
-// Find gives the named connector with its manifest validated. The error names
-// what is installed when the connector is not.
-func (c Catalog) Find(ctx context.Context, name string) (Connector, error) {
-	if !connectorName.MatchString(name) {
-		return Connector{}, fmt.Errorf("%w: %q is not a connector name", ErrUnknownConnector, name)
+// folders are those that are meant to hold a connector, in the order of their names.
+func (c Catalog) folders() ([]string, error) {
+	if c.Dir == "" {
+		return nil, nil
 	}
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("read connectors directory: %w", err)
+	}
+	var dirs []string
+	for _, e := range entries {
+		if dir := filepath.Join(c.Dir, e.Name()); folder.Is(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// pick gives the folder of the named connector: the one that has its name, or else the
+// first whose manifest declares it; empty when there is none.
+func pick(dirs []string, name string) string {
+	called := func(dir string) bool { return manifest.CanonicalKey(filepath.Base(dir)) == name }
+	declares := func(dir string) bool { return folder.Name(dir) == name }
+	i := slices.IndexFunc(dirs, func(dir string) bool { return called(dir) && declares(dir) })
+	if i < 0 {
+		i = slices.IndexFunc(dirs, declares)
+	}
+	if i < 0 {
+		return ""
+	}
+	return dirs[i]
+}
+
+// Find gives the named connector with its manifest validated. A hyphen in the name reads
+// as an underscore. The error names what is installed when the connector is not, and is an
+// *UnusableError when it is and cannot be run.
+func (c Catalog) Find(ctx context.Context, name string) (Connector, error) {
+	name = manifest.CanonicalKey(name)
 	builtins, err := c.builtins(ctx)
 	if err != nil {
 		return Connector{}, err
 	}
 	if slices.Contains(builtins, name) {
-		body, err := c.askHost(ctx, "manifest", name)
-		if err != nil {
-			return Connector{}, err
-		}
-		m, err := manifest.Parse(body)
-		if err != nil {
-			return Connector{}, fmt.Errorf("manifest of connector %s: %w", name, err)
-		}
-		return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}, Private: c.Private}, nil
+		return c.builtin(ctx, name)
 	}
-	return c.foreign(ctx, name)
+	dirs, err := c.folders()
+	if err != nil {
+		return Connector{}, err
+	}
+	if dir := pick(dirs, name); dir != "" {
+		found, _, err := c.read(dir)
+		return found, err
+	}
+	if !connectorName.MatchString(name) {
+		return Connector{}, fmt.Errorf("%w: %q is not a connector name", ErrUnknownConnector, name)
+	}
+	known, _ := c.Names(ctx) // only to help the reader of the error
+	return Connector{}, fmt.Errorf("%w: %s; installed are: %s", ErrUnknownConnector, name, strings.Join(known, ", "))
 }
 
-func (c Catalog) foreign(ctx context.Context, name string) (Connector, error) {
-	dir := filepath.Join(c.Dir, name)
-	body, err := os.ReadFile(filepath.Join(dir, manifestFile))
-	if c.Dir == "" || os.IsNotExist(err) {
-		known, _ := c.Names(ctx) // only to help the reader of the error
-		return Connector{}, fmt.Errorf("%w: %s; installed are: %s", ErrUnknownConnector, name, strings.Join(known, ", "))
-	}
+func (c Catalog) builtin(ctx context.Context, name string) (Connector, error) {
+	body, err := c.askHost(ctx, "manifest", name)
 	if err != nil {
-		return Connector{}, fmt.Errorf("read manifest of connector %s: %w", name, err)
+		return Connector{}, err
 	}
 	m, err := manifest.Parse(body)
 	if err != nil {
 		return Connector{}, fmt.Errorf("manifest of connector %s: %w", name, err)
 	}
-	if m.Key() != name {
-		return Connector{}, fmt.Errorf("manifest of connector %s declares the key %s; name the folder after the key", name, m.Key())
+	return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}, Private: c.Private}, nil
+}
+
+func (c Catalog) read(dir string) (Connector, manifest.Problems, error) {
+	f, err := folder.Read(dir)
+	var problems manifest.Problems
+	if errors.As(err, &problems) {
+		return Connector{}, f.Warnings, &UnusableError{Name: folder.Name(dir), Dir: f.Dir, Problems: problems}
 	}
-	if c.Host != "" && isAdapted(dir) {
-		return c.adapted(name, dir, m)
-	}
-	path, err := filepath.Abs(filepath.Join(dir, "connector"))
 	if err != nil {
-		return Connector{}, fmt.Errorf("locate connector %s: %w", name, err)
+		return Connector{}, f.Warnings, err
 	}
-	info, err := os.Stat(path)
-	if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-		return Connector{}, fmt.Errorf("connector %s has no executable file named connector in its folder; add one and make it executable", name)
+	if f.Adapted {
+		found, problem := c.adapted(f)
+		if problem != nil {
+			return Connector{}, f.Warnings, &UnusableError{Name: f.Manifest.Key(), Dir: f.Dir, Problems: manifest.Problems{*problem}}
+		}
+		return found, f.Warnings, nil
 	}
-	return Connector{Name: name, Manifest: m, Path: path, Dir: filepath.Dir(path), Private: c.Private}, nil
+	return Connector{Name: f.Manifest.Key(), Manifest: f.Manifest, Path: f.Executable, Dir: f.Dir, Private: c.Private}, f.Warnings, nil
 }
 
 func (c Catalog) builtins(ctx context.Context) ([]string, error) {

@@ -74,11 +74,11 @@ func TestForeignConnectorFaults(t *testing.T) {
 	install(t, dir, "folder", named("folder"), 0)
 	catalog := Catalog{Dir: dir}
 	for name, want := range map[string]string{
-		"headless": "has no executable file named connector",
-		"limp":     "make it executable",
-		"folder":   "has no executable file named connector",
-		"masked":   "declares the key github; name the folder after the key",
-		"garbled":  "manifest of connector garbled: read manifest as JSON",
+		"headless": "connector: is missing; add the executable under this name",
+		"limp":     "connector: is not executable; run chmod +x on it",
+		"folder":   "connector: is not a file",
+		"masked":   "unknown_connector: masked; installed are: broken, folder, garbled, headless, limp, github",
+		"garbled":  "connector garbled cannot be used: manifest.json: read manifest as JSON",
 	} {
 		if _, err := catalog.Find(t.Context(), name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error = %v, want %q in it", name, err, want)
@@ -89,7 +89,7 @@ func TestForeignConnectorFaults(t *testing.T) {
 	if !errors.As(err, &problems) {
 		t.Fatalf("error = %v", err)
 	}
-	for _, path := range []string{"protocol_version", "colour", "streams[0].semantics", "streams[0].schema", "streams[0].primary_key"} {
+	for _, path := range []string{"protocol_version", "streams[0].semantics", "streams[0].schema", "streams[0].primary_key"} {
 		if !strings.Contains(err.Error(), path) {
 			t.Errorf("%s is not on the list of problems:\n%v", path, err)
 		}
@@ -159,5 +159,45 @@ func TestHostFaults(t *testing.T) {
 		if _, err := (Catalog{Host: host(t, script)}).Find(t.Context(), "github"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %v, want %q in it", err, want)
 		}
+	}
+}
+
+// A connector is known by its key: whatever its folder is called, and with a hyphen or an
+// underscore. Of two that declare one key, everybody names the same one.
+func TestConnectorIsKnownByItsKey(t *testing.T) {
+	dir := t.TempDir()
+	hyphenated := strings.Replace(named("rain-gauge"), `"version"`, `"connector_key":"rain-gauge","version"`, 1)
+	install(t, dir, "rain-gauge", hyphenated, 0o755)
+	install(t, dir, "unpacked-main", named("weather"), 0o755)
+	install(t, dir, "a-copy", named("weather"), 0o755)
+	install(t, dir, "github", named("github"), 0o755)
+	install(t, dir, "Broken Thing", `{"version":7}`, 0o755)
+	catalog := Catalog{Host: host(t, `[ "$1" = list ] && echo '[{"name":"github"}]' || cat <<'END'
+`+named("github")+`
+END`), Dir: dir}
+	for name, folder := range map[string]string{"rain_gauge": "rain-gauge", "rain-gauge": "rain-gauge", "weather": "a-copy", "github": ""} {
+		c, err := catalog.Find(t.Context(), name)
+		if err != nil || c.Name != manifest.CanonicalKey(name) || folder == "" != c.Builtin || folder != "" && filepath.Base(c.Dir) != folder {
+			t.Errorf("%s is %+v, %v", name, c, err)
+		}
+	}
+	all, err := catalog.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range all {
+		line := e.Name + " " + filepath.Base(e.Dir)
+		if e.Err != nil {
+			line += " unusable"
+		}
+		if e.Shadowed {
+			line += " shadowed"
+		}
+		got = append(got, line)
+	}
+	want := []string{"github .", "Broken Thing Broken Thing unusable", "weather a-copy", "github github shadowed", "rain_gauge rain-gauge", "weather unpacked-main shadowed"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("installed (-want +got):\n%s", diff)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"pdpp/manifest/folder"
 )
 
 // Demand is what the owner lets a foreign connector have: this program, these variables, and
@@ -23,7 +25,7 @@ func (c Connector) Demand() (Demand, error) {
 	d := Demand{Variables: []string{}, Paths: []string{}}
 	programs := []string{c.Path}
 	if c.Starts != "" { // the host is ours; what it starts, and how, is what the owner confirms
-		programs = []string{filepath.Join(c.Dir, adapterFile), c.Starts}
+		programs = []string{filepath.Join(c.Dir, folder.Adapter), c.Starts}
 	}
 	sum := sha256.New()
 	for _, program := range programs {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pdpp/internal/collect/confine"
+	"pdpp/manifest/folder"
 )
 
 // limits are the files that the connector may touch: its own folder, and what its manifest
@@ -18,7 +19,7 @@ func (c Connector) limits(env map[string]string) (confine.Limits, error) {
 	}
 	for _, path := range c.Needs {
 		if c.opensPrivate(path) {
-			return l, fmt.Errorf("%s names %s, which holds data of PDPP itself; keep the program elsewhere and wrap it again", adapterFile, path)
+			return l, fmt.Errorf("%s names %s, which holds data of PDPP itself; keep the program elsewhere and wrap it again", folder.Adapter, path)
 		}
 		l.Execute = append(l.Execute, path)
 	}

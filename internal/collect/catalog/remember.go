@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"pdpp/manifest/folder"
 )
 
 // Remember gives a finder for a process that lives long: it asks the catalog
@@ -31,17 +33,17 @@ type state struct {
 }
 
 func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
-	now := r.states(name)
 	r.mu.Lock()
 	known, ok := r.found[name]
 	r.mu.Unlock()
-	if ok && known.of == now {
+	if ok && known.of == r.states(known.Connector) {
 		return known.Connector, nil
 	}
 	c, err := r.catalog.Find(ctx, name)
 	if err != nil {
 		return c, err
 	}
+	now := r.states(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.found == nil {
@@ -52,9 +54,13 @@ func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
 }
 
 // states are of everything that an answer about the connector rests on.
-func (r *remembered) states(name string) (out [4]state) {
-	dir := filepath.Join(r.catalog.Dir, name)
-	for i, path := range []string{r.catalog.Host, filepath.Join(dir, manifestFile), filepath.Join(dir, "connector"), filepath.Join(dir, adapterFile)} {
+func (r *remembered) states(c Connector) (out [4]state) {
+	paths := [4]string{r.catalog.Host}
+	if c.Dir != "" {
+		paths[1], paths[2] = filepath.Join(c.Dir, folder.Manifest), filepath.Join(c.Dir, folder.Executable)
+		paths[3] = filepath.Join(c.Dir, folder.Adapter)
+	}
+	for i, path := range paths {
 		if info, err := os.Stat(path); path != "" && err == nil {
 			out[i] = state{info.Size(), info.ModTime()}
 		}

@@ -75,9 +75,7 @@ func streamSpecs(m *manifest.Manifest) []store.StreamSpec {
 	out := make([]store.StreamSpec, len(m.Streams))
 	for i := range m.Streams {
 		out[i].Name, out[i].TimeField = m.Streams[i].Name, m.Streams[i].ConsentTimeField
-		if q := m.Streams[i].Query; q != nil {
-			out[i].SearchFields = q.Search
-		}
+		out[i].SearchFields = m.Streams[i].Query.SearchFields()
 	}
 	return out
 }

@@ -40,9 +40,7 @@ func (v View) Part(wanted []string) store.Part {
 	// What nobody declares any more agrees with whatever was declared last.
 	if v.declared.Name != "" {
 		p.Declared = &store.StreamSpec{Name: v.declared.Name, TimeField: v.declared.ConsentTimeField}
-		if v.declared.Query != nil {
-			p.Declared.SearchFields = v.declared.Query.Search
-		}
+		p.Declared.SearchFields = v.declared.Query.SearchFields()
 	}
 	return p
 }
@@ -77,11 +75,8 @@ func (v View) FilterFields() []string {
 // Searchable reports whether the stream can be searched without telling anything of a
 // field that is not granted: the index does not know in which field a word was.
 func (v View) Searchable() bool {
-	q := v.declared.Query
-	if q == nil || len(q.Search) == 0 {
-		return false
-	}
-	return !slices.ContainsFunc(q.Search, func(f string) bool { return !v.Shows(f) })
+	fields := v.declared.Query.SearchFields()
+	return len(fields) > 0 && !slices.ContainsFunc(fields, func(f string) bool { return !v.Shows(f) })
 }
 
 // Refresh is how often the source wants to be read; nil when it does not say.

@@ -49,11 +49,7 @@ func (t *tx) redeclare(connectorID string, body []byte) error {
 }
 
 func specOf(s *manifest.Stream) store.StreamSpec {
-	spec := store.StreamSpec{Name: s.Name, TimeField: s.ConsentTimeField}
-	if s.Query != nil {
-		spec.SearchFields = s.Query.Search
-	}
-	return spec
+	return store.StreamSpec{Name: s.Name, TimeField: s.ConsentTimeField, SearchFields: s.Query.SearchFields()}
 }
 
 // outOfLine is a condition that rows of a stream do not yet agree with what it declares.

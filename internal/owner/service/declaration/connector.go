@@ -37,7 +37,7 @@ func streamLabel(s *manifest.Stream) api.StreamLabel {
 		out.Description = s.Display.Detail
 	}
 	if s.Query != nil {
-		out.Search, out.Filter = append(out.Search, s.Query.Search...), append(out.Filter, s.Query.Filter...)
+		out.Search, out.Filter = append(out.Search, s.Query.SearchFields()...), append(out.Filter, s.Query.Filter...)
 	}
 	return out
 }

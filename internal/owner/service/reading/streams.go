@@ -59,7 +59,7 @@ func showStream(info store.StreamInfo, conn store.Connection, declared *manifest
 	}
 	out.Fields = declaration.Fields(jsontext.Value(declared.Schema))
 	if q := declared.Query; q != nil {
-		out.Search, out.Filter = append(out.Search, q.Search...), append(out.Filter, q.Filter...)
+		out.Search, out.Filter = append(out.Search, q.SearchFields()...), append(out.Filter, q.Filter...)
 	}
 	return out
 }

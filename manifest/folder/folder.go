@@ -1,0 +1,139 @@
+// Package folder reads the folder of a foreign connector: manifest.json and an
+// executable named connector. What checks a folder and what runs it read it here,
+// so that they agree about what is wrong with it.
+package folder
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pdpp/manifest"
+)
+
+// The files of a connector's folder.
+const (
+	Manifest   = "manifest.json"
+	Executable = "connector"
+	// Adapter is there instead of the executable where the host program runs a
+	// program of another protocol.
+	Adapter = "adapter.json"
+)
+
+// Folder is a connector's folder that can be run.
+type Folder struct {
+	Dir        string // absolute
+	Executable string // absolute; empty for an adapted one
+	Adapted    bool
+	Manifest   *manifest.Manifest
+	// Warnings are what does not keep the connector from running.
+	Warnings manifest.Problems
+}
+
+// Name is the name of the connector of a folder: the key that its manifest declares,
+// or the folder's own name where no key can be read.
+func Name(dir string) string {
+	var m manifest.Manifest
+	if body, err := os.ReadFile(filepath.Join(dir, Manifest)); err == nil {
+		var ids struct {
+			Key string `json:"connector_key"`
+			ID  string `json:"connector_id"`
+		}
+		if json.Unmarshal(body, &ids) == nil {
+			m.ConnectorKey, m.ConnectorID = ids.Key, ids.ID
+		}
+	}
+	if key := m.Key(); key != "" {
+		return key
+	}
+	return manifest.CanonicalKey(filepath.Base(dir))
+}
+
+// Is reports whether dir is meant to be a connector's folder: it has one of the files.
+func Is(dir string) bool {
+	for _, file := range []string{Manifest, Executable, Adapter} {
+		if _, err := os.Stat(filepath.Join(dir, file)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Read reads a folder. The error is manifest.Problems: every fault, each with its
+// file and how to mend it.
+func Read(dir string) (Folder, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return Folder{}, fmt.Errorf("locate the folder: %w", err)
+	}
+	f := Folder{Dir: absolute}
+	var faults manifest.Problems
+	f.Manifest, f.Warnings, faults = readManifest(filepath.Join(absolute, Manifest))
+	if _, err := os.Stat(filepath.Join(absolute, Adapter)); err == nil {
+		f.Adapted = true
+	} else {
+		f.Executable = filepath.Join(absolute, Executable)
+		faults = append(faults, checkExecutable(f.Executable)...)
+	}
+	if len(faults) > 0 {
+		return f, faults
+	}
+	if base := filepath.Base(absolute); manifest.CanonicalKey(base) != f.Manifest.Key() {
+		f.Warnings = append(f.Warnings, manifest.Problem{Path: "folder " + base, What: "is not named after the key",
+			Mend: "the connector is known as " + f.Manifest.Key()})
+	}
+	return f, nil
+}
+
+// Shadowed says that a built-in connector has the name, and is the one that runs.
+func Shadowed(name string) manifest.Problem {
+	return manifest.Problem{Path: "folder", What: name + " is the name of a built-in connector, which is the one that runs",
+		Mend: "give this one another connector_key to use it"}
+}
+
+func readManifest(path string) (m *manifest.Manifest, warnings, faults manifest.Problems) {
+	body, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fault(Manifest, "is missing", "add it beside the executable")
+	}
+	if err != nil {
+		return nil, nil, fault(Manifest, "cannot be read", "make it a readable file")
+	}
+	m, warnings, err = manifest.Inspect(body)
+	switch {
+	case errors.As(err, &faults):
+		return nil, within(warnings), within(faults)
+	case err != nil:
+		return nil, nil, fault(Manifest, err.Error(), "write one JSON object")
+	}
+	return m, within(warnings), nil
+}
+
+// within says of each problem that it is in the manifest.
+func within(problems manifest.Problems) manifest.Problems {
+	for i := range problems {
+		problems[i].Path = strings.TrimSuffix(Manifest+": "+problems[i].Path, ": ")
+	}
+	return problems
+}
+
+func checkExecutable(path string) manifest.Problems {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault(Executable, "is missing", "add the executable under this name")
+	case err != nil || !info.Mode().IsRegular():
+		return fault(Executable, "is not a file", "put the executable itself there")
+	case info.Mode().Perm()&0o111 == 0:
+		return fault(Executable, "is not executable", "run chmod +x on it")
+	}
+	return nil
+}
+
+func fault(path, what, mend string) manifest.Problems {
+	return manifest.Problems{{Path: path, What: what, Mend: mend}}
+}

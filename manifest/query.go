@@ -1,0 +1,78 @@
+package manifest
+
+import (
+	"maps"
+	"slices"
+)
+
+// Query is what readers may search, filter and sum up by.
+type Query struct {
+	Search       *Search                    `json:"search,omitempty" doc:"Fields that are searched: an object, or a list of fields."`
+	Filter       []string                   `json:"filter,omitempty" rule:"unique" doc:"Fields that readers may filter by."`
+	RangeFilters map[string][]RangeOperator `json:"range_filters,omitempty" doc:"Fields that readers may compare, with the comparisons of each."`
+	Aggregations *Aggregations              `json:"aggregations,omitempty" doc:"What readers may have summed up."`
+	Expand       []Expansion                `json:"expand,omitempty" doc:"Relationships whose records readers may have beside a record."`
+}
+
+// Search is the fields that are searched. Parse accepts a list of lexical fields.
+type Search struct {
+	LexicalFields  []string `json:"lexical_fields,omitempty" rule:"unique" doc:"Fields searched by their words."`
+	SemanticFields []string `json:"semantic_fields,omitempty" rule:"unique" doc:"Fields meant to be searched by meaning; they are searched by their words."`
+}
+
+// Aggregations is what readers may have summed up, by field.
+type Aggregations struct {
+	Count         bool     `json:"count,omitempty" doc:"Whether records may be counted. Absent: false."`
+	CountDistinct []string `json:"count_distinct,omitempty" rule:"unique" doc:"Fields whose different values may be counted."`
+	GroupBy       []string `json:"group_by,omitempty" rule:"unique" doc:"Fields by whose values records may be grouped."`
+	GroupByTime   []string `json:"group_by_time,omitempty" rule:"unique" doc:"Fields by whose day, month or year records may be grouped."`
+	Sum           []string `json:"sum,omitempty" rule:"unique" doc:"Fields that may be added up."`
+	Min           []string `json:"min,omitempty" rule:"unique" doc:"Fields whose least value may be asked for."`
+	Max           []string `json:"max,omitempty" rule:"unique" doc:"Fields whose greatest value may be asked for."`
+}
+
+// Expansion is a relationship whose records may be read beside a record.
+type Expansion struct {
+	Name         string `json:"name" rule:"required" doc:"Name of a relationship of the stream."`
+	DefaultLimit int    `json:"default_limit,omitempty" rule:"min=1" doc:"Records when nobody says how many."`
+	MaxLimit     int    `json:"max_limit,omitempty" rule:"min=1" doc:"Most records."`
+}
+
+// SearchFields are all that are searched, in the order of declaration.
+func (q *Query) SearchFields() []string {
+	if q == nil || q.Search == nil {
+		return nil
+	}
+	fields := slices.Clone(q.Search.LexicalFields)
+	for _, f := range q.Search.SemanticFields {
+		if !slices.Contains(fields, f) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// eachField visits the path and name of every field that the query names, in a fixed order.
+func (q *Query) eachField(path string, visit func(at, field string)) {
+	list := func(key string, fields []string) {
+		for i, f := range fields {
+			visit(element(path+"."+key, i), f)
+		}
+	}
+	if q.Search != nil {
+		list("search.lexical_fields", q.Search.LexicalFields)
+		list("search.semantic_fields", q.Search.SemanticFields)
+	}
+	list("filter", q.Filter)
+	for _, field := range slices.Sorted(maps.Keys(q.RangeFilters)) {
+		visit(member(path+".range_filters", field), field)
+	}
+	if a := q.Aggregations; a != nil {
+		list("aggregations.count_distinct", a.CountDistinct)
+		list("aggregations.group_by", a.GroupBy)
+		list("aggregations.group_by_time", a.GroupByTime)
+		list("aggregations.sum", a.Sum)
+		list("aggregations.min", a.Min)
+		list("aggregations.max", a.Max)
+	}
+}
