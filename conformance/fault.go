@@ -9,16 +9,16 @@ import (
 
 // Fault is one thing that is wrong, and how an author mends it.
 type Fault struct {
-	Text string `json:"text"`
-	Mend string `json:"mend"`
+	Text  string `json:"text"`
+	Mend  string `json:"mend"`
+	Times int    `json:"times"`
 
-	rule  protocol.Subtype // empty when no single message shows it
-	times int
+	rule protocol.Subtype // empty when no single message shows it
 }
 
 func (f Fault) String() string {
-	if f.times > 1 {
-		return fmt.Sprintf("%s (%d times)", f.Text, f.times)
+	if f.Times > 1 {
+		return fmt.Sprintf("%s (%d times)", f.Text, f.Times)
 	}
 	return f.Text
 }

@@ -70,11 +70,11 @@ func (t *Transcript) succeeded() bool {
 // fault adds a fault, or counts one that is there already.
 func (t *Transcript) fault(f Fault) {
 	same := func(have Fault) bool { return have.rule != "" && have.rule == f.rule && have.Mend == f.Mend }
+	f.Times = max(f.Times, 1)
 	if i := slices.IndexFunc(t.Faults, same); i >= 0 {
-		t.Faults[i].times++
+		t.Faults[i].Times += f.Times
 		return
 	}
-	f.times = 1
 	t.Faults = append(t.Faults, f)
 }
 

@@ -80,6 +80,8 @@ var Table = []Rule{
 		Reason: "turning a stored connection into a run is mechanics; whether it should run is decided elsewhere"},
 	{Room: "internal/lab/chaostest", May: anything,
 		Reason: "the chaos test has no code but tests, and puts real processes and databases together"},
+	{Room: "internal/lab/foreigntest", May: anything,
+		Reason: "the test of connectors in other languages has no code but tests, and puts the real parts together"},
 	{Room: "internal/lab/crashtest", May: anything,
 		Reason: "the kill test has no code but tests, and puts the real parts together"},
 	{Room: "internal/collect/interaction", May: []string{"internal/keep/store", "internal/collect/runner", "internal/judge/evidence", "protocol", "manifest"},
