@@ -35,7 +35,8 @@ func TestReadinessIsKnownBeforeARun(t *testing.T) {
 		g.install("lantern", needing("lantern", `{"bindings":{"browser":{"required":true}}}`), gardenConnector)
 		g.install("harbour", needing("harbour", `{"external_tools":[{"name":"sextant","detect":{"executable":"sextant"}},{"name":"astrolabe","detect":{"executable":"astrolabe"}}]}`), gardenConnector)
 		g.install("desk", needing("desk", `{"bindings":{"filesystem":{"required":true}}}`), gardenConnector)
-		for _, id := range []string{"garden", "lantern", "harbour", "desk"} {
+		g.install("quay", needing("quay", `{"bindings":{"interactive":{"required":true}}}`), gardenConnector)
+		for _, id := range []string{"garden", "lantern", "harbour", "desk", "quay"} {
 			g.connect(id, id)
 		}
 		g.connect("given", "garden")
@@ -67,7 +68,7 @@ func TestReadinessIsKnownBeforeARun(t *testing.T) {
 				t.Errorf("%s was run: %+v, %v", id, runs, err)
 			}
 		}
-		for _, id := range []string{"given", "desk"} {
+		for _, id := range []string{"given", "desk", "quay"} {
 			c := g.seen(id)
 			if c.Health.State != health.Idle || c.Health.Condition(health.CredentialsValid).Status != health.StatusUnknown ||
 				c.Health.Condition(health.RuntimeAvailable).Status == health.False {

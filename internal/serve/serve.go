@@ -105,7 +105,7 @@ func Run(ctx context.Context, c Config) error {
 			c.Log.Warn("traces were not delivered", "error", err)
 		}
 	}()
-	s := &process{Config: c, pushWanted: make(chan struct{}, 1)}
+	s := newProcess(c)
 	ctx, end := context.WithCancel(ctx)
 	defer s.beside.Wait()
 	defer end()
@@ -148,6 +148,9 @@ type process struct {
 	pushWanted chan struct{}
 	beside     sync.WaitGroup // what goes on beside the passes
 }
+
+// newProcess makes one that has not begun. While a push is under way the next can be asked for.
+func newProcess(c Config) *process { return &process{Config: c, pushWanted: make(chan struct{}, 1)} }
 
 // answer serves HTTP beside everything else. Stop ends it and gives its error.
 func (s *process) answer(ctx context.Context) (failed <-chan error, stop func() error, err error) {

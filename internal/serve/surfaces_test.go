@@ -105,7 +105,8 @@ func TestPushIsAskedForAfterALook(t *testing.T) {
 	inPlot(t, func(t *testing.T, p *plot) {
 		time.Sleep(soon)
 		now := time.Now()
-		s := &process{Config: Config{Store: p.st}, keptAt: now, pushWanted: make(chan struct{}, 1)}
+		s := newProcess(Config{Store: p.st})
+		s.keptAt = now
 		for looked, want := range map[int]int{0: 0, 1: 1} {
 			p.must(s.afterPass(t.Context(), now.Add(time.Second), looked))
 			if got := len(s.pushWanted); got != want {

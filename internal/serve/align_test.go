@@ -1,0 +1,76 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+// steps is a store that is brought into line step by step.
+type steps struct {
+	store.Store
+	each func(ctx context.Context, n int) (done bool, err error)
+	at   []time.Time
+}
+
+func (s *steps) Align(ctx context.Context) (bool, error) {
+	s.at = append(s.at, time.Now())
+	return s.each(ctx, len(s.at))
+}
+
+// While something is left to bring into line, step follows step; else it is looked for now
+// and then. A step that fails is told of and waits as long; one that the end of the process
+// cuts off is neither.
+func TestAlignGoesStepByStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		ctx, end := context.WithCancel(t.Context())
+		began := time.Now()
+		st := &steps{each: func(ctx context.Context, n int) (bool, error) {
+			switch n {
+			case 1, 2:
+				return false, nil
+			case 3:
+				return true, nil
+			case 4:
+				return false, errors.New("the disk is full")
+			default:
+				<-ctx.Done()
+				return false, ctx.Err()
+			}
+		}}
+		s := newProcess(Config{Store: st, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		over := make(chan struct{})
+		go func() {
+			s.align(ctx)
+			close(over)
+		}()
+		time.Sleep(3 * alignEvery)
+		end()
+		<-over
+		var after []time.Duration
+		for _, at := range st.at {
+			after = append(after, at.Sub(began))
+			began = at
+		}
+		want := []time.Duration{0, alignPause, alignPause, alignEvery, alignEvery}
+		if len(after) != len(want) {
+			t.Fatalf("steps after %v, want %v", after, want)
+		}
+		for i := range want {
+			if after[i] != want[i] {
+				t.Errorf("steps after %v, want %v", after, want)
+				break
+			}
+		}
+		if strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), "the disk is full") {
+			t.Errorf("the log says %q", log.String())
+		}
+	})
+}
