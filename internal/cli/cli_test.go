@@ -14,6 +14,8 @@ import (
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/backup"
+	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/web/auth"
@@ -31,6 +33,12 @@ func testEnv(t *testing.T, vars map[string]string, args ...string) (Env, *bytes.
 		Now:      func() time.Time { return time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC) },
 		HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}, // their strength is tested elsewhere
 	}, &out, &errOut
+}
+
+// TestMain lets the commands tell times in one zone, wherever the tests run.
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
 }
 
 func TestMainWithoutStore(t *testing.T) {
@@ -85,11 +93,12 @@ func TestDescribe(t *testing.T) {
 	fault := func(f store.Fault) error {
 		return &store.FaultError{Fault: f, Where: "pdpp.db", Err: errors.New("why")}
 	}
-	tests := []struct {
+	type row struct {
 		err  error
 		code string
 		exit int
-	}{
+	}
+	tests := []row{
 		{usage("m", "n"), "usage", ExitUsage},
 		{&store.ActiveRunError{ConnectionID: "cin_a_1", RunID: "run_1", Holder: "host:1"}, "run_already_active", ExitActive},
 		{fault(store.FaultCorrupt), "storage_corrupt", ExitStorage},
@@ -106,6 +115,21 @@ func TestDescribe(t *testing.T) {
 		{context.Canceled, "cancelled", ExitCancelled},
 		{errTerminated, "terminated", ExitCancelled},
 		{errors.New("anything"), "failed", ExitFailed},
+	}
+	// Faults whose status alone would say something else.
+	for code, exit := range map[string]int{
+		api.CodeRunActive: ExitActive, api.CodeProviderWait: ExitWait, api.CodeUnreachable: ExitStorage, api.CodeNotFound: ExitNotFound,
+		auth.CodeInsufficientScope: ExitOwner, auth.CodeWrongPassword: ExitFailed, auth.CodeWrongCode: ExitFailed,
+		credential.CodeWrongKey: ExitFailed, credential.CodeDamaged: ExitFailed, "push_failed": ExitFailed,
+		backup.CodeInvalid: ExitUsage, backup.CodeKeyNeeded: ExitUsage, backup.CodeNoData: ExitStorage, backup.CodeHomeInUse: ExitActive,
+		backup.CodeBusy: ExitActive, backup.CodeWrongKey: ExitOwner, backup.CodeNotSealed: ExitOwner,
+	} {
+		for _, status := range []int{0, 400, 401, 404, 422} {
+			tests = append(tests, row{&Error{Code: code, Status: status, Message: "m", Next: "n"}, code, exit})
+		}
+	}
+	for status, exit := range map[int]int{0: ExitFailed, 400: ExitUsage, 401: ExitOwner, 404: ExitNotFound, 409: ExitFailed, 422: ExitUsage, 500: ExitFailed} {
+		tests = append(tests, row{&Error{Code: "any_other", Status: status, Message: "m", Next: "n"}, "any_other", exit})
 	}
 	for _, tt := range tests {
 		e := describe(fmt.Errorf("wrapped: %w", tt.err))

@@ -13,6 +13,7 @@ import (
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/lab/goldentest"
 )
 
 // machineCommands need the machine itself, each for its reason, and refuse a server.
@@ -100,8 +101,9 @@ var tellsOtherwise = map[string]string{
 	"audit": "the trail tells who did it: a command here, a token there",
 }
 
-// What every command of the owner prints, does and refuses is the same over a server as on
-// its machine: two homes that are alike are asked in the same order, one of them remotely.
+// What every command of the owner prints, does and refuses is as it was, and the same over a
+// server as on its machine: two homes that are alike are asked in the same order, one of them
+// remotely.
 func TestRemoteIsTheSame(t *testing.T) {
 	t.Attr("spec", "CH-06.1")
 	local, remote := newStatusShop(t), newStatusShop(t)
@@ -128,13 +130,18 @@ func TestRemoteIsTheSame(t *testing.T) {
 	there := served(remote)
 	here := served(local)
 	here["PDPP_HOME"], here[envServer] = local.home, thisMachine
+	var said strings.Builder
 	for _, line := range ownerCommands {
 		for _, form := range [][]string{nil, {"--json"}} {
 			args := append(strings.Fields(line), form...)
 			want, got := tell(here, args...), tell(there, args...)
+			if form == nil {
+				fmt.Fprintf(&said, "$ pdpp %s\n%s\n", strings.Join(args, " "), strings.ReplaceAll(want, local.home, "HOME"))
+			}
 			if got != want && tellsOtherwise[line] == "" {
 				t.Errorf("%v\nlocal:  %s\nremote: %s", args, want, got)
 			}
 		}
 	}
+	goldentest.Hold(t, "commands.txt", said.String())
 }

@@ -240,3 +240,35 @@ func TestOneExit(t *testing.T) {
 		}
 	}
 }
+
+// A connection whose run cannot be started is told of, with its exit code, and the others
+// are run all the same.
+func TestDueGoesOnPastOneThatCannotStart(t *testing.T) {
+	s := newDueShop(t)
+	const orchard = `{"protocol_version":"0.1.0","connector_id":"orchard","version":"1.0.0","display_name":"Orchard",
+"setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","fields":[{"name":"token","label":"Token","type":"password","required":true,"secret":true,"env":["ORCHARD_TOKEN"]}]}},
+"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.","maximum_staleness_seconds":86400}},
+"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+	dir := filepath.Join(s.home, "connectors", "orchard")
+	s.must(os.MkdirAll(dir, 0o755))
+	s.must(os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(orchard), 0o600))
+	s.must(os.WriteFile(filepath.Join(dir, "connector"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	generation, err := s.PutManifest(t.Context(), "orchard", []byte(orchard), s.now)
+	s.must(err)
+	s.must(s.CreateConnection(t.Context(), store.Connection{ID: "cin_first", ConnectorID: "orchard", DisplayName: "Orchard", Status: store.ConnectionActive,
+		SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: s.now, UpdatedAt: s.now}))
+	s.must(s.PutSchedule(t.Context(), store.Schedule{ConnectionID: "cin_first", IntervalSeconds: 3600, Enabled: true, CreatedAt: s.now, UpdatedAt: s.now}))
+	for _, form := range []string{"--verbose", "--json"} {
+		env, stdout, stderr := testEnv(t, map[string]string{"ORCHARD_TOKEN_FILE": filepath.Join(s.home, "none")}, "run", "--due", form, "--home", s.home)
+		env.Now = func() time.Time { return s.clock }
+		code := Main(env)
+		out := stdout.String() + stderr.String()
+		if code != ExitUsage || !strings.Contains(out, "ORCHARD_TOKEN_FILE") || !strings.Contains(out, "cin_first") || !strings.Contains(out, nursery) || !strings.Contains(out, "succeeded") {
+			t.Errorf("%s: code %d, %s", form, code, out)
+		}
+		if form == "--json" && !strings.Contains(out, `"errors":[{"connection_id":"cin_first"`) {
+			t.Errorf("its error is not among the errors: %s", out)
+		}
+		s.clock = s.clock.Add(time.Hour)
+	}
+}

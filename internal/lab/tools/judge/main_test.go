@@ -3,14 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files again")
+	"pdpp/internal/lab/goldentest"
+)
 
 // TestGolden holds each form to its answers: testdata/NAME.in.jsonl gives
 // testdata/NAME.out.jsonl.
@@ -20,7 +19,7 @@ func TestGolden(t *testing.T) {
 		t.Fatalf("no inputs: %v", err)
 	}
 	for _, path := range inputs {
-		golden := strings.TrimSuffix(path, ".in.jsonl") + ".out.jsonl"
+		golden := strings.TrimSuffix(filepath.Base(path), ".in.jsonl") + ".out.jsonl"
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			var out bytes.Buffer
 			if _, err := serve([]string{path}, nil, &out, true); err != nil {
@@ -29,18 +28,7 @@ func TestGolden(t *testing.T) {
 			if strings.Contains(out.String(), `"violations"`) {
 				t.Errorf("an invariant is violated:\n%s", out.String())
 			}
-			if *update {
-				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := out.String(); got != string(want) {
-				t.Errorf("answers differ; if that is meant: go test ./internal/lab/tools/judge -run TestGolden -update\n got %s\nwant %s", got, want)
-			}
+			goldentest.Hold(t, golden, out.String())
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/internal/lab/goldentest"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/pagetest"
 	"pdpp/internal/view"
@@ -104,7 +105,7 @@ func TestEveryPageReadsAsBefore(t *testing.T) {
 	for _, c := range refused {
 		pages.Add(t, "refused: "+c.address+" "+c.form.Encode(), post(t, rare, c.address, c.form).ResponseRecorder)
 	}
-	pages.Hold(t, "testdata/pages.txt")
+	goldentest.Hold(t, "pages.txt", pages.String())
 }
 
 // A page that cannot read something says so, and shows nothing as if that were all.

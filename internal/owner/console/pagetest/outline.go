@@ -1,11 +1,35 @@
+// Package pagetest writes pages down as their readers meet them, so that a test can hold
+// what a page says, leads to and asks for.
 package pagetest
 
 import (
+	"fmt"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"testing"
 
 	"golang.org/x/net/html"
 )
+
+// Pages collects the outlines of pages.
+type Pages struct {
+	// Without are the ids of parts that are left out from now on.
+	Without []string
+	all     strings.Builder
+}
+
+// Add notes an answer under a name.
+func (p *Pages) Add(t *testing.T, name string, answer *httptest.ResponseRecorder) {
+	t.Helper()
+	text, err := outlineOf(answer.Body.String(), p.Without)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	fmt.Fprintf(&p.all, "== %s, %d\n%s\n", name, answer.Code, text)
+}
+
+func (p *Pages) String() string { return p.all.String() }
 
 // outlineOf is the title and the main part of a page, as text: a line for each block, with
 // what a reader can follow, fill in or press, and the marks that programs read. What is

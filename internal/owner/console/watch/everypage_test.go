@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pdpp/internal/judge/evidence"
+	"pdpp/internal/lab/goldentest"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/pagetest"
 )
@@ -103,7 +104,7 @@ func TestEveryPageReadsAsBefore(t *testing.T) {
 	of("catching up", newKeeper(plant(t, "scheduled-healthy", pressed)), "/connections/con_photos")
 	of("stalled", newKeeper(plant(t, "device-drained", devices(aDevice("src_maple", "Maple", blocked)))), "/connections/con_notes")
 	of("uploading", newKeeper(plant(t, "device-drained", devices(aDevice("src_maple", "Maple", draining)))), "/connections/con_notes")
-	pages.Hold(t, "testdata/pages.txt")
+	goldentest.Hold(t, "pages.txt", pages.String())
 }
 
 // rejected is a connection whose credential is not accepted.
