@@ -184,6 +184,8 @@ var Table = []Rule{
 		Reason: "how an app asks for a grant knows grants and nothing of the owner's health"},
 	{Room: "internal/keep/backup", May: []string{"internal/keep/store", "internal/keep/store/...", "internal/keep/credential"},
 		Reason: "a copy of the house is files; it knows where they are and not what they mean"},
+	{Room: "internal/lab/goldentest", Libs: []string{"github.com/google/go-cmp/cmp"},
+		Reason: "a text is held against a file; what it is about is the test's matter"},
 	{Room: "internal/lab/consoletest", May: anything,
 		Reason: "the test of the pages has no code but tests, and puts a real server and a real browser together"},
 	{Room: "internal/demo", May: []string{"internal/...", "providersim/...", "manifest", "protocol"},
