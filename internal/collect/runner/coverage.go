@@ -25,8 +25,8 @@ func (s *session) sliceAccounted(ctx context.Context, st *stream, k *protocol.Ke
 }
 
 // unaccounted gives the required keys that nothing stands for. A gap counts
-// only when it is recorded for one of the detail streams under this parent: a
-// key in gap_keys proves nothing by itself.
+// only when it is recorded for one of the detail streams under this parent, or under
+// none where none is declared: a key in gap_keys proves nothing by itself.
 func (s *session) unaccounted(ctx context.Context, details []string, parent string, k *protocol.KeyCoverage) ([]string, error) {
 	done := make(map[string]bool, len(k.HydratedKeys)+len(k.OptionalSkipKeys))
 	for _, key := range k.HydratedKeys {
@@ -44,8 +44,8 @@ func (s *session) unaccounted(ctx context.Context, details []string, parent stri
 	if len(open) == 0 {
 		return nil, nil
 	}
-	for _, d := range details { // gaps of earlier runs count too
-		found, err := s.sink.AccountedKeys(ctx, d, parent, open)
+	for _, l := range s.standing(details, parent) { // gaps of earlier runs count too
+		found, err := s.sink.AccountedKeys(ctx, l.stream, l.parent, open)
 		if err != nil {
 			return open, s.storageFailed(err)
 		}
@@ -55,12 +55,17 @@ func (s *session) unaccounted(ctx context.Context, details []string, parent stri
 }
 
 func (s *session) recordedGap(details []string, parent, key string) bool {
+	return slices.ContainsFunc(s.standing(details, parent), func(l lane) bool { return s.recorded[l][key] })
+}
+
+// standing are the lanes whose gaps stand for keys of the parent.
+func (s *session) standing(details []string, parent string) (out []lane) {
 	for _, d := range details {
-		if s.recorded[lane{d, parent}][key] {
-			return true
+		if out = append(out, lane{d, parent}); len(s.streams[d].Decl.ParentStreams) == 0 {
+			out = append(out, lane{d, ""})
 		}
 	}
-	return false
+	return out
 }
 
 func (s *session) declareCoverage(m *protocol.DetailCoverage) error {

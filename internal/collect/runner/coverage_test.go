@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -125,6 +126,37 @@ func TestEveryLaneOfAnAnchorCounts(t *testing.T) {
 	d = newDialogue(t, "threads", "messages", "files")
 	mustSucceed(t, d.say(t, state("threads", 1), coverage("messages", "threads", "", "a", "", ""), coverage("files", "threads", "", "", "", "")))
 	committed(t, d, `threads={"n":1}`)
+}
+
+// A gap need not name its parent where only one is possible: the only one that is
+// declared or in scope, or any when none is declared.
+func TestGapWithoutParentIsCredited(t *testing.T) {
+	for name, c := range map[string]struct {
+		anchor, detail string
+		earlier        bool // the gap is of an earlier run
+	}{
+		"one parent declared":              {"threads", "messages", false},
+		"several declared, one in scope":   {"threads", "files", false},
+		"none declared":                    {"legacy", "archive", false},
+		"none declared, of an earlier run": {"legacy", "archive", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Attr("spec", "PB-A07")
+			d := newDialogue(t, c.anchor, c.detail)
+			lines := []string{rec(c.detail, "k1"), gapOf(c.detail, "", "k2"), state(c.anchor, 1), coverage(c.detail, c.anchor, "", "k1", "k2", "")}
+			want := []string{c.detail + "/k1 gap:" + c.detail + "/k2", c.anchor + `={"n":1}`}
+			if c.earlier {
+				d.account(lane{c.detail, ""}, "k2")
+				lines, want[0] = slices.Delete(lines, 1, 2), c.detail+"/k1"
+			}
+			o := d.say(t, lines...)
+			mustSucceed(t, o)
+			committed(t, d, want...)
+			if missing := short(o); missing != nil {
+				t.Errorf("known gaps %+v", missing)
+			}
+		})
+	}
 }
 
 func TestParentScopedGapsStayWithTheirParent(t *testing.T) {

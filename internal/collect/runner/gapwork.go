@@ -151,7 +151,7 @@ func (s *session) gap(m *protocol.DetailGap) error {
 	if st == nil {
 		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
 	}
-	parent, v := parentOf(st, m)
+	parent, v := s.parentOf(st, m)
 	if v != nil {
 		return v
 	}
@@ -212,17 +212,17 @@ func (s *session) recall(l lane, key string) {
 	s.recorded[l][key] = true
 }
 
-// parentOf names the gap's parent: the given one, or the only one declared.
-func parentOf(st *stream, m *protocol.DetailGap) (string, *protocol.Violation) {
+// parentOf names the gap's parent: the given one, or the only one that is possible.
+func (s *session) parentOf(st *stream, m *protocol.DetailGap) (string, *protocol.Violation) {
 	parents := st.Decl.ParentStreams
-	switch {
-	case m.ParentStream == "" && len(parents) == 1:
+	if len(parents) == 0 || slices.Contains(parents, m.ParentStream) {
+		return m.ParentStream, nil
+	}
+	if len(parents) > 1 {
+		parents = slices.DeleteFunc(slices.Clone(parents), func(p string) bool { return s.streams[p] == nil })
+	}
+	if m.ParentStream == "" && len(parents) == 1 {
 		return parents[0], nil
-	case len(parents) == 0:
-		return m.ParentStream, nil
 	}
-	if slices.Contains(parents, m.ParentStream) {
-		return m.ParentStream, nil
-	}
-	return "", &protocol.Violation{Subtype: protocol.InvalidField, MessageType: m.Type(), Stream: m.Stream, Expected: parents}
+	return "", &protocol.Violation{Subtype: protocol.InvalidField, MessageType: m.Type(), Stream: m.Stream, Expected: st.Decl.ParentStreams}
 }
