@@ -16,13 +16,22 @@ import (
 func (m *Manifest) CompileSchemas() (map[string]*jsonschema.Schema, error) {
 	compiled := make(map[string]*jsonschema.Schema, len(m.Streams))
 	for _, s := range m.Streams {
-		schema, err := compileSchema(s.Schema)
+		schema, err := s.CompileSchema()
 		if err != nil {
-			return nil, fmt.Errorf("compile schema of stream %s: %w", s.Name, err)
+			return nil, err
 		}
 		compiled[s.Name] = schema
 	}
 	return compiled, nil
+}
+
+// CompileSchema compiles the schema of the stream's records.
+func (s *Stream) CompileSchema() (*jsonschema.Schema, error) {
+	schema, err := compileSchema(s.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("compile schema of stream %s: %w", s.Name, err)
+	}
+	return schema, nil
 }
 
 // SchemaPath is where in the schema the first rule stands that a record broke, by the

@@ -16,6 +16,9 @@ func OwnerCopy(reason Reason, class string) string {
 	if text, ok := ownerCopy[reason]; ok {
 		return text
 	}
+	if Subtype(reason).OfRecord() {
+		return "This item was not as the connector declares it, and was left out. A connector update may fix it."
+	}
 	return "This item was not collected yet. A later run tries it again."
 }
 
@@ -33,6 +36,7 @@ var ownerCopy = map[Reason]string{
 	ReasonNotFound:             "The service could not find this item.",
 	ReasonPermanentForbidden:   "The service does not allow access to this item.",
 	ReasonQuarantined:          "This item failed repeatedly and is set aside. A connector update may fix it.",
+	ReasonTooManyRejected:      "Too many records were not as the connector declares them, so no more of this was collected. A connector update may fix it.",
 	ReasonNotAvailableInMode:   "This is not available with the way this source is connected.",
 	ReasonOutOfScope:           "This is outside what you asked to collect.",
 	ReasonUserDisabled:         "You turned this off.",

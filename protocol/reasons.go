@@ -29,6 +29,9 @@ const (
 	ReasonRunCapDeferred       Reason = "run_cap_deferred"
 	ReasonRetryExhausted       Reason = "retry_exhausted"
 	ReasonTemporaryUnavailable Reason = "temporary_unavailable"
+
+	// The runner's own, where too many records of a stream break their own rules.
+	ReasonTooManyRejected Reason = "too_many_records_rejected"
 )
 
 // ClassRunCap is the error class of a gap that the owner's own run cap made.
@@ -45,7 +48,7 @@ var (
 	BudgetDeferReasons     = []Reason{ReasonMaxRequests, ReasonMaxWallClock, ReasonRetryBudget, ReasonCircuitOpen}
 	SourcePressureReasons  = []Reason{ReasonRateLimited, ReasonUpstreamPressure}
 	OwnerRequiredReasons   = []Reason{ReasonAuthFailure}
-	ConnectorDefectReasons = []Reason{ReasonGone, ReasonNotFound, ReasonPermanentForbidden, ReasonQuarantined}
+	ConnectorDefectReasons = []Reason{ReasonGone, ReasonNotFound, ReasonPermanentForbidden, ReasonQuarantined, ReasonTooManyRejected}
 	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled}
 	ResumableReasons       = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable}
 )

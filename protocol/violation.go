@@ -26,6 +26,7 @@ const (
 	FieldOutOfScope      Subtype = "field_not_in_scope"
 	OutsideTimeRange     Subtype = "outside_time_range"
 	KeyMismatch          Subtype = "key_does_not_match_data"
+	SchemaMismatch       Subtype = "schema_mismatch"
 	TombstoneNotAllowed  Subtype = "tombstone_on_append_only_stream"
 	OutputWhileAsking    Subtype = "output_while_interaction_open"
 	NoInteractiveBinding Subtype = "interaction_without_binding"
@@ -38,6 +39,12 @@ const (
 	AttemptWithoutResult Subtype = "gap_attempt_without_outcome"
 	UnknownAssistance    Subtype = "unknown_assistance_request"
 )
+
+// OfRecord reports whether the rule is one of a single record, which is then left out
+// alone.
+func (s Subtype) OfRecord() bool {
+	return s == FieldOutOfScope || s == OutsideTimeRange || s == KeyMismatch || s == SchemaMismatch || s == TombstoneNotAllowed
+}
 
 const (
 	maxViolationText     = 200

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -24,6 +26,7 @@ type Stream struct {
 	fields    map[string]bool // nil means no filter
 	since     time.Time
 	until     time.Time
+	schema    *jsonschema.Schema // nil: not enforced
 }
 
 // Resolve turns the requested scope into gates; an empty one is everything that can be
@@ -53,6 +56,16 @@ func Resolve(m *manifest.Manifest, requested []protocol.StreamScope) ([]*Stream,
 		return nil, fmt.Errorf("connector %s has no stream to collect", m.Key())
 	}
 	return out, nil
+}
+
+// EnforceSchemas makes the gates hold records against the schemas of their streams too.
+func EnforceSchemas(gates []*Stream) (err error) {
+	for _, st := range gates {
+		if st.schema, err = st.Decl.CompileSchema(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newStream(decl *manifest.Stream, sc protocol.StreamScope) (*Stream, error) {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,7 +32,26 @@ func (st *Stream) Record(r *protocol.Record) (semantic string, v *protocol.Viola
 			}
 		}
 	}
+	if v := st.gateSchema(r); v != nil {
+		return "", v
+	}
 	return st.gateTime(r)
+}
+
+// gateSchema holds the data against the declared schema, where that is enforced.
+func (st *Stream) gateSchema(r *protocol.Record) *protocol.Violation {
+	if st.schema == nil {
+		return nil
+	}
+	var tree any
+	err := json.Unmarshal(r.Data, &tree)
+	if err == nil {
+		err = st.schema.Validate(tree)
+	}
+	if err == nil {
+		return nil
+	}
+	return st.refuse(protocol.SchemaMismatch, "something else", "what the schema says at "+manifest.SchemaPath(err))
 }
 
 // gateKey holds the record's key against its primary key fields.

@@ -194,6 +194,7 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connec
 	spec := runner.Spec{
 		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode,
 		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly,
+		EnforceSchemas: !c.Builtin,
 	}
 	scope, err := l.scope(ctx, lease.ConnectionID, c.Manifest, req.Scope)
 	if err != nil {

@@ -107,7 +107,7 @@ func (s *session) settleCoverage(ctx context.Context) ([]KnownGap, error) {
 		if err != nil {
 			return known, err
 		}
-		if len(open) > 0 {
+		if len(open) > 0 || s.streams[l.stream].ended {
 			known = append(known, s.streams[l.parent].withhold("detail_coverage_incomplete", len(open)))
 		}
 	}

@@ -469,7 +469,7 @@ func sameJSON(a, b string) bool {
 // without one.
 func TestProtocolMistakes(t *testing.T) {
 	d := readDocument(t)
-	lines := d.fenced["mistakes"]
+	lines := slices.Concat(d.fenced["mistakes"], d.fenced["rejections"])
 	start := decodeStart(t, lines[0], "START ")
 	mistakes := map[protocol.Subtype][]string{
 		protocol.LineTooLong: {`{"type":"PROGRESS","message":"` + strings.Repeat("x", protocol.DefaultMaxLine) + `"}`}, // too long to print
@@ -493,15 +493,23 @@ func TestProtocolMistakes(t *testing.T) {
 			if rule != protocol.NoInteractiveBinding {
 				spoken.asker = askerFunc(nil) // somebody who does not answer
 			}
+			spoken.spec.EnforceSchemas = true
 			o := spoken.play(t.Context(), func(c *connector) int {
 				c.start()
 				for _, line := range said {
 					c.line(line)
 				}
+				if rule.OfRecord() {
+					return c.done(protocol.DoneSucceeded)
+				}
 				for c.hear() != nil {
 				}
 				return 0
 			})
+			if rule.OfRecord() {
+				mustReject(t, spoken, o, rule)
+				return
+			}
 			mustViolate(t, o, rule)
 		})
 	}

@@ -13,7 +13,7 @@ func (s *session) waits(st *stream) bool {
 func (s *session) checkpoint() Checkpoint {
 	c := Checkpoint{
 		Mode: checkpointMode, CommitStatus: CommitNone, BufferedDropped: s.dropped,
-		RecordsAttempted: s.records, RecordsAccepted: s.records, RecordsFlushed: s.committer.records.Load(),
+		RecordsAttempted: s.records, RecordsAccepted: s.records - s.rejected, RecordsFlushed: s.committer.records.Load(), RecordsRejected: s.rejected,
 		Slices: s.committer.slices.Load(), StreamsStaged: []string{}, StreamsCommitted: []string{},
 	}
 	for _, st := range s.order {

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -16,7 +17,10 @@ type servedGap struct {
 	entry     protocol.GapEntry
 	attempted bool
 	settled   bool
+	sent      bool // its record came, and no word that it is missing
 }
+
+type owedKey struct{ stream, key string }
 
 // Page bounds, as docs/protocol.md tells them. A page is bounded by its bytes; the number of
 // candidates follows from the size that gaps have had so far.
@@ -74,7 +78,11 @@ func (s *session) nextPage(ctx context.Context, streams []string, budget int) ([
 		}
 		used += len(line)
 		page = append(page, e)
-		s.served[e.GapID] = &servedGap{entry: e}
+		g := &servedGap{entry: e}
+		s.served[e.GapID] = g
+		if e.RecordKey != "" {
+			s.owed[owedKey{e.Stream, string(e.RecordKey)}] = g
+		}
 	}
 	if len(claimed) > 0 {
 		s.pages.observe(total / len(claimed))
@@ -129,10 +137,30 @@ func (s *session) recovered(m *protocol.DetailGapRecovered) error {
 		return err
 	}
 	g.settled = true
+	st := s.streams[m.Stream]
+	if reason := st.refused[string(g.entry.RecordKey)]; reason != "" || st.ended {
+		if reason != "" { // what it brought was rejected
+			s.cur.addGap(slice.Gap{Stream: m.Stream, ParentStream: g.entry.ParentStream, RecordKey: string(g.entry.RecordKey), Reason: reason,
+				Retryable: true, GapID: m.GapID, LeaseID: lease})
+			s.cur.close()
+		}
+		return nil
+	}
 	s.cur.slice.Recovered = append(s.cur.slice.Recovered, slice.GapRef{GapID: m.GapID, LeaseID: lease})
 	s.cur.close() // the gap's records precede it: together they are a finished unit
 	s.recall(lane{g.entry.Stream, g.entry.ParentStream}, string(g.entry.RecordKey))
 	return nil
+}
+
+// closeSent closes the gaps of which the connector said nothing and whose records it
+// sent all the same: not every connector knows of gaps.
+func (s *session) closeSent() {
+	for _, id := range slices.Sorted(maps.Keys(s.served)) {
+		if g := s.served[id]; g.sent && !g.settled && !g.attempted {
+			g.settled = true
+			s.cur.slice.Recovered = append(s.cur.slice.Recovered, slice.GapRef{GapID: id, LeaseID: g.entry.LeaseID})
+		}
+	}
 }
 
 // leased finds a gap that this run holds under exactly this token. A key, where
@@ -178,6 +206,9 @@ func (s *session) gap(m *protocol.DetailGap) error {
 	s.cur.addGap(g)
 	if m.GapID != "" {
 		s.cur.close()
+	}
+	if owed := s.owed[owedKey{m.Stream, string(m.RecordKey)}]; owed != nil {
+		owed.sent = false
 	}
 	st.gaps++
 	s.gapCount++

@@ -15,8 +15,17 @@ func (s *session) record(m *protocol.Record) error {
 		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
 	}
 	semantic, v := st.Record(m)
-	if v != nil {
-		return v
+	if v != nil && !v.Subtype.OfRecord() {
+		return v // RT-05: what nobody asked for ends the run
+	}
+	s.records++
+	st.sent++
+	switch {
+	case st.ended:
+		s.rejected++
+		return nil
+	case v != nil:
+		return s.reject(st, m.Key, v)
 	}
 	r, data := slice.Record{Stream: st.name, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic}, []byte(m.Data)
 	if m.Op == protocol.OpDelete {
@@ -27,7 +36,9 @@ func (s *session) record(m *protocol.Record) error {
 	}
 	s.cur.add(r, data)
 	st.collected++
-	s.records++
+	if g := s.owed[owedKey{st.name, m.Key}]; g != nil {
+		g.sent = true
+	}
 	s.bound()
 	return nil
 }
@@ -36,6 +47,9 @@ func (s *session) state(ctx context.Context, m *protocol.State) error {
 	st := s.streams[m.Stream]
 	if st == nil {
 		return s.undeclared(protocol.UndeclaredState, m.Type(), m.Stream)
+	}
+	if st.withheld {
+		return nil
 	}
 	c := slice.Cursor{Stream: st.name, Mode: m.Mode, Cursor: cloneValue(m.Cursor)}
 	// The cursors of a stream move in the order they came: none passes one that waits.
@@ -71,8 +85,10 @@ func (s *session) doneSaid(m *protocol.Done) error {
 		return &protocol.Violation{Subtype: protocol.RecordCountMismatch, MessageType: m.Type(),
 			Expected: []string{fmt.Sprintf("records_emitted %d, as counted", s.records)}, Received: fmt.Sprint(m.RecordsEmitted)}
 	}
+	s.judgeRejected()
 	switch {
 	case m.Status == protocol.DoneSucceeded:
+		s.closeSent()
 	case s.confined():
 		s.dropTail(s.blocked())
 	default:

@@ -160,6 +160,7 @@ func (s *session) knownGaps(coverage []KnownGap, f *Failure) []KnownGap {
 			RecoveryHint: protocol.RecoveryHint{Action: protocol.RetryByRuntime, Retryable: &retry},
 		})
 	}
+	out = append(out, s.knownRejected()...)
 	s.mu.Lock()
 	last := append(slices.Clone(s.asks), coverage...)
 	s.mu.Unlock()

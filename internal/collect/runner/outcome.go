@@ -87,6 +87,7 @@ type Checkpoint struct {
 	RecordsAttempted int64    `json:"records_attempted"`
 	RecordsAccepted  int64    `json:"records_accepted"`
 	RecordsFlushed   int64    `json:"records_flushed"`
+	RecordsRejected  int64    `json:"records_permanently_rejected,omitzero"`
 	Slices           int64    `json:"slices_committed"`
 }
 

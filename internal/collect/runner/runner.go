@@ -39,7 +39,10 @@ type Spec struct {
 	// offered to the connector only when there is an Asker.
 	Bindings     map[string]jsontext.Value
 	RecoveryOnly bool
-	Command      Command
+	// EnforceSchemas holds records against their declared schemas, for a connector that
+	// is not known to do so itself.
+	EnforceSchemas bool
+	Command        Command
 }
 
 // Command is the connector executable with the whole environment it gets.

@@ -19,7 +19,11 @@ type stream struct {
 	slice   bool     // commits its cursor with each slice
 	details []string // detail streams in scope that this one anchors
 
+	sent       int64
 	collected  int64
+	rejected   map[protocol.Reason]int64
+	refused    map[string]protocol.Reason // by key, as far as gaps tell them one by one
+	ended      bool                       // too much of it was rejected
 	gaps       int64
 	considered protocol.Count
 	covered    protocol.Count
@@ -33,8 +37,12 @@ type stream struct {
 }
 
 // resolveScope gives the streams of the requested scope, or why there are none.
-func resolveScope(m *manifest.Manifest, requested []protocol.StreamScope) ([]*stream, error) {
-	gates, err := gate.Resolve(m, requested)
+func resolveScope(spec Spec) ([]*stream, error) {
+	m := spec.Manifest
+	gates, err := gate.Resolve(m, spec.Scope)
+	if err == nil && spec.EnforceSchemas {
+		err = gate.EnforceSchemas(gates)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func names(order []*stream) []string {
 }
 
 func TestDefaultScopeIsWhatCanBeCollected(t *testing.T) {
-	order, err := resolveScope(sample(t), nil)
+	order, err := resolveScope(Spec{Manifest: sample(t), Scope: nil})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +35,14 @@ func TestDefaultScopeIsWhatCanBeCollected(t *testing.T) {
 }
 
 func TestExplicitScopeMayNameAnUnsupportedStream(t *testing.T) {
-	order, err := resolveScope(sample(t), scope("future"))
+	order, err := resolveScope(Spec{Manifest: sample(t), Scope: scope("future")})
 	if err != nil || len(order) != 1 {
 		t.Fatalf("resolveScope = %v, %v", names(order), err)
 	}
 }
 
 func TestScopeAnchors(t *testing.T) {
-	order, err := resolveScope(sample(t), scope("threads", "messages", "folders"))
+	order, err := resolveScope(Spec{Manifest: sample(t), Scope: scope("threads", "messages", "folders")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestScopeMistakes(t *testing.T) {
 		"range of no width": {sample(t), ranged("2026-01-01", "2026-01-01T00:00:00Z"), "is empty: since is not before until"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := resolveScope(c.m, c.scope)
+			_, err := resolveScope(Spec{Manifest: c.m, Scope: c.scope})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error = %v, want %q in it", err, c.want)
 			}
@@ -97,7 +97,7 @@ func TestFieldsAreWidenedByWhatARecordNeeds(t *testing.T) {
 		"range without field": {protocol.StreamScope{Name: "folders", Fields: []string{"body"}, TimeRange: &protocol.TimeRange{Since: "2026-01-01"}}, []string{"body", "id"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			order, err := resolveScope(sample(t), []protocol.StreamScope{c.scope})
+			order, err := resolveScope(Spec{Manifest: sample(t), Scope: []protocol.StreamScope{c.scope}})
 			if err != nil {
 				t.Fatal(err)
 			}

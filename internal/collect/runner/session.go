@@ -35,7 +35,8 @@ type session struct {
 	committer *committer
 	cur       *batch
 
-	records  int64 // accepted
+	records  int64 // sent
+	rejected int64 // of those, left out because they break their own rules
 	dropped  int64 // accepted, then left out because their slice was not finished
 	gapCount int64
 	done     *protocol.Done
@@ -45,6 +46,7 @@ type session struct {
 	coverage map[lane]*protocol.DetailCoverage
 	recorded map[lane]map[string]bool // gap keys that this run reported
 	served   map[string]*servedGap
+	owed     map[owedKey]*servedGap
 	pages    gapPages
 	help     map[string]*time.Timer
 	tally    map[gapTally]int64
@@ -93,6 +95,7 @@ func newSession(spec Spec, sink Sink, gaps GapSource, asker Asker, opts Options)
 		coverage: map[lane]*protocol.DetailCoverage{},
 		recorded: map[lane]map[string]bool{},
 		served:   map[string]*servedGap{},
+		owed:     map[owedKey]*servedGap{},
 		help:     map[string]*time.Timer{},
 		pages:    gapPages{average: firstGapBytes},
 		outgoing: make(chan outgoing, 1), delivered: make(chan struct{}),
@@ -106,7 +109,7 @@ func (s *session) prepare(ctx context.Context) *Failure {
 	if ctx.Err() != nil {
 		return s.cancellation(ctx)
 	}
-	order, err := resolveScope(s.spec.Manifest, s.spec.Scope)
+	order, err := resolveScope(s.spec)
 	if err == nil && s.spec.Mode != protocol.FullRefresh && s.spec.Mode != protocol.Incremental {
 		err = errors.New("collection mode " + quoted(string(s.spec.Mode)) + " is neither full_refresh nor incremental")
 	}

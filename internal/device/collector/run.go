@@ -165,7 +165,7 @@ func (p *pass) collect(ctx context.Context, state cursors) error {
 	}
 	runID := newRunID(p.now())
 	spec := runner.Spec{
-		RunID: runID, Manifest: found.Manifest, Mode: protocol.Incremental, Bindings: p.c.Bindings,
+		RunID: runID, Manifest: found.Manifest, Mode: protocol.Incremental, Bindings: p.c.Bindings, EnforceSchemas: !found.Builtin,
 		Command: found.Command(map[string]string{
 			"PDPP_CONNECTOR_INSTANCE_ID": p.c.Profile.SourceInstanceID, "PDPP_RUN_ID": runID, "PDPP_RUN_TRIGGER_KIND": "manual",
 		}, p.c.childVariable),

@@ -20,7 +20,7 @@ var Table = []Rule{
 		Reason: "a declaration is data: it must be readable without anything that runs"},
 	{Room: "manifest/folder", May: []string{"manifest"}, Libs: onlyStd,
 		Reason: "what checks a connector's folder and what runs it read it alike, and need nothing else for that"},
-	{Room: "manifest/gate", May: []string{"manifest", "protocol"}, Libs: []string{fastJSON},
+	{Room: "manifest/gate", May: []string{"manifest", "protocol"}, Libs: []string{fastJSON, jsonSchema},
 		Reason: "what a connector may send is one set of rules, for the runner and for the kit that tries a connector out"},
 	{Room: "connectorkit", May: []string{"protocol", "manifest", "governor", "governor/governhttp"},
 		Never:  []string{"internal/...", "connectorkit/browser"},
