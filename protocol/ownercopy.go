@@ -36,7 +36,7 @@ var ownerCopy = map[Reason]string{
 	ReasonNotFound:             "The service could not find this item.",
 	ReasonPermanentForbidden:   "The service does not allow access to this item.",
 	ReasonQuarantined:          "This item failed repeatedly and is set aside. A connector update may fix it.",
-	ReasonTooManyRejected:      "Too many records were not as the connector declares them, so no more of this was collected. A connector update may fix it.",
+	ReasonTooManyRejected:      "A large part of this was not as the connector declares it, so no more of it was collected. A connector update may fix it.",
 	ReasonNotAvailableInMode:   "This is not available with the way this source is connected.",
 	ReasonOutOfScope:           "This is outside what you asked to collect.",
 	ReasonUserDisabled:         "You turned this off.",
