@@ -69,3 +69,43 @@ func TestBereft(t *testing.T) {
 		})
 	}
 }
+
+// On an embedded database the queue rests while there is nothing to do, which a job of a
+// dead worker is not, and wakes for a job that another process has put in.
+func TestQueueRestsAndWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plant("cin_pear", "orchard", 0)
+		o.plant("cin_plum", "orchard", 0)
+		w := o.worker("w1", nil)
+		awake := func() bool {
+			w.queue.mu.Lock()
+			defer w.queue.mu.Unlock()
+			return w.queue.awake
+		}
+		put := func(id string) {
+			other, err := New(Config{clock: bubble{}, Store: o.st, Database: o.db, Runs: o, Worker: store.Worker{ID: "w2", Capabilities: []string{"network"}}})
+			o.must(err)
+			_, _, err = other.queue.enqueue(t.Context(), []want{{connectionID: id, connectorID: "orchard", queue: "network", priority: 2}}, time.Now())
+			o.must(err)
+		}
+		o.must(o.ask("cin_pear"))
+		time.Sleep(5 * time.Second)
+		if len(o.ran("cin_pear")) != 1 || !awake() {
+			t.Errorf("%d runs, awake %v", len(o.ran("cin_pear")), awake())
+		}
+		put("cin_plum")
+		_, err := o.db.SQLite.ExecContext(t.Context(), `UPDATE river_job SET state = 'running', attempted_at = ? WHERE state = 'available'`, time.Now().UTC().Format("2006-01-02 15:04:05.000"))
+		o.must(err)
+		time.Sleep(restAfter + 2*beatEvery)
+		if awake() {
+			t.Error("nothing is to do, and it does not rest")
+		}
+		put("cin_pear")
+		time.Sleep(beatEvery + time.Second)
+		if !awake() {
+			t.Error("a job waits, and it rests")
+		}
+		o.close(w)
+	})
+}

@@ -31,11 +31,13 @@ func TestOwnerIsHeardAtOnce(t *testing.T) {
 		o.plays("orchard", takes(time.Minute))
 		o.must(o.ask("cin_pear"))
 		time.Sleep(atOnce)
-		if err := o.ask("cin_pear"); !errors.Is(err, store.ErrRunActive) {
-			t.Errorf("while it runs: %v", err)
+		var active *store.ActiveRunError
+		under := o.evidence("cin_pear").Active
+		if err := o.ask("cin_pear"); !errors.As(err, &active) || active.ConnectionID != "cin_pear" || active.RunID != under.ID || active.Holder != "orchard" || !active.ExpiresAt.After(time.Now()) {
+			t.Errorf("while it runs: %v, %+v", err, active)
 		}
 		stopped, err := Cancel(t.Context(), o.st, "cin_pear", time.Now())
-		if err != nil || stopped.RunID == "" {
+		if err != nil || stopped.RunID != under.ID || stopped.Request {
 			t.Errorf("cancel: %+v, %v", stopped, err)
 		}
 		time.Sleep(signalEvery + 100*time.Millisecond)

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"pdpp/internal/judge/cadence"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
+	"pdpp/manifest"
 )
 
 // Which requests are answered at once: the owner's and a repair's always, a
@@ -32,7 +34,7 @@ func TestHonoured(t *testing.T) {
 func TestUnreadableFactsAreLookedAtAgainSoon(t *testing.T) {
 	now := time.Date(2031, 5, 4, 3, 2, 1, 0, time.UTC)
 	e := &evidence.Evidence{Connection: evidence.Connection{ID: "cin_pear", Status: evidence.StatusActive}, Unreadable: []evidence.Family{evidence.FamilyRuns}}
-	if o, again := decide(e, nil, now); o != nil || again.Sub(now) > checkQueued {
+	if o, again := decide(e, nil, now); o != nil || again.Sub(now) > checkQueued || !again.After(now) {
 		t.Errorf("a run: %v; checked again after %v", o != nil, again.Sub(now))
 	}
 }
@@ -114,5 +116,28 @@ func TestOldestRequestThatCanBeAnswered(t *testing.T) {
 	}
 	if o, _ := decide(e, requests, time.Now()); o != nil {
 		t.Errorf("a paused run goes on: %+v", o)
+	}
+}
+
+// A connector is queued for what it needs most.
+func TestNeeds(t *testing.T) {
+	for required, want := range map[string]Capability{
+		``:                            Network,
+		`"network":{"required":true}`: Network,
+		`"filesystem":{"required":true},"network":{"required":true}`:   Local,
+		`"local_device":{"required":true}`:                             Local,
+		`"browser":{"required":true},"filesystem":{"required":true}`:   Browser,
+		`"browser":{"required":false},"filesystem":{"required":true}`:  Local,
+		`"browser":{"required":false},"filesystem":{"required":false}`: Network,
+	} {
+		m, err := manifest.Parse(fmt.Appendf(nil, `{"protocol_version":"0.1.0","connector_id":"orchard","version":"1.0.0","display_name":"Orchard",
+"runtime_requirements":{"bindings":{%s}},
+"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`, required))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := needs(m); got != want {
+			t.Errorf("%s needs %s, want %s", required, got, want)
+		}
 	}
 }
