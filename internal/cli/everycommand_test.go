@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/judge/attention"
@@ -14,6 +15,8 @@ import (
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/lab/goldentest"
+	"pdpp/internal/slice"
+	"pdpp/protocol"
 )
 
 // machineCommands need the machine itself, each for its reason, and refuse a server.
@@ -43,6 +46,41 @@ var ownerCommands = []string{
 	"state rewind trees 1 --connection cin_well --yes", "export --connection cin_well", "revoke cin_well",
 	"workers", "attention", "attention --all", "attention accept att_1", "attention accept att_2", "attention accept att_none", "credential show cin_locked", "credential show cin_well",
 	"credential remove cin_locked", "credential remove cin_locked",
+	"run show run_part", "status cin_part", "gaps --connection cin_part", "gaps --connection cin_part --status terminal", "gaps explain " + gone, "gaps retry " + gone, "gaps explain " + waits,
+	"gaps ignore " + waits + " --reason old", "gaps explain " + waits, "gaps retry " + waits,
+	"state show --connection cin_part", "state log trees --connection cin_part", "state diff trees 1 2 --connection cin_part", "state diff trees 1 9 --connection cin_part",
+	"state rewind trees 9 --connection cin_part --yes", "state rewind trees 1 --connection cin_part --yes", "state log trees --connection cin_part --limit 1", "changes --connection cin_part",
+}
+
+// partly is what a run of cin_part did not get.
+var partly = []slice.Gap{
+	{Stream: "trees", RecordKey: "t9", Reason: protocol.ReasonRateLimited, Retryable: true, Locator: jsontext.Value(`{"path":"/trees/t9"}`)},
+	{Stream: "trees", RecordKey: "t8", Reason: protocol.ReasonPermanentForbidden, Locator: jsontext.Value(`{}`), LastError: jsontext.Value(`{"status":403}`)},
+}
+
+var waits, gone = store.GapID("cin_part", "", partly[0])[:16], store.GapID("cin_part", "", partly[1])[:16]
+
+// part adds a connection that has collected in part, with a timeline and two bookmarks.
+func (s *statusShop) part() {
+	s.t.Helper()
+	at, ctx := s.ago(3*time.Hour), s.t.Context()
+	s.add("cin_part", "In part", store.SourceAccount)
+	l, err := s.StartRun(ctx, store.RunStart{RunID: "run_part", ConnectionID: "cin_part", ConnectorID: "nursery", Trigger: store.TriggerScheduled, Holder: "test", TTL: time.Hour,
+		Streams: []store.StreamSpec{{Name: "trees"}}}, at)
+	s.must(err)
+	for i, gaps := range [][]slice.Gap{partly, nil} {
+		_, err = s.CommitSlice(ctx, l, slice.Slice{
+			Records: []slice.Record{{Stream: "trees", Key: fmt.Sprint("t", i), Data: []byte(`{"id":"t"}`), EmittedAt: at.Format(time.RFC3339)}},
+			Gaps:    gaps, Cursors: []slice.Cursor{{Stream: "trees", Mode: protocol.SteadyState, Cursor: jsontext.Value(fmt.Sprintf(`{"page":%d,"of":9}`, i+1))}},
+			Events: []slice.Event{
+				{Type: "run.progress_reported", At: at, Stream: "trees", Data: jsontext.Value(fmt.Sprintf(`{"count":%d,"total":9,"message":"page %d"}`, i, i))},
+				{Type: "run.stream_skipped", At: at, Stream: "trees", Data: jsontext.Value(`{"reason":"permanent_forbidden"}`)},
+			},
+		}, at.Add(time.Duration(i)*time.Minute))
+		s.must(err)
+	}
+	s.must(s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, RecordsEmitted: 2, Event: slice.Event{Type: "run.completed", Data: jsontext.Value(`{"records_emitted":2}`)},
+		Facts: jsontext.Value(`{"streams":[{"stream":"trees","collected":2,"considered":4,"covered":2,"checkpoint":"committed"}]}`)}, at.Add(2*time.Minute)))
 }
 
 // otherCommands are about nothing that is kept.
@@ -109,6 +147,7 @@ func TestRemoteIsTheSame(t *testing.T) {
 	local, remote := newStatusShop(t), newStatusShop(t)
 	for _, s := range []*statusShop{local, remote} {
 		at := s.ago(time.Minute)
+		s.part()
 		s.must(s.PutWorker(t.Context(), store.Worker{ID: "w1", Host: "lantern", PID: 7, Version: "1.0.0", Capabilities: []string{"network"}, Slots: 2, StartedAt: at, SeenAt: s.ago(0)}))
 		for id, kind := range map[string]verdict.ActionKind{"att_1": verdict.Reauth, "att_2": verdict.ReattachSchedule} {
 			r := attention.Record{ID: id, ConnectionID: "cin_failed", Kind: string(kind), Contract: "x", Words: "Do it", Affects: []string{"trees"},
