@@ -87,7 +87,7 @@ func TestEveryCheckFailsOnAWrongConnector(t *testing.T) {
 		{"asks nobody", "missing credential", "interaction_without_binding"},
 		{"writes garbage", "first run", "line 3: malformed_json"},
 		{"wrong key", "first run", "key_does_not_match_data"},
-		{"breaks its schema", "first run", "schema /properties/text/type"},
+		{"breaks its schema", "first run", "schema says at /properties/text/type"},
 		{"sends an unknown stream", "first run", "undeclared_stream"},
 		{"accounts for nothing", "first run", "nothing accounts for messages"},
 		{"ignores its cursor", "resume", "all 12 records of letters again"},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"pdpp/manifest"
 	"pdpp/manifest/gate"
@@ -32,7 +31,6 @@ type Dialogue struct {
 	Patience time.Duration
 
 	gates    map[string]*gate.Stream
-	schemas  map[string]*jsonschema.Schema
 	staged   map[bookmark]jsontext.Value
 	coverage map[[2]string]*protocol.DetailCoverage
 	served   map[string]*servedGap
@@ -74,10 +72,10 @@ func (d *Dialogue) Hold(in io.WriteCloser, out io.Reader) (*Transcript, error) {
 }
 
 func (d *Dialogue) prepare() (err error) {
-	if d.schemas, err = d.Manifest.CompileSchemas(); err != nil {
-		return err
-	}
 	streams, err := gate.Resolve(d.Manifest, d.Start.Scope.Streams)
+	if err == nil {
+		err = gate.EnforceSchemas(streams)
+	}
 	if err != nil {
 		return err
 	}
@@ -157,7 +155,7 @@ func (d *Dialogue) listen(in io.WriteCloser, lines <-chan heard) {
 			f := broken(v)
 			f.Text = fmt.Sprintf("line %d: %s", n, f.Text)
 			d.t.fault(f)
-			if !alone[v.Subtype] {
+			if !v.Subtype.OfRecord() {
 				d.t.cut = true
 				return
 			}
@@ -191,11 +189,6 @@ func (d *Dialogue) next(lines <-chan heard) (heard, bool) {
 		d.t.cut = true
 		return heard{}, false
 	}
-}
-
-// alone are the rules that cost one record and not the run.
-var alone = map[protocol.Subtype]bool{
-	protocol.ResourceOutOfScope: true, protocol.FieldOutOfScope: true, protocol.OutsideTimeRange: true, protocol.KeyMismatch: true, schemaRule: true,
 }
 
 // handle holds one message against the rules that need more than the message.
@@ -264,16 +257,6 @@ func (d *Dialogue) record(m *protocol.Record) error {
 	d.t.Records = append(d.t.Records, r)
 	if _, v := g.Record(m); v != nil {
 		return v
-	}
-	if r.Deleted {
-		return nil
-	}
-	var tree any
-	if err := json.Unmarshal(m.Data, &tree); err != nil {
-		return &protocol.Violation{Subtype: schemaRule, MessageType: m.Type(), Stream: m.Stream}
-	}
-	if err := d.schemas[m.Stream].Validate(tree); err != nil && len(g.Scope.Fields) == 0 {
-		return &protocol.Violation{Subtype: schemaRule, MessageType: m.Type(), Stream: m.Stream, Expected: []string{"schema " + manifest.SchemaPath(err)}}
 	}
 	return nil
 }

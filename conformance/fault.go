@@ -32,7 +32,6 @@ var ending = map[protocol.Subtype]bool{
 const (
 	noDone     protocol.Subtype = "no_done"
 	staysAlive protocol.Subtype = "does_not_exit"
-	schemaRule protocol.Subtype = "record_breaks_its_schema"
 )
 
 // mends say what an author does about a broken rule.
@@ -65,7 +64,7 @@ var mends = map[protocol.Subtype]string{
 	protocol.UnknownAssistance:    "End only requests for help that this run has made.",
 	noDone:                        "End every run with one DONE line, whatever happened: succeeded, failed with an error, or cancelled.",
 	staysAlive:                    "Exit once stdin is closed after DONE: end timers, servers and threads.",
-	schemaRule:                    "Send what the stream's schema declares, or correct the schema.",
+	protocol.SchemaMismatch:       "Send what the stream's schema declares, or correct the schema.",
 }
 
 func broken(v *protocol.Violation) Fault {
