@@ -50,7 +50,8 @@ func (p *program) connectors(dirs collector.Dirs) (catalog.Catalog, error) {
 	if dir == "" {
 		dir = filepath.Join(filepath.Dir(dirs.Profiles), "connectors")
 	}
-	found := catalog.Catalog{Dir: dir, Private: []string{dirs.Profiles, dirs.State}}
+	home, _ := p.lookup("HOME") // without one, defaults of paths do not count
+	found := catalog.Catalog{Dir: dir, Private: []string{dirs.Profiles, dirs.State}, Home: home}
 	host, _ := p.lookup(envConnectors)
 	if host != "" {
 		path, err := filepath.Abs(host)

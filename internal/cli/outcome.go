@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
@@ -33,6 +34,8 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 		e.Exit, e.Next = ExitCancelled, "Finished slices are kept. Continue: "+again
 	case f.Reason == launch.ReasonCredential:
 		e.Exit, e.Next = ExitOwner, "Mend it, or enter the credential again (pdpp credential set "+conn.ID+"), then run again: "+again
+	case f.Reason == launch.ReasonFiles:
+		e.Exit, e.Next = ExitOwner, filesStep(f.Err, again)
 	case f.Reason == launch.ReasonUnconfirmed:
 		e.Exit, e.Next = ExitOwner, "See what it asks for, and let it run: pdpp connectors confirm "+conn.ConnectorID
 	case ownerMustAct(o):
@@ -46,6 +49,15 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 		e.Code = o.DoneError.Code
 	}
 	return e
+}
+
+// filesStep is what mends a run that would have found no files.
+func filesStep(err error, again string) string {
+	var files *catalog.FilesError
+	if !errors.As(err, &files) {
+		return "Then run again: " + again
+	}
+	return files.Next + " Then run again: " + again
 }
 
 // ownerMustAct reports whether the run cannot succeed before the owner does something.

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -74,6 +75,10 @@ func (x *examination) connection(ctx context.Context, c store.Connection) {
 	if !usable {
 		return
 	}
+	var files *catalog.FilesError
+	if errors.As(connector.Command(nil, x.Lookup).Refusal, &files) && !stored[files.Variable] {
+		x.fail(CheckConnections, fmt.Sprintf("connection %s: %s", c.ID, files), files.Next)
+	}
 	for _, names := range requiredVariables(connector.Manifest) {
 		has := func(name string) bool {
 			value, _ := x.Lookup(name)
@@ -95,15 +100,10 @@ func requiredVariables(m *manifest.Manifest) (all [][]string) {
 				all = append(all, []string{v.Name})
 			}
 		}
-		for _, p := range rr.LocalPaths {
-			if p.Required {
-				all = append(all, []string{p.PathEnv})
-			}
-		}
 	}
 	if m.Setup != nil && m.Setup.CredentialCapture != nil {
 		for _, f := range m.Setup.CredentialCapture.Fields {
-			if f.Required {
+			if f.Required && m.Setup.CredentialCapture.IsRequired() {
 				all = append(all, f.Env)
 			}
 		}

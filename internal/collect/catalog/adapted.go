@@ -26,6 +26,6 @@ func (c Catalog) adapted(f folder.Folder) (Connector, *manifest.Problem) {
 		return Connector{}, &manifest.Problem{Path: folder.Adapter, What: "does not name a program by its whole path", Mend: "wrap it again: pdpp-connectors wrap"}
 	}
 	return Connector{
-		Name: f.Manifest.Key(), Manifest: f.Manifest, Path: c.Host, Args: []string{"adapt", f.Dir}, Dir: f.Dir, Starts: a.Command[0], Needs: a.Paths, Private: c.Private,
+		Name: f.Manifest.Key(), Manifest: f.Manifest, Path: c.Host, Args: []string{"adapt", f.Dir}, Dir: f.Dir, Starts: a.Command[0], Needs: a.Paths, Private: c.Private, Home: c.Home,
 	}, nil
 }

@@ -34,6 +34,9 @@ type Catalog struct {
 	// Private are folders of this program's own, such as the home, that no declared path of
 	// a connector may open.
 	Private []string
+	// Home is the owner's home folder, below which paths lie that a manifest gives a default
+	// for; empty means that no default counts.
+	Home string
 }
 
 // Connector is something that can be run.
@@ -50,6 +53,8 @@ type Connector struct {
 	Needs  []string
 	// Private are folders that its declared paths may not open.
 	Private []string
+	// Home is the folder that defaults of its declared paths lie below; empty for none.
+	Home string
 }
 
 // Finder gives the connector of a name: a Catalog, or a single one by Fixed.
@@ -222,7 +227,7 @@ func (c Catalog) builtin(ctx context.Context, name string) (Connector, error) {
 	if err != nil {
 		return Connector{}, fmt.Errorf("manifest of connector %s: %w", name, err)
 	}
-	return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}, Private: c.Private}, nil
+	return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}, Private: c.Private, Home: c.Home}, nil
 }
 
 func (c Catalog) read(dir string) (Connector, manifest.Problems, error) {
@@ -241,7 +246,7 @@ func (c Catalog) read(dir string) (Connector, manifest.Problems, error) {
 		}
 		return found, f.Warnings, nil
 	}
-	return Connector{Name: f.Manifest.Key(), Manifest: f.Manifest, Path: f.Executable, Dir: f.Dir, Private: c.Private}, f.Warnings, nil
+	return Connector{Name: f.Manifest.Key(), Manifest: f.Manifest, Path: f.Executable, Dir: f.Dir, Private: c.Private, Home: c.Home}, f.Warnings, nil
 }
 
 func (c Catalog) builtins(ctx context.Context) ([]string, error) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"pdpp/manifest"
 	"pdpp/manifest/folder"
 )
 
@@ -39,10 +40,10 @@ func (c Connector) Demand() (Demand, error) {
 			d.Variables = append(d.Variables, name)
 		}
 	}
+	for _, p := range c.Manifest.ReadPaths() {
+		d.Paths = append(d.Paths, shownPath(p.LocalPath))
+	}
 	if rr := c.Manifest.RuntimeRequirements; rr != nil {
-		for _, p := range rr.LocalPaths {
-			d.Paths = append(d.Paths, p.PathEnv)
-		}
 		for _, t := range rr.ExternalTools {
 			if name := t.Detect.ExecutableEnvOverride; name != "" {
 				d.Paths = append(d.Paths, name)
@@ -52,6 +53,19 @@ func (c Connector) Demand() (Demand, error) {
 	slices.Sort(d.Paths)
 	d.Paths = slices.Compact(d.Paths)
 	return d, nil
+}
+
+// shownPath names a path by its variable, and by where it is without one: another default
+// is another demand.
+func shownPath(p manifest.LocalPath) string {
+	switch {
+	case p.Default == "":
+		return p.PathEnv
+	case p.Within == "":
+		return p.PathEnv + " (else ~/" + p.Default + ")"
+	default:
+		return p.PathEnv + " (else " + p.Default + " in " + p.Within + ")"
+	}
 }
 
 func digest(sum io.Writer, path string) error {

@@ -47,6 +47,7 @@ func (c Connector) Command(own map[string]string, lookup func(name string) (stri
 			cmd.Secrets = append(cmd.Secrets, value)
 		}
 	}
+	c.setDefaults(env)
 	cmd.Limits, cmd.Refusal = c.limits(env)
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)
@@ -58,10 +59,8 @@ func (c Connector) Command(own map[string]string, lookup func(name string) (stri
 // secretNames are the declared variables whose values must not leave the child.
 func secretNames(m *manifest.Manifest) map[string]bool {
 	out := map[string]bool{}
-	if rr := m.RuntimeRequirements; rr != nil {
-		for _, v := range rr.EnvironmentVariables {
-			out[v.Name] = out[v.Name] || v.Secret
-		}
+	for _, name := range m.SecretEnv() {
+		out[name] = true
 	}
 	if m.Setup != nil && m.Setup.CredentialCapture != nil {
 		for _, f := range m.Setup.CredentialCapture.Fields {

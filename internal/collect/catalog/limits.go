@@ -23,11 +23,7 @@ func (c Connector) limits(env map[string]string) (confine.Limits, error) {
 		}
 		l.Execute = append(l.Execute, path)
 	}
-	rr := c.Manifest.RuntimeRequirements
-	if rr == nil {
-		return l, nil
-	}
-	for _, p := range rr.LocalPaths {
+	for _, p := range c.Manifest.ReadPaths() {
 		path := env[p.PathEnv]
 		if !filepath.IsAbs(path) {
 			continue // not set, or not a place that a program in another folder could find
@@ -37,12 +33,14 @@ func (c Connector) limits(env map[string]string) (confine.Limits, error) {
 		}
 		l.Read = append(l.Read, path)
 	}
-	for _, t := range rr.ExternalTools {
-		if path := env[t.Detect.ExecutableEnvOverride]; filepath.IsAbs(path) && !c.opensPrivate(path) {
-			l.Execute = append(l.Execute, path)
+	if rr := c.Manifest.RuntimeRequirements; rr != nil {
+		for _, t := range rr.ExternalTools {
+			if path := env[t.Detect.ExecutableEnvOverride]; filepath.IsAbs(path) && !c.opensPrivate(path) {
+				l.Execute = append(l.Execute, path)
+			}
 		}
 	}
-	return l, nil
+	return l, c.missing(env)
 }
 
 // opensPrivate reports whether whoever may read the path could read something private.

@@ -87,6 +87,9 @@ func TestDeclaredPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(diary, "entry.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	link := filepath.Join(diary, "link")
 	if err := os.Symlink(home, link); err != nil {
 		t.Fatal(err)

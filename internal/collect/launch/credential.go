@@ -55,7 +55,7 @@ func (l *Launcher) secrets(ctx context.Context, connectionID string) (Secrets, e
 
 // command builds the child's environment: what is stored for the connection
 // wins over what the owner set for every one, and a limit over both. Every stored
-// value is a secret to the runner, whatever its variable is called.
+// value but a path is a secret to the runner, whatever its variable is called.
 func (l *Launcher) command(c catalog.Connector, own, limits, stored map[string]string) runner.Command {
 	cmd := c.Command(own, func(name string) (string, bool) {
 		if value, ok := limits[name]; ok {
@@ -69,8 +69,12 @@ func (l *Launcher) command(c catalog.Connector, own, limits, stored map[string]s
 		}
 		return l.Lookup(name)
 	})
-	for _, value := range stored {
-		if value != "" {
+	paths := map[string]bool{}
+	for _, p := range c.Manifest.ReadPaths() {
+		paths[p.PathEnv] = true
+	}
+	for name, value := range stored {
+		if value != "" && !paths[name] { // where files lie is said when they are not there
 			cmd.Secrets = append(cmd.Secrets, value)
 		}
 	}

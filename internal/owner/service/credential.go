@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
@@ -31,8 +32,9 @@ type sealed struct {
 func (s *Service) enter(m *manifest.Manifest, entered map[string]string) (*sealed, error) {
 	form := CredentialForm(m)
 	given := map[string]string{}
+	empty := !slices.ContainsFunc(form.Fields, func(f manifest.CredentialField) bool { return entered[f.Name] != "" })
 	for _, f := range form.Fields {
-		if f.Required && entered[f.Name] == "" {
+		if f.Required && entered[f.Name] == "" && (!empty || form.IsRequired()) {
 			return nil, incomplete(f.Name, "A value for "+f.Label+" is missing.")
 		}
 		for _, name := range f.Env {

@@ -6,7 +6,8 @@ import (
 )
 
 // Form is what a connector asks for: its own form, or one field for each
-// variable that it cannot sign in without. It has no fields when nothing is asked for.
+// variable that it cannot sign in without, and the folder of an import. It has no
+// fields when nothing is asked for.
 func Form(m *manifest.Manifest) manifest.CredentialCapture {
 	if m.Setup != nil && m.Setup.CredentialCapture != nil {
 		return *m.Setup.CredentialCapture
@@ -15,6 +16,15 @@ func Form(m *manifest.Manifest) manifest.CredentialCapture {
 	for _, name := range m.CredentialEnv() {
 		form.Fields = append(form.Fields, manifest.CredentialField{Name: name, Label: name, Required: true, Secret: true, Env: []string{name}})
 	}
+	if m.Setup == nil || m.Setup.ManualOrUpload == nil || m.Setup.ManualOrUpload.ImportDirEnvVar == "" {
+		return form
+	}
+	files := m.Setup.ManualOrUpload
+	form.Label, form.Description = files.Label, files.Description
+	form.Fields = append(form.Fields, manifest.CredentialField{
+		Name: files.ImportDirEnvVar, Label: "Folder on the server's machine", Placeholder: "/home/you/exports", HelpURL: files.HelpURL, Env: []string{files.ImportDirEnvVar},
+		HelpText: "Its whole path. Put into it " + files.Wanted() + ". Without one, " + files.ImportDirEnvVar + " of the program that collects counts.",
+	})
 	return form
 }
 
@@ -42,7 +52,7 @@ func shownForm(m *manifest.Manifest) *api.CredentialForm {
 			kind = "text"
 		}
 		out.Fields = append(out.Fields, api.CredentialField{
-			Name: f.Name, Label: f.Label, Type: kind, Help: f.HelpText, Placeholder: f.Placeholder, Required: f.Required, Secret: f.Secret,
+			Name: f.Name, Label: f.Label, Type: kind, Help: f.HelpText, Placeholder: f.Placeholder, Required: f.Required && form.IsRequired(), Secret: f.Secret,
 		})
 	}
 	return out

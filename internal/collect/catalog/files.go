@@ -1,0 +1,123 @@
+package catalog
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"pdpp/manifest"
+)
+
+// FilesError means that files which the connector would read are not there: started
+// without them it would find nothing and call that complete.
+type FilesError struct {
+	Variable string
+	What     string // what is wrong, in a clause
+	Next     string // what the owner can do
+}
+
+func (e *FilesError) Error() string { return e.Variable + " " + e.What }
+
+// setDefaults names the places that the manifest gives for paths which are not set, as
+// far as they exist.
+func (c Connector) setDefaults(env map[string]string) {
+	for _, p := range c.Manifest.ReadPaths() {
+		if path := c.defaultPath(p.LocalPath, env); env[p.PathEnv] == "" && path != "" && c.mayHave(p.PathEnv) {
+			if _, err := os.Stat(path); err == nil {
+				env[p.PathEnv] = path
+			}
+		}
+	}
+}
+
+// defaultPath is where a path is when its variable is not set; empty when nobody says. In a
+// valid manifest, what it lies within is declared before it.
+func (c Connector) defaultPath(p manifest.LocalPath, env map[string]string) string {
+	base := c.Home
+	if p.Within != "" {
+		if base = env[p.Within]; base == "" {
+			i := slices.IndexFunc(c.Manifest.RuntimeRequirements.LocalPaths, func(other manifest.LocalPath) bool { return other.PathEnv == p.Within })
+			base = c.defaultPath(c.Manifest.RuntimeRequirements.LocalPaths[i], env)
+		}
+	}
+	if p.Default == "" || !filepath.IsAbs(base) {
+		return ""
+	}
+	return filepath.Join(base, p.Default)
+}
+
+// missing says which of the files that the connector reads are not there; nil when all are.
+func (c Connector) missing(env map[string]string) error {
+	for _, p := range c.Manifest.ReadPaths() {
+		if e := c.missingAt(p, env); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+func (c Connector) missingAt(p manifest.ReadPath, env map[string]string) error {
+	path := env[p.PathEnv]
+	wanted := "what the connector reads"
+	if p.Import != nil {
+		wanted = p.Import.Wanted()
+	} else if p.Description != "" {
+		wanted = p.Description
+	}
+	fail := func(what, next string) error { return &FilesError{Variable: p.PathEnv, What: what, Next: next} }
+	switch {
+	case path == "" && !p.Required:
+		return nil
+	case path == "":
+		what := "is not set"
+		if place := c.defaultPath(p.LocalPath, env); place != "" {
+			what += ", and there is no " + place
+		}
+		return fail(what, "Set it to the whole path of a folder with "+wanted+".")
+	case !filepath.IsAbs(path):
+		if p.Required {
+			return fail("is not a whole path", "Begin it with /.")
+		}
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fail("names "+path+", which is not there", "Make the folder and put into it "+wanted+", or name another one.")
+	case err != nil:
+		return fail("names "+path+", which cannot be read", "Let the user that PDPP runs as read it.")
+	case p.Import == nil || !info.IsDir():
+		return nil
+	}
+	switch found, err := holds(path, p.Import); {
+	case err != nil:
+		return fail("names "+path+", which cannot be read", "Let the user that PDPP runs as read it.")
+	case !found:
+		return fail("names "+path+", in which there is nothing to import", "Put into it "+wanted+".")
+	}
+	return nil
+}
+
+// looked is how many entries of a folder are looked at; one that has more is not empty.
+const looked = 10_000
+
+// holds reports whether a folder has a file that counts, at any depth.
+func holds(dir string, files *manifest.FileImport) (found bool, err error) {
+	n := 0
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil && path != dir {
+			return nil // what cannot be looked into is not counted
+		}
+		if err != nil {
+			return err
+		}
+		if n++; n > looked || !d.IsDir() && files.Accepts(d.Name()) {
+			found = true
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found, err
+}
