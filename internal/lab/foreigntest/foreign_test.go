@@ -2,13 +2,16 @@ package foreigntest
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"pdpp/connectorkit/connectortest"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/judge/health"
 	"pdpp/internal/judge/verdict"
 	"pdpp/protocol"
 	"pdpp/providersim"
@@ -54,8 +57,19 @@ func shelf(t *testing.T) connectortest.Target {
 
 func healthy(t *testing.T, b *connectortest.Bed) {
 	t.Helper()
-	if v := judged(t, b).Verdict; v.Pill.Tone != verdict.Green {
-		t.Errorf("after a complete run: %+v, %q", v.Pill, v.ForwardStatement)
+	reads(t, b, verdict.Green, "")
+}
+
+// reads expects the verdict of this tone, whose first action is of this kind.
+func reads(t *testing.T, b *connectortest.Bed, tone verdict.Tone, action verdict.ActionKind) {
+	t.Helper()
+	v := judged(t, b).Verdict
+	var first verdict.ActionKind
+	if len(v.RequiredActions) > 0 {
+		first = v.RequiredActions[0].Kind
+	}
+	if v.Pill.Tone != tone || first != action {
+		t.Errorf("the owner reads %+v, %q with %q to do; want %s and %q", v.Pill, v.ForwardStatement, first, tone, action)
 	}
 }
 
@@ -77,9 +91,7 @@ func TestForeignGarbage(t *testing.T) {
 	if err != nil || len(stored) < 10 {
 		t.Errorf("%d records stayed of the ten that a STATE had finished: %v", len(stored), err)
 	}
-	if v := judged(t, b).Verdict; v.Pill.Tone == verdict.Green {
-		t.Errorf("after a broken run: %+v, %q", v.Pill, v.ForwardStatement)
-	}
+	reads(t, b, verdict.Amber, verdict.RetryGap)
 }
 
 // A provider that refuses in the middle of the run leaves a declared gap, and the next
@@ -97,11 +109,77 @@ func TestForeignRateLimit(t *testing.T) {
 		}
 	}
 	b.VerifyNothingInvented(t)
-	if v := judged(t, b).Verdict; v.Pill.Tone == verdict.Green {
-		t.Errorf("with two streams cut short: %+v, %q", v.Pill, v.ForwardStatement)
+	reads(t, b, verdict.Amber, verdict.RetryGap)
+	b.Sim.Gate.Clear()
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	healthy(t, b)
+}
+
+// A record that breaks its own rules costs itself alone: it is declared missing under its
+// key, with the rule, and everything else of the run is stored.
+func TestForeignWrongKeys(t *testing.T) {
+	records := map[string]string{}
+	for n := range 60 {
+		key := fmt.Sprintf("l%02d", n)
+		records[key] = fmt.Sprintf(`{"id":%q,"subject":"Letter %d"}`, key, n)
+	}
+	b := connectortest.NewBed(t, fixed(t, "miskeyed", items{"letters", records}, nil))
+	result := b.Run(t, launch.Request{})
+	if result.Status != runner.Succeeded {
+		t.Fatalf("ended as %s: %v", result.Status, result.Failure)
+	}
+	b.VerifyNothingInvented(t)
+	stored, err := connectortest.Stored(t.Context(), b.Store, "letters")
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := map[string]protocol.Reason{}
+	for _, g := range b.Gaps(t, protocol.GapPending) {
+		missing[g.RecordKey] = g.Reason
+	}
+	want := map[string]protocol.Reason{
+		"l07": "key_does_not_match_data", "l14": "key_does_not_match_data", "l21": "key_does_not_match_data", "l09": protocol.Reason(protocol.SchemaMismatch),
+	}
+	if !maps.Equal(missing, want) {
+		t.Errorf("declared missing: %v", missing)
+	}
+	for key := range records {
+		_, have := stored[key]
+		if _, declared := missing[key]; have == declared {
+			t.Errorf("%s is stored: %v, declared missing: %v", key, have, declared)
+		}
+	}
+	reads(t, b, verdict.Red, verdict.CodeFix)
+}
+
+// A token that was taken back, told in words alone, asks the owner to connect again; what
+// was there stays, and with a good one the rest arrives.
+func TestForeignRevokedToken(t *testing.T) {
+	b := connectortest.NewBed(t, almanac(t))
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.ExpiredToken, Path: "/", Skip: 3})
+	result := b.Run(t, launch.Request{})
+	if result.Status != runner.Failed || result.DoneError == nil || result.DoneError.Code != "x_auth_failed" {
+		t.Fatalf("ended as %s: %v", result.Status, result.Failure)
+	}
+	b.VerifyNothingInvented(t)
+	reads(t, b, verdict.Red, verdict.Reauth)
+	c := judged(t, b)
+	if valid := c.Health.Condition(health.CredentialsValid); valid == nil || valid.Status != health.False {
+		t.Errorf("the credential reads %+v", valid)
 	}
 	b.Sim.Gate.Clear()
 	b.Succeed(t)
 	b.VerifyComplete(t)
 	healthy(t, b)
+}
+
+// A program that is not there is named by the last words of the run.
+func TestForeignMissingTool(t *testing.T) {
+	b := connectortest.NewBed(t, fixed(t, "toolless", items{stream: "things"}, nil))
+	result := b.Run(t, launch.Request{})
+	if result.Status != runner.Failed || !strings.Contains(result.StderrTail, "'deno': No such file or directory") {
+		t.Errorf("ended as %s: %v, with the last words %q", result.Status, result.Failure, result.StderrTail)
+	}
+	reads(t, b, verdict.Amber, verdict.RetryGap)
 }
