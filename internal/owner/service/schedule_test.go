@@ -1,12 +1,14 @@
 package service
 
 import (
+	"reflect"
 	"testing"
 
 	"pdpp/internal/judge/cadence"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
+	"pdpp/manifest"
 )
 
 func TestScheduleFollowsThePolicy(t *testing.T) {
@@ -44,6 +46,35 @@ func TestScheduleFollowsThePolicy(t *testing.T) {
 		t.Errorf("plan %+v, %v", d.Plan, err)
 	}
 	wantError(t, b.SetSchedule(b.ctx(), "cin_none", api.Schedule{IntervalSeconds: 3600}), api.CodeNotFound, "")
+}
+
+// A new connection begins in the rhythm that its connector recommends, in a usual one that
+// it allows where it names none, and not at all by itself where it is not to.
+func TestFirstSchedule(t *testing.T) {
+	t.Parallel()
+	on := func(every int64) *api.Schedule { return &api.Schedule{IntervalSeconds: every, Enabled: true} }
+	auto := func(every, least int) *manifest.RefreshPolicy {
+		return &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshAutomatic, RecommendedIntervalSeconds: every, MinimumIntervalSeconds: least}
+	}
+	for name, c := range map[string]struct {
+		policy       *manifest.RefreshPolicy
+		chosen, want *api.Schedule
+		refused      bool
+	}{
+		"no policy":           {nil, nil, nil, false},
+		"recommended":         {auto(7200, 0), nil, on(7200), false},
+		"usual":               {auto(0, 60), nil, on(usualInterval), false},
+		"usual, but slower":   {auto(0, 10*usualInterval), nil, on(10 * usualInterval), false},
+		"manual":              {&manifest.RefreshPolicy{RecommendedMode: manifest.RefreshManual}, nil, nil, false},
+		"chosen":              {auto(7200, 3600), on(3600), on(3600), false},
+		"chosen too fast":     {auto(7200, 3600), on(3599), nil, true},
+		"chosen to have none": {auto(7200, 3600), &api.Schedule{}, nil, false},
+	} {
+		got, err := firstSchedule(c.policy, c.chosen)
+		if (err != nil) != c.refused || !c.refused && !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
 }
 
 // Every reason for not being due is a sentence, except that the turn has not come.

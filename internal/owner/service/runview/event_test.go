@@ -41,6 +41,18 @@ func TestEventTexts(t *testing.T) {
 		{"run.cancelled", "", `{"failure_reason":"grant_expired"}`, "The run was stopped, because the grant that it was made for has expired. What it had finished is kept."},
 		{"run.cancelled", "", `{"failure_reason":"grant_revoked"}`, "The run was stopped, because the grant that it was made for was revoked. What it had finished is kept."},
 		{"run.interaction_completed", "", `{"status":"timeout"}`, "The question was not answered in time."},
+		{"run.interaction_completed", "", `{"status":"success"}`, "The question was answered."},
+		{"run.interaction_completed", "", `{"status":"cancelled"}`, "The question was refused."},
+		{"run.interaction_required", "", `{}`, "The run asks you something, and waits."},
+		{"run.assistance_requested", "", `{}`, "The run needs help from you."},
+		{"run.assistance_resolved", "", `{}`, "The run got the help that it needed."},
+		{"run.assistance_timed_out", "", `{}`, "The run goes on without the help that it asked for."},
+		{"run.assistance_cancelled", "", `{}`, "The run goes on without the help that it asked for."},
+		{"run.assistance_escalated", "", `{}`, "The run goes on without the help that it asked for."},
+		{"run.detail_coverage_declared", "beds", `{}`, "Flower beds: What was looked at has been counted."},
+		{"run.completed", "", `{"records_emitted":1}`, "The run is complete: it collected 1 record."},
+		{"run.abandoned", "", `{}`, "The process that made the run is gone. What it had finished is kept."},
+		{"run.started", "", `{`, "The run began."},
 		{"run.something_new", "", `{"message":"x"}`, "The run reported something."},
 	} {
 		if got := eventText(store.Event{Event: slice.Event{Type: c.kind, Stream: c.stream, Data: jsontext.Value(c.data)}}, m); got != c.want {

@@ -1,10 +1,12 @@
 package settings
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/ownertest"
@@ -104,6 +106,37 @@ func TestAuditRetention(t *testing.T) {
 		d.Must(d.SetAuditRetention(d.Ctx(), days))
 		if page, err := d.Audit(d.Ctx(), api.AuditQuery{}); err != nil || page.KeptDays != days || page.Entries == nil {
 			t.Errorf("%+v, %v", page, err)
+		}
+	}
+}
+
+// Every kind of deed is told in words, done or not.
+func TestEveryDeedHasWords(t *testing.T) {
+	t.Parallel()
+	for _, group := range groupNames() {
+		kinds, _ := audit.KindsOf(group)
+		for _, kind := range kinds {
+			for _, outcome := range []audit.Outcome{audit.Done, audit.Refused, audit.Failed} {
+				said := auditSentence(store.AuditEntry{Kind: string(kind), Outcome: string(outcome), Actor: string(audit.Session), Object: "pear", Reason: "ripe", Times: 1}, "")
+				if strings.Contains(said, "_") || strings.Contains(said, "*") || strings.Contains(said, "  ") || said == "" {
+					t.Errorf("%s, %s: %q", kind, outcome, said)
+				}
+			}
+		}
+	}
+}
+
+// Without a number a page has the usual one, and with any at most the greatest.
+func TestAuditComesInPages(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for i := range usualEntries + 1 {
+		d.Must(d.Store.AppendAudit(d.Ctx(), store.AuditEntry{Kind: "token_make", Outcome: "done", Actor: "session", Object: fmt.Sprint("ot_", i), At: d.At, LastAt: d.At, Times: 1}))
+	}
+	for limit, want := range map[int]int{0: usualEntries, -1: usualEntries, 2: 2, usualEntries + 1: usualEntries + 1} {
+		page, err := d.Audit(d.Ctx(), api.AuditQuery{Limit: limit})
+		if err != nil || len(page.Entries) != want || (page.Next != 0) != (want <= usualEntries) {
+			t.Errorf("a limit of %d: %d entries, next %d, %v", limit, len(page.Entries), page.Next, err)
 		}
 	}
 }
