@@ -1,0 +1,122 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// A run collects what is asked for, narrowed to what the owner chose of each stream; single
+// records that are asked for are asked for all the same, and their stream starts over, as
+// does one whose choice is newer than its bookmark.
+func TestScopeOfARun(t *testing.T) {
+	m := &manifest.Manifest{Streams: []manifest.Stream{{Name: "beds"}, {Name: "paths"}}}
+	chosenAt := time.Date(2026, 4, 5, 12, 0, 0, 0, time.UTC)
+	of := func(name string, keys ...string) protocol.StreamScope {
+		return protocol.StreamScope{Name: name, Resources: keys}
+	}
+	chosen := []store.Selected{{Stream: "beds", Resources: []string{"b1", "b2"}, Since: chosenAt}}
+	for name, c := range map[string]struct {
+		chosen          []store.Selected
+		requested, want []protocol.StreamScope
+		over            []string // the streams that start over from a bookmark of before the choice
+	}{
+		"everything":               {nil, nil, nil, nil},
+		"one stream":               {nil, []protocol.StreamScope{of("paths")}, []protocol.StreamScope{of("paths")}, nil},
+		"one record":               {nil, []protocol.StreamScope{of("paths", "p1")}, []protocol.StreamScope{of("paths", "p1")}, []string{"paths"}},
+		"chosen, of everything":    {chosen, nil, []protocol.StreamScope{of("beds", "b1", "b2"), of("paths")}, []string{"beds"}},
+		"chosen, of another":       {chosen, []protocol.StreamScope{of("paths")}, []protocol.StreamScope{of("paths")}, []string{"beds"}},
+		"chosen, and one is asked": {chosen, []protocol.StreamScope{of("beds", "b9")}, []protocol.StreamScope{of("beds", "b9")}, []string{"beds"}},
+	} {
+		l := &Launcher{Selected: func(context.Context, string) ([]store.Selected, error) { return c.chosen, nil }}
+		got, err := l.scope(t.Context(), connection, m, c.requested)
+		if err != nil || !reflect.DeepEqual(got.streams, c.want) {
+			t.Errorf("%s: %+v, %v", name, got.streams, err)
+		}
+		for _, stream := range []string{"beds", "paths"} {
+			want := strings.Contains(strings.Join(c.over, " "), stream)
+			if over := got.startsOver(store.Cursor{CursorID: store.CursorID{Stream: stream}, At: chosenAt.Add(-1)}); over != want {
+				t.Errorf("%s: %s starts over: %v", name, stream, over)
+			}
+		}
+		if name == "chosen, of everything" && got.startsOver(store.Cursor{CursorID: store.CursorID{Stream: "beds"}, At: chosenAt}) {
+			t.Error("a bookmark of since the choice is not used")
+		}
+	}
+	l := &Launcher{Selected: func(context.Context, string) ([]store.Selected, error) { return nil, os.ErrClosed }}
+	if _, err := l.scope(t.Context(), connection, m, nil); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("what is chosen cannot be read: %v", err)
+	}
+}
+
+// A foreign connector runs as the owner confirmed it and not otherwise; a built-in one needs
+// no word, and a launcher that does not ask for one refuses nobody.
+func TestConfirmedAsItIs(t *testing.T) {
+	b := newBed(t)
+	program := filepath.Join(t.TempDir(), "connector")
+	write := func(text string) {
+		if err := os.WriteFile(program, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	c := catalog.Connector{Name: "garden", Path: program, Manifest: &manifest.Manifest{}}
+	l := &Launcher{Store: b.store, OnlyConfirmed: true}
+	refused := func(what string, reason runner.Reason, says string) {
+		t.Helper()
+		out := l.refusal(t.Context(), c)
+		switch {
+		case reason == "" && out != nil:
+			t.Errorf("%s, and it is refused: %+v", what, out.Failure)
+		case reason != "" && (out == nil || out.Status != runner.Failed || out.ExitCode != -1 || out.Failure.Reason != reason || !strings.Contains(out.Failure.Message, says)):
+			t.Errorf("%s: %+v", what, out)
+		}
+	}
+	refused("never confirmed", ReasonUnconfirmed, "you have not confirmed the connector garden")
+	if err := Confirm(t.Context(), b.store, c, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	refused("confirmed", "", "")
+	write("another")
+	refused("replaced", ReasonUnconfirmed, "the connector garden is not as it was")
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	refused("gone", runner.ReasonStorage, "read the program of connector garden")
+	if err := Confirm(t.Context(), b.store, c, time.Now()); err == nil {
+		t.Error("a program that is not there was confirmed")
+	}
+	c.Builtin = true
+	refused("built in", "", "")
+	c.Builtin, l.OnlyConfirmed = false, false
+	refused("nobody asks", "", "")
+}
+
+// A gap waits as long as its sender where both waits are one announcement, and as long as
+// it says itself otherwise.
+func TestGapWaitsWithItsSender(t *testing.T) {
+	until := time.Date(2026, 4, 5, 12, 0, 0, 0, time.UTC)
+	b := &leasedStore{waits: []time.Time{until.Add(-time.Hour), until}}
+	for off, want := range map[time.Duration]time.Duration{
+		0: 0, time.Second: 0, -time.Second: 0, sameWait - 1: 0, 1 - sameWait: 0, sameWait: sameWait, -sameWait: -sameWait, time.Minute: time.Minute,
+	} {
+		at := until.Add(off)
+		if got := b.notBefore(&at); got == nil || !got.Equal(until.Add(want)) {
+			t.Errorf("%v from the sender's wait: %v", off, got)
+		}
+	}
+	if got := b.notBefore(nil); got != nil {
+		t.Errorf("without a wait: %v", got)
+	}
+}
