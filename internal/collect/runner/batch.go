@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/slice"
@@ -9,7 +11,9 @@ import (
 // batch collects what has passed the gates until it is committed. Everything in
 // it is in wire order, so a cursor is only ever committed with, or after, what
 // came before it. The marks remember the end of the last closed slice: if the
-// run fails, what follows them is dropped, and what precedes them is kept.
+// run fails, what follows them and waits for its slice is dropped, and the rest is
+// kept. A stream whose cursor waits for the run's end has no slices: what comes of it
+// waits for nothing.
 // Attempts belong to no slice: a gap that ends every run must still sink in the
 // rotation, so they go with the next commit, whatever it holds. Cursors and
 // recoveries close what precedes them, so they are never open.
@@ -18,56 +22,80 @@ type batch struct {
 	arena arena
 	size  int // roughly, in memory
 	marks marks
+	held  waiting
+	loose int // records and gaps behind the marks that wait for nothing
 }
 
-type marks struct{ records, gaps, size int }
+type marks struct{ records, gaps int }
+
+// waiting is what waits for its slice.
+type waiting struct{ records, size int }
 
 // overhead is what a record or a gap takes beside its texts, roughly.
 const overhead = 200
 
 // add copies the record's data into the batch's arena, because the line it
 // aliases is about to be overwritten.
-func (b *batch) add(r slice.Record, data []byte) {
+func (b *batch) add(r slice.Record, data []byte, waits bool) {
 	r.Data = b.arena.keep(data)
-	b.size += len(data) + len(r.Key) + overhead
 	b.slice.Records = append(b.slice.Records, r)
+	b.grow(len(data)+len(r.Key)+overhead, waits)
+	if waits {
+		b.held.records++
+	}
 }
 
-func (b *batch) addGap(g slice.Gap) {
-	b.size += len(g.RecordKey) + len(g.Reason) + len(g.Locator) + len(g.ListCursor) + len(g.LastError) + overhead
+func (b *batch) addGap(g slice.Gap, waits bool) {
 	b.slice.Gaps = append(b.slice.Gaps, g)
+	b.grow(len(g.RecordKey)+len(g.Reason)+len(g.Locator)+len(g.ListCursor)+len(g.LastError)+overhead, waits)
+}
+
+func (b *batch) grow(size int, waits bool) {
+	b.size += size
+	if waits {
+		b.held.size += size
+	} else {
+		b.loose++
+	}
 }
 
 // close marks everything so far as belonging to finished slices.
 func (b *batch) close() {
-	b.marks = marks{len(b.slice.Records), len(b.slice.Gaps), b.size}
+	b.marks, b.held, b.loose = marks{len(b.slice.Records), len(b.slice.Gaps)}, waiting{}, 0
 }
 
-// finished reports whether the batch holds anything of a closed slice.
-func (b *batch) finished() bool {
+// closed reports whether the batch holds anything of a closed slice.
+func (b *batch) closed() bool {
 	return b.marks.records+b.marks.gaps+len(b.slice.Recovered)+len(b.slice.Cursors) > 0
 }
 
-// open is the size of what no finished slice contains.
-func (b *batch) open() int { return b.size - b.marks.size }
-
-// split moves what follows the marks to an empty batch.
-func (b *batch) split(next *batch) {
-	records, gaps := b.truncate()
-	for _, r := range records {
-		next.add(r, r.Data)
-	}
-	for _, g := range gaps {
-		next.addGap(g)
-	}
+// full reports whether so many records, or so much, may be committed.
+func (b *batch) full(records, size int) bool {
+	return len(b.slice.Records)-b.held.records >= records || b.size-b.held.size >= size
 }
 
-// truncate takes out what no finished slice contains and gives it back.
-func (b *batch) truncate() (records []slice.Record, gaps []slice.Gap) {
+// truncate takes out what waits for its slice, by its stream, and gives it back.
+func (b *batch) truncate(waits func(stream string) bool) (records []slice.Record, gaps []slice.Gap) {
 	s, m := &b.slice, b.marks
 	records, gaps = s.Records[m.records:], s.Gaps[m.gaps:]
 	s.Records, s.Gaps = s.Records[:m.records], s.Gaps[:m.gaps]
-	b.size = m.size
+	if b.loose > 0 {
+		kept := func(stream string) bool { return !waits(stream) }
+		records, gaps = slices.Clone(records), slices.Clone(gaps)
+		for _, r := range records {
+			if kept(r.Stream) {
+				s.Records = append(s.Records, r)
+			}
+		}
+		for _, g := range gaps {
+			if kept(g.Stream) {
+				s.Gaps = append(s.Gaps, g)
+			}
+		}
+		records = slices.DeleteFunc(records, func(r slice.Record) bool { return kept(r.Stream) })
+		gaps = slices.DeleteFunc(gaps, func(g slice.Gap) bool { return kept(g.Stream) })
+	}
+	b.size, b.held = b.size-b.held.size, waiting{}
 	return records, gaps
 }
 
@@ -90,7 +118,7 @@ func (b *batch) reset() {
 	s.Records, s.Gaps, s.Attempts = s.Records[:0], nil, s.Attempts[:0]
 	s.Recovered, s.Cursors, s.Events = s.Recovered[:0], nil, nil
 	b.arena.reset()
-	b.size, b.marks = 0, marks{}
+	b.size, b.marks, b.held, b.loose = 0, marks{}, waiting{}, 0
 }
 
 // arena keeps copies in chunks that are reused from batch to batch, so that a

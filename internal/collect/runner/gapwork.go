@@ -141,7 +141,7 @@ func (s *session) recovered(m *protocol.DetailGapRecovered) error {
 	if reason := st.refused[string(g.entry.RecordKey)]; reason != "" || st.ended {
 		if reason != "" { // what it brought was rejected
 			s.cur.addGap(slice.Gap{Stream: m.Stream, ParentStream: g.entry.ParentStream, RecordKey: string(g.entry.RecordKey), Reason: reason,
-				Retryable: true, GapID: m.GapID, LeaseID: lease})
+				Retryable: true, GapID: m.GapID, LeaseID: lease}, true)
 			s.cur.close()
 		}
 		return nil
@@ -203,7 +203,7 @@ func (s *session) gap(m *protocol.DetailGap) error {
 		GapID:      m.GapID, LeaseID: m.LeaseID,
 		NotBefore: notBefore(m, time.Now()),
 	}
-	s.cur.addGap(g)
+	s.cur.addGap(g, st.slice)
 	if m.GapID != "" {
 		s.cur.close()
 	}

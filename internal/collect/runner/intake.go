@@ -34,7 +34,7 @@ func (s *session) record(m *protocol.Record) error {
 			r.EmittedAt = storedTime(time.Now()) // a tombstone may come without its time
 		}
 	}
-	s.cur.add(r, data)
+	s.cur.add(r, data, st.slice)
 	st.collected++
 	if g := s.owed[owedKey{st.name, m.Key}]; g != nil {
 		g.sent = true
@@ -103,13 +103,13 @@ func (s *session) doneSaid(m *protocol.Done) error {
 	return nil
 }
 
-// dropTail leaves out what no finished slice contains: of the given streams, or
-// of all of them.
+// dropTail leaves out what waits for its slice: of the given streams, or of all of
+// them.
 func (s *session) dropTail(only map[string]bool) {
-	records, gaps := s.cur.truncate()
+	records, gaps := s.cur.truncate(s.waitsForSlice)
 	for _, r := range records {
 		if only != nil && !only[r.Stream] {
-			s.cur.add(r, r.Data)
+			s.cur.add(r, r.Data, true)
 			continue
 		}
 		s.streams[r.Stream].collected--
@@ -117,7 +117,7 @@ func (s *session) dropTail(only map[string]bool) {
 	}
 	for _, g := range gaps {
 		if only != nil && !only[g.Stream] {
-			s.cur.addGap(g)
+			s.cur.addGap(g, true)
 			continue
 		}
 		s.streams[g.Stream].gaps--
@@ -127,29 +127,43 @@ func (s *session) dropTail(only map[string]bool) {
 // bound keeps the run's memory small. A slice that does not fit is committed in
 // parts, the cursor with the last of them: delivering it again is harmless.
 func (s *session) bound() {
-	if s.cur.open() >= s.opts.MaxOpenBytes {
+	if s.cur.held.size >= s.opts.MaxOpenBytes {
 		s.cur.close()
 	}
-	if len(s.cur.slice.Records) >= s.opts.BatchRecords || s.cur.size >= s.opts.MaxOpenBytes {
-		s.handover()
-	}
-}
-
-// handover gives finished slices, if there are any, to the committer.
-func (s *session) handover() {
-	if s.cur.finished() {
+	if s.cur.full(s.opts.BatchRecords, s.opts.MaxOpenBytes) {
 		s.give()
 	}
 }
+
+// handover gives finished slices, if there are any, to the committer, and now and then
+// what waits for none.
+func (s *session) handover() {
+	if s.cur.closed() || s.cur.loose > 0 && time.Since(s.lastGiven) >= keepEvery {
+		s.give()
+	}
+}
+
+// keepEvery is how long a record of a stream without slices may wait in memory while
+// others come: a commit for each would cost more than fetching a few again.
+const keepEvery = 5 * time.Second
+
+// waitsForSlice reports whether what comes of the stream becomes durable with its slice.
+func (s *session) waitsForSlice(stream string) bool { return s.streams[stream].slice }
 
 // give hands the finished slices and the timeline to the committer. What belongs
 // to the open slice moves to the next batch: a record becomes durable with its
 // slice, not before it, because a run that starts over might never hear of its
 // deletion.
 func (s *session) give() {
-	s.untold = false
+	s.untold, s.lastGiven = false, time.Now()
 	next := <-s.committer.free
-	s.cur.split(next)
+	records, gaps := s.cur.truncate(s.waitsForSlice)
+	for _, r := range records {
+		next.add(r, r.Data, true)
+	}
+	for _, g := range gaps {
+		next.addGap(g, true)
+	}
 	s.takeEvents()
 	s.committer.work <- s.cur
 	s.cur = next
@@ -157,7 +171,7 @@ func (s *session) give() {
 
 // flush makes every finished slice durable and waits for it.
 func (s *session) flush() *Failure {
-	if s.cur.finished() || len(s.cur.slice.Attempts) > 0 {
+	if s.cur.closed() || s.cur.loose > 0 || len(s.cur.slice.Attempts) > 0 {
 		s.give()
 	}
 	return s.committer.wait()

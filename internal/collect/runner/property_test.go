@@ -15,6 +15,7 @@ import (
 // journey is a random run. Everything it says is numbered in wire order: a
 // record's key and a cursor's n are the place of their message.
 type journey struct {
+	legacy  []int // places of records of the stream without slices
 	lines   []string
 	records []int          // places of the records
 	last    map[string]int // place of the newest cursor, by stream and mode
@@ -50,6 +51,7 @@ func drawJourney(t *rapid.T) *journey {
 		case 2:
 			j.state("notes", mode)
 		case 3:
+			j.legacy = append(j.legacy, j.place())
 			j.record("legacy")
 		case 4:
 			j.state("legacy", mode)
@@ -139,13 +141,16 @@ func TestCursorNeverOutrunsItsRecords(t *testing.T) {
 }
 
 func (j *journey) check(d *dialogue, o Outcome) error {
-	durable, at := 0, map[string]int{} // records so far, and the cursors
+	durable, at, last := map[int]bool{}, map[string]int{}, map[bool]int{} // records so far, the cursors, and the last record with and without slices
 	for _, s := range d.slices {
 		for _, r := range s.Records {
-			if durable == len(j.records) || r.Key != strconv.Itoa(j.records[durable]) {
+			n, _ := strconv.Atoi(r.Key)
+			if sliced := r.Stream != "legacy"; n <= last[sliced] {
 				return fmt.Errorf("record %s is out of order", r.Key)
+			} else {
+				last[sliced] = n
 			}
-			durable++
+			durable[n] = true
 		}
 		for _, c := range s.Cursors {
 			var n int
@@ -156,11 +161,14 @@ func (j *journey) check(d *dialogue, o Outcome) error {
 			if c.Mode == protocol.CatchUp {
 				name += "@catch_up"
 			}
+			for _, place := range j.records {
+				if place < n && !durable[place] {
+					return fmt.Errorf("cursor %s=%d is durable and record %d is not", name, n, place)
+				}
+			}
 			switch {
 			case n <= at[name]:
 				return fmt.Errorf("cursor %s goes back from %d to %d", name, at[name], n)
-			case durable < len(j.records) && j.records[durable] < n:
-				return fmt.Errorf("cursor %s=%d is durable and record %d is not", name, n, j.records[durable])
 			case c.Stream == "legacy" && o.Status != Succeeded && o.Failure.Reason != ReasonStorage:
 				return fmt.Errorf("a failed run moved the cursor of a run-checkpoint stream")
 			case c.Stream == "threads" && j.waits > 0 && n >= j.waits && (!j.closed || o.Status != Succeeded && o.Failure.Reason != ReasonStorage):
@@ -169,14 +177,19 @@ func (j *journey) check(d *dialogue, o Outcome) error {
 			at[name] = n
 		}
 	}
-	if int64(durable) != o.Checkpoint.RecordsFlushed || int64(len(j.records)) < o.RecordsEmitted {
-		return fmt.Errorf("%d records are durable, the run claims %+v", durable, o.Checkpoint)
+	if int64(len(durable)) != o.Checkpoint.RecordsFlushed || int64(len(j.records)) < o.RecordsEmitted {
+		return fmt.Errorf("%d records are durable, the run claims %+v", len(durable), o.Checkpoint)
+	}
+	for _, place := range j.legacy {
+		if stored := o.Failure == nil || o.Failure.Reason != ReasonStorage; stored && !durable[place] {
+			return fmt.Errorf("record %d of a stream without slices is lost", place)
+		}
 	}
 	if o.Status != Succeeded {
 		return nil
 	}
-	if durable != len(j.records) {
-		return fmt.Errorf("a successful run lost %d records", len(j.records)-durable)
+	if len(durable) != len(j.records) {
+		return fmt.Errorf("a successful run lost %d records", len(j.records)-len(durable))
 	}
 	for name, n := range j.last {
 		if withheld := strings.HasPrefix(name, "threads") && j.waits > 0 && !j.closed; !withheld && at[name] != n {

@@ -38,7 +38,7 @@ func (s *session) reject(st *stream, key string, v *protocol.Violation) error {
 	if err != nil {
 		return err
 	}
-	s.cur.addGap(slice.Gap{Stream: st.name, ParentStream: parent, RecordKey: key, Reason: reason, Retryable: true, LastError: sanitize(s.redactor.Load(), said)})
+	s.cur.addGap(slice.Gap{Stream: st.name, ParentStream: parent, RecordKey: key, Reason: reason, Retryable: true, LastError: sanitize(s.redactor.Load(), said)}, st.slice)
 	st.gaps++
 	s.gapCount++
 	s.bound()

@@ -62,7 +62,8 @@ type session struct {
 	asking       atomic.Bool
 	began        time.Time // of the dialogue
 	lastProgress time.Time
-	untold       bool // the timeline holds a word about the run as a whole that nobody can read yet
+	lastGiven    time.Time // when the committer last got something
+	untold       bool      // the timeline holds a word about the run as a whole that nobody can read yet
 
 	mu      sync.Mutex
 	events  []slice.Event
@@ -150,6 +151,7 @@ func (s *session) prepare(ctx context.Context) *Failure {
 // converse speaks with the child until it is gone.
 func (s *session) converse(ctx context.Context, c child) Outcome {
 	s.child, s.began = c, time.Now()
+	s.lastGiven = s.began
 	s.output = &ending{Reader: c.Stdout()}
 	s.lines = protocol.NewLineReader(s.output, s.opts.MaxLine)
 	s.committer = newCommitter(s.sink, s.commitFailed, s.observeCommit)
