@@ -40,7 +40,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	}
 	everything := audited.Owner(service.New(service.Config{
 		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, GrantService: shared, Access: s.Auth,
-		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Now: s.Now,
+		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Now: s.Now,
 	}), s.Audit)
 	return func(mux *http.ServeMux) {
 		for _, route := range routes.Routes(everything, s.Log) {

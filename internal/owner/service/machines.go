@@ -20,13 +20,9 @@ func (s *Service) Runtime(ctx context.Context) (api.Runtime, error) {
 	if err != nil {
 		return api.Runtime{}, faults.Error(err, "read how the runtime is")
 	}
-	keys, err := s.VAPID(ctx)
-	if err != nil {
-		return api.Runtime{}, faults.Error(err, "load the keys of web pushes")
-	}
 	now := s.Now()
 	out := api.Runtime{
-		Indicator: indicator, Version: s.Version, Database: s.Database, Home: s.Home, VAPIDKey: keys.Public, StartedAt: s.started, Workers: make([]api.Worker, len(workers)),
+		Indicator: indicator, Version: s.Version, Database: s.Database, Home: s.Home, VAPIDKey: s.PushKey, StartedAt: s.started, Workers: make([]api.Worker, len(workers)),
 	}
 	for i, w := range workers {
 		out.Workers[i] = showWorker(w, now)

@@ -46,8 +46,10 @@ type Config struct {
 	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
 	// targets, and nil means a plain client.
 	VAPID func(context.Context) (notify.VAPID, error)
-	Base  string
-	HTTP  *http.Client
+	// PushKey is the public one of them, with which browsers subscribe; empty where none can.
+	PushKey string
+	Base    string
+	HTTP    *http.Client
 
 	Version, Home, Database string // as Runtime tells them
 	// Now is the clock; nil means the real one.
