@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 			port, _ := strconv.ParseUint(os.Args[2], 10, 16)
 			fmt.Fprintln(os.Stderr, foreign.Confined(uint16(port), os.Args[3:]))
 			os.Exit(1)
+		case "source":
+			os.Exit(playSource(os.Args[2], os.Args[3:]))
 		case "tap":
 			os.Exit(playTap(os.Args[2], os.Args[3:]))
 		}
