@@ -214,6 +214,8 @@ func (d *Dialogue) handle(in io.Writer, lines <-chan heard, m protocol.Message) 
 		d.More = nil
 		d.serve(page)
 		return say(in, &protocol.DetailGapsPageResponse{RequestID: m.RequestID, ReferenceOnly: true, DetailGaps: page})
+	case *protocol.CredentialRequest:
+		return say(in, &protocol.CredentialResponse{RequestID: m.RequestID, Status: protocol.CredentialStored})
 	case *protocol.DetailGapAttempted:
 		g, err := d.leased(m.Type(), m.Stream, m.GapID, m.LeaseID)
 		if err == nil {

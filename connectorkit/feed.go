@@ -150,6 +150,27 @@ func (f *Feeding) Unproven(ctx context.Context, stream string) error {
 	})
 }
 
+// ErrNotStored means that a credential could not be kept.
+var ErrNotStored = errors.New("the credential could not be stored")
+
+// Rotate hands over a credential that the provider exchanged for the one of this run, by
+// variable, and waits until it is stored.
+func (f *Feeding) Rotate(ctx context.Context, values map[string]string) error {
+	for _, value := range values {
+		f.r.secrets.hide(value)
+	}
+	m, err := f.r.ask(ctx, protocol.TypeCredentialResponse, func(id string) protocol.Message {
+		return &protocol.CredentialRequest{RequestID: id, Reason: protocol.CredentialRotated, Values: values}
+	})
+	if err != nil {
+		return err
+	}
+	if m.(*protocol.CredentialResponse).Status != protocol.CredentialStored {
+		return ErrNotStored
+	}
+	return nil
+}
+
 // Say tells whoever watches.
 func (f *Feeding) Say(ctx context.Context, p protocol.Progress) error {
 	if err := f.r.out.send(ctx, &p); err != nil {

@@ -69,6 +69,8 @@ func (p *peer) deliver(m protocol.Message) bool {
 		id = m.RequestID
 	case *protocol.DetailGapsPageResponse:
 		id = m.RequestID
+	case *protocol.CredentialResponse:
+		id = m.RequestID
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

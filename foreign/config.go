@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,4 +63,40 @@ func put(object map[string]any, path []string, v any) {
 		object = inner
 	}
 	object[path[len(path)-1]] = v
+}
+
+// text is a value as its variable spells it.
+func (s Setting) text(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	return string(encode(v))
+}
+
+func get(object map[string]any, path []string) (any, bool) {
+	for _, name := range path[:len(path)-1] {
+		inner, ok := object[name].(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		object = inner
+	}
+	v, ok := object[path[len(path)-1]]
+	return v, ok
+}
+
+// rotated are the secrets, by variable, that a newer configuration of the tap has changed.
+func (a *Adapter) rotated(old, now map[string]any, secret []string) map[string]string {
+	changed := map[string]string{}
+	for _, s := range a.Config {
+		v, there := get(now, s.Path)
+		if !there || v == nil || !slices.Contains(secret, s.Env) {
+			continue
+		}
+		before, _ := get(old, s.Path)
+		if text := s.text(v); text != s.text(before) {
+			changed[s.Env] = text
+		}
+	}
+	return changed
 }

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
@@ -69,7 +71,11 @@ func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]a
 	if err != nil {
 		return err
 	}
-	f, err := writeFiles(r.dir, encode(config), catalog, d.state(marks))
+	given := encode(config)
+	if err := json.Unmarshal(given, &r.config); err != nil {
+		return err
+	}
+	f, err := writeFiles(r.dir, given, catalog, d.state(marks))
 	if err != nil {
 		return err
 	}
@@ -84,7 +90,6 @@ func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]a
 	if !way.enforced {
 		r.log.Warn("nothing keeps the tap from connecting past the proxy on this machine")
 	}
-	r.rotate = func(context.Context, jsontext.Value) error { return nil }
 	live, stop := context.WithCancel(ctx)
 	defer stop()
 	t, err := startTap(live, argv, r.dir, append(environment(r.dir), env...), d.read, r.log)
@@ -103,10 +108,42 @@ func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]a
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if err := r.rewritten(ctx, f.config, given); err != nil {
+		return err
+	}
 	if code != 0 || t.broken != nil || r.trouble != nil {
 		return r.failed(ctx, t.broken)
 	}
 	return r.conclude(ctx)
+}
+
+// rewritten looks whether the tap has changed its own configuration, as taps do that know no
+// other place for a credential that was exchanged.
+func (r *relay) rewritten(ctx context.Context, path string, given jsontext.Value) error {
+	body, err := os.ReadFile(path)
+	if err != nil || bytes.Equal(body, given) {
+		return nil // one that took the file away has nothing to say by it
+	}
+	return r.rotate(ctx, body)
+}
+
+// rotate stores what a newer configuration of the tap has changed, before anything goes on.
+func (r *relay) rotate(ctx context.Context, raw jsontext.Value) error {
+	var now map[string]any
+	if json.Unmarshal(raw, &now) != nil {
+		return nil
+	}
+	changed := r.a.rotated(r.config, now, r.m.SecretEnv())
+	r.config = now
+	if len(changed) == 0 {
+		return nil
+	}
+	err := r.f.Rotate(ctx, changed)
+	if errors.Is(err, connectorkit.ErrNotStored) {
+		return &connectorkit.Error{Class: connectorkit.Unauthorized, Err: err,
+			Words: "the provider exchanged the credential for another one, which could not be stored; enter it anew"}
+	}
+	return err
 }
 
 // failed ends a run whose tap did not end well. Its last state counts all the same: it came

@@ -34,8 +34,7 @@ type relay struct {
 	dir     string
 	every   time.Duration
 	traffic func() Traffic
-	// rotate stores a new configuration before the tap goes on.
-	rotate func(context.Context, jsontext.Value) error
+	config  map[string]any // as the tap has it
 
 	streams map[string]*source // by name, the selected ones
 	state   bookmark           // the newest state of the whole tap

@@ -34,6 +34,8 @@ func newMessage(name MessageType) Message {
 		return &Assistance{}
 	case TypeAssistanceStatus:
 		return &AssistanceStatus{}
+	case TypeCredentialRequest:
+		return &CredentialRequest{}
 	case TypeDone:
 		return &Done{}
 	case TypeStart:
@@ -42,6 +44,8 @@ func newMessage(name MessageType) Message {
 		return &InteractionResponse{}
 	case TypeDetailGapsPageResponse:
 		return &DetailGapsPageResponse{}
+	case TypeCredentialResponse:
+		return &CredentialResponse{}
 	default:
 		return nil
 	}
@@ -71,10 +75,12 @@ var requiredMembers = map[MessageType][]string{
 	TypeDetailGapRecovered:     {"gap_id", "stream"},
 	TypeAssistance:             {"assistance_request_id", "progress_posture", "owner_action", "response_contract", "message"},
 	TypeAssistanceStatus:       {"assistance_request_id", "status"},
+	TypeCredentialRequest:      {"request_id", "reason", "values"},
 	TypeDone:                   {"status", "records_emitted"},
 	TypeStart:                  {"run_id", "collection_mode", "scope", "bindings"},
 	TypeInteractionResponse:    {"request_id", "status"},
 	TypeDetailGapsPageResponse: {"request_id", "detail_gaps"},
+	TypeCredentialResponse:     {"request_id", "status"},
 }
 
 // referenceOnlyTypes are outside the portable protocol and say so.

@@ -23,12 +23,14 @@ var smallest = map[MessageType]string{
 	TypeDetailGapRecovered:    `{"type":"DETAIL_GAP_RECOVERED","gap_id":"g1","stream":"notes"}`,
 	TypeAssistance: `{"type":"ASSISTANCE","assistance_request_id":"h1","progress_posture":"running",` +
 		`"owner_action":"none","response_contract":"none","message":"Help"}`,
-	TypeAssistanceStatus: `{"type":"ASSISTANCE_STATUS","assistance_request_id":"h1","status":"resolved"}`,
-	TypeDone:             `{"type":"DONE","status":"failed","records_emitted":0}`,
+	TypeAssistanceStatus:  `{"type":"ASSISTANCE_STATUS","assistance_request_id":"h1","status":"resolved"}`,
+	TypeCredentialRequest: `{"type":"CREDENTIAL_REQUEST","request_id":"q3","reason":"rotated","values":{"NOTES_TOKEN":"t2"}}`,
+	TypeDone:              `{"type":"DONE","status":"failed","records_emitted":0}`,
 	TypeStart: `{"type":"START","run_id":"run_1","collection_mode":"incremental",` +
 		`"scope":{"streams":[{"name":"notes"}]},"state":null,"bindings":{},"detail_gaps":[]}`,
 	TypeInteractionResponse:    `{"type":"INTERACTION_RESPONSE","request_id":"q1","status":"success"}`,
 	TypeDetailGapsPageResponse: `{"type":"DETAIL_GAPS_PAGE_RESPONSE","request_id":"q2","detail_gaps":[]}`,
+	TypeCredentialResponse:     `{"type":"CREDENTIAL_RESPONSE","request_id":"q3","status":"stored"}`,
 }
 
 func direction(name MessageType) Direction {

@@ -50,6 +50,14 @@ func (m *Interaction) check() *Violation {
 	)
 }
 
+func (m *CredentialRequest) check() *Violation {
+	return firstBroken(
+		rule{!blank(m.RequestID), "request_id: a non-blank string"},
+		enum("reason", m.Reason, CredentialReasons),
+		rule{len(m.Values) > 0, "values: at least one variable"},
+	)
+}
+
 func (m *SkipResult) check() *Violation {
 	dropNull(&m.Diagnostics)
 	return firstBroken(

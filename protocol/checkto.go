@@ -38,6 +38,10 @@ func (m *DetailGapsPageResponse) check() *Violation {
 	return firstBroken(append(rules, gapEntryRules(m.DetailGaps)...)...)
 }
 
+func (m *CredentialResponse) check() *Violation {
+	return firstBroken(rule{!blank(m.RequestID), "request_id: a non-blank string"}, enum("status", m.Status, CredentialOutcomes))
+}
+
 func gapEntryRules(entries []GapEntry) (rules []rule) {
 	for i := range entries {
 		e := &entries[i]

@@ -227,6 +227,14 @@ type AssistanceStatus struct {
 	Status    AssistanceOutcome `json:"status"`
 }
 
+// CredentialRequest hands over a credential that the provider exchanged for the one that the
+// run was given, by variable. It is stored before the answer comes. Values are never logged.
+type CredentialRequest struct {
+	RequestID string            `json:"request_id"`
+	Reason    CredentialReason  `json:"reason"`
+	Values    map[string]string `json:"values"`
+}
+
 // Done ends the run. RecordsEmitted must equal what the runner counted.
 type Done struct {
 	Status         DoneStatus `json:"status"`
@@ -254,4 +262,5 @@ func (*DetailGapAttempted) Type() MessageType    { return TypeDetailGapAttempted
 func (*DetailGapRecovered) Type() MessageType    { return TypeDetailGapRecovered }
 func (*Assistance) Type() MessageType            { return TypeAssistance }
 func (*AssistanceStatus) Type() MessageType      { return TypeAssistanceStatus }
+func (*CredentialRequest) Type() MessageType     { return TypeCredentialRequest }
 func (*Done) Type() MessageType                  { return TypeDone }

@@ -118,6 +118,10 @@ var connectorGoldens = []golden{
 	},
 	{`{"type":"ASSISTANCE_STATUS","assistance_request_id":"h1","status":"resolved"}`, &AssistanceStatus{RequestID: "h1", Status: "resolved"}},
 	{
+		`{"type":"CREDENTIAL_REQUEST","request_id":"q3","reason":"rotated","values":{"NOTES_TOKEN":"t2"}}`,
+		&CredentialRequest{RequestID: "q3", Reason: CredentialRotated, Values: map[string]string{"NOTES_TOKEN": "t2"}},
+	},
+	{
 		`{"type":"DONE","status":"failed","records_emitted":12,"error":{"code":"sign_in_failed","message":"Wrong password","retryable":true,` +
 			`"recovery_hint":{"action":"refresh_credentials"}}}`,
 		&Done{Status: DoneFailed, RecordsEmitted: 12, Error: &DoneError{

@@ -126,6 +126,12 @@ var messages = map[MessageType]func(*rapid.T) Message{
 		}
 		return s
 	},
+	TypeCredentialRequest: func(t *rapid.T) Message {
+		return &CredentialRequest{RequestID: text(t, "id"), Reason: CredentialRotated, Values: map[string]string{text(t, "name"): text(t, "value")}}
+	},
+	TypeCredentialResponse: func(t *rapid.T) Message {
+		return &CredentialResponse{RequestID: text(t, "id"), Status: oneFrom(t, CredentialOutcomes, "status")}
+	},
 	TypeInteractionResponse: func(t *rapid.T) Message {
 		r := &InteractionResponse{RequestID: text(t, "id"), Status: oneFrom(t, ResponseStatuses, "status")}
 		if r.Status == ResponseSuccess {

@@ -94,6 +94,13 @@ type DetailGapsPageResponse struct {
 	DetailGaps    []GapEntry `json:"detail_gaps"`
 }
 
+// CredentialResponse says what became of a credential that was handed over.
+type CredentialResponse struct {
+	RequestID string            `json:"request_id"`
+	Status    CredentialOutcome `json:"status"`
+}
+
+func (*CredentialResponse) Type() MessageType     { return TypeCredentialResponse }
 func (*Start) Type() MessageType                  { return TypeStart }
 func (*InteractionResponse) Type() MessageType    { return TypeInteractionResponse }
 func (*DetailGapsPageResponse) Type() MessageType { return TypeDetailGapsPageResponse }

@@ -18,10 +18,12 @@ const (
 	TypeDetailGapRecovered     MessageType = "DETAIL_GAP_RECOVERED"
 	TypeAssistance             MessageType = "ASSISTANCE"
 	TypeAssistanceStatus       MessageType = "ASSISTANCE_STATUS"
+	TypeCredentialRequest      MessageType = "CREDENTIAL_REQUEST"
 	TypeDone                   MessageType = "DONE"
 	TypeStart                  MessageType = "START"
 	TypeInteractionResponse    MessageType = "INTERACTION_RESPONSE"
 	TypeDetailGapsPageResponse MessageType = "DETAIL_GAPS_PAGE_RESPONSE"
+	TypeCredentialResponse     MessageType = "CREDENTIAL_RESPONSE"
 )
 
 // ConnectorTypes are the messages a connector sends, RunnerTypes those it receives.
@@ -29,9 +31,9 @@ var (
 	ConnectorTypes = []MessageType{
 		TypeRecord, TypeState, TypeProgress, TypeInteraction, TypeSkipResult, TypeDetailGap,
 		TypeDetailCoverage, TypeDetailGapsPageRequest, TypeDetailGapAttempted,
-		TypeDetailGapRecovered, TypeAssistance, TypeAssistanceStatus, TypeDone,
+		TypeDetailGapRecovered, TypeAssistance, TypeAssistanceStatus, TypeCredentialRequest, TypeDone,
 	}
-	RunnerTypes = []MessageType{TypeStart, TypeInteractionResponse, TypeDetailGapsPageResponse}
+	RunnerTypes = []MessageType{TypeStart, TypeInteractionResponse, TypeDetailGapsPageResponse, TypeCredentialResponse}
 )
 
 // Op is what a RECORD does to its key. On the wire "upsert" and an absent op are the same.
@@ -199,3 +201,24 @@ const StreamCollectionFailed = "stream_collection_failed"
 const ScopeNotSupported = "scope_not_supported"
 
 func oneOf[T ~string](v T, list []T) bool { return slices.Contains(list, v) }
+
+// CredentialReason is why a connector speaks of its credential.
+type CredentialReason string
+
+// CredentialRotated means that the provider exchanged the credential for another one.
+const CredentialRotated CredentialReason = "rotated"
+
+// CredentialReasons lists every CredentialReason.
+var CredentialReasons = []CredentialReason{CredentialRotated}
+
+// CredentialOutcome is what became of a credential that a connector handed over.
+type CredentialOutcome string
+
+// The outcomes: it is durable, or it could not be kept.
+const (
+	CredentialStored    CredentialOutcome = "stored"
+	CredentialNotStored CredentialOutcome = "not_stored"
+)
+
+// CredentialOutcomes lists every CredentialOutcome.
+var CredentialOutcomes = []CredentialOutcome{CredentialStored, CredentialNotStored}

@@ -24,8 +24,8 @@ func TestVocabularies(t *testing.T) {
 		want string
 	}{
 		"connector types": {words(ConnectorTypes), "RECORD STATE PROGRESS INTERACTION SKIP_RESULT DETAIL_GAP DETAIL_COVERAGE DETAIL_GAPS_PAGE_REQUEST " +
-			"DETAIL_GAP_ATTEMPTED DETAIL_GAP_RECOVERED ASSISTANCE ASSISTANCE_STATUS DONE"},
-		"runner types":        {words(RunnerTypes), "START INTERACTION_RESPONSE DETAIL_GAPS_PAGE_RESPONSE"},
+			"DETAIL_GAP_ATTEMPTED DETAIL_GAP_RECOVERED ASSISTANCE ASSISTANCE_STATUS CREDENTIAL_REQUEST DONE"},
+		"runner types":        {words(RunnerTypes), "START INTERACTION_RESPONSE DETAIL_GAPS_PAGE_RESPONSE CREDENTIAL_RESPONSE"},
 		"collection modes":    {words(CollectionModes), "full_refresh incremental"},
 		"cursor modes":        {words(CursorModes), " catch_up"},
 		"done statuses":       {words(DoneStatuses), "succeeded failed cancelled"},
@@ -36,6 +36,8 @@ func TestVocabularies(t *testing.T) {
 		"sensitivities":       {words(Sensitivities), "none non_secret secret"},
 		"attachment kinds":    {words(AttachmentKinds), "browser_surface url qr file fixture"},
 		"assistance outcomes": {words(AssistanceOutcomes), "resolved cancelled timed_out escalated"},
+		"credential reasons":  {words(CredentialReasons), "rotated"},
+		"credential outcomes": {words(CredentialOutcomes), "stored not_stored"},
 		"circuit states":      {words(CircuitStates), "closed half_open open"},
 		"circuit reasons":     {words(CircuitReasons), "provider_failure provider_throttle reset_timeout success"},
 		"circuit triggers":    {words(CircuitTriggers), "before_request provider_failure provider_throttle success"},

@@ -35,7 +35,13 @@ func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.
 		if err != nil {
 			return Secrets{}, err
 		}
-		return Secrets{Values: values.Reveal(), CapturedAt: c.CapturedAt}, nil
+		return Secrets{Values: values.Reveal(), CapturedAt: c.CapturedAt, Rotate: func(ctx context.Context, changed map[string]string) error {
+			for name, value := range changed {
+				values[name] = credential.NewSecret(value)
+			}
+			c.Sealed, c.Fingerprint = values.SealFor(key, connectionID), key.FingerprintOf(values)
+			return kept.RotateCredential(ctx, c)
+		}}, nil
 	}
 }
 
@@ -43,6 +49,9 @@ func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.
 type Secrets struct {
 	Values     map[string]string
 	CapturedAt time.Time
+	// Rotate replaces some of the values, for a provider that exchanged them; nil means
+	// that nothing is stored which could be replaced.
+	Rotate func(ctx context.Context, changed map[string]string) error
 }
 
 // secrets are those of one run; without values when there are none.

@@ -143,7 +143,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	} else if err != nil {
 		outcome = withoutCredential(ctx, err)
 	} else {
-		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored.Values)
+		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored)
 	}
 	result := Result{RunID: lease.RunID, Outcome: outcome, Counts: bound.counts}
 	err = l.record(ctx, lease, outcome, heldSince)
@@ -162,7 +162,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 // underLease runs the connector while renewing the lease, and notes since when
 // it is held anew. The lease also carries the owner's wish to stop, whichever
 // machine it was spoken to.
-func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince *time.Time, c catalog.Connector, req Request, stored map[string]string) runner.Outcome {
+func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince *time.Time, c catalog.Connector, req Request, stored Secrets) runner.Outcome {
 	lease := bound.lease
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -198,10 +198,10 @@ func runVariables(lease store.Lease, trigger store.Trigger) map[string]string {
 	}
 }
 
-func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request, stored map[string]string) (runner.Spec, error) {
+func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request, stored Secrets) (runner.Spec, error) {
 	spec := runner.Spec{
 		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode,
-		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly,
+		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Rotate: stored.Rotate,
 		EnforceSchemas: !c.Builtin,
 	}
 	scope, err := l.scope(ctx, lease.ConnectionID, c.Manifest, req.Scope)
@@ -213,7 +213,7 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connec
 	if err != nil {
 		return spec, err
 	}
-	spec.Command = l.command(c, runVariables(lease, req.Trigger), limits, stored)
+	spec.Command = l.command(c, runVariables(lease, req.Trigger), limits, stored.Values)
 	if spec.Mode == "" {
 		spec.Mode = protocol.Incremental
 	}

@@ -43,6 +43,9 @@ type Spec struct {
 	// is not known to do so itself.
 	EnforceSchemas bool
 	Command        Command
+	// Rotate makes a credential durable that the provider exchanged for another, by
+	// variable; nil means that it cannot be kept.
+	Rotate func(ctx context.Context, values map[string]string) error
 }
 
 // Command is the connector executable with the whole environment it gets.

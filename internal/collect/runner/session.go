@@ -35,22 +35,23 @@ type session struct {
 	committer *committer
 	cur       *batch
 
-	records  int64 // sent
-	rejected int64 // of those, left out because they break their own rules
-	dropped  int64 // accepted, then left out because their slice was not finished
-	gapCount int64
-	done     *protocol.Done
-	rate     *protocol.CollectionRate
-	rates    RateSeries
-	skips    []KnownGap
-	coverage map[lane]*protocol.DetailCoverage
-	recorded map[lane]map[string]bool // gap keys that this run reported
-	served   map[string]*servedGap
-	owed     map[owedKey]*servedGap
-	pages    gapPages
-	help     map[string]*time.Timer
-	tally    map[gapTally]int64
-	linger   *time.Timer // ends a connector that stays after DONE
+	records   int64 // sent
+	rejected  int64 // of those, left out because they break their own rules
+	dropped   int64 // accepted, then left out because their slice was not finished
+	gapCount  int64
+	done      *protocol.Done
+	rate      *protocol.CollectionRate
+	rates     RateSeries
+	skips     []KnownGap
+	coverage  map[lane]*protocol.DetailCoverage
+	recorded  map[lane]map[string]bool // gap keys that this run reported
+	served    map[string]*servedGap
+	owed      map[owedKey]*servedGap
+	pages     gapPages
+	help      map[string]*time.Timer
+	tally     map[gapTally]int64
+	linger    *time.Timer // ends a connector that stays after DONE
+	rotations int
 
 	over       context.Context // ends with the dialogue
 	background sync.WaitGroup  // everything that may outlast a message
@@ -263,6 +264,8 @@ func (s *session) handle(ctx context.Context, m protocol.Message) error {
 		return s.assistance(m)
 	case *protocol.AssistanceStatus:
 		return s.assistanceStatus(m)
+	case *protocol.CredentialRequest:
+		return s.rotated(ctx, m)
 	case *protocol.Done:
 		return s.doneSaid(m)
 	default:

@@ -116,6 +116,10 @@ type Credentials interface {
 	// captured at a moment. ErrNotFound when there is none such: it was taken
 	// away, replaced or revoked meanwhile, and what is there now stays as it is.
 	RejectCredential(ctx context.Context, connectionID, reason string, capturedAt, now time.Time) error
+	// RotateCredential replaces the secret of a credential by the one that the provider
+	// exchanged it for, and with it takes back that it was refused. ErrNotFound when the
+	// credential of that moment of capture was taken away, replaced or revoked meanwhile.
+	RotateCredential(ctx context.Context, c Credential) error
 	DeleteCredential(ctx context.Context, connectionID string) error
 }
 

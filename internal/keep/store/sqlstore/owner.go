@@ -70,6 +70,17 @@ func (db *DB) Credential(ctx context.Context, connectionID string) (store.Creden
 	})
 }
 
+func (db *DB) RotateCredential(ctx context.Context, c store.Credential) error {
+	return db.write(ctx, func(tx *tx) error {
+		if err := one(tx.exec(`UPDATE connection_credentials SET sealed_secret = ?, fingerprint = ?, status = ?, rejected_at = NULL, rejection_reason = ''
+			WHERE connection_id = ? AND captured_at = ? AND status <> ?`, c.Sealed, c.Fingerprint, store.CredentialActive,
+			c.ConnectionID, stamp(c.CapturedAt), store.CredentialRevoked)); err != nil {
+			return err
+		}
+		return tx.touch(c.ConnectionID)
+	})
+}
+
 func (db *DB) RejectCredential(ctx context.Context, connectionID, reason string, capturedAt, now time.Time) error {
 	return db.write(ctx, func(tx *tx) error {
 		if err := one(tx.exec(`UPDATE connection_credentials SET status = ?, rejected_at = ?, rejection_reason = ?

@@ -97,15 +97,24 @@ func testCredentials(t *testing.T, s store.Store) {
 	ok(t, err)
 	same(t, got, rejected)
 
+	exchanged := want
+	exchanged.Sealed, exchanged.Fingerprint = []byte("exchanged"), "f1b"
+	ok(t, s.RotateCredential(ctx, exchanged)) // which takes the refusal back
+	got, err = s.Credential(ctx, "c")
+	ok(t, err)
+	same(t, got, exchanged)
+
 	want.Sealed, want.Fingerprint, want.CapturedAt = []byte("new"), "f2", later
 	ok(t, s.PutCredential(ctx, want)) // a new one has not been refused
 	fails(t, s.RejectCredential(ctx, "c", "401", Now, later.Add(time.Hour)), store.ErrNotFound)
+	fails(t, s.RotateCredential(ctx, exchanged), store.ErrNotFound) // the owner gave another meanwhile
 	got, err = s.Credential(ctx, "c")
 	ok(t, err)
 	same(t, got, want)
 	want.Status = store.CredentialRevoked
 	ok(t, s.PutCredential(ctx, want))
 	fails(t, s.RejectCredential(ctx, "c", "401", want.CapturedAt, far), store.ErrNotFound) // the owner's word stays
+	fails(t, s.RotateCredential(ctx, want), store.ErrNotFound)
 	got, err = s.Credential(ctx, "c")
 	ok(t, err)
 	same(t, got, want)

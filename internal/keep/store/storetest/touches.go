@@ -77,6 +77,7 @@ func ownerSteps(t *testing.T, s store.Store) []step {
 			return nil
 		}},
 		{"RejectCredential", true, func(ctx context.Context) error { return s.RejectCredential(ctx, "c", "401", Now, Now) }},
+		{"RotateCredential", true, func(ctx context.Context) error { return s.RotateCredential(ctx, credential) }},
 		{"DeleteCredential", true, func(ctx context.Context) error { return s.DeleteCredential(ctx, "c") }},
 		{"PutBackoff", true, func(ctx context.Context) error { return s.PutBackoff(ctx, backoff) }},
 		{"ClearBackoff", true, func(ctx context.Context) error { return s.ClearBackoff(ctx, "c") }},
