@@ -6,7 +6,8 @@
 // into the same table; the memory that the runner needs for it; and the decoder
 // against encoding/json; a connection's way from evidence to verdict, and that
 // of a page of them against its bare reads; and the goodput of a governed client
-// against the rate of a real nginx. It measures the scheduler's passes over many
+// against the rate of a real nginx, and of a tap that nobody can change, through the governing
+// proxy, against a hidden limit. It measures the scheduler's passes over many
 // connections against their bare statements and against fewer connections, many
 // runs at once against fewer, two workers against one, and a server at rest; and the pages and
 // routes of owners and clients against what they are made of and against fewer records. The
@@ -74,7 +75,7 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
 	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
 	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
-	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, postgres, memory, due, concurrent, workers, idle, surfaces, beside, demo, governor or nginx")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, postgres, memory, due, concurrent, workers, idle, surfaces, beside, demo, governor, nginx or foreign")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
 	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
@@ -93,7 +94,7 @@ func benchMain(ctx context.Context, args []string) error {
 		run  func(context.Context, config, string, *report) error
 	}{
 		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx},
+		{"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx}, {"foreign", measureForeign},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {
