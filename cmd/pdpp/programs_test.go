@@ -8,15 +8,21 @@ import (
 	"testing"
 )
 
-// One file is all that an owner needs: no loader and no library of the system is asked for.
 // The programs are built by the script that builds them for everybody.
-func TestShippedProgramsAreStatic(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		return // elsewhere the system's own library is the only way into it
-	}
+func TestShippedPrograms(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command(filepath.Join("..", "..", "scripts", "build"), dir).CombinedOutput(); err != nil {
 		t.Fatalf("scripts/build: %v\n%s", err, out)
+	}
+	t.Run("are static", func(t *testing.T) { areStatic(t, dir) })
+	t.Run("run a foreign connector", func(t *testing.T) { runAForeignConnector(t, dir) })
+}
+
+// areStatic shows that one file is all that an owner needs: no loader and no library of the
+// system is asked for.
+func areStatic(t *testing.T, dir string) {
+	if runtime.GOOS != "linux" {
+		return // elsewhere the system's own library is the only way into it
 	}
 	for _, name := range []string{"pdpp", "pdpp-connectors", "pdpp-local-collector"} {
 		f, err := elf.Open(filepath.Join(dir, name))
