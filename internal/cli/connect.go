@@ -96,7 +96,11 @@ func findOffered(ctx context.Context, o api.Owner, name string) (api.Connector, 
 		}
 		names[i] = c.ID
 	}
-	e := &Error{Code: "unknown_connector", Exit: ExitNotFound, Message: fmt.Sprintf("there is no connector %q", name), Next: "Connectors are: " + strings.Join(names, ", ")}
+	e := &Error{Code: "unknown_connector", Exit: ExitNotFound, Message: fmt.Sprintf("there is no connector %q", name),
+		Next: "Installed are: " + strings.Join(names, ", ") + "; the folder of another belongs into connectors in the home of the server."}
+	if len(names) == 0 {
+		e.Next = "None is installed; the folder of one belongs into connectors in the home of the server."
+	}
 	if near := nearest(name, names); near != "" {
 		e.Next = "Did you mean " + near + "? " + e.Next
 	}
