@@ -191,10 +191,11 @@ func grouped(chosen []test) [][]test {
 	return out
 }
 
-var failedLine = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^\s+(Test\S+) \([\d.hms]+\)$|^panic: .*running tests`)
+var failedLine = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^\s+(Test\S+) \([\d.hms]+\)$`)
 
 // fails runs some tests until one fails, and gives the pattern that runs it again. A
-// test that takes far longer than without the fault has failed.
+// test that takes far longer than without the fault has failed: ten times as long as the
+// longest of them, beyond what all of them may take.
 func (t *trials) fails(ctx context.Context, dir, overlay, program string, group []test) (string, bool) {
 	patterns := make([]string, len(group))
 	var took time.Duration
@@ -203,7 +204,7 @@ func (t *trials) fails(ctx context.Context, dir, overlay, program string, group 
 		took += g.Took
 	}
 	pattern := strings.Join(patterns, "|")
-	limit := 20*time.Second + 10*took
+	limit := 20*time.Second + 2*took + 10*longest(group)
 	ctx, cancel := context.WithTimeout(ctx, limit+10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "-test.run", pattern, "-test.failfast", "-test.timeout="+limit.String())
@@ -214,8 +215,8 @@ func (t *trials) fails(ctx context.Context, dir, overlay, program string, group 
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return "", false
 	}
-	if m := failedLine.FindSubmatch(out.Bytes()); m != nil && len(m[1]) > 0 && len(group) > 1 {
-		return "^" + string(m[1]) + "$", true
+	if m := failedLine.FindSubmatch(out.Bytes()); m != nil && len(group) > 1 {
+		return "^" + cmp.Or(string(m[1]), string(m[2])) + "$", true
 	}
 	return pattern, true
 }
