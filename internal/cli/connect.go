@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/owner/api"
+	"pdpp/manifest"
 )
 
 const connectText = `Connects a source: asks for what it needs to sign in, stores that sealed, asks the
@@ -91,8 +92,8 @@ func findOffered(ctx context.Context, o api.Owner, name string) (api.Connector, 
 	}
 	names := make([]string, len(all))
 	for i, c := range all {
-		if c.ID == name {
-			return c, nil
+		if c.ID == manifest.CanonicalKey(name) {
+			return c, unusable(c)
 		}
 		names[i] = c.ID
 	}
@@ -105,6 +106,14 @@ func findOffered(ctx context.Context, o api.Owner, name string) (api.Connector, 
 		e.Next = "Did you mean " + near + "? " + e.Next
 	}
 	return api.Connector{}, e
+}
+
+// unusable says why a connector that is installed cannot be connected; nil when it can.
+func unusable(c api.Connector) error {
+	if c.Problem == "" {
+		return nil
+	}
+	return &Error{Code: codeUnusable, Exit: ExitFailed, Message: safe(c.Problem), Next: nextUnusable}
 }
 
 // connectFields gives what the form asks for, from where the owner wants to give it.

@@ -7,10 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/collect/catalog"
-	"pdpp/internal/ops/text"
 )
 
-// connectorRow is an installed connector; Problem says why it cannot be used.
+// connectorRow is an installed connector; Problem says why it is not run.
 type connectorRow struct {
 	Name        string   `json:"name"`
 	DisplayName string   `json:"display_name,omitzero"`
@@ -19,6 +18,8 @@ type connectorRow struct {
 	Streams     []string `json:"streams"`
 	Variables   []string `json:"variables"`
 	Problem     string   `json:"problem,omitzero"`
+	Warnings    []string `json:"warnings,omitempty"` // what does not keep it from running
+	shadowed    bool
 }
 
 func (a *app) connectorsCommand() *cobra.Command {
@@ -49,24 +50,23 @@ func (a *app) connectorsCommand() *cobra.Command {
 }
 
 func installed(ctx context.Context, connectors catalog.Catalog) ([]connectorRow, error) {
-	names, err := connectors.Names(ctx)
+	all, err := connectors.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var rows []connectorRow
-	for _, name := range names {
-		row := connectorRow{Name: name}
-		found, err := connectors.Find(ctx, name)
-		if err != nil {
-			row.Problem = safe(err.Error())
-		} else {
-			m := found.Manifest
-			row.DisplayName, row.Version, row.Builtin = m.DisplayName, m.Version, found.Builtin
+	for _, e := range all {
+		row := connectorRow{Name: e.Name, Problem: safe(e.Problem()), shadowed: e.Shadowed}
+		if m := e.Connector.Manifest; m != nil {
+			row.DisplayName, row.Version, row.Builtin = m.DisplayName, m.Version, e.Connector.Builtin
 			row.Streams, row.Variables = streamNames(m), m.EnvNames()
+		}
+		for _, w := range e.Warnings {
+			row.Warnings = append(row.Warnings, safe(w.String()))
 		}
 		rows = append(rows, row)
 	}
-	return rows, ctx.Err()
+	return rows, nil
 }
 
 func (a *app) printConnectors(rows []connectorRow, connectors catalog.Catalog) {
@@ -78,8 +78,10 @@ func (a *app) printConnectors(rows []connectorRow, connectors catalog.Catalog) {
 	t := a.table("CONNECTOR", "NAME", "VERSION", "KIND", "STREAMS")
 	for _, r := range rows {
 		switch {
+		case r.Problem != "" && r.shadowed:
+			t.row(r.Name, r.DisplayName, r.Version, "not run", fmt.Sprint(len(r.Streams)))
 		case r.Problem != "":
-			t.row(r.Name, "-", "-", "unusable", text.Cut(r.Problem, 60))
+			t.row(r.Name, "-", "-", "unusable", "-")
 		case r.Builtin:
 			t.row(r.Name, r.DisplayName, r.Version, "built-in", fmt.Sprint(len(r.Streams)))
 		default:
@@ -87,4 +89,9 @@ func (a *app) printConnectors(rows []connectorRow, connectors catalog.Catalog) {
 		}
 	}
 	t.flush()
+	for _, r := range rows {
+		if r.Problem != "" {
+			printf(a.out, "\n%s: %s\n", r.Name, r.Problem)
+		}
+	}
 }

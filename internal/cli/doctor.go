@@ -99,8 +99,4 @@ func plainly(err error) error {
 // brokenCatalog stands for connectors that the configuration keeps from being found.
 type brokenCatalog struct{ err error }
 
-func (c brokenCatalog) Names(context.Context) ([]string, error) { return nil, c.err }
-
-func (c brokenCatalog) Find(context.Context, string) (catalog.Connector, error) {
-	return catalog.Connector{}, c.err
-}
+func (c brokenCatalog) List(context.Context) ([]catalog.Entry, error) { return nil, c.err }

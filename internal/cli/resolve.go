@@ -104,11 +104,14 @@ func findConnector(ctx context.Context, connectors catalog.Catalog, name string)
 	if err == nil || ctx.Err() != nil || errors.Is(err, catalog.ErrUnknownConnector) {
 		return found, err
 	}
-	return found, &Error{
-		Code: "connector_unusable", Exit: ExitFailed, Err: err, Message: safe(err.Error()),
-		Next: "Correct the connector (pdpp-connectors validate DIR tells more) or remove it from the connectors folder.",
-	}
+	return found, &Error{Code: codeUnusable, Exit: ExitFailed, Err: err, Message: safe(err.Error()), Next: nextUnusable}
 }
+
+// What every command says of a connector that is installed and cannot be used.
+const (
+	codeUnusable = "connector_unusable"
+	nextUnusable = "Correct the connector (pdpp-connectors validate DIR tells more) or remove it from the connectors folder."
+)
 
 // connect makes a connection. What its connector declares is recorded with it; what a foreign
 // one gets is shown before it is named for the first time, which confirms it.

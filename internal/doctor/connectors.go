@@ -4,37 +4,68 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/text"
 	"pdpp/manifest"
 )
 
 // connectors looks whether each one that is installed can be started.
 func (x *examination) connectors(ctx context.Context) {
-	names, err := x.Connectors.Names(ctx)
+	all, err := x.Connectors.List(ctx)
 	if err != nil {
 		x.fail(CheckConnectors, "the installed connectors cannot be listed: "+said(err),
 			"Install pdpp-connectors beside pdpp, or name it with PDPP_CONNECTORS_BIN.")
 		return
 	}
-	if len(names) == 0 {
+	if len(all) == 0 {
 		x.fail(CheckConnectors, "no connector is installed", "Install pdpp-connectors beside pdpp, or name it with PDPP_CONNECTORS_BIN.")
 		return
 	}
-	for _, name := range names {
-		c, err := x.Connectors.Find(ctx, name)
-		if err != nil {
-			x.fail(CheckConnectors, said(err), "Correct or remove the connector "+name+".")
-			continue
+	sound := true
+	for _, e := range all {
+		switch {
+		case e.Err != nil:
+			sound = false
+			x.fail(CheckConnectors, said(e.Err), "Correct or remove the connector "+e.Name+".")
+		case e.Shadowed:
+			x.warn(CheckConnectors, e.Problem(), "Correct or remove the folder "+filepath.Base(e.Dir)+".")
+		default:
+			x.installed[e.Name] = e.Connector
+			x.tools(e.Connector)
 		}
-		x.installed[name] = c
 	}
-	if len(x.installed) == len(names) {
-		x.ok(CheckConnectors, count(len(names), "connector is", "connectors are")+" installed and valid")
+	if sound {
+		x.ok(CheckConnectors, count(len(x.installed), "connector is", "connectors are")+" installed and valid")
 	}
 }
+
+// tools looks whether the programs are there that a connector calls.
+func (x *examination) tools(c catalog.Connector) {
+	if c.Manifest.RuntimeRequirements == nil {
+		return
+	}
+	for _, t := range c.Manifest.RuntimeRequirements.ExternalTools {
+		program := t.Detect.Executable
+		if other, _ := x.Lookup(t.Detect.ExecutableEnvOverride); t.Detect.ExecutableEnvOverride != "" && other != "" {
+			program = other
+		}
+		if _, err := x.LookPath(program); err == nil {
+			continue
+		}
+		next := "Install " + t.Name + "."
+		if t.InstallHint != "" {
+			next = text.Cut(text.Line(t.InstallHint), longestHint)
+		}
+		x.warn(CheckConnectors, fmt.Sprintf("the connector %s calls %s, and there is none on this machine", c.Name, program), next)
+	}
+}
+
+// longestHint bounds what a connector's author says about installing a program.
+const longestHint = 300
 
 // confinement looks whether the system holds connectors to the files that they are given.
 func (x *examination) confinement() {

@@ -53,8 +53,7 @@ const (
 
 // Catalog knows the connectors that are installed.
 type Catalog interface {
-	catalog.Finder
-	Names(ctx context.Context) ([]string, error)
+	List(ctx context.Context) ([]catalog.Entry, error)
 }
 
 // Config is what is looked over.

@@ -105,6 +105,19 @@ type Entry struct {
 	Shadowed bool
 }
 
+// Problem says in one text why the entry is not run, each fault with its mend; empty for
+// one that is.
+func (e Entry) Problem() string {
+	switch {
+	case e.Err != nil:
+		return e.Err.Error()
+	case e.Shadowed:
+		return e.Warnings[len(e.Warnings)-1].String()
+	default:
+		return ""
+	}
+}
+
 // List gives everything that is installed, built-in ones first, with what is wrong with it.
 func (c Catalog) List(ctx context.Context) ([]Entry, error) {
 	builtins, err := c.builtins(ctx)

@@ -196,7 +196,7 @@ var Table = []Rule{
 	{Room: "internal/collect/readiness", May: []string{"internal/judge/evidence", "internal/keep/store", "manifest"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/verdict/...", "internal/collect/runner/..."},
 		Reason: "what a run needs is looked for before it and recorded as facts; whether that blocks is judged elsewhere"},
-	{Room: "internal/doctor", May: []string{"internal/keep/store", "internal/collect/catalog", "internal/collect/confine", "internal/keep/credential", "internal/ops/redact", "manifest"},
+	{Room: "internal/doctor", May: []string{"internal/keep/store", "internal/collect/catalog", "internal/collect/confine", "internal/keep/credential", "internal/ops/redact", "internal/ops/text", "manifest"},
 		Reason: "a check looks at one part and says the mend; it changes nothing"},
 	{Room: "internal/ops/metrics", Libs: []string{"github.com/prometheus/client_golang/..."},
 		Reason: "numbers carry no account and no content: they know none of the packages that do"},

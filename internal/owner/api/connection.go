@@ -36,6 +36,8 @@ type Connector struct {
 	Device bool `json:"local_device"`
 	// Foreign is what one that is not built in gets when it runs; nil for a built-in one.
 	Foreign *Foreign `json:"foreign"`
+	// Problem is why it cannot be connected, each fault with its mend; empty for one that can.
+	Problem string `json:"problem,omitempty"`
 }
 
 // Foreign is what a connector that is not built in gets. The owner confirms it as it is by

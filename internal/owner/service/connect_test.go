@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"pdpp/internal/collect/catalog"
@@ -16,10 +17,10 @@ import (
 func TestConnectors(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	b.must(os.WriteFile(filepath.Join(b.home, "connectors", "letters", "manifest.json"), []byte("{"), 0o600)) // a broken one is left out
+	b.must(os.WriteFile(filepath.Join(b.home, "connectors", "letters", "manifest.json"), []byte("{"), 0o600)) // a broken one comes last, and says why
 	found, err := b.Connectors(b.ctx())
 	b.must(err)
-	if len(found) != 2 || found[0].ID != "attic" || !found[0].Device || found[0].Form != nil || found[1].ID != "garden" {
+	if len(found) != 3 || !strings.HasPrefix(found[2].Problem, "connector letters cannot be used: manifest.json: ") || found[0].ID != "attic" || !found[0].Device || found[0].Form != nil || found[1].ID != "garden" {
 		t.Fatalf("connectors %+v", found)
 	}
 	g := found[1]

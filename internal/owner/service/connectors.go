@@ -10,35 +10,36 @@ import (
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
 	"pdpp/internal/owner/service/faults"
 )
 
-// Connectors lists what is installed, by display name. One that is broken is left
-// out: nothing can be connected with it, and pdpp doctor names it.
+// longestProblem bounds what is said of one connector; pdpp-connectors validate says all.
+const longestProblem = 1000
+
+// Connectors lists what is installed, by display name, and after it what cannot be used,
+// with why.
 func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
-	names, err := s.Config.Connectors.Names(ctx)
+	all, err := s.Config.Connectors.List(ctx)
 	if err != nil {
 		return nil, faults.Error(err, "list the connectors")
 	}
 	out := []api.Connector{}
-	for _, name := range names {
-		found, err := s.find.Connectors.Find(ctx, name)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
+	for _, e := range all {
+		if problem := e.Problem(); problem != "" {
+			out = append(out, api.Connector{ID: e.Name, DisplayName: e.Name, Streams: []api.StreamLabel{}, Problem: text.Cut(text.Line(problem), longestProblem)})
 			continue
 		}
-		c := declaration.Describe(found.Name, found.Manifest)
-		if c.Foreign, err = s.foreign(ctx, found); err != nil {
+		c := declaration.Describe(e.Connector.Name, e.Connector.Manifest)
+		if c.Foreign, err = s.foreign(ctx, e.Connector); err != nil {
 			return nil, faults.Error(err, "list the connectors")
 		}
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(a, b api.Connector) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.DisplayName), strings.ToLower(b.DisplayName)), strings.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(min(len(a.Problem), 1), min(len(b.Problem), 1)), strings.Compare(strings.ToLower(a.DisplayName), strings.ToLower(b.DisplayName)), strings.Compare(a.ID, b.ID))
 	})
 	return out, nil
 }

@@ -51,8 +51,12 @@ func (p *pages) connector(w http.ResponseWriter, r *http.Request) (api.Connector
 		return api.Connector{}, false
 	}
 	for _, c := range all {
-		if c.ID == id {
+		if c.ID == id && c.Problem == "" {
 			return c, true
+		}
+		if c.ID == id {
+			p.fail(w, r, "connections", &api.Error{Status: http.StatusConflict, Code: api.CodeNotInstalled, Message: c.Problem, Next: "Correct the connector, then look again."})
+			return api.Connector{}, false
 		}
 	}
 	p.fail(w, r, "connections", api.NotFound("This connector is not installed.", "Choose one of those that are."))

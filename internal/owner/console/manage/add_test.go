@@ -143,3 +143,17 @@ func TestADeviceIsConnectedElsewhere(t *testing.T) {
 		t.Errorf("a hostile name made the command %q", got)
 	}
 }
+
+// A connector that cannot be used is listed with why, and its page says the same.
+func TestUnusableConnectorSaysWhy(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	const why = "connector moss cannot be used: manifest.json: version: is missing; add it"
+	o.connectors = append(o.connectors, api.Connector{ID: "moss", DisplayName: "moss", Problem: why})
+	for _, path := range []string{"/add", "/add/moss"} {
+		if p := get(t, h, path); !strings.Contains(p.Body.String(), why) || strings.Contains(p.Body.String(), `href="/add/moss"`) {
+			t.Errorf("%s answers %d and does not say why", path, p.Code)
+		}
+	}
+}

@@ -66,6 +66,10 @@ func Revoked() *api.Error {
 func NotInstalled(err error) *api.Error {
 	out := &api.Error{Status: http.StatusConflict, Code: api.CodeNotInstalled, Err: err,
 		Message: "The connector is installed, and cannot be used.", Next: "See pdpp doctor on the server's machine."}
+	var unusable *catalog.UnusableError
+	if errors.As(err, &unusable) {
+		out.Message, out.Next = text.Cut(text.Line(text.Sentence(unusable.Error())), 1000), "Correct it in "+unusable.Dir+" on the server's machine."
+	}
 	if errors.Is(err, catalog.ErrUnknownConnector) {
 		out.Message, out.Next = "The connector is not installed here.", "Install it, or choose another one."
 	}
