@@ -6,7 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"pdpp/internal/keep/store/storetest"
+	"pdpp/internal/keep/store/postgres/postgrestest"
 )
 
 // TestScriptsOnPostgres runs the scripts that do not speak of a database file
@@ -17,7 +17,7 @@ func TestScriptsOnPostgres(t *testing.T) {
 	urls := make(chan string, len(names))
 	var files []string
 	for _, name := range names {
-		urls <- storetest.PostgresSchema(t)
+		urls <- postgrestest.Fresh(t)
 		files = append(files, filepath.Join("testdata", name+".txtar"))
 	}
 	testscript.Run(t, testscript.Params{

@@ -8,9 +8,9 @@ import (
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/keep/store/storetest"
 	"pdpp/protocol"
 	"pdpp/providersim"
 )
@@ -26,7 +26,7 @@ func TestStops(t *testing.T) {
 			return sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 		},
 		"postgres": func(t *testing.T) (store.Store, error) {
-			return postgres.Open(t.Context(), storetest.PostgresSchema(t), postgres.Options{})
+			return postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
 		},
 	} {
 		for _, c := range []struct {

@@ -21,8 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/keep/store/storetest"
 )
 
 // served is `pdpp serve` at work, with a home of its own.
@@ -81,7 +81,7 @@ func (l *lines) String() string {
 func onBoth(t *testing.T, test func(t *testing.T, vars map[string]string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword}) })
 	t.Run("postgres", func(t *testing.T) {
-		test(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_DATABASE_URL": storetest.PostgresSchema(t)})
+		test(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_DATABASE_URL": postgrestest.Fresh(t)})
 	})
 }
 

@@ -17,9 +17,9 @@ import (
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/keep/store/storetest"
 	"pdpp/internal/schedule/scheduler"
 	"pdpp/internal/view"
 	"pdpp/manifest"
@@ -51,7 +51,7 @@ func onBoth(t *testing.T, arrange func(*ground), test func(t *testing.T, g *grou
 				}
 		},
 		"postgres": func(t *testing.T) (opener, func(store.Store) scheduler.Database) {
-			url := storetest.PostgresSchema(t)
+			url := postgrestest.Fresh(t)
 			pool, err := pgxpool.New(t.Context(), url)
 			if err != nil {
 				t.Fatal(err)

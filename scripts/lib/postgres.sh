@@ -10,7 +10,8 @@
 postgres_dir=  # everything of the cluster: data, socket, log
 postgres_bin=  # folder of initdb, pg_ctl, psql
 postgres_as=() # how to become the user that runs it
-postgres_settings=() # for those who start one: options of the server beyond its usual ones
+postgres_settings=() # for those who start one: options of the server beyond its usual ones,
+postgres_place=/tmp  # and the folder in which it keeps its own
 
 find_postgres() {
 	postgres_bin=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n1)
@@ -33,8 +34,8 @@ start_postgres() {
 	find_postgres || { install_postgres && find_postgres; } ||
 		die "no PostgreSQL server under /usr/lib/postgresql. Install one (apt-get install postgresql) or set PDPP_TEST_POSTGRES_URL to a scratch database."
 
-	postgres_dir=$(mktemp -d /tmp/pdpp-postgres.XXXXXX) # short: a socket path has at most 107 bytes
-	if ((EUID == 0)); then                              # PostgreSQL refuses to run as root
+	postgres_dir=$(mktemp -d "$postgres_place/pdpp-postgres.XXXXXX") # short: a socket path has at most 107 bytes
+	if ((EUID == 0)); then                                           # PostgreSQL refuses to run as root
 		local user=nobody
 		! id postgres >/dev/null 2>&1 || user=postgres
 		chown "$user" "$postgres_dir"

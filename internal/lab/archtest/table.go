@@ -96,6 +96,8 @@ var Table = []Rule{
 		Reason: "SQL common to both databases knows the contract and neither dialect's package"},
 	{Room: "internal/keep/store/sqlite/sqlitetest", May: []string{"internal/keep/store/sqlite"},
 		Reason: "test support copies an empty database and adds nothing to it"},
+	{Room: "internal/keep/store/postgres/postgrestest", May: []string{"internal/keep/store", "internal/keep/store/postgres", "internal/keep/store/storetest"},
+		Reason: "test support copies an empty database and adds nothing to it"},
 	{Room: "internal/keep/store/...",
 		May:    []string{"internal/slice", "internal/keep/store", "internal/keep/store/sqlstore/...", "protocol", "manifest", "internal/judge/evidence", "internal/judge/attention"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/verdict/..."},

@@ -30,7 +30,11 @@ func TestMain(m *testing.M) {
 // TestKill is the kill test. The summary of the test command prints its count;
 // a failed test prints none.
 func TestKill(t *testing.T) {
-	target, runner := connectortest.LumenTarget(t, "example"), buildRunner(t)
+	target := connectortest.LumenTarget(t, "example")
+	runner, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, database := range []string{"sqlite", "postgres"} {
 		t.Run(database, func(t *testing.T) {
 			t.Parallel()

@@ -1,13 +1,11 @@
 package crashtest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,11 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"pdpp/connectorkit/connectortest"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
 	"pdpp/providersim/lumen"
@@ -46,17 +43,6 @@ type plan struct {
 	Delay    time.Duration
 }
 
-// buildRunner builds this test without the race detector: the runner that is
-// killed is as fast as the real one, so that kills hit it at work.
-func buildRunner(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "runner")
-	if out, err := exec.Command("go", "test", "-c", "-o", bin, "pdpp/internal/lab/crashtest").CombinedOutput(); err != nil {
-		t.Fatalf("build runner: %v\n%s", err, out)
-	}
-	return bin
-}
-
 func newWorld(t *testing.T, database, runner string, target connectortest.Target, seed uint64) *world {
 	t.Helper()
 	w := &world{rand: newRand(seed), runner: runner}
@@ -69,7 +55,7 @@ func newWorld(t *testing.T, database, runner string, target connectortest.Target
 		w.database = filepath.Join(t.TempDir(), "pdpp.db")
 		st, err = sqlite.Open(t.Context(), sqlitetest.Fresh(t, w.database), sqlite.Options{})
 	} else {
-		w.database = freshDatabase(t, seed)
+		w.database = postgrestest.Fresh(t)
 		st, err = postgres.Open(t.Context(), w.database, postgres.Options{})
 	}
 	if err != nil {
@@ -88,35 +74,6 @@ func newWorld(t *testing.T, database, runner string, target connectortest.Target
 		t.Fatalf("create connection: %v", err)
 	}
 	return w
-}
-
-// freshDatabase makes a PostgreSQL database for one world and drops it again.
-func freshDatabase(t *testing.T, seed uint64) string {
-	t.Helper()
-	server := os.Getenv("PDPP_TEST_POSTGRES_URL")
-	if server == "" {
-		t.Fatal("PDPP_TEST_POSTGRES_URL is not set: run the tests with `make test`, which starts a throw-away PostgreSQL")
-	}
-	conn, err := pgx.Connect(t.Context(), server)
-	if err != nil {
-		t.Fatalf("connect to PostgreSQL: %v", err)
-	}
-	name := fmt.Sprintf("pdpp_crash_%d_%d", os.Getpid(), seed)
-	if _, err := conn.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatalf("create database: %v", err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		_, _ = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
-		_ = conn.Close(ctx)
-	})
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatalf("parse PDPP_TEST_POSTGRES_URL: %v", err)
-	}
-	u.Path = "/" + name
-	return u.String()
 }
 
 // counter does something once the provider has seen a number of requests.

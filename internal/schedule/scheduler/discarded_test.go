@@ -11,7 +11,7 @@ import (
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/storetest"
+	"pdpp/internal/keep/store/postgres/postgrestest"
 )
 
 // A worker that was away for long may end its job in the very moment in which another
@@ -19,7 +19,7 @@ import (
 // running: the worker goes on as if it had found it discarded, and its other runs with it.
 func TestJobIsDiscardedWhileItEnds(t *testing.T) {
 	t.Parallel()
-	ctx, url := t.Context(), storetest.PostgresSchema(t)
+	ctx, url := t.Context(), postgrestest.Fresh(t)
 	st, err := postgres.Open(ctx, url, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)

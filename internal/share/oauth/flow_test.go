@@ -16,9 +16,9 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/keep/store/storetest"
 	"pdpp/internal/share/grants"
 	"pdpp/internal/share/oauth"
 )
@@ -64,7 +64,7 @@ func newWorld(t *testing.T) *world {
 func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newWorld(t)) })
 	t.Run("postgres", func(t *testing.T) {
-		kept, err := postgres.Open(t.Context(), storetest.PostgresSchema(t), postgres.Options{})
+		kept, err := postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
 		check(t, err)
 		test(t, newWorldOver(t, kept))
 	})

@@ -16,9 +16,9 @@ import (
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/keep/store/storetest"
 	"pdpp/internal/share/grants"
 	"pdpp/internal/share/readapi"
 	"pdpp/internal/slice"
@@ -79,7 +79,7 @@ func inSQLite(t testing.TB) store.Store {
 
 func inPostgres(t testing.TB) store.Store {
 	t.Helper()
-	kept, err := postgres.Open(context.Background(), storetest.PostgresSchema(t), postgres.Options{})
+	kept, err := postgres.Open(context.Background(), postgrestest.Fresh(t), postgres.Options{})
 	check(t, err)
 	t.Cleanup(func() { kept.Close() })
 	return kept

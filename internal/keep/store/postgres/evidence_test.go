@@ -18,7 +18,7 @@ func TestEvidence(t *testing.T) { storetest.RunEvidence(t, openDamaged) }
 func TestWork(t *testing.T) { storetest.RunWork(t, openDamaged) }
 
 func openDamaged(t *testing.T) storetest.Damaged {
-	url := storetest.PostgresSchema(t)
+	url := copied(t)
 	s := open(t, url, Options{})
 	config, err := pgx.ParseConfig(url)
 	if err != nil {

@@ -61,7 +61,7 @@ func connectFor(t *testing.T, url string, statements ...string) *pgx.Conn {
 // seed makes a store with three numbered slices.
 func seed(t *testing.T) (url string, l store.Lease) {
 	t.Helper()
-	url = storetest.PostgresSchema(t)
+	url = copied(t)
 	s := open(t, url, Options{})
 	l = storetest.BeginNumbered(t, s)
 	for n := range 3 {

@@ -14,7 +14,7 @@ import (
 // ever.
 func TestFrozenTransactionEnds(t *testing.T) {
 	t.Parallel()
-	base := storetest.PostgresSchema(t)
+	base := copied(t)
 	frozen := open(t, with(t, base, "idle_in_transaction_session_timeout", "300ms"), Options{})
 	l := storetest.BeginNumbered(t, frozen)
 	tx, err := frozen.(interface{ Writer() *sql.DB }).Writer().BeginTx(t.Context(), nil)
@@ -34,7 +34,7 @@ func TestFrozenTransactionEnds(t *testing.T) {
 // Every connection asks the server for the bound, and the owner's own word wins.
 func TestBoundIdle(t *testing.T) {
 	t.Parallel()
-	base := storetest.PostgresSchema(t)
+	base := copied(t)
 	for url, want := range map[string]string{base: longestIdle, with(t, base, "idle_in_transaction_session_timeout", "7s"): "7s"} {
 		var got string
 		s := open(t, url, Options{})

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { storetest.Main(m, openURL) }
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
-		return open(t, storetest.PostgresSchema(t), Options{CursorHistory: storetest.CursorHistory})
+		return open(t, copied(t), Options{CursorHistory: storetest.CursorHistory})
 	})
 }
 
@@ -51,11 +51,13 @@ func TestUpgrade(t *testing.T) {
 	}, openURL)
 }
 
+// newSchema is empty, and copied has all tables.
 func newSchema(t *testing.T) string { return storetest.PostgresSchema(t) }
+func copied(t testing.TB) string    { return storetest.PostgresCopy(t, openURL) }
 
 func TestClientsReadApart(t *testing.T) {
 	t.Parallel()
-	s := open(t, storetest.PostgresSchema(t), Options{})
+	s := open(t, copied(t), Options{})
 	storetest.RunClientsApart(t, s)
 	var workers string
 	if err := s.(*sqlstore.DB).Clients().QueryRowContext(t.Context(), `SHOW max_parallel_workers_per_gather`).Scan(&workers); err != nil || workers != "0" {
@@ -66,7 +68,7 @@ func TestClientsReadApart(t *testing.T) {
 // TestClock: the time is the server's, at the moment of the call.
 func TestClock(t *testing.T) {
 	t.Parallel()
-	url := storetest.PostgresSchema(t)
+	url := copied(t)
 	s, side := open(t, url, Options{}), connectFor(t, url)
 	read := func() (now time.Time) {
 		t.Helper()
