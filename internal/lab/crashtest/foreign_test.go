@@ -13,6 +13,7 @@ import (
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
 )
@@ -141,7 +142,7 @@ func openStore(t *testing.T, database string) store.Store {
 	if database == "sqlite" {
 		st, err = sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	} else {
-		st, err = postgres.Open(t.Context(), freshDatabase(t, uint64(os.Getpid())), postgres.Options{})
+		st, err = postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
 	}
 	if err != nil {
 		t.Fatalf("open store: %v", err)
