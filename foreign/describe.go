@@ -92,7 +92,7 @@ func (o offer) stream(s *Stream) manifest.Stream {
 	properties := open(o.schema)
 	key := slices.DeleteFunc(slices.Clone(o.key), func(name string) bool { return properties[name] == nil && len(properties) > 0 })
 	out := manifest.Stream{
-		Name: s.Name, Description: o.name + ". " + asFar, Semantics: manifest.MutableState, PrimaryKey: key, Checkpoint: manifest.CheckpointSlice, Incremental: o.recurrent,
+		Name: s.Name, Description: o.name + ". " + asFar, Display: &manifest.Display{Detail: asFar}, Semantics: manifest.MutableState, PrimaryKey: key, Checkpoint: manifest.CheckpointSlice, Incremental: o.recurrent,
 		CoverageStrategy: manifest.StrategyCheckpointWindow, FreshnessStrategy: manifest.FreshnessScheduledWindow,
 	}
 	if len(key) == 0 || len(key) != len(o.key) {

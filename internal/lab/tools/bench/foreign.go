@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -67,11 +68,11 @@ func (h *hidden) admits() bool {
 	return true
 }
 
-// tapPages asks for all pages. Refused, it waits as the library of most taps does: a second, then
-// twice as long each time.
+// tapPages asks for all pages. Refused, it waits as taps do by the library that most of them use:
+// a random part of two seconds, of twice as much the next time, and so on.
 func tapPages(ctx context.Context, client *http.Client, base string) error {
 	for n := range hiddenPages {
-		for pause := time.Second; ; pause *= 2 {
+		for pause := 2 * time.Second; ; pause *= 2 {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/pages/%d", base, n), nil)
 			if err != nil {
 				return err
@@ -85,11 +86,11 @@ func tapPages(ctx context.Context, client *http.Client, base string) error {
 			if resp.StatusCode == http.StatusOK {
 				break
 			}
-			if pause > 16*time.Second {
+			if pause > time.Minute {
 				return fmt.Errorf("page %d is refused for good: %d", n, resp.StatusCode)
 			}
 			select {
-			case <-time.After(pause):
+			case <-time.After(rand.N(pause)):
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
