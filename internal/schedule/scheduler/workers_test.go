@@ -291,6 +291,7 @@ func TestCheckIsHeld(t *testing.T) {
 			time.Sleep(passEvery)
 			second := o.worker("w2", func(c *Config) { c.Watchers = []Watcher{quick} })
 			time.Sleep(checkHold + 2*passEvery)
+			synctest.Wait()
 			if len(slow.saw) != 1 || len(quick.saw) != c.again {
 				t.Errorf("a check of %v: seen by its worker %v and by the other %v", c.takes, slow.saw, quick.saw)
 			}
