@@ -99,14 +99,27 @@ func TestShellConnectorIsKilled(t *testing.T) {
 		}()
 		return done
 	}
-	chance, killed := rand.New(rand.NewPCG(9, 14)), 0
+	chance, killed, kept, grew := rand.New(rand.NewPCG(9, 14)), 0, 0, 0
 	for try := 0; killed < shellKills; try++ {
 		if try > 2*shellKills {
 			t.Fatalf("%d kills in %d runs", killed, try)
 		}
 		var ended <-chan int
-		run(t, b, func(id string) { ended = write(id, chance.IntN(len(lines)+1), true) })
+		run(t, b, func(id string) { ended = write(id, chance.IntN(len(lines)*killed/shellKills+2), true) })
 		killed += min(1, <-ended)
+		stored, err := connectortest.Stored(t.Context(), b.Store, "entries")
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case len(stored) < kept:
+			t.Fatalf("%d records were kept, and after another kill %d", kept, len(stored))
+		case len(stored) > kept:
+			grew++
+		}
+		kept = len(stored)
+	}
+	if grew < 5 {
+		t.Errorf("what is kept grew %d times in %d runs, to %d records", grew, killed, kept)
 	}
 	var ended <-chan int
 	result := b.Run(t, launch.Request{Started: func(id string) { ended = write(id, len(lines), false) }})
@@ -116,5 +129,5 @@ func TestShellConnectorIsKilled(t *testing.T) {
 	}
 	b.VerifyComplete(t)
 	healthy(t, b)
-	t.Attr("result", fmt.Sprintf("%d SIGKILLs of a shell connector: ground truth == stored, nothing invented", killed))
+	t.Attr("result", fmt.Sprintf("%d SIGKILLs of a shell connector, after %d of which more was kept: ground truth == stored, nothing invented", killed, grew))
 }
