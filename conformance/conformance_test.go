@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // TestMain lets the test binary be the connector.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "connector" {
-		os.Exit(play(os.Args[2:]))
+		syscall.Exit(play(os.Args[2:])) // without the pause that the race detector makes
 	}
 	os.Exit(m.Run())
 }
@@ -48,7 +49,7 @@ func try(t *testing.T, env map[string]string, habits ...string) Report {
 }
 
 // hangs are habits that only patience ends.
-var hangs = []string{"never done", "asks for ever", "drops what is not taken"}
+var hangs = []string{"never done", "asks for ever"}
 
 func text(t *testing.T, r Report) string {
 	t.Helper()

@@ -179,7 +179,7 @@ func (p *player) letters() {
 			p.hang()
 		case n == 2 && p.has("crashes"):
 			fmt.Fprintln(os.Stderr, "lost the connection")
-			os.Exit(3)
+			syscall.Exit(3)
 		}
 		if n%4 == 0 && p.has("cursor ahead of records") {
 			p.state("letters", fmt.Sprintf("l%02d", n+3))
