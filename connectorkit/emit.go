@@ -35,7 +35,7 @@ func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, erro
 				message: "the connector tried to delete from a stream that only grows",
 			}}
 		}
-		if scope.resources != nil && !scope.resources[rec.deleted] {
+		if scope.resources != nil && scope.stream.ResourceField() == "" && !scope.resources[rec.deleted] {
 			return nil, nil
 		}
 		out.Op = protocol.OpDelete

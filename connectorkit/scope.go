@@ -50,6 +50,9 @@ func newScope(m *manifest.Manifest, s protocol.StreamScope) (*streamScope, strin
 		if out.bounded {
 			out.fields = append(out.fields, stream.ConsentTimeField)
 		}
+		if field := stream.ResourceField(); field != "" && out.resources != nil {
+			out.fields = append(out.fields, field)
+		}
 	}
 	return out, ""
 }
@@ -67,9 +70,19 @@ func timeOf(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// resource is what the record is selected by: its key, or the field that the manifest names.
+func (s *streamScope) resource(key string, tree map[string]any) string {
+	field := s.stream.ResourceField()
+	if field == "" {
+		return key
+	}
+	value, _ := keyOf(tree, manifest.PrimaryKey{field})
+	return value
+}
+
 // admits reports whether the record is in scope, and a fault when that cannot be told.
 func (s *streamScope) admits(key string, tree map[string]any) (bool, *Fault) {
-	if s.resources != nil && !s.resources[key] {
+	if s.resources != nil && !s.resources[s.resource(key, tree)] {
 		return false, nil
 	}
 	if !s.bounded {

@@ -96,6 +96,15 @@ func (s *Stream) View(id string) *View {
 	return nil
 }
 
+// ResourceField is the field whose values selected resources are; empty means that they
+// are keys of records.
+func (s *Stream) ResourceField() string {
+	if s.Selection == nil {
+		return ""
+	}
+	return s.Selection.ResourceField
+}
+
 // IsRequired reports whether the stream votes on the connection's health; it
 // does unless the manifest says otherwise.
 func (s *Stream) IsRequired() bool {

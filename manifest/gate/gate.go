@@ -119,6 +119,9 @@ func widenFields(decl *manifest.Stream, sc protocol.StreamScope) []string {
 	if sc.TimeRange != nil && decl.ConsentTimeField != "" {
 		out = append(out, decl.ConsentTimeField)
 	}
+	if field := decl.ResourceField(); field != "" && len(sc.Resources) > 0 {
+		out = append(out, field)
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }

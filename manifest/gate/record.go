@@ -13,8 +13,8 @@ import (
 // Record holds one record against the scope and the manifest. On success it
 // gives the record's time in its stored form.
 func (st *Stream) Record(r *protocol.Record) (semantic string, v *protocol.Violation) {
-	if st.resources != nil && !st.resources[r.Key] {
-		return "", st.refuse(protocol.ResourceOutOfScope, "record key "+quoted(r.Key), "a key in the declared resources")
+	if v := st.gateResource(r); v != nil {
+		return "", v
 	}
 	if r.Op == protocol.OpDelete {
 		if st.Decl.Semantics != manifest.MutableState {
@@ -36,6 +36,25 @@ func (st *Stream) Record(r *protocol.Record) (semantic string, v *protocol.Viola
 		return "", v
 	}
 	return st.gateTime(r)
+}
+
+// gateResource holds the record against the chosen resources: keys of records, or values of
+// the field that the manifest names. A deletion of the latter has no field to look at.
+func (st *Stream) gateResource(r *protocol.Record) *protocol.Violation {
+	if st.resources == nil {
+		return nil
+	}
+	field := st.Decl.ResourceField()
+	switch {
+	case field == "" && !st.resources[r.Key]:
+		return st.refuse(protocol.ResourceOutOfScope, "record key "+quoted(r.Key), "a key in the declared resources")
+	case field == "" || r.Op == protocol.OpDelete:
+		return nil
+	}
+	if value, ok := fieldText(r, field); !ok || !st.resources[value] {
+		return st.refuse(protocol.ResourceOutOfScope, "record key "+quoted(r.Key)+" with another "+field+" or none", "data."+field+" in the declared resources")
+	}
+	return nil
 }
 
 // gateSchema holds the data against the declared schema, where that is enforced.

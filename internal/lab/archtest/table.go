@@ -146,7 +146,7 @@ var Table = []Rule{
 	{Room: "internal/owner/service/pace", May: []string{"internal/owner/api", "internal/keep/store", "internal/collect/runner", "governor", "protocol"},
 		Reason: "how fast runs collected is read in one way, for the terminal and for the page"},
 	{Room: "internal/owner/service/runview",
-		May: []string{"internal/owner/service/declaration", "internal/owner/api", "internal/collect/interaction", "internal/collect/runner", "internal/keep/store",
+		May: []string{"internal/owner/service/declaration", "internal/owner/api", "internal/collect/interaction", "internal/collect/runner", "internal/keep/store", "internal/ops/redact", "internal/ops/text",
 			"manifest", "protocol"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/verdict/..."},
 		Reason: "a run is told from what was kept of it; whether that is good is the verdict's to say"},

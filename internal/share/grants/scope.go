@@ -86,6 +86,9 @@ func (b *Service) settleStream(ctx context.Context, s Stream) (Stream, error) {
 	if s.Resources, err = settleResources(s.Resources); err != nil {
 		return s, err
 	}
+	if field := d.ResourceField(); field != "" && len(s.Resources) > 0 {
+		return s, invalid("resources", "Records of "+quoted(s.Stream)+" are chosen by "+quoted(field)+" when they are collected, and not when they are shared.", "Grant the whole stream, or some of its fields.")
+	}
 	if s.Since == nil && s.Until == nil {
 		return s, nil
 	}

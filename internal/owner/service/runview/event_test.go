@@ -18,7 +18,7 @@ func TestEventTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.ReasonDisplayMessages = map[string]string{"winter": "The garden sleeps."}
+	m.ReasonDisplayMessages = map[string]string{"winter": "The garden sleeps.", "hail": "See\x1b[31m https://x.example/?token=abcdef123456 " + strings.Repeat("now ", 200)}
 	for _, c := range []struct{ kind, stream, data, want string }{
 		{"run.started", "", `{}`, "The run began."},
 		{"run.started", "", `{"recovery_only":true}`, "The run began, to try again what is missing."},
@@ -34,6 +34,7 @@ func TestEventTexts(t *testing.T) {
 		{"run.state_advanced", "beds", `{}`, "Flower beds: The place to continue from was saved."},
 		{"run.stream_skipped", "beds", `{"reason":"user_disabled"}`, "Flower beds: You turned this off."},
 		{"run.stream_skipped", "beds", `{"reason":"winter"}`, "Flower beds: The garden sleeps."},
+		{"run.stream_skipped", "beds", `{"reason":"hail"}`, "Flower beds: See [31m https://x.example/?token=[redacted]" + strings.Repeat(" now", 39)},
 		{"run.stream_skipped", "beds", `{"reason":"new_reason_code"}`, "Flower beds: Left out of this run."},
 		{"run.failed", "", `{"failure_message":"the gate is shut"}`, "The run failed: The gate is shut."},
 		{"run.failed", "", ``, "The run failed."},

@@ -4,21 +4,26 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/redact"
+	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
 
+// longestReason bounds what a connector's author says of a reason.
+const longestReason = 200
+
 // reasonText is why something was not collected, in the owner's words: the protocol's,
 // or else the connector's for a reason that only it knows. Known is false where neither
 // says anything of the reason.
-func reasonText(m *manifest.Manifest, reason protocol.Reason, class string) (text string, known bool) {
+func reasonText(m *manifest.Manifest, reason protocol.Reason, class string) (words string, known bool) {
 	general := protocol.OwnerCopy("", "")
-	if text = protocol.OwnerCopy(reason, class); text != general {
-		return text, true
+	if words = protocol.OwnerCopy(reason, class); words != general {
+		return words, true
 	}
 	if m != nil && m.ReasonDisplayMessages[string(reason)] != "" {
-		return m.ReasonDisplayMessages[string(reason)], true
+		return text.Line(redact.New().Line(m.ReasonDisplayMessages[string(reason)], longestReason)), true
 	}
 	return general, false
 }
