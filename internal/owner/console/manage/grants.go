@@ -58,8 +58,7 @@ func (p *pages) grant(w http.ResponseWriter, r *http.Request) {
 func (p *pages) showGrant(w http.ResponseWriter, r *http.Request, status int, g api.Grant, token string) {
 	names, err := p.names(r)
 	if err != nil {
-		p.note(r, err)
-		names = nil // the grant exists, and its token is shown only once
+		p.note(r, err) // the grant exists, and its token is shown only once
 	}
 	page := grantPage{Grant: g, names: names, Token: token, Origin: origin(r)}
 	p.show(w, r, status, p.frame(w, r, g.ClientName, "grants"), grantBody(&page, p.Now()))
