@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,7 +76,12 @@ func newBed(t *testing.T, habit string, config map[string]any, adjust ...func(*f
 func (b *bed) run(req launch.Request) launch.Result {
 	b.Helper()
 	b.said.Reset()
-	req.Options.Observe = func(u runner.Update) { b.said.WriteString(u.Message + "\n") }
+	var mu sync.Mutex
+	req.Options.Observe = func(u runner.Update) {
+		mu.Lock()
+		defer mu.Unlock()
+		b.said.WriteString(u.Message + "\n")
+	}
 	req.ConnectionID, req.Trigger = connectortest.Connection, store.TriggerManual
 	result, err := b.launcher.Run(b.Context(), req)
 	if err != nil {

@@ -200,6 +200,9 @@ func digested(data jsontext.Value) (jsontext.Value, error) {
 	if err := json.Unmarshal(data, &members); err != nil {
 		return nil, err
 	}
+	if _, taken := members[DigestField]; taken {
+		return nil, errors.New("the record has a member called " + DigestField)
+	}
 	sum := sha256.Sum256(canonical)
 	out := bytes.TrimSpace(data.Clone())
 	out = bytes.TrimSpace(out[:len(out)-1])

@@ -67,7 +67,7 @@ func TestTapIgnoresItsCatalog(t *testing.T) {
 // at the end everything is there once.
 func TestTapKilled(t *testing.T) {
 	t.Parallel()
-	const pages, visits = 150, 100
+	const pages, visits = 90, 60
 	b := newBed(t, "plain", map[string]any{"pages": pages, "visits": visits, "stumble": 80})
 	before := 0
 	for run := 1; ; run++ {
@@ -119,6 +119,22 @@ func TestWrapKeepsNoSecret(t *testing.T) {
 		t.Errorf("pages: %+v", pages)
 	case !slices.Equal(log.PrimaryKey, []string{foreign.DigestField}), log.Semantics != manifest.AppendOnly:
 		t.Errorf("log: %+v", log)
+	}
+}
+
+// The hosts that a program asks while it is wrapped are the ones that it may reach.
+func TestWrapSeesHosts(t *testing.T) {
+	t.Parallel()
+	for _, encrypted := range []bool{false, true} {
+		s := newService(t, nil, encrypted)
+		b := s.over(t, "api", map[string]any{"pages": 2, "probe": true}, func(o *foreign.Order) { o.Hosts, o.Opaque = nil, encrypted })
+		_, a, err := foreign.Load(filepath.Join(b.dir, "ledger"))
+		if err != nil || !slices.Equal(a.Hosts, []string{s.host()}) {
+			t.Errorf("hosts: %v, %v", a.Hosts, err)
+		}
+		if result := b.run(launch.Request{}); result.Status != runner.Succeeded || len(b.keys("pages")) != 2 {
+			t.Errorf("%s: %v\n%s", result.Status, result.Failure, result.StderrTail)
+		}
 	}
 }
 
