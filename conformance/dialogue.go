@@ -249,11 +249,14 @@ func (d *Dialogue) record(m *protocol.Record) error {
 		return err
 	}
 	g := d.gates[m.Stream]
-	r := Record{Stream: m.Stream, Key: m.Key, Deleted: m.Op == protocol.OpDelete, Sum: sha256.Sum256(m.Data)}
+	r := Record{Stream: m.Stream, Key: m.Key, Resource: m.Key, Deleted: m.Op == protocol.OpDelete, Sum: sha256.Sum256(m.Data)}
 	for _, f := range m.Fields() {
 		r.Fields = append(r.Fields, f.Name)
 		if f.Name == g.Decl.ConsentTimeField && f.Value.Kind() == '"' {
 			_ = json.Unmarshal(f.Value, &r.Time) // the decoder has proven it valid
+		}
+		if sel := g.Decl.Selection; sel != nil && f.Name == sel.ResourceField && f.Value.Kind() == '"' {
+			_ = json.Unmarshal(f.Value, &r.Resource)
 		}
 	}
 	d.t.Records = append(d.t.Records, r)

@@ -63,7 +63,9 @@ func (k *kit) narrowed() []narrowing {
 		}
 		if !tried.resources && (s.Selection == nil || s.Selection.Resources) {
 			tried.resources = true
-			out = append(out, narrowing{"one record of " + s.Name, protocol.StreamScope{Name: s.Name, Resources: keys[:1]}, keys[:1]})
+			one := have[keys[0]].Resource
+			want := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return have[key].Resource != one })
+			out = append(out, narrowing{"one resource of " + s.Name, protocol.StreamScope{Name: s.Name, Resources: []string{one}}, want})
 		}
 		if !tried.fields && optional(s, have[keys[0]]) {
 			tried.fields = true

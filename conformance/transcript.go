@@ -33,6 +33,7 @@ type Record struct {
 	Stream, Key string
 	Deleted     bool
 	Time        string   // its consent time, as it was written
+	Resource    string   // by which it is selected: its key, or the value of the declared field
 	Fields      []string // members of data
 	Sum         [32]byte // of data
 }
