@@ -34,6 +34,8 @@ func TestRulesOfInteractionAndSkipResult(t *testing.T) {
 		{TypeInteraction, `{"timeout_seconds":0}`, "timeout_seconds: a number > 0"},
 		{TypeSkipResult, `{"message":" "}`, "message: non-blank when present"},
 		{TypeSkipResult, `{"message":""}`, "message: non-blank when present"},
+		{TypeSkipResult, `{"reason":" "}`, "reason: non-blank when present"},
+		{TypeSkipResult, `{"reason":""}`, "reason: non-blank when present"},
 		{TypeSkipResult, `{"stream":"<absent>","reason":"stream_collection_failed"}`, certified},
 		{TypeSkipResult, slice(`"slice_start":2`, `"slice_start":-1`), sliceRule},
 		{TypeSkipResult, slice(`"slice_start":2`, `"slice_start":5`), sliceRule},

@@ -97,6 +97,11 @@ func (d *Decoder) incomplete(name MessageType) *Violation {
 			return &Violation{Subtype: MissingField, Expected: []string{path}}
 		}
 	}
+	if v := d.member("reason"); name == TypeSkipResult && v.Kind() == '"' {
+		if reason, err := unquote(v); err == nil && blank(reason) {
+			return &Violation{Subtype: InvalidField, Expected: []string{"reason: non-blank when present"}}
+		}
+	}
 	if oneOf(name, referenceOnlyTypes) && d.member("reference_only").Kind() == 'f' {
 		return &Violation{Subtype: InvalidField, Expected: []string{"reference_only: true or absent"}}
 	}

@@ -117,7 +117,7 @@ func (l *Launcher) noteRefusal(ctx context.Context, connectionID string, used ti
 	if o.Status != runner.Failed || o.DoneError == nil {
 		return nil
 	}
-	said := evidence.Failure{Code: o.DoneError.Code}
+	said := evidence.Failure{Code: o.DoneError.Code, Retryable: o.DoneError.Retryable}
 	if hint := o.DoneError.RecoveryHint; hint != nil {
 		said.Action = hint.Action
 	}

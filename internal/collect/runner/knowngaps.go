@@ -140,6 +140,33 @@ func inferAction(text string) protocol.RecoveryAction {
 	return protocol.UnknownRecovery
 }
 
+// failureHint is what would mend a failed run: by the connector's own word, by its
+// sentence, or by how the run ended. The sentences of the runner are not read.
+func (s *session) failureHint(f *Failure) protocol.RecoveryHint {
+	if s.done == nil || s.done.Error == nil || f.Reason != ReasonConnectorFailed && f.Reason != ReasonConnectorCancelled {
+		switch f.Reason {
+		case ReasonViolation:
+			return protocol.RecoveryHint{Action: protocol.RetryOnConnectorUpgrade}
+		case ReasonTimedOut, ReasonShutdown, ReasonStorage, ReasonRuntimeError:
+			return protocol.RecoveryHint{Action: protocol.RetryByRuntime}
+		}
+		return protocol.RecoveryHint{Action: protocol.UnknownRecovery}
+	}
+	e := s.done.Error
+	if e.RecoveryHint != nil {
+		return *e.RecoveryHint
+	}
+	hint := protocol.RecoveryHint{Action: inferAction(e.Code + " " + e.Message), Retryable: e.Retryable}
+	switch {
+	case e.Retryable == nil:
+	case *e.Retryable && hint.Action == protocol.UnknownRecovery:
+		hint.Action = protocol.RetryByRuntime
+	case !*e.Retryable && (hint.Action == protocol.UnknownRecovery || hint.Action == protocol.RetryByRuntime):
+		hint.Action = protocol.NotRetriable
+	}
+	return hint
+}
+
 // knownGaps is the run's list: declared skips, gaps by stream and reason,
 // unanswered questions, short lanes, and the failure itself. The bound cuts the
 // skips and gaps first: why the run failed is never cut.
@@ -165,11 +192,7 @@ func (s *session) knownGaps(coverage []KnownGap, f *Failure) []KnownGap {
 	last := append(slices.Clone(s.asks), coverage...)
 	s.mu.Unlock()
 	if f != nil {
-		hint := protocol.RecoveryHint{Action: inferAction(string(f.Reason) + " " + f.Message)}
-		if s.done != nil && s.done.Error != nil && s.done.Error.RecoveryHint != nil {
-			hint = *s.done.Error.RecoveryHint
-		}
-		last = append(last, KnownGap{Kind: protocol.KnownRunFailed, Reason: string(f.Reason), Severity: protocol.SeverityActionable, Message: f.Message, RecoveryHint: hint})
+		last = append(last, KnownGap{Kind: protocol.KnownRunFailed, Reason: string(f.Reason), Severity: protocol.SeverityActionable, Message: f.Message, RecoveryHint: s.failureHint(f)})
 	}
 	last = last[max(0, len(last)-maxKnownGaps):]
 	return append(out[:min(len(out), maxKnownGaps-len(last))], last...)

@@ -48,6 +48,37 @@ func TestSkipsBecomeKnownGaps(t *testing.T) {
 	}
 }
 
+// What would mend a failed run is inferred from the connector's own words alone, and its
+// word on whether a further run may do counts.
+func TestFailureHintReadsNoTextOfOurs(t *testing.T) {
+	yes, no := true, false
+	for name, c := range map[string]struct {
+		last string
+		want protocol.RecoveryHint
+	}{
+		"words":             {doneLine("failed", 0, `"error":{"message":"session expired"}`), protocol.RecoveryHint{Action: protocol.RefreshCredentials}},
+		"words, retryable":  {doneLine("failed", 0, `"error":{"message":"odd","retryable":true}`), protocol.RecoveryHint{Action: protocol.RetryByRuntime, Retryable: &yes}},
+		"words, not so":     {doneLine("failed", 0, `"error":{"message":"network down","retryable":false}`), protocol.RecoveryHint{Action: protocol.NotRetriable, Retryable: &no}},
+		"no words":          {doneLine("failed", 0), protocol.RecoveryHint{Action: protocol.UnknownRecovery}},
+		"ours: a violation": {`{"type":"RECORD","stream":"auth_token","key":"1","data":{},"emitted_at":"2026-03-01"}`, protocol.RecoveryHint{Action: protocol.RetryOnConnectorUpgrade}},
+	} {
+		d := newDialogue(t, "notes")
+		o := d.play(t.Context(), func(said *connector) int {
+			said.start()
+			said.line(c.last)
+			said.done("")
+			return 1
+		})
+		if o.Failure == nil {
+			t.Fatalf("%s: the run succeeded", name)
+		}
+		got := o.KnownGaps[len(o.KnownGaps)-1]
+		if diff := cmp.Diff(c.want, got.RecoveryHint); got.Kind != protocol.KnownRunFailed || diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, o.Failure.Reason, diff)
+		}
+	}
+}
+
 // TestLastingSkipIsKept: what no retry mends is not hidden by what a retry does.
 func TestLastingSkipIsKept(t *testing.T) {
 	hinted := func(reason, hint string) string {

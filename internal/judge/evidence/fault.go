@@ -3,6 +3,7 @@ package evidence
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"pdpp/protocol"
 )
@@ -48,10 +49,15 @@ var otherRemedies = []protocol.RecoveryAction{
 
 func words(list string) []string { return strings.Fields(list) }
 
-// CredentialFault believes a connector that says in its own code, or by asking
-// for new credentials, that it failed over its credential.
+// reportedFailed is the reason of a run whose connector said why it failed. The message
+// of any other is this program's own.
+const reportedFailed = "connector_reported_failed"
+
+// CredentialFault believes a connector that says in its own code, by asking for new
+// credentials, or at least in its sentence, that it failed over its credential. One that
+// expects the next run to work needs none.
 func (f *Failure) CredentialFault() CredentialFault {
-	if slices.Contains(otherRemedies, f.Action) {
+	if slices.Contains(otherRemedies, f.Action) || f.Action == "" && f.Retryable != nil && *f.Retryable {
 		return ""
 	}
 	code := "_" + wordEdges.Replace(strings.ToLower(f.Code)) + "_"
@@ -63,6 +69,45 @@ func (f *Failure) CredentialFault() CredentialFault {
 	case !excused && has(asked) && has(absent):
 		return CredentialMissing
 	case !excused && (has(statuses) || has(subjects) && has(refusals)), f.Action == protocol.RefreshCredentials:
+		return CredentialRefused
+	case !excused && f.Reason == reportedFailed:
+		return saidFault(f.Message)
+	default:
+		return ""
+	}
+}
+
+// In a sentence only words that belong together count, and only those that say no
+// outright: much fails after a login.
+var (
+	saidSubjects = slices.DeleteFunc(slices.Clone(subjects), func(w string) bool { return w == "permission" }) // files have them too
+	saidRefusals = words("rejected refused bad invalid wrong incorrect expired revoked denied")
+)
+
+// saidFault reads a sentence.
+func saidFault(text string) CredentialFault {
+	said := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	at := func(list []string) (places []int) {
+		for i, w := range said {
+			if slices.Contains(list, w) || i > 0 && slices.Contains(list, said[i-1]+"_"+w) {
+				places = append(places, i)
+			}
+		}
+		return places
+	}
+	// together: "the token has been revoked", "invalid access token".
+	together := func(subject, word []string) bool {
+		words := at(word)
+		return slices.ContainsFunc(at(subject), func(s int) bool {
+			return slices.ContainsFunc(words, func(w int) bool { return s < w && w-s <= 4 || w < s && s-w <= 2 })
+		})
+	}
+	switch {
+	case len(at(passing))+len(at(elsewhere)) > 0:
+		return ""
+	case together(asked, absent):
+		return CredentialMissing
+	case len(at(statuses)) > 0 || together(saidSubjects, saidRefusals):
 		return CredentialRefused
 	default:
 		return ""

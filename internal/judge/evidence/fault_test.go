@@ -35,6 +35,56 @@ func TestCredentialFault(t *testing.T) {
 	}
 }
 
+// TestCredentialFaultInWords reads the sentence of a connector that has no code for its
+// failure. What this program says of a run is never read, and a connector that expects a
+// further run to work needs no new credential.
+func TestCredentialFaultInWords(t *testing.T) {
+	yes, no := true, false
+	for want, texts := range map[CredentialFault][]string{
+		CredentialRefused: {
+			"HTTP 401", "401 Unauthorized", "Request failed with status code 401", "invalid_grant: Token has been expired or revoked.", "Bad credentials",
+			"Your session has expired, please sign in again.", "The refresh token was rejected", "Wrong password", "login: invalid credentials for account",
+			"GET /me: 403 Forbidden", "Invalid access token",
+		},
+		CredentialMissing: {"SLATE_TOKEN is not set: the token is missing", "Missing credentials"},
+		"": {
+			"", "The page could not be read.", "Invalid JSON in session list", "Failed after login", "Rate limit: 401 after 429", "invalid page token",
+			"Session list is long", "The author is unknown", "timeout while the token was refreshed", "expected 14012 rows",
+			"Every message of the session has been read, one was bad",
+		},
+	} {
+		for _, text := range texts {
+			said := Failure{Reason: reportedFailed, Message: text}
+			if got := said.CredentialFault(); got != want {
+				t.Errorf("%q is %q, want %q", text, got, want)
+			}
+			for _, code := range []string{"", "fetch_error"} {
+				said.Code = code
+				if got := said.CredentialFault(); got != want {
+					t.Errorf("%q with the code %q is %q, want %q", text, code, got, want)
+				}
+			}
+			if got := (&Failure{Reason: "connector_protocol_violation", Message: text}).CredentialFault(); got != "" {
+				t.Errorf("%q is our own text, and read as %q", text, got)
+			}
+		}
+	}
+	for _, c := range []struct {
+		f    Failure
+		want CredentialFault
+	}{
+		{Failure{Reason: reportedFailed, Message: "401 Unauthorized", Retryable: &no}, CredentialRefused},
+		{Failure{Reason: reportedFailed, Message: "401 Unauthorized", Retryable: &yes}, ""},
+		{Failure{Reason: reportedFailed, Code: "session_expired", Retryable: &yes}, ""},
+		{Failure{Reason: reportedFailed, Code: "session_expired", Retryable: &yes, Action: protocol.RefreshCredentials}, CredentialRefused},
+		{Failure{Reason: reportedFailed, Message: "401 Unauthorized", Action: protocol.RetryByRuntime}, ""},
+	} {
+		if got := c.f.CredentialFault(); got != c.want {
+			t.Errorf("%+v is %q, want %q", c.f, got, c.want)
+		}
+	}
+}
+
 // TestQuestionReplacesTheLook holds that a credential which a run asks for is not
 // asked for twice.
 func TestQuestionReplacesTheLook(t *testing.T) {
