@@ -71,7 +71,24 @@ func (a *app) printRun(r api.Run) {
 			printf(a.out, "missing     %s\n", line)
 		}
 	}
+	a.printStderr(r.Stderr, "pdpp run show "+r.ID+" --json")
 	printf(a.out, "\n")
+}
+
+// shownStderr is how many of a connector's last lines are shown: a trace of where it
+// broke, and why.
+const shownStderr = 12
+
+// printStderr shows the end of what a connector wrote to stderr; all says where the rest is.
+func (a *app) printStderr(tail, all string) {
+	lines := strings.FieldsFunc(tail, func(r rune) bool { return r == '\n' || r == '\r' })
+	if more := len(lines) - shownStderr; more > 0 {
+		printf(a.out, "stderr      (%s more above: %s)\n", text.Number(int64(more)), all)
+		lines = lines[more:]
+	}
+	for _, line := range lines {
+		printf(a.out, "stderr      %s\n", text.Cut(oneLine(line), 300))
+	}
 }
 
 func (a *app) printEvents(events []api.Event) {

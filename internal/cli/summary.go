@@ -31,6 +31,7 @@ type summary struct {
 	KnownGaps     []runner.KnownGap    `json:"known_gaps"`
 	Streams       []runner.StreamFacts `json:"streams"`
 	Checkpoint    runner.Checkpoint    `json:"checkpoint"`
+	Stderr        string               `json:"stderr_tail,omitzero"` // of a failed run
 	Error         *Error               `json:"error,omitzero"`
 	Next          string               `json:"next_step"`
 	StartedAt     time.Time            `json:"started_at"`
@@ -53,7 +54,7 @@ func summarize(ctx context.Context, st store.Store, conn store.Connection, m *ma
 		s.GapsPending = &n
 	}
 	if e := runError(r.Outcome, m, conn, r.RunID); e != nil {
-		s.Error, s.Next, s.exit = e, e.Next, e.Exit
+		s.Error, s.Next, s.exit, s.Stderr = e, e.Next, e.Exit, r.StderrTail
 	} else {
 		s.Next = nextAfterSuccess(s, conn)
 	}
@@ -118,6 +119,7 @@ func (a *app) printSummary(s summary) {
 		}
 	}
 	if s.Error != nil {
+		a.printStderr(s.Stderr, "pdpp run show "+s.RunID+" --json")
 		a.report(s.Error)
 		return
 	}

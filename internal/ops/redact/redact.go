@@ -33,7 +33,10 @@ var shapes = []struct {
 	with    string
 }{
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`), "$1 " + Mark},
-	{regexp.MustCompile(`(?i)\b((?:[a-z0-9_-]*)(?:token|secret|password|passwd|api[_-]?key|authorization|cookie|session[_-]?id|otp|code))("?\s*[=:]\s*"?)[^\s"'&,;}]+`), "$1$2" + Mark},
+	{regexp.MustCompile(`(?i)\b((?:[a-z0-9_-]*)(?:token|secret|password|passwd|api[_-]?key|authorization|cookie|session[_-]?id|otp))("?\s*[=:]\s*"?)[^\s"'&,;}]+`), "$1$2" + Mark},
+	// A code is a secret by what it is for, or by what it looks like: most codes name an error.
+	{regexp.MustCompile(`(?i)\b((?:auth|authorization|verification|confirmation|one[_ -]?time|login|sms|device|user|access|mfa|2fa|security|backup|recovery)[_ -]?code)("?\s*[=:]\s*"?)[^\s"'&,;}]+`), "$1$2" + Mark},
+	{regexp.MustCompile(`(?i)(^|[^\w-])(code"?\s*[=:]\s*"?)(?:\d{4,8}\b|\d[^\s"'&,;}]{9,}|[^\s"'&,;}]{5,}\d[^\s"'&,;}]{4,}|[^\s"'&,;}]{9,}\d)`), "$1$2" + Mark},
 	{regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^\s/@:]+:[^\s/@]+@`), "://" + Mark + "@"},
 	{regexp.MustCompile(`([?&][^=\s&]+)=[^\s&"']+`), "$1=" + Mark},
 	{regexp.MustCompile(`\b[\w.+-]+@[\w-]+(\.[\w-]+)+\b`), Mark},

@@ -25,6 +25,9 @@ type Run struct {
 	Reason string `json:"failure_reason,omitempty"`
 	// KnownGaps is what it told to be missing; only of a single run.
 	KnownGaps json.RawMessage `json:"known_gaps,omitempty"`
+	// Stderr is the end of what the connector of a failed run wrote to stderr, without
+	// secrets; only of a single run.
+	Stderr string `json:"stderr_tail,omitempty"`
 	// Message is what a run under way said last about itself as a whole, such as why
 	// it waits; empty while its streams go on.
 	Message string `json:"message,omitempty"`

@@ -68,6 +68,12 @@ func (s *Service) RunByID(ctx context.Context, runID string) (api.Run, error) {
 	}
 	out, err := s.progresses.Run(ctx, r, conn.DisplayName, m)
 	out.KnownGaps = []byte(r.KnownGaps)
+	if err == nil && out.Failure != "" {
+		var last store.Event
+		if last, err = s.Store.LastEvent(ctx, r.ID); err == nil {
+			out.Stderr = runview.Stderr(last)
+		}
+	}
 	return out, faults.Error(err, "read the timeline")
 }
 

@@ -106,6 +106,7 @@ func (s *oneRun) parts(ctx context.Context) (pieces, error) {
 		{"run-head", runHead(s)},
 		{"run-question", runQuestion(s)},
 		{"run-progress", runProgress(s)},
+		{"run-stderr", runStderr(s)},
 		{"run-timeline", runTimeline(s)},
 		{"run-about", runAbout(s)},
 	} {

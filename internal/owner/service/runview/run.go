@@ -72,3 +72,17 @@ func Failure(r store.Run) (line, code string) {
 	}
 	return text.Sentence(cmp.Or(r.Error, "the run failed and gave no reason")), code
 }
+
+// Stderr is the end of the connector's stderr by the last event of its run; empty when
+// that holds none.
+func Stderr(last store.Event) string {
+	var told struct {
+		Diagnostics struct {
+			Stderr string `json:"stderr_tail"`
+		} `json:"connector_diagnostics"`
+	}
+	if len(last.Data) == 0 || json.Unmarshal(last.Data, &told) != nil {
+		return ""
+	}
+	return told.Diagnostics.Stderr
+}
