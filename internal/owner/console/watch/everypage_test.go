@@ -62,7 +62,7 @@ func paused(t *testing.T) *keeper {
 	k := busy(t)
 	over := noon.Add(-time.Hour)
 	k.active = &api.Run{ID: "run_8", ConnectionID: "con_a", DisplayName: "Photobox", Status: "failed", Trigger: "manual", StartedAt: noon.Add(-2 * time.Hour), CompletedAt: &over,
-		Failure: "The provider could not be reached.", FailureCode: "unreachable"}
+		Failure: "The provider could not be reached.", FailureCode: "unreachable", Stderr: "env: 'deno': No such file or directory\n"}
 	k.events, k.question, k.runs, k.missing, k.pace, k.selection = nil, nil, nil, api.GapPage{}, api.Pace{}, api.Selection{}
 	k.more = func(d *api.Detail) {
 		d.ActiveRun, d.Connector = nil, nil

@@ -24,7 +24,7 @@ func TestHostileNamesAreText(t *testing.T) {
 	e.Streams = append(e.Streams, evidence.Stream{Name: hostile, Required: true})
 	k := newKeeper(e, plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_b"}}`))
 	k.form = &api.CredentialForm{Label: hostile, Description: hostile, Submit: hostile, Fields: []api.CredentialField{{Name: hostile, Label: hostile, Help: hostile, Placeholder: hostile}}}
-	k.active = &api.Run{ID: hostile, ConnectionID: e.Connection.ID, DisplayName: hostile, Status: "running", Trigger: hostile, Failure: hostile, FailureCode: hostile, Streams: []api.RunStream{{Name: hostile, Label: hostile, Message: hostile}}}
+	k.active = &api.Run{ID: hostile, ConnectionID: e.Connection.ID, DisplayName: hostile, Status: "running", Trigger: hostile, Failure: hostile, FailureCode: hostile, Stderr: hostile, Streams: []api.RunStream{{Name: hostile, Label: hostile, Message: hostile}}}
 	k.question = &api.Question{RunID: hostile, RequestID: hostile, Message: hostile, Fields: []api.QuestionField{{Name: hostile, Label: hostile, Options: []string{hostile}}}}
 	k.events = []api.Event{{Seq: 1, At: noon, Text: hostile}}
 	k.pace = api.Pace{Runs: []api.RunPace{{RunID: hostile, Points: []api.PacePoint{{At: noon, PerMinute: 3}}, Backoffs: []api.Backoff{{At: noon, Reason: hostile}}}}}
