@@ -20,6 +20,7 @@ whose connector says which field is their time.`
 
 const grantCreateExamples = `  pdpp grants create 'Garden diary' --stream cin_github_1/issues
   pdpp grants create Tax --stream bank/transactions:date,amount --since 2025-01-01 --until 2026-01-01 --single-use
+  pdpp grants create Match --stream bank/transactions:view:reconciliation
   pdpp grants create Agent --stream github/starred --expires 30d --purpose 'Weekly digest' --json`
 
 type grantFlags struct {

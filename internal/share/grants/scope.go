@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"pdpp/internal/keep/store"
@@ -98,8 +99,26 @@ func (b *Service) settleStream(ctx context.Context, s Stream) (Stream, error) {
 	return s.settleRange()
 }
 
-// settleFields adds the primary key, without which a record could not be told from another.
+// viewMark begins the name of a declared view where fields are named.
+const viewMark = "view:"
+
+// settleFields puts the fields of a view in its place, and adds the primary key, without
+// which a record could not be told from another.
 func (d declared) settleFields(stream string, fields []string) ([]string, error) {
+	var named []string
+	for _, f := range fields {
+		id, isView := strings.CutPrefix(f, viewMark)
+		view := d.View(id)
+		switch {
+		case !isView:
+			named = append(named, f)
+		case view == nil:
+			return nil, Refused(CodeUnknownField, "fields", "The stream "+quoted(stream)+" has no view "+quoted(id)+".", "Choose fields, or a view that the stream has.")
+		default:
+			named = append(named, view.Fields...)
+		}
+	}
+	fields = named
 	if len(fields) == 0 {
 		return nil, nil
 	}

@@ -209,3 +209,31 @@ func TestGrantsEndAfterAYear(t *testing.T) {
 		}
 	}
 }
+
+// A view that the connector declares stands for its fields; chosen resources of a stream that
+// is chosen by a field are refused, since nothing could be read with them.
+func TestGrantOfAView(t *testing.T) {
+	service, kept := newService(t)
+	declares := `{"protocol_version":"0.1.0","connector_id":"journal","version":"2.0.0","display_name":"Journal","streams":[
+		{"name":"notes","semantics":"mutable_state","primary_key":"id","selection":{"resources":true,"resource_field":"folder"},
+		 "views":[{"id":"headings","fields":["title"]}],
+		 "schema":{"type":"object","properties":{"id":{"type":"string"},"folder":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"}}}}]}`
+	if _, err := kept.PutManifest(t.Context(), "journal", []byte(declares), noon); err != nil {
+		t.Fatal(err)
+	}
+	grant := func(s grants.Stream) (grants.Grant, error) {
+		s.ConnectionID, s.Stream = "c1", "notes"
+		g, _, err := service.Create(t.Context(), grants.New{ClientName: "Reader", Scope: grants.Scope{s}})
+		return g, err
+	}
+	g, err := grant(grants.Stream{Fields: []string{"view:headings", "text"}})
+	if err != nil || !slices.Equal(g.Scope[0].Fields, []string{"id", "text", "title"}) {
+		t.Errorf("granted %+v, %v", g.Scope, err)
+	}
+	if _, err := grant(grants.Stream{Fields: []string{"view:margins"}}); !errors.Is(err, &fault.Fault{Code: grants.CodeUnknownField}) {
+		t.Errorf("a view that there is not: %v", err)
+	}
+	if _, err := grant(grants.Stream{Resources: []string{"diary"}}); err == nil {
+		t.Error("a grant is made with which nothing could be read")
+	}
+}
