@@ -271,8 +271,8 @@ func (b *tab) shoot(name string) {
 		for _, dark := range []bool{false, true} {
 			b.dress(width, dark)
 			theme := map[bool]string{false: "light", true: "dark"}[dark]
-			picture := run(b, chromedp.FullScreenshot(100))
-			file := filepath.Join(shots(b.t), fmt.Sprintf("%s-%d-%s.png", name, width, theme))
+			picture := run(b, chromedp.FullScreenshot(90))
+			file := filepath.Join(shots(b.t), fmt.Sprintf("%s-%d-%s.jpg", name, width, theme))
 			if err := os.WriteFile(file, picture, 0o644); err != nil {
 				b.t.Fatal(err)
 			}
@@ -293,11 +293,13 @@ type violation struct {
 	}
 }
 
-// accessible lets axe look at the page.
+// accessible lets axe look at the page, which is taught it once.
 func (b *tab) accessible(where string) {
 	b.t.Helper()
-	report := run(b, chromedp.Evaluate[string](axe+`;axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations))`,
-		chromedp.EvalAwaitPromise))
+	if eval[bool](b, "!window.axe") {
+		eval[bool](b, axe+";true")
+	}
+	report := eval[string](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations))`)
 	var found []violation
 	if err := json.Unmarshal([]byte(report), &found); err != nil {
 		b.t.Fatalf("axe: %v: %.200s", err, report)
