@@ -314,6 +314,10 @@ func (k *kit) lost(runs ...*outcome) []Fault {
 	return faults
 }
 
+// onItsWay is more than a connector can have written, or hold ready, when it is told to
+// stop: one that has finished its work by then may say so.
+const onItsWay = 256 << 10
+
 func stop(k *kit) ([]Fault, error) {
 	o, err := k.run(request{signal: syscall.SIGTERM, slow: true, answer: k.owner(),
 		stopAt: func(_ protocol.Message, t *Transcript) bool { return len(t.Records) >= 1 }})
@@ -324,7 +328,7 @@ func stop(k *kit) ([]Fault, error) {
 	switch {
 	case !o.inTime || o.cut:
 		return []Fault{{Text: fmt.Sprintf("it was still running %v after SIGTERM", stopGrace), Mend: mend}}, nil
-	case o.after > 4*pipeSize: // more than can have been on its way
+	case o.succeeded() && o.after > onItsWay:
 		return []Fault{{Text: fmt.Sprintf("it wrote %d KiB more after SIGTERM", o.after>>10), Mend: mend}}, nil
 	case o.code == 0 && (o.Done == nil || o.Done.Status != protocol.DoneSucceeded):
 		return []Fault{{Text: "it exits with 0 after SIGTERM although it had not succeeded", Mend: "Exit with another code than 0 after SIGTERM."}}, nil

@@ -162,7 +162,7 @@ func (p *player) letters() {
 	}
 	for n := range letters {
 		key := fmt.Sprintf("l%02d", n)
-		data := map[string]any{"id": key, "text": strings.Repeat("x", p.pick("ignores SIGTERM", 4000, p.pick("drops what is not taken", 900, 9))), "written_at": fmt.Sprintf("2026-01-%02dT00:00:00Z", n+1)}
+		data := map[string]any{"id": key, "text": strings.Repeat("x", p.pick("ignores SIGTERM", 40_000, p.pick("drops what is not taken", 900, 9))), "written_at": fmt.Sprintf("2026-01-%02dT00:00:00Z", n+1)}
 		if key <= after || i >= 0 && p.leaves(i, key, data) {
 			continue
 		}
