@@ -23,7 +23,7 @@ type remembered struct {
 
 type memory struct {
 	Connector
-	of [4]state
+	of [5]state
 }
 
 // state tells a file from a later one of the same name.
@@ -44,6 +44,11 @@ func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
 		return c, err
 	}
 	now := r.states(c)
+	if c.Dir != "" { // its files may have changed before their states were taken
+		if c, err = r.catalog.Find(ctx, name); err != nil {
+			return c, err
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.found == nil {
@@ -54,11 +59,11 @@ func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
 }
 
 // states are of everything that an answer about the connector rests on.
-func (r *remembered) states(c Connector) (out [4]state) {
-	paths := [4]string{r.catalog.Host}
+func (r *remembered) states(c Connector) (out [5]state) {
+	paths := [5]string{r.catalog.Host, r.catalog.Dir} // another folder there may be the one that is meant
 	if c.Dir != "" {
-		paths[1], paths[2] = filepath.Join(c.Dir, folder.Manifest), filepath.Join(c.Dir, folder.Executable)
-		paths[3] = filepath.Join(c.Dir, folder.Adapter)
+		paths[2], paths[3] = filepath.Join(c.Dir, folder.Manifest), filepath.Join(c.Dir, folder.Executable)
+		paths[4] = filepath.Join(c.Dir, folder.Adapter)
 	}
 	for i, path := range paths {
 		if info, err := os.Stat(path); path != "" && err == nil {

@@ -36,4 +36,13 @@ func TestRemember(t *testing.T) {
 	if _, err := finder.Find(t.Context(), "notebook"); !errors.Is(err, ErrUnknownConnector) {
 		t.Errorf("after it was removed: %v", err)
 	}
+
+	install(t, dir, "a-download", body, 0o755)
+	if c, err := finder.Find(t.Context(), "notebook"); err != nil || filepath.Base(c.Dir) != "a-download" {
+		t.Errorf("in a folder of another name: %+v, %v", c, err)
+	}
+	install(t, dir, "notebook", body, 0o755)
+	if c, err := finder.Find(t.Context(), "notebook"); err != nil || filepath.Base(c.Dir) != "notebook" {
+		t.Errorf("once a folder has its name: %+v, %v", c, err)
+	}
 }
