@@ -30,7 +30,7 @@ func TestRecoverUsesTheProfileOfTheSource(t *testing.T) {
 
 	// The dry run explains, and changes and sends nothing.
 	out, _ := h.must(t, exitOK, "recover", "--source-instance-id", "dsrc_attic")
-	for _, want := range []string{"nothing is changed or sent", "dsrc_attic (diary)", "/queues/attic.sqlite", "http_400 (1)", "put 1 failed upload back", "--apply"} {
+	for _, want := range []string{"nothing is changed or sent", "dsrc_attic (diary)", "/queues/attic.sqlite", "invalid_request (1)", "put 1 failed upload back", "--apply"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the dry run does not say %q:\n%s", want, out)
 		}

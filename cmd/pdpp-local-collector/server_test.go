@@ -52,27 +52,32 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		State json.RawMessage
 	}
 	_ = json.Unmarshal(body, &got)
+	object := ""
 	switch what := r.Method + " " + rest[strings.LastIndex(rest, "/")+1:]; what {
 	case "POST heartbeat":
 		s.beats = append(s.beats, got.Status)
+		object = "device_exporter_heartbeat"
 	case "GET state":
-		_, _ = io.WriteString(w, `{"state":`+string(s.state)+`}`)
+		_, _ = io.WriteString(w, `{"object":"device_source_instance_state","state":`+string(s.state)+`}`)
 		return
 	case "PUT state":
 		s.state = got.State
+		object = "device_source_instance_state"
 	case "POST ingest-batches":
 		if s.refusing {
 			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":{"type":"e","code":"invalid_request","message":"no","request_id":"req_1"}}`)
 			return
 		}
 		for _, record := range got.Records {
 			s.accepted = append(s.accepted, record.Key)
 		}
 		w.WriteHeader(http.StatusCreated)
+		object = "device_ingest_batch_result"
 	default:
 		s.strange = append(s.strange, what)
 	}
-	_, _ = io.WriteString(w, `{}`)
+	_, _ = io.WriteString(w, `{"object":"`+object+`"}`)
 }
 
 func (s *server) refuse(yes bool) { s.mu.Lock(); s.refusing = yes; s.mu.Unlock() }

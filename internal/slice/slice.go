@@ -29,7 +29,7 @@ type Slice struct {
 type Record struct {
 	Stream       string         `json:"stream"`
 	Key          string         `json:"record_key"`
-	Data         jsontext.Value `json:"data"` // an object, valid only during the commit
+	Data         jsontext.Value `json:"data,omitzero"` // an object, valid only during the commit; nil for a tombstone
 	EmittedAt    string         `json:"emitted_at"`
 	SemanticTime string         `json:"-"` // UTC, fixed width; empty when the stream has no time field
 	Op           protocol.Op    `json:"op,omitzero"`

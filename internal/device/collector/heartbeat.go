@@ -24,7 +24,7 @@ func (p *pass) beat(ctx context.Context, status string, cause *wire.HeartbeatErr
 	}
 	waiting := counts.Pending + counts.Leased
 	p.report.Status, p.report.Outbox = status, counts
-	err = p.client.Heartbeat(ctx, wire.Heartbeat{
+	_, err = p.client.Heartbeat(ctx, wire.Heartbeat{
 		SourceInstanceID: p.c.Profile.SourceInstanceID, ConnectorID: p.c.Profile.ConnectorID, Status: status,
 		AgentVersion: p.c.AgentVersion, RecordsPending: &waiting, Outbox: &counts, LastError: cause,
 	})

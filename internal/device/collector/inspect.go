@@ -144,7 +144,7 @@ func (c *Collector) Diagnose(ctx context.Context) (Diagnosis, error) {
 	}
 	var refusal *wire.Error
 	if _, err := c.client().State(ctx, c.Profile.SourceInstanceID); errors.As(err, &refusal) {
-		if refusal.Retryable {
+		if refusal.Action() == wire.Wait {
 			d.add(HealthWarning, "server_unavailable", refusal.Error(), "Check that the server runs and that this host can reach it.")
 		} else {
 			d.add(HealthCritical, "server_refuses", refusal.Error(), "Check the device in the server's list, and set the profile up again.")

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -68,36 +70,28 @@ func newItem(kind outbox.Kind, source, name string, payload any) (outbox.Item, e
 }
 
 // declared sums up the gaps that the server has not been told of, one message
-// per stream and reason.
-func (s *sink) declared(gaps []slice.Gap) []wire.Gap {
-	type class struct{ stream, reason string }
-	keys := map[class][]string{}
-	var order []class
+// per stream.
+func (s *sink) declared(gaps []slice.Gap) ([]wire.Gap, error) {
+	counts := map[string]map[string]int{} // of reasons, by stream
 	for _, g := range gaps {
 		if have := s.ledger.gaps[gapID(g)]; g.GapID != "" || have != nil && have.Reason == g.Reason {
 			continue
 		}
-		c := class{g.Stream, string(g.Reason)}
-		if keys[c] == nil {
-			order = append(order, c)
+		if counts[g.Stream] == nil {
+			counts[g.Stream] = map[string]int{}
 		}
-		keys[c] = append(keys[c], g.RecordKey)
+		counts[g.Stream][string(g.Reason)]++
 	}
 	var out []wire.Gap
-	for _, c := range order {
-		out = append(out, wire.Gap{Reason: c.reason, Stream: c.stream, Message: missing(keys[c])})
+	for _, stream := range slices.Sorted(maps.Keys(counts)) {
+		details, err := json.Marshal(map[string]any{"missing": counts[stream]}, json.Deterministic(true))
+		if err != nil {
+			return nil, fmt.Errorf("encode a gap: %w", err)
+		}
+		p := s.pass.c.Profile
+		out = append(out, wire.Gap{SourceInstanceID: p.SourceInstanceID, ConnectorID: p.ConnectorID, Reason: wire.GapPolicyBudget, Stream: stream,
+			FirstSeenAt: s.pass.now().UTC(), Retryable: true, NextAttemptBackoffMS: gapBackoff.Milliseconds(),
+			Details: details, FirstSeenRunID: s.runID, LastRunID: s.runID})
 	}
-	return out
-}
-
-// namedKeys is how many keys a message about gaps names.
-const namedKeys = 20
-
-func missing(keys []string) string {
-	named := keys[:min(len(keys), namedKeys)]
-	text := fmt.Sprintf("%d not fetched: %s", len(keys), strings.Join(named, ", "))
-	if rest := len(keys) - len(named); rest > 0 {
-		text += fmt.Sprintf(" and %d more", rest)
-	}
-	return text
+	return out, nil
 }

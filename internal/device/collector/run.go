@@ -110,7 +110,7 @@ func (p *pass) run(ctx context.Context) error {
 	if counts.Total > counts.Succeeded { // it answers again; what waits goes first, in the next pass
 		return p.lastBeat(ctx)
 	}
-	if err := p.collect(ctx, state); err != nil {
+	if err := p.collect(ctx, state.State); err != nil {
 		return p.stopped(ctx, err)
 	}
 	if err := p.drain(ctx); err != nil {
@@ -185,7 +185,8 @@ func (p *pass) collect(ctx context.Context, state cursors) error {
 	// The server learns that something is missing from the run's own word, not
 	// from the silence after it.
 	item, err := newItem(outbox.Gap, p.c.Profile.SourceInstanceID, runID, wire.Gap{
-		Reason: wire.GapConnectorChildFailure, Message: string(outcome.Failure.Reason)})
+		SourceInstanceID: p.c.Profile.SourceInstanceID, ConnectorID: p.c.Profile.ConnectorID, Reason: wire.GapConnectorChildFailure,
+		FirstSeenAt: p.now().UTC(), Retryable: true, NextAttemptBackoffMS: gapBackoff.Milliseconds(), FirstSeenRunID: runID, LastRunID: runID})
 	if err != nil {
 		return err
 	}
@@ -194,5 +195,8 @@ func (p *pass) collect(ctx context.Context, state cursors) error {
 	}
 	return nil
 }
+
+// gapBackoff is when the server may expect another attempt at what was not collected.
+const gapBackoff = 15 * time.Minute
 
 func (p *pass) now() time.Time { return p.c.now() }

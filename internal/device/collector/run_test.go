@@ -95,7 +95,7 @@ func TestGapsAreDeclaredAndRecovered(t *testing.T) {
 	}
 	b.mustHave(t, "notes", days(1, 5)...)
 	b.mustHave(t, "details")
-	if len(b.gaps) != 1 || b.gaps[0] != (gapSaid{"rate_limited", "details", "2 not fetched: day0004, day0005"}) {
+	if len(b.gaps) != 1 || b.gaps[0].Reason != "policy_budget" || b.gaps[0].Stream != "details" || b.gaps[0].Details.Missing["rate_limited"] != 2 {
 		t.Errorf("declared %+v", b.gaps)
 	}
 	if err := os.Remove(b.file + ".busy"); err != nil {

@@ -49,7 +49,10 @@ type beat struct {
 	Outbox  map[string]int64 `json:"outbox"`
 }
 
-type gapSaid struct{ Reason, Stream, Message string }
+type gapSaid struct {
+	Reason, Stream string
+	Details        struct{ Missing map[string]int }
+}
 
 func newServer(t *testing.T) *server {
 	s := &server{t: t, state: map[string]json.RawMessage{}, batches: map[string]storedBatch{}, accepted: map[string]int{}}
@@ -113,7 +116,7 @@ func (s *server) judge(r *http.Request, body []byte) (int, string) {
 	case "POST ingest-batches":
 		return s.ingest(body)
 	case "GET source-instances/" + source + "/state":
-		answer, _ := json.Marshal(map[string]any{"state": s.state})
+		answer, _ := json.Marshal(map[string]any{"object": "device_source_instance_state", "state": s.state})
 		return 200, string(answer)
 	case "PUT source-instances/" + source + "/state":
 		var put struct{ State map[string]json.RawMessage }
@@ -122,14 +125,14 @@ func (s *server) judge(r *http.Request, body []byte) (int, string) {
 		}
 		s.heldAgainstRecords(put.State["notes"])
 		s.state = put.State // the harsher reading: what is not repeated is gone
-		return 200, `{}`
-	case "POST local-collector-gaps":
+		return 200, `{"object":"device_source_instance_state"}`
+	case "POST source-instances/" + source + "/local-collector-gaps":
 		var g gapSaid
-		if json.Unmarshal(body, &g) != nil || g.Reason == "" {
+		if json.Unmarshal(body, &g) != nil || g.Reason != "policy_budget" && g.Reason != "connector_child_failure" {
 			return refuse(400, "invalid_request")
 		}
 		s.gaps = append(s.gaps, g)
-		return 201, `{}`
+		return 201, `{"object":"device_local_collector_gap"}`
 	}
 	return refuse(404, "not_found")
 }
@@ -176,7 +179,7 @@ func (s *server) ingest(body []byte) (int, string) {
 	for _, r := range b.Records {
 		s.accepted[r["stream"].(string)+"/"+r["record_key"].(string)]++
 	}
-	answer, _ := json.Marshal(map[string]any{"status": "accepted", "accepted_record_count": len(b.Records), "rejected_record_count": 0})
+	answer, _ := json.Marshal(map[string]any{"object": "device_ingest_batch_result", "status": "accepted", "accepted_record_count": len(b.Records), "rejected_record_count": 0})
 	s.batches[b.BatchID] = storedBatch{b.BodyHash, string(answer)}
 	return 201, string(answer)
 }

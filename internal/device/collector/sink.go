@@ -59,7 +59,11 @@ func (s *sink) CommitSlice(ctx context.Context, part *slice.Slice) error {
 		}
 		items = append(items, item)
 	}
-	for _, g := range s.declared(part.Gaps) {
+	declared, err := s.declared(part.Gaps)
+	if err != nil {
+		return err
+	}
+	for _, g := range declared {
 		item, err := s.item(outbox.Gap, g)
 		if err != nil {
 			return err

@@ -112,7 +112,7 @@ func (p *pass) upload(ctx context.Context, item outbox.Item) (*tryAgain, error) 
 		return nil, errors.Join(ctx.Err(), p.releaseLeases(settle))
 	}
 	p.report.LastError = refusal.Code
-	if !refusal.Retryable || item.Attempts+1 >= p.policy.MaxAttempts {
+	if refusal.Action() != wire.Wait || item.Attempts+1 >= p.policy.MaxAttempts {
 		p.report.Uploaded.PutAside++
 		return nil, p.settled(p.box.DeadLetter(settle, item, refusal.Code, p.now()))
 	}
@@ -157,7 +157,7 @@ func (p *pass) send(ctx context.Context, item outbox.Item) error {
 		if err := json.Unmarshal(item.Payload, &payload); err != nil {
 			return fmt.Errorf("read a queued checkpoint: %w", err)
 		}
-		if err := p.client.PutState(ctx, source, payload.State); err != nil {
+		if err := p.client.PutState(ctx, source, wire.StateUpdate{State: payload.State}); err != nil {
 			return err
 		}
 		done.Checkpoints++
@@ -166,7 +166,7 @@ func (p *pass) send(ctx context.Context, item outbox.Item) error {
 		if err := json.Unmarshal(item.Payload, &gap); err != nil {
 			return fmt.Errorf("read a queued gap: %w", err)
 		}
-		if err := p.client.ReportGap(ctx, source, gap); err != nil {
+		if err := p.client.ReportGap(ctx, gap); err != nil {
 			return err
 		}
 		done.Gaps++

@@ -3,6 +3,7 @@ package wire
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"os"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -18,7 +19,7 @@ func TestBodyHashIsOverTheCanonicalEnvelopes(t *testing.T) {
 		{Stream: "notes", Key: "n2", Op: protocol.OpDelete, EmittedAt: "2026-03-01T12:00:01Z"},
 	}
 	canonical := `[{"data":{"a":"é","b":1},"emitted_at":"2026-03-01T12:00:00Z","record_key":"n1","stream":"notes"},` +
-		`{"data":null,"emitted_at":"2026-03-01T12:00:01Z","op":"delete","record_key":"n2","stream":"notes"}]`
+		`{"emitted_at":"2026-03-01T12:00:01Z","op":"delete","record_key":"n2","stream":"notes"}]`
 	sum := sha256.Sum256([]byte(canonical))
 	got, err := BodyHash(records)
 	if err != nil || got != hex.EncodeToString(sum[:]) {
@@ -34,6 +35,48 @@ func TestBodyHashIsOverTheCanonicalEnvelopes(t *testing.T) {
 	for _, bad := range []string{`{`, `{"a":1,"a":2}`, "\"\xff\""} {
 		if _, err := BodyHash([]slice.Record{{Data: jsontext.Value(bad)}}); err == nil {
 			t.Errorf("%q has a hash", bad)
+		}
+	}
+}
+
+// TestBodyHashIsThatOfOtherClients takes hashes that a JavaScript engine made
+// (testdata/bodyhash_vectors.mjs).
+func TestBodyHashIsThatOfOtherClients(t *testing.T) {
+	body, err := os.ReadFile("testdata/bodyhash_vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Batch   `json:",inline"`
+		Vectors []struct {
+			Name, Records string
+			BodyHash      string `json:"body_hash"`
+			EnvelopeHash  string `json:"envelope_hash"`
+		} `json:"vectors"`
+	}
+	if err := json.Unmarshal(body, &file, json.MatchCaseInsensitiveNames(true)); err != nil || len(file.Vectors) == 0 {
+		t.Fatal(err)
+	}
+	for _, v := range file.Vectors {
+		b := file.Batch
+		if err := json.Unmarshal([]byte(v.Records), &b.Records); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := BodyHash(b.Records); err != nil || got != v.BodyHash {
+			t.Errorf("%s: %s, %v, want %s", v.Name, got, err, v.BodyHash)
+		}
+		canonical, err := Hash(jsontext.Value(v.Records))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range []string{v.BodyHash, v.EnvelopeHash, canonical} {
+			if b.BodyHash = form; !b.HashFits() {
+				t.Errorf("%s: %s does not fit", v.Name, form)
+			}
+		}
+		b.BodyHash = digest([]byte(v.Name))
+		if b.HashFits() {
+			t.Errorf("%s: any hash fits", v.Name)
 		}
 	}
 }
@@ -61,7 +104,7 @@ func FuzzBodyHash(f *testing.F) {
 		if err := json.Unmarshal(wire, &got); err != nil {
 			t.Fatal(err)
 		}
-		if hash, err := BodyHash(got.Records); err != nil || hash != got.BodyHash {
+		if hash, err := BodyHash(got.Records); err != nil || hash != got.BodyHash || !got.HashFits() {
 			t.Fatalf("%s hashes to %s, %v, the device said %s", wire, hash, err, got.BodyHash)
 		}
 	})

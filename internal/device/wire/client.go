@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,13 @@ import (
 )
 
 const (
-	defaultTimeout = 60 * time.Second
-	longestAnswer  = 1 << 20
+	// answerTime is how long an answer may take, beside the time that a slow line needs
+	// for the request itself.
+	answerTime    = 60 * time.Second
+	slowestUplink = 8 << 10 // bytes a second
+	longestAnswer = 1 << 20
+	// compressFrom is the size from which compressing is worth its time.
+	compressFrom = 1 << 10
 )
 
 // Client speaks for one device. Whatever prints it prints no token. Every
@@ -25,9 +31,10 @@ type Client struct {
 	BaseURL  string // with a path of its own or without; never with a user or a query
 	DeviceID string
 	Token    string `json:"-"`
-	// HTTP carries the requests; nil is http.DefaultClient. A client without a
-	// timeout gets one of 60 seconds. Redirects are not followed: the token is
-	// for the named server alone.
+	// Compress says that the server takes compressed uploads.
+	Compress bool
+	// HTTP carries the requests; nil is http.DefaultClient. Redirects are not followed:
+	// the token is for the named server alone.
 	HTTP *http.Client `json:"-"`
 }
 
@@ -40,69 +47,100 @@ func (c Client) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "device %q of %q", c.DeviceID, host)
 }
 
+// Enroll spends a code. The client needs no device for it; a token that it has says
+// that the source is to join that device.
+func (c *Client) Enroll(ctx context.Context, e Enrollment) (Enrolled, error) {
+	var answer Enrolled
+	err := c.call(ctx, http.MethodPost, e, &answer, ObjectEnrollment, "enroll")
+	return answer, err
+}
+
+// RotateToken asks for another token. The one it is asked with lives until the other is used.
+func (c *Client) RotateToken(ctx context.Context) (NewToken, error) {
+	var answer NewToken
+	err := c.callDevice(ctx, http.MethodPost, struct{}{}, &answer, ObjectToken, "token")
+	return answer, err
+}
+
+// SelfRevoke ends the device on the server.
+func (c *Client) SelfRevoke(ctx context.Context) (Revocation, error) {
+	var answer Revocation
+	err := c.callDevice(ctx, http.MethodPost, struct{}{}, &answer, ObjectRevocation, "self-revoke")
+	return answer, err
+}
+
 // Heartbeat reports how a source is doing.
-func (c *Client) Heartbeat(ctx context.Context, hb Heartbeat) error {
-	return c.call(ctx, http.MethodPost, hb, nil, "heartbeat")
+func (c *Client) Heartbeat(ctx context.Context, hb Heartbeat) (HeartbeatAnswer, error) {
+	var answer HeartbeatAnswer
+	err := c.callDevice(ctx, http.MethodPost, hb, &answer, ObjectHeartbeat, "heartbeat")
+	return answer, err
 }
 
 // Ingest uploads a batch. An empty device id or body hash is filled in.
-func (c *Client) Ingest(ctx context.Context, b Batch) (BatchAnswer, error) {
+func (c *Client) Ingest(ctx context.Context, b Batch) (BatchResult, error) {
 	if b.DeviceID == "" {
 		b.DeviceID = c.DeviceID
 	}
 	if b.BodyHash == "" {
 		hash, err := BodyHash(b.Records)
 		if err != nil {
-			return BatchAnswer{}, unsendable("the records are not valid JSON")
+			return BatchResult{}, unsendable("the records are not valid JSON")
 		}
 		b.BodyHash = hash
 	}
-	var answer BatchAnswer
-	err := c.call(ctx, http.MethodPost, b, &answer, "ingest-batches")
+	var answer BatchResult
+	err := c.callDevice(ctx, http.MethodPost, b, &answer, ObjectBatchResult, "ingest-batches")
 	return answer, err
 }
 
-type stateBody struct {
-	State map[string]jsontext.Value `json:"state"`
-}
-
-// State gives the cursors of a source, by stream; none is an empty map.
-func (c *Client) State(ctx context.Context, sourceInstanceID string) (map[string]jsontext.Value, error) {
-	var answer stateBody
-	if err := c.call(ctx, http.MethodGet, nil, &answer, "source-instances", sourceInstanceID, "state"); err != nil {
-		return nil, err
+// State gives the cursors of a source, by stream, and what the server can do.
+func (c *Client) State(ctx context.Context, sourceInstanceID string) (State, error) {
+	var answer State
+	if err := c.callDevice(ctx, http.MethodGet, nil, &answer, ObjectState, "source-instances", sourceInstanceID, "state"); err != nil {
+		return State{}, err
 	}
 	if answer.State == nil {
 		answer.State = map[string]jsontext.Value{}
 	}
-	return answer.State, nil
+	return answer, nil
 }
 
-// PutState stores cursors of a source, by stream.
-func (c *Client) PutState(ctx context.Context, sourceInstanceID string, state map[string]jsontext.Value) error {
-	return c.call(ctx, http.MethodPut, stateBody{state}, nil, "source-instances", sourceInstanceID, "state")
+// PutState moves cursors of a source.
+func (c *Client) PutState(ctx context.Context, sourceInstanceID string, u StateUpdate) error {
+	return c.callDevice(ctx, http.MethodPut, u, nil, ObjectState, "source-instances", sourceInstanceID, "state")
 }
 
-// ReportGap says what was not collected for a source.
-func (c *Client) ReportGap(ctx context.Context, sourceInstanceID string, g Gap) error {
-	body := struct {
-		SourceInstanceID string `json:"source_instance_id"`
-		Gap              `json:",inline"`
-	}{sourceInstanceID, g}
-	return c.call(ctx, http.MethodPost, body, nil, "local-collector-gaps")
+// ReportGap says what was not collected.
+func (c *Client) ReportGap(ctx context.Context, g Gap) error {
+	return c.callDevice(ctx, http.MethodPost, g, nil, "", "source-instances", g.SourceInstanceID, "local-collector-gaps")
 }
 
-// call sends one request and decodes its answer. The error is an *Error or nil.
-func (c *Client) call(ctx context.Context, method string, body, answer any, path ...string) error {
+// RecoverGap says that it was collected after all.
+func (c *Client) RecoverGap(ctx context.Context, g GapRecovered) error {
+	return c.callDevice(ctx, http.MethodPost, g, nil, "", "source-instances", g.SourceInstanceID, "local-collector-gaps", "recovered")
+}
+
+// LeaseGaps gives the gaps of a source that its device may try.
+func (c *Client) LeaseGaps(ctx context.Context, sourceInstanceID string) ([]LeasedGap, error) {
+	var answer LeasedGaps
+	err := c.callDevice(ctx, http.MethodGet, nil, &answer, ObjectGapList, "source-instances", sourceInstanceID, "gaps")
+	return answer.Data, err
+}
+
+func (c *Client) callDevice(ctx context.Context, method string, body, answer any, object string, path ...string) error {
+	return c.call(ctx, method, body, answer, object, append([]string{c.DeviceID}, path...)...)
+}
+
+// call sends one request and decodes its answer, which must say that it is the object,
+// or any object when none is named. The error is an *Error or nil.
+func (c *Client) call(ctx context.Context, method string, body, answer any, object string, path ...string) error {
 	req, fault := c.request(ctx, method, body, path)
 	if fault != nil {
 		return fault
 	}
-	client := c.transport()
-	if client.Timeout <= 0 {
-		client.Timeout = defaultTimeout
-	}
-	resp, err := client.Do(req)
+	within, cancel := context.WithTimeout(ctx, answerTime+time.Duration(req.ContentLength)*time.Second/slowestUplink)
+	defer cancel()
+	resp, err := c.transport().Do(req.WithContext(within))
 	if err != nil {
 		return transportError(ctx, err)
 	}
@@ -113,12 +151,16 @@ func (c *Client) call(ctx context.Context, method string, body, answer any, path
 		return answerError(resp, got, c.Token, time.Now()) // a part of the body is as good as none
 	case err != nil:
 		return transportError(ctx, err)
-	case answer == nil:
-		return nil
 	case len(got) > longestAnswer:
-		return unreadable(resp.StatusCode, "the server's answer is too long")
+		return unreadable(resp.StatusCode, "the answer is too long for one of the server")
 	}
-	if err := json.Unmarshal(got, answer); err != nil {
+	var said struct {
+		Object string `json:"object"`
+	}
+	if json.Unmarshal(got, &said) != nil || said.Object == "" || object != "" && said.Object != object {
+		return unreadable(resp.StatusCode, "the answer is not one of the server")
+	}
+	if answer != nil && json.Unmarshal(got, answer) != nil {
 		return unreadable(resp.StatusCode, "the server's answer is not understood")
 	}
 	return nil
@@ -140,10 +182,14 @@ func (c *Client) request(ctx context.Context, method string, body any, path []st
 		return nil, unsendable(err.Error())
 	}
 	var content io.Reader
+	compressed := false
 	if body != nil {
 		encoded, err := json.Marshal(body)
 		if err != nil {
 			return nil, unsendable("the message is not valid JSON")
+		}
+		if compressed = c.Compress && len(encoded) >= compressFrom; compressed {
+			encoded = gzipped(encoded)
 		}
 		content = bytes.NewReader(encoded)
 	}
@@ -151,16 +197,30 @@ func (c *Client) request(ctx context.Context, method string, body any, path []st
 	if err != nil {
 		return nil, unsendable("the server's address is not usable")
 	}
-	req.Header.Set("Authorization", "Bearer "+c.Token)
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
+	}
 	req.Header.Set(ProtocolHeader, ProtocolVersion)
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if compressed {
+		req.Header.Set("Content-Encoding", "gzip")
+	}
 	return req, nil
 }
 
-// address joins the base URL and the device's path; a part is one segment, whatever is in it.
+// gzipped compresses for a line that is slower than the machine.
+func gzipped(b []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is a known one
+	_, _ = w.Write(b)                                 // into memory
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// address joins the base URL and a path below Root; a part is one segment, whatever is in it.
 func (c *Client) address(path []string) (string, error) {
 	u, err := url.Parse(c.BaseURL)
 	switch {
@@ -169,11 +229,11 @@ func (c *Client) address(path []string) (string, error) {
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
 		return "", errors.New("the server's address carries more than host and path")
 	}
-	segments := []string{"_ref", "device-exporters", url.PathEscape(c.DeviceID)}
+	segments := []string{Root}
 	for _, p := range path {
 		segments = append(segments, url.PathEscape(p))
 	}
-	for _, s := range segments {
+	for _, s := range segments[1:] {
 		if s == "" || s == "." || s == ".." {
 			return "", errors.New("an id is empty or no name")
 		}
@@ -183,8 +243,7 @@ func (c *Client) address(path []string) (string, error) {
 
 func unsendable(why string) *Error { return &Error{Code: CodeInvalidRequest, Message: why} }
 
-// unreadable is a success that cannot be read. Sending it again is safe, and the
-// server answers a repetition as it did the first time.
+// unreadable is a success that is not the server's: somebody else answers in its place.
 func unreadable(status int, why string) *Error {
-	return &Error{Code: CodeInvalidResponse, Status: status, Message: why, Retryable: true}
+	return &Error{Code: CodeInvalidResponse, Status: status, Message: why}
 }

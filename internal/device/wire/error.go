@@ -23,8 +23,10 @@ type Error struct {
 	Code       string // the server's code, or one of the Code constants
 	Status     int    // 0: there was no answer
 	Message    string
-	Retryable  bool
 	RetryAfter time.Duration // 0: the server named none
+	// Ours says that the answer carries the server's error envelope, with a code and
+	// the id of the request. Only such a refusal says something about what was sent.
+	Ours bool
 
 	ended error // the context's error when it ended the request
 }
@@ -50,7 +52,7 @@ func (e *Error) Unwrap() error { return e.ended }
 
 // transportError explains a request without an answer.
 func transportError(ctx context.Context, err error) *Error {
-	e := &Error{Code: CodeNetwork, Message: "the connection failed", Retryable: true}
+	e := &Error{Code: CodeNetwork, Message: "the connection failed"}
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
@@ -84,43 +86,44 @@ func timedOut(err error) bool {
 // answerError explains an answer that is not a success. The token is only
 // compared with: a code that repeats it is dropped.
 func answerError(resp *http.Response, body []byte, token string, now time.Time) *Error {
-	e := &Error{Status: resp.StatusCode, Code: errorCode(body), Retryable: retryable(resp.StatusCode)}
+	e := &Error{Status: resp.StatusCode}
+	e.Code, e.Ours = errorCode(body)
 	if e.Code == "" || token != "" && strings.Contains(e.Code, token) {
-		e.Code = "http_" + strconv.Itoa(e.Status)
+		e.Code, e.Ours = "http_"+strconv.Itoa(e.Status), false
 	}
 	switch {
 	case e.Status < 400:
-		e.Message = "the server sent the request elsewhere"
-	case e.Retryable:
+		e.Message = "the request was sent elsewhere"
+	case e.Action() == Wait:
 		e.Message = "the server could not take the request now"
 		e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), now)
+	case !e.Ours:
+		e.Message = "somebody else answered in the server's place"
 	default:
 		e.Message = "the server refused the request"
 	}
 	return e
 }
 
-func retryable(status int) bool {
-	return status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500
-}
-
 const longestCode = 64
 
-// errorCode reads the code from an error's body; anything that is not a plain word is none.
-func errorCode(body []byte) string {
+// errorCode reads the code from an error's body, and whether it is the server's own
+// envelope; anything that is not a plain word is none.
+func errorCode(body []byte) (code string, ours bool) {
 	var envelope struct {
 		Error struct {
-			Code string `json:"code"`
+			Code      string `json:"code"`
+			RequestID string `json:"request_id"`
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(body, &envelope); err != nil {
-		return ""
+		return "", false
 	}
-	code := envelope.Error.Code
-	if len(code) > longestCode || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-		return ""
+	code = envelope.Error.Code
+	if code == "" || len(code) > longestCode || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		return "", false
 	}
-	return code
+	return code, envelope.Error.RequestID != ""
 }
 
 // longestRetryAfter bounds what is believed of a server's wish.

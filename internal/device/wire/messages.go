@@ -8,6 +8,8 @@ package wire
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"pdpp/internal/slice"
 )
 
@@ -17,23 +19,184 @@ const (
 	ProtocolVersion = "1"
 )
 
-// Batch is one upload. Sending it again under its id changes nothing; sending
-// other records under that id is a conflict.
-type Batch struct {
-	DeviceID         string         `json:"device_id"`
-	SourceInstanceID string         `json:"source_instance_id"`
-	ConnectorID      string         `json:"connector_id"`
-	BatchID          string         `json:"batch_id"`
-	BatchSeq         int64          `json:"batch_seq"`
-	BodyHash         string         `json:"body_hash"`
-	Records          []slice.Record `json:"records"`
+// Root is the path below which all routes of devices are.
+const Root = "/_ref/device-exporters"
+
+// The object that an answer says it is. A client believes no other: whoever
+// answers something else is not the server.
+const (
+	ObjectEnrollmentCode = "device_exporter_enrollment_code"
+	ObjectEnrollment     = "device_exporter_enrollment"
+	ObjectToken          = "device_exporter_token"
+	ObjectRevocation     = "device_exporter_revocation"
+	ObjectHeartbeat      = "device_exporter_heartbeat"
+	ObjectState          = "device_source_instance_state"
+	ObjectBatchResult    = "device_ingest_batch_result"
+	ObjectGap            = "device_local_collector_gap"
+	ObjectGapList        = "device_source_instance_gaps"
+	ObjectTerminalCommit = "device_terminal_run_commit"
+)
+
+// Codes of refusals, as the error envelope carries them.
+const (
+	CodeProtocolMismatch = "collector_protocol_mismatch" // 409, with accepted_versions
+	CodeManifestMismatch = "connector_manifest_mismatch" // 409: the server does not know a stream of the batch
+	CodeBatchConflict    = "device_batch_conflict"       // 409
+	CodeHashMismatch     = "device_batch_hash_mismatch"  // 400
+	CodeCheckpointAhead  = "device_checkpoint_ahead"     // 409
+	CodeCommitConflict   = "terminal_run_commit_conflict"
+	CodeBusy             = "device_busy"             // 429, with Retry-After
+	CodeIngestRetryable  = "device_ingest_retryable" // 503, with Retry-After
+)
+
+// CollectionScope limits what is collected. The owner sets it; a device may
+// narrow it and never widen it.
+type CollectionScope struct {
+	Since       *time.Time `json:"since,omitzero"`
+	SourceRoots []string   `json:"source_roots,omitempty"`
 }
 
-// BatchAnswer is what became of a batch.
-type BatchAnswer struct {
-	Status   string `json:"status"`
-	Accepted int64  `json:"accepted_record_count"`
-	Rejected int64  `json:"rejected_record_count"`
+// EnrollmentCodeRequest is what an owner asks a code for.
+type EnrollmentCodeRequest struct {
+	ConnectorID      string           `json:"connector_id"`
+	LocalBindingName string           `json:"local_binding_name"`
+	DisplayName      string           `json:"display_name,omitzero"`
+	ExpiresInSeconds int64            `json:"expires_in_seconds,omitzero"`
+	CollectionScope  *CollectionScope `json:"collection_scope,omitzero"`
+}
+
+// EnrollmentCode is a code, shown once.
+type EnrollmentCode struct {
+	Object           string    `json:"object"`
+	EnrollmentCode   string    `json:"enrollment_code"`
+	ExpiresAt        time.Time `json:"expires_at"`
+	ConnectorID      string    `json:"connector_id"`
+	LocalBindingName string    `json:"local_binding_name"`
+}
+
+// Enrollment is what a device sends to become one. A device that has a token of this
+// server sends it along, and the source joins that device.
+type Enrollment struct {
+	Code            string           `json:"enrollment_code"`
+	AgentVersion    string           `json:"agent_version,omitzero"`
+	DeviceLabel     string           `json:"device_label,omitzero"`
+	CollectionScope *CollectionScope `json:"collection_scope,omitzero"`
+}
+
+// Enrolled is who the device is from now on. DeviceToken is empty when the source
+// joined a device that has one.
+type Enrolled struct {
+	Object              string           `json:"object"`
+	DeviceID            string           `json:"device_id"`
+	DeviceToken         string           `json:"device_token,omitzero"`
+	SourceInstanceID    string           `json:"source_instance_id"`
+	ConnectorInstanceID string           `json:"connector_instance_id"`
+	ConnectorID         string           `json:"connector_id"`
+	LocalBindingName    string           `json:"local_binding_name"`
+	CollectionScope     *CollectionScope `json:"collection_scope,omitzero"`
+}
+
+// NewToken is a token that replaces the one it was asked with. The old one lives
+// until the new one is first used.
+type NewToken struct {
+	Object      string `json:"object"`
+	DeviceID    string `json:"device_id"`
+	DeviceToken string `json:"device_token"`
+}
+
+// Revocation is the end of a device.
+type Revocation struct {
+	Object    string    `json:"object"`
+	DeviceID  string    `json:"device_id"`
+	RevokedAt time.Time `json:"revoked_at"`
+}
+
+// What a server can do beyond plain version 1. It says so beside a source's state.
+const (
+	CanGzip        = "gzip"           // bodies of uploads may be compressed
+	CanBatchState  = "batch_state"    // a batch may carry run, state and gaps, committed with its records
+	CanLeaseGaps   = "gap_leases"     // the gaps of a source can be asked for
+	CanRotateToken = "token_rotation" // a device may ask for a new token
+)
+
+// Limits bound one upload. Zero is not said.
+type Limits struct {
+	BodyBytes    int64 `json:"body_bytes,omitzero"` // before compression
+	BatchRecords int64 `json:"batch_records,omitzero"`
+}
+
+// State is where a source goes on, by stream. The bookmark of a catch-up is under the
+// stream's name with CatchUpMark; keys that begin with $ are the server's own.
+type State struct {
+	Object              string                    `json:"object"`
+	DeviceID            string                    `json:"device_id,omitzero"`
+	SourceInstanceID    string                    `json:"source_instance_id,omitzero"`
+	ConnectorInstanceID string                    `json:"connector_instance_id,omitzero"`
+	State               map[string]jsontext.Value `json:"state"`
+	Capabilities        []string                  `json:"capabilities,omitempty"`
+	Limits              Limits                    `json:"limits,omitzero"`
+	ServerTime          *time.Time                `json:"server_time,omitzero"`
+}
+
+// CatchUpMark ends the key of a stream's second bookmark. No stream's name holds it.
+const CatchUpMark = "#catch_up"
+
+// ServerKey begins the keys of a state that are the server's own.
+const ServerKey = "$"
+
+// StateUpdate moves bookmarks. It must not be taken before the batch that it names.
+type StateUpdate struct {
+	State        map[string]jsontext.Value `json:"state"`
+	AfterBatchID string                    `json:"after_batch_id,omitzero"`
+}
+
+// Batch is one upload. Sending it again under its id changes nothing; sending
+// other records under that id is a conflict. RunID and what follows it are for a server
+// that can CanBatchState: it commits them with the records, of which there may be none.
+type Batch struct {
+	DeviceID         string                    `json:"device_id"`
+	SourceInstanceID string                    `json:"source_instance_id"`
+	ConnectorID      string                    `json:"connector_id"`
+	BatchID          string                    `json:"batch_id"`
+	BatchSeq         int64                     `json:"batch_seq"`
+	BodyHash         string                    `json:"body_hash"`
+	Records          []slice.Record            `json:"records"`
+	RunID            string                    `json:"run_id,omitzero"`
+	State            map[string]jsontext.Value `json:"state,omitempty"`
+	Gaps             []slice.Gap               `json:"gaps,omitempty"`
+	AttemptedGaps    []GapIdentity             `json:"attempted_gaps,omitempty"`
+	RecoveredGaps    []GapIdentity             `json:"recovered_gaps,omitempty"`
+	AfterBatchID     string                    `json:"after_batch_id,omitzero"`
+}
+
+// GapIdentity names a gap by what it stands for: a record, or where it is when its
+// key is not known.
+type GapIdentity struct {
+	Stream       string         `json:"stream"`
+	ParentStream string         `json:"parent_stream,omitzero"`
+	RecordKey    string         `json:"record_key,omitzero"`
+	Locator      jsontext.Value `json:"locator,omitzero"`
+}
+
+// BatchResult is what became of a batch.
+type BatchResult struct {
+	Object              string      `json:"object"`
+	Status              string      `json:"status"`
+	DeviceID            string      `json:"device_id,omitzero"`
+	SourceInstanceID    string      `json:"source_instance_id,omitzero"`
+	ConnectorInstanceID string      `json:"connector_instance_id,omitzero"`
+	BatchID             string      `json:"batch_id,omitzero"`
+	BatchSeq            int64       `json:"batch_seq,omitzero"`
+	Accepted            int64       `json:"accepted_record_count"`
+	Rejected            int64       `json:"rejected_record_count"`
+	Rejections          []Rejection `json:"rejections,omitempty"`
+}
+
+// Rejection is a record that the server did not take, by its place in the batch. The
+// server has kept a gap for it.
+type Rejection struct {
+	Index int    `json:"index"`
+	Code  string `json:"code"`
 }
 
 // What a collector says of itself in a heartbeat.
@@ -51,9 +214,31 @@ type Heartbeat struct {
 	ConnectorID      string          `json:"connector_id"`
 	Status           string          `json:"status"`
 	AgentVersion     string          `json:"agent_version,omitzero"`
-	RecordsPending   *int64          `json:"records_pending,omitzero"` // nil: not counted
-	Outbox           *OutboxCounts   `json:"outbox,omitzero"`          // nil: not counted
+	InstallationID   string          `json:"installation_id,omitzero"`
+	SentAt           *time.Time      `json:"sent_at,omitzero"`          // by the device's clock
+	RunID            string          `json:"run_id,omitzero"`           // the run that goes on, or that a healthy heartbeat ends
+	RecordsPending   *int64          `json:"records_pending,omitzero"`  // nil: not counted
+	RejectedRecords  *int64          `json:"rejected_records,omitzero"` // nil: not counted
+	Outbox           *OutboxCounts   `json:"outbox,omitzero"`           // nil: not counted
 	LastError        *HeartbeatError `json:"last_error,omitzero"`
+}
+
+// Heartbeats is the report about several sources at once.
+type Heartbeats struct {
+	AgentVersion    string      `json:"agent_version,omitzero"`
+	InstallationID  string      `json:"installation_id,omitzero"`
+	SentAt          *time.Time  `json:"sent_at,omitzero"`
+	SourceInstances []Heartbeat `json:"source_instances"`
+}
+
+// HeartbeatAnswer is what the server wants of the device.
+type HeartbeatAnswer struct {
+	Object     string    `json:"object"`
+	Status     string    `json:"status"`
+	ReceivedAt time.Time `json:"received_at,omitzero"`
+	// RequestedRun says that the owner wants a pass now.
+	RequestedRun        bool   `json:"requested_run,omitzero"`
+	MinimumAgentVersion string `json:"minimum_agent_version,omitzero"`
 }
 
 // OutboxCounts is how much work a device holds, in numbers alone. Retrying is
@@ -94,9 +279,79 @@ const (
 	GapConnectorChildFailure = "connector_child_failure"
 )
 
-// Gap is something that a collector did not collect.
+// Gap is something that a collector did not collect. The same source, reason, stream
+// and boundary again is the same gap.
 type Gap struct {
-	Reason  string `json:"reason"`
-	Stream  string `json:"stream,omitzero"`
-	Message string `json:"message,omitzero"`
+	SourceInstanceID     string         `json:"source_instance_id"`
+	ConnectorID          string         `json:"connector_id"`
+	Reason               string         `json:"reason"`
+	FirstSeenAt          time.Time      `json:"first_seen_at"`
+	Retryable            bool           `json:"retryable"`
+	NextAttemptBackoffMS int64          `json:"next_attempt_backoff_ms"`
+	Stream               string         `json:"stream,omitzero"`
+	StreamBoundary       string         `json:"stream_boundary,omitzero"`
+	Details              jsontext.Value `json:"details,omitzero"` // codes and numbers
+	FirstSeenRunID       string         `json:"first_seen_run_id,omitzero"`
+	LastRunID            string         `json:"last_run_id,omitzero"`
+}
+
+// GapRecovered says that what a Gap told of is there after all.
+type GapRecovered struct {
+	SourceInstanceID string `json:"source_instance_id"`
+	ConnectorID      string `json:"connector_id"`
+	Reason           string `json:"reason"`
+	Stream           string `json:"stream,omitzero"`
+	RecoveredRunID   string `json:"recovered_run_id,omitzero"`
+}
+
+// GapAnswer is what became of a Gap or a GapRecovered.
+type GapAnswer struct {
+	Object string `json:"object"`
+	GapID  string `json:"gap_id,omitzero"`
+	Status string `json:"status"`
+}
+
+// LeasedGap is a gap that is this device's to try until the lease ends.
+type LeasedGap struct {
+	GapID string `json:"gap_id"`
+	GapIdentity
+	Reason         string    `json:"reason"`
+	AttemptCount   int64     `json:"attempt_count"`
+	LeaseExpiresAt time.Time `json:"lease_expires_at"`
+}
+
+// LeasedGaps are the gaps of a source that its device may try.
+type LeasedGaps struct {
+	Object string      `json:"object"`
+	Data   []LeasedGap `json:"data"`
+}
+
+// TerminalCommit is the end of a run: where each stream stands, and what is known of it.
+type TerminalCommit struct {
+	Version             int                       `json:"version"` // 1
+	CommitID            string                    `json:"commit_id"`
+	RunID               string                    `json:"run_id"`
+	DeviceID            string                    `json:"device_id"`
+	SourceInstanceID    string                    `json:"source_instance_id"`
+	ConnectorID         string                    `json:"connector_id"`
+	ConnectorInstanceID string                    `json:"connector_instance_id"`
+	CollectionBoundary  jsontext.Value            `json:"collection_boundary,omitzero"`
+	StateDelta          map[string]jsontext.Value `json:"state_delta"`
+	TerminalFacts       []TerminalFact            `json:"terminal_facts"`
+}
+
+// TerminalFact is what a run knows of one stream at its end.
+type TerminalFact struct {
+	Stream           string   `json:"stream"`
+	CoverageStatuses []string `json:"coverage_statuses"`
+	Scoped           bool     `json:"scoped,omitzero"`
+}
+
+// TerminalCommitted is the receipt of a TerminalCommit.
+type TerminalCommitted struct {
+	Object          string `json:"object"`
+	CommitID        string `json:"commit_id"`
+	RunID           string `json:"run_id"`
+	EnvelopeHash    string `json:"envelope_hash"`
+	TerminalEventID string `json:"terminal_event_id"`
 }

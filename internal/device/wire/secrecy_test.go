@@ -39,7 +39,7 @@ func TestTransportFailuresAreRetryableAndNameNoRequest(t *testing.T) {
 		c := &Client{BaseURL: "https://box.example", DeviceID: "dev-1", Token: token, HTTP: &http.Client{Transport: failing{step.err}}}
 		_, err := c.State(t.Context(), "src-a")
 		var got *Error
-		if !errors.As(err, &got) || got.Code != step.code || !got.Retryable || got.Status != 0 {
+		if !errors.As(err, &got) || got.Code != step.code || got.Action() != Wait || got.Status != 0 {
 			t.Errorf("%s: %+v", name, err)
 		}
 		for e := err; e != nil; e = errors.Unwrap(e) {
@@ -59,14 +59,14 @@ func TestAnEndedContextShows(t *testing.T) {
 	c := &Client{BaseURL: server.URL, DeviceID: "dev-1", Token: token}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-arrived; cancel() }()
-	err := c.Heartbeat(ctx, Heartbeat{})
+	_, err := c.Heartbeat(ctx, Heartbeat{})
 	var got *Error
-	if !errors.As(err, &got) || got.Code != CodeCanceled || !got.Retryable || !errors.Is(err, context.Canceled) {
+	if !errors.As(err, &got) || got.Code != CodeCanceled || got.Action() != Wait || !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	ctx, cancel = context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	err = c.Heartbeat(ctx, Heartbeat{})
+	_, err = c.Heartbeat(ctx, Heartbeat{})
 	if !errors.As(err, &got) || got.Code != CodeTimeout || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("late: %v", err)
 	}
@@ -75,7 +75,7 @@ func TestAnEndedContextShows(t *testing.T) {
 // A token that no header can carry fails before anything is sent, and stays unsaid.
 func TestATokenThatIsNoHeaderIsNotShown(t *testing.T) {
 	c := &Client{BaseURL: "http://127.0.0.1:1", DeviceID: "dev-1", Token: token + "\n"}
-	err := c.Heartbeat(t.Context(), Heartbeat{})
+	_, err := c.Heartbeat(t.Context(), Heartbeat{})
 	if err == nil || strings.Contains(err.Error(), token) {
 		t.Errorf("error %v", err)
 	}
