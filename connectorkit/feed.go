@@ -3,7 +3,9 @@ package connectorkit
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,7 +26,9 @@ type Feed struct {
 }
 
 func (f Feed) begin(r *run) worker {
-	w := &Feeding{feed: f, r: r, left: map[string]*mismatches{}, count: map[string]int{}, failed: map[string]*failure{}}
+	w := &Feeding{
+		feed: f, r: r, left: map[string]*mismatches{}, count: map[string]int{}, failed: map[string]*failure{}, gaps: map[string]protocol.GapEntry{},
+	}
 	for _, s := range r.start.Scope.Streams {
 		if r.scope[s.Name] != nil && slices.Contains(f.Streams, s.Name) {
 			w.selected = append(w.selected, s.Name)
@@ -41,6 +45,7 @@ type Feeding struct {
 	left     map[string]*mismatches
 	count    map[string]int
 	failed   map[string]*failure
+	gaps     map[string]protocol.GapEntry // served to this run and not settled, by stream and key
 }
 
 func (f *Feeding) streams() []string { return f.feed.Streams }
@@ -87,6 +92,14 @@ func (f *Feeding) Stored(stream string) jsontext.Value {
 	return f.r.stored(stream, protocol.SteadyState)
 }
 
+// CatchUp is the second bookmark of a stream, that of a long walk through history.
+func (f *Feeding) CatchUp(stream string) jsontext.Value {
+	return f.r.stored(stream, protocol.CatchUp)
+}
+
+// RecoveryOnly reports whether this run is to fill gaps and to bring nothing else.
+func (f *Feeding) RecoveryOnly() bool { return f.r.start.RecoveryOnly }
+
 // Now reads the run's clock.
 func (f *Feeding) Now() time.Time { return f.r.p.Now() }
 
@@ -123,7 +136,20 @@ func (f *Feeding) State(ctx context.Context, stream string, bookmark any) error 
 	if err := f.Declare(ctx, stream); err != nil {
 		return err
 	}
-	if err := f.r.state(ctx, &protocol.State{Stream: stream, Cursor: encode(bookmark)}); err != nil {
+	return f.state(ctx, &protocol.State{Stream: stream, Cursor: encode(bookmark)})
+}
+
+// StateCatchUp closes a slice with the second bookmark; nil says that history is read.
+func (f *Feeding) StateCatchUp(ctx context.Context, stream string, bookmark any) error {
+	if err := f.Declare(ctx, stream); err != nil {
+		return err
+	}
+	return f.state(ctx, &protocol.State{Stream: stream, Cursor: encode(bookmark), Mode: protocol.CatchUp})
+}
+
+func (f *Feeding) state(ctx context.Context, m *protocol.State) error {
+	stream := m.Stream
+	if err := f.r.state(ctx, m); err != nil {
 		return err
 	}
 	if err := f.r.report(ctx, stream, f.count[stream], 0, false); err != nil {
@@ -136,6 +162,41 @@ func (f *Feeding) State(ctx context.Context, stream string, bookmark any) error 
 		return &Error{Class: Unavailable, stopped: governor.MaxWallClock}
 	}
 	return nil
+}
+
+// Gap declares something of a stream as missing, by its key. A gap that this run was
+// served goes back with it.
+func (f *Feeding) Gap(ctx context.Context, g protocol.DetailGap) error {
+	if f.r.scope[g.Stream] == nil {
+		return nil
+	}
+	g.Status, g.ReferenceOnly = protocol.GapPending, true
+	if e, held := f.takeGap(g.Stream, string(g.RecordKey)); held {
+		g.ParentStream, g.GapID, g.LeaseID = e.ParentStream, e.GapID, e.LeaseID
+	}
+	return f.r.out.send(ctx, &g)
+}
+
+// Gaps are those that this run was served and has not settled.
+func (f *Feeding) Gaps() []protocol.GapEntry {
+	return slices.SortedFunc(maps.Values(f.gaps), func(a, b protocol.GapEntry) int { return strings.Compare(a.GapID, b.GapID) })
+}
+
+// Recovered settles a gap whose records were sent; one that was not served is left alone.
+func (f *Feeding) Recovered(ctx context.Context, stream, key string) error {
+	e, held := f.takeGap(stream, key)
+	if !held {
+		return nil
+	}
+	return f.r.out.send(ctx, &protocol.DetailGapRecovered{
+		GapID: e.GapID, LeaseID: e.LeaseID, Stream: e.Stream, RecordKey: e.RecordKey, ReferenceOnly: true,
+	})
+}
+
+func (f *Feeding) takeGap(stream, key string) (protocol.GapEntry, bool) {
+	e, held := f.gaps[stream+"\x00"+key]
+	delete(f.gaps, stream+"\x00"+key)
+	return e, held
 }
 
 // Skip declares that something of a stream was left out.

@@ -3,6 +3,7 @@ package connectorkit
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"pdpp/protocol"
 )
@@ -14,6 +15,7 @@ import (
 // of the budget (RC-04).
 func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 	var lanes []*lane
+	var feeds []*Feeding
 	var streams []string
 	for _, w := range workers {
 		for _, name := range w.streams() {
@@ -23,6 +25,9 @@ func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 		}
 		if l, ok := w.(*lane); ok && l.detailing {
 			lanes = append(lanes, l)
+		}
+		if f, ok := w.(*Feeding); ok {
+			feeds = append(feeds, f)
 		}
 	}
 	served := map[string]bool{}
@@ -36,6 +41,11 @@ func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 			served[e.GapID], fresh = true, true
 			if r.hold(workers, e) {
 				continue // the forward pass reads the list on
+			}
+			for _, f := range feeds {
+				if e.RecordKey != "" && slices.Contains(f.selected, e.Stream) {
+					f.gaps[e.Stream+"\x00"+string(e.RecordKey)] = e
+				}
 			}
 			if l := laneOf(lanes, e); l != nil {
 				l.held[string(e.RecordKey)] = e

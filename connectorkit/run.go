@@ -131,14 +131,16 @@ func (r *run) unsupported(ctx context.Context, stream, why string) error {
 }
 
 // forwarding gives the workers that collect what is new. A run that only recovers
-// reads on the lists that were cut short, which is how their gaps are filled.
+// reads on the lists that were cut short, which is how their gaps are filled; a feed
+// fills its gaps itself.
 func (r *run) forwarding(workers []worker) []worker {
 	if !r.start.RecoveryOnly {
 		return workers
 	}
 	return slices.DeleteFunc(slices.Clone(workers), func(w worker) bool {
 		_, cut := r.lists[w.list()]
-		return !cut
+		f, feed := w.(*Feeding)
+		return !cut && !(feed && len(f.gaps) > 0)
 	})
 }
 

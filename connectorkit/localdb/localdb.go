@@ -1,0 +1,155 @@
+// Package localdb reads SQLite databases that another program owns and may be writing. It
+// never writes to them, takes no lasting lock, and never reads them as immutable, which
+// would miss what is in the write-ahead log.
+package localdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// busy is how long a locked database is waited for.
+var busy = 5 * time.Second
+
+// copies is how often a database is copied that changes while it is copied.
+const copies = 3
+
+// Companions are the endings of the files that belong to a database.
+var Companions = []string{"-wal", "-journal"}
+
+// Read opens the database at an absolute path and hands it to read. Where it cannot be read
+// in place, because its owner keeps it locked or because its shared memory is not ours to
+// use, a private copy with its write-ahead log is read and deleted. Read may be called a
+// second time then.
+func Read(ctx context.Context, path string, read func(context.Context, *sql.DB) error) error {
+	err := within(ctx, path, read)
+	if !elsewhere(err) || ctx.Err() != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "database-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the copy: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	copied := filepath.Join(dir, "copy.sqlite")
+	if err := duplicate(path, copied); err != nil {
+		return err
+	}
+	return within(ctx, copied, read)
+}
+
+func within(ctx context.Context, path string, read func(context.Context, *sql.DB) error) error {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: fmt.Sprintf(
+		"mode=ro&_pragma=busy_timeout(%d)&_pragma=query_only(1)&_pragma=trusted_schema(0)", busy.Milliseconds())}
+	db, err := sql.Open("sqlite", address.String())
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	var n int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&n); err != nil {
+		return fmt.Errorf("look into database: %w", err)
+	}
+	return read(ctx, db)
+}
+
+// elsewhere reports whether a copy may be read although the database could not be.
+func elsewhere(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		return true
+	}
+	return false
+}
+
+var errBusy = errors.New("the database changes faster than it can be copied")
+
+// duplicate copies a database with its logs as they were at one moment.
+func duplicate(from, to string) error {
+	for range copies {
+		before, err := stamps(from)
+		if err != nil {
+			return err
+		}
+		for _, ending := range append([]string{""}, Companions...) {
+			if err := copyFile(from+ending, to+ending); err != nil {
+				return err
+			}
+		}
+		if after, err := stamps(from); err == nil && after == before {
+			return nil
+		}
+	}
+	return errBusy
+}
+
+func stamps(path string) (s [3]struct{ size, at int64 }, err error) {
+	for i, ending := range append([]string{""}, Companions...) {
+		info, err := os.Stat(path + ending)
+		if errors.Is(err, fs.ErrNotExist) && i > 0 {
+			continue
+		}
+		if err != nil {
+			return s, err
+		}
+		s[i].size, s[i].at = info.Size(), info.ModTime().UnixNano()
+	}
+	return s, nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// Columns are the columns of a table; none when there is no such table.
+func Columns(ctx context.Context, db *sql.DB, table string) (map[string]bool, error) {
+	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
+	if err != nil {
+		return nil, fmt.Errorf("read columns of %s: %w", table, err)
+	}
+	defer rows.Close()
+	names := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("read columns of %s: %w", table, err)
+		}
+		names[name] = true
+	}
+	return names, rows.Err()
+}

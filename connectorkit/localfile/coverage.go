@@ -1,0 +1,189 @@
+package localfile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"pdpp/connectorkit"
+)
+
+// Statuses of a store in the account.
+const (
+	statusCollected   = "collected"
+	statusInventory   = "inventory_only"
+	statusExcluded    = "excluded"
+	statusDeferred    = "deferred"
+	statusMissing     = "missing"
+	statusUnavailable = "unavailable"
+	statusUnaccounted = "unaccounted"
+)
+
+// maxUnknown bounds the account of what no store fits.
+const maxUnknown = 50
+
+// Coverage is the account of one store: every file present is read, unreadable, excluded
+// or waits for its turn.
+type Coverage struct {
+	ID              string           `json:"id"`
+	Store           string           `json:"store"`
+	Stream          string           `json:"stream,omitzero"`
+	Status          string           `json:"status"`
+	Reason          string           `json:"reason"`
+	FilesPresent    int64            `json:"files_present"`
+	FilesRead       int64            `json:"files_read"`
+	FilesUnreadable int64            `json:"files_unreadable"`
+	FilesExcluded   int64            `json:"files_excluded"`
+	FilesWaiting    int64            `json:"files_waiting"`
+	BytesPresent    int64            `json:"bytes_present"`
+	BytesRead       int64            `json:"bytes_read"`
+	LinesSkipped    int64            `json:"lines_skipped"`
+	LinesByKind     map[string]int64 `json:"lines_skipped_by_kind,omitempty"`
+	Oldest          string           `json:"oldest,omitzero"`
+	Newest          string           `json:"newest,omitzero"`
+}
+
+// coverage gives the account of every store after a pass.
+func (r *reader) coverage() []connectorkit.Record {
+	byStore := map[*Store]*Coverage{}
+	var list []*Coverage
+	for i := range r.src.Stores {
+		s := &r.src.Stores[i]
+		c := &Coverage{ID: s.Name, Store: s.Name, Reason: s.Reason}
+		if len(s.Streams) > 0 {
+			c.Stream = s.Streams[0]
+		}
+		byStore[s], list = c, append(list, c)
+	}
+	oldest, newest := map[*Store]int64{}, map[*Store]int64{}
+	for _, f := range slices.Concat(r.walk.files, r.walk.closed) {
+		c := byStore[f.store]
+		c.FilesPresent++
+		c.BytesPresent += f.size
+		switch f.standing {
+		case accounted:
+			c.FilesRead++
+			c.BytesRead += f.read
+		case unreadable:
+			c.FilesUnreadable++
+		case excluded:
+			c.FilesExcluded++
+		default:
+			c.FilesWaiting++
+		}
+		if at, known := oldest[f.store]; f.mod != 0 && (!known || f.mod < at) {
+			oldest[f.store] = f.mod
+		}
+		newest[f.store] = max(newest[f.store], f.mod)
+	}
+	var out []connectorkit.Record
+	for i := range r.src.Stores {
+		s := &r.src.Stores[i]
+		c := list[i]
+		c.Oldest, c.Newest = dateOf(oldest[s]), dateOf(newest[s])
+		c.LinesByKind = maps.Clone(r.steady.Skipped[s.Name])
+		if r.history != nil {
+			for kind, n := range r.history.Skipped[s.Name] {
+				if c.LinesByKind == nil {
+					c.LinesByKind = map[string]int64{}
+				}
+				c.LinesByKind[kind] += n
+			}
+		}
+		for _, n := range c.LinesByKind {
+			c.LinesSkipped += n
+		}
+		c.Status = r.status(s, c)
+		if c.Reason == "" {
+			c.Reason = c.Status
+		}
+		out = append(out, connectorkit.Upsert(c))
+	}
+	return append(out, r.unknown()...)
+}
+
+func (r *reader) status(s *Store, c *Coverage) string {
+	var broken error
+	for _, t := range r.walk.trees {
+		if t.Name == s.Root {
+			broken = t.broken
+		}
+	}
+	switch {
+	case broken != nil && !errors.Is(broken, fs.ErrNotExist):
+		return statusUnavailable
+	case c.FilesPresent == 0:
+		return statusMissing
+	case !s.reads() && s.Inventory:
+		return statusInventory
+	case !s.reads() || c.FilesExcluded == c.FilesPresent:
+		return statusExcluded
+	case !r.wanted(s) || c.FilesWaiting > 0:
+		return statusDeferred
+	}
+	return statusCollected
+}
+
+// unknown accounts for what no store fits. An account that applies no more is taken back.
+func (r *reader) unknown() []connectorkit.Record {
+	names := slices.Sorted(maps.Keys(r.walk.unknown))
+	var out []connectorkit.Record
+	var rest int64
+	for _, name := range names[min(len(names), maxUnknown):] {
+		rest += int64(r.walk.unknown[name])
+	}
+	names = names[:min(len(names), maxUnknown)]
+	now := map[string]bool{}
+	add := func(id, name string, n int64) {
+		now[id] = true
+		out = append(out, connectorkit.Upsert(&Coverage{
+			ID: id, Store: name, Status: statusUnaccounted, Reason: "this connector does not know what it holds", FilesPresent: n,
+		}))
+	}
+	for _, name := range names {
+		add("unknown:"+name, name, int64(r.walk.unknown[name]))
+	}
+	if rest > 0 {
+		add("unknown:", "others", rest)
+	}
+	for _, id := range r.steady.Unknown {
+		if !now[id] {
+			out = append(out, connectorkit.Delete(id))
+		}
+	}
+	r.steady.Unknown = slices.Sorted(maps.Keys(now))
+	return out
+}
+
+func dateOf(nano int64) string {
+	if nano == 0 {
+		return ""
+	}
+	return time.Unix(0, nano).UTC().Format(time.RFC3339)
+}
+
+// Inventory is the record of a file that is listed and not opened.
+type Inventory struct {
+	ID             string `json:"id"`
+	Store          string `json:"store"`
+	RelativePath   string `json:"relative_path"`
+	PathHash       string `json:"path_hash"`
+	Type           string `json:"type"`
+	SizeBytes      int64  `json:"size_bytes"`
+	MtimeEpoch     int64  `json:"mtime_epoch"`
+	Classification string `json:"classification"`
+	Reason         string `json:"reason"`
+}
+
+func inventory(f *found) connectorkit.Record {
+	sum := sha256.Sum256([]byte(f.store.Name + "\x00" + f.rel))
+	id := hex.EncodeToString(sum[:16])
+	return connectorkit.Upsert(&Inventory{
+		ID: id, Store: f.store.Name, RelativePath: f.rel, PathHash: id, Type: "file", SizeBytes: f.size,
+		MtimeEpoch: f.mod / int64(time.Second), Classification: statusInventory, Reason: f.store.Reason,
+	})
+}

@@ -1,0 +1,313 @@
+package localfile
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/compress/zstd"
+
+	"pdpp/connectorkit"
+)
+
+const (
+	// probe is how much of a file's beginning, and before its place, must be unchanged.
+	probe        = 64 << 10
+	defaultLimit = 1 << 20
+)
+
+// errDamaged means that the content cannot be decoded.
+var errDamaged = errors.New("the file is damaged")
+
+// File is a file being read.
+type File struct {
+	Store    *Store
+	Root     string
+	Rel      string // below the root, with slashes
+	Path     string // absolute
+	ID       string
+	Size     int64
+	Modified time.Time
+	// Cut says that Whole got only the beginning.
+	Cut bool
+
+	r *reader
+	f *found
+	e *entry
+}
+
+// Emit brings a record. It is sent when the slice that it belongs to is closed.
+func (f *File) Emit(stream string, rec connectorkit.Record) {
+	if f.r.selected[stream] {
+		f.r.slice.out = append(f.r.slice.out, emission{stream: stream, rec: rec})
+	}
+}
+
+// Skip counts a line that is left out on purpose, by its kind.
+func (f *File) Skip(kind string) { f.r.cur.skip(f.Store.Name, kind, 1) }
+
+// Exists reports whether the tree held a file at that path below the same root.
+func (f *File) Exists(rel string) bool { return f.r.walk.present[f.Root+"\x00"+rel] != nil }
+
+// Place says that everything up to here was brought and that state is what is needed to
+// go on from it. The slice is closed when it is large enough.
+func (f *File) Place(ctx context.Context, state any) error {
+	f.e.State = encodeState(state)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if !f.r.due() {
+		return nil
+	}
+	open := *f.e
+	open.Open = true
+	f.r.keep(f.f, &open)
+	return f.r.commit(ctx)
+}
+
+// Read counts bytes that were read, so that a slice does not grow too large.
+func (f *File) Read(n int64) { f.r.slice.bytes += n }
+
+func (r *reader) file(f *found, e *entry) *File {
+	return &File{
+		Store: f.store, Root: f.root.Name, Rel: f.rel, Path: filepath.Join(f.root.base(), filepath.FromSlash(f.rel)), ID: f.id,
+		Size: f.size, Modified: time.Unix(0, f.mod).UTC(), r: r, f: f, e: e,
+	}
+}
+
+// base is the folder that paths of the tree are below.
+func (t *tree) base() string {
+	if t.file {
+		return filepath.Dir(t.real)
+	}
+	return t.real
+}
+
+func (r *reader) readWhole(f *found, e *entry) error {
+	h, info, err := f.root.open(f.rel)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	limit := f.store.Limit
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	content, err := io.ReadAll(io.LimitReader(h, limit))
+	if err != nil {
+		return err
+	}
+	file := r.file(f, e)
+	file.Size, file.Cut = info.Size(), info.Size() > limit
+	r.slice.bytes += int64(len(content))
+	if f.entry != nil {
+		e.State = f.entry.State
+	}
+	if err := f.store.Whole(file, content); err != nil {
+		return errors.Join(errDamaged, err)
+	}
+	e.Size, e.Change, e.Offset = info.Size(), changed(info), info.Size()
+	return nil
+}
+
+// State is what SetState kept of the file when it was last read; nil when nothing was.
+func (f *File) State() jsontext.Value { return f.e.State }
+
+// SetState keeps something small for the next time that the file is read.
+func (f *File) SetState(v any) { f.e.State = encodeState(v) }
+
+func (r *reader) readOpen(ctx context.Context, f *found, e *entry) error {
+	h, _, err := f.root.open(f.rel)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if f.entry != nil {
+		e.State = f.entry.State
+	}
+	if err := f.store.Open(ctx, r.file(f, e), h, e.State); err != nil {
+		return err
+	}
+	e.Offset = f.size
+	return nil
+}
+
+func (r *reader) readLines(ctx context.Context, f *found, e *entry) error {
+	h, info, err := r.openForm(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	e.Size, e.Change = info.Size(), max(changed(info), f.change)
+	var magic [4]byte
+	n, _ := h.ReadAt(magic[:], 0)
+	if n == 4 && bytes.Equal(magic[:], zstdMagic) {
+		return r.readCompressed(ctx, f, e, h)
+	}
+	start := int64(0)
+	if old := f.entry; old != nil && old.resumable() && e.Size >= old.Offset && hashAt(h, 0, min(probe, old.Offset)) == old.Head &&
+		hashAt(h, max(0, old.Offset-probe), min(probe, old.Offset)) == old.Tail {
+		start, e.State = old.Offset, old.State
+		e.Torn = old.Torn && e.Size == old.Size
+	}
+	src := &content{
+		Reader: io.NewSectionReader(h, start, e.Size-start),
+		hash:   func(from, n int64) string { return hashAt(h, from, n) },
+		check: func() error {
+			now, err := h.Stat()
+			if err != nil {
+				return err
+			}
+			at, err := os.Stat(filepath.Join(f.root.base(), filepath.FromSlash(f.rel)))
+			if now.Size() < e.Size || err == nil && !os.SameFile(now, at) {
+				return errMoved
+			}
+			return nil
+		},
+	}
+	return r.scan(ctx, f, e, src, start)
+}
+
+const (
+	compressedEnding = ".zst"
+	formTries        = 3
+	formWait         = 50 * time.Millisecond
+)
+
+// openForm opens a file that may be changing between its plain and its compressed form.
+func (r *reader) openForm(ctx context.Context, f *found) (*os.File, fs.FileInfo, error) {
+	h, info, err := f.root.open(f.rel)
+	other, compressed := strings.CutSuffix(f.rel, compressedEnding)
+	if !compressed {
+		other += compressedEnding
+	}
+	for try := 0; f.store.Compressed && try < formTries && errors.Is(err, fs.ErrNotExist); try++ {
+		if h, info, err = f.root.open(other); err == nil {
+			break
+		}
+		select {
+		case <-time.After(formWait):
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+		h, info, err = f.root.open(f.rel)
+	}
+	return h, info, err
+}
+
+// resumable reports whether a file can be read on from the entry.
+func (e *entry) resumable() bool { return e.Offset > 0 && e.Head != "" && e.Tail != "" }
+
+// content is what lines are read from, and what is known of it.
+type content struct {
+	io.Reader
+	hash  func(from, n int64) string
+	check func() error
+}
+
+// hashAt is a short hash of a piece of a file; empty when it cannot be read.
+func hashAt(r io.ReaderAt, from, n int64) string {
+	buf := make([]byte, n)
+	if _, err := r.ReadAt(buf, from); err != nil {
+		return ""
+	}
+	return hashOf(buf)
+}
+
+func hashOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// maxWindow bounds the memory that decoding takes.
+const maxWindow = 32 << 20
+
+// readCompressed decodes the file as a whole; what is known of it already is passed over.
+func (r *reader) readCompressed(ctx context.Context, f *found, e *entry, h *os.File) error {
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return err
+	}
+	defer dec.Close()
+	open := func() error { return dec.Reset(io.NewSectionReader(h, 0, e.Size)) }
+	if err := open(); err != nil {
+		return errors.Join(errDamaged, err)
+	}
+	start := int64(0)
+	ring := &tailRing{}
+	if old := f.entry; old != nil && old.resumable() {
+		if _, err := io.CopyN(ring, dec, old.Offset); err == nil && hashOf(ring.first[:min(probe, old.Offset)]) == old.Head && ring.tail(old.Offset) == old.Tail {
+			start, e.State = old.Offset, old.State
+		} else {
+			*ring = tailRing{}
+			if err := open(); err != nil {
+				return errors.Join(errDamaged, err)
+			}
+		}
+	}
+	src := &content{
+		Reader: io.TeeReader(decoded{dec}, ring),
+		hash: func(from, n int64) string {
+			if from == 0 {
+				return hashOf(ring.first[:n])
+			}
+			return ring.tail(from + n)
+		},
+		check: func() error { return nil },
+	}
+	return r.scan(ctx, f, e, src, start)
+}
+
+// decoded tells damage of the compressed form from the end of the content.
+type decoded struct{ r io.Reader }
+
+func (d decoded) Read(b []byte) (int, error) {
+	n, err := d.r.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = errors.Join(errDamaged, err)
+	}
+	return n, err
+}
+
+// tailRing keeps the beginning of what passes, and enough of its end to hash the piece before
+// the last line.
+type tailRing struct {
+	first []byte
+	last  []byte
+	n     int64
+}
+
+const ringSize = probe + bufferSize + probe
+
+func (r *tailRing) Write(b []byte) (int, error) {
+	if miss := probe - len(r.first); miss > 0 {
+		r.first = append(r.first, b[:min(miss, len(b))]...)
+	}
+	r.n += int64(len(b))
+	r.last = append(r.last, b...)
+	if len(r.last) > 2*ringSize {
+		r.last = append(r.last[:0], r.last[len(r.last)-ringSize:]...)
+	}
+	return len(b), nil
+}
+
+// tail is the hash of the piece before an offset; empty when it has passed out of reach.
+func (r *tailRing) tail(offset int64) string {
+	n := min(probe, offset)
+	from := int64(len(r.last)) - (r.n - offset) - n
+	if from < 0 || offset > r.n {
+		return ""
+	}
+	return hashOf(r.last[from : from+n])
+}

@@ -1,0 +1,162 @@
+package localfile
+
+import (
+	"context"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+)
+
+// CoverageStream is where every pass accounts for the stores.
+const CoverageStream = "coverage_diagnostics"
+
+// Source is a collector of local files.
+type Source struct {
+	// Streams are all that the stores can bring. The first one that a run asks for carries
+	// the bookmark.
+	Streams []string
+	Roots   []Root
+	// Stores are matched in order; the first one that fits has the file.
+	Stores []Store
+	// LastWins says that files repeat records of others, and that the one that changed last
+	// is right. What changed lately is then read again once history has been read.
+	LastWins bool
+	// Exclude reports what the owner does not want to be read. It may be nil.
+	Exclude func(root, rel string) bool
+}
+
+// Root is a folder, or a single file, that stores lie in.
+type Root struct {
+	Name string
+	Path string // absolute; empty when there is none
+}
+
+// Store is one kind of file. Exactly one of Lines, Whole and Open says how it is read; with
+// none of them a file is listed (Inventory) or never opened.
+type Store struct {
+	Name string
+	Root string
+	// Patterns match paths below the root, by segments as path.Match does; ** stands for any
+	// number of segments.
+	Patterns []string
+	// Streams are what the store brings, the one first that its gaps belong to.
+	Streams []string
+	// Reason says in a few words why the store is treated so.
+	Reason string
+	// ID is what identifies a file whatever its place: an id that its content bears too.
+	// Empty: its path does.
+	ID func(rel string) string
+
+	// Lines opens a file of lines, whose place is kept. State is what the reader last
+	// returned from State; nil at the beginning of the file.
+	Lines func(f *File, state jsontext.Value) LineReader
+	// Compressed says that files come and go in a compressed form as well, named with .zst
+	// behind. The plain one is preferred.
+	Compressed bool
+	// Whole gets the content of a small file, at most Limit bytes of it.
+	Whole func(f *File, content []byte) error
+	Limit int64 // 1 MiB when zero
+	// Open reads a file of another form, a database or an archive. It is called when the file,
+	// or one of its Companions, changed.
+	Open func(ctx context.Context, f *File, h *os.File, state jsontext.Value) error
+	// Companions are endings of files that belong to one that Open reads, such as -wal.
+	Companions []string
+	// Inventory lists the file in this store's stream, without opening it.
+	Inventory bool
+}
+
+// LineReader reads the lines of one file in their order.
+type LineReader interface {
+	// Line reads a line without its end. The bytes are valid during the call. An error
+	// declares the line as missing; the file goes on.
+	Line(line []byte) error
+	// End is called when the last line that exists now has been read.
+	End()
+	// State is what is needed to read on behind the last line. It is kept in the bookmark,
+	// so that it has to be small.
+	State() any
+}
+
+// Collector gives what a connector returns from Open.
+func (s Source) Collector() connectorkit.Collector {
+	return connectorkit.Feed{Streams: append(slices.Clone(s.Streams), CoverageStream), Collect: func(ctx context.Context, f *connectorkit.Feeding) error {
+		return newReader(&s, f).collect(ctx)
+	}}
+}
+
+func (s *Store) reads() bool { return s.Lines != nil || s.Whole != nil || s.Open != nil }
+
+// stores finds the store of a path. Patterns are sorted by their first segment once.
+type stores struct {
+	byHead map[string][]matcher // stores whose pattern begins with a literal segment
+	wild   []matcher
+}
+
+type matcher struct {
+	store    *Store
+	place    int
+	segments []string
+}
+
+func newStores(list []Store, root string) *stores {
+	m := &stores{byHead: map[string][]matcher{}}
+	for i := range list {
+		if list[i].Root != root {
+			continue
+		}
+		for _, p := range list[i].Patterns {
+			one := matcher{&list[i], i, strings.Split(p, "/")}
+			if head := one.segments[0]; strings.ContainsAny(head, `*?[\`) {
+				m.wild = append(m.wild, one)
+			} else {
+				m.byHead[head] = append(m.byHead[head], one)
+			}
+		}
+	}
+	return m
+}
+
+// find gives the first store in the source's order that the path fits; nil when none does.
+func (m *stores) find(rel string) *Store {
+	segments := strings.Split(rel, "/")
+	var best *matcher
+	for _, list := range [][]matcher{m.byHead[segments[0]], m.wild} {
+		for i := range list {
+			if one := &list[i]; (best == nil || one.place < best.place) && matches(one.segments, segments) {
+				best = one
+			}
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return best.store
+}
+
+// knows reports whether a store lies below that first segment.
+func (m *stores) knows(head string) bool { return len(m.byHead[head]) > 0 }
+
+func matches(pattern, segments []string) bool {
+	for i, p := range pattern {
+		if p == "**" {
+			for skip := i; skip <= len(segments); skip++ {
+				if matches(pattern[i+1:], segments[skip:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if i >= len(segments) {
+			return false
+		}
+		if ok, err := path.Match(p, segments[i]); err != nil || !ok {
+			return false
+		}
+	}
+	return len(pattern) == len(segments)
+}

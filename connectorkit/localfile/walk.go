@@ -1,0 +1,331 @@
+package localfile
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxDepth bounds how deep folders may nest.
+const maxDepth = 64
+
+// standing is what became of a file.
+type standing int
+
+const (
+	waiting    standing = iota // to be read
+	accounted                  // read whole, listed, or not asked for in this run
+	unreadable                 // declared as a gap
+	excluded                   // by the owner, or a link
+)
+
+// found is one file of a walk.
+type found struct {
+	store  *Store
+	root   *tree
+	rel    string // below the root, with slashes
+	path   string // digest of store and rel
+	id     string
+	size   int64
+	change int64 // the later of its times, in nanoseconds
+	mod    int64
+
+	standing standing
+	read     int64 // bytes of it that are accounted for
+	entry    *entry
+}
+
+// key is the file's key in gaps.
+func (f *found) key() string {
+	if f.id != "" {
+		return "file:" + f.id
+	}
+	return "file:" + f.path
+}
+
+// digest identifies this version of the file in the digest of settled files.
+func (f *found) digest() (bucket int, sum uint32) { return settledSum(f.path, f.size, f.change) }
+
+// tree is a root at work.
+type tree struct {
+	Root
+	dir    *os.Root // nil when the root is missing or cannot be opened
+	file   bool     // the root is a single file, and dir its folder
+	real   string
+	broken error
+	stores *stores
+}
+
+// open opens a regular file of the tree for reading. Links do not lead out of the root, and
+// what is no regular file is refused without waiting for it.
+func (t *tree) open(rel string) (*os.File, fs.FileInfo, error) {
+	h, err := t.dir.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := h.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errSpecial
+	}
+	if err != nil {
+		_ = h.Close()
+		return nil, nil, err
+	}
+	return h, info, nil
+}
+
+var errSpecial = errors.New("not a regular file")
+
+// walk is what a tree held at one moment.
+type walk struct {
+	trees   []*tree
+	files   []*found
+	unknown map[string]int // files that no store fits, by a name without detail
+	closed  []*found       // folders that cannot be listed
+	present map[string]*found
+}
+
+func (w *walk) close() {
+	for _, t := range w.trees {
+		if t.dir != nil {
+			_ = t.dir.Close()
+		}
+	}
+}
+
+func pathDigest(root, rel string) string {
+	sum := sha256.Sum256([]byte(root + "\x00" + rel))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// look walks every root once. Nothing of any file is read.
+func (s *Source) look(ctx context.Context) (*walk, error) {
+	w := &walk{unknown: map[string]int{}, present: map[string]*found{}}
+	for _, r := range s.Roots {
+		t := &tree{Root: r, stores: newStores(s.Stores, r.Name)}
+		w.trees = append(w.trees, t)
+		t.broken = t.begin()
+	}
+	for _, t := range w.trees {
+		if t.dir == nil {
+			continue
+		}
+		var err error
+		if t.file {
+			var info fs.FileInfo
+			if info, err = t.dir.Stat(filepath.Base(t.real)); err == nil {
+				w.add(s, t, filepath.Base(t.real), info)
+			}
+		} else {
+			err = w.folder(ctx, s, t, ".", 0)
+		}
+		if ctx.Err() != nil {
+			return w, context.Cause(ctx)
+		}
+		if err != nil && t.broken == nil {
+			t.broken = err
+		}
+	}
+	slices.SortFunc(w.files, func(a, b *found) int {
+		if a.change != b.change {
+			if a.change < b.change {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.rel, b.rel)
+	})
+	w.fold(s)
+	return w, nil
+}
+
+// begin resolves and opens the root. The root itself may be a link: its owner set it.
+func (t *tree) begin() error {
+	if t.Path == "" {
+		return fs.ErrNotExist
+	}
+	real, err := filepath.EvalSymlinks(t.Path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return err
+	}
+	t.real = real
+	dir := real
+	if !info.IsDir() {
+		t.file, dir = true, filepath.Dir(real)
+	}
+	t.dir, err = os.OpenRoot(dir)
+	return err
+}
+
+func (w *walk) folder(ctx context.Context, s *Source, t *tree, rel string, depth int) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	h, err := t.dir.Open(filepath.FromSlash(rel))
+	if err != nil {
+		return err
+	}
+	entries, err := h.ReadDir(-1)
+	_ = h.Close()
+	if err != nil && len(entries) == 0 {
+		return err
+	}
+	for _, e := range entries {
+		below := path.Join(rel, e.Name())
+		switch {
+		case e.IsDir() && depth >= maxDepth:
+			w.unknown[unknownName(t, below)]++
+		case e.IsDir():
+			if w.isRoot(t, below) {
+				continue
+			}
+			err := w.folder(ctx, s, t, below, depth+1)
+			if ctx.Err() != nil {
+				return err
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				w.shut(s, t, below)
+			}
+		default:
+			info, err := e.Info()
+			if err != nil {
+				continue // gone since the folder was listed: it was never seen
+			}
+			w.add(s, t, below, info)
+		}
+	}
+	return nil
+}
+
+// isRoot reports whether a folder is a root of its own, which is walked by itself.
+func (w *walk) isRoot(t *tree, rel string) bool {
+	here := filepath.Join(t.real, filepath.FromSlash(rel))
+	return slices.ContainsFunc(w.trees, func(o *tree) bool { return o != t && o.real == here })
+}
+
+// shut notes a folder that cannot be listed: whatever it holds is missing.
+func (w *walk) shut(s *Source, t *tree, rel string) {
+	store := t.stores.find(path.Join(rel, "x"))
+	for i := range s.Stores { // the first store that could lie below it
+		if store != nil {
+			break
+		}
+		if c := &s.Stores[i]; c.Root == t.Name && c.reads() && matchesAbove(c.Patterns, rel) {
+			store = c
+		}
+	}
+	if store == nil {
+		w.unknown[unknownName(t, rel)]++
+		return
+	}
+	f := &found{store: store, root: t, rel: rel, path: pathDigest(t.Name, rel), standing: unreadable}
+	if s.Exclude != nil && s.Exclude(t.Name, rel) || !store.reads() {
+		f.standing = excluded
+	}
+	w.closed = append(w.closed, f)
+}
+
+// matchesAbove reports whether a pattern can match something below the folder.
+func matchesAbove(patterns []string, rel string) bool {
+	segments := strings.Split(rel, "/")
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		parts := strings.Split(p, "/")
+		if i := slices.Index(parts, "**"); i >= 0 {
+			parts = parts[:min(i, len(segments))]
+			return matches(parts, segments[:len(parts)])
+		}
+		return len(parts) > len(segments) && matches(parts[:len(segments)], segments)
+	})
+}
+
+func (w *walk) add(s *Source, t *tree, rel string, info fs.FileInfo) {
+	store := t.stores.find(rel)
+	if store == nil {
+		if info.Mode().IsRegular() {
+			w.unknown[unknownName(t, rel)]++
+		}
+		return
+	}
+	f := &found{
+		store: store, root: t, rel: rel, path: pathDigest(t.Name, rel), size: info.Size(),
+		mod: info.ModTime().UnixNano(), change: changed(info),
+	}
+	if store.ID != nil {
+		f.id = store.ID(rel)
+	}
+	switch {
+	case !info.Mode().IsRegular(): // links, sockets, pipes
+		f.standing, f.size = excluded, 0
+	case s.Exclude != nil && s.Exclude(t.Name, rel):
+		f.standing = excluded
+	}
+	w.files = append(w.files, f)
+	w.present[t.Name+"\x00"+rel] = f
+}
+
+// fold lets what companions say count for the file that they belong to, and leaves out the
+// compressed form of a file that is there as well.
+func (w *walk) fold(s *Source) {
+	for _, f := range w.files {
+		if plain, ok := strings.CutSuffix(f.rel, compressedEnding); ok && f.store.Compressed && w.present[f.root.Name+"\x00"+plain] != nil {
+			f.standing = excluded
+		}
+		for _, ending := range f.store.Companions {
+			info, err := f.root.dir.Lstat(filepath.FromSlash(f.rel) + ending)
+			if err != nil {
+				continue
+			}
+			if at := changed(info); at > f.change {
+				f.change = at
+			}
+		}
+	}
+	if slices.ContainsFunc(s.Stores, func(s Store) bool { return len(s.Companions) > 0 }) {
+		slices.SortStableFunc(w.files, func(a, b *found) int {
+			switch {
+			case a.change < b.change:
+				return -1
+			case a.change > b.change:
+				return 1
+			}
+			return 0
+		})
+	}
+}
+
+func changed(info fs.FileInfo) int64 { return max(info.ModTime().UnixNano(), statusChanged(info)) }
+
+// unknownName names what no store fits, without anything of the owner's: the first folder,
+// or the ending below a folder that is known.
+func unknownName(t *tree, rel string) string {
+	head, rest, deep := strings.Cut(rel, "/")
+	if !deep || !t.stores.knows(head) {
+		return head
+	}
+	ending := strings.ToLower(path.Ext(rest))
+	if len(ending) < 2 || len(ending) > 10 || strings.Trim(ending[1:], "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		ending = ""
+	}
+	return head + "/*" + ending
+}
+
+func settledSum(path string, size, change int64) (bucket int, sum uint32) {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:8], uint64(size))
+	binary.LittleEndian.PutUint64(b[8:], uint64(change))
+	h := sha256.Sum256(append([]byte(path), b[:]...))
+	place := sha256.Sum256([]byte(path))
+	return int(binary.LittleEndian.Uint16(place[:]) % buckets), binary.LittleEndian.Uint32(h[:])
+}
