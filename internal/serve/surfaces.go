@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/deviceapi"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/owner/console"
 	"pdpp/internal/owner/routes"
@@ -42,9 +44,13 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, GrantService: shared, Access: s.Auth,
 		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Now: s.Now,
 	}), s.Audit)
+	connectors := catalog.Remember(s.Connectors)
 	return func(mux *http.ServeMux) {
 		for _, route := range routes.Routes(everything, s.Log) {
 			mux.Handle(route.Pattern, s.Auth.Owner(route.Scope, route.Handle))
+		}
+		for _, route := range deviceapi.Routes(deviceapi.Config{Store: s.Store, Connectors: connectors, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log}) {
+			mux.Handle(route.Pattern, route.Handle)
 		}
 		for _, route := range readapi.Routes(readapi.Config{Grants: shared, Cursors: cursors, Store: s.Store, IsOwner: s.Auth.IsOwner, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log}) {
 			mux.Handle(route.Pattern, route.Handle)

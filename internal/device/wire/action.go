@@ -54,7 +54,7 @@ func (e *Error) condition() string {
 	switch {
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
 		return DeviceUnknown
-	case e.Status == http.StatusNotFound:
+	case e.Status == http.StatusNotFound, e.Code == CodeSourceUnknown:
 		return SourceUnknown
 	case e.Code == CodeProtocolMismatch, e.Code == CodeManifestMismatch:
 		return UpgradeNeeded

@@ -11,7 +11,8 @@ const (
 	OwnerToken ActorKind = "owner_token"
 	Grant      ActorKind = "grant"
 	Command    ActorKind = "command" // on the machine that holds the data
-	Server     ActorKind = "server"  // by itself
+	Device     ActorKind = "device"
+	Server     ActorKind = "server" // by itself
 )
 
 // Actor is who does something. ID names a session, a token or a grant without opening

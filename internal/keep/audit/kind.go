@@ -32,6 +32,10 @@ const (
 	ConnectorConfirm Kind = "connector_confirm"
 	CredentialStore  Kind = "credential_store"
 	CredentialRemove Kind = "credential_remove"
+	DeviceCodeMake   Kind = "device_code_make"
+	DeviceCodeEnd    Kind = "device_code_end"
+	DeviceAdd        Kind = "device_add" // the object is the connection that it collects
+	DeviceEnd        Kind = "device_end"
 	RunAnyway        Kind = "run_anyway" // although the source asked for a pause
 	SettingChange    Kind = "setting_change"
 )
@@ -48,7 +52,8 @@ var Groups = []Group{
 	{"sign_ins", "Sign-ins", []Kind{SignIn, SignOut, PasswordChange, SessionsEnd, PasskeyAdd, PasskeyRemove, RecoveryCodesMake}},
 	{"grants", "Grants and tokens", []Kind{TokenMake, TokenEnd, GrantMake, GrantEnd, ConsentGive, ConsentDeny}},
 	{"exports", "Exports and backups", []Kind{Export, Backup, Restore}},
-	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, RunAnyway, SettingChange}},
+	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, DeviceCodeMake, DeviceCodeEnd, DeviceAdd, DeviceEnd, RunAnyway,
+		SettingChange}},
 }
 
 // GroupOf names the group of a kind.

@@ -23,11 +23,18 @@ var (
 	ErrGapLease = errors.New("gap is not leased to this run")
 	// ErrUnknownStream means a write for a stream that the run did not declare.
 	ErrUnknownStream = errors.New("stream was not declared by the run")
+	// ErrCodeUsed means that a code of enrolment has been used or was taken back.
+	ErrCodeUsed = errors.New("the code has been used")
+	// ErrCodeExpired means that a code of enrolment came too late.
+	ErrCodeExpired = errors.New("the code has expired")
+	// ErrDeviceLimit means that there are as many devices or sources as there may be.
+	ErrDeviceLimit = errors.New("there are too many devices or sources")
 	// ErrNoClock means that the database lives by the clock of whoever opens it.
 	ErrNoClock = errors.New("the database has no clock of its own")
 )
 
-var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrGrantOver, ErrStale, ErrGapLease, ErrUnknownStream, ErrNoClock}
+var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrGrantOver, ErrStale, ErrGapLease, ErrUnknownStream, ErrCodeUsed, ErrCodeExpired, ErrDeviceLimit,
+	ErrNoClock}
 
 // IsAnswer reports whether err is an answer of the store, one of the errors
 // above: it would be the same at a second try. Everything else is trouble with

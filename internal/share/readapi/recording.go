@@ -3,18 +3,15 @@ package readapi
 import (
 	"errors"
 	"net/http"
-	"net/netip"
 
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/share/grants"
+	"pdpp/internal/web/strangers"
 )
 
 // actor is who the audit trail names.
 func actor(r *http.Request, who grants.Access) audit.Actor {
-	by := audit.Actor{Kind: audit.Stranger}
-	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		by.Address = at.Addr().Unmap().WithZone("").String()
-	}
+	by := audit.Actor{Kind: audit.Stranger, Address: strangers.Origin(r)}
 	if g := who.Grant(); g != nil {
 		by.Kind, by.ID, by.Name = audit.Grant, g.ID, g.ClientName
 	}

@@ -56,7 +56,7 @@ type Auth struct {
 	log      *slog.Logger
 	audit    *audit.Trail
 	sessions *scs.SessionManager
-	tries    *throttle
+	tries    *strangers.Throttle
 	// strangers is where those wait whose token or session was not good before.
 	strangers *strangers.Line
 	spent     *spentChallenges
@@ -72,7 +72,7 @@ type Auth struct {
 // New makes an Auth. Setup must have run before anybody can come in.
 func New(c Config) *Auth {
 	d := &Auth{
-		store: c.Store, now: c.Now, origin: originOf(c.Base), log: c.Log, audit: c.Audit, tries: newThrottle(), strangers: strangers.NewLine(), spent: &spentChallenges{},
+		store: c.Store, now: c.Now, origin: originOf(c.Base), log: c.Log, audit: c.Audit, tries: strangers.NewThrottle(), strangers: strangers.NewLine(), spent: &spentChallenges{},
 		cost: cmp.Or(c.HashCost, usualCost), hashing: make(chan struct{}, maxHashing), waiting: make(chan struct{}, maxWaiting),
 	}
 	if d.now == nil {

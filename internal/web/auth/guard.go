@@ -8,6 +8,7 @@ import (
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/reply"
+	"pdpp/internal/web/strangers"
 )
 
 // Pages lets only a signed-in owner at pages. Anybody else is sent to sign in and
@@ -64,7 +65,7 @@ func (d *Auth) Owner(scope reply.Scope, next http.Handler) http.Handler {
 			case !allowed(who.scopes, scope):
 				insufficient(w, r, scope)
 			default:
-				who.address = clientAddress(r)
+				who.address = strangers.Origin(r)
 				next.ServeHTTP(w, r.WithContext(with(r.Context(), who)))
 			}
 			return

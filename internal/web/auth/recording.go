@@ -8,6 +8,7 @@ import (
 
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/ops/fault"
+	"pdpp/internal/web/strangers"
 )
 
 // actor is who the audit trail names. A session is told by a part of its digest, which
@@ -29,7 +30,7 @@ func sessionName(digest []byte) string {
 // newcomer is the context of a request by somebody who tries to come in: a stranger
 // unless it went well.
 func newcomer(r *http.Request, err error) context.Context {
-	by := audit.Actor{Kind: audit.Stranger, Address: clientAddress(r)}
+	by := audit.Actor{Kind: audit.Stranger, Address: strangers.Origin(r)}
 	if err == nil {
 		by.Kind = audit.Session
 	}

@@ -58,7 +58,7 @@ func (d *Auth) recover(w http.ResponseWriter, r *http.Request, code string) erro
 	if err != nil {
 		return err
 	}
-	left, wait := d.tries.admit(key, known, d.now())
+	left, wait := d.tries.Admit(key, known, d.now())
 	if wait > 0 {
 		return pause(wait)
 	}
@@ -73,9 +73,9 @@ func (d *Auth) recover(w http.ResponseWriter, r *http.Request, code string) erro
 		refusal.Message = strings.Replace(refusal.Message, "That password is not right.", "That code is not right, or was used before.", 1)
 		return refusal
 	case err != nil:
-		d.tries.unused(key)
+		d.tries.Unused(key)
 		return fmt.Errorf("spend the code: %w", err)
 	}
-	d.tries.succeeded(key)
+	d.tries.Succeeded(key)
 	return d.open(w, r, hash, ByRecoveryCode)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"pdpp/internal/web/strangers"
 )
 
 const (
@@ -52,7 +54,7 @@ func (d *Auth) open(w http.ResponseWriter, r *http.Request, hash string, by Meth
 // prolong writes down that a session is in use, and gives the browser its cookie.
 func (d *Auth) prolong(w http.ResponseWriter, r *http.Request, session context.Context) error {
 	d.sessions.Put(session, keySeen, d.now().Unix())
-	d.sessions.Put(session, keyAddress, clientAddress(r))
+	d.sessions.Put(session, keyAddress, strangers.Origin(r))
 	token, deadline, err := d.sessions.Commit(session)
 	if err != nil {
 		return fmt.Errorf("keep the session: %w", err)
@@ -93,7 +95,7 @@ func (d *Auth) enter(w http.ResponseWriter, r *http.Request) (context.Context, b
 			return nil, false, err
 		}
 	}
-	return with(session, Identity{Kind: BySession, session: digest(token), address: clientAddress(r)}), true, nil
+	return with(session, Identity{Kind: BySession, session: digest(token), address: strangers.Origin(r)}), true, nil
 }
 
 // find is load, in turn for a session that was not good before.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"time"
 
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/ops/fault"
+	"pdpp/internal/web/strangers"
 )
 
 // SignIn opens a session for whoever knows the password; a *fault.Fault says why not.
@@ -33,7 +33,7 @@ func (d *Auth) signIn(w http.ResponseWriter, r *http.Request, password string) e
 // check compares with the stored password, under the throttle, and then does what
 // follows from a match. The right password is refused as well while its address waits.
 func (d *Auth) check(ctx context.Context, key string, known bool, password string, then func(hash string) error) error {
-	left, wait := d.tries.admit(key, known, d.now())
+	left, wait := d.tries.Admit(key, known, d.now())
 	if wait > 0 {
 		return pause(wait)
 	}
@@ -42,18 +42,18 @@ func (d *Auth) check(ctx context.Context, key string, known bool, password strin
 		err = noPassword()
 	}
 	if err != nil {
-		d.tries.unused(key)
+		d.tries.Unused(key)
 		return err
 	}
 	ok, err := d.matches(ctx, password, hash)
 	switch {
 	case err != nil:
-		d.tries.unused(key)
+		d.tries.Unused(key)
 		return err
 	case !ok:
 		return wrong(left)
 	}
-	d.tries.succeeded(key)
+	d.tries.Succeeded(key)
 	if then == nil {
 		return nil
 	}
@@ -92,15 +92,6 @@ func words(d time.Duration) string {
 	return fmt.Sprintf("%d minutes", int(math.Ceil(d.Minutes())))
 }
 
-// clientAddress is where a request comes from.
-func clientAddress(r *http.Request) string {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return "somewhere"
-	}
-	return at.Addr().Unmap().WithZone("").String()
-}
-
 // SignOut ends the session that the browser has, if it has one.
 func (d *Auth) SignOut(w http.ResponseWriter, r *http.Request) error {
 	token := d.cookieOf(r, sessionCookie)
@@ -116,7 +107,7 @@ func (d *Auth) SignOut(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("end the session: %w", err)
 	}
 	if was {
-		leaving := Identity{Kind: BySession, session: digest(token), address: clientAddress(r)}
+		leaving := Identity{Kind: BySession, session: digest(token), address: strangers.Origin(r)}
 		d.record(with(r.Context(), leaving), audit.Entry{Kind: audit.SignOut}, nil)
 	}
 	return nil

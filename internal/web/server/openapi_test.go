@@ -9,6 +9,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"pdpp/internal/deviceapi"
 	"pdpp/internal/owner/routes"
 	"pdpp/internal/share/oauth"
 	"pdpp/internal/share/readapi"
@@ -48,7 +49,7 @@ var byProcess = []string{"GET /healthz", "GET /readyz", "GET /openapi.json"}
 func TestDocumentIsTheRoutes(t *testing.T) {
 	served := slices.Clone(byProcess)
 	for _, routes := range [][]reply.Route{
-		routes.Routes(nil, nil), readapi.Routes(readapi.Config{}), oauth.Routes(oauth.Config{}),
+		routes.Routes(nil, nil), deviceapi.Routes(deviceapi.Config{}), readapi.Routes(readapi.Config{}), oauth.Routes(oauth.Config{}),
 	} {
 		for _, r := range routes {
 			served = append(served, strings.ReplaceAll(r.Pattern, "...}", "}"))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/internal/device/wire"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/judge/health"
 	"pdpp/internal/judge/verdict"
@@ -57,6 +58,7 @@ var described = map[string]reflect.Type{
 	"PushTarget": reflect.TypeFor[api.PushTarget](), "PushTest": reflect.TypeFor[api.PushTest](), "PushFailure": reflect.TypeFor[api.PushFailure](),
 	"Runtime": reflect.TypeFor[api.Runtime](), "Worker": reflect.TypeFor[api.Worker](), "Work": reflect.TypeFor[api.Work](), "Stopped": reflect.TypeFor[api.Stopped](),
 	"SelectedStream": reflect.TypeFor[api.SelectedStream](), "LeasedRun": reflect.TypeFor[api.LeasedRun](), "RunRequest": reflect.TypeFor[api.RunRequest](), "Attention": reflect.TypeFor[api.Attention](),
+	"Enrolled": reflect.TypeFor[wire.Enrolled](), "NewDeviceToken": reflect.TypeFor[wire.NewToken](), "DeviceEnded": reflect.TypeFor[wire.Revocation](),
 	"AttentionItem": reflect.TypeFor[api.AttentionItem](), "OpenQuestion": reflect.TypeFor[api.OpenQuestion](),
 }
 
@@ -73,6 +75,7 @@ var asked = map[string]reflect.Type{
 	"Answer": reflect.TypeFor[api.Answer](), "NewConnection": reflect.TypeFor[api.Connect](),
 	"NewGrant": reflect.TypeFor[api.NewGrant](), "NewPushTarget": reflect.TypeFor[api.NewPushTarget](),
 	"Schedule": reflect.TypeFor[api.Schedule](), "NewToken": reflect.TypeFor[api.NewToken](),
+	"Enrol": reflect.TypeFor[wire.Enrollment](), "CollectionScope": reflect.TypeFor[wire.CollectionScope](),
 	"NewPassword": reflect.TypeFor[api.NewPassword](), "Rewind": reflect.TypeFor[api.Rewind](),
 }
 
@@ -99,7 +102,8 @@ func compareMembers(t *testing.T, name string, schemas map[string]any, want, alw
 	for property := range member(t, schema, "properties") {
 		has = append(has, property)
 	}
-	for _, r := range schema["required"].([]any) {
+	listed, _ := schema["required"].([]any)
+	for _, r := range listed {
 		required = append(required, r.(string))
 	}
 	slices.Sort(has)
@@ -127,7 +131,7 @@ func membersOf(typ reflect.Type) (always, sometimes []string) {
 			}
 			a, s := membersOf(inner)
 			always, sometimes = append(always, a...), append(sometimes, s...)
-		case strings.Contains(options, "omitempty"):
+		case strings.Contains(options, "omit"):
 			sometimes = append(sometimes, name)
 		default:
 			always = append(always, name)

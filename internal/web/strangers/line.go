@@ -114,6 +114,18 @@ func (l *Line) leave(from string) {
 	}
 }
 
+// Knows reports whether the secret was good the last time that it was shown.
+func (l *Line) Knows(secret string) bool { return l.knows(sha256.Sum256([]byte(secret))) }
+
+// Origin is where a request comes from, to be shown.
+func Origin(r *http.Request) string {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return "somewhere"
+	}
+	return at.Addr().Unmap().WithZone("").String()
+}
+
 // Address is where a request comes from, for counting. Whoever has an IPv6 address has a
 // whole network of them, so that the network counts.
 func Address(r *http.Request) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"pdpp/internal/keep/store"
 )
@@ -14,13 +15,14 @@ func (db *DB) PutDevice(ctx context.Context, d store.Device) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.exec(`INSERT INTO device_exporters (`+deviceColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		_, err = tx.exec(`INSERT INTO device_exporters (`+deviceColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (device_id) DO UPDATE SET display_name = excluded.display_name, status = excluded.status,
 				agent_version = excluded.agent_version, collector_protocol_version = excluded.collector_protocol_version,
 				last_heartbeat_at = excluded.last_heartbeat_at, last_error_json = excluded.last_error_json,
+				last_used_at = excluded.last_used_at, last_address = excluded.last_address,
 				updated_at = excluded.updated_at, revoked_at = excluded.revoked_at`,
 			d.ID, d.DisplayName, d.Status, d.AgentVersion, d.ProtocolVersion, stampOrNull(d.LastHeartbeatAt), text(d.LastError),
-			stamp(d.CreatedAt), stamp(d.UpdatedAt), stampOrNull(d.RevokedAt))
+			stampOrNull(d.LastUsedAt), d.LastAddress, stamp(d.CreatedAt), stamp(d.UpdatedAt), stampOrNull(d.RevokedAt))
 		if err != nil {
 			return err
 		}
@@ -46,11 +48,11 @@ func (db *DB) ListDevices(ctx context.Context) ([]store.Device, error) {
 }
 
 const deviceColumns = `device_id, display_name, status, agent_version, collector_protocol_version, last_heartbeat_at,
-	last_error_json, created_at, updated_at, revoked_at`
+	last_error_json, last_used_at, last_address, created_at, updated_at, revoked_at`
 
 func scanDevice(s scanner) (d store.Device, err error) {
 	err = s.Scan(&d.ID, &d.DisplayName, &d.Status, &d.AgentVersion, &d.ProtocolVersion, intoTimePtr(&d.LastHeartbeatAt),
-		intoJSON(&d.LastError), intoTime(&d.CreatedAt), intoTime(&d.UpdatedAt), intoTimePtr(&d.RevokedAt))
+		intoJSON(&d.LastError), intoTimePtr(&d.LastUsedAt), &d.LastAddress, intoTime(&d.CreatedAt), intoTime(&d.UpdatedAt), intoTimePtr(&d.RevokedAt))
 	return d, err
 }
 
@@ -64,38 +66,57 @@ func (db *DB) PutDeviceSource(ctx context.Context, s store.DeviceSource) error {
 		} else if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		_, err = tx.exec(`INSERT INTO device_source_instances (`+sourceColumns+`)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (source_instance_id) DO UPDATE SET device_id = excluded.device_id, connector_id = excluded.connector_id,
-				connection_id = excluded.connection_id, local_binding_id = excluded.local_binding_id,
-				source_kind = excluded.source_kind, display_name = excluded.display_name, status = excluded.status,
-				last_error_json = excluded.last_error_json, last_heartbeat_at = excluded.last_heartbeat_at,
-				last_heartbeat_status = excluded.last_heartbeat_status, records_pending = excluded.records_pending,
-				outbox_diagnostics_json = excluded.outbox_diagnostics_json,
-				manifest_generation = excluded.manifest_generation, updated_at = excluded.updated_at,
-				revoked_at = excluded.revoked_at`,
-			s.ID, s.DeviceID, s.ConnectorID, s.ConnectionID, s.LocalBinding, s.SourceKind, s.DisplayName, s.Status,
-			text(s.LastError), stampOrNull(s.LastHeartbeatAt), s.LastHeartbeatStatus, s.RecordsPending,
-			text(s.OutboxDiagnostics), s.ManifestGeneration, stamp(s.CreatedAt), stamp(s.UpdatedAt), stampOrNull(s.RevokedAt))
-		if err != nil {
+		if err := tx.insertSource(s); err != nil {
 			return err
 		}
 		return tx.touchAll(affected)
 	})
 }
 
+// insertSource writes a source, or all of one that is there but what fences it.
+func (t *tx) insertSource(s store.DeviceSource) error {
+	_, err := t.exec(`INSERT INTO device_source_instances (`+sourceColumns+`)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (source_instance_id) DO UPDATE SET device_id = excluded.device_id, connector_id = excluded.connector_id,
+			connection_id = excluded.connection_id, local_binding_id = excluded.local_binding_id,
+			source_kind = excluded.source_kind, display_name = excluded.display_name, status = excluded.status,
+			last_error_json = excluded.last_error_json, last_heartbeat_at = excluded.last_heartbeat_at,
+			last_heartbeat_status = excluded.last_heartbeat_status, records_pending = excluded.records_pending,
+			outbox_diagnostics_json = excluded.outbox_diagnostics_json,
+			manifest_generation = excluded.manifest_generation, clock_skew_s = excluded.clock_skew_s,
+			collection_scope_json = excluded.collection_scope_json, updated_at = excluded.updated_at,
+			revoked_at = excluded.revoked_at`,
+		s.ID, s.DeviceID, s.ConnectorID, s.ConnectionID, s.LocalBinding, s.SourceKind, s.DisplayName, s.Status,
+		text(s.LastError), stampOrNull(s.LastHeartbeatAt), s.LastHeartbeatStatus, s.RecordsPending,
+		text(s.OutboxDiagnostics), s.ManifestGeneration, s.Generation, s.MaxBatchSeq, s.ClockSkew, text(s.Scope), stamp(s.CreatedAt), stamp(s.UpdatedAt), stampOrNull(s.RevokedAt))
+	return err
+}
+
+func (db *DB) DeviceSource(ctx context.Context, id string) (store.DeviceSource, error) {
+	return get(db, db.row(ctx, `SELECT `+sourceColumns+` FROM device_source_instances WHERE source_instance_id = ?`, id), scanSource)
+}
+
 func (db *DB) DeviceSources(ctx context.Context, deviceID string) ([]store.DeviceSource, error) {
 	var f filter
 	f.is("device_id", deviceID)
-	return list(ctx, db, db.reader, func(sc scanner) (s store.DeviceSource, err error) {
-		err = sc.Scan(&s.ID, &s.DeviceID, &s.ConnectorID, &s.ConnectionID, &s.LocalBinding, &s.SourceKind, &s.DisplayName,
-			&s.Status, intoJSON(&s.LastError), intoTimePtr(&s.LastHeartbeatAt), &s.LastHeartbeatStatus, &s.RecordsPending,
-			intoJSON(&s.OutboxDiagnostics), &s.ManifestGeneration, intoTime(&s.CreatedAt), intoTime(&s.UpdatedAt),
-			intoTimePtr(&s.RevokedAt))
-		return s, err
-	}, `SELECT `+sourceColumns+` FROM device_source_instances`+f.where()+` ORDER BY created_at, source_instance_id`, f.args...)
+	return list(ctx, db, db.reader, scanSource,
+		`SELECT `+sourceColumns+` FROM device_source_instances`+f.where()+` ORDER BY created_at, source_instance_id`, f.args...)
 }
 
 const sourceColumns = `source_instance_id, device_id, connector_id, connection_id, local_binding_id, source_kind, display_name,
 	status, last_error_json, last_heartbeat_at, last_heartbeat_status, records_pending, outbox_diagnostics_json,
-	manifest_generation, created_at, updated_at, revoked_at`
+	manifest_generation, generation, max_batch_seq, clock_skew_s, collection_scope_json, created_at, updated_at, revoked_at`
+
+func scanSource(sc scanner) (s store.DeviceSource, err error) {
+	err = sc.Scan(&s.ID, &s.DeviceID, &s.ConnectorID, &s.ConnectionID, &s.LocalBinding, &s.SourceKind, &s.DisplayName,
+		&s.Status, intoJSON(&s.LastError), intoTimePtr(&s.LastHeartbeatAt), &s.LastHeartbeatStatus, &s.RecordsPending,
+		intoJSON(&s.OutboxDiagnostics), &s.ManifestGeneration, &s.Generation, &s.MaxBatchSeq, &s.ClockSkew, intoJSON(&s.Scope),
+		intoTime(&s.CreatedAt), intoTime(&s.UpdatedAt), intoTimePtr(&s.RevokedAt))
+	return s, err
+}
+
+func (db *DB) RenameDevice(ctx context.Context, id, name string, now time.Time) error {
+	return db.write(ctx, func(tx *tx) error {
+		return one(tx.exec(`UPDATE device_exporters SET display_name = ?, updated_at = ? WHERE device_id = ?`, name, stamp(now), id))
+	})
+}

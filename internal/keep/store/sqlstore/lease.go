@@ -105,8 +105,13 @@ func (t *tx) vacate(h held, now time.Time) error {
 	if h.ExpiresAt.After(now) {
 		return &store.ActiveRunError{ConnectionID: h.ConnectionID, RunID: h.RunID, Holder: h.Holder, ExpiresAt: h.ExpiresAt}
 	}
+	return t.abandon(h, "lease_expired")
+}
+
+// abandon ends a run that will not end by itself. The caller holds the row.
+func (t *tx) abandon(h held, reason string) error {
 	_, err := t.exec(`UPDATE run_history SET status = ?, terminal_reason = ?, completed_at = ? WHERE run_no = ?`,
-		store.RunAbandoned, "lease_expired", h.now, h.runNo)
+		store.RunAbandoned, reason, h.now, h.runNo)
 	if err != nil {
 		return err
 	}

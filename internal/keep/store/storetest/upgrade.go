@@ -57,6 +57,9 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			if version >= 13 {
 				checkRunGrants(t, s)
 			}
+			if version >= 14 {
+				checkDevices(t, s)
+			}
 			if version >= 11 {
 				checkAudit(t, s)
 			}
@@ -193,4 +196,22 @@ func checkWork(t *testing.T, s store.Store) {
 	shared, err := s.Setting(ctx, "shared")
 	ok(t, err)
 	same(t, string(shared), "value")
+}
+
+// checkDevices reads what lets a device in.
+func checkDevices(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	d, err := s.Device(ctx, "dexp1")
+	ok(t, err)
+	same(t, []string{d.LastAddress, d.DisplayName}, []string{"192.0.2.1", "Laptop"})
+	src, err := s.DeviceSource(ctx, "dsrc1")
+	ok(t, err)
+	same(t, []int64{src.Generation, src.MaxBatchSeq, *src.ClockSkew}, []int64{2, 9, -3})
+	same(t, string(src.Scope), `{"since":"2025-01-01T00:00:00Z"}`)
+	code, err := s.DeviceCode(ctx, []byte("code"))
+	ok(t, err)
+	same(t, []string{code.ID, code.Status, code.DeviceID, code.SourceID}, []string{"dcode1", store.CodeConsumed, "dexp1", "dsrc1"})
+	credential, err := s.DeviceCredential(ctx, []byte("token"))
+	ok(t, err)
+	same(t, []string{credential.ID, credential.DeviceID, credential.Status, credential.CodeID}, []string{"dcred1", "dexp1", store.DeviceActive, "dcode1"})
 }

@@ -36,6 +36,10 @@ var deeds = map[audit.Kind]phrase{
 	audit.ConnectorConfirm:  {"confirmed the connector *", "confirm the connector *"},
 	audit.CredentialStore:   {"stored a credential of *", "store a credential of *"},
 	audit.CredentialRemove:  {"removed the credential of *", "remove the credential of *"},
+	audit.DeviceCodeMake:    {"made a code for a device to collect *", "make a code for a device to collect *"},
+	audit.DeviceCodeEnd:     {"cancelled the code of a device", "cancel the code of a device"},
+	audit.DeviceAdd:         {"was let in to collect *", "be let in to collect *"},
+	audit.DeviceEnd:         {"revoked the device *", "revoke the device *"},
 	audit.RunAnyway:         {"had * asked although it wants a pause", "have * asked although it wants a pause"},
 	audit.SettingChange:     {"changed *", "change *"},
 }
@@ -92,6 +96,8 @@ func auditSubject(e store.AuditEntry) string {
 		return named("An app")
 	case audit.Command:
 		return "A command on the server's machine"
+	case audit.Device:
+		return named("A device")
 	case audit.Server:
 		return "The server"
 	default:
@@ -114,7 +120,7 @@ func auditObject(e store.AuditEntry, connection string) string {
 			return "the " + name + " of " + connection
 		}
 		return "the " + name
-	case audit.ConnectionAdd, audit.ConnectionEnd, audit.CredentialStore, audit.CredentialRemove, audit.RunAnyway:
+	case audit.ConnectionAdd, audit.ConnectionEnd, audit.CredentialStore, audit.CredentialRemove, audit.DeviceAdd, audit.RunAnyway:
 		if connection != "" {
 			return connection
 		}

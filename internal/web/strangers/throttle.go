@@ -1,4 +1,4 @@
-package auth
+package strangers
 
 import (
 	"sync"
@@ -20,9 +20,9 @@ const (
 	strangerPause = 20 * time.Second
 )
 
-// throttle slows guessing down, per address and for all addresses together. A try
+// Throttle slows guessing down, per address and for all addresses together. A try
 // counts from the moment that it is admitted, so that many at once are no way around.
-type throttle struct {
+type Throttle struct {
 	mu        sync.Mutex
 	addresses map[string]*tries
 	// full is when the tries of all strangers are used up no more.
@@ -38,11 +38,12 @@ type tries struct {
 	known bool
 }
 
-func newThrottle() *throttle { return &throttle{addresses: map[string]*tries{}} }
+// NewThrottle makes one to which nobody is known.
+func NewThrottle() *Throttle { return &Throttle{addresses: map[string]*tries{}} }
 
-// admit counts a try of an address, or of a browser that is known to have signed in.
+// Admit counts a try of an address, or of a browser that is known to have signed in.
 // A wait above zero refuses it; left is how many more are free.
-func (t *throttle) admit(key string, known bool, now time.Time) (left int, wait time.Duration) {
+func (t *Throttle) Admit(key string, known bool, now time.Time) (left int, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a := t.addresses[key]
@@ -68,7 +69,7 @@ func (t *throttle) admit(key string, known bool, now time.Time) (left int, wait 
 }
 
 // admitStranger takes one of the tries of all strangers.
-func (t *throttle) admitStranger(now time.Time) (wait time.Duration) {
+func (t *Throttle) admitStranger(now time.Time) (wait time.Duration) {
 	if t.full.Before(now) {
 		t.full = now
 	}
@@ -80,7 +81,7 @@ func (t *throttle) admitStranger(now time.Time) (wait time.Duration) {
 }
 
 // keep remembers an address, and forgets the one that was silent for longest.
-func (t *throttle) keep(key string, a *tries) {
+func (t *Throttle) keep(key string, a *tries) {
 	if t.addresses[key] == nil && len(t.addresses) >= maxAddresses {
 		var oldest string
 		for k, other := range t.addresses {
@@ -101,8 +102,8 @@ func waitAfter(failed int) time.Duration {
 	return min(longWait, firstWait<<min(failed-freeTries, 10))
 }
 
-// succeeded forgets the failures of an address.
-func (t *throttle) succeeded(key string) {
+// Succeeded forgets the failures of an address.
+func (t *Throttle) Succeeded(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.giveBack(key)
@@ -111,8 +112,8 @@ func (t *throttle) succeeded(key string) {
 	}
 }
 
-// unused takes back a try that could not be judged.
-func (t *throttle) unused(key string) {
+// Unused takes back a try that could not be judged.
+func (t *Throttle) Unused(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.giveBack(key)
@@ -122,7 +123,7 @@ func (t *throttle) unused(key string) {
 	}
 }
 
-func (t *throttle) giveBack(key string) {
+func (t *Throttle) giveBack(key string) {
 	if a := t.addresses[key]; a != nil && !a.known {
 		t.full = t.full.Add(-strangerPause)
 	}

@@ -1,4 +1,4 @@
-package auth
+package strangers
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // longer, and all strangers together get no more than their share.
 func TestThrottleProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		th := newThrottle()
+		th := NewThrottle()
 		now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 		began := now
 		type model struct {
@@ -21,7 +21,7 @@ func TestThrottleProperties(t *testing.T) {
 			known  bool
 		}
 		addresses := map[string]*model{}
-		strangers := 0
+		others := 0
 		for range rapid.IntRange(1, 200).Draw(t, "tries") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(2*time.Minute)).Draw(t, "later")))
 			key := fmt.Sprint(rapid.IntRange(0, 9).Draw(t, "address"))
@@ -30,7 +30,7 @@ func TestThrottleProperties(t *testing.T) {
 				m = &model{}
 				addresses[key] = m
 			}
-			_, wait := th.admit(key, false, now)
+			_, wait := th.Admit(key, false, now)
 			free := m.last.Add(waitAfter(m.failed))
 			if wait > 0 {
 				if m.known && !now.Before(free) {
@@ -42,63 +42,63 @@ func TestThrottleProperties(t *testing.T) {
 				t.Fatalf("admitted %v early after %d failures", free.Sub(now), m.failed)
 			}
 			if !m.known {
-				strangers++
+				others++
 			}
 			m.failed++
 			m.last = now
 			if rapid.IntRange(0, 9).Draw(t, "right") == 0 {
 				if !m.known {
-					strangers--
+					others--
 				}
 				m.failed, m.known = 0, true
-				th.succeeded(key)
+				th.Succeeded(key)
 			}
-			if most := strangerTries + int(now.Sub(began)/strangerPause); strangers > most {
-				t.Fatalf("strangers had %d tries of %d", strangers, most)
+			if most := strangerTries + int(now.Sub(began)/strangerPause); others > most {
+				t.Fatalf("strangers had %d tries of %d", others, most)
 			}
 		}
 	})
 }
 
 func TestWaitsGrowToTheirBound(t *testing.T) {
-	th := newThrottle()
+	th := NewThrottle()
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	var got []string
 	for range 14 {
-		_, wait := th.admit("a", false, now)
+		_, wait := th.Admit("a", false, now)
 		if wait > 0 {
 			t.Fatalf("waits %v more", wait)
 		}
-		_, wait = th.admit("a", false, now)
+		_, wait = th.Admit("a", false, now)
 		if wait > 0 {
 			now = now.Add(wait - 1)
-			if _, still := th.admit("a", false, now); still != 1 {
+			if _, still := th.Admit("a", false, now); still != 1 {
 				t.Fatalf("the wait is not exact: %v", still)
 			}
 			now = now.Add(1)
 			got = append(got, wait.String())
 		} else {
-			th.unused("a")
+			th.Unused("a")
 		}
 	}
 	want := "[10s 20s 40s 1m20s 2m40s 5m20s 10m40s 15m0s 15m0s 15m0s]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("waits %v", got)
 	}
-	if _, wait := th.admit("a", false, now.Add(forgetAfter)); wait > 0 {
+	if _, wait := th.Admit("a", false, now.Add(forgetAfter)); wait > 0 {
 		t.Errorf("after a day it waits %v", wait)
 	}
-	if left, wait := th.admit("a", false, now.Add(forgetAfter)); left != freeTries-2 || wait > 0 {
+	if left, wait := th.Admit("a", false, now.Add(forgetAfter)); left != freeTries-2 || wait > 0 {
 		t.Errorf("after a day it has %d tries, waits %v", left, wait)
 	}
 }
 
 func TestMemoryOfAddressesIsBounded(t *testing.T) {
-	th := newThrottle()
+	th := NewThrottle()
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	for i := range maxAddresses + 100 {
 		now = now.Add(strangerPause)
-		if _, wait := th.admit(fmt.Sprint(i), false, now); wait > 0 {
+		if _, wait := th.Admit(fmt.Sprint(i), false, now); wait > 0 {
 			t.Fatalf("address %d waits %v", i, wait)
 		}
 	}

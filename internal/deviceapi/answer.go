@@ -1,0 +1,107 @@
+package deviceapi
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/device/wire"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/ops/fault"
+	"pdpp/internal/web/reply"
+	"pdpp/internal/web/strangers"
+)
+
+var errProtocol = &fault.Fault{
+	Status: http.StatusConflict, Code: wire.CodeProtocolMismatch, Message: "This server does not speak that version of the collector's protocol.",
+	Next: "Install the collector that belongs to this server.",
+}
+
+func unauthenticated(message string) error {
+	return &fault.Fault{Status: http.StatusUnauthorized, Code: wire.CodeUnauthenticated, Message: message,
+		Next: "Connect this device anew: add it in the console, or with pdpp devices add."}
+}
+
+func forbidden(message string) error {
+	return &fault.Fault{Status: http.StatusForbidden, Code: wire.CodeForbidden, Message: message, Next: "Use the token that this device was given."}
+}
+
+func slowDown(wait time.Duration) error {
+	return &fault.Fault{Status: http.StatusTooManyRequests, Code: "too_many_tries", Message: "Too many wrong codes or tokens came from this address.",
+		Next: "Wait, then try again.", RetryAfter: wait}
+}
+
+// answered turns what a handler returns as an error into the answer.
+func (a *api) answered(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := h(w, r)
+		var refusal *fault.Fault
+		switch {
+		case err == nil:
+		case errors.As(err, &refusal):
+			a.refuse(w, r, refusal)
+		case errors.Is(err, strangers.ErrCrowded):
+			a.refuse(w, r, slowDown(time.Second).(*fault.Fault))
+		case r.Context().Err() != nil: // nobody waits for an answer
+		default:
+			a.Log.ErrorContext(r.Context(), "a device was not answered", "request_id", reply.RequestID(r.Context()), "error", err)
+			a.refuse(w, r, &fault.Fault{Status: http.StatusInternalServerError, Code: "internal", Message: "Something went wrong here.", Next: "Try again later."})
+		}
+	}
+}
+
+// refuse answers with the envelope, and writes down who was not let in.
+func (a *api) refuse(w http.ResponseWriter, r *http.Request, f *fault.Fault) {
+	if f.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="pdpp-device"`)
+		by := audit.Actor{Kind: audit.Stranger, Address: strangers.Origin(r)}
+		a.Audit.Record(audit.With(r.Context(), by), audit.Entry{Kind: audit.SignIn, Object: "device_token", Outcome: audit.Refused, Reason: f.Code})
+	}
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
+	}
+	if f == errProtocol {
+		type problem struct {
+			reply.Problem
+			Accepted []string `json:"accepted_versions"`
+		}
+		reply.JSON(w, f.Status, map[string]problem{"error": {
+			Problem: reply.Problem{Type: typeOf(f.Status), Fault: *f, RequestID: reply.RequestID(r.Context())}, Accepted: []string{wire.ProtocolVersion},
+		}})
+		return
+	}
+	reply.Fail(w, r, typeOf(f.Status), f)
+}
+
+func typeOf(status int) string {
+	switch {
+	case status == http.StatusUnauthorized:
+		return reply.TypeAuthentication
+	case status == http.StatusForbidden:
+		return reply.TypePermission
+	case status == http.StatusTooManyRequests:
+		return reply.TypeRateLimit
+	case status >= http.StatusInternalServerError:
+		return reply.TypeAPI
+	default:
+		return reply.TypeInvalidRequest
+	}
+}
+
+// read decodes a body of JSON, which the server bounds. Members that it does not know are
+// passed over: a device may be newer than its server. When it cannot be read it is
+// answered, and false is given.
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, reply.MaxBody))
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	if err != nil {
+		reply.BadBody(w, r, err, "The body is not the JSON that this address takes.")
+	}
+	return err == nil
+}

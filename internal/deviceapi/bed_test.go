@@ -1,0 +1,137 @@
+package deviceapi_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/device/wire"
+	"pdpp/internal/deviceapi"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/web/server"
+	"pdpp/manifest"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// bed is the routes of devices over a database of their own.
+type bed struct {
+	t       *testing.T
+	store   store.Store
+	handler http.Handler
+	now     atomic.Pointer[time.Time]
+	codes   int
+}
+
+func newBed(t *testing.T) *bed {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	b := &bed{t: t, store: st}
+	b.now.Store(&noon)
+	clock := func() time.Time { return *b.now.Load() }
+	notes := catalog.Fixed(catalog.Connector{Name: "notes", Manifest: &manifest.Manifest{ConnectorKey: "notes", DisplayName: "Notes"}})
+	b.handler = server.New(server.Config{Mount: func(mux *http.ServeMux) {
+		for _, route := range deviceapi.Routes(deviceapi.Config{Store: st, Connectors: notes, Audit: audit.New(audit.Config{Store: st, Now: clock}), Now: clock}) {
+			mux.Handle(route.Pattern, route.Handle)
+		}
+	}})
+	return b
+}
+
+func (b *bed) pass(d time.Duration) {
+	later := b.now.Load().Add(d)
+	b.now.Store(&later)
+}
+
+// code makes a code of a quarter of an hour for a binding.
+func (b *bed) code(binding, scope string) string {
+	b.t.Helper()
+	b.codes++
+	code := fmt.Sprintf("lde_code%d", b.codes)
+	hash := sha256.Sum256([]byte(code))
+	err := b.store.CreateDeviceCode(b.t.Context(), store.DeviceCode{
+		ID: fmt.Sprint("dcode_", b.codes), Hash: hash[:], ConnectorID: "notes", LocalBinding: binding, Status: store.CodePending, Scope: jsontext.Value(scope),
+		CreatedAt: *b.now.Load(), ExpiresAt: b.now.Load().Add(15 * time.Minute),
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return code
+}
+
+// answer is what a request got.
+type answer struct {
+	status     int
+	code       string
+	body       string
+	retryAfter string
+}
+
+// post sends a body with a token; the protocol is said unless a header is given.
+func (b *bed) post(path, token string, body any, headers ...string) answer {
+	b.t.Helper()
+	content, err := json.Marshal(body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(context.WithoutCancel(b.t.Context()), http.MethodPost, wire.Root+path, bytes.NewReader(content))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(wire.ProtocolHeader, wire.ProtocolVersion)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	for n := 0; n < len(headers); n += 2 {
+		r.Header.Set(headers[n], headers[n+1])
+	}
+	w := httptest.NewRecorder()
+	b.handler.ServeHTTP(w, r)
+	var problem struct {
+		Error struct {
+			Code      string `json:"code"`
+			RequestID string `json:"request_id"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(w.Body.Bytes(), &problem)
+	if w.Code >= 400 && problem.Error.RequestID == "" {
+		b.t.Errorf("%s: %d without an envelope: %s", path, w.Code, w.Body)
+	}
+	return answer{w.Code, problem.Error.Code, w.Body.String(), w.Header().Get("Retry-After")}
+}
+
+// wants compares status and code.
+func (b *bed) wants(got answer, status int, code string) {
+	b.t.Helper()
+	if got.status != status || got.code != code {
+		b.t.Errorf("%d %q, want %d %q: %s", got.status, got.code, status, code, got.body)
+	}
+}
+
+// enrol uses a code, which must let in.
+func (b *bed) enrol(code, token string) wire.Enrolled {
+	b.t.Helper()
+	got := b.post("/enroll", token, wire.Enrollment{Code: code, DeviceLabel: "Studio desktop", AgentVersion: "1.2"})
+	b.wants(got, http.StatusCreated, "")
+	var e wire.Enrolled
+	if err := json.Unmarshal([]byte(got.body), &e); err != nil {
+		b.t.Fatal(err)
+	}
+	return e
+}

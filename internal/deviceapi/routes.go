@@ -1,0 +1,83 @@
+package deviceapi
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/keep/audit"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/web/reply"
+	"pdpp/internal/web/strangers"
+)
+
+// Config is what the routes are made of.
+type Config struct {
+	Store      store.Store
+	Connectors catalog.Finder
+	// Strangers is where those wait whose token was not good before; nil means a line of
+	// these routes' own.
+	Strangers *strangers.Line
+	// Audit is told who was let in and who was refused; nil means nobody.
+	Audit *audit.Trail
+	Now   func() time.Time // nil for the real time
+	// Log gets what goes wrong on our side; nil means nobody.
+	Log *slog.Logger
+}
+
+// Routes gives the addresses of devices.
+func Routes(c Config) []reply.Route {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Strangers == nil {
+		c.Strangers = strangers.NewLine()
+	}
+	a := &api{Config: c, tries: strangers.NewThrottle()}
+	var all []reply.Route
+	for _, group := range []func() []reply.Route{a.enrolRoutes, a.tokenRoutes} {
+		all = append(all, group()...)
+	}
+	return all
+}
+
+type api struct {
+	Config
+	// tries slows down who shows wrong codes and tokens. It is not that of passwords, so
+	// that a forgotten device keeps nobody from signing in.
+	tries *strangers.Throttle
+}
+
+// handler answers for a device that was let in.
+type handler func(w http.ResponseWriter, r *http.Request, c caller) error
+
+// device lets a device at what is its own.
+func (a *api) device(h handler) http.HandlerFunc {
+	return a.answered(func(w http.ResponseWriter, r *http.Request) error {
+		if err := protocolFits(r); err != nil {
+			return err
+		}
+		c, err := a.caller(r)
+		if err != nil {
+			return err
+		}
+		if r.PathValue("device") != c.Device.ID {
+			return forbidden("This token is that of another device.")
+		}
+		return h(w, r.WithContext(audit.With(r.Context(), c.actor(r))), c)
+	})
+}
+
+// source lets a device at one of its sources, which the address names.
+func (a *api) source(h handler) http.HandlerFunc {
+	return a.device(func(w http.ResponseWriter, r *http.Request, c caller) error {
+		if err := a.find(r.Context(), &c, r.PathValue("source"), http.StatusNotFound); err != nil {
+			return err
+		}
+		return h(w, r, c)
+	})
+}
