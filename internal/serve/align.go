@@ -11,11 +11,19 @@ const alignEvery = 15 * time.Second
 // alignPause lets others write between two steps.
 const alignPause = 20 * time.Millisecond
 
-// align brings stored records into line with what connectors declare now, step by step,
-// for as long as the process runs. A step that fails is tried again after the pause.
+// indexAbove is the size of a stream from which on its declared fields are indexed: of a
+// smaller one all records are looked through in no time.
+const indexAbove = 20_000
+
+// align brings stored records and the indexes on their fields into line with what
+// connectors declare now, step by step, for as long as the process runs. A step that fails
+// is tried again after the pause.
 func (s *process) align(ctx context.Context) {
 	for {
 		done, err := s.Store.Align(ctx)
+		if done && err == nil {
+			done, err = s.Store.IndexFields(ctx, indexAbove)
+		}
 		pause := alignPause
 		switch {
 		case ctx.Err() != nil:

@@ -12,16 +12,23 @@ import (
 	"pdpp/internal/keep/store"
 )
 
-// steps is a store that is brought into line step by step.
+// steps is a store that is brought into line step by step: what is stored first, then its
+// indexes.
 type steps struct {
 	store.Store
-	each func(ctx context.Context, n int) (done bool, err error)
-	at   []time.Time
+	each    func(ctx context.Context, n int) (done bool, err error)
+	at      []time.Time
+	indexed int
 }
 
 func (s *steps) Align(ctx context.Context) (bool, error) {
 	s.at = append(s.at, time.Now())
 	return s.each(ctx, len(s.at))
+}
+
+func (s *steps) IndexFields(_ context.Context, above int64) (bool, error) {
+	s.indexed++
+	return s.indexed > 1 && above == indexAbove, nil
 }
 
 // While something is left to bring into line, step follows step; else it is looked for now
@@ -36,9 +43,9 @@ func TestAlignGoesStepByStep(t *testing.T) {
 			switch n {
 			case 1, 2:
 				return false, nil
-			case 3:
+			case 3, 4:
 				return true, nil
-			case 4:
+			case 5:
 				return false, errors.New("the disk is full")
 			default:
 				<-ctx.Done()
@@ -59,7 +66,7 @@ func TestAlignGoesStepByStep(t *testing.T) {
 			after = append(after, at.Sub(began))
 			began = at
 		}
-		want := []time.Duration{0, alignPause, alignPause, alignEvery, alignEvery}
+		want := []time.Duration{0, alignPause, alignPause, alignPause, alignEvery, alignEvery}
 		if len(after) != len(want) {
 			t.Fatalf("steps after %v, want %v", after, want)
 		}

@@ -31,10 +31,12 @@ var (
 	ErrDeviceLimit = errors.New("there are too many devices or sources")
 	// ErrNoClock means that the database lives by the clock of whoever opens it.
 	ErrNoClock = errors.New("the database has no clock of its own")
+	// ErrTooLong means that summing up took longer than it may.
+	ErrTooLong = errors.New("took longer than it may")
 )
 
 var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrGrantOver, ErrStale, ErrGapLease, ErrUnknownStream, ErrCodeUsed, ErrCodeExpired, ErrDeviceLimit,
-	ErrNoClock}
+	ErrNoClock, ErrTooLong}
 
 // IsAnswer reports whether err is an answer of the store, one of the errors
 // above: it would be the same at a second try. Everything else is trouble with

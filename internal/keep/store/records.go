@@ -23,6 +23,14 @@ type Records interface {
 	// History gives the earlier versions of a record, newest first, without the
 	// current one. Limit 0 means 100.
 	History(ctx context.Context, connectionID, stream, key string, limit int) ([]StoredRecord, error)
+	// Aggregate sums up the live records of a part. It ends with ErrTooLong when it takes
+	// longer than it may.
+	Aggregate(ctx context.Context, q AggregateQuery) (Aggregation, error)
+	// IndexFields makes or drops one index on a field that connectors let readers filter or
+	// sum up by: of streams with so many live records at least, which no run holds, and
+	// until there are fewer than half as many. Done is true when there was nothing to do,
+	// or another process is at it. What was cut short is taken up by the next call.
+	IndexFields(ctx context.Context, above int64) (done bool, err error)
 	// Search finds live records whose indexed text matches all words of the
 	// query, those that were stored last first.
 	Search(ctx context.Context, q SearchQuery) ([]StoredRecord, error)
@@ -88,7 +96,8 @@ type FieldValue struct{ Field, Value string }
 // RecordQuery pages through a part of a stream. Limit 0 means 100.
 type RecordQuery struct {
 	Part
-	Where []FieldValue
+	Where   []FieldValue
+	Compare []Comparison
 	// AfterSeq is where the page before ended; zero is the beginning. NewestFirst turns
 	// the order around, and AfterSeq is then the lowest of the page before.
 	AfterSeq    int64

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlstore"
 )
 
@@ -172,3 +173,60 @@ func (d *dialect) Texts() string { return `?` }
 
 // Quietly is empty: the trigger looks at data alone.
 func (d *dialect) Quietly() string { return "" }
+
+// Bytewise is the order of every text.
+func (d *dialect) Bytewise(_ bool, expression string) string { return expression }
+
+func (d *dialect) FieldIndexes() string {
+	return `SELECT name, 1 AS usable FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'records'`
+}
+
+// UsingIndex is needed: without statistics the planner walks the whole stream.
+func (d *dialect) UsingIndex(name string) string { return ` INDEXED BY ` + name }
+
+// longestBuild is how long all writers may have to wait for an index. It is shorter than
+// their patience.
+const longestBuild = 8 * time.Second
+
+// ChangeIndex changes the schema as any other data: in a transaction, which readers do not
+// notice and a crash undoes.
+func (d *dialect) ChangeIndex(ctx context.Context, writer *sql.DB, look func(sqlstore.Querier) (sqlstore.IndexChange, error)) (changed bool, err error) {
+	tx, err := d.Begin(ctx, writer)
+	if err != nil {
+		return false, err
+	}
+	defer tx.Rollback() // does nothing after Commit
+	c, err := look(tx)
+	if err != nil || c == (sqlstore.IndexChange{}) {
+		return false, err
+	}
+	statement := `DROP INDEX IF EXISTS ` + c.Drop
+	if c.Drop == "" {
+		statement = `CREATE INDEX ` + c.Make + ` ON records (` + c.Expression + `, seq) WHERE ` + c.Where
+	}
+	bounded, cancel := context.WithTimeout(ctx, longestBuild)
+	defer cancel()
+	if _, err := tx.ExecContext(bounded, statement); err != nil {
+		if bounded.Err() != nil && ctx.Err() == nil {
+			err = store.ErrTooLong
+		}
+		return false, err
+	}
+	return true, tx.Commit()
+}
+
+func (d *dialect) Period(g store.Granularity, micros string) string {
+	layout := map[store.Granularity]string{store.ByDay: "%Y-%m-%d", store.ByMonth: "%Y-%m", store.ByYear: "%Y"}[g]
+	return `strftime('` + layout + `', floor(` + micros + ` / 86400e6) * 86400, 'unixepoch')`
+}
+
+// Sum keeps account of what is lost by rounding.
+func (d *dialect) Sum(numbers string) string { return `sum(` + numbers + `)` }
+
+// Apart lets the query read its index alone: the planner does not see that a function of
+// what the index holds needs nothing else.
+func (d *dialect) Apart() string { return ` LIMIT -1` }
+
+func (d *dialect) Bound(time.Duration) string { return "" }
+
+func (d *dialect) TooLong(error) bool { return false }

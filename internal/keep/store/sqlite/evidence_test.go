@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"modernc.org/sqlite"
-
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlstore"
 	"pdpp/internal/keep/store/storetest"
@@ -27,7 +25,7 @@ func openDamaged(t *testing.T) storetest.Damaged {
 	}
 	t.Cleanup(func() { raw.Close() })
 	watched := func(w *storetest.Watch) store.Store {
-		w.Connector = storetest.DSNConnector{Via: &sqlite.Driver{}, DSN: name}
+		w.Connector = storetest.DSNConnector{Via: raw.Driver(), DSN: name}
 		db := sql.OpenDB(w)
 		t.Cleanup(func() { db.Close() })
 		watching, err := sqlstore.New(t.Context(), sqlstore.Config{Writer: db, Reader: db, Dialect: &dialect{where: path}})

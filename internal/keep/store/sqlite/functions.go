@@ -17,6 +17,22 @@ import (
 func init() {
 	sqlite.MustRegisterDeterministicScalarFunction("record_holds", 3, recordHolds)
 	sqlite.MustRegisterDeterministicScalarFunction("record_pick", 2, recordPick)
+	sqlite.MustRegisterDeterministicScalarFunction("record_text", 2, recordKey(sqlstore.KeyOfText))
+	sqlite.MustRegisterDeterministicScalarFunction("record_number", 2, recordKey(sqlstore.KeyOfNumber))
+	sqlite.MustRegisterDeterministicScalarFunction("record_time", 2, recordKey(sqlstore.KeyOfTime))
+}
+
+// recordKey makes a function of what a field is compared by; NULL where it has no such value.
+func recordKey[T any](key func(data []byte, field string) (T, bool)) func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
+	return func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+		data, _ := args[0].(string)
+		field, _ := args[1].(string)
+		runtime.Gosched() // as in recordHolds
+		if value, ok := key([]byte(data), field); ok {
+			return value, nil
+		}
+		return nil, nil
+	}
 }
 
 // recordHolds says whether a record has a value in a field; NULL when the value is NULL.

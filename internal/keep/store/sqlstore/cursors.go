@@ -116,7 +116,7 @@ func (db *DB) CursorLog(ctx context.Context, id store.CursorID, limit int) ([]st
 }
 
 // findCommit reads one entry of a bookmark's log.
-func (db *DB) findCommit(ctx context.Context, q querier, id store.CursorID, commit int64) (store.CursorCommit, error) {
+func (db *DB) findCommit(ctx context.Context, q Querier, id store.CursorID, commit int64) (store.CursorCommit, error) {
 	row := q.QueryRowContext(ctx, db.dialect.Rebind(`SELECT `+commitColumns+` FROM cursor_log WHERE commit_id = ? AND `+bookmarkIs),
 		commit, id.ConnectionID, id.Stream, id.Mode, id.GrantID)
 	c, err := get(db, row, scanCommit)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"pdpp/internal/keep/store"
@@ -19,7 +20,8 @@ type DB struct {
 	history int
 	hot     map[string]*sql.Stmt
 
-	declarations declarations   // of the manifests that Evidence has met
+	declarations declarations   // of the manifests that were met
+	slow         sync.Map       // names of indexes that took too long to make
 	reads        readStatements // of Evidence
 }
 
@@ -185,8 +187,8 @@ func (db *DB) row(ctx context.Context, query string, args ...any) *sql.Row {
 	return db.readers(ctx).QueryRowContext(ctx, db.dialect.Rebind(query), args...)
 }
 
-// querier is a pool or a transaction.
-type querier interface {
+// Querier is a pool, a connection or a transaction.
+type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
@@ -195,7 +197,7 @@ type querier interface {
 type scanner interface{ Scan(dest ...any) error }
 
 // eachRow hands over the rows of a query until it is told that no more are wanted.
-func eachRow(ctx context.Context, db *DB, q querier, query string, args []any, use func(scanner) (more bool, err error)) error {
+func eachRow(ctx context.Context, db *DB, q Querier, query string, args []any, use func(scanner) (more bool, err error)) error {
 	rows, err := q.QueryContext(ctx, db.dialect.Rebind(query), args...)
 	if err != nil {
 		return db.dialect.Classify(err)
@@ -219,7 +221,7 @@ func get[T any](db *DB, row *sql.Row, scan func(scanner) (T, error)) (T, error) 
 }
 
 // list reads all rows of a query.
-func list[T any](ctx context.Context, db *DB, q querier, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+func list[T any](ctx context.Context, db *DB, q Querier, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
 	var all []T
 	err := eachRow(ctx, db, q, query, args, func(s scanner) (bool, error) {
 		v, err := scan(s)

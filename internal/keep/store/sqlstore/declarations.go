@@ -17,7 +17,8 @@ type generation struct {
 // declaration is what a manifest says of its streams. It is shared and not changed.
 type declaration struct {
 	streams []evidence.Stream
-	places  map[string]int // of the streams by name
+	places  map[string]int        // of the streams by name
+	keys    map[string][]fieldKey // to index, by stream
 	refresh *manifest.RefreshPolicy
 	bad     bool // the manifest cannot be read
 }
@@ -104,11 +105,12 @@ func readDeclaration(body []byte) *declaration {
 	if err != nil {
 		return &declaration{bad: true}
 	}
-	d := &declaration{refresh: m.RefreshPolicy(), places: make(map[string]int, len(m.Streams))}
+	d := &declaration{refresh: m.RefreshPolicy(), places: make(map[string]int, len(m.Streams)), keys: make(map[string][]fieldKey, len(m.Streams))}
 	for i := range m.Streams {
 		s := &m.Streams[i]
 		d.streams = append(d.streams, evidence.Stream{Name: s.Name, Required: s.IsRequired(), Policy: s.CoveragePolicy})
 		d.places[s.Name] = i
+		d.keys[s.Name] = indexedKeys(s)
 	}
 	return d
 }

@@ -3,7 +3,9 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"time"
 
+	"pdpp/internal/keep/store"
 	"pdpp/internal/slice"
 )
 
@@ -44,6 +46,35 @@ type Dialect interface {
 	Quietly() string
 	// Texts is a placeholder for what List makes, as an argument of record_pick.
 	Texts() string
+	// Bytewise is an expression, with the order of its bytes if it is a text.
+	Bytewise(isText bool, expression string) string
+	// FieldIndexes is a query for the indexes of records by name, with 1 for usable ones.
+	FieldIndexes() string
+	// UsingIndex is the clause after a table that names the index to read it by, or nothing
+	// where the planner chooses.
+	UsingIndex(name string) string
+	// ChangeIndex makes or drops the index that look tells, while no other process does.
+	// Changed is false when look tells of none, or another process is at it. What takes
+	// longer than others should wait for it ends with store.ErrTooLong.
+	ChangeIndex(ctx context.Context, writer *sql.DB, look func(Querier) (IndexChange, error)) (changed bool, err error)
+	// Period is an expression for the day, month or year of an expression for microseconds.
+	Period(g store.Granularity, micros string) string
+	// Sum is an aggregate of an expression for numbers, without the errors of adding up.
+	Sum(numbers string) string
+	// Apart keeps a query in parentheses from becoming part of the one around it.
+	Apart() string
+	// Bound is a statement that ends every later one of its transaction in time, or nothing
+	// where the context does. TooLong tells the error by which it does.
+	Bound(longest time.Duration) string
+	TooLong(err error) bool
+}
+
+// IndexChange is an index to drop, or one to make on an expression and a condition of
+// records. The zero value is none.
+type IndexChange struct {
+	Drop             string
+	Make, Expression string
+	Where            string
 }
 
 // Matches is a table with one column named record_id, and the arguments of its placeholders.

@@ -24,52 +24,103 @@ type recordPage struct {
 // before joins the newest version that a tombstone replaced.
 const before = ` LEFT JOIN record_history o ON r.data IS NULL AND o.record_id = r.id AND o.version = r.version - 1 `
 
-func (db *DB) records(ctx context.Context, q store.RecordQuery, tombstones bool) ([]store.StoredRecord, error) {
+func (db *DB) records(ctx context.Context, q store.RecordQuery, tombstones bool) (found []store.StoredRecord, err error) {
 	if !storable(q.ConnectionID, q.Stream, q.Since, q.Until) || !possible(q.Where) {
 		return nil, nil
 	}
 	q.Limit = limitOr(q.Limit, 100)
-	p, err := pageOf(db.dialect, q, tombstones)
-	if err != nil {
-		return nil, err
+	read := func(from Querier) error {
+		var by path
+		if !tombstones && q.Keys == nil && len(q.Where)+len(q.Compare) > 0 {
+			s, err := db.indexed(ctx, from, q.Part)
+			if err != nil {
+				return err
+			}
+			if by, err = db.pathOf(ctx, from, s, q.Where, q.Compare); err != nil {
+				return err
+			}
+		}
+		p, err := pageOf(db.dialect, q, tombstones, by)
+		if err != nil {
+			return err
+		}
+		found, err = db.fill(ctx, from, p)
+		return err
 	}
-	return db.fill(ctx, p)
+	if len(q.Where)+len(q.Compare) > 0 || q.MaxBytes > 0 && q.Limit > firstRows {
+		err = db.snapshot(ctx, read)
+	} else {
+		err = read(db.readers(ctx))
+	}
+	return found, err
+}
+
+// snapshot reads by several statements within one moment.
+func (db *DB) snapshot(ctx context.Context, read func(Querier) error) error {
+	tx, err := db.readers(ctx).BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: db.dialect.Snapshot()})
+	if err != nil {
+		return db.dialect.Classify(err)
+	}
+	defer tx.Rollback()
+	return read(tx)
 }
 
 // pageOf writes down what a page is.
-func pageOf(d Dialect, q store.RecordQuery, tombstones bool) (*recordPage, error) {
-	p := &recordPage{RecordQuery: q, tables: recordTables, seq: "r.seq"}
-	// The stream is named in a way that lets its index give the order.
-	p.add("r.stream_id = (SELECT stream_id FROM streams WHERE connection_id = ? AND name = ?)", q.ConnectionID, q.Stream)
+func pageOf(d Dialect, q store.RecordQuery, tombstones bool, by path) (*recordPage, error) {
+	p := &recordPage{RecordQuery: q, tables: ` FROM records r` + by.hint + recordOrigin, seq: "r.seq"}
+	by.of(&p.filter, q.Part)
 	data, had, time := "r.data", "NULL", "r.semantic_time"
 	switch {
 	case !tombstones:
-		p.add("r.data IS NOT NULL")
-	case q.Since != "" || q.Until != "" || len(q.Where) > 0:
+		p.add("r.deleted = 0")
+	case q.Since != "" || q.Until != "" || len(q.Where)+len(q.Compare) > 0:
 		p.tables += before
 		data, had, time = "coalesce(r.data, o.data)", "o.data", "coalesce(o.semantic_time, r.semantic_time)"
 	}
 	if err := p.reads(d, had); err != nil {
 		return nil, err
 	}
-	if q.Since != "" {
-		p.add(opaque(time+" >= ?"), q.Since)
-	}
-	if q.Until != "" {
-		p.add(opaque(time+" < ? AND "+time+" <> ''"), q.Until)
-	}
-	if q.Declared != nil && (q.Since != "" || q.Until != "") {
-		p.add(`r.seq <= (SELECT CASE WHEN time_field = ? THEN time_seq ELSE -1 END FROM streams WHERE connection_id = ? AND name = ?)`,
-			q.Declared.TimeField, q.ConnectionID, q.Stream)
-	}
-	if err := p.among(d, q.Keys); err != nil {
+	if err := p.within(d, q.Part, time); err != nil {
 		return nil, err
+	}
+	if q.Keys != nil {
+		// The records are found by key and sorted: walking the whole stream in order would
+		// be the slower way.
+		p.seq = "+r.seq"
 	}
 	if q.UpToSeq > 0 {
 		p.add(p.seq+" <= ?", q.UpToSeq)
 	}
 	p.holding(data, q.Where)
+	for _, w := range q.Where {
+		if by.key == textKey(w.Field) {
+			p.compare(d, by, data, by.key, "=", store.CutText(w.Value))
+		}
+	}
+	for _, c := range q.Compare {
+		p.comparing(d, by, data, c)
+	}
 	return p, nil
+}
+
+// within adds the bounds of a part, with an expression for the semantic time.
+func (f *filter) within(d Dialect, p store.Part, time string) error {
+	if p.Since != "" {
+		f.add(opaque(time+" >= ?"), p.Since)
+	}
+	if p.Until != "" {
+		f.add(opaque(time+" < ? AND "+time+" <> ''"), p.Until)
+	}
+	if p.Declared != nil && (p.Since != "" || p.Until != "") {
+		f.add(`r.seq <= (SELECT CASE WHEN time_field = ? THEN time_seq ELSE -1 END FROM streams WHERE connection_id = ? AND name = ?)`,
+			p.Declared.TimeField, p.ConnectionID, p.Stream)
+	}
+	if p.Keys == nil {
+		return nil
+	}
+	list, err := d.List(storableOnly(p.Keys))
+	f.add(d.Among("r.record_key"), list)
+	return err
 }
 
 // reads chooses the columns: of the data only the fields that the page gives or is asked
@@ -105,18 +156,6 @@ func picked(d Dialect, data string, fields []string) (expression string, args []
 // expects next to none reads and sorts the whole stream instead of walking it in order.
 func opaque(condition string) string { return "CASE WHEN " + condition + " THEN TRUE ELSE FALSE END" }
 
-// among bounds the keys, unless the list is nil. The records are then found by key
-// and sorted: walking the whole stream in order would be the slower way.
-func (p *recordPage) among(d Dialect, keys []string) error {
-	if keys == nil {
-		return nil
-	}
-	list, err := d.List(storableOnly(keys))
-	p.add(d.Among("r.record_key"), list)
-	p.seq = "+r.seq"
-	return err
-}
-
 // statement reads up to limit rows that follow a sequence number in the page's order.
 func (p *recordPage) statement(after int64, limit int) (text string, args []any) {
 	beyond, direction := ">", ""
@@ -138,20 +177,11 @@ func (p *recordPage) statement(after int64, limit int) (text string, args []any)
 // does not know it expects a tenth of the stream, and plans anew every time.
 const usualPage = 500
 
-// fill reads a page. One that is bounded by bytes, or whose records may turn out not to
-// be meant, takes several statements within one moment.
-func (db *DB) fill(ctx context.Context, p *recordPage) ([]store.StoredRecord, error) {
+// fill reads a page, by several statements when it is bounded by bytes or its records may
+// turn out not to be meant.
+func (db *DB) fill(ctx context.Context, from Querier, p *recordPage) ([]store.StoredRecord, error) {
 	m := &growing{limit: p.Limit, maxBytes: p.MaxBytes}
 	size := m.first()
-	var from querier = db.readers(ctx)
-	if size < p.Limit || len(p.Where) > 0 {
-		tx, err := db.readers(ctx).BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: db.dialect.Snapshot()})
-		if err != nil {
-			return nil, db.dialect.Classify(err)
-		}
-		defer tx.Rollback()
-		from = tx
-	}
 	for after := p.AfterSeq; ; size = m.next() {
 		text, args := p.statement(after, size)
 		rows := 0

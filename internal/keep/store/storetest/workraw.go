@@ -32,6 +32,10 @@ func RunWork(t *testing.T, open func(t *testing.T) Damaged) {
 		t.Parallel()
 		testPlans(t, open(t))
 	})
+	t.Run("FieldPlans", func(t *testing.T) {
+		t.Parallel()
+		testFieldPlans(t, open(t))
+	})
 }
 
 // testErased: however a question ends, neither its key nor its answer stays.

@@ -1,0 +1,148 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/keep/store"
+	"pdpp/manifest"
+)
+
+// maxFieldIndexes bounds the indexes of a stream: each makes writing slower.
+const maxFieldIndexes = 8
+
+// indexedKeys are the keys of a stream that are worth an index, in the order in which
+// readers need them most.
+func indexedKeys(s *manifest.Stream) (keys []fieldKey) {
+	q := s.Query
+	if q == nil {
+		return nil
+	}
+	kinds := s.ValueKinds()
+	add := func(key func(field string) fieldKey, fields []string) {
+		for _, f := range fields {
+			if k := key(f); k.indexable() && !slices.Contains(keys, k) && len(keys) < maxFieldIndexes {
+				keys = append(keys, k)
+			}
+		}
+	}
+	byKind := func(field string) fieldKey { return keyOf(field, kinds[field]) }
+	add(textKey, q.Filter)
+	add(byKind, slices.Sorted(maps.Keys(q.RangeFilters)))
+	if a := q.Aggregations; a != nil {
+		add(timeKey, a.GroupByTime)
+		add(textKey, a.GroupBy)
+		add(byKind, slices.Concat(a.Sum, a.Min, a.Max))
+		add(textKey, a.CountDistinct)
+	}
+	return keys
+}
+
+func (db *DB) IndexFields(ctx context.Context, above int64) (done bool, err error) {
+	var making string
+	look := func(from Querier) (c IndexChange, err error) {
+		c, err = db.indexChange(ctx, from, above)
+		making = c.Make
+		return c, err
+	}
+	// Nobody is kept waiting just to find that there is nothing to do.
+	if c, err := look(db.reader); err != nil || c == (IndexChange{}) {
+		return true, err
+	}
+	changed, err := db.dialect.ChangeIndex(ctx, db.writer, look)
+	if errors.Is(err, store.ErrTooLong) {
+		db.slow.Store(making, true)
+		return false, fmt.Errorf("index a field of stream %s: %w", strings.Split(strings.TrimPrefix(making, fieldIndexes), "_")[0], err)
+	}
+	return !changed, db.dialect.Classify(err)
+}
+
+// indexChange finds one index that is there and should not be, or one that should be there
+// and is not.
+func (db *DB) indexChange(ctx context.Context, from Querier, above int64) (c IndexChange, err error) {
+	usable := map[string]bool{}
+	err = eachRow(ctx, db, from, db.dialect.FieldIndexes(), nil, func(row scanner) (bool, error) {
+		var name string
+		var can int
+		err := row.Scan(&name, &can)
+		if strings.HasPrefix(name, fieldIndexes) {
+			usable[name] = can == 1
+		}
+		return true, err
+	})
+	if err != nil {
+		return c, err
+	}
+	wanted, err := db.wantedIndexes(ctx, from, above)
+	if err != nil {
+		return c, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(usable)) {
+		if _, want := wanted[name]; !want || !usable[name] {
+			return IndexChange{Drop: name}, nil
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if _, slow := db.slow.Load(name); !usable[name] && !slow && wanted[name].Make != "" {
+			return wanted[name], nil
+		}
+	}
+	return c, nil
+}
+
+// wantedIndexes are the indexes that there should be, by name. Those of a stream that is
+// not to get them now may stay.
+func (db *DB) wantedIndexes(ctx context.Context, from Querier, above int64) (map[string]IndexChange, error) {
+	type large struct {
+		id, live        int64
+		name, connector string
+		held            bool
+	}
+	streams, err := list(ctx, db, from, func(s scanner) (l large, err error) {
+		err = s.Scan(&l.id, &l.name, &l.live, &l.connector, &l.held)
+		return l, err
+	}, `SELECT s.stream_id, s.name, s.live_records, c.connector_id,
+			CASE WHEN EXISTS (SELECT 1 FROM run_leases l WHERE l.connection_id = s.connection_id AND l.run_id IS NOT NULL) THEN 1 ELSE 0 END
+		FROM streams s JOIN connections c ON c.connection_id = s.connection_id WHERE s.live_records * 2 >= ? ORDER BY s.stream_id`, above)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]IndexChange{}
+	for _, l := range streams {
+		declared, err := db.declaredBy(ctx, l.connector)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range declared.keys[l.name] {
+			name := k.index(l.id)
+			wanted[name] = IndexChange{}
+			if l.live >= above && !l.held {
+				wanted[name] = IndexChange{Make: name, Expression: k.literally(db.dialect, "data"), Where: "stream_id = " + strconv.FormatInt(l.id, 10) + " AND deleted = 0"}
+			}
+		}
+	}
+	return wanted, nil
+}
+
+// declaredBy is what the newest manifest of a connector says; nothing when there is none.
+func (db *DB) declaredBy(ctx context.Context, connectorID string) (*declaration, error) {
+	body, number, err := db.Manifest(ctx, connectorID)
+	if errors.Is(err, store.ErrNotFound) {
+		return &declaration{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	of := generation{connectorID, number}
+	d := db.declarations.get(of)
+	if d == nil {
+		d = readDeclaration(body)
+		db.declarations.put(of, d)
+	}
+	return d, nil
+}

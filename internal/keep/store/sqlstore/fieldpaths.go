@@ -1,0 +1,174 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/keep/store"
+	"pdpp/manifest"
+)
+
+// fieldKey is a field together with the function that tells what it is compared by.
+type fieldKey struct{ function, field string }
+
+func textKey(field string) fieldKey { return fieldKey{"record_text", field} }
+func timeKey(field string) fieldKey { return fieldKey{"record_time", field} }
+
+// keyOf gives the key by which fields of a kind are compared.
+func keyOf(field string, kind manifest.ValueKind) fieldKey {
+	switch kind {
+	case manifest.ValueNumber:
+		return fieldKey{"record_number", field}
+	case manifest.ValueTime, manifest.ValueDate:
+		return timeKey(field)
+	}
+	return textKey(field)
+}
+
+// indexable reports whether an index can name the field: a statement that does has no
+// question mark but its placeholders.
+func (k fieldKey) indexable() bool { return storable(k.field) && !strings.Contains(k.field, "?") }
+
+// literally is the key's expression with the name of the field in it, as an index has it.
+func (k fieldKey) literally(d Dialect, data string) string {
+	return d.Bytewise(k.function == "record_text", k.function+`(`+data+`, '`+strings.ReplaceAll(k.field, `'`, `''`)+`')`)
+}
+
+// expression is the key's expression, with its arguments.
+func (k fieldKey) expression(d Dialect, data string) (text string, args []any) {
+	return d.Bytewise(k.function == "record_text", k.function+`(`+data+`, ?)`), []any{k.field}
+}
+
+// keyVersion is of the functions that indexes hold the values of.
+const keyVersion = 1
+
+const fieldIndexes = "records_field_"
+
+// index names the index of the key in a stream. Another definition has another name.
+func (k fieldKey) index(streamID int64) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s %s", keyVersion, k.function, k.field)
+	return fieldIndexes + strconv.FormatInt(streamID, 10) + "_" + strconv.FormatUint(h.Sum64(), 36)
+}
+
+// path is how records are found: by an index on a field, or, as the zero value, by those
+// of the stream alone.
+type path struct {
+	streamID int64
+	key      fieldKey
+	hint     string
+}
+
+// of adds the condition that names the stream.
+func (p path) of(f *filter, part store.Part) {
+	if p.streamID != 0 {
+		// The planner uses an index of this stream alone when it sees its number.
+		f.add("r.stream_id = " + strconv.FormatInt(p.streamID, 10))
+		return
+	}
+	// The stream is named in a way that lets its index give the order.
+	f.add("r.stream_id = (SELECT stream_id FROM streams WHERE connection_id = ? AND name = ?)", part.ConnectionID, part.Stream)
+}
+
+// expression is that of a key: as the index has it when it is the path's.
+func (p path) expression(d Dialect, k fieldKey, data string) (text string, args []any) {
+	if p.key == k {
+		return k.literally(d, data), nil
+	}
+	return k.expression(d, data)
+}
+
+// compare adds a condition on a field.
+func (f *filter) compare(d Dialect, by path, data string, k fieldKey, operator string, value any) {
+	text, args := by.expression(d, k, data)
+	f.add(text+` `+operator+` ?`, append(args, value)...)
+}
+
+var operators = map[manifest.RangeOperator]string{
+	manifest.RangeGT: ">", manifest.RangeGTE: ">=", manifest.RangeLT: "<", manifest.RangeLTE: "<=",
+}
+
+// comparing adds a comparison. One with a value that nothing compares with meets no record.
+func (f *filter) comparing(d Dialect, by path, data string, c store.Comparison) {
+	value, ok := store.Comparable(c.Kind, c.Value)
+	if !ok || operators[c.Op] == "" || !storable(c.Field) {
+		f.add("1 = 0")
+		return
+	}
+	f.compare(d, by, data, keyOf(c.Field, c.Kind), operators[c.Op], value)
+}
+
+// indexedStream is a stream with the field indexes that can be used.
+type indexedStream struct {
+	id, live int64
+	indexes  []string
+}
+
+func (s indexedStream) has(k fieldKey) bool { return slices.Contains(s.indexes, k.index(s.id)) }
+
+func (db *DB) indexed(ctx context.Context, from Querier, p store.Part) (s indexedStream, err error) {
+	err = eachRow(ctx, db, from, `SELECT s.stream_id, s.live_records, coalesce(i.name, '') FROM streams s LEFT JOIN (`+db.dialect.FieldIndexes()+`) AS i
+		ON i.usable = 1 AND i.name LIKE '`+fieldIndexes+`' || s.stream_id || '\_%' ESCAPE '\' WHERE s.connection_id = ? AND s.name = ?`,
+		[]any{p.ConnectionID, p.Stream}, func(row scanner) (bool, error) {
+			var name string
+			err := row.Scan(&s.id, &s.live, &name)
+			s.indexes = append(s.indexes, name)
+			return true, err
+		})
+	return s, err
+}
+
+// commonPart is the part of a stream from which on its records are sooner found by walking
+// it than by an index and sorting.
+const commonPart = 8
+
+// pathOf chooses the index that finds the records of conditions soonest; none when there
+// is none.
+func (db *DB) pathOf(ctx context.Context, from Querier, s indexedStream, where []store.FieldValue, compare []store.Comparison) (path, error) {
+	for _, w := range where {
+		if k := textKey(w.Field); s.has(k) && storable(w.Value) {
+			return db.pathBy(s, k), nil
+		}
+	}
+	for _, c := range compare {
+		k := keyOf(c.Field, c.Kind)
+		if !s.has(k) {
+			continue
+		}
+		by := db.pathBy(s, k)
+		if by.hint == "" {
+			return by, nil // the planner knows what is common
+		}
+		few, err := db.findsFew(ctx, from, s, by, compare)
+		if err != nil || few {
+			return by, err
+		}
+	}
+	return path{}, nil
+}
+
+func (db *DB) pathBy(s indexedStream, k fieldKey) path {
+	return path{streamID: s.id, key: k, hint: db.dialect.UsingIndex(k.index(s.id))}
+}
+
+// findsFew reports whether the comparisons of a path's field leave a small part of the
+// stream. It reads the index alone, and no more of it than that part.
+func (db *DB) findsFew(ctx context.Context, from Querier, s indexedStream, by path, compare []store.Comparison) (bool, error) {
+	var f filter
+	by.of(&f, store.Part{})
+	f.add("r.deleted = 0")
+	for _, c := range compare {
+		if keyOf(c.Field, c.Kind) == by.key {
+			f.comparing(db.dialect, by, "r.data", c)
+		}
+	}
+	most := s.live / commonPart
+	var n int64
+	err := from.QueryRowContext(ctx, db.dialect.Rebind(`SELECT count(*) FROM (SELECT 1 FROM records r`+by.hint+f.where()+` LIMIT ?) AS few`),
+		append(f.args, most+1)...).Scan(&n)
+	return n <= most, db.dialect.Classify(err)
+}
