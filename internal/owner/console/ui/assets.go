@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed assets
@@ -19,7 +20,7 @@ var files embed.FS
 type asset struct {
 	kind   string // its Content-Type
 	plain  []byte
-	packed []byte // gzip; nil when that is no gain
+	packed func() []byte // gzip, made when first asked for: most commands serve no page; nil when that is no gain
 	hash   string
 }
 
@@ -58,7 +59,13 @@ func sheet() []byte {
 
 func newAsset(kind string, text []byte) asset {
 	sum := sha256.Sum256(text)
-	a := asset{kind: kind, plain: text, hash: hex.EncodeToString(sum[:6])}
+	return asset{
+		kind: kind, plain: text, hash: hex.EncodeToString(sum[:6]),
+		packed: sync.OnceValue(func() []byte { return pack(text) }),
+	}
+}
+
+func pack(text []byte) []byte {
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
@@ -66,10 +73,10 @@ func newAsset(kind string, text []byte) asset {
 	}
 	_, _ = z.Write(text) // a buffer takes everything
 	_ = z.Close()
-	if packed.Len() < len(text) {
-		a.packed = packed.Bytes()
+	if packed.Len() >= len(text) {
+		return nil
 	}
-	return a
+	return packed.Bytes()
 }
 
 // Asset is the address of a file. It changes with the file, so that a browser may
@@ -105,9 +112,11 @@ func serveFile(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	body := a.plain
-	if a.packed != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		h.Set("Content-Encoding", "gzip")
-		body = a.packed
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		if packed := a.packed(); packed != nil {
+			h.Set("Content-Encoding", "gzip")
+			body = packed
+		}
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method != http.MethodHead {
