@@ -1,24 +1,21 @@
 package main
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"pdpp/internal/lab/programs"
 	"pdpp/providersim/lumen"
 )
 
 // TestExample collects with the real host of built-in connectors from the
 // simulated provider.
 func TestExample(t *testing.T) {
-	host := filepath.Join(t.TempDir(), "pdpp-connectors")
-	build := exec.Command("go", "build", "-trimpath", "-o", host, "pdpp/cmd/pdpp-connectors")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the connectors: %v\n%s", err, out)
+	dir := t.TempDir()
+	if err := programs.Build(dir, "pdpp/cmd/pdpp-connectors"); err != nil {
+		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "example"), Cmds: commands,
@@ -28,7 +25,7 @@ func TestExample(t *testing.T) {
 				return err
 			}
 			env.Defer(func() { _ = server.Close() })
-			env.Setenv("PDPP_CONNECTORS_BIN", host)
+			env.Setenv("PDPP_CONNECTORS_BIN", filepath.Join(dir, "pdpp-connectors"))
 			env.Setenv("PDPP_HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("PDPP_EXAMPLE_BASE_URL", server.BaseURL)
 			env.Setenv("PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS", "5") // the simulator bears any pace

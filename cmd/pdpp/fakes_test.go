@@ -2,7 +2,6 @@ package main
 
 import (
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -10,42 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	_ "modernc.org/sqlite"
 )
 
-// argv0 is the path this process was started by, before testscript shortens it.
-var argv0 = os.Args[0]
-
 // leave ends a fake child. It skips the pause that the race detector makes at
 // exit, which an environment without GORACE cannot turn off.
 func leave(code int) { syscall.Exit(code) }
-
-// playHost is a host of built-in connectors: one per folder beside it.
-func playHost() {
-	dir := filepath.Dir(argv0)
-	switch os.Args[1] {
-	case "list":
-		found, _ := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))
-		list := []map[string]string{}
-		for _, path := range found {
-			list = append(list, map[string]string{"name": filepath.Base(filepath.Dir(path))})
-		}
-		_ = json.NewEncoder(os.Stdout).Encode(list)
-	case "manifest":
-		body, err := os.ReadFile(filepath.Join(dir, os.Args[2], "manifest.json"))
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			leave(1)
-		}
-		_, _ = os.Stdout.Write(body)
-	case "run":
-		playLines(dir, "done") // a host brings its connectors along
-	}
-	leave(0)
-}
 
 // playLock holds a database until its input ends: lockdb FILE READY. The pipe
 // READY is opened once the lock is held.

@@ -6,16 +6,26 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"pdpp/internal/lab/programs"
 )
 
 // The programs are built by the script that builds them for everybody.
 func TestShippedPrograms(t *testing.T) {
-	dir := t.TempDir()
-	if out, err := exec.Command(filepath.Join("..", "..", "scripts", "build"), dir).CombinedOutput(); err != nil {
-		t.Fatalf("scripts/build: %v\n%s", err, out)
+	dir := programs.Built()
+	if dir == "" {
+		dir = t.TempDir()
+		build(t, dir)
 	}
 	t.Run("are static", func(t *testing.T) { areStatic(t, dir) })
 	t.Run("run a foreign connector", func(t *testing.T) { runAForeignConnector(t, dir) })
+}
+
+func build(t *testing.T, dir string) {
+	t.Helper()
+	if out, err := exec.Command(filepath.Join("..", "..", "scripts", "build"), dir).CombinedOutput(); err != nil {
+		t.Fatalf("scripts/build: %v\n%s", err, out)
+	}
 }
 
 // areStatic shows that one file is all that an owner needs: no loader and no library of the

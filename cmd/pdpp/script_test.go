@@ -18,12 +18,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pdpp/internal/cli"
+	"pdpp/internal/lab/programs"
 )
 
-// TestMain lets the test binary play every program of the scripts: pdpp itself,
-// a connector, a host of connectors, and a few helpers.
+// TestMain lets the test binary play pdpp itself and a few helpers of the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withConnector{m}, map[string]func(){
 		"pdpp": func() {
 			env := environment()
 			if os.Getenv("TEST_PATIENT") == "" {
@@ -31,13 +31,33 @@ func TestMain(m *testing.M) {
 			}
 			os.Exit(cli.Main(env))
 		},
-		"connector":       playConnector,
-		"pdpp-connectors": playHost,
-		"lockdb":          playLock,
-		"confined":        playConfined,
-		"status":          playStatus,
-		"inbox":           playInbox,
+		"lockdb":   playLock,
+		"confined": playConfined,
+		"status":   playStatus,
+		"inbox":    playInbox,
 	})
+}
+
+// withConnector puts the connector of the scripts among their programs, where it is the
+// host of built-in ones too.
+type withConnector struct{ *testing.M }
+
+func (m withConnector) Run() int {
+	err := programs.Build(ownPrograms(os.Getenv("PATH")), "pdpp/internal/lab/tools/orchard")
+	if err == nil {
+		err = os.Symlink("orchard", filepath.Join(ownPrograms(os.Getenv("PATH")), "pdpp-connectors"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.M.Run()
+}
+
+// ownPrograms is the folder that testscript puts first on the path.
+func ownPrograms(path string) string {
+	own, _, _ := strings.Cut(path, string(filepath.ListSeparator))
+	return own
 }
 
 func TestScripts(t *testing.T) {
@@ -60,10 +80,7 @@ func TestSelectedRecords(t *testing.T) {
 // setupOrchard gives a script an empty home with the fake connector installed.
 // The connector plays the file named script in its folder.
 func setupOrchard(env *testscript.Env) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
+	connector := filepath.Join(ownPrograms(env.Getenv("PATH")), "orchard")
 	manifest, err := os.ReadFile("testdata/orchard.json")
 	if err != nil {
 		return err
@@ -76,10 +93,10 @@ func setupOrchard(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("PDPP_HOME", filepath.Join(env.WorkDir, "home"))
-	env.Setenv("TEST_BINARY", self)
+	env.Setenv("CONNECTOR", connector)
 	env.Setenv("TZ", "UTC")
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
-	return os.Symlink(self, filepath.Join(dir, "connector"))
+	return os.Symlink(connector, filepath.Join(dir, "connector"))
 }
 
 // obeyed are characters that a terminal obeys instead of showing: control codes of either set,
@@ -108,8 +125,7 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	},
 	// programs DIR... leaves no programs but the test's own and those in the folders.
 	"programs": func(ts *testscript.TestScript, neg bool, args []string) {
-		own, _, _ := strings.Cut(ts.Getenv("PATH"), string(filepath.ListSeparator))
-		path := []string{own}
+		path := []string{ownPrograms(ts.Getenv("PATH"))}
 		for _, dir := range args {
 			path = append(path, ts.MkAbs(dir))
 		}
@@ -151,11 +167,14 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 			ts.Fatalf("usage: until PATTERN PROGRAM ARGS...")
 		}
 		wanted := regexp.MustCompile("(?m)" + args[0])
-		const most = 1000 // processes, far more than any machine needs: a guard against waiting for ever
+		const most = 1000                               // processes, far more than any machine needs: a guard against waiting for ever
+		again := time.NewTicker(100 * time.Millisecond) // what is waited for needs the machine too
+		defer again.Stop()
 		for range most {
 			if ts.Exec(args[1], args[2:]...) == nil && wanted.MatchString(ts.ReadFile("stdout")) {
 				return
 			}
+			<-again.C
 		}
 		ts.Fatalf("%v never printed %s", args[1:], args[0])
 	},

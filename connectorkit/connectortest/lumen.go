@@ -2,12 +2,11 @@ package connectortest
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"pdpp/internal/collect/catalog"
+	"pdpp/internal/lab/programs"
 	"pdpp/providersim"
 	"pdpp/providersim/lumen"
 )
@@ -16,13 +15,11 @@ import (
 // gives the named one.
 func BuiltIn(t *testing.T, name string) catalog.Connector {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "pdpp-connectors")
-	build := exec.Command("go", "build", "-trimpath", "-o", bin, "pdpp/cmd/pdpp-connectors")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build connectors: %v\n%s", err, out)
+	dir := t.TempDir()
+	if err := programs.Build(dir, "pdpp/cmd/pdpp-connectors"); err != nil {
+		t.Fatal(err)
 	}
-	c, err := catalog.Catalog{Host: bin}.Find(t.Context(), name)
+	c, err := catalog.Catalog{Host: filepath.Join(dir, "pdpp-connectors")}.Find(t.Context(), name)
 	if err != nil {
 		t.Fatalf("find connector %s: %v", name, err)
 	}

@@ -27,6 +27,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/lab/programs"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service"
 	"pdpp/internal/schedule/scheduler"
@@ -168,10 +169,8 @@ func TestThrottledDay(t *testing.T) {
 	t.Attr("spec", "RT-23.1")
 	t.Attr("spec", "CH-04.2")
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-trimpath", "-o", dir+string(filepath.Separator), "pdpp/cmd/pdpp-connectors")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := programs.Build(dir, "pdpp/cmd/pdpp-connectors"); err != nil {
+		t.Fatal(err)
 	}
 	clock := &dayClock{began: realNow()}
 	sim, err := lumen.Start(lumen.Config{Seed: 12, Events: 500, Notes: 450, Threads: 230, Now: clock.outside})

@@ -26,12 +26,12 @@ func TestChaos(t *testing.T) {
 // Three workers and forty connections share a PostgreSQL server. Workers are
 // killed every few seconds, one after the other is paused beyond its leases and
 // woken, and the server is torn down again and again.
-func onPostgres(t *testing.T, p programs, seed uint64, long time.Duration) {
+func onPostgres(t *testing.T, p shipped, seed uint64, long time.Duration) {
 	c := startCluster(t)
 	st, err := postgres.Open(t.Context(), c.url, postgres.Options{Connections: 4})
 	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
-	w := &world{programs: p, seed: seed, home: p.home(t), database: c.url + frozenTransaction, leaseTTL: 3 * time.Second, store: st}
+	w := &world{shipped: p, seed: seed, home: p.home(t), database: c.url + frozenTransaction, leaseTTL: 3 * time.Second, store: st}
 	w.plant(t, 40, 8)
 	w.employ(t, 3)
 	restarts := max(2, int(long/(3*time.Minute)))
@@ -57,13 +57,13 @@ const frozenTransaction = "&idle_in_transaction_session_timeout=2000"
 
 // One process and ten connections on a SQLite file; the process is killed and
 // started again fifty times.
-func onSQLite(t *testing.T, p programs, seed uint64, long time.Duration) {
+func onSQLite(t *testing.T, p shipped, seed uint64, long time.Duration) {
 	home := p.home(t)
 	file := filepath.Join(home, "pdpp.db")
 	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, file), sqlite.Options{})
 	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
-	w := &world{programs: p, seed: seed, home: home, leaseTTL: 2 * time.Second, store: st}
+	w := &world{shipped: p, seed: seed, home: home, leaseTTL: 2 * time.Second, store: st}
 	w.plant(t, 10, 5)
 	w.employ(t, 1)
 	kills := max(50, int(long/(1500*time.Millisecond)))

@@ -3,17 +3,17 @@ package chaostest
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/lab/programs"
 	"pdpp/manifest"
 )
 
-// programs are the real ones, built as users run them: without the race
+// shipped are the real ones, built as users run them: without the race
 // detector, which would make them slow and not what is shipped.
-type programs struct {
+type shipped struct {
 	pdpp   string
 	target connectortest.Target // of pdpp-connectors
 	// manifest is the example's without its shortest interval, so that each
@@ -21,12 +21,13 @@ type programs struct {
 	manifest *manifest.Manifest
 }
 
-func build(t *testing.T) programs {
+func build(t *testing.T) shipped {
 	t.Helper()
-	p := programs{target: connectortest.LumenTarget(t, "example"), pdpp: filepath.Join(t.TempDir(), "pdpp")}
-	if out, err := exec.Command("go", "build", "-o", p.pdpp, "pdpp/cmd/pdpp").CombinedOutput(); err != nil {
-		t.Fatalf("build pdpp: %v\n%s", err, out)
+	dir := t.TempDir()
+	if err := programs.Build(dir, "pdpp/cmd/pdpp"); err != nil {
+		t.Fatal(err)
 	}
+	p := shipped{target: connectortest.LumenTarget(t, "example"), pdpp: filepath.Join(dir, "pdpp")}
 	body, err := p.target.Connector.Manifest.JSON()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func build(t *testing.T) programs {
 
 // home makes a PDPP_HOME in which the example is a foreign connector: the same
 // program, with the manifest above.
-func (p programs) home(t *testing.T) string {
+func (p shipped) home(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	dir := filepath.Join(home, "connectors", "example")

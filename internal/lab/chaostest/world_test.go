@@ -26,7 +26,7 @@ import (
 // world is one database, the accounts that are collected into it, and the
 // workers that do so.
 type world struct {
-	programs
+	shipped
 	seed     uint64
 	home     string
 	database string // URL of PostgreSQL; empty means SQLite in the home folder

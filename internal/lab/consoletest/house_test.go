@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,22 +11,18 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"pdpp/internal/lab/programs"
 )
 
-// programs builds what an owner installs, once.
-var programs = sync.OnceValues(func() (string, error) {
+// installed builds what an owner installs, once.
+var installed = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "pdpp-bin")
 	if err != nil {
 		return "", err
 	}
 	closers = append(closers, func() { _ = os.RemoveAll(dir) })
-	build := exec.Command("go", "build", "-trimpath", "-o", dir+string(filepath.Separator), "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as they are shipped
-	out, err := build.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return dir, nil
+	return dir, programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors")
 })
 
 // house is a running program with a home of its own.
@@ -50,7 +45,7 @@ type house struct {
 // found gives a house that has not been opened.
 func found(t *testing.T, env ...string) *house {
 	t.Helper()
-	bin, err := programs()
+	bin, err := installed()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/storetest"
+	"pdpp/internal/keep/store/storetest/scratch"
 )
 
 func BenchmarkCommitSlice(b *testing.B) {
@@ -26,7 +27,7 @@ func BenchmarkUpdateSlice(b *testing.B) {
 // fresh opens an empty store.
 func fresh(b *testing.B) store.Store {
 	b.Helper()
-	return open(b, storetest.PostgresSchema(b), Options{})
+	return open(b, scratch.Schema(b), Options{})
 }
 
 // BenchmarkRawUpsert is what pgx does by itself: one upsert by unnest per 1,000
@@ -34,7 +35,7 @@ func fresh(b *testing.B) store.Store {
 func BenchmarkRawUpsert(b *testing.B) {
 	const total, size = 100_000, 1000
 	records := storetest.BenchRecords(0, total, 1)
-	url := storetest.PostgresSchema(b)
+	url := scratch.Schema(b)
 	s, err := Open(b.Context(), url, Options{})
 	if err != nil {
 		b.Fatal(err)

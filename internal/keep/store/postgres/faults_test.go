@@ -13,6 +13,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/storetest"
+	"pdpp/internal/keep/store/storetest/scratch"
 )
 
 // wantFault demands a fault of one kind with a next step and without the password.
@@ -95,7 +96,7 @@ func TestFaultUnreachable(t *testing.T) {
 	}
 	nobody := listener.Addr().String()
 	listener.Close()
-	base, err := url.Parse(storetest.PostgresSchema(t))
+	base, err := url.Parse(scratch.Schema(t))
 	if err != nil {
 		t.Fatal(err)
 	}

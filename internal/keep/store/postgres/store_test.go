@@ -9,6 +9,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlstore"
 	"pdpp/internal/keep/store/storetest"
+	"pdpp/internal/keep/store/storetest/scratch"
 )
 
 func TestMain(m *testing.M) { storetest.Main(m, openURL) }
@@ -25,7 +26,7 @@ func TestShared(t *testing.T) {
 
 func TestKill(t *testing.T) {
 	t.Parallel()
-	storetest.RunKill(t, storetest.PostgresSchema(t), openURL, 12)
+	storetest.RunKill(t, scratch.Schema(t), openURL, 12)
 }
 
 func openURL(ctx context.Context, url string) (store.Store, error) { return Open(ctx, url, Options{}) }
@@ -52,8 +53,8 @@ func TestUpgrade(t *testing.T) {
 }
 
 // newSchema is empty, and copied has all tables.
-func newSchema(t *testing.T) string { return storetest.PostgresSchema(t) }
-func copied(t testing.TB) string    { return storetest.PostgresCopy(t, openURL) }
+func newSchema(t *testing.T) string { return scratch.Schema(t) }
+func copied(t testing.TB) string    { return scratch.Copy(t, openURL) }
 
 func TestClientsReadApart(t *testing.T) {
 	t.Parallel()

@@ -7,14 +7,14 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/storetest"
+	"pdpp/internal/keep/store/storetest/scratch"
 )
 
 // Fresh gives the URL of an empty database of the test's own. Every migration is
 // proven by the tests of the store.
 func Fresh(t testing.TB) string {
 	t.Helper()
-	return storetest.PostgresCopy(t, func(ctx context.Context, url string) (store.Store, error) {
+	return scratch.Copy(t, func(ctx context.Context, url string) (store.Store, error) {
 		return postgres.Open(ctx, url, postgres.Options{})
 	})
 }

@@ -13,12 +13,6 @@ import (
 	"time"
 )
 
-// playConnector plays the script beside the executable.
-func playConnector() {
-	play(filepath.Join(filepath.Dir(argv0), "script"))
-	leave(0)
-}
-
 // player is a connector that does what a script says, one line at a time:
 //
 //	record STREAM KEY {data}      delete STREAM KEY        state STREAM {cursor} [MODE]
@@ -42,7 +36,7 @@ func play(path string) {
 	script, err := os.ReadFile(path)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		leave(1)
+		os.Exit(1)
 	}
 	playLines(filepath.Dir(path), string(script))
 }
@@ -51,7 +45,7 @@ func playLines(dir, script string) {
 	p := &player{in: bufio.NewReader(os.Stdin), dir: dir}
 	if err := p.receive(&p.start); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		leave(1)
+		os.Exit(1)
 	}
 	for _, line := range strings.Split(script, "\n") {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
@@ -109,11 +103,11 @@ func (p *player) do(line string) {
 		p.ask(rest)
 	case "done":
 		send("DONE", map[string]any{"status": "succeeded", "records_emitted": p.records})
-		leave(0)
+		os.Exit(0)
 	case "fail":
 		send("DONE", map[string]any{"status": "failed", "records_emitted": p.records, "error": map[string]any{
 			"code": arg[0], "message": strings.TrimSpace(arg[2] + " " + arg[3]), "recovery_hint": map[string]any{"action": arg[1]}}})
-		leave(1)
+		os.Exit(1)
 	case "signal":
 		if f, err := os.OpenFile(filepath.Join(p.dir, rest), os.O_WRONLY, 0); err == nil {
 			_ = f.Close()
@@ -141,10 +135,10 @@ func (p *player) do(line string) {
 		fmt.Fprintln(os.Stderr, rest)
 	case "exit":
 		code, _ := strconv.Atoi(rest)
-		leave(code)
+		os.Exit(code)
 	default:
 		fmt.Fprintln(os.Stderr, "unknown line:", line)
-		leave(99)
+		os.Exit(99)
 	}
 }
 
@@ -196,7 +190,7 @@ func (p *player) recover() {
 		}
 		if err := p.receive(&page); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			leave(1)
+			os.Exit(1)
 		}
 		gaps = page.Gaps
 	}

@@ -1,4 +1,5 @@
-package storetest
+// Package scratch gives tests databases of a PostgreSQL server whose content nobody needs.
+package scratch
 
 import (
 	"context"
@@ -14,18 +15,18 @@ import (
 	"pdpp/internal/keep/store"
 )
 
-// PostgresVariable names the scratch database of the tests.
-const PostgresVariable = "PDPP_TEST_POSTGRES_URL"
+// Variable names the scratch database of the tests.
+const Variable = "PDPP_TEST_POSTGRES_URL"
 
-// PostgresSchema makes a fresh schema in the scratch database, to be dropped
+// Schema makes a fresh schema in the scratch database, to be dropped
 // when the test ends, and gives a URL that leads into it. Without a scratch
 // database the test fails: half of the suite passing is not the suite passing.
-func PostgresSchema(t testing.TB) string {
+func Schema(t testing.TB) string {
 	t.Helper()
-	base := scratch(t)
+	base := server(t)
 	schema := quoted("t_" + distinct())
-	execPostgres(t, base, "CREATE SCHEMA "+schema)
-	t.Cleanup(func() { execPostgres(t, base, "DROP SCHEMA "+schema+" CASCADE") })
+	run(t, base, "CREATE SCHEMA "+schema)
+	t.Cleanup(func() { run(t, base, "DROP SCHEMA "+schema+" CASCADE") })
 	u, err := url.Parse(base)
 	ok(t, err)
 	q := u.Query()
@@ -34,27 +35,27 @@ func PostgresSchema(t testing.TB) string {
 	return u.String()
 }
 
-func scratch(t testing.TB) string {
+func server(t testing.TB) string {
 	t.Helper()
-	base := os.Getenv(PostgresVariable)
+	base := os.Getenv(Variable)
 	if base == "" {
-		t.Fatalf("%s is not set; run `make test`, which starts a PostgreSQL for the tests", PostgresVariable)
+		t.Fatalf("%s is not set; run `make test`, which starts a PostgreSQL for the tests", Variable)
 	}
 	return base
 }
 
-// PostgresCopy makes a database beside the scratch one, to be dropped when the test ends,
+// Copy makes a database beside the scratch one, to be dropped when the test ends,
 // and gives its URL. It is a copy of one that prepare has filled once for all tests of this
 // process, who use the same prepare: to migrate a database costs a test more than most of
 // what it then does.
-func PostgresCopy(t testing.TB, prepare func(context.Context, string) (store.Store, error)) string {
+func Copy(t testing.TB, prepare func(context.Context, string) (store.Store, error)) string {
 	t.Helper()
-	base := scratch(t)
+	base := server(t)
 	template.once.Do(func() { template.name, template.err = makeTemplate(base, prepare) })
 	ok(t, template.err)
 	name := template.name + "_" + distinct()
-	execPostgres(t, base, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(template.name)+template.how)
-	t.Cleanup(func() { execPostgres(t, base, "DROP DATABASE "+quoted(name)+" WITH (FORCE)") })
+	run(t, base, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(template.name)+template.how)
+	t.Cleanup(func() { run(t, base, "DROP DATABASE "+quoted(name)+" WITH (FORCE)") })
 	at, err := databaseOf(base, name)
 	ok(t, err)
 	return at
@@ -123,8 +124,15 @@ func databaseOf(base, name string) (string, error) {
 	return u.String(), nil
 }
 
-// execPostgres runs one statement on a connection of its own.
-func execPostgres(t testing.TB, url, statement string) {
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs one statement on a connection of its own.
+func run(t testing.TB, url, statement string) {
 	t.Helper()
 	ctx := context.Background() // the test's own context ends before its cleanup
 	conn, err := pgx.Connect(ctx, url)
