@@ -73,6 +73,9 @@ func (p *program) tell(r collector.Report) {
 		printf(p.stdout, "rejected   %s by the server\n", plural(up.Rejected, "record"))
 	}
 	printf(p.stdout, "queue      %s\n", queueWords(r.Outbox))
+	if r.SetAside != "" {
+		printf(p.stdout, "           it was damaged and is kept as %s; what it held is collected again\n", r.SetAside)
+	}
 	printf(p.stdout, "status     %s%s\n", r.Status, because(r))
 	if !r.HeartbeatDelivered {
 		printf(p.stdout, "           the server could not be told\n")
@@ -100,10 +103,12 @@ func nextStep(r collector.Report) string {
 	switch r.Cause {
 	case collector.CauseDeadLetters:
 		return "pdpp-local-collector recover" + flag
-	case collector.CauseStateRead, collector.CauseQueueFull:
+	case collector.CauseStateRead, collector.CauseUnreachable, collector.CauseDeviceUnknown, collector.CauseSourceUnknown, collector.CauseUpgradeNeeded:
 		return "pdpp-local-collector doctor" + flag
 	case collector.CausePending, collector.CauseStopped:
 		return "pdpp-local-collector run" + flag
+	case collector.CauseDiskFull:
+		return "make room on the disk, then pdpp-local-collector run" + flag
 	default:
 		return ""
 	}

@@ -22,8 +22,9 @@ const (
 // offeredBindings are what this host gives a connector. Nobody can be asked
 // anything: a collector runs unattended.
 var offeredBindings = map[string]jsontext.Value{
-	string(manifest.BindingNetwork):    jsontext.Value("{}"),
-	string(manifest.BindingFilesystem): jsontext.Value("{}"),
+	string(manifest.BindingNetwork):     jsontext.Value("{}"),
+	string(manifest.BindingFilesystem):  jsontext.Value("{}"),
+	string(manifest.BindingLocalDevice): jsontext.Value("{}"),
 }
 
 // collector is the one for the named source instance.

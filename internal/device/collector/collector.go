@@ -15,6 +15,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,37 +39,39 @@ type Collector struct {
 	AgentVersion string
 	Policy       Policy
 	Options      runner.Options
-	// Now is the clock and Wait lets time pass; nil means the real ones.
+	// InstallationID tells two installations apart that share a token.
+	InstallationID string
+	// Now is the clock, Wait lets time pass, and Free is the room on the queue's disk; nil
+	// means the real ones.
 	Now  func() time.Time
 	Wait func(ctx context.Context, d time.Duration) error
+	Free func(folder string) (int64, error)
 }
 
 // Policy bounds a pass. Zero values mean the defaults.
 type Policy struct {
-	BatchRecords      int           // records in one upload
-	BatchBytes        int           // and their size, unless one alone is larger
-	Claim             int           // uploads taken from the queue at a time
-	Lease             time.Duration // how long they are taken for
-	MaxAttempts       int           // after so many an upload is put aside
-	DrainTime         time.Duration // how long one drain may take
-	DrainRounds       int           // and how many claims it may make
-	QueueDepth        int64         // waiting uploads that make the queue full
-	RetryBackoff      time.Duration
-	LongestRetryAfter time.Duration
-	KeepSucceeded     int
+	BatchRecords  int           // records in one upload at first; it grows and shrinks with BatchBytes
+	BatchBytes    int           // and their size, unless one alone is larger
+	LargestBatch  int           // what BatchBytes grows to while uploads are quick
+	Claim         int           // items taken from the queue at a time
+	Patience      time.Duration // how long a pass waits for a server that takes nothing
+	BeatEvery     time.Duration // between two heartbeats while a pass works
+	QueueBytes    int64         // what may wait for upload; a tenth of the free disk if that is less
+	SpareDisk     int64         // a disk with less room is full
+	AwaitLock     time.Duration // how long another collector on this queue is waited for
+	KeepSucceeded int
 }
 
 func (p Policy) withDefaults() Policy {
-	orInt(&p.BatchRecords, 100)
-	orInt(&p.BatchBytes, 4<<20)
-	orInt(&p.Claim, 4)
-	orInt(&p.Lease, 300*time.Second)
-	orInt(&p.MaxAttempts, 5)
-	orInt(&p.DrainTime, 120*time.Second)
-	orInt(&p.DrainRounds, 256)
-	orInt(&p.QueueDepth, 10_000)
-	orInt(&p.RetryBackoff, 30*time.Second)
-	orInt(&p.LongestRetryAfter, 60*time.Second)
+	orInt(&p.BatchRecords, 1000)
+	orInt(&p.BatchBytes, 1<<20)
+	orInt(&p.LargestBatch, 4<<20)
+	orInt(&p.Claim, 4) // two batches, or one with its gaps and its cursors
+	orInt(&p.Patience, 2*time.Minute)
+	orInt(&p.BeatEvery, 5*time.Minute)
+	orInt(&p.QueueBytes, 512<<20)
+	orInt(&p.SpareDisk, 64<<20)
+	orInt(&p.AwaitLock, time.Minute)
 	orInt(&p.KeepSucceeded, 10_000)
 	return p
 }
@@ -88,6 +91,13 @@ func (c *Collector) now() time.Time {
 		return c.Now()
 	}
 	return time.Now()
+}
+
+func (c *Collector) free() (int64, error) {
+	if c.Free != nil {
+		return c.Free(filepath.Dir(c.Profile.Queue))
+	}
+	return freeSpace(filepath.Dir(c.Profile.Queue))
 }
 
 func (c *Collector) wait(ctx context.Context, d time.Duration) error {

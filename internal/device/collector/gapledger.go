@@ -12,9 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/slice"
-
 	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/device/wire"
+	"pdpp/internal/slice"
+	"pdpp/protocol"
 )
 
 // gapLedger keeps, beside the queue, what the connector could not fetch: the
@@ -31,6 +33,8 @@ type gapLedger struct {
 	served map[string]bool
 	// waits are the moments before which a provider is not to be asked, by sender.
 	waits map[string]time.Time
+	// failing says that the connector's last run failed, and that the server was told.
+	failing bool
 }
 
 type ledgerGap struct {
@@ -46,6 +50,7 @@ type ledgerLine struct {
 	Attempt string     `json:"attempt,omitzero"`
 	Drop    string     `json:"drop,omitzero"`
 	Wait    *wait      `json:"wait,omitzero"`
+	Failing *bool      `json:"failing,omitzero"`
 }
 
 // wait says that a sender is to send nothing before a moment.
@@ -75,11 +80,11 @@ func readLedger(queue string) (l *gapLedger, spent bool, err error) {
 }
 
 func openLedger(queue string) (*gapLedger, error) {
+	path := queue + ledgerExt
 	l, spent, err := readLedger(queue)
 	if err != nil {
 		return nil, err
 	}
-	path := queue + ledgerExt
 	if spent {
 		if err := l.rewrite(path); err != nil {
 			return nil, fmt.Errorf("rewrite the list of gaps: %w", err)
@@ -90,6 +95,8 @@ func openLedger(queue string) (*gapLedger, error) {
 	}
 	return l, nil
 }
+
+var errLedgerDamaged = errors.New("it is damaged")
 
 func (l *gapLedger) close() error { return l.file.Close() }
 
@@ -104,7 +111,7 @@ func (l *gapLedger) replay(body []byte) (lines int, whole bool, err error) {
 		lines++
 		var entry ledgerLine
 		if err := json.Unmarshal(line, &entry); err != nil {
-			return lines, false, fmt.Errorf("line %d is damaged", lines)
+			return lines, false, fmt.Errorf("line %d: %w", lines, errLedgerDamaged)
 		}
 		l.apply(entry)
 		body = rest
@@ -124,6 +131,8 @@ func (l *gapLedger) apply(e ledgerLine) {
 		l.gaps[e.Put.GapID] = e.Put
 	case e.Drop != "":
 		delete(l.gaps, e.Drop)
+	case e.Failing != nil:
+		l.failing = *e.Failing
 	case e.Wait != nil:
 		if e.Wait.Until.After(l.waits[e.Wait.Sender]) {
 			l.waits[e.Wait.Sender] = e.Wait.Until
@@ -140,6 +149,9 @@ func (l *gapLedger) rewrite(path string) error {
 	}
 	for _, sender := range slices.Sorted(maps.Keys(l.waits)) {
 		lines = append(lines, ledgerLine{Wait: &wait{sender, l.waits[sender]}})
+	}
+	if l.failing {
+		lines = append(lines, ledgerLine{Failing: &l.failing})
 	}
 	body, err := encodeLines(lines)
 	if err != nil {
@@ -201,6 +213,27 @@ func (l *gapLedger) open(gaps []slice.Gap) error {
 		lines = append(lines, ledgerLine{Put: &ledgerGap{Gap: g}})
 	}
 	return l.write(lines)
+}
+
+// adopt keeps gaps that the server knows of and this list does not.
+func (l *gapLedger) adopt(leased []wire.LeasedGap) error {
+	var unknown []slice.Gap
+	for _, g := range leased {
+		gap := slice.Gap{Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey, Locator: g.Locator, Reason: protocol.Reason(g.Reason), Retryable: true}
+		if l.gaps[gapID(gap)] == nil {
+			unknown = append(unknown, gap)
+		}
+	}
+	return l.open(unknown)
+}
+
+// identity names a gap as the server knows it.
+func (l *gapLedger) identity(id string) wire.GapIdentity {
+	g := l.gaps[id]
+	if g == nil {
+		return wire.GapIdentity{}
+	}
+	return wire.GapIdentity{Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey, Locator: g.Locator}
 }
 
 // settle counts the attempts of a slice and forgets what it recovered.

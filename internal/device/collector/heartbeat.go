@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -22,19 +21,38 @@ func (p *pass) beat(ctx context.Context, status string, cause *wire.HeartbeatErr
 	if err != nil {
 		return err
 	}
-	waiting := counts.Pending + counts.Leased
+	p.beaten = time.Now()
+	waiting, rejected, sent := counts.Pending+counts.Leased, p.report.Uploaded.Rejected, p.now().UTC()
 	p.report.Status, p.report.Outbox = status, counts
-	_, err = p.client.Heartbeat(ctx, wire.Heartbeat{
+	answer, err := p.client.Heartbeat(ctx, wire.Heartbeat{
 		SourceInstanceID: p.c.Profile.SourceInstanceID, ConnectorID: p.c.Profile.ConnectorID, Status: status,
-		AgentVersion: p.c.AgentVersion, RecordsPending: &waiting, Outbox: &counts, LastError: cause,
+		AgentVersion: p.c.AgentVersion, InstallationID: p.c.InstallationID, SentAt: &sent, RunID: p.runID,
+		RecordsPending: &waiting, RejectedRecords: &rejected, Outbox: &counts, LastError: cause,
 	})
 	var refusal *wire.Error
 	p.report.HeartbeatDelivered = err == nil
+	p.report.Wanted = p.report.Wanted || answer.RequestedRun && status != wire.StatusStarting
 	if errors.As(err, &refusal) {
-		p.shut = refusal.Status == 0 || refusal.Status == http.StatusUnauthorized || refusal.Status == http.StatusForbidden
 		p.report.LastError = refusal.Code
 	}
 	return nil
+}
+
+// beatWhileWorking is for a pass that takes its time: silence would look like a device
+// that is gone.
+func (p *pass) beatWhileWorking(ctx context.Context) error {
+	if time.Since(p.beaten) < p.policy.BeatEvery {
+		return nil
+	}
+	counts, err := p.counts(ctx)
+	if err != nil {
+		return err
+	}
+	status := wire.StatusStarting
+	if counts.Pending+counts.Leased > 0 {
+		status = wire.StatusRetrying
+	}
+	return p.beat(ctx, status, nil)
 }
 
 func (p *pass) counts(ctx context.Context) (wire.OutboxCounts, error) {
@@ -45,9 +63,8 @@ func (p *pass) counts(ctx context.Context) (wire.OutboxCounts, error) {
 	return counts, nil
 }
 
-// lastBeat says what the queue looks like at the end, even of a stopped pass:
-// uploads that were put aside or a full queue block it, and others keep it
-// retrying.
+// lastBeat says what the queue looks like at the end, even of a stopped pass: uploads
+// that were put aside block it, and others keep it retrying.
 func (p *pass) lastBeat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatTime)
 	defer cancel()
@@ -63,12 +80,11 @@ func (p *pass) lastBeat(ctx context.Context) error {
 		}
 		p.note(CauseDeadLetters)
 		return p.beat(ctx, wire.StatusBlocked, &wire.HeartbeatError{Kind: wire.ErrorDeadLetterBacklog, TopDeadLetterClasses: classes})
-	case waiting >= p.policy.QueueDepth:
-		p.note(CauseQueueFull)
-		return p.beat(ctx, wire.StatusBlocked, nil)
 	case waiting > 0:
 		p.note(CausePending)
 		return p.beat(ctx, wire.StatusRetrying, nil)
+	case p.report.Cause == CauseConnector || p.report.Cause == CauseDiskFull:
+		return p.beat(ctx, wire.StatusStopped, nil)
 	default:
 		return p.beat(ctx, wire.StatusHealthy, nil)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,6 +44,7 @@ type bed struct {
 	dirs    Dirs
 	profile Profile
 	file    string // the diary
+	clock   sync.Mutex
 	now     time.Time
 	waited  time.Duration
 }
@@ -91,8 +93,15 @@ func (b *bed) collector(t *testing.T) *Collector {
 	}
 	return &Collector{
 		Profile: profile, Connectors: diary(profile), Bindings: bindings, AgentVersion: "test",
-		Now: func() time.Time { return b.now },
+		Policy: Policy{BatchRecords: 100},
+		Now: func() time.Time {
+			b.clock.Lock()
+			defer b.clock.Unlock()
+			return b.now
+		},
 		Wait: func(ctx context.Context, d time.Duration) error {
+			b.clock.Lock()
+			defer b.clock.Unlock()
 			b.now, b.waited = b.now.Add(d), b.waited+d
 			return ctx.Err()
 		},
@@ -160,7 +169,7 @@ func (b *bed) mustHaveState(t *testing.T, stream, want string) {
 
 func (b *bed) box(t *testing.T) *outbox.Outbox {
 	t.Helper()
-	box, err := outbox.OpenExisting(t.Context(), b.profile.Queue)
+	box, err := outbox.Open(t.Context(), b.profile.Queue)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ type Inspection struct {
 func (c *Collector) Inspect(ctx context.Context) (i Inspection, err error) {
 	i = Inspection{SourceInstanceID: c.Profile.SourceInstanceID, ConnectorID: c.Profile.ConnectorID,
 		Profile: c.Profile.Path, Queue: c.Profile.Queue, Lifecycle: LifeIdle}
-	box, err := outbox.OpenExisting(ctx, c.Profile.Queue)
+	box, err := outbox.OpenToRead(ctx, c.Profile.Queue)
 	if errors.Is(err, outbox.ErrNotFound) {
 		return i, nil
 	}
@@ -143,15 +143,24 @@ func (c *Collector) Diagnose(ctx context.Context) (Diagnosis, error) {
 		d.add(HealthCritical, "connector_missing", err.Error(), "Install the connector, or correct the profile.")
 	}
 	var refusal *wire.Error
-	if _, err := c.client().State(ctx, c.Profile.SourceInstanceID); errors.As(err, &refusal) {
-		if refusal.Action() == wire.Wait {
+	state, err := c.client().State(ctx, c.Profile.SourceInstanceID)
+	if errors.As(err, &refusal) {
+		switch condition := refusal.Condition(); {
+		case refusal.Action() == wire.Wait, condition == wire.ServerUnreachable:
 			d.add(HealthWarning, "server_unavailable", refusal.Error(), "Check that the server runs and that this host can reach it.")
-		} else {
-			d.add(HealthCritical, "server_refuses", refusal.Error(), "Check the device in the server's list, and set the profile up again.")
+		case condition == wire.UpgradeNeeded:
+			d.add(HealthCritical, wire.UpgradeNeeded, refusal.Error(), "Install the version of this program that belongs to the server.")
+		default:
+			d.add(HealthCritical, condition, refusal.Error(), "Add this device again on the server's page of devices, and paste the command that it shows.")
 		}
+	} else if t := state.ServerTime; err == nil && t != nil && c.now().Sub(*t).Abs() > skewAllowed {
+		d.add(HealthWarning, "clock_skew", fmt.Sprintf("this host's clock and the server's differ by %s", c.now().Sub(*t).Abs().Round(time.Second)), "Set the clock of this host.")
 	}
 	return d, nil
 }
+
+// skewAllowed is how far two clocks may differ before it is worth a word.
+const skewAllowed = 5 * time.Minute
 
 // staleAfter is when a waiting upload stops being ordinary.
 const staleAfter = 30 * time.Minute

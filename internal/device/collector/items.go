@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -18,32 +18,32 @@ import (
 // What an item of the outbox carries.
 type (
 	batchPayload struct {
-		BatchSeq int64          `json:"batch_seq"`
-		Records  []slice.Record `json:"records"`
+		RunID   string         `json:"run_id,omitzero"`
+		Records []slice.Record `json:"records"`
 	}
 	checkpointPayload struct {
+		RunID string  `json:"run_id,omitzero"`
 		State cursors `json:"state"`
+	}
+	gapPayload struct {
+		RunID     string             `json:"run_id,omitzero"`
+		At        time.Time          `json:"at"`
+		Gaps      []slice.Gap        `json:"gaps,omitempty"`
+		Attempted []wire.GapIdentity `json:"attempted,omitempty"`
+		Recovered []wire.GapIdentity `json:"recovered,omitempty"`
+		// Closed are the streams of which nothing is missing any more.
+		Closed []string `json:"closed,omitempty"`
+		Failed bool     `json:"failed,omitzero"` // the connector
+		Mended bool     `json:"mended,omitzero"` // it works again
 	}
 )
 
-// batches cuts the records into uploads, in their order.
-func (s *sink) batches(records []slice.Record) [][]slice.Record {
-	var out [][]slice.Record
-	policy, size := s.pass.policy, 0
-	for _, r := range records {
-		last := len(out) - 1
-		if last < 0 || len(out[last]) == policy.BatchRecords || size+len(r.Data) > policy.BatchBytes {
-			out, last, size = append(out, nil), last+1, 0
-		}
-		out[last] = append(out[last], r)
-		size += len(r.Data)
-	}
-	return out
+func (g *gapPayload) empty() bool {
+	return len(g.Gaps)+len(g.Attempted)+len(g.Recovered)+len(g.Closed) == 0
 }
 
 func (s *sink) batchItem(records []slice.Record) (outbox.Item, error) {
-	s.seq++
-	item, err := s.item(outbox.RecordBatch, batchPayload{s.seq, records})
+	item, err := s.item(outbox.RecordBatch, batchPayload{s.runID, records})
 	if err != nil {
 		return item, err
 	}
@@ -69,29 +69,60 @@ func newItem(kind outbox.Kind, source, name string, payload any) (outbox.Item, e
 	return outbox.Item{ID: outbox.IDPrefix + hex.EncodeToString(id[:]), SourceInstanceID: source, Kind: kind, Payload: body, BodyHash: sum}, nil
 }
 
-// declared sums up the gaps that the server has not been told of, one message
-// per stream.
-func (s *sink) declared(gaps []slice.Gap) ([]wire.Gap, error) {
-	counts := map[string]map[string]int{} // of reasons, by stream
-	for _, g := range gaps {
-		if have := s.ledger.gaps[gapID(g)]; g.GapID != "" || have != nil && have.Reason == g.Reason {
-			continue
+// gaps is what a slice says about what is missing, as far as the server does not know it.
+func (s *sink) gaps(part *slice.Slice) *gapPayload {
+	out := &gapPayload{RunID: s.runID, At: s.pass.now().UTC()}
+	for _, g := range part.Gaps {
+		if have := s.ledger.gaps[gapID(g)]; g.GapID == "" && (have == nil || have.Reason != g.Reason || have.Retryable != g.Retryable) {
+			out.Gaps = append(out.Gaps, g)
 		}
-		if counts[g.Stream] == nil {
-			counts[g.Stream] = map[string]int{}
+	}
+	for _, r := range part.Attempts {
+		out.Attempted = append(out.Attempted, s.ledger.identity(r.GapID))
+	}
+	left := map[string]int{} // gaps, by stream
+	for _, g := range s.ledger.gaps {
+		left[g.Stream]++
+	}
+	for _, r := range part.Recovered {
+		g := s.ledger.identity(r.GapID)
+		out.Recovered = append(out.Recovered, g)
+		if left[g.Stream]--; left[g.Stream] == 0 && !slices.ContainsFunc(part.Gaps, func(n slice.Gap) bool { return n.Stream == g.Stream }) {
+			out.Closed = append(out.Closed, g.Stream)
 		}
-		counts[g.Stream][string(g.Reason)]++
+	}
+	return out
+}
+
+// reports are the messages for a server that takes no single gaps: how many are missing,
+// by stream and reason.
+func (g *gapPayload) reports(source, connector string) ([]wire.Gap, error) {
+	counts := map[string]map[string]int{}
+	var streams []string
+	for _, gap := range g.Gaps {
+		if counts[gap.Stream] == nil {
+			counts[gap.Stream] = map[string]int{}
+			streams = append(streams, gap.Stream)
+		}
+		counts[gap.Stream][string(gap.Reason)]++
 	}
 	var out []wire.Gap
-	for _, stream := range slices.Sorted(maps.Keys(counts)) {
+	for _, stream := range streams {
 		details, err := json.Marshal(map[string]any{"missing": counts[stream]}, json.Deterministic(true))
 		if err != nil {
 			return nil, fmt.Errorf("encode a gap: %w", err)
 		}
-		p := s.pass.c.Profile
-		out = append(out, wire.Gap{SourceInstanceID: p.SourceInstanceID, ConnectorID: p.ConnectorID, Reason: wire.GapPolicyBudget, Stream: stream,
-			FirstSeenAt: s.pass.now().UTC(), Retryable: true, NextAttemptBackoffMS: gapBackoff.Milliseconds(),
-			Details: details, FirstSeenRunID: s.runID, LastRunID: s.runID})
+		report := g.report(source, connector, wire.GapPolicyBudget)
+		report.Stream, report.Details = stream, details
+		out = append(out, report)
 	}
 	return out, nil
+}
+
+// gapBackoff is when the server may expect another attempt at what was not collected.
+const gapBackoff = 15 * time.Minute
+
+func (g *gapPayload) report(source, connector, reason string) wire.Gap {
+	return wire.Gap{SourceInstanceID: source, ConnectorID: connector, Reason: reason, FirstSeenAt: g.At, Retryable: true,
+		NextAttemptBackoffMS: gapBackoff.Milliseconds(), FirstSeenRunID: g.RunID, LastRunID: g.RunID}
 }

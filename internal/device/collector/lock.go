@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,12 +9,31 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+	"time"
+
+	"pdpp/internal/ops/fault"
 )
 
 // queueLock keeps a second collector away from a queue. The system releases it
 // when the process ends, however it ends.
 type queueLock struct{ file *os.File }
+
+// lockStep is how often a collector looks whether another has ended.
+const lockStep = 250 * time.Millisecond
+
+// awaitLock takes the lock, after another collector if there is one: a pass ends soon.
+func (c *Collector) awaitLock(ctx context.Context) (*queueLock, error) {
+	for left := c.Policy.withDefaults().AwaitLock; ; left -= lockStep {
+		lock, err := lockQueue(c.Profile.Queue)
+		var active *fault.Fault
+		if err == nil || !errors.As(err, &active) || left < lockStep {
+			return lock, err
+		}
+		if err := c.wait(ctx, lockStep); err != nil {
+			return nil, err
+		}
+	}
+}
 
 // lockQueue takes the lock or says which process has it.
 func lockQueue(queue string) (*queueLock, error) {
@@ -24,8 +44,8 @@ func lockQueue(queue string) (*queueLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the queue: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	taken, err := lockFile(f)
+	if err == nil && !taken {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32))
 		_ = f.Close()
 		pid := strings.TrimSpace(string(holder))

@@ -2,11 +2,13 @@ package collector
 
 import (
 	"io"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // The variables of a profile. Others are kept for the connector, which gets
@@ -20,12 +22,14 @@ const (
 	envSource     = "PDPP_SOURCE_INSTANCE_ID" // an alias of PDPP_CONNECTION_ID
 	envConnector  = "PDPP_CONNECTOR_ID"
 	envQueue      = "PDPP_COLLECTOR_QUEUE"
+	envPlainHTTP  = "PDPP_LOCAL_ALLOW_PLAIN_HTTP" // 1: the token may travel unencrypted
+	envTokenSince = "PDPP_LOCAL_DEVICE_TOKEN_SINCE"
 
 	ownPrefix  = "PDPP_"
 	profileExt = ".env"
 )
 
-var ownVariables = []string{envBaseURL, envDeviceID, envToken, envConnection, envSource, envConnector, envQueue}
+var ownVariables = []string{envBaseURL, envDeviceID, envToken, envConnection, envSource, envConnector, envQueue, envPlainHTTP, envTokenSince}
 
 // Profile is everything that this host knows of one enrolled source: where its
 // queue is, what collects it, and where and as whom to upload.
@@ -38,6 +42,10 @@ type Profile struct {
 	SourceInstanceID string
 	ConnectorID      string
 	Queue            string
+	// AllowPlainHTTP lets the token travel unencrypted to a server that is not this machine.
+	AllowPlainHTTP bool
+	// TokenSince is when the token was made; zero when it is not known.
+	TokenSince time.Time
 	// Variables are for the connector.
 	Variables map[string]string
 }
@@ -68,9 +76,9 @@ func readProfile(path string, dirs Dirs) (Profile, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return Profile{}, operatorFault("profile_unreadable", "Check the file and its folder.", "the profile %s is not a file", path)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return Profile{}, operatorFault("profile_permissions", "chmod 600 '"+path+"'",
-			"the profile %s holds a credential and others can read it (mode %04o)", path, mode)
+	if openToOthers(path, info) {
+		return Profile{}, operatorFault("profile_permissions", closeToOthers(path, info),
+			"the profile %s holds a credential and others can read it (mode %04o)", path, info.Mode().Perm())
 	}
 	body, err := io.ReadAll(io.LimitReader(f, maxProfileBytes+1))
 	if err != nil {
@@ -95,8 +103,9 @@ func profileOf(variables map[string]string, dirs Dirs) (Profile, error) {
 	p := Profile{
 		BaseURL: strings.TrimRight(variables[envBaseURL], "/"), DeviceID: variables[envDeviceID], Token: NewToken(variables[envToken]),
 		SourceInstanceID: variables[envConnection], ConnectorID: variables[envConnector], Queue: variables[envQueue],
-		Variables: map[string]string{},
+		AllowPlainHTTP: variables[envPlainHTTP] == "1", Variables: map[string]string{},
 	}
+	p.TokenSince, _ = time.Parse(time.RFC3339, variables[envTokenSince])
 	if alias := variables[envSource]; p.SourceInstanceID == "" {
 		p.SourceInstanceID = alias
 	} else if alias != "" && alias != p.SourceInstanceID {
@@ -137,6 +146,9 @@ func (p *Profile) check() error {
 	switch {
 	case err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "":
 		return bad(envBaseURL, "a plain http or https address")
+	case base.Scheme == "http" && !p.AllowPlainHTTP && !loopback(base.Hostname()):
+		return operatorFault("plain_http", "Use the server's https address; or, in a network that you trust, give --allow-plain-http.",
+			"%s is not encrypted, and whoever listens could upload as this device", p.BaseURL)
 	case !plainID.MatchString(p.DeviceID):
 		return bad(envDeviceID, "an id")
 	case !p.Token.plausible():
@@ -151,11 +163,23 @@ func (p *Profile) check() error {
 	return nil
 }
 
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
 // variables gives the profile back as the lines of its file.
 func (p *Profile) variables() map[string]string {
 	out := map[string]string{
 		envBaseURL: p.BaseURL, envDeviceID: p.DeviceID, envToken: p.Token.reveal(),
 		envConnection: p.SourceInstanceID, envConnector: p.ConnectorID, envQueue: p.Queue,
+	}
+	if p.AllowPlainHTTP {
+		out[envPlainHTTP] = "1"
+	}
+	if !p.TokenSince.IsZero() {
+		out[envTokenSince] = p.TokenSince.UTC().Format(time.RFC3339)
 	}
 	for name, value := range p.Variables {
 		out[name] = value

@@ -22,27 +22,29 @@ const envProfileDir = "PDPP_LOCAL_COLLECTOR_PROFILE_DIR"
 // DirsFrom finds the folders by the environment.
 func DirsFrom(lookup func(name string) (string, bool)) (Dirs, error) {
 	get := func(name string) string { value, _ := lookup(name); return value }
-	under := func(variable string, fallback ...string) (string, error) {
-		if base := get(variable); filepath.IsAbs(base) {
-			return filepath.Join(base, "pdpp", "collectors"), nil
-		}
-		home := get("HOME")
-		if !filepath.IsAbs(home) {
-			return "", operatorFault("no_home", "Set HOME to your home folder.", "neither %s nor HOME names a folder", variable)
-		}
-		return filepath.Join(append(append([]string{home}, fallback...), "pdpp", "collectors")...), nil
+	d, err := homeDirs(get)
+	if err != nil {
+		return Dirs{}, err
 	}
-	var d Dirs
-	var err error
-	if d.Profiles = get(envProfileDir); d.Profiles == "" {
-		if d.Profiles, err = under("XDG_CONFIG_HOME", ".config"); err != nil {
-			return Dirs{}, err
+	if profiles := get(envProfileDir); profiles != "" {
+		if d.Profiles, err = filepath.Abs(profiles); err != nil {
+			return Dirs{}, fmt.Errorf("locate the profiles: %w", err)
 		}
-	} else if d.Profiles, err = filepath.Abs(d.Profiles); err != nil {
-		return Dirs{}, fmt.Errorf("locate the profiles: %w", err)
 	}
-	d.State, err = under("XDG_STATE_HOME", ".local", "state")
-	return d, err
+	return d, nil
+}
+
+// under is the program's folder below the one that a variable names, or else below
+// another one of the home folder.
+func under(get func(string) string, variable string, fallback ...string) (string, error) {
+	if base := get(variable); filepath.IsAbs(base) {
+		return filepath.Join(base, "pdpp", "collectors"), nil
+	}
+	home := get("HOME")
+	if !filepath.IsAbs(home) {
+		return "", operatorFault("no_home", "Set HOME to your home folder.", "neither %s nor HOME names a folder", variable)
+	}
+	return filepath.Join(append(append([]string{home}, fallback...), "pdpp", "collectors")...), nil
 }
 
 // Find gives the one profile of the source instance, by what the files say and
@@ -88,8 +90,8 @@ func Profiles(dirs Dirs) (found []Profile, broken []*fault.Fault, err error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, nil
 	}
-	if err == nil && info.Mode().Perm()&0o022 != 0 {
-		return nil, nil, operatorFault("profile_permissions", "chmod 700 '"+dirs.Profiles+"'",
+	if err == nil && openToOthers(dirs.Profiles, info) {
+		return nil, nil, operatorFault("profile_permissions", closeToOthers(dirs.Profiles, info),
 			"others can write to the folder of the profiles, %s (mode %04o)", dirs.Profiles, info.Mode().Perm())
 	}
 	var entries []os.DirEntry
@@ -114,7 +116,20 @@ func Profiles(dirs Dirs) (found []Profile, broken []*fault.Fault, err error) {
 			found = append(found, p)
 		}
 	}
+	shareTokens(found)
 	return found, broken, nil
+}
+
+// shareTokens gives every profile of a device its newest token: the files are written one
+// after the other when it changes.
+func shareTokens(found []Profile) {
+	for i := range found {
+		for _, other := range found {
+			if p := &found[i]; other.BaseURL == p.BaseURL && other.DeviceID == p.DeviceID && other.TokenSince.After(p.TokenSince) {
+				p.Token, p.TokenSince = other.Token, other.TokenSince
+			}
+		}
+	}
 }
 
 // Resolve gives the profile of the source instance, or what the environment

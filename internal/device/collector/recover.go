@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"pdpp/internal/device/outbox"
@@ -29,20 +26,20 @@ type Preview struct {
 	Run bool `json:"would_run"`
 }
 
-// Preview says what Recover would do. It changes nothing, sends nothing and
-// reads a copy of the queue: opening the queue itself could already tidy it.
+// Preview says what Recover would do. It changes nothing, sends nothing and waits for
+// nobody.
 func (c *Collector) Preview(ctx context.Context) (Preview, error) {
 	v := Preview{SourceInstanceID: c.Profile.SourceInstanceID, ConnectorID: c.Profile.ConnectorID,
 		Profile: c.Profile.Path, Queue: c.Profile.Queue, Run: true}
-	if _, err := os.Stat(c.Profile.Queue); errors.Is(err, os.ErrNotExist) {
+	box, err := outbox.OpenToRead(ctx, c.Profile.Queue)
+	if errors.Is(err, outbox.ErrNotFound) {
 		return v, nil
 	}
-	v.QueueExists = true
-	box, discard, err := copyOf(ctx, c.Profile.Queue)
 	if err != nil {
-		return v, err
+		return v, fmt.Errorf("open the queue: %w", err)
 	}
-	defer discard()
+	v.QueueExists = true
+	defer box.Close() // nothing was written
 	if err := ownQueue(ctx, box, c.Profile, c.now()); err != nil {
 		return v, err
 	}
@@ -73,52 +70,6 @@ func (v *Preview) sumUp(failed []outbox.Item) {
 	v.Failures = classesOf(codes)
 }
 
-// copyOf opens a copy of the queue, made while no collector works on it.
-func copyOf(ctx context.Context, queue string) (box *outbox.Outbox, discard func(), err error) {
-	lock, err := lockQueue(queue)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer lock.release()
-	dir, err := os.MkdirTemp("", "pdpp-preview-") // mode 0700
-	if err != nil {
-		return nil, nil, fmt.Errorf("copy the queue: %w", err)
-	}
-	remove := func() { _ = os.RemoveAll(dir) }
-	name := filepath.Join(dir, "queue.sqlite")
-	err = copyFile(queue, name)
-	if err == nil {
-		if err = copyFile(queue+"-wal", name+"-wal"); errors.Is(err, os.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil {
-		box, err = outbox.OpenExisting(ctx, name)
-	}
-	if err != nil {
-		remove()
-		return nil, nil, fmt.Errorf("copy the queue: %w", err)
-	}
-	return box, func() { _ = box.Close(); remove() }, nil
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
-	}
-	return err
-}
-
 // Recovery is what Recover did.
 type Recovery struct {
 	Requeued int `json:"requeued"`
@@ -129,11 +80,6 @@ type Recovery struct {
 // pass with the same profile. Without failed uploads it is that pass alone,
 // which is what helps against every other cause.
 func (c *Collector) Recover(ctx context.Context) (Recovery, error) {
-	lock, err := lockQueue(c.Profile.Queue)
-	if err != nil {
-		return Recovery{}, err
-	}
-	defer lock.release()
 	var requeued int
 	report, err := c.locked(ctx, func(p *pass) (err error) {
 		if requeued, err = p.box.RequeueDeadLetters(ctx, c.Profile.SourceInstanceID, p.now()); err != nil {

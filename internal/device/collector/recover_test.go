@@ -165,14 +165,14 @@ func TestDiagnosis(t *testing.T) {
 	diagnose(LifeIdle, HealthOK)
 	b.answerWith("POST ingest-batches", 503, "busy", "")
 	b.run(t)
-	diagnose(LifeDraining, HealthOK) // the cursor waits behind the batch
+	diagnose(LifeRetryable, HealthWarning, "uploads_waiting")
 	b.now = b.now.Add(time.Hour)
 	diagnose(LifeDraining, HealthWarning, "uploads_waiting")
 	b.answerWith("POST ingest-batches", 409, "device_batch_conflict", "")
 	b.run(t)
 	diagnose(LifeDeadLetter, HealthCritical, "failed_uploads")
 	b.answerWith("GET state", http.StatusUnauthorized, "authentication_error", "")
-	diagnose(LifeDeadLetter, HealthCritical, "failed_uploads", "server_refuses")
+	diagnose(LifeDeadLetter, HealthCritical, "failed_uploads", "device_unknown")
 	b.Close()
 	diagnose(LifeDeadLetter, HealthCritical, "failed_uploads", "server_unavailable")
 }

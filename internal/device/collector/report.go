@@ -13,10 +13,15 @@ type Cause string
 const (
 	CauseDeadLetters Cause = "dead_letter_backlog"
 	CauseStateRead   Cause = "state_read_failed"
-	CauseQueueFull   Cause = "queue_full"
 	CausePending     Cause = "uploads_pending"
 	CauseConnector   Cause = "connector_failed"
 	CauseStopped     Cause = "stopped"
+	CauseDiskFull    Cause = "disk_full"
+	// The server takes nothing from this device now; what waits stays as it is.
+	CauseUnreachable   Cause = wire.ServerUnreachable
+	CauseDeviceUnknown Cause = wire.DeviceUnknown
+	CauseSourceUnknown Cause = wire.SourceUnknown
+	CauseUpgradeNeeded Cause = wire.UpgradeNeeded
 )
 
 // Report is what one pass did.
@@ -32,6 +37,12 @@ type Report struct {
 	WaitUntil          *time.Time        `json:"provider_wait_until,omitzero"` // nil: the provider need not be left alone
 	Uploaded           Uploaded          `json:"uploaded"`
 	Outbox             wire.OutboxCounts `json:"outbox"`
+	// RetryAfter is what the server asked for before the next attempt; zero: nothing.
+	RetryAfter time.Duration `json:"-"`
+	// SetAside is the name that a damaged queue has got; what was in it is collected again.
+	SetAside string `json:"damaged_queue,omitzero"`
+	// Wanted says that the owner asked for another pass while this one went on.
+	Wanted bool `json:"-"`
 }
 
 // RunReport is what the connector did.
@@ -44,8 +55,5 @@ type RunReport struct {
 	Message string        `json:"message,omitzero"`
 }
 
-// OK reports whether the pass did all that it set out to do. A backlog that
-// merely needs more passes is no failure.
-func (r *Report) OK() bool {
-	return r.HeartbeatDelivered && (r.Cause == "" || r.Cause == CausePending && r.LastError == "")
-}
+// OK reports whether the pass did all that it set out to do.
+func (r *Report) OK() bool { return r.HeartbeatDelivered && r.Cause == "" }

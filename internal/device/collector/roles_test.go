@@ -35,7 +35,7 @@ func playCollector() {
 	dirs := Dirs{Profiles: os.Args[1], State: os.Args[1]}
 	profile, err := Find(dirs, source)
 	if err == nil {
-		c := &Collector{Profile: profile, Connectors: diary(profile), Bindings: bindings}
+		c := &Collector{Profile: profile, Connectors: diary(profile), Bindings: bindings, Policy: Policy{BatchRecords: 100}}
 		_, err = c.Run(context.Background())
 	}
 	if err != nil {

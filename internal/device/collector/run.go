@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"pdpp/internal/collect/runner"
@@ -21,33 +24,60 @@ type pass struct {
 	box    *outbox.Outbox
 	holder string
 	report *Report
-	// shut is set while the server gives no answer at all or does not know the
-	// device: then an upload says nothing about the upload.
-	shut bool
+	beaten time.Time // by the real clock, whatever the owner does to the other
+
+	runID  string     // of the run whose records are uploaded
+	server wire.State // what the server said it can do
+	target target     // how large an upload should be
+	// receipt is the id of the last batch that the server took.
+	receipt string
+
+	waiting atomic.Int64  // bytes in the queue that the server has not taken
+	more    chan struct{} // something was queued
+	room    chan struct{} // something was taken
+	ended   chan struct{} // nothing is uploaded any more; nil: not beside a run
 }
 
 // Run makes one pass: it uploads what waits, runs the connector once if nothing
-// waits any more, and uploads what that delivered. The connector starts from
-// the cursors that the server has, and those are current only when no upload is
+// waits any more, and uploads what that delivers while it does. The connector starts
+// from the cursors that the server has, and those are current only when no upload is
 // outstanding. The error is for what kept the pass from working at all; what
 // merely failed is in the Report.
 func (c *Collector) Run(ctx context.Context) (Report, error) {
-	lock, err := lockQueue(c.Profile.Queue)
-	if err != nil {
-		return Report{}, err
-	}
-	defer lock.release()
 	return c.locked(ctx, func(p *pass) error { return p.run(ctx) })
 }
 
-// locked opens the queue, whose lock is held, for the given work.
+// locked locks and opens the queue for the given work. A damaged queue is set aside: the
+// cursors are the server's, so that what was in it is read again.
 func (c *Collector) locked(ctx context.Context, work func(*pass) error) (Report, error) {
 	report := Report{SourceInstanceID: c.Profile.SourceInstanceID, ConnectorID: c.Profile.ConnectorID}
-	box, err := outbox.Open(ctx, c.Profile.Queue)
+	lock, err := c.awaitLock(ctx)
 	if err != nil {
-		return report, fmt.Errorf("open the queue: %w", err)
+		return report, err
 	}
-	p := &pass{c: c, policy: c.Policy.withDefaults(), client: c.client(), box: box, holder: fmt.Sprintf("collector:%d", os.Getpid()), report: &report}
+	defer lock.release()
+	err = c.withQueue(ctx, &report, work)
+	if !outbox.Damaged(err) {
+		return report, err
+	}
+	if report.SetAside, err = outbox.SetAside(c.Profile.Queue, c.now()); err != nil {
+		return report, err
+	}
+	return report, c.withQueue(ctx, &report, work)
+}
+
+func (c *Collector) withQueue(ctx context.Context, report *Report, work func(*pass) error) error {
+	box, err := outbox.Open(ctx, c.Profile.Queue)
+	if errors.Is(err, outbox.ErrNewer) {
+		return operatorFault("queue_is_newer", "Install the newer version of this program again, or one later than it.",
+			"the queue %s was made by a newer version of this program; it is left as it is", c.Profile.Queue)
+	}
+	if err != nil {
+		return fmt.Errorf("open the queue: %w", err)
+	}
+	policy := c.Policy.withDefaults()
+	p := &pass{c: c, policy: policy, client: c.client(), box: box, holder: fmt.Sprintf("collector:%d", os.Getpid()), report: report,
+		target: newTarget(policy), more: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	err = ownQueue(ctx, box, c.Profile, c.now())
 	if err == nil {
 		err = work(p)
@@ -55,7 +85,7 @@ func (c *Collector) locked(ctx context.Context, work func(*pass) error) (Report,
 	if closeErr := box.Close(); err == nil && closeErr != nil {
 		err = fmt.Errorf("close the queue: %w", closeErr)
 	}
-	return report, err
+	return err
 }
 
 // ownQueue refuses a queue that holds another source's uploads: they would go
@@ -76,6 +106,10 @@ func ownQueue(ctx context.Context, box *outbox.Outbox, profile Profile, now time
 	return nil
 }
 
+// transientCauses are those for which earlier versions put uploads aside although nobody
+// had judged them.
+var transientCauses = []string{"http_*", wire.CodeTimeout, wire.CodeNetwork, wire.CodeCanceled, wire.CodeInvalidResponse, wire.CodeIngestRetryable, wire.CodeBusy, "authentication_error"}
+
 func (p *pass) run(ctx context.Context) error {
 	if err := p.beat(ctx, wire.StatusStarting, nil); err != nil {
 		return err
@@ -83,53 +117,201 @@ func (p *pass) run(ctx context.Context) error {
 	if err := p.releaseLeases(ctx); err != nil {
 		return err
 	}
-	if !p.shut {
-		err := p.awaitDue(ctx)
-		if err == nil {
-			err = p.drain(ctx)
-		}
-		if err != nil {
-			return p.stopped(ctx, err)
-		}
+	if _, err := p.box.RequeueDeadLetters(ctx, p.c.Profile.SourceInstanceID, p.now(), transientCauses...); err != nil {
+		return fmt.Errorf("requeue failed uploads: %w", err)
+	}
+	size, err := p.box.Size(ctx)
+	if err == nil {
+		p.receipt, err = p.box.LastReceipt(ctx, p.c.Profile.SourceInstanceID)
+	}
+	if err != nil {
+		return err
+	}
+	p.waiting.Store(size)
+	if done, err := p.readState(ctx); done || err != nil {
+		return err
+	}
+	if err := p.drain(ctx, nil); err != nil {
+		return p.stopped(ctx, err)
 	}
 	counts, err := p.counts(ctx)
 	if err != nil {
 		return err
 	}
-	if counts.Total > counts.Succeeded && !p.shut {
+	if counts.Total > counts.Succeeded {
 		return p.lastBeat(ctx)
 	}
-	state, err := p.client.State(ctx, p.c.Profile.SourceInstanceID)
-	if err != nil {
-		if ctx.Err() != nil {
-			return p.stopped(ctx, ctx.Err())
+	if p.report.Uploaded.Checkpoints > 0 { // what was just taken has moved the cursors
+		if done, err := p.readState(ctx); done || err != nil {
+			return err
 		}
-		p.refused(err)
-		return p.stateUnread(ctx)
 	}
-	if counts.Total > counts.Succeeded { // it answers again; what waits goes first, in the next pass
-		return p.lastBeat(ctx)
-	}
-	if err := p.collect(ctx, state.State); err != nil {
+	if err := p.collect(ctx); err != nil {
 		return p.stopped(ctx, err)
 	}
-	if err := p.drain(ctx); err != nil {
-		return p.stopped(ctx, err)
-	}
-	if err := p.box.Prune(ctx, p.policy.KeepSucceeded); err != nil {
-		return fmt.Errorf("tidy the queue: %w", err)
+	if err := p.tidy(ctx); err != nil {
+		return err
 	}
 	return p.lastBeat(ctx)
 }
 
-// stopped ends a pass early. Being told to stop is a result and no error.
+// compactFrom is the size of a queue's file from which unused space in it is given back.
+const compactFrom = 64 << 20
+
+func (p *pass) tidy(ctx context.Context) error {
+	if err := p.box.Prune(ctx, p.policy.KeepSucceeded); err != nil {
+		return fmt.Errorf("tidy the queue: %w", err)
+	}
+	if p.waiting.Load() > 0 {
+		return nil
+	}
+	if err := p.box.Compact(ctx, compactFrom); err != nil && !outbox.Full(err) { // it needs room for a copy
+		return fmt.Errorf("tidy the queue: %w", err)
+	}
+	return nil
+}
+
+// readState asks where to go on and what the server can do. With done the pass is over.
+func (p *pass) readState(ctx context.Context) (done bool, err error) {
+	wait := newBackoff(p)
+	for {
+		p.server, err = p.client.State(ctx, p.c.Profile.SourceInstanceID)
+		var refusal *wire.Error
+		switch {
+		case err == nil:
+			p.client.Compress = p.can(wire.CanGzip)
+			p.target.within(p.server.Limits)
+			return false, nil
+		case ctx.Err() != nil:
+			return true, p.stopped(ctx, ctx.Err())
+		case !errors.As(err, &refusal):
+			return true, err
+		}
+		p.report.LastError = refusal.Code
+		if refusal.Action() != wire.Wait {
+			return true, p.stopped(ctx, &stop{Cause(refusal.Condition())})
+		}
+		if refusal.Status == 0 && !p.report.HeartbeatDelivered { // nobody is there at all
+			return true, p.stopped(ctx, &stop{CauseUnreachable})
+		}
+		again, err := wait.pause(ctx, refusal)
+		if err != nil {
+			return true, p.stopped(ctx, err)
+		}
+		if !again {
+			return true, p.stateUnread(ctx)
+		}
+	}
+}
+
+func (p *pass) can(capability string) bool { return slices.Contains(p.server.Capabilities, capability) }
+
+// stop ends a pass for a reason that lies with the server or the network.
+type stop struct{ cause Cause }
+
+func (s *stop) Error() string { return "the server takes nothing now: " + string(s.cause) }
+
+// stopped ends a pass early. Being told to stop is a result and no error, and so is a
+// server that takes nothing.
 func (p *pass) stopped(ctx context.Context, err error) error {
-	beatErr := p.lastBeat(ctx)
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		p.report.Cause = CauseStopped
-		return beatErr
+	var end *stop
+	switch {
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		p.note(CauseStopped)
+		err = nil
+	case errors.As(err, &end):
+		p.note(end.cause)
+		err = nil
+	case outbox.Full(err), errors.Is(err, errDiskFull):
+		p.note(CauseDiskFull)
+		err = nil
+	}
+	if outbox.Damaged(err) {
+		return err
+	}
+	return errors.Join(err, p.lastBeat(ctx))
+}
+
+// note keeps the cause that matters most: what was put aside needs the owner, and that
+// something still waits follows from every other cause.
+func (p *pass) note(cause Cause) {
+	if p.report.Cause == "" || cause == CauseDeadLetters || cause != CausePending && p.report.Cause == CausePending {
+		p.report.Cause = cause
+	}
+}
+
+// collect runs the connector once, from the cursors that the server has, unless its
+// provider is to be left alone; what it delivers is uploaded meanwhile.
+func (p *pass) collect(ctx context.Context) error {
+	found, err := p.c.Connectors.Find(ctx, p.c.Profile.ConnectorID)
+	if err != nil {
+		return fmt.Errorf("find the connector: %w", err)
+	}
+	ledger, err := p.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer ledger.close()
+	if until, waiting := ledger.waitInForce(p.now()); waiting {
+		p.report.WaitUntil = &until
+		return nil
+	}
+	p.runID = newRunID(p.now())
+	spec := runner.Spec{
+		RunID: p.runID, Manifest: found.Manifest, Mode: protocol.Incremental, Bindings: p.c.Bindings, EnforceSchemas: !found.Builtin,
+		Command: found.Command(map[string]string{
+			"PDPP_CONNECTOR_INSTANCE_ID": p.c.Profile.SourceInstanceID, "PDPP_RUN_ID": p.runID, "PDPP_RUN_TRIGGER_KIND": "manual",
+		}, p.c.childVariable),
+	}
+	spec.State, spec.CatchUpState = splitState(p.server.State)
+	spec.Command.Secrets = append(spec.Command.Secrets, p.c.Profile.Token.reveal())
+	sink := &sink{pass: p, runID: p.runID, ledger: ledger}
+
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	finished, uploaded := make(chan struct{}), make(chan error, 1)
+	p.ended = make(chan struct{})
+	go func() {
+		err := p.drain(ctx, finished)
+		cancel() // without uploads the connector would fill the queue for nothing
+		close(p.ended)
+		uploaded <- err
+	}()
+	outcome := runner.Run(running, spec, sink, sink, nil, p.c.Options)
+	declared := sink.conclude(ctx, outcome)
+	close(finished)
+	err = errors.Join(declared, <-uploaded)
+	p.report.Run = &RunReport{RunID: p.runID, Status: outcome.Status, Records: sink.enqueued, Gaps: len(ledger.gaps)}
+	if f := outcome.Failure; f != nil && err == nil {
+		p.report.Run.Reason, p.report.Run.Message = f.Reason, f.Message
+		if sink.full {
+			return errDiskFull
+		}
+		p.note(CauseConnector)
 	}
 	return err
+}
+
+// openLedger opens the list of gaps, with those that the server would have tried again.
+// A server that tells them has them all, so that a list that is lost or damaged is made
+// anew.
+func (p *pass) openLedger(ctx context.Context) (*gapLedger, error) {
+	queue := p.c.Profile.Queue
+	ledger, err := openLedger(queue)
+	if errors.Is(err, errLedgerDamaged) && p.can(wire.CanLeaseGaps) {
+		if _, err = outbox.SetAside(queue+ledgerExt, p.now()); err == nil {
+			ledger, err = openLedger(queue)
+		}
+	}
+	if err != nil || !p.can(wire.CanLeaseGaps) {
+		return ledger, err
+	}
+	leased, err := p.client.LeaseGaps(ctx, p.c.Profile.SourceInstanceID)
+	if err != nil {
+		p.refused(err)
+		return ledger, nil // the next pass asks again
+	}
+	return ledger, ledger.adopt(leased)
 }
 
 func (p *pass) refused(err error) {
@@ -139,64 +321,24 @@ func (p *pass) refused(err error) {
 	}
 }
 
-// note keeps the cause that matters most: what the connector failed with is
-// hidden by nothing but a queue that needs the owner.
-func (p *pass) note(cause Cause) {
-	if p.report.Cause == "" || cause != CausePending {
-		p.report.Cause = cause
-	}
-}
-
-// collect runs the connector once, from the cursors that the server has, unless its
-// provider is to be left alone.
-func (p *pass) collect(ctx context.Context, state cursors) error {
-	found, err := p.c.Connectors.Find(ctx, p.c.Profile.ConnectorID)
-	if err != nil {
-		return fmt.Errorf("find the connector: %w", err)
-	}
-	ledger, err := openLedger(p.c.Profile.Queue)
-	if err != nil {
-		return err
-	}
-	defer ledger.close()
-	if until, waiting := ledger.waitInForce(p.now()); waiting {
-		p.report.WaitUntil = &until
-		return nil
-	}
-	runID := newRunID(p.now())
-	spec := runner.Spec{
-		RunID: runID, Manifest: found.Manifest, Mode: protocol.Incremental, Bindings: p.c.Bindings, EnforceSchemas: !found.Builtin,
-		Command: found.Command(map[string]string{
-			"PDPP_CONNECTOR_INSTANCE_ID": p.c.Profile.SourceInstanceID, "PDPP_RUN_ID": runID, "PDPP_RUN_TRIGGER_KIND": "manual",
-		}, p.c.childVariable),
-	}
-	spec.State, spec.CatchUpState = splitState(state)
-	spec.Command.Secrets = append(spec.Command.Secrets, p.c.Profile.Token.reveal())
-	sink := newSink(p, runID, ledger, state)
-	outcome := runner.Run(ctx, spec, sink, sink, nil, p.c.Options)
-	p.report.Run = &RunReport{RunID: runID, Status: outcome.Status, Records: sink.enqueued, Gaps: len(ledger.gaps)}
-	if f := outcome.Failure; f != nil {
-		p.report.Run.Reason, p.report.Run.Message = f.Reason, f.Message
-		p.note(CauseConnector)
-	}
-	if outcome.Status != runner.Failed {
-		return nil
-	}
-	// The server learns that something is missing from the run's own word, not
-	// from the silence after it.
-	item, err := newItem(outbox.Gap, p.c.Profile.SourceInstanceID, runID, wire.Gap{
-		SourceInstanceID: p.c.Profile.SourceInstanceID, ConnectorID: p.c.Profile.ConnectorID, Reason: wire.GapConnectorChildFailure,
-		FirstSeenAt: p.now().UTC(), Retryable: true, NextAttemptBackoffMS: gapBackoff.Milliseconds(), FirstSeenRunID: runID, LastRunID: runID})
-	if err != nil {
-		return err
-	}
-	if err := p.box.Enqueue(context.WithoutCancel(ctx), []outbox.Item{item}, p.now()); err != nil {
-		return fmt.Errorf("queue the failure: %w", err)
-	}
-	return nil
-}
-
-// gapBackoff is when the server may expect another attempt at what was not collected.
-const gapBackoff = 15 * time.Minute
-
 func (p *pass) now() time.Time { return p.c.now() }
+
+// splitState tells the two kinds of bookmarks apart. Null is no bookmark, and what is the
+// server's own is none of the connector's business.
+func splitState(state cursors) (steady, catchUp cursors) {
+	steady = cursors{}
+	for key, cursor := range state {
+		stream, second := strings.CutSuffix(key, wire.CatchUpMark)
+		switch {
+		case len(cursor) == 0 || cursor.Kind() == 'n' || strings.HasPrefix(key, wire.ServerKey):
+		case second:
+			if catchUp == nil {
+				catchUp = cursors{}
+			}
+			catchUp[stream] = cursor
+		default:
+			steady[key] = cursor
+		}
+	}
+	return steady, catchUp
+}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -53,7 +54,7 @@ func TestStateReadFailureBlocks(t *testing.T) {
 	b.write(t, days(1, 3)...)
 	b.answerWith("GET state", 500, "internal", "")
 	r := b.run(t)
-	if r.OK() || r.Run != nil || r.Cause != CauseStateRead {
+	if r.OK() || r.Run != nil || r.Cause != CauseStateRead || b.waited < 10*time.Second {
 		t.Errorf("%+v", r)
 	}
 	if last := b.lastBeat(); last.Status != "blocked" || last.LastError == nil || last.LastError.Kind != "state_read_failed" {
@@ -73,11 +74,16 @@ func TestConnectorFailureIsDeclared(t *testing.T) {
 	}
 	b.mustHave(t, "notes", days(1, 250)...) // the finished slice
 	b.mustHaveState(t, "notes", `{"n":250}`)
-	if len(b.gaps) != 1 || b.gaps[0].Reason != "connector_child_failure" {
-		t.Errorf("gaps %+v", b.gaps)
+	if len(b.gaps) != 1 || b.gaps[0].Reason != "connector_child_failure" || b.lastBeat().Status != "stopped" {
+		t.Errorf("gaps %+v, %+v", b.gaps, b.lastBeat())
 	}
 	b.write(t, days(1, 300)...)
-	b.mustRun(t)
+	for range 2 { // the second time there is nothing to take back
+		b.mustRun(t)
+	}
+	if len(b.recovered) != 1 || !strings.Contains(b.recovered[0], "connector_child_failure") {
+		t.Errorf("taken back: %q", b.recovered)
+	}
 	b.mustHave(t, "notes", days(1, 300)...)
 }
 
@@ -105,35 +111,12 @@ func TestGapsAreDeclaredAndRecovered(t *testing.T) {
 		t.Errorf("open gaps after recovery: %+v", r.Run)
 	}
 	b.mustHave(t, "details", "day0004", "day0005")
+	if len(b.recovered) != 1 || !strings.Contains(b.recovered[0], `"stream":"details"`) {
+		t.Errorf("taken back: %q", b.recovered)
+	}
 	if got := b.starts(t); !strings.HasSuffix(got[2], " 2") {
 		t.Errorf("the connector was started with %q", got)
 	}
-}
-
-func TestFullQueueStopsTheScan(t *testing.T) {
-	b := newBed(t)
-	b.write(t, days(1, 900)...)
-	b.answerWith("POST ingest-batches", 503, "device_ingest_retryable", "")
-	c := b.collector(t)
-	c.Policy.QueueDepth = 4
-	c.Options.BatchRecords = 1 // slices are not put together
-	r, err := c.Run(t.Context())
-	if err != nil || r.OK() || r.Cause != CauseQueueFull || b.lastBeat().Status != "blocked" || r.Run.Reason != "storage_error" {
-		t.Errorf("%v, %+v, %+v", err, r, r.Run)
-	}
-}
-
-func TestBoundedDrainLeavesTheRest(t *testing.T) {
-	b := newBed(t)
-	b.write(t, days(1, 900)...)
-	c := b.collector(t)
-	c.Policy.DrainRounds, c.Policy.Claim = 2, 1
-	r, err := c.Run(t.Context())
-	if err != nil || r.Status != "retrying" || !r.OK() {
-		t.Fatalf("%v, %+v", err, r)
-	}
-	b.mustRun(t)
-	b.mustHave(t, "notes", days(1, 900)...)
 }
 
 func TestStoppedPassGivesItsUploadsBack(t *testing.T) {
@@ -149,7 +132,7 @@ func TestStoppedPassGivesItsUploadsBack(t *testing.T) {
 		return false
 	}
 	r, err := b.collector(t).Run(ctx)
-	if err != nil || r.OK() || r.Cause != CauseStopped || r.Outbox.Leased != 0 || r.Uploaded.Retried != 0 || b.lastBeat().Status != "retrying" {
+	if err != nil || r.OK() || r.Cause != CauseStopped || r.Outbox.Leased != 0 || r.Outbox.DeadLetter != 0 || b.lastBeat().Status != "retrying" {
 		t.Errorf("%v, %+v", err, r)
 	}
 	b.behave()
@@ -157,20 +140,20 @@ func TestStoppedPassGivesItsUploadsBack(t *testing.T) {
 	b.mustHave(t, "notes", days(1, 350)...)
 }
 
-func TestFailedUploadsComeBeforeAnUnreadState(t *testing.T) {
-	b := newBed(t)
-	failUploads(t, b)
-	b.answerWith("GET state", 500, "internal", "")
-	if r := b.run(t); r.Cause != CauseDeadLetters || b.lastBeat().LastError.Kind != "dead_letter_backlog" {
-		t.Errorf("%+v", r)
-	}
-}
-
-func TestCheckpointHoldsEveryCursor(t *testing.T) {
+// TestCheckpointHoldsWhatMoved sends no cursor that the run did not move, and neither shows
+// nor sends back what is the server's own.
+func TestCheckpointHoldsWhatMoved(t *testing.T) {
 	b := newBed(t)
 	b.write(t, days(1, 3)...)
-	b.state = map[string]json.RawMessage{"details": json.RawMessage(`{"at":7}`), "notes#catch_up": json.RawMessage(`{"back":9}`)}
+	b.state = map[string]json.RawMessage{"details": json.RawMessage(`{"at":7}`), "notes#catch_up": json.RawMessage(`{"back":9}`),
+		"$collection_scope": json.RawMessage(`{"since":"2026-01-01T00:00:00Z"}`)}
 	b.mustRun(t)
+	if got := b.starts(t); !slices.Equal(got, []string{`{"details":{"at":7}} 0`}) {
+		t.Errorf("the connector was started with %q", got)
+	}
+	if got := b.moved; !slices.Equal(got, []string{"notes"}) {
+		t.Errorf("the device sent cursors of %q", got)
+	}
 	b.mustHaveState(t, "notes", `{"n":3}`)
 	b.mustHaveState(t, "details", `{"at":7}`)
 	b.mustHaveState(t, "notes#catch_up", `{"back":9}`)

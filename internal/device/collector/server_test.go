@@ -32,6 +32,15 @@ type server struct {
 	accepted map[string]int // stream/key: how often a record came in a batch of its own
 	beats    []beat
 	gaps     []gapSaid
+	// capable says that the server commits cursors and gaps with their batch.
+	capable   bool
+	missing   map[string]string // gaps that came with a batch: stream/key, reason
+	recovered []string
+	lastSeq   int64
+	inOrder   bool // nothing is put aside, so that numbers only grow
+	unseen    int  // notes that the cursor counts and the server need not have
+	tooMany   func(records int) (status int, body string, refused bool)
+	moved     []string // names of cursors, in the order of arrival
 	// intercept may answer a request itself, before the server does anything
 	// (done false) or instead of its answer (done true).
 	intercept func(n int, name string, done bool, w http.ResponseWriter) bool
@@ -55,7 +64,7 @@ type gapSaid struct {
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{t: t, state: map[string]json.RawMessage{}, batches: map[string]storedBatch{}, accepted: map[string]int{}}
+	s := &server{t: t, state: map[string]json.RawMessage{}, batches: map[string]storedBatch{}, accepted: map[string]int{}, missing: map[string]string{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
@@ -116,15 +125,23 @@ func (s *server) judge(r *http.Request, body []byte) (int, string) {
 	case "POST ingest-batches":
 		return s.ingest(body)
 	case "GET source-instances/" + source + "/state":
-		answer, _ := json.Marshal(map[string]any{"object": "device_source_instance_state", "state": s.state})
+		says := map[string]any{"object": "device_source_instance_state", "state": s.state}
+		if s.capable {
+			says["capabilities"] = []string{"batch_state", "gap_leases"}
+		}
+		answer, _ := json.Marshal(says)
 		return 200, string(answer)
+	case "GET source-instances/" + source + "/gaps":
+		return 200, s.leased()
+	case "POST source-instances/" + source + "/local-collector-gaps/recovered":
+		s.recovered = append(s.recovered, string(body))
+		return 200, `{"object":"device_local_collector_gap"}`
 	case "PUT source-instances/" + source + "/state":
 		var put struct{ State map[string]json.RawMessage }
 		if json.Unmarshal(body, &put) != nil || put.State == nil {
 			return refuse(400, "invalid_request")
 		}
-		s.heldAgainstRecords(put.State["notes"])
-		s.state = put.State // the harsher reading: what is not repeated is gone
+		s.move(put.State)
 		return 200, `{"object":"device_source_instance_state"}`
 	case "POST source-instances/" + source + "/local-collector-gaps":
 		var g gapSaid
@@ -135,6 +152,36 @@ func (s *server) judge(r *http.Request, body []byte) (int, string) {
 		return 201, `{"object":"device_local_collector_gap"}`
 	}
 	return refuse(404, "not_found")
+}
+
+// move takes cursors, each by its name.
+func (s *server) move(state map[string]json.RawMessage) {
+	for stream, cursor := range state {
+		if strings.HasPrefix(stream, "$") {
+			s.t.Errorf("the device sent %s, which is the server's", stream)
+		}
+		if stream == "notes" {
+			s.heldAgainstRecords(cursor)
+		}
+		s.state[stream], s.moved = cursor, append(s.moved, stream)
+	}
+}
+
+func (s *server) leased() string {
+	type gap struct {
+		GapID  string `json:"gap_id"`
+		Stream string `json:"stream"`
+		Parent string `json:"parent_stream"`
+		Key    string `json:"record_key"`
+		Reason string `json:"reason"`
+	}
+	all := []gap{}
+	for name, reason := range s.missing {
+		stream, key, _ := strings.Cut(name, "/")
+		all = append(all, gap{"srv_" + key, stream, "notes", key, reason})
+	}
+	answer, _ := json.Marshal(map[string]any{"object": "device_source_instance_gaps", "data": all})
+	return string(answer)
 }
 
 // heldAgainstRecords fails the test when a cursor is ahead of its records: the
@@ -148,7 +195,7 @@ func (s *server) heldAgainstRecords(cursor json.RawMessage) {
 			have++
 		}
 	}
-	if at.N > have {
+	if at.N > have+s.unseen {
 		s.t.Errorf("the cursor %s came when the server had %d notes", cursor, have)
 	}
 }
@@ -162,10 +209,26 @@ func (s *server) ingest(body []byte) (int, string) {
 		BatchSeq         int64  `json:"batch_seq"`
 		BodyHash         string `json:"body_hash"`
 		Records          []map[string]any
+		State            map[string]json.RawMessage
+		Gaps, Recovered  []struct {
+			Stream, Reason string
+			Key            string `json:"record_key"`
+		}
 	}
+	body = bytes.ReplaceAll(body, []byte(`"recovered_gaps"`), []byte(`"recovered"`))
 	if json.Unmarshal(body, &b) != nil || b.DeviceID != device || b.SourceInstanceID != source || b.ConnectorID != "diary" ||
-		b.BatchID == "" || b.BatchSeq == 0 || len(b.Records) == 0 || len(b.Records) > 100 {
+		b.BatchID == "" || b.BatchSeq == 0 || !s.capable && len(b.Records) == 0 || len(b.Records) > 100 {
 		return refuse(400, "invalid_request")
+	}
+	if s.tooMany != nil {
+		if status, body, refused := s.tooMany(len(b.Records)); refused {
+			return status, body
+		}
+	}
+	for _, r := range b.Records {
+		if _, told := r["data"]; told == (r["op"] == "delete") {
+			return refuse(400, "invalid_request")
+		}
 	}
 	if sorted(b.Records) != b.BodyHash {
 		return refuse(400, "device_batch_hash_mismatch")
@@ -179,6 +242,17 @@ func (s *server) ingest(body []byte) (int, string) {
 	for _, r := range b.Records {
 		s.accepted[r["stream"].(string)+"/"+r["record_key"].(string)]++
 	}
+	if b.BatchSeq < s.lastSeq && s.inOrder {
+		s.t.Errorf("batch %d came after %d", b.BatchSeq, s.lastSeq)
+	}
+	s.lastSeq = b.BatchSeq
+	for _, g := range b.Gaps {
+		s.missing[g.Stream+"/"+g.Key] = g.Reason
+	}
+	for _, g := range b.Recovered {
+		delete(s.missing, g.Stream+"/"+g.Key)
+	}
+	s.move(b.State)
 	answer, _ := json.Marshal(map[string]any{"object": "device_ingest_batch_result", "status": "accepted", "accepted_record_count": len(b.Records), "rejected_record_count": 0})
 	s.batches[b.BatchID] = storedBatch{b.BodyHash, string(answer)}
 	return 201, string(answer)
@@ -190,6 +264,9 @@ func sorted(records []map[string]any) string {
 	var canonical bytes.Buffer
 	enc := json.NewEncoder(&canonical)
 	enc.SetEscapeHTML(false)
+	if records == nil {
+		records = []map[string]any{}
+	}
 	if enc.Encode(records) != nil {
 		return ""
 	}
@@ -222,8 +299,10 @@ func (s *server) answerWith(name string, status int, code, retryAfter string) {
 			w.Header().Set("Retry-After", retryAfter)
 		}
 		w.WriteHeader(status)
-		_, body := refuse(status, code)
-		_, _ = io.WriteString(w, body)
+		if code != "" {
+			_, body := refuse(status, code)
+			_, _ = io.WriteString(w, body)
+		}
 		return true
 	}
 }

@@ -4,20 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/device/outbox"
+	"pdpp/internal/device/wire"
 	"pdpp/internal/slice"
 	"pdpp/protocol"
 )
 
-// errQueueFull ends a run whose uploads do not get away.
-var errQueueFull = errors.New("the queue is full and the server does not take more")
+// errDiskFull ends a pass before it writes to a disk that has no room.
+var errDiskFull = errors.New("the disk is full")
 
 // sink turns slices into queued uploads: the record batches, what is missing,
 // and last the cursors, all in one transaction of the outbox.
@@ -25,58 +24,44 @@ type sink struct {
 	pass  *pass
 	runID string
 
-	mu     sync.Mutex // the runner commits and asks from different goroutines
-	ledger *gapLedger
-	// state is every cursor of the source as of the last queued slice.
-	state    cursors
-	seq      int64 // of batches: it grows over all runs, so that the server can tell older from newer
+	mu       sync.Mutex // the runner commits and asks from different goroutines
+	ledger   *gapLedger
 	items    int64
 	enqueued int64 // records
+	full     bool  // the disk
 }
 
 // cursors are bookmarks by stateKey.
 type cursors = map[string]jsontext.Value
 
-// catchUpMark separates the stream from the kind of its second bookmark. No
-// stream's name holds it.
-const catchUpMark = "#" + string(protocol.CatchUp)
-
-func newSink(p *pass, runID string, ledger *gapLedger, state cursors) *sink {
-	return &sink{pass: p, runID: runID, ledger: ledger, state: state, seq: p.now().UnixMilli() * 1000}
-}
-
 func (s *sink) CommitSlice(ctx context.Context, part *slice.Slice) error {
+	if err := s.pass.awaitRoom(ctx); err != nil {
+		s.full = errors.Is(err, errDiskFull)
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.pass.makeRoom(ctx); err != nil {
-		return err
-	}
 	var items []outbox.Item
-	for _, batch := range s.batches(part.Records) {
-		item, err := s.batchItem(batch)
+	for _, records := range s.pass.target.cut(part.Records) {
+		item, err := s.batchItem(records)
 		if err != nil {
 			return err
 		}
 		items = append(items, item)
 	}
-	declared, err := s.declared(part.Gaps)
-	if err != nil {
-		return err
-	}
-	for _, g := range declared {
-		item, err := s.item(outbox.Gap, g)
+	if gaps := s.gaps(part); !gaps.empty() {
+		item, err := s.item(outbox.Gap, gaps)
 		if err != nil {
 			return err
 		}
 		items = append(items, item)
 	}
-	state := s.state
 	if len(part.Cursors) > 0 {
-		state = maps.Clone(s.state)
+		state := cursors{}
 		for _, c := range part.Cursors {
-			state[stateKey(c)] = append(jsontext.Value(nil), c.Cursor...)
+			state[stateKey(c)] = c.Cursor
 		}
-		item, err := s.item(outbox.Checkpoint, checkpointPayload{state})
+		item, err := s.item(outbox.Checkpoint, checkpointPayload{s.runID, state})
 		if err != nil {
 			return err
 		}
@@ -85,40 +70,81 @@ func (s *sink) CommitSlice(ctx context.Context, part *slice.Slice) error {
 	if err := s.ledger.open(part.Gaps); err != nil {
 		return err
 	}
-	if len(items) > 0 {
-		if err := s.pass.box.Enqueue(ctx, items, s.pass.now()); err != nil {
-			return fmt.Errorf("queue a slice: %w", err)
-		}
+	if err := s.pass.enqueue(ctx, items); err != nil {
+		s.full = outbox.Full(err)
+		return err
 	}
-	s.state = state
 	s.enqueued += int64(len(part.Records))
 	return s.ledger.settle(part.Attempts, part.Recovered)
 }
 
-func stateKey(c slice.Cursor) string {
-	if c.Mode == protocol.CatchUp {
-		return c.Stream + catchUpMark
+// conclude tells the server by the run's own word, not by the silence after it, that the
+// connector failed, or that it no longer does.
+func (s *sink) conclude(ctx context.Context, outcome runner.Outcome) error {
+	failed := outcome.Status == runner.Failed
+	if outcome.Status == runner.Cancelled || s.full || !failed && !s.ledger.failing {
+		return nil
 	}
-	return c.Stream
+	item, err := s.item(outbox.Gap, gapPayload{RunID: s.runID, At: s.pass.now().UTC(), Failed: failed, Mended: !failed})
+	if err != nil {
+		return err
+	}
+	if err := s.pass.enqueue(context.WithoutCancel(ctx), []outbox.Item{item}); err != nil {
+		return err
+	}
+	return s.ledger.write([]ledgerLine{{Failing: &failed}})
 }
 
-// splitState tells the two kinds of bookmarks apart. Null is no bookmark.
-func splitState(state cursors) (steady, catchUp cursors) {
-	steady = cursors{}
-	for key, cursor := range state {
-		stream, second := strings.CutSuffix(key, catchUpMark)
-		switch {
-		case len(cursor) == 0 || cursor.Kind() == 'n':
-		case second:
-			if catchUp == nil {
-				catchUp = cursors{}
-			}
-			catchUp[stream] = cursor
-		default:
-			steady[key] = cursor
+func (p *pass) enqueue(ctx context.Context, items []outbox.Item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	if err := p.box.Enqueue(ctx, items, p.now()); err != nil {
+		return fmt.Errorf("queue a slice: %w", err)
+	}
+	for _, i := range items {
+		p.waiting.Add(int64(len(i.Payload)))
+	}
+	signal(p.more)
+	return nil
+}
+
+// awaitRoom keeps the queue from growing without bound while a run delivers faster than
+// the server takes: the connector waits meanwhile.
+func (p *pass) awaitRoom(ctx context.Context) error {
+	for {
+		free, err := p.c.free()
+		if err != nil {
+			return fmt.Errorf("measure the disk: %w", err)
+		}
+		if free < p.policy.SpareDisk {
+			return errDiskFull
+		}
+		if p.waiting.Load() < min(p.policy.QueueBytes, max(free/10, p.policy.SpareDisk)) {
+			return nil
+		}
+		select {
+		case <-p.room:
+		case <-p.ended: // what is finished is kept, and no more comes
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
-	return steady, catchUp
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func stateKey(c slice.Cursor) string {
+	if c.Mode == protocol.CatchUp {
+		return c.Stream + wire.CatchUpMark
+	}
+	return c.Stream
 }
 
 func (s *sink) NoteWait(_ context.Context, w runner.Wait) error {

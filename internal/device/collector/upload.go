@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"pdpp/internal/device/outbox"
 	"pdpp/internal/device/wire"
+	"pdpp/internal/slice"
+	"pdpp/protocol"
 )
 
 // Uploaded is what the server has taken in one pass.
@@ -23,106 +27,227 @@ type Uploaded struct {
 	PutAside    int64 `json:"put_aside"`
 }
 
-// drain uploads what is due, in the order of the queue, within the policy's
-// bounds. An upload that must be tried again ends it, because nothing may
-// overtake; only when the server itself named the time is that waited for. An
-// upload that is put aside does not hold up the others: the cursors behind it
+// leaseTime is how long items are taken from the queue for. The queue's lock is held, so
+// that it matters to nobody else.
+const leaseTime = time.Hour
+
+// drain uploads in the order of the queue until it is empty, and beside a run until that
+// is finished as well. What the server cannot take now is waited for, because nothing may
+// overtake; after the policy's patience, or when the server is not there, it ends with a
+// stop. An upload that is put aside does not hold up the others: the cursors behind it
 // stay where they are.
-func (p *pass) drain(ctx context.Context) error {
-	end := p.now().Add(p.policy.DrainTime)
-	for range p.policy.DrainRounds {
-		if ctx.Err() != nil || !p.now().Before(end) {
-			return ctx.Err()
+func (p *pass) drain(ctx context.Context, finished <-chan struct{}) error {
+	wait := newBackoff(p)
+	for {
+		if err := p.beatWhileWorking(ctx); err != nil {
+			return err
 		}
-		items, err := p.box.Claim(ctx, p.holder, p.policy.Claim, p.policy.Lease, p.now())
+		items, err := p.box.Claim(ctx, p.holder, p.policy.Claim, leaseTime, p.now())
 		if err != nil {
 			return fmt.Errorf("take uploads from the queue: %w", err)
 		}
 		if len(items) == 0 {
-			return nil
+			if over, err := p.awaitMore(ctx, &finished); over || err != nil {
+				return err
+			}
+			continue
 		}
-		again, err := p.uploadAll(ctx, items)
+		whole := complete(items, p.policy.Claim)
+		refusal, err := p.uploadAll(ctx, items[:whole])
+		if err == nil && whole < len(items) {
+			err = p.releaseLeases(ctx)
+		}
 		if err != nil {
 			return err
 		}
-		if again == nil {
+		if refusal == nil {
+			wait = newBackoff(p)
 			continue
 		}
-		if again.pause == 0 || p.now().Add(again.pause).After(end) {
-			return nil
-		}
-		if err := p.c.wait(ctx, again.pause); err != nil {
+		p.report.Uploaded.Retried++
+		again, err := wait.pause(ctx, refusal)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// dueStep is how often a pass looks whether what it waits for is due.
-const dueStep = 5 * time.Second
-
-// awaitDue waits for uploads that an earlier pass put off, which is seconds, so
-// that newer ones do not overtake them.
-func (p *pass) awaitDue(ctx context.Context) error {
-	end := p.now().Add(p.policy.LongestRetryAfter)
-	for {
-		counts, err := p.counts(ctx)
-		if err != nil || counts.Retrying == 0 || !p.now().Before(end) {
-			return err
+		if !again {
+			p.report.RetryAfter = refusal.RetryAfter
+			return &stop{CausePending}
 		}
-		if err := p.c.wait(ctx, dueStep); err != nil {
+		if err := p.releaseLeases(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// tryAgain says that an upload was refused for now; pause is the time that the
-// server asked for, zero if it named none.
-type tryAgain struct{ pause time.Duration }
+// awaitMore waits for something to upload. The drain is over when the run that would
+// queue it is finished and has left nothing.
+func (p *pass) awaitMore(ctx context.Context, finished *<-chan struct{}) (over bool, err error) {
+	if *finished == nil {
+		return true, nil
+	}
+	timer := time.NewTimer(p.policy.BeatEvery)
+	defer timer.Stop()
+	select {
+	case <-p.more:
+	case <-*finished:
+		*finished = nil // one more look
+	case <-timer.C:
+	case <-ctx.Done():
+		return true, ctx.Err()
+	}
+	return false, nil
+}
 
-func (p *pass) uploadAll(ctx context.Context, items []outbox.Item) (*tryAgain, error) {
+// backoff is how a server that takes nothing now is waited for.
+type backoff struct {
+	pass  *pass
+	next  time.Duration
+	since time.Time
+}
+
+const (
+	firstPause   = 5 * time.Second
+	longestPause = 15 * time.Minute
+)
+
+func newBackoff(p *pass) *backoff { return &backoff{pass: p, next: firstPause} }
+
+// pause waits as long as the server asked for, or else twice as long each time, in
+// part; it is false when that would take more than the pass has patience for.
+func (b *backoff) pause(ctx context.Context, refusal *wire.Error) (again bool, err error) {
+	now := b.pass.now()
+	if b.since.IsZero() || now.Before(b.since) {
+		b.since = now
+	}
+	d := refusal.RetryAfter
+	if d == 0 {
+		d = rand.N(b.next) + 1
+		b.next = min(b.next*2, longestPause)
+	}
+	if now.Add(d).Sub(b.since) > b.pass.policy.Patience {
+		return false, nil
+	}
+	return true, b.pass.c.wait(ctx, d)
+}
+
+// group is what goes out together: a batch with the gaps and the cursors behind it.
+type group struct {
+	items []outbox.Item
+	batch batchPayload
+	gaps  []gapPayload
+	state cursors
+}
+
+// groups puts items together that one request can carry.
+func groups(items []outbox.Item) [][]outbox.Item {
+	var out [][]outbox.Item
 	for i, item := range items {
-		again, err := p.upload(ctx, item)
-		if err == nil && again == nil {
-			continue
+		if i == 0 || item.Kind == outbox.RecordBatch || items[i-1].Kind == outbox.Checkpoint {
+			out = append(out, nil)
 		}
-		if i < len(items)-1 {
-			if releaseErr := p.releaseLeases(context.WithoutCancel(ctx)); err == nil {
-				err = releaseErr
-			}
+		out[len(out)-1] = append(out[len(out)-1], item)
+	}
+	return out
+}
+
+// complete is how many of the claimed items make whole groups. Of a full claim the last
+// group may go on behind it, and what goes out together must be the same every time.
+func complete(items []outbox.Item, limit int) int {
+	all := groups(items)
+	last := all[len(all)-1]
+	if len(items) < limit || len(all) == 1 || last[len(last)-1].Kind == outbox.Checkpoint {
+		return len(items)
+	}
+	return len(items) - len(last)
+}
+
+// errClaimAgain says that what was claimed behind an item may not go out as it is: the
+// item did not get through, and a cursor may be among the others.
+var errClaimAgain = errors.New("claim again")
+
+// uploadAll sends items and records what became of them. A refusal means that the server
+// could not take the rest now.
+func (p *pass) uploadAll(ctx context.Context, items []outbox.Item) (*wire.Error, error) {
+	settle := context.WithoutCancel(ctx)
+	for _, part := range groups(items) {
+		refusal, err := p.upload(ctx, part)
+		switch {
+		case errors.Is(err, errClaimAgain):
+			return nil, p.releaseLeases(settle)
+		case err != nil:
+			return nil, errors.Join(err, p.releaseLeases(settle))
+		case refusal != nil:
+			return refusal, p.settled(p.box.Retry(settle, refusal.Code, p.now().Add(max(refusal.RetryAfter, firstPause)), p.now(), items...))
 		}
-		return again, err
+		items = items[len(part):]
 	}
 	return nil, nil
 }
 
-// upload sends one item and records what became of it. The record is made even
-// when the pass is being stopped: the server has answered.
-func (p *pass) upload(ctx context.Context, item outbox.Item) (*tryAgain, error) {
-	err := p.send(ctx, item)
+// upload sends one group. What became of it is recorded even when the pass is being
+// stopped: the server has answered.
+func (p *pass) upload(ctx context.Context, items []outbox.Item) (*wire.Error, error) {
 	settle := context.WithoutCancel(ctx)
-	if err == nil {
-		return nil, p.settled(p.box.Ack(settle, item, p.now()))
+	g, err := read(items)
+	if err != nil {
+		return nil, p.putAside(settle, items, "payload_unreadable")
 	}
+	err = p.send(ctx, g)
 	var refusal *wire.Error
-	if !errors.As(err, &refusal) {
-		refusal = &wire.Error{Code: "payload_unreadable", Message: err.Error()}
-	}
-	if ctx.Err() != nil { // given up here, not refused there
-		return nil, errors.Join(ctx.Err(), p.releaseLeases(settle))
+	switch {
+	case err == nil:
+		p.taken(items)
+		return nil, p.settled(p.box.Ack(settle, p.receipt, p.now(), items...))
+	case ctx.Err() != nil: // given up here, not refused there
+		return nil, ctx.Err()
+	case !errors.As(err, &refusal):
+		return nil, err
 	}
 	p.report.LastError = refusal.Code
-	if refusal.Action() != wire.Wait || item.Attempts+1 >= p.policy.MaxAttempts {
-		p.report.Uploaded.PutAside++
-		return nil, p.settled(p.box.DeadLetter(settle, item, refusal.Code, p.now()))
+	switch action := refusal.Action(); {
+	case action == wire.Wait:
+		return refusal, nil
+	case refusal.Code == wire.CodeCheckpointAhead:
+		return nil, p.dropCursors(settle)
+	case action == wire.PutAside:
+		return nil, p.putAside(settle, items, refusal.Code)
+	default:
+		return nil, &stop{Cause(refusal.Condition())}
 	}
-	p.report.Uploaded.Retried++
-	pause := min(refusal.RetryAfter, p.policy.LongestRetryAfter)
-	next := p.now().Add(p.policy.RetryBackoff)
-	if pause > 0 {
-		next = p.now().Add(pause)
+}
+
+// dropCursors is for a server that has lost what it had taken, by a backup that was
+// restored: records go on, and the next run begins where the server is.
+func (p *pass) dropCursors(ctx context.Context) error {
+	if err := p.box.DropCheckpoints(ctx, p.c.Profile.SourceInstanceID, p.now()); err != nil {
+		return err
 	}
-	return &tryAgain{pause}, p.settled(p.box.Retry(settle, item, refusal.Code, next, p.now()))
+	size, err := p.box.Size(ctx)
+	if err != nil {
+		return err
+	}
+	p.waiting.Store(size)
+	return errClaimAgain
+}
+
+// putAside gives a group up that the server has judged. Its cursor is not, unless it is
+// alone: it waits for the others.
+func (p *pass) putAside(ctx context.Context, items []outbox.Item, code string) error {
+	if last := len(items) - 1; last > 0 && items[last].Kind == outbox.Checkpoint {
+		items = items[:last]
+	}
+	p.report.Uploaded.PutAside += int64(len(items))
+	if err := p.settled(p.box.DeadLetter(ctx, code, p.now(), items...)); err != nil {
+		return err
+	}
+	return errClaimAgain
+}
+
+func (p *pass) taken(items []outbox.Item) {
+	for _, i := range items {
+		p.waiting.Add(-int64(len(i.Payload)))
+	}
+	signal(p.room)
 }
 
 // settled lets a lost lease pass: the item is somebody else's, and sending it
@@ -134,78 +259,216 @@ func (p *pass) settled(err error) error {
 	return fmt.Errorf("note an upload's result: %w", err)
 }
 
-func (p *pass) send(ctx context.Context, item outbox.Item) error {
-	done, source := &p.report.Uploaded, item.SourceInstanceID
-	switch item.Kind {
-	case outbox.RecordBatch:
-		var payload batchPayload
-		if err := json.Unmarshal(item.Payload, &payload); err != nil {
-			return fmt.Errorf("read a queued batch: %w", err)
+func read(items []outbox.Item) (*group, error) {
+	g := &group{items: items}
+	for _, item := range items {
+		var into any
+		var gaps gapPayload
+		var state checkpointPayload
+		switch item.Kind {
+		case outbox.RecordBatch:
+			into = &g.batch
+		case outbox.Gap:
+			into = &gaps
+		default:
+			into = &state
 		}
-		answer, err := p.client.Ingest(ctx, wire.Batch{
-			DeviceID: p.c.Profile.DeviceID, SourceInstanceID: source, ConnectorID: p.c.Profile.ConnectorID,
-			BatchID: item.ID, BatchSeq: payload.BatchSeq, BodyHash: item.BodyHash, Records: payload.Records,
-		})
-		if err != nil {
+		if err := json.Unmarshal(item.Payload, into); err != nil {
+			return nil, errors.New("a queued upload cannot be read")
+		}
+		if item.Kind == outbox.Gap {
+			g.gaps = append(g.gaps, gaps)
+			g.batch.RunID = gaps.RunID
+		}
+		if item.Kind == outbox.Checkpoint {
+			g.state, g.batch.RunID = state.State, state.RunID
+		}
+	}
+	return g, nil
+}
+
+// send brings a group to the server: in one request if that commits all of it together,
+// else one after another, the cursor last.
+func (p *pass) send(ctx context.Context, g *group) error {
+	last := g.items[len(g.items)-1]
+	b := wire.Batch{DeviceID: p.c.Profile.DeviceID, SourceInstanceID: p.c.Profile.SourceInstanceID, ConnectorID: p.c.Profile.ConnectorID,
+		BatchID: last.ID, BatchSeq: last.Seq, Records: g.batch.Records}
+	together := p.can(wire.CanBatchState)
+	if together {
+		b.RunID, b.State = g.batch.RunID, g.state
+		if len(b.State) > 0 {
+			b.AfterBatchID = p.receipt
+		}
+		for _, gaps := range g.gaps {
+			for _, gap := range gaps.Gaps {
+				gap.GapID = ""
+				b.Gaps = append(b.Gaps, gap)
+			}
+			b.AttemptedGaps = append(b.AttemptedGaps, gaps.Attempted...)
+			b.RecoveredGaps = append(b.RecoveredGaps, gaps.Recovered...)
+		}
+	}
+	if len(b.Records)+len(b.State)+len(b.Gaps)+len(b.AttemptedGaps)+len(b.RecoveredGaps) > 0 {
+		if err := p.ingest(ctx, b, 0); err != nil {
 			return err
 		}
-		done.Batches++
-		done.Records += int64(len(payload.Records)) - answer.Rejected
-		done.Rejected += answer.Rejected
-	case outbox.Checkpoint:
-		var payload checkpointPayload
-		if err := json.Unmarshal(item.Payload, &payload); err != nil {
-			return fmt.Errorf("read a queued checkpoint: %w", err)
-		}
-		if err := p.client.PutState(ctx, source, wire.StateUpdate{State: payload.State}); err != nil {
+	}
+	for _, gaps := range g.gaps {
+		if err := p.tell(ctx, gaps, together); err != nil {
 			return err
 		}
-		done.Checkpoints++
-	case outbox.Gap:
-		var gap wire.Gap
-		if err := json.Unmarshal(item.Payload, &gap); err != nil {
-			return fmt.Errorf("read a queued gap: %w", err)
+	}
+	if len(g.state) > 0 && !together {
+		if err := p.client.PutState(ctx, b.SourceInstanceID, wire.StateUpdate{State: g.state, AfterBatchID: p.receipt}); err != nil {
+			return err
 		}
+	}
+	if len(g.state) > 0 {
+		p.report.Uploaded.Checkpoints++
+	}
+	p.report.Uploaded.Gaps += int64(len(g.gaps))
+	return nil
+}
+
+// tell reports what is missing to a server that does not take it with a batch, and to
+// every server that the connector failed.
+func (p *pass) tell(ctx context.Context, g gapPayload, together bool) error {
+	source, connector := p.c.Profile.SourceInstanceID, p.c.Profile.ConnectorID
+	var missing []wire.Gap
+	var found []wire.GapRecovered
+	if !together {
+		var err error
+		if missing, err = g.reports(source, connector); err != nil {
+			return err
+		}
+		for _, stream := range g.Closed {
+			found = append(found, wire.GapRecovered{SourceInstanceID: source, ConnectorID: connector, Reason: wire.GapPolicyBudget, Stream: stream, RecoveredRunID: g.RunID})
+		}
+	}
+	if g.Failed {
+		missing = append(missing, g.report(source, connector, wire.GapConnectorChildFailure))
+	}
+	if g.Mended {
+		found = append(found, wire.GapRecovered{SourceInstanceID: source, ConnectorID: connector, Reason: wire.GapConnectorChildFailure, RecoveredRunID: g.RunID})
+	}
+	for _, gap := range missing {
 		if err := p.client.ReportGap(ctx, gap); err != nil {
 			return err
 		}
-		done.Gaps++
-	default:
-		return fmt.Errorf("a queued item is of an unknown kind")
+	}
+	for _, gap := range found {
+		if err := p.client.RecoverGap(ctx, gap); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// ingest sends a batch, in parts when it is larger than what the line or the server
+// takes. A part is named after the place of its records in the whole batch, which begin
+// at offset, so that it is the same whenever it is sent; the last one carries everything
+// beside the records.
+func (p *pass) ingest(ctx context.Context, b wire.Batch, offset int) error {
+	size := sizeOf(b.Records)
+	if len(b.Records) > 1 && size > 2*p.goal() {
+		return p.halves(ctx, b, offset)
+	}
+	start := p.now()
+	answer, err := p.client.Ingest(ctx, b)
+	var refusal *wire.Error
+	switch {
+	case err == nil:
+		p.receipt = b.BatchID
+		p.target.took(size, p.now().Sub(start))
+		return p.accepted(ctx, b, answer)
+	case !errors.As(err, &refusal):
+		return err
+	case refusal.Code == wire.CodeTimeout:
+		p.target.shrink(size)
+		return err
+	case refusal.Action() != wire.Split:
+		return err
+	case len(b.Records) > 1:
+		p.target.shrink(size)
+		return p.halves(ctx, b, offset)
+	case len(b.Records) == 1 && refusal.Ours:
+		return p.tooLarge(ctx, b)
+	default:
+		return &stop{CauseUnreachable} // whoever else is in between has no say in what is kept
+	}
+}
+
+func (p *pass) goal() int {
+	bytes, _ := p.target.now()
+	return bytes
+}
+
+func (p *pass) halves(ctx context.Context, b wire.Batch, offset int) error {
+	whole, _, _ := strings.Cut(b.BatchID, "/")
+	part := func(from, to int) wire.Batch {
+		out := b
+		out.BatchID, out.Records = fmt.Sprintf("%s/%d-%d", whole, offset+from, offset+to), b.Records[from:to]
+		return out
+	}
+	middle, end := len(b.Records)/2, len(b.Records)
+	first, rest := part(0, middle), part(middle, end)
+	first.State, first.Gaps, first.AttemptedGaps, first.RecoveredGaps, first.AfterBatchID = nil, nil, nil, nil, ""
+	if err := p.ingest(ctx, first, offset); err != nil {
+		return err
+	}
+	if rest.AfterBatchID != "" {
+		rest.AfterBatchID = p.receipt
+	}
+	return p.ingest(ctx, rest, offset+middle)
+}
+
+// tooLarge sends, in the place of a record that the server would never take, that it is
+// missing.
+func (p *pass) tooLarge(ctx context.Context, b wire.Batch) error {
+	r := b.Records[0]
+	gap := slice.Gap{Stream: r.Stream, RecordKey: r.Key, Reason: reasonTooLarge}
+	p.report.Uploaded.Rejected++
+	if !p.can(wire.CanBatchState) {
+		lost := gapPayload{RunID: b.RunID, At: p.now().UTC(), Gaps: []slice.Gap{gap}}
+		return p.tell(ctx, lost, false)
+	}
+	b.Records, b.Gaps = nil, append(b.Gaps, gap)
+	b.BatchID += "/too-large"
+	if _, err := p.client.Ingest(ctx, b); err != nil {
+		return err
+	}
+	p.receipt = b.BatchID
+	return nil
+}
+
+const (
+	reasonTooLarge protocol.Reason = "record_too_large"
+	reasonRejected protocol.Reason = "record_rejected"
+)
+
+// accepted counts what the server took. A record that it rejected is missing, and a
+// server that keeps no gap for it is told so.
+func (p *pass) accepted(ctx context.Context, b wire.Batch, answer wire.BatchResult) error {
+	up := &p.report.Uploaded
+	up.Batches++
+	up.Records += int64(len(b.Records)) - answer.Rejected
+	up.Rejected += answer.Rejected
+	if answer.Rejected == 0 || p.can(wire.CanBatchState) {
+		return nil
+	}
+	lost := gapPayload{RunID: b.RunID, At: p.now().UTC()}
+	for range answer.Rejected {
+		lost.Gaps = append(lost.Gaps, slice.Gap{Stream: b.Records[0].Stream, Reason: reasonRejected})
+	}
+	return p.tell(ctx, lost, false)
 }
 
 // releaseLeases returns what this process, or one that died, had taken. The
 // queue's lock is held, so no lease in the file has a living holder but this
-// one: each is treated as if its time had passed.
+// one.
 func (p *pass) releaseLeases(ctx context.Context) error {
-	if _, err := p.box.ReleaseExpired(ctx, p.now().Add(p.policy.Lease)); err != nil {
+	if _, err := p.box.Release(ctx, p.now().AddDate(100, 0, 0), p.now()); err != nil {
 		return fmt.Errorf("return uploads to the queue: %w", err)
 	}
 	return nil
-}
-
-// makeRoom keeps the queue from growing without bound while a run delivers
-// faster than the server takes.
-func (p *pass) makeRoom(ctx context.Context) error {
-	full, err := p.full(ctx)
-	if err != nil || !full {
-		return err
-	}
-	if err := p.drain(ctx); err != nil {
-		return err
-	}
-	if full, err = p.full(ctx); err == nil && full {
-		err = errQueueFull
-	}
-	return err
-}
-
-func (p *pass) full(ctx context.Context) (bool, error) {
-	waiting, err := p.box.Pending(ctx, p.c.Profile.SourceInstanceID)
-	if err != nil {
-		return false, fmt.Errorf("count the queue: %w", err)
-	}
-	return waiting >= p.policy.QueueDepth, nil
 }

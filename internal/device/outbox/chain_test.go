@@ -53,8 +53,8 @@ func TestItemsWithoutAnIDAreKeptOnce(t *testing.T) {
 	}
 	// The second source's batch is still its newest in the last call.
 	for source, want := range map[string]int64{"src-a": 5, "src-b": 1} {
-		if n, err := o.Pending(t.Context(), source); err != nil || n != want {
-			t.Errorf("%d items of %s, %v, want %d", n, source, err, want)
+		if c, err := o.Counts(t.Context(), source, c.t); err != nil || c.Pending != want {
+			t.Errorf("%d items of %s, %v, want %d", c.Pending, source, err, want)
 		}
 	}
 	if first[0].ID != "" {

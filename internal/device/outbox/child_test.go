@@ -76,7 +76,7 @@ func (c *child) round(ctx context.Context) error {
 	if err := c.enqueueSlice(ctx); err != nil {
 		return err
 	}
-	if _, err := c.box.ReleaseExpired(ctx, c.now()); err != nil {
+	if _, err := c.box.Release(ctx, c.now(), c.now()); err != nil {
 		return err
 	}
 	if _, err := c.box.RequeueDeadLetters(ctx, "src-a", c.now()); err != nil {
@@ -86,10 +86,19 @@ func (c *child) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	failed := map[string]bool{} // sources of which something was not delivered
 	for _, i := range items {
-		if err := c.deliver(ctx, i); err != nil && !errors.Is(err, ErrLeaseLost) {
+		if i.Kind == Checkpoint && failed[i.SourceInstanceID] {
+			if err := c.box.Retry(ctx, "behind", c.now(), c.now(), i); err != nil && !errors.Is(err, ErrLeaseLost) {
+				return err
+			}
+			continue
+		}
+		sent, err := c.deliver(ctx, i)
+		if err != nil && !errors.Is(err, ErrLeaseLost) {
 			return err
 		}
+		failed[i.SourceInstanceID] = failed[i.SourceInstanceID] || !sent
 	}
 	return nil
 }
@@ -120,20 +129,20 @@ func (c *child) enqueueSlice(ctx context.Context) error {
 func payloadOf(id string) jsontext.Value { return jsontext.Value(strconv.Quote("content of " + id)) }
 
 // deliver sends an item to the server, which is the parent; sometimes the server is busy or refuses.
-func (c *child) deliver(ctx context.Context, i Item) error {
+func (c *child) deliver(ctx context.Context, i Item) (sent bool, err error) {
 	if string(i.Payload) != string(payloadOf(i.ID)) {
-		return fmt.Errorf("item %s carries %s", i.ID, i.Payload)
+		return false, fmt.Errorf("item %s carries %s", i.ID, i.Payload)
 	}
 	switch c.rand.IntN(10) {
 	case 0:
-		return c.box.Retry(ctx, i, "http_503", c.now(), c.now())
+		return false, c.box.Retry(ctx, "http_503", c.now(), c.now(), i)
 	case 1:
-		return c.box.DeadLetter(ctx, i, "http_400", c.now())
+		return false, c.box.DeadLetter(ctx, "http_400", c.now(), i)
 	}
 	say(sayDeliver, i.ID)
-	if err := c.box.Ack(ctx, i, c.now()); err != nil {
-		return err
+	if err := c.box.Ack(ctx, "", c.now(), i); err != nil {
+		return false, err
 	}
 	say(sayAcked, i.ID)
-	return nil
+	return true, nil
 }

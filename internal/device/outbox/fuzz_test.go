@@ -28,7 +28,7 @@ func FuzzPayload(f *testing.F) {
 		if len(items) != 1 || string(items[0].Payload) != string(payload) {
 			t.Fatalf("enqueued %q, claimed %+v", payload, items)
 		}
-		check(t, o.Ack(t.Context(), items[0], noon))
+		check(t, o.Ack(t.Context(), "", noon, items[0]))
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"pdpp/internal/device/wire"
@@ -27,15 +28,22 @@ func (o *Outbox) DeadLetters(ctx context.Context, source string) ([]Item, error)
 	return items, nil
 }
 
-// RequeueDeadLetters makes everything that was given up for a source ready
-// again, as if it had never failed, all at once.
-func (o *Outbox) RequeueDeadLetters(ctx context.Context, source string, now time.Time) (int, error) {
+// RequeueDeadLetters makes what was given up for a source ready again, as if it had
+// never failed, all at once: everything, or what failed with a cause of those patterns.
+func (o *Outbox) RequeueDeadLetters(ctx context.Context, source string, now time.Time, patterns ...string) (int, error) {
 	if source == "" {
 		return 0, errors.New("requeue dead letters: no source is named")
 	}
+	if len(patterns) == 0 {
+		patterns = []string{"*"}
+	}
+	args := []any{micros(now), source}
+	for _, p := range patterns {
+		args = append(args, p)
+	}
 	n, err := o.change(ctx, `UPDATE local_device_outbox
 		SET status = 'ready', attempt_count = 0, last_error = '', next_attempt_at = ?1, updated_at = ?1
-		WHERE status = 'dead_letter' AND source_instance_id = ?2`, micros(now), source)
+		WHERE status = 'dead_letter' AND source_instance_id = ?2 AND (last_error GLOB ?`+strings.Repeat(` OR last_error GLOB ?`, len(patterns)-1)+`)`, args...)
 	if err != nil {
 		return 0, fmt.Errorf("requeue dead letters: %w", err)
 	}
@@ -68,15 +76,42 @@ func (o *Outbox) Counts(ctx context.Context, source string, now time.Time) (c wi
 	return c, nil
 }
 
-// Pending is how many items of a source still have to be sent: ready or leased.
-// An empty source means all.
-func (o *Outbox) Pending(ctx context.Context, source string) (n int64, err error) {
-	err = o.row(ctx, []any{&n}, `SELECT count(*) FROM local_device_outbox
-		WHERE status <> 'succeeded' AND status <> 'dead_letter' AND ?1 IN ('', source_instance_id)`, source)
+// Size is how many bytes the items hold that the server has not taken.
+func (o *Outbox) Size(ctx context.Context) (n int64, err error) {
+	err = o.row(ctx, []any{&n}, `SELECT coalesce(sum(octet_length(payload_json)), 0) FROM local_device_outbox WHERE status <> 'succeeded'`)
 	if err != nil {
-		return 0, fmt.Errorf("count pending items: %w", err)
+		return 0, fmt.Errorf("measure the items: %w", err)
 	}
 	return n, nil
+}
+
+// LastReceipt is that of the newest item that the server has, or empty.
+func (o *Outbox) LastReceipt(ctx context.Context, source string) (receipt string, err error) {
+	err = o.row(ctx, []any{&receipt}, `SELECT coalesce(payload_json ->> '$', '') FROM local_device_outbox
+		WHERE status = 'succeeded' AND source_instance_id = ? ORDER BY seq DESC LIMIT 1`, source)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the last receipt: %w", err)
+	}
+	return receipt, nil
+}
+
+// Compact gives unused space of the file back, once it is worth the work: a quarter of
+// a file of the given size or more.
+func (o *Outbox) Compact(ctx context.Context, worth int64) error {
+	var pages, free, size int64
+	err := o.row(ctx, []any{&pages, &free, &size}, `SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`)
+	if err != nil || pages*size < worth || free*4 < pages {
+		return err
+	}
+	for _, statement := range []string{`VACUUM`, `PRAGMA wal_checkpoint(TRUNCATE)`} {
+		if err := patiently(ctx, func() error { _, err := o.db.ExecContext(ctx, statement); return err }); err != nil {
+			return fmt.Errorf("compact: %w", err)
+		}
+	}
+	return nil
 }
 
 // DefaultKeep is how many acknowledged items Prune keeps when it is not told.

@@ -127,7 +127,7 @@ func (h *history) suffer(t *testing.T, path string, round, lines int) {
 // verify compares the file with what was seen.
 func (h *history) verify(t *testing.T, path string) {
 	t.Helper()
-	box, err := OpenExisting(t.Context(), path)
+	box, err := OpenToRead(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func (h *history) finish(t *testing.T, path string, hours int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, released := box.ReleaseExpired(ctx, now)
+	_, released := box.Release(ctx, now, now)
 	check(t, released)
 	for _, source := range sources {
 		_, err := box.RequeueDeadLetters(ctx, source, now)
@@ -192,7 +192,7 @@ func (h *history) finish(t *testing.T, path string, hours int) {
 		items := box.mustClaim(t, 100, now)
 		for _, i := range items {
 			h.note(t, sayDeliver+" "+i.ID)
-			check(t, box.Ack(ctx, i, now))
+			check(t, box.Ack(ctx, "", now, i))
 			h.note(t, sayAcked+" "+i.ID)
 		}
 		if len(items) == 0 {

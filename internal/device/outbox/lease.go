@@ -10,19 +10,20 @@ import (
 )
 
 // Claim leases up to n items that are ready and due to holder, in the order in
-// which they were enqueued. A checkpoint is passed over while any earlier item
-// of its source is not acknowledged, a dead letter included; so it is never
-// claimed together with what it covers.
+// which they were enqueued. A checkpoint is claimed only when every earlier item
+// of its source is acknowledged or claimed with it; the holder acknowledges it with
+// those or after them.
 func (o *Outbox) Claim(ctx context.Context, holder string, n int, lease time.Duration, now time.Time) ([]Item, error) {
 	var items []Item
 	err := o.write(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `UPDATE local_device_outbox
 			SET status = 'leased', lease_holder = ?1, lease_epoch = lease_epoch + 1, lease_until = ?2, updated_at = ?3
 			WHERE seq IN (
-				SELECT seq FROM local_device_outbox i
-				WHERE status = 'ready' AND next_attempt_at <= ?3 AND (kind <> 'checkpoint' OR NOT EXISTS (
-					SELECT 1 FROM local_device_outbox earlier
-					WHERE earlier.source_instance_id = i.source_instance_id AND earlier.seq < i.seq AND earlier.status <> 'succeeded'))
+				SELECT seq FROM (
+					SELECT seq, kind, status = 'ready' AND next_attempt_at <= ?3 AS due,
+						sum(NOT (status = 'ready' AND next_attempt_at <= ?3)) OVER (PARTITION BY source_instance_id ORDER BY seq) AS withheld
+					FROM local_device_outbox WHERE status <> 'succeeded')
+				WHERE due AND (kind <> 'checkpoint' OR withheld = 0)
 				ORDER BY seq LIMIT ?4)
 			RETURNING `+itemColumns, holder, micros(now.Add(lease)), micros(now), max(n, 0))
 		items, err = collect(rows, err, scanItem)
@@ -35,54 +36,65 @@ func (o *Outbox) Claim(ctx context.Context, holder string, n int, lease time.Dur
 	return items, nil
 }
 
-// Ack says that the server has the item. Its payload is not kept any longer.
-func (o *Outbox) Ack(ctx context.Context, item Item, now time.Time) error {
-	return o.settle(ctx, item, now, `status = 'succeeded', payload_json = 'null', last_error = '', acknowledged_at = ?1, updated_at = ?1`)
+// Ack says that the server has the items, all or none, by the receipt that it keeps. Their
+// payloads are not kept any longer.
+func (o *Outbox) Ack(ctx context.Context, receipt string, now time.Time, items ...Item) error {
+	return o.settle(ctx, items, now, `status = 'succeeded', payload_json = json_quote(?5), last_error = '', acknowledged_at = ?1, updated_at = ?1`, receipt)
 }
 
-// Retry counts a failure and makes the item due again at next.
-func (o *Outbox) Retry(ctx context.Context, item Item, cause string, next, now time.Time) error {
-	return o.settle(ctx, item, now, `status = 'ready', attempt_count = attempt_count + 1, last_error = ?5, next_attempt_at = ?6, updated_at = ?1`,
-		code(cause), micros(next))
+// Retry makes the items due again at next. It is no failure of theirs: nobody has judged
+// them.
+func (o *Outbox) Retry(ctx context.Context, cause string, next, now time.Time, items ...Item) error {
+	return o.settle(ctx, items, now, `status = 'ready', last_error = ?5, next_attempt_at = ?6, updated_at = ?1`, code(cause), micros(next))
 }
 
-// DeadLetter counts a failure and gives the item up until RequeueDeadLetters.
-func (o *Outbox) DeadLetter(ctx context.Context, item Item, cause string, now time.Time) error {
-	return o.settle(ctx, item, now, `status = 'dead_letter', attempt_count = attempt_count + 1, last_error = ?5, updated_at = ?1`, code(cause))
+// DeadLetter counts a failure and gives the items up until RequeueDeadLetters.
+func (o *Outbox) DeadLetter(ctx context.Context, cause string, now time.Time, items ...Item) error {
+	return o.settle(ctx, items, now, `status = 'dead_letter', attempt_count = attempt_count + 1, last_error = ?5, updated_at = ?1`, code(cause))
 }
 
-// Renew makes the lease end after the given time from now.
-func (o *Outbox) Renew(ctx context.Context, item Item, lease time.Duration, now time.Time) error {
-	return o.settle(ctx, item, now, `lease_until = ?1 + ?5, updated_at = ?1`, lease.Microseconds())
-}
-
-// settle changes an item that is leased under the lease the caller holds, and
-// is ErrLeaseLost when it is not. Parameter 1 is now, further ones begin at 5.
-func (o *Outbox) settle(ctx context.Context, item Item, now time.Time, change string, args ...any) error {
+// settle changes items that are leased under the lease the caller holds, all or none, and
+// is ErrLeaseLost when one is not. Parameter 1 is now, further ones begin at 5.
+func (o *Outbox) settle(ctx context.Context, items []Item, now time.Time, change string, args ...any) error {
 	err := o.write(ctx, func(tx *sql.Tx) error {
-		args := append([]any{micros(now), item.ID, item.Lease.Holder, item.Lease.Epoch}, args...)
-		done, err := tx.ExecContext(ctx, `UPDATE local_device_outbox SET `+change+`
-			WHERE id = ?2 AND status = 'leased' AND lease_holder = ?3 AND lease_epoch = ?4 AND lease_until > ?1`, args...)
-		if err != nil {
-			return err
+		for _, item := range items {
+			args := append([]any{micros(now), item.ID, item.Lease.Holder, item.Lease.Epoch}, args...)
+			done, err := tx.ExecContext(ctx, `UPDATE local_device_outbox SET `+change+`
+				WHERE id = ?2 AND status = 'leased' AND lease_holder = ?3 AND lease_epoch = ?4 AND lease_until > ?1`, args...)
+			if err != nil {
+				return err
+			}
+			if n, err := done.RowsAffected(); err != nil || n != 1 {
+				return cmp.Or(err, ErrLeaseLost)
+			}
 		}
-		if n, err := done.RowsAffected(); err != nil || n == 1 {
-			return err
-		}
-		return ErrLeaseLost
+		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("settle item: %w", err)
+		return fmt.Errorf("settle items: %w", err)
 	}
 	return nil
 }
 
-// ReleaseExpired makes the items ready again whose lease has run out.
-func (o *Outbox) ReleaseExpired(ctx context.Context, now time.Time) (int, error) {
-	n, err := o.change(ctx, `UPDATE local_device_outbox SET status = 'ready', updated_at = ?1
-		WHERE status = 'leased' AND lease_until <= ?1`, micros(now))
+// Release makes the items ready and due that are leased or put off until the given
+// moment at most: with now, those whose lease has run out. Whoever knows that nobody else
+// works on the queue names a later one.
+func (o *Outbox) Release(ctx context.Context, until, now time.Time) (int, error) {
+	n, err := o.change(ctx, `UPDATE local_device_outbox SET status = 'ready', next_attempt_at = min(next_attempt_at, ?1), updated_at = ?1
+		WHERE status = 'leased' AND lease_until <= ?2 OR status = 'ready' AND next_attempt_at > ?1 AND next_attempt_at <= ?2`, micros(now), micros(until))
 	if err != nil {
-		return 0, fmt.Errorf("release expired leases: %w", err)
+		return 0, fmt.Errorf("release items: %w", err)
 	}
 	return n, nil
+}
+
+// DropCheckpoints gives up every cursor that waits for a source. What it would have
+// covered is read again from where the server is.
+func (o *Outbox) DropCheckpoints(ctx context.Context, source string, now time.Time) error {
+	_, err := o.change(ctx, `UPDATE local_device_outbox SET status = 'succeeded', payload_json = 'null', acknowledged_at = ?1, updated_at = ?1
+		WHERE kind = 'checkpoint' AND status <> 'succeeded' AND source_instance_id = ?2`, micros(now), source)
+	if err != nil {
+		return fmt.Errorf("drop checkpoints: %w", err)
+	}
+	return nil
 }

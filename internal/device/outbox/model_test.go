@@ -49,10 +49,11 @@ func (m *model) enqueue(items []Item) error {
 
 func (m *model) claim(holder string, n int, lease time.Duration) []*modelItem {
 	var claimed []*modelItem
-	open := map[string]bool{} // sources with something unacknowledged so far
+	withheld := map[string]bool{} // sources with something so far that is neither acknowledged nor to be had
 	for _, i := range m.items {
-		free := i.status == "ready" && !i.due.After(m.now) && (i.kind != Checkpoint || !open[i.source])
-		open[i.source] = open[i.source] || i.status != "succeeded"
+		due := i.status == "ready" && !i.due.After(m.now)
+		free := due && (i.kind != Checkpoint || !withheld[i.source])
+		withheld[i.source] = withheld[i.source] || i.status != "succeeded" && !due
 		if free && len(claimed) < n {
 			claimed = append(claimed, i)
 		}
@@ -84,6 +85,15 @@ func (m *model) prune(keep int) {
 			m.items = slices.Delete(m.items, n, n+1)
 		}
 	}
+}
+
+func (m *model) size() (n int64) {
+	for _, i := range m.items {
+		if i.status != "succeeded" {
+			n += int64(len(i.payload))
+		}
+	}
+	return n
 }
 
 func (m *model) counts(source string) (c wire.OutboxCounts) {

@@ -18,8 +18,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 //go:embed schema.sql
@@ -31,8 +33,11 @@ const schemaVersion = 3
 // ErrNotFound says that there is no outbox at the path.
 var ErrNotFound = errors.New("there is no outbox at this path")
 
-// ErrForeign says that the file is no outbox, or one of another version.
-var ErrForeign = errors.New("the file is no outbox of this version")
+// ErrForeign says that the file is no outbox.
+var ErrForeign = errors.New("the file is no outbox")
+
+// ErrNewer says that a newer program made the outbox. It is left as it is.
+var ErrNewer = errors.New("a newer version of this program made the outbox")
 
 // Outbox is an open queue. Its methods may be called from several goroutines.
 type Outbox struct{ db *sql.DB }
@@ -43,12 +48,12 @@ func Open(ctx context.Context, path string) (*Outbox, error) {
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open outbox: %w", err)
 	}
-	return open(ctx, path, (*Outbox).establish)
+	return open(ctx, path, toWrite, (*Outbox).establish)
 }
 
-// OpenExisting opens the outbox at path and makes nothing: a missing file is
-// ErrNotFound. Opening, reading and closing leave the file's content as it is.
-func OpenExisting(ctx context.Context, path string) (*Outbox, error) {
+// OpenToRead opens the outbox at path as it is at this moment, to look at it: a missing
+// file is ErrNotFound. It waits for nobody, and leaves every file as it is.
+func OpenToRead(ctx context.Context, path string) (*Outbox, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -58,11 +63,15 @@ func OpenExisting(ctx context.Context, path string) (*Outbox, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("open outbox: %w", ErrForeign)
 	}
-	return open(ctx, path, (*Outbox).verify)
+	settings := url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
+	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
+		settings.Set("immutable", "1") // nobody works on it; without a log, none is made
+	}
+	return open(ctx, path, settings, (*Outbox).verify)
 }
 
-func open(ctx context.Context, path string, check func(*Outbox, context.Context) error) (*Outbox, error) {
-	db, err := sql.Open("sqlite", dsn(path))
+func open(ctx context.Context, path string, settings url.Values, check func(*Outbox, context.Context) error) (*Outbox, error) {
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: settings.Encode()}).String())
 	if err != nil {
 		return nil, fmt.Errorf("open outbox: %w", err)
 	}
@@ -108,15 +117,32 @@ func syncFolder(path string) error {
 	return folder.Sync()
 }
 
-// dsn names the file and the settings of a connection. A transaction takes the
-// write lock at its start, a commit is on the disk when it returns, and what is
-// deleted is overwritten: payloads are somebody's data.
-func dsn(path string) string {
-	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(" + strconv.FormatInt(pollTime.Milliseconds(), 10) + ")",
-		"synchronous(FULL)", "secure_delete(1)",
-	}}
-	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
+// toWrite are the settings of a connection. A transaction takes the write lock at its
+// start, a commit is on the disk when it returns, and what is deleted is overwritten:
+// payloads are somebody's data.
+var toWrite = url.Values{"_txlock": {"immediate"}, "_pragma": {
+	"busy_timeout(" + strconv.FormatInt(pollTime.Milliseconds(), 10) + ")",
+	"synchronous(FULL)", "secure_delete(1)",
+}}
+
+// Damaged reports whether an error says that the file's content is not what was written.
+func Damaged(err error) bool {
+	return is(err, sqlite3.SQLITE_CORRUPT) || is(err, sqlite3.SQLITE_NOTADB)
+}
+
+// Full reports whether an error says that the disk has no room.
+func Full(err error) bool { return is(err, sqlite3.SQLITE_FULL) }
+
+// SetAside gives a damaged outbox another name, which it returns, so that a new one can
+// be made.
+func SetAside(path string, now time.Time) (string, error) {
+	name := path + now.UTC().Format(".damaged-20060102T150405")
+	for _, part := range []string{"-wal", "-shm", ""} {
+		if err := os.Rename(path+part, name+part); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", fmt.Errorf("set the queue aside: %w", err)
+		}
+	}
+	return name, nil
 }
 
 // establish makes the tables in an empty file.
@@ -126,7 +152,7 @@ func (o *Outbox) establish(ctx context.Context) error {
 		return err
 	}
 	if version != 0 || tables > 0 {
-		return ErrForeign
+		return unusable(version)
 	}
 	// The mode cannot change inside a transaction; changing it twice does no harm.
 	if _, err := o.db.ExecContext(ctx, `PRAGMA journal_mode = WAL`); err != nil {
@@ -141,7 +167,9 @@ func (o *Outbox) establish(ctx context.Context) error {
 	if version, _, err = identify(ctx, tx); err != nil || version == schemaVersion {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, schema+fmt.Sprintf(`PRAGMA user_version = %d;`, schemaVersion)); err != nil {
+	// The numbers of a queue that takes the place of another go on above the other's.
+	begin := fmt.Sprintf(`INSERT INTO sqlite_sequence VALUES ('local_device_outbox', %d); PRAGMA user_version = %d;`, time.Now().UnixMilli(), schemaVersion)
+	if _, err := tx.ExecContext(ctx, schema+begin); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -157,8 +185,15 @@ func (o *Outbox) verify(ctx context.Context) error {
 	case version == 0 && tables == 0:
 		return ErrNotFound
 	default:
-		return ErrForeign
+		return unusable(version)
 	}
+}
+
+func unusable(version int) error {
+	if version > schemaVersion {
+		return ErrNewer
+	}
+	return ErrForeign
 }
 
 func identify(ctx context.Context, q interface {

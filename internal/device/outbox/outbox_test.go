@@ -73,7 +73,7 @@ func TestAnItemComesBackAsItWasEnqueued(t *testing.T) {
 		t.Fatal(err)
 	}
 	if i.ID != want.ID || i.SourceInstanceID != "src-a" || i.Kind != RecordBatch || string(i.Payload) != string(want.Payload) ||
-		i.BodyHash != hash || i.Attempts != 0 || !i.CreatedAt.Equal(noon) || i.Seq != 1 ||
+		i.BodyHash != hash || i.Attempts != 0 || !i.CreatedAt.Equal(noon) || i.Seq <= 0 ||
 		i.Lease.Holder != "me" || i.Lease.Epoch != 1 || !i.Lease.Until.Equal(noon.Add(time.Minute)) {
 		t.Errorf("claimed %+v", i)
 	}
@@ -109,8 +109,8 @@ func TestWhatIsNoItemIsRefused(t *testing.T) {
 			t.Errorf("%s: an item that is none was taken", name)
 		}
 	}
-	if n, err := o.Pending(t.Context(), ""); err != nil || n != 0 {
-		t.Errorf("%d items pending, %v", n, err)
+	if n, err := o.Size(t.Context()); err != nil || n != 0 {
+		t.Errorf("%d bytes are in the queue, %v", n, err)
 	}
 }
 
@@ -121,23 +121,26 @@ func TestACheckpointWaitsForAllBeforeItAndForNoOtherSource(t *testing.T) {
 	o.mustEnqueue(t, c.t, item("b1", RecordBatch), other, item("g1", Gap), item("c1", Checkpoint), item("b2", RecordBatch), item("c2", Checkpoint))
 	ctx := t.Context()
 	got := o.mustClaim(t, 9, c.t)
-	if names(got) != "b1 other g1 b2" {
+	if names(got) != "b1 other g1 c1 b2 c2" {
 		t.Fatalf("first claim: %q", names(got))
 	}
-	check(t, o.Ack(ctx, got[0], c.t), o.DeadLetter(ctx, got[2], "http_400", c.t), o.Ack(ctx, got[3], c.t))
-	if got := names(o.mustClaim(t, 9, c.t)); got != "" {
-		t.Fatalf("past a dead letter: claimed %q", got)
+	check(t, o.Ack(ctx, "", c.t, got[0]), o.DeadLetter(ctx, "http_400", c.t, got[2]), o.Retry(ctx, "x", c.t, c.t, got[3], got[4], got[5]))
+	if got := o.mustClaim(t, 9, c.t); names(got) != "b2" {
+		t.Fatalf("past a dead letter: claimed %q", names(got))
+	} else {
+		check(t, o.Ack(ctx, "", c.t, got[0]))
 	}
 	n, err := o.RequeueDeadLetters(ctx, "src-a", c.t)
 	if err != nil || n != 1 {
 		t.Fatalf("requeued %d, %v", n, err)
 	}
-	for _, want := range []string{"g1", "c1", "c2"} {
-		got := o.mustClaim(t, 9, c.t)
-		if names(got) != want {
-			t.Fatalf("claimed %q, want %q", names(got), want)
-		}
-		check(t, o.Ack(ctx, got[0], c.t))
+	if got := o.mustClaim(t, 1, c.t); names(got) != "g1" || names(o.mustClaim(t, 9, c.t)) != "" {
+		t.Fatalf("while what it covers is claimed by another call: claimed %q", names(got))
+	} else {
+		check(t, o.Ack(ctx, "", c.t, got[0]))
+	}
+	if got := o.mustClaim(t, 9, c.t); names(got) != "c1 c2" {
+		t.Fatalf("claimed %q", names(got))
 	}
 }
 
@@ -152,16 +155,14 @@ func TestOnlyTheCurrentLeaseSettles(t *testing.T) {
 	o, c := setup(t)
 	ctx := t.Context()
 	settle := map[string]func(Item) error{
-		"ack":    func(i Item) error { return o.Ack(ctx, i, c.t) },
-		"retry":  func(i Item) error { return o.Retry(ctx, i, "http_503", c.t, c.t) },
-		"dead":   func(i Item) error { return o.DeadLetter(ctx, i, "http_400", c.t) },
-		"renew":  func(i Item) error { return o.Renew(ctx, i, time.Hour, c.t) },
-		"unmade": func(Item) error { return o.Ack(ctx, Item{ID: IDPrefix + "nothing"}, c.t) },
+		"ack":    func(i Item) error { return o.Ack(ctx, "", c.t, i) },
+		"retry":  func(i Item) error { return o.Retry(ctx, "http_503", c.t, c.t, i) },
+		"dead":   func(i Item) error { return o.DeadLetter(ctx, "http_400", c.t, i) },
+		"unmade": func(Item) error { return o.Ack(ctx, "", c.t, Item{ID: IDPrefix + "nothing"}) },
 	}
 	o.mustEnqueue(t, c.t, item("b1", RecordBatch))
 	first := o.mustClaim(t, 1, c.t)[0]
-	check(t, o.Renew(ctx, first, 2*time.Minute, c.t))
-	c.t = c.t.Add(2 * time.Minute) // the very end of the lease is past it
+	c.t = c.t.Add(time.Minute) // the very end of the lease is past it
 	expect := func(i Item) {
 		t.Helper()
 		for name, f := range settle {
@@ -171,7 +172,7 @@ func TestOnlyTheCurrentLeaseSettles(t *testing.T) {
 		}
 	}
 	expect(first)
-	if n, err := o.ReleaseExpired(ctx, c.t); err != nil || n != 1 {
+	if n, err := o.Release(ctx, c.t, c.t); err != nil || n != 1 {
 		t.Fatalf("released %d, %v", n, err)
 	}
 	expect(first)
@@ -180,7 +181,7 @@ func TestOnlyTheCurrentLeaseSettles(t *testing.T) {
 	thief := second
 	thief.Lease.Holder = "thief"
 	expect(thief)
-	check(t, o.Ack(ctx, second, c.t))
+	check(t, o.Ack(ctx, "", c.t, second))
 	expect(second)
 }
 
@@ -189,7 +190,7 @@ func TestACauseThatIsNoCodeIsNotKept(t *testing.T) {
 	causes := []string{"http_503", "", "Dear Ms. Calder", strings.Repeat("a", 65), "zeile\n2"}
 	for n, cause := range causes {
 		o.mustEnqueue(t, c.t, item(fmt.Sprint("b", n), RecordBatch))
-		check(t, o.DeadLetter(t.Context(), o.mustClaim(t, 1, c.t)[0], cause, c.t))
+		check(t, o.DeadLetter(t.Context(), cause, c.t, o.mustClaim(t, 1, c.t)[0]))
 	}
 	dead, err := o.DeadLetters(t.Context(), "src-a")
 	if err != nil {
@@ -217,7 +218,7 @@ func TestAnAcknowledgedPayloadIsGoneFromTheFile(t *testing.T) {
 	i.Payload = jsontext.Value(`"` + strings.Repeat("the letter to Ines Calder ", 400) + `"`)
 	now := time.Now()
 	o.mustEnqueue(t, now, i)
-	check(t, o.Ack(t.Context(), o.mustClaim(t, 1, now)[0], now), o.Close())
+	check(t, o.Ack(t.Context(), "", now, o.mustClaim(t, 1, now)[0]), o.Close())
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +236,7 @@ func TestPruneKeepsTheNewestAcknowledged(t *testing.T) {
 	}
 	for n, i := range o.mustClaim(t, 6, c.t) {
 		if n != 1 {
-			check(t, o.Ack(ctx, i, c.t))
+			check(t, o.Ack(ctx, "", c.t, i))
 		}
 	}
 	for _, step := range []struct{ keep, succeeded int }{{0, 5}, {2, 2}, {2, 2}} {

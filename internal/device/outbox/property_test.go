@@ -97,20 +97,17 @@ func (b *bench) settle(t *rapid.T) {
 	i := b.held[max(0, len(b.held)-1-rapid.IntRange(0, 5).Draw(t, "back"))]
 	o, ctx, now := b.box(t), t.Context(), b.m.now
 	var got, want error
-	switch how := rapid.SampledFrom([]string{"ack", "ack", "retry", "dead", "renew"}).Draw(t, "how"); how {
+	switch how := rapid.SampledFrom([]string{"ack", "ack", "retry", "dead"}).Draw(t, "how"); how {
 	case "ack":
-		got = o.Ack(ctx, i, now)
+		got = o.Ack(ctx, "", now, i)
 		want = b.m.settle(i, func(i *modelItem) { i.status, i.cause = "succeeded", "" })
 	case "retry":
 		next := now.Add(time.Duration(rapid.IntRange(0, 60).Draw(t, "backoff")) * time.Second)
-		got = o.Retry(ctx, i, "http_503", next, now)
-		want = b.m.settle(i, func(i *modelItem) { i.status, i.cause, i.attempts, i.due = "ready", "http_503", i.attempts+1, next })
+		got = o.Retry(ctx, "http_503", next, now, i)
+		want = b.m.settle(i, func(i *modelItem) { i.status, i.cause, i.due = "ready", "http_503", next })
 	case "dead":
-		got = o.DeadLetter(ctx, i, "http_400", now)
+		got = o.DeadLetter(ctx, "http_400", now, i)
 		want = b.m.settle(i, func(i *modelItem) { i.status, i.cause, i.attempts = "dead_letter", "http_400", i.attempts+1 })
-	case "renew":
-		got = o.Renew(ctx, i, 2*time.Minute, now)
-		want = b.m.settle(i, func(i *modelItem) { i.until = now.Add(2 * time.Minute) })
 	}
 	if !errors.Is(got, want) || (want == nil) != (got == nil) {
 		t.Fatalf("settle: %v, want %v", got, want)
@@ -118,7 +115,7 @@ func (b *bench) settle(t *rapid.T) {
 }
 
 func (b *bench) release(t *rapid.T) {
-	got, err := b.box(t).ReleaseExpired(t.Context(), b.m.now)
+	got, err := b.box(t).Release(t.Context(), b.m.now, b.m.now)
 	want := 0
 	for _, i := range b.m.items {
 		if i.status == "leased" && !b.m.now.Before(i.until) {
@@ -174,8 +171,8 @@ func (b *bench) compare(t *rapid.T) {
 	if diff := gocmp.Diff(want, got); err != nil || diff != "" {
 		t.Fatalf("counts of %q: %v\n%s", source, err, diff)
 	}
-	if n, err := o.Pending(t.Context(), source); err != nil || n != want.Pending+want.Leased {
-		t.Fatalf("pending of %q: %d, %v, want %d", source, n, err, want.Pending+want.Leased)
+	if n, err := o.Size(t.Context()); err != nil || n != b.m.size() {
+		t.Fatalf("%d bytes, %v, want %d", n, err, b.m.size())
 	}
 	dead, err := o.DeadLetters(t.Context(), source)
 	if err != nil || int64(len(dead)) != want.DeadLetter || !slices.IsSortedFunc(dead, func(a, b Item) int { return cmp.Compare(a.Seq, b.Seq) }) {

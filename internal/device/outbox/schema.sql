@@ -16,7 +16,7 @@ CREATE TABLE local_device_outbox (
 	acknowledged_at    INTEGER,
 	created_at         INTEGER NOT NULL,
 	updated_at         INTEGER NOT NULL,
-	payload_json       TEXT    NOT NULL  -- null once it was acknowledged; last, so that the rest is read without it
+	payload_json       TEXT    NOT NULL  -- the receipt once it was acknowledged; last, so that the rest is read without it
 );
 
 CREATE INDEX local_device_outbox_ready ON local_device_outbox (seq) WHERE status = 'ready';

@@ -51,9 +51,12 @@ func patiently(ctx context.Context, try func() error) error {
 	}
 }
 
-func busy(err error) bool {
+func busy(err error) bool { return is(err, sqlite3.SQLITE_BUSY) }
+
+// is reports whether an error is SQLite's of that primary code.
+func is(err error, code int) bool {
 	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
+	return errors.As(err, &e) && e.Code()&0xff == code
 }
 
 // collect reads all rows of a query.
