@@ -18,7 +18,9 @@ type Records interface {
 	// ListRecords orders by sequence and starts after the given one, or before it when the
 	// newest come first; tombstones are left out.
 	ListRecords(ctx context.Context, q RecordQuery) ([]StoredRecord, error)
-	// Changes is ListRecords with tombstones: each key once, at its newest change.
+	// Changes is ListRecords with tombstones: each key once, at its newest change. A record
+	// that left the bounds of the part is a tombstone too, of the time when it left and
+	// with nothing of what it is now, unless the reader knows (RecordQuery.Known).
 	Changes(ctx context.Context, q RecordQuery) ([]StoredRecord, error)
 	// History gives the earlier versions of a record, newest first, without the
 	// current one. Limit 0 means 100.
@@ -79,13 +81,22 @@ type Part struct {
 	// else of a record leaves the database.
 	Fields []string
 	// Since and Until, which is not included, bound the semantic time; a record without
-	// one is outside. A tombstone counts by what it was before. Empty means no bound.
+	// one is outside. Empty means no bound.
 	Since, Until string
+	// Among bounds a top-level field to some texts or numbers, as they are written; nil
+	// means no bound.
+	Among *FieldAmong
 	// Declared is what the stream's connector says of it now; nil holds the part against
 	// nothing. What was stored under another declaration is left out until it is brought
 	// into line (Align): a record of another semantic time where there is a bound, and
 	// from a search what other fields were indexed of.
 	Declared *StreamSpec
+}
+
+// FieldAmong is a field and the values of it that are meant.
+type FieldAmong struct {
+	Field  string
+	Values []string
 }
 
 // FieldValue asks for records whose top-level field has a value. A text matches by
@@ -106,6 +117,10 @@ type RecordQuery struct {
 	Limit       int
 	// MaxBytes ends the page with the record whose data reaches it; zero means no bound.
 	MaxBytes int
+	// Known and KnownAt, of a query for changes, are until when the reader knows what left
+	// the part's bounds, or has no business to know. Zero means that it knows nothing.
+	Known   int64
+	KnownAt time.Time
 }
 
 // SearchQuery is a full-text search over parts of streams; nil means over everything,

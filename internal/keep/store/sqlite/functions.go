@@ -16,6 +16,7 @@ import (
 // functions do not: those read a number by its value.
 func init() {
 	sqlite.MustRegisterDeterministicScalarFunction("record_holds", 3, recordHolds)
+	sqlite.MustRegisterDeterministicScalarFunction("record_among", 3, recordAmong)
 	sqlite.MustRegisterDeterministicScalarFunction("record_pick", 2, recordPick)
 	sqlite.MustRegisterDeterministicScalarFunction("record_text", 2, recordKey(sqlstore.KeyOfText))
 	sqlite.MustRegisterDeterministicScalarFunction("record_number", 2, recordKey(sqlstore.KeyOfNumber))
@@ -49,17 +50,34 @@ func recordHolds(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, 
 	return sqlstore.HoldsField([]byte(data), field, value), nil
 }
 
+// recordAmong says whether a field of a record has one of a list of values.
+func recordAmong(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+	data, _ := args[0].(string)
+	field, _ := args[1].(string)
+	runtime.Gosched() // as above
+	values, err := texts(args[2])
+	return err == nil && sqlstore.FieldAmong([]byte(data), field, values), err
+}
+
 // recordPick gives a record's fields of a list; NULL for a record without data, and the
 // whole of it for no list.
 func recordPick(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 	data, there := args[0].(string)
-	list, some := args[1].(string)
-	if !there || !some {
+	if !there || args[1] == nil {
 		return args[0], nil
 	}
-	var fields []string
-	if err := json.Unmarshal([]byte(list), &fields); err != nil {
-		return nil, fmt.Errorf("read the list of fields: %w", err)
+	fields, err := texts(args[1])
+	if err != nil {
+		return nil, err
 	}
 	return string(sqlstore.PickFields([]byte(data), fields)), nil
+}
+
+// texts reads what List of the dialect makes.
+func texts(arg driver.Value) (list []string, err error) {
+	body, _ := arg.(string)
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		return nil, fmt.Errorf("read a list of texts: %w", err)
+	}
+	return list, nil
 }

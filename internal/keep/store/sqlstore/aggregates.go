@@ -42,7 +42,7 @@ func summaryOf(q store.AggregateQuery) summary {
 }
 
 func (db *DB) Aggregate(ctx context.Context, q store.AggregateQuery) (found store.Aggregation, err error) {
-	if !storable(q.ConnectionID, q.Stream, q.Since, q.Until, q.Field, q.GroupBy) || !possible(q.Where) {
+	if !storable(q.ConnectionID, q.Stream, q.Since, q.Until, q.Field, q.GroupBy) || !storableField(q.Among) || !possible(q.Where) {
 		return store.Aggregation{}, nil
 	}
 	s := summaryOf(q)
@@ -123,7 +123,7 @@ func (db *DB) summaryPath(ctx context.Context, from Querier, s summary) (path, e
 		keys[keyOf(c.Field, c.Kind)] = true
 	}
 	for k := range keys {
-		if len(keys) == 1 && s.Since == "" && s.Until == "" && stream.has(k) {
+		if len(keys) == 1 && s.Since == "" && s.Until == "" && s.Among == nil && stream.has(k) {
 			return db.pathBy(stream, k), nil
 		}
 	}
@@ -134,7 +134,7 @@ func (s summary) statement(d Dialect, by path) (text string, args []any, err err
 	var f filter
 	by.of(&f, s.Part)
 	f.add("r.deleted = 0")
-	if err := f.within(d, s.Part, "r.semantic_time"); err != nil {
+	if err := f.within(d, s.Part); err != nil {
 		return "", nil, err
 	}
 	for _, w := range s.Where {

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +25,15 @@ func HoldsField(data []byte, field, value string) (held bool) {
 		held = kind != '{' && kind != '[' && kind != 'n' && text == value
 	})
 	return held
+}
+
+// FieldAmong reports whether an object has a text or a number in a top-level field that is
+// one of some values; as HoldsField otherwise.
+func FieldAmong(data []byte, field string, values []string) (among bool) {
+	EachField(data, func(name string) bool { return name == field }, func(_ string, kind jsontext.Kind, text string) {
+		among = (kind == '"' || kind == '0') && slices.Contains(values, text)
+	})
+	return among
 }
 
 // holding adds the conditions on fields. A value that the databases do not take as a

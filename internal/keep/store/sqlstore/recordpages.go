@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,13 +20,14 @@ type recordPage struct {
 	columnArgs []any
 	tables     string
 	seq        string // the expression for the order; the index that serves it is used for the bare column alone
+	departures bool   // the last column tells when a record left the bounds
 }
 
 // before joins the newest version that a tombstone replaced.
 const before = ` LEFT JOIN record_history o ON r.data IS NULL AND o.record_id = r.id AND o.version = r.version - 1 `
 
 func (db *DB) records(ctx context.Context, q store.RecordQuery, tombstones bool) (found []store.StoredRecord, err error) {
-	if !storable(q.ConnectionID, q.Stream, q.Since, q.Until) || !possible(q.Where) {
+	if !storable(q.ConnectionID, q.Stream, q.Since, q.Until) || !storableField(q.Among) || !possible(q.Where) {
 		return nil, nil
 	}
 	q.Limit = limitOr(q.Limit, 100)
@@ -69,18 +71,30 @@ func (db *DB) snapshot(ctx context.Context, read func(Querier) error) error {
 func pageOf(d Dialect, q store.RecordQuery, tombstones bool, by path) (*recordPage, error) {
 	p := &recordPage{RecordQuery: q, tables: ` FROM records r` + by.hint + recordOrigin, seq: "r.seq"}
 	by.of(&p.filter, q.Part)
-	data, had, time := "r.data", "NULL", "r.semantic_time"
-	switch {
-	case !tombstones:
+	data, had := "r.data", "NULL"
+	if !tombstones {
 		p.add("r.deleted = 0")
-	case q.Since != "" || q.Until != "" || len(q.Where)+len(q.Compare) > 0:
+	} else if len(q.Where)+len(q.Compare) > 0 {
 		p.tables += before
-		data, had, time = "coalesce(r.data, o.data)", "o.data", "coalesce(o.semantic_time, r.semantic_time)"
+		data, had = "coalesce(r.data, o.data)", "o.data"
 	}
-	if err := p.reads(d, had); err != nil {
+	within, err := boundsOf(d, q.Part, "r")
+	if err != nil {
 		return nil, err
 	}
-	if err := p.within(d, q.Part, time); err != nil {
+	p.departures = tombstones && within.text != ""
+	if err := p.reads(d, had, within); err != nil {
+		return nil, err
+	}
+	if p.departures {
+		err = p.withDepartures(d, within)
+	} else {
+		p.bounded(within)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.named(d, q.Part); err != nil {
 		return nil, err
 	}
 	if q.Keys != nil {
@@ -103,14 +117,26 @@ func pageOf(d Dialect, q store.RecordQuery, tombstones bool, by path) (*recordPa
 	return p, nil
 }
 
-// within adds the bounds of a part, with an expression for the semantic time.
-func (f *filter) within(d Dialect, p store.Part, time string) error {
-	if p.Since != "" {
-		f.add(opaque(time+" >= ?"), p.Since)
+// within adds what makes a live record one of a part.
+func (f *filter) within(d Dialect, p store.Part) error {
+	within, err := boundsOf(d, p, "r")
+	if err != nil {
+		return err
 	}
-	if p.Until != "" {
-		f.add(opaque(time+" < ? AND "+time+" <> ''"), p.Until)
+	f.bounded(within)
+	return f.named(d, p)
+}
+
+// bounded adds the bounds of a part, if there are any.
+func (f *filter) bounded(b bounds) {
+	if b.text != "" {
+		f.add(opaque(b.text), b.args...)
 	}
+}
+
+// named adds what a part says of a record beside its bounds: its key, and that its time is
+// the one that is declared.
+func (f *filter) named(d Dialect, p store.Part) error {
 	if p.Declared != nil && (p.Since != "" || p.Until != "") {
 		f.add(`r.seq <= (SELECT CASE WHEN time_field = ? THEN time_seq ELSE -1 END FROM streams WHERE connection_id = ? AND name = ?)`,
 			p.Declared.TimeField, p.ConnectionID, p.Stream)
@@ -124,22 +150,31 @@ func (f *filter) within(d Dialect, p store.Part, time string) error {
 }
 
 // reads chooses the columns: of the data only the fields that the page gives or is asked
-// for by, and of a tombstone what it had before as far as it is asked for.
-func (p *recordPage) reads(d Dialect, had string) error {
+// for by, and of a tombstone what it had before as far as it is asked for. Nothing is read
+// of a record that left the bounds but when it did.
+func (p *recordPage) reads(d Dialect, had string, within bounds) error {
 	data, args, err := picked(d, "r.data", readFields(p.Fields, p.Where))
 	if err != nil {
 		return err
 	}
+	if p.departures {
+		data, args = `CASE WHEN `+within.text+` THEN `+data+` END`, append(slices.Clone(within.args), args...)
+	}
 	p.columns, p.columnArgs = recordColumnsOf(data), args
-	if len(p.Where) == 0 {
+	if len(p.Where) > 0 {
+		if had, args, err = picked(d, had, readFields([]string{}, p.Where)); err != nil {
+			return err
+		}
+		p.columns += `, ` + had
+		p.columnArgs = append(p.columnArgs, args...)
+	}
+	if !p.departures {
 		return nil
 	}
-	if had, args, err = picked(d, had, readFields([]string{}, p.Where)); err != nil {
-		return err
-	}
-	p.columns += `, ` + had
-	p.columnArgs = append(p.columnArgs, args...)
-	return nil
+	leaving, args, err := leavingOf(d, p.Part)
+	p.columns += `, CASE WHEN ` + within.text + ` THEN '' ELSE (SELECT coalesce(n.changed_at, r.changed_at)` + leaving + ` ORDER BY v.version DESC LIMIT 1) END`
+	p.columnArgs = append(append(p.columnArgs, within.args...), args...)
+	return err
 }
 
 // picked is an expression for some fields of a record's data, with its arguments; nil
@@ -201,13 +236,19 @@ func (db *DB) fill(ctx context.Context, from Querier, p *recordPage) ([]store.St
 
 // scan reads a row, and says whether the page is meant to have it.
 func (p *recordPage) scan(r scanner) (record store.StoredRecord, meant bool, err error) {
-	meant = true
-	if len(p.Where) == 0 {
-		record, err = scanRecord(r)
-	} else {
-		var had jsontext.Value
-		record, err = scanRecord(scanMore{r, []any{intoJSON(&had)}})
-		meant = record.Deleted && holds(had, p.Where) || !record.Deleted && holds(record.Data, p.Where)
+	var had jsontext.Value
+	var left string
+	var more []any
+	if len(p.Where) > 0 {
+		more = append(more, intoJSON(&had))
+	}
+	if p.departures {
+		more = append(more, &left)
+	}
+	record, err = scanRecord(scanMore{r, more})
+	meant = len(p.Where) == 0 || record.Deleted && holds(had, p.Where) || !record.Deleted && holds(record.Data, p.Where)
+	if left != "" && err == nil {
+		record, err = departed(record, left)
 	}
 	pick(&record, p.Fields)
 	return record, meant, err

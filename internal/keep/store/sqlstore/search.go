@@ -13,7 +13,7 @@ func (db *DB) Search(ctx context.Context, q store.SearchQuery) ([]store.StoredRe
 	words := Words(q.Text)
 	parts := make([]store.Part, 0, len(q.In))
 	for _, p := range q.In {
-		if storable(p.ConnectionID, p.Stream, p.Since, p.Until) {
+		if storable(p.ConnectionID, p.Stream, p.Since, p.Until) && storableField(p.Among) {
 			parts = append(parts, p)
 		}
 	}
@@ -132,7 +132,8 @@ func (db *DB) anyOf(parts []store.Part) (condition string, args []any, err error
 	one := `(` + inPart + ` AND (CAST(? AS integer) = 1 OR ` + db.dialect.Among("r.record_key") + `) AND r.semantic_time >= ?
 		AND (CAST(? AS integer) = 1 OR r.semantic_time < ? AND r.semantic_time <> '')
 		AND (CAST(? AS integer) = 1 OR s.search_fields = ? AND r.seq <= s.search_seq)
-		AND (CAST(? AS integer) = 1 OR s.time_field = ? AND r.seq <= s.time_seq))`
+		AND (CAST(? AS integer) = 1 OR s.time_field = ? AND r.seq <= s.time_seq)
+		AND (CAST(? AS integer) = 1 OR record_among(r.data, ?, ` + db.dialect.Texts() + `)))`
 	for _, p := range parts {
 		keys, err := db.dialect.List(storableOnly(p.Keys))
 		if err != nil {
@@ -146,8 +147,17 @@ func (db *DB) anyOf(parts []store.Part) (condition string, args []any, err error
 		if err != nil {
 			return "", nil, err
 		}
+		among := p.Among
+		if among == nil {
+			among = &store.FieldAmong{}
+		}
+		values, err := db.dialect.List(storableOnly(among.Values))
+		if err != nil {
+			return "", nil, err
+		}
 		args = append(append(args, inPartArgs(p)...), number(p.Keys == nil), keys, p.Since, number(p.Until == ""), p.Until,
-			number(p.Declared == nil), indexed, number(p.Declared == nil || p.Since == "" && p.Until == ""), declared.TimeField)
+			number(p.Declared == nil), indexed, number(p.Declared == nil || p.Since == "" && p.Until == ""), declared.TimeField,
+			number(p.Among == nil), among.Field, values)
 	}
 	return ` AND (` + one + strings.Repeat(` OR `+one, len(parts)-1) + `)`, args, nil
 }

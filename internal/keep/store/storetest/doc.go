@@ -51,6 +51,8 @@ var cases = []struct {
 	{"StreamsOfAll", testStreamsOfAll},
 	{"PartKeys", testPartKeys},
 	{"PartWindow", testPartWindow},
+	{"PartAmong", testPartAmong},
+	{"Departures", testDepartures},
 	{"FieldValues", testFieldValues},
 	{"FieldValuesOfTombstones", testFieldValuesOfTombstones},
 	{"FieldValuesFarApart", testFieldValuesFarApart},

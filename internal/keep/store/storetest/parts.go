@@ -1,7 +1,10 @@
 package storetest
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/slice"
@@ -76,10 +79,10 @@ func testPartWindow(t *testing.T, s store.Store) {
 		{"", "", []string{"none", "jan", "feb", "moved"}, []string{"none", "jan", "feb", "never", "gone", "moved"}},
 		{"2026-01-01T00:00:00.000000Z", "", []string{"jan", "feb", "moved"}, []string{"jan", "feb", "gone", "moved"}},
 		{"2026-01-01T00:00:00.000001Z", "", []string{"feb", "moved"}, []string{"feb", "gone", "moved"}},
-		{"", "2026-02-01T00:00:00.000000Z", []string{"jan"}, []string{"jan", "gone"}},
-		{"", "2026-02-01T00:00:00.000001Z", []string{"jan", "feb"}, []string{"jan", "feb", "gone"}},
-		{"2026-01-02", "2026-02-01", nil, []string{"gone"}},
-		{"2026-01-16", "2026-03", []string{"feb"}, []string{"feb"}},
+		{"", "2026-02-01T00:00:00.000000Z", []string{"jan"}, []string{"jan", "gone", "moved"}},
+		{"", "2026-02-01T00:00:00.000001Z", []string{"jan", "feb"}, []string{"jan", "feb", "gone", "moved"}},
+		{"2026-01-02", "2026-02-01", nil, []string{"gone", "moved"}},
+		{"2026-01-16", "2026-03", []string{"feb"}, []string{"feb", "moved"}},
 		{"2027", "2026", nil, nil},
 		{"~", "", nil, nil},
 		{"", "\x01", nil, nil},
@@ -91,11 +94,111 @@ func testPartWindow(t *testing.T, s store.Store) {
 		same(t, listed(t, s, store.RecordQuery{Part: p}), c.list)
 		same(t, changed(t, s, store.RecordQuery{Part: p}), c.feed)
 	}
-	// A record that comes back counts by what it is, not by what it was.
+	// A record that comes back elsewhere has left.
 	put(t, s, l, dated("gone", ""))
 	p := whole
 	p.Since, p.Until = "2026-01-02", "2026-02-01"
-	same(t, changed(t, s, store.RecordQuery{Part: p}), nil)
+	same(t, changed(t, s, store.RecordQuery{Part: p}), []string{"moved", "gone"})
+}
+
+// testPartAmong: what a part bounds by the values of a field is judged by how they are
+// written, in lists and in searches, and what lies outside opens for no spelling.
+func testPartAmong(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1", store.StreamSpec{Name: Stream, SearchFields: []string{"w"}})
+	for key, data := range map[string]string{
+		"text": `"a":"x"`, "escaped": `"\u0061":"\u0078"`, "number": `"a":1`, "textOne": `"a":"1"`, "decimal": `"a":1.0`, "true": `"a":true`,
+		"null": `"a":null`, "list": `"a":["x"]`, "inner": `"b":{"a":"x"}`, "none": `"b":"x"`, "twice": `"a":"x","a":"y"`, "again": `"a":"y","a":"x"`,
+		"nul": `"a":"x\u0000"`, "nulElsewhere": `"a":"x","b":"\u0000"`, "smile": `"a":"\ud83d\ude00"`, "half": `"a":"\ud83d"`,
+		"halves": `"a":"\ude00\ud83d"`, "halfElsewhere": `"a":"x","b":"\ud83d\ud83d\ude00\ude00"`, "backslash": `"a":"\\u0000"`, "two": `"a":"\\\u0000"`,
+	} {
+		put(t, s, l, slice.Record{Stream: Stream, Key: key, Data: []byte(`{"w":"word",` + data + `}`), EmittedAt: "x"})
+	}
+	for _, c := range []struct {
+		field  string
+		values []string
+		want   []string
+	}{
+		{"a", []string{"x"}, []string{"again", "escaped", "halfElsewhere", "nulElsewhere", "text"}},
+		{"a", []string{"y", "1"}, []string{"number", "textOne", "twice"}},
+		{"a", []string{"\U0001f600"}, []string{"smile"}}, {"a", []string{"\ufffd"}, []string{"half"}}, {"a", []string{"\ufffd\ufffd"}, []string{"halves"}},
+		{"a", []string{`\u0000`}, []string{"backslash"}}, {"a", []string{"x\x00", "x\xff", `x\u0000`, "X", "", "true", "null", `["x"]`, "x' OR '1'='1", "%"}, nil},
+		{"a", []string{}, nil}, {"a", nil, nil}, {"A", []string{"x"}, nil}, {"", []string{"x"}, nil}, {"a\x00", []string{"x"}, nil}, {"$.a", []string{"x"}, nil},
+	} {
+		p := whole
+		p.Among = &store.FieldAmong{Field: c.field, Values: c.values}
+		counted, err := s.Aggregate(t.Context(), store.AggregateQuery{Part: p, Metric: store.MetricCount})
+		ok(t, err)
+		if want := fmt.Sprint(len(c.want)); len(counted.Groups) > 0 && string(counted.Groups[0].Value) != want || len(counted.Groups) == 0 && len(c.want) > 0 {
+			t.Errorf("counted where %q is among %q: %+v, want %s", c.field, c.values, counted, want)
+		}
+		for how, got := range map[string][]string{
+			"listed": listed(t, s, store.RecordQuery{Part: p}), "changed": changed(t, s, store.RecordQuery{Part: p}),
+			"searched": searched(t, s, store.SearchQuery{In: []store.Part{p}, Text: "word"}),
+		} {
+			if fmt.Sprint(sorted(got)) != fmt.Sprint(c.want) {
+				t.Errorf("%s where %q is among %q: %v, want %v", how, c.field, c.values, got, c.want)
+			}
+		}
+	}
+}
+
+// testDepartures: whoever follows a part hears once of a record that left it, with nothing
+// of what became of the record, and of none that left before the reader began.
+func testDepartures(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1")
+	step := 0
+	at := func() time.Time { return Now.Add(time.Duration(step) * time.Minute) }
+	places := func(pairs ...string) {
+		step++
+		var all []slice.Record
+		for i := 0; i < len(pairs); i += 2 {
+			r := tombstone(pairs[i])
+			if pairs[i+1] != "" {
+				r = slice.Record{Stream: Stream, Key: pairs[i], EmittedAt: fmt.Sprint("secret ", step), Data: []byte(fmt.Sprintf(`{"place":%q,"step":%d}`, pairs[i+1], step))}
+			}
+			all = append(all, r)
+		}
+		commit(t, s, l, slice.Slice{Records: all}, at())
+	}
+	part := whole
+	part.Among = &store.FieldAmong{Field: "place", Values: []string{"home", "work"}}
+	hears := func(q store.RecordQuery, want ...string) (last int64) {
+		t.Helper()
+		q.Part = part
+		rows, err := s.Changes(t.Context(), q)
+		ok(t, err)
+		var got []string
+		for _, r := range rows {
+			word := r.Key
+			if r.Deleted {
+				word += " left"
+				if r.Data != nil || r.RunID != "" || strings.Contains(r.EmittedAt, "secret") || r.Version != 0 {
+					t.Errorf("a record that left tells %+v", r)
+				}
+				word += " at " + fmt.Sprint(int(r.ChangedAt.Sub(Now).Minutes()))
+			}
+			got, last = append(got, word), r.Seq
+		}
+		same(t, got, want)
+		return last
+	}
+	places("a", "home", "b", "work", "c", "away", "d", "home")
+	known := hears(store.RecordQuery{}, "a", "b", "d")
+	places("a", "away", "c", "home", "d", "")
+	began := store.RecordQuery{AfterSeq: known, Known: known}
+	places("a", "further", "b", "home")
+	hears(began, "c", "d left at 2", "a left at 2", "b")
+	hears(store.RecordQuery{}, "c", "d left at 2", "a left at 2", "b")
+	hears(store.RecordQuery{KnownAt: at()}, "c", "b") // both left before the grant was given
+	// A reading in pages still hears of it where the record is now, and knows it from then on.
+	paged := began
+	paged.Limit = 2
+	paged.AfterSeq = hears(paged, "c", "d left at 2")
+	now := hears(paged, "a left at 2", "b")
+	places("a", "nowhere", "d", "away")
+	hears(store.RecordQuery{AfterSeq: now, Known: now})
+	places("a", "home", "d", "home", "b", "")
+	hears(store.RecordQuery{AfterSeq: now, Known: now}, "a", "d", "b left at 5")
 }
 
 func testRecordOrder(t *testing.T, s store.Store) {

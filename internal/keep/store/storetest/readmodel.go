@@ -89,12 +89,24 @@ func (m readStream) was(key string) (v readVersion, known bool) {
 	return versions[last], true
 }
 
-// within tells whether the record is in the part, apart from its stream.
-func (m readStream) within(key string, p store.Part) bool {
-	v, _ := m.was(key)
-	time := v.SemanticTime
-	return (p.Keys == nil || slices.Contains(p.Keys, key)) && (p.Since == "" || time >= p.Since) &&
+// within tells whether the version is in the part, apart from its stream.
+func (v readVersion) within(p store.Part) bool {
+	time, among := v.SemanticTime, p.Among == nil
+	for _, m := range v.members { // of a field that is there more than once the last counts
+		if p.Among != nil && m.field == p.Among.Field {
+			among = !m.loose && m.value != "true" && slices.Contains(p.Among.Values, m.value)
+		}
+	}
+	return !v.Deleted() && among && (p.Keys == nil || slices.Contains(p.Keys, v.Key)) && (p.Since == "" || time >= p.Since) &&
 		(p.Until == "" || time != "" && time < p.Until)
+}
+
+// now is the newest version of a record.
+func (m readStream) now(key string) readVersion { return m[key][len(m[key])-1] }
+
+// ever tells whether any version of the record was in the part.
+func (m readStream) ever(key string, p store.Part) bool {
+	return slices.ContainsFunc(m[key], func(v readVersion) bool { return v.within(p) })
 }
 
 func (m readStream) holds(key string, where []store.FieldValue) bool {
@@ -149,6 +161,9 @@ func drawPart(t *rapid.T, connection string) store.Part {
 	}
 	if rapid.IntRange(0, 3).Draw(t, "by key") == 0 {
 		p.Keys = rapid.SliceOfN(rapid.SampledFrom(append(readKeys, "missing", "\x00")), 0, 4).Draw(t, "keys")
+	}
+	if rapid.IntRange(0, 2).Draw(t, "by value") == 0 {
+		p.Among = &store.FieldAmong{Field: "a", Values: rapid.SliceOfN(rapid.SampledFrom([]string{"x", "1.0", "true", "null"}), 1, 3).Draw(t, "values")}
 	}
 	return p
 }
