@@ -57,6 +57,14 @@ func (m *Manifest) Stream(name string) (*Stream, bool) {
 	return &m.Streams[i], true
 }
 
+// Profile finds a profile by name; nil when the manifest has none of it.
+func (m *Manifest) Profile(id string) *Profile {
+	if i := slices.IndexFunc(m.Profiles, func(p Profile) bool { return p.ID == id }); i >= 0 {
+		return &m.Profiles[i]
+	}
+	return nil
+}
+
 // DetailStreams names the streams whose parent_streams include parent, in the
 // order of declaration. A parent with detail streams anchors a detail lane.
 func (m *Manifest) DetailStreams(parent string) []string {

@@ -112,7 +112,10 @@ func grantWords(s api.GrantStream) string {
 		fields = strings.Join(s.Fields, ", ")
 	}
 	words := s.ConnectionID + "/" + s.Stream + ": " + fields
-	if len(s.Resources) > 0 {
+	switch {
+	case s.ResourceField != "":
+		words += "; only where " + s.ResourceField + " is " + strings.Join(s.Resources, " or ")
+	case len(s.Resources) > 0:
 		words += "; " + text.Count(int64(len(s.Resources)), "record", "records")
 	}
 	if s.Since != nil {

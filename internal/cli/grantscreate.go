@@ -9,22 +9,29 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
 )
 
 const grantCreateText = `Makes a grant and prints its token, which is shown only now: hand it to the app.
 
 A part of a stream is written CONNECTION/STREAM, or CONNECTION/STREAM:FIELD,FIELD for
-some of its fields. It ends after a year unless --expires says otherwise. --since and --until hold for every named stream, and need streams
+some of its fields, or CONNECTION/STREAM:view:ID for those of a view. --profile adds the
+streams that a connector declares under a name (pdpp connectors show lists views and
+profiles). --resource bounds a stream to records by their keys, or by the field that its
+connector names for it. It ends after a year unless --expires says otherwise. --since and --until hold for every named stream, and need streams
 whose connector says which field is their time.`
 
 const grantCreateExamples = `  pdpp grants create 'Garden diary' --stream cin_github_1/issues
   pdpp grants create Tax --stream bank/transactions:date,amount --since 2025-01-01 --until 2026-01-01 --single-use
   pdpp grants create Match --stream bank/transactions:view:reconciliation
+  pdpp grants create Match --profile bank/reconciliation
+  pdpp grants create Digest --stream chat/messages --resource messages=C0GENERAL
   pdpp grants create Agent --stream github/starred --expires 30d --purpose 'Weekly digest' --json`
 
 type grantFlags struct {
 	streams, resources    []string
+	profiles              []string
 	since, until, expires string
 	purpose               string
 	singleUse             bool
@@ -41,7 +48,8 @@ func (a *app) grantCreateCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.streams, "stream", nil, "what may be read, as CONNECTION/STREAM[:FIELD,...] (may be repeated)")
-	flags.StringArrayVar(&f.resources, "resource", nil, "only this record of a stream, as STREAM=KEY (may be repeated); what is not here yet is fetched")
+	flags.StringArrayVar(&f.profiles, "profile", nil, "the streams of a profile, as CONNECTION/PROFILE (may be repeated)")
+	flags.StringArrayVar(&f.resources, "resource", nil, "only this record of a stream, as STREAM=KEY, or this value of its resource field (may be repeated); what is not here yet is fetched")
 	flags.StringVar(&f.since, "since", "", "only records from this time on (RFC 3339 or a date)")
 	flags.StringVar(&f.until, "until", "", "only records before this time")
 	flags.StringVar(&f.expires, "expires", "", "when it ends: a time, a date, a span like 30d or 12h, or never (default after a year)")
@@ -61,8 +69,23 @@ func (a *app) createGrant(ctx context.Context, o api.Owner, name string, f grant
 			return err
 		}
 	}
-	if g.Streams, err = grantStreams(ctx, o, f); err != nil {
+	all, err := connectionsOf(ctx, o)
+	if err != nil {
 		return err
+	}
+	if g.Streams, err = grantStreams(all, f); err != nil {
+		return err
+	}
+	for _, text := range f.profiles {
+		name, profile, found := strings.Cut(text, "/")
+		if !found || name == "" || profile == "" {
+			return usage("--profile "+strconv.Quote(text)+" is not CONNECTION/PROFILE", "Write it like --profile bank/reconciliation")
+		}
+		conn, err := pickAmong(all, name, byName)
+		if err != nil {
+			return err
+		}
+		g.Profiles = append(g.Profiles, api.GrantProfile{ConnectionID: conn.ID, Profile: profile})
 	}
 	made, token, err := o.CreateGrant(ctx, g)
 	if err != nil {
@@ -78,8 +101,8 @@ func (a *app) createGrant(ctx context.Context, o api.Owner, name string, f grant
 }
 
 // grantStreams reads CONNECTION/STREAM[:FIELD,...].
-func grantStreams(ctx context.Context, o api.Owner, f grantFlags) ([]api.GrantStream, error) {
-	if len(f.streams) == 0 {
+func grantStreams(all []store.Connection, f grantFlags) ([]api.GrantStream, error) {
+	if len(f.streams)+len(f.profiles) == 0 {
 		return nil, usage("--stream is missing", "Say what may be read, like --stream CONNECTION/STREAM (pdpp streams lists them).")
 	}
 	since, err := optionalMoment("--since", f.since)
@@ -90,15 +113,11 @@ func grantStreams(ctx context.Context, o api.Owner, f grantFlags) ([]api.GrantSt
 	if err != nil {
 		return nil, err
 	}
-	all, err := connectionsOf(ctx, o)
-	if err != nil {
-		return nil, err
-	}
 	chosen, err := selectionOf(f.resources)
 	if err != nil {
 		return nil, err
 	}
-	var out []api.GrantStream
+	out := []api.GrantStream{}
 	for _, text := range f.streams {
 		part, fields, some := strings.Cut(text, ":")
 		name, stream, found := strings.Cut(part, "/")

@@ -30,6 +30,7 @@ type Connector struct {
 	DisplayName string          `json:"display_name"`
 	Version     string          `json:"version"`
 	Streams     []StreamLabel   `json:"streams"`
+	Profiles    []ProfileLabel  `json:"profiles,omitempty"`
 	Form        *CredentialForm `json:"credential_form"` // nil when nothing is asked for
 	Refresh     RefreshPolicy   `json:"refresh_policy"`
 	// Device means that it collects on a device of the owner's, not here.
@@ -62,6 +63,31 @@ type StreamLabel struct {
 	Filter      []string `json:"filter_fields"`
 	// TimeField is what a time range is applied to; empty when none can be.
 	TimeField string `json:"time_field,omitempty"`
+	// Views are selections of its fields that can be chosen by name.
+	Views []ViewLabel `json:"views,omitempty"`
+	// ResourceField is the field whose values are chosen where single resources are;
+	// empty means that records are chosen by their keys.
+	ResourceField string `json:"resource_field,omitempty"`
+}
+
+// ViewLabel is a selection of a stream's fields in the owner's words.
+type ViewLabel struct {
+	ID     string   `json:"view"`
+	Label  string   `json:"label"`
+	Fields []string `json:"fields"`
+}
+
+// ProfileLabel is a selection of a connector's streams in the owner's words.
+type ProfileLabel struct {
+	ID      string          `json:"profile"`
+	Label   string          `json:"label"`
+	Streams []ProfileStream `json:"streams"`
+}
+
+// ProfileStream is a stream of a profile; an empty view means every field.
+type ProfileStream struct {
+	Stream string `json:"stream"`
+	View   string `json:"view,omitempty"`
 }
 
 // CredentialForm is what a connector asks for.

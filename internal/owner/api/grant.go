@@ -29,9 +29,18 @@ type GrantStream struct {
 	ConnectionID string     `json:"connection_id"`
 	Stream       string     `json:"name"`
 	Fields       []string   `json:"fields,omitempty"`    // empty means all
-	Resources    []string   `json:"resources,omitempty"` // keys; empty means all
+	Resources    []string   `json:"resources,omitempty"` // keys, or values of ResourceField; empty means all
 	Since        *time.Time `json:"since,omitempty"`
 	Until        *time.Time `json:"until,omitempty"`
+	// ResourceField is the field whose values the resources are, as the connector declares
+	// it; empty means that they are keys. It is told, and not asked for.
+	ResourceField string `json:"resource_field,omitempty"`
+}
+
+// GrantProfile is a selection of streams of a connection that its connector declares.
+type GrantProfile struct {
+	ConnectionID string `json:"connection_id"`
+	Profile      string `json:"profile"`
 }
 
 // GrantUsage counts reads.
@@ -48,6 +57,8 @@ type NewGrant struct {
 	Purpose    string        `json:"purpose"`
 	Mode       string        `json:"access_mode"`
 	Streams    []GrantStream `json:"streams"`
+	// Profiles name more streams, as connectors declare them now.
+	Profiles []GrantProfile `json:"profiles,omitempty"`
 	GrantEnd
 }
 

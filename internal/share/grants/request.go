@@ -18,6 +18,8 @@ import (
 type Want struct {
 	Stream
 	Connector string `json:"connector_id,omitempty"` // a connector's id or key; empty means any
+	// Profile asks for the streams of a connector's profile instead of one stream.
+	Profile string `json:"profile,omitempty"`
 }
 
 // Ask is what an app sends before the owner is asked.
@@ -104,7 +106,10 @@ func plausible(wants []Want) error {
 		return Refused(CodeInvalidDetails, "streams", fmt.Sprintf("A request names between 1 and %d streams.", maxStreams), "Name the streams that the app needs.")
 	}
 	for _, w := range wants {
-		if strings.TrimSpace(w.Stream.Stream) == "" || len(w.Stream.Stream) > maxKey || len(w.Fields) > maxFields || len(w.Connector) > maxAddress || len(w.ConnectionID) > maxKey {
+		if w.Profile != "" && (len(w.Profile) > maxKey || w.Stream.Stream != "" || len(w.Fields)+len(w.Resources) > 0) {
+			return Refused(CodeInvalidDetails, "streams", "A profile of the request says more than its name and its times.", "Name the streams instead.")
+		}
+		if w.Profile == "" && strings.TrimSpace(w.Stream.Stream) == "" || len(w.Stream.Stream) > maxKey || len(w.Fields) > maxFields || len(w.Connector) > maxAddress || len(w.ConnectionID) > maxKey {
 			return Refused(CodeInvalidDetails, "streams", "A stream of the request has no name, or says too much.", "Name each stream, and at most a few of its fields.")
 		}
 		if _, err := settleResources(w.Resources); err != nil {

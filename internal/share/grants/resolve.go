@@ -1,11 +1,13 @@
 package grants
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/fault"
@@ -37,7 +39,7 @@ func (b *Service) resolve(ctx context.Context, kept store.GrantRequest) (Request
 			return Request{}, err
 		}
 		if len(found) == 0 {
-			r.Missing = append(r.Missing, w.Stream.Stream)
+			r.Missing = append(r.Missing, cmp.Or(w.Stream.Stream, w.Profile))
 		}
 		for _, s := range found {
 			if !slices.ContainsFunc(r.Scope, func(o Stream) bool { return o.ConnectionID == s.ConnectionID && o.Stream == s.Stream }) && len(r.Scope) < maxStreams {
@@ -67,20 +69,28 @@ func (b *Service) fitting(ctx context.Context, w Want, all []store.Connection) (
 		if w.Connector != "" && w.Connector != c.ConnectorID && w.Connector != src.manifest.ConnectorID && w.Connector != src.manifest.Key() {
 			continue
 		}
-		s := w.Stream
-		s.ConnectionID = c.ID
-		s.Fields = slices.DeleteFunc(slices.Clone(w.Fields), func(f string) bool { return !slices.Contains(src.streams[s.Stream].fields, f) })
-		if len(w.Fields) > 0 && len(s.Fields) == 0 {
-			continue // no fields would mean all of them
+		wanted := []Stream{w.Stream}
+		if w.Profile != "" {
+			wanted = src.profile(w.Profile)
 		}
-		s, err = b.settleStream(ctx, s)
-		var refused *fault.Fault
-		switch {
-		case errors.As(err, &refused):
-		case err != nil:
-			return nil, err
-		default:
-			found = append(found, s)
+		for _, s := range wanted {
+			s.ConnectionID, s.Since, s.Until = c.ID, w.Since, w.Until
+			asked := len(s.Fields)
+			s.Fields = slices.DeleteFunc(slices.Clone(s.Fields), func(f string) bool {
+				return !strings.HasPrefix(f, ViewMark) && !slices.Contains(src.streams[s.Stream].fields, f)
+			})
+			if asked > 0 && len(s.Fields) == 0 {
+				continue // no fields would mean all of them
+			}
+			s, err = b.settleStream(ctx, s)
+			var refused *fault.Fault
+			switch {
+			case errors.As(err, &refused):
+			case err != nil:
+				return nil, err
+			default:
+				found = append(found, s)
+			}
 		}
 	}
 	return found, nil

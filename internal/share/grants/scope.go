@@ -20,9 +20,12 @@ type Stream struct {
 	ConnectionID string     `json:"connection_id"`
 	Stream       string     `json:"name"`
 	Fields       []string   `json:"fields,omitempty"`    // empty means all
-	Resources    []string   `json:"resources,omitempty"` // keys of records; empty means all
+	Resources    []string   `json:"resources,omitempty"` // keys of records, or values of a field; empty means all
 	Since        *time.Time `json:"since,omitempty"`
 	Until        *time.Time `json:"until,omitempty"` // not included
+	// ResourceField is the field whose values the resources are, as it was declared when
+	// the grant was made; empty means that they are keys.
+	ResourceField string `json:"resource_field,omitempty"`
 }
 
 // Bounds of a scope: large enough for people, small enough for one statement.
@@ -36,7 +39,10 @@ const (
 // part is what the store is told of the stream's limits.
 func (s Stream) part() store.Part {
 	p := store.Part{ConnectionID: s.ConnectionID, Stream: s.Stream}
-	if len(s.Resources) > 0 {
+	switch {
+	case s.ResourceField != "":
+		p.Among = &store.FieldAmong{Field: s.ResourceField, Values: s.Resources}
+	case len(s.Resources) > 0:
 		p.Keys = s.Resources
 	}
 	if s.Since != nil {
@@ -87,8 +93,8 @@ func (b *Service) settleStream(ctx context.Context, s Stream) (Stream, error) {
 	if s.Resources, err = settleResources(s.Resources); err != nil {
 		return s, err
 	}
-	if field := d.ResourceField(); field != "" && len(s.Resources) > 0 {
-		return s, invalid("resources", "Records of "+quoted(s.Stream)+" are chosen by "+quoted(field)+" when they are collected, and not when they are shared.", "Grant the whole stream, or some of its fields.")
+	if s.ResourceField = ""; len(s.Resources) > 0 {
+		s.ResourceField = d.ResourceField()
 	}
 	if s.Since == nil && s.Until == nil {
 		return s, nil
@@ -99,15 +105,15 @@ func (b *Service) settleStream(ctx context.Context, s Stream) (Stream, error) {
 	return s.settleRange()
 }
 
-// viewMark begins the name of a declared view where fields are named.
-const viewMark = "view:"
+// ViewMark begins the name of a declared view where fields are named.
+const ViewMark = "view:"
 
 // settleFields puts the fields of a view in its place, and adds the primary key, without
 // which a record could not be told from another.
 func (d declared) settleFields(stream string, fields []string) ([]string, error) {
 	var named []string
 	for _, f := range fields {
-		id, isView := strings.CutPrefix(f, viewMark)
+		id, isView := strings.CutPrefix(f, ViewMark)
 		view := d.View(id)
 		switch {
 		case !isView:
@@ -138,11 +144,11 @@ func settleResources(keys []string) ([]string, error) {
 		return nil, nil
 	}
 	if len(keys) > maxResources {
-		return nil, invalid("resources", fmt.Sprintf("At most %d records can be chosen one by one.", maxResources), "Choose fewer, or grant the whole stream.")
+		return nil, invalid("resources", fmt.Sprintf("At most %d keys or values can be chosen one by one.", maxResources), "Choose fewer, or grant the whole stream.")
 	}
 	for _, k := range keys {
 		if k == "" || len(k) > maxKey {
-			return nil, invalid("resources", "A key of a record is empty or too long.", "Give the keys as the records have them.")
+			return nil, invalid("resources", "A chosen key or value is empty or too long.", "Give it as the records have it.")
 		}
 	}
 	return sortedSet(keys), nil

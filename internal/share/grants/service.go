@@ -46,6 +46,7 @@ type New struct {
 	Purpose    string
 	Mode       store.GrantMode // empty means continuous
 	Scope      Scope
+	Profiles   []ProfileOf // whose streams are added to the scope
 	End
 }
 
@@ -86,7 +87,11 @@ func (b *Service) Create(ctx context.Context, n New) (Grant, string, error) {
 	if g.ExpiresAt, err = n.End.after(now); err != nil {
 		return Grant{}, "", err
 	}
-	scope, err := b.settle(ctx, n.Scope)
+	wanted, err := b.withProfiles(ctx, n.Scope, n.Profiles)
+	if err != nil {
+		return Grant{}, "", err
+	}
+	scope, err := b.settle(ctx, wanted)
 	if err != nil {
 		return Grant{}, "", err
 	}

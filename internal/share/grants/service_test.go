@@ -210,11 +210,13 @@ func TestGrantsEndAfterAYear(t *testing.T) {
 	}
 }
 
-// A view that the connector declares stands for its fields; chosen resources of a stream that
-// is chosen by a field are refused, since nothing could be read with them.
+// A view that the connector declares stands for its fields, a profile for its streams, and
+// resources of a stream that is chosen by a field for values of it: as they are declared
+// when the grant is made.
 func TestGrantOfAView(t *testing.T) {
 	service, kept := newService(t)
-	declares := `{"protocol_version":"0.1.0","connector_id":"journal","version":"2.0.0","display_name":"Journal","streams":[
+	declares := `{"protocol_version":"0.1.0","connector_id":"journal","version":"2.0.0","display_name":"Journal",
+		"profiles":[{"id":"brief","streams":[{"name":"notes","view":"headings"}]}],"streams":[
 		{"name":"notes","semantics":"mutable_state","primary_key":"id","selection":{"resources":true,"resource_field":"folder"},
 		 "views":[{"id":"headings","fields":["title"]}],
 		 "schema":{"type":"object","properties":{"id":{"type":"string"},"folder":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"}}}}]}`
@@ -233,7 +235,29 @@ func TestGrantOfAView(t *testing.T) {
 	if _, err := grant(grants.Stream{Fields: []string{"view:margins"}}); !errors.Is(err, &fault.Fault{Code: grants.CodeUnknownField}) {
 		t.Errorf("a view that there is not: %v", err)
 	}
-	if _, err := grant(grants.Stream{Resources: []string{"diary"}}); err == nil {
-		t.Error("a grant is made with which nothing could be read")
+	g, err = grant(grants.Stream{Resources: []string{"diary"}, ResourceField: "title"})
+	if err != nil || g.Scope[0].ResourceField != "folder" {
+		t.Errorf("granted %+v, %v", g.Scope, err)
+	}
+	if g, err = grant(grants.Stream{ResourceField: "title"}); err != nil || g.Scope[0].ResourceField != "" {
+		t.Errorf("without resources: granted %+v, %v", g.Scope, err)
+	}
+	byProfile := func(connection, profile string, scope ...grants.Stream) (grants.Grant, error) {
+		g, _, err := service.Create(t.Context(), grants.New{ClientName: "Reader", Scope: scope, Profiles: []grants.ProfileOf{{ConnectionID: connection, Profile: profile}}})
+		return g, err
+	}
+	if g, err = byProfile("c1", "brief"); err != nil || len(g.Scope) != 1 || !slices.Equal(g.Scope[0].Fields, []string{"id", "title"}) {
+		t.Errorf("by profile: granted %+v, %v", g.Scope, err)
+	}
+	for name, err := range map[string]error{
+		"no such profile":    second(byProfile("c1", "long")),
+		"no such connection": second(byProfile("c9", "brief")),
+		"named twice":        second(byProfile("c1", "brief", grants.Stream{ConnectionID: "c1", Stream: "notes"})),
+	} {
+		if !errors.Is(err, &fault.Fault{Code: grants.CodeInvalidRequest}) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
+
+func second(_ grants.Grant, err error) error { return err }

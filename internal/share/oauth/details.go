@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"pdpp/internal/share/grants"
@@ -22,11 +23,14 @@ type details struct {
 // detailedStream names a stream. An app that does not know the owner's connections
 // names a connector, or neither.
 type detailedStream struct {
-	Name       string     `json:"name"`
+	Name       string     `json:"name,omitempty"`
+	Profile    string     `json:"profile,omitempty"` // of the connector, instead of a name
 	Connection string     `json:"connection_id,omitempty"`
 	Connector  string     `json:"connector_id,omitempty"`
 	Fields     []string   `json:"fields,omitempty"`
+	View       string     `json:"view,omitempty"` // declared fields, beside those that are named
 	Resources  []string   `json:"resources,omitempty"`
+	Field      string     `json:"resource_field,omitempty"` // whose values the resources are; told, and not asked for
 	Range      *timeRange `json:"time_range,omitempty"`
 }
 
@@ -55,9 +59,12 @@ func parseDetails(text string) (details, error) {
 func (d details) wants() []grants.Want {
 	wants := make([]grants.Want, len(d.Streams))
 	for i, s := range d.Streams {
-		wants[i] = grants.Want{Connector: s.Connector, Stream: grants.Stream{
+		wants[i] = grants.Want{Connector: s.Connector, Profile: s.Profile, Stream: grants.Stream{
 			ConnectionID: s.Connection, Stream: s.Name, Fields: s.Fields, Resources: s.Resources,
 		}}
+		if s.View != "" {
+			wants[i].Fields = append(slices.Clone(s.Fields), grants.ViewMark+s.View)
+		}
 		if s.Range != nil {
 			wants[i].Since, wants[i].Until = s.Range.Since, s.Range.Until
 		}
@@ -69,7 +76,7 @@ func (d details) wants() []grants.Want {
 func detailsOf(g grants.Grant) []details {
 	d := details{Type: detailsType, Purpose: g.Purpose, Mode: string(g.Mode), Expires: g.ExpiresAt}
 	for _, s := range g.Scope {
-		stream := detailedStream{Name: s.Stream, Connection: s.ConnectionID, Fields: s.Fields, Resources: s.Resources}
+		stream := detailedStream{Name: s.Stream, Connection: s.ConnectionID, Fields: s.Fields, Resources: s.Resources, Field: s.ResourceField}
 		if s.Since != nil || s.Until != nil {
 			stream.Range = &timeRange{s.Since, s.Until}
 		}

@@ -14,33 +14,47 @@ type grantForm struct {
 	Client, Purpose, Mode string
 	From, To, End         string
 	Streams               []grantChoice
+	Profiles              []profileChoice
 	Problem               *problem
+}
+
+// profileChoice is a selection of a connection's streams that can be granted.
+type profileChoice struct {
+	api.ProfileLabel
+	ConnectionID, ConnectionName string
+	Pair                         string
+	Picked                       bool
 }
 
 // grantChoice is a stream that can be granted.
 type grantChoice struct {
 	api.Stream
-	Pair    string
-	Dated   bool // a range of time can be applied
-	Picked  bool
-	Granted map[string]bool // fields that are ticked
+	Pair     string
+	Declared api.StreamLabel
+	Picked   bool
+	Granted  map[string]bool // fields that are ticked
+	View     string          // instead of them
+	Values   string          // of the resource field, one a line; empty means all
 }
+
+// dated reports whether a range of time can be applied.
+func (c *grantChoice) dated() bool { return c.Declared.TimeField != "" }
 
 // usualGrant is how long a grant lasts unless its owner says otherwise.
 const usualGrant = 90
 
 func (p *pages) newGrant(w http.ResponseWriter, r *http.Request) {
-	choices, err := p.grantChoices(r)
+	form, err := p.grantChoices(r)
 	if err != nil {
 		p.fail(w, r, "grants", err)
 		return
 	}
-	for i := range choices {
-		for _, f := range choices[i].Fields {
-			choices[i].Granted[f] = true
+	for i := range form.Streams {
+		for _, f := range form.Streams[i].Fields {
+			form.Streams[i].Granted[f] = true
 		}
 	}
-	form := grantForm{Mode: continuous, End: p.Now().AddDate(0, 0, usualGrant).Format(dateForm), Streams: choices}
+	form.Mode, form.End = continuous, p.Now().AddDate(0, 0, usualGrant).Format(dateForm)
 	p.showGrantForm(w, r, http.StatusOK, &form)
 }
 
@@ -48,57 +62,61 @@ func (p *pages) showGrantForm(w http.ResponseWriter, r *http.Request, status int
 	p.show(w, r, status, p.frame(w, r, "Create a grant", "grants"), grantFormBody(form, p.Now()))
 }
 
-// grantChoices lists the streams, and which of them a range of time can be applied to.
-func (p *pages) grantChoices(r *http.Request) ([]grantChoice, error) {
+// grantChoices is a form with the streams and profiles that can be granted, as connectors
+// declare them.
+func (p *pages) grantChoices(r *http.Request) (form grantForm, err error) {
 	ctx := r.Context()
 	streams, err := p.Owner.Streams(ctx, "")
 	if err != nil {
-		return nil, err
+		return form, err
 	}
 	all, err := p.Owner.Overview(ctx)
 	if err != nil {
-		return nil, err
+		return form, err
 	}
 	connectors, err := p.Owner.Connectors(ctx)
 	if err != nil {
-		return nil, err
+		return form, err
 	}
-	dated := map[string]bool{} // by connector and stream
-	for _, c := range connectors {
-		for _, s := range c.Streams {
-			dated[pair(c.ID, s.Name)] = s.TimeField != ""
+	declared := map[string]api.StreamLabel{} // by connection and stream
+	for _, conn := range all.Connections {
+		i := slices.IndexFunc(connectors, func(c api.Connector) bool { return c.ID == conn.ConnectorID })
+		if i < 0 {
+			continue
+		}
+		for _, s := range connectors[i].Streams {
+			declared[pair(conn.ID, s.Name)] = s
+		}
+		for _, profile := range connectors[i].Profiles {
+			form.Profiles = append(form.Profiles, profileChoice{ProfileLabel: profile, ConnectionID: conn.ID, ConnectionName: conn.DisplayName, Pair: pair(conn.ID, profile.ID)})
 		}
 	}
-	connector := map[string]string{} // by connection
-	for _, c := range all.Connections {
-		connector[c.ID] = c.ConnectorID
-	}
-	var out []grantChoice
 	for _, s := range sortedStreams(streams) {
-		out = append(out, grantChoice{
-			Stream: s, Pair: pair(s.ConnectionID, s.Name), Dated: dated[pair(connector[s.ConnectionID], s.Name)], Granted: map[string]bool{},
-		})
+		at := pair(s.ConnectionID, s.Name)
+		form.Streams = append(form.Streams, grantChoice{Stream: s, Pair: at, Declared: declared[at], Granted: map[string]bool{}})
 	}
-	return out, nil
+	return form, nil
 }
 
 func (p *pages) createGrant(w http.ResponseWriter, r *http.Request) {
 	if !p.form(w, r, "grants") {
 		return
 	}
-	choices, err := p.grantChoices(r)
+	form, err := p.grantChoices(r)
 	if err != nil {
 		p.fail(w, r, "grants", err)
 		return
 	}
 	f := r.PostForm
-	form := grantForm{
-		Client: strings.TrimSpace(f.Get("client")), Purpose: strings.TrimSpace(f.Get("purpose")), Mode: f.Get("mode"),
-		From: f.Get("from"), To: f.Get("to"), End: f.Get("end"), Streams: choices,
+	form.Client, form.Purpose, form.Mode = strings.TrimSpace(f.Get("client")), strings.TrimSpace(f.Get("purpose")), f.Get("mode")
+	form.From, form.To, form.End = f.Get("from"), f.Get("to"), f.Get("end")
+	for i := range form.Profiles {
+		form.Profiles[i].Picked = slices.Contains(f["profile"], form.Profiles[i].Pair)
 	}
 	for i := range form.Streams {
 		c := &form.Streams[i]
 		c.Picked = slices.Contains(f["stream"], c.Pair)
+		c.View, c.Values = f.Get("view:"+c.Pair), f.Get("values:"+c.Pair)
 		for _, name := range f["fields:"+c.Pair] {
 			c.Granted[name] = true
 		}
@@ -155,16 +173,25 @@ func (form *grantForm) wanted(now time.Time) (api.NewGrant, *problem) {
 		if !c.Picked {
 			continue
 		}
-		if !c.Dated && (from != nil || to != nil) {
+		if !c.dated() && (from != nil || to != nil) {
 			return refuse("streams", c.Label+", "+c.ConnectionName+" has no dates to choose by. Leave it out, or leave the range empty to grant all of it.")
 		}
 		fields, ok := c.fields()
 		if !ok {
 			return refuse("streams", "Choose at least one field of "+c.Label+", or leave it out.")
 		}
-		out.Streams = append(out.Streams, api.GrantStream{ConnectionID: c.ConnectionID, Stream: c.Name, Fields: fields, Since: from, Until: to})
+		out.Streams = append(out.Streams, api.GrantStream{ConnectionID: c.ConnectionID, Stream: c.Name, Fields: fields, Resources: lines(c.Values), Since: from, Until: to})
 	}
-	if len(out.Streams) == 0 {
+	for _, choice := range form.Profiles {
+		if !choice.Picked {
+			continue
+		}
+		if from != nil || to != nil {
+			return refuse("streams", "A range of dates is for streams that are chosen one by one. Choose the streams of "+choice.Label+" below, or leave the range empty.")
+		}
+		out.Profiles = append(out.Profiles, api.GrantProfile{ConnectionID: choice.ConnectionID, Profile: choice.ID})
+	}
+	if len(out.Streams)+len(out.Profiles) == 0 {
 		return refuse("streams", "Choose at least one stream.")
 	}
 	return out, nil
@@ -175,9 +202,22 @@ func grantEnd(day *time.Time) api.GrantEnd {
 	return api.GrantEnd{ExpiresAt: endOf(day), NeverExpires: day == nil}
 }
 
-// fields are those that are ticked; none at all means every one, which is right only
-// when all of them are ticked or the stream names none.
+// lines gives what stands on each line of a text.
+func lines(text string) (out []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// fields are those of the chosen view, or those that are ticked; none at all means every
+// one, which is right only when all of them are ticked or the stream names none.
 func (c *grantChoice) fields() ([]string, bool) {
+	if c.View != "" {
+		return []string{"view:" + c.View}, true
+	}
 	var out []string
 	for _, f := range c.Fields {
 		if c.Granted[f] {
@@ -200,7 +240,7 @@ func (form *grantForm) about(param string) string {
 
 // general gives the words of a problem that is with no field of the form.
 func (form *grantForm) general() string {
-	if form.Problem == nil || slices.Contains([]string{"client_name", "purpose", "access_mode", "streams", "since", "until", "expires_at"}, form.Problem.Param) {
+	if form.Problem == nil || slices.Contains([]string{"client_name", "purpose", "access_mode", "streams", "profiles", "since", "until", "expires_at"}, form.Problem.Param) {
 		return ""
 	}
 	return form.Problem.Text

@@ -145,11 +145,28 @@ func fieldWords(g api.GrantStream) string {
 	if len(g.Fields) == 0 {
 		return "All fields"
 	}
-	var words []string
-	for _, f := range g.Fields {
-		words = append(words, text.Name(f))
+	return "Only " + fieldNames(g.Fields)
+}
+
+// fieldNames lists fields in words.
+func fieldNames(fields []string) string {
+	words := make([]string, len(fields))
+	for i, f := range fields {
+		words[i] = text.Name(f)
 	}
-	return "Only " + text.List(words)
+	return text.List(words)
+}
+
+// profileWords say what a profile selects.
+func profileWords(p api.ProfileLabel) string {
+	words := make([]string, len(p.Streams))
+	for i, s := range p.Streams {
+		words[i] = text.Name(s.Stream)
+		if s.View != "" {
+			words[i] += " (" + text.Name(s.View) + ")"
+		}
+	}
+	return text.List(words)
 }
 
 // rangeWords say which records are granted; empty when all of them are.
@@ -163,7 +180,10 @@ func rangeWords(g api.GrantStream, now time.Time) string {
 	case g.Until != nil:
 		parts = append(parts, "up to "+lastDay(*g.Until, now))
 	}
-	if n := len(g.Resources); n > 0 {
+	switch n := len(g.Resources); {
+	case g.ResourceField != "":
+		parts = append(parts, "only where "+text.Name(g.ResourceField)+" is "+strings.Join(g.Resources, " or "))
+	case n > 0:
 		parts = append(parts, text.Count(int64(n), "chosen record", "chosen records"))
 	}
 	return strings.Join(parts, ", ")

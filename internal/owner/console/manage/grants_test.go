@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/html"
+
 	"pdpp/internal/owner/api"
 )
 
@@ -78,6 +80,44 @@ func TestANewGrantBeginsWithAnEnd(t *testing.T) {
 	form.Set("mode", "forever")
 	if fields, streams := ticked(post(t, h, "/grants", form)); !slices.Equal(fields, []string{"title"}) || !slices.Equal(streams, []string{letters}) {
 		t.Errorf("refused, it shows %v of %v", fields, streams)
+	}
+}
+
+// A view, a profile and values of the resource field are granted as the form has them, and
+// stand in the form that was refused.
+func TestAGrantByViewProfileAndResource(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	get(t, h, "/grants/new").says(t, "Headings only Id and Title", "Just the letters, Kelp, maralind Letters (Headings)", "Only records whose Shelf is one of")
+	letters := pair("cin_kelp_1", "letters")
+	form := grantFields()
+	form.Set("view:"+letters, "headings")
+	form.Set("values:"+letters, " top \r\n\r\nlow\r\n")
+	form.Set("profile", pair("cin_kelp_1", "brief"))
+	form.Set("mode", "forever")
+	refused := post(t, h, "/grants", form)
+	for name, value := range map[string]string{"view:" + letters: "headings", "profile": pair("cin_kelp_1", "brief")} {
+		if !slices.ContainsFunc(refused.elements("input"), func(n *html.Node) bool {
+			return attr(n, "name") == name && attr(n, "value") == value && has(n, "checked")
+		}) {
+			t.Errorf("refused, it does not show %s as %s", name, value)
+		}
+	}
+	form.Set("mode", continuous)
+	post(t, h, "/grants", form)
+	want(t, o, "CreateGrant Ines")
+	s := o.grant.Streams[0]
+	if !slices.Equal(s.Fields, []string{"view:headings"}) || !slices.Equal(s.Resources, []string{"top", "low"}) || !slices.Equal(o.grant.Profiles, []api.GrantProfile{{ConnectionID: "cin_kelp_1", Profile: "brief"}}) {
+		t.Errorf("granted %+v", o.grant)
+	}
+	form.Del("stream")
+	form.Set("from", "2025-01-01")
+	if p := post(t, h, "/grants", form); p.Code != http.StatusBadRequest {
+		t.Errorf("a profile with a range that would not count answered %d", p.Code)
+	}
+	if got := rangeWords(api.GrantStream{Resources: []string{"top", "low"}, ResourceField: "shelf"}, now); got != "only where Shelf is top or low" {
+		t.Errorf("a grant of two shelves reads %q", got)
 	}
 }
 

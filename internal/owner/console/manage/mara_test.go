@@ -26,12 +26,14 @@ func mara() *owner {
 	}
 	o := &owner{fails: map[string]error{}}
 	o.overview = view.Overview{Connections: []view.Connection{tide, kelp}, ObservedAt: now}
-	letters := api.StreamLabel{Name: "letters", Label: "Letters", Description: "What was written", Fields: []string{"id", "title", "shelf", "read"}, Filter: []string{"shelf"}, TimeField: "written_at"}
+	letters := api.StreamLabel{Name: "letters", Label: "Letters", Description: "What was written", Fields: []string{"id", "title", "shelf", "read"}, Filter: []string{"shelf"}, TimeField: "written_at",
+		Views: []api.ViewLabel{{ID: "headings", Label: "Headings only", Fields: []string{"id", "title"}}}, ResourceField: "shelf"}
 	stars := api.StreamLabel{Name: "stars", Label: "Stars", Fields: []string{"id"}}
 	o.connectors = []api.Connector{
 		{
 			ID: "kelp", DisplayName: "Kelp", Streams: []api.StreamLabel{letters, stars},
-			Refresh: api.RefreshPolicy{Mode: "automatic", Rationale: "The source allows it.", RecommendedSeconds: 6 * 3600, MinimumSeconds: 3600, StaleSeconds: 86400},
+			Profiles: []api.ProfileLabel{{ID: "brief", Label: "Just the letters", Streams: []api.ProfileStream{{Stream: "letters", View: "headings"}}}},
+			Refresh:  api.RefreshPolicy{Mode: "automatic", Rationale: "The source allows it.", RecommendedSeconds: 6 * 3600, MinimumSeconds: 3600, StaleSeconds: 86400},
 			Form: &api.CredentialForm{Kind: "access_token", Label: "Access", Submit: "Connect Kelp", Fields: []api.CredentialField{
 				{Name: "user", Label: "User name", Type: "text", Required: true},
 				{Name: "token", Label: "Personal access token", Type: "password", Help: "Make one at the source.", Required: true, Secret: true},

@@ -3,10 +3,12 @@
 package declaration
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/manifest"
 )
@@ -20,6 +22,13 @@ func Describe(name string, m *manifest.Manifest) api.Connector {
 	for i := range m.Streams {
 		c.Streams = append(c.Streams, streamLabel(&m.Streams[i]))
 	}
+	for _, p := range m.Profiles {
+		label := api.ProfileLabel{ID: p.ID, Label: cmp.Or(p.Label, text.Name(p.ID))}
+		for _, s := range p.Streams {
+			label.Streams = append(label.Streams, api.ProfileStream{Stream: s.Name, View: s.View})
+		}
+		c.Profiles = append(c.Profiles, label)
+	}
 	return c
 }
 
@@ -31,7 +40,10 @@ func OnDevice(m *manifest.Manifest) bool {
 func streamLabel(s *manifest.Stream) api.StreamLabel {
 	out := api.StreamLabel{
 		Name: s.Name, Label: Label(s, s.Name), Description: s.Description, Fields: Fields(jsontext.Value(s.Schema)),
-		Search: []string{}, Filter: []string{}, TimeField: s.ConsentTimeField,
+		Search: []string{}, Filter: []string{}, TimeField: s.ConsentTimeField, ResourceField: s.ResourceField(),
+	}
+	for _, v := range s.Views {
+		out.Views = append(out.Views, api.ViewLabel{ID: v.ID, Label: cmp.Or(v.Label, text.Name(v.ID)), Fields: v.Fields})
 	}
 	if s.Display != nil && s.Display.Detail != "" {
 		out.Description = s.Display.Detail

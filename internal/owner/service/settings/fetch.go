@@ -16,7 +16,7 @@ import (
 func (a *Settings) fetchGranted(ctx context.Context, grantID string, scope grants.Scope) error {
 	wanted := map[string][]protocol.StreamScope{}
 	for _, s := range scope {
-		if len(s.Resources) == 0 {
+		if len(s.Resources) == 0 || s.ResourceField != "" { // of values, there is no telling which ones lack records
 			continue
 		}
 		kept, err := a.Store.ListRecords(ctx, store.RecordQuery{

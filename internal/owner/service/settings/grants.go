@@ -39,6 +39,9 @@ func (a *Settings) CreateGrant(ctx context.Context, n api.NewGrant) (api.Grant, 
 	for _, part := range n.Streams {
 		wanted.Scope = append(wanted.Scope, grants.Stream(part))
 	}
+	for _, p := range n.Profiles {
+		wanted.Profiles = append(wanted.Profiles, grants.ProfileOf(p))
+	}
 	g, token, err := a.GrantService.Create(ctx, wanted)
 	if err != nil {
 		return api.Grant{}, "", faults.Error(err, "make the grant")
