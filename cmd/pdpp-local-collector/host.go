@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/runner"
 	"pdpp/internal/device/collector"
 	"pdpp/internal/ops/fault"
 	"pdpp/manifest"
@@ -37,11 +38,16 @@ func (p *program) collector() (*collector.Collector, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.collectorOf(dirs, profile)
+}
+
+func (p *program) collectorOf(dirs collector.Dirs, profile collector.Profile) (*collector.Collector, error) {
 	connectors, err := p.connectors(dirs)
 	if err != nil {
 		return nil, err
 	}
-	return &collector.Collector{Profile: profile, Connectors: connectors, Lookup: p.lookup, Bindings: offeredBindings, AgentVersion: version()}, nil
+	return &collector.Collector{Profile: profile, Dirs: dirs, Connectors: connectors, Lookup: p.lookup, Bindings: offeredBindings,
+		AgentVersion: version(), Options: runner.Options{Observe: p.progress()}}, nil
 }
 
 // connectors finds the built-in connectors, and the foreign ones in a folder

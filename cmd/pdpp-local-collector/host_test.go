@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -79,13 +80,17 @@ func (h *host) must(t *testing.T, code int, args ...string) (stdout, stderr stri
 // enrol sets a source up and gives its diary's path.
 func (h *host) enrol(t *testing.T, s *server, source string, more ...string) (diary string) {
 	t.Helper()
-	h.env = append(h.env, "PDPP_LOCAL_DEVICE_TOKEN="+s.token)
-	h.must(t, exitOK, append([]string{"setup", "--base-url", s.URL, "--device-id", s.device, "--source-instance-id", source, "--connector", "diary"}, more...)...)
-	h.env = h.env[:len(h.env)-1]
+	s.next = source
+	h.must(t, exitOK, "setup", "--base-url", s.URL, "--code", "lde_"+source, "--write-only")
 	diary = filepath.Join(h.home, source+".txt")
 	profile := filepath.Join(h.home, ".config", "pdpp", "collectors", source+".env")
 	body, err := os.ReadFile(profile)
 	if err == nil {
+		for _, line := range more {
+			name, _, _ := strings.Cut(line, "=")
+			body = regexp.MustCompile(`(?m)^`+name+`=.*\n`).ReplaceAll(body, nil)
+			body = append(body, line+"\n"...)
+		}
 		err = os.WriteFile(profile, append(body, "DIARY_FILE="+diary+"\nDIARY_RUNS="+h.connector(source+".runs")+"\n"...), 0o600)
 	}
 	if err != nil {

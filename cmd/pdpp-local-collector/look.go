@@ -80,7 +80,7 @@ func (p *program) profilesCommand() *cobra.Command {
 		}
 		list := []listed{}
 		for _, f := range found {
-			list = append(list, listed{f.SourceInstanceID, f.ConnectorID, f.BaseURL, f.DeviceID, f.Queue, f.Path})
+			list = append(list, listing(f))
 		}
 		if p.json {
 			printJSON(p.stdout, list)

@@ -1,6 +1,7 @@
 // Command pdpp-local-collector collects from a source whose data lives on this
 // host and uploads it to the owner's server.
 //
+//	pdpp-local-collector setup --base-url URL --code CODE
 //	pdpp-local-collector run --source-instance-id ID
 //	pdpp-local-collector recover --source-instance-id ID [--apply]
 //	pdpp-local-collector help

@@ -26,12 +26,14 @@ const (
 const programText = `Collects from a source whose data lives on this host, and uploads it to your
 server. What was collected waits in a queue on this host until the server has it.
 
+  pdpp-local-collector setup --base-url URL --code CODE     connect this computer
   pdpp-local-collector profiles                             the sources set up here
   pdpp-local-collector run --source-instance-id ID          collect and upload once
   pdpp-local-collector status --source-instance-id ID       what waits in the queue
   pdpp-local-collector doctor --source-instance-id ID       what is wrong, and what to do
   pdpp-local-collector recover --source-instance-id ID      what a recovery would do
   pdpp-local-collector recover --source-instance-id ID --apply
+  pdpp-local-collector logout --source-instance-id ID       end this device
 
 Exit codes: 0 it worked, 1 it failed, 2 doctor found something, 64 the command
 line, the profile or the environment is wrong and nothing was touched.`
@@ -102,7 +104,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetErr(p.stderr)
 	root.SetHelpCommand(helpCommand())
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "print JSON")
-	root.AddCommand(p.runCommand(), p.recoverCommand(), p.statusCommand(), p.doctorCommand(), p.profilesCommand(), p.setupCommand())
+	root.AddCommand(p.runCommand(), p.recoverCommand(), p.statusCommand(), p.doctorCommand(), p.profilesCommand(), p.setupCommand(), p.logoutCommand())
 	return root
 }
 

@@ -15,7 +15,7 @@ func TestRecoverUsesTheProfileOfTheSource(t *testing.T) {
 	h := newHost(t)
 	attic, cellar := newServer(t, "dev_attic", token), newServer(t, "dev_cellar", "tok-other")
 	queues := filepath.Join(h.home, "queues")
-	atticDiary := h.enrol(t, attic, "dsrc_attic", "--queue", filepath.Join(queues, "attic.sqlite"))
+	atticDiary := h.enrol(t, attic, "dsrc_attic", "PDPP_COLLECTOR_QUEUE="+filepath.Join(queues, "attic.sqlite"))
 	cellarDiary := h.enrol(t, cellar, "dsrc_cellar")
 	write(t, atticDiary, "monday tuesday")
 	write(t, cellarDiary, "friday")

@@ -23,6 +23,7 @@ type server struct {
 	accepted []string // keys
 	state    json.RawMessage
 	beats    []string
+	next     string // the source that the next code is for
 }
 
 func newServer(t *testing.T, device, token string) *server {
@@ -37,6 +38,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	s.requests++
 	body, _ := io.ReadAll(r.Body)
+	if r.URL.Path == "/_ref/device-exporters/enroll" {
+		s.enrol(w, body, r.Header.Get("Authorization"))
+		return
+	}
 	rest, ours := strings.CutPrefix(r.URL.Path, "/_ref/device-exporters/"+s.device+"/")
 	if !ours || r.Header.Get("Authorization") != "Bearer "+s.token || r.Header.Get("X-PDPP-Collector-Protocol") != "1" {
 		s.strange = append(s.strange, r.Method+" "+r.URL.Path)
@@ -60,6 +65,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "GET state":
 		_, _ = io.WriteString(w, `{"object":"device_source_instance_state","state":`+string(s.state)+`}`)
 		return
+	case "POST self-revoke":
+		object = "device_exporter_revocation"
 	case "PUT state":
 		s.state = got.State
 		object = "device_source_instance_state"
@@ -78,6 +85,27 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.strange = append(s.strange, what)
 	}
 	_, _ = io.WriteString(w, `{"object":"`+object+`"}`)
+}
+
+// enrol lets in who shows the code for the next source; a device that shows its token gets
+// no other.
+func (s *server) enrol(w http.ResponseWriter, body []byte, shown string) {
+	var asked struct {
+		Code string `json:"enrollment_code"`
+	}
+	if json.Unmarshal(body, &asked) != nil || asked.Code != "lde_"+s.next {
+		w.WriteHeader(http.StatusGone)
+		_, _ = io.WriteString(w, `{"error":{"type":"e","code":"enrollment_code_expired","message":"no","request_id":"req_1"}}`)
+		return
+	}
+	token := s.token
+	if shown == "Bearer "+s.token {
+		token = ""
+	}
+	answer, _ := json.Marshal(map[string]string{"object": "device_exporter_enrollment", "device_id": s.device, "device_token": token,
+		"source_instance_id": s.next, "connector_instance_id": "conn_1", "connector_id": "diary", "local_binding_name": s.next})
+	w.WriteHeader(http.StatusCreated)
+	_, _ = w.Write(answer)
 }
 
 func (s *server) refuse(yes bool) { s.mu.Lock(); s.refusing = yes; s.mu.Unlock() }

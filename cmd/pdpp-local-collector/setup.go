@@ -2,62 +2,66 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"os"
-	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/collect/runner"
 	"pdpp/internal/device/collector"
-	"pdpp/internal/ops/fault"
 )
 
-const envToken = "PDPP_LOCAL_DEVICE_TOKEN"
-
-const setupText = `Writes the profile of a source that the server has enrolled. The device token
-never stands on the command line: it comes from PDPP_LOCAL_DEVICE_TOKEN, from the
-file that --token-file names, or from standard input with --token-file -.
-
-Variables that the connector needs are added to the file by hand, one
-NAME=VALUE per line.`
+const setupText = `Makes this computer a device of your server, with the command that the server
+shows when you add one, and collects for the first time. The profile that it writes
+can be read by you alone; its lines may be added to by hand, one NAME=VALUE each, for
+variables that the connector needs.`
 
 func (p *program) setupCommand() *cobra.Command {
-	var profile collector.Profile
-	var tokenFile string
-	var replace bool
-	cmd := p.command("setup", "Write the profile of an enrolled source", func(context.Context) error {
+	var e collector.Enrolment
+	writeOnly := false
+	cmd := p.command("setup", "Connect this computer by the code that the server shows", func(ctx context.Context) error {
 		dirs, err := collector.DirsFrom(p.lookup)
 		if err != nil {
 			return err
 		}
-		token, err := p.token(tokenFile)
+		if e.Label == "" {
+			e.Label, _ = os.Hostname()
+		}
+		e.AgentVersion = version()
+		profile, err := collector.Enrol(ctx, dirs, e, time.Now())
 		if err != nil {
 			return err
 		}
-		profile.SourceInstanceID, profile.Token = p.source, collector.NewToken(token)
-		written, err := collector.WriteProfile(dirs, profile, replace)
-		if err != nil {
-			return err
+		if writeOnly && p.json {
+			printJSON(p.stdout, listing(profile))
 		}
-		if p.json {
-			printJSON(p.stdout, listed{written.SourceInstanceID, written.ConnectorID, written.BaseURL, written.DeviceID, written.Queue, written.Path})
+		if !p.json {
+			printf(p.stdout, "connected  %s as %s\n", profile.ConnectorID, profile.SourceInstanceID)
+			printf(p.stdout, "profile    %s\n", profile.Path)
+		}
+		if writeOnly {
 			return nil
 		}
-		printf(p.stdout, "profile    %s\n", written.Path)
-		printf(p.stdout, "next       pdpp-local-collector run --source-instance-id %s\n", written.SourceInstanceID)
-		return nil
+		p.source = profile.SourceInstanceID
+		c, err := p.collector()
+		if err != nil {
+			return err
+		}
+		report, err := c.Run(ctx)
+		if err != nil {
+			return err
+		}
+		return p.finish(report, report)
 	})
 	cmd.Long = setupText
 	flags := cmd.Flags()
-	flags.StringVar(&profile.BaseURL, "base-url", "", "the server's address")
-	flags.StringVar(&profile.DeviceID, "device-id", "", "this device, as the server names it")
-	flags.StringVar(&p.source, "source-instance-id", "", "the source instance, as the server names it")
-	flags.StringVar(&profile.ConnectorID, "connector", "", "the connector that collects")
-	flags.StringVar(&profile.Queue, "queue", "", "the file of the queue (default: in your state folder)")
-	flags.StringVar(&tokenFile, "token-file", "", "the file that holds the device token, - for standard input")
-	flags.BoolVar(&replace, "replace", false, "write over the profile that is there")
-	for _, name := range []string{"base-url", "device-id", "source-instance-id", "connector"} {
+	flags.StringVar(&e.BaseURL, "base-url", "", "the server's address")
+	flags.StringVar(&e.Code, "code", "", "the code that the server shows")
+	flags.StringVar(&e.Label, "device-label", "", "what the server calls this computer (default: its name)")
+	flags.BoolVar(&e.AllowPlainHTTP, "allow-plain-http", false, "let the device's token travel unencrypted to another machine")
+	flags.BoolVar(&writeOnly, "write-only", false, "write the profile and collect nothing yet")
+	for _, name := range []string{"base-url", "code"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {
 			panic(err) // the flags are defined above
 		}
@@ -65,31 +69,53 @@ func (p *program) setupCommand() *cobra.Command {
 	return cmd
 }
 
-const maxToken = 8 << 10
+// progressStep is how often a pass says how far it is.
+const progressStep = 2 * time.Second
 
-func (p *program) token(file string) (string, error) {
-	var in io.Reader
-	switch file {
-	case "":
-		value, _ := p.lookup(envToken)
-		if value == "" {
-			return "", &fault.Fault{Code: "token_missing", Message: "the device token is missing",
-				Next: "Set " + envToken + ", or name a file with --token-file."}
+// progress tells a person at a terminal how far a pass is.
+func (p *program) progress() func(runner.Update) {
+	if p.json {
+		return nil
+	}
+	var mu sync.Mutex
+	last := time.Now()
+	return func(u runner.Update) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(last) < progressStep {
+			return
 		}
-		return value, nil
-	case "-":
-		in = p.stdin
-	default:
-		f, err := os.Open(file)
+		last = time.Now()
+		printf(p.stderr, "           %s so far\n", plural(u.Records, "record"))
+	}
+}
+
+func (p *program) logoutCommand() *cobra.Command {
+	localOnly, discard := false, false
+	cmd := p.sourceCommand("logout", "End this device on the server, and remove its profiles here", func(ctx context.Context, c *collector.Collector) error {
+		left, err := c.Leave(ctx, localOnly, discard)
 		if err != nil {
-			return "", &fault.Fault{Code: "token_unreadable", Message: fmt.Sprintf("the token cannot be read: %v", err), Next: "Correct --token-file."}
+			return err
 		}
-		defer f.Close()
-		in = f
-	}
-	body, err := io.ReadAll(io.LimitReader(in, maxToken))
-	if err != nil {
-		return "", &fault.Fault{Code: "token_unreadable", Message: fmt.Sprintf("the token cannot be read: %v", err), Next: "Correct --token-file."}
-	}
-	return strings.TrimRight(string(body), "\r\n"), nil
+		if p.json {
+			printJSON(p.stdout, left)
+			return nil
+		}
+		printf(p.stdout, "ended      %s\n", left.DeviceID)
+		for _, path := range left.Removed {
+			printf(p.stdout, "removed    %s\n", path)
+		}
+		for _, path := range left.Kept {
+			printf(p.stdout, "kept       %s, in which uploads wait\n", path)
+		}
+		return nil
+	})
+	cmd.Flags().BoolVar(&localOnly, "local-only", false, "do not tell the server")
+	cmd.Flags().BoolVar(&discard, "discard", false, "remove queues in which uploads wait as well")
+	return cmd
+}
+
+// listing is a profile as it may be shown.
+func listing(f collector.Profile) listed {
+	return listed{f.SourceInstanceID, f.ConnectorID, f.BaseURL, f.DeviceID, f.Queue, f.Path}
 }

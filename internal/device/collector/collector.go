@@ -12,10 +12,10 @@ package collector
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,6 +29,7 @@ import (
 // what a program uses.
 type Collector struct {
 	Profile    Profile
+	Dirs       Dirs // of the profiles that share the device
 	Connectors catalog.Finder
 	// Lookup gives the owner's value for a variable that the connector declares
 	// and the profile does not set; nil gives none.
@@ -130,7 +131,7 @@ func (c *Collector) childVariable(name string) (string, bool) {
 }
 
 func newRunID(now time.Time) string {
-	var b [5]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return fmt.Sprintf("run_%d_%s", now.UnixMilli(), hex.EncodeToString(b[:]))
+	return fmt.Sprintf("run_%d_%s", now.UnixMilli(), randomText()[:10])
 }
+
+func randomText() string { return strings.ToLower(rand.Text()) }

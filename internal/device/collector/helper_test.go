@@ -92,7 +92,7 @@ func (b *bed) collector(t *testing.T) *Collector {
 		t.Fatal(err)
 	}
 	return &Collector{
-		Profile: profile, Connectors: diary(profile), Bindings: bindings, AgentVersion: "test",
+		Profile: profile, Dirs: b.dirs, Connectors: diary(profile), Bindings: bindings, AgentVersion: "test",
 		Policy: Policy{BatchRecords: 100},
 		Now: func() time.Time {
 			b.clock.Lock()

@@ -4,6 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"pdpp/internal/device/outbox"
@@ -139,8 +144,14 @@ func (c *Collector) Diagnose(ctx context.Context) (Diagnosis, error) {
 			d.add(HealthWarning, "uploads_waiting", "uploads have been waiting for more than "+staleAfter.String(), run)
 		}
 	}
-	if _, err := c.Connectors.Find(ctx, c.Profile.ConnectorID); err != nil {
+	roots, err := c.Roots(ctx)
+	if err != nil {
 		d.add(HealthCritical, "connector_missing", err.Error(), "Install the connector, or correct the profile.")
+	}
+	for _, root := range roots {
+		if err := readable(root); err != nil {
+			d.add(HealthCritical, "root_unreadable", fmt.Sprintf("%s cannot be read: %v", root, errors.Unwrap(err)), permissionAdvice(root))
+		}
 	}
 	var refusal *wire.Error
 	state, err := c.client().State(ctx, c.Profile.SourceInstanceID)
@@ -157,6 +168,50 @@ func (c *Collector) Diagnose(ctx context.Context) (Diagnosis, error) {
 		d.add(HealthWarning, "clock_skew", fmt.Sprintf("this host's clock and the server's differ by %s", c.now().Sub(*t).Abs().Round(time.Second)), "Set the clock of this host.")
 	}
 	return d, nil
+}
+
+// Roots are the files and folders that the connector reads, as far as they are known.
+func (c *Collector) Roots(ctx context.Context) ([]string, error) {
+	found, err := c.Connectors.Find(ctx, c.Profile.ConnectorID)
+	if err != nil {
+		return nil, err
+	}
+	set := map[string]string{}
+	for _, pair := range found.Command(nil, c.childVariable).Env {
+		name, value, _ := strings.Cut(pair, "=")
+		set[name] = value
+	}
+	var roots []string
+	for _, p := range found.Manifest.ReadPaths() {
+		if path := set[p.PathEnv]; path != "" && !slices.Contains(roots, path) {
+			roots = append(roots, path)
+		}
+	}
+	return roots, nil
+}
+
+// readable tries to read a root, which is all that tells.
+func readable(root string) error {
+	f, err := os.Open(root)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.IsDir() {
+		return err
+	}
+	if _, err = f.Readdirnames(1); errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return err
+}
+
+// permissionAdvice says which switch lets a program read a root.
+func permissionAdvice(root string) string {
+	if runtime.GOOS == "darwin" {
+		return "Switch on Full Disk Access for pdpp-local-collector in System Settings, Privacy & Security."
+	}
+	return "Check that " + root + " exists and that this user can read it, or correct it in the profile."
 }
 
 // skewAllowed is how far two clocks may differ before it is worth a word.

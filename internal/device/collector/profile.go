@@ -24,12 +24,13 @@ const (
 	envQueue      = "PDPP_COLLECTOR_QUEUE"
 	envPlainHTTP  = "PDPP_LOCAL_ALLOW_PLAIN_HTTP" // 1: the token may travel unencrypted
 	envTokenSince = "PDPP_LOCAL_DEVICE_TOKEN_SINCE"
+	envBinding    = "PDPP_LOCAL_BINDING_NAME"
 
 	ownPrefix  = "PDPP_"
 	profileExt = ".env"
 )
 
-var ownVariables = []string{envBaseURL, envDeviceID, envToken, envConnection, envSource, envConnector, envQueue, envPlainHTTP, envTokenSince}
+var ownVariables = []string{envBaseURL, envDeviceID, envToken, envConnection, envSource, envConnector, envQueue, envPlainHTTP, envTokenSince, envBinding}
 
 // Profile is everything that this host knows of one enrolled source: where its
 // queue is, what collects it, and where and as whom to upload.
@@ -44,6 +45,9 @@ type Profile struct {
 	Queue            string
 	// AllowPlainHTTP lets the token travel unencrypted to a server that is not this machine.
 	AllowPlainHTTP bool
+	// Binding is what the server calls this source on this device; empty when it was set up
+	// by hand.
+	Binding string
 	// TokenSince is when the token was made; zero when it is not known.
 	TokenSince time.Time
 	// Variables are for the connector.
@@ -103,7 +107,7 @@ func profileOf(variables map[string]string, dirs Dirs) (Profile, error) {
 	p := Profile{
 		BaseURL: strings.TrimRight(variables[envBaseURL], "/"), DeviceID: variables[envDeviceID], Token: NewToken(variables[envToken]),
 		SourceInstanceID: variables[envConnection], ConnectorID: variables[envConnector], Queue: variables[envQueue],
-		AllowPlainHTTP: variables[envPlainHTTP] == "1", Variables: map[string]string{},
+		AllowPlainHTTP: variables[envPlainHTTP] == "1", Binding: variables[envBinding], Variables: map[string]string{},
 	}
 	p.TokenSince, _ = time.Parse(time.RFC3339, variables[envTokenSince])
 	if alias := variables[envSource]; p.SourceInstanceID == "" {
@@ -142,13 +146,10 @@ func (p *Profile) check() error {
 	bad := func(name, want string) error {
 		return operatorFault("profile_invalid", "", "%s is missing or is not %s", name, want)
 	}
-	base, err := url.Parse(p.BaseURL)
+	if err := checkAddress(p.BaseURL, p.AllowPlainHTTP); err != nil {
+		return err
+	}
 	switch {
-	case err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "":
-		return bad(envBaseURL, "a plain http or https address")
-	case base.Scheme == "http" && !p.AllowPlainHTTP && !loopback(base.Hostname()):
-		return operatorFault("plain_http", "Use the server's https address; or, in a network that you trust, give --allow-plain-http.",
-			"%s is not encrypted, and whoever listens could upload as this device", p.BaseURL)
 	case !plainID.MatchString(p.DeviceID):
 		return bad(envDeviceID, "an id")
 	case !p.Token.plausible():
@@ -159,6 +160,20 @@ func (p *Profile) check() error {
 		return bad(envConnector, "a connector's name")
 	case p.Queue != "" && !filepath.IsAbs(p.Queue):
 		return operatorFault("profile_invalid", "", "%s is not a full path", envQueue)
+	}
+	return nil
+}
+
+// checkAddress refuses what is no address of a server, and one that would carry the token
+// for everybody to read.
+func checkAddress(address string, plain bool) error {
+	base, err := url.Parse(address)
+	switch {
+	case err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "":
+		return operatorFault("profile_invalid", "", "%s is missing or is not %s", envBaseURL, "a plain http or https address")
+	case base.Scheme == "http" && !plain && !loopback(base.Hostname()):
+		return operatorFault("plain_http", "Use the server's https address; or, in a network that you trust, give --allow-plain-http.",
+			"%s is not encrypted, and whoever listens could upload as this device", address)
 	}
 	return nil
 }
@@ -177,6 +192,9 @@ func (p *Profile) variables() map[string]string {
 	}
 	if p.AllowPlainHTTP {
 		out[envPlainHTTP] = "1"
+	}
+	if p.Binding != "" {
+		out[envBinding] = p.Binding
 	}
 	if !p.TokenSince.IsZero() {
 		out[envTokenSince] = p.TokenSince.UTC().Format(time.RFC3339)

@@ -56,6 +56,11 @@ func (c *Collector) locked(ctx context.Context, work func(*pass) error) (Report,
 		return report, err
 	}
 	defer lock.release()
+	if c.InstallationID == "" && c.Dirs.State != "" {
+		if c.InstallationID, err = Installation(c.Dirs); err != nil {
+			return report, err
+		}
+	}
 	err = c.withQueue(ctx, &report, work)
 	if !outbox.Damaged(err) {
 		return report, err
@@ -152,7 +157,10 @@ func (p *pass) run(ctx context.Context) error {
 	if err := p.tidy(ctx); err != nil {
 		return err
 	}
-	return p.lastBeat(ctx)
+	if err := p.lastBeat(ctx); err != nil {
+		return err
+	}
+	return p.rotate(ctx)
 }
 
 // compactFrom is the size of a queue's file from which unused space in it is given back.

@@ -37,6 +37,8 @@ type server struct {
 	missing   map[string]string // gaps that came with a batch: stream/key, reason
 	recovered []string
 	lastSeq   int64
+	token     string // dead once newToken is used
+	newToken  string
 	inOrder   bool // nothing is put aside, so that numbers only grow
 	unseen    int  // notes that the cursor counts and the server need not have
 	tooMany   func(records int) (status int, body string, refused bool)
@@ -64,7 +66,7 @@ type gapSaid struct {
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{t: t, state: map[string]json.RawMessage{}, batches: map[string]storedBatch{}, accepted: map[string]int{}, missing: map[string]string{}}
+	s := &server{t: t, state: map[string]json.RawMessage{}, batches: map[string]storedBatch{}, accepted: map[string]int{}, missing: map[string]string{}, token: secret, newToken: secret}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
@@ -109,12 +111,18 @@ func (s *server) judge(r *http.Request, body []byte) (int, string) {
 	switch {
 	case r.Header.Get("X-PDPP-Collector-Protocol") != "1":
 		return refuse(400, "invalid_request")
-	case r.Header.Get("Authorization") != "Bearer "+secret:
+	case r.Header.Get("Authorization") != "Bearer "+s.token && r.Header.Get("Authorization") != "Bearer "+s.newToken:
 		return refuse(401, "authentication_error")
 	case !ours:
 		return refuse(403, "insufficient_scope")
 	}
+	if r.Header.Get("Authorization") == "Bearer "+s.newToken {
+		s.token = s.newToken
+	}
 	switch r.Method + " " + rest {
+	case "POST token":
+		s.newToken = "tok-next-never-shown"
+		return 201, `{"object":"device_exporter_token","device_token":"` + s.newToken + `"}`
 	case "POST heartbeat":
 		var b beat
 		if err := json.Unmarshal(dropTime(body), &b); err != nil {
@@ -127,7 +135,7 @@ func (s *server) judge(r *http.Request, body []byte) (int, string) {
 	case "GET source-instances/" + source + "/state":
 		says := map[string]any{"object": "device_source_instance_state", "state": s.state}
 		if s.capable {
-			says["capabilities"] = []string{"batch_state", "gap_leases"}
+			says["capabilities"] = []string{"batch_state", "gap_leases", "token_rotation"}
 		}
 		answer, _ := json.Marshal(says)
 		return 200, string(answer)
