@@ -5,6 +5,8 @@ package connectors
 
 import (
 	"pdpp/connectorkit"
+	claudecode "pdpp/connectors/claude_code"
+	"pdpp/connectors/codex"
 	"pdpp/connectors/example"
 	"pdpp/connectors/github"
 )
@@ -17,6 +19,8 @@ type Entry struct {
 
 // All lists the built-in connectors by name.
 var All = []Entry{
+	{"claude_code", claudecode.Connector},
+	{"codex", codex.Connector},
 	{"example", example.Connector},
 	{"github", github.Connector},
 }

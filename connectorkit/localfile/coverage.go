@@ -118,7 +118,7 @@ func (r *reader) status(s *Store, c *Coverage) string {
 		return statusUnavailable
 	case c.FilesPresent == 0:
 		return statusMissing
-	case !s.reads() && s.Inventory:
+	case !s.reads() && s.Listed != "":
 		return statusInventory
 	case !s.reads() || c.FilesExcluded == c.FilesPresent:
 		return statusExcluded

@@ -28,6 +28,8 @@ type cursor struct {
 	// From and Until bound the change times that the bookmark speaks for; zero is open.
 	From  int64 `json:"from,string,omitzero"`
 	Until int64 `json:"until,string,omitzero"`
+	// Looked is when the last whole pass began.
+	Looked int64 `json:"looked,string,omitzero"`
 	// Files are the places in the files that changed last.
 	Files []*entry `json:"files,omitempty"`
 	// Settled is a digest of the files that were read whole and have no entry. A file that

@@ -39,10 +39,13 @@ type File struct {
 	Modified time.Time
 	// Cut says that Whole got only the beginning.
 	Cut bool
+	// Offset and Length are where the line is that is being read.
+	Offset, Length int64
 
-	r *reader
-	f *found
-	e *entry
+	r    *reader
+	f    *found
+	e    *entry
+	line func(offset, length int64) ([]byte, error)
 }
 
 // Emit brings a record. It is sent when the slice that it belongs to is closed.
@@ -50,6 +53,17 @@ func (f *File) Emit(stream string, rec connectorkit.Record) {
 	if f.r.selected[stream] {
 		f.r.slice.out = append(f.r.slice.out, emission{stream: stream, rec: rec})
 	}
+}
+
+// Seekable reports whether lines can be read again.
+func (f *File) Seekable() bool { return f.line != nil }
+
+// Line reads a line again that was read before.
+func (f *File) Line(offset, length int64) ([]byte, error) {
+	if f.line == nil || length > MaxLine {
+		return nil, errors.ErrUnsupported
+	}
+	return f.line(offset, length)
 }
 
 // Skip counts a line that is left out on purpose, by its kind.
@@ -162,6 +176,11 @@ func (r *reader) readLines(ctx context.Context, f *found, e *entry) error {
 	src := &content{
 		Reader: io.NewSectionReader(h, start, e.Size-start),
 		hash:   func(from, n int64) string { return hashAt(h, from, n) },
+		at: func(offset, length int64) ([]byte, error) {
+			b := make([]byte, length)
+			_, err := h.ReadAt(b, offset)
+			return trim(bytes.TrimSuffix(b, []byte("\n"))), err
+		},
 		check: func() error {
 			now, err := h.Stat()
 			if err != nil {
@@ -211,6 +230,7 @@ func (e *entry) resumable() bool { return e.Offset > 0 && e.Head != "" && e.Tail
 type content struct {
 	io.Reader
 	hash  func(from, n int64) string
+	at    func(offset, length int64) ([]byte, error) // nil when nothing can be read twice
 	check func() error
 }
 
@@ -310,4 +330,15 @@ func (r *tailRing) tail(offset int64) string {
 		return ""
 	}
 	return hashOf(r.last[from : from+n])
+}
+
+// IDs are those of all files of the walk that have one.
+func (f *File) IDs() []string {
+	var list []string
+	for _, o := range f.r.walk.files {
+		if o.id != "" {
+			list = append(list, o.id)
+		}
+	}
+	return list
 }

@@ -91,7 +91,7 @@ func logs(dir string) localfile.Source {
 					f.Emit("notes", connectorkit.Upsert(map[string]any{"id": f.Rel, "text": string(content)}))
 					return nil
 				}},
-			{Name: "cache", Root: "home", Patterns: []string{"cache/**"}, Streams: []string{"listed"}, Inventory: true, Reason: "rebuilt by the program"},
+			{Name: "cache", Root: "home", Patterns: []string{"cache/**"}, Streams: []string{"listed"}, Listed: "listed", Reason: "rebuilt by the program"},
 			{Name: "secret", Root: "home", Patterns: []string{"secret.json"}, Reason: "holds a credential"},
 		},
 	}

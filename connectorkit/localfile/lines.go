@@ -23,6 +23,7 @@ type lineBuffer struct{ small, large []byte }
 // scan reads lines from content that begins at an offset, until it ends.
 func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, start int64) error {
 	file := r.file(f, e)
+	file.line = src.at
 	lines := f.store.Lines(file, e.State)
 	e.Offset = start
 	place := func(open bool) *entry {
@@ -32,10 +33,15 @@ func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, sta
 		if at.Tail = at.Head; e.Offset > probe {
 			at.Tail = src.hash(e.Offset-probe, probe)
 		}
-		at.State = encodeState(lines.State())
+		state := lines.State()
+		if state == ErrNotResumable {
+			at.Head, at.Tail = "", ""
+			return &at
+		}
+		at.State = encodeState(state)
 		return &at
 	}
-	declared, bad := 0, false
+	declared, bad, fresh := 0, false, start == 0 || r.again(f)
 	in := cutter{src: src, buf: &r.lines, first: start == 0}
 	for {
 		line, length, err := in.next()
@@ -47,8 +53,10 @@ func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, sta
 			return err
 		}
 		at := e.Offset
+		fresh = true
 		e.Offset += length
 		r.slice.bytes += length
+		file.Offset, file.Length = at, length
 		switch {
 		case line == nil:
 			r.cur.skip(f.store.Name, string(ReasonLineLong), 1)
@@ -81,7 +89,9 @@ func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, sta
 	if err := src.check(); err != nil {
 		return err
 	}
-	lines.End()
+	if fresh {
+		lines.End()
+	}
 	if left := in.left(); left > 0 && !e.Torn && r.began.Sub(time.Unix(0, f.change)) > unfinished {
 		e.Torn = true
 		r.cur.skip(f.store.Name, string(ReasonTorn), 1)

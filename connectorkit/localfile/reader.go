@@ -142,7 +142,7 @@ func (r *reader) look(ctx context.Context) error {
 	}
 	r.walk = walk
 	if slices.IndexFunc(walk.trees, func(t *tree) bool { return t.dir != nil }) < 0 {
-		return &connectorkit.Error{Class: connectorkit.NotFound, Words: "the folder with the data is not there, or may not be read", Err: errNoRoot}
+		return &connectorkit.Error{Class: connectorkit.Unavailable, Words: "the folder with the data is not there, or may not be read", Err: errNoRoot}
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (r *reader) plan() []*found {
 		if f.standing != waiting || !c.spans(f) {
 			continue
 		}
-		if !f.store.reads() && !f.store.Inventory || !r.wanted(f.store) {
+		if !f.store.reads() && f.store.Listed == "" || !r.wanted(f.store) {
 			f.standing = accounted
 			continue
 		}
@@ -254,7 +254,7 @@ func (r *reader) plan() []*found {
 		case e != nil:
 			used[e] = true
 			r.compare(f, e, held, add)
-		case f.change > c.Watermark || held[f.key()]:
+		case f.change > c.Watermark:
 			add(f)
 		default:
 			bucket, sum := f.digest()
@@ -271,9 +271,13 @@ func (r *reader) plan() []*found {
 			c.toggle(bucket, c.sum(bucket))
 		}
 		for _, f := range rest[bucket] {
-			if same || r.f.RecoveryOnly() {
+			switch {
+			case same && (held[f.key()] || r.again(f)):
+				c.toggle(f.digest()) // it gets an entry
+				add(f)
+			case same || r.f.RecoveryOnly():
 				f.standing, f.read = accounted, f.size
-			} else {
+			default:
 				add(f)
 			}
 		}
@@ -297,7 +301,7 @@ func (r *reader) compare(f *found, e *entry, held map[string]bool, add func(*fou
 	switch {
 	case same && e.Bad && !held[f.key()]:
 		f.standing = unreadable
-	case same && !e.Bad && !old:
+	case same && !e.Bad && !old && !r.again(f):
 		f.standing, f.read = accounted, min(e.Offset, f.size)
 		if f.store.Lines == nil {
 			f.read = f.size
@@ -305,6 +309,11 @@ func (r *reader) compare(f *found, e *entry, held map[string]bool, add func(*fou
 	default:
 		add(f)
 	}
+}
+
+// again reports whether a file has to be read because of what is said about it elsewhere.
+func (r *reader) again(f *found) bool {
+	return r.src.Again != nil && f.id != "" && r.cur.Looked != 0 && r.src.Again(f.id, time.Unix(0, r.cur.Looked))
 }
 
 // heldFiles are the keys of files whose gaps this run was served.
@@ -322,8 +331,7 @@ func (r *reader) read(ctx context.Context, f *found) error {
 	e := &entry{ID: f.id, Path: f.path, Size: f.size, Change: f.change}
 	var err error
 	switch {
-	case f.store.Inventory:
-		r.slice.out = append(r.slice.out, emission{stream: f.store.Streams[0], rec: inventory(f)})
+	case !f.store.reads():
 		e.Offset = f.size
 	case f.store.Lines != nil:
 		err = r.readLines(ctx, f, e)
@@ -390,6 +398,9 @@ func (r *reader) done(f *found, e *entry) {
 	f.standing, f.read = accounted, e.Offset
 	if f.store.Lines == nil {
 		f.read = f.size
+	}
+	if f.store.Listed != "" {
+		r.slice.out = append(r.slice.out, emission{stream: f.store.Listed, rec: inventory(f)})
 	}
 	r.slice.out = append(r.slice.out, emission{stream: f.store.Streams[0], recovered: f.key()})
 	if r.began.Sub(time.Unix(0, e.Change)) < unsettled {
@@ -485,6 +496,7 @@ func (r *reader) conclude(ctx context.Context) error {
 			}
 		}
 	}
+	r.steady.Looked = r.began.UnixNano()
 	if err := r.commit(ctx); err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package localfile
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -26,6 +28,9 @@ type Source struct {
 	// LastWins says that files repeat records of others, and that the one that changed last
 	// is right. What changed lately is then read again once history has been read.
 	LastWins bool
+	// Again reports whether a file, by its ID, is to be read although it did not change since
+	// the pass that began then: what is said about it elsewhere did. It may be nil.
+	Again func(id string, since time.Time) bool
 	// Exclude reports what the owner does not want to be read. It may be nil.
 	Exclude func(root, rel string) bool
 }
@@ -36,8 +41,8 @@ type Root struct {
 	Path string // absolute; empty when there is none
 }
 
-// Store is one kind of file. Exactly one of Lines, Whole and Open says how it is read; with
-// none of them a file is listed (Inventory) or never opened.
+// Store is one kind of file. At most one of Lines, Whole and Open says how it is read; with
+// none of them a file is listed, or not touched at all.
 type Store struct {
 	Name string
 	Root string
@@ -66,8 +71,9 @@ type Store struct {
 	Open func(ctx context.Context, f *File, h *os.File, state jsontext.Value) error
 	// Companions are endings of files that belong to one that Open reads, such as -wal.
 	Companions []string
-	// Inventory lists the file in this store's stream, without opening it.
-	Inventory bool
+	// Listed is the stream that the file is listed in, by name, size and time; with no other
+	// way of reading it, it is never opened.
+	Listed string
 }
 
 // LineReader reads the lines of one file in their order.
@@ -75,12 +81,17 @@ type LineReader interface {
 	// Line reads a line without its end. The bytes are valid during the call. An error
 	// declares the line as missing; the file goes on.
 	Line(line []byte) error
-	// End is called when the last line that exists now has been read.
+	// End is called when the last line that exists now has been read, if there was any.
 	End()
 	// State is what is needed to read on behind the last line. It is kept in the bookmark,
-	// so that it has to be small.
+	// so that it has to be small; ErrNotResumable says that the file is to be read from its
+	// beginning the next time. It is called before a slice is closed: what was held back has
+	// to be brought now.
 	State() any
 }
+
+// ErrNotResumable is the state of a file that cannot be read on.
+var ErrNotResumable = errors.New("the file is read from its beginning")
 
 // Collector gives what a connector returns from Open.
 func (s Source) Collector() connectorkit.Collector {

@@ -1,0 +1,319 @@
+package connectortest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+	"pdpp/providersim/files"
+)
+
+// LocalTarget is a connector that reads local files.
+type LocalTarget struct {
+	Connector catalog.Connector
+	// Make writes a fresh tree into a folder.
+	Make func(dir string, c files.Config) (*files.Tree, error)
+	// Env leads the connector to the tree.
+	Env func(dir string) map[string]string
+	// Listed are streams whose records say what is there, and which the tree does not know.
+	Listed []string
+}
+
+// RunLocal holds a connector of local files to every scenario.
+func RunLocal(t *testing.T, target LocalTarget) {
+	for _, s := range []struct {
+		name string
+		run  func(*testing.T, LocalTarget)
+	}{
+		{"protocol", localProtocol},
+		{"first run and resume", localResume},
+		{"while the tree changes", localChanges},
+		{"killed", localKilled},
+		{"scope", localScope},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.run(t, target)
+		})
+	}
+}
+
+// localBed is a bed over a tree.
+type localBed struct {
+	*Bed
+	tree   *files.Tree
+	target LocalTarget
+}
+
+func newLocalBed(t *testing.T, target LocalTarget, c files.Config) *localBed {
+	t.Helper()
+	tree, err := target.Make(t.TempDir(), c)
+	if err != nil {
+		t.Fatalf("make tree: %v", err)
+	}
+	sim := &Sim{Env: target.Env(tree.Dir)}
+	return &localBed{NewBed(t, Target{Connector: target.Connector, Start: func(*testing.T) *Sim { return sim }}), tree, target}
+}
+
+func localProtocol(t *testing.T, target LocalTarget) {
+	tree, err := target.Make(t.TempDir(), files.Config{Seed: 3, Sessions: 6, Lines: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	protocolKit(t, Target{Connector: target.Connector, Start: func(*testing.T) *Sim { return &Sim{Env: target.Env(tree.Dir)} }})
+}
+
+// localResume shows that everything is collected, whatever the files look like, that a
+// second run changes nothing, and neither does one from the beginning.
+func localResume(t *testing.T, target LocalTarget) {
+	b := newLocalBed(t, target, files.Config{Seed: 11, Sessions: 25, Lines: 30, Hostile: true, LongLine: 17 << 20})
+	b.Succeed(t)
+	b.verify(t)
+	reasons := map[protocol.Reason]int{}
+	for _, g := range b.Gaps(t, "") {
+		reasons[g.Reason]++
+	}
+	if reasons["line_too_long"] != 1 || reasons["malformed_line"] == 0 {
+		t.Errorf("declared as missing: %v", reasons)
+	}
+	for _, mode := range []protocol.CollectionMode{protocol.Incremental, protocol.FullRefresh} {
+		before := b.sequences(t)
+		if result := b.Run(t, launch.Request{Mode: mode}); result.Status != runner.Succeeded {
+			t.Fatalf("%s: %v", mode, result.Failure)
+		}
+		if after := b.sequences(t); !reflect.DeepEqual(before, after) {
+			t.Errorf("a %s run changed something although nothing had changed:\n%v\n%v", mode, before, after)
+		}
+	}
+	b.accounts(t)
+}
+
+// localChanges lets the hand change the tree while it is read, over several runs.
+func localChanges(t *testing.T, target LocalTarget) {
+	b := newLocalBed(t, target, files.Config{Seed: 5, Sessions: 12, Lines: 60})
+	for range 4 {
+		result := b.Run(t, launch.Request{Options: runner.Options{BatchRecords: 20, Observe: func(runner.Update) { b.step(t) }}})
+		if result.Status != runner.Succeeded {
+			t.Fatalf("%v\n%s", result.Failure, result.StderrTail)
+		}
+		for range 10 {
+			b.step(t)
+		}
+	}
+	b.settle(t)
+}
+
+// localKilled ends the connector with SIGKILL again and again while the tree changes.
+func localKilled(t *testing.T, target LocalTarget) {
+	b := newLocalBed(t, target, files.Config{Seed: 8, Sessions: 12, Lines: 60})
+	for _, after := range []int64{1, 60, 300, 700} {
+		var runID string
+		var once sync.Once
+		b.Run(t, launch.Request{
+			Started: func(id string) { runID = id },
+			Options: runner.Options{BatchRecords: 20, Observe: func(u runner.Update) {
+				b.step(t)
+				if u.Committed >= after {
+					once.Do(func() { KillConnector(runID) })
+				}
+			}},
+		})
+		b.invented(t)
+	}
+	b.settle(t)
+}
+
+// localScope shows that a stream which was left out at first is collected whole later.
+func localScope(t *testing.T, target LocalTarget) {
+	b := newLocalBed(t, target, files.Config{Seed: 2, Sessions: 6, Lines: 10})
+	only := target.Connector.Manifest.Streams[0].Name
+	result := b.Run(t, launch.Request{Scope: []protocol.StreamScope{{Name: only}}})
+	if result.Status != runner.Succeeded {
+		t.Fatal(result.Failure)
+	}
+	for _, s := range target.Connector.Manifest.Streams[1:] {
+		if n := len(b.records(t, s.Name)); n > 0 {
+			t.Errorf("%d records of %s, which was not asked for", n, s.Name)
+		}
+	}
+	b.Succeed(t)
+	b.verify(t)
+}
+
+func (b *localBed) step(t *testing.T) {
+	if what, err := b.tree.Step(); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// settle runs until the tree is read as it is now, and compares.
+func (b *localBed) settle(t *testing.T) {
+	t.Helper()
+	b.Succeed(t)
+	b.Succeed(t) // files that had changed too lately are looked at once more
+	b.verify(t)
+	b.accounts(t)
+}
+
+func (b *localBed) sequences(t *testing.T) map[string]int64 {
+	all := map[string]int64{}
+	for _, s := range b.Target.Connector.Manifest.Streams {
+		all[s.Name] = b.LastSeq(t, s.Name)
+	}
+	return all
+}
+
+// verify holds what is stored against what the tree holds now and ever held.
+func (b *localBed) verify(t *testing.T) {
+	t.Helper()
+	declared := map[string]bool{}
+	for _, status := range []protocol.GapStatus{protocol.GapPending, protocol.GapTerminal} {
+		for _, g := range b.Gaps(t, status) {
+			file, _, line := strings.Cut(strings.TrimPrefix(g.RecordKey, "file:"), "@")
+			declared[file] = declared[file] || !line
+		}
+	}
+	stored := map[string]map[string]store.StoredRecord{}
+	var lost []string
+	for _, items := range b.tree.Now() {
+		first := items[0]
+		if stored[first.Stream] == nil {
+			stored[first.Stream] = b.records(t, first.Stream)
+		}
+		byFile := map[string]map[string]any{}
+		missing := false
+		for _, i := range items {
+			if byFile[i.File] == nil {
+				byFile[i.File] = map[string]any{}
+			}
+			for name, v := range i.Fields {
+				if name != "session_id" { // that of a copy which is gone by now is right too
+					byFile[i.File][name] = v
+				}
+			}
+			missing = missing || declared[i.File]
+		}
+		ok := missing
+		for _, fields := range byFile {
+			ok = ok || holdsFields(stored[first.Stream], first.Key, fields)
+		}
+		if !ok {
+			lost = append(lost, fmt.Sprintf("%s %s of %s", first.Stream, first.Key, first.File))
+		}
+	}
+	slices.Sort(lost)
+	if len(lost) > 0 {
+		t.Fatalf("%d things are neither stored nor declared missing:\n%s", len(lost), strings.Join(lost[:min(10, len(lost))], "\n"))
+	}
+	b.invented(t)
+}
+
+func holdsFields(stored map[string]store.StoredRecord, key string, fields map[string]any) bool {
+	if key != "" {
+		rec, ok := stored[key]
+		return ok && hasFields(rec.Data, fields)
+	}
+	for _, rec := range stored {
+		if hasFields(rec.Data, fields) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasFields(data []byte, fields map[string]any) bool {
+	var rec map[string]any
+	if json.Unmarshal(data, &rec) != nil {
+		return false
+	}
+	for name, want := range fields {
+		if !reflect.DeepEqual(rec[name], want) {
+			return false
+		}
+	}
+	return true
+}
+
+// invented finds stored records that were never in the tree.
+func (b *localBed) invented(t *testing.T) {
+	t.Helper()
+	for _, s := range b.Target.Connector.Manifest.Streams {
+		if slices.Contains(b.target.Listed, s.Name) {
+			continue
+		}
+		for key, rec := range b.records(t, s.Name) {
+			forms := b.tree.Ever(s.Name, key)
+			if len(forms) == 0 {
+				forms = b.tree.Ever(s.Name, "")
+			}
+			if !rec.Deleted && !slices.ContainsFunc(forms, func(i files.Item) bool { return hasFields(rec.Data, i.Fields) }) {
+				t.Fatalf("%s %s was never there", s.Name, key)
+			}
+		}
+	}
+}
+
+// accounts holds the account of every store: what is present is read, unreadable or excluded.
+func (b *localBed) accounts(t *testing.T) {
+	t.Helper()
+	present := 0
+	for key, rec := range b.records(t, "coverage_diagnostics") {
+		var c struct {
+			Status                                                                string
+			FilesPresent, FilesRead, FilesUnreadable, FilesExcluded, FilesWaiting int
+		}
+		if rec.Deleted {
+			continue
+		}
+		var raw map[string]any
+		if err := json.Unmarshal(rec.Data, &raw); err != nil {
+			t.Fatal(err)
+		}
+		c.Status = fmt.Sprint(raw["status"])
+		for name, to := range map[string]*int{
+			"files_present": &c.FilesPresent, "files_read": &c.FilesRead, "files_unreadable": &c.FilesUnreadable,
+			"files_excluded": &c.FilesExcluded, "files_waiting": &c.FilesWaiting,
+		} {
+			n, _ := raw[name].(float64)
+			*to = int(n)
+		}
+		present += c.FilesPresent
+		if c.Status != "unaccounted" && (c.FilesPresent != c.FilesRead+c.FilesUnreadable+c.FilesExcluded || c.FilesWaiting != 0) {
+			t.Errorf("account of %s: %+v", key, c)
+		}
+	}
+	if files, links := countFiles(t, b.tree.Dir); present < files || present > files+links {
+		t.Errorf("%d files are accounted for, %d are there and %d links", present, files, links)
+	}
+}
+
+// countFiles counts what is there without any of the reader's means.
+func countFiles(t *testing.T, dir string) (files, links int) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.Type().IsRegular():
+			files++
+		case d.Type()&fs.ModeSymlink != 0:
+			links++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files, links
+}

@@ -1,0 +1,231 @@
+package localfile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ErrShape means that a JSON value is of another kind than was expected.
+var ErrShape = errors.New("the value is of another kind")
+
+// Scan walks one JSON value in its order, once, and decodes nothing that is not asked for.
+// It reuses its memory. Text that is not UTF-8 is read with replacement characters.
+type Scan struct {
+	dec *jsontext.Decoder
+	buf bytes.Buffer
+}
+
+// Start begins with a value.
+func (s *Scan) Start(value []byte) {
+	s.buf = *bytes.NewBuffer(value) // read in place
+	options := []jsontext.Options{jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)}
+	if s.dec == nil {
+		s.dec = jsontext.NewDecoder(&s.buf, options...)
+		return
+	}
+	s.dec.Reset(&s.buf, options...)
+}
+
+// End expects that nothing follows.
+func (s *Scan) End() error {
+	if _, err := s.dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return ErrShape
+	}
+	return nil
+}
+
+// Kind is the kind of the next value.
+func (s *Scan) Kind() jsontext.Kind { return s.dec.PeekKind() }
+
+// Object calls member for each member of the next value, an object. It has to read or skip
+// the member's value; the name is valid until then.
+func (s *Scan) Object(member func(name []byte) error) error {
+	if err := s.enter('{'); err != nil {
+		return err
+	}
+	for s.dec.PeekKind() != '}' {
+		raw, err := s.dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		if err := member(raw[1 : len(raw)-1]); err != nil {
+			return err
+		}
+	}
+	_, err := s.dec.ReadToken()
+	return err
+}
+
+// Array calls item for each element of the next value, an array.
+func (s *Scan) Array(item func() error) error {
+	if err := s.enter('['); err != nil {
+		return err
+	}
+	for s.dec.PeekKind() != ']' {
+		if err := item(); err != nil {
+			return err
+		}
+	}
+	_, err := s.dec.ReadToken()
+	return err
+}
+
+func (s *Scan) enter(kind jsontext.Kind) error {
+	if s.dec.PeekKind() != kind {
+		if err := s.dec.SkipValue(); err != nil {
+			return err
+		}
+		return ErrShape
+	}
+	_, err := s.dec.ReadToken()
+	return err
+}
+
+// Skip passes over the next value.
+func (s *Scan) Skip() error { return s.dec.SkipValue() }
+
+// Raw is the next value as it stands, valid until the next call.
+func (s *Scan) Raw() (jsontext.Value, error) { return s.dec.ReadValue() }
+
+// maxText bounds the texts that Text reads: ids, names and times.
+const maxText = 4 << 10
+
+// Text is the next value if it is a text of reasonable length, and empty otherwise.
+func (s *Scan) Text() (string, error) {
+	raw, err := s.dec.ReadValue()
+	if err != nil || raw.Kind() != '"' || len(raw) > maxText {
+		return "", err
+	}
+	return unquote(raw), nil
+}
+
+// Bool is the next value if it is true or false.
+func (s *Scan) Bool() (bool, error) {
+	raw, err := s.dec.ReadValue()
+	return err == nil && raw.Kind() == 't', err
+}
+
+func unquote(raw jsontext.Value) string {
+	inside := raw[1 : len(raw)-1]
+	if bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
+		return string(inside)
+	}
+	text := &Excerpt{Limit: len(raw)}
+	text.Quoted(raw)
+	return text.String()
+}
+
+// Excerpt keeps the beginning of a text that may be long, and measures the whole of it.
+type Excerpt struct {
+	Limit int  // how many bytes are kept
+	Sum   bool // whether the whole is hashed
+
+	b     []byte
+	total int64
+	hash  hash.Hash
+}
+
+// Text adds a text.
+func (e *Excerpt) Text(text string) { e.add([]byte(text)) }
+
+func (e *Excerpt) add(b []byte) {
+	e.total += int64(len(b))
+	if e.Sum {
+		if e.hash == nil {
+			e.hash = sha256.New()
+		}
+		_, _ = e.hash.Write(b) // a hash never fails
+	}
+	if room := e.Limit - len(e.b); room > 0 {
+		e.b = append(e.b, b[:min(room, len(b))]...)
+	}
+}
+
+// Quoted adds a JSON text. Nothing of it is copied but what is kept.
+func (e *Excerpt) Quoted(raw jsontext.Value) {
+	if raw.Kind() != '"' {
+		e.add(raw)
+		return
+	}
+	rest := []byte(raw[1 : len(raw)-1])
+	var char [utf8.UTFMax]byte
+	for {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 {
+			e.add(rest)
+			return
+		}
+		e.add(rest[:i])
+		r, n := escaped(rest[i:])
+		e.add(utf8.AppendRune(char[:0], r))
+		rest = rest[i+n:]
+	}
+}
+
+// escaped reads one escape of a valid JSON text.
+func escaped(b []byte) (r rune, n int) {
+	if b[1] != 'u' {
+		if i := strings.IndexByte(`bfnrt`, b[1]); i >= 0 {
+			return rune("\b\f\n\r\t"[i]), 2
+		}
+		return rune(b[1]), 2
+	}
+	r = hexRune(b[2:6])
+	if utf16.IsSurrogate(r) && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+		if pair := utf16.DecodeRune(r, hexRune(b[8:12])); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return r, 6 // a surrogate alone is written as a replacement character
+}
+
+func hexRune(b []byte) rune {
+	n, err := strconv.ParseUint(string(b), 16, 16)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(n)
+}
+
+// Total is the length of the whole.
+func (e *Excerpt) Total() int64 { return e.total }
+
+// Cut reports whether something is left out.
+func (e *Excerpt) Cut() bool { return e.total > int64(len(e.b)) }
+
+// String is what is kept, ended at a whole character.
+func (e *Excerpt) String() string {
+	b := e.b
+	for i := 1; e.Cut() && i <= utf8.UTFMax && i <= len(b); i++ {
+		if utf8.RuneStart(b[len(b)-i]) {
+			if !utf8.FullRune(b[len(b)-i:]) {
+				b = b[:len(b)-i]
+			}
+			break
+		}
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+// Marked is String with a mark that says how long the whole is, and its hash, when it is cut.
+func (e *Excerpt) Marked() string {
+	if !e.Cut() {
+		return e.String()
+	}
+	mark := fmt.Sprintf("\n[cut: %d bytes", e.total)
+	if e.hash != nil {
+		mark += ", sha256 " + hex.EncodeToString(e.hash.Sum(nil)[:16])
+	}
+	return e.String() + mark + "]"
+}

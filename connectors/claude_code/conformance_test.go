@@ -1,0 +1,17 @@
+package claudecode_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/providersim/files"
+)
+
+// TestConformance runs every scenario for local files against the built connector host.
+func TestConformance(t *testing.T) {
+	connectortest.RunLocal(t, connectortest.LocalTarget{
+		Connector: connectortest.BuiltIn(t, "claude_code"), Make: files.Claude,
+		Env:    func(dir string) map[string]string { return map[string]string{"CLAUDE_CONFIG_DIR": dir} },
+		Listed: []string{"sessions", "file_history", "history", "session_index", "shell_snapshots", "cache_inventory", "backup_inventory", "config_inventory", "coverage_diagnostics"},
+	})
+}

@@ -1,0 +1,48 @@
+// Package codex collects what Codex keeps in its folder: rollouts of threads, plain and
+// compressed, live and archived; what was typed; rules, prompts and skills; and lists of the
+// rest. The reader of local files is connectorkit/localfile.
+//
+//	stores.go     which files there are, and what is done with them
+//	rollout.go    a line of a rollout to a message, a call of a tool, a part of a session
+//	calls.go      calls of tools and their outputs, which come later
+//	threads.go    what Codex's own index says about threads
+//	documents.go  everything that is no rollout
+package codex
+
+import (
+	"context"
+	_ "embed"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localfile"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the Codex connector.
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	home, databases := s.Env("CODEX_HOME"), s.Env("CODEX_SQLITE_HOME")
+	keep := localfile.LimitsOf(s.Env("PDPP_CODEX_TEXT"))
+	index := readThreads(ctx, home, databases, s.Env("CODEX_STATE_DB"))
+	if index.err != nil {
+		s.Log.Warn("the index of threads could not be read: sessions are told from rollouts alone")
+	}
+	source := localfile.Source{
+		Streams: []string{
+			"sessions", "messages", "function_calls", "prompt_history", "rules", "prompts", "skills",
+			"history", "session_index", "shell_snapshots", "config_inventory", "cache_inventory",
+		},
+		Roots: []localfile.Root{
+			{Name: homeRoot, Path: home}, {Name: databaseRoot, Path: databases}, {Name: sessionRoot, Path: s.Env("CODEX_SESSIONS_DIR")},
+			{Name: indexRoot, Path: s.Env("CODEX_STATE_DB")}, {Name: rulesRoot, Path: s.Env("CODEX_RULES_DIR")},
+			{Name: promptsRoot, Path: s.Env("CODEX_PROMPTS_DIR")}, {Name: skillsRoot, Path: s.Env("CODEX_SKILLS_DIR")},
+		},
+		Stores:   stores(keep, index),
+		LastWins: true, // a thread that was taken back has another rollout
+		Again:    index.changed,
+	}
+	return []connectorkit.Collector{source.Collector()}, nil
+}

@@ -1,0 +1,17 @@
+package codex_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/providersim/files"
+)
+
+// TestConformance runs every scenario for local files against the built connector host.
+func TestConformance(t *testing.T) {
+	connectortest.RunLocal(t, connectortest.LocalTarget{
+		Connector: connectortest.BuiltIn(t, "codex"), Make: files.Codex,
+		Env:    func(dir string) map[string]string { return map[string]string{"CODEX_HOME": dir} },
+		Listed: []string{"sessions", "file_history", "history", "session_index", "shell_snapshots", "cache_inventory", "backup_inventory", "config_inventory", "coverage_diagnostics"},
+	})
+}

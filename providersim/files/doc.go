@@ -1,0 +1,9 @@
+// Package files makes trees of local files as programs leave them on a person's computer,
+// with a seed, and knows what is in them. A hand changes a tree while somebody reads it:
+// it appends, leaves half a line, cuts, replaces, touches, restores with old times,
+// compresses, moves and deletes.
+//
+// A Tree says what exists now, file by file, and what ever existed: a reader that keeps
+// everything it has met may hold the second, and must hold the first or have declared the
+// file, or the line, as missing.
+package files
