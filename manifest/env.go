@@ -72,6 +72,15 @@ func (m *Manifest) SecretEnv() []string {
 	return sortedUnique(names)
 }
 
+// CapturedEnv is every variable that the form of the credential fills, sorted.
+func (m *Manifest) CapturedEnv() []string {
+	var names []string
+	for _, f := range m.credentialFields() {
+		names = append(names, f.Env...)
+	}
+	return sortedUnique(names)
+}
+
 func (m *Manifest) credentialFields() []CredentialField {
 	if m.Setup == nil || m.Setup.CredentialCapture == nil {
 		return nil

@@ -37,7 +37,7 @@ func newTest() *cobra.Command {
 			if err != nil {
 				return &wrongError{text: args[0] + " cannot be tried, it has faults: see pdpp-connectors validate " + args[0]}
 			}
-			target.Manifest, target.Command = f.Manifest, []string{f.Executable}
+			target.Manifest, target.Command = f.Manifest, f.Command()
 			if f.Adapted {
 				self, err := os.Executable()
 				if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/collect/launch"
 	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/view"
@@ -80,12 +81,8 @@ func (a *app) addConnection(ctx context.Context, connector, name string) (err er
 	if err != nil {
 		return err
 	}
-	found, err := findConnector(ctx, connectors, connector)
-	if err != nil {
-		return err
-	}
-	if name == "" {
-		name = found.Manifest.DisplayName
+	if _, err := findConnector(ctx, connectors, connector); err != nil {
+		return err // before a database is made
 	}
 	st, err := a.openStore(ctx, mayCreate)
 	if err != nil {
@@ -96,6 +93,13 @@ func (a *app) addConnection(ctx context.Context, connector, name string) (err er
 			err = closeErr
 		}
 	}()
+	found, err := findConnector(ctx, launch.AsChosen(connectors, st), connector)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		name = found.Manifest.DisplayName
+	}
 	c, err := a.connect(ctx, st, found, name)
 	if err != nil {
 		return err

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
 )
 
 // connectorRow is an installed connector; Problem says why it is not run.
@@ -17,7 +19,9 @@ type connectorRow struct {
 	Builtin     bool     `json:"builtin"`
 	Streams     []string `json:"streams"`
 	Variables   []string `json:"variables"`
+	Path        string   `json:"path,omitzero"` // what the owner has it started by
 	Problem     string   `json:"problem,omitzero"`
+	Lacks       string   `json:"lacks,omitzero"`     // what keeps it from starting on this machine
 	Warnings    []string `json:"warnings,omitempty"` // what does not keep it from running
 	shadowed    bool
 }
@@ -33,7 +37,7 @@ func (a *app) connectorsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows, err := installed(cmd.Context(), connectors)
+			rows, err := a.installed(cmd.Context(), connectors)
 			if err != nil {
 				return err
 			}
@@ -45,21 +49,32 @@ func (a *app) connectorsCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.AddCommand(a.connectorsConfirmCommand())
+	cmd.AddCommand(a.connectorsConfirmCommand(), a.connectorsSetCommand())
 	return cmd
 }
 
-func installed(ctx context.Context, connectors catalog.Catalog) ([]connectorRow, error) {
+func (a *app) installed(ctx context.Context, connectors catalog.Catalog) (rows []connectorRow, err error) {
+	st, err := a.openStore(ctx, mustExist)
+	var missing *Error
+	switch {
+	case err == nil:
+		defer func() { err = errors.Join(err, st.Close()) }()
+		connectors = launch.AsChosen(connectors, st)
+	case !errors.As(err, &missing) || missing.Code != codeStorageMissing:
+		return nil, err
+	}
 	all, err := connectors.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var rows []connectorRow
 	for _, e := range all {
 		row := connectorRow{Name: e.Name, Problem: safe(e.Problem()), shadowed: e.Shadowed}
 		if m := e.Connector.Manifest; m != nil {
 			row.DisplayName, row.Version, row.Builtin = m.DisplayName, m.Version, e.Connector.Builtin
-			row.Streams, row.Variables = streamNames(m), m.EnvNames()
+			row.Streams, row.Variables, row.Path = streamNames(m), m.EnvNames(), e.Connector.Chosen
+			if lack := e.Connector.Unstartable(); lack != nil {
+				row.Lacks = safe(lack.Sentence())
+			}
 		}
 		for _, w := range e.Warnings {
 			row.Warnings = append(row.Warnings, safe(w.String()))
@@ -92,6 +107,12 @@ func (a *app) printConnectors(rows []connectorRow, connectors catalog.Catalog) {
 	for _, r := range rows {
 		if r.Problem != "" {
 			printf(a.out, "\n%s: %s\n", r.Name, r.Problem)
+		}
+		if r.Path != "" {
+			printf(a.out, "\n%s: is started by %s, which you set\n", r.Name, r.Path)
+		}
+		if r.Lacks != "" {
+			printf(a.out, "\n%s: %s\n", r.Name, r.Lacks)
 		}
 	}
 }

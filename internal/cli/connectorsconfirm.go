@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service"
 )
 
 const confirmText = `Shows what a connector that is not built in gets when it runs, and lets it run.
@@ -49,17 +51,20 @@ func (a *app) confirmConnector(ctx context.Context, name string, yes bool) (err 
 		printf(a.out, "%s is built in and needs no confirmation.\n", name)
 		return nil
 	}
-	demand, err := found.Demand()
-	if err != nil {
-		return err
-	}
 	st, err := a.openStore(ctx, mayCreate)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
+	if found, err = findConnector(ctx, launch.AsChosen(connectors, st), name); err != nil {
+		return err
+	}
+	demand, err := found.Demand()
+	if err != nil {
+		return err
+	}
 	if !a.json {
-		a.printDemand(found.Name, api.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths})
+		a.printDemand(found.Name, service.Foreign(demand))
 	}
 	if !yes {
 		if err := a.confirm(ctx, "a connector that is not built in", "Let it run?"); err != nil {
@@ -78,6 +83,15 @@ func (a *app) confirmConnector(ctx context.Context, name string, yes bool) (err 
 	return nil
 }
 
+// shortList names the first few of many.
+func shortList(all []string) string {
+	const shown = 5
+	if len(all) <= shown {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:shown], ", "), len(all)-shown)
+}
+
 // printDemand says what a foreign connector gets.
 func (a *app) printDemand(name string, f api.Foreign) {
 	none := func(list []string) string {
@@ -88,6 +102,10 @@ func (a *app) printDemand(name string, f api.Foreign) {
 	}
 	printf(a.errOut, "%s is not built in. When it runs, it gets:\n", name)
 	printf(a.errOut, "  program    SHA-256 %s\n", f.Executable)
+	printf(a.errOut, "  starts     %s\n", strings.Join(f.Starts, " "))
+	if len(f.Scripts) > 0 {
+		printf(a.errOut, "  with it    %s\n", shortList(f.Scripts))
+	}
 	printf(a.errOut, "  variables  %s\n", none(f.Variables))
 	printf(a.errOut, "  paths      %s\n", none(f.Paths))
 	printf(a.errOut, "  and the network. It reaches no other file of yours where the system can hold it (pdpp doctor).\n")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
 	"pdpp/internal/doctor"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/schedule/scheduler"
@@ -62,6 +63,12 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 		c.DatabaseNow = func(ctx context.Context) (time.Time, error) { return opened.Clock(ctx) }
 	}
 	connectors, err := a.connectors()
+	connectors.Chosen = func(ctx context.Context, name string) (string, error) {
+		if opened == nil {
+			return "", nil // that it does not open was told
+		}
+		return launch.AsChosen(connectors, opened).Chosen(ctx, name)
+	}
 	c.Connectors = connectors
 	if err != nil {
 		c.Connectors = brokenCatalog{plainly(err)}

@@ -24,7 +24,7 @@ var machineCommands = map[string]string{
 	"serve": "is the server", "demo": "is a server of its own", "doctor": "looks at this installation",
 	"backup /nowhere/file": "copies the files of this home", "restore /nowhere/file --to /nowhere/home": "replaces the files of this home",
 	"run orchard": "collects in the foreground", "connectors": "lists the programs that are installed here",
-	"connectors confirm orchard": "looks at a program", "connections add orchard": "looks at a program",
+	"connectors confirm orchard": "looks at a program", "connectors set orchard --path /bin/sh": "looks at a program", "connections add orchard": "looks at a program",
 	"support cin_well": "writes a file of this machine's facts",
 }
 

@@ -23,6 +23,7 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 	again, look := "pdpp run "+conn.ID, "pdpp run show "+runID
 	e := &Error{Code: string(f.Reason), Message: f.Message, Exit: ExitFailed}
 	var fault *store.FaultError
+	var lack *catalog.NeedError
 	switch {
 	case errors.As(f.Err, &fault):
 		e = describe(f.Err)
@@ -34,8 +35,8 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 		e.Exit, e.Next = ExitCancelled, "Finished slices are kept. Continue: "+again
 	case f.Reason == launch.ReasonCredential:
 		e.Exit, e.Next = ExitOwner, "Mend it, or enter the credential again (pdpp credential set "+conn.ID+"), then run again: "+again
-	case f.Reason == launch.ReasonFiles:
-		e.Exit, e.Next = ExitOwner, filesStep(f.Err, again)
+	case errors.As(f.Err, &lack):
+		e.Exit, e.Next = ExitOwner, lack.Next+" Then run again: "+again
 	case f.Reason == launch.ReasonUnconfirmed:
 		e.Exit, e.Next = ExitOwner, "See what it asks for, and let it run: pdpp connectors confirm "+conn.ConnectorID
 	case ownerMustAct(o):
@@ -49,15 +50,6 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 		e.Code = o.DoneError.Code
 	}
 	return e
-}
-
-// filesStep is what mends a run that would have found no files.
-func filesStep(err error, again string) string {
-	var files *catalog.FilesError
-	if !errors.As(err, &files) {
-		return "Then run again: " + again
-	}
-	return files.Next + " Then run again: " + again
 }
 
 // ownerMustAct reports whether the run cannot succeed before the owner does something.

@@ -10,7 +10,6 @@ import (
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service"
 )
 
@@ -123,7 +122,7 @@ func (a *app) connect(ctx context.Context, st store.Store, found catalog.Connect
 		if err != nil {
 			return store.Connection{}, err
 		}
-		a.printDemand(found.Name, api.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths})
+		a.printDemand(found.Name, service.Foreign(demand))
 	}
 	c, err := service.NewConnection(ctx, st, found, displayName, store.ConnectionActive, a.env.Now())
 	if err != nil {

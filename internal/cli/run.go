@@ -133,6 +133,7 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 			err = fmt.Errorf("close the database: %w", closeErr)
 		}
 	}()
+	connectors = launch.AsChosen(connectors, opened)
 	conn, err := a.target(ctx, opened, connectors, name)
 	if err != nil {
 		return err

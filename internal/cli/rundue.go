@@ -65,6 +65,7 @@ func (a *app) runDue(ctx context.Context, verbose bool) (err error) {
 			err = fmt.Errorf("close the database: %w", closeErr)
 		}
 	}()
+	d.connectors = launch.AsChosen(d.connectors, d.store)
 	all, err := service.AllEvidence(ctx, d.store)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -35,6 +34,10 @@ func (x *examination) connectors(ctx context.Context) {
 			x.warn(CheckConnectors, e.Problem(), "Correct or remove the folder "+filepath.Base(e.Dir)+".")
 		default:
 			x.installed[e.Name] = e.Connector
+			if lack := e.Connector.Unstartable(); lack != nil {
+				sound = false
+				x.fail(CheckConnectors, lack.Error(), lack.Next)
+			}
 			x.tools(e.Connector)
 		}
 	}
@@ -106,11 +109,12 @@ func (x *examination) connection(ctx context.Context, c store.Connection) {
 	if !usable {
 		return
 	}
-	var files *catalog.FilesError
-	if errors.As(connector.Command(nil, x.Lookup).Refusal, &files) && !stored[files.Variable] {
-		x.fail(CheckConnections, fmt.Sprintf("connection %s: %s", c.ID, files), files.Next)
+	for _, lack := range connector.Lacks(x.Lookup) {
+		if lack.Need != catalog.NeedInterpreter && !stored[lack.Name] { // that was told of the connector
+			x.fail(CheckConnections, fmt.Sprintf("connection %s: %s", c.ID, lack), lack.Next)
+		}
 	}
-	for _, names := range requiredVariables(connector.Manifest) {
+	for _, names := range requiredCredentials(connector.Manifest) {
 		has := func(name string) bool {
 			value, _ := x.Lookup(name)
 			return value != "" || stored[name]
@@ -122,12 +126,12 @@ func (x *examination) connection(ctx context.Context, c store.Connection) {
 	}
 }
 
-// requiredVariables lists what a run is impossible without; of each, any one of
-// the names will do.
-func requiredVariables(m *manifest.Manifest) (all [][]string) {
+// requiredCredentials lists what a run cannot sign in without; of each, any one of the names
+// will do.
+func requiredCredentials(m *manifest.Manifest) (all [][]string) {
 	if rr := m.RuntimeRequirements; rr != nil {
 		for _, v := range rr.EnvironmentVariables {
-			if v.Required {
+			if v.Required && v.Secret {
 				all = append(all, []string{v.Name})
 			}
 		}

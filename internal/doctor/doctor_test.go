@@ -150,7 +150,7 @@ func TestConnectors(t *testing.T) {
 
 func TestConnections(t *testing.T) {
 	setPassword := "Store it: pdpp credential set fern-1. Or set FERN_PASSWORD, or FERN_PASSWORD_FILE to a file that holds it, for the program that collects."
-	setServer := "Store it: pdpp credential set fern-1. Or set FERN_SERVER, or FERN_SERVER_FILE to a file that holds it, for the program that collects."
+	setServer := "Set FERN_SERVER, or FERN_SERVER_FILE to a file that holds it, for the program that collects."
 	nothing := func(string) (string, bool) { return "", false }
 	t.Run("variables", func(t *testing.T) {
 		p := admit(t)

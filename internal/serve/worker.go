@@ -29,10 +29,11 @@ func (s *process) startWorker(ctx context.Context) error {
 	if err := s.Database.Migrate(ctx); err != nil {
 		return err
 	}
+	connectors := catalog.Remember(launch.AsChosen(s.Connectors, s.Store))
 	runner.Sweep() // what a killed worker of this machine left behind
 	launcher := &launch.Launcher{
 		Limits: service.LimitVariables(s.Store), Selected: service.Selections(s.Store), OnlyConfirmed: true,
-		Store: s.Store, Connectors: catalog.Remember(s.Connectors), Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
+		Store: s.Store, Connectors: connectors, Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
 		Secrets: launch.StoredSecrets(s.Store, s.Key), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted,
 	}
 	connections := &view.View{Reader: s.Store, Now: s.Now}
@@ -43,7 +44,7 @@ func (s *process) startWorker(ctx context.Context) error {
 			return fault == nil, err
 		},
 	}
-	prober := &readiness.Prober{Store: s.Store, Offered: s.workersOffer, Lookup: s.variable, LookPath: s.program}
+	prober := &readiness.Prober{Store: s.Store, Offered: s.workersOffer, Lookup: s.variable, LookPath: s.program, Connectors: connectors}
 	var err error
 	s.scheduler, err = scheduler.New(scheduler.Config{
 		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider,

@@ -29,9 +29,10 @@ func (m *maker) owner(e *evidence.Evidence) {
 	}
 	for m.chance(0.3) && len(e.Probes) < 3 {
 		p := evidence.Probe{
-			Dimension: pick(m, evidence.ProbeCredentials, evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeRemoteSurface),
-			Name:      m.words("probe_name", "browser", "network"), Status: pick(m, evidence.ProbeOK, evidence.ProbeIdle),
-			Reason: m.words("probe", "", "not_found"), At: m.past(5), ExpiresAt: m.soon(),
+			Dimension: pick(m, evidence.ProbeCredentials, evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeRemoteSurface,
+				evidence.ProbeInterpreter, evidence.ProbeVariable, evidence.ProbeFiles),
+			Name: m.words("probe_name", "browser", "network"), Status: pick(m, evidence.ProbeOK, evidence.ProbeIdle),
+			Reason: m.words("probe", "", "not_found", evidence.ReasonFilesUnnamed), At: m.past(5), ExpiresAt: m.soon(),
 		}
 		if m.wrong() {
 			p.Status = pick(m, evidence.ProbeFailed, evidence.ProbeUnknown, evidence.ProbeWaiting)

@@ -77,7 +77,7 @@ func Read(dir string) (Folder, error) {
 		f.Adapted = true
 	} else {
 		f.Executable = filepath.Join(absolute, Executable)
-		faults = append(faults, checkExecutable(f.Executable)...)
+		faults = append(faults, checkExecutable(f.Executable, f.Manifest)...)
 	}
 	if len(faults) > 0 {
 		return f, faults
@@ -121,14 +121,16 @@ func within(problems manifest.Problems) manifest.Problems {
 	return problems
 }
 
-func checkExecutable(path string) manifest.Problems {
+// checkExecutable asks no permission of a script that its manifest names the interpreter of.
+func checkExecutable(path string, m *manifest.Manifest) manifest.Problems {
+	interpreted := m != nil && m.Runtime != "" && m.Runtime != manifest.RuntimeBinary
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault(Executable, "is missing", "add the executable under this name")
 	case err != nil || !info.Mode().IsRegular():
 		return fault(Executable, "is not a file", "put the executable itself there")
-	case info.Mode().Perm()&0o111 == 0:
+	case info.Mode().Perm()&0o111 == 0 && !interpreted:
 		return fault(Executable, "is not executable", "run chmod +x on it")
 	}
 	return nil

@@ -25,7 +25,14 @@ func (c Catalog) adapted(f folder.Folder) (Connector, *manifest.Problem) {
 	if err != nil || len(a.Command) == 0 || !filepath.IsAbs(a.Command[0]) {
 		return Connector{}, &manifest.Problem{Path: folder.Adapter, What: "does not name a program by its whole path", Mend: "wrap it again: pdpp-connectors wrap"}
 	}
+	var scripts []string
+	for _, arg := range a.Command[1:] {
+		if info, err := os.Stat(arg); err == nil && filepath.IsAbs(arg) && info.Mode().IsRegular() {
+			scripts = append(scripts, arg)
+		}
+	}
 	return Connector{
-		Name: f.Manifest.Key(), Manifest: f.Manifest, Path: c.Host, Args: []string{"adapt", f.Dir}, Dir: f.Dir, Starts: a.Command[0], Needs: a.Paths, Private: c.Private, Home: c.Home,
+		Scripts: scripts,
+		Name:    f.Manifest.Key(), Manifest: f.Manifest, Path: c.Host, Args: []string{"adapt", f.Dir}, Dir: f.Dir, Starts: a.Command[0], Needs: a.Paths, Private: c.Private, Home: c.Home,
 	}, nil
 }

@@ -37,6 +37,9 @@ type Catalog struct {
 	// Home is the owner's home folder, below which paths lie that a manifest gives a default
 	// for; empty means that no default counts.
 	Home string
+	// Chosen gives the path that the owner set for a foreign connector, of its interpreter or
+	// of a program in its place; empty when there is none. Nil means that there are none.
+	Chosen func(ctx context.Context, name string) (string, error)
 }
 
 // Connector is something that can be run.
@@ -46,11 +49,16 @@ type Connector struct {
 	Manifest *manifest.Manifest
 	Path     string
 	Args     []string
+	// Chosen is what the owner has it started by: the interpreter of a script, another program
+	// instead of one that is none; empty for what it says itself.
+	Chosen string
 	// Dir is its own folder, in which it may write; empty when it has none.
 	Dir string
 	// Starts is the program that it starts in turn, and Needs what that one has to read.
 	Starts string
 	Needs  []string
+	// Scripts are the files that its command names.
+	Scripts []string
 	// Private are folders that its declared paths may not open.
 	Private []string
 	// Home is the folder that defaults of its declared paths lie below; empty for none.
@@ -135,14 +143,17 @@ func (c Catalog) List(ctx context.Context) ([]Entry, error) {
 		return nil, err
 	}
 	for _, dir := range dirs {
-		all = append(all, c.entry(dir, dirs, builtins))
+		all = append(all, c.entry(ctx, dir, dirs, builtins))
 	}
 	return all, ctx.Err()
 }
 
-func (c Catalog) entry(dir string, dirs, builtins []string) Entry {
+func (c Catalog) entry(ctx context.Context, dir string, dirs, builtins []string) Entry {
 	e := Entry{Name: folder.Name(dir), Dir: dir}
 	e.Connector, e.Warnings, e.Err = c.read(dir)
+	if e.Err == nil {
+		e.Connector, e.Err = c.withChosen(ctx, e.Connector)
+	}
 	if slices.Contains(builtins, e.Name) {
 		e.Shadowed, e.Warnings = true, append(e.Warnings, folder.Shadowed(e.Name))
 	} else if first := pick(dirs, e.Name); first != dir {
@@ -222,13 +233,26 @@ func (c Catalog) Find(ctx context.Context, name string) (Connector, error) {
 	}
 	if dir := pick(dirs, name); dir != "" {
 		found, _, err := c.read(dir)
-		return found, err
+		if err != nil {
+			return found, err
+		}
+		return c.withChosen(ctx, found)
 	}
 	if !connectorName.MatchString(name) {
 		return Connector{}, fmt.Errorf("%w: %q is not a connector name", ErrUnknownConnector, name)
 	}
 	known, _ := c.Names(ctx) // only to help the reader of the error
 	return Connector{}, fmt.Errorf("%w: %s; installed are: %s", ErrUnknownConnector, name, strings.Join(known, ", "))
+}
+
+// withChosen has a foreign connector start as the owner wants it to.
+func (c Catalog) withChosen(ctx context.Context, found Connector) (Connector, error) {
+	if c.Chosen == nil || found.Builtin || found.Starts != "" {
+		return found, nil
+	}
+	var err error
+	found.Chosen, err = c.Chosen(ctx, found.Name)
+	return found, err
 }
 
 func (c Catalog) builtin(ctx context.Context, name string) (Connector, error) {

@@ -5,34 +5,35 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"pdpp/manifest"
 	"pdpp/manifest/folder"
 )
 
-// Demand is what the owner lets a foreign connector have: this program, these variables, and
-// the files at the paths that some of them name.
+// Demand is what the owner lets a foreign connector have: these programs, these variables,
+// and the files at the paths that some of them name.
 type Demand struct {
+	// Executable is the digest of everything below that is program text.
 	Executable string   `json:"executable_sha256"`
 	Variables  []string `json:"variables"`
 	Paths      []string `json:"paths"`
+	// Starts is what it is started by, in order: the interpreter, if it is not the system that
+	// finds it, and the program. Scripts are the further files that the digest covers.
+	Starts  []string `json:"starts"`
+	Scripts []string `json:"scripts"`
 }
 
-// Demand reads the program anew: it may have been replaced since the connector was found.
+// Demand reads the programs anew: they may have been replaced since the connector was found.
 func (c Connector) Demand() (Demand, error) {
-	d := Demand{Variables: []string{}, Paths: []string{}}
-	programs := []string{c.Path}
-	if c.Starts != "" { // the host is ours; what it starts, and how, is what the owner confirms
-		programs = []string{filepath.Join(c.Dir, folder.Adapter), c.Starts}
-	}
+	d := Demand{Variables: []string{}, Paths: []string{}, Scripts: []string{}}
 	sum := sha256.New()
-	for _, program := range programs {
-		if err := digest(sum, program); err != nil {
-			return d, fmt.Errorf("read the program of connector %s: %w", c.Name, err)
-		}
+	if err := c.digest(sum, &d); err != nil {
+		return d, fmt.Errorf("read the program of connector %s: %w", c.Name, err)
 	}
 	d.Executable = hex.EncodeToString(sum.Sum(nil))
 	for _, name := range c.Manifest.EnvNames() {
@@ -68,7 +69,80 @@ func shownPath(p manifest.LocalPath) string {
 	}
 }
 
-func digest(sum io.Writer, path string) error {
+// digest adds what the connector's programs are. An interpreter of the system is covered by
+// its name, since the system replaces it; one that the owner chose elsewhere by what it is.
+func (c Connector) digest(sum io.Writer, d *Demand) error {
+	var programs []string
+	switch by := c.interpreter(); {
+	case c.Starts != "": // the host is ours; what it starts, and how, is what the owner confirms
+		programs, d.Starts = []string{filepath.Join(c.Dir, folder.Adapter), c.Starts}, []string{c.Starts}
+	case c.Chosen != "" && by.Names != nil:
+		programs, d.Starts = []string{c.Path}, []string{c.Chosen, c.Path}
+		_, _ = fmt.Fprintf(sum, "started by %s\n", c.Chosen)
+		if !ofSystem(c.Chosen) {
+			programs = append(programs, c.Chosen)
+		}
+	case c.Chosen != "":
+		programs, d.Starts = []string{c.Chosen}, []string{c.Chosen}
+	case by.Install != "":
+		programs, d.Starts = []string{c.Path}, []string{by.Names[0], c.Path}
+		_, _ = fmt.Fprintf(sum, "started by %s\n", by.Names[0])
+	default:
+		programs, d.Starts = []string{c.Path}, []string{c.Path}
+	}
+	for _, program := range programs {
+		if err := addFile(sum, program); err != nil {
+			return err
+		}
+	}
+	scripts, err := c.scripts()
+	if err != nil {
+		return err
+	}
+	for _, path := range scripts {
+		if slices.Contains(programs, path) {
+			continue
+		}
+		name := path
+		if c.Dir != "" && within(path, c.Dir) {
+			name = strings.TrimPrefix(path, c.Dir+string(filepath.Separator))
+		}
+		d.Scripts = append(d.Scripts, name)
+		_, _ = fmt.Fprintf(sum, "\nscript %q\n", name)
+		if err := addFile(sum, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scriptEndings are those of files that are read as programs. What else lies in a connector's
+// folder may be what the connector itself keeps there.
+var scriptEndings = []string{".py", ".pyz", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm", ".sh", ".rb", ".pl", ".pm", ".php", ".lua", ".jar", ".so", ".node"}
+
+// scripts are the program files beside the program: those in the connector's folder, at any
+// depth, and those that the command of a wrapped program names.
+func (c Connector) scripts() (all []string, err error) {
+	all = slices.Clone(c.Scripts)
+	if c.Dir == "" {
+		return all, nil
+	}
+	err = filepath.WalkDir(c.Dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if !slices.Contains(scriptEndings, filepath.Ext(path)) && !folder.IsProgram(path) {
+			return nil
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			all = append(all, path)
+		}
+		return nil
+	})
+	return all, err
+}
+
+func addFile(sum io.Writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

@@ -7,11 +7,8 @@ import (
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/ops/redact"
 	"pdpp/manifest"
+	"pdpp/manifest/folder"
 )
-
-// childPath is the one search path that every connector gets, whatever the
-// owner's own is: enough to start an interpreter from a script's first line.
-const childPath = "/usr/local/bin:/usr/bin:/bin"
 
 // ownerKnobs are the run-control variables that every connector understands,
 // behind its own prefix.
@@ -22,52 +19,55 @@ var ownerKnobs = []string{
 	"_DETAIL_RATE_LIMIT_STOP_AFTER", "_BACKEND_FETCH_TIMEOUT_MS",
 }
 
-// Command is what the child is started with: the variables of the run itself,
-// those that its manifest declares, the run-control ones, and nothing else of
-// this process's own. Lookup gives the owner's values; nil gives none.
+// Command is what the child is started with: its program, and its environment. A refusal is a
+// *NeedError where it lacks something.
 func (c Connector) Command(own map[string]string, lookup func(name string) (string, bool)) runner.Command {
-	env := map[string]string{"PATH": childPath}
+	env := c.environment(own, lookup)
+	var cmd runner.Command
+	cmd.Path, cmd.Args, _ = c.start() // what it lacks is among the refusals
+	secret := secretNames(c.Manifest)
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+		_, ours := own[name]
+		if !ours && value != "" && (secret[name] || redact.SecretName(name)) {
+			cmd.Secrets = append(cmd.Secrets, value)
+		}
+	}
+	sort.Strings(cmd.Env)
+	cmd.Limits, cmd.Refusal = c.limits(env, cmd.Path)
+	if lacks := c.lacks(env); cmd.Refusal == nil && len(lacks) > 0 {
+		cmd.Refusal = lacks[0]
+	}
+	return cmd
+}
+
+// environment holds the variables of the run itself, those that the manifest declares, the
+// run-control ones, and nothing else of this process's own. Lookup gives the owner's values;
+// nil gives none.
+func (c Connector) environment(own map[string]string, lookup func(name string) (string, bool)) map[string]string {
+	env := map[string]string{"PATH": folder.SearchPath}
 	maps.Copy(env, own)
 	names := c.Manifest.EnvNames()
 	for _, knob := range ownerKnobs {
 		names = append(names, c.Manifest.EnvPrefix()+knob)
 	}
-	cmd := runner.Command{Path: c.Path, Args: c.Args}
-	secret := secretNames(c.Manifest)
 	for _, name := range names {
 		if _, ours := env[name]; ours || !c.mayHave(name) || lookup == nil {
 			continue
 		}
-		value, ok := lookup(name)
-		if !ok {
-			continue
-		}
-		env[name] = value
-		if value != "" && (secret[name] || redact.SecretName(name)) {
-			cmd.Secrets = append(cmd.Secrets, value)
+		if value, ok := lookup(name); ok {
+			env[name] = value
 		}
 	}
 	c.setDefaults(env)
-	cmd.Limits, cmd.Refusal = c.limits(env)
-	for name, value := range env {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
-	sort.Strings(cmd.Env)
-	return cmd
+	return env
 }
 
 // secretNames are the declared variables whose values must not leave the child.
 func secretNames(m *manifest.Manifest) map[string]bool {
 	out := map[string]bool{}
-	for _, name := range m.SecretEnv() {
+	for _, name := range append(m.SecretEnv(), m.CapturedEnv()...) { // a credential field is treated as secret, whatever it says of itself
 		out[name] = true
-	}
-	if m.Setup != nil && m.Setup.CredentialCapture != nil {
-		for _, f := range m.Setup.CredentialCapture.Fields {
-			for _, name := range f.Env {
-				out[name] = true // a credential field is treated as secret, whatever it says of itself
-			}
-		}
 	}
 	return out
 }

@@ -10,16 +10,6 @@ import (
 	"pdpp/manifest"
 )
 
-// FilesError means that files which the connector would read are not there: started
-// without them it would find nothing and call that complete.
-type FilesError struct {
-	Variable string
-	What     string // what is wrong, in a clause
-	Next     string // what the owner can do
-}
-
-func (e *FilesError) Error() string { return e.Variable + " " + e.What }
-
 // setDefaults names the places that the manifest gives for paths which are not set, as
 // far as they exist.
 func (c Connector) setDefaults(env map[string]string) {
@@ -48,17 +38,8 @@ func (c Connector) defaultPath(p manifest.LocalPath, env map[string]string) stri
 	return filepath.Join(base, p.Default)
 }
 
-// missing says which of the files that the connector reads are not there; nil when all are.
-func (c Connector) missing(env map[string]string) error {
-	for _, p := range c.Manifest.ReadPaths() {
-		if e := c.missingAt(p, env); e != nil {
-			return e
-		}
-	}
-	return nil
-}
-
-func (c Connector) missingAt(p manifest.ReadPath, env map[string]string) error {
+// missingAt says what of the files at a path is not there; nil when nothing is.
+func (c Connector) missingAt(p manifest.ReadPath, env map[string]string) *NeedError {
 	path := env[p.PathEnv]
 	wanted := "what the connector reads"
 	if p.Import != nil {
@@ -66,7 +47,7 @@ func (c Connector) missingAt(p manifest.ReadPath, env map[string]string) error {
 	} else if p.Description != "" {
 		wanted = p.Description
 	}
-	fail := func(what, next string) error { return &FilesError{Variable: p.PathEnv, What: what, Next: next} }
+	fail := func(what, next string) *NeedError { return &NeedError{NeedFiles, p.PathEnv, what, next} }
 	switch {
 	case path == "" && !p.Required:
 		return nil

@@ -12,10 +12,20 @@ import (
 // limits are the files that the connector may touch: its own folder, and what its manifest
 // declares and the owner's variables name. A declared path that would open something private of
 // ours is an error, since whoever reads a folder reads everything in it.
-func (c Connector) limits(env map[string]string) (confine.Limits, error) {
-	l := confine.Limits{Program: c.Path}
+func (c Connector) limits(env map[string]string, program string) (confine.Limits, error) {
+	l := confine.Limits{Program: program}
+	if program != c.Path {
+		l.Execute = append(l.Execute, c.Path)
+	}
 	if c.Dir != "" {
 		l.Write = append(l.Write, c.Dir)
+	}
+	if c.Chosen != "" && !ofSystem(program) {
+		for _, path := range librariesOf(program) {
+			if !c.opensPrivate(path) {
+				l.Execute = append(l.Execute, path)
+			}
+		}
 	}
 	for _, path := range c.Needs {
 		if c.opensPrivate(path) {
@@ -40,7 +50,7 @@ func (c Connector) limits(env map[string]string) (confine.Limits, error) {
 			}
 		}
 	}
-	return l, c.missing(env)
+	return l, nil
 }
 
 // opensPrivate reports whether whoever may read the path could read something private.

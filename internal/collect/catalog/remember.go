@@ -37,7 +37,7 @@ func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
 	known, ok := r.found[name]
 	r.mu.Unlock()
 	if ok && known.of == r.states(known.Connector) {
-		return known.Connector, nil
+		return r.catalog.withChosen(ctx, known.Connector)
 	}
 	c, err := r.catalog.Find(ctx, name)
 	if err != nil {

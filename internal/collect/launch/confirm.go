@@ -47,8 +47,12 @@ func Unconfirmed(ctx context.Context, kept store.Confirmations, c catalog.Connec
 	return "", nil
 }
 
-// refusal is the end of a run that may not start; nil when it may.
+// refusal is the end of a run that may not start; nil when it may. One that cannot start
+// needs no confirmation to say so.
 func (l *Launcher) refusal(ctx context.Context, c catalog.Connector) *runner.Outcome {
+	if lack := c.Unstartable(); lack != nil {
+		return lacking(lack)
+	}
 	if !l.OnlyConfirmed {
 		return nil
 	}

@@ -56,10 +56,6 @@ type Launcher struct {
 	LeaseTTL time.Duration
 }
 
-// ReasonFiles ends a run whose connector would find none of the files that it imports. It
-// is not started: what it would report as complete is nothing.
-const ReasonFiles runner.Reason = "files_missing"
-
 // Request asks for one run.
 type Request struct {
 	ConnectionID string
@@ -178,9 +174,8 @@ func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince
 		f := &runner.Failure{Reason: runner.ReasonStorage, Origin: runner.OriginStorage, Message: err.Error(), Err: err}
 		return runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
 	}
-	if files := (*catalog.FilesError)(nil); errors.As(spec.Command.Refusal, &files) {
-		f := &runner.Failure{Reason: ReasonFiles, Origin: runner.OriginRuntime, Message: files.Error(), Err: files}
-		return runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
+	if lack := (*catalog.NeedError)(nil); errors.As(spec.Command.Refusal, &lack) {
+		return *lacking(lack)
 	}
 	var asker runner.Asker
 	if req.Ask != nil {

@@ -1,5 +1,6 @@
 // Package readiness finds out before a run whether it would have what it needs: a
-// credential, a browser, the programs that its connector calls. It looks at what
+// credential, a browser, the programs that its connector calls or is started by, its
+// variables and files. It looks at what
 // connectors declare and at what is there, asks no provider anything, and records
 // what it finds as probes. Whether a source accepts a credential is shown by runs.
 package readiness
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/internal/collect/catalog"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 	"pdpp/manifest"
@@ -44,6 +46,9 @@ type Prober struct {
 	Lookup func(name string) (string, bool)
 	// LookPath finds a program of this machine.
 	LookPath func(program string) (string, error)
+	// Connectors finds what is installed on this machine; nothing is said of the start of one
+	// that is not.
+	Connectors catalog.Finder
 
 	manifests map[string]declared
 }
@@ -79,7 +84,7 @@ func (p *Prober) Check(ctx context.Context, page []evidence.Evidence, now time.T
 			}
 			offered[b] = has
 		}
-		for _, found := range p.findings(e, m, offered, now) {
+		for _, found := range append(p.findings(e, m, offered, now), p.provided(ctx, e, now)...) {
 			if err := p.record(ctx, e, found, now, again); err != nil {
 				return nil, err
 			}
@@ -133,6 +138,37 @@ func (p *Prober) findings(e *evidence.Evidence, m *manifest.Manifest, offered ma
 	return out
 }
 
+// provided are the looks at what the owner provides: those that failed, and good ones at what
+// was missing before.
+func (p *Prober) provided(ctx context.Context, e *evidence.Evidence, now time.Time) (out []evidence.Probe) {
+	c, err := p.Connectors.Find(ctx, e.Connection.ConnectorID)
+	if err != nil {
+		return nil // a worker that is to run it says what is wrong
+	}
+	for _, lack := range c.Lacks(p.Lookup) {
+		if e.Credential != nil && lack.Need != catalog.NeedInterpreter && slices.Contains(c.Manifest.CapturedEnv(), lack.Name) {
+			continue // what is stored is not looked into
+		}
+		probe := evidence.Probe{Dimension: evidence.Dimension(lack.Need), Name: lack.Name, Status: evidence.ProbeFailed, At: now}
+		probe.Reason = evidence.LackReason(probe.Dimension)
+		if lack.Need == catalog.NeedFiles && strings.HasPrefix(lack.What, evidence.IsNotSet) {
+			probe.Reason = evidence.ReasonFilesUnnamed
+		}
+		out = append(out, probe)
+	}
+	missing := slices.Clone(e.Probes)
+	if e.LastRun != nil && e.LastRun.Lacked() != nil {
+		missing = append(missing, *e.LastRun.Lacked())
+	}
+	for _, before := range missing {
+		same := func(p evidence.Probe) bool { return p.Dimension == before.Dimension && p.Name == before.Name }
+		if evidence.LackReason(before.Dimension) != "" && !slices.ContainsFunc(out, same) {
+			out = append(out, evidence.Probe{Dimension: before.Dimension, Name: before.Name, Status: evidence.ProbeOK, At: now})
+		}
+	}
+	return out
+}
+
 // installed finds the program without starting it: what a connector declares is
 // not run in the passes of a server.
 func (p *Prober) installed(d manifest.ToolDetect) bool {
@@ -154,7 +190,7 @@ func (p *Prober) record(ctx context.Context, e *evidence.Evidence, found evidenc
 			known = k
 		}
 	}
-	stands := found.Status == evidence.ProbeFailed || lacked(e, found)
+	stands := found.Status == evidence.ProbeFailed || e.LastRun != nil && e.LastRun.LackedFor(&found)
 	if stands && known != nil && known.Status == found.Status && known.ExpiresAt != nil && known.ExpiresAt.Sub(now) > renewAt {
 		soonest(again, e.Connection.ID, known.ExpiresAt.Add(-renewAt))
 		return nil
@@ -187,13 +223,6 @@ func news(known, found *evidence.Probe, stands bool, now time.Time) bool {
 	default:
 		return true
 	}
-}
-
-// lacked reports whether the newest run ended for want of the binding.
-func lacked(e *evidence.Evidence, found evidence.Probe) bool {
-	run := e.LastRun
-	return found.Dimension == evidence.ProbeRuntime && run != nil && run.Failure != nil && run.Failure.Reason == "runtime_binding_missing" &&
-		strings.HasSuffix(run.Failure.Message, " "+found.Name)
 }
 
 func soonest(again map[string]time.Time, id string, at time.Time) {

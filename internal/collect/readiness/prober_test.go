@@ -3,10 +3,14 @@ package readiness
 import (
 	"context"
 	"errors"
+	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"pdpp/internal/collect/catalog"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 	"pdpp/manifest"
@@ -21,10 +25,11 @@ var noon = time.Date(2026, 4, 5, 12, 0, 0, 0, time.UTC)
 
 // room is a store, a machine and an environment.
 type room struct {
-	wrote    []evidence.Probe
-	browser  bool
-	env      map[string]string
-	programs map[string]bool
+	wrote     []evidence.Probe
+	browser   bool
+	env       map[string]string
+	programs  map[string]bool
+	installed string // the folder of the connector; empty when it is not installed
 }
 
 func (r *room) Manifest(context.Context, string) ([]byte, int64, error) {
@@ -47,7 +52,12 @@ func (r *room) prober() *Prober {
 			}
 			return program, nil
 		},
+		Connectors: r,
 	}
+}
+
+func (r *room) Find(ctx context.Context, name string) (catalog.Connector, error) {
+	return catalog.Catalog{Dir: r.installed}.Find(ctx, name)
 }
 
 // look gives what one look wrote, by dimension, and when it wants to look again.
@@ -160,4 +170,45 @@ func TestFaultsAreTold(t *testing.T) {
 	if _, err := p.Check(t.Context(), []evidence.Evidence{*connection()}, noon); !errors.Is(err, broken) {
 		t.Errorf("the look gives %v", err)
 	}
+}
+
+// What the owner provides is looked for before a run, each by its name, and found again.
+func TestWhatTheOwnerProvides(t *testing.T) {
+	r, e := &room{browser: true, installed: t.TempDir(), env: map[string]string{"LANTERN_TOKEN": "x"}, programs: map[string]bool{"wick": true}}, connection()
+	dir, files := filepath.Join(r.installed, "lantern"), filepath.Join(r.installed, "files")
+	write := func(path, text string) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(dir, "connector"), "#!/usr/bin/env no-such-lamp\n")
+	write(filepath.Join(dir, "manifest.json"), `{"protocol_version":"0.1.0","connector_id":"lantern","version":"1.0.0","display_name":"Lantern",
+"runtime_requirements":{"bindings":{"filesystem":{"required":true}},"environment_variables":[{"name":"LANTERN_ROOM","required":true},{"name":"LANTERN_TOKEN","required":true,"secret":true}]},
+"setup":{"modality":"manual_or_upload","manual_or_upload":{"label":"Lantern","import_dir_env_var":"LANTERN_DIR","accepted_file_extensions":[".wax"]}},
+"streams":[{"name":"lights","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`)
+	type look map[evidence.Dimension]string
+	seen := func(want look, now time.Time) {
+		t.Helper()
+		wrote, _ := r.look(t, e, now)
+		e.Probes = nil
+		got := look{}
+		for d, p := range wrote {
+			if e.Probes = append(e.Probes, p); evidence.LackReason(d) != "" {
+				got[d] = p.Name + " " + string(p.Status) + " " + p.Reason
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("at %v: %v, want %v", now, got, want)
+		}
+	}
+	seen(look{evidence.ProbeInterpreter: "no-such-lamp failed interpreter_missing", evidence.ProbeVariable: "LANTERN_ROOM failed variable_unset",
+		evidence.ProbeFiles: "LANTERN_DIR failed files_unnamed"}, noon)
+	write(filepath.Join(dir, "connector"), "#!/bin/sh\n")
+	r.env["LANTERN_ROOM"], r.env["LANTERN_DIR"] = "hall", files
+	seen(look{evidence.ProbeInterpreter: "no-such-lamp ok ", evidence.ProbeVariable: "LANTERN_ROOM ok ", evidence.ProbeFiles: "LANTERN_DIR failed files_missing"}, noon.Add(renewAt))
+	write(filepath.Join(files, "a.wax"), "light")
+	seen(look{evidence.ProbeFiles: "LANTERN_DIR ok "}, noon.Add(2*renewAt))
+	// A run that ended for want of it is outweighed.
+	e.Probes, e.LastRun = nil, &evidence.Run{Status: evidence.RunFailed, EndedAt: noon, Failure: &evidence.Failure{Reason: "files_missing", Message: "LANTERN_DIR names a folder"}}
+	seen(look{evidence.ProbeFiles: "LANTERN_DIR ok "}, noon.Add(2*renewAt))
 }

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -43,6 +44,9 @@ const (
 	ProbeCredentials   Dimension = "credentials"
 	ProbeRuntime       Dimension = "runtime"        // a binding of the runtime: browser, network, ...
 	ProbeTool          Dimension = "external_tool"  // a program that the connector calls
+	ProbeInterpreter   Dimension = "interpreter"    // the program that starts the connector's
+	ProbeVariable      Dimension = "variable"       // a required variable that is no credential
+	ProbeFiles         Dimension = "files"          // what the connector reads, by the variable that names it
 	ProbeRemoteSurface Dimension = "remote_surface" // a browser kept elsewhere
 )
 
@@ -59,6 +63,59 @@ type Probe struct {
 // ReasonCredentialRequired is the reason of a look that found no credential where
 // one is needed.
 const ReasonCredentialRequired = "credential_required"
+
+// The reasons of a run that was not started, and of a look, that lack what the owner
+// provides. The message of the run begins with its name. Nobody has said where the files
+// are is the reason of a look alone.
+const (
+	ReasonInterpreterMissing = "interpreter_missing"
+	ReasonVariableUnset      = "variable_unset"
+	ReasonFilesMissing       = "files_missing"
+	ReasonFilesUnnamed       = "files_unnamed"
+)
+
+// IsNotSet follows the name of a variable that has no value.
+const IsNotSet = "is not set"
+
+// provided are the dimensions of what the owner provides, by the reason of its lack.
+var provided = map[string]Dimension{
+	ReasonInterpreterMissing: ProbeInterpreter, ReasonVariableUnset: ProbeVariable, ReasonFilesMissing: ProbeFiles,
+}
+
+// LackReason is why a run, or a look, fails without what the owner provides; empty for another
+// dimension.
+func LackReason(d Dimension) string {
+	for reason, of := range provided {
+		if of == d {
+			return reason
+		}
+	}
+	return ""
+}
+
+// Lacked is a look at what the owner provides and the run did not have, as far as it tells;
+// nil when it failed otherwise.
+func (r *Run) Lacked() *Probe {
+	if r.Failure == nil || provided[r.Failure.Reason] == "" {
+		return nil
+	}
+	name, what, _ := strings.Cut(r.Failure.Message, " ")
+	p := &Probe{Dimension: provided[r.Failure.Reason], Name: name, Status: ProbeFailed, Reason: r.Failure.Reason, At: r.EndedAt}
+	if p.Dimension == ProbeFiles && strings.HasPrefix(what, IsNotSet) {
+		p.Reason = ReasonFilesUnnamed
+	}
+	return p
+}
+
+// LackedFor reports whether the run ended for want of what the look is about: the binding that
+// its message ends with, or what the owner provides.
+func (r *Run) LackedFor(p *Probe) bool {
+	if lacked := r.Lacked(); lacked != nil {
+		return lacked.Dimension == p.Dimension && lacked.Name == p.Name
+	}
+	return r.Failure != nil && r.Failure.Reason == "runtime_binding_missing" && p.Dimension == ProbeRuntime && p.Name != "" &&
+		strings.HasSuffix(r.Failure.Message, " "+p.Name)
+}
 
 // ProbeStatus is what a probe found. Idle, leased and waiting are for surfaces.
 type ProbeStatus string

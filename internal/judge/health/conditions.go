@@ -1,6 +1,7 @@
 package health
 
 import (
+	"strings"
 	"time"
 
 	"pdpp/internal/judge/cadence"
@@ -27,6 +28,7 @@ type finding struct {
 	reason    string // replaces the row's; empty keeps it
 	observed  *time.Time
 	expires   *time.Time
+	names     *strings.Replacer // fills the row's words in; nil where they have no places
 	redacted  bool
 	over      bool // the evidence no longer counts
 	ofStreams []string
@@ -41,10 +43,15 @@ func (f *finding) write(c *Condition, seen *time.Time) {
 	if f.observed == nil && f.row.Status == False {
 		c.ObservedAt = seen // what has no time of its own is seen when it is read
 	}
+	own := *f.row
+	if f.names != nil {
+		mend := *own.Remediation
+		mend.Label, own.Message, own.Remediation = f.names.Replace(mend.Label), f.names.Replace(own.Message), &mend
+		c.Kind = &own
+	}
 	if f.reason == "" || f.reason == f.row.Reason {
 		return
 	}
-	own := *f.row
 	own.ID, own.Reason = string(own.Type)+":"+f.reason, f.reason
 	if own.Status == False {
 		own.ReasonCode = Text(f.reason)
@@ -58,6 +65,15 @@ func (k *Kind) at(observed *time.Time) finding { return finding{row: k, observed
 // because replaces the row's reason by one that the evidence gives, if that is safe to show.
 func (f finding) because(reason string) finding {
 	f.reason, f.redacted = safeReason(reason, f.row.Reason)
+	return f
+}
+
+// naming fills in what the connector lacks, if its name is safe to show.
+func (f finding) naming(name, connector string) finding {
+	if _, redacted := safeReason(strings.ToLower(name), ""); redacted || name == "" {
+		name, f.redacted = "what it needs", redacted
+	}
+	f.names = strings.NewReplacer("NAME", name, "CONNECTOR", connector)
 	return f
 }
 

@@ -86,10 +86,13 @@ func (r *reading) newest(d evidence.Dimension) *evidence.Probe {
 // runtimeAvailable is about what a run needs on this machine. A success proves
 // that it was there; a failed look that is newer outweighs it.
 func (r *reading) runtimeAvailable() finding {
-	if p, row := r.missingNeed(); p != nil {
-		return row.at(&p.At).until(p.ExpiresAt)
+	if p := r.missingNeed(); p != nil {
+		return r.lacking(p)
 	}
 	if run := r.failed(); run != nil && run.Failure != nil && !r.foundSince(run) {
+		if p := run.Lacked(); p != nil {
+			return r.lacking(p)
+		}
 		switch run.Failure.Reason {
 		case "runtime_binding_missing":
 			if strings.HasSuffix(run.Failure.Message, "browser") {
@@ -112,13 +115,16 @@ func (r *reading) runtimeAvailable() finding {
 	}
 }
 
-// missingNeed finds a binding or a tool that was looked for and not found, by
-// its newest look, and that no run has succeeded without since.
-func (r *reading) missingNeed() (*evidence.Probe, *Kind) {
+// needs are what was looked for on this machine.
+var needs = []evidence.Dimension{evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter, evidence.ProbeVariable, evidence.ProbeFiles}
+
+// missingNeed finds what was looked for and not found, by its newest look, and that no run
+// has succeeded without since.
+func (r *reading) missingNeed() *evidence.Probe {
 	var found *evidence.Probe
 	for i := range r.Probes {
 		p := &r.Probes[i]
-		if p.Dimension != evidence.ProbeRuntime && p.Dimension != evidence.ProbeTool {
+		if !slices.Contains(needs, p.Dimension) {
 			continue
 		}
 		if p.Status != evidence.ProbeFailed || expired(p.ExpiresAt, r.now) || r.SucceededSince(p.At) || r.lookedAgain(p) {
@@ -128,24 +134,37 @@ func (r *reading) missingNeed() (*evidence.Probe, *Kind) {
 			found = p
 		}
 	}
-	switch {
-	case found == nil:
-		return nil, nil
-	case found.Dimension == evidence.ProbeTool:
-		return found, toolUnavailable
-	case found.Name == "browser":
-		return found, browserMissing
-	default:
-		return found, bindingMissing
-	}
+	return found
 }
 
-// foundSince reports whether what the run lacked, which its message ends with,
-// was found by a later look that is still good.
+// lacking is what a look says that did not find what the connector needs.
+func (r *reading) lacking(p *evidence.Probe) finding {
+	row := bindingMissing
+	switch {
+	case p.Dimension == evidence.ProbeTool:
+		row = toolUnavailable
+	case p.Dimension == evidence.ProbeInterpreter:
+		row = interpreterMissing
+	case p.Dimension == evidence.ProbeVariable:
+		row = variableUnset
+	case p.Dimension == evidence.ProbeFiles && p.Reason == evidence.ReasonFilesUnnamed:
+		row = filesUnnamed
+	case p.Dimension == evidence.ProbeFiles:
+		row = filesMissing
+	case p.Name == "browser":
+		row = browserMissing
+	}
+	f := row.at(&p.At).until(p.ExpiresAt)
+	if row.Origin == OriginReadiness {
+		f = f.naming(p.Name, r.Connection.ConnectorID)
+	}
+	return f
+}
+
+// foundSince reports whether what the run lacked was found by a later look that is still good.
 func (r *reading) foundSince(run *evidence.Run) bool {
 	return slices.ContainsFunc(r.Probes, func(p evidence.Probe) bool {
-		return p.Dimension == evidence.ProbeRuntime && p.Status == evidence.ProbeOK && p.At.After(run.EndedAt) &&
-			p.Name != "" && strings.HasSuffix(run.Failure.Message, " "+p.Name) && !expired(p.ExpiresAt, r.now)
+		return p.Status == evidence.ProbeOK && p.At.After(run.EndedAt) && run.LackedFor(&p) && !expired(p.ExpiresAt, r.now)
 	})
 }
 

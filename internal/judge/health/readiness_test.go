@@ -32,6 +32,7 @@ func TestReadiness(t *testing.T) {
 	type edits = []func(*evidence.Evidence)
 	auth := failedRun(evidence.Failure{Code: "auth_failure"})
 	noBrowser := failedRun(evidence.Failure{Reason: "runtime_binding_missing", Message: "Runtime cannot satisfy required binding: browser"})
+	noFiles := failedRun(evidence.Failure{Reason: "files_missing", Message: "TIDE_DIR names /somewhere, which is not there"})
 	credential := evidence.ProbeCredentials
 	cases := []struct {
 		name  string
@@ -73,6 +74,15 @@ func TestReadiness(t *testing.T) {
 		{"a run had no browser, and one was found since", edits{noBrowser, looked(evidence.ProbeRuntime, "browser", evidence.ProbeOK, time.Minute)}, RuntimeAvailable, "runtime_available"},
 		{"a run had no browser, and something else was found since", edits{noBrowser, looked(evidence.ProbeRuntime, "network", evidence.ProbeOK, time.Minute)}, RuntimeAvailable, "missing_browser_surface"},
 		{"the connector did not start", edits{failedRun(evidence.Failure{Reason: "connector_spawn_failed"})}, RuntimeAvailable, "runtime_unavailable"},
+		{"no interpreter", edits{looked(evidence.ProbeInterpreter, "python3", evidence.ProbeFailed, time.Minute)}, RuntimeAvailable, "interpreter_missing"},
+		{"a variable is unset", edits{looked(evidence.ProbeVariable, "TIDE_STATION", evidence.ProbeFailed, time.Minute)}, RuntimeAvailable, "variable_unset"},
+		{"no files", edits{looked(evidence.ProbeFiles, "TIDE_DIR", evidence.ProbeFailed, time.Minute)}, RuntimeAvailable, "files_missing"},
+		{"a run found no files", edits{noFiles}, RuntimeAvailable, "files_missing"},
+		{"a run did not know where files are", edits{failedRun(evidence.Failure{Reason: "files_missing", Message: "TIDE_DIR is not set"})}, RuntimeAvailable, "files_unnamed"},
+		{"a run had no variable", edits{failedRun(evidence.Failure{Reason: "variable_unset", Message: "TIDE_STATION is not set"})}, RuntimeAvailable, "variable_unset"},
+		{"a run had no interpreter", edits{failedRun(evidence.Failure{Reason: "interpreter_missing", Message: "deno starts it"})}, RuntimeAvailable, "interpreter_missing"},
+		{"a run found no files, and they were found since", edits{noFiles, looked(evidence.ProbeFiles, "TIDE_DIR", evidence.ProbeOK, time.Minute)}, RuntimeAvailable, "runtime_state_unknown"},
+		{"a run found no files, and others were found since", edits{noFiles, looked(evidence.ProbeFiles, "OTHER_DIR", evidence.ProbeOK, time.Minute)}, RuntimeAvailable, "files_missing"},
 		{"devices do the work", edits{never, func(e *evidence.Evidence) { e.Device = &evidence.Device{} }}, RuntimeAvailable, "runtime_not_managed"},
 	}
 	for _, c := range cases {
@@ -84,5 +94,29 @@ func TestReadiness(t *testing.T) {
 		if got := a.Snapshot.Condition(c.about).Reason; got != c.want {
 			t.Errorf("%s: %s is %s, want %s", c.name, c.about, got, c.want)
 		}
+	}
+}
+
+// What is lacking is named where a name is safe to show, in what happened and in what to do.
+func TestWhatIsLackingIsNamed(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"TIDE_DIR":         {"The connector reads files where TIDE_DIR says, and they are not there.", "Put the files into the folder that TIDE_DIR names"},
+		"ghp_0a1b2c3d4e5f": {"The connector reads files where what it needs says, and they are not there.", "Put the files into the folder that what it needs names"},
+		"":                 {"The connector reads files where what it needs says, and they are not there.", "Put the files into the folder that what it needs names"},
+	} {
+		e := good()
+		looked(evidence.ProbeFiles, name, evidence.ProbeFailed, time.Minute)(e)
+		a := Project(e, noon)
+		c := a.Snapshot.Condition(RuntimeAvailable)
+		if c.Message != want[0] || c.Remediation.Label != want[1] {
+			t.Errorf("%q: %q, %q", name, c.Message, c.Remediation.Label)
+		}
+	}
+	e := good()
+	e.Connection.ConnectorID = "tides"
+	looked(evidence.ProbeInterpreter, "python3", evidence.ProbeFailed, time.Minute)(e)
+	a := Project(e, noon)
+	if c := a.Snapshot.Condition(RuntimeAvailable); c.Remediation.Label != "Install python3, or say where it is: pdpp connectors set tides --path PATH" {
+		t.Errorf("%q", c.Remediation.Label)
 	}
 }

@@ -1,8 +1,11 @@
 package health
 
+import "pdpp/internal/judge/evidence"
+
 // conditionTable holds every condition that can be made, in the order of its
 // definition below. A reason that a run, the scheduler or a question gives
-// replaces the reason of its row; everything else is as written here.
+// replaces the reason of its row, and the evidence fills NAME and CONNECTOR in;
+// everything else is as written here.
 var conditionTable []*Kind
 
 func define(t ConditionType, status Status, severity Severity, reason string, origin Origin, message string, remedy *Remediation) *Kind {
@@ -29,6 +32,10 @@ var (
 	newCredential  = &Remediation{RefreshCredentials, "Reconnect with a new credential", true, "credentials"}
 	confirmAccount = &Remediation{RetryByRuntime, "Run it once to confirm the new credential", true, "run"}
 	mendRuntime    = &Remediation{CheckRuntime, "Install or start what the connector needs on this machine", true, "runtime"}
+	addInterpreter = &Remediation{CheckRuntime, "Install NAME, or say where it is: pdpp connectors set CONNECTOR --path PATH", true, "runtime"}
+	setVariable    = &Remediation{CheckRuntime, "Set NAME for the program that collects", true, "runtime"}
+	nameFolder     = &Remediation{CheckRuntime, "Set NAME to the folder that holds the files, for the program that collects", true, "runtime"}
+	putFiles       = &Remediation{CheckRuntime, "Put the files into the folder that NAME names", true, "runtime"}
 	mendSurface    = &Remediation{CheckRuntime, "Check the browser that the connector uses", true, "remote_surface"}
 	rerunCollector = &Remediation{ClearBacklog, "Run the collector again on the host that holds the data", true, "local_device"}
 	retryUploads   = &Remediation{ClearBacklog, "Retry the failed uploads on the host that holds the data, then run the collector", true, "local_device"}
@@ -86,6 +93,10 @@ var (
 	bindingMissing      = define(RuntimeAvailable, False, BlockedSeverity, "runtime_binding_missing", OriginRuntime, "The runtime lacks something that the connector requires.", mendRuntime)
 	browserMissing      = define(RuntimeAvailable, False, BlockedSeverity, "missing_browser_surface", OriginRuntime, "The connector requires a browser and none is usable.", mendRuntime)
 	toolUnavailable     = define(RuntimeAvailable, False, BlockedSeverity, "external_tool_unavailable", OriginRuntime, "A program that the connector requires is not installed.", mendRuntime)
+	interpreterMissing  = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonInterpreterMissing, OriginReadiness, "The connector is started by NAME, which is not on this machine.", addInterpreter)
+	variableUnset       = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonVariableUnset, OriginReadiness, "The connector needs the variable NAME, which is not set.", setVariable)
+	filesUnnamed        = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonFilesUnnamed, OriginReadiness, "The connector reads files where NAME says, which is not set.", nameFolder)
+	filesMissing        = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonFilesMissing, OriginReadiness, "The connector reads files where NAME says, and they are not there.", putFiles)
 	runtimeUnavailable  = define(RuntimeAvailable, False, Error, "runtime_unavailable", OriginRuntime, "The connector could not be started.", mendRuntime)
 
 	surfaceNotRequired = define(RemoteSurfaceAvailable, NotApplicable, Info, "remote_surface_not_required", OriginRemoteSurface, "No remote browser is in use.", nil)

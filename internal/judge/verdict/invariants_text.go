@@ -145,7 +145,7 @@ func checkDetail(r *reading, v *Verdict) error {
 		return errors.New("evidence is lost")
 	}
 	for i := range s.Conditions {
-		if a, b := s.Conditions[i].Kind, d.Conditions[i].Kind; a != b && (a == nil || b == nil || *a != *b) {
+		if a, b := s.Conditions[i].Kind, d.Conditions[i].Kind; !reflect.DeepEqual(a, b) {
 			return errors.New("a condition is lost")
 		}
 	}

@@ -206,7 +206,7 @@ var Table = []Rule{
 			"internal/web/strangers", "manifest", "manifest/gate", "protocol"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/verdict/...", "internal/owner/...", "internal/share/..."},
 		Reason: "a device is told what became of its uploads, and nothing of what was collected or how it is judged"},
-	{Room: "internal/collect/readiness", May: []string{"internal/judge/evidence", "internal/keep/store", "manifest"},
+	{Room: "internal/collect/readiness", May: []string{"internal/collect/catalog", "internal/judge/evidence", "internal/keep/store", "manifest"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/verdict/...", "internal/collect/runner/..."},
 		Reason: "what a run needs is looked for before it and recorded as facts; whether that blocks is judged elsewhere"},
 	{Room: "internal/doctor", May: []string{"internal/keep/store", "internal/collect/catalog", "internal/collect/confine", "internal/keep/credential", "internal/ops/redact", "internal/ops/text", "manifest"},

@@ -39,6 +39,8 @@ type Connector struct {
 	Foreign *Foreign `json:"foreign"`
 	// Problem is why it cannot be connected, each fault with its mend; empty for one that can.
 	Problem string `json:"problem,omitempty"`
+	// Lacks is what keeps it from starting on this machine, with the mend; empty where nothing does.
+	Lacks string `json:"lacks,omitempty"`
 }
 
 // Foreign is what a connector that is not built in gets. The owner confirms it as it is by
@@ -47,6 +49,10 @@ type Foreign struct {
 	Executable string   `json:"executable_sha256"`
 	Variables  []string `json:"variables"`
 	Paths      []string `json:"paths"` // the variables whose paths it reads
+	// Starts is what it is started by, in order: its interpreter and its program. Scripts are
+	// further files that the digest covers.
+	Starts  []string `json:"starts"`
+	Scripts []string `json:"scripts"`
 	// Confirmed means that it may run as it is now; Changed that the owner confirmed it as
 	// something else.
 	Confirmed bool `json:"confirmed"`

@@ -33,6 +33,9 @@ func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
 			continue
 		}
 		c := declaration.Describe(e.Connector.Name, e.Connector.Manifest)
+		if lack := e.Connector.Unstartable(); lack != nil {
+			c.Lacks = text.Cut(text.Line(lack.Sentence()), longestProblem)
+		}
 		if c.Foreign, err = s.foreign(ctx, e.Connector); err != nil {
 			return nil, faults.Error(err, "list the connectors")
 		}
@@ -62,6 +65,12 @@ func (s *Service) foreign(ctx context.Context, found catalog.Connector) (*api.Fo
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	return &api.Foreign{Executable: demand.Executable, Variables: demand.Variables, Paths: demand.Paths,
-		Confirmed: why == "", Changed: why != "" && err == nil}, nil
+	f := Foreign(demand)
+	f.Confirmed, f.Changed = why == "", why != "" && err == nil
+	return &f, nil
+}
+
+// Foreign tells what a connector demands.
+func Foreign(d catalog.Demand) api.Foreign {
+	return api.Foreign{Executable: d.Executable, Variables: d.Variables, Paths: d.Paths, Starts: d.Starts, Scripts: d.Scripts}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
@@ -87,6 +88,7 @@ func New(c Config) *Service {
 	if c.GrantService == nil {
 		c.GrantService = grants.NewService(c.Store, c.Base, c.Now)
 	}
+	c.Connectors = launch.AsChosen(c.Connectors, c.Store)
 	find := lookup.New(c.Store, catalog.Remember(c.Connectors))
 	return &Service{
 		Config:     c,

@@ -47,7 +47,8 @@ func rarely() *owner {
 		api.Grant{ID: "grt_3", ClientName: "Almanac", Status: "expired", CreatedAt: year, ExpiresAt: &week, LastUsedAt: &year, Streams: part(func(s *api.GrantStream) { s.Until = &week })},
 		api.Grant{ID: "grt_4", ClientName: "Archive", Status: "consumed", CreatedAt: week, Streams: part(func(s *api.GrantStream) { s.Stream, s.Resources = "lost_letters", []string{"a1", "a2"} })},
 	)
-	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Paths: []string{"KELP_DIR"}}
+	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Paths: []string{"KELP_DIR"}, Starts: []string{"python3", "connector"}, Scripts: []string{"tide.py"}}
+	o.connectors[0].Lacks = "python3 starts the connector kelp, and is not here. Install Python."
 	o.runtime.Database, o.runtime.Workers = "postgres", []api.Worker{{Host: "harbor", SeenAt: year}}
 	o.codes, o.passkeys, o.sessions, o.quiet = api.RecoveryCodes{}, nil, o.sessions[1:], ""
 	o.targets = []api.PushTarget{{ID: "psh_2", Kind: "web_push", Label: "A phone", LastSuccessAt: &week}, {ID: "psh_3", Kind: "webhook", Host: "hooks.example"}}
