@@ -11,6 +11,7 @@ import (
 	"pdpp/connectorkit/connectortest"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/judge/evidence"
 	"pdpp/internal/judge/health"
 	"pdpp/internal/judge/verdict"
 	"pdpp/protocol"
@@ -174,12 +175,12 @@ func TestForeignRevokedToken(t *testing.T) {
 	healthy(t, b)
 }
 
-// A program that is not there is named by the last words of the run.
+// An interpreter that is not there is named before anything is started.
 func TestForeignMissingTool(t *testing.T) {
 	b := connectortest.NewBed(t, fixed(t, "toolless", items{stream: "things"}, nil))
 	result := b.Run(t, launch.Request{})
-	if result.Status != runner.Failed || !strings.Contains(result.StderrTail, "'deno': No such file or directory") {
-		t.Errorf("ended as %s: %v, with the last words %q", result.Status, result.Failure, result.StderrTail)
+	if result.Status != runner.Failed || result.Failure.Reason != evidence.ReasonInterpreterMissing || !strings.HasPrefix(result.Failure.Message, "deno starts the connector toolless") {
+		t.Errorf("ended as %s: %v", result.Status, result.Failure)
 	}
-	reads(t, b, verdict.Amber, verdict.RetryGap)
+	reads(t, b, verdict.Red, verdict.AddInfo)
 }
