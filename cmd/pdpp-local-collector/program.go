@@ -33,6 +33,7 @@ server. What was collected waits in a queue on this host until the server has it
   pdpp-local-collector doctor --source-instance-id ID       what is wrong, and what to do
   pdpp-local-collector recover --source-instance-id ID      what a recovery would do
   pdpp-local-collector recover --source-instance-id ID --apply
+  pdpp-local-collector service install                      collect by itself
   pdpp-local-collector logout --source-instance-id ID       end this device
 
 Exit codes: 0 it worked, 1 it failed, 2 doctor found something, 64 the command
@@ -104,7 +105,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetErr(p.stderr)
 	root.SetHelpCommand(helpCommand())
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "print JSON")
-	root.AddCommand(p.runCommand(), p.recoverCommand(), p.statusCommand(), p.doctorCommand(), p.profilesCommand(), p.setupCommand(), p.logoutCommand())
+	root.AddCommand(p.runCommand(), p.recoverCommand(), p.statusCommand(), p.doctorCommand(), p.profilesCommand(), p.setupCommand(), p.logoutCommand(), p.serviceCommand())
 	return root
 }
 

@@ -128,3 +128,24 @@ func classesOf(codes []string) []wire.DeadLetterClass {
 	})
 	return out[:min(len(out), topClasses)]
 }
+
+// Beat tells the server how the source stands, without a pass, and reports whether the
+// owner wants one now.
+func (c *Collector) Beat(ctx context.Context) (wanted bool, err error) {
+	i, err := c.Inspect(ctx)
+	if err != nil {
+		return false, err
+	}
+	hb := wire.Heartbeat{SourceInstanceID: i.SourceInstanceID, ConnectorID: i.ConnectorID, Status: wire.StatusHealthy,
+		AgentVersion: c.AgentVersion, InstallationID: c.InstallationID, Outbox: &i.Outbox}
+	waiting, sent := i.Outbox.Pending+i.Outbox.Leased, c.now().UTC()
+	hb.RecordsPending, hb.SentAt = &waiting, &sent
+	switch {
+	case i.Outbox.DeadLetter > 0:
+		hb.Status, hb.LastError = wire.StatusBlocked, &wire.HeartbeatError{Kind: wire.ErrorDeadLetterBacklog, TopDeadLetterClasses: i.Failures}
+	case waiting > 0:
+		hb.Status = wire.StatusRetrying
+	}
+	answer, err := c.client().Heartbeat(ctx, hb)
+	return answer.RequestedRun, err
+}

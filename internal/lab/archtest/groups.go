@@ -39,7 +39,7 @@ var Groups = []Group{
 		Reason: "what clients read cannot be built from anything that judges or that is the owner's"},
 	{Name: "owner", Rooms: []string{"api", "console", "routes", "service"}, May: []string{"collect", "judge", "keep", "ops", "schedule", "share", "slice", "view", "web"},
 		Reason: "an owner sees and steers every part, through one interface"},
-	{Name: "device", Rooms: []string{"collector", "outbox", "wire"}, May: []string{"collect", "ops", "slice"},
+	{Name: "device", Rooms: []string{"collector", "outbox", "service", "wire"}, May: []string{"collect", "ops", "slice"},
 		Reason: "a device collects as a server does and has nothing of what a server keeps or judges"},
 	{Name: "deviceapi", May: []string{"collect", "device", "keep", "ops", "slice", "web"},
 		Reason: "what devices send is taken as a run's findings are; of a device it knows the messages alone"},

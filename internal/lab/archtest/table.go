@@ -233,6 +233,8 @@ var Table = []Rule{
 		Reason: "the device collects and uploads; the server alone stores and judges"},
 	{Room: "internal/device/outbox", May: []string{"internal/device/wire", "protocol"},
 		Reason: "the outbox is a durable queue that knows nothing of collecting"},
+	{Room: "internal/device/service", May: []string{},
+		Reason: "when a device collects, and how the system starts it, is the same whatever is collected"},
 
 	// Programs.
 	{Room: "cmd/pdpp", May: []string{"internal/...", "protocol", "manifest", "providersim/..."},
@@ -242,7 +244,7 @@ var Table = []Rule{
 		Never:  []string{"internal/..."},
 		Reason: "the host of the built-in connectors stands where any foreign connector stands"},
 	{Room: "cmd/pdpp-local-collector",
-		May:    []string{"internal/device/collector", "internal/collect/catalog", "internal/device/outbox", "internal/device/wire", "internal/collect/runner", "internal/collect/confine", "internal/keep/credential", "protocol", "manifest"},
+		May:    []string{"internal/device/collector", "internal/device/service", "internal/collect/catalog", "internal/device/outbox", "internal/device/wire", "internal/collect/runner", "internal/collect/confine", "internal/keep/credential", "protocol", "manifest"},
 		Never:  []string{"internal/keep/store/...", "internal/web/server/...", "internal/judge/health/...", "connectors/..."},
 		Reason: "the device program carries the collector and nothing of the server"},
 	{Room: "cmd/...", May: []string{"providersim/...", "protocol", "manifest"},

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/device/collector"
+	"pdpp/internal/device/service"
+	"pdpp/internal/device/wire"
+	"pdpp/internal/ops/fault"
+)
+
+// memoryLimit is what the program keeps its own memory below; a connector is a process of
+// its own.
+const memoryLimit = 64 << 20
+
+func (p *program) serviceCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "service", Short: "Collect by itself, as a service of this user", Args: cobra.NoArgs}
+	cmd.AddCommand(
+		p.command("install", "Start collecting by itself, now and whenever you log in", p.serviceInstall),
+		p.command("uninstall", "Stop, and remove the service; profiles and queues stay", p.serviceUninstall),
+		p.command("status", "Whether the service is there and runs", p.serviceStatus),
+		p.command("logs", "What the service said last", p.serviceLogs),
+		p.serviceRunCommand(),
+	)
+	return cmd
+}
+
+// passedOn are the variables that the service needs and the system would not give it.
+var passedOn = []string{"PDPP_LOCAL_COLLECTOR_PROFILE_DIR", envConnectors, envConnectorsDir, "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
+
+func (p *program) manager() (*service.Manager, error) {
+	dirs, err := collector.DirsFrom(p.lookup)
+	if err != nil {
+		return nil, err
+	}
+	get := func(name string) string { value, _ := p.lookup(name); return value }
+	m := &service.Manager{System: runtime.GOOS, Home: get("HOME"), Config: get("XDG_CONFIG_HOME"), State: dirs.State, UID: os.Getuid(),
+		Unit: service.Unit{Executable: p.executable, User: get("USERDOMAIN") + `\` + get("USERNAME")},
+		Command: func(ctx context.Context, name string, args ...string) (string, error) {
+			out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+			return string(out), err
+		}}
+	if m.Config == "" {
+		m.Config = filepath.Join(m.Home, ".config")
+	}
+	for _, name := range passedOn {
+		if value := get(name); value != "" {
+			m.Unit.Environment = append(m.Unit.Environment, name+"="+value)
+		}
+	}
+	return m, nil
+}
+
+func (p *program) serviceInstall(ctx context.Context) error {
+	m, err := p.manager()
+	if err != nil {
+		return err
+	}
+	told, err := m.Install(ctx)
+	if err != nil {
+		return err
+	}
+	printf(p.stdout, "The service runs: it collects when something changes, and at least every hour.\n")
+	if told != "" {
+		printf(p.stdout, "%s\n", told)
+	}
+	return nil
+}
+
+func (p *program) serviceUninstall(ctx context.Context) error {
+	m, err := p.manager()
+	if err != nil {
+		return err
+	}
+	if err := m.Uninstall(ctx); err != nil {
+		return err
+	}
+	printf(p.stdout, "The service is gone. Profiles and queues stay; to end this device: pdpp-local-collector logout\n")
+	return nil
+}
+
+func (p *program) serviceStatus(ctx context.Context) error {
+	m, err := p.manager()
+	if err != nil {
+		return err
+	}
+	installed, running := m.Status(ctx)
+	if p.json {
+		printJSON(p.stdout, map[string]bool{"installed": installed, "running": running})
+	} else {
+		printf(p.stdout, "installed  %t\nrunning    %t\n", installed, running)
+	}
+	if !running {
+		return exitOnly{exitFailed}
+	}
+	return nil
+}
+
+func (p *program) serviceLogs(ctx context.Context) error {
+	m, err := p.manager()
+	if err != nil {
+		return err
+	}
+	said, err := m.Logs(ctx)
+	if err != nil {
+		return fmt.Errorf("read the log: %w", err)
+	}
+	printf(p.stdout, "%s", said)
+	return nil
+}
+
+func (p *program) serviceRunCommand() *cobra.Command {
+	logFile, charging := "", false
+	cmd := p.command("run", "Be the service", func(ctx context.Context) error {
+		out := p.stderr
+		if logFile != "" {
+			log, err := service.OpenLog(logFile)
+			if err != nil {
+				return err
+			}
+			defer log.Close()
+			out = log
+		}
+		return p.serve(ctx, out, charging)
+	})
+	cmd.Flags().StringVar(&logFile, "log-file", "", "where to write what happens, instead of standard error")
+	cmd.Flags().BoolVar(&charging, "only-when-charging", false, "let history wait while the machine runs on its battery")
+	return cmd
+}
+
+func (p *program) serve(ctx context.Context, out io.Writer, charging bool) error {
+	if _, set := p.lookup("GOMEMLIMIT"); !set {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+	dirs, err := collector.DirsFrom(p.lookup)
+	if err != nil {
+		return err
+	}
+	p.json = true // nobody looks on
+	log := slog.New(slog.NewTextHandler(out, nil))
+	s := &service.Service{Power: service.ReadPower, OnlyWhenCharging: charging, Executable: p.executable, Log: log, Sources: func() ([]service.Source, error) {
+		found, broken, err := collector.Profiles(dirs)
+		for _, b := range broken {
+			log.Error("cannot use a profile", "code", b.Code, "next", b.Next)
+		}
+		var all []service.Source
+		for _, f := range found {
+			all = append(all, &source{p: p, dirs: dirs, id: f.SourceInstanceID, log: log.With("source", f.SourceInstanceID)})
+		}
+		return all, err
+	}}
+	return s.Run(ctx)
+}
+
+// source is a profile that the service works for.
+type source struct {
+	p    *program
+	dirs collector.Dirs
+	id   string
+	log  *slog.Logger
+}
+
+func (s *source) ID() string { return s.id }
+
+// collector reads the profile anew: its token may have been exchanged.
+func (s *source) collector() (*collector.Collector, error) {
+	profile, err := collector.Find(s.dirs, s.id)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.p.collectorOf(s.dirs, profile)
+	if err == nil {
+		c.Policy.AwaitLock = 1 // a pass by hand comes first
+	}
+	return c, err
+}
+
+func (s *source) Roots(ctx context.Context) []string {
+	c, err := s.collector()
+	if err != nil {
+		return nil
+	}
+	roots, _ := c.Roots(ctx) // a pass tells what is wrong with the connector
+	return roots
+}
+
+func (s *source) Beat(ctx context.Context) bool {
+	c, err := s.collector()
+	if err != nil {
+		return false
+	}
+	wanted, err := c.Beat(ctx)
+	if err != nil {
+		s.log.Info("no heartbeat", "error", err)
+	}
+	return wanted
+}
+
+func (s *source) Pass(ctx context.Context) service.Result {
+	c, err := s.collector()
+	var report collector.Report
+	if err == nil {
+		report, err = c.Run(ctx)
+	}
+	var mistake *fault.Fault
+	switch {
+	case errors.As(err, &mistake):
+		s.log.Error("no pass", "code", mistake.Code, "next", mistake.Next)
+		return service.Result{Failed: true}
+	case err != nil:
+		s.log.Error("no pass", "error", err)
+		return service.Result{Failed: true}
+	}
+	s.log.Info("pass", "status", report.Status, "cause", string(report.Cause), "error", report.LastError,
+		"records", report.Uploaded.Records, "waiting", report.Outbox.Pending, "put_aside", report.Outbox.DeadLetter)
+	return outcome(report)
+}
+
+// outcome is what a pass means for the next one.
+func outcome(r collector.Report) service.Result {
+	result := service.Result{Wanted: r.Wanted, RetryAfter: r.RetryAfter}
+	switch r.Cause {
+	case "", collector.CauseStopped:
+	case collector.CausePending, collector.CauseStateRead:
+		result.Retry = true
+	case collector.CauseUnreachable:
+		noAnswer := r.LastError == wire.CodeNetwork || r.LastError == wire.CodeTimeout
+		result.Retry, result.Stopped = noAnswer, !noAnswer
+	case collector.CauseConnector, collector.CauseDiskFull:
+		result.Failed = true
+	default:
+		result.Stopped = true
+	}
+	return result
+}

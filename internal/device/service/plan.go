@@ -1,0 +1,102 @@
+package service
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// When passes and heartbeats happen.
+const (
+	quiet       = time.Second      // a change is followed by a pass when nothing has changed for so long,
+	unrest      = 4 * time.Second  // or after so long while it goes on
+	passEvery   = 5 * time.Second  // the least time between two passes of a source
+	fullEvery   = time.Hour        // the most, changes or not
+	beatEvery   = 15 * time.Minute // the most between two contacts with the server
+	firstRetry  = 5 * time.Second
+	lookAgain   = 15 * time.Minute // after a server that was not there or did not know the device, and the longest retry
+	afterFailed = 10 * time.Minute // after a connector that failed
+)
+
+// Result is what a pass says about the next one.
+type Result struct {
+	// Retry says that uploads wait for a server that could not take them; RetryAfter is the
+	// time that it asked for.
+	Retry      bool
+	RetryAfter time.Duration
+	// Stopped says that the server was not there, or did not know this device.
+	Stopped bool
+	// Failed says that collecting did not work, whatever the server does.
+	Failed bool
+	// Wanted says that the owner asked for a pass.
+	Wanted bool
+}
+
+// plan is what one source does next. It has no clock of its own.
+type plan struct {
+	changedFirst time.Time // of the changes that no pass has seen; zero: none
+	changedLast  time.Time
+	passed       time.Time // the end of the last pass; zero: none yet
+	contact      time.Time // with the server
+	notBefore    time.Time // nothing but the owner's wish is acted upon before
+	retries      int
+	wanted       bool
+	owed         bool // the last pass left something undone
+}
+
+func (p *plan) change(now time.Time) {
+	if p.changedFirst.IsZero() {
+		p.changedFirst = now
+	}
+	p.changedLast = now
+}
+
+// due reports whether a pass is to begin. While history waits, only what is new is
+// collected.
+func (p *plan) due(now time.Time, historyWaits bool) bool {
+	if p.wanted {
+		return true
+	}
+	if now.Before(p.notBefore) {
+		return false
+	}
+	if p.owed {
+		return true
+	}
+	if !p.changedFirst.IsZero() && (now.Sub(p.changedLast) >= quiet || now.Sub(p.changedFirst) >= unrest) {
+		return now.Sub(p.passed) >= passEvery
+	}
+	return !historyWaits && now.Sub(p.passed) >= fullEvery
+}
+
+// beatDue reports whether the server is to hear something without a pass.
+func (p *plan) beatDue(now time.Time) bool { return now.Sub(p.contact) >= beatEvery }
+
+// woke makes a heartbeat the first thing after a sleep, and lets nothing wait that waited
+// for the network.
+func (p *plan) woke() {
+	p.contact, p.notBefore, p.retries = time.Time{}, time.Time{}, 0
+}
+
+// began is called before a pass: what changes from now on is for the next one.
+func (p *plan) began() {
+	p.changedFirst, p.changedLast, p.wanted = time.Time{}, time.Time{}, false
+}
+
+// ended takes a pass's result.
+func (p *plan) ended(now time.Time, r Result) {
+	p.passed, p.contact, p.wanted = now, now, p.wanted || r.Wanted
+	p.owed, p.notBefore = r.Retry || r.Stopped || r.Failed, time.Time{}
+	switch {
+	case r.Stopped:
+		p.notBefore = now.Add(lookAgain)
+	case r.Retry && r.RetryAfter > 0:
+		p.notBefore = now.Add(r.RetryAfter)
+	case r.Retry:
+		p.notBefore = now.Add(firstRetry + rand.N(min(firstRetry<<min(p.retries, 8), lookAgain)))
+		p.retries++
+		return
+	case r.Failed:
+		p.notBefore = now.Add(afterFailed)
+	}
+	p.retries = 0
+}

@@ -1,0 +1,89 @@
+package service
+
+import (
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// TestPlan goes through an afternoon, second by second where it matters.
+func TestPlan(t *testing.T) {
+	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
+	p := plan{}
+	due := func(seconds int, want bool) {
+		t.Helper()
+		if got := p.due(at(seconds), false); got != want {
+			t.Errorf("at %d s a pass is due: %t", seconds, got)
+		}
+	}
+	pass := func(seconds int, r Result) {
+		p.began()
+		p.ended(at(seconds), r)
+	}
+	due(0, true) // the first one
+	pass(0, Result{})
+	due(1, false)
+	p.change(at(10))
+	due(10, false)
+	due(11, true) // a second of quiet
+	pass(11, Result{})
+	p.change(at(12))
+	due(14, false) // not so soon after the last
+	due(16, true)
+	pass(16, Result{})
+	for s := 30; s < 34; s++ { // it goes on growing
+		p.change(at(s))
+		due(s, false)
+	}
+	p.change(at(34))
+	due(34, true)
+	pass(34, Result{})
+	due(34+3599, false)
+	if !p.due(at(34+3600), false) || p.due(at(34+3600), true) {
+		t.Error("the hourly pass, which waits for power")
+	}
+
+	// A server that is busy, gone, or does not know the device.
+	pass(4000, Result{Retry: true, RetryAfter: 7 * time.Second})
+	due(4006, false)
+	due(4007, true)
+	pass(4007, Result{Stopped: true})
+	p.change(at(4100))
+	due(4007+899, false)
+	due(4007+900, true)
+	for n := range 20 {
+		pass(5000, Result{Retry: true})
+		wait := p.notBefore.Sub(at(5000))
+		if wait < firstRetry || wait > firstRetry+min(firstRetry<<min(n, 8), lookAgain) {
+			t.Errorf("retry %d after %s", n, wait)
+		}
+	}
+	p.woke()
+	due(5001, true)
+	if !p.beatDue(at(5001)) {
+		t.Error("no heartbeat after a sleep")
+	}
+	pass(5001, Result{Failed: true})
+	due(5002, false)
+	due(5001+600, true)
+
+	// The owner does not wait.
+	pass(6000, Result{Stopped: true, Wanted: true})
+	due(6001, true)
+	pass(6001, Result{})
+	if p.beatDue(at(6001+899)) || !p.beatDue(at(6001+900)) {
+		t.Error("the heartbeat of an idle device")
+	}
+}
+
+func TestPower(t *testing.T) {
+	for _, step := range []struct {
+		p   Power
+		low bool
+	}{{Power{}, false}, {Power{OnBattery: true, Percent: 20}, false}, {Power{OnBattery: true, Percent: 19}, true}, {Power{Metered: true}, true}} {
+		if step.p.Low() != step.low {
+			t.Errorf("%+v is low: %t", step.p, step.p.Low())
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package service
+
+import (
+	"context"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var charge = regexp.MustCompile(`(\d+)%`)
+
+// ReadPower asks the system for its battery. What the network costs is not known here.
+func ReadPower(ctx context.Context) (p Power) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, "/usr/bin/pmset", "-g", "batt").Output()
+	if err != nil || !strings.Contains(string(said), "Battery Power") {
+		return p
+	}
+	if found := charge.FindSubmatch(said); found != nil {
+		p.OnBattery = true
+		p.Percent, _ = strconv.Atoi(string(found[1]))
+	}
+	return p
+}

@@ -1,0 +1,168 @@
+// Package service keeps the sources of a device collected by themselves: it watches their
+// files, makes passes when something changed and at least every hour, tells the server
+// that the device is there, and takes the battery, the network and sleep into account.
+//
+// The pieces: plan.go says when, watch.go sees changes, power.go knows the battery,
+// unit.go and install.go make it a service of the operating system.
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// Source is one profile at work.
+type Source interface {
+	ID() string
+	// Roots are the files and folders whose changes matter.
+	Roots(ctx context.Context) []string
+	// Pass collects and uploads once.
+	Pass(ctx context.Context) Result
+	// Beat tells the server how the source stands, and reports whether the owner wants a
+	// pass now.
+	Beat(ctx context.Context) (wanted bool)
+}
+
+// Service works for every source of this device.
+type Service struct {
+	// Sources are read again and again, so that one that is set up is taken up.
+	Sources func() ([]Source, error)
+	// Power is how the machine is supplied; nil means that nothing is known.
+	Power func(ctx context.Context) Power
+	// OnlyWhenCharging lets history wait while the machine runs on its battery.
+	OnlyWhenCharging bool
+	// Executable is this program's file; when another takes its place, Run ends.
+	Executable string
+	Log        *slog.Logger
+}
+
+// ErrUpgraded says that another program has taken the place of this one.
+var ErrUpgraded = errors.New("the program was replaced")
+
+const (
+	reloadEvery = time.Minute
+	slept       = time.Minute // a jump of the clock that is a sleep
+	together    = 2           // passes at a time
+)
+
+// Run works until ctx ends or the program is replaced; then it lets the passes that go on
+// come to their end.
+func (s *Service) Run(ctx context.Context) error {
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+	slots := make(chan struct{}, together)
+	running := map[string]context.CancelFunc{}
+	born := executableOf(s.Executable)
+	for {
+		sources, err := s.Sources()
+		if err != nil {
+			s.Log.Error("cannot read the profiles", "error", err)
+		}
+		gone := running
+		running = map[string]context.CancelFunc{}
+		for _, source := range sources {
+			id := source.ID()
+			if end, known := gone[id]; known {
+				running[id] = end
+				delete(gone, id)
+				continue
+			}
+			one, end := context.WithCancel(working)
+			running[id] = end
+			all.Go(func() { s.keep(one, source, slots) })
+			s.Log.Info("watching", "source", id)
+		}
+		for id, end := range gone {
+			if err == nil {
+				end()
+				s.Log.Info("no longer watching", "source", id)
+			} else {
+				running[id] = end
+			}
+		}
+		if !pause(ctx, reloadEvery) {
+			return nil
+		}
+		if now := executableOf(s.Executable); born != nil && now != nil && (!os.SameFile(born, now) || !born.ModTime().Equal(now.ModTime())) {
+			s.Log.Info("another version takes over")
+			return ErrUpgraded
+		}
+	}
+}
+
+func executableOf(path string) os.FileInfo {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+// pause waits and reports whether ctx still goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// keep works for one source.
+func (s *Service) keep(ctx context.Context, source Source, slots chan struct{}) {
+	var p plan
+	w := newWatch(source.Roots(ctx))
+	awake := time.Now()
+	for pause(ctx, hotEvery) {
+		now := time.Now()
+		if jumped(awake, now) {
+			p.woke()
+			s.Log.Info("woke up", "source", source.ID())
+		}
+		awake = now
+		if w.look(now) {
+			p.change(now)
+		}
+		if p.beatDue(now) && !p.passed.IsZero() {
+			p.wanted = source.Beat(ctx) || p.wanted
+			p.contact = time.Now()
+		}
+		if !p.due(now, s.historyWaits(ctx, &p, now)) {
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		default:
+			continue // the next look; heartbeats go on
+		}
+		p.began()
+		r := source.Pass(ctx)
+		<-slots
+		p.ended(time.Now(), r)
+		w.roots = source.Roots(ctx)
+		awake = time.Now()
+	}
+}
+
+// jumped reports whether the machine slept: the wall clock went on and the other did not.
+func jumped(before, now time.Time) bool {
+	wall := now.Round(0).Sub(before.Round(0))
+	return wall-now.Sub(before) > slept
+}
+
+// historyWaits asks how the machine is supplied, when it matters.
+func (s *Service) historyWaits(ctx context.Context, p *plan, now time.Time) bool {
+	if s.Power == nil || !p.due(now, false) || p.due(now, true) {
+		return false
+	}
+	supply := s.Power(ctx)
+	return supply.Low() || s.OnlyWhenCharging && supply.OnBattery
+}

@@ -1,0 +1,151 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// played is a source that notes when it was asked to do something.
+type played struct {
+	id     string
+	root   string
+	mu     sync.Mutex
+	passes []time.Duration // since the start
+	beats  []time.Duration
+	start  time.Time
+	wanted bool
+	result Result
+}
+
+func (p *played) ID() string                     { return p.id }
+func (p *played) Roots(context.Context) []string { return []string{p.root} }
+
+func (p *played) Pass(context.Context) Result {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.passes = append(p.passes, time.Since(p.start))
+	return p.result
+}
+
+func (p *played) Beat(context.Context) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.beats = append(p.beats, time.Since(p.start))
+	wanted := p.wanted
+	p.wanted = false
+	return wanted
+}
+
+func (p *played) count() (passes, beats int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.passes), len(p.beats)
+}
+
+// TestServiceDay lets two sources live for some hours of virtual time.
+func TestServiceDay(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a", "session.jsonl")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one\n")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		quietly := slog.New(slog.DiscardHandler)
+		busy := &played{id: "a", root: filepath.Dir(file), start: time.Now()}
+		idle := &played{id: "b", root: filepath.Join(dir, "b"), start: time.Now()}
+		low := true
+		s := &Service{Log: quietly, Sources: func() ([]Source, error) { return []Source{busy, idle}, nil },
+			Power: func(context.Context) Power {
+				return Power{OnBattery: true, Percent: map[bool]int{true: 5, false: 80}[low]}
+			}}
+		done := make(chan error)
+		go func() { done <- s.Run(ctx) }()
+		time.Sleep(10 * time.Second)
+		if passes, _ := busy.count(); passes != 0 {
+			t.Errorf("%d passes over history on a low battery", passes)
+		}
+		write("one\ntwo\n")
+		time.Sleep(8 * time.Second)
+		if passes, _ := busy.count(); passes != 1 || busy.passes[0] > 18*time.Second {
+			t.Errorf("a line was followed by passes at %v", busy.passes)
+		}
+		low = false
+		time.Sleep(3 * time.Hour)
+		passes, beats := idle.count()
+		if passes < 3 || passes > 4 || beats < 8 || beats > 12 { // the one that waited for power, and hourly ones
+			t.Errorf("%d passes at %v, %d heartbeats", passes, idle.passes, beats)
+		}
+		idle.mu.Lock()
+		idle.wanted = true
+		idle.mu.Unlock()
+		time.Sleep(beatEvery + hotEvery)
+		if now, _ := idle.count(); now != passes+1 {
+			t.Errorf("the owner's wish was not followed: %v", idle.passes)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestServiceMakesWayForANewVersion(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("1"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &Service{Log: slog.New(slog.DiscardHandler), Executable: program, Sources: func() ([]Source, error) { return nil, errors.New("unreadable") }}
+		done := make(chan error)
+		go func() { done <- s.Run(t.Context()) }()
+		time.Sleep(time.Hour)
+		if err := errors.Join(os.WriteFile(program+".new", []byte("2"), 0o700), os.Rename(program+".new", program)); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; !errors.Is(err, ErrUpgraded) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLogIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "collector.log")
+	line := bytes.Repeat([]byte("x"), 1<<20)
+	for range 45 {
+		l, err := OpenLog(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Write(line); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(all) != keptLogs {
+		t.Errorf("%v, %v", all, err)
+	}
+	for _, e := range all {
+		if info, err := e.Info(); err != nil || info.Size() > largestLog {
+			t.Errorf("%s: %v", e.Name(), info)
+		}
+	}
+}

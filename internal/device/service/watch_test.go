@@ -1,0 +1,61 @@
+package service
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestWatchSeesChanges(t *testing.T) {
+	dir := t.TempDir()
+	path := func(n int) string { return filepath.Join(dir, fmt.Sprintf("sub%d", n%3), fmt.Sprint(n)) }
+	put := func(n int, text string, at time.Time) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path(n)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path(n), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path(n), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 200 {
+		put(n, "x", noon.Add(time.Duration(n)*time.Second))
+	}
+	if err := os.Symlink(dir, filepath.Join(dir, "loop")); err != nil {
+		t.Fatal(err)
+	}
+	w := newWatch([]string{dir, filepath.Join(dir, "missing")})
+	look := func(after time.Duration, want bool) {
+		t.Helper()
+		if got := w.look(noon.Add(after)); got != want {
+			t.Errorf("after %s: %t", after, got)
+		}
+	}
+	look(0, false)
+	if len(w.hot) != hotFiles || w.hot[0].path != path(199) {
+		t.Errorf("%d files are looked at often, first %v", len(w.hot), w.hot[0])
+	}
+	look(2*time.Second, false)
+	put(199, "xy", noon) // one of the newest: seen at once
+	look(4*time.Second, true)
+	look(6*time.Second, false)
+	put(3, "xy", noon.Add(time.Hour)) // an old one: seen by the next look at all
+	look(8*time.Second, false)
+	look(allEvery, true)
+	look(allEvery+2*time.Second, false)
+	put(3, "xyz", noon.Add(2*time.Hour)) // which is one of the newest now
+	look(allEvery+4*time.Second, true)
+	put(1000, "new", noon)
+	look(2*allEvery, true)
+	if err := os.Remove(path(3)); err != nil {
+		t.Fatal(err)
+	}
+	look(2*allEvery+2*time.Second, false)
+	look(3*allEvery, false) // what is gone is no reason for a pass
+	look(-time.Hour, false) // the clock was set back
+}
