@@ -25,7 +25,8 @@ import (
 const memoryLimit = 64 << 20
 
 func (p *program) serviceCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "service", Short: "Collect by itself, as a service of this user", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "service", Short: "Collect by itself, as a service of this user", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(
 		p.command("install", "Start collecting by itself, now and whenever you log in", p.serviceInstall),
 		p.command("uninstall", "Stop, and remove the service; profiles and queues stay", p.serviceUninstall),
