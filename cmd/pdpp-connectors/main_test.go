@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,11 +86,14 @@ func TestListAndManifest(t *testing.T) {
 		t.Errorf("list: exit code %d, %q", exit, out)
 	}
 	out, _, _ := command(t, "list", "--json")
-	var rows []struct {
+	type row struct {
 		Name    string   `json:"name"`
 		Streams []string `json:"streams"`
 	}
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) == 0 || rows[0].Name != "example" || len(rows[0].Streams) != 4 {
+	var rows []row
+	err := json.Unmarshal([]byte(out), &rows)
+	i := slices.IndexFunc(rows, func(r row) bool { return r.Name == "example" })
+	if err != nil || i < 0 || len(rows[i].Streams) != 4 {
 		t.Errorf("list --json: %v, %s", err, out)
 	}
 	out, _, _ = command(t, "manifest", "example")
