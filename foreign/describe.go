@@ -86,7 +86,7 @@ func streamName(name string, taken map[string]bool) string {
 	return out
 }
 
-const asFar = "Complete as far as the program tells."
+const asFar = "Complete " + manifest.AsFar + "."
 
 func (o offer) stream(s *Stream) manifest.Stream {
 	properties := open(o.schema)

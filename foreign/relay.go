@@ -400,7 +400,7 @@ func (r *relay) deletions(ctx context.Context, s *source, c claim) error {
 }
 
 func (r *relay) say(ctx context.Context, s *source, c claim, t Traffic) error {
-	text := s.Name + ": complete, as far as this tap tells"
+	text := s.Name + ": complete, " + manifest.AsFar
 	switch c {
 	case claimFailed:
 		return nil

@@ -153,7 +153,7 @@ func TestKeys(t *testing.T) {
 			"interaction_posture session_lifetime_seconds rate_limit_sensitivity bot_detection_sensitivity background_safe " +
 			"assisted_after_owner_auth max_cooldown_cycles max_recovery_attempts",
 		"Stream": "name description display semantics schema primary_key cursor_field consent_time_field incremental selection query views " +
-			"relationships required coverage_policy availability coverage_strategy freshness_strategy state_stream parent_streams checkpoint " +
+			"relationships required coverage_policy availability coverage_strategy freshness_strategy state_stream parent_streams checkpoint as_told " +
 			"compaction_class compaction_class_note compaction_fingerprint",
 		"Selection":         "fields resources resource_field",
 		"Query":             "search filter range_filters aggregations expand",

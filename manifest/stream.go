@@ -29,10 +29,15 @@ type Stream struct {
 	ParentStreams     []string          `json:"parent_streams,omitempty" rule:"min=1,unique" doc:"Streams whose records this one details; needs coverage_strategy parent_detail_accounting."`
 	Checkpoint        Checkpoint        `json:"checkpoint,omitempty" doc:"When records, gaps and cursor become durable. Absent: run."`
 
+	AsTold bool `json:"as_told,omitempty" doc:"Whether only a wrapped program tells that the stream is complete, and nothing that could be counted. Absent: false."`
+
 	CompactionClass       string                 `json:"compaction_class,omitempty" doc:"How often a record changes. Kept, without effect."`
 	CompactionClassNote   string                 `json:"compaction_class_note,omitempty" doc:"Why. Kept, without effect."`
 	CompactionFingerprint *CompactionFingerprint `json:"compaction_fingerprint,omitempty" doc:"What makes two versions of a record the same. Kept, without effect."`
 }
+
+// AsFar is said of every stream that is complete AsTold, wherever it is called complete.
+const AsFar = "as far as this tap tells"
 
 // PrimaryKey names the fields that identify a record. Parse accepts a single
 // name as a list of one.

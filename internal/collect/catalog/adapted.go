@@ -25,6 +25,9 @@ func (c Catalog) adapted(f folder.Folder) (Connector, *manifest.Problem) {
 	if err != nil || len(a.Command) == 0 || !filepath.IsAbs(a.Command[0]) {
 		return Connector{}, &manifest.Problem{Path: folder.Adapter, What: "does not name a program by its whole path", Mend: "wrap it again: pdpp-connectors wrap"}
 	}
+	for i := range f.Manifest.Streams { // whoever wrote the manifest
+		f.Manifest.Streams[i].AsTold = true
+	}
 	var scripts []string
 	for _, arg := range a.Command[1:] {
 		if info, err := os.Stat(arg); err == nil && filepath.IsAbs(arg) && info.Mode().IsRegular() {

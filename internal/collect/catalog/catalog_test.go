@@ -201,3 +201,61 @@ END`), Dir: dir}
 		t.Errorf("installed (-want +got):\n%s", diff)
 	}
 }
+
+// What the owner confirms covers every file that is a program, and nothing that a connector
+// keeps for itself.
+func TestDemandCoversPrograms(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
+	write := func(path, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	install(t, dir, "weather", named("weather"), 0o755)
+	write(at("weather", "lib", "wind.py"), "one")
+	install(t, dir, "tap", named("tap"), 0)
+	write(filepath.Join(elsewhere, "tap.py"), "one")
+	write(at("tap", "adapter.json"), `{"command":["/bin/sh","`+filepath.Join(elsewhere, "tap.py")+`","--fast"]}`)
+	cat := Catalog{Dir: dir, Host: host(t, "echo '[]'")}
+	for name, c := range map[string]struct {
+		scripts []string
+		covered string
+	}{
+		"weather": {[]string{"lib/wind.py"}, at("weather", "lib", "wind.py")},
+		"tap":     {[]string{filepath.Join(elsewhere, "tap.py")}, filepath.Join(elsewhere, "tap.py")},
+	} {
+		demand := func() Demand {
+			t.Helper()
+			found, err := cat.Find(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := found.Demand()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		confirmed := demand()
+		if diff := cmp.Diff(c.scripts, confirmed.Scripts); diff != "" {
+			t.Errorf("%s: scripts %s", name, diff)
+		}
+		for _, own := range []string{"state.json", "__pycache__/wind.pyc", "cache.db"} {
+			write(at(name, own), "kept by itself")
+		}
+		if !demand().Within(confirmed) {
+			t.Errorf("%s: what it keeps for itself changed what it is", name)
+		}
+		write(c.covered, "two")
+		if demand().Within(confirmed) {
+			t.Errorf("%s: another %s was not noticed", name, c.covered)
+		}
+		write(c.covered, "one")
+		write(at(name, "json.py"), "new")
+		if demand().Within(confirmed) {
+			t.Errorf("%s: a new program file was not noticed", name)
+		}
+	}
+}

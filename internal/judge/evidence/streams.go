@@ -12,9 +12,13 @@ type Stream struct {
 	Name     string                  `json:"stream"`
 	Required bool                    `json:"required"`
 	Policy   manifest.CoveragePolicy `json:"coverage_policy,omitempty"` // empty means collect
+	AsTold   bool                    `json:"as_told,omitempty"`         // only a wrapped program tells that it is complete
 	Fact     *Fact                   `json:"fact"`                      // nil: no run has measured the stream
 	Retained *int64                  `json:"retained"`
 }
+
+// AsFar goes with every word that a stream is complete AsTold.
+const AsFar = manifest.AsFar
 
 // Fact is what the newest run that had the stream in scope found out about it.
 type Fact struct {

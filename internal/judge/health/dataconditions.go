@@ -1,6 +1,11 @@
 package health
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"pdpp/internal/judge/evidence"
+)
 
 // stalledRows pairs each cause with its two conditions; the last is for a cause
 // that is not known.
@@ -67,6 +72,8 @@ func (r *reading) sourceCoverage() finding {
 		row = coverageContradict
 	case r.coverage.diagnosed && r.coverage.axis == Complete:
 		row = coverageDiagnosed
+	case r.coverage.axis == Complete && slices.ContainsFunc(r.Streams, func(s evidence.Stream) bool { return s.AsTold && s.Required }):
+		row = coverageAsTold
 	}
 	f := row.at(r.capturedAt)
 	if r.LastRun != nil {

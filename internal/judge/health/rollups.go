@@ -9,7 +9,7 @@ func (r *reading) streams() []StreamRollup {
 		s := &r.Streams[i]
 		c := r.streamCoverage(s)
 		out[i] = StreamRollup{
-			StreamID: s.Name, Priority: priority(s), Coverage: c, GapRetryable: r.Gaps.Outstanding(s.Name),
+			StreamID: s.Name, Priority: priority(s), Coverage: c, GapRetryable: r.Gaps.Outstanding(s.Name), AsTold: s.AsTold,
 			AttentionOpen: r.attention != AttentionNone && outstanding(c),
 		}
 		out[i].Retained = measured(s.Retained)

@@ -100,6 +100,7 @@ type StreamRollup struct {
 	Missing        *int64 `json:"missing"`
 	MissingIsFloor bool   `json:"missing_is_floor"`
 	GapRetryable   bool   `json:"gap_retryable"`
+	AsTold         bool   `json:"as_told,omitempty"`
 	AttentionOpen  bool   `json:"attention_open"`
 }
 

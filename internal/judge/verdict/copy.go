@@ -1,5 +1,7 @@
 package verdict
 
+import "pdpp/internal/judge/evidence"
+
 // line names a sentence. Every word that the owner reads is in this file; what
 // to say when is decided elsewhere.
 type line int
@@ -98,7 +100,9 @@ const (
 
 	// Streams.
 	rowComplete
+	rowCompleteAsTold
 	rowAsOfRefresh
+	rowAsOfRefreshAsTold
 	rowDeferred
 	rowInventory
 	rowUnknown
@@ -245,7 +249,9 @@ var lines = [lineCount]string{
 	noteMissing:            "Some data is missing",
 
 	rowComplete:            "Collected.",
+	rowCompleteAsTold:      "Collected, " + evidence.AsFar + ".",
 	rowAsOfRefresh:         "Collected as of the last refresh.",
+	rowAsOfRefreshAsTold:   "Collected as of the last refresh, " + evidence.AsFar + ".",
 	rowDeferred:            "Left for later on purpose.",
 	rowInventory:           "Listed and not collected, on purpose.",
 	rowUnknown:             "Not measured yet.",

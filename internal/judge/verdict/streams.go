@@ -78,7 +78,11 @@ func settledStatement(s *health.StreamRollup, d health.Disposition) line {
 	case health.InventoryOnly:
 		return either(accepted, rowInventoryAccepted, rowInventory)
 	default:
-		return either(d == health.DispositionOwnerRefreshDue, rowAsOfRefresh, rowComplete)
+		refreshed, complete := rowAsOfRefresh, rowComplete
+		if s.AsTold {
+			refreshed, complete = rowAsOfRefreshAsTold, rowCompleteAsTold
+		}
+		return either(d == health.DispositionOwnerRefreshDue, refreshed, complete)
 	}
 }
 

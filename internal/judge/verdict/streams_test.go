@@ -21,6 +21,10 @@ func TestStatementOfEachStream(t *testing.T) {
 	}
 	counted := kept(row(health.RequiredStream, health.RetryableGap, manual), 0)
 	counted.Streams[2].Missing = new(int64(3))
+	told := func(in Input) Input {
+		in.Streams[2].AsTold = true
+		return in
+	}
 	for name, c := range map[string]struct {
 		in   Input
 		want line
@@ -31,6 +35,9 @@ func TestStatementOfEachStream(t *testing.T) {
 		"counted, manual":      {counted, rowMissing},
 		"complete":             {row(health.RequiredStream, health.Complete), rowComplete},
 		"complete, stale":      {row(health.RequiredStream, health.Complete, staleManual), rowAsOfRefresh},
+		"as told":              {told(row(health.RequiredStream, health.Complete)), rowCompleteAsTold},
+		"as told, stale":       {told(row(health.RequiredStream, health.Complete, staleManual)), rowAsOfRefreshAsTold},
+		"as told, missing":     {told(row(health.RequiredStream, health.Partial, manual)), rowMissing},
 		"deferred":             {row(health.RequiredStream, health.Deferred), rowDeferred},
 		"listed":               {row(health.RequiredStream, health.InventoryOnly), rowInventory},
 		"not known":            {row(health.RequiredStream, health.CoverageUnknown), rowUnknown},

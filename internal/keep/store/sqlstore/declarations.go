@@ -108,7 +108,7 @@ func readDeclaration(body []byte) *declaration {
 	d := &declaration{refresh: m.RefreshPolicy(), places: make(map[string]int, len(m.Streams)), keys: make(map[string][]fieldKey, len(m.Streams))}
 	for i := range m.Streams {
 		s := &m.Streams[i]
-		d.streams = append(d.streams, evidence.Stream{Name: s.Name, Required: s.IsRequired(), Policy: s.CoveragePolicy})
+		d.streams = append(d.streams, evidence.Stream{Name: s.Name, Required: s.IsRequired(), Policy: s.CoveragePolicy, AsTold: s.AsTold})
 		d.places[s.Name] = i
 		d.keys[s.Name] = indexedKeys(s)
 	}
