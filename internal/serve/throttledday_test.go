@@ -109,7 +109,7 @@ func (d *day) serve() (stop func()) {
 			Role: serve.All, Store: d.st, Database: scheduler.Database{SQLite: d.st.(interface{ Writer() *sql.DB }).Writer()},
 			Worker: store.Worker{ID: "w1", Host: "day", Capabilities: []string{"network"}}, Connectors: connectors, Lookup: d.lookup,
 			Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}, Key: d.key, Log: slog.New(slog.DiscardHandler), Now: d.clock.inside,
-			Rhythm: scheduler.Rhythm{Pass: 20 * time.Second, Beat: 25 * time.Second, Poll: 30 * time.Second},
+			Rhythm: scheduler.Rhythm{Pass: time.Minute, Beat: 28 * time.Second, Poll: 90 * time.Second},
 		})
 	}()
 	return func() {
