@@ -53,7 +53,6 @@ func (s shapeRow) with(t testing.TB, value any) []byte {
 // Every shape is read without a fault or a warning, and a value of another type is a fault
 // at its place. What is passed through as it stands has no type.
 func TestShapesAreReadAndTheirTypesChecked(t *testing.T) {
-	t.Parallel()
 	untyped := []string{"capabilities.proven.", "capabilities.record_identity", "capabilities.proven"}
 	rows := shapes(t)
 	if len(rows) < 230 {

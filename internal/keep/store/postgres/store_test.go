@@ -21,7 +21,7 @@ func TestStore(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	storetest.RunShared(t, newSchema, openURL)
+	storetest.RunShared(t, newSchema, func(t *testing.T) string { return copied(t) }, openURL)
 }
 
 func TestKill(t *testing.T) {

@@ -15,10 +15,6 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m, openPath) }
 
-func TestShared(t *testing.T) {
-	storetest.RunShared(t, newPath, openPath)
-}
-
 func TestKill(t *testing.T) {
 	t.Parallel()
 	storetest.RunKill(t, newPath(t), openPath, 12)

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 
@@ -23,5 +24,13 @@ func TestStore(t *testing.T) {
 			}
 		})
 		return s
+	})
+}
+
+func TestShared(t *testing.T) {
+	empty := func(t *testing.T) string { return filepath.Join(t.TempDir(), "pdpp.db") }
+	migrated := func(t *testing.T) string { return sqlitetest.Fresh(t, empty(t)) }
+	storetest.RunShared(t, empty, migrated, func(ctx context.Context, path string) (store.Store, error) {
+		return sqlite.Open(ctx, path, sqlite.Options{})
 	})
 }

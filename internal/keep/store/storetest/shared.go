@@ -11,10 +11,14 @@ import (
 )
 
 // RunShared holds several stores over one database to the contract, as several
-// processes would use it. Every test gets a fresh target.
-func RunShared(t *testing.T, target func(t *testing.T) string, open Opener) {
+// processes would use it. Every test gets a fresh target: one without anything, or one
+// that has all tables.
+func RunShared(t *testing.T, empty, migrated func(t *testing.T) string, open Opener) {
+	t.Run("OpenAtOnce", func(t *testing.T) {
+		t.Parallel()
+		testOpenAtOnce(t, shared{empty(t), open})
+	})
 	for name, test := range map[string]func(*testing.T, shared){
-		"OpenAtOnce":        testOpenAtOnce,
 		"ConcurrentWriters": testConcurrentWriters,
 		"StartRace":         testStartRace,
 		"ManifestRace":      testManifestRace,
@@ -34,7 +38,7 @@ func RunShared(t *testing.T, target func(t *testing.T) string, open Opener) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, shared{target(t), open})
+			test(t, shared{migrated(t), open})
 		})
 	}
 }

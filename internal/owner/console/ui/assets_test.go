@@ -89,3 +89,18 @@ func TestColoursAreTokens(t *testing.T) {
 		t.Errorf("raw colours: %v", found)
 	}
 }
+
+// A theme is nothing but colours: no rule but the two that choose one knows of it, so that
+// whatever is shown in one is shown in the other.
+func TestThemeIsNothingButColours(t *testing.T) {
+	text := string(sheet())
+	for _, choice := range []string{`:root[data-theme="light"] { color-scheme: light; }`, `:root[data-theme="dark"] { color-scheme: dark; }`} {
+		if !strings.Contains(text, choice) {
+			t.Errorf("the style sheet has no %s", choice)
+		}
+		text = strings.Replace(text, choice, "", 1)
+	}
+	if found := regexp.MustCompile(`.*(?:prefers-color-scheme|\[data-theme[\]=]).*`).FindAllString(text, -1); len(found) != 0 {
+		t.Errorf("rules of one theme: %q", found)
+	}
+}
