@@ -22,7 +22,7 @@ func coverageFacts(e *evidence.Evidence, c *health.Condition) []Step {
 			out = append(out, streamFacts(s)...)
 		}
 	}
-	if e.Device != nil && e.LastRun == nil {
+	if e.Device != nil && (e.LastRun == nil || e.LastRun.Trigger == evidence.TriggerDevice) {
 		out = append(out, storeFacts(e.Device)...)
 	}
 	if len(out) == 0 {

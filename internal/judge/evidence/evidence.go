@@ -20,7 +20,8 @@ type Evidence struct {
 	Active *ActiveRun `json:"active_run"`
 	// RequestedAt is when a run was asked for that has not begun; nil when none waits.
 	RequestedAt *time.Time `json:"run_requested_at,omitempty"`
-	// LastRun is the newest run that ended; nil when none ever did.
+	// LastRun is the newest run that ended and has a say; nil when there is none. One by
+	// which a device only delivered says nothing that its heartbeats do not.
 	LastRun *Run `json:"last_run"`
 	// LastSuccessAt is when the newest succeeded run ended, on any trigger.
 	LastSuccessAt *time.Time `json:"last_success_at"`

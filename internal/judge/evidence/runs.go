@@ -59,6 +59,9 @@ func (e *Evidence) AsOf(now time.Time) *Evidence {
 	return &out
 }
 
+// TriggerDevice is the trigger of a run that a device of the owner makes.
+const TriggerDevice = "device"
+
 // Run is a run that ended.
 type Run struct {
 	ID           string    `json:"run_id"`

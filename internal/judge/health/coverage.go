@@ -54,7 +54,7 @@ func readCoverage(e *evidence.Evidence) coverageReading {
 			r.streams = append(r.streams, s.Name)
 		}
 	}
-	if r.axis == CoverageUnknown && e.LastRun == nil {
+	if r.axis == CoverageUnknown && (e.LastRun == nil || e.LastRun.Trigger == evidence.TriggerDevice) {
 		return diagnosedCoverage(e, r)
 	}
 	return r

@@ -29,6 +29,11 @@ var (
 	ErrCodeExpired = errors.New("the code has expired")
 	// ErrDeviceLimit means that there are as many devices or sources as there may be.
 	ErrDeviceLimit = errors.New("there are too many devices or sources")
+	// ErrUploaderGone means that a source of a device may no longer write: it, its device or
+	// its token was revoked, another took its connection over, or the owner stopped that.
+	ErrUploaderGone = errors.New("the source no longer collects for the connection")
+	// ErrAhead means a cursor that would pass a batch which has not been received.
+	ErrAhead = errors.New("the cursor is ahead of what was received")
 	// ErrNoClock means that the database lives by the clock of whoever opens it.
 	ErrNoClock = errors.New("the database has no clock of its own")
 	// ErrTooLong means that summing up took longer than it may.
@@ -36,7 +41,7 @@ var (
 )
 
 var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrGrantOver, ErrStale, ErrGapLease, ErrUnknownStream, ErrCodeUsed, ErrCodeExpired, ErrDeviceLimit,
-	ErrNoClock, ErrTooLong}
+	ErrUploaderGone, ErrAhead, ErrNoClock, ErrTooLong}
 
 // IsAnswer reports whether err is an answer of the store, one of the errors
 // above: it would be the same at a second try. Everything else is trouble with

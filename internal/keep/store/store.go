@@ -34,6 +34,7 @@ type Store interface {
 	Readiness
 	Credentials
 	Devices
+	Uploads
 	EvidenceReader
 	Work
 	Attentions

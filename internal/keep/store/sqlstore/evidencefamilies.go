@@ -21,7 +21,7 @@ type endedRun struct {
 	checkpoint                               sql.RawBytes // of a run whose records were not counted
 	rate, connectorError                     sql.RawBytes
 	failureReason, terminalReason, errorText sql.NullString
-	recoveryOnly                             bool
+	recoveryOnly, silent                     bool
 	committed                                int64
 	recovered                                sql.NullInt64
 }
@@ -29,7 +29,7 @@ type endedRun struct {
 func (p *page) endedRuns(rows *sql.Rows) error {
 	var r endedRun
 	into := []any{&r.id, &r.run, &r.status, &r.trigger, &r.recoveryOnly, &r.span, &r.committed, &r.checkpoint, &r.recovered, &r.rate,
-		&r.failureReason, &r.terminalReason, &r.errorText, &r.connectorError, &r.succeeded}
+		&r.failureReason, &r.terminalReason, &r.errorText, &r.connectorError, &r.succeeded, &r.silent}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return err
@@ -50,6 +50,9 @@ func (p *page) endedRuns(rows *sql.Rows) error {
 			continue
 		}
 		e.LastRun, e.LastSuccessAt, e.Rate = run, success, rate
+		if r.silent { // the device's own account stands
+			e.LastRun = nil
+		}
 	}
 	return nil
 }

@@ -52,6 +52,21 @@ var rotation = fmt.Sprintf(`CASE WHEN attempt_count < %d THEN attempt_count ELSE
 	`, coalesce(last_attempt_at, created_at), gap_id`
 
 func (db *DB) LeaseGaps(ctx context.Context, l store.Lease, q store.GapPage, now time.Time) (page []store.Gap, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		if _, err := tx.fence(l, 0, now); err != nil {
+			return err
+		}
+		page, err = tx.leaseGaps(l, q, now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+// leaseGaps claims a page of gaps for the run that holds the connection.
+func (t *tx) leaseGaps(l store.Lease, q store.GapPage, now time.Time) ([]store.Gap, error) {
 	args := []any{protocol.GapInProgress, l.RunID, fmt.Sprintf("%s:detail-gap-page:%d:gap:", l.RunID, q.Page),
 		stamp(now.Add(q.TTL)), l.RunID, l.ConnectionID, protocol.GapPending, stamp(now), l.RunID}
 	narrow := ""
@@ -68,19 +83,13 @@ func (db *DB) LeaseGaps(ctx context.Context, l store.Lease, q store.GapPage, now
 		args = append(args, stamp(step))
 	}
 	args = append(args, limitOr(q.Limit, 100))
-	err = db.write(ctx, func(tx *tx) error {
-		if _, err := tx.fence(l, 0, now); err != nil {
-			return err
-		}
-		page, err = list(ctx, db, tx, scanOwnerGap, `UPDATE connector_detail_gaps SET status = ?, lease_run_id = ?,
-				lease_id = CAST(? AS TEXT) || gap_id, lease_attempted = 0, lease_expires_at = ?, served_run_id = ?
-			WHERE gap_id IN (SELECT gap_id FROM connector_detail_gaps
-				WHERE connection_id = ? AND status = ? AND (next_attempt_after IS NULL OR next_attempt_after <= ?)
-					AND (served_run_id IS NULL OR served_run_id <> ?)`+narrow+`
-				ORDER BY `+rotation+` LIMIT ?)
-			RETURNING `+gapColumns, args...)
-		return err
-	})
+	page, err := list(t.ctx, t.db, t, scanOwnerGap, `UPDATE connector_detail_gaps SET status = ?, lease_run_id = ?,
+			lease_id = CAST(? AS TEXT) || gap_id, lease_attempted = 0, lease_expires_at = ?, served_run_id = ?
+		WHERE gap_id IN (SELECT gap_id FROM connector_detail_gaps
+			WHERE connection_id = ? AND status = ? AND (next_attempt_after IS NULL OR next_attempt_after <= ?)
+				AND (served_run_id IS NULL OR served_run_id <> ?)`+narrow+`
+			ORDER BY `+rotation+` LIMIT ?)
+		RETURNING `+gapColumns, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,18 @@ func (g *gap) attempt(now time.Time) {
 	g.LastAttemptAt, g.UpdatedAt = &now, now
 }
 
+// attemptUnleased burns one attempt of a gap that is tried without a token: once for
+// each time that a run holds it, and each time otherwise.
+func (g *gap) attemptUnleased(runID string, now time.Time) {
+	if g.LeaseRun != runID {
+		g.LeaseAttempted = false
+	}
+	g.attempt(now)
+	if g.LeaseRun == "" {
+		g.LeaseAttempted = false
+	}
+}
+
 // settle puts a leased gap back after an attempt that did not bring the detail.
 func (g *gap) settle(w slice.Gap, runID string, now time.Time) {
 	g.attempt(now)

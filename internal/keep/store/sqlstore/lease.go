@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"pdpp/internal/keep/store"
@@ -17,6 +18,8 @@ type held struct {
 	runNo    int64
 	eventSeq int64 // of the newest event
 	now      string
+	uploaded bool // a device writes
+	late     bool // what it writes was overtaken by later batches
 }
 
 const (
@@ -104,6 +107,9 @@ func (t *tx) vacate(h held, now time.Time) error {
 	}
 	if h.ExpiresAt.After(now) {
 		return &store.ActiveRunError{ConnectionID: h.ConnectionID, RunID: h.RunID, Holder: h.Holder, ExpiresAt: h.ExpiresAt}
+	}
+	if strings.HasPrefix(h.Holder, store.DeviceHolder) {
+		return t.abandon(h, store.ReasonDeviceSilent)
 	}
 	return t.abandon(h, "lease_expired")
 }

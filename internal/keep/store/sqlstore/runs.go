@@ -94,27 +94,33 @@ func (db *DB) FinishRun(ctx context.Context, l store.Lease, o store.RunOutcome, 
 		if err != nil {
 			return err
 		}
-		if err := tx.settleRun(h); err != nil {
-			return err
-		}
-		if err := tx.addEvents(&h, append(slices.Clone(o.Before), o.Event)); err != nil {
-			return err
-		}
-		_, err = tx.exec(`UPDATE run_history SET status = ?, records_emitted = ?, reported_records_emitted = ?,
-			failure_reason = ?, terminal_reason = ?, error = ?, connector_error_json = ?, checkpoint_summary_json = ?,
-			known_gaps_json = ?, facts_json = ?, collection_rate_json = ?, completed_at = ?, records_committed = ?,
-			gaps_recovered = (SELECT count(*) FROM connector_detail_gaps WHERE recovered_run_id = ?) WHERE run_no = ?`,
-			o.Status, o.RecordsEmitted, o.ReportedRecords, o.FailureReason, o.TerminalReason, o.Error,
-			text(o.ConnectorError), text(o.Checkpoint), text(o.KnownGaps), text(o.Facts), text(o.Rate), h.now,
-			recordsCommitted(o.Checkpoint, o.RecordsEmitted), l.RunID, h.runNo)
-		if err != nil {
-			return err
-		}
-		if err := tx.keepFacts(h, o); err != nil {
-			return err
-		}
-		return tx.freeLease(l.ConnectionID)
+		return tx.finishRun(h, o)
 	})
+}
+
+// finishRun ends the run that the transaction holds, with numbers for its last events
+// reserved, and frees the connection.
+func (t *tx) finishRun(h held, o store.RunOutcome) error {
+	if err := t.settleRun(h); err != nil {
+		return err
+	}
+	if err := t.addEvents(&h, append(slices.Clone(o.Before), o.Event)); err != nil {
+		return err
+	}
+	_, err := t.exec(`UPDATE run_history SET status = ?, records_emitted = ?, reported_records_emitted = ?,
+		failure_reason = ?, terminal_reason = ?, error = ?, connector_error_json = ?, checkpoint_summary_json = ?,
+		known_gaps_json = ?, facts_json = ?, collection_rate_json = ?, completed_at = ?, records_committed = ?,
+		gaps_recovered = (SELECT count(*) FROM connector_detail_gaps WHERE recovered_run_id = ?) WHERE run_no = ?`,
+		o.Status, o.RecordsEmitted, o.ReportedRecords, o.FailureReason, o.TerminalReason, o.Error,
+		text(o.ConnectorError), text(o.Checkpoint), text(o.KnownGaps), text(o.Facts), text(o.Rate), h.now,
+		recordsCommitted(o.Checkpoint, o.RecordsEmitted), h.RunID, h.runNo)
+	if err != nil {
+		return err
+	}
+	if err := t.keepFacts(h, o); err != nil {
+		return err
+	}
+	return t.freeLease(h.ConnectionID)
 }
 
 func (db *DB) Run(ctx context.Context, id string) (store.Run, error) {

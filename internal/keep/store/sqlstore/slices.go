@@ -22,18 +22,8 @@ func (db *DB) CommitSlice(ctx context.Context, l store.Lease, s slice.Slice, now
 		if err != nil {
 			return err
 		}
-		if done, err = tx.writeRecords(h, s.Records); err != nil {
-			return err
-		}
-		if err := tx.settleGaps(h, s, now); err != nil {
-			return err
-		}
-		for _, w := range s.Cursors {
-			if err := tx.moveCursor(h, w); err != nil {
-				return fmt.Errorf("cursor of stream %s: %w", w.Stream, err)
-			}
-		}
-		return tx.addEvents(&h, s.Events)
+		done, err = tx.commitSlice(&h, s, now)
+		return err
 	})
 	if err != nil {
 		return store.Committed{}, err
@@ -41,10 +31,31 @@ func (db *DB) CommitSlice(ctx context.Context, l store.Lease, s slice.Slice, now
 	return done, nil
 }
 
+// commitSlice writes a slice of whoever holds the connection.
+func (t *tx) commitSlice(h *held, s slice.Slice, now time.Time) (done store.Committed, err error) {
+	if done, err = t.writeRecords(*h, s.Records); err != nil {
+		return done, err
+	}
+	if err := t.settleGaps(*h, s, now); err != nil {
+		return done, err
+	}
+	for _, w := range s.Cursors {
+		if err := t.moveCursor(*h, w); err != nil {
+			return done, fmt.Errorf("cursor of stream %s: %w", w.Stream, err)
+		}
+	}
+	return done, t.addEvents(h, s.Events)
+}
+
 // writeRecords upserts the records stream by stream and indexes their text.
 func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed, err error) {
 	for _, name := range streamsOf(records) {
 		pick := lastOfEachKey(records, name)
+		if h.late {
+			if pick, err = t.notNewer(h, name, records, pick); err != nil {
+				return done, err
+			}
+		}
 		s, err := t.reserve(h, name, len(pick))
 		if err != nil {
 			return done, err
@@ -55,6 +66,11 @@ func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed,
 		})
 		if err != nil {
 			return done, fmt.Errorf("records of stream %s: %w", name, err)
+		}
+		if h.uploaded && wrote.Changed < int64(len(pick)) {
+			if err := t.confirm(s, records, pick); err != nil {
+				return done, fmt.Errorf("confirm records of stream %s: %w", name, err)
+			}
 		}
 		done.Written += int(wrote.Changed)
 		done.Unchanged += len(pick) - int(wrote.Changed)

@@ -139,6 +139,10 @@ func intoJSON(dst *jsontext.Value) sql.Scanner {
 	})
 }
 
+func intoBytes(dst *[]byte) sql.Scanner {
+	return scanText(func(s string, _ bool) error { *dst = []byte(s); return nil })
+}
+
 func intoString(dst *string) sql.Scanner {
 	return scanText(func(s string, _ bool) error { *dst = s; return nil })
 }

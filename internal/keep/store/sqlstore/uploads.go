@@ -1,0 +1,229 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
+	"pdpp/protocol"
+)
+
+// CommitUpload locks in the order of all who write for a source: the lease, the source,
+// and what a slice changes.
+func (db *DB) CommitUpload(ctx context.Context, u store.Upload, now time.Time) (done store.Committed, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		var seq int64
+		if u.Receipt != nil {
+			seq = u.Receipt.BatchSeq
+		}
+		h, err := tx.lockLease(u.ConnectionID, now)
+		if err != nil {
+			return err
+		}
+		late, err := tx.fenceUploader(u.Uploader, seq)
+		if err != nil {
+			return err
+		}
+		if err := tx.putReceipts(u, now); err != nil {
+			return err
+		}
+		h, err = tx.deviceRun(h, u.Uploader, now)
+		if err != nil {
+			return err
+		}
+		h.uploaded, h.late = true, late && u.Receipt != nil
+		if done, err = tx.commitUpload(h, u, now); err != nil || u.Ends == nil {
+			return err
+		}
+		return tx.endDeviceRun(h.Lease, *u.Ends, now)
+	})
+	if err != nil {
+		return store.Committed{}, err
+	}
+	return done, nil
+}
+
+// commitUpload writes what an upload brings, under the device's run.
+func (t *tx) commitUpload(h held, u store.Upload, now time.Time) (done store.Committed, err error) {
+	h, err = t.reserveEvents(h, len(u.Events), now)
+	if err != nil {
+		return done, err
+	}
+	if err := t.declareAll(h, u); err != nil {
+		return done, err
+	}
+	rest := u.Slice
+	rest.Attempts, rest.Recovered = nil, nil
+	if h.late {
+		if rest.Gaps, err = t.stillMissing(h, rest.Gaps); err != nil {
+			return done, err
+		}
+	}
+	at := storedTime(now)
+	if err := t.changeOwn(h, u.Attempts, func(g *gap) { g.attemptUnleased(h.RunID, at) }); err != nil {
+		return done, err
+	}
+	if done, err = t.commitSlice(&h, rest, now); err != nil {
+		return done, err
+	}
+	if err := t.changeOwn(h, u.Recovered, func(g *gap) { g.recovered(h.RunID, at) }); err != nil {
+		return done, err
+	}
+	if len(u.Records) == 0 {
+		return done, nil
+	}
+	_, err = t.exec(countUploaded, len(u.Records), h.runNo)
+	return done, err
+}
+
+const (
+	fenceUploader = `UPDATE device_source_instances SET max_batch_seq = CASE WHEN max_batch_seq < ? THEN ? ELSE max_batch_seq END
+		WHERE source_instance_id = ? AND device_id = ? AND connection_id = ? AND generation = ? AND status = 'active' AND revoked_at IS NULL
+			AND EXISTS (SELECT 1 FROM device_exporters d WHERE d.device_id = device_source_instances.device_id AND d.status = 'active' AND d.revoked_at IS NULL)
+			AND EXISTS (SELECT 1 FROM device_ingest_credentials k WHERE k.credential_id = ? AND k.device_id = device_source_instances.device_id AND k.status = 'active')
+			AND EXISTS (SELECT 1 FROM connections c WHERE c.connection_id = device_source_instances.connection_id AND c.status = 'active')
+		RETURNING max_batch_seq`
+	insertReceipt = `INSERT INTO device_ingest_batch_outcomes (device_id, batch_id, source_instance_id, batch_seq, body_hash, run_id,
+		record_count, rejected_count, http_status, response_json, created_at) VALUES (?, ?, ?, ?, ?, '', ?, ?, 201, ?, ?)`
+	countUploaded = `UPDATE run_history SET records_emitted = records_emitted + ? WHERE run_no = ?`
+	extendRun     = `UPDATE run_leases SET expires_at = ? WHERE connection_id = ?`
+)
+
+// fenceUploader locks the source for the rest of the transaction: whoever revokes it or
+// takes its connection over comes before or after. Late means that it has sent a higher
+// number than this before.
+func (t *tx) fenceUploader(u store.Uploader, seq int64) (late bool, err error) {
+	var highest int64
+	err = t.row(fenceUploader, seq, seq, u.SourceID, u.DeviceID, u.ConnectionID, u.Generation, u.CredentialID).Scan(&highest)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fmt.Errorf("source %s: %w", u.SourceID, store.ErrUploaderGone)
+	}
+	return highest > seq, err
+}
+
+// putReceipts keeps the answers to an upload, and refuses one that stands on a batch
+// that never came.
+func (t *tx) putReceipts(u store.Upload, now time.Time) error {
+	if u.After != "" {
+		var found int
+		err := t.row(`SELECT 1 FROM device_ingest_batch_outcomes WHERE device_id = ? AND batch_id = ? AND source_instance_id = ?`, u.DeviceID, u.After, u.SourceID).Scan(&found)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = store.ErrAhead
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if r := u.Receipt; r != nil {
+		_, err := t.exec(insertReceipt, r.DeviceID, r.BatchID, r.SourceID, r.BatchSeq, r.BodyHash, r.Records, r.Rejected, string(r.Answer), stamp(now))
+		if err != nil {
+			return err
+		}
+	}
+	if r := u.Terminal; r != nil {
+		_, err := t.exec(`INSERT INTO device_terminal_commits (source_instance_id, commit_id, run_id, envelope_hash, response_json, created_at)
+			VALUES (?, ?, ?, ?, ?, ?)`, r.SourceID, r.CommitID, r.RunID, r.EnvelopeHash, string(r.Answer), stamp(now))
+		return err
+	}
+	return nil
+}
+
+// declareAll declares the uploader's streams when one is written that the run did not
+// declare: its connector was replaced by a newer one meanwhile.
+func (t *tx) declareAll(h held, u store.Upload) error {
+	names := streamsOf(u.Records)
+	for i := range u.Gaps {
+		names = append(names, u.Gaps[i].Stream)
+	}
+	for i := range u.Cursors {
+		names = append(names, u.Cursors[i].Stream)
+	}
+	for _, name := range names {
+		_, err := t.declared(h, name)
+		if errors.Is(err, store.ErrUnknownStream) {
+			return t.declareStreams(h, u.Streams)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeOwn changes gaps of the connection, whoever leased them; one that is not there
+// has nothing to change.
+func (t *tx) changeOwn(h held, refs []slice.GapRef, change func(*gap)) error {
+	for _, ref := range refs {
+		g, err := t.gapForUpdate(ref.GapID)
+		if errors.Is(err, store.ErrNotFound) || err == nil && g.ConnectionID != h.ConnectionID {
+			continue
+		}
+		if err == nil {
+			change(&g)
+			err = t.putGap(g)
+		}
+		if err != nil {
+			return fmt.Errorf("gap %s: %w", ref.GapID, err)
+		}
+	}
+	return nil
+}
+
+// stillMissing leaves out what has been recovered: a batch that was overtaken does not
+// know of it.
+func (t *tx) stillMissing(h held, gaps []slice.Gap) (kept []slice.Gap, err error) {
+	for _, w := range gaps {
+		g, err := t.gapForUpdate(store.GapID(h.ConnectionID, "", w))
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		if err != nil || g.Status != protocol.GapRecovered {
+			kept = append(kept, w)
+		}
+	}
+	return kept, nil
+}
+
+func (db *DB) Receipt(ctx context.Context, deviceID, batchID string) (store.Receipt, error) {
+	return get(db, db.row(ctx, `SELECT device_id, batch_id, source_instance_id, batch_seq, body_hash, record_count, rejected_count, response_json, created_at
+		FROM device_ingest_batch_outcomes WHERE device_id = ? AND batch_id = ?`, deviceID, batchID), func(s scanner) (r store.Receipt, err error) {
+		return r, s.Scan(&r.DeviceID, &r.BatchID, &r.SourceID, &r.BatchSeq, &r.BodyHash, &r.Records, &r.Rejected, intoBytes(&r.Answer), intoTime(&r.CreatedAt))
+	})
+}
+
+func (db *DB) TerminalReceipt(ctx context.Context, sourceID, commitID string) (store.TerminalReceipt, error) {
+	return get(db, db.row(ctx, `SELECT source_instance_id, commit_id, run_id, envelope_hash, response_json, created_at
+		FROM device_terminal_commits WHERE source_instance_id = ? AND commit_id = ?`, sourceID, commitID), func(s scanner) (r store.TerminalReceipt, err error) {
+		return r, s.Scan(&r.SourceID, &r.CommitID, &r.RunID, &r.EnvelopeHash, intoBytes(&r.Answer), intoTime(&r.CreatedAt))
+	})
+}
+
+func (db *DB) PruneReceipts(ctx context.Context, before time.Time, newest int) (pruned int64, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		old, err := tx.exec(`DELETE FROM device_ingest_batch_outcomes WHERE created_at < ?`, stamp(before))
+		if err != nil {
+			return err
+		}
+		sources, err := list(ctx, db, tx, func(s scanner) (id string, err error) { return id, s.Scan(&id) },
+			`SELECT source_instance_id FROM device_ingest_batch_outcomes GROUP BY source_instance_id HAVING count(*) > ?`, newest)
+		if err != nil {
+			return err
+		}
+		pruned = old
+		for _, id := range sources {
+			many, err := tx.exec(`DELETE FROM device_ingest_batch_outcomes WHERE source_instance_id = ? AND created_at <= (SELECT created_at
+				FROM device_ingest_batch_outcomes WHERE source_instance_id = ? ORDER BY created_at DESC LIMIT 1 OFFSET ?)`, id, id, newest)
+			if err != nil {
+				return err
+			}
+			pruned += many
+		}
+		_, err = tx.exec(`DELETE FROM device_terminal_commits WHERE created_at < ?`, stamp(before))
+		return err
+	})
+	return pruned, err
+}
