@@ -37,6 +37,7 @@ var ownerCopy = map[Reason]string{
 	ReasonPermanentForbidden:   "The service does not allow access to this item.",
 	ReasonQuarantined:          "This item failed repeatedly and is set aside. A connector update may fix it.",
 	ReasonTooManyRejected:      "A large part of this was not as the connector declares it, so no more of it was collected. A connector update may fix it.",
+	ReasonRecordRejected:       "This item was not as its connector declares it when a device sent it, and was left out. An update may fix it.",
 	ReasonNotAvailableInMode:   "This is not available with the way this source is connected.",
 	ReasonOutOfScope:           "This is outside what you asked to collect.",
 	ReasonUserDisabled:         "You turned this off.",

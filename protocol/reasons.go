@@ -32,6 +32,9 @@ const (
 
 	// The runner's own, where too many records of a stream break their own rules.
 	ReasonTooManyRejected Reason = "too_many_records_rejected"
+
+	// The server's, of a record that a device sent and that was left out.
+	ReasonRecordRejected Reason = "record_rejected"
 )
 
 // ClassRunCap is the error class of a gap that the owner's own run cap made.
@@ -48,7 +51,7 @@ var (
 	BudgetDeferReasons     = []Reason{ReasonMaxRequests, ReasonMaxWallClock, ReasonRetryBudget, ReasonCircuitOpen}
 	SourcePressureReasons  = []Reason{ReasonRateLimited, ReasonUpstreamPressure}
 	OwnerRequiredReasons   = []Reason{ReasonAuthFailure}
-	ConnectorDefectReasons = []Reason{ReasonGone, ReasonNotFound, ReasonPermanentForbidden, ReasonQuarantined, ReasonTooManyRejected}
+	ConnectorDefectReasons = []Reason{ReasonGone, ReasonNotFound, ReasonPermanentForbidden, ReasonQuarantined, ReasonTooManyRejected, ReasonRecordRejected}
 	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled}
 	ResumableReasons       = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable}
 )

@@ -13,7 +13,7 @@ var reasonSets = map[string]struct {
 	"budget defer":     {BudgetDeferReasons, "max_requests max_wall_clock retry_budget circuit_open"},
 	"source pressure":  {SourcePressureReasons, "rate_limited upstream_pressure"},
 	"owner required":   {OwnerRequiredReasons, "auth_failure"},
-	"connector defect": {ConnectorDefectReasons, "gone not_found permanent_forbidden quarantined too_many_records_rejected"},
+	"connector defect": {ConnectorDefectReasons, "gone not_found permanent_forbidden quarantined too_many_records_rejected record_rejected"},
 	"informational":    {InformationalReasons, "not_available_in_mode out_of_scope user_disabled"},
 	"resumable":        {ResumableReasons, "run_cap_deferred retry_exhausted temporary_unavailable"},
 }

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -48,6 +49,29 @@ func (d *Decoder) record() (Message, *Violation) {
 		return nil, v
 	}
 	return r, nil
+}
+
+// Uploaded reads a record as devices upload it: a RECORD without its type, whose key is
+// a string under "record_key". The error is always a *Violation.
+func (d *Decoder) Uploaded(object []byte) (*Record, error) {
+	if tooDeep(object, MaxDepth) {
+		return nil, &Violation{Subtype: NestingTooDeep, Expected: []string{"at most " + strconv.Itoa(MaxDepth) + " levels"}}
+	}
+	if v := d.split(object); v != nil {
+		return nil, v
+	}
+	for i := range d.members {
+		switch m := &d.members[i]; m.Name {
+		case "record_key":
+			m.Name = "key"
+		case "key", "type":
+			m.Name = "" // no member of an upload
+		}
+	}
+	if _, v := d.record(); v != nil {
+		return nil, v
+	}
+	return &d.rec, nil
 }
 
 var recordRules = map[string]string{

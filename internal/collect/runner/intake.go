@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pdpp/internal/slice"
+	"pdpp/manifest/gate"
 	"pdpp/protocol"
 )
 
@@ -14,7 +15,7 @@ func (s *session) record(m *protocol.Record) error {
 	if st == nil {
 		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
 	}
-	semantic, v := st.Record(m)
+	r, v := Take(st.Stream, m, time.Now())
 	if v != nil && !v.Subtype.OfRecord() {
 		return v // RT-05: what nobody asked for ends the run
 	}
@@ -27,20 +28,30 @@ func (s *session) record(m *protocol.Record) error {
 	case v != nil:
 		return s.reject(st, m.Key, v)
 	}
-	r, data := slice.Record{Stream: st.name, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic}, []byte(m.Data)
-	if m.Op == protocol.OpDelete {
-		r.Op, data = protocol.OpDelete, nil
-		if r.EmittedAt == "" {
-			r.EmittedAt = storedTime(time.Now()) // a tombstone may come without its time
-		}
-	}
-	s.cur.add(r, data, st.slice)
+	s.cur.add(r, r.Data, st.slice)
 	st.collected++
 	if g := s.owed[owedKey{st.name, m.Key}]; g != nil {
 		g.sent = true
 	}
 	s.bound()
 	return nil
+}
+
+// Take holds a record against its stream's gate and gives it in the form in which it is
+// kept, whoever brings it: a connector of this machine, or a device. Its data is that of m.
+func Take(st *gate.Stream, m *protocol.Record, now time.Time) (slice.Record, *protocol.Violation) {
+	semantic, v := st.Record(m)
+	if v != nil {
+		return slice.Record{}, v
+	}
+	r := slice.Record{Stream: m.Stream, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic, Data: m.Data}
+	if m.Op == protocol.OpDelete {
+		r.Op, r.Data = protocol.OpDelete, nil
+		if r.EmittedAt == "" {
+			r.EmittedAt = storedTime(now) // a tombstone may come without its time
+		}
+	}
+	return r, nil
 }
 
 func (s *session) state(ctx context.Context, m *protocol.State) error {
