@@ -35,6 +35,7 @@ type bed struct {
 	handler http.Handler
 	now     atomic.Pointer[time.Time]
 	codes   int
+	config  deviceapi.Config
 }
 
 func newBed(t *testing.T) *bed {
@@ -47,13 +48,22 @@ func newBed(t *testing.T) *bed {
 	b := &bed{t: t, store: st}
 	b.now.Store(&noon)
 	clock := func() time.Time { return *b.now.Load() }
-	notes := catalog.Fixed(catalog.Connector{Name: "notes", Manifest: &manifest.Manifest{ConnectorKey: "notes", DisplayName: "Notes"}})
-	b.handler = server.New(server.Config{Mount: func(mux *http.ServeMux) {
-		for _, route := range deviceapi.Routes(deviceapi.Config{Store: st, Connectors: notes, Audit: audit.New(audit.Config{Store: st, Now: clock}), Now: clock}) {
+	notes := catalog.Fixed(catalog.Connector{Name: "notes", Builtin: true, Manifest: &manifest.Manifest{ConnectorKey: "notes", DisplayName: "Notes", Streams: []manifest.Stream{
+		{Name: "notes", Semantics: manifest.MutableState, PrimaryKey: []string{"id"}, ConsentTimeField: "at"},
+		{Name: "log", Semantics: manifest.AppendOnly, PrimaryKey: []string{"id"}},
+	}}})
+	b.config = deviceapi.Config{Store: st, Connectors: notes, Audit: audit.New(audit.Config{Store: st, Now: clock}), Now: clock}
+	b.mount()
+	return b
+}
+
+// mount makes the routes of what is configured.
+func (b *bed) mount() {
+	b.handler = server.New(server.Config{OwnLimits: deviceapi.OwnLimits, Mount: func(mux *http.ServeMux) {
+		for _, route := range deviceapi.Routes(b.config) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
 	}})
-	return b
 }
 
 func (b *bed) pass(d time.Duration) {
@@ -92,7 +102,13 @@ func (b *bed) post(path, token string, body any, headers ...string) answer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r := httptest.NewRequestWithContext(context.WithoutCancel(b.t.Context()), http.MethodPost, wire.Root+path, bytes.NewReader(content))
+	return b.send(http.MethodPost, path, token, content, headers...)
+}
+
+// send sends a body as it is.
+func (b *bed) send(method, path, token string, content []byte, headers ...string) answer {
+	b.t.Helper()
+	r := httptest.NewRequestWithContext(context.WithoutCancel(b.t.Context()), method, wire.Root+path, bytes.NewReader(content))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(wire.ProtocolHeader, wire.ProtocolVersion)
 	if token != "" {

@@ -3,6 +3,7 @@ package deviceapi
 import (
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"pdpp/internal/collect/catalog"
@@ -24,6 +25,14 @@ type Config struct {
 	Now   func() time.Time // nil for the real time
 	// Log gets what goes wrong on our side; nil means nobody.
 	Log *slog.Logger
+	// MinimumAgent is the oldest version of the collector that knows all that is asked of
+	// it; empty means any. Older ones are told, and not refused.
+	MinimumAgent string
+	// FreeSpace gives the free and the whole space of the disk that records are kept on;
+	// nil where that disk is not ours.
+	FreeSpace func() (free, total uint64, known bool)
+	// Ending is closed when the server stops; nil means never.
+	Ending <-chan struct{}
 }
 
 // Routes gives the addresses of devices.
@@ -37,9 +46,11 @@ func Routes(c Config) []reply.Route {
 	if c.Strangers == nil {
 		c.Strangers = strangers.NewLine()
 	}
-	a := &api{Config: c, tries: strangers.NewThrottle()}
+	a := &api{Config: c, tries: strangers.NewThrottle(), load: newLoad(c), gates: map[string]*gates{}}
 	var all []reply.Route
-	for _, group := range []func() []reply.Route{a.enrolRoutes, a.tokenRoutes} {
+	for _, group := range []func() []reply.Route{
+		a.enrolRoutes, a.tokenRoutes, a.heartbeatRoutes, a.stateRoutes, a.batchRoutes, a.gapRoutes, a.terminalRoutes,
+	} {
 		all = append(all, group()...)
 	}
 	return all
@@ -50,6 +61,10 @@ type api struct {
 	// tries slows down who shows wrong codes and tokens. It is not that of passwords, so
 	// that a forgotten device keeps nobody from signing in.
 	tries *strangers.Throttle
+	load  *load
+
+	mu    sync.Mutex
+	gates map[string]*gates // by source
 }
 
 // handler answers for a device that was let in.

@@ -16,6 +16,7 @@ import (
 	"pdpp/internal/collect/confine"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/disk"
 )
 
 // Status is how a check came out.
@@ -103,7 +104,7 @@ func Run(ctx context.Context, c Config) []Finding {
 		x.LookPath = exec.LookPath
 	}
 	if x.FreeSpace == nil {
-		x.FreeSpace = freeSpace
+		x.FreeSpace = func(path string) (uint64, error) { free, _, err := disk.Space(path); return free, err }
 	}
 	if x.Confined == nil {
 		x.Confined = confine.Supported

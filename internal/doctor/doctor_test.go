@@ -11,6 +11,7 @@ import (
 
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/disk"
 )
 
 var fine = Finding{Status: OK}
@@ -52,7 +53,7 @@ func TestDisk(t *testing.T) {
 		p.FreeSpace = func(string) (uint64, error) { return c.free, c.err }
 		p.wants(CheckDisk, c.want)
 	}
-	if free, err := freeSpace(nearestFolder(filepath.Join(t.TempDir(), "a", "b"))); err != nil || free == 0 {
+	if free, _, err := disk.Space(nearestFolder(filepath.Join(t.TempDir(), "a", "b"))); err != nil || free == 0 {
 		t.Errorf("this disk: %d bytes, %v", free, err)
 	}
 }

@@ -4,8 +4,23 @@ import (
 	"context"
 	"time"
 
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/deviceapi"
 	"pdpp/internal/judge/evidence"
+	"pdpp/internal/ops/disk"
 )
+
+// deviceRoutes is what devices are answered by, until ctx ends.
+func (s *process) deviceRoutes(ctx context.Context, connectors catalog.Finder) deviceapi.Config {
+	c := deviceapi.Config{Store: s.Store, Connectors: connectors, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log, Ending: ctx.Done()}
+	if s.Database.Postgres == nil && s.Home != "" {
+		c.FreeSpace = func() (free, total uint64, known bool) {
+			free, total, err := disk.Space(s.Home)
+			return free, total, err == nil
+		}
+	}
+	return c
+}
 
 // deviceSilence is how long a device may be silent before it counts as gone. A
 // laptop sleeps at night; one that is silent for a day and a half is not asleep.

@@ -78,20 +78,29 @@ func (s *process) upkeep(ctx context.Context, now time.Time) error {
 	if err := s.reportDevices(ctx, now); err != nil {
 		return err
 	}
-	if err := s.pruneAudit(ctx, now); err != nil {
+	if err := s.prune(ctx, now); err != nil {
 		return err
 	}
 	return s.measure(ctx, now)
 }
 
-// pruneEvery is how much longer than the owner wants an entry of the audit trail may stay.
-const pruneEvery = time.Hour
+// pruneEvery is how much longer than the owner wants an entry of the audit trail may stay,
+// and a receipt of a device's batch. What comes again without its receipt is harmless: it
+// writes nothing that is there.
+const (
+	pruneEvery     = time.Hour
+	receiptsKept   = 30 * 24 * time.Hour
+	receiptsNewest = 10_000 // of a source
+)
 
-func (s *process) pruneAudit(ctx context.Context, now time.Time) error {
+func (s *process) prune(ctx context.Context, now time.Time) error {
 	if now.Sub(s.prunedAt) < pruneEvery {
 		return nil
 	}
 	if _, err := audit.Prune(ctx, s.Store, now); err != nil {
+		return err
+	}
+	if _, err := s.Store.PruneReceipts(ctx, now.Add(-receiptsKept), receiptsNewest); err != nil {
 		return err
 	}
 	s.prunedAt = now

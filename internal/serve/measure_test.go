@@ -137,7 +137,7 @@ func TestTrailIsPrunedEveryHour(t *testing.T) {
 	}
 	kept.err = nil
 	for _, after := range []time.Duration{0, time.Minute, pruneEvery - 1, pruneEvery, pruneEvery + 1} {
-		if err := s.pruneAudit(t.Context(), noon.Add(after)); err != nil {
+		if err := s.prune(t.Context(), noon.Add(after)); err != nil {
 			t.Fatal(err)
 		}
 	}

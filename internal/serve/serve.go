@@ -18,6 +18,7 @@ import (
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/deviceapi"
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
@@ -180,7 +181,7 @@ func (s *process) answer(ctx context.Context) (failed <-chan error, stop func() 
 			over <- err
 		}()
 	}
-	all := server.Config{Mount: mount, Proxies: s.Proxies}
+	all := server.Config{Mount: mount, Proxies: s.Proxies, OwnLimits: deviceapi.OwnLimits}
 	if s.Role != Worker { // whoever asks a worker for its health uses any name
 		all.Public = s.Base
 	}

@@ -49,7 +49,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		for _, route := range routes.Routes(everything, s.Log) {
 			mux.Handle(route.Pattern, s.Auth.Owner(route.Scope, route.Handle))
 		}
-		for _, route := range deviceapi.Routes(deviceapi.Config{Store: s.Store, Connectors: connectors, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log}) {
+		for _, route := range deviceapi.Routes(s.deviceRoutes(ctx, connectors)) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
 		for _, route := range readapi.Routes(readapi.Config{Grants: shared, Cursors: cursors, Store: s.Store, IsOwner: s.Auth.IsOwner, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log}) {

@@ -115,10 +115,10 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := l.noteManifest(ctx, &conn, c); err != nil {
+	if err := NoteManifest(ctx, l.Store, &conn, c.Manifest, l.now()); err != nil {
 		return Result{}, err
 	}
-	streams, started, heldSince := streamSpecs(c.Manifest), l.now(), time.Now()
+	streams, started, heldSince := StreamSpecs(c.Manifest), l.now(), time.Now()
 	lease, err := l.Store.StartRun(ctx, store.RunStart{
 		RunID: l.newRunID(), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
 		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway,

@@ -3,11 +3,11 @@ package launch
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/slice"
@@ -51,27 +51,28 @@ func raw(v any) jsontext.Value {
 	return b
 }
 
-// noteManifest records what the connector declares today.
-func (l *Launcher) noteManifest(ctx context.Context, conn *store.Connection, c catalog.Connector) error {
-	body, err := c.Manifest.JSON()
+// NoteManifest records what the connector of a connection declares today.
+func NoteManifest(ctx context.Context, st store.Connections, conn *store.Connection, m *manifest.Manifest, now time.Time) error {
+	body, err := m.JSON()
 	if err != nil {
 		return fmt.Errorf("encode manifest: %w", err)
 	}
-	generation, err := l.Store.PutManifest(ctx, conn.ConnectorID, body, l.now())
+	generation, err := st.PutManifest(ctx, conn.ConnectorID, body, now)
 	if err != nil {
 		return fmt.Errorf("record manifest: %w", err)
 	}
 	if generation == conn.ManifestGeneration {
 		return nil
 	}
-	conn.ManifestGeneration, conn.UpdatedAt = generation, l.now()
-	if err := l.Store.UpdateConnection(ctx, *conn); err != nil {
+	conn.ManifestGeneration, conn.UpdatedAt = generation, now
+	if err := st.UpdateConnection(ctx, *conn); err != nil {
 		return fmt.Errorf("record manifest generation: %w", err)
 	}
 	return nil
 }
 
-func streamSpecs(m *manifest.Manifest) []store.StreamSpec {
+// StreamSpecs is what the store needs to know of a connector's streams.
+func StreamSpecs(m *manifest.Manifest) []store.StreamSpec {
 	out := make([]store.StreamSpec, len(m.Streams))
 	for i := range m.Streams {
 		out[i].Name, out[i].TimeField = m.Streams[i].Name, m.Streams[i].ConsentTimeField

@@ -44,6 +44,10 @@ func sanitize(r *redact.Redactor, v jsontext.Value) jsontext.Value {
 	return out
 }
 
+// Clean bounds what a device leaves behind beside its records, as it is bounded of a
+// connector of this machine.
+func Clean(v jsontext.Value) jsontext.Value { return sanitize(redact.New(), v) }
+
 // decodeTree reads JSON. Numbers keep their spelling: an identifier in a
 // locator need not fit a float.
 func decodeTree(v jsontext.Value) (tree any, err error) {

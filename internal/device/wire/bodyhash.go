@@ -40,10 +40,13 @@ func Hash(v jsontext.Value) (string, error) {
 
 // HashFits reports whether the batch's hash is that of its records, in any of the forms
 // in which clients make it: RFC 8785, script order, or script order of the records with
-// the batch's ids in each of them.
-func (b *Batch) HashFits() bool {
-	canonical, err := canonicalRecords(b.Records)
-	if err != nil {
+// the batch's ids in each of them. Records are given as they came.
+func (b *Batch) HashFits(records jsontext.Value) bool {
+	if digest(records) == b.BodyHash { // they came in the form that was hashed
+		return true
+	}
+	canonical := records.Clone()
+	if err := canonical.Canonicalize(); err != nil {
 		return false
 	}
 	if digest(canonical) == b.BodyHash {
@@ -52,7 +55,7 @@ func (b *Batch) HashFits() bool {
 	if ordered, err := scriptOrder(canonical); err != nil || digest(ordered) == b.BodyHash {
 		return err == nil
 	}
-	ordered, err := b.envelopes()
+	ordered, err := b.envelopes(records)
 	return err == nil && digest(ordered) == b.BodyHash
 }
 
@@ -75,7 +78,11 @@ func digest(b []byte) string {
 
 // envelopes is the records as other clients hash them: each with the ids of its batch
 // and a hash of its own.
-func (b *Batch) envelopes() (jsontext.Value, error) {
+func (b *Batch) envelopes(raw jsontext.Value) (jsontext.Value, error) {
+	var records []slice.Record
+	if err := json.Unmarshal(raw, &records); err != nil {
+		return nil, err
+	}
 	type envelope struct {
 		BatchID          string         `json:"batch_id"`
 		BatchSeq         int64          `json:"batch_seq"`
@@ -97,8 +104,8 @@ func (b *Batch) envelopes() (jsontext.Value, error) {
 		RecordKey   string         `json:"record_key"`
 		Stream      string         `json:"stream"`
 	}
-	all := make([]envelope, len(b.Records))
-	for i, r := range b.Records {
+	all := make([]envelope, len(records))
+	for i, r := range records {
 		own, err := inScriptOrder(content{b.ConnectorID, r.Data, r.EmittedAt, string(r.Op), r.Key, r.Stream})
 		if err != nil {
 			return nil, err

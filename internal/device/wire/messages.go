@@ -136,6 +136,9 @@ type State struct {
 	Capabilities        []string                  `json:"capabilities,omitempty"`
 	Limits              Limits                    `json:"limits,omitzero"`
 	ServerTime          *time.Time                `json:"server_time,omitzero"`
+	// MaxBatchSeq is the highest number that was received of the source. Lower ones count
+	// as overtaken, so a device that lost its queue goes on above it.
+	MaxBatchSeq int64 `json:"max_batch_seq,omitzero"`
 }
 
 // CatchUpMark ends the key of a stream's second bookmark. No stream's name holds it.
@@ -301,6 +304,7 @@ type GapRecovered struct {
 	ConnectorID      string `json:"connector_id"`
 	Reason           string `json:"reason"`
 	Stream           string `json:"stream,omitzero"`
+	StreamBoundary   string `json:"stream_boundary,omitzero"`
 	RecoveredRunID   string `json:"recovered_run_id,omitzero"`
 }
 
@@ -344,7 +348,7 @@ type TerminalCommit struct {
 type TerminalFact struct {
 	Stream           string   `json:"stream"`
 	CoverageStatuses []string `json:"coverage_statuses"`
-	Scoped           bool     `json:"scoped,omitzero"`
+	Scoped           *bool    `json:"scoped,omitzero"`
 }
 
 // TerminalCommitted is the receipt of a TerminalCommit.

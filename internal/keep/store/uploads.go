@@ -50,6 +50,9 @@ const (
 	DeviceGapTTL = time.Hour
 )
 
+// EveryStream is the stream of a gap that a device reports of a source as a whole.
+const EveryStream = "*"
+
 // Uploader is a source on a device, as it was when its request was let in.
 type Uploader struct {
 	DeviceID     string

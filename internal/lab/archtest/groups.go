@@ -19,7 +19,7 @@ type Group struct {
 // Groups is the first look at internal: from facts up to what people hold in their
 // hands. A group uses those above it that it names, so that there is no circle.
 var Groups = []Group{
-	{Name: "ops", Rooms: []string{"fault", "logging", "metrics", "redact", "text", "tracing"},
+	{Name: "ops", Rooms: []string{"disk", "fault", "logging", "metrics", "redact", "text", "tracing"},
 		Reason: "what a running program says, and how, knows nothing of what it does"},
 	{Name: "judge", Rooms: []string{"attention", "cadence", "evidence", "health", "verdict"}, May: []string{"ops"},
 		Reason: "a judgement follows from facts alone, so that it can be repeated anywhere"},
@@ -41,7 +41,7 @@ var Groups = []Group{
 		Reason: "an owner sees and steers every part, through one interface"},
 	{Name: "device", Rooms: []string{"collector", "outbox", "service", "wire"}, May: []string{"collect", "ops", "slice"},
 		Reason: "a device collects as a server does and has nothing of what a server keeps or judges"},
-	{Name: "deviceapi", May: []string{"collect", "device", "keep", "ops", "slice", "web"},
+	{Name: "deviceapi", May: []string{"collect", "device", "judge", "keep", "ops", "slice", "web"},
 		Reason: "what devices send is taken as a run's findings are; of a device it knows the messages alone"},
 	{Name: "doctor", May: []string{"collect", "keep", "ops"},
 		Reason: "a check looks at the parts themselves, and needs none of those that may be broken above them"},

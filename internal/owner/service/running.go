@@ -34,10 +34,11 @@ func (s *Service) askForRun(ctx context.Context, r store.RunRequest) error {
 	if err != nil {
 		return err
 	}
-	if conn.SourceKind == store.SourceLocalDevice {
-		return api.Invalid("connection_id", "A device of yours collects this.", "Start it there, with pdpp-local-collector run.")
-	}
 	r.Trigger, r.RequestedAt = store.TriggerManual, s.Now()
+	if conn.SourceKind == store.SourceLocalDevice { // its device hears of it by its next heartbeat
+		_, err := s.Store.RequestRun(ctx, r)
+		return faults.Error(err, "ask for the run")
+	}
 	err = scheduler.RunNow(ctx, s.Store, r)
 	var waits *store.WaitError
 	if errors.As(err, &waits) {

@@ -37,6 +37,9 @@ type order struct {
 // provider is to be left alone they wait like everything else, unless the owner has said
 // that it is to be asked anyway.
 func decide(e *evidence.Evidence, requests []store.RunRequest, now time.Time) (*order, time.Time) {
+	if e.Connection.SourceKind == evidence.SourceLocalDevice {
+		return nil, nextCheck(nil, now) // a device collects it, and hears of what is asked for by its heartbeat
+	}
 	d := cadence.Decide(e, now)
 	wait := e.WaitInForce(now)
 	for _, request := range requests {

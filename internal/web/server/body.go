@@ -13,9 +13,13 @@ const maxForm = 256 << 10
 // withBodyLimits bounds the bodies of the two kinds that surfaces take, and reads
 // forms before any handler does: one that is too large, too slow or broken is
 // answered here, and a handler finds r.PostForm filled. A route that takes another
-// kind of body bounds it itself.
-func withBodyLimits(next http.Handler) http.Handler {
+// kind of body, or of which own says so, bounds it itself.
+func withBodyLimits(own func(*http.Request) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if own != nil && own(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		var err error
 		switch kind {

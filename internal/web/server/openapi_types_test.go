@@ -59,6 +59,9 @@ var described = map[string]reflect.Type{
 	"Runtime": reflect.TypeFor[api.Runtime](), "Worker": reflect.TypeFor[api.Worker](), "Work": reflect.TypeFor[api.Work](), "Stopped": reflect.TypeFor[api.Stopped](),
 	"SelectedStream": reflect.TypeFor[api.SelectedStream](), "LeasedRun": reflect.TypeFor[api.LeasedRun](), "RunRequest": reflect.TypeFor[api.RunRequest](), "Attention": reflect.TypeFor[api.Attention](),
 	"Enrolled": reflect.TypeFor[wire.Enrolled](), "NewDeviceToken": reflect.TypeFor[wire.NewToken](), "DeviceEnded": reflect.TypeFor[wire.Revocation](),
+	"DeviceHeartbeatAnswer": reflect.TypeFor[wire.HeartbeatAnswer](), "SourceState": reflect.TypeFor[wire.State](), "UploadLimits": reflect.TypeFor[wire.Limits](),
+	"DeviceBatchResult": reflect.TypeFor[wire.BatchResult](), "RejectedRecord": reflect.TypeFor[wire.Rejection](), "CollectorGapAnswer": reflect.TypeFor[wire.GapAnswer](),
+	"SourceGaps": reflect.TypeFor[wire.LeasedGaps](), "SourceGap": reflect.TypeFor[wire.LeasedGap](), "TerminalCommitted": reflect.TypeFor[wire.TerminalCommitted](),
 	"AttentionItem": reflect.TypeFor[api.AttentionItem](), "OpenQuestion": reflect.TypeFor[api.OpenQuestion](),
 }
 
@@ -76,6 +79,10 @@ var asked = map[string]reflect.Type{
 	"NewGrant": reflect.TypeFor[api.NewGrant](), "NewPushTarget": reflect.TypeFor[api.NewPushTarget](),
 	"Schedule": reflect.TypeFor[api.Schedule](), "NewToken": reflect.TypeFor[api.NewToken](),
 	"Enrol": reflect.TypeFor[wire.Enrollment](), "CollectionScope": reflect.TypeFor[wire.CollectionScope](),
+	"DeviceHeartbeat": reflect.TypeFor[wire.Heartbeat](), "DeviceHeartbeats": reflect.TypeFor[wire.Heartbeats](), "DeviceOutbox": reflect.TypeFor[wire.OutboxCounts](),
+	"SourceStateUpdate": reflect.TypeFor[wire.StateUpdate](), "DeviceBatch": reflect.TypeFor[wire.Batch](), "GapIdentity": reflect.TypeFor[wire.GapIdentity](),
+	"CollectorGap": reflect.TypeFor[wire.Gap](), "CollectorGapRecovered": reflect.TypeFor[wire.GapRecovered](), "TerminalCommit": reflect.TypeFor[wire.TerminalCommit](),
+	"TerminalFact": reflect.TypeFor[wire.TerminalFact](), "DeviceError": reflect.TypeFor[wire.HeartbeatError](), "DeviceErrorClass": reflect.TypeFor[wire.DeadLetterClass](),
 	"NewPassword": reflect.TypeFor[api.NewPassword](), "Rewind": reflect.TypeFor[api.Rewind](),
 }
 

@@ -43,6 +43,9 @@ type Config struct {
 	// the listener; an address that cannot be read counts as none. A server that has
 	// one, or that only this machine reaches, answers to its own names alone.
 	Public string
+	// OwnLimits says which requests go to a route that bounds its body itself; nil means
+	// none.
+	OwnLimits func(*http.Request) bool
 	// Proxies may say from where a request really comes.
 	Proxies []netip.Prefix
 	// Loopback says that only this machine reaches the server. Serve finds it out.
@@ -69,7 +72,7 @@ func New(c Config) http.Handler {
 	if c.Mount != nil {
 		c.Mount(mux)
 	}
-	guarded := withSameOrigin(c.publicOrigin(), withBodyLimits(withErrorsAsJSON(mux)))
+	guarded := withSameOrigin(c.publicOrigin(), withBodyLimits(c.OwnLimits, withErrorsAsJSON(mux)))
 	if c.Loopback || c.publicOrigin() != "" {
 		guarded = withKnownHost(c.Public, guarded)
 	}

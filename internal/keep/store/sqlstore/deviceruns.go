@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"strings"
 	"time"
 
@@ -132,13 +134,34 @@ func (t *tx) beat(h held, b store.DeviceBeat, now time.Time) error {
 		return err
 	}
 	if h.RunID == "" || h.Holder != b.Holder() || !h.ExpiresAt.After(now) {
-		return nil
+		return t.overcome(h, b, now)
 	}
 	if b.Ends != nil {
 		return t.endDeviceRun(h.Lease, *b.Ends, now)
 	}
 	_, err := t.exec(extendRun, stamp(now.Add(store.DeviceRunTTL)), b.ConnectionID)
 	return err
+}
+
+// overcome notes that a device whose last run failed is well again: a pass that found
+// nothing new has made no run of its own.
+func (t *tx) overcome(h held, b store.DeviceBeat, now time.Time) error {
+	if b.Ends == nil || b.Ends.Status != store.RunSucceeded {
+		return nil
+	}
+	var status store.RunStatus
+	var trigger store.Trigger
+	err := t.row(`SELECT status, trigger_kind FROM run_history WHERE connection_id = ? ORDER BY run_no DESC LIMIT 1`, b.ConnectionID).Scan(&status, &trigger)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (trigger != store.TriggerDevice || status != store.RunFailed) {
+		return nil
+	}
+	if err == nil {
+		h, err = t.deviceRun(h, b.Uploader, now)
+	}
+	if err != nil {
+		return err
+	}
+	return t.endDeviceRun(h.Lease, *b.Ends, now)
 }
 
 func (db *DB) LeaseDeviceGaps(ctx context.Context, u store.Uploader, limit int, now time.Time) (page []store.Gap, err error) {
@@ -152,7 +175,7 @@ func (db *DB) LeaseDeviceGaps(ctx context.Context, u store.Uploader, limit int, 
 		}
 		var waiting int
 		err = tx.row(`SELECT count(*) FROM (SELECT 1 FROM connector_detail_gaps WHERE connection_id = ? AND status = ?
-			AND (next_attempt_after IS NULL OR next_attempt_after <= ?) LIMIT 1) AS probe`, u.ConnectionID, protocol.GapPending, stamp(now)).Scan(&waiting)
+			AND (next_attempt_after IS NULL OR next_attempt_after <= ?) AND stream <> '`+store.EveryStream+`' LIMIT 1) AS probe`, u.ConnectionID, protocol.GapPending, stamp(now)).Scan(&waiting)
 		if err != nil || waiting == 0 {
 			return err
 		}
@@ -160,7 +183,11 @@ func (db *DB) LeaseDeviceGaps(ctx context.Context, u store.Uploader, limit int, 
 		if err != nil {
 			return err
 		}
-		page, err = tx.leaseGaps(h.Lease, store.GapPage{Limit: limit, Page: 1, TTL: store.DeviceGapTTL}, now)
+		names := make([]string, len(u.Streams))
+		for i := range u.Streams {
+			names[i] = u.Streams[i].Name
+		}
+		page, err = tx.leaseGaps(h.Lease, store.GapPage{Streams: names, Limit: limit, Page: 1, TTL: store.DeviceGapTTL}, now)
 		return err
 	})
 	if err != nil {

@@ -56,7 +56,9 @@ func (t *tx) reportGap(h held, w slice.Gap, now time.Time) error {
 		}
 		return t.changeLeased(h, slice.GapRef{GapID: id, LeaseID: w.LeaseID}, func(g *gap) { g.settle(w, h.RunID, now) })
 	}
-	if _, err := t.declared(h, w.Stream); err != nil {
+	if h.uploaded && w.Stream == store.EveryStream {
+		// no stream that could be declared
+	} else if _, err := t.declared(h, w.Stream); err != nil {
 		return err
 	}
 	g, err := t.gapForUpdate(id)

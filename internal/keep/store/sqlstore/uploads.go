@@ -76,6 +76,9 @@ func (t *tx) commitUpload(h held, u store.Upload, now time.Time) (done store.Com
 	if len(u.Records) == 0 {
 		return done, nil
 	}
+	if err := t.takenAfterAll(h, u.Slice, at); err != nil {
+		return done, err
+	}
 	_, err = t.exec(countUploaded, len(u.Records), h.runNo)
 	return done, err
 }
@@ -137,7 +140,9 @@ func (t *tx) putReceipts(u store.Upload, now time.Time) error {
 func (t *tx) declareAll(h held, u store.Upload) error {
 	names := streamsOf(u.Records)
 	for i := range u.Gaps {
-		names = append(names, u.Gaps[i].Stream)
+		if name := u.Gaps[i].Stream; name != store.EveryStream {
+			names = append(names, name)
+		}
 	}
 	for i := range u.Cursors {
 		names = append(names, u.Cursors[i].Stream)
@@ -168,6 +173,34 @@ func (t *tx) changeOwn(h held, refs []slice.GapRef, change func(*gap)) error {
 		}
 		if err != nil {
 			return fmt.Errorf("gap %s: %w", ref.GapID, err)
+		}
+	}
+	return nil
+}
+
+// takenAfterAll closes the gaps of records that were rejected once and came again as they
+// should be. There are seldom any.
+func (t *tx) takenAfterAll(h held, s slice.Slice, now time.Time) error {
+	open, err := list(t.ctx, t.db, t, scanGap, `SELECT `+gapColumns+` FROM connector_detail_gaps
+		WHERE connection_id = ? AND status IN ('pending', 'in_progress') AND reason = ? LIMIT 1000`, h.ConnectionID, protocol.ReasonRecordRejected)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	type name struct{ stream, key string }
+	came := make(map[name]bool, len(s.Records))
+	for i := range s.Records {
+		came[name{s.Records[i].Stream, s.Records[i].Key}] = true
+	}
+	for i := range s.Gaps { // it came both ways
+		delete(came, name{s.Gaps[i].Stream, s.Gaps[i].RecordKey})
+	}
+	for _, g := range open {
+		if !came[name{g.Stream, g.RecordKey}] {
+			continue
+		}
+		g.recovered(h.RunID, now)
+		if err := t.putGap(g); err != nil {
+			return err
 		}
 	}
 	return nil

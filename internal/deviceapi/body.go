@@ -1,0 +1,105 @@
+package deviceapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"pdpp/internal/device/wire"
+	"pdpp/internal/ops/fault"
+)
+
+// Bounds of an upload's body. A record of the longest line fits; a line that is slower
+// than slowest once firstWait is over will not be done today.
+const (
+	maxUpload  = 20 << 20
+	firstWait  = 20 * time.Second
+	slowest    = 8 << 10         // bytes a second
+	answerTime = 2 * time.Minute // for what comes after the body
+)
+
+// OwnLimits reports whether the route of a request bounds its body itself, because it
+// takes more than others do.
+func OwnLimits(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, wire.Root+"/") && strings.HasSuffix(r.URL.Path, "/ingest-batches")
+}
+
+// readUpload reads the body of an upload, which may be compressed. Room for it is held
+// until free is called.
+func (a *api) readUpload(w http.ResponseWriter, r *http.Request) (body []byte, free func(), err error) {
+	if free, err = a.load.room(r.Context(), expected(r)); err != nil {
+		return nil, nil, err
+	}
+	paced := &pacedBody{from: http.MaxBytesReader(w, r.Body, maxUpload), control: http.NewResponseController(w), began: time.Now()}
+	var from io.Reader = paced
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		if from, err = gzip.NewReader(paced); err != nil {
+			free()
+			return nil, nil, badBody(err)
+		}
+	}
+	var into bytes.Buffer
+	if r.ContentLength > 0 && r.ContentLength <= maxUpload {
+		into.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	n, err := into.ReadFrom(io.LimitReader(from, maxUpload+1))
+	if err == nil && n > maxUpload {
+		err = &http.MaxBytesError{Limit: maxUpload}
+	}
+	if err != nil {
+		free()
+		return nil, nil, badBody(err)
+	}
+	_ = paced.control.SetWriteDeadline(time.Now().Add(answerTime)) // one that cannot be set is not needed
+	return into.Bytes(), free, nil
+}
+
+// expected is how large a body may become.
+func expected(r *http.Request) int64 {
+	n := r.ContentLength
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		n *= 8
+	}
+	if n < 0 || n > maxUpload {
+		return maxUpload
+	}
+	return max(n, slowest)
+}
+
+// badBody says why a body could not be read.
+func badBody(err error) error {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return &fault.Fault{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "The body is larger than this address takes.", Next: "Send less at once."}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &fault.Fault{Status: http.StatusRequestTimeout, Code: "request_timeout", Message: "The body did not arrive in time.", Next: "Send it again, or less at once."}
+	default:
+		return invalid("", "The body is not the JSON that this address takes.")
+	}
+}
+
+func invalid(param, message string) error {
+	return &fault.Fault{Status: http.StatusBadRequest, Code: "invalid_request", Param: param, Message: message, Next: "Update the collector."}
+}
+
+// pacedBody ends a body that comes too slowly.
+type pacedBody struct {
+	from    io.Reader
+	control *http.ResponseController
+	began   time.Time
+	read    int64
+}
+
+func (p *pacedBody) Read(into []byte) (int, error) {
+	due := p.began.Add(firstWait + time.Duration(p.read)*time.Second/slowest)
+	_ = p.control.SetReadDeadline(due) // where none can be set, others bound the request
+	n, err := p.from.Read(into)
+	p.read += int64(n)
+	return n, err
+}

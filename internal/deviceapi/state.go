@@ -1,0 +1,88 @@
+package deviceapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/device/wire"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
+	"pdpp/internal/web/reply"
+	"pdpp/protocol"
+)
+
+func (a *api) stateRoutes() []reply.Route {
+	const state = wire.Root + "/{device}/source-instances/{source}/state"
+	return []reply.Route{
+		{Pattern: "GET " + state, Handle: a.source(a.readState)},
+		{Pattern: "PUT " + state, Handle: a.source(a.putState)},
+	}
+}
+
+// capabilities are what this server can do beyond plain version 1.
+var capabilities = []string{wire.CanGzip, wire.CanBatchState, wire.CanLeaseGaps, wire.CanRotateToken}
+
+// readState tells a source where it goes on.
+func (a *api) readState(w http.ResponseWriter, r *http.Request, c caller) error {
+	cursors, err := a.Store.Cursors(r.Context(), c.Connection.ID, "")
+	if err != nil {
+		return fmt.Errorf("read the bookmarks: %w", err)
+	}
+	state := map[string]jsontext.Value{}
+	for _, cur := range cursors {
+		state[stateKey(cur.Stream, cur.Mode)] = cur.Cursor
+	}
+	now := a.Now().UTC()
+	reply.JSON(w, http.StatusOK, wire.State{
+		Object: wire.ObjectState, DeviceID: c.Device.ID, SourceInstanceID: c.Source.ID, ConnectorInstanceID: c.Connection.ID, State: state,
+		Capabilities: capabilities, Limits: wire.Limits{BodyBytes: maxUpload}, ServerTime: &now, MaxBatchSeq: c.Source.MaxBatchSeq,
+	})
+	return nil
+}
+
+func stateKey(stream string, mode protocol.CursorMode) string {
+	if mode == protocol.CatchUp {
+		return stream + wire.CatchUpMark
+	}
+	return stream
+}
+
+// putState moves bookmarks, by key. What is said again of one that is there already opens
+// no run.
+func (a *api) putState(w http.ResponseWriter, r *http.Request, c caller) error {
+	var m wire.StateUpdate
+	if !read(w, r, &m) {
+		return nil
+	}
+	if m.State == nil {
+		return invalid("state", "There is no state.")
+	}
+	g, err := a.gatesOf(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	moves, unknown := g.cursors(m.State)
+	if unknown != "" {
+		return invalid("state", "The connector declares no such stream.")
+	}
+	have, err := a.Store.Cursors(r.Context(), c.Connection.ID, "")
+	if err != nil {
+		return fmt.Errorf("read the bookmarks: %w", err)
+	}
+	moves = slices.DeleteFunc(moves, func(move slice.Cursor) bool {
+		return slices.ContainsFunc(have, func(cur store.Cursor) bool {
+			return cur.Stream == move.Stream && cur.Mode == move.Mode && string(cur.Cursor) == string(move.Cursor)
+		})
+	})
+	u := store.Upload{Uploader: a.uploader(c, g), After: m.AfterBatchID}
+	u.Cursors = moves
+	if len(moves) > 0 || m.AfterBatchID != "" {
+		if _, err := a.Store.CommitUpload(r.Context(), u, a.Now()); err != nil {
+			return uploadFault(err)
+		}
+	}
+	return a.readState(w, r, c)
+}

@@ -1,0 +1,163 @@
+package deviceapi
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/device/wire"
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
+	"pdpp/internal/web/reply"
+)
+
+func (a *api) terminalRoutes() []reply.Route {
+	const source = wire.Root + "/{device}/source-instances/{source}"
+	return []reply.Route{
+		{Pattern: "POST " + source + "/terminal-run-commits", Handle: a.source(a.commitTerminal)},
+		{Pattern: "POST " + source + "/terminal-collection", Handle: a.source(a.terminalCollection)},
+	}
+}
+
+// commitTerminal takes the end of a pass: where each stream stands, and what is known of
+// it.
+func (a *api) commitTerminal(w http.ResponseWriter, r *http.Request, c caller) error {
+	var m wire.TerminalCommit
+	if !read(w, r, &m) {
+		return nil
+	}
+	switch {
+	case m.Version != 1 || m.CommitID == "" || m.RunID == "" || m.StateDelta == nil || len(m.CommitID) > maxID || len(m.RunID) > maxID:
+		return invalid("", "The commit is not one of version 1.")
+	case m.DeviceID != c.Device.ID || m.SourceInstanceID != c.Source.ID || m.ConnectorID != c.Source.ConnectorID || m.ConnectorInstanceID != c.Connection.ID:
+		return invalid("", "The commit is one of another source.")
+	}
+	hash, err := wire.EnvelopeHash(&m)
+	if err != nil {
+		return badBody(err)
+	}
+	event := sha256.Sum256([]byte(c.Source.ID + "\x00" + m.CommitID))
+	answer, err := json.Marshal(wire.TerminalCommitted{Object: wire.ObjectTerminalCommit, CommitID: m.CommitID, RunID: m.RunID, EnvelopeHash: hash,
+		TerminalEventID: "evt_" + hex.EncodeToString(event[:16])}, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode the answer to a commit: %w", err)
+	}
+	receipt := store.TerminalReceipt{SourceID: c.Source.ID, CommitID: m.CommitID, RunID: m.RunID, EnvelopeHash: hash, Answer: answer}
+	return a.endPass(w, r, c, receipt, m.StateDelta, m.TerminalFacts, http.StatusOK)
+}
+
+// collectionReport is the older form of a terminal commit, without its state.
+type collectionReport struct {
+	SourceInstanceID string              `json:"source_instance_id"`
+	ConnectorID      string              `json:"connector_id"`
+	RunID            string              `json:"run_id"`
+	Streams          []wire.TerminalFact `json:"streams"`
+}
+
+func (a *api) terminalCollection(w http.ResponseWriter, r *http.Request, c caller) error {
+	var m collectionReport
+	if !read(w, r, &m) {
+		return nil
+	}
+	if m.SourceInstanceID != c.Source.ID || m.ConnectorID != c.Source.ConnectorID || m.RunID == "" || len(m.RunID) > maxID {
+		return invalid("", "The report is one of another source.")
+	}
+	said, err := json.Marshal(m, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode a report: %w", err)
+	}
+	sum := sha256.Sum256(said)
+	receipt := store.TerminalReceipt{SourceID: c.Source.ID, CommitID: "terminal-collection:" + m.RunID, RunID: m.RunID, EnvelopeHash: hex.EncodeToString(sum[:]),
+		Answer: []byte(`{"ok":true}`)}
+	return a.endPass(w, r, c, receipt, nil, m.Streams, http.StatusCreated)
+}
+
+// endPass ends the device's run with what it knows of its streams, once.
+func (a *api) endPass(w http.ResponseWriter, r *http.Request, c caller, receipt store.TerminalReceipt, state map[string]jsontext.Value, facts []wire.TerminalFact, replayed int) error {
+	if had, err := a.terminalBefore(r, receipt); err == nil {
+		return answerBytes(w, replayed, had.Answer)
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	g, err := a.gatesOf(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	u := store.Upload{Uploader: a.uploader(c, g), Terminal: &receipt}
+	var unknown string
+	if u.Cursors, unknown = g.cursors(state); unknown != "" {
+		return invalid("state_delta", "The connector declares no such stream.")
+	}
+	measured, err := g.facts(facts)
+	if err != nil {
+		return err
+	}
+	u.Ends = succeeded(measured)
+	_, err = a.Store.CommitUpload(r.Context(), u, a.Now())
+	if errors.Is(err, store.ErrExists) { // it came twice at once
+		had, err := a.terminalBefore(r, receipt)
+		if err != nil {
+			return err
+		}
+		return answerBytes(w, replayed, had.Answer)
+	}
+	if err != nil {
+		return uploadFault(err)
+	}
+	return answerBytes(w, http.StatusCreated, receipt.Answer)
+}
+
+// terminalBefore gives the receipt of a commit that came before.
+func (a *api) terminalBefore(r *http.Request, receipt store.TerminalReceipt) (store.TerminalReceipt, error) {
+	had, err := a.Store.TerminalReceipt(r.Context(), receipt.SourceID, receipt.CommitID)
+	if err == nil && (had.EnvelopeHash != receipt.EnvelopeHash || had.RunID != receipt.RunID) {
+		err = &fault.Fault{Status: http.StatusConflict, Code: wire.CodeCommitConflict, Param: "commit_id", Message: "Something else was committed under this id.",
+			Next: "Send it under an id of its own."}
+	}
+	return had, err
+}
+
+// facts turns the coverage of a pass into what runs measure: of each stream so many
+// stores, and how many of them are accounted for.
+func (g *gates) facts(said []wire.TerminalFact) (jsontext.Value, error) {
+	type fact struct {
+		Stream     string `json:"stream"`
+		Collected  int64  `json:"collected"`
+		Considered int    `json:"considered"`
+		Covered    int    `json:"covered"`
+		Checkpoint string `json:"checkpoint"`
+	}
+	var all []fact
+	for _, f := range said {
+		if g.streams[f.Stream] == nil || len(f.CoverageStatuses) == 0 {
+			return nil, invalid("terminal_facts", "A fact names no stream of the connector, or no status.")
+		}
+		one := fact{Stream: f.Stream, Considered: len(f.CoverageStatuses), Checkpoint: evidence.CheckpointCommitted}
+		for _, status := range f.CoverageStatuses {
+			if (evidence.CoverageStore{Status: status}).Accounted() {
+				one.Covered++
+			}
+		}
+		all = append(all, one)
+	}
+	if all == nil {
+		return nil, nil
+	}
+	slices.SortFunc(all, func(a, b fact) int { return cmp.Compare(a.Stream, b.Stream) })
+	return json.Marshal(map[string]any{"streams": all}, json.Deterministic(true))
+}
+
+func answerBytes(w http.ResponseWriter, status int, body []byte) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // who is gone asks again, and is answered the same
+	return nil
+}
