@@ -280,7 +280,7 @@ func testHeartbeatNews(t *testing.T, s store.Store) {
 	say(true, 0, nil)
 	say(false, time.Minute, nil)
 	say(true, time.Minute, func(b *store.DeviceBeat) { b.RecordsPending = ptr(int64(3)) })
-	say(false, time.Minute, func(b *store.DeviceBeat) { b.RecordsPending, b.ClockSkew = ptr(int64(3)), ptr(90 * time.Second) })
+	say(false, time.Minute, func(b *store.DeviceBeat) { b.RecordsPending, b.ClockSkew = ptr(int64(3)), ptr(90*time.Second) })
 	say(true, time.Minute, func(b *store.DeviceBeat) { b.Outbox = []byte(`{"pending":1}`) })
 	say(true, time.Hour, func(b *store.DeviceBeat) { b.Outbox = []byte(`{"pending":1}`) })
 	source, err := s.DeviceSource(ctx, u.SourceID)
