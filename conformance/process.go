@@ -11,8 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // process is the connector at work: the leader of its own group, in an empty folder.
@@ -26,12 +24,6 @@ type process struct {
 	err    error // of Wait; read it when the process is gone
 }
 
-// fSetPipeSize is F_SETPIPE_SZ of Linux. Elsewhere a pipe holds what it holds.
-const (
-	fSetPipeSize = 1031
-	pipeSize     = 4096
-)
-
 func (t *Target) start(overrides map[string]string, small bool) (*process, error) {
 	dir, err := os.MkdirTemp("", "pdpp-conformance-")
 	if err != nil {
@@ -44,11 +36,11 @@ func (t *Target) start(overrides map[string]string, small bool) (*process, error
 	}
 	defer w.Close()
 	if small { // what is written beyond it has to wait for its reader
-		_, _ = unix.FcntlInt(w.Fd(), fSetPipeSize, pipeSize)
+		narrow(w)
 	}
 	p.cmd = exec.Command(t.Command[0], t.Command[1:]...)
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = dir, t.environment(dir, overrides), w, p.stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.SysProcAttr = ownGroup()
 	p.cmd.WaitDelay = time.Second // for a descendant that keeps stderr open
 	p.stdout = r
 	if p.stdin, err = p.cmd.StdinPipe(); err == nil {
@@ -63,8 +55,6 @@ func (t *Target) start(overrides map[string]string, small bool) (*process, error
 	}()
 	return p, nil
 }
-
-func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
 
 // wait gives the connector its time to exit, and ends whatever is left of its group.
 func (p *process) wait(grace time.Duration) (inTime bool) {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"pdpp/internal/collect/confine"
@@ -35,6 +34,7 @@ func (e exitStatus) String() string {
 // environment and the files that it was given.
 type process struct {
 	cmd       *exec.Cmd
+	group     *group
 	dir       string
 	stdin     *os.File
 	stdout    *pipe
@@ -97,9 +97,14 @@ func (p *process) start(c Command) (err error) {
 	p.cmd = &exec.Cmd{
 		Path: c.Path, Args: append([]string{c.Path}, c.Args...), Env: append([]string{"TMPDIR=" + p.dir}, c.Env...), Dir: p.dir,
 		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2],
-		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+		SysProcAttr: ownGroup(),
 	}
 	if err := p.startConfined(c.Limits); err != nil {
+		return fmt.Errorf("start connector: %w", err)
+	}
+	if p.group, err = groupOf(p.cmd.Process); err != nil {
+		_ = p.cmd.Process.Kill()
+		_, _ = p.cmd.Process.Wait()
 		return fmt.Errorf("start connector: %w", err)
 	}
 	p.stdin, p.stdout, p.stderr = ours[0], newPipe(ours[1]), newPipe(ours[2])
@@ -125,7 +130,7 @@ func (p *process) startConfined(l confine.Limits) error {
 func (p *process) reap(drained <-chan struct{}) {
 	err := p.cmd.Wait()
 	close(p.reaped)
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	p.group.end()
 	p.stdout.ended()
 	p.stderr.ended()
 	<-drained
@@ -134,8 +139,8 @@ func (p *process) reap(drained <-chan struct{}) {
 
 	exit := exitStatus{code: p.cmd.ProcessState.ExitCode()}
 	var ee *exec.ExitError
-	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && errors.As(err, &ee) && ws.Signaled() {
-		exit.signal = ws.Signal().String()
+	if errors.As(err, &ee) {
+		exit.signal = signalOf(p.cmd.ProcessState)
 	}
 	p.mu.Lock()
 	exit.killed = p.killed
@@ -152,10 +157,10 @@ func (p *process) Stdout() io.Reader { return p.stdout }
 
 func (p *process) StderrTail() (string, bool) { return p.tail.tail() }
 
-// Terminate sends SIGTERM to the group and, after the grace, SIGKILL.
+// Terminate asks the group to end and, after the grace, ends it.
 func (p *process) Terminate() {
 	p.terminate.Do(func() {
-		p.signal(syscall.SIGTERM)
+		p.living(p.group.ask)
 		go func() {
 			timer := time.NewTimer(p.killGrace)
 			defer timer.Stop()
@@ -165,17 +170,19 @@ func (p *process) Terminate() {
 				p.mu.Lock()
 				p.killed = true
 				p.mu.Unlock()
-				p.signal(syscall.SIGKILL)
+				p.living(p.group.kill)
 			}
 		}()
 	})
 }
 
-func (p *process) signal(sig syscall.Signal) {
+// living does something to the group while it is the process's: later its id may belong
+// to someone else.
+func (p *process) living(do func()) {
 	select {
-	case <-p.reaped: // the group id may belong to someone else by now
+	case <-p.reaped:
 	default:
-		_ = syscall.Kill(-p.cmd.Process.Pid, sig)
+		do()
 	}
 }
 

@@ -1,12 +1,10 @@
 package runner
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"syscall"
 )
 
 // workdirPrefix begins the name of every run's working directory, which goes on
@@ -33,7 +31,7 @@ func Sweep() {
 			continue
 		}
 		pid, err := strconv.Atoi(owner[1])
-		if err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		if err == nil && !alive(pid) {
 			removeTree(filepath.Join(os.TempDir(), entry.Name()))
 		}
 	}

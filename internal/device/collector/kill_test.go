@@ -1,3 +1,5 @@
+//go:build unix
+
 package collector
 
 import (
@@ -113,4 +115,31 @@ func (b *bed) killedAt(t *testing.T, n int, after bool) (killed bool) {
 	_ = cmd.Wait() // it was killed, or its pass failed: both are looked at by what is left
 	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signal() == syscall.SIGKILL
+}
+
+// TestUploadGoesOnBesideTheRun holds the connector back until the server has its first
+// slice.
+func TestUploadGoesOnBesideTheRun(t *testing.T) {
+	b := newBed(t)
+	b.write(t, slices.Concat(days(1, 250), []string{"HOLD"}, days(251, 300))...)
+	b.unseen = 1 // the line that holds
+	hold := b.file + ".hold"
+	if err := syscall.Mkfifo(hold, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.intercept = func(_ int, name string, done bool, _ http.ResponseWriter) bool {
+		if name == "PUT state" && done && hold != "" {
+			gate, err := os.OpenFile(hold, os.O_WRONLY, 0)
+			if err == nil {
+				err = gate.Close()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			hold = ""
+		}
+		return false
+	}
+	b.mustRun(t)
+	b.mustHave(t, "notes", days(1, 300)...)
 }

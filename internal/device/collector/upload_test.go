@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -211,33 +210,6 @@ func (b *bed) refuseOver(records int, code string) {
 		}
 		return status, body, n > records
 	}
-}
-
-// TestUploadGoesOnBesideTheRun holds the connector back until the server has its first
-// slice.
-func TestUploadGoesOnBesideTheRun(t *testing.T) {
-	b := newBed(t)
-	b.write(t, slices.Concat(days(1, 250), []string{"HOLD"}, days(251, 300))...)
-	b.unseen = 1 // the line that holds
-	hold := b.file + ".hold"
-	if err := syscall.Mkfifo(hold, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	b.intercept = func(_ int, name string, done bool, _ http.ResponseWriter) bool {
-		if name == "PUT state" && done && hold != "" {
-			gate, err := os.OpenFile(hold, os.O_WRONLY, 0)
-			if err == nil {
-				err = gate.Close()
-			}
-			if err != nil {
-				t.Error(err)
-			}
-			hold = ""
-		}
-		return false
-	}
-	b.mustRun(t)
-	b.mustHave(t, "notes", days(1, 300)...)
 }
 
 // TestFullQueueMakesTheConnectorWait bounds what waits by bytes. The server takes nothing
