@@ -42,6 +42,9 @@ func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, erro
 		return nil, r.out.send(ctx, &out)
 	}
 	raw, tree, err := rec.encode(r.trees)
+	if err == nil {
+		raw, tree, err = r.masked(stream, raw, tree)
+	}
 	if err != nil {
 		return &Fault{Path: "encode"}, nil
 	}

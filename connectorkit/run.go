@@ -33,6 +33,7 @@ type run struct {
 	sent      atomic.Int64 // requests to all providers, repetitions included
 
 	trees    *trees
+	masks    *masker // nil: texts go out as they are
 	caps     caps
 	budget   governor.RunBudget
 	tail     *tail

@@ -133,6 +133,13 @@ func (s *Stream) Commit() Checkpoint {
 	return s.Checkpoint
 }
 
+// HasField reports whether the schema declares a field.
+func (s *Stream) HasField(name string) bool {
+	outline, err := outlineOf(s.Schema)
+	_, ok := outline.properties[name]
+	return err == nil && ok
+}
+
 // RequiredFields is what schema.required lists: the fields that a selection
 // cannot leave out. It is nil for a schema that is not valid.
 func (s *Stream) RequiredFields() []string {

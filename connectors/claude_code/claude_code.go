@@ -31,6 +31,7 @@ const (
 
 func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	home, projects := roots(s.Env)
+	s.Mask(s.Env("PDPP_CLAUDE_CODE_REDACT"))
 	keep := localfile.LimitsOf(s.Env("PDPP_CLAUDE_CODE_TEXT"))
 	source := localfile.Source{
 		Streams: []string{

@@ -25,6 +25,7 @@ func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJS
 
 func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	home, databases := s.Env("CODEX_HOME"), s.Env("CODEX_SQLITE_HOME")
+	s.Mask(s.Env("PDPP_CODEX_REDACT"))
 	keep := localfile.LimitsOf(s.Env("PDPP_CODEX_TEXT"))
 	index := readThreads(ctx, home, databases, s.Env("CODEX_STATE_DB"))
 	if index.err != nil {

@@ -27,7 +27,7 @@ func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.
 		c, err := kept.Credential(ctx, connectionID)
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && c.Status == store.CredentialRevoked:
-			return Secrets{}, nil
+			return Secrets{SourceKey: key.For(connectionID)}, nil
 		case err != nil:
 			return Secrets{}, fmt.Errorf("read the stored credential: %w", err)
 		}
@@ -35,7 +35,7 @@ func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.
 		if err != nil {
 			return Secrets{}, err
 		}
-		return Secrets{Values: values.Reveal(), CapturedAt: c.CapturedAt, Rotate: func(ctx context.Context, changed map[string]string) error {
+		return Secrets{Values: values.Reveal(), SourceKey: key.For(connectionID), CapturedAt: c.CapturedAt, Rotate: func(ctx context.Context, changed map[string]string) error {
 			for name, value := range changed {
 				values[name] = credential.NewSecret(value)
 			}
@@ -49,6 +49,9 @@ func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.
 type Secrets struct {
 	Values     map[string]string
 	CapturedAt time.Time
+	// SourceKey is the connection's own key, for marks that only it can make; empty when
+	// there is none.
+	SourceKey string
 	// Rotate replaces some of the values, for a provider that exchanged them; nil means
 	// that nothing is stored which could be replaced.
 	Rotate func(ctx context.Context, changed map[string]string) error

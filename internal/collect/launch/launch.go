@@ -185,12 +185,16 @@ func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince
 }
 
 // runVariables tell a connector which run it is.
-func runVariables(lease store.Lease, trigger store.Trigger) map[string]string {
-	return map[string]string{
+func runVariables(lease store.Lease, trigger store.Trigger, key string) map[string]string {
+	own := map[string]string{
 		"PDPP_CONNECTOR_INSTANCE_ID": lease.ConnectionID,
 		"PDPP_RUN_ID":                lease.RunID,
 		"PDPP_RUN_TRIGGER_KIND":      string(trigger),
 	}
+	if key != "" {
+		own["PDPP_SOURCE_KEY"] = key
+	}
+	return own
 }
 
 func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request, stored Secrets) (runner.Spec, error) {
@@ -208,7 +212,10 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connec
 	if err != nil {
 		return spec, err
 	}
-	spec.Command = l.command(c, runVariables(lease, req.Trigger), limits, stored.Values)
+	spec.Command = l.command(c, runVariables(lease, req.Trigger, stored.SourceKey), limits, stored.Values)
+	if stored.SourceKey != "" {
+		spec.Command.Secrets = append(spec.Command.Secrets, stored.SourceKey)
+	}
 	if spec.Mode == "" {
 		spec.Mode = protocol.Incremental
 	}

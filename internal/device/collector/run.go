@@ -269,10 +269,11 @@ func (p *pass) collect(ctx context.Context) error {
 		RunID: p.runID, Manifest: found.Manifest, Mode: protocol.Incremental, Bindings: p.c.Bindings, EnforceSchemas: !found.Builtin,
 		Command: found.Command(map[string]string{
 			"PDPP_CONNECTOR_INSTANCE_ID": p.c.Profile.SourceInstanceID, "PDPP_RUN_ID": p.runID, "PDPP_RUN_TRIGGER_KIND": "manual",
+			"PDPP_SOURCE_KEY": p.c.Profile.sourceKey(),
 		}, p.c.childVariable),
 	}
 	spec.State, spec.CatchUpState = splitState(p.server.State)
-	spec.Command.Secrets = append(spec.Command.Secrets, p.c.Profile.Token.reveal())
+	spec.Command.Secrets = append(spec.Command.Secrets, p.c.Profile.Token.reveal(), p.c.Profile.sourceKey())
 	sink := &sink{pass: p, runID: p.runID, ledger: ledger}
 
 	running, cancel := context.WithCancel(ctx)

@@ -65,6 +65,16 @@ func (k Key) FingerprintOf(v Values) string {
 
 const markSize = 8
 
+// For is a key of a place's own, from which this one cannot be found; empty without a key.
+func (k Key) For(place string) string {
+	if k.IsZero() {
+		return ""
+	}
+	mac := hmac.New(sha256.New, k.derive("place"))
+	_, _ = mac.Write([]byte(place)) // a hash never fails
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
 func (k Key) mark() []byte { return k.derive("mark")[:markSize] }
 
 // derive gives a key of its own to each use.
