@@ -27,6 +27,7 @@ type Stream struct {
 	since     time.Time
 	until     time.Time
 	schema    *jsonschema.Schema // nil: not enforced
+	plain     *plain             // the same in short; nil where it says more
 }
 
 // Resolve turns the requested scope into gates; an empty one is everything that can be
@@ -64,6 +65,7 @@ func EnforceSchemas(gates []*Stream) (err error) {
 		if st.schema, err = st.Decl.CompileSchema(); err != nil {
 			return err
 		}
+		st.plain = readPlain(st.Decl.Schema, st.schema)
 	}
 	return nil
 }

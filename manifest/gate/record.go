@@ -62,6 +62,9 @@ func (st *Stream) gateSchema(r *protocol.Record) *protocol.Violation {
 	if st.schema == nil || st.fields != nil { // a schema is one of whole records
 		return nil
 	}
+	if st.plain != nil && st.plain.allows(r) {
+		return nil
+	}
 	var tree any
 	err := json.Unmarshal(r.Data, &tree)
 	if err == nil {

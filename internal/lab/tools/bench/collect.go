@@ -34,6 +34,7 @@ func collectMain(ctx context.Context, args []string) error {
 	connectors := f.String("connectors", "", "connectors directory")
 	database := f.String("database", "", "file, or URL of PostgreSQL")
 	records := f.Int("records", 0, "records to emit")
+	unchecked := f.Bool("unchecked", false, "do not hold records to their schema, as those of a built-in connector are not")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -48,8 +49,13 @@ func collectMain(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	found, err := catalog.Catalog{Dir: *connectors}.Find(ctx, "bench")
+	if err != nil {
+		return err
+	}
+	found.Builtin = *unchecked
 	l := &launch.Launcher{
-		Store: st, Connectors: catalog.Catalog{Dir: *connectors}, Holder: "bench",
+		Store: st, Connectors: catalog.Fixed(found), Holder: "bench",
 		Lookup: func(name string) (string, bool) { return strconv.Itoa(*records), name == "PDPP_BENCH_RECORDS" },
 	}
 	begin := time.Now()
@@ -90,7 +96,7 @@ func openStore(ctx context.Context, database string) (store.Store, error) {
 }
 
 // collect runs collectMain in a process of its own.
-func collect(ctx context.Context, dir, database string, records int, search bool) (measured, error) {
+func collect(ctx context.Context, dir, database string, records int, search bool, more ...string) (measured, error) {
 	connectors, err := os.MkdirTemp(dir, "connectors-")
 	if err != nil {
 		return measured{}, err
@@ -102,7 +108,8 @@ func collect(ctx context.Context, dir, database string, records int, search bool
 	if err != nil {
 		return measured{}, err
 	}
-	cmd := exec.CommandContext(ctx, self, "collect", "--connectors", connectors, "--database", database, "--records", strconv.Itoa(records))
+	args := append([]string{"collect", "--connectors", connectors, "--database", database, "--records", strconv.Itoa(records)}, more...)
+	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -89,6 +89,27 @@ func measureSQLite(ctx context.Context, c config, dir string, r *report) error {
 	return nil
 }
 
+// measureSchemas compares what reaches SQLite while every record is held to its schema with
+// what does while none is, round by round.
+func measureSchemas(ctx context.Context, c config, dir string, r *report) error {
+	rates := map[string][]float64{}
+	for i := range c.Rounds {
+		ways := []string{"--unchecked=false", "--unchecked=true"}
+		for j := range ways {
+			unchecked := ways[(i+j)%len(ways)] // neither is always the first
+			file := filepath.Join(dir, fmt.Sprintf("schemas%d%s.db", i, unchecked))
+			m, err := collect(ctx, dir, file, c.Records, false, unchecked)
+			if err != nil {
+				return err
+			}
+			_ = os.Remove(file)
+			rates[unchecked] = append(rates[unchecked], float64(c.Records)/m.Seconds)
+		}
+	}
+	r.compare("child to SQLite with schemas held against without", rates["--unchecked=false"], rates["--unchecked=true"], 0.80)
+	return nil
+}
+
 // rawSQLite upserts the same rows with one prepared statement per row, a
 // thousand per transaction, into the store's own records table.
 func rawSQLite(ctx context.Context, file string, n int) (float64, error) {
