@@ -21,20 +21,21 @@ import (
 // A connector in another language collects everything, goes on where it stopped, and is
 // judged as any other.
 func TestForeignConnectorsComplete(t *testing.T) {
-	t.Run("python over HTTP", func(t *testing.T) {
-		b := connectortest.NewBed(t, almanac(t))
-		b.Succeed(t)
-		b.VerifyComplete(t)
-		healthy(t, b)
-		for _, m := range []providersim.Mutation{{Op: "append_events", N: 25}, {Op: "edit_notes", N: 4}, {Op: "delete_notes", N: 3}} {
-			b.Sim.Mutate(t, m)
-		}
-		if again := b.Succeed(t); again.RecordsEmitted != 32 {
-			t.Errorf("32 things changed, and %d records were sent", again.RecordsEmitted)
-		}
-		b.VerifyComplete(t)
-		healthy(t, b)
-	})
+	for name, b := range map[string]*connectortest.Bed{"sqlite": connectortest.NewBed(t, almanac(t)), "postgres": onPostgres(t, almanac(t))} {
+		t.Run("python over HTTP into "+name, func(t *testing.T) {
+			b.Succeed(t)
+			b.VerifyComplete(t)
+			healthy(t, b)
+			for _, m := range []providersim.Mutation{{Op: "append_events", N: 25}, {Op: "edit_notes", N: 4}, {Op: "delete_notes", N: 3}} {
+				b.Sim.Mutate(t, m)
+			}
+			if again := b.Succeed(t); again.RecordsEmitted != 32 {
+				t.Errorf("32 things changed, and %d records were sent", again.RecordsEmitted)
+			}
+			b.VerifyComplete(t)
+			healthy(t, b)
+		})
+	}
 	t.Run("shell over a folder", func(t *testing.T) {
 		b := connectortest.NewBed(t, shelf(t))
 		b.Succeed(t)

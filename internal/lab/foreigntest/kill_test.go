@@ -31,13 +31,24 @@ func run(t *testing.T, b *connectortest.Bed, started func(runID string)) {
 }
 
 // A connector in Python that is killed at random moments, while its source changes, loses
-// nothing, and nothing is there twice.
+// nothing, and nothing is there twice, in either database.
 func TestPythonConnectorIsKilled(t *testing.T) {
-	b := connectortest.NewBed(t, almanac(t))
+	for name, c := range map[string]struct {
+		bed   *connectortest.Bed
+		kills int
+	}{
+		"sqlite":   {connectortest.NewBed(t, almanac(t)), pythonKills * 3 / 4},
+		"postgres": {onPostgres(t, almanac(t)), pythonKills / 4},
+	} {
+		t.Run(name, func(t *testing.T) { killPython(t, c.bed, c.kills) })
+	}
+}
+
+func killPython(t *testing.T, b *connectortest.Bed, kills int) {
 	source := b.Sim.Provider.(*listed)
 	chance, killed := rand.New(rand.NewPCG(7, 14)), 0
-	for try := 0; killed < pythonKills; try++ {
-		if try > 3*pythonKills {
+	for try := 0; killed < kills; try++ {
+		if try > 3*kills {
 			t.Fatalf("%d kills in %d runs", killed, try)
 		}
 		var runID string

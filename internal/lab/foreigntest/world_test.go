@@ -11,6 +11,8 @@ import (
 	"pdpp/connectorkit/connectortest"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/internal/view"
 	"pdpp/providersim"
 	"pdpp/providersim/lumen"
@@ -28,6 +30,17 @@ func find(t *testing.T, name string) catalog.Connector {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// onPostgres is a bed over the other database.
+func onPostgres(t *testing.T, target connectortest.Target) *connectortest.Bed {
+	t.Helper()
+	st, err := postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return connectortest.NewBedOver(t, target, st)
 }
 
 // almanac is the Python connector against a small notebook.
