@@ -1,6 +1,9 @@
 package manifest
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Semantics is how the records of a stream change over time.
 type Semantics string
@@ -144,6 +147,15 @@ const (
 
 // RangeOperators lists every RangeOperator.
 var RangeOperators = []RangeOperator{RangeGT, RangeGTE, RangeLT, RangeLTE}
+
+// CutOperator takes the operator off a parameter of an address like amount][gte.
+func CutOperator(parameter string) (field string, o RangeOperator, found bool) {
+	i := strings.LastIndex(parameter, "][")
+	if i < 0 || !RangeOperator(parameter[i+2:]).Valid() {
+		return parameter, "", false
+	}
+	return parameter[:i], RangeOperator(parameter[i+2:]), true
+}
 
 // Valid reports whether o is in RangeOperators.
 func (o RangeOperator) Valid() bool      { return slices.Contains(RangeOperators, o) }

@@ -52,6 +52,25 @@ func (q *Query) SearchFields() []string {
 	return fields
 }
 
+// Within is the query as somebody knows it who knows some of the fields.
+func (q *Query) Within(known func(field string) bool) *Query {
+	if q == nil {
+		return nil
+	}
+	some := func(fields []string) []string {
+		return slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return !known(f) })
+	}
+	out := &Query{Filter: some(q.Filter), RangeFilters: maps.Clone(q.RangeFilters)}
+	maps.DeleteFunc(out.RangeFilters, func(f string, _ []RangeOperator) bool { return !known(f) })
+	if a := q.Aggregations; a != nil {
+		out.Aggregations = &Aggregations{
+			Count: a.Count, CountDistinct: some(a.CountDistinct), GroupBy: some(a.GroupBy), GroupByTime: some(a.GroupByTime),
+			Sum: some(a.Sum), Min: some(a.Min), Max: some(a.Max),
+		}
+	}
+	return out
+}
+
 // eachField visits the path and name of every field that the query names, in a fixed order.
 func (q *Query) eachField(path string, visit func(at, field string)) {
 	list := func(key string, fields []string) {

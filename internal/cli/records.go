@@ -16,6 +16,7 @@ import (
 const recordsExamples = `  pdpp records issues                          the newest changes first
   pdpp records issues --oldest --limit 100
   pdpp records issues --where state=open       of fields that the connector lets you filter by
+  pdpp records issues --where 'comments>=10' --where 'created_at<2026-01-01'
   pdpp records issues --search 'pear tree'`
 
 type recordFlags struct {
@@ -42,7 +43,7 @@ func (a *app) recordsCommand() *cobra.Command {
 	flags.IntVar(&f.limit, "limit", 20, "at most this many")
 	flags.StringVar(&f.cursor, "cursor", "", "go on where a page ended")
 	flags.BoolVar(&f.oldest, "oldest", false, "the oldest change first")
-	flags.StringArrayVar(&f.where, "where", nil, "only records whose field has a value, as FIELD=VALUE (may be repeated)")
+	flags.StringArrayVar(&f.where, "where", nil, whereUsage)
 	flags.BoolVar(&f.withDeletions, "deleted", false, "deletions too")
 	flags.StringVar(&f.search, "search", "", "only records that hold all these words")
 	for _, other := range []string{"oldest", "where", "deleted"} {
@@ -60,7 +61,7 @@ func (a *app) records(ctx context.Context, o api.Owner, stream string, f recordF
 	if err != nil {
 		return err
 	}
-	where, err := conditions(f.where)
+	where, compare, err := conditions(f.where)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (a *app) records(ctx context.Context, o api.Owner, stream string, f recordF
 			return o.Search(ctx, api.SearchQuery{Text: f.search, ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Limit: limit})
 		}
 		return o.Records(ctx, api.RecordQuery{ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Oldest: f.oldest,
-			Where: where, Changes: f.withDeletions, Limit: limit})
+			Where: where, Compare: compare, Changes: f.withDeletions, Limit: limit})
 	})
 	if err != nil {
 		return err
@@ -82,17 +83,29 @@ func (a *app) records(ctx context.Context, o api.Owner, stream string, f recordF
 	return nil
 }
 
-// conditions reads FIELD=VALUE.
-func conditions(given []string) (map[string]string, error) {
-	where := map[string]string{}
+const whereUsage = "only records whose field has a value, as FIELD=VALUE, or compares with one by <, <=, > or >= (may be repeated)"
+
+var comparing = map[string]string{"<": "lt", "<=": "lte", ">": "gt", ">=": "gte"}
+
+// conditions reads FIELD=VALUE, and FIELD<VALUE and the like.
+func conditions(given []string) (where map[string]string, compare api.Comparisons, err error) {
+	where, compare = map[string]string{}, api.Comparisons{}
 	for _, text := range given {
-		name, value, found := strings.Cut(text, "=")
-		if !found || name == "" {
-			return nil, usage("--where needs FIELD=VALUE", "Write it like --where state=open")
+		at := strings.IndexAny(text, "<>=")
+		if at < 1 {
+			return nil, nil, usage("--where needs FIELD=VALUE", "Write it like --where state=open, or --where 'amount>=10'")
 		}
-		where[name] = value
+		name, value, operator := text[:at], text[at+1:], text[at:at+1]
+		if operator == "=" {
+			where[name] = value
+			continue
+		}
+		if rest, more := strings.CutPrefix(value, "="); more {
+			operator, value = operator+"=", rest
+		}
+		compare[api.Comparison{Field: name, Operator: comparing[operator]}] = value
 	}
-	return where, nil
+	return where, compare, nil
 }
 
 // mostPerPage is what the owner's service gives at once.

@@ -23,6 +23,7 @@ machine, and says honestly what is missing.
   pdpp streams            what has been collected
   pdpp records STREAM     look at it
   pdpp search WORDS       find something in it
+  pdpp aggregate STREAM   count it, or sum it up
   pdpp gaps               what is missing, and why
   pdpp export             take it elsewhere
   pdpp grants             who may read a part of it
@@ -49,7 +50,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(
 		a.loginCommand(), a.logoutCommand(), a.connectCommand(), a.renameCommand(), a.selectCommand(), a.revokeCommand(),
-		a.searchCommand(), a.grantsCommand(), a.tokensCommand(), a.sessionsCommand(), a.passkeysCommand(), a.recoveryCodesCommand(), a.passwordCommand(),
+		a.searchCommand(), a.aggregateCommand(), a.grantsCommand(), a.tokensCommand(), a.sessionsCommand(), a.passkeysCommand(), a.recoveryCodesCommand(), a.passwordCommand(),
 		a.auditCommand(), a.backupCommand(), a.restoreCommand(), a.manCommand(),
 		a.serveCommand(), a.demoCommand(), a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(),
 		a.cancelCommand(), a.workersCommand(), a.attentionCommand(), a.answerCommand(), a.credentialCommand(), a.notifyCommand(), a.doctorCommand(),

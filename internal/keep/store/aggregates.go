@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -48,6 +50,50 @@ type AggregateQuery struct {
 	Granularity Granularity
 	Limit       int           // most groups; zero means 100
 	Within      time.Duration // zero means LongestAggregation
+}
+
+// MostGroups is how many groups can be asked for.
+const MostGroups = 1000
+
+// Declared fills in the kind of the field, and says why the stream does not let readers
+// ask for this; nil when it does. The stream is nil when nobody declares it any more.
+func (q *AggregateQuery) Declared(s *manifest.Stream) *Unfit {
+	a := &manifest.Aggregations{}
+	if s != nil && s.Query != nil && s.Query.Aggregations != nil {
+		a = s.Query.Aggregations
+	}
+	const use = "Use what the stream lets readers sum up."
+	fields, known := map[Metric][]string{
+		MetricCount: {""}, MetricCountDistinct: a.CountDistinct, MetricSum: a.Sum, MetricMin: a.Min, MetricMax: a.Max,
+	}[q.Metric]
+	groups := a.GroupBy
+	if q.Granularity != "" {
+		groups = a.GroupByTime
+	}
+	switch {
+	case !known:
+		return unfit("metric", "The metric is none of count, count_distinct, sum, min and max.", "Leave it out for count.")
+	case q.Metric == MetricCount && q.Field != "":
+		return unfit("field", "Records are counted, not a field.", "Leave the field out.")
+	case q.Metric != MetricCount && q.Field == "":
+		return unfit("field", "It is not said which field.", "Name one with field.")
+	case q.Metric == MetricCount && !a.Count:
+		return undeclared("metric", "The records of this stream cannot be counted.", use)
+	case !slices.Contains(fields, q.Field):
+		return undeclared("field", "The field cannot be summed up in this way.", use)
+	case !slices.Contains([]Granularity{"", ByDay, ByMonth, ByYear}, q.Granularity):
+		return unfit("granularity", "The granularity is none of day, month and year.", "Leave it out for groups of equal values.")
+	case q.Granularity != "" && q.GroupBy == "":
+		return unfit("group_by", "It is not said by which field to group.", "Name one with group_by.")
+	case q.GroupBy != "" && !slices.Contains(groups, q.GroupBy):
+		return undeclared("group_by", "Records cannot be grouped by the field in this way.", use)
+	case q.Limit < 0 || q.Limit > MostGroups:
+		return unfit("groups", "The number of groups is not one from 1 to 1000.", "Leave it out for 100.")
+	}
+	if q.Field != "" {
+		q.Kind = cmp.Or(s.ValueKinds()[q.Field], manifest.ValueText)
+	}
+	return nil
 }
 
 // Aggregation is what records were summed up to. Groups of a time come newest first,

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,6 +20,41 @@ type Comparison struct {
 	Kind  manifest.ValueKind
 	Op    manifest.RangeOperator
 	Value string // as Comparable takes it
+}
+
+// Unfit says why a stream cannot be asked something.
+type Unfit struct {
+	Undeclared bool   // its connector does not let readers ask for it
+	Param      string // what is at fault
+	Message    string
+	Next       string
+}
+
+func undeclared(param, message, next string) *Unfit { return &Unfit{true, param, message, next} }
+func unfit(param, message, next string) *Unfit      { return &Unfit{false, param, message, next} }
+
+// NewComparison is a comparison that a stream declares, or why it is none. The stream is
+// nil when nobody declares it any more.
+func NewComparison(s *manifest.Stream, field string, op manifest.RangeOperator, value string) (Comparison, *Unfit) {
+	var operators []manifest.RangeOperator
+	if s != nil && s.Query != nil {
+		operators = s.Query.RangeFilters[field]
+	}
+	c := Comparison{Field: field, Op: op, Value: value}
+	switch {
+	case len(operators) == 0:
+		return c, undeclared("filter", "A field cannot be compared.", "Use fields that the stream lets readers compare.")
+	case !slices.Contains(operators, op):
+		return c, unfit("filter", "A field cannot be compared in this way.", "Use the comparisons that the stream declares of it.")
+	}
+	c.Kind = cmp.Or(s.ValueKinds()[field], manifest.ValueText)
+	if _, ok := Comparable(c.Kind, value); !ok {
+		return c, unfit("filter", "A value is not one that its field can be compared with.", map[manifest.ValueKind]string{
+			manifest.ValueText: "Use a text of at most 200 characters.", manifest.ValueNumber: "Use a number like 12 or -3.5.",
+			manifest.ValueTime: "Use a time like 2026-03-04T05:06:07Z, or a date like 2026-03-04.", manifest.ValueDate: "Use a date like 2026-03-04.",
+		}[c.Kind])
+	}
+	return c, nil
 }
 
 // LongestText is how many characters of a text count when texts are compared or grouped.

@@ -29,10 +29,32 @@ func (c *Client) Records(ctx context.Context, query RecordQuery) (RecordPage, er
 	if query.Changes {
 		q.Set("changes", "true")
 	}
-	for field, value := range query.Where {
+	conditions(q, query.Where, query.Compare)
+	return c.recordPage(ctx, q, "_ref", "explore", "records")
+}
+
+func conditions(q url.Values, where map[string]string, compare Comparisons) {
+	for field, value := range where {
 		q.Set("filter["+field+"]", value)
 	}
-	return c.recordPage(ctx, q, "_ref", "explore", "records")
+	for by, value := range compare {
+		q.Set("filter["+by.Field+"]["+by.Operator+"]", value)
+	}
+}
+
+func (c *Client) Aggregate(ctx context.Context, query AggregateQuery) (Aggregation, error) {
+	q := url.Values{}
+	given(q, "connection_id", query.ConnectionID)
+	given(q, "stream", query.Stream)
+	given(q, "metric", query.Metric)
+	given(q, "field", query.Field)
+	given(q, "group_by", query.GroupBy)
+	given(q, "granularity", query.Granularity)
+	count(q, "groups", int64(query.Limit))
+	conditions(q, query.Where, query.Compare)
+	var got Aggregation
+	err := c.get(ctx, &got, q, "_ref", "explore", "aggregate")
+	return got, err
 }
 
 func (c *Client) Changes(ctx context.Context, r ChangeQuery) ([]Record, error) {

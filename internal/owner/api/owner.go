@@ -118,6 +118,9 @@ type Records interface {
 	// of the changes.
 	Changes(ctx context.Context, q ChangeQuery) ([]Record, error)
 	Search(ctx context.Context, q SearchQuery) (RecordPage, error)
+	// Aggregate sums up the records of a stream, as far as its connector lets readers. An
+	// *Error with code read_timeout when that takes longer than five seconds.
+	Aggregate(ctx context.Context, q AggregateQuery) (Aggregation, error)
 	// Export writes a whole stream: one JSON object per line, or csv.
 	Export(ctx context.Context, w io.Writer, q ExportQuery) error
 }

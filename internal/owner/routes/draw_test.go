@@ -40,16 +40,20 @@ var wordsOf = map[reflect.Type][]string{
 
 // wordsIn are the same for members that are plain text in Go.
 var wordsIn = map[string][]string{
-	"Run.Status":           {"running", "succeeded", "failed", "cancelled", "abandoned", "skipped"},
-	"Answer.Status":        {"success", "cancelled"},
-	"Grant.Mode":           {"single_use", "continuous"},
-	"Grant.Status":         {"active", "expired", "revoked", "consumed"},
-	"NewGrant.Mode":        {"single_use", "continuous"},
-	"GrantRequest.Mode":    {"single_use", "continuous"},
-	"PushTarget.Kind":      {"web_push", "webhook", "ntfy"},
-	"ExportQuery.Format":   {"jsonl", "csv"},
-	"CredentialField.Type": {"text", "password", "email", "url", "number", "textarea"},
-	"RunSummary.Status":    {"succeeded", "failed", "cancelled", "abandoned", "skipped"},
+	"Run.Status":                 {"running", "succeeded", "failed", "cancelled", "abandoned", "skipped"},
+	"Answer.Status":              {"success", "cancelled"},
+	"Grant.Mode":                 {"single_use", "continuous"},
+	"Grant.Status":               {"active", "expired", "revoked", "consumed"},
+	"NewGrant.Mode":              {"single_use", "continuous"},
+	"GrantRequest.Mode":          {"single_use", "continuous"},
+	"PushTarget.Kind":            {"web_push", "webhook", "ntfy"},
+	"ExportQuery.Format":         {"jsonl", "csv"},
+	"Comparison.Operator":        {"gt", "gte", "lt", "lte"},
+	"RangeFilter.Kind":           {"text", "number", "time", "date"},
+	"AggregateQuery.Metric":      {"", "count", "count_distinct", "sum", "min", "max"},
+	"AggregateQuery.Granularity": {"", "day", "month", "year"},
+	"CredentialField.Type":       {"text", "password", "email", "url", "number", "textarea"},
+	"RunSummary.Status":          {"succeeded", "failed", "cancelled", "abandoned", "skipped"},
 }
 
 var (
@@ -118,6 +122,8 @@ func drawStruct(t *rapid.T, v reflect.Value) {
 		v.Field(i).Set(draw(t, typ.Field(i).Type))
 	}
 	switch typ {
+	case reflect.TypeFor[api.Group]():
+		v.FieldByName("Value").SetBytes([]byte(rapid.SampledFrom([]string{`3`, `1.5`, `"pear"`, `null`}).Draw(t, "value")))
 	case reflect.TypeFor[health.Condition](): // every condition that is shown has a kind
 		v.FieldByName("Kind").Set(draw(t, reflect.TypeFor[health.Kind]()).Addr())
 	}

@@ -246,6 +246,11 @@ func (f *fake) Search(_ context.Context, q api.SearchQuery) (api.RecordPage, err
 	return given[api.RecordPage](f, 0), f.err
 }
 
+func (f *fake) Aggregate(_ context.Context, q api.AggregateQuery) (api.Aggregation, error) {
+	f.take("Aggregate", q)
+	return given[api.Aggregation](f, 0), f.err
+}
+
 func (f *fake) Export(_ context.Context, w io.Writer, q api.ExportQuery) error {
 	f.take("Export", q)
 	if _, err := w.Write(f.written); err != nil {

@@ -41,7 +41,8 @@ func filterField(name string) (string, bool) {
 func filters(q url.Values) map[string]string {
 	var where map[string]string
 	for name := range q {
-		if field, is := filterField(name); is {
+		field, is := filterField(name)
+		if _, compared := api.CutComparison(field); is && !compared {
 			if where == nil {
 				where = map[string]string{}
 			}
@@ -49,6 +50,21 @@ func filters(q url.Values) map[string]string {
 		}
 	}
 	return where
+}
+
+// comparisons are the parameters like filter[amount][gte].
+func comparisons(q url.Values) api.Comparisons {
+	var all api.Comparisons
+	for name := range q {
+		field, is := filterField(name)
+		if by, compared := api.CutComparison(field); is && compared {
+			if all == nil {
+				all = api.Comparisons{}
+			}
+			all[by] = q.Get(name)
+		}
+	}
+	return all
 }
 
 // number reads a parameter that counts; zero when it is not given.

@@ -19,6 +19,7 @@ func (s *surface) reading() []reply.Route {
 		s.get("GET /_ref/explore/records", s.records),
 		s.get("GET /_ref/explore/records/{connection}/{stream}/{key...}", s.record),
 		s.get("GET /_ref/explore/changes", s.changes),
+		s.get("GET /_ref/explore/aggregate", s.aggregate),
 		s.get("GET /_ref/search", s.search),
 		{Pattern: "GET /_ref/export", Handle: s.export},
 	}
@@ -43,8 +44,23 @@ func (s *surface) records(r *http.Request) (any, error) {
 	}
 	return recordPage(s.owner.Records(r.Context(), api.RecordQuery{
 		ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), Cursor: q.Get("cursor"),
-		Oldest: order == "asc", Changes: changes == "true", Where: filters(q), Limit: size,
+		Oldest: order == "asc", Changes: changes == "true", Where: filters(q), Compare: comparisons(q), Limit: size,
 	}))
+}
+
+func (s *surface) aggregate(r *http.Request) (any, error) {
+	q, err := queryOf(r, "connection_id", "stream", "metric", "field", "group_by", "granularity", "groups", "filter")
+	if err != nil {
+		return nil, err
+	}
+	groups, err := number(q, "groups")
+	if err != nil {
+		return nil, err
+	}
+	return s.owner.Aggregate(r.Context(), api.AggregateQuery{
+		ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), Where: filters(q), Compare: comparisons(q), Metric: q.Get("metric"),
+		Field: q.Get("field"), GroupBy: q.Get("group_by"), Granularity: q.Get("granularity"), Limit: int(min(groups, 1<<30)),
+	})
 }
 
 func (s *surface) changes(r *http.Request) (any, error) {

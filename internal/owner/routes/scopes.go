@@ -20,6 +20,7 @@ var scopes = map[string]reply.Scope{
 	"GET /_ref/connectors":                                     reply.ScopeRead,
 	"GET /_ref/connectors/{id}":                                reply.ScopeRead,
 	"GET /_ref/devices":                                        reply.ScopeRead,
+	"GET /_ref/explore/aggregate":                              reply.ScopeRead,
 	"GET /_ref/explore/changes":                                reply.ScopeRead,
 	"GET /_ref/explore/records":                                reply.ScopeRead,
 	"GET /_ref/explore/records/{connection}/{stream}/{key...}": reply.ScopeRead,

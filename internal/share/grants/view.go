@@ -64,13 +64,19 @@ func (v View) Filters(field string) bool {
 	return v.declared.Query != nil && slices.Contains(v.declared.Query.Filter, field)
 }
 
-// FilterFields are those that the reader may filter by.
-func (v View) FilterFields() []string {
-	if v.declared.Query == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(v.declared.Query.Filter), func(f string) bool { return !v.Shows(f) })
+// Comparison is one that the manifest lets readers make, or why it does not.
+func (v View) Comparison(field string, op manifest.RangeOperator, value string) (store.Comparison, *store.Unfit) {
+	return store.NewComparison(&v.declared.Stream, field, op, value)
 }
+
+// Aggregation is one that the manifest lets readers have, or why it does not.
+func (v View) Aggregation(q store.AggregateQuery) (store.AggregateQuery, *store.Unfit) {
+	q.Part = v.Part(nil)
+	return q, q.Declared(&v.declared.Stream)
+}
+
+// Query is what the reader may filter and sum up by; nil when that is nothing.
+func (v View) Query() *manifest.Query { return v.declared.Query.Within(v.Shows) }
 
 // Searchable reports whether the stream can be searched without telling anything of a
 // field that is not granted: the index does not know in which field a word was.

@@ -12,6 +12,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
+	"pdpp/manifest"
 )
 
 const (
@@ -36,6 +37,8 @@ type query struct {
 	newest     bool
 	fields     []string
 	where      []store.FieldValue // by field
+	compare    []store.Comparison // by field and operator; their kind is the view's
+	sum        store.AggregateQuery
 	changes    bool
 	since      string // where the changes begin; empty for all
 }
@@ -60,10 +63,13 @@ func parse(r *http.Request, allowed ...string) (query, error) {
 			return q, err
 		}
 	}
-	if q.changes && (q.cursor != "" || q.newest || len(q.where) > 0) {
+	if q.changes && (q.cursor != "" || q.newest || len(q.where)+len(q.compare) > 0) {
 		return q, bad("changes_since", "Changes come in their own order, unfiltered.", "Leave cursor, order and filters out.")
 	}
 	slices.SortFunc(q.where, func(a, b store.FieldValue) int { return cmp.Compare(a.Field, b.Field) })
+	slices.SortFunc(q.compare, func(a, b store.Comparison) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Op, b.Op))
+	})
 	return q, nil
 }
 
@@ -101,10 +107,29 @@ func (q *query) set(word, field, value string) error {
 			return bad(word, "The list of fields is empty, has a blank or is too long.", "Write fields=a,b.")
 		}
 	case "filter":
-		if field == "" || len(value) > maxValue || len(q.where) == maxFilters {
-			return bad(word, "A filter has no field or too long a value, or there are too many.", "Write filter[field]=value.")
+		field, op, compared := manifest.CutOperator(field)
+		if field == "" || len(value) > maxValue || len(q.where)+len(q.compare) == maxFilters {
+			return bad(word, "A filter has no field or too long a value, or there are too many.", "Write filter[field]=value, or filter[field][gte]=value.")
+		}
+		if compared {
+			q.compare = append(q.compare, store.Comparison{Field: field, Op: op, Value: value})
+			return nil
 		}
 		q.where = append(q.where, store.FieldValue{Field: field, Value: value})
+	case "metric":
+		q.sum.Metric = store.Metric(value)
+	case "field":
+		q.sum.Field = value
+	case "group_by":
+		q.sum.GroupBy = value
+	case "granularity":
+		q.sum.Granularity = store.Granularity(value)
+	case "groups":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > store.MostGroups {
+			return bad(word, "The number of groups is not one from 1 to 1000.", "Leave it out for 100.")
+		}
+		q.sum.Limit = n
 	case "changes_since":
 		if q.changes = true; value == "" {
 			return bad(word, "It is not said since when.", "Begin with changes_since="+beginning+".")
@@ -130,8 +155,41 @@ func (q *query) check(views []grants.View) error {
 				return err
 			}
 		}
+		if _, err := q.comparisons(v); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// comparisons are those of the query as a view's stream declares them.
+func (q *query) comparisons(v grants.View) ([]store.Comparison, error) {
+	made := make([]store.Comparison, len(q.compare))
+	for i, c := range q.compare {
+		var why *store.Unfit
+		made[i], why = v.Comparison(c.Field, c.Op, c.Value)
+		if err := declaredBy(v, why, c.Field); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// declaredBy tells a question that a stream does not let readers ask from one about a
+// field that was not granted. The second is never answered, whatever it is.
+func declaredBy(v grants.View, why *store.Unfit, fields ...string) error {
+	for _, f := range fields {
+		if err := readable(v, f, "filter", why == nil || !why.Undeclared || v.Has(f)); f != "" && err != nil {
+			return err
+		}
+	}
+	switch {
+	case why == nil:
+		return nil
+	case why.Undeclared:
+		return grants.Refused(grants.CodeUnknownField, why.Param, why.Message, why.Next)
+	}
+	return bad(why.Param, why.Message, why.Next)
 }
 
 func readable(v grants.View, field, param string, possible bool) error {

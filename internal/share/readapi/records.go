@@ -84,6 +84,9 @@ func (q *query) context(who grants.Access, stream string) string {
 	for _, w := range q.where {
 		parts = append(parts, w.Field, w.Value)
 	}
+	for _, c := range q.compare {
+		parts = append(parts, c.Field, string(c.Op), c.Value)
+	}
 	return grants.Context(parts...)
 }
 
@@ -92,7 +95,11 @@ func (a *api) page(r *http.Request, q query, views []grants.View, from position,
 	begun := false
 	for i := range views {
 		v := &views[i]
-		rq := store.RecordQuery{Part: v.Part(q.fields), Where: q.where, NewestFirst: q.newest, UpToSeq: from.UpTo, Limit: p.rows(), MaxBytes: p.bytes()}
+		compare, err := q.comparisons(*v)
+		if err != nil {
+			return err
+		}
+		rq := store.RecordQuery{Part: v.Part(q.fields), Where: q.where, Compare: compare, NewestFirst: q.newest, UpToSeq: from.UpTo, Limit: p.rows(), MaxBytes: p.bytes()}
 		if !begun {
 			if v.ConnectionID() != from.Connection {
 				continue

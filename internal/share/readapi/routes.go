@@ -59,6 +59,7 @@ func Routes(c Config) []reply.Route {
 		{Pattern: "GET /v1/streams", Handle: a.with(a.streams)},
 		{Pattern: "GET /v1/streams/{stream}", Handle: a.with(a.stream)},
 		{Pattern: "GET /v1/streams/{stream}/records", Handle: a.with(a.records)},
+		{Pattern: "GET /v1/streams/{stream}/aggregate", Handle: a.with(a.aggregate)},
 		{Pattern: "GET /v1/streams/{stream}/records/{id...}", Handle: a.with(a.record)},
 		{Pattern: "GET /v1/search", Handle: a.with(a.search)},
 		{Pattern: "GET /v1/schema", Handle: a.with(a.schemas)},

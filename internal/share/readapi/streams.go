@@ -75,9 +75,7 @@ func (a *api) schemas(r *http.Request, who grants.Access) (any, error) {
 
 func schemaOf(v grants.View) grantview.StreamSchema {
 	declared := v.Declared()
-	schema := grantview.SchemaOf(v.ConnectionID(), &declared)
-	schema.FilterFields = v.FilterFields()
-	return schema
+	return grantview.SchemaOf(v.ConnectionID(), &declared).Queried(v.Query())
 }
 
 // connectors names the kinds of source, each once.

@@ -13,21 +13,35 @@ type choice struct {
 	Text               string // searched for; filters do not apply then
 	Oldest             bool
 	Where              map[string]string
+	Compare            api.Comparisons
+	CountBy            string // what the records are counted by, as a countChoice
 	Cursor             string
 }
+
+// filtered reports whether the list leaves out records.
+func (c choice) filtered() bool { return len(c.Where)+len(c.Compare) > 0 }
 
 // filterMark stands before the name of a field in the address, so that no field can
 // be taken for another parameter.
 const filterMark = "f."
 
+// compareMarks are the same before a field that is compared, by operator.
+var compareMarks = map[string]string{"gt": "gt.", "gte": "gte.", "lt": "lt.", "lte": "lte."}
+
 func readChoice(q url.Values) choice {
 	c := choice{
 		Connection: q.Get("connection"), Stream: q.Get("stream"), Text: strings.TrimSpace(q.Get("q")),
 		Oldest: q.Get("order") == "oldest", Cursor: q.Get("cursor"), Where: map[string]string{},
+		Compare: api.Comparisons{}, CountBy: q.Get("count"),
 	}
 	for name, values := range q {
 		if field, is := strings.CutPrefix(name, filterMark); is && values[0] != "" {
 			c.Where[field] = values[0]
+		}
+		for operator, mark := range compareMarks {
+			if field, is := strings.CutPrefix(name, mark); is && values[0] != "" {
+				c.Compare[api.Comparison{Field: field, Operator: operator}] = values[0]
+			}
 		}
 	}
 	return c
@@ -50,6 +64,10 @@ func (c choice) values() url.Values {
 	for field, value := range c.Where {
 		set(filterMark+field, value)
 	}
+	for by, value := range c.Compare {
+		set(compareMarks[by.Operator]+by.Field, value)
+	}
+	set("count", c.CountBy)
 	set("cursor", c.Cursor)
 	return q
 }

@@ -57,6 +57,8 @@ func rarely() *owner {
 		{ID: "tok_3", Label: "Old", Scopes: []string{"all"}, CreatedAt: year, RevokedAt: &week},
 	}
 	o.records = api.RecordPage{Records: []api.Record{letter("a2", "", 3), letter("a3", `{"shelf":"low"}`, 1)}}
+	low := "low"
+	o.aggregation = api.Aggregation{Groups: []api.Group{{Key: &low, Value: []byte(`1904`)}, {Value: []byte(`2`)}}, Truncated: true}
 	o.record = letter("a2", "", 4)
 	o.record.ChangedAt = year
 	o.earlier = []api.Record{letter("a2", `{"title":"Back","at":"2026-03-01T10:00:00Z","page":"https://kelp.example/a2","deep":[[1,2]],"none":null}`, 3), letter("a2", "", 2), letter("a2", `{"title":"Came"}`, 1)}
@@ -69,7 +71,7 @@ func rarely() *owner {
 }
 
 var rarePages = []string{
-	"/records?connection=cin_kelp_1&stream=letters&f.shelf=low&order=oldest", "/records/cin_kelp_1/letters/a2", "/records?connection=cin_kelp_1&stream=shells",
+	"/records?connection=cin_kelp_1&stream=letters&f.shelf=low&order=oldest&gte.pages=3&count=value.shelf", "/records/cin_kelp_1/letters/a2", "/records?connection=cin_kelp_1&stream=shells",
 	"/add/kelp", "/add/none", "/schedules", "/grants", "/grants/grt_2", "/grants/grt_3", "/grants/grt_4", "/grants/none", "/audit", "/settings", "/settings/sign-in", "/settings/password",
 	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps/none", "/connections/cin_kelp_1/changes", "/connections/cin_kelp_1/bookmarks", "/connections/none/gaps",
 }

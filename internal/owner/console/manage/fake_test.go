@@ -15,34 +15,36 @@ import (
 type owner struct {
 	api.Owner // a question that no page should ask stops the test
 
-	tests      []api.PushTest
-	overview   view.Overview
-	details    map[string]api.Detail
-	connectors []api.Connector
-	streams    []api.Stream
-	records    api.RecordPage
-	record     api.Record
-	earlier    []api.Record
-	grants     []api.Grant
-	request    api.GrantRequest
-	devices    []api.Device
-	targets    []api.PushTarget
-	tokens     []api.Token
-	sessions   []api.Session
-	passkeys   []api.Passkey
-	codes      api.RecoveryCodes
-	quiet      string
-	runtime    api.Runtime
-	trail      api.AuditPage
-	trailOf    api.AuditQuery
-	exported   string
-	gaps       api.GapPage
-	gapsOf     api.GapQuery
-	bookmarks  []api.Bookmark
-	log        []api.BookmarkCommit
-	preview    api.RewindPreview
-	changes    []api.Record
-	changesOf  []api.ChangeQuery
+	tests       []api.PushTest
+	overview    view.Overview
+	details     map[string]api.Detail
+	connectors  []api.Connector
+	streams     []api.Stream
+	records     api.RecordPage
+	record      api.Record
+	earlier     []api.Record
+	grants      []api.Grant
+	request     api.GrantRequest
+	devices     []api.Device
+	targets     []api.PushTarget
+	tokens      []api.Token
+	sessions    []api.Session
+	passkeys    []api.Passkey
+	codes       api.RecoveryCodes
+	quiet       string
+	runtime     api.Runtime
+	trail       api.AuditPage
+	trailOf     api.AuditQuery
+	exported    string
+	gaps        api.GapPage
+	gapsOf      api.GapQuery
+	bookmarks   []api.Bookmark
+	log         []api.BookmarkCommit
+	preview     api.RewindPreview
+	changes     []api.Record
+	changesOf   []api.ChangeQuery
+	aggregation api.Aggregation
+	summed      []api.AggregateQuery
 
 	fails     map[string]error // by method
 	asked     []string         // what was done, in order
@@ -189,6 +191,11 @@ func (o *owner) Records(_ context.Context, q api.RecordQuery) (api.RecordPage, e
 func (o *owner) Search(_ context.Context, q api.SearchQuery) (api.RecordPage, error) {
 	o.search = q
 	return o.records, o.heard("Search")
+}
+
+func (o *owner) Aggregate(_ context.Context, q api.AggregateQuery) (api.Aggregation, error) {
+	o.summed = append(o.summed, q)
+	return o.aggregation, o.heard("Aggregate")
 }
 
 func (o *owner) Record(_ context.Context, c, s, k string) (api.Record, []api.Record, error) {

@@ -51,7 +51,9 @@ func mara() *owner {
 		"cin_tide_1": {Connection: tide, Connector: &o.connectors[1]},
 	}
 	o.streams = []api.Stream{
-		{ConnectionID: "cin_kelp_1", ConnectionName: "Kelp, maralind", Name: "letters", Label: "Letters", Records: 1906, Search: []string{"title"}, Filter: []string{"shelf"}, Fields: letters.Fields},
+		{ConnectionID: "cin_kelp_1", ConnectionName: "Kelp, maralind", Name: "letters", Label: "Letters", Records: 1906, Search: []string{"title"}, Filter: []string{"shelf"}, Fields: letters.Fields,
+			RangeFilters: []api.RangeFilter{{Field: "pages", Kind: "number", Operators: []string{"gte", "lt"}}, {Field: "written_at", Kind: "time", Operators: []string{"gte", "gt", "lte", "lt"}}},
+			Aggregations: api.Aggregations{Count: true, GroupBy: []string{"shelf"}, GroupByTime: []string{"written_at"}}},
 		{ConnectionID: "cin_kelp_1", ConnectionName: "Kelp, maralind", Name: "stars", Label: "Stars", Records: 0, Fields: stars.Fields},
 		{ConnectionID: "cin_tide_1", ConnectionName: "Tide log", Name: "levels", Label: "Levels", Records: 12},
 	}

@@ -19,6 +19,7 @@ type recordsPage struct {
 	Columns []string     // fields that stand beside the title
 	Rows    []row
 	Next    string // the address of the next page
+	Counts  *counts
 	Problem *ui.Message
 	Open    *openRecord
 }
@@ -104,10 +105,13 @@ func (p *pages) fill(r *http.Request, page *recordsPage) error {
 		})
 	case page.Chosen != nil:
 		found, err = p.Owner.Records(r.Context(), api.RecordQuery{
-			ConnectionID: page.Connection, Stream: page.Stream, Cursor: page.Cursor, Oldest: page.Oldest, Where: page.Where, Changes: len(page.Where) == 0,
+			ConnectionID: page.Connection, Stream: page.Stream, Cursor: page.Cursor, Oldest: page.Oldest, Where: page.Where, Compare: page.Compare, Changes: !page.filtered(),
 		})
 	}
 	if err != nil {
+		return err
+	}
+	if err := p.count(r, page); err != nil {
 		return err
 	}
 	if page.Chosen != nil {

@@ -3,6 +3,7 @@ package manage
 import (
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -34,6 +35,39 @@ func TestRecordsAreListedByStream(t *testing.T) {
 	get(t, h, next.String())
 	if q := o.query; q.Cursor != "c/2+x" || !q.Oldest || q.Where["shelf"] != "north" {
 		t.Errorf("the next page asked for %+v", q)
+	}
+}
+
+func TestRecordsAreComparedAndCounted(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	o.records = api.RecordPage{Records: []api.Record{letter("a1", `{"title":"A harbor at night","shelf":"north"}`, 3)}}
+	north := "north"
+	o.aggregation = api.Aggregation{Groups: []api.Group{{Key: &north, Value: []byte(`1906`)}, {Value: []byte(`3`)}}}
+	h := world(t, o)
+	p := get(t, h, "/records?connection=cin_kelp_1&stream=letters&gte.pages=2.5&lt.written_at=2026-03-01T10:00:00Z&count=value.shelf")
+	want := api.Comparisons{{Field: "pages", Operator: "gte"}: "2.5", {Field: "written_at", Operator: "lt"}: "2026-03-01T10:00:00Z"}
+	if q := o.query; !maps.Equal(q.Compare, want) || q.Changes {
+		t.Errorf("asked for %+v", q)
+	}
+	if len(o.summed) != 1 || !maps.Equal(o.summed[0].Compare, want) || o.summed[0].GroupBy != "shelf" || o.summed[0].Granularity != "" {
+		t.Errorf("counted %+v", o.summed)
+	}
+	p.says(t, "Filtered by Pages from “2.5” and Written at before “2026-03-01T10:00:00Z”.", "Records by Shelf", "north 1,906", "Without a value 3")
+	if in := p.by(t, "name", "gte.pages"); attr(in, "value") != "2.5" || attr(in, "type") != "number" {
+		t.Errorf("the form shows %+v", in.Attr)
+	}
+	if in := p.by(t, "name", "lt.written_at"); attr(in, "type") != "text" { // a date could not show it
+		t.Errorf("the form shows %+v", in.Attr)
+	}
+	p.by(t, "href", "/records?connection=cin_kelp_1&f.shelf=north&gte.pages=2.5&lt.written_at=2026-03-01T10%3A00%3A00Z&stream=letters")
+	get(t, h, "/records?connection=cin_kelp_1&stream=letters&count=month.written_at")
+	if q := o.summed[1]; q.GroupBy != "written_at" || q.Granularity != "month" {
+		t.Errorf("counted %+v", q)
+	}
+	get(t, h, "/records?connection=cin_kelp_1&stream=letters&count=value.title")
+	if len(o.summed) != 2 {
+		t.Errorf("counted by what is not declared: %+v", o.summed[2:])
 	}
 }
 

@@ -28,6 +28,9 @@ func (page *recordsPage) filterWords() string {
 	for _, name := range slices.Sorted(maps.Keys(page.Where)) {
 		words = append(words, text.Name(name)+" “"+page.Where[name]+"”")
 	}
+	for _, by := range sortedComparisons(page.Compare) {
+		words = append(words, page.boundWords(by)+" “"+page.Compare[by]+"”")
+	}
 	return text.List(words)
 }
 

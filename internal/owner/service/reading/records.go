@@ -47,16 +47,23 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 	if err != nil {
 		return api.RecordPage{}, err
 	}
+	compare, err := comparisons(declared, q.Compare)
+	if err != nil {
+		return api.RecordPage{}, err
+	}
 	box, err := c.cursors(ctx)
 	if err != nil {
 		return api.RecordPage{}, err
 	}
 	ask := store.RecordQuery{
-		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream}, Where: where, NewestFirst: !q.Oldest, Limit: pageSize(q.Limit) + 1,
+		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream}, Where: where, Compare: compare, NewestFirst: !q.Oldest, Limit: pageSize(q.Limit) + 1,
 	}
 	place := []string{q.ConnectionID, q.Stream, strconv.FormatBool(q.Oldest), strconv.FormatBool(q.Changes)}
 	for _, w := range where {
 		place = append(place, w.Field, w.Value)
+	}
+	for _, by := range compare {
+		place = append(place, by.Field, string(by.Op), by.Value)
 	}
 	bound := grants.Context(place...)
 	if q.Cursor != "" {

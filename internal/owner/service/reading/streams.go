@@ -1,8 +1,11 @@
 package reading
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -53,15 +56,36 @@ func showStream(info store.StreamInfo, conn store.Connection, declared *manifest
 	out := api.Stream{
 		ConnectionID: info.ConnectionID, ConnectionName: conn.DisplayName, Name: info.Name, Label: declaration.Label(declared, info.Name),
 		Records: info.Records, Deleted: info.Deleted, LastSeq: info.LastSeq, UpdatedAt: info.ChangedAt, Search: []string{}, Filter: []string{}, Fields: []string{},
+		RangeFilters: []api.RangeFilter{},
 	}
+	out.Aggregations = aggregations(nil)
 	if declared == nil {
 		return out
 	}
 	out.Fields = declaration.Fields(jsontext.Value(declared.Schema))
 	if q := declared.Query; q != nil {
 		out.Search, out.Filter = append(out.Search, q.SearchFields()...), append(out.Filter, q.Filter...)
+		kinds := declared.ValueKinds()
+		for _, field := range slices.Sorted(maps.Keys(q.RangeFilters)) {
+			f := api.RangeFilter{Field: field, Kind: string(cmp.Or(kinds[field], manifest.ValueText)), Operators: []string{}}
+			for _, op := range q.RangeFilters[field] {
+				f.Operators = append(f.Operators, string(op))
+			}
+			out.RangeFilters = append(out.RangeFilters, f)
+		}
+		out.Aggregations = aggregations(q.Aggregations)
 	}
 	return out
+}
+
+// aggregations are never null.
+func aggregations(a *manifest.Aggregations) api.Aggregations {
+	if a == nil {
+		a = &manifest.Aggregations{}
+	}
+	list := func(fields []string) []string { return append([]string{}, fields...) }
+	return api.Aggregations{Count: a.Count, CountDistinct: list(a.CountDistinct), GroupBy: list(a.GroupBy), GroupByTime: list(a.GroupByTime),
+		Sum: list(a.Sum), Min: list(a.Min), Max: list(a.Max)}
 }
 
 // declaredStream is what the connector of a connection declares of a stream, also of one

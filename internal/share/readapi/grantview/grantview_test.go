@@ -47,6 +47,8 @@ var exported = map[string]reflect.Type{
 	"Record": reflect.TypeFor[Record](), "RecordPage": reflect.TypeFor[RecordPage](),
 	"Change": reflect.TypeFor[Change](), "ChangePage": reflect.TypeFor[ChangePage](),
 	"SchemaList": reflect.TypeFor[SchemaList](), "Connector": reflect.TypeFor[Connector](), "ConnectorList": reflect.TypeFor[ConnectorList](),
+	"RangeFilter": reflect.TypeFor[RangeFilter](), "Aggregations": reflect.TypeFor[Aggregations](), "Aggregation": reflect.TypeFor[Aggregation](),
+	"AggregationList": reflect.TypeFor[AggregationList](), "Group": reflect.TypeFor[Group](),
 }
 
 // allowed are the members that a client may read. A new one is added here on
@@ -55,12 +57,14 @@ var allowed = []string{
 	"object", "data", "name", "record_count", "last_updated", "freshness", "status", "captured_at", "description", "schema",
 	"primary_key", "cursor_field", "stream", "id", "emitted_at", "deleted", "has_more", "next_cursor", "next_changes_since",
 	"connection_id", // tells two accounts at one source apart
-	"filter_fields",
+	"filter_fields", "range_filters", "field", "operators", "aggregations", "count", "count_distinct", "group_by", "group_by_time", "sum", "min", "max",
+	"groups", "key", "value", "truncated",
 }
 
 // harmless are members of the owner's types whose names mean something else in
-// a client's: the id of a record, the status of freshness, a stream's name.
-var harmless = []string{"id", "status", "stream", "captured_at", "name", "freshness"}
+// a client's: the id of a record, the status of freshness, a stream's name, whether
+// records may be counted.
+var harmless = []string{"id", "status", "stream", "captured_at", "name", "freshness", "count"}
 
 // No type has a member that the owner's diagnostics have.
 func TestNoMemberIsADiagnosis(t *testing.T) {

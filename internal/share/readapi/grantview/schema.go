@@ -2,6 +2,8 @@ package grantview
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"pdpp/manifest"
 )
@@ -16,7 +18,69 @@ type StreamSchema struct {
 	PrimaryKey   []string        `json:"primary_key"`
 	CursorField  string          `json:"cursor_field,omitempty"`
 	// FilterFields are those that records may be filtered by.
-	FilterFields []string `json:"filter_fields,omitempty"`
+	FilterFields []string      `json:"filter_fields,omitempty"`
+	RangeFilters []RangeFilter `json:"range_filters,omitempty"`
+	Aggregations *Aggregations `json:"aggregations,omitempty"`
+}
+
+// RangeFilter is a field that can be compared with a value, by these operators.
+type RangeFilter struct {
+	Field     string   `json:"field"`
+	Operators []string `json:"operators"`
+}
+
+// Aggregations are the fields that can be summed up.
+type Aggregations struct {
+	Count         bool     `json:"count"`
+	CountDistinct []string `json:"count_distinct,omitempty"`
+	GroupBy       []string `json:"group_by,omitempty"`
+	GroupByTime   []string `json:"group_by_time,omitempty"`
+	Sum           []string `json:"sum,omitempty"`
+	Min           []string `json:"min,omitempty"`
+	Max           []string `json:"max,omitempty"`
+}
+
+// Queried adds what a client may filter and sum up by.
+func (s StreamSchema) Queried(q *manifest.Query) StreamSchema {
+	if q == nil {
+		return s
+	}
+	s.FilterFields = q.Filter
+	for _, field := range slices.Sorted(maps.Keys(q.RangeFilters)) {
+		f := RangeFilter{Field: field}
+		for _, op := range q.RangeFilters[field] {
+			f.Operators = append(f.Operators, string(op))
+		}
+		s.RangeFilters = append(s.RangeFilters, f)
+	}
+	if q.Aggregations != nil {
+		a := Aggregations(*q.Aggregations)
+		s.Aggregations = &a
+	}
+	return s
+}
+
+// Aggregation is what the records of one connection were summed up to.
+type Aggregation struct {
+	Object       string  `json:"object"` // aggregation
+	ConnectionID string  `json:"connection_id"`
+	Stream       string  `json:"stream"`
+	Groups       []Group `json:"groups"`
+	// Truncated says that there are more groups.
+	Truncated bool `json:"truncated"`
+}
+
+// Group is one group. Its key is null for records without a value, and when nothing is
+// grouped.
+type Group struct {
+	Key   *string         `json:"key"`
+	Value json.RawMessage `json:"value"`
+}
+
+// AggregationList is one aggregation for each connection.
+type AggregationList struct {
+	Object string        `json:"object"` // list
+	Data   []Aggregation `json:"data"`
 }
 
 // SchemaOf takes from a stream's declaration what a client may read. How the

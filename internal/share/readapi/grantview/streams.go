@@ -9,6 +9,7 @@ const (
 	ObjectRecord    = "record"
 	ObjectChange    = "change"
 	ObjectConnector = "connector"
+	ObjectAggregate = "aggregation"
 )
 
 // FreshnessStatus says whether data is as new as its source's policy asks for.

@@ -1,0 +1,76 @@
+package manage
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
+)
+
+// bound is one end of a range that the filter form offers.
+type bound struct {
+	api.Comparison
+	Label, Type, Value string
+}
+
+// boundWords say which end of a range a comparison is.
+func (page *recordsPage) boundWords(by api.Comparison) string {
+	words := map[string]string{"gt": "above", "gte": "from", "lt": "below", "lte": "up to"}
+	i := slices.IndexFunc(page.Chosen.RangeFilters, func(f api.RangeFilter) bool { return f.Field == by.Field })
+	if i >= 0 && (page.Chosen.RangeFilters[i].Kind == "time" || page.Chosen.RangeFilters[i].Kind == "date") {
+		words["gt"], words["lt"] = "after", "before"
+	}
+	return text.Name(by.Field) + " " + words[by.Operator]
+}
+
+// bounds are the ends of ranges that the form offers: of the first fields that can be
+// compared, and of all that the address compares.
+func (page *recordsPage) bounds() (all []bound) {
+	left := max(1, mostFilters/2-len(page.Chosen.Filter))
+	for _, f := range page.Chosen.RangeFilters {
+		used := 0
+		upper := []string{"lte", "lt"}
+		if f.Kind == "time" {
+			upper = []string{"lt", "lte"} // the day that is chosen is its beginning
+		}
+		for _, operators := range [][]string{{"gte", "gt"}, upper} {
+			i := slices.IndexFunc(operators, func(o string) bool {
+				_, asked := page.Compare[api.Comparison{Field: f.Field, Operator: o}]
+				return asked
+			})
+			asked := i >= 0
+			if !asked {
+				i = slices.IndexFunc(operators, func(o string) bool { return slices.Contains(f.Operators, o) })
+			}
+			if i < 0 || !asked && left == 0 {
+				continue
+			}
+			used = 1
+			by := api.Comparison{Field: f.Field, Operator: operators[i]}
+			all = append(all, bound{by, page.boundWords(by), boundType(f.Kind, page.Compare[by]), page.Compare[by]})
+		}
+		left = max(0, left-used)
+	}
+	return all
+}
+
+// boundType lets a browser help with what the kind of a field takes, unless it could not
+// show what the address says.
+func boundType(kind, value string) string {
+	switch _, err := time.Parse(time.DateOnly, value); {
+	case kind == "number":
+		return "number"
+	case kind != "text" && (value == "" || err == nil):
+		return "date"
+	}
+	return "text"
+}
+
+func sortedComparisons(all api.Comparisons) []api.Comparison {
+	return slices.SortedFunc(maps.Keys(all), func(a, b api.Comparison) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Operator, b.Operator))
+	})
+}
