@@ -171,6 +171,16 @@ func testComparisons(t *testing.T, s store.Store) {
 	all = slices.Delete(all, 1, 2)
 	slices.SortFunc(all, func(a, b filed) int { return cmp.Compare(a.seq, b.seq) })
 	rapid.Check(t, check)
+	for _, part := range []store.Part{ // a sum is within the limits of its part
+		{Keys: []string{all[2].key, all[5].key, "nothing"}}, {Among: &store.FieldAmong{Field: textField, Values: []string{"1", "a"}}},
+	} {
+		part.ConnectionID, part.Stream = "c", Stream
+		got, err := s.Aggregate(t.Context(), store.AggregateQuery{Part: part, Metric: store.MetricCount})
+		ok(t, err)
+		within := listed(t, s, store.RecordQuery{Part: part, Limit: 1000})
+		same(t, len(within) > 1 && len(within) < len(all), true)
+		same(t, got.Groups, []store.Group{{Value: jsontext.Value(fmt.Sprint(len(within)))}})
+	}
 	same(t, changed(t, s, store.RecordQuery{Part: whole, Compare: []store.Comparison{{Field: numberField, Kind: manifest.ValueNumber, Op: manifest.RangeGTE, Value: "1e99"}}, Limit: 1000}),
 		listed(t, s, store.RecordQuery{Part: whole, Compare: []store.Comparison{{Field: numberField, Kind: manifest.ValueNumber, Op: manifest.RangeGT, Value: "1e98"}}, Limit: 1000}))
 }
