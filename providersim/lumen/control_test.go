@@ -26,7 +26,7 @@ func TestControlPort(t *testing.T) {
 		}
 	})
 	control, ctx := srv.Control(), t.Context()
-	c := client{srv.Sim, srv.BaseURL, srv.Sim.Token()}
+	c := client{srv.Sim, http.DefaultClient.Do, srv.BaseURL, srv.Sim.Token()}
 
 	wantCounts := map[string]int{"events": 7, "notes": 10, "threads": 5}
 	for _, m := range []providersim.Mutation{

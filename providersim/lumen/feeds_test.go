@@ -49,7 +49,7 @@ func (c client) changes(t fataler, since string, n int) notesPage {
 func TestEventsAreComplete(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		c := setup(rt, lumen.Config{Seed: rapid.Uint64().Draw(rt, "seed"), Events: rapid.IntRange(0, 400).Draw(rt, "events"), Notes: 3})
+		c := direct(lumen.Config{Seed: rapid.Uint64().Draw(rt, "seed"), Events: rapid.IntRange(0, 400).Draw(rt, "events"), Notes: 3})
 		got, ids, cursor := map[string]string{}, []string{}, ""
 		read := func() bool {
 			p := c.events(rt, cursor, rapid.IntRange(1, 200).Draw(rt, "limit"))
@@ -87,7 +87,7 @@ func TestEventsAreComplete(t *testing.T) {
 func TestChangesAreComplete(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		c := setup(rt, lumen.Config{Seed: rapid.Uint64().Draw(rt, "seed"), Notes: rapid.IntRange(0, 60).Draw(rt, "notes")})
+		c := direct(lumen.Config{Seed: rapid.Uint64().Draw(rt, "seed"), Notes: rapid.IntRange(0, 60).Draw(rt, "notes")})
 		deletedBefore := c.sim.DeleteNotes(rapid.IntRange(0, 5).Draw(rt, "deleted before"))
 		stored, tombstones, since := map[string]string{}, map[string]bool{}, ""
 		read := func() bool {

@@ -68,7 +68,7 @@ func (c client) walk(t fataler, span url.Values, size func() int, between func()
 func TestThreadsAreCompleteAndOrdered(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		c := setup(rt, lumen.Config{Seed: rapid.Uint64().Draw(rt, "seed"), Threads: rapid.IntRange(1, 120).Draw(rt, "threads")})
+		c := direct(lumen.Config{Seed: rapid.Uint64().Draw(rt, "seed"), Threads: rapid.IntRange(1, 120).Draw(rt, "threads")})
 		c.sim.TouchThreads(rapid.IntRange(0, 9).Draw(rt, "touched"))
 		size := func() int { return rapid.IntRange(1, 40).Draw(rt, "limit") }
 		order, data := c.walk(rt, nil, size, func() {})
@@ -104,7 +104,7 @@ func TestThreadsAreCompleteAndOrdered(t *testing.T) {
 func TestThreadsTouchedDuringAWalk(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		c := setup(rt, lumen.Config{Seed: rapid.Uint64().Draw(rt, "seed"), Threads: rapid.IntRange(1, 80).Draw(rt, "threads")})
+		c := direct(lumen.Config{Seed: rapid.Uint64().Draw(rt, "seed"), Threads: rapid.IntRange(1, 80).Draw(rt, "threads")})
 		size := func() int { return rapid.IntRange(1, 15).Draw(rt, "limit") }
 		order, stored := c.walk(rt, nil, size, func() {
 			c.sim.TouchThreads(rapid.IntRange(0, 3).Draw(rt, "touched"))

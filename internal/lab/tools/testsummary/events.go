@@ -90,7 +90,10 @@ func (s *summary) take(line []byte, progress io.Writer) {
 			target.figures = append(target.figures, e.Value)
 		}
 	case "pass", "fail", "skip":
-		target.state, target.elapsed = e.Action, e.Elapsed
+		if target.state != "fail" { // one package may run in two processes, each with a part of its tests
+			target.state = e.Action
+		}
+		target.elapsed = e.Elapsed
 		if target == p {
 			p.build = e.FailedBuild
 			fmt.Fprintln(progress, p.line())

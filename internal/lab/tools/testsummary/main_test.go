@@ -186,6 +186,17 @@ func TestFailuresWithoutAFailedTest(t *testing.T) {
 	}
 }
 
+// A package may run in two processes, each with a part of its tests: one that crashes is not
+// made good by the other.
+func TestHalfOfAPackageFails(t *testing.T) {
+	t.Parallel()
+	out, ok := summarize(t, passA, `{"Action":"output","Package":"p","Output":"panic: half\n"}`, failP, passP)
+	if ok {
+		t.Error("all is well")
+	}
+	wantEnd(t, out, "1 passed, 1 failed, 0 skipped", "panic: half")
+}
+
 func TestOneBrokenBuildIsShownOnce(t *testing.T) {
 	t.Parallel()
 	meanwhile, out, _ := parts(t,
