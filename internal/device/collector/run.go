@@ -189,7 +189,7 @@ func (p *pass) readState(ctx context.Context) (done bool, err error) {
 		case err == nil:
 			p.client.Compress = p.can(wire.CanGzip)
 			p.target.within(p.server.Limits)
-			return false, nil
+			return false, p.box.CountFrom(ctx, p.server.MaxBatchSeq)
 		case ctx.Err() != nil:
 			return true, p.stopped(ctx, ctx.Err())
 		case !errors.As(err, &refusal):

@@ -98,6 +98,14 @@ func (o *Outbox) LastReceipt(ctx context.Context, source string) (receipt string
 	return receipt, nil
 }
 
+// CountFrom makes the numbers of later items larger than n.
+func (o *Outbox) CountFrom(ctx context.Context, n int64) error {
+	if _, err := o.change(ctx, `UPDATE sqlite_sequence SET seq = ? WHERE name = 'local_device_outbox' AND seq < ?1`, n); err != nil {
+		return fmt.Errorf("count from %d: %w", n, err)
+	}
+	return nil
+}
+
 // Compact gives unused space of the file back, once it is worth the work: a quarter of
 // a file of the given size or more.
 func (o *Outbox) Compact(ctx context.Context, worth int64) error {

@@ -173,6 +173,14 @@ func TestNumbersOnlyGrow(t *testing.T) {
 		}
 		check(t, o.Prune(t.Context(), 1), o.Close())
 	}
+	// A queue that was lost goes on above what the server has seen.
+	o, err := Open(t.Context(), filepath.Join(folder, "lost.sqlite"))
+	check(t, err, o.CountFrom(t.Context(), 1), o.CountFrom(t.Context(), 1<<60))
+	defer o.Close()
+	o.mustEnqueue(t, noon, item("b1", RecordBatch))
+	if i := o.mustClaim(t, 1, noon)[0]; i.Seq != 1<<60+1 {
+		t.Errorf("number %d", i.Seq)
+	}
 }
 
 func TestCompactGivesSpaceBack(t *testing.T) {

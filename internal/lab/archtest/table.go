@@ -86,6 +86,8 @@ var Table = []Rule{
 		Reason: "turning a stored connection into a run is mechanics; whether it should run is decided elsewhere"},
 	{Room: "internal/lab/chaostest", May: anything,
 		Reason: "the chaos test has no code but tests, and puts real processes and databases together"},
+	{Room: "internal/lab/devicetest", May: anything,
+		Reason: "the test of devices has no code but tests, and puts real programs and databases together"},
 	{Room: "internal/lab/foreigntest", May: anything,
 		Reason: "the test of connectors in other languages has no code but tests, and puts the real parts together"},
 	{Room: "internal/lab/crashtest", May: anything,
