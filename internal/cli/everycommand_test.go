@@ -50,6 +50,8 @@ var ownerCommands = []string{
 	"gaps ignore " + waits + " --reason old", "gaps explain " + waits, "gaps retry " + waits,
 	"state show --connection cin_part", "state log trees --connection cin_part", "state diff trees 1 2 --connection cin_part", "state diff trees 1 9 --connection cin_part",
 	"state rewind trees 9 --connection cin_part --yes", "state rewind trees 1 --connection cin_part --yes", "state log trees --connection cin_part --limit 1", "changes --connection cin_part",
+	"devices list", "devices add orchard", "devices add none", "devices codes", "devices cancel dcode_none", "devices rename dev_1 Loft", "devices rename dev_none Loft",
+	"devices revoke dev_none", "devices revoke dev_1", "devices", "status cin_attic",
 }
 
 // partly is what a run of cin_part did not get.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"path/filepath"
@@ -37,11 +38,15 @@ func (a *app) localOwner(st store.Store) (api.Owner, error) {
 	if err != nil {
 		return nil, err
 	}
+	listen, _, err := a.variable(envListen)
+	if err != nil {
+		return nil, err
+	}
 	trail := a.localTrail(st)
 	return audited.Owner(service.New(service.Config{
 		Store: st, Connectors: connectors, Key: a.credentialKey, Opening: a.existingKey, Access: auth.New(auth.Config{Store: st, Now: a.env.Now, HashCost: a.env.HashCost, Audit: trail}),
 		VAPID: func(ctx context.Context) (notify.VAPID, error) { return a.vapid(ctx, st) },
-		Base:  base, Version: buildVersion().Version, Home: home, Database: database, Now: a.env.Now,
+		Base:  base, Address: cmp.Or(base, "http://"+cmp.Or(listen, defaultListen)), Version: buildVersion().Version, Home: home, Database: database, Now: a.env.Now,
 	}), trail), nil
 }
 

@@ -35,7 +35,13 @@ var surfaces = map[string]offered{
 		Instead: "a page shows what is asked of the owner in the verdict that asks it, and the question of a run on the run's page"},
 	"Schedules": {Command: "schedule list", Route: "GET /_ref/schedules",
 		Instead: "the page /schedules shows a page of connections at a time, each with its plan, from Connection"},
-	"Devices": {Command: "devices", Route: "GET /_ref/devices", Page: "GET /devices"},
+
+	"Devices":          {Command: "devices", Route: "GET /_ref/device-exporters", Page: "GET /devices"},
+	"RenameDevice":     {Command: "devices rename", Route: "PATCH /_ref/device-exporters/{id}", Page: "POST /devices/{id}/rename"},
+	"RevokeDevice":     {Command: "devices revoke", Route: "POST /_ref/device-exporters/{id}/revoke", Page: "POST /devices/{id}/revoke"},
+	"AddDevice":        {Command: "devices add", Route: "POST /_ref/device-exporters/enrollment-codes", Page: "POST /add/{connector}/device"},
+	"DeviceCodes":      {Command: "devices codes", Route: "GET /_ref/device-exporters/enrollment-codes", Page: "GET /devices/codes/{id}"},
+	"CancelDeviceCode": {Command: "devices cancel", Route: "DELETE /_ref/device-exporters/enrollment-codes/{id}", Page: "POST /devices/codes/{id}/cancel"},
 
 	"Gaps":      {Command: "gaps list", Route: "GET /_ref/gaps", Page: "GET /connections/{id}/gaps"},
 	"Gap":       {Command: "gaps explain", Route: "GET /_ref/gaps/{id}", Page: "GET /connections/{id}/gaps/{gap}"},

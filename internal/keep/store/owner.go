@@ -32,15 +32,18 @@ const (
 
 // Connection is one configured source of the owner.
 type Connection struct {
-	ID                 string           `json:"connection_id"`
-	ConnectorID        string           `json:"connector_id"`
-	DisplayName        string           `json:"display_name"`
-	Status             ConnectionStatus `json:"status"`
-	SourceKind         SourceKind       `json:"source_kind"`
-	Binding            jsontext.Value   `json:"source_binding,omitzero"`
-	ManifestGeneration int64            `json:"manifest_generation"`
-	CreatedAt          time.Time        `json:"created_at"`
-	UpdatedAt          time.Time        `json:"updated_at"`
+	ID          string           `json:"connection_id"`
+	ConnectorID string           `json:"connector_id"`
+	DisplayName string           `json:"display_name"`
+	Status      ConnectionStatus `json:"status"`
+	SourceKind  SourceKind       `json:"source_kind"`
+	Binding     jsontext.Value   `json:"source_binding,omitzero"`
+	// LocalBinding tells the connections of one connector apart that devices feed; empty for
+	// one that is collected here.
+	LocalBinding       string    `json:"local_binding,omitzero"`
+	ManifestGeneration int64     `json:"manifest_generation"`
+	CreatedAt          time.Time `json:"created_at"`
+	UpdatedAt          time.Time `json:"updated_at"`
 }
 
 // Interactions are questions to the owner. No answer is stored that anybody but

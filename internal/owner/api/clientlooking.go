@@ -60,10 +60,6 @@ func (c *Client) Schedules(ctx context.Context) ([]ConnectionSchedule, error) {
 	return listOf[ConnectionSchedule](ctx, c, "_ref", "schedules")
 }
 
-func (c *Client) Devices(ctx context.Context) ([]Device, error) {
-	return listOf[Device](ctx, c, "_ref", "devices")
-}
-
 func (c *Client) Connectors(ctx context.Context) ([]Connector, error) {
 	return listOf[Connector](ctx, c, "_ref", "connector-templates")
 }

@@ -33,8 +33,10 @@ type Connector struct {
 	Profiles    []ProfileLabel  `json:"profiles,omitempty"`
 	Form        *CredentialForm `json:"credential_form"` // nil when nothing is asked for
 	Refresh     RefreshPolicy   `json:"refresh_policy"`
-	// Device means that it collects on a device of the owner's, not here.
-	Device bool `json:"local_device"`
+	// Device means that it collects on a device of the owner's, not here. OnDevices means
+	// that it reads files, which are here or on a device: the owner chooses.
+	Device    bool `json:"local_device"`
+	OnDevices bool `json:"on_devices"`
 	// Foreign is what one that is not built in gets when it runs; nil for a built-in one.
 	Foreign *Foreign `json:"foreign"`
 	// Problem is why it cannot be connected, each fault with its mend; empty for one that can.
@@ -200,26 +202,6 @@ type Selection struct {
 type SelectedStream struct {
 	Stream    string   `json:"stream"`
 	Resources []string `json:"resources"`
-}
-
-// Device is a machine that collects, with the sources on it.
-type Device struct {
-	ID              string         `json:"device_id"`
-	DisplayName     string         `json:"display_name"`
-	Status          string         `json:"status"`
-	AgentVersion    string         `json:"agent_version"`
-	LastHeartbeatAt *time.Time     `json:"last_heartbeat_at"`
-	Sources         []DeviceSource `json:"sources"`
-}
-
-// DeviceSource is one connection that a device feeds.
-type DeviceSource struct {
-	ID              string     `json:"source_instance_id"`
-	ConnectionID    string     `json:"connection_id"`
-	DisplayName     string     `json:"display_name"`
-	ConnectorID     string     `json:"connector_id"`
-	Status          string     `json:"status"`
-	LastHeartbeatAt *time.Time `json:"last_heartbeat_at"`
 }
 
 // LongestName bounds what an owner may call something, in characters.

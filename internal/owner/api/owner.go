@@ -21,6 +21,7 @@ type Owner interface {
 	Gaps
 	Bookmarks
 	Connecting
+	Devices
 	Running
 	Records
 	Grants
@@ -42,8 +43,6 @@ type Health interface {
 	Schedules(ctx context.Context) ([]ConnectionSchedule, error)
 	// Attention lists what the owner is asked to do, with the questions of runs.
 	Attention(ctx context.Context, q AttentionQuery) (Attention, error)
-	// Devices lists the machines that collect for the owner.
-	Devices(ctx context.Context) ([]Device, error)
 }
 
 // Connecting is adding and changing connections.

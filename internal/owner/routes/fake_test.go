@@ -126,6 +126,31 @@ func (f *fake) Devices(_ context.Context) ([]api.Device, error) {
 	return given[[]api.Device](f, 0), f.err
 }
 
+func (f *fake) RenameDevice(_ context.Context, id, name string) error {
+	f.take("RenameDevice", id, name)
+	return f.err
+}
+
+func (f *fake) RevokeDevice(_ context.Context, id string) error {
+	f.take("RevokeDevice", id)
+	return f.err
+}
+
+func (f *fake) AddDevice(_ context.Context, n api.NewDevice) (api.DeviceCode, error) {
+	f.take("AddDevice", n)
+	return given[api.DeviceCode](f, 0), f.err
+}
+
+func (f *fake) DeviceCodes(_ context.Context) ([]api.DeviceCode, error) {
+	f.take("DeviceCodes")
+	return given[[]api.DeviceCode](f, 0), f.err
+}
+
+func (f *fake) CancelDeviceCode(_ context.Context, id string) error {
+	f.take("CancelDeviceCode", id)
+	return f.err
+}
+
 func (f *fake) Connectors(_ context.Context) ([]api.Connector, error) {
 	f.take("Connectors")
 	return given[[]api.Connector](f, 0), f.err

@@ -24,9 +24,6 @@ func (s *surface) looking() []reply.Route {
 		s.get("GET /_ref/work", func(r *http.Request) (any, error) {
 			return s.owner.Work(r.Context())
 		}),
-		s.get("GET /_ref/devices", func(r *http.Request) (any, error) {
-			return listOf(s.owner.Devices(r.Context()))
-		}),
 		s.get("GET /_ref/schedules", func(r *http.Request) (any, error) {
 			return listOf(s.owner.Schedules(r.Context()))
 		}),

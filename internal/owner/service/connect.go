@@ -36,7 +36,7 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 	m := found.Manifest
 	if declaration.OnDevice(m) {
 		return api.Detail{}, api.Invalid("connector_id", m.DisplayName+" is collected on a device of yours, not here.",
-			"Set it up on that device with pdpp-local-collector.")
+			"Add a device that collects it: in the console, or with pdpp devices add.")
 	}
 	name, err := displayName(c.DisplayName, m.DisplayName)
 	if err != nil {

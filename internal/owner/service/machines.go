@@ -70,30 +70,3 @@ func (s *Service) Work(ctx context.Context) (api.Work, error) {
 	}
 	return out, nil
 }
-
-// Devices lists the machines that collect for the owner, with the sources on them.
-func (s *Service) Devices(ctx context.Context) ([]api.Device, error) {
-	devices, err := s.Store.ListDevices(ctx)
-	if err != nil {
-		return nil, faults.Error(err, "list the devices")
-	}
-	sources, err := s.Store.DeviceSources(ctx, "")
-	if err != nil {
-		return nil, faults.Error(err, "list the sources of devices")
-	}
-	of := map[string][]api.DeviceSource{}
-	for _, src := range sources {
-		of[src.DeviceID] = append(of[src.DeviceID], api.DeviceSource{
-			ID: src.ID, ConnectionID: src.ConnectionID, DisplayName: src.DisplayName, ConnectorID: src.ConnectorID,
-			Status: src.Status, LastHeartbeatAt: src.LastHeartbeatAt,
-		})
-	}
-	out := make([]api.Device, len(devices))
-	for i, d := range devices {
-		out[i] = api.Device{
-			ID: d.ID, DisplayName: d.DisplayName, Status: d.Status, AgentVersion: d.AgentVersion, LastHeartbeatAt: d.LastHeartbeatAt,
-			Sources: append([]api.DeviceSource{}, of[d.ID]...),
-		}
-	}
-	return out, nil
-}

@@ -50,6 +50,8 @@ type Config struct {
 	// PushKey is the public one of them, with which browsers subscribe; empty where none can.
 	PushKey string
 	Base    string
+	// Address is where devices reach the server; Base unless given.
+	Address string
 	HTTP    *http.Client
 
 	Version, Home, Database string // as Runtime tells them

@@ -53,8 +53,8 @@ func (db *DB) Manifest(ctx context.Context, connectorID string) (body []byte, ge
 
 func (db *DB) CreateConnection(ctx context.Context, c store.Connection) error {
 	return db.write(ctx, func(tx *tx) error {
-		_, err := tx.exec(`INSERT INTO connections (`+connectionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.ID, c.ConnectorID, c.DisplayName, c.Status, c.SourceKind, text(c.Binding), c.ManifestGeneration,
+		_, err := tx.exec(`INSERT INTO connections (`+connectionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			c.ID, c.ConnectorID, c.DisplayName, c.Status, c.SourceKind, text(c.Binding), c.LocalBinding, c.ManifestGeneration,
 			stamp(c.CreatedAt), stamp(c.UpdatedAt))
 		if err != nil {
 			return fmt.Errorf("connection %s: %w", c.ID, err)
@@ -80,11 +80,11 @@ func (db *DB) ListConnections(ctx context.Context) ([]store.Connection, error) {
 		`SELECT `+connectionColumns+` FROM connections ORDER BY created_at, connection_id`)
 }
 
-const connectionColumns = `connection_id, connector_id, display_name, status, source_kind, source_binding_json,
+const connectionColumns = `connection_id, connector_id, display_name, status, source_kind, source_binding_json, local_binding,
 	manifest_generation, created_at, updated_at`
 
 func scanConnection(s scanner) (c store.Connection, err error) {
-	err = s.Scan(&c.ID, &c.ConnectorID, &c.DisplayName, &c.Status, &c.SourceKind, intoJSON(&c.Binding),
+	err = s.Scan(&c.ID, &c.ConnectorID, &c.DisplayName, &c.Status, &c.SourceKind, intoJSON(&c.Binding), &c.LocalBinding,
 		&c.ManifestGeneration, intoTime(&c.CreatedAt), intoTime(&c.UpdatedAt))
 	return c, err
 }

@@ -162,9 +162,9 @@ func (t *tx) takeBinding(e store.Enrolment, code store.DeviceCode, device string
 func (t *tx) newLocalConnection(s store.DeviceSource, now time.Time) (id string, err error) {
 	for n := 1; ; n++ {
 		id = fmt.Sprintf("cin_%s_%d", s.ConnectorID, n)
-		made, err := t.exec(`INSERT INTO connections (`+connectionColumns+`, local_binding) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?)
+		made, err := t.exec(`INSERT INTO connections (`+connectionColumns+`) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?)
 			ON CONFLICT (connection_id) DO NOTHING`, id, s.ConnectorID, s.DisplayName, store.ConnectionActive, store.SourceLocalDevice,
-			s.ManifestGeneration, stamp(now), stamp(now), s.LocalBinding)
+			s.LocalBinding, s.ManifestGeneration, stamp(now), stamp(now))
 		if err != nil || made > 0 {
 			return id, err
 		}

@@ -68,16 +68,20 @@ func (p *pages) addForm(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	switch {
+	case c.Device:
+		http.Redirect(w, r, devicePath(c.ID), http.StatusSeeOther)
+		return
+	case c.OnDevices && r.URL.Query().Get("on") != onServer:
+		p.show(w, r, http.StatusOK, p.frame(w, r, "Add "+c.DisplayName, "connections"), placeBody(c))
+		return
+	}
 	page := addPage{Connector: c, DisplayName: c.DisplayName, Choice: asRecommended, rhythm: rhythmOf(c.Refresh.RecommendedSeconds)}
 	p.showAdd(w, r, http.StatusOK, &page)
 }
 
 func (p *pages) showAdd(w http.ResponseWriter, r *http.Request, status int, page *addPage) {
 	f := p.frame(w, r, "Add "+page.Connector.DisplayName, "connections")
-	if page.Device {
-		p.show(w, r, status, f, deviceBody(page))
-		return
-	}
 	p.show(w, r, status, f, addBody(page))
 }
 
@@ -180,6 +184,8 @@ func refreshWords(c api.Connector) string {
 	switch {
 	case c.Device:
 		return "On your computer"
+	case c.OnDevices:
+		return "From files, here or on your computer"
 	case c.Refresh.Mode == "automatic" && c.Refresh.RecommendedSeconds > 0:
 		return "By itself, " + strings.ToLower(ui.Rhythm(c.Refresh.RecommendedSeconds))
 	case c.Refresh.Mode == "automatic":
@@ -202,14 +208,11 @@ func inputType(f api.CredentialField) string {
 	}
 }
 
-// setupCommand tells on a device what setting up takes. A name that a shell could
-// read as more than a name is left for the owner to type.
-func setupCommand(connector string) string {
-	if segment(connector) != connector || strings.HasPrefix(connector, "-") {
-		return "pdpp-local-collector setup --help"
-	}
-	return "pdpp-local-collector setup --connector " + connector + " --help"
-}
+// onServer says that the files are on the machine that runs this server.
+const onServer = "server"
+
+// devicePath is where a computer is set up to collect.
+func devicePath(connector string) string { return "/add/" + segment(connector) + "/device" }
 
 func listOrNone(names []string) string {
 	if len(names) == 0 {

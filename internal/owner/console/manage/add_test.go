@@ -134,14 +134,23 @@ func TestADeviceIsConnectedElsewhere(t *testing.T) {
 	t.Parallel()
 	o := mara()
 	h := world(t, o)
-	get(t, h, "/add/tide").says(t, "pdpp-local-collector", "collected there and sent here")
+	if p := get(t, h, "/add/tide"); p.Code != http.StatusSeeOther || p.Header().Get("Location") != "/add/tide/device" {
+		t.Errorf("the form of a device is at %q", p.Header().Get("Location"))
+	}
 	if p := post(t, h, "/add/tide", url.Values{}); p.Code != http.StatusBadRequest {
 		t.Errorf("connecting it here answered %d", p.Code)
 	}
 	want(t, o, "")
-	if got := setupCommand("x; rm -rf ."); strings.Contains(got, "rm") {
-		t.Errorf("a hostile name made the command %q", got)
+
+	// Files are here or elsewhere: the owner says where.
+	p := get(t, h, "/add/shore")
+	p.says(t, "Where are they?")
+	for place, address := range map[string]string{"server": "/add/shore?on=server", "device": "/add/shore/device"} {
+		if got := attr(p.by(t, "data-place", place), "href"); got != address {
+			t.Errorf("%s leads to %q", place, got)
+		}
 	}
+	get(t, h, "/add/shore?on=server").says(t, "Connect and run once")
 }
 
 // A connector that cannot be used is listed with why, and its page says the same.

@@ -2,31 +2,37 @@ package manage
 
 import (
 	"net/http"
+	"time"
 
 	"pdpp/internal/ops/text"
 
 	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
 	"pdpp/internal/view"
 )
 
 // devicesPage is the computers that collect, and how what they feed is.
 type devicesPage struct {
 	Active, Revoked []api.Device
+	Codes           []api.DeviceCode            // that wait for a computer
 	Feeds           map[string]*view.Connection // by connection; not there when it is revoked
 }
 
-func (p *pages) devices(w http.ResponseWriter, r *http.Request) {
+// devicesOf gathers the computers and what they feed.
+func (p *pages) devicesOf(r *http.Request) (*devicesPage, error) {
 	all, err := p.Owner.Devices(r.Context())
 	if err != nil {
-		p.fail(w, r, "devices", err)
-		return
+		return nil, err
+	}
+	codes, err := p.Owner.DeviceCodes(r.Context())
+	if err != nil {
+		return nil, err
 	}
 	overview, err := p.Owner.Overview(r.Context())
 	if err != nil {
-		p.fail(w, r, "devices", err)
-		return
+		return nil, err
 	}
-	page := devicesPage{Feeds: map[string]*view.Connection{}}
+	page := &devicesPage{Feeds: map[string]*view.Connection{}}
 	for i := range overview.Connections {
 		c := &overview.Connections[i]
 		page.Feeds[c.ID] = c
@@ -38,8 +44,66 @@ func (p *pages) devices(w http.ResponseWriter, r *http.Request) {
 			page.Active = append(page.Active, d)
 		}
 	}
+	for _, c := range codes {
+		if c.Status == api.CodeWaiting {
+			page.Codes = append(page.Codes, c)
+		}
+	}
+	return page, nil
+}
+
+func (p *pages) devices(w http.ResponseWriter, r *http.Request) {
+	page, err := p.devicesOf(r)
+	if err != nil {
+		p.fail(w, r, "devices", err)
+		return
+	}
 	f := p.frame(w, r, "Devices", "devices")
-	p.show(w, r, http.StatusOK, f, devicesBody(&page, p.Now()))
+	p.show(w, r, http.StatusOK, f, devicesBody(page, p.Now()))
+}
+
+// device shows one computer, also a revoked one.
+func (p *pages) device(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.segmentOf(w, r, "id", "devices")
+	if !ok {
+		return
+	}
+	page, err := p.devicesOf(r)
+	if err != nil {
+		p.fail(w, r, "devices", err)
+		return
+	}
+	for _, d := range append(page.Active, page.Revoked...) {
+		if d.ID == id {
+			p.show(w, r, http.StatusOK, p.frame(w, r, d.DisplayName, "devices"), deviceBody(page, d, p.Now()))
+			return
+		}
+	}
+	p.fail(w, r, "devices", api.NotFound("There is no such device.", "Look at the list of devices."))
+}
+
+func (p *pages) renameDevice(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.segmentOf(w, r, "id", "devices")
+	if !ok || !p.form(w, r, "devices") {
+		return
+	}
+	if err := p.Owner.RenameDevice(r.Context(), id, r.PostForm.Get("name")); err != nil {
+		p.fail(w, r, "devices", err)
+		return
+	}
+	ui.Done(w, r, "/devices/"+segment(id), ui.Good("Renamed."))
+}
+
+func (p *pages) revokeDevice(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.segmentOf(w, r, "id", "devices")
+	if !ok {
+		return
+	}
+	if err := p.Owner.RevokeDevice(r.Context(), id); err != nil {
+		p.fail(w, r, "devices", err)
+		return
+	}
+	ui.Done(w, r, "/devices", ui.Good("Revoked. It sends nothing any more; what it sent stays."))
 }
 
 // sourceNames lists what a device collected.
@@ -49,4 +113,57 @@ func sourceNames(d api.Device) string {
 		words = append(words, s.DisplayName)
 	}
 	return text.List(words)
+}
+
+// waitingWords tell what a source holds, as its device counted it; empty when it is not known.
+func waitingWords(s api.DeviceSource) string {
+	if s.Queue == nil {
+		return ""
+	}
+	line := "Nothing waits there"
+	if s.Queue.Pending > 0 {
+		line = text.Count(s.Queue.Pending, "upload waits there", "uploads wait there")
+	}
+	if s.Queue.DeadLetter > 0 {
+		line += ", " + text.Number(s.Queue.DeadLetter) + " failed"
+	}
+	return line
+}
+
+// skewWords tell how far the device's clock is off; empty when it is right or not known.
+func skewWords(s api.DeviceSource) string {
+	const tolerated = 5 * time.Minute
+	if s.ClockSkewSeconds == nil {
+		return ""
+	}
+	off := time.Duration(*s.ClockSkewSeconds) * time.Second
+	if off.Abs() <= tolerated {
+		return ""
+	}
+	if off > 0 {
+		return "The clock there is " + text.Span(off) + " ahead"
+	}
+	return "The clock there is " + text.Span(-off) + " behind"
+}
+
+// scopeWords tell what a source is limited to.
+func scopeWords(s api.DeviceSource, zone *time.Location) string {
+	if s.CollectionScope == nil {
+		return "Everything"
+	}
+	line := "Everything"
+	if roots := s.CollectionScope.SourceRoots; len(roots) > 0 {
+		line = text.List(roots)
+	}
+	if since := s.CollectionScope.Since; since != nil {
+		line += ", from " + since.In(zone).Format("2 January 2006") + " on"
+	}
+	return line
+}
+
+func orUnknown(words string) string {
+	if words == "" {
+		return "not known"
+	}
+	return words
 }

@@ -26,6 +26,7 @@ type owner struct {
 	grants      []api.Grant
 	request     api.GrantRequest
 	devices     []api.Device
+	deviceCodes []api.DeviceCode
 	targets     []api.PushTarget
 	tokens      []api.Token
 	sessions    []api.Session
@@ -99,6 +100,16 @@ func (o *owner) Audit(_ context.Context, q api.AuditQuery) (api.AuditPage, error
 func (o *owner) SetAuditRetention(_ context.Context, days int) error {
 	return o.did(fmt.Sprint("SetAuditRetention ", days))
 }
+
+func (o *owner) DeviceCodes(context.Context) ([]api.DeviceCode, error) {
+	return o.deviceCodes, o.heard("DeviceCodes")
+}
+
+func (o *owner) RenameDevice(_ context.Context, id, name string) error {
+	return o.did("RenameDevice " + id + " " + name)
+}
+
+func (o *owner) RevokeDevice(_ context.Context, id string) error { return o.did("RevokeDevice " + id) }
 
 func (o *owner) Devices(context.Context) ([]api.Device, error) { return o.devices, o.heard("Devices") }
 func (o *owner) Connectors(context.Context) ([]api.Connector, error) {

@@ -225,7 +225,27 @@ func TestDevicesLeadToTheirConnections(t *testing.T) {
 	p := get(t, world(t, full("Studio desktop")), "/devices")
 	p.says(t, "Reported in 1 hour ago", "Degraded", "Records saved on Studio desktop did not upload.", "Needs you", "Collects no more. Its records are kept.")
 	p.by(t, "href", "/connections/cin_tide_1")
+	p.by(t, "data-code", "dcode_1")
 	if len(p.elements("code")) > 0 {
 		t.Error("a command is offered away from its connection")
 	}
+}
+
+func TestADeviceIsRenamedAndRevoked(t *testing.T) {
+	t.Parallel()
+	o := full("Studio desktop")
+	h := world(t, o)
+	get(t, h, "/devices/dev_1").says(t, "184 uploads wait there, 12 failed", "The clock there is 1 hour behind", "Revoke Studio desktop?", "from 12 March 2026 on")
+	if text := get(t, h, "/devices/dev_0").text(); strings.Contains(text, "Rename") || !strings.Contains(text, "Revoked 1 hour ago") {
+		t.Errorf("a revoked device says %s", text)
+	}
+	if p := get(t, h, "/devices/none"); p.Code != http.StatusNotFound {
+		t.Errorf("no device answered %d", p.Code)
+	}
+	for _, step := range []struct{ address, to string }{{"/devices/dev_1/rename", "/devices/dev_1"}, {"/devices/dev_1/revoke", "/devices"}} {
+		if p := post(t, h, step.address, url.Values{"name": {"Kitchen"}}); p.Code != http.StatusSeeOther || p.Header().Get("Location") != step.to {
+			t.Errorf("%s answered %d, %q", step.address, p.Code, p.Header().Get("Location"))
+		}
+	}
+	want(t, o, "RenameDevice dev_1 Kitchen; RevokeDevice dev_1")
 }

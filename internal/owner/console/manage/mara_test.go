@@ -39,7 +39,8 @@ func mara() *owner {
 				{Name: "token", Label: "Personal access token", Type: "password", Help: "Make one at the source.", Required: true, Secret: true},
 			}},
 		},
-		{ID: "tide", DisplayName: "Tide log", Device: true, Streams: []api.StreamLabel{{Name: "levels", Label: "Levels"}}},
+		{ID: "tide", DisplayName: "Tide log", Device: true, OnDevices: true, Streams: []api.StreamLabel{{Name: "levels", Label: "Levels"}}},
+		{ID: "shore", DisplayName: "Shore", OnDevices: true},
 	}
 	next := now.Add(3 * time.Hour)
 	o.details = map[string]api.Detail{

@@ -20,8 +20,8 @@ import (
 // everyPage is the address of each page that can be asked for, of a full owner.
 var everyPage = []string{
 	"/records", "/records?connection=cin_kelp_1&stream=letters", "/records?q=harbor",
-	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/tide", "/schedules", "/grants", "/grants/new", "/grants/grt_1", "/audit", "/audit?kind=reading&days=7",
-	"/consent/req_1", "/devices", "/settings", "/settings/sign-in",
+	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/shore", "/schedules", "/grants", "/grants/new", "/grants/grt_1", "/audit", "/audit?kind=reading&days=7",
+	"/consent/req_1", "/devices", "/devices/dev_1", "/devices/dev_0", "/settings", "/settings/sign-in",
 	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps?status=terminal&show=500", "/connections/cin_kelp_1/gaps/gap_1", "/connections/cin_kelp_1/gaps/gap_2",
 	"/connections/cin_kelp_1/changes", "/connections/cin_kelp_1/changes?stream=letters&before=40", "/connections/cin_kelp_1/bookmarks",
 	"/connections/cin_kelp_1/bookmarks?stream=letters&mode=catch_up", "/connections/cin_kelp_1/bookmarks/rewind?stream=letters&commit=3",
@@ -30,7 +30,7 @@ var everyPage = []string{
 // full is mara with something of everything, named as given.
 func full(name string) *owner {
 	o := mara()
-	at := now.Add(-time.Hour)
+	at, skew := now.Add(-time.Hour), int64(-3600)
 	o.records = api.RecordPage{Records: []api.Record{letter("a1", `{"title":`+quoted(name)+`,"shelf":`+quoted(name)+`}`, 2)}, Next: "cursor/2"}
 	o.record = letter("a1", `{"title":`+quoted(name)+`,`+quoted(name)+`:`+quoted(name)+`,"list":[`+quoted(name)+`],"deep":{`+quoted(name)+`:[{}]}}`, 2)
 	o.earlier = []api.Record{letter("a1", `{"title":"before"}`, 1)}
@@ -41,10 +41,14 @@ func full(name string) *owner {
 	}
 	o.request = api.GrantRequest{ID: "req_1", ClientName: name, ReturnsTo: name, Purpose: name, Mode: singleUse, Streams: streams, ExpiresAt: &at}
 	o.devices = []api.Device{
-		{ID: "dev_1", DisplayName: name, AgentVersion: name, Status: "active", LastHeartbeatAt: &at, Sources: []api.DeviceSource{
-			{ID: "src_1", ConnectionID: "cin_tide_1", DisplayName: name, LastHeartbeatAt: &at}, {ID: "src_2", ConnectionID: "cin_gone", DisplayName: name},
+		{ID: "dev_1", DisplayName: name, AgentVersion: name, ProtocolVersion: name, LastAddress: name, LastUsedAt: &at, CreatedAt: at, Status: "active", LastHeartbeatAt: &at, Sources: []api.DeviceSource{
+			{ID: "src_1", ConnectionID: "cin_tide_1", DisplayName: name, LastHeartbeatAt: &at, HeartbeatStatus: "blocked", ErrorKind: name, LocalBindingName: name, ClockSkewSeconds: &skew,
+				Queue: &api.DeviceQueue{Pending: 184, DeadLetter: 12, OldestPendingAt: &at}, CollectionScope: &api.CollectionScope{Since: &at, SourceRoots: []string{name}}}, {ID: "src_2", ConnectionID: "cin_gone", DisplayName: name},
 		}},
-		{ID: "dev_0", DisplayName: name, Status: "revoked", Sources: []api.DeviceSource{{DisplayName: name}}},
+		{ID: "dev_0", DisplayName: name, Status: "revoked", RevokedAt: &at, Sources: []api.DeviceSource{{DisplayName: name}}},
+	}
+	o.deviceCodes = []api.DeviceCode{
+		{ID: "dcode_1", DisplayName: name, ConnectorID: "tide", Status: api.CodeWaiting, ExpiresAt: now.Add(time.Minute)}, {ID: "dcode_0", DisplayName: name, Status: api.CodeCancelled},
 	}
 	o.targets = []api.PushTarget{{ID: "psh_1", Kind: "ntfy", Label: name, Host: name, LastFailure: name}}
 	o.tokens = []api.Token{{ID: "tok_1", Label: name, Prefix: name, Scopes: []string{"read"}, LastUsedAt: &at}}

@@ -57,6 +57,8 @@ type keeper struct {
 	offered   []api.Connector
 	asked     []string         // what was read, in order
 	fails     map[string]error // by method
+	codes     *shared[[]api.DeviceCode]
+	wished    api.NewDevice
 }
 
 // heard notes a question, and gives what is wrong with the answer.
@@ -104,6 +106,19 @@ func (k *keeper) Gaps(context.Context, api.GapQuery) (api.GapPage, error) {
 }
 func (k *keeper) Connectors(context.Context) ([]api.Connector, error) {
 	return k.offered, k.heard("Connectors")
+}
+
+func (k *keeper) DeviceCodes(context.Context) ([]api.DeviceCode, error) {
+	return k.codes.get(), k.heard("DeviceCodes")
+}
+func (k *keeper) AddDevice(_ context.Context, n api.NewDevice) (api.DeviceCode, error) {
+	k.wished = n
+	made := k.codes.get()[0]
+	made.Code, made.Command = "lde_secret", "pdpp-local-collector setup --base-url https://pdpp.example --code lde_secret"
+	return made, k.act("add device", n.ConnectorID)
+}
+func (k *keeper) CancelDeviceCode(_ context.Context, id string) error {
+	return k.act("cancel code", id)
 }
 
 func (k *keeper) Question(context.Context, string) (api.Question, error) {

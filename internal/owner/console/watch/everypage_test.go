@@ -93,6 +93,10 @@ func TestEveryPageReadsAsBefore(t *testing.T) {
 	}
 	of("nothing yet", first, "/", "/runs", "/connections/con_a")
 	of("busy", busy(t), "/connections/con_a", "/runs/run_9", "/runs", "/runs?connection=con_a&all=yes")
+	adding := newKeeper()
+	adding.offered = []api.Connector{{ID: "tide", DisplayName: "Tide", OnDevices: true, Device: true, Streams: []api.StreamLabel{{Label: "Levels", Description: "How high it is."}}}}
+	adding.codes = &shared[[]api.DeviceCode]{value: paired()}
+	of("adding a device", adding, "/add/tide/device", "/add/tide/device?binding=tide-1", "/add/reef/device", "/devices/codes/dcode_1", "/devices/codes/dcode_2", "/devices/codes/dcode_3", "/devices/codes/dcode_4", "/devices/codes/none")
 	pages.Without = []string{"inspect"}
 	of("paused", paused(t), "/connections/con_a", "/runs/run_8")
 	of("rejected", rejected(t), "/connections/con_a")

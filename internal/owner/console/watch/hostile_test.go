@@ -28,8 +28,12 @@ func TestHostileNamesAreText(t *testing.T) {
 	k.question = &api.Question{RunID: hostile, RequestID: hostile, Message: hostile, Fields: []api.QuestionField{{Name: hostile, Label: hostile, Options: []string{hostile}}}}
 	k.events = []api.Event{{Seq: 1, At: noon, Text: hostile}}
 	k.pace = api.Pace{Runs: []api.RunPace{{RunID: hostile, Points: []api.PacePoint{{At: noon, PerMinute: 3}}, Backoffs: []api.Backoff{{At: noon, Reason: hostile}}}}}
+	k.offered = []api.Connector{{ID: "tide", DisplayName: hostile, OnDevices: true, Streams: []api.StreamLabel{{Label: hostile, Description: hostile}}}}
+	k.codes = &shared[[]api.DeviceCode]{value: []api.DeviceCode{
+		{ID: hostile, DisplayName: hostile, ConnectorID: hostile, DeviceName: hostile, ConnectionID: hostile, Status: api.CodeConnected}, {ID: "dcode_1", DisplayName: hostile, Status: api.CodeExpired},
+	}}
 	h := serve(k)
-	for _, path := range []string{"/", connectionPath(e.Connection.ID), runPath(hostile), "/connections/con_b"} {
+	for _, path := range []string{"/", connectionPath(e.Connection.ID), runPath(hostile), "/connections/con_b", "/add/tide/device", codePath(hostile), "/devices/codes/dcode_1"} {
 		root := page(t, h, path)
 		if !strings.Contains(textOf(root), "<script>alert(1)") {
 			t.Errorf("%s does not show the name", path)

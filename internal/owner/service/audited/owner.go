@@ -5,6 +5,7 @@
 package audited
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -244,5 +245,40 @@ func (o *owner) SetQuietHours(ctx context.Context, window string) error {
 func (o *owner) SetAuditRetention(ctx context.Context, days int) error {
 	err := o.Owner.SetAuditRetention(ctx, days)
 	o.record(ctx, setting("time that this trail is kept", ""), err)
+	return err
+}
+
+func (o *owner) RenameDevice(ctx context.Context, id, name string) error {
+	err := o.Owner.RenameDevice(ctx, id, name)
+	o.record(ctx, setting("name of a device", ""), err)
+	return err
+}
+
+func (o *owner) RevokeDevice(ctx context.Context, id string) error {
+	err := o.Owner.RevokeDevice(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.DeviceEnd, Object: id, ObjectName: o.deviceName(ctx, id)}, err)
+	return err
+}
+
+// deviceName names a device for an entry; without it the id has to do.
+func (o *owner) deviceName(ctx context.Context, id string) string {
+	all, _ := o.Owner.Devices(ctx)
+	for _, d := range all {
+		if d.ID == id {
+			return d.DisplayName
+		}
+	}
+	return ""
+}
+
+func (o *owner) AddDevice(ctx context.Context, n api.NewDevice) (api.DeviceCode, error) {
+	made, err := o.Owner.AddDevice(ctx, n)
+	o.record(ctx, audit.Entry{Kind: audit.DeviceCodeMake, Object: made.ID, ObjectName: cmp.Or(made.DisplayName, n.ConnectorID)}, err)
+	return made, err
+}
+
+func (o *owner) CancelDeviceCode(ctx context.Context, id string) error {
+	err := o.Owner.CancelDeviceCode(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.DeviceCodeEnd, Object: id}, err)
 	return err
 }

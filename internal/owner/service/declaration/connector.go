@@ -17,7 +17,7 @@ import (
 func Describe(name string, m *manifest.Manifest) api.Connector {
 	c := api.Connector{
 		ID: name, DisplayName: m.DisplayName, Version: m.Version, Streams: []api.StreamLabel{},
-		Form: shownForm(m), Refresh: refreshPolicy(m.RefreshPolicy()), Device: OnDevice(m),
+		Form: shownForm(m), Refresh: refreshPolicy(m.RefreshPolicy()), Device: OnDevice(m), OnDevices: ReadsFiles(m),
 	}
 	for i := range m.Streams {
 		c.Streams = append(c.Streams, streamLabel(&m.Streams[i]))
@@ -35,6 +35,11 @@ func Describe(name string, m *manifest.Manifest) api.Connector {
 // OnDevice reports whether the connector needs the files of one of the owner's devices.
 func OnDevice(m *manifest.Manifest) bool {
 	return slices.Contains(m.RequiredBindings(), manifest.BindingLocalDevice)
+}
+
+// ReadsFiles reports whether the connector reads files, so that a device can collect it.
+func ReadsFiles(m *manifest.Manifest) bool {
+	return OnDevice(m) || slices.Contains(m.RequiredBindings(), manifest.BindingFilesystem)
 }
 
 func streamLabel(s *manifest.Stream) api.StreamLabel {

@@ -1,0 +1,178 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+)
+
+// newDeviceForm asks what a computer is to collect, as it was filled in.
+type newDeviceForm struct {
+	api.Connector
+	Name, Binding  string
+	Since, Folders string
+	Problem        *ui.Message
+	Param          string // the field that the problem is about
+}
+
+// dateForm is how a browser sends a date.
+const dateForm = "2006-01-02"
+
+// deviceConnector finds a connector that a computer can collect. When there is none it
+// answers, and gives false.
+func (p *Pages) deviceConnector(w http.ResponseWriter, r *http.Request) (newDeviceForm, bool) {
+	all, err := p.owner.Connectors(r.Context())
+	if err != nil {
+		p.fail(w, r, err)
+		return newDeviceForm{}, false
+	}
+	for _, c := range all {
+		if c.ID == r.PathValue("connector") && c.OnDevices {
+			return newDeviceForm{Connector: c, Name: c.DisplayName}, true
+		}
+	}
+	p.fail(w, r, api.NotFound("No computer collects this.", "Choose what to collect under Add."))
+	return newDeviceForm{}, false
+}
+
+func (p *Pages) getNewDevice(w http.ResponseWriter, r *http.Request) {
+	form, ok := p.deviceConnector(w, r)
+	if !ok {
+		return
+	}
+	if form.Binding = r.URL.Query().Get("binding"); form.Binding != "" {
+		form.Name = ""
+	}
+	p.showNewDevice(w, r, http.StatusOK, &form)
+}
+
+func (p *Pages) showNewDevice(w http.ResponseWriter, r *http.Request, status int, form *newDeviceForm) {
+	f := ui.Frame{Title: "Add " + form.DisplayName, Active: "devices", Now: p.now(), Flash: ui.TakeFlash(w, r)}
+	ui.Render(w, r, status, ui.Page(f, newDevicePage(form)))
+}
+
+func (p *Pages) postNewDevice(w http.ResponseWriter, r *http.Request) {
+	form, ok := p.deviceConnector(w, r)
+	if !ok {
+		return
+	}
+	form.Name, form.Binding = strings.TrimSpace(r.PostFormValue("display_name")), r.PostFormValue("binding")
+	form.Since, form.Folders = r.PostFormValue("since"), r.PostFormValue("folders")
+	made, err := p.makeCode(r, &form)
+	if err != nil {
+		var known *api.Error
+		if errors.As(err, &known) {
+			form.Param = known.Param
+		}
+		m, status := ui.Problem(w, err)
+		form.Problem = &m
+		p.showNewDevice(w, r, status, &form)
+		return
+	}
+	p.showPairing(w, r, made)
+}
+
+// makeCode reads the form. Folders are one a line.
+func (p *Pages) makeCode(r *http.Request, form *newDeviceForm) (api.DeviceCode, error) {
+	var scope api.CollectionScope
+	if form.Since != "" {
+		from, err := time.ParseInLocation(dateForm, form.Since, p.now().Location())
+		if err != nil {
+			return api.DeviceCode{}, api.Invalid("since", "That is not a date.", "Choose a day.")
+		}
+		scope.Since = &from
+	}
+	for line := range strings.Lines(form.Folders) {
+		if line = strings.TrimSpace(line); line != "" {
+			scope.SourceRoots = append(scope.SourceRoots, line)
+		}
+	}
+	return p.owner.AddDevice(r.Context(), api.NewDevice{
+		ConnectorID: form.ID, LocalBindingName: form.Binding, DisplayName: form.Name, CollectionScope: &scope,
+	})
+}
+
+// codeByID finds a code of the last day.
+func (p *Pages) codeByID(ctx context.Context, id string) (api.DeviceCode, error) {
+	all, err := p.owner.DeviceCodes(ctx)
+	if err != nil {
+		return api.DeviceCode{}, err
+	}
+	for _, c := range all {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	return api.DeviceCode{}, api.NotFound("There is no such code any more.", "Look under Devices, or make a new one.")
+}
+
+func (p *Pages) getPairing(w http.ResponseWriter, r *http.Request) {
+	c, err := p.codeByID(r.Context(), r.PathValue("id"))
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	p.showPairing(w, r, c)
+}
+
+// showPairing shows a code that a computer is waited for with. The command is there when
+// it was just made, and outside of what changes by itself: nothing else has it.
+func (p *Pages) showPairing(w http.ResponseWriter, r *http.Request, c api.DeviceCode) {
+	parts, err := pairingParts(r.Context(), c, p.now())
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	f := ui.Frame{Title: "Connect " + c.DisplayName, Active: "devices", Now: p.now(), Flash: ui.TakeFlash(w, r)}
+	if c.Status == api.CodeWaiting {
+		f.Live = codePath(c.ID) + "/events?" + url.Values{"seen": {parts.digest()}}.Encode()
+	}
+	ui.Render(w, r, http.StatusOK, ui.Page(f, pairingPage(c, parts, p.now())))
+}
+
+func pairingParts(ctx context.Context, c api.DeviceCode, now time.Time) (pieces, error) {
+	part, err := render(ctx, "pairing", pairing(c, now))
+	return pieces{part}, err
+}
+
+// lookAtCode gives a code as it is, until something has become of it.
+func (p *Pages) lookAtCode(id string) look {
+	return func(ctx context.Context) (pieces, error) {
+		c, err := p.codeByID(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		parts, err := pairingParts(ctx, c, p.now())
+		if err == nil && c.Status != api.CodeWaiting {
+			err = errOver
+		}
+		return parts, err
+	}
+}
+
+func (p *Pages) getPairingEvents(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	p.stream(w, r, "code "+id, p.lookAtCode(id))
+}
+
+func (p *Pages) postCancelCode(w http.ResponseWriter, r *http.Request) {
+	err := p.owner.CancelDeviceCode(r.Context(), r.PathValue("id"))
+	p.done(w, r, err, "/devices", ui.Good("Cancelled. That line lets nobody in any more."))
+}
+
+func codePath(id string) string      { return "/devices/codes/" + url.PathEscape(id) }
+func newDevicePath(id string) string { return "/add/" + url.PathEscape(id) + "/device" }
+
+// pairingWords tell what became of a code to who does not see the page.
+func pairingWords(c api.DeviceCode) string {
+	if c.Status == api.CodeConnected {
+		return "Connected: " + c.DeviceName
+	}
+	return "The code is " + c.Status
+}
