@@ -63,6 +63,9 @@ func (a *app) connectSource(ctx context.Context, o api.Owner, name string, f con
 	if err != nil {
 		return err
 	}
+	if connector.Lacks != "" && !a.json {
+		printf(a.errOut, "note: %s\n", safe(connector.Lacks))
+	}
 	if f := connector.Foreign; f != nil && !f.Confirmed && !a.json {
 		a.printDemand(connector.ID, *f)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"pdpp/manifest"
@@ -83,7 +84,7 @@ func (i Interpreter) Find() string {
 // IsProgram reports whether there is an executable file at the path.
 func IsProgram(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+	return err == nil && info.Mode().IsRegular() && (info.Mode().Perm()&0o111 != 0 || runtime.GOOS == "windows") // which has no such permission
 }
 
 // Reading is how an interpreter is told to read a script.
