@@ -96,24 +96,33 @@ var shapes = []shape{
 	{"digitalocean", "dop_v1_", alnum, 40, 4}, {"sendgrid", "SG.", dotted, 40, 2}, {"pdpp", "ldt_", dashed, 30, 1},
 }
 
-// pairs are the first two bytes of everything that is looked for.
+// A secret may begin where firsts of a byte and seconds of the next share a bit.
 var (
-	pairs   [1 << 16]bool
-	byBegin = map[[2]byte][]shape{}
+	firsts, seconds [256]uint32
+	byFirst         [256][]shape
 )
 
 func init() {
-	for _, s := range shapes {
-		at := [2]byte{s.prefix[0], s.prefix[1]}
-		byBegin[at] = append(byBegin[at], s)
-		pairs[pair(at[0], at[1])] = true
+	begin := func(a, b byte) {
+		if firsts[a] == 0 {
+			n := 0
+			for _, bit := range firsts {
+				if bit != 0 {
+					n++
+				}
+			}
+			firsts[a] = 1 << n
+		}
+		seconds[b] |= firsts[a]
 	}
-	for _, at := range [][2]byte{{'e', 'y'}, {'-', '-'}, {':', '/'}, {'u', 't'}, {'U', 'T'}} {
-		pairs[pair(at[0], at[1])] = true
+	for _, s := range shapes {
+		byFirst[s.prefix[0]] = append(byFirst[s.prefix[0]], s)
+		begin(s.prefix[0], s.prefix[1])
+	}
+	for _, at := range []string{"ey", "--", ":/", "ut", "UT"} {
+		begin(at[0], at[1])
 	}
 }
-
-func pair(a, b byte) int { return int(a)<<8 | int(b) }
 
 // mask replaces the secrets in the texts of a JSON value and counts them. The value itself
 // is returned when it has none.
@@ -121,7 +130,7 @@ func (m *masker) mask(raw jsontext.Value) (jsontext.Value, int) {
 	var out []byte
 	count, kept := 0, 0
 	for i := 0; i+1 < len(raw); i++ {
-		if !pairs[int(raw[i])<<8|int(raw[i+1])] {
+		if firsts[raw[i]]&seconds[raw[i+1]] == 0 {
 			continue
 		}
 		if kind, from, to := find(raw, i); kind != "" && from >= kept {
@@ -158,7 +167,7 @@ func find(raw []byte, i int) (kind string, from, to int) {
 	if !begins(raw, i) {
 		return "", 0, 0
 	}
-	for _, s := range byBegin[[2]byte{raw[i], raw[i+1]}] {
+	for _, s := range byFirst[raw[i]] {
 		if !bytes.HasPrefix(raw[i:], []byte(s.prefix)) {
 			continue
 		}
