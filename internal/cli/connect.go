@@ -20,10 +20,13 @@ credential. Secrets are not shown while you type.
 
 A script gives the fields by --field, each as NAME=@FILE (NAME=@- is standard input;
 NAME=VALUE is for what is no secret), or in variables PDPP_CONNECT_<FIELD> with
---from-env, each of which may be a _FILE too.`
+--from-env, each of which may be a _FILE too.
+
+--profile, --view and --resource choose what is collected; pdpp select changes it later.`
 
 const connectExamples = `  pdpp connect github                              ask me for what it needs
   pdpp connect github --name 'Work' --field token=@token.txt
+  pdpp connect ynab --profile reconciliation       only the streams of that profile
   PDPP_CONNECT_TOKEN_FILE=token.txt pdpp connect github --from-env --no-wait`
 
 // connectPrefix begins the variables that hold the fields of a new connection.
@@ -34,6 +37,7 @@ type connectFlags struct {
 	fields  []string
 	fromEnv bool
 	noWait  bool
+	selectFlags
 }
 
 func (a *app) connectCommand() *cobra.Command {
@@ -50,6 +54,7 @@ func (a *app) connectCommand() *cobra.Command {
 	flags.StringArrayVar(&f.fields, "field", nil, "a field of the form, as NAME=@FILE (may be repeated)")
 	flags.BoolVar(&f.fromEnv, "from-env", false, "take the fields from variables "+connectPrefix+"<FIELD>")
 	flags.BoolVar(&f.noWait, "no-wait", false, "do not look on at the first run")
+	f.declare(cmd)
 	cmd.MarkFlagsMutuallyExclusive("field", "from-env")
 	return cmd
 }
@@ -59,8 +64,15 @@ func (a *app) connectSource(ctx context.Context, o api.Owner, name string, f con
 	if err != nil {
 		return err
 	}
-	fields, err := a.connectFields(ctx, connector.Form, f)
-	if err != nil {
+	wanted := api.Connect{ConnectorID: connector.ID, DisplayName: f.name}
+	if f.given() {
+		chosen, err := f.selection()
+		if err != nil {
+			return err
+		}
+		wanted.Selection = &chosen
+	}
+	if wanted.Fields, err = a.connectFields(ctx, connector.Form, f); err != nil {
 		return err
 	}
 	if connector.Lacks != "" && !a.json {
@@ -69,7 +81,7 @@ func (a *app) connectSource(ctx context.Context, o api.Owner, name string, f con
 	if f := connector.Foreign; f != nil && !f.Confirmed && !a.json {
 		a.printDemand(connector.ID, *f)
 	}
-	d, err := o.Connect(ctx, api.Connect{ConnectorID: connector.ID, DisplayName: f.name, Fields: fields})
+	d, err := o.Connect(ctx, wanted)
 	if err != nil {
 		return err
 	}

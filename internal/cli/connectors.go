@@ -49,7 +49,7 @@ func (a *app) connectorsCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.AddCommand(a.connectorsConfirmCommand(), a.connectorsSetCommand())
+	cmd.AddCommand(a.connectorsShowCommand(), a.connectorsConfirmCommand(), a.connectorsSetCommand())
 	return cmd
 }
 

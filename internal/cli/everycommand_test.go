@@ -30,7 +30,7 @@ var machineCommands = map[string]string{
 
 // ownerCommands are put to the owner, wherever that is.
 var ownerCommands = []string{
-	"connect orchard", "rename cin_well Pear", "select cin_well", "search pear", "status", "why cin_well", "rate cin_well", "rate cin_failed --runs 2", "devices", "limits cin_well",
+	"connect orchard", "connectors show orchard", "rename cin_well Pear", "select cin_well", "search pear", "status", "why cin_well", "rate cin_well", "rate cin_failed --runs 2", "devices", "limits cin_well",
 	"grants", "grants list", "grants show gr_1", "grants create app --stream cin_well/trees --purpose x", "grants revoke gr_1", "grants request req_1", "grants approve req_1 --expires 30d", "grants refuse req_1",
 	"tokens", "tokens list", "tokens create Laptop", "tokens revoke ot_1", "sessions", "sessions list", "sessions end ses_1", "passkeys", "passkeys list", "passkeys remove pk_1",
 	"recovery-codes", "recovery-codes create", "audit", "audit keep 30", "runs", "run show run_1",

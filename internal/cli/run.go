@@ -149,6 +149,15 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	if len(scope) > 0 {
+		chosen, err := service.Selections(opened)(ctx, conn.ID)
+		if err != nil {
+			return err
+		}
+		if _, err := found.Manifest.Choose(scope, chosen.Profile, chosen.Views()); err != nil {
+			return usage(err.Error(), "Leave the stream out, or choose again what is collected: pdpp select "+conn.ID)
+		}
+	}
 	if err := a.checkVariables(found.Manifest); err != nil {
 		return err
 	}

@@ -13,22 +13,25 @@ import (
 	"pdpp/internal/owner/api"
 )
 
-const selectText = `Chooses which records of a connection are collected, by the keys of its streams. Every
-later run is held to it, scheduled ones too; a record that was not chosen is refused,
-whoever sends it. Streams that are not named are collected whole. What was collected
-before stays. The next run begins a stream anew whose choice changed.
+const selectText = `Chooses what a connection collects: the streams of a profile that its connector declares,
+the fields of a view, or single records by the keys of their streams (by the field that
+the connector names for it, where it names one). Every later run is held to it, scheduled
+ones too; what was not chosen is refused, whoever sends it. Streams that are not named are
+collected whole. The options together are the whole choice, and what was chosen before
+counts no more. What was collected before stays. The next run begins a stream anew whose
+choice changed.
 
-Without options it shows what is chosen.`
+Without options it shows what is chosen. pdpp connectors show lists profiles and views.`
 
 func (a *app) selectCommand() *cobra.Command {
-	var resources []string
+	var f selectFlags
 	var all bool
 	cmd := &cobra.Command{
-		Use: "select CONNECTION", Short: "Choose which records of a connection are collected", Long: selectText,
-		Example: "  pdpp select chat --resource conversations=c-17 --resource conversations=c-21\n  pdpp select chat --all",
+		Use: "select CONNECTION", Short: "Choose what a connection collects", Long: selectText,
+		Example: "  pdpp select bank --profile reconciliation\n  pdpp select mail --view messages=envelope\n  pdpp select chat --resource conversations=c-17 --resource conversations=c-21\n  pdpp select chat --all",
 		Args:    needArgs("the name of a connection"),
 		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
-			wanted, err := selectionOf(resources)
+			wanted, err := f.selection()
 			if err != nil {
 				return err
 			}
@@ -36,7 +39,7 @@ func (a *app) selectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if all || len(resources) > 0 {
+			if all || f.given() {
 				if err := o.SetSelection(ctx, conn.ID, wanted); err != nil {
 					return err
 				}
@@ -49,10 +52,57 @@ func (a *app) selectCommand() *cobra.Command {
 			return nil
 		}),
 	}
-	cmd.Flags().StringArrayVar(&resources, "resource", nil, "collect only this record of its stream, as STREAM=KEY (may be repeated)")
+	f.declare(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "collect everything again")
-	cmd.MarkFlagsMutuallyExclusive("resource", "all")
+	for _, name := range []string{"profile", "view", "resource"} {
+		cmd.MarkFlagsMutuallyExclusive(name, "all")
+	}
 	return cmd
+}
+
+// selectFlags are a choice of what is collected.
+type selectFlags struct {
+	profile          string
+	views, resources []string
+}
+
+func (f *selectFlags) declare(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.profile, "profile", "", "collect only the streams of this profile")
+	flags.StringArrayVar(&f.views, "view", nil, "collect only the fields of this view, as STREAM=VIEW (may be repeated)")
+	flags.StringArrayVar(&f.resources, "resource", nil, "collect only this record of its stream, as STREAM=KEY (may be repeated)")
+}
+
+func (f *selectFlags) given() bool { return f.profile != "" || len(f.views)+len(f.resources) > 0 }
+
+func (f *selectFlags) selection() (api.Selection, error) {
+	s, err := selectionOf(f.resources)
+	if err != nil {
+		return s, err
+	}
+	s.Profile = f.profile
+	for _, pair := range f.views {
+		stream, view, ok := strings.Cut(pair, "=")
+		if !ok || stream == "" || view == "" {
+			return s, usage(fmt.Sprintf("--view %q is not a view", pair), "Write the stream and its view: --view STREAM=VIEW")
+		}
+		at := namedIn(&s, stream)
+		if at.View != "" {
+			return s, usage("--view names the stream "+stream+" twice", "Choose one of its views.")
+		}
+		at.View = view
+	}
+	return s, nil
+}
+
+// namedIn finds a stream of a selection, and adds it when it is not there.
+func namedIn(s *api.Selection, stream string) *api.SelectedStream {
+	i := slices.IndexFunc(s.Streams, func(c api.SelectedStream) bool { return c.Stream == stream })
+	if i < 0 {
+		s.Streams = append(s.Streams, api.SelectedStream{Stream: stream})
+		i = len(s.Streams) - 1
+	}
+	return &s.Streams[i]
 }
 
 func (a *app) printSelection(connectionID string, s api.Selection) {
@@ -60,12 +110,19 @@ func (a *app) printSelection(connectionID string, s api.Selection) {
 		writeJSON(a.out, map[string]any{"connection_id": connectionID, "selection": s})
 		return
 	}
-	if len(s.Streams) == 0 {
+	switch {
+	case s.Profile != "":
+		printf(a.out, "%s collects only the streams of profile %s.\n", connectionID, oneLine(s.Profile))
+	case len(s.Streams) == 0:
 		printf(a.out, "%s collects everything.\n", connectionID)
-		return
 	}
 	for _, c := range s.Streams {
-		printf(a.out, "%s collects only %s of stream %s: %s\n", connectionID, text.Count(int64(len(c.Resources)), "record", "records"), c.Stream, oneLine(strings.Join(c.Resources, ", ")))
+		if c.View != "" {
+			printf(a.out, "%s collects only the fields of view %s of stream %s.\n", connectionID, oneLine(c.View), c.Stream)
+		}
+		if len(c.Resources) > 0 {
+			printf(a.out, "%s collects only %s of stream %s: %s\n", connectionID, text.Count(int64(len(c.Resources)), "record", "records"), c.Stream, oneLine(strings.Join(c.Resources, ", ")))
+		}
 	}
 }
 
@@ -77,12 +134,8 @@ func selectionOf(pairs []string) (api.Selection, error) {
 		if !ok || stream == "" || strings.TrimSpace(key) == "" {
 			return s, usage(fmt.Sprintf("--resource %q is not a record", pair), "Write the stream and the record's key: --resource STREAM=KEY")
 		}
-		i := slices.IndexFunc(s.Streams, func(c api.SelectedStream) bool { return c.Stream == stream })
-		if i < 0 {
-			s.Streams = append(s.Streams, api.SelectedStream{Stream: stream})
-			i = len(s.Streams) - 1
-		}
-		s.Streams[i].Resources = append(s.Streams[i].Resources, key)
+		at := namedIn(&s, stream)
+		at.Resources = append(at.Resources, key)
 	}
 	return s, nil
 }

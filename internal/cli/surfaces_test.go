@@ -53,7 +53,7 @@ var surfaces = map[string]offered{
 	"PreviewRewind": {Command: "state rewind", Route: "GET /_ref/bookmarks/rewind", Page: "GET /connections/{id}/bookmarks/rewind"},
 	"Rewind":        {Command: "state rewind", Route: "POST /_ref/bookmarks/rewind", Page: "POST /connections/{id}/bookmarks/rewind"},
 
-	"Connectors":    {Command: "connect", Route: "GET /_ref/connectors", Page: "GET /add"},
+	"Connectors":    {Command: "connectors show", Route: "GET /_ref/connectors", Page: "GET /add"},
 	"Connect":       {Command: "connect", Route: "POST /_ref/connections", Page: "POST /add/{connector}"},
 	"Rename":        {Command: "rename", Route: "PATCH /_ref/connections/{id}", Page: "POST /connections/{id}/rename"},
 	"SetCredential": {Command: "credential set", Route: "PUT /_ref/connections/{id}/credential", Page: "POST /connections/{id}/credential"},

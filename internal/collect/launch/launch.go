@@ -20,6 +20,7 @@ import (
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/logging"
+	"pdpp/manifest"
 	"pdpp/protocol"
 )
 
@@ -38,9 +39,9 @@ type Launcher struct {
 	// behind the connector's prefix; nil means that there are none. Of a limit and the
 	// value of Lookup the stricter counts.
 	Limits func(ctx context.Context, connectionID string) (map[string]string, error)
-	// Selected gives what the owner chose of a connection's streams; nil means that
-	// there is no choice. A request that names records itself is not narrowed by it.
-	Selected func(ctx context.Context, connectionID string) ([]store.Selected, error)
+	// Selected gives what the owner chose of a connection; nil means that there is no
+	// choice. A request that names records itself is not narrowed to others.
+	Selected func(ctx context.Context, connectionID string) (store.Selection, error)
 	// OnlyConfirmed keeps foreign connectors from running that the owner has not confirmed as
 	// they are now.
 	OnlyConfirmed bool
@@ -172,6 +173,9 @@ func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince
 	spec, err := l.spec(ctx, lease, c, req, stored)
 	if err != nil {
 		f := &runner.Failure{Reason: runner.ReasonStorage, Origin: runner.OriginStorage, Message: err.Error(), Err: err}
+		if choice := (*manifest.ChoiceError)(nil); errors.As(err, &choice) {
+			f.Reason, f.Origin = ReasonSelection, runner.OriginRuntime
+		}
 		return runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
 	}
 	if lack := (*catalog.NeedError)(nil); errors.As(spec.Command.Refusal, &lack) {

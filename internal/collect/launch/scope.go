@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/manifest"
 	"pdpp/protocol"
@@ -30,6 +31,10 @@ func singled(requested []protocol.StreamScope) (names []string) {
 	return names
 }
 
+// ReasonSelection ends a run whose connector does not declare what the owner chose of it. It
+// is not started: without the choice it would collect what was left out.
+const ReasonSelection runner.Reason = "selection_not_declared"
+
 // scope narrows what is requested by the owner's choice.
 func (l *Launcher) scope(ctx context.Context, connectionID string, m *manifest.Manifest, requested []protocol.StreamScope) (scope, error) {
 	out := scope{streams: requested, singled: singled(requested), since: map[string]time.Time{}}
@@ -40,14 +45,13 @@ func (l *Launcher) scope(ctx context.Context, connectionID string, m *manifest.M
 	if err != nil {
 		return out, fmt.Errorf("read what is selected: %w", err)
 	}
-	if len(chosen) == 0 {
+	if chosen.Profile == "" && len(chosen.Streams) == 0 {
 		return out, nil
 	}
-	if len(requested) == 0 {
-		requested = m.DefaultScope()
+	if out.streams, err = m.Choose(requested, chosen.Profile, chosen.Views()); err != nil {
+		return out, err
 	}
-	out.streams = slices.Clone(requested)
-	for _, c := range chosen {
+	for _, c := range chosen.Streams {
 		out.since[c.Stream] = c.Since
 		for i := range out.streams {
 			if s := &out.streams[i]; s.Name == c.Stream && len(s.Resources) == 0 {

@@ -21,25 +21,44 @@ import (
 // records that are asked for are asked for all the same, and their stream starts over, as
 // does one whose choice is newer than its bookmark.
 func TestScopeOfARun(t *testing.T) {
-	m := &manifest.Manifest{Streams: []manifest.Stream{{Name: "beds"}, {Name: "paths"}}}
+	m := &manifest.Manifest{ConnectorKey: "garden", Streams: []manifest.Stream{
+		{Name: "beds", Views: []manifest.View{{ID: "brief", Fields: []string{"name"}}, {ID: "full", Fields: []string{"name", "size"}}}, Selection: &manifest.Selection{Fields: true}},
+		{Name: "paths", Views: []manifest.View{{ID: "brief", Fields: []string{"name"}}}},
+		{Name: "shed", CoveragePolicy: manifest.PolicyUnsupported},
+	}, Profiles: []manifest.Profile{
+		{ID: "plants", Streams: []manifest.ProfileStream{{Name: "beds", View: "brief"}}},
+		{ID: "lanes", Streams: []manifest.ProfileStream{{Name: "paths"}, {Name: "shed"}}},
+		{ID: "tools", Streams: []manifest.ProfileStream{{Name: "shed"}}},
+	}}
 	chosenAt := time.Date(2026, 4, 5, 12, 0, 0, 0, time.UTC)
 	of := func(name string, keys ...string) protocol.StreamScope {
 		return protocol.StreamScope{Name: name, Resources: keys}
 	}
-	chosen := []store.Selected{{Stream: "beds", Resources: []string{"b1", "b2"}, Since: chosenAt}}
+	viewed := func(name string, fields ...string) protocol.StreamScope {
+		return protocol.StreamScope{Name: name, Fields: fields}
+	}
+	chosen := store.Selection{Streams: []store.Selected{{Stream: "beds", Resources: []string{"b1", "b2"}, Since: chosenAt}}}
+	none := store.Selection{}
+	both := store.Selection{Profile: "plants", Streams: []store.Selected{{Stream: "beds", View: "full", Resources: []string{"b1"}, Since: chosenAt}}}
+	plants, lanes := store.Selection{Profile: "plants"}, store.Selection{Profile: "lanes"}
+	just := func(all ...protocol.StreamScope) []protocol.StreamScope { return all }
 	for name, c := range map[string]struct {
-		chosen          []store.Selected
+		chosen          store.Selection
 		requested, want []protocol.StreamScope
 		over            []string // the streams that start over from a bookmark of before the choice
 	}{
-		"everything":               {nil, nil, nil, nil},
-		"one stream":               {nil, []protocol.StreamScope{of("paths")}, []protocol.StreamScope{of("paths")}, nil},
-		"one record":               {nil, []protocol.StreamScope{of("paths", "p1")}, []protocol.StreamScope{of("paths", "p1")}, []string{"paths"}},
+		"everything":               {none, nil, nil, nil},
+		"one stream":               {none, []protocol.StreamScope{of("paths")}, []protocol.StreamScope{of("paths")}, nil},
+		"one record":               {none, []protocol.StreamScope{of("paths", "p1")}, []protocol.StreamScope{of("paths", "p1")}, []string{"paths"}},
 		"chosen, of everything":    {chosen, nil, []protocol.StreamScope{of("beds", "b1", "b2"), of("paths")}, []string{"beds"}},
 		"chosen, of another":       {chosen, []protocol.StreamScope{of("paths")}, []protocol.StreamScope{of("paths")}, []string{"beds"}},
 		"chosen, and one is asked": {chosen, []protocol.StreamScope{of("beds", "b9")}, []protocol.StreamScope{of("beds", "b9")}, []string{"beds"}},
+		"a profile":                {plants, nil, just(viewed("beds", "name")), nil},
+		"a profile, of one record": {plants, just(of("beds", "b9")), just(protocol.StreamScope{Name: "beds", Resources: []string{"b9"}, Fields: []string{"name"}}), []string{"beds"}},
+		"a profile of more":        {lanes, nil, just(of("paths")), nil}, // what cannot be collected stays out
+		"a view beside a profile":  {both, nil, just(protocol.StreamScope{Name: "beds", Resources: []string{"b1"}, Fields: []string{"name", "size"}}), []string{"beds"}},
 	} {
-		l := &Launcher{Selected: func(context.Context, string) ([]store.Selected, error) { return c.chosen, nil }}
+		l := &Launcher{Selected: func(context.Context, string) (store.Selection, error) { return c.chosen, nil }}
 		got, err := l.scope(t.Context(), connection, m, c.requested)
 		if err != nil || !reflect.DeepEqual(got.streams, c.want) {
 			t.Errorf("%s: %+v, %v", name, got.streams, err)
@@ -54,9 +73,26 @@ func TestScopeOfARun(t *testing.T) {
 			t.Error("a bookmark of since the choice is not used")
 		}
 	}
-	l := &Launcher{Selected: func(context.Context, string) ([]store.Selected, error) { return nil, os.ErrClosed }}
+	l := &Launcher{Selected: func(context.Context, string) (store.Selection, error) { return store.Selection{}, os.ErrClosed }}
 	if _, err := l.scope(t.Context(), connection, m, nil); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("what is chosen cannot be read: %v", err)
+	}
+	// What the connector does not declare is refused, and never read as everything.
+	for says, c := range map[string]struct {
+		chosen    store.Selection
+		requested []protocol.StreamScope
+	}{
+		`the connector garden declares no profile "herbs"; there are plants, lanes, tools`: {store.Selection{Profile: "herbs"}, nil},
+		"the profile plants leaves out the stream paths":                                   {plants, just(of("paths", "p1"))},
+		"nothing of the profile tools can be collected; there are plants, lanes, tools":    {store.Selection{Profile: "tools"}, nil},
+		`the stream beds has no view "long"; there are brief, full`:                        {store.Selection{Streams: []store.Selected{{Stream: "beds", View: "long"}}}, nil},
+		"the stream paths is collected whole: its connector selects no fields":             {store.Selection{Streams: []store.Selected{{Stream: "paths", View: "brief"}}}, nil},
+	} {
+		l.Selected = func(context.Context, string) (store.Selection, error) { return c.chosen, nil }
+		got, err := l.scope(t.Context(), connection, m, c.requested)
+		if choice := (*manifest.ChoiceError)(nil); !errors.As(err, &choice) || err.Error() != says || got.streams != nil {
+			t.Errorf("%+v of %+v gives %+v, %v", c.chosen, c.requested, got.streams, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -43,6 +44,11 @@ type Connector struct {
 	Problem string `json:"problem,omitempty"`
 	// Lacks is what keeps it from starting on this machine, with the mend; empty where nothing does.
 	Lacks string `json:"lacks,omitempty"`
+}
+
+// Choosable reports whether a part of it can be chosen by name.
+func (c *Connector) Choosable() bool {
+	return len(c.Profiles) > 0 || slices.ContainsFunc(c.Streams, func(s StreamLabel) bool { return len(s.Views) > 0 })
 }
 
 // Foreign is what a connector that is not built in gets. The owner confirms it as it is by
@@ -147,6 +153,8 @@ type Connect struct {
 	Fields      map[string]string `json:"fields"`       // by name of the credential form's fields
 	// Schedule is nil for what the connector recommends; an interval of zero means none.
 	Schedule *Schedule `json:"schedule"`
+	// Selection is what is collected; nil means everything.
+	Selection *Selection `json:"selection,omitempty"`
 }
 
 // Schedule is a rhythm.
@@ -193,14 +201,19 @@ type Limits struct {
 	Supports []string `json:"supports"`
 }
 
-// Selection names single records. Of a stream that it does not name, all are meant.
+// Selection is what is collected of a connection. Without a profile it is every stream, and
+// of a stream that is not named every record with every field.
 type Selection struct {
+	// Profile is one that the connector declares: a selection of streams.
+	Profile string           `json:"profile,omitempty"`
 	Streams []SelectedStream `json:"streams"`
 }
 
-// SelectedStream is the records of one stream, by their keys.
+// SelectedStream is a part of one stream: the fields of a view, the records with the given
+// keys, or with the given values of the resource field.
 type SelectedStream struct {
 	Stream    string   `json:"stream"`
+	View      string   `json:"view,omitempty"`
 	Resources []string `json:"resources"`
 }
 

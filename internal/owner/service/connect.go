@@ -50,11 +50,23 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 	if err != nil {
 		return api.Detail{}, err
 	}
+	var chosen store.Selection
+	if c.Selection != nil {
+		if chosen, err = choose(m, *c.Selection); err != nil {
+			return api.Detail{}, err
+		}
+	}
 	conn, err := NewConnection(ctx, s.Store, found, name, store.ConnectionDraft, s.Now())
 	if err != nil {
 		return api.Detail{}, faults.Error(err, "make the connection")
 	}
-	if err := s.complete(ctx, conn, entered, rhythm); err != nil {
+	if chosen.Profile != "" || len(chosen.Streams) > 0 {
+		err = s.keepSelection(ctx, conn.ID, m, chosen)
+	}
+	if err == nil {
+		err = s.complete(ctx, conn, entered, rhythm)
+	}
+	if err != nil {
 		return api.Detail{}, errors.Join(err, s.takeBack(context.WithoutCancel(ctx), conn.ID))
 	}
 	return s.Connection(ctx, conn.ID)

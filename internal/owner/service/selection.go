@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/schedule/scheduler"
@@ -20,91 +22,174 @@ import (
 // mostSelected bounds the records of a stream that are chosen one by one.
 const mostSelected = 500
 
-func selectionSetting(connectionID string) string { return "selection:" + connectionID }
-
-// Selections gives a launcher what the owner chose of a connection's streams.
-func Selections(st Settings) func(ctx context.Context, connectionID string) ([]store.Selected, error) {
-	return func(ctx context.Context, connectionID string) ([]store.Selected, error) {
-		body, err := st.Setting(ctx, selectionSetting(connectionID))
+// Selections gives a launcher what the owner chose of a connection.
+func Selections(st Settings) func(ctx context.Context, connectionID string) (store.Selection, error) {
+	return func(ctx context.Context, connectionID string) (store.Selection, error) {
+		body, err := st.Setting(ctx, store.SelectionSetting+connectionID)
 		if errors.Is(err, store.ErrNotFound) {
-			return nil, nil
+			return store.Selection{}, nil
 		}
 		if err != nil {
-			return nil, err
+			return store.Selection{}, err
 		}
-		var kept []store.Selected
-		if err := json.Unmarshal(body, &kept); err != nil {
-			return nil, fmt.Errorf("decode the selection: %w", err)
+		kept, err := store.ParseSelection(body)
+		if err != nil {
+			return kept, fmt.Errorf("decode the selection: %w", err)
 		}
 		return kept, nil
 	}
 }
 
-// selectionOf gives the streams of which only some records are collected.
+// selectionOf gives what is collected of a connection.
 func (s *Service) selectionOf(ctx context.Context, connectionID string) (api.Selection, error) {
 	out := api.Selection{Streams: []api.SelectedStream{}}
 	kept, err := Selections(s.Store)(ctx, connectionID)
 	if err != nil {
 		return out, faults.Error(err, "read the selection")
 	}
-	for _, k := range kept {
-		if len(k.Resources) > 0 {
-			out.Streams = append(out.Streams, api.SelectedStream{Stream: k.Stream, Resources: k.Resources})
+	out.Profile = kept.Profile
+	for _, k := range kept.Streams {
+		if len(k.Resources) > 0 || k.View != "" {
+			out.Streams = append(out.Streams, api.SelectedStream{Stream: k.Stream, View: k.View, Resources: k.Resources})
 		}
 	}
 	return out, nil
 }
 
-// SetSelection is the owner's word on which records are collected. It counts from the
-// next run on, which begins each stream anew whose choice changed: its bookmark tells
-// how far another choice got.
+// SetSelection is the owner's word on what is collected. It counts from the next run on.
 func (s *Service) SetSelection(ctx context.Context, id string, wanted api.Selection) error {
-	scope, err := s.scopeOf(ctx, id, wanted)
+	m, err := s.collects(ctx, id)
 	if err != nil {
 		return err
 	}
+	chosen, err := choose(m, wanted)
+	if err != nil {
+		return err
+	}
+	return s.keepSelection(ctx, id, m, chosen)
+}
+
+// choose checks a selection against what a connector declares.
+func choose(m *manifest.Manifest, wanted api.Selection) (store.Selection, error) {
+	chosen := store.Selection{Profile: wanted.Profile}
+	for _, c := range wanted.Streams {
+		if c.View != "" {
+			chosen.Streams = append(chosen.Streams, store.Selected{Stream: c.Stream, View: c.View})
+		}
+	}
+	scope, err := SelectionScope(m, wanted)
+	if err != nil {
+		return chosen, err
+	}
+	for _, c := range scope {
+		if i := slices.IndexFunc(chosen.Streams, func(k store.Selected) bool { return k.Stream == c.Name }); i >= 0 {
+			chosen.Streams[i].Resources = c.Resources
+			continue
+		}
+		chosen.Streams = append(chosen.Streams, store.Selected{Stream: c.Name, Resources: c.Resources})
+	}
+	named := make([]protocol.StreamScope, len(chosen.Streams))
+	for i, c := range chosen.Streams {
+		named[i].Name = c.Stream
+	}
+	for _, scope := range [][]protocol.StreamScope{nil, named} { // the whole, and that nothing of it is left out again
+		if _, err := m.Choose(scope, chosen.Profile, chosen.Views()); err != nil {
+			return chosen, notDeclared(err)
+		}
+	}
+	slices.SortFunc(chosen.Streams, func(a, b store.Selected) int { return cmp.Compare(a.Stream, b.Stream) })
+	return chosen, nil
+}
+
+// notDeclared is the refusal of a choice that the connector does not declare.
+func notDeclared(err error) error {
+	var choice *manifest.ChoiceError
+	if !errors.As(err, &choice) {
+		return err
+	}
+	next := "Leave it out."
+	if len(choice.Have) > 0 {
+		next = "Choose one of " + strings.Join(choice.Have, ", ") + ", or leave it out."
+	}
+	return api.Invalid(choice.Param, text.Upper(choice.Why)+".", next)
+}
+
+// keepSelection keeps a choice. The next run begins each stream anew of which something else
+// is collected from then on: its bookmark tells how far another choice got.
+func (s *Service) keepSelection(ctx context.Context, id string, m *manifest.Manifest, chosen store.Selection) error {
 	before, err := Selections(s.Store)(ctx, id)
 	if err != nil {
 		return faults.Error(err, "read the selection")
 	}
-	now := s.Now().UTC()
-	var kept []store.Selected
-	for _, c := range scope {
-		kept = append(kept, store.Selected{Stream: c.Name, Resources: c.Resources, Since: now})
-	}
-	for _, b := range before {
-		i := slices.IndexFunc(kept, func(k store.Selected) bool { return k.Stream == b.Stream })
+	now, was, is := s.Now().UTC(), partsOf(m, before), partsOf(m, chosen)
+	for i := range m.Streams {
+		name := m.Streams[i].Name
+		since := time.Time{}
+		if j := slices.IndexFunc(before.Streams, func(b store.Selected) bool { return b.Stream == name }); j >= 0 {
+			since = before.Streams[j].Since
+		}
+		if was[name] != is[name] {
+			since = now
+		}
+		j := slices.IndexFunc(chosen.Streams, func(c store.Selected) bool { return c.Stream == name })
 		switch {
-		case i < 0 && len(b.Resources) > 0:
-			kept = append(kept, store.Selected{Stream: b.Stream, Since: now})
-		case i < 0:
-			kept = append(kept, b)
-		case slices.Equal(kept[i].Resources, b.Resources):
-			kept[i].Since = b.Since
+		case j >= 0:
+			chosen.Streams[j].Since = since
+		case !since.IsZero():
+			chosen.Streams = append(chosen.Streams, store.Selected{Stream: name, Since: since})
 		}
 	}
-	body, err := json.Marshal(kept)
+	body, err := json.Marshal(chosen)
 	if err != nil {
 		return fmt.Errorf("encode the selection: %w", err)
 	}
-	return faults.Error(s.Store.PutSetting(ctx, selectionSetting(id), body, now), "keep the selection")
+	return faults.Error(s.Store.PutSetting(ctx, store.SelectionSetting+id, body, now), "keep the selection")
+}
+
+// partsOf says in one text for each stream which part of it is collected; a stream that is
+// left out has none. What the connector does not declare any more is no part of any.
+func partsOf(m *manifest.Manifest, s store.Selection) map[string]string {
+	parts := map[string]string{}
+	scope, err := m.Choose(nil, s.Profile, s.Views())
+	if err != nil {
+		return parts
+	}
+	for _, c := range scope {
+		i := slices.IndexFunc(s.Streams, func(k store.Selected) bool { return k.Stream == c.Name })
+		if i >= 0 {
+			c.Resources = s.Streams[i].Resources
+		}
+		parts[c.Name] = fmt.Sprintf("%q %q", c.Fields, c.Resources)
+	}
+	return parts
 }
 
 // Collect asks for a run that fetches single records and nothing else.
 func (s *Service) Collect(ctx context.Context, id string, wanted api.Selection) error {
-	scope, err := s.scopeOf(ctx, id, wanted)
+	m, err := s.collects(ctx, id)
+	if err != nil {
+		return err
+	}
+	scope, err := SelectionScope(m, wanted)
 	if err != nil {
 		return err
 	}
 	if len(scope) == 0 {
 		return api.Invalid("streams", "No record is named.", "Name the stream and the keys of its records.")
 	}
+	chosen, err := Selections(s.Store)(ctx, id)
+	if err != nil {
+		return faults.Error(err, "read the selection")
+	}
+	if _, err := m.Choose(scope, chosen.Profile, chosen.Views()); err != nil {
+		return notDeclared(err)
+	}
 	r := store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, Scope: scope, RequestedAt: s.Now()}
 	return faults.Error(scheduler.RunNow(ctx, s.Store, r), "ask for the run")
 }
 
-// scopeOf checks a selection against what the connection's connector declares.
-func (s *Service) scopeOf(ctx context.Context, id string, wanted api.Selection) ([]protocol.StreamScope, error) {
+// collects gives what the connector of a connection declares that is collected here.
+func (s *Service) collects(ctx context.Context, id string) (*manifest.Manifest, error) {
 	conn, err := s.find.Active(ctx, id)
 	if err != nil {
 		return nil, err
@@ -112,17 +197,16 @@ func (s *Service) scopeOf(ctx context.Context, id string, wanted api.Selection) 
 	if conn.SourceKind == store.SourceLocalDevice {
 		return nil, api.Invalid("connection_id", "A device of yours collects this.", "Choose there what it collects.")
 	}
-	m, err := s.find.Declared(ctx, conn.ConnectorID)
-	if err != nil {
-		return nil, err
-	}
-	return SelectionScope(m, wanted)
+	return s.find.Declared(ctx, conn.ConnectorID)
 }
 
 // SelectionScope is a selection as a run is told it, by stream and key.
 func SelectionScope(m *manifest.Manifest, wanted api.Selection) ([]protocol.StreamScope, error) {
 	var out []protocol.StreamScope
-	for _, c := range wanted.Streams {
+	for i, c := range wanted.Streams {
+		if slices.ContainsFunc(wanted.Streams[:i], func(o api.SelectedStream) bool { return o.Stream == c.Stream }) {
+			return nil, api.Invalid("streams", "The stream "+c.Stream+" is named twice.", "Say all of it in one place.")
+		}
 		if _, ok := m.Stream(c.Stream); !ok {
 			return nil, api.Invalid("streams", "There is no stream "+c.Stream+".", "Its streams are: "+strings.Join(declaredStreams(m), ", ")+".")
 		}
@@ -133,10 +217,7 @@ func SelectionScope(m *manifest.Manifest, wanted api.Selection) ([]protocol.Stre
 			continue
 		}
 		if slices.ContainsFunc(keys, func(k string) bool { return strings.TrimSpace(k) == "" }) || len(keys) > mostSelected {
-			return nil, api.Invalid("resources", fmt.Sprintf("Of a stream, from 1 to %d records can be chosen by their keys.", mostSelected), "Choose fewer, or the whole stream.")
-		}
-		if slices.ContainsFunc(out, func(o protocol.StreamScope) bool { return o.Name == c.Stream }) {
-			return nil, api.Invalid("streams", "The stream "+c.Stream+" is named twice.", "Name all of its records in one place.")
+			return nil, api.Invalid("resources", fmt.Sprintf("Of a stream, from 1 to %d keys or values can be chosen.", mostSelected), "Choose fewer, or the whole stream.")
 		}
 		out = append(out, protocol.StreamScope{Name: c.Stream, Resources: keys})
 	}

@@ -46,9 +46,70 @@ func TestSelectionBeginsAnewOnlyWhenItChanged(t *testing.T) {
 		if !slices.Equal(shown, step.keys) || (len(d.Selection.Streams) > 0) != (step.keys != nil) {
 			t.Errorf("step %d shows %+v", i, d.Selection)
 		}
-		if len(kept) != 1 || kept[0].Stream != "beds" || !slices.Equal(kept[0].Resources, step.keys) || !kept[0].Since.Equal(began.Add(step.since)) {
+		if len(kept.Streams) != 1 || kept.Streams[0].Stream != "beds" || !slices.Equal(kept.Streams[0].Resources, step.keys) || !kept.Streams[0].Since.Equal(began.Add(step.since)) {
 			t.Errorf("step %d keeps %+v", i, kept)
 		}
+	}
+}
+
+// A profile and views are kept as they are chosen, when connecting and later. A stream of
+// which something else is collected begins anew, and what the connector does not declare is
+// refused and leaves what was chosen as it was.
+func TestSelectionByProfileAndView(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	brief := api.Selection{Profile: "brief", Streams: []api.SelectedStream{}}
+	d, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "garden", Fields: map[string]string{"token": "trowel"}, Selection: &brief})
+	b.must(err)
+	id := d.ID
+	since := func(stream string) time.Time {
+		t.Helper()
+		kept, err := Selections(b.Store)(b.ctx(), id)
+		b.must(err)
+		for _, k := range kept.Streams {
+			if k.Stream == stream {
+				return k.Since
+			}
+		}
+		return time.Time{}
+	}
+	if d.Selection.Profile != "brief" || len(d.Selection.Streams) != 0 || !since("beds").Equal(b.at) {
+		t.Errorf("connected with %+v, since %v", d.Selection, since("beds"))
+	}
+	viewed := func(profile, view string) api.Selection {
+		return api.Selection{Profile: profile, Streams: []api.SelectedStream{{Stream: "beds", View: view}}}
+	}
+	began := b.at
+	for i, step := range []struct {
+		wanted api.Selection
+		since  time.Duration // of the beds
+	}{
+		{viewed("brief", "names"), 0}, // what the profile says already
+		{viewed("", "names"), 0},
+		{viewed("", "sizes"), 3 * time.Hour},
+		{api.Selection{}, 4 * time.Hour},
+	} {
+		b.at = began.Add(time.Duration(i+1) * time.Hour)
+		b.must(b.SetSelection(b.ctx(), id, step.wanted))
+		d, err := b.Connection(b.ctx(), id)
+		b.must(err)
+		if got := since("beds"); !got.Equal(began.Add(step.since)) || d.Selection.Profile != step.wanted.Profile || len(d.Selection.Streams) != len(step.wanted.Streams) {
+			t.Errorf("step %d: %+v, since %v", i, d.Selection, got)
+		}
+	}
+	b.must(b.SetSelection(b.ctx(), id, brief))
+	for param, wanted := range map[string]api.Selection{"profile": {Profile: "long"}, "view": viewed("", "colours"), "streams": {Streams: []api.SelectedStream{{Stream: "paths", View: "names"}}}} {
+		wantError(t, b.SetSelection(b.ctx(), id, wanted), api.CodeInvalid, param)
+		_, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "garden", Fields: map[string]string{"token": "trowel"}, Selection: &wanted})
+		wantError(t, err, api.CodeInvalid, param)
+	}
+	if d, err := b.Connection(b.ctx(), id); err != nil || d.Selection.Profile != "brief" {
+		t.Errorf("after refusals it is %+v, %v", d.Selection, err)
+	}
+	// What was kept before there were profiles is read as it was meant.
+	b.must(b.Store.PutSetting(b.ctx(), store.SelectionSetting+id, []byte(`[{"stream":"beds","resources":["b1"],"since":"2026-01-01T00:00:00Z"}]`), b.at))
+	if d, err := b.Connection(b.ctx(), id); err != nil || d.Selection.Profile != "" || len(d.Selection.Streams) != 1 || d.Selection.Streams[0].Resources[0] != "b1" {
+		t.Errorf("an earlier choice is read as %+v, %v", d.Selection, err)
 	}
 }
 

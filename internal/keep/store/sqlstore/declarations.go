@@ -20,7 +20,9 @@ type declaration struct {
 	places  map[string]int        // of the streams by name
 	keys    map[string][]fieldKey // to index, by stream
 	refresh *manifest.RefreshPolicy
-	bad     bool // the manifest cannot be read
+	// profiles are the names of the streams that each profile collects.
+	profiles map[string]map[string]bool
+	bad      bool // the manifest cannot be read
 }
 
 // maxDeclarations bounds what is remembered. There are about as many manifests
@@ -105,12 +107,20 @@ func readDeclaration(body []byte) *declaration {
 	if err != nil {
 		return &declaration{bad: true}
 	}
-	d := &declaration{refresh: m.RefreshPolicy(), places: make(map[string]int, len(m.Streams)), keys: make(map[string][]fieldKey, len(m.Streams))}
+	d := &declaration{refresh: m.RefreshPolicy(), places: make(map[string]int, len(m.Streams)), keys: make(map[string][]fieldKey, len(m.Streams)),
+		profiles: make(map[string]map[string]bool, len(m.Profiles))}
 	for i := range m.Streams {
 		s := &m.Streams[i]
 		d.streams = append(d.streams, evidence.Stream{Name: s.Name, Required: s.IsRequired(), Policy: s.CoveragePolicy, AsTold: s.AsTold})
 		d.places[s.Name] = i
 		d.keys[s.Name] = indexedKeys(s)
+	}
+	for _, profile := range m.Profiles {
+		collected := make(map[string]bool, len(profile.Streams))
+		for _, s := range profile.Streams {
+			collected[s.Name] = true
+		}
+		d.profiles[profile.ID] = collected
 	}
 	return d
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 )
 
@@ -56,6 +57,7 @@ type statement struct {
 var families = []family{
 	{evidence.FamilyManifest, []statement{{manifestsQuery, (*page).manifests}}},
 	{evidence.FamilyRecords, []statement{{streamsQuery, (*page).streams}}},
+	{"", []statement{{selectionsQuery, (*page).selections}}},
 	{evidence.FamilyRuns, []statement{{endedRunsQuery, (*page).endedRuns}, {activeRunsQuery, (*page).activeRuns}}},
 	{evidence.FamilySchedule, []statement{{schedulesQuery, (*page).schedules}, {backoffsQuery, (*page).backoffs}}},
 	{"", []statement{{waitsQuery, (*page).waits}}},
@@ -447,6 +449,12 @@ func streamsQuery(in *within) string {
 	return `SELECT connection_id, name, live_records || ' ' || coalesce(changed_at, ''), facts_json,
 			facts_at || facts_status || ' ' || facts_run_id
 		FROM streams WHERE ` + in.page("connection_id") + ` ORDER BY connection_id, name`
+}
+
+// selectionsQuery finds what owners chose, where they did.
+func selectionsQuery(in *within) string {
+	return `SELECT c.connection_id, s.value FROM connections c JOIN settings s ON s.name = '` + store.SelectionSetting + `' || c.connection_id
+		WHERE ` + in.page("c.connection_id")
 }
 
 // endedRunsQuery finds the newest ended run of each connection and, when that

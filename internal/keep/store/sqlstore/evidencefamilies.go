@@ -10,6 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/store"
+	"pdpp/manifest"
 	"pdpp/protocol"
 )
 
@@ -198,6 +200,36 @@ func (p *page) streams(rows *sql.Rows) error {
 		}
 		if times.bad || !ok {
 			lose(&p.list[seat], evidence.FamilyRecords)
+		}
+	}
+	return nil
+}
+
+// selections reads what owners chose. A stream that is left out of the chosen profile is
+// not meant to be collected, which the owner accepts: it is as one that is deferred. A
+// choice that cannot be read, or that the manifest does not declare, is told by the run
+// that it keeps from starting.
+func (p *page) selections(rows *sql.Rows) error {
+	for rows.Next() {
+		var id string
+		var body []byte
+		if err := rows.Scan(&id, &body); err != nil {
+			return err
+		}
+		seat, ok := p.seat(id)
+		if !ok || p.made[seat].declared == nil {
+			continue
+		}
+		chosen, err := store.ParseSelection(body)
+		collected := p.made[seat].declared.profiles[chosen.Profile]
+		if err != nil || collected == nil {
+			continue
+		}
+		for i := range p.list[seat].Streams {
+			s := &p.list[seat].Streams[i]
+			if !collected[s.Name] && (s.Policy == "" || s.Policy == manifest.PolicyCollect) {
+				s.Required, s.Policy = false, manifest.PolicyDeferred
+			}
 		}
 	}
 	return nil

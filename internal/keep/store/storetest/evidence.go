@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +133,16 @@ func testEvidenceManifests(t *testing.T, s store.Store) {
 	same(t, e.Unreadable, nil)
 	same(t, len(e.Streams), 3)
 	same(t, e.Streams[0].Retained, nil) // no run has had it in scope
+	// Streams that the owner's profile leaves out are accepted, and no longer required. A
+	// profile that is not declared leaves out nothing, nor does what cannot be read.
+	generation(strings.Replace(evidenceManifest, `"streams"`, `"profiles":[{"id":"first","streams":[{"name":"`+e.Streams[0].Name+`"}]}],"streams"`, 1))
+	for body, want := range map[string]string{`{"profile":"first"}`: "[ deferred]", `{"profile":"second"}`: "[ ]", `[{"stream":"x"}]`: "[ ]", `nothing`: "[ ]"} {
+		ok(t, s.PutSetting(ctx, store.SelectionSetting+"c", []byte(body), Now))
+		chosen := evidenceOf(t, s, "c")
+		same(t, chosen.Unreadable, nil)
+		same(t, fmt.Sprint([]any{chosen.Streams[0].Policy, chosen.Streams[1].Policy}), want)
+		same(t, chosen.Streams[1].Required, e.Streams[1].Required && want == "[ ]")
+	}
 }
 
 // testEvidenceFacts: each stream keeps what the newest run that measured it

@@ -26,6 +26,8 @@ type addPage struct {
 	DisplayName string
 	Typed       map[string]string // of fields that are not secret
 	Choice      string            // of the schedule
+	Profile     string            // empty means everything
+	Views       map[string]string // by stream; a stream without one is collected whole
 	rhythm
 	Problem *problem
 }
@@ -93,8 +95,19 @@ func (p *pages) add(w http.ResponseWriter, r *http.Request) {
 	page := addPage{
 		Connector: c, DisplayName: strings.TrimSpace(r.PostForm.Get("display_name")), Typed: map[string]string{},
 		Choice: r.PostForm.Get("schedule"), rhythm: rhythm{r.PostForm.Get("every"), r.PostForm.Get("unit")},
+		Profile: r.PostForm.Get("profile"), Views: map[string]string{},
 	}
 	asked := api.Connect{ConnectorID: c.ID, DisplayName: page.DisplayName, Fields: map[string]string{}}
+	chosen := api.Selection{Profile: page.Profile, Streams: []api.SelectedStream{}}
+	for _, s := range c.Streams {
+		if view := r.PostForm.Get(ui.ViewMark + s.Name); view != "" {
+			page.Views[s.Name] = view
+			chosen.Streams = append(chosen.Streams, api.SelectedStream{Stream: s.Name, View: view})
+		}
+	}
+	if chosen.Profile != "" || len(chosen.Streams) > 0 {
+		asked.Selection = &chosen
+	}
 	if c.Form != nil {
 		for _, f := range c.Form.Fields {
 			given := r.PostForm.Get(fieldMark + f.Name)
@@ -114,6 +127,8 @@ func (p *pages) add(w http.ResponseWriter, r *http.Request) {
 		switch found.Param {
 		case "interval_seconds", "jitter_seconds", "enabled":
 			found.Param = "schedule"
+		case "view", "stream":
+			found.Param = "profile"
 		}
 		page.Problem = &found
 	}
@@ -166,7 +181,7 @@ func (page *addPage) general() string {
 		return ""
 	}
 	switch page.Problem.Param {
-	case "display_name", "schedule":
+	case "display_name", "schedule", "profile":
 		return ""
 	}
 	if page.Form != nil {

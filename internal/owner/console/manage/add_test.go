@@ -3,6 +3,7 @@ package manage
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,6 +113,40 @@ func TestARefusedConnectionKeepsWhatWasTypedButSecrets(t *testing.T) {
 			t.Errorf("answered %d: %s", p.Code, p.text())
 		}
 	})
+}
+
+// What a connector lets choose is chosen on the form that connects it, by default
+// everything, and is what is asked for.
+func TestAddingWithAProfileAndAView(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	h := world(t, o)
+	get(t, h, "/add/kelp").says(t, "What should it collect?", "Everything All streams of Kelp", "Just the letters Letters (Headings)", "Headings only: Id and Title")
+	form := url.Values{"display_name": {"My kelp"}, "field.user": {"maralind"}, "field.token": {"kelp-secret"}, "schedule": {asRecommended}, "profile": {""}, "view:letters": {""}}
+	post(t, h, "/add/kelp", form)
+	if o.connect.Selection != nil {
+		t.Errorf("everything is asked for as %+v", o.connect.Selection)
+	}
+	form.Set("profile", "brief")
+	form.Set("view:letters", "headings")
+	post(t, h, "/add/kelp", form)
+	if s := o.connect.Selection; s == nil || s.Profile != "brief" || len(s.Streams) != 1 || s.Streams[0].Stream != "letters" || s.Streams[0].View != "headings" {
+		t.Errorf("it is asked for as %+v", s)
+	}
+	o.fails["Connect"] = api.Invalid("view", "There is no such view.", "")
+	p := post(t, h, "/add/kelp", form)
+	if textOf(p.by(t, "id", "profile-e")) != "There is no such view." {
+		t.Errorf("it says %s", p.text())
+	}
+	var kept []string
+	for _, n := range p.elements("input") {
+		if attr(n, "name") == "profile" && has(n, "checked") {
+			kept = append(kept, attr(n, "value"))
+		}
+	}
+	if !slices.Equal(kept, []string{"brief"}) {
+		t.Errorf("refused, the form shows %v", kept)
+	}
 }
 
 // Before anything is connected, each connector says how it will be collected.

@@ -145,28 +145,7 @@ func fieldWords(g api.GrantStream) string {
 	if len(g.Fields) == 0 {
 		return "All fields"
 	}
-	return "Only " + fieldNames(g.Fields)
-}
-
-// fieldNames lists fields in words.
-func fieldNames(fields []string) string {
-	words := make([]string, len(fields))
-	for i, f := range fields {
-		words[i] = text.Name(f)
-	}
-	return text.List(words)
-}
-
-// profileWords say what a profile selects.
-func profileWords(p api.ProfileLabel) string {
-	words := make([]string, len(p.Streams))
-	for i, s := range p.Streams {
-		words[i] = text.Name(s.Stream)
-		if s.View != "" {
-			words[i] += " (" + text.Name(s.View) + ")"
-		}
-	}
-	return text.List(words)
+	return "Only " + ui.FieldNames(g.Fields)
 }
 
 // rangeWords say which records are granted; empty when all of them are.

@@ -718,7 +718,7 @@ func selectionForm(s *shown) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		base := connectionPath(s.ID)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<details class=\"inspect\" id=\"change-selection\"><summary>Only some records</summary><form class=\"inspect-in stack\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<details class=\"inspect\" id=\"change-selection\"><summary>What it collects</summary><form class=\"inspect-in stack\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -744,20 +744,38 @@ func selectionForm(s *shown) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "\" hx-target=\"#flash\"><div class=\"field\"><label for=\"selected\">Records, one a line: stream=key</label> <textarea id=\"selected\" name=\"records\" rows=\"3\" placeholder=\"Everything\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "\" hx-target=\"#flash\">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if c := s.Connector; c != nil && (c.Choosable() || s.Selection.Profile != "") {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<fieldset><legend class=\"vh\">What should it collect?</legend>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = ui.WhatToCollect(*c, s.Selection.Profile, viewsOf(s.Selection)).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "</fieldset>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<div class=\"field\"><label for=\"selected\">Records, one a line: stream=key</label> <textarea id=\"selected\" name=\"records\" rows=\"3\" placeholder=\"Everything\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var36 string
 		templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(selectionLines(s.Selection))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `watch/about.templ`, Line: 191, Col: 106}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `watch/about.templ`, Line: 197, Col: 106}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var36))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "</textarea></div><p class=\"note\">Of the streams named here nothing else is collected, by schedule or by hand. What is here stays.</p><button class=\"btn small\">Save</button> <button class=\"btn small\" name=\"once\" value=\"1\">Fetch these once</button></form></details>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "</textarea></div><p class=\"note\">Of the streams named here nothing else is collected, by schedule or by hand. What is here stays.</p><button class=\"btn small\">Save</button> <button class=\"btn small\" name=\"once\" value=\"1\">Fetch these once</button></form></details>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

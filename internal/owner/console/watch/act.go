@@ -146,13 +146,27 @@ func (p *Pages) postLimits(w http.ResponseWriter, r *http.Request) {
 	p.done(w, r, err, connectionPath(id), ui.Good("Saved. It holds from the next run on."))
 }
 
-// postSelection takes one record a line, as STREAM=KEY.
+// postSelection takes a profile, a view for each stream, and one record a line, as
+// STREAM=KEY.
 func (p *Pages) postSelection(w http.ResponseWriter, r *http.Request) {
 	if !p.form(w, r) {
 		return
 	}
 	id := r.PathValue("id")
-	chosen := api.Selection{Streams: []api.SelectedStream{}}
+	chosen := api.Selection{Profile: r.PostForm.Get("profile"), Streams: []api.SelectedStream{}}
+	named := func(stream string) *api.SelectedStream {
+		i := slices.IndexFunc(chosen.Streams, func(c api.SelectedStream) bool { return c.Stream == stream })
+		if i < 0 {
+			chosen.Streams = append(chosen.Streams, api.SelectedStream{Stream: stream})
+			i = len(chosen.Streams) - 1
+		}
+		return &chosen.Streams[i]
+	}
+	for name, views := range r.PostForm {
+		if stream, is := strings.CutPrefix(name, ui.ViewMark); is && views[0] != "" {
+			named(stream).View = views[0]
+		}
+	}
 	for line := range strings.Lines(r.PostForm.Get("records")) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
@@ -162,12 +176,8 @@ func (p *Pages) postSelection(w http.ResponseWriter, r *http.Request) {
 			p.fail(w, r, api.Invalid("records", "A line names no record: "+line, "Write one record a line: STREAM=KEY."))
 			return
 		}
-		i := slices.IndexFunc(chosen.Streams, func(c api.SelectedStream) bool { return c.Stream == stream })
-		if i < 0 {
-			chosen.Streams = append(chosen.Streams, api.SelectedStream{Stream: stream})
-			i = len(chosen.Streams) - 1
-		}
-		chosen.Streams[i].Resources = append(chosen.Streams[i].Resources, key)
+		at := named(stream)
+		at.Resources = append(at.Resources, key)
 	}
 	if r.PostForm.Get("once") != "" {
 		err := p.owner.Collect(r.Context(), id, chosen)

@@ -168,7 +168,7 @@ func (k *keeper) SetLimits(_ context.Context, id string, l api.Limits) error {
 	return k.act("limits", id, string(text))
 }
 func (k *keeper) SetSelection(_ context.Context, id string, s api.Selection) error {
-	return k.act("select", id, fmt.Sprint(s.Streams))
+	return k.act("select", id, strings.TrimSpace(s.Profile+" "+fmt.Sprint(s.Streams)))
 }
 func (k *keeper) Collect(_ context.Context, id string, s api.Selection) error {
 	return k.act("collect", id, fmt.Sprint(s.Streams))

@@ -51,6 +51,15 @@ func formWords(f *api.CredentialForm) string {
 	return strings.Join(labels, ", ")
 }
 
+// viewsOf gives the chosen views by stream.
+func viewsOf(s api.Selection) map[string]string {
+	views := map[string]string{}
+	for _, c := range s.Streams {
+		views[c.Stream] = c.View
+	}
+	return views
+}
+
 // selectionLines is a selection as it is entered.
 func selectionLines(s api.Selection) string {
 	var b strings.Builder
