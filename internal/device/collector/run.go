@@ -196,6 +196,9 @@ func (p *pass) readState(ctx context.Context) (done bool, err error) {
 			return true, err
 		}
 		p.report.LastError = refusal.Code
+		if refusal.Action() == wire.PutAside { // the server has judged it, and would again
+			return true, p.stateUnread(ctx)
+		}
 		if refusal.Action() != wire.Wait {
 			return true, p.stopped(ctx, &stop{Cause(refusal.Condition())})
 		}
