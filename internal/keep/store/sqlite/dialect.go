@@ -23,6 +23,7 @@ const rowsPerStatement = 50
 type dialect struct {
 	where    string
 	patience time.Duration // how long a writer waits for another one
+	build    time.Duration // how long all writers may have to wait for an index
 	many     *sql.Stmt     // rowsPerStatement records
 	single   *sql.Stmt     // one record
 	newest   *sql.Stmt     // the highest id of a record
@@ -184,8 +185,7 @@ func (d *dialect) FieldIndexes() string {
 // UsingIndex is needed: without statistics the planner walks the whole stream.
 func (d *dialect) UsingIndex(name string) string { return ` INDEXED BY ` + name }
 
-// longestBuild is how long all writers may have to wait for an index. It is shorter than
-// their patience.
+// longestBuild is shorter than the patience of writers.
 const longestBuild = 8 * time.Second
 
 // ChangeIndex changes the schema as any other data: in a transaction, which readers do not
@@ -204,7 +204,7 @@ func (d *dialect) ChangeIndex(ctx context.Context, writer *sql.DB, look func(sql
 	if c.Drop == "" {
 		statement = `CREATE INDEX ` + c.Make + ` ON records (` + c.Expression + `, seq) WHERE ` + c.Where
 	}
-	bounded, cancel := context.WithTimeout(ctx, longestBuild)
+	bounded, cancel := context.WithTimeout(ctx, d.build)
 	defer cancel()
 	if _, err := tx.ExecContext(bounded, statement); err != nil {
 		if bounded.Err() != nil && ctx.Err() == nil {

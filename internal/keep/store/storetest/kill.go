@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
+	"pdpp/manifest"
 )
 
 // Opener opens the store that a target names: a file or a URL.
@@ -32,14 +34,15 @@ func Main(m *testing.M, open Opener) {
 	os.Exit(m.Run())
 }
 
-// RunKill kills a process that commits slices, again and again, and looks at
-// what it left behind: every commit that was reported is there, whole, and
-// nothing of any other.
+// RunKill kills a process that commits slices and makes and drops indexes, again and
+// again, and looks at what it left behind: every commit that was reported is there, whole,
+// and nothing of any other; and no half-made index changes an answer, or stays.
 func RunKill(t *testing.T, target string, open Opener, rounds int) {
 	t.Attr("spec", "PB-A07")
 	s, err := open(t.Context(), target)
 	ok(t, err)
 	connect(t, s, "c")
+	marked := fillIndexed(t, s)
 	ok(t, s.Close())
 	kept := 0
 	for round := range rounds {
@@ -53,10 +56,52 @@ func RunKill(t *testing.T, target string, open Opener, rounds int) {
 			t.Fatalf("round %d: %d slices are stored, %d were reported, %d had been there before", round, n, reported, kept)
 		}
 		kept = n
+		same(t, listed(t, s, marked), []string{"k3"})
 		finish(t, s, l, roundTime(round).Add(time.Hour))
+		if round == rounds-1 {
+			// Both streams get theirs, as soon as the server has ended what the dead began.
+			made := 0
+			for try := 0; made != 6 && try < 1000; try++ {
+				index(t, s, 1)
+				made = index(t, s, never)
+			}
+			same(t, made, 6)
+		}
 		ok(t, s.Close())
 	}
 	t.Logf("%d kills, %d slices, none lost, none in part", rounds, kept)
+}
+
+// never is a size that no stream has.
+const never = 1 << 40
+
+// fillIndexed makes a stream with three fields to index, and gives a question that one of
+// its records answers.
+func fillIndexed(t *testing.T, s store.Store) store.RecordQuery {
+	t.Helper()
+	_, err := s.PutManifest(t.Context(), "example", []byte(querying), Now)
+	ok(t, err)
+	l := begin(t, s, "indexed", "run-indexed")
+	records := make([]slice.Record, 50)
+	for i := range records {
+		records[i] = slice.Record{Stream: Stream, Key: fmt.Sprint("k", i), EmittedAt: "x", Data: fmt.Appendf(nil, `{%q:"t%d","number":%d,"time":"2026-01-02"}`, textField, i, i)}
+	}
+	put(t, s, l, records...)
+	finish(t, s, l, Now)
+	return store.RecordQuery{Part: store.Part{ConnectionID: "indexed", Stream: Stream}, Where: []store.FieldValue{{Field: textField, Value: "t3"}},
+		Compare: []store.Comparison{{Field: numberField, Kind: manifest.ValueNumber, Op: manifest.RangeLT, Value: "4"}}}
+}
+
+// indexUntilKilled makes all indexes and drops them.
+func indexUntilKilled(ctx context.Context, s store.Store) error {
+	for above := int64(1); ; above = never + 1 - above {
+		for done := false; !done; {
+			var err error
+			if done, err = s.IndexFields(ctx, above); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // roundTime is late enough for every lease of earlier rounds to have expired.
@@ -118,7 +163,14 @@ func commitUntilKilled(target string, open Opener) error {
 			return err
 		}
 	}
+	broken := make(chan error, 1)
+	go func() { broken <- indexUntilKilled(ctx, s) }()
 	for {
+		select {
+		case err := <-broken:
+			return fmt.Errorf("index fields: %w", err)
+		default:
+		}
 		n++
 		if _, err := s.CommitSlice(ctx, l, NumberedSlice(n), roundTime(round)); err != nil {
 			return err

@@ -55,7 +55,7 @@ func (r *report) beside(ctx context.Context, database string, st store.Store, se
 	if err := storetest.FillEvidence(ctx, st, 100); err != nil {
 		return fmt.Errorf("fill a store: %w", err)
 	}
-	fill, err := beginFill(ctx, st)
+	fill, _, err := beginFill(ctx, st, `"search":["title"],"filter":["title"]`, "title")
 	if err != nil {
 		return err
 	}

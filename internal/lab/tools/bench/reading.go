@@ -25,24 +25,29 @@ const (
 // measureReading asks for a page of records and for a search, through the routes of
 // clients, over few records and over many.
 func (r *report) measureReading(ctx context.Context, c config, dir string) error {
-	st, err := sqlite.Open(ctx, filepath.Join(dir, "reading.db"), sqlite.Options{})
+	return onBoth(ctx, c, dir, "reading", func(kind string, st store.Store, settle func() error) error {
+		return r.readBoth(ctx, kind, st, settle)
+	})
+}
+
+// onBoth measures with an empty store of each database. Settle ends what the database
+// does by itself after a large load.
+func onBoth(ctx context.Context, c config, dir, name string, measure func(kind string, st store.Store, settle func() error) error) error {
+	st, err := sqlite.Open(ctx, filepath.Join(dir, name+".db"), sqlite.Options{})
 	if err != nil {
 		return err
 	}
-	err = r.readBoth(ctx, "SQLite", st, func() error { return nil })
-	if closeErr := st.Close(); err == nil {
-		err = closeErr
-	}
+	err = errors.Join(measure("SQLite", st, func() error { return nil }), st.Close())
 	if err != nil || c.Postgres == "" {
 		return err
 	}
-	_, err = inDatabase(ctx, c.Postgres, "pdpp_bench_reading", func(dsn string) (float64, error) {
+	_, err = inDatabase(ctx, c.Postgres, "pdpp_bench_"+name, func(dsn string) (float64, error) {
 		st, err := postgres.Open(ctx, dsn, postgres.Options{})
 		if err != nil {
 			return 0, err
 		}
 		defer st.Close()
-		return 0, r.readBoth(ctx, "PostgreSQL", st, func() error { return vacuum(ctx, dsn) })
+		return 0, measure("PostgreSQL", st, func() error { return vacuum(ctx, dsn) })
 	})
 	return err
 }
@@ -74,7 +79,7 @@ func (r *report) readBoth(ctx context.Context, kind string, st store.Store, sett
 	if err != nil {
 		return err
 	}
-	fill, err := beginFill(ctx, st)
+	fill, _, err := beginFill(ctx, st, `"search":["title"],"filter":["title"]`, "title")
 	if err != nil {
 		return err
 	}
@@ -115,26 +120,29 @@ func (r *report) readBoth(ctx context.Context, kind string, st store.Store, sett
 	return nil
 }
 
-// beginFill gives what brings a store to a number of records. They stay in a run that
-// does not end.
-func beginFill(ctx context.Context, st store.Store) (func(n int) error, error) {
+// beginFill gives what brings a store to a number of records, of a stream that lets
+// readers ask for something, and what ends the run that they are in.
+func beginFill(ctx context.Context, st store.Store, query string, searched ...string) (fill func(n int) error, end func() error, err error) {
 	const id = "bench"
 	manifest := `{"protocol_version":"0.1.0","connector_id":"bench","version":"1.0.0","display_name":"Bench","runtime_requirements":{"bindings":{}},` +
-		`"streams":[{"name":"items","semantics":"mutable_state","primary_key":"id","query":{"search":["title"],"filter":["title"]},` +
-		`"schema":{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"}}}}]}`
+		`"streams":[{"name":"items","semantics":"mutable_state","primary_key":"id","query":{` + query + `},` +
+		`"schema":{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"},"amount":{"type":"number"},"version":{"type":"integer"}}}}]}`
 	generation, err := st.PutManifest(ctx, id, []byte(manifest), storetest.Now)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	err = st.CreateConnection(ctx, store.Connection{ID: id, ConnectorID: id, DisplayName: "Bench", Status: store.ConnectionActive,
 		SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: storetest.Now, UpdatedAt: storetest.Now})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	lease, err := st.StartRun(ctx, store.RunStart{RunID: "run_bench", ConnectionID: id, ConnectorID: id, Trigger: store.TriggerManual, Holder: "bench", TTL: time.Hour,
-		Streams: []store.StreamSpec{{Name: storetest.Stream, SearchFields: []string{"title"}}}}, storetest.Now)
+		Streams: []store.StreamSpec{{Name: storetest.Stream, SearchFields: searched}}}, storetest.Now)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	end = func() error {
+		return st.FinishRun(ctx, lease, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, storetest.Now)
 	}
 	have := 0
 	return func(n int) error {
@@ -146,5 +154,5 @@ func beginFill(ctx context.Context, st store.Store) (func(n int) error, error) {
 			}
 		}
 		return nil
-	}, nil
+	}, end, nil
 }
