@@ -69,11 +69,12 @@ func newItem(kind outbox.Kind, source, name string, payload any) (outbox.Item, e
 	return outbox.Item{ID: outbox.IDPrefix + hex.EncodeToString(id[:]), SourceInstanceID: source, Kind: kind, Payload: body, BodyHash: sum}, nil
 }
 
-// gaps is what a slice says about what is missing, as far as the server does not know it.
+// gaps is what a slice says about what is missing. That the list has a gap already does not
+// say that the server was told: the list is written first.
 func (s *sink) gaps(part *slice.Slice) *gapPayload {
 	out := &gapPayload{RunID: s.runID, At: s.pass.now().UTC()}
 	for _, g := range part.Gaps {
-		if have := s.ledger.gaps[gapID(g)]; g.GapID == "" && (have == nil || have.Reason != g.Reason || have.Retryable != g.Retryable) {
+		if g.GapID == "" { // one that was handed out stays what it is
 			out.Gaps = append(out.Gaps, g)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pdpp/internal/device/outbox"
+	"pdpp/internal/slice"
 )
 
 // badly answers uploads of records with a fault, so many times.
@@ -349,6 +350,31 @@ func TestTogether(t *testing.T) {
 	b.mustHave(t, "details", "day0251")
 	if len(b.missing) != 0 {
 		t.Errorf("still missing %v", b.missing)
+	}
+}
+
+// TestGapOfAKilledPassIsDeclared: a pass that was killed has put a gap on its list and queued
+// nothing; the next one tells the server.
+func TestGapOfAKilledPassIsDeclared(t *testing.T) {
+	b := newBed(t)
+	b.capable = true
+	b.write(t, slices.Concat(days(1, 3), []string{"!day0004"})...)
+	if err := os.WriteFile(b.file+".busy", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(b.dirs.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := openLedger(b.profile.Queue)
+	if err == nil {
+		err = errors.Join(l.open([]slice.Gap{{Stream: "details", ParentStream: "notes", RecordKey: "day0004", Reason: "rate_limited", Retryable: true, Locator: []byte(`{"key":"day0004"}`)}}), l.close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mustRun(t)
+	if b.missing["details/day0004"] != "rate_limited" {
+		t.Errorf("declared missing: %v", b.missing)
 	}
 }
 
