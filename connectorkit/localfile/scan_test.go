@@ -30,7 +30,7 @@ func FuzzExcerpt(f *testing.F) {
 		}
 		whole := &Excerpt{Limit: len(quoted) * 3}
 		whole.Quoted(raw)
-		if got := whole.String(); got != strings.ToValidUTF8(want, "\uFFFD") && got != want {
+		if got := whole.String(); utf8.Valid(quoted) && got != want || !utf8.ValidString(got) {
 			t.Errorf("%s reads as %q, want %q", quoted, got, want)
 		}
 		part := &Excerpt{Limit: limit % 50, Sum: true}
