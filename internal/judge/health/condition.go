@@ -126,3 +126,6 @@ func (c *Condition) Fails() bool { return c.Kind != nil && c.Current && c.Status
 
 // Holds reports whether the condition currently holds.
 func (c *Condition) Holds() bool { return c.Kind != nil && c.Current && c.Status == True }
+
+// ReasonNoDevice is that of a connection which devices fed, and none does any more.
+const ReasonNoDevice = "local_device_missing"

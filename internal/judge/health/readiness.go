@@ -86,6 +86,9 @@ func (r *reading) newest(d evidence.Dimension) *evidence.Probe {
 // runtimeAvailable is about what a run needs on this machine. A success proves
 // that it was there; a failed look that is newer outweighs it.
 func (r *reading) runtimeAvailable() finding {
+	if r.outbox.Unreliable && r.Connection.SourceKind == evidence.SourceLocalDevice {
+		return deviceMissing.at(nil) // every source that it had was revoked
+	}
 	if p := r.missingNeed(); p != nil {
 		return r.lacking(p)
 	}

@@ -19,6 +19,11 @@ func (r *reading) lacks(blocking bool) bool {
 	return r.runtime != nil && (r.runtime.Severity == health.BlockedSeverity) == blocking
 }
 
+// noDevice reports whether every device that fed the connection was revoked.
+func (r *reading) noDevice() bool {
+	return r.runtime != nil && r.runtime.Reason == health.ReasonNoDevice
+}
+
 // backed reports whether something may be concluded although evidence could not
 // be read: a condition about it is current and fails.
 func (r *reading) backed(t health.ConditionType) bool {

@@ -15,6 +15,7 @@ const (
 	stReauth
 	stAnswer
 	stRuntime
+	stNoDevice
 	stReattach
 	stRefresh
 	stRefreshDevice
@@ -167,6 +168,7 @@ var lines = [lineCount]string{
 	stLastRunOnly:       "Everything is here as of the last run.",
 	stReauth:            "Reconnect and collection starts again.",
 	stAnswer:            "Answer the open request and collection starts again.",
+	stNoDevice:          "No device collects this; connect one and it goes on where it stopped.",
 	stRuntime:           "Collection starts again once this installation has what the connector needs.",
 	stReattach:          "Turn the schedule on and this source is collected by itself again.",
 	stRefresh:           "Refresh now and the newest data of this source is collected.",

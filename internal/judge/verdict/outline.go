@@ -25,6 +25,8 @@ func explain(r *reading, actions []RequiredAction) Outline {
 // to the cause first.
 func happened(r *reading) string {
 	switch {
+	case r.noDevice():
+		return r.runtime.Message
 	case r.unreliable:
 		return unreadSentence(r.in.Snapshot.UnknownReasons)
 	case r.stalled:

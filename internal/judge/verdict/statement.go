@@ -41,7 +41,7 @@ func actionStatement(r *reading, primary *RequiredAction) line {
 		return stReauth
 	case AddInfo:
 		if primary.SatisfiedWhen.Kind == ConfirmingRun {
-			return stRuntime
+			return either(r.noDevice(), stNoDevice, stRuntime)
 		}
 		return stAnswer
 	case ReattachSchedule:
