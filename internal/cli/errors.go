@@ -167,6 +167,7 @@ func describeFault(f *Error, err error) *Error {
 		}
 		e.Next = "The run starts by itself then (take it back: pdpp cancel " + safe(f.ConnectionID) + "). To ask before, which may lock you out for longer, add --ask-anyway."
 	case f.Code == scheduler.ErrNoWorker.Code:
+		e.Message = scheduler.ErrNoWorker.Message // a server writes it as a sentence
 		e.Next = "Start one (pdpp serve), or leave --now out to run it here."
 	}
 	return e

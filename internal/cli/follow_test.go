@@ -9,6 +9,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/schedule/scheduler"
 )
 
 // Nobody waits for ever: neither for a run that was taken back, nor for workers that
@@ -126,5 +127,15 @@ func TestFollowShowsWhatTheRunSays(t *testing.T) {
 	want := "Shed: run run_1\n0 records, trying to reach api.example.com, attempt 2 of 3\n0 records, trying to reach api.example.com, attempt 3 of 3\n"
 	if got != want {
 		t.Errorf("shown:\n%s", got)
+	}
+}
+
+// That no worker is there reads the same whether the command or a server found it.
+func TestNoWorkerReadsTheSameEverywhere(t *testing.T) {
+	arrived := *scheduler.ErrNoWorker
+	arrived.Message = "No worker is there to make the run."
+	here, there := describe(scheduler.ErrNoWorker), describe(&arrived)
+	if here.Message != there.Message || here.Next != there.Next || here.Exit != there.Exit {
+		t.Errorf("here %+v, from a server %+v", here, there)
 	}
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	"pdpp/internal/ops/fault"
 )
@@ -27,6 +28,10 @@ const (
 
 // Error is what the owner is told.
 type Error = fault.Fault
+
+// Moment is how the message of an error names the time in Until. Who knows the owner's zone
+// puts its own words there.
+func Moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
 // NotFound says that there is no such thing.
 func NotFound(message, next string) *Error {

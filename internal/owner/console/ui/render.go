@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -59,6 +60,10 @@ func Problem(w http.ResponseWriter, err error) (Message, int) {
 // action was, or a page of its own. The caller logs what is not the owner's matter.
 func Fail(w http.ResponseWriter, r *http.Request, f Frame, err error) {
 	m, status := Problem(w, err)
+	var known *api.Error
+	if errors.As(err, &known) && known.Until != nil {
+		m.Text = strings.Replace(m.Text, api.Moment(*known.Until), Moment(*known.Until, f.Now), 1)
+	}
 	if Fragment(r) {
 		Render(w, r, status, Notice(m))
 		return

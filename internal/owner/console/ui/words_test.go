@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service/faults"
 )
 
 var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
@@ -75,4 +78,17 @@ func FuzzFlash(f *testing.F) {
 			t.Errorf("%+v", m)
 		}
 	})
+}
+
+// How long a source is left alone is told in the owner's zone, as every other moment.
+func TestWaitIsToldInTheOwnersZone(t *testing.T) {
+	now := time.Date(2026, 3, 10, 23, 0, 0, 0, time.FixedZone("", 2*3600))
+	wait := faults.Waits("cin_1", &store.WaitError{Until: now.Add(3 * time.Hour)})
+	r := httptest.NewRequest(http.MethodPost, "/connections/cin_1/run", nil)
+	r.Header.Set("Hx-Request", "true")
+	w := httptest.NewRecorder()
+	Fail(w, r, Frame{Now: now}, wait)
+	if page := w.Body.String(); !strings.Contains(page, "left alone until "+Moment(now.Add(3*time.Hour), now)+". Nothing was started.") || strings.Contains(page, "UTC") {
+		t.Errorf("the owner reads %s", page)
+	}
 }

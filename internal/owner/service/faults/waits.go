@@ -17,7 +17,7 @@ func Waits(connectionID string, w *store.WaitError) error {
 	}
 	return &api.Error{
 		Status: http.StatusConflict, Code: api.CodeProviderWait, Until: &until, ConnectionID: connectionID, Err: w,
-		Message: message + until.Format("2006-01-02 15:04:05") + " UTC. Nothing was started.",
+		Message: message + api.Moment(until) + ". Nothing was started.",
 		Next:    "The run starts by itself then. You can ask anyway; a source that is asked too early may lock you out for longer.",
 	}
 }
