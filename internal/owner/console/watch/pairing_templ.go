@@ -489,7 +489,7 @@ func pairing(c api.DeviceCode, now time.Time) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case api.CodeWaiting:
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<ol class=\"timeline\" aria-label=\"Steps\"><li><span class=\"now-line live\">Waiting for a computer to report in</span></li><li><span class=\"quiet\">It names itself, and you see it here</span></li><li><span class=\"quiet\">The first upload begins</span></li></ol>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<ol class=\"timeline\" aria-label=\"Steps\"><li><span class=\"quiet\">now</span><span class=\"now-line live\">Waiting for a computer to report in</span></li><li><span class=\"quiet\">next</span><span class=\"quiet\">It names itself, and you see it here</span></li><li><span class=\"quiet\">next</span><span class=\"quiet\">The first upload begins</span></li></ol>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
