@@ -23,6 +23,7 @@ const (
 	stFirstUnderWay
 	stRetry
 	stRetryDevice
+	stRetryUpdated
 	stRunUnderWay
 	stNextRun
 	stPause
@@ -65,6 +66,7 @@ const (
 	ctaFirstRun
 	ctaRetryNow
 	ctaRetryLater
+	ctaUpdateFirst
 	ctaNeedsCode
 	ctaRunning
 	ctaContinues
@@ -177,6 +179,7 @@ var lines = [lineCount]string{
 	stFirstUnderWay:     "The first collection is under way.",
 	stRetry:             "Retry now and the missing data gets another run.",
 	stRetryDevice:       "Run the collector on the host that holds the data and the missing data gets another run.",
+	stRetryUpdated:      "The connector broke the protocol, and an updated one gets the missing data by another run.",
 	stRunUnderWay:       "A run is under way that is expected to collect what is missing.",
 	stNextRun:           "The next run is expected to collect what is missing.",
 	stPause:             "The next run starts after a pause.",
@@ -218,6 +221,7 @@ var lines = [lineCount]string{
 	ctaFirstRun:       "Run it now",
 	ctaRetryNow:       "Retry now",
 	ctaRetryLater:     "Retry after the source's pause",
+	ctaUpdateFirst:    "Update the connector or report its fault, then retry",
 	ctaNeedsCode:      "The connector needs a code fix before this source can collect again",
 	ctaRunning:        "A run is under way",
 	ctaContinues:      "The next run continues by itself",

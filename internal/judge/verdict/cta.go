@@ -42,11 +42,26 @@ func ctaRuntime(r *reading) string {
 func ctaCodeFix(*reading) string  { return say(ctaNeedsCode) }
 func ctaReattach(*reading) string { return say(ctaScheduleOn) }
 
+// violated is the reason of a run whose connector broke the protocol. The same connector
+// would most likely do so again.
+const violated = "connector_protocol_violation"
+
+func (r *reading) brokeProtocol() bool {
+	c := failing(&r.in.Snapshot, health.CollectionSucceeded)
+	return c != nil && c.Reason == violated && r.mode() != health.ModeLocalDevice
+}
+
 func ctaRetry(r *reading) string {
+	if r.brokeProtocol() {
+		return say(ctaUpdateFirst)
+	}
 	return say(either(r.mode() == health.ModeLocalDevice, ctaRunCollector, either(r.mustWait(), ctaRetryLater, ctaRetryNow)))
 }
 
 func ctaRefresh(r *reading) string {
+	if r.brokeProtocol() {
+		return say(ctaUpdateFirst)
+	}
 	return say(either(r.mode() == health.ModeLocalDevice, ctaRunCollector, either(r.mustWait(), ctaRefreshLater, ctaRefreshNow)))
 }
 

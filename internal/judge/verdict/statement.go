@@ -52,6 +52,9 @@ func actionStatement(r *reading, primary *RequiredAction) line {
 		}
 		return either(device, stRefreshDevice, either(r.mustWait(), stWaitsForSource, stRefresh))
 	case RetryGap:
+		if r.brokeProtocol() {
+			return stRetryUpdated
+		}
 		return either(device, stRetryDevice, either(r.mustWait(), stWaitsForSource, stRetry))
 	case CodeFix:
 		return stCodeFix

@@ -50,6 +50,7 @@ func TestStatementNamesWhatTheActionAchieves(t *testing.T) {
 		"reauth":   {healthy(credentialRejected), Reauth, stReauth},
 		"answer":   {healthy(asked), AddInfo, stAnswer},
 		"retry":    {healthy(manual, state(health.Degraded), gap(health.Partial, health.DispositionResumable)), RetryGap, stRetry},
+		"violated": {healthy(manual, state(health.Degraded), gap(health.Partial, health.DispositionResumable), fails(health.CollectionSucceeded, health.Warning, violated)), RetryGap, stRetryUpdated},
 		"schedule": {healthy(state(health.Idle), func(in *Input) { in.Schedule.Mode = health.SchedulePaused }), ReattachSchedule, stReattach},
 		"runtime":  {healthy(state(health.Blocked), fails(health.RuntimeAvailable, health.BlockedSeverity, "runtime_binding_missing")), AddInfo, stRuntime},
 	} {
