@@ -14,6 +14,7 @@ const (
 	askCredential
 	askQuestion
 	askAgain     // something outside is to be mended, and then tried again
+	askDevice    // no device collects it, and one is to be connected
 	askElsewhere // it is done on the machine that holds the data
 	askButton    // one button beside the sentence
 )
@@ -40,6 +41,8 @@ func askOf(s *shown) ask {
 		return ask{askCredential, a}
 	case a.Kind == verdict.AddInfo && a.SatisfiedWhen.Kind == verdict.AttentionResolved:
 		return ask{askQuestion, a}
+	case a.Kind == verdict.AddInfo && s.SourceKind == localDevice:
+		return ask{askDevice, a}
 	case a.Kind == verdict.AddInfo:
 		return ask{askAgain, a}
 	case s.SourceKind == localDevice && a.Kind != verdict.ReattachSchedule:

@@ -108,6 +108,9 @@ func (k *keeper) Connectors(context.Context) ([]api.Connector, error) {
 	return k.offered, k.heard("Connectors")
 }
 
+func (k *keeper) Devices(context.Context) ([]api.Device, error) {
+	return []api.Device{{ID: "dev_1", Status: "revoked", Sources: []api.DeviceSource{{ConnectionID: "cin_tide_1", LocalBindingName: "tide-1"}}}}, k.heard("Devices")
+}
 func (k *keeper) DeviceCodes(context.Context) ([]api.DeviceCode, error) {
 	return k.codes.get(), k.heard("DeviceCodes")
 }

@@ -96,7 +96,7 @@ func TestEveryPageReadsAsBefore(t *testing.T) {
 	adding := newKeeper()
 	adding.offered = []api.Connector{{ID: "tide", DisplayName: "Tide", OnDevices: true, Device: true, Streams: []api.StreamLabel{{Label: "Levels", Description: "How high it is."}}}}
 	adding.codes = &shared[[]api.DeviceCode]{value: paired()}
-	of("adding a device", adding, "/add/tide/device", "/add/tide/device?binding=tide-1", "/add/reef/device", "/devices/codes/dcode_1", "/devices/codes/dcode_2", "/devices/codes/dcode_3", "/devices/codes/dcode_4", "/devices/codes/none")
+	of("adding a device", adding, "/add/tide/device", "/add/tide/device?connection=cin_tide_1", "/add/tide/device?connection=none", "/add/reef/device", "/devices/codes/dcode_1", "/devices/codes/dcode_2", "/devices/codes/dcode_3", "/devices/codes/dcode_4", "/devices/codes/none")
 	pages.Without = []string{"inspect"}
 	of("paused", paused(t), "/connections/con_a", "/runs/run_8")
 	of("rejected", rejected(t), "/connections/con_a")
@@ -108,6 +108,7 @@ func TestEveryPageReadsAsBefore(t *testing.T) {
 	of("catching up", newKeeper(plant(t, "scheduled-healthy", pressed)), "/connections/con_photos")
 	of("stalled", newKeeper(plant(t, "device-drained", devices(aDevice("src_maple", "Maple", blocked)))), "/connections/con_notes")
 	of("uploading", newKeeper(plant(t, "device-drained", devices(aDevice("src_maple", "Maple", draining)))), "/connections/con_notes")
+	of("without a device", newKeeper(plant(t, "device-drained", devices(strings.Replace(aDevice("src_maple", "Maple", draining), `"status": "active"`, `"status": "revoked"`, 1)))), "/connections/con_notes")
 	goldentest.Hold(t, "pages.txt", pages.String())
 }
 

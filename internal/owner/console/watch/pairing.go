@@ -46,10 +46,31 @@ func (p *Pages) getNewDevice(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if form.Binding = r.URL.Query().Get("binding"); form.Binding != "" {
+	if connection := r.URL.Query().Get("connection"); connection != "" {
+		var err error
+		if form.Binding, err = p.bindingOf(r.Context(), connection); err != nil {
+			p.fail(w, r, err)
+			return
+		}
 		form.Name = ""
 	}
 	p.showNewDevice(w, r, http.StatusOK, &form)
+}
+
+// bindingOf is the source of a connection, which another computer is to take over.
+func (p *Pages) bindingOf(ctx context.Context, connection string) (string, error) {
+	all, err := p.owner.Devices(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range all {
+		for _, s := range d.Sources {
+			if s.ConnectionID == connection {
+				return s.LocalBindingName, nil
+			}
+		}
+	}
+	return "", api.NotFound("No device has collected this.", "Add one under Devices.")
 }
 
 func (p *Pages) showNewDevice(w http.ResponseWriter, r *http.Request, status int, form *newDeviceForm) {
@@ -166,7 +187,10 @@ func (p *Pages) postCancelCode(w http.ResponseWriter, r *http.Request) {
 	p.done(w, r, err, "/devices", ui.Good("Cancelled. That line lets nobody in any more."))
 }
 
-func codePath(id string) string      { return "/devices/codes/" + url.PathEscape(id) }
+func codePath(id string) string { return "/devices/codes/" + url.PathEscape(id) }
+func replacePath(connector, connection string) string {
+	return newDevicePath(connector) + "?" + url.Values{"connection": {connection}}.Encode()
+}
 func newDevicePath(id string) string { return "/add/" + url.PathEscape(id) + "/device" }
 
 // pairingWords tell what became of a code to who does not see the page.
