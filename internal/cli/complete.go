@@ -23,7 +23,7 @@ func (a *app) addCompletions(root *cobra.Command) {
 		"answer": connectionNames, "rate": connectionNames, "support": connectionNames,
 		"limits": connectionNames, "schedule set": connectionNames, "schedule pause": connectionNames, "schedule resume": connectionNames, "schedule remove": connectionNames,
 		"credential set": connectionNames, "credential show": connectionNames, "credential remove": connectionNames,
-		"connect": connectorNames, "connections add": connectorNames, "connectors confirm": connectorNames, "connectors set": connectorNames, "connectors show": connectorNames, "run": func(ctx context.Context, o api.Owner) []cobra.Completion {
+		"connect": connectorNames, "connections add": connectorNames, "connectors confirm": connectorNames, "connectors set": connectorNames, "connectors show": connectorNames, "devices add": connectorNames, "run": func(ctx context.Context, o api.Owner) []cobra.Completion {
 			return append(connectionNames(ctx, o), connectorNames(ctx, o)...)
 		},
 		"records": a.streamNamesOf, "aggregate": a.streamNamesOf, "record": a.streamNamesOf, "export": a.streamNamesOf, "changes": a.streamNamesOf,
