@@ -3,11 +3,13 @@ package connectorkit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/governor"
@@ -99,6 +101,17 @@ func (f *Feeding) CatchUp(stream string) jsontext.Value {
 
 // RecoveryOnly reports whether this run is to fill gaps and to bring nothing else.
 func (f *Feeding) RecoveryOnly() bool { return f.r.start.RecoveryOnly }
+
+// Folders are the only ones that the owner lets this source read, each from its root on;
+// none means that nothing was said.
+func (f *Feeding) Folders() (folders []string, err error) {
+	if text := f.r.p.Env("PDPP_SOURCE_ROOTS"); text != "" {
+		if err := json.Unmarshal([]byte(text), &folders); err != nil {
+			return nil, fmt.Errorf("read PDPP_SOURCE_ROOTS: %w", err)
+		}
+	}
+	return folders, nil
+}
 
 // Now reads the run's clock.
 func (f *Feeding) Now() time.Time { return f.r.p.Now() }

@@ -37,7 +37,7 @@ func runAForeignConnector(t *testing.T, programs string) {
 		case strings.HasPrefix(line, "pdpp connect "):
 			expect(t, line, out, "succeeded: 2 records")
 		case strings.HasPrefix(line, "pdpp connectors"):
-			expect(t, line, out, "shelf      Shelf")
+			expect(t, line, strings.Join(strings.Fields(out), " "), "shelf Shelf 0.3.0 foreign")
 		case strings.HasPrefix(line, "pdpp records"):
 			expect(t, line, out, "the boats are in")
 		}

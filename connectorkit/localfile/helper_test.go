@@ -104,6 +104,7 @@ type collected struct {
 	now     time.Time
 	streams []string
 	killAt  int // output is cut after so many lines; zero is never
+	env     map[string]string
 
 	records map[string]map[string]string // by stream and key
 	writes  int                          // records that were new or changed, but for the account
@@ -164,7 +165,7 @@ func (c *collected) tryRun() {
 	ended := make(chan int, 1)
 	go func() {
 		ended <- connectorkit.Run(context.Background(), connector, connectorkit.Process{
-			Stdin: toConnector, Stdout: fromConnector, Stderr: &stderr, Env: func(string) string { return "" }, Now: func() time.Time { return c.now },
+			Stdin: toConnector, Stdout: fromConnector, Stderr: &stderr, Env: func(name string) string { return c.env[name] }, Now: func() time.Time { return c.now },
 		})
 		_ = fromConnector.Close()
 	}()

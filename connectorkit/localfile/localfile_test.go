@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
+
+	"pdpp/protocol"
 )
 
 func (c *collected) wantLines(want ...string) {
@@ -350,5 +353,50 @@ func TestNoRoot(t *testing.T) {
 	c := newCollected(t, logs(filepath.Join(t.TempDir(), "nothing")))
 	if c.tryRun(); c.done.Error == nil || !strings.Contains(c.done.Error.Message, "not there") {
 		t.Errorf("ended with %+v", c.done)
+	}
+}
+
+// TestFolders holds that nothing outside of the folders that the owner named is looked at,
+// by whatever way it is reached.
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	w := newTree(t)
+	w.write("logs/work/a.jsonl", ids("a"))
+	w.write("logs/work/deep/b.jsonl", ids("b"))
+	w.write("logs/workshop/c.jsonl", ids("c")) // the same letters, another folder
+	w.write("logs/d.jsonl", ids("d"))
+	w.write("notes/n.md", "private")
+	w.write("strange/x", "nobody asks")
+	w.must(os.Symlink(w.path("logs/workshop"), w.path("logs/work/link")))
+	w.must(os.Symlink(w.path("logs/work"), w.path("alias")))
+	for name, folders := range map[string][]string{
+		"itself":    {w.path("logs/work")},
+		"by a link": {w.path("alias")},
+		"dots":      {w.path("logs/workshop/../work")},
+		"and more":  {w.path("logs/work"), w.path("logs/work/deep"), w.path("nowhere")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCollected(t, logs(w.dir))
+			text, err := json.Marshal(folders)
+			w.must(err)
+			c.env = map[string]string{"PDPP_SOURCE_ROOTS": string(text)}
+			c.run()
+			c.wantLines("a", "b")
+			if len(c.records["notes"]) != 0 || len(c.gaps) != 0 {
+				t.Errorf("beside them: notes %v, gaps %v", c.records["notes"], c.gaps)
+			}
+			for id, rec := range c.records["coverage_diagnostics"] {
+				if strings.Contains(rec, "strange") || strings.Contains(rec, "unaccounted") {
+					t.Errorf("the account knows of what is outside: %s %s", id, rec)
+				}
+			}
+		})
+	}
+	for name, env := range map[string]string{"elsewhere": `["` + filepath.ToSlash(t.TempDir()) + `"]`, "gone": `["/nowhere/at/all"]`, "unreadable": `[7`} {
+		c := newCollected(t, logs(w.dir))
+		c.env = map[string]string{"PDPP_SOURCE_ROOTS": env}
+		if c.tryRun(); c.done.Status == protocol.DoneSucceeded || c.emitted != 0 {
+			t.Errorf("%s: ended as %+v with %d records", name, c.done, c.emitted)
+		}
 	}
 }

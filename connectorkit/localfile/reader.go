@@ -136,12 +136,19 @@ func (r *reader) collect(ctx context.Context) error {
 
 func (r *reader) look(ctx context.Context) error {
 	r.began = r.f.Now()
-	walk, err := r.src.look(ctx)
+	folders, err := r.f.Folders()
+	if err != nil {
+		return err
+	}
+	walk, err := r.src.look(ctx, folders)
 	if err != nil {
 		return err
 	}
 	r.walk = walk
 	if slices.IndexFunc(walk.trees, func(t *tree) bool { return t.dir != nil }) < 0 {
+		if len(folders) > 0 {
+			return &connectorkit.Error{Class: connectorkit.NotFound, Words: "none of the folders that the owner named holds anything of this source", Err: errNoRoot}
+		}
 		return &connectorkit.Error{Class: connectorkit.Unavailable, Words: "the folder with the data is not there, or may not be read", Err: errNoRoot}
 	}
 	return nil

@@ -62,6 +62,41 @@ type tree struct {
 	real   string
 	broken error
 	stores *stores
+	limits []string // folders outside of which nothing is looked at; nil means no limit
+}
+
+// inside reports whether a path below the root is within the limits, and leads whether
+// something below it can be.
+func (t *tree) inside(rel string) (inside, leads bool) {
+	if t.limits == nil {
+		return true, true
+	}
+	here := filepath.Join(t.real, filepath.FromSlash(rel))
+	for _, limit := range t.limits {
+		inside = inside || beneath(here, limit)
+		leads = leads || beneath(limit, here)
+	}
+	return inside, inside || leads
+}
+
+// beneath reports whether a path is a folder or lies in it, by whole segments.
+func beneath(name, folder string) bool {
+	rel, err := filepath.Rel(folder, name)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// resolved gives folders as they are on the disk. One that is not there holds nothing.
+func resolved(folders []string) []string {
+	if len(folders) == 0 {
+		return nil
+	}
+	out := []string{}
+	for _, folder := range folders {
+		if real, err := filepath.EvalSymlinks(folder); err == nil && filepath.IsAbs(real) {
+			out = append(out, real)
+		}
+	}
+	return out
 }
 
 // open opens a regular file of the tree for reading. Links do not lead out of the root, and
@@ -106,11 +141,13 @@ func pathDigest(root, rel string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// look walks every root once. Nothing of any file is read.
-func (s *Source) look(ctx context.Context) (*walk, error) {
+// look walks every root once, as far as it lies in the folders, if any are given. Nothing of
+// any file is read.
+func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
 	w := &walk{unknown: map[string]int{}, present: map[string]*found{}}
+	limits := resolved(folders)
 	for _, r := range s.Roots {
-		t := &tree{Root: r, stores: newStores(s.Stores, r.Name)}
+		t := &tree{Root: r, stores: newStores(s.Stores, r.Name), limits: limits}
 		w.trees = append(w.trees, t)
 		t.broken = t.begin()
 	}
@@ -161,6 +198,9 @@ func (t *tree) begin() error {
 		return err
 	}
 	t.real = real
+	if _, leads := t.inside("."); !leads {
+		return fs.ErrNotExist // of what may be read, nothing is there
+	}
 	dir := real
 	if !info.IsDir() {
 		t.file, dir = true, filepath.Dir(real)
@@ -184,6 +224,10 @@ func (w *walk) folder(ctx context.Context, s *Source, t *tree, rel string, depth
 	}
 	for _, e := range entries {
 		below := path.Join(rel, e.Name())
+		inside, leads := t.inside(below)
+		if e.IsDir() && !leads || !e.IsDir() && !inside {
+			continue
+		}
 		switch {
 		case e.IsDir() && depth >= maxDepth:
 			w.unknown[unknownName(t, below)]++

@@ -74,8 +74,8 @@ func newGates(c catalog.Connector, scope jsontext.Value) (*gates, error) {
 	wanted := make([]protocol.StreamScope, len(m.Streams))
 	for i := range m.Streams {
 		wanted[i].Name = m.Streams[i].Name
-		if most.Since != nil && m.Streams[i].ConsentTimeField != "" {
-			wanted[i].TimeRange = &protocol.TimeRange{Since: most.Since.UTC().Format(time.RFC3339Nano)}
+		if m.Streams[i].ConsentTimeField != "" {
+			wanted[i].TimeRange = most.TimeRange()
 		}
 	}
 	all, err := gate.Resolve(m, wanted)

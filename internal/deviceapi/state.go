@@ -35,6 +35,9 @@ func (a *api) readState(w http.ResponseWriter, r *http.Request, c caller) error 
 	for _, cur := range cursors {
 		state[stateKey(cur.Stream, cur.Mode)] = cur.Cursor
 	}
+	if len(c.Source.Scope) > 0 {
+		state[wire.ScopeKey] = c.Source.Scope
+	}
 	now := a.Now().UTC()
 	reply.JSON(w, http.StatusOK, wire.State{
 		Object: wire.ObjectState, DeviceID: c.Device.ID, SourceInstanceID: c.Source.ID, ConnectorInstanceID: c.Connection.ID, State: state,

@@ -267,13 +267,21 @@ func (p *pass) collect(ctx context.Context) error {
 		p.report.WaitUntil = &until
 		return nil
 	}
+	limits, err := p.limits(found)
+	if err != nil {
+		return err
+	}
 	p.runID = newRunID(p.now())
+	own := map[string]string{
+		"PDPP_CONNECTOR_INSTANCE_ID": p.c.Profile.SourceInstanceID, "PDPP_RUN_ID": p.runID, "PDPP_RUN_TRIGGER_KIND": "manual",
+		"PDPP_SOURCE_KEY": p.c.Profile.sourceKey(),
+	}
+	if limits.folders != "" {
+		own["PDPP_SOURCE_ROOTS"] = limits.folders
+	}
 	spec := runner.Spec{
-		RunID: p.runID, Manifest: found.Manifest, Mode: protocol.Incremental, Bindings: p.c.Bindings, EnforceSchemas: !found.Builtin,
-		Command: found.Command(map[string]string{
-			"PDPP_CONNECTOR_INSTANCE_ID": p.c.Profile.SourceInstanceID, "PDPP_RUN_ID": p.runID, "PDPP_RUN_TRIGGER_KIND": "manual",
-			"PDPP_SOURCE_KEY": p.c.Profile.sourceKey(),
-		}, p.c.childVariable),
+		RunID: p.runID, Manifest: found.Manifest, Mode: protocol.Incremental, Scope: limits.streams, Bindings: p.c.Bindings,
+		EnforceSchemas: !found.Builtin, Command: found.Command(own, p.c.childVariable),
 	}
 	spec.State, spec.CatchUpState = splitState(p.server.State)
 	spec.Command.Secrets = append(spec.Command.Secrets, p.c.Profile.Token.reveal(), p.c.Profile.sourceKey())

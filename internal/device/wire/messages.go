@@ -6,11 +6,14 @@
 package wire
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/slice"
+	"pdpp/protocol"
 )
 
 // Every request of a device names the version of these messages.
@@ -144,8 +147,30 @@ type State struct {
 // CatchUpMark ends the key of a stream's second bookmark. No stream's name holds it.
 const CatchUpMark = "#catch_up"
 
-// ServerKey begins the keys of a state that are the server's own.
-const ServerKey = "$"
+// ServerKey begins the keys of a state that are the server's own. ScopeKey is the one
+// under which it tells what the owner lets the source collect.
+const (
+	ServerKey = "$"
+	ScopeKey  = ServerKey + "collection_scope"
+)
+
+// Scope is what the owner lets the source collect; the zero scope limits nothing.
+func (s *State) Scope() (scope CollectionScope, err error) {
+	if raw := s.State[ScopeKey]; len(raw) > 0 {
+		if err := json.Unmarshal(raw, &scope); err != nil {
+			return CollectionScope{}, fmt.Errorf("read the scope: %w", err)
+		}
+	}
+	return scope, nil
+}
+
+// TimeRange is the span of a stream's records that the scope leaves; nil leaves all.
+func (s *CollectionScope) TimeRange() *protocol.TimeRange {
+	if s.Since == nil {
+		return nil
+	}
+	return &protocol.TimeRange{Since: s.Since.UTC().Format(time.RFC3339Nano)}
+}
 
 // StateUpdate moves bookmarks. It must not be taken before the batch that it names.
 type StateUpdate struct {

@@ -1,0 +1,67 @@
+package collector
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/internal/collect/catalog"
+	"pdpp/protocol"
+)
+
+// limits are what the owner lets the source collect, as a run is told of it.
+type limits struct {
+	streams []protocol.StreamScope // empty: all of them, whole
+	folders string                 // a JSON list of paths; empty: all that the connector knows
+}
+
+// limits reads the owner's scope from the server's state. A connector of somebody else's
+// may not know of folders, and is not started with a promise that it would break.
+func (p *pass) limits(found catalog.Connector) (limits, error) {
+	scope, err := p.server.Scope()
+	if err != nil {
+		return limits{}, err
+	}
+	var l limits
+	if within := scope.TimeRange(); within != nil {
+		for i := range found.Manifest.Streams {
+			s := protocol.StreamScope{Name: found.Manifest.Streams[i].Name}
+			if found.Manifest.Streams[i].ConsentTimeField != "" {
+				s.TimeRange = within
+			}
+			l.streams = append(l.streams, s)
+		}
+	}
+	if len(scope.SourceRoots) == 0 {
+		return l, nil
+	}
+	if !found.Builtin {
+		return l, operatorFault("folders_unknown", "Add the device again without folders, or take the connector's own settings to limit it.",
+			"the connector %s cannot be limited to folders, and the owner named some", found.Name)
+	}
+	folders := make([]string, len(scope.SourceRoots))
+	for i, root := range scope.SourceRoots {
+		if folders[i], err = onThisHost(root); err != nil {
+			return l, err
+		}
+	}
+	text, err := json.Marshal(folders)
+	l.folders = string(text)
+	return l, err
+}
+
+// onThisHost is the path of a folder as its owner wrote it, which may begin at home.
+func onThisHost(root string) (string, error) {
+	below, atHome := strings.CutPrefix(root, "~")
+	if !atHome {
+		return filepath.FromSlash(root), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home folder: %w", err)
+	}
+	return filepath.Join(home, filepath.FromSlash(below)), nil
+}

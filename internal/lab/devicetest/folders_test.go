@@ -1,0 +1,77 @@
+package devicetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/lab/programs"
+)
+
+// TestOwnersLimitsHoldOnTheDevice goes the owner's way with the shipped programs: a command
+// is made here and pasted there, and nothing arrives but what the owner let it collect.
+func TestOwnersLimitsHoldOnTheDevice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-local-collector", "pdpp/cmd/pdpp-connectors"); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	w := &world{t: t, dir: dir, home: home, store: st, kills: map[string]int{}}
+	w.plant()
+	for project, texts := range map[string][2]string{"-home-mara-work": {"pear", "quince"}, "-home-mara-private": {"plum", "medlar"}} {
+		folder := filepath.Join(w.deviceDir, ".claude", "projects", project)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for i, text := range texts { // the first is older than the owner wants
+			lines = append(lines, fmt.Sprintf(`{"type":"user","uuid":"%s-%d","sessionId":"%s","timestamp":"202%d-06-01T10:00:00.000Z","message":{"role":"user","content":"The %s is ripe"}}`,
+				project, i, project, 5+i, text))
+		}
+		if err := os.WriteFile(filepath.Join(folder, "s"+project+".jsonl"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.start()
+	t.Cleanup(func() { w.end("server") })
+
+	var made struct {
+		Command string `json:"command"`
+	}
+	if err := json.Unmarshal([]byte(w.owner("devices", "add", "claude_code", "--folder", "~/.claude/projects/-home-mara-work", "--since", "2026-01-01", "--json")), &made); err != nil {
+		t.Fatal(err)
+	}
+	pasted := strings.Fields(made.Command)
+	if out, err := w.run(pasted[1:]...); err != nil {
+		t.Fatalf("%q: %v\n%s", made.Command, err, out)
+	}
+	for word, want := range map[string]int{"quince": 1, "pear": 0, "plum": 0, "medlar": 0} {
+		if got := strings.Count(w.owner("search", word, "--json"), `"stream":"messages"`); got != want {
+			t.Errorf("%d messages of the %s were collected, want %d", got, word, want)
+		}
+	}
+}
+
+// owner runs a command of the owner on the server's machine.
+func (w *world) owner(args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command(filepath.Join(w.dir, "pdpp"), args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "PDPP_HOME=" + w.home, fmt.Sprintf("PDPP_LISTEN=127.0.0.1:%d", w.port)}
+	out, err := cmd.Output()
+	if err != nil {
+		w.t.Fatalf("pdpp %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
