@@ -80,7 +80,7 @@ func (h *host) must(t *testing.T, code int, args ...string) (stdout, stderr stri
 // enrol sets a source up and gives its diary's path.
 func (h *host) enrol(t *testing.T, s *server, source string, more ...string) (diary string) {
 	t.Helper()
-	s.next = source
+	s.expect(source)
 	h.must(t, exitOK, "setup", "--base-url", s.URL, "--code", "lde_"+source, "--write-only")
 	diary = filepath.Join(h.home, source+".txt")
 	profile := filepath.Join(h.home, ".config", "pdpp", "collectors", source+".env")

@@ -108,6 +108,8 @@ func (s *server) enrol(w http.ResponseWriter, body []byte, shown string) {
 	_, _ = w.Write(answer)
 }
 
+func (s *server) expect(source string) { s.mu.Lock(); s.next = source; s.mu.Unlock() }
+
 func (s *server) refuse(yes bool) { s.mu.Lock(); s.refusing = yes; s.mu.Unlock() }
 
 func (s *server) count() int { s.mu.Lock(); defer s.mu.Unlock(); return s.requests }

@@ -49,7 +49,7 @@ func (a *app) grantCreateCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.streams, "stream", nil, "what may be read, as CONNECTION/STREAM[:FIELD,...] (may be repeated)")
 	flags.StringArrayVar(&f.profiles, "profile", nil, "the streams of a profile, as CONNECTION/PROFILE (may be repeated)")
-	flags.StringArrayVar(&f.resources, "resource", nil, "only this record of a stream, as STREAM=KEY, or this value of its resource field (may be repeated); what is not here yet is fetched")
+	flags.StringArrayVar(&f.resources, "resource", nil, "only this record of a stream, as STREAM=KEY, which is fetched if it is not here yet, or only records with this value of its resource field (may be repeated)")
 	flags.StringVar(&f.since, "since", "", "only records from this time on (RFC 3339 or a date)")
 	flags.StringVar(&f.until, "until", "", "only records before this time")
 	flags.StringVar(&f.expires, "expires", "", "when it ends: a time, a date, a span like 30d or 12h, or never (default after a year)")

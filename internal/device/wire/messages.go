@@ -59,24 +59,6 @@ type CollectionScope struct {
 	SourceRoots []string   `json:"source_roots,omitempty"`
 }
 
-// EnrollmentCodeRequest is what an owner asks a code for.
-type EnrollmentCodeRequest struct {
-	ConnectorID      string           `json:"connector_id"`
-	LocalBindingName string           `json:"local_binding_name"`
-	DisplayName      string           `json:"display_name,omitzero"`
-	ExpiresInSeconds int64            `json:"expires_in_seconds,omitzero"`
-	CollectionScope  *CollectionScope `json:"collection_scope,omitzero"`
-}
-
-// EnrollmentCode is a code, shown once.
-type EnrollmentCode struct {
-	Object           string    `json:"object"`
-	EnrollmentCode   string    `json:"enrollment_code"`
-	ExpiresAt        time.Time `json:"expires_at"`
-	ConnectorID      string    `json:"connector_id"`
-	LocalBindingName string    `json:"local_binding_name"`
-}
-
 // Enrollment is what a device sends to become one. A device that has a token of this
 // server sends it along, and the source joins that device.
 type Enrollment struct {
