@@ -27,7 +27,7 @@ func TestSetupConnectsAndLogoutEnds(t *testing.T) {
 	s.mustHave(t, "monday")
 
 	// The second source joins the device: the server gave no token for it.
-	s.next = "dsrc_2"
+	s.expect("dsrc_2")
 	h.env = append(h.env, "DIARY_FILE="+diary, "DIARY_RUNS="+h.connector("dsrc_2.runs"))
 	out, _ := h.must(t, exitOK, "setup", "--base-url", s.URL, "--code", "lde_dsrc_2", "--device-label", "Attic")
 	if !strings.Contains(out, "connected  diary as dsrc_2") || !strings.Contains(out, "status     healthy") {
