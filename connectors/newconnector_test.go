@@ -59,7 +59,7 @@ func inTree(root, command string, args ...string) (string, error) {
 	}
 	cmd := exec.Command(command, args...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false", "CGO_ENABLED=0", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false", "CGO_ENABLED=0", "GOWORK=off", "PDPP_TEST_PROGRAMS=")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

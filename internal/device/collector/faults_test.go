@@ -14,32 +14,35 @@ import (
 func TestNothingIsLostUnderRandomFaults(t *testing.T) {
 	const histories = 15
 	var faults atomic.Int64
-	for seed := range uint64(histories) {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			b, dice, length := newBed(t), rand.New(rand.NewPCG(seed, 7)), 0
-			for pass := range 2 + dice.Uint64N(3) {
-				length += dice.IntN(400)
-				b.write(t, days(1, length)...)
-				b.mu.Lock()
-				b.intercept = randomFaults(rand.New(rand.NewPCG(seed, pass)), &faults)
-				b.mu.Unlock()
-				if _, err := b.collector(t).Run(t.Context()); err != nil {
-					t.Fatal(err)
+	t.Run("histories", func(t *testing.T) {
+		for seed := range uint64(histories) {
+			t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+				t.Parallel()
+				b, dice, length := newBed(t), rand.New(rand.NewPCG(seed, 7)), 0
+				for pass := range 2 + dice.Uint64N(3) {
+					length += dice.IntN(400)
+					b.write(t, days(1, length)...)
+					b.mu.Lock()
+					b.intercept = randomFaults(rand.New(rand.NewPCG(seed, pass)), &faults)
+					b.mu.Unlock()
+					if _, err := b.collector(t).Run(t.Context()); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-			b.behave()
-			for range 2 { // the first may only bring the backlog home
-				if _, err := b.collector(t).Recover(t.Context()); err != nil {
-					t.Fatal(err)
+				b.behave()
+				for range 2 { // the first may only bring the backlog home
+					if _, err := b.collector(t).Recover(t.Context()); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-			b.mustRun(t)
-			b.mustHave(t, "notes", days(1, length)...)
-			if length > 0 {
-				b.mustHaveState(t, "notes", fmt.Sprintf(`{"n":%d}`, length))
-			}
-		})
-	}
+				b.mustRun(t)
+				b.mustHave(t, "notes", days(1, length)...)
+				if length > 0 {
+					b.mustHaveState(t, "notes", fmt.Sprintf(`{"n":%d}`, length))
+				}
+			})
+		}
+	})
 	t.Attr("result", fmt.Sprintf("%d histories with %d faults: ground truth == accepted, no record twice, no cursor ahead", histories, faults.Load()))
 }
 
