@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		what, path, _ := strings.Cut(arg, "=")
 		fmt.Println(arg, outcome(attempt(what, path)))
 	}
+	syscall.Exit(0) // what tells the race detector not to wait at the end lies in /proc
 }
 
 func outcome(err error) string {
