@@ -46,13 +46,17 @@ func FillEvidence(ctx context.Context, s store.Store, n int) error {
 	return nil
 }
 
+// FilledDevices is how many connections there are for each that FillEvidence lets a
+// device collect.
+const FilledDevices = 20
+
 // evidenceID is the id of connection i of FillEvidence; ids are in order.
 func evidenceID(i int) string { return fmt.Sprintf("cin_example_%05d", i) }
 
 func fillConnection(ctx context.Context, s store.Store, i int, generation int64) error {
 	id := evidenceID(i)
 	kind := store.SourceAccount
-	if i%20 == 0 {
+	if i%FilledDevices == 0 {
 		kind = store.SourceLocalDevice
 	}
 	err := s.CreateConnection(ctx, store.Connection{ID: id, ConnectorID: "example", DisplayName: "Example", Status: store.ConnectionActive,
