@@ -43,20 +43,23 @@ func (f *finding) write(c *Condition, seen *time.Time) {
 	if f.observed == nil && f.row.Status == False {
 		c.ObservedAt = seen // what has no time of its own is seen when it is read
 	}
+	reason := f.reason != "" && f.reason != f.row.Reason
+	if !reason && f.names == nil {
+		return
+	}
 	own := *f.row
+	c.Kind = &own
 	if f.names != nil {
 		mend := *own.Remediation
 		mend.Label, own.Message, own.Remediation = f.names.Replace(mend.Label), f.names.Replace(own.Message), &mend
-		c.Kind = &own
 	}
-	if f.reason == "" || f.reason == f.row.Reason {
+	if !reason {
 		return
 	}
 	own.ID, own.Reason = string(own.Type)+":"+f.reason, f.reason
 	if own.Status == False {
 		own.ReasonCode = Text(f.reason)
 	}
-	c.Kind = &own
 }
 
 // at finds that a row applies.
