@@ -361,19 +361,19 @@ func TestNoRoot(t *testing.T) {
 func TestFolders(t *testing.T) {
 	t.Parallel()
 	w := newTree(t)
-	w.write("logs/work/a.jsonl", ids("a"))
-	w.write("logs/work/deep/b.jsonl", ids("b"))
-	w.write("logs/workshop/c.jsonl", ids("c")) // the same letters, another folder
+	w.write("logs/office/a.jsonl", ids("a"))
+	w.write("logs/office/deep/b.jsonl", ids("b"))
+	w.write("logs/officer/c.jsonl", ids("c")) // the same letters, another folder
 	w.write("logs/d.jsonl", ids("d"))
 	w.write("notes/n.md", "private")
 	w.write("strange/x", "nobody asks")
-	w.must(os.Symlink(w.path("logs/workshop"), w.path("logs/work/link")))
-	w.must(os.Symlink(w.path("logs/work"), w.path("alias")))
+	w.must(os.Symlink(w.path("logs/officer"), w.path("logs/office/link")))
+	w.must(os.Symlink(w.path("logs/office"), w.path("alias")))
 	for name, folders := range map[string][]string{
-		"itself":    {w.path("logs/work")},
+		"itself":    {w.path("logs/office")},
 		"by a link": {w.path("alias")},
-		"dots":      {w.path("logs/workshop/../work")},
-		"and more":  {w.path("logs/work"), w.path("logs/work/deep"), w.path("nowhere")},
+		"dots":      {w.path("logs/officer/../office")},
+		"and more":  {w.path("logs/office"), w.path("logs/office/deep"), w.path("nowhere")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCollected(t, logs(w.dir))
