@@ -52,7 +52,11 @@ func (p *program) setupCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.finish(report, report)
+		if err := p.finish(report, report); err != nil || p.json {
+			return err
+		}
+		printf(p.stdout, "next       pdpp-local-collector service install   collects from now on by itself\n")
+		return nil
 	})
 	cmd.Long = setupText
 	flags := cmd.Flags()

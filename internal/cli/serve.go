@@ -126,7 +126,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 	}
 	var password string
 	if f.listen != "" {
-		if password, err = a.openDoor(ctx, &c, f.listen); err != nil {
+		if password, err = a.openAddress(ctx, &c, f.listen); err != nil {
 			return err
 		}
 	}
@@ -142,9 +142,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 	return serve.Run(ctx, c)
 }
 
-// openDoor listens, and makes sure that the owner has a password. It gives the
+// openAddress listens, and makes sure that the owner has a password. It gives the
 // password when it was made just now. An address that is refused makes none.
-func (a *app) openDoor(ctx context.Context, c *serve.Config, listen string) (shown string, err error) {
+func (a *app) openAddress(ctx context.Context, c *serve.Config, listen string) (shown string, err error) {
 	c.Auth = auth.New(auth.Config{Store: c.Store, Now: a.env.Now, Base: c.Base, HashCost: a.env.HashCost, Audit: c.Audit, Log: c.Log})
 	if c.Role == serve.Worker { // answers for its health, and for its metrics to a token
 		c.Listener, err = server.Listen(ctx, listen, true)

@@ -31,6 +31,9 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	if base == "" {
 		base = "http://" + s.Listener.Addr().String()
 	}
+	if err := s.Store.PutSetting(ctx, service.AddressSetting, []byte(base), s.Now()); err != nil {
+		return nil, fmt.Errorf("keep the server's address: %w", err)
+	}
 	cursors, err := grants.NewCursors(ctx, s.Store, s.Now())
 	if err != nil {
 		return nil, fmt.Errorf("make the key of cursors: %w", err)

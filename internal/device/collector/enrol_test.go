@@ -46,3 +46,21 @@ func TestInstallationHasOneID(t *testing.T) {
 		t.Errorf("%q, %q, %v, %v", first, again, err, err2)
 	}
 }
+
+// TestTokenOfAKilledExchange holds that a profile which did not get the new token before
+// the exchange was killed goes on with it all the same.
+func TestTokenOfAKilledExchange(t *testing.T) {
+	b := newBed(t)
+	second, other := b.profile, b.profile
+	second.SourceInstanceID, second.Queue, second.TokenSince, second.Token = "dsrc_attic_2", "", b.now, NewToken("ldt_the_new_one_of_this_device")
+	other.SourceInstanceID, other.Queue, other.TokenSince, other.DeviceID, other.Token = "dsrc_attic_3", "", b.now.Add(time.Hour), "dexp_another", NewToken("ldt_the_one_of_another_device")
+	for _, p := range []Profile{second, other} {
+		if _, err := WriteProfile(b.dirs, p, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Find(b.dirs, source)
+	if err != nil || got.Token.reveal() != second.Token.reveal() || !got.TokenSince.Equal(b.now) {
+		t.Errorf("the profile goes on with the token of %s, %v", got.TokenSince, err)
+	}
+}

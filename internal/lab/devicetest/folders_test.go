@@ -68,7 +68,7 @@ func TestOwnersLimitsHoldOnTheDevice(t *testing.T) {
 func (w *world) owner(args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command(filepath.Join(w.dir, "pdpp"), args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "PDPP_HOME=" + w.home, fmt.Sprintf("PDPP_LISTEN=127.0.0.1:%d", w.port)}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "PDPP_HOME=" + w.home}
 	out, err := cmd.Output()
 	if err != nil {
 		w.t.Fatalf("pdpp %s: %v\n%s", strings.Join(args, " "), err, out)

@@ -153,14 +153,32 @@ func (s *Service) AddDevice(ctx context.Context, n api.NewDevice) (api.DeviceCod
 		return api.DeviceCode{}, faults.Error(err, "keep the code")
 	}
 	out := showCode(kept, now)
-	out.Code, out.Command = code, s.setupCommand(code)
+	address, err := s.address(ctx)
+	if err != nil {
+		return api.DeviceCode{}, err
+	}
+	out.Code, out.Command = code, setupCommand(address, code)
 	return out, nil
+}
+
+// AddressSetting is where the server that last began to listen can be reached.
+const AddressSetting = "server_address"
+
+// address is where devices reach the server.
+func (s *Service) address(ctx context.Context) (string, error) {
+	if s.Base != "" {
+		return s.Base, nil
+	}
+	kept, err := s.Store.Setting(ctx, AddressSetting)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return "", faults.Error(err, "read the server's address")
+	}
+	return cmp.Or(string(kept), s.Address), nil
 }
 
 // setupCommand is what is pasted on the computer. It holds nothing that shells read in
 // different ways.
-func (s *Service) setupCommand(code string) string {
-	address := cmp.Or(s.Address, s.Base)
+func setupCommand(address, code string) string {
 	line := "pdpp-local-collector setup --base-url " + address + " --code " + code
 	if at, err := url.Parse(address); err == nil && at.Scheme == "http" && !loopback(at.Hostname()) {
 		line += " --allow-plain-http"

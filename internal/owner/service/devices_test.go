@@ -90,9 +90,27 @@ func TestAddDevice(t *testing.T) {
 	}
 }
 
+// TestDevicesAreSentWhereTheServerListens holds which address the line to paste has: the
+// public one, else that of the server that last listened, else what this machine expects.
+func TestDevicesAreSentWhereTheServerListens(t *testing.T) {
+	b := newBed(t, func(c *Config) { c.Base, c.Address = "", "http://127.0.0.1:1" })
+	line := func() string {
+		made, err := b.AddDevice(b.ctx(), api.NewDevice{ConnectorID: "letters"})
+		b.must(err)
+		return made.Command
+	}
+	if got := line(); !strings.Contains(got, " --base-url http://127.0.0.1:1 ") {
+		t.Errorf("nobody listens: %s", got)
+	}
+	b.must(b.Store.PutSetting(b.ctx(), AddressSetting, []byte("http://127.0.0.1:2"), b.at))
+	if got := line(); !strings.Contains(got, " --base-url http://127.0.0.1:2 ") {
+		t.Errorf("a server listens: %s", got)
+	}
+}
+
 func TestPlainAddressNeedsTheOwnersWord(t *testing.T) {
 	for base, flag := range map[string]bool{"http://127.0.0.1:7377": false, "http://localhost:7377": false, "https://pdpp.example": false, "http://pdpp.example": true, "http://192.168.1.2:7377": true} {
-		b := newBed(t, func(c *Config) { c.Address = base })
+		b := newBed(t, func(c *Config) { c.Base = base })
 		made, err := b.AddDevice(b.ctx(), api.NewDevice{ConnectorID: "letters"})
 		b.must(err)
 		if strings.HasSuffix(made.Command, " --allow-plain-http") != flag {

@@ -50,7 +50,8 @@ type Config struct {
 	// PushKey is the public one of them, with which browsers subscribe; empty where none can.
 	PushKey string
 	Base    string
-	// Address is where devices reach the server; Base unless given.
+	// Address is where devices reach the server when there is no Base, and no server has
+	// listened yet.
 	Address string
 	HTTP    *http.Client
 

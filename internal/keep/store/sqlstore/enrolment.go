@@ -120,7 +120,8 @@ func (t *tx) joinDevice(id string) error {
 }
 
 // takeBinding gives the source by which the device collects the binding from now on. One
-// that it has already goes on; that of another device ends.
+// that it has already goes on, within what the owner allows now; that of another device
+// ends.
 func (t *tx) takeBinding(e store.Enrolment, code store.DeviceCode, device string, now time.Time) (store.DeviceSource, error) {
 	s := store.DeviceSource{
 		ID: e.SourceID, DeviceID: device, ConnectorID: code.ConnectorID, LocalBinding: code.LocalBinding, SourceKind: store.SourceLocalDevice,
@@ -140,7 +141,9 @@ func (t *tx) takeBinding(e store.Enrolment, code store.DeviceCode, device string
 		}
 		var own store.DeviceSource
 		if own, err = t.source(`connection_id = ? AND device_id = ?`, s.ConnectionID, device); err == nil {
-			return own, nil
+			own.Scope, own.UpdatedAt = s.Scope, s.UpdatedAt
+			_, err = t.exec(`UPDATE device_source_instances SET collection_scope_json = ?, updated_at = ? WHERE source_instance_id = ?`, text(own.Scope), stamp(now), own.ID)
+			return own, err
 		}
 		if !errors.Is(err, store.ErrNotFound) {
 			break

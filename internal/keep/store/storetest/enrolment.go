@@ -221,6 +221,14 @@ func testJoinDevice(t *testing.T, s store.Store) {
 	done, err = s.EnrolDevice(ctx, joining("c", "5"), Now)
 	ok(t, err)
 	same(t, done.Source, first) // it has that source, and what waits on the device stays good
+	putCode(t, s, "d", "home")
+	narrower := joining("d", "6")
+	narrower.Scope = jsontext.Value(`{"source_roots":["/home/ann/notes"]}`)
+	done, err = s.EnrolDevice(ctx, narrower, Now)
+	ok(t, err)
+	kept, err := s.DeviceSource(ctx, first.ID)
+	ok(t, err)
+	same(t, []string{string(done.Source.Scope), string(kept.Scope)}, []string{string(narrower.Scope), string(narrower.Scope)})
 
 	for i := range store.MaxSourcesPerDevice - 2 {
 		name := fmt.Sprint("many", i)
