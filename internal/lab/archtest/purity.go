@@ -7,7 +7,7 @@ import (
 
 // PureRooms are the packages that compute: same input, same answer, no waiting.
 var PureRooms = []string{
-	"protocol", "governor", "manifest", "manifest/gate",
+	"protocol", "protocol/surface", "governor", "manifest", "manifest/gate",
 	"internal/judge/evidence", "internal/judge/attention", "internal/judge/health", "internal/judge/verdict", "internal/judge/cadence",
 }
 

@@ -12,6 +12,8 @@ var Table = []Rule{
 	// What a connector author imports.
 	{Room: "protocol", Libs: []string{fastJSON},
 		Reason: "the wire format stands alone, so that anything may depend on it"},
+	{Room: "protocol/surface", Libs: onlyStd,
+		Reason: "both ends of the channel read the same frames, and neither brings its own world into them"},
 	{Room: "governor", Libs: onlyStd,
 		Reason: "pacing is arithmetic that knows no provider, no message and no store"},
 	{Room: "governor/governhttp", May: []string{"governor"}, Libs: onlyStd,
@@ -29,6 +31,9 @@ var Table = []Rule{
 		Reason: "one reader of local files serves every source on them, and knows none"},
 	{Room: "connectorkit/localdb", May: []string{}, Never: []string{"internal/..."},
 		Reason: "how a foreign database is read safely has nothing to do with what is in it"},
+	{Room: "connectorkit/browser", May: []string{"connectorkit", "governor", "governor/governhttp", "manifest", "protocol", "protocol/surface"},
+		Never: []string{"internal/..."}, Libs: []string{fastJSON, "github.com/chromedp/cdproto/..."},
+		Reason: "one launcher and one road to a page for every source behind a browser; what drives it does not leak"},
 	{Room: "connectorkit/connectortest", May: anything,
 		Reason: "the conformance suite is test support and compares a connector with the real runner and store"},
 	{Room: "conformance", May: []string{"protocol", "manifest", "manifest/gate"}, Never: []string{"internal/..."},
