@@ -15,6 +15,7 @@ const (
 	maxHistory = 8        // entries of the walk through history
 	maxState   = 4 << 10  // of one file; a larger one is not kept
 	buckets    = 1024
+	maxReceipt = 512
 	maxListed  = 128 // entries of files without a place
 )
 
@@ -37,6 +38,8 @@ type cursor struct {
 	Settled []byte `json:"settled,omitempty"`
 	// Skipped counts lines that were left out, by store and kind.
 	Skipped map[string]map[string]int64 `json:"skipped,omitempty"`
+	// Receipts are digests of contents that were read whole, the latest last.
+	Receipts []string `json:"receipts,omitempty"`
 	// Unknown are the names in the account that no store fits.
 	Unknown []string `json:"unknown,omitempty"`
 }
@@ -156,10 +159,21 @@ func (c *cursor) merge(o *cursor) {
 			c.toggle(b, sum)
 		}
 	}
+	for _, digest := range o.Receipts {
+		c.receive(digest)
+	}
 	for store, kinds := range o.Skipped {
 		for kind, n := range kinds {
 			c.skip(store, kind, n)
 		}
+	}
+}
+
+// receive keeps a receipt, and gives up the oldest when there are too many.
+func (c *cursor) receive(digest string) {
+	if !slices.Contains(c.Receipts, digest) {
+		c.Receipts = append(c.Receipts, digest)
+		c.Receipts = c.Receipts[max(0, len(c.Receipts)-maxReceipt):]
 	}
 }
 

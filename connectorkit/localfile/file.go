@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"pdpp/connectorkit"
+	"pdpp/protocol"
 )
 
 const (
@@ -27,6 +29,17 @@ const (
 
 // errDamaged means that the content cannot be decoded.
 var errDamaged = errors.New("the file is damaged")
+
+// RefusedError is why a store does not take a file, or not all of it. What was brought of it
+// is kept.
+type RefusedError struct {
+	Reason protocol.Reason
+	Err    error
+}
+
+func (e *RefusedError) Error() string { return string(e.Reason) + ": " + e.Err.Error() }
+
+func (e *RefusedError) Unwrap() error { return e.Err }
 
 // File is a file being read.
 type File struct {
@@ -55,6 +68,11 @@ func (f *File) Emit(stream string, rec connectorkit.Record) {
 	}
 }
 
+// Wants reports whether this run collects one of the streams.
+func (f *File) Wants(streams []string) bool {
+	return slices.ContainsFunc(streams, func(name string) bool { return f.r.selected[name] })
+}
+
 // Seekable reports whether lines can be read again.
 func (f *File) Seekable() bool { return f.line != nil }
 
@@ -73,15 +91,15 @@ func (f *File) Skip(kind string) { f.r.cur.skip(f.Store.Name, kind, 1) }
 func (f *File) Exists(rel string) bool { return f.r.walk.present[f.Root+"\x00"+rel] != nil }
 
 // Place says that everything up to here was brought and that state is what is needed to
-// go on from it. The slice is closed when it is large enough.
-func (f *File) Place(ctx context.Context, state any) error {
-	f.e.State = encodeState(state)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+// go on from it. It is asked for when the slice is large enough to be closed.
+func (f *File) Place(ctx context.Context, state func() any) error {
 	if !f.r.due() {
 		return nil
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	f.e.State = encodeState(state())
 	open := *f.e
 	open.Open = true
 	f.r.keep(f.f, &open)
@@ -90,6 +108,34 @@ func (f *File) Place(ctx context.Context, state any) error {
 
 // Read counts bytes that were read, so that a slice does not grow too large.
 func (f *File) Read(n int64) { f.r.slice.bytes += n }
+
+// Gap declares a part of the file as missing, by a name that stays the same whenever the
+// file is read. One that is retryable is settled by Mended.
+func (f *File) Gap(part string, reason protocol.Reason, retryable bool, offset, length int64) {
+	f.r.cur.skip(f.Store.Name, string(reason), 1)
+	f.r.gap(f.f, reason, retryable, f.f.key()+"@"+part, offset, length)
+}
+
+// Mended says that a part of the file was read which a gap may stand for.
+func (f *File) Mended(part string) {
+	f.r.slice.out = append(f.r.slice.out, emission{stream: f.Store.Streams[0], recovered: f.f.key() + "@" + part})
+}
+
+// Received reports whether the content of that digest was read whole, under whatever name.
+func (f *File) Received(digest string) bool {
+	return slices.Contains(f.r.steady.Receipts, digest) || f.r.history != nil && slices.Contains(f.r.history.Receipts, digest)
+}
+
+// Receive notes that content as read whole. It holds once the slice is closed.
+func (f *File) Receive(digest string) { f.r.cur.receive(digest) }
+
+// Say tells whoever watches what is being done.
+func (f *File) Say(ctx context.Context, words string) error {
+	if err := f.r.f.Say(ctx, protocol.Progress{Stream: f.Store.Streams[0], Message: words}); err != nil {
+		return &sendError{err}
+	}
+	return nil
+}
 
 func (r *reader) file(f *found, e *entry) *File {
 	return &File{
@@ -140,11 +186,16 @@ func (f *File) State() jsontext.Value { return f.e.State }
 func (f *File) SetState(v any) { f.e.State = encodeState(v) }
 
 func (r *reader) readOpen(ctx context.Context, f *found, e *entry) error {
-	h, _, err := f.root.open(f.rel)
+	if err := r.settle(ctx, f); err != nil {
+		return err
+	}
+	h, info, err := f.root.open(f.rel)
 	if err != nil {
 		return err
 	}
 	defer h.Close()
+	e.Size, e.Change = info.Size(), max(changed(info), f.change)
+	f.size = e.Size
 	if f.entry != nil {
 		e.State = f.entry.State
 	}
@@ -152,6 +203,45 @@ func (r *reader) readOpen(ctx context.Context, f *found, e *entry) error {
 		return err
 	}
 	e.Offset = f.size
+	return nil
+}
+
+// settleLimit is how long a run waits for a file that is being written.
+const settleLimit = time.Minute
+
+// settle waits until a file has not changed for as long as its store wants. One that keeps
+// changing is left for a later pass.
+func (r *reader) settle(ctx context.Context, f *found) error {
+	began := r.f.Now()
+	for f.store.Settle > 0 {
+		before, err := f.root.dir.Stat(filepath.FromSlash(f.rel))
+		if err != nil {
+			return err
+		}
+		age := r.f.Now().Sub(before.ModTime())
+		if age >= f.store.Settle {
+			return nil
+		}
+		if r.f.Now().Sub(began) >= settleLimit {
+			return ErrMoved
+		}
+		words := "waiting until " + filepath.Base(f.rel) + " is written whole"
+		if err := r.f.Say(ctx, protocol.Progress{Stream: f.store.Streams[0], Message: words}); err != nil {
+			return &sendError{err}
+		}
+		select {
+		case <-time.After(min(f.store.Settle, f.store.Settle-age)):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		after, err := f.root.dir.Stat(filepath.FromSlash(f.rel))
+		if err != nil {
+			return err
+		}
+		if after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {
+			return nil // a time in the future says nothing; that nothing changed does
+		}
+	}
 	return nil
 }
 
@@ -188,7 +278,7 @@ func (r *reader) readLines(ctx context.Context, f *found, e *entry) error {
 			}
 			at, err := os.Stat(filepath.Join(f.root.base(), filepath.FromSlash(f.rel)))
 			if now.Size() < e.Size || err == nil && !os.SameFile(now, at) {
-				return errMoved
+				return ErrMoved
 			}
 			return nil
 		},

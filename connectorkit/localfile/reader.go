@@ -89,6 +89,8 @@ func newReader(s *Source, f *connectorkit.Feeding) *reader {
 	return r
 }
 
+var errNothing = errors.New("no file is of this source")
+
 var errNoRoot = errors.New("none of the folders is there")
 
 // collect is one pass over everything, and history as far as the run lasts.
@@ -110,6 +112,10 @@ func (r *reader) collect(ctx context.Context) error {
 	for {
 		if err := r.look(ctx); err != nil {
 			return err
+		}
+		if fresh && r.src.Empty != "" && !slices.ContainsFunc(r.walk.files, func(f *found) bool { return f.store.reads() }) {
+			defer r.walk.close()
+			return &connectorkit.Error{Class: connectorkit.NotFound, Words: r.src.Empty, Err: errNothing}
 		}
 		if err := r.pass(ctx, r.steady, maxEntries, time.Time{}); err != nil {
 			return err
@@ -166,7 +172,7 @@ func (r *reader) historyRead(ctx context.Context) error {
 	r.history = nil
 	from := r.steady.From
 	if r.src.LastWins && len(r.steady.Files) > 0 && done.Watermark != 0 {
-		r.steady.Files, r.steady.Settled, r.steady.Watermark = nil, nil, from
+		r.steady.Files, r.steady.Settled, r.steady.Receipts, r.steady.Watermark = nil, nil, nil, from
 	}
 	r.steady.From = 0
 	r.steady.merge(done)
@@ -369,16 +375,23 @@ func (e *sendError) Error() string { return e.err.Error() }
 
 func (e *sendError) Unwrap() error { return e.err }
 
-// errMoved means that the file is not the one any more that was being read. Nothing of
+// IsSend reports whether an error is one of the output, which ends the run whatever is read.
+func IsSend(err error) bool {
+	var sent *sendError
+	return errors.As(err, &sent)
+}
+
+// ErrMoved means that the file is not the one any more that was being read. Nothing of
 // the open slice is sent, and the next pass reads it again.
-var errMoved = errors.New("the file shrank or was replaced while it was read")
+var ErrMoved = errors.New("the file shrank or was replaced while it was read")
 
 // refused declares a file as missing. Of a damaged one, what could be decoded is kept.
 func (r *reader) refused(f *found, e *entry, err error) {
-	if !errors.Is(err, errDamaged) {
+	var why *RefusedError
+	if !errors.Is(err, errDamaged) && !errors.As(err, &why) {
 		r.slice.out = r.slice.out[:r.slice.file]
 	}
-	if errors.Is(err, errMoved) {
+	if errors.Is(err, ErrMoved) {
 		if f.entry != nil {
 			f.entry.Open = true // seen again by the next pass, whatever its times
 		}
@@ -388,6 +401,8 @@ func (r *reader) refused(f *found, e *entry, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		reason = ReasonVanished
+	case why != nil:
+		reason = why.Reason
 	case errors.Is(err, errDamaged):
 		reason = ReasonDamaged
 	}

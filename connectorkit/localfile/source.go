@@ -28,6 +28,9 @@ type Source struct {
 	// LastWins says that files repeat records of others, and that the one that changed last
 	// is right. What changed lately is then read again once history has been read.
 	LastWins bool
+	// Empty is what the owner reads when a first run finds no file that any store reads. Empty
+	// itself: that is nothing worth a word.
+	Empty string
 	// Again reports whether a file, by its ID, is to be read although it did not change since
 	// the pass that began then: what is said about it elsewhere did. It may be nil.
 	Again func(id string, since time.Time) bool
@@ -69,6 +72,9 @@ type Store struct {
 	// Open reads a file of another form, a database or an archive. It is called when the file,
 	// or one of its Companions, changed.
 	Open func(ctx context.Context, f *File, h *os.File, state jsontext.Value) error
+	// Settle is for how long a file must not have changed before Open reads it: somebody may
+	// still be writing it.
+	Settle time.Duration
 	// Companions are endings of files that belong to one that Open reads, such as -wal.
 	Companions []string
 	// Listed is the stream that the file is listed in, by name, size and time; with no other
@@ -151,6 +157,12 @@ func (m *stores) find(rel string) *Store {
 
 // knows reports whether a store lies below that first segment.
 func (m *stores) knows(head string) bool { return len(m.byHead[head]) > 0 }
+
+// Match reports whether a path fits one of the patterns of a store.
+func Match(patterns []string, rel string) bool {
+	segments := strings.Split(rel, "/")
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(strings.Split(p, "/"), segments) })
+}
 
 func matches(pattern, segments []string) bool {
 	for i, p := range pattern {

@@ -1,0 +1,252 @@
+package localarchive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit/localfile"
+	"pdpp/protocol"
+)
+
+// Settle is for how long a file must not have changed before it counts.
+const Settle = 10 * time.Second
+
+// Import is a folder into which a person puts exports of one source.
+type Import struct {
+	// Dir is the folder, or a single file.
+	Dir string
+	// Streams are all that the kinds can bring.
+	Streams []string
+	// Kinds are matched in order, in archives and in the folder alike.
+	Kinds []Kind
+	// Known are patterns of members by which an archive is known to be of this source although
+	// nothing in it is collected.
+	Known []string
+	// Empty says what to put into the folder when nothing in it is of this source.
+	Empty  string
+	Limits Limits
+}
+
+// Kind is one kind of member.
+type Kind struct {
+	Name string
+	// Patterns match paths by segments as path.Match does; ** stands for any number of
+	// segments, so that it leads through whatever folder an export is in.
+	Patterns []string
+	// Streams are what it brings, the one first that its gaps belong to.
+	Streams []string
+	Reason  string
+	// Read reads one member. It is called again for one that was interrupted. Its error declares
+	// the member as missing; what was brought is kept.
+	Read func(ctx context.Context, m *Member) error
+}
+
+// archives are the endings of archives; what a file is, its first bytes say.
+var archives = []string{"**/*.zip", "**/*.ZIP", "**/*.tgz", "**/*.tar.gz", "**/*.tar"}
+
+// Source is the reader of the folder.
+func (i Import) Source() localfile.Source {
+	const root = "imports"
+	at := &i
+	src := localfile.Source{Streams: i.Streams, Roots: []localfile.Root{{Name: root, Path: i.Dir}}, Empty: i.Empty, LastWins: true}
+	store := func(name, reason string, streams, patterns []string, kind *Kind) {
+		src.Stores = append(src.Stores, localfile.Store{
+			Name: name, Root: root, Patterns: patterns, Streams: streams, Reason: reason, Settle: Settle,
+			Open: func(ctx context.Context, f *localfile.File, h *os.File, state jsontext.Value) error {
+				return at.read(ctx, f, h, state, kind)
+			},
+		})
+	}
+	other := func(name, reason string, patterns ...string) {
+		src.Stores = append(src.Stores, localfile.Store{Name: name, Root: root, Patterns: patterns, Reason: reason})
+	}
+	other("unfinished", "still being downloaded", "**/*.crdownload", "**/*.part", "**/*.download", "**/*.partial", "**/*.tmp")
+	other("litter", "left by the system", "**/.DS_Store", "**/__MACOSX/**", "**/Thumbs.db", "**/desktop.ini")
+	store("archives", "exports as they were downloaded", i.Streams, archives, nil)
+	for n := range at.Kinds {
+		k := &at.Kinds[n]
+		store(k.Name, k.Reason, k.Streams, k.Patterns, k)
+	}
+	store("other_archives", "archives of a form that is not read", i.Streams, []string{"**/*.7z", "**/*.rar", "**/*.zipx", "**/*.xz", "**/*.bz2"}, nil)
+	other("others", "nothing that this source collects", "**")
+	return src
+}
+
+// place is where reading was interrupted.
+type place struct {
+	Digest string         `json:"d"`
+	Member int64          `json:"n,omitzero"` // members before it are read
+	State  jsontext.Value `json:"s,omitzero"`
+}
+
+// read reads an archive, or one file that lies in the folder by itself.
+func (i *Import) read(ctx context.Context, f *localfile.File, h *os.File, state jsontext.Value, kind *Kind) error {
+	if f.Size == 0 && kind == nil {
+		return damaged("the file is empty")
+	}
+	a, err := archiveOf(h, f.Size)
+	if err != nil && f.Size > 0 {
+		return err
+	}
+	if a == nil && kind == nil {
+		return refuse(ReasonForm, errors.New("the file is no archive that is read"))
+	}
+	limits := i.Limits.filled(f.Size)
+	if z, ok := a.(*zipFile); ok && z.entries > limits.Entries {
+		return refuse(ReasonTooLarge, fmt.Errorf("the archive has %d members", z.entries))
+	}
+	digest, err := digestOf(ctx, a, h, f.Size)
+	if err != nil {
+		return err
+	}
+	if f.Received(digest) {
+		return nil
+	}
+	before, err := h.Stat()
+	if err != nil {
+		return err
+	}
+	r := &reading{i: i, f: f, digest: digest, left: limits.Total, limits: limits}
+	var was place
+	if len(state) > 0 && json.Unmarshal(state, &was) == nil && was.Digest == digest {
+		r.skip, r.state = was.Member, was.State
+	}
+	if a == nil {
+		r.left = f.Size + 1
+		r.limits.Entry = max(r.limits.Entry, f.Size+1)
+		m := &Member{Name: f.Rel, Size: f.Size, Modified: f.Modified, r: r, kind: kind, state: r.state, section: io.NewSectionReader(h, 0, f.Size)}
+		if err = r.outcome(kind.Read(ctx, m)); ctx.Err() == nil && errors.Is(err, errContent) {
+			err = refuse(ReasonDamaged, err)
+		}
+	} else {
+		err = a.walk(ctx, func(e *Entry) error { return r.member(ctx, e) })
+		if err == nil && !r.known {
+			err = refuse(ReasonOtherKind, errors.New("nothing in the archive is of this source"))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if after, err := h.Stat(); err != nil || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
+		return localfile.ErrMoved
+	}
+	f.Receive(digest)
+	return nil
+}
+
+// reading is an archive being read.
+type reading struct {
+	i      *Import
+	f      *localfile.File
+	digest string
+	limits Limits
+	left   int64 // bytes that may still be inflated
+	n      int64 // members met
+	skip   int64 // members that an earlier run has read
+	state  jsontext.Value
+	known  bool // something in it is of this source
+	gaps   int
+}
+
+// maxMemberGaps bounds the gaps of one archive that are written by member.
+const maxMemberGaps = 200
+
+func (r *reading) member(ctx context.Context, e *Entry) error {
+	n := r.n
+	if r.n++; r.n > r.limits.Entries {
+		return refuse(ReasonTooLarge, fmt.Errorf("the archive has more than %d members", r.limits.Entries))
+	}
+	if e.folder || litter(e.Name) {
+		return nil
+	}
+	var kind *Kind
+	name := cleaned(e.Name)
+	if i := slices.IndexFunc(r.i.Kinds, func(k Kind) bool { return localfile.Match(k.Patterns, name) }); i >= 0 {
+		kind = &r.i.Kinds[i]
+	}
+	if kind != nil || localfile.Match(r.i.Known, name) {
+		r.known = true
+	}
+	if n < r.skip {
+		return nil
+	}
+	refused := protocol.Reason("")
+	switch {
+	case !safe(e.Name) || e.unsafe:
+		refused = ReasonUnsafe
+	case kind == nil && nested(e.Name):
+		refused = ReasonNested
+	case kind == nil:
+		r.f.Skip("members of other kinds")
+		return nil
+	case e.encrypted:
+		refused = ReasonEncrypted
+	}
+	if refused != "" {
+		r.gap(e.Name, refused)
+		return nil
+	}
+	if !r.f.Wants(kind.Streams) {
+		return nil
+	}
+	m := &Member{Name: name, Archive: r.f.Rel, Size: e.Size, Modified: e.Modified, r: r, n: n, kind: kind, entry: e}
+	if n == r.skip {
+		m.state = r.state
+	}
+	err := r.outcome(kind.Read(ctx, m))
+	var own *localfile.RefusedError
+	switch {
+	case err == nil:
+		r.f.Mended(e.Name)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, errContent):
+		r.gap(e.Name, ReasonMember)
+	case errors.As(err, &own) && !errors.Is(err, errTooLarge):
+		r.gap(e.Name, own.Reason)
+	default:
+		return err
+	}
+	return r.f.Place(ctx, func() any { return place{Digest: r.digest, Member: n + 1} })
+}
+
+// errContent means that a member, and not the output or the whole archive, is at fault.
+var errContent = errors.New("the member cannot be read")
+
+// outcome tells a member's fault from everything else that ends the reading.
+func (r *reading) outcome(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errTooLarge):
+		return refuse(ReasonTooLarge, err)
+	case localfile.IsSend(err):
+		return err
+	}
+	var refused *localfile.RefusedError
+	if errors.As(err, &refused) {
+		return err
+	}
+	return errors.Join(errContent, err)
+}
+
+// OtherKind is what Read returns for a member that only looked like one of its kind.
+func OtherKind(format string, args ...any) error {
+	return refuse(ReasonOtherKind, fmt.Errorf(format, args...))
+}
+
+func (r *reading) gap(part string, reason protocol.Reason) {
+	if r.gaps++; r.gaps > maxMemberGaps {
+		r.f.Skip(string(reason))
+		return
+	}
+	r.f.Gap(part, reason, reason == ReasonMember, 0, 0)
+}

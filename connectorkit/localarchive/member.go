@@ -1,0 +1,130 @@
+package localarchive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/protocol"
+)
+
+// Member is a file of an export, in an archive or unpacked.
+type Member struct {
+	Name     string // with slashes; below the folder when it is in no archive
+	Archive  string // of the archive below the folder; empty when it is in none
+	Size     int64  // as the archive says; content may be of another
+	Modified time.Time
+
+	r       *reading
+	n       int64
+	kind    *Kind
+	entry   *Entry
+	section *io.SectionReader // of a file that is in no archive
+	state   jsontext.Value
+	rows    int
+}
+
+// cleaned is a name with slashes alone, without the ones at its ends.
+func cleaned(name string) string {
+	return strings.Trim(strings.ReplaceAll(name, `\`, "/"), "/")
+}
+
+// Open gives the content from an offset on. A member of a tar can be opened once.
+func (m *Member) Open(ctx context.Context, offset int64) (io.ReadCloser, error) {
+	if m.section != nil {
+		return io.NopCloser(untilDone{ctx, &counted{r: io.NewSectionReader(m.section, offset, m.Size-offset), m: m, left: m.r.limits.Entry}}), nil
+	}
+	content, err := m.entry.open()
+	if err != nil {
+		return nil, err
+	}
+	in := &counted{r: content, m: m, left: m.r.limits.Entry}
+	if offset > 0 {
+		if err := m.r.f.Say(ctx, "finding the place in "+m.kind.Name+" again"); err != nil {
+			return nil, errors.Join(err, content.Close())
+		}
+		if _, err := io.CopyN(io.Discard, untilDone{ctx, in}, offset); err != nil {
+			return nil, errors.Join(fmt.Errorf("%w: it is shorter than it was", ErrDamaged), content.Close())
+		}
+		m.r.f.Read(-offset)
+	}
+	return &opened{untilDone{ctx, in}, content}, nil
+}
+
+type opened struct {
+	io.Reader
+	io.Closer
+}
+
+// counted holds content to the limits, whatever its archive says.
+type counted struct {
+	r    io.Reader
+	m    *Member
+	left int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.left -= int64(n)
+	c.m.r.left -= int64(n)
+	c.m.r.f.Read(int64(n))
+	if c.left < 0 || c.m.r.left < 0 {
+		return n, errTooLarge
+	}
+	return n, err
+}
+
+// State is what Place kept when this member was interrupted; false when it is new.
+func (m *Member) State(into any) bool {
+	return len(m.state) > 0 && json.Unmarshal(m.state, into) == nil
+}
+
+// Emit brings a record.
+func (m *Member) Emit(stream string, rec connectorkit.Record) { m.r.f.Emit(stream, rec) }
+
+// Wants reports whether this run collects the stream.
+func (m *Member) Wants(stream string) bool { return m.r.f.Wants([]string{stream}) }
+
+// Place says that everything up to here was brought, and that state is what is needed to go
+// on from it. It is to be called after each row.
+func (m *Member) Place(ctx context.Context, state func() any) error {
+	return m.r.f.Place(ctx, func() any {
+		b, err := json.Marshal(state(), json.Deterministic(true))
+		if err != nil {
+			return place{Digest: m.r.digest, Member: m.n} // from the member's beginning
+		}
+		return place{Digest: m.r.digest, Member: m.n, State: b}
+	})
+}
+
+// maxRows bounds the gaps of one member that are written by row; the rest is counted.
+const maxRows = 100
+
+// Row declares a row or an entry of the member as missing. Number and length say where it is.
+func (m *Member) Row(number, length int64) { m.Missing(ReasonRow, number, length) }
+
+// Missing declares a part of the member as missing, for a reason of the source's own.
+func (m *Member) Missing(reason protocol.Reason, number, length int64) {
+	if m.rows++; m.rows > maxRows {
+		m.r.f.Skip(string(reason))
+		return
+	}
+	part := fmt.Sprintf("#%d", number)
+	if m.Archive != "" {
+		part = m.entry.Name + part
+	}
+	m.r.f.Gap(part, reason, false, number, length)
+}
+
+// Skip counts something that is left out on purpose, by its kind.
+func (m *Member) Skip(kind string) { m.r.f.Skip(kind) }
+
+// Say tells whoever watches what is being done.
+func (m *Member) Say(ctx context.Context, words string) error { return m.r.f.Say(ctx, words) }
