@@ -32,7 +32,7 @@ func (p *pass) stuck(t time.Time) bool { return p.expanded != nil && t.Equal(p.s
 // on listing would press on.
 func (p *pass) folds(t *tail) bool {
 	switch {
-	case p.stop == nil || p.stop.auth || !p.more():
+	case p.stop == nil || p.stop.ends != "" || !p.more():
 		return false
 	case p.stop.cap:
 		return t.full() && !p.stuck(p.boundary())

@@ -69,10 +69,11 @@ type bill struct {
 
 func (r *run) openBill() *bill { return &bill{r: r, from: r.sent.Load()} }
 
-// pay spends what was sent since the last time. A detail costs one at least, so
-// that a connector whose requests the kit does not see is bounded too.
-func (b *bill) pay() {
-	for due := max(1, b.r.sent.Load()-b.from); b.paid < due; b.paid++ {
+// payFor spends what was sent since the last time, and no less than the details that
+// it brought: a connector whose requests the kit does not see is bounded too, and one
+// that asks for many things at once gets no more of them.
+func (b *bill) payFor(details int) {
+	for due := max(int64(details), b.r.sent.Load()-b.from); b.paid < due; b.paid++ {
 		b.r.budget.Spend()
 	}
 }

@@ -31,8 +31,10 @@ func (d *deferral) left(now time.Time) time.Duration {
 // stop is why a lane launches no more fetches.
 type stop struct {
 	deferral
-	cap  bool // our own bound, not the provider's
-	auth bool
+	cap bool // our own bound, not the provider's
+	// ends is the class that the run ends with once the slice is committed; empty when
+	// the run goes on.
+	ends Class
 }
 
 // A run cap is a stop that we chose: its reason is outside the source-pressure
@@ -63,7 +65,11 @@ func (l *lane) deferralOf(e *Error) (deferral, *stop) {
 		return own, &stop{deferral: rest}
 	case Unauthorized:
 		d.reason = protocol.ReasonAuthFailure
-		return d, &stop{auth: true, deferral: deferral{reason: d.reason, class: d.class, retryable: true}}
+		return d, &stop{ends: e.Class, deferral: deferral{reason: d.reason, class: d.class, retryable: true}}
+	case Walled:
+		own, rest := pressure, pressure
+		own.status = e.Status
+		return own, &stop{ends: e.Class, deferral: rest}
 	case NotFound, Gone, Forbidden:
 		l.failures = 0 // a clear answer, and a final one
 		d.reason, d.retryable = protocol.Reason(e.Class), false

@@ -67,7 +67,7 @@ func (l *lane) slice(ctx context.Context, p *pass, items []Item) (*protocol.KeyC
 func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
 	p.accounted = nil
 	for i, item := range items {
-		if p.stop == nil && !l.book.handled(item) && l.r.spent() {
+		if p.stop == nil && !l.book.handled(item) && !l.known(item) && l.r.spent() {
 			p.stop = capStop
 			if err := l.announce(ctx, p.stop); err != nil {
 				return err
@@ -77,8 +77,12 @@ func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
 		switch {
 		case l.book.handled(item):
 		case p.stop == nil:
+			if err = l.fetchAhead(ctx, items[i:]); err == nil {
+				err = l.forwardDetail(ctx, p, item)
+			}
+		case l.known(item):
 			err = l.forwardDetail(ctx, p, item)
-		case !p.stop.auth && l.r.tail.full() && !p.stuck(item.Time) && (i+1 < len(items) || p.more()):
+		case p.stop.ends == "" && l.r.tail.full() && !p.stuck(item.Time) && (i+1 < len(items) || p.more()):
 			p.buf = append(items[i:len(items):len(items)], p.buf...)
 			return nil
 		default:
@@ -101,8 +105,8 @@ func (l *lane) forwardDetail(ctx context.Context, p *pass, item Item) error {
 	if err != nil {
 		return err
 	}
-	p.stop = stop
 	if stop != nil {
+		p.stop = stop
 		if err := l.announce(ctx, stop); err != nil {
 			return err
 		}
@@ -147,28 +151,21 @@ func (l *lane) recovered(ctx context.Context, key string) error {
 // deferral the item is hydrated. The attempt is told first when this run holds
 // the item's gap.
 func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
-	if err := l.attempted(ctx, item.Key); err != nil {
-		return nil, nil, err
-	}
-	if err := l.r.out.flush(ctx); err != nil {
-		return nil, nil, err
-	}
-	cost := l.r.openBill()
-	records, err := patiently(ctx, l.r, func() ([]Record, error) {
-		defer cost.pay()
-		return l.Fetch(ctx, item)
-	})
-	if ctx.Err() != nil {
-		return nil, nil, context.Cause(ctx)
-	}
+	f, err := l.obtain(ctx, item)
 	if err != nil {
+		return nil, nil, err
+	}
+	if f.deferral != nil {
+		return f.deferral, nil, nil
+	}
+	if err := f.Err; err != nil {
 		d, stop := l.deferralOf(classify(err))
 		l.r.log.Warn("detail was not fetched", "stream", l.Detail, "reason", d.reason, "cause", governhttp.WithoutURL(err))
 		return &d, stop, l.r.transitions(ctx)
 	}
 	l.failures = 0
 	var d *deferral
-	for _, rec := range records {
+	for _, rec := range f.Records {
 		fault, err := l.r.emit(ctx, l.Detail, rec)
 		if err != nil {
 			return nil, nil, err

@@ -31,6 +31,10 @@ const (
 	Gone Class = "gone"
 	// Malformed means that the answer is not what the provider documents.
 	Malformed Class = "malformed_answer"
+	// Walled means that the provider wants to see a person before it answers: a check
+	// against robots. Nothing is repeated and the run ends; it says nothing about the
+	// credential.
+	Walled Class = "challenge"
 	// CursorRejected means that a stored cursor no longer works. A flat stream
 	// then starts over, once.
 	CursorRejected Class = "cursor_rejected"
@@ -77,6 +81,12 @@ func (e *Error) Kind() governor.Kind {
 
 // Fail classifies err.
 func Fail(c Class, err error) error { return &Error{Class: c, Err: err} }
+
+// End is an error that ends the run with a code of the connector's own. The message is
+// for the owner and says what to do next; the hint is what would help.
+func End(code, message string, hint protocol.RecoveryAction, retryable bool) error {
+	return &failure{whole: true, verdict: verdict{code: code, message: message, retryable: retryable, hint: hint}}
+}
 
 // ByStatus classifies an answer by its status and its general headers; nil for
 // 2xx. A 403 that names a wait or a spent quota is a limit, not a refusal. A
@@ -179,9 +189,14 @@ func (r *run) classVerdict(e *Error) verdict {
 		}
 		return verdict{string(Unavailable), "the provider could not be reached or did not answer properly", true, protocol.RetryByRuntime}
 	case Unauthorized:
+		if _, session := r.start.Bindings["browser"]; session {
+			return verdict{r.c.Manifest.Key() + "_session_required", "the sign-in has ended; sign in again", false, protocol.RefreshCredentials}
+		}
 		return verdict{string(Unauthorized), "the provider did not accept the credential", false, protocol.RefreshCredentials}
 	case Forbidden:
 		return verdict{string(Forbidden), "the credential does not allow access", false, protocol.RefreshCredentials}
+	case Walled:
+		return verdict{r.c.Manifest.Key() + "_challenge", "the site wants to see a person before it answers; open it here once and do what it asks", false, protocol.ManualActionRequired}
 	case NotFound, Gone:
 		return verdict{string(e.Class), "the provider no longer offers this", false, protocol.RetryOnConnectorUpgrade}
 	case Malformed, CursorRejected:

@@ -54,8 +54,8 @@ func (l *lane) drain(ctx context.Context, p *pass, commit func(*protocol.KeyCove
 		if err := l.r.out.flush(ctx); err != nil {
 			return err
 		}
-		if p.stop != nil && p.stop.auth {
-			return Fail(Unauthorized, nil)
+		if p.stop != nil && p.stop.ends != "" {
+			return Fail(p.stop.ends, nil)
 		}
 	}
 	return nil

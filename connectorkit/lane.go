@@ -23,6 +23,23 @@ type Lane struct {
 	// Fetch reads the details of one item. Only Key and Locator are set when the
 	// item comes from an earlier run's gap.
 	Fetch func(ctx context.Context, item Item) ([]Record, error)
+
+	// FetchMany reads the details of up to Many items with one request; nil, or a
+	// Many below two, fetches them one by one. What it leaves out goes to Fetch. So do
+	// the items of a call that the provider refuses as a whole (NotFound, Gone,
+	// Forbidden), after which the run makes no other such call, and those of a call
+	// that fails (Unavailable, Malformed), one of which may be at fault.
+	FetchMany func(ctx context.Context, items []Item) ([]Fetched, error)
+	Many      int
+}
+
+// Fetched are the details of one of several items.
+type Fetched struct {
+	Key     string
+	Records []Record
+	// Err is set when the answer names the item and has no details of it. It counts
+	// as an error of Fetch does.
+	Err error
 }
 
 // Window is a span of content time, inclusive at both ends; a zero bound is
@@ -55,7 +72,7 @@ type Item struct {
 func (l Lane) begin(r *run) worker {
 	w := &lane{
 		Lane: l, r: r, anchor: l.List,
-		detailing: r.scope[l.Detail] != nil, book: newLedger(), held: map[string]protocol.GapEntry{},
+		detailing: r.scope[l.Detail] != nil, book: newLedger(), held: map[string]protocol.GapEntry{}, ahead: map[string]fetched{},
 	}
 	if r.scope[l.List] == nil {
 		w.anchor = l.Detail // a bookmark must belong to a stream in scope
@@ -80,6 +97,8 @@ type lane struct {
 	steady    steady
 	book      *ledger
 	held      map[string]protocol.GapEntry // gaps served to this run and not settled, by key
+	ahead     map[string]fetched           // what was asked for with others, by key
+	oneByOne  bool                         // the provider does not answer for several at once
 	listed    int
 	failures  int // fetches that failed in a row
 	announced bool

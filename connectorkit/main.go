@@ -57,12 +57,13 @@ func Run(ctx context.Context, c Connector, p Process) int {
 	out := newOutput(p.Stdout, end)
 	peer := newPeer(p.Stdin, end)
 	var e ending // written before over is closed
+	var last closers
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		select {
 		case start := <-peer.started:
-			e = newRun(c, p, start, out, peer, log, secrets).whole(live)
+			e = newRun(c, p, start, out, peer, log, secrets, &last).whole(live)
 		case <-live.Done():
 		}
 	}()
@@ -72,6 +73,7 @@ func Run(ctx context.Context, c Connector, p Process) int {
 	}
 	limit, cancel := context.WithTimeout(context.Background(), exitLimit)
 	defer cancel()
+	defer last.run(limit)
 	switch {
 	case live.Err() == nil:
 		e.log(log)
@@ -141,6 +143,7 @@ type failure struct {
 	stream string
 	verdict
 	cause error
+	whole bool // every stream would fail by it: the run ends
 }
 
 func (f *failure) Error() string {
@@ -164,6 +167,7 @@ func (r *run) failureOf(err error) *failure {
 			hint: protocol.ManualActionRequired,
 		}}
 	default:
-		return &failure{cause: err, verdict: r.verdictOf(classify(err))}
+		e := classify(err)
+		return &failure{cause: err, verdict: r.verdictOf(e), whole: e.Class == Unauthorized || e.Class == Walled}
 	}
 }

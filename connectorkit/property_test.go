@@ -28,12 +28,19 @@ func TestNothingIsEverStranded(t *testing.T) {
 		a.ignoresBounds = rapid.Bool().Draw(t, "ignores bounds")
 		v := newVault()
 		v.committed = func() { a.accountedFor(t, v) }
-		c := collecting(t, a.lane())
+		lane, refuseMany := a.lane(), func(int) error { return nil }
+		if many := rapid.SampledFrom([]int{0, 2, 5, 10}).Draw(t, "many"); many > 0 {
+			leave := rapid.IntRange(1, 5).Draw(t, "leaves out one of")
+			lane, _ = a.many(many, func(key string) bool { return int(key[len(key)-1])%leave == 1 }, func(n int) error { return refuseMany(n) })
+		}
+		c := collecting(t, lane)
 
 		for range rapid.IntRange(0, 6).Draw(t, "disturbed runs") {
 			a.fetch = disturbance(t, "fetch", len(a.fetches))
 			refuse := disturbance(t, "list", len(a.lists))
 			a.list = func(n int) error { return refuse(n, "") }
+			batch := disturbance(t, "batch", 0)
+			refuseMany = func(n int) error { return batch(n%50, "") }
 			scope := rapid.SampledFrom([][]protocol.StreamScope{laneScope, laneScope, laneScope, laneScope[:1], laneScope[1:]}).Draw(t, "scope")
 			recovery := rapid.IntRange(0, 5).Draw(t, "recovery only") == 0
 			r := v.run(t, c, options{
@@ -58,7 +65,7 @@ func TestNothingIsEverStranded(t *testing.T) {
 				}
 			}
 		}
-		a.fetch, a.list = nil, nil
+		a.fetch, a.list, refuseMany = nil, nil, func(int) error { return nil }
 		for range 3 {
 			succeeded(t, v.run(t, c, options{scope: laneScope}))
 		}
@@ -72,7 +79,7 @@ func disturbance(t *rapid.T, what string, from int) func(int, string) error {
 	for range rapid.IntRange(0, 3).Draw(t, what+" faults") {
 		first := from + rapid.IntRange(1, 40).Draw(t, what+" first")
 		fault := rapid.SampledFrom([]*Error{
-			{Class: RateLimited}, {Class: RateLimited, RetryAfter: time.Hour, HasRetryAfter: true}, {Class: Unavailable}, {Class: Malformed}, {Class: Unauthorized},
+			{Class: RateLimited}, {Class: RateLimited, RetryAfter: time.Hour, HasRetryAfter: true}, {Class: Unavailable}, {Class: Malformed}, {Class: Unauthorized}, {Class: Walled},
 			{Class: RateLimited, stopped: governor.RetriesExhausted}, {Class: Unavailable, stopped: governor.CircuitOpen},
 			{Class: Unavailable, stopped: governor.MaxWallClock},
 		}).Draw(t, what+" fault")

@@ -52,20 +52,25 @@ func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 			}
 		}
 		var halt *stop
-		for _, e := range page {
+		for i, e := range page {
 			l := laneOf(lanes, e)
 			if l == nil || l.held[string(e.RecordKey)].GapID != e.GapID {
 				continue // not ours, or settled while a backlog was expanded
+			}
+			if halt != nil && !halt.cap && !l.known(itemOf(e)) {
+				continue // the provider is left alone; what it already gave is kept
+			}
+			if halt == nil {
+				if err := l.recoverAhead(ctx, page[i:]); err != nil {
+					return err
+				}
 			}
 			stop, err := l.recover(ctx, e)
 			if err != nil {
 				return err
 			}
-			if stop != nil {
+			if stop != nil && (halt == nil || halt.cap) {
 				halt = stop
-				if !stop.cap {
-					break
-				}
 			}
 		}
 		if err := r.out.flush(ctx); err != nil {
@@ -103,10 +108,10 @@ func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) 
 	} else if backlog {
 		return nil, nil
 	}
-	if l.r.spent() {
+	item := itemOf(e)
+	if !l.known(item) && l.r.spent() {
 		return capStop, l.announce(ctx, capStop)
 	}
-	item := Item{Key: string(e.RecordKey), Locator: e.DetailLocator}
 	d, stop, err := l.fetch(ctx, item)
 	if err != nil {
 		return nil, err
@@ -114,8 +119,8 @@ func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) 
 	if err := l.settle(ctx, item, d); err != nil {
 		return nil, err
 	}
-	if stop != nil && stop.auth {
-		return nil, Fail(Unauthorized, nil)
+	if stop != nil && stop.ends != "" {
+		return nil, Fail(stop.ends, nil)
 	}
 	return stop, nil
 }
@@ -128,7 +133,7 @@ func (l *lane) expand(ctx context.Context, e protocol.GapEntry, span window) (*s
 	if l.r.late() || l.r.spent() && l.r.tail.full() {
 		return capStop, nil
 	}
-	item := Item{Key: string(e.RecordKey), Locator: e.DetailLocator}
+	item := itemOf(e)
 	if err := l.attempted(ctx, item.Key); err != nil {
 		return nil, err
 	}
@@ -151,8 +156,8 @@ func (l *lane) expand(ctx context.Context, e protocol.GapEntry, span window) (*s
 		if err := l.backlog(ctx, item, span, d, tried); err != nil {
 			return nil, err
 		}
-		if stop != nil && stop.auth {
-			return nil, Fail(Unauthorized, nil)
+		if stop != nil && stop.ends != "" {
+			return nil, Fail(stop.ends, nil)
 		}
 		return stop, nil
 	}

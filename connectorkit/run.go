@@ -41,13 +41,15 @@ type run struct {
 	reports  int            // mismatch reports sent
 	untold   map[string]int // mismatches beyond the limit of reports, by stream
 
+	closers *closers
+
 	lists map[string]protocol.GapEntry // gaps of lists that were served and are not settled, by list
 }
 
-func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *peer, log *slog.Logger, secrets *redactor) *run {
+func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *peer, log *slog.Logger, secrets *redactor, last *closers) *run {
 	caps := readCaps(p.Env, c.Manifest.EnvPrefix())
 	return &run{
-		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets,
+		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets, closers: last,
 		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
 		knobs: readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log), bookmarks: newBookmarks(),
 		trees: newTrees(), caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
@@ -167,8 +169,8 @@ func (r *run) read(ctx context.Context, w worker) error {
 }
 
 // forward runs the workers in order and counts the intact ones. A stream's
-// failure leaves the others alone; a refused credential would fail them all, so
-// it ends the run.
+// failure leaves the others alone; a refused credential or a check against robots
+// would fail them all, so it ends the run.
 func (r *run) forward(ctx context.Context, workers []worker) (failed []*failure, intact int, err error) {
 	for _, w := range workers {
 		err := r.read(ctx, w)
@@ -185,7 +187,7 @@ func (r *run) forward(ctx context.Context, workers []worker) (failed []*failure,
 			continue
 		}
 		f := r.failureOf(err)
-		if f.code == string(Unauthorized) {
+		if f.whole {
 			return failed, intact, f
 		}
 		r.log.Warn("stream failed", "streams", w.streams(), "code", f.code, "cause", governhttp.WithoutURL(f.cause))

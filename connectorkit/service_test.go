@@ -124,6 +124,12 @@ func (l *lineLog) Write(b []byte) (int, error) {
 	return l.out.Write(b)
 }
 
+func (l *lineLog) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.String()
+}
+
 // follow runs the connector on one START line.
 func (l *lineLog) follow(t tb, c Connector, start string) {
 	t.Helper()

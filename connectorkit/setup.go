@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/governor"
 	"pdpp/governor/governhttp"
@@ -65,6 +66,20 @@ func (s *Setup) HTTP(o governhttp.Options, adjust ...func(*governor.Config)) (*g
 func (s *Setup) Sender(provider string, adjust ...func(*governor.Config)) *governhttp.Sender {
 	return s.r.provider(provider, adjust).sender
 }
+
+// Binding gives what START says about a binding; false when this run does not have it.
+func (s *Setup) Binding(name string) (jsontext.Value, bool) {
+	v, ok := s.r.start.Bindings[name]
+	return v, ok
+}
+
+// Trigger is what began this run: manual, scheduled, retry. Empty when nobody says.
+func (s *Setup) Trigger() string { return s.r.p.Env("PDPP_RUN_TRIGGER_KIND") }
+
+// AtEnd has f called when the run is over, after DONE, however it ended. What was
+// registered last is called first; all of it shares the three seconds within which a
+// finished process is gone, so that f keeps to its context.
+func (s *Setup) AtEnd(f func(ctx context.Context)) { s.r.closers.add(f) }
 
 // Transport carries requests in place of the network, for a recorder or a replayer; nil
 // means the network.

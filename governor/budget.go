@@ -53,6 +53,13 @@ func (b *RunBudget) Spend() {
 	b.spent++
 }
 
+// Remaining is how many attempts are left; false when they are not bounded.
+func (b *RunBudget) Remaining() (int, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(0, b.Requests-b.spent), b.Requests > 0
+}
+
 // Left is how much of the wall clock remains; false when it is not bounded.
 func (b *RunBudget) Left(now time.Time) (time.Duration, bool) {
 	b.mu.Lock()
