@@ -49,5 +49,6 @@ func TestVocabularies(t *testing.T) {
 	vocabulary(t, Checkpoints, "slice", "run")
 	vocabulary(t, Cardinalities, "has_one", "has_many")
 	vocabulary(t, RangeOperators, "gt", "gte", "lt", "lte")
+	vocabulary(t, Headfuls, "never", "preferred")
 	vocabulary(t, Runtimes, "node", "deno", "python", "binary")
 }

@@ -69,12 +69,19 @@ var validManifests = rapid.Custom(func(t *rapid.T) *Manifest {
 	if reason := maybe(t, words, "reason"); reason != "" {
 		m.ReasonDisplayMessages = map[string]string{reason: words.Draw(t, "message")}
 	}
+	if m.UsesBrowser() {
+		m.Browser = optional(t, browsers, "browser")
+	}
 	m.Runtime = maybe(t, rapid.SampledFrom(Runtimes), "runtime")
 	m.Streams = streamsOf(t)
 	if s := m.Streams[0]; len(s.Views) > 0 {
 		m.Profiles = []Profile{{ID: words.Draw(t, "profile"), Streams: []ProfileStream{{Name: s.Name, View: s.Views[0].ID}}}}
 	}
 	return m
+})
+
+var browsers = rapid.Custom(func(t *rapid.T) Browser {
+	return Browser{Hosts: several(t, rapid.StringMatching(`[a-z]{1,8}\.example`), 1, "hosts"), Headful: maybe(t, rapid.SampledFrom(Headfuls), "headful")}
 })
 
 var requirements = rapid.Custom(func(t *rapid.T) RuntimeRequirements {

@@ -140,7 +140,8 @@ func TestKeys(t *testing.T) {
 	}
 	for object, keys := range map[string]string{
 		"Manifest": "protocol_version connector_id connector_key manifest_uri version display_name runtime_requirements capabilities " +
-			"setup streams profiles reason_display_messages external_docs sensitivity icon runtime",
+			"setup streams profiles reason_display_messages external_docs sensitivity icon runtime browser",
+		"Browser":             "hosts headful",
 		"RuntimeRequirements": "bindings external_tools environment_variables local_paths",
 		"BindingUse":          "required",
 		"ExternalTool":        "name purpose detect install_hint license min_version",

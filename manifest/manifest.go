@@ -21,6 +21,7 @@ type Manifest struct {
 	Sensitivity           string               `json:"sensitivity,omitempty" doc:"How personal the data is, as a word for the owner."`
 	ExternalDocs          []ExternalDoc        `json:"external_docs,omitempty" doc:"Links to the provider's own documentation."`
 	RuntimeRequirements   *RuntimeRequirements `json:"runtime_requirements,omitempty" doc:"What the connector needs from the machine that runs it."`
+	Browser               *Browser             `json:"browser,omitempty" doc:"What the connector visits with a browser."`
 	Setup                 *Setup               `json:"setup,omitempty" doc:"How the owner sets up a connection."`
 	Capabilities          *Capabilities        `json:"capabilities,omitempty" doc:"Metadata about how the connector behaves."`
 	Runtime               Runtime              `json:"runtime,omitempty" doc:"Interpreter that the executable needs. Absent: what its first line names."`

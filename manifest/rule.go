@@ -38,6 +38,7 @@ var patterns = map[string]*pattern{
 	"key":    {regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`), "use at most 64 lower-case letters, digits, underscores and hyphens, beginning with a letter"},
 	"stream": {regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`), "use at most 64 lower-case letters, digits and underscores, beginning with a letter"},
 	"env":    {regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`), "use upper-case letters, digits and underscores, beginning with a letter"},
+	"host":   {regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`), "give the bare name of a host in lower case, such as example.com"},
 	"web":    {regexp.MustCompile(`^https?://\S+$`), "give a full http or https address"},
 }
 

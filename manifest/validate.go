@@ -18,6 +18,7 @@ func (m *Manifest) problems() Problems {
 	ps.checkKey(m)
 	ps.checkVariables(m)
 	ps.checkPaths(m)
+	ps.checkBrowser(m)
 	ps.checkSetup(m.Setup)
 	ps.checkRefreshPolicy(m.RefreshPolicy())
 	ps.checkStreams(m.Streams)

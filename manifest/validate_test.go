@@ -72,6 +72,22 @@ func TestRequirementRules(t *testing.T) {
 	})
 }
 
+func TestBrowserRules(t *testing.T) {
+	const asked = "runtime_requirements.bindings.browser"
+	with := func(browser any) edits { return edits{"browser": browser} }
+	runBadCases(t, []badCase{
+		{"a browser that is not asked for", edits{asked: remove}, []string{"runtime_requirements.bindings"}},
+		{"no hosts", with(map[string]any{}), []string{"browser.hosts"}},
+		{"an address for a host", with(map[string]any{"hosts": []any{"https://fernpost.example"}}), []string{"browser.hosts[0]"}},
+		{"any host", with(map[string]any{"hosts": []any{"fernpost.example", "*"}}), []string{"browser.hosts[1]"}},
+		{"a host in capitals", with(map[string]any{"hosts": []any{"Fernpost.example"}}), []string{"browser.hosts[0]"}},
+		{"an unknown kind of window", with(map[string]any{"hosts": []any{"fernpost.example"}, "headful": "always"}), []string{"browser.headful"}},
+	})
+	if m := parse(t, edited(t, with(map[string]any{"hosts": []any{"fernpost.example", "mail.fernpost.example"}, "headful": "preferred"}))); len(m.Browser.Hosts) != 2 || m.Browser.Headful != HeadfulPreferred {
+		t.Errorf("read as %+v", m.Browser)
+	}
+}
+
 func TestSetupRules(t *testing.T) {
 	const capture = "setup.credential_capture"
 	runBadCases(t, []badCase{
