@@ -201,6 +201,9 @@ func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection
 		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
 		Secrets: a.storedSecrets(st), Bindings: a.bindings(), Now: a.env.Now,
 	}
+	if err := a.giveBrowser(&launcher, st, found.Manifest); err != nil {
+		return summary{}, err
+	}
 	began := a.env.Now()
 	display.begin(ctx)
 	result, err := launcher.Run(ctx, req)

@@ -45,6 +45,14 @@ func (a *app) serveConfig(f *serveFlags) (c serve.Config, err error) {
 	if c.Connectors, err = a.connectors(); err != nil {
 		return c, err
 	}
+	if c.Role != serve.Web {
+		if c.Browsers, err = a.browsers(); err != nil {
+			return c, err
+		}
+		if c.BrowserSlots, err = a.browserSlots(); err != nil {
+			return c, err
+		}
+	}
 	silence, err := a.noProgress()
 	if err != nil {
 		return c, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/deviceapi"
@@ -65,8 +66,12 @@ type Config struct {
 	// Worker says who this process is; empty capabilities mean those of this machine.
 	Worker             store.Worker
 	Slots, PerProvider int
-	Connectors         catalog.Catalog
-	Lookup             func(name string) (string, bool)
+	// Browsers are the browser profiles of this machine, which are kept in Store under Key; nil
+	// where it has no browser. BrowserSlots is how many browsers may be at work at once.
+	Browsers     *browser.Profiles
+	BrowserSlots int
+	Connectors   catalog.Catalog
+	Lookup       func(name string) (string, bool)
 	// LookPath finds a program of this machine; nil means that it has none.
 	LookPath func(program string) (string, error)
 	Bindings map[string]jsontext.Value

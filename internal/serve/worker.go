@@ -36,6 +36,11 @@ func (s *process) startWorker(ctx context.Context) error {
 		Store: s.Store, Connectors: connectors, Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
 		Secrets: launch.StoredSecrets(s.Store, s.Key), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted,
 	}
+	if s.Browsers != nil {
+		s.Browsers.Keeper, s.Browsers.Key = s.Store, s.Key
+		launcher.Browsers = s.Browsers
+		s.beside.Go(func() { s.recoverProfiles(ctx) })
+	}
 	connections := &view.View{Reader: s.Store, Now: s.Now}
 	watcher := &repair.Watcher{
 		Store: repairStore{s.Store, s.Now}, Log: s.Log, NewID: func() string { return "att_" + rand.Text() },
@@ -47,7 +52,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	prober := &readiness.Prober{Store: s.Store, Offered: s.workersOffer, Lookup: s.variable, LookPath: s.program, Connectors: connectors}
 	var err error
 	s.scheduler, err = scheduler.New(scheduler.Config{
-		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider,
+		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider, BrowserSlots: s.BrowserSlots,
 		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{prober, watcher, &s.deviceless},
 		AfterPass: s.afterPass,
 		Meter:     meter{s.recorder}, Options: s.Options, Rhythm: s.Rhythm, Log: s.Log, Now: s.Now,
@@ -61,6 +66,28 @@ func (s *process) startWorker(ctx context.Context) error {
 	s.beside.Go(func() { s.pushes(ctx) })
 	s.beside.Go(func() { s.align(ctx) })
 	return nil
+}
+
+// recoverEvery is how often it is looked whether the run is over that left a profile behind.
+const recoverEvery = 2 * time.Second
+
+// recoverProfiles ends the browsers that killed workers of this machine left, and keeps what
+// they had, until there is nothing left of them.
+func (s *process) recoverProfiles(ctx context.Context) {
+	for {
+		left, err := s.Browsers.Recover(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.Log.Warn("browser profiles of a worker that was killed cannot be kept; it is tried again", "error", err)
+		}
+		if left == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(recoverEvery):
+		}
+	}
 }
 
 // pushes delivers what is pending whenever a pass may have made something so. It

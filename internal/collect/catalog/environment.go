@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"maps"
+	"slices"
 	"sort"
 
 	"pdpp/internal/collect/runner"
@@ -18,6 +19,9 @@ var ownerKnobs = []string{
 	"_PACING_BURST_TOLERANCE_MS", "_RETRY_BUDGET_CAPACITY", "_RETRY_BUDGET_INITIAL_TOKENS", "_CIRCUIT_BREAKER",
 	"_DETAIL_RATE_LIMIT_STOP_AFTER", "_BACKEND_FETCH_TIMEOUT_MS",
 }
+
+// browserVariables are the owner's, for every connector that is given a browser.
+var browserVariables = []string{"PDPP_SESSION_ESTABLISH_WATCHDOG_MS", "PDPP_CAPTURE_FIXTURES"}
 
 // Command is what the child is started with: its program, and its environment. A refusal is a
 // *NeedError where it lacks something.
@@ -51,8 +55,12 @@ func (c Connector) environment(own map[string]string, lookup func(name string) (
 	for _, knob := range ownerKnobs {
 		names = append(names, c.Manifest.EnvPrefix()+knob)
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !c.mayHave(name) })
+	if c.Manifest.UsesBrowser() {
+		names = append(names, browserVariables...)
+	}
 	for _, name := range names {
-		if _, ours := env[name]; ours || !c.mayHave(name) || lookup == nil {
+		if _, ours := env[name]; ours || lookup == nil {
 			continue
 		}
 		if value, ok := lookup(name); ok {

@@ -9,7 +9,7 @@ import (
 // prefix of its variables: one that calls itself backup would own PDPP_BACKUP_PASSPHRASE. So a
 // variable is the server's if it begins with one of these words, whoever declares it.
 var serverWords = []string{
-	"ANSWER", "AUDIT", "BACKUP", "BASE", "BUILD", "CHAOS", "COLLECTOR", "CONNECT", "CONNECTION", "CONNECTOR", "CONNECTORS", "CREDENTIAL", "DATABASE", "DEVICE", "HOME", "LEASE", "LISTEN",
+	"ANSWER", "AUDIT", "BACKUP", "BASE", "BROWSER", "BUILD", "CAPTURE", "CHAOS", "COLLECTOR", "CONNECT", "CONNECTION", "CONNECTOR", "CONNECTORS", "CREDENTIAL", "DATABASE", "DEVICE", "HOME", "LEASE", "LISTEN",
 	"LOCAL", "LOG", "MAX", "METRICS", "NEW", "NOTIFY", "OUTBOX", "OWNER", "PASSKEY", "RECOVERY", "REFERENCE", "RUN", "SERVER", "SESSION", "SLOTS", "SOURCE", "STREAMING", "TEST", "TOKEN", "TRUSTED", "WEB",
 }
 

@@ -20,6 +20,10 @@ type Limits struct {
 	Execute []string
 	// Write are folders that are its own: it may do there what it likes.
 	Write []string
+	// Sandbox lets it start programs that put parts of themselves into namespaces of their own,
+	// as browsers do: for that a process writes to its own files below /proc. It is not for
+	// programs of root, whom the settings of the system below /proc obey.
+	Sandbox bool
 }
 
 // system are the files that a program needs in order to start at all, to find hosts and to

@@ -87,6 +87,13 @@ func handled(version int) landlock.RulesetAttr {
 	return a
 }
 
+// grant gives rights to paths, which must exist or may be left out.
+type grant struct {
+	paths  []string
+	rights uint64
+	must   bool
+}
+
 // apply puts the limits on the calling thread.
 func (l Limits) apply(version int) error {
 	rules := handled(version)
@@ -95,17 +102,16 @@ func (l Limits) apply(version int) error {
 		return fmt.Errorf("make limits: %w", err)
 	}
 	defer func() { _ = unix.Close(set) }()
-	grants := []struct {
-		paths  []string
-		rights uint64
-		must   bool
-	}{
+	grants := []grant{
 		{[]string{l.Program}, execute | read, true},
 		{l.Write, execute | read | write, true},
 		{l.Execute, execute | read, false},
 		{l.Read, read, false},
 		{system, execute | read, false},
 		{sinks, read | write, false},
+	}
+	if l.Sandbox {
+		grants = append(grants, grant{[]string{"/proc"}, read | landlock.AccessFSWriteFile, true})
 	}
 	for _, g := range grants {
 		for _, path := range g.paths {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
@@ -38,6 +39,8 @@ type bed struct {
 	store store.Store
 	path  string // of the database
 	env   map[string]string
+
+	browsers *browser.Profiles // once a run has had one
 }
 
 func newBed(t *testing.T) *bed {

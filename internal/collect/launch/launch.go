@@ -12,10 +12,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
@@ -47,6 +49,9 @@ type Launcher struct {
 	OnlyConfirmed bool
 	// Bindings are what this machine offers beside the interactive one.
 	Bindings map[string]jsontext.Value
+	// Browsers keep the profiles of connectors that use a browser; nil means that such a
+	// connector gets the binding as it is.
+	Browsers *browser.Profiles
 	// Committed is told of every slice that became durable, and how many records it
 	// changed; nil means nobody. It must not block.
 	Committed func(connectorID string, changed int)
@@ -79,6 +84,9 @@ type Request struct {
 	// Prepare makes the key that answers of other processes are sealed to, before
 	// the question is put; nil means that it is answered only where it is asked.
 	Prepare func(runID, requestID string) (key []byte, forget func(), err error)
+	// Surface is given the channel on which a connector shows the page of its browser, for as
+	// long as the run goes on; nil means that nobody looks on.
+	Surface func(runID string, conn io.ReadWriteCloser)
 	Options runner.Options
 	// Started is told the run's id as soon as the lease is held.
 	Started func(runID string)
@@ -185,7 +193,9 @@ func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince
 	if req.Ask != nil {
 		asker = &recordedAsker{leasedStore: bound, grantID: req.GrantID, ask: req.Ask, prepare: req.Prepare}
 	}
-	return runner.Run(ctx, spec, bound, bound, asker, req.Options)
+	return l.withBrowser(ctx, lease, spec, req.Surface, func(spec runner.Spec) runner.Outcome {
+		return runner.Run(ctx, spec, bound, bound, asker, req.Options)
+	})
 }
 
 // runVariables tell a connector which run it is.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -106,7 +109,49 @@ func (c *connector) ask(seconds float64) {
 	c.done()
 }
 
+// browse starts the browser that it was given, as any connector could, and gives what the page
+// of that address has in it.
+func browse(b protocol.BrowserBinding, address string) (string, error) {
+	cmd := exec.Command(b.Program, "--headless=new", "--user-data-dir="+b.Profile, "--disable-extensions", "--disable-background-networking", "--dump-dom", address)
+	cmd.Env, cmd.Dir = []string{"HOME=" + b.Home, "PATH=/usr/bin:/bin", "TMPDIR=" + b.Home}, b.Home
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	text, err := cmd.Output()
+	return string(text), err
+}
+
 var roles = map[string]func(*connector){
+	"browses": func(c *connector) {
+		b, err := protocol.ParseBrowserBinding(c.start.Bindings["browser"])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			syscall.Exit(20)
+		}
+		before, _ := os.ReadFile(filepath.Join(b.Home, "account"))
+		page, err := browse(b, "data:text/html,<p>in a sandbox</p>")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err, page)
+			syscall.Exit(21)
+		}
+		shown := "nobody looks on"
+		if b.SurfaceFD != 0 {
+			surface := os.NewFile(uintptr(b.SurfaceFD), "surface")
+			heard := make([]byte, 16)
+			n, _ := surface.Read(heard)
+			shown = string(heard[:n])
+			_, _ = surface.WriteString("seen")
+		}
+		_ = os.WriteFile(filepath.Join(b.Home, "account"), fmt.Appendf(nil, "%s+", before), 0o600)
+		_, secret := os.ReadFile(os.Getenv("SAMPLE_REGION"))
+		c.say(note("page", page), note("account", string(before)+"/"+b.Account), note("shown", shown), note("uid", strconv.Itoa(os.Getuid())),
+			note("restored", strconv.FormatBool(b.Restored)), note("spied", strconv.FormatBool(secret == nil)), note("home", b.Home), cursor(1, protocol.SteadyState))
+		c.done()
+	},
+	"hangs with a browser": func(c *connector) {
+		b, _ := protocol.ParseBrowserBinding(c.start.Bindings["browser"])
+		_ = os.WriteFile(filepath.Join(b.Home, "account"), []byte("late"), 0o600)
+		c.say(note("home", b.Home), cursor(1, protocol.SteadyState))
+		_, _ = browse(b, "data:text/html,<script>for(;;);</script>")
+	},
 	"collects": func(c *connector) {
 		c.say(note("1", "one"), note("2", "two"), cursor(1, protocol.SteadyState), cursor(2, protocol.CatchUp))
 		c.say(&protocol.Progress{Message: "nearly there"})

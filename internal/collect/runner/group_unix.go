@@ -4,7 +4,10 @@ package runner
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
+	"slices"
 	"syscall"
 )
 
@@ -22,6 +25,18 @@ func (g *group) kill() { _ = syscall.Kill(-g.leader, syscall.SIGKILL) }
 
 // end leaves nothing of the group.
 func (g *group) end() { g.kill() }
+
+// runAs makes a command the user's, who may not be able to reach the program where it lies:
+// it is started through a file that is open already.
+func runAs(cmd *exec.Cmd, u User) (program *os.File, err error) {
+	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID}
+	if program, err = os.Open(cmd.Path); err != nil {
+		return nil, err
+	}
+	cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), program)
+	cmd.Path = fmt.Sprintf("/proc/self/fd/%d", 2+len(cmd.ExtraFiles))
+	return program, nil
+}
 
 // signalOf names the signal that ended a process, if one did.
 func signalOf(s *os.ProcessState) string {

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"syscall"
 	"unsafe"
 
@@ -22,6 +24,9 @@ const jobMemory = 512 << 20
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.BELOW_NORMAL_PRIORITY_CLASS, HideWindow: true}
 }
+
+// runAs is not for this system.
+func runAs(*exec.Cmd, User) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 func groupOf(p *os.Process) (*group, error) {
 	job, err := windows.CreateJobObject(nil, nil)

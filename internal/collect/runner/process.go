@@ -36,6 +36,7 @@ type process struct {
 	cmd       *exec.Cmd
 	group     *group
 	dir       string
+	made      bool // dir is the run's own
 	stdin     *os.File
 	stdout    *pipe
 	stderr    *pipe
@@ -55,14 +56,17 @@ func startProcess(c Command, killGrace time.Duration) (*process, error) {
 	if c.Refusal != nil {
 		return nil, c.Refusal
 	}
-	dir, err := makeWorkdir()
-	if err != nil {
-		return nil, fmt.Errorf("make working directory: %w", err)
+	dir, made := c.Dir, c.Dir == ""
+	if made {
+		var err error
+		if dir, err = makeWorkdir(); err != nil {
+			return nil, fmt.Errorf("make working directory: %w", err)
+		}
 	}
-	p := &process{dir: dir, tail: &tailBuffer{max: maxStderrTail}, killGrace: killGrace,
+	p := &process{dir: dir, made: made, tail: &tailBuffer{max: maxStderrTail}, killGrace: killGrace,
 		reaped: make(chan struct{}), gone: make(chan struct{})}
 	if err := p.start(c); err != nil {
-		removeTree(dir)
+		p.removeDir()
 		return nil, err
 	}
 	return p, nil
@@ -96,8 +100,15 @@ func (p *process) start(c Command) (err error) {
 	}
 	p.cmd = &exec.Cmd{
 		Path: c.Path, Args: append([]string{c.Path}, c.Args...), Env: append([]string{"TMPDIR=" + p.dir}, c.Env...), Dir: p.dir,
-		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2],
+		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2], ExtraFiles: c.Files,
 		SysProcAttr: ownGroup(),
+	}
+	if c.User != nil {
+		program, err := runAs(p.cmd, *c.User)
+		if err != nil {
+			return fmt.Errorf("start connector: %w", err)
+		}
+		defer func() { _ = program.Close() }()
 	}
 	if err := p.startConfined(c.Limits); err != nil {
 		return fmt.Errorf("start connector: %w", err)
@@ -135,7 +146,7 @@ func (p *process) reap(drained <-chan struct{}) {
 	p.stderr.ended()
 	<-drained
 	_ = p.stderr.file.Close()
-	removeTree(p.dir)
+	p.removeDir()
 
 	exit := exitStatus{code: p.cmd.ProcessState.ExitCode()}
 	var ee *exec.ExitError
@@ -202,6 +213,12 @@ func (p *process) Wait(grace time.Duration) (exitStatus, bool) {
 		return p.exit, true
 	case <-limit:
 		return exitStatus{}, false
+	}
+}
+
+func (p *process) removeDir() {
+	if p.made {
+		removeTree(p.dir)
 	}
 }
 

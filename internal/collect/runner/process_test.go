@@ -122,6 +122,69 @@ func TestChildIsAStranger(t *testing.T) {
 	}
 }
 
+// A child gets the files that it inherits, a working directory that stays, and another user's
+// rights, who could not even reach the program where it lies.
+func TestChildInherits(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can start a process of another user")
+	}
+	room, err := os.MkdirTemp("", "pdpp-inherits-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(room) })
+	const nobody = 65534
+	if err := os.Chown(room, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := os.NewFile(uintptr(ends[0]), "ours"), os.NewFile(uintptr(ends[1]), "theirs")
+	defer ours.Close()
+	if _, err := ours.WriteString("hello"); err != nil {
+		t.Fatal(err)
+	}
+	d := newDialogue(t, "notes")
+	d.spec.Command = self("uses what it inherits")
+	d.spec.Command.Dir, d.spec.Command.Files, d.spec.Command.User = room, []*os.File{theirs}, &User{nobody, nobody}
+	mustSucceed(t, Run(t.Context(), d.spec, d, d, d.asker, d.opts))
+	var child struct {
+		Dir, Heard, Temp string
+		UID, GID         int
+		Written          bool
+	}
+	if err := json.Unmarshal(d.slices[0].Records[0].Data, &child, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatal(err)
+	}
+	if child.Dir != room || child.Temp != room || child.Heard != "hello" || child.UID != nobody || child.GID != nobody || !child.Written {
+		t.Errorf("the child found %+v", child)
+	}
+	back, err := io.ReadAll(ours) // ends, because nobody else has the other end
+	if err != nil || string(back) != "and back" {
+		t.Errorf("it answered %q, %v", back, err)
+	}
+	if left, err := os.ReadDir(room); err != nil || len(left) != 1 {
+		t.Errorf("the working directory has %v, %v", left, err)
+	}
+}
+
+// Files are closed when nothing is started, too.
+func TestFilesAreClosedWithoutAChild(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDialogue(t, "notes")
+	d.spec.Command = Command{Refusal: os.ErrPermission, Files: []*os.File{w}}
+	mustFail(t, Run(t.Context(), d.spec, d, d, nil, Options{}), ReasonSpawnFailed)
+	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
+		t.Errorf("read %q, %v", rest, err)
+	}
+	_ = r.Close()
+}
+
 func TestStdinIsClosedAfterDone(t *testing.T) {
 	d := newDialogue(t, "notes")
 	mustSucceed(t, act(t, d, t.Context(), "plain")) // exits with 0 only when stdin closes and says nothing else

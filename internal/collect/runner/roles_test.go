@@ -104,6 +104,18 @@ var roles = map[string]func(){
 			dir, len(entries), group == os.Getpid(), strings.Join(os.Environ(), "\n")))
 		finish(1)
 	},
+	"uses what it inherits": func() {
+		hearStart()
+		shared := os.NewFile(3, "shared")
+		heard := make([]byte, 64)
+		n, _ := shared.Read(heard)
+		dir, _ := os.Getwd()
+		written := os.WriteFile("mine", nil, 0o600) == nil
+		say(fmt.Sprintf(`{"type":"RECORD","stream":"notes","key":"1","emitted_at":"2026-01-02","data":{"id":"1","dir":%q,"uid":%d,"gid":%d,"heard":%q,"written":%v,"temp":%q}}`,
+			dir, os.Getuid(), os.Getgid(), heard[:n], written, os.TempDir()))
+		_, _ = shared.WriteString("and back")
+		finish(1)
+	},
 	"litters": func() {
 		hearStart()
 		_ = os.MkdirAll("deep/er", 0o755)

@@ -16,6 +16,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -55,12 +56,29 @@ type Command struct {
 	Env  []string
 	// Secrets are values that must not appear in anything the run leaves behind.
 	Secrets []string
+	// Files are inherited beside the three standard ones, from number 3 on. The run closes them.
+	Files []*os.File
+	// Dir is the empty working directory, which whoever made it removes; without one the run
+	// makes its own.
+	Dir string
+	// User is whom the process runs as; nil means the user of this one.
+	User *User
 	// Limits are the files that the process may touch, beside its working directory;
 	// without a program in them it is not confined.
 	Limits confine.Limits
 	// Refusal is why it must not be started at all; nil means that it may.
 	Refusal error
 }
+
+// closeFiles may be called more than once.
+func (c Command) closeFiles() {
+	for _, f := range c.Files {
+		_ = f.Close()
+	}
+}
+
+// User is a user of the machine, by the system's numbers.
+type User struct{ UID, GID uint32 }
 
 // Sink makes slices durable. Implementations are bound to the run's lease.
 type Sink interface {
@@ -176,11 +194,13 @@ var (
 // process group are gone. Asker and GapSource may be nil.
 func Run(ctx context.Context, spec Spec, sink Sink, gaps GapSource, asker Asker, opts Options) Outcome {
 	opts = opts.withDefaults()
+	defer spec.Command.closeFiles()
 	s := newSession(spec, sink, gaps, asker, opts)
 	if f := s.prepare(ctx); f != nil {
 		return s.refused(f)
 	}
 	child, err := startProcess(spec.Command, opts.KillGrace)
+	spec.Command.closeFiles() // the child has them, and sees their other ends close
 	if err != nil {
 		return s.refused(&Failure{Reason: ReasonSpawnFailed, Origin: OriginRuntime, Message: s.line(err.Error())})
 	}

@@ -33,6 +33,7 @@ type Store interface {
 	Schedules
 	Readiness
 	Credentials
+	BrowserProfiles
 	Devices
 	Uploads
 	EvidenceReader

@@ -27,7 +27,7 @@ var Groups = []Group{
 		Reason: "what one commit makes durable has one form, whoever fills it and wherever it is kept"},
 	{Name: "keep", Rooms: []string{"audit", "backup", "credential", "store"}, May: []string{"judge", "ops", "slice"},
 		Reason: "what is kept has the form in which it is judged, and keeping takes secrets out of text"},
-	{Name: "collect", Rooms: []string{"catalog", "confine", "interaction", "launch", "readiness", "runner"}, May: []string{"judge", "keep", "ops", "slice"},
+	{Name: "collect", Rooms: []string{"browser", "catalog", "confine", "interaction", "launch", "readiness", "runner"}, May: []string{"judge", "keep", "ops", "slice"},
 		Reason: "one run commits into the store and leaves evidence; when it happens is decided elsewhere"},
 	{Name: "view", May: []string{"judge"},
 		Reason: "the only road to a verdict reads evidence through an interface of its own"},

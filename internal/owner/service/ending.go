@@ -30,6 +30,9 @@ func (s *Service) Revoke(ctx context.Context, id string) error {
 	if err := s.Store.DeleteCredential(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return faults.Error(err, "delete its credential")
 	}
+	if err := s.Store.DropBrowserProfiles(ctx, id); err != nil {
+		return faults.Error(err, "delete its browser profile")
+	}
 	if err := s.Store.DeleteSchedule(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return faults.Error(err, "delete its schedule")
 	}

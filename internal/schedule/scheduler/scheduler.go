@@ -55,6 +55,8 @@ type Config struct {
 	// Slots is how many runs go on at once per capability; 0 means DefaultSlots.
 	// PerProvider is how many of them one connector may have; 0 means DefaultPerProvider.
 	Slots, PerProvider int
+	// BrowserSlots is how many runs with a browser go on at once; 0 means as many as others.
+	BrowserSlots int
 	// Answers may be nil: then no run can ask the owner.
 	Answers Answers
 	// Watchers are shown evidence in every pass; AfterPass is called at its end,
@@ -151,15 +153,20 @@ func New(c Config) (*Scheduler, error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker{Scheduler: s})
 	queues := map[string]river.QueueConfig{}
+	s.Worker.Slots = 0
 	for _, name := range Capabilities {
 		if slices.Contains(c.Worker.Capabilities, string(name)) {
-			queues[string(name)] = river.QueueConfig{MaxWorkers: c.Slots}
+			places := c.Slots
+			if name == Browser && c.BrowserSlots > 0 {
+				places = c.BrowserSlots
+			}
+			queues[string(name)] = river.QueueConfig{MaxWorkers: places}
+			s.Worker.Slots += places
 		}
 	}
 	if len(queues) == 0 {
 		return nil, errors.New("the worker has no capability: it could run nothing")
 	}
-	s.Worker.Slots = c.Slots * len(queues)
 	s.queue.database, s.queue.now = c.Database, c.Now
 	var err error
 	s.queue.client, err = c.Database.client(&river.Config{

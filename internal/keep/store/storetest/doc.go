@@ -108,6 +108,7 @@ var cases = []struct {
 	{"Interactions", testInteractions},
 	{"Schedules", testSchedules},
 	{"Credentials", testCredentials},
+	{"BrowserProfiles", testBrowserProfiles},
 	{"Devices", testDevices},
 	{"DeviceCodes", testDeviceCodes},
 	{"EnrolAgain", testEnrolAgain},

@@ -60,6 +60,12 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			if version >= 14 {
 				checkDevices(t, s)
 			}
+			if version >= 17 {
+				p, err := s.BrowserProfile(t.Context(), "c", "example__c")
+				ok(t, err)
+				same(t, p, store.BrowserProfile{ConnectionID: "c", Name: "example__c", Generation: 4, AccountMAC: "ab12", Sealed: []byte("sealed profile"),
+					SealedAt: time.Date(2026, 1, 1, 0, 6, 0, 0, time.UTC), Bytes: 2048})
+			}
 			if version >= 11 {
 				checkAudit(t, s)
 			}

@@ -1,0 +1,137 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// The files of a profile's folder.
+const (
+	lockFile   = "lock"
+	liveLink   = "live"
+	openedFile = "opened"
+)
+
+// folder is a profile's folder while this process holds its lock.
+type folder struct {
+	path string
+	lock *os.File
+}
+
+// lockEvery is how often a held lock is tried again.
+const lockEvery = 25 * time.Millisecond
+
+// lockFolder makes the folder, if need be, and waits for its lock; ErrBusy when the wait is
+// over.
+func lockFolder(ctx context.Context, path string) (*folder, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the browser profile: %w", err)
+	}
+	for {
+		f, err := tryLock(path)
+		if !errors.Is(err, ErrBusy) {
+			return f, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ErrBusy, ctx.Err())
+		case <-time.After(lockEvery):
+		}
+	}
+}
+
+// tryLock takes the lock if it is free. The lock goes with the process, however it ends.
+func tryLock(path string) (*folder, error) {
+	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the lock of the browser profile: %w", err)
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		return &folder{path: path, lock: f}, nil
+	}
+	_ = f.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, ErrBusy
+	}
+	return nil, fmt.Errorf("lock the browser profile: %w", err)
+}
+
+func (f *folder) unlock() error { return f.lock.Close() }
+
+// opened says of which generation the live files are.
+type opened struct {
+	ConnectionID string `json:"connection_id"`
+	Generation   int64  `json:"generation"`
+	// Boot is that of the system. Files of an earlier one may not have reached the disk whole.
+	Boot string `json:"boot"`
+}
+
+// note says that the live files are whole.
+func (f *folder) note(o opened) error {
+	o.Boot = bootID()
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	fresh := filepath.Join(f.path, openedFile+".new")
+	if err := os.WriteFile(fresh, text, 0o600); err != nil {
+		return fmt.Errorf("note the opened browser profile: %w", err)
+	}
+	if err := os.Rename(fresh, filepath.Join(f.path, openedFile)); err != nil {
+		return fmt.Errorf("note the opened browser profile: %w", err)
+	}
+	return nil
+}
+
+// noted reads it back; false when the live files are not whole, or of an earlier boot.
+func (f *folder) noted() (o opened, whole bool) {
+	text, err := os.ReadFile(filepath.Join(f.path, openedFile))
+	if err != nil || json.Unmarshal(text, &o) != nil {
+		return opened{}, false
+	}
+	return o, o.ConnectionID != "" && o.Boot == bootID()
+}
+
+// live is where the files are; empty when there are none.
+func (f *folder) live() string {
+	room, err := os.Readlink(filepath.Join(f.path, liveLink))
+	if err != nil || !isRoom(room) {
+		return ""
+	}
+	if info, err := os.Lstat(room); err != nil || !info.IsDir() {
+		return ""
+	}
+	return room
+}
+
+// clear removes the live files, and all that says that there are any. The note goes first, so
+// that what is left of them is never taken for whole.
+func (f *folder) clear() error {
+	room := f.live()
+	err := remove(filepath.Join(f.path, openedFile))
+	if room != "" {
+		err = errors.Join(err, removeRoom(room))
+	}
+	return errors.Join(err, remove(filepath.Join(f.path, liveLink)))
+}
+
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// bootID tells one boot of the system from another; empty where that is not known.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // where there is none, none counts
+	return string(id)
+}

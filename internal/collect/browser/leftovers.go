@@ -1,0 +1,83 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"pdpp/internal/keep/store"
+)
+
+// settleLeftovers deals with what a worker that was killed left of this profile. Whole files
+// of the kept generation are sealed under the lease of the run that is to begin.
+func (s *Session) settleLeftovers(ctx context.Context) error {
+	return s.profiles.settle(s.folder, s.name, func(connectionID string) func(p store.BrowserProfile) error {
+		if connectionID != s.lease.ConnectionID {
+			return nil
+		}
+		return func(p store.BrowserProfile) error {
+			return s.profiles.Keeper.KeepBrowserProfile(ctx, s.lease, p, s.profiles.now())
+		}
+	})
+}
+
+// settle seals live files that nobody uses, if put takes them, and removes them. No put means
+// that they are nobody's.
+func (p *Profiles) settle(f *folder, name string, put func(connectionID string) func(store.BrowserProfile) error) error {
+	room := f.live()
+	if room == "" {
+		return f.clear()
+	}
+	if err := p.vacate(room); err != nil {
+		return err
+	}
+	note, whole := f.noted()
+	keep := put(note.ConnectionID)
+	if !whole || keep == nil {
+		return f.clear()
+	}
+	left := &Session{profiles: p, folder: f, name: name, lease: store.Lease{ConnectionID: note.ConnectionID}, room: room, generation: note.Generation}
+	if _, err := left.keep(keep); err != nil && !overtaken(err) {
+		return err
+	}
+	return nil
+}
+
+// Recover settles what killed workers of this machine left behind, as far as nobody uses it,
+// and says how much must be looked at again: a run that is not yet known to be dead still holds
+// its connection.
+func (p *Profiles) Recover(ctx context.Context) (left int, err error) {
+	names, err := p.names()
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		again, failed := p.recover(ctx, name)
+		if again {
+			left++
+		}
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("recover the browser profile %s: %w", name, failed))
+		}
+	}
+	return left, err
+}
+
+func (p *Profiles) recover(ctx context.Context, name string) (again bool, err error) {
+	f, err := tryLock(filepath.Join(p.Root, name))
+	if errors.Is(err, ErrBusy) {
+		return false, nil // a run that goes on
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, f.unlock()) }()
+	err = p.settle(f, name, func(string) func(store.BrowserProfile) error {
+		return func(kept store.BrowserProfile) error { return p.Keeper.AdoptBrowserProfile(ctx, kept, p.now()) }
+	})
+	if errors.Is(err, store.ErrRunActive) {
+		return true, nil
+	}
+	return err != nil, err
+}

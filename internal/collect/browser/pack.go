@@ -1,0 +1,299 @@
+package browser
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/klauspost/compress/gzip"
+
+	"pdpp/internal/collect/runner"
+)
+
+const (
+	// maxSealed is how large a profile may be that is kept whole.
+	maxSealed = 32 << 20
+	// maxFile and maxFiles bound what is packed and unpacked: a browser keeps hundreds of
+	// small files.
+	maxFile  = 128 << 20
+	maxFiles = 20_000
+	// maxUnpacked bounds all of it together.
+	maxUnpacked = 512 << 20
+)
+
+// Checkpoints are the files of the run's home that are kept with a profile: the session's
+// cookies, and the mark of the account. They are written by the connector.
+const (
+	SessionFile = "session.json"
+	AccountFile = "account"
+)
+
+var checkpoints = []string{SessionFile, AccountFile}
+
+// leftOut are folders and files of a browser that it makes again, or that tell about use.
+var leftOut = []string{
+	"Cache", "Code Cache", "CacheStorage", "ScriptCache", "GPUCache", "DawnCache", "DawnGraphiteCache", "DawnWebGPUCache",
+	"GrShaderCache", "GraphiteDawnCache", "ShaderCache", "component_crx_cache", "extensions_crx_cache",
+	"Crashpad", "Crash Reports", "BrowserMetrics", "DeferredBrowserMetrics", "BrowserMetrics-spare.pma", "CrashpadMetrics-active.pma", "CrashpadMetrics.pma",
+	"Safe Browsing", "Safe Browsing Network", "OptimizationHints", "optimization_guide_model_store", "optimization_guide_hint_cache_store",
+	"segmentation_platform", "Segmentation Platform", "Subresource Filter", "VideoDecodeStats", "Site Characteristics Database",
+	"blob_storage", "DevToolsActivePort", "chrome_debug.log", "SingletonLock", "SingletonCookie", "SingletonSocket",
+}
+
+// errHostile means that a text is not what packing makes.
+var errHostile = errors.New("it is not a packed profile")
+
+var errTooLarge = errors.New("the browser profile is larger than is kept")
+
+// bounded is a buffer that refuses to become too large.
+type bounded struct {
+	bytes.Buffer
+	max int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.max {
+		return 0, errTooLarge
+	}
+	return b.Buffer.Write(p)
+}
+
+// packed is a profile as it is sealed.
+type packed struct {
+	plain   []byte
+	files   int
+	bytes   int64 // of the files
+	account string
+	trimmed bool // the session alone is in it
+}
+
+// pack makes one text of what is kept of a room. No process may use it any more. Links and
+// whatever else is no plain file are not followed and not kept.
+func pack(room string) (packed, error) {
+	root, err := os.OpenRoot(room)
+	if err != nil {
+		return packed{}, fmt.Errorf("pack the browser profile: %w", err)
+	}
+	defer root.Close()
+	whole, err := packFiles(root, maxSealed, true)
+	if errors.Is(err, errTooLarge) {
+		whole, err = packFiles(root, maxSealed, false)
+		whole.trimmed = true
+	}
+	if err != nil {
+		return packed{}, fmt.Errorf("pack the browser profile: %w", err)
+	}
+	account, err := readFile(root, path.Join(homeDir, AccountFile))
+	if err == nil && len(account) <= maxAccount {
+		whole.account = string(bytes.TrimSpace(account))
+	}
+	return whole, nil
+}
+
+// maxAccount bounds the mark of an account, which is a hash.
+const maxAccount = 256
+
+func packFiles(root *os.Root, max int, all bool) (packed, error) {
+	out := &bounded{max: max}
+	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
+	if err != nil {
+		return packed{}, err
+	}
+	w := &packer{tar: tar.NewWriter(zip), root: root}
+	for _, name := range checkpoints {
+		if err := w.add(path.Join(homeDir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return packed{}, err
+		}
+	}
+	if all {
+		if err := fs.WalkDir(root.FS(), profileDir, w.visit); err != nil {
+			return packed{}, err
+		}
+	}
+	if err := errors.Join(w.tar.Close(), zip.Close()); err != nil {
+		return packed{}, err
+	}
+	return packed{plain: out.Bytes(), files: w.files, bytes: w.bytes}, nil
+}
+
+type packer struct {
+	tar   *tar.Writer
+	root  *os.Root
+	bytes int64
+	files int
+}
+
+func (w *packer) visit(name string, d fs.DirEntry, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // it is gone, or there never was one
+	case err != nil:
+		return err
+	case slices.Contains(leftOut, d.Name()) && d.IsDir():
+		return fs.SkipDir
+	case slices.Contains(leftOut, d.Name()), !d.Type().IsRegular():
+		return nil
+	}
+	return w.add(name)
+}
+
+func (w *packer) add(name string) error {
+	text, err := readFile(w.root, name)
+	if err != nil {
+		return err
+	}
+	w.files++
+	w.bytes += int64(len(text))
+	if w.files > maxFiles || w.bytes > maxUnpacked {
+		return errTooLarge
+	}
+	if err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(text))}); err != nil {
+		return err
+	}
+	_, err = w.tar.Write(text)
+	return err
+}
+
+// readFile reads a plain file and nothing else: no link leads out of the root, and nothing
+// that is opened waits for somebody.
+func readFile(root *os.Root, name string) ([]byte, error) {
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s: %w", name, fs.ErrNotExist))
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	if info.Size() > maxFile {
+		return nil, errTooLarge
+	}
+	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if n, err := io.Copy(text, io.LimitReader(f, maxFile+1)); err != nil || n > maxFile {
+		return nil, errors.Join(err, errTooLarge)
+	}
+	return text.Bytes(), nil
+}
+
+// unpack puts a packed profile into an empty room and gives it to the user. What no packing
+// makes is refused: other things than plain files, names that lead elsewhere, files twice,
+// more than there can be.
+func unpack(plain []byte, room string, owner *runner.User) error {
+	root, err := os.OpenRoot(room)
+	if err != nil {
+		return fmt.Errorf("unpack the browser profile: %w", err)
+	}
+	defer root.Close()
+	zip, err := gzip.NewReader(bytes.NewReader(plain))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errHostile, err)
+	}
+	u := unpacker{root: root, owner: owner, made: map[string]bool{homeDir: true, profileDir: true}}
+	archive := tar.NewReader(io.LimitReader(zip, maxUnpacked+maxFiles*2<<10))
+	for {
+		h, err := archive.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errHostile, err)
+		}
+		if err := u.add(h, archive); err != nil {
+			return fmt.Errorf("unpack the browser profile: %w", err)
+		}
+	}
+}
+
+type unpacker struct {
+	root  *os.Root
+	owner *runner.User
+	made  map[string]bool // folders
+	bytes int64
+	files int
+}
+
+func (u *unpacker) add(h *tar.Header, text io.Reader) error {
+	u.files++
+	u.bytes += h.Size
+	switch {
+	case h.Typeflag != tar.TypeReg:
+		return fmt.Errorf("%w: %q is not a plain file", errHostile, h.Name)
+	case !belongs(h.Name):
+		return fmt.Errorf("%w: %q is not a place in it", errHostile, h.Name)
+	case h.Size < 0 || h.Size > maxFile || u.files > maxFiles || u.bytes > maxUnpacked:
+		return fmt.Errorf("%w: %w", errHostile, errTooLarge)
+	}
+	if err := u.folder(path.Dir(h.Name)); err != nil {
+		return taken(err)
+	}
+	f, err := u.root.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return taken(err)
+	}
+	n, err := io.Copy(f, text)
+	if err == nil && n < h.Size {
+		err = fmt.Errorf("%w: %q is cut short", errHostile, h.Name)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) {
+		err = fmt.Errorf("%w: %w", errHostile, err)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return u.give(h.Name)
+}
+
+// taken reads an error about a name: one that is there twice, or below a file, was never
+// packed.
+func taken(err error) error {
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) {
+		return fmt.Errorf("%w: %w", errHostile, err)
+	}
+	return err
+}
+
+func (u *unpacker) folder(name string) error {
+	if u.made[name] {
+		return nil
+	}
+	if err := u.folder(path.Dir(name)); err != nil {
+		return err
+	}
+	if err := u.root.Mkdir(name, 0o700); err != nil {
+		return err
+	}
+	u.made[name] = true
+	return u.give(name)
+}
+
+func (u *unpacker) give(name string) error {
+	if u.owner == nil {
+		return nil
+	}
+	return u.root.Lchown(name, int(u.owner.UID), int(u.owner.GID))
+}
+
+// belongs reports whether a name is one that packing gives.
+func belongs(name string) bool {
+	if !filepath.IsLocal(name) || path.Clean(name) != name || strings.ContainsRune(name, 0) || len(name) > 4096 {
+		return false
+	}
+	top, rest, _ := strings.Cut(name, "/")
+	return top == profileDir && rest != "" || top == homeDir && slices.Contains(checkpoints, rest)
+}

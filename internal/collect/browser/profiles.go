@@ -1,0 +1,151 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/manifest"
+)
+
+// Keeper keeps profiles sealed.
+type Keeper interface {
+	BrowserProfile(ctx context.Context, connectionID, name string) (store.BrowserProfile, error)
+	KeepBrowserProfile(ctx context.Context, l store.Lease, p store.BrowserProfile, now time.Time) error
+	AdoptBrowserProfile(ctx context.Context, p store.BrowserProfile, now time.Time) error
+}
+
+// Profiles are the browser profiles of a worker.
+type Profiles struct {
+	// Root is the folder that has a folder for each profile.
+	Root   string
+	Keeper Keeper
+	Key    credential.Key
+	// Program is the browser.
+	Program string
+	// User is whom a connector with a browser runs as; nil means the user of this process.
+	User *runner.User
+	// NoSandbox is the owner's wish that the browser's own sandbox be off.
+	NoSandbox bool
+	// Memory are folders whose files are in memory, the best first. Files go to the disk where
+	// none of them has room.
+	Memory []string
+	// Local are addresses of this machine that a browser may reach, for simulated sites.
+	Local []string
+	// Patience is how long a browser may take to end by itself; zero means five seconds.
+	Patience time.Duration
+	// Now is the clock; nil means the real one.
+	Now func() time.Time
+}
+
+// ErrBusy means that another process has the profile open.
+var ErrBusy = errors.New("the browser profile is in use by another process of this machine")
+
+// lockPatience bounds the wait for a profile that is just being sealed.
+const lockPatience = 15 * time.Second
+
+// Open gives the run of a lease the profile of its connection. The caller ends the session,
+// whatever becomes of the run.
+func (p *Profiles) Open(ctx context.Context, lease store.Lease, m *manifest.Manifest) (*Session, error) {
+	name, err := ProfileName(m.Key(), lease.ConnectionID)
+	if err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	f, err := lockFolder(waiting, filepath.Join(p.Root, name))
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{profiles: p, folder: f, name: name, lease: lease, manifest: m}
+	if err := s.open(ctx); err != nil {
+		if s.room != "" { // else what is there is a dead worker's, and worth another attempt
+			s.discard()
+		}
+		return nil, errors.Join(err, f.unlock())
+	}
+	return s, nil
+}
+
+// open takes what a dead worker left, if it is the newest there is, or else what is kept.
+func (s *Session) open(ctx context.Context) error {
+	if err := s.settleLeftovers(ctx); err != nil {
+		return err
+	}
+	kept, err := s.profiles.Keeper.BrowserProfile(ctx, s.lease.ConnectionID, s.name)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("read the browser profile: %w", err)
+	}
+	plain, err := s.profiles.unseal(kept)
+	if err != nil {
+		return err
+	}
+	if err := s.makeRoom(); err != nil {
+		return err
+	}
+	s.generation = kept.Generation
+	if len(plain) > 0 {
+		if err := unpack(plain, s.room, s.profiles.User); errors.Is(err, errHostile) {
+			// What opens with the key and was not packed here is lost like what is damaged.
+			if err := errors.Join(s.folder.clear(), s.makeRoom()); err != nil {
+				return err
+			}
+		} else if err != nil {
+			return err
+		} else {
+			s.account, s.restored = kept.AccountMAC, true
+		}
+	}
+	return s.folder.note(opened{ConnectionID: s.lease.ConnectionID, Generation: s.generation})
+}
+
+// place names what a profile is sealed for: it opens nowhere else. The name holds that of the
+// connection.
+func place(name string) string { return "profile:" + name }
+
+// unseal gives a profile in the clear, nothing for none. One that is damaged is none: nobody
+// can open it any more. One that another key sealed is an error, since that key may come back.
+func (p *Profiles) unseal(kept store.BrowserProfile) ([]byte, error) {
+	if len(kept.Sealed) == 0 {
+		return nil, nil
+	}
+	plain, err := p.Key.Open(place(kept.Name), kept.Sealed)
+	switch {
+	case errors.Is(err, credential.ErrDamaged):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("open the browser profile: %w", err)
+	}
+	return plain, nil
+}
+
+func (p *Profiles) now() time.Time {
+	if p.Now != nil {
+		return p.Now()
+	}
+	return time.Now()
+}
+
+// names lists the profiles that have a folder here.
+func (p *Profiles) names() ([]string, error) {
+	entries, err := os.ReadDir(p.Root)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for browser profiles: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && profileName.MatchString(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
