@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pdpp/governor/governhttp"
+	"pdpp/manifest"
 	"pdpp/protocol"
 )
 
@@ -16,6 +17,7 @@ type deferral struct {
 	retryable  bool
 	retryAfter time.Duration
 	since      time.Time // of which retryAfter counts
+	gone       bool      // the item itself was removed
 }
 
 // left is how much of the wait that the provider asked for remains, in full seconds
@@ -48,6 +50,12 @@ var pressure = deferral{
 	reason: protocol.ReasonUpstreamPressure, class: protocol.ClassUpstreamPressure, retryable: true,
 }
 
+// deletes reports whether the list stream can say that an item is gone.
+func (l *lane) deletes() bool {
+	s := l.r.scope[l.List]
+	return s != nil && s.stream.Semantics == manifest.MutableState
+}
+
 // deferralOf is what a failed fetch means for its item, and for those after it.
 func (l *lane) deferralOf(e *Error) (deferral, *stop) {
 	if s := ownStop(e.stopped); s != nil {
@@ -72,7 +80,7 @@ func (l *lane) deferralOf(e *Error) (deferral, *stop) {
 		return own, &stop{ends: e.Class, deferral: rest}
 	case NotFound, Gone, Forbidden:
 		l.failures = 0 // a clear answer, and a final one
-		d.reason, d.retryable = protocol.Reason(e.Class), false
+		d.reason, d.retryable, d.gone = protocol.Reason(e.Class), false, e.Class == Gone && l.deletes()
 		return d, nil
 	case Unavailable:
 		if governhttp.UnreachableHost(e.Err) != "" {

@@ -117,6 +117,11 @@ func (l *lane) forwardDetail(ctx context.Context, p *pass, item Item) error {
 // settle records what an attempt came to, and closes the gap that this run holds
 // for the item, if any.
 func (l *lane) settle(ctx context.Context, item Item, d *deferral) error {
+	if d != nil && d.gone {
+		if _, err := l.r.emit(ctx, l.List, Delete(item.Key)); err != nil {
+			return err
+		}
+	}
 	if d != nil {
 		return l.gap(ctx, item, *d, tried)
 	}

@@ -364,3 +364,25 @@ func TestRunawayLists(t *testing.T) {
 		})
 	}
 }
+
+// TestGoneItemIsDeleted tells of an item whose detail is gone that it is deleted, where the
+// list stream can say so; one that is not found or forbidden stays listed.
+func TestGoneItemIsDeleted(t *testing.T) {
+	t.Parallel()
+	for class, deleted := range map[Class]bool{Gone: true, NotFound: false, Forbidden: false} {
+		a, v := newArchive(3, 10), newVault()
+		a.fetch = func(_ int, key string) error {
+			if key == "t0002" {
+				return Fail(class, nil)
+			}
+			return nil
+		}
+		succeeded(t, v.run(t, collecting(t, a.lane()), options{scope: laneScope}))
+		if data, known := v.records["threads"]["t0002"]; !known || (data == "") != deleted {
+			t.Errorf("%s: the thread is %q", class, data)
+		}
+		if g := v.gaps["t0002"]; g == nil || g.status != protocol.GapTerminal {
+			t.Errorf("%s: no final gap", class)
+		}
+	}
+}

@@ -76,6 +76,9 @@ func (s *Setup) Binding(name string) (jsontext.Value, bool) {
 // Trigger is what began this run: manual, scheduled, retry. Empty when nobody says.
 func (s *Setup) Trigger() string { return s.r.p.Env("PDPP_RUN_TRIGGER_KIND") }
 
+// Hide keeps a secret that came up in this run, such as an access token, out of the log.
+func (s *Setup) Hide(secret string) { s.r.secrets.hide(secret) }
+
 // AtEnd has f called when the run is over, after DONE, however it ended. What was
 // registered last is called first; all of it shares the three seconds within which a
 // finished process is gone, so that f keeps to its context.

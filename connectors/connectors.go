@@ -5,6 +5,7 @@ package connectors
 
 import (
 	"pdpp/connectorkit"
+	"pdpp/connectors/chatgpt"
 	claudecode "pdpp/connectors/claude_code"
 	"pdpp/connectors/codex"
 	"pdpp/connectors/example"
@@ -19,6 +20,7 @@ type Entry struct {
 
 // All lists the built-in connectors by name.
 var All = []Entry{
+	{"chatgpt", chatgpt.Connector},
 	{"claude_code", claudecode.Connector},
 	{"codex", codex.Connector},
 	{"example", example.Connector},

@@ -1,0 +1,422 @@
+package chatgpt
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/protocol"
+)
+
+// Bounds of an export. They are far beyond what a person writes, and keep a crafted file
+// from filling memory or disk.
+const (
+	maxExport       = 32 << 30 // unpacked, all parts together
+	maxConversation = 64 << 20
+	maxEntries      = 1_000_000
+	maxRatio        = 200      // unpacked over packed
+	freeRatio       = 64 << 20 // which counts from this size on
+	exportPage      = 100
+)
+
+var (
+	errTooLarge = errors.New("a conversation of the export is larger than 64 MiB")
+	errBomb     = errors.New("the export unpacks to far more than its size")
+	errNotArray = errors.New("a part of the export is not a list of conversations")
+	errNothing  = errors.New("there is no conversations.json and no conversations-000.json")
+)
+
+// partName is a file of conversations in either layout.
+var partName = regexp.MustCompile(`^conversations(-\d+)?\.json$`)
+
+const sharesName = "shared_conversations.json"
+
+// export is a data export: an index of its conversations, newest first, and the places
+// where each can be read again. The parts of a zip file cannot be read at a place, so that
+// they are copied into a nameless file of this run.
+type export struct {
+	entries []entry // newest first
+	byKey   map[string]int
+	shares  []connectorkit.Record
+	opened  []io.Closer
+	spool   *os.File
+	spooled int64
+}
+
+// entry is one conversation of the export.
+type entry struct {
+	item   connectorkit.Item
+	in     io.ReaderAt
+	offset int64
+	length int
+}
+
+// openExport reads the whole export once. What is damaged or missing ends the run before
+// anything is sent.
+func openExport(ctx context.Context, at string) (*export, error) {
+	e := &export{byKey: map[string]int{}}
+	err := e.open(ctx, at)
+	if err == nil {
+		slices.SortStableFunc(e.entries, func(a, b entry) int { return b.item.Time.Compare(a.item.Time) })
+		for i, x := range e.entries {
+			e.byKey[x.item.Key] = i
+		}
+		return e, nil
+	}
+	e.close(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNothing):
+		return nil, connectorkit.End("chatgpt_export_missing", "PDPP_CHATGPT_EXPORT_PATH leads to no data export of ChatGPT; "+
+			"ask for one under Settings, Data controls, and give the zip file that comes by mail", protocol.ManualActionRequired, false)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, connectorkit.End("chatgpt_export_unreadable", "the data export cannot be read; let this program read the file that PDPP_CHATGPT_EXPORT_PATH names", protocol.ManualActionRequired, false)
+	}
+	return nil, &exportError{err, connectorkit.End("chatgpt_export_damaged", "the data export is damaged; download it again", protocol.ManualActionRequired, false)}
+}
+
+// exportError keeps the cause for the log beside what the owner reads.
+type exportError struct{ cause, told error }
+
+func (e *exportError) Error() string   { return e.cause.Error() }
+func (e *exportError) Unwrap() []error { return []error{e.told, e.cause} }
+
+func (e *export) open(ctx context.Context, at string) error {
+	info, err := os.Stat(at)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return e.openZip(ctx, at)
+	}
+	root, err := os.OpenRoot(at)
+	if err != nil {
+		return err
+	}
+	e.opened = append(e.opened, root)
+	list, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	found := false
+	newest, newestAt := "", info.ModTime()
+	for _, f := range list {
+		switch {
+		case partName.MatchString(f.Name()), f.Name() == sharesName:
+			found = found || f.Name() != sharesName
+			if err := e.openPart(ctx, root, f.Name()); err != nil {
+				return err
+			}
+		case strings.EqualFold(path.Ext(f.Name()), ".zip"):
+			if info, err := f.Info(); err == nil && (newest == "" || info.ModTime().After(newestAt)) {
+				newest, newestAt = f.Name(), info.ModTime()
+			}
+		}
+	}
+	switch {
+	case found:
+		return nil
+	case newest == "":
+		return errNothing
+	}
+	f, err := root.Open(newest)
+	if err != nil {
+		return err
+	}
+	e.opened = append(e.opened, f)
+	return e.readZip(ctx, f)
+}
+
+// openPart reads a file of an unpacked export and keeps it open.
+func (e *export) openPart(ctx context.Context, root *os.Root, name string) error {
+	f, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	e.opened = append(e.opened, f)
+	if name == sharesName {
+		return e.readShares(f)
+	}
+	return e.readPart(ctx, f, f)
+}
+
+func (e *export) openZip(ctx context.Context, at string) error {
+	f, err := os.Open(at)
+	if err != nil {
+		return err
+	}
+	e.opened = append(e.opened, f)
+	return e.readZip(ctx, f)
+}
+
+func (e *export) readZip(ctx context.Context, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	z, err := zip.NewReader(f, info.Size())
+	if err != nil {
+		return fmt.Errorf("open zip: %w", err)
+	}
+	found := false
+	left := newAllowance(info.Size())
+	for _, file := range z.File {
+		name := path.Base(file.Name)
+		if part := partName.MatchString(name); !part && name != sharesName || strings.Count(strings.Trim(file.Name, "/"), "/") > 1 {
+			continue
+		}
+		found = found || name != sharesName
+		r, err := file.Open()
+		if err != nil {
+			return fmt.Errorf("open %s: %w", name, err)
+		}
+		bounded := &boundedReader{r: r, left: left}
+		if name == sharesName {
+			err = e.readShares(bounded)
+		} else {
+			err = e.readPart(ctx, bounded, nil)
+		}
+		if err == nil {
+			_, err = io.Copy(io.Discard, bounded) // the checksum comes last
+		}
+		_ = r.Close() // it was only read
+		if err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// newAllowance is how much a zip file of that size may unpack to.
+func newAllowance(packed int64) *int64 {
+	left := min(maxExport, max(freeRatio, packed*maxRatio))
+	return &left
+}
+
+// boundedReader ends what unpacks to too much.
+type boundedReader struct {
+	r    io.Reader
+	left *int64 // of the whole file
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if *b.left -= int64(n); *b.left < 0 {
+		return 0, errBomb
+	}
+	return n, err
+}
+
+// readPart indexes a list of conversations. With at, they are found there again; without,
+// they are copied.
+func (e *export) readPart(ctx context.Context, r io.Reader, at io.ReaderAt) error {
+	return elements(r, func(raw jsontext.Value, offset int64) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		x := entry{in: at, offset: offset, length: len(raw)}
+		c, err := parse(raw)
+		if err != nil {
+			// It has no place in a list: it is declared with the first page.
+			x.item = connectorkit.Item{Record: connectorkit.Unreadable("", err)}
+			return e.add(x)
+		}
+		if x.item, err = c.item(c.messagesOnBranch()); err == nil && at == nil {
+			if x.in, x.offset, err = e.copy(raw); err != nil {
+				return err
+			}
+		}
+		return e.add(x)
+	})
+}
+
+// add keeps an entry; of two with one key the newer.
+func (e *export) add(x entry) error {
+	if len(e.entries) >= maxEntries {
+		return errBomb
+	}
+	if i, twice := e.byKey[x.item.Key]; twice && x.item.Key != "" {
+		if x.item.Time.After(e.entries[i].item.Time) {
+			e.entries[i] = x
+		}
+		return nil
+	}
+	e.byKey[x.item.Key] = len(e.entries)
+	e.entries = append(e.entries, x)
+	return nil
+}
+
+// copy puts a conversation into the run's nameless file.
+func (e *export) copy(raw []byte) (io.ReaderAt, int64, error) {
+	if e.spool == nil {
+		f, err := os.CreateTemp(".", ".export-*")
+		if err != nil {
+			return nil, 0, fmt.Errorf("make scratch file: %w", err)
+		}
+		e.spool = f
+		_ = os.Remove(f.Name()) // where that is not possible the run's folder goes with the run
+	}
+	at := e.spooled
+	n, err := e.spool.WriteAt(raw, at)
+	e.spooled += int64(n)
+	if err != nil {
+		return nil, 0, fmt.Errorf("write scratch file: %w", err)
+	}
+	return e.spool, at, nil
+}
+
+// elements gives the elements of a JSON array one after the other, with their places.
+func elements(r io.Reader, each func(raw jsontext.Value, offset int64) error) error {
+	limit := &elementReader{r: r}
+	dec := jsontext.NewDecoder(limit, lenient)
+	open, err := dec.ReadToken()
+	if err != nil {
+		return fmt.Errorf("read list: %w", err)
+	}
+	if open.Kind() != '[' {
+		return errNotArray
+	}
+	for dec.PeekKind() != ']' {
+		limit.read = 0
+		raw, err := dec.ReadValue()
+		if err != nil {
+			return fmt.Errorf("read list: %w", err)
+		}
+		if err := each(raw, dec.InputOffset()-int64(len(raw))); err != nil {
+			return err
+		}
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return fmt.Errorf("read list: %w", err)
+	}
+	return nil
+}
+
+// elementReader ends an element that is too large.
+type elementReader struct {
+	r    io.Reader
+	read int
+}
+
+func (l *elementReader) Read(p []byte) (int, error) {
+	if l.read > maxConversation {
+		return 0, errTooLarge
+	}
+	n, err := l.r.Read(p)
+	l.read += n
+	return n, err
+}
+
+// readShares maps the shares of an export.
+func (e *export) readShares(r io.Reader) error {
+	return elements(r, func(raw jsontext.Value, _ int64) error {
+		if len(e.shares) >= maxEntries {
+			return errBomb
+		}
+		_, rec := share(raw)
+		e.shares = append(e.shares, rec)
+		return nil
+	})
+}
+
+// close gives everything back.
+func (e *export) close(context.Context) {
+	if e.spool != nil {
+		e.opened = append(e.opened, e.spool)
+	}
+	for _, c := range e.opened {
+		_ = c.Close() // nothing was written that must last
+	}
+	e.opened, e.spool = nil, nil
+}
+
+// collectors reads the export by itself.
+func (e *export) collectors() []connectorkit.Collector {
+	return []connectorkit.Collector{
+		connectorkit.Lane{List: streamConversations, Detail: streamMessages, ListPage: e.page, Fetch: e.fetch},
+		connectorkit.Flat{Stream: streamShares, Page: func(context.Context, connectorkit.Cursor) (connectorkit.Page, error) {
+			return connectorkit.Page{Records: e.shares, Next: connectorkit.Cursor{"shares": strconv.Itoa(len(e.shares))}}, nil
+		}},
+		connectorkit.Feed{Streams: []string{streamMemories, streamGPTs, streamInstructions}, Collect: absent},
+	}
+}
+
+// absent says of the other streams that no export has them.
+func absent(ctx context.Context, f *connectorkit.Feeding) error {
+	for _, stream := range []string{streamMemories, streamGPTs, streamInstructions} {
+		text := "a data export does not have this; sign in to ChatGPT to collect it"
+		if !slices.Contains(f.Selected(), stream) {
+			continue
+		}
+		err := f.Skip(ctx, protocol.SkipResult{
+			Stream: stream, Reason: "not_available", Message: &text, RecoveryHint: &protocol.RecoveryHint{Action: protocol.NotRetriable},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page lists a hundred conversations from the window's newest on. What could not be read at
+// all is declared with the first page.
+func (e *export) page(_ context.Context, w connectorkit.Window) (connectorkit.ListPage, error) {
+	from, _ := strconv.Atoi(w.Token) // none is the first
+	var page connectorkit.ListPage
+	for i := from; i < len(e.entries); i++ {
+		item := e.entries[i].item
+		if item.Key != "" && !w.Before.IsZero() && item.Time.After(w.Before) {
+			continue
+		}
+		if len(page.Items) == exportPage {
+			page.Next = strconv.Itoa(i)
+			break
+		}
+		page.Items = append(page.Items, item)
+	}
+	page.Total = len(e.entries)
+	return page, nil
+}
+
+// fetch reads the messages of one conversation.
+func (e *export) fetch(_ context.Context, item connectorkit.Item) ([]connectorkit.Record, error) {
+	c, err := e.conversation(item.Key)
+	if err != nil {
+		return nil, err
+	}
+	return c.records(), nil
+}
+
+// conversation reads one conversation again at its place.
+func (e *export) conversation(key string) (*conversation, error) {
+	i, ok := e.byKey[key]
+	if !ok {
+		return nil, connectorkit.Fail(connectorkit.NotFound, nil)
+	}
+	x := e.entries[i]
+	raw := make([]byte, x.length)
+	if _, err := x.in.ReadAt(raw, x.offset); err != nil {
+		return nil, connectorkit.Fail(connectorkit.Unavailable, fmt.Errorf("read export: %w", err))
+	}
+	c, err := parse(raw)
+	if err != nil || c.key() != key {
+		return nil, connectorkit.Fail(connectorkit.Unavailable, fmt.Errorf("the export changed while it was read: %w", err))
+	}
+	return c, nil
+}

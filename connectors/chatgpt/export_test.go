@@ -1,0 +1,199 @@
+package chatgpt_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/protocol"
+	"pdpp/providersim"
+	"pdpp/providersim/chatgpt"
+)
+
+// exported is a provider whose truth is that of its export.
+type exported struct{ *chatgpt.ChatGPT }
+
+func (e exported) Truth() providersim.Truth { return e.ExportTruth() }
+
+// exportBed is the built connector over an account that only its export shows. write puts the
+// export somewhere and gives its path.
+func exportBed(t *testing.T, cfg chatgpt.Config, write func(t *testing.T, g *chatgpt.ChatGPT) string) (*connectortest.Bed, *chatgpt.ChatGPT) {
+	t.Helper()
+	g := chatgpt.New(cfg)
+	b := connectortest.NewBed(t, connectortest.Target{
+		Connector: connectortest.BuiltIn(t, "chatgpt"),
+		Lane:      lane,
+		Start: func(t *testing.T) *connectortest.Sim {
+			return &connectortest.Sim{Provider: exported{g}, Gate: g.Gate(), Env: map[string]string{"PDPP_CHATGPT_EXPORT_PATH": write(t, g)}}
+		},
+	})
+	return b, g
+}
+
+var lane = &connectortest.Lane{
+	List: chatgpt.StreamConversations, Detail: chatgpt.StreamMessages, DetailPath: "/backend-api/conversation/", TimeField: "update_time",
+	Item: func(data json.RawMessage) string {
+		var m struct {
+			Conversation string `json:"conversation_id"`
+		}
+		_ = json.Unmarshal(data, &m) // one without belongs to none
+		return m.Conversation
+	},
+}
+
+func zipped(l chatgpt.Layout) func(*testing.T, *chatgpt.ChatGPT) string {
+	return func(t *testing.T, g *chatgpt.ChatGPT) string {
+		t.Helper()
+		at := filepath.Join(t.TempDir(), "export.zip")
+		writeZip(t, g, at, l)
+		return at
+	}
+}
+
+func writeZip(t *testing.T, g *chatgpt.ChatGPT, at string, l chatgpt.Layout) {
+	t.Helper()
+	f, err := os.Create(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := g.WriteExport(f, l); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func unpacked(l chatgpt.Layout) func(*testing.T, *chatgpt.ChatGPT) string {
+	return func(t *testing.T, g *chatgpt.ChatGPT) string {
+		t.Helper()
+		dir := t.TempDir()
+		if err := g.UnpackExport(dir, l); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+}
+
+var small = chatgpt.Config{Seed: 3, Chats: 130, Projects: 3, Shares: 7, Long: true}
+
+// TestExport collects every layout of an export without a browser: everything arrives, a second
+// run changes nothing, and a newer export brings what is new.
+func TestExport(t *testing.T) {
+	for name, write := range map[string]func(*testing.T, *chatgpt.ChatGPT) string{
+		"zip": zipped(chatgpt.OneFile), "zip of parts": zipped(chatgpt.Parts),
+		"folder": unpacked(chatgpt.OneFile), "folder of parts": unpacked(chatgpt.Parts),
+		"folder with a zip": func(t *testing.T, g *chatgpt.ChatGPT) string { return filepath.Dir(zipped(chatgpt.Parts)(t, g)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, g := exportBed(t, small, write)
+			b.Succeed(t)
+			b.VerifyComplete(t)
+			before := b.LastSeq(t, chatgpt.StreamMessages)
+			b.Succeed(t)
+			if after := b.LastSeq(t, chatgpt.StreamMessages); after != before {
+				t.Errorf("messages moved from %d to %d although nothing changed", before, after)
+			}
+			if name != "zip" && name != "folder of parts" {
+				return
+			}
+			for _, m := range []providersim.Mutation{{Op: "touch_chats", N: 9}, {Op: "add_chats", N: 4}, {Op: "add_shares", N: 1}} {
+				if _, err := g.Mutate(m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.Env["PDPP_CHATGPT_EXPORT_PATH"] = write(t, g)
+			b.Succeed(t)
+			b.VerifyComplete(t)
+		})
+	}
+}
+
+// TestExportIsTold ends runs over an export that is none, and says what to do.
+func TestExportIsTold(t *testing.T) {
+	whole := func(t *testing.T, g *chatgpt.ChatGPT) []byte {
+		data, err := os.ReadFile(zipped(chatgpt.OneFile)(t, g))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	for name, c := range map[string]struct {
+		code string
+		file func(t *testing.T, g *chatgpt.ChatGPT) []byte
+	}{
+		"cut short": {"chatgpt_export_damaged", func(t *testing.T, g *chatgpt.ChatGPT) []byte { b := whole(t, g); return b[:len(b)/2] }},
+		"flipped bits": {"chatgpt_export_damaged", func(t *testing.T, g *chatgpt.ChatGPT) []byte {
+			return packed(t, "conversations.json", `[{"id":"a"},{"id"`)
+		}},
+		"another thing": {"chatgpt_export_missing", func(t *testing.T, g *chatgpt.ChatGPT) []byte { return packed(t, "holiday.json", `[]`) }},
+		"no list":       {"chatgpt_export_damaged", func(t *testing.T, g *chatgpt.ChatGPT) []byte { return packed(t, "conversations.json", `{"items":[]}`) }},
+		"unpacks to much": {"chatgpt_export_damaged", func(t *testing.T, g *chatgpt.ChatGPT) []byte {
+			return packed(t, "conversations.json", "["+strings.Repeat(" ", 100<<20)+"]")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := exportBed(t, chatgpt.Config{Chats: 5}, func(t *testing.T, g *chatgpt.ChatGPT) string {
+				at := filepath.Join(t.TempDir(), "export.zip")
+				if err := os.WriteFile(at, c.file(t, g), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return at
+			})
+			result := b.Run(t, launch.Request{})
+			if e := result.DoneError; result.Status != runner.Failed || e == nil || e.Code != c.code || e.RecoveryHint.Action != protocol.ManualActionRequired {
+				t.Errorf("ended as %s %+v\n%s", result.Status, e, result.StderrTail)
+			}
+			if result.RecordsEmitted > 0 {
+				t.Errorf("%d records of a damaged export", result.RecordsEmitted)
+			}
+		})
+	}
+}
+
+func packed(t *testing.T, name, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	f, err := z.Create(name)
+	if err == nil {
+		_, err = f.Write([]byte(text))
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestOddConversationsOfAnExport declares what it cannot read and takes the rest; of a
+// conversation that is there twice the newer one counts.
+func TestOddConversationsOfAnExport(t *testing.T) {
+	b, _ := exportBed(t, chatgpt.Config{}, func(t *testing.T, _ *chatgpt.ChatGPT) string {
+		dir := t.TempDir()
+		text := `[{"id":"old","update_time":5,"mapping":{"a":{"message":null}}},{"title":"no id","update_time":3,"mapping":{}},{"id":"no tree","update_time":9},
+			{"id":"old","title":"newer","update_time":7,"mapping":{"a":{"id":"a","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["x"]}}}}},
+			{"id":"no time","mapping":{}},7]`
+		if err := os.WriteFile(filepath.Join(dir, "conversations-000.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	})
+	result := b.Succeed(t)
+	stored, err := connectortest.Stored(t.Context(), b.Store, chatgpt.StreamConversations)
+	if err != nil || len(stored) != 1 || !strings.Contains(string(stored["old"].Data), `"newer"`) {
+		t.Errorf("stored %v, %v", stored, err)
+	}
+	if len(result.KnownGaps) == 0 {
+		t.Error("what cannot be read is not declared")
+	}
+}

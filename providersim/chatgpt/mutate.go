@@ -1,0 +1,106 @@
+package chatgpt
+
+import (
+	"fmt"
+	"time"
+
+	"pdpp/providersim"
+)
+
+// tick is how far the logical clock moves per change.
+const tick = time.Second + 3*time.Microsecond
+
+// Mutate changes the account. With N: add_chats, touch_chats, delete_chats, linger_chats (deleted, and the
+// row stays), forget_rows (lingering rows go), archive_chats, move_chats (to a project), add_memories, delete_memories,
+// add_gpts, delete_gpts, add_shares, delete_shares, edit_instructions.
+func (g *ChatGPT) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := providersim.Mutated{Op: m.Op}
+	if m.N < 1 || m.N > 100_000 {
+		return out, fmt.Errorf("mutation %s: n must be 1 to 100000", m.Op)
+	}
+	chats := func(change func(*chat)) {
+		for range m.N {
+			c := g.pick(m.Op == "forget_rows")
+			if c == nil {
+				return
+			}
+			change(c)
+			out.IDs = append(out.IDs, c.id())
+		}
+	}
+	things := func(list *[]thing, drop bool) {
+		for range m.N {
+			g.clock = g.clock.Add(tick)
+			if !drop {
+				t := g.thing(len(*list))
+				t.created, t.updated = g.clock, g.clock
+				*list = append(*list, t)
+				continue
+			}
+			for i := range *list {
+				if !(*list)[i].deleted {
+					(*list)[i].deleted = true
+					break
+				}
+			}
+		}
+	}
+	switch m.Op {
+	case "add_chats":
+		for range m.N {
+			g.clock = g.clock.Add(tick)
+			c := g.addChat(g.clock)
+			c.workspace = g.cfg.Workspace
+			out.IDs = append(out.IDs, c.id())
+		}
+	case "touch_chats":
+		chats(func(c *chat) {
+			c.nodes = append(c.nodes, node{parent: c.current, role: "user", kind: "text", text: fmt.Sprintf("And another thing, %d.", len(c.nodes)), at: g.clock})
+			c.current, c.updated = len(c.nodes)-1, g.clock
+		})
+	case "delete_chats":
+		chats(func(c *chat) { c.deleted = true })
+	case "linger_chats":
+		chats(func(c *chat) { c.deleted, c.lingers, c.updated = true, true, g.clock })
+	case "forget_rows":
+		chats(func(c *chat) { c.lingers = false })
+	case "archive_chats":
+		chats(func(c *chat) { c.archived, c.updated = true, g.clock })
+	case "move_chats":
+		if g.cfg.Projects == 0 {
+			return out, fmt.Errorf("there is no project")
+		}
+		chats(func(c *chat) { c.project, c.updated = c.n%g.cfg.Projects, g.clock })
+	case "add_memories", "delete_memories":
+		things(&g.memories, m.Op == "delete_memories")
+	case "add_gpts", "delete_gpts":
+		things(&g.gpts, m.Op == "delete_gpts")
+	case "add_shares", "delete_shares":
+		things(&g.shares, m.Op == "delete_shares")
+	case "edit_instructions":
+		g.custom.about += " And hens."
+	default:
+		return out, fmt.Errorf("unknown mutation %q", m.Op)
+	}
+	out.Now = g.clock
+	return out, nil
+}
+
+// pick gives a chat that can still change: one of the account's workspace.
+func (g *ChatGPT) pick(lingering bool) *chat {
+	var pool []*chat
+	for i := range g.chats {
+		c := &g.chats[i]
+		if lingering && c.lingers || !lingering && c.live(g.cfg.Workspace) && !c.archived {
+			pool = append(pool, c)
+		}
+	}
+	if len(pool) == 0 {
+		return nil
+	}
+	g.clock = g.clock.Add(tick)
+	g.picks++
+	return pool[mix(g.cfg.Seed+g.picks, 99)%uint64(len(pool))]
+}
