@@ -2,6 +2,9 @@ package connectorkit
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -140,4 +143,30 @@ func (r *run) ask(ctx context.Context, want protocol.MessageType, request func(i
 		}
 		return r.out.flushLocked(ctx)
 	})
+}
+
+// Key is the connector's key, with which the codes of its own failures begin.
+func (s *Setup) Key() string { return s.r.c.Manifest.Key() }
+
+// Tag makes of a text something that can be compared and not read: its digest under the
+// secret of this source. Without such a secret the connection's name keeps sources apart.
+func (s *Setup) Tag(text string) string {
+	key := s.r.p.Env("PDPP_SOURCE_KEY")
+	if key == "" {
+		key = s.r.p.Env("PDPP_CONNECTOR_INSTANCE_ID")
+	}
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// partVariables are for parts of the kit that a connector may use, whatever it declares.
+var partVariables = []string{"PDPP_SESSION_ESTABLISH_WATCHDOG_MS", "PDPP_CAPTURE_FIXTURES"}
+
+// PartEnv reads a variable that is for a part of the kit. Any other name reads as empty.
+func (s *Setup) PartEnv(name string) string {
+	if !slices.Contains(partVariables, name) {
+		return ""
+	}
+	return s.r.p.Env(name)
 }

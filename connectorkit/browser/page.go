@@ -2,40 +2,165 @@ package browser
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
 
 	"pdpp/governor/governhttp"
 )
 
-// Page is one page of the browser. Each call is bounded by its context and by a limit of its own.
-type Page struct{}
+const (
+	// loadLimit bounds a document, stepLimit one step on it.
+	loadLimit = 60 * time.Second
+	stepLimit = 30 * time.Second
+	// lookEvery is how often a page is asked whether something is there.
+	lookEvery = 50 * time.Millisecond
+)
 
-// Goto loads the address and waits until its document is there.
-func (p *Page) Goto(ctx context.Context, address string) error { return errUnbuilt }
+// Page is one page of the browser. Each call is bounded by its context and by a limit of its own.
+type Page struct {
+	b          *Browser
+	checkpoint func(context.Context, string)
+
+	mu  sync.Mutex
+	tab *tab // for Goto and what follows; made at the first
+}
 
 // Fetch sends one request as the site's page would, through the run's governor. Every final
 // answer is handed over, whatever its status.
 func (p *Page) Fetch(ctx context.Context, r governhttp.Request) (*governhttp.Response, error) {
-	return nil, errUnbuilt
+	return p.b.client.Do(ctx, r)
 }
 
+// Goto loads the address and waits until its document is there. Its host is one that the
+// manifest names.
+func (p *Page) Goto(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, loadLimit)
+	defer cancel()
+	t, err := p.own(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.b.paced(ctx, func(ctx context.Context) error { return t.load(ctx, address) }); err != nil {
+		return err
+	}
+	return p.until(ctx, t, `() => document.readyState !== "loading"`)
+}
+
+func (p *Page) own(ctx context.Context) (*tab, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tab != nil && p.tab.alive() {
+		return p.tab, nil
+	}
+	t, err := p.b.tabs.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.tab = t
+	return t, t.silence(ctx)
+}
+
+// silence answers the dialogs of a page that nobody looks at, so that they stop nothing.
+func (t *tab) silence(ctx context.Context) error {
+	dialogs, _ := t.s.Subscribe(page.JavascriptDialogOpening.Method) // it ends with the page
+	if _, err := cdp.Call(ctx, t.s, page.Enable, page.EnableParams{}); err != nil {
+		return err
+	}
+	go func() {
+		for range dialogs {
+			t.s.post(page.HandleJavaScriptDialog.Method, page.HandleJavaScriptDialogParams{Accept: false})
+		}
+	}()
+	return nil
+}
+
+// until asks the page again and again, documents that replace each other included.
+func (p *Page) until(ctx context.Context, t *tab, condition string, args ...any) error {
+	for {
+		var there bool
+		err := t.call(ctx, condition, &there, args...)
+		switch {
+		case err == nil && there:
+			return nil
+		case err != nil && !worldGone(err):
+			return err
+		case err != nil && !t.alive():
+			return err
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// find and what is done with what was found; visible is what has a size.
+const (
+	visible      = `s => { const e = document.querySelector(s); return !!e && e.getClientRects().length > 0; }`
+	textOf       = `s => { const e = document.querySelector(s); return e ? {found: true, text: e.innerText ?? e.textContent ?? ""} : {found: false}; }`
+	clickOn      = `s => { const e = document.querySelector(s); if (e) e.click(); return {found: !!e}; }`
+	fillIn       = `(s, v) => { const e = document.querySelector(s); if (!e) return {found: false}; e.focus(); const own = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(e), "value"); own?.set ? own.set.call(e, v) : e.value = v; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return {found: true}; }`
+	maxFoundText = 1 << 20
+)
+
+// ErrNotFound means that a page has no such element.
+var ErrNotFound = errors.New("the page has no such element")
+
 // WaitFor waits until an element that the selector finds is visible.
-func (p *Page) WaitFor(ctx context.Context, selector string) error { return errUnbuilt }
+func (p *Page) WaitFor(ctx context.Context, selector string) error {
+	ctx, cancel := context.WithTimeout(ctx, stepLimit)
+	defer cancel()
+	t, err := p.own(ctx)
+	if err != nil {
+		return err
+	}
+	return p.until(ctx, t, visible, selector)
+}
 
 // Text gives the visible text of the first element that the selector finds.
-func (p *Page) Text(ctx context.Context, selector string) (string, error) { return "", errUnbuilt }
+func (p *Page) Text(ctx context.Context, selector string) (string, error) {
+	text, err := p.act(ctx, textOf, selector)
+	return text[:min(len(text), maxFoundText)], err
+}
 
 // Click clicks on the first element that the selector finds.
-func (p *Page) Click(ctx context.Context, selector string) error { return errUnbuilt }
+func (p *Page) Click(ctx context.Context, selector string) error {
+	_, err := p.act(ctx, clickOn, selector)
+	return err
+}
 
 // Fill replaces the value of the first field that the selector finds.
-func (p *Page) Fill(ctx context.Context, selector, value string) error { return errUnbuilt }
+func (p *Page) Fill(ctx context.Context, selector, value string) error {
+	_, err := p.act(ctx, fillIn, selector, value)
+	return err
+}
 
-// Download saves what the trigger makes the page download and gives the file's path. The
-// file is at most limit bytes and is gone after the run.
-func (p *Page) Download(ctx context.Context, limit int64, trigger func(context.Context) error) (string, error) {
-	return "", errUnbuilt
+func (p *Page) act(ctx context.Context, function string, args ...any) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepLimit)
+	defer cancel()
+	t, err := p.own(ctx)
+	if err != nil {
+		return "", err
+	}
+	var got struct {
+		Found bool   `json:"found"`
+		Text  string `json:"text"`
+	}
+	if err := t.call(ctx, function, &got, args...); err != nil {
+		return "", err
+	}
+	if !got.Found {
+		return "", fmt.Errorf("%w: %v", ErrNotFound, args[0])
+	}
+	return got.Text, nil
 }
 
 // Checkpoint says how far the sign-in has come. It resets the watchdog and, when
 // diagnostics are on, leaves an outline of the page.
-func (p *Page) Checkpoint(ctx context.Context, label string) {}
+func (p *Page) Checkpoint(ctx context.Context, label string) { p.checkpoint(ctx, label) }

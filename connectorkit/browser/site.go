@@ -18,6 +18,9 @@ type Site struct {
 	// Cookie names the cookies of the session: a name, or the beginning of names before a
 	// star. While the owner signs in, a change of one is the reason to probe.
 	Cookie string
+	// Headers are those of the site's own API that requests may carry, besides the common
+	// ones; what the browser says about itself it says alone.
+	Headers []string
 	// Probe asks the provider's own API who is signed in, with one request by Page.Fetch.
 	// Nothing else proves a session: neither the page's looks nor a status alone.
 	Probe func(ctx context.Context, p *Page) (State, error)

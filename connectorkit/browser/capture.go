@@ -1,0 +1,154 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	maxCapture  = 64 << 10
+	maxCaptures = 40
+)
+
+// outline is a diagnostic of a page: what could be seen, and nothing of what was in it.
+type outline struct {
+	At       string    `json:"at"`
+	Label    string    `json:"label"`
+	Page     string    `json:"page"` // origin and path
+	Title    string    `json:"title"`
+	Controls []control `json:"controls"`
+	// Incomplete says why the page's controls are not all there.
+	Incomplete string `json:"incomplete,omitzero"`
+}
+
+// control is something on a page that a person can use or is told by. Its value is left out.
+type control struct {
+	Role string `json:"role"`
+	Name string `json:"name"`
+}
+
+var controlRoles = []string{
+	"alert", "button", "checkbox", "combobox", "dialog", "heading", "link", "listbox", "menuitem", "radio",
+	"searchbox", "spinbutton", "switch", "tab", "textbox",
+}
+
+// captures writes outlines into one folder. Nil writes none.
+type captures struct {
+	dir string
+
+	mu    sync.Mutex
+	count int
+	files []string
+}
+
+// write leaves one outline, whole or not at all.
+func (c *captures) write(o outline) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.count >= maxCaptures {
+		return nil
+	}
+	text, err := o.encode()
+	if err != nil {
+		return err
+	}
+	c.count++
+	name := filepath.Join(c.dir, fmt.Sprintf("%02d-%s.json", c.count, fileWord(o.Label)))
+	if err := writeWhole(name, text); err != nil {
+		return err
+	}
+	c.files = append(c.files, name)
+	return nil
+}
+
+// encode keeps to the size by leaving out controls at the end.
+func (o outline) encode() ([]byte, error) {
+	for {
+		text, err := json.Marshal(o, jsontext.WithIndent("  "))
+		if err != nil {
+			return nil, fmt.Errorf("encode the outline: %w", err)
+		}
+		if len(text) <= maxCapture || len(o.Controls) == 0 {
+			return text, nil
+		}
+		o.Controls, o.Incomplete = o.Controls[:len(o.Controls)/2], "the page has more"
+	}
+}
+
+// discard removes what was written: a sign-in that worked needs no diagnostics.
+func (c *captures) discard() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for _, name := range c.files {
+		errs = append(errs, os.Remove(name))
+	}
+	c.files = nil
+	return errors.Join(errs...)
+}
+
+// fileWord is a label as a part of a file's name.
+func fileWord(label string) string {
+	word := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, label)
+	return word[:min(len(word), 60)]
+}
+
+// writeWhole replaces a file, readable by its owner alone.
+func writeWhole(name string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // it is of no use
+	}
+	return err
+}
+
+// look makes the outline of a page. A page that does not answer still has a place.
+func look(ctx context.Context, t *tab, at place, label string, when time.Time) outline {
+	o := outline{At: when.UTC().Format(time.RFC3339Nano), Label: label, Page: at.address, Title: at.title, Controls: []control{}}
+	tree, err := cdp.Call(ctx, t.s, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	if err != nil {
+		o.Incomplete = "the page did not answer"
+		return o
+	}
+	for _, n := range tree.Nodes {
+		role := word(n.Role)
+		if n.Ignored || !slices.Contains(controlRoles, role) {
+			continue
+		}
+		o.Controls = append(o.Controls, control{Role: role, Name: shown(word(n.Name))})
+	}
+	return o
+}
+
+func word(v *accessibility.Value) string {
+	var text string
+	if v == nil || decode(v.Value, &text) != nil {
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,103 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	chromium "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+)
+
+const downloadsDir = "downloads"
+
+// Download saves what the trigger makes the page download and gives the file's path. The
+// file is at most limit bytes and is gone after the run. Without one the browser saves nothing.
+func (p *Page) Download(ctx context.Context, limit int64, trigger func(context.Context) error) (string, error) {
+	b := p.b
+	dir := filepath.Join(b.binding.Home, downloadsDir)
+	if err := b.makeOwn(dir); err != nil {
+		return "", fmt.Errorf("make the folder of downloads: %w", err)
+	}
+	begun, endBegun := b.process.browser.Subscribe(chromium.DownloadWillBegin.Method)
+	defer endBegun()
+	moved, endMoved := b.process.browser.Subscribe(chromium.DownloadProgress.Method)
+	defer endMoved()
+	yes := true
+	allow := chromium.SetDownloadBehaviorParams{Behavior: chromium.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: dir, EventsEnabled: &yes}
+	if _, err := cdp.Call(ctx, b.process.browser, chromium.SetDownloadBehavior, allow); err != nil {
+		return "", err
+	}
+	defer func() {
+		deny := chromium.SetDownloadBehaviorParams{Behavior: chromium.SetDownloadBehaviorBehaviorDeny}
+		b.process.browser.post(chromium.SetDownloadBehavior.Method, deny)
+	}()
+	if err := trigger(ctx); err != nil {
+		return "", err
+	}
+	var guid string
+	for {
+		select {
+		case raw, ok := <-begun:
+			if !ok {
+				return "", errLost
+			}
+			var e chromium.EventDownloadWillBegin
+			if decode(raw, &e) != nil {
+				continue
+			}
+			if guid != "" { // one was asked for
+				b.cancelDownload(e.GUID)
+				continue
+			}
+			guid = e.GUID
+		case raw, ok := <-moved:
+			if !ok {
+				return "", errLost
+			}
+			var e chromium.EventDownloadProgress
+			if decode(raw, &e) != nil || guid != "" && e.GUID != guid {
+				continue
+			}
+			name := filepath.Join(dir, e.GUID)
+			switch {
+			case int64(e.ReceivedBytes) > limit, int64(e.TotalBytes) > limit:
+				b.cancelDownload(e.GUID)
+				return "", errors.Join(fmt.Errorf("the download exceeds %d bytes", limit), gone(name))
+			case e.State == chromium.DownloadProgressStateCompleted:
+				return name, nil
+			case e.State == chromium.DownloadProgressStateCanceled:
+				return "", errors.Join(errors.New("the download was cut off"), gone(name))
+			}
+		case <-ctx.Done():
+			if guid != "" {
+				b.cancelDownload(guid)
+			}
+			return "", context.Cause(ctx)
+		}
+	}
+}
+
+func (b *Browser) cancelDownload(guid string) {
+	b.process.browser.post(chromium.CancelDownload.Method, chromium.CancelDownloadParams{GUID: guid})
+}
+
+// makeOwn makes a folder that the browser's user may write to.
+func (b *Browser) makeOwn(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if u := b.binding.User; u != nil && os.Geteuid() == 0 {
+		return os.Chown(dir, int(u.UID), int(u.GID))
+	}
+	return nil
+}
+
+func gone(name string) error {
+	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package browser
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
+
+	"pdpp/protocol/surface"
+)
+
+const (
+	// maxActs bounds what an owner, or a program in their place, does to a page in a second.
+	maxActs = 200
+	// listLimit bounds the look for a list under the pointer; a page that does not answer
+	// gets the click as it is.
+	listLimit = 300 * time.Millisecond
+)
+
+// hand does to a page what the owner does, and nothing else: it knows the kinds of input
+// and no other command.
+type hand struct {
+	second time.Time // the one that is counted
+	acts   int
+	lists  int
+	list   string // the id of the list that is open
+	held   bool   // the press that opened it was kept from the page
+}
+
+func newHand() *hand { return &hand{} }
+
+// allowed counts acts; those beyond the bound are dropped.
+func (h *hand) allowed(now time.Time) bool {
+	if now.Sub(h.second) >= time.Second {
+		h.second, h.acts = now, 0
+	}
+	h.acts++
+	return h.acts <= maxActs
+}
+
+// act does one thing. A press on a list gives what is in it instead: the browser's own list
+// is in no picture.
+func (h *hand) act(ctx context.Context, t *tab, i surface.Input) (surface.Choices, bool) {
+	if !h.allowed(time.Now()) {
+		return surface.Choices{}, false
+	}
+	switch i.Kind {
+	case surface.InputPointer:
+		return h.point(ctx, t, i)
+	case surface.InputWheel:
+		t.s.post(input.DispatchMouseEvent.Method, input.DispatchMouseEventParams{
+			Type: input.DispatchMouseEventTypeMouseWheel, X: i.X, Y: i.Y, DeltaX: i.DX, DeltaY: i.DY, Modifiers: int64(i.Modifiers),
+		})
+	case surface.InputKey:
+		t.s.post(input.DispatchKeyEvent.Method, keyEvent(i))
+	case surface.InputText:
+		t.s.post(input.InsertText.Method, input.InsertTextParams{Text: i.Text})
+	case surface.InputBack:
+		back(ctx, t)
+	case surface.InputReload:
+		t.s.post(page.Reload.Method, page.ReloadParams{})
+	}
+	return surface.Choices{}, false
+}
+
+var pointerTypes = map[string]input.DispatchMouseEventType{
+	surface.ActionMove: input.DispatchMouseEventTypeMouseMoved,
+	surface.ActionDown: input.DispatchMouseEventTypeMousePressed,
+	surface.ActionUp:   input.DispatchMouseEventTypeMouseReleased,
+}
+
+func (h *hand) point(ctx context.Context, t *tab, i surface.Input) (surface.Choices, bool) {
+	if i.Action == surface.ActionDown && i.Button == "left" {
+		if list, found := h.open(ctx, t, i.X, i.Y); found {
+			h.held = true
+			return list, true
+		}
+		h.held = false
+	}
+	if i.Action == surface.ActionUp && h.held {
+		h.held = false
+		return surface.Choices{}, false
+	}
+	button := input.MouseButton(i.Button)
+	if button == "" {
+		button = input.MouseButtonNone
+	}
+	t.s.post(input.DispatchMouseEvent.Method, input.DispatchMouseEventParams{
+		Type: pointerTypes[i.Action], X: i.X, Y: i.Y, Button: button, Buttons: int64(i.Buttons), ClickCount: int64(i.Clicks), Modifiers: int64(i.Modifiers),
+	})
+	return surface.Choices{}, false
+}
+
+// listUnder finds a list at a place, through frames of the same site and shadow trees, and
+// remembers it for chooseFrom.
+const listUnder = `(x, y, most, room) => {
+	let e = document.elementFromPoint(x, y);
+	for (let deep = 0; e && deep < 20; deep++) {
+		let inner = null;
+		if (e.shadowRoot) inner = e.shadowRoot.elementFromPoint(x, y);
+		else if (e.tagName === "IFRAME") {
+			try {
+				const box = e.getBoundingClientRect();
+				x -= box.left + e.clientLeft; y -= box.top + e.clientTop;
+				inner = e.contentDocument?.elementFromPoint(x, y);
+			} catch { return null; }
+		}
+		if (!inner || inner === e) break;
+		e = inner;
+	}
+	e = e?.closest?.("select");
+	if (!e || e.disabled || e.multiple || e.size > 1) return null;
+	e.focus();
+	globalThis.pdppList = e;
+	const options = [];
+	for (const o of [...e.options].slice(0, most)) {
+		const one = {label: o.label.slice(0, 1000), value: String(o.index), selected: o.selected, disabled: o.disabled || !!o.closest("optgroup")?.disabled};
+		room -= 3 * one.label.length + 8;
+		if (room < 0) break;
+		options.push(one);
+	}
+	return options;
+}`
+
+const chooseFrom = `index => {
+	const e = globalThis.pdppList;
+	delete globalThis.pdppList;
+	if (!e?.isConnected || !e.options[index] || e.options[index].disabled) return;
+	e.selectedIndex = index;
+	e.dispatchEvent(new Event("input", {bubbles: true, composed: true}));
+	e.dispatchEvent(new Event("change", {bubbles: true}));
+}`
+
+func (h *hand) open(ctx context.Context, t *tab, x, y float64) (surface.Choices, bool) {
+	limited, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	var options []surface.Choice
+	err := t.call(limited, listUnder, &options, x, y, surface.MaxChoices, surface.MaxChoiceText)
+	if err != nil || options == nil {
+		return surface.Choices{}, false
+	}
+	h.lists++
+	h.list = "list-" + strconv.Itoa(h.lists)
+	return surface.Choices{ID: h.list, Options: options}, true
+}
+
+func (h *hand) choose(ctx context.Context, t *tab, c surface.Choose) {
+	index, err := strconv.Atoi(c.Value)
+	if c.ID != h.list || !c.Accept || err != nil {
+		return
+	}
+	h.list = ""
+	limited, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	_ = t.call(limited, chooseFrom, nil, index) // the page shows whether it was taken
+}
+
+// back goes to the document before, if there is one.
+func back(ctx context.Context, t *tab) {
+	limited, cancel := context.WithTimeout(ctx, stepOnScreen)
+	defer cancel()
+	past, err := cdp.Call(limited, t.s, page.GetNavigationHistory, cdp.Empty{})
+	if err != nil || past.CurrentIndex < 1 || int(past.CurrentIndex) > len(past.Entries) {
+		return
+	}
+	before := past.Entries[past.CurrentIndex-1]
+	if bare(before.URL) == "" {
+		return // the empty page that every tab begins with
+	}
+	t.s.post(page.NavigateToHistoryEntry.Method, page.NavigateToHistoryEntryParams{EntryID: before.ID})
+}

@@ -1,0 +1,183 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// worldName is what our part of a page is called. A page cannot see into it.
+const worldName = "pdpp"
+
+// tab is one page of the browser and the conversation with it. No domain of it is enabled
+// that a site could notice.
+type tab struct {
+	p      *process
+	id     target.ID
+	opener target.ID
+	s      *session
+
+	mu    sync.Mutex
+	host  string
+	world int64 // execution context of our isolated world; zero when there is none
+}
+
+// at is the host of the page's document; empty before the first one.
+func (t *tab) at() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.host
+}
+
+func (t *tab) moved(host string) {
+	t.mu.Lock()
+	t.host = host
+	t.mu.Unlock()
+}
+
+// close closes the page.
+func (t *tab) close(ctx context.Context) error {
+	_, err := cdp.Call(ctx, t.p.browser, target.CloseTarget, target.CloseTargetParams{TargetID: t.id})
+	return err
+}
+
+// alive tells whether the page can still be spoken with.
+func (t *tab) alive() bool {
+	t.p.conn.mu.Lock()
+	defer t.p.conn.mu.Unlock()
+	return !t.p.conn.gone[t.s.id]
+}
+
+// navigation is a document that could not be loaded, with Chromium's own word for it.
+type navigation struct{ reason string }
+
+func (n *navigation) Error() string { return "load the page: " + n.reason }
+
+// ours tells whether the document was refused here, which says nothing about the site.
+func (n *navigation) ours() bool {
+	return n.reason == "net::ERR_BLOCKED_BY_CLIENT" || n.reason == "net::ERR_ABORTED"
+}
+
+// load goes to the address and returns when its document has begun.
+func (t *tab) load(ctx context.Context, address string) error {
+	t.forgetWorld()
+	got, err := cdp.Call(ctx, t.s, page.Navigate, page.NavigateParams{URL: address})
+	if err != nil {
+		return err
+	}
+	if got.ErrorText != "" {
+		return &navigation{got.ErrorText}
+	}
+	return nil
+}
+
+// address is where the page is, as the page's own process knows it.
+func (t *tab) address(ctx context.Context) (*url.URL, error) {
+	tree, err := cdp.Call(ctx, t.s, page.GetFrameTree, cdp.Empty{})
+	if err != nil {
+		return nil, err
+	}
+	if tree.FrameTree == nil || tree.FrameTree.Frame == nil {
+		return nil, errDetached
+	}
+	return url.Parse(tree.FrameTree.Frame.URL)
+}
+
+func (t *tab) forgetWorld() {
+	t.mu.Lock()
+	t.world = 0
+	t.mu.Unlock()
+}
+
+// ownWorld gives the execution context of our isolated world and makes it when there is none.
+func (t *tab) ownWorld(ctx context.Context) (int64, error) {
+	t.mu.Lock()
+	world := t.world
+	t.mu.Unlock()
+	if world != 0 {
+		return world, nil
+	}
+	tree, err := cdp.Call(ctx, t.s, page.GetFrameTree, cdp.Empty{})
+	if err != nil {
+		return 0, err
+	}
+	if tree.FrameTree == nil || tree.FrameTree.Frame == nil {
+		return 0, errDetached
+	}
+	made, err := cdp.Call(ctx, t.s, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: tree.FrameTree.Frame.ID, WorldName: worldName})
+	if err != nil {
+		return 0, err
+	}
+	t.mu.Lock()
+	t.world = int64(made.ExecutionContextID)
+	t.mu.Unlock()
+	return int64(made.ExecutionContextID), nil
+}
+
+// errScript means that our own function failed in the page.
+var errScript = errors.New("a script failed in the page")
+
+// call runs a function of ours in our world of the page and reads what it returns.
+func (t *tab) call(ctx context.Context, function string, result any, args ...any) error {
+	world, err := t.ownWorld(ctx)
+	if err != nil {
+		return err
+	}
+	given := make([]*runtime.CallArgument, len(args))
+	for i, a := range args {
+		text, err := json.Marshal(a)
+		if err != nil {
+			return fmt.Errorf("encode an argument: %w", err)
+		}
+		given[i] = &runtime.CallArgument{Value: jsontext.Value(text)}
+	}
+	yes := true
+	id := runtime.ExecutionContextID(world)
+	got, err := cdp.Call(ctx, t.s, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: function, ExecutionContextID: id, Arguments: given, ReturnByValue: &yes, AwaitPromise: &yes,
+	})
+	if err != nil {
+		if worldGone(err) {
+			t.forgetWorld()
+		}
+		return err
+	}
+	if got.ExceptionDetails != nil {
+		return errScript
+	}
+	if result == nil || got.Result == nil || len(got.Result.Value) == 0 {
+		return nil
+	}
+	return decode(got.Result.Value, result)
+}
+
+// worldGone tells whether an error means that the document was replaced under us.
+func worldGone(err error) bool {
+	var w *wireError
+	if errors.Is(err, errDetached) {
+		return true
+	}
+	if !errors.As(err, &w) {
+		return false
+	}
+	for _, text := range []string{"Cannot find context", "navigated or closed", "context was destroyed", "Promise was collected", "Session with given id not found", "uniqueContextId not found"} {
+		if strings.Contains(w.Message, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func decode(raw jsontext.Value, into any) error {
+	return json.Unmarshal(raw, into, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+}
