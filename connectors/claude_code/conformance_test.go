@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pdpp/connectorkit/connectortest"
+	"pdpp/protocol"
 	"pdpp/providersim/files"
 )
 
@@ -11,7 +12,8 @@ import (
 func TestConformance(t *testing.T) {
 	connectortest.RunLocal(t, connectortest.LocalTarget{
 		Connector: connectortest.BuiltIn(t, "claude_code"), Make: files.Claude,
-		Env:    func(dir string) map[string]string { return map[string]string{"CLAUDE_CONFIG_DIR": dir} },
-		Listed: []string{"sessions", "file_history", "history", "session_index", "shell_snapshots", "cache_inventory", "backup_inventory", "config_inventory", "coverage_diagnostics"},
+		Env:      func(dir string) map[string]string { return map[string]string{"CLAUDE_CONFIG_DIR": dir} },
+		Declared: []protocol.Reason{"line_too_long", "malformed_line"},
+		Listed:   []string{"sessions", "file_history", "history", "session_index", "shell_snapshots", "cache_inventory", "backup_inventory", "config_inventory", "coverage_diagnostics"},
 	})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Claude makes a folder as Claude Code keeps it.
-func Claude(dir string, c Config) (*Tree, error) { return newTree(dir, c, &claude{}) }
+func Claude(dir string, c Config) (World, error) { return newTree(dir, c, &claude{}) }
 
 type claude struct{ projects int }
 

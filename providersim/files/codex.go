@@ -7,7 +7,7 @@ import (
 )
 
 // Codex makes a folder as Codex keeps it.
-func Codex(dir string, c Config) (*Tree, error) { return newTree(dir, c, &codex{}) }
+func Codex(dir string, c Config) (World, error) { return newTree(dir, c, &codex{}) }
 
 type codex struct{}
 

@@ -33,9 +33,22 @@ type Config struct {
 	LongLine int  // length of one line that is too long; none when zero
 }
 
-// Tree is a folder and what is in it.
+// World is a folder that a hand changes, and what is in it.
+type World interface {
+	// Root is where it is.
+	Root() string
+	// Step changes one thing and says what.
+	Step() (string, error)
+	// Now is everything that is there. A thing that is in several files is there as each of
+	// them has it.
+	Now() map[string][]Item
+	// Ever is every form that a thing has had; none when it never existed.
+	Ever(stream, key string) []Item
+}
+
+// Tree is a folder of files of lines and what is in it.
 type Tree struct {
-	Dir string
+	dir string
 
 	mu     sync.Mutex
 	rng    *rand.Rand
@@ -88,7 +101,7 @@ func newTree(dir string, c Config, l layout) (*Tree, error) {
 		return nil, err
 	}
 	t := &Tree{
-		Dir: dir, rng: rand.New(rand.NewPCG(c.Seed, 7)), layout: l, ever: map[string][]Item{}, zstd: enc,
+		dir: dir, rng: rand.New(rand.NewPCG(c.Seed, 7)), layout: l, ever: map[string][]Item{}, zstd: enc,
 		clock: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC),
 	}
 	for range c.Sessions {
@@ -151,7 +164,7 @@ func (t *Tree) hostile() error {
 	return nil
 }
 
-func (t *Tree) path(rel string) string { return filepath.Join(t.Dir, filepath.FromSlash(rel)) }
+func (t *Tree) path(rel string) string { return filepath.Join(t.dir, filepath.FromSlash(rel)) }
 
 func (t *Tree) add(f *file) error {
 	t.files = append(t.files, f)
@@ -227,8 +240,10 @@ func (t *Tree) put(rel, content string, items ...Item) error {
 // authored reports whether the file is one that put has written.
 func (f *file) authored() bool { return f.ending == "-" }
 
-// Now is everything that is in the tree, a line without its end left out. A thing that is
-// in several files is there as each of them has it.
+// Root is where the tree is.
+func (t *Tree) Root() string { return t.dir }
+
+// Now is everything that is in the tree, a line without its end left out.
 func (t *Tree) Now() map[string][]Item {
 	t.mu.Lock()
 	defer t.mu.Unlock()
