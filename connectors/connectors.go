@@ -10,6 +10,7 @@ import (
 	"pdpp/connectors/codex"
 	"pdpp/connectors/example"
 	"pdpp/connectors/github"
+	"pdpp/connectors/imessage"
 )
 
 // Entry is one built-in connector. New is called only for the one that runs.
@@ -25,6 +26,7 @@ var All = []Entry{
 	{"codex", codex.Connector},
 	{"example", example.Connector},
 	{"github", github.Connector},
+	{"imessage", imessage.Connector},
 }
 
 // Schemaless lists, by name, the connectors that emit records without judging

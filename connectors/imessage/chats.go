@@ -1,0 +1,110 @@
+package imessage
+
+import (
+	"context"
+	"fmt"
+
+	"pdpp/connectorkit/localdb"
+)
+
+// chat is a conversation.
+type chat struct {
+	ID          string   `json:"id"`
+	Identifier  string   `json:"identifier,omitzero"`
+	Title       string   `json:"title"`
+	DisplayName string   `json:"display_name,omitzero"`
+	Service     string   `json:"service,omitzero"`
+	IsGroup     bool     `json:"is_group"`
+	IsArchived  bool     `json:"is_archived,omitzero"`
+	Handles     []string `json:"handles"`
+}
+
+// participant is somebody in a chat.
+type participant struct {
+	ID      string `json:"id"`
+	ChatID  string `json:"chat_id"`
+	Handle  string `json:"handle,omitzero"`
+	Service string `json:"service,omitzero"`
+	Country string `json:"country,omitzero"`
+}
+
+// group is the style of a chat of several people.
+const group = 43
+
+// chats brings all chats and who takes part in them, when anything of it changed.
+func (p *pass) chats(ctx context.Context) error {
+	if !p.has("chat", "guid") {
+		p.lacks("chats", reasonNoChats)
+		return nil
+	}
+	byID := map[int64]*chat{}
+	var list []*chat
+	text := "SELECT c.ROWID, c.guid"
+	for _, name := range []string{"chat_identifier", "display_name", "service_name", "style", "is_archived"} {
+		text += ", " + p.column("chat", "c", name)
+	}
+	err := p.query(ctx, func(v []any) {
+		c := &chat{
+			ID: localdb.Text(v[1]), Identifier: localdb.Text(v[2]), DisplayName: localdb.Text(v[3]), Service: localdb.Text(v[4]),
+			IsGroup: localdb.Number(v[5]) == group, IsArchived: localdb.Number(v[6]) != 0, Handles: []string{},
+		}
+		if c.ID == "" {
+			return
+		}
+		byID[localdb.Number(v[0])] = c
+		list = append(list, c)
+	}, text+" FROM chat c ORDER BY c.ROWID")
+	if err != nil {
+		return fmt.Errorf("read chats: %w", err)
+	}
+	people, err := p.participants(ctx, byID)
+	if err != nil {
+		return err
+	}
+	var records []localdb.Record
+	for _, c := range list {
+		c.Title = title(c)
+		records = append(records, localdb.Record{Stream: "chats", Data: c})
+	}
+	return p.whole(ctx, append(records, people...), &p.state.Chats)
+}
+
+// title is what a chat is called: its name, else who is in it.
+func title(c *chat) string {
+	switch {
+	case c.DisplayName != "":
+		return c.DisplayName
+	case len(c.Handles) == 1:
+		return c.Handles[0]
+	case len(c.Handles) > 1:
+		return fmt.Sprintf("%s and %d more", c.Handles[0], len(c.Handles)-1)
+	case c.Identifier != "":
+		return c.Identifier
+	}
+	return c.ID
+}
+
+func (p *pass) participants(ctx context.Context, chats map[int64]*chat) ([]localdb.Record, error) {
+	if !p.has("chat_handle_join", "handle_id") || !p.has("handle", "id") {
+		p.lacks("participants", reasonNoChats)
+		return nil, nil
+	}
+	var list []localdb.Record
+	seen := map[string]bool{}
+	err := p.query(ctx, func(v []any) {
+		c, handle := chats[localdb.Number(v[0])], localdb.Text(v[1])
+		if c == nil || handle == "" || seen[c.ID+":"+handle] {
+			return // of a chat or a handle that is gone; or the same person by another service
+		}
+		seen[c.ID+":"+handle] = true
+		c.Handles = append(c.Handles, handle)
+		list = append(list, localdb.Record{Stream: "participants", Data: &participant{
+			ID: c.ID + ":" + handle, ChatID: c.ID, Handle: handle, Service: localdb.Text(v[2]), Country: localdb.Text(v[3]),
+		}})
+	}, "SELECT j.chat_id, h.id, "+p.column("handle", "h", "service")+", "+p.column("handle", "h", "country")+
+		" FROM chat_handle_join j JOIN handle h ON h.ROWID = j.handle_id ORDER BY j.chat_id, h.ROWID")
+	if err != nil {
+		return nil, fmt.Errorf("read who takes part: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,192 @@
+package imessage
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localdb"
+	"pdpp/connectorkit/localfile"
+	"pdpp/protocol"
+)
+
+// Reasons of gaps.
+const (
+	reasonDate        protocol.Reason = "message_date_unusable"
+	reasonNoChats     protocol.Reason = "chat_handle_join_table_missing"
+	reasonNoAttached  protocol.Reason = "attachment_tables_missing"
+	maxDatedByMessage                 = 100 // gaps of messages of one pass; the rest is counted
+)
+
+var errNoMessages = errors.New("the database has no messages of Messages")
+
+// database is the reader of a database. What it knows lasts for one run.
+type database struct {
+	attachments string // the folder of what is attached; empty when it is that beside the database
+}
+
+// state is how far a database was read.
+type state struct {
+	Mark localdb.Mark `json:"mark"`
+	// Chats and Loose are digests of what was last brought as a whole: chats with who takes
+	// part in them, and what is attached to no message.
+	Chats string `json:"chats,omitzero"`
+	Loose string `json:"loose,omitzero"`
+	// Lacking are the parts of the database that were declared as missing.
+	Lacking []string `json:"lacking,omitempty"`
+}
+
+// pass is one reading of the database.
+type pass struct {
+	f       *localfile.File
+	db      *sql.DB
+	columns map[string]map[string]bool // by table
+	state   state
+	files   *os.Root // nil when there is none
+	undated int
+}
+
+func (d *database) read(ctx context.Context, f *localfile.File, _ *os.File, kept jsontext.Value) error {
+	p := &pass{f: f}
+	if len(kept) > 0 && json.Unmarshal(kept, &p.state) != nil {
+		p.state = state{} // another version's: everything is read again
+	}
+	folder := d.attachments
+	if folder == "" {
+		folder = strings.TrimSuffix(f.Path, f.Rel) + "Attachments"
+	}
+	if root, err := os.OpenRoot(folder); err == nil {
+		p.files = root
+		defer root.Close()
+	}
+	if err := localdb.Read(ctx, f.Path, p.pass); err != nil {
+		return err
+	}
+	f.SetState(p.state)
+	return nil
+}
+
+// pass reads what is new and what changed. It goes on where it was when it is called again.
+func (p *pass) pass(ctx context.Context, db *sql.DB) error {
+	p.db, p.columns = db, map[string]map[string]bool{}
+	for _, table := range []string{
+		"message", "handle", "chat", "chat_message_join", "chat_handle_join", "attachment", "message_attachment_join", "chat_recoverable_message_join", "sqlite_sequence",
+	} {
+		columns, err := localdb.Columns(ctx, db, table)
+		if err != nil {
+			return err
+		}
+		p.columns[table] = columns
+	}
+	if !p.columns["message"]["guid"] || !p.columns["message"]["date"] {
+		return errNoMessages
+	}
+	if err := p.chats(ctx); err != nil {
+		return err
+	}
+	follower := localdb.Follower{DB: db, Table: p.messages(), Mark: &p.state.Mark, Now: p.f.Now(), Bring: p.bring, Place: p.place}
+	if err := follower.Follow(ctx); err != nil {
+		return err
+	}
+	return p.loose(ctx)
+}
+
+func (p *pass) place(ctx context.Context) error { return p.f.Place(ctx, p.state) }
+
+// bring hands over a row.
+func (p *pass) bring(row localdb.Row) {
+	if row.Missing != "" {
+		if p.undated++; p.undated > maxDatedByMessage {
+			p.f.Skip(row.Missing)
+			return
+		}
+		p.f.Gap(idOf(row.Key, row.ID), protocol.Reason(row.Missing), false, row.ID, 0)
+		return
+	}
+	for _, rec := range row.Records {
+		p.f.Emit(rec.Stream, connectorkit.Upsert(rec.Data))
+		if m, ok := rec.Data.(*message); ok {
+			p.f.Read(int64(len(m.Text)) + 200)
+		}
+	}
+}
+
+// has reports whether a table has a column.
+func (p *pass) has(table, column string) bool { return p.columns[table][column] }
+
+// column is a column in a query, or nothing where this database has none of the name.
+func (p *pass) column(table, alias, name string) string {
+	if p.has(table, name) {
+		return alias + "." + name
+	}
+	return "NULL"
+}
+
+// lacks declares, once, that this database has no such part.
+func (p *pass) lacks(part string, reason protocol.Reason) {
+	if !slices.Contains(p.state.Lacking, part) {
+		p.state.Lacking = append(p.state.Lacking, part)
+		p.f.Gap(part, reason, false, 0, 0)
+	}
+}
+
+// whole brings a list that is read as a whole, if it is another than the last time.
+func (p *pass) whole(ctx context.Context, list []localdb.Record, last *string) error {
+	h := sha256.New()
+	for _, rec := range list {
+		b, err := json.Marshal(rec, json.Deterministic(true))
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(h, "%d %s\n", len(b), b)
+	}
+	sum := hex.EncodeToString(h.Sum(nil)[:12])
+	if sum == *last {
+		return nil
+	}
+	for _, rec := range list {
+		p.f.Emit(rec.Stream, connectorkit.Upsert(rec.Data))
+	}
+	*last = sum
+	return p.place(ctx)
+}
+
+// query reads rows of any columns.
+func (p *pass) query(ctx context.Context, take func(v []any), text string, args ...any) error {
+	rows, err := p.db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := scan(rows)
+		if err != nil {
+			return err
+		}
+		take(values)
+	}
+	return rows.Err()
+}
+
+// scan reads the columns of a row as they are.
+func scan(rows *sql.Rows) ([]any, error) {
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	return values, rows.Scan(into...)
+}

@@ -1,0 +1,78 @@
+package devicetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/lab/programs"
+	"pdpp/providersim/files"
+)
+
+// TestSourcesOfMessages goes the owner's way for sources that a program keeps in a database:
+// a command is made here and pasted there, and what was said is found by its words.
+func TestSourcesOfMessages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-local-collector", "pdpp/cmd/pdpp-connectors"); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	w := &world{t: t, dir: dir, home: home, store: st, kills: map[string]int{}}
+	w.plant()
+	w.start()
+	t.Cleanup(func() { w.end("server") })
+	for _, source := range []struct {
+		name, folder, text string
+		make               func(string, files.Config) (files.World, error)
+	}{
+		{"imessage", "Library/Messages", "text", files.Messages},
+	} {
+		folder := filepath.Join(w.deviceDir, filepath.FromSlash(source.folder))
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		tree, err := source.make(folder, files.Config{Seed: 4, Sessions: 2, Lines: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var made struct {
+			Command string `json:"command"`
+		}
+		if err := json.Unmarshal([]byte(w.owner("devices", "add", source.name, "--json")), &made); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := w.run(strings.Fields(made.Command)[1:]...); err != nil {
+			t.Fatalf("%q: %v\n%s", made.Command, err, out)
+		}
+		found := 0
+		for _, items := range tree.Now() {
+			said := fmt.Sprint(items[0].Fields[source.text])
+			if items[0].Stream != "messages" || len(strings.Fields(said)) < 4 {
+				continue
+			}
+			words := strings.Join(strings.Fields(said)[:4], " ")
+			if answer := w.owner("search", words, "--json", "--limit", "100"); strings.Contains(answer, items[0].Key) {
+				found++
+			} else {
+				t.Errorf("%s: %q is not found", source.name, words)
+			}
+			if found == 2 {
+				break
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: nothing was looked for", source.name)
+		}
+	}
+}
