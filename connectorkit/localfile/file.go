@@ -137,6 +137,9 @@ func (f *File) Say(ctx context.Context, words string) error {
 	return nil
 }
 
+// Now is when the tree was looked at.
+func (f *File) Now() time.Time { return f.r.began }
+
 func (r *reader) file(f *found, e *entry) *File {
 	return &File{
 		Store: f.store, Root: f.root.Name, Rel: f.rel, Path: filepath.Join(f.root.base(), filepath.FromSlash(f.rel)), ID: f.id,

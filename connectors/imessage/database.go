@@ -101,7 +101,9 @@ func (p *pass) pass(ctx context.Context, db *sql.DB) error {
 	return p.loose(ctx)
 }
 
-func (p *pass) place(ctx context.Context) error { return p.f.Place(ctx, p.state) }
+func (p *pass) place(ctx context.Context) error {
+	return p.f.Place(ctx, func() any { return p.state })
+}
 
 // bring hands over a row.
 func (p *pass) bring(row localdb.Row) {
