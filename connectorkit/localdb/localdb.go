@@ -19,8 +19,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// busy is how long a locked database is waited for.
-var busy = 5 * time.Second
+// busy is how long a locked database is waited for. It is short because a copy is at hand: an
+// owner that is done with its transaction has let go by then, one that never lets go costs no more.
+var busy = 500 * time.Millisecond
 
 // copies is how often a database is copied that changes while it is copied.
 const copies = 3
@@ -33,7 +34,7 @@ var Companions = []string{"-wal", "-journal"}
 // use, a private copy with its write-ahead log is read and deleted. Read may be called a
 // second time then.
 func Read(ctx context.Context, path string, read func(context.Context, *sql.DB) error) error {
-	err := within(ctx, path, read)
+	err := within(ctx, path, "ro", read)
 	if !elsewhere(err) || ctx.Err() != nil {
 		return err
 	}
@@ -46,15 +47,15 @@ func Read(ctx context.Context, path string, read func(context.Context, *sql.DB) 
 	if err := duplicate(path, copied); err != nil {
 		return err
 	}
-	return within(ctx, copied, read)
+	return within(ctx, copied, "rw", read) // what its owner had not finished is taken back in the copy
 }
 
-func within(ctx context.Context, path string, read func(context.Context, *sql.DB) error) error {
+func within(ctx context.Context, path, mode string, read func(context.Context, *sql.DB) error) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
 	}
 	address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: fmt.Sprintf(
-		"mode=ro&_pragma=busy_timeout(%d)&_pragma=query_only(1)&_pragma=trusted_schema(0)", busy.Milliseconds())}
+		"mode=%s&_pragma=busy_timeout(%d)&_pragma=query_only(1)&_pragma=trusted_schema(0)", mode, busy.Milliseconds())}
 	db, err := sql.Open("sqlite", address.String())
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
@@ -83,10 +84,11 @@ func elsewhere(err error) bool {
 
 var errBusy = errors.New("the database changes faster than it can be copied")
 
-// duplicate copies a database with its logs as they were at one moment.
+// duplicate copies a database with its logs as they were at one moment. A write-ahead log may grow
+// meanwhile: what stands behind the last whole transaction in the copy does not count.
 func duplicate(from, to string) error {
 	for range copies {
-		before, err := stamps(from)
+		before, err := looks(from)
 		if err != nil {
 			return err
 		}
@@ -95,25 +97,52 @@ func duplicate(from, to string) error {
 				return err
 			}
 		}
-		if after, err := stamps(from); err == nil && after == before {
+		if after, err := looks(from); err == nil && after == before {
 			return nil
 		}
 	}
 	return errBusy
 }
 
-func stamps(path string) (s [3]struct{ size, at int64 }, err error) {
-	for i, ending := range append([]string{""}, Companions...) {
-		info, err := os.Stat(path + ending)
-		if errors.Is(err, fs.ErrNotExist) && i > 0 {
-			continue
-		}
-		if err != nil {
-			return s, err
-		}
-		s[i].size, s[i].at = info.Size(), info.ModTime().UnixNano()
+// look is how a database looked at one moment, but for what is appended to its log.
+type look struct {
+	database, journal struct{ size, at int64 }
+	log               [walHeader]byte // another one when the log begins anew
+}
+
+const walHeader = 32
+
+func looks(path string) (l look, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return l, err
 	}
-	return s, nil
+	l.database.size, l.database.at = info.Size(), info.ModTime().UnixNano()
+	if info, err := os.Stat(path + "-journal"); err == nil {
+		l.journal.size, l.journal.at = info.Size(), info.ModTime().UnixNano()
+	}
+	h, err := os.Open(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return l, err
+	}
+	defer h.Close()
+	if _, err := io.ReadFull(h, l.log[:]); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return l, err
+	}
+	return l, nil
+}
+
+// Damaged reports whether an error says that the file is no database, or a broken one.
+func Damaged(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	code := e.Code() & 0xff
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
 }
 
 func copyFile(from, to string) error {

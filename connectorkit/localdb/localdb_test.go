@@ -102,3 +102,91 @@ func TestLockedForGood(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestLockedAmidATransaction holds that of a database with a rollback journal, whose owner has
+// written half a transaction into it and lets nobody in, the state before that is read.
+func TestLockedAmidATransaction(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "History")
+	owner, err := sql.Open("sqlite", "file:"+path+"?_pragma=locking_mode(EXCLUSIVE)&_pragma=journal_mode(TRUNCATE)&_pragma=cache_size(2)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close()
+	owner.SetMaxOpenConns(1)
+	exec := func(text string) {
+		t.Helper()
+		if _, err := owner.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("CREATE TABLE visits (id INTEGER PRIMARY KEY, text TEXT)")
+	exec("WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 200) INSERT INTO visits SELECT i, hex(randomblob(500)) FROM n")
+	size := func() int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before := size()
+	exec("BEGIN; UPDATE visits SET text = hex(randomblob(600)); WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 200) INSERT INTO visits SELECT i+1000, hex(randomblob(500)) FROM n")
+	if journal, err := os.Stat(path + "-journal"); err != nil || journal.Size() == 0 || size() == before {
+		t.Fatal("the transaction is not in the file")
+	}
+	if n := count(t, path); n != 200 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// TestCopiedWhileItGrows holds that a database which its owner never lets go of, and keeps writing
+// to, is read as it was at one moment: every transaction whole.
+func TestCopiedWhileItGrows(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "places.sqlite")
+	owner, err := sql.Open("sqlite", "file:"+path+"?_pragma=locking_mode(EXCLUSIVE)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=wal_autocheckpoint(0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close()
+	owner.SetMaxOpenConns(1)
+	if _, err := owner.Exec("CREATE TABLE visits (id INTEGER PRIMARY KEY, text TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan struct{}), make(chan error)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			if _, err := owner.Exec("INSERT INTO visits (text) VALUES (hex(randomblob(2000))), (hex(randomblob(2000))), (hex(randomblob(2000)))"); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	last := 0
+	for range 4 {
+		err := localdb.Read(t.Context(), path, func(ctx context.Context, db *sql.DB) error {
+			var n, top int
+			if err := db.QueryRowContext(ctx, "SELECT count(*), coalesce(max(id), 0) FROM visits").Scan(&n, &top); err != nil {
+				return err
+			}
+			if n%3 != 0 || n != top || n < last {
+				t.Errorf("%d rows up to %d after %d", n, top, last)
+			}
+			last = n
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}

@@ -3,9 +3,8 @@ package localfile
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io/fs"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -98,6 +97,9 @@ func (r *reader) coverage() []connectorkit.Record {
 			c.LinesSkipped += n
 		}
 		c.Status = r.status(s, c)
+		if c.Status == statusUnavailable {
+			c.Reason = "this user may not read the folder: " + permissionNext(runtime.GOOS)
+		}
 		if c.Reason == "" {
 			c.Reason = c.Status
 		}
@@ -106,15 +108,17 @@ func (r *reader) coverage() []connectorkit.Record {
 	return append(out, r.unknown()...)
 }
 
-func (r *reader) status(s *Store, c *Coverage) string {
-	var broken error
-	for _, t := range r.walk.trees {
-		if t.Name == s.Root {
-			broken = t.broken
-		}
+// permissionNext says which switch lets the program read a folder of its own user.
+func permissionNext(system string) string {
+	if system == "darwin" {
+		return "switch on Full Disk Access for the program that collects, in System Settings, Privacy & Security"
 	}
+	return "let the user that collects read it"
+}
+
+func (r *reader) status(s *Store, c *Coverage) string {
 	switch {
-	case broken != nil && !errors.Is(broken, fs.ErrNotExist):
+	case slices.ContainsFunc(r.walk.trees, func(t *tree) bool { return t.Name == s.Root && t.denied() }):
 		return statusUnavailable
 	case c.FilesPresent == 0:
 		return statusMissing

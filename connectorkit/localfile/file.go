@@ -27,8 +27,9 @@ const (
 	defaultLimit = 1 << 20
 )
 
-// errDamaged means that the content cannot be decoded.
-var errDamaged = errors.New("the file is damaged")
+// ErrDamaged means that the content cannot be decoded. What was brought of the file counts all
+// the same.
+var ErrDamaged = errors.New("the file is damaged")
 
 // RefusedError is why a store does not take a file, or not all of it. What was brought of it
 // is kept.
@@ -50,6 +51,8 @@ type File struct {
 	ID       string
 	Size     int64
 	Modified time.Time
+	// Changed is the latest time that the system has for the file or its companions.
+	Changed time.Time
 	// Cut says that Whole got only the beginning.
 	Cut bool
 	// Offset and Length are where the line is that is being read.
@@ -143,7 +146,7 @@ func (f *File) Now() time.Time { return f.r.began }
 func (r *reader) file(f *found, e *entry) *File {
 	return &File{
 		Store: f.store, Root: f.root.Name, Rel: f.rel, Path: filepath.Join(f.root.base(), filepath.FromSlash(f.rel)), ID: f.id,
-		Size: f.size, Modified: time.Unix(0, f.mod).UTC(), r: r, f: f, e: e,
+		Size: f.size, Modified: time.Unix(0, f.mod).UTC(), Changed: time.Unix(0, f.change).UTC(), r: r, f: f, e: e,
 	}
 }
 
@@ -176,7 +179,7 @@ func (r *reader) readWhole(f *found, e *entry) error {
 		e.State = f.entry.State
 	}
 	if err := f.store.Whole(file, content); err != nil {
-		return errors.Join(errDamaged, err)
+		return errors.Join(ErrDamaged, err)
 	}
 	e.Size, e.Change, e.Offset = info.Size(), changed(info), info.Size()
 	return nil
@@ -355,7 +358,7 @@ func (r *reader) readCompressed(ctx context.Context, f *found, e *entry, h *os.F
 	defer dec.Close()
 	open := func() error { return dec.Reset(io.NewSectionReader(h, 0, e.Size)) }
 	if err := open(); err != nil {
-		return errors.Join(errDamaged, err)
+		return errors.Join(ErrDamaged, err)
 	}
 	start := int64(0)
 	ring := &tailRing{}
@@ -365,7 +368,7 @@ func (r *reader) readCompressed(ctx context.Context, f *found, e *entry, h *os.F
 		} else {
 			*ring = tailRing{}
 			if err := open(); err != nil {
-				return errors.Join(errDamaged, err)
+				return errors.Join(ErrDamaged, err)
 			}
 		}
 	}
@@ -388,7 +391,7 @@ type decoded struct{ r io.Reader }
 func (d decoded) Read(b []byte) (int, error) {
 	n, err := d.r.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = errors.Join(errDamaged, err)
+		err = errors.Join(ErrDamaged, err)
 	}
 	return n, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -155,7 +156,11 @@ func (r *reader) look(ctx context.Context) error {
 		if len(folders) > 0 {
 			return &connectorkit.Error{Class: connectorkit.NotFound, Words: "none of the folders that the owner named holds anything of this source", Err: errNoRoot}
 		}
-		return &connectorkit.Error{Class: connectorkit.Unavailable, Words: "the folder with the data is not there, or may not be read", Err: errNoRoot}
+		words := "the folder with the data is not there"
+		if slices.ContainsFunc(walk.trees, (*tree).denied) {
+			words = "the folder with the data may not be read: " + permissionNext(runtime.GOOS)
+		}
+		return &connectorkit.Error{Class: connectorkit.Unavailable, Words: words, Err: errNoRoot}
 	}
 	return nil
 }
@@ -388,7 +393,7 @@ var ErrMoved = errors.New("the file shrank or was replaced while it was read")
 // refused declares a file as missing. Of a damaged one, what could be decoded is kept.
 func (r *reader) refused(f *found, e *entry, err error) {
 	var why *RefusedError
-	if !errors.Is(err, errDamaged) && !errors.As(err, &why) {
+	if !errors.Is(err, ErrDamaged) && !errors.As(err, &why) {
 		r.slice.out = r.slice.out[:r.slice.file]
 	}
 	if errors.Is(err, ErrMoved) {
@@ -403,7 +408,7 @@ func (r *reader) refused(f *found, e *entry, err error) {
 		reason = ReasonVanished
 	case why != nil:
 		reason = why.Reason
-	case errors.Is(err, errDamaged):
+	case errors.Is(err, ErrDamaged):
 		reason = ReasonDamaged
 	}
 	f.standing = unreadable
@@ -569,6 +574,9 @@ func (r *reader) listed(store, rel string) bool {
 	for _, s := range r.src.Stores {
 		for _, t := range r.walk.trees {
 			if s.Name == store && s.Root == t.Name && t.dir != nil {
+				if t.denied() {
+					return false
+				}
 				info, err := t.dir.Stat(filepath.FromSlash(rel))
 				return err == nil && info.IsDir()
 			}

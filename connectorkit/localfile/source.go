@@ -42,6 +42,9 @@ type Source struct {
 type Root struct {
 	Name string
 	Path string // absolute; empty when there is none
+	// Depth is how many segments the paths of stores have at most; what lies deeper is no part of
+	// any and is not looked at. Zero means that there is no such limit.
+	Depth int
 }
 
 // Store is one kind of file. At most one of Lines, Whole and Open says how it is read; with

@@ -171,6 +171,11 @@ func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
 			t.broken = err
 		}
 	}
+	for _, t := range w.trees {
+		if t.denied() {
+			w.shut(s, t, ".")
+		}
+	}
 	slices.SortFunc(w.files, func(a, b *found) int {
 		if a.change != b.change {
 			if a.change < b.change {
@@ -183,6 +188,9 @@ func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
 	w.fold(s)
 	return w, nil
 }
+
+// denied reports whether the root is there and may not be read.
+func (t *tree) denied() bool { return t.broken != nil && !errors.Is(t.broken, fs.ErrNotExist) }
 
 // begin resolves and opens the root. The root itself may be a link: its owner set it.
 func (t *tree) begin() error {
@@ -229,6 +237,7 @@ func (w *walk) folder(ctx context.Context, s *Source, t *tree, rel string, depth
 			continue
 		}
 		switch {
+		case e.IsDir() && t.Depth > 0 && depth+1 >= t.Depth: // no store lies below
 		case e.IsDir() && depth >= maxDepth:
 			w.unknown[unknownName(t, below)]++
 		case e.IsDir():
@@ -261,7 +270,10 @@ func (w *walk) isRoot(t *tree, rel string) bool {
 
 // shut notes a folder that cannot be listed: whatever it holds is missing.
 func (w *walk) shut(s *Source, t *tree, rel string) {
-	store := t.stores.find(path.Join(rel, "x"))
+	var store *Store
+	if rel != "." {
+		store = t.stores.find(path.Join(rel, "x"))
+	}
 	for i := range s.Stores { // the first store that could lie below it
 		if store != nil {
 			break
@@ -283,6 +295,9 @@ func (w *walk) shut(s *Source, t *tree, rel string) {
 
 // matchesAbove reports whether a pattern can match something below the folder.
 func matchesAbove(patterns []string, rel string) bool {
+	if rel == "." {
+		return true
+	}
 	segments := strings.Split(rel, "/")
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		parts := strings.Split(p, "/")
