@@ -5,6 +5,7 @@ package connectors
 
 import (
 	"pdpp/connectorkit"
+	browserhistory "pdpp/connectors/browser_history"
 	"pdpp/connectors/chatgpt"
 	claudecode "pdpp/connectors/claude_code"
 	"pdpp/connectors/codex"
@@ -21,6 +22,7 @@ type Entry struct {
 
 // All lists the built-in connectors by name.
 var All = []Entry{
+	{"browser_history", browserhistory.Connector},
 	{"chatgpt", chatgpt.Connector},
 	{"claude_code", claudecode.Connector},
 	{"codex", codex.Connector},

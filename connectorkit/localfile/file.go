@@ -27,9 +27,8 @@ const (
 	defaultLimit = 1 << 20
 )
 
-// ErrDamaged means that the content cannot be decoded. What was brought of the file counts all
-// the same.
-var ErrDamaged = errors.New("the file is damaged")
+// errDamaged means that the content cannot be decoded.
+var errDamaged = errors.New("the file is damaged")
 
 // RefusedError is why a store does not take a file, or not all of it. What was brought of it
 // is kept.
@@ -179,7 +178,7 @@ func (r *reader) readWhole(f *found, e *entry) error {
 		e.State = f.entry.State
 	}
 	if err := f.store.Whole(file, content); err != nil {
-		return errors.Join(ErrDamaged, err)
+		return errors.Join(errDamaged, err)
 	}
 	e.Size, e.Change, e.Offset = info.Size(), changed(info), info.Size()
 	return nil
@@ -358,7 +357,7 @@ func (r *reader) readCompressed(ctx context.Context, f *found, e *entry, h *os.F
 	defer dec.Close()
 	open := func() error { return dec.Reset(io.NewSectionReader(h, 0, e.Size)) }
 	if err := open(); err != nil {
-		return errors.Join(ErrDamaged, err)
+		return errors.Join(errDamaged, err)
 	}
 	start := int64(0)
 	ring := &tailRing{}
@@ -368,7 +367,7 @@ func (r *reader) readCompressed(ctx context.Context, f *found, e *entry, h *os.F
 		} else {
 			*ring = tailRing{}
 			if err := open(); err != nil {
-				return errors.Join(ErrDamaged, err)
+				return errors.Join(errDamaged, err)
 			}
 		}
 	}
@@ -391,7 +390,7 @@ type decoded struct{ r io.Reader }
 func (d decoded) Read(b []byte) (int, error) {
 	n, err := d.r.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = errors.Join(ErrDamaged, err)
+		err = errors.Join(errDamaged, err)
 	}
 	return n, err
 }

@@ -393,7 +393,7 @@ var ErrMoved = errors.New("the file shrank or was replaced while it was read")
 // refused declares a file as missing. Of a damaged one, what could be decoded is kept.
 func (r *reader) refused(f *found, e *entry, err error) {
 	var why *RefusedError
-	if !errors.Is(err, ErrDamaged) && !errors.As(err, &why) {
+	if !errors.Is(err, errDamaged) && !errors.As(err, &why) {
 		r.slice.out = r.slice.out[:r.slice.file]
 	}
 	if errors.Is(err, ErrMoved) {
@@ -408,7 +408,7 @@ func (r *reader) refused(f *found, e *entry, err error) {
 		reason = ReasonVanished
 	case why != nil:
 		reason = why.Reason
-	case errors.Is(err, ErrDamaged):
+	case errors.Is(err, errDamaged):
 		reason = ReasonDamaged
 	}
 	f.standing = unreadable

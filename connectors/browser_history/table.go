@@ -1,0 +1,333 @@
+package browserhistory
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localdb"
+	"pdpp/connectorkit/localfile"
+)
+
+const (
+	batchRows = 500
+	// recent is how long after it was made a row is still being completed: titles come when a
+	// page has loaded, durations when it is left.
+	recent = time.Hour
+	// seldom is how often rows are looked at again that may change much later.
+	seldom = 24 * time.Hour
+	// month is how far that look goes back.
+	month = 30 * 24 * time.Hour
+)
+
+// history is the history of one profile being read.
+type history struct {
+	f        *localfile.File
+	db       *sql.DB
+	browser  string
+	profile  string
+	leaveOut hosts
+	marks    map[string]*mark // by table
+
+	columns map[string]map[string]bool // by table
+}
+
+// mark is how far a table has been read. There are two marks, because browsers write new rows
+// with old times (synced ones) and change rows that they have written.
+type mark struct {
+	Row    int64 `json:"row"`    // the largest row that was read
+	At     int64 `json:"at"`     // the time in it, as it stands there
+	Recent int64 `json:"recent"` // in microseconds: up to here every change of a row was seen
+	Seldom int64 `json:"seldom"` // the same of rows that change late
+	// Sent are short digests of the rows that were looked at last, so that those which did not
+	// change are not sent again.
+	Sent []byte `json:"sent,omitempty"`
+}
+
+const (
+	digestBytes = 5
+	maxDigests  = 200
+)
+
+// digest tells the forms of a row apart.
+func (t table) digest(row []any) []byte {
+	sum := sha256.New()
+	_, _ = fmt.Fprintf(sum, "%q", row) // a hash never fails
+	if t.beside != nil {
+		_, _ = fmt.Fprintf(sum, "%q", t.beside(row))
+	}
+	return sum.Sum(nil)[:digestBytes]
+}
+
+// sent reports whether a row was sent in this form.
+func (m *mark) sent(digest []byte) bool {
+	for one := range slices.Chunk(m.Sent, digestBytes) {
+		if bytes.Equal(one, digest) {
+			return true
+		}
+	}
+	return false
+}
+
+// table is how the rows of a table are read.
+type table struct {
+	name string
+	at   string // what its time is read by, a whole number
+	// fields are read after the row's number and its time, which come first, from the table, named
+	// t, and what is joined to it.
+	fields []string
+	joined string
+	// window is a condition that is true for rows which may have changed since ?2, in the table's
+	// own time.
+	window string
+	// far is how far back the seldom look goes; zero means to the beginning.
+	far   time.Duration
+	epoch epoch
+	// take brings one row.
+	take func(row []any)
+	// beside is what a record has besides the row's fields; nil when there is nothing.
+	beside func(row []any) []string
+}
+
+// read opens the profile's database, and reads it once more where a copy has to be made.
+func (h *history) read(ctx context.Context, path string, read func(context.Context, *history) error) error {
+	return localdb.Read(ctx, path, func(ctx context.Context, db *sql.DB) error {
+		h.db, h.columns = db, map[string]map[string]bool{}
+		return read(ctx, h)
+	})
+}
+
+// state is how far the profile has been read.
+func (h *history) state() any { return h.marks }
+
+// column names a column of the table t, or what stands for one that this version has not.
+func (h *history) column(ctx context.Context, name, alias, column, otherwise string) (string, error) {
+	if h.columns[name] == nil {
+		columns, err := localdb.Columns(ctx, h.db, name)
+		if err != nil {
+			return "", err
+		}
+		h.columns[name] = columns
+	}
+	if h.columns[name][column] {
+		return alias + `."` + column + `"`, nil
+	}
+	return otherwise, nil
+}
+
+// has reports whether a table has these columns.
+func (h *history) has(ctx context.Context, name string, columns ...string) (bool, error) {
+	for _, column := range columns {
+		if text, err := h.column(ctx, name, "t", column, ""); err != nil || text == "" {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// rows brings what is new in a table, and what may have changed.
+func (h *history) rows(ctx context.Context, t table) error {
+	m := h.marks[t.name]
+	if m == nil {
+		m = &mark{}
+		h.marks[t.name] = m
+	}
+	same, err := h.same(ctx, t, m)
+	if err != nil {
+		return err
+	}
+	if !same { // another database lies here now
+		*m = mark{}
+	}
+	now := h.f.Changed.UnixMicro()
+	known := m.Row
+	if known == 0 { // everything is new
+		m.Recent, m.Seldom = now, now
+	}
+	var seen []byte
+	take := func(row []any) {
+		digest := t.digest(row)
+		if seen = append(seen, digest...); len(seen) > maxDigests*digestBytes {
+			seen = seen[digestBytes:]
+		}
+		if !m.sent(digest) {
+			t.take(row)
+		}
+	}
+	if known > 0 {
+		if err := h.again(ctx, t, m, take); err != nil {
+			return err
+		}
+	}
+	for from := m.Row; ; {
+		last, at, n, err := h.batch(ctx, t, take, "t.rowid > ?1", from)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			m.Row, m.At, from = last, at, last
+		}
+		if n < batchRows {
+			m.Sent = slices.Clone(seen)
+		}
+		if err := h.f.Place(ctx, h.state); err != nil {
+			return err
+		}
+		if n < batchRows {
+			return nil
+		}
+	}
+}
+
+// again looks at rows once more that may have changed since they were read.
+func (h *history) again(ctx context.Context, t table, m *mark, take func([]any)) error {
+	now, known := h.f.Changed.UnixMicro(), m.Row
+	since := m.Recent - recent.Microseconds()
+	late := now-m.Seldom >= seldom.Microseconds()
+	if late {
+		since = now - t.far.Microseconds()
+		if t.far == 0 {
+			since = 0
+		}
+	}
+	for from := int64(0); from < known; {
+		last, _, n, err := h.batch(ctx, t, take, "t.rowid > ?1 AND t.rowid <= ?3 AND ("+t.window+")", from, t.epoch.raw(since), known)
+		if err != nil {
+			return err
+		}
+		if err := h.f.Place(ctx, h.state); err != nil {
+			return err
+		}
+		if from = last; n < batchRows {
+			break
+		}
+	}
+	m.Recent = now
+	if late {
+		m.Seldom = now
+	}
+	return nil
+}
+
+// same reports whether the table is the one that was read before: no row's number is lower than
+// the last one was, and that one, if it is still there, has the same time.
+func (h *history) same(ctx context.Context, t table, m *mark) (bool, error) {
+	if m.Row == 0 {
+		return true, nil
+	}
+	var largest sql.NullInt64
+	if err := h.db.QueryRowContext(ctx, "SELECT max(rowid) FROM "+t.name).Scan(&largest); err != nil {
+		return false, fmt.Errorf("read %s: %w", t.name, err)
+	}
+	if largest.Int64 < m.Row {
+		return false, nil
+	}
+	var at any
+	err := h.db.QueryRowContext(ctx, fmt.Sprintf("SELECT %s FROM %s t WHERE t.rowid = ?1", t.at, t.name), m.Row).Scan(&at)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("read %s: %w", t.name, err)
+	}
+	return integer(at) == m.At, nil
+}
+
+// batch brings up to batchRows rows behind a row, by the numbers of the rows.
+func (h *history) batch(ctx context.Context, t table, take func([]any), where string, args ...any) (last, at int64, n int, err error) {
+	rows, err := h.db.QueryContext(ctx, fmt.Sprintf("SELECT t.rowid, %s, %s FROM %s t %s WHERE %s ORDER BY t.rowid LIMIT %d", t.at, strings.Join(t.fields, ", "), t.name, t.joined, where, batchRows), args...)
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("read %s: %w", t.name, err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("read %s: %w", t.name, err)
+	}
+	row := make([]any, len(names))
+	into := make([]any, len(names))
+	for i := range row {
+		into[i] = &row[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return 0, 0, 0, fmt.Errorf("read %s: %w", t.name, err)
+		}
+		last, at = integer(row[0]), integer(row[1])
+		n++
+		take(row)
+	}
+	if err := rows.Err(); err != nil {
+		return 0, 0, 0, fmt.Errorf("read %s: %w", t.name, err)
+	}
+	return last, at, n, nil
+}
+
+// id is the key of a row: its profile, its number and, since numbers are used again, its time.
+func (h *history) id(row, at any) string {
+	return h.f.ID + "/" + strconv.FormatInt(integer(row), 10) + "/" + strconv.FormatInt(integer(at), 10)
+}
+
+// emit brings a record, unless the owner wants nothing of its host.
+func (h *history) emit(stream, host string, size int, rec any) {
+	h.f.Read(int64(size) + 200)
+	if h.leaveOut.has(host) {
+		h.f.Skip("excluded_host")
+		return
+	}
+	h.f.Emit(stream, connectorkit.Upsert(rec))
+}
+
+// integer is a whole number; anything else that a column may hold is rounded, or zero.
+func integer(v any) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case float64:
+		if v > -9e18 && v < 9e18 {
+			return int64(v)
+		}
+	case string:
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+			return n
+		}
+	case bool:
+		if v {
+			return 1
+		}
+	}
+	return 0
+}
+
+// whole is a number that may be unknown.
+func whole(v any) *int64 {
+	if v == nil {
+		return nil
+	}
+	n := integer(v)
+	return &n
+}
+
+// text is a text of bounded length; empty when the column holds none.
+func text(v any, limit int) string {
+	switch v := v.(type) {
+	case string:
+		return localfile.Short(v, limit)
+	case []byte:
+		return localfile.Short(string(v), limit)
+	}
+	return ""
+}
+
+const (
+	maxTitle   = 1000
+	maxAddress = 4000
+)
