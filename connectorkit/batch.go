@@ -2,6 +2,8 @@ package connectorkit
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"pdpp/governor/governhttp"
 	"pdpp/protocol"
@@ -14,6 +16,7 @@ import (
 // fetched is what a call for several items came to for one of them.
 type fetched struct {
 	Fetched
+	item     Item
 	alone    bool      // the call left it out: its turn fetches it
 	deferral *deferral // the call stopped the lane: its turn says why it is missing
 }
@@ -108,14 +111,14 @@ func (l *lane) ask(ctx context.Context, items []Item) error {
 		return context.Cause(ctx)
 	}
 	for _, item := range items {
-		l.ahead[item.Key] = fetched{alone: true}
+		l.ahead[item.Key] = fetched{item: item, alone: true}
 	}
 	if err != nil {
 		return l.refusedMany(ctx, items, err)
 	}
 	for _, f := range got {
 		if asked, ok := l.ahead[f.Key]; ok && asked.alone {
-			l.ahead[f.Key] = fetched{Fetched: f}
+			l.ahead[f.Key] = fetched{Fetched: f, item: asked.item}
 		}
 	}
 	return nil
@@ -139,11 +142,31 @@ func (l *lane) refusedMany(ctx context.Context, items []Item, err error) error {
 		_, stop := l.deferralOf(e)
 		l.failures = failures // the first item's turn counts it
 		for _, item := range items[1:] {
-			l.ahead[item.Key] = fetched{deferral: &stop.deferral}
+			l.ahead[item.Key] = fetched{item: item, deferral: &stop.deferral}
 		}
-		l.ahead[items[0].Key] = fetched{Fetched: Fetched{Key: items[0].Key, Err: err}}
+		l.ahead[items[0].Key] = fetched{item: items[0], Fetched: Fetched{Key: items[0].Key, Err: err}}
 	}
 	return l.r.transitions(ctx)
+}
+
+// putOff settles what was asked for with others, was left out, and will not be fetched in
+// this run: an attempt that was told needs an outcome. With all, what the call brought is put
+// off as well, because nobody waits for it any more.
+func (l *lane) putOff(ctx context.Context, d deferral, all bool) error {
+	for _, key := range slices.Sorted(maps.Keys(l.ahead)) {
+		f := l.ahead[key]
+		if !f.alone && !all {
+			continue
+		}
+		delete(l.ahead, key)
+		if _, holding := l.held[key]; !holding {
+			continue // no attempt was told; its turn puts it off
+		}
+		if err := l.gap(ctx, f.item, d, tried); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // obtain gives the details of an item: what was asked for with others, or what Fetch

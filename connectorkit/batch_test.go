@@ -278,3 +278,36 @@ func TestManyAndOneStoreTheSame(t *testing.T) {
 		}
 	})
 }
+
+// TestManyAtOnceRefusedUnderACap recovers gaps where the call for several is not offered and
+// costs one of the cap: every attempt that was told has an outcome, and all of it drains.
+func TestManyAtOnceRefusedUnderACap(t *testing.T) {
+	t.Parallel()
+	a, v := newArchive(30, 100), newVault()
+	a.fetch = func(int, string) error { return &Error{Class: RateLimited} }
+	succeeded(t, v.run(t, collecting(t, a.lane()), options{scope: laneScope}))
+	a.fetch = nil
+	s := &service{answer: func(_ int, r *http.Request) *http.Response {
+		if r.URL.Path == "/many" {
+			return reply(http.StatusNotFound)
+		}
+		return nil
+	}}
+	c := withManifest(t, testManifest, func(_ context.Context, setup *Setup) ([]Collector, error) {
+		client, err := setup.HTTP(governhttp.Options{BaseURL: "http://archive.test", Transport: s, Classify: ByStatus}, func(c *governor.Config) { c.Discovery = 0 })
+		lane := a.behind(client)
+		lane.Many = 10
+		lane.FetchMany = func(ctx context.Context, _ []Item) ([]Fetched, error) {
+			_, err := client.Get(ctx, "many", nil)
+			return nil, err
+		}
+		return []Collector{lane}, err
+	})
+	for run := 0; len(v.pendingGaps()) > 0; run++ {
+		if run > 9 {
+			t.Fatalf("%d gaps are left", len(v.pendingGaps()))
+		}
+		succeeded(t, v.run(t, c, options{scope: laneScope, recovery: true, env: capped(6, 4), pageSize: 7}))
+	}
+	a.complete(t, v)
+}

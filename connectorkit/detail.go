@@ -73,6 +73,11 @@ func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
 				return err
 			}
 		}
+		if p.stop != nil {
+			if err := l.putOff(ctx, p.stop.deferral, false); err != nil {
+				return err
+			}
+		}
 		var err error
 		switch {
 		case l.book.handled(item):
@@ -84,7 +89,7 @@ func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
 			err = l.forwardDetail(ctx, p, item)
 		case p.stop.ends == "" && l.r.tail.full() && !p.stuck(item.Time) && (i+1 < len(items) || p.more()):
 			p.buf = append(items[i:len(items):len(items)], p.buf...)
-			return nil
+			return l.keepAhead(ctx, p, items[i:])
 		default:
 			if _, held := l.held[item.Key]; !held {
 				l.r.tail.take()
@@ -96,6 +101,19 @@ func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
 		}
 		p.accounted = append(p.accounted, item)
 		p.oldest = item.Time
+	}
+	return nil
+}
+
+// keepAhead emits what was fetched already of items that go into the backlog.
+func (l *lane) keepAhead(ctx context.Context, p *pass, items []Item) error {
+	for _, item := range items {
+		if !l.known(item) {
+			continue
+		}
+		if err := l.forwardDetail(ctx, p, item); err != nil {
+			return err
+		}
 	}
 	return nil
 }

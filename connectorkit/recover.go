@@ -69,8 +69,14 @@ func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 			if err != nil {
 				return err
 			}
-			if stop != nil && (halt == nil || halt.cap) {
+			if stop == nil {
+				continue
+			}
+			if halt == nil || halt.cap {
 				halt = stop
+			}
+			if err := l.putOff(ctx, halt.deferral, false); err != nil {
+				return err
 			}
 		}
 		if err := r.out.flush(ctx); err != nil {
@@ -120,6 +126,9 @@ func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) 
 		return nil, err
 	}
 	if stop != nil && stop.ends != "" {
+		if err := l.putOff(ctx, stop.deferral, true); err != nil {
+			return nil, err
+		}
 		return nil, Fail(stop.ends, nil)
 	}
 	return stop, nil

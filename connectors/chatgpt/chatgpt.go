@@ -5,18 +5,28 @@
 //
 //	manifest.json    what it declares: streams, schemas, variables, setup
 //	chatgpt.go       open: which road, with which lists and details
+//	api.go           one call as the page makes it, its token, its pace
+//	classify.go      what an answer means
+//	list.go          the lists of conversations, merged, while they move
+//	account.go       memories, own GPTs, instructions
+//	share.go         shares, as site and export have them
 //	conversation.go  one conversation as site and export spell it, and its times
 //	content.go       the words of a message, whatever kind of content it has
 //	map.go           how one thing of ChatGPT's becomes one record
-//	share.go         shares, as site and export have them
 //	export.go        the export: zip or folder, both layouts, by streaming
 package chatgpt
 
 import (
 	"context"
 	_ "embed"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"pdpp/connectorkit"
+	"pdpp/connectorkit/browser"
+	"pdpp/governor/governhttp"
 	"pdpp/protocol"
 )
 
@@ -37,17 +47,151 @@ const (
 	streamShares        = "shared_conversations"
 )
 
-// open chooses the road: the export by itself where there is no browser.
+// open chooses the road. With an export and nobody signed in yet, it is the export by
+// itself; with both, conversations that the export has as they are now are not asked for.
 func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	path := s.Env("PDPP_CHATGPT_EXPORT_PATH")
-	if path == "" {
+	var file *export
+	if path := s.Env("PDPP_CHATGPT_EXPORT_PATH"); path != "" {
+		var err error
+		if file, err = openExport(ctx, path); err != nil {
+			return nil, err
+		}
+		s.AtEnd(file.close)
+	}
+	switch {
+	case s.Transport() == nil && !signedInBefore(s) && file != nil:
+		return file.collectors(), nil
+	case s.Transport() == nil && !has(s, "browser"):
 		return nil, connectorkit.End("chatgpt_session_required",
 			"sign in to ChatGPT, or set PDPP_CHATGPT_EXPORT_PATH to a data export of it", protocol.RefreshCredentials, false)
 	}
-	e, err := openExport(ctx, path)
+	a, err := reach(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	s.AtEnd(e.close)
-	return e.collectors(), nil
+	d := details{api: a, file: file}
+	return []connectorkit.Collector{
+		connectorkit.Flat{Stream: streamInstructions, Page: a.instructions},
+		connectorkit.Inventory{Stream: streamMemories, Page: a.memories},
+		connectorkit.Inventory{Stream: streamGPTs, Page: a.gpts},
+		connectorkit.Inventory{Stream: streamShares, Page: a.shares},
+		connectorkit.Lane{
+			List: streamConversations, Detail: streamMessages, ListPage: (&lists{api: a}).page,
+			Fetch: d.fetch, FetchMany: d.fetchMany, Many: batchSize,
+		},
+	}, nil
+}
+
+func has(s *connectorkit.Setup, binding string) bool {
+	_, ok := s.Binding(binding)
+	return ok
+}
+
+// signedInBefore reports whether the run's browser knows an account.
+func signedInBefore(s *connectorkit.Setup) bool {
+	var b protocol.BrowserBinding
+	raw, ok := s.Binding("browser")
+	return ok && json.Unmarshal(raw, &b) == nil && b.Account != ""
+}
+
+// reach signs in, where that takes a browser, and gives the calls.
+func reach(ctx context.Context, s *connectorkit.Setup) (*api, error) {
+	base := strings.TrimSuffix(s.Env("PDPP_CHATGPT_BASE_URL"), "/")
+	if base == "" {
+		base = site
+	}
+	transport := s.Transport()
+	cookie := func(context.Context, string) string { return "" }
+	if jar, ok := transport.(interface{ Cookie(name string) string }); ok {
+		cookie = func(_ context.Context, name string) string { return jar.Cookie(name) }
+	}
+	if transport == nil {
+		b, err := browser.Open(ctx, s, browser.Site{
+			Home: base, SignIn: base + "/auth/login", Cookie: "__Secure-next-auth.session-token*", Probe: probe, Wall: walled,
+			Headers: []string{"Oai-Language", "Oai-Device-Id", "Chatgpt-Account-Id"},
+		})
+		if err != nil {
+			return nil, err
+		}
+		transport, cookie = b.Transport(), func(ctx context.Context, name string) string { return b.Page().Cookie(ctx, name) }
+	}
+	return newAPI(s, transport, base, cookie)
+}
+
+// probe asks who is signed in. The workspace is a part of that: another one has other
+// conversations.
+func probe(ctx context.Context, p *browser.Page) (browser.State, error) {
+	resp, err := p.Fetch(ctx, governhttp.Request{Path: sessionPath})
+	if err != nil {
+		return browser.Unknown{}, err
+	}
+	switch {
+	case walled(resp):
+		return browser.Walled{}, nil
+	case resp.Status != http.StatusOK || isHTML(resp):
+		return browser.Unknown{}, nil
+	}
+	var said session
+	if decode(resp.Body, &said) != nil {
+		return browser.Unknown{}, nil
+	}
+	if said.User.ID == "" || said.Token == "" {
+		return browser.SignedOut{}, nil
+	}
+	account := said.User.ID
+	if w := workspace(p.Cookie(ctx, "_account")); w != "" {
+		account += "/" + w
+	}
+	return browser.Live{Account: account}, nil
+}
+
+// details are read from the export where it has the conversation as it is now, else from
+// the site.
+type details struct {
+	api  *api
+	file *export // nil without one
+}
+
+func (d details) fetch(ctx context.Context, item connectorkit.Item) ([]connectorkit.Record, error) {
+	if c := d.exported(item); c != nil {
+		return c.records(), nil
+	}
+	return d.api.fetch(ctx, item)
+}
+
+func (d details) fetchMany(ctx context.Context, items []connectorkit.Item) ([]connectorkit.Fetched, error) {
+	var out []connectorkit.Fetched
+	var rest []connectorkit.Item
+	for _, item := range items {
+		if c := d.exported(item); c != nil {
+			out = append(out, connectorkit.Fetched{Key: item.Key, Records: c.records()})
+		} else {
+			rest = append(rest, item)
+		}
+	}
+	if len(rest) == 0 || len(rest) == 1 && len(out) > 0 {
+		return out, nil // a single one has a call of its own
+	}
+	more, err := d.api.fetchMany(ctx, rest)
+	if err != nil && len(out) > 0 {
+		return out, nil // the rest is asked for one by one, which says what is the matter
+	}
+	return append(out, more...), err
+}
+
+// exported is the conversation of the export, if it is no older than the listed one. Of an
+// item that an earlier run left nobody knows the time any more.
+func (d details) exported(item connectorkit.Item) *conversation {
+	if d.file == nil || item.Time.IsZero() {
+		return nil
+	}
+	i, ok := d.file.byKey[item.Key]
+	if !ok || d.file.entries[i].item.Time.Before(item.Time) {
+		return nil
+	}
+	c, err := d.file.conversation(item.Key)
+	if err != nil {
+		return nil
+	}
+	return c
 }

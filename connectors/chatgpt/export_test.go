@@ -28,7 +28,7 @@ func exportBed(t *testing.T, cfg chatgpt.Config, write func(t *testing.T, g *cha
 	t.Helper()
 	g := chatgpt.New(cfg)
 	b := connectortest.NewBed(t, connectortest.Target{
-		Connector: connectortest.BuiltIn(t, "chatgpt"),
+		Connector: played(t),
 		Lane:      lane,
 		Start: func(t *testing.T) *connectortest.Sim {
 			return &connectortest.Sim{Provider: exported{g}, Gate: g.Gate(), Env: map[string]string{"PDPP_CHATGPT_EXPORT_PATH": write(t, g)}}

@@ -1,0 +1,27 @@
+package browser
+
+import (
+	"context"
+	"net/url"
+	"strings"
+)
+
+// Cookie gives the value of a cookie that the site's own scripts can read, such as the id of
+// a device or of a workspace; empty when there is none.
+func (p *Page) Cookie(ctx context.Context, name string) string {
+	home, err := url.Parse(p.b.site.Home)
+	if err != nil {
+		return ""
+	}
+	all, err := cookies(ctx, p.b.process)
+	if err != nil {
+		return ""
+	}
+	for _, c := range all {
+		domain := strings.TrimPrefix(c.Domain, ".")
+		if c.Name == name && !c.HTTPOnly && (home.Hostname() == domain || strings.HasSuffix(home.Hostname(), "."+domain)) {
+			return c.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,261 @@
+package chatgpt_test
+
+import (
+	"net/http"
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/protocol"
+	"pdpp/providersim"
+	"pdpp/providersim/chatgpt"
+	"pdpp/providersim/signin"
+)
+
+var person = signin.Person.ID
+
+// account is a small one of several pages, whose conversations are given one by one.
+var account = chatgpt.Config{Seed: 5, Chats: 64, Projects: 7, Memories: 9, GPTs: 13, Shares: 15, MaxPage: 12, NoBatch: http.StatusNotFound}
+
+func target(t *testing.T, cfg chatgpt.Config) connectortest.Target {
+	t.Helper()
+	return connectortest.Target{
+		Connector: played(t),
+		Start: func(t *testing.T) *connectortest.Sim {
+			s, _ := start(t, cfg)
+			return s
+		},
+		Changes: []providersim.Mutation{
+			{Op: "touch_chats", N: 5}, {Op: "add_chats", N: 3}, {Op: "archive_chats", N: 2}, {Op: "move_chats", N: 3}, {Op: "add_memories", N: 2},
+			{Op: "add_gpts", N: 1}, {Op: "add_shares", N: 2}, {Op: "edit_instructions", N: 1},
+		},
+		Deletion: providersim.Mutation{Op: "delete_memories", N: 2}, DeletedStream: chatgpt.StreamMemories,
+		Lane: lane, Scoped: chatgpt.StreamMemories, OptionalField: "updated_at",
+	}
+}
+
+// TestConformance runs the whole suite, conversation by conversation.
+func TestConformance(t *testing.T) { connectortest.Run(t, target(t, account)) }
+
+// TestBatches collects ten conversations at a time. The site leaves some out, which are then
+// asked for one by one.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	cfg := account
+	cfg.NoBatch, cfg.OmitEvery = 0, 9
+	b := connectortest.NewBed(t, target(t, cfg))
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	asked := b.Sim.Gate.Stats().ByPattern
+	if n := asked["POST /backend-api/conversations/batch"]; n > 8 {
+		t.Errorf("%d calls for 64 conversations", n)
+	}
+	if n := asked["GET /backend-api/conversation/{id}"]; n != 8 {
+		t.Errorf("%d conversations were asked for alone, want the 8 that were left out", n)
+	}
+	for _, m := range b.Target.Changes {
+		b.Sim.Mutate(t, m)
+	}
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// TestCaps holds the owner's caps on batches: items count, not calls.
+func TestCaps(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"RT-16.1", "RT-16.2", "RT-16.4", "RT-17.1", "RT-17.2", "RT-19.1", "RT-19.3", "RT-19.4"} {
+		t.Attr("spec", id)
+	}
+	cfg := account
+	cfg.NoBatch = 0
+	b := connectortest.NewBed(t, target(t, cfg))
+	b.Env["PDPP_CHATGPT_MAX_DETAIL_FETCHES_PER_RUN"] = "14"
+	b.Env["PDPP_CHATGPT_MAX_TAIL_DEFERRAL_GAPS_PER_RUN"] = "9"
+	for run := 1; ; run++ {
+		seen := map[string]bool{}
+		for _, g := range b.Gaps(t, "") {
+			seen[g.ID] = true
+		}
+		before := hydrated(t, b)
+		b.Succeed(t)
+		if n := hydrated(t, b) - before; n > 14 {
+			t.Fatalf("run %d brought %d conversations under a cap of 14", run, n)
+		}
+		written := 0
+		for _, g := range b.Gaps(t, "") {
+			if !seen[g.ID] {
+				written++
+			}
+			if g.Status == protocol.GapPending && (g.Reason.SourcePressure() || g.Reason != protocol.ReasonRetryExhausted) {
+				t.Fatalf("gap %s has reason %s", g.RecordKey, g.Reason)
+			}
+		}
+		if written > 10 {
+			t.Fatalf("run %d wrote %d gaps under a chunk of 9", run, written)
+		}
+		b.Verify(t)
+		b.Clock += 24 * 60 * 60 * 1e9
+		if len(b.Gaps(t, protocol.GapPending)) == 0 {
+			b.VerifyComplete(t)
+			return
+		}
+		if run > 20 {
+			t.Fatal("the history did not drain in 20 runs")
+		}
+	}
+}
+
+// hydrated counts the conversations whose messages are stored.
+func hydrated(t *testing.T, b *connectortest.Bed) int {
+	t.Helper()
+	stored, err := connectortest.Stored(t.Context(), b.Store, chatgpt.StreamMessages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]bool{}
+	for _, r := range stored {
+		of[lane.Item([]byte(r.Data))] = true
+	}
+	return len(of)
+}
+
+// TestArchiveThenLive collects an export, then the site: nothing is there twice, and what the
+// export had is not asked for again. A run with both asks for nothing that the file has.
+func TestArchiveThenLive(t *testing.T) {
+	t.Parallel()
+	cfg := account
+	cfg.NoBatch = 0
+	b := connectortest.NewBed(t, target(t, cfg))
+	g := b.Sim.Provider.(*chatgpt.ChatGPT)
+	site := b.Sim.Env["PDPP_CHATGPT_BASE_URL"]
+	b.Env["PDPP_CHATGPT_BASE_URL"], b.Env["PDPP_CHATGPT_EXPORT_PATH"] = "", unpacked(chatgpt.OneFile)(t, g)
+	b.Succeed(t)
+	if n := b.Sim.Gate.Stats().Requests; n != 0 {
+		t.Fatalf("an export took %d requests", n)
+	}
+	b.Env["PDPP_CHATGPT_BASE_URL"], b.Env["PDPP_CHATGPT_EXPORT_PATH"] = site, ""
+	for _, m := range b.Target.Changes {
+		b.Sim.Mutate(t, m)
+	}
+	b.Succeed(t)
+	changed := 5 + 3 + 2 + 3 // at most: some change twice
+	if n := batched(b); n > changed/10+1 {
+		t.Errorf("%d batches for %d changed conversations", n, changed)
+	}
+	conversations, err := connectortest.Stored(t.Context(), b.Store, chatgpt.StreamConversations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := g.Truth()
+	for key := range conversations {
+		if _, real := truth[chatgpt.StreamConversations][key]; !real {
+			t.Errorf("conversation %s is invented", key)
+		}
+	}
+	if len(conversations) != len(truth[chatgpt.StreamConversations]) || hydrated(t, b) != len(conversations) {
+		t.Errorf("%d conversations, %d with messages, want %d", len(conversations), hydrated(t, b), len(truth[chatgpt.StreamConversations]))
+	}
+
+	both := connectortest.NewBed(t, target(t, cfg))
+	other := both.Sim.Provider.(*chatgpt.ChatGPT)
+	both.Env["PDPP_CHATGPT_EXPORT_PATH"] = zipped(chatgpt.Parts)(t, other)
+	both.Sim.Mutate(t, providersim.Mutation{Op: "touch_chats", N: 3})
+	both.Succeed(t)
+	both.VerifyComplete(t)
+	if n := batched(both) + both.Sim.Gate.Stats().ByPattern["GET /backend-api/conversation/{id}"]; n > 3 {
+		t.Errorf("%d requests for three conversations that the export has not", n)
+	}
+}
+
+func batched(b *connectortest.Bed) int {
+	return b.Sim.Gate.Stats().ByPattern["POST /backend-api/conversations/batch"]
+}
+
+// TestSessions lets tokens run out, ends the session and puts up a wall in the middle of a
+// run. A token is renewed; the end of the session asks for a sign-in; a wall asks for a person and
+// blames nobody.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	short := account
+	short.NoBatch, short.Signin.BearerLife = 0, 30e6 // 30 ms
+	t.Run("short tokens", func(t *testing.T) {
+		t.Parallel()
+		b := connectortest.NewBed(t, target(t, short))
+		b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/backend-api/", DelayMS: 5})
+		b.Succeed(t)
+		b.VerifyComplete(t)
+		if n := b.Sim.Provider.(*chatgpt.ChatGPT).Site().State().Count.Bearers; n < 3 {
+			t.Errorf("%d tokens were made: none ran out", n)
+		}
+	})
+	for name, c := range map[string]struct {
+		order signin.Order
+		code  string
+		hint  protocol.RecoveryAction
+	}{
+		"signed out": {signin.Order{SignOut: true}, "auth_failure", protocol.RefreshCredentials},
+		"wall":       {signin.Order{Wall: signin.WallUp}, "chatgpt_challenge", protocol.ManualActionRequired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := connectortest.NewBed(t, target(t, account))
+			g := b.Sim.Provider.(*chatgpt.ChatGPT)
+			b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/backend-api/conversation/", DelayMS: 5})
+			done := false
+			result := b.Run(t, launch.Request{Options: runner.Options{BatchRecords: 20, Observe: func(u runner.Update) {
+				if !done && u.Committed > 60 {
+					done = true
+					if _, err := g.Site().Do(c.order); err != nil {
+						t.Error(err)
+					}
+				}
+			}}})
+			if e := result.DoneError; result.Status != runner.Failed || e == nil || e.Code != c.code || e.RecoveryHint.Action != c.hint {
+				t.Fatalf("ended as %s: %+v", result.Status, e)
+			}
+			walled := g.Site().State().Count.Walled
+			if name == "wall" && walled != 1 {
+				t.Errorf("%d requests met the wall, want one", walled)
+			}
+			for _, gap := range b.Gaps(t, protocol.GapPending) {
+				if name == "wall" && gap.Reason != protocol.ReasonUpstreamPressure {
+					t.Errorf("gap %s has reason %s", gap.RecordKey, gap.Reason)
+				}
+			}
+			b.VerifyNothingInvented(t)
+		})
+	}
+}
+
+// TestMovingLists changes the account while its lists are read, again and again. What was there
+// before and stayed is collected in every run; the run after the last change brings everything.
+func TestMovingLists(t *testing.T) {
+	t.Parallel()
+	cfg := account
+	cfg.Chats, cfg.MaxPage, cfg.NoBatch, cfg.Deep, cfg.DeepFails = 120, 10, 0, 30, 2
+	b := connectortest.NewBed(t, target(t, cfg))
+	ops := []string{"touch_chats", "delete_chats", "archive_chats", "move_chats", "add_chats", "linger_chats", "touch_chats", "delete_chats"}
+	n := 0
+	for range 3 {
+		b.Run(t, launch.Request{Options: runner.Options{BatchRecords: 10, Observe: func(runner.Update) {
+			if n++; n%3 == 0 && n < 60 {
+				b.Sim.Mutate(t, providersim.Mutation{Op: ops[n/3%len(ops)], N: 1 + n%3})
+			}
+		}}})
+		b.Clock += 24 * 60 * 60 * 1e9
+	}
+	b.Succeed(t)
+	truth := b.Sim.Provider.Truth()
+	for _, stream := range []string{chatgpt.StreamConversations, chatgpt.StreamMessages} {
+		stored, err := connectortest.Stored(t.Context(), b.Store, stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key := range truth[stream] {
+			if r, have := stored[key]; !have || r.Deleted {
+				t.Errorf("%s %s exists and is not stored", stream, key)
+			}
+		}
+	}
+}

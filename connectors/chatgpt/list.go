@@ -1,0 +1,323 @@
+package chatgpt
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+)
+
+const (
+	listLimit = 100 // the largest page that the site gives
+	overlap   = 3   // rows that a page has in common with the one before
+	mergePage = 100 // conversations that the merged list gives at once
+	maxPages  = 2000
+)
+
+var errEndless = errors.New("the list does not end")
+
+// walk is one way through all lists of conversations: the default one, the archived ones, and
+// each project's. It merges them, newest update first. The lists move while they are read;
+// a conversation that does is not lost: its update is newer than where the walk began, so
+// that the next run finds it.
+type walk struct {
+	api     *api
+	sources []*source
+	seen    map[string]bool
+	last    connectorkit.Item // the last one given out
+	pages   int
+}
+
+// lists reads conversations for a lane. A lane makes one walk after the other; each begins
+// without a token.
+type lists struct {
+	api  *api
+	walk *walk
+}
+
+// page gives the next part of the merged list. A failure leaves the walk where it is.
+func (l *lists) page(ctx context.Context, w connectorkit.Window) (connectorkit.ListPage, error) {
+	if w.Token == "" || l.walk == nil {
+		fresh, err := newWalk(ctx, l.api)
+		if err != nil {
+			return connectorkit.ListPage{}, err
+		}
+		l.walk = fresh
+	}
+	return l.walk.next(ctx)
+}
+
+func newWalk(ctx context.Context, a *api) (*walk, error) {
+	w := &walk{api: a, seen: map[string]bool{}}
+	w.sources = []*source{{read: a.offsets("")}, {read: a.offsets("true")}}
+	projects, err := a.projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range projects {
+		w.sources = append(w.sources, &source{project: id})
+	}
+	return w, nil
+}
+
+// next gives up to a page of conversations, in order.
+func (w *walk) next(ctx context.Context) (connectorkit.ListPage, error) {
+	var page connectorkit.ListPage
+	before := w.last
+	for len(page.Items) < mergePage {
+		for _, s := range w.sources {
+			if err := w.fill(ctx, s); err != nil {
+				w.restore(page.Items, before)
+				return connectorkit.ListPage{}, err
+			}
+		}
+		s := w.newest()
+		if s == nil {
+			return page, nil
+		}
+		item := s.buf[0]
+		s.buf = s.buf[1:]
+		switch {
+		case item.Key == "":
+			page.Items = append(page.Items, item)
+		case w.seen[item.Key], w.last.Key != "" && item.Time.After(w.last.Time):
+			// It was given out, or it moved up while the lists were read.
+		default:
+			w.seen[item.Key] = true
+			w.last = item
+			page.Items = append(page.Items, item)
+		}
+	}
+	w.pages++
+	page.Next = strconv.Itoa(w.pages)
+	return page, nil
+}
+
+// restore takes back what a page that failed would have given.
+func (w *walk) restore(items []connectorkit.Item, last connectorkit.Item) {
+	for _, item := range items {
+		delete(w.seen, item.Key)
+	}
+	w.sources = append(w.sources, &source{ended: true, buf: items})
+	w.last = last
+}
+
+// newest is the source whose next conversation comes first; nil at the end of all.
+func (w *walk) newest() *source {
+	var first *source
+	for _, s := range w.sources {
+		if len(s.buf) == 0 {
+			continue
+		}
+		if s.buf[0].Key == "" { // it has no place: at once
+			return s
+		}
+		if first == nil || s.buf[0].Time.After(first.buf[0].Time) {
+			first = s
+		}
+	}
+	return first
+}
+
+// source is one of the lists.
+type source struct {
+	read    func(ctx context.Context, offset int) ([]connectorkit.Item, error) // by offset
+	project string                                                             // or by cursor, of a project
+	cursor  string
+	cursors map[string]bool
+
+	buf    []connectorkit.Item
+	offset int // rows read, as far as one can say of a list that moves
+	lowest connectorkit.Item
+	known  map[string]bool
+	ended  bool
+	pages  int
+}
+
+// fill reads on when nothing waits.
+func (w *walk) fill(ctx context.Context, s *source) error {
+	for len(s.buf) == 0 && !s.ended {
+		if s.pages++; s.pages > maxPages {
+			return connectorkit.Fail(connectorkit.Malformed, errEndless)
+		}
+		var err error
+		if s.project != "" {
+			err = s.readProject(ctx, w.api)
+		} else {
+			err = s.readOffset(ctx)
+		}
+		if err != nil {
+			s.pages--
+			return err
+		}
+	}
+	return nil
+}
+
+// readOffset reads the next page of a list that is paged by offset. The page begins a few rows
+// before where the last one ended. When its first row is older than the last row of that
+// one, rows above were removed and others slipped by: it goes back half a page until it is
+// not, or to the top.
+func (s *source) readOffset(ctx context.Context) error {
+	from := max(0, s.offset-overlap)
+	for {
+		items, err := s.read(ctx, from)
+		if err != nil {
+			return err
+		}
+		first := slices.IndexFunc(items, func(i connectorkit.Item) bool { return i.Key != "" })
+		gap := from > 0 && s.lowest.Key != "" && (first < 0 && len(items) == 0 || first >= 0 && items[first].Time.Before(s.lowest.Time))
+		if gap {
+			from = max(0, from-listLimit/2)
+			continue
+		}
+		s.take(items, s.offset-from)
+		s.offset = from + len(items)
+		if len(s.buf) == 0 {
+			s.ended = true // nothing that was not there before
+		}
+		return nil
+	}
+}
+
+// take keeps the rows that were not read before. The first ones, as many as are common, are
+// those of the page before; a row without a key is known by that alone.
+func (s *source) take(items []connectorkit.Item, common int) {
+	if s.known == nil {
+		s.known = map[string]bool{}
+	}
+	for i, item := range items {
+		if item.Key != "" && s.known[item.Key] || item.Key == "" && i < common {
+			continue
+		}
+		s.buf = append(s.buf, item)
+		if item.Key != "" {
+			s.known[item.Key] = true
+			s.lowest = item
+		}
+	}
+}
+
+// readProject reads the next page of a project. One that is not in order is read to its end
+// and put into order.
+func (s *source) readProject(ctx context.Context, a *api) error {
+	var all []connectorkit.Item
+	cursor := s.cursor
+	if s.cursors == nil {
+		s.cursors = map[string]bool{}
+	}
+	if cursor == "" {
+		cursor = "0"
+	}
+	for page := 0; ; page++ {
+		rows, next, err := a.list(ctx, "gizmos/"+url.PathEscape(s.project)+"/conversations", url.Values{"cursor": {cursor}}, "items")
+		if err != nil {
+			return err
+		}
+		all = append(all, items(rows)...)
+		if next != "" && (s.cursors[next] || next == cursor || page > maxPages) {
+			return connectorkit.Fail(connectorkit.Malformed, errEndless)
+		}
+		s.cursors[cursor] = true
+		cursor = next
+		if next == "" || ordered(all) && len(all) > 0 {
+			break
+		}
+	}
+	slices.SortStableFunc(all, func(a, b connectorkit.Item) int { return b.Time.Compare(a.Time) })
+	s.cursor, s.ended = cursor, cursor == ""
+	s.take(all, 0)
+	return nil
+}
+
+func ordered(items []connectorkit.Item) bool {
+	return slices.IsSortedFunc(items, func(a, b connectorkit.Item) int { return b.Time.Compare(a.Time) })
+}
+
+// offsets reads a page of the default list, or of the archived one.
+func (a *api) offsets(archived string) func(context.Context, int) ([]connectorkit.Item, error) {
+	return func(ctx context.Context, offset int) ([]connectorkit.Item, error) {
+		query := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(listLimit)}, "order": {"updated"}}
+		if archived != "" {
+			query.Set("is_archived", archived)
+		}
+		rows, _, err := a.list(ctx, "conversations", query, "items")
+		return items(rows), err
+	}
+}
+
+// items reads rows; a malformed one spoils itself and not its page.
+func items(rows []jsontext.Value) []connectorkit.Item {
+	var out []connectorkit.Item
+	for _, raw := range rows {
+		var r row
+		if err := decode(raw, &r); err != nil {
+			out = append(out, connectorkit.Item{Record: connectorkit.Unreadable("", err)})
+			continue
+		}
+		item, _ := r.item(nil) // without a place it says so itself
+		out = append(out, item)
+	}
+	return out
+}
+
+// projects gives the ids of all projects.
+func (a *api) projects(ctx context.Context) ([]string, error) {
+	var ids []string
+	cursors := map[string]bool{}
+	for cursor := ""; ; {
+		query := url.Values{"conversations_per_gizmo": {"0"}}
+		if cursor != "" {
+			query.Set("cursor", cursor)
+		}
+		rows, next, err := a.list(ctx, "gizmos/snorlax/sidebar", query, "items")
+		if err != nil {
+			return nil, err
+		}
+		for _, raw := range rows {
+			id := projectID(raw)
+			if id == "" {
+				return nil, connectorkit.Fail(connectorkit.Malformed, errFrame)
+			}
+			if strings.HasPrefix(id, "g-p-") && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+		if next == "" {
+			return ids, nil
+		}
+		if cursors[next] || len(cursors) > maxPages {
+			return nil, connectorkit.Fail(connectorkit.Malformed, errEndless)
+		}
+		cursors[next] = true
+		cursor = next
+	}
+}
+
+// projectID finds the id of a project, which is one or two objects deep.
+func projectID(raw jsontext.Value) string {
+	var r struct {
+		ID    string `json:"id"`
+		Gizmo struct {
+			ID    string `json:"id"`
+			Gizmo struct {
+				ID string `json:"id"`
+			} `json:"gizmo"`
+		} `json:"gizmo"`
+	}
+	if decode(raw, &r) != nil {
+		return ""
+	}
+	for _, id := range []string{r.Gizmo.Gizmo.ID, r.Gizmo.ID, r.ID} {
+		if id != "" {
+			return id
+		}
+	}
+	return ""
+}
