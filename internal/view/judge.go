@@ -85,7 +85,7 @@ func judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Judgement {
 	}
 	c.Verdict = verdict.Synthesize(verdict.Input{
 		Snapshot: a.Snapshot, Streams: a.Streams, Refresh: a.Refresh, Progress: a.Progress, Schedule: a.Schedule,
-		RuntimeOK: runtimeOK,
+		RuntimeOK: runtimeOK, SignsIn: e.Connection.SourceKind == evidence.SourceBrowser,
 	})
 	if s := e.Schedule; s != nil {
 		c.Schedule = &Schedule{Enabled: s.Enabled, IntervalSeconds: s.IntervalSeconds}

@@ -92,6 +92,9 @@ const (
 // SourceLocalDevice is the source kind of a connection that devices feed.
 const SourceLocalDevice = "local_device"
 
+// SourceBrowser is the source kind of a connection whose owner signs in in a browser here.
+const SourceBrowser = "browser_collector"
+
 // LocalDevice reports whether collectors on the owner's machines feed the connection.
 func (e *Evidence) LocalDevice() bool {
 	return e.Device != nil || e.Connection.SourceKind == SourceLocalDevice

@@ -13,6 +13,7 @@ const (
 	stNormal line = iota
 	stLastRunOnly
 	stReauth
+	stSignIn
 	stAnswer
 	stRuntime
 	stNoDevice
@@ -33,6 +34,7 @@ const (
 	stCodeFix
 	stTerminal
 	stTerminalReauth
+	stTerminalSignIn
 	stTerminalAnswer
 	stTerminalRuntime
 	stBlocked
@@ -51,6 +53,7 @@ const (
 	// What the owner is asked to do, and what is said instead of a button.
 	ctaReconnect
 	ctaAddCredential
+	ctaSignIn
 	ctaAnswerOpen
 	ctaFinishOpen
 	ctaGiveCredential
@@ -133,6 +136,7 @@ const (
 	hapCredentialMissing
 	hapCredentialNarrow
 	hapCredentialRefused
+	hapSignIn
 	hapAsked
 	hapRuntime
 	hapFirstRun
@@ -169,6 +173,7 @@ var lines = [lineCount]string{
 	stNormal:            "Up to date and collecting normally.",
 	stLastRunOnly:       "Everything is here as of the last run.",
 	stReauth:            "Reconnect and collection starts again.",
+	stSignIn:            "Sign in and collection starts again.",
 	stAnswer:            "Answer the open request and collection starts again.",
 	stNoDevice:          "No device collects this; connect one and it goes on where it stopped.",
 	stRuntime:           "Collection starts again once this installation has what the connector needs.",
@@ -189,6 +194,7 @@ var lines = [lineCount]string{
 	stCodeFix:           "The connector needs a code fix before this source can collect again.",
 	stTerminal:          "Part of this source cannot be collected.",
 	stTerminalReauth:    "Reconnecting lets the connector reach the source, and part of the data still needs a code fix.",
+	stTerminalSignIn:    "Signing in lets the connector reach the source, and part of the data still needs a code fix.",
 	stTerminalAnswer:    "Answering the open request clears the way for the connector, and part of the data still needs a code fix.",
 	stTerminalRuntime:   "With what it lacks on this installation the connector can start, and part of the data still needs a code fix.",
 	stBlocked:           "This source cannot be collected at present.",
@@ -206,6 +212,7 @@ var lines = [lineCount]string{
 
 	ctaReconnect:      "Reconnect with a new credential",
 	ctaAddCredential:  "Add the credential that this source asks for",
+	ctaSignIn:         "Sign in",
 	ctaAnswerOpen:     "Answer the open request",
 	ctaFinishOpen:     "Finish the open request",
 	ctaGiveCredential: "Enter the credential that the run asks for",
@@ -283,6 +290,7 @@ var lines = [lineCount]string{
 	hapCredentialMissing: "The credential that this source asks for is not stored.",
 	hapCredentialNarrow:  "The source accepts the credential and keeps part of the data from it.",
 	hapCredentialRefused: "The source refused the credential.",
+	hapSignIn:            "The source asks you to sign in.",
 	hapAsked:             "A run asks you for something and waits.",
 	hapRuntime:           "The installation lacks something that the connector needs.",
 	hapFirstRun:          "The first collection is under way.",

@@ -5,6 +5,9 @@ import "pdpp/internal/judge/health"
 func ctaRecovery(r *reading) string { return say(recoveries[recoveryOf(&r.in.Snapshot)].Label) }
 
 func ctaReauth(r *reading) string {
+	if r.in.SignsIn {
+		return say(ctaSignIn)
+	}
 	return say(either(r.credential.Reason == "credential_required", ctaAddCredential, ctaReconnect))
 }
 
@@ -19,6 +22,9 @@ var questionCTAs = [...]struct {
 }
 
 func ctaAnswer(r *reading) string {
+	if r.signIn() {
+		return say(ctaSignIn)
+	}
 	if next := r.in.Snapshot.NextAction; next != nil {
 		for _, q := range questionCTAs {
 			if q.Reason == next.ReasonCode {
@@ -28,6 +34,12 @@ func ctaAnswer(r *reading) string {
 	}
 	axis := r.in.Snapshot.Axes.Attention
 	return say(either(axis == health.AttentionAcknowledged || axis == health.AttentionInProgress, ctaFinishOpen, ctaAnswerOpen))
+}
+
+// signIn reports whether what a run waits for is that the owner signs in.
+func (r *reading) signIn() bool {
+	next := r.in.Snapshot.NextAction
+	return r.in.SignsIn && next != nil && next.ReasonCode == "manual_action_required"
 }
 
 // ctaRuntime repeats what the condition says would mend it: only the condition

@@ -104,7 +104,7 @@ func (g generator) snapshot() health.Snapshot {
 }
 
 func (g generator) input() Input {
-	in := Input{Snapshot: g.snapshot(), Streams: g.streams(), RuntimeOK: g.odds(85)}
+	in := Input{Snapshot: g.snapshot(), Streams: g.streams(), RuntimeOK: g.odds(85), SignsIn: g.odds(15)}
 	if g.odds(80) {
 		in.Refresh = &health.RefreshEvidence{RecommendedMode: oneOf(g, "", "scheduled", "manual", "paused", "odd")}
 	}

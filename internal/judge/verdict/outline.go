@@ -32,9 +32,9 @@ func happened(r *reading) string {
 	case r.stalled:
 		return say(hapStalled)
 	case r.credential != nil:
-		return say(credentialLine(r.credential))
+		return say(either(r.in.SignsIn, hapSignIn, credentialLine(r.credential)))
 	case r.asked:
-		return say(hapAsked)
+		return say(either(r.signIn(), hapSignIn, hapAsked))
 	case r.runtime != nil && r.runtime.Message != "":
 		return r.runtime.Message
 	case r.runtime != nil:

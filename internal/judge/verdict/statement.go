@@ -27,7 +27,7 @@ func forwardStatement(r *reading, actions []RequiredAction) string {
 		return primary.Remediation.Summary
 	}
 	if r.terminal() {
-		return say(terminalStatement(primary))
+		return say(terminalStatement(r, primary))
 	}
 	return say(actionStatement(r, primary))
 }
@@ -38,12 +38,12 @@ func actionStatement(r *reading, primary *RequiredAction) line {
 	device := r.mode() == health.ModeLocalDevice
 	switch primary.Kind {
 	case Reauth:
-		return stReauth
+		return either(r.in.SignsIn, stSignIn, stReauth)
 	case AddInfo:
 		if primary.SatisfiedWhen.Kind == ConfirmingRun {
 			return either(r.noDevice(), stNoDevice, stRuntime)
 		}
-		return stAnswer
+		return either(r.signIn(), stSignIn, stAnswer)
 	case ReattachSchedule:
 		return stReattach
 	case RefreshNow:
@@ -81,10 +81,10 @@ func waitStatement(r *reading) line {
 }
 
 // terminalStatement promises nothing: what is missing needs a change of code.
-func terminalStatement(primary *RequiredAction) line {
+func terminalStatement(r *reading, primary *RequiredAction) line {
 	switch {
 	case primary.Kind == Reauth:
-		return stTerminalReauth
+		return either(r.in.SignsIn, stTerminalSignIn, stTerminalReauth)
 	case primary.Kind == AddInfo && primary.SatisfiedWhen.Kind == ConfirmingRun:
 		return stTerminalRuntime
 	case primary.Kind == AddInfo:

@@ -15,6 +15,9 @@ type Input struct {
 	Schedule *health.ScheduleEvidence `json:"schedule"`
 	// RuntimeOK is false when the runtime that serves all connections is itself the fault.
 	RuntimeOK bool `json:"runtime_ok"`
+	// SignsIn says that the owner signs in at the source, in a browser here, and gives no
+	// credential.
+	SignsIn bool `json:"signs_in,omitempty"`
 }
 
 // Verdict is the judgement as every owner surface shows it.

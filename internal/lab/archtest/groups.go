@@ -33,7 +33,7 @@ var Groups = []Group{
 		Reason: "the only road to a verdict reads evidence through an interface of its own"},
 	{Name: "schedule", Rooms: []string{"notify", "repair", "scheduler"}, May: []string{"collect", "judge", "keep", "ops", "view"},
 		Reason: "what happens by itself follows the facts, starts runs, and repeats verdicts to the owner"},
-	{Name: "web", Rooms: []string{"auth", "reply", "server", "strangers"}, May: []string{"keep", "ops"},
+	{Name: "web", Rooms: []string{"auth", "reply", "server", "strangers", "surface"}, May: []string{"keep", "ops"},
 		Reason: "who asks, and how an answer looks, is the same whatever is asked for"},
 	{Name: "share", Rooms: []string{"grants", "oauth", "readapi"}, May: []string{"keep", "ops", "web"},
 		Reason: "what clients read cannot be built from anything that judges or that is the owner's"},

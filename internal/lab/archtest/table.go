@@ -191,6 +191,8 @@ var Table = []Rule{
 		Reason: "who waits in line is settled before anybody is known"},
 	{Room: "internal/web/reply", Libs: onlyStd,
 		Reason: "an answer has one form, whatever surface gives it"},
+	{Room: "internal/web/surface", May: []string{"protocol/surface", "internal/web/reply"}, Libs: []string{"github.com/coder/websocket"},
+		Reason: "the owner's sight of a run's page passes through memory: nothing near it can keep anything"},
 	{Room: "internal/keep/audit", May: []string{"internal/keep/store"}, Libs: onlyStd,
 		Reason: "what was done is written down by whoever did it, so that it can know none of them"},
 	{Room: "internal/web/auth", May: []string{"internal/keep/store", "internal/keep/audit", "internal/web/reply", "internal/web/strangers"},

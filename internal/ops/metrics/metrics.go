@@ -56,6 +56,8 @@ type Recorder struct {
 	passLooks   prometheus.Observer
 	enqueued    prometheus.Counter
 	pushes      *prometheus.CounterVec
+
+	pictures, pictureBytes, inputs, watchSeconds prometheus.Counter
 }
 
 // New makes a recorder with a registry of its own.

@@ -64,6 +64,10 @@ func record(r *Recorder) {
 	r.Jobs([]JobCount{{"network", "available", 5}, {"of ada@example.org", "available", 1}})
 	r.Leases(2, 30*time.Second)
 	r.SchedulerPass(Pass{Duration: 20 * time.Millisecond, Looks: 12, Enqueued: 3})
+	r.SurfacePicture(700)
+	r.SurfacePicture(300)
+	r.SurfaceInput()
+	r.SurfaceWatched(90 * time.Second)
 	r.Pushed("ntfy", "delivered")
 	r.Pushed("ntfy", "because of ada@example.org")
 }
@@ -87,6 +91,10 @@ func TestEverythingIsCounted(t *testing.T) {
 	want(t, families, "pdpp_scheduler_pass_duration_seconds", map[string]float64{"": 0.02})
 	want(t, families, "pdpp_scheduler_pass_looks", map[string]float64{"": 12})
 	want(t, families, "pdpp_scheduler_jobs_enqueued_total", map[string]float64{"": 3})
+	want(t, families, "pdpp_surface_pictures_total", map[string]float64{"": 2})
+	want(t, families, "pdpp_surface_picture_bytes_total", map[string]float64{"": 1000})
+	want(t, families, "pdpp_surface_inputs_total", map[string]float64{"": 1})
+	want(t, families, "pdpp_surface_watched_seconds_total", map[string]float64{"": 90})
 	want(t, families, "pdpp_pushes_total", map[string]float64{"ntfy delivered": 1, "ntfy other": 1})
 }
 

@@ -29,6 +29,10 @@ func (r *Recorder) registerWork() {
 	r.passLooks = r.histogram("scheduler_pass_looks", "Connections that a pass of the scheduler looked at.", lookBuckets).WithLabelValues()
 	r.enqueued = r.counter("scheduler_jobs_enqueued_total", "Runs that the scheduler asked for.").WithLabelValues()
 	r.pushes = r.counter("pushes_total", "Pushes by kind of target and result.", "kind", "result")
+	r.pictures = r.counter("surface_pictures_total", "Pictures of a run's page that the owner was shown.").WithLabelValues()
+	r.pictureBytes = r.counter("surface_picture_bytes_total", "Bytes of the pictures that the owner was shown.").WithLabelValues()
+	r.inputs = r.counter("surface_inputs_total", "Inputs of the owner to a run's page.").WithLabelValues()
+	r.watchSeconds = r.counter("surface_watched_seconds_total", "Seconds for which the owner looked at a run's page.").WithLabelValues()
 }
 
 // Jobs replaces what is known of the queues. Counts of equal labels add up.
@@ -73,4 +77,29 @@ func (r *Recorder) Pushed(kind, result string) {
 		return
 	}
 	r.pushes.WithLabelValues(pushKinds.label(kind), pushResults.label(result)).Inc()
+}
+
+// SurfacePicture counts a picture of a page, and its size.
+func (r *Recorder) SurfacePicture(bytes int) {
+	if r == nil {
+		return
+	}
+	r.pictures.Inc()
+	r.pictureBytes.Add(float64(max(bytes, 0)))
+}
+
+// SurfaceInput counts one act of the owner on a page, whatever it was.
+func (r *Recorder) SurfaceInput() {
+	if r == nil {
+		return
+	}
+	r.inputs.Inc()
+}
+
+// SurfaceWatched counts for how long the owner looked at a page.
+func (r *Recorder) SurfaceWatched(d time.Duration) {
+	if r == nil {
+		return
+	}
+	r.watchSeconds.Add(max(d.Seconds(), 0))
 }

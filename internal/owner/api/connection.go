@@ -38,6 +38,9 @@ type Connector struct {
 	// that it reads files, which are here or on a device: the owner chooses.
 	Device    bool `json:"local_device"`
 	OnDevices bool `json:"on_devices"`
+	// SignsIn means that the owner signs in at the source, in a browser on the server's
+	// machine, and gives no credential.
+	SignsIn bool `json:"signs_in"`
 	// Foreign is what one that is not built in gets when it runs; nil for a built-in one.
 	Foreign *Foreign `json:"foreign"`
 	// Problem is why it cannot be connected, each fault with its mend; empty for one that can.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"net/url"
 	"time"
 )
 
@@ -80,6 +81,15 @@ type Question struct {
 	Message   string          `json:"message"`
 	Fields    []QuestionField `json:"fields"`
 	ExpiresAt *time.Time      `json:"expires_at"`
+	// Page is the path of the console's page on which the owner does what is asked, in the
+	// run's own browser; empty where there is none.
+	Page string `json:"page,omitempty"`
+}
+
+// SignInPage is the path of the console's page on which the owner acts in the browser of a
+// connection's run.
+func SignInPage(connectionID string) string {
+	return "/connections/" + url.PathEscape(connectionID) + "/page"
 }
 
 // QuestionField is one input of a question.

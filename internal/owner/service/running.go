@@ -107,7 +107,19 @@ func (s *Service) Question(ctx context.Context, runID string) (api.Question, err
 		return api.Question{}, err
 	}
 	out, err := runview.Question(q)
-	return out, faults.Error(err, "read the form")
+	if err != nil {
+		return out, faults.Error(err, "read the form")
+	}
+	if q.Kind == protocol.AskManualAction {
+		conn, err := s.find.Connection(ctx, q.ConnectionID)
+		if err != nil {
+			return api.Question{}, err
+		}
+		if conn.SourceKind == store.SourceBrowser {
+			out.Page = api.SignInPage(conn.ID)
+		}
+	}
+	return out, nil
 }
 
 // Answer answers the open question of a run. The answer is sealed for that run and

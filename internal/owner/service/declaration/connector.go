@@ -17,7 +17,7 @@ import (
 func Describe(name string, m *manifest.Manifest) api.Connector {
 	c := api.Connector{
 		ID: name, DisplayName: m.DisplayName, Version: m.Version, Streams: []api.StreamLabel{},
-		Form: shownForm(m), Refresh: refreshPolicy(m.RefreshPolicy()), Device: OnDevice(m), OnDevices: ReadsFiles(m),
+		Form: shownForm(m), Refresh: refreshPolicy(m.RefreshPolicy()), Device: OnDevice(m), OnDevices: ReadsFiles(m), SignsIn: SignsIn(m),
 	}
 	for i := range m.Streams {
 		c.Streams = append(c.Streams, streamLabel(&m.Streams[i]))
@@ -35,6 +35,11 @@ func Describe(name string, m *manifest.Manifest) api.Connector {
 // OnDevice reports whether the connector needs the files of one of the owner's devices.
 func OnDevice(m *manifest.Manifest) bool {
 	return slices.Contains(m.RequiredBindings(), manifest.BindingLocalDevice)
+}
+
+// SignsIn reports whether the owner signs in in a browser here.
+func SignsIn(m *manifest.Manifest) bool {
+	return m.Setup != nil && m.Setup.Modality == manifest.ModalityBrowserSession
 }
 
 // ReadsFiles reports whether the connector reads files, so that a device can collect it.

@@ -1,0 +1,97 @@
+package surface
+
+import (
+	"context"
+
+	"pdpp/protocol/surface"
+)
+
+// reason is why the page is over; otherwise when it is not.
+func (p *page) reason(otherwise over) over {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return p.why
+	}
+	return otherwise
+}
+
+// looks asks for pictures as a viewer wants them now.
+func (p *page) looks(v *viewer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if view, ok := v.wants(); ok && p.has == v && p.ready && !p.paused && view != p.shown {
+		p.show(view)
+	}
+}
+
+// wish does what a viewer asks for.
+func (p *page) wish(v *viewer, w wish) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ready {
+		return
+	}
+	if _, here := p.viewers[v]; here && w.Take {
+		p.give(v)
+	}
+	if p.has == v && w.Go {
+		p.touch()
+		if p.paused {
+			p.paused = false
+			p.begins(v)
+		}
+	}
+}
+
+// pass hands on what the viewer does who has the page; from any other it is nothing.
+func (p *page) pass(ctx context.Context, v *viewer, f surface.Frame, m surface.Message) error {
+	p.mu.Lock()
+	allowed := p.has == v && p.ready
+	if allowed {
+		switch m := m.(type) {
+		case surface.Seen:
+			if p.unseen != nil && *p.unseen == m {
+				p.unseen = nil
+			}
+		case surface.Choose:
+			p.chosen(m)
+			p.touch()
+		default:
+			p.touch()
+		}
+		allowed = !p.paused
+	}
+	p.mu.Unlock()
+	if !allowed {
+		return nil
+	}
+	if f.Kind != surface.KindSeen {
+		p.hub.input()
+	}
+	select {
+	case p.out <- f:
+		return nil
+	case <-p.gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// chosen forgets a list or a dialog that was answered.
+func (p *page) chosen(c surface.Choose) {
+	for _, kind := range []surface.Kind{surface.KindChoices, surface.KindDialog} {
+		m, err := surface.Parse(p.kept[kind])
+		switch m := m.(type) {
+		case surface.Choices:
+			if err == nil && m.ID == c.ID {
+				delete(p.kept, kind)
+			}
+		case surface.Dialog:
+			if err == nil && m.ID == c.ID {
+				delete(p.kept, kind)
+			}
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package surface
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"pdpp/internal/ops/fault"
+	"pdpp/internal/web/reply"
+	"pdpp/protocol/surface"
+)
+
+const (
+	// largestWord bounds what a window sends at once: text of 4 KiB, however it is escaped.
+	largestWord = 32 << 10
+	// writeWithin is how long a window may take for one message before it counts as gone.
+	writeWithin = 15 * time.Second
+	// goodbyeWithin is how long a window may take to say goodbye as well.
+	goodbyeWithin = 250 * time.Millisecond
+)
+
+// Reasons of the end of a window's connection, beside those of the protocol.
+const (
+	statusSignedOut websocket.StatusCode = 4001
+	statusOver      websocket.StatusCode = 4002
+)
+
+// Serve connects a window of the owner's by WebSocket, and returns when it has ended. Who
+// asks must have been let in; SignedIn is asked again while it lasts. Asked says on which
+// run's page the owner is to act.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, signedIn func(*http.Request) bool, asked func(context.Context) (runID, question string, until *time.Time, err error), ending <-chan struct{}) {
+	if !h.sameOrigin(r) {
+		reply.Fail(w, r, reply.TypePermission, &fault.Fault{
+			Status: http.StatusForbidden, Code: "cross_origin_request", Message: "Only a page of this console may open this.", Next: "Open the connection in the console.",
+		})
+		return
+	}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled}) // checked above
+	if err != nil {
+		return // it has answered
+	}
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(largestWord)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
+	if ending != nil {
+		stop := make(chan struct{})
+		defer close(stop)
+		go func() {
+			select {
+			case <-ending:
+				cancel()
+			case <-stop:
+			}
+		}()
+	}
+	out := false
+	var last Asked
+	err = h.attend(ctx, socket{conn}, func(ctx context.Context) (Asked, bool) {
+		if !signedIn(r) {
+			out = true
+			return Asked{}, false
+		}
+		run, question, until, err := asked(ctx)
+		if err == nil { // a store that is away has not said that it is over
+			last = Asked{RunID: run, Question: question, Until: until}
+		}
+		return last, true
+	})
+	defer time.AfterFunc(goodbyeWithin, cancel).Stop() // ends whoever still reads
+	switch {
+	case out:
+		_ = conn.Close(statusSignedOut, "signed out")
+	case errors.Is(err, errBadWord):
+		_ = conn.Close(websocket.StatusPolicyViolation, "not an input")
+	case err == nil && ctx.Err() == nil:
+		_ = conn.Close(statusOver, "over")
+	}
+}
+
+// sameOrigin reports whether a page of this server asks. A browser always says of which
+// origin it is, and whatever else asks has no business here.
+func (h *Hub) sameOrigin(r *http.Request) bool {
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	if err != nil || origin.Host == "" {
+		return false
+	}
+	if strings.EqualFold(origin.Host, r.Host) {
+		return true
+	}
+	public, err := url.Parse(h.Public)
+	return err == nil && public.Host != "" && public.Scheme == origin.Scheme && strings.EqualFold(origin.Host, public.Host)
+}
+
+// socket is a window that is reached by WebSocket: frames as binary messages, of which the
+// first byte is the kind, and everything else as JSON.
+type socket struct{ conn *websocket.Conn }
+
+func (s socket) write(ctx context.Context, kind websocket.MessageType, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writeWithin)
+	defer cancel()
+	return s.conn.Write(ctx, kind, body)
+}
+
+func (s socket) tell(ctx context.Context, n note) error {
+	body, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, websocket.MessageText, body)
+}
+
+func (s socket) send(ctx context.Context, f surface.Frame) error {
+	return s.write(ctx, websocket.MessageBinary, append([]byte{byte(f.Kind)}, f.Payload...))
+}
+
+func (s socket) receive(ctx context.Context) (surface.Frame, wish, error) {
+	kind, body, err := s.conn.Read(ctx)
+	if err != nil {
+		return surface.Frame{}, wish{}, err
+	}
+	if kind == websocket.MessageBinary {
+		if len(body) == 0 || body[0] == 0 {
+			return surface.Frame{}, wish{}, errBadWord
+		}
+		return surface.Frame{Kind: surface.Kind(body[0]), Payload: body[1:]}, wish{}, nil
+	}
+	var w wish
+	if json.Unmarshal(body, &w) != nil {
+		return surface.Frame{}, wish{}, errBadWord
+	}
+	return surface.Frame{}, w, nil
+}
