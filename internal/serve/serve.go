@@ -18,6 +18,7 @@ import (
 
 	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/interaction"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/deviceapi"
 	"pdpp/internal/keep/audit"
@@ -30,6 +31,7 @@ import (
 	"pdpp/internal/web/auth"
 	"pdpp/internal/web/reply"
 	"pdpp/internal/web/server"
+	"pdpp/internal/web/surface"
 )
 
 // Role is which parts a process has.
@@ -116,6 +118,7 @@ func Run(ctx context.Context, c Config) error {
 	defer s.beside.Wait()
 	defer end()
 	s.recorder = s.newRecorder(ctx)
+	s.pages = s.newSurfaces()
 	if c.Role != Web {
 		if err := s.startWorker(ctx); err != nil {
 			return err
@@ -146,6 +149,8 @@ func Run(ctx context.Context, c Config) error {
 type process struct {
 	Config
 	scheduler  *scheduler.Scheduler
+	answers    *interaction.Mailbox // of the runs of this process; nil when it has none
+	pages      *surface.Hub
 	recorder   *metrics.Recorder
 	keptAt     time.Time // when upkeep was last done, by the passes
 	prunedAt   time.Time // when the audit trail was last pruned

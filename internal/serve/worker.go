@@ -50,10 +50,11 @@ func (s *process) startWorker(ctx context.Context) error {
 		},
 	}
 	prober := &readiness.Prober{Store: s.Store, Offered: s.workersOffer, Lookup: s.variable, LookPath: s.program, Connectors: connectors}
+	s.answers = &interaction.Mailbox{Store: s.Store, Now: s.Now}
 	var err error
 	s.scheduler, err = scheduler.New(scheduler.Config{
 		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider, BrowserSlots: s.BrowserSlots,
-		Answers: &interaction.Mailbox{Store: s.Store, Now: s.Now}, Watchers: []scheduler.Watcher{prober, watcher, &s.deviceless},
+		Answers: s.answers, Surface: s.pages.Attach, Watchers: []scheduler.Watcher{prober, watcher, &s.deviceless},
 		AfterPass: s.afterPass,
 		Meter:     meter{s.recorder}, Options: s.Options, Rhythm: s.Rhythm, Log: s.Log, Now: s.Now,
 	})

@@ -46,8 +46,13 @@ func TestStatementNamesWhatTheActionAchieves(t *testing.T) {
 		kind      ActionKind
 		statement line
 	}{
-		"refresh":  {healthy(staleManual), RefreshNow, stRefresh},
-		"reauth":   {healthy(credentialRejected), Reauth, stReauth},
+		"refresh": {healthy(staleManual), RefreshNow, stRefresh},
+		"reauth":  {healthy(credentialRejected), Reauth, stReauth},
+		"sign in": {healthy(credentialRejected, signsIn), Reauth, stSignIn},
+		"asked to": {healthy(asked, signsIn, func(in *Input) {
+			in.Snapshot.NextAction = &health.NextAction{ReasonCode: "manual_action_required"}
+		}), AddInfo, stSignIn},
+		"code":     {healthy(asked, signsIn, func(in *Input) { in.Snapshot.NextAction = &health.NextAction{ReasonCode: "otp_required"} }), AddInfo, stAnswer},
 		"answer":   {healthy(asked), AddInfo, stAnswer},
 		"retry":    {healthy(manual, state(health.Degraded), gap(health.Partial, health.DispositionResumable)), RetryGap, stRetry},
 		"violated": {healthy(manual, state(health.Degraded), gap(health.Partial, health.DispositionResumable), fails(health.CollectionSucceeded, health.Warning, violated)), RetryGap, stRetryUpdated},
@@ -118,3 +123,5 @@ func TestStatementOfARestingConnection(t *testing.T) {
 		})
 	}
 }
+
+func signsIn(in *Input) { in.SignsIn = true }

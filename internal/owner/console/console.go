@@ -23,7 +23,7 @@ type Auth interface {
 	PasskeysAt(r *http.Request) bool
 }
 
-// Config is what the console is made of. All members but Ending must be set.
+// Config is what the console is made of. All members but Ending and Surface must be set.
 type Config struct {
 	Owner api.Owner
 	Auth  Auth
@@ -35,12 +35,14 @@ type Config struct {
 	// Ending is closed when the server begins to end, so that open pages do not hold
 	// it up; nil means never.
 	Ending <-chan struct{}
+	// Surface shows the pages of runs' browsers; nil means that there are none here.
+	Surface watch.Surface
 }
 
 // Mount adds the pages. The ways in and out are Auth's own: it is given FormPage.
 func Mount(mux *http.ServeMux, c Config) {
 	pages := watch.New(watch.Config{
-		Owner: c.Owner, Now: c.Now, Log: c.Log, Ending: c.Ending,
+		Owner: c.Owner, Now: c.Now, Log: c.Log, Ending: c.Ending, Surface: c.Surface,
 		SignedIn: func(r *http.Request) bool { return stillSignedIn(c.Auth, r) },
 	})
 	routes := append(pages.Routes(), manage.Routes(manage.Config{

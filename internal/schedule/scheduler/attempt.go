@@ -63,6 +63,7 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 	if s.Answers != nil {
 		req.Ask, req.Prepare = s.Answers.Ask, s.Answers.Prepare
 	}
+	req.Surface = s.Surface
 	req.Started = func(runID string) {
 		s.runs.add(runID, cancel)
 		s.Log.InfoContext(logging.WithRun(ctx, o.Connection.ID, runID), "run started", "connector", o.Connection.ConnectorID, "trigger", string(trigger), "recovery_only", o.recoveryOnly)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"sync"
@@ -59,6 +60,9 @@ type Config struct {
 	BrowserSlots int
 	// Answers may be nil: then no run can ask the owner.
 	Answers Answers
+	// Surface is given the channels on which runs show the pages of their browsers; nil means
+	// that nobody looks on.
+	Surface func(runID string, conn io.ReadWriteCloser)
 	// Watchers are shown evidence in every pass; AfterPass is called at its end,
 	// with the number of connections that were checked.
 	Watchers  []Watcher

@@ -12,8 +12,8 @@ import (
 )
 
 // Pages lets only a signed-in owner at pages. Anybody else is sent to sign in and
-// comes back to where they were going; a stream of events is refused, since nobody
-// reads a redirect there.
+// comes back to where they were going; a stream of events or a socket is refused, since
+// nobody reads a redirect there.
 func (d *Auth) Pages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, ok, err := d.enter(w, r)
@@ -25,7 +25,7 @@ func (d *Auth) Pages(next http.Handler) http.Handler {
 		case r.Header.Get("HX-Request") == "true":
 			w.Header().Set("HX-Redirect", loginAddress(r))
 			w.WriteHeader(http.StatusUnauthorized)
-		case strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
+		case strings.Contains(r.Header.Get("Accept"), "text/event-stream"), r.Header.Get("Upgrade") != "":
 			unauthenticated(w, r, "Your session has ended.")
 		default:
 			http.Redirect(w, r, loginAddress(r), http.StatusSeeOther)

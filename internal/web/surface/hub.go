@@ -18,7 +18,7 @@ const (
 	// endAfter is how long a page waits for somebody who does nothing.
 	endAfter = 30 * time.Minute
 	// settleWithin bounds the answer to a question that the page itself has settled.
-	settleWithin = 30 * time.Second
+	settleWithin = 15 * time.Second
 	// settleAgain is the pause before another try of it.
 	settleAgain = 200 * time.Millisecond
 )

@@ -37,8 +37,8 @@ type page struct {
 	kept    map[surface.Kind]surface.Frame // the newest of those that describe the page
 	has     *viewer                        // that sees and acts
 	viewers map[*viewer]struct{}
-	shown   surface.View           // as pictures were last asked for
-	unseen  *surface.Seen          // the picture that nobody has acknowledged
+	shown   surface.View  // as pictures were last asked for
+	unseen  *surface.Seen // the picture that nobody has acknowledged
 	paused  bool
 	pause   *time.Timer
 	expire  *time.Timer

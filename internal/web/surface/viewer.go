@@ -128,7 +128,7 @@ var (
 	errBadWord = errors.New("the viewer sent what is no input")
 )
 
-// Asked is what the owner is to do on a page; the zero value is nothing.
+// Asked is the run under way, and what the owner is to do on its page. Both may be empty.
 type Asked struct {
 	RunID, Question string
 	Until           *time.Time
@@ -174,11 +174,16 @@ func (h *Hub) attend(open context.Context, l link, may func(context.Context) (As
 		switch p := at(); {
 		case !allowed:
 			return nil
+		case p == nil && asked.RunID == "" && v.asked.RunID != "":
+			return l.tell(ctx, note{State: stateOver, Why: overClosed}) // the run had nothing to ask
 		case p != nil && (asked.RunID != v.asked.RunID || asked.Question != v.asked.Question):
 			// What was shown belongs to a question that is over.
 			return l.tell(ctx, note{State: stateOver, Why: p.reason(overClosed)})
 		case p == nil && asked.RunID != "":
 			v.asked = asked
+			if asked.Question == "" {
+				break
+			}
 			if found, _ := h.at(asked.RunID); found != nil && found.join(v) {
 				has.Lock()
 				has.page = found

@@ -74,7 +74,7 @@ func (p *pages) addForm(w http.ResponseWriter, r *http.Request) {
 	case c.Device:
 		http.Redirect(w, r, devicePath(c.ID), http.StatusSeeOther)
 		return
-	case c.OnDevices && r.URL.Query().Get("on") != onServer:
+	case c.OnDevices && !c.SignsIn && r.URL.Query().Get("on") != onServer:
 		p.show(w, r, http.StatusOK, p.frame(w, r, "Add "+c.DisplayName, "connections"), placeBody(c))
 		return
 	}
@@ -120,6 +120,10 @@ func (p *pages) add(w http.ResponseWriter, r *http.Request) {
 	if page.Problem = page.check(&asked); page.Problem == nil {
 		made, err := p.Owner.Connect(r.Context(), asked)
 		if err == nil {
+			if c.SignsIn { // the first run asks for it
+				http.Redirect(w, r, api.SignInPage(made.ID)+"?opening", http.StatusSeeOther)
+				return
+			}
 			ui.Done(w, r, "/connections/"+segment(made.ID), ui.Good("Connected. The first run starts now and checks the access."))
 			return
 		}
@@ -199,7 +203,7 @@ func refreshWords(c api.Connector) string {
 	switch {
 	case c.Device:
 		return "On your computer"
-	case c.OnDevices:
+	case c.OnDevices && !c.SignsIn:
 		return "From files, here or on your computer"
 	case c.Refresh.Mode == "automatic" && c.Refresh.RecommendedSeconds > 0:
 		return "By itself, " + strings.ToLower(ui.Rhythm(c.Refresh.RecommendedSeconds))

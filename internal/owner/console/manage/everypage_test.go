@@ -49,6 +49,7 @@ func rarely() *owner {
 	)
 	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Paths: []string{"KELP_DIR"}, Starts: []string{"python3", "connector"}, Scripts: []string{"tide.py"}}
 	o.connectors[0].Lacks = "python3 starts the connector kelp, and is not here. Install Python."
+	o.connectors = append(o.connectors, api.Connector{ID: "lagoon", DisplayName: "Lagoon", SignsIn: true, Refresh: api.RefreshPolicy{Mode: "automatic", RecommendedSeconds: 86400}})
 	o.runtime.Database, o.runtime.Workers = "postgres", []api.Worker{{Host: "harbor", SeenAt: year}}
 	o.codes, o.passkeys, o.sessions, o.quiet = api.RecoveryCodes{}, nil, o.sessions[1:], ""
 	o.targets = []api.PushTarget{{ID: "psh_2", Kind: "web_push", Label: "A phone", LastSuccessAt: &week}, {ID: "psh_3", Kind: "webhook", Host: "hooks.example"}}
@@ -72,7 +73,7 @@ func rarely() *owner {
 
 var rarePages = []string{
 	"/records?connection=cin_kelp_1&stream=letters&f.shelf=low&order=oldest&gte.pages=3&count=value.shelf", "/records/cin_kelp_1/letters/a2", "/records?connection=cin_kelp_1&stream=shells",
-	"/add/kelp", "/add/none", "/schedules", "/grants", "/grants/grt_2", "/grants/grt_3", "/grants/grt_4", "/grants/none", "/audit", "/settings", "/settings/sign-in", "/settings/password",
+	"/add/kelp", "/add/lagoon", "/add/none", "/schedules", "/grants", "/grants/grt_2", "/grants/grt_3", "/grants/grt_4", "/grants/none", "/audit", "/settings", "/settings/sign-in", "/settings/password",
 	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps/none", "/connections/cin_kelp_1/changes", "/connections/cin_kelp_1/bookmarks", "/connections/none/gaps",
 }
 

@@ -6,6 +6,7 @@ import (
 	"pdpp/internal/ops/text"
 
 	"pdpp/internal/judge/verdict"
+	"pdpp/internal/owner/api"
 	"pdpp/internal/view"
 )
 
@@ -46,6 +47,8 @@ func actionButtonOf(c *view.Connection, a *verdict.RequiredAction) *actionButton
 	switch {
 	case a.Kind == verdict.ReattachSchedule:
 		d.Post, d.Ack = connectionPath(c.ID)+"/acknowledge", string(a.Kind)
+	case signsIn(c, a):
+		d.Post = api.SignInPage(c.ID)
 	case a.Kind == verdict.Reauth, a.Kind == verdict.AddInfo, c.SourceKind == localDevice:
 		d.Go = askPath(c.ID)
 	case a.Kind == verdict.RefreshNow, a.Kind == verdict.RetryGap, a.Kind == verdict.Backfill:

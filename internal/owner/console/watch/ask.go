@@ -3,6 +3,7 @@ package watch
 import (
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/owner/api"
+	"pdpp/internal/view"
 )
 
 // askKind is the form in which a connection's page lets the owner act.
@@ -12,6 +13,7 @@ const (
 	askNothing askKind = iota
 	askRecovery
 	askCredential
+	askSignIn // in a browser here
 	askQuestion
 	askAgain     // something outside is to be mended, and then tried again
 	askDevice    // no device collects it, and one is to be connected
@@ -37,6 +39,8 @@ func askOf(s *shown) ask {
 	switch {
 	case a.Audience != verdict.AudienceOwner:
 		return ask{}
+	case signsIn(&s.Connection, a):
+		return ask{askSignIn, a}
 	case a.Kind == verdict.Reauth:
 		return ask{askCredential, a}
 	case a.Kind == verdict.AddInfo && a.SatisfiedWhen.Kind == verdict.AttentionResolved:
@@ -50,6 +54,11 @@ func askOf(s *shown) ask {
 	default:
 		return ask{askButton, a}
 	}
+}
+
+// signsIn reports whether an action is taken on the page of a run's browser.
+func signsIn(c *view.Connection, a *verdict.RequiredAction) bool {
+	return c.SourceKind == browserSource && a.Kind == verdict.Reauth
 }
 
 // recoveryAction is the action that the recovery belongs to.

@@ -100,6 +100,10 @@ func TestEveryPageReadsAsBefore(t *testing.T) {
 	pages.Without = []string{"inspect"}
 	of("paused", paused(t), "/connections/con_a", "/runs/run_8")
 	of("rejected", rejected(t), "/connections/con_a")
+	of("signed out", signedOut(t), "/", "/connections/con_a", "/connections/con_a/page", "/connections/con_a/page?opening")
+	asked := signedOut(t)
+	asks(asked)
+	of("asked to sign in", asked, "/connections/con_a", "/connections/con_a/page", "/runs/run_9")
 	called := func(id string) string { return `{"connection": {"connection_id": "con_` + id + `"}}` }
 	of("several", newKeeper(
 		plant(t, "scheduled-healthy", called("well")), plant(t, "never-run", called("new")), plant(t, "manual-healthy", called("manual")), rejected(t).facts.all[0],

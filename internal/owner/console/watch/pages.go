@@ -31,6 +31,8 @@ type Config struct {
 	// Ending is closed when the server ends, so that events do not hold it up; nil
 	// means never.
 	Ending <-chan struct{}
+	// Surface shows the pages of runs' browsers; nil means that there are none here.
+	Surface Surface
 }
 
 // Pages answers the addresses of this part of the console.
@@ -40,13 +42,14 @@ type Pages struct {
 	log      *slog.Logger
 	signedIn func(*http.Request) bool
 	ending   <-chan struct{}
+	surface  Surface
 	hub      *hub
 }
 
 // New makes the pages. They need nothing to be closed: what runs for open pages
 // ends with the last of them.
 func New(c Config) *Pages {
-	p := &Pages{owner: c.Owner, now: c.Now, log: c.Log, signedIn: c.SignedIn, ending: c.Ending}
+	p := &Pages{owner: c.Owner, now: c.Now, log: c.Log, signedIn: c.SignedIn, ending: c.Ending, surface: c.Surface}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
@@ -75,6 +78,10 @@ func (p *Pages) Routes() []ui.Route {
 		route("POST /connections/{id}/limits", p.postLimits),
 		route("POST /connections/{id}/selection", p.postSelection),
 		route("POST /connections/{id}/revoke", p.postRevoke),
+		route("GET /connections/{id}/page", p.getSurface),
+		route("POST /connections/{id}/page", p.postSurface),
+		route("GET /connections/{id}/page/stream", p.getSurfaceStream),
+		route("POST /connections/{id}/page/answer", p.postSurfaceAnswer),
 		route("GET /add/{connector}/device", p.getNewDevice),
 		route("POST /add/{connector}/device", p.postNewDevice),
 		route("GET /devices/codes/{id}", p.getPairing),

@@ -1,0 +1,44 @@
+package serve
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/collect/interaction"
+	"pdpp/internal/web/surface"
+	"pdpp/protocol"
+)
+
+// newSurfaces makes the hub of the pages that runs show. A question that a page settles is
+// answered wherever its run is.
+func (s *process) newSurfaces() *surface.Hub {
+	return surface.New(surface.Config{Answer: s.answerPage, Public: s.Base, Meter: s.recorder, Log: s.Log})
+}
+
+// answerPage ends what a run asks the owner to do on its page.
+func (s *process) answerPage(ctx context.Context, runID string, done bool) error {
+	open, err := s.Store.OpenInteractions(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, q := range open {
+		if q.RunID != runID || q.Kind != protocol.AskManualAction {
+			continue
+		}
+		answer := protocol.InteractionResponse{Status: protocol.ResponseCancelled}
+		if done {
+			answer = protocol.InteractionResponse{Status: protocol.ResponseSuccess, Data: jsontext.Value("{}")}
+		}
+		err := interaction.Answer(ctx, s.Store, runID, q.RequestID, answer, s.Now())
+		if errors.Is(err, interaction.ErrAlreadyAnswered) {
+			return nil
+		}
+		if err == nil && s.answers != nil {
+			s.answers.Deliver(runID, q.RequestID) // at once, where it is asked here
+		}
+		return err
+	}
+	return interaction.ErrNotPending
+}
