@@ -12,6 +12,7 @@ import (
 	"pdpp/connectors/example"
 	"pdpp/connectors/github"
 	"pdpp/connectors/imessage"
+	"pdpp/connectors/notes"
 )
 
 // Entry is one built-in connector. New is called only for the one that runs.
@@ -29,6 +30,7 @@ var All = []Entry{
 	{"example", example.Connector},
 	{"github", github.Connector},
 	{"imessage", imessage.Connector},
+	{"notes", notes.Connector},
 }
 
 // Schemaless lists, by name, the connectors that emit records without judging

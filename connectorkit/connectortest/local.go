@@ -14,7 +14,6 @@ import (
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 	"pdpp/providersim/files"
 )
@@ -188,12 +187,12 @@ func (b *localBed) verify(t *testing.T) {
 			declared[file] = declared[file] || !line
 		}
 	}
-	stored := map[string]map[string]store.StoredRecord{}
+	stored := map[string]map[string]map[string]any{}
 	var lost []string
 	for _, items := range b.tree.Now() {
 		first := items[0]
 		if stored[first.Stream] == nil {
-			stored[first.Stream] = b.records(t, first.Stream)
+			stored[first.Stream] = b.decoded(t, first.Stream)
 		}
 		byFile := map[string]map[string]any{}
 		missing := false
@@ -223,24 +222,33 @@ func (b *localBed) verify(t *testing.T) {
 	b.invented(t)
 }
 
-func holdsFields(stored map[string]store.StoredRecord, key string, fields map[string]any) bool {
+// decoded gives the records of a stream as they would be read.
+func (b *localBed) decoded(t *testing.T, stream string) map[string]map[string]any {
+	t.Helper()
+	all := map[string]map[string]any{}
+	for key, rec := range b.records(t, stream) {
+		var data map[string]any
+		if !rec.Deleted && json.Unmarshal(rec.Data, &data) == nil {
+			all[key] = data
+		}
+	}
+	return all
+}
+
+func holdsFields(stored map[string]map[string]any, key string, fields map[string]any) bool {
 	if key != "" {
 		rec, ok := stored[key]
-		return ok && hasFields(rec.Data, fields)
+		return ok && hasFields(rec, fields)
 	}
 	for _, rec := range stored {
-		if hasFields(rec.Data, fields) {
+		if hasFields(rec, fields) {
 			return true
 		}
 	}
 	return false
 }
 
-func hasFields(data []byte, fields map[string]any) bool {
-	var rec map[string]any
-	if json.Unmarshal(data, &rec) != nil {
-		return false
-	}
+func hasFields(rec, fields map[string]any) bool {
 	for name, want := range fields {
 		if !reflect.DeepEqual(rec[name], want) {
 			return false
@@ -256,12 +264,12 @@ func (b *localBed) invented(t *testing.T) {
 		if slices.Contains(b.target.Listed, s.Name) {
 			continue
 		}
-		for key, rec := range b.records(t, s.Name) {
+		for key, rec := range b.decoded(t, s.Name) {
 			forms := b.tree.Ever(s.Name, key)
 			if len(forms) == 0 {
 				forms = b.tree.Ever(s.Name, "")
 			}
-			if !rec.Deleted && !slices.ContainsFunc(forms, func(i files.Item) bool { return hasFields(rec.Data, i.Fields) }) {
+			if !slices.ContainsFunc(forms, func(i files.Item) bool { return hasFields(rec, i.Fields) }) {
 				t.Fatalf("%s %s was never there", s.Name, key)
 			}
 		}

@@ -40,6 +40,10 @@ type cursor struct {
 	Skipped map[string]map[string]int64 `json:"skipped,omitempty"`
 	// Receipts are digests of contents that were read whole, the latest last.
 	Receipts []string `json:"receipts,omitempty"`
+	// Memory is the source's own, and Kept counts how often it was kept: of two bookmarks, the one
+	// that was written last has it.
+	Memory jsontext.Value `json:"memory,omitzero"`
+	Kept   int64          `json:"kept,omitzero"`
 	// Unknown are the names in the account that no store fits.
 	Unknown []string `json:"unknown,omitempty"`
 }
@@ -69,6 +73,7 @@ func cursorOf(raw jsontext.Value, streams []string) *cursor {
 	}
 	for _, s := range streams {
 		if !slices.Contains(c.Streams, s) {
+			fresh.Memory, fresh.Kept = c.Memory, c.Kept
 			return fresh
 		}
 	}

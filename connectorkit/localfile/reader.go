@@ -58,6 +58,7 @@ type reader struct {
 	limit int     // of its entries
 	slice slice
 	lines lineBuffer
+	kept  int64 // how often the source's memory was kept
 }
 
 // slice is what is sent together with the next bookmark.
@@ -110,6 +111,7 @@ func (r *reader) collect(ctx context.Context) error {
 		}
 		r.history.Until = r.steady.From
 	}
+	r.recall()
 	for {
 		if err := r.look(ctx); err != nil {
 			return err
@@ -141,6 +143,34 @@ func (r *reader) collect(ctx context.Context) error {
 	return r.conclude(ctx)
 }
 
+// recall gives the source its memory back.
+func (r *reader) recall() {
+	if r.src.Memory == nil {
+		return
+	}
+	last := r.steady
+	if r.history != nil && r.history.Kept > last.Kept {
+		last = r.history
+	}
+	r.kept = last.Kept
+	r.src.Memory.Load(last.Memory)
+}
+
+// remember keeps the source's memory with a bookmark.
+func (r *reader) remember(c *cursor) {
+	if r.src.Memory == nil {
+		return
+	}
+	r.kept++
+	c.Memory, c.Kept = encodeState(r.src.Memory.Keep()), r.kept
+}
+
+// whole reports whether the walk met everything that is there.
+func (r *reader) whole() bool {
+	return len(r.walk.closed) == 0 && r.history == nil && !slices.ContainsFunc(r.walk.trees, func(t *tree) bool { return t.broken != nil || t.limits != nil }) &&
+		!slices.ContainsFunc(r.walk.files, func(f *found) bool { return f.standing == waiting || f.standing == unreadable })
+}
+
 func (r *reader) look(ctx context.Context) error {
 	r.began = r.f.Now()
 	folders, err := r.f.Folders()
@@ -152,6 +182,9 @@ func (r *reader) look(ctx context.Context) error {
 		return err
 	}
 	r.walk = walk
+	if r.src.Memory != nil {
+		r.src.Memory.Walked(func(root, rel string) bool { return walk.present[root+"\x00"+rel] != nil })
+	}
 	if slices.IndexFunc(walk.trees, func(t *tree) bool { return t.dir != nil }) < 0 {
 		if len(folders) > 0 {
 			return &connectorkit.Error{Class: connectorkit.NotFound, Words: "none of the folders that the owner named holds anything of this source", Err: errNoRoot}
@@ -181,6 +214,7 @@ func (r *reader) historyRead(ctx context.Context) error {
 	}
 	r.steady.From = 0
 	r.steady.merge(done)
+	r.remember(r.steady)
 	if err := r.f.State(ctx, r.carrier, r.steady); err != nil {
 		return err
 	}
@@ -480,6 +514,7 @@ func (r *reader) commit(ctx context.Context) error {
 		}
 	}
 	r.slice = slice{out: r.slice.out[:0], since: r.f.Now()}
+	r.remember(r.cur)
 	var err error
 	if r.cur == r.history {
 		err = r.f.StateCatchUp(ctx, r.carrier, r.cur)
@@ -507,6 +542,13 @@ func (r *reader) send(ctx context.Context, e emission) error {
 func (r *reader) conclude(ctx context.Context) error {
 	r.cur = r.steady
 	r.closed()
+	if r.src.Memory != nil && !r.f.RecoveryOnly() {
+		r.src.Memory.End(r.whole(), func(stream string, rec connectorkit.Record) {
+			if r.selected[stream] {
+				r.slice.out = append(r.slice.out, emission{stream: stream, rec: rec})
+			}
+		})
+	}
 	files := map[string]*found{}
 	for _, f := range slices.Concat(r.walk.files, r.walk.closed) {
 		files[f.key()] = f

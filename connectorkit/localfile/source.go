@@ -36,6 +36,22 @@ type Source struct {
 	Again func(id string, since time.Time) bool
 	// Exclude reports what the owner does not want to be read. It may be nil.
 	Exclude func(root, rel string) bool
+	// Memory is what the source itself remembers from run to run. It may be nil.
+	Memory Memory
+}
+
+// Memory is kept with every bookmark, so that it knows of exactly those files that the bookmark
+// counts as read. It has to be small: a few bytes for a file.
+type Memory interface {
+	// Load takes what was kept; nothing at first.
+	Load(stored jsontext.Value)
+	// Walked is called before files are read, with what is there now.
+	Walked(present func(root, rel string) bool)
+	// Keep is what is to be kept.
+	Keep() any
+	// End is called when everything was read. Whole says that every folder could be looked at, and
+	// that no file was left out, so that what was not met is not there.
+	End(whole bool, emit func(stream string, rec connectorkit.Record))
 }
 
 // Root is a folder, or a single file, that stores lie in.

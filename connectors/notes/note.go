@@ -1,0 +1,84 @@
+package notes
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit/localfile"
+)
+
+// note is one file.
+type note struct {
+	ID         string         `json:"id"`
+	Folder     string         `json:"folder"`
+	Path       string         `json:"path"`
+	Title      string         `json:"title"`
+	Text       string         `json:"text"`
+	Bytes      int64          `json:"text_bytes"`
+	Cut        bool           `json:"text_cut,omitzero"`
+	Tags       []string       `json:"tags,omitempty"`
+	Links      []string       `json:"links,omitempty"`
+	Aliases    []string       `json:"aliases,omitempty"`
+	Properties jsontext.Value `json:"properties,omitzero"`
+	CreatedAt  string         `json:"created_at,omitzero"`
+	ModifiedAt string         `json:"modified_at,omitzero"`
+	Hash       string         `json:"content_sha256"`
+}
+
+const (
+	maxID         = 200
+	maxTitle      = 500
+	maxProperties = 16 << 10
+	maxAliases    = 50
+)
+
+// read turns a file into a record.
+func (x *index) read(f *localfile.File, content []byte, limit int) *note {
+	head, body := localfile.FrontMatter(content)
+	sum := sha256.New()
+	_, _ = sum.Write(content) // a hash never fails
+	if f.Cut {                // what lies behind is told apart by its length alone
+		_, _ = fmt.Fprintf(sum, "\x00%d", f.Size)
+	}
+	hash := sum.Sum(nil)
+	own := localfile.Short(strings.TrimSpace(localfile.HeadText(head, "id")), maxID)
+	text := localfile.Excerpt{Limit: limit}
+	text.Text(body)
+	marks := scan(body)
+	n := &note{
+		ID: x.key(f.Root, f.Rel, own, hash[:hashBytes]), Folder: f.Root, Path: f.Rel, Text: text.String(), Bytes: f.Size, Cut: text.Cut() || f.Cut,
+		Tags: tags(head, marks.tags), Links: marks.links, Aliases: list(head["aliases"], maxAliases),
+		CreatedAt: created(head), ModifiedAt: f.Modified.Format(time.RFC3339), Hash: hex.EncodeToString(hash),
+	}
+	for _, title := range []string{localfile.HeadText(head, "title"), marks.title, strings.TrimSuffix(path.Base(f.Rel), path.Ext(f.Rel))} {
+		if n.Title == "" {
+			n.Title = localfile.Short(strings.TrimSpace(title), maxTitle)
+		}
+	}
+	if len(head) > 0 {
+		if raw, err := json.Marshal(head, json.Deterministic(true), jsontext.AllowInvalidUTF8(true)); err == nil && len(raw) <= maxProperties {
+			n.Properties = raw
+		}
+	}
+	return n
+}
+
+// created is when the note's head says that it was begun.
+func created(head map[string]any) string {
+	for _, name := range []string{"created", "created_at", "date created", "date"} {
+		text := strings.TrimSpace(localfile.HeadText(head, name))
+		for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"} {
+			if at, err := time.Parse(form, text); err == nil && at.Year() >= 1 && at.Year() <= 9999 {
+				return at.UTC().Format(time.RFC3339)
+			}
+		}
+	}
+	return ""
+}
