@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
@@ -28,6 +29,8 @@ type Bed struct {
 	// Clock is added to the real time, so that leases and floors of an earlier
 	// run can be made to expire without waiting.
 	Clock time.Duration
+	// Browsers keep the browser profiles of the bed's runs; nil means that they get no browser.
+	Browsers *browser.Profiles
 }
 
 // Connection is the id of the bed's one connection.
@@ -74,7 +77,7 @@ var quick = map[string]string{"_PACING_INITIAL_INTERVAL_MS": "5", "_PACING_MIN_I
 
 // Launcher is the launcher that the bed's runs use.
 func (b *Bed) Launcher() *launch.Launcher {
-	return &launch.Launcher{
+	l := &launch.Launcher{
 		Store: b.Store, Connectors: catalog.Fixed(b.Target.Connector), Holder: "connectortest",
 		Lookup: func(name string) (string, bool) {
 			if v, ok := b.Env[name]; ok {
@@ -89,6 +92,10 @@ func (b *Bed) Launcher() *launch.Launcher {
 		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}"), "filesystem": jsontext.Value("{}")},
 		Now:      b.now,
 	}
+	if b.Browsers != nil {
+		l.Browsers, l.Bindings["browser"] = b.Browsers, jsontext.Value("{}")
+	}
+	return l
 }
 
 func (b *Bed) now() time.Time { return time.Now().Add(b.Clock) }

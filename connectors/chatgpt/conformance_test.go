@@ -259,3 +259,37 @@ func TestMovingLists(t *testing.T) {
 		}
 	}
 }
+
+// TestGone deletes a conversation whose row stays in the list: its detail says that it is gone, and
+// so does the store. What it said is kept: messages only grow.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	for _, batch := range []int{0, http.StatusForbidden} {
+		cfg := account
+		cfg.NoBatch = batch
+		b := connectortest.NewBed(t, target(t, cfg))
+		b.Succeed(t)
+		gone, err := b.Sim.Provider.Mutate(providersim.Mutation{Op: "linger_chats", N: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Succeed(t)
+		stored, err := connectortest.Stored(t.Context(), b.Store, chatgpt.StreamConversations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range gone.IDs {
+			if r, have := stored[key]; !have || !r.Deleted {
+				t.Errorf("conversation %s is gone at the site and %s here", key, r.Data)
+			}
+		}
+		if n := len(b.Gaps(t, protocol.GapTerminal)); n != 2 {
+			t.Errorf("%d final gaps, want 2", n)
+		}
+		asked := b.Sim.Gate.Stats().Requests
+		b.Succeed(t)
+		if n := b.Sim.Gate.Stats().ByPattern["GET /backend-api/conversation/{id}"]; b.Sim.Gate.Stats().Requests-asked > 30 {
+			t.Errorf("what is gone is asked for again: %d details", n)
+		}
+	}
+}

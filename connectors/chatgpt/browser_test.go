@@ -1,0 +1,98 @@
+package chatgpt_test
+
+import (
+	"net/http"
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+	"pdpp/providersim"
+	"pdpp/providersim/chatgpt"
+	"pdpp/providersim/signin"
+)
+
+// TestInABrowser collects in a real Chromium, under the real runner: a schedule asks nobody, the
+// owner signs in with a second step, and the same run collects everything. The next one, by schedule,
+// goes on without a question. A wall, a sign-out and another account each end as what they are.
+func TestInABrowser(t *testing.T) {
+	cfg := chatgpt.Config{
+		Seed: 8, Chats: 45, Projects: 2, Memories: 3, GPTs: 2, Shares: 3, OmitEvery: 11, Workspace: "ws-garden",
+		Signin: signin.Config{Second: signin.TOTP, Accounts: []signin.Account{signin.Person, {ID: "user-wren-02", Name: "Wren", Email: "wren@example.org", Password: "other-words-77"}}},
+	}
+	s, err := chatgpt.Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	site := s.Sim.Site()
+	b := connectortest.NewBed(t, connectortest.Target{
+		Connector: played(t), Lane: lane,
+		Start: func(*testing.T) *connectortest.Sim {
+			return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"PDPP_CHATGPT_BASE_URL": s.BaseURL}}
+		},
+	})
+	b.Browse(t, s.BaseURL)
+	schedule := func() launch.Result {
+		t.Helper()
+		r, err := b.Launcher().Run(t.Context(), launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerScheduled})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	ended := func(r launch.Result, code string, hint protocol.RecoveryAction) {
+		t.Helper()
+		if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code != code || hint != "" && (e.RecoveryHint == nil || e.RecoveryHint.Action != hint) {
+			t.Fatalf("ended as %s: %+v, want %s\n%s", r.Status, e, code, r.StderrTail)
+		}
+	}
+
+	ended(schedule(), "chatgpt_session_required", protocol.RefreshCredentials)
+	if n := len(b.Sim.Gate.Requests()); n > 4 {
+		t.Errorf("%d requests without a session", n)
+	}
+
+	owner := &connectortest.Owner{Site: site, Account: signin.Person}
+	r := b.Run(t, owner.Attend(t, launch.Request{}))
+	if r.Status != runner.Succeeded || owner.Asked != 1 {
+		t.Fatalf("ended as %s: %v, asked %d times\n%s", r.Status, r.Failure, owner.Asked, r.StderrTail)
+	}
+	b.VerifyComplete(t)
+	if n := s.Sim.Strange(); n > 0 {
+		t.Errorf("%d requests lack what the site's own page sends", n)
+	}
+
+	for _, m := range []providersim.Mutation{{Op: "touch_chats", N: 4}, {Op: "add_chats", N: 2}} {
+		b.Sim.Mutate(t, m)
+	}
+	order(t, site, signin.Order{ExpireBearers: true})
+	if r := schedule(); r.Status != runner.Succeeded {
+		t.Fatalf("ended as %s: %v\n%s", r.Status, r.Failure, r.StderrTail)
+	}
+	b.VerifyComplete(t)
+
+	order(t, site, signin.Order{Wall: signin.WallUp})
+	ended(schedule(), "chatgpt_challenge", protocol.ManualActionRequired)
+	order(t, site, signin.Order{Wall: signin.WallDown, SignOut: true})
+	ended(schedule(), "chatgpt_session_required", protocol.RefreshCredentials)
+
+	before := b.LastSeq(t, chatgpt.StreamMessages)
+	other := &connectortest.Owner{Site: site, Account: cfg.Signin.Accounts[1]}
+	ended(b.Run(t, other.Attend(t, launch.Request{})), "chatgpt_account_changed", "")
+	if after := b.LastSeq(t, chatgpt.StreamMessages); after != before {
+		t.Error("another account's messages were stored")
+	}
+	if n := b.Sim.Gate.Stats().ByStatus[http.StatusUnprocessableEntity]; n > 0 {
+		t.Errorf("%d requests were larger than the site allows", n)
+	}
+}
+
+func order(t *testing.T, s *signin.Site, o signin.Order) {
+	t.Helper()
+	if _, err := s.Do(o); err != nil {
+		t.Fatal(err)
+	}
+}
