@@ -10,6 +10,7 @@ import (
 	claudecode "pdpp/connectors/claude_code"
 	"pdpp/connectors/codex"
 	"pdpp/connectors/example"
+	examplebrowser "pdpp/connectors/example_browser"
 	"pdpp/connectors/github"
 	"pdpp/connectors/imessage"
 	"pdpp/connectors/notes"
@@ -28,6 +29,7 @@ var All = []Entry{
 	{"claude_code", claudecode.Connector},
 	{"codex", codex.Connector},
 	{"example", example.Connector},
+	{"example_browser", examplebrowser.Connector},
 	{"github", github.Connector},
 	{"imessage", imessage.Connector},
 	{"notes", notes.Connector},
