@@ -14,6 +14,7 @@ import (
 	"pdpp/connectors/github"
 	"pdpp/connectors/imessage"
 	"pdpp/connectors/notes"
+	"pdpp/connectors/whatsapp"
 )
 
 // Entry is one built-in connector. New is called only for the one that runs.
@@ -33,6 +34,7 @@ var All = []Entry{
 	{"github", github.Connector},
 	{"imessage", imessage.Connector},
 	{"notes", notes.Connector},
+	{"whatsapp", whatsapp.Connector},
 }
 
 // Schemaless lists, by name, the connectors that emit records without judging

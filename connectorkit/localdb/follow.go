@@ -104,27 +104,27 @@ type Follower struct {
 // Follow brings new rows, then those of the window that changed, then older ones, newest
 // first. A database that is not the one of the mark is read from its beginning.
 func (f *Follower) Follow(ctx context.Context) error {
-	largest, err := f.largest(ctx)
+	last, given, err := f.largest(ctx)
 	if err != nil {
 		return err
 	}
-	same, err := f.same(ctx, largest)
+	same, err := f.same(ctx, max(last, given))
 	if err != nil {
 		return err
 	}
 	if !same || !f.Mark.Begun {
-		*f.Mark = Mark{Begun: true, High: largest, Low: largest + 1, From: windowStart(f.Now)}
+		*f.Mark = Mark{Begun: true, High: last, Low: last + 1, From: windowStart(f.Now)}
 	}
 	if len(f.Mark.Sums) != 4*buckets {
 		f.Mark.Sums = make([]byte, 4*buckets)
 	}
-	for f.Mark.High < largest {
-		rows, err := f.rows(ctx, fmt.Sprintf("t.%s > ? AND t.%s <= ? ORDER BY t.%s LIMIT %d", f.Table.ID, f.Table.ID, f.Table.ID, f.page()), f.Mark.High, largest)
+	for f.Mark.High < last { // numbers beyond it may be given, and their rows still to come
+		rows, err := f.rows(ctx, fmt.Sprintf("t.%s > ? AND t.%s <= ? ORDER BY t.%s LIMIT %d", f.Table.ID, f.Table.ID, f.Table.ID, f.page()), f.Mark.High, last)
 		if err != nil {
 			return err
 		}
 		f.bring(rows)
-		if f.Mark.High = largest; len(rows) == f.page() {
+		if f.Mark.High = last; len(rows) == f.page() {
 			f.Mark.High = rows[len(rows)-1].ID
 		}
 		if err := f.Place(ctx); err != nil {
@@ -157,17 +157,18 @@ func windowStart(now time.Time) int64 {
 	return now.UTC().Add(-Window).Truncate(24 * time.Hour).Unix()
 }
 
-func (f *Follower) largest(ctx context.Context) (int64, error) {
-	var there, given sql.NullInt64
+// largest are the number of the last row, and the largest that was ever given.
+func (f *Follower) largest(ctx context.Context) (last, given int64, err error) {
+	var there, ever sql.NullInt64
 	if err := f.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT max(t.%s) FROM %s t", f.Table.ID, f.Table.Name)).Scan(&there); err != nil {
-		return 0, fmt.Errorf("find the last row of %s: %w", f.Table.Name, err)
+		return 0, 0, fmt.Errorf("find the last row of %s: %w", f.Table.Name, err)
 	}
 	if f.Table.Largest != "" {
-		if err := f.DB.QueryRowContext(ctx, f.Table.Largest).Scan(&given); err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return 0, fmt.Errorf("find the last number of %s: %w", f.Table.Name, err)
+		if err := f.DB.QueryRowContext(ctx, f.Table.Largest).Scan(&ever); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return 0, 0, fmt.Errorf("find the last number of %s: %w", f.Table.Name, err)
 		}
 	}
-	return max(there.Int64, given.Int64), nil
+	return there.Int64, ever.Int64, nil
 }
 
 // same reports whether the database is the one that the mark is of: no number is smaller

@@ -95,7 +95,7 @@ func Apple(v any) time.Time {
 		return time.Time{}
 	}
 	seconds, part := math.Modf(n)
-	return sensible(time.Unix(apple.Unix()+int64(seconds), int64(part*1e9)).UTC())
+	return sensible(time.Unix(apple.Unix()+int64(seconds), int64(math.Round(part*1e6))*1000).UTC()) // such a number is no finer
 }
 
 func sensible(at time.Time) time.Time {

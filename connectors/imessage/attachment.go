@@ -32,7 +32,7 @@ const maxLoose = 5000
 func (p *pass) attachmentColumns() string {
 	columns := []string{"a.ROWID"}
 	for _, name := range []string{"guid", "filename", "transfer_name", "mime_type", "total_bytes", "is_sticker", "created_date"} {
-		columns = append(columns, p.column("attachment", "a", name))
+		columns = append(columns, p.schema.Column("attachment", "a", name))
 	}
 	return strings.Join(columns, ", ")
 }
@@ -82,7 +82,7 @@ func (p *pass) attached(ctx context.Context, _ *sql.DB, rows []*localdb.Row) err
 		byID[row.ID] = row
 		ids = append(ids, row.ID)
 	}
-	err := p.query(ctx, func(v []any) {
+	err := localdb.Query(ctx, p.db, func(v []any) {
 		row := byID[localdb.Number(v[len(v)-1])]
 		if row == nil {
 			return
@@ -112,7 +112,7 @@ func (p *pass) loose(ctx context.Context) error {
 		return nil
 	}
 	var list []localdb.Record
-	err := p.query(ctx, func(v []any) {
+	err := localdb.Query(ctx, p.db, func(v []any) {
 		a := p.attachmentOf(v)
 		list = append(list, localdb.Record{Stream: "attachments", Data: &a})
 	}, "SELECT "+p.attachmentColumns()+" FROM attachment a WHERE NOT EXISTS (SELECT 1 FROM message_attachment_join j JOIN message m ON m.ROWID = j.message_id "+

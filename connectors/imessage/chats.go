@@ -41,9 +41,9 @@ func (p *pass) chats(ctx context.Context) error {
 	var list []*chat
 	text := "SELECT c.ROWID, c.guid"
 	for _, name := range []string{"chat_identifier", "display_name", "service_name", "style", "is_archived"} {
-		text += ", " + p.column("chat", "c", name)
+		text += ", " + p.schema.Column("chat", "c", name)
 	}
-	err := p.query(ctx, func(v []any) {
+	err := localdb.Query(ctx, p.db, func(v []any) {
 		c := &chat{
 			ID: localdb.Text(v[1]), Identifier: localdb.Text(v[2]), DisplayName: localdb.Text(v[3]), Service: localdb.Text(v[4]),
 			IsGroup: localdb.Number(v[5]) == group, IsArchived: localdb.Number(v[6]) != 0, Handles: []string{},
@@ -91,7 +91,7 @@ func (p *pass) participants(ctx context.Context, chats map[int64]*chat) ([]local
 	}
 	var list []localdb.Record
 	seen := map[string]bool{}
-	err := p.query(ctx, func(v []any) {
+	err := localdb.Query(ctx, p.db, func(v []any) {
 		c, handle := chats[localdb.Number(v[0])], localdb.Text(v[1])
 		if c == nil || handle == "" || seen[c.ID+":"+handle] {
 			return // of a chat or a handle that is gone; or the same person by another service
@@ -101,7 +101,7 @@ func (p *pass) participants(ctx context.Context, chats map[int64]*chat) ([]local
 		list = append(list, localdb.Record{Stream: "participants", Data: &participant{
 			ID: c.ID + ":" + handle, ChatID: c.ID, Handle: handle, Service: localdb.Text(v[2]), Country: localdb.Text(v[3]),
 		}})
-	}, "SELECT j.chat_id, h.id, "+p.column("handle", "h", "service")+", "+p.column("handle", "h", "country")+
+	}, "SELECT j.chat_id, h.id, "+p.schema.Column("handle", "h", "service")+", "+p.schema.Column("handle", "h", "country")+
 		" FROM chat_handle_join j JOIN handle h ON h.ROWID = j.handle_id ORDER BY j.chat_id, h.ROWID")
 	if err != nil {
 		return nil, fmt.Errorf("read who takes part: %w", err)

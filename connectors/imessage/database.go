@@ -2,11 +2,8 @@ package imessage
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -50,7 +47,7 @@ type state struct {
 type pass struct {
 	f       *localfile.File
 	db      *sql.DB
-	columns map[string]map[string]bool // by table
+	schema  localdb.Schema
 	state   state
 	files   *os.Root // nil when there is none
 	undated int
@@ -77,18 +74,14 @@ func (d *database) read(ctx context.Context, f *localfile.File, _ *os.File, kept
 }
 
 // pass reads what is new and what changed. It goes on where it was when it is called again.
-func (p *pass) pass(ctx context.Context, db *sql.DB) error {
-	p.db, p.columns = db, map[string]map[string]bool{}
-	for _, table := range []string{
+func (p *pass) pass(ctx context.Context, db *sql.DB) (err error) {
+	p.db = db
+	if p.schema, err = localdb.SchemaOf(ctx, db,
 		"message", "handle", "chat", "chat_message_join", "chat_handle_join", "attachment", "message_attachment_join", "chat_recoverable_message_join", "sqlite_sequence",
-	} {
-		columns, err := localdb.Columns(ctx, db, table)
-		if err != nil {
-			return err
-		}
-		p.columns[table] = columns
+	); err != nil {
+		return err
 	}
-	if !p.columns["message"]["guid"] || !p.columns["message"]["date"] {
+	if !p.has("message", "guid") || !p.has("message", "date") {
 		return errNoMessages
 	}
 	if err := p.chats(ctx); err != nil {
@@ -124,15 +117,7 @@ func (p *pass) bring(row localdb.Row) {
 }
 
 // has reports whether a table has a column.
-func (p *pass) has(table, column string) bool { return p.columns[table][column] }
-
-// column is a column in a query, or nothing where this database has none of the name.
-func (p *pass) column(table, alias, name string) string {
-	if p.has(table, name) {
-		return alias + "." + name
-	}
-	return "NULL"
-}
+func (p *pass) has(table, column string) bool { return p.schema.Has(table, column) }
 
 // lacks declares, once, that this database has no such part.
 func (p *pass) lacks(part string, reason protocol.Reason) {
@@ -144,15 +129,10 @@ func (p *pass) lacks(part string, reason protocol.Reason) {
 
 // whole brings a list that is read as a whole, if it is another than the last time.
 func (p *pass) whole(ctx context.Context, list []localdb.Record, last *string) error {
-	h := sha256.New()
-	for _, rec := range list {
-		b, err := json.Marshal(rec, json.Deterministic(true))
-		if err != nil {
-			return err
-		}
-		_, _ = fmt.Fprintf(h, "%d %s\n", len(b), b)
+	sum, err := localdb.Digest(list)
+	if err != nil {
+		return err
 	}
-	sum := hex.EncodeToString(h.Sum(nil)[:12])
 	if sum == *last {
 		return nil
 	}
@@ -161,34 +141,4 @@ func (p *pass) whole(ctx context.Context, list []localdb.Record, last *string) e
 	}
 	*last = sum
 	return p.place(ctx)
-}
-
-// query reads rows of any columns.
-func (p *pass) query(ctx context.Context, take func(v []any), text string, args ...any) error {
-	rows, err := p.db.QueryContext(ctx, text, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		values, err := scan(rows)
-		if err != nil {
-			return err
-		}
-		take(values)
-	}
-	return rows.Err()
-}
-
-// scan reads the columns of a row as they are.
-func scan(rows *sql.Rows) ([]any, error) {
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	values, into := make([]any, len(columns)), make([]any, len(columns))
-	for i := range values {
-		into[i] = &values[i]
-	}
-	return values, rows.Scan(into...)
 }

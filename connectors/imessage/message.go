@@ -80,7 +80,7 @@ func (p *pass) messages() localdb.Table {
 		"group_action_type", "associated_message_guid", "associated_message_type", "associated_message_emoji", "thread_originator_guid", "date_edited",
 		"date_retracted", "message_summary_info", "balloon_bundle_id",
 	} {
-		columns = append(columns, p.column("message", "t", name))
+		columns = append(columns, p.schema.Column("message", "t", name))
 	}
 	handle, chat, joined, bin, from := "NULL", "NULL", "NULL", "NULL", "FROM message t"
 	if p.has("handle", "id") && p.has("message", "handle_id") {
@@ -112,7 +112,7 @@ func (p *pass) messages() localdb.Table {
 
 // row reads a row as it is, whatever its columns hold.
 func (p *pass) row(rows *sql.Rows) (localdb.Row, error) {
-	v, err := scan(rows)
+	v, err := localdb.Values(rows)
 	if err != nil {
 		return localdb.Row{}, err
 	}

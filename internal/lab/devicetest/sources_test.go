@@ -37,6 +37,7 @@ func TestSourcesOfMessages(t *testing.T) {
 		make               func(string, files.Config) (files.World, error)
 	}{
 		{"imessage", "Library/Messages", "text", files.Messages},
+		{"whatsapp", "Library/Group Containers/group.net.whatsapp.WhatsApp.shared", "content", files.WhatsApp},
 	} {
 		folder := filepath.Join(w.deviceDir, filepath.FromSlash(source.folder))
 		if err := os.MkdirAll(folder, 0o700); err != nil {

@@ -1,0 +1,82 @@
+package localdb
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Schema is which tables a database has, and which columns they have: programs of different
+// ages keep different ones.
+type Schema map[string]map[string]bool
+
+// SchemaOf looks for tables.
+func SchemaOf(ctx context.Context, db *sql.DB, tables ...string) (Schema, error) {
+	s := Schema{}
+	for _, table := range tables {
+		columns, err := Columns(ctx, db, table)
+		if err != nil {
+			return nil, err
+		}
+		s[table] = columns
+	}
+	return s, nil
+}
+
+// Has reports whether a table has a column.
+func (s Schema) Has(table, column string) bool { return s[table][column] }
+
+// Column is a column in a query, or NULL where the table has none of the name.
+func (s Schema) Column(table, alias, name string) string {
+	if s.Has(table, name) {
+		return alias + "." + name
+	}
+	return "NULL"
+}
+
+// Query hands over every row of a query, its columns as they are.
+func Query(ctx context.Context, db *sql.DB, take func(values []any), text string, args ...any) error {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := Values(rows)
+		if err != nil {
+			return err
+		}
+		take(values)
+	}
+	return rows.Err()
+}
+
+// Values are the columns of a row as they are.
+func Values(rows *sql.Rows) ([]any, error) {
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	return values, rows.Scan(into...)
+}
+
+// Digest tells whether a list of records is another than it was.
+func Digest(list []Record) (string, error) {
+	h := sha256.New()
+	for _, rec := range list {
+		b, err := json.Marshal(rec, json.Deterministic(true))
+		if err != nil {
+			return "", fmt.Errorf("encode a record: %w", err)
+		}
+		_, _ = fmt.Fprintf(h, "%d %s\n", len(b), b)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12]), nil
+}
