@@ -67,10 +67,19 @@ func (d *database) read(ctx context.Context, f *localfile.File, _ *os.File, kept
 		defer root.Close()
 	}
 	if err := localdb.Read(ctx, f.Path, p.pass); err != nil {
-		return err
+		return damage(err)
 	}
 	f.SetState(p.state)
 	return nil
+}
+
+// damage tells a file that is no database, or none of this program, from one that cannot be
+// read now. What was brought of it is kept.
+func damage(err error) error {
+	if localdb.Damaged(err) || errors.Is(err, errNoMessages) {
+		return &localfile.RefusedError{Reason: localfile.ReasonDamaged, Err: err}
+	}
+	return err
 }
 
 // pass reads what is new and what changed. It goes on where it was when it is called again.
