@@ -123,7 +123,9 @@ func TestNoDatabase(t *testing.T) {
 		make(filepath.Join(dir, "chat.db"))
 		var kept connectortest.Kept
 		kept.Once(t, imessage.Connector(), map[string]string{"IMESSAGE_DB_PATH": dir})
-		if !slices.ContainsFunc(kept.Gaps, func(g protocol.DetailGap) bool { return g.Stream == "messages" && g.Reason == "file_damaged" && g.Retryable }) {
+		if !slices.ContainsFunc(kept.Gaps, func(g protocol.DetailGap) bool {
+			return g.Stream == "messages" && g.Reason == "file_damaged" && g.Retryable
+		}) {
 			t.Errorf("%s: %v", name, kept.Gaps)
 		}
 	}
