@@ -43,11 +43,12 @@ type api struct {
 	token string
 }
 
-// unhurried is the pace of single conversations. Their bucket fills by one a minute, so that
-// the longest interval is long; but waiting holds a browser, so that a long wait is left to a
+// unhurried is the pace of single conversations. Their bucket fills by one a minute, and a
+// run must be able to wait that long: one that may not, and knows the pace, brings a single
+// conversation each time. A longer wait holds a browser for too little, and is left to a
 // later run.
 func unhurried(c *governor.Config) {
-	c.Ceiling, c.Longest, c.MaxWait = 250*time.Millisecond, 5*time.Minute, 30*time.Second
+	c.Ceiling, c.Longest, c.MaxWait = 250*time.Millisecond, 5*time.Minute, 2*time.Minute
 }
 
 func newAPI(s *connectorkit.Setup, transport http.RoundTripper, base string, cookie func(context.Context, string) string) (*api, error) {

@@ -11,7 +11,8 @@
 // connections against their bare statements and against fewer connections, many
 // runs at once against fewer, two workers against one, and a server at rest; and the pages and
 // routes of owners and clients against what they are made of and against fewer records; and a
-// connector of local files against a plain read of the same lines. The
+// connector of local files against a plain read of the same lines; and a history of conversations
+// behind hidden buckets, in virtual time. The
 // result goes to build/bench.json as well.
 //
 // The program plays most parts itself: started as "connector" it is the child,
@@ -76,7 +77,7 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
 	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
 	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
-	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, fields, beside, demo, governor, nginx, foreign, files or ingest")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, fields, beside, demo, governor, nginx, foreign, files, chatgpt or ingest")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
 	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
@@ -95,7 +96,7 @@ func benchMain(ctx context.Context, args []string) error {
 		run  func(context.Context, config, string, *report) error
 	}{
 		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx}, {"foreign", measureForeign}, {"files", measureFiles}, {"ingest", measureIngest},
+		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx}, {"foreign", measureForeign}, {"files", measureFiles}, {"chatgpt", measureChatGPT}, {"ingest", measureIngest},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {

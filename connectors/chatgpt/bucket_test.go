@@ -1,0 +1,183 @@
+package chatgpt_test
+
+import (
+	"encoding/json"
+	"flag"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/connectors/chatgpt"
+	"pdpp/protocol"
+	"pdpp/providersim"
+	sim "pdpp/providersim/chatgpt"
+)
+
+// noted is a notebook over an account where somebody is signed in.
+func noted(t *testing.T, cfg sim.Config) (*connectortest.Notebook, *sim.ChatGPT) {
+	t.Helper()
+	g := sim.New(cfg)
+	cookie, err := g.Site().SignIn(person)
+	if err != nil {
+		t.Fatal(err)
+	}
+	visitor := &connectortest.Visitor{Handler: g.Handler(), Cookies: map[string]string{sim.SessionCookie: cookie.Value}}
+	return &connectortest.Notebook{Connector: chatgpt.Connector(), Transport: visitor}, g
+}
+
+// TestHiddenBucket collects a history one by one behind a bucket that nobody announces, with a run
+// every hour, in virtual time: hours later everything is there, at nearly the pace of somebody who
+// knows the bucket. The pace begins slowly, reaches the ceiling and never crosses it, is kept from run to
+// run and told; pressure while gaps are recovered does not keep new conversations from being found.
+func TestHiddenBucket(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"RC-01", "RC-02", "RC-03", "RC-04", "RC-05"} {
+		t.Attr("spec", id)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		const chats, burst = 700, 200
+		n, g := noted(t, sim.Config{Seed: 2, Chats: chats, Projects: 3, DetailBurst: burst, DetailEvery: time.Minute, NoBatch: http.StatusNotFound})
+		var rates []*protocol.CollectionRate
+		n.Observe = func(m protocol.Message) {
+			if p, ok := m.(*protocol.Progress); ok && p.CollectionRate != nil {
+				rates = append(rates, p.CollectionRate)
+			}
+		}
+		began, runs, added := time.Now(), 0, 0
+		for done := false; !done; runs++ {
+			if runs > 12 {
+				t.Fatalf("%d conversations wait after %d runs", n.Pending(), runs)
+			}
+			at := time.Now()
+			if runs == 1 {
+				gone, err := g.Mutate(providersim.Mutation{Op: "add_chats", N: 3})
+				if err != nil {
+					t.Fatal(err)
+				}
+				added = len(gone.IDs)
+			}
+			end, err := n.Run(t.Context())
+			if err != nil || end.Status != protocol.DoneSucceeded {
+				t.Fatalf("run %d: %+v, %v", runs, end, err)
+			}
+			if runs == 1 && (n.Pending() == 0 || len(n.Records[sim.StreamConversations]) < burst+added) {
+				t.Errorf("%d wait, %d conversations are listed: recovery kept the run from what is new", n.Pending(), len(n.Records[sim.StreamConversations]))
+			}
+			if oracle := min(chats+added, burst+int(time.Since(began)/time.Minute)); g.Granted() < oracle*95/100 {
+				t.Errorf("run %d: %d conversations after %s, an oracle has %d", runs, g.Granted(), time.Since(began), oracle)
+			}
+			if done = n.Pending() == 0 && runs > 0; !done {
+				time.Sleep(time.Until(at.Add(time.Hour)))
+			}
+		}
+		if got, want := len(n.Records[sim.StreamMessages]), len(g.Truth()[sim.StreamMessages]); got != want {
+			t.Errorf("%d of %d messages", got, want)
+		}
+		var last time.Time
+		shortest := time.Hour
+		for _, r := range g.Gate().Requests() {
+			if strings.HasPrefix(r.Path, "/backend-api/conversation/") {
+				if !last.IsZero() {
+					shortest = min(shortest, r.At.Sub(last))
+				}
+				last = r.At
+			}
+		}
+		if shortest < 250*time.Millisecond || shortest > 300*time.Millisecond {
+			t.Errorf("the shortest time between two conversations is %s, the ceiling 250ms", shortest)
+		}
+		if mark := n.Bookmark(sim.StreamConversations); !strings.Contains(mark, "pacing_detail_interval_ms") {
+			t.Errorf("the pace is not on the bookmark: %s", mark)
+		}
+		if len(rates) == 0 || rates[0].CeilingIntervalMS != 250 {
+			t.Errorf("the pace is told %d times", len(rates))
+		}
+		if refused := g.Gate().Stats().ByStatus[http.StatusTooManyRequests]; refused > runs*4 {
+			t.Errorf("%d refusals in %d runs", refused, runs)
+		}
+	})
+}
+
+var measure = flag.String("measure", "", "where TestFirstCollection writes its figures; without it the test is left out")
+
+// firstCollection is what a first collection took, for the benchmark.
+type firstCollection struct {
+	Name    string  `json:"name"`
+	Share   float64 `json:"share"` // of what an oracle has, at the end of the run where it is lowest
+	Refused int     `json:"refused"`
+	Chats   int     `json:"chats"`
+	Runs    int     `json:"runs"`
+	Minutes float64 `json:"minutes"`
+	Longest float64 `json:"longest_minutes"` // of one run
+	Again   int     `json:"again"`           // requests of a run after twenty changes
+}
+
+// TestFirstCollection measures a first collection of 2,000 conversations behind hidden buckets, in
+// virtual time, with a run every hour: one by one, and ten at a time. make bench runs it.
+func TestFirstCollection(t *testing.T) {
+	if *measure == "" {
+		t.Skip("it is part of make bench")
+	}
+	var all []firstCollection
+	for name, cfg := range map[string]sim.Config{
+		"one by one":    {NoBatch: http.StatusNotFound, DetailBurst: 200, DetailEvery: time.Minute},
+		"ten at a time": {DetailBurst: 200, DetailEvery: time.Minute, BatchBurst: 60, BatchEvery: 10 * time.Second},
+	} {
+		cfg.Seed, cfg.Chats, cfg.Projects = 2, 2000, 8
+		synctest.Test(t, func(t *testing.T) { all = append(all, collectFirst(t, name, cfg)) })
+	}
+	data, err := json.Marshal(all)
+	if err == nil {
+		err = os.WriteFile(*measure, data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func collectFirst(t *testing.T, name string, cfg sim.Config) firstCollection {
+	n, g := noted(t, cfg)
+	out := firstCollection{Name: name, Share: 1, Chats: cfg.Chats}
+	began := time.Now()
+	oracle := func() int {
+		since := time.Since(began)
+		if cfg.NoBatch == 0 {
+			return 10 * (cfg.BatchBurst + int(since/cfg.BatchEvery))
+		}
+		return cfg.DetailBurst + int(since/cfg.DetailEvery)
+	}
+	want := len(g.Truth()[sim.StreamMessages])
+	for len(n.Records[sim.StreamMessages]) < want {
+		if out.Runs++; out.Runs > 100 {
+			t.Fatalf("%s: the history was not collected in a hundred runs", name)
+		}
+		if out.Runs > 1 {
+			time.Sleep(time.Until(began.Add(time.Since(began).Truncate(time.Hour) + time.Hour)))
+		}
+		at := time.Now()
+		if end, err := n.Run(t.Context()); err != nil || end.Status != protocol.DoneSucceeded {
+			t.Fatalf("%s: run %d: %+v, %v", name, out.Runs, end, err)
+		}
+		of := map[string]bool{}
+		for _, data := range n.Records[sim.StreamMessages] {
+			of[lane.Item(json.RawMessage(data))] = true
+		}
+		out.Share = min(out.Share, float64(len(of))/float64(min(cfg.Chats, oracle())))
+		out.Longest = max(out.Longest, time.Since(at).Minutes())
+	}
+	out.Minutes, out.Refused = time.Since(began).Minutes(), g.Gate().Stats().ByStatus[http.StatusTooManyRequests]
+	time.Sleep(5 * time.Hour)
+	if _, err := g.Mutate(providersim.Mutation{Op: "touch_chats", N: 20}); err != nil {
+		t.Fatal(err)
+	}
+	before := g.Gate().Stats().Requests
+	if _, err := n.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	out.Again = g.Gate().Stats().Requests - before
+	return out
+}
