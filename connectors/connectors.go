@@ -13,6 +13,7 @@ import (
 	examplebrowser "pdpp/connectors/example_browser"
 	"pdpp/connectors/github"
 	"pdpp/connectors/imessage"
+	"pdpp/connectors/mail"
 	"pdpp/connectors/notes"
 	"pdpp/connectors/whatsapp"
 )
@@ -33,6 +34,7 @@ var All = []Entry{
 	{"example_browser", examplebrowser.Connector},
 	{"github", github.Connector},
 	{"imessage", imessage.Connector},
+	{"mail", mail.Connector},
 	{"notes", notes.Connector},
 	{"whatsapp", whatsapp.Connector},
 }

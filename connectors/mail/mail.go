@@ -1,0 +1,33 @@
+// Package mail collects messages from Maildir folders and mbox files: those of mail programs, of
+// Thunderbird, and of exports such as Google's. The reader of local files is
+// connectorkit/localfile.
+//
+//	places.go   which folders and files there are
+//	maildir.go  one message in a file of its own
+//	mbox.go     many messages in one file
+//	message.go  what a message says, to records
+//	mime.go     the parts of a message, as they pass
+//	header.go   names and values before a body
+//	words.go    other character sets, and HTML as text
+package mail
+
+import (
+	"context"
+	_ "embed"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localfile"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the connector of mail.
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	s.Mask(s.Env("PDPP_MAIL_REDACT"))
+	roots, stores := found(s.Env, localfile.LimitsOf(s.Env("PDPP_MAIL_TEXT")).Text)
+	source := localfile.Source{Streams: []string{"messages", "attachments"}, Roots: roots, Stores: stores}
+	return []connectorkit.Collector{source.Collector()}, nil
+}

@@ -1,0 +1,60 @@
+package mail
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit/localfile"
+)
+
+var maildirFlags = map[rune]string{'S': "seen", 'R': "replied", 'F': "flagged", 'T': "trashed", 'D': "draft", 'P': "passed"}
+
+// readMaildir reads one message. It never changes; its name says its folder and its flags.
+func readMaildir(f *localfile.File, h *os.File, state jsontext.Value, limit int) error {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", f.Rel, f.Size))
+	form := hex.EncodeToString(sum[:8])
+	if string(state) == strconv.Quote(form) {
+		return nil // it was sent so
+	}
+	m := newMessage(limit)
+	if err := m.read(bufio.NewReaderSize(io.LimitReader(h, f.Size), bufferSize)); err != nil {
+		return err
+	}
+	m.rec.ID = "maildir/" + f.ID
+	m.rec.Folder = maildirFolder(f.Rel)
+	_, flags := cutFlags(path.Base(f.Rel))
+	for _, c := range flags {
+		if name := maildirFlags[c]; name != "" && !slices.Contains(m.rec.Flags, name) {
+			m.rec.Flags = append(m.rec.Flags, name)
+		}
+	}
+	slices.Sort(m.rec.Flags)
+	f.Read(f.Size)
+	m.emit(f)
+	f.SetState(form)
+	return nil
+}
+
+// maildirFolder is the folder of a message, without cur and new, and without the dots that stand
+// for slashes.
+func maildirFolder(rel string) string {
+	dir := path.Dir(path.Dir(rel))
+	if dir == "." {
+		return "INBOX"
+	}
+	parts := strings.Split(dir, "/")
+	for i, part := range parts {
+		parts[i] = strings.ReplaceAll(strings.TrimPrefix(part, "."), ".", "/")
+	}
+	return strings.ToValidUTF8(strings.Join(parts, "/"), "\uFFFD")
+}

@@ -1,0 +1,345 @@
+package mail
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	netmail "net/mail"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localfile"
+)
+
+// record is one message.
+type record struct {
+	ID          string   `json:"id"`
+	MessageID   string   `json:"message_id,omitzero"`
+	ThreadID    string   `json:"thread_id,omitzero"`
+	InReplyTo   string   `json:"in_reply_to,omitzero"`
+	References  []string `json:"references,omitempty"`
+	Folder      string   `json:"folder"`
+	Labels      []string `json:"labels,omitempty"`
+	Flags       []string `json:"flags,omitempty"`
+	Date        string   `json:"date,omitzero"`
+	Subject     string   `json:"subject,omitzero"`
+	FromName    string   `json:"from_name,omitzero"`
+	FromAddress string   `json:"from_address,omitzero"`
+	To          []string `json:"to,omitempty"`
+	CC          []string `json:"cc,omitempty"`
+	BCC         []string `json:"bcc,omitempty"`
+	ReplyTo     []string `json:"reply_to,omitempty"`
+	ListID      string   `json:"list_id,omitzero"`
+	Text        string   `json:"text"`
+	Cut         bool     `json:"text_cut,omitzero"`
+	HTML        bool     `json:"text_from_html,omitzero"`
+	Attachments int      `json:"attachment_count"`
+	Size        int64    `json:"size_bytes"`
+	BodyHash    string   `json:"body_sha256"`
+	Malformed   bool     `json:"malformed,omitzero"`
+}
+
+// attachment is what came with a message, without its content.
+type attachment struct {
+	ID        string `json:"id"`
+	MessageID string `json:"message_id"`
+	Date      string `json:"date,omitzero"`
+	Name      string `json:"file_name,omitzero"`
+	Type      string `json:"content_type,omitzero"`
+	Inline    bool   `json:"inline,omitzero"`
+	ContentID string `json:"content_id,omitzero"`
+	Size      int64  `json:"size_bytes"`
+	Hash      string `json:"sha256"`
+}
+
+const (
+	maxAddresses   = 500
+	maxReferences  = 200
+	maxText        = 1000
+	maxAttachments = 500
+)
+
+// message is a message being read.
+type message struct {
+	rec         record
+	attachments []*attachment
+	unquote     bool // From at the beginning of a line is written with a sign before it
+	limit       int
+	parser      parser
+	body        hash.Hash
+	plains      []*leaf
+	pages       []*leaf
+	size        int64
+}
+
+func newMessage(limit int) *message {
+	m := &message{limit: limit, body: sha256.New()}
+	m.parser.leaf = m.leaf
+	return m
+}
+
+// leaf keeps the beginning of a text.
+type leaf struct {
+	charset string
+	b       bytes.Buffer
+	limit   int
+	cut     bool
+}
+
+func (l *leaf) Write(b []byte) (int, error) {
+	room := l.limit - l.b.Len()
+	if len(b) > room {
+		l.cut = true
+	}
+	if room > 0 {
+		l.b.Write(b[:min(room, len(b))])
+	}
+	return len(b), nil
+}
+
+func (l *leaf) close() {}
+
+// measured counts and hashes a content that is not kept.
+type measured struct {
+	a    *attachment
+	hash hash.Hash
+}
+
+func (s *measured) Write(b []byte) (int, error) {
+	s.a.Size += int64(len(b))
+	return s.hash.Write(b)
+}
+
+func (s *measured) close() { s.a.Hash = hex.EncodeToString(s.hash.Sum(nil)) }
+
+// leaf decides what becomes of a part: text is kept, everything else is measured.
+func (m *message) leaf(h *header) sink {
+	kind, params := parameters(h.get("content-type"))
+	how, more := parameters(h.get("content-disposition"))
+	name := plain(more["filename"])
+	if name == "" {
+		name = plain(params["name"])
+	}
+	if kind == "" {
+		kind = "text/plain"
+	}
+	if how != "attachment" && (name == "" || how == "inline") && (kind == "text/plain" || kind == "text/html") && len(m.plains)+len(m.pages) < 50 {
+		l := &leaf{charset: params["charset"], limit: 4*m.limit + 64}
+		if kind == "text/html" {
+			m.pages = append(m.pages, l)
+		} else {
+			m.plains = append(m.plains, l)
+		}
+		return l
+	}
+	a := &attachment{Name: localfile.Short(name, maxText), Type: localfile.Short(plain(kind), 200), Inline: how == "inline", ContentID: localfile.Short(angle(h.get("content-id")), 300)}
+	if m.rec.Attachments++; m.rec.Attachments <= maxAttachments {
+		m.attachments = append(m.attachments, a)
+	}
+	return &measured{a, sha256.New()}
+}
+
+// read reads a message from its beginning to its end.
+func (m *message) read(r *bufio.Reader) error {
+	err := m.parse(func() ([]byte, bool, error) {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return line, false, nil
+		}
+		if errors.Is(err, io.EOF) && len(line) > 0 {
+			return line, true, nil
+		}
+		return line, true, err
+	})
+	m.rec.Size = m.size
+	return err
+}
+
+// parse reads the lines that next gives until io.EOF, and makes the record of them, but for its key,
+// its folder and its flags.
+func (m *message) parse(next func() ([]byte, bool, error)) error {
+	inBody, begin := false, true
+	err := m.parser.parse(func() ([]byte, bool, error) {
+		line, whole, err := next()
+		if err != nil {
+			return line, whole, err
+		}
+		m.size += int64(len(line))
+		if m.unquote && begin {
+			if bare := bytes.TrimLeft(line, ">"); len(bare) < len(line) && bytes.HasPrefix(bare, []byte("From ")) {
+				line = line[1:]
+			}
+		}
+		if inBody {
+			_, _ = m.body.Write(line) // a hash never fails
+		}
+		inBody = inBody || begin && len(bytes.TrimRight(line, "\r\n")) == 0
+		begin = whole
+		return line, whole, nil
+	})
+	if err != nil {
+		return err
+	}
+	m.describe(&m.parser.top)
+	m.say()
+	return nil
+}
+
+// describe fills in what the head says.
+func (m *message) describe(h *header) {
+	r := &m.rec
+	r.MessageID = localfile.Short(angle(h.get("message-id")), maxText)
+	r.References = ids(h.get("references"))
+	if list := ids(h.get("in-reply-to")); len(list) > 0 {
+		r.InReplyTo = list[0]
+	}
+	switch {
+	case len(r.References) > 0:
+		r.ThreadID = r.References[0]
+	case r.InReplyTo != "":
+		r.ThreadID = r.InReplyTo
+	default:
+		r.ThreadID = r.MessageID
+	}
+	r.Subject = localfile.Short(plain(h.get("subject")), maxText)
+	if at, err := netmail.ParseDate(plain(h.get("date"))); err == nil && at.UTC().Year() >= 1 && at.UTC().Year() <= 9999 {
+		r.Date = at.UTC().Format(time.RFC3339)
+	}
+	if from := addresses(h.values["from"]); len(from) > 0 {
+		r.FromName, r.FromAddress = from[0].Name, from[0].Address
+	}
+	for name, to := range map[string]*[]string{"to": &r.To, "cc": &r.CC, "bcc": &r.BCC, "reply-to": &r.ReplyTo} {
+		for _, a := range addresses(h.values[name]) {
+			*to = append(*to, shown(a))
+		}
+	}
+	r.ListID = localfile.Short(plain(h.get("list-id")), maxText)
+	for _, value := range h.values["x-gmail-labels"] {
+		for _, label := range strings.Split(plain(value), ",") {
+			if label = localfile.Short(strings.Trim(strings.TrimSpace(label), `"`), 200); label != "" && len(r.Labels) < maxReferences && !slices.Contains(r.Labels, label) {
+				r.Labels = append(r.Labels, label)
+			}
+		}
+	}
+	status := h.get("status") + h.get("x-status")
+	for _, f := range []struct{ letter, name string }{{"R", "seen"}, {"A", "replied"}, {"F", "flagged"}, {"D", "trashed"}, {"T", "draft"}} {
+		if strings.Contains(status, f.letter) {
+			r.Flags = append(r.Flags, f.name)
+		}
+	}
+	slices.Sort(r.Flags)
+	r.BodyHash = hex.EncodeToString(m.body.Sum(nil))
+	r.Malformed = m.parser.malformed
+}
+
+// say puts the text together: the plain parts, or else those of HTML, reduced.
+func (m *message) say() {
+	r := &m.rec
+	join := func(list []*leaf, turn func(string) string) string {
+		var all []string
+		for _, l := range list {
+			if text := strings.TrimSpace(turn(strings.ReplaceAll(decoded(l.b.Bytes(), l.charset), "\r\n", "\n"))); text != "" {
+				all = append(all, text)
+			}
+			r.Cut = r.Cut || l.cut
+		}
+		return strings.Join(all, "\n\n")
+	}
+	text := join(m.plains, func(s string) string { return s })
+	if text == "" && len(m.pages) > 0 {
+		r.Cut = false
+		text, r.HTML = join(m.pages, reduced), true
+	}
+	e := localfile.Excerpt{Limit: m.limit}
+	e.Text(strings.ToValidUTF8(text, "\uFFFD"))
+	r.Text, r.Cut = e.String(), r.Cut || e.Cut()
+}
+
+// emit brings the message and what came with it.
+func (m *message) emit(f *localfile.File) {
+	f.Emit("messages", connectorkit.Upsert(&m.rec))
+	for i, a := range m.attachments {
+		a.ID, a.MessageID, a.Date = fmt.Sprintf("%s/%d", m.rec.ID, i+1), m.rec.ID, m.rec.Date
+		f.Emit("attachments", connectorkit.Upsert(a))
+	}
+}
+
+// angle is an id without the marks around it.
+func angle(value string) string {
+	value = plain(value)
+	if _, rest, ok := strings.Cut(value, "<"); ok {
+		value, _, _ = strings.Cut(rest, ">")
+	}
+	return strings.TrimSpace(value)
+}
+
+// ids are those of a header, in their order.
+func ids(value string) (out []string) {
+	value = plain(value)
+	for len(out) < maxReferences {
+		_, rest, ok := strings.Cut(value, "<")
+		if !ok {
+			return out
+		}
+		var id string
+		if id, value, ok = strings.Cut(rest, ">"); !ok {
+			return out
+		}
+		if id = localfile.Short(strings.TrimSpace(id), maxText); id != "" && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+var addressParser = netmail.AddressParser{WordDecoder: &wordDecoder}
+
+// addresses reads lists of addresses; one that does not keep the rules is read for what looks like
+// an address.
+func addresses(values []string) (out []*netmail.Address) {
+	for _, value := range values {
+		value = decoded([]byte(value), "")
+		list, err := addressParser.ParseList(value)
+		if err != nil {
+			list = nil
+			for _, part := range strings.Split(value, ",") {
+				a := &netmail.Address{}
+				name, rest, marked := strings.Cut(part, "<")
+				if marked {
+					a.Address, _, _ = strings.Cut(rest, ">")
+					a.Name = strings.Trim(plain(name), `"' `)
+				} else if strings.Contains(part, "@") {
+					a.Address = part
+				} else {
+					a.Name = plain(part)
+				}
+				if a.Address = plain(a.Address); a.Address != "" || a.Name != "" {
+					list = append(list, a)
+				}
+			}
+		}
+		for _, a := range list {
+			if len(out) < maxAddresses {
+				out = append(out, &netmail.Address{Name: localfile.Short(plain(a.Name), 300), Address: localfile.Short(plain(a.Address), 300)})
+			}
+		}
+	}
+	return out
+}
+
+func shown(a *netmail.Address) string {
+	switch {
+	case a.Name == "":
+		return a.Address
+	case a.Address == "":
+		return a.Name
+	}
+	return a.Name + " <" + a.Address + ">"
+}
