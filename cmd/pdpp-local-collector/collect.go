@@ -103,7 +103,9 @@ func nextStep(r collector.Report) string {
 	switch r.Cause {
 	case collector.CauseDeadLetters:
 		return "pdpp-local-collector recover" + flag
-	case collector.CauseStateRead, collector.CauseUnreachable, collector.CauseDeviceUnknown, collector.CauseSourceUnknown, collector.CauseUpgradeNeeded:
+	case collector.CauseDeviceUnknown, collector.CauseSourceUnknown:
+		return "if you still want it collected, add this computer again in the server's console, under Devices, and paste the line that it shows"
+	case collector.CauseStateRead, collector.CauseUnreachable, collector.CauseUpgradeNeeded:
 		return "pdpp-local-collector doctor" + flag
 	case collector.CausePending, collector.CauseStopped:
 		return "pdpp-local-collector run" + flag

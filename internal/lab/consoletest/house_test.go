@@ -22,7 +22,7 @@ var installed = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	closers = append(closers, func() { _ = os.RemoveAll(dir) })
-	return dir, programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors")
+	return dir, programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors", "pdpp/cmd/pdpp-local-collector")
 })
 
 // house is a running program with a home of its own.
