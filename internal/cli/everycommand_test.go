@@ -30,7 +30,7 @@ var machineCommands = map[string]string{
 
 // ownerCommands are put to the owner, wherever that is.
 var ownerCommands = []string{
-	"connect orchard", "connectors show orchard", "rename cin_well Pear", "select cin_well", "search pear", "status", "why cin_well", "rate cin_well", "rate cin_failed --runs 2", "devices", "limits cin_well",
+	"connect orchard", "connectors show orchard", "rename cin_well Pear", "select cin_well", "search pear", "status", "why cin_well", "rate cin_well", "rate cin_failed --runs 2", "devices", "devices diagnostics", "limits cin_well",
 	"grants", "grants list", "grants show gr_1", "grants create app --stream cin_well/trees --purpose x", "grants revoke gr_1", "grants request req_1", "grants approve req_1 --expires 30d", "grants refuse req_1",
 	"tokens", "tokens list", "tokens create Laptop", "tokens revoke ot_1", "sessions", "sessions list", "sessions end ses_1", "passkeys", "passkeys list", "passkeys remove pk_1",
 	"recovery-codes", "recovery-codes create", "audit", "audit keep 30", "runs", "run show run_1",
@@ -51,7 +51,7 @@ var ownerCommands = []string{
 	"state show --connection cin_part", "state log trees --connection cin_part", "state diff trees 1 2 --connection cin_part", "state diff trees 1 9 --connection cin_part",
 	"state rewind trees 9 --connection cin_part --yes", "state rewind trees 1 --connection cin_part --yes", "state log trees --connection cin_part --limit 1", "changes --connection cin_part",
 	"devices list", "devices add orchard", "devices add none", "devices codes", "devices cancel dcode_none", "devices rename dev_1 Loft", "devices rename dev_none Loft",
-	"devices revoke dev_none", "devices revoke dev_1", "devices", "status cin_attic",
+	"devices revoke dev_none", "devices diagnostics", "devices revoke dev_1", "devices revoke dev_1 --undo-since soon", "devices revoke dev_1 --undo-since 2026-01-01T00:00:00Z", "devices", "status cin_attic",
 }
 
 // partly is what a run of cin_part did not get.

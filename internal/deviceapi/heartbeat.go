@@ -1,6 +1,7 @@
 package deviceapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,9 @@ func (a *api) heartbeat(w http.ResponseWriter, r *http.Request, c caller) error 
 		return invalid("source_instances", "A device has not so many sources.")
 	}
 	now := a.Now()
+	if err := a.noteInstallation(r.Context(), c, m, now); err != nil {
+		return err
+	}
 	answer := wire.HeartbeatAnswer{Object: wire.ObjectHeartbeat, Status: "accepted", ReceivedAt: now.UTC(), MinimumAgentVersion: a.MinimumAgent}
 	for _, b := range m.SourceInstances {
 		if b.AgentVersion == "" {
@@ -66,6 +70,29 @@ func (a *api) heartbeat(w http.ResponseWriter, r *http.Request, c caller) error 
 		answer.RequestedRun = answer.RequestedRun || wanted
 	}
 	reply.JSON(w, http.StatusOK, answer)
+	return nil
+}
+
+// noteInstallation keeps which installation speaks for the device. One that does not say is
+// one too, so that nobody hides by silence among those that do.
+func (a *api) noteInstallation(ctx context.Context, c caller, m beatMessage, now time.Time) error {
+	said := m.InstallationID
+	for i := range m.SourceInstances {
+		said = cmp.Or(said, m.SourceInstances[i].InstallationID)
+	}
+	if len(said) > maxID {
+		return invalid("installation_id", "The id of the installation is too long.")
+	}
+	if last := c.Device.Installation; last != nil && *last == said {
+		return nil
+	}
+	err := a.Store.NoteInstallation(ctx, c.Device.ID, said, now)
+	if errors.Is(err, store.ErrNotFound) {
+		return uploadFault(store.ErrUploaderGone)
+	}
+	if err != nil {
+		return fmt.Errorf("note the installation: %w", err)
+	}
 	return nil
 }
 

@@ -23,7 +23,7 @@ func (a *api) stateRoutes() []reply.Route {
 }
 
 // capabilities are what this server can do beyond plain version 1.
-var capabilities = []string{wire.CanGzip, wire.CanBatchState, wire.CanLeaseGaps, wire.CanRotateToken}
+var capabilities = []string{wire.CanGzip, wire.CanBatchState, wire.CanLeaseGaps, wire.CanRotateToken, wire.CanTerminalFacts}
 
 // readState tells a source where it goes on.
 func (a *api) readState(w http.ResponseWriter, r *http.Request, c caller) error {

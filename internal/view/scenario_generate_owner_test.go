@@ -67,6 +67,10 @@ func (m *maker) device() *evidence.Device {
 		if m.wrong() {
 			s.Heartbeat = nil
 		}
+		if m.wrong() {
+			at := m.past(10 * 24)
+			s.DoubledAt = &at
+		}
 		d.Sources = append(d.Sources, s)
 	}
 	return d

@@ -133,6 +133,9 @@ func classesOf(codes []string) []wire.DeadLetterClass {
 // owner wants one now.
 func (c *Collector) Beat(ctx context.Context) (wanted bool, err error) {
 	i, err := c.Inspect(ctx)
+	if err == nil {
+		err = c.identify()
+	}
 	if err != nil {
 		return false, err
 	}

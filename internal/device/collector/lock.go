@@ -72,5 +72,6 @@ func lockQueue(queue string) (*queueLock, error) {
 // processes hold the lock of two files of one name.
 func (l *queueLock) release() {
 	_ = l.file.Truncate(0)
+	_ = unlockFile(l.file) // a child that is being started has the file open for a moment
 	_ = l.file.Close()
 }

@@ -29,6 +29,8 @@ type pass struct {
 	runID  string     // of the run whose records are uploaded
 	server wire.State // what the server said it can do
 	target target     // how large an upload should be
+	// coverage is how the run accounted for what is there; nil before it.
+	coverage *coverage
 	// receipt is the id of the last batch that the server took.
 	receipt string
 
@@ -56,10 +58,8 @@ func (c *Collector) locked(ctx context.Context, work func(*pass) error) (Report,
 		return report, err
 	}
 	defer lock.release()
-	if c.InstallationID == "" && c.Dirs.State != "" {
-		if c.InstallationID, err = Installation(c.Dirs); err != nil {
-			return report, err
-		}
+	if err := c.identify(); err != nil {
+		return report, err
 	}
 	err = c.withQueue(ctx, &report, work)
 	if !outbox.Damaged(err) {
@@ -69,6 +69,14 @@ func (c *Collector) locked(ctx context.Context, work func(*pass) error) (Report,
 		return report, err
 	}
 	return report, c.withQueue(ctx, &report, work)
+}
+
+// identify finds the id of the installation, unless it was given.
+func (c *Collector) identify() (err error) {
+	if c.InstallationID == "" && c.Dirs.State != "" {
+		c.InstallationID, err = Installation(c.Dirs)
+	}
+	return err
 }
 
 func (c *Collector) withQueue(ctx context.Context, report *Report, work func(*pass) error) error {
@@ -155,6 +163,9 @@ func (p *pass) run(ctx context.Context) error {
 		return p.stopped(ctx, err)
 	}
 	if err := p.tidy(ctx); err != nil {
+		return err
+	}
+	if err := p.commitTerminal(ctx); err != nil {
 		return err
 	}
 	if err := p.lastBeat(ctx); err != nil {
@@ -285,6 +296,7 @@ func (p *pass) collect(ctx context.Context) error {
 	}
 	spec.State, spec.CatchUpState = splitState(p.server.State)
 	spec.Command.Secrets = append(spec.Command.Secrets, p.c.Profile.Token.reveal(), p.c.Profile.sourceKey())
+	p.coverage = newCoverage(found.Manifest)
 	sink := &sink{pass: p, runID: p.runID, ledger: ledger}
 
 	running, cancel := context.WithCancel(ctx)

@@ -75,6 +75,7 @@ func (s *sink) CommitSlice(ctx context.Context, part *slice.Slice) error {
 		return err
 	}
 	s.enqueued += int64(len(part.Records))
+	s.pass.coverage.take(part.Records)
 	return s.ledger.settle(part.Attempts, part.Recovered)
 }
 

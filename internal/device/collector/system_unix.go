@@ -19,6 +19,9 @@ func lockFile(f *os.File) (taken bool, err error) {
 	return err == nil, err
 }
 
+// unlockFile gives the lock up, whoever else has the file open.
+func unlockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
 // freeSpace is the room that this user has on the disk of a folder.
 func freeSpace(folder string) (int64, error) {
 	var disk unix.Statfs_t

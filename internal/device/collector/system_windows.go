@@ -22,6 +22,12 @@ func lockFile(f *os.File) (taken bool, err error) {
 	return err == nil, err
 }
 
+// unlockFile gives the lock up.
+func unlockFile(f *os.File) error {
+	at := windows.Overlapped{Offset: lockedByte}
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &at)
+}
+
 // freeSpace is the room that this user has on the disk of a folder.
 func freeSpace(folder string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(folder)

@@ -120,6 +120,20 @@ func (c *Client) RecoverGap(ctx context.Context, g GapRecovered) error {
 	return c.callDevice(ctx, http.MethodPost, g, nil, "", "source-instances", g.SourceInstanceID, "local-collector-gaps", "recovered")
 }
 
+// CommitTerminal says how a run ended, and believes a receipt of that very commit alone.
+func (c *Client) CommitTerminal(ctx context.Context, m TerminalCommit) (TerminalCommitted, error) {
+	hash, err := EnvelopeHash(&m)
+	if err != nil {
+		return TerminalCommitted{}, unsendable("the commit is not valid JSON")
+	}
+	var answer TerminalCommitted
+	err = c.callDevice(ctx, http.MethodPost, m, &answer, ObjectTerminalCommit, "source-instances", m.SourceInstanceID, "terminal-run-commits")
+	if err == nil && (answer.CommitID != m.CommitID || answer.RunID != m.RunID || answer.EnvelopeHash != hash || answer.TerminalEventID == "") {
+		err = unreadable(http.StatusOK, "the receipt is that of another commit")
+	}
+	return answer, err
+}
+
 // LeaseGaps gives the gaps of a source that its device may try.
 func (c *Client) LeaseGaps(ctx context.Context, sourceInstanceID string) ([]LeasedGap, error) {
 	var answer LeasedGaps

@@ -102,6 +102,8 @@ const (
 	CanBatchState  = "batch_state"    // a batch may carry run, state and gaps, committed with its records
 	CanLeaseGaps   = "gap_leases"     // the gaps of a source can be asked for
 	CanRotateToken = "token_rotation" // a device may ask for a new token
+	// CanTerminalFacts: a run's end is taken with what it knows of its streams.
+	CanTerminalFacts = "terminal_facts"
 )
 
 // Limits bound one upload. Zero is not said.

@@ -19,7 +19,9 @@ type DeviceSource struct {
 	DeviceStatus string     `json:"device_status"`  // active or revoked
 	Status       string     `json:"status"`         // active or revoked
 	RevokedAt    *time.Time `json:"revoked_at"`
-	Heartbeat    *Heartbeat `json:"heartbeat"` // nil: none was ever received
+	// DoubledAt is when two installations were last seen to take turns with the device's access.
+	DoubledAt *time.Time `json:"doubled_at,omitempty"`
+	Heartbeat *Heartbeat `json:"heartbeat"` // nil: none was ever received
 }
 
 // Trusted reports whether what the source says may be believed: device and

@@ -129,3 +129,7 @@ func (c *Condition) Holds() bool { return c.Kind != nil && c.Current && c.Status
 
 // ReasonNoDevice is that of a connection which devices fed, and none does any more.
 const ReasonNoDevice = "local_device_missing"
+
+// ReasonDeviceDoubled is that of a connection whose device's access two installations use
+// in turn: one of them was copied, or is somebody else's.
+const ReasonDeviceDoubled = "local_device_doubled"

@@ -83,11 +83,32 @@ func (r *reading) newest(d evidence.Dimension) *evidence.Probe {
 	return found
 }
 
+// doubledFor is how long the owner is asked about two installations that took turns with
+// the access of one device, after it was last seen.
+const doubledFor = 7 * 24 * time.Hour
+
+// doubled is when a device that feeds the connection was last seen to be two.
+func (r *reading) doubled() (at *time.Time) {
+	if r.Device == nil {
+		return nil
+	}
+	for i := range r.Device.Sources {
+		s := &r.Device.Sources[i]
+		if s.Trusted() && s.DoubledAt != nil && r.now.Sub(*s.DoubledAt) < doubledFor && (at == nil || s.DoubledAt.After(*at)) {
+			at = s.DoubledAt
+		}
+	}
+	return at
+}
+
 // runtimeAvailable is about what a run needs on this machine. A success proves
 // that it was there; a failed look that is newer outweighs it.
 func (r *reading) runtimeAvailable() finding {
 	if r.outbox.Unreliable && r.Connection.SourceKind == evidence.SourceLocalDevice {
 		return deviceMissing.at(nil) // every source that it had was revoked
+	}
+	if at := r.doubled(); at != nil {
+		return deviceDoubled.at(at)
 	}
 	if p := r.missingNeed(); p != nil {
 		return r.lacking(p)

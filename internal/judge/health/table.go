@@ -41,6 +41,7 @@ var (
 	retryUploads   = &Remediation{ClearBacklog, "Retry the failed uploads on the host that holds the data, then run the collector", true, "local_device"}
 	checkCollector = &Remediation{ClearBacklog, "Check the collector on the host that holds the data", true, "local_device"}
 	connectDevice  = &Remediation{CheckRuntime, "Connect a device", true, "local_device"}
+	replaceDevice  = &Remediation{CheckRuntime, "Revoke the device and connect it anew", true, "local_device"}
 	letItDrain     = &Remediation{Wait, "Let the collector finish its uploads", true, "local_device"}
 	retryGaps      = &Remediation{RetryByRuntime, "A later run fills what is missing", true, "run"}
 	accountStores  = &Remediation{UpdateConnector, "Update the collector so that it accounts for every local store", true, "local_device"}
@@ -99,6 +100,7 @@ var (
 	filesUnnamed        = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonFilesUnnamed, OriginReadiness, "The connector reads files where NAME says, which is not set.", nameFolder)
 	filesMissing        = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonFilesMissing, OriginReadiness, "The connector reads files where NAME says, and they are not there.", putFiles)
 	deviceMissing       = define(RuntimeAvailable, False, BlockedSeverity, ReasonNoDevice, OriginLocalDevice, "No device collects this.", connectDevice)
+	deviceDoubled       = define(RuntimeAvailable, False, BlockedSeverity, ReasonDeviceDoubled, OriginLocalDevice, "Two computers use the access of one device.", replaceDevice)
 	runtimeUnavailable  = define(RuntimeAvailable, False, Error, "runtime_unavailable", OriginRuntime, "The connector could not be started.", mendRuntime)
 
 	surfaceNotRequired = define(RemoteSurfaceAvailable, NotApplicable, Info, "remote_surface_not_required", OriginRemoteSurface, "No remote browser is in use.", nil)

@@ -24,6 +24,11 @@ func (r *reading) noDevice() bool {
 	return r.runtime != nil && r.runtime.Reason == health.ReasonNoDevice
 }
 
+// doubled reports whether two installations use the access of a device that feeds it.
+func (r *reading) doubled() bool {
+	return r.runtime != nil && r.runtime.Reason == health.ReasonDeviceDoubled
+}
+
 // backed reports whether something may be concluded although evidence could not
 // be read: a condition about it is current and fails.
 func (r *reading) backed(t health.ConditionType) bool {

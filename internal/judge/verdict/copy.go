@@ -17,6 +17,7 @@ const (
 	stAnswer
 	stRuntime
 	stNoDevice
+	stDoubled
 	stReattach
 	stRefresh
 	stRefreshDevice
@@ -175,6 +176,7 @@ var lines = [lineCount]string{
 	stReauth:            "Reconnect and collection starts again.",
 	stSignIn:            "Sign in and collection starts again.",
 	stAnswer:            "Answer the open request and collection starts again.",
+	stDoubled:           "Two computers use the access of one device; revoke it and connect the one that is yours anew.",
 	stNoDevice:          "No device collects this; connect one and it goes on where it stopped.",
 	stRuntime:           "Collection starts again once this installation has what the connector needs.",
 	stReattach:          "Turn the schedule on and this source is collected by itself again.",

@@ -25,7 +25,7 @@ func explain(r *reading, actions []RequiredAction) Outline {
 // to the cause first.
 func happened(r *reading) string {
 	switch {
-	case r.noDevice():
+	case r.noDevice(), r.doubled():
 		return r.runtime.Message
 	case r.unreliable:
 		return unreadSentence(r.in.Snapshot.UnknownReasons)

@@ -41,7 +41,7 @@ func actionStatement(r *reading, primary *RequiredAction) line {
 		return either(r.in.SignsIn, stSignIn, stReauth)
 	case AddInfo:
 		if primary.SatisfiedWhen.Kind == ConfirmingRun {
-			return either(r.noDevice(), stNoDevice, stRuntime)
+			return either(r.noDevice(), stNoDevice, either(r.doubled(), stDoubled, stRuntime))
 		}
 		return either(r.signIn(), stSignIn, stAnswer)
 	case ReattachSchedule:

@@ -36,6 +36,7 @@ const (
 	DeviceCodeEnd    Kind = "device_code_end"
 	DeviceAdd        Kind = "device_add" // the object is the connection that it collects
 	DeviceEnd        Kind = "device_end"
+	DeviceUndo       Kind = "device_undo"
 	RunAnyway        Kind = "run_anyway" // although the source asked for a pause
 	SettingChange    Kind = "setting_change"
 )
@@ -52,7 +53,7 @@ var Groups = []Group{
 	{"sign_ins", "Sign-ins", []Kind{SignIn, SignOut, PasswordChange, SessionsEnd, PasskeyAdd, PasskeyRemove, RecoveryCodesMake}},
 	{"grants", "Grants and tokens", []Kind{TokenMake, TokenEnd, GrantMake, GrantEnd, ConsentGive, ConsentDeny}},
 	{"exports", "Exports and backups", []Kind{Export, Backup, Restore}},
-	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, DeviceCodeMake, DeviceCodeEnd, DeviceAdd, DeviceEnd, RunAnyway,
+	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, DeviceCodeMake, DeviceCodeEnd, DeviceAdd, DeviceEnd, DeviceUndo, RunAnyway,
 		SettingChange}},
 }
 

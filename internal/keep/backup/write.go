@@ -101,7 +101,7 @@ func lock(home string) (release func() error, err error) {
 	if err != nil {
 		return nil, fileError(home, err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lockWhole(f); err != nil {
 		_ = f.Close()
 		return nil, &fault.Fault{Code: CodeBusy, Message: "another backup of " + home + " is being made", Next: "Wait until it has ended.", Err: err}
 	}
@@ -168,7 +168,7 @@ func (o Options) archive(ctx context.Context, seal closing, database string, h H
 
 // writing tells a full disk from a file of the home that cannot be read.
 func (o Options) writing(err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) {
+	if outOfRoom(err) || errors.Is(err, syscall.EIO) {
 		return fileError(o.File, err)
 	}
 	return err

@@ -45,6 +45,10 @@ type Devices interface {
 	// it ends the other tokens of the device and spends the code. ErrNotFound when the
 	// token is not good any more.
 	UseDeviceCredential(ctx context.Context, id, address string, now time.Time) error
+	// NoteInstallation keeps which installation of the collector shows a device's token. Two
+	// that take turns, one back within a day of the other's first word, are noted, and the
+	// device's connections are looked at.
+	NoteInstallation(ctx context.Context, deviceID, installation string, now time.Time) error
 	// RotateDeviceCredential adds a token, which ends the others when it is first shown. One
 	// that was never shown is replaced at once. ErrNotFound when the device is revoked.
 	RotateDeviceCredential(ctx context.Context, c DeviceCredential) error
@@ -81,9 +85,13 @@ type Device struct {
 	LastError       jsontext.Value `json:"last_error,omitzero"`
 	LastUsedAt      *time.Time     `json:"last_used_at"` // when its token was last shown
 	LastAddress     string         `json:"last_address,omitzero"`
-	CreatedAt       time.Time      `json:"created_at"`
-	UpdatedAt       time.Time      `json:"updated_at"`
-	RevokedAt       *time.Time     `json:"revoked_at"`
+	// Installation is the one that showed the token last; nil before the first word.
+	Installation *string `json:"-"`
+	// DoubledAt is when two installations were last seen to take turns with the token.
+	DoubledAt *time.Time `json:"doubled_at"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
+	RevokedAt *time.Time `json:"revoked_at"`
 }
 
 // DeviceSource is a row of device_source_instances.

@@ -31,6 +31,12 @@ type Uploads interface {
 	// LeaseDeviceGaps gives retryable gaps to the device that collects the connection, as
 	// LeaseGaps gives them to a run. Without such gaps no run is opened.
 	LeaseDeviceGaps(ctx context.Context, u Uploader, limit int, now time.Time) ([]Gap, error)
+	// UploadedSince pages through the records that are as a source sent them at or after a
+	// moment, in a fixed order, with what each was before.
+	UploadedSince(ctx context.Context, sourceID string, since time.Time, after int64, limit int) ([]Uploaded, error)
+	// RecoveredSince lists the gaps that a source closed at or after a moment and that are
+	// closed still.
+	RecoveredSince(ctx context.Context, sourceID string, since time.Time) ([]Gap, error)
 	// PruneReceipts forgets receipts from before a moment and, of each source, those that
 	// are not among its newest. It gives how many.
 	PruneReceipts(ctx context.Context, before time.Time, newest int) (int64, error)
@@ -39,9 +45,26 @@ type Uploads interface {
 // TriggerDevice is the trigger of a run that a device of the owner makes.
 const TriggerDevice Trigger = evidence.TriggerDevice
 
+// TriggerUndo is the trigger of a run in which what a device sent is taken back. It collects
+// nothing, so that nothing is judged by it.
+const TriggerUndo Trigger = "undo"
+
+// Uploaded is a record as a device sent it, and as it was before: nil data when it was not
+// there, or deleted.
+type Uploaded struct {
+	ID     int64 // pages go on after it
+	Stream string
+	Key    string
+	Before slice.Record
+}
+
 // ReasonDeviceSilent is why a device's run was abandoned: the device fell silent, as one
 // does that is closed. It says nothing of what is collected.
 const ReasonDeviceSilent = "device_silent"
+
+// DeviceRunSpan is how long after its beginning a device's run that succeeded is gone on with
+// by its next pass.
+const DeviceRunSpan = time.Hour
 
 // DeviceRunTTL is how long a device's run stays open without a word from it, and
 // DeviceGapTTL how long a gap is the device's to fetch.

@@ -29,17 +29,17 @@ import (
 var quiet = log.New(io.Discard, "", 0)
 
 // dose is how much has to go wrong.
-type dose struct{ device, server, cuts, strangers, restarts int }
+type dose struct{ device, server, cuts, strangers, restarts, sleeps, full int }
 
 // measure is a short one, or the whole when PDPP_CHAOS_MINUTES is set.
 func measure() dose {
 	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
-		return dose{device: 500, server: 300, cuts: 300, strangers: 300, restarts: 50}
+		return dose{device: 500, server: 300, cuts: 300, strangers: 300, restarts: 50, sleeps: 20, full: 10}
 	}
-	return dose{device: 10, server: 4, cuts: 2, strangers: 4, restarts: 1}
+	return dose{device: 10, server: 4, cuts: 2, strangers: 4, restarts: 1, sleeps: 3, full: 1}
 }
 
-const manifest = `{"protocol_version":"0.1.0","connector_id":"https://registry.example/diary","version":"1.0.0","display_name":"Diary",
+const diaryManifest = `{"protocol_version":"0.1.0","connector_id":"https://registry.example/diary","version":"1.0.0","display_name":"Diary",
  "runtime_requirements":{"bindings":{"filesystem":{"required":true}},"local_paths":[{"path_env":"DIARY_FILE"}]},
  "streams":[{"name":"notes","semantics":"mutable_state","checkpoint":"slice","primary_key":"id",
   "schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"2":{"type":"string"},"10":{"type":"integer"}}}}]}`
@@ -61,6 +61,12 @@ type world struct {
 	device *exec.Cmd
 	kills  map[string]int
 	lines  []string // of the diary
+	naps   int
+
+	// state and base are small disks of the device's queue and of the server's database; nil
+	// where there are none.
+	state, base *disk
+	filled      map[string]int // how often a disk was full, by whose
 }
 
 func TestDeviceChaos(t *testing.T) {
@@ -68,14 +74,22 @@ func TestDeviceChaos(t *testing.T) {
 	if err := programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-local-collector"); err != nil {
 		t.Fatal(err)
 	}
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(dir, clocked))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		home := t.TempDir()
+		base := mountDisk(t, home, "1400m")
 		st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		suffer(&world{t: t, dir: dir, home: home, store: st}, 1)
+		suffer(&world{t: t, dir: dir, home: home, base: base, store: st}, 1)
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -92,12 +106,14 @@ func TestDeviceChaos(t *testing.T) {
 func suffer(w *world, seed uint64) {
 	t := w.t
 	t.Cleanup(func() { _ = w.store.Close() })
-	w.kills = map[string]int{}
+	w.kills, w.filled = map[string]int{}, map[string]int{}
 	w.plant()
+	w.state = mountDisk(t, filepath.Join(w.deviceDir, ".local", "state"), "96m")
 	w.start()
 	t.Cleanup(func() { w.end("server") })
-	w.road = newRoad(t, seed, fmt.Sprintf("http://127.0.0.1:%d", w.port))
+	w.road = newRoad(t, seed, w.address())
 	w.road.device, w.road.server = func() { w.end("device") }, func() { w.end("server"); w.start() }
+	w.road.sleep = w.nap
 	w.enrol()
 
 	cuts, strangers := []mishap{resets, halfBody, lostAnswer, blackHole, busy, tooMany}, []mishap{portal, portalPage}
@@ -106,7 +122,14 @@ func suffer(w *world, seed uint64) {
 		w.mu.Lock()
 		device, server := w.kills["device"], w.kills["server"]-restarts
 		w.mu.Unlock()
+		program := "pdpp-local-collector"
 		switch {
+		case w.state != nil && w.filled["device"] < want.full:
+			w.road.allow()
+			w.passOnFullDisk(w.state, "device", []int64{0, 24 << 10, 32 << 20}) // none, hardly any, less than is spared
+		case w.base != nil && w.filled["server"] < want.full:
+			w.road.allow()
+			w.passOnFullDisk(w.base, "server", []int64{900 << 20, 0})
 		case restarts < want.restarts:
 			w.end("server") // between two passes
 			w.start()
@@ -118,13 +141,14 @@ func suffer(w *world, seed uint64) {
 			w.road.allow(killServer, killServerNow)
 		case w.road.count(strangers...) < want.strangers:
 			w.road.allow(strangers...)
+		case w.road.count(slept) < want.sleeps:
+			program = clocked
+			w.road.allow(slept)
 		case w.road.count(cuts...) < want.cuts: // each is waited for, which takes seconds
 			w.road.allow(cuts...)
-		default:
-			w.road.allow()
 		}
-		w.pass()
-		if len(w.road.bad) == 0 {
+		_, _ = w.runProgram(program, "run", "--source-instance-id", w.source)
+		if w.enough(want, restarts, cuts, strangers) {
 			break
 		}
 	}
@@ -149,7 +173,7 @@ func (w *world) plant() {
 			err = os.MkdirAll(dir, 0o700)
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(manifest), 0o600)
+			err = os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(diaryManifest), 0o600)
 		}
 		if err == nil {
 			err = os.Symlink(self, filepath.Join(dir, "connector"))
@@ -210,10 +234,34 @@ func (w *world) end(which string) {
 	}
 }
 
+// enough says that all has gone wrong that had to.
+func (w *world) enough(want dose, restarts int, cuts, strangers []mishap) bool {
+	w.mu.Lock()
+	device, server := w.kills["device"], w.kills["server"]-restarts
+	w.mu.Unlock()
+	return restarts >= want.restarts && device >= want.device && server >= want.server && w.road.count(strangers...) >= want.strangers &&
+		w.road.count(slept) >= want.sleeps && w.road.count(cuts...) >= want.cuts &&
+		(w.state == nil || w.filled["device"] >= want.full) && (w.base == nil || w.filled["server"] >= want.full)
+}
+
+// passOnFullDisk lets a pass meet a disk that has no room but these many bytes, in turn.
+func (w *world) passOnFullDisk(d *disk, whose string, leave []int64) {
+	w.pass() // what waits is gone, so that it meets the disk with something new
+	w.grow(120)
+	d.fill(leave[w.filled[whose]%len(leave)])
+	w.pass()
+	d.empty()
+	w.filled[whose]++
+}
+
 // run starts the device's program and waits for its end, whichever that is.
 func (w *world) run(args ...string) (string, error) {
-	cmd := exec.Command(filepath.Join(w.dir, "pdpp-local-collector"), args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.deviceDir, "TMPDIR=" + w.deviceDir, "GORACE=atexit_sleep_ms=0"}
+	return w.runProgram("pdpp-local-collector", args...)
+}
+
+func (w *world) runProgram(name string, args ...string) (string, error) {
+	cmd := exec.Command(filepath.Join(w.dir, name), args...)
+	cmd.Env = []string{clockVariable + "=" + w.clock(), "PATH=" + os.Getenv("PATH"), "HOME=" + w.deviceDir, "TMPDIR=" + w.deviceDir, "GORACE=atexit_sleep_ms=0"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -247,18 +295,19 @@ func (w *world) enrol() {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	profiles, err := filepath.Glob(filepath.Join(w.deviceDir, ".config", "pdpp", "collectors", "*.env"))
-	if err != nil || len(profiles) != 1 {
-		t.Fatalf("%v, %v", profiles, err)
+	w.profile()
+}
+
+func (w *world) address() string { return fmt.Sprintf("http://127.0.0.1:%d", w.port) }
+
+// connection is the one that the device feeds.
+func (w *world) connection() string {
+	w.t.Helper()
+	connections, err := w.store.ListConnections(w.t.Context())
+	if err != nil || len(connections) != 1 {
+		w.t.Fatalf("%v, %v", connections, err)
 	}
-	w.source = strings.TrimSuffix(filepath.Base(profiles[0]), ".env")
-	body, err := os.ReadFile(profiles[0])
-	if err == nil {
-		err = os.WriteFile(profiles[0], append(body, "DIARY_FILE="+w.diary()+"\n"...), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	return connections[0].ID
 }
 
 func (w *world) diary() string { return filepath.Join(w.deviceDir, "diary.txt") }
@@ -280,11 +329,7 @@ func (w *world) grow(n int) {
 // judge holds what is stored and what is declared missing against the diary.
 func (w *world) judge() {
 	t := w.t
-	connections, err := w.store.ListConnections(t.Context())
-	if err != nil || len(connections) != 1 {
-		t.Fatalf("%v, %v", connections, err)
-	}
-	id := connections[0].ID
+	id := w.connection()
 	stored := map[string]bool{}
 	for after := int64(0); ; {
 		page, err := w.store.Changes(t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: id, Stream: "notes"}, AfterSeq: after, Limit: 1000})
@@ -324,6 +369,9 @@ func (w *world) judge() {
 		happened = append(happened, fmt.Sprintf("%s %d", m, n))
 	}
 	slices.Sort(happened)
+	if w.state != nil {
+		happened = append(happened, fmt.Sprintf("the device's disk full %d, the server's %d", w.filled["device"], w.filled["server"]))
+	}
 	t.Attr("result", fmt.Sprintf("%d lines, %d kills of the device, %d of the server; %s: ground truth == stored + declared missing, nothing twice",
 		len(w.lines), w.kills["device"], w.kills["server"], strings.Join(happened, ", ")))
 }

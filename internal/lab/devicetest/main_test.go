@@ -14,8 +14,11 @@ import (
 
 // TestMain lets the test binary play the connector, under the name that connectors have.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "connector" {
+	switch filepath.Base(os.Args[0]) {
+	case "connector":
 		playDiary()
+	case clocked:
+		playClocked()
 	}
 	os.Exit(m.Run())
 }

@@ -21,6 +21,7 @@ type road struct {
 	counts map[mishap]int
 	device func() // ends the device's process
 	server func() // ends the server's
+	sleep  func() // stops the device's for a moment
 }
 
 type mishap string
@@ -34,6 +35,7 @@ const (
 	portalPage    mishap = "portal, a page"
 	busy          mishap = "503"
 	tooMany       mishap = "429"
+	slept         mishap = "sleep, the clock moved by an hour"
 	killDevice    mishap = "device killed before"
 	killDeviceNow mishap = "device killed after"
 	killServer    mishap = "server killed before"
@@ -109,6 +111,10 @@ func (r *road) travel(proxy http.Handler, w http.ResponseWriter, req *http.Reque
 	case killDevice:
 		r.device()
 		panic(http.ErrAbortHandler)
+	case slept:
+		r.sleep()
+		proxy.ServeHTTP(w, req)
+		r.sleep()
 	case killServer:
 		r.server()
 		proxy.ServeHTTP(w, req)

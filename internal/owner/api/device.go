@@ -15,6 +15,13 @@ type Devices interface {
 	// RevokeDevice ends a device at once: nothing that it sends is taken any more. What it
 	// sent stays.
 	RevokeDevice(ctx context.Context, id string) error
+	// UndoDevice takes back what a revoked device sent at or after a moment. Records that were
+	// there before are again as they were, others are deleted, and both keep their history;
+	// what it had closed is missing again, and bookmarks go back to where they were, so that
+	// whoever collects next reads again. A second time finds nothing to do.
+	UndoDevice(ctx context.Context, id string, since time.Time) (DeviceUndone, error)
+	// DeviceDiagnostics tells of every device what its sources counted, covered and missed.
+	DeviceDiagnostics(ctx context.Context) ([]DeviceDiagnosis, error)
 	// AddDevice makes a code with which a computer is set up, once, to collect a source. The
 	// code and the command with it are given here and never again.
 	AddDevice(ctx context.Context, n NewDevice) (DeviceCode, error)
@@ -34,6 +41,7 @@ type Device struct {
 	LastHeartbeatAt *time.Time     `json:"last_heartbeat_at"`
 	LastUsedAt      *time.Time     `json:"last_used_at"` // when its token was last shown
 	LastAddress     string         `json:"last_address"` // from where
+	DoubledAt       *time.Time     `json:"doubled_at"`   // when two installations were last seen to take turns with its access
 	CreatedAt       time.Time      `json:"created_at"`
 	RevokedAt       *time.Time     `json:"revoked_at"`
 	Sources         []DeviceSource `json:"sources"`
@@ -65,6 +73,52 @@ type DeviceQueue struct {
 	Retrying        int64      `json:"retrying"`
 	DeadLetter      int64      `json:"dead_letter"`
 	OldestPendingAt *time.Time `json:"oldest_pending_at"`
+}
+
+// DeviceUndone is what was taken back.
+type DeviceUndone struct {
+	Since     time.Time `json:"since"`
+	Restored  int64     `json:"records_restored"` // that were there before
+	Deleted   int64     `json:"records_deleted"`  // that were not
+	Bookmarks int64     `json:"bookmarks_rewound"`
+	Gaps      int64     `json:"gaps_reopened"`
+	RunIDs    []string  `json:"run_ids"` // in which it happened, one for each connection
+}
+
+// DeviceDiagnosis is a device with what is known of its sources.
+type DeviceDiagnosis struct {
+	Device
+	Diagnostics []SourceDiagnosis `json:"diagnostics"`
+}
+
+// SourceDiagnosis is what is known of a source, in counts and codes alone.
+type SourceDiagnosis struct {
+	SourceID     string     `json:"source_instance_id"`
+	ConnectionID string     `json:"connection_id"`
+	MaxBatchSeq  int64      `json:"max_batch_seq"` // the highest that was taken
+	LastUploadAt *time.Time `json:"last_upload_at"`
+	LastRunID    string     `json:"last_run_id"`
+	LastRun      string     `json:"last_run_status"` // empty before the first
+	// Coverage is how the source accounted for the stores that it knows.
+	Coverage []SourceCoverage `json:"coverage"`
+	// Gaps is what is missing and will be tried again, GapsForGood how much will not be; null
+	// when it could not be read.
+	Gaps        []SourceGapCount `json:"gaps"`
+	GapsForGood *int64           `json:"terminal_gaps"`
+}
+
+// SourceCoverage is one store on a device and what became of it.
+type SourceCoverage struct {
+	Store  string `json:"store"`
+	Stream string `json:"stream"`
+	Status string `json:"status"`
+}
+
+// SourceGapCount counts what is missing for one reason.
+type SourceGapCount struct {
+	Stream string `json:"stream"`
+	Reason string `json:"reason"`
+	Count  int64  `json:"count"`
 }
 
 // CollectionScope limits what a device collects; what is left out is not limited.

@@ -2,10 +2,15 @@ package routes
 
 import (
 	"net/http"
+	"time"
 
 	"pdpp/internal/owner/api"
 	"pdpp/internal/web/reply"
 )
+
+type undoBody struct {
+	Since time.Time `json:"since"`
+}
 
 // devices are the owner's addresses beside those of the devices themselves.
 func (s *surface) devices() []reply.Route {
@@ -26,6 +31,12 @@ func (s *surface) devices() []reply.Route {
 		}),
 		s.act("POST /_ref/device-exporters/{id}/revoke", func(r *http.Request) error {
 			return s.owner.RevokeDevice(r.Context(), id(r))
+		}),
+		take(s, "POST /_ref/device-exporters/{id}/undo", http.StatusOK, func(r *http.Request, b undoBody) (any, error) {
+			return s.owner.UndoDevice(r.Context(), id(r), b.Since)
+		}),
+		s.get("GET /_ref/device-exporters/diagnostics", func(r *http.Request) (any, error) {
+			return listOf(s.owner.DeviceDiagnostics(r.Context()))
 		}),
 		take(s, "POST /_ref/device-exporters/enrollment-codes", http.StatusCreated, func(r *http.Request, n api.NewDevice) (any, error) {
 			return s.owner.AddDevice(r.Context(), n)

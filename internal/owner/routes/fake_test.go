@@ -3,6 +3,7 @@ package routes_test
 import (
 	"context"
 	"io"
+	"time"
 
 	"pdpp/internal/owner/api"
 	"pdpp/internal/view"
@@ -134,6 +135,16 @@ func (f *fake) RenameDevice(_ context.Context, id, name string) error {
 func (f *fake) RevokeDevice(_ context.Context, id string) error {
 	f.take("RevokeDevice", id)
 	return f.err
+}
+
+func (f *fake) UndoDevice(_ context.Context, id string, since time.Time) (api.DeviceUndone, error) {
+	f.take("UndoDevice", id, since)
+	return given[api.DeviceUndone](f, 0), f.err
+}
+
+func (f *fake) DeviceDiagnostics(_ context.Context) ([]api.DeviceDiagnosis, error) {
+	f.take("DeviceDiagnostics")
+	return given[[]api.DeviceDiagnosis](f, 0), f.err
 }
 
 func (f *fake) AddDevice(_ context.Context, n api.NewDevice) (api.DeviceCode, error) {

@@ -43,7 +43,7 @@ func (s *Service) Devices(ctx context.Context) ([]api.Device, error) {
 	for i, d := range devices {
 		out[i] = api.Device{
 			ID: d.ID, DisplayName: d.DisplayName, Status: d.Status, AgentVersion: d.AgentVersion, ProtocolVersion: d.ProtocolVersion,
-			LastHeartbeatAt: d.LastHeartbeatAt, LastUsedAt: d.LastUsedAt, LastAddress: d.LastAddress, CreatedAt: d.CreatedAt, RevokedAt: d.RevokedAt,
+			LastHeartbeatAt: d.LastHeartbeatAt, LastUsedAt: d.LastUsedAt, LastAddress: d.LastAddress, DoubledAt: d.DoubledAt, CreatedAt: d.CreatedAt, RevokedAt: d.RevokedAt,
 			Sources: append([]api.DeviceSource{}, of[d.ID]...),
 		}
 	}

@@ -60,6 +60,8 @@ var described = map[string]reflect.Type{
 	"PushTarget": reflect.TypeFor[api.PushTarget](), "PushTest": reflect.TypeFor[api.PushTest](), "PushFailure": reflect.TypeFor[api.PushFailure](),
 	"Runtime": reflect.TypeFor[api.Runtime](), "Worker": reflect.TypeFor[api.Worker](), "Work": reflect.TypeFor[api.Work](), "Stopped": reflect.TypeFor[api.Stopped](),
 	"SelectedStream": reflect.TypeFor[api.SelectedStream](), "LeasedRun": reflect.TypeFor[api.LeasedRun](), "RunRequest": reflect.TypeFor[api.RunRequest](), "Attention": reflect.TypeFor[api.Attention](),
+	"DeviceUndone": reflect.TypeFor[api.DeviceUndone](), "DeviceDiagnosis": reflect.TypeFor[api.DeviceDiagnosis](), "SourceDiagnosis": reflect.TypeFor[api.SourceDiagnosis](),
+	"SourceCoverage": reflect.TypeFor[api.SourceCoverage](), "SourceGapCount": reflect.TypeFor[api.SourceGapCount](),
 	"DeviceCode": reflect.TypeFor[api.DeviceCode](), "DeviceQueue": reflect.TypeFor[api.DeviceQueue](),
 	"Enrolled": reflect.TypeFor[wire.Enrolled](), "NewDeviceToken": reflect.TypeFor[wire.NewToken](), "DeviceEnded": reflect.TypeFor[wire.Revocation](),
 	"DeviceHeartbeatAnswer": reflect.TypeFor[wire.HeartbeatAnswer](), "SourceState": reflect.TypeFor[wire.State](), "UploadLimits": reflect.TypeFor[wire.Limits](),

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"pdpp/internal/keep/store"
 	"pdpp/internal/slice"
 	"pdpp/protocol"
@@ -16,6 +18,12 @@ import (
 // has locked: the one under way, for longer, or a new one. What another source of the
 // connection left behind is over.
 func (t *tx) deviceRun(h held, u store.Uploader, now time.Time) (held, error) {
+	return t.deviceRunOf(h, u, false, now)
+}
+
+// deviceRunOf is deviceRun for a pass that may have been asked for, which gets a run of its
+// own unless one is under way.
+func (t *tx) deviceRunOf(h held, u store.Uploader, asked bool, now time.Time) (held, error) {
 	own := h.Holder == u.Holder()
 	if h.RunID != "" && own && h.ExpiresAt.After(now) {
 		h.ExpiresAt = storedTime(now.Add(store.DeviceRunTTL))
@@ -31,7 +39,58 @@ func (t *tx) deviceRun(h held, u store.Uploader, now time.Time) (held, error) {
 	if err != nil {
 		return h, err
 	}
-	return t.openDeviceRun(h, u, now)
+	if asked {
+		return t.openDeviceRun(h, u, now)
+	}
+	last, err := t.lastDeviceRun(u, now)
+	if err != nil {
+		return h, err
+	}
+	if last.runNo == 0 {
+		return t.openDeviceRun(h, u, now)
+	}
+	return t.resumeDeviceRun(h, last, u, now)
+}
+
+// lastDeviceRun is the run that the next pass of a source is part of, so that somebody who
+// writes all day makes no row every few seconds: the newest of the connection, if the source
+// made it, it succeeded and has begun lately. One that recovered something is over: what it
+// fetched may be missed again only by another.
+func (t *tx) lastDeviceRun(u store.Uploader, now time.Time) (last held, err error) {
+	var source, started string
+	var status store.RunStatus
+	err = t.row(`SELECT run_no, run_id, source_instance_id, status, started_at FROM run_history WHERE connection_id = ? ORDER BY run_no DESC LIMIT 1`, u.ConnectionID).
+		Scan(&last.runNo, &last.RunID, &source, &status, &started)
+	if errors.Is(err, sql.ErrNoRows) {
+		return held{}, nil
+	}
+	if err != nil || source != u.SourceID || status != store.RunSucceeded || started <= stamp(now.Add(-store.DeviceRunSpan)) || started > stamp(now) {
+		return held{}, err
+	}
+	var recovered int
+	err = t.row(`SELECT count(*) FROM (SELECT 1 FROM connector_detail_gaps WHERE connection_id = ? AND recovered_run_id = ? LIMIT 1) AS probe`, u.ConnectionID, last.RunID).Scan(&recovered)
+	if err != nil || recovered > 0 {
+		return held{}, err
+	}
+	return last, t.row(`SELECT coalesce(max(event_seq), 0) FROM run_events WHERE run_no = ?`, last.runNo).Scan(&last.eventSeq)
+}
+
+// resumeDeviceRun lets a run go on that has succeeded. It stays so until it ends again:
+// what it has shown stands, whatever becomes of this pass.
+func (t *tx) resumeDeviceRun(h, last held, u store.Uploader, now time.Time) (held, error) {
+	h.Lease = store.Lease{ConnectionID: u.ConnectionID, RunID: last.RunID, Holder: u.Holder(), Generation: h.Generation + 1, ExpiresAt: storedTime(now.Add(store.DeviceRunTTL))}
+	h.runNo, h.eventSeq = last.runNo, last.eventSeq
+	_, err := t.exec(`UPDATE run_leases SET run_id = ?, run_no = ?, holder = ?, generation = ?, expires_at = ?, cancel_requested = 0, event_seq = ? WHERE connection_id = ?`,
+		h.RunID, h.runNo, h.Holder, h.Generation, stamp(h.ExpiresAt), h.eventSeq, u.ConnectionID)
+	if err != nil {
+		return h, err
+	}
+	// Each pass tries once what is missing.
+	_, err = t.exec(`UPDATE connector_detail_gaps SET served_run_id = NULL WHERE connection_id = ? AND served_run_id = ?`, u.ConnectionID, h.RunID)
+	if err != nil {
+		return h, err
+	}
+	return h, t.answerRequest(store.RunStart{ConnectionID: u.ConnectionID})
 }
 
 func (t *tx) openDeviceRun(h held, u store.Uploader, now time.Time) (held, error) {
@@ -39,6 +98,9 @@ func (t *tx) openDeviceRun(h held, u store.Uploader, now time.Time) (held, error
 		Generation: h.Generation + 1, ExpiresAt: storedTime(now.Add(store.DeviceRunTTL))}
 	start := store.RunStart{RunID: u.RunID, ConnectionID: u.ConnectionID, ConnectorID: u.ConnectorID, Trigger: store.TriggerDevice, Holder: u.Holder()}
 	if err := t.beginRun(&h, start); err != nil {
+		return h, err
+	}
+	if _, err := t.exec(`UPDATE run_history SET source_instance_id = ? WHERE run_no = ?`, u.SourceID, h.runNo); err != nil {
 		return h, err
 	}
 	if err := t.declareStreams(h, u.Streams); err != nil {
@@ -54,14 +116,33 @@ func (t *tx) reserveEvents(h held, events int, now time.Time) (held, error) {
 	return with, err
 }
 
-// endDeviceRun ends the device's run, with what was counted of it.
-func (t *tx) endDeviceRun(l store.Lease, o store.RunOutcome, now time.Time) error {
+// endDeviceRun ends the device's run, with what was counted of it. A pass that failed is a
+// run of its own beside one that had succeeded, and one that measured nothing takes nothing
+// back.
+func (t *tx) endDeviceRun(u store.Uploader, l store.Lease, o store.RunOutcome, now time.Time) error {
 	h, err := t.fence(l, len(o.Before)+1, now)
 	if err != nil {
 		return err
 	}
-	if err := t.row(`SELECT records_emitted FROM run_history WHERE run_no = ?`, h.runNo).Scan(&o.RecordsEmitted); err != nil {
+	var status store.RunStatus
+	var facts jsontext.Value
+	if err := t.row(`SELECT records_emitted, status, facts_json FROM run_history WHERE run_no = ?`, h.runNo).Scan(&o.RecordsEmitted, &status, intoJSON(&facts)); err != nil {
 		return err
+	}
+	if status == store.RunSucceeded && o.Status != store.RunSucceeded {
+		if err := t.settleRun(h); err != nil {
+			return err
+		}
+		if h, err = t.openDeviceRun(h, u, now); err != nil {
+			return err
+		}
+		if h, err = t.fence(h.Lease, len(o.Before)+1, now); err != nil {
+			return err
+		}
+		o.RecordsEmitted, facts = 0, nil
+	}
+	if o.Facts == nil {
+		o.Facts = facts
 	}
 	return t.finishRun(h, o)
 }
@@ -130,14 +211,14 @@ func sameCount(a, b *int64) bool { return a == b || a != nil && b != nil && *a =
 // beat opens, extends or ends the device's run.
 func (t *tx) beat(h held, b store.DeviceBeat, now time.Time) error {
 	if b.Opens {
-		_, err := t.deviceRun(h, b.Uploader, now)
+		_, err := t.deviceRunOf(h, b.Uploader, true, now)
 		return err
 	}
 	if h.RunID == "" || h.Holder != b.Holder() || !h.ExpiresAt.After(now) {
 		return t.overcome(h, b, now)
 	}
 	if b.Ends != nil {
-		return t.endDeviceRun(h.Lease, *b.Ends, now)
+		return t.endDeviceRun(b.Uploader, h.Lease, *b.Ends, now)
 	}
 	_, err := t.exec(extendRun, stamp(now.Add(store.DeviceRunTTL)), b.ConnectionID)
 	return err
@@ -161,7 +242,7 @@ func (t *tx) overcome(h held, b store.DeviceBeat, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return t.endDeviceRun(h.Lease, *b.Ends, now)
+	return t.endDeviceRun(b.Uploader, h.Lease, *b.Ends, now)
 }
 
 func (db *DB) LeaseDeviceGaps(ctx context.Context, u store.Uploader, limit int, now time.Time) (page []store.Gap, err error) {

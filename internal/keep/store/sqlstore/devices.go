@@ -15,14 +15,14 @@ func (db *DB) PutDevice(ctx context.Context, d store.Device) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.exec(`INSERT INTO device_exporters (`+deviceColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		_, err = tx.exec(`INSERT INTO device_exporters (`+deviceColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (device_id) DO UPDATE SET display_name = excluded.display_name, status = excluded.status,
 				agent_version = excluded.agent_version, collector_protocol_version = excluded.collector_protocol_version,
 				last_heartbeat_at = excluded.last_heartbeat_at, last_error_json = excluded.last_error_json,
 				last_used_at = excluded.last_used_at, last_address = excluded.last_address,
 				updated_at = excluded.updated_at, revoked_at = excluded.revoked_at`,
 			d.ID, d.DisplayName, d.Status, d.AgentVersion, d.ProtocolVersion, stampOrNull(d.LastHeartbeatAt), text(d.LastError),
-			stampOrNull(d.LastUsedAt), d.LastAddress, stamp(d.CreatedAt), stamp(d.UpdatedAt), stampOrNull(d.RevokedAt))
+			stampOrNull(d.LastUsedAt), d.LastAddress, d.Installation, stampOrNull(d.DoubledAt), stamp(d.CreatedAt), stamp(d.UpdatedAt), stampOrNull(d.RevokedAt))
 		if err != nil {
 			return err
 		}
@@ -48,11 +48,11 @@ func (db *DB) ListDevices(ctx context.Context) ([]store.Device, error) {
 }
 
 const deviceColumns = `device_id, display_name, status, agent_version, collector_protocol_version, last_heartbeat_at,
-	last_error_json, last_used_at, last_address, created_at, updated_at, revoked_at`
+	last_error_json, last_used_at, last_address, installation, doubled_at, created_at, updated_at, revoked_at`
 
 func scanDevice(s scanner) (d store.Device, err error) {
 	err = s.Scan(&d.ID, &d.DisplayName, &d.Status, &d.AgentVersion, &d.ProtocolVersion, intoTimePtr(&d.LastHeartbeatAt),
-		intoJSON(&d.LastError), intoTimePtr(&d.LastUsedAt), &d.LastAddress, intoTime(&d.CreatedAt), intoTime(&d.UpdatedAt), intoTimePtr(&d.RevokedAt))
+		intoJSON(&d.LastError), intoTimePtr(&d.LastUsedAt), &d.LastAddress, &d.Installation, intoTimePtr(&d.DoubledAt), intoTime(&d.CreatedAt), intoTime(&d.UpdatedAt), intoTimePtr(&d.RevokedAt))
 	return d, err
 }
 

@@ -90,7 +90,15 @@ func (t *tx) source(which string, args ...any) (store.DeviceSource, error) {
 		append([]any{store.DeviceActive}, args...)...), scanSource)
 }
 
+// newDeviceSetting is the row that whoever makes a device holds.
+const newDeviceSetting = "new_device"
+
 func (t *tx) newDevice(e store.Enrolment, codeID string, now time.Time) error {
+	// Whoever else makes a device waits here, so that none is counted too late.
+	_, err := t.exec(insertSetting+` DO UPDATE SET updated_at = excluded.updated_at`, newDeviceSetting, blob([]byte{}), stamp(now))
+	if err != nil {
+		return err
+	}
 	var devices int
 	if err := t.row(`SELECT count(*) FROM device_exporters WHERE status = ?`, store.DeviceActive).Scan(&devices); err != nil {
 		return err
@@ -98,7 +106,7 @@ func (t *tx) newDevice(e store.Enrolment, codeID string, now time.Time) error {
 	if devices >= store.MaxDevices {
 		return store.ErrDeviceLimit
 	}
-	_, err := t.exec(`INSERT INTO device_exporters (`+deviceColumns+`) VALUES (?, ?, ?, ?, ?, NULL, NULL, NULL, '', ?, ?, NULL)`,
+	_, err = t.exec(`INSERT INTO device_exporters (`+deviceColumns+`) VALUES (?, ?, ?, ?, ?, NULL, NULL, NULL, '', NULL, NULL, ?, ?, NULL)`,
 		e.DeviceID, e.Label, store.DeviceActive, e.AgentVersion, e.ProtocolVersion, stamp(now), stamp(now))
 	if err != nil {
 		return err

@@ -460,7 +460,7 @@ func selectionsQuery(in *within) string {
 // endedRunsQuery finds the newest ended run of each connection and, when that
 // one did not succeed, when the newest one that did had ended. The conditions on
 // status are those of the partial indexes. A device's run that was abandoned is left
-// out: a closed lid is judged by heartbeats. The last column says of a device's run that
+// out: a closed lid is judged by heartbeats. So is one that took back what a device sent. The last column says of a device's run that
 // it measured nothing.
 func endedRunsQuery(in *within) string {
 	return `SELECT c.connection_id, r.run_id, r.status, r.trigger_kind, r.recovery_only, r.started_at || coalesce(r.completed_at, ''),
@@ -468,11 +468,11 @@ func endedRunsQuery(in *within) string {
 			r.gaps_recovered, r.collection_rate_json,
 			nullif(r.failure_reason, ''), nullif(r.terminal_reason, ''), nullif(r.error, ''), r.connector_error_json,
 			CASE WHEN r.status <> 'succeeded' THEN (SELECT s.completed_at FROM run_history s
-				WHERE s.connection_id = c.connection_id AND s.status = 'succeeded' ORDER BY s.run_no DESC LIMIT 1) END,
+				WHERE s.connection_id = c.connection_id AND s.status = 'succeeded' AND s.trigger_kind <> 'undo' ORDER BY s.run_no DESC LIMIT 1) END,
 			r.trigger_kind = 'device' AND r.status = 'succeeded' AND r.facts_json IS NULL
 		FROM connections c JOIN run_history r ON r.run_no = (SELECT e.run_no FROM run_history e
 			WHERE e.connection_id = c.connection_id AND e.status NOT IN ('running', 'skipped')
-				AND NOT (e.trigger_kind = 'device' AND e.status = 'abandoned') ORDER BY e.run_no DESC LIMIT 1)
+				AND NOT (e.trigger_kind = 'device' AND e.status = 'abandoned') AND e.trigger_kind <> 'undo' ORDER BY e.run_no DESC LIMIT 1)
 		WHERE ` + in.page("c.connection_id")
 }
 
@@ -480,7 +480,7 @@ func endedRunsQuery(in *within) string {
 // were asked for. What a device does is told by its heartbeats, not by its run.
 func activeRunsQuery(in *within) string {
 	return `SELECT l.connection_id, l.run_id, r.started_at, coalesce(l.expires_at, '') FROM run_leases l JOIN run_history r ON r.run_no = l.run_no
-		WHERE l.run_id IS NOT NULL AND r.trigger_kind <> 'device' AND ` + in.page("l.connection_id") + `
+		WHERE l.run_id IS NOT NULL AND r.trigger_kind NOT IN ('device', 'undo') AND ` + in.page("l.connection_id") + `
 		UNION ALL SELECT connection_id, '', min(requested_at), '' FROM run_requests WHERE ` + in.page("connection_id") + ` GROUP BY connection_id`
 }
 
@@ -534,7 +534,7 @@ var pressureReasons = func() string {
 
 func deviceSourcesQuery(in *within) string {
 	return `SELECT s.connection_id, s.source_instance_id, d.display_name, d.status, s.status, coalesce(s.revoked_at, d.revoked_at, ''),
-			coalesce(s.last_heartbeat_at, ''), s.last_heartbeat_status, s.records_pending, coalesce(s.outbox_diagnostics_json, '')
+			coalesce(s.last_heartbeat_at, ''), s.last_heartbeat_status, s.records_pending, coalesce(s.outbox_diagnostics_json, ''), coalesce(d.doubled_at, '')
 		FROM device_source_instances s JOIN device_exporters d ON d.device_id = s.device_id
 		WHERE ` + in.page("s.connection_id") + ` ORDER BY s.created_at, s.source_instance_id`
 }

@@ -313,15 +313,16 @@ func (p *page) deviceSources(rows *sql.Rows) error {
 	}
 	var (
 		id, revoked, beat, outbox string
+		doubled                   string
 		status                    evidence.HeartbeatStatus
 		pending                   sql.NullInt64
 		s                         evidence.DeviceSource
 	)
-	into := []any{&id, &s.ID, &s.Host, &s.DeviceStatus, &s.Status, &revoked, &beat, &status, &pending, &outbox}
+	into := []any{&id, &s.ID, &s.Host, &s.DeviceStatus, &s.Status, &revoked, &beat, &status, &pending, &outbox, &doubled}
 	return p.take(rows, evidence.FamilyDevice, &id, into, func(e *evidence.Evidence) bool {
 		var times stamps
 		own := s
-		own.RevokedAt = times.maybe(revoked)
+		own.RevokedAt, own.DoubledAt = times.maybe(revoked), times.maybe(doubled)
 		if at := times.maybe(beat); at != nil {
 			own.Heartbeat = &evidence.Heartbeat{At: *at, Status: status, Outbox: readOutbox(outbox)}
 			if n := pending.Int64; pending.Valid && n >= 0 {

@@ -116,12 +116,12 @@ func (t *tx) vacate(h held, now time.Time) error {
 
 // abandon ends a run that will not end by itself. The caller holds the row.
 func (t *tx) abandon(h held, reason string) error {
-	_, err := t.exec(`UPDATE run_history SET status = ?, terminal_reason = ?, completed_at = ? WHERE run_no = ?`,
-		store.RunAbandoned, reason, h.now, h.runNo)
+	left, err := t.exec(`UPDATE run_history SET status = ?, terminal_reason = ?, completed_at = ? WHERE run_no = ? AND status = ?`,
+		store.RunAbandoned, reason, h.now, h.runNo, store.RunRunning)
 	if err != nil {
 		return err
 	}
-	if err := t.settleRun(h); err != nil {
+	if err := t.settleRun(h); err != nil || left == 0 { // a device's run that goes on has succeeded already
 		return err
 	}
 	return t.addEvents(&h, []slice.Event{{Type: "run.abandoned"}})

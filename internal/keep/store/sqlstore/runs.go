@@ -43,8 +43,10 @@ func (db *DB) StartRun(ctx context.Context, r store.RunStart, now time.Time) (le
 		if err := tx.declareStreams(h, r.Streams); err != nil {
 			return err
 		}
-		if err := tx.answerRequest(r); err != nil {
-			return err
+		if r.Trigger != store.TriggerUndo { // it collects nothing
+			if err := tx.answerRequest(r); err != nil {
+				return err
+			}
 		}
 		return tx.touch(r.ConnectionID)
 	})

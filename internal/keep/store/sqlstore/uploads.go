@@ -39,7 +39,7 @@ func (db *DB) CommitUpload(ctx context.Context, u store.Upload, now time.Time) (
 		if done, err = tx.commitUpload(h, u, now); err != nil || u.Ends == nil {
 			return err
 		}
-		return tx.endDeviceRun(h.Lease, *u.Ends, now)
+		return tx.endDeviceRun(u.Uploader, h.Lease, *u.Ends, now)
 	})
 	if err != nil {
 		return store.Committed{}, err

@@ -96,14 +96,67 @@ func (p *pages) renameDevice(w http.ResponseWriter, r *http.Request) {
 
 func (p *pages) revokeDevice(w http.ResponseWriter, r *http.Request) {
 	id, ok := p.segmentOf(w, r, "id", "devices")
-	if !ok {
+	if !ok || !p.form(w, r, "devices") {
 		return
 	}
-	if err := p.Owner.RevokeDevice(r.Context(), id); err != nil {
+	since, err := p.sinceOf(r)
+	if err == nil {
+		err = p.Owner.RevokeDevice(r.Context(), id)
+	}
+	if err != nil {
 		p.fail(w, r, "devices", err)
 		return
 	}
-	ui.Done(w, r, "/devices", ui.Good("Revoked. It sends nothing any more; what it sent stays."))
+	if since.IsZero() {
+		ui.Done(w, r, "/devices", ui.Good("Revoked. It sends nothing any more; what it sent stays."))
+		return
+	}
+	p.takeBack(w, r, id, since)
+}
+
+// undoDevice takes back what a revoked device sent.
+func (p *pages) undoDevice(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.segmentOf(w, r, "id", "devices")
+	if !ok || !p.form(w, r, "devices") {
+		return
+	}
+	since, err := p.sinceOf(r)
+	if err != nil {
+		p.fail(w, r, "devices", err)
+		return
+	}
+	p.takeBack(w, r, id, since)
+}
+
+func (p *pages) takeBack(w http.ResponseWriter, r *http.Request, id string, since time.Time) {
+	done, err := p.Owner.UndoDevice(r.Context(), id, since)
+	if err != nil {
+		p.fail(w, r, "devices", err)
+		return
+	}
+	ui.Done(w, r, "/devices/"+segment(id), ui.Good("Revoked, and taken back: "+undoneWords(done)+"."))
+}
+
+// sinceOf reads the moment from which on nothing that a device sent is kept; zero for none.
+func (p *pages) sinceOf(r *http.Request) (time.Time, error) {
+	said := r.PostForm.Get("since")
+	if said == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.ParseInLocation(momentForm, said, p.Now().Location())
+	if err != nil {
+		return time.Time{}, api.Invalid("since", "That is not a time.", "Choose a day and a time.")
+	}
+	return at, nil
+}
+
+// momentForm is how a browser sends a day with a time.
+const momentForm = "2006-01-02T15:04"
+
+// undoneWords tell what was taken back.
+func undoneWords(d api.DeviceUndone) string {
+	return text.Count(d.Restored, "record is as it was before", "records are as they were before") + ", " +
+		text.Count(d.Deleted, "record was deleted", "records were deleted")
 }
 
 // sourceNames lists what a device collected.

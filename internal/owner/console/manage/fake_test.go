@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"pdpp/internal/owner/api"
 	"pdpp/internal/view"
@@ -110,6 +111,10 @@ func (o *owner) RenameDevice(_ context.Context, id, name string) error {
 }
 
 func (o *owner) RevokeDevice(_ context.Context, id string) error { return o.did("RevokeDevice " + id) }
+
+func (o *owner) UndoDevice(_ context.Context, id string, since time.Time) (api.DeviceUndone, error) {
+	return api.DeviceUndone{Restored: 2, Deleted: 1}, o.did("UndoDevice " + id + " " + since.UTC().Format(time.RFC3339))
+}
 
 func (o *owner) Devices(context.Context) ([]api.Device, error) { return o.devices, o.heard("Devices") }
 func (o *owner) Connectors(context.Context) ([]api.Connector, error) {

@@ -248,4 +248,16 @@ func TestADeviceIsRenamedAndRevoked(t *testing.T) {
 		}
 	}
 	want(t, o, "RenameDevice dev_1 Kitchen; RevokeDevice dev_1")
+	for _, step := range []struct{ address, since, did string }{
+		{"/devices/dev_1/revoke", "2026-03-01T08:30", "RevokeDevice dev_1; UndoDevice dev_1 2026-03-01T07:30:00Z"},
+		{"/devices/dev_0/undo", "2026-03-01T08:30", "UndoDevice dev_0 2026-03-01T07:30:00Z"},
+		{"/devices/dev_1/revoke", "soon", ""},
+	} {
+		o := full("Studio desktop")
+		p := post(t, world(t, o), step.address, url.Values{"since": {step.since}})
+		if (step.did != "") != (p.Code == http.StatusSeeOther) {
+			t.Errorf("%s since %q answered %d", step.address, step.since, p.Code)
+		}
+		want(t, o, step.did)
+	}
 }

@@ -70,6 +70,7 @@ func Routes(c Config) []ui.Route {
 		{"GET /devices/{id}", p.device},
 		{"POST /devices/{id}/rename", p.renameDevice},
 		{"POST /devices/{id}/revoke", p.revokeDevice},
+		{"POST /devices/{id}/undo", p.undoDevice},
 		{"GET /settings", p.settings},
 		{"GET /settings/push.js", servePushScript},
 		{"POST /settings/speed", p.setSpeed},

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/owner/api"
@@ -258,6 +259,12 @@ func (o *owner) RevokeDevice(ctx context.Context, id string) error {
 	err := o.Owner.RevokeDevice(ctx, id)
 	o.record(ctx, audit.Entry{Kind: audit.DeviceEnd, Object: id, ObjectName: o.deviceName(ctx, id)}, err)
 	return err
+}
+
+func (o *owner) UndoDevice(ctx context.Context, id string, since time.Time) (api.DeviceUndone, error) {
+	done, err := o.Owner.UndoDevice(ctx, id, since)
+	o.record(ctx, audit.Entry{Kind: audit.DeviceUndo, Object: id, ObjectName: o.deviceName(ctx, id)}, err)
+	return done, err
 }
 
 // deviceName names a device for an entry; without it the id has to do.

@@ -40,6 +40,7 @@ var deeds = map[audit.Kind]phrase{
 	audit.DeviceCodeEnd:     {"cancelled the code of a device", "cancel the code of a device"},
 	audit.DeviceAdd:         {"was let in to collect *", "be let in to collect *"},
 	audit.DeviceEnd:         {"revoked the device *", "revoke the device *"},
+	audit.DeviceUndo:        {"took back what the device * had sent", "take back what the device * had sent"},
 	audit.RunAnyway:         {"had * asked although it wants a pause", "have * asked although it wants a pause"},
 	audit.SettingChange:     {"changed *", "change *"},
 }

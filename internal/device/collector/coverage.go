@@ -1,0 +1,84 @@
+package collector
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/device/wire"
+	"pdpp/internal/slice"
+	"pdpp/manifest"
+)
+
+// coverageStream is where connectors account for the stores that they know.
+const coverageStream = "coverage_diagnostics"
+
+// coverage is how a run accounted for the stores of each stream.
+type coverage struct {
+	declared map[string]bool
+	stores   map[string]covered // by the record's key
+}
+
+type covered struct {
+	Stream string `json:"stream"`
+	Status string `json:"status"`
+}
+
+func newCoverage(m *manifest.Manifest) *coverage {
+	c := &coverage{declared: map[string]bool{}, stores: map[string]covered{}}
+	for i := range m.Streams {
+		c.declared[m.Streams[i].Name] = true
+	}
+	return c
+}
+
+// take notes what records say of stores; what cannot be read says nothing.
+func (c *coverage) take(records []slice.Record) {
+	for i := range records {
+		r := &records[i]
+		var said covered
+		if r.Stream == coverageStream && json.Unmarshal(r.Data, &said) == nil && c.declared[said.Stream] && said.Status != "" {
+			c.stores[r.Key] = said
+		}
+	}
+}
+
+// facts are the statuses of each stream's stores.
+func (c *coverage) facts() (out []wire.TerminalFact) {
+	statuses := map[string][]string{}
+	for _, key := range slices.Sorted(maps.Keys(c.stores)) {
+		s := c.stores[key]
+		statuses[s.Stream] = append(statuses[s.Stream], s.Status)
+	}
+	for _, stream := range slices.Sorted(maps.Keys(statuses)) {
+		out = append(out, wire.TerminalFact{Stream: stream, CoverageStatuses: statuses[stream]})
+	}
+	return out
+}
+
+// commitTerminal ends the run on the server with what it knows of its streams, once all of
+// it has arrived. Its cursors arrived with what they stand on. A server that does not take
+// it hears of the end by the heartbeat, and of the coverage by its records.
+func (p *pass) commitTerminal(ctx context.Context) error {
+	if !p.can(wire.CanTerminalFacts) || p.coverage == nil || p.report.Run == nil || p.report.Run.Status != runner.Succeeded || p.report.Uploaded.Batches == 0 {
+		return nil
+	}
+	counts, err := p.counts(ctx)
+	if err != nil {
+		return err
+	}
+	facts := p.coverage.facts()
+	if counts.Total > counts.Succeeded || len(facts) == 0 {
+		return nil
+	}
+	_, err = p.client.CommitTerminal(ctx, wire.TerminalCommit{
+		Version: 1, CommitID: "commit_" + p.runID, RunID: p.runID, DeviceID: p.c.Profile.DeviceID, SourceInstanceID: p.c.Profile.SourceInstanceID,
+		ConnectorID: p.c.Profile.ConnectorID, ConnectorInstanceID: p.server.ConnectorInstanceID, StateDelta: map[string]jsontext.Value{}, TerminalFacts: facts,
+	})
+	p.refused(err)
+	return nil
+}

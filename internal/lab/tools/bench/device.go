@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+)
+
+// Sizes of the measurement of a device.
+const (
+	firstLoadFiles, firstLoadLines, firstLoadBytes = 1000, 512, 2000 // about 1 GB
+	appends                                        = 20
+)
+
+// measureDevice measures the shipped programs, one server and one computer, from outside: the
+// first load of a folder of transcripts by the line that is pasted, and then how long a line
+// that is appended takes until a search finds it.
+func measureDevice(ctx context.Context, _ config, dir string, r *report) error {
+	p, err := build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	d := &device{bin: filepath.Dir(p.pdpp), server: filepath.Join(dir, "device-server"), home: filepath.Join(dir, "device-home")}
+	for _, folder := range []string{d.server, d.home} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+	}
+	if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", d.bin+"/", "./cmd/pdpp-local-collector").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the collector: %w: %s", err, out)
+	}
+	s, err := p.serve(ctx, d.server, "", "--role", "web", "--listen", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	if d.store, err = sqlite.Open(ctx, filepath.Join(d.server, "pdpp.db"), sqlite.Options{}); err != nil {
+		return err
+	}
+	defer d.store.Close()
+	if err := d.firstLoad(ctx, s, r); err != nil {
+		return err
+	}
+	return d.appended(ctx, r)
+}
+
+type device struct {
+	bin, server, home string
+	store             store.Store
+	connection        string
+}
+
+// command is one of the collector's, on the computer.
+func (d *device) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, "pdpp-local-collector"), args...)
+	cmd.Env = []string{"PATH=" + d.bin + ":" + os.Getenv("PATH"), "HOME=" + d.home, "TMPDIR=" + d.home}
+	return cmd
+}
+
+// write adds a line with a word that nothing else holds.
+func (d *device) write(session, word string) error {
+	folder := filepath.Join(d.home, ".claude", "projects", "-home-mara-0")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(folder, session+".jsonl"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, `{"type":"user","uuid":"u-%s","sessionId":"%s","timestamp":%q,"message":{"role":"user","content":"The %s is ripe"}}`+"\n",
+		word, session, time.Now().UTC().Format(time.RFC3339), word)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// found waits until a search finds a word.
+func (d *device) found(ctx context.Context, word string, most time.Duration) error {
+	return until(ctx, most, "find "+word, func() (bool, error) {
+		if d.connection == "" {
+			all, err := d.store.ListConnections(ctx)
+			if err != nil || len(all) == 0 {
+				return false, err
+			}
+			d.connection = all[0].ID
+		}
+		got, err := d.store.Search(ctx, store.SearchQuery{In: []store.Part{{ConnectionID: d.connection, Stream: "messages"}}, Text: word, Limit: 1})
+		return len(got) > 0, err
+	})
+}
+
+func (d *device) firstLoad(ctx context.Context, s *server, r *report) error {
+	size, err := writeTranscripts(filepath.Join(d.home, ".claude"), firstLoadFiles, firstLoadLines, firstLoadBytes)
+	if err == nil { // all but one are of last month
+		before := time.Now().Add(-30 * 24 * time.Hour)
+		err = filepath.WalkDir(filepath.Join(d.home, ".claude"), func(path string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			return os.Chtimes(path, before, before)
+		})
+	}
+	if err == nil {
+		err = d.write("session-newest", "medlar")
+	}
+	if err != nil {
+		return err
+	}
+	add := exec.CommandContext(ctx, filepath.Join(d.bin, "pdpp"), "--home", d.server, "devices", "add", "claude_code", "--json")
+	add.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.server}
+	said, err := add.Output()
+	if err != nil {
+		return fmt.Errorf("make the line to paste: %w", err)
+	}
+	var made struct {
+		Command string `json:"command"`
+	}
+	if err := json.Unmarshal(said, &made); err != nil {
+		return err
+	}
+	setup := d.command(ctx, strings.Fields(made.Command)[1:]...)
+	began := time.Now()
+	if err := setup.Start(); err != nil {
+		return err
+	}
+	watching, stop := context.WithCancel(ctx)
+	peak := make(chan int64, 1)
+	go func() { peak <- d.queuePeak(watching) }()
+	newest := make(chan float64, 1)
+	go func() {
+		if d.found(watching, "medlar", 10*time.Minute) == nil {
+			newest <- time.Since(began).Seconds()
+		}
+		close(newest)
+	}()
+	err = setup.Wait()
+	took := time.Since(began)
+	after, searchable := <-newest
+	stop()
+	queue := <-peak
+	if err != nil || !searchable {
+		return fmt.Errorf("the first load: %w", err)
+	}
+	note := fmt.Sprintf("%d files, %.0f MB", firstLoadFiles, float64(size)/1e6)
+	r.tell(figure{Name: "first load of a device", Value: took.Seconds(), Unit: "s", Note: note})
+	r.tell(figure{Name: "first load of a device, speed", Value: float64(size) / 1e6 / took.Seconds(), Unit: "MB/s", Note: note})
+	r.tell(figure{Name: "first load, the newest is found after", Value: after, Unit: "s", Below: 10})
+	r.tell(figure{Name: "first load, the largest queue", Value: float64(queue) / (1 << 20), Unit: "MiB", Below: 512})
+	if usage, ok := setup.ProcessState.SysUsage().(*syscall.Rusage); ok { // its connector is a process of its own
+		r.tell(figure{Name: "first load, memory of the collector", Value: float64(usage.Maxrss) / 1024, Unit: "MiB", Below: 64})
+	}
+	most, err := statusField(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid), "VmHWM")
+	if err != nil {
+		return err
+	}
+	r.tell(figure{Name: "first load, memory of the server", Value: float64(most) / 1024, Unit: "MiB", Below: 200})
+	return nil
+}
+
+// queuePeak is the largest that the queue's files were until it is told to stop looking.
+func (d *device) queuePeak(ctx context.Context) (most int64) {
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
+	for {
+		var now int64
+		files, _ := filepath.Glob(filepath.Join(d.home, ".local", "state", "pdpp", "collectors", "*.sqlite*"))
+		for _, path := range files {
+			if info, err := os.Stat(path); err == nil {
+				now += info.Size()
+			}
+		}
+		most = max(most, now)
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return most
+		}
+	}
+}
+
+// appended measures from a line in a file to a search that finds it, while the service works.
+func (d *device) appended(ctx context.Context, r *report) error {
+	service := d.command(ctx, "service", "run")
+	if err := service.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = service.Process.Signal(syscall.SIGTERM)
+		_ = service.Wait()
+	}()
+	if err := d.write("session-newest", "quince"); err != nil {
+		return err
+	}
+	if err := d.found(ctx, "quince", 2*time.Minute); err != nil {
+		return err
+	}
+	var waits []float64
+	for n := range appends {
+		word := fmt.Sprintf("sloe%03d", n)
+		began := time.Now()
+		if err := d.write("session-newest", word); err != nil {
+			return err
+		}
+		if err := d.found(ctx, word, time.Minute); err != nil {
+			return err
+		}
+		waits = append(waits, time.Since(began).Seconds())
+	}
+	slices.Sort(waits)
+	r.tell(figure{Name: "an appended line is found after, p50", Value: percentile(waits, 0.5), Unit: "s", Below: 4})
+	r.tell(figure{Name: "an appended line is found after, p95", Value: percentile(waits, 0.95), Unit: "s", Below: 8})
+	return nil
+}
