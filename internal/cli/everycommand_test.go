@@ -51,7 +51,7 @@ var ownerCommands = []string{
 	"state show --connection cin_part", "state log trees --connection cin_part", "state diff trees 1 2 --connection cin_part", "state diff trees 1 9 --connection cin_part",
 	"state rewind trees 9 --connection cin_part --yes", "state rewind trees 1 --connection cin_part --yes", "state log trees --connection cin_part --limit 1", "changes --connection cin_part",
 	"devices list", "devices add orchard", "devices add none", "devices codes", "devices cancel dcode_none", "devices rename dev_1 Loft", "devices rename dev_none Loft",
-	"devices revoke dev_none", "devices diagnostics", "devices revoke dev_1", "devices revoke dev_1 --undo-since soon", "devices revoke dev_1 --undo-since 2026-01-01T00:00:00Z", "devices", "status cin_attic",
+	"devices revoke dev_none", "devices diagnostics", "devices revoke dev_1", "devices revoke dev_1 --undo-since 2026-01-01T00:00:00Z", "devices", "status cin_attic",
 }
 
 // partly is what a run of cin_part did not get.
