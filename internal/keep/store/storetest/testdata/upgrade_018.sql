@@ -129,3 +129,6 @@ VALUES ('q1', 'https://planner.example', 'Planner', 'https://planner.example/bac
 
 INSERT INTO audit_entries (happened_at, last_at, kind, outcome, reason, actor, actor_id, actor_name, address, object, object_name, times, records, fold_key)
 VALUES ('2026-01-01T00:05:00.000000Z', '2026-01-01T00:05:30.000000Z', 'read', 'done', '', 'grant', 'g1', 'Planner', '192.0.2.7', 'items', 'Items', 3, 40, 'folded');
+
+INSERT INTO browser_profiles (connection_id, name, generation, account_mac, sealed, sealed_at, bytes)
+VALUES ('c', 'example__c', 4, 'ab12', CAST('sealed profile' AS BLOB), '2026-01-01T00:06:00.000000Z', 2048);
