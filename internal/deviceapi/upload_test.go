@@ -298,6 +298,29 @@ func TestHeartbeats(t *testing.T) {
 	t.Error("no number of heartbeats is too many")
 }
 
+// Who copies a token is noticed by taking turns with its owner, also one that says nothing
+// of itself; a computer that takes the place of another is not.
+func TestTwoInstallationsAreNoticed(t *testing.T) {
+	for name, c := range map[string]struct {
+		said    []string
+		doubled bool
+	}{
+		"one": {[]string{"inst_a", "inst_a", "inst_a"}, false}, "it moved": {[]string{"inst_a", "inst_b", "inst_b"}, false},
+		"they take turns": {[]string{"inst_a", "inst_b", "inst_a"}, true}, "one is silent": {[]string{"inst_a", "", "inst_a"}, true}, "none says anything": {[]string{"", "", ""}, false},
+	} {
+		l := newLaptop(t)
+		for _, said := range c.said {
+			body := fmt.Sprintf(`{"source_instance_id":%q,"connector_id":"notes","status":"healthy","installation_id":%q}`, l.SourceInstanceID, said)
+			l.wants(l.send(http.MethodPost, "/"+l.DeviceID+"/heartbeat", l.DeviceToken, []byte(body)), http.StatusOK, "")
+			l.pass(time.Minute)
+		}
+		d, err := l.store.Device(t.Context(), l.DeviceID)
+		if err != nil || (d.DoubledAt != nil) != c.doubled {
+			t.Errorf("%s: %v, %v", name, d.DoubledAt, err)
+		}
+	}
+}
+
 // The owner's wish for a run is told by the heartbeat, until a pass begins; that pass is a
 // run even if it finds nothing.
 func TestRequestedRun(t *testing.T) {

@@ -152,7 +152,7 @@ var Table = []Rule{
 	{Room: "internal/owner/service",
 		May: []string{"internal/owner/service/...", "internal/device/wire", "internal/owner/api", "internal/view", "internal/judge/verdict", "internal/keep/store", "internal/collect/catalog",
 			"internal/keep/credential", "internal/share/grants", "internal/collect/interaction", "internal/judge/attention", "internal/judge/cadence", "internal/judge/evidence",
-			"internal/collect/launch", "internal/schedule/notify", "internal/schedule/scheduler", "manifest", "protocol"},
+			"internal/collect/launch", "internal/slice", "internal/schedule/notify", "internal/schedule/scheduler", "manifest", "protocol"},
 		Never:  []string{"internal/judge/health/...", "internal/owner/console/...", "internal/web/server/...", "internal/owner/service/ownertest"},
 		Reason: "what an owner can see and do has one implementation, and every surface calls it"},
 	{Room: "internal/owner/service/faults",

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
 	"pdpp/internal/lab/programs"
@@ -56,6 +57,10 @@ func TestOwnersLimitsHoldOnTheDevice(t *testing.T) {
 	pasted := strings.Fields(made.Command)
 	if out, err := w.run(pasted[1:]...); err != nil {
 		t.Fatalf("%q: %v\n%s", made.Command, err, out)
+	}
+	runs, err := st.ListRuns(t.Context(), store.RunQuery{ConnectionID: w.connection()})
+	if err != nil || len(runs) != 1 || runs[0].Status != store.RunSucceeded || !strings.Contains(string(runs[0].Facts), `"stream":"messages"`) {
+		t.Errorf("the pass ended as %+v, %v", runs, err) // with what its connector knows of its stores
 	}
 	for word, want := range map[string]int{"quince": 1, "pear": 0, "plum": 0, "medlar": 0} {
 		if got := strings.Count(w.owner("search", word, "--json"), `"stream":"messages"`); got != want {
