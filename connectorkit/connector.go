@@ -19,6 +19,9 @@ type Connector struct {
 	// Validate judges every record before it is emitted. Nil emits unjudged,
 	// which a built-in connector may do only from the schemaless list.
 	Validate Validator
+
+	wired Validator // what New has wired
+	quick map[string]*quickSchema
 }
 
 // New reads the manifest and wires validation against its schemas.
@@ -31,7 +34,7 @@ func New(manifestJSON []byte, open func(context.Context, *Setup) ([]Collector, e
 	if err != nil {
 		return Connector{}, err
 	}
-	return Connector{Manifest: m, Open: open, Validate: validate}, nil
+	return Connector{Manifest: m, Open: open, Validate: validate, wired: validate, quick: quickSchemas(m)}, nil
 }
 
 // MustNew is New for a manifest that is compiled in; it panics on a faulty one.

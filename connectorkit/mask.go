@@ -400,16 +400,9 @@ func strictKind(word []byte) string {
 // masked gives the record without its secrets. What its keys and times are made of has no
 // such shape.
 func (r *run) masked(stream string, raw jsontext.Value, tree map[string]any) (jsontext.Value, map[string]any, error) {
-	if r.masks == nil {
-		return raw, tree, nil
-	}
-	clean, n := r.masks.mask(raw)
-	if r.masks.strict {
-		more, m, err := r.masks.maskMembers(clean)
-		if err != nil {
-			return nil, nil, err
-		}
-		clean, n = more, n+m
+	clean, n, err := r.secretsIn(raw)
+	if err != nil {
+		return nil, nil, err
 	}
 	if n == 0 {
 		return raw, tree, nil
@@ -417,6 +410,19 @@ func (r *run) masked(stream string, raw jsontext.Value, tree map[string]any) (js
 	if r.scope[stream].stream.HasField(maskedField) {
 		clean = fmt.Appendf(clean[:len(clean)-1:len(clean)-1], `,%q:%d}`, maskedField, n)
 	}
-	tree, err := r.trees.decode(clean)
+	tree, err = r.trees.decode(clean)
 	return clean, tree, err
+}
+
+// secretsIn gives a record without its secrets, and how many there were.
+func (r *run) secretsIn(raw jsontext.Value) (jsontext.Value, int, error) {
+	if r.masks == nil {
+		return raw, 0, nil
+	}
+	clean, n := r.masks.mask(raw)
+	if !r.masks.strict {
+		return clean, n, nil
+	}
+	more, m, err := r.masks.maskMembers(clean)
+	return more, n + m, err
 }

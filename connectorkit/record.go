@@ -51,18 +51,13 @@ func Unreadable(key string, err error) Record {
 // list record has.
 func (r Record) isZero() bool { return r.data == nil && r.deleted == "" && r.fault == nil }
 
-// encode gives the record as JSON and as the tree that schemas judge.
-func (r Record) encode(t *trees) (jsontext.Value, map[string]any, error) {
-	raw, isRaw := r.data.(jsontext.Value)
-	if !isRaw {
-		b, err := json.Marshal(r.data, json.Deterministic(true))
-		if err != nil {
-			return nil, nil, err
-		}
-		raw = b
+// encode gives the record as JSON, and whether the kit has written it.
+func (r Record) encode() (raw jsontext.Value, own bool, err error) {
+	if raw, isRaw := r.data.(jsontext.Value); isRaw {
+		return raw, false, nil
 	}
-	tree, err := t.decode(raw)
-	return raw, tree, err
+	raw, err = json.Marshal(r.data, json.Deterministic(true))
+	return raw, true, err
 }
 
 // keyOf reads the primary key from a decoded record; false when a part of it is

@@ -33,7 +33,8 @@ type run struct {
 	sent      atomic.Int64 // requests to all providers, repetitions included
 
 	trees    *trees
-	masks    *masker // nil: texts go out as they are
+	quick    map[string]*quickSchema // by stream; none where the connector judges otherwise
+	masks    *masker                 // nil: texts go out as they are
 	caps     caps
 	budget   governor.RunBudget
 	tail     *tail
@@ -48,11 +49,15 @@ type run struct {
 
 func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *peer, log *slog.Logger, secrets *redactor, last *closers) *run {
 	caps := readCaps(p.Env, c.Manifest.EnvPrefix())
+	var quick map[string]*quickSchema
+	if c.wiredBySchemas() {
+		quick = c.quick
+	}
 	return &run{
 		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets, closers: last,
 		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
 		knobs: readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log), bookmarks: newBookmarks(),
-		trees: newTrees(), caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
+		trees: newTrees(), quick: quick, caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
 		untold: map[string]int{}, lists: map[string]protocol.GapEntry{},
 	}
 }

@@ -18,6 +18,7 @@ type streamScope struct {
 	fields       []string        // nil means all
 	bounded      bool            // a time range applies
 	since, until time.Time       // inclusive, exclusive; zero means open
+	named        []string        // members that key, resource and time are in
 }
 
 // newScope reads one stream's scope. The text says why it cannot be honoured.
@@ -26,7 +27,7 @@ func newScope(m *manifest.Manifest, s protocol.StreamScope) (*streamScope, strin
 	if !ok {
 		return nil, "this connector has no such stream"
 	}
-	out := &streamScope{stream: stream}
+	out := &streamScope{stream: stream, named: append(slices.Clone([]string(stream.PrimaryKey)), stream.ResourceField(), stream.ConsentTimeField)}
 	if len(s.Resources) > 0 {
 		out.resources = map[string]bool{}
 		for _, key := range s.Resources {
