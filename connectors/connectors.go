@@ -5,6 +5,7 @@ package connectors
 
 import (
 	"pdpp/connectorkit"
+	applehealth "pdpp/connectors/apple_health"
 	browserhistory "pdpp/connectors/browser_history"
 	"pdpp/connectors/chatgpt"
 	claudecode "pdpp/connectors/claude_code"
@@ -14,7 +15,10 @@ import (
 	"pdpp/connectors/github"
 	"pdpp/connectors/imessage"
 	"pdpp/connectors/mail"
+	netflixexport "pdpp/connectors/netflix_export"
 	"pdpp/connectors/notes"
+	"pdpp/connectors/pocket"
+	twitterarchive "pdpp/connectors/twitter_archive"
 	"pdpp/connectors/whatsapp"
 )
 
@@ -26,6 +30,7 @@ type Entry struct {
 
 // All lists the built-in connectors by name.
 var All = []Entry{
+	{"apple_health", applehealth.Connector},
 	{"browser_history", browserhistory.Connector},
 	{"chatgpt", chatgpt.Connector},
 	{"claude_code", claudecode.Connector},
@@ -35,7 +40,10 @@ var All = []Entry{
 	{"github", github.Connector},
 	{"imessage", imessage.Connector},
 	{"mail", mail.Connector},
+	{"netflix_export", netflixexport.Connector},
 	{"notes", notes.Connector},
+	{"pocket", pocket.Connector},
+	{"twitter_archive", twitterarchive.Connector},
 	{"whatsapp", whatsapp.Connector},
 }
 

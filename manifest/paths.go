@@ -28,7 +28,13 @@ func (m *Manifest) ReadPaths() []ReadPath {
 	}
 	if m.Setup != nil && m.Setup.ManualOrUpload != nil && m.Setup.ManualOrUpload.ImportDirEnvVar != "" {
 		files := m.Setup.ManualOrUpload
-		all = append(all, ReadPath{LocalPath{PathEnv: files.ImportDirEnvVar, Description: files.Label, Required: m.Setup.Modality == ModalityManualOrUpload}, files})
+		folder := ReadPath{LocalPath{PathEnv: files.ImportDirEnvVar, Description: files.Label, Required: m.Setup.Modality == ModalityManualOrUpload}, files}
+		if i := slices.IndexFunc(all, func(p ReadPath) bool { return p.PathEnv == files.ImportDirEnvVar }); i >= 0 {
+			folder.Default, folder.Within = all[i].Default, all[i].Within // where it is when nobody names it
+			all[i] = folder
+		} else {
+			all = append(all, folder)
+		}
 	}
 	if rr == nil {
 		return all

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -33,6 +34,9 @@ type Import struct {
 	// Empty says what to put into the folder when nothing in it is of this source.
 	Empty  string
 	Limits Limits
+	// Settings are the owner's choices that decide how members are read. Under others, everything
+	// is read anew.
+	Settings string
 }
 
 // Kind is one kind of member.
@@ -56,7 +60,7 @@ var archives = []string{"**/*.zip", "**/*.ZIP", "**/*.tgz", "**/*.tar.gz", "**/*
 func (i Import) Source() localfile.Source {
 	const root = "imports"
 	at := &i
-	src := localfile.Source{Streams: i.Streams, Roots: []localfile.Root{{Name: root, Path: i.Dir}}, Empty: i.Empty, LastWins: true}
+	src := localfile.Source{Streams: i.Streams, Roots: []localfile.Root{{Name: root, Path: i.Dir}}, Empty: i.Empty, Settings: i.Settings, LastWins: true}
 	store := func(name, reason string, streams, patterns []string, kind *Kind) {
 		src.Stores = append(src.Stores, localfile.Store{
 			Name: name, Root: root, Patterns: patterns, Streams: streams, Reason: reason, Settle: Settle,
@@ -120,8 +124,7 @@ func (i *Import) read(ctx context.Context, f *localfile.File, h *os.File, state 
 		r.skip, r.state = was.Member, was.State
 	}
 	if a == nil {
-		r.left = f.Size + 1
-		r.limits.Entry = max(r.limits.Entry, f.Size+1)
+		r.left, r.limits.Entry = math.MaxInt64, math.MaxInt64 // it lies there as it is
 		m := &Member{Name: f.Rel, Size: f.Size, Modified: f.Modified, r: r, kind: kind, state: r.state, section: io.NewSectionReader(h, 0, f.Size)}
 		if err = r.outcome(kind.Read(ctx, m)); ctx.Err() == nil && errors.Is(err, errContent) {
 			err = refuse(ReasonDamaged, err)
@@ -236,6 +239,12 @@ func (r *reading) outcome(err error) error {
 		return err
 	}
 	return errors.Join(errContent, err)
+}
+
+// Refuse is what Read returns for a member that it does not take, for a reason of the source's
+// own. In a file by itself it stands for the whole file.
+func Refuse(reason protocol.Reason, format string, args ...any) error {
+	return refuse(reason, fmt.Errorf(format, args...))
 }
 
 // OtherKind is what Read returns for a member that only looked like one of its kind.

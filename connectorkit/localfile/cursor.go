@@ -24,6 +24,8 @@ type cursor struct {
 	V int `json:"v"`
 	// Streams are those that the bookmark speaks for.
 	Streams []string `json:"streams"`
+	// Settings are those under which it was read.
+	Settings string `json:"settings,omitzero"`
 	// Watermark is the change time up to which every file was read whole.
 	Watermark int64 `json:"watermark,string"`
 	// From and Until bound the change times that the bookmark speaks for; zero is open.
@@ -60,15 +62,16 @@ type entry struct {
 	Open   bool           `json:"m,omitzero"` // there was more to read
 	Torn   bool           `json:"x,omitzero"` // its unfinished last line is a gap
 	Bad    bool           `json:"b,omitzero"` // it could not be read, and is a gap
+	Final  bool           `json:"f,omitzero"` // as it is, it will never be read
 	State  jsontext.Value `json:"a,omitzero"`
 }
 
-// cursorOf reads a bookmark. One that is not ours, or that speaks for fewer streams than
-// this run collects, reads as none: the tree is read again, which writes nothing twice.
-func cursorOf(raw jsontext.Value, streams []string) *cursor {
+// cursorOf reads a bookmark. One that is not ours, that speaks for fewer streams than this run
+// collects or that was made under other settings, reads as none: the tree is read again, which writes nothing twice.
+func cursorOf(raw jsontext.Value, streams []string, settings string) *cursor {
 	c := &cursor{}
-	fresh := &cursor{V: version, Streams: streams}
-	if len(raw) == 0 || raw.Kind() != '{' || json.Unmarshal(raw, c) != nil || c.V != version {
+	fresh := &cursor{V: version, Streams: streams, Settings: settings}
+	if len(raw) == 0 || raw.Kind() != '{' || json.Unmarshal(raw, c) != nil || c.V != version || c.Settings != settings {
 		return fresh
 	}
 	for _, s := range streams {

@@ -115,13 +115,16 @@ func (f *File) Read(n int64) { f.r.slice.bytes += n }
 // file is read. One that is retryable is settled by Mended.
 func (f *File) Gap(part string, reason protocol.Reason, retryable bool, offset, length int64) {
 	f.r.cur.skip(f.Store.Name, string(reason), 1)
-	f.r.gap(f.f, reason, retryable, f.f.key()+"@"+part, offset, length)
+	f.r.gap(f.f, reason, retryable, f.partKey(part), offset, length)
 }
 
 // Mended says that a part of the file was read which a gap may stand for.
 func (f *File) Mended(part string) {
-	f.r.slice.out = append(f.r.slice.out, emission{stream: f.Store.Streams[0], recovered: f.f.key() + "@" + part})
+	f.r.slice.out = append(f.r.slice.out, emission{stream: f.Store.Streams[0], recovered: f.partKey(part)})
 }
+
+// partKey is the key of a part in gaps, whatever its name is made of.
+func (f *File) partKey(part string) string { return f.f.key() + "@" + hashOf([]byte(part)) }
 
 // Received reports whether the content of that digest was read whole, under whatever name.
 func (f *File) Received(digest string) bool {

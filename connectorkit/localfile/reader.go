@@ -98,16 +98,16 @@ var errNoRoot = errors.New("none of the folders is there")
 // collect is one pass over everything, and history as far as the run lasts.
 func (r *reader) collect(ctx context.Context) error {
 	streams := slices.Sorted(slices.Values(r.f.Selected()))
-	r.steady = cursorOf(r.f.Stored(r.carrier), streams)
+	r.steady = cursorOf(r.f.Stored(r.carrier), streams, r.src.Settings)
 	fresh := r.steady.Watermark == 0
 	if fresh {
 		r.steady.From = r.f.Now().Add(-recent).UnixNano()
 		r.steady.Watermark = r.steady.From
 	}
 	if r.steady.From != 0 {
-		r.history = &cursor{V: version, Streams: streams}
+		r.history = &cursor{V: version, Streams: streams, Settings: r.src.Settings}
 		if !fresh {
-			r.history = cursorOf(r.f.CatchUp(r.carrier), streams)
+			r.history = cursorOf(r.f.CatchUp(r.carrier), streams, r.src.Settings)
 		}
 		r.history.Until = r.steady.From
 	}
@@ -351,7 +351,7 @@ func (r *reader) compare(f *found, e *entry, held map[string]bool, add func(*fou
 	same := e.Path == f.path && e.Size == f.size && e.Change == f.change && !e.Open
 	old := e.Offset < f.size && !e.Torn && f.store.Lines != nil && r.began.Sub(time.Unix(0, f.change)) > unfinished
 	switch {
-	case same && e.Bad && !held[f.key()]:
+	case same && e.Bad && (e.Final || !held[f.key()]):
 		f.standing = unreadable
 	case same && !e.Bad && !old && !r.again(f):
 		f.standing, f.read = accounted, min(e.Offset, f.size)
@@ -447,7 +447,7 @@ func (r *reader) refused(f *found, e *entry, err error) {
 	}
 	f.standing = unreadable
 	r.gap(f, reason, true, f.key(), 0, 0)
-	e.Bad = true
+	e.Bad, e.Final = true, why != nil
 	if old := f.entry; old != nil { // what was read of it stays read
 		e.Offset, e.Head, e.Tail, e.State = old.Offset, old.Head, old.Tail, old.State
 	}

@@ -28,6 +28,9 @@ type Source struct {
 	// LastWins says that files repeat records of others, and that the one that changed last
 	// is right. What changed lately is then read again once history has been read.
 	LastWins bool
+	// Settings are the owner's choices that decide how files are read. Under others, every file is
+	// read anew.
+	Settings string
 	// Empty is what the owner reads when a first run finds no file that any store reads. Empty
 	// itself: that is nothing worth a word.
 	Empty string

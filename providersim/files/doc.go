@@ -3,6 +3,9 @@
 // it appends, leaves half a line, cuts, replaces, touches, restores with old times,
 // compresses, moves and deletes.
 //
+// A folder for imports has exports of an invented person's account in it, packed and unpacked;
+// there the hand does what a person does: it downloads a newer one, copies, renames, unpacks.
+//
 // A Tree says what exists now, file by file, and what ever existed: a reader that keeps
 // everything it has met may hold the second, and must hold the first or have declared the
 // file, or the line, as missing.

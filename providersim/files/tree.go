@@ -243,6 +243,15 @@ func (f *file) authored() bool { return f.ending == "-" }
 // Root is where the tree is.
 func (t *Tree) Root() string { return t.dir }
 
+// identity tells things apart: by their key, or by what they have where only their reader makes
+// a key.
+func (i Item) identity() string {
+	if i.Key == "" {
+		return i.Stream + "\x00\x00" + encode(i.Fields)
+	}
+	return i.Stream + "\x00" + i.Key
+}
+
 // Now is everything that is in the tree, a line without its end left out.
 func (t *Tree) Now() map[string][]Item {
 	t.mu.Lock()
@@ -255,7 +264,7 @@ func (t *Tree) Now() map[string][]Item {
 		for _, l := range f.lines {
 			for _, i := range l.items {
 				i.File = f.id
-				now[i.Stream+"\x00"+i.Key] = append(now[i.Stream+"\x00"+i.Key], i)
+				now[i.identity()] = append(now[i.identity()], i)
 			}
 		}
 	}

@@ -23,9 +23,19 @@ func Form(m *manifest.Manifest) manifest.CredentialCapture {
 	form.Label, form.Description = files.Label, files.Description
 	form.Fields = append(form.Fields, manifest.CredentialField{
 		Name: files.ImportDirEnvVar, Label: "Folder on the server's machine", Placeholder: "/home/you/exports", HelpURL: files.HelpURL, Env: []string{files.ImportDirEnvVar},
-		HelpText: "Its whole path. Put into it " + files.Wanted() + ". Without one, " + files.ImportDirEnvVar + " of the program that collects counts.",
+		HelpText: "Its whole path. Put into it " + files.Wanted() + ". " + otherwise(m, files.ImportDirEnvVar),
 	})
 	return form
+}
+
+// otherwise says which folder counts when none is named.
+func otherwise(m *manifest.Manifest, variable string) string {
+	for _, p := range m.ReadPaths() {
+		if p.PathEnv == variable && p.Default != "" && p.Within == "" {
+			return "Without one, " + p.Default + " in the home folder of whoever runs PDPP counts, if it is there."
+		}
+	}
+	return "Without one, " + variable + " of the program that collects counts."
 }
 
 // shownForm is the form as surfaces show it; nil when nothing is asked for.

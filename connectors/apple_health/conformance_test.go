@@ -1,0 +1,20 @@
+package applehealth_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/localarchive"
+	"pdpp/protocol"
+	"pdpp/providersim/files"
+)
+
+// TestConformance runs every scenario for local files against the built connector host.
+func TestConformance(t *testing.T) {
+	connectortest.RunLocal(t, connectortest.LocalTarget{
+		Connector: connectortest.BuiltIn(t, "apple_health"), Make: files.AppleHealth,
+		Env:      func(dir string) map[string]string { return map[string]string{"APPLE_HEALTH_EXPORT_DIR": dir} },
+		Declared: []protocol.Reason{localarchive.ReasonRow, localarchive.ReasonDamaged, localarchive.ReasonOtherKind},
+		Listed:   []string{"coverage_diagnostics"},
+	})
+}

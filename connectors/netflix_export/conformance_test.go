@@ -1,0 +1,20 @@
+package netflixexport_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/localarchive"
+	"pdpp/protocol"
+	"pdpp/providersim/files"
+)
+
+// TestConformance runs every scenario for local files against the built connector host.
+func TestConformance(t *testing.T) {
+	connectortest.RunLocal(t, connectortest.LocalTarget{
+		Connector: connectortest.BuiltIn(t, "netflix_export"), Make: files.Netflix,
+		Env:      func(dir string) map[string]string { return map[string]string{"NETFLIX_EXPORT_DIR": dir} },
+		Declared: []protocol.Reason{localarchive.ReasonRow, localarchive.ReasonDamaged, localarchive.ReasonOtherKind},
+		Listed:   []string{"coverage_diagnostics"},
+	})
+}

@@ -1,0 +1,36 @@
+// Package netflixexport imports what Netflix gives its users of their viewing: the list of a
+// profile with titles and days, and the full export with times, devices and durations.
+//
+//	activity.go a row of either table
+//	dates.go    days that are written in the order of the reader's country
+package netflixexport
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localarchive"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the connector of Netflix exports.
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	order := strings.ToLower(strings.TrimSpace(s.Env("NETFLIX_DATE_ORDER")))
+	return []connectorkit.Collector{localarchive.Import{
+		Dir: s.Env("NETFLIX_EXPORT_DIR"), Streams: []string{"viewing_activity"},
+		Kinds: []localarchive.Kind{{
+			// A table by itself may have any name; within the full export there are many others.
+			Name: "viewing", Patterns: []string{"**/ViewingActivity*.csv", "**/*[Vv]iewing[Hh]istory*.csv", "**/*viewing*history*.csv", "*.csv"},
+			Streams: []string{"viewing_activity"}, Reason: "what was watched", Read: reader{order}.read,
+		}},
+		Settings: order,
+		Known:    []string{"**/CONTENT_INTERACTION/**", "**/Cover Sheet.pdf"},
+		Empty:    "the folder holds no Netflix export; put NetflixViewingHistory.csv or the zip of the full export into it",
+	}.Source().Collector()}, nil
+}

@@ -1,0 +1,175 @@
+package twitterarchive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localarchive"
+)
+
+type message struct {
+	ID             string `json:"id"`
+	ConversationID string `json:"conversation_id,omitzero"`
+	SenderID       text   `json:"sender_id,omitzero"`
+	RecipientID    text   `json:"recipient_id,omitzero"`
+	CreatedAt      string `json:"created_at"`
+	Text           string `json:"text,omitzero"`
+}
+
+// messagePlace is a place in a file of conversations.
+type messagePlace struct {
+	Events int64 `json:"e"` // of all conversations, that are read
+}
+
+// conversations reads a file of conversations event by event: one alone may have a million.
+type conversations struct {
+	ctx  context.Context
+	m    *localarchive.Member
+	dec  *jsontext.Decoder
+	from int64
+	n    int64
+}
+
+func readMessages(ctx context.Context, m *localarchive.Member) error {
+	in, err := m.Open(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var from messagePlace
+	m.State(&from)
+	document, err := localarchive.Document(ctx, in)
+	if err != nil {
+		return err
+	}
+	c := &conversations{ctx: ctx, m: m, from: from.Events, dec: jsontext.NewDecoder(document, lenient)}
+	if c.dec.PeekKind() != '[' {
+		return fmt.Errorf("%w: it is no list of conversations", localarchive.ErrDamaged)
+	}
+	return c.list(func() error {
+		return c.object(func(name string) error {
+			if name != "dmConversation" {
+				return c.dec.SkipValue()
+			}
+			return c.conversation()
+		})
+	})
+}
+
+func (c *conversations) conversation() error {
+	id := ""
+	return c.object(func(name string) error {
+		switch name {
+		case "conversationId":
+			t, err := c.dec.ReadValue()
+			if err != nil {
+				return err
+			}
+			var own text
+			_ = own.UnmarshalJSON(t) // what is no text names no conversation
+			id = string(own)
+			return nil
+		case "messages":
+			return c.list(func() error { return c.event(id) })
+		}
+		return c.dec.SkipValue()
+	})
+}
+
+// event reads one thing that happened in a conversation. Only messages are collected.
+func (c *conversations) event(conversation string) error {
+	element, err := c.dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	n := c.n
+	if c.n++; n < c.from {
+		return nil
+	}
+	var e map[string]jsontext.Value
+	var s struct {
+		ID          text   `json:"id"`
+		Text        string `json:"text"`
+		CreatedAt   string `json:"createdAt"`
+		SenderID    text   `json:"senderId"`
+		RecipientID text   `json:"recipientId"`
+	}
+	switch err := json.Unmarshal(element, &e, lenient); {
+	case err != nil || len(e) == 0:
+		c.m.Row(n, int64(len(element)))
+	case e["messageCreate"] == nil:
+		for name := range e {
+			c.m.Skip(kindOf(name))
+			break
+		}
+	default:
+		err := json.Unmarshal(e["messageCreate"], &s, lenient)
+		rec := message{string(s.ID), conversation, s.SenderID, s.RecipientID, timeOf(s.CreatedAt), unescaped.Replace(s.Text)}
+		if err != nil || rec.ID == "" || rec.CreatedAt == "" {
+			c.m.Row(n, int64(len(element)))
+			break
+		}
+		c.m.Emit("direct_messages", connectorkit.Upsert(rec))
+	}
+	return c.m.Place(c.ctx, func() any { return messagePlace{n + 1} })
+}
+
+// kindOf names an event that is not collected.
+func kindOf(name string) string {
+	switch name {
+	case "welcomeMessageCreate", "joinConversation", "participantsJoin", "participantsLeave", "conversationNameUpdate", "reactionCreate", "conversationAvatarUpdate":
+		return name
+	}
+	return "other events"
+}
+
+func (c *conversations) list(each func() error) error {
+	if c.dec.PeekKind() != '[' {
+		return c.dec.SkipValue()
+	}
+	if _, err := c.dec.ReadToken(); err != nil {
+		return c.fault(err)
+	}
+	for c.dec.PeekKind() != ']' {
+		if err := each(); err != nil {
+			return c.fault(err)
+		}
+	}
+	_, err := c.dec.ReadToken()
+	return c.fault(err)
+}
+
+func (c *conversations) object(member func(name string) error) error {
+	if c.dec.PeekKind() != '{' {
+		return c.dec.SkipValue()
+	}
+	if _, err := c.dec.ReadToken(); err != nil {
+		return c.fault(err)
+	}
+	for c.dec.PeekKind() != '}' {
+		t, err := c.dec.ReadToken()
+		if err != nil {
+			return c.fault(err)
+		}
+		if err := member(t.String()); err != nil {
+			return c.fault(err)
+		}
+	}
+	_, err := c.dec.ReadToken()
+	return c.fault(err)
+}
+
+// fault is damage where the document ends too early or is none.
+func (c *conversations) fault(err error) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: %w", localarchive.ErrDamaged, err)
+	}
+	return err
+}

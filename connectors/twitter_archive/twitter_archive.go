@@ -1,0 +1,52 @@
+// Package twitterarchive imports the archive that Twitter, now X, gives its users: posts and
+// direct messages.
+//
+//	tweets.go   a post
+//	messages.go a direct message
+package twitterarchive
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+	"time"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localarchive"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the connector of Twitter archives.
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	return []connectorkit.Collector{localarchive.Import{
+		Dir: s.Env("TWITTER_ARCHIVE_DIR"), Streams: []string{"tweets", "direct_messages"},
+		Kinds: []localarchive.Kind{
+			{Name: "tweets", Patterns: []string{"**/tweets.js", "**/tweets-part*.js", "**/tweet.js", "**/tweet-part*.js"}, Streams: []string{"tweets"}, Reason: "posts", Read: readTweets},
+			{Name: "direct_messages", Patterns: []string{
+				"**/direct-messages.js", "**/direct-messages-part*.js", "**/direct-message.js", "**/direct-message-part*.js",
+				"**/direct-messages-group.js", "**/direct-messages-group-part*.js", "**/direct-message-group.js", "**/direct-message-group-part*.js",
+			}, Streams: []string{"direct_messages"}, Reason: "direct messages", Read: readMessages},
+		},
+		Known: []string{"**/data/manifest.js", "**/Your archive.html"},
+		Empty: "the folder holds no Twitter archive; put the zip that Twitter gave you into it",
+		// Pictures and films of posts are members too.
+		Limits: localarchive.Limits{Entries: 2_000_000, Entry: 8 << 30, Total: 64 << 30},
+	}.Source().Collector()}, nil
+}
+
+// unescaped is a text as it was written: the archive escapes these three characters.
+var unescaped = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+
+// timeOf reads the times of an archive, which has two forms; empty when it is none.
+func timeOf(text string) string {
+	for _, layout := range []string{time.RFC3339Nano, time.RubyDate, "2006-01-02 15:04:05 -0700"} {
+		if at, err := time.Parse(layout, text); err == nil && at.Year() > 0 && at.Year() < 10000 {
+			return at.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	return ""
+}
