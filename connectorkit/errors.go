@@ -148,7 +148,7 @@ func classOf(err error) *Error {
 	}
 	var transport *governhttp.Error
 	if errors.As(err, &transport) {
-		if slices.Contains([]governhttp.Kind{governhttp.Timeout, governhttp.Network, governhttp.Unreachable}, transport.Kind) {
+		if slices.Contains([]governhttp.Kind{governhttp.Timeout, governhttp.Network, governhttp.Unreachable, governhttp.Unusable}, transport.Kind) {
 			return &Error{Class: Unavailable, Err: err}
 		}
 		return &Error{Class: Malformed, Err: err}

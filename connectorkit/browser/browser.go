@@ -128,6 +128,8 @@ func (b *Browser) furnish(ctx context.Context, s *connectorkit.Setup) error {
 	if b.pages, err = newTransport(b.site, first, b.tabs.open, b.paced); err != nil {
 		return err
 	}
+	b.pages.ended = errors.Join(governhttp.ErrUnusable, connectorkit.End(s.Key()+"_browser_lost",
+		"the browser ended while it was needed; the next run goes on from here", protocol.RetryByRuntime, true))
 	b.client, err = s.HTTP(governhttp.Options{BaseURL: b.pages.home.String(), Transport: b.Transport()})
 	return err
 }
@@ -169,7 +171,7 @@ func (b *Browser) paced(ctx context.Context, send func(context.Context) error) e
 		switch {
 		case err == nil:
 			return governor.Outcome{}, nil // a document says nothing about the pace of the API
-		case errors.As(err, &n) && n.ours():
+		case errors.As(err, &n) && n.ours(), errors.Is(err, errLost):
 			return governor.Outcome{Kind: governor.Rejected}, err
 		default:
 			return governor.Outcome{Kind: governor.Failed}, err

@@ -52,6 +52,7 @@ type conn struct {
 	subs    map[topic][]*queue
 	pages   map[target.SessionID]target.ID
 	gone    map[target.SessionID]bool // pages that were detached or crashed
+	broke   map[target.ID]bool        // pages that crashed
 	cause   error
 }
 
@@ -74,7 +75,7 @@ type topic struct {
 func newConn(r io.Reader, w io.Writer) *conn {
 	c := &conn{
 		out: make(chan []byte), over: make(chan struct{}),
-		waiting: map[int64]*waiter{}, subs: map[topic][]*queue{}, pages: map[target.SessionID]target.ID{}, gone: map[target.SessionID]bool{},
+		waiting: map[int64]*waiter{}, subs: map[topic][]*queue{}, pages: map[target.SessionID]target.ID{}, gone: map[target.SessionID]bool{}, broke: map[target.ID]bool{},
 	}
 	go c.write(w)
 	go c.read(r)
@@ -200,6 +201,7 @@ func (c *conn) attached(id target.SessionID, page target.ID) *session {
 // crashed ends every session of a page.
 func (c *conn) crashed(page target.ID) {
 	c.mu.Lock()
+	c.broke[page] = true
 	var ids []target.SessionID
 	for id, of := range c.pages {
 		if of == page {

@@ -2,14 +2,19 @@ package browser
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
+	"pdpp/governor"
+	"pdpp/governor/governhttp"
 	"pdpp/protocol"
 )
 
@@ -85,4 +90,70 @@ func (t *tab) untilAt(ctx context.Context, path string) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// lent is one browser for the tests that leave it as they found it, and the site that it
+// is on. Starting one costs most of a second of both cores.
+type lent struct {
+	*Browser
+	web *site
+	log *safeBuffer
+}
+
+var (
+	sharing sync.Mutex
+	common  *lent
+	closing []func()
+)
+
+// lend gives the common browser, its transport on the quiet document, to one test at a time.
+func lend(t *testing.T) *lent {
+	t.Helper()
+	sharing.Lock()
+	t.Cleanup(sharing.Unlock)
+	if common == nil {
+		common = newLent(t)
+	}
+	return common
+}
+
+// outlives is a test whose clean-ups run with the package.
+type outlives struct{ testing.TB }
+
+func (outlives) Cleanup(f func())         { closing = append(closing, f) }
+func (outlives) Context() context.Context { return context.Background() }
+
+func newLent(t *testing.T) *lent {
+	t.Helper()
+	keep := outlives{t}
+	web := newSite(keep)
+	binding := roomFor(keep, web)
+	p := started(keep, binding)
+	log := &safeBuffer{}
+	b := &Browser{binding: binding, site: web.known(), log: slog.New(slog.NewTextHandler(log, nil)), process: p}
+	b.page = &Page{b: b, checkpoint: func(context.Context, string) {}}
+	b.sender = governhttp.NewSender(governor.New("site", func(c *governor.Config) { c.Discovery, c.Ceiling = 0, 0 }), governhttp.SenderOptions{})
+	b.guard = newGuard(binding.Hosts, binding.Local)
+	ctx := within(t, time.Minute)
+	var err error
+	b.tabs, err = p.adopt(ctx, b.guard)
+	must(t, err)
+	first, err := b.tabs.first(ctx)
+	must(t, err)
+	b.pages, err = newTransport(b.site, first, b.tabs.open, b.paced)
+	must(t, err)
+	b.client, err = governhttp.New(governhttp.Options{BaseURL: web.URL, Transport: b.Transport(), Sender: b.sender})
+	must(t, err)
+	return &lent{Browser: b, web: web, log: log}
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(roleVariable) != "" {
+		victim()
+	}
+	code := m.Run()
+	for _, f := range slices.Backward(closing) {
+		f()
+	}
+	os.Exit(code)
 }

@@ -27,11 +27,21 @@ func metadata(ctx context.Context, t *tab, known place, log *slog.Logger) place 
 	got, err := cdp.Call(limited, t.p.browser, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: t.id})
 	switch {
 	case err == nil && got.TargetInfo != nil:
-		return place{address: bare(got.TargetInfo.URL), title: shown(got.TargetInfo.Title)}
+		if at := bare(got.TargetInfo.URL); at != "" {
+			return place{address: at, title: titleOf(got.TargetInfo.Title, got.TargetInfo.URL)}
+		}
 	case limited.Err() != nil && ctx.Err() == nil:
 		log.Warn("page_metadata_timeout", "after", metadataLimit)
 	}
 	return known
+}
+
+// titleOf is what a page calls itself; the browser puts the address in place of no title.
+func titleOf(title, address string) string {
+	if _, rest, _ := strings.Cut(address, "://"); title == rest || title == address {
+		return ""
+	}
+	return shown(title)
 }
 
 // bare is an address without what may be secret in it: user, query and fragment.

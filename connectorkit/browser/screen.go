@@ -17,6 +17,9 @@ import (
 	"pdpp/protocol/surface"
 )
 
+// placeEvery is how often the page's place is looked at while somebody looks on.
+const placeEvery = 500 * time.Millisecond
+
 // stepOnScreen bounds a command that a screen waits for.
 const stepOnScreen = 2 * time.Second
 
@@ -145,8 +148,14 @@ func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, sai
 		return
 	}
 	defer s.leave(t)
+	tick := time.NewTicker(placeEvery) // a title that a script changes is no event
+	defer tick.Stop()
 	for {
 		select {
+		case <-tick.C:
+			if s.watchedNow() {
+				s.lookPlace(ctx, t)
+			}
 		case raw, ok := <-pictures:
 			if !ok {
 				pictures = nil
@@ -171,7 +180,7 @@ func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, sai
 			}
 			var e target.EventTargetInfoChanged
 			if decode(raw, &e) == nil && e.TargetInfo != nil && e.TargetInfo.TargetID == t.id {
-				s.tellPlace(e.TargetInfo)
+				s.lookPlace(ctx, t)
 			}
 		case m := <-said:
 			s.hear(ctx, t, m)
@@ -187,6 +196,12 @@ func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, sai
 	}
 }
 
+func (s *screen) watchedNow() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.view != nil && !s.view.Paused
+}
+
 // front brings a tab before the owner, in the size of their view.
 func (s *screen) front(ctx context.Context, t *tab) bool {
 	limited, cancel := context.WithTimeout(ctx, stepOnScreen)
@@ -196,9 +211,7 @@ func (s *screen) front(ctx context.Context, t *tab) bool {
 	}
 	t.s.post(page.BringToFront.Method, cdp.Empty{})
 	t.s.post(emulation.SetFocusEmulationEnabled.Method, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	if got, err := cdp.Call(limited, s.process.browser, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: t.id}); err == nil && got.TargetInfo != nil {
-		s.tellPlace(got.TargetInfo)
-	}
+	s.lookPlace(limited, t)
 	s.mu.Lock()
 	view := s.view
 	s.mu.Unlock()
@@ -330,8 +343,18 @@ func (s *screen) asked() {
 	}
 }
 
+// lookPlace tells where the page is now: an event may be about what has passed.
+func (s *screen) lookPlace(ctx context.Context, t *tab) {
+	limited, cancel := context.WithTimeout(ctx, stepOnScreen)
+	defer cancel()
+	got, err := cdp.Call(limited, s.process.browser, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: t.id})
+	if err == nil && got.TargetInfo != nil {
+		s.tellPlace(got.TargetInfo)
+	}
+}
+
 func (s *screen) tellPlace(info *target.Info) {
-	place := surface.Place{Title: cut(shown(info.Title))}
+	place := surface.Place{Title: cut(titleOf(info.Title, info.URL))}
 	if u, err := originOf(info.URL); err == nil {
 		place.Origin = cut(u.Scheme + "://" + u.Host)
 	}

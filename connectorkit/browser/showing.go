@@ -54,6 +54,7 @@ func (d *realDesk) show(ctx context.Context, walled bool) (func(), error) {
 		away()
 		return nil, err
 	}
+	t.interactive(limited)
 	if s.screen != nil {
 		s.work.Go(func() { s.screen.run(running) })
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
@@ -58,6 +59,13 @@ func (t *tab) alive() bool {
 	return !t.p.conn.gone[t.s.id]
 }
 
+// crashed tells whether the page's process has gone.
+func (t *tab) crashed() bool {
+	t.p.conn.mu.Lock()
+	defer t.p.conn.mu.Unlock()
+	return t.p.conn.broke[t.id]
+}
+
 // navigation is a document that could not be loaded, with Chromium's own word for it.
 type navigation struct{ reason string }
 
@@ -79,6 +87,14 @@ func (t *tab) load(ctx context.Context, address string) error {
 		return &navigation{got.ErrorText}
 	}
 	return nil
+}
+
+// interactive waits a moment for a document to be read, which gives it its title. A page
+// that hangs is none the less there.
+func (t *tab) interactive(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = t.call(limited, `() => document.readyState !== "loading" || new Promise(done => document.addEventListener("DOMContentLoaded", done))`, nil)
 }
 
 // address is where the page is, as the page's own process knows it.

@@ -47,6 +47,7 @@ type transport struct {
 	paced func(ctx context.Context, send func(context.Context) error) error
 
 	open    func(context.Context) (*tab, error)
+	ended   error         // what a request gets when there is no browser any more
 	loading chan struct{} // held by whoever loads the bare document
 
 	mu      sync.Mutex
@@ -75,7 +76,7 @@ func newTransport(site Site, t *tab, open func(context.Context) (*tab, error), p
 	}
 	return &transport{
 		home: home, quiet: quiet.String(), headers: headers, limit: governhttp.DefaultMaxBody + 1,
-		paced: paced, tab: t, open: open, loading: make(chan struct{}, 1),
+		paced: paced, tab: t, open: open, ended: governhttp.ErrUnusable, loading: make(chan struct{}, 1),
 	}, nil
 }
 
@@ -182,6 +183,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	ctx := req.Context()
 	page, err := t.page(ctx)
+	if errors.Is(err, errLost) {
+		return nil, t.ended
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +202,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.giveUp(page, id)
 		return nil, context.Cause(limited)
 	case err != nil:
-		return nil, t.failed(page, err)
+		return nil, t.broken(page, err)
 	case got.Failed == "timeout":
 		return nil, errTimeout
 	case got.Failed != "":
@@ -287,19 +291,26 @@ func (t *transport) page(ctx context.Context) (*tab, error) {
 	return tab, nil
 }
 
-// failed notes that the page was lost, so that the next request brings it back.
-func (t *transport) failed(page *tab, err error) error {
-	if errors.Is(err, errLost) || !worldGone(err) {
+// broken notes that the page was lost, so that the next request brings it back. A page that
+// crashes twice, and a browser that is gone, end the transport.
+func (t *transport) broken(page *tab, err error) error {
+	if errors.Is(err, errLost) {
+		return t.ended
+	}
+	if !worldGone(err) {
 		return err
 	}
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.tab == page {
 		t.ready = false
 	}
-	if !page.alive() {
+	if page.crashed() {
 		t.crashes++
 	}
-	t.mu.Unlock()
+	if t.crashes > 1 {
+		return t.ended
+	}
 	return errReplaced
 }
 

@@ -20,6 +20,8 @@ const (
 	TooLarge Kind = "too_large"
 	// Redirected means that the provider sent the request elsewhere.
 	Redirected Kind = "redirected"
+	// Unusable means that the transport can carry no request any more.
+	Unusable Kind = "unusable"
 )
 
 // Error is an attempt without a usable answer. Its text names no URL, because
@@ -33,6 +35,9 @@ type Error struct {
 func (e *Error) Error() string { return "provider request: " + string(e.Kind) + ": " + e.err.Error() }
 
 func (e *Error) Unwrap() error { return e.err }
+
+// ErrUnusable is what a transport wraps that can carry no request any more: nothing is sent again.
+var ErrUnusable = errors.New("the transport has ended")
 
 var errRedirect = errors.New("redirect leaves the provider's host or never ends")
 
@@ -64,6 +69,8 @@ func failure(caller, attempt context.Context, err error) error {
 	switch {
 	case errors.Is(err, errRedirect):
 		return &Error{Kind: Redirected, err: err}
+	case errors.Is(err, ErrUnusable):
+		return &Error{Kind: Unusable, err: err}
 	case attempt.Err() != nil:
 		return &Error{Kind: Timeout, err: context.Cause(attempt)}
 	default:

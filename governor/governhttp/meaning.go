@@ -57,7 +57,7 @@ func declaredKind(err error, byStatus governor.Kind) governor.Kind {
 // too large and a redirect elsewhere would be the same next time.
 func failureKind(err error) governor.Kind {
 	var e *Error
-	if errors.As(err, &e) && (e.Kind == TooLarge || e.Kind == Redirected) {
+	if errors.As(err, &e) && (e.Kind == TooLarge || e.Kind == Redirected || e.Kind == Unusable) {
 		return governor.Rejected
 	}
 	return governor.Failed

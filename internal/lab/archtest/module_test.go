@@ -37,6 +37,7 @@ func TestModule(t *testing.T) {
 		"connector list":     CheckConnectorList(packages, folders),
 		"connector requests": CheckConnectorRequests(packages),
 		"environment":        CheckEnvironment(packages),
+		"browser driver":     CheckBrowserDriver(packages),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, f := range findings {

@@ -1,0 +1,77 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pdpp/protocol"
+)
+
+// seatOn is a fake whose page is real.
+type seatOn struct {
+	*fakeDesk
+	t   *tab
+	log *slog.Logger
+}
+
+func (s seatOn) place(ctx context.Context) place {
+	return metadata(ctx, s.t, place{address: "http://known.example/before"}, s.log)
+}
+
+// TestMetadataOfAPage: a question to the owner waits for no page, and not for long for the browser.
+func TestMetadataOfAPage(t *testing.T) {
+	b := lend(t)
+	ctx := within(t, time.Minute)
+	page, err := b.tabs.open(ctx)
+	must(t, err)
+	defer page.close(context.Background())
+	must(t, page.load(ctx, b.web.URL+"/loop"))
+	page.interactive(ctx)
+	ask := func() (string, string, time.Duration) {
+		t.Helper()
+		var asked string
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		fake := &fakeDesk{probes: []func(context.Context) (State, error){always(SignedOut{}), always(Live{"ada"})}}
+		e := sitting(fake, &log)
+		e.desk, e.ask = seatOn{fake, page, logger}, func(_ context.Context, q protocol.Interaction) error {
+			asked = q.Message
+			return nil
+		}
+		began := time.Now()
+		must(t, e.run(ctx))
+		return asked, log.String(), time.Since(began)
+	}
+	wedged := func() bool {
+		limited, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		defer cancel()
+		return page.call(limited, "() => 1", nil) != nil
+	}
+	for !wedged() {
+	}
+	t.Run("of one that loops", func(t *testing.T) {
+		t.Attr("spec", "RT-13.2")
+		asked, log, _ := ask()
+		if want := `"Looping" at ` + b.web.URL + "/loop"; !strings.Contains(asked, want) || strings.Contains(log, "page_metadata_timeout") {
+			t.Errorf("asked %q, log %q", asked, log)
+		}
+	})
+	t.Run("of a browser that hangs", func(t *testing.T) {
+		t.Attr("spec", "RT-13.1")
+		pid := b.process.cmd.Process.Pid
+		must(t, syscall.Kill(pid, syscall.SIGSTOP))
+		defer func() { must(t, syscall.Kill(pid, syscall.SIGCONT)) }()
+		asked, log, took := ask()
+		if !strings.Contains(asked, "http://known.example/before") || strings.Count(log, "page_metadata_timeout") != 1 {
+			t.Errorf("asked %q, log %q", asked, log)
+		}
+		if took < metadataLimit || took > 2*metadataLimit {
+			t.Errorf("asked after %s", took)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPage: the few things that a connector does on a page.
+func TestPage(t *testing.T) {
+	b := lend(t)
+	ctx := within(t, time.Minute)
+	b.web.mux.HandleFunc("GET /p/form", document("Form", `<p id=said>nothing</p><input id=name oninput="said.textContent = 'hello ' + this.value"><button id=go onclick="alert('stop'); setTimeout(() => { const e = document.createElement('b'); e.id = 'late'; e.textContent = 'late'; document.body.append(e) }, 50)">Go</button>`))
+	p := b.Page()
+	must(t, p.Goto(ctx, b.web.URL+"/p/form"))
+	must(t, p.Fill(ctx, "#name", "Ada"))
+	if text, err := p.Text(ctx, "#said"); err != nil || text != "hello Ada" {
+		t.Errorf("%q, %v", text, err)
+	}
+	must(t, p.Click(ctx, "#go")) // its dialog stops nothing
+	must(t, p.WaitFor(ctx, "#late"))
+	if err := p.Click(ctx, "#absent"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an element that is not there: %v", err)
+	}
+	if err := p.Goto(ctx, "http://169.254.169.254/"); err == nil {
+		t.Error("a page of this network was loaded")
+	}
+}
+
+// TestDownload: what a page offers is saved when that was asked for, within its bound.
+func TestDownload(t *testing.T) {
+	b := lend(t)
+	ctx := within(t, time.Minute)
+	const size = 2 << 20
+	b.web.mux.HandleFunc("GET /d/file", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Disposition", `attachment; filename="../../export.zip"`)
+		_, _ = w.Write(make([]byte, size))
+	})
+	b.web.mux.HandleFunc("GET /d/page", document("Export", `<a id=get href="/d/file">Export</a>`))
+	p := b.Page()
+	must(t, p.Goto(ctx, b.web.URL+"/d/page"))
+	get := func(ctx context.Context) error { return p.Click(ctx, "#get") }
+	name, err := p.Download(ctx, size, get)
+	must(t, err)
+	info, err := os.Stat(name)
+	must(t, err)
+	if info.Size() != size || filepath.Dir(name) != filepath.Join(b.binding.Home, downloadsDir) {
+		t.Errorf("%s has %d bytes", name, info.Size())
+	}
+	must(t, os.Remove(name))
+	if _, err := p.Download(ctx, size-1, get); err == nil || !strings.Contains(err.Error(), "exceeds") {
+		t.Errorf("a file beyond the bound: %v", err)
+	}
+	must(t, get(ctx)) // nobody asked for this one
+	must(t, p.Goto(ctx, b.web.URL+"/home"))
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		files, err := os.ReadDir(filepath.Join(b.binding.Home, downloadsDir))
+		must(t, err)
+		if len(files) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("there is %v", files)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

@@ -1,0 +1,377 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/jpeg"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"pdpp/protocol"
+	"pdpp/protocol/surface"
+)
+
+// owner looks at a page through the channel, as the viewer does: it shows each picture and
+// says so, and keeps what it was told.
+type owner struct {
+	t    *testing.T
+	conn interface {
+		Read([]byte) (int, error)
+		Write([]byte) (int, error)
+	}
+
+	mu      sync.Mutex
+	told    []surface.Message
+	last    surface.Picture
+	count   int
+	unseen  bool
+	arrived chan struct{}
+}
+
+func looking(t *testing.T, conn interface {
+	Read([]byte) (int, error)
+	Write([]byte) (int, error)
+}) *owner {
+	o := &owner{t: t, conn: conn, arrived: make(chan struct{})}
+	go o.read()
+	return o
+}
+
+func (o *owner) read() {
+	frames := surface.NewReader(o.conn)
+	for {
+		f, err := frames.Next()
+		if err != nil {
+			return
+		}
+		m, err := surface.Parse(f)
+		if err != nil {
+			o.t.Errorf("a broken frame: %v", err)
+			return
+		}
+		o.mu.Lock()
+		p, picture := m.(surface.Picture)
+		if picture {
+			o.last = p
+			o.count++
+		} else {
+			o.told = append(o.told, m)
+		}
+		unseen := o.unseen
+		close(o.arrived)
+		o.arrived = make(chan struct{})
+		o.mu.Unlock()
+		if picture && !unseen {
+			o.say(surface.Seen{Seq: p.Seq})
+		}
+	}
+}
+
+func (o *owner) say(messages ...surface.Message) {
+	for _, m := range messages {
+		if err := surface.Send(o.conn, m); err != nil {
+			o.t.Logf("say %T: %v", m, err)
+		}
+	}
+}
+
+// wait returns the first message from the given one on that f accepts.
+func (o *owner) wait(ctx context.Context, from int, what string, f func(surface.Message) bool) (surface.Message, int) {
+	o.t.Helper()
+	for {
+		o.mu.Lock()
+		for i := from; i < len(o.told); i++ {
+			if f(o.told[i]) {
+				m := o.told[i]
+				o.mu.Unlock()
+				return m, i + 1
+			}
+		}
+		told, arrived := slices.Clone(o.told), o.arrived
+		o.mu.Unlock()
+		select {
+		case <-arrived:
+		case <-ctx.Done():
+			o.t.Errorf("waited in vain for %s: %+v", what, told)
+			return nil, from
+		}
+	}
+}
+
+func (o *owner) pictures(ctx context.Context, more int) surface.Picture {
+	o.t.Helper()
+	o.mu.Lock()
+	until := o.count + more
+	o.mu.Unlock()
+	for {
+		o.mu.Lock()
+		last, count, arrived := o.last, o.count, o.arrived
+		o.mu.Unlock()
+		if count >= until {
+			return last
+		}
+		select {
+		case <-arrived:
+		case <-ctx.Done():
+			o.t.Errorf("%d pictures came, wanted %d", count, until)
+			return last
+		}
+	}
+}
+
+func click(x, y float64) []surface.Message {
+	i := surface.Input{Kind: surface.InputPointer, X: x, Y: y, Button: "left", Clicks: 1}
+	down, up := i, i
+	down.Action, down.Buttons, up.Action = surface.ActionDown, 1, surface.ActionUp
+	return []surface.Message{surface.Input{Kind: surface.InputPointer, Action: surface.ActionMove, X: x, Y: y}, down, up}
+}
+
+func key(name string) []surface.Message {
+	i := surface.Input{Kind: surface.InputKey, Key: name, Code: name}
+	down, up := i, i
+	down.Action, up.Action = surface.ActionDown, surface.ActionUp
+	return []surface.Message{down, up}
+}
+
+func isPlace(title string) func(surface.Message) bool {
+	return func(m surface.Message) bool {
+		p, ok := m.(surface.Place)
+		return ok && p.Title == title
+	}
+}
+
+var viewOfTest = surface.View{Width: 800, Height: 600, Scale: 1, Quality: 60}
+
+// TestOwnerSignsInByHand: a whole sign-in through the channel, without a word from the owner.
+func TestOwnerSignsInByHand(t *testing.T) {
+	t.Attr("spec", "RT-13.2")
+	web := newSite(t)
+	b := roomFor(t, web)
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	must(t, err)
+	b.SurfaceFD = pair[1]
+	ours := os.NewFile(uintptr(pair[0]), "worker's end")
+	conn, err := net.FileConn(ours)
+	must(t, err)
+	must(t, ours.Close())
+	defer conn.Close()
+	o := looking(t, conn)
+	const password = "correct horse 4711"
+	var typed string
+	web.mux.HandleFunc("POST /typed", func(w http.ResponseWriter, r *http.Request) {
+		typed = r.FormValue("password")
+		http.SetCookie(w, web.signIn("ada"))
+		http.Redirect(w, r, "/home", http.StatusSeeOther)
+	})
+	web.mux.HandleFunc("GET /hand", document("By hand", `<style>body{margin:0}input{position:absolute;left:0;width:300px;height:40px}</style>
+		<form method=post action=/typed><input name=account style="top:0"><input name=password type=password style="top:60px"><button style="position:absolute;top:120px">Go on</button></form>`))
+	of := web.known()
+	of.SignIn = web.URL + "/hand"
+	settled := false
+	r := play(t, shelf(of, nil), b, runOptions{answer: func(q *protocol.Interaction) protocol.ResponseStatus {
+		if want := `"By hand" at ` + web.URL + "/hand"; !strings.Contains(q.Message, want) {
+			t.Errorf("asked %q, want %q in it", q.Message, want)
+		}
+		ctx := within(t, time.Minute)
+		o.wait(ctx, 0, "ready", func(m surface.Message) bool { return m == surface.Ready{} })
+		o.say(viewOfTest)
+		o.wait(ctx, 0, "the place", func(m surface.Message) bool {
+			p, ok := m.(surface.Place)
+			return ok && p.Origin == web.URL && p.Title == "By hand"
+		})
+		p := o.pictures(ctx, 1)
+		if img, err := jpeg.DecodeConfig(bytes.NewReader(p.JPEG)); err != nil || p.Width != 800 || p.Height != 600 || img.Width != 800 {
+			t.Errorf("a picture of %dx%d, %v, %v", p.Width, p.Height, img, err)
+		}
+		o.say(click(100, 20)...)
+		for _, c := range "ada" {
+			o.say(key(string(c))...)
+		}
+		o.say(key("Tab")...)
+		o.say(surface.Input{Kind: surface.InputText, Text: password})
+		o.say(key("Enter")...)
+		_, n := o.wait(ctx, 0, "settled", func(m surface.Message) bool { return m == surface.Settled{} })
+		settled = n > 0
+		return protocol.ResponseSuccess
+	}})
+	if typed != password || !settled || len(r.records) != 3 {
+		t.Errorf("typed %q, settled %v, %+v", typed, settled, r)
+	}
+	o.wait(within(t, 10*time.Second), 0, "the end", func(m surface.Message) bool { _, ok := m.(surface.Closed); return ok })
+	if strings.Contains(r.stderr, password) || strings.Contains(r.stderr, "page_metadata_timeout") {
+		t.Errorf("the log says %s", r.stderr)
+	}
+}
+
+// stage shows a path of the lent browser's site to an owner.
+func stage(t *testing.T, b *lent, path string) (*owner, *tab) {
+	t.Helper()
+	ctx := within(t, time.Minute)
+	root, err := b.tabs.open(ctx)
+	must(t, err)
+	must(t, root.load(ctx, b.web.URL+path))
+	theirs, ours := net.Pipe()
+	running, stop := context.WithCancel(t.Context())
+	s := newScreen(ours, b.tabs, root, b.process)
+	b.guard.blocked = s.tellBlocked
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.run(running)
+	}()
+	o := looking(t, theirs)
+	t.Cleanup(func() {
+		stop()
+		<-done
+		_ = theirs.Close()
+		_ = ours.Close()
+		b.guard.blocked = func(string) {}
+		for n, _ := b.tabs.newest(root.id); n != nil; n, _ = b.tabs.newest(root.id) {
+			_ = n.close(context.Background())
+			b.tabs.drop(n.s.id)
+		}
+	})
+	o.wait(ctx, 0, "ready", func(m surface.Message) bool { return m == surface.Ready{} })
+	o.say(viewOfTest)
+	o.pictures(ctx, 1)
+	return o, root
+}
+
+// TestScreen: lists, dialogs and windows reach the owner, who acts on them.
+func TestScreen(t *testing.T) {
+	b := lend(t)
+	b.web.mux.HandleFunc("GET /s/page", document("Page", `<style>body{margin:0} body>*{position:absolute;left:0;width:200px;height:40px}</style>
+		<select id=list style="top:0" onchange="document.title='chose '+this.value"><option value=a>Ash<option value=b selected>Birch<option value=c disabled>Cedar</select>
+		<button style="top:60px" onclick="document.title='said '+confirm('Really?')">Ask</button>
+		<button style="top:120px" onclick="window.open('/s/window')">Window</button>
+		<a style="top:180px" href="/s/next">Next</a>`))
+	b.web.mux.HandleFunc("GET /s/window", document("Window", `<style>body{margin:0}</style><button style="width:200px;height:100px" onclick="opener.document.title='back'; window.close()">Done</button>`))
+	b.web.mux.HandleFunc("GET /s/next", document("Next", "next"))
+	o, _ := stage(t, b, "/s/page")
+	ctx := within(t, time.Minute)
+
+	o.say(click(100, 20)...)
+	m, n := o.wait(ctx, 0, "a list", func(m surface.Message) bool { _, ok := m.(surface.Choices); return ok })
+	list, _ := m.(surface.Choices)
+	want := []surface.Choice{{Label: "Ash", Value: "0"}, {Label: "Birch", Value: "1", Selected: true}, {Label: "Cedar", Value: "2", Disabled: true}}
+	if !slices.Equal(list.Options, want) {
+		t.Errorf("the list has %+v", list.Options)
+	}
+	o.say(surface.Choose{ID: list.ID, Value: "0", Accept: true})
+	_, n = o.wait(ctx, n, "the choice", isPlace("chose a"))
+
+	o.say(click(100, 80)...)
+	m, n = o.wait(ctx, n, "a dialog", func(m surface.Message) bool { d, ok := m.(surface.Dialog); return ok && d.Kind != "" })
+	dialog, _ := m.(surface.Dialog)
+	if dialog.Kind != surface.DialogConfirm || dialog.Message != "Really?" {
+		t.Errorf("asked %+v", dialog)
+	}
+	o.say(surface.Choose{ID: dialog.ID, Accept: true})
+	_, n = o.wait(ctx, n, "the answer", isPlace("said true"))
+
+	o.say(click(100, 140)...)
+	_, n = o.wait(ctx, n, "the window", isPlace("Window"))
+	o.pictures(ctx, 1)
+	o.say(click(100, 50)...)
+	_, n = o.wait(ctx, n, "the page again", isPlace("back"))
+
+	o.say(click(10, 190)...)
+	_, n = o.wait(ctx, n, "the next page", isPlace("Next"))
+	o.say(surface.Input{Kind: surface.InputBack})
+	_, n = o.wait(ctx, n, "the page before", isPlace("back"))
+	o.say(surface.Input{Kind: surface.InputReload})
+	o.wait(ctx, n, "the page anew", isPlace("Page"))
+}
+
+// TestPicturesWaitToBeSeen: an owner who does not keep up is sent no more than two pictures.
+func TestPicturesWaitToBeSeen(t *testing.T) {
+	b := lend(t)
+	b.web.mux.HandleFunc("GET /s/moving", document("Moving", `<h1 id=n>0</h1><script>let i = 0; const step = () => { n.textContent = ++i; requestAnimationFrame(step); }; step()</script>`))
+	o, root := stage(t, b, "/s/moving")
+	ctx := within(t, time.Minute)
+	o.pictures(ctx, 5)
+	o.mu.Lock()
+	o.unseen = true
+	before := o.count
+	o.mu.Unlock()
+	// The page itself says when many more could have come.
+	var at int
+	for from := -1; from < 0 || at < from+60; {
+		must(t, root.call(ctx, `() => +document.querySelector("#n").textContent`, &at))
+		if from < 0 {
+			from = at
+		}
+	}
+	o.mu.Lock()
+	after, last := o.count, o.last.Seq
+	o.unseen = false
+	o.mu.Unlock()
+	if after-before > 2 {
+		t.Errorf("%d pictures came unseen", after-before)
+	}
+	for seq := last - 2; seq <= last; seq++ {
+		o.say(surface.Seen{Seq: seq})
+	}
+	o.pictures(ctx, 3)
+	o.say(surface.View{Width: 400, Height: 300, Scale: 2, Quality: 30})
+	for p := o.pictures(ctx, 1); p.Width != 400; p = o.pictures(ctx, 1) {
+		if ctx.Err() != nil {
+			t.Fatal("the view was not followed")
+		}
+	}
+}
+
+// TestActsAreBounded: what comes faster than a person is dropped, and nothing else is.
+func TestActsAreBounded(t *testing.T) {
+	h := newHand()
+	now := time.Unix(1, 0)
+	allowed := 0
+	for range 1000 {
+		if h.allowed(now) {
+			allowed++
+		}
+		now = now.Add(time.Millisecond)
+	}
+	if allowed != maxActs {
+		t.Errorf("%d acts of 1000 within a second", allowed)
+	}
+	if !h.allowed(now) {
+		t.Error("the next second has none")
+	}
+}
+
+// TestGuardOnThePage: documents of this machine's network are not loaded, whoever sends the
+// browser there, and the owner is told.
+func TestGuardOnThePage(t *testing.T) {
+	b := lend(t)
+	inside := newSite(t) // a service of this machine that the run may not reach
+	address := strings.Replace(inside.URL, "127.0.0.1", "localhost", 1)
+	b.web.mux.HandleFunc("GET /g/redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, address+"/home", http.StatusFound) })
+	b.web.mux.HandleFunc("GET /g/page", document("Guarded", fmt.Sprintf(`<style>body{margin:0} body>*{position:absolute;left:0;width:200px;height:40px;display:block}</style>
+		<a style="top:0" href="%[1]s/home">Link</a><a style="top:60px" href="/g/redirect">Redirect</a><a style="top:120px" target=_blank href="http://169.254.169.254/latest">Window</a>
+		<iframe style="top:180px" src="%[1]s/framed"></iframe>`, address)))
+	for name, c := range map[string]struct {
+		y    float64
+		host string
+	}{"link": {20, "localhost"}, "redirect": {80, "localhost"}, "window": {140, "169.254.169.254"}} {
+		t.Run(name, func(t *testing.T) {
+			o, _ := stage(t, b, "/g/page")
+			o.say(click(10, c.y)...)
+			o.wait(within(t, time.Minute), 0, "the blocked host", func(m surface.Message) bool {
+				p, ok := m.(surface.Place)
+				return ok && p.Blocked == c.host
+			})
+		})
+	}
+	if n := len(inside.log); n > 0 {
+		t.Errorf("%d requests got through: %v", n, inside.log)
+	}
+}
