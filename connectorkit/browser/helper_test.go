@@ -21,6 +21,9 @@ import (
 // program is the browser that the tests drive.
 func program(t testing.TB) string {
 	t.Helper()
+	if set := os.Getenv("PDPP_TEST_CHROMIUM"); set != "" {
+		return set
+	}
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Fatalf("these tests drive a real browser: %v", err)
