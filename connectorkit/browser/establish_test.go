@@ -18,11 +18,11 @@ import (
 
 // fakeDesk plays a browser in virtual time.
 type fakeDesk struct {
-	probes   []func(ctx context.Context) (State, error) // one after the other; the last again and again
-	probed   int
-	shows    func(ctx context.Context, walled bool) error
-	shown    int
-	taken    int
+	probes []func(ctx context.Context) (State, error) // one after the other; the last again and again
+	probed int
+	shows  func(ctx context.Context, walled bool) error
+	shown  int
+	taken  int
 
 	mu       sync.Mutex
 	captured []string
