@@ -17,7 +17,8 @@
 //
 // The program plays most parts itself: started as "connector" it is the child,
 // with the argument "collect" or "pass" it is the process whose memory is
-// measured. What is measured from outside is built first.
+// measured. What is measured from outside is built first. The part "browser" measures starts of the
+// browser of connectors against the launcher of chromedp, and what requests through its page cost.
 package main
 
 import (
@@ -95,6 +96,7 @@ func benchMain(ctx context.Context, args []string) error {
 		name string
 		run  func(context.Context, config, string, *report) error
 	}{
+		{"browser", measureBrowser},
 		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
 		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx}, {"foreign", measureForeign}, {"files", measureFiles}, {"chatgpt", measureChatGPT}, {"ingest", measureIngest}, {"device", measureDevice},
 	}
