@@ -182,7 +182,7 @@ func TestBrowserDies(t *testing.T) {
 	b := roomFor(t, web)
 	of := web.known()
 	of.Probe = func(ctx context.Context, p *Page) (State, error) {
-		if _, err := p.Fetch(ctx, governhttp.Request{Method: "POST", Path: "/login?account=ada"}); err != nil {
+		if _, err := p.Fetch(ctx, governhttp.Request{Path: "/api/session"}); err != nil {
 			return nil, err
 		}
 		return Live{Account: "ada"}, nil
