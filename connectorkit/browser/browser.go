@@ -139,7 +139,8 @@ func (b *Browser) establishing(s *connectorkit.Setup) *establishing {
 		key: s.Key(), stall: stallOf(s.PartEnv("PDPP_SESSION_ESTABLISH_WATCHDOG_MS")), account: b.binding.Account,
 		tag: s.Tag, desk: (*realDesk)(b), log: s.Log,
 	}
-	if _, may := s.Binding("interactive"); may && s.Trigger() != "scheduled" {
+	// What runs by itself never waits for a person.
+	if _, may := s.Binding("interactive"); may && (s.Trigger() == "manual" || s.Trigger() == "") {
 		e.ask = func(ctx context.Context, q protocol.Interaction) error {
 			_, err := s.Interact(ctx, q)
 			return err
@@ -215,7 +216,16 @@ func (b *Browser) showing() *showing {
 // realDesk is a browser as establishing a session needs it.
 type realDesk Browser
 
-func (d *realDesk) probe(ctx context.Context) (State, error) { return d.site.Probe(ctx, d.page) }
+// probe asks the connector's own probe. A wall that its request met is one, whatever it made
+// of the answer.
+func (d *realDesk) probe(ctx context.Context) (State, error) {
+	d.page.walled.Store(false)
+	state, err := d.site.Probe(ctx, d.page)
+	if _, live := state.(Live); !live && d.page.walled.Load() {
+		return Walled{}, nil
+	}
+	return state, err
+}
 
 func (d *realDesk) place(ctx context.Context) place {
 	b := (*Browser)(d)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -25,6 +26,7 @@ const (
 type Page struct {
 	b          *Browser
 	checkpoint func(context.Context, string)
+	walled     atomic.Bool // the last probe met the site's wall
 
 	mu  sync.Mutex
 	tab *tab // for Goto and what follows; made at the first
@@ -33,7 +35,11 @@ type Page struct {
 // Fetch sends one request as the site's page would, through the run's governor. Every final
 // answer is handed over, whatever its status.
 func (p *Page) Fetch(ctx context.Context, r governhttp.Request) (*governhttp.Response, error) {
-	return p.b.client.Do(ctx, r)
+	got, err := p.b.client.Do(ctx, r)
+	if wall := p.b.site.Wall; got != nil && wall != nil && wall(got) {
+		p.walled.Store(true)
+	}
+	return got, err
 }
 
 // Goto loads the address and waits until its document is there. Its host is one that the

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pdpp/governor/governhttp"
 )
 
 // TestPage: the few things that a connector does on a page.
@@ -68,5 +70,28 @@ func TestDownload(t *testing.T) {
 			t.Fatalf("there is %v", files)
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestWall: an answer that the site's wall gives is one, whatever a probe makes of it.
+func TestWall(t *testing.T) {
+	b := lend(t)
+	ctx := within(t, time.Minute)
+	own := b.site
+	defer func() { b.site = own }()
+	b.site.Probe = func(ctx context.Context, p *Page) (State, error) {
+		_, err := p.Fetch(ctx, governhttp.Request{Path: "/api/session"})
+		return Unknown{}, err
+	}
+	b.site.Wall = func(r *governhttp.Response) bool { return r.Header.Get("X-Wall") != "" }
+	for _, wall := range []bool{false, true, false} {
+		b.web.mu.Lock()
+		b.web.wall = wall
+		b.web.mu.Unlock()
+		state, err := (*realDesk)(b.Browser).probe(ctx)
+		must(t, err)
+		if _, walled := state.(Walled); walled != wall {
+			t.Errorf("the wall is %v: %T", wall, state)
+		}
 	}
 }
