@@ -135,7 +135,7 @@ func TestExportIsTold(t *testing.T) {
 		"another thing": {"chatgpt_export_missing", func(t *testing.T, g *chatgpt.ChatGPT) []byte { return packed(t, "holiday.json", `[]`) }},
 		"no list":       {"chatgpt_export_damaged", func(t *testing.T, g *chatgpt.ChatGPT) []byte { return packed(t, "conversations.json", `{"items":[]}`) }},
 		"unpacks to much": {"chatgpt_export_damaged", func(t *testing.T, g *chatgpt.ChatGPT) []byte {
-			return packed(t, "conversations.json", "["+strings.Repeat(" ", 100<<20)+"]")
+			return packed(t, "conversations.json", "[1"+strings.Repeat(strings.Repeat(" ", 30<<20)+",1", 3)+"]")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,6 +19,7 @@ const (
 	overlap   = 3   // rows that a page has in common with the one before
 	mergePage = 100 // conversations that the merged list gives at once
 	maxPages  = 2000
+	maxPasses = 5 // over a project that keeps moving
 )
 
 var errEndless = errors.New("the list does not end")
@@ -28,6 +30,7 @@ var errEndless = errors.New("the list does not end")
 // that the next run finds it.
 type walk struct {
 	api     *api
+	floor   time.Time // nothing older is wanted; zero wants everything
 	sources []*source
 	seen    map[string]bool
 	last    connectorkit.Item // the last one given out
@@ -44,7 +47,7 @@ type lists struct {
 // page gives the next part of the merged list. A failure leaves the walk where it is.
 func (l *lists) page(ctx context.Context, w connectorkit.Window) (connectorkit.ListPage, error) {
 	if w.Token == "" || l.walk == nil {
-		fresh, err := newWalk(ctx, l.api)
+		fresh, err := newWalk(ctx, l.api, w.After)
 		if err != nil {
 			return connectorkit.ListPage{}, err
 		}
@@ -53,8 +56,8 @@ func (l *lists) page(ctx context.Context, w connectorkit.Window) (connectorkit.L
 	return l.walk.next(ctx)
 }
 
-func newWalk(ctx context.Context, a *api) (*walk, error) {
-	w := &walk{api: a, seen: map[string]bool{}}
+func newWalk(ctx context.Context, a *api, floor time.Time) (*walk, error) {
+	w := &walk{api: a, floor: floor, seen: map[string]bool{}}
 	w.sources = []*source{{read: a.offsets("")}, {read: a.offsets("true")}}
 	projects, err := a.projects(ctx)
 	if err != nil {
@@ -129,8 +132,6 @@ func (w *walk) newest() *source {
 type source struct {
 	read    func(ctx context.Context, offset int) ([]connectorkit.Item, error) // by offset
 	project string                                                             // or by cursor, of a project
-	cursor  string
-	cursors map[string]bool
 
 	buf    []connectorkit.Item
 	offset int // rows read, as far as one can say of a list that moves
@@ -148,7 +149,7 @@ func (w *walk) fill(ctx context.Context, s *source) error {
 		}
 		var err error
 		if s.project != "" {
-			err = s.readProject(ctx, w.api)
+			err = s.readProject(ctx, w.api, w.floor)
 		} else {
 			err = s.readOffset(ctx)
 		}
@@ -166,7 +167,7 @@ func (w *walk) fill(ctx context.Context, s *source) error {
 // not, or to the top.
 func (s *source) readOffset(ctx context.Context) error {
 	from := max(0, s.offset-overlap)
-	for {
+	for back := false; ; back = true {
 		items, err := s.read(ctx, from)
 		if err != nil {
 			return err
@@ -178,10 +179,9 @@ func (s *source) readOffset(ctx context.Context) error {
 			continue
 		}
 		s.take(items, s.offset-from)
+		// A page of known rows is no end: what was touched may have pushed them down.
+		s.ended = len(s.buf) == 0 && !back && from+len(items) <= s.offset
 		s.offset = from + len(items)
-		if len(s.buf) == 0 {
-			s.ended = true // nothing that was not there before
-		}
 		return nil
 	}
 }
@@ -199,45 +199,69 @@ func (s *source) take(items []connectorkit.Item, common int) {
 		s.buf = append(s.buf, item)
 		if item.Key != "" {
 			s.known[item.Key] = true
-			s.lowest = item
+			if s.lowest.Key == "" || item.Time.Before(s.lowest.Time) {
+				s.lowest = item
+			}
 		}
 	}
 }
 
-// readProject reads the next page of a project. One that is not in order is read to its end
-// and put into order.
-func (s *source) readProject(ctx context.Context, a *api) error {
+// readProject reads a project down to the floor. Its pages cannot be made to have rows in
+// common, so that one of several pages is read again until that brings nothing new: what slipped
+// by while it was read is found then.
+func (s *source) readProject(ctx context.Context, a *api, floor time.Time) error {
+	found := map[string]bool{}
 	var all []connectorkit.Item
-	cursor := s.cursor
-	if s.cursors == nil {
-		s.cursors = map[string]bool{}
-	}
-	if cursor == "" {
-		cursor = "0"
-	}
-	for page := 0; ; page++ {
-		rows, next, err := a.list(ctx, "gizmos/"+url.PathEscape(s.project)+"/conversations", url.Values{"cursor": {cursor}}, "items")
+	for pass := 0; pass < maxPasses; pass++ {
+		rows, pages, err := a.project(ctx, s.project, floor)
 		if err != nil {
 			return err
 		}
-		all = append(all, items(rows)...)
-		if next != "" && (s.cursors[next] || next == cursor || page > maxPages) {
-			return connectorkit.Fail(connectorkit.Malformed, errEndless)
+		fresh := false
+		for _, item := range rows {
+			if item.Key != "" && found[item.Key] || item.Key == "" && pass > 0 {
+				continue
+			}
+			found[item.Key], fresh = true, true
+			all = append(all, item)
 		}
-		s.cursors[cursor] = true
-		cursor = next
-		if next == "" || ordered(all) && len(all) > 0 {
+		if pages == 1 || !fresh {
 			break
 		}
 	}
-	slices.SortStableFunc(all, func(a, b connectorkit.Item) int { return b.Time.Compare(a.Time) })
-	s.cursor, s.ended = cursor, cursor == ""
+	slices.SortStableFunc(all, newestFirst)
+	s.ended = true
 	s.take(all, 0)
 	return nil
 }
 
+func newestFirst(a, b connectorkit.Item) int { return b.Time.Compare(a.Time) }
+
+// project reads the pages of a project, once. A list that is not in order is read to its end.
+func (a *api) project(ctx context.Context, id string, floor time.Time) (all []connectorkit.Item, pages int, err error) {
+	cursors := map[string]bool{}
+	for cursor := "0"; ; {
+		rows, next, err := a.list(ctx, "gizmos/"+url.PathEscape(id)+"/conversations", url.Values{"cursor": {cursor}}, "items")
+		if err != nil {
+			return nil, 0, err
+		}
+		page := items(rows)
+		all = append(all, page...)
+		pages++
+		reached := len(page) > 0 && ordered(all) && page[len(page)-1].Time.Before(floor)
+		if next == "" || reached {
+			return all, pages, nil
+		}
+		cursors[cursor] = true
+		if cursors[next] || pages > maxPages {
+			return nil, 0, connectorkit.Fail(connectorkit.Malformed, errEndless)
+		}
+		cursor = next
+	}
+}
+
 func ordered(items []connectorkit.Item) bool {
-	return slices.IsSortedFunc(items, func(a, b connectorkit.Item) int { return b.Time.Compare(a.Time) })
+	return slices.IsSortedFunc(items, newestFirst)
 }
 
 // offsets reads a page of the default list, or of the archived one.
