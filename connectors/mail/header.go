@@ -9,6 +9,7 @@ import (
 const (
 	maxHeaders = 512
 	maxHeader  = 64 << 10 // of one value
+	maxHead    = 1 << 20  // of all of them
 )
 
 // header are the lines before a body, by their names in small letters.
@@ -16,6 +17,7 @@ type header struct {
 	values map[string][]string
 	last   string
 	count  int
+	bytes  int
 	broken bool // something was no header
 }
 
@@ -26,6 +28,10 @@ func (h *header) line(line []byte, first bool) bool {
 	}
 	if h.values == nil {
 		h.values = map[string][]string{}
+	}
+	if h.bytes += len(line); h.bytes > maxHead {
+		h.broken = true
+		return true
 	}
 	if line[0] == ' ' || line[0] == '\t' || !first {
 		if list := h.values[h.last]; len(list) > 0 && len(list[len(list)-1]) < maxHeader {
