@@ -303,6 +303,12 @@ func (d *Database) restore() error {
 	if d.backup == nil {
 		return nil
 	}
+	// The program ends first, with everything in the one file: what is there at no moment is
+	// half a database.
+	var busy, logged, moved int
+	if err := d.db.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &moved); err != nil || busy != 0 {
+		return ignoreBusy(err)
+	}
 	if err := d.db.Close(); err != nil {
 		return err
 	}
