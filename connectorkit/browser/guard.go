@@ -46,6 +46,11 @@ func newGuard(hosts, local []string) *guard {
 	for _, h := range hosts {
 		g.hosts[strings.ToLower(h)] = 0
 	}
+	for _, place := range local { // a simulated site stands for those of the manifest
+		if h, _, err := net.SplitHostPort(place); err == nil {
+			g.hosts[strings.ToLower(h)] = 0
+		}
+	}
 	return g
 }
 

@@ -68,9 +68,14 @@ func FormPage(w http.ResponseWriter, r *http.Request, status int, f Form) {
 	ui.Render(w, r, status, ui.Bare(f.Title(), manage.Ask(f)))
 }
 
-// stillSignedIn asks Auth again about a request that it once let through. An Auth
-// that cannot tell, because its store does not answer, has not refused.
+// stillSignedIn asks Auth again about a request that it once let through. The session that
+// was found then is not taken along: it may have ended. An Auth that cannot tell, because
+// its store does not answer, has not refused.
 func stillSignedIn(d Auth, r *http.Request) bool {
+	bare, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	defer context.AfterFunc(r.Context(), cancel)()
+	r = r.WithContext(bare)
 	admitted := false
 	answer := &statusOnly{header: http.Header{}, status: http.StatusOK}
 	d.Pages(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { admitted = true })).ServeHTTP(answer, r)

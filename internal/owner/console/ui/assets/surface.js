@@ -39,7 +39,7 @@
   const act = (message) => { if (state === "live") frame(input, words.encode(JSON.stringify(message))); };
   const wish = (message) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(message));
   const look = () => {
-    const width = Math.round(Math.min(Math.max(screen.clientWidth, 320), 1280));
+    const width = Math.round(Math.min(Math.max(stage.clientWidth, 320), 1280));
     const height = Math.round(width < 600 ? width * 48 / 39 : width * 10 / 16);
     frame(view, words.encode(JSON.stringify({ width, height, scale: Math.min(devicePixelRatio || 1, 2), quality })));
   };
@@ -51,8 +51,8 @@
     part("lock").toggleAttribute("hidden", !secure);
     part("origin").textContent = name;
     canvas.setAttribute("aria-label", `Picture of the page at ${name}${p.title ? `: ${p.title}` : ""}`);
-    part("refused").hidden = !p.blocked;
     if (p.blocked) part("refused").textContent = `The page wanted to go to ${p.blocked}, which this connector may not open.`;
+    if (p.blocked || !part("refused").textContent.includes(name.replace(/^\w+:\/\//, ""))) part("refused").hidden = !p.blocked; // an error page has the address that was refused
     const moved = part("moved");
     if (origin && p.origin && p.origin !== origin) {
       moved.textContent = `The page moved from ${origin.replace("https://", "")} to ${name}. That is expected if you chose to sign in with that account.`;
@@ -183,6 +183,7 @@
     act({ kind: "pointer", action: "up", ...at(e), button: "left", clicks: 1 });
   });
   canvas.addEventListener("pointercancel", () => { touch = null; });
+  canvas.addEventListener("mousedown", (e) => e.preventDefault()); // it would take the focus away
   canvas.addEventListener("contextmenu", (e) => e.preventDefault());
   canvas.addEventListener("wheel", (e) => {
     e.preventDefault();

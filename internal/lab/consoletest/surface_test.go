@@ -1,0 +1,363 @@
+package consoletest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/coder/websocket"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/providersim/chatgpt"
+	"pdpp/providersim/signin"
+)
+
+// The page of a run's browser, in the console.
+const (
+	signInPage = "/connections/cin_chatgpt_1/page"
+	stageLive  = `document.querySelector(".stage")?.dataset.state === "live" && document.querySelector(".stage").dataset.shown > 0`
+	stageOver  = `document.querySelector("[data-when='over-settled']:not([hidden])") !== null`
+)
+
+// street is a house beside a simulated site that is reached by a browser.
+func street(t *testing.T, c chatgpt.Config, env ...string) (*house, *chatgpt.Server) {
+	t.Helper()
+	sim, err := chatgpt.Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sim.Close() })
+	at, err := url.Parse(sim.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := found(t, append(env, "PDPP_CHATGPT_BASE_URL="+sim.BaseURL, "PDPP_TEST_BROWSER_LOCAL="+at.Host)...)
+	h.open("serve")
+	return h, sim
+}
+
+// types presses keys as a keyboard does, of which one event both is a key and types its text.
+func (b *tab) types(keys string) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for _, r := range keys {
+			events := kb.Encode(r)
+			if len(events) == 3 {
+				events[0].Text, events[0].UnmodifiedText = events[1].Text, events[1].UnmodifiedText
+				events = []*input.DispatchKeyEventParams{events[0], events[2]}
+			}
+			for _, e := range events {
+				if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, *e); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
+}
+
+// points clicks into the page that is shown, at a place of the page itself.
+func (b *tab) points(x, y float64) {
+	b.t.Helper()
+	b.until(`document.querySelector("[data-part=picture]").getBoundingClientRect().height < innerHeight`) // of this window, not of the one before
+	at := eval[[]float64](b, `(() => { const c = document.querySelector("[data-part=picture]"); c.scrollIntoView({block: "center"}); const r = c.getBoundingClientRect(); return [r.left, r.top]; })()`)
+	b.do(chromedp.MouseClickXY(at[0]+x, at[1]+y))
+}
+
+// signs signs in on the page that is shown, as a person would: by keys alone.
+func (b *tab) signs(site *signin.Site, who signin.Account) {
+	b.t.Helper()
+	b.until(stageLive)
+	before := site.State().Count.SignIns
+	b.points(120, 120) // into the first field
+	b.types(who.Email + "\t" + who.Password + "\r")
+	if site.State().Second == signin.TOTP {
+		if !within(patience/2, func() bool { return site.State().Waiting > 0 }) {
+			b.shoot("sign-in-stuck")
+			b.t.Fatalf("the second step is never asked for: %+v", site.State())
+		}
+		b.until(`document.querySelector(".stage").dataset.shown > 0`)
+		b.eventually("a code that is taken", func() bool {
+			b.types(site.State().Codes[who.ID] + "\r")
+			return within(2*time.Second, func() bool { return site.State().Count.SignIns > before })
+		})
+	}
+}
+
+func within(d time.Duration, holds func() bool) bool {
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if holds() {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *tab) eventually(what string, holds func() bool) {
+	b.t.Helper()
+	if !within(patience, holds) {
+		b.t.Fatalf("never: %s\nat %s", what, b.where())
+	}
+}
+
+// pushed counts what a webhook was sent.
+type pushed struct {
+	*httptest.Server
+	mu   sync.Mutex
+	said []string
+}
+
+func newPushed(t *testing.T) *pushed {
+	p := &pushed{}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body bytes.Buffer
+		_, _ = body.ReadFrom(r.Body)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.said = append(p.said, body.String())
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *pushed) all() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string{}, p.said...)
+}
+
+// The owner connects a source that has no other way in, signs in on its own page with a
+// code, leaves, and finds it collected; the session ends, one push tells so, and signing in
+// again is all there is to do. What was typed is found nowhere afterwards.
+func TestSignInOnTheStreamedPage(t *testing.T) {
+	who := signin.Account{ID: "user-linden-07", Name: "Linden Marsh", Email: "linden@example.org", Password: "quarry-heron-8841"}
+	h, sim := street(t, chatgpt.Config{Seed: 5, Chats: 6, Memories: 3, Signin: signin.Config{Accounts: []signin.Account{who}, Second: signin.TOTP}})
+	site := sim.Sim.Site()
+	push := newPushed(t)
+	b := h.signIn()
+	h.pdpp("notify", "add", "webhook", push.URL)
+
+	b.click(`a[href="/add"]`)
+	b.click(`a[data-connector="chatgpt"]`)
+	b.wait(`[data-signs-in]`)
+	b.shoot("add-browser")
+	if b.has(`form[data-add] input[type=password]`) {
+		t.Error("a password is asked for")
+	}
+	b.submit(`form[data-add] input[name=display_name]`)
+	b.until(`location.pathname === "` + signInPage + `"`)
+	b.until(stageLive)
+	if got := b.text(`[data-part=origin]`); got != sim.BaseURL {
+		t.Errorf("the page is said to be at %q", got)
+	}
+	b.signs(site, who)
+	b.until(stageOver)
+	b.shoot("sign-in-settled")
+	b.visit("/")
+	b.until(`document.querySelector("#row-cin_chatgpt_1[data-tone=green]") !== null`)
+	if n := site.State().Count.SignIns; n != 1 {
+		t.Errorf("%d sign-ins", n)
+	}
+
+	if _, err := site.Do(signin.Order{SignOut: true}); err != nil {
+		t.Fatal(err)
+	}
+	before := len(push.all())
+	h.due("cin_chatgpt_1")
+	b.until(`document.querySelector("#row-cin_chatgpt_1 [data-action=reauth]") !== null`)
+	b.shoot("signed-out")
+	b.eventually("a push", func() bool { return len(push.all()) > before })
+	if all := push.all(); len(all) != before+1 || !strings.Contains(all[before], `"kind":"reauth"`) || !strings.Contains(all[before], "Sign in") {
+		t.Errorf("pushed: %v", all)
+	}
+	b.visit("/connections/cin_chatgpt_1")
+	b.shoot("connection-signed-out")
+	b.submit(`#ask button`)
+	b.until(`location.pathname === "` + signInPage + `"`)
+	b.dress(390, false)
+	b.signs(site, who)
+	b.until(stageOver)
+	b.dress(1280, false)
+	b.visit("/")
+	b.until(`document.querySelector("#row-cin_chatgpt_1[data-tone=green]") !== null`)
+	if all := push.all(); len(all) != before+1 {
+		t.Errorf("pushed again: %v", all[before:])
+	}
+	b.quiet()
+	h.close()
+	h.holdsNot(who.Password)
+}
+
+// holdsNot looks for a secret in everything that the house wrote.
+func (h *house) holdsNot(secret string) {
+	h.t.Helper()
+	if strings.Contains(h.log.String(), secret) {
+		h.t.Error("the log holds what was typed")
+	}
+	looked := 0
+	for _, root := range []string{h.home, h.temp} {
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil
+			}
+			looked++
+			if bytes.Contains(text, []byte(secret)) {
+				h.t.Errorf("%s holds what was typed", path)
+			}
+			return nil
+		})
+	}
+	if looked < 3 {
+		h.t.Errorf("only %d files were looked at", looked)
+	}
+}
+
+// Whatever is not the owner's own window gets nothing of the page.
+func TestPageIsTheOwnersAlone(t *testing.T) {
+	h, sim := street(t, chatgpt.Config{Seed: 6, Chats: 2})
+	b := h.signIn()
+	h.pdpp("connect", "chatgpt", "--no-wait")
+	b.visit(signInPage + "?opening")
+	b.until(stageLive)
+	socket := strings.Replace(h.ready.URL, "http", "ws", 1) + signInPage + "/stream"
+	host := strings.TrimPrefix(h.ready.URL, "http://")
+	cookie := h.session()
+	token := h.token("all")
+	reading := h.token("read")
+	for name, c := range map[string]struct {
+		header map[string]string
+		want   int
+	}{
+		"a stranger":                  {map[string]string{"Origin": h.ready.URL}, http.StatusUnauthorized},
+		"a session of somebody else":  {map[string]string{"Origin": h.ready.URL, "Cookie": "pdpp_session=" + strings.Repeat("A", 43)}, http.StatusUnauthorized},
+		"an owner token":              {map[string]string{"Origin": h.ready.URL, "Authorization": "Bearer " + token}, http.StatusUnauthorized},
+		"an owner token without it":   {map[string]string{"Origin": h.ready.URL, "Authorization": "Bearer " + reading}, http.StatusUnauthorized},
+		"a grant's token":             {map[string]string{"Origin": h.ready.URL, "Authorization": "Bearer pdpp_at_" + strings.Repeat("a", 43)}, http.StatusUnauthorized},
+		"another origin":              {map[string]string{"Origin": "https://elsewhere.example", "Cookie": cookie}, http.StatusForbidden},
+		"another port of the machine": {map[string]string{"Origin": "http://127.0.0.1:1", "Cookie": cookie}, http.StatusForbidden},
+		"no origin":                   {map[string]string{"Cookie": cookie}, http.StatusForbidden},
+		"another name":                {map[string]string{"Origin": "http://rebound.example", "Host": "rebound.example", "Cookie": cookie}, http.StatusMisdirectedRequest},
+		"the owner":                   {map[string]string{"Origin": "http://" + host, "Cookie": cookie}, http.StatusSwitchingProtocols},
+	} {
+		t.Run(name, func(t *testing.T) {
+			header := http.Header{}
+			for k, v := range c.header {
+				header.Set(k, v)
+			}
+			conn, answer, err := websocket.Dial(t.Context(), socket, &websocket.DialOptions{HTTPHeader: header, Host: c.header["Host"]})
+			if answer == nil || answer.StatusCode != c.want {
+				t.Errorf("%v, %v", answer, err)
+			}
+			if conn != nil {
+				_ = conn.CloseNow()
+			}
+		})
+	}
+
+	// A second window sees that the page is elsewhere, and may take it.
+	second := h.signIn()
+	second.visit(signInPage)
+	second.until(`document.querySelector(".stage").dataset.state === "elsewhere"`)
+	second.shoot("sign-in-elsewhere")
+	second.click(`[data-do=take]`)
+	second.until(stageLive)
+	b.until(`document.querySelector(".stage").dataset.state === "elsewhere"`)
+
+	// Signing out elsewhere ends it within a second.
+	h.pdpp("sessions", "end", "--all")
+	began := time.Now()
+	second.until(`location.pathname.startsWith("/login")`)
+	t.Logf("signed out: gone after %v", time.Since(began))
+	_ = sim
+}
+
+// A hostile page stays a picture: its dialogs are shown as its own, nothing is downloaded,
+// and where it may not go is said.
+func TestHostilePage(t *testing.T) {
+	h, sim := street(t, chatgpt.Config{Seed: 7, Chats: 2})
+	if _, err := sim.Sim.Site().Do(signin.Order{Page: signin.Hostile}); err != nil {
+		t.Fatal(err)
+	}
+	b := h.signIn()
+	h.pdpp("connect", "chatgpt", "--no-wait")
+	b.visit(signInPage + "?opening")
+	b.until(`document.querySelector("[data-part=dialog]:not([hidden])") !== null`)
+	if got := b.text(`[data-part=dialog]`); !strings.Contains(got, "says:") || !strings.Contains(got, "Your computer is at risk") {
+		t.Errorf("the dialog: %q", got)
+	}
+	b.shoot("sign-in-dialog")
+	b.click(`[data-part=dialog] .solid`)
+	b.until(`document.querySelector("[data-part=dialog]:not([hidden])")?.innerText.includes("Install it now")`)
+	b.click(`[data-part=dialog] button:last-child`)
+	b.until(`document.querySelector("[data-part=refused]:not([hidden])") !== null`)
+	b.shoot("sign-in-refused")
+	if got := b.text(`[data-part=refused]`); !strings.Contains(got, "169.254.169.254") && !strings.Contains(got, "10.0.0.1") {
+		t.Errorf("refused: %q", got)
+	}
+	if n := sim.Sim.Site().State().Count.Downloads; n > 1 {
+		t.Errorf("%d downloads", n)
+	}
+	b.submit(`input[name=interaction_id]`)
+}
+
+// due asks for a run as the schedule does.
+func (h *house) due(connectionID string) {
+	h.t.Helper()
+	st, err := sqlite.Open(h.t.Context(), filepath.Join(h.home, "pdpp.db"), sqlite.Options{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = st.Close() }()
+	now := time.Now()
+	if _, err := st.RequestRun(h.t.Context(), store.RunRequest{ConnectionID: connectionID, Trigger: store.TriggerScheduled, RequestedAt: now}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// session signs in without a browser, and gives the cookie.
+func (h *house) session() string {
+	h.t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.PostForm(h.ready.URL+"/login", url.Values{"password": {h.ready.Password}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	for _, c := range answer.Cookies() {
+		if c.Name == "pdpp_session" {
+			return c.Name + "=" + c.Value
+		}
+	}
+	h.t.Fatalf("no session: %s", answer.Status)
+	return ""
+}
+
+// token makes an owner token.
+func (h *house) token(scope string) string {
+	h.t.Helper()
+	var made struct {
+		Secret string `json:"secret"`
+	}
+	if err := json.Unmarshal([]byte(h.pdpp("tokens", "create", "Robot "+scope, "--scope", scope, "--json")), &made); err != nil || made.Secret == "" {
+		h.t.Fatal(err, made)
+	}
+	return made.Secret
+}
