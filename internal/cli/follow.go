@@ -157,7 +157,11 @@ func (f *follower) questions(ctx context.Context) error {
 	}
 	f.question = q.RequestID
 	if f.display.painter != nil {
-		f.display.say("The run asks: " + q.Message + " (answer: pdpp answer " + f.connectionID + ")")
+		how := "answer: pdpp answer " + f.connectionID
+		if q.Page != "" {
+			how = "open the page in the console: " + q.Page
+		}
+		f.display.say("The run asks: " + q.Message + " (" + how + ")")
 	}
 	return nil
 }
