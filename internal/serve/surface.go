@@ -14,7 +14,24 @@ import (
 // newSurfaces makes the hub of the pages that runs show. A question that a page settles is
 // answered wherever its run is.
 func (s *process) newSurfaces() *surface.Hub {
-	return surface.New(surface.Config{Answer: s.answerPage, Public: s.Base, Meter: s.recorder, Log: s.Log})
+	c := surface.Config{Answer: s.answerPage, Public: s.Base, Meter: s.recorder, Log: s.Log}
+	if s.Role == Web {
+		c.Machine = s.holder
+	}
+	return surface.New(c)
+}
+
+// holder names the process that makes a run; empty when nobody does any more.
+func (s *process) holder(ctx context.Context, runID string) string {
+	run, err := s.Store.Run(ctx, runID)
+	if err != nil {
+		return ""
+	}
+	lease, err := s.Store.ActiveLease(ctx, run.ConnectionID)
+	if err != nil {
+		return "" // it has ended, or the store is away: the page waits
+	}
+	return lease.Holder
 }
 
 // answerPage ends what a run asks the owner to do on its page.
