@@ -54,6 +54,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRun(), newList(), newManifest(), newValidate(), newTest(), newWrap(), newAdapt(), newConfined())
+	root.AddCommand(newRun(), newList(), newManifest(), newValidate(), newTest(), newWrap(), newAdapt(), newConfined(), newSelfTest())
 	return root
 }

@@ -7,9 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"pdpp/manifest"
 	"pdpp/protocol"
@@ -59,6 +62,9 @@ func TestUsage(t *testing.T) {
 		{[]string{"wrap", "singer", "x"}, 2, "requires at least 3 arg"},
 		{[]string{"adapt", "nowhere"}, 2, "adapter.json"},
 		{[]string{"confined", "far", "true"}, 2, "not a port"},
+		{[]string{"selftest", "--help"}, 0, "thrown away"},
+		{[]string{"selftest"}, 2, "accepts 1 arg"},
+		{[]string{"selftest", "no-such-browser"}, 2, "no browser"},
 		{[]string{"fly"}, 2, "unknown command"},
 		{[]string{"run"}, 2, "accepts 1 arg"},
 		{[]string{"run", "nothing"}, 2, "example"},
@@ -76,6 +82,35 @@ func TestUsage(t *testing.T) {
 		}
 		if c.exit != 0 && stdout != "" {
 			t.Errorf("%q prints %q to stdout", c.args, stdout)
+		}
+	}
+}
+
+// There is no browser whose life anybody manages: neither the help names such commands nor can
+// one be given. The self test starts a browser, looks and ends it within one call.
+func TestNoBrowserDaemon(t *testing.T) {
+	t.Parallel()
+	t.Attr("spec", "RT-03.1")
+	daemon := regexp.MustCompile(`(?i)browser[ -](start|stop|status|restart|logs|bootstrap|probe|daemon)\b|\b(start|stop|restart|bootstrap|probe)[ -]browser\b`)
+	seen := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		seen++
+		if text := c.Short + "\n" + c.Long + "\n" + c.UsageString(); c.Name() == "browser" || daemon.MatchString(text) {
+			t.Errorf("%s: %q", c.CommandPath(), daemon.FindString(text))
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	if walk(newRoot()); seen < 9 {
+		t.Errorf("only %d commands were looked at", seen)
+	}
+	for _, word := range []string{"start", "stop", "status", "restart", "logs", "bootstrap", "probe"} {
+		for _, args := range [][]string{{"browser", word}, {"browser-" + word}, {"selftest", "chromium", word}} {
+			if _, stderr, exit := command(t, args...); exit != exitUsage || stderr == "" {
+				t.Errorf("%q: exit code %d, %q", args, exit, stderr)
+			}
 		}
 	}
 }

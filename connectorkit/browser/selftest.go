@@ -18,7 +18,7 @@ const selfTestPage = "data:text/html,<title>pdpp</title><p>ready"
 // SelfTest starts the program as a run would, with a throw-away profile and without network,
 // loads a page, runs a script in it and ends it. Nothing of it stays.
 func SelfTest(ctx context.Context, program string) (err error) {
-	dir, err := os.MkdirTemp("", "pdpp-browser-*")
+	dir, err := os.MkdirTemp("", "pdpp-*") // short, for the sake of longestTemp
 	if err != nil {
 		return fmt.Errorf("make a throw-away profile: %w", err)
 	}

@@ -56,6 +56,7 @@ func (a *app) browsers() (*browser.Profiles, error) {
 	if p.Root, err = filepath.Abs(p.Root); err != nil {
 		return nil, err
 	}
+	p.Captures = filepath.Join(filepath.Dir(p.Root), "runs")
 	if p.User, err = browser.UserFor(values[envBrowserUser]); err != nil {
 		return nil, configError(envBrowserUser+": "+err.Error(), "Name a user of this machine that browsers can run as.")
 	}

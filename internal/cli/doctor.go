@@ -52,6 +52,8 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 		return nil, err
 	}
 	var opened store.Store
+	var browserErr error
+	var wrong []doctor.Finding
 	c := doctor.Config{
 		Home: home, Lookup: a.childVariable, WorkerAlive: scheduler.Alive, Now: a.env.Now, LookPath: a.env.LookPath,
 		Open: func(ctx context.Context) (st store.Store, err error) {
@@ -69,17 +71,27 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 		}
 		return launch.AsChosen(connectors, opened).Chosen(ctx, name)
 	}
+	if c.Browsers, browserErr = a.browsers(); c.Browsers != nil && connectors.Host != "" {
+		c.TryBrowser = func(ctx context.Context) error {
+			_, err := c.Browsers.Try(ctx, connectors.Host)
+			return err
+		}
+	}
 	c.Connectors = connectors
 	if err != nil {
 		c.Connectors = brokenCatalog{plainly(err)}
 	}
+	if browserErr != nil {
+		e := describe(browserErr)
+		wrong = append(wrong, doctor.Finding{Check: doctor.CheckBrowser, Status: doctor.Fail, Message: e.Message, Mend: e.Next})
+	}
 	var keyErr error
 	if c.Key, _, keyErr = a.configuredKey(); keyErr == nil {
-		return doctor.Run(ctx, c), ctx.Err()
+		return append(doctor.Run(ctx, c), wrong...), ctx.Err()
 	}
 	findings := slices.DeleteFunc(doctor.Run(ctx, c), func(f doctor.Finding) bool { return f.Check == doctor.CheckKey })
 	e := describe(keyErr)
-	return append(findings, doctor.Finding{Check: doctor.CheckKey, Status: doctor.Fail, Message: e.Message, Mend: e.Next}), ctx.Err()
+	return append(append(findings, wrong...), doctor.Finding{Check: doctor.CheckKey, Status: doctor.Fail, Message: e.Message, Mend: e.Next}), ctx.Err()
 }
 
 func (a *app) printFindings(findings []doctor.Finding) {

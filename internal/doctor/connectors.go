@@ -152,22 +152,3 @@ func requiredCredentials(m *manifest.Manifest) (all [][]string) {
 	}
 	return distinct
 }
-
-func (x *examination) browser() {
-	var needing string
-	for _, c := range x.connections {
-		connector, ok := x.installed[c.ConnectorID]
-		if ok && c.Status == store.ConnectionActive && slices.Contains(connector.Manifest.RequiredBindings(), manifest.BindingBrowser) {
-			needing = c.ID
-			break
-		}
-	}
-	if needing == "" {
-		return
-	}
-	if program, ok := catalog.Browser(x.LookPath); ok {
-		x.ok(CheckBrowser, "there is a browser: "+program)
-		return
-	}
-	x.fail(CheckBrowser, "connection "+needing+" needs a browser, and there is none on this machine", "sudo apt install chromium")
-}

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"time"
 
+	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/confine"
 	"pdpp/internal/keep/credential"
@@ -74,11 +75,18 @@ type Config struct {
 	// WorkerAlive judges what a worker last said of itself.
 	WorkerAlive func(w store.Worker, now time.Time) bool
 
+	// Browsers are the browser profiles of this machine; nil where it has no browser. TryBrowser
+	// starts the browser as a run would; nil means that it is not tried.
+	Browsers   *browser.Profiles
+	TryBrowser func(ctx context.Context) error
+
 	// The machine. Nil means this one.
 	Now       func() time.Time
 	LookPath  func(program string) (string, error)
 	FreeSpace func(path string) (bytes uint64, err error)
 	Confined  func() (ok bool, reason string)
+	// FirstProcess is the name of process 1.
+	FirstProcess func() string
 }
 
 // examination is one run of the doctor.
@@ -109,6 +117,9 @@ func Run(ctx context.Context, c Config) []Finding {
 	if x.Confined == nil {
 		x.Confined = confine.Supported
 	}
+	if x.FirstProcess == nil {
+		x.FirstProcess = firstProcess
+	}
 	x.now = x.Now()
 	x.disk()
 	x.folder()
@@ -124,7 +135,7 @@ func Run(ctx context.Context, c Config) []Finding {
 	x.keyFile(ctx)
 	x.clock(ctx)
 	x.needs(ctx)
-	x.browser()
+	x.browser(ctx)
 	x.work(ctx)
 	x.push(ctx)
 	return x.findings

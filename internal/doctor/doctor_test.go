@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"pdpp/internal/collect/browser"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/disk"
@@ -186,10 +188,62 @@ func TestConnections(t *testing.T) {
 		p.connect("moss-1", "moss")
 		p.wants(CheckConnections, failing("Install the connector moss on this machine."))
 	})
-	t.Run("no browser", func(t *testing.T) {
+}
+
+func TestBrowser(t *testing.T) {
+	t.Run("none", func(t *testing.T) {
 		p := admit(t)
+		p.connect("fern-2", "fern")
 		p.LookPath = func(string) (string, error) { return "", errors.New("not found") }
 		p.wants(CheckBrowser, failing("sudo apt install chromium"))
+		if f := p.of(CheckBrowser); !strings.Contains(f[0].Message, "2 connections need a browser (fern-1, fern-2)") {
+			t.Errorf("it says %q", f[0].Message)
+		}
+	})
+	t.Run("is tried", func(t *testing.T) {
+		p := admit(t)
+		tried := 0
+		p.Browsers = &browser.Profiles{Memory: []string{"/dev/shm"}}
+		p.TryBrowser = func(context.Context) error { tried++; return nil }
+		p.FirstProcess = func() string { return "tini" }
+		p.wants(CheckBrowser, fine)
+		if tried != 1 {
+			t.Errorf("tried %d times", tried)
+		}
+	})
+	t.Run("nobody needs it", func(t *testing.T) {
+		p := admit(t)
+		c, err := p.st.Connection(t.Context(), "fern-1")
+		p.must(err)
+		c.Status = store.ConnectionPaused
+		p.must(p.st.UpdateConnection(t.Context(), c))
+		p.Browsers, p.TryBrowser = &browser.Profiles{}, func(context.Context) error { t.Error("it is tried"); return nil }
+		if f := p.of(CheckBrowser); len(f) != 0 {
+			t.Errorf("found %+v", f)
+		}
+	})
+	t.Run("does not start", func(t *testing.T) {
+		p := admit(t)
+		p.Browsers, p.FirstProcess = &browser.Profiles{Memory: []string{"/dev/shm"}}, func() string { return "systemd" }
+		p.TryBrowser = func(context.Context) error { return errors.New("exit code 1: FATAL: No usable sandbox!") }
+		p.wants(CheckBrowser, failing("Let the browser make user namespaces: sysctl kernel.unprivileged_userns_clone=1, or in a container a seccomp profile that allows them."))
+		p.TryBrowser = func(context.Context) error { return errors.New("exit code 127") }
+		p.wants(CheckBrowser, failing("Install it again (sudo apt install chromium), and see what it says: pdpp-connectors selftest chromium"))
+	})
+	t.Run("is less safe than it could be", func(t *testing.T) {
+		p := admit(t)
+		p.Browsers, p.FirstProcess = &browser.Profiles{NoSandbox: true, Memory: []string{"/proc"}}, func() string { return "pdpp" }
+		p.TryBrowser = func(context.Context) error { return nil }
+		var mends []string
+		for _, f := range p.of(CheckBrowser) {
+			if f.Status == Warn {
+				mends = append(mends, f.Mend)
+			}
+		}
+		want := []string{"Unset PDPP_BROWSER_NO_SANDBOX.", "Give /dev/shm at least 256 MiB (in a container: --shm-size=512m).", "Start the container with an init (docker run --init)."}
+		if !slices.Equal(mends, want) {
+			t.Errorf("mends = %q", mends)
+		}
 	})
 }
 

@@ -124,15 +124,21 @@ func (p *patient) examine() []Finding {
 	return findings
 }
 
-// wants compares the findings of one check by status and mend.
-func (p *patient) wants(check string, want ...Finding) {
+// of gives the findings of one check.
+func (p *patient) of(check string) (got []Finding) {
 	p.t.Helper()
-	var got []Finding
 	for _, f := range p.examine() {
 		if f.Check == check {
 			got = append(got, f)
 		}
 	}
+	return got
+}
+
+// wants compares the findings of one check by status and mend.
+func (p *patient) wants(check string, want ...Finding) {
+	p.t.Helper()
+	got := p.of(check)
 	for i := range want {
 		want[i].Check = check
 	}

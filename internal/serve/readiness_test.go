@@ -51,7 +51,7 @@ func TestReadinessIsKnownBeforeARun(t *testing.T) {
 			cta    string
 		}{
 			"garden":  {health.CredentialsValid, "credential_required", verdict.Reauth, "Add the credential that this source asks for"},
-			"lantern": {health.RuntimeAvailable, "missing_browser_surface", verdict.AddInfo, "Install or start what the connector needs on this machine"},
+			"lantern": {health.RuntimeAvailable, "missing_browser_surface", verdict.AddInfo, "Install a browser on the machine that collects: sudo apt install chromium"},
 			"harbour": {health.RuntimeAvailable, "external_tool_unavailable", verdict.AddInfo, "Install or start what the connector needs on this machine"},
 		} {
 			g.until(id+" is looked at", func() bool { return g.seen(id).Health.State == health.Blocked })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -41,6 +42,9 @@ func (s *process) startWorker(ctx context.Context) error {
 		launcher.Browsers = s.Browsers
 		s.beside.Go(func() { s.recoverProfiles(ctx) })
 	}
+	if !slices.Contains(s.Worker.Capabilities, string(scheduler.Browser)) {
+		s.tellBrowserless(ctx)
+	}
 	connections := &view.View{Reader: s.Store, Now: s.Now}
 	watcher := &repair.Watcher{
 		Store: repairStore{s.Store, s.Now}, Log: s.Log, NewID: func() string { return "att_" + rand.Text() },
@@ -67,6 +71,24 @@ func (s *process) startWorker(ctx context.Context) error {
 	s.beside.Go(func() { s.pushes(ctx) })
 	s.beside.Go(func() { s.align(ctx) })
 	return nil
+}
+
+// tellBrowserless says which connections wait because this machine has no browser.
+func (s *process) tellBrowserless(ctx context.Context) {
+	var waiting []string
+	all, err := s.Store.ListConnections(ctx)
+	for _, c := range all {
+		body, _, manifestErr := s.Store.Manifest(ctx, c.ConnectorID)
+		if manifestErr != nil || c.Status != store.ConnectionActive || c.SourceKind == store.SourceLocalDevice {
+			continue
+		}
+		if m, err := manifest.Parse(body); err == nil && slices.Contains(m.RequiredBindings(), manifest.BindingBrowser) {
+			waiting = append(waiting, c.ID)
+		}
+	}
+	if err == nil && len(waiting) > 0 {
+		s.Log.Warn("there is no browser on this machine, and these connections wait for one; install it (sudo apt install chromium) and start again", "connections", strings.Join(waiting, ", "))
+	}
 }
 
 // recoverEvery is how often it is looked whether the run is over that left a profile behind.

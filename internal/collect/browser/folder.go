@@ -69,6 +69,7 @@ func (f *folder) unlock() error { return f.lock.Close() }
 // opened says of which generation the live files are.
 type opened struct {
 	ConnectionID string `json:"connection_id"`
+	RunID        string `json:"run_id"`
 	Generation   int64  `json:"generation"`
 	// Boot is that of the system. Files of an earlier one may not have reached the disk whole.
 	Boot string `json:"boot"`

@@ -37,7 +37,7 @@ func (p *Profiles) settle(f *folder, name string, put func(connectionID string) 
 	if !whole || keep == nil {
 		return f.clear()
 	}
-	left := &Session{profiles: p, folder: f, name: name, lease: store.Lease{ConnectionID: note.ConnectionID}, room: room, generation: note.Generation}
+	left := &Session{profiles: p, folder: f, name: name, lease: store.Lease{ConnectionID: note.ConnectionID, RunID: note.RunID}, room: room, generation: note.Generation}
 	if _, err := left.keep(keep); err != nil && !overtaken(err) {
 		return err
 	}
@@ -52,6 +52,7 @@ func (p *Profiles) Recover(ctx context.Context) (left int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	err = p.pruneCaptures()
 	for _, name := range names {
 		again, failed := p.recover(ctx, name)
 		if again {

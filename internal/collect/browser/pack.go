@@ -232,7 +232,7 @@ func (u *unpacker) add(h *tar.Header, text io.Reader) error {
 	u.files++
 	u.bytes += h.Size
 	switch {
-	case h.Typeflag != tar.TypeReg:
+	case h.Typeflag != tar.TypeReg, sparse(h):
 		return fmt.Errorf("%w: %q is not a plain file", errHostile, h.Name)
 	case !belongs(h.Name):
 		return fmt.Errorf("%w: %q is not a place in it", errHostile, h.Name)
@@ -266,6 +266,16 @@ func taken(err error) error {
 		return fmt.Errorf("%w: %w", errHostile, err)
 	}
 	return err
+}
+
+// sparse reports whether a file is longer than what the archive has of it.
+func sparse(h *tar.Header) bool {
+	for name := range h.PAXRecords {
+		if strings.HasPrefix(name, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }
 
 func (u *unpacker) folder(name string) error {

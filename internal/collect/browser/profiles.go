@@ -38,6 +38,9 @@ type Profiles struct {
 	Memory []string
 	// Local are addresses of this machine that a browser may reach, for simulated sites.
 	Local []string
+	// Captures is the folder that keeps what connectors note of a sign-in, by run; empty means
+	// that nothing is noted.
+	Captures string
 	// Patience is how long a browser may take to end by itself; zero means five seconds.
 	Patience time.Duration
 	// Now is the clock; nil means the real one.
@@ -102,7 +105,7 @@ func (s *Session) open(ctx context.Context) error {
 			s.account, s.restored = kept.AccountMAC, true
 		}
 	}
-	return s.folder.note(opened{ConnectionID: s.lease.ConnectionID, Generation: s.generation})
+	return s.folder.note(opened{ConnectionID: s.lease.ConnectionID, RunID: s.lease.RunID, Generation: s.generation})
 }
 
 // place names what a profile is sealed for: it opens nowhere else. The name holds that of the

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// roomPrefix begins the name of every folder of live files.
+	// roomPrefix begins the name of every folder of live files. The name is short, because a
+	// browser makes a socket far below it, whose whole path has 107 characters at most.
 	roomPrefix = "pdpp-browser-"
 	// roomBytes is how much must be free where the files of a profile go.
 	roomBytes = 256 << 20
@@ -48,11 +49,11 @@ func (s *Session) makeRoom() error {
 	if err != nil {
 		return fmt.Errorf("find room for the browser: %w", err)
 	}
-	s.room = filepath.Join(base, roomPrefix+rand.Text())
+	s.room = filepath.Join(base, roomPrefix+rand.Text()[:8])
 	if err := os.Symlink(s.room, filepath.Join(s.folder.path, liveLink)); err != nil {
 		return fmt.Errorf("link the browser profile: %w", err)
 	}
-	for _, dir := range []string{"", homeDir, profileDir, workDir} {
+	for _, dir := range []string{"", homeDir, profileDir, workDir, capturesDir} {
 		path := filepath.Join(s.room, dir)
 		if err := errors.Join(os.Mkdir(path, 0o700), own(s.profiles.User, path)); err != nil {
 			return fmt.Errorf("make room for the browser: %w", err)

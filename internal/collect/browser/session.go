@@ -33,6 +33,9 @@ func (s *Session) Binding(surfaceFD int) protocol.BrowserBinding {
 		Program: s.profiles.Program, Profile: filepath.Join(s.room, profileDir), Home: filepath.Join(s.room, homeDir),
 		SurfaceFD: surfaceFD, Restored: s.restored, Account: s.account, Local: s.profiles.Local, NoSandbox: s.profiles.NoSandbox,
 	}
+	if s.profiles.Captures != "" {
+		b.CaptureDir = filepath.Join(s.room, capturesDir)
+	}
 	if s.manifest.Browser != nil {
 		b.Hosts = s.manifest.Browser.Hosts
 	}
@@ -92,7 +95,8 @@ func (s *Session) keep(put func(store.BrowserProfile) error) (Kept, error) {
 	if err != nil {
 		return Kept{}, err
 	}
-	if whole.files == 0 && s.generation == 0 { // no browser was started
+	_ = s.profiles.saveCaptures(s.room, s.lease.RunID) // diagnostics are worth no failure
+	if whole.files == 0 && s.generation == 0 {         // no browser was started
 		s.discard()
 		return Kept{}, nil
 	}

@@ -152,6 +152,8 @@ func TestProfileIsKeptFromRunToRun(t *testing.T) {
 }
 
 func TestProfileNames(t *testing.T) {
+	t.Attr("spec", "RT-04.1")
+	t.Attr("spec", "RT-04.2")
 	if name, err := ProfileName("fernpost", ""); err != nil || name != "fernpost" {
 		t.Errorf("without a subject: %q, %v", name, err)
 	}

@@ -31,6 +31,7 @@ var (
 	runAgain       = &Remediation{RetryByRuntime, "Run it again", true, "run"}
 	newCredential  = &Remediation{RefreshCredentials, "Reconnect with a new credential", true, "credentials"}
 	confirmAccount = &Remediation{RetryByRuntime, "Run it once to confirm the new credential", true, "run"}
+	installBrowser = &Remediation{CheckRuntime, "Install a browser on the machine that collects: sudo apt install chromium", true, "runtime"}
 	mendRuntime    = &Remediation{CheckRuntime, "Install or start what the connector needs on this machine", true, "runtime"}
 	addInterpreter = &Remediation{CheckRuntime, "Install NAME, or say where it is: pdpp connectors set CONNECTOR --path PATH", true, "runtime"}
 	setVariable    = &Remediation{CheckRuntime, "Set NAME for the program that collects", true, "runtime"}
@@ -93,7 +94,7 @@ var (
 	runtimeStateUnknown = define(RuntimeAvailable, StatusUnknown, Info, "runtime_state_unknown", OriginRuntime, "Nothing has shown yet whether the runtime has what the connector needs.", nil)
 	runtimeAvailable    = define(RuntimeAvailable, True, Info, "runtime_available", OriginRuntime, "The runtime has what the connector needs.", nil)
 	bindingMissing      = define(RuntimeAvailable, False, BlockedSeverity, "runtime_binding_missing", OriginRuntime, "The runtime lacks something that the connector requires.", mendRuntime)
-	browserMissing      = define(RuntimeAvailable, False, BlockedSeverity, "missing_browser_surface", OriginRuntime, "The connector requires a browser and none is usable.", mendRuntime)
+	browserMissing      = define(RuntimeAvailable, False, BlockedSeverity, "missing_browser_surface", OriginRuntime, "The connector requires a browser and none is usable.", installBrowser)
 	toolUnavailable     = define(RuntimeAvailable, False, BlockedSeverity, "external_tool_unavailable", OriginRuntime, "A program that the connector requires is not installed.", mendRuntime)
 	interpreterMissing  = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonInterpreterMissing, OriginReadiness, "The connector is started by NAME, which is not on this machine.", addInterpreter)
 	variableUnset       = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonVariableUnset, OriginReadiness, "The connector needs the variable NAME, which is not set.", setVariable)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,7 +22,12 @@ const kills = 104
 const killsPerStore = 8
 
 func TestMain(m *testing.M) {
-	if os.Getenv(roleVariable) == "runner" {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == visitor:
+		syscall.Exit(playVisitor())
+	case os.Getenv(roleVariable) == "browser worker":
+		os.Exit(playBrowserWorker())
+	case os.Getenv(roleVariable) == "runner":
 		os.Exit(playRunner())
 	}
 	os.Exit(m.Run())

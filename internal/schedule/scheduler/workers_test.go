@@ -152,6 +152,40 @@ func TestDeafRunIsStopped(t *testing.T) {
 	})
 }
 
+// Browsers take much of a machine: no more of them are at work at once than it is said to bear,
+// whatever else goes on, and the others wait.
+func TestBrowserSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrchard(t)
+		o.plays("visits", takes(time.Minute))
+		o.plays("orchard", takes(time.Minute))
+		for i := range 3 {
+			o.plantWith(fmt.Sprintf("cin_visit_%d", i), "visits", time.Hour, "browser")
+			o.plant(fmt.Sprintf("cin_pear_%d", i), "orchard", time.Hour)
+		}
+		w := o.worker("w1", func(c *Config) {
+			c.Worker.Capabilities = []string{"network", "browser"}
+			c.Slots, c.BrowserSlots = 4, 1
+		})
+		if w.Worker.Slots != 5 {
+			t.Errorf("the worker has %d places", w.Worker.Slots)
+		}
+		time.Sleep(10 * time.Minute)
+		if n := o.mostAtOnce("visits"); n != 1 {
+			t.Errorf("%d browsers at once", n)
+		}
+		if n := o.mostAtOnce("orchard"); n != 3 {
+			t.Errorf("%d others at once", n)
+		}
+		for i := range 3 {
+			if n := len(o.ran(fmt.Sprintf("cin_visit_%d", i))); n != 1 {
+				t.Errorf("visit %d ran %d times", i, n)
+			}
+		}
+		o.close(w)
+	})
+}
+
 // A machine takes only what it can run.
 func TestQueuesByCapability(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
