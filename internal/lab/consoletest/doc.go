@@ -1,0 +1,2 @@
+// Package consoletest holds the tests of the console in a real browser. It has no code but tests.
+package consoletest
