@@ -64,7 +64,7 @@ func TestBatches(t *testing.T) {
 // TestCaps holds the owner's caps on batches: items count, not calls.
 func TestCaps(t *testing.T) {
 	t.Parallel()
-	for _, id := range []string{"RT-16.1", "RT-16.2", "RT-16.4", "RT-17.1", "RT-17.2", "RT-19.1", "RT-19.3", "RT-19.4"} {
+	for _, id := range []string{"RT-16.2", "RT-16.4", "RT-17.1", "RT-17.2", "RT-19.1", "RT-19.3", "RT-19.4"} {
 		t.Attr("spec", id)
 	}
 	cfg := account

@@ -10,7 +10,9 @@ const (
 	quiet       = time.Second      // a change is followed by a pass when nothing has changed for so long,
 	unrest      = 4 * time.Second  // or after so long while it goes on
 	passEvery   = 5 * time.Second  // the least time between two passes of a source
-	fullEvery   = time.Hour        // the most, changes or not
+	passShare   = 20               // passes take at most one part in so many of the time while things go on changing,
+	longestRest = time.Minute      // but never wait longer for it
+	fullEvery   = time.Hour        // the most between two passes, changes or not
 	beatEvery   = 15 * time.Minute // the most between two contacts with the server
 	firstRetry  = 5 * time.Second
 	lookAgain   = 15 * time.Minute // after a server that was not there or did not know the device, and the longest retry
@@ -35,7 +37,8 @@ type Result struct {
 type plan struct {
 	changedFirst time.Time // of the changes that no pass has seen; zero: none
 	changedLast  time.Time
-	passed       time.Time // the end of the last pass; zero: none yet
+	begun        time.Time // the beginning of the last pass
+	passed       time.Time // and its end; zero: none yet
 	contact      time.Time // with the server
 	notBefore    time.Time // nothing but the owner's wish is acted upon before
 	retries      int
@@ -63,9 +66,15 @@ func (p *plan) due(now time.Time, historyWaits bool) bool {
 		return true
 	}
 	if !p.changedFirst.IsZero() && (now.Sub(p.changedLast) >= quiet || now.Sub(p.changedFirst) >= unrest) {
-		return now.Sub(p.passed) >= passEvery
+		return now.Sub(p.passed) >= p.rest()
 	}
 	return !historyWaits && now.Sub(p.passed) >= fullEvery
+}
+
+// rest is how long changes wait after the last pass: a source that changes all the time,
+// and is dear to look at, must not keep the computer busy.
+func (p *plan) rest() time.Duration {
+	return max(passEvery, min(longestRest, passShare*p.passed.Sub(p.begun)))
 }
 
 // beatDue reports whether the server is to hear something without a pass.
@@ -78,7 +87,8 @@ func (p *plan) woke() {
 }
 
 // began is called before a pass: what changes from now on is for the next one.
-func (p *plan) began() {
+func (p *plan) began(now time.Time) {
+	p.begun = now
 	p.changedFirst, p.changedLast, p.wanted = time.Time{}, time.Time{}, false
 }
 

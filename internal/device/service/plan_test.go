@@ -18,7 +18,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	pass := func(seconds int, r Result) {
-		p.began()
+		p.began(at(seconds))
 		p.ended(at(seconds), r)
 	}
 	due(0, true) // the first one
@@ -42,6 +42,15 @@ func TestPlan(t *testing.T) {
 	due(34+3599, false)
 	if !p.due(at(34+3600), false) || p.due(at(34+3600), true) {
 		t.Error("the hourly pass, which waits for power")
+	}
+
+	// Passes that take long are the rarer for it, within a bound.
+	for _, tt := range []struct{ took, rests int }{{1, 20}, {2, 40}, {600, 60}} {
+		p.began(at(3800))
+		p.ended(at(3800+tt.took), Result{})
+		p.change(at(3800 + tt.took))
+		due(3800+tt.took+tt.rests-1, false)
+		due(3800+tt.took+tt.rests, true)
 	}
 
 	// A server that is busy, gone, or does not know the device.

@@ -143,7 +143,7 @@ func (s *Service) keep(ctx context.Context, source Source, slots chan struct{}) 
 		default:
 			continue // the next look; heartbeats go on
 		}
-		p.began()
+		p.began(time.Now())
 		r := source.Pass(ctx)
 		<-slots
 		p.ended(time.Now(), r)
