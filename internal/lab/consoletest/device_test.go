@@ -152,7 +152,6 @@ func TestAnotherComputerJourney(t *testing.T) {
 	b.click(`[data-pairing] a.solid`)
 	b.until(`document.querySelector("#verdict[data-channel=calm][data-tone=green]") !== null`)
 	connection := b.path()
-	b.shoot("device-connection")
 	b.finds("medlars", "When do medlars ripen?")
 
 	stop := l.serve()
@@ -181,7 +180,6 @@ func TestAnotherComputerJourney(t *testing.T) {
 	stop()
 
 	b.visit("/devices")
-	b.shoot("device-list")
 	b.click(`[data-device] h2 a`)
 	b.wait(`#revoke`)
 	b.shoot("device")
