@@ -29,14 +29,14 @@ import (
 var quiet = log.New(io.Discard, "", 0)
 
 // dose is how much has to go wrong.
-type dose struct{ device, server, cuts, strangers, restarts, sleeps, full int }
+type dose struct{ device, server, cuts, strangers, restarts, sleeps, deviceFull, serverFull int }
 
 // measure is a short one, or the whole when PDPP_CHAOS_MINUTES is set.
 func measure() dose {
 	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
-		return dose{device: 500, server: 300, cuts: 300, strangers: 300, restarts: 50, sleeps: 20, full: 10}
+		return dose{device: 500, server: 300, cuts: 300, strangers: 300, restarts: 50, sleeps: 20, deviceFull: 10, serverFull: 5}
 	}
-	return dose{device: 10, server: 4, cuts: 2, strangers: 4, restarts: 1, sleeps: 3, full: 1}
+	return dose{device: 10, server: 4, cuts: 2, strangers: 4, restarts: 1, sleeps: 3, deviceFull: 1}
 }
 
 const diaryManifest = `{"protocol_version":"0.1.0","connector_id":"https://registry.example/diary","version":"1.0.0","display_name":"Diary",
@@ -124,12 +124,12 @@ func suffer(w *world, seed uint64) {
 		w.mu.Unlock()
 		program := "pdpp-local-collector"
 		switch {
-		case w.state != nil && w.filled["device"] < want.full:
+		case w.state != nil && w.filled["device"] < want.deviceFull:
 			w.road.allow()
-			w.passOnFullDisk(w.state, "device", []int64{0, 24 << 10, 32 << 20}) // none, hardly any, less than is spared
-		case w.base != nil && w.filled["server"] < want.full:
+			w.passOnFullDevice([]int64{0, 24 << 10, 32 << 20}) // none, hardly any, less than is spared
+		case w.base != nil && w.filled["server"] < want.serverFull:
 			w.road.allow()
-			w.passOnFullDisk(w.base, "server", []int64{900 << 20, 0})
+			w.passOnFullServer()
 		case restarts < want.restarts:
 			w.end("server") // between two passes
 			w.start()
@@ -241,17 +241,42 @@ func (w *world) enough(want dose, restarts int, cuts, strangers []mishap) bool {
 	w.mu.Unlock()
 	return restarts >= want.restarts && device >= want.device && server >= want.server && w.road.count(strangers...) >= want.strangers &&
 		w.road.count(slept) >= want.sleeps && w.road.count(cuts...) >= want.cuts &&
-		(w.state == nil || w.filled["device"] >= want.full) && (w.base == nil || w.filled["server"] >= want.full)
+		(w.state == nil || w.filled["device"] >= want.deviceFull) && (w.base == nil || w.filled["server"] >= want.serverFull)
 }
 
-// passOnFullDisk lets a pass meet a disk that has no room but these many bytes, in turn.
-func (w *world) passOnFullDisk(d *disk, whose string, leave []int64) {
+// passOnFullDevice lets a pass meet a disk of the device that has room for these many bytes, in
+// turn.
+func (w *world) passOnFullDevice(leave []int64) {
 	w.pass() // what waits is gone, so that it meets the disk with something new
 	w.grow(120)
-	d.fill(leave[w.filled[whose]%len(leave)])
+	w.state.fill(leave[w.filled["device"]%len(leave)])
 	w.pass()
-	d.empty()
-	w.filled[whose]++
+	w.state.empty()
+	w.filled["device"]++
+}
+
+// passOnFullServer lets a pass meet a server that can write nothing, until it has refused
+// something.
+func (w *world) passOnFullServer() {
+	w.pass()
+	w.grow(120)
+	w.base.fill(0)
+	before, over := w.road.refused.Load(), make(chan struct{})
+	go func() { defer close(over); w.pass() }()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for waiting := true; waiting && w.road.refused.Load() == before; {
+		select {
+		case <-over:
+			waiting = false
+		case <-look.C:
+		}
+	}
+	if w.road.refused.Load() > before {
+		w.filled["server"]++
+	}
+	w.base.empty()
+	<-over
 }
 
 // run starts the device's program and waits for its end, whichever that is.

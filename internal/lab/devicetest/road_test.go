@@ -8,6 +8,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -22,6 +23,8 @@ type road struct {
 	device func() // ends the device's process
 	server func() // ends the server's
 	sleep  func() // stops the device's for a moment
+
+	refused atomic.Int64 // requests that the server itself could not serve
 }
 
 type mishap string
@@ -51,6 +54,12 @@ func newRoad(t *testing.T, seed uint64, to string) *road {
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) } // as if it had been reached directly
 	proxy.ErrorLog = quiet
+	proxy.ModifyResponse = func(resp *http.Response) error {
+		if resp.StatusCode >= 500 {
+			r.refused.Add(1)
+		}
+		return nil
+	}
 	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { r.travel(proxy, w, req) }))
 	r.Config.ErrorLog = quiet
 	r.Start()
