@@ -35,7 +35,7 @@ func newSite(t testing.TB) *site {
 	t.Helper()
 	s := &site{sessions: map[string]string{}, mux: http.NewServeMux(), items: 3, persists: true}
 	s.mux.HandleFunc("GET /robots.txt", text("User-agent: *"))
-	s.mux.HandleFunc("GET /login", document(`Sign in`, `<form method=post><label>Name <input name=account id=account></label><label>Password <input name=password type=password value="planted"></label><button id=go>Go on</button></form>`))
+	s.mux.HandleFunc("GET /login", document(`Sign in`, `<form method=post><label>Name <input name=account id=account></label><label>Password <input name=password type=password value="planted"></label><label>Note <input value="planted"></label><button id=go>Go on</button></form>`))
 	s.mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, s.signIn(r.FormValue("account")))
 		http.Redirect(w, r, "/home", http.StatusSeeOther)
