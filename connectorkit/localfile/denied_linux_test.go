@@ -15,7 +15,7 @@ func TestDeniedRoot(t *testing.T) {
 		t.Skip("another user's rights can be had by root alone")
 	}
 	shut, open := t.TempDir(), t.TempDir()
-	for _, dir := range []string{shut, open, filepath.Dir(shut), filepath.Dir(filepath.Dir(shut))} {
+	for _, dir := range []string{shut, open, filepath.Dir(shut)} {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
