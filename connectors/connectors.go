@@ -13,6 +13,7 @@ import (
 	"pdpp/connectors/example"
 	examplebrowser "pdpp/connectors/example_browser"
 	"pdpp/connectors/github"
+	googletakeout "pdpp/connectors/google_takeout"
 	"pdpp/connectors/imessage"
 	"pdpp/connectors/mail"
 	netflixexport "pdpp/connectors/netflix_export"
@@ -38,6 +39,7 @@ var All = []Entry{
 	{"example", example.Connector},
 	{"example_browser", examplebrowser.Connector},
 	{"github", github.Connector},
+	{"google_takeout", googletakeout.Connector},
 	{"imessage", imessage.Connector},
 	{"mail", mail.Connector},
 	{"netflix_export", netflixexport.Connector},

@@ -1,0 +1,107 @@
+package googletakeout
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localarchive"
+)
+
+type video struct {
+	ID         string `json:"id"`
+	WatchedAt  string `json:"watched_at"`
+	URL        string `json:"video_url,omitzero"`
+	Title      string `json:"video_title,omitzero"`
+	Channel    string `json:"channel_name,omitzero"`
+	ChannelURL string `json:"channel_url,omitzero"`
+}
+
+type search struct {
+	ID        string `json:"id"`
+	Timestamp string `json:"timestamp"`
+	Query     string `json:"query,omitzero"`
+	Product   string `json:"product,omitzero"`
+}
+
+// watchedWords stand before the title of a video that was watched, searchWords before a search,
+// in some languages; behind is what stands after it.
+var (
+	watchedWords = []string{"Watched ", "Has visto ", "Vous avez regardé ", "Hai guardato ", "Você assistiu a ", "Bekeken: "}
+	watchedEnds  = []string{" angesehen", " bekeken"}
+	searchWords  = []string{"Searched for ", "Has buscado ", "Vous avez recherché ", "Hai cercato ", "Você pesquisou ", "Gezocht naar "}
+	searchEnds   = []string{" gesucht"}
+)
+
+// readActivity reads what was done, one thing for each element. What a thing is, its address
+// tells in any language.
+func readActivity(ctx context.Context, m *localarchive.Member) error {
+	in, err := m.Open(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	ofVideos := m.Wants("youtube_watch_history") && strings.Contains(m.Name, "YouTube")
+	var from localarchive.ListPlace
+	m.State(&from)
+	return localarchive.Lists(ctx, in, from, nil, func(at localarchive.ListPlace, element jsontext.Value) error {
+		var s struct {
+			Header    string `json:"header"`
+			Title     string `json:"title"`
+			TitleURL  string `json:"titleUrl"`
+			Time      string `json:"time"`
+			Subtitles []struct {
+				Name string `json:"name"`
+				URL  string `json:"url"`
+			} `json:"subtitles"`
+		}
+		err := json.Unmarshal(element, &s, lenient)
+		when := timeOf(s.Time)
+		address, _ := url.Parse(s.TitleURL)
+		if address == nil {
+			address = &url.URL{}
+		}
+		title, watched := between(s.Title, watchedWords, watchedEnds)
+		query, asked := between(s.Title, searchWords, searchEnds)
+		if q := address.Query().Get("q"); q != "" && strings.HasSuffix(address.Path, "/search") {
+			query, asked = q, true
+		}
+		tube := strings.HasSuffix(address.Hostname(), "youtube.com")
+		switch {
+		case err != nil || when == "":
+			m.Row(at.Index, int64(len(element)))
+		case tube && address.Path == "/watch", s.TitleURL == "" && watched && (ofVideos || strings.HasPrefix(s.Header, "YouTube")):
+			v := video{WatchedAt: when, URL: s.TitleURL, Title: title}
+			if len(s.Subtitles) > 0 {
+				v.Channel, v.ChannelURL = s.Subtitles[0].Name, s.Subtitles[0].URL
+			}
+			v.ID = idOf("watch", when, s.TitleURL)
+			m.Emit("youtube_watch_history", connectorkit.Upsert(v))
+		case asked:
+			m.Emit("search_history", connectorkit.Upsert(search{idOf("search", when, query), when, query, s.Header}))
+		default:
+			m.Skip("other activity")
+		}
+		at.Index++
+		return m.Place(ctx, func() any { return at })
+	})
+}
+
+// between takes off what a language puts around a text; false when nothing was there.
+func between(text string, before, after []string) (string, bool) {
+	for _, word := range before {
+		if rest, ok := strings.CutPrefix(text, word); ok {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	for _, word := range after {
+		if rest, ok := strings.CutSuffix(text, word); ok {
+			return strings.Trim(rest, `"„“ `), true
+		}
+	}
+	return text, false
+}

@@ -1,0 +1,20 @@
+package googletakeout_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/localarchive"
+	"pdpp/protocol"
+	"pdpp/providersim/files"
+)
+
+// TestConformance runs every scenario for local files against the built connector host.
+func TestConformance(t *testing.T) {
+	connectortest.RunLocal(t, connectortest.LocalTarget{
+		Connector: connectortest.BuiltIn(t, "google_takeout"), Make: files.Takeout,
+		Env:      func(dir string) map[string]string { return map[string]string{"GOOGLE_TAKEOUT_DIR": dir} },
+		Declared: []protocol.Reason{localarchive.ReasonRow, localarchive.ReasonDamaged, localarchive.ReasonOtherKind, "html_export"},
+		Listed:   []string{"coverage_diagnostics"},
+	})
+}

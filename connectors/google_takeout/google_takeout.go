@@ -1,0 +1,77 @@
+// Package googletakeout imports archives of Google Takeout: places, videos that were watched,
+// searches, and what is said of photos.
+//
+//	places.go   a point of the location history, in each of its forms
+//	activity.go a video that was watched, a search
+//	photos.go   what is said of a photo beside it
+package googletakeout
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localarchive"
+	"pdpp/protocol"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// reasonPage: a part of the archive is a page, whose times cannot be told.
+const reasonPage protocol.Reason = "html_export"
+
+// Connector is the connector of Google Takeout.
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	places, watched, searches, photos := []string{"location_history"}, []string{"youtube_watch_history", "search_history"}, []string{"search_history", "youtube_watch_history"}, []string{"photos"}
+	return []connectorkit.Collector{localarchive.Import{
+		Dir: s.Env("GOOGLE_TAKEOUT_DIR"), Streams: []string{"location_history", "youtube_watch_history", "search_history", "photos"},
+		// Names are in the language of the account. Folders are passed through, whatever they are
+		// called; files are known by the names that they have in some languages, and by their place.
+		Kinds: []localarchive.Kind{
+			{Name: "places", Patterns: []string{"**/Records.json", "**/Location History.json", "**/Standortverlauf.json", "**/Timeline.json", "**/location-history.json", "**/[12][0-9][0-9][0-9]/[12][0-9][0-9][0-9]_*.json"},
+				Streams: places, Reason: "where the phone was", Read: readPlaces},
+			{Name: "watched", Patterns: []string{"**/watch-history.json", "**/Wiedergabeverlauf.json", "**/historial-de-reproducciones.json", "**/historique-des-vidéos-regardées.json", "**/cronologia visualizzazioni.json", "**/histórico-de-visualização.json"},
+				Streams: watched, Reason: "videos that were watched", Read: readActivity},
+			{Name: "activity", Patterns: []string{"**/MyActivity.json", "**/My Activity.json", "**/MeineAktivitäten.json", "**/MiActividad.json", "**/MonActivité.json", "**/Mi actividad.json"},
+				Streams: searches, Reason: "searches", Read: readActivity},
+			{Name: "pages", Patterns: []string{"**/watch-history.html", "**/MyActivity.html", "**/My Activity.html", "**/Wiedergabeverlauf.html", "**/MeineAktivitäten.html", "**/MiActividad.html"},
+				Streams: searches, Reason: "activity as a page", Read: func(context.Context, *localarchive.Member) error {
+					return localarchive.Refuse(reasonPage, "it is a page")
+				}},
+			{Name: "photos", Patterns: []string{
+				"**/*.jpg*.json", "**/*.JPG*.json", "**/*.jpeg*.json", "**/*.JPEG*.json", "**/*.png*.json", "**/*.PNG*.json", "**/*.heic*.json", "**/*.HEIC*.json",
+				"**/*.mp4*.json", "**/*.MP4*.json", "**/*.mov*.json", "**/*.MOV*.json", "**/*.gif*.json", "**/*.webp*.json", "**/*.dng*.json", "**/*.3gp*.json", "**/*.sup*.json",
+			}, Streams: photos, Reason: "what is said of photos", Read: readPhoto},
+		},
+		Known:  []string{"Takeout/**", "**/archive_browser.html"},
+		Empty:  "the folder holds no Takeout archive; put the parts takeout-...-001.zip, and the phone's Timeline.json, into it",
+		Limits: localarchive.Limits{Entries: 4_000_000, Entry: 16 << 30, Total: 1 << 40},
+	}.Source().Collector()}, nil
+}
+
+// lenient reads what exports of many years have.
+var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+func idOf(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// timeOf is a time in UTC; empty when the text is none.
+func timeOf(text string) string {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || at.Year() < 1 || at.Year() > 9999 {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339Nano)
+}
