@@ -191,11 +191,17 @@ type filesRun struct {
 
 // readFiles runs the connector over a home, from a state, and throws its records away.
 func readFiles(ctx context.Context, host, home, redact string, state map[string]json.RawMessage) (filesRun, error) {
+	env := []string{"CLAUDE_CONFIG_DIR=" + home, "PDPP_CLAUDE_CODE_REDACT=" + redact}
+	return runHost(ctx, host, "claude_code", []string{"sessions", "messages", "attachments", "coverage_diagnostics"}, env, state)
+}
+
+// runHost runs a built-in connector of local files, from a state, and throws its records away.
+func runHost(ctx context.Context, host, connector string, names, env []string, state map[string]json.RawMessage) (filesRun, error) {
 	if state == nil {
 		state = map[string]json.RawMessage{}
 	}
 	var streams []map[string]string
-	for _, name := range []string{"sessions", "messages", "attachments", "coverage_diagnostics"} {
+	for _, name := range names {
 		streams = append(streams, map[string]string{"name": name})
 	}
 	start, err := json.Marshal(map[string]any{
@@ -205,8 +211,8 @@ func readFiles(ctx context.Context, host, home, redact string, state map[string]
 	if err != nil {
 		return filesRun{}, err
 	}
-	cmd := exec.CommandContext(ctx, host, "run", "claude_code")
-	cmd.Env = []string{"CLAUDE_CONFIG_DIR=" + home, "PDPP_CLAUDE_CODE_REDACT=" + redact, "PDPP_CONNECTOR_INSTANCE_ID=bench"}
+	cmd := exec.CommandContext(ctx, host, "run", connector)
+	cmd.Env = append(env, "PDPP_CONNECTOR_INSTANCE_ID=bench")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return filesRun{}, err
