@@ -1,2 +1,3 @@
-// Package consoletest holds the tests of the console in a real browser. It has no code but tests.
+// Package consoletest drives the console as its owner would: a real server, real
+// connectors, a real browser.
 package consoletest
