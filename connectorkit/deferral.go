@@ -50,10 +50,10 @@ var pressure = deferral{
 	reason: protocol.ReasonUpstreamPressure, class: protocol.ClassUpstreamPressure, retryable: true,
 }
 
-// deletes reports whether the list stream can say that an item is gone.
+// deletes reports whether an item goes with its detail, and the list stream can say so.
 func (l *lane) deletes() bool {
 	s := l.r.scope[l.List]
-	return s != nil && s.stream.Semantics == manifest.MutableState
+	return l.GoneWithDetail && s != nil && s.stream.Semantics == manifest.MutableState
 }
 
 // deferralOf is what a failed fetch means for its item, and for those after it.

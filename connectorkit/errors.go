@@ -27,8 +27,7 @@ const (
 	Forbidden Class = "permanent_forbidden"
 	// NotFound means that the provider knows no such thing.
 	NotFound Class = "not_found"
-	// Gone means that the thing existed and was removed. An item whose detail is gone is
-	// deleted from a list stream that knows deletions.
+	// Gone means that the thing existed and was removed.
 	Gone Class = "gone"
 	// Malformed means that the answer is not what the provider documents.
 	Malformed Class = "malformed_answer"

@@ -24,6 +24,11 @@ type Lane struct {
 	// item comes from an earlier run's gap.
 	Fetch func(ctx context.Context, item Item) ([]Record, error)
 
+	// GoneWithDetail says that an item whose detail is Gone is itself removed at the
+	// provider, whatever its list still shows: it is deleted from a list stream that
+	// knows deletions. Without it an item stays as the list has it.
+	GoneWithDetail bool
+
 	// FetchMany reads the details of up to Many items with one request; nil, or a
 	// Many below two, fetches them one by one. What it leaves out goes to Fetch. So do
 	// the items of a call that the provider refuses as a whole (NotFound, Gone,

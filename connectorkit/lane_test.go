@@ -366,10 +366,16 @@ func TestRunawayLists(t *testing.T) {
 }
 
 // TestGoneItemIsDeleted tells of an item whose detail is gone that it is deleted, where the
-// list stream can say so; one that is not found or forbidden stays listed.
+// lane says that it goes with its detail; one that is not found or forbidden stays listed, and
+// so does each where the lane says nothing.
 func TestGoneItemIsDeleted(t *testing.T) {
 	t.Parallel()
-	for class, deleted := range map[Class]bool{Gone: true, NotFound: false, Forbidden: false} {
+	for _, tt := range []struct {
+		class   Class
+		with    bool
+		deleted bool
+	}{{Gone, true, true}, {Gone, false, false}, {NotFound, true, false}, {Forbidden, true, false}} {
+		class, deleted := tt.class, tt.deleted
 		a, v := newArchive(3, 10), newVault()
 		a.fetch = func(_ int, key string) error {
 			if key == "t0002" {
@@ -377,9 +383,11 @@ func TestGoneItemIsDeleted(t *testing.T) {
 			}
 			return nil
 		}
-		succeeded(t, v.run(t, collecting(t, a.lane()), options{scope: laneScope}))
+		lane := a.lane()
+		lane.GoneWithDetail = tt.with
+		succeeded(t, v.run(t, collecting(t, lane), options{scope: laneScope}))
 		if data, known := v.records["threads"]["t0002"]; !known || (data == "") != deleted {
-			t.Errorf("%s: the thread is %q", class, data)
+			t.Errorf("%s, with its detail %t: the thread is %q", class, tt.with, data)
 		}
 		if g := v.gaps["t0002"]; g == nil || g.status != protocol.GapTerminal {
 			t.Errorf("%s: no final gap", class)

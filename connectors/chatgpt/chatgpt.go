@@ -77,7 +77,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		connectorkit.Inventory{Stream: streamShares, Page: a.shares},
 		connectorkit.Lane{
 			List: streamConversations, Detail: streamMessages, ListPage: (&lists{api: a}).page,
-			Fetch: d.fetch, FetchMany: d.fetchMany, Many: batchSize,
+			Fetch: d.fetch, FetchMany: d.fetchMany, Many: batchSize, GoneWithDetail: true,
 		},
 	}, nil
 }
