@@ -141,8 +141,9 @@ func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, sai
 	moved, endMoved := s.process.browser.Subscribe(target.TargetInfoChanged.Method)
 	defer endMoved()
 	if !s.front(ctx, t) {
-		select { // it is going; the list of tabs says so
+		select { // it is going, and the list of tabs says so, or it is slow to come
 		case <-changed:
+		case <-time.After(stepOnScreen):
 		case <-ctx.Done():
 		}
 		return
