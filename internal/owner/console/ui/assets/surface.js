@@ -36,7 +36,11 @@
     out.set(body, 1);
     socket.send(out);
   };
-  const act = (message) => { if (state === "live") frame(input, words.encode(JSON.stringify(message))); };
+  const act = (message) => {
+    if (state !== "live") return;
+    if (message.action === "down") part("refused").hidden = true;
+    frame(input, words.encode(JSON.stringify(message)));
+  };
   const wish = (message) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(message));
   const look = () => {
     const width = Math.round(Math.min(Math.max(stage.clientWidth, 320), 1280));
@@ -52,7 +56,7 @@
     part("origin").textContent = name;
     canvas.setAttribute("aria-label", `Picture of the page at ${name}${p.title ? `: ${p.title}` : ""}`);
     if (p.blocked) part("refused").textContent = `The page wanted to go to ${p.blocked}, which this connector may not open.`;
-    if (p.blocked || !part("refused").textContent.includes(name.replace(/^\w+:\/\//, ""))) part("refused").hidden = !p.blocked; // an error page has the address that was refused
+    if (p.blocked) part("refused").hidden = false; // until the owner does something
     const moved = part("moved");
     if (origin && p.origin && p.origin !== origin) {
       moved.textContent = `The page moved from ${origin.replace("https://", "")} to ${name}. That is expected if you chose to sign in with that account.`;
