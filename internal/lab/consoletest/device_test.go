@@ -202,7 +202,8 @@ func TestAnotherComputerJourney(t *testing.T) {
 func (b *tab) finds(word, text string) {
 	b.t.Helper()
 	b.visit("/records?q=" + url.QueryEscape(word))
-	b.until(`document.querySelector("tr[data-key] a") !== null || (window.asked ??= setTimeout(() => location.reload(), 500), false)`)
+	b.until(`document.querySelector("tr[data-key] a") !== null ? (clearTimeout(window.asked), true)
+		: (window.asked ??= setTimeout(() => location.reload(), 500), false)`)
 	b.click(`tr[data-key] a`)
 	b.wait(`[data-close]`)
 	if body := b.text("main"); !strings.Contains(body, text) {
