@@ -66,7 +66,7 @@ func victim() {
 // sign-in that was made before is kept, without our own copy of it.
 func TestKilledConnector(t *testing.T) {
 	web := newSite(t)
-	starts, sessions := 6, 3
+	starts, sessions := 2, 2
 	if n, err := strconv.Atoi(os.Getenv(killsVariable)); err == nil {
 		starts, sessions = n, n
 	}
