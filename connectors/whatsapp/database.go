@@ -17,10 +17,10 @@ import (
 	"pdpp/protocol"
 )
 
-const (
-	reasonDate protocol.Reason = "message_date_unusable"
-	maxUndated                 = 100 // gaps of one pass; the rest is counted
-)
+const reasonDate protocol.Reason = "message_date_unusable"
+
+// maxUndated bounds the gaps of one pass; the rest is counted.
+const maxUndated = 100
 
 var errNoMessages = errors.New("the database has no messages of WhatsApp")
 

@@ -236,15 +236,6 @@ func Parse(f Frame) (Message, error) {
 	return nil, nil
 }
 
-// ParseInput reads one act as JSON, for whoever gets it over another road than a frame.
-func ParseInput(payload []byte) (Input, error) { return as[Input](payload) }
-
-// ParseView reads how the owner looks at the page, as ParseInput does.
-func ParseView(payload []byte) (View, error) { return as[View](payload) }
-
-// ParseChoose reads an answer to a list or a dialog, as ParseInput does.
-func ParseChoose(payload []byte) (Choose, error) { return as[Choose](payload) }
-
 func as[M Message](payload []byte) (M, error) {
 	var m, none M
 	if err := json.Unmarshal(payload, &m); err != nil {

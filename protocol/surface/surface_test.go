@@ -142,7 +142,7 @@ func TestErrorsHoldNoInput(t *testing.T) {
 		`{"kind":"text","text":"hunter2`, `{"kind":"text","text":["hunter2"]}`, `{"kind":"hunter2"}`,
 		`{"kind":"text","text":"hunter2` + strings.Repeat("x", surface.MaxText) + `"}`, `"hunter2"`, `hunter2`,
 	} {
-		_, err := surface.ParseInput([]byte(payload))
+		_, err := surface.Parse(surface.Frame{Kind: surface.KindInput, Payload: []byte(payload)})
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%.40s: %v", payload, err)
 		}
