@@ -258,9 +258,8 @@ func (h *Hub) listen(ctx context.Context, l link, v *viewer, at func() *page) er
 		if err := pace.wait(ctx); err != nil {
 			return err
 		}
-		p := at()
 		if f.Kind == 0 {
-			if p != nil {
+			if p := at(); p != nil {
 				p.wish(v, w)
 			}
 			continue
@@ -273,11 +272,11 @@ func (h *Hub) listen(ctx context.Context, l link, v *viewer, at func() *page) er
 		case surface.View:
 			m.Paused = false // is ours to say
 			v.put(func() { v.view = m })
-			if p != nil {
+			if p := at(); p != nil { // asked after, as one that comes meanwhile sees what was put
 				p.looks(v)
 			}
 		case surface.Seen, surface.Input, surface.Choose:
-			if p != nil {
+			if p := at(); p != nil {
 				if err := p.pass(ctx, v, f, m); err != nil {
 					return err
 				}
