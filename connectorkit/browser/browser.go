@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	chromium "github.com/chromedp/cdproto/browser"
@@ -81,8 +80,7 @@ func Open(ctx context.Context, s *connectorkit.Setup, site Site) (*Browser, erro
 // start brings the browser up to its first page, with the kept session in it.
 func (b *Browser) start(ctx context.Context, s *connectorkit.Setup) error {
 	if fd := b.binding.SurfaceFD; fd != 0 {
-		syscall.CloseOnExec(fd) // the browser has no business with it
-		if err := syscall.SetNonblock(fd, true); err != nil {
+		if err := own(fd); err != nil {
 			return fmt.Errorf("open the surface channel: %w", err)
 		}
 		b.surface = os.NewFile(uintptr(fd), "surface")

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	chromium "github.com/chromedp/cdproto/browser"
@@ -148,16 +147,6 @@ func environment(b protocol.BrowserBinding) []string {
 	return env
 }
 
-// attributes put the browser into a group of its own, and under another user when the
-// connector is root: Chromium's sandbox does not work for root.
-func attributes(u *protocol.BrowserUser) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Setpgid: true}
-	if u != nil && os.Geteuid() == 0 {
-		a.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID}
-	}
-	return a
-}
-
 // watch ends the sessions of pages that crash: the browser keeps them, but they answer nothing.
 func (p *process) watch(crashes <-chan jsontext.Value) {
 	for raw := range crashes {
@@ -191,7 +180,7 @@ func (p *process) end(ctx context.Context) {
 		}
 		// The main process wrote down what it had, or does not get to it. What it started has
 		// nothing to write.
-		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		endGroup(p.cmd.Process)
 		<-p.exited
 		p.conn.end(errLost)
 		_ = p.pipe[0].Close()

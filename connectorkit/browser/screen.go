@@ -45,7 +45,6 @@ type screen struct {
 	mu      sync.Mutex
 	view    *surface.View // how the owner looks; nil for not at all
 	place   surface.Place
-	dialog  *surface.Dialog
 	seq     uint32
 	waiting map[uint32]int64 // pictures that were sent: their number at the browser
 	dialogs int
@@ -134,10 +133,6 @@ func (s *screen) read(ctx context.Context, said chan<- surface.Message) {
 func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, said <-chan surface.Message) {
 	pictures, endPictures := t.s.Subscribe(page.ScreencastFrame.Method)
 	defer endPictures()
-	opened, endOpened := t.s.Subscribe(page.JavascriptDialogOpening.Method)
-	defer endOpened()
-	closed, endClosed := t.s.Subscribe(page.JavascriptDialogClosed.Method)
-	defer endClosed()
 	moved, endMoved := s.process.browser.Subscribe(target.TargetInfoChanged.Method)
 	defer endMoved()
 	if !s.front(ctx, t) {
@@ -149,6 +144,7 @@ func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, sai
 		return
 	}
 	defer s.leave(t)
+	opened, closed := t.dialogs()
 	tick := time.NewTicker(placeEvery) // a title that a script changes is no event
 	defer tick.Stop()
 	for {
@@ -168,13 +164,13 @@ func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, sai
 				opened = nil
 				continue
 			}
-			s.ask(raw)
+			s.ask(t, raw)
 		case _, ok := <-closed:
 			if !ok {
 				closed = nil
 				continue
 			}
-			s.asked()
+			s.asked(t)
 		case raw, ok := <-moved:
 			if !ok {
 				return
@@ -207,15 +203,18 @@ func (s *screen) watchedNow() bool {
 func (s *screen) front(ctx context.Context, t *tab) bool {
 	limited, cancel := context.WithTimeout(ctx, stepOnScreen)
 	defer cancel()
-	if _, err := cdp.Call(limited, t.s, page.Enable, page.EnableParams{}); err != nil {
+	if t.attend(limited) != nil {
 		return false
 	}
 	t.s.post(page.BringToFront.Method, cdp.Empty{})
 	t.s.post(emulation.SetFocusEmulationEnabled.Method, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	s.lookPlace(limited, t)
 	s.mu.Lock()
-	view := s.view
+	view, dialog := s.view, t.dialog
 	s.mu.Unlock()
+	if dialog != nil {
+		s.send(*dialog)
+	}
 	s.frame(t, view)
 	return true
 }
@@ -223,7 +222,6 @@ func (s *screen) front(ctx context.Context, t *tab) bool {
 func (s *screen) leave(t *tab) {
 	t.s.post(page.StopScreencast.Method, cdp.Empty{})
 	s.mu.Lock()
-	s.dialog = nil
 	clear(s.waiting)
 	s.mu.Unlock()
 }
@@ -286,7 +284,7 @@ func (s *screen) hear(ctx context.Context, t *tab, m surface.Message) {
 	case surface.View:
 		s.mu.Lock()
 		s.view = &m
-		place, dialog := s.place, s.dialog
+		place, dialog := s.place, t.dialog
 		s.mu.Unlock()
 		s.send(place)
 		if dialog != nil {
@@ -311,7 +309,7 @@ func (s *screen) hear(ctx context.Context, t *tab, m surface.Message) {
 
 func (s *screen) choose(ctx context.Context, t *tab, c surface.Choose) {
 	s.mu.Lock()
-	dialog := s.dialog
+	dialog := t.dialog
 	s.mu.Unlock()
 	if dialog != nil && dialog.ID == c.ID {
 		t.s.post(page.HandleJavaScriptDialog.Method, page.HandleJavaScriptDialogParams{Accept: c.Accept, PromptText: c.Value})
@@ -321,7 +319,7 @@ func (s *screen) choose(ctx context.Context, t *tab, c surface.Choose) {
 }
 
 // ask passes a dialog of the page on.
-func (s *screen) ask(raw jsontext.Value) {
+func (s *screen) ask(t *tab, raw jsontext.Value) {
 	var e page.EventJavascriptDialogOpening
 	if decode(raw, &e) != nil {
 		return
@@ -329,15 +327,15 @@ func (s *screen) ask(raw jsontext.Value) {
 	s.mu.Lock()
 	s.dialogs++
 	d := surface.Dialog{ID: "dialog-" + strconv.Itoa(s.dialogs), Kind: string(e.Type), Message: cut(e.Message), Default: cut(e.DefaultPrompt)}
-	s.dialog = &d
+	t.dialog = &d
 	s.mu.Unlock()
 	s.send(d)
 }
 
-func (s *screen) asked() {
+func (s *screen) asked(t *tab) {
 	s.mu.Lock()
-	d := s.dialog
-	s.dialog = nil
+	d := t.dialog
+	t.dialog = nil
 	s.mu.Unlock()
 	if d != nil {
 		s.send(surface.Dialog{ID: d.ID})

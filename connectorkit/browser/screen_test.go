@@ -150,20 +150,26 @@ func isPlace(title string) func(surface.Message) bool {
 
 var viewOfTest = surface.View{Width: 800, Height: 600, Scale: 1, Quality: 60}
 
+// window lets an owner see what a run in the room shows.
+func window(t *testing.T, room *protocol.BrowserBinding) *owner {
+	t.Helper()
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	must(t, err)
+	room.SurfaceFD = pair[1]
+	ours := os.NewFile(uintptr(pair[0]), "worker's end")
+	conn, err := net.FileConn(ours)
+	must(t, err)
+	must(t, ours.Close())
+	t.Cleanup(func() { _ = conn.Close() })
+	return looking(t, conn)
+}
+
 // TestOwnerSignsInByHand: a whole sign-in through the channel, without a word from the owner.
 func TestOwnerSignsInByHand(t *testing.T) {
 	t.Attr("spec", "RT-13.2")
 	web := newSite(t)
 	b := roomFor(t, web)
-	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	must(t, err)
-	b.SurfaceFD = pair[1]
-	ours := os.NewFile(uintptr(pair[0]), "worker's end")
-	conn, err := net.FileConn(ours)
-	must(t, err)
-	must(t, ours.Close())
-	defer conn.Close()
-	o := looking(t, conn)
+	o := window(t, &b)
 	const password = "correct horse 4711"
 	var typed string
 	web.mux.HandleFunc("POST /typed", func(w http.ResponseWriter, r *http.Request) {
@@ -208,6 +214,48 @@ func TestOwnerSignsInByHand(t *testing.T) {
 	o.wait(within(t, 10*time.Second), 0, "the end", func(m surface.Message) bool { _, ok := m.(surface.Closed); return ok })
 	if strings.Contains(r.stderr, password) || strings.Contains(r.stderr, "page_metadata_timeout") {
 		t.Errorf("the log says %s", r.stderr)
+	}
+}
+
+// TestDialogBeforeAnybodyLooks: a page that asks while it is read waits for the owner's answer,
+// and a window that it opened and that asks at once waits for its own.
+func TestDialogBeforeAnybodyLooks(t *testing.T) {
+	web := newSite(t)
+	b := roomFor(t, web)
+	o := window(t, &b)
+	web.mux.HandleFunc("GET /asks", document("Asks", `<script>if (confirm('Is it you?')) document.write('<button style="position:fixed;inset:0" onclick="window.open(\'/asks/name\')">Go on</button>')</script>`))
+	web.mux.HandleFunc("GET /asks/name", document("Name", `<script>location = '/asks/in?name=' + prompt('Your name?', 'nobody')</script>`))
+	web.mux.HandleFunc("GET /asks/in", func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, web.signIn(r.FormValue("name")))
+		http.Redirect(w, r, "/home", http.StatusSeeOther)
+	})
+	of := web.known()
+	of.SignIn = web.URL + "/asks"
+	r := play(t, shelf(of, nil), b, runOptions{answer: func(*protocol.Interaction) protocol.ResponseStatus {
+		ctx := within(t, time.Minute)
+		said := 0
+		for _, question := range []surface.Dialog{{Kind: surface.DialogConfirm, Message: "Is it you?"}, {Kind: surface.DialogPrompt, Message: "Your name?", Default: "nobody"}} {
+			var m surface.Message
+			m, said = o.wait(ctx, said, question.Message, func(m surface.Message) bool { d, ok := m.(surface.Dialog); return ok && d.Kind != "" })
+			got, _ := m.(surface.Dialog)
+			id := got.ID
+			got.ID = ""
+			if got != question {
+				t.Errorf("asked %+v, want %+v", got, question)
+			}
+			o.say(surface.Choose{ID: id, Value: "ada", Accept: true})
+			_, said = o.wait(ctx, said, "its end", func(m surface.Message) bool { return m == surface.Dialog{ID: id} })
+			if question.Kind == surface.DialogConfirm {
+				o.say(viewOfTest)
+				o.pictures(ctx, 1)
+				o.say(click(100, 100)...)
+			}
+		}
+		o.wait(ctx, said, "settled", func(m surface.Message) bool { return m == surface.Settled{} })
+		return protocol.ResponseSuccess
+	}})
+	if len(r.records) != 3 {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -50,6 +50,12 @@ func (d *realDesk) show(ctx context.Context, walled bool) (func(), error) {
 	b.seeing = s
 	b.mu.Unlock()
 	away := sync.OnceFunc(s.away)
+	if s.screen != nil { // otherwise nobody would answer a dialog
+		if err := t.attend(limited); err != nil {
+			away()
+			return nil, err
+		}
+	}
 	if err := b.paced(limited, func(ctx context.Context) error { return t.load(ctx, address) }); err != nil {
 		away()
 		return nil, err

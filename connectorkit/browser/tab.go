@@ -15,13 +15,15 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol/surface"
 )
 
 // worldName is what our part of a page is called. A page cannot see into it.
 const worldName = "pdpp"
 
 // tab is one page of the browser and the conversation with it. No domain of it is enabled
-// that a site could notice.
+// that a site could notice; Page is, where the owner is shown it.
 type tab struct {
 	p      *process
 	id     target.ID
@@ -31,6 +33,10 @@ type tab struct {
 	mu    sync.Mutex
 	host  string
 	world int64 // execution context of our isolated world; zero when there is none
+
+	opened, closed <-chan jsontext.Value // its dialogs; nil before it is attended
+
+	dialog *surface.Dialog // the one that waits for an answer; guarded by the screen's mutex
 }
 
 // at is the host of the page's document; empty before the first one.
@@ -44,6 +50,38 @@ func (t *tab) moved(host string) {
 	t.mu.Lock()
 	t.host = host
 	t.mu.Unlock()
+}
+
+// attend lets no dialog of the page pass unseen from now on: it waits for its answer, and
+// dialogs gives it to whoever shows the page, however late they come. A page that nobody is
+// shown is not attended, as nobody would answer. It is for one caller at a time.
+func (t *tab) attend(ctx context.Context) error {
+	if t.attended() {
+		return nil // to ask again would wait for a dialog that is open
+	}
+	opened, stopOpened := t.s.Subscribe(page.JavascriptDialogOpening.Method) // both end with the page
+	closed, stopClosed := t.s.Subscribe(page.JavascriptDialogClosed.Method)
+	if _, err := cdp.Call(ctx, t.s, page.Enable, page.EnableParams{}); err != nil {
+		stopOpened()
+		stopClosed()
+		return err
+	}
+	t.mu.Lock()
+	t.opened, t.closed = opened, closed
+	t.mu.Unlock()
+	return nil
+}
+
+func (t *tab) attended() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.opened != nil
+}
+
+func (t *tab) dialogs() (opened, closed <-chan jsontext.Value) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.opened, t.closed
 }
 
 // close closes the page.

@@ -78,10 +78,14 @@ func (ts *tabs) take(e *target.EventAttachedToTarget) {
 	defer cancel()
 	t := &tab{p: ts.p, id: e.TargetInfo.TargetID, opener: e.TargetInfo.OpenerID, s: ts.p.conn.attached(e.SessionID, e.TargetInfo.TargetID)}
 	ts.mu.Lock()
-	if o := ts.byID[t.opener]; o != nil {
+	o := ts.byID[t.opener]
+	ts.mu.Unlock()
+	if o != nil {
 		t.moved(o.at())
 	}
-	ts.mu.Unlock()
+	if o != nil && o.attended() && t.attend(ctx) != nil {
+		return // it is gone already
+	}
 	if ts.hold(ctx, t, t.s) != nil {
 		return // it is gone already
 	}

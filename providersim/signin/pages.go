@@ -27,7 +27,7 @@ var (
 {{if eq .Page "loop"}}<script>setTimeout(()=>{for(;;){}},50)</script>{{end}}
 {{if eq .Page "hostile"}}<a id="metadata" href="http://169.254.169.254/latest/meta-data/">metadata</a>
 <a id="loopback" href="http://127.0.0.1:1/">loopback</a><a id="download" href="/auth/download" download>download</a>
-<script>setTimeout(()=>{alert("Your computer is at risk");confirm("Install it now?");document.getElementById("download").click();window.open("http://10.0.0.1/","x");location="http://169.254.169.254/latest/meta-data/"},100)</script>{{end}}`)
+<script>alert("Your computer is at risk");confirm("Install it now?");document.getElementById("download").click();window.open("http://10.0.0.1/","x");location="http://169.254.169.254/latest/meta-data/"</script>{{end}}`)
 
 	codePage = page("Sign in", `<h1>One more step</h1>{{with .Error}}<p id="error" role="alert">{{.}}</p>{{end}}
 <form method="post" action="/auth/second"><label>Code <input name="code" id="code" inputmode="numeric" autocomplete="one-time-code" autofocus></label>

@@ -304,6 +304,35 @@ func TestPageIsTheOwnersAlone(t *testing.T) {
 	_ = sim
 }
 
+// A hostile page stays a picture: its dialogs are shown as its own, nothing is downloaded,
+// and where it may not go is said.
+func TestHostilePage(t *testing.T) {
+	h, sim := street(t, chatgpt.Config{Seed: 7, Chats: 2})
+	if _, err := sim.Sim.Site().Do(signin.Order{Page: signin.Hostile}); err != nil {
+		t.Fatal(err)
+	}
+	b := h.signIn()
+	h.pdpp("connect", "chatgpt", "--no-wait")
+	b.visit(signInPage + "?opening")
+	b.until(`document.querySelector("[data-part=dialog]:not([hidden])") !== null`)
+	if got := b.text(`[data-part=dialog]`); !strings.Contains(got, "says:") || !strings.Contains(got, "Your computer is at risk") {
+		t.Errorf("the dialog: %q", got)
+	}
+	b.shoot("sign-in-dialog")
+	b.click(`[data-part=dialog] .solid`)
+	b.until(`document.querySelector("[data-part=dialog]:not([hidden])")?.innerText.includes("Install it now")`)
+	b.click(`[data-part=dialog] button:last-child`)
+	b.until(`document.querySelector("[data-part=refused]:not([hidden])") !== null`)
+	if got := b.text(`[data-part=refused]`); !strings.Contains(got, "169.254.169.254") && !strings.Contains(got, "10.0.0.1") {
+		t.Errorf("refused: %q", got)
+	}
+	b.shoot("sign-in-refused")
+	if n := sim.Sim.Site().State().Count.Downloads; n > 1 {
+		t.Errorf("%d downloads", n)
+	}
+	b.submit(`input[name=interaction_id]`)
+}
+
 // due asks for a run as the schedule does.
 func (h *house) due(connectionID string) {
 	h.t.Helper()
