@@ -18,9 +18,13 @@ const (
 	lookEvery    = 20 * time.Millisecond
 )
 
-// users are the processes whose command line or environment names the folder. Those that are
-// dead and only not yet collected by their parent name nothing.
+// users are the processes whose command line or environment names the room. Those that are
+// dead and only not yet collected by their parent name nothing. Nobody uses what is no room:
+// its name may be a part of anything, and users are ended.
 func users(folder string) (pids []int) {
+	if !isRoom(folder) {
+		return nil
+	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil // a system that cannot tell
