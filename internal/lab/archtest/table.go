@@ -44,6 +44,8 @@ var Table = []Rule{
 		Reason: "an author of any language tries a connector out with nothing but the rules"},
 	{Room: "connectorkit/connectortest/recorded", May: []string{"connectorkit", "conformance", "protocol", "manifest"},
 		Reason: "the first tier needs neither runner nor store, so that it is there within minutes and for anybody"},
+	{Room: "connectorkit/connectortest/realserver", May: []string{"providersim"},
+		Reason: "what runs and torments a real server knows no connector, so that both ends of a test stay apart"},
 	{Room: "connectors", May: []string{"connectors/*", "connectorkit", "protocol", "manifest"},
 		Reason: "the list of built-in connectors is a list and nothing more"},
 	{Room: "connectors/...", May: []string{"connectorkit", "connectorkit/localfile", "connectorkit/localarchive", "connectorkit/localdb", "governor/governhttp", "connectorkit/browser", "protocol", "manifest", "governor"},

@@ -1,0 +1,34 @@
+package realserver
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"testing"
+
+	"pdpp/providersim"
+)
+
+// Front stands before a server that speaks HTTP and lets every request pass the gate, whose faults
+// it answers with. Requests are counted by those of the patterns that they match, as in
+// "PROPFIND /{user}/{calendar}/"; "/" counts the rest. The address is that of the front.
+func Front(t testing.TB, gate *providersim.Gate, server string, patterns ...string) string {
+	t.Helper()
+	to, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host // addresses in answers lead back here
+	}}
+	routes := http.NewServeMux()
+	routes.Handle("/", proxy)
+	for _, pattern := range patterns {
+		routes.Handle(pattern, proxy)
+	}
+	front := httptest.NewServer(gate.Wrap(routes))
+	t.Cleanup(front.Close)
+	return front.URL
+}

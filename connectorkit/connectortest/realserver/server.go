@@ -1,0 +1,158 @@
+// Package realserver runs server software that others wrote, for the tests and measurements of
+// connectors, and stands in front of it with faults.
+//
+//	server.go  a server in a throw-away folder, which ends with whoever started it
+//	shared.go  one server for all tests of a package
+//	front.go   faults in front of a server that speaks HTTP
+//	wire.go    faults in front of a mail server
+//
+// What exists is asked of such a server by a second road, its files or its own tools, never by what
+// the connector reads.
+package realserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Command is how a server is started.
+type Command struct {
+	Program string
+	Args    []string
+	Dir     string
+	Env     []string // all of it
+	// Ready is asked until it agrees: the server answers.
+	Ready func(ctx context.Context) error
+}
+
+// Server is a server at work.
+type Server struct {
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when the process is gone; then err is set
+	err   error
+	said  said
+}
+
+// patience is how long a server may take to begin or to end on a busy machine.
+const patience = time.Minute
+
+// Run starts a server and waits until it is ready. It has a process group of its own. It ends with
+// Stop, and with the process that started it.
+func Run(c Command) (*Server, error) {
+	s := &Server{cmd: exec.Command(c.Program, c.Args...), ended: make(chan struct{})}
+	s.cmd.Dir, s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = c.Dir, c.Env, &s.said, &s.said
+	if s.cmd.Env == nil {
+		s.cmd.Env = []string{}
+	}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	s.cmd.WaitDelay = patience
+	started := make(chan error)
+	go func() {
+		// The death signal comes when the starting thread ends, so this one stays.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := s.cmd.Start()
+		started <- err
+		if err == nil {
+			s.err = s.cmd.Wait()
+			close(s.ended)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.Program, err)
+	}
+	if err := s.ready(c.Ready); err != nil {
+		return nil, fmt.Errorf("wait for %s: %w", c.Program, errors.Join(err, s.Stop()))
+	}
+	return s, nil
+}
+
+func (s *Server) ready(ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		err := ask(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-s.ended:
+			return fmt.Errorf("it ended by itself: %w: %s", errors.Join(s.err, err), &s.said)
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// Stop ends the server and everything that it started.
+func (s *Server) Stop() error {
+	group := -s.cmd.Process.Pid
+	_ = syscall.Kill(s.cmd.Process.Pid, syscall.SIGTERM) // it may have ended by itself
+	var late error
+	select {
+	case <-s.ended:
+	case <-time.After(patience / 2):
+		late = fmt.Errorf("%s did not end when told to", s.cmd.Path)
+	}
+	_ = syscall.Kill(group, syscall.SIGKILL) // what outlived its parent
+	<-s.ended
+	for deadline := time.Now().Add(patience); syscall.Kill(group, 0) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			return errors.Join(late, fmt.Errorf("processes of %s are left", s.cmd.Path))
+		}
+	}
+	return late
+}
+
+// Pid is the server's process, which leads its group.
+func (s *Server) Pid() int { return s.cmd.Process.Pid }
+
+// FreePort is a port on loopback that nobody listens on now. Somebody may before the server does:
+// who starts one tries again with another port.
+func FreePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// Answers reports whether somebody listens at the address.
+func Answers(ctx context.Context, address string) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// said keeps the beginning of what a server says.
+type said struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if room := 4096 - s.b.Len(); room > 0 {
+		s.b.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
