@@ -135,7 +135,8 @@ func launchPipe(b protocol.BrowserBinding) (*pipe, error) {
 		return nil, err
 	}
 	cmd := exec.Command(b.Program, "--headless=new", "--user-data-dir="+b.Profile, "--remote-debugging-pipe", "--no-first-run", "--disable-extensions",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "about:blank")
+		"--disable-background-networking", "--disable-component-update", "--disable-sync",
+		"--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,SpareRendererForSitePerProcess", "about:blank")
 	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{"HOME=" + b.Home, "PATH=/usr/bin:/bin", "TMPDIR=" + b.Home}, b.Home, []*os.File{theirsIn, theirsOut}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {

@@ -13,9 +13,9 @@ import (
 	"pdpp/providersim"
 )
 
-// kills is how many SIGKILLs each database takes. Half of them fall on commit
-// boundaries, half on random moments.
-const kills = 104
+// kills is how many SIGKILLs each database takes; make chaos asks for four times as many. Half
+// of them fall on commit boundaries, half on random moments.
+var kills = 52
 
 // killsPerStore is how often one store is hit before a run may finish and the
 // comparison is made; then a fresh store and provider follow.
@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 // TestKill is the kill test. The summary of the test command prints its count;
 // a failed test prints none.
 func TestKill(t *testing.T) {
+	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
+		kills *= 4
+	}
 	target := connectortest.LumenTarget(t, "example")
 	runner, err := os.Executable()
 	if err != nil {
@@ -47,7 +50,7 @@ func TestKill(t *testing.T) {
 			t.Attr("spec", "PB-08")
 			t.Attr("spec", "PB-A07")
 			total := tally{victims: map[string]int{}}
-			for seed := uint64(0); total.kills() < kills && seed < kills && !t.Failed(); seed++ {
+			for seed := uint64(0); total.kills() < kills && seed < uint64(kills) && !t.Failed(); seed++ {
 				t.Run(fmt.Sprint("world ", seed), func(t *testing.T) {
 					w := newWorld(t, database, runner, target, seed)
 					w.suffer(t, &total)
