@@ -76,12 +76,10 @@ func (a *app) ask() string {
 	return "/oauth/authorize?" + url.Values{"client_id": {a.id}, "request_uri": {pushed.URI}}.Encode()
 }
 
-// An app asks, the owner sees who wants what, allows it, and the app reads exactly
+// consent: an app asks, the owner sees who wants what, allows it, and the app reads exactly
 // that. Another time the owner declines.
-func TestConsent(t *testing.T) {
-	h := found(t)
-	h.open("demo")
-	b := h.signIn()
+func consent(t *testing.T, h *house) {
+	b := h.signIn(t)
 	b.until(`[...document.querySelectorAll("[data-connection]")].some(e => e.innerText.includes("Letters"))`)
 	a := newApp(t, h.ready.URL)
 	b.visit(a.ask())

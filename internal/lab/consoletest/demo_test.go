@@ -15,12 +15,21 @@ import (
 	"pdpp/internal/view"
 )
 
-// The demonstration shows six connections, each in the state that it is meant to show
-// and by the shipped parts' own judgement; it goes when it is told to, and leaves
-// nothing behind.
+// The demonstration is opened once and looked at by everybody who needs a house with
+// connections in several states. It goes when it is told to, and leaves nothing behind.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	h := found(t)
 	h.open("demo")
+	t.Run("its states", func(t *testing.T) { states(t, h) })
+	t.Run("its pages", func(t *testing.T) { tour(t, h) })
+	t.Run("an app asks", func(t *testing.T) { consent(t, h) })
+	t.Run("its end", func(t *testing.T) { goes(t, h) })
+}
+
+// states waits until each of the six connections has been in the state that it is meant to
+// show, by the shipped parts' own judgement.
+func states(t *testing.T, h *house) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +65,12 @@ func TestDemo(t *testing.T) {
 			t.Fatalf("never reached: %v\nat last: %v", want, seen)
 		}
 	}
+}
+
+// goes ends the demonstration. The page that shows it says so, and keeps what it shows.
+func goes(t *testing.T, h *house) {
+	b := h.signIn(t)
+	b.until(`document.querySelectorAll("[data-connection]").length >= 6`)
 	if err := h.process.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +82,11 @@ func TestDemo(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
+	b.until(`document.querySelector("#lost")?.innerText.trim() !== ""`)
+	if n := len(b.all("[data-connection]")); n < 6 {
+		t.Errorf("%d connections are left on the page", n)
+	}
+	b.shoot("lost")
 }
 
 func demoConnections(t *testing.T, owner *http.Client, base string) []view.Connection {

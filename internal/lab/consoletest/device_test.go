@@ -125,11 +125,12 @@ func (l *laptop) through() (damages *atomic.Int32) {
 // collects is found, an upload that was refused is sent again by the commands that the page
 // shows, and a revoked one is refused and says what to do.
 func TestAnotherComputerJourney(t *testing.T) {
+	t.Parallel()
 	h := found(t)
 	h.open("serve")
 	l := &laptop{t: t, home: t.TempDir(), bin: filepath.Dir(h.bin)}
 	l.write("When do medlars ripen?")
-	b := h.signIn()
+	b := h.signIn(t)
 
 	b.click(`a[href="/add"]`)
 	b.click(`a[data-connector="claude_code"]`)

@@ -21,7 +21,7 @@ var installed = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	closers = append(closers, func() { _ = os.RemoveAll(dir) })
+	atEnd(func() { _ = os.RemoveAll(dir) })
 	return dir, programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors", "pdpp/cmd/pdpp-local-collector")
 })
 
@@ -107,13 +107,13 @@ func (h *house) pdpp(args ...string) string {
 	return string(out)
 }
 
-// signIn opens a window and signs in.
-func (h *house) signIn() *tab {
-	h.t.Helper()
-	b := open(h.t, h.ready.URL)
+// signIn opens a window for a test and signs in.
+func (h *house) signIn(t *testing.T) *tab {
+	t.Helper()
+	b := open(t, h.ready.URL)
 	b.visit("/")
 	if !strings.HasPrefix(b.path(), "/login") {
-		h.t.Errorf("a stranger is at %s", b.path())
+		t.Errorf("a stranger is at %s", b.path())
 	}
 	b.fill(`input[name=password]`, h.ready.Password)
 	b.submit(`input[name=password]`)

@@ -42,6 +42,7 @@ func (c client) get(path string) (int, string) {
 // An owner's first hour, in a browser: start, sign in, connect, watch, search, export,
 // grant, revoke, break, repair.
 func TestJourney(t *testing.T) {
+	t.Parallel()
 	sim, err := github.Start(github.Config{Seed: 3, Repositories: 6, Stars: 8, Issues: 30, Pulls: 6, Gists: 2, Events: 10})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestJourney(t *testing.T) {
 	if h.ready.Password == "" {
 		t.Fatal("the first start shows no password")
 	}
-	b := h.signIn()
+	b := h.signIn(t)
 	b.shoot("dashboard-empty")
 
 	connect(b, sim.Sim.Token())

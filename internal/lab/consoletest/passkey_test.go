@@ -122,6 +122,7 @@ const refusedPasskey = `document.querySelector("[data-passkey-say]").textContent
 // A passkey is added, signs in, confirms and is removed, in a real browser; what is
 // forged, locked, replayed or removed does none of it.
 func TestPasskeys(t *testing.T) {
+	t.Parallel()
 	c := serveByClock(t)
 	byAddress := open(t, "http://127.0.0.1:"+c.port)
 	byAddress.visit("/login")

@@ -41,6 +41,7 @@ var stalledIDs = []string{"con_stalled", "con_two", "con_nameless", "con_uncount
 func (b *tab) row(id string) string { b.t.Helper(); return b.text("#row-" + id) }
 
 func TestDashboardStatements(t *testing.T) {
+	t.Parallel()
 	for _, id := range []string{"CH-09", "CH-09.1", "CH-09.2", "CH-10", "CH-10.1", "CH-13", "CH-13.1", "CH-13.2", "CH-13.3", "CH-20.2", "CH-27.1"} {
 		t.Attr("spec", id)
 	}
@@ -99,6 +100,7 @@ func TestDashboardStatements(t *testing.T) {
 }
 
 func TestDeviceStatements(t *testing.T) {
+	t.Parallel()
 	for _, id := range []string{"CH-08", "CH-08.1", "CH-08.2", "CH-08.3", "CH-12", "CH-12.1", "CH-12.2", "CH-23.9", "CH-23.10", "CH-31", "CH-31.1", "CH-31.2"} {
 		t.Attr("spec", id)
 	}
@@ -165,6 +167,7 @@ func TestDeviceStatements(t *testing.T) {
 }
 
 func TestCatchUpStatements(t *testing.T) {
+	t.Parallel()
 	for _, id := range []string{"CH-20", "CH-20.1", "CH-20.2", "CH-20.3", "CH-20.4"} {
 		t.Attr("spec", id)
 	}
@@ -203,6 +206,7 @@ func TestCatchUpStatements(t *testing.T) {
 
 // Row, header and JSON of every connection say the same, field by field.
 func TestSurfacesAgree(t *testing.T) {
+	t.Parallel()
 	for _, id := range []string{"CH-06", "CH-21", "CH-21.1"} {
 		t.Attr("spec", id)
 	}
@@ -254,6 +258,7 @@ func compare(t *testing.T, b *tab, where, css string, c *view.Connection) {
 
 // A fault of the runtime is one panel; every row stays calm.
 func TestRuntimeFault(t *testing.T) {
+	t.Parallel()
 	runtime := evidence.Runtime{Components: []evidence.Component{{Name: "scheduler", Status: evidence.ProbeFailed, Reason: "stopped", At: *ago(10 * time.Minute)}}}
 	b := open(t, plant(t, runtime, orchard()...))
 	b.visit("/")

@@ -157,11 +157,12 @@ func (p *pushed) all() []string {
 // code, leaves, and finds it collected; the session ends, one push tells so, and signing in
 // again is all there is to do. What was typed is found nowhere afterwards.
 func TestSignInOnTheStreamedPage(t *testing.T) {
+	t.Parallel()
 	who := signin.Account{ID: "user-linden-07", Name: "Linden Marsh", Email: "linden@example.org", Password: "quarry-heron-8841"}
 	h, sim := street(t, chatgpt.Config{Seed: 5, Chats: 6, Memories: 3, Signin: signin.Config{Accounts: []signin.Account{who}, Second: signin.TOTP}})
 	site := sim.Sim.Site()
 	push := newPushed(t)
-	b := h.signIn()
+	b := h.signIn(t)
 	h.pdpp("notify", "add", "webhook", push.URL)
 
 	b.click(`a[href="/add"]`)
@@ -245,8 +246,9 @@ func (h *house) holdsNot(secret string) {
 
 // Whatever is not the owner's own window gets nothing of the page.
 func TestPageIsTheOwnersAlone(t *testing.T) {
-	h, sim := street(t, chatgpt.Config{Seed: 6, Chats: 2})
-	b := h.signIn()
+	t.Parallel()
+	h, _ := street(t, chatgpt.Config{Seed: 6, Chats: 2})
+	b := h.signIn(t)
 	h.pdpp("connect", "chatgpt", "--no-wait")
 	b.visit(signInPage + "?opening")
 	b.until(stageLive)
@@ -286,7 +288,7 @@ func TestPageIsTheOwnersAlone(t *testing.T) {
 	}
 
 	// A second window sees that the page is elsewhere, and may take it.
-	second := h.signIn()
+	second := h.signIn(t)
 	second.visit(signInPage)
 	second.until(`document.querySelector(".stage").dataset.state === "elsewhere"`)
 	second.shoot("sign-in-elsewhere")
@@ -301,17 +303,17 @@ func TestPageIsTheOwnersAlone(t *testing.T) {
 	began := time.Now()
 	second.until(`location.pathname.startsWith("/login")`)
 	t.Logf("signed out: gone after %v", time.Since(began))
-	_ = sim
 }
 
 // A hostile page stays a picture: its dialogs are shown as its own, nothing is downloaded,
 // and where it may not go is said.
 func TestHostilePage(t *testing.T) {
+	t.Parallel()
 	h, sim := street(t, chatgpt.Config{Seed: 7, Chats: 2})
 	if _, err := sim.Sim.Site().Do(signin.Order{Page: signin.Hostile}); err != nil {
 		t.Fatal(err)
 	}
-	b := h.signIn()
+	b := h.signIn(t)
 	h.pdpp("connect", "chatgpt", "--no-wait")
 	b.visit(signInPage + "?opening")
 	b.until(`document.querySelector("[data-part=dialog]:not([hidden])") !== null`)

@@ -4,16 +4,14 @@ import (
 	"testing"
 )
 
-// Every page of a house with connections in six states reads at both widths and in
+// tour: every page of a house with connections in six states reads at both widths and in
 // both themes, breaks no rule of its own policy and has no serious fault of
 // accessibility. The pictures are for people to look at.
-func TestTour(t *testing.T) {
-	h := found(t)
-	h.open("demo")
+func tour(t *testing.T, h *house) {
 	b := open(t, h.ready.URL)
 	b.visit("/login")
 	b.shoot("login")
-	b = h.signIn()
+	b = h.signIn(t)
 	b.until(`document.querySelectorAll("[data-connection]").length >= 6`)
 	b.until(`[...document.querySelectorAll("[data-connection]")].some(e => e.innerText.includes("GitHub") && e.innerText.includes("Needs you"))`)
 	b.until(`[...document.querySelectorAll("[data-connection]")].some(e => e.innerText.includes("Ada's notebook") && e.innerText.includes("Healthy"))`)
