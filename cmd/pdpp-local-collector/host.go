@@ -38,16 +38,16 @@ func (p *program) collector() (*collector.Collector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.collectorOf(dirs, profile)
-}
-
-func (p *program) collectorOf(dirs collector.Dirs, profile collector.Profile) (*collector.Collector, error) {
 	connectors, err := p.connectors(dirs)
 	if err != nil {
 		return nil, err
 	}
+	return p.collectorOf(dirs, profile, connectors), nil
+}
+
+func (p *program) collectorOf(dirs collector.Dirs, profile collector.Profile, connectors catalog.Finder) *collector.Collector {
 	return &collector.Collector{Profile: profile, Dirs: dirs, Connectors: connectors, Lookup: p.lookup, Bindings: offeredBindings,
-		AgentVersion: version(), Options: runner.Options{Observe: p.progress()}}, nil
+		AgentVersion: version(), Options: runner.Options{Observe: p.progress()}}
 }
 
 // connectors finds the built-in connectors, and the foreign ones in a folder

@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/collect/catalog"
 	"pdpp/internal/device/collector"
 	"pdpp/internal/device/service"
 	"pdpp/internal/device/wire"
@@ -150,6 +152,7 @@ func (p *program) serve(ctx context.Context, out io.Writer, charging bool) error
 	}
 	p.json = true // nobody looks on
 	log := slog.New(slog.NewTextHandler(out, nil))
+	known := &knownConnectors{}
 	s := &service.Service{Power: service.ReadPower, OnlyWhenCharging: charging, Executable: p.executable, Log: log, Sources: func() ([]service.Source, error) {
 		found, broken, err := collector.Profiles(dirs)
 		for _, b := range broken {
@@ -157,19 +160,37 @@ func (p *program) serve(ctx context.Context, out io.Writer, charging bool) error
 		}
 		var all []service.Source
 		for _, f := range found {
-			all = append(all, &source{p: p, dirs: dirs, id: f.SourceInstanceID, log: log.With("source", f.SourceInstanceID)})
+			all = append(all, &source{p: p, dirs: dirs, known: known, id: f.SourceInstanceID, log: log.With("source", f.SourceInstanceID)})
 		}
 		return all, err
 	}}
 	return s.Run(ctx)
 }
 
+// knownConnectors remembers connectors for as long as they are looked for in the same places:
+// asking for one costs more than a pass over a few lines.
+type knownConnectors struct {
+	mu     sync.Mutex
+	of     [3]string
+	finder catalog.Finder
+}
+
+func (k *knownConnectors) finderOf(c catalog.Catalog) catalog.Finder {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if places := [3]string{c.Host, c.Dir, c.Home}; k.finder == nil || k.of != places {
+		k.of, k.finder = places, catalog.Remember(c)
+	}
+	return k.finder
+}
+
 // source is a profile that the service works for.
 type source struct {
-	p    *program
-	dirs collector.Dirs
-	id   string
-	log  *slog.Logger
+	p     *program
+	dirs  collector.Dirs
+	known *knownConnectors
+	id    string
+	log   *slog.Logger
 }
 
 func (s *source) ID() string { return s.id }
@@ -180,11 +201,13 @@ func (s *source) collector() (*collector.Collector, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.p.collectorOf(s.dirs, profile)
-	if err == nil {
-		c.Policy.AwaitLock = 1 // a pass by hand comes first
+	connectors, err := s.p.connectors(s.dirs)
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	c := s.p.collectorOf(s.dirs, profile, s.known.finderOf(connectors))
+	c.Policy.AwaitLock = 1 // a pass by hand comes first
+	return c, nil
 }
 
 func (s *source) Roots(ctx context.Context) []string {

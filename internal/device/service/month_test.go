@@ -81,7 +81,7 @@ func (l *laptop) step(s surroundings) {
 	if !l.plan.due(l.now, false) {
 		return
 	}
-	l.plan.began(l.now)
+	l.plan.began()
 	switch {
 	case s.portal:
 		l.plan.ended(l.now, Result{Stopped: true})

@@ -8,9 +8,9 @@ import (
 // When passes and heartbeats happen.
 const (
 	quiet       = time.Second      // a change is followed by a pass when nothing has changed for so long,
-	unrest      = 4 * time.Second  // or after so long while it goes on
-	passEvery   = 5 * time.Second  // the least time between two passes of a source
-	passShare   = 20               // passes take at most one part in so many of the time while things go on changing,
+	unrest      = 3 * time.Second  // or after so long while it goes on
+	passEvery   = 2 * time.Second  // the least time between two passes of a source
+	passShare   = 50               // passes take at most one part in so many of a processor while things go on changing,
 	longestRest = time.Minute      // but never wait longer for it
 	fullEvery   = time.Hour        // the most between two passes, changes or not
 	beatEvery   = 15 * time.Minute // the most between two contacts with the server
@@ -31,14 +31,16 @@ type Result struct {
 	Failed bool
 	// Wanted says that the owner asked for a pass.
 	Wanted bool
+	// Cost is the processor time that it took, on whatever machine and beside whatever else.
+	Cost time.Duration
 }
 
 // plan is what one source does next. It has no clock of its own.
 type plan struct {
 	changedFirst time.Time // of the changes that no pass has seen; zero: none
 	changedLast  time.Time
-	begun        time.Time // the beginning of the last pass
-	passed       time.Time // and its end; zero: none yet
+	passed       time.Time // the end of the last pass; zero: none yet
+	cost         time.Duration
 	contact      time.Time // with the server
 	notBefore    time.Time // nothing but the owner's wish is acted upon before
 	retries      int
@@ -74,7 +76,16 @@ func (p *plan) due(now time.Time, historyWaits bool) bool {
 // rest is how long changes wait after the last pass: a source that changes all the time,
 // and is dear to look at, must not keep the computer busy.
 func (p *plan) rest() time.Duration {
-	return max(passEvery, min(longestRest, passShare*p.passed.Sub(p.begun)))
+	return max(passEvery, min(longestRest, passShare*p.cost))
+}
+
+// look is how long after this moment files are looked at again: soon when a change waits for its
+// pass, so that the pass is not late by a whole turn.
+func (p *plan) look() time.Duration {
+	if p.changedFirst.IsZero() {
+		return hotEvery
+	}
+	return soon
 }
 
 // beatDue reports whether the server is to hear something without a pass.
@@ -87,14 +98,13 @@ func (p *plan) woke() {
 }
 
 // began is called before a pass: what changes from now on is for the next one.
-func (p *plan) began(now time.Time) {
-	p.begun = now
+func (p *plan) began() {
 	p.changedFirst, p.changedLast, p.wanted = time.Time{}, time.Time{}, false
 }
 
 // ended takes a pass's result.
 func (p *plan) ended(now time.Time, r Result) {
-	p.passed, p.contact, p.wanted = now, now, p.wanted || r.Wanted
+	p.passed, p.contact, p.cost, p.wanted = now, now, r.Cost, p.wanted || r.Wanted
 	p.owed, p.notBefore = r.Retry || r.Stopped || r.Failed, time.Time{}
 	switch {
 	case r.Stopped:

@@ -18,7 +18,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	pass := func(seconds int, r Result) {
-		p.began(at(seconds))
+		p.began()
 		p.ended(at(seconds), r)
 	}
 	due(0, true) // the first one
@@ -29,10 +29,16 @@ func TestPlan(t *testing.T) {
 	due(11, true) // a second of quiet
 	pass(11, Result{})
 	p.change(at(12))
-	due(14, false) // not so soon after the last
-	due(16, true)
-	pass(16, Result{})
-	for s := 30; s < 34; s++ { // it goes on growing
+	if p.look() != soon {
+		t.Error("a change that waits is not looked after")
+	}
+	due(12, false) // not so soon after the last
+	due(13, true)
+	pass(13, Result{})
+	if p.look() != hotEvery {
+		t.Error("nothing waits, and files are looked at too often")
+	}
+	for s := 31; s < 34; s++ { // it goes on growing
 		p.change(at(s))
 		due(s, false)
 	}
@@ -44,13 +50,13 @@ func TestPlan(t *testing.T) {
 		t.Error("the hourly pass, which waits for power")
 	}
 
-	// Passes that take long are the rarer for it, within a bound.
-	for _, tt := range []struct{ took, rests int }{{1, 20}, {2, 40}, {600, 60}} {
-		p.began(at(3800))
-		p.ended(at(3800+tt.took), Result{})
-		p.change(at(3800 + tt.took))
-		due(3800+tt.took+tt.rests-1, false)
-		due(3800+tt.took+tt.rests, true)
+	// Passes that are dear are the rarer for it, within a bound; how long one waited is no cost.
+	for _, tt := range []struct{ milliseconds, rests int }{{0, 2}, {40, 2}, {100, 5}, {1000, 50}, {600_000, 60}} {
+		p.began()
+		p.ended(at(3800), Result{Cost: time.Duration(tt.milliseconds) * time.Millisecond})
+		p.change(at(3800))
+		due(3800+tt.rests-1, false)
+		due(3800+tt.rests, true)
 	}
 
 	// A server that is busy, gone, or does not know the device.

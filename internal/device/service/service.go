@@ -121,7 +121,7 @@ func (s *Service) keep(ctx context.Context, source Source, slots chan struct{}) 
 	var p plan
 	w := newWatch(source.Roots(ctx))
 	awake := time.Now()
-	for pause(ctx, hotEvery) {
+	for pause(ctx, p.look()) {
 		now := time.Now()
 		if jumped(awake, now) {
 			p.woke()
@@ -143,13 +143,26 @@ func (s *Service) keep(ctx context.Context, source Source, slots chan struct{}) 
 		default:
 			continue // the next look; heartbeats go on
 		}
-		p.began(time.Now())
-		r := source.Pass(ctx)
+		p.began()
+		r := measured(ctx, source)
 		<-slots
 		p.ended(time.Now(), r)
 		w.roots = source.Roots(ctx)
 		awake = time.Now()
 	}
+}
+
+// measured makes a pass and says what it cost. Passes of other sources that go on meanwhile count
+// as well, which only makes the next one later.
+func measured(ctx context.Context, source Source) Result {
+	before, known := spent()
+	began := time.Now()
+	r := source.Pass(ctx)
+	after, still := spent()
+	if r.Cost = time.Since(began); known && still {
+		r.Cost = after - before
+	}
+	return r
 }
 
 // jumped reports whether the machine slept: the wall clock went on and the other did not.

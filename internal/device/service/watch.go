@@ -15,6 +15,7 @@ import (
 const (
 	hotFiles = 50
 	hotEvery = 2 * time.Second
+	soon     = 500 * time.Millisecond // while a change waits for its pass
 	allEvery = time.Minute
 )
 
