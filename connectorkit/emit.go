@@ -42,12 +42,12 @@ func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, erro
 		out.Op = protocol.OpDelete
 		return nil, r.out.send(ctx, &out)
 	}
-	raw, tree, judged, err := r.encoded(stream, rec)
+	raw, tree, by, err := r.encoded(stream, rec)
 	if err != nil {
 		return &Fault{Path: "encode"}, nil
 	}
 	key, ok := keyOf(tree, scope.stream.PrimaryKey)
-	if !judged {
+	if by == formForeign {
 		if err := r.judge(stream, tree); err != nil {
 			err.Key = key
 			return err, nil
@@ -64,31 +64,45 @@ func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, erro
 		return &Fault{Key: key, Path: "encode"}, nil
 	}
 	out.Key = key
-	if err = r.out.send(ctx, &out); errors.Is(err, errTooLong) {
+	send := r.out.send
+	if by == formFinal && scope.fields == nil {
+		send = r.out.sendFinal
+	}
+	if err = send(ctx, &out); errors.Is(err, errTooLong) {
 		return &Fault{Key: key, Path: "size"}, nil
 	}
 	return nil, err
 }
 
-// encoded is a record as it goes out, masked. Most are judged on the way, and then the tree has no
-// more than what they are identified and selected by.
-func (r *run) encoded(stream string, rec Record) (raw jsontext.Value, tree map[string]any, judged bool, err error) {
-	raw, own, err := rec.encode()
+// encoded is a record as it goes out, masked, until the next one. Most are judged on the way, and
+// then the tree has no more than what they are identified and selected by; what is left to be
+// judged is foreign.
+func (r *run) encoded(stream string, rec Record) (raw jsontext.Value, tree map[string]any, by form, err error) {
+	raw, by, err = rec.encode(r.encoding)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, by, err
 	}
-	if quick := r.quick[stream]; own && quick != nil {
+	if by == formFinal {
+		r.encoding = raw[:0]
+		if cap(raw) > keptEncoding {
+			r.encoding = nil
+		}
+	}
+	if quick := r.quick[stream]; by != formForeign && quick != nil {
 		if _, n, err := r.secretsIn(raw); err == nil && n == 0 {
 			if tree, good := quick.judge(raw, r.scope[stream].named); good {
-				return raw, tree, true, nil
+				return raw, tree, by, nil
 			}
 		}
 	}
 	if tree, err = r.trees.decode(raw); err == nil {
 		raw, tree, err = r.masked(stream, raw, tree)
 	}
-	return raw, tree, false, err
+	return raw, tree, formForeign, err
 }
+
+// keptEncoding is the largest memory for an encoded record that is kept for the next.
+const keptEncoding = 1 << 20
 
 func (r *run) judge(stream string, tree map[string]any) *Fault {
 	if r.c.Validate == nil {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -102,6 +104,12 @@ var (
 	byFirst         [256][]shape
 )
 
+// Whatever find begins at has one of these bytes, which are seldom in prose, so that only what is
+// before such a byte has to be looked at: reach is how far before, with the byte itself.
+const seldom = "-_:KSGJzZ9x"
+
+var reach [256]int
+
 func init() {
 	begin := func(a, b byte) {
 		if firsts[a] == 0 {
@@ -115,12 +123,17 @@ func init() {
 		}
 		seconds[b] |= firsts[a]
 	}
+	literal := func(text string) {
+		begin(text[0], text[1])
+		first := strings.IndexAny(text, seldom)
+		reach[text[first]] = max(reach[text[first]], first+1)
+	}
 	for _, s := range shapes {
 		byFirst[s.prefix[0]] = append(byFirst[s.prefix[0]], s)
-		begin(s.prefix[0], s.prefix[1])
+		literal(s.prefix)
 	}
-	for _, at := range []string{"ey", "--", ":/", "ut", "UT"} {
-		begin(at[0], at[1])
+	for _, other := range []string{webTokenBegin, keyBegin, addressMark, authorizationRest, strings.ToUpper(authorizationRest)} {
+		literal(other)
 	}
 }
 
@@ -129,20 +142,45 @@ func init() {
 func (m *masker) mask(raw jsontext.Value) (jsontext.Value, int) {
 	var out []byte
 	count, kept := 0, 0
-	for i := 0; i+1 < len(raw); i++ {
-		if firsts[raw[i]]&seconds[raw[i+1]] == 0 {
-			continue
-		}
-		if kind, from, to := find(raw, i); kind != "" && from >= kept {
-			out = append(append(out, raw[kept:from]...), m.mark(kind, raw[from:to])...)
-			count++
-			kept, i = to, to-1
+	next := 0 // what begins before it has been looked at
+	for at := 0; at < len(raw); at += stride {
+		for set := anchored(raw, at); set != 0; set &= set - 1 {
+			last := min(at+bits.TrailingZeros64(set)/8, len(raw)-1)
+			for i := max(next, last+1-reach[raw[last]]); i <= last && i+1 < len(raw); i++ {
+				next = i + 1
+				if firsts[raw[i]]&seconds[raw[i+1]] == 0 {
+					continue
+				}
+				if kind, from, to := find(raw, i); kind != "" && from >= kept {
+					out = append(append(out, raw[kept:from]...), m.mark(kind, raw[from:to])...)
+					count++
+					kept, next = to, to
+					i = to - 1
+				}
+			}
 		}
 	}
 	if count > 0 {
 		return append(out, raw[kept:]...), count
 	}
 	return raw, count
+}
+
+const stride = 8
+
+// anchored is where in a stride of text seldom bytes are, by their highest bits: capitals and their
+// neighbours, x and z, dash and nine and their like, colons. Others may be among them.
+func anchored(raw []byte, at int) uint64 {
+	var x uint64
+	if at+stride <= len(raw) {
+		x = binary.LittleEndian.Uint64(raw[at:])
+	} else {
+		for i, c := range raw[at:] {
+			x |= uint64(c) << (8 * i)
+		}
+	}
+	capital, late, dash, colon := x&(0xe0*ones)^(0x40*ones), (x|0x02*ones)^('z'*ones), (x|0x14*ones)^(0x3d*ones), x^(':'*ones)
+	return ((capital-ones)&^capital | (late-ones)&^late | (dash-ones)&^dash | (colon-ones)&^colon) & highs
 }
 
 // mark stands for a secret.
@@ -222,7 +260,7 @@ func wasCut(raw []byte, i int) bool { return bytes.HasPrefix(raw[i:], []byte(`\n
 
 // password finds the one in scheme://user:password@host.
 func password(raw []byte, i int) (string, int, int) {
-	if i == 0 || !alnum[raw[i-1]] || !bytes.HasPrefix(raw[i:], []byte("://")) {
+	if i == 0 || !alnum[raw[i-1]] || !bytes.HasPrefix(raw[i:], []byte(addressMark)) {
 		return "", 0, 0
 	}
 	colon := 0
@@ -240,8 +278,11 @@ func password(raw []byte, i int) (string, int, int) {
 }
 
 const (
-	keyBegin = "-----BEGIN "
-	keyEnd   = "-----END "
+	keyBegin          = "-----BEGIN "
+	keyEnd            = "-----END "
+	webTokenBegin     = "eyJ"
+	addressMark       = "://"
+	authorizationRest = "uthorization"
 )
 
 // privateKey finds a block of one, to its end or to that of the text.
@@ -268,7 +309,7 @@ func privateKey(raw []byte, i int) (string, int, int) {
 
 // authorization finds the value behind the name of the header.
 func authorization(raw []byte, i int) (string, int, int) {
-	const rest = "uthorization"
+	const rest = authorizationRest
 	if i == 0 || raw[i-1]|0x20 != 'a' || len(raw) < i+len(rest) || !strings.EqualFold(string(raw[i:i+len(rest)]), rest) {
 		return "", 0, 0
 	}
@@ -300,7 +341,7 @@ func authorization(raw []byte, i int) (string, int, int) {
 
 // webToken finds a JSON web token: two encoded objects and a signature.
 func webToken(raw []byte, i int) (string, int, int) {
-	if !bytes.HasPrefix(raw[i:], []byte("eyJ")) || !begins(raw, i) {
+	if !bytes.HasPrefix(raw[i:], []byte(webTokenBegin)) || !begins(raw, i) {
 		return "", 0, 0
 	}
 	first := wordEnd(raw, i, dashed)

@@ -152,7 +152,44 @@ func TestMaskedRecords(t *testing.T) {
 	}
 }
 
-// FuzzMask holds that JSON stays JSON with the same shape, whatever it holds.
+// everyByte is mask without strides: it looks at every byte.
+func everyByte(m *masker, raw []byte) (string, int) {
+	var out []byte
+	count, kept := 0, 0
+	for i := 0; i+1 < len(raw); i++ {
+		if kind, from, to := find(raw, i); kind != "" && from >= kept && firsts[raw[i]]&seconds[raw[i+1]] != 0 {
+			out = append(append(out, raw[kept:from]...), m.mark(kind, raw[from:to])...)
+			count++
+			kept, i = to, to-1
+		}
+	}
+	return string(append(out, raw[kept:]...)), count
+}
+
+// TestMaskStrides holds that nothing is passed over, wherever in a stride it begins.
+func TestMaskStrides(t *testing.T) {
+	t.Parallel()
+	m := newMasker([]byte("key"), false)
+	var secrets []string
+	for _, s := range shapes {
+		secrets = append(secrets, s.prefix+strings.Repeat("A1", 25), s.prefix+"B0B0B0B0B0A1\\n[cut: 9 bytes]")
+	}
+	secrets = append(secrets, jwt, strings.ReplaceAll(pem, "\n", `\n`), "a://b:"+a20+"@c", "AUTHORIZATION="+a20, "authorization: bearer "+a20)
+	for _, secret := range secrets {
+		for shift := range 2 * stride {
+			for _, tail := range []string{"", " and more of the same plain words"} {
+				raw := []byte(`"` + strings.Repeat(" ", shift) + secret + tail + `"`)
+				got, n := m.mask(raw)
+				if want, count := everyByte(m, raw); string(got) != want || n != count || n == 0 {
+					t.Fatalf("%s: %d become %s\nevery byte: %d, %s", raw, n, got, count, want)
+				}
+			}
+		}
+	}
+}
+
+// FuzzMask holds that JSON stays JSON with the same shape, whatever it holds, and that nothing is
+// passed over.
 func FuzzMask(f *testing.F) {
 	for _, seed := range []string{pem, jwt, "Authorization: Bearer " + a20, "a://b:c@d", `\"sk-` + a36, "ghp_" + a36, "-----BEGIN PRIVATE KEY", "\npm_" + a36, "&000000000000000Aa0A0a0A", "\rk_live_" + a36} {
 		f.Add(seed, "other")
@@ -165,6 +202,9 @@ func FuzzMask(f *testing.F) {
 		for _, strict := range []bool{false, true} {
 			m := newMasker([]byte("k"), strict)
 			clean, n := m.mask(raw)
+			if every, count := everyByte(m, raw); string(clean) != every || n != count {
+				t.Fatalf("%s becomes %s, and looked at byte by byte %s", raw, clean, every)
+			}
 			if strict {
 				clean, n = m.maskWords(clean)
 			}

@@ -66,6 +66,13 @@ func (o *output) send(ctx context.Context, m protocol.Message) error {
 	return o.sendLocked(ctx, m)
 }
 
+// sendFinal is send for a record whose data is encoded as the protocol does.
+func (o *output) sendFinal(ctx context.Context, m protocol.Message) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.appendLocked(ctx, m, protocol.AppendEncoded)
+}
+
 // offer sends a message at once, or not at all: while a question is open nothing
 // may be written, and whoever has something to tell must not be held up by that.
 func (o *output) offer(ctx context.Context, m protocol.Message) {
@@ -79,11 +86,15 @@ func (o *output) offer(ctx context.Context, m protocol.Message) {
 }
 
 func (o *output) sendLocked(ctx context.Context, m protocol.Message) error {
+	return o.appendLocked(ctx, m, protocol.AppendLine)
+}
+
+func (o *output) appendLocked(ctx context.Context, m protocol.Message, line func([]byte, protocol.Message) ([]byte, error)) error {
 	if o.closed {
 		return errClosed
 	}
 	start := len(o.buf)
-	b, err := protocol.AppendLine(o.buf, m)
+	b, err := line(o.buf, m)
 	if err == nil && len(b)-start > protocol.DefaultMaxLine {
 		err = errTooLong
 	}

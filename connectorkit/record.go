@@ -3,6 +3,7 @@ package connectorkit
 import (
 	stdjson "encoding/json"
 	"errors"
+	"reflect"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -51,13 +52,33 @@ func Unreadable(key string, err error) Record {
 // list record has.
 func (r Record) isZero() bool { return r.data == nil && r.deleted == "" && r.fault == nil }
 
-// encode gives the record as JSON, and whether the kit has written it.
-func (r Record) encode() (raw jsontext.Value, own bool, err error) {
+// form says who wrote a record's JSON.
+type form int
+
+const (
+	formForeign form = iota // the connector
+	formOwn                 // the kit
+	formFinal               // the kit, as the protocol writes it
+)
+
+// encode gives the record as JSON; buf is memory that it may use.
+func (r Record) encode(buf []byte) (raw jsontext.Value, by form, err error) {
 	if raw, isRaw := r.data.(jsontext.Value); isRaw {
-		return raw, false, nil
+		return raw, formForeign, nil
+	}
+	v := reflect.ValueOf(r.data)
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.Struct {
+		if quick := quickRecordOf(v.Type()); quick != nil {
+			if raw, ok := quick.append(buf[:0], v); ok {
+				return raw, formFinal, nil
+			}
+		}
 	}
 	raw, err = json.Marshal(r.data, json.Deterministic(true))
-	return raw, true, err
+	return raw, formOwn, err
 }
 
 // keyOf reads the primary key from a decoded record; false when a part of it is

@@ -33,6 +33,7 @@ type run struct {
 	sent      atomic.Int64 // requests to all providers, repetitions included
 
 	trees    *trees
+	encoding []byte                  // memory for a record
 	quick    map[string]*quickSchema // by stream; none where the connector judges otherwise
 	masks    *masker                 // nil: texts go out as they are
 	caps     caps

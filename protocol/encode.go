@@ -15,7 +15,9 @@ var encoding = json.JoinOptions(jsontext.EscapeForJS(true), json.Deterministic(t
 // AppendLine appends the message as one LF-terminated line.
 func AppendLine(dst []byte, m Message) ([]byte, error) {
 	if r, ok := m.(*Record); ok {
-		return appendRecord(dst, r)
+		return appendRecord(dst, r, func(dst []byte) ([]byte, error) {
+			return jsontext.AppendFormat(dst, r.Data, jsontext.EscapeForJS(true))
+		})
 	}
 	body, err := json.Marshal(m, encoding)
 	if err != nil {
@@ -31,7 +33,16 @@ func AppendLine(dst []byte, m Message) ([]byte, error) {
 	return append(dst, '\n'), nil
 }
 
-func appendRecord(dst []byte, r *Record) ([]byte, error) {
+// AppendEncoded is AppendLine for a record whose data the caller has encoded as AppendLine would:
+// valid, on one line, with U+2028 and U+2029 escaped. It is taken as it is.
+func AppendEncoded(dst []byte, m Message) ([]byte, error) {
+	if r, ok := m.(*Record); ok {
+		return appendRecord(dst, r, func(dst []byte) ([]byte, error) { return append(dst, r.Data...), nil })
+	}
+	return AppendLine(dst, m)
+}
+
+func appendRecord(dst []byte, r *Record, data func(dst []byte) ([]byte, error)) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, `{"type":"RECORD","stream":`...)
 	dst, err := appendText(dst, r.Stream)
@@ -44,7 +55,7 @@ func appendRecord(dst []byte, r *Record) ([]byte, error) {
 	}
 	if err == nil && r.Data != nil {
 		dst = append(dst, `,"data":`...)
-		dst, err = jsontext.AppendFormat(dst, r.Data, jsontext.EscapeForJS(true))
+		dst, err = data(dst)
 	}
 	if err == nil && r.EmittedAt != "" {
 		dst = append(dst, `,"emitted_at":`...)

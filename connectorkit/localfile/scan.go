@@ -131,7 +131,7 @@ type Excerpt struct {
 	Limit int  // how many bytes are kept
 	Sum   bool // whether the whole is hashed
 
-	b     []byte
+	b     strings.Builder
 	total int64
 	hash  hash.Hash
 }
@@ -147,8 +147,8 @@ func (e *Excerpt) add(b []byte) {
 		}
 		_, _ = e.hash.Write(b) // a hash never fails
 	}
-	if room := e.Limit - len(e.b); room > 0 {
-		e.b = append(e.b, b[:min(room, len(b))]...)
+	if room := e.Limit - e.b.Len(); room > 0 {
+		e.b.Write(b[:min(room, len(b))])
 	}
 }
 
@@ -159,6 +159,9 @@ func (e *Excerpt) Quoted(raw jsontext.Value) {
 		return
 	}
 	rest := []byte(raw[1 : len(raw)-1])
+	if room := e.Limit - e.b.Len(); room > 0 {
+		e.b.Grow(min(room, len(rest)))
+	}
 	var char [utf8.UTFMax]byte
 	for {
 		i := bytes.IndexByte(rest, '\\')
@@ -202,20 +205,23 @@ func hexRune(b []byte) rune {
 func (e *Excerpt) Total() int64 { return e.total }
 
 // Cut reports whether something is left out.
-func (e *Excerpt) Cut() bool { return e.total > int64(len(e.b)) }
+func (e *Excerpt) Cut() bool { return e.total > int64(e.b.Len()) }
 
 // String is what is kept, ended at a whole character.
 func (e *Excerpt) String() string {
-	b := e.b
-	for i := 1; e.Cut() && i <= utf8.UTFMax && i <= len(b); i++ {
-		if utf8.RuneStart(b[len(b)-i]) {
-			if !utf8.FullRune(b[len(b)-i:]) {
-				b = b[:len(b)-i]
+	s := e.b.String()
+	for i := 1; e.Cut() && i <= utf8.UTFMax && i <= len(s); i++ {
+		if utf8.RuneStart(s[len(s)-i]) {
+			if !utf8.FullRuneInString(s[len(s)-i:]) {
+				s = s[:len(s)-i]
 			}
 			break
 		}
 	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
 // Marked is String with a mark that says how long the whole is, and its hash, when it is cut.

@@ -1,0 +1,165 @@
+package connectorkit
+
+import (
+	"math/bits"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+)
+
+// quickRecord encodes records of one type of struct as json.Marshal does, to the byte, when all
+// of their members are texts, whole numbers and truth values: most are, and their texts are long.
+type quickRecord struct{ members []quickField }
+
+type quickField struct {
+	index    int
+	kind     reflect.Kind
+	name     string // quoted, with its colon
+	omitzero bool
+}
+
+// quickRecords are the types that were met; nil for one that goes the long way.
+var quickRecords sync.Map // reflect.Type to *quickRecord
+
+// quickRecordOf is how records of that type are encoded; nil when json.Marshal has to.
+func quickRecordOf(t reflect.Type) *quickRecord {
+	if known, ok := quickRecords.Load(t); ok {
+		return known.(*quickRecord)
+	}
+	q := newQuickRecord(t)
+	quickRecords.Store(t, q)
+	return q
+}
+
+var ownEncoding = []reflect.Type{
+	reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.MarshalerTo](), reflect.TypeFor[interface{ MarshalText() ([]byte, error) }](),
+	reflect.TypeFor[interface {
+		AppendText(b []byte) ([]byte, error)
+	}](),
+}
+
+func newQuickRecord(t reflect.Type) *quickRecord {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, other := range ownEncoding {
+		if reflect.PointerTo(t).Implements(other) {
+			return nil
+		}
+	}
+	q := &quickRecord{}
+	seen := map[string]bool{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		plain := f.IsExported() && !f.Anonymous && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+		switch f.Type {
+		case reflect.TypeFor[string](), reflect.TypeFor[bool](), reflect.TypeFor[int](), reflect.TypeFor[int64]():
+		default:
+			plain = false
+		}
+		if !plain || seen[name] || options != "" && options != "omitzero" {
+			return nil
+		}
+		seen[name] = true
+		q.members = append(q.members, quickField{i, f.Type.Kind(), `"` + name + `":`, options != ""})
+	}
+	return q
+}
+
+// append encodes a record behind dst; false when a text needs json.Marshal.
+func (q *quickRecord) append(dst []byte, v reflect.Value) ([]byte, bool) {
+	dst = append(dst, '{')
+	empty := len(dst)
+	for i := range q.members {
+		m := &q.members[i]
+		value := v.Field(m.index)
+		if m.omitzero && value.IsZero() {
+			continue
+		}
+		if len(dst) > empty {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, m.name...)
+		switch m.kind {
+		case reflect.String:
+			var good bool
+			if dst, good = appendQuoted(dst, value.String()); !good {
+				return dst, false
+			}
+		case reflect.Bool:
+			dst = strconv.AppendBool(dst, value.Bool())
+		default:
+			dst = strconv.AppendInt(dst, value.Int(), 10)
+		}
+	}
+	return append(dst, '}'), true
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// special gives the place of the first byte, from i on, that does not stand for itself in JSON or
+// is no ASCII; the length when there is none.
+func special(s string, i int) int {
+	for ; i+8 <= len(s); i += 8 {
+		x := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		quote, slash := x^('"'*ones), x^('\\'*ones)
+		control := (x - ' '*ones) &^ x
+		// What borrows from the byte above is found itself, so that the lowest that is found is one.
+		if found := (control | (quote-ones)&^quote | (slash-ones)&^slash | x) & highs; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(s); i++ {
+		if !plainByte(s[i]) {
+			return i
+		}
+	}
+	return i
+}
+
+func plainByte(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
+
+// appendQuoted appends a text as JSON; false when it is not UTF-8, or has one of the two separators
+// that the protocol escapes.
+func appendQuoted(dst []byte, s string) ([]byte, bool) {
+	dst = append(dst, '"')
+	checked := false
+	for i := 0; ; {
+		at := special(s, i)
+		dst = append(dst, s[i:at]...)
+		if at == len(s) {
+			return append(dst, '"'), true
+		}
+		i = at + 1
+		switch c := s[at]; {
+		case c >= utf8.RuneSelf:
+			if !checked {
+				if checked = utf8.ValidString(s[at:]) && !strings.Contains(s[at:], "\u2028") && !strings.Contains(s[at:], "\u2029"); !checked {
+					return dst, false
+				}
+			}
+			for i < len(s) && s[i] >= utf8.RuneSelf {
+				i++
+			}
+			dst = append(dst, s[at:i]...)
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		default:
+			if short := strings.IndexByte("\b\f\n\r\t", c); short >= 0 {
+				dst = append(dst, '\\', "bfnrt"[short])
+			} else {
+				const hex = "0123456789abcdef"
+				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			}
+		}
+	}
+}
