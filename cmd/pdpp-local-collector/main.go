@@ -13,12 +13,20 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"pdpp/internal/collect/confine"
 )
 
+// memoryLimit is what the program keeps its own memory below, so that with the pages of its file
+// it stays within 64 MiB; a connector is a process of its own.
+const memoryLimit = 40 << 20
+
 func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // the first signal ends the pass, a second one the program
 	os.Exit(execute(ctx, environment()))

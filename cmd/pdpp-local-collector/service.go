@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -21,10 +20,6 @@ import (
 	"pdpp/internal/device/wire"
 	"pdpp/internal/ops/fault"
 )
-
-// memoryLimit is what the program keeps its own memory below; a connector is a process of
-// its own.
-const memoryLimit = 64 << 20
 
 func (p *program) serviceCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "service", Short: "Collect by itself, as a service of this user", Args: cobra.NoArgs,
@@ -143,9 +138,6 @@ func (p *program) serviceRunCommand() *cobra.Command {
 }
 
 func (p *program) serve(ctx context.Context, out io.Writer, charging bool) error {
-	if _, set := p.lookup("GOMEMLIMIT"); !set {
-		debug.SetMemoryLimit(memoryLimit)
-	}
 	dirs, err := collector.DirsFrom(p.lookup)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func (a *app) devicesAddCommand() *cobra.Command {
 	var folders []string
 	cmd := &cobra.Command{
 		Use: "add CONNECTOR", Short: "Make a command that sets a computer up to collect", Long: devicesAddText, Args: needArgs("the name of a connector"),
-		Example: "  pdpp devices add claude_code\n  pdpp devices add claude_code --name 'Claude Code, work' --folder ~/work/.claude\n  pdpp devices add codex --expires 1d --json",
+		Example: "  pdpp devices add claude_code\n  pdpp devices add claude_code --name 'Claude Code, work' --folder ~/projects/.claude\n  pdpp devices add codex --expires 1d --json",
 		RunE: a.ownerCommand(mayCreate, func(ctx context.Context, o api.Owner, args []string) error {
 			n.ConnectorID = args[0]
 			until, err := a.expiry(expires)

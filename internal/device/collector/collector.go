@@ -70,7 +70,7 @@ func (p Policy) withDefaults() Policy {
 	orInt(&p.Claim, 4) // two batches, or one with its gaps and its cursors
 	orInt(&p.Patience, 2*time.Minute)
 	orInt(&p.BeatEvery, 5*time.Minute)
-	orInt(&p.QueueBytes, 512<<20)
+	orInt(&p.QueueBytes, 448<<20) // with what the database adds, its files stay below 512 MiB
 	orInt(&p.SpareDisk, 64<<20)
 	orInt(&p.AwaitLock, time.Minute)
 	orInt(&p.KeepSucceeded, 10_000)

@@ -134,6 +134,7 @@ func (b *backoff) pause(ctx context.Context, refusal *wire.Error) (again bool, e
 type group struct {
 	items []outbox.Item
 	batch batchPayload
+	hash  string // of its records
 	gaps  []gapPayload
 	state cursors
 }
@@ -192,11 +193,16 @@ func (p *pass) upload(ctx context.Context, items []outbox.Item) (*wire.Error, er
 	if err != nil {
 		return nil, p.putAside(settle, items, "payload_unreadable")
 	}
+	size := int64(0)
+	for i := range items { // read once, it would be kept twice while it goes out
+		size += int64(len(items[i].Payload))
+		items[i].Payload = nil
+	}
 	err = p.send(ctx, g)
 	var refusal *wire.Error
 	switch {
 	case err == nil:
-		p.taken(items)
+		p.taken(size)
 		return nil, p.settled(p.box.Ack(settle, p.receipt, p.now(), items...))
 	case ctx.Err() != nil: // given up here, not refused there
 		return nil, ctx.Err()
@@ -243,10 +249,8 @@ func (p *pass) putAside(ctx context.Context, items []outbox.Item, code string) e
 	return errClaimAgain
 }
 
-func (p *pass) taken(items []outbox.Item) {
-	for _, i := range items {
-		p.waiting.Add(-int64(len(i.Payload)))
-	}
+func (p *pass) taken(size int64) {
+	p.waiting.Add(-size)
 	signal(p.room)
 }
 
@@ -267,7 +271,7 @@ func read(items []outbox.Item) (*group, error) {
 		var state checkpointPayload
 		switch item.Kind {
 		case outbox.RecordBatch:
-			into = &g.batch
+			into, g.hash = &g.batch, item.BodyHash
 		case outbox.Gap:
 			into = &gaps
 		default:
@@ -292,7 +296,7 @@ func read(items []outbox.Item) (*group, error) {
 func (p *pass) send(ctx context.Context, g *group) error {
 	last := g.items[len(g.items)-1]
 	b := wire.Batch{DeviceID: p.c.Profile.DeviceID, SourceInstanceID: p.c.Profile.SourceInstanceID, ConnectorID: p.c.Profile.ConnectorID,
-		BatchID: last.ID, BatchSeq: last.Seq, Records: g.batch.Records}
+		BatchID: last.ID, BatchSeq: last.Seq, BodyHash: g.hash, Records: g.batch.Records}
 	together := p.can(wire.CanBatchState)
 	if together {
 		b.RunID, b.State = g.batch.RunID, g.state
@@ -407,7 +411,7 @@ func (p *pass) halves(ctx context.Context, b wire.Batch, offset int) error {
 	whole, _, _ := strings.Cut(b.BatchID, "/")
 	part := func(from, to int) wire.Batch {
 		out := b
-		out.BatchID, out.Records = fmt.Sprintf("%s/%d-%d", whole, offset+from, offset+to), b.Records[from:to]
+		out.BatchID, out.Records, out.BodyHash = fmt.Sprintf("%s/%d-%d", whole, offset+from, offset+to), b.Records[from:to], ""
 		return out
 	}
 	middle, end := len(b.Records)/2, len(b.Records)
@@ -432,7 +436,7 @@ func (p *pass) tooLarge(ctx context.Context, b wire.Batch) error {
 		lost := gapPayload{RunID: b.RunID, At: p.now().UTC(), Gaps: []slice.Gap{gap}}
 		return p.tell(ctx, lost, false)
 	}
-	b.Records, b.Gaps = nil, append(b.Gaps, gap)
+	b.Records, b.BodyHash, b.Gaps = nil, "", append(b.Gaps, gap)
 	b.BatchID += "/too-large"
 	if _, err := p.client.Ingest(ctx, b); err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,14 +19,16 @@ import (
 
 // Sizes of the measurement of a device.
 const (
-	firstLoadFiles, firstLoadLines, firstLoadBytes = 1000, 512, 2000 // about 1 GB
-	appends                                        = 20
+	firstLoadLines, firstLoadBytes = 512, 2000 // of a file, about 1.1 MB
+	appends                        = 20
+	// growth is how often a line comes to a file that keeps growing.
+	growth = 300 * time.Millisecond
 )
 
 // measureDevice measures the shipped programs, one server and one computer, from outside: the
 // first load of a folder of transcripts by the line that is pasted, and then how long a line
 // that is appended takes until a search finds it.
-func measureDevice(ctx context.Context, _ config, dir string, r *report) error {
+func measureDevice(ctx context.Context, c config, dir string, r *report) error {
 	p, err := build(ctx, dir)
 	if err != nil {
 		return err
@@ -48,10 +51,10 @@ func measureDevice(ctx context.Context, _ config, dir string, r *report) error {
 		return err
 	}
 	defer d.store.Close()
-	if err := d.firstLoad(ctx, s, r); err != nil {
+	if err := d.firstLoad(ctx, c.FirstLoad, s, r); err != nil {
 		return err
 	}
-	return d.appended(ctx, r)
+	return d.appended(ctx, s, r)
 }
 
 type device struct {
@@ -100,8 +103,11 @@ func (d *device) found(ctx context.Context, word string, most time.Duration) err
 	})
 }
 
-func (d *device) firstLoad(ctx context.Context, s *server, r *report) error {
-	size, err := writeTranscripts(filepath.Join(d.home, ".claude"), firstLoadFiles, firstLoadLines, firstLoadBytes)
+// firstLoad measures a folder of as many MB. A server that is slower than the device fills the
+// queue, so that the whole gigabyte shows its bound.
+func (d *device) firstLoad(ctx context.Context, mb int, s *server, r *report) error {
+	files := max(1, mb*1e6/(firstLoadLines*(firstLoadBytes+200)))
+	size, err := writeTranscripts(filepath.Join(d.home, ".claude"), files, firstLoadLines, firstLoadBytes)
 	if err == nil {
 		err = d.write("session-newest", "medlar")
 	}
@@ -145,13 +151,14 @@ func (d *device) firstLoad(ctx context.Context, s *server, r *report) error {
 	if err != nil {
 		return fmt.Errorf("the first load: %w", err)
 	}
-	note := fmt.Sprintf("%d files, %.0f MB", firstLoadFiles, float64(size)/1e6)
+	note := fmt.Sprintf("%d files, %.0f MB", files, float64(size)/1e6)
 	r.tell(figure{Name: "first load of a device", Value: took.Seconds(), Unit: "s", Note: note})
 	r.tell(figure{Name: "first load of a device, speed", Value: float64(size) / 1e6 / took.Seconds(), Unit: "MB/s", Note: note})
 	// Nobody can set back when a file was changed: all are of today, and the newest comes last.
 	r.tell(figure{Name: "first load, the last line is found after", Value: after.Seconds(), Unit: "s", Note: "every file is of today"})
 	r.tell(figure{Name: "first load, the largest queue", Value: float64(queue) / (1 << 20), Unit: "MiB", Below: 512})
-	if usage, ok := setup.ProcessState.SysUsage().(*syscall.Rusage); ok { // its connector is a process of its own
+	r.tell(figure{Name: "first load, the device with its connector", Value: float64(size) / 1e6 / cpuOf(setup.ProcessState), Unit: "MB per CPU-s", AtLeast: 40, Note: note})
+	if usage, ok := setup.ProcessState.SysUsage().(*syscall.Rusage); ok { // the larger of it and its connector
 		r.tell(figure{Name: "first load, memory of the collector", Value: float64(usage.Maxrss) / 1024, Unit: "MiB", Below: 64})
 	}
 	most, err := statusField(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid), "VmHWM")
@@ -183,36 +190,94 @@ func (d *device) queuePeak(ctx context.Context) (most int64) {
 	}
 }
 
-// appended measures from a line in a file to a search that finds it, while the service works.
-func (d *device) appended(ctx context.Context, r *report) error {
+// cpuOf is the processor time of a process that has ended and of the children that it waited for,
+// in seconds.
+func cpuOf(p *os.ProcessState) float64 { return (p.UserTime() + p.SystemTime()).Seconds() }
+
+// appended measures from a line in a file to a search that finds it, while the service works: one
+// line after another, each as soon as the one before was found, and lines in a file that keeps
+// growing.
+func (d *device) appended(ctx context.Context, s *server, r *report) error {
 	service := d.command(ctx, "service", "run")
+	var said strings.Builder
+	service.Stderr = &said
 	if err := service.Start(); err != nil {
 		return err
 	}
-	defer func() {
-		_ = service.Process.Signal(syscall.SIGTERM)
-		_ = service.Wait()
-	}()
+	stopped := false
+	stop := func() {
+		if !stopped {
+			stopped = true
+			_ = service.Process.Signal(syscall.SIGTERM)
+			_ = service.Wait()
+		}
+	}
+	defer stop()
 	if err := d.write("session-newest", "quince"); err != nil {
 		return err
 	}
 	if err := d.found(ctx, "quince", 2*time.Minute); err != nil {
 		return err
 	}
-	var waits []float64
+	before, err := s.cpu()
+	if err != nil {
+		return err
+	}
+	alone, err := d.appendAndFind(ctx, "sloe")
+	if err != nil {
+		return err
+	}
+	after, err := s.cpu()
+	if err != nil {
+		return err
+	}
+	growing, end := context.WithCancel(ctx)
+	grown := make(chan error, 1)
+	go func() { grown <- d.grow(growing) }()
+	while, err := d.appendAndFind(ctx, "damson")
+	end()
+	if err = errors.Join(err, <-grown); err != nil {
+		return err
+	}
+	stop()
+	passes := strings.Count(said.String(), "msg=pass")
+	note := fmt.Sprintf("%d passes; a pass takes %.0f CPU-ms of the device, a line %.0f of the server", passes, 1000*cpuOf(service.ProcessState)/float64(max(passes, 1)), 1000*(after-before).Seconds()/appends)
+	r.tell(figure{Name: "an appended line is found after, p50", Value: percentile(alone, 0.5), Unit: "s", Below: 4, Note: note})
+	r.tell(figure{Name: "an appended line is found after, p95", Value: percentile(alone, 0.95), Unit: "s", Below: 8})
+	r.tell(figure{Name: "the same while the file keeps growing, p50", Value: percentile(while, 0.5), Unit: "s", Below: 4})
+	r.tell(figure{Name: "the same while the file keeps growing, p95", Value: percentile(while, 0.95), Unit: "s", Below: 8})
+	return nil
+}
+
+// appendAndFind appends lines, each when the one before was found, and gives the times, sorted.
+func (d *device) appendAndFind(ctx context.Context, name string) (waits []float64, err error) {
 	for n := range appends {
-		word := fmt.Sprintf("sloe%03d", n)
+		word := fmt.Sprintf("%s%03d", name, n)
 		began := time.Now()
 		if err := d.write("session-newest", word); err != nil {
-			return err
+			return nil, err
 		}
 		if err := d.found(ctx, word, time.Minute); err != nil {
-			return err
+			return nil, err
 		}
 		waits = append(waits, time.Since(began).Seconds())
 	}
 	slices.Sort(waits)
-	r.tell(figure{Name: "an appended line is found after, p50", Value: percentile(waits, 0.5), Unit: "s", Below: 4})
-	r.tell(figure{Name: "an appended line is found after, p95", Value: percentile(waits, 0.95), Unit: "s", Below: 8})
-	return nil
+	return waits, nil
+}
+
+// grow lets the file grow until it is told to stop.
+func (d *device) grow(ctx context.Context) error {
+	look := time.NewTicker(growth)
+	defer look.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+			if err := d.write("session-newest", fmt.Sprintf("filler%06d", n)); err != nil {
+				return err
+			}
+		}
+	}
 }

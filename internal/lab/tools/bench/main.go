@@ -39,6 +39,7 @@ type config struct {
 	Records   int
 	Big       int
 	Rounds    int
+	FirstLoad int
 	Only      string
 	Out       string
 	Postgres  string
@@ -78,6 +79,7 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
 	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
 	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
+	f.IntVar(&c.FirstLoad, "first-load", 128, "megabytes of the first load of a device; 1000 is the whole")
 	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, fields, beside, demo, governor, nginx, foreign, files, archives, chatgpt, ingest, device or profiles")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
