@@ -113,6 +113,10 @@ func (f *Feeding) Folders() (folders []string, err error) {
 	return folders, nil
 }
 
+// HistoryWaits reports whether this run is to leave alone what is not new: the computer is low on
+// power, or its network is dear.
+func (f *Feeding) HistoryWaits() bool { return f.r.p.Env("PDPP_SOURCE_HISTORY") == "waits" }
+
 // Now reads the run's clock.
 func (f *Feeding) Now() time.Time { return f.r.p.Now() }
 

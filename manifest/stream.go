@@ -140,6 +140,26 @@ func (s *Stream) HasField(name string) bool {
 	return err == nil && ok
 }
 
+// SearchFields are all that are searched, those first that the schema says a record is called by.
+func (s *Stream) SearchFields() []string {
+	fields := s.Query.SearchFields()
+	outline, err := outlineOf(s.Schema)
+	if err != nil {
+		return fields
+	}
+	title := func(name string) int {
+		var words struct {
+			Role string `json:"x_pdpp_role"`
+		}
+		if json.Unmarshal(outline.properties[name], &words) == nil && words.Role == "primary-title" {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(fields, func(a, b string) int { return title(a) - title(b) })
+	return fields
+}
+
 // RequiredFields is what schema.required lists: the fields that a selection
 // cannot leave out. It is nil for a schema that is not valid.
 func (s *Stream) RequiredFields() []string {

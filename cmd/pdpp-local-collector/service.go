@@ -223,10 +223,11 @@ func (s *source) Beat(ctx context.Context) bool {
 	return wanted
 }
 
-func (s *source) Pass(ctx context.Context) service.Result {
+func (s *source) Pass(ctx context.Context, historyWaits bool) service.Result {
 	c, err := s.collector()
 	var report collector.Report
 	if err == nil {
+		c.HistoryWaits = historyWaits
 		report, err = c.Run(ctx)
 	}
 	var mistake *fault.Fault

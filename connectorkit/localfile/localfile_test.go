@@ -208,6 +208,13 @@ func TestHistory(t *testing.T) {
 		future := time.Now().Add(6 * 24 * time.Hour)
 		w.must(os.Chtimes(w.path("logs/new.jsonl"), future, future))
 		c.now = time.Now().Add(8 * 24 * time.Hour)
+		c.env = map[string]string{"PDPP_SOURCE_HISTORY": "waits"}
+		c.run()
+		c.wantLines("both", "x2")
+		if got := c.records["coverage_diagnostics"]["logs"]; !strings.Contains(got, `"files_waiting":1`) {
+			t.Errorf("history waits, and the account says %s", got)
+		}
+		c.env = nil
 		c.run()
 		c.wantLines("both", "x1", "x2")
 		want := `{"file":"old","id":"both"}`

@@ -123,7 +123,7 @@ func (r *reader) collect(ctx context.Context) error {
 		if err := r.pass(ctx, r.steady, maxEntries, time.Time{}); err != nil {
 			return err
 		}
-		if r.history == nil || r.f.RecoveryOnly() {
+		if r.history == nil || r.f.RecoveryOnly() || r.f.HistoryWaits() {
 			break
 		}
 		if err := r.pass(ctx, r.history, maxHistory, r.f.Now().Add(historyTime)); err != nil {

@@ -159,7 +159,7 @@ func TestOneMessage(t *testing.T) {
 func TestThunderbird(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	put(t, dir, "p.default/Mail/Local Folders/Inbox", "From - Mon Jan 05 10:00:00 2026\nX-Mozilla-Status: 0001\nSubject: Kept\n\nx\n")
+	put(t, dir, "p.default/Mail/Local Folders/Inbox", "From - Mon Jan 05 10:00:00 2026\nX-Mozilla-Status: 1007\nSubject: Kept\n\nx\n")
 	put(t, dir, "p.default/ImapMail/host/INBOX.msf", "// <!-- <mdb:mork:z")
 	put(t, dir, "p.default/ImapMail/host/odd", "no mailbox")
 	put(t, dir, "p.default/logins.json", "{}")
@@ -167,6 +167,9 @@ func TestThunderbird(t *testing.T) {
 	kept.Once(t, mail.Connector(), map[string]string{"MAIL_THUNDERBIRD_DIR": dir})
 	if len(kept.Keys("messages")) != 1 || len(kept.Gaps) != 0 {
 		t.Errorf("messages %v, gaps %v", kept.Keys("messages"), kept.Gaps)
+	}
+	if got := field(t, &kept, kept.Keys("messages")[0], "flags"); fmt.Sprint(got) != "[flagged passed replied seen]" {
+		t.Errorf("flags %v", got)
 	}
 	if got := kept.Records["coverage_diagnostics"]["thunderbird"]; !strings.Contains(got, `"no_mailbox":1`) || !strings.Contains(got, `"files_read":2`) {
 		t.Errorf("account %s", got)

@@ -11,6 +11,7 @@ import (
 	"io"
 	netmail "net/mail"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -234,6 +235,11 @@ func (m *message) describe(h *header) {
 			r.Flags = append(r.Flags, f.name)
 		}
 	}
+	for _, name := range mozillaFlags(h.get("x-mozilla-status")) {
+		if !slices.Contains(r.Flags, name) {
+			r.Flags = append(r.Flags, name)
+		}
+	}
 	slices.Sort(r.Flags)
 	r.BodyHash = hex.EncodeToString(m.body.Sum(nil))
 	r.Malformed = m.parser.malformed
@@ -342,4 +348,22 @@ func shown(a *netmail.Address) string {
 		return a.Name
 	}
 	return a.Name + " <" + a.Address + ">"
+}
+
+// mozillaFlags reads what Thunderbird writes into its mailboxes: four hexadecimal digits, a bit for
+// each flag. What it has deleted stays there until the folder is compacted.
+func mozillaFlags(status string) (names []string) {
+	bits, err := strconv.ParseUint(strings.TrimSpace(status), 16, 16)
+	if err != nil {
+		return nil
+	}
+	for _, f := range []struct {
+		bit  uint64
+		name string
+	}{{0x0001, "seen"}, {0x0002, "replied"}, {0x0004, "flagged"}, {0x0008, "trashed"}, {0x1000, "passed"}} {
+		if bits&f.bit != 0 {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }

@@ -91,21 +91,12 @@ type tweet struct {
 
 // readTweets reads posts, each in a wrapper of its own in newer archives.
 func readTweets(ctx context.Context, m *localarchive.Member) error {
-	in, err := m.Open(ctx, 0)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	var from localarchive.ListPlace
-	m.State(&from)
-	return localarchive.Lists(ctx, in, from, nil, func(at localarchive.ListPlace, element jsontext.Value) error {
-		if rec, ok := tweetOf(element); ok {
+	return elements(ctx, m, func(element jsontext.Value) bool {
+		rec, ok := tweetOf(element)
+		if ok {
 			m.Emit("tweets", connectorkit.Upsert(rec))
-		} else {
-			m.Row(at.Index, int64(len(element)))
 		}
-		at.Index++
-		return m.Place(ctx, func() any { return at })
+		return ok
 	})
 }
 

@@ -1,8 +1,9 @@
-// Package twitterarchive imports the archive that Twitter, now X, gives its users: posts and
-// direct messages.
+// Package twitterarchive imports the archive that Twitter, now X, gives its users: posts, direct
+// messages, likes, and who follows whom.
 //
 //	tweets.go   a post
 //	messages.go a direct message
+//	people.go   a like, a follower, an account that is followed
 package twitterarchive
 
 import (
@@ -23,13 +24,18 @@ func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJS
 
 func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	return []connectorkit.Collector{localarchive.Import{
-		Dir: s.Env("TWITTER_ARCHIVE_DIR"), Streams: []string{"tweets", "direct_messages"},
+		Dir: s.Env("TWITTER_ARCHIVE_DIR"), Streams: []string{"tweets", "direct_messages", "likes", "people"},
 		Kinds: []localarchive.Kind{
 			{Name: "tweets", Patterns: []string{"**/tweets.js", "**/tweets-part*.js", "**/tweet.js", "**/tweet-part*.js"}, Streams: []string{"tweets"}, Reason: "posts", Read: readTweets},
 			{Name: "direct_messages", Patterns: []string{
 				"**/direct-messages.js", "**/direct-messages-part*.js", "**/direct-message.js", "**/direct-message-part*.js",
 				"**/direct-messages-group.js", "**/direct-messages-group-part*.js", "**/direct-message-group.js", "**/direct-message-group-part*.js",
 			}, Streams: []string{"direct_messages"}, Reason: "direct messages", Read: readMessages},
+			{Name: "likes", Patterns: []string{"**/data/like.js", "**/data/like-part*.js", "like.js", "like-part*.js"}, Streams: []string{"likes"}, Reason: "posts that were liked", Read: readLikes},
+			{Name: "people", Patterns: []string{
+				"**/data/follower.js", "**/data/follower-part*.js", "**/data/following.js", "**/data/following-part*.js",
+				"follower.js", "follower-part*.js", "following.js", "following-part*.js",
+			}, Streams: []string{"people"}, Reason: "who follows whom", Read: readPeople},
 		},
 		Known: []string{"**/data/manifest.js", "**/Your archive.html"},
 		Empty: "the folder holds no Twitter archive; put the zip that Twitter gave you into it",

@@ -55,7 +55,7 @@ func (w *twitter) export(t *Tree) []Member {
 	out := []Member{
 		{Name: "Your archive.html", Content: []byte("<html></html>")},
 		{Name: "data/manifest.js", Content: []byte(`window.__THAR_CONFIG = {"userInfo":{"userName":"mara_invented"}}`)},
-		{Name: "data/like.js", Content: []byte(`window.YTD.like.part0 = [{"like":{"tweetId":"1"}}]`)},
+		w.likes(), w.people("follower", 30), w.people("following", 40),
 		{Name: "data/tweets_media/a.jpg", Content: []byte("\xff\xd8")},
 	}
 	for part, list := range [][]tweet{w.tweets[:half], w.tweets[half:]} {
@@ -91,6 +91,32 @@ func (w *twitter) export(t *Tree) []Member {
 	return append(out, w.conversations())
 }
 
+// likes are as many as there are posts.
+func (w *twitter) likes() Member {
+	m := Member{Name: "data/like.js"}
+	var all []any
+	for i, tw := range w.tweets {
+		id, url := strconv.Itoa(2000+i), fmt.Sprintf("https://twitter.com/i/web/status/%d", 2000+i)
+		all = append(all, map[string]any{"like": map[string]any{"tweetId": id, "fullText": markupText.Replace(tw.text), "expandedUrl": url}})
+		m.Items = append(m.Items, Item{Stream: "likes", Key: id, Fields: map[string]any{"text": tw.text, "url": url}})
+	}
+	m.Content = []byte("window.YTD.like.part0 = " + encode(all))
+	return m
+}
+
+func (w *twitter) people(relation string, from int) Member {
+	m := Member{Name: "data/" + relation + ".js"}
+	var all []any
+	for i := range 1 + len(w.tweets)/2 {
+		id := strconv.Itoa(from + i)
+		url := "https://twitter.com/intent/user?user_id=" + id
+		all = append(all, map[string]any{relation: map[string]any{"accountId": id, "userLink": url}})
+		m.Items = append(m.Items, Item{Stream: "people", Key: relation + "/" + id, Fields: map[string]any{"account_id": id, "relation": relation, "url": url}})
+	}
+	m.Content = []byte("window.YTD." + relation + ".part0 = " + encode(all))
+	return m
+}
+
 // markupText escapes what the service escapes in posts.
 var markupText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
@@ -116,6 +142,8 @@ func (w *twitter) hostile(*Tree) []Member {
 	return []Member{
 		{Name: "data/tweets.js", Content: []byte(`window.YTD.tweets.part0 = [ {"tweet":{"id_str":"1","created_at":"never"}}, 7, {"tweet":{"id_str":"77","full_text":"kept","created_at":"Sun Mar 01 08:00:00 +0000 2026"}} ]`),
 			Items: []Item{{Stream: "tweets", Key: "77", Fields: map[string]any{"text": "kept"}}}},
+		{Name: "data/like.js", Content: []byte(`window.YTD.like.part0 = [{"like":{}}, 7, {"like":{"tweetId":79,"fullText":"kept"}}]`),
+			Items: []Item{{Stream: "likes", Key: "79", Fields: map[string]any{"text": "kept"}}}},
 		{Name: "data/direct-messages.js", Content: []byte(`window.YTD.direct_messages.part0 = [{"dmConversation":{"messages":[{"messageCreate":{"text":"no id"}}, [], {"messageCreate":{"id":"78","createdAt":"2026-03-01T08:00:00Z","text":"kept"}}]}}]`),
 			Items: []Item{{Stream: "direct_messages", Key: "78", Fields: map[string]any{"text": "kept"}}}},
 	}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -42,6 +43,11 @@ func (c Connector) limits(env map[string]string, program string) (confine.Limits
 			return l, fmt.Errorf("%s names %s, which holds data of PDPP itself; name a folder of the source alone", p.PathEnv, path)
 		}
 		l.Read = append(l.Read, path)
+		for _, ending := range databaseParts { // a single database may be named
+			if info, err := os.Stat(path + ending); err == nil && info.Mode().IsRegular() && !c.opensPrivate(path+ending) {
+				l.Read = append(l.Read, path+ending)
+			}
+		}
 	}
 	if rr := c.Manifest.RuntimeRequirements; rr != nil {
 		for _, t := range rr.ExternalTools {
@@ -52,6 +58,9 @@ func (c Connector) limits(env map[string]string, program string) (confine.Limits
 	}
 	return l, nil
 }
+
+// databaseParts are the endings of files that belong to a database of SQLite.
+var databaseParts = []string{"-wal", "-shm", "-journal"}
 
 // opensPrivate reports whether whoever may read the path could read something private.
 func (c Connector) opensPrivate(path string) bool {

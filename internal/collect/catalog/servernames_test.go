@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,12 @@ func TestDeclaredPaths(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(diary, "entry.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	log := filepath.Join(diary, "chat.db-wal")
+	for _, file := range []string{"chat.db", "chat.db-wal"} {
+		if err := os.WriteFile(filepath.Join(diary, file), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	link := filepath.Join(diary, "link")
 	if err := os.Symlink(home, link); err != nil {
 		t.Fatal(err)
@@ -107,5 +114,12 @@ func TestDeclaredPaths(t *testing.T) {
 		if given := len(cmd.Limits.Read) == 1 && cmd.Limits.Read[0] == path; given != (fine && filepath.IsAbs(path)) {
 			t.Errorf("%q: may read %v", path, cmd.Limits.Read)
 		}
+	}
+	// A database that is named alone comes with its log, or what was written last would be missing.
+	c := Connector{Manifest: m, Path: "/bin/true", Private: []string{home}}
+	database := filepath.Join(diary, "chat.db")
+	cmd := c.Command(nil, func(name string) (string, bool) { return database, name == "SAMPLE_DIR" })
+	if !slices.Equal(cmd.Limits.Read, []string{database, log}) {
+		t.Errorf("of a single database it may read %v", cmd.Limits.Read)
 	}
 }

@@ -40,6 +40,8 @@ type Collector struct {
 	AgentVersion string
 	Policy       Policy
 	Options      runner.Options
+	// HistoryWaits lets a connector of files leave alone what is not new.
+	HistoryWaits bool
 	// InstallationID tells two installations apart that share a token.
 	InstallationID string
 	// Now is the clock, Wait lets time pass, and Free is the room on the queue's disk; nil

@@ -290,6 +290,9 @@ func (p *pass) collect(ctx context.Context) error {
 	if limits.folders != "" {
 		own["PDPP_SOURCE_ROOTS"] = limits.folders
 	}
+	if p.c.HistoryWaits {
+		own["PDPP_SOURCE_HISTORY"] = "waits"
+	}
 	spec := runner.Spec{
 		RunID: p.runID, Manifest: found.Manifest, Mode: protocol.Incremental, Scope: limits.streams, Bindings: p.c.Bindings,
 		EnforceSchemas: !found.Builtin, Command: found.Command(own, p.c.childVariable),

@@ -78,10 +78,10 @@ func (l *laptop) step(s surroundings) {
 		}
 		l.plan.contact = l.now
 	}
-	if !l.plan.due(l.now, false) {
+	if !l.plan.due(l.now) {
 		return
 	}
-	l.plan.began()
+	l.plan.began(false)
 	switch {
 	case s.portal:
 		l.plan.ended(l.now, Result{Stopped: true})

@@ -15,6 +15,7 @@ const (
 	fullEvery   = time.Hour        // the most between two passes, changes or not
 	beatEvery   = 15 * time.Minute // the most between two contacts with the server
 	firstRetry  = 5 * time.Second
+	askEvery    = time.Minute      // between two looks at the supply while history waits or is read
 	lookAgain   = 15 * time.Minute // after a server that was not there or did not know the device, and the longest retry
 	afterFailed = 10 * time.Minute // after a connector that failed
 )
@@ -45,7 +46,9 @@ type plan struct {
 	notBefore    time.Time // nothing but the owner's wish is acted upon before
 	retries      int
 	wanted       bool
-	owed         bool // the last pass left something undone
+	owed         bool      // the last pass left something undone
+	behind       bool      // it left history alone
+	asked        time.Time // when the supply was last looked at
 }
 
 func (p *plan) change(now time.Time) {
@@ -55,9 +58,8 @@ func (p *plan) change(now time.Time) {
 	p.changedLast = now
 }
 
-// due reports whether a pass is to begin. While history waits, only what is new is
-// collected.
-func (p *plan) due(now time.Time, historyWaits bool) bool {
+// due reports whether a pass is to begin.
+func (p *plan) due(now time.Time) bool {
 	if p.wanted {
 		return true
 	}
@@ -70,7 +72,12 @@ func (p *plan) due(now time.Time, historyWaits bool) bool {
 	if !p.changedFirst.IsZero() && (now.Sub(p.changedLast) >= quiet || now.Sub(p.changedFirst) >= unrest) {
 		return now.Sub(p.passed) >= p.rest()
 	}
-	return !historyWaits && now.Sub(p.passed) >= fullEvery
+	return now.Sub(p.passed) >= fullEvery
+}
+
+// mayCatchUp reports whether it is time to look if history that waited has to wait any longer.
+func (p *plan) mayCatchUp(now time.Time) bool {
+	return p.behind && now.Sub(p.asked) >= askEvery && !now.Before(p.notBefore)
 }
 
 // rest is how long changes wait after the last pass: a source that changes all the time,
@@ -98,7 +105,8 @@ func (p *plan) woke() {
 }
 
 // began is called before a pass: what changes from now on is for the next one.
-func (p *plan) began() {
+func (p *plan) began(historyWaits bool) {
+	p.behind = historyWaits
 	p.changedFirst, p.changedLast, p.wanted = time.Time{}, time.Time{}, false
 }
 

@@ -13,12 +13,12 @@ func TestPlan(t *testing.T) {
 	p := plan{}
 	due := func(seconds int, want bool) {
 		t.Helper()
-		if got := p.due(at(seconds), false); got != want {
+		if got := p.due(at(seconds)); got != want {
 			t.Errorf("at %d s a pass is due: %t", seconds, got)
 		}
 	}
 	pass := func(seconds int, r Result) {
-		p.began()
+		p.began(false)
 		p.ended(at(seconds), r)
 	}
 	due(0, true) // the first one
@@ -46,13 +46,24 @@ func TestPlan(t *testing.T) {
 	due(34, true)
 	pass(34, Result{})
 	due(34+3599, false)
-	if !p.due(at(34+3600), false) || p.due(at(34+3600), true) {
-		t.Error("the hourly pass, which waits for power")
+	due(34+3600, true) // the hourly one
+
+	// History that waited is asked for again, once a minute.
+	p.began(true)
+	p.ended(at(3700), Result{})
+	p.asked = at(3700)
+	if p.mayCatchUp(at(3759)) || !p.mayCatchUp(at(3760)) {
+		t.Error("history that waits is forgotten, or asked for too often")
+	}
+	p.began(false)
+	p.ended(at(3760), Result{})
+	if p.mayCatchUp(at(3800)) {
+		t.Error("history that was read waits on")
 	}
 
 	// Passes that are dear are the rarer for it, within a bound; how long one waited is no cost.
 	for _, tt := range []struct{ milliseconds, rests int }{{0, 2}, {40, 2}, {100, 5}, {1000, 50}, {600_000, 60}} {
-		p.began()
+		p.began(false)
 		p.ended(at(3800), Result{Cost: time.Duration(tt.milliseconds) * time.Millisecond})
 		p.change(at(3800))
 		due(3800+tt.rests-1, false)

@@ -20,8 +20,8 @@ type Source interface {
 	ID() string
 	// Roots are the files and folders whose changes matter.
 	Roots(ctx context.Context) []string
-	// Pass collects and uploads once.
-	Pass(ctx context.Context) Result
+	// Pass collects and uploads once. While history waits, only what is new is collected.
+	Pass(ctx context.Context, historyWaits bool) Result
 	// Beat tells the server how the source stands, and reports whether the owner wants a
 	// pass now.
 	Beat(ctx context.Context) (wanted bool)
@@ -135,7 +135,11 @@ func (s *Service) keep(ctx context.Context, source Source, slots chan struct{}) 
 			p.wanted = source.Beat(ctx) || p.wanted
 			p.contact = time.Now()
 		}
-		if !p.due(now, s.historyWaits(ctx, &p, now)) {
+		if !p.due(now) && !p.mayCatchUp(now) {
+			continue
+		}
+		waits := s.historyWaits(ctx)
+		if p.asked = now; waits && !p.due(now) {
 			continue
 		}
 		select {
@@ -143,26 +147,44 @@ func (s *Service) keep(ctx context.Context, source Source, slots chan struct{}) 
 		default:
 			continue // the next look; heartbeats go on
 		}
-		p.began()
-		r := measured(ctx, source)
+		p.began(waits)
+		r, cut := s.pass(ctx, source, waits)
 		<-slots
 		p.ended(time.Now(), r)
+		if cut { // what is new is looked at without history
+			p.behind, p.owed = true, true
+		}
 		w.roots = source.Roots(ctx)
 		awake = time.Now()
 	}
 }
 
-// measured makes a pass and says what it cost. Passes of other sources that go on meanwhile count
-// as well, which only makes the next one later.
-func measured(ctx context.Context, source Source) Result {
+// pass makes a pass and says what it cost. Passes of other sources that go on meanwhile count as
+// well, which only makes the next one later. One that reads history is cut short when that has to
+// wait: what it has brought stays.
+func (s *Service) pass(ctx context.Context, source Source, historyWaits bool) (r Result, cut bool) {
+	working, stop := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	if !historyWaits && s.Power != nil {
+		watching.Go(func() {
+			for pause(working, askEvery) {
+				if s.historyWaits(working) && working.Err() == nil {
+					cut = true
+					stop()
+				}
+			}
+		})
+	}
 	before, known := spent()
 	began := time.Now()
-	r := source.Pass(ctx)
+	r = source.Pass(working, historyWaits)
 	after, still := spent()
+	stop()
+	watching.Wait()
 	if r.Cost = time.Since(began); known && still {
 		r.Cost = after - before
 	}
-	return r
+	return r, cut && ctx.Err() == nil
 }
 
 // jumped reports whether the machine slept: the wall clock went on and the other did not.
@@ -171,9 +193,9 @@ func jumped(before, now time.Time) bool {
 	return wall-now.Sub(before) > slept
 }
 
-// historyWaits asks how the machine is supplied, when it matters.
-func (s *Service) historyWaits(ctx context.Context, p *plan, now time.Time) bool {
-	if s.Power == nil || !p.due(now, false) || p.due(now, true) {
+// historyWaits asks how the machine is supplied.
+func (s *Service) historyWaits(ctx context.Context) bool {
+	if s.Power == nil {
 		return false
 	}
 	supply := s.Power(ctx)

@@ -20,6 +20,8 @@ type played struct {
 	root   string
 	mu     sync.Mutex
 	passes int
+	waits  []bool // whether history waited, by pass
+	long   bool   // a pass goes on until it is ended
 	beats  int
 	wanted bool
 	result Result
@@ -28,11 +30,17 @@ type played struct {
 func (p *played) ID() string                     { return p.id }
 func (p *played) Roots(context.Context) []string { return []string{p.root} }
 
-func (p *played) Pass(context.Context) Result {
+func (p *played) Pass(ctx context.Context, historyWaits bool) Result {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.passes++
-	return p.result
+	p.waits = append(p.waits, historyWaits)
+	long := p.long && !historyWaits
+	result := p.result
+	p.mu.Unlock()
+	if long {
+		<-ctx.Done()
+	}
+	return result
 }
 
 func (p *played) Beat(context.Context) bool {
@@ -77,18 +85,35 @@ func TestServiceDay(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- s.Run(ctx) }()
 		time.Sleep(10 * time.Second)
-		if passes, _ := busy.count(); passes != 0 {
-			t.Errorf("%d passes over history on a low battery", passes)
+		if passes, _ := busy.count(); passes != 1 {
+			t.Errorf("%d passes at first", passes)
 		}
 		write("one\ntwo\n")
 		time.Sleep(8 * time.Second)
-		if passes, _ := busy.count(); passes != 1 {
-			t.Errorf("a line was followed by %d passes within 8 s", passes)
+		if passes, _ := busy.count(); passes != 2 {
+			t.Errorf("a line was followed by %d passes within 8 s", passes-1)
 		}
+		time.Sleep(5 * time.Minute)
+		busy.mu.Lock()
+		if len(busy.waits) != 2 || !busy.waits[0] || !busy.waits[1] {
+			t.Errorf("on a low battery history waited: %v", busy.waits)
+		}
+		busy.long = true
+		busy.mu.Unlock()
+		charged.Store(true)
+		time.Sleep(2 * time.Minute) // what waited is read, and takes long
+		charged.Store(false)
+		time.Sleep(2 * time.Minute)
+		busy.mu.Lock()
+		if len(busy.waits) != 4 || busy.waits[2] || !busy.waits[3] {
+			t.Errorf("history is read when there is power, and cut short when there is none: %v", busy.waits)
+		}
+		busy.long = false
+		busy.mu.Unlock()
 		charged.Store(true)
 		time.Sleep(3 * time.Hour)
 		passes, beats := idle.count()
-		if passes < 3 || passes > 4 || beats < 8 || beats > 12 { // the one that waited for power, and hourly ones
+		if passes < 4 || passes > 6 || beats < 8 || beats > 12 { // those that history waited in and caught up in, and hourly ones
 			t.Errorf("%d passes, %d heartbeats", passes, beats)
 		}
 		idle.mu.Lock()

@@ -1,6 +1,7 @@
 package devicetest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -72,11 +73,19 @@ func TestOwnersLimitsHoldOnTheDevice(t *testing.T) {
 // owner runs a command of the owner on the server's machine.
 func (w *world) owner(args ...string) string {
 	w.t.Helper()
+	return w.ownerWith(nil, args...)
+}
+
+// ownerWith is owner with variables.
+func (w *world) ownerWith(variables []string, args ...string) string {
+	w.t.Helper()
 	cmd := exec.Command(filepath.Join(w.dir, "pdpp"), args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "PDPP_HOME=" + w.home}
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "PDPP_HOME=" + w.home, "PDPP_DATABASE_URL=" + w.database}, variables...)
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
 	out, err := cmd.Output()
 	if err != nil {
-		w.t.Fatalf("pdpp %s: %v\n%s", strings.Join(args, " "), err, out)
+		w.t.Fatalf("pdpp %s: %v\n%s%s", strings.Join(args, " "), err, out, &complaint)
 	}
 	return string(out)
 }

@@ -59,7 +59,7 @@ func streamLabel(s *manifest.Stream) api.StreamLabel {
 		out.Description = s.Display.Detail
 	}
 	if s.Query != nil {
-		out.Search, out.Filter = append(out.Search, s.Query.SearchFields()...), append(out.Filter, s.Query.Filter...)
+		out.Search, out.Filter = append(out.Search, s.SearchFields()...), append(out.Filter, s.Query.Filter...)
 	}
 	return out
 }

@@ -64,7 +64,7 @@ func showStream(info store.StreamInfo, conn store.Connection, declared *manifest
 	}
 	out.Fields = declaration.Fields(jsontext.Value(declared.Schema))
 	if q := declared.Query; q != nil {
-		out.Search, out.Filter = append(out.Search, q.SearchFields()...), append(out.Filter, q.Filter...)
+		out.Search, out.Filter = append(out.Search, declared.SearchFields()...), append(out.Filter, q.Filter...)
 		kinds := declared.ValueKinds()
 		for _, field := range slices.Sorted(maps.Keys(q.RangeFilters)) {
 			f := api.RangeFilter{Field: field, Kind: string(cmp.Or(kinds[field], manifest.ValueText)), Operators: []string{}}
