@@ -167,6 +167,22 @@ func (Modality) aliases() map[string]string {
 	return map[string]string{"provider_authorization": string(ModalityProviderAuth)}
 }
 
+// ClientAuth is how an app shows its secret to the provider.
+type ClientAuth string
+
+// The ways to show it.
+const (
+	ClientAuthHeader ClientAuth = "header" // HTTP Basic
+	ClientAuthBody   ClientAuth = "body"   // client_secret in the form
+)
+
+// ClientAuths lists every ClientAuth.
+var ClientAuths = []ClientAuth{ClientAuthHeader, ClientAuthBody}
+
+// Valid reports whether a is in ClientAuths.
+func (a ClientAuth) Valid() bool      { return slices.Contains(ClientAuths, a) }
+func (a ClientAuth) values() []string { return texts(ClientAuths) }
+
 // CredentialKind is what kind of secret the owner hands over.
 type CredentialKind string
 

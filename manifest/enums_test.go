@@ -40,6 +40,7 @@ func TestVocabularies(t *testing.T) {
 	vocabulary(t, Sensitivities, "low", "medium", "high")
 	vocabulary(t, Modalities, "static_secret", "manual_or_upload", "browser_session", "provider_auth", "local_files", "none")
 	vocabulary(t, CredentialKinds, "access_token", "api_key", "app_password", "personal_access_token", "secret_bundle", "username_password")
+	vocabulary(t, ClientAuths, "header", "body")
 	vocabulary(t, FieldTypes, "text", "password", "email", "url", "number", "textarea")
 	vocabulary(t, AllSemantics, "append_only", "mutable_state")
 	vocabulary(t, CoveragePolicies, "collect", "deferred", "inventory_only", "unavailable", "unsupported")

@@ -5,11 +5,15 @@ import "slices"
 // EnvNames is every variable that the connector's process may be given, sorted:
 // its environment variables, the paths and tool overrides it reads, the folder of
 // an import, the operator's deployment configuration, the captured credentials and
-// what authorisation yields.
+// what authorisation yields. The registration by which this server signs in at the provider
+// is not among them: the connector has no use for it.
 func (m *Manifest) EnvNames() []string {
 	var names []string
+	o := m.OAuth()
 	for _, v := range m.declaredVariables() {
-		names = append(names, v.name)
+		if o == nil || v.name != o.ClientIDEnv && v.name != o.ClientSecretEnv {
+			names = append(names, v.name)
+		}
 	}
 	return sortedUnique(names)
 }
@@ -31,6 +35,9 @@ func (m *Manifest) CredentialEnv() []string {
 		if f.Required && m.Setup.CredentialCapture.IsRequired() {
 			names = append(names, f.Env...)
 		}
+	}
+	if o := m.OAuth(); o != nil {
+		names = append(names, o.AccessTokenEnv)
 	}
 	auth := m.auth()
 	names = append(names, auth.Required...)
@@ -57,6 +64,9 @@ func (m *Manifest) SecretEnv() []string {
 		if f.Secret {
 			names = append(names, f.Env...)
 		}
+	}
+	if o := m.OAuth(); o != nil && o.ClientSecretEnv != "" {
+		names = append(names, o.ClientSecretEnv)
 	}
 	auth := m.auth()
 	for _, c := range auth.DeploymentConfig {
@@ -110,6 +120,9 @@ func (m *Manifest) declaredVariables() []variable {
 	if m.Setup != nil {
 		for i, name := range m.Setup.DeploymentConfig {
 			all = append(all, variable{element("setup.deployment_config", i), name})
+		}
+		if o := m.Setup.OAuth; o != nil {
+			all = append(all, variable{"setup.oauth.access_token_env", o.AccessTokenEnv})
 		}
 		if files := m.Setup.ManualOrUpload; files != nil && files.ImportDirEnvVar != "" {
 			all = append(all, variable{"setup.manual_or_upload.import_dir_env_var", files.ImportDirEnvVar})

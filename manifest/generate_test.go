@@ -117,6 +117,13 @@ var setups = rapid.Custom(func(t *rapid.T) Setup {
 	if rapid.Bool().Draw(t, "has manual_or_upload") {
 		s.ManualOrUpload = &FileImport{Label: "File", ImportDirEnvVar: maybe(t, variables, "import_dir_env_var")}
 	}
+	if s.Modality == ModalityProviderAuth && rapid.Bool().Draw(t, "has oauth") {
+		s.DeploymentConfig = []string{"APP_NUMBER", "APP_SECRET"}
+		s.OAuth = &OAuth{AuthorizeURL: "https://example.org/a", TokenURL: "https://example.org/t",
+			AccessTokenEnv: "ACCESS", ClientIDEnv: "APP_NUMBER", ClientSecretEnv: maybe(t, rapid.Just("APP_SECRET"), "client_secret_env"),
+			ClientAuth: maybe(t, rapid.SampledFrom(ClientAuths), "client_auth"), Rotation: rapid.Bool().Draw(t, "rotation"),
+			Scopes: []OAuthScope{{Name: "read", Label: words.Draw(t, "scope"), Optional: rapid.Bool().Draw(t, "optional")}}}
+	}
 	if s.Modality == ModalityNone || s.Modality != ModalityStaticSecret && rapid.Bool().Draw(t, "no capture") {
 		return s
 	}

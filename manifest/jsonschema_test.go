@@ -156,12 +156,15 @@ func TestKeys(t *testing.T) {
 		"Stream": "name description display semantics schema primary_key cursor_field consent_time_field incremental selection query views " +
 			"relationships required coverage_policy availability coverage_strategy freshness_strategy state_stream parent_streams checkpoint as_told " +
 			"compaction_class compaction_class_note compaction_fingerprint",
-		"Selection":         "fields resources resource_field",
-		"Query":             "search filter range_filters aggregations expand",
-		"Search":            "lexical_fields semantic_fields",
-		"Aggregations":      "count count_distinct group_by group_by_time sum min max",
-		"Availability":      "state mode reason future_modes",
-		"Setup":             "modality credential_capture deployment_config manual_or_upload",
+		"Selection":    "fields resources resource_field",
+		"Query":        "search filter range_filters aggregations expand",
+		"Search":       "lexical_fields semantic_fields",
+		"Aggregations": "count count_distinct group_by group_by_time sum min max",
+		"Availability": "state mode reason future_modes",
+		"Setup":        "modality credential_capture deployment_config manual_or_upload oauth",
+		"OAuth": "authorize_url token_url device_url scopes scope_separator authorize_params pkce rotation token_lifetime_seconds access_token_env " +
+			"client_id_env client_secret_env client_auth register_url register_steps never_asked provider_sees",
+		"OAuthScope":        "name label note optional",
 		"CredentialCapture": "kind label description submit_label required fields",
 		"CredentialField":   "name identity label type required secret autocomplete placeholder env help_text help_url",
 	} {
@@ -179,6 +182,7 @@ func TestKeys(t *testing.T) {
 	used := map[string]bool{}
 	markUsed(used, reflect.ValueOf(parse(t, example(t))))
 	markUsed(used, reflect.ValueOf(homePaths{"FERNPOST_HOME", ".fernpost", []homedPath{{"FERNPOST_BOX", "box", "Letter box", true}}}))
+	markUsed(used, reflect.ValueOf(parse(t, []byte(signing))))
 	for object, definition := range schema.Defs {
 		for key := range definition.Properties {
 			if !used[object+"."+key] {

@@ -6,6 +6,7 @@ type Setup struct {
 	CredentialCapture *CredentialCapture `json:"credential_capture,omitempty" doc:"The form that asks for a credential."`
 	DeploymentConfig  []string           `json:"deployment_config,omitempty" rule:"unique,pattern=env" doc:"Variables that the operator supplies once for all connections."`
 	ManualOrUpload    *FileImport        `json:"manual_or_upload,omitempty" doc:"The files that the owner provides."`
+	OAuth             *OAuth             `json:"oauth,omitempty" doc:"How the owner signs in at the provider, where the modality is provider_auth."`
 }
 
 // CredentialCapture is the form that asks the owner for a credential.

@@ -107,6 +107,7 @@ func (ps *Problems) checkSetup(s *Setup) {
 	if s.Modality == ModalityStaticSecret && s.CredentialCapture == nil {
 		ps.add("setup.credential_capture", "is missing although the modality is static_secret", "describe the form that asks for the secret")
 	}
+	ps.checkOAuth(s)
 	if s.CredentialCapture == nil {
 		return
 	}
