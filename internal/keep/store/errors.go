@@ -19,6 +19,8 @@ var (
 	ErrGrantOver = errors.New("the grant is over")
 	// ErrStale means that what is to be saved was changed by somebody else since it was read.
 	ErrStale = errors.New("changed meanwhile")
+	// ErrRefreshing matches a *RefreshingError.
+	ErrRefreshing = errors.New("somebody else refreshes the credential")
 	// ErrGapLease means that a gap is not leased to this run under this token.
 	ErrGapLease = errors.New("gap is not leased to this run")
 	// ErrUnknownStream means a write for a stream that the run did not declare.
@@ -40,7 +42,7 @@ var (
 	ErrTooLong = errors.New("took longer than it may")
 )
 
-var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrGrantOver, ErrStale, ErrGapLease, ErrUnknownStream, ErrCodeUsed, ErrCodeExpired, ErrDeviceLimit,
+var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrGrantOver, ErrStale, ErrRefreshing, ErrGapLease, ErrUnknownStream, ErrCodeUsed, ErrCodeExpired, ErrDeviceLimit,
 	ErrUploaderGone, ErrAhead, ErrNoClock, ErrTooLong}
 
 // IsAnswer reports whether err is an answer of the store, one of the errors

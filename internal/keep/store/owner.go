@@ -145,4 +145,7 @@ type Credential struct {
 	CapturedAt      time.Time
 	RejectedAt      *time.Time
 	RejectionReason string
+	// Generation rises with every refresh; a new capture goes on counting.
+	Generation int64
+	Refresh    Refresh
 }

@@ -33,6 +33,8 @@ type Store interface {
 	Schedules
 	Readiness
 	Credentials
+	Refreshing
+	SignIns
 	BrowserProfiles
 	Devices
 	Uploads

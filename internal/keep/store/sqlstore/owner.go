@@ -47,12 +47,14 @@ func scanSchedule(s scanner) (v store.Schedule, err error) {
 func (db *DB) PutCredential(ctx context.Context, c store.Credential) error {
 	return db.write(ctx, func(tx *tx) error {
 		_, err := tx.exec(`INSERT INTO connection_credentials (connection_id, credential_kind, sealed_secret, fingerprint,
-				status, captured_at, rejected_at, rejection_reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+				status, captured_at, rejected_at, rejection_reason, generation, renewable, token_expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
 			ON CONFLICT (connection_id) DO UPDATE SET credential_kind = excluded.credential_kind,
 				sealed_secret = excluded.sealed_secret, fingerprint = excluded.fingerprint, status = excluded.status,
 				captured_at = excluded.captured_at, rejected_at = excluded.rejected_at,
-				rejection_reason = excluded.rejection_reason`,
-			c.ConnectionID, c.Kind, c.Sealed, c.Fingerprint, c.Status, stamp(c.CapturedAt), stampOrNull(c.RejectedAt), c.RejectionReason)
+				rejection_reason = excluded.rejection_reason, generation = connection_credentials.generation + 1,
+				renewable = excluded.renewable, token_expires_at = excluded.token_expires_at, `+refreshOver,
+			c.ConnectionID, c.Kind, c.Sealed, c.Fingerprint, c.Status, stamp(c.CapturedAt), stampOrNull(c.RejectedAt), c.RejectionReason,
+			number(c.Refresh.Renewable), stampOrNull(c.Refresh.ExpiresAt))
 		if err != nil {
 			return err
 		}
@@ -61,13 +63,7 @@ func (db *DB) PutCredential(ctx context.Context, c store.Credential) error {
 }
 
 func (db *DB) Credential(ctx context.Context, connectionID string) (store.Credential, error) {
-	row := db.row(ctx, `SELECT connection_id, credential_kind, sealed_secret, fingerprint, status, captured_at, rejected_at,
-		rejection_reason FROM connection_credentials WHERE connection_id = ?`, connectionID)
-	return get(db, row, func(s scanner) (c store.Credential, err error) {
-		err = s.Scan(&c.ConnectionID, &c.Kind, &c.Sealed, &c.Fingerprint, &c.Status, intoTime(&c.CapturedAt),
-			intoTimePtr(&c.RejectedAt), &c.RejectionReason)
-		return c, err
-	})
+	return get(db, db.row(ctx, `SELECT `+credentialColumns+` FROM connection_credentials WHERE connection_id = ?`, connectionID), scanCredential)
 }
 
 func (db *DB) RotateCredential(ctx context.Context, c store.Credential) error {

@@ -76,7 +76,7 @@ func testCredentials(t *testing.T, s store.Store) {
 	connect(t, s, "c")
 	want := store.Credential{
 		ConnectionID: "c", Kind: "token", Sealed: []byte{0, 1, 0xff, '\'', 0}, Fingerprint: "f1",
-		Status: store.CredentialActive, CapturedAt: Now,
+		Status: store.CredentialActive, CapturedAt: Now, Generation: 1,
 	}
 	fails(t, s.PutCredential(ctx, store.Credential{ConnectionID: "nowhere", Sealed: []byte("x")}), store.ErrNotFound)
 	ok(t, s.PutCredential(ctx, want))
@@ -106,6 +106,7 @@ func testCredentials(t *testing.T, s store.Store) {
 
 	want.Sealed, want.Fingerprint, want.CapturedAt = []byte("new"), "f2", later
 	ok(t, s.PutCredential(ctx, want)) // a new one has not been refused
+	want.Generation = 2
 	fails(t, s.RejectCredential(ctx, "c", "401", Now, later.Add(time.Hour)), store.ErrNotFound)
 	fails(t, s.RotateCredential(ctx, exchanged), store.ErrNotFound) // the owner gave another meanwhile
 	got, err = s.Credential(ctx, "c")
@@ -113,6 +114,7 @@ func testCredentials(t *testing.T, s store.Store) {
 	same(t, got, want)
 	want.Status = store.CredentialRevoked
 	ok(t, s.PutCredential(ctx, want))
+	want.Generation = 3
 	fails(t, s.RejectCredential(ctx, "c", "401", want.CapturedAt, far), store.ErrNotFound) // the owner's word stays
 	fails(t, s.RotateCredential(ctx, want), store.ErrNotFound)
 	got, err = s.Credential(ctx, "c")

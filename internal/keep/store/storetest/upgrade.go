@@ -66,6 +66,9 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 				same(t, p, store.BrowserProfile{ConnectionID: "c", Name: "example__c", Generation: 4, AccountMAC: "ab12", Sealed: []byte("sealed profile"),
 					SealedAt: time.Date(2026, 1, 1, 0, 6, 0, 0, time.UTC), Bytes: 2048})
 			}
+			if version >= 23 {
+				checkSignIn(t, s)
+			}
 			if version >= 11 {
 				checkAudit(t, s)
 			}
