@@ -11,7 +11,7 @@ import (
 type Refreshing interface {
 	// BeginRefresh marks, before the provider is asked, that the credential of this generation
 	// is being refreshed, and gives it as it is then. Until the given moment nobody else may.
-	// ErrStale when it has another generation, *RefreshingError while somebody else has begun,
+	// ErrStale when it has another generation or was rejected, *RefreshingError while somebody else has begun,
 	// ErrNotFound when there is none or the owner revoked it. A mark that was left behind by
 	// somebody who did not come to an end shows as Unanswered.
 	BeginRefresh(ctx context.Context, connectionID string, generation int64, until, now time.Time) (Credential, error)

@@ -25,8 +25,8 @@ func (db *DB) BeginRefresh(ctx context.Context, connectionID string, generation 
 	err = db.write(ctx, func(tx *tx) error {
 		// The one statement is the claim: of two callers the second finds it taken.
 		err := one(tx.exec(`UPDATE connection_credentials SET refresh_unanswered = CASE WHEN refresh_begun_until IS NULL THEN refresh_unanswered ELSE 1 END,
-			refresh_begun_until = ? WHERE connection_id = ? AND generation = ? AND status <> ? AND (refresh_begun_until IS NULL OR refresh_begun_until <= ?)`,
-			stamp(until), connectionID, generation, store.CredentialRevoked, stamp(now)))
+			refresh_begun_until = ? WHERE connection_id = ? AND generation = ? AND status = ? AND (refresh_begun_until IS NULL OR refresh_begun_until <= ?)`,
+			stamp(until), connectionID, generation, store.CredentialActive, stamp(now)))
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
@@ -39,7 +39,7 @@ func (db *DB) BeginRefresh(ctx context.Context, connectionID string, generation 
 		if claimed {
 			return nil
 		}
-		if c.Generation != generation {
+		if c.Generation != generation || c.Status != store.CredentialActive {
 			return store.ErrStale
 		}
 		if err := tx.row(`SELECT refresh_begun_until FROM connection_credentials WHERE connection_id = ?`, connectionID).Scan(intoTimePtr(&begun)); err != nil {

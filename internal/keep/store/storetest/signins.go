@@ -89,6 +89,9 @@ func testRefreshing(t *testing.T, s store.Store) {
 	ok(t, err)
 	same(t, got.Refresh.Unanswered, false)
 
+	ok(t, s.RejectCredential(ctx, "c", "consent_withdrawn", fresh.CapturedAt, later))
+	_, err = s.BeginRefresh(ctx, "c", 3, far, later.Add(time.Hour))
+	fails(t, err, store.ErrStale) // only the owner can help
 	fresh.Status = store.CredentialRevoked
 	ok(t, s.PutCredential(ctx, fresh))
 	_, err = s.BeginRefresh(ctx, "c", 4, later.Add(time.Minute), later)

@@ -1,0 +1,129 @@
+package providerauth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"pdpp/internal/keep/credential"
+	"pdpp/manifest"
+)
+
+// config is the library's view of a provider. The library makes requests and reads answers; it
+// neither keeps nor refreshes anything here.
+func config(o *manifest.OAuth, app App, redirect string) *oauth2.Config {
+	style := oauth2.AuthStyleInHeader
+	if o.ClientAuth == manifest.ClientAuthBody || app.Secret.Reveal() == "" {
+		style = oauth2.AuthStyleInParams
+	}
+	return &oauth2.Config{ClientID: app.ID, ClientSecret: app.Secret.Reveal(), RedirectURL: redirect,
+		Endpoint: oauth2.Endpoint{AuthURL: o.AuthorizeURL, TokenURL: o.TokenURL, DeviceAuthURL: o.DeviceURL, AuthStyle: style}}
+}
+
+// answerTime bounds an answer of a provider while the owner waits for it.
+const answerTime = 20 * time.Second
+
+// calling gives the library our client. It follows no redirect: the form holds secrets.
+func (k *Keeper) calling(ctx context.Context) context.Context { return through(ctx, k.Transport) }
+
+func through(ctx context.Context, t http.RoundTripper) context.Context {
+	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: t, Timeout: answerTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }})
+}
+
+// callingAs shows the app's secret in the header where the library does not: it asks for codes as
+// an app that has none.
+func (k *Keeper) callingAs(ctx context.Context, c *oauth2.Config) context.Context {
+	if c.Endpoint.AuthStyle != oauth2.AuthStyleInHeader {
+		return k.calling(ctx)
+	}
+	return through(ctx, basic{k.Transport, c})
+}
+
+type basic struct {
+	http.RoundTripper
+	c *oauth2.Config
+}
+
+func (b basic) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.SetBasicAuth(url.QueryEscape(b.c.ClientID), url.QueryEscape(b.c.ClientSecret))
+	if b.RoundTripper == nil {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	return b.RoundTripper.RoundTrip(r)
+}
+
+func (k *Keeper) exchangeRefresh(ctx context.Context, s Source, app App, refresh credential.Secret) (*oauth2.Token, error) {
+	// A source that is thrown away after one answer is one request.
+	t, err := config(s.Manifest.OAuth(), app, "").TokenSource(k.calling(ctx), &oauth2.Token{RefreshToken: refresh.Reveal()}).Token()
+	return t, answered(err)
+}
+
+var errorWord = regexp.MustCompile(`^[a-z_]{1,40}$`)
+
+// answered takes the provider's words out of an error, but for the codes of the protocol.
+func answered(err error) error {
+	var said *oauth2.RetrieveError
+	if !errors.As(err, &said) || said.Response == nil {
+		if err != nil {
+			return errors.New("the provider gave no answer that can be used")
+		}
+		return nil
+	}
+	e := &answerError{Status: said.Response.StatusCode}
+	if errorWord.MatchString(said.ErrorCode) {
+		e.Code = said.ErrorCode
+	}
+	return e
+}
+
+// tokensOf reads an answer. What it does not say stays as it was.
+func tokensOf(t *oauth2.Token, o *manifest.OAuth, before credential.Tokens) credential.Tokens {
+	out := credential.Tokens{Access: credential.NewSecret(t.AccessToken), Refresh: before.Refresh, Scope: before.Scope,
+		Lifetime: time.Duration(o.TokenLifetimeSeconds) * time.Second}
+	if t.RefreshToken != "" {
+		out.Refresh = credential.NewSecret(t.RefreshToken)
+	}
+	if t.ExpiresIn > 0 {
+		out.Lifetime = time.Duration(t.ExpiresIn) * time.Second
+	}
+	if scope, ok := t.Extra("scope").(string); ok && scope != "" {
+		out.Scope = scope
+	}
+	return out
+}
+
+// separator is what stands between two scopes.
+func separator(o *manifest.OAuth) string {
+	if o.ScopeSeparator != "" {
+		return o.ScopeSeparator
+	}
+	return " "
+}
+
+// missingScopes are those of the wanted that the provider says it did not give; none when it does
+// not say.
+func missingScopes(o *manifest.OAuth, wanted []string, given string) (missing []string) {
+	if given == "" {
+		return nil
+	}
+	has := map[string]bool{}
+	for _, name := range strings.FieldsFunc(given, func(r rune) bool { return r == ' ' || r == ',' }) {
+		has[name] = true
+	}
+	for _, s := range o.Scopes {
+		for _, name := range wanted {
+			if s.Name == name && !has[name] {
+				missing = append(missing, s.Label)
+			}
+		}
+	}
+	return missing
+}

@@ -1,0 +1,40 @@
+package providerauth_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+// memoryStore keeps one credential, for tests of the clock alone; both databases are held to the
+// same contract by their suite.
+type memoryStore struct {
+	store.Store
+	credential *store.Credential
+}
+
+func newMemoryStore(*testing.T) *memoryStore { return &memoryStore{} }
+
+func (m *memoryStore) Credential(context.Context, string) (store.Credential, error) {
+	return *m.credential, nil
+}
+
+func (m *memoryStore) BeginRefresh(context.Context, string, int64, time.Time, time.Time) (store.Credential, error) {
+	return *m.credential, nil
+}
+
+func (m *memoryStore) FailRefresh(_ context.Context, _ string, _ int64, f store.RefreshFailure) error {
+	r := &m.credential.Refresh
+	if r.FailingSince == nil {
+		r.FailingSince = &f.At
+	}
+	r.Failures, r.NextAt = r.Failures+1, &f.Next
+	return nil
+}
+
+func (m *memoryStore) RejectCredential(_ context.Context, _, reason string, _, now time.Time) error {
+	m.credential.Status, m.credential.RejectionReason, m.credential.RejectedAt = store.CredentialRejected, reason, &now
+	return nil
+}

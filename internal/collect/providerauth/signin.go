@@ -1,0 +1,329 @@
+package providerauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/manifest"
+)
+
+// redirectTime is how long the owner may take at the provider.
+const redirectTime = 15 * time.Minute
+
+// Begun is a sign-in that waits for the owner.
+type Begun struct {
+	// State is what the answer must show; whoever has it and is who began it can finish it.
+	State string
+	// URL is where the owner goes: to consent, or to enter UserCode.
+	URL string
+	// UserCode is entered on any device; empty where the answer comes by redirect.
+	UserCode string
+	// Every is how often it may be asked whether a code was entered.
+	Every     time.Duration
+	ExpiresAt time.Time
+}
+
+// pending is what finishes a sign-in, sealed.
+type pending struct {
+	Redirect   string   `json:"redirect,omitempty"`
+	Verifier   string   `json:"verifier,omitempty"`
+	DeviceCode string   `json:"device_code,omitempty"`
+	EverySec   int64    `json:"every_seconds,omitempty"`
+	Scopes     []string `json:"scopes"`
+}
+
+// Done is a sign-in that worked.
+type Done struct {
+	ConnectionID string
+	// Missing are the labels of what was asked for and not allowed.
+	Missing []string
+}
+
+// Begin begins a sign-in whose answer comes by redirect to an address of ours. Optional scopes
+// that are not among those wanted are left out; nil wants all.
+func (k *Keeper) Begin(ctx context.Context, s Source, binder, redirect string, wanted []string) (Begun, error) {
+	o := s.Manifest.OAuth()
+	if o.AuthorizeURL == "" {
+		return Begun{}, refusal(http.StatusConflict, CodeNoWay, s.Manifest.DisplayName+" has no page to sign in on.", "Sign in with a code instead.")
+	}
+	app, err := k.App(ctx, s)
+	if err != nil {
+		return Begun{}, err
+	}
+	p := pending{Redirect: redirect}
+	if p.Scopes, err = scopes(o, wanted); err != nil {
+		return Begun{}, err
+	}
+	now := k.now()
+	begun := Begun{State: secret(), ExpiresAt: now.Add(redirectTime)}
+	var more []oauth2.AuthCodeOption
+	for name, value := range o.AuthorizeParams {
+		more = append(more, oauth2.SetAuthURLParam(name, value))
+	}
+	if len(p.Scopes) > 0 {
+		more = append(more, oauth2.SetAuthURLParam("scope", strings.Join(p.Scopes, separator(o))))
+	}
+	if o.UsesPKCE() {
+		p.Verifier = oauth2.GenerateVerifier()
+		more = append(more, oauth2.S256ChallengeOption(p.Verifier))
+	}
+	begun.URL = config(o, app, redirect).AuthCodeURL(begun.State, more...)
+	return begun, k.put(ctx, s, binder, begun, p)
+}
+
+// BeginCode begins a sign-in with a code that the owner enters on any device.
+func (k *Keeper) BeginCode(ctx context.Context, s Source, binder string, wanted []string) (Begun, error) {
+	o := s.Manifest.OAuth()
+	if o.DeviceURL == "" {
+		return Begun{}, refusal(http.StatusConflict, CodeNoWay, s.Manifest.DisplayName+" offers no codes.", "Sign in on its page instead.")
+	}
+	app, err := k.App(ctx, s)
+	if err != nil {
+		return Begun{}, err
+	}
+	p := pending{}
+	if p.Scopes, err = scopes(o, wanted); err != nil {
+		return Begun{}, err
+	}
+	c := config(o, app, "")
+	var more []oauth2.AuthCodeOption
+	if len(p.Scopes) > 0 {
+		more = append(more, oauth2.SetAuthURLParam("scope", strings.Join(p.Scopes, separator(o))))
+	}
+	now := k.now()
+	if c.Endpoint.AuthStyle == oauth2.AuthStyleInParams && c.ClientSecret != "" {
+		more = append(more, oauth2.SetAuthURLParam("client_secret", c.ClientSecret))
+	}
+	code, err := c.DeviceAuth(k.callingAs(ctx, c), more...)
+	if err != nil {
+		return Begun{}, k.failed(s, answered(err))
+	}
+	p.DeviceCode, p.EverySec = code.DeviceCode, max(code.Interval, 1)
+	begun := Begun{State: secret(), URL: code.VerificationURI, UserCode: code.UserCode, Every: time.Duration(p.EverySec) * time.Second, ExpiresAt: code.Expiry}
+	if begun.ExpiresAt.IsZero() {
+		begun.ExpiresAt = now.Add(redirectTime)
+	}
+	return begun, k.put(ctx, s, binder, begun, p)
+}
+
+// scopes are what is asked for.
+func scopes(o *manifest.OAuth, wanted []string) ([]string, error) {
+	out := []string{}
+	for _, name := range wanted {
+		if !slices.ContainsFunc(o.Scopes, func(s manifest.OAuthScope) bool { return s.Name == name }) {
+			return nil, refusal(http.StatusBadRequest, CodeScope, "The connector does not ask for "+name+".", "Leave it out.")
+		}
+	}
+	for _, s := range o.Scopes {
+		if !s.Optional || wanted == nil || slices.Contains(wanted, s.Name) {
+			out = append(out, s.Name)
+		}
+	}
+	return out, nil
+}
+
+func (k *Keeper) put(ctx context.Context, s Source, binder string, begun Begun, p pending) error {
+	key, err := k.Key()
+	if err != nil {
+		return fmt.Errorf("load the key that seals credentials: %w", err)
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode the sign-in: %w", err)
+	}
+	mark := markOf(begun.State)
+	return k.Store.PutSignIn(ctx, store.SignIn{Mark: mark, Binder: binder, ConnectionID: s.ConnectionID,
+		Sealed: key.Seal(signInPlace(mark), b), ExpiresAt: begun.ExpiresAt}, k.now())
+}
+
+// Whose tells which connection a sign-in is of, without using it up; store.ErrNotFound when there
+// is none of this binder.
+func (k *Keeper) Whose(ctx context.Context, state, binder string) (string, error) {
+	now := k.now()
+	s, err := k.Store.PollSignIn(ctx, markOf(state), binder, now, now)
+	if errors.Is(err, store.ErrWaiting) {
+		err = nil
+	}
+	return s.ConnectionID, err
+}
+
+// Finish exchanges the code that came with the answer. A sign-in is used once, whatever comes of it.
+func (k *Keeper) Finish(ctx context.Context, s Source, state, binder, code, refused string) (Done, error) {
+	now := k.now()
+	kept, err := k.Store.TakeSignIn(ctx, markOf(state), binder, now)
+	if errors.Is(err, store.ErrNotFound) || err == nil && kept.ConnectionID != s.ConnectionID {
+		return Done{}, notBegun()
+	}
+	if err != nil {
+		return Done{}, fmt.Errorf("find the sign-in: %w", err)
+	}
+	if refused == "access_denied" {
+		return Done{}, declined(s)
+	}
+	p, err := k.open(kept)
+	if err != nil {
+		return Done{}, err
+	}
+	if refused != "" || code == "" || p.Redirect == "" {
+		return Done{}, refusal(http.StatusBadGateway, CodeRefused, s.Manifest.DisplayName+" did not let this server in.", "Try again; if it stays so, look at the app's registration there.")
+	}
+	app, err := k.App(ctx, s)
+	if err != nil {
+		return Done{}, err
+	}
+	var more []oauth2.AuthCodeOption
+	if p.Verifier != "" {
+		more = append(more, oauth2.VerifierOption(p.Verifier))
+	}
+	t, err := config(s.Manifest.OAuth(), app, p.Redirect).Exchange(k.calling(ctx), code, more...)
+	if err != nil {
+		return Done{}, k.failed(s, answered(err))
+	}
+	return k.keep(ctx, s, t, p)
+}
+
+// Poll asks once whether the owner has entered the code; false means not yet. It asks no more often
+// than the provider lets it.
+func (k *Keeper) Poll(ctx context.Context, s Source, state, binder string) (Done, bool, error) {
+	now := k.now()
+	mark := markOf(state)
+	kept, err := k.Store.PollSignIn(ctx, mark, binder, now.Add(time.Second), now)
+	switch {
+	case errors.Is(err, store.ErrWaiting):
+		return Done{}, false, nil
+	case errors.Is(err, store.ErrNotFound), err == nil && kept.ConnectionID != s.ConnectionID:
+		return Done{}, false, notBegun()
+	case err != nil:
+		return Done{}, false, fmt.Errorf("find the sign-in: %w", err)
+	}
+	p, err := k.open(kept)
+	if err != nil {
+		return Done{}, false, err
+	}
+	if p.DeviceCode == "" {
+		return Done{}, false, nil // its answer comes by redirect
+	}
+	app, err := k.App(ctx, s)
+	if err != nil {
+		return Done{}, false, err
+	}
+	every := time.Duration(p.EverySec) * time.Second
+	t, err := config(s.Manifest.OAuth(), app, "").Exchange(k.calling(ctx), "",
+		oauth2.SetAuthURLParam("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), oauth2.SetAuthURLParam("device_code", p.DeviceCode))
+	if err == nil {
+		if _, err := k.Store.TakeSignIn(ctx, mark, binder, k.now()); err != nil {
+			return Done{}, false, notBegun()
+		}
+		done, err := k.keep(ctx, s, t, p)
+		return done, err == nil, err
+	}
+	var said *answerError
+	err = answered(err)
+	if !errors.As(err, &said) {
+		return Done{}, false, nil // no answer: the code is still good
+	}
+	switch said.Code {
+	case "authorization_pending":
+	case "slow_down":
+		every += 5 * time.Second
+	case "access_denied":
+		_, _ = k.Store.TakeSignIn(ctx, mark, binder, k.now()) // it is over, found or not
+		return Done{}, false, declined(s)
+	default:
+		if said.Status >= http.StatusInternalServerError || said.Status == http.StatusTooManyRequests {
+			break
+		}
+		_, _ = k.Store.TakeSignIn(ctx, mark, binder, k.now()) // it is over, found or not
+		return Done{}, false, k.failed(s, err)
+	}
+	_, err = k.Store.PollSignIn(ctx, mark, binder, k.now().Add(every), now.Add(time.Second))
+	if err != nil && !errors.Is(err, store.ErrWaiting) {
+		return Done{}, false, fmt.Errorf("note when to ask again: %w", err)
+	}
+	return Done{}, false, nil
+}
+
+func (k *Keeper) open(kept store.SignIn) (p pending, err error) {
+	key, err := k.Key()
+	if err != nil {
+		return p, fmt.Errorf("load the key that seals credentials: %w", err)
+	}
+	text, err := key.Open(signInPlace(kept.Mark), kept.Sealed)
+	if err != nil {
+		return p, err
+	}
+	if json.Unmarshal(text, &p) != nil {
+		return p, credential.ErrDamaged // not of the decoder's making: its text would show what it met
+	}
+	return p, nil
+}
+
+// keep stores what a sign-in brought, before anybody can use it.
+func (k *Keeper) keep(ctx context.Context, s Source, t *oauth2.Token, p pending) (Done, error) {
+	key, err := k.Key()
+	if err != nil {
+		return Done{}, fmt.Errorf("load the key that seals credentials: %w", err)
+	}
+	now := k.now()
+	made := tokensOf(t, s.Manifest.OAuth(), credential.Tokens{})
+	err = k.Store.PutCredential(context.WithoutCancel(ctx), store.Credential{ConnectionID: s.ConnectionID, Kind: string(manifest.CredentialAccessToken),
+		Sealed: made.SealFor(key, s.ConnectionID), Fingerprint: made.Fingerprint(key), Status: store.CredentialActive, CapturedAt: now, Refresh: standing(made, now)})
+	if err != nil {
+		return Done{}, fmt.Errorf("store the sign-in: %w", err)
+	}
+	return Done{ConnectionID: s.ConnectionID, Missing: missingScopes(s.Manifest.OAuth(), p.Scopes, made.Scope)}, nil
+}
+
+// failed tells the owner of an exchange that did not work.
+func (k *Keeper) failed(s Source, err error) error {
+	var said *answerError
+	name := s.Manifest.DisplayName
+	switch {
+	case !errors.As(err, &said):
+		f := refusal(http.StatusBadGateway, CodeNoAnswer, name+" did not answer. Nothing is kept.", "Try again.")
+		f.Err = err
+		return f
+	case said.Code == "invalid_client" || said.Code == "unauthorized_client":
+		f := refusal(http.StatusBadGateway, CodeRefused, name+" does not know this server's app.", "Look at its number and secret, and at the return address there.")
+		f.Err = err
+		return f
+	case said.Code == "expired_token":
+		return refusal(http.StatusGone, CodeNotBegun, "The code has run out.", "Show a new one.")
+	default:
+		f := refusal(http.StatusBadGateway, CodeRefused, name+" did not let this server in.", "Try again; if it stays so, look at the app's registration there.")
+		f.Err = err
+		return f
+	}
+}
+
+func notBegun() error {
+	return refusal(http.StatusGone, CodeNotBegun, "This answer came too late, was opened twice, or belongs to another sign-in; it was not used.", "Start again.")
+}
+
+func declined(s Source) error {
+	return refusal(http.StatusForbidden, CodeDeclined, "You declined at "+s.Manifest.DisplayName+", so nothing was connected and nothing is kept.", "Try again when you want to.")
+}
+
+func signInPlace(mark string) string { return "sign_in/" + mark }
+
+// secret is a text that nobody can guess.
+func secret() string { return rand.Text() + rand.Text() }
+
+// markOf is what is kept of a secret.
+func markOf(state string) string {
+	sum := sha256.Sum256([]byte(state))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,98 @@
+package providerauth_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pdpp/internal/collect/providerauth"
+	"pdpp/internal/lab/oidctest"
+	"pdpp/internal/ops/fault"
+)
+
+func code(err error) string {
+	var f *fault.Fault
+	if errors.As(err, &f) {
+		return f.Code
+	}
+	return ""
+}
+
+// Every way in leads to a token that the provider accepts; an answer is used once, by whoever began
+// the sign-in, and a no leaves nothing.
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	provider := oidctest.Start(t, oidctest.Options{TokenSeconds: 600, Withheld: "private"})
+	t.Run("redirect", func(t *testing.T) {
+		b := newBed(t, provider)
+		begun, err := b.Begin(t.Context(), b.source, "session mara", redirect, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := provider.Consent(t, begun.URL, redirect)
+		if back.Get("state") != begun.State || back.Get("code") == "" {
+			t.Fatalf("comes back with %v", back)
+		}
+		if _, err := b.Finish(t.Context(), b.source, begun.State, "session of another", back.Get("code"), ""); code(err) != providerauth.CodeNotBegun {
+			t.Errorf("somebody else's browser: %v", err)
+		}
+		if _, err := b.Finish(t.Context(), b.source, begun.State+"x", "session mara", back.Get("code"), ""); code(err) != providerauth.CodeNotBegun {
+			t.Errorf("another state: %v", err)
+		}
+		done, err := b.Finish(t.Context(), b.source, begun.State, "session mara", back.Get("code"), "")
+		if err != nil || done.ConnectionID != connection || len(done.Missing) != 1 || done.Missing[0] != "Private lists" {
+			t.Fatalf("finished: %+v, %v", done, err)
+		}
+		if _, err := b.Finish(t.Context(), b.source, begun.State, "session mara", back.Get("code"), ""); code(err) != providerauth.CodeNotBegun {
+			t.Errorf("a second time: %v", err)
+		}
+		got, err := b.Access(t.Context(), b.source, 0)
+		if err != nil || !provider.Accepts(t, got.Token.Reveal()) {
+			t.Errorf("the token is not accepted: %v", err)
+		}
+	})
+	t.Run("code", func(t *testing.T) {
+		b := newBed(t, provider)
+		begun, err := b.BeginCode(t.Context(), b.source, "session mara", []string{})
+		if err != nil || begun.UserCode == "" {
+			t.Fatalf("%+v, %v", begun, err)
+		}
+		shift := time.Duration(0)
+		b.Now = func() time.Time { return time.Now().Add(shift) }
+		if _, ended, err := b.Poll(t.Context(), b.source, begun.State, "session mara"); ended || err != nil {
+			t.Fatalf("before the code is entered: %v, %v", ended, err)
+		}
+		before := provider.Log(t).Requests
+		if _, ended, err := b.Poll(t.Context(), b.source, begun.State, "session mara"); ended || err != nil || provider.Log(t).Requests != before {
+			t.Fatalf("asked again within the interval: %v", err)
+		}
+		if _, _, err := b.Poll(t.Context(), b.source, begun.State, "session of another"); code(err) != providerauth.CodeNotBegun {
+			t.Errorf("somebody else: %v", err)
+		}
+		provider.Enter(t, begun.URL, begun.UserCode)
+		shift = begun.Every + time.Second
+		done, ended, err := b.Poll(t.Context(), b.source, begun.State, "session mara")
+		if err != nil || !ended || len(done.Missing) != 0 { // the optional one was not asked for
+			t.Fatalf("after it: %+v, %v, %v", done, ended, err)
+		}
+		if got, err := b.Access(t.Context(), b.source, 0); err != nil || !provider.Accepts(t, got.Token.Reveal()) {
+			t.Errorf("the token is not accepted: %v", err)
+		}
+	})
+	t.Run("declined", func(t *testing.T) {
+		b := newBed(t, provider)
+		provider.Decline(t, true)
+		defer provider.Decline(t, false)
+		begun, err := b.Begin(t.Context(), b.source, "session mara", redirect, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := provider.Consent(t, begun.URL, redirect)
+		if _, err := b.Finish(t.Context(), b.source, back.Get("state"), "session mara", "", back.Get("error")); code(err) != providerauth.CodeDeclined {
+			t.Errorf("declined: %v", err)
+		}
+		if _, err := b.store.Credential(t.Context(), connection); err == nil {
+			t.Error("something is kept")
+		}
+	})
+}
