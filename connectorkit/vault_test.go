@@ -61,6 +61,7 @@ type options struct {
 	crash    int // lines after which the runner dies; zero means never
 	answer   func(*protocol.Interaction) *protocol.InteractionResponse
 	log      io.Writer
+	fresh    func() map[string]string // credentials that replace refused ones; nil: there are none
 }
 
 // outcomeOf is what one run did.
@@ -282,6 +283,12 @@ func (s *session) handle(m protocol.Message, w io.Writer) {
 		if m.Stream != "" {
 			s.inScope(m.Stream)
 		}
+	case *protocol.CredentialRequest:
+		answer := &protocol.CredentialResponse{RequestID: m.RequestID, Status: protocol.CredentialNotRenewed}
+		if s.o.fresh != nil {
+			answer.Status, answer.Values = protocol.CredentialRenewed, s.o.fresh()
+		}
+		s.tell(w, answer)
 	case *protocol.Done:
 		s.done = m
 		if m.Status == protocol.DoneSucceeded {

@@ -64,9 +64,9 @@ func (ps *Problems) checkOAuth(s *Setup) {
 			ps.add(path+"."+endpoint.name, "is not encrypted", "write an https address; http is for this machine alone")
 		}
 	}
-	for name, variable := range map[string]string{"client_id_env": o.ClientIDEnv, "client_secret_env": o.ClientSecretEnv} {
-		if variable != "" && !slices.Contains(s.DeploymentConfig, variable) {
-			ps.add(path+"."+name, quote(variable)+" is not in setup.deployment_config", "add it there")
+	for _, own := range []struct{ name, variable string }{{"client_id_env", o.ClientIDEnv}, {"client_secret_env", o.ClientSecretEnv}} {
+		if own.variable != "" && !slices.Contains(s.DeploymentConfig, own.variable) {
+			ps.add(path+"."+own.name, quote(own.variable)+" is not in setup.deployment_config", "add it there")
 		}
 	}
 	if o.AccessTokenEnv != "" && (o.AccessTokenEnv == o.ClientIDEnv || o.AccessTokenEnv == o.ClientSecretEnv) {

@@ -75,7 +75,7 @@ var requiredMembers = map[MessageType][]string{
 	TypeDetailGapRecovered:     {"gap_id", "stream"},
 	TypeAssistance:             {"assistance_request_id", "progress_posture", "owner_action", "response_contract", "message"},
 	TypeAssistanceStatus:       {"assistance_request_id", "status"},
-	TypeCredentialRequest:      {"request_id", "reason", "values"},
+	TypeCredentialRequest:      {"request_id", "reason"},
 	TypeDone:                   {"status", "records_emitted"},
 	TypeStart:                  {"run_id", "collection_mode", "scope", "bindings"},
 	TypeInteractionResponse:    {"request_id", "status"},

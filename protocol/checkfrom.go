@@ -54,7 +54,8 @@ func (m *CredentialRequest) check() *Violation {
 	return firstBroken(
 		rule{!blank(m.RequestID), "request_id: a non-blank string"},
 		enum("reason", m.Reason, CredentialReasons),
-		rule{len(m.Values) > 0, "values: at least one variable"},
+		rule{m.Reason != CredentialRotated || len(m.Values) > 0, "values: at least one variable"},
+		rule{m.Reason == CredentialRotated || len(m.Values) == 0, "values: none unless the reason is rotated"},
 	)
 }
 

@@ -39,7 +39,8 @@ func (m *DetailGapsPageResponse) check() *Violation {
 }
 
 func (m *CredentialResponse) check() *Violation {
-	return firstBroken(rule{!blank(m.RequestID), "request_id: a non-blank string"}, enum("status", m.Status, CredentialOutcomes))
+	return firstBroken(rule{!blank(m.RequestID), "request_id: a non-blank string"}, enum("status", m.Status, CredentialOutcomes),
+		rule{(m.Status == CredentialRenewed) == (len(m.Values) > 0), "values: with status renewed, and with no other"})
 }
 
 func gapEntryRules(entries []GapEntry) (rules []rule) {

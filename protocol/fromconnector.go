@@ -228,11 +228,12 @@ type AssistanceStatus struct {
 }
 
 // CredentialRequest hands over a credential that the provider exchanged for the one that the
-// run was given, by variable. It is stored before the answer comes. Values are never logged.
+// run was given, by variable, which is stored before the answer comes; or it says that the
+// provider refuses the one of this run, and asks for a fresh one. Values are never logged.
 type CredentialRequest struct {
 	RequestID string            `json:"request_id"`
 	Reason    CredentialReason  `json:"reason"`
-	Values    map[string]string `json:"values"`
+	Values    map[string]string `json:"values,omitempty"` // with CredentialRotated alone
 }
 
 // Done ends the run. RecordsEmitted must equal what the runner counted.

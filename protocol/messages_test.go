@@ -127,10 +127,17 @@ var messages = map[MessageType]func(*rapid.T) Message{
 		return s
 	},
 	TypeCredentialRequest: func(t *rapid.T) Message {
+		if rapid.Bool().Draw(t, "expired") {
+			return &CredentialRequest{RequestID: text(t, "id"), Reason: CredentialExpired}
+		}
 		return &CredentialRequest{RequestID: text(t, "id"), Reason: CredentialRotated, Values: map[string]string{text(t, "name"): text(t, "value")}}
 	},
 	TypeCredentialResponse: func(t *rapid.T) Message {
-		return &CredentialResponse{RequestID: text(t, "id"), Status: oneFrom(t, CredentialOutcomes, "status")}
+		m := &CredentialResponse{RequestID: text(t, "id"), Status: oneFrom(t, CredentialOutcomes, "status")}
+		if m.Status == CredentialRenewed {
+			m.Values = map[string]string{text(t, "name"): text(t, "value")}
+		}
+		return m
 	},
 	TypeInteractionResponse: func(t *rapid.T) Message {
 		r := &InteractionResponse{RequestID: text(t, "id"), Status: oneFrom(t, ResponseStatuses, "status")}

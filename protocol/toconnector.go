@@ -94,10 +94,12 @@ type DetailGapsPageResponse struct {
 	DetailGaps    []GapEntry `json:"detail_gaps"`
 }
 
-// CredentialResponse says what became of a credential that was handed over.
+// CredentialResponse says what became of a credential that was handed over, or brings the fresh
+// one that was asked for.
 type CredentialResponse struct {
 	RequestID string            `json:"request_id"`
 	Status    CredentialOutcome `json:"status"`
+	Values    map[string]string `json:"values,omitempty"` // by variable, with CredentialRenewed alone
 }
 
 func (*CredentialResponse) Type() MessageType     { return TypeCredentialResponse }

@@ -42,6 +42,8 @@ var runnerGoldens = []golden{
 			`"stream":"bodies","parent_stream":"notes","record_key":"n1","detail_locator":{"id":"n1"},"status":"pending","reference_only":true}]}`,
 		&DetailGapsPageResponse{RequestID: "q2", ReferenceOnly: true, DetailGaps: []GapEntry{goldenGap}},
 	},
+	{`{"type":"CREDENTIAL_RESPONSE","request_id":"q4","status":"renewed","values":{"NOTES_TOKEN":"t3"}}`,
+		&CredentialResponse{RequestID: "q4", Status: CredentialRenewed, Values: map[string]string{"NOTES_TOKEN": "t3"}}},
 	{`{"type":"CREDENTIAL_RESPONSE","request_id":"q3","status":"not_stored"}`, &CredentialResponse{RequestID: "q3", Status: CredentialNotStored}},
 }
 

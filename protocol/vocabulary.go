@@ -205,20 +205,28 @@ func oneOf[T ~string](v T, list []T) bool { return slices.Contains(list, v) }
 // CredentialReason is why a connector speaks of its credential.
 type CredentialReason string
 
-// CredentialRotated means that the provider exchanged the credential for another one.
-const CredentialRotated CredentialReason = "rotated"
+const (
+	// CredentialRotated means that the provider exchanged the credential for another one.
+	CredentialRotated CredentialReason = "rotated"
+	// CredentialExpired means that the provider refuses the credential of this run.
+	CredentialExpired CredentialReason = "expired"
+)
 
 // CredentialReasons lists every CredentialReason.
-var CredentialReasons = []CredentialReason{CredentialRotated}
+var CredentialReasons = []CredentialReason{CredentialRotated, CredentialExpired}
 
-// CredentialOutcome is what became of a credential that a connector handed over.
+// CredentialOutcome is what became of a credential that a connector handed over or asked for.
 type CredentialOutcome string
 
 // The outcomes: it is durable, or it could not be kept.
 const (
 	CredentialStored    CredentialOutcome = "stored"
 	CredentialNotStored CredentialOutcome = "not_stored"
+	// CredentialRenewed comes with fresh values; after CredentialNotRenewed the one of this run
+	// is all there is.
+	CredentialRenewed    CredentialOutcome = "renewed"
+	CredentialNotRenewed CredentialOutcome = "not_renewed"
 )
 
 // CredentialOutcomes lists every CredentialOutcome.
-var CredentialOutcomes = []CredentialOutcome{CredentialStored, CredentialNotStored}
+var CredentialOutcomes = []CredentialOutcome{CredentialStored, CredentialNotStored, CredentialRenewed, CredentialNotRenewed}

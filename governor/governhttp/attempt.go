@@ -23,8 +23,14 @@ func (c *Client) follow(ctx context.Context, req *http.Request, stream bool) (*R
 			req.Header[name] = values
 		}
 	}
+	if err := c.opt.Token.show(ctx, req); err != nil {
+		return nil, err
+	}
 	for hop := 0; ; hop++ {
 		resp, err := c.send(ctx, req, stream)
+		if c.opt.Token.again(ctx, req, resp) {
+			resp, err = c.send(ctx, req, stream)
+		}
 		if err != nil || !redirects(resp) {
 			return resp, err
 		}

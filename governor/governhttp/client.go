@@ -33,6 +33,10 @@ type Options struct {
 	Hosts []string
 	// Header is sent with every request, to every host.
 	Header http.Header
+	// Token gives the access token that every request shows which has no Authorization of its
+	// own. A request that is answered 401 is sent once more with a fresh one, as a request to the
+	// provider like any other; nil means that there is none.
+	Token Token
 	// Classify turns an answer into the connector's typed error, or nil when the
 	// answer is good. An error with a method Kind() governor.Kind decides what the
 	// answer says about the provider; otherwise Meaning does. Where a wait or a

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/providerauth"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/fault"
@@ -72,4 +73,9 @@ func (a *app) storedSecrets(st store.Credentials) func(ctx context.Context, conn
 		}
 		return launch.StoredSecrets(st, key)(ctx, connectionID)
 	}
+}
+
+// tokens keeps those of connections whose owner signs in at the provider.
+func (a *app) tokens(st providerauth.Store) *providerauth.Keeper {
+	return &providerauth.Keeper{Store: st, Key: a.existingKey, Lookup: a.env.Lookup, Now: a.env.Now}
 }

@@ -199,7 +199,7 @@ func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection
 	launcher := launch.Launcher{
 		Limits: service.LimitVariables(st), Selected: service.Selections(st), OnlyConfirmed: true,
 		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
-		Secrets: a.storedSecrets(st), Bindings: a.bindings(), Now: a.env.Now,
+		Secrets: a.storedSecrets(st), Tokens: a.tokens(st), Bindings: a.bindings(), Now: a.env.Now,
 	}
 	if err := a.giveBrowser(&launcher, st, found.Manifest); err != nil {
 		return summary{}, err

@@ -14,8 +14,10 @@ import (
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/interaction"
 	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/providerauth"
 	"pdpp/internal/collect/readiness"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/service"
 	"pdpp/internal/schedule/notify"
@@ -35,7 +37,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	launcher := &launch.Launcher{
 		Limits: service.LimitVariables(s.Store), Selected: service.Selections(s.Store), OnlyConfirmed: true,
 		Store: s.Store, Connectors: connectors, Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
-		Secrets: launch.StoredSecrets(s.Store, s.Key), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted,
+		Secrets: launch.StoredSecrets(s.Store, s.Key), Tokens: s.tokens(), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted,
 	}
 	if s.Browsers != nil {
 		s.Browsers.Keeper, s.Browsers.Key = s.Store, s.Key
@@ -185,4 +187,9 @@ func (s *process) offered() map[string]jsontext.Value {
 		}
 	}
 	return out
+}
+
+// tokens keeps those of connections whose owner signs in at the provider.
+func (s *process) tokens() *providerauth.Keeper {
+	return &providerauth.Keeper{Store: s.Store, Key: func() (credential.Key, error) { return s.Key, nil }, Lookup: s.Lookup, Now: s.Now}
 }

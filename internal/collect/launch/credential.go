@@ -11,6 +11,7 @@ import (
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/manifest"
 )
 
 // ReasonCredential ends a run whose stored credential cannot be opened. The
@@ -55,14 +56,20 @@ type Secrets struct {
 	// Rotate replaces some of the values, for a provider that exchanged them; nil means
 	// that nothing is stored which could be replaced.
 	Rotate func(ctx context.Context, changed map[string]string) error
+	// Renew gives fresh values in the place of those that the provider refuses; nil means that
+	// there are none.
+	Renew func(ctx context.Context) (map[string]string, error)
 }
 
 // secrets are those of one run; without values when there are none.
-func (l *Launcher) secrets(ctx context.Context, connectionID string) (Secrets, error) {
+func (l *Launcher) secrets(ctx context.Context, conn store.Connection, m *manifest.Manifest) (Secrets, error) {
+	if l.Tokens != nil && m.OAuth() != nil {
+		return l.tokens(ctx, conn, m)
+	}
 	if l.Secrets == nil {
 		return Secrets{}, nil
 	}
-	return l.Secrets(ctx, connectionID)
+	return l.Secrets(ctx, conn.ID)
 }
 
 // command builds the child's environment: what is stored for the connection
@@ -98,6 +105,9 @@ func withoutCredential(ctx context.Context, err error) runner.Outcome {
 	f := &runner.Failure{Reason: ReasonCredential, Origin: runner.OriginRuntime, Err: err,
 		Message: "the stored credential cannot be opened: " + err.Error()}
 	out := runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
+	if withoutToken(&out, err) {
+		return out
+	}
 	var unusable *store.FaultError
 	switch {
 	case ctx.Err() != nil:

@@ -19,6 +19,7 @@ import (
 
 	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/providerauth"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/logging"
@@ -37,6 +38,9 @@ type Launcher struct {
 	// Secrets gives the stored credential of a connection, by variable; nil means
 	// that none is stored. Its values win over those of Lookup.
 	Secrets func(ctx context.Context, connectionID string) (Secrets, error)
+	// Tokens keeps those of connections whose owner signs in at the provider; nil means that
+	// such a connector gets what is set for its variable.
+	Tokens *providerauth.Keeper
 	// Limits gives the owner's limits of a connection, by the names of their variables
 	// behind the connector's prefix; nil means that there are none. Of a limit and the
 	// value of Lookup the stricter counts.
@@ -142,7 +146,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	}
 	bound := &leasedStore{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed, singled: singled(req.Scope)}
 	var outcome runner.Outcome
-	stored, err := l.secrets(ctx, conn.ID)
+	stored, err := l.secrets(ctx, conn, c.Manifest)
 	if refused := l.refusal(ctx, c); refused != nil {
 		outcome = *refused
 	} else if err != nil {
@@ -214,7 +218,7 @@ func runVariables(lease store.Lease, trigger store.Trigger, key string) map[stri
 func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request, stored Secrets) (runner.Spec, error) {
 	spec := runner.Spec{
 		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode,
-		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Rotate: stored.Rotate,
+		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Rotate: stored.Rotate, Renew: stored.Renew,
 		EnforceSchemas: !c.Builtin,
 	}
 	scope, err := l.scope(ctx, lease.ConnectionID, c.Manifest, req.Scope)

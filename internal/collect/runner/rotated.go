@@ -15,6 +15,9 @@ const maxRotations = 100
 // before the connector hears of it and goes on: from then on the old one may be refused. The
 // values pass through memory only; whatever the run leaves behind is without them.
 func (s *session) rotated(ctx context.Context, m *protocol.CredentialRequest) error {
+	if m.Reason == protocol.CredentialExpired {
+		return s.renew(m)
+	}
 	secret := s.spec.Manifest.SecretEnv()
 	names := slices.Sorted(maps.Keys(m.Values))
 	for _, name := range names {

@@ -47,6 +47,9 @@ type Spec struct {
 	// Rotate makes a credential durable that the provider exchanged for another, by
 	// variable; nil means that it cannot be kept.
 	Rotate func(ctx context.Context, values map[string]string) error
+	// Renew gives fresh values, by variable, in the place of those that the provider refuses;
+	// nil means that there are none.
+	Renew func(ctx context.Context) (map[string]string, error)
 }
 
 // Command is the connector executable with the whole environment it gets.

@@ -52,6 +52,7 @@ type session struct {
 	tally     map[gapTally]int64
 	linger    *time.Timer // ends a connector that stays after DONE
 	rotations int
+	renewed   time.Time // when the connector last asked for a fresh credential
 
 	over       context.Context // ends with the dialogue
 	background sync.WaitGroup  // everything that may outlast a message

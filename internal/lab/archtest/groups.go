@@ -27,7 +27,7 @@ var Groups = []Group{
 		Reason: "what one commit makes durable has one form, whoever fills it and wherever it is kept"},
 	{Name: "keep", Rooms: []string{"audit", "backup", "credential", "store"}, May: []string{"judge", "ops", "slice"},
 		Reason: "what is kept has the form in which it is judged, and keeping takes secrets out of text"},
-	{Name: "collect", Rooms: []string{"browser", "catalog", "confine", "interaction", "launch", "readiness", "runner"}, May: []string{"judge", "keep", "ops", "slice"},
+	{Name: "collect", Rooms: []string{"browser", "catalog", "confine", "interaction", "launch", "providerauth", "readiness", "runner"}, May: []string{"judge", "keep", "ops", "slice"},
 		Reason: "one run commits into the store and leaves evidence; when it happens is decided elsewhere"},
 	{Name: "view", May: []string{"judge"},
 		Reason: "the only road to a verdict reads evidence through an interface of its own"},
@@ -51,7 +51,7 @@ var Groups = []Group{
 		Reason: "the demonstration plants a small world and lets the shipped parts show it"},
 	{Name: "cli", May: []string{"collect", "demo", "doctor", "judge", "keep", "ops", "owner", "schedule", "serve", "view", "web"},
 		Reason: "the commands are the owner's other surface, and start everything that runs here"},
-	{Name: "lab", Rooms: []string{"archtest", "browsertest", "chaostest", "consoletest", "crashtest", "devicetest", "foreigntest", "goldentest", "leasemodel", "nginxtest", "programs", "ratesim", "tools"},
+	{Name: "lab", Rooms: []string{"archtest", "browsertest", "chaostest", "consoletest", "crashtest", "devicetest", "foreigntest", "goldentest", "leasemodel", "nginxtest", "oidctest", "programs", "ratesim", "tools"},
 		May:    []string{"cli", "collect", "demo", "device", "deviceapi", "doctor", "judge", "keep", "ops", "owner", "schedule", "serve", "share", "slice", "view", "web"},
 		Reason: "what measures and torments the parts may use all of them, and no part may use it"},
 }

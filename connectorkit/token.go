@@ -1,0 +1,35 @@
+package connectorkit
+
+import (
+	"context"
+	"sync"
+
+	"pdpp/governor/governhttp"
+	"pdpp/protocol"
+)
+
+// Token is the access token of a variable, for Options.Token: the one that the run was given, and
+// when the provider refuses it a fresh one, which the kit asks the runner for. Whoever was refused
+// with a token that has been replaced meanwhile gets the newer one.
+func (s *Setup) Token(name string) governhttp.Token {
+	var mu sync.Mutex
+	current := s.Env(name)
+	return func(ctx context.Context, refused string) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if refused == "" || refused != current {
+			return current, nil
+		}
+		m, err := s.r.ask(ctx, protocol.TypeCredentialResponse, func(id string) protocol.Message {
+			return &protocol.CredentialRequest{RequestID: id, Reason: protocol.CredentialExpired}
+		})
+		if err != nil {
+			return "", err
+		}
+		if fresh := m.(*protocol.CredentialResponse).Values[name]; fresh != "" {
+			s.r.secrets.hide(fresh)
+			current = fresh
+		}
+		return current, nil
+	}
+}

@@ -1,0 +1,62 @@
+package governhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+)
+
+// A request that is answered 401 is sent once more with a fresh token, as a second request through
+// the sender; without one the refusal is what the caller hears.
+func TestRefusedTokenIsRenewedOnce(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("refused")
+	for _, c := range []struct {
+		name  string
+		fresh string
+		own   string // authorization of the request itself
+		want  []string
+		ok    bool
+	}{
+		{"a fresh one", "new", "", []string{"Bearer old", "Bearer new"}, true},
+		{"a fresh one that is refused too", "newer", "", []string{"Bearer old", "Bearer newer"}, false},
+		{"none", "old", "", []string{"Bearer old"}, false},
+		{"the request has its own", "new", "Basic x", []string{"Basic x"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var shown, asked []string
+			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				shown = append(shown, r.Header.Get("Authorization"))
+				if r.Header.Get("Authorization") != "Bearer new" {
+					w.WriteHeader(http.StatusUnauthorized)
+				}
+			}, Options{
+				Token: func(_ context.Context, used string) (string, error) {
+					if asked = append(asked, used); used != "" {
+						return c.fresh, nil
+					}
+					return "old", nil
+				},
+				Classify: func(r *Response) error {
+					if r.Status == http.StatusUnauthorized {
+						return refused
+					}
+					return nil
+				},
+			})
+			header := http.Header{}
+			if c.own != "" {
+				header.Set("Authorization", c.own)
+			}
+			_, err := client.Do(t.Context(), Request{Path: "x", Header: header})
+			if !slices.Equal(shown, c.want) || (err == nil) != c.ok || !c.ok && !errors.Is(err, refused) {
+				t.Errorf("shown %v, then %v", shown, err)
+			}
+			if c.own == "" && !slices.Equal(asked, []string{"", "old"}) {
+				t.Errorf("asked for %q", asked)
+			}
+		})
+	}
+}
