@@ -273,3 +273,22 @@ func (f *Feeding) Fail(stream string, err error) {
 
 // Failed tells whether a stream has failed.
 func (f *Feeding) Failed(stream string) bool { return f.failed[stream] != nil }
+
+// Afford is how many of n details the owner's caps still allow in this run. When they allow
+// none, Collect returns the error: the rest is put off, as the run's own choice.
+func (f *Feeding) Afford(n int) (int, error) {
+	if why := f.r.budget.Exhausted(f.r.p.Now()); why != "" {
+		return 0, &Error{Class: Unavailable, stopped: why}
+	}
+	if left, bounded := f.r.budget.Remaining(); bounded {
+		n = min(n, left)
+	}
+	return n, nil
+}
+
+// Spend counts details that were asked for against the owner's caps.
+func (f *Feeding) Spend(n int) {
+	for range n {
+		f.r.budget.Spend()
+	}
+}

@@ -14,6 +14,7 @@ import (
 	examplebrowser "pdpp/connectors/example_browser"
 	"pdpp/connectors/github"
 	googletakeout "pdpp/connectors/google_takeout"
+	"pdpp/connectors/imap"
 	"pdpp/connectors/imessage"
 	"pdpp/connectors/mail"
 	netflixexport "pdpp/connectors/netflix_export"
@@ -40,6 +41,7 @@ var All = []Entry{
 	{"example_browser", examplebrowser.Connector},
 	{"github", github.Connector},
 	{"google_takeout", googletakeout.Connector},
+	{"imap", imap.Connector},
 	{"imessage", imessage.Connector},
 	{"mail", mail.Connector},
 	{"netflix_export", netflixexport.Connector},

@@ -181,16 +181,17 @@ func (b *Bed) declaredMissing(gaps []store.Gap, truth providersim.Truth) func(st
 	listed := truth[lane.List]
 	return func(stream, key string, data json.RawMessage) bool {
 		item := key
-		switch stream {
-		case lane.Detail:
+		detail := stream == lane.Detail || slices.Contains(lane.Along, stream)
+		switch {
+		case detail:
 			item = lane.Item(data)
-		case lane.List: // a list record of the un-walked remainder is missing with it
+		case stream == lane.List: // a list record of the un-walked remainder is missing with it
 		default:
 			return false
 		}
 		at := timeField(listed[item].Data, lane.TimeField)
 		inWindow := slices.ContainsFunc(windows, func(w span) bool { return w.holds(at) })
-		return inWindow || stream == lane.Detail && items[item]
+		return inWindow || detail && items[item]
 	}
 }
 
@@ -204,12 +205,17 @@ func (b *Bed) unread(ctx context.Context, gaps []store.Gap) (func(stream string,
 		}
 	}
 	lane := b.Target.Lane
+	if lane != nil {
+		for _, along := range lane.Along {
+			cut[along] = cut[along] || cut[lane.Detail]
+		}
+	}
 	if lane == nil || !cut[lane.List] {
 		return func(stream string, _ json.RawMessage) bool { return cut[stream] }, nil
 	}
 	listed, err := Stored(ctx, b.Store, lane.List)
 	return func(stream string, data json.RawMessage) bool {
-		if stream != lane.Detail {
+		if stream != lane.Detail && !slices.Contains(lane.Along, stream) || cut[stream] {
 			return cut[stream]
 		}
 		_, have := listed[lane.Item(data)]

@@ -36,7 +36,7 @@ func (b *Bed) cap(suffix string, n int) {
 // pressure, that the list still lands, and that the next run recovers.
 func throttledDetail(t *testing.T, target Target) {
 	b := NewBed(t, target)
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: target.Lane.DetailPath, Skip: 5, RetryAfter: providersim.RetrySeconds, Seconds: tooLong})
+	b.throttle(t, target.Lane.DetailPath, 5)
 	b.Run(t, launch.Request{})
 	gaps := b.Gaps(t, protocol.GapPending)
 	if len(gaps) == 0 {

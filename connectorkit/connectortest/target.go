@@ -30,6 +30,13 @@ type Target struct {
 	Scoped        string
 	OptionalField string
 
+	// Wordless says that the provider's refusals never tell how long to wait.
+	Wordless bool
+	// Beside lets the scenarios run beside each other: Start gives each a provider of its own.
+	Beside bool
+	// Leave names scenarios that do not apply, each with its reason.
+	Leave map[string]string
+
 	// Stored turns the provider's form of an item into the connector's record,
 	// when the connector maps fields; nil means they are the same.
 	Stored func(stream, key string, data json.RawMessage) (json.RawMessage, error)
@@ -42,6 +49,8 @@ type Lane struct {
 	DetailPath string
 	// Item gives the key of the listed item that a detail record belongs to.
 	Item func(data json.RawMessage) string
+	// Along are streams whose records come with the details. Item is asked about them too.
+	Along []string
 	// TimeField is the field of a list record that the list is ordered by.
 	TimeField string
 }

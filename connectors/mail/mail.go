@@ -5,10 +5,8 @@
 //	places.go   which folders and files there are
 //	maildir.go  one message in a file of its own
 //	mbox.go     many messages in one file
-//	message.go  what a message says, to records
-//	mime.go     the parts of a message, as they pass
-//	header.go   names and values before a body
-//	words.go    other character sets, and HTML as text
+//
+// What a message says is read by connectorkit/message.
 package mail
 
 import (
@@ -17,6 +15,7 @@ import (
 
 	"pdpp/connectorkit"
 	"pdpp/connectorkit/localfile"
+	"pdpp/connectorkit/message"
 )
 
 //go:embed manifest.json
@@ -30,4 +29,12 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	roots, stores := found(s.Env, localfile.LimitsOf(s.Env("PDPP_MAIL_TEXT")).Text)
 	source := localfile.Source{Streams: []string{"messages", "attachments"}, Roots: roots, Stores: stores}
 	return []connectorkit.Collector{source.Collector()}, nil
+}
+
+// emit brings a message and what came with it.
+func emit(f *localfile.File, m *message.Message) {
+	f.Emit("messages", connectorkit.Upsert(&m.Record))
+	for _, a := range m.Attached() {
+		f.Emit("attachments", connectorkit.Upsert(a))
+	}
 }

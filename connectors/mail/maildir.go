@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit/localfile"
+	"pdpp/connectorkit/message"
 )
 
 var maildirFlags = map[rune]string{'S': "seen", 'R': "replied", 'F': "flagged", 'T': "trashed", 'D': "draft", 'P': "passed"}
@@ -26,21 +27,21 @@ func readMaildir(f *localfile.File, h *os.File, state jsontext.Value, limit int)
 	if string(state) == strconv.Quote(form) {
 		return nil // it was sent so
 	}
-	m := newMessage(limit)
-	if err := m.read(bufio.NewReaderSize(io.LimitReader(h, f.Size), bufferSize)); err != nil {
+	m := message.New(limit)
+	if err := m.Read(bufio.NewReaderSize(io.LimitReader(h, f.Size), bufferSize)); err != nil {
 		return err
 	}
-	m.rec.ID = "maildir/" + f.ID
-	m.rec.Folder = maildirFolder(f.Rel)
+	m.ID = "maildir/" + f.ID
+	m.Folder = maildirFolder(f.Rel)
 	_, flags := cutFlags(path.Base(f.Rel))
 	for _, c := range flags {
-		if name := maildirFlags[c]; name != "" && !slices.Contains(m.rec.Flags, name) {
-			m.rec.Flags = append(m.rec.Flags, name)
+		if name := maildirFlags[c]; name != "" && !slices.Contains(m.Flags, name) {
+			m.Flags = append(m.Flags, name)
 		}
 	}
-	slices.Sort(m.rec.Flags)
+	slices.Sort(m.Flags)
 	f.Read(f.Size)
-	m.emit(f)
+	emit(f, m)
 	f.SetState(form)
 	return nil
 }

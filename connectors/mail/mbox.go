@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit/localfile"
+	"pdpp/connectorkit/message"
 )
 
 const (
@@ -112,19 +112,19 @@ func (b *box) messages(ctx context.Context) error {
 	}
 	for !b.eof {
 		b.begun = b.pos - int64(len(line))
-		m := newMessage(b.limit)
-		m.unquote = true
-		if err := m.parse(b.body); err != nil {
+		m := message.New(b.limit)
+		m.Unquote = true
+		if err := m.Parse(b.body); err != nil {
 			return err
 		}
-		m.rec.Size = b.pos - int64(len(b.next)) - b.begun
-		m.key("mbox/")
-		m.rec.Folder = mboxFolder(b.f.Rel)
+		m.Size = b.pos - int64(len(b.next)) - b.begun
+		m.Identify("mbox/")
+		m.Folder = mboxFolder(b.f.Rel)
 		if err := b.check(); err != nil {
 			return err
 		}
-		m.emit(b.f)
-		b.f.Read(m.rec.Size)
+		emit(b.f, m)
+		b.f.Read(m.Size)
 		if line = b.next; line == nil {
 			break
 		}
@@ -222,16 +222,4 @@ func begins(line []byte) bool {
 func mboxFolder(rel string) string {
 	rel = strings.TrimSuffix(strings.TrimSuffix(rel, ".mbox"), ".mbx")
 	return strings.ToValidUTF8(rel, "\uFFFD")
-}
-
-// key identifies a message by its own id and what else of its head never changes; without an id,
-// by its body too.
-func (m *message) key(prefix string) {
-	sum := sha256.New()
-	parts := []string{m.rec.MessageID, m.rec.Date, m.rec.FromAddress, m.rec.Subject}
-	if m.rec.MessageID == "" {
-		parts = append(parts, strings.Join(m.rec.To, ","), m.rec.BodyHash)
-	}
-	_, _ = fmt.Fprintf(sum, "%q", parts) // a hash never fails
-	m.rec.ID = prefix + hex.EncodeToString(sum.Sum(nil)[:12])
 }

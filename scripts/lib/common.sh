@@ -54,6 +54,16 @@ need_packages() {
 	rm -f "$log"
 }
 
+# keep_services_off keeps Debian from starting what is installed. It is called in a subshell of
+# its own: the ban goes away with it, whatever ends it.
+keep_services_off() {
+	policy=/usr/sbin/policy-rc.d
+	[[ ! -e $policy ]] || return 0
+	trap 'root rm -f "$policy"' EXIT
+	trap 'exit 130' INT TERM HUP
+	{ printf '#!/bin/sh\nexit 101\n' | root tee "$policy" && root chmod 755 "$policy"; } >/dev/null 2>&1 || true
+}
+
 # need_race installs a C compiler, without which the race detector cannot be linked; raced
 # runs a command that needs it.
 need_race() {

@@ -10,16 +10,10 @@ find_nginx() {
 	PDPP_TEST_NGINX=$(PATH=$PATH:/usr/local/sbin:/usr/sbin command -v nginx) && export PDPP_TEST_NGINX
 }
 
-# install_nginx keeps Debian from starting its web server, now and at boot. The
-# ban on starting services goes away with the subshell, whatever ends it.
+# install_nginx keeps Debian from starting its web server, now and at boot.
 install_nginx() {
 	(
-		policy=/usr/sbin/policy-rc.d
-		if [[ ! -e $policy ]]; then
-			trap 'root rm -f "$policy"' EXIT
-			trap 'exit 130' INT TERM HUP
-			{ printf '#!/bin/sh\nexit 101\n' | root tee "$policy" && root chmod 755 "$policy"; } >/dev/null 2>&1 || true
-		fi
+		keep_services_off
 		need_packages "the tests against a real rate limiter" nginx
 		root update-rc.d nginx disable >/dev/null 2>&1 || true
 	)

@@ -138,7 +138,7 @@ func TestSharedStartsOnce(t *testing.T) {
 		dir = d
 		return 7, func() error { stops++; return nil }, nil
 	}}
-	if s.Get(t) != 7 || s.Get(t) != 7 || starts != 1 {
+	if first, second := s.Get(t), s.Get(t); first != 7 || second != 7 || starts != 1 {
 		t.Errorf("started %d times", starts)
 	}
 	if err := s.Close(); err != nil || stops != 1 {

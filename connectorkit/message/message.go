@@ -1,4 +1,12 @@
-package mail
+// Package message reads messages as mail servers and mail programs keep them, whatever rules they
+// break, and makes records of them: one mapping for every source of mail. A message passes through
+// and is not kept, so that it may be larger than memory.
+//
+//	message.go  what a message says, to records
+//	mime.go     the parts of a message, as they pass
+//	header.go   names and values before a body
+//	words.go    other character sets, and HTML as text
+package message
 
 import (
 	"bufio"
@@ -15,20 +23,16 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit"
 	"pdpp/connectorkit/localfile"
 )
 
-// record is one message.
-type record struct {
-	ID          string   `json:"id"`
+// Head is what the head of a message says.
+type Head struct {
 	MessageID   string   `json:"message_id,omitzero"`
 	ThreadID    string   `json:"thread_id,omitzero"`
 	InReplyTo   string   `json:"in_reply_to,omitzero"`
 	References  []string `json:"references,omitempty"`
-	Folder      string   `json:"folder"`
 	Labels      []string `json:"labels,omitempty"`
-	Flags       []string `json:"flags,omitempty"`
 	Date        string   `json:"date,omitzero"`
 	Subject     string   `json:"subject,omitzero"`
 	FromName    string   `json:"from_name,omitzero"`
@@ -38,17 +42,30 @@ type record struct {
 	BCC         []string `json:"bcc,omitempty"`
 	ReplyTo     []string `json:"reply_to,omitempty"`
 	ListID      string   `json:"list_id,omitzero"`
-	Text        string   `json:"text"`
-	Cut         bool     `json:"text_cut,omitzero"`
-	HTML        bool     `json:"text_from_html,omitzero"`
-	Attachments int      `json:"attachment_count"`
-	Size        int64    `json:"size_bytes"`
-	BodyHash    string   `json:"body_sha256"`
-	Malformed   bool     `json:"malformed,omitzero"`
 }
 
-// attachment is what came with a message, without its content.
-type attachment struct {
+// Body is what its body says.
+type Body struct {
+	Text        string `json:"text"`
+	Cut         bool   `json:"text_cut,omitzero"`
+	HTML        bool   `json:"text_from_html,omitzero"`
+	Attachments int    `json:"attachment_count"`
+	BodyHash    string `json:"body_sha256"`
+	Malformed   bool   `json:"malformed,omitzero"`
+}
+
+// Record is one message.
+type Record struct {
+	ID     string `json:"id"`
+	Folder string `json:"folder"`
+	Head
+	Flags []string `json:"flags,omitempty"`
+	Body
+	Size int64 `json:"size_bytes"`
+}
+
+// Attachment is what came with a message, without its content.
+type Attachment struct {
 	ID        string `json:"id"`
 	MessageID string `json:"message_id"`
 	Date      string `json:"date,omitzero"`
@@ -67,21 +84,22 @@ const (
 	maxAttachments = 500
 )
 
-// message is a message being read.
-type message struct {
-	rec         record
-	attachments []*attachment
-	unquote     bool // From at the beginning of a line is written with a sign before it
-	limit       int
-	parser      parser
-	body        hash.Hash
-	plains      []*leaf
-	pages       []*leaf
-	size        int64
+// Message is a message being read.
+type Message struct {
+	Record
+	Parts   []*Attachment // what came with it, up to a bound
+	Unquote bool          // From at the beginning of a line is written with a sign before it
+	limit   int
+	parser  parser
+	body    hash.Hash
+	plains  []*leaf
+	pages   []*leaf
+	size    int64
 }
 
-func newMessage(limit int) *message {
-	m := &message{limit: limit, body: sha256.New()}
+// New reads a message of which up to limit bytes of text are kept.
+func New(limit int) *Message {
+	m := &Message{limit: limit, body: sha256.New()}
 	m.parser.leaf = m.leaf
 	return m
 }
@@ -109,7 +127,7 @@ func (l *leaf) close() {}
 
 // measured counts and hashes a content that is not kept.
 type measured struct {
-	a    *attachment
+	a    *Attachment
 	hash hash.Hash
 }
 
@@ -118,10 +136,12 @@ func (s *measured) Write(b []byte) (int, error) {
 	return s.hash.Write(b)
 }
 
-func (s *measured) close() { s.a.Hash = hex.EncodeToString(s.hash.Sum(nil)) }
+func (s *measured) close() {
+	s.a.Hash = hex.EncodeToString(s.hash.Sum(nil))
+}
 
 // leaf decides what becomes of a part: text is kept, everything else is measured.
-func (m *message) leaf(h *header) sink {
+func (m *Message) leaf(h *header) sink {
 	kind, params := parameters(h.get("content-type"))
 	how, more := parameters(h.get("content-disposition"))
 	name := plain(more["filename"])
@@ -140,16 +160,16 @@ func (m *message) leaf(h *header) sink {
 		}
 		return l
 	}
-	a := &attachment{Name: localfile.Short(name, maxText), Type: localfile.Short(plain(kind), 200), Inline: how == "inline", ContentID: localfile.Short(angle(h.get("content-id")), 300)}
-	if m.rec.Attachments++; m.rec.Attachments <= maxAttachments {
-		m.attachments = append(m.attachments, a)
+	a := &Attachment{Name: localfile.Short(name, maxText), Type: localfile.Short(plain(kind), 200), Inline: how == "inline", ContentID: localfile.Short(angle(h.get("content-id")), 300)}
+	if m.Attachments++; m.Attachments <= maxAttachments {
+		m.Parts = append(m.Parts, a)
 	}
 	return &measured{a, sha256.New()}
 }
 
-// read reads a message from its beginning to its end.
-func (m *message) read(r *bufio.Reader) error {
-	err := m.parse(func() ([]byte, bool, error) {
+// Read reads a message from its beginning to its end.
+func (m *Message) Read(r *bufio.Reader) error {
+	err := m.Parse(func() ([]byte, bool, error) {
 		line, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
 			return line, false, nil
@@ -159,13 +179,13 @@ func (m *message) read(r *bufio.Reader) error {
 		}
 		return line, true, err
 	})
-	m.rec.Size = m.size
+	m.Size = m.size
 	return err
 }
 
-// parse reads the lines that next gives until io.EOF, and makes the record of them, but for its key,
+// Parse reads the lines that next gives until io.EOF, and makes the record of them, but for its key,
 // its folder and its flags.
-func (m *message) parse(next func() ([]byte, bool, error)) error {
+func (m *Message) Parse(next func() ([]byte, bool, error)) error {
 	inBody, begin := false, true
 	err := m.parser.parse(func() ([]byte, bool, error) {
 		line, whole, err := next()
@@ -173,7 +193,7 @@ func (m *message) parse(next func() ([]byte, bool, error)) error {
 			return line, whole, err
 		}
 		m.size += int64(len(line))
-		if m.unquote && begin {
+		if m.Unquote && begin {
 			if bare := bytes.TrimLeft(line, ">"); len(bare) < len(line) && bytes.HasPrefix(bare, []byte("From ")) {
 				line = line[1:]
 			}
@@ -193,9 +213,22 @@ func (m *message) parse(next func() ([]byte, bool, error)) error {
 	return nil
 }
 
+// ReadHead reads what head lines say.
+func ReadHead(lines []byte) (Head, bool) {
+	var h header
+	for line := range bytes.Lines(lines) {
+		if !h.line(bytes.TrimRight(line, "\r\n"), true) {
+			break
+		}
+	}
+	m := Message{body: sha256.New()}
+	m.describe(&h)
+	return m.Head, h.broken
+}
+
 // describe fills in what the head says.
-func (m *message) describe(h *header) {
-	r := &m.rec
+func (m *Message) describe(h *header) {
+	r := &m.Record
 	r.MessageID = localfile.Short(angle(h.get("message-id")), maxText)
 	r.References = ids(h.get("references"))
 	if list := ids(h.get("in-reply-to")); len(list) > 0 {
@@ -246,8 +279,8 @@ func (m *message) describe(h *header) {
 }
 
 // say puts the text together: the plain parts, or else those of HTML, reduced.
-func (m *message) say() {
-	r := &m.rec
+func (m *Message) say() {
+	r := &m.Record
 	join := func(list []*leaf, turn func(string) string) string {
 		var all []string
 		for _, l := range list {
@@ -268,13 +301,24 @@ func (m *message) say() {
 	r.Text, r.Cut = e.String(), r.Cut || e.Cut()
 }
 
-// emit brings the message and what came with it.
-func (m *message) emit(f *localfile.File) {
-	f.Emit("messages", connectorkit.Upsert(&m.rec))
-	for i, a := range m.attachments {
-		a.ID, a.MessageID, a.Date = fmt.Sprintf("%s/%d", m.rec.ID, i+1), m.rec.ID, m.rec.Date
-		f.Emit("attachments", connectorkit.Upsert(a))
+// Identify gives the message a key by its own id and what else of its head never changes; without
+// an id, by its body too.
+func (m *Message) Identify(prefix string) {
+	sum := sha256.New()
+	parts := []string{m.MessageID, m.Date, m.FromAddress, m.Subject}
+	if m.MessageID == "" {
+		parts = append(parts, strings.Join(m.To, ","), m.BodyHash)
 	}
+	_, _ = fmt.Fprintf(sum, "%q", parts) // a hash never fails
+	m.ID = prefix + hex.EncodeToString(sum.Sum(nil)[:12])
+}
+
+// Attached gives what came with the message its keys.
+func (m *Message) Attached() []*Attachment {
+	for i, a := range m.Parts {
+		a.ID, a.MessageID, a.Date = fmt.Sprintf("%s/%d", m.ID, i+1), m.ID, m.Date
+	}
+	return m.Parts
 }
 
 // angle is an id without the marks around it.

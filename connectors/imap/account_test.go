@@ -1,0 +1,255 @@
+package imap_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	netmail "net/mail"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/realserver"
+	"pdpp/connectorkit/connectortest/realserver/dovecot"
+	"pdpp/providersim"
+)
+
+var shared = realserver.Shared[*dovecot.Server]{}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := shared.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// theServer is the one Dovecot of this package.
+func theServer(t testing.TB) *dovecot.Server {
+	program := dovecot.Program(t)
+	shared.Start = func(dir string) (*dovecot.Server, func() error, error) {
+		s, err := dovecot.Start(program, dir, dovecot.Limits{})
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s.Stop, nil
+	}
+	return shared.Get(t)
+}
+
+// mailbox is an account on a real server, of which its files tell what exists.
+type mailbox struct {
+	server *dovecot.Server
+	user   string
+	made   int
+}
+
+var accounts atomic.Int64
+
+// open makes a new account with messages in several folders, and stands before it with the gate.
+func open(t testing.TB, messages int) (*mailbox, *connectortest.Sim) {
+	t.Helper()
+	b := &mailbox{server: theServer(t), user: fmt.Sprintf("mara%d", accounts.Add(1))}
+	half := messages / 2
+	err := b.server.Speak(b.user, "CREATE Work", "CREATE Work/Harbour", "CREATE Gr&APwA3w-e",
+		b.deliver("INBOX", half), b.deliver("Work/Harbour", messages/4), b.deliver("Gr&APwA3w-e", messages-half-messages/4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := providersim.NewGate(providersim.GateOptions{})
+	return b, &connectortest.Sim{Provider: b, Gate: gate, Env: map[string]string{
+		"IMAP_ADDRESS": b.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": realserver.IMAPFront(t, gate, b.server.Address),
+		"PDPP_IMAP_SECURITY": "none", "PDPP_IMAP_BODIES_PER_COMMAND": "1",
+	}}
+}
+
+// deliver is the command that puts n messages into a folder.
+func (b *mailbox) deliver(folder string, n int) string {
+	var parts []string
+	for range n {
+		b.made++
+		at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(b.made) * 37 * time.Minute)
+		flags := []string{"", `\Seen`, `\Seen \Answered`, `\Flagged harbour`}[b.made%4]
+		command := dovecot.Append(folder, flags, at, letter(b.user, b.made, at))
+		parts = append(parts, strings.TrimPrefix(command, fmt.Sprintf("APPEND %q", folder)))
+	}
+	return fmt.Sprintf("APPEND %q", folder) + strings.Join(parts, "")
+}
+
+// letter is a message of an invented person.
+func letter(user string, n int, at time.Time) []byte {
+	head := fmt.Sprintf("From: =?utf-8?q?J=C3=B6rn_Vale?= <jorn@harbour.example>\r\nTo: Mara Lind <mara@harbour.example>,\r\n other@harbour.example\r\nSubject: =?utf-8?q?Tide_table_n=C2=B0?= %d\r\nMessage-ID: <%s.%d@harbour.example>\r\nReferences: <a%d@harbour.example>\r\n <b@harbour.example>\r\nDate: %s\r\nMIME-Version: 1.0\r\n",
+		n, user, n, n%7, at.Format(time.RFC1123Z))
+	text := fmt.Sprintf("The tide of day %d is high.\r\nJörn\r\n", n)
+	file := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(n), 0, 255}, 50+n%40))
+	switch n % 3 {
+	case 0:
+		return []byte(head + "Content-Type: multipart/mixed; boundary=edge\r\n\r\nnobody sees this\r\n--edge\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + text +
+			"\r\n--edge\r\nContent-Type: application/pdf; name=tide.pdf\r\nContent-Disposition: attachment; filename=tide.pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n" + file + "\r\n--edge--\r\n")
+	case 1:
+		return []byte(head + "Content-Type: multipart/alternative; boundary=edge\r\n\r\n--edge\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + text +
+			"\r\n--edge\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>another</p>\r\n--edge--\r\n")
+	}
+	return []byte(head + "Content-Type: text/plain; charset=utf-8\r\n\r\n" + text)
+}
+
+var letterFlags = map[string]string{`\Seen`: "seen", `\Answered`: "replied", `\Flagged`: "flagged", `\Deleted`: "trashed", `\Draft`: "draft"}
+
+// Truth is what the server's files hold, read without any code of ours that reads mail.
+func (b *mailbox) Truth() providersim.Truth {
+	truth, err := b.truth()
+	if err != nil {
+		panic(err)
+	}
+	return truth
+}
+
+func (b *mailbox) truth() (providersim.Truth, error) {
+	truth := providersim.Truth{"folders": {}, "messages": {}, "bodies": {}, "attachments": {}}
+	folders, err := b.server.Folders(b.user)
+	if err != nil {
+		return nil, err
+	}
+	for _, raw := range folders {
+		all, err := b.server.Messages(b.user, raw)
+		if err != nil {
+			return nil, err
+		}
+		name := strings.ReplaceAll(raw, "Gr&APwA3w-e", "Grüße")
+		folder := map[string]any{"id": name, "name": name, "selectable": true, "message_count": len(all)}
+		if parent, last, ok := strings.Cut(name, "/"); ok {
+			folder["parent"], folder["name"] = parent, last
+		}
+		if use := map[string]string{"INBOX": "inbox", "Sent": "sent", "Trash": "trash"}[name]; use != "" {
+			folder["special_use"] = use
+		}
+		put(truth["folders"], name, folder)
+		for _, m := range all {
+			if err := tell(truth, name, m); err != nil {
+				return nil, fmt.Errorf("%s %d: %w", name, m.UID, err)
+			}
+		}
+	}
+	return truth, nil
+}
+
+func put(to map[string]providersim.Item, key string, record map[string]any) {
+	data, err := json.Marshal(record)
+	if err != nil {
+		panic(err)
+	}
+	to[key] = providersim.Item{Data: data}
+}
+
+// tell adds what a file says to the truth.
+func tell(truth providersim.Truth, folder string, m dovecot.Message) error {
+	id := fmt.Sprintf("%s/%d/%d", folder, m.Validity, m.UID)
+	at := m.Received.UTC().Format(time.RFC3339)
+	msg, err := netmail.ReadMessage(bytes.NewReader(m.Content))
+	if err != nil {
+		return err
+	}
+	subject, err := new(mime.WordDecoder).DecodeHeader(msg.Header.Get("Subject"))
+	if err != nil {
+		return err
+	}
+	from, err := msg.Header.AddressList("From")
+	if err != nil {
+		return err
+	}
+	date, err := msg.Header.Date()
+	if err != nil {
+		return err
+	}
+	refs := strings.Fields(strings.NewReplacer("<", "", ">", "").Replace(msg.Header.Get("References")))
+	var flags []string
+	for _, f := range m.Flags {
+		if name := letterFlags[f]; name != "" {
+			f = name
+		}
+		flags = append(flags, f)
+	}
+	slices.Sort(flags)
+	rec := map[string]any{
+		"id": id, "folder": folder, "uid": m.UID, "received_at": at, "message_id": strings.Trim(msg.Header.Get("Message-ID"), "<>"),
+		"thread_id": refs[0], "references": refs, "date": date.UTC().Format(time.RFC3339), "subject": subject, "from_name": from[0].Name, "from_address": from[0].Address,
+		"to": []string{"Mara Lind <mara@harbour.example>", "other@harbour.example"}, "size_bytes": len(m.Content),
+	}
+	if len(flags) > 0 {
+		rec["flags"] = flags
+	}
+	put(truth["messages"], id, rec)
+
+	_, raw, _ := bytes.Cut(m.Content, []byte("\r\n\r\n"))
+	sum := sha256.Sum256(raw)
+	body := map[string]any{"id": id, "received_at": at, "body_sha256": hex.EncodeToString(sum[:]), "read_bytes": len(m.Content), "attachment_count": 0}
+	kind, params, err := mime.ParseMediaType(msg.Header.Get("Content-Type"))
+	if err != nil {
+		return err
+	}
+	plain := func(r io.Reader) error {
+		text, err := io.ReadAll(r)
+		body["text"] = strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n"))
+		return err
+	}
+	if !strings.HasPrefix(kind, "multipart/") {
+		err = plain(msg.Body)
+	}
+	for parts := multipart.NewReader(msg.Body, params["boundary"]); strings.HasPrefix(kind, "multipart/") && err == nil; {
+		var part *multipart.Part
+		if part, err = parts.NextPart(); err == io.EOF {
+			err = nil
+			break
+		} else if err != nil {
+			return err
+		}
+		switch {
+		case part.FileName() != "":
+			var content []byte
+			if content, err = io.ReadAll(base64.NewDecoder(base64.StdEncoding, part)); err != nil {
+				return err
+			}
+			sum := sha256.Sum256(content)
+			body["attachment_count"] = 1
+			put(truth["attachments"], id+"/1", map[string]any{
+				"id": id + "/1", "message_id": id, "received_at": at, "file_name": part.FileName(), "content_type": "application/pdf",
+				"size_bytes": len(content), "sha256": hex.EncodeToString(sum[:]), "date": date.UTC().Format(time.RFC3339),
+			})
+		case strings.HasPrefix(part.Header.Get("Content-Type"), "text/plain"):
+			err = plain(part)
+		}
+	}
+	put(truth["bodies"], id, body)
+	return err
+}
+
+// Mutate changes the account as another mail program would.
+func (b *mailbox) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
+	commands := map[string][]string{
+		"deliver":  {b.deliver("INBOX", m.N)},
+		"flag":     {"SELECT INBOX", fmt.Sprintf(`STORE 1:%d +FLAGS (\Flagged read-later)`, m.N)},
+		"unsee":    {"SELECT Work/Harbour", fmt.Sprintf(`STORE 1:%d -FLAGS (\Seen)`, m.N)},
+		"move":     {"SELECT INBOX", fmt.Sprintf("MOVE 1:%d Trash", m.N)},
+		"remove":   {"SELECT INBOX", fmt.Sprintf(`STORE 2:%d +FLAGS.SILENT (\Deleted)`, m.N+1), "EXPUNGE"},
+		"file":     {"CREATE New", b.deliver("New", m.N)},
+		"drop":     {"DELETE Work/Harbour"},
+		"renumber": {"DELETE Gr&APwA3w-e", "CREATE Gr&APwA3w-e", b.deliver("Gr&APwA3w-e", m.N)},
+	}
+	return providersim.Mutated{Op: m.Op}, b.server.Speak(b.user, commands[m.Op]...)
+}
+
+// ChangeToken is not what a password does.
+func (b *mailbox) ChangeToken(providersim.TokenChange) (providersim.TokenStatus, error) {
+	return providersim.TokenStatus{}, nil
+}

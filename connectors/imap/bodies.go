@@ -1,0 +1,173 @@
+package imap
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/message"
+)
+
+// bodyRecord is what a message says.
+type bodyRecord struct {
+	ID       string `json:"id"`
+	Received string `json:"received_at"`
+	message.Body
+	Bytes int64 `json:"read_bytes"` // how much of it was read
+}
+
+// attachmentRecord is what came with a message, without its content.
+type attachmentRecord struct {
+	message.Attachment
+	Received string `json:"received_at"`
+}
+
+// contents collects what messages say. A body never changes, so that each is read once.
+func (a *account) contents(ctx context.Context, f *connectorkit.Feeding) error {
+	if err := a.list(ctx); err != nil {
+		return err
+	}
+	stream := f.Selected()[0] // it carries the bookmark
+	w := &walk{account: a, f: f, stream: stream, marks: marksOf(f.Stored(stream))}
+	for _, name := range f.Selected() {
+		if slices.Contains(w.marks.Brought, name) {
+			continue
+		}
+		for _, m := range w.marks.Folders { // it was not asked for until now
+			m.Again = m.Have
+		}
+	}
+	w.marks.Brought = f.Selected()
+	w.remove = func(ctx context.Context, key string, m *mark, uid uint32) error {
+		for i := range m.attached(uid) {
+			if err := f.Record(ctx, "attachments", connectorkit.Delete(fmt.Sprintf("%s/%d", key, i+1))); err != nil {
+				return err
+			}
+		}
+		m.setAttached(uid, 0)
+		return f.Record(ctx, "bodies", connectorkit.Delete(key))
+	}
+	if err := w.settle(ctx, w.fetchBodies); err != nil {
+		return err
+	}
+	if err := w.vanishedFolders(ctx); err != nil {
+		return err
+	}
+	for _, in := range a.walks {
+		if err := w.texts(ctx, in); err != nil {
+			return err
+		}
+	}
+	return w.state(ctx)
+}
+
+// texts brings the bodies of a folder up to date.
+func (w *walk) texts(ctx context.Context, in *folder) error {
+	m, err := w.begin(ctx, in)
+	if err != nil {
+		return err
+	}
+	if m.Next == in.status.uidNext && m.Have.count() == in.status.messages && len(m.Again) == 0 {
+		return nil
+	}
+	opened, err := w.session.examine(ctx, in, nil)
+	if err != nil {
+		return err
+	}
+	if opened.validity != m.Validity {
+		in.validity = opened.validity
+		if m, err = w.begin(ctx, in); err != nil {
+			return err
+		}
+	}
+	there, err := w.present(ctx, in, opened.exists)
+	if err != nil {
+		return err
+	}
+	if err := w.forget(ctx, in.name, m.Have.minus(there)); err != nil {
+		return err
+	}
+	m.Next = opened.uidNext
+	for todo := there.minus(m.Have).with(m.Again); len(todo) > 0; {
+		n, err := w.f.Afford(w.account.bodies)
+		if err != nil {
+			return err
+		}
+		part := todo.newest(n)
+		if err := w.window(ctx, in, m, part, w.fetchBodies); err != nil {
+			return err
+		}
+		todo = todo.minus(part)
+		if err := w.state(ctx); err != nil {
+			return err
+		}
+	}
+	return w.state(ctx)
+}
+
+// fetchBodies asks for whole messages, which pass through.
+func (w *walk) fetchBodies(ctx context.Context, in *folder, m *mark, part uids) (uids, error) {
+	var came uids
+	_, err := w.session.do(ctx, command{name: "FETCH", folder: in,
+		text: func() string {
+			left := part.minus(came)
+			w.f.Spend(int(left.count()))
+			return fmt.Sprintf("UID FETCH %s (UID INTERNALDATE BODY.PEEK[]<0.%d>)", left, w.session.limits.bytes)
+		},
+		got: func(r *fetched) error {
+			if r.body == nil || !part.has(r.uid) || came.has(r.uid) {
+				return nil
+			}
+			came = came.add(r.uid, r.uid)
+			return w.sendBody(ctx, in, m, r)
+		}})
+	return came, err
+}
+
+func (w *walk) sendBody(ctx context.Context, in *folder, m *mark, r *fetched) error {
+	r.body.ID = key(in.name, m.Validity, r.uid)
+	at := received(r.date)
+	rec := bodyRecord{ID: r.body.ID, Received: at, Body: r.body.Body, Bytes: r.body.Size}
+	rec.Cut = rec.Cut || r.cut
+	if err := w.f.Record(ctx, "bodies", connectorkit.Upsert(&rec)); err != nil {
+		return err
+	}
+	attached := r.body.Attached()
+	m.setAttached(r.uid, len(attached))
+	for _, part := range attached {
+		if err := w.f.Record(ctx, "attachments", connectorkit.Upsert(&attachmentRecord{*part, at})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attached is how many attachments were sent with a message: they go with it.
+func (m *mark) attached(uid uint32) int {
+	for count, set := range m.Attached {
+		if set.has(uid) {
+			if n, err := strconv.Atoi(count); err == nil {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+func (m *mark) setAttached(uid uint32, n int) {
+	if was := m.attached(uid); was > 0 {
+		count := strconv.Itoa(was)
+		if m.Attached[count] = m.Attached[count].minus(uids{{uid, uid}}); len(m.Attached[count]) == 0 {
+			delete(m.Attached, count)
+		}
+	}
+	if n == 0 {
+		return
+	}
+	if m.Attached == nil {
+		m.Attached = map[string]uids{}
+	}
+	m.Attached[strconv.Itoa(n)] = m.Attached[strconv.Itoa(n)].add(uid, uid)
+}

@@ -1,0 +1,82 @@
+package imap
+
+import (
+	"slices"
+	"strings"
+)
+
+// folder is one folder of the account.
+type folder struct {
+	raw        string // as commands have it
+	name       string
+	delimiter  string
+	use        string // inbox, sent, drafts, trash, junk, archive, all, flagged, important
+	selectable bool
+	status     boxStatus
+	validity   uint32 // of the UIDs that are known
+}
+
+// folderRecord is what owners see of it.
+type folderRecord struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	Parent     string `json:"parent,omitzero"`
+	Use        string `json:"special_use,omitzero"`
+	Selectable bool   `json:"selectable"`
+	Messages   int64  `json:"message_count"`
+}
+
+var uses = map[string]string{
+	`\ALL`: "all", `\ARCHIVE`: "archive", `\DRAFTS`: "drafts", `\FLAGGED`: "flagged", `\JUNK`: "junk", `\SENT`: "sent", `\TRASH`: "trash", `\IMPORTANT`: "important",
+}
+
+// newFolder reads a line of LIST; nil when no command could name the folder.
+func newFolder(l listed) *folder {
+	if l.raw == "" || strings.ContainsFunc(l.raw, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return nil
+	}
+	f := &folder{raw: l.raw, name: folderName(l.raw), delimiter: l.delimiter, selectable: true}
+	if strings.EqualFold(l.raw, "INBOX") {
+		f.name, f.use = "INBOX", "inbox"
+	}
+	for _, flag := range l.flags {
+		flag = strings.ToUpper(flag)
+		if flag == `\NOSELECT` || flag == `\NONEXISTENT` {
+			f.selectable = false
+		}
+		if use := uses[flag]; use != "" {
+			f.use = use
+		}
+	}
+	return f
+}
+
+func (f *folder) record() folderRecord {
+	r := folderRecord{ID: f.name, Name: f.name, Use: f.use, Selectable: f.selectable, Messages: f.status.messages}
+	if f.delimiter != "" {
+		if i := strings.LastIndex(f.name, f.delimiter); i > 0 {
+			r.Parent, r.Name = f.name[:i], f.name[i+len(f.delimiter):]
+		}
+	}
+	return r
+}
+
+// walked are the folders whose messages are read. At Gmail every message is in All Mail, whatever its
+// labels are, but for what is in the bin or is junk; false says that All Mail is hidden.
+func walked(all []*folder, gmail bool) ([]*folder, bool) {
+	var out []*folder
+	for _, f := range all {
+		if f.selectable && (!gmail || f.use == "all" || f.use == "trash" || f.use == "junk") {
+			out = append(out, f)
+		}
+	}
+	order := []string{"all", "inbox", "sent"}
+	rank := func(f *folder) int {
+		if i := slices.Index(order, f.use); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(out, func(a, b *folder) int { return rank(a) - rank(b) })
+	return out, !gmail || len(out) > 0 && out[0].use == "all"
+}

@@ -1,0 +1,122 @@
+// Package imap collects mail over IMAP: Gmail, Fastmail, iCloud and any other server.
+//
+//	profile.go   where an account's mail is
+//	session.go   one connection, and its commands
+//	classify.go  what a refusal means
+//	answer.go    what a server says, read within bounds
+//	uids.go      sets of UIDs
+//	folders.go   which folders there are, and which are walked
+//	messages.go  what is known of messages: new ones, changed ones, those that are gone
+//	bodies.go    what messages say, and what came with them
+//
+// What a message says is mapped by connectorkit/message.
+package imap
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localfile"
+	"pdpp/protocol"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the connector of mail over IMAP.
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, prepare) }
+
+const (
+	defaultMessageBytes = 64 << 20
+	defaultBodies       = 50 // in one command
+	defaultWindow       = 500
+)
+
+func prepare(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	user := strings.TrimSpace(s.Env("IMAP_ADDRESS"))
+	p, err := profileOf(user, s.Env("IMAP_SERVER"), s.Env("PDPP_IMAP_SECURITY"))
+	if err != nil {
+		return nil, connectorkit.End("imap_server_unknown",
+			"the mail server of this address is not known: enter it as in mail.example.org, and leave PDPP_IMAP_SECURITY unset unless the server is on this machine",
+			protocol.ManualActionRequired, false)
+	}
+	account := &account{window: defaultWindow, bodies: number(s.Env("PDPP_IMAP_BODIES_PER_COMMAND"), defaultBodies)}
+	account.session = &session{
+		sender: s.Sender("", p.adjust), profile: p, user: user, secret: s.Env("IMAP_PASSWORD"),
+		limits: limitsOf{text: localfile.LimitsOf(s.Env("PDPP_IMAP_TEXT")).Text, bytes: int64(number(s.Env("PDPP_IMAP_MAX_MESSAGE_BYTES"), defaultMessageBytes))},
+	}
+	if name := strings.TrimSpace(s.Env("IMAP_LOGIN")); name != "" {
+		account.session.user = name
+	}
+	if token := s.Env("IMAP_ACCESS_TOKEN"); token != "" {
+		account.session.secret, account.session.token = token, true
+	} else if p.name == "gmail" {
+		account.session.secret = strings.ReplaceAll(account.session.secret, " ", "") // Google shows app passwords in groups
+	}
+	if account.session.secret == "" {
+		return nil, connectorkit.End("credentials_missing", "credentials are missing: IMAP_PASSWORD. Enter the app password of this account", protocol.RefreshCredentials, false)
+	}
+	s.AtEnd(account.session.end)
+	return []connectorkit.Collector{
+		connectorkit.Feed{Streams: []string{"folders"}, Collect: account.folders},
+		connectorkit.Feed{Streams: []string{"messages"}, Collect: account.messages},
+		connectorkit.Feed{Streams: []string{"bodies", "attachments"}, Collect: account.contents},
+	}, nil
+}
+
+func number(text string, usual int) int {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n > 0 {
+		return n
+	}
+	return usual
+}
+
+// account is the owner's mail in one run.
+type account struct {
+	session *session
+	window  int // UIDs in one command
+	bodies  int
+
+	all   []*folder
+	walks []*folder
+	none  error // why there is no list
+}
+
+// list finds out which folders there are, once a run.
+func (a *account) list(ctx context.Context) error {
+	if a.all != nil || a.none != nil {
+		return a.none // a server that refused it once in a run is left alone
+	}
+	all, err := a.session.folders(ctx)
+	if err != nil {
+		a.none = err
+		return err
+	}
+	walks, whole := walked(all, a.session.caps["X-GM-EXT-1"])
+	if !whole {
+		return connectorkit.End("imap_all_mail_hidden",
+			"Gmail does not show All Mail over IMAP: open Gmail's settings, then Labels, tick Show in IMAP beside All Mail, and run again", protocol.ManualActionRequired, false)
+	}
+	a.all, a.walks = all, walks
+	return nil
+}
+
+// key is a message's, as long as the server keeps its numbers.
+func key(folder string, validity, uid uint32) string {
+	return fmt.Sprintf("%s/%d/%d", folder, validity, uid)
+}
+
+// parseKey is the way back.
+func parseKey(key string) (folder string, validity, uid uint32, ok bool) {
+	parts := strings.Split(key, "/")
+	if len(parts) < 3 {
+		return "", 0, 0, false
+	}
+	v, err1 := strconv.ParseUint(parts[len(parts)-2], 10, 32)
+	u, err2 := strconv.ParseUint(parts[len(parts)-1], 10, 32)
+	return strings.Join(parts[:len(parts)-2], "/"), uint32(v), uint32(u), err1 == nil && err2 == nil && u > 0
+}
