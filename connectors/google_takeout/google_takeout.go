@@ -70,8 +70,8 @@ func idOf(parts ...string) string {
 // timeOf is a time in UTC; empty when the text is none.
 func timeOf(text string) string {
 	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || at.Year() < 1 || at.Year() > 9999 {
+	if at = at.UTC(); err != nil || at.Year() < 1 || at.Year() > 9999 {
 		return ""
 	}
-	return at.UTC().Format(time.RFC3339Nano)
+	return at.Format(time.RFC3339Nano)
 }

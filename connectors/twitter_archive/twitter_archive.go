@@ -50,7 +50,7 @@ var unescaped = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 // timeOf reads the times of an archive, which has two forms; empty when it is none.
 func timeOf(text string) string {
 	for _, layout := range []string{time.RFC3339Nano, time.RubyDate, "2006-01-02 15:04:05 -0700"} {
-		if at, err := time.Parse(layout, text); err == nil && at.Year() > 0 && at.Year() < 10000 {
+		if at, err := time.Parse(layout, text); err == nil && at.UTC().Year() > 0 && at.UTC().Year() < 10000 {
 			return at.UTC().Format(time.RFC3339Nano)
 		}
 	}

@@ -1,0 +1,97 @@
+package localfile
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/protocol"
+)
+
+// slice is what is sent together with the next bookmark.
+type slice struct {
+	out   []emission
+	bytes int64
+	since time.Time
+	ticks int
+	file  int // where the emissions of the file at work begin
+}
+
+// emission is one thing to send.
+type emission struct {
+	stream    string
+	rec       connectorkit.Record
+	gap       *protocol.DetailGap
+	recovered string // key of a gap
+}
+
+// sendError is a failure of the output, not of the file.
+type sendError struct{ err error }
+
+func (e *sendError) Error() string { return e.err.Error() }
+
+func (e *sendError) Unwrap() error { return e.err }
+
+// IsSend reports whether an error is one of the output, which ends the run whatever is read.
+func IsSend(err error) bool {
+	var sent *sendError
+	return errors.As(err, &sent)
+}
+
+// due reports whether the slice is to be closed. The clock is read now and then.
+func (r *reader) due() bool {
+	s := &r.slice
+	if len(s.out) >= sliceRecords || s.bytes >= sliceBytes {
+		return true
+	}
+	if s.ticks++; s.ticks%64 != 0 {
+		return false
+	}
+	return r.f.Now().Sub(s.since) >= sliceTime
+}
+
+// commit sends the slice with the bookmark.
+func (r *reader) commit(ctx context.Context) error {
+	for _, e := range r.slice.out {
+		if err := r.send(ctx, e); err != nil {
+			return &sendError{err}
+		}
+	}
+	r.slice = slice{out: r.slice.out[:0], since: r.f.Now()}
+	r.remember(r.cur)
+	var err error
+	if r.cur == r.history {
+		err = r.f.StateCatchUp(ctx, r.carrier, r.cur)
+	} else {
+		err = r.f.State(ctx, r.carrier, r.cur)
+	}
+	if err != nil {
+		return &sendError{err}
+	}
+	return nil
+}
+
+func (r *reader) send(ctx context.Context, e emission) error {
+	switch {
+	case e.gap != nil:
+		return r.f.Gap(ctx, *e.gap)
+	case e.recovered != "":
+		return r.f.Recovered(ctx, e.stream, e.recovered)
+	}
+	return r.f.Record(ctx, e.stream, e.rec)
+}
+
+func encodeState(v any) jsontext.Value {
+	if v == nil {
+		return nil
+	}
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return nil
+	}
+	return b
+}
