@@ -14,14 +14,10 @@ import (
 // newSurfaces makes the hub of the pages that runs show. A question that a page settles is
 // answered wherever its run is.
 func (s *process) newSurfaces() *surface.Hub {
-	c := surface.Config{Answer: s.answerPage, Public: s.Base, Meter: s.recorder, Log: s.Log}
-	if s.Role == Web {
-		c.Machine = s.holder
-	}
-	return surface.New(c)
+	return surface.New(surface.Config{Answer: s.answerPage, Public: s.Base, Machine: s.holder, Meter: s.recorder, Log: s.Log})
 }
 
-// holder names the process that makes a run; empty when nobody does any more.
+// holder names the other process that makes a run; empty when nobody does any more.
 func (s *process) holder(ctx context.Context, runID string) string {
 	run, err := s.Store.Run(ctx, runID)
 	if err != nil {
@@ -36,26 +32,34 @@ func (s *process) holder(ctx context.Context, runID string) string {
 
 // answerPage ends what a run asks the owner to do on its page.
 func (s *process) answerPage(ctx context.Context, runID string, done bool) error {
-	open, err := s.Store.OpenInteractions(ctx, "")
+	question, err := s.pageQuestion(ctx, runID)
 	if err != nil {
 		return err
 	}
-	for _, q := range open {
-		if q.RunID != runID || q.Kind != protocol.AskManualAction {
-			continue
-		}
-		answer := protocol.InteractionResponse{Status: protocol.ResponseCancelled}
-		if done {
-			answer = protocol.InteractionResponse{Status: protocol.ResponseSuccess, Data: jsontext.Value("{}")}
-		}
-		err := interaction.Answer(ctx, s.Store, runID, q.RequestID, answer, s.Now())
-		if errors.Is(err, interaction.ErrAlreadyAnswered) {
-			return nil
-		}
-		if err == nil && s.answers != nil {
-			s.answers.Deliver(runID, q.RequestID) // at once, where it is asked here
-		}
-		return err
+	answer := protocol.InteractionResponse{Status: protocol.ResponseCancelled}
+	if done {
+		answer = protocol.InteractionResponse{Status: protocol.ResponseSuccess, Data: jsontext.Value("{}")}
 	}
-	return interaction.ErrNotPending
+	err = interaction.Answer(ctx, s.Store, runID, question, answer, s.Now())
+	if errors.Is(err, interaction.ErrAlreadyAnswered) {
+		return nil
+	}
+	if err == nil && s.answers != nil {
+		s.answers.Deliver(runID, question) // at once, where it is asked here
+	}
+	return err
+}
+
+// pageQuestion is what a run asks the owner to do on its page; ErrNotPending for nothing.
+func (s *process) pageQuestion(ctx context.Context, runID string) (string, error) {
+	open, err := s.Store.OpenInteractions(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	for _, q := range open {
+		if q.RunID == runID && q.Kind == protocol.AskManualAction {
+			return q.RequestID, nil
+		}
+	}
+	return "", interaction.ErrNotPending
 }

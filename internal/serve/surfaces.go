@@ -64,6 +64,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		for _, route := range s.Auth.Routes(formPage) {
 			mux.Handle(route.Pattern, server.PageHeaders(route.Handle))
 		}
+		mux.Handle(workerPage, s.takePage(ctx.Done()))
 		mux.Handle("GET /openapi.json", server.OpenAPI())
 		console.Mount(mux, console.Config{
 			Owner: everything, Auth: s.Auth, Now: s.Now, Log: s.Log, PageHeaders: server.PageHeaders,

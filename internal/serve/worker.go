@@ -60,7 +60,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	var err error
 	s.scheduler, err = scheduler.New(scheduler.Config{
 		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider, BrowserSlots: s.BrowserSlots,
-		Answers: s.answers, Surface: s.pages.Attach, Watchers: []scheduler.Watcher{prober, watcher, &s.deviceless},
+		Answers: s.answers, Surface: s.showPages(), Watchers: []scheduler.Watcher{prober, watcher, &s.deviceless},
 		AfterPass: s.afterPass,
 		Meter:     meter{s.recorder}, Options: s.Options, Rhythm: s.Rhythm, Log: s.Log, Now: s.Now,
 	})

@@ -50,7 +50,7 @@ type Connection struct {
 // the run that asked can read, and that one only until the question is closed.
 type Interactions interface {
 	OpenInteraction(ctx context.Context, l Lease, i Interaction, now time.Time) error
-	// CloseInteraction records how it ended, and forgets key and sealed answer.
+	// CloseInteraction records how it ended, and forgets key, sealed answer and page ticket.
 	// ErrNotFound when it is not open.
 	CloseInteraction(ctx context.Context, l Lease, requestID string, status protocol.ResponseStatus, now time.Time) error
 	// OpenInteractions lists what waits for the owner; an empty id means every connection.
@@ -62,6 +62,14 @@ type Interactions interface {
 	AnswerInteraction(ctx context.Context, runID, requestID string, sealed []byte, now time.Time) error
 	// SealedAnswer gives the answer that waits; ErrNotFound when none does.
 	SealedAnswer(ctx context.Context, runID, requestID string) ([]byte, error)
+
+	// PutPageTicket lets whoever shows the secret of this digest bring the page of an open
+	// question, once and before until. One of before is good no more. ErrNotFound when the
+	// question is not open or its run's lease ran out.
+	PutPageTicket(ctx context.Context, runID, requestID string, digest []byte, until, now time.Time) error
+	// TakePageTicket uses it up. ErrNotFound when there is no such ticket, it is late, the
+	// question is not open or its run's lease ran out.
+	TakePageTicket(ctx context.Context, runID, requestID string, digest []byte, now time.Time) error
 }
 
 // Interaction is one question and, once closed, how it ended.

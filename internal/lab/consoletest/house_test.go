@@ -2,6 +2,7 @@ package consoletest
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
@@ -33,6 +34,7 @@ type house struct {
 	bin  string
 	env  []string
 
+	listen  string // empty for any port
 	process *exec.Cmd
 	log     strings.Builder
 	ready   struct {
@@ -57,7 +59,7 @@ func found(t *testing.T, env ...string) *house {
 // open starts a command that serves, and waits until it is ready. It ends with the test.
 func (h *house) open(args ...string) {
 	h.t.Helper()
-	h.process = exec.Command(h.bin, append(args, "--json", "--listen", "127.0.0.1:0")...)
+	h.process = exec.Command(h.bin, append(args, "--json", "--listen", cmp.Or(h.listen, "127.0.0.1:0"))...)
 	h.process.Env = h.env
 	h.process.Stderr = &h.log
 	out, err := h.process.StdoutPipe()
@@ -73,9 +75,18 @@ func (h *house) open(args ...string) {
 		h.close()
 		h.t.Fatalf("it did not become ready: %v\n%s", err, h.log.String())
 	}
+	password := h.ready.Password // is shown once
 	if err := json.Unmarshal([]byte(line), &h.ready); err != nil {
 		h.t.Fatalf("ready says %q: %v", line, err)
 	}
+	h.ready.Password = cmp.Or(h.ready.Password, password)
+}
+
+// kill ends the program as a machine that loses its power does.
+func (h *house) kill() {
+	_ = h.process.Process.Kill()
+	_ = h.process.Wait()
+	h.process = nil
 }
 
 // close ends the program as a service manager would.

@@ -201,7 +201,14 @@ func TestSignInOnTheStreamedPage(t *testing.T) {
 	b.visit("/connections/cin_chatgpt_1")
 	b.shoot("connection-signed-out")
 	b.dress(390, false)
-	b.submit(`#ask button`)
+	var message struct {
+		Link string `json:"link"`
+	}
+	if err := json.Unmarshal([]byte(push.all()[before]), &message); err != nil || message.Link != signInPage {
+		t.Errorf("the push leads to %q: %v", message.Link, err)
+	}
+	b.visit(message.Link) // and there is one thing to press
+	b.submit(`form[action="` + signInPage + `"] button`)
 	b.until(`location.pathname === "` + signInPage + `"`)
 	b.signs(site, who)
 	b.until(stageOver)

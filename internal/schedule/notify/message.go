@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -13,6 +14,7 @@ import (
 
 	"pdpp/internal/judge/attention"
 	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
 )
 
 // Message is everything that a push tells.
@@ -35,13 +37,16 @@ const (
 )
 
 func (s *Sender) message(ctx context.Context, r *attention.Record) Message {
-	name := r.ConnectionID
-	if c, err := s.Store.Connection(ctx, r.ConnectionID); err == nil && c.DisplayName != "" {
-		name = c.DisplayName
-	} // a push without the name is better than none
+	name, link := r.ConnectionID, strings.TrimSuffix(s.Base, "/")+"/connections/"+url.PathEscape(r.ConnectionID)
+	if c, err := s.Store.Connection(ctx, r.ConnectionID); err == nil { // a push without the name is better than none
+		name = cmp.Or(c.DisplayName, name)
+		if c.SourceKind == store.SourceBrowser && r.Kind == string(verdict.Reauth) {
+			link += "/page" // where the owner signs in
+		}
+	}
 	return Message{
 		Object: "attention", AttentionID: r.ID, ConnectionID: r.ConnectionID, DisplayName: text.Cut(text.Line(name), maxName), Words: text.Cut(text.Line(r.Words), maxWords),
-		Kind: r.Kind, Urgency: r.Urgency, Link: strings.TrimSuffix(s.Base, "/") + "/connections/" + url.PathEscape(r.ConnectionID), expires: r.ExpiresAt,
+		Kind: r.Kind, Urgency: r.Urgency, Link: link, expires: r.ExpiresAt,
 	}
 }
 

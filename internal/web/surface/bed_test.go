@@ -25,8 +25,13 @@ type child struct {
 // attach lets a run show a page.
 func attach(t *testing.T, h *Hub, runID string) *child {
 	near, far := net.Pipe()
-	c := &child{t: t, conn: far}
 	h.Attach(runID, near)
+	return listening(t, far)
+}
+
+// listening is a connector that takes what it is sent.
+func listening(t *testing.T, far net.Conn) *child {
+	c := &child{t: t, conn: far}
 	go func() {
 		from := surface.NewReader(far)
 		for {

@@ -6,16 +6,6 @@ import (
 	"pdpp/protocol/surface"
 )
 
-// reason is why the page is over; otherwise when it is not.
-func (p *page) reason(otherwise over) over {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended {
-		return p.why
-	}
-	return otherwise
-}
-
 // looks asks for pictures as a viewer wants them now.
 func (p *page) looks(v *viewer) {
 	p.mu.Lock()
@@ -55,7 +45,7 @@ func (p *page) pass(ctx context.Context, v *viewer, f surface.Frame, m surface.M
 				p.unseen = nil
 			}
 		case surface.Choose:
-			p.chosen(m)
+			forget(p.kept, m)
 			p.touch()
 		default:
 			p.touch()
@@ -79,18 +69,18 @@ func (p *page) pass(ctx context.Context, v *viewer, f surface.Frame, m surface.M
 	}
 }
 
-// chosen forgets a list or a dialog that was answered.
-func (p *page) chosen(c surface.Choose) {
+// forget drops a list or a dialog that was answered.
+func forget(kept map[surface.Kind]surface.Frame, c surface.Choose) {
 	for _, kind := range []surface.Kind{surface.KindChoices, surface.KindDialog} {
-		m, err := surface.Parse(p.kept[kind])
+		m, err := surface.Parse(kept[kind])
 		switch m := m.(type) {
 		case surface.Choices:
 			if err == nil && m.ID == c.ID {
-				delete(p.kept, kind)
+				delete(kept, kind)
 			}
 		case surface.Dialog:
 			if err == nil && m.ID == c.ID {
-				delete(p.kept, kind)
+				delete(kept, kind)
 			}
 		}
 	}

@@ -1,7 +1,9 @@
 // Package surface lets the owner see and use the page that a run's browser shows, so that
 // they sign in where the session is needed. A hub stands between the runs that have such a
 // page and the browsers of the owner: pictures one way, input the other, over memory alone.
-// It logs and keeps nothing of either, and knows neither the store nor what drives the page.
+// An uplink brings the pages of a process without a console into the hub of one that has it.
+// Neither logs or keeps anything of them, and they know neither the store nor what drives
+// the page.
 package surface
 
 import (
@@ -37,7 +39,7 @@ type Config struct {
 	Answer func(ctx context.Context, runID string, done bool) error
 	// Public is the address that owners reach this server by; empty means that of the listener.
 	Public string
-	// Machine names the machine that a run's browser is on, where its page does not come
+	// Machine names the machine that a run's browser is on, where its page has not come
 	// here; nil means that all do.
 	Machine func(ctx context.Context, runID string) string
 	Meter   Meter // nil counts nothing
@@ -63,7 +65,9 @@ func New(c Config) *Hub {
 
 // Attach takes the channel of a run's page, and returns at once. The page is there until the
 // channel ends; another of the same run takes its place.
-func (h *Hub) Attach(runID string, conn io.ReadWriteCloser) {
+func (h *Hub) Attach(runID string, conn io.ReadWriteCloser) { h.attach(runID, conn) }
+
+func (h *Hub) attach(runID string, conn io.ReadWriteCloser) *page {
 	p := newPage(h, runID, conn)
 	h.mu.Lock()
 	before := h.pages[runID]
@@ -82,6 +86,7 @@ func (h *Hub) Attach(runID string, conn io.ReadWriteCloser) {
 		h.mu.Unlock()
 		p.end(why)
 	}()
+	return p
 }
 
 // at gives the page of a run that can be shown, and what is closed when that may have changed.

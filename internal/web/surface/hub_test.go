@@ -166,8 +166,16 @@ func TestStreamEnds(t *testing.T) {
 		"answered":         {func(a *world, _ *child) { a.set(func(a *world) { a.asked = Asked{} }) }, []any{note{State: stateOver, Why: overClosed}}},
 		"another question": {func(a *world, _ *child) { a.set(func(a *world) { a.asked.Question = "q2" }) }, []any{note{State: stateOver, Why: overClosed}}},
 		"closed":           {func(_ *world, c *child) { c.say(surface.Closed{Reason: "timeout"}) }, []any{note{State: stateOver, Why: overClosed}}},
-		"run is gone":      {func(_ *world, c *child) { _ = c.conn.Close() }, []any{note{State: stateOver, Why: overGone}}},
-		"broken frame":     {func(_ *world, c *child) { _, _ = c.conn.Write([]byte{2, 0, 0, 0, 1, 9}) }, []any{note{State: stateOver, Why: overGone}}},
+		"run is gone": {func(a *world, c *child) {
+			_ = c.conn.Close()
+			synctest.Wait()
+			a.set(func(a *world) { a.asked = Asked{} })
+		}, []any{note{State: stateLost}, note{State: stateOver, Why: overClosed}}},
+		"broken frame": {func(a *world, c *child) {
+			_, _ = c.conn.Write([]byte{2, 0, 0, 0, 1, 9})
+			synctest.Wait()
+			a.set(func(a *world) { a.asked.Question = "q2" })
+		}, []any{note{State: stateLost}, note{State: stateOver, Why: overClosed}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -185,6 +193,31 @@ func TestStreamEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A page whose channel broke is shown again when it comes by another, to the same window.
+func TestPageComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, a, c := scene(t)
+		w := a.open(t, h)
+		w.does(desk)
+		w.heard()
+		_ = c.conn.Close()
+		after(time.Hour)
+		differs(t, "told", []any{note{State: stateLost}}, w.heard())
+		c = attach(t, h, "run_1")
+		c.say(surface.Ready{})
+		differs(t, "again", []any{note{State: stateLive, Question: "q1"}}, w.heard())
+		differs(t, "asked for", []surface.Message{desk}, c.heard())
+		w.does(key("a"))
+		synctest.Wait()
+		differs(t, "used", []surface.Message{key("a")}, c.heard())
+		c = attach(t, h, "run_1") // before the other is known to be gone
+		c.say(surface.Ready{})
+		differs(t, "replaced", []any{note{State: stateLost}, note{State: stateLive, Question: "q1"}}, w.heard())
+		w.end()
+		<-w.ended
+	})
 }
 
 // A run may show a second page after the first, for another question.

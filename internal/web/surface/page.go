@@ -15,7 +15,7 @@ const (
 	overSettled over = "settled" // the owner is signed in, and the run goes on
 	overClosed  over = "closed"  // the run shows its page no longer
 	overIdle    over = "idle"    // nobody used it
-	overGone    over = "gone"    // the channel ended
+	overGone    over = "gone"    // the channel ended; another may come
 )
 
 // outgoing is how many frames wait for a connector that is slow to take them. Beyond it
@@ -33,7 +33,6 @@ type page struct {
 	mu      sync.Mutex
 	ready   bool
 	ended   bool
-	why     over
 	kept    map[surface.Kind]surface.Frame // the newest of those that describe the page
 	has     *viewer                        // that sees and acts
 	viewers map[*viewer]struct{}
@@ -165,7 +164,7 @@ func (p *page) end(why over) {
 		return
 	}
 	p.closeLocked(why)
-	p.ended, p.why = true, why
+	p.ended = true
 	close(p.gone)
 	_ = p.conn.Close()
 }

@@ -18,6 +18,7 @@ const (
 	stateElsewhere state = "elsewhere" // another viewer has it
 	stateFree      state = "free"      // the other viewer has left
 	statePaused    state = "paused"    // no pictures until the viewer asks
+	stateLost      state = "lost"      // the way to the page broke; it may come back
 	stateOver      state = "over"      // nothing follows
 )
 
@@ -96,6 +97,9 @@ func (v *viewer) forget() { v.put(func() { v.line, v.shot = nil, nil }) }
 
 func (v *viewer) end(why over) { v.put(func() { v.why, v.done = why, true }) }
 
+// again lets a viewer go on whose page is gone.
+func (v *viewer) again() { v.put(func() { v.line, v.shot, v.why, v.done = nil, nil, "", false }) }
+
 // taken is what a viewer is to be sent.
 type taken struct {
 	line []any
@@ -141,7 +145,8 @@ const lookEvery = 500 * time.Millisecond
 const elsewhereAfter = 15 * time.Second
 
 // attend shows a window whatever its owner is asked, until they may not look any more, leave,
-// or the page that they saw is over. May is asked again and again; it gives false for the end.
+// or the page that they saw is over. One whose channel broke is waited for while its question
+// is open: it may come by another. May is asked again and again; it gives false for the end.
 // The link is listened to until its own context ends: it is for the caller to say goodbye.
 func (h *Hub) attend(open context.Context, l link, may func(context.Context) (Asked, bool)) error {
 	ctx, cancel := context.WithCancelCause(open)
@@ -167,7 +172,7 @@ func (h *Hub) attend(open context.Context, l link, may func(context.Context) (As
 	}
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	told := false
+	told, lost := false, false
 	for {
 		_, came := h.at("")
 		asked, allowed := may(ctx)
@@ -176,9 +181,9 @@ func (h *Hub) attend(open context.Context, l link, may func(context.Context) (As
 			return nil
 		case p == nil && asked.RunID == "" && v.asked.RunID != "":
 			return l.tell(ctx, note{State: stateOver, Why: overClosed}) // the run had nothing to ask
-		case p != nil && (asked.RunID != v.asked.RunID || asked.Question != v.asked.Question):
+		case (p != nil || lost) && (asked.RunID != v.asked.RunID || asked.Question != v.asked.Question):
 			// What was shown belongs to a question that is over.
-			return l.tell(ctx, note{State: stateOver, Why: p.reason(overClosed)})
+			return l.tell(ctx, note{State: stateOver, Why: overClosed})
 		case p == nil && asked.RunID != "":
 			v.asked = asked
 			if asked.Question == "" {
@@ -189,7 +194,7 @@ func (h *Hub) attend(open context.Context, l link, may func(context.Context) (As
 				has.page = found
 				has.Unlock()
 				found.looks(v) // it may have said so meanwhile
-				watching = time.Now()
+				watching, lost = time.Now(), false
 			} else if !told && h.Machine != nil && time.Since(began) >= elsewhereAfter {
 				told = true
 				if err := l.tell(ctx, note{State: stateOpening, Machine: h.Machine(ctx, asked.RunID)}); err != nil {
@@ -211,21 +216,36 @@ func (h *Hub) attend(open context.Context, l link, may func(context.Context) (As
 			case <-look.C:
 			case <-came:
 			case <-v.news:
-				over, err := h.hand(ctx, l, v)
-				if err != nil || over {
+				over, why, err := h.hand(ctx, l, v)
+				switch {
+				case err != nil:
 					return err
+				case over && why == overGone:
+					has.Lock()
+					has.page = nil
+					has.Unlock()
+					h.watched(time.Since(watching))
+					lost = true
+					v.again()
+					if err := l.tell(ctx, note{State: stateLost}); err != nil {
+						return err
+					}
+				case over:
+					return l.tell(ctx, note{State: stateOver, Why: why})
+				default:
+					again = true
 				}
-				again = true
 			}
 		}
 	}
 }
 
-// hand gives the window what has come for it, and reports whether that was the end.
-func (h *Hub) hand(ctx context.Context, l link, v *viewer) (bool, error) {
+// hand gives the window what has come for it, and reports whether that was the end of the
+// page, and why.
+func (h *Hub) hand(ctx context.Context, l link, v *viewer) (bool, over, error) {
 	t := v.take()
 	if t.lost {
-		return true, errBehind
+		return true, "", errBehind
 	}
 	for _, item := range t.line {
 		var err error
@@ -238,13 +258,10 @@ func (h *Hub) hand(ctx context.Context, l link, v *viewer) (bool, error) {
 			}
 		}
 		if err != nil {
-			return true, err
+			return true, "", err
 		}
 	}
-	if t.done {
-		return true, l.tell(ctx, note{State: stateOver, Why: t.why})
-	}
-	return false, nil
+	return t.done, t.why, nil
 }
 
 // listen takes what a window sends, at most so much in a second; more waits.

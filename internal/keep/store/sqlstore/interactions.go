@@ -44,8 +44,9 @@ func (db *DB) CloseInteraction(ctx context.Context, l store.Lease, requestID str
 }
 
 // closeInteraction ends open questions of a run, and nothing is left by which
-// an answer could be read.
-const closeInteraction = `UPDATE interactions SET closed_at = ?, status = ?, answer_key = NULL, sealed_answer = NULL
+// an answer could be read or a page be brought.
+const closeInteraction = `UPDATE interactions SET closed_at = ?, status = ?, answer_key = NULL, sealed_answer = NULL,
+	page_ticket = NULL, page_ticket_until = NULL
 	WHERE run_id = ? AND closed_at IS NULL`
 
 // cancelInteractions closes what the run still asks.

@@ -146,6 +146,7 @@ var cases = []struct {
 	{"Reclaim", testReclaim},
 	{"Signals", testSignals},
 	{"Answers", testAnswers},
+	{"PageTickets", testPageTickets},
 	{"Workers", testWorkers},
 	{"LeasedRuns", testLeasedRuns},
 	{"Attention", testAttention},

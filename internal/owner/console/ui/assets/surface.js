@@ -28,6 +28,11 @@
     if (line) say(line.textContent.trim());
   };
 
+  const lost = () => {
+    part("lost-at").textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    show("lost");
+  };
+
   // ---- To the page.
   const frame = (kind, body) => {
     if (socket?.readyState !== WebSocket.OPEN) return;
@@ -121,7 +126,7 @@
       if (n.question) document.querySelectorAll("[data-question]").forEach((e) => { e.value = n.question; });
       if (n.machine) { part("machine").hidden = false; part("machine-name").textContent = n.machine; }
       over = n.state === "over";
-      show(n.state, n.why);
+      if (n.state === "lost") lost(); else show(n.state, n.why);
       if (n.state === "live") { look(); keys.focus({ preventScroll: true }); }
       return;
     }
@@ -137,8 +142,7 @@
     socket.addEventListener("close", (e) => {
       if (e.code === 4001) { location.reload(); return; }
       if (over || e.code === 4002) return;
-      part("lost-at").textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-      show("lost");
+      lost();
       setTimeout(open, Math.min(1000 * 2 ** tries++, 5000));
     });
   };

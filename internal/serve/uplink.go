@@ -1,0 +1,108 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"pdpp/internal/collect/interaction"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
+	"pdpp/internal/owner/service"
+	"pdpp/internal/web/reply"
+	"pdpp/internal/web/strangers"
+	"pdpp/internal/web/surface"
+)
+
+// workerPage is where a worker brings the page of a run.
+const workerPage = "GET /_ref/surfaces/{run}/{question}/worker"
+
+// ticketLife is how long a worker may take from its ticket to the server.
+const ticketLife = 30 * time.Second
+
+// showPages gives what takes the pages of this process's runs: its own hub where it has a
+// console, and otherwise that of the server that has.
+func (s *process) showPages() func(runID string, conn io.ReadWriteCloser) {
+	if s.Role != Worker {
+		return s.pages.Attach
+	}
+	up := &surface.Uplink{Passage: s.passage, Log: s.Log}
+	return up.Attach
+}
+
+// passage is a way for the page of a run into the server that has the console. Its secret
+// rests as a digest beside the question; the server shows by the owner's key that it is theirs.
+func (s *process) passage(ctx context.Context, runID string) (surface.Passage, error) {
+	question, err := s.pageQuestion(ctx, runID)
+	if errors.Is(err, interaction.ErrNotPending) {
+		return surface.Passage{}, surface.ErrNotAsked
+	}
+	if err != nil {
+		return surface.Passage{}, err
+	}
+	base := s.Base
+	if base == "" {
+		kept, err := s.Store.Setting(ctx, service.AddressSetting)
+		if err != nil {
+			return surface.Passage{}, fmt.Errorf("read the server's address: %w", err)
+		}
+		base = string(kept)
+	}
+	secret, now := rand.Text(), s.Now()
+	if err := s.Store.PutPageTicket(ctx, runID, question, ticketDigest(secret), now.Add(ticketLife), now); err != nil {
+		return surface.Passage{}, err
+	}
+	return surface.Passage{
+		Address: strings.TrimRight(base, "/") + "/_ref/surfaces/" + url.PathEscape(runID) + "/" + url.PathEscape(question) + "/worker",
+		Ticket:  secret, Proof: s.proof(secret),
+	}, nil
+}
+
+// ticketDigest is how a ticket rests.
+func ticketDigest(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+// proof is what only a process with the owner's key can make of a ticket.
+func (s *process) proof(secret string) string { return s.Key.For("page ticket " + secret) }
+
+// takePage lets a worker in that shows its ticket. Whatever else is shown, of an owner, a
+// client or a device, is no ticket.
+func (s *process) takePage(ending <-chan struct{}) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		run, question := r.PathValue("run"), r.PathValue("question")
+		scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		err := error(store.ErrNotFound)
+		if strings.EqualFold(scheme, "Bearer") && secret != "" {
+			err = s.Auth.Strangers().InTurn(r, func(ctx context.Context) error {
+				return s.Store.TakePageTicket(ctx, run, question, ticketDigest(secret), s.Now())
+			})
+		}
+		switch {
+		case err == nil:
+			s.pages.ServeWorker(w, r, run, s.proof(secret), ending)
+		case errors.Is(err, store.ErrNotFound):
+			reply.Fail(w, r, reply.TypeAuthentication, &fault.Fault{
+				Status: http.StatusUnauthorized, Code: "page_ticket_refused", Message: "Only the worker of a run that asks something on its page may bring it, with a ticket that was not used.",
+				Next: "Nothing is to be done: the worker asks for another by itself.",
+			})
+		case errors.Is(err, strangers.ErrCrowded):
+			reply.Fail(w, r, reply.TypeRateLimit, &fault.Fault{
+				Status: http.StatusTooManyRequests, Code: "too_many_requests", Message: "Too many requests of this address wait already.", Next: "Try again in a moment.",
+			})
+		default:
+			s.Log.ErrorContext(r.Context(), "a worker's page was not taken", "request_id", w.Header().Get("Request-Id"), "error", err)
+			reply.Fail(w, r, reply.TypeAPI, &fault.Fault{
+				Status: http.StatusServiceUnavailable, Code: "storage_unavailable", Message: "The database cannot be reached at the moment.", Next: "Try again in a moment.",
+			})
+		}
+	}
+}

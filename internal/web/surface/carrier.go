@@ -1,0 +1,167 @@
+package surface
+
+import (
+	"io"
+	"sync"
+
+	"pdpp/protocol/surface"
+)
+
+// carrier is a page on its way to another process. It holds what the far side must know of
+// the page, so that a link that was made anew begins where the last one ended, and no picture.
+type carrier struct {
+	runID string
+	conn  io.ReadWriteCloser // the connector's
+	gone  chan struct{}      // closed at the end
+
+	toPage sync.Mutex // frames to the connector are written one after the other
+
+	mu    sync.Mutex
+	open  chan struct{} // closed while there is something to show
+	ready bool
+	kept  map[surface.Kind]surface.Frame
+	link  io.ReadWriteCloser // nil without one
+}
+
+func newCarrier(runID string, conn io.ReadWriteCloser) *carrier {
+	return &carrier{runID: runID, conn: conn, gone: make(chan struct{}), open: make(chan struct{}), kept: map[surface.Kind]surface.Frame{}}
+}
+
+// wanted is closed while the page is to be shown.
+func (c *carrier) wanted() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open
+}
+
+// read takes what the connector shows until the channel ends or breaks.
+func (c *carrier) read() {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.unlink()
+		close(c.gone)
+		_ = c.conn.Close()
+	}()
+	from := surface.NewReader(c.conn)
+	for {
+		f, err := from.Next()
+		if err != nil {
+			return
+		}
+		m, err := surface.Parse(f)
+		if err != nil {
+			return
+		}
+		c.take(f, m)
+	}
+}
+
+// take keeps what describes the page, and hands a frame on. Without a link nobody looks, so
+// that nothing else is lost.
+func (c *carrier) take(f surface.Frame, m surface.Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch m.(type) {
+	case surface.Ready:
+		if !c.ready {
+			c.ready = true
+			close(c.open)
+		}
+	case surface.Place, surface.Choices, surface.Dialog, surface.Settled:
+		c.kept[f.Kind] = f
+	}
+	if c.link != nil && surface.Write(c.link, f) != nil {
+		c.unlink()
+	}
+	if _, over := m.(surface.Closed); over && c.ready {
+		c.ready, c.open = false, make(chan struct{})
+		clear(c.kept)
+		c.unlink()
+	}
+}
+
+// unlink ends the link, if there is one.
+func (c *carrier) unlink() {
+	if c.link != nil {
+		_ = c.link.Close()
+		c.link = nil
+	}
+}
+
+// begin makes a link the one that frames go to, and tells it what the page is. False when
+// there is nothing to show any more.
+func (c *carrier) begin(link io.ReadWriteCloser) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.gone:
+		return false
+	default:
+	}
+	if !c.ready {
+		return false
+	}
+	frames := []surface.Frame{{Kind: surface.KindReady}}
+	for _, kind := range []surface.Kind{surface.KindPlace, surface.KindChoices, surface.KindDialog, surface.KindSettled} {
+		if f, ok := c.kept[kind]; ok {
+			frames = append(frames, f)
+		}
+	}
+	for _, f := range frames {
+		if surface.Write(link, f) != nil {
+			return false
+		}
+	}
+	c.link = link
+	return true
+}
+
+// travel carries frames over a link until it ends. Then nobody looks at the page any more.
+func (c *carrier) travel(link io.ReadWriteCloser) {
+	defer func() { _ = link.Close() }()
+	if !c.begin(link) {
+		return
+	}
+	from := surface.NewReader(link)
+	for {
+		f, err := from.Next()
+		if err != nil || !c.give(f) {
+			break
+		}
+	}
+	c.mu.Lock()
+	if c.link == link {
+		c.link = nil
+	}
+	c.mu.Unlock()
+	if end, err := surface.Encode(surface.End{}); err == nil {
+		c.write(end)
+	}
+}
+
+// give hands the connector what the owner's side says; false for what that side never says.
+func (c *carrier) give(f surface.Frame) bool {
+	m, err := surface.Parse(f)
+	if err != nil {
+		return false
+	}
+	switch m := m.(type) {
+	case surface.View, surface.Seen, surface.Input, surface.End:
+	case surface.Choose:
+		c.mu.Lock()
+		forget(c.kept, m)
+		c.mu.Unlock()
+	case nil:
+		return true // of a later version
+	default:
+		return false
+	}
+	return c.write(f)
+}
+
+func (c *carrier) write(f surface.Frame) bool {
+	c.toPage.Lock()
+	defer c.toPage.Unlock()
+	return surface.Write(c.conn, f) == nil
+}
