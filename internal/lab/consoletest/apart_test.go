@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"pdpp/internal/keep/store/postgres"
 	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/providersim/chatgpt"
@@ -109,5 +111,30 @@ func TestSignInFromAnotherMachine(t *testing.T) {
 	w.worker.close()
 	for _, h := range []*house{w.web, w.worker} {
 		h.holdsNot(who.Password)
+	}
+	w.holdsNot(t, who.Password)
+}
+
+// holdsNot looks for a secret in every row of the database.
+func (w *town) holdsNot(t *testing.T, secret string) {
+	t.Helper()
+	db, err := pgx.Connect(t.Context(), w.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close(t.Context()) }()
+	names, err := db.Query(t.Context(), `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(names, pgx.RowTo[string])
+	if err != nil || len(tables) < 20 {
+		t.Fatal(tables, err)
+	}
+	for _, table := range tables {
+		var n int
+		if err := db.QueryRow(t.Context(), `SELECT count(*) FROM `+pgx.Identifier{table}.Sanitize()+` AS r WHERE strpos(r::text, $1) > 0`, secret).Scan(&n); err != nil || n > 0 {
+			t.Errorf("%d rows of %s hold what was typed: %v", n, table, err)
+		}
 	}
 }
