@@ -3,18 +3,15 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"pdpp/manifest"
 	"pdpp/manifest/folder"
@@ -79,9 +76,6 @@ func (f fixed) Find(context.Context, string) (Connector, error) { return f.Conne
 
 // ErrUnknownConnector means that no connector of that name is installed.
 var ErrUnknownConnector = errors.New("unknown_connector")
-
-// hostTimeout bounds a question to the host program, which answers from memory.
-const hostTimeout = 15 * time.Second
 
 var connectorName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
@@ -315,19 +309,4 @@ func (c Catalog) builtins(ctx context.Context) ([]string, error) {
 		names[i] = e.Name
 	}
 	return names, nil
-}
-
-func (c Catalog) askHost(ctx context.Context, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, hostTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, c.Host, args...)
-	cmd.Env = []string{}
-	cmd.WaitDelay = time.Second // for a host whose descendant keeps the pipes open
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("ask %s %s: %w: %s", filepath.Base(c.Host), args[0], err, strings.TrimSpace(stderr.String()))
-	}
-	return out, nil
 }
