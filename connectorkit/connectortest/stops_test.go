@@ -42,6 +42,7 @@ func TestStops(t *testing.T) {
 			{"catch-up", []string{"PB-10", "PB-A08"}, catchUpLeavesTheSteadyCursor},
 		} {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
 				for _, id := range c.specs {
 					t.Attr("spec", id)
 				}
