@@ -64,6 +64,15 @@ func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, erro
 		return &Fault{Key: key, Path: "encode"}, nil
 	}
 	out.Key = key
+	var tooLarge int
+	if out.Blobs, tooLarge, err = rec.named(out.Data); err != nil {
+		return &Fault{Key: key, Path: "encode"}, nil
+	}
+	if tooLarge > 0 {
+		if err := r.declareTooLarge(ctx, stream, key, tooLarge); err != nil {
+			return nil, err
+		}
+	}
 	send := r.out.send
 	if by == formFinal && scope.fields == nil {
 		send = r.out.sendFinal

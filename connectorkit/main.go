@@ -32,6 +32,8 @@ type Process struct {
 	// Transport carries the requests of the clients that Setup.HTTP makes; nil means
 	// the network. A recorder or a replayer takes its place.
 	Transport http.RoundTripper
+	// Dir is the working directory of the run; empty means that of the process.
+	Dir string
 }
 
 // Main runs the connector as this process and exits.

@@ -17,6 +17,7 @@ type Record struct {
 	data    any
 	deleted string
 	fault   *Fault
+	blobs   []Blob // nil: nothing is said of them
 }
 
 // Upsert is a new or changed record. Data is a JSON object: a struct with json

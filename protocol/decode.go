@@ -34,6 +34,8 @@ type Decoder struct {
 	names   map[string]string
 	large   bool // the lists may hold on to a large line
 	last    string
+
+	uploaded bool // the record at hand comes from a device
 }
 
 // NewDecoder decodes messages that flow in the given direction.

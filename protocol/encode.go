@@ -61,6 +61,12 @@ func appendRecord(dst []byte, r *Record, data func(dst []byte) ([]byte, error)) 
 		dst = append(dst, `,"emitted_at":`...)
 		dst, err = appendText(dst, r.EmittedAt)
 	}
+	if err == nil && r.Blobs != nil {
+		var blobs []byte
+		if blobs, err = json.Marshal(r.Blobs, encoding); err == nil {
+			dst = append(append(dst, `,"blobs":`...), blobs...)
+		}
+	}
 	if err != nil {
 		return dst[:start], fmt.Errorf("encode record of stream %q: %w", r.Stream, err)
 	}

@@ -17,6 +17,9 @@ type Record struct {
 	Op        Op
 	Data      jsontext.Value
 	EmittedAt string
+	// Blobs are the files that belong to the record; nil leaves those that it had, and an
+	// empty list takes them away.
+	Blobs []Blob
 
 	fields []Field
 }

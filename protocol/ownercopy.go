@@ -41,5 +41,8 @@ var ownerCopy = map[Reason]string{
 	ReasonNotAvailableInMode:   "This is not available with the way this source is connected.",
 	ReasonOutOfScope:           "This is outside what you asked to collect.",
 	ReasonUserDisabled:         "You turned this off.",
+	ReasonBlobTooLarge:         "A file of this is larger than what you keep. Raise the limit for one file to keep files of this size.",
+	ReasonBlobNoRoom:           "There is no room for the file of this item. Raise the limit for all files. A later run tries it again.",
+	ReasonBlobFailed:           "A file of this item could not be kept. A later run tries it again.",
 	ReasonTemporaryUnavailable: "The service could not answer for this item. A later run tries it again.",
 }

@@ -33,6 +33,12 @@ const (
 	// The runner's own, where too many records of a stream break their own rules.
 	ReasonTooManyRejected Reason = "too_many_records_rejected"
 
+	// The runner's, of a file that a record names: it is larger than the owner keeps, there is no
+	// room for more, or it was not there as the record said.
+	ReasonBlobTooLarge Reason = "blob_too_large"
+	ReasonBlobNoRoom   Reason = "blob_no_room"
+	ReasonBlobFailed   Reason = "blob_failed"
+
 	// The server's, of a record that a device sent and that was left out.
 	ReasonRecordRejected Reason = "record_rejected"
 )
@@ -52,8 +58,8 @@ var (
 	SourcePressureReasons  = []Reason{ReasonRateLimited, ReasonUpstreamPressure}
 	OwnerRequiredReasons   = []Reason{ReasonAuthFailure}
 	ConnectorDefectReasons = []Reason{ReasonGone, ReasonNotFound, ReasonPermanentForbidden, ReasonQuarantined, ReasonTooManyRejected, ReasonRecordRejected}
-	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled}
-	ResumableReasons       = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable}
+	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled, ReasonBlobTooLarge}
+	ResumableReasons       = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable, ReasonBlobFailed, ReasonBlobNoRoom}
 )
 
 // SourcePressure reports whether the reason arms the cross-run cooldown.

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,7 +13,7 @@ import (
 func (d *Decoder) record() (Message, *Violation) {
 	r := &d.rec
 	stream, emittedAt := r.Stream, r.EmittedAt // the values before are often the values now
-	r.Stream, r.Key, r.Op, r.Data, r.EmittedAt = "", "", OpUpsert, nil, ""
+	r.Stream, r.Key, r.Op, r.Data, r.EmittedAt, r.Blobs = "", "", OpUpsert, nil, "", nil
 	for i := range d.members {
 		m := &d.members[i]
 		if m.Value.Kind() == 'n' {
@@ -36,6 +37,8 @@ func (d *Decoder) record() (Message, *Violation) {
 			}
 		case "data":
 			r.Data = m.Value
+		case "blobs":
+			r.Blobs, ok = blobsOf(m.Value)
 		}
 		if !ok {
 			return nil, &Violation{
@@ -44,7 +47,11 @@ func (d *Decoder) record() (Message, *Violation) {
 			}
 		}
 	}
-	if v := r.check(); v != nil {
+	v := r.check()
+	if v == nil {
+		v = r.checkBlobs(d.uploaded)
+	}
+	if v != nil {
 		v.MessageType, v.Stream = TypeRecord, d.streamName()
 		return nil, v
 	}
@@ -68,7 +75,10 @@ func (d *Decoder) Uploaded(object []byte) (*Record, error) {
 			m.Name = "" // no member of an upload
 		}
 	}
-	if _, v := d.record(); v != nil {
+	d.uploaded = true
+	_, v := d.record()
+	d.uploaded = false
+	if v != nil {
 		return nil, v
 	}
 	return &d.rec, nil
@@ -80,6 +90,7 @@ var recordRules = map[string]string{
 	"op":         `op: absent, null, "upsert" or "delete"`,
 	"emitted_at": "emitted_at: an ISO 8601 time",
 	"data":       "data: an object",
+	"blobs":      "blobs: an array of objects, each with a field and a path",
 }
 
 func (d *Decoder) recordOp(v jsontext.Value) (Op, bool) {
@@ -138,6 +149,6 @@ func looksLikeISOTime(s string) bool {
 // Clone copies everything that aliases the decoder's line; Fields are dropped.
 func (r *Record) Clone() *Record {
 	c := *r
-	c.Data, c.fields = bytes.Clone(r.Data), nil
+	c.Data, c.Blobs, c.fields = bytes.Clone(r.Data), slices.Clone(r.Blobs), nil
 	return &c
 }

@@ -48,7 +48,7 @@ func (k *Kept) Once(t testing.TB, c connectorkit.Connector, env map[string]strin
 	go func() { _, _ = feed.Write(in) }()
 	var out, stderr bytes.Buffer
 	exit := connectorkit.Run(context.Background(), c, connectorkit.Process{
-		Stdin: stdin, Stdout: &out, Stderr: &stderr, Now: time.Now, Env: func(name string) string { return env[name] },
+		Stdin: stdin, Stdout: &out, Stderr: &stderr, Now: time.Now, Dir: t.TempDir(), Env: func(name string) string { return env[name] },
 	})
 	if exit != connectorkit.ExitSucceeded {
 		t.Fatalf("exit code %d: %s", exit, &stderr)

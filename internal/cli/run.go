@@ -201,6 +201,10 @@ func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection
 		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
 		Secrets: a.storedSecrets(st), Tokens: a.tokens(st), Bindings: a.bindings(), Now: a.env.Now,
 	}
+	var err error
+	if launcher.Blobs, err = a.blobs(); err != nil {
+		return summary{}, err
+	}
 	if err := a.giveBrowser(&launcher, st, found.Manifest); err != nil {
 		return summary{}, err
 	}

@@ -53,6 +53,9 @@ func (a *app) serveConfig(f *serveFlags) (c serve.Config, err error) {
 			return c, err
 		}
 	}
+	if c.Blobs, err = a.blobs(); err != nil {
+		return c, err
+	}
 	silence, err := a.noProgress()
 	if err != nil {
 		return c, err

@@ -19,6 +19,7 @@ import (
 	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/interaction"
+	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/deviceapi"
 	"pdpp/internal/keep/audit"
@@ -73,7 +74,9 @@ type Config struct {
 	Browsers     *browser.Profiles
 	BrowserSlots int
 	Connectors   catalog.Catalog
-	Lookup       func(name string) (string, bool)
+	// Blobs is where the files of records are kept; without a place there are none.
+	Blobs  launch.Blobs
+	Lookup func(name string) (string, bool)
 	// LookPath finds a program of this machine; nil means that it has none.
 	LookPath func(program string) (string, error)
 	Bindings map[string]jsontext.Value

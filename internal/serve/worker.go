@@ -37,7 +37,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	launcher := &launch.Launcher{
 		Limits: service.LimitVariables(s.Store), Selected: service.Selections(s.Store), OnlyConfirmed: true,
 		Store: s.Store, Connectors: connectors, Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
-		Secrets: launch.StoredSecrets(s.Store, s.Key), Tokens: s.tokens(), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted,
+		Secrets: launch.StoredSecrets(s.Store, s.Key), Tokens: s.tokens(), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted, Blobs: s.Blobs,
 	}
 	if s.Browsers != nil {
 		s.Browsers.Keeper, s.Browsers.Key = s.Store, s.Key
@@ -72,6 +72,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	}
 	s.beside.Go(func() { s.pushes(ctx) })
 	s.beside.Go(func() { s.align(ctx) })
+	s.beside.Go(func() { s.sweepBlobs(ctx) })
 	return nil
 }
 

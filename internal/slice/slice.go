@@ -3,6 +3,7 @@
 package slice
 
 import (
+	"context"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,6 +23,9 @@ type Slice struct {
 	Recovered []GapRef // close a leased gap
 	Cursors   []Cursor
 	Events    []Event
+	// Present reports which of the files that records name are not kept. It is asked within the
+	// transaction, when nobody can take one away any more; a slice with files needs it.
+	Present func(ctx context.Context, sha256 []string) (missing []string, err error)
 }
 
 // Record is a record that passed the gates, in the form in which devices upload it. A
@@ -33,6 +37,19 @@ type Record struct {
 	EmittedAt    string         `json:"emitted_at"`
 	SemanticTime string         `json:"-"` // UTC, fixed width; empty when the stream has no time field
 	Op           protocol.Op    `json:"op,omitzero"`
+	// Blobs are the files of the record, each kept before the record is: nil leaves those that
+	// it had, and an empty list takes them away.
+	Blobs []Blob `json:"blobs,omitzero"`
+}
+
+// Blob is a file of a record, named by its content.
+type Blob struct {
+	Field  string `json:"field"` // the member of the data that it belongs to
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+	MIME   string `json:"mime,omitzero"`
+	Name   string `json:"name,omitzero"`
+	Path   string `json:"-"` // in the run's working directory, where it is no longer needed once it is committed
 }
 
 // Deleted reports whether the record is a tombstone.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -31,11 +32,16 @@ func (s *session) run(ctx context.Context) (*conformance.Transcript, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	var log bytes.Buffer
+	dir, err := os.MkdirTemp("", "pdpp-recorded-")
+	if err != nil {
+		return nil, fmt.Errorf("make a working directory: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
 	exited := make(chan struct{})
 	go func() {
 		defer close(exited)
 		connectorkit.Run(ctx, s.c, connectorkit.Process{
-			Stdin: inR, Stdout: outW, Stderr: &log, Env: s.env, Now: s.now, Transport: s.transport,
+			Stdin: inR, Stdout: outW, Stderr: &log, Env: s.env, Now: s.now, Transport: s.transport, Dir: dir,
 		})
 		_ = outW.Close() // a pipe in memory
 	}()

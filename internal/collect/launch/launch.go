@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -56,6 +57,8 @@ type Launcher struct {
 	// Browsers keep the profiles of connectors that use a browser; nil means that such a
 	// connector gets the binding as it is.
 	Browsers *browser.Profiles
+	// Blobs is where the files of records are kept; without a place none are.
+	Blobs Blobs
 	// Committed is told of every slice that became durable, and how many records it
 	// changed; nil means nobody. It must not block.
 	Committed func(connectorID string, changed int)
@@ -144,7 +147,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if req.Started != nil {
 		req.Started(lease.RunID)
 	}
-	bound := &leasedStore{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed, singled: singled(req.Scope)}
+	bound := &leasedStore{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed, singled: singled(req.Scope), blobs: l.Blobs.Place}
 	var outcome runner.Outcome
 	stored, err := l.secrets(ctx, conn, c.Manifest)
 	if refused := l.refusal(ctx, c); refused != nil {
@@ -203,11 +206,14 @@ func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince
 }
 
 // runVariables tell a connector which run it is.
-func runVariables(lease store.Lease, trigger store.Trigger, key string) map[string]string {
+func runVariables(lease store.Lease, trigger store.Trigger, key string, largest int64) map[string]string {
 	own := map[string]string{
 		"PDPP_CONNECTOR_INSTANCE_ID": lease.ConnectionID,
 		"PDPP_RUN_ID":                lease.RunID,
 		"PDPP_RUN_TRIGGER_KIND":      string(trigger),
+	}
+	if largest != 0 {
+		own["PDPP_MAX_BLOB_BYTES"] = strconv.FormatInt(largest, 10)
 	}
 	if key != "" {
 		own["PDPP_SOURCE_KEY"] = key
@@ -226,11 +232,14 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connec
 		return spec, err
 	}
 	spec.Scope = scope.streams
+	if err := l.Blobs.give(ctx, &spec, l.Store); err != nil {
+		return spec, err
+	}
 	limits, err := l.limits(ctx, lease.ConnectionID, c.Manifest)
 	if err != nil {
 		return spec, err
 	}
-	spec.Command = l.command(c, runVariables(lease, req.Trigger, stored.SourceKey), limits, stored.Values)
+	spec.Command = l.command(c, runVariables(lease, req.Trigger, stored.SourceKey, l.Blobs.Each), limits, stored.Values)
 	if stored.SourceKey != "" {
 		spec.Command.Secrets = append(spec.Command.Secrets, stored.SourceKey)
 	}

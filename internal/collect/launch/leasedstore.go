@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
@@ -26,6 +27,7 @@ type leasedStore struct {
 	sparePressure bool
 	singled       []string // streams whose bookmarks this run leaves as they are
 	connectorID   string
+	blobs         blob.Place                            // nil: none are kept
 	committed     func(connectorID string, changed int) // nil: nobody is told
 
 	mu    sync.Mutex  // waits are noted beside the commits
@@ -46,6 +48,11 @@ func (b *leasedStore) CommitSlice(ctx context.Context, s *slice.Slice) error {
 	}
 	if len(b.singled) > 0 {
 		out.Cursors = slices.DeleteFunc(slices.Clone(s.Cursors), func(c slice.Cursor) bool { return slices.Contains(b.singled, c.Stream) })
+	}
+	if b.blobs != nil {
+		out.Present = func(ctx context.Context, hashes []string) ([]string, error) {
+			return blob.Missing(ctx, b.blobs, hashes)
+		}
 	}
 	ctx, span := tracing.Open(ctx, "slice", tracing.RunID(b.lease.RunID), tracing.Connector(b.connectorID))
 	done, err := b.store.CommitSlice(ctx, b.lease, out, b.now())

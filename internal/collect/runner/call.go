@@ -19,6 +19,7 @@ func Call(ctx context.Context, c Command) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	defer p.Discard()
 	p.CloseStdin()
 	over := context.AfterFunc(ctx, p.Terminate)
 	defer over()

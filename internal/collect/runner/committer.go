@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"sync/atomic"
+
+	"pdpp/internal/slice"
 )
 
 // committer writes batches in order, one at a time, beside the reader. The
@@ -20,10 +22,10 @@ type committer struct {
 	slices  atomic.Int64
 	cursors map[string]bool // streams with a durable cursor; read it after stop
 	onError func(error) *Failure
-	onDone  func()
+	onDone  func(*slice.Slice)
 }
 
-func newCommitter(sink Sink, onError func(error) *Failure, onDone func()) *committer {
+func newCommitter(sink Sink, onError func(error) *Failure, onDone func(*slice.Slice)) *committer {
 	c := &committer{
 		sink: sink, onError: onError, onDone: onDone, cursors: map[string]bool{},
 		work: make(chan *batch), free: make(chan *batch, 2),
@@ -67,7 +69,7 @@ func (c *committer) commit(ctx context.Context, b *batch) {
 	}
 	c.records.Add(int64(n))
 	c.slices.Add(1)
-	c.onDone()
+	c.onDone(&b.slice)
 }
 
 // wait returns when everything handed over so far is durable or has failed.

@@ -220,12 +220,15 @@ func remove(tree map[string]any, path string) bool {
 func membersOf(t *testing.T, name protocol.MessageType) []string {
 	t.Helper()
 	if name == protocol.TypeRecord { // its members have no tags: the encoder knows them
-		line, err := protocol.AppendLine(nil, &protocol.Record{Stream: "s", Key: "k", Op: protocol.OpDelete, Data: object(), EmittedAt: "2026-01-02"})
+		line, err := protocol.AppendLine(nil, &protocol.Record{Stream: "s", Key: "k", Op: protocol.OpDelete, Data: object(), EmittedAt: "2026-01-02",
+			Blobs: []protocol.Blob{{Field: "f", Path: "p", MIME: "m", Name: "n"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out []string
-		for member := range parseJSON(t, string(line)) {
+		members := map[string]bool{}
+		gather(members, "", parseJSON(t, string(line)))
+		for member := range members {
 			if member != "type" {
 				out = append(out, member)
 			}

@@ -113,6 +113,10 @@ func (s *session) skip(m *protocol.SkipResult) error {
 			return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
 		}
 	}
+	if st != nil && m.Reason == protocol.ReasonBlobTooLarge {
+		st.tooLarge += int64(max(len(m.ResourceIDs), 1))
+		return nil
+	}
 	g := s.knownSkip(m, st)
 	if len(s.skips) < maxKnownGaps {
 		s.skips = append(s.skips, g)
@@ -137,8 +141,13 @@ func (s *session) observe(u Update) {
 	s.opts.Observe(u)
 }
 
-// observeCommit runs on the committer's goroutine, so it reports only what the committer owns.
-func (s *session) observeCommit() {
+// committed runs on the committer's goroutine, so it touches only what the committer owns.
+func (s *session) committed(done *slice.Slice) {
+	for i := range done.Records {
+		for _, b := range done.Records[i].Blobs {
+			s.workdir.remove(b.Path)
+		}
+	}
 	if s.opts.Observe != nil {
 		s.opts.Observe(Update{Committed: s.committer.records.Load()})
 	}

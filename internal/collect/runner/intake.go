@@ -10,7 +10,7 @@ import (
 	"pdpp/protocol"
 )
 
-func (s *session) record(m *protocol.Record) error {
+func (s *session) record(ctx context.Context, m *protocol.Record) error {
 	st := s.streams[m.Stream]
 	if st == nil {
 		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
@@ -27,6 +27,10 @@ func (s *session) record(m *protocol.Record) error {
 		return nil
 	case v != nil:
 		return s.reject(st, m.Key, v)
+	}
+	var err error
+	if r.Blobs, err = s.blobs(ctx, st, m); err != nil {
+		return err
 	}
 	s.cur.add(r, r.Data, st.slice)
 	st.collected++

@@ -188,6 +188,7 @@ func (s *session) knownGaps(coverage []KnownGap, f *Failure) []KnownGap {
 		})
 	}
 	out = append(out, s.knownRejected()...)
+	out = append(out, s.knownTooLarge()...)
 	s.mu.Lock()
 	last := append(slices.Clone(s.asks), coverage...)
 	s.mu.Unlock()

@@ -66,7 +66,7 @@ func startProcess(c Command, killGrace time.Duration) (*process, error) {
 	p := &process{dir: dir, made: made, tail: &tailBuffer{max: maxStderrTail}, killGrace: killGrace,
 		reaped: make(chan struct{}), gone: make(chan struct{})}
 	if err := p.start(c); err != nil {
-		p.removeDir()
+		p.Discard()
 		return nil, err
 	}
 	return p, nil
@@ -146,7 +146,6 @@ func (p *process) reap(drained <-chan struct{}) {
 	p.stderr.ended()
 	<-drained
 	_ = p.stderr.file.Close()
-	p.removeDir()
 
 	exit := exitStatus{code: p.cmd.ProcessState.ExitCode()}
 	var ee *exec.ExitError
@@ -216,7 +215,10 @@ func (p *process) Wait(grace time.Duration) (exitStatus, bool) {
 	}
 }
 
-func (p *process) removeDir() {
+func (p *process) Dir() string { return p.dir }
+
+// Discard is called when the process is gone and what it left is taken.
+func (p *process) Discard() {
 	if p.made {
 		removeTree(p.dir)
 	}

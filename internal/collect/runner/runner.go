@@ -50,6 +50,10 @@ type Spec struct {
 	// Renew gives fresh values, by variable, in the place of those that the provider refuses;
 	// nil means that there are none.
 	Renew func(ctx context.Context) (map[string]string, error)
+	// Blobs keeps the files that records name, within the limits; nil means that none are kept,
+	// and that each is declared missing.
+	Blobs      Blobs
+	BlobLimits BlobLimits
 }
 
 // Command is the connector executable with the whole environment it gets.

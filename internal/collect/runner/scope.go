@@ -22,6 +22,7 @@ type stream struct {
 	sent       int64
 	collected  int64
 	rejected   map[protocol.Reason]int64
+	tooLarge   int64                      // files that were left out because of their size
 	refused    map[string]protocol.Reason // by key, as far as gaps tell them one by one
 	ended      bool                       // too much of it was rejected
 	gaps       int64

@@ -17,6 +17,7 @@ type dialogue struct {
 	spec  Spec
 	opts  Options
 	asker Asker
+	dir   string // where the connector has its files
 }
 
 func newDialogue(t testing.TB, streams ...string) *dialogue {
@@ -33,6 +34,7 @@ func (d *dialogue) play(ctx context.Context, script func(*connector) int) Outcom
 		return s.refused(f)
 	}
 	child := newScripted(script)
+	child.dir = d.dir
 	o := s.converse(ctx, child)
 	<-child.returned
 	return o
@@ -58,6 +60,7 @@ type scripted struct {
 	stdout     *io.PipeReader
 	fromStdout *io.PipeWriter
 	stderr     string
+	dir        string
 
 	once     sync.Once
 	gone     chan struct{}
@@ -89,6 +92,8 @@ func (p *scripted) end(e exitStatus) {
 func (p *scripted) Write(b []byte) (int, error) { return p.toStdin.Write(b) }
 func (p *scripted) CloseStdin()                 { _ = p.toStdin.Close() }
 func (p *scripted) Stdout() io.Reader           { return p.stdout }
+func (p *scripted) Dir() string                 { return p.dir }
+func (p *scripted) Discard()                    {}
 func (p *scripted) StderrTail() (string, bool)  { return p.stderr, false }
 func (p *scripted) Terminate()                  { p.end(exitStatus{code: -1, signal: "terminated"}) }
 func (p *scripted) Wait(grace time.Duration) (exitStatus, bool) {

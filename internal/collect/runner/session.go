@@ -54,6 +54,10 @@ type session struct {
 	rotations int
 	renewed   time.Time // when the connector last asked for a fresh credential
 
+	workdir    workdir
+	blobLimits BlobLimits
+	blobBytes  int64 // kept by this run
+
 	over       context.Context // ends with the dialogue
 	background sync.WaitGroup  // everything that may outlast a message
 	outgoing   chan outgoing
@@ -88,6 +92,10 @@ type child interface {
 	Wait(grace time.Duration) (exit exitStatus, ok bool)
 	// StderrTail gives the last words on stderr, and whether earlier ones are lost.
 	StderrTail() (text string, cut bool)
+	// Dir is its working directory, which stays until Discard.
+	Dir() string
+	// Discard removes the directory, if it is the run's own.
+	Discard()
 }
 
 func newSession(spec Spec, sink Sink, gaps GapSource, asker Asker, opts Options) *session {
@@ -102,6 +110,7 @@ func newSession(spec Spec, sink Sink, gaps GapSource, asker Asker, opts Options)
 		help:     map[string]*time.Timer{},
 		pages:    gapPages{average: firstGapBytes},
 		outgoing: make(chan outgoing, 1), delivered: make(chan struct{}),
+		blobLimits: spec.BlobLimits.withDefaults(),
 	}
 	s.learn(spec.Command.Secrets...)
 	return s
@@ -153,10 +162,13 @@ func (s *session) prepare(ctx context.Context) *Failure {
 // converse speaks with the child until it is gone.
 func (s *session) converse(ctx context.Context, c child) Outcome {
 	s.child, s.began = c, time.Now()
+	s.workdir.dir = c.Dir()
+	defer c.Discard()
+	defer s.workdir.close()
 	s.lastGiven = s.began
 	s.output = &ending{Reader: c.Stdout()}
 	s.lines = protocol.NewLineReader(s.output, s.opts.MaxLine)
-	s.committer = newCommitter(s.sink, s.commitFailed, s.observeCommit)
+	s.committer = newCommitter(s.sink, s.commitFailed, s.committed)
 	durable := context.WithoutCancel(ctx)
 	go s.committer.run(durable)
 	s.cur = <-s.committer.free
@@ -242,7 +254,7 @@ func (s *session) tornOff(err error) bool {
 func (s *session) handle(ctx context.Context, m protocol.Message) error {
 	switch m := m.(type) {
 	case *protocol.Record:
-		return s.record(m)
+		return s.record(ctx, m)
 	case *protocol.State:
 		return s.state(ctx, m)
 	case *protocol.Progress:

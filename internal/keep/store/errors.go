@@ -38,12 +38,14 @@ var (
 	ErrAhead = errors.New("the cursor is ahead of what was received")
 	// ErrNoClock means that the database lives by the clock of whoever opens it.
 	ErrNoClock = errors.New("the database has no clock of its own")
+	// ErrBlobMissing means that a record names a file that is not kept. Nothing was written.
+	ErrBlobMissing = errors.New("a file that a record names is not kept")
 	// ErrTooLong means that summing up took longer than it may.
 	ErrTooLong = errors.New("took longer than it may")
 )
 
 var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrGrantOver, ErrStale, ErrRefreshing, ErrGapLease, ErrUnknownStream, ErrCodeUsed, ErrCodeExpired, ErrDeviceLimit,
-	ErrUploaderGone, ErrAhead, ErrNoClock, ErrTooLong}
+	ErrUploaderGone, ErrAhead, ErrNoClock, ErrTooLong, ErrBlobMissing}
 
 // IsAnswer reports whether err is an answer of the store, one of the errors
 // above: it would be the same at a second try. Everything else is trouble with

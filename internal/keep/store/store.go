@@ -27,6 +27,7 @@ type Store interface {
 	Confirmations
 	Slices
 	Records
+	Blobs
 	Cursors
 	Gaps
 	Interactions

@@ -39,6 +39,9 @@ func (t *tx) commitSlice(h *held, s slice.Slice, now time.Time) (done store.Comm
 	if err := t.settleGaps(*h, s, now); err != nil {
 		return done, err
 	}
+	if err := t.blobsPresent(s); err != nil {
+		return done, err
+	}
 	for _, w := range s.Cursors {
 		if err := t.moveCursor(*h, w); err != nil {
 			return done, fmt.Errorf("cursor of stream %s: %w", w.Stream, err)
@@ -49,6 +52,8 @@ func (t *tx) commitSlice(h *held, s slice.Slice, now time.Time) (done store.Comm
 
 // writeRecords upserts the records stream by stream and indexes their text.
 func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed, err error) {
+	var changes []blobChange
+	var had []string
 	for _, name := range streamsOf(records) {
 		pick := lastOfEachKey(records, name)
 		if h.late {
@@ -77,11 +82,16 @@ func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed,
 		if err := t.countRecords(h, s, base, wrote, holdsTombstone(records, pick)); err != nil {
 			return done, fmt.Errorf("count stream %s: %w", name, err)
 		}
+		some, before, err := t.blobChanges(s, records, pick)
+		if err != nil {
+			return done, fmt.Errorf("files of stream %s: %w", name, err)
+		}
+		changes, had = append(changes, some...), append(had, before...)
 		if err := t.indexUpTo(s, base); err != nil {
 			return done, fmt.Errorf("index stream %s: %w", name, err)
 		}
 	}
-	return done, nil
+	return done, t.writeBlobs(h, changes, had)
 }
 
 // streamsOf names the streams of the records, in order of first occurrence.

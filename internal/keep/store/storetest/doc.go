@@ -72,6 +72,13 @@ var cases = []struct {
 	{"SliceModel", testSliceModel},
 	{"SequenceOrder", testSequenceOrder},
 
+	{"Blobs", testBlobs},
+	{"BlobsMissing", testBlobsMissing},
+	{"BlobsWithin", testBlobsWithin},
+	{"BlobsForgotten", testBlobsForgotten},
+	{"BlobModel", testBlobModel},
+	{"BlobRace", testBlobRace},
+
 	{"Search", testSearch},
 	{"SearchUpdates", testSearchUpdates},
 	{"SearchScope", testSearchScope},

@@ -66,6 +66,11 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 				same(t, p, store.BrowserProfile{ConnectionID: "c", Name: "example__c", Generation: 4, AccountMAC: "ab12", Sealed: []byte("sealed profile"),
 					SealedAt: time.Date(2026, 1, 1, 0, 6, 0, 0, time.UTC), Bytes: 2048})
 			}
+			if version == 19 {
+				b, err := s.FindBlob(t.Context(), "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", nil)
+				ok(t, err)
+				same(t, b, store.Blob{SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Bytes: 4, Field: "title", MIME: "text/plain", Name: "test.txt"})
+			}
 			if version >= 23 {
 				checkSignIn(t, s)
 			}

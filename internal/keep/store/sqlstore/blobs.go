@@ -1,0 +1,264 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
+	"pdpp/protocol"
+)
+
+// blobChange is a record whose files a slice names, or takes away.
+type blobChange struct {
+	id  int64
+	now []slice.Blob
+}
+
+// blobChanges finds the picked records of a stream whose files a slice says something of, and
+// the files that they had. A tombstone has none.
+func (t *tx) blobChanges(s stream, records []slice.Record, pick []int) (changes []blobChange, had []string, err error) {
+	named := map[string]*slice.Record{}
+	var keys []string
+	for _, i := range pick {
+		if r := &records[i]; r.Blobs != nil || r.Deleted() {
+			named[r.Key] = r
+			keys = append(keys, r.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil, nil
+	}
+	among, err := t.db.dialect.List(keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen := map[int64]bool{}
+	err = eachRow(t.ctx, t.db, t, `SELECT r.id, r.record_key, b.sha256 FROM records r LEFT JOIN record_blobs b ON b.record_id = r.id
+		WHERE r.stream_id = ? AND `+t.db.dialect.Among("r.record_key"), []any{s.id, among}, func(s scanner) (bool, error) {
+		var id int64
+		var key string
+		var hash *string
+		if err := s.Scan(&id, &key, &hash); err != nil {
+			return false, err
+		}
+		if hash != nil {
+			had = append(had, *hash)
+		}
+		if now := named[key].Blobs; !seen[id] && (hash != nil || len(now) > 0) {
+			seen[id] = true
+			changes = append(changes, blobChange{id, now})
+		}
+		return true, nil
+	})
+	return changes, had, err
+}
+
+// writeBlobs makes records refer to the files that they name, and to no others. Rows of files are
+// locked in the order of their hashes, so that no two transactions wait for each other, and
+// before the references are changed, so that the last one that goes is seen to be the last.
+func (t *tx) writeBlobs(h held, changes []blobChange, had []string) error {
+	touched := map[string]int64{} // bytes, by hash; -1 where only an old reference says so
+	for _, hash := range had {
+		touched[hash] = -1
+	}
+	for _, c := range changes {
+		for _, b := range c.now {
+			touched[b.SHA256] = b.Bytes
+		}
+	}
+	hashes := slices.Sorted(maps.Keys(touched))
+	for _, hash := range hashes {
+		var err error
+		if touched[hash] < 0 {
+			_, err = t.exec(`UPDATE blobs SET bytes = bytes WHERE sha256 = ?`, hash)
+		} else {
+			_, err = t.exec(`INSERT INTO blobs (sha256, bytes, stored_at) VALUES (?, ?, ?)
+				ON CONFLICT (sha256) DO UPDATE SET unreferenced_at = NULL`, hash, touched[hash], h.now)
+		}
+		if err != nil {
+			return fmt.Errorf("file %s: %w", hash, err)
+		}
+	}
+	for _, c := range changes {
+		if _, err := t.exec(`DELETE FROM record_blobs WHERE record_id = ?`, c.id); err != nil {
+			return err
+		}
+		for n, b := range c.now {
+			if _, err := t.exec(`INSERT INTO record_blobs (record_id, position, field, sha256, mime, name) VALUES (?, ?, ?, ?, ?, ?)`,
+				c.id, n, b.Field, b.SHA256, b.MIME, b.Name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, hash := range hashes {
+		if _, err := t.exec(noteUnreferenced, h.now, hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const noteUnreferenced = `UPDATE blobs SET unreferenced_at = CASE
+	WHEN EXISTS (SELECT 1 FROM record_blobs r WHERE r.sha256 = blobs.sha256) THEN NULL
+	ELSE coalesce(unreferenced_at, ?) END WHERE sha256 = ?`
+
+// blobsPresent asks for the files of a slice when their rows are locked: whoever takes files away
+// has done so by now, or waits for this transaction.
+func (t *tx) blobsPresent(s slice.Slice) error {
+	var hashes []string
+	for i := range s.Records {
+		for _, b := range s.Records[i].Blobs {
+			hashes = append(hashes, b.SHA256)
+		}
+	}
+	if len(hashes) == 0 {
+		return nil
+	}
+	if s.Present == nil {
+		return errors.New("nobody can tell whether the files of a slice are kept")
+	}
+	slices.Sort(hashes)
+	missing, err := s.Present(t.ctx, slices.Compact(hashes))
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("%w: %s", store.ErrBlobMissing, missing[0])
+	}
+	return err
+}
+
+func (db *DB) BlobsOf(ctx context.Context, recordIDs []int64) (map[int64][]store.Blob, error) {
+	out := map[int64][]store.Blob{}
+	for part := range slices.Chunk(recordIDs, 200) {
+		query, args := `SELECT r.record_id, r.sha256, b.bytes, r.field, r.mime, r.name FROM record_blobs r JOIN blobs b ON b.sha256 = r.sha256
+			WHERE r.record_id IN (`, make([]any, len(part))
+		for i, id := range part {
+			if args[i] = id; i > 0 {
+				query += ", "
+			}
+			query += "?"
+		}
+		err := eachRow(ctx, db, db.readers(ctx), query+`) ORDER BY r.record_id, r.position`, args, func(s scanner) (bool, error) {
+			var id int64
+			var b store.Blob
+			if err := s.Scan(&id, &b.SHA256, &b.Bytes, &b.Field, &b.MIME, &b.Name); err != nil {
+				return false, err
+			}
+			out[id] = append(out[id], b)
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (db *DB) FindBlob(ctx context.Context, sha256 string, in []store.Part) (store.Blob, error) {
+	if in == nil {
+		in = []store.Part{{}}
+	}
+	for _, part := range in {
+		found, err := db.findBlob(ctx, sha256, part)
+		if !errors.Is(err, store.ErrNotFound) {
+			return found, err
+		}
+	}
+	return store.Blob{}, store.ErrNotFound
+}
+
+func (db *DB) findBlob(ctx context.Context, sha256 string, in store.Part) (store.Blob, error) {
+	if !protocol.IsBlobHash(sha256) || !storable(in.ConnectionID, in.Stream, in.Since, in.Until) || !storableField(in.Among) {
+		return store.Blob{}, store.ErrNotFound
+	}
+	var f filter
+	f.add("x.sha256 = ?", sha256)
+	f.add("r.deleted = 0")
+	f.is("s.connection_id", in.ConnectionID)
+	f.is("s.name", in.Stream)
+	if err := f.within(db.dialect, in); err != nil {
+		return store.Blob{}, err
+	}
+	if in.Fields != nil {
+		fields, err := db.dialect.List(storableOnly(in.Fields))
+		if err != nil {
+			return store.Blob{}, err
+		}
+		f.add(db.dialect.Among("x.field"), fields)
+	}
+	return get(db, db.row(ctx, `SELECT x.sha256, b.bytes, x.field, x.mime, x.name FROM record_blobs x JOIN blobs b ON b.sha256 = x.sha256
+		JOIN records r ON r.id = x.record_id JOIN streams s ON s.stream_id = r.stream_id`+f.where()+` ORDER BY r.id, x.position LIMIT 1`, f.args...),
+		func(s scanner) (b store.Blob, err error) {
+			return b, s.Scan(&b.SHA256, &b.Bytes, &b.Field, &b.MIME, &b.Name)
+		})
+}
+
+func (db *DB) ListBlobs(ctx context.Context, after string, limit int) ([]store.KeptBlob, error) {
+	return list(ctx, db, db.readers(ctx), func(s scanner) (b store.KeptBlob, err error) {
+		return b, s.Scan(&b.SHA256, &b.Bytes, intoTime(&b.StoredAt), intoTimePtr(&b.UnreferencedAt))
+	}, `SELECT sha256, bytes, stored_at, unreferenced_at FROM blobs WHERE sha256 > ? ORDER BY sha256 LIMIT ?`, after, limitOr(limit, 1000))
+}
+
+func (db *DB) BlobUse(ctx context.Context) (files, bytes int64, err error) {
+	err = db.row(ctx, `SELECT count(*), coalesce(sum(bytes), 0) FROM blobs`).Scan(&files, &bytes)
+	return files, bytes, db.dialect.Classify(err)
+}
+
+// forgetAtOnce bounds one transaction.
+const forgetAtOnce = 500
+
+// ForgetBlobs asks the row itself: whoever refers to a file meanwhile has changed it.
+func (db *DB) ForgetBlobs(ctx context.Context, before time.Time) (done bool, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		n, err := tx.exec(`DELETE FROM blobs WHERE unreferenced_at < ? AND sha256 IN
+			(SELECT sha256 FROM blobs WHERE unreferenced_at < ? ORDER BY sha256 LIMIT ?)`, stamp(before), stamp(before), forgetAtOnce)
+		done = n < forgetAtOnce
+		return err
+	})
+	return done, err
+}
+
+func (db *DB) UnknownBlobs(ctx context.Context, hashes []string) ([]string, error) {
+	among, err := db.dialect.List(hashes)
+	if err != nil {
+		return nil, err
+	}
+	known, err := list(ctx, db, db.readers(ctx), func(s scanner) (hash string, err error) { return hash, s.Scan(&hash) },
+		`SELECT sha256 FROM blobs WHERE `+db.dialect.Among("sha256"), among)
+	if err != nil {
+		return nil, err
+	}
+	var unknown []string
+	for _, hash := range hashes {
+		if !slices.Contains(known, hash) {
+			unknown = append(unknown, hash)
+		}
+	}
+	return unknown, nil
+}
+
+// errUnchanged takes a transaction back that was made for its locks.
+var errUnchanged = errors.New("nothing is to be written")
+
+// WithoutBlob holds the place of the row, without ever writing one: who commits a slice with the
+// file waits for it.
+func (db *DB) WithoutBlob(ctx context.Context, sha256 string, take func() error) error {
+	var failed error
+	err := db.write(ctx, func(tx *tx) error {
+		n, err := tx.exec(`INSERT INTO blobs (sha256, bytes, stored_at) VALUES (?, 0, '') ON CONFLICT (sha256) DO NOTHING`, sha256)
+		if err == nil && n > 0 {
+			failed = take()
+		}
+		if err != nil {
+			return err
+		}
+		return errUnchanged
+	})
+	if errors.Is(err, errUnchanged) {
+		return failed
+	}
+	return err
+}
