@@ -55,7 +55,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		for _, route := range deviceapi.Routes(s.deviceRoutes(ctx, connectors)) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
-		for _, route := range readapi.Routes(readapi.Config{Grants: shared, Cursors: cursors, Store: s.Store, IsOwner: s.Auth.IsOwner, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log}) {
+		for _, route := range readapi.Routes(readapi.Config{Grants: shared, Cursors: cursors, Store: s.Store, Blobs: s.Blobs.Place, IsOwner: s.Auth.IsOwner, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log}) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
 		for _, route := range oauth.Routes(oauth.Config{Grants: shared, Issuer: base, IsOwnerToken: s.Auth.IsOwnerToken, Strangers: s.Auth.Strangers(), Log: s.Log}) {

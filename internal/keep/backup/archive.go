@@ -65,11 +65,14 @@ func writeArchive(ctx context.Context, w io.Writer, c closing, home, database st
 }
 
 func (a *archiver) all(home, database string, h Header) error {
-	members, err := listMembers(home, database)
+	members, err := listMembers(a.ctx, home, database)
 	if err != nil {
 		return err
 	}
 	for _, m := range members {
+		if isBlob(m.name) {
+			h.Format = archiveFormat
+		}
 		if !m.folder {
 			h.Files, h.Content = h.Files+1, h.Content+m.size
 		}

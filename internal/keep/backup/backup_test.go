@@ -313,7 +313,7 @@ func TestForgedArchive(t *testing.T) {
 		{"no database", fine, []tar.Header{{Name: sumsFile, Typeflag: tar.TypeReg, Linkname: "[]"}}, CodeDamaged},
 		{"no sums", fine, nil, CodeDamaged},
 		{"no header", `pear`, nil, CodeDamaged},
-		{"newer", `{"format":2,"program_version":"9"}`, nil, CodeNewer},
+		{"newer", `{"format":3,"program_version":"9"}`, nil, CodeNewer},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -68,6 +68,33 @@ func inspect(ctx context.Context, path string) (schema int64, counts Counts, err
 	return schema, counts, nil
 }
 
+// knownBlobs gives the hashes of the files that records refer to, or did lately. A database of an
+// older schema knows none.
+func knownBlobs(ctx context.Context, path string) (hashes []string, err error) {
+	db, err := open(path, 10_000)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var there int
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'blobs'`).Scan(&there); err != nil || there == 0 {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, `SELECT sha256 FROM blobs ORDER BY sha256`)
+	if err != nil {
+		return nil, fmt.Errorf("list the files of records: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var hash string
+		if err := rows.Scan(&hash); err != nil {
+			return nil, fmt.Errorf("list the files of records: %w", err)
+		}
+		hashes = append(hashes, hash)
+	}
+	return hashes, rows.Err()
+}
+
 func integrity(ctx context.Context, db *sql.DB) error {
 	rows, err := db.QueryContext(ctx, fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxFaults))
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package backup writes the whole house of an owner into one file and puts it back:
-// the database, the key of the stored credentials, and the foreign connectors.
+// the database, the files of records, the key of the stored credentials, and the foreign connectors.
 //
 // An archive is a tar, compressed by gzip and sealed by age, so that the owner can
 // open it without this program (age -d FILE | tar xz). It begins with a header that
@@ -60,9 +60,11 @@ func (o Observer) tell(name StepName, done, total int64) {
 const (
 	databaseFile    = "pdpp.db"
 	connectorsDir   = "connectors"
+	blobsDir        = "blobs"
 	headerFile      = "pdpp-backup.json"
 	sumsFile        = "pdpp-sums.json"
-	archiveFormat   = 1
+	archiveFormat   = 2
+	withoutBlobs    = 1 // the format of an archive without files of records
 	inProgressFile  = "RESTORE-IN-PROGRESS"
 	maxHeader       = 1 << 20
 	maxSums         = 64 << 20

@@ -1,13 +1,17 @@
 package backup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"pdpp/internal/keep/credential"
+	"pdpp/protocol"
 )
 
 // member is a file or folder of the home that goes into an archive.
@@ -18,10 +22,10 @@ type member struct {
 	mode       fs.FileMode
 }
 
-// listMembers lists what an archive holds: the key, the foreign connectors, and the database
-// from its copy. Links are left out: what they lead to is not of the home, and a connector that
+// listMembers lists what an archive holds: the key, the foreign connectors, the files of
+// records, and the database from its copy. Links are left out: what they lead to is not of the home, and a connector that
 // made one could have anything of the owner's copied into its folder.
-func listMembers(home, database string) (all []member, err error) {
+func listMembers(ctx context.Context, home, database string) (all []member, err error) {
 	key, err := newMember(filepath.Join(home, credential.KeyFile), credential.KeyFile)
 	switch {
 	case err == nil:
@@ -50,9 +54,46 @@ func listMembers(home, database string) (all []member, err error) {
 	if err != nil {
 		return nil, err
 	}
+	files, err := listBlobs(ctx, home, database)
+	if err != nil {
+		return nil, err
+	}
 	m, err := newMember(database, databaseFile)
-	return append(all, m), err
+	return append(append(all, files...), m), err
 }
+
+// listBlobs lists the files that the copy of the database knows, in their folders. One that is
+// missing in the home is missing in the archive.
+func listBlobs(ctx context.Context, home, database string) (all []member, err error) {
+	hashes, err := knownBlobs(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	made := map[string]bool{}
+	for _, hash := range hashes {
+		if !protocol.IsBlobHash(hash) {
+			continue
+		}
+		folder := path.Join(blobsDir, hash[:2])
+		m, err := newMember(filepath.Join(home, blobsDir, hash[:2], hash), path.Join(folder, hash))
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !m.mode.IsRegular() {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range []string{blobsDir, folder} {
+			if !made[name] {
+				made[name] = true
+				all = append(all, member{name: name, folder: true})
+			}
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+func isBlob(name string) bool { return strings.HasPrefix(name, blobsDir+"/") }
 
 func newMember(path, name string) (member, error) {
 	info, err := os.Lstat(path)

@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"filippo.io/age"
@@ -18,6 +20,7 @@ import (
 
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/ops/fault"
+	"pdpp/protocol"
 )
 
 // taker is given each file of an archive, after begin was given its header.
@@ -102,6 +105,9 @@ func readFiles(ctx context.Context, plain io.Reader, to taker, tell func(int64))
 		}
 		if f.Typeflag == tar.TypeReg {
 			have[f.Name] = Sum{f.Name, content.n, hex.EncodeToString(sum.Sum(nil))}
+			if isBlob(f.Name) && have[f.Name].SHA256 != path.Base(f.Name) {
+				return h, contentError{fmt.Errorf("%q is not what its name says", f.Name)}
+			}
 		}
 	}
 	if err := compare(files, have); err != nil {
@@ -146,12 +152,21 @@ func known(f *tar.Header) bool {
 	}
 	switch f.Typeflag {
 	case tar.TypeReg:
-		return f.Name == databaseFile || f.Name == credential.KeyFile || strings.HasPrefix(f.Name, connectorsDir+"/")
+		return f.Name == databaseFile || f.Name == credential.KeyFile || strings.HasPrefix(f.Name, connectorsDir+"/") || knownBlob(f.Name)
 	case tar.TypeDir:
-		return strings.TrimSuffix(f.Name, "/") == connectorsDir || strings.HasPrefix(f.Name, connectorsDir+"/")
+		return strings.TrimSuffix(f.Name, "/") == connectorsDir || strings.HasPrefix(f.Name, connectorsDir+"/") ||
+			blobFolder.MatchString(strings.TrimSuffix(f.Name, "/"))
 	default:
 		return false
 	}
+}
+
+var blobFolder = regexp.MustCompile(`^` + blobsDir + `(/[0-9a-f]{2})?$`)
+
+// knownBlob reports whether a name is that of a file of a record, at its place.
+func knownBlob(name string) bool {
+	hash := path.Base(name)
+	return protocol.IsBlobHash(hash) && name == path.Join(blobsDir, hash[:2], hash)
 }
 
 func decode(r io.Reader, most int64, v any) error {

@@ -130,7 +130,7 @@ func (o Options) copy(ctx context.Context) (path string, h Header, err error) {
 		return path, h, err
 	}
 	o.Observe.tell(StepCheck, 0, size(path))
-	h = Header{Format: archiveFormat, Program: o.Program, CreatedAt: o.Now.UTC(), Database: size(path)}
+	h = Header{Format: withoutBlobs, Program: o.Program, CreatedAt: o.Now.UTC(), Database: size(path)}
 	h.Schema, h.Counts, err = inspect(ctx, path)
 	return path, h, err
 }

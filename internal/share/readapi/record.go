@@ -37,7 +37,7 @@ func (a *api) record(r *http.Request, who grants.Access) (any, error) {
 	default:
 		return nil, bad("connection_id", "Several connections have a record with this id.", "Name one with connection_id.")
 	}
-	records, err := shownAs(all, q.fields)
+	records, err := a.shownAs(r, all, q.fields)
 	if err != nil {
 		return nil, err
 	}

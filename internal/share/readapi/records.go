@@ -64,7 +64,7 @@ func (a *api) records(r *http.Request, who grants.Access) (any, error) {
 		last := all[len(all)-1]
 		next = a.Cursors.Seal("records", context, position{last.view.ConnectionID(), last.record.Seq, from.UpTo})
 	}
-	records, err := shownAs(all, q.fields)
+	records, err := a.shownAs(r, all, q.fields)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (a *api) page(r *http.Request, q query, views []grants.View, from position,
 }
 
 // shownAs makes the records of an answer, with the fields that may be read.
-func shownAs(all []found, fields []string) ([]grantview.Record, error) {
+func (a *api) shownAs(r *http.Request, all []found, fields []string) ([]grantview.Record, error) {
 	out := make([]grantview.Record, len(all))
 	for i, f := range all {
 		data, at, err := f.shown(fields)
@@ -130,7 +130,7 @@ func shownAs(all []found, fields []string) ([]grantview.Record, error) {
 		}
 		out[i] = grantview.Record{ConnectionID: f.record.ConnectionID, Stream: f.record.Stream, ID: f.record.Key, Data: data, EmittedAt: at}
 	}
-	return out, nil
+	return out, a.giveBlobs(r, all, fields, out)
 }
 
 func (f found) shown(fields []string) (json.RawMessage, time.Time, error) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
@@ -18,6 +19,7 @@ import (
 // Store is what is read.
 type Store interface {
 	store.Records
+	store.Blobs
 	ListRuns(ctx context.Context, q store.RunQuery) ([]store.Run, error)
 }
 
@@ -26,6 +28,8 @@ type Config struct {
 	Grants  *grants.Service
 	Cursors *grants.Cursors
 	Store   Store
+	// Blobs is where the files of records are; nil means that there are none.
+	Blobs blob.Place
 	// IsOwner reports whether a request comes from the owner, who may read everything;
 	// nil means that it never does.
 	IsOwner func(*http.Request) (bool, error)
@@ -61,6 +65,7 @@ func Routes(c Config) []reply.Route {
 		{Pattern: "GET /v1/streams/{stream}/records", Handle: a.with(a.records)},
 		{Pattern: "GET /v1/streams/{stream}/aggregate", Handle: a.with(a.aggregate)},
 		{Pattern: "GET /v1/streams/{stream}/records/{id...}", Handle: a.with(a.record)},
+		{Pattern: "GET /v1/blobs/{sha256}", Handle: a.with(a.blob)},
 		{Pattern: "GET /v1/search", Handle: a.with(a.search)},
 		{Pattern: "GET /v1/schema", Handle: a.with(a.schemas)},
 		{Pattern: "GET /v1/connectors", Handle: a.with(a.connectors)},
@@ -84,6 +89,10 @@ func (a *api) with(h handler) http.HandlerFunc {
 			r = r.WithContext(audit.With(r.Context(), actor(r, who)))
 			a.noteRefusal(r, err)
 			a.fail(w, r, err)
+			return
+		}
+		if file, ok := answer.(*content); ok {
+			file.serve(w, r)
 			return
 		}
 		reply.JSON(w, http.StatusOK, answer)

@@ -49,7 +49,7 @@ func (a *api) search(r *http.Request, who grants.Access) (any, error) {
 	if more {
 		next = a.Cursors.Seal("search", context, before{all[len(all)-1].record.ID})
 	}
-	records, err := shownAs(all, nil)
+	records, err := a.shownAs(r, all, nil)
 	if err != nil {
 		return nil, err
 	}

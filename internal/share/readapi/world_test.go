@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
@@ -99,13 +100,19 @@ func newWorld(t testing.TB) *world {
 // newWorldOver serves what a store holds.
 func newWorldOver(t testing.TB, kept store.Store) *world {
 	t.Helper()
+	return newWorldWith(t, kept, nil)
+}
+
+// newWorldWith does so with files.
+func newWorldWith(t testing.TB, kept store.Store, files blob.Place) *world {
+	t.Helper()
 	w := &world{t: t, store: kept}
 	w.grants = grants.NewService(kept, "https://home.example", w.time)
 	w.auth = auth.New(auth.Config{Store: kept, Now: w.time})
 	cursors, err := grants.NewCursors(w.ctx(), kept, noon)
 	check(t, err)
 	mux := http.NewServeMux()
-	for _, route := range readapi.Routes(readapi.Config{Grants: w.grants, Cursors: cursors, Store: kept, IsOwner: w.auth.IsOwner, Now: w.time, Audit: audit.New(audit.Config{Store: kept, Now: w.time})}) {
+	for _, route := range readapi.Routes(readapi.Config{Grants: w.grants, Cursors: cursors, Store: kept, Blobs: files, IsOwner: w.auth.IsOwner, Now: w.time, Audit: audit.New(audit.Config{Store: kept, Now: w.time})}) {
 		mux.HandleFunc(route.Pattern, route.Handle)
 	}
 	mux.Handle("GET /_ref/connectors", w.auth.Owner(reply.ScopeRead, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "owner only") })))

@@ -74,7 +74,7 @@ var described = map[string]reflect.Type{
 var readable = map[string]reflect.Type{
 	"Change": reflect.TypeFor[grantview.Change](), "ChangePage": reflect.TypeFor[grantview.ChangePage](),
 	"Freshness": reflect.TypeFor[grantview.Freshness](), "ReadableConnector": reflect.TypeFor[grantview.Connector](),
-	"Record": reflect.TypeFor[grantview.Record](), "RecordPage": reflect.TypeFor[grantview.RecordPage](),
+	"Blob": reflect.TypeFor[grantview.Blob](), "Record": reflect.TypeFor[grantview.Record](), "RecordPage": reflect.TypeFor[grantview.RecordPage](),
 	"Stream": reflect.TypeFor[grantview.Stream](), "StreamSchema": reflect.TypeFor[grantview.StreamSchema](),
 }
 

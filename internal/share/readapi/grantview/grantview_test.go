@@ -44,7 +44,7 @@ func TestDiagnosticsAreNotEvenLinked(t *testing.T) {
 var exported = map[string]reflect.Type{
 	"FreshnessStatus": reflect.TypeFor[FreshnessStatus](), "Freshness": reflect.TypeFor[Freshness](),
 	"Stream": reflect.TypeFor[Stream](), "StreamList": reflect.TypeFor[StreamList](), "StreamSchema": reflect.TypeFor[StreamSchema](),
-	"Record": reflect.TypeFor[Record](), "RecordPage": reflect.TypeFor[RecordPage](),
+	"Blob": reflect.TypeFor[Blob](), "Record": reflect.TypeFor[Record](), "RecordPage": reflect.TypeFor[RecordPage](),
 	"Change": reflect.TypeFor[Change](), "ChangePage": reflect.TypeFor[ChangePage](),
 	"SchemaList": reflect.TypeFor[SchemaList](), "Connector": reflect.TypeFor[Connector](), "ConnectorList": reflect.TypeFor[ConnectorList](),
 	"RangeFilter": reflect.TypeFor[RangeFilter](), "Aggregations": reflect.TypeFor[Aggregations](), "Aggregation": reflect.TypeFor[Aggregation](),
@@ -59,6 +59,7 @@ var allowed = []string{
 	"connection_id", // tells two accounts at one source apart
 	"filter_fields", "range_filters", "field", "operators", "aggregations", "count", "count_distinct", "group_by", "group_by_time", "sum", "min", "max",
 	"groups", "key", "value", "truncated",
+	"blobs", "sha256", "bytes", "mime", // the files of a record
 }
 
 // harmless are members of the owner's types whose names mean something else in

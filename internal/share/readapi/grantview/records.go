@@ -13,6 +13,17 @@ type Record struct {
 	ID           string          `json:"id"`
 	Data         json.RawMessage `json:"data"`
 	EmittedAt    time.Time       `json:"emitted_at"`
+	// Blobs are the files that belong to fields which may be read.
+	Blobs []Blob `json:"blobs,omitempty"`
+}
+
+// Blob is a file of a record.
+type Blob struct {
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+	Field  string `json:"field"`
+	MIME   string `json:"mime"`
+	Name   string `json:"name,omitempty"`
 }
 
 // RecordPage is some records of a stream.
