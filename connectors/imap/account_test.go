@@ -58,7 +58,7 @@ type mailbox struct {
 var accounts atomic.Int64
 
 // open makes a new account with messages in several folders, and stands before it with the gate.
-func open(t testing.TB, messages int) (*mailbox, *connectortest.Sim) {
+func open(t testing.TB, messages int, hidden ...string) (*mailbox, *connectortest.Sim) {
 	t.Helper()
 	b := &mailbox{server: theServer(t), user: fmt.Sprintf("mara%d", accounts.Add(1))}
 	half := messages / 2
@@ -69,7 +69,7 @@ func open(t testing.TB, messages int) (*mailbox, *connectortest.Sim) {
 	}
 	gate := providersim.NewGate(providersim.GateOptions{})
 	return b, &connectortest.Sim{Provider: b, Gate: gate, Env: map[string]string{
-		"IMAP_ADDRESS": b.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": realserver.IMAPFront(t, gate, b.server.Address),
+		"IMAP_ADDRESS": b.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": realserver.IMAPFront(t, gate, b.server.Address, hidden...),
 		"PDPP_IMAP_SECURITY": "none", "PDPP_IMAP_BODIES_PER_COMMAND": "1",
 	}}
 }

@@ -1,6 +1,7 @@
 package imap
 
 import (
+	"crypto/tls"
 	"errors"
 	"strings"
 
@@ -30,6 +31,7 @@ const signIn = "AUTHENTICATE"
 const (
 	wordsAppPassword = "the server wants an app password in place of the account's own: create one at the provider, then enter it here"
 	wordsBrowser     = "the provider wants you to visit it in a browser first: sign in there once, then run again"
+	wordsCertificate = "the mail server's certificate is not valid for its name: check the name of the server, and run again"
 	wordsOff         = "reading mail over IMAP is switched off for this account: switch it on in the provider's settings, then run again"
 )
 
@@ -87,9 +89,12 @@ func broken(err error) (governor.Outcome, error) {
 	var transport *governhttp.Error
 	var stopped *governhttp.Stopped
 	var classified *connectorkit.Error
+	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &stopped):
 		return governor.Outcome{Kind: governor.Rejected}, err // it was given up already
+	case errors.As(err, &certificate):
+		return governor.Outcome{Kind: governor.Rejected}, &connectorkit.Error{Class: connectorkit.Unavailable, Words: wordsCertificate, Err: err}
 	case errors.Is(err, errLost):
 		return governor.Outcome{Kind: governor.Failed}, err
 	case errors.As(err, &transport):

@@ -143,41 +143,7 @@ func (s *session) ready(ctx context.Context, in *folder) error {
 
 // connect dials, and signs in.
 func (s *session) connect(ctx context.Context) error {
-	err := s.sender.Do(ctx, func(ctx context.Context) (governor.Outcome, error) {
-		o := governhttp.WireOptions{Address: s.profile.address, Stall: stall}
-		config := &tls.Config{MinVersion: tls.VersionTLS12}
-		if s.profile.security == encrypted {
-			o.TLS = config
-		}
-		wire, err := governhttp.DialWire(ctx, o)
-		if err != nil {
-			return broken(err)
-		}
-		s.wire = wire
-		s.read()
-		release := wire.Within(ctx)
-		defer release()
-		a := &answer{}
-		if _, err := s.parser.next(a, nil); err != nil || a.bye != nil {
-			s.drop()
-			if a.bye != nil {
-				kind, refused := judge("GREETING", a)
-				return governor.Outcome{Kind: kind}, refused
-			}
-			return broken(err)
-		}
-		s.know(a.caps)
-		return governor.Outcome{Kind: governor.Success}, nil
-	})
-	if err == nil && s.profile.security == upgraded {
-		err = s.upgrade(ctx)
-	}
-	if err == nil && len(s.caps) == 0 {
-		_, err = s.plain(ctx, "CAPABILITY")
-	}
-	if err == nil {
-		err = s.signIn(ctx)
-	}
+	err := s.signIn(ctx)
 	if err == nil && len(s.caps) == 0 { // it has others than before, and may have said so
 		_, err = s.plain(ctx, "CAPABILITY")
 	}
@@ -190,6 +156,43 @@ func (s *session) connect(ctx context.Context) error {
 		s.drop()
 	}
 	return err
+}
+
+// greet dials, and hears what the server can do. It is a part of the attempt to sign in: a server
+// that greets and then refuses has refused.
+func (s *session) greet(ctx context.Context) (governor.Outcome, error) {
+	o := governhttp.WireOptions{Address: s.profile.address, Stall: stall}
+	if s.profile.security == encrypted {
+		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	wire, err := governhttp.DialWire(ctx, o)
+	if err != nil {
+		return broken(err)
+	}
+	s.wire = wire
+	s.read()
+	release := wire.Within(ctx)
+	defer release()
+	a := &answer{}
+	_, err = s.parser.next(a, nil)
+	switch {
+	case a.bye != nil:
+		kind, refused := judge("GREETING", a)
+		return governor.Outcome{Kind: kind}, refused
+	case err != nil:
+		return broken(err)
+	}
+	s.know(a.caps)
+	if s.profile.security == upgraded {
+		err = s.upgrade(ctx)
+	}
+	if err == nil && len(s.caps) == 0 {
+		_, err = s.plain(ctx, "CAPABILITY")
+	}
+	if err != nil {
+		return broken(err)
+	}
+	return governor.Outcome{Kind: governor.Success}, nil
 }
 
 func (s *session) read() {
@@ -224,43 +227,57 @@ func (s *session) upgrade(ctx context.Context) error {
 	return err
 }
 
-// signIn sends the credential.
+// signIn sends the credential, on a connection of its own for every attempt: a server that refuses
+// one may end the connection.
 func (s *session) signIn(ctx context.Context) error {
+	return s.sender.Do(ctx, func(ctx context.Context) (governor.Outcome, error) {
+		if o, err := s.greet(ctx); err != nil {
+			s.drop()
+			return o, err
+		}
+		c, err := s.credential()
+		if err != nil {
+			s.drop()
+			return governor.Outcome{Kind: governor.Rejected}, err
+		}
+		s.caps = nil
+		_, o, err := s.once(ctx, c)
+		if err != nil {
+			s.drop()
+		}
+		return o, err
+	})
+}
+
+// credential is the command that signs in, in the best way that the server takes.
+func (s *session) credential() (command, error) {
 	mechanism, response := "PLAIN", "\x00"+s.user+"\x00"+s.secret
 	if s.token {
 		mechanism, response = "XOAUTH2", "user="+s.user+"\x01auth=Bearer "+s.secret+"\x01\x01"
 	}
 	coded := base64.StdEncoding.EncodeToString([]byte(response))
-	text, said := "AUTHENTICATE "+mechanism, false
+	text, sent := "AUTHENTICATE "+mechanism, false
 	switch {
 	case s.caps["AUTH="+mechanism] && s.caps["SASL-IR"]:
-		text, said = text+" "+coded, true
+		text, sent = text+" "+coded, true
 	case s.caps["AUTH="+mechanism]:
 	case s.token:
-		return connectorkit.End("imap_oauth_unsupported", "this server takes no access token: connect with a password", protocol.RefreshCredentials, false)
+		return command{}, connectorkit.End("imap_oauth_unsupported", "this server takes no access token: connect with a password", protocol.RefreshCredentials, false)
 	case s.caps["LOGINDISABLED"]:
-		return connectorkit.End("imap_login_disabled", "this server takes no password on a connection that is not encrypted: set PDPP_IMAP_SECURITY to tls or starttls", protocol.ManualActionRequired, false)
+		return command{}, connectorkit.End("imap_login_disabled", "this server takes no password on a connection that is not encrypted: set PDPP_IMAP_SECURITY to tls or starttls", protocol.ManualActionRequired, false)
 	default:
 		if strings.ContainsFunc(s.user+s.secret, func(r rune) bool { return r < ' ' || r > '~' }) {
-			return connectorkit.Fail(connectorkit.Unauthorized, errors.New("the credential cannot be sent to this server"))
+			return command{}, connectorkit.Fail(connectorkit.Unauthorized, errors.New("the credential cannot be sent to this server"))
 		}
 		text = "LOGIN " + quoted(s.user) + " " + quoted(s.secret)
 	}
-	return s.sender.Do(ctx, func(ctx context.Context) (governor.Outcome, error) {
-		if s.wire == nil {
-			return governor.Outcome{Kind: governor.Rejected}, connectorkit.Fail(connectorkit.Unavailable, errLost)
+	return command{name: signIn, text: func() string { return text }, say: func(*answer) string {
+		if sent {
+			return "" // a refused token is told in a challenge, which wants an empty answer
 		}
-		sent := said
-		s.caps = nil
-		_, o, err := s.once(ctx, command{name: signIn, text: func() string { return text }, say: func(*answer) string {
-			if sent {
-				return "" // a refused token is told in a challenge, which wants an empty answer
-			}
-			sent = true
-			return coded
-		}})
-		return o, err
-	})
+		sent = true
+		return coded
+	}}, nil
 }
 
 // examine opens a folder for reading. With a mark the server tells what changed since, if it can.

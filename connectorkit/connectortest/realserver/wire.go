@@ -33,8 +33,9 @@ import (
 //	SelfCursor                  BYE, and the end
 //	SlowDrip, Latency           the real answer, slowly
 //
+// Capabilities that are named to be hidden are not announced, as if the server did not have them.
 // The address is that of the front.
-func IMAPFront(t testing.TB, gate *providersim.Gate, server string) string {
+func IMAPFront(t testing.TB, gate *providersim.Gate, server string, hidden ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -56,7 +57,7 @@ func IMAPFront(t testing.TB, gate *providersim.Gate, server string) string {
 				}
 				stop := context.AfterFunc(ctx, func() { _, _ = conn.Close(), back.Close() })
 				defer stop()
-				w := &wired{ctx: ctx, gate: gate, client: conn.(*net.TCPConn), server: back}
+				w := &wired{ctx: ctx, gate: gate, client: conn.(*net.TCPConn), server: back, hidden: hidden}
 				w.pass()
 			})
 		}
@@ -75,6 +76,7 @@ type wired struct {
 	gate   *providersim.Gate
 	client *net.TCPConn
 	server net.Conn
+	hidden []string // capabilities
 
 	mu   sync.Mutex
 	fate providersim.Judgement // of the answer that is under way
@@ -189,6 +191,11 @@ func (w *wired) answers() {
 		}
 		w.mu.Unlock()
 		n := literal(line)
+		if bytes.Contains(line, []byte("CAPABILITY ")) {
+			for _, name := range w.hidden {
+				line = bytes.ReplaceAll(line, []byte(" "+name+" "), []byte(" "))
+			}
+		}
 		switch {
 		case fate.Has(providersim.Reset):
 			_, _ = w.client.Write(line[:len(line)/2])

@@ -1,0 +1,364 @@
+package imap_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/realserver"
+	"pdpp/connectorkit/connectortest/realserver/dovecot"
+	"pdpp/connectors/imap"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
+	"pdpp/protocol"
+	"pdpp/providersim"
+)
+
+// changes are what happens to an account between two runs.
+var changes = []providersim.Mutation{
+	{Op: "deliver", N: 6}, {Op: "flag", N: 4}, {Op: "unsee", N: 3}, {Op: "move", N: 2}, {Op: "remove", N: 3}, {Op: "file", N: 3}, {Op: "drop"}, {Op: "renumber", N: 4},
+}
+
+// TestServersThatCannotTell runs against the real server with ever fewer of its extensions. The
+// records are the same, and so is what a second run without changes does: nothing.
+func TestServersThatCannotTell(t *testing.T) {
+	t.Parallel()
+	base := target(t, 24)
+	for name, hidden := range map[string][]string{
+		"no QRESYNC":   {"QRESYNC"},
+		"no CONDSTORE": {"QRESYNC", "CONDSTORE"},
+		"nothing":      {"QRESYNC", "CONDSTORE", "ESEARCH", "LIST-STATUS", "SPECIAL-USE", "SASL-IR", "ID"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target := base
+			target.Start = func(t *testing.T) *connectortest.Sim {
+				_, sim := open(t, 24, hidden...)
+				sim.Env["PDPP_IMAP_BODIES_PER_COMMAND"] = "50"
+				return sim
+			}
+			b := connectortest.NewBed(t, target)
+			b.Succeed(t)
+			if name != "nothing" { // without SPECIAL-USE nobody says what a folder is for
+				b.VerifyComplete(t)
+			}
+			before := b.LastSeq(t, "messages")
+			b.Succeed(t)
+			if now := b.LastSeq(t, "messages"); now != before {
+				t.Errorf("messages moved from %d to %d although nothing changed", before, now)
+			}
+			for _, m := range changes {
+				b.Sim.Mutate(t, m)
+				b.Succeed(t)
+				if name != "nothing" {
+					b.VerifyComplete(t)
+				}
+			}
+			if name == "nothing" {
+				differences(t, b, "folders")
+			}
+		})
+	}
+}
+
+// differences fails the test on any, but for those of one stream.
+func differences(t *testing.T, b *connectortest.Bed, but string) {
+	t.Helper()
+	diff, err := b.Compare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range diff {
+		if d.Stream != but {
+			t.Error(d)
+		}
+	}
+}
+
+// TestBothDatabases collects into PostgreSQL what the suite collects into SQLite, and follows.
+func TestBothDatabases(t *testing.T) {
+	t.Parallel()
+	st, err := postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	b := connectortest.NewBedOver(t, target(t, 20), st)
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	for _, m := range changes {
+		b.Sim.Mutate(t, m)
+	}
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// TestKilled ends the connector at random moments, while the account changes, until a run gets
+// through: nothing is lost, nothing is there twice.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	kills := 5
+	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
+		kills = 20
+	}
+	b := connectortest.NewBed(t, target(t, 40))
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	killed := 0
+	for n := range kills {
+		after := int64(random.IntN(60))
+		var id string
+		var once sync.Once
+		b.Run(t, launch.Request{Started: func(run string) { id = run }, Options: runner.Options{BatchRecords: 5, Observe: func(u runner.Update) {
+			if u.Committed >= after {
+				once.Do(func() { killed += min(1, connectortest.KillConnector(id)) })
+			}
+		}}})
+		b.Sim.Mutate(t, changes[n%5])
+	}
+	if killed == 0 {
+		t.Error("nothing was killed")
+	}
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// TestConnectionLimit holds that an account whose connections are all in use is a limit, not a
+// refused credential, and that the mail comes when one is free again.
+func TestConnectionLimit(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "srv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	server, err := dovecot.Start(dovecot.Program(t), dir, dovecot.Limits{Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	m := &mailbox{server: server, user: "mara"}
+	if err := server.Speak(m.user, m.deliver("INBOX", 5)); err != nil {
+		t.Fatal(err)
+	}
+	target := target(t, 0)
+	target.Start = func(t *testing.T) *connectortest.Sim {
+		gate := providersim.NewGate(providersim.GateOptions{})
+		return &connectortest.Sim{Provider: m, Gate: gate, Env: map[string]string{
+			"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": realserver.IMAPFront(t, gate, server.Address), "PDPP_IMAP_SECURITY": "none",
+		}}
+	}
+	b := connectortest.NewBed(t, target)
+	phone, err := net.Dial("tcp", server.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(phone)
+	_, _ = fmt.Fprintf(phone, "a LOGIN %s %s\r\n", m.user, dovecot.Password)
+	for line := ""; !strings.HasPrefix(line, "a OK"); {
+		if line, err = in.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := b.Run(t, launch.Request{})
+	if e := result.DoneError; e != nil && e.Code == "auth_failure" {
+		t.Fatalf("a limit reads as a refused credential: %+v", e)
+	}
+	gaps := b.Gaps(t, protocol.GapPending)
+	for _, g := range gaps {
+		if !g.Reason.SourcePressure() {
+			t.Errorf("gap %s has reason %s", g.RecordKey, g.Reason)
+		}
+	}
+	if len(gaps) == 0 {
+		t.Errorf("ended as %s: %v, and declares nothing", result.Status, result.Failure)
+	}
+	_ = phone.Close()
+	b.Clock += 24 * time.Hour
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// TestHostileMail delivers what keeps no rule, and an attachment of 20 MiB. Every message has its
+// records, and the large one passes.
+func TestHostileMail(t *testing.T) {
+	t.Parallel()
+	const ordinary = 4
+	m, sim := open(t, ordinary)
+	nested := strings.Builder{}
+	for i := range 60 {
+		fmt.Fprintf(&nested, "Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n", i, i)
+	}
+	file := bytes.Repeat([]byte("0123456789abcdef"), 20<<20/16)
+	coded := base64.StdEncoding.EncodeToString(file)
+	lines := strings.Builder{}
+	for len(coded) > 0 {
+		n := min(76, len(coded))
+		lines.WriteString(coded[:n] + "\r\n")
+		coded = coded[n:]
+	}
+	letters := []string{
+		"", "\r\n", "no head at all", "Subject: =?utf-9?q?=C3?= =?x\r\n\r\nbody", "Content-Type: text/plain; charset=klingon\r\n\r\n\xff\xfe\x80", "From: <<<>>>,,,@@@\r\nDate: never\r\n\r\nx",
+		"Subject: " + strings.Repeat("long ", 60_000) + "\r\n\r\nx", strings.Repeat("X-Many: header\r\n", 3000) + "\r\nx", nested.String() + "deep",
+		"Content-Type: multipart/mixed; boundary=never\r\n\r\n--never\r\nContent-Type: text/plain\r\n\r\ncut off", "Content-Type: text/html\r\n\r\n<p>" + strings.Repeat("<div>", 5000) + "deep",
+		"Subject: large\r\nContent-Type: multipart/mixed; boundary=e\r\n\r\n--e\r\n\r\nsee file\r\n--e\r\nContent-Type: application/octet-stream; name=big.bin\r\nContent-Transfer-Encoding: base64\r\n\r\n" + lines.String() + "--e--\r\n",
+	}
+	at := time.Date(2026, 4, 5, 6, 7, 8, 0, time.UTC)
+	commands := []string{}
+	for _, text := range letters {
+		commands = append(commands, dovecot.Append("INBOX", "", at, []byte(text+"\r\n")))
+	}
+	if err := m.server.Speak(m.user, commands...); err != nil {
+		t.Fatal(err)
+	}
+	var k connectortest.Kept
+	k.Once(t, imap.Connector(), sim.Env)
+	if a, b := len(k.Records["messages"]), len(k.Records["bodies"]); a != len(letters)+ordinary || b != a {
+		t.Errorf("%d letters, %d messages, %d bodies", len(letters), a, b)
+	}
+	found := false
+	for _, data := range k.Records["attachments"] {
+		found = found || strings.Contains(data, `"size_bytes":20971520`)
+	}
+	if !found {
+		t.Error("the large attachment is not there")
+	}
+}
+
+// gmail plays what Gmail does differently, on lines as its documentation and recorded sessions have
+// them. It knows one message in All Mail with labels, and no QRESYNC.
+func gmail(t *testing.T, folders []string, signIn string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveGmail(conn, folders, signIn)
+		}
+	}()
+	return l.Addr().String()
+}
+
+func serveGmail(conn net.Conn, folders []string, signIn string) {
+	defer conn.Close()
+	say := func(lines ...string) { _, _ = io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n") }
+	say("* OK Gimap ready for requests from 127.0.0.1")
+	in := bufio.NewReader(conn)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		tag, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		head := "Subject: Fog\r\nMessage-ID: <fog@harbour.example>\r\n\r\n"
+		switch {
+		case command == "CAPABILITY":
+			say("* CAPABILITY IMAP4rev1 UNSELECT IDLE NAMESPACE QUOTA ID XLIST CHILDREN X-GM-EXT-1 XYZZY SASL-IR AUTH=XOAUTH2 AUTH=PLAIN AUTH=OAUTHBEARER", tag+" OK Thats all she wrote!")
+		case strings.HasPrefix(command, "AUTHENTICATE ") && strings.HasSuffix(command, " "+signIn):
+			say("* CAPABILITY IMAP4rev1 UNSELECT IDLE NAMESPACE QUOTA ID XLIST CHILDREN X-GM-EXT-1 UIDPLUS ENABLE MOVE CONDSTORE ESEARCH LIST-EXTENDED LIST-STATUS SPECIAL-USE", tag+" OK mara authenticated (Success)")
+		case strings.HasPrefix(command, "AUTHENTICATE XOAUTH2"):
+			say("+ eyJzdGF0dXMiOiI0MDAiLCJzY2hlbWVzIjoiQmVhcmVyIn0=")
+			if answer, err := in.ReadString('\n'); err != nil || strings.TrimSpace(answer) != "" {
+				return
+			}
+			say(tag + " NO [AUTHENTICATIONFAILED] Invalid credentials (Failure)")
+		case strings.HasPrefix(command, "LIST"):
+			for _, f := range folders {
+				say("* LIST " + f)
+				if !strings.Contains(f, `\Noselect`) {
+					say("* STATUS " + f[strings.Index(f, `"/" `)+4:] + " (MESSAGES 1 UIDNEXT 6 UIDVALIDITY 11 HIGHESTMODSEQ 998877)")
+				}
+			}
+			say(tag + " OK Success")
+		case strings.HasPrefix(command, "EXAMINE"):
+			say("* 1 EXISTS", "* OK [UIDVALIDITY 11] UIDs valid.", "* OK [UIDNEXT 6] Predicted next UID.", "* OK [HIGHESTMODSEQ 998877]", tag+" OK [READ-ONLY] selected. (Success)")
+		case strings.HasPrefix(command, "UID SEARCH"):
+			say(`* ESEARCH (TAG "x") UID ALL 5`, tag+" OK SEARCH completed (Success)")
+		case strings.Contains(command, "BODY.PEEK[]"):
+			say(fmt.Sprintf("* 1 FETCH (UID 5 INTERNALDATE \"01-Mar-2026 08:00:00 +0000\" BODY[]<0> {%d}", len(head)+5), head+"fog\r\n)", tag+" OK Success")
+		case strings.HasPrefix(command, "UID FETCH"):
+			say(fmt.Sprintf("* 1 FETCH (X-GM-THRID 1278455344230334864 X-GM-MSGID 1278455344230334865 X-GM-LABELS (\"\\\\Inbox\" \\Sent Fjord \"Muy Importante\") UID 5 RFC822.SIZE 44 INTERNALDATE \"01-Mar-2026 08:00:00 +0000\" FLAGS (\\Seen) BODY[HEADER.FIELDS (DATE FROM)] {%d}", len(head)), head+")", tag+" OK Success")
+		default:
+			say(tag + " OK Success")
+		}
+	}
+}
+
+var gmailFolders = []string{`(\HasNoChildren) "/" "INBOX"`, `(\HasChildren \Noselect) "/" "[Gmail]"`, `(\All \HasNoChildren) "/" "[Gmail]/Alle Nachrichten"`, `(\HasNoChildren) "/" "Fjord"`}
+
+// TestGmail holds that All Mail is walked once, with labels and ids as they are, by an access token.
+func TestGmail(t *testing.T) {
+	t.Parallel()
+	token := base64.StdEncoding.EncodeToString([]byte("user=mara@gmail.com\x01auth=Bearer ya29.token\x01\x01"))
+	env := map[string]string{"IMAP_ADDRESS": "mara@gmail.com", "IMAP_ACCESS_TOKEN": "ya29.token", "IMAP_SERVER": gmail(t, gmailFolders, token), "PDPP_IMAP_SECURITY": "none"}
+	var k connectortest.Kept
+	k.Once(t, imap.Connector(), env)
+	got := k.Records["messages"]["[Gmail]/Alle Nachrichten/11/5"]
+	for _, want := range []string{`"gmail_message_id":"1278455344230334865"`, `"thread_id":"1278455344230334864"`, `"labels":["Fjord","Inbox","Muy Importante","Sent"]`, `"subject":"Fog"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s lacks %s", got, want)
+		}
+	}
+	if len(k.Records["messages"]) != 1 || len(k.Records["folders"]) != 4 || len(k.Records["bodies"]) != 1 {
+		t.Errorf("%v", k.Records)
+	}
+}
+
+// TestGmailRefuses holds what an owner reads when a token is refused, and when All Mail is hidden.
+func TestGmailRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		folders []string
+		env     map[string]string
+		code    string
+	}{
+		"token":  {gmailFolders, map[string]string{"IMAP_ACCESS_TOKEN": "expired"}, "auth_failure"},
+		"hidden": {gmailFolders[:2], map[string]string{"IMAP_PASSWORD": "abcd efgh"}, "imap_all_mail_hidden"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target := target(t, 0)
+			password := base64.StdEncoding.EncodeToString([]byte("\x00mara@gmail.com\x00abcd efgh"))
+			target.Start = func(t *testing.T) *connectortest.Sim {
+				sim := &connectortest.Sim{Gate: providersim.NewGate(providersim.GateOptions{}), Env: map[string]string{
+					"IMAP_ADDRESS": "mara@gmail.com", "IMAP_SERVER": gmail(t, c.folders, password), "PDPP_IMAP_SECURITY": "none",
+				}}
+				for name, value := range c.env {
+					sim.Env[name] = value
+				}
+				return sim
+			}
+			result := connectortest.NewBed(t, target).Run(t, launch.Request{})
+			if e := result.DoneError; e == nil || e.Code != c.code {
+				t.Errorf("ended as %s: %+v", result.Status, e)
+			}
+		})
+	}
+}
