@@ -100,6 +100,9 @@ func (s *session) once(ctx context.Context, c command) (*answer, governor.Outcom
 			return nil, o, err
 		}
 		if got == tag {
+			if a.code == "CAPABILITY" {
+				a.caps = strings.Fields(strings.ToUpper(a.args))
+			}
 			if a.caps != nil {
 				s.know(a.caps)
 			}
