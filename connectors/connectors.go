@@ -7,6 +7,8 @@ import (
 	"pdpp/connectorkit"
 	applehealth "pdpp/connectors/apple_health"
 	browserhistory "pdpp/connectors/browser_history"
+	"pdpp/connectors/caldav"
+	"pdpp/connectors/carddav"
 	"pdpp/connectors/chatgpt"
 	claudecode "pdpp/connectors/claude_code"
 	"pdpp/connectors/codex"
@@ -14,6 +16,7 @@ import (
 	examplebrowser "pdpp/connectors/example_browser"
 	"pdpp/connectors/github"
 	googletakeout "pdpp/connectors/google_takeout"
+	"pdpp/connectors/ical"
 	"pdpp/connectors/imap"
 	"pdpp/connectors/imessage"
 	"pdpp/connectors/mail"
@@ -34,6 +37,8 @@ type Entry struct {
 var All = []Entry{
 	{"apple_health", applehealth.Connector},
 	{"browser_history", browserhistory.Connector},
+	{"caldav", caldav.Connector},
+	{"carddav", carddav.Connector},
 	{"chatgpt", chatgpt.Connector},
 	{"claude_code", claudecode.Connector},
 	{"codex", codex.Connector},
@@ -41,6 +46,7 @@ var All = []Entry{
 	{"example_browser", examplebrowser.Connector},
 	{"github", github.Connector},
 	{"google_takeout", googletakeout.Connector},
+	{"ical", ical.Connector},
 	{"imap", imap.Connector},
 	{"imessage", imessage.Connector},
 	{"mail", mail.Connector},

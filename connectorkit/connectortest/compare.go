@@ -244,9 +244,13 @@ func windowOf(g store.Gap) (span, bool) {
 
 func timeField(data json.RawMessage, field string) time.Time {
 	var m map[string]json.RawMessage
-	var at time.Time
-	if json.Unmarshal(data, &m) == nil {
-		_ = json.Unmarshal(m[field], &at) // an item without a readable time is in no window
+	var text string
+	if json.Unmarshal(data, &m) != nil || json.Unmarshal(m[field], &text) != nil {
+		return time.Time{} // an item without a readable time is in no window
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		at, _ = time.Parse(time.DateOnly, text)
 	}
 	return at
 }

@@ -2,6 +2,7 @@ package connectortest
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -43,22 +44,37 @@ func scopeStream(t *testing.T, target Target) {
 
 func scopeResources(t *testing.T, target Target) {
 	b := NewBed(t, target)
-	var want []string
+	decl, _ := target.Connector.Manifest.Stream(target.Scoped)
+	of := map[string]string{} // the resource of each key
 	for key, item := range b.Sim.Provider.Truth()[target.Scoped] {
-		if !item.Deleted {
+		if of[key] = key; decl.ResourceField() != "" {
+			var members map[string]any
+			if err := json.Unmarshal(item.Data, &members); err != nil {
+				t.Fatalf("ground truth of %s: %v", key, err)
+			}
+			of[key], _ = members[decl.ResourceField()].(string)
+		}
+		if item.Deleted {
+			delete(of, key)
+		}
+	}
+	asked := slices.Compact(slices.Sorted(maps.Values(of)))
+	asked = asked[:min(3, (len(asked)+1)/2)]
+	var want []string
+	for key, resource := range of {
+		if slices.Contains(asked, resource) {
 			want = append(want, key)
 		}
 	}
 	slices.Sort(want)
-	want = want[:min(3, len(want))]
-	b.scoped(t, protocol.StreamScope{Name: target.Scoped, Resources: want})
+	b.scoped(t, protocol.StreamScope{Name: target.Scoped, Resources: asked})
 	var got []string
 	for key := range b.records(t, target.Scoped) {
 		got = append(got, key)
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		t.Errorf("resources %v brought %v", want, got)
+		t.Errorf("resources %v brought %v, want %v", asked, got, want)
 	}
 }
 

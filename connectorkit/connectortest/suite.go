@@ -115,7 +115,7 @@ func resume(t *testing.T, target Target) {
 			t.Errorf("stream %s moved from change %d to %d although nothing changed", name, seq, now)
 		}
 	}
-	if again := b.Sim.Gate.Stats().Requests - first; again > first/2 {
+	if again := b.Sim.Gate.Stats().Requests - first; again > first/2 && !target.Snapshot {
 		t.Errorf("the second run made %d requests, the first %d: it starts over instead of resuming", again, first)
 	}
 	for _, m := range target.Changes {

@@ -17,6 +17,9 @@ type Target struct {
 	// Credential names the variable that the missing-credential scenario leaves out.
 	Credential string
 
+	// Snapshot says that the provider knows no changes and gives everything every time.
+	Snapshot bool
+
 	// Changes are what happens at the provider between runs.
 	Changes []providersim.Mutation
 	// Deletion removes something from DeletedStream so that the provider announces it.

@@ -159,10 +159,22 @@ func (c *Client) redirected(req *http.Request, resp *Response) (*http.Request, b
 	}
 	next := req.Clone(req.Context())
 	next.URL = to
-	kept := resp.Status == http.StatusTemporaryRedirect || resp.Status == http.StatusPermanentRedirect
-	if !kept && req.Method != http.MethodGet && req.Method != http.MethodHead {
+	if becomesGet(req.Method, resp.Status) {
 		next.Method, next.Body, next.GetBody, next.ContentLength = http.MethodGet, http.NoBody, nil, 0
 		next.Header.Del("Content-Type")
 	}
 	return next, true
+}
+
+// becomesGet tells whether a redirect asks for what a request has made instead of asking
+// for the request again elsewhere. A POST is taken so by everybody, whatever was meant; the
+// methods that only read, as PROPFIND and REPORT do, are repeated as they are.
+func becomesGet(method string, status int) bool {
+	switch status {
+	case http.StatusSeeOther:
+		return method != http.MethodGet && method != http.MethodHead
+	case http.StatusMovedPermanently, http.StatusFound:
+		return method == http.MethodPost
+	}
+	return false
 }

@@ -151,6 +151,30 @@ func TestRedirectsArePaced(t *testing.T) {
 	})
 }
 
+// A method that reads keeps its meaning where it is sent on to; a POST has been done.
+func TestRedirectKeepsWhatReads(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for method, kept := range map[string]bool{"PROPFIND": status != 303, "REPORT": status != 303, "POST": status > 303} {
+			var seen []string
+			c := clientOf(t, plain(), func(n int, req *http.Request) *http.Response {
+				b, _ := io.ReadAll(req.Body)
+				seen = append(seen, req.Method+string(b))
+				if n == 1 {
+					return reply(status, "Location: /there", "")
+				}
+				return reply(200, "", "")
+			})
+			if _, err := c.Do(t.Context(), Request{Method: method, Body: []byte(" body")}); err != nil {
+				t.Fatal(err)
+			}
+			if want := map[bool]string{true: method + " body", false: "GET"}[kept]; len(seen) != 2 || seen[1] != want {
+				t.Errorf("%s after %d became %q, want %q", method, status, seen, want)
+			}
+		}
+	}
+}
+
 // The same host without encryption is not the party that the credential is for.
 func TestRedirectKeepsEncryption(t *testing.T) {
 	t.Parallel()

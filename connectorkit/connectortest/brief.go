@@ -1,0 +1,142 @@
+package connectortest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/protocol"
+	"pdpp/providersim"
+)
+
+// RunBrief is Run for a server that is slow to fill: the same statements, most of them one
+// after another in the life of one account. Each step ends with the ground truth.
+func RunBrief(t *testing.T, target Target) {
+	t.Run("life", func(t *testing.T) { t.Parallel(); life(t, target) })
+	t.Run("killed", func(t *testing.T) { t.Parallel(); Killed(t, target, 5) })
+	t.Run("scope: resources", func(t *testing.T) { t.Parallel(); scopeResources(t, target) })
+	t.Run("scope: time range", func(t *testing.T) { t.Parallel(); scopeTimeRange(t, target) })
+}
+
+// life takes an account through what happens to one.
+func life(t *testing.T, target Target) {
+	b := NewBed(t, target)
+
+	// A first run that meets every passing fault, one after another, and still brings all.
+	for i, f := range []providersim.Fault{
+		{Kind: providersim.Throttle, RetryAfter: providersim.RetrySeconds, Seconds: 1},
+		{Kind: providersim.Unavailable, RetryAfter: providersim.RetryDate, Seconds: 1},
+		{Kind: providersim.TruncatedJSON}, {Kind: providersim.Reset}, {Kind: providersim.ServerError},
+	} {
+		f.Path, f.Skip, f.Count = "/", 2*i+1, 1
+		b.Sim.Fault(t, f)
+	}
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	b.Sim.Gate.Clear()
+
+	// A second run finds nothing new and asks for little.
+	before, asked := b.seqs(t), b.Sim.Gate.Stats().Requests
+	b.Succeed(t)
+	if now := b.seqs(t); !slices.Equal(now, before) {
+		t.Errorf("changes %v became %v although nothing changed", before, now)
+	}
+	if again := b.Sim.Gate.Stats().Requests - asked; again > asked/2 && !target.Snapshot {
+		t.Errorf("the second run made %d requests, the first %d: it starts over instead of resuming", again, asked)
+	}
+
+	// A limit that outlasts the run cuts the lists short; so does the owner's cap.
+	for _, m := range target.Changes {
+		b.Sim.Mutate(t, m)
+	}
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, RetryAfter: providersim.RetrySeconds, Seconds: tooLong})
+	b.Succeed(t)
+	if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending), CutList) {
+		t.Error("a throttled run declares no list as cut short")
+	}
+	b.refused(t, protocol.WaitRetryAfter)
+	b.keptQuiet(t)
+	b.Sim.Gate.Clear()
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 40})
+	b.Clock += gapPatience
+	b.cap("_MAX_RUN_WALL_CLOCK_MS", 100)
+	b.Succeed(t)
+	if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending), CutList) {
+		t.Error("a stopped run declares no list as cut short")
+	}
+	b.selfImposed(t)
+	b.heal(t) // and with it the changes arrive
+
+	// A refused credential is asked for, and a deletion arrives after it.
+	b.Sim.Mutate(t, target.Deletion)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.ExpiredToken, Path: "/", Skip: 1})
+	result := b.Run(t, launch.Request{})
+	if e := result.DoneError; result.Status != runner.Failed || e == nil || e.Code != "auth_failure" || e.RecoveryHint == nil || e.RecoveryHint.Action != protocol.RefreshCredentials {
+		t.Errorf("ended as %s: the failure does not ask for new credentials: %+v", result.Status, e)
+	}
+	b.heal(t)
+	if !slices.ContainsFunc(b.streamRecords(t, target.DeletedStream), func(deleted bool) bool { return deleted }) {
+		t.Errorf("no tombstone reached stream %s", target.DeletedStream)
+	}
+
+	// Nonsense is neither stored nor passed over.
+	b.Sim.Mutate(t, target.Changes[0])
+	for i, kind := range []providersim.Kind{providersim.HTML, providersim.EmptyBody, providersim.WrongContentType} {
+		b.Sim.Fault(t, providersim.Fault{Kind: kind, Path: "/", Skip: 3 + i, Count: 1})
+	}
+	b.cap("_RETRY_BUDGET_INITIAL_TOKENS", 0)
+	b.cap("_CIRCUIT_BREAKER", 0)
+	b.Run(t, launch.Request{})
+	b.VerifyNothingInvented(t)
+	b.heal(t)
+}
+
+// Killed kills the connector so many times at moments spread over its first run, which it
+// begins again each time, and then lets it end.
+func Killed(t *testing.T, target Target, times int) {
+	b := NewBed(t, target)
+	var all int64
+	for _, items := range b.Sim.Provider.Truth() {
+		all += int64(len(items))
+	}
+	for i := range times {
+		after := all * int64(i) / int64(times) // of a run, which has less to bring each time
+		var runID string
+		var once sync.Once // updates come from two goroutines
+		result := b.Run(t, launch.Request{
+			Started: func(id string) { runID = id },
+			Options: runner.Options{BatchRecords: 5, Observe: func(u runner.Update) {
+				if u.Committed >= after/2 {
+					once.Do(func() { KillConnector(runID) })
+				}
+			}},
+		})
+		if f := result.Failure; f != nil && f.Reason != runner.ReasonExitWithoutDone && (f.Violation == nil || f.Violation.Subtype != protocol.ExitCodeMismatch) {
+			t.Fatalf("killed after %d records: %v", after, f)
+		}
+		b.VerifyNothingInvented(t)
+	}
+	b.heal(t)
+}
+
+// seqs gives the newest change of each stream.
+func (b *Bed) seqs(t *testing.T) []int64 {
+	t.Helper()
+	var out []int64
+	for _, s := range b.Target.Connector.Manifest.Streams {
+		out = append(out, b.LastSeq(t, s.Name))
+	}
+	return out
+}
+
+// streamRecords tells of each record of a stream whether it is deleted.
+func (b *Bed) streamRecords(t *testing.T, stream string) []bool {
+	t.Helper()
+	var out []bool
+	for _, r := range b.records(t, stream) {
+		out = append(out, r.Deleted)
+	}
+	return out
+}

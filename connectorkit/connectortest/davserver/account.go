@@ -1,0 +1,119 @@
+package davserver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/realserver"
+	"pdpp/providersim"
+)
+
+// Account is a person's place on a server, for calendars or for address books.
+type Account struct {
+	server *Server
+	user   string
+	books  bool
+	home   string
+	feed   string         // address before the path of a collection, for one that is read as feeds
+	next   int            // number of the next thing
+	shelf  []string       // names of the collections
+	edits  map[string]int // of each thing, by its path
+}
+
+// lastPerson counts the accounts that were given out.
+var lastPerson atomic.Int64
+
+// Shape is how much an account has.
+type Shape struct {
+	Collections int
+	Things      int // in each of them
+}
+
+// Calendars gives a fresh account with calendars, Books one with address books. The
+// connector reaches it through the front, whose address and credential are in the variables.
+func Calendars(t testing.TB, s *Server, shape Shape) (*Account, *connectortest.Sim) {
+	t.Helper()
+	return open(t, s, shape, false, "CALDAV")
+}
+
+// Books is Calendars for address books.
+func Books(t testing.TB, s *Server, shape Shape) (*Account, *connectortest.Sim) {
+	t.Helper()
+	return open(t, s, shape, true, "CARDDAV")
+}
+
+// Feeds is Calendars, each of which is read as a feed: a server gives the whole of one when
+// its address is asked for.
+func Feeds(t testing.TB, s *Server, shape Shape) (*Account, *connectortest.Sim) {
+	t.Helper()
+	return open(t, s, shape, false, "ICAL")
+}
+
+func open(t testing.TB, s *Server, shape Shape, books bool, prefix string) (*Account, *connectortest.Sim) {
+	t.Helper()
+	a := &Account{server: s, user: person(int(lastPerson.Add(1)) % people), books: books, edits: map[string]int{}}
+	a.home = s.layout.home(a.user, books)
+	if s.layout.own { // what the server made by itself
+		made := map[bool]string{true: "addressbook/", false: "calendar/"}[books]
+		if err := a.send(http.MethodDelete, a.home+made, "", nil); err != nil {
+			t.Fatalf("empty account: %v", err)
+		}
+	}
+	for range shape.Collections {
+		if err := a.addCollection(shape.Things); err != nil {
+			t.Fatalf("fill account: %v", err)
+		}
+	}
+	gate := providersim.NewGate(providersim.GateOptions{})
+	front := realserver.Front(t, gate, "http://"+s.address)
+	if prefix == "ICAL" {
+		a.feed = front
+		var feeds []string
+		for _, name := range a.shelf {
+			feeds = append(feeds, strings.Replace(front, "://", "://"+a.user+":"+password+"@", 1)+a.home+name+"/")
+		}
+		return a, &connectortest.Sim{Provider: a, Gate: gate, Env: map[string]string{"ICAL_SUBSCRIPTION_URL": strings.Join(feeds, ",")}}
+	}
+	return a, &connectortest.Sim{Provider: a, Gate: gate, Env: map[string]string{
+		prefix + "_URL": front, prefix + "_USERNAME": a.user, prefix + "_PASSWORD": password,
+	}}
+}
+
+// ChangeToken is of providers whose tokens can be changed from outside.
+func (a *Account) ChangeToken(providersim.TokenChange) (providersim.TokenStatus, error) {
+	return providersim.TokenStatus{}, errors.New("an app password does not change")
+}
+
+// send makes one request to the server itself.
+func (a *Account) send(method, path, kind string, body []byte, want ...int) error {
+	req, err := http.NewRequest(method, "http://"+a.server.address+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.SetBasicAuth(a.user, password)
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	for _, status := range append(want, http.StatusCreated, http.StatusNoContent, http.StatusOK, http.StatusMultiStatus) {
+		if resp.StatusCode == status {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s %s: %s: %.200s", method, path, resp.Status, answer)
+}

@@ -1,0 +1,100 @@
+package davserver
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"pdpp/connectorkit/connectortest/realserver"
+)
+
+// Server is one of the programs at work.
+type Server struct {
+	address string // without the front
+	files   func(user string) string
+	layout  layout
+}
+
+// layout is how a program keeps things.
+type layout struct {
+	own   bool // one person for the whole server, whom it does not ask for a password
+	bulk  bool // a whole collection can be put at once
+	props func(folder string) (name, description, color string, isCalendar, isBook bool)
+	// home is the path of a person's collections, for calendars or for address books.
+	home func(user string, books bool) string
+}
+
+// password is that of everybody.
+const password = "app-password-of-the-test"
+
+// people is how many accounts a Radicale has.
+const people = 400
+
+// Radicale starts a Radicale in the folder.
+func Radicale(dir string) (*Server, func() error, error) {
+	users, err := os.Create(filepath.Join(dir, "users"))
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range people {
+		fmt.Fprintf(users, "%s:%s\n", person(i), password)
+	}
+	if err := users.Close(); err != nil {
+		return nil, nil, err
+	}
+	port, err := realserver.FreePort()
+	if err != nil {
+		return nil, nil, err
+	}
+	config := fmt.Sprintf("[server]\nhosts = 127.0.0.1:%d\n[auth]\ntype = htpasswd\nhtpasswd_filename = %s\nhtpasswd_encryption = plain\ndelay = 0\n"+
+		"[storage]\nfilesystem_folder = %s\n[logging]\nlevel = error\n", port, users.Name(), filepath.Join(dir, "data"))
+	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600); err != nil {
+		return nil, nil, err
+	}
+	s := &Server{
+		files:  func(user string) string { return filepath.Join(dir, "data", "collection-root", user) },
+		layout: layout{bulk: true, props: radicaleProps, home: func(user string, _ bool) string { return "/" + user + "/" }},
+	}
+	stop, err := s.run(port, dir, "-m", "radicale", "--config", filepath.Join(dir, "config"))
+	return s, stop, err
+}
+
+// Xandikos starts a Xandikos in the folder. It has one account.
+func Xandikos(dir string) (*Server, func() error, error) {
+	port, err := realserver.FreePort()
+	if err != nil {
+		return nil, nil, err
+	}
+	data := filepath.Join(dir, "data")
+	s := &Server{
+		files: func(string) string { return filepath.Join(data, "user") },
+		layout: layout{own: true, props: xandikosProps, home: func(_ string, books bool) string {
+			if books {
+				return "/user/contacts/"
+			}
+			return "/user/calendars/"
+		}},
+	}
+	stop, err := s.run(port, dir, "-m", "xandikos.web", "--defaults", "--directory", data, "--listen-address", "127.0.0.1", "--port", strconv.Itoa(port))
+	return s, stop, err
+}
+
+// python is Debian's, which the packages of the servers belong to.
+const python = "/usr/bin/python3"
+
+func (s *Server) run(port int, dir string, args ...string) (func() error, error) {
+	s.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	p, err := realserver.Run(realserver.Command{
+		Program: python, Args: args, Dir: dir, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "LANG=C.UTF-8", "TZ=UTC"},
+		Ready: func(ctx context.Context) error { return realserver.Answers(ctx, s.address) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.Stop, nil
+}
+
+func person(i int) string { return fmt.Sprintf("mara%03d", i) }

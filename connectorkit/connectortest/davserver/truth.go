@@ -1,0 +1,307 @@
+package davserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/emersion/go-ical"
+	"github.com/emersion/go-vcard"
+
+	"pdpp/connectorkit/dav"
+	"pdpp/providersim"
+)
+
+// Truth reads the files of the account and says what a complete collection of them holds,
+// in the form of the connector's records. The parsers are not ours.
+func (a *Account) Truth() providersim.Truth {
+	truth, err := a.truth()
+	if err != nil {
+		panic(err) // the interface has no room for it
+	}
+	return truth
+}
+
+func (a *Account) truth() (providersim.Truth, error) {
+	collections, things := "calendars", "events"
+	truth := providersim.Truth{"calendars": {}, "events": {}, "todos": {}}
+	if a.books {
+		collections, things = "address_books", "contacts"
+		truth = providersim.Truth{"address_books": {}, "contacts": {}}
+	}
+	parent := filepath.Dir(a.folder("x"))
+	folders, err := os.ReadDir(parent)
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range folders {
+		at := filepath.Join(parent, folder.Name())
+		name, description, color, isCalendar, isBook := a.server.layout.props(at)
+		if !isCalendar && !a.books || !isBook && a.books {
+			continue
+		}
+		id := a.home + folder.Name() + "/"
+		if a.feed != "" {
+			id = dav.Key(a.feed + id)
+		}
+		entry := map[string]any{"id": id}
+		set(entry, "name", name)
+		set(entry, "description", description)
+		set(entry, "color", color)
+		if a.feed != "" {
+			entry = map[string]any{"id": id, "name": name, "host": "127.0.0.1"}
+		} else if !a.books {
+			entry["holds"] = []string{"events", "journals", "todos"}
+		}
+		if err := put(truth[collections], id, entry); err != nil {
+			return nil, err
+		}
+		if err := a.objects(truth, things, at, id, name); err != nil {
+			return nil, err
+		}
+	}
+	return truth, nil
+}
+
+func (a *Account) objects(truth providersim.Truth, things, folder, id, name string) error {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), ".") {
+			continue
+		}
+		file, err := os.Open(filepath.Join(folder, f.Name()))
+		if err != nil {
+			return err
+		}
+		if a.books {
+			err = contact(truth[things], file, id)
+		} else {
+			shown := "" // with each event, where the source gives the name with all of them
+			if a.feed != "" {
+				shown = name
+			}
+			err = calendarFile(truth, file, id, shown)
+		}
+		_ = file.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name(), err)
+		}
+	}
+	return nil
+}
+
+func calendarFile(truth providersim.Truth, file *os.File, id, shown string) error {
+	cal, err := ical.NewDecoder(file).Decode()
+	if err != nil {
+		return err
+	}
+	for _, c := range cal.Children {
+		stream := map[string]string{ical.CompEvent: "events", ical.CompToDo: "todos"}[c.Name]
+		if stream == "" {
+			continue
+		}
+		record, err := component(c)
+		if err != nil {
+			return err
+		}
+		occurrence, _ := record["recurrence_id"].(string)
+		record["id"], record["calendar_id"] = dav.Key(id, record["uid"].(string), occurrence), id
+		set(record, "calendar_name", shown)
+		if err := put(truth[stream], record["id"].(string), record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func component(c *ical.Component) (map[string]any, error) {
+	record := map[string]any{"all_day": false}
+	text := func(field, name string) {
+		if p := c.Props.Get(name); p != nil {
+			value, err := p.Text()
+			if err != nil {
+				value = p.Value
+			}
+			set(record, field, value)
+		}
+	}
+	moment := func(field, name string) string {
+		p := c.Props.Get(name)
+		if p == nil {
+			return ""
+		}
+		if p.ValueType() == ical.ValueDate {
+			at, err := p.DateTime(time.UTC)
+			set(record, field, at.Format(time.DateOnly))
+			return errText("date", err)
+		}
+		at, err := p.DateTime(time.UTC)
+		set(record, field, at.Format(time.RFC3339))
+		switch {
+		case p.Params.Get("TZID") != "":
+			set(record, "time_zone", p.Params.Get("TZID"))
+			return errText("zoned", err)
+		case strings.HasSuffix(p.Value, "Z"):
+			return errText("utc", err)
+		}
+		return errText("floating", err)
+	}
+	for field, name := range map[string]string{"uid": "UID", "summary": "SUMMARY", "description": "DESCRIPTION", "location": "LOCATION"} {
+		text(field, name)
+	}
+	moment("updated_at", "LAST-MODIFIED")
+	moment("recurrence_id", "RECURRENCE-ID")
+	kind := moment("start", "DTSTART")
+	set(record, "time_kind", kind)
+	record["all_day"] = kind == "date"
+	if p := c.Props.Get("DTSTART"); p != nil {
+		set(record, "start_raw", p.Value)
+	}
+	if p := c.Props.Get("STATUS"); p != nil {
+		set(record, "status", strings.ToLower(p.Value))
+	}
+	if p := c.Props.Get("PRIORITY"); p != nil {
+		n, err := strconv.Atoi(p.Value)
+		if err != nil {
+			return nil, err
+		}
+		record["priority"] = n
+	}
+	if p := c.Props.Get("RRULE"); p != nil {
+		set(record, "rrule", p.Value)
+	}
+	if p := c.Props.Get("EXDATE"); p != nil {
+		record["exdates"] = []string{p.Value}
+	}
+	if p := c.Props.Get("ORGANIZER"); p != nil {
+		record["organizer"] = map[string]any{"name": p.Params.Get("CN"), "email": strings.TrimPrefix(p.Value, "mailto:")}
+	}
+	var invited []any
+	for _, p := range c.Props["ATTENDEE"] {
+		invited = append(invited, map[string]any{"name": p.Params.Get("CN"), "email": strings.TrimPrefix(p.Value, "mailto:"), "status": strings.ToLower(p.Params.Get("PARTSTAT"))})
+	}
+	if invited != nil {
+		record["attendees"] = invited
+	}
+	return record, nil
+}
+
+func errText(kind string, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return kind
+}
+
+func contact(out map[string]providersim.Item, file *os.File, id string) error {
+	card, err := vcard.NewDecoder(file).Decode()
+	if err != nil {
+		return err
+	}
+	uid := card.Value(vcard.FieldUID)
+	record := map[string]any{
+		"id": dav.Key(id, uid), "address_book_id": id, "uid": uid, "kind": "individual", "has_photo": false, "full_name": card.Value(vcard.FieldFormattedName),
+	}
+	if n := card.Name(); n != nil {
+		set(record, "given_name", n.GivenName)
+		set(record, "family_name", n.FamilyName)
+	}
+	several := func(field, of string) {
+		var all []any
+		for _, f := range card[of] {
+			e := map[string]any{"value": f.Value}
+			var types []string
+			for _, kind := range f.Params.Types() {
+				types = append(types, strings.ToLower(kind))
+			}
+			if types != nil {
+				e["types"] = types
+			}
+			all = append(all, e)
+		}
+		if all != nil {
+			record[field] = all
+		}
+	}
+	several("emails", vcard.FieldEmail)
+	several("phones", vcard.FieldTelephone)
+	var places []any
+	for _, a := range card.Addresses() {
+		place := map[string]any{"types": []string{"home"}}
+		set(place, "street", a.StreetAddress)
+		set(place, "locality", a.Locality)
+		set(place, "postal_code", a.PostalCode)
+		set(place, "country", a.Country)
+		places = append(places, place)
+	}
+	if places != nil {
+		record["addresses"] = places
+	}
+	set(record, "birthday", card.Value(vcard.FieldBirthday))
+	set(record, "note", card.Value(vcard.FieldNote))
+	if at, err := time.Parse("20060102T150405Z", card.Value(vcard.FieldRevision)); err == nil {
+		set(record, "updated_at", at.Format(time.RFC3339))
+	}
+	return put(out, record["id"].(string), record)
+}
+
+// set leaves empty texts out, as records do.
+func set(record map[string]any, field, text string) {
+	if text != "" {
+		record[field] = text
+	}
+}
+
+func put(out map[string]providersim.Item, key string, record map[string]any) error {
+	data, err := json.Marshal(record)
+	if err != nil {
+		return err
+	}
+	if _, twice := out[key]; twice {
+		return fmt.Errorf("two things have the key %s", key)
+	}
+	out[key] = providersim.Item{Data: data}
+	return nil
+}
+
+// radicaleProps reads what Radicale keeps about a collection.
+func radicaleProps(folder string) (name, description, color string, isCalendar, isBook bool) {
+	text, err := os.ReadFile(filepath.Join(folder, ".Radicale.props"))
+	var props map[string]string
+	if err != nil || json.Unmarshal(text, &props) != nil {
+		return
+	}
+	return props["D:displayname"], props["C:calendar-description"] + props["CR:addressbook-description"], props["ICAL:calendar-color"],
+		props["tag"] == "VCALENDAR", props["tag"] == "VADDRESSBOOK"
+}
+
+// xandikosProps reads what Xandikos keeps about a collection, which is a repository of git's.
+func xandikosProps(folder string) (name, description, color string, isCalendar, isBook bool) {
+	for _, at := range []string{".xandikos", filepath.Join(".git", "config")} {
+		text, err := os.ReadFile(filepath.Join(folder, at))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			field, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			switch value = strings.TrimSpace(value); strings.TrimSpace(field) {
+			case "displayname":
+				name = value
+			case "description":
+				description = value
+			case "color":
+				color = value
+			case "type":
+				isCalendar, isBook = isCalendar || value == "calendar", isBook || value == "addressbook"
+			}
+		}
+	}
+	return name, description, color, isCalendar, isBook
+}

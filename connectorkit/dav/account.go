@@ -1,0 +1,229 @@
+package dav
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"pdpp/connectorkit"
+	"pdpp/governor/governhttp"
+	"pdpp/protocol"
+)
+
+// Kind is what an account is asked for.
+type Kind struct {
+	WellKnown string // last part of the path under which a server says where it is
+	Type      string // of a collection
+	Space     string // XML namespace of the protocol
+	Home      string // property of a principal
+	Text      string // property of a collection that describes it
+	Multiget  string // report that gives objects
+	Data      string // property of an object that is its content
+}
+
+// Calendars and Books are the kinds that there are.
+var (
+	Calendars = Kind{
+		WellKnown: "caldav", Type: "calendar", Space: "urn:ietf:params:xml:ns:caldav", Home: "calendar-home-set", Text: "calendar-description",
+		Multiget: "calendar-multiget", Data: "calendar-data",
+	}
+	Books = Kind{
+		WellKnown: "carddav", Type: "addressbook", Space: "urn:ietf:params:xml:ns:carddav", Home: "addressbook-home-set", Text: "addressbook-description",
+		Multiget: "addressbook-multiget", Data: "address-data",
+	}
+)
+
+// maxBody bounds one answer: a hundred objects of the sizes that people have.
+const maxBody = 32 << 20
+
+var (
+	errTruncated = errors.New("the answer ends early")
+	errForm      = errors.New("the answer is not the XML of a WebDAV server")
+	errMoved     = errors.New("the collections are on a host that does not belong to the address")
+)
+
+// Account is a person's place on a server. It is for one run.
+type Account struct {
+	kind   Kind
+	setup  *connectorkit.Setup
+	header http.Header
+	given  *url.URL
+
+	client *governhttp.Client
+	origin string // scheme and host that the client asks
+	home   string // path; empty until found
+	listed []Collection
+	known  bool // listed is of this run
+}
+
+// Open prepares an account. The address is that of a server, of a principal or of a
+// collection; without a scheme it is https.
+func Open(s *connectorkit.Setup, kind Kind, address, user, password string) (*Account, error) {
+	address = strings.TrimSpace(address)
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	given, err := url.Parse(address)
+	if err != nil || given.Host == "" || given.Scheme != "https" && given.Scheme != "http" {
+		return nil, connectorkit.End(s.Key()+"_address_unreadable",
+			"the address of the server cannot be read: enter it as in https://dav.example.org and connect again", protocol.ManualActionRequired, false)
+	}
+	secret := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+	s.Hide(secret)
+	a := &Account{kind: kind, setup: s, given: given, header: http.Header{
+		"Authorization": {"Basic " + secret}, "User-Agent": {"pdpp-" + s.Key() + "-connector/1.0"},
+	}}
+	return a, a.ask(given)
+}
+
+// ask directs the requests to the host of an address.
+func (a *Account) ask(u *url.URL) error {
+	client, err := a.setup.HTTP(governhttp.Options{BaseURL: u.Scheme + "://" + u.Host, Header: a.header, Classify: classify, MaxBody: maxBody})
+	if err != nil {
+		return err
+	}
+	a.client, a.origin = client, u.Scheme+"://"+u.Host
+	return nil
+}
+
+// classify says what an answer means. Answers that end early are worth a repetition.
+func classify(r *governhttp.Response) error {
+	switch {
+	case r.Status == http.StatusMultiStatus:
+		if tail := strings.TrimSpace(string(r.Body[max(0, len(r.Body)-64):])); !strings.HasSuffix(tail, "multistatus>") {
+			return connectorkit.Fail(connectorkit.Unavailable, errTruncated)
+		}
+		return nil
+	case r.Status == http.StatusNotImplemented, r.Status == http.StatusInsufficientStorage:
+		return &connectorkit.Error{Class: connectorkit.Malformed, Status: r.Status}
+	}
+	return connectorkit.ByStatus(r)
+}
+
+// propfind asks for properties of a path.
+func (a *Account) propfind(ctx context.Context, path, depth, props string) (multistatus, error) {
+	m, _, err := a.send(ctx, "PROPFIND", path, depth, `<propfind xmlns="DAV:"><prop>`+props+`</prop></propfind>`)
+	return m, err
+}
+
+// send makes one request whose answer is a multistatus. The answer is handed over with a
+// failure too, which may say more than its status.
+func (a *Account) send(ctx context.Context, method, path, depth, body string) (multistatus, *governhttp.Response, error) {
+	target := url.URL{Path: path}
+	resp, err := a.client.Do(ctx, governhttp.Request{
+		Method: method, URL: a.origin + target.EscapedPath(), Body: []byte(`<?xml version="1.0" encoding="utf-8"?>` + body),
+		Header: http.Header{"Depth": {depth}, "Content-Type": {"application/xml; charset=utf-8"}},
+	})
+	if err != nil {
+		return multistatus{}, resp, err
+	}
+	if resp.Status != http.StatusMultiStatus {
+		return multistatus{}, resp, &connectorkit.Error{Class: connectorkit.Malformed, Status: resp.Status, Err: errForm}
+	}
+	m, err := parse(resp.Body)
+	if err != nil {
+		return multistatus{}, resp, connectorkit.Fail(connectorkit.Malformed, errForm)
+	}
+	return m, resp, nil
+}
+
+const homeSets = `<current-user-principal/><resourcetype/><c:calendar-home-set xmlns:c="urn:ietf:params:xml:ns:caldav"/><a:addressbook-home-set xmlns:a="urn:ietf:params:xml:ns:carddav"/>`
+
+// find follows the account from the address that was given to the home of its collections.
+func (a *Account) find(ctx context.Context) error {
+	if a.home != "" {
+		return nil
+	}
+	wellKnown := "/.well-known/" + a.kind.WellKnown
+	places := []string{a.given.Path, wellKnown, "/"}
+	if strings.Trim(a.given.Path, "/") == "" {
+		places = []string{wellKnown, "/"}
+	}
+	var last error
+	for _, place := range places {
+		principal, home, err := a.look(ctx, place)
+		if err == nil && home == "" && principal != "" && principal != place {
+			_, home, err = a.look(ctx, principal)
+		}
+		switch {
+		case err == nil && home != "":
+			a.home = home
+			return nil
+		case err != nil && !absent(err):
+			return err
+		case err != nil:
+			last = err
+		}
+	}
+	a.setup.Log.Warn("no home of collections found", "cause", governhttp.WithoutURL(last))
+	return connectorkit.End(a.setup.Key()+"_not_found",
+		"this server shows no "+a.kind.Type+"s under that address: check the address with your provider and connect again", protocol.ManualActionRequired, false)
+}
+
+// absent tells whether a failure means that there is nothing of the kind at the place.
+func absent(err error) bool {
+	var e *connectorkit.Error
+	if !errors.As(err, &e) {
+		var moved *governhttp.Error
+		return errors.As(err, &moved) && moved.Kind == governhttp.Redirected
+	}
+	switch e.Class {
+	case connectorkit.NotFound, connectorkit.Gone, connectorkit.Forbidden:
+		return true
+	case connectorkit.Malformed:
+		return e.Status != 0 // an answer of another kind, such as a web page
+	}
+	return false
+}
+
+// look asks a place for the principal of the account and for the home of its collections.
+// A place that is a collection of the kind is its own home.
+func (a *Account) look(ctx context.Context, place string) (principal, home string, err error) {
+	m, err := a.propfind(ctx, place, "0", homeSets)
+	if err != nil {
+		return "", "", err
+	}
+	for _, r := range m.Responses {
+		p := r.found()
+		set := p.Calendars.Href
+		if a.kind.WellKnown == Books.WellKnown {
+			set = p.Books.Href
+		}
+		if set != "" {
+			home, err = a.move(set)
+			return "", home, err
+		}
+		if p.is(a.kind.Space, a.kind.Type) {
+			if at, ok := pathOf(r.Href); ok {
+				return "", at, nil
+			}
+		}
+		if p.Principal.Href != "" {
+			if principal, err = a.move(p.Principal.Href); err != nil {
+				return "", "", err
+			}
+		}
+	}
+	return principal, "", nil
+}
+
+// move goes to the host that an address names. The credential goes nowhere but to the
+// host that was given and its neighbours: what is below the same domain.
+func (a *Account) move(address string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(address))
+	at, ok := pathOf(address)
+	if err != nil || !ok {
+		return "", connectorkit.Fail(connectorkit.Malformed, errForm)
+	}
+	if u.Host == "" || u.Host == a.given.Host || a.origin == u.Scheme+"://"+u.Host {
+		return at, nil
+	}
+	_, domain, _ := strings.Cut(a.given.Hostname(), ".")
+	if u.Scheme != a.given.Scheme || !strings.Contains(domain, ".") || !strings.HasSuffix(u.Hostname(), "."+domain) {
+		return "", connectorkit.Fail(connectorkit.Malformed, errMoved)
+	}
+	return at, a.ask(u)
+}

@@ -1,0 +1,65 @@
+package icalendar
+
+import (
+	"strings"
+
+	"pdpp/connectorkit/contentline"
+)
+
+// Calendar is a text with calendars in it; several in one are read as one.
+type Calendar struct {
+	Name    string
+	Refresh string // how often the publisher wants to be asked, as an ISO 8601 duration
+	Events  []Event
+	Todos   []Todo
+	// Others counts components that are neither, such as journals.
+	Others int
+}
+
+// IsCalendar tells whether a text claims to be a calendar.
+func IsCalendar(text []byte) bool {
+	head := string(text[:min(len(text), 64)])
+	head = strings.ReplaceAll(strings.TrimPrefix(head, "\xef\xbb\xbf"), "\x00", "")
+	head = strings.TrimLeft(strings.TrimLeft(head, "\xff\xfe"), " \r\n\t")
+	return len(head) >= 15 && strings.EqualFold(head[:15], "BEGIN:VCALENDAR")
+}
+
+// Read reads a text.
+func Read(text []byte) Calendar {
+	var out Calendar
+	calendars := contentline.Parse(text)
+	z := newZones()
+	for _, cal := range calendars {
+		z.learn(cal)
+	}
+	for _, cal := range calendars {
+		parts := cal.Children
+		if cal.Name != "VCALENDAR" {
+			parts = []*contentline.Component{cal} // an event that nobody has wrapped
+		} else {
+			out.Name = first(out.Name, cal.Text("X-WR-CALNAME"), cal.Text("NAME"))
+			out.Refresh = first(out.Refresh, cal.Text("REFRESH-INTERVAL"), cal.Text("X-PUBLISHED-TTL"))
+		}
+		for _, c := range parts {
+			switch c.Name {
+			case "VEVENT":
+				out.Events = append(out.Events, event(c, z))
+			case "VTODO":
+				out.Todos = append(out.Todos, todo(c, z))
+			case "VTIMEZONE", "":
+			default:
+				out.Others++
+			}
+		}
+	}
+	return out
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t = strings.TrimSpace(t); t != "" {
+			return t
+		}
+	}
+	return ""
+}

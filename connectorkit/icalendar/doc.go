@@ -1,0 +1,8 @@
+// Package icalendar makes records of what stands in a calendar (RFC 5545), for every
+// source of calendars alike: events and tasks, with their times as far as the zone can
+// be told.
+//
+// A series is kept as it is written: its rule, its exceptions, and a record of its own for
+// each occurrence that was changed. Nothing is expanded, and nothing needs to be readable
+// for a record to exist: what cannot be read of an event is left out of it.
+package icalendar

@@ -1,0 +1,114 @@
+package caldav_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/davserver"
+	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
+	"pdpp/providersim"
+)
+
+// TestExpiredToken shows that a server which has forgotten its tokens costs a list and the
+// objects that changed, and that deletions of the meantime arrive.
+func TestExpiredToken(t *testing.T) {
+	t.Parallel()
+	var account *davserver.Account
+	target := target(t, davserver.Shape{})
+	target.Start = func(t *testing.T) *connectortest.Sim {
+		a, sim := davserver.Calendars(t, radicale.Get(t), davserver.Shape{Collections: 1, Things: 150})
+		account = a
+		return sim
+	}
+	b := connectortest.NewBed(t, target)
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	for _, m := range []providersim.Mutation{{Op: "delete", N: 70}, {Op: "edit", N: 3}, {Op: "rename", N: 2}, {Op: "add", N: 2}} {
+		b.Sim.Mutate(t, m)
+	}
+	if err := account.ForgetTokens(); err != nil {
+		t.Fatal(err)
+	}
+	before := b.Sim.Gate.Stats().Requests
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	// Four to find the calendars, and for each of two streams: the report that is refused, the
+	// list, the second list, and one request for what changed.
+	if n := b.Sim.Gate.Stats().Requests - before; n > 12 {
+		t.Errorf("%d requests: what had not changed was read again", n)
+	}
+}
+
+// TestXandikos holds the connector to a second server, in a life of one account.
+func TestXandikos(t *testing.T) {
+	t.Parallel()
+	target := target(t, davserver.Shape{})
+	target.Start = func(t *testing.T) *connectortest.Sim {
+		dir := t.TempDir()
+		s, stop, err := davserver.Xandikos(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+		})
+		_, sim := davserver.Calendars(t, s, davserver.Shape{Collections: 2, Things: 12})
+		return sim
+	}
+	b := connectortest.NewBed(t, target)
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	before := b.Sim.Gate.Stats().Requests
+	b.Succeed(t)
+	if again := b.Sim.Gate.Stats().Requests - before; again > before/2 {
+		t.Errorf("the second run made %d requests, the first %d", again, before)
+	}
+	for _, m := range append(target.Changes, target.Deletion) {
+		b.Sim.Mutate(t, m)
+	}
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// TestPostgres keeps what it collects in the other database.
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	st, err := postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b := connectortest.NewBedOver(t, target(t, davserver.Shape{Collections: 1, Things: 12}), st)
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 4})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// TestTenThousand reads a large calendar, and then what changed of it.
+func TestTenThousand(t *testing.T) {
+	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
+		t.Skip("long: make chaos")
+	}
+	b := connectortest.NewBed(t, target(t, davserver.Shape{Collections: 1, Things: 10_000}))
+	began := time.Now()
+	b.Succeed(t)
+	first, asked := time.Since(began), b.Sim.Gate.Stats().Requests
+	b.VerifyComplete(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "edit", N: 10})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 10})
+	began = time.Now()
+	b.Succeed(t)
+	t.Logf("first run %v and %d requests, second %v and %d", first, asked, time.Since(began), b.Sim.Gate.Stats().Requests-asked)
+	b.VerifyComplete(t)
+}
