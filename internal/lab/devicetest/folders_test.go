@@ -73,14 +73,8 @@ func TestOwnersLimitsHoldOnTheDevice(t *testing.T) {
 // owner runs a command of the owner on the server's machine.
 func (w *world) owner(args ...string) string {
 	w.t.Helper()
-	return w.ownerWith(nil, args...)
-}
-
-// ownerWith is owner with variables.
-func (w *world) ownerWith(variables []string, args ...string) string {
-	w.t.Helper()
 	cmd := exec.Command(filepath.Join(w.dir, "pdpp"), args...)
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "PDPP_HOME=" + w.home, "PDPP_DATABASE_URL=" + w.database}, variables...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "PDPP_HOME=" + w.home, "PDPP_DATABASE_URL=" + w.database}
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
