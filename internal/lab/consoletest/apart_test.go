@@ -69,7 +69,7 @@ func TestSignInFromAnotherMachine(t *testing.T) {
 	who := signin.Account{ID: "user-linden-07", Name: "Linden Marsh", Email: "linden@example.org", Password: "quarry-heron-8841"}
 	w := newTown(t, chatgpt.Config{Seed: 5, Chats: 6, Signin: signin.Config{Accounts: []signin.Account{who}}})
 	site := w.sim.Sim.Site()
-	b := w.web.signIn()
+	b := w.web.signIn(t)
 	w.web.pdpp("connect", "chatgpt", "--no-wait")
 	b.visit(signInPage + "?opening")
 	b.until(stageLive)
