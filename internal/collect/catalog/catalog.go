@@ -215,9 +215,9 @@ func pick(dirs []string, name string) string {
 func (c Catalog) Find(ctx context.Context, name string) (Connector, error) {
 	name = manifest.CanonicalKey(name)
 	if c.Host != "" && connectorName.MatchString(name) {
-		// Its manifest is a tenth of the work of listing all of them, which tells what a refusal means.
+		// Its manifest is a tenth of the work of listing all of them, which tells what any other answer means.
 		found, err := c.builtin(ctx, name)
-		if err == nil {
+		if err == nil && found.Manifest.Key() == name {
 			return found, nil
 		}
 		builtins, listed := c.builtins(ctx)
@@ -225,7 +225,7 @@ func (c Catalog) Find(ctx context.Context, name string) (Connector, error) {
 			return Connector{}, listed
 		}
 		if slices.Contains(builtins, name) {
-			return Connector{}, err
+			return found, err
 		}
 	}
 	dirs, err := c.folders()
@@ -264,9 +264,6 @@ func (c Catalog) builtin(ctx context.Context, name string) (Connector, error) {
 	m, err := manifest.Parse(body)
 	if err != nil {
 		return Connector{}, fmt.Errorf("manifest of connector %s: %w", name, err)
-	}
-	if m.Key() != name {
-		return Connector{}, fmt.Errorf("manifest of connector %s: it is of %s", name, m.Key())
 	}
 	return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}, Private: c.Private, Home: c.Home}, nil
 }
