@@ -118,6 +118,14 @@ func (g *Governor) at(now time.Time) time.Duration {
 	return now.Sub(g.origin)
 }
 
+// Begin lets the wait for the first request count from now on, for who has something to
+// prepare before it is sent. Without it that counts from the first question.
+func (g *Governor) Begin(now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pace.begin(g.at(now))
+}
+
 // Quiet is how long from now on nothing is to be sent because of a refusal or a
 // spent allowance, and whether the provider said so or it had to be searched out.
 // The pace itself is no quiet.

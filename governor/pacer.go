@@ -80,13 +80,18 @@ func (p *pacer) wait(at time.Duration) time.Duration {
 	if p.off {
 		return 0
 	}
+	p.begin(at)
+	due := max(p.slot, at-p.credit()) + span(p.interval)
+	due = max(due, p.last+span(p.ceiling), p.last+p.spacing, p.hold)
+	return max(0, due-at, p.quota.wait(at, p.inFlight))
+}
+
+// begin starts the wait for the first request.
+func (p *pacer) begin(at time.Duration) {
 	if !p.begun {
 		p.begun = true
 		p.slot, p.last, p.epoch.began = at, at-span(p.interval), at
 	}
-	due := max(p.slot, at-p.credit()) + span(p.interval)
-	due = max(due, p.last+span(p.ceiling), p.last+p.spacing, p.hold)
-	return max(0, due-at, p.quota.wait(at, p.inFlight))
 }
 
 // quiet is how long a refusal or a spent allowance still holds requests back.

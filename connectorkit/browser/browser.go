@@ -55,6 +55,7 @@ func Open(ctx context.Context, s *connectorkit.Setup, site Site) (*Browser, erro
 	}
 	b := &Browser{binding: binding, site: site, log: s.Log, sender: s.Sender("")}
 	b.page = &Page{b: b}
+	b.sender.Begin() // what a first request waits for passes while the browser starts
 	if err := b.start(ctx, s); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -123,7 +124,7 @@ func (b *Browser) furnish(ctx context.Context, s *connectorkit.Setup) error {
 	if err != nil {
 		return err
 	}
-	if b.pages, err = newTransport(b.site, first, b.tabs.open, b.paced); err != nil {
+	if b.pages, err = newTransport(b.site, first, b.tabs.open); err != nil {
 		return err
 	}
 	b.pages.ended = errors.Join(governhttp.ErrUnusable, connectorkit.End(s.Key()+"_browser_lost",
@@ -223,6 +224,15 @@ func (d *realDesk) probe(ctx context.Context) (State, error) {
 		return Walled{}, nil
 	}
 	return state, err
+}
+
+// blank tells that nobody can be signed in: the browser has no cookie of a session.
+func (d *realDesk) blank(ctx context.Context) bool {
+	if d.site.Cookie == "" {
+		return false
+	}
+	mark, err := (*Browser)(d).mark(ctx, false)
+	return err == nil && mark == ""
 }
 
 func (d *realDesk) place(ctx context.Context) place {

@@ -15,9 +15,12 @@ import (
 const (
 	// handOffLimit is how long the owner has to sign in.
 	handOffLimit = 1800 * time.Second
-	// captureLimit bounds one diagnostic; the last one, before the browser is let go, has less.
+	// captureLimit bounds one diagnostic; one that somebody waits for has less.
 	captureLimit = 10 * time.Second
 	lastCapture  = 1500 * time.Millisecond
+	// firstLook is how long the owner waits for a diagnostic before they are asked; it goes on
+	// while they act.
+	firstLook = 250 * time.Millisecond
 )
 
 // The checkpoints of the kit around a sign-in.
@@ -33,6 +36,8 @@ const (
 
 // desk is what establishing a session needs of a browser.
 type desk interface {
+	// blank tells that there is no session, without asking the site.
+	blank(ctx context.Context) bool
 	// probe asks the site who is signed in.
 	probe(ctx context.Context) (State, error)
 	// show opens the page where the owner acts, for the owner to see. It returns when there
@@ -101,9 +106,12 @@ func (e *establishing) run(ctx context.Context) error {
 func (e *establishing) establish(ctx context.Context) error {
 	e.checkpoint(ctx, atBegin)
 	e.checkpoint(ctx, atProbe)
-	state, err := e.desk.probe(ctx)
-	if err != nil {
-		return err
+	var state State = SignedOut{}
+	var err error
+	if !e.desk.blank(ctx) {
+		if state, err = e.desk.probe(ctx); err != nil {
+			return err
+		}
 	}
 	if _, live := state.(Live); !live {
 		if state, err = e.signIn(ctx, state); err != nil {
@@ -154,8 +162,11 @@ func (e *establishing) signIn(ctx context.Context, state State) (State, error) {
 		return nil, err
 	}
 	defer away()
-	e.checkpoint(ctx, atHandOff)
-	if err := e.question(ctx, walled); err != nil {
+	e.reached(atHandOff)
+	looked := e.lookOn(ctx, atHandOff)
+	err = e.question(ctx, walled)
+	looked()
+	if err != nil {
 		return nil, err
 	}
 	away()
@@ -186,14 +197,40 @@ func (e *establishing) question(ctx context.Context, walled bool) error {
 // checkpoint notes how far things have come, lets the watchdog begin anew and, when
 // diagnostics are on, leaves one. What goes wrong with that changes nothing (RT-14.1).
 func (e *establishing) checkpoint(ctx context.Context, label string) {
-	e.mu.Lock()
-	e.progress = marker{label, time.Now()}
-	e.mu.Unlock()
-	e.dog.progress()
+	e.reached(label)
 	limited, cancel := context.WithTimeout(ctx, captureLimit)
 	defer cancel()
 	e.capture(limited, label)
 	e.dog.progress()
+}
+
+func (e *establishing) reached(label string) {
+	e.mu.Lock()
+	e.progress = marker{label, time.Now()}
+	e.mu.Unlock()
+	e.dog.progress()
+}
+
+// lookOn leaves a diagnostic while the owner is asked: a page may be slow to be looked at, as
+// one that has opened a dialog is. What it gives ends that, soon.
+func (e *establishing) lookOn(ctx context.Context, label string) (end func()) {
+	limited, cancel := context.WithTimeout(ctx, captureLimit)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.capture(limited, label)
+	}()
+	within := func(d time.Duration) {
+		select {
+		case <-done:
+		case <-time.After(d):
+		}
+	}
+	within(firstLook)
+	return func() {
+		within(lastCapture)
+		cancel()
+	}
 }
 
 // capture leaves a diagnostic within the context, even if the page does not keep to it.

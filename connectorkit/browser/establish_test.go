@@ -30,7 +30,10 @@ type fakeDesk struct {
 	kept     []string
 	keeps    func(ctx context.Context) error
 	at       place
+	empty    bool
 }
+
+func (d *fakeDesk) blank(context.Context) bool { return d.empty }
 
 func (d *fakeDesk) probe(ctx context.Context) (State, error) {
 	f := d.probes[min(d.probed, len(d.probes)-1)]

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -137,9 +138,24 @@ func (g *guard) watch(ctx context.Context, s *session, t *tab) error {
 	return nil
 }
 
+// emptyText answers a request with a document that holds nothing.
+func emptyText(id fetch.RequestID) fetch.FulfillRequestParams {
+	return fetch.FulfillRequestParams{
+		RequestID: id, ResponseCode: http.StatusOK,
+		ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "text/plain; charset=utf-8"}, {Name: "Cache-Control", Value: "no-store"}},
+	}
+}
+
 func (g *guard) judge(s *session, t *tab, e *fetch.EventRequestPaused) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*resolveLimit)
 	defer cancel()
+	if t.standsAt(e.Request.URL) {
+		if u, err := url.Parse(e.Request.URL); err == nil {
+			t.moved(strings.ToLower(u.Hostname()))
+		}
+		_, _ = cdp.Call(ctx, s, fetch.FulfillRequest, emptyText(e.RequestID)) // a page that is gone needs none
+		return
+	}
 	host, ok := g.allows(ctx, e.Request.URL, t.at())
 	if ok {
 		if host != "" && string(e.FrameID) == string(t.id) { // the page's own document, not a frame's

@@ -143,7 +143,7 @@ func newLent(t *testing.T) *lent {
 	must(t, err)
 	first, err := b.tabs.first(ctx)
 	must(t, err)
-	b.pages, err = newTransport(b.site, first, b.tabs.open, b.paced)
+	b.pages, err = newTransport(b.site, first, b.tabs.open)
 	must(t, err)
 	b.client, err = governhttp.New(governhttp.Options{BaseURL: web.URL, Transport: b.Transport(), Sender: b.sender})
 	must(t, err)

@@ -51,8 +51,7 @@ func victim() {
 	fail(err)
 	first, err := tabs.first(ctx)
 	fail(err)
-	direct := func(ctx context.Context, send func(context.Context) error) error { return send(ctx) }
-	pages, err := newTransport(Site{Home: given.Site}, first, tabs.open, direct)
+	pages, err := newTransport(Site{Home: given.Site}, first, tabs.open)
 	fail(err)
 	req, err := http.NewRequestWithContext(ctx, "POST", given.Site+"/login?account=ada", nil)
 	fail(err)

@@ -18,6 +18,7 @@ import (
 // watched is the site's connector whose browser the test can see.
 func watched(of Site, browser **Browser) Site {
 	inner := of.Probe
+	of.Cookie = "" // so that it is probed at once
 	of.Probe = func(ctx context.Context, p *Page) (State, error) {
 		*browser = p.b
 		return inner(ctx, p)
@@ -40,6 +41,9 @@ func TestSessionFromRunToRun(t *testing.T) {
 	first := play(t, c, b, runOptions{answer: func(q *protocol.Interaction) protocol.ResponseStatus {
 		looksIsolated(t, b)
 		labels, text := captured(t, b.CaptureDir)
+		for end := time.Now().Add(captureLimit); len(labels) < 3 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+			labels, text = captured(t, b.CaptureDir)
+		}
 		if !slices.Equal(labels, []string{"01-session-establish-begin.json", "02-session-establish-probe.json", "03-session-establish-hand-off.json"}) {
 			t.Errorf("a run that is killed now leaves %v", labels)
 		}
@@ -100,6 +104,33 @@ func TestSessionFromRunToRun(t *testing.T) {
 	}
 }
 
+// TestNobodyCanBeSignedIn: a browser without a session's cookie asks the site nothing, neither
+// for a schedule nor before its owner is asked; the page that they sign in on comes at once.
+func TestNobodyCanBeSignedIn(t *testing.T) {
+	web := newSite(t)
+	b := roomFor(t, web)
+	c := shelf(web.known(), nil)
+	byItself := play(t, c, b, runOptions{trigger: "scheduled"})
+	if byItself.code() != "shelf_session_required" {
+		t.Errorf("a schedule: %+v", byItself)
+	}
+	if web.mu.Lock(); len(web.log) > 0 {
+		t.Errorf("the site was asked %v", web.log)
+	}
+	web.mu.Unlock()
+	asked := play(t, c, b, runOptions{answer: func(*protocol.Interaction) protocol.ResponseStatus {
+		web.mu.Lock()
+		defer web.mu.Unlock()
+		if len(web.log) == 0 || !strings.HasSuffix(web.log[0], " /login") || slices.Contains(web.log, "GET /api/session") {
+			t.Errorf("before the owner is asked the site was asked %v", web.log)
+		}
+		return protocol.ResponseSuccess
+	}})
+	if asked.code() != "shelf_session_required" || len(asked.questions) != 1 || web.requests("/api/session") != 1 {
+		t.Errorf("the owner said that they signed in: %+v, %d probes", asked, web.requests("/api/session"))
+	}
+}
+
 // captured lists the diagnostics in a folder, and all that is in them.
 func captured(t *testing.T, dir string) (names []string, text string) {
 	t.Helper()
@@ -144,6 +175,7 @@ func TestWedgedPage(t *testing.T) {
 	b := roomFor(t, web)
 	web.mux.HandleFunc("GET /wedge", document("Wedge", `<button onclick="setTimeout(() => { for (;;) {} })">Hang</button>`))
 	of := web.known()
+	of.Cookie = ""
 	var wedged time.Time
 	of.Probe = func(ctx context.Context, p *Page) (State, error) {
 		if err := p.Goto(ctx, web.URL+"/wedge"); err != nil {
@@ -181,6 +213,7 @@ func TestBrowserDies(t *testing.T) {
 	web := newSite(t)
 	b := roomFor(t, web)
 	of := web.known()
+	of.Cookie = ""
 	of.Probe = func(ctx context.Context, p *Page) (State, error) {
 		if _, err := p.Fetch(ctx, governhttp.Request{Path: "/api/session"}); err != nil {
 			return nil, err

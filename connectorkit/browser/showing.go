@@ -56,18 +56,21 @@ func (d *realDesk) show(ctx context.Context, walled bool) (func(), error) {
 			return nil, err
 		}
 	}
-	if err := b.paced(limited, func(ctx context.Context) error { return t.load(ctx, address) }); err != nil {
+	// What the owner asked to see comes as a click of theirs would; repetitions keep the pace.
+	if err := t.load(limited, address); err != nil {
+		if err := b.paced(limited, func(ctx context.Context) error { return t.load(ctx, address) }); err != nil {
+			away()
+			return nil, err
+		}
+	}
+	before, err := b.mark(limited, walled) // as it was before anybody could act
+	if err != nil {
 		away()
 		return nil, err
 	}
 	t.interactive(limited)
 	if s.screen != nil {
 		s.work.Go(func() { s.screen.run(running) })
-	}
-	before, err := b.mark(limited, walled)
-	if err != nil {
-		away()
-		return nil, err
 	}
 	s.work.Go(func() { s.settle(running, before, walled) })
 	return away, nil

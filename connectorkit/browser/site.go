@@ -12,11 +12,12 @@ type Site struct {
 	Home string
 	// SignIn is the address of the page where an owner signs in; empty means Home.
 	SignIn string
-	// Quiet is the path of a document of Home that runs no scripts, from which requests are
-	// sent; empty means /robots.txt.
+	// Quiet is the path at Home that requests are sent from, without its document being asked
+	// for; empty means /robots.txt.
 	Quiet string
 	// Cookie names the cookies of the session: a name, or the beginning of names before a
-	// star. While the owner signs in, a change of one is the reason to probe.
+	// star. Without any of them nobody is signed in; while the owner signs in, a change of one is
+	// the reason to probe. Empty means that only a probe can tell.
 	Cookie string
 	// Headers are those of the site's own API that requests may carry, besides the common
 	// ones; what the browser says about itself it says alone.

@@ -32,7 +32,8 @@ type tab struct {
 
 	mu    sync.Mutex
 	host  string
-	world int64 // execution context of our isolated world; zero when there is none
+	empty string // address whose document is not asked for: it stands here without contents
+	world int64  // execution context of our isolated world; zero when there is none
 
 	opened, closed <-chan jsontext.Value // its dialogs; nil before it is attended
 
@@ -44,6 +45,22 @@ func (t *tab) at() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.host
+}
+
+// stand goes to an address of a site without asking the site for anything: its document is
+// an empty text, of that origin.
+func (t *tab) stand(ctx context.Context, address string) error {
+	t.mu.Lock()
+	t.empty = address
+	t.mu.Unlock()
+	return t.load(ctx, address)
+}
+
+// standsAt tells whether the address is where the tab stands without a document of the site.
+func (t *tab) standsAt(address string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.empty != "" && t.empty == address
 }
 
 func (t *tab) moved(host string) {
@@ -70,6 +87,16 @@ func (t *tab) attend(ctx context.Context) error {
 	t.opened, t.closed = opened, closed
 	t.mu.Unlock()
 	return nil
+}
+
+// attendHeld does the same for a page that is held: it may answer only once it goes on.
+func (t *tab) attendHeld() {
+	opened, _ := t.s.Subscribe(page.JavascriptDialogOpening.Method) // both end with the page
+	closed, _ := t.s.Subscribe(page.JavascriptDialogClosed.Method)
+	t.mu.Lock()
+	t.opened, t.closed = opened, closed
+	t.mu.Unlock()
+	t.s.post(page.Enable.Method, page.EnableParams{})
 }
 
 func (t *tab) attended() bool {
@@ -128,10 +155,19 @@ func (t *tab) load(ctx context.Context, address string) error {
 }
 
 // interactive waits a moment for a document to be read, which gives it its title. A page
-// that hangs is none the less there.
+// that hangs is none the less there; one that has opened a dialog reads no further.
 func (t *tab) interactive(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
+	asks, stop := t.s.Subscribe(page.JavascriptDialogOpening.Method)
+	defer stop()
+	go func() {
+		select {
+		case <-asks:
+			cancel()
+		case <-limited.Done():
+		}
+	}()
 	_ = t.call(limited, `() => document.readyState !== "loading" || new Promise(done => document.addEventListener("DOMContentLoaded", done))`, nil)
 }
 

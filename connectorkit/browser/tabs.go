@@ -83,8 +83,8 @@ func (ts *tabs) take(e *target.EventAttachedToTarget) {
 	if o != nil {
 		t.moved(o.at())
 	}
-	if o != nil && o.attended() && t.attend(ctx) != nil {
-		return // it is gone already
+	if o != nil && o.attended() {
+		t.attendHeld()
 	}
 	if ts.hold(ctx, t, t.s) != nil {
 		return // it is gone already

@@ -42,9 +42,6 @@ type transport struct {
 	quiet   string   // address of the bare document
 	headers []string
 	limit   int64 // bytes of an answer's body
-	// paced makes a request of the page's own pass the governor; the context is that of the
-	// request it is made for.
-	paced func(ctx context.Context, send func(context.Context) error) error
 
 	open    func(context.Context) (*tab, error)
 	ended   error         // what a request gets when there is no browser any more
@@ -57,7 +54,7 @@ type transport struct {
 	last    int64
 }
 
-func newTransport(site Site, t *tab, open func(context.Context) (*tab, error), paced func(context.Context, func(context.Context) error) error) (*transport, error) {
+func newTransport(site Site, t *tab, open func(context.Context) (*tab, error)) (*transport, error) {
 	home, err := originOf(site.Home)
 	if err != nil {
 		return nil, fmt.Errorf("the site's home: %w", err)
@@ -76,7 +73,7 @@ func newTransport(site Site, t *tab, open func(context.Context) (*tab, error), p
 	}
 	return &transport{
 		home: home, quiet: quiet.String(), headers: headers, limit: governhttp.DefaultMaxBody + 1,
-		paced: paced, tab: t, open: open, ended: governhttp.ErrUnusable, loading: make(chan struct{}, 1),
+		tab: t, open: open, ended: governhttp.ErrUnusable, loading: make(chan struct{}, 1),
 	}, nil
 }
 
@@ -252,8 +249,8 @@ func sentBody(req *http.Request) (body *string, coded bool, err error) {
 	return &text, coded, nil
 }
 
-// page gives the tab, on the bare document. What left it is brought back, which is a
-// request of its own.
+// page gives the tab, on the bare document. What left it is brought back, which asks the site
+// nothing.
 func (t *transport) page(ctx context.Context) (*tab, error) {
 	select {
 	case t.loading <- struct{}{}:
@@ -274,8 +271,7 @@ func (t *transport) page(ctx context.Context) (*tab, error) {
 		}
 		tab = fresh
 	}
-	err := t.paced(ctx, func(ctx context.Context) error { return tab.load(ctx, t.quiet) })
-	if err != nil {
+	if err := tab.stand(ctx, t.quiet); err != nil {
 		return nil, err
 	}
 	at, err := tab.address(ctx)

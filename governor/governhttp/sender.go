@@ -61,6 +61,9 @@ func NewSender(g *governor.Governor, o SenderOptions) *Sender {
 	}
 }
 
+// Begin lets the wait for the first request count from now on; see Governor.Begin.
+func (s *Sender) Begin() { s.g.Begin(s.o.Now()) }
+
 // Do sends through attempt until the outcome is final. The attempt makes exactly
 // one transmission; Sent of its outcome is filled in here.
 //
