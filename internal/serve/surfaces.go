@@ -43,7 +43,12 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	if s.Database.Postgres != nil {
 		database = "postgres"
 	}
+	asked := func() {}
+	if s.scheduler != nil {
+		asked = s.scheduler.Nudge
+	}
 	everything := audited.Owner(service.New(service.Config{
+		Asked: asked,
 		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, GrantService: shared, Access: s.Auth,
 		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Now: s.Now,
 	}), s.Audit)

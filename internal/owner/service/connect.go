@@ -177,6 +177,7 @@ func displayName(given, otherwise string) (string, error) {
 // request leaves a request for one run, which waits for a worker where there is none.
 func (s *Service) request(ctx context.Context, id string) error {
 	_, err := s.Store.RequestRun(ctx, store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, RequestedAt: s.Now()})
+	s.Asked()
 	return faults.Error(err, "ask for the run")
 }
 

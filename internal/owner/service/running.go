@@ -40,6 +40,7 @@ func (s *Service) askForRun(ctx context.Context, r store.RunRequest) error {
 		return faults.Error(err, "ask for the run")
 	}
 	err = scheduler.RunNow(ctx, s.Store, r)
+	s.Asked()
 	var waits *store.WaitError
 	if errors.As(err, &waits) {
 		return faults.Waits(conn.ID, waits)

@@ -55,6 +55,10 @@ type Config struct {
 	Address string
 	HTTP    *http.Client
 
+	// Asked is called when a run was asked for, so that a worker in this process need not wait
+	// for its next look; nil calls nobody.
+	Asked func()
+
 	Version, Home, Database string // as Runtime tells them
 	// Now is the clock; nil means the real one.
 	Now func() time.Time
@@ -90,6 +94,9 @@ func New(c Config) *Service {
 	}
 	if c.GrantService == nil {
 		c.GrantService = grants.NewService(c.Store, c.Base, c.Now)
+	}
+	if c.Asked == nil {
+		c.Asked = func() {}
 	}
 	c.Connectors = launch.AsChosen(c.Connectors, c.Store)
 	find := lookup.New(c.Store, catalog.Remember(c.Connectors))

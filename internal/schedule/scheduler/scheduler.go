@@ -123,6 +123,7 @@ type Scheduler struct {
 	slots  slots
 	runs   active
 	drain  chan struct{} // closed when the worker stops
+	asked  chan struct{} // a pass is wanted before its time
 	cancel context.CancelFunc
 	gone   sync.WaitGroup
 
@@ -153,7 +154,7 @@ func New(c Config) (*Scheduler, error) {
 	}
 	c.Rhythm.Pass, c.Rhythm.Beat, c.Rhythm.Poll = cmp.Or(c.Rhythm.Pass, passEvery), cmp.Or(c.Rhythm.Beat, beatEvery), cmp.Or(c.Rhythm.Poll, pollEvery)
 	c.Worker.StartedAt = c.Now()
-	s := &Scheduler{Config: c, slots: slots{perProvider: c.PerProvider}, drain: make(chan struct{})}
+	s := &Scheduler{Config: c, slots: slots{perProvider: c.PerProvider}, drain: make(chan struct{}), asked: make(chan struct{}, 1)}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker{Scheduler: s})
 	queues := map[string]river.QueueConfig{}
@@ -204,7 +205,25 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	s.every(ctx, s.Rhythm.Beat, s.beat)
 	s.every(ctx, signalEvery, s.signal)
 	s.gone.Go(func() { s.tell("pass", s.pass(ctx)) })
+	s.gone.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-s.asked:
+				s.tell("pass", s.pass(ctx))
+			}
+		}
+	})
 	return nil
+}
+
+// Nudge has a pass made at once, as somebody waits for what was just asked for.
+func (s *Scheduler) Nudge() {
+	select {
+	case s.asked <- struct{}{}:
+	default:
+	}
 }
 
 // every does something at intervals until the worker is stopped. What fails is
