@@ -138,8 +138,12 @@ type Asked struct {
 	Until           *time.Time
 }
 
-// lookEvery is how often it is asked whether the owner may still look and is still asked.
-const lookEvery = 500 * time.Millisecond
+// lookEvery is how often it is asked whether the owner may still look and is still asked, and
+// openEvery whether what they wait for is there.
+const (
+	lookEvery = 500 * time.Millisecond
+	openEvery = 100 * time.Millisecond
+)
 
 // elsewhereAfter is how long a page may take to come here before the owner is told where it is.
 const elsewhereAfter = 15 * time.Second
@@ -170,7 +174,7 @@ func (h *Hub) attend(open context.Context, l link, may func(context.Context) (As
 	if err := l.tell(ctx, note{State: stateOpening}); err != nil {
 		return err
 	}
-	look := time.NewTicker(lookEvery)
+	look := time.NewTicker(openEvery)
 	defer look.Stop()
 	told, lost := false, false
 	for {
@@ -195,6 +199,7 @@ func (h *Hub) attend(open context.Context, l link, may func(context.Context) (As
 				has.Unlock()
 				found.looks(v) // it may have said so meanwhile
 				watching, lost = time.Now(), false
+				look.Reset(lookEvery)
 			} else if !told && h.Machine != nil && time.Since(began) >= elsewhereAfter {
 				told = true
 				if err := l.tell(ctx, note{State: stateOpening, Machine: h.Machine(ctx, asked.RunID)}); err != nil {
