@@ -15,12 +15,15 @@ import (
 )
 
 // programs are what is measured from outside, as the owner has them.
-type programs struct{ pdpp, waiter string }
+type programs struct {
+	pdpp, waiter string
+	env          []string // of what is started, beside what every process needs
+}
 
 // build makes the programs, once per run of the benchmark.
 func build(ctx context.Context, dir string) (programs, error) {
 	bin := filepath.Join(dir, "bin")
-	p := programs{filepath.Join(bin, "pdpp"), filepath.Join(bin, "waiter")}
+	p := programs{pdpp: filepath.Join(bin, "pdpp"), waiter: filepath.Join(bin, "waiter")}
 	if _, err := os.Stat(p.waiter); err == nil {
 		return p, nil
 	}
@@ -36,9 +39,10 @@ func build(ctx context.Context, dir string) (programs, error) {
 
 // server is a running pdpp serve.
 type server struct {
-	cmd   *exec.Cmd
-	url   string
-	ready time.Duration // from its start to its word that it is ready
+	cmd      *exec.Cmd
+	url      string
+	password string        // of the owner
+	ready    time.Duration // from its start to its word that it is ready
 }
 
 // serve starts pdpp serve over a home, and a database if one is named, and waits
@@ -50,7 +54,7 @@ func (p programs) serve(ctx context.Context, home, database string, args ...stri
 	}
 	defer log.Close()
 	s := &server{cmd: exec.CommandContext(ctx, p.pdpp, append([]string{"--home", home, "--json", "serve"}, args...)...)}
-	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, p.env...)
 	if database != "" {
 		s.cmd.Env = append(s.cmd.Env, "PDPP_DATABASE_URL="+database)
 	}
@@ -66,9 +70,10 @@ func (p programs) serve(ctx context.Context, home, database string, args ...stri
 	var told struct {
 		Ready bool   `json:"ready"`
 		URL   string `json:"url"`
+		Owner string `json:"owner_password"`
 	}
 	err = json.NewDecoder(out).Decode(&told)
-	s.ready, s.url = time.Since(begin), told.URL
+	s.ready, s.url, s.password = time.Since(begin), told.URL, told.Owner
 	if err != nil || !told.Ready {
 		_ = s.cmd.Process.Kill()
 		_ = s.cmd.Wait()
