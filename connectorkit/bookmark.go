@@ -29,6 +29,9 @@ type steady struct {
 	// watermark on. Details are accounted for up to Detailed only.
 	Behind   bool      `json:"detail_behind,omitzero"`
 	Detailed time.Time `json:"detail_watermark,omitzero"`
+	// Known are the keys of a list that is counted, and Census is when it was last.
+	Known  []string  `json:"known,omitempty"`
+	Census time.Time `json:"census,omitzero"`
 }
 
 func steadyOf(v jsontext.Value) steady {

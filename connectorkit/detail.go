@@ -34,6 +34,7 @@ func (l *lane) slice(ctx context.Context, p *pass, items []Item) (*protocol.KeyC
 		return nil, err
 	}
 	l.listed += len(items)
+	l.meet(items)
 	if p.newest.IsZero() && len(items) > 0 {
 		p.newest = items[0].Time
 	}
@@ -139,6 +140,7 @@ func (l *lane) settle(ctx context.Context, item Item, d *deferral) error {
 		if _, err := l.r.emit(ctx, l.List, Delete(item.Key)); err != nil {
 			return err
 		}
+		delete(l.met, item.Key)
 	}
 	if d != nil {
 		return l.gap(ctx, item, *d, tried)

@@ -28,7 +28,10 @@ func (l *lane) forward(ctx context.Context) error {
 			return &cut{p.stop.deferral} // the watermark stands; what is newer waits for the next run
 		}
 	}
-	return l.fromTheTop(ctx)
+	if err := l.fromTheTop(ctx); err != nil {
+		return err
+	}
+	return l.takeCensus(ctx)
 }
 
 // drain walks a pass to its end. commit closes each slice.
@@ -82,7 +85,9 @@ func (l *lane) fromTheTop(ctx context.Context) error {
 		}
 		mark := l.unchanged
 		if top.add(p); !p.newest.IsZero() {
-			mark = encode(steady{Watermark: p.newest.UTC(), Seen: top.keys(p.newest, l.r.p.Now())})
+			mark = encode(steady{
+				Watermark: p.newest.UTC(), Seen: top.keys(p.newest, l.r.p.Now()), Known: l.steady.Known, Census: l.steady.Census,
+			})
 		}
 		if string(mark) != sent {
 			sent = string(mark)
@@ -109,6 +114,7 @@ func (l *lane) listOnly(ctx context.Context) error {
 		if !p.more() && !p.newest.IsZero() {
 			mark = encode(steady{
 				Watermark: p.newest.UTC(), Seen: top.keys(p.newest, l.r.p.Now()), Behind: true, Detailed: l.steady.detailed(),
+				Known: l.steady.Known, Census: l.steady.Census,
 			})
 		}
 		return l.state(ctx, protocol.SteadyState, mark, account)

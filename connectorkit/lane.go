@@ -29,6 +29,11 @@ type Lane struct {
 	// knows deletions. Without it an item stays as the list has it.
 	GoneWithDetail bool
 
+	// Census is how often, at most, the whole list is walked for what left it without a word;
+	// zero means never. What is missing is asked for with Fetch, and what that calls Gone is
+	// deleted from the list stream.
+	Census time.Duration
+
 	// FetchMany reads the details of up to Many items with one request; nil, or a
 	// Many below two, fetches them one by one. What it leaves out goes to Fetch. So do
 	// the items of a call that the provider refuses as a whole (NotFound, Gone,
@@ -105,7 +110,9 @@ type lane struct {
 	ahead     map[string]fetched           // what was asked for with others, by key
 	oneByOne  bool                         // the provider does not answer for several at once
 	listed    int
-	failures  int // fetches that failed in a row
+	met       map[string]bool // what the list has, as far as it is known; for the census
+	metMore   bool            // and more than the bookmark says
+	failures  int             // fetches that failed in a row
 	announced bool
 	concluded bool
 }

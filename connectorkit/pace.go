@@ -42,7 +42,10 @@ func (r *run) provider(name string, adjust []func(*governor.Config)) *provider {
 	})
 	p.governor = governor.New(name, all...)
 	p.sender = governhttp.NewSender(p.governor, governhttp.SenderOptions{
-		Now: r.p.Now, Waiting: r.waiting, Quiet: r.quiet, Probe: func(governhttp.Trail) { r.sent.Add(1) },
+		Now: r.p.Now, Waiting: r.waiting, Quiet: r.quiet, Probe: func(governhttp.Trail) {
+			r.sent.Add(1)
+			r.busy.Store(p)
+		},
 	})
 	r.providers = append(r.providers, p)
 	return p
@@ -55,9 +58,12 @@ func paced(c *governor.Config) {
 	}
 }
 
-// main is the provider whose rate stands for the run: the one that bears the
-// connector's key, else the first.
+// main is the provider whose rate stands for the run now: the one that was last asked; before
+// that the one that bears the connector's key, else the first.
 func (r *run) main() *provider {
+	if p := r.busy.Load(); p != nil {
+		return p
+	}
 	for _, p := range r.providers {
 		if p.own {
 			return p

@@ -29,8 +29,9 @@ type run struct {
 	knobs     knobs
 	providers []*provider // in the order they were made
 	bookmarks bookmarks
-	rests     int          // open circuits waited out
-	sent      atomic.Int64 // requests to all providers, repetitions included
+	rests     int                      // open circuits waited out
+	sent      atomic.Int64             // requests to all providers, repetitions included
+	busy      atomic.Pointer[provider] // the one that was asked last
 
 	trees    *trees
 	encoding []byte                  // memory for a record

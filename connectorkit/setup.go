@@ -76,6 +76,11 @@ func (s *Setup) Binding(name string) (jsontext.Value, bool) {
 	return v, ok
 }
 
+// Begun reports whether an earlier run left a bookmark of the stream.
+func (s *Setup) Begun(stream string) bool {
+	return s.r.stored(stream, protocol.SteadyState).Kind() == '{'
+}
+
 // Trigger is what began this run: manual, scheduled, retry. Empty when nobody says.
 func (s *Setup) Trigger() string { return s.r.p.Env("PDPP_RUN_TRIGGER_KIND") }
 
