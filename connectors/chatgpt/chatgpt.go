@@ -21,6 +21,7 @@ import (
 	_ "embed"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -48,7 +49,8 @@ const (
 )
 
 // open chooses the road. With an export and nobody signed in yet, it is the export by
-// itself; with both, conversations that the export has as they are now are not asked for.
+// itself. Once that is read, a run whose owner is there asks them to sign in as well; who does not
+// has the export. With both, conversations that the export has as they are now are not asked for.
 func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	var file *export
 	if path := s.Env("PDPP_CHATGPT_EXPORT_PATH"); path != "" {
@@ -58,14 +60,19 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		}
 		s.AtEnd(file.close)
 	}
+	alone := s.Transport() == nil && !signedInBefore(s) && file != nil
 	switch {
-	case s.Transport() == nil && !signedInBefore(s) && file != nil:
+	case alone && !(s.Begun(streamConversations) && mayAsk(s)):
 		return file.collectors(), nil
 	case s.Transport() == nil && !has(s, "browser"):
 		return nil, connectorkit.End("chatgpt_session_required",
 			"sign in to ChatGPT, or set PDPP_CHATGPT_EXPORT_PATH to a data export of it", protocol.RefreshCredentials, false)
 	}
 	a, err := reach(ctx, s)
+	if err != nil && alone && ctx.Err() == nil {
+		s.Log.Warn("nobody signed in: the export is read again", "cause", err)
+		return file.collectors(), nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +84,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		connectorkit.Inventory{Stream: streamShares, Page: a.shares},
 		connectorkit.Lane{
 			List: streamConversations, Detail: streamMessages, ListPage: (&lists{api: a}).page,
-			Fetch: d.fetch, FetchMany: d.fetchMany, Many: batchSize, GoneWithDetail: true,
+			Fetch: d.fetch, FetchMany: d.fetchMany, Many: batchSize, GoneWithDetail: true, Census: 7 * 24 * time.Hour,
 		},
 	}, nil
 }
@@ -85,6 +92,11 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 func has(s *connectorkit.Setup, binding string) bool {
 	_, ok := s.Binding(binding)
 	return ok
+}
+
+// mayAsk reports whether the owner is there to sign in.
+func mayAsk(s *connectorkit.Setup) bool {
+	return has(s, "browser") && has(s, "interactive") && (s.Trigger() == "manual" || s.Trigger() == "")
 }
 
 // signedInBefore reports whether the run's browser knows an account.

@@ -141,7 +141,7 @@ func Start(cfg Config) (*Server, error) {
 func (g *ChatGPT) listed(in func(*chat) bool) []*chat {
 	var out []*chat
 	for i := range g.chats {
-		if c := &g.chats[i]; (!c.deleted || c.lingers) && in(c) {
+		if c := &g.chats[i]; (!c.deleted || c.lingers) && !c.unlisted && in(c) {
 			out = append(out, c)
 		}
 	}

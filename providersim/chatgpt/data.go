@@ -19,6 +19,7 @@ type chat struct {
 	workspace string
 	deleted   bool
 	lingers   bool // its row stays although it is deleted
+	unlisted  bool // no list shows it although it is there
 	nodes     []node
 	current   int
 }

@@ -23,7 +23,7 @@
 // Lists of conversations move while they are read: what is touched goes to the top, what is
 // deleted, archived or moved to a project leaves. The total that they announce is not true. Rows of
 // deleted conversations may stay for a while; their detail is 404 conversation_not_found, or
-// conversation_deleted. Offsets beyond Config.Deep are slow and fail now and then.
+// conversation_deleted. Now and then a list leaves one out that is there. Offsets beyond Config.Deep are slow and fail now and then.
 //
 // The detail call has a bucket of its own that nobody announces: Config.DetailBurst at once, then one
 // per Config.DetailEvery; the refusal is a bare 429. The batch call has another one.

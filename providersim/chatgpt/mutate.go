@@ -64,6 +64,8 @@ func (g *ChatGPT) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 		chats(func(c *chat) { c.deleted = true })
 	case "linger_chats":
 		chats(func(c *chat) { c.deleted, c.lingers, c.updated = true, true, g.clock })
+	case "hide_chats":
+		chats(func(c *chat) { c.unlisted = true })
 	case "forget_rows":
 		chats(func(c *chat) { c.lingers = false })
 	case "archive_chats":
