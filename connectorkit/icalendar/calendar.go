@@ -20,7 +20,10 @@ type Calendar struct {
 func IsCalendar(text []byte) bool {
 	head := string(text[:min(len(text), 64)])
 	head = strings.ReplaceAll(strings.TrimPrefix(head, "\xef\xbb\xbf"), "\x00", "")
-	head = strings.TrimLeft(strings.TrimLeft(head, "\xff\xfe"), " \r\n\t")
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
+		head = strings.TrimPrefix(head, mark)
+	}
+	head = strings.TrimLeft(head, " \r\n\t")
 	return len(head) >= 15 && strings.EqualFold(head[:15], "BEGIN:VCALENDAR")
 }
 
