@@ -110,7 +110,7 @@ func TestSignInFromAnotherMachine(t *testing.T) {
 	w.web.close()
 	w.worker.close()
 	for _, h := range []*house{w.web, w.worker} {
-		h.holdsNot(who.Password)
+		h.holdsNot(who.Password) // the rows are elsewhere
 	}
 	w.holdsNot(t, who.Password)
 }
