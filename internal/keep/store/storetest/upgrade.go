@@ -71,7 +71,7 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 				ok(t, err)
 				same(t, b, store.Blob{SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Bytes: 4, Field: "title", MIME: "text/plain", Name: "test.txt"})
 			}
-			if version >= 23 {
+			if version >= 21 {
 				checkSignIn(t, s)
 			}
 			if version >= 11 {
