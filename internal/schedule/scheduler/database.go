@@ -98,10 +98,16 @@ func migrateWith[TTx any](ctx context.Context, driver riverdriver.Driver[TTx]) e
 	if err != nil {
 		return err
 	}
-	const attempts = 3 // another process may have won the race for an embedded database
+	// Another process may have won the race for an embedded database, or write to it.
+	const attempts, pause = 10, 50 * time.Millisecond
 	for i := range attempts {
 		if _, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil); err == nil || i == attempts-1 {
 			break
+		}
+		select {
+		case <-time.After(pause << i):
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 	return err
