@@ -202,9 +202,12 @@ func (b *tab) where() string {
 
 func (b *tab) visit(path string) { b.t.Helper(); b.do(chromedp.Navigate(b.base + path)) }
 func (b *tab) click(css string)  { b.t.Helper(); b.do(chromedp.Click(chromedp.CSS(css))) }
+
+// text is what is read in one look: an element may be drawn anew between two.
 func (b *tab) text(css string) string {
 	b.t.Helper()
-	return strings.TrimSpace(run(b, chromedp.Text(chromedp.CSS(css))))
+	b.until(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility() === true`, css))
+	return strings.TrimSpace(eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.innerText ?? ""`, css)))
 }
 func (b *tab) path() string {
 	b.t.Helper()
@@ -214,6 +217,12 @@ func (b *tab) wait(css string) { b.t.Helper(); b.do(chromedp.WaitVisible(chromed
 func (b *tab) fill(css, value string) {
 	b.t.Helper()
 	b.do(chromedp.WaitVisible(chromedp.CSS(css)), chromedp.SetValue(chromedp.CSS(css), value))
+}
+
+// press clicks what is visible in one look, for what may be drawn anew between two.
+func (b *tab) press(css string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`(e => e?.checkVisibility() ? (e.click(), true) : false)(document.querySelector(%q))`, css))
 }
 
 // submit presses the button of the form that an element belongs to.

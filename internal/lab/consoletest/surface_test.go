@@ -327,9 +327,9 @@ func TestHostilePage(t *testing.T) {
 		t.Errorf("the dialog: %q", got)
 	}
 	b.shoot("sign-in-dialog")
-	b.click(`[data-part=dialog] .solid`)
+	b.press(`[data-part=dialog] .solid`)
 	b.until(`document.querySelector("[data-part=dialog]:not([hidden])")?.innerText.includes("Install it now")`)
-	b.click(`[data-part=dialog] button:last-child`)
+	b.press(`[data-part=dialog] button:last-child`)
 	b.until(`document.querySelector("[data-part=refused]:not([hidden])") !== null`)
 	if got := b.text(`[data-part=refused]`); !strings.Contains(got, "169.254.169.254") && !strings.Contains(got, "10.0.0.1") {
 		t.Errorf("refused: %q", got)
