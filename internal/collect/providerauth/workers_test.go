@@ -137,15 +137,6 @@ func startWorker(t *testing.T, database, provider, key, dies string) *worker {
 	return w
 }
 
-// end lets a worker finish and gives all that it said.
-func (w *worker) end() (all []string) {
-	_ = w.stdin.Close()
-	for line := range w.said {
-		all = append(all, line)
-	}
-	return all
-}
-
 // Eight workers over one PostgreSQL use one sign-in whose tokens end every few seconds: each end
 // costs one refresh. A worker that is killed when it has begun and not asked costs nothing. The one
 // that is killed with the answer in its hand costs the sign-in, and that is what the owner is told.
