@@ -98,7 +98,7 @@ func TestPostgres(t *testing.T) {
 // TestLargeCalendar reads a calendar of more than one batch, of ten thousand things when
 // PDPP_CHAOS_MINUTES is set, and then what changed of it.
 func TestLargeCalendar(t *testing.T) {
-	things := 250
+	things := 120
 	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
 		things = 10_000
 	}
