@@ -168,7 +168,7 @@ func TestFrontPassesAndRefuses(t *testing.T) {
 		body, err := io.ReadAll(resp.Body)
 		return resp.StatusCode, string(body), err
 	}
-	if code, body, err := ask("/mara/work/"); err != nil || code != 200 || body != "PROPFIND "+strings.TrimPrefix(url, "http://")+"/mara/work/" {
+	if code, body, err := ask("/mara/home/"); err != nil || code != 200 || body != "PROPFIND "+strings.TrimPrefix(url, "http://")+"/mara/home/" {
 		t.Errorf("passed: %d %q %v", code, body, err)
 	}
 	if n := gate.Stats().ByPattern["/{user}/{calendar}/"]; n != 1 {
@@ -180,7 +180,7 @@ func TestFrontPassesAndRefuses(t *testing.T) {
 	if _, err := gate.Add(providersim.Fault{Kind: providersim.Reset, Path: "/reset"}); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, err := ask("/mara/work/"); err != nil || code != 503 {
+	if code, _, err := ask("/mara/home/"); err != nil || code != 503 {
 		t.Errorf("refused: %d %v", code, err)
 	}
 	if _, body, err := ask("/reset/a/"); err == nil {
