@@ -70,6 +70,7 @@ func launch(ctx context.Context, b protocol.BrowserBinding) (*process, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+		p.output.wait(closeLimit)
 		return nil, fmt.Errorf("start the browser: %w%s", err, p.output.said())
 	}
 	return p, nil
@@ -110,7 +111,7 @@ func start(b protocol.BrowserBinding) (*process, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start the browser: %w", err), commands.Close(), answers.Close(), written.Close())
 	}
-	p := &process{cmd: cmd, pipe: [2]*os.File{commands, answers}, output: &output{}, exited: make(chan struct{})}
+	p := &process{cmd: cmd, pipe: [2]*os.File{commands, answers}, output: newOutput(), exited: make(chan struct{})}
 	go p.output.take(written)
 	go func() {
 		_ = cmd.Wait() // how it ended does not matter: its work is judged by answers
@@ -190,11 +191,16 @@ func (p *process) end(ctx context.Context) {
 
 // output keeps the first of what the browser writes, for the error of a start that failed.
 type output struct {
+	whole chan struct{} // closed when nobody writes any more
+
 	mu   sync.Mutex
 	text []byte
 }
 
+func newOutput() *output { return &output{whole: make(chan struct{})} }
+
 func (o *output) take(r io.ReadCloser) {
+	defer close(o.whole)
 	defer r.Close()
 	b := make([]byte, 4<<10)
 	for {
@@ -205,6 +211,15 @@ func (o *output) take(r io.ReadCloser) {
 		if err != nil {
 			return
 		}
+	}
+}
+
+// wait returns when all that was written is taken, or after the limit: what left the browser's
+// group may hold its end open.
+func (o *output) wait(limit time.Duration) {
+	select {
+	case <-o.whole:
+	case <-time.After(limit):
 	}
 }
 
