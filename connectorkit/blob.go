@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,6 +30,14 @@ type SavedBlob struct {
 	TooLarge bool
 
 	path string
+	dir  string
+}
+
+// Remove takes a file away that no record names after all.
+func (b SavedBlob) Remove() {
+	if b.path != "" {
+		_ = os.Remove(filepath.Join(b.dir, b.path)) // the folder goes with the run
+	}
 }
 
 // BlobRef is how the data of a record shows a file: what a manifest calls blob_ref.
@@ -82,35 +91,83 @@ func TooLarge() SavedBlob { return SavedBlob{TooLarge: true} }
 
 // SaveBlob writes what r gives into the run's working directory, in one pass and with little
 // memory. An error of r is returned as it is, for the author to classify.
-func (s *Setup) SaveBlob(ctx context.Context, r io.Reader) (saved SavedBlob, err error) {
+func (s *Setup) SaveBlob(ctx context.Context, r io.Reader) (SavedBlob, error) {
+	w, err := s.NewBlob()
+	if err != nil {
+		return SavedBlob{}, err
+	}
+	if w.limit >= 0 {
+		r = io.LimitReader(r, w.limit+1)
+	}
+	if _, err := io.Copy(w, ended{ctx, r}); err != nil {
+		w.Discard()
+		return SavedBlob{}, err
+	}
+	return w.Save()
+}
+
+// BlobWriter takes a file that comes in pieces, beside others. What comes beyond the owner's limit
+// is passed over, so that whatever else is made of it goes on. It ends with Save or Discard.
+type BlobWriter struct {
+	file  *os.File // nil once it is closed
+	path  string
+	sum   hash.Hash
+	n     int64
+	limit int64
+}
+
+// NewBlob begins a file in the run's working directory.
+func (s *Setup) NewBlob() (*BlobWriter, error) {
 	dir := s.r.p.Dir
 	if dir == "" {
 		dir = "."
 	}
 	f, err := os.CreateTemp(dir, "blob-")
 	if err != nil {
-		return saved, fmt.Errorf("save a file: %w", err)
+		return nil, fmt.Errorf("save a file: %w", err)
 	}
-	defer func() {
-		if closed := f.Close(); err == nil && closed != nil {
-			err = fmt.Errorf("save a file: %w", closed)
-		}
-		if err != nil || saved.TooLarge {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	limit, sum := s.BlobLimit(), sha256.New()
-	if limit >= 0 {
-		r = io.LimitReader(r, limit+1)
+	return &BlobWriter{file: f, path: f.Name(), sum: sha256.New(), limit: s.BlobLimit()}, nil
+}
+
+func (w *BlobWriter) Write(b []byte) (int, error) {
+	w.n += int64(len(b))
+	if w.tooLarge() {
+		w.Discard() // the room is better used
+		return len(b), nil
 	}
-	n, err := io.Copy(io.MultiWriter(f, sum), ended{ctx, r})
-	switch {
-	case err != nil:
-		return saved, err
-	case limit >= 0 && n > limit:
+	_, _ = w.sum.Write(b) // a hash never fails
+	if _, err := w.file.Write(b); err != nil {
+		return 0, fmt.Errorf("save a file: %w", err)
+	}
+	return len(b), nil
+}
+
+func (w *BlobWriter) tooLarge() bool { return w.limit >= 0 && w.n > w.limit }
+
+// Save ends the file. It waits for the record that names it.
+func (w *BlobWriter) Save() (SavedBlob, error) {
+	if w.tooLarge() {
+		w.Discard()
 		return TooLarge(), nil
 	}
-	return SavedBlob{SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: n, path: filepath.Base(f.Name())}, nil
+	f := w.file
+	if w.file = nil; f == nil {
+		return SavedBlob{}, errors.New("save a file: it has ended")
+	}
+	if err := f.Close(); err != nil {
+		_ = os.Remove(w.path)
+		return SavedBlob{}, fmt.Errorf("save a file: %w", err)
+	}
+	return SavedBlob{SHA256: hex.EncodeToString(w.sum.Sum(nil)), Bytes: w.n, path: filepath.Base(w.path), dir: filepath.Dir(w.path)}, nil
+}
+
+// Discard takes the file away, unless it has ended.
+func (w *BlobWriter) Discard() {
+	if w.file != nil {
+		_ = w.file.Close()
+		_ = os.Remove(w.path) // the folder goes with the run
+		w.file = nil
+	}
 }
 
 // ended is a reader that ends with its context.

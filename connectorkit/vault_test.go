@@ -61,6 +61,7 @@ type options struct {
 	crash    int // lines after which the runner dies; zero means never
 	answer   func(*protocol.Interaction) *protocol.InteractionResponse
 	log      io.Writer
+	dir      string // the working directory; empty: that of the test
 	fresh    func() map[string]string // credentials that replace refused ones; nil: there are none
 }
 
@@ -106,7 +107,7 @@ func (v *vault) run(t tb, c Connector, o options) result {
 	go func() {
 		exit <- Run(context.Background(), c, Process{
 			Stdin: inR, Stdout: outW, Stderr: s.o.log, Now: s.o.now,
-			Env: func(name string) string { return o.env[name] },
+			Env: func(name string) string { return o.env[name] }, Dir: o.dir,
 		})
 		outW.Close()
 	}()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
@@ -31,6 +32,8 @@ type Bed struct {
 	Clock time.Duration
 	// Browsers keep the browser profiles of the bed's runs; nil means that they get no browser.
 	Browsers *browser.Profiles
+	// Files are those of the bed's records.
+	Files blob.Folder
 }
 
 // Connection is the id of the bed's one connection.
@@ -54,7 +57,7 @@ func NewBed(t *testing.T, target Target) *Bed {
 // NewBedOver starts a fresh provider over a store that is empty.
 func NewBedOver(t *testing.T, target Target, st store.Store) *Bed {
 	t.Helper()
-	b := &Bed{Target: target, Sim: target.Start(t), Store: st, Env: map[string]string{}}
+	b := &Bed{Target: target, Sim: target.Start(t), Store: st, Env: map[string]string{}, Files: blob.Folder{Dir: t.TempDir()}}
 	if err := b.Connect(t.Context()); err != nil {
 		t.Fatalf("create connection: %v", err)
 	}
@@ -91,6 +94,9 @@ func (b *Bed) Launcher() *launch.Launcher {
 		},
 		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}"), "filesystem": jsontext.Value("{}")},
 		Now:      b.now,
+	}
+	if b.Files.Dir != "" {
+		l.Blobs = launch.Blobs{Place: b.Files}
 	}
 	if b.Browsers != nil {
 		l.Browsers, l.Bindings["browser"] = b.Browsers, jsontext.Value("{}")

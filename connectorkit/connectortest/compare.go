@@ -2,8 +2,11 @@ package connectortest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -87,6 +90,11 @@ func (b *Bed) Compare(ctx context.Context) ([]Difference, error) {
 				if !same {
 					what, lost = "stored content is not the provider's", true
 				}
+				if wrong, err := b.fileOf(ctx, item.Data, rec.ID); err != nil {
+					return nil, err
+				} else if wrong != "" {
+					what, lost = wrong, true
+				}
 			}
 			if what != "" {
 				diff = append(diff, Difference{stream, key, what, lost})
@@ -100,6 +108,37 @@ func (b *Bed) Compare(ctx context.Context) ([]Difference, error) {
 	}
 	slices.SortFunc(diff, func(x, y Difference) int { return strings.Compare(x.String(), y.String()) })
 	return diff, nil
+}
+
+// fileOf holds the file of a record against what its ground truth says of it, byte by byte; empty
+// when it is right, or when the truth knows of none.
+func (b *Bed) fileOf(ctx context.Context, truth []byte, recordID int64) (wrong string, err error) {
+	var want struct {
+		Ref *struct {
+			SHA256 string `json:"sha256"`
+			Bytes  int64  `json:"size_bytes"`
+		} `json:"blob_ref"`
+	}
+	if json.Unmarshal(truth, &want) != nil || want.Ref == nil {
+		return "", nil // it says nothing of files
+	}
+	files, err := b.Store.BlobsOf(ctx, []int64{recordID})
+	if err != nil {
+		return "", err
+	}
+	if all := files[recordID]; len(all) != 1 || all[0].SHA256 != want.Ref.SHA256 || all[0].Bytes != want.Ref.Bytes {
+		return fmt.Sprintf("refers to %d files, or to another one", len(all)), nil
+	}
+	f, err := b.Files.Open(ctx, want.Ref.SHA256)
+	if err != nil {
+		return "its file: " + err.Error(), nil
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if n, err := io.Copy(sum, f); err != nil || n != want.Ref.Bytes || hex.EncodeToString(sum.Sum(nil)) != want.Ref.SHA256 {
+		return fmt.Sprintf("its file has %d bytes, or others: %v", n, err), nil
+	}
+	return "", nil
 }
 
 // Verify fails the test on any difference from the ground truth.

@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"pdpp/connectorkit"
 	"pdpp/connectorkit/localfile"
 )
 
@@ -64,7 +65,7 @@ type Record struct {
 	Size int64 `json:"size_bytes"`
 }
 
-// Attachment is what came with a message, without its content.
+// Attachment is what came with a message. Its content is a file beside it, where it is kept.
 type Attachment struct {
 	ID        string `json:"id"`
 	MessageID string `json:"message_id"`
@@ -75,6 +76,40 @@ type Attachment struct {
 	ContentID string `json:"content_id,omitzero"`
 	Size      int64  `json:"size_bytes"`
 	Hash      string `json:"sha256"`
+
+	Blob   *connectorkit.BlobRef `json:"blob_ref"`
+	Status Hydration             `json:"hydration_status"`
+
+	saved *connectorkit.SavedBlob // nil: nothing is said of its content
+}
+
+// Hydration says what became of an attachment's content.
+type Hydration string
+
+const (
+	Hydrated Hydration = "hydrated"  // it is kept
+	Large    Hydration = "too_large" // the owner keeps nothing of that size
+	Deferred Hydration = "deferred"  // nobody asked for it
+)
+
+// blobField is the member of an attachment that its content belongs to.
+const blobField = "blob_ref"
+
+// settle notes what became of the content.
+func (a *Attachment) settle(saved connectorkit.SavedBlob) {
+	a.saved, a.Blob, a.Status = &saved, saved.Ref(a.Type), Hydrated
+	if a.Blob == nil {
+		a.Status = Large
+	}
+}
+
+// Record is a record of the attachment's data, with its content.
+func (a *Attachment) Record(data any) connectorkit.Record {
+	r := connectorkit.Upsert(data)
+	if a.saved != nil {
+		r = r.WithBlobs(a.saved.As(blobField, a.Type, a.Name))
+	}
+	return r
 }
 
 const (
@@ -89,6 +124,10 @@ type Message struct {
 	Record
 	Parts   []*Attachment // what came with it, up to a bound
 	Unquote bool          // From at the beginning of a line is written with a sign before it
+	// Files begins a file for the content of a part; nil where contents are not kept.
+	Files   func() (*connectorkit.BlobWriter, error)
+	trouble error       // with such a file
+	last    *Attachment // what was being read when the message ended
 	limit   int
 	parser  parser
 	body    hash.Hash
@@ -125,22 +164,40 @@ func (l *leaf) Write(b []byte) (int, error) {
 
 func (l *leaf) close() {}
 
-// measured counts and hashes a content that is not kept.
+// measured counts and hashes a content, which is kept in a file, or not at all.
 type measured struct {
+	m    *Message
 	a    *Attachment
 	hash hash.Hash
+	file *connectorkit.BlobWriter // may be nil
 }
 
 func (s *measured) Write(b []byte) (int, error) {
 	s.a.Size += int64(len(b))
+	if s.file != nil && s.m.trouble == nil {
+		_, s.m.trouble = s.file.Write(b)
+	}
 	return s.hash.Write(b)
 }
 
 func (s *measured) close() {
 	s.a.Hash = hex.EncodeToString(s.hash.Sum(nil))
+	if s.file == nil {
+		return
+	}
+	if s.m.trouble != nil {
+		s.file.Discard()
+		return
+	}
+	saved, err := s.file.Save()
+	if err != nil {
+		s.m.trouble = err
+		return
+	}
+	s.a.settle(saved)
 }
 
-// leaf decides what becomes of a part: text is kept, everything else is measured.
+// leaf decides what becomes of a part: text is kept, everything else is measured and may be a file.
 func (m *Message) leaf(h *header) sink {
 	kind, params := parameters(h.get("content-type"))
 	how, more := parameters(h.get("content-disposition"))
@@ -161,10 +218,33 @@ func (m *Message) leaf(h *header) sink {
 		return l
 	}
 	a := &Attachment{Name: localfile.Short(name, maxText), Type: localfile.Short(plain(kind), 200), Inline: how == "inline", ContentID: localfile.Short(angle(h.get("content-id")), 300)}
+	a.Status = Deferred
+	to := &measured{m: m, a: a, hash: sha256.New()}
 	if m.Attachments++; m.Attachments <= maxAttachments {
 		m.Parts = append(m.Parts, a)
+		if m.Files != nil && m.trouble == nil {
+			to.file, m.trouble = m.Files()
+		}
 	}
-	return &measured{a, sha256.New()}
+	return to
+}
+
+// Cut says that the message goes on behind what was read: what was being read when it ended is not
+// whole, so that it is not kept.
+func (m *Message) Cut() {
+	if m.last != nil && m.last.saved != nil {
+		m.last.saved.Remove()
+		m.last.settle(connectorkit.TooLarge())
+	}
+}
+
+// Forget takes the files of a message away that nobody is to have.
+func (m *Message) Forget() {
+	for _, a := range m.Parts {
+		if a.saved != nil {
+			a.saved.Remove()
+		}
+	}
 }
 
 // Read reads a message from its beginning to its end.
@@ -205,7 +285,14 @@ func (m *Message) Parse(next func() ([]byte, bool, error)) error {
 		begin = whole
 		return line, whole, nil
 	})
+	if s, ok := m.parser.unended.(*measured); ok {
+		m.last = s.a
+	}
+	if err == nil {
+		err = m.trouble
+	}
 	if err != nil {
+		m.Forget()
 		return err
 	}
 	m.describe(&m.parser.top)

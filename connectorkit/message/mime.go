@@ -24,6 +24,7 @@ type parser struct {
 	parts      int
 	malformed  bool
 	leaf       func(*header) sink // what a leaf is written to
+	unended    sink               // that of the leaf at work when the lines ended
 
 	begin bool // the next piece begins a line
 }
@@ -52,6 +53,7 @@ func (p *parser) parse(next func() (piece []byte, whole bool, err error)) error 
 			break
 		}
 		if err != nil {
+			p.endPart()
 			return err
 		}
 		p.take(piece, p.begin)
@@ -62,6 +64,9 @@ func (p *parser) parse(next func() (piece []byte, whole bool, err error)) error 
 	}
 	if len(p.boundaries) > 0 {
 		p.malformed = true // its last part has no end
+	}
+	if p.part != nil {
+		p.unended = p.part.to
 	}
 	p.endPart()
 	return nil

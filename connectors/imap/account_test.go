@@ -224,7 +224,8 @@ func tell(truth providersim.Truth, folder string, m dovecot.Message) error {
 			body["attachment_count"] = 1
 			put(truth["attachments"], id+"/1", map[string]any{
 				"id": id + "/1", "message_id": id, "received_at": at, "file_name": part.FileName(), "content_type": "application/pdf",
-				"size_bytes": len(content), "sha256": hex.EncodeToString(sum[:]), "date": date.UTC().Format(time.RFC3339),
+				"size_bytes": len(content), "sha256": hex.EncodeToString(sum[:]), "date": date.UTC().Format(time.RFC3339), "hydration_status": "hydrated",
+				"blob_ref": map[string]any{"blob_id": hex.EncodeToString(sum[:]), "mime_type": "application/pdf", "size_bytes": len(content), "sha256": hex.EncodeToString(sum[:])},
 			})
 		case strings.HasPrefix(part.Header.Get("Content-Type"), "text/plain"):
 			err = plain(part)

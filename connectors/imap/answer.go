@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pdpp/connectorkit"
 	"pdpp/connectorkit/message"
 )
 
@@ -81,6 +82,8 @@ type parser struct {
 	// bodyLimit is how much text of a body is kept, and bodyBytes where it was cut.
 	bodyLimit int
 	bodyBytes int64
+	// files begins a file for what came with a body; nil where nobody asks for it.
+	files func() (*connectorkit.BlobWriter, error)
 }
 
 func (p *parser) byte() (byte, error) { return p.r.ReadByte() }
@@ -609,6 +612,23 @@ func words(v any) []string {
 // fetch reads what is said of one message. A body passes through on the way.
 func (p *parser) fetch(a *answer, got func(*fetched) error) error {
 	m := &fetched{}
+	if err := p.items(m); err != nil || m.uid == 0 || got == nil {
+		if m.body != nil {
+			m.body.Forget()
+		}
+		if err == nil && m.uid != 0 && !m.hasHead && m.body == nil {
+			a.changed = a.changed.add(m.uid, m.uid)
+		}
+		return err // without a UID it was told without being asked, by a number that means nothing here
+	}
+	if !m.hasHead && m.body == nil {
+		a.changed = a.changed.add(m.uid, m.uid)
+	}
+	return got(m)
+}
+
+// items reads all that is said of a message.
+func (p *parser) items(m *fetched) error {
 	if err := p.expect(' '); err != nil {
 		return err
 	}
@@ -628,23 +648,7 @@ func (p *parser) fetch(a *answer, got func(*fetched) error) error {
 		}
 		p.skip(' ')
 	}
-	if err := p.rest(); err != nil {
-		return err
-	}
-	if m.uid == 0 {
-		return nil // told without being asked, by a number that means nothing here
-	}
-	if m.hasHead || m.body != nil {
-		if got != nil {
-			return got(m)
-		}
-		return nil
-	}
-	a.changed = a.changed.add(m.uid, m.uid)
-	if got != nil {
-		return got(m)
-	}
-	return nil
+	return p.rest()
 }
 
 func (p *parser) item(m *fetched, name string) (err error) {
@@ -691,10 +695,17 @@ func (p *parser) body(m *fetched) error {
 	if err != nil {
 		return err
 	}
-	m.body = message.New(p.bodyLimit)
-	if err := m.body.Read(bufio.NewReaderSize(r, 32<<10)); err != nil {
+	if m.body != nil { // it was said twice
+		m.body.Forget()
+	}
+	body := message.New(p.bodyLimit)
+	body.Files = p.files
+	if err := body.Read(bufio.NewReaderSize(r, 32<<10)); err != nil {
 		return err
 	}
-	m.cut = m.body.Size >= p.bodyBytes
+	m.body = body
+	if m.cut = body.Size >= p.bodyBytes; m.cut {
+		body.Cut()
+	}
 	return nil
 }

@@ -18,7 +18,7 @@ type bodyRecord struct {
 	Bytes int64 `json:"read_bytes"` // how much of it was read
 }
 
-// attachmentRecord is what came with a message, without its content.
+// attachmentRecord is what came with a message. Its content is a file beside it.
 type attachmentRecord struct {
 	message.Attachment
 	Received string `json:"received_at"`
@@ -31,15 +31,11 @@ func (a *account) contents(ctx context.Context, f *connectorkit.Feeding) error {
 	}
 	stream := f.Selected()[0] // it carries the bookmark
 	w := &walk{account: a, f: f, stream: stream, marks: marksOf(f.Stored(stream))}
-	for _, name := range f.Selected() {
-		if slices.Contains(w.marks.Brought, name) {
-			continue
-		}
-		for _, m := range w.marks.Folders { // it was not asked for until now
-			m.Again = m.Have
-		}
+	a.session.useFiles(nil)
+	if slices.Contains(f.Selected(), "attachments") {
+		a.session.useFiles(a.files)
 	}
-	w.marks.Brought = f.Selected()
+	w.bringAgain(f.Selected())
 	w.remove = func(ctx context.Context, key string, m *mark, uid uint32) error {
 		for i := range m.attached(uid) {
 			if err := f.Record(ctx, "attachments", connectorkit.Delete(fmt.Sprintf("%s/%d", key, i+1))); err != nil {
@@ -47,6 +43,7 @@ func (a *account) contents(ctx context.Context, f *connectorkit.Feeding) error {
 			}
 		}
 		m.setAttached(uid, 0)
+		m.Large = m.Large.minus(uids{{uid, uid}})
 		return f.Record(ctx, "bodies", connectorkit.Delete(key))
 	}
 	if err := w.settle(ctx, w.fetchBodies); err != nil {
@@ -61,6 +58,30 @@ func (a *account) contents(ctx context.Context, f *connectorkit.Feeding) error {
 		}
 	}
 	return w.state(ctx)
+}
+
+// withFiles stands among the streams that were brought for attachments with their contents.
+const withFiles = "attachments/files"
+
+// bringAgain finds out which messages are to be read again: all of them for a stream that was not
+// asked for until now, and those with something too large when the owner keeps larger files by now.
+func (w *walk) bringAgain(selected []string) {
+	brings := slices.Clone(selected)
+	if slices.Contains(selected, "attachments") {
+		brings = append(brings, withFiles)
+	}
+	larger := w.marks.Largest >= 0 && (w.largest < 0 || w.largest > w.marks.Largest)
+	for _, m := range w.marks.Folders {
+		for _, name := range brings {
+			if !slices.Contains(w.marks.Brought, name) {
+				m.Again = m.Have
+			}
+		}
+		if larger {
+			m.Again, m.Large = m.Again.with(m.Large), nil
+		}
+	}
+	w.marks.Brought, w.marks.Largest = brings, w.largest
 }
 
 // texts brings the bodies of a folder up to date.
@@ -118,6 +139,9 @@ func (w *walk) fetchBodies(ctx context.Context, in *folder, m *mark, part uids) 
 		},
 		got: func(r *fetched) error {
 			if r.body == nil || !part.has(r.uid) || came.has(r.uid) {
+				if r.body != nil {
+					r.body.Forget()
+				}
 				return nil
 			}
 			came = came.add(r.uid, r.uid)
@@ -136,8 +160,12 @@ func (w *walk) sendBody(ctx context.Context, in *folder, m *mark, r *fetched) er
 	}
 	attached := r.body.Attached()
 	m.setAttached(r.uid, len(attached))
+	m.Large = m.Large.minus(uids{{r.uid, r.uid}})
 	for _, part := range attached {
-		if err := w.f.Record(ctx, "attachments", connectorkit.Upsert(&attachmentRecord{*part, at})); err != nil {
+		if part.Status == message.Large {
+			m.Large = m.Large.add(r.uid, r.uid)
+		}
+		if err := w.f.Record(ctx, "attachments", part.Record(&attachmentRecord{*part, at})); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ func prepare(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector
 			"the mail server of this address is not known: enter it as in mail.example.org, and leave PDPP_IMAP_SECURITY unset unless the server is on this machine",
 			protocol.ManualActionRequired, false)
 	}
-	account := &account{window: defaultWindow, bodies: number(s.Env("PDPP_IMAP_BODIES_PER_COMMAND"), defaultBodies)}
+	account := &account{window: defaultWindow, bodies: number(s.Env("PDPP_IMAP_BODIES_PER_COMMAND"), defaultBodies), files: s.NewBlob, largest: s.BlobLimit()}
 	account.session = &session{
 		sender: s.Sender("", p.adjust), profile: p, user: user, secret: s.Env("IMAP_PASSWORD"),
 		limits: limitsOf{text: localfile.LimitsOf(s.Env("PDPP_IMAP_TEXT")).Text, bytes: int64(number(s.Env("PDPP_IMAP_MAX_MESSAGE_BYTES"), defaultMessageBytes))},
@@ -80,6 +80,8 @@ type account struct {
 	session *session
 	window  int // UIDs in one command
 	bodies  int
+	files   func() (*connectorkit.BlobWriter, error)
+	largest int64 // of them; negative: there is no bound
 
 	all   []*folder
 	walks []*folder

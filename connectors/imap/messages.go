@@ -41,6 +41,8 @@ type mark struct {
 	Blocks map[string]string `json:"b,omitempty"`
 	// Attached are, for bodies, the messages that brought so many attachments.
 	Attached map[string]uids `json:"a,omitempty"`
+	// Large are, for bodies, the messages that brought something that is larger than the owner keeps.
+	Large uids `json:"l,omitempty"`
 }
 
 // marks are the bookmark of a stream.
@@ -48,6 +50,8 @@ type marks struct {
 	Folders map[string]*mark `json:"folders"`
 	// Brought are, for bodies, the streams that got what is marked as sent.
 	Brought []string `json:"brought,omitempty"`
+	// Largest is, for bodies, the largest file that was kept when they were read.
+	Largest int64 `json:"largest,omitzero"`
 }
 
 func marksOf(v jsontext.Value) marks {
@@ -360,19 +364,17 @@ func (w *walk) gap(ctx context.Context, name string, validity, uid uint32) error
 
 // settle tries again what earlier runs had to declare as missing.
 func (w *walk) settle(ctx context.Context, fetch fetching) error {
+	done := map[string]bool{}
 	for _, e := range w.f.Gaps() {
-		if e.Stream != w.stream {
-			continue
-		}
-		name, validity, uid, ok := parseKey(string(e.RecordKey))
-		i := slices.IndexFunc(w.walks, func(in *folder) bool { return in.name == name && in.validity == validity })
-		if m := w.marks.Folders[name]; ok && i >= 0 && m != nil && m.Validity == validity {
-			if err := w.window(ctx, w.walks[i], m, uids{{uid, uid}}, fetch); err != nil {
+		in, m, uid := w.meant(e)
+		if again := key(in.name, m.Validity, uid); uid > 0 && !done[again] {
+			done[again] = true
+			if err := w.window(ctx, in, m, uids{{uid, uid}}, fetch); err != nil {
 				return err
 			}
 		}
 		// What is gone by now is removed by the walk. A gap that was declared again is not open here.
-		if err := w.f.Recovered(ctx, w.stream, string(e.RecordKey)); err != nil {
+		if err := w.f.Recovered(ctx, e.Stream, string(e.RecordKey)); err != nil {
 			return err
 		}
 		if err := w.state(ctx); err != nil {
@@ -380,6 +382,21 @@ func (w *walk) settle(ctx context.Context, fetch fetching) error {
 		}
 	}
 	return nil
+}
+
+// meant is the message that a gap stands for; UID 0 when it is not there any more. The gap of
+// something that came with a message, such as a file, has the key of that.
+func (w *walk) meant(e protocol.GapEntry) (*folder, *mark, uint32) {
+	text := string(e.RecordKey)
+	for range 2 {
+		name, validity, uid, ok := parseKey(text)
+		i := slices.IndexFunc(w.walks, func(in *folder) bool { return in.name == name && in.validity == validity })
+		if m := w.marks.Folders[name]; ok && i >= 0 && m != nil && m.Validity == validity {
+			return w.walks[i], m, uid
+		}
+		text = text[:max(0, strings.LastIndexByte(text, '/'))]
+	}
+	return &folder{}, &mark{}, 0
 }
 
 // fetchHeads asks for what is known of messages.

@@ -30,6 +30,7 @@ type session struct {
 	secret  string
 	token   bool // the secret is an access token
 	limits  limitsOf
+	files   func() (*connectorkit.BlobWriter, error) // for what comes with messages; nil where nobody asks for it
 
 	wire     *governhttp.Wire
 	parser   *parser
@@ -198,8 +199,15 @@ func (s *session) greet(ctx context.Context) (governor.Outcome, error) {
 	return governor.Outcome{Kind: governor.Success}, nil
 }
 
+// useFiles says where the contents of what comes with messages go from now on.
+func (s *session) useFiles(files func() (*connectorkit.BlobWriter, error)) {
+	if s.files = files; s.parser != nil {
+		s.parser.files = files
+	}
+}
+
 func (s *session) read() {
-	s.parser = &parser{r: bufio.NewReaderSize(s.wire, 64<<10), bodyLimit: s.limits.text, bodyBytes: s.limits.bytes}
+	s.parser = &parser{r: bufio.NewReaderSize(s.wire, 64<<10), bodyLimit: s.limits.text, bodyBytes: s.limits.bytes, files: s.files}
 }
 
 // plain sends a command on the connection that there is. It is not made again within it.
