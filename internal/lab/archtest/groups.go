@@ -53,7 +53,7 @@ var Groups = []Group{
 		Reason: "the demonstration plants a small world and lets the shipped parts show it"},
 	{Name: "cli", May: []string{"blob", "collect", "demo", "doctor", "judge", "keep", "ops", "owner", "schedule", "serve", "view", "web"},
 		Reason: "the commands are the owner's other surface, and start everything that runs here"},
-	{Name: "lab", Rooms: []string{"archtest", "browsertest", "chaostest", "consoletest", "crashtest", "devicetest", "foreigntest", "goldentest", "leasemodel", "nginxtest", "oidctest", "programs", "ratesim", "tools"},
+	{Name: "lab", Rooms: []string{"archtest", "browsertest", "chaostest", "consoletest", "crashtest", "devicetest", "filetest", "foreigntest", "goldentest", "leasemodel", "nginxtest", "oidctest", "programs", "ratesim", "tools"},
 		May:    []string{"blob", "cli", "collect", "demo", "device", "deviceapi", "doctor", "judge", "keep", "ops", "owner", "schedule", "serve", "share", "slice", "view", "web"},
 		Reason: "what measures and torments the parts may use all of them, and no part may use it"},
 }

@@ -121,6 +121,8 @@ var Table = []Rule{
 		Reason: "the test of browsers has no code but tests, and drives the shipped programs with a real one"},
 	{Room: "internal/lab/devicetest", May: anything,
 		Reason: "the test of devices has no code but tests, and puts real programs and databases together"},
+	{Room: "internal/lab/filetest", May: anything,
+		Reason: "the test of records' files has no code but tests, and puts real programs, a mail server and a device together"},
 	{Room: "internal/lab/foreigntest", May: anything,
 		Reason: "the test of connectors in other languages has no code but tests, and puts the real parts together"},
 	{Room: "internal/lab/crashtest", May: anything,
