@@ -61,7 +61,7 @@ type options struct {
 	crash    int // lines after which the runner dies; zero means never
 	answer   func(*protocol.Interaction) *protocol.InteractionResponse
 	log      io.Writer
-	dir      string // the working directory; empty: that of the test
+	dir      string                   // the working directory; empty: that of the test
 	fresh    func() map[string]string // credentials that replace refused ones; nil: there are none
 }
 
