@@ -22,6 +22,10 @@ A script gives the fields by --field, each as NAME=@FILE (NAME=@- is standard in
 NAME=VALUE is for what is no secret), or in variables PDPP_CONNECT_<FIELD> with
 --from-env, each of which may be a _FILE too.
 
+A source that you sign in to at its provider gives a link to open, and waits until you are
+back; with --code it gives a code instead, for any device. The provider must know this server
+as an app: give its number and secret once, by --app-id and --app-secret.
+
 --profile, --view and --resource choose what is collected; pdpp select changes it later.`
 
 const connectExamples = `  pdpp connect github                              ask me for what it needs
@@ -37,6 +41,9 @@ type connectFlags struct {
 	fields  []string
 	fromEnv bool
 	noWait  bool
+	code    bool
+	appID   string
+	secret  string
 	selectFlags
 }
 
@@ -54,6 +61,9 @@ func (a *app) connectCommand() *cobra.Command {
 	flags.StringArrayVar(&f.fields, "field", nil, "a field of the form, as NAME=@FILE (may be repeated)")
 	flags.BoolVar(&f.fromEnv, "from-env", false, "take the fields from variables "+connectPrefix+"<FIELD>")
 	flags.BoolVar(&f.noWait, "no-wait", false, "do not look on at the first run")
+	flags.BoolVar(&f.code, "code", false, "sign in at the provider with a code, on any device")
+	flags.StringVar(&f.appID, "app-id", "", "number of this server's app at the provider, kept for every connection to it")
+	flags.StringVar(&f.secret, "app-secret", "", "file that holds the app's secret (- is standard input)")
 	f.declare(cmd)
 	cmd.MarkFlagsMutuallyExclusive("field", "from-env")
 	return cmd
@@ -81,9 +91,17 @@ func (a *app) connectSource(ctx context.Context, o api.Owner, name string, f con
 	if f := connector.Foreign; f != nil && !f.Confirmed && !a.json {
 		a.printDemand(connector.ID, *f)
 	}
+	if err := a.registerApp(ctx, o, connector, f); err != nil {
+		return err
+	}
 	d, err := o.Connect(ctx, wanted)
 	if err != nil {
 		return err
+	}
+	if connector.Consent != nil {
+		if err := a.signInAtProvider(ctx, o, connector, d.ID, f.code); err != nil {
+			return err
+		}
 	}
 	if f.noWait {
 		if a.json {

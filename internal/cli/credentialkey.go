@@ -77,5 +77,5 @@ func (a *app) storedSecrets(st store.Credentials) func(ctx context.Context, conn
 
 // tokens keeps those of connections whose owner signs in at the provider.
 func (a *app) tokens(st providerauth.Store) *providerauth.Keeper {
-	return &providerauth.Keeper{Store: st, Key: a.existingKey, Lookup: a.env.Lookup, Now: a.env.Now}
+	return &providerauth.Keeper{Store: st, Key: a.existingKey, Lookup: a.childVariable, Now: a.env.Now}
 }

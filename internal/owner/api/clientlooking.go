@@ -84,6 +84,22 @@ func (c *Client) SetCredential(ctx context.Context, id string, fields map[string
 	return c.send(ctx, http.MethodPut, body, nil, "_ref", "connections", id, "credential")
 }
 
+func (c *Client) BeginSignIn(ctx context.Context, id string, w SignInWish) (SignInBegun, error) {
+	var got SignInBegun
+	err := c.send(ctx, http.MethodPost, w, &got, "_ref", "connections", id, "sign-in")
+	return got, err
+}
+
+func (c *Client) FinishSignIn(ctx context.Context, a SignInAnswer) (SignInDone, error) {
+	var got SignInDone
+	err := c.send(ctx, http.MethodPost, a, &got, "_ref", "sign-ins", "answer")
+	return got, err
+}
+
+func (c *Client) SetProviderApp(ctx context.Context, connectorID string, app ProviderApp) error {
+	return c.send(ctx, http.MethodPut, app, nil, "_ref", "connector-templates", connectorID, "app")
+}
+
 func (c *Client) RemoveCredential(ctx context.Context, id string) error {
 	return c.send(ctx, http.MethodDelete, nil, nil, "_ref", "connections", id, "credential")
 }

@@ -41,6 +41,8 @@ type Connector struct {
 	// SignsIn means that the owner signs in at the source, in a browser on the server's
 	// machine, and gives no credential.
 	SignsIn bool `json:"signs_in"`
+	// Consent is how the owner signs in at the provider; nil for one that does not ask for that.
+	Consent *Consent `json:"consent"`
 	// Foreign is what one that is not built in gets when it runs; nil for a built-in one.
 	Foreign *Foreign `json:"foreign"`
 	// Problem is why it cannot be connected, each fault with its mend; empty for one that can.

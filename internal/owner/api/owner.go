@@ -55,6 +55,13 @@ type Connecting interface {
 	Rename(ctx context.Context, id, name string) error
 	// SetCredential replaces the credential. The connection confirms itself with one run.
 	SetCredential(ctx context.Context, id string, fields map[string]string) error
+	// BeginSignIn begins a sign-in at the provider, for a connector with a Consent.
+	BeginSignIn(ctx context.Context, id string, w SignInWish) (SignInBegun, error)
+	// FinishSignIn brings the answer, or asks whether a code was entered; the connection then
+	// confirms itself with one run. Only who began a sign-in finishes it, and once.
+	FinishSignIn(ctx context.Context, a SignInAnswer) (SignInDone, error)
+	// SetProviderApp keeps how this server is registered at the provider of a connector.
+	SetProviderApp(ctx context.Context, connectorID string, app ProviderApp) error
 	// RemoveCredential deletes the stored credential; what was collected stays.
 	RemoveCredential(ctx context.Context, id string) error
 	// SetSchedule makes the connection collect by itself, or changes its rhythm.

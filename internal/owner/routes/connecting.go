@@ -34,6 +34,15 @@ func (s *surface) connecting() []reply.Route {
 		put(s, "PUT /_ref/connections/{id}/credential", func(r *http.Request, b credentialBody) error {
 			return s.owner.SetCredential(r.Context(), id(r), b.Fields)
 		}),
+		take(s, "POST /_ref/connections/{id}/sign-in", http.StatusCreated, func(r *http.Request, w api.SignInWish) (any, error) {
+			return s.owner.BeginSignIn(r.Context(), id(r), w)
+		}),
+		take(s, "POST /_ref/sign-ins/answer", http.StatusOK, func(r *http.Request, a api.SignInAnswer) (any, error) {
+			return s.owner.FinishSignIn(r.Context(), a)
+		}),
+		put(s, "PUT /_ref/connector-templates/{id}/app", func(r *http.Request, app api.ProviderApp) error {
+			return s.owner.SetProviderApp(r.Context(), id(r), app)
+		}),
 		s.act("DELETE /_ref/connections/{id}/credential", func(r *http.Request) error {
 			return s.owner.RemoveCredential(r.Context(), id(r))
 		}),

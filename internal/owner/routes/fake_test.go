@@ -192,6 +192,21 @@ func (f *fake) DeleteSchedule(_ context.Context, id string) error {
 	return f.err
 }
 
+func (f *fake) BeginSignIn(_ context.Context, id string, w api.SignInWish) (api.SignInBegun, error) {
+	f.take("BeginSignIn", id, w)
+	return api.SignInBegun{}, f.err
+}
+
+func (f *fake) FinishSignIn(_ context.Context, a api.SignInAnswer) (api.SignInDone, error) {
+	f.take("FinishSignIn", a)
+	return api.SignInDone{}, f.err
+}
+
+func (f *fake) SetProviderApp(_ context.Context, connectorID string, app api.ProviderApp) error {
+	f.take("SetProviderApp", connectorID, app)
+	return f.err
+}
+
 func (f *fake) SetLimits(_ context.Context, id string, l api.Limits) error {
 	f.take("SetLimits", id, l)
 	return f.err

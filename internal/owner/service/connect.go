@@ -64,7 +64,7 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 		err = s.keepSelection(ctx, conn.ID, m, chosen)
 	}
 	if err == nil {
-		err = s.complete(ctx, conn, entered, rhythm)
+		err = s.complete(ctx, conn, entered, rhythm, m.OAuth() == nil)
 	}
 	if err != nil {
 		return api.Detail{}, errors.Join(err, s.takeBack(context.WithoutCancel(ctx), conn.ID))
@@ -72,8 +72,9 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 	return s.Connection(ctx, conn.ID)
 }
 
-// complete keeps what belongs to a draft, puts it in use and asks for its first run.
-func (s *Service) complete(ctx context.Context, conn store.Connection, entered *sealed, rhythm *api.Schedule) error {
+// complete keeps what belongs to a draft, puts it in use and asks for its first run, where one can
+// work already.
+func (s *Service) complete(ctx context.Context, conn store.Connection, entered *sealed, rhythm *api.Schedule, ready bool) error {
 	if entered != nil {
 		if err := s.keep(ctx, conn.ID, entered); err != nil {
 			return err
@@ -87,6 +88,9 @@ func (s *Service) complete(ctx context.Context, conn store.Connection, entered *
 	conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
 	if err := s.Store.UpdateConnection(ctx, conn); err != nil {
 		return faults.Error(err, "put the connection in use")
+	}
+	if !ready {
+		return nil // the sign-in asks for it
 	}
 	return s.request(ctx, conn.ID)
 }

@@ -54,6 +54,9 @@ type Config struct {
 	// listened yet.
 	Address string
 	HTTP    *http.Client
+	// Lookup gives what the operator set for a variable of the deployment configuration; nil
+	// means nothing.
+	Lookup func(name string) (string, bool)
 
 	// Asked is called when a run was asked for, so that a worker in this process need not wait
 	// for its next look; nil calls nobody.

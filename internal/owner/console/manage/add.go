@@ -120,6 +120,10 @@ func (p *pages) add(w http.ResponseWriter, r *http.Request) {
 	if page.Problem = page.check(&asked); page.Problem == nil {
 		made, err := p.Owner.Connect(r.Context(), asked)
 		if err == nil {
+			if c.Consent != nil {
+				http.Redirect(w, r, api.AllowPage(made.ID), http.StatusSeeOther)
+				return
+			}
 			if c.SignsIn { // the first run asks for it
 				http.Redirect(w, r, api.SignInPage(made.ID)+"?opening", http.StatusSeeOther)
 				return

@@ -82,6 +82,26 @@ func (o *owner) SetCredential(ctx context.Context, id string, fields map[string]
 	return err
 }
 
+func (o *owner) BeginSignIn(ctx context.Context, id string, w api.SignInWish) (api.SignInBegun, error) {
+	begun, err := o.Owner.BeginSignIn(ctx, id, w)
+	o.record(ctx, setting("sign-in at the provider", id), err)
+	return begun, err
+}
+
+func (o *owner) FinishSignIn(ctx context.Context, a api.SignInAnswer) (api.SignInDone, error) {
+	done, err := o.Owner.FinishSignIn(ctx, a)
+	if done.Connected || err != nil { // to ask whether a code was entered is no deed
+		o.record(ctx, audit.Entry{Kind: audit.CredentialStore, Object: done.ConnectionID}, err)
+	}
+	return done, err
+}
+
+func (o *owner) SetProviderApp(ctx context.Context, connectorID string, app api.ProviderApp) error {
+	err := o.Owner.SetProviderApp(ctx, connectorID, app)
+	o.record(ctx, setting("app at the provider of "+connectorID, ""), err)
+	return err
+}
+
 func (o *owner) RemoveCredential(ctx context.Context, id string) error {
 	err := o.Owner.RemoveCredential(ctx, id)
 	o.record(ctx, audit.Entry{Kind: audit.CredentialRemove, Object: id}, err)

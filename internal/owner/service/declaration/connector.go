@@ -4,6 +4,7 @@ package declaration
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,6 +19,7 @@ func Describe(name string, m *manifest.Manifest) api.Connector {
 	c := api.Connector{
 		ID: name, DisplayName: m.DisplayName, Version: m.Version, Streams: []api.StreamLabel{},
 		Form: shownForm(m), Refresh: refreshPolicy(m.RefreshPolicy()), Device: OnDevice(m), OnDevices: ReadsFiles(m), SignsIn: SignsIn(m),
+		Consent: consent(m.OAuth()),
 	}
 	for i := range m.Streams {
 		c.Streams = append(c.Streams, streamLabel(&m.Streams[i]))
@@ -45,6 +47,22 @@ func SignsIn(m *manifest.Manifest) bool {
 // ReadsFiles reports whether the connector reads files, so that a device can collect it.
 func ReadsFiles(m *manifest.Manifest) bool {
 	return OnDevice(m) || slices.Contains(m.RequiredBindings(), manifest.BindingFilesystem)
+}
+
+// consent tells how the owner signs in at the provider.
+func consent(o *manifest.OAuth) *api.Consent {
+	if o == nil {
+		return nil
+	}
+	c := &api.Consent{Scopes: []api.ConsentScope{}, Page: o.AuthorizeURL != "", Codes: o.DeviceURL != "", NeverAsked: o.NeverAsked, ProviderSees: o.ProviderSees,
+		RegisterURL: o.RegisterURL, RegisterSteps: o.RegisterSteps, Secret: o.ClientSecretEnv != ""}
+	if u, err := url.Parse(o.AuthorizeURL); err == nil {
+		c.Host = u.Host
+	}
+	for _, s := range o.Scopes {
+		c.Scopes = append(c.Scopes, api.ConsentScope{Name: s.Name, Label: s.Label, Note: s.Note, Optional: s.Optional})
+	}
+	return c
 }
 
 func streamLabel(s *manifest.Stream) api.StreamLabel {

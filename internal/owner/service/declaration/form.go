@@ -13,6 +13,9 @@ func Form(m *manifest.Manifest) manifest.CredentialCapture {
 		return *m.Setup.CredentialCapture
 	}
 	form := manifest.CredentialCapture{Kind: manifest.CredentialSecretBundle}
+	if m.OAuth() != nil {
+		return form // the owner signs in at the provider
+	}
 	for _, name := range m.CredentialEnv() {
 		form.Fields = append(form.Fields, manifest.CredentialField{Name: name, Label: name, Required: true, Secret: true, Env: []string{name}})
 	}

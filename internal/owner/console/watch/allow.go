@@ -1,0 +1,151 @@
+package watch
+
+import (
+	"net/http"
+	"strings"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+)
+
+// allowShown is what the page tells on which the owner signs in at a provider.
+type allowShown struct {
+	api.Detail
+	Return string           // where the provider sends the owner back to
+	Begun  *api.SignInBegun // a code that waits to be entered
+}
+
+func (s *allowShown) source() string { return s.Connector.DisplayName }
+
+// again reports whether the owner has signed in before.
+func (s *allowShown) again() bool { return s.Credential != nil }
+
+// originOf is the address of this server as the owner's browser names it.
+func originOf(r *http.Request) string {
+	scheme := "http"
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host
+}
+
+// allowing finds the connection of the address; when it cannot it answers, and gives nil.
+func (p *Pages) allowing(w http.ResponseWriter, r *http.Request) *allowShown {
+	ctx, cancel := bounded(r.Context())
+	defer cancel()
+	d, err := p.owner.Connection(ctx, r.PathValue("id"))
+	if err == nil && (d.Connector == nil || d.Connector.Consent == nil) {
+		err = api.NotFound("This source is not signed in to at its provider.", "Look at the connection.")
+	}
+	if err != nil {
+		p.fail(w, r, err)
+		return nil
+	}
+	d.ObservedAt = p.here(d.ObservedAt)
+	return &allowShown{Detail: d, Return: originOf(r) + api.CallbackPath}
+}
+
+func (p *Pages) showAllow(w http.ResponseWriter, r *http.Request, s *allowShown) {
+	f := ui.Frame{Title: "Connect " + s.source(), Active: "connections", Watched: true, Indicator: s.Indicator, Now: s.ObservedAt, Flash: ui.TakeFlash(w, r)}
+	ui.Render(w, r, http.StatusOK, ui.Page(f, allowPage(s)))
+}
+
+func (p *Pages) getAllow(w http.ResponseWriter, r *http.Request) {
+	if s := p.allowing(w, r); s != nil {
+		p.showAllow(w, r, s)
+	}
+}
+
+// postAllow sends the owner to the provider, or shows a code.
+func (p *Pages) postAllow(w http.ResponseWriter, r *http.Request) {
+	s := p.allowing(w, r)
+	if s == nil {
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		p.fail(w, r, api.Invalid("", "The form cannot be read.", "Send it again."))
+		return
+	}
+	wish := api.SignInWish{Scopes: append([]string{}, r.PostForm["scope"]...)}
+	if r.PostForm.Get("way") != "code" {
+		wish.Redirect = s.Return
+	}
+	begun, err := p.owner.BeginSignIn(r.Context(), s.ID, wish)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	if begun.UserCode != "" {
+		s.Begun = &begun
+		p.showAllow(w, r, s)
+		return
+	}
+	http.Redirect(w, r, begun.URL, http.StatusSeeOther)
+}
+
+// postAllowApp keeps how this server is registered at the provider.
+func (p *Pages) postAllowApp(w http.ResponseWriter, r *http.Request) {
+	s := p.allowing(w, r)
+	if s == nil {
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		p.fail(w, r, api.Invalid("", "The form cannot be read.", "Send it again."))
+		return
+	}
+	err := p.owner.SetProviderApp(r.Context(), s.Connector.ID, api.ProviderApp{ClientID: r.PostForm.Get("client_id"), ClientSecret: r.PostForm.Get("client_secret")})
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	ui.Done(w, r, api.AllowPage(s.ID), ui.Good("Kept. Now allow it at "+s.source()+"."))
+}
+
+// getAllowWait asks whether the code was entered, and leads on when it was.
+func (p *Pages) getAllowWait(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	done, err := p.owner.FinishSignIn(r.Context(), api.SignInAnswer{State: r.URL.Query().Get("state")})
+	if err == nil && !done.Connected {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if err != nil {
+		m, _ := ui.Problem(w, err)
+		ui.Render(w, r, stopPolling, ui.Notice(m))
+		return
+	}
+	p.hub.nudge()
+	w.Header().Set("HX-Redirect", connectionPath(id))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// stopPolling is htmx's own status: what comes with it is shown, and nothing is asked again.
+const stopPolling = 286
+
+// getCallback is where providers send the owner back to.
+func (p *Pages) getCallback(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	w.Header().Set("Referrer-Policy", "no-referrer") // the address holds a code
+	answer := api.SignInAnswer{State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error")}
+	if answer.Code == "" && answer.Error == "" {
+		answer.Error = "invalid_request"
+	}
+	done, err := p.owner.FinishSignIn(r.Context(), answer)
+	switch {
+	case err == nil:
+		p.hub.nudge()
+		ui.Done(w, r, connectionPath(done.ConnectionID), ui.Good(connectedWords(done)))
+	case done.ConnectionID != "":
+		m, _ := ui.Problem(w, err)
+		ui.Done(w, r, api.AllowPage(done.ConnectionID), m)
+	default:
+		p.fail(w, r, err)
+	}
+}
+
+func connectedWords(done api.SignInDone) string {
+	if len(done.Missing) == 0 {
+		return "Connected. The first run starts now."
+	}
+	return "Connected without: " + strings.Join(done.Missing, ", ") + ". That was not allowed there; the rest is being collected."
+}
