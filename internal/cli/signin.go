@@ -20,44 +20,52 @@ func (a *app) signInAtProvider(ctx context.Context, o api.Owner, c api.Connector
 	if err != nil {
 		return err
 	}
+	defer listener.Close()
+	begun, err := o.BeginSignIn(ctx, connectionID, api.SignInWish{Redirect: "http://" + listener.Addr().String() + "/callback"})
+	if err != nil {
+		return err
+	}
 	answers := make(chan api.SignInAnswer, 1)
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
-		if r.URL.Path != "/callback" || q.Get("state") == "" {
-			http.NotFound(w, r)
+		if r.URL.Path != "/callback" || q.Get("state") != begun.State {
+			http.NotFound(w, r) // of another sign-in
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		_, _ = w.Write([]byte("This page can be closed. The command goes on.\n"))
 		select {
-		case answers <- api.SignInAnswer{State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error")}:
+		case answers <- api.SignInAnswer{State: begun.State, Code: q.Get("code"), Error: q.Get("error")}:
 		default: // it has one
 		}
 	})}
 	go func() { _ = server.Serve(listener) }()
-	defer server.Close()
-	begun, err := o.BeginSignIn(ctx, connectionID, api.SignInWish{Redirect: "http://" + listener.Addr().String() + "/callback"})
-	if err != nil {
-		return err
-	}
+	defer leave(context.WithoutCancel(ctx), server)
 	printf(a.errOut, "Open this link and allow it at %s:\n  %s\n", oneLine(c.DisplayName), safe(begun.URL))
 	waiting, cancel := context.WithDeadline(ctx, begun.ExpiresAt)
 	defer cancel()
-	for {
-		select {
-		case <-waiting.Done():
-			return a.notSignedIn(ctx, connectionID)
-		case got := <-answers:
-			if got.State != begun.State {
-				continue // of another sign-in
-			}
-			done, err := o.FinishSignIn(ctx, got)
-			if err == nil {
-				a.saySignedIn(c, done)
-			}
-			return err
+	select {
+	case <-waiting.Done():
+		return a.notSignedIn(ctx, connectionID)
+	case got := <-answers:
+		if got.Code == "" && got.Error == "" {
+			got.Error = "invalid_request" // without either it would ask for a code
 		}
+		done, err := o.FinishSignIn(ctx, got)
+		if err == nil {
+			a.saySignedIn(c, done)
+		}
+		return err
+	}
+}
+
+// leave ends the server once the browser has its page, within a moment.
+func leave(ctx context.Context, server *http.Server) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if server.Shutdown(ctx) != nil {
+		_ = server.Close()
 	}
 }
 

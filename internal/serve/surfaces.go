@@ -73,7 +73,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		mux.Handle("GET /openapi.json", server.OpenAPI())
 		console.Mount(mux, console.Config{
 			Owner: everything, Auth: s.Auth, Now: s.Now, Log: s.Log, PageHeaders: server.PageHeaders,
-			Ending: ctx.Done(), Surface: s.pages,
+			Ending: ctx.Done(), Base: base, Surface: s.pages,
 		})
 	}, nil
 }

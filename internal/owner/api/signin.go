@@ -35,8 +35,8 @@ type SignInWish struct {
 	// Redirect is where the answer comes to: a page of this server, or a port of this machine.
 	// Empty asks for a code instead.
 	Redirect string `json:"redirect_uri,omitempty"`
-	// Scopes are the optional ones that are wanted; nil wants all.
-	Scopes []string `json:"scopes,omitempty"`
+	// Scopes are the optional ones that are wanted; nil wants all, and an empty list none.
+	Scopes []string `json:"scopes,omitzero"`
 }
 
 // SignInBegun is a sign-in that waits for the owner.

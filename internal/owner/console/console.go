@@ -35,6 +35,8 @@ type Config struct {
 	// Ending is closed when the server begins to end, so that open pages do not hold
 	// it up; nil means never.
 	Ending <-chan struct{}
+	// Base is where this server is: providers send the owner back there.
+	Base string
 	// Surface shows the pages of runs' browsers; nil means that there are none here.
 	Surface watch.Surface
 }
@@ -42,7 +44,7 @@ type Config struct {
 // Mount adds the pages. The ways in and out are Auth's own: it is given FormPage.
 func Mount(mux *http.ServeMux, c Config) {
 	pages := watch.New(watch.Config{
-		Owner: c.Owner, Now: c.Now, Log: c.Log, Ending: c.Ending, Surface: c.Surface,
+		Owner: c.Owner, Now: c.Now, Log: c.Log, Ending: c.Ending, Base: c.Base, Surface: c.Surface,
 		SignedIn: func(r *http.Request) bool { return stillSignedIn(c.Auth, r) },
 	})
 	routes := append(pages.Routes(), manage.Routes(manage.Config{

@@ -194,12 +194,12 @@ func (f *fake) DeleteSchedule(_ context.Context, id string) error {
 
 func (f *fake) BeginSignIn(_ context.Context, id string, w api.SignInWish) (api.SignInBegun, error) {
 	f.take("BeginSignIn", id, w)
-	return api.SignInBegun{}, f.err
+	return given[api.SignInBegun](f, 0), f.err
 }
 
 func (f *fake) FinishSignIn(_ context.Context, a api.SignInAnswer) (api.SignInDone, error) {
 	f.take("FinishSignIn", a)
-	return api.SignInDone{}, f.err
+	return given[api.SignInDone](f, 0), f.err
 }
 
 func (f *fake) SetProviderApp(_ context.Context, connectorID string, app api.ProviderApp) error {

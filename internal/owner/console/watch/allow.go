@@ -20,15 +20,6 @@ func (s *allowShown) source() string { return s.Connector.DisplayName }
 // again reports whether the owner has signed in before.
 func (s *allowShown) again() bool { return s.Credential != nil }
 
-// originOf is the address of this server as the owner's browser names it.
-func originOf(r *http.Request) string {
-	scheme := "http"
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host
-}
-
 // allowing finds the connection of the address; when it cannot it answers, and gives nil.
 func (p *Pages) allowing(w http.ResponseWriter, r *http.Request) *allowShown {
 	ctx, cancel := bounded(r.Context())
@@ -42,7 +33,7 @@ func (p *Pages) allowing(w http.ResponseWriter, r *http.Request) *allowShown {
 		return nil
 	}
 	d.ObservedAt = p.here(d.ObservedAt)
-	return &allowShown{Detail: d, Return: originOf(r) + api.CallbackPath}
+	return &allowShown{Detail: d, Return: p.base + api.CallbackPath}
 }
 
 func (p *Pages) showAllow(w http.ResponseWriter, r *http.Request, s *allowShown) {

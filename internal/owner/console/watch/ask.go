@@ -14,6 +14,7 @@ const (
 	askRecovery
 	askCredential
 	askSignIn // in a browser here
+	askAllow  // on a page of the provider's
 	askQuestion
 	askAgain     // something outside is to be mended, and then tried again
 	askDevice    // no device collects it, and one is to be connected
@@ -41,6 +42,8 @@ func askOf(s *shown) ask {
 		return ask{}
 	case signsIn(&s.Connection, a):
 		return ask{askSignIn, a}
+	case a.Kind == verdict.Reauth && s.allows():
+		return ask{askAllow, a}
 	case a.Kind == verdict.Reauth:
 		return ask{askCredential, a}
 	case a.Kind == verdict.AddInfo && a.SatisfiedWhen.Kind == verdict.AttentionResolved:
@@ -60,6 +63,9 @@ func askOf(s *shown) ask {
 func signsIn(c *view.Connection, a *verdict.RequiredAction) bool {
 	return c.SourceKind == browserSource && a.Kind == verdict.Reauth
 }
+
+// allows reports whether the owner signs in at the provider.
+func (s *shown) allows() bool { return s.Connector != nil && s.Connector.Consent != nil }
 
 // recoveryAction is the action that the recovery belongs to.
 func recoveryAction(v *verdict.Verdict) *verdict.RequiredAction {

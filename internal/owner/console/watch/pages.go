@@ -31,6 +31,9 @@ type Config struct {
 	// Ending is closed when the server ends, so that events do not hold it up; nil
 	// means never.
 	Ending <-chan struct{}
+	// Base is where this server is, as it was configured or as it listens. Providers send the
+	// owner back there, so that it is never taken from a request.
+	Base string
 	// Surface shows the pages of runs' browsers; nil means that there are none here.
 	Surface Surface
 }
@@ -42,6 +45,7 @@ type Pages struct {
 	log      *slog.Logger
 	signedIn func(*http.Request) bool
 	ending   <-chan struct{}
+	base     string
 	surface  Surface
 	hub      *hub
 }
@@ -49,7 +53,7 @@ type Pages struct {
 // New makes the pages. They need nothing to be closed: what runs for open pages
 // ends with the last of them.
 func New(c Config) *Pages {
-	p := &Pages{owner: c.Owner, now: c.Now, log: c.Log, signedIn: c.SignedIn, ending: c.Ending, surface: c.Surface}
+	p := &Pages{owner: c.Owner, now: c.Now, log: c.Log, signedIn: c.SignedIn, ending: c.Ending, base: c.Base, surface: c.Surface}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/lab/oidctest"
+)
+
+// tunesHome is a home with a connector whose owner signs in at the provider.
+func tunesHome(t *testing.T, provider *oidctest.Server) string {
+	t.Helper()
+	home := t.TempDir()
+	folder := filepath.Join(home, "connectors", "tunes")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	declared := `{"protocol_version":"0.1.0","connector_id":"tunes","version":"1.0.0","display_name":"Tunes",
+ "setup":{"modality":"provider_auth","deployment_config":["TUNES_CLIENT_ID","TUNES_CLIENT_SECRET"],
+  "oauth":{"authorize_url":"` + provider.URL + `/auth","token_url":"` + provider.URL + `/token","device_url":"` + provider.URL + `/device/auth","access_token_env":"TUNES_ACCESS_TOKEN",
+   "client_id_env":"TUNES_CLIENT_ID","client_secret_env":"TUNES_CLIENT_SECRET","rotation":true,"authorize_params":{"prompt":"consent"},
+   "scopes":[{"name":"openid","label":"Who you are"},{"name":"offline_access","label":"Read while you are away"},{"name":"private","label":"Private lists","optional":true}]}},
+ "streams":[{"name":"plays","semantics":"append_only","schema":{"type":"object","properties":{"id":{"type":"string"}}},"primary_key":["id"]}]}`
+	for name, content := range map[string]string{"manifest.json": declared, "connector": "#!/bin/sh\nexit 1\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return home
+}
+
+func serveTunes(t *testing.T, provider *oidctest.Server) *served {
+	t.Helper()
+	return serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_HOME": tunesHome(t, provider)}, "--role", "web")
+}
+
+// leave sends the form of the page, and gives where the browser goes from there.
+func (v *visitor) leave(page string) string {
+	v.Helper()
+	got := v.post(page, "scope", "private")
+	_, to, found := strings.Cut(got.Header.Get("Refresh"), "url=")
+	if !found {
+		v.Fatalf("the owner is not sent to the provider: %d %s", got.StatusCode, got.body)
+	}
+	return to
+}
+
+func TestSignInAtProvider(t *testing.T) {
+	t.Parallel()
+	provider := oidctest.Start(t, oidctest.Options{TokenSeconds: 600})
+	s := serveTunes(t, provider)
+	owner, other := s.signedIn(), s.signedIn()
+	made := owner.post("/add/tunes", "display_name", "Tunes", "schedule", "manual")
+	page := made.Header.Get("Location")
+	if !strings.HasSuffix(page, "/allow") {
+		t.Fatalf("a new connection leads to %q: %d %s", page, made.StatusCode, made.body)
+	}
+	connection := strings.TrimSuffix(page, "/allow")
+	if got := owner.post(page, "scope", "private"); !strings.Contains(got.body, "no app at Tunes") {
+		t.Errorf("without an app: %d %s", got.StatusCode, got.body)
+	}
+	if got := owner.post(page+"/app", "client_id", oidctest.ClientID, "client_secret", oidctest.ClientSecret); got.Header.Get("Location") != page {
+		t.Fatalf("keep the app: %d %s", got.StatusCode, got.body)
+	}
+
+	// Whatever a client says of where it is, answers come to this server.
+	forged := s.visitor().with("X-Forwarded-Proto", "https").with("X-Forwarded-Host", "evil.example").with("Host", "evil.example")
+	forged.http.Jar = owner.http.Jar
+	ours := s.url + "/oauth/callback"
+	for name, v := range map[string]*visitor{"plain": owner, "forged": forged} {
+		if got := v.get(page); got.StatusCode == http.StatusOK && !strings.Contains(got.body, ours) || strings.Contains(got.body, "evil.example") {
+			t.Errorf("%s: the page names another return address: %s", name, got.body)
+		}
+		to, err := url.Parse(v.leave(page))
+		if err != nil || to.Query().Get("redirect_uri") != ours {
+			t.Errorf("%s: the provider is given %v, %v", name, to, err)
+		}
+	}
+
+	back := provider.Consent(t, owner.leave(page), ours)
+	answer := "/oauth/callback?" + back.Encode()
+	if got := other.get(answer); got.StatusCode != http.StatusGone || !strings.Contains(got.body, "belongs to another sign-in") {
+		t.Errorf("the answer of another session: %d %s", got.StatusCode, got.body)
+	}
+	if n := provider.Log(t).SignIns; n != 0 {
+		t.Errorf("%d codes exchanged for another session", n)
+	}
+	if got := owner.get(answer); got.Header.Get("Location") != connection {
+		t.Fatalf("the owner's answer: %d %s", got.StatusCode, got.body)
+	}
+	if got := owner.get(answer); got.StatusCode != http.StatusGone {
+		t.Errorf("the answer for a second time: %d %s", got.StatusCode, got.body)
+	}
+	if n := provider.Log(t).SignIns; n != 1 {
+		t.Errorf("%d codes exchanged, want 1", n)
+	}
+	if got := owner.get(connection); !strings.Contains(got.body, page) {
+		t.Errorf("the connection does not lead to another sign-in")
+	}
+	if got := owner.get(page); !strings.Contains(got.body, "Signing in again replaces") {
+		t.Errorf("the page does not say that there is a sign-in")
+	}
+
+	provider.Decline(t, true)
+	declined := provider.Consent(t, owner.leave(page), ours)
+	if got := owner.get("/oauth/callback?" + declined.Encode()); got.Header.Get("Location") != page {
+		t.Errorf("a sign-in that was declined: %d %s", got.StatusCode, got.body)
+	}
+	s.holdsNone(oidctest.ClientSecret, back.Get("code"), back.Get("state"))
+}
+
+var (
+	link = regexp.MustCompile(`\n  (http://\S+)\n`)
+	code = regexp.MustCompile(`Open (\S+) on any device and enter the code (\S+)\n`)
+)
+
+// seen waits until a command has said something.
+func seen(t *testing.T, said *lines, what *regexp.Regexp, over <-chan int) []string {
+	t.Helper()
+	for {
+		if found := what.FindStringSubmatch(said.String()); found != nil {
+			return found
+		}
+		select {
+		case code := <-over:
+			t.Fatalf("it ended with %d: %s", code, said)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func TestConnectSignsIn(t *testing.T) {
+	t.Parallel()
+	provider := oidctest.Start(t, oidctest.Options{TokenSeconds: 600})
+	s := serveTunes(t, provider)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(oidctest.ClientSecret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	connect := func(args ...string) (*lines, <-chan int) {
+		said, over := &lines{}, make(chan int, 1)
+		env, _, _ := testEnv(t, s.vars, append([]string{"connect", "tunes", "--no-wait"}, args...)...)
+		env.Stdout, env.Stderr, env.Now = said, said, s.now
+		go func() { over <- Main(env) }()
+		return said, over
+	}
+	ended := func(said *lines, over <-chan int) {
+		t.Helper()
+		if code := <-over; code != ExitOK || !strings.Contains(said.String(), "Tunes said yes.") {
+			t.Errorf("it ended with %d: %s", code, said)
+		}
+	}
+
+	said, over := connect("--app-id", oidctest.ClientID, "--app-secret", secret)
+	address, err := url.Parse(seen(t, said, link, over)[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	redirect := address.Query().Get("redirect_uri")
+	back := provider.Consent(t, address.String(), redirect)
+	for _, visit := range []struct {
+		query  url.Values
+		status int
+	}{{url.Values{"state": {"of another sign-in"}, "code": {"x"}}, http.StatusNotFound}, {back, http.StatusOK}} {
+		resp, err := http.Get(redirect + "?" + visit.query.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != visit.status {
+			t.Errorf("the port of the command answers %d, want %d", resp.StatusCode, visit.status)
+		}
+	}
+	ended(said, over)
+
+	said, over = connect("--code")
+	shown := seen(t, said, code, over)
+	provider.Enter(t, shown[1], shown[2])
+	ended(said, over)
+	if n := provider.Log(t).SignIns; n != 2 {
+		t.Errorf("%d sign-ins at the provider, want 2", n)
+	}
+	s.holdsNone(oidctest.ClientSecret, back.Get("code"), back.Get("state"))
+}
