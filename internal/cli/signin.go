@@ -36,7 +36,7 @@ func (a *app) signInAtProvider(ctx context.Context, o api.Owner, c api.Connector
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		_, _ = w.Write([]byte("This page can be closed. The command goes on.\n"))
 		select {
-		case answers <- api.SignInAnswer{State: begun.State, Code: q.Get("code"), Error: q.Get("error")}:
+		case answers <- api.SignInAnswer{State: begun.State, Code: q.Get("code"), Error: q.Get("error"), Scope: q.Get("scope")}:
 		default: // it has one
 		}
 	})}

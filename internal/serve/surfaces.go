@@ -3,7 +3,9 @@ package serve
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"pdpp/internal/collect/catalog"
@@ -29,7 +31,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	}
 	base := strings.TrimRight(s.Base, "/")
 	if base == "" {
-		base = "http://" + s.Listener.Addr().String()
+		base = "http://" + reachable(s.Listener.Addr())
 	}
 	if err := s.Store.PutSetting(ctx, service.AddressSetting, []byte(base), s.Now()); err != nil {
 		return nil, fmt.Errorf("keep the server's address: %w", err)
@@ -81,4 +83,13 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 // formPage shows one of the forms that ask who is there.
 func formPage(w http.ResponseWriter, r *http.Request, status int, f auth.Form) {
 	console.FormPage(w, r, status, console.Form{Action: f.Action, Next: f.Next, Message: f.Message, Passkey: f.Passkey})
+}
+
+// reachable is an address of a listener that a browser on this machine can open: one that listens
+// everywhere is found by the loopback address, which providers that refuse names accept too.
+func reachable(a net.Addr) string {
+	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return a.String()
 }

@@ -2,6 +2,7 @@ package providerauth_test
 
 import (
 	"context"
+	"net/url"
 	"path/filepath"
 	"testing"
 	"time"
@@ -70,6 +71,11 @@ func connect(t testing.TB, st store.Store) {
 	}
 }
 
+// answer is what the provider sent back.
+func answer(back url.Values) providerauth.Answer {
+	return providerauth.Answer{Code: back.Get("code"), Error: back.Get("error"), Scope: back.Get("scope")}
+}
+
 const redirect = "http://127.0.0.1:65000/oauth/callback"
 
 // signIn goes the way of the redirect.
@@ -80,7 +86,7 @@ func (b *bed) signIn(t *testing.T) providerauth.Done {
 		t.Fatal(err)
 	}
 	back := b.provider.Consent(t, begun.URL, redirect)
-	done, err := b.Finish(t.Context(), b.source, back.Get("state"), "session mara", back.Get("code"), back.Get("error"))
+	done, err := b.Finish(t.Context(), b.source, back.Get("state"), "session mara", answer(back))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func (e *answerError) Error() string {
 
 // Codes of faults.
 const (
-	CodeNoApp    = "provider_app_missing"
+	CodeNoApp    = "provider_app_missing" // api.CodeNoProviderApp
 	CodeNotBegun = "sign_in_not_begun"
 	CodeDeclined = "sign_in_declined"
 	CodeNoWay    = "sign_in_way_missing"

@@ -160,8 +160,16 @@ func (k *Keeper) Whose(ctx context.Context, state, binder string) (string, error
 	return s.ConnectionID, err
 }
 
+// Answer is what the provider sent the owner back with.
+type Answer struct {
+	Code  string
+	Error string // the protocol's word for a refusal; empty when there was none
+	// Scope is what the owner allowed, where the provider says it here; most say it with the tokens.
+	Scope string
+}
+
 // Finish exchanges the code that came with the answer. A sign-in is used once, whatever comes of it.
-func (k *Keeper) Finish(ctx context.Context, s Source, state, binder, code, refused string) (Done, error) {
+func (k *Keeper) Finish(ctx context.Context, s Source, state, binder string, a Answer) (Done, error) {
 	now := k.now()
 	kept, err := k.Store.TakeSignIn(ctx, markOf(state), binder, now)
 	if errors.Is(err, store.ErrNotFound) || err == nil && kept.ConnectionID != s.ConnectionID {
@@ -170,14 +178,14 @@ func (k *Keeper) Finish(ctx context.Context, s Source, state, binder, code, refu
 	if err != nil {
 		return Done{}, fmt.Errorf("find the sign-in: %w", err)
 	}
-	if refused == "access_denied" {
+	if a.Error == "access_denied" {
 		return Done{}, declined(s)
 	}
 	p, err := k.open(kept)
 	if err != nil {
 		return Done{}, err
 	}
-	if refused != "" || code == "" || p.Redirect == "" {
+	if a.Error != "" || a.Code == "" || p.Redirect == "" {
 		return Done{}, refusal(http.StatusBadGateway, CodeRefused, s.Manifest.DisplayName+" did not let this server in.", "Try again; if it stays so, look at the app's registration there.")
 	}
 	app, err := k.App(ctx, s)
@@ -188,11 +196,11 @@ func (k *Keeper) Finish(ctx context.Context, s Source, state, binder, code, refu
 	if p.Verifier != "" {
 		more = append(more, oauth2.VerifierOption(p.Verifier))
 	}
-	t, err := config(s.Manifest.OAuth(), app, p.Redirect).Exchange(k.calling(ctx), code, more...)
+	t, err := config(s.Manifest.OAuth(), app, p.Redirect).Exchange(k.calling(ctx), a.Code, more...)
 	if err != nil {
 		return Done{}, k.failed(s, answered(err))
 	}
-	return k.keep(ctx, s, t, p)
+	return k.keep(ctx, s, t, p, a.Scope)
 }
 
 // Poll asks once whether the owner has entered the code; false means not yet. It asks no more often
@@ -227,7 +235,7 @@ func (k *Keeper) Poll(ctx context.Context, s Source, state, binder string) (Done
 		if _, err := k.Store.TakeSignIn(ctx, mark, binder, k.now()); err != nil {
 			return Done{}, false, notBegun()
 		}
-		done, err := k.keep(ctx, s, t, p)
+		done, err := k.keep(ctx, s, t, p, "")
 		return done, err == nil, err
 	}
 	var said *answerError
@@ -271,14 +279,15 @@ func (k *Keeper) open(kept store.SignIn) (p pending, err error) {
 	return p, nil
 }
 
-// keep stores what a sign-in brought, before anybody can use it.
-func (k *Keeper) keep(ctx context.Context, s Source, t *oauth2.Token, p pending) (Done, error) {
+// keep stores what a sign-in brought, before anybody can use it. The scope is what was allowed,
+// where the tokens do not say it.
+func (k *Keeper) keep(ctx context.Context, s Source, t *oauth2.Token, p pending, scope string) (Done, error) {
 	key, err := k.Key()
 	if err != nil {
 		return Done{}, fmt.Errorf("load the key that seals credentials: %w", err)
 	}
 	now := k.now()
-	made := tokensOf(t, s.Manifest.OAuth(), credential.Tokens{})
+	made := tokensOf(t, s.Manifest.OAuth(), credential.Tokens{Scope: scope})
 	err = k.Store.PutCredential(context.WithoutCancel(ctx), store.Credential{ConnectionID: s.ConnectionID, Kind: string(manifest.CredentialAccessToken),
 		Sealed: made.SealFor(key, s.ConnectionID), Fingerprint: made.Fingerprint(key), Status: store.CredentialActive, CapturedAt: now, Refresh: standing(made, now)})
 	if err != nil {

@@ -33,17 +33,17 @@ func TestSignIn(t *testing.T) {
 		if back.Get("state") != begun.State || back.Get("code") == "" {
 			t.Fatalf("comes back with %v", back)
 		}
-		if _, err := b.Finish(t.Context(), b.source, begun.State, "session of another", back.Get("code"), ""); code(err) != providerauth.CodeNotBegun {
+		if _, err := b.Finish(t.Context(), b.source, begun.State, "session of another", answer(back)); code(err) != providerauth.CodeNotBegun {
 			t.Errorf("somebody else's browser: %v", err)
 		}
-		if _, err := b.Finish(t.Context(), b.source, begun.State+"x", "session mara", back.Get("code"), ""); code(err) != providerauth.CodeNotBegun {
+		if _, err := b.Finish(t.Context(), b.source, begun.State+"x", "session mara", answer(back)); code(err) != providerauth.CodeNotBegun {
 			t.Errorf("another state: %v", err)
 		}
-		done, err := b.Finish(t.Context(), b.source, begun.State, "session mara", back.Get("code"), "")
+		done, err := b.Finish(t.Context(), b.source, begun.State, "session mara", answer(back))
 		if err != nil || done.ConnectionID != connection || len(done.Missing) != 1 || done.Missing[0] != "Private lists" {
 			t.Fatalf("finished: %+v, %v", done, err)
 		}
-		if _, err := b.Finish(t.Context(), b.source, begun.State, "session mara", back.Get("code"), ""); code(err) != providerauth.CodeNotBegun {
+		if _, err := b.Finish(t.Context(), b.source, begun.State, "session mara", answer(back)); code(err) != providerauth.CodeNotBegun {
 			t.Errorf("a second time: %v", err)
 		}
 		got, err := b.Access(t.Context(), b.source, 0)
@@ -88,7 +88,7 @@ func TestSignIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		back := provider.Consent(t, begun.URL, redirect)
-		if _, err := b.Finish(t.Context(), b.source, back.Get("state"), "session mara", "", back.Get("error")); code(err) != providerauth.CodeDeclined {
+		if _, err := b.Finish(t.Context(), b.source, back.Get("state"), "session mara", answer(back)); code(err) != providerauth.CodeDeclined {
 			t.Errorf("declined: %v", err)
 		}
 		if _, err := b.store.Credential(t.Context(), connection); err == nil {

@@ -24,6 +24,7 @@ const (
 	CodeUnauthenticated = "authentication_error"
 	CodeUnreachable     = "server_unreachable"
 	CodeGapRecovered    = "gap_recovered"
+	CodeNoProviderApp   = "provider_app_missing"
 )
 
 // Error is what the owner is told.

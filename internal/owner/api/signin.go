@@ -18,6 +18,8 @@ type Consent struct {
 	ProviderSees  string   `json:"provider_sees,omitempty"`
 	RegisterURL   string   `json:"register_url,omitempty"`
 	RegisterSteps []string `json:"register_steps,omitempty"`
+	FirstRun      string   `json:"first_run,omitempty"`
+	OutOfReach    []string `json:"out_of_reach,omitempty"`
 	// Secret means that the app has a secret beside its number.
 	Secret bool `json:"app_secret"`
 }
@@ -53,6 +55,8 @@ type SignInAnswer struct {
 	State string `json:"state"`
 	Code  string `json:"code,omitempty"`
 	Error string `json:"error,omitempty"`
+	// Scope is what was allowed, where the provider says it with the answer.
+	Scope string `json:"scope,omitempty"`
 }
 
 // SignInDone is how a sign-in stands.

@@ -48,7 +48,7 @@ func Mount(mux *http.ServeMux, c Config) {
 		SignedIn: func(r *http.Request) bool { return stillSignedIn(c.Auth, r) },
 	})
 	routes := append(pages.Routes(), manage.Routes(manage.Config{
-		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Auth.Fresh, PasskeysAt: c.Auth.PasskeysAt,
+		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Auth.Fresh, PasskeysAt: c.Auth.PasskeysAt, Base: c.Base,
 	})...)
 	for _, r := range routes {
 		handler := r.Handler

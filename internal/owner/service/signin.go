@@ -100,7 +100,7 @@ func (s *Service) FinishSignIn(ctx context.Context, a api.SignInAnswer) (api.Sig
 	if a.Code == "" && a.Error == "" {
 		got, done.Connected, err = s.tokens().Poll(ctx, source, a.State, binder(ctx))
 	} else {
-		got, err = s.tokens().Finish(ctx, source, a.State, binder(ctx), a.Code, a.Error)
+		got, err = s.tokens().Finish(ctx, source, a.State, binder(ctx), providerauth.Answer{Code: a.Code, Error: a.Error, Scope: a.Scope})
 		done.Connected = err == nil
 	}
 	if err != nil {

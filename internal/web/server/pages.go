@@ -57,7 +57,10 @@ func (w *leavingWriter) WriteHeader(status int) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Refresh", "0; url="+to)
 	w.ResponseWriter.WriteHeader(http.StatusOK)
-	_ = leavingPage.Execute(w.ResponseWriter, template.URL(to)) // leads refuses what would run here
+	_ = leavingPage.Execute(w.ResponseWriter, struct {
+		To   template.URL // leads refuses what would run here
+		Name string
+	}{template.URL(to), siteOf(to)})
 }
 
 // Write drops what http.Redirect says to browsers that do not follow.
@@ -87,7 +90,15 @@ func (w *leavingWriter) leads(to string) bool {
 	return true
 }
 
+// siteOf is what a person calls the address by.
+func siteOf(to string) string {
+	if u, err := url.Parse(to); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "the app"
+}
+
 var leavingPage = template.Must(template.New("leaving").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Going back · pdpp</title></head>
-<body><p><a href="{{.}}">Go back to the app</a></p></body></html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>On the way to {{.Name}} · pdpp</title></head>
+<body><p><a href="{{.To}}">Continue to {{.Name}}</a></p></body></html>
 `))

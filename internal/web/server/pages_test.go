@@ -44,12 +44,12 @@ func TestFormMayLeadElsewhere(t *testing.T) {
 		}
 		return send(t, client, req)
 	}
-	for _, to := range []string{"https://app.example/back?code=a&state=b", "http://127.0.0.1:1/back?code=a", "com.example.app:/back?code=a"} {
+	for to, site := range map[string]string{"https://app.example/back?code=a&state=b": "app.example", "http://127.0.0.1:1/back?code=a": "127.0.0.1:1", "com.example.app:/back?code=a": "the app"} {
 		a := decide("POST", to, false)
 		if a.status != 200 || a.header.Get("Refresh") != "0; url="+to || a.header.Get("Location") != "" || a.header.Get("Content-Security-Policy") != pagePolicy {
 			t.Errorf("%s: %d %v", to, a.status, a.header)
 		}
-		if !strings.Contains(a.body, `<a href="`+strings.ReplaceAll(to, "&", "&amp;")+`">`) {
+		if !strings.Contains(a.body, `<a href="`+strings.ReplaceAll(to, "&", "&amp;")+`">Continue to `+site+`</a>`) {
 			t.Errorf("%s: %s", to, a.body)
 		}
 		if a := decide("POST", to, true); a.status != 204 || a.header.Get("HX-Redirect") != to || a.body != "" {
@@ -60,7 +60,7 @@ func TestFormMayLeadElsewhere(t *testing.T) {
 		}
 	}
 	for _, to := range []string{"/grants", url + "/grants", "javascript:alert(1)", "data:text/html,x", "file:///etc/hosts"} {
-		if a := decide("POST", to, false); a.status != 303 || a.header.Get("Refresh") != "" || strings.Contains(a.body, "Go back to the app") {
+		if a := decide("POST", to, false); a.status != 303 || a.header.Get("Refresh") != "" || strings.Contains(a.body, "Continue to") {
 			t.Errorf("%s: %d %v", to, a.status, a.header)
 		}
 	}

@@ -43,7 +43,7 @@ type grantPage struct {
 	api.Grant
 	names
 	Token  string
-	Origin string // of this server, as the browser reached it
+	Origin string // of this server
 }
 
 func (p *pages) grant(w http.ResponseWriter, r *http.Request) {
@@ -60,16 +60,8 @@ func (p *pages) showGrant(w http.ResponseWriter, r *http.Request, status int, g 
 	if err != nil {
 		p.note(r, err) // the grant exists, and its token is shown only once
 	}
-	page := grantPage{Grant: g, names: names, Token: token, Origin: origin(r)}
+	page := grantPage{Grant: g, names: names, Token: token, Origin: p.Base}
 	p.show(w, r, status, p.frame(w, r, g.ClientName, "grants"), grantBody(&page, p.Now()))
-}
-
-// origin is the address of this server as the browser reached it.
-func origin(r *http.Request) string {
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
 }
 
 func (p *pages) revokeGrant(w http.ResponseWriter, r *http.Request) {

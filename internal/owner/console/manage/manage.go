@@ -29,6 +29,9 @@ type Config struct {
 	Fresh func(ctx context.Context) bool
 	// PasskeysAt says whether a passkey can be used at the address of a request.
 	PasskeysAt func(r *http.Request) bool
+	// Base is where this server is, as it was configured or as it listens; never what a request
+	// says of it.
+	Base string
 }
 
 type pages struct{ Config }

@@ -73,7 +73,8 @@ func Fail(w http.ResponseWriter, r *http.Request, f Frame, err error) {
 }
 
 // flashCookie carries one message to the next page. It holds no secret, and what it
-// says is escaped like any other text.
+// says is escaped like any other text. It comes along when a provider sends the owner back, as
+// the session does.
 const flashCookie = "pdpp_said"
 
 // Done answers a form whose action was taken: with the message where htmx asked for
@@ -86,7 +87,7 @@ func Done(w http.ResponseWriter, r *http.Request, to string, m Message) {
 	if text, err := json.Marshal(m); err == nil {
 		http.SetCookie(w, &http.Cookie{
 			Name: flashCookie, Value: base64.RawURLEncoding.EncodeToString(text), Path: "/", MaxAge: 30,
-			HttpOnly: true, SameSite: http.SameSiteStrictMode,
+			HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		})
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
@@ -101,7 +102,7 @@ func TakeFlash(w http.ResponseWriter, r *http.Request) *Message {
 	if err != nil || len(c.Value) > longestFlash {
 		return nil
 	}
-	http.SetCookie(w, &http.Cookie{Name: flashCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: flashCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	text, err := base64.RawURLEncoding.DecodeString(c.Value)
 	if err != nil {
 		return nil

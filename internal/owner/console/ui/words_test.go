@@ -44,7 +44,7 @@ func TestMessageGoesToTheNextPageOnce(t *testing.T) {
 	}
 	r := httptest.NewRequest("GET", "/connections/a", nil)
 	for _, c := range w.Result().Cookies() {
-		if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
+		if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode {
 			t.Errorf("the cookie is %v", c)
 		}
 		r.AddCookie(c)

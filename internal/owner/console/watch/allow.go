@@ -1,7 +1,10 @@
 package watch
 
 import (
+	"errors"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"pdpp/internal/owner/api"
@@ -13,12 +16,18 @@ type allowShown struct {
 	api.Detail
 	Return string           // where the provider sends the owner back to
 	Begun  *api.SignInBegun // a code that waits to be entered
+	NoApp  bool             // the provider does not know this server yet
 }
 
 func (s *allowShown) source() string { return s.Connector.DisplayName }
 
 // again reports whether the owner has signed in before.
 func (s *allowShown) again() bool { return s.Credential != nil }
+
+// choice reports whether something may be left out.
+func (s *allowShown) choice() bool {
+	return slices.ContainsFunc(s.Connector.Consent.Scopes, func(c api.ConsentScope) bool { return c.Optional })
+}
 
 // allowing finds the connection of the address; when it cannot it answers, and gives nil.
 func (p *Pages) allowing(w http.ResponseWriter, r *http.Request) *allowShown {
@@ -36,14 +45,14 @@ func (p *Pages) allowing(w http.ResponseWriter, r *http.Request) *allowShown {
 	return &allowShown{Detail: d, Return: p.base + api.CallbackPath}
 }
 
-func (p *Pages) showAllow(w http.ResponseWriter, r *http.Request, s *allowShown) {
-	f := ui.Frame{Title: "Connect " + s.source(), Active: "connections", Watched: true, Indicator: s.Indicator, Now: s.ObservedAt, Flash: ui.TakeFlash(w, r)}
-	ui.Render(w, r, http.StatusOK, ui.Page(f, allowPage(s)))
+func (p *Pages) showAllow(w http.ResponseWriter, r *http.Request, s *allowShown, status int, said *ui.Message) {
+	f := ui.Frame{Title: "Connect " + s.source(), Active: "connections", Watched: true, Indicator: s.Indicator, Now: s.ObservedAt, Flash: said}
+	ui.Render(w, r, status, ui.Page(f, allowPage(s)))
 }
 
 func (p *Pages) getAllow(w http.ResponseWriter, r *http.Request) {
 	if s := p.allowing(w, r); s != nil {
-		p.showAllow(w, r, s)
+		p.showAllow(w, r, s, http.StatusOK, ui.TakeFlash(w, r))
 	}
 }
 
@@ -59,19 +68,39 @@ func (p *Pages) postAllow(w http.ResponseWriter, r *http.Request) {
 	}
 	wish := api.SignInWish{Scopes: append([]string{}, r.PostForm["scope"]...)}
 	if r.PostForm.Get("way") != "code" {
+		if p.elsewhere(r) {
+			p.fail(w, r, api.Invalid("", s.source()+" sends you back to "+p.base+", and you are signed in under another address of this server.", "Open "+p.base+api.AllowPage(s.ID)+" and sign in there."))
+			return
+		}
 		wish.Redirect = s.Return
 	}
 	begun, err := p.owner.BeginSignIn(r.Context(), s.ID, wish)
+	var known *api.Error
+	if errors.As(err, &known) && known.Code == api.CodeNoProviderApp {
+		s.NoApp = true
+		m, status := ui.Problem(w, err)
+		p.showAllow(w, r, s, status, &m)
+		return
+	}
 	if err != nil {
 		p.fail(w, r, err)
 		return
 	}
 	if begun.UserCode != "" {
 		s.Begun = &begun
-		p.showAllow(w, r, s)
+		p.showAllow(w, r, s, http.StatusOK, nil)
 		return
 	}
 	http.Redirect(w, r, begun.URL, http.StatusSeeOther)
+}
+
+// elsewhere reports whether the browser says that it has the page by another address than the one
+// that providers send it back to, such as localhost in place of 127.0.0.1. It would come back as
+// somebody who is not signed in. A browser that does not say it is believed to be right.
+func (p *Pages) elsewhere(r *http.Request) bool {
+	ours, err := url.Parse(p.base)
+	origin := r.Header.Get("Origin")
+	return err == nil && strings.HasPrefix(origin, "http") && !strings.EqualFold(origin, ours.Scheme+"://"+ours.Host)
 }
 
 // postAllowApp keeps how this server is registered at the provider.
@@ -117,7 +146,7 @@ const stopPolling = 286
 func (p *Pages) getCallback(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	w.Header().Set("Referrer-Policy", "no-referrer") // the address holds a code
-	answer := api.SignInAnswer{State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error")}
+	answer := api.SignInAnswer{State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"), Scope: q.Get("scope")}
 	if answer.Code == "" && answer.Error == "" {
 		answer.Error = "invalid_request"
 	}

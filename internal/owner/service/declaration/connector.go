@@ -55,7 +55,7 @@ func consent(o *manifest.OAuth) *api.Consent {
 		return nil
 	}
 	c := &api.Consent{Scopes: []api.ConsentScope{}, Page: o.AuthorizeURL != "", Codes: o.DeviceURL != "", NeverAsked: o.NeverAsked, ProviderSees: o.ProviderSees,
-		RegisterURL: o.RegisterURL, RegisterSteps: o.RegisterSteps, Secret: o.ClientSecretEnv != ""}
+		RegisterURL: o.RegisterURL, RegisterSteps: o.RegisterSteps, FirstRun: o.FirstRun, OutOfReach: o.OutOfReach, Secret: o.ClientSecretEnv != ""}
 	if u, err := url.Parse(o.AuthorizeURL); err == nil {
 		c.Host = u.Host
 	}
