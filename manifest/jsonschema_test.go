@@ -163,7 +163,7 @@ func TestKeys(t *testing.T) {
 		"Availability": "state mode reason future_modes",
 		"Setup":        "modality credential_capture deployment_config manual_or_upload oauth",
 		"OAuth": "authorize_url token_url device_url scopes scope_separator authorize_params pkce rotation token_lifetime_seconds access_token_env " +
-			"client_id_env client_secret_env client_auth register_url register_steps never_asked provider_sees",
+			"client_id_env client_secret_env client_auth register_url register_steps never_asked provider_sees first_run out_of_reach",
 		"OAuthScope":        "name label note optional",
 		"CredentialCapture": "kind label description submit_label required fields",
 		"CredentialField":   "name identity label type required secret autocomplete placeholder env help_text help_url",

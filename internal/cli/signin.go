@@ -42,7 +42,7 @@ func (a *app) signInAtProvider(ctx context.Context, o api.Owner, c api.Connector
 	})}
 	go func() { _ = server.Serve(listener) }()
 	defer leave(context.WithoutCancel(ctx), server)
-	printf(a.errOut, "Open this link and allow it at %s:\n  %s\n", oneLine(c.DisplayName), safe(begun.URL))
+	printf(a.errOut, "Open this link and allow it at %s:\n  %s\n", oneLine(c.DisplayName), oneLine(begun.URL)) // the owner needs what is in it
 	waiting, cancel := context.WithDeadline(ctx, begun.ExpiresAt)
 	defer cancel()
 	select {
@@ -74,7 +74,7 @@ func (a *app) signInByCode(ctx context.Context, o api.Owner, c api.Connector, co
 	if err != nil {
 		return err
 	}
-	printf(a.errOut, "Open %s on any device and enter the code %s\n", safe(begun.URL), safe(begun.UserCode))
+	printf(a.errOut, "Open %s on any device and enter the code %s\n", oneLine(begun.URL), oneLine(begun.UserCode))
 	waiting, cancel := context.WithDeadline(ctx, begun.ExpiresAt)
 	defer cancel()
 	every := time.NewTicker(time.Duration(max(begun.EverySeconds, 1)) * time.Second)

@@ -62,7 +62,7 @@ func TestSignInAtProvider(t *testing.T) {
 		t.Fatalf("a new connection leads to %q: %d %s", page, made.StatusCode, made.body)
 	}
 	connection := strings.TrimSuffix(page, "/allow")
-	if got := owner.post(page, "scope", "private"); !strings.Contains(got.body, "no app at Tunes") {
+	if got := owner.post(page, "scope", "private"); !strings.Contains(got.body, "no app at Tunes") || !strings.Contains(got.body, `<details class="inspect after" open>`) {
 		t.Errorf("without an app: %d %s", got.StatusCode, got.body)
 	}
 	if got := owner.post(page+"/app", "client_id", oidctest.ClientID, "client_secret", oidctest.ClientSecret); got.Header.Get("Location") != page {
@@ -70,8 +70,14 @@ func TestSignInAtProvider(t *testing.T) {
 	}
 
 	// Whatever a client says of where it is, answers come to this server.
+	own, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
 	forged := s.visitor().with("X-Forwarded-Proto", "https").with("X-Forwarded-Host", "evil.example").with("Host", "localhost:1")
-	forged.http.Jar = owner.http.Jar
+	for _, c := range owner.http.Jar.Cookies(own) {
+		forged.header.Add("Cookie", c.Name+"="+c.Value)
+	}
 	ours := s.url + "/oauth/callback"
 	for name, v := range map[string]*visitor{"plain": owner, "forged": forged} {
 		if got := v.get(page); !strings.Contains(got.body, "<code>"+ours+"</code>") {
@@ -81,6 +87,14 @@ func TestSignInAtProvider(t *testing.T) {
 		if err != nil || to.Query().Get("redirect_uri") != ours {
 			t.Errorf("%s: the provider is given %v, %v", name, to, err)
 		}
+	}
+
+	// A browser that has the page under another name would come back as a stranger.
+	named := "localhost:" + own.Port()
+	stray := s.visitor().with("Host", named).with("Origin", "http://"+named)
+	stray.header["Cookie"] = forged.header["Cookie"]
+	if got := stray.post(page, "scope", "private"); got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, s.url+page) {
+		t.Errorf("under another name: %d %s", got.StatusCode, got.body)
 	}
 
 	back := provider.Consent(t, owner.leave(page), ours)

@@ -24,6 +24,11 @@ func (s *allowShown) source() string { return s.Connector.DisplayName }
 // again reports whether the owner has signed in before.
 func (s *allowShown) again() bool { return s.Credential != nil }
 
+// waitPath is where the page asks whether the code was entered.
+func (s *allowShown) waitPath() string {
+	return api.AllowPage(s.ID) + "/wait?" + url.Values{"state": {s.Begun.State}}.Encode()
+}
+
 // choice reports whether something may be left out.
 func (s *allowShown) choice() bool {
 	return slices.ContainsFunc(s.Connector.Consent.Scopes, func(c api.ConsentScope) bool { return c.Optional })
