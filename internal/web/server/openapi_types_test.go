@@ -42,7 +42,7 @@ var described = map[string]reflect.Type{
 	"StreamLabel": reflect.TypeFor[api.StreamLabel](), "CredentialForm": reflect.TypeFor[api.CredentialForm](),
 	"Consent": reflect.TypeFor[api.Consent](), "ConsentScope": reflect.TypeFor[api.ConsentScope](), "SignInWish": reflect.TypeFor[api.SignInWish](),
 	"SignInBegun": reflect.TypeFor[api.SignInBegun](), "SignInAnswer": reflect.TypeFor[api.SignInAnswer](), "SignInDone": reflect.TypeFor[api.SignInDone](),
-	"ProviderApp": reflect.TypeFor[api.ProviderApp](),
+	"ProviderApp":     reflect.TypeFor[api.ProviderApp](),
 	"CredentialField": reflect.TypeFor[api.CredentialField](), "RefreshPolicy": reflect.TypeFor[api.RefreshPolicy](),
 	"Credential": reflect.TypeFor[api.Credential](), "SchedulePlan": reflect.TypeFor[api.Plan](),
 	"ConnectionSchedule": reflect.TypeFor[api.ConnectionSchedule](), "Bookmark": reflect.TypeFor[api.Bookmark](),
