@@ -2,6 +2,7 @@ package connectorkit
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"pdpp/governor/governhttp"
@@ -22,15 +23,14 @@ type pass struct {
 // fetching has stopped and the tail is bounded, the rest of the window goes into
 // one backlog gap and the walk is over.
 func (l *lane) slice(ctx context.Context, p *pass, items []Item) (*protocol.KeyCoverage, error) {
-	var left mismatches
-	for _, item := range items {
-		fault, err := l.r.emit(ctx, l.List, item.Record)
-		if err != nil {
-			return nil, err
+	if l.Completed && l.detailing {
+		l.short = map[string]bool{}
+		for _, item := range items {
+			if e := l.book.entries[item.Key]; !e.hydrated || !l.book.handled(item) {
+				l.short[item.Key] = true
+			}
 		}
-		left.add(fault)
-	}
-	if err := l.r.declare(ctx, l.List, &left); err != nil {
+	} else if err := l.emitListed(ctx, items); err != nil {
 		return nil, err
 	}
 	l.listed += len(items)
@@ -44,6 +44,14 @@ func (l *lane) slice(ctx context.Context, p *pass, items []Item) (*protocol.KeyC
 	}
 	if err := l.details(ctx, p, items); err != nil {
 		return nil, err
+	}
+	if l.Completed {
+		rest := slices.DeleteFunc(slices.Clone(items), func(item Item) bool { return !l.short[item.Key] })
+		if l.short = nil; len(rest) > 0 {
+			if err := l.emitListed(ctx, rest); err != nil {
+				return nil, err
+			}
+		}
 	}
 	var keys []string
 	listed := map[string]bool{}
@@ -61,6 +69,19 @@ func (l *lane) slice(ctx context.Context, p *pass, items []Item) (*protocol.KeyC
 		keys = append(keys, key)
 	}
 	return l.book.coverage(keys), nil
+}
+
+// emitListed sends the records of items as their list has them.
+func (l *lane) emitListed(ctx context.Context, items []Item) error {
+	var left mismatches
+	for _, item := range items {
+		fault, err := l.r.emit(ctx, l.List, item.Record)
+		if err != nil {
+			return err
+		}
+		left.add(fault)
+	}
+	return l.r.declare(ctx, l.List, &left)
 }
 
 // details gives each item its outcome. Items that must go into the backlog are
@@ -137,6 +158,12 @@ func (l *lane) forwardDetail(ctx context.Context, p *pass, item Item) error {
 // for the item, if any.
 func (l *lane) settle(ctx context.Context, item Item, d *deferral) error {
 	if d != nil && d.gone {
+		if l.short[item.Key] { // what is deleted was there
+			delete(l.short, item.Key)
+			if err := l.emitListed(ctx, []Item{item}); err != nil {
+				return err
+			}
+		}
 		if _, err := l.r.emit(ctx, l.List, Delete(item.Key)); err != nil {
 			return err
 		}
@@ -191,7 +218,12 @@ func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
 	l.failures = 0
 	var d *deferral
 	for _, rec := range f.Records {
-		fault, err := l.r.emit(ctx, l.Detail, rec)
+		stream := l.Detail
+		if rec.listed {
+			stream = l.List
+			delete(l.short, item.Key)
+		}
+		fault, err := l.r.emit(ctx, stream, rec)
 		if err != nil {
 			return nil, nil, err
 		}

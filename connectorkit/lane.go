@@ -29,6 +29,10 @@ type Lane struct {
 	// knows deletions. Without it an item stays as the list has it.
 	GoneWithDetail bool
 
+	// Completed says that details bring the item's own record as well, by OfItem. The list's is
+	// sent where they are not had.
+	Completed bool
+
 	// Census is how often, at most, the whole list is walked for what left it without a word;
 	// zero means never. What is missing is asked for with Fetch, and what that calls Gone is
 	// deleted from the list stream.
@@ -110,6 +114,7 @@ type lane struct {
 	ahead     map[string]fetched           // what was asked for with others, by key
 	oneByOne  bool                         // the provider does not answer for several at once
 	listed    int
+	short     map[string]bool // items of the slice whose record is not sent yet
 	met       map[string]bool // what the list has, as far as it is known; for the census
 	metMore   bool            // and more than the bookmark says
 	failures  int             // fetches that failed in a row

@@ -3,7 +3,9 @@ package connectorkit
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -392,5 +394,74 @@ func TestGoneItemIsDeleted(t *testing.T) {
 		if g := v.gaps["t0002"]; g == nil || g.status != protocol.GapTerminal {
 			t.Errorf("%s: no final gap", class)
 		}
+	}
+}
+
+// TestCompletedItems: an item whose details bring its own record is sent once, as they have it; the
+// list's record stands for one whose details are missing, and goes before the end of one that is gone.
+// A later run that gets the details completes it.
+func TestCompletedItems(t *testing.T) {
+	t.Parallel()
+	for _, many := range []int{0, 2} {
+		a, v := newArchive(5, 2), newVault()
+		down := true
+		a.fetch = func(_ int, key string) error {
+			switch {
+			case key == "t0002":
+				return Fail(Gone, nil)
+			case key == "t0004" && down:
+				return Fail(Forbidden, nil)
+			case key == "t0003" && down:
+				return Fail(Unavailable, nil)
+			}
+			return nil
+		}
+		lane := a.lane()
+		lane.GoneWithDetail, lane.Completed, lane.Many = true, true, many
+		lane.Fetch = func(ctx context.Context, item Item) ([]Record, error) {
+			out, err := a.fetchThread(ctx, item)
+			return append(out, OfItem(Upsert(map[string]any{"id": item.Key, "at": "whole"}))), err
+		}
+		if many > 0 {
+			lane.FetchMany = func(ctx context.Context, items []Item) (out []Fetched, err error) {
+				for _, item := range items {
+					records, err := lane.Fetch(ctx, item)
+					out = append(out, Fetched{Key: item.Key, Records: records, Err: err})
+				}
+				return out, nil
+			}
+		}
+		sent := map[string]int{}
+		r := succeeded(t, v.run(t, collecting(t, lane), options{scope: laneScope}))
+		for _, m := range r.messages {
+			if rec, ok := m.(*protocol.Record); ok && rec.Stream == "threads" {
+				sent[rec.Key]++
+			}
+		}
+		want := map[string]string{"t0001": "whole", "t0002": "", "t0003": "listed", "t0004": "listed", "t0005": "whole"}
+		see := func() {
+			t.Helper()
+			for key, is := range want {
+				data, known := v.records["threads"][key]
+				got := "listed"
+				switch {
+				case data == "":
+					got = ""
+				case strings.Contains(data, "whole"):
+					got = "whole"
+				}
+				if !known || got != is {
+					t.Errorf("many %d: %s is %q, want %q: %s", many, key, got, is, data)
+				}
+			}
+		}
+		see()
+		if !maps.Equal(sent, map[string]int{"t0001": 1, "t0002": 2, "t0003": 1, "t0004": 1, "t0005": 1}) {
+			t.Errorf("many %d: sent %v", many, sent)
+		}
+		down = false
+		succeeded(t, v.run(t, collecting(t, lane), options{scope: laneScope}))
+		want["t0003"] = "whole"
+		see()
 	}
 }

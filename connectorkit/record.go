@@ -18,6 +18,14 @@ type Record struct {
 	deleted string
 	fault   *Fault
 	blobs   []Blob // nil: nothing is said of them
+	listed  bool   // it is of the item itself, not of its details
+}
+
+// OfItem is, among the details of an item, the item's own record: what its list says, made
+// whole by what only the details tell. It is for a Lane that has Completed.
+func OfItem(r Record) Record {
+	r.listed = true
+	return r
 }
 
 // Upsert is a new or changed record. Data is a JSON object: a struct with json

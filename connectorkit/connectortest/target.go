@@ -56,6 +56,9 @@ type Lane struct {
 	Along []string
 	// TimeField is the field of a list record that the list is ordered by.
 	TimeField string
+	// Completed are fields of a list record that only the item's details tell: they may be
+	// null while those are declared missing.
+	Completed []string
 }
 
 // Sim is a provider at work.

@@ -41,6 +41,29 @@ type api struct {
 
 	mu    sync.Mutex
 	token string
+	rows  map[string]row // as lists had them in this run
+}
+
+// noted keeps a row for when its conversation is read.
+func (a *api) noted(r row) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.rows == nil {
+		a.rows = map[string]row{}
+	}
+	a.rows[r.key()] = r
+}
+
+// whole gives everything of a conversation that was read for the item.
+func (a *api) whole(c *conversation, item connectorkit.Item) []connectorkit.Record {
+	a.mu.Lock()
+	listed, ok := a.rows[item.Key]
+	a.mu.Unlock()
+	c.from(item.Locator)
+	if !ok {
+		return append(c.records(), c.completed(nil))
+	}
+	return append(c.records(), c.completed(&listed))
 }
 
 // unhurried is the pace of single conversations. Their bucket fills by one a minute, and a
@@ -190,7 +213,7 @@ func (a *api) fetch(ctx context.Context, item connectorkit.Item) ([]connectorkit
 	if c.key() != item.Key {
 		return nil, connectorkit.Fail(connectorkit.Malformed, errFrame)
 	}
-	return c.records(), nil
+	return a.whole(c, item), nil
 }
 
 // batchSize is how many conversations the site gives at once.
@@ -199,10 +222,10 @@ const batchSize = 10
 // fetchMany reads several conversations. What the site leaves out, and what cannot be read,
 // is left to a call of its own.
 func (a *api) fetchMany(ctx context.Context, items []connectorkit.Item) ([]connectorkit.Fetched, error) {
-	asked := map[string]bool{}
+	asked := map[string]connectorkit.Item{}
 	ids := make([]string, 0, len(items))
 	for _, item := range items {
-		asked[item.Key] = true
+		asked[item.Key] = item
 		ids = append(ids, item.Key)
 	}
 	body, err := json.Marshal(map[string]any{"conversation_ids": ids})
@@ -223,9 +246,13 @@ func (a *api) fetchMany(ctx context.Context, items []connectorkit.Item) ([]conne
 	}
 	var out []connectorkit.Fetched
 	for _, raw := range rows {
-		if c, err := parse(raw); err == nil && asked[c.key()] {
-			asked[c.key()] = false
-			out = append(out, connectorkit.Fetched{Key: c.key(), Records: c.records()})
+		c, err := parse(raw)
+		if err != nil {
+			continue
+		}
+		if item, ok := asked[c.key()]; ok {
+			delete(asked, c.key())
+			out = append(out, connectorkit.Fetched{Key: c.key(), Records: a.whole(c, item)})
 		}
 	}
 	return out, nil

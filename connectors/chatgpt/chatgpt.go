@@ -84,7 +84,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		connectorkit.Inventory{Stream: streamShares, Page: a.shares},
 		connectorkit.Lane{
 			List: streamConversations, Detail: streamMessages, ListPage: (&lists{api: a}).page,
-			Fetch: d.fetch, FetchMany: d.fetchMany, Many: batchSize, GoneWithDetail: true, Census: 7 * 24 * time.Hour,
+			Fetch: d.fetch, FetchMany: d.fetchMany, Many: batchSize, GoneWithDetail: true, Completed: true, Census: 7 * 24 * time.Hour,
 		},
 	}, nil
 }
@@ -166,7 +166,7 @@ type details struct {
 
 func (d details) fetch(ctx context.Context, item connectorkit.Item) ([]connectorkit.Record, error) {
 	if c := d.exported(item); c != nil {
-		return c.records(), nil
+		return d.api.whole(c, item), nil
 	}
 	return d.api.fetch(ctx, item)
 }
@@ -176,7 +176,7 @@ func (d details) fetchMany(ctx context.Context, items []connectorkit.Item) ([]co
 	var rest []connectorkit.Item
 	for _, item := range items {
 		if c := d.exported(item); c != nil {
-			out = append(out, connectorkit.Fetched{Key: item.Key, Records: c.records()})
+			out = append(out, connectorkit.Fetched{Key: item.Key, Records: d.api.whole(c, item)})
 		} else {
 			rest = append(rest, item)
 		}

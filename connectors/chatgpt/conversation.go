@@ -106,7 +106,37 @@ func (r *row) item(branch *int) (connectorkit.Item, error) {
 	case at.IsZero():
 		return connectorkit.Item{Record: connectorkit.Unreadable(r.key(), errNoTime)}, errNoTime
 	}
-	return connectorkit.Item{Key: r.key(), Time: at.Time, Record: connectorkit.Upsert(r.record(branch))}, nil
+	return connectorkit.Item{Key: r.key(), Time: at.Time, Record: connectorkit.Upsert(r.record(branch)), Locator: r.locator()}, nil
+}
+
+// locator keeps what only lists tell, for a conversation that is read in a later run; nil when
+// that is nothing.
+func (r *row) locator() jsontext.Value {
+	if r.IsStarred == nil && r.WorkspaceID == nil {
+		return nil
+	}
+	raw, err := json.Marshal(struct {
+		IsStarred   *bool   `json:"is_starred,omitzero"`
+		WorkspaceID *string `json:"workspace_id,omitzero"`
+	}{r.IsStarred, clean(r.WorkspaceID)})
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// from takes over what a locator keeps, where the conversation itself does not say.
+func (r *row) from(locator jsontext.Value) {
+	var kept row
+	if decode(locator, &kept) != nil {
+		return
+	}
+	if r.IsStarred == nil {
+		r.IsStarred = kept.IsStarred
+	}
+	if r.WorkspaceID == nil {
+		r.WorkspaceID = kept.WorkspaceID
+	}
 }
 
 // conversation is one with its messages.

@@ -39,6 +39,7 @@ func exportBed(t *testing.T, cfg chatgpt.Config, write func(t *testing.T, g *cha
 
 var lane = &connectortest.Lane{
 	List: chatgpt.StreamConversations, Detail: chatgpt.StreamMessages, DetailPath: "/backend-api/conversation/", TimeField: "update_time",
+	Completed: []string{"current_node", "message_count_on_current_branch"},
 	Item: func(data json.RawMessage) string {
 		var m struct {
 			Conversation string `json:"conversation_id"`

@@ -245,7 +245,7 @@ func (a *api) project(ctx context.Context, id string, floor time.Time) (all []co
 		if err != nil {
 			return nil, 0, err
 		}
-		page := items(rows)
+		page := a.items(rows)
 		all = append(all, page...)
 		pages++
 		reached := len(page) > 0 && ordered(all) && page[len(page)-1].Time.Before(floor)
@@ -272,12 +272,12 @@ func (a *api) offsets(archived string) func(context.Context, int) ([]connectorki
 			query.Set("is_archived", archived)
 		}
 		rows, _, err := a.list(ctx, "conversations", query, "items")
-		return items(rows), err
+		return a.items(rows), err
 	}
 }
 
 // items reads rows; a malformed one spoils itself and not its page.
-func items(rows []jsontext.Value) []connectorkit.Item {
+func (a *api) items(rows []jsontext.Value) []connectorkit.Item {
 	var out []connectorkit.Item
 	for _, raw := range rows {
 		var r row
@@ -285,7 +285,10 @@ func items(rows []jsontext.Value) []connectorkit.Item {
 			out = append(out, connectorkit.Item{Record: connectorkit.Unreadable("", err)})
 			continue
 		}
-		item, _ := r.item(nil) // without a place it says so itself
+		item, err := r.item(nil) // without a place it says so itself
+		if err == nil {
+			a.noted(r)
+		}
 		out = append(out, item)
 	}
 	return out

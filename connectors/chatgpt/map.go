@@ -24,7 +24,7 @@ type conversationRecord struct {
 }
 
 // record maps a listed conversation. How many messages its branch has is known only where
-// the tree is: in the export.
+// the tree is.
 func (r *row) record(branch *int) conversationRecord {
 	return conversationRecord{
 		ID: r.key(), Title: clean(r.Title), CreateTime: r.CreateTime.text(), UpdateTime: r.UpdateTime.text(), IsArchived: r.IsArchived,
@@ -66,6 +66,17 @@ func (c *conversation) records() []connectorkit.Record {
 		}
 	}
 	return out
+}
+
+// completed is the record of a conversation, of which a list knows some and the tree the rest.
+// What only lists tell is taken from the one that named it.
+func (c *conversation) completed(listed *row) connectorkit.Record {
+	r := c.row
+	if listed != nil {
+		r = *listed
+		r.CurrentNode = c.CurrentNode
+	}
+	return connectorkit.OfItem(connectorkit.Upsert(r.record(c.messagesOnBranch())))
 }
 
 // messagesOnBranch counts what the conversation shows.

@@ -20,8 +20,7 @@ const (
 // Truth is everything that a complete collection of the account's workspace stores.
 func (g *ChatGPT) Truth() providersim.Truth { return g.truth(false) }
 
-// ExportTruth is what a complete reading of the export stores: conversations say how many
-// messages they show, and there are no memories, instructions and own GPTs in it.
+// ExportTruth is what a complete reading of the export stores: there are no memories, instructions and own GPTs in it.
 func (g *ChatGPT) ExportTruth() providersim.Truth { return g.truth(true) }
 
 func (g *ChatGPT) truth(export bool) providersim.Truth {
@@ -39,13 +38,9 @@ func (g *ChatGPT) truth(export bool) providersim.Truth {
 		if !c.live(g.cfg.Workspace) {
 			continue
 		}
-		var shown, current any
-		if export {
-			shown, current = c.shown(), c.nodeID(c.current)
-		}
 		add(StreamConversations, c.id(), map[string]any{
 			"id": c.id(), "title": text(c.title), "create_time": iso(c.created), "update_time": iso(c.updated), "is_archived": c.archived,
-			"is_starred": c.starred, "workspace_id": text(c.workspace), "current_node": current, "message_count_on_current_branch": shown, "gizmo_id": text(c.gizmoID()),
+			"is_starred": c.starred, "workspace_id": text(c.workspace), "current_node": c.nodeID(c.current), "message_count_on_current_branch": c.shown(), "gizmo_id": text(c.gizmoID()),
 		})
 		branch := c.branch()
 		for j := range c.nodes {

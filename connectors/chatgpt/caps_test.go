@@ -1,0 +1,94 @@
+package chatgpt_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pdpp/protocol"
+	sim "pdpp/providersim/chatgpt"
+)
+
+// TestTimeCapAndNone holds the connector to the owner's longest run, and to none. Senseless values are
+// no cap; a run that is stopped by the site leaves one gap for each conversation and none for their rest;
+// a longest run ends between two conversations, in words that blame nobody, and later runs bring the rest.
+func TestTimeCapAndNone(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"RT-16.1", "RT-16.3", "RT-18.1", "RT-19.2"} {
+		t.Attr("spec", id)
+	}
+	const chats = 60
+	one := sim.Config{Seed: 4, Chats: chats, NoBatch: http.StatusNotFound}
+	for _, senseless := range []string{"", "0", "-5", "soon"} {
+		synctest.Test(t, func(t *testing.T) {
+			n, g := noted(t, one)
+			n.Env = map[string]string{"PDPP_CHATGPT_MAX_DETAIL_FETCHES_PER_RUN": senseless, "PDPP_CHATGPT_MAX_RUN_WALL_CLOCK_MS": senseless}
+			if end, err := n.Run(t.Context()); err != nil || end.Status != protocol.DoneSucceeded {
+				t.Fatalf("%+v, %v", end, err)
+			}
+			if got, want := len(n.Records[sim.StreamMessages]), len(g.Truth()[sim.StreamMessages]); got != want || n.Pending() > 0 {
+				t.Errorf("a cap of %q: %d of %d messages, %d wait", senseless, got, want, n.Pending())
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		cfg := one
+		cfg.DetailBurst, cfg.DetailEvery = 5, 100*time.Hour
+		n, _ := noted(t, cfg)
+		if end, err := n.Run(t.Context()); err != nil || end.Status != protocol.DoneSucceeded {
+			t.Fatalf("%+v, %v", end, err)
+		}
+		if n.Pending() != chats-5 {
+			t.Errorf("%d gaps, want one for each of %d", n.Pending(), chats-5)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		n, g := noted(t, one)
+		n.Env = map[string]string{"PDPP_CHATGPT_MAX_RUN_WALL_CLOCK_MS": "8000"}
+		var said []string
+		n.Observe = func(m protocol.Message) {
+			if p, ok := m.(*protocol.Progress); ok && p.Stream == sim.StreamMessages {
+				said = append(said, p.Message)
+			}
+			if gap, ok := m.(*protocol.DetailGap); ok && (gap.Reason.SourcePressure() || gap.Detail == nil || gap.Detail.Class != protocol.ClassRunCap) {
+				t.Errorf("gap %s: %+v", gap.RecordKey, gap)
+			}
+		}
+		for runs := 1; ; runs++ {
+			from := len(g.Gate().Requests())
+			if end, err := n.Run(t.Context()); err != nil || end.Status != protocol.DoneSucceeded {
+				t.Fatalf("%+v, %v", end, err)
+			}
+			var first, last time.Time
+			for _, r := range g.Gate().Requests()[from:] {
+				if strings.HasPrefix(r.Path, "/backend-api/conversation/") {
+					if last = r.At; first.IsZero() {
+						first = r.At
+					}
+				}
+			}
+			if took := last.Sub(first); took > 8*time.Second {
+				t.Errorf("run %d asked for conversations for %s", runs, took)
+			}
+			if n.Pending() == 0 {
+				if runs < 2 {
+					t.Error("one run brought everything: the time was no cap")
+				}
+				break
+			}
+			if runs > 20 {
+				t.Fatalf("%d wait after %d runs", n.Pending(), runs)
+			}
+			time.Sleep(time.Hour)
+		}
+		if got, want := len(n.Records[sim.StreamMessages]), len(g.Truth()[sim.StreamMessages]); got != want {
+			t.Errorf("%d of %d messages", got, want)
+		}
+		told := strings.Join(said, "\n")
+		if !strings.Contains(told, "limit you set") || !strings.Contains(told, "next run") || strings.Contains(told, "busy") {
+			t.Errorf("told: %s", told)
+		}
+	})
+}
