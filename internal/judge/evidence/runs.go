@@ -75,6 +75,9 @@ type Run struct {
 	// Recovered is the number of gaps that the run closed.
 	Recovered *int64   `json:"gaps_recovered"`
 	Failure   *Failure `json:"failure"`
+	// Unanswered says that the run did not succeed and that the owner refused something it
+	// asked, or left it until its time or the run was over.
+	Unanswered bool `json:"question_unanswered,omitempty"`
 }
 
 // Failure is why a run did not succeed, in words that are safe to keep.

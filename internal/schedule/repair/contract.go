@@ -79,7 +79,8 @@ func (s *scene) schedule(r *attention.Record) standing {
 
 // question is satisfied when what was asked waits no more. Whether it was
 // answered shows while its run goes on; a question that ended together with its
-// run was left open, and another run would only ask it again.
+// run was left open, and another run would only ask it again. So it would where the
+// owner refused, or let the time pass.
 func (s *scene) question(r *attention.Record) standing {
 	waits := func(q evidence.Attention) bool {
 		return strings.Contains(","+r.Occasion+",", ","+questionName(&q)+",")
@@ -93,6 +94,9 @@ func (s *scene) question(r *attention.Record) standing {
 		return standing{goesOn: r.ConfirmAskedAt == nil}
 	}
 	run := s.e.LastRun
+	if run != nil && run.ID == runID && run.Unanswered {
+		return standing{}
+	}
 	if answered && run != nil && run.ID == runID && run.Status != evidence.RunSucceeded {
 		return standing{satisfied: true, mendedAt: run.EndedAt}
 	}

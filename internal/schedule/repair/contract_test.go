@@ -10,7 +10,7 @@ import (
 )
 
 // The life of a question: the run that asked goes on with the answer; where it
-// fails all the same one more run is asked for; where nobody answered none is.
+// fails all the same one more run is asked for; where nobody answered, or the owner refused, none is.
 func TestQuestions(t *testing.T) {
 	asked := func(t *testing.T) (*world, attention.Record) {
 		w := newWorld()
@@ -46,6 +46,19 @@ func TestQuestions(t *testing.T) {
 	if lifecycle(w, r.ID) == evidence.AttentionInProgress {
 		t.Errorf("after the confirming run the record is %s", lifecycle(w, r.ID))
 	}
+
+	w, r = asked(t) // refused, and the run notices
+	w.Attention = nil
+	w.look(t)
+	w.wait(time.Minute)
+	w.end("session_required")
+	w.LastRun.Unanswered = true
+	w.expect(t, NoSatisfiedAction, 0)
+	if lifecycle(w, r.ID) != evidence.AttentionCancelled {
+		t.Errorf("refused, and the record is %s", lifecycle(w, r.ID))
+	}
+	w.wait(time.Hour)
+	w.expect(t, NoSatisfiedAction, 0)
 
 	w, r = asked(t)
 	w.wait(time.Minute)

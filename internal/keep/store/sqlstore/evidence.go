@@ -460,8 +460,8 @@ func selectionsQuery(in *within) string {
 // endedRunsQuery finds the newest ended run of each connection and, when that
 // one did not succeed, when the newest one that did had ended. The conditions on
 // status are those of the partial indexes. A device's run that was abandoned is left
-// out: a closed lid is judged by heartbeats. So is one that took back what a device sent. The last column says of a device's run that
-// it measured nothing.
+// out: a closed lid is judged by heartbeats. So is one that took back what a device sent. The last columns say of a device's run that
+// it measured nothing, and of one that did not succeed that a question of it was not answered.
 func endedRunsQuery(in *within) string {
 	return `SELECT c.connection_id, r.run_id, r.status, r.trigger_kind, r.recovery_only, r.started_at || coalesce(r.completed_at, ''),
 			coalesce(r.records_committed, r.records_emitted), CASE WHEN r.records_committed IS NULL THEN r.checkpoint_summary_json END,
@@ -469,7 +469,8 @@ func endedRunsQuery(in *within) string {
 			nullif(r.failure_reason, ''), nullif(r.terminal_reason, ''), nullif(r.error, ''), r.connector_error_json,
 			CASE WHEN r.status <> 'succeeded' THEN (SELECT s.completed_at FROM run_history s
 				WHERE s.connection_id = c.connection_id AND s.status = 'succeeded' AND s.trigger_kind <> 'undo' ORDER BY s.run_no DESC LIMIT 1) END,
-			r.trigger_kind = 'device' AND r.status = 'succeeded' AND r.facts_json IS NULL
+			r.trigger_kind = 'device' AND r.status = 'succeeded' AND r.facts_json IS NULL,
+			r.status <> 'succeeded' AND EXISTS (SELECT 1 FROM interactions i WHERE i.run_id = r.run_id AND i.status IN ('cancelled', 'timeout'))
 		FROM connections c JOIN run_history r ON r.run_no = (SELECT e.run_no FROM run_history e
 			WHERE e.connection_id = c.connection_id AND e.status NOT IN ('running', 'skipped')
 				AND NOT (e.trigger_kind = 'device' AND e.status = 'abandoned') AND e.trigger_kind <> 'undo' ORDER BY e.run_no DESC LIMIT 1)

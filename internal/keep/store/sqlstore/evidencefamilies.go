@@ -23,7 +23,7 @@ type endedRun struct {
 	checkpoint                               sql.RawBytes // of a run whose records were not counted
 	rate, connectorError                     sql.RawBytes
 	failureReason, terminalReason, errorText sql.NullString
-	recoveryOnly, silent                     bool
+	recoveryOnly, silent, unanswered         bool
 	committed                                int64
 	recovered                                sql.NullInt64
 }
@@ -31,7 +31,7 @@ type endedRun struct {
 func (p *page) endedRuns(rows *sql.Rows) error {
 	var r endedRun
 	into := []any{&r.id, &r.run, &r.status, &r.trigger, &r.recoveryOnly, &r.span, &r.committed, &r.checkpoint, &r.recovered, &r.rate,
-		&r.failureReason, &r.terminalReason, &r.errorText, &r.connectorError, &r.succeeded, &r.silent}
+		&r.failureReason, &r.terminalReason, &r.errorText, &r.connectorError, &r.succeeded, &r.silent, &r.unanswered}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (r *endedRun) evidence(times *stamps) *evidence.Run {
 		started, ended = r.span[:len(Layout)], r.span[len(Layout):]
 	}
 	run := &evidence.Run{
-		ID: r.run, Status: evidence.RunStatus(r.status), Trigger: r.trigger, RecoveryOnly: r.recoveryOnly,
+		ID: r.run, Status: evidence.RunStatus(r.status), Trigger: r.trigger, RecoveryOnly: r.recoveryOnly, Unanswered: r.unanswered,
 		StartedAt: times.at(started), EndedAt: times.at(ended)}
 	committed := r.committed
 	if r.checkpoint != nil {

@@ -79,6 +79,23 @@ func testEvidenceOwner(t *testing.T, s store.Store) {
 	same(t, len(evidenceOf(t, s, "c").Attention), 3)
 	finish(t, s, l, Now)
 	same(t, evidenceOf(t, s, "c").Attention, nil)
+	same(t, evidenceOf(t, s, "c").LastRun.Unanswered, false) // it succeeded all the same
+
+	for _, c := range []struct {
+		name   string
+		status protocol.ResponseStatus // empty: the run ends before
+		want   bool
+	}{{"answered", protocol.ResponseSuccess, false}, {"refused", protocol.ResponseCancelled, true}, {"late", protocol.ResponseTimeout, true}, {"left", "", true}} {
+		l := start(t, s, "c", c.name, later)
+		ok(t, s.OpenInteraction(ctx, l, store.Interaction{RequestID: "q", Kind: protocol.AskOTP, OpenedAt: later}, later))
+		if c.status != "" {
+			ok(t, s.CloseInteraction(ctx, l, "q", c.status, later))
+		}
+		ok(t, s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunFailed, Event: slice.Event{Type: "run.failed"}}, later))
+		run := evidenceOf(t, s, "c").LastRun
+		same(t, run.ID, c.name)
+		same(t, run.Unanswered, c.want)
+	}
 }
 
 func testEvidenceDevices(t *testing.T, s store.Store) {
