@@ -82,7 +82,7 @@ func (a *app) backup(ctx context.Context, file string, f backupFlags) error {
 		return nil
 	}
 	printf(a.out, "Backed up to %s (%s; the database alone has %s): %s.\nIt was read back and is whole.\nNext: keep it on another machine; restore with pdpp restore %s --to HOME\n",
-		file, bytesWords(done.Bytes), bytesWords(done.Database), countsWords(done.Counts), file)
+		file, text.Bytes(done.Bytes), text.Bytes(done.Database), countsWords(done.Counts), file)
 	if key, _, _ := a.variable(envCredentialKey); key != "" {
 		printf(a.out, "The key of your credentials comes from %s and is not in the file: keep a copy of it too.\n", envCredentialKey)
 	}
@@ -166,17 +166,4 @@ func (a *app) passphrase(ctx context.Context, stdin bool) (string, error) {
 
 func countsWords(c backup.Counts) string {
 	return text.Count(c.Connections, "connection", "connections") + ", " + text.Count(c.Records, "record", "records") + ", " + text.Count(c.Runs, "run", "runs")
-}
-
-// bytesWords is a size for people.
-func bytesWords(n int64) string {
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	size, i := float64(n), 0
-	for size >= 1024 && i < len(units)-1 {
-		size, i = size/1024, i+1
-	}
-	if i == 0 {
-		return text.Count(n, "byte", "bytes")
-	}
-	return fmt.Sprintf("%.1f %s", size, units[i])
 }

@@ -61,6 +61,9 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 			return opened, plainly(err)
 		},
 	}
+	if files, err := a.blobs(); err == nil { // a limit that is none, every run tells
+		c.Files = files.Place
+	}
 	if url, err := a.postgresURL(); err == nil && url != "" {
 		c.DatabaseNow = func(ctx context.Context) (time.Time, error) { return opened.Clock(ctx) }
 	}

@@ -42,11 +42,15 @@ func (a *app) localOwner(st store.Store) (api.Owner, error) {
 	if err != nil {
 		return nil, err
 	}
+	files, err := a.blobs()
+	if err != nil && home != "" {
+		return nil, err
+	}
 	trail := a.localTrail(st)
 	return audited.Owner(service.New(service.Config{
 		Store: st, Connectors: connectors, Key: a.credentialKey, Opening: a.existingKey, Access: auth.New(auth.Config{Store: st, Now: a.env.Now, HashCost: a.env.HashCost, Audit: trail}),
 		VAPID: func(ctx context.Context) (notify.VAPID, error) { return a.vapid(ctx, st) },
-		Base:  base, Address: "http://" + cmp.Or(listen, defaultListen), Version: buildVersion().Version, Home: home, Database: database, Now: a.env.Now, Lookup: a.childVariable,
+		Base:  base, Address: "http://" + cmp.Or(listen, defaultListen), Version: buildVersion().Version, Home: home, Database: database, Files: files.Place, Now: a.env.Now, Lookup: a.childVariable,
 	}), trail), nil
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 )
 
@@ -64,5 +66,11 @@ func (a *app) printRecord(r api.Record, older []api.Record, history bool) {
 			continue
 		}
 		printf(a.out, "%s\n", indented(jsontext.Value(v.Data)))
+	}
+	if len(r.Files) > 0 {
+		printf(a.out, "\nFiles (pdpp file SHA256 -o NAME writes one):\n")
+	}
+	for _, f := range r.Files {
+		printf(a.out, "  %s  %s, %s, %s\n", f.SHA256, oneLine(cmp.Or(f.Name, "(no name)")), text.Bytes(f.Bytes), oneLine(f.MIME))
 	}
 }

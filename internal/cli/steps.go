@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/backup"
+	"pdpp/internal/ops/text"
 )
 
 var stepWords = map[backup.StepName]string{
@@ -61,7 +62,7 @@ func ofTotal(total int64) string {
 	if total <= 0 {
 		return ""
 	}
-	return " (" + bytesWords(total) + ")"
+	return " (" + text.Bytes(total) + ")"
 }
 
 // end leaves the terminal clean.

@@ -95,6 +95,7 @@ var surfaces = map[string]offered{
 	"Aggregate": {Command: "aggregate", Route: "GET /_ref/explore/aggregate", Page: "GET /records"},
 	"Search":    {Command: "search", Route: "GET /_ref/search", Page: "GET /records"},
 	"Export":    {Command: "export", Route: "GET /_ref/export", Page: "GET /records/export"},
+	"CopyFile":  {Command: "file", Route: "GET /_ref/files/{sha256}", Page: "GET /records/{connection}/{stream}/{key}/files/{sha256}"},
 
 	"Grants":       {Command: "grants list", Route: "GET /_ref/grants", Page: "GET /grants"},
 	"Grant":        {Command: "grants show", Route: "GET /_ref/grants/{id}", Page: "GET /grants/{id}"},

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"time"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/confine"
@@ -42,6 +43,7 @@ const (
 	CheckDatabase    = "database"
 	CheckDisk        = "disk"
 	CheckFolder      = "folder"
+	CheckFiles       = "files"
 	CheckKey         = "key"
 	CheckClock       = "clock"
 	CheckConnectors  = "connectors"
@@ -79,6 +81,9 @@ type Config struct {
 	// starts the browser as a run would; nil means that it is not tried.
 	Browsers   *browser.Profiles
 	TryBrowser func(ctx context.Context) error
+
+	// Files is where the files of records are; nil means that there are none.
+	Files blob.Place
 
 	// The machine. Nil means this one.
 	Now       func() time.Time
@@ -132,6 +137,7 @@ func Run(ctx context.Context, c Config) []Finding {
 	if !usable {
 		return x.findings
 	}
+	x.files(ctx)
 	x.keyFile(ctx)
 	x.clock(ctx)
 	x.needs(ctx)

@@ -52,7 +52,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	everything := audited.Owner(service.New(service.Config{
 		Asked: asked,
 		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, GrantService: shared, Access: s.Auth,
-		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Now: s.Now, Lookup: s.Lookup,
+		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Files: s.Blobs.Place, Now: s.Now, Lookup: s.Lookup,
 	}), s.Audit)
 	connectors := catalog.Remember(s.Connectors)
 	return func(mux *http.ServeMux) {

@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == visitor:
 		syscall.Exit(playVisitor())
+	case len(os.Args) > 2 && os.Args[1] == shelf:
+		syscall.Exit(playShelf(os.Args[2]))
+	case os.Getenv(roleVariable) == "shelf worker":
+		os.Exit(playShelfWorker())
 	case os.Getenv(roleVariable) == "browser worker":
 		os.Exit(playBrowserWorker())
 	case os.Getenv(roleVariable) == "runner":

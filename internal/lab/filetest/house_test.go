@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,6 +62,7 @@ type house struct {
 	home string
 	env  []string
 	url  string // once it serves
+	word string // the owner's password, then
 }
 
 func newHouse(t *testing.T, env ...string) *house {
@@ -117,7 +120,8 @@ func (h *house) serve() {
 		}
 	})
 	var ready struct {
-		URL string `json:"url"`
+		URL      string `json:"url"`
+		Password string `json:"owner_password"`
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err == nil {
@@ -126,7 +130,43 @@ func (h *house) serve() {
 	if err != nil {
 		h.t.Fatalf("the server says %q: %v", line, err)
 	}
-	h.url = ready.URL
+	h.url, h.word = ready.URL, ready.Password
+}
+
+// signIn signs the owner in, and gives what opens pages as they do.
+func (h *house) signIn() func(path string) (int, http.Header, []byte) {
+	h.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	window := &http.Client{Jar: jar}
+	ask := func(method, path string, form url.Values) (int, http.Header, []byte) {
+		h.t.Helper()
+		req, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, strings.NewReader(form.Encode()))
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		req.Header.Set("Origin", h.url)
+		req.Header.Set("Sec-Fetch-Site", "same-origin")
+		if form != nil {
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		res, err := window.Do(req)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		return res.StatusCode, res.Header, body
+	}
+	if status, _, body := ask(http.MethodPost, "/login", url.Values{"password": {h.word}}); status != http.StatusOK {
+		h.t.Fatalf("signing in: %d %s", status, body)
+	}
+	return func(path string) (int, http.Header, []byte) { h.t.Helper(); return ask(http.MethodGet, path, nil) }
 }
 
 // grant lets somebody read, and gives their token.

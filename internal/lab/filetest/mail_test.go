@@ -3,10 +3,13 @@ package filetest
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -97,6 +100,23 @@ func TestAttachments(t *testing.T) {
 	narrow := h.grant("imap/attachments:id,file_name,size_bytes", "imap/messages", "imap/bodies")
 	h.holds(reader, narrow, truth, 1<<16)
 
+	// A file that is gone is told, and comes back when its source is read again.
+	hash := hashOf(noise(3, 40_000))
+	if err := os.Remove(filepath.Join(h.home, "blobs", hash[:2], hash)); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, _ := h.get(reader, "/v1/blobs/"+hash); status != http.StatusInternalServerError {
+		t.Errorf("a file that is gone answers %d", status)
+	}
+	if out, _, err := h.try("doctor", "--json"); err == nil || !strings.Contains(out, hash) {
+		t.Errorf("the doctor says %v: %s", err, out)
+	}
+	h.pdpp("run", "imap", "--full-refresh", "--json")
+	if out, _, _ := h.try("doctor", "--json"); strings.Contains(out, hash) || !strings.Contains(out, "files of records are there") {
+		t.Errorf("the doctor still says %s", out)
+	}
+	h.holds(reader, narrow, truth, 1<<16)
+
 	h.env = usual
 	large := noise(1, 20<<20)
 	deliver(t, user, letter("large", attached{"film.mov", "video/quicktime", large}))
@@ -105,6 +125,51 @@ func TestAttachments(t *testing.T) {
 	status, _, part := h.get(reader, "/v1/blobs/"+hashOf(large), "Range", fmt.Sprintf("bytes=%d-", len(large)-1000))
 	if status != http.StatusPartialContent || !bytes.Equal(part, large[len(large)-1000:]) {
 		t.Errorf("the end of the large one: %d with %d bytes", status, len(part))
+	}
+	h.owns(inMaildir(t, user))
+}
+
+// owns demands that the owner gets every file as the mail server has it: by a command here, by one that
+// asks the server, and on the record's page.
+func (h *house) owns(truth map[string]attached) {
+	t := h.t
+	t.Helper()
+	var made struct {
+		Secret string `json:"secret"`
+	}
+	if err := json.Unmarshal([]byte(h.pdpp("tokens", "create", "Files", "--json")), &made); err != nil || made.Secret == "" {
+		t.Fatalf("a token: %v", err)
+	}
+	away := &house{t: t, env: []string{"HOME=" + t.TempDir(), "PDPP_SERVER=" + h.url, "PDPP_TOKEN=" + made.Secret}}
+	window := h.signIn()
+	for key, want := range truth {
+		hash, path := hashOf(want.content), filepath.Join(t.TempDir(), "file")
+		shown := h.pdpp("record", "attachments", key, "--connection", "imap")
+		if !strings.Contains(shown, hash) || !strings.Contains(shown, want.name) {
+			t.Errorf("%s is shown as %s", key, shown)
+		}
+		if len(want.content) > 1<<20 { // one of these goes all the ways
+			h.pdpp("file", hash, "-o", path)
+			h.same(path, want.content)
+			continue
+		}
+		if here := h.pdpp("file", hash); here != string(want.content) {
+			t.Errorf("%s: standard output has %d bytes, want %d", want.name, len(here), len(want.content))
+		}
+		away.pdpp("file", hash, "-o", path, "--json")
+		h.same(path, want.content)
+		status, header, content := window("/records/cin_imap_1/attachments/~" + base64.RawURLEncoding.EncodeToString([]byte(key)) + "/files/" + hash)
+		if status != http.StatusOK || !bytes.Equal(content, want.content) || !strings.HasPrefix(header.Get("Content-Disposition"), "attachment") ||
+			header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(header.Get("Content-Security-Policy"), "sandbox") {
+			t.Errorf("%s on its page: %d with %d bytes, %v", want.name, status, len(content), header)
+		}
+	}
+}
+
+func (h *house) same(path string, want []byte) {
+	h.t.Helper()
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		h.t.Errorf("the file has %d bytes, want %d: %v", len(got), len(want), err)
 	}
 }
 

@@ -36,6 +36,19 @@ func Count(n int64, one, many string) string {
 	return Number(n) + " " + many
 }
 
+// Bytes is a size: "1 byte", "40.1 KiB".
+func Bytes(n int64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	size, i := float64(n), 0
+	for size >= 1024 && i < len(units)-1 {
+		size, i = size/1024, i+1
+	}
+	if i == 0 {
+		return Count(n, "byte", "bytes")
+	}
+	return strconv.FormatFloat(size, 'f', 1, 64) + " " + units[i]
+}
+
 // Span is a length of time in words, in its two largest units.
 func Span(d time.Duration) string {
 	units := []struct {

@@ -114,11 +114,25 @@ func (c *Client) Export(ctx context.Context, w io.Writer, query ExportQuery) err
 	given(q, "connection_id", query.ConnectionID)
 	given(q, "stream", query.Stream)
 	given(q, "format", query.Format)
+	return c.download(ctx, w, request{method: http.MethodGet, path: []string{"_ref", "export"}, query: q},
+		copyFaults{"export_not_written", "The export cannot be written here.", "The export ended before it was complete.", "Delete what was written and export again."})
+}
+
+// CopyFile copies what the server sends, as Export does.
+func (c *Client) CopyFile(ctx context.Context, w io.Writer, sha256 string) error {
+	return c.download(ctx, w, request{method: http.MethodGet, path: []string{"_ref", "files", sha256}},
+		copyFaults{"file_not_written", "The file cannot be written here.", "The file ended before it was complete.", "Delete what was written and get it again."})
+}
+
+// copyFaults are the words for what goes wrong on the way.
+type copyFaults struct{ code, unwritten, broken, again string }
+
+func (c *Client) download(ctx context.Context, w io.Writer, r request, faults copyFaults) error {
 	watched, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stalled := time.AfterFunc(answerTime, cancel)
 	defer stalled.Stop()
-	resp, err := c.do(watched, request{method: http.MethodGet, path: []string{"_ref", "export"}, query: q})
+	resp, err := c.do(watched, r)
 	if err != nil {
 		return c.transportError(ctx, err)
 	}
@@ -126,17 +140,17 @@ func (c *Client) Export(ctx context.Context, w io.Writer, query ExportQuery) err
 	if resp.StatusCode != http.StatusOK {
 		return c.answerError(resp)
 	}
-	return c.copyExport(ctx, w, &wakeful{resp.Body, stalled})
+	return c.copyDownload(ctx, w, &wakeful{resp.Body, stalled}, faults)
 }
 
-func (c *Client) copyExport(ctx context.Context, w io.Writer, from io.Reader) error {
+func (c *Client) copyDownload(ctx context.Context, w io.Writer, from io.Reader, faults copyFaults) error {
 	piece := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(piece)
 		if n > 0 {
 			if _, err := w.Write(piece[:n]); err != nil {
-				return &Error{Status: http.StatusInsufficientStorage, Code: "export_not_written", Err: err,
-					Message: "The export cannot be written here.", Next: "Look at the space and the rights of the place that it goes to."}
+				return &Error{Status: http.StatusInsufficientStorage, Code: faults.code, Err: err,
+					Message: faults.unwritten, Next: "Look at the space and the rights of the place that it goes to."}
 			}
 		}
 		switch {
@@ -144,7 +158,7 @@ func (c *Client) copyExport(ctx context.Context, w io.Writer, from io.Reader) er
 			return nil
 		case err != nil:
 			e := c.transportError(ctx, err)
-			e.Message, e.Next = "The export ended before it was complete.", "Delete what was written and export again."
+			e.Message, e.Next = faults.broken, faults.again
 			return e
 		}
 	}

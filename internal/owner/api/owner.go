@@ -129,6 +129,9 @@ type Records interface {
 	Aggregate(ctx context.Context, q AggregateQuery) (Aggregation, error)
 	// Export writes a whole stream: one JSON object per line, or csv.
 	Export(ctx context.Context, w io.Writer, q ExportQuery) error
+	// CopyFile writes the file of that content, which a record has. An error after the first
+	// byte means that it is not whole.
+	CopyFile(ctx context.Context, w io.Writer, sha256 string) error
 }
 
 // Grants is letting others read.

@@ -55,6 +55,17 @@ type Record struct {
 	Seq     int64 `json:"change_seq,omitempty,omitzero"`
 	Version int64 `json:"version"`
 	Deleted bool  `json:"deleted"`
+	// Files belong to the record; only of one record, as it is now.
+	Files []File `json:"files,omitempty"`
+}
+
+// File is a file of a record, by the hash of its content.
+type File struct {
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+	Field  string `json:"field"` // of the record's data, that it belongs to
+	MIME   string `json:"mime"`
+	Name   string `json:"name,omitempty,omitzero"`
 }
 
 // RecordQuery asks for a page of one stream of one connection. A limit of zero means

@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"io"
 	"mime"
 	"net/http"
 	"time"
@@ -13,7 +14,7 @@ import (
 const stalledAfter = 30 * time.Second
 
 // export streams. An error before the first byte is answered as any other; a later one
-// ends the connection, so that the reader cannot take a part for the whole.
+// ends the connection, so that the reader cannot take a part for the whole. So do all downloads.
 func (s *surface) export(w http.ResponseWriter, r *http.Request) {
 	query, err := queryOf(r, "connection_id", "stream", "format")
 	if err != nil {
@@ -26,8 +27,27 @@ func (s *surface) export(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := api.ExportQuery{ConnectionID: query.Get("connection_id"), Stream: query.Get("stream"), Format: format}
-	out := &download{w: w, control: http.NewResponseController(w), query: q}
-	err = s.owner.Export(r.Context(), out, q)
+	kind := "application/x-ndjson"
+	if format == "csv" {
+		kind = "text/csv; charset=utf-8"
+	}
+	s.download(w, r, kind, q.Stream+"."+q.Format, func(out io.Writer) error { return s.owner.Export(r.Context(), out, q) })
+}
+
+// file gives the file of a record, as bytes: what it is called and what it holds, the record says.
+func (s *surface) file(w http.ResponseWriter, r *http.Request) {
+	if _, err := queryOf(r); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	hash := r.PathValue("sha256")
+	s.download(w, r, "application/octet-stream", hash, func(out io.Writer) error { return s.owner.CopyFile(r.Context(), out, hash) })
+}
+
+// download answers with what is written, as an attachment.
+func (s *surface) download(w http.ResponseWriter, r *http.Request, kind, name string, write func(io.Writer) error) {
+	out := &download{w: w, control: http.NewResponseController(w), kind: kind, name: name}
+	err := write(out)
 	switch {
 	case err == nil:
 		out.begin() // of nothing, when there was nothing
@@ -41,10 +61,10 @@ func (s *surface) export(w http.ResponseWriter, r *http.Request) {
 
 // download begins the answer with its first byte.
 type download struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	query   api.ExportQuery
-	begun   bool
+	w          http.ResponseWriter
+	control    *http.ResponseController
+	kind, name string
+	begun      bool
 }
 
 func (d *download) begin() {
@@ -52,13 +72,10 @@ func (d *download) begin() {
 		return
 	}
 	d.begun = true
-	kind := "application/x-ndjson"
-	if d.query.Format == "csv" {
-		kind = "text/csv; charset=utf-8"
-	}
 	h := d.w.Header()
-	h.Set("Content-Type", kind)
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": d.query.Stream + "." + d.query.Format}))
+	h.Set("Content-Type", d.kind)
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
+	h.Set("X-Content-Type-Options", "nosniff")
 	d.w.WriteHeader(http.StatusOK)
 }
 

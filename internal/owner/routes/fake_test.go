@@ -310,6 +310,14 @@ func (f *fake) Export(_ context.Context, w io.Writer, q api.ExportQuery) error {
 	return f.err
 }
 
+func (f *fake) CopyFile(_ context.Context, w io.Writer, sha256 string) error {
+	f.take("CopyFile", sha256)
+	if _, err := w.Write(f.written); err != nil {
+		return err
+	}
+	return f.err
+}
+
 func (f *fake) Grants(_ context.Context) ([]api.Grant, error) {
 	f.take("Grants")
 	return given[[]api.Grant](f, 0), f.err

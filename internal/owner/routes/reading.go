@@ -22,6 +22,7 @@ func (s *surface) reading() []reply.Route {
 		s.get("GET /_ref/explore/aggregate", s.aggregate),
 		s.get("GET /_ref/search", s.search),
 		{Pattern: "GET /_ref/export", Handle: s.export},
+		{Pattern: "GET /_ref/files/{sha256}", Handle: s.file},
 	}
 }
 

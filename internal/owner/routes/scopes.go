@@ -29,6 +29,7 @@ var scopes = map[string]reply.Scope{
 	"GET /_ref/explore/records/{connection}/{stream}/{key...}": reply.ScopeRead,
 	"GET /_ref/explore/streams":                                reply.ScopeRead,
 	"GET /_ref/export":                                         reply.ScopeRead,
+	"GET /_ref/files/{sha256}":                                 reply.ScopeRead,
 	"GET /_ref/fleet-health":                                   reply.ScopeRead,
 	"GET /_ref/grants":                                         reply.ScopeRead,
 	"GET /_ref/grants/{id}":                                    reply.ScopeRead,

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"time"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/keep/credential"
@@ -62,6 +63,9 @@ type Config struct {
 	// for its next look; nil calls nobody.
 	Asked func()
 
+	// Files is where the files of records are; nil means that there are none.
+	Files blob.Place
+
 	Version, Home, Database string // as Runtime tells them
 	// Now is the clock; nil means the real one.
 	Now func() time.Time
@@ -105,7 +109,7 @@ func New(c Config) *Service {
 	find := lookup.New(c.Store, catalog.Remember(c.Connectors))
 	return &Service{
 		Config:     c,
-		Collection: reading.New(c.Store, find, c.Now),
+		Collection: reading.New(c.Store, find, c.Files, c.Now),
 		Settings: settings.New(settings.Config{
 			Store: c.Store, Key: c.Key, Opening: c.Opening, GrantService: c.GrantService, Access: c.Access, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
 		}),

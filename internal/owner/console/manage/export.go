@@ -1,8 +1,11 @@
 package manage
 
 import (
+	"cmp"
+	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,12 +26,40 @@ func (p *pages) export(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, "records", api.Invalid("format", "There is no such form of export.", "Choose JSON lines or CSV."))
 		return
 	}
+	p.download(w, r, kind, fileName(q, p.Now()), func(out io.Writer) error { return p.Owner.Export(r.Context(), out, q) })
+}
+
+// file sends a file of a record. Whatever it holds, no browser shows it as a page of this server.
+func (p *pages) file(w http.ResponseWriter, r *http.Request) {
+	k, _, ok := p.besideKey(w, r)
+	if !ok {
+		return
+	}
+	record, _, err := p.Owner.Record(r.Context(), k.connection, k.stream, k.key)
+	if err != nil {
+		p.fail(w, r, "records", err)
+		return
+	}
+	hash := r.PathValue("sha256")
+	i := slices.IndexFunc(record.Files, func(f api.File) bool { return f.SHA256 == hash })
+	if i < 0 {
+		p.fail(w, r, "records", api.NotFound("The record has no such file.", "Open the record again."))
+		return
+	}
+	f := record.Files[i]
+	p.download(w, r, f.MIME, cmp.Or(f.Name, hash), func(out io.Writer) error { return p.Owner.CopyFile(r.Context(), out, hash) })
+}
+
+// download answers with what is written, as an attachment.
+func (p *pages) download(w http.ResponseWriter, r *http.Request, kind, name string, write func(io.Writer) error) {
 	out := &download{w: w, controller: http.NewResponseController(w)}
 	h := w.Header()
 	before := h.Clone()
 	h.Set("Content-Type", kind)
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(q, p.Now())}))
-	err := p.Owner.Export(r.Context(), out, q)
+	h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": name}), "attachment"))
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	err := write(out)
 	switch {
 	case err == nil:
 	case !out.begun:

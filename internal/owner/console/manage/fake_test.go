@@ -214,6 +214,14 @@ func (o *owner) Aggregate(_ context.Context, q api.AggregateQuery) (api.Aggregat
 	return o.aggregation, o.heard("Aggregate")
 }
 
+func (o *owner) CopyFile(_ context.Context, w io.Writer, sha256 string) error {
+	if err := o.heard("CopyFile"); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "content of "+sha256)
+	return err
+}
+
 func (o *owner) Record(_ context.Context, c, s, k string) (api.Record, []api.Record, error) {
 	o.opened = [3]string{c, s, k}
 	return o.record, o.earlier, o.heard("Record")

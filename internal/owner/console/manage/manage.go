@@ -46,6 +46,7 @@ func Routes(c Config) []ui.Route {
 	}{
 		{"GET /records", p.records},
 		{"GET /records/{connection}/{stream}/{key}", p.records},
+		{"GET /records/{connection}/{stream}/{key}/files/{sha256}", p.file},
 		{"GET /records/export", p.export},
 		{"GET /connections/{id}/gaps", p.missing},
 		{"GET /connections/{id}/gaps/{gap}", p.missingItem},

@@ -57,6 +57,19 @@ func (p *pages) openRecord(r *http.Request, k recordKey) (*openRecord, error) {
 	return o, nil
 }
 
+// fileAddress is where a file of a record is.
+func fileAddress(r api.Record, f api.File) string {
+	return "/records/" + pair(r.ConnectionID, r.Stream) + "/" + segment(r.Key) + "/files/" + segment(f.SHA256)
+}
+
+// fileTitle is what a file is called, or that it has no name.
+func fileTitle(f api.File) string {
+	if f.Name == "" {
+		return "File without a name"
+	}
+	return text.Cut(text.Line(f.Name), longestTitle)
+}
+
 const (
 	longestTitle = 140
 	longestCell  = 40

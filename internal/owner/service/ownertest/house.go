@@ -82,7 +82,7 @@ func (h *House) Collect(connection string, slices ...[]slice.Record) {
 		Holder: "w1", TTL: time.Hour, Streams: []store.StreamSpec{{Name: "beds", SearchFields: []string{"name"}}}}, h.At)
 	h.Must(err)
 	for _, records := range slices {
-		_, err := h.Store.CommitSlice(h.Ctx(), l, slice.Slice{Records: records}, h.At)
+		_, err := h.Store.CommitSlice(h.Ctx(), l, slice.Slice{Records: records, Present: func(context.Context, []string) ([]string, error) { return nil, nil }}, h.At)
 		h.Must(err)
 	}
 	h.Must(h.Store.FinishRun(h.Ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, h.At))

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/service/faults"
 	"pdpp/internal/owner/service/lookup"
@@ -17,6 +18,7 @@ import (
 type Store interface {
 	store.Connections
 	store.Records
+	store.Blobs
 	grants.Settings
 }
 
@@ -27,11 +29,12 @@ type Collection struct {
 	find  *lookup.Lookup
 	now   func() time.Time
 	seals seals
+	files blob.Place // nil: there are none
 }
 
-// New makes the collection.
-func New(st Store, find *lookup.Lookup, now func() time.Time) *Collection {
-	return &Collection{store: st, find: find, now: now}
+// New makes the collection. Files is where those of records are; nil means that there are none.
+func New(st Store, find *lookup.Lookup, files blob.Place, now func() time.Time) *Collection {
+	return &Collection{store: st, find: find, files: files, now: now}
 }
 
 // seals makes cursors opaque, with a key that all processes over one store share.

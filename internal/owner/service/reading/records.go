@@ -164,5 +164,7 @@ func (c *Collection) Record(ctx context.Context, connectionID, stream, key strin
 	for i := range past {
 		versions[i] = showRecord(&past[i])
 	}
-	return showRecord(&r), versions, nil
+	out := showRecord(&r)
+	out.Files, err = c.filesOf(ctx, r.ID)
+	return out, versions, err
 }

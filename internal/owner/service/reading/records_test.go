@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/lookup"
 	"pdpp/internal/owner/service/ownertest"
@@ -24,7 +25,7 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	h := ownertest.NewHouse(t)
-	return &desk{h, New(h.Store, lookup.New(h.Store, nil), h.Now), t}
+	return &desk{h, New(h.Store, lookup.New(h.Store, nil), blob.Folder{Dir: t.TempDir()}, h.Now), t}
 }
 
 // plant stores records of the beds, and deletes some.

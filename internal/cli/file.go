@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
+	"pdpp/protocol"
+)
+
+const fileText = `Writes the file of a record, such as an attachment, to a file or to standard output. Its
+content is checked against its hash on the way. A file appears whole or not at all, readable
+by you alone.
+
+Files are named by the SHA-256 of what they hold; pdpp record shows those of a record.`
+
+const fileExamples = `  pdpp record attachments INBOX/1/7/1      what files it has, and their hashes
+  pdpp file 9f86d081...0f00a08 -o map.pdf
+  pdpp file 9f86d081...0f00a08 > map.pdf`
+
+type fileFlags struct {
+	output string
+	force  bool
+}
+
+func (a *app) fileCommand() *cobra.Command {
+	var f fileFlags
+	cmd := &cobra.Command{
+		Use: "file SHA256", Short: "Get a file of a record", Long: fileText, Example: fileExamples, Args: needArgs("the hash of a file"),
+		PreRunE: func(_ *cobra.Command, args []string) error {
+			if !protocol.IsBlobHash(args[0]) {
+				return usage("this is not the hash of a file: 64 digits, in small letters", "Look at the record: pdpp record STREAM KEY shows its files.")
+			}
+			return nil
+		},
+		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error { return a.file(ctx, o, args[0], f) }),
+	}
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace the file if it exists")
+	return cmd
+}
+
+// checked passes a file on, and knows what went wrong on this side.
+type checked struct {
+	to     io.Writer
+	sum    hash.Hash
+	n      int64
+	failed error
+}
+
+func (c *checked) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	_, _ = c.sum.Write(b[:n]) // a hash never fails
+	c.n += int64(n)
+	c.failed = err
+	return n, err
+}
+
+func (a *app) file(ctx context.Context, o api.Owner, hash string, f fileFlags) error {
+	write := func(w io.Writer) (int64, error) {
+		sum := &checked{to: w, sum: sha256.New()}
+		err := o.CopyFile(ctx, sum, hash)
+		switch {
+		case sum.failed != nil:
+			return 0, writeError(sum.failed)
+		case err != nil:
+			return 0, err
+		case hex.EncodeToString(sum.sum.Sum(nil)) != hash:
+			return 0, &Error{Code: "file_damaged", Exit: ExitFailed, Message: "the file that is kept is not the one that was stored", Next: "pdpp doctor says which are damaged, and what brings them back."}
+		}
+		return sum.n, nil
+	}
+	if f.output == "" {
+		_, err := write(exact(a.out))
+		return err
+	}
+	n, err := writeFile(f.output, f.force, write)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"file": f.output, "sha256": hash, "bytes": n})
+		return nil
+	}
+	printf(a.out, "%s written to %s\n", text.Bytes(n), f.output)
+	return nil
+}

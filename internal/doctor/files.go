@@ -1,0 +1,51 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"pdpp/internal/blob"
+	"pdpp/internal/ops/text"
+)
+
+const mendFiles = "Restore the blobs folder from a backup, or let the sources bring them again: pdpp state rewind. Where several machines share a database, they share this folder too."
+
+// files holds the files of records against the rows that refer to them: there, and as large as they
+// were. What nothing refers to is swept by itself.
+func (x *examination) files(ctx context.Context) {
+	if x.Files == nil {
+		return
+	}
+	rows, bytes, wrong, first := int64(0), int64(0), int64(0), ""
+	for after := ""; ; {
+		page, err := x.store.ListBlobs(ctx, after, 0)
+		if err != nil {
+			x.unread(CheckFiles, err)
+			return
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, row := range page {
+			after = row.SHA256
+			rows, bytes = rows+1, bytes+row.Bytes
+			kept, err := x.Files.Stat(ctx, row.SHA256)
+			if err != nil && !errors.Is(err, blob.ErrNotFound) {
+				x.fail(CheckFiles, "the files of records cannot be read: "+said(err), "Look at the rights of the blobs folder in "+x.Home+".")
+				return
+			}
+			if err == nil && kept.Bytes == row.Bytes || row.UnreferencedAt != nil {
+				continue
+			}
+			if wrong++; first == "" {
+				first = row.SHA256
+			}
+		}
+	}
+	if wrong > 0 {
+		x.fail(CheckFiles, fmt.Sprintf("%s of %s that records refer to are missing or cut short, such as %s", text.Number(wrong), text.Count(rows, "file", "files"), first), mendFiles)
+		return
+	}
+	x.ok(CheckFiles, fmt.Sprintf("%s of records are there, %s", text.Count(rows, "file", "files"), text.Bytes(bytes)))
+}

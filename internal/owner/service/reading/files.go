@@ -1,0 +1,49 @@
+package reading
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"pdpp/internal/blob"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/faults"
+)
+
+// filesOf are the files of a record.
+func (c *Collection) filesOf(ctx context.Context, recordID int64) (out []api.File, err error) {
+	all, err := c.store.BlobsOf(ctx, []int64{recordID})
+	if err != nil {
+		return nil, faults.Error(err, "list the files of the record")
+	}
+	for _, b := range all[recordID] {
+		out = append(out, api.File(b))
+	}
+	return out, nil
+}
+
+// CopyFile writes a file that some record has.
+func (c *Collection) CopyFile(ctx context.Context, w io.Writer, sha256 string) error {
+	found, err := c.store.FindBlob(ctx, sha256, nil)
+	if errors.Is(err, store.ErrNotFound) || err == nil && c.files == nil {
+		return api.NotFound("No record has such a file.", "Look at the record: pdpp record STREAM KEY shows its files.")
+	}
+	if err != nil {
+		return faults.Error(err, "look for the file")
+	}
+	f, err := c.files.Open(ctx, found.SHA256)
+	if errors.Is(err, blob.ErrNotFound) {
+		return &api.Error{Status: http.StatusInternalServerError, Code: "file_missing", Err: err,
+			Message: "The file of this record is not where files are kept.", Next: "pdpp doctor says which are missing, and what brings them back."}
+	}
+	if err != nil {
+		return faults.Error(err, "open the file")
+	}
+	defer func() { _ = f.Close() }()
+	if _, err := io.Copy(w, f); err != nil {
+		return faults.Error(err, "copy the file")
+	}
+	return nil
+}
