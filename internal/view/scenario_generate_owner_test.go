@@ -1,6 +1,8 @@
 package view_test
 
 import (
+	"time"
+
 	"pdpp/internal/judge/evidence"
 	"pdpp/protocol"
 )
@@ -21,6 +23,10 @@ func (m *maker) owner(e *evidence.Evidence) {
 	}
 	if m.chance(0.6) {
 		e.Credential = &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: m.past(400)}
+		if m.chance(0.3) {
+			end := m.past(400).Add(400 * time.Hour)
+			e.Credential.EndsAt = &end
+		}
 		if m.wrong() {
 			at := m.past(10)
 			e.Credential.Status = pick(m, evidence.CredentialRejected, evidence.CredentialRejected, evidence.CredentialRevoked)

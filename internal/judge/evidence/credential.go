@@ -49,7 +49,7 @@ func (e *Evidence) asksForIt(look *Probe, now time.Time) bool {
 	})
 }
 
-// CredentialRefusal weighs what says no: the store's own record, a look that
+// CredentialRefusal weighs what says no: the store's own record, its end, a look that
 // failed, and the newest run. A success since, or a new credential, ends each
 // of them; one that was stored while the run went on is not the one that it
 // used, or else the store's own record says so. A rejection of unknown time cannot be called older than a success.
@@ -60,6 +60,8 @@ func (e *Evidence) CredentialRefusal(now time.Time) (Refusal, bool) {
 			return Refusal{Fault: CredentialMissing, At: &c.CapturedAt}, true
 		case c.Status == CredentialRejected && (c.RejectedAt == nil || !e.SucceededSince(*c.RejectedAt)):
 			return Refusal{Fault: CredentialRefused, At: c.RejectedAt, Texts: []string{c.Reason}}, true
+		case c.Status == CredentialActive && c.EndsAt != nil && !now.Before(*c.EndsAt) && !e.SucceededSince(*c.EndsAt):
+			return Refusal{Fault: CredentialRefused, At: c.EndsAt}, true
 		}
 	}
 	look := e.CredentialLook(now)

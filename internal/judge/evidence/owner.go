@@ -28,6 +28,8 @@ type Credential struct {
 	CapturedAt time.Time  `json:"captured_at"`
 	RejectedAt *time.Time `json:"rejected_at"`
 	Reason     string     `json:"rejection_reason,omitempty"`
+	// EndsAt is when it ends for good; nil when it can be extended, or nobody knows.
+	EndsAt *time.Time `json:"ends_at,omitempty"`
 }
 
 // The standings of a credential.

@@ -130,6 +130,12 @@ func (c *Condition) Holds() bool { return c.Kind != nil && c.Current && c.Status
 // ReasonNoDevice is that of a connection which devices fed, and none does any more.
 const ReasonNoDevice = "local_device_missing"
 
+// The reasons of a sign-in that ends and cannot be extended: some time before it, and in its last days.
+const (
+	ReasonCredentialEnding   = "credential_ending"
+	ReasonCredentialLastDays = "credential_last_days"
+)
+
 // ReasonDeviceDoubled is that of a connection whose device's access two installations use
 // in turn: one of them was copied, or is somebody else's.
 const ReasonDeviceDoubled = "local_device_doubled"

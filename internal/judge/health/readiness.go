@@ -66,9 +66,30 @@ func (r *reading) credentialContinuity() finding {
 		return continuityNotApplicable.at(&c.CapturedAt)
 	case c.CapturedAt.After(*r.LastSuccessAt):
 		return continuityUnproven.at(&c.CapturedAt)
+	case r.endsWithin(lastDays, lastPart):
+		return continuityEndsNow.at(&c.CapturedAt).until(c.EndsAt)
+	case r.endsWithin(aheadDays, aheadPart):
+		return continuityEnding.at(&c.CapturedAt).until(c.EndsAt)
 	default:
 		return continuityProven.at(r.LastSuccessAt)
 	}
+}
+
+// How long before its end the owner is told of a sign-in that cannot be extended, and how long before
+// they are called: so many days, or that part of its life if it lives shorter.
+const (
+	aheadDays, aheadPart = 14 * 24 * time.Hour, 4
+	lastDays, lastPart   = 3 * 24 * time.Hour, 8
+)
+
+// endsWithin reports whether the credential ends so soon for good.
+func (r *reading) endsWithin(days time.Duration, part int) bool {
+	c := r.Credential
+	if c.EndsAt == nil || c.Status != evidence.CredentialActive || !r.now.Before(*c.EndsAt) {
+		return false // what has ended is refused, or a success since shows that it has not
+	}
+	life := c.EndsAt.Sub(c.CapturedAt)
+	return !r.now.Before(c.EndsAt.Add(-min(days, life/time.Duration(part))))
 }
 
 // newest is the newest look at a dimension that is still good.

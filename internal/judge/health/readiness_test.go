@@ -27,6 +27,14 @@ func stored(status string, captured time.Duration, rejected *time.Time) func(*ev
 	}
 }
 
+// ends is a credential of a certain life that ended so long ago, and cannot be extended.
+func ends(ago, life time.Duration) func(*evidence.Evidence) {
+	return func(e *evidence.Evidence) {
+		end := noon.Add(-ago)
+		e.Credential = &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: end.Add(-life), EndsAt: &end}
+	}
+}
+
 func TestReadiness(t *testing.T) {
 	const day = 24 * time.Hour
 	type edits = []func(*evidence.Evidence)
@@ -62,6 +70,14 @@ func TestReadiness(t *testing.T) {
 		{"none is stored", nil, CredentialContinuity, "credential_not_stored"},
 		{"used by a run", edits{stored("active", day, nil)}, CredentialContinuity, "credential_continuity_proven"},
 		{"not used yet", edits{stored("active", time.Minute, nil)}, CredentialContinuity, "credential_continuity_unproven"},
+		{"ends in two weeks and a minute", edits{ends(-14*day-time.Minute, 400*day)}, CredentialContinuity, "credential_continuity_proven"},
+		{"ends in two weeks", edits{ends(-14*day, 400*day)}, CredentialContinuity, "credential_ending"},
+		{"ends in three days", edits{ends(-3*day, 400*day)}, CredentialContinuity, "credential_last_days"},
+		{"a short one in its last part", edits{ends(-30*time.Minute, 130*time.Minute)}, CredentialContinuity, "credential_ending"},
+		{"a short one in its last moments", edits{ends(-15*time.Minute, 130*time.Minute)}, CredentialContinuity, "credential_last_days"},
+		{"a short one that is new", edits{ends(-40*time.Minute, 130*time.Minute)}, CredentialContinuity, "credential_continuity_proven"},
+		{"it has ended", edits{ends(0, 400*day)}, CredentialsValid, "credential_rejected"},
+		{"it ends in a moment", edits{ends(-time.Second, 400*day)}, CredentialsValid, "credentials_accepted"},
 		{"nothing ever succeeded", edits{stored("active", day, nil), never}, CredentialContinuity, "credential_not_stored"},
 
 		{"a run succeeded", nil, RuntimeAvailable, "runtime_available"},

@@ -30,6 +30,7 @@ var (
 	answerQuestion = &Remediation{SatisfyAttention, "Answer the open question", true, "attention"}
 	runAgain       = &Remediation{RetryByRuntime, "Run it again", true, "run"}
 	newCredential  = &Remediation{RefreshCredentials, "Reconnect with a new credential", true, "credentials"}
+	signInAhead    = &Remediation{RefreshCredentials, "Sign in at the source again", true, "credentials"}
 	confirmAccount = &Remediation{RetryByRuntime, "Run it once to confirm the new credential", true, "run"}
 	installBrowser = &Remediation{CheckRuntime, "Install a browser on the machine that collects: sudo apt install chromium", true, "runtime"}
 	mendRuntime    = &Remediation{CheckRuntime, "Install or start what the connector needs on this machine", true, "runtime"}
@@ -88,6 +89,8 @@ var (
 
 	continuityNotApplicable = define(CredentialContinuity, NotApplicable, Info, "credential_not_stored", OriginReadiness, "No credential is stored here.", nil)
 	continuityProven        = define(CredentialContinuity, True, Info, "credential_continuity_proven", OriginReadiness, "A run has succeeded with the stored credential.", nil)
+	continuityEnding        = define(CredentialContinuity, False, Info, ReasonCredentialEnding, OriginReadiness, "The sign-in ends soon, and the source does not let it be extended.", signInAhead)
+	continuityEndsNow       = define(CredentialContinuity, False, Info, ReasonCredentialLastDays, OriginReadiness, "The sign-in ends within days, and the source does not let it be extended.", signInAhead)
 	continuityUnproven      = define(CredentialContinuity, False, Info, "credential_continuity_unproven", OriginReadiness, "The credential was replaced and no run has used it yet.", confirmAccount)
 
 	runtimeNotManaged   = define(RuntimeAvailable, NotApplicable, Info, "runtime_not_managed", OriginRuntime, "Collectors on the owner's machines do the work.", nil)

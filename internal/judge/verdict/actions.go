@@ -38,6 +38,11 @@ var actionRules = [...]actionRule{
 	{"reauth", "the credential currently fails",
 		Reauth, AudienceOwner, Now, CredentialPresent, true,
 		func(r *reading, _ []RequiredAction) bool { return r.credential != nil }, everyRequired, ctaReauth},
+	{"reauth_last_days", "the sign-in ends within days and cannot be extended, and the credential does not fail",
+		Reauth, AudienceOwner, Now, CredentialPresent, false,
+		func(r *reading, _ []RequiredAction) bool {
+			return r.credential == nil && r.ending != nil && r.ending.Reason == health.ReasonCredentialLastDays
+		}, everyRequired, ctaAhead},
 	{ruleAnswer, "a question waits for the owner, and the credential does not fail",
 		AddInfo, AudienceOwner, Now, AttentionResolved, true,
 		func(r *reading, _ []RequiredAction) bool {
@@ -64,6 +69,11 @@ var actionRules = [...]actionRule{
 		func(r *reading, before []RequiredAction) bool {
 			return len(before) == 0 && r.paused && r.in.Schedule.HasPriorSuccess
 		}, everyRequired, ctaReattach},
+	{"reauth_ahead", "the sign-in ends soon and cannot be extended, and nothing above holds",
+		Reauth, AudienceOwner, Soon, CredentialPresent, false,
+		func(r *reading, before []RequiredAction) bool {
+			return len(before) == 0 && r.credential == nil && r.ending != nil
+		}, everyRequired, ctaAhead},
 	{"refresh_due", "only the owner refreshes the source, the data is stale, and a run can help",
 		RefreshNow, AudienceOwner, Soon, ConfirmingRun, false,
 		func(r *reading, before []RequiredAction) bool {

@@ -13,6 +13,7 @@ const (
 	stNormal line = iota
 	stLastRunOnly
 	stReauth
+	stReauthAhead
 	stSignIn
 	stAnswer
 	stRuntime
@@ -53,6 +54,7 @@ const (
 
 	// What the owner is asked to do, and what is said instead of a button.
 	ctaReconnect
+	ctaSignInAhead
 	ctaAddCredential
 	ctaSignIn
 	ctaAnswerOpen
@@ -174,6 +176,7 @@ var lines = [lineCount]string{
 	stNormal:            "Up to date and collecting normally.",
 	stLastRunOnly:       "Everything is here as of the last run.",
 	stReauth:            "Reconnect and collection starts again.",
+	stReauthAhead:       "Sign in again before the sign-in ends, and collection goes on without a break.",
 	stSignIn:            "Sign in and collection starts again.",
 	stAnswer:            "Answer the open request and collection starts again.",
 	stDoubled:           "Two computers use the access of one device; revoke it and connect the one that is yours anew.",
@@ -213,6 +216,7 @@ var lines = [lineCount]string{
 	stPartMissing:       "Part of the data is missing.",
 
 	ctaReconnect:      "Reconnect with a new credential",
+	ctaSignInAhead:    "Sign in again before the sign-in ends",
 	ctaAddCredential:  "Add the credential that this source asks for",
 	ctaSignIn:         "Sign in",
 	ctaAnswerOpen:     "Answer the open request",

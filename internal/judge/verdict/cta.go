@@ -11,6 +11,9 @@ func ctaReauth(r *reading) string {
 	return say(either(r.credential.Reason == "credential_required", ctaAddCredential, ctaReconnect))
 }
 
+// ctaAhead asks for what would otherwise be missing soon.
+func ctaAhead(*reading) string { return say(ctaSignInAhead) }
+
 // questionCTAs name what a question asks for.
 var questionCTAs = [...]struct {
 	Reason health.Text

@@ -16,6 +16,7 @@ type reading struct {
 	tone         Tone
 
 	credential *health.Condition // CredentialsValid, when it currently fails
+	ending     *health.Condition // CredentialContinuity, when the sign-in ends and cannot be extended
 	runtime    *health.Condition // what the installation lacks, when it lacks something
 	unreliable bool              // evidence could not be read
 	delayed    bool              // the scheduler waits, or gave up
@@ -58,6 +59,10 @@ func (r *reading) readConditions() {
 		switch c.Type {
 		case health.CredentialsValid:
 			r.credential = cmp.Or(r.credential, c)
+		case health.CredentialContinuity:
+			if c.Reason == health.ReasonCredentialEnding || c.Reason == health.ReasonCredentialLastDays {
+				r.ending = cmp.Or(r.ending, c)
+			}
 		case health.RuntimeAvailable:
 			r.runtime = cmp.Or(r.runtime, c)
 		case health.RemoteSurfaceAvailable:

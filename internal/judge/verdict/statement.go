@@ -38,7 +38,7 @@ func actionStatement(r *reading, primary *RequiredAction) line {
 	device := r.mode() == health.ModeLocalDevice
 	switch primary.Kind {
 	case Reauth:
-		return either(r.in.SignsIn, stSignIn, stReauth)
+		return either(r.credential == nil, stReauthAhead, either(r.in.SignsIn, stSignIn, stReauth))
 	case AddInfo:
 		if primary.SatisfiedWhen.Kind == ConfirmingRun {
 			return either(r.noDevice(), stNoDevice, either(r.doubled(), stDoubled, stRuntime))

@@ -49,6 +49,7 @@ func TestStatementNamesWhatTheActionAchieves(t *testing.T) {
 		"refresh": {healthy(staleManual), RefreshNow, stRefresh},
 		"reauth":  {healthy(credentialRejected), Reauth, stReauth},
 		"sign in": {healthy(credentialRejected, signsIn), Reauth, stSignIn},
+		"ending":  {healthy(fails(health.CredentialContinuity, health.Info, health.ReasonCredentialLastDays)), Reauth, stReauthAhead},
 		"asked to": {healthy(asked, signsIn, func(in *Input) {
 			in.Snapshot.NextAction = &health.NextAction{ReasonCode: "manual_action_required"}
 		}), AddInfo, stSignIn},

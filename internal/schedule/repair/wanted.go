@@ -111,7 +111,7 @@ func (s *scene) want(key string) *want {
 
 // behind are the conditions that an action follows from, the closest first.
 var behind = map[verdict.ActionKind][]string{
-	verdict.Reauth:           {"CredentialsValid"},
+	verdict.Reauth:           {"CredentialsValid", "CredentialContinuity"},
 	verdict.AddInfo:          {"AttentionClear", "LocalExporterAvailable", "BacklogClear", "RuntimeAvailable", "RemoteSurfaceAvailable"},
 	verdict.RetryGap:         {"SourceCoverageComplete"},
 	verdict.Backfill:         {"SourceCoverageComplete"},

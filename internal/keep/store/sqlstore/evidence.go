@@ -495,7 +495,8 @@ func backoffsQuery(in *within) string {
 }
 
 func credentialsQuery(in *within) string {
-	return `SELECT connection_id, status, captured_at, coalesce(rejected_at, ''), rejection_reason
+	return `SELECT connection_id, status, captured_at, coalesce(rejected_at, ''), rejection_reason,
+		CASE WHEN renewable = 0 THEN coalesce(token_expires_at, '') ELSE '' END
 		FROM connection_credentials WHERE ` + in.page("connection_id")
 }
 

@@ -442,12 +442,12 @@ func (p *page) backoffs(rows *sql.Rows) error {
 }
 
 func (p *page) credentials(rows *sql.Rows) error {
-	var id, captured, rejected string
+	var id, captured, rejected, ends string
 	var c evidence.Credential
-	return p.take(rows, evidence.FamilyCredential, &id, []any{&id, &c.Status, &captured, &rejected, &c.Reason}, func(e *evidence.Evidence) bool {
+	return p.take(rows, evidence.FamilyCredential, &id, []any{&id, &c.Status, &captured, &rejected, &c.Reason, &ends}, func(e *evidence.Evidence) bool {
 		var times stamps
 		own := c
-		own.CapturedAt, own.RejectedAt = times.at(captured), times.maybe(rejected)
+		own.CapturedAt, own.RejectedAt, own.EndsAt = times.at(captured), times.maybe(rejected), times.maybe(ends)
 		e.Credential = &own
 		return !times.bad
 	})

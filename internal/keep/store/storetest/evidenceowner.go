@@ -63,6 +63,10 @@ func testEvidenceOwner(t *testing.T, s store.Store) {
 	ok(t, s.RejectCredential(ctx, "c", "401", Now, later))
 	same(t, evidenceOf(t, s, "c").Credential,
 		&evidence.Credential{Status: evidence.CredentialRejected, CapturedAt: Now, RejectedAt: &later, Reason: "401"})
+	ok(t, s.PutCredential(ctx, store.Credential{ConnectionID: "c", Kind: "token", Sealed: []byte("x"), Status: store.CredentialActive, CapturedAt: Now, Refresh: store.Refresh{ExpiresAt: &later}}))
+	same(t, evidenceOf(t, s, "c").Credential, &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: Now, EndsAt: &later})
+	ok(t, s.PutCredential(ctx, store.Credential{ConnectionID: "c", Kind: "token", Sealed: []byte("x"), Status: store.CredentialActive, CapturedAt: Now, Refresh: store.Refresh{Renewable: true, ExpiresAt: &later}}))
+	same(t, evidenceOf(t, s, "c").Credential, &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: Now}) // it is refreshed
 
 	l := start(t, s, "c", "r1", Now)
 	for i, kind := range []protocol.InteractionKind{protocol.AskCredentials, protocol.AskOTP, protocol.AskManualAction, protocol.AskMissingCredentials} {
