@@ -23,6 +23,7 @@ import (
 	netflixexport "pdpp/connectors/netflix_export"
 	"pdpp/connectors/notes"
 	"pdpp/connectors/pocket"
+	"pdpp/connectors/spotify"
 	twitterarchive "pdpp/connectors/twitter_archive"
 	"pdpp/connectors/whatsapp"
 )
@@ -53,6 +54,7 @@ var All = []Entry{
 	{"netflix_export", netflixexport.Connector},
 	{"notes", notes.Connector},
 	{"pocket", pocket.Connector},
+	{"spotify", spotify.Connector},
 	{"twitter_archive", twitterarchive.Connector},
 	{"whatsapp", whatsapp.Connector},
 }

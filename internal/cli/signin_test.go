@@ -6,15 +6,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"pdpp/internal/judge/verdict"
 	"pdpp/internal/lab/oidctest"
+	"pdpp/internal/owner/api"
 )
 
 // tunesHome is a home with a connector whose owner signs in at the provider.
-func tunesHome(t *testing.T, provider *oidctest.Server) string {
+func tunesHome(t *testing.T, provider *oidctest.Server, program string) string {
 	t.Helper()
 	home := t.TempDir()
 	folder := filepath.Join(home, "connectors", "tunes")
@@ -27,7 +30,7 @@ func tunesHome(t *testing.T, provider *oidctest.Server) string {
    "client_id_env":"TUNES_CLIENT_ID","client_secret_env":"TUNES_CLIENT_SECRET","rotation":true,"authorize_params":{"prompt":"consent"},
    "scopes":[{"name":"openid","label":"Who you are"},{"name":"offline_access","label":"Read while you are away"},{"name":"private","label":"Private lists","optional":true}]}},
  "streams":[{"name":"plays","semantics":"append_only","schema":{"type":"object","properties":{"id":{"type":"string"}}},"primary_key":["id"]}]}`
-	for name, content := range map[string]string{"manifest.json": declared, "connector": "#!/bin/sh\nexit 1\n"} {
+	for name, content := range map[string]string{"manifest.json": declared, "connector": "#!/bin/sh\n" + program} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +40,7 @@ func tunesHome(t *testing.T, provider *oidctest.Server) string {
 
 func serveTunes(t *testing.T, provider *oidctest.Server) *served {
 	t.Helper()
-	return serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_HOME": tunesHome(t, provider)}, "--role", "web")
+	return serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_HOME": tunesHome(t, provider, "exit 1\n")}, "--role", "web")
 }
 
 // leave sends the form of the page, and gives where the browser goes from there.
@@ -127,6 +130,99 @@ func TestSignInAtProvider(t *testing.T) {
 		t.Errorf("a sign-in that was declined: %d %s", got.StatusCode, got.body)
 	}
 	s.holdsNone(oidctest.ClientSecret, back.Get("code"), back.Get("state"))
+}
+
+// plays is a connector that needs an access token, and keeps one record.
+const plays = `read -r start || exit 2
+[ -n "$TUNES_ACCESS_TOKEN" ] || exit 3
+echo '{"type":"RECORD","stream":"plays","key":"p1","data":{"id":"p1"},"emitted_at":"2026-03-01"}'
+echo '{"type":"STATE","stream":"plays","cursor":{"after":1}}'
+echo '{"type":"DONE","status":"succeeded","records_emitted":1}'
+`
+
+// A consent that was withdrawn at the provider is asked for once, however many runs meet it; the same
+// connection then confirms itself with one run, and nothing is asked any more.
+func TestWithdrawnConsentIsRepaired(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, vars map[string]string) {
+		t.Parallel()
+		provider := oidctest.Start(t, oidctest.Options{TokenSeconds: 1}) // each run refreshes
+		vars["PDPP_HOME"] = tunesHome(t, provider, plays)
+		s := serveLocal(t, vars)
+		owner, client := s.signedIn(), &api.Client{Base: s.url, Token: s.token()}
+		page := owner.post("/add/tunes", "display_name", "Tunes", "schedule", "manual").Header.Get("Location")
+		owner.post(page+"/app", "client_id", oidctest.ClientID, "client_secret", oidctest.ClientSecret)
+		id := strings.TrimSuffix(strings.TrimPrefix(page, "/connections/"), "/allow")
+		signIn := func() {
+			t.Helper()
+			back := provider.Consent(t, owner.leave(page), s.url+api.CallbackPath)
+			if got := owner.get(api.CallbackPath + "?" + back.Encode()); got.Header.Get("Location") != "/connections/"+id {
+				t.Fatalf("sign in: %d %s", got.StatusCode, got.body)
+			}
+		}
+		ended := func(want ...string) {
+			t.Helper()
+			for {
+				runs, err := client.Runs(t.Context(), api.RunQuery{ConnectionID: id})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, r := range slices.Backward(runs) {
+					got = append(got, r.Status)
+				}
+				if slices.Equal(got, want) {
+					return
+				}
+				if len(got) > len(want) || len(got) == len(want) && !slices.Contains(got, "running") {
+					t.Fatalf("runs ended as %v, want %v", got, want)
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}
+		asked := func(want int) {
+			t.Helper()
+			for {
+				got, err := client.Attention(t.Context(), api.AttentionQuery{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(got.Items) == want {
+					if want > 0 && got.Items[0].Kind != string(verdict.Reauth) {
+						t.Fatalf("it asks for %+v", got.Items[0])
+					}
+					return
+				}
+				if len(got.Items) > 1 {
+					t.Fatalf("%d things are asked", len(got.Items))
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}
+		signIn()
+		ended("succeeded")
+		asked(0)
+		provider.Withdraw(t)
+		for i := range 2 { // the second finds it rejected already
+			s.later(2 * time.Second)
+			if got := owner.post("/connections/" + id + "/run"); got.StatusCode >= 400 {
+				t.Fatalf("run %d: %d %s", i, got.StatusCode, got.body)
+			}
+			ended([]string{"succeeded", "failed", "failed"}[:i+2]...)
+			asked(1)
+		}
+		if n := provider.Log(t).Refused["invalid_grant"]; n != 1 {
+			t.Errorf("the provider refused %d refreshes, want 1", n)
+		}
+		signIn()
+		ended("succeeded", "failed", "failed", "succeeded")
+		asked(0)
+		d, err := client.Connection(t.Context(), id)
+		if err != nil || d.Verdict.Channel == verdict.Attention {
+			t.Errorf("afterwards: %+v, %v", d.Verdict, err)
+		}
+		ended("succeeded", "failed", "failed", "succeeded")
+	})
 }
 
 var (

@@ -1,0 +1,62 @@
+package spotify
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/governor/governhttp"
+)
+
+var (
+	errEmpty     = errors.New("the answer is empty")
+	errTruncated = errors.New("the answer ends early")
+	errText      = errors.New("the answer is not JSON")
+)
+
+// What the owner is told where signing in again would not help, or helps alone.
+const (
+	wordsNotListed = "Your account is not among the users of your app at Spotify. Open the app on developer.spotify.com/dashboard, choose User Management and add it; or renew Premium, without which Spotify stops the app."
+	wordsScope     = "Spotify was not asked for this part when you signed in. Sign in at Spotify again."
+)
+
+// classify handles what Spotify does in its own way and leaves the rest to the meaning of the status.
+func classify(r *governhttp.Response) error {
+	switch {
+	case r.Status == http.StatusOK:
+		return readable(r)
+	case r.Status == http.StatusForbidden && !r.HasRetryAfter:
+		return forbidden(r)
+	}
+	return connectorkit.ByStatus(r)
+}
+
+// readable tells a good answer from one that only has the status of one.
+func readable(r *governhttp.Response) error {
+	body := strings.TrimSpace(string(r.Body))
+	switch {
+	case body == "":
+		return connectorkit.Fail(connectorkit.Malformed, errEmpty)
+	case !strings.HasPrefix(body, "{"):
+		return connectorkit.Fail(connectorkit.Malformed, errText)
+	case !jsontext.Value(r.Body).IsValid():
+		return connectorkit.Fail(connectorkit.Unavailable, errTruncated) // worth a repetition
+	}
+	return nil
+}
+
+// forbidden tells a person who is not among the app's users, which Spotify says in plain text, from a
+// missing scope and from a thing that nobody may see. None of them is an expired token.
+func forbidden(r *governhttp.Response) error {
+	e := &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status}
+	switch body := strings.ToLower(string(r.Body)); {
+	case strings.Contains(body, "may not be registered"):
+		e.Words = wordsNotListed
+	case strings.Contains(body, "insufficient client scope"):
+		e.Words = wordsScope
+	}
+	return e
+}
