@@ -34,21 +34,13 @@ func TestNewConnectorStartsGreen(t *testing.T) {
 			t.Fatalf("new-connector %s: %v\n%s", name, err, out)
 		}
 	}
-	if out, err := inTree(root, "go", "test", "-vet=off", "-ldflags=-s -w", "-run=TestConformance/first_run", "./connectors/"+names[1]); err != nil {
-		t.Errorf("a run against the simulator of a fresh copy: %v\n%s", err, out)
+	if out, err := inTree(root, "go", "build", "./connectors/..."); err != nil {
+		t.Fatalf("a fresh copy does not build: %v\n%s", err, out)
 	}
-	args := []string{"test", "-vet=off", "-ldflags=-s -w", "-skip=TestNewConnector|TestConformance", "./connectors"}
-	for _, name := range names {
-		args = append(args, "./connectors/"+name)
-	}
-	out, err := inTree(root, "go", args...)
-	if err != nil {
-		t.Fatalf("the tests of a fresh copy: %v\n%s", err, out)
-	}
-	for _, name := range names {
-		if !strings.Contains(out, "ok  \tpdpp/connectors/"+name) {
-			t.Errorf("no test of %s ran:\n%s", name, out)
-		}
+	// They differ in nothing but their names: the list is judged with all of them, and one is run.
+	out, err := inTree(root, "go", "test", "-vet=off", "-ldflags=-s -w", "-run=^TestConformance$/^first_run$|^Test([^CN]|C[^o]|N[^e])", "./connectors", "./connectors/"+names[1])
+	if err != nil || !strings.Contains(out, "ok  \tpdpp/connectors/"+names[1]) || strings.Contains(out, "no tests to run") {
+		t.Errorf("the tests of a fresh copy: %v\n%s", err, out)
 	}
 }
 

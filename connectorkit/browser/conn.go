@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -292,9 +293,12 @@ func (s *session) Call(ctx context.Context, method string, params, result any) e
 
 // Subscribe hands over the events of that name that come from now on. The channel is closed
 // when the page or the browser is gone.
-func (s *session) Subscribe(method string) (<-chan jsonv2.Value, func()) {
+func (s *session) Subscribe(method string) (<-chan jsonv2.Value, func()) { return s.follow(method) }
+
+// follow does the same for events of several methods, which come in the order in which they
+// happened: what opens and closes is read by one reader.
+func (s *session) follow(methods ...string) (<-chan jsonv2.Value, func()) {
 	q := newQueue()
-	t := topic{s.id, method}
 	s.c.mu.Lock()
 	select {
 	case <-s.c.over:
@@ -302,7 +306,10 @@ func (s *session) Subscribe(method string) (<-chan jsonv2.Value, func()) {
 	default:
 		if s.c.gone[s.id] {
 			q.close()
-		} else {
+			break
+		}
+		for _, method := range methods {
+			t := topic{s.id, method}
 			s.c.subs[t] = append(s.c.subs[t], q)
 		}
 	}
@@ -310,12 +317,9 @@ func (s *session) Subscribe(method string) (<-chan jsonv2.Value, func()) {
 	return q.out, func() {
 		s.c.mu.Lock()
 		defer s.c.mu.Unlock()
-		list := s.c.subs[t]
-		for i := range list {
-			if list[i] == q {
-				s.c.subs[t] = append(list[:i:i], list[i+1:]...)
-				break
-			}
+		for _, method := range methods {
+			t := topic{s.id, method}
+			s.c.subs[t] = slices.DeleteFunc(slices.Clone(s.c.subs[t]), func(other *queue) bool { return other == q })
 		}
 		q.stop()
 	}

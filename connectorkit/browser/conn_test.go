@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -105,6 +106,36 @@ func TestConn(t *testing.T) {
 		}
 		if _, err := cdp.Call(t.Context(), browser, anyCommand, cdp.Empty{}); !errors.Is(err, errLost) {
 			t.Errorf("a browser that is gone: %v", err)
+		}
+	})
+}
+
+// TestDialogsComeInOrder: a page that asks again as soon as it has its answer closes one dialog and
+// opens the next at once, however late anybody reads of it.
+func TestDialogsComeInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWire(t)
+		asks, stop := (&tab{s: w.attached("s1", "t1")}).followDialogs()
+		const rounds = 100
+		for range rounds {
+			w.tell(`{"method":"Page.javascriptDialogOpening","sessionId":"s1","params":{"type":"alert","message":"?"}}`)
+			w.tell(`{"method":"Page.javascriptDialogClosed","sessionId":"s1","params":{"result":true}}`)
+		}
+		synctest.Wait()
+		for i := range 2 * rounds {
+			if opens := bytes.Contains(<-asks, []byte("alert")); opens != (i%2 == 0) {
+				t.Fatalf("event %d: opens a dialog: %t", i, opens)
+			}
+		}
+		stop()
+		w.tell(`{"method":"Page.javascriptDialogClosed","sessionId":"s1","params":{"result":true}}`)
+		synctest.Wait()
+		select {
+		case raw, open := <-asks:
+			if open {
+				t.Errorf("after the end: %s", raw)
+			}
+		default:
 		}
 	})
 }

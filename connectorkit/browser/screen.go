@@ -144,7 +144,7 @@ func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, sai
 		return
 	}
 	defer s.leave(t)
-	opened, closed := t.dialogs()
+	asks := t.dialogs()
 	tick := time.NewTicker(placeEvery) // a title that a script changes is no event
 	defer tick.Stop()
 	for {
@@ -159,18 +159,12 @@ func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, sai
 				continue
 			}
 			s.picture(t, raw)
-		case raw, ok := <-opened:
+		case raw, ok := <-asks:
 			if !ok {
-				opened = nil
+				asks = nil
 				continue
 			}
 			s.ask(t, raw)
-		case _, ok := <-closed:
-			if !ok {
-				closed = nil
-				continue
-			}
-			s.asked(t)
 		case raw, ok := <-moved:
 			if !ok {
 				return
@@ -318,10 +312,14 @@ func (s *screen) choose(ctx context.Context, t *tab, c surface.Choose) {
 	s.hand.choose(ctx, t, c)
 }
 
-// ask passes a dialog of the page on.
+// ask passes a dialog of the page on, or its end, which has no type.
 func (s *screen) ask(t *tab, raw jsontext.Value) {
 	var e page.EventJavascriptDialogOpening
 	if decode(raw, &e) != nil {
+		return
+	}
+	if e.Type == "" {
+		s.asked(t)
 		return
 	}
 	s.mu.Lock()

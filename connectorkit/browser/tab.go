@@ -35,7 +35,7 @@ type tab struct {
 	empty string // address whose document is not asked for: it stands here without contents
 	world int64  // execution context of our isolated world; zero when there is none
 
-	opened, closed <-chan jsontext.Value // its dialogs; nil before it is attended
+	asks <-chan jsontext.Value // its dialogs, opened and closed; nil before it is attended
 
 	dialog *surface.Dialog // the one that waits for an answer; guarded by the screen's mutex
 }
@@ -76,39 +76,42 @@ func (t *tab) attend(ctx context.Context) error {
 	if t.attended() {
 		return nil // to ask again would wait for a dialog that is open
 	}
-	opened, stopOpened := t.s.Subscribe(page.JavascriptDialogOpening.Method) // both end with the page
-	closed, stopClosed := t.s.Subscribe(page.JavascriptDialogClosed.Method)
+	asks, stop := t.followDialogs()
 	if _, err := cdp.Call(ctx, t.s, page.Enable, page.EnableParams{}); err != nil {
-		stopOpened()
-		stopClosed()
+		stop()
 		return err
 	}
 	t.mu.Lock()
-	t.opened, t.closed = opened, closed
+	t.asks = asks
 	t.mu.Unlock()
 	return nil
 }
 
 // attendHeld does the same for a page that is held: it may answer only once it goes on.
 func (t *tab) attendHeld() {
-	opened, _ := t.s.Subscribe(page.JavascriptDialogOpening.Method) // both end with the page
-	closed, _ := t.s.Subscribe(page.JavascriptDialogClosed.Method)
+	asks, _ := t.followDialogs()
 	t.mu.Lock()
-	t.opened, t.closed = opened, closed
+	t.asks = asks
 	t.mu.Unlock()
 	t.s.post(page.Enable.Method, page.EnableParams{})
+}
+
+// followDialogs gives the dialogs of the page until it ends. A page that asks twice closes the
+// first dialog and opens the second at one moment: they come in that order.
+func (t *tab) followDialogs() (<-chan jsontext.Value, func()) {
+	return t.s.follow(page.JavascriptDialogOpening.Method, page.JavascriptDialogClosed.Method)
 }
 
 func (t *tab) attended() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.opened != nil
+	return t.asks != nil
 }
 
-func (t *tab) dialogs() (opened, closed <-chan jsontext.Value) {
+func (t *tab) dialogs() <-chan jsontext.Value {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.opened, t.closed
+	return t.asks
 }
 
 // close closes the page.

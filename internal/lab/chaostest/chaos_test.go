@@ -23,7 +23,7 @@ func TestChaos(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { t.Parallel(); onSQLite(t, p, seed, long) })
 }
 
-// Three workers and forty connections share a PostgreSQL server. Workers are
+// Three workers and twenty connections, or forty in the long version, share a PostgreSQL server. Workers are
 // killed every few seconds, one after the other is paused beyond its leases and
 // woken, and the server is torn down again and again.
 func onPostgres(t *testing.T, p shipped, seed uint64, long time.Duration) {
@@ -32,10 +32,14 @@ func onPostgres(t *testing.T, p shipped, seed uint64, long time.Duration) {
 	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
 	w := &world{shipped: p, seed: seed, home: p.home(t), database: c.url + frozenTransaction, leaseTTL: 3 * time.Second, store: st}
-	w.plant(t, 40, 8)
+	connections := 20
+	if long > 0 {
+		connections = 40
+	}
+	w.plant(t, connections, 8)
 	w.employ(t, 3)
 	restarts := max(2, int(long/(3*time.Minute)))
-	w.suffer(t, max(long, 40*time.Second), func(ctx context.Context, actors *sync.WaitGroup, d time.Duration) {
+	w.suffer(t, max(long, 20*time.Second), func(ctx context.Context, actors *sync.WaitGroup, d time.Duration) {
 		actors.Go(func() { w.killNowAndThen(ctx) })
 		actors.Go(func() { w.stopNowAndThen(ctx, t) })
 		actors.Go(func() { w.restartNowAndThen(ctx, t, c, d/time.Duration(restarts+1), restarts) })
@@ -56,7 +60,7 @@ func onPostgres(t *testing.T, p shipped, seed uint64, long time.Duration) {
 const frozenTransaction = "&idle_in_transaction_session_timeout=2000"
 
 // One process and ten connections on a SQLite file; the process is killed and
-// started again fifty times.
+// started again twenty times, or as often as the long version has time for.
 func onSQLite(t *testing.T, p shipped, seed uint64, long time.Duration) {
 	home := p.home(t)
 	file := filepath.Join(home, "pdpp.db")
@@ -66,7 +70,7 @@ func onSQLite(t *testing.T, p shipped, seed uint64, long time.Duration) {
 	w := &world{shipped: p, seed: seed, home: home, leaseTTL: 2 * time.Second, store: st}
 	w.plant(t, 10, 5)
 	w.employ(t, 1)
-	kills := max(50, int(long/(1500*time.Millisecond)))
+	kills := max(20, int(long/(1500*time.Millisecond)))
 	w.suffer(t, time.Hour, func(ctx context.Context, actors *sync.WaitGroup, _ time.Duration) {
 		w.killAndRestart(ctx, t, kills)
 	})

@@ -315,11 +315,24 @@ func (b *tab) shoot(name string) {
 			if dark == (width < 600) {
 				b.picture(where)
 			}
-			b.accessible(where, dark)
+			switch {
+			case width > 600:
+				b.accessible(where, "document", !dark, true)
+			case !dark:
+				b.accessible(where, "document", true, false)
+				fallthrough
+			default:
+				b.accessible(where, narrowOnly, false, true)
+			}
 		}
+		// What was seen at this width has its colours at the other one too.
+		eval[bool](b, `(document.querySelectorAll("body *").forEach(e => { if (e.checkVisibility()) e.seen = true }), true)`)
 	}
 	b.dress(1280, false)
 }
+
+// narrowOnly is what a narrow window shows beyond what the wide one did.
+const narrowOnly = `{include: [...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && !e.seen && (e.parentElement === document.body || e.parentElement.seen))}`
 
 type violation struct {
 	ID, Impact, Help string
@@ -329,18 +342,23 @@ type violation struct {
 	}
 }
 
-// accessible lets axe look at the page, which is taught it once. A theme is nothing but
-// colours, so that after all rules in one theme the other needs those of colours.
-func (b *tab) accessible(where string, onlyColours bool) {
+// accessible lets axe look at a part of the page, which is taught it once. A theme is nothing
+// but colours, and what has colours has them at every width: those rules, which take as long as
+// all others together, are asked once for each theme.
+func (b *tab) accessible(where, part string, structure, colours bool) {
 	b.t.Helper()
+	const ofColours = `["color-contrast", "link-in-text-block"]`
 	rules := ""
-	if onlyColours {
-		rules = `, runOnly: ["color-contrast", "link-in-text-block"]`
+	switch {
+	case !structure:
+		rules = `, runOnly: ` + ofColours
+	case !colours:
+		rules = `, rules: Object.fromEntries(` + ofColours + `.map(r => [r, {enabled: false}]))`
 	}
 	if eval[bool](b, "!window.axe") {
 		eval[bool](b, axe+";true")
 	}
-	report := eval[string](b, `axe.run(document, {resultTypes: ["violations"]`+rules+`}).then(r => JSON.stringify(r.violations))`)
+	report := eval[string](b, `(async part => part.include?.length === 0 ? "[]" : JSON.stringify((await axe.run(part, {resultTypes: ["violations"]`+rules+`})).violations))(`+part+`)`)
 	var found []violation
 	if err := json.Unmarshal([]byte(report), &found); err != nil {
 		b.t.Fatalf("axe: %v: %.200s", err, report)

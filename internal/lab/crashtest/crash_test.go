@@ -13,9 +13,9 @@ import (
 	"pdpp/providersim"
 )
 
-// kills is how many SIGKILLs each database takes; make chaos asks for four times as many. Half
+// kills is how many SIGKILLs each database takes; make chaos asks for seven times as many. Half
 // of them fall on commit boundaries, half on random moments.
-var kills = 52
+var kills = 32
 
 // killsPerStore is how often one store is hit before a run may finish and the
 // comparison is made; then a fresh store and provider follow.
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // a failed test prints none.
 func TestKill(t *testing.T) {
 	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
-		kills *= 4
+		kills *= 7
 	}
 	target := connectortest.LumenTarget(t, "example")
 	runner, err := os.Executable()
