@@ -12,6 +12,7 @@ package mail
 import (
 	"context"
 	_ "embed"
+	"fmt"
 
 	"pdpp/connectorkit"
 	"pdpp/connectorkit/localfile"
@@ -26,15 +27,31 @@ func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJS
 
 func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	s.Mask(s.Env("PDPP_MAIL_REDACT"))
-	roots, stores := found(s.Env, localfile.LimitsOf(s.Env("PDPP_MAIL_TEXT")).Text)
-	source := localfile.Source{Streams: []string{"messages", "attachments"}, Roots: roots, Stores: stores}
+	roots, stores := found(s.Env, reading{localfile.LimitsOf(s.Env("PDPP_MAIL_TEXT")).Text, s.NewBlob})
+	source := localfile.Source{Streams: []string{"messages", "attachments"}, Roots: roots, Stores: stores, Settings: fmt.Sprintf("files up to %d", s.BlobLimit())}
 	return []connectorkit.Collector{source.Collector()}, nil
+}
+
+// reading is how messages are read: how much of their text is kept, and where the contents of what
+// came with them go.
+type reading struct {
+	text  int
+	files func() (*connectorkit.BlobWriter, error)
+}
+
+// begin is a message of a file.
+func (r reading) begin(f *localfile.File) *message.Message {
+	m := message.New(r.text)
+	if f.Wants([]string{"attachments"}) {
+		m.Files = r.files
+	}
+	return m
 }
 
 // emit brings a message and what came with it.
 func emit(f *localfile.File, m *message.Message) {
 	f.Emit("messages", connectorkit.Upsert(&m.Record))
 	for _, a := range m.Attached() {
-		f.Emit("attachments", connectorkit.Upsert(a))
+		f.Emit("attachments", a.Record(a))
 	}
 }

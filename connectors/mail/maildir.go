@@ -15,19 +15,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit/localfile"
-	"pdpp/connectorkit/message"
 )
 
 var maildirFlags = map[rune]string{'S': "seen", 'R': "replied", 'F': "flagged", 'T': "trashed", 'D': "draft", 'P': "passed"}
 
 // readMaildir reads one message. It never changes; its name says its folder and its flags.
-func readMaildir(f *localfile.File, h *os.File, state jsontext.Value, limit int) error {
+func readMaildir(f *localfile.File, h *os.File, state jsontext.Value, how reading) error {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", f.Rel, f.Size))
 	form := hex.EncodeToString(sum[:8])
 	if string(state) == strconv.Quote(form) {
 		return nil // it was sent so
 	}
-	m := message.New(limit)
+	m := how.begin(f)
 	if err := m.Read(bufio.NewReaderSize(io.LimitReader(h, f.Size), bufferSize)); err != nil {
 		return err
 	}

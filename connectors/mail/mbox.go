@@ -15,7 +15,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit/localfile"
-	"pdpp/connectorkit/message"
 )
 
 const (
@@ -52,7 +51,7 @@ func markAt(h io.ReaderAt, offset int64) (mark, error) {
 
 // readMbox reads the messages of a file that programs append to and now and then write anew. It
 // goes on where it was when what stands before is unchanged.
-func readMbox(ctx context.Context, f *localfile.File, h *os.File, state jsontext.Value, limit int) error {
+func readMbox(ctx context.Context, f *localfile.File, h *os.File, state jsontext.Value, how reading) error {
 	info, err := h.Stat()
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func readMbox(ctx context.Context, f *localfile.File, h *os.File, state jsontext
 		return nil
 	}
 	start.Offset = max(0, start.Offset)
-	b := &box{f: f, h: h, limit: limit, size: info.Size(), pos: start.Offset, done: start}
+	b := &box{f: f, h: h, how: how, size: info.Size(), pos: start.Offset, done: start}
 	b.r = bufio.NewReaderSize(io.NewSectionReader(h, start.Offset, info.Size()-start.Offset), bufferSize)
 	if err := b.messages(ctx); err != nil {
 		return err
@@ -89,7 +88,7 @@ type box struct {
 	f     *localfile.File
 	h     *os.File
 	r     *bufio.Reader
-	limit int
+	how   reading
 	size  int64
 	pos   int64  // of the next byte
 	tail  []byte // the bytes that passed last
@@ -112,7 +111,7 @@ func (b *box) messages(ctx context.Context) error {
 	}
 	for !b.eof {
 		b.begun = b.pos - int64(len(line))
-		m := message.New(b.limit)
+		m := b.how.begin(b.f)
 		m.Unquote = true
 		if err := m.Parse(b.body); err != nil {
 			return err

@@ -33,7 +33,7 @@ var places = []struct {
 }
 
 // found are the folders that are there, and the files in them.
-func found(env func(string) string, limit int) (roots []localfile.Root, stores []localfile.Store) {
+func found(env func(string) string, how reading) (roots []localfile.Root, stores []localfile.Store) {
 	for _, p := range places {
 		dir := env(p.env)
 		if dir == "" {
@@ -42,13 +42,13 @@ func found(env func(string) string, limit int) (roots []localfile.Root, stores [
 		roots = append(roots, localfile.Root{Name: p.name, Path: dir})
 		store := localfile.Store{Name: p.name, Root: p.name, Streams: []string{"messages", "attachments"}, Reason: "messages"}
 		mbox := func(ctx context.Context, f *localfile.File, h *os.File, state jsontext.Value) error {
-			return readMbox(ctx, f, h, state, limit)
+			return readMbox(ctx, f, h, state, how)
 		}
 		switch p.kind {
 		case maildirs:
 			store.Patterns, store.ID = []string{"**/cur/*", "**/new/*"}, baseName
 			store.Open = func(_ context.Context, f *localfile.File, h *os.File, state jsontext.Value) error {
-				return readMaildir(f, h, state, limit)
+				return readMaildir(f, h, state, how)
 			}
 			stores = append(stores, localfile.Store{Name: p.name + "_unfinished", Root: p.name, Patterns: []string{"**/tmp/*"}, Reason: "not delivered yet"})
 		case mboxes:

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/device/wire"
 	"pdpp/internal/keep/store"
@@ -128,7 +129,15 @@ func (a *api) upload(ctx context.Context, c caller, b *uploadedBatch) (store.Upl
 	if err != nil {
 		return u, err
 	}
+	if err := a.files(ctx, c, g, &found); err != nil {
+		return u, err
+	}
 	u.Records, u.Gaps = found.taken, found.missing
+	if a.Blobs != nil {
+		u.Present = func(ctx context.Context, hashes []string) ([]string, error) {
+			return blob.Missing(ctx, a.Blobs, hashes)
+		}
+	}
 	for i := range b.Gaps {
 		gap, err := g.reported(b.Gaps[i])
 		if err != nil {
@@ -136,7 +145,7 @@ func (a *api) upload(ctx context.Context, c caller, b *uploadedBatch) (store.Upl
 		}
 		u.Gaps = append(u.Gaps, gap)
 	}
-	u.Attempts, u.Recovered = g.refs(c.Connection.ID, b.AttemptedGaps), g.refs(c.Connection.ID, b.RecoveredGaps)
+	u.Attempts, u.Recovered = g.refs(c.Connection.ID, b.AttemptedGaps), g.refs(c.Connection.ID, append(b.RecoveredGaps, found.mended...))
 	var unknown string
 	if u.Cursors, unknown = g.cursors(b.State); unknown != "" {
 		return u, mismatch("The server does not know a stream of this batch.")

@@ -26,7 +26,7 @@ const (
 // OwnLimits reports whether the route of a request bounds its body itself, because it
 // takes more than others do.
 func OwnLimits(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, wire.Root+"/") && strings.HasSuffix(r.URL.Path, "/ingest-batches")
+	return strings.HasPrefix(r.URL.Path, wire.Root+"/") && (strings.HasSuffix(r.URL.Path, "/ingest-batches") || strings.Contains(r.URL.Path, "/blobs/"))
 }
 
 // readUpload reads the body of an upload, which may be compressed. Room for it is held
@@ -94,6 +94,7 @@ type pacedBody struct {
 	control *http.ResponseController
 	began   time.Time
 	read    int64
+	failed  error
 }
 
 func (p *pacedBody) Read(into []byte) (int, error) {
@@ -101,5 +102,8 @@ func (p *pacedBody) Read(into []byte) (int, error) {
 	_ = p.control.SetReadDeadline(due) // where none can be set, others bound the request
 	n, err := p.from.Read(into)
 	p.read += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		p.failed = err
+	}
 	return n, err
 }

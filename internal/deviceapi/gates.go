@@ -107,6 +107,7 @@ type sorted struct {
 	taken    []slice.Record
 	missing  []slice.Gap
 	rejected []wire.Rejection
+	mended   []wire.GapIdentity // what gaps may stand for, and is there
 }
 
 // sort passes each record through its gate. One that its stream's rules refuse is left
@@ -132,6 +133,7 @@ func (g *gates) sort(records jsontext.Value, now time.Time) (out sorted, err err
 		var r slice.Record
 		if v == nil {
 			r, v = runner.Take(st, m, now)
+			r.Blobs = namedBlobs(m)
 		}
 		if v == nil {
 			out.taken = append(out.taken, r)

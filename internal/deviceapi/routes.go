@@ -6,7 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/web/reply"
@@ -31,6 +33,11 @@ type Config struct {
 	// FreeSpace gives the free and the whole space of the disk that records are kept on;
 	// nil where that disk is not ours.
 	FreeSpace func() (free, total uint64, known bool)
+	// Blobs is where the files of records are kept, and Uploads where they arrive; nil means that
+	// none are taken. BlobBytes is the largest: zero means the usual, and less no bound.
+	Blobs     blob.Place
+	Uploads   blob.Uploads
+	BlobBytes int64
 	// Ending is closed when the server stops; nil means never.
 	Ending <-chan struct{}
 }
@@ -46,10 +53,13 @@ func Routes(c Config) []reply.Route {
 	if c.Strangers == nil {
 		c.Strangers = strangers.NewLine()
 	}
+	if c.BlobBytes == 0 {
+		c.BlobBytes = runner.DefaultBlobBytes
+	}
 	a := &api{Config: c, tries: strangers.NewThrottle(), load: newLoad(c), gates: map[string]*gates{}}
 	var all []reply.Route
 	for _, group := range []func() []reply.Route{
-		a.enrolRoutes, a.tokenRoutes, a.heartbeatRoutes, a.stateRoutes, a.batchRoutes, a.gapRoutes, a.terminalRoutes,
+		a.enrolRoutes, a.tokenRoutes, a.heartbeatRoutes, a.stateRoutes, a.batchRoutes, a.blobRoutes, a.gapRoutes, a.terminalRoutes,
 	} {
 		all = append(all, group()...)
 	}

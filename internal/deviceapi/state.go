@@ -23,7 +23,13 @@ func (a *api) stateRoutes() []reply.Route {
 }
 
 // capabilities are what this server can do beyond plain version 1.
-var capabilities = []string{wire.CanGzip, wire.CanBatchState, wire.CanLeaseGaps, wire.CanRotateToken, wire.CanTerminalFacts}
+func (a *api) capabilities() []string {
+	all := []string{wire.CanGzip, wire.CanBatchState, wire.CanLeaseGaps, wire.CanRotateToken, wire.CanTerminalFacts}
+	if a.Blobs != nil && a.Uploads != nil {
+		all = append(all, wire.CanBlobs)
+	}
+	return all
+}
 
 // readState tells a source where it goes on.
 func (a *api) readState(w http.ResponseWriter, r *http.Request, c caller) error {
@@ -41,7 +47,7 @@ func (a *api) readState(w http.ResponseWriter, r *http.Request, c caller) error 
 	now := a.Now().UTC()
 	reply.JSON(w, http.StatusOK, wire.State{
 		Object: wire.ObjectState, DeviceID: c.Device.ID, SourceInstanceID: c.Source.ID, ConnectorInstanceID: c.Connection.ID, State: state,
-		Capabilities: capabilities, Limits: wire.Limits{BodyBytes: maxUpload}, ServerTime: &now, MaxBatchSeq: c.Source.MaxBatchSeq,
+		Capabilities: a.capabilities(), Limits: wire.Limits{BodyBytes: maxUpload, BlobBytes: a.BlobBytes}, ServerTime: &now, MaxBatchSeq: c.Source.MaxBatchSeq,
 	})
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/deviceapi"
 	"pdpp/internal/judge/evidence"
@@ -13,6 +14,9 @@ import (
 // deviceRoutes is what devices are answered by, until ctx ends.
 func (s *process) deviceRoutes(ctx context.Context, connectors catalog.Finder) deviceapi.Config {
 	c := deviceapi.Config{Store: s.Store, Connectors: connectors, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log, Ending: ctx.Done()}
+	if place, takes := s.Blobs.Place.(blob.Uploads); takes {
+		c.Blobs, c.Uploads, c.BlobBytes = s.Blobs.Place, place, s.Blobs.Each
+	}
 	if s.Database.Postgres == nil && s.Home != "" {
 		c.FreeSpace = func() (free, total uint64, known bool) {
 			free, total, err := disk.Space(s.Home)

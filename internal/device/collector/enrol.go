@@ -177,6 +177,9 @@ func (c *Collector) Leave(ctx context.Context, localOnly, discard bool) (Farewel
 				return left, fmt.Errorf("remove the queue: %w", err)
 			}
 		}
+		if err := os.RemoveAll(p.Queue + filesExt); err != nil {
+			return left, fmt.Errorf("remove the queue: %w", err)
+		}
 	}
 	return left, nil
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +35,10 @@ type pass struct {
 	coverage *coverage
 	// receipt is the id of the last batch that the server took.
 	receipt string
+
+	fileMu  sync.Mutex
+	held    map[string]bool // files whose bytes are counted as waiting, by their hashes
+	brought map[string]bool // files that the server has, or does not take
 
 	waiting atomic.Int64  // bytes in the queue that the server has not taken
 	more    chan struct{} // something was queued
@@ -90,7 +96,7 @@ func (c *Collector) withQueue(ctx context.Context, report *Report, work func(*pa
 	}
 	policy := c.Policy.withDefaults()
 	p := &pass{c: c, policy: policy, client: c.client(), box: box, holder: fmt.Sprintf("collector:%d", os.Getpid()), report: report,
-		target: newTarget(policy), more: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+		target: newTarget(policy), held: map[string]bool{}, brought: map[string]bool{}, more: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	err = ownQueue(ctx, box, c.Profile, c.now())
 	if err == nil {
 		err = work(p)
@@ -295,8 +301,16 @@ func (p *pass) collect(ctx context.Context) error {
 	}
 	spec := runner.Spec{
 		RunID: p.runID, Manifest: found.Manifest, Mode: protocol.Incremental, Scope: limits.streams, Bindings: p.c.Bindings,
-		EnforceSchemas: !found.Builtin, Command: found.Command(own, p.c.childVariable),
+		EnforceSchemas: !found.Builtin,
 	}
+	if p.can(wire.CanBlobs) {
+		if err := p.clearFiles(ctx); err != nil {
+			return err
+		}
+		spec.Blobs, spec.BlobLimits = p.c.files(), runner.BlobLimits{Each: p.server.Limits.BlobBytes, Run: -1}
+		own["PDPP_MAX_BLOB_BYTES"] = strconv.FormatInt(p.server.Limits.BlobBytes, 10)
+	}
+	spec.Command = found.Command(own, p.c.childVariable)
 	spec.State, spec.CatchUpState = splitState(p.server.State)
 	spec.Command.Secrets = append(spec.Command.Secrets, p.c.Profile.Token.reveal(), p.c.Profile.sourceKey())
 	p.coverage = newCoverage(found.Manifest)

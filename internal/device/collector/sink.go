@@ -74,6 +74,7 @@ func (s *sink) CommitSlice(ctx context.Context, part *slice.Slice) error {
 		s.full = outbox.Full(err)
 		return err
 	}
+	s.pass.holdFiles(part.Records)
 	s.enqueued += int64(len(part.Records))
 	s.pass.coverage.take(part.Records)
 	return s.ledger.settle(part.Attempts, part.Recovered)

@@ -203,7 +203,10 @@ func (p *pass) upload(ctx context.Context, items []outbox.Item) (*wire.Error, er
 	switch {
 	case err == nil:
 		p.taken(size)
-		return nil, p.settled(p.box.Ack(settle, p.receipt, p.now(), items...))
+		if err := p.settled(p.box.Ack(settle, p.receipt, p.now(), items...)); err != nil {
+			return nil, err
+		}
+		return nil, p.dropFiles(settle, g.batch.Records)
 	case ctx.Err() != nil: // given up here, not refused there
 		return nil, ctx.Err()
 	case !errors.As(err, &refusal):
@@ -376,6 +379,9 @@ func (p *pass) ingest(ctx context.Context, b wire.Batch, offset int) error {
 	size := sizeOf(b.Records)
 	if len(b.Records) > 1 && size > 2*p.goal() {
 		return p.halves(ctx, b, offset)
+	}
+	if err := p.bringFiles(ctx, b.Records); err != nil {
+		return err
 	}
 	start := p.now()
 	answer, err := p.client.Ingest(ctx, b)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -141,6 +142,28 @@ func (c *Client) LeaseGaps(ctx context.Context, sourceInstanceID string) ([]Leas
 	return answer.Data, err
 }
 
+// Blob tells how much of a file of a source the server has.
+func (c *Client) Blob(ctx context.Context, sourceInstanceID, sha256 string) (Blob, error) {
+	var answer Blob
+	err := c.callDevice(ctx, http.MethodGet, nil, &answer, ObjectBlob, "source-instances", sourceInstanceID, "blobs", sha256)
+	return answer, err
+}
+
+// PutBlob sends the piece of a file that begins at offset.
+func (c *Client) PutBlob(ctx context.Context, sourceInstanceID, sha256 string, total, offset int64, piece []byte) (Blob, error) {
+	var answer Blob
+	req, fault := c.request(ctx, http.MethodPut, nil, []string{c.DeviceID, "source-instances", sourceInstanceID, "blobs", sha256})
+	if fault != nil {
+		return answer, fault
+	}
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(piece)), int64(len(piece))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(piece)), nil }
+	req.Header.Set("Content-Type", "application/octet-stream")
+	req.Header.Set(OffsetHeader, strconv.FormatInt(offset, 10))
+	req.Header.Set(LengthHeader, strconv.FormatInt(total, 10))
+	return answer, c.exchange(ctx, req, &answer, ObjectBlob)
+}
+
 func (c *Client) callDevice(ctx context.Context, method string, body, answer any, object string, path ...string) error {
 	return c.call(ctx, method, body, answer, object, append([]string{c.DeviceID}, path...)...)
 }
@@ -152,6 +175,10 @@ func (c *Client) call(ctx context.Context, method string, body, answer any, obje
 	if fault != nil {
 		return fault
 	}
+	return c.exchange(ctx, req, answer, object)
+}
+
+func (c *Client) exchange(ctx context.Context, req *http.Request, answer any, object string) error {
 	within, cancel := context.WithTimeout(ctx, answerTime+time.Duration(req.ContentLength)*time.Second/slowestUplink)
 	defer cancel()
 	resp, err := c.transport().Do(req.WithContext(within))

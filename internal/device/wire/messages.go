@@ -38,6 +38,7 @@ const (
 	ObjectGap            = "device_local_collector_gap"
 	ObjectGapList        = "device_source_instance_gaps"
 	ObjectTerminalCommit = "device_terminal_run_commit"
+	ObjectBlob           = "device_blob"
 )
 
 // Codes of refusals, as the error envelope carries them.
@@ -50,6 +51,9 @@ const (
 	CodeCommitConflict   = "terminal_run_commit_conflict"
 	CodeBusy             = "device_busy"             // 429, with Retry-After
 	CodeIngestRetryable  = "device_ingest_retryable" // 503, with Retry-After
+	CodeBlobOffset       = "device_blob_offset"      // 409: the piece does not begin where the file ends
+	CodeBlobContent      = "device_blob_content"     // 400: the file is not what its name says
+	CodeBlobTooLarge     = "blob_too_large"          // 400: the owner keeps no file of this size
 )
 
 // CollectionScope limits what is collected. The owner sets it; a device may
@@ -104,12 +108,32 @@ const (
 	CanRotateToken = "token_rotation" // a device may ask for a new token
 	// CanTerminalFacts: a run's end is taken with what it knows of its streams.
 	CanTerminalFacts = "terminal_facts"
+	// CanBlobs: the files of records are taken, before the records.
+	CanBlobs = "blobs"
 )
 
 // Limits bound one upload. Zero is not said.
 type Limits struct {
 	BodyBytes    int64 `json:"body_bytes,omitzero"` // before compression
 	BatchRecords int64 `json:"batch_records,omitzero"`
+	BlobBytes    int64 `json:"blob_bytes,omitzero"` // of one file; negative: there is no bound
+}
+
+// Headers of a piece of a file: where it begins, and how long the whole is.
+const (
+	OffsetHeader = "Upload-Offset"
+	LengthHeader = "Upload-Length"
+)
+
+// BlobPiece is the longest piece of a file that is sent at once.
+const BlobPiece = 4 << 20
+
+// Blob is how much of a file of a source the server has.
+type Blob struct {
+	Object   string `json:"object"`
+	SHA256   string `json:"sha256"`
+	Received int64  `json:"received_bytes"`
+	Whole    bool   `json:"whole"` // a record may name it
 }
 
 // State is where a source goes on, by stream. The bookmark of a catch-up is under the

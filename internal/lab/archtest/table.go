@@ -243,7 +243,7 @@ var Table = []Rule{
 	{Room: "internal/device/wire", May: []string{"internal/slice", "protocol", "manifest"},
 		Reason: "a device speaks messages; server types must not reach it"},
 	{Room: "internal/deviceapi",
-		May: []string{"internal/collect/catalog", "internal/collect/launch", "internal/collect/runner", "internal/device/wire", "internal/judge/evidence", "internal/keep/audit", "internal/keep/store", "internal/slice", "internal/web/reply",
+		May: []string{"internal/blob", "internal/collect/catalog", "internal/collect/launch", "internal/collect/runner", "internal/device/wire", "internal/judge/evidence", "internal/keep/audit", "internal/keep/store", "internal/slice", "internal/web/reply",
 			"internal/web/strangers", "manifest", "manifest/gate", "protocol"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/verdict/...", "internal/owner/...", "internal/share/..."},
 		Reason: "a device is told what became of its uploads, and nothing of what was collected or how it is judged"},
@@ -269,7 +269,7 @@ var Table = []Rule{
 		Reason: "the owner's commands start connectors as child processes and show verdicts without deriving them"},
 
 	// The device side.
-	{Room: "internal/device/collector", May: []string{"internal/slice", "internal/collect/catalog", "internal/collect/runner", "internal/device/outbox", "internal/device/wire", "manifest", "protocol"},
+	{Room: "internal/device/collector", May: []string{"internal/blob", "internal/slice", "internal/collect/catalog", "internal/collect/runner", "internal/device/outbox", "internal/device/wire", "manifest", "protocol"},
 		Never:  []string{"internal/keep/store/...", "internal/web/server/...", "internal/judge/health/..."},
 		Reason: "the device collects and uploads; the server alone stores and judges"},
 	{Room: "internal/device/outbox", May: []string{"internal/device/wire", "protocol"},

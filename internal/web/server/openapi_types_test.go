@@ -68,7 +68,7 @@ var described = map[string]reflect.Type{
 	"DeviceCode": reflect.TypeFor[api.DeviceCode](), "DeviceQueue": reflect.TypeFor[api.DeviceQueue](),
 	"Enrolled": reflect.TypeFor[wire.Enrolled](), "NewDeviceToken": reflect.TypeFor[wire.NewToken](), "DeviceEnded": reflect.TypeFor[wire.Revocation](),
 	"DeviceHeartbeatAnswer": reflect.TypeFor[wire.HeartbeatAnswer](), "SourceState": reflect.TypeFor[wire.State](), "UploadLimits": reflect.TypeFor[wire.Limits](),
-	"DeviceBatchResult": reflect.TypeFor[wire.BatchResult](), "RejectedRecord": reflect.TypeFor[wire.Rejection](), "CollectorGapAnswer": reflect.TypeFor[wire.GapAnswer](),
+	"DeviceBatchResult": reflect.TypeFor[wire.BatchResult](), "SourceBlob": reflect.TypeFor[wire.Blob](), "RejectedRecord": reflect.TypeFor[wire.Rejection](), "CollectorGapAnswer": reflect.TypeFor[wire.GapAnswer](),
 	"SourceGaps": reflect.TypeFor[wire.LeasedGaps](), "SourceGap": reflect.TypeFor[wire.LeasedGap](), "TerminalCommitted": reflect.TypeFor[wire.TerminalCommitted](),
 	"AttentionItem": reflect.TypeFor[api.AttentionItem](), "OpenQuestion": reflect.TypeFor[api.OpenQuestion](),
 }

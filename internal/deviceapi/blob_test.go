@@ -1,0 +1,151 @@
+package deviceapi_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pdpp/internal/blob"
+	"pdpp/internal/device/wire"
+	"pdpp/internal/slice"
+)
+
+// withFiles is an enrolled device of a server that keeps files.
+func withFiles(t *testing.T) (laptop, blob.Folder) {
+	l := newLaptop(t)
+	place := blob.Folder{Dir: t.TempDir()}
+	l.config.Blobs, l.config.Uploads, l.config.BlobBytes = place, place, 1000
+	l.mount()
+	return l, place
+}
+
+func hashed(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}
+
+func (l laptop) piece(hash string, total, offset int, content string) answer {
+	l.t.Helper()
+	return l.send(http.MethodPut, l.own("/blobs/"+hash), l.DeviceToken, []byte(content), wire.OffsetHeader, strconv.Itoa(offset), wire.LengthHeader, strconv.Itoa(total))
+}
+
+func (l laptop) fileNote(id, content string) slice.Record {
+	r := note(id, `,"scan":1`)
+	r.Blobs = []slice.Blob{{Field: "scan", SHA256: hashed(content), Bytes: int64(len(content)), MIME: "text/HTML; x=y", Name: "../a.html"}}
+	return r
+}
+
+// files are the contents that a record has.
+func (l laptop) files(place blob.Folder, id string) (out []string) {
+	l.t.Helper()
+	r, err := l.store.Record(l.t.Context(), l.ConnectorInstanceID, "notes", id)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	all, err := l.store.BlobsOf(l.t.Context(), []int64{r.ID})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, b := range all[r.ID] {
+		f, err := place.Open(l.t.Context(), b.SHA256)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		var content bytes.Buffer
+		_, _ = content.ReadFrom(f)
+		_ = f.Close()
+		out = append(out, b.MIME+" "+b.Name+" "+content.String())
+	}
+	return out
+}
+
+// A file comes in pieces, goes on where it was, and belongs to the record that comes after it.
+func TestFileBeforeItsRecord(t *testing.T) {
+	t.Parallel()
+	l, place := withFiles(t)
+	const content = "a scan of a page"
+	hash := hashed(content)
+	state := decode[wire.State](t, l.send(http.MethodGet, l.own("/state"), l.DeviceToken, nil))
+	if !strings.Contains(strings.Join(state.Capabilities, " "), wire.CanBlobs) || state.Limits.BlobBytes != 1000 {
+		t.Errorf("the server says %+v", state)
+	}
+	l.wants(l.piece(hash, len(content), 0, content[:5]), http.StatusOK, "")
+	l.wants(l.piece(hash, len(content), 9, content[9:]), http.StatusConflict, wire.CodeBlobOffset)
+	if at := decode[wire.Blob](t, l.send(http.MethodGet, l.own("/blobs/"+hash), l.DeviceToken, nil)); at.Received != 5 || at.Whole {
+		t.Errorf("it is at %+v", at)
+	}
+	if at := decode[wire.Blob](t, l.piece(hash, len(content), 5, content[5:])); !at.Whole || at.Received != int64(len(content)) {
+		t.Errorf("in the end it is at %+v", at)
+	}
+	l.wants(l.upload(l.batch(1, l.fileNote("a", content))), http.StatusCreated, "")
+	l.equal(l.files(place, "a"), []string{"text/html _a.html " + content})
+	l.equal(l.gaps(), nil)
+
+	// Without a word of files those that it has stay; with an empty list they go.
+	l.wants(l.upload(l.batch(2, note("a", `,"scan":2`))), http.StatusCreated, "")
+	l.equal(l.files(place, "a"), []string{"text/html _a.html " + content})
+	none := note("a", `,"scan":3`)
+	none.Blobs = []slice.Blob{}
+	l.wants(l.upload(l.batch(3, none)), http.StatusCreated, "")
+	l.equal(l.files(place, "a"), nil)
+}
+
+// To know a hash is no right to a file: one that somebody else brought is not this source's, is not
+// shown to be there, and a record that names it goes without it, declared.
+func TestHashIsNoRight(t *testing.T) {
+	t.Parallel()
+	l, place := withFiles(t)
+	const theirs = "what another source brought"
+	other := laptop{l.bed, l.enrol(l.code("attic", ""), "")}
+	l.wants(other.piece(hashed(theirs), len(theirs), 0, theirs), http.StatusOK, "")
+	l.wants(other.upload(other.batch(1, other.fileNote("x", theirs))), http.StatusCreated, "")
+	other.equal(other.files(place, "x"), []string{"text/html _a.html " + theirs})
+
+	if at := decode[wire.Blob](t, l.send(http.MethodGet, l.own("/blobs/"+hashed(theirs)), l.DeviceToken, nil)); at.Whole || at.Received != 0 {
+		t.Errorf("it is told of %+v", at)
+	}
+	l.wants(l.upload(l.batch(1, l.fileNote("a", theirs))), http.StatusCreated, "")
+	l.equal(l.files(place, "a"), nil)
+	l.equal(l.gaps(), []string{"notes/a blob_failed pending"})
+
+	// Whoever has it may bring it.
+	l.wants(l.piece(hashed(theirs), len(theirs), 0, theirs), http.StatusOK, "")
+	l.wants(l.upload(l.batch(2, l.fileNote("a", theirs))), http.StatusCreated, "")
+	l.equal(l.files(place, "a"), []string{"text/html _a.html " + theirs})
+	l.equal(l.gaps(), []string{"notes/a blob_failed recovered"})
+	// And what a record of the connection has need not come again.
+	if at := decode[wire.Blob](t, l.send(http.MethodGet, l.own("/blobs/"+hashed(theirs)), l.DeviceToken, nil)); !at.Whole {
+		t.Errorf("its own: %+v", at)
+	}
+	l.wants(l.send(http.MethodGet, other.own("/blobs/"+hashed(theirs)), l.DeviceToken, nil), http.StatusForbidden, "permission_error")
+	l.wants(l.send(http.MethodGet, l.own("/blobs/"+hashed(theirs)), "", nil), http.StatusUnauthorized, "authentication_error")
+}
+
+// What is no file, is too large or a lie is refused, and nothing of it is kept.
+func TestBadFiles(t *testing.T) {
+	t.Parallel()
+	l, place := withFiles(t)
+	l.wants(l.piece("../../pdpp.db", 1, 0, "x"), http.StatusNotFound, "not_found")
+	l.wants(l.piece(strings.Repeat("A", 64), 1, 0, "x"), http.StatusBadRequest, "invalid_request")
+	l.wants(l.piece(hashed("x"), 1001, 0, "x"), http.StatusBadRequest, wire.CodeBlobTooLarge)
+	l.wants(l.piece(hashed("x"), 1, 0, "y"), http.StatusBadRequest, wire.CodeBlobContent)
+	l.wants(l.send(http.MethodPut, l.own("/blobs/"+hashed("x")), l.DeviceToken, []byte("x")), http.StatusBadRequest, "invalid_request")
+	l.wants(l.piece(hashed("x"), 1, -1, "x"), http.StatusBadRequest, "invalid_request")
+	l.wants(l.piece(hashed("x"), 0, 1, "x"), http.StatusBadRequest, "invalid_request")
+	if _, err := place.Stat(t.Context(), hashed("y")); err == nil {
+		t.Error("a lie is kept")
+	}
+	// More than was announced is not read.
+	if at := decode[wire.Blob](t, l.piece(hashed("x"), 1, 0, "xyz")); !at.Whole || at.Received != 1 {
+		t.Errorf("it is at %+v", at)
+	}
+	l.config.Blobs, l.config.Uploads = nil, nil
+	l.mount()
+	l.wants(l.piece(hashed("x"), 1, 0, "x"), http.StatusServiceUnavailable, wire.CodeIngestRetryable)
+	l.wants(l.upload(l.batch(1, l.fileNote("a", "x"))), http.StatusCreated, "")
+	l.equal(l.gaps(), []string{"notes/a blob_failed pending"})
+}
