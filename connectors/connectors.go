@@ -24,6 +24,7 @@ import (
 	"pdpp/connectors/notes"
 	"pdpp/connectors/pocket"
 	"pdpp/connectors/spotify"
+	"pdpp/connectors/strava"
 	twitterarchive "pdpp/connectors/twitter_archive"
 	"pdpp/connectors/whatsapp"
 )
@@ -55,6 +56,7 @@ var All = []Entry{
 	{"notes", notes.Connector},
 	{"pocket", pocket.Connector},
 	{"spotify", spotify.Connector},
+	{"strava", strava.Connector},
 	{"twitter_archive", twitterarchive.Connector},
 	{"whatsapp", whatsapp.Connector},
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/providerauth"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/credential"
@@ -136,6 +137,9 @@ func (l *Launcher) noteRefusal(ctx context.Context, connectionID string, used ti
 	}
 	if said.CredentialFault() != evidence.CredentialRefused {
 		return nil
+	}
+	if kept, err := l.Store.Credential(ctx, connectionID); err == nil && kept.Status == store.CredentialRejected && providerauth.Words(kept.RejectionReason) != "" {
+		return nil // while the run went on no fresh token was to be had, and it is known better why
 	}
 	reason := said.Code // the protocol lets through nothing but a code
 	if reason == "" {

@@ -2,6 +2,7 @@ package providerauth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -80,8 +81,33 @@ func answered(err error) error {
 	e := &answerError{Status: said.Response.StatusCode}
 	if errorWord.MatchString(said.ErrorCode) {
 		e.Code = said.ErrorCode
+	} else {
+		e.Code = inOtherWords(said.Body)
 	}
 	return e
+}
+
+// otherWords are what providers say in place of the protocol's codes, by what their refusal is about.
+// Strava answers {"message":"Bad Request","errors":[{"resource":"RefreshToken","field":"refresh_token","code":"invalid"}]}.
+var otherWords = map[string]string{"RefreshToken": "invalid_grant", "AuthorizationCode": "invalid_grant", "Application": "invalid_client"}
+
+// inOtherWords is the protocol's code for a refusal that has none; empty when nothing is known of it.
+func inOtherWords(body []byte) string {
+	var refusal struct {
+		Errors []struct {
+			Resource string `json:"resource"`
+			Code     string `json:"code"`
+		} `json:"errors"`
+	}
+	if json.Unmarshal(body, &refusal) != nil {
+		return ""
+	}
+	for _, e := range refusal.Errors {
+		if word := otherWords[e.Resource]; word != "" && e.Code == "invalid" {
+			return word
+		}
+	}
+	return ""
 }
 
 // tokensOf reads an answer. What it does not say stays as it was.

@@ -1,0 +1,47 @@
+// Package strava collects a person's activities from Strava.
+//
+//	manifest.json   what it declares: the stream, its schema, the sign-in
+//	strava.go       open: environment in, client and collector out
+//	activities.go   the list, walked whole in every run
+//	map.go          how one activity becomes one record
+//	classify.go     what an answer means
+package strava
+
+import (
+	"context"
+	_ "embed"
+	"time"
+
+	"pdpp/connectorkit"
+	"pdpp/governor"
+	"pdpp/governor/governhttp"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the Strava connector.
+func Connector() connectorkit.Connector {
+	return connectorkit.MustNew(manifestJSON, open)
+}
+
+const (
+	publicAPI   = "https://www.strava.com"
+	accessToken = "STRAVA_ACCESS_TOKEN"
+)
+
+// open runs once per run.
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	base := s.Env("PDPP_STRAVA_BASE_URL")
+	if base == "" {
+		base = publicAPI
+	}
+	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, Token: s.Token(accessToken)}, unhurried)
+	if err != nil {
+		return nil, err
+	}
+	return []connectorkit.Collector{connectorkit.Inventory{Stream: "activities", Page: (&activities{client: client}).page}}, nil
+}
+
+// unhurried keeps an app of one person far below what Strava allows it in a quarter of an hour.
+func unhurried(c *governor.Config) { c.Ceiling = time.Second }
