@@ -12,43 +12,13 @@ import (
 	"pdpp/providersim"
 )
 
-// TestExpiredToken shows that a server which has forgotten its tokens costs a list and the
-// objects that changed, and that deletions of the meantime arrive.
-func TestExpiredToken(t *testing.T) {
-	t.Parallel()
-	var account *davserver.Account
-	target := target(t, davserver.Shape{})
-	target.Start = func(t *testing.T) *connectortest.Sim {
-		a, sim := davserver.Calendars(t, radicale.Get(t), davserver.Shape{Collections: 1, Things: 150})
-		account = a
-		return sim
-	}
-	b := connectortest.NewBed(t, target)
-	b.Succeed(t)
-	b.VerifyComplete(t)
-	for _, m := range []providersim.Mutation{{Op: "delete", N: 70}, {Op: "edit", N: 3}, {Op: "rename", N: 2}, {Op: "add", N: 2}} {
-		b.Sim.Mutate(t, m)
-	}
-	if err := account.ForgetTokens(); err != nil {
-		t.Fatal(err)
-	}
-	before := b.Sim.Gate.Stats().Requests
-	b.Succeed(t)
-	b.VerifyComplete(t)
-	// Four to find the calendars, and for each of two streams: the report that is refused, the
-	// list, the second list, and one request for what changed.
-	if n := b.Sim.Gate.Stats().Requests - before; n > 12 {
-		t.Errorf("%d requests: what had not changed was read again", n)
-	}
-}
-
-// TestXandikos holds the connector to a second server, in a life of one account.
+// TestXandikos holds the connector to a second server, in a life of one account that is kept in
+// the other database.
 func TestXandikos(t *testing.T) {
 	t.Parallel()
-	target := target(t, davserver.Shape{})
+	target := davserver.CalendarSuite.Target(t, davserver.Shape{})
 	target.Start = func(t *testing.T) *connectortest.Sim {
-		dir := t.TempDir()
-		s, stop, err := davserver.Xandikos(dir)
+		s, stop, err := davserver.Xandikos(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,10 +27,19 @@ func TestXandikos(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		_, sim := davserver.Calendars(t, s, davserver.Shape{Collections: 2, Things: 12})
+		_, sim := davserver.Calendars(t, s, davserver.Shape{Collections: 2, Things: 6})
 		return sim
 	}
-	b := connectortest.NewBed(t, target)
+	st, err := postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b := connectortest.NewBedOver(t, target, st)
 	b.Succeed(t)
 	b.VerifyComplete(t)
 	before := b.Sim.Gate.Stats().Requests
@@ -75,42 +54,46 @@ func TestXandikos(t *testing.T) {
 	b.VerifyComplete(t)
 }
 
-// TestPostgres keeps what it collects in the other database.
-func TestPostgres(t *testing.T) {
-	t.Parallel()
-	st, err := postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	b := connectortest.NewBedOver(t, target(t, davserver.Shape{Collections: 1, Things: 12}), st)
-	b.Succeed(t)
-	b.VerifyComplete(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 4})
-	b.Succeed(t)
-	b.VerifyComplete(t)
-}
-
 // TestLargeCalendar reads a calendar of more than one batch, of ten thousand things when
-// PDPP_CHAOS_MINUTES is set, and then what changed of it.
+// PDPP_CHAOS_MINUTES is set, and then what changed of it. A server that has forgotten its tokens by
+// then costs a list and the objects that changed, and deletions of the meantime arrive.
 func TestLargeCalendar(t *testing.T) {
+	t.Parallel()
 	things := 120
 	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
 		things = 10_000
 	}
-	b := connectortest.NewBed(t, target(t, davserver.Shape{Collections: 1, Things: things}))
+	var account *davserver.Account
+	target := davserver.CalendarSuite.Target(t, davserver.Shape{})
+	target.Start = func(t *testing.T) *connectortest.Sim {
+		a, sim := davserver.Calendars(t, davserver.Shared(t), davserver.Shape{Collections: 1, Things: things})
+		account = a
+		return sim
+	}
+	b := connectortest.NewBed(t, target)
 	began := time.Now()
 	b.Succeed(t)
 	first, asked := time.Since(began), b.Sim.Gate.Stats().Requests
 	b.VerifyComplete(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "edit", N: 10})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 10})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "edit", N: 2})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 2})
 	began = time.Now()
 	b.Succeed(t)
 	t.Logf("first run %v and %d requests, second %v and %d", first, asked, time.Since(began), b.Sim.Gate.Stats().Requests-asked)
 	b.VerifyComplete(t)
+
+	for _, m := range []providersim.Mutation{{Op: "delete", N: 5}, {Op: "edit", N: 3}, {Op: "rename", N: 2}, {Op: "add", N: 2}} {
+		b.Sim.Mutate(t, m)
+	}
+	if err := account.ForgetTokens(); err != nil {
+		t.Fatal(err)
+	}
+	before := b.Sim.Gate.Stats().Requests
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	// Four to find the calendars, and for each of two streams: the report that is refused, the
+	// list, the second list, and one request for what changed, where everything would be two.
+	if n := b.Sim.Gate.Stats().Requests - before; n > 12 {
+		t.Errorf("%d requests: what had not changed was read again", n)
+	}
 }

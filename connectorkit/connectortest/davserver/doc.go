@@ -7,4 +7,5 @@
 //	mutate.go   what happens there
 //	data.go     what is put there
 //	truth.go    what is on the disk
+//	suite.go    what each connector to them is held to
 package davserver
