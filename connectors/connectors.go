@@ -6,6 +6,7 @@ package connectors
 import (
 	"pdpp/connectorkit"
 	applehealth "pdpp/connectors/apple_health"
+	"pdpp/connectors/bluesky"
 	browserhistory "pdpp/connectors/browser_history"
 	"pdpp/connectors/caldav"
 	"pdpp/connectors/carddav"
@@ -20,6 +21,7 @@ import (
 	"pdpp/connectors/imap"
 	"pdpp/connectors/imessage"
 	"pdpp/connectors/mail"
+	"pdpp/connectors/miniflux"
 	netflixexport "pdpp/connectors/netflix_export"
 	"pdpp/connectors/notes"
 	"pdpp/connectors/pocket"
@@ -38,6 +40,7 @@ type Entry struct {
 // All lists the built-in connectors by name.
 var All = []Entry{
 	{"apple_health", applehealth.Connector},
+	{"bluesky", bluesky.Connector},
 	{"browser_history", browserhistory.Connector},
 	{"caldav", caldav.Connector},
 	{"carddav", carddav.Connector},
@@ -52,6 +55,7 @@ var All = []Entry{
 	{"imap", imap.Connector},
 	{"imessage", imessage.Connector},
 	{"mail", mail.Connector},
+	{"miniflux", miniflux.Connector},
 	{"netflix_export", netflixexport.Connector},
 	{"notes", notes.Connector},
 	{"pocket", pocket.Connector},

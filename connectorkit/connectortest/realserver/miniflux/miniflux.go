@@ -1,0 +1,115 @@
+// Package miniflux runs the real Miniflux, a feed reader, on a database of its own.
+//
+//	miniflux.go  the server
+//	account.go   a person who reads, and the feeds that they read
+//	database.go  what exists, read from the server's tables
+package miniflux
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"pdpp/connectorkit/connectortest/realserver"
+)
+
+// Variable names the program of the tests.
+const Variable = "PDPP_TEST_MINIFLUX"
+
+// Program is the Miniflux of the tests. Without one the test fails: a server that was not met
+// proves nothing.
+func Program(t testing.TB) string {
+	t.Helper()
+	program := os.Getenv(Variable)
+	if program == "" {
+		t.Fatalf("%s is not set; run `make test`, which builds the server for the tests", Variable)
+	}
+	return program
+}
+
+// Server is a Miniflux at work.
+type Server struct {
+	URL      string
+	database string
+	site     *httptest.Server // that publishes the feeds
+	mu       sync.Mutex
+	feeds    map[string][]byte // by path
+}
+
+const (
+	admin         = "admin"
+	adminPassword = "admin-of-the-test"
+)
+
+// Start runs the program on a new database of the PostgreSQL at base.
+func Start(program, base, dir string) (*Server, func() error, error) {
+	name := "miniflux_" + strings.ToLower(rand.Text()[:16])
+	database, err := url.Parse(base)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := run(base, "CREATE DATABASE "+name); err != nil {
+		return nil, nil, err
+	}
+	database.Path = "/" + name
+	drop := func() error { return run(base, "DROP DATABASE "+name+" WITH (FORCE)") }
+	s := &Server{database: database.String(), feeds: map[string][]byte{}}
+	s.site = httptest.NewServer(http.HandlerFunc(s.publish))
+	port, err := realserver.FreePort()
+	if err != nil {
+		return nil, nil, errors.Join(err, drop())
+	}
+	address := "127.0.0.1:" + strconv.Itoa(port)
+	s.URL = "http://" + address
+	p, err := realserver.Run(realserver.Command{
+		Program: program, Dir: dir, Env: []string{
+			"PATH=/usr/bin:/bin", "HOME=" + dir, "TZ=UTC", "DATABASE_URL=" + s.database, "LISTEN_ADDR=" + address, "RUN_MIGRATIONS=1",
+			"CREATE_ADMIN=1", "ADMIN_USERNAME=" + admin, "ADMIN_PASSWORD=" + adminPassword, "DISABLE_SCHEDULER_SERVICE=1",
+			"FETCHER_ALLOW_PRIVATE_NETWORKS=1", "MEDIA_PROXY_MODE=none", "LOG_LEVEL=error",
+		},
+		Ready: func(ctx context.Context) error { return realserver.Answers(ctx, address) },
+	})
+	if err != nil {
+		s.site.Close()
+		return nil, nil, errors.Join(err, drop())
+	}
+	return s, func() error {
+		err := p.Stop()
+		s.site.Close()
+		return errors.Join(err, drop())
+	}, nil
+}
+
+func run(database, statement string) error {
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, database)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, statement)
+	return errors.Join(err, c.Close(ctx))
+}
+
+// publish gives a feed to whoever asks for it, as it is now.
+func (s *Server) publish(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	text, there := s.feeds[r.URL.Path]
+	s.mu.Unlock()
+	if !there {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/rss+xml; charset=utf-8")
+	fmt.Fprintf(w, "%s", text)
+}

@@ -1,0 +1,143 @@
+package pds
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Account is a person's repository.
+type Account struct {
+	DID, Handle string
+	// AppPassword is one that the account has made for a program.
+	AppPassword string
+
+	server *Server
+	token  string
+}
+
+// Password is that of every account; programs get another.
+const Password = "the-password-of-the-person"
+
+var accounts atomic.Int64
+
+// Open makes a new account.
+func (s *Server) Open() (*Account, error) {
+	n := accounts.Add(1)
+	a := &Account{server: s, Handle: fmt.Sprintf("mara%d.test", n)}
+	var made struct {
+		DID    string `json:"did"`
+		Access string `json:"accessJwt"`
+	}
+	err := a.post("com.atproto.server.createAccount", map[string]any{"handle": a.Handle, "email": fmt.Sprintf("mara%d@harbour.example", n), "password": Password}, &made)
+	if err != nil {
+		return nil, err
+	}
+	a.DID, a.token = made.DID, made.Access
+	var given struct {
+		Password string `json:"password"`
+	}
+	if err := a.post("com.atproto.server.createAppPassword", map[string]any{"name": "pdpp"}, &given); err != nil {
+		return nil, err
+	}
+	a.AppPassword = given.Password
+	return a, nil
+}
+
+// Write is one change of a repository.
+type Write struct {
+	Op         string // create, update or delete
+	Collection string
+	Key        string
+	Value      map[string]any
+}
+
+// Write makes changes, two hundred at a time at most, which is what the server takes.
+func (a *Account) Write(writes ...Write) error {
+	for len(writes) > 0 {
+		some := writes[:min(200, len(writes))]
+		writes = writes[len(some):]
+		var out []map[string]any
+		for _, w := range some {
+			one := map[string]any{"$type": "com.atproto.repo.applyWrites#" + w.Op, "collection": w.Collection, "rkey": w.Key}
+			if w.Op != "delete" {
+				one["value"] = w.Value
+			}
+			out = append(out, one)
+		}
+		if err := a.post("com.atproto.repo.applyWrites", map[string]any{"repo": a.DID, "validate": false, "writes": out}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Upload gives the server a picture, and back comes what a record says of it.
+func (a *Account) Upload(kind string, content []byte) (map[string]any, error) {
+	var answer struct {
+		Blob map[string]any `json:"blob"`
+	}
+	return answer.Blob, a.send("com.atproto.repo.uploadBlob", kind, content, &answer)
+}
+
+// TakeBack ends the app password.
+func (a *Account) TakeBack() error {
+	return a.post("com.atproto.server.revokeAppPassword", map[string]any{"name": "pdpp"}, nil)
+}
+
+// Repository is what the account's export holds, by collection and key: each record in our form,
+// made by code that has nothing to do with the connector.
+func (a *Account) Repository(ctx context.Context) (all map[string]map[string]json.RawMessage, err error) {
+	return all, a.server.ask(ctx, "/repository?did="+a.DID+"&handle="+a.Handle, &all)
+}
+
+func (a *Account) post(method string, body, into any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return a.send(method, "application/json", text, into)
+}
+
+func (a *Account) send(method, kind string, body []byte, into any) error {
+	req, err := http.NewRequest(http.MethodPost, a.server.URL+"/xrpc/"+method, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", kind)
+	if a.token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: %.300s", method, resp.Status, answer)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, into)
+}
+
+// Key is that of a record which was made at a time: thirteen signs that sort as the time does.
+func Key(at time.Time) string {
+	const signs = "234567abcdefghijklmnopqrstuvwxyz"
+	n, key := uint64(at.UnixMicro())<<10, make([]byte, 13)
+	for i := range key {
+		key[len(key)-1-i] = signs[n&31]
+		n >>= 5
+	}
+	return string(key)
+}

@@ -1,0 +1,45 @@
+// Package bluesky collects what a person has written to their account on Bluesky, or on any
+// other server of the AT Protocol: profile, posts, reposts, likes, follows, blocks and lists.
+//
+//	manifest.json   what it declares: streams, schemas, variables, setup
+//	bluesky.go      open: environment in, client and collectors out
+//	session.go      signing in, and requests under the session
+//	records.go      a collection of the repository as an inventory
+//	profile.go      who the account is
+//	post.go, map.go how one record of the repository becomes one of ours
+//	classify.go     what an answer means
+package bluesky
+
+import (
+	"context"
+	_ "embed"
+
+	"pdpp/connectorkit"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the Bluesky connector.
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+
+// entryway is where accounts of Bluesky itself sign in. Their data is on another host, which the
+// answer to the sign-in names.
+const entryway = "https://bsky.social"
+
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	a, err := newAccount(s, s.Env("BLUESKY_SERVER"), s.Env("BLUESKY_HANDLE"), s.Env("BLUESKY_APP_PASSWORD"))
+	if err != nil {
+		return nil, err
+	}
+	return []connectorkit.Collector{
+		connectorkit.Flat{Stream: "profile", Page: a.profile},
+		a.records("posts", "app.bsky.feed.post", post),
+		a.records("reposts", "app.bsky.feed.repost", reaction),
+		a.records("likes", "app.bsky.feed.like", reaction),
+		a.records("follows", "app.bsky.graph.follow", follow),
+		a.records("blocks", "app.bsky.graph.block", follow),
+		a.records("lists", "app.bsky.graph.list", list),
+		a.records("list_items", "app.bsky.graph.listitem", listItem),
+	}, nil
+}

@@ -1,0 +1,53 @@
+package bluesky
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/connectorkit"
+)
+
+type profileRecord struct {
+	ID          string `json:"id"`
+	Handle      string `json:"handle"`
+	DisplayName string `json:"display_name,omitzero"`
+	Description string `json:"description,omitzero"`
+	Avatar      *file  `json:"avatar,omitzero"`
+	Banner      *file  `json:"banner,omitzero"`
+	PinnedURI   string `json:"pinned_uri,omitzero"`
+	CreatedAt   string `json:"created_at,omitzero"`
+}
+
+// profile reads who the account is. The handle is the session's; an account that never wrote a
+// profile has nothing else.
+func (a *account) profile(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
+	var found entry
+	err := a.get(ctx, "com.atproto.repo.getRecord", url.Values{"collection": {"app.bsky.actor.profile"}, "rkey": {"self"}}, &found)
+	var e *connectorkit.Error
+	if errors.As(err, &e) && e.Class == connectorkit.NotFound {
+		found, err = entry{}, nil
+	} else if err == nil && len(found.Value) == 0 {
+		err = connectorkit.Fail(connectorkit.Malformed, errForm)
+	}
+	if err != nil {
+		return connectorkit.Page{}, err
+	}
+	var v struct {
+		DisplayName string    `json:"displayName"`
+		Description string    `json:"description"`
+		Avatar      *blob     `json:"avatar"`
+		Banner      *blob     `json:"banner"`
+		Pinned      strongRef `json:"pinnedPost"`
+		CreatedAt   string    `json:"createdAt"`
+	}
+	record := connectorkit.Unreadable(a.did, nil)
+	if len(found.Value) == 0 || json.Unmarshal(found.Value, &v) == nil {
+		record = connectorkit.Upsert(profileRecord{
+			a.did, a.handle, v.DisplayName, v.Description, v.Avatar.file(""), v.Banner.file(""), v.Pinned.URI, moment(v.CreatedAt),
+		})
+	}
+	return connectorkit.Page{Records: []connectorkit.Record{record}, Next: connectorkit.Cursor{"did": a.did}}, nil
+}

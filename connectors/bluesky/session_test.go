@@ -1,0 +1,84 @@
+package bluesky
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+)
+
+// TestSessionRunsOut shows that a session which runs out within a run, which a server tells by a
+// 400 and the body's word, is made anew once.
+func TestSessionRunsOut(t *testing.T) {
+	t.Parallel()
+	signIns, refused := 0, 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch method := strings.TrimPrefix(r.URL.Path, "/xrpc/"); {
+		case method == "com.atproto.server.createSession":
+			signIns++
+			_, _ = io.WriteString(w, `{"did":"did:plc:mara","handle":"mara.test","accessJwt":"token `+strings.Repeat("i", signIns)+`"}`)
+		case method == "com.atproto.repo.listRecords" && r.Header.Get("Authorization") != "Bearer token ii":
+			refused++
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":"ExpiredToken","message":"Token has expired"}`)
+		case method == "com.atproto.repo.listRecords" && r.URL.Query().Get("collection") == "app.bsky.feed.like":
+			_, _ = io.WriteString(w, `{"records":[{"uri":"at://did:plc:mara/app.bsky.feed.like/3k","cid":"bafy","value":{"subject":{"uri":"at://did:plc:b/c/d"}}}]}`)
+		case method == "com.atproto.repo.listRecords":
+			_, _ = io.WriteString(w, `{"records":[]}`)
+		case method == "com.atproto.repo.getRecord":
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":"RecordNotFound"}`)
+		default:
+			_, _ = io.WriteString(w, `{"rev":"3k2"}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	var kept connectortest.Kept
+	kept.Once(t, Connector(), map[string]string{
+		"BLUESKY_SERVER": server.URL, "BLUESKY_HANDLE": "@mara.test", "BLUESKY_APP_PASSWORD": "x",
+		"PDPP_BLUESKY_PACING_INITIAL_INTERVAL_MS": "1", "PDPP_BLUESKY_PACING_MIN_INTERVAL_MS": "0.1",
+	})
+	if signIns != 2 || refused != 1 || len(kept.Records["likes"]) != 1 || len(kept.Records["profile"]) != 1 {
+		t.Errorf("%d sign-ins, %d refused, %v", signIns, refused, kept.Records)
+	}
+}
+
+// TestSessionStaysAtHome shows where a session may go.
+func TestSessionStaysAtHome(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ server, endpoint, want string }{
+		{entryway, "https://morel.us-east.host.bsky.network", "https://morel.us-east.host.bsky.network"},
+		{entryway, "http://morel.us-east.host.bsky.network", entryway},
+		{entryway, "https://evil.example/.host.bsky.network", entryway},
+		{entryway, "https://host.bsky.network.evil.example", entryway},
+		{entryway, "://", entryway},
+		{"https://pds.harbour.example", "https://morel.us-east.host.bsky.network", "https://pds.harbour.example"},
+	} {
+		given, err := url.Parse(c.server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := origin((&account{server: given}).dataHost(c.endpoint)); got != c.want {
+			t.Errorf("%s, sent to %s: %s", c.server, c.endpoint, got)
+		}
+	}
+}
+
+// FuzzRecords reads what any program may have written into a repository.
+func FuzzRecords(f *testing.F) {
+	f.Add([]byte(`{"text":"x","embed":{"$type":"app.bsky.embed.recordWithMedia","media":{"images":[{"image":{"ref":{"$link":"b"},"size":-1}}]},"record":{"record":{"uri":"at://a/b/c"}}}}`))
+	f.Add([]byte(`{"subject":"did:plc:a","createdAt":"yesterday","facets":[{"features":[{}]}],"avatar":{"cid":"old","mimeType":"image/png"}}`))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		e := entry{URI: "at://did:plc:mara/c/3k", CID: "bafy", Value: value}
+		for _, read := range []func(entry) (any, error){post, reaction, follow, list, listItem} {
+			if thing := thing(e, read); thing.Key != "3k" {
+				t.Errorf("the key became %q", thing.Key)
+			}
+		}
+	})
+}

@@ -1,0 +1,96 @@
+// Package miniflux collects a person's feed reader: categories, feeds and entries, with what was
+// read and what was starred.
+//
+//	manifest.json   what it declares: streams, schemas, variables, setup
+//	miniflux.go     open: environment in, client and collectors out
+//	entries.go      what is new and what changed
+//	census.go       what is gone, found by counting
+//	known.go        which entries there were
+//	map.go          how a thing of Miniflux's becomes one record
+//	classify.go     what an answer means
+package miniflux
+
+import (
+	"context"
+	_ "embed"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/connectorkit"
+	"pdpp/governor/governhttp"
+	"pdpp/protocol"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the Miniflux connector.
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+
+// maxBody bounds one answer: a hundred articles of the sizes that feeds have.
+const maxBody = 64 << 20
+
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	address := strings.TrimSpace(s.Env("MINIFLUX_URL"))
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	server, err := url.Parse(address)
+	if err != nil || server.Host == "" || server.User != nil || server.Scheme != "https" && server.Scheme != "http" {
+		return nil, connectorkit.End("miniflux_address_unreadable",
+			"the address of the server cannot be read: enter it as in https://reader.example.org and connect again", protocol.ManualActionRequired, false)
+	}
+	client, err := s.HTTP(governhttp.Options{
+		BaseURL: server.Scheme + "://" + server.Host + strings.TrimSuffix(strings.TrimSuffix(server.Path, "/"), "/v1"), Classify: classify, MaxBody: maxBody,
+		Header: http.Header{"X-Auth-Token": {strings.TrimSpace(s.Env("MINIFLUX_API_KEY"))}, "User-Agent": {"pdpp-miniflux-connector/1.0"}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{client: client}
+	return []connectorkit.Collector{
+		r.whole("categories", "/v1/categories", category),
+		r.whole("feeds", "/v1/feeds", feed),
+		connectorkit.Flat{Stream: "entries", Page: (&entries{reader: r}).page},
+	}, nil
+}
+
+// reader is a person's account on a server.
+type reader struct{ client *governhttp.Client }
+
+// get asks for one thing and reads the answer.
+func (r *reader) get(ctx context.Context, path string, query url.Values, into any) (*governhttp.Response, error) {
+	resp, err := r.client.Get(ctx, path, query)
+	if err != nil {
+		return nil, err
+	}
+	if json.Unmarshal(resp.Body, into) != nil {
+		return nil, connectorkit.Fail(connectorkit.Malformed, errForm)
+	}
+	return resp, nil
+}
+
+// whole is a list that a server gives at once; absence is deletion.
+func (r *reader) whole(stream, path string, read func(raw) (connectorkit.Thing, error)) connectorkit.Inventory {
+	return connectorkit.Inventory{Stream: stream, Page: func(ctx context.Context, _ connectorkit.Visit) (connectorkit.InventoryPage, error) {
+		var all *[]raw
+		if _, err := r.get(ctx, path, nil, &all); err != nil {
+			return connectorkit.InventoryPage{}, err
+		}
+		if all == nil {
+			return connectorkit.InventoryPage{}, connectorkit.Fail(connectorkit.Malformed, errForm)
+		}
+		page := connectorkit.InventoryPage{}
+		for _, one := range *all {
+			thing, err := read(one)
+			if err != nil {
+				thing = connectorkit.Thing{Record: connectorkit.Unreadable("", err)}
+			}
+			page.Things = append(page.Things, thing)
+		}
+		return page, nil
+	}}
+}
