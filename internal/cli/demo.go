@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pdpp/internal/collect/catalog"
 	"pdpp/internal/demo"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/fault"
@@ -22,7 +23,8 @@ const demoText = `Starts a server in a throw-away home, with simulated services 
 connections: one that is healthy, one that catches up with a service whose limit
 nobody has announced, one whose token ran out, one that is refreshed by hand and has
 become stale, one on a device whose uploads are stuck, and one that has lost a stream
-for good. It tells the address to open, and the password.
+for good. Where Chromium is installed a seventh waits for you to sign in on its page.
+It tells the address to open, and the password.
 
 Nothing leaves this machine. Ctrl-C ends it and leaves nothing behind.`
 
@@ -54,7 +56,8 @@ func (a *app) demo(ctx context.Context, listen string) error {
 			printf(a.errOut, "pdpp: %s could not be removed: %v\n", home, err)
 		}
 	}()
-	world, err := demo.Start()
+	_, browser := catalog.Browser(a.env.LookPath)
+	world, err := demo.Start(browser)
 	if err != nil {
 		return err
 	}
@@ -78,7 +81,14 @@ func (a *app) demo(ctx context.Context, listen string) error {
 		return err
 	}
 	hurrying.Go(func() { demo.Hurry(ctx, owner) })
-	f := serveFlags{role: "all", listen: listen, logLevel: "warn", ready: func(url, _ string) { inside.tellDemo(url, world) }}
+	f := serveFlags{role: "all", listen: listen, logLevel: "warn", ready: func(url, _ string) {
+		inside.tellDemo(url, world)
+		hurrying.Go(func() {
+			if err := world.OpenDiary(ctx, owner); err != nil {
+				printf(a.errOut, "pdpp: %v\n", err)
+			}
+		})
+	}}
 	if listen != "" {
 		return inside.serve(ctx, f)
 	}
@@ -129,8 +139,23 @@ func (a *app) plant(ctx context.Context, world *demo.World, st store.Store, home
 func (a *app) tellDemo(url string, world *demo.World) {
 	password, _ := a.env.Lookup(envPassword)
 	if a.json {
-		writeJSON(a.out, map[string]any{"ready": true, "url": url, "owner_password": password, "github_token": world.GitHubToken})
+		told := map[string]any{"ready": true, "url": url, "owner_password": password, "github_token": world.GitHubToken}
+		if d := world.Diary; d != nil {
+			told["diary_email"], told["diary_password"] = d.Email, d.Password
+		}
+		writeJSON(a.out, told)
 		return
+	}
+	diary := `  A source that needs a browser is left out, because there is none on this machine:
+  sudo apt install chromium
+`
+	if d := world.Diary; d != nil {
+		diary = fmt.Sprintf(`  The Fern diary joins them in a moment. It waits for you to sign in on its own page,
+  which the console shows:
+
+  Email     %s
+  Password  %s
+`, d.Email, d.Password)
 	}
 	printf(a.out, `
   Open      %s
@@ -141,7 +166,8 @@ func (a *app) tellDemo(url string, world *demo.World) {
 
   Token     %s
 
+%s
   Ctrl-C ends the demonstration and leaves nothing behind.
 
-`, url, password, world.GitHubToken)
+`, url, password, world.GitHubToken, diary)
 }

@@ -81,6 +81,27 @@ func Hurry(ctx context.Context, o api.Owner) {
 	}
 }
 
+// firstPage is how long the owner looks around before the diary is added: its browser is not
+// to slow their first page down.
+const firstPage = 2 * time.Second
+
+// OpenDiary plays an owner who adds the diary, whose run then waits for them to sign in. It
+// does nothing where there is no diary.
+func (w *World) OpenDiary(ctx context.Context, o api.Owner) error {
+	if w.Diary == nil {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(firstPage):
+	}
+	if _, err := o.Connect(ctx, api.Connect{ConnectorID: "example_browser", DisplayName: "Fern diary"}); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("connect the diary: %w", err)
+	}
+	return nil
+}
+
 // letters adds the connection that is refreshed by hand, and collects it as it was
 // done nine days ago.
 func (g Ground) letters(ctx context.Context) error {

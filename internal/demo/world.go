@@ -1,17 +1,19 @@
 // Package demo is a small world to try PDPP in: simulated services with limits
-// that nobody has told the connectors, and connections in six different states,
+// that nobody has told the connectors, and connections in seven different states,
 // each reached by the shipped parts themselves. Nothing leaves the machine.
 package demo
 
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"pdpp/providersim"
 	"pdpp/providersim/github"
 	"pdpp/providersim/lumen"
+	"pdpp/providersim/signin"
 )
 
 // World is the simulated services.
@@ -20,17 +22,24 @@ type World struct {
 	Variables map[string]string
 	// GitHubToken is the one that GitHub accepts.
 	GitHubToken string
+	// Diary is who can sign in to the diary; nil where there is no browser to read it in.
+	Diary *signin.Account
 
 	notebookToken, archiveToken string
 	notebooks                   *providersim.Server
 	github                      *github.Server
+	diary                       *signin.Server
 }
 
 // latency is what an answer over the internet takes.
 const latency = 40 * time.Millisecond
 
-// Start begins to answer on loopback.
-func Start() (*World, error) {
+// browserLocal names the addresses of this machine that a browser may open.
+const browserLocal = "PDPP_TEST_BROWSER_LOCAL"
+
+// Start begins to answer on loopback. The diary is read in a browser alone, and left out
+// without one.
+func Start(browser bool) (*World, error) {
 	notebook := lumen.New(lumen.Config{Seed: 7, Events: 120, Notes: 90, Threads: 25, Latency: latency})
 	archive := lumen.New(lumen.Config{Seed: 8, Events: 900, Notes: 300, Threads: 1500, Latency: latency})
 	// A limit that nobody announces, which the governor has to find; and now and then
@@ -71,7 +80,26 @@ func Start() (*World, error) {
 		"PDPP_EXAMPLE_BASE_URL": w.notebooks.BaseURL, "PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS": "60", "PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS": "40",
 		"PDPP_GITHUB_BASE_URL": w.github.BaseURL, "PDPP_GITHUB_PACING_INITIAL_INTERVAL_MS": "100", "PDPP_GITHUB_PACING_MIN_INTERVAL_MS": "60",
 	}
+	if browser {
+		if err := w.startDiary(); err != nil {
+			w.Stop()
+			return nil, err
+		}
+	}
 	return w, nil
+}
+
+func (w *World) startDiary() (err error) {
+	if w.diary, err = signin.StartDiary(signin.DiaryConfig{Entries: 60}); err != nil {
+		return fmt.Errorf("start the simulated diary: %w", err)
+	}
+	at, err := url.Parse(w.diary.BaseURL)
+	if err != nil {
+		return fmt.Errorf("read the diary's address: %w", err)
+	}
+	w.Diary = &signin.Person
+	w.Variables["PDPP_EXAMPLE_BROWSER_BASE_URL"], w.Variables[browserLocal] = w.diary.BaseURL, at.Host
+	return nil
 }
 
 // Stop ends the services.
@@ -81,5 +109,8 @@ func (w *World) Stop() {
 	}
 	if w.github != nil {
 		_ = w.github.Close()
+	}
+	if w.diary != nil {
+		_ = w.diary.Close()
 	}
 }

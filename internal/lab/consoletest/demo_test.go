@@ -41,12 +41,13 @@ func states(t *testing.T, h *house) {
 	}
 	resp.Body.Close()
 	want := map[string]string{
-		"cin_example_1":  "green calm",
-		"cin_example_2":  "amber calm, catching up, with a pace",
-		"cin_github_1":   "red attention: reauth",
-		"cin_harbour_1":  "red advisory: code_fix",
-		"cin_paperbox_1": "green advisory: refresh_now",
-		"cin_shelf_1":    "amber attention: add_info, recovery",
+		"cin_example_1":         "green calm",
+		"cin_example_browser_1": "amber attention: add_info",
+		"cin_example_2":         "amber calm, catching up, with a pace",
+		"cin_github_1":          "red attention: reauth",
+		"cin_harbour_1":         "red advisory: code_fix",
+		"cin_paperbox_1":        "green advisory: refresh_now",
+		"cin_shelf_1":           "amber attention: add_info, recovery",
 	}
 	seen := map[string]string{}
 	again := time.NewTicker(200 * time.Millisecond)
