@@ -41,8 +41,8 @@ func (h *hand) allowed(now time.Time) bool {
 	return h.acts <= maxActs
 }
 
-// act does one thing. A press on a list gives what is in it instead: the browser's own list
-// is in no picture.
+// act does one thing. A press on a list or a picker gives what is in it instead: the browser's
+// own window for it is in no picture.
 func (h *hand) act(ctx context.Context, t *tab, i surface.Input) (surface.Choices, bool) {
 	if !h.allowed(time.Now()) {
 		return surface.Choices{}, false
@@ -94,9 +94,9 @@ func (h *hand) point(ctx context.Context, t *tab, i surface.Input) (surface.Choi
 	return surface.Choices{}, false
 }
 
-// listUnder finds a list at a place, through frames of the same site and shadow trees, and
-// remembers it for chooseFrom.
-const listUnder = `(x, y, most, room) => {
+// listUnder finds a list or a picker at a place, through frames of the same site and shadow
+// trees, and remembers it for chooseFrom.
+const listUnder = `(x, y, most, room, pickers) => {
 	let e = document.elementFromPoint(x, y);
 	for (let deep = 0; e && deep < 20; deep++) {
 		let inner = null;
@@ -111,8 +111,18 @@ const listUnder = `(x, y, most, room) => {
 		if (!inner || inner === e) break;
 		e = inner;
 	}
-	e = e?.closest?.("select");
-	if (!e || e.disabled || e.multiple || e.size > 1) return null;
+	const label = e?.closest?.("label")?.control;
+	if (label && pickers.includes(label.type)) e = label;
+	e = e?.closest?.("select, input");
+	if (!e || e.matches(":disabled")) return null;
+	if (e.tagName === "INPUT") {
+		if (!pickers.includes(e.type) || e.readOnly) return null;
+		e.focus();
+		globalThis.pdppList = e;
+		const short = (text) => text.length < 60 ? text : "";
+		return {picker: e.type, value: short(e.value), min: short(e.min), max: short(e.max), step: short(e.step)};
+	}
+	if (e.multiple || e.size > 1) return null;
 	e.focus();
 	globalThis.pdppList = e;
 	const options = [];
@@ -122,14 +132,24 @@ const listUnder = `(x, y, most, room) => {
 		if (room < 0) break;
 		options.push(one);
 	}
-	return options;
+	return {options};
 }`
 
-const chooseFrom = `index => {
+// chooseFrom sets what was chosen. A value that the field cannot have leaves it as it is.
+const chooseFrom = `value => {
 	const e = globalThis.pdppList;
 	delete globalThis.pdppList;
-	if (!e?.isConnected || !e.options[index] || e.options[index].disabled) return;
-	e.selectedIndex = index;
+	if (!e?.isConnected || e.matches(":disabled")) return;
+	if (e.tagName === "INPUT") {
+		const before = e.value;
+		e.value = value;
+		if (!e.value && value || e.type === "color" && e.value !== value.toLowerCase()) e.value = before;
+		if (e.value === before) return;
+	} else {
+		const index = value === "" ? -1 : Number(value);
+		if (!e.options[index] || e.options[index].disabled) return;
+		e.selectedIndex = index;
+	}
 	e.dispatchEvent(new Event("input", {bubbles: true, composed: true}));
 	e.dispatchEvent(new Event("change", {bubbles: true}));
 }`
@@ -137,25 +157,25 @@ const chooseFrom = `index => {
 func (h *hand) open(ctx context.Context, t *tab, x, y float64) (surface.Choices, bool) {
 	limited, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
-	var options []surface.Choice
-	err := t.call(limited, listUnder, &options, x, y, surface.MaxChoices, surface.MaxChoiceText)
-	if err != nil || options == nil {
+	var found *surface.Choices
+	err := t.call(limited, listUnder, &found, x, y, surface.MaxChoices, surface.MaxChoiceText, surface.Pickers)
+	if err != nil || found == nil {
 		return surface.Choices{}, false
 	}
 	h.lists++
 	h.list = "list-" + strconv.Itoa(h.lists)
-	return surface.Choices{ID: h.list, Options: options}, true
+	found.ID = h.list
+	return *found, true
 }
 
 func (h *hand) choose(ctx context.Context, t *tab, c surface.Choose) {
-	index, err := strconv.Atoi(c.Value)
-	if c.ID != h.list || !c.Accept || err != nil {
+	if c.ID != h.list || !c.Accept {
 		return
 	}
 	h.list = ""
 	limited, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
-	_ = t.call(limited, chooseFrom, nil, index) // the page shows whether it was taken
+	_ = t.call(limited, chooseFrom, nil, c.Value) // the page shows whether it was taken
 }
 
 // back goes to the document before, if there is one.

@@ -225,8 +225,8 @@ func (s *screen) frame(t *tab, v *surface.View) {
 	s.mu.Lock()
 	clear(s.waiting)
 	s.mu.Unlock()
+	t.s.post(page.StopScreencast.Method, cdp.Empty{}) // one that goes on makes no picture of a page that stands still
 	if v == nil || v.Paused {
-		t.s.post(page.StopScreencast.Method, cdp.Empty{})
 		return
 	}
 	t.s.post(emulation.SetDeviceMetricsOverride.Method, emulation.SetDeviceMetricsOverrideParams{

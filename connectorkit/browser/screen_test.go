@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -337,6 +338,76 @@ func TestScreen(t *testing.T) {
 	_, n = o.wait(ctx, n, "the page before", isPlace("back"))
 	o.say(surface.Input{Kind: surface.InputReload})
 	o.wait(ctx, n, "the page anew", isPlace("Page"))
+}
+
+// TestStillPage: whoever looks anew at a page that nothing moves on gets a picture of it.
+func TestStillPage(t *testing.T) {
+	b := lend(t)
+	b.web.mux.HandleFunc("GET /s/still", document("Still", `<h1>Nothing moves</h1>`))
+	o, _ := stage(t, b, "/s/still")
+	ctx := within(t, time.Minute)
+	for range 5 {
+		o.say(viewOfTest)
+		o.pictures(ctx, 1)
+	}
+}
+
+// TestPickers: fields whose own windows no picture shows are offered to the owner, and take what they
+// choose and nothing that they cannot have.
+func TestPickers(t *testing.T) {
+	b := lend(t)
+	b.web.mux.HandleFunc("GET /s/pickers", document("Pickers", `<style>body{margin:0} body>*{position:absolute;left:0;width:200px;height:40px}</style>
+		<input type=date style="top:0" value=1984-05-06 min=1900-01-01 max=2020-12-31 onchange="document.title='born '+this.value" oninput="this.told=1">
+		<input type=color style="top:60px" value="#336699" onchange="document.title='likes '+this.value">
+		<input type=time style="top:120px" readonly value=10:00>
+		<fieldset disabled style="top:180px;border:0;padding:0"><input type=month style="width:200px;height:40px"></fieldset>
+		<label style="top:240px">When <input type=datetime-local step=1 style="position:absolute;left:100px" onchange="document.title='at '+this.value"></label>`))
+	o, root := stage(t, b, "/s/pickers")
+	ctx := within(t, time.Minute)
+	said := 0
+	open := func(x, y float64) surface.Choices {
+		t.Helper()
+		o.say(click(x, y)...)
+		m, n := o.wait(ctx, said, "a picker", func(m surface.Message) bool { _, ok := m.(surface.Choices); return ok })
+		said = n
+		c, _ := m.(surface.Choices)
+		return c
+	}
+	choose := func(c surface.Choices, value, title string) {
+		t.Helper()
+		o.say(surface.Choose{ID: c.ID, Value: value, Accept: true})
+		_, said = o.wait(ctx, said, title, isPlace(title))
+	}
+	for _, c := range []struct {
+		x, y         float64
+		want         surface.Choices
+		value, title string
+	}{
+		{100, 20, surface.Choices{Picker: "date", Value: "1984-05-06", Min: "1900-01-01", Max: "2020-12-31"}, "1991-12-24", "born 1991-12-24"},
+		{100, 80, surface.Choices{Picker: "color", Value: "#336699"}, "#ff8800", "likes #ff8800"},
+		{10, 250, surface.Choices{Picker: "datetime-local", Step: "1"}, "2026-02-03T04:05:06", "at 2026-02-03T04:05:06"}, // by its label
+	} {
+		got := open(c.x, c.y)
+		id := got.ID
+		c.want.ID = id
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("offered %+v, want %+v", got, c.want)
+		}
+		choose(got, c.value, c.title)
+	}
+	// What the field cannot have leaves it; so do those that nobody may change.
+	born := open(100, 20)
+	o.say(surface.Choose{ID: born.ID, Value: "tomorrow", Accept: true})
+	o.say(click(100, 140)...)
+	o.say(click(100, 200)...)
+	if again := open(100, 20); again.Value != "1991-12-24" {
+		t.Errorf("it is %+v", again)
+	}
+	var fields []string
+	must(t, root.call(ctx, `() => [...document.querySelectorAll("input")].map(e => e.value)`, &fields))
+	if want := []string{"1991-12-24", "#ff8800", "10:00", "", "2026-02-03T04:05:06"}; !slices.Equal(fields, want) {
+		t.Errorf("the fields are %q, want %q", fields, want)
+	}
 }
 
 // TestPicturesWaitToBeSeen: an owner who does not keep up is sent no more than two pictures.

@@ -60,11 +60,21 @@ type Choice struct {
 }
 
 // Choices is a list that the owner opened on the page, which pictures do not show. None
-// in it means that an earlier list of that id is over.
+// in it means that an earlier list of that id is over, unless it has a Picker: then it is a
+// field of that kind, and what is chosen is its value.
 type Choices struct {
 	ID      string   `json:"id"`
 	Options []Choice `json:"options"`
+	// Picker is one of Pickers; empty for a list. The rest describes the field as HTML does.
+	Picker string `json:"picker,omitempty"`
+	Value  string `json:"value,omitempty"`
+	Min    string `json:"min,omitempty"`
+	Max    string `json:"max,omitempty"`
+	Step   string `json:"step,omitempty"`
 }
+
+// Pickers are the fields of HTML whose own windows pictures do not show.
+var Pickers = []string{"date", "datetime-local", "month", "week", "time", "color"}
 
 // The kinds of dialogs.
 const (
@@ -307,6 +317,14 @@ func (p Place) check() error {
 func (c Choices) check() error {
 	if !id(c.ID) || len(c.Options) > MaxChoices {
 		return errors.New("choices: a name or a length out of bounds")
+	}
+	if c.Picker != "" && !slices.Contains(Pickers, c.Picker) {
+		return errors.New("choices: a picker that is not known")
+	}
+	for _, text := range []string{c.Value, c.Min, c.Max, c.Step} {
+		if len(text) > maxName || !utf8.ValidString(text) {
+			return errors.New("choices: a text out of bounds")
+		}
 	}
 	left := MaxChoiceText
 	for _, o := range c.Options {

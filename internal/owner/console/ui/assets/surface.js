@@ -80,10 +80,26 @@
     b.addEventListener("click", click);
     return b;
   };
+  const show_picker = (box, c) => { // the field is this browser's own, and so is its window
+    const field = document.createElement("input");
+    for (const name of ["min", "max", "step"]) if (c[name]) field[name] = c[name];
+    field.type = c.picker;
+    field.value = c.value || "";
+    field.setAttribute("aria-label", "Value for the page");
+    const form = document.createElement("form");
+    form.className = "bar";
+    const done = button("Use this", () => {}, "btn small solid");
+    done.type = "submit";
+    form.addEventListener("submit", (e) => { e.preventDefault(); answer(box, c.id, true, field.value); });
+    form.append(field, done, button("Leave it as it is", () => answer(box, c.id, false, "")));
+    box.replaceChildren(form);
+    field.focus();
+  };
   const show_choices = (c) => {
     const box = part("choices");
-    box.hidden = !c.options?.length;
+    box.hidden = !c.options?.length && !c.picker;
     if (box.hidden) return;
+    if (c.picker) { show_picker(box, c); return; }
     const list = c.options.map((o) => {
       const b = button(o.label || o.value, () => answer(box, c.id, true, o.value), "btn plain");
       b.disabled = Boolean(o.disabled);
