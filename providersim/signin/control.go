@@ -18,10 +18,11 @@ const (
 	Window  Page = "window"  // the form has a button that signs in in a second window
 	Loop    Page = "loop"    // its script never ends
 	Replace Page = "replace" // every page's script replaces fetch by one that lies
-	Hostile Page = "hostile" // dialogs, downloads, windows, and ways to private addresses
+	Hostile Page = "hostile" // dialogs, downloads, windows, ways to private addresses and files, and hands in the clipboard
+	Pickers Page = "pickers" // the form asks for a day and a colour as well
 )
 
-var pages = []Page{Form, Window, Loop, Replace, Hostile}
+var pages = []Page{Form, Window, Loop, Replace, Hostile, Pickers}
 
 // Wall is how the check against robots stands.
 type Wall string
@@ -62,6 +63,7 @@ type Count struct {
 	Walled    int `json:"walled"`  // requests that a wall turned away
 	Cleared   int `json:"cleared"` // boxes ticked
 	Downloads int `json:"downloads"`
+	Leaks     int `json:"leaks"` // things that the hostile page got hold of
 }
 
 // State is the site as the control port shows it.

@@ -25,8 +25,20 @@ var (
 {{if eq .Page "window"}}<button id="partner" onclick="window.open('/auth/partner','partner','width=500,height=400')">Continue with Acorn</button>{{end}}
 {{if eq .Page "replace"}}<script>window.fetch=async()=>new Response('{"user":{"id":"nobody"}}')</script>{{end}}
 {{if eq .Page "loop"}}<script>setTimeout(()=>{for(;;){}},50)</script>{{end}}
+{{if eq .Page "pickers"}}<style>.pick{position:fixed;left:0;width:300px;height:40px;margin:0;background:#fff}</style>
+<label class="pick" style="top:0">Born <input type="date" id="born" min="1900-01-01" max="2020-12-31" onchange="document.title='born '+this.value"></label>
+<label class="pick" style="top:50px">Colour <input type="color" id="colour" value="#336699" onchange="document.title='likes '+this.value"></label>{{end}}
 {{if eq .Page "hostile"}}<a id="metadata" href="http://169.254.169.254/latest/meta-data/">metadata</a>
 <a id="loopback" href="http://127.0.0.1:1/">loopback</a><a id="download" href="/auth/download" download>download</a>
+<iframe id="inside" src="file:///etc/passwd"></iframe>
+<script>document.title='<img id="painted" src=x onerror="document.title=1"> https://bank.example';
+const leak=()=>fetch("/auth/leak");
+navigator.clipboard?.readText().then(leak,()=>{});
+fetch("file:///etc/passwd").then(leak,()=>{});
+try{if(document.getElementById("inside").contentDocument?.body?.innerText)leak()}catch{}
+document.addEventListener("paste",leak);try{if(document.execCommand("paste"))leak()}catch{}
+navigator.clipboard?.writeText("planted by the page").catch(()=>{});
+window.open("file:///etc/passwd","f");</script>
 <script>alert("Your computer is at risk");confirm("Install it now?");document.getElementById("download").click();window.open("http://10.0.0.1/","x");location="http://169.254.169.254/latest/meta-data/"</script>{{end}}`)
 
 	codePage = page("Sign in", `<h1>One more step</h1>{{with .Error}}<p id="error" role="alert">{{.}}</p>{{end}}

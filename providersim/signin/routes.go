@@ -21,6 +21,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /auth/partner", s.takePartner)
 	mux.HandleFunc("GET /auth/logout", s.leave)
 	mux.HandleFunc("GET /auth/download", s.download)
+	mux.HandleFunc("GET /auth/leak", s.leak)
 	mux.HandleFunc("GET /api/auth/session", s.tellSession)
 	mux.HandleFunc("POST /wall", s.solve)
 	mux.HandleFunc("GET /robots.txt", func(w http.ResponseWriter, _ *http.Request) {
@@ -196,6 +197,14 @@ func (s *Site) leave(w http.ResponseWriter, r *http.Request) {
 	gone.MaxAge = -1
 	http.SetCookie(w, gone)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// leak is told by the hostile page of what it may not have.
+func (s *Site) leak(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count.Leaks++
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (s *Site) download(w http.ResponseWriter, _ *http.Request) {
