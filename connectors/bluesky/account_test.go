@@ -49,7 +49,7 @@ const (
 )
 
 var streams = map[string]string{
-	profiles: "profile", posts: "posts", reposts: "reposts", likes: "likes", follows: "follows", blocks: "blocks", lists: "lists", members: "list_items",
+	"media": "media", profiles: "profile", posts: "posts", reposts: "reposts", likes: "likes", follows: "follows", blocks: "blocks", lists: "lists", members: "list_items",
 }
 
 // person is somebody with a repository on the server, whose export tells what exists.
@@ -69,11 +69,7 @@ func open(t testing.TB, things int) (*person, *connectortest.Sim) {
 		t.Fatal(err)
 	}
 	p := &person{Account: account}
-	var picture bytes.Buffer
-	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
-		t.Fatal(err)
-	}
-	if p.picture, err = p.Upload("image/png", picture.Bytes()); err != nil {
+	if err := p.paint(); err != nil {
 		t.Fatal(err)
 	}
 	writes := []pds.Write{{Op: "create", Collection: profiles, Key: "self", Value: p.profile()}}
@@ -88,8 +84,21 @@ func open(t testing.TB, things int) (*person, *connectortest.Sim) {
 	}
 	gate := providersim.NewGate(providersim.GateOptions{})
 	return p, &connectortest.Sim{Provider: p, Gate: gate, Env: map[string]string{
-		"BLUESKY_SERVER": realserver.Front(t, gate, server.URL, "/xrpc/{method}"), "BLUESKY_HANDLE": p.Handle, "BLUESKY_APP_PASSWORD": p.AppPassword,
+		"BLUESKY_SERVER": realserver.Front(t, gate, server.URL, "/xrpc/{method}", "/xrpc/com.atproto.sync.getBlob"), "BLUESKY_HANDLE": p.Handle, "BLUESKY_APP_PASSWORD": p.AppPassword,
 	}}
+}
+
+// paint gives the server another picture, which the records from now on refer to.
+func (p *person) paint() (err error) {
+	picture := image.NewGray(image.Rect(0, 0, 8, 8))
+	picture.Pix[0] = uint8(p.made)
+	picture.Pix[1] = uint8(p.made >> 8)
+	var file bytes.Buffer
+	if err := png.Encode(&file, picture); err != nil {
+		return err
+	}
+	p.picture, err = p.Upload("image/png", file.Bytes())
+	return err
 }
 
 func (p *person) profile() map[string]any {
@@ -176,6 +185,11 @@ func (p *person) Truth() providersim.Truth {
 // Mutate changes the account as another program of the person's would.
 func (p *person) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 	var writes []pds.Write
+	if m.Op == "write" {
+		if err := p.paint(); err != nil {
+			return providersim.Mutated{}, err
+		}
+	}
 	collection := map[string]string{"write": posts, "like": likes, "edit": posts, "delete": posts, "unlike": likes, "unfollow": follows}[m.Op]
 	var keys []string
 	for key, item := range p.Truth()[streams[collection]] {

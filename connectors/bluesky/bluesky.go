@@ -1,10 +1,12 @@
 // Package bluesky collects what a person has written to their account on Bluesky, or on any
-// other server of the AT Protocol: profile, posts, reposts, likes, follows, blocks and lists.
+// other server of the AT Protocol: profile, posts, reposts, likes, follows, blocks, lists, pictures
+// and videos.
 //
 //	manifest.json   what it declares: streams, schemas, variables, setup
 //	bluesky.go      open: environment in, client and collectors out
 //	session.go      signing in, and requests under the session
 //	records.go      a collection of the repository as an inventory
+//	media.go        pictures and videos
 //	profile.go      who the account is
 //	post.go, map.go how one record of the repository becomes one of ours
 //	classify.go     what an answer means
@@ -41,5 +43,6 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 		a.records("blocks", "app.bsky.graph.block", follow),
 		a.records("lists", "app.bsky.graph.list", list),
 		a.records("list_items", "app.bsky.graph.listitem", listItem),
+		connectorkit.Flat{Stream: "media", Page: (&media{account: a}).page},
 	}, nil
 }

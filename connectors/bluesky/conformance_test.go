@@ -21,6 +21,7 @@ func TestConformance(t *testing.T) {
 	}
 	connectortest.Run(t, target(t, 40))
 	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, 350), 20) })
+	t.Run("real allowance", realAllowance)
 }
 
 func target(t *testing.T, things int) connectortest.Target {
@@ -40,40 +41,9 @@ func target(t *testing.T, things int) connectortest.Target {
 	}
 }
 
-// TestForeignRecords shows that what other programs wrote in forms of their own is declared, keeps
-// nothing else out, and hides no deletion.
-func TestForeignRecords(t *testing.T) {
-	t.Parallel()
-	var who *person
-	target := target(t, 0)
-	target.Start = func(t *testing.T) *connectortest.Sim {
-		p, sim := open(t, 4)
-		who = p
-		return sim
-	}
-	b := connectortest.NewBed(t, target)
-	if err := who.Write(pds.Write{Op: "create", Collection: likes, Key: "foreign", Value: map[string]any{"$type": likes, "subject": 7}}); err != nil {
-		t.Fatal(err)
-	}
-	result := b.Run(t, launch.Request{})
-	if result.Status != runner.Succeeded || len(result.KnownGaps) == 0 {
-		t.Fatalf("ended as %s with %v: a record that cannot be read is not declared", result.Status, result.KnownGaps)
-	}
-	b.Sim.Mutate(t, providersim.Mutation{Op: "unlike", N: 1})
-	b.Run(t, launch.Request{})
-	diff, err := b.Compare(t.Context())
-	if err != nil || len(diff) != 1 || diff[0].Key != "foreign" {
-		t.Fatalf("stored and there: %v %v", diff, err)
-	}
-}
-
-// TestRealAllowance spends the allowance of sign-ins that the server has. It says so in headers
-// with the time of its end, and no run begins before it.
-func TestRealAllowance(t *testing.T) {
-	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
-		t.Skip("thirty sign-ins: a part of make chaos")
-	}
-	t.Parallel()
+// realAllowance spends the allowance of sign-ins that the server has. It says so in headers with
+// the time of its end, and no run begins before it.
+func realAllowance(t *testing.T) {
 	b := connectortest.NewBed(t, target(t, 4))
 	for range 30 {
 		b.Succeed(t)
@@ -89,4 +59,77 @@ func TestRealAllowance(t *testing.T) {
 		t.Errorf("a run within the wait: %v", err)
 	}
 	b.Verify(t)
+}
+
+// TestPictures shows that each picture is fetched once, that one which no record refers to any more
+// is deleted, and that one which is larger than the owner keeps is declared. Meanwhile there is a
+// record that another program wrote in a form of its own: it is declared, keeps nothing else out,
+// and hides no deletion.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	var who *person
+	target := target(t, 0)
+	target.Start = func(t *testing.T) *connectortest.Sim {
+		p, sim := open(t, 4)
+		who = p
+		return sim
+	}
+	b := connectortest.NewBed(t, target)
+	if err := who.Write(pds.Write{Op: "create", Collection: likes, Key: "foreign", Value: map[string]any{"$type": likes, "subject": 7}}); err != nil {
+		t.Fatal(err)
+	}
+	collect := func(l *launch.Launcher) launch.Result {
+		t.Helper()
+		result, err := l.Run(t.Context(), launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual})
+		if err != nil || result.Status != runner.Succeeded {
+			t.Fatalf("ended as %s: %v %v", result.Status, result.Failure, err)
+		}
+		return result
+	}
+	allBut := func(missing ...string) {
+		t.Helper()
+		diff, err := b.Compare(t.Context())
+		if err != nil || len(diff) != len(missing) {
+			t.Fatalf("stored and there: %v %v", diff, err)
+		}
+		for i := range diff {
+			if diff[i].Key != missing[i] {
+				t.Fatalf("stored and there: %v", diff)
+			}
+		}
+	}
+	if first := collect(b.Launcher()); len(first.KnownGaps) == 0 {
+		t.Error("a record that cannot be read is not declared")
+	}
+	allBut("foreign")
+	fetched := func() int { return b.Sim.Gate.Stats().ByPattern["/xrpc/com.atproto.sync.getBlob"] }
+	before := fetched()
+	b.Sim.Mutate(t, providersim.Mutation{Op: "write", N: 5})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "unlike", N: 1})
+	collect(b.Launcher())
+	allBut("foreign")
+	if n := fetched() - before; before == 0 || n != 1 {
+		t.Errorf("%d files were fetched, then %d for one new picture", before, n)
+	}
+
+	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 9})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "write", N: 5})
+	small := b.Launcher()
+	small.Blobs.Each = 10
+	if last := collect(small); len(last.KnownGaps) < 2 {
+		t.Errorf("a picture that is too large is not declared: %v", last.KnownGaps)
+	}
+	all, err := connectortest.Stored(t.Context(), b.Store, "media")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deleted := 0
+	for _, r := range all {
+		if r.Deleted {
+			deleted++
+		}
+	}
+	if deleted != 1 {
+		t.Errorf("%d pictures are deleted: nothing refers to one of them", deleted)
+	}
 }

@@ -3,6 +3,7 @@ package bluesky
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/url"
 
 	"github.com/go-json-experiment/json"
@@ -22,8 +23,8 @@ type profileRecord struct {
 }
 
 // profile reads who the account is. The handle is the session's; an account that never wrote a
-// profile has nothing else.
-func (a *account) profile(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
+// profile has nothing else. The bookmark says which profile was sent last.
+func (a *account) profile(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	var found entry
 	err := a.get(ctx, "com.atproto.repo.getRecord", url.Values{"collection": {"app.bsky.actor.profile"}, "rkey": {"self"}}, &found)
 	var e *connectorkit.Error
@@ -49,5 +50,9 @@ func (a *account) profile(ctx context.Context, _ connectorkit.Cursor) (connector
 			a.did, a.handle, v.DisplayName, v.Description, v.Avatar.file(""), v.Banner.file(""), v.Pinned.URI, moment(v.CreatedAt),
 		})
 	}
-	return connectorkit.Page{Records: []connectorkit.Record{record}, Next: connectorkit.Cursor{"did": a.did}}, nil
+	page := connectorkit.Page{Next: connectorkit.Cursor{"did": a.did, "handle": a.handle, "cid": found.CID}}
+	if !maps.Equal(at, page.Next) {
+		page.Records = []connectorkit.Record{record}
+	}
+	return page, nil
 }

@@ -20,7 +20,7 @@ type account struct {
 	server                     *url.URL
 	identifier, password       string
 	signIn                     *governhttp.Client // sign-ins have an allowance of their own
-	client                     *governhttp.Client
+	client, files              *governhttp.Client
 	did, handle, authorization string
 	rev                        string // of the repository when this run first asked
 }
@@ -82,7 +82,10 @@ func (a *account) begin(ctx context.Context) error {
 	}
 	a.setup.Hide(session.AccessJWT)
 	a.did, a.handle, a.authorization = session.DID, session.Handle, "Bearer "+session.AccessJWT
-	a.client, err = a.setup.HTTP(governhttp.Options{BaseURL: origin(host), Classify: classify, Header: userAgent})
+	if a.client, err = a.setup.HTTP(governhttp.Options{BaseURL: origin(host), Classify: classify, Header: userAgent}); err != nil {
+		return err
+	}
+	a.files, err = a.setup.HTTP(governhttp.Options{BaseURL: origin(host), Classify: classifyFile, Header: userAgent})
 	return err
 }
 

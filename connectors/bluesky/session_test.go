@@ -33,6 +33,8 @@ func TestSessionRunsOut(t *testing.T) {
 		case method == "com.atproto.repo.getRecord":
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, `{"error":"RecordNotFound"}`)
+		case method == "com.atproto.sync.listBlobs":
+			_, _ = io.WriteString(w, `{"cids":[]}`)
 		default:
 			_, _ = io.WriteString(w, `{"rev":"3k2"}`)
 		}

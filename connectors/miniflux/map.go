@@ -19,16 +19,16 @@ type categoryRecord struct {
 	Hidden bool   `json:"hidden"`
 }
 
-func category(v raw) (connectorkit.Thing, error) {
+func category(v raw) (string, any, error) {
 	var c struct {
 		ID     int64  `json:"id"`
 		Title  string `json:"title"`
 		Hidden bool   `json:"hide_globally"`
 	}
 	if err := json.Unmarshal(v, &c); err != nil || c.ID <= 0 {
-		return connectorkit.Thing{}, failed(err)
+		return "", nil, failed(err)
 	}
-	return thing(categoryRecord{number(c.ID), c.Title, c.Hidden}, c.ID), nil
+	return number(c.ID), categoryRecord{number(c.ID), c.Title, c.Hidden}, nil
 }
 
 type feedRecord struct {
@@ -44,7 +44,7 @@ type feedRecord struct {
 
 // feed leaves out what is no part of a subscription: user names, passwords and cookies for the
 // feed's own site, and when it was asked last.
-func feed(v raw) (connectorkit.Thing, error) {
+func feed(v raw) (string, any, error) {
 	var f struct {
 		ID          int64  `json:"id"`
 		Title       string `json:"title"`
@@ -58,9 +58,9 @@ func feed(v raw) (connectorkit.Thing, error) {
 		} `json:"category"`
 	}
 	if err := json.Unmarshal(v, &f); err != nil || f.ID <= 0 {
-		return connectorkit.Thing{}, failed(err)
+		return "", nil, failed(err)
 	}
-	return thing(feedRecord{number(f.ID), f.Title, f.Description, f.FeedURL, f.SiteURL, number(f.Category.ID), f.Disabled, f.Hidden}, f.ID), nil
+	return number(f.ID), feedRecord{number(f.ID), f.Title, f.Description, f.FeedURL, f.SiteURL, number(f.Category.ID), f.Disabled, f.Hidden}, nil
 }
 
 type entryRecord struct {
@@ -130,10 +130,6 @@ func entry(v raw) (int64, connectorkit.Record) {
 		out.Enclosures = append(out.Enclosures, enclosure{f.URL, f.MIMEType, f.Size, f.Position})
 	}
 	return numbered.ID, connectorkit.Upsert(out)
-}
-
-func thing(record any, id int64) connectorkit.Thing {
-	return connectorkit.Thing{Key: number(id), Record: connectorkit.Upsert(record)}
 }
 
 // number spells a number of Miniflux's; zero means that there is none.

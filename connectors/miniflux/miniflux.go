@@ -12,7 +12,9 @@ package miniflux
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"net/http"
 	"net/url"
 	"strings"
@@ -73,9 +75,10 @@ func (r *reader) get(ctx context.Context, path string, query url.Values, into an
 	return resp, nil
 }
 
-// whole is a list that a server gives at once; absence is deletion.
-func (r *reader) whole(stream, path string, read func(raw) (connectorkit.Thing, error)) connectorkit.Inventory {
-	return connectorkit.Inventory{Stream: stream, Page: func(ctx context.Context, _ connectorkit.Visit) (connectorkit.InventoryPage, error) {
+// whole is a list that a server gives at once; absence is deletion. Its version is a digest of what
+// is collected of it: the rest changes whenever a feed is asked.
+func (r *reader) whole(stream, path string, read func(raw) (key string, record any, err error)) connectorkit.Inventory {
+	return connectorkit.Inventory{Stream: stream, Page: func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
 		var all *[]raw
 		if _, err := r.get(ctx, path, nil, &all); err != nil {
 			return connectorkit.InventoryPage{}, err
@@ -83,14 +86,20 @@ func (r *reader) whole(stream, path string, read func(raw) (connectorkit.Thing, 
 		if all == nil {
 			return connectorkit.InventoryPage{}, connectorkit.Fail(connectorkit.Malformed, errForm)
 		}
-		page := connectorkit.InventoryPage{}
+		page, digest := connectorkit.InventoryPage{}, sha256.New()
 		for _, one := range *all {
-			thing, err := read(one)
+			key, record, err := read(one)
+			thing := connectorkit.Thing{Key: key, Record: connectorkit.Upsert(record)}
+			if err == nil {
+				err = json.MarshalWrite(digest, record)
+			}
 			if err != nil {
 				thing = connectorkit.Thing{Record: connectorkit.Unreadable("", err)}
 			}
 			page.Things = append(page.Things, thing)
 		}
+		page.Version = hex.EncodeToString(digest.Sum(nil)[:12])
+		page.Unchanged = page.Version == v.Version
 		return page, nil
 	}}
 }

@@ -1,7 +1,7 @@
 // Starts a directory of names and a PDS, and tells what a repository holds from its export.
 import { createRequire } from 'node:module'
 import { createServer } from 'node:http'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 const env = process.env
@@ -11,7 +11,7 @@ const pds = modules('@atproto/pds')
 const ofPDS = createRequire(modules.resolve('@atproto/pds'))
 const { Repo, MemoryBlockstore, readCarWithRoot } = ofPDS('@atproto/repo')
 const { lexToJson } = ofPDS('@atproto/lexicon')
-const { randomBytes } = await import('node:crypto')
+const { createHash, randomBytes } = await import('node:crypto')
 
 const directory = plc.PlcServer.create({ db: plc.Database.mock(), port: Number(env.TEST_PLC) })
 await directory.start()
@@ -64,16 +64,26 @@ const some = (list) => (list?.length ? list : undefined)
 const file = (b, alt) => b && { cid: b.ref.$link, mime_type: b.mimeType, size_bytes: b.size, alt: alt || undefined }
 const liked = (v, at) => ({ ...at, subject_uri: v.subject.uri, subject_cid: v.subject.cid, subject_did: v.subject.uri.split('/')[2] })
 
+// The files that a record refers to, as they are on the disk.
+const filesOf = (v) => (v?.$type === 'blob' ? [v] : v && typeof v === 'object' ? Object.values(v).flatMap(filesOf) : [])
+const stored = (did, b) => {
+  const content = readFileSync(path.join(env.TEST_DIR, 'blobs', did, b.ref.$link))
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  const about = { mime_type: b.mimeType, size_bytes: content.length }
+  return { id: b.ref.$link, ...about, blob_ref: { blob_id: sha256, sha256, ...about } }
+}
+
 const repository = async (who) => {
   const answer = await fetch(`http://127.0.0.1:${env.TEST_PORT}/xrpc/com.atproto.sync.getRepo?did=${who.did}`)
   if (!answer.ok) throw new Error(await answer.text())
   const { root, blocks } = await readCarWithRoot(new Uint8Array(await answer.arrayBuffer()))
   const repo = await Repo.load(new MemoryBlockstore(blocks), root)
-  const all = {}
+  const all = { media: {} }
   for (const collection of Object.keys(forms)) all[collection] = {}
   for await (const { collection, rkey, cid, record } of repo.walkRecords()) {
     if (!forms[collection]) continue
     const value = lexToJson(record)
+    for (const b of filesOf(value)) all.media[b.ref.$link] = stored(who.did, b)
     const at = { id: rkey, uri: `at://${who.did}/${collection}/${rkey}`, cid: cid.toString(), created_at: value.createdAt }
     const foreign = collection === 'app.bsky.feed.like' && typeof value.subject !== 'object'
     all[collection][rkey] = foreign ? at : forms[collection](value, at, who)
