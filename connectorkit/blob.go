@@ -117,8 +117,11 @@ type BlobWriter struct {
 }
 
 // NewBlob begins a file in the run's working directory.
-func (s *Setup) NewBlob() (*BlobWriter, error) {
-	dir := s.r.p.Dir
+func (s *Setup) NewBlob() (*BlobWriter, error) { return NewBlobIn(s.r.p.Dir, s.BlobLimit()) }
+
+// NewBlobIn begins a file in a folder, for whoever tests what a connector is made of. An empty name
+// means where the process is, and a negative limit none.
+func NewBlobIn(dir string, limit int64) (*BlobWriter, error) {
 	if dir == "" {
 		dir = "."
 	}
@@ -126,7 +129,7 @@ func (s *Setup) NewBlob() (*BlobWriter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("save a file: %w", err)
 	}
-	return &BlobWriter{file: f, path: f.Name(), sum: sha256.New(), limit: s.BlobLimit()}, nil
+	return &BlobWriter{file: f, path: f.Name(), sum: sha256.New(), limit: limit}, nil
 }
 
 func (w *BlobWriter) Write(b []byte) (int, error) {

@@ -32,8 +32,31 @@ func (k *Kept) Once(t testing.TB, c connectorkit.Connector, env map[string]strin
 	if k.Records == nil {
 		*k = Kept{Records: map[string]map[string]string{}, state: map[string]jsontext.Value{}, catchUp: map[string]jsontext.Value{}}
 	}
+	exit, out, stderr := alone(t, c, env, k.state, k.catchUp)
+	if exit != connectorkit.ExitSucceeded {
+		t.Fatalf("exit code %d: %s", exit, stderr)
+	}
+	dec := protocol.NewDecoder(protocol.FromConnector)
+	for line := range strings.Lines(out) {
+		m, err := dec.Decode([]byte(line))
+		if err != nil {
+			t.Fatalf("%v: %.300s", err, line)
+		}
+		k.take(t, m)
+	}
+}
+
+// Alone runs a connector within this process from nothing, and gives its exit code and all that it said.
+func Alone(t testing.TB, c connectorkit.Connector, env map[string]string) (exit int, said string) {
+	t.Helper()
+	exit, out, stderr := alone(t, c, env, map[string]jsontext.Value{}, nil)
+	return exit, out + stderr
+}
+
+func alone(t testing.TB, c connectorkit.Connector, env map[string]string, state, catchUp map[string]jsontext.Value) (exit int, stdout, stderr string) {
+	t.Helper()
 	start := protocol.Start{
-		RunID: "once", CollectionMode: protocol.Incremental, State: k.state, CatchUpState: k.catchUp,
+		RunID: "once", CollectionMode: protocol.Incremental, State: state, CatchUpState: catchUp,
 		Bindings: map[string]jsontext.Value{"filesystem": jsontext.Value("{}")}, DetailGaps: []protocol.GapEntry{},
 	}
 	for _, s := range c.Manifest.Streams {
@@ -46,21 +69,11 @@ func (k *Kept) Once(t testing.TB, c connectorkit.Connector, env map[string]strin
 	stdin, feed := io.Pipe()
 	defer feed.Close()
 	go func() { _, _ = feed.Write(in) }()
-	var out, stderr bytes.Buffer
-	exit := connectorkit.Run(context.Background(), c, connectorkit.Process{
-		Stdin: stdin, Stdout: &out, Stderr: &stderr, Now: time.Now, Dir: t.TempDir(), Env: func(name string) string { return env[name] },
+	var out, complaint bytes.Buffer
+	exit = connectorkit.Run(context.Background(), c, connectorkit.Process{
+		Stdin: stdin, Stdout: &out, Stderr: &complaint, Now: time.Now, Dir: t.TempDir(), Env: func(name string) string { return env[name] },
 	})
-	if exit != connectorkit.ExitSucceeded {
-		t.Fatalf("exit code %d: %s", exit, &stderr)
-	}
-	dec := protocol.NewDecoder(protocol.FromConnector)
-	for line := range strings.Lines(out.String()) {
-		m, err := dec.Decode([]byte(line))
-		if err != nil {
-			t.Fatalf("%v: %.300s", err, line)
-		}
-		k.take(t, m)
-	}
+	return exit, out.String(), complaint.String()
 }
 
 func (k *Kept) take(t testing.TB, m protocol.Message) {

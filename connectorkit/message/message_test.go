@@ -3,11 +3,17 @@ package message
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+
+	"pdpp/connectorkit"
 )
 
 const bufferSize = 64 << 10
@@ -55,4 +61,66 @@ func TestReduced(t *testing.T) {
 			t.Errorf("%.40q: %q, want %q", page, got, want)
 		}
 	}
+}
+
+// FuzzAttachments holds what is kept of attachments against what is told of them, whatever the
+// message: the file has the size and the hash, or it is too large and not there.
+func FuzzAttachments(f *testing.F) {
+	for _, seed := range []string{
+		"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAECAwQF\nAAA=\n--b\nContent-Type: a/b\n\nx\n--b--\n",
+		"Content-Type: application/pdf; name=\"../x\"\nContent-Transfer-Encoding: quoted-printable\n\na=\nb=41\n", "Content-Type: message/rfc822\n\nContent-Type: image/gif\n\n",
+		"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Disposition: attachment\n\n" + strings.Repeat("long ", 40) + "\n--b\nContent-Type: image/png\n\ncut",
+	} {
+		f.Add([]byte(seed), true)
+	}
+	const limit = 100
+	f.Fuzz(func(t *testing.T, content []byte, cut bool) {
+		dir := t.TempDir()
+		m := New(1 << 10)
+		m.Files = func() (*connectorkit.BlobWriter, error) { return connectorkit.NewBlobIn(dir, limit) }
+		if err := m.Read(bufio.NewReader(bytes.NewReader(content))); err != nil {
+			t.Fatal(err)
+		}
+		if cut {
+			m.Cut()
+		}
+		m.ID = "m"
+		left, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := map[string]int{}
+		for _, e := range left {
+			kept, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := sha256.Sum256(kept)
+			there[fmt.Sprintf("%d %x", len(kept), sum)]++
+		}
+		files := 0
+		for _, a := range m.Attached() {
+			name := fmt.Sprintf("%d %s", a.Size, a.Hash)
+			switch a.Status {
+			case Hydrated:
+				files++
+				if there[name]--; there[name] < 0 || a.Blob == nil || a.Blob.SHA256 != a.Hash || a.Blob.Bytes != a.Size {
+					t.Fatalf("%+v has no such file: %v", a, there)
+				}
+			case Large:
+				if a.Blob != nil || a.Size <= limit && !cut {
+					t.Fatalf("%+v", a)
+				}
+			default:
+				t.Fatalf("%+v", a)
+			}
+		}
+		if files != len(left) {
+			t.Fatalf("%d files for %d attachments", len(left), files)
+		}
+		m.Forget()
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Fatalf("%d are left: %v", len(left), err)
+		}
+	})
 }

@@ -6,12 +6,14 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
 	netmail "net/mail"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -26,9 +28,22 @@ import (
 
 var shared = realserver.Shared[*dovecot.Server]{}
 
+var trusted *authority
+
 func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "authority")
+	if err == nil {
+		trusted, err = newAuthority(dir)
+	}
+	if err == nil {
+		err = os.Setenv("SSL_CERT_FILE", filepath.Join(dir, "authority.pem"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := m.Run()
-	if err := shared.Close(); err != nil {
+	if err := errors.Join(shared.Close(), os.RemoveAll(dir)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

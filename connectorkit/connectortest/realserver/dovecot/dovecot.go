@@ -47,6 +47,7 @@ const Password = "correct-horse-battery"
 // Server is a Dovecot at work.
 type Server struct {
 	Address string
+	Secure  string // where it speaks TLS from the first word; empty without a certificate
 	dir     string
 	server  *realserver.Server
 }
@@ -54,6 +55,9 @@ type Server struct {
 // Limits are what the server allows.
 type Limits struct {
 	Connections int // of one account from one place; zero means plenty
+	// Certificate and Key are files in PEM. With them TLS is spoken, on a port of its own and by
+	// STARTTLS.
+	Certificate, Key string
 }
 
 // Start runs the program with everything that it keeps in dir.
@@ -65,7 +69,14 @@ func Start(program, dir string, l Limits) (*Server, error) {
 			return nil, err
 		}
 		s := &Server{Address: "127.0.0.1:" + strconv.Itoa(port), dir: dir}
-		if err := s.prepare(port, l); err != nil {
+		secure := 0
+		if l.Certificate != "" {
+			if secure, err = realserver.FreePort(); err != nil {
+				return nil, err
+			}
+			s.Secure = "127.0.0.1:" + strconv.Itoa(secure)
+		}
+		if err := s.prepare(port, secure, l); err != nil {
 			return nil, fmt.Errorf("prepare dovecot: %w", err)
 		}
 		s.server, lost = realserver.Run(realserver.Command{
@@ -79,7 +90,7 @@ func Start(program, dir string, l Limits) (*Server, error) {
 	return nil, lost
 }
 
-func (s *Server) prepare(port int, l Limits) error {
+func (s *Server) prepare(port, secure int, l Limits) error {
 	me, err := user.Current()
 	if err != nil {
 		return err
@@ -106,7 +117,11 @@ func (s *Server) prepare(port int, l Limits) error {
 	if l.Connections == 0 {
 		l.Connections = 1000
 	}
-	config := strings.NewReplacer("DIR", s.dir, "USER", name, "GROUP", group, "PORT", strconv.Itoa(port), "PASSWORD", Password, "CONNECTIONS", strconv.Itoa(l.Connections)).Replace(config)
+	tls := "ssl = no"
+	if l.Certificate != "" {
+		tls = "ssl = yes\nssl_cert = <" + l.Certificate + "\nssl_key = <" + l.Key + "\nssl_min_protocol = TLSv1.2"
+	}
+	config := strings.NewReplacer("TLS", tls, "SECURE", strconv.Itoa(secure), "DIR", s.dir, "USER", name, "GROUP", group, "PORT", strconv.Itoa(port), "PASSWORD", Password, "CONNECTIONS", strconv.Itoa(l.Connections)).Replace(config)
 	return os.WriteFile(filepath.Join(s.dir, "dovecot.conf"), []byte(config), 0o644)
 }
 
@@ -114,7 +129,7 @@ const config = `base_dir = DIR/run
 state_dir = DIR/run
 protocols = imap
 listen = 127.0.0.1
-ssl = no
+TLS
 disable_plaintext_auth = no
 log_path = DIR/log
 mail_location = maildir:DIR/mail/%u
@@ -142,7 +157,8 @@ service imap-login {
     port = PORT
   }
   inet_listener imaps {
-    port = 0
+    port = SECURE
+    ssl = yes
   }
 }
 service imap {
