@@ -44,7 +44,7 @@ func (p *Profiles) saveCaptures(room, runID string) error {
 		if !captureName.MatchString(e.Name()) || !e.Type().IsRegular() || kept == maxCaptures {
 			continue
 		}
-		text, err := readFile(root, e.Name())
+		text, err := readFile(root, e.Name(), nil)
 		if err != nil || len(text) > maxCapture {
 			continue // diagnostics are worth no failure
 		}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"pdpp/internal/collect/runner"
 )
@@ -92,7 +93,7 @@ func pack(room string) (packed, error) {
 	if err != nil {
 		return packed{}, fmt.Errorf("pack the browser profile: %w", err)
 	}
-	account, err := readFile(root, path.Join(homeDir, AccountFile))
+	account, err := readFile(root, path.Join(homeDir, AccountFile), nil)
 	if err == nil && len(account) <= maxAccount {
 		whole.account = string(bytes.TrimSpace(account))
 	}
@@ -104,10 +105,11 @@ const maxAccount = 256
 
 func packFiles(root *os.Root, max int, all bool) (packed, error) {
 	out := &bounded{max: max}
-	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
+	zip, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window))
 	if err != nil {
 		return packed{}, err
 	}
+	defer zip.Close() // a second time it does nothing
 	w := &packer{tar: tar.NewWriter(zip), root: root}
 	for _, name := range checkpoints {
 		if err := w.add(path.Join(homeDir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +121,10 @@ func packFiles(root *os.Root, max int, all bool) (packed, error) {
 			return packed{}, err
 		}
 	}
-	if err := errors.Join(w.tar.Close(), zip.Close()); err != nil {
+	if err := w.tar.Close(); err != nil {
+		return packed{}, err
+	}
+	if err := zip.Close(); err != nil {
 		return packed{}, err
 	}
 	return packed{plain: out.Bytes(), files: w.files, bytes: w.bytes}, nil
@@ -130,6 +135,7 @@ type packer struct {
 	root  *os.Root
 	bytes int64
 	files int
+	text  []byte // of the last file; its memory is used again
 }
 
 func (w *packer) visit(name string, d fs.DirEntry, err error) error {
@@ -147,10 +153,11 @@ func (w *packer) visit(name string, d fs.DirEntry, err error) error {
 }
 
 func (w *packer) add(name string) error {
-	text, err := readFile(w.root, name)
+	text, err := readFile(w.root, name, w.text)
 	if err != nil {
 		return err
 	}
+	w.text = text
 	w.files++
 	w.bytes += int64(len(text))
 	if w.files > maxFiles || w.bytes > maxUnpacked {
@@ -164,8 +171,8 @@ func (w *packer) add(name string) error {
 }
 
 // readFile reads a plain file and nothing else: no link leads out of the root, and nothing
-// that is opened waits for somebody.
-func readFile(root *os.Root, name string) ([]byte, error) {
+// that is opened waits for somebody. The text is in the memory of into, where that is enough.
+func readFile(root *os.Root, name string, into []byte) ([]byte, error) {
 	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fmt.Errorf("%s: %w", name, fs.ErrNotExist))
 	}
@@ -184,7 +191,7 @@ func readFile(root *os.Root, name string) ([]byte, error) {
 	if info.Size() > maxFile {
 		return nil, errTooLarge
 	}
-	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	text := bytes.NewBuffer(slices.Grow(into[:0], int(info.Size())+bytes.MinRead))
 	if n, err := io.Copy(text, io.LimitReader(f, maxFile+1)); err != nil || n > maxFile {
 		return nil, errors.Join(err, errTooLarge)
 	}
@@ -200,16 +207,19 @@ func unpack(plain []byte, room string, owner *runner.User) error {
 		return fmt.Errorf("unpack the browser profile: %w", err)
 	}
 	defer root.Close()
-	zip, err := gzip.NewReader(bytes.NewReader(plain))
+	zip, err := unzip(plain)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errHostile, err)
 	}
-	u := unpacker{root: root, owner: owner, made: map[string]bool{homeDir: true, profileDir: true}}
-	archive := tar.NewReader(io.LimitReader(zip, maxUnpacked+maxFiles*2<<10))
+	defer zip.Close()
+	u := unpacker{root: root, owner: owner, made: map[string]bool{homeDir: true, profileDir: true}, buffer: make([]byte, 256<<10)}
+	text := io.LimitReader(zip, maxUnpacked+maxFiles*2<<10)
+	archive := tar.NewReader(text)
 	for {
 		h, err := archive.Next()
 		if err == io.EOF {
-			return nil
+			_, err := io.Copy(io.Discard, text) // its sum is at the end
+			return err
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", errHostile, err)
@@ -220,12 +230,51 @@ func unpack(plain []byte, room string, owner *runner.User) error {
 	}
 }
 
+// window is how far back a packed profile repeats itself.
+const window = 4 << 20
+
+// unzip reads a packed profile, whether of today or of a version that packed with gzip.
+func unzip(plain []byte) (io.ReadCloser, error) {
+	if bytes.HasPrefix(plain, []byte{0x1f, 0x8b}) {
+		zip, err := gzip.NewReader(bytes.NewReader(plain))
+		if err != nil {
+			return nil, err
+		}
+		return damageable{zip, zip.Close}, nil
+	}
+	if !bytes.HasPrefix(plain, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
+		return nil, errors.New("it is packed in no way that is known")
+	}
+	zip, err := zstd.NewReader(bytes.NewReader(plain), zstd.WithDecoderMaxWindow(window))
+	if err != nil {
+		return nil, err
+	}
+	return damageable{zip, func() error { zip.Close(); return nil }}, nil
+}
+
+// damageable says of every error of a packed text that it is one.
+type damageable struct {
+	io.Reader
+	close func() error
+}
+
+func (d damageable) Read(p []byte) (int, error) {
+	n, err := d.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("%w: %w", errHostile, err)
+	}
+	return n, err
+}
+
+func (d damageable) Close() error { return d.close() }
+
 type unpacker struct {
-	root  *os.Root
-	owner *runner.User
-	made  map[string]bool // folders
-	bytes int64
-	files int
+	root   *os.Root
+	owner  *runner.User
+	made   map[string]bool // folders
+	bytes  int64
+	files  int
+	buffer []byte
 }
 
 func (u *unpacker) add(h *tar.Header, text io.Reader) error {
@@ -246,12 +295,9 @@ func (u *unpacker) add(h *tar.Header, text io.Reader) error {
 	if err != nil {
 		return taken(err)
 	}
-	n, err := io.Copy(f, text)
-	if err == nil && n < h.Size {
+	n, err := io.CopyBuffer(struct{ io.Writer }{f}, text, u.buffer)
+	if err == nil && n < h.Size || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("%w: %q is cut short", errHostile, h.Name)
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) {
-		err = fmt.Errorf("%w: %w", errHostile, err)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err

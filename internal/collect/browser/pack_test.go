@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 )
 
@@ -152,11 +154,17 @@ func TestLargeProfileKeepsTheSession(t *testing.T) {
 	}
 }
 
+// zipping are the ways in which profiles are packed, and were.
+var zipping = map[string]func(io.Writer) io.WriteCloser{
+	"zstd": func(w io.Writer) io.WriteCloser { zip, _ := zstd.NewWriter(w); return zip }, // without options it does not fail
+	"gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
+}
+
 // archive makes a text as an attacker would.
-func archive(t testing.TB, headers ...tar.Header) []byte {
+func archive(t testing.TB, way string, headers ...tar.Header) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
+	zip := zipping[way](&out)
 	w := tar.NewWriter(zip)
 	for _, h := range headers {
 		h.Mode = 0o777
@@ -191,20 +199,35 @@ func TestHostileArchives(t *testing.T) {
 		"a file for a folder": {file("profile/a"), file("profile/a/b")},
 		"a very long name":    {file("profile/" + strings.Repeat("n", 300))},
 	} {
-		room := roomWith(t, nil)
-		if err := unpack(archive(t, headers...), room, nil); !errors.Is(err, errHostile) {
-			t.Errorf("%s: %v", name, err)
-		}
-		for found := range filesOf(t, room) {
-			if found != "profile/a" { // the good beginning of a bad archive
-				t.Errorf("%s: made %s", name, found)
+		for way := range zipping {
+			room := roomWith(t, nil)
+			if err := unpack(archive(t, way, headers...), room, nil); !errors.Is(err, errHostile) {
+				t.Errorf("%s, %s: %v", name, way, err)
+			}
+			for found := range filesOf(t, room) {
+				if found != "profile/a" { // the good beginning of a bad archive
+					t.Errorf("%s, %s: made %s", name, way, found)
+				}
+			}
+			if left, _ := os.ReadDir(filepath.Dir(room)); len(left) != 1 {
+				t.Errorf("%s, %s: made something outside", name, way)
 			}
 		}
-		if left, _ := os.ReadDir(filepath.Dir(room)); len(left) != 1 {
-			t.Errorf("%s: made something outside", name)
+	}
+	bad := []string{"", "neither"}
+	for way := range zipping {
+		good := archive(t, way, tar.Header{Typeflag: tar.TypeReg, Name: "profile/a", Size: 9000}, file("home/account"))
+		room := roomWith(t, nil)
+		if err := unpack(good, room, nil); err != nil || len(filesOf(t, room)) != 2 {
+			t.Errorf("%s: %v, %d files", way, err, len(filesOf(t, room)))
+		}
+		for _, at := range []int{len(good) / 2, len(good) - 5} {
+			changed := bytes.Clone(good)
+			changed[at] ^= 0x55
+			bad = append(bad, string(good[:at]), string(changed))
 		}
 	}
-	for _, text := range []string{"", "no gzip", string(archive(t, file("profile/a"))[:40])} {
+	for _, text := range bad {
 		if err := unpack([]byte(text), roomWith(t, nil), nil); !errors.Is(err, errHostile) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -216,7 +239,7 @@ func TestHostileArchives(t *testing.T) {
 func FuzzUnpack(f *testing.F) {
 	file := tar.Header{Typeflag: tar.TypeReg, Name: "profile/Default/Cookies", Size: 3}
 	seed := func(h ...tar.Header) {
-		zip, err := gzip.NewReader(bytes.NewReader(archive(f, h...)))
+		zip, err := unzip(archive(f, "zstd", h...))
 		must(f, err)
 		var text bytes.Buffer
 		_, err = text.ReadFrom(zip)
@@ -229,7 +252,7 @@ func FuzzUnpack(f *testing.F) {
 	seed(tar.Header{Typeflag: tar.TypeReg, Name: "profile/../../x", Size: 1})
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var plain bytes.Buffer
-		zip := gzip.NewWriter(&plain)
+		zip := zipping["zstd"](&plain)
 		_, _ = zip.Write(text)
 		must(t, zip.Close())
 		room := roomWith(t, nil)

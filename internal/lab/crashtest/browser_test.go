@@ -35,7 +35,7 @@ import (
 )
 
 const (
-	browserKills = 4 // of each database; `make chaos` goes on for as long as it is told
+	browserKills = 4 // of each database, unless PDPP_TEST_BROWSER_KILLS says how many; `make chaos` goes on for as long as it is told
 	visitor      = "visitor"
 )
 
@@ -443,12 +443,16 @@ func (h *hall) check(t *testing.T) {
 func TestBrowserKill(t *testing.T) {
 	minutes, _ := strconv.Atoi(os.Getenv("PDPP_CHAOS_MINUTES"))
 	until := time.Now().Add(time.Duration(minutes) * time.Minute)
+	kills, err := strconv.Atoi(os.Getenv("PDPP_TEST_BROWSER_KILLS"))
+	if err != nil {
+		kills = browserKills
+	}
 	for _, database := range []string{"sqlite", "postgres"} {
 		t.Run(database, func(t *testing.T) {
 			t.Parallel()
 			h, met := newHall(t, database), map[string]int{}
 			random := newRand(uint64(time.Now().UnixNano()))
-			for n := 0; n < browserKills || time.Now().Before(until); n++ {
+			for n := 0; n < kills || time.Now().Before(until); n++ {
 				victim := []string{"worker", "both", "connector", "browser"}[n%4]
 				signedIn := n/4%2 == 0 // within a second of it, and else whenever
 				within := 4000
