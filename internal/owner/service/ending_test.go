@@ -39,6 +39,7 @@ func TestRevoke(t *testing.T) {
 	b.asked(id, verdict.Reauth, verdict.CredentialPresent)
 	lease := b.begin(id, "run_a")
 	b.must(b.request(b.ctx(), id))
+	b.must(b.Store.KeepBrowserProfile(b.ctx(), lease, store.BrowserProfile{ConnectionID: id, Name: "trowel__" + id, Sealed: []byte("sealed")}, b.at))
 	for range 2 { // again changes nothing
 		b.must(b.Revoke(b.ctx(), id))
 	}
@@ -47,6 +48,9 @@ func TestRevoke(t *testing.T) {
 	}
 	if _, err := b.Store.Credential(b.ctx(), id); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("credential: %v", err)
+	}
+	if profiles, err := b.Store.BrowserProfiles(b.ctx()); err != nil || len(profiles) > 0 {
+		t.Errorf("browser profiles: %+v, %v", profiles, err)
 	}
 	if b.requested(id) || len(b.open(id)) != 0 {
 		t.Errorf("requested %t, asked %+v", b.requested(id), b.open(id))
