@@ -1,0 +1,81 @@
+package oura_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/providersim"
+	"pdpp/providersim/oura"
+)
+
+// TestConformance holds the connector to the suite; long, to all of it.
+func TestConformance(t *testing.T) {
+	small := oura.Config{Seed: 5, Days: 24, Page: 7}
+	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
+		connectortest.RunBrief(t, target(t, small))
+		return
+	}
+	connectortest.Run(t, target(t, oura.Config{Seed: 5, Days: 400, Page: 20}))
+	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, small), 20) })
+}
+
+const token = "oura_under_test"
+
+func target(t *testing.T, cfg oura.Config) connectortest.Target {
+	t.Helper()
+	return connectortest.Target{
+		Connector:  connectortest.BuiltIn(t, "oura"),
+		Start:      func(t *testing.T) *connectortest.Sim { return start(t, cfg) },
+		Credential: "OURA_ACCESS_TOKEN",
+		Snapshot:   true, // most of a small account is within the days that are read again
+		Changes: []providersim.Mutation{
+			{Op: "sync_late", N: 2}, {Op: "rescore", N: 3}, {Op: "recount", N: 2}, {Op: "reanalyse", N: 2},
+		},
+		Deletion: providersim.Mutation{Op: "discard", N: 2}, DeletedStream: oura.StreamSleep,
+		Scoped: oura.StreamSleep, OptionalField: "latency",
+		Stored: stored,
+	}
+}
+
+// start serves an account whose clock begins at noon, so that no test runs over the end of a day.
+func start(t *testing.T, cfg oura.Config) *connectortest.Sim {
+	t.Helper()
+	cfg.Token = token
+	if cfg.Now == nil {
+		began := time.Now()
+		cfg.Now = func() time.Time { return time.Date(2026, 2, 3, 12, 0, 0, 0, time.UTC).Add(time.Since(began)) }
+	}
+	s, err := oura.Start(cfg)
+	if err != nil {
+		t.Fatalf("start provider: %v", err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"OURA_ACCESS_TOKEN": token, "PDPP_OURA_BASE_URL": s.BaseURL, "PDPP_OURA_FIRST_DAY": "2024-12-01"}}
+}
+
+// stored is what the store must hold for a document, told apart from the connector's own mapping.
+func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
+	var w map[string]any
+	if err := json.Unmarshal(data, &w); err != nil {
+		return nil, err
+	}
+	r := map[string]any{}
+	for _, name := range map[string][]string{
+		oura.StreamSleep: {"id", "day", "type", "bedtime_start", "bedtime_end", "total_sleep_duration", "rem_sleep_duration", "deep_sleep_duration", "light_sleep_duration",
+			"efficiency", "latency", "average_heart_rate", "lowest_heart_rate", "average_hrv"},
+		oura.StreamScores:    {"id", "day", "score", "contributors"},
+		oura.StreamReadiness: {"id", "day", "score", "temperature_deviation", "temperature_trend_deviation", "contributors"},
+		oura.StreamActivity:  {"id", "day", "score", "active_calories", "total_calories", "steps", "target_calories", "equivalent_walking_distance"},
+	}[stream] {
+		if w[name] != nil {
+			r[name] = w[name]
+		}
+	}
+	if stream == oura.StreamSleep {
+		r["temperature_delta"] = w["readiness"].(map[string]any)["temperature_deviation"]
+	}
+	return json.Marshal(r)
+}

@@ -1,0 +1,50 @@
+package oura_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/providersim"
+	"pdpp/providersim/oura"
+)
+
+// History of more than a year is asked for in parts that overlap, today comes with the first run, and a run on a later
+// day asks for its last two weeks alone.
+func TestYears(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 2, 3, 23, 30, 0, 0, time.UTC)
+	b := connectortest.NewBed(t, target(t, oura.Config{Seed: 2, Days: 100, Page: 50, Now: func() time.Time { return now }}))
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	first := b.Sim.Gate.Stats().Requests
+	now = now.AddDate(0, 0, 3)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "sync_late", N: 2})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	if again := b.Sim.Gate.Stats().Requests - first; again > 6 {
+		t.Errorf("the second run made %d requests, the first %d", again, first)
+	}
+}
+
+// An app on the phone that is too old, and a permission that is missing, are told in their own words.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, oura.Config{Seed: 3, Days: 3}))
+	if _, err := b.Sim.Provider.ChangeToken(providersim.TokenChange{Action: "scopes", Scopes: []string{oura.ScopePersonal}}); err != nil {
+		t.Fatal(err)
+	}
+	says := func(word string) {
+		t.Helper()
+		r := b.Run(t, launch.Request{})
+		if r.Status != runner.Failed || r.DoneError == nil || r.DoneError.Code == "auth_failure" || !strings.Contains(r.DoneError.Message, word) {
+			t.Errorf("%s %+v", r.Status, r.DoneError)
+		}
+	}
+	says("membership")
+	b.Sim.Mutate(t, providersim.Mutation{Op: "outdated", N: 1})
+	says("Update the Oura app")
+}

@@ -1,0 +1,91 @@
+package oura
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"pdpp/providersim"
+)
+
+type object map[string]any
+
+// The collections, and the streams of [Oura.Truth] by them.
+var streams = map[string]string{"sleep": StreamSleep, "daily_sleep": StreamScores, "daily_readiness": StreamReadiness, "daily_activity": StreamActivity}
+
+// Streams of [Oura.Truth].
+const (
+	StreamSleep     = "sleep"
+	StreamScores    = "daily_sleep"
+	StreamReadiness = "readiness"
+	StreamActivity  = "activity"
+)
+
+// document is one of a collection.
+type document struct {
+	id       string
+	n        int
+	day      time.Time
+	revision int
+	nap      bool
+	deleted  bool // discarded by the person: its type says so
+	gone     bool // another id took its place
+}
+
+func (o *Oura) add(collection string, day time.Time) *document {
+	o.lastID++
+	d := &document{id: fmt.Sprintf("%08x-oura-%s", o.lastID*2654435761%(1<<32), collection[:4]), n: o.lastID, day: day}
+	o.all[collection] = append(o.all[collection], d)
+	return d
+}
+
+// live is a day with its night; every fifth has a nap, too.
+func (o *Oura) live(day time.Time) {
+	for _, collection := range []string{"sleep", "daily_sleep", "daily_readiness", "daily_activity"} {
+		o.add(collection, day)
+	}
+	if day.YearDay()%5 == 0 {
+		o.add("sleep", day).nap = true
+	}
+}
+
+func (d *document) object(collection string) object {
+	day, zone := d.day.Format(time.DateOnly), time.FixedZone("", 3600)
+	score := 60 + (d.n+7*d.revision)%40
+	at := func(hours float64) string {
+		return d.day.Add(time.Duration(hours * float64(time.Hour))).In(zone).Format(time.RFC3339)
+	}
+	switch collection {
+	case "sleep":
+		kind := "long_sleep"
+		switch {
+		case d.deleted:
+			kind = "deleted"
+		case d.nap:
+			kind = "late_nap"
+		}
+		return object{"id": d.id, "day": day, "type": kind, "bedtime_start": at(-1.5), "bedtime_end": at(6.5), "total_sleep_duration": 25800 + d.n, "rem_sleep_duration": 5400,
+			"deep_sleep_duration": 4800, "light_sleep_duration": 15600, "efficiency": 80 + d.revision%20, "latency": 540, "average_heart_rate": 54.25, "lowest_heart_rate": 47, "average_hrv": nil,
+			"readiness": object{"score": score, "temperature_deviation": 0.1}, "heart_rate": object{"interval": 300.0, "items": []any{54.0, nil}, "timestamp": at(-1.5)}}
+	case "daily_sleep":
+		return object{"id": d.id, "day": day, "score": score, "contributors": object{"deep_sleep": 70, "latency": nil}, "timestamp": at(0)}
+	case "daily_readiness":
+		return object{"id": d.id, "day": day, "score": score, "temperature_deviation": -0.12, "temperature_trend_deviation": nil, "contributors": object{"resting_heart_rate": 90}, "timestamp": at(0)}
+	default:
+		return object{"id": d.id, "day": day, "score": score, "active_calories": 430, "total_calories": 2400, "steps": 9000 + d.n, "target_calories": 400, "equivalent_walking_distance": 8200, "timestamp": at(4)}
+	}
+}
+
+// Truth returns everything that exists now, as the API serves it.
+func (o *Oura) Truth() providersim.Truth {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t := providersim.Truth{}
+	for collection, stream := range streams {
+		t[stream] = map[string]providersim.Item{}
+		for _, d := range o.all[collection] {
+			t[stream][d.id] = providersim.Item{Data: json.RawMessage(providersim.EncodeJSON(d.object(collection))), Deleted: d.gone || d.deleted}
+		}
+	}
+	return t
+}

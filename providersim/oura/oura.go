@@ -1,0 +1,103 @@
+package oura
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"pdpp/providersim"
+)
+
+// Scopes of a token.
+const (
+	ScopePersonal = "personal"
+	ScopeDaily    = "daily"
+)
+
+// Config says what the simulated account holds.
+type Config struct {
+	Seed uint64
+	Days int // of data, up to today
+	Page int // documents in a page (50)
+
+	// Token is the first access token; empty means one derived from Seed.
+	Token string
+	// Now is the clock of the data and of the Date header; nil means the wall clock.
+	Now func() time.Time
+	// Addr and ControlAddr are the loopback addresses of [Start]; empty means a free port.
+	Addr, ControlAddr string
+}
+
+// Oura is one simulated account. It is safe for concurrent use.
+type Oura struct {
+	cfg    Config
+	gate   *providersim.Gate
+	tokens *providersim.Tokens
+	signer providersim.Signer
+	api    http.Handler
+
+	mu       sync.Mutex
+	choice   *rand.Rand
+	lastID   int
+	all      map[string][]*document // by collection
+	outdated bool
+}
+
+var _ providersim.Provider = (*Oura)(nil)
+
+// New returns an account generated from cfg.
+func New(cfg Config) *Oura {
+	if cfg.Page == 0 {
+		cfg.Page = 50
+	}
+	if cfg.Token == "" {
+		cfg.Token = fmt.Sprintf("oura%016x", cfg.Seed)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	o := &Oura{cfg: cfg, tokens: providersim.NewTokens(cfg.Token, ScopePersonal, ScopeDaily), signer: providersim.NewSigner(cfg.Token),
+		choice: rand.New(rand.NewPCG(cfg.Seed, 3)), all: map[string][]*document{}}
+	o.gate = providersim.NewGate(providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody,
+		Label: func(r *http.Request) string { return o.tokens.Label(r.Header.Get("Authorization")) }})
+	o.api = o.gate.Wrap(o.routes())
+	for ago := cfg.Days - 1; ago >= 0; ago-- {
+		o.live(o.today().AddDate(0, 0, -ago))
+	}
+	return o
+}
+
+// today is the day that it is.
+func (o *Oura) today() time.Time { return o.cfg.Now().UTC().Truncate(24 * time.Hour) }
+
+// Handler serves the provider's API.
+func (o *Oura) Handler() http.Handler { return o.api }
+
+// ControlHandler serves the control port.
+func (o *Oura) ControlHandler() http.Handler { return providersim.ControlHandler(o, o.gate) }
+
+// Gate gives access to faults and counters.
+func (o *Oura) Gate() *providersim.Gate { return o.gate }
+
+// ChangeToken rotates, expires, revokes or narrows the current token.
+func (o *Oura) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus, error) {
+	return o.tokens.Change(c)
+}
+
+// Server is a running account.
+type Server struct {
+	*providersim.Server
+	Sim *Oura
+}
+
+// Start serves a new account and its control port on loopback.
+func Start(cfg Config) (*Server, error) {
+	sim := New(cfg)
+	s, err := providersim.Serve(cfg.Addr, sim.Handler(), cfg.ControlAddr, sim.ControlHandler())
+	if err != nil {
+		return nil, fmt.Errorf("start oura: %w", err)
+	}
+	return &Server{Server: s, Sim: sim}, nil
+}
