@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,6 +96,14 @@ func (k *keeper) Connection(ctx context.Context, id string) (api.Detail, error) 
 		k.more(&d)
 	}
 	return d, nil
+}
+
+// BeginSignIn gives a code, and knows no app for the provider's page.
+func (k *keeper) BeginSignIn(_ context.Context, _ string, w api.SignInWish) (api.SignInBegun, error) {
+	if w.Redirect != "" {
+		return api.SignInBegun{}, &api.Error{Status: http.StatusConflict, Code: api.CodeNoProviderApp, Message: "This server has no app at Photobox yet.", Next: "Register one there."}
+	}
+	return api.SignInBegun{State: "state-of-it", URL: "https://photobox.example/device", UserCode: "WDJB-MJHT", EverySeconds: 5, ExpiresAt: noon.Add(10 * time.Minute)}, nil
 }
 
 func (k *keeper) Runs(context.Context, api.RunQuery) ([]api.Run, error) {

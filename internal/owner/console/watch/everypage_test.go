@@ -3,6 +3,7 @@ package watch
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -97,7 +98,19 @@ func TestEveryPageReadsAsBefore(t *testing.T) {
 	adding.offered = []api.Connector{{ID: "tide", DisplayName: "Tide", OnDevices: true, Device: true, Streams: []api.StreamLabel{{Label: "Levels", Description: "How high it is."}}}}
 	adding.codes = &shared[[]api.DeviceCode]{value: paired()}
 	of("adding a device", adding, "/add/tide/device", "/add/tide/device?connection=cin_tide_1", "/add/tide/device?connection=none", "/add/reef/device", "/devices/codes/dcode_1", "/devices/codes/dcode_2", "/devices/codes/dcode_3", "/devices/codes/dcode_4", "/devices/codes/none")
+	allows := rejected(t)
+	allows.more = func(d *api.Detail) {
+		d.Connector.Form, d.Credential = nil, &api.Credential{Status: "rejected", CapturedAt: noon.Add(-time.Hour)}
+		d.Connector.Consent = &api.Consent{Page: true, Codes: true, Host: "photobox.example", Secret: true, NeverAsked: "posting, editing", ProviderSees: "That this server reads",
+			RegisterURL: "https://photobox.example/apps", RegisterSteps: []string{"Press New app.", "Give it any name."}, FirstRun: "A minute", OutOfReach: []string{"Pictures of others"},
+			Scopes: []api.ConsentScope{{Name: "read", Label: "Your pictures", Note: "Needed"}, {Name: "private", Label: "Private ones", Optional: true}}}
+	}
+	of("signing in at a provider", allows, "/connections/con_a/allow")
+	for _, way := range []string{"code", "page"} {
+		pages.Add(t, "signing in by "+way+": POST /connections/con_a/allow", send(t, serve(allows), http.MethodPost, "/connections/con_a/allow", url.Values{"way": {way}}, false))
+	}
 	pages.Without = []string{"inspect"}
+	of("to be signed in at a provider", allows, "/connections/con_a")
 	of("paused", paused(t), "/connections/con_a", "/runs/run_8")
 	of("rejected", rejected(t), "/connections/con_a")
 	of("signed out", signedOut(t), "/", "/connections/con_a", "/connections/con_a/page", "/connections/con_a/page?opening")
