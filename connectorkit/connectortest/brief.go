@@ -15,7 +15,7 @@ import (
 // after another in the life of one account. Each step ends with the ground truth.
 func RunBrief(t *testing.T, target Target) {
 	t.Run("life", func(t *testing.T) { t.Parallel(); life(t, target) })
-	t.Run("killed", func(t *testing.T) { t.Parallel(); Killed(t, target, 5) })
+	t.Run("killed", func(t *testing.T) { t.Parallel(); Killed(t, target, 3) })
 	t.Run("scope: resources", func(t *testing.T) { t.Parallel(); scopeResources(t, target) })
 	t.Run("scope: time range", func(t *testing.T) { t.Parallel(); scopeTimeRange(t, target) })
 }

@@ -1,6 +1,8 @@
 package bluesky
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -67,6 +69,24 @@ func TestSessionStaysAtHome(t *testing.T) {
 		}
 		if got := origin((&account{server: given}).dataHost(c.endpoint)); got != c.want {
 			t.Errorf("%s, sent to %s: %s", c.server, c.endpoint, got)
+		}
+	}
+}
+
+// TestFilesAreWhatTheirNamesPromise holds digests against names that the server's library made.
+func TestFilesAreWhatTheirNamesPromise(t *testing.T) {
+	t.Parallel()
+	sum := func(text string) string {
+		digest := sha256.Sum256([]byte(text))
+		return hex.EncodeToString(digest[:])
+	}
+	const hello = "bafkreibm6jg3ux5qumhcn2b3flc3tyu6dmlb4xa7u5bf44yegnrjhc4yeq"
+	for _, c := range []struct {
+		id, content string
+		want        bool
+	}{{hello, "hello", true}, {hello, "hell", false}, {hello, "<html>", false}, {"bafybeibsomethingelse", "hello", true}} {
+		if got := named(c.id, sum(c.content)); got != c.want {
+			t.Errorf("%q as %s: %v", c.content, c.id, got)
 		}
 	}
 }
