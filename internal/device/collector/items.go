@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/device/outbox"
 	"pdpp/internal/device/wire"
@@ -43,19 +44,29 @@ func (g *gapPayload) empty() bool {
 }
 
 func (s *sink) batchItem(records []slice.Record) (outbox.Item, error) {
-	item, err := s.item(outbox.RecordBatch, batchPayload{s.runID, records})
+	encoded, hash, err := wire.EncodeRecords(records)
 	if err != nil {
-		return item, err
+		return outbox.Item{}, err
 	}
-	item.BodyHash, err = wire.BodyHash(records)
-	return item, err
+	run, err := json.Marshal(s.runID)
+	if err != nil {
+		return outbox.Item{}, fmt.Errorf("encode an upload: %w", err)
+	}
+	// As batchPayload is encoded, without encoding the records once more.
+	payload := make(jsontext.Value, 0, len(run)+len(encoded)+32)
+	payload = append(append(append(payload, `{"run_id":`...), run...), `,"records":`...)
+	payload = append(append(payload, encoded...), '}')
+	s.items++
+	return identified(outbox.RecordBatch, s.pass.c.Profile.SourceInstanceID, s.itemName(), payload, hash), nil
 }
+
+func (s *sink) itemName() string { return fmt.Sprintf("%s/%d", s.runID, s.items) }
 
 // item makes a queue item with an id that no other has: the run's, its number
 // in the run, and its content.
 func (s *sink) item(kind outbox.Kind, payload any) (outbox.Item, error) {
 	s.items++
-	return newItem(kind, s.pass.c.Profile.SourceInstanceID, fmt.Sprintf("%s/%d", s.runID, s.items), payload)
+	return newItem(kind, s.pass.c.Profile.SourceInstanceID, s.itemName(), payload)
 }
 
 func newItem(kind outbox.Kind, source, name string, payload any) (outbox.Item, error) {
@@ -64,9 +75,12 @@ func newItem(kind outbox.Kind, source, name string, payload any) (outbox.Item, e
 		return outbox.Item{}, fmt.Errorf("encode an upload: %w", err)
 	}
 	hash := sha256.Sum256(body)
-	sum := hex.EncodeToString(hash[:])
-	id := sha256.Sum256([]byte(strings.Join([]string{source, name, string(kind), sum}, "\x00")))
-	return outbox.Item{ID: outbox.IDPrefix + hex.EncodeToString(id[:]), SourceInstanceID: source, Kind: kind, Payload: body, BodyHash: sum}, nil
+	return identified(kind, source, name, body, hex.EncodeToString(hash[:])), nil
+}
+
+func identified(kind outbox.Kind, source, name string, payload jsontext.Value, hash string) outbox.Item {
+	id := sha256.Sum256([]byte(strings.Join([]string{source, name, string(kind), hash}, "\x00")))
+	return outbox.Item{ID: outbox.IDPrefix + hex.EncodeToString(id[:]), SourceInstanceID: source, Kind: kind, Payload: payload, BodyHash: hash}
 }
 
 // gaps is what a slice says about what is missing. That the list has a gap already does not

@@ -125,13 +125,21 @@ func at(ids []string, n int) string {
 
 func insert(ctx context.Context, tx *sql.Tx, i Item, now time.Time) error {
 	done, err := tx.ExecContext(ctx, `INSERT INTO local_device_outbox
-		(id, source_instance_id, kind, status, payload_json, body_hash, next_attempt_at, created_at, updated_at)
-		VALUES (?1, ?2, ?3, 'ready', ?4, ?5, ?6, ?6, ?6) ON CONFLICT (id) DO NOTHING`,
-		i.ID, i.SourceInstanceID, i.Kind, string(i.Payload), i.BodyHash, micros(now))
+		(id, source_instance_id, kind, status, body_hash, next_attempt_at, created_at, updated_at)
+		VALUES (?1, ?2, ?3, 'ready', ?4, ?5, ?5, ?5) ON CONFLICT (id) DO NOTHING`,
+		i.ID, i.SourceInstanceID, i.Kind, i.BodyHash, micros(now))
 	if err != nil {
 		return err
 	}
-	if n, err := done.RowsAffected(); err != nil || n == 1 {
+	n, err := done.RowsAffected()
+	if err != nil {
+		return err
+	}
+	if n == 1 {
+		seq, err := done.LastInsertId()
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `INSERT INTO local_device_payload VALUES (?, ?)`, seq, string(i.Payload))
+		}
 		return err
 	}
 	var same bool

@@ -16,8 +16,7 @@ import (
 func (o *Outbox) DeadLetters(ctx context.Context, source string) ([]Item, error) {
 	var items []Item
 	err := patiently(ctx, func() error {
-		rows, err := o.db.QueryContext(ctx, `SELECT seq, id, source_instance_id, kind, '', body_hash, attempt_count, last_error,
-				created_at, lease_holder, lease_epoch, lease_until
+		rows, err := o.db.QueryContext(ctx, `SELECT `+itemColumns+`
 			FROM local_device_outbox WHERE status = 'dead_letter' AND ?1 IN ('', source_instance_id) ORDER BY seq`, source)
 		items, err = collect(rows, err, scanItem)
 		return err
@@ -78,7 +77,7 @@ func (o *Outbox) Counts(ctx context.Context, source string, now time.Time) (c wi
 
 // Size is how many bytes the items hold that the server has not taken.
 func (o *Outbox) Size(ctx context.Context) (n int64, err error) {
-	err = o.row(ctx, []any{&n}, `SELECT coalesce(sum(octet_length(payload_json)), 0) FROM local_device_outbox WHERE status <> 'succeeded'`)
+	err = o.row(ctx, []any{&n}, `SELECT coalesce(sum(octet_length(payload_json)), 0) FROM local_device_payload`)
 	if err != nil {
 		return 0, fmt.Errorf("measure the items: %w", err)
 	}

@@ -55,12 +55,12 @@ var (
 	ErrLeaseLost = errors.New("the lease on the item is lost")
 )
 
-const itemColumns = `seq, id, source_instance_id, kind, payload_json, body_hash, attempt_count, last_error, created_at,
+const itemColumns = `seq, id, source_instance_id, kind, body_hash, attempt_count, last_error, created_at,
 	lease_holder, lease_epoch, lease_until`
 
 func scanItem(rows *sql.Rows) (i Item, err error) {
 	var created, until int64
-	err = rows.Scan(&i.Seq, &i.ID, &i.SourceInstanceID, &i.Kind, (*[]byte)(&i.Payload), &i.BodyHash, &i.Attempts, &i.LastError,
+	err = rows.Scan(&i.Seq, &i.ID, &i.SourceInstanceID, &i.Kind, &i.BodyHash, &i.Attempts, &i.LastError,
 		&created, &i.Lease.Holder, &i.Lease.Epoch, &until)
 	i.CreatedAt, i.Lease.Until = moment(created), moment(until)
 	return i, err

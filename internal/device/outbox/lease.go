@@ -26,8 +26,16 @@ func (o *Outbox) Claim(ctx context.Context, holder string, n int, lease time.Dur
 				WHERE due AND (kind <> 'checkpoint' OR withheld = 0)
 				ORDER BY seq LIMIT ?4)
 			RETURNING `+itemColumns, holder, micros(now.Add(lease)), micros(now), max(n, 0))
-		items, err = collect(rows, err, scanItem)
-		return err
+		if items, err = collect(rows, err, scanItem); err != nil {
+			return err
+		}
+		for i := range items {
+			err := tx.QueryRowContext(ctx, `SELECT payload_json FROM local_device_payload WHERE seq = ?`, items[i].Seq).Scan((*[]byte)(&items[i].Payload))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
@@ -39,33 +47,40 @@ func (o *Outbox) Claim(ctx context.Context, holder string, n int, lease time.Dur
 // Ack says that the server has the items, all or none, by the receipt that it keeps. Their
 // payloads are not kept any longer.
 func (o *Outbox) Ack(ctx context.Context, receipt string, now time.Time, items ...Item) error {
-	return o.settle(ctx, items, now, `status = 'succeeded', payload_json = json_quote(?5), last_error = '', acknowledged_at = ?1, updated_at = ?1`, receipt)
+	return o.settle(ctx, items, now, true, `status = 'succeeded', payload_json = json_quote(?5), last_error = '', acknowledged_at = ?1, updated_at = ?1`, receipt)
 }
 
 // Retry makes the items due again at next. It is no failure of theirs: nobody has judged
 // them.
 func (o *Outbox) Retry(ctx context.Context, cause string, next, now time.Time, items ...Item) error {
-	return o.settle(ctx, items, now, `status = 'ready', last_error = ?5, next_attempt_at = ?6, updated_at = ?1`, code(cause), micros(next))
+	return o.settle(ctx, items, now, false, `status = 'ready', last_error = ?5, next_attempt_at = ?6, updated_at = ?1`, code(cause), micros(next))
 }
 
 // DeadLetter counts a failure and gives the items up until RequeueDeadLetters.
 func (o *Outbox) DeadLetter(ctx context.Context, cause string, now time.Time, items ...Item) error {
-	return o.settle(ctx, items, now, `status = 'dead_letter', attempt_count = attempt_count + 1, last_error = ?5, updated_at = ?1`, code(cause))
+	return o.settle(ctx, items, now, false, `status = 'dead_letter', attempt_count = attempt_count + 1, last_error = ?5, updated_at = ?1`, code(cause))
 }
 
 // settle changes items that are leased under the lease the caller holds, all or none, and
-// is ErrLeaseLost when one is not. Parameter 1 is now, further ones begin at 5.
-func (o *Outbox) settle(ctx context.Context, items []Item, now time.Time, change string, args ...any) error {
+// is ErrLeaseLost when one is not. Those that are done with lose their payloads. Parameter 1 is
+// now, further ones begin at 5.
+func (o *Outbox) settle(ctx context.Context, items []Item, now time.Time, done bool, change string, args ...any) error {
 	err := o.write(ctx, func(tx *sql.Tx) error {
 		for _, item := range items {
 			args := append([]any{micros(now), item.ID, item.Lease.Holder, item.Lease.Epoch}, args...)
-			done, err := tx.ExecContext(ctx, `UPDATE local_device_outbox SET `+change+`
+			changed, err := tx.ExecContext(ctx, `UPDATE local_device_outbox SET `+change+`
 				WHERE id = ?2 AND status = 'leased' AND lease_holder = ?3 AND lease_epoch = ?4 AND lease_until > ?1`, args...)
 			if err != nil {
 				return err
 			}
-			if n, err := done.RowsAffected(); err != nil || n != 1 {
+			if n, err := changed.RowsAffected(); err != nil || n != 1 {
 				return cmp.Or(err, ErrLeaseLost)
+			}
+			if !done {
+				continue
+			}
+			if _, err := tx.ExecContext(ctx, `DELETE FROM local_device_payload WHERE seq = (SELECT seq FROM local_device_outbox WHERE id = ?)`, item.ID); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -91,8 +106,18 @@ func (o *Outbox) Release(ctx context.Context, until, now time.Time) (int, error)
 // DropCheckpoints gives up every cursor that waits for a source. What it would have
 // covered is read again from where the server is.
 func (o *Outbox) DropCheckpoints(ctx context.Context, source string, now time.Time) error {
-	_, err := o.change(ctx, `UPDATE local_device_outbox SET status = 'succeeded', payload_json = 'null', acknowledged_at = ?1, updated_at = ?1
-		WHERE kind = 'checkpoint' AND status <> 'succeeded' AND source_instance_id = ?2`, micros(now), source)
+	const waiting = `kind = 'checkpoint' AND status <> 'succeeded' AND source_instance_id = ?2`
+	err := o.write(ctx, func(tx *sql.Tx) error {
+		for _, statement := range []string{
+			`DELETE FROM local_device_payload WHERE ?1 AND seq IN (SELECT seq FROM local_device_outbox WHERE ` + waiting + `)`,
+			`UPDATE local_device_outbox SET status = 'succeeded', payload_json = 'null', acknowledged_at = ?1, updated_at = ?1 WHERE ` + waiting,
+		} {
+			if _, err := tx.ExecContext(ctx, statement, micros(now), source); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("drop checkpoints: %w", err)
 	}

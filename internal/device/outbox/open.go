@@ -28,7 +28,7 @@ import (
 var schema string
 
 // schemaVersion is the user_version of the file.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // ErrNotFound says that there is no outbox at the path.
 var ErrNotFound = errors.New("there is no outbox at this path")
@@ -151,6 +151,9 @@ func (o *Outbox) establish(ctx context.Context) error {
 	if err != nil || version == schemaVersion {
 		return err
 	}
+	if version == beforePayloads {
+		return o.moveForward(ctx)
+	}
 	if version != 0 || tables > 0 {
 		return unusable(version)
 	}
@@ -173,6 +176,25 @@ func (o *Outbox) establish(ctx context.Context) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// beforePayloads is the version in which an item's row held what it carries.
+const beforePayloads = 3
+
+// moveForward gives what waits in the file of an older program a place of its own.
+func (o *Outbox) moveForward(ctx context.Context) error {
+	return o.write(ctx, func(tx *sql.Tx) error {
+		// Another process may have been faster.
+		if version, _, err := identify(ctx, tx); err != nil || version == schemaVersion {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf(`
+			CREATE TABLE local_device_payload (seq INTEGER PRIMARY KEY, payload_json TEXT NOT NULL);
+			INSERT INTO local_device_payload SELECT seq, payload_json FROM local_device_outbox WHERE status <> 'succeeded';
+			UPDATE local_device_outbox SET payload_json = 'null' WHERE status <> 'succeeded';
+			PRAGMA user_version = %d;`, schemaVersion))
+		return err
+	})
 }
 
 // verify refuses what is no outbox. A file without content is none: its maker

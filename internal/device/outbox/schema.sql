@@ -16,7 +16,14 @@ CREATE TABLE local_device_outbox (
 	acknowledged_at    INTEGER,
 	created_at         INTEGER NOT NULL,
 	updated_at         INTEGER NOT NULL,
-	payload_json       TEXT    NOT NULL  -- the receipt once it was acknowledged; last, so that the rest is read without it
+	payload_json       TEXT    NOT NULL DEFAULT 'null' -- the receipt once it was acknowledged
+);
+
+-- What an item carries until it is acknowledged. It is written once: a lease changes its item's
+-- row alone.
+CREATE TABLE local_device_payload (
+	seq          INTEGER PRIMARY KEY,
+	payload_json TEXT NOT NULL
 );
 
 CREATE INDEX local_device_outbox_ready ON local_device_outbox (seq) WHERE status = 'ready';

@@ -10,7 +10,7 @@ const (
 	quiet       = time.Second      // a change is followed by a pass when nothing has changed for so long,
 	unrest      = 3 * time.Second  // or after so long while it goes on
 	passEvery   = 2 * time.Second  // the least time between two passes of a source
-	passShare   = 50               // passes take at most one part in so many of a processor while things go on changing,
+	passShare   = 30               // passes take at most one part in so many of a processor while things go on changing,
 	longestRest = time.Minute      // but never wait longer for it
 	fullEvery   = time.Hour        // the most between two passes, changes or not
 	beatEvery   = 15 * time.Minute // the most between two contacts with the server

@@ -62,7 +62,7 @@ func TestPlan(t *testing.T) {
 	}
 
 	// Passes that are dear are the rarer for it, within a bound; how long one waited is no cost.
-	for _, tt := range []struct{ milliseconds, rests int }{{0, 2}, {40, 2}, {100, 5}, {1000, 50}, {600_000, 60}} {
+	for _, tt := range []struct{ milliseconds, rests int }{{0, 2}, {60, 2}, {100, 3}, {1000, 30}, {600_000, 60}} {
 		p.began(false)
 		p.ended(at(3800), Result{Cost: time.Duration(tt.milliseconds) * time.Millisecond})
 		p.change(at(3800))

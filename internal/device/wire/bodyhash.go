@@ -18,14 +18,33 @@ import (
 // BodyHash is the SHA-256, in hex, of the records' JSON in script order. Spacing, the
 // order of members and the spelling of a number do not change it.
 func BodyHash(records []slice.Record) (string, error) {
-	canonical, err := canonicalRecords(records)
+	body, err := json.Marshal(records)
+	if err != nil {
+		return "", fmt.Errorf("encode records: %w", err)
+	}
+	return hashInScriptOrder(body)
+}
+
+// EncodeRecords gives the records' JSON and its BodyHash.
+func EncodeRecords(records []slice.Record) (jsontext.Value, string, error) {
+	body, err := json.Marshal(records)
+	if err != nil {
+		return nil, "", fmt.Errorf("encode records: %w", err)
+	}
+	hash, err := hashInScriptOrder(bytes.Clone(body))
+	return body, hash, err
+}
+
+// hashInScriptOrder takes the value for itself.
+func hashInScriptOrder(v jsontext.Value) (string, error) {
+	if err := v.Canonicalize(); err != nil {
+		return "", fmt.Errorf("canonicalize: %w", err)
+	}
+	ordered, err := scriptOrder(v)
 	if err != nil {
 		return "", err
 	}
-	if canonical, err = scriptOrder(canonical); err != nil {
-		return "", err
-	}
-	return digest(canonical), nil
+	return digest(ordered), nil
 }
 
 // Hash is the SHA-256, in hex, of the canonical form (RFC 8785) of a JSON value. It
@@ -57,18 +76,6 @@ func (b *Batch) HashFits(records jsontext.Value) bool {
 	}
 	ordered, err := b.envelopes(records)
 	return err == nil && digest(ordered) == b.BodyHash
-}
-
-func canonicalRecords(records []slice.Record) (jsontext.Value, error) {
-	body, err := json.Marshal(records)
-	if err != nil {
-		return nil, fmt.Errorf("encode records: %w", err)
-	}
-	canonical := jsontext.Value(body)
-	if err := canonical.Canonicalize(); err != nil {
-		return nil, fmt.Errorf("canonicalize: %w", err)
-	}
-	return canonical, nil
 }
 
 func digest(b []byte) string {
