@@ -21,7 +21,7 @@ import (
 
 // memoryLimit is what the program keeps its own memory below, so that with the pages of its file
 // it stays within 64 MiB; a connector is a process of its own.
-const memoryLimit = 40 << 20
+const memoryLimit = 32 << 20
 
 func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {

@@ -68,7 +68,7 @@ type Policy struct {
 func (p Policy) withDefaults() Policy {
 	orInt(&p.BatchRecords, 1000)
 	orInt(&p.BatchBytes, 1<<20)
-	orInt(&p.LargestBatch, 4<<20)
+	orInt(&p.LargestBatch, 2<<20)
 	orInt(&p.Claim, 4) // two batches, or one with its gaps and its cursors
 	orInt(&p.Patience, 2*time.Minute)
 	orInt(&p.BeatEvery, 5*time.Minute)
