@@ -167,7 +167,8 @@ func testEvidenceFamilies(t *testing.T, d Damaged) {
 			e.Unreadable, e.Probes = []evidence.Family{evidence.FamilyProbes}, nil
 		}},
 		{"interactions", func(e *evidence.Evidence) {
-			e.Unreadable, e.Attention = []evidence.Family{evidence.FamilyAttention}, nil
+			e.Unreadable, e.Attention = []evidence.Family{evidence.FamilyRuns, evidence.FamilyAttention}, nil
+			e.Active, e.LastRun, e.LastSuccessAt, e.Rate = nil, nil, nil, nil // a run is told with what became of its question
 		}},
 		{"connector_detail_gaps", func(e *evidence.Evidence) { e.Gaps = nil }},
 		{"device_source_instances", func(e *evidence.Evidence) {
