@@ -47,5 +47,5 @@ func (x *examination) files(ctx context.Context) {
 		x.fail(CheckFiles, fmt.Sprintf("%s of %s that records refer to are missing or cut short, such as %s", text.Number(wrong), text.Count(rows, "file", "files"), first), mendFiles)
 		return
 	}
-	x.ok(CheckFiles, fmt.Sprintf("%s of records are there, %s", text.Count(rows, "file", "files"), text.Bytes(bytes)))
+	x.ok(CheckFiles, fmt.Sprintf("the files of records are there: %s, %s", text.Count(rows, "file", "files"), text.Bytes(bytes)))
 }
