@@ -414,16 +414,16 @@ func TestTarget(t *testing.T) {
 		bytes, _ := goal.now()
 		goal.took(bytes, 0)
 	}
-	if bytes, _ := goal.now(); bytes != 4<<20 {
+	if bytes, _ := goal.now(); bytes != 2<<20 {
 		t.Errorf("quick uploads make %d", bytes)
 	}
-	goal.took(4<<20, time.Minute)
-	goal.shrink(4 << 20)
-	if bytes, _ := goal.now(); bytes != 2<<20 {
+	goal.took(2<<20, time.Minute)
+	goal.shrink(2 << 20)
+	if bytes, _ := goal.now(); bytes != 1<<20 {
 		t.Errorf("a timeout makes %d", bytes)
 	}
 	goal.took(100, 0)
-	if bytes, _ := goal.now(); bytes != 2<<20 {
+	if bytes, _ := goal.now(); bytes != 1<<20 {
 		t.Errorf("a small upload makes %d", bytes)
 	}
 	for range 20 {
