@@ -16,6 +16,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/heapprofiler"
+
 	"pdpp/governor/governhttp"
 )
 
@@ -26,6 +29,9 @@ const (
 	fetchGrace = 5 * time.Second
 	// maxSent bounds the body of a request.
 	maxSent = 4 << 20
+	// tidyEvery is after how many requests the page's script clears up: each leaves some 20 KB,
+	// which it would do only after thousands.
+	tidyEvery = 100
 )
 
 // Requests are the page's own and only read; the browser sets what identifies it.
@@ -188,8 +194,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	t.mu.Lock()
 	t.last++
-	id := strconv.FormatInt(t.last, 10)
+	id, tidy := strconv.FormatInt(t.last, 10), t.last%tidyEvery == 0
 	t.mu.Unlock()
+	if tidy {
+		page.s.post(heapprofiler.CollectGarbage.Method, cdp.Empty{})
+	}
 	limited, cancel := context.WithTimeoutCause(ctx, fetchLimit+fetchGrace, errTimeout)
 	defer cancel()
 	var got fetched
