@@ -3,7 +3,11 @@ package browser
 import (
 	"bytes"
 	"context"
+	"flag"
 	"log/slog"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +26,8 @@ type seatOn struct {
 func (s seatOn) place(ctx context.Context) place {
 	return metadata(ctx, s.t, place{address: "http://known.example/before"}, s.log)
 }
+
+var measure = flag.String("measure", "", "where TestMetadataOfAPage writes how long a page that loops takes to be named, in milliseconds")
 
 // TestMetadataOfAPage: a question to the owner waits for no page, and not for long for the browser.
 func TestMetadataOfAPage(t *testing.T) {
@@ -60,6 +66,19 @@ func TestMetadataOfAPage(t *testing.T) {
 		if want := `"Looping" at ` + b.web.URL + "/loop"; !strings.Contains(asked, want) || strings.Contains(log, "page_metadata_timeout") {
 			t.Errorf("asked %q, log %q", asked, log)
 		}
+		if *measure == "" {
+			return
+		}
+		var took []time.Duration
+		for range 101 {
+			began := time.Now()
+			if got := metadata(ctx, page, place{}, slog.New(slog.DiscardHandler)); got.title != "Looping" {
+				t.Errorf("it is %+v", got)
+			}
+			took = append(took, time.Since(began))
+		}
+		slices.Sort(took)
+		must(t, os.WriteFile(*measure, []byte(strconv.FormatFloat(took[50].Seconds()*1000, 'f', 3, 64)), 0o644))
 	})
 	t.Run("of a browser that hangs", func(t *testing.T) {
 		t.Attr("spec", "RT-13.1")

@@ -134,7 +134,7 @@ func (d *doneClock) Write(b []byte) (int, error) {
 }
 
 // measureBrowser measures the browser of connectors, against chromedp's in the same run.
-func measureBrowser(ctx context.Context, c config, _ string, r *report) error {
+func measureBrowser(ctx context.Context, c config, dir string, r *report) error {
 	program := os.Getenv("PDPP_TEST_CHROMIUM")
 	if program == "" {
 		found, err := exec.LookPath("chromium")
@@ -162,7 +162,27 @@ func measureBrowser(ctx context.Context, c config, _ string, r *report) error {
 	if err := r.useBrowser(ctx, room); err != nil {
 		return err
 	}
-	return r.wedgeBrowser(ctx, room)
+	if err := r.wedgeBrowser(ctx, room); err != nil {
+		return err
+	}
+	return r.nameWedged(ctx, dir)
+}
+
+// nameWedged measures address and title of a page that loops. Nothing outside of the kit asks for
+// them but by a question to the owner, so that the test of the kit measures.
+func (r *report) nameWedged(ctx context.Context, dir string) error {
+	file := filepath.Join(dir, "wedged")
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-vet=off", "-run", "^TestMetadataOfAPage$", "./connectorkit/browser", "-measure", file)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("name a page that loops: %w\n%s", err, out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	took, err := strconv.ParseFloat(string(text), 64)
+	r.tell(figure{Name: "browser: address and title of a page that loops", Value: took, Unit: "ms", Below: 50})
+	return err
 }
 
 func browserSite() *httptest.Server {
