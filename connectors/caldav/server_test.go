@@ -27,7 +27,7 @@ func TestXandikos(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		_, sim := davserver.Calendars(t, s, davserver.Shape{Collections: 2, Things: 6})
+		_, sim := davserver.Calendars(t, s, davserver.Shape{Collections: 2, Things: 4})
 		return sim
 	}
 	st, err := postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
