@@ -328,6 +328,7 @@ func TestScreen(t *testing.T) {
 
 	o.say(click(100, 140)...)
 	_, n = o.wait(ctx, n, "the window", isPlace("Window"))
+	o.say(viewOfTest) // its last picture may have come before its name
 	o.pictures(ctx, 1)
 	o.say(click(100, 50)...)
 	_, n = o.wait(ctx, n, "the page again", isPlace("back"))
