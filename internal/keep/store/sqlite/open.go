@@ -78,15 +78,18 @@ func assemble(ctx context.Context, writer *sql.DB, d *dialect, opts Options) (st
 		if err := claim(ctx, writer, d.where); err != nil {
 			return err
 		}
-		if err := look(ctx, writer); err != nil {
-			return err
-		}
-		if err := schema(d.where).Migrate(ctx, writer); err != nil {
-			return err
-		}
-		return d.prepare(ctx, writer)
+		return look(ctx, writer)
 	})
 	if err != nil {
+		return nil, err
+	}
+	// The migrations of somebody else may take longer than any one of them is waited for.
+	migrations := schema(d.where)
+	migrations.Begin = d.Begin
+	if err := migrations.Migrate(ctx, writer); err != nil {
+		return nil, err
+	}
+	if err := d.patiently(ctx, func() error { return d.prepare(ctx, writer) }); err != nil {
 		return nil, err
 	}
 	reader, err := openReaders(d.where, opts.BusyTimeout, readers)

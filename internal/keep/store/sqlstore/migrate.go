@@ -20,6 +20,9 @@ type Schema struct {
 	Files   fs.FS
 	// Where names the database in faults.
 	Where string
+	// Begin starts a write transaction once no other process has one; nil where the database
+	// itself lets writers wait for each other.
+	Begin func(context.Context, *sql.DB) (*sql.Tx, error)
 }
 
 // Provider gives the migrations for a database.
@@ -61,8 +64,8 @@ func (s Schema) judge(version, newest int64) (current bool, err error) {
 }
 
 // lostRaces is how often one migration may fail: with several processes at
-// once, each attempt may lose to another one.
-const lostRaces = 5
+// once, each attempt may lose to another one, which has waited for the same moment.
+const lostRaces = 100
 
 // Migrate brings the database to the newest schema. Several processes may do
 // so at once: each migration is one transaction, and whoever loses the race for
@@ -93,16 +96,19 @@ func (s Schema) Migrate(ctx context.Context, db *sql.DB) error {
 		if failures++; failures == lostRaces {
 			return fmt.Errorf("migrate from version %d: %w", version, err)
 		}
-		if err := awaitWriter(ctx, db); err != nil {
+		if err := s.awaitWriter(ctx, db); err != nil {
 			return fmt.Errorf("migrate from version %d: %w", version, err)
 		}
 	}
 }
 
-// awaitWriter returns when no other transaction writes, as far as the database
-// lets its writers wait for each other.
-func awaitWriter(ctx context.Context, db *sql.DB) error {
-	tx, err := db.BeginTx(ctx, nil)
+// awaitWriter returns when no other transaction writes, as far as writers wait for each other.
+func (s Schema) awaitWriter(ctx context.Context, db *sql.DB) error {
+	begin := s.Begin
+	if begin == nil {
+		begin = func(ctx context.Context, db *sql.DB) (*sql.Tx, error) { return db.BeginTx(ctx, nil) }
+	}
+	tx, err := begin(ctx, db)
 	if err != nil {
 		return err
 	}
