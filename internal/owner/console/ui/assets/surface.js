@@ -87,7 +87,7 @@
     field.value = c.value || "";
     field.setAttribute("aria-label", "Value for the page");
     const form = document.createElement("form");
-    form.className = "bar";
+    form.className = "picker";
     const done = button("Use this", () => {}, "btn small solid");
     done.type = "submit";
     form.addEventListener("submit", (e) => { e.preventDefault(); answer(box, c.id, true, field.value); });
