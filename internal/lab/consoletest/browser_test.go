@@ -19,12 +19,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
 // patience bounds every wait for the browser, which a busy machine makes slow.
 const patience = 2 * time.Minute
+
+// nodeGone is the code of the browser for an element that is on the page no more.
+const nodeGone = -32000
 
 //go:embed testdata/axe.min.js
 var axe string
@@ -200,22 +204,41 @@ func (b *tab) where() string {
 }
 
 func (b *tab) visit(path string) { b.t.Helper(); b.do(chromedp.Navigate(b.base + path)) }
-func (b *tab) click(css string)  { b.t.Helper(); b.do(chromedp.Click(chromedp.CSS(css))) }
+
+// click presses with the mouse. An element that is drawn anew after it was found, and
+// before it was pressed, is looked for again.
+func (b *tab) click(css string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	for {
+		_, err := chromedp.Run(ctx, chromedp.Click(chromedp.CSS(css)))
+		if err == nil {
+			return
+		}
+		if gone, ok := errors.AsType[*cdproto.Error](err); !ok || gone.Code != nodeGone || ctx.Err() != nil {
+			b.t.Fatalf("clicking %s: %v\nat %s", css, err, b.where())
+		}
+	}
+}
 
 // text is what is read in one look: an element may be drawn anew between two.
 func (b *tab) text(css string) string {
 	b.t.Helper()
-	b.until(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility() === true`, css))
+	b.wait(css)
 	return strings.TrimSpace(eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.innerText ?? ""`, css)))
 }
 func (b *tab) path() string {
 	b.t.Helper()
 	return strings.TrimPrefix(run(b, chromedp.Location()), b.base)
 }
-func (b *tab) wait(css string) { b.t.Helper(); b.do(chromedp.WaitVisible(chromedp.CSS(css))) }
+func (b *tab) wait(css string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility() === true`, css))
+}
 func (b *tab) fill(css, value string) {
 	b.t.Helper()
-	b.do(chromedp.WaitVisible(chromedp.CSS(css)), chromedp.SetValue(chromedp.CSS(css), value))
+	b.until(fmt.Sprintf(`(e => e?.checkVisibility() ? (e.value = %q, true) : false)(document.querySelector(%q))`, value, css))
 }
 
 // press clicks what is visible in one look, for what may be drawn anew between two.
