@@ -121,20 +121,30 @@
     box.replaceChildren(from, says, ...(d.kind === "prompt" ? [field] : []), done, ...(d.kind === "alert" ? [] : [button("Cancel", () => answer(box, d.id, false, ""))]));
     (d.kind === "prompt" ? field : done).focus();
   };
+  // One picture is drawn at a time, and then the newest that came meanwhile: those between are
+  // old already, and a picture that took longer never covers a newer one.
+  let drawing = false, newest = null;
   const draw = async (body) => {
-    const head = new DataView(body.buffer, body.byteOffset);
-    const acknowledge = body.slice(0, 4);
-    try {
-      const bitmap = await createImageBitmap(new Blob([body.subarray(16)], { type: "image/jpeg" }));
-      size = { width: head.getUint16(4), height: head.getUint16(6) };
-      if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
-      paint.drawImage(bitmap, 0, 0);
-      bitmap.close();
-      stage.dataset.shown = head.getUint32(0);
-      if (!stage.dataset.first) stage.dataset.first = String(performance.now());
-    } finally {
-      frame(seen, acknowledge);
+    if (newest) frame(seen, newest.slice(0, 4));
+    newest = body;
+    if (drawing) return;
+    drawing = true;
+    while (newest) {
+      const now = newest, head = new DataView(now.buffer, now.byteOffset);
+      newest = null;
+      try {
+        const bitmap = await createImageBitmap(new Blob([now.subarray(16)], { type: "image/jpeg" }));
+        size = { width: head.getUint16(4), height: head.getUint16(6) };
+        if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
+        paint.drawImage(bitmap, 0, 0);
+        bitmap.close();
+        stage.dataset.shown = head.getUint32(0);
+        if (!stage.dataset.first) stage.dataset.first = String(performance.now());
+      } catch { // not a picture: the next one is
+      }
+      frame(seen, now.slice(0, 4));
     }
+    drawing = false;
   };
   const take = (data) => {
     if (typeof data === "string") {
