@@ -30,6 +30,7 @@ import (
 	"pdpp/connectors/strava"
 	twitterarchive "pdpp/connectors/twitter_archive"
 	"pdpp/connectors/whatsapp"
+	"pdpp/connectors/ynab"
 )
 
 // Entry is one built-in connector. New is called only for the one that runs.
@@ -65,6 +66,7 @@ var All = []Entry{
 	{"strava", strava.Connector},
 	{"twitter_archive", twitterarchive.Connector},
 	{"whatsapp", whatsapp.Connector},
+	{"ynab", ynab.Connector},
 }
 
 // Schemaless lists, by name, the connectors that emit records without judging

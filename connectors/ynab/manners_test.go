@@ -1,0 +1,96 @@
+package ynab_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/providersim"
+	"pdpp/providersim/ynab"
+)
+
+// A refusal names no time. It ends the run well, nothing is asked for the rest of the hour, and the run after it
+// goes on with the months that are left.
+func TestSpentHour(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 2, Budgets: 1, Accounts: 1, Categories: 2, Payees: 1, Months: 14, Transactions: 3, Rate: 20, Now: func() time.Time { return now }}))
+	b.Succeed(t)
+	asked := b.Sim.Gate.Stats().Requests
+	if asked > 21 {
+		t.Errorf("%d requests, of which 20 are allowed", asked)
+	}
+	b.Verify(t)
+	if _, err := b.Launcher().Run(t.Context(), launch.Request{ConnectionID: connectortest.Connection}); err == nil || b.Sim.Gate.Stats().Requests != asked {
+		t.Errorf("a run within the hour: %v, %d requests", err, b.Sim.Gate.Stats().Requests-asked)
+	}
+	b.Clock = 61 * time.Minute
+	now = now.Add(b.Clock)
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	if again := b.Sim.Gate.Stats().Requests - asked; again > 20 {
+		t.Errorf("%d requests in the second hour", again)
+	}
+}
+
+// Each day has its balances, and a purchase is none of the account's own changes.
+func TestBalances(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 2, 3, 10, 0, 0, 0, time.UTC)
+	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 3, Budgets: 1, Accounts: 2, Categories: 1, Payees: 1, Months: 2, Transactions: 2, Now: func() time.Time { return now }}))
+	b.Succeed(t)
+	accounts := b.LastSeq(t, ynab.StreamAccounts)
+	for range 2 {
+		b.Sim.Mutate(t, providersim.Mutation{Op: "buy", N: 2})
+		b.Succeed(t)
+		b.VerifyComplete(t)
+		now = now.AddDate(0, 0, 1)
+	}
+	if b.LastSeq(t, ynab.StreamAccounts) != accounts {
+		t.Error("a purchase changed an account")
+	}
+	if days := len(b.Sim.Provider.Truth()[ynab.StreamStats]); days != 4 {
+		t.Errorf("%d balances of two accounts on two days", days)
+	}
+}
+
+// A budget whose numbers begin again is read whole, and what may have been deleted meanwhile is declared.
+func TestRewound(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 4, Budgets: 1, Accounts: 1, Categories: 2, Payees: 2, Months: 2, Transactions: 6}))
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "edit", N: 3})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "rewind", N: 1})
+	if r := b.Succeed(t); len(r.KnownGaps) == 0 {
+		t.Error("deletions may be lost, and the run does not tell")
+	}
+	b.Verify(t)
+	if r := b.Succeed(t); len(r.KnownGaps) > 0 {
+		t.Errorf("the numbers are known again, and the run tells of %+v", r.KnownGaps)
+	}
+}
+
+// A budget that is not listed any more is deleted, and the others go on.
+func TestBudgetGone(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 6, Budgets: 3, Accounts: 1, Categories: 1, Payees: 1, Months: 2, Transactions: 2}))
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "drop_budget", N: 1})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "buy", N: 2})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// A subscription that has ended is told in its own words, and is not taken for a bad token.
+func TestLapsed(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 1, Budgets: 1, Accounts: 1, Categories: 1, Payees: 1, Months: 1, Transactions: 1}))
+	b.Sim.Mutate(t, providersim.Mutation{Op: "lapse", N: 1})
+	r := b.Run(t, launch.Request{})
+	if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code == "auth_failure" || !strings.Contains(e.Message, "subscription") {
+		t.Errorf("%s %+v", r.Status, e)
+	}
+}
