@@ -20,33 +20,29 @@ func (c *Collector) files() blob.Folder { return blob.Folder{Dir: c.Profile.Queu
 
 // holdFiles counts the files of records that were queued, so that the connector waits for the line
 // rather than fill the disk.
-func (p *pass) holdFiles(records []slice.Record) {
-	for _, r := range records {
-		for _, b := range r.Blobs {
-			p.fileMu.Lock()
-			if !p.held[b.SHA256] {
-				p.held[b.SHA256] = true
-				p.waiting.Add(b.Bytes)
-			}
-			p.fileMu.Unlock()
+func (p *pass) holdFiles(files []slice.Blob) {
+	for _, b := range files {
+		p.fileMu.Lock()
+		if !p.held[b.SHA256] {
+			p.held[b.SHA256] = true
+			p.waiting.Add(b.Bytes)
 		}
+		p.fileMu.Unlock()
 	}
 }
 
 // dropFiles takes away what the server has by now. Another record that names it finds it there.
-func (p *pass) dropFiles(ctx context.Context, records []slice.Record) error {
-	for _, r := range records {
-		for _, b := range r.Blobs {
-			if err := p.c.files().Remove(ctx, b.SHA256); err != nil {
-				return err
-			}
-			p.fileMu.Lock()
-			held := p.held[b.SHA256]
-			delete(p.held, b.SHA256)
-			p.fileMu.Unlock()
-			if held {
-				p.taken(b.Bytes)
-			}
+func (p *pass) dropFiles(ctx context.Context, files []slice.Blob) error {
+	for _, b := range files {
+		if err := p.c.files().Remove(ctx, b.SHA256); err != nil {
+			return err
+		}
+		p.fileMu.Lock()
+		held := p.held[b.SHA256]
+		delete(p.held, b.SHA256)
+		p.fileMu.Unlock()
+		if held {
+			p.taken(b.Bytes)
 		}
 	}
 	return nil
@@ -60,17 +56,15 @@ func (p *pass) clearFiles(ctx context.Context) error {
 
 // bringFiles brings the files of records to the server, each from where it got to before. What is not
 // here, or what the server does not take, goes without: the server declares it as missing.
-func (p *pass) bringFiles(ctx context.Context, records []slice.Record) error {
-	for _, r := range records {
-		for _, b := range r.Blobs {
-			if p.brought[b.SHA256] || !p.can(wire.CanBlobs) {
-				continue
-			}
-			if err := p.bringFile(ctx, b.SHA256); err != nil {
-				return err
-			}
-			p.brought[b.SHA256] = true
+func (p *pass) bringFiles(ctx context.Context, files []slice.Blob) error {
+	for _, b := range files {
+		if p.brought[b.SHA256] || !p.can(wire.CanBlobs) {
+			continue
 		}
+		if err := p.bringFile(ctx, b.SHA256); err != nil {
+			return err
+		}
+		p.brought[b.SHA256] = true
 	}
 	return nil
 }

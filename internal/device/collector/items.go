@@ -18,9 +18,14 @@ import (
 
 // What an item of the outbox carries.
 type (
+	// batchPayload is what stands beside records that are packed. Items of an earlier program
+	// have them in it.
 	batchPayload struct {
 		RunID   string         `json:"run_id,omitzero"`
-		Records []slice.Record `json:"records"`
+		Count   int            `json:"count,omitzero"`
+		Bytes   int64          `json:"bytes,omitzero"` // of the records' JSON
+		Files   []slice.Blob   `json:"files,omitempty"`
+		Records []slice.Record `json:"records,omitempty"`
 	}
 	checkpointPayload struct {
 		RunID string  `json:"run_id,omitzero"`
@@ -44,20 +49,25 @@ func (g *gapPayload) empty() bool {
 }
 
 func (s *sink) batchItem(records []slice.Record) (outbox.Item, error) {
-	encoded, hash, err := wire.EncodeRecords(records)
+	packed, err := s.packer.Pack(records)
 	if err != nil {
 		return outbox.Item{}, err
 	}
-	run, err := json.Marshal(s.runID)
+	payload, err := json.Marshal(batchPayload{RunID: s.runID, Count: packed.Count, Bytes: packed.Bytes, Files: filesOf(records)})
 	if err != nil {
 		return outbox.Item{}, fmt.Errorf("encode an upload: %w", err)
 	}
-	// As batchPayload is encoded, without encoding the records once more.
-	payload := make(jsontext.Value, 0, len(run)+len(encoded)+32)
-	payload = append(append(append(payload, `{"run_id":`...), run...), `,"records":`...)
-	payload = append(append(payload, encoded...), '}')
 	s.items++
-	return identified(outbox.RecordBatch, s.pass.c.Profile.SourceInstanceID, s.itemName(), payload, hash), nil
+	item := identified(outbox.RecordBatch, s.pass.c.Profile.SourceInstanceID, s.itemName(), payload, packed.Hash)
+	item.Packed = packed.Gzip
+	return item, nil
+}
+
+func filesOf(records []slice.Record) (files []slice.Blob) {
+	for i := range records {
+		files = append(files, records[i].Blobs...)
+	}
+	return files
 }
 
 func (s *sink) itemName() string { return fmt.Sprintf("%s/%d", s.runID, s.items) }

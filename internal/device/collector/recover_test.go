@@ -8,8 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"pdpp/internal/device/outbox"
+	"pdpp/internal/device/wire"
 	"pdpp/internal/ops/fault"
+	"pdpp/internal/slice"
 )
 
 // content reads every file of a folder.
@@ -175,4 +180,28 @@ func TestDiagnosis(t *testing.T) {
 	diagnose(LifeDeadLetter, HealthCritical, "failed_uploads", "device_unknown")
 	b.Close()
 	diagnose(LifeDeadLetter, HealthCritical, "failed_uploads", "server_unavailable")
+}
+
+// TestUploadsOfAnEarlierProgramGoOut: one that was not packed yet arrives as any other does.
+func TestUploadsOfAnEarlierProgramGoOut(t *testing.T) {
+	b := newBed(t)
+	records := []slice.Record{{Stream: "notes", Key: "day0001", Data: jsontext.Value(`{"id":"day0001","text":"of old"}`), EmittedAt: "2026-03-01T12:00:00Z"}}
+	hash, err := wire.BodyHash(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := json.Marshal(map[string]any{"run_id": "run_old", "records": records})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := b.box(t)
+	if err := box.Enqueue(t.Context(), []outbox.Item{identified(outbox.RecordBatch, source, "run_old/1", payload, hash)}, b.now); err != nil {
+		t.Fatal(err)
+	}
+	b.write(t, days(2, 3)...)
+	r := b.mustRun(t)
+	b.mustHave(t, "notes", days(1, 3)...)
+	if r.Uploaded.Records != 3 || r.Uploaded.PutAside != 0 {
+		t.Errorf("%+v", r.Uploaded)
+	}
 }

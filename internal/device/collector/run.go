@@ -31,6 +31,7 @@ type pass struct {
 	runID  string     // of the run whose records are uploaded
 	server wire.State // what the server said it can do
 	target target     // how large an upload should be
+	packer wire.Packer
 	// coverage is how the run accounted for what is there; nil before it.
 	coverage *coverage
 	// receipt is the id of the last batch that the server took.

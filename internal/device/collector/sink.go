@@ -26,6 +26,7 @@ type sink struct {
 
 	mu       sync.Mutex // the runner commits and asks from different goroutines
 	ledger   *gapLedger
+	packer   wire.Packer
 	items    int64
 	enqueued int64 // records
 	full     bool  // the disk
@@ -74,7 +75,7 @@ func (s *sink) CommitSlice(ctx context.Context, part *slice.Slice) error {
 		s.full = outbox.Full(err)
 		return err
 	}
-	s.pass.holdFiles(part.Records)
+	s.pass.holdFiles(filesOf(part.Records))
 	s.enqueued += int64(len(part.Records))
 	s.pass.coverage.take(part.Records)
 	return s.ledger.settle(part.Attempts, part.Recovered)
@@ -105,7 +106,7 @@ func (p *pass) enqueue(ctx context.Context, items []outbox.Item) error {
 		return fmt.Errorf("queue a slice: %w", err)
 	}
 	for _, i := range items {
-		p.waiting.Add(int64(len(i.Payload)))
+		p.waiting.Add(i.Size())
 	}
 	signal(p.more)
 	return nil

@@ -81,10 +81,3 @@ func (t *target) cut(records []slice.Record) [][]slice.Record {
 }
 
 func recordSize(r slice.Record) int { return len(r.Data) + len(r.Key) + recordFrame }
-
-func sizeOf(records []slice.Record) (n int) {
-	for _, r := range records {
-		n += recordSize(r)
-	}
-	return n
-}

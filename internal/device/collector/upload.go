@@ -132,11 +132,12 @@ func (b *backoff) pause(ctx context.Context, refusal *wire.Error) (again bool, e
 
 // group is what goes out together: a batch with the gaps and the cursors behind it.
 type group struct {
-	items []outbox.Item
-	batch batchPayload
-	hash  string // of its records
-	gaps  []gapPayload
-	state cursors
+	items   []outbox.Item
+	runID   string
+	records wire.Packed // none: of no count
+	files   []slice.Blob
+	gaps    []gapPayload
+	state   cursors
 }
 
 // groups puts items together that one request can carry.
@@ -189,14 +190,13 @@ func (p *pass) uploadAll(ctx context.Context, items []outbox.Item) (*wire.Error,
 // stopped: the server has answered.
 func (p *pass) upload(ctx context.Context, items []outbox.Item) (*wire.Error, error) {
 	settle := context.WithoutCancel(ctx)
-	g, err := read(items)
+	g, err := p.read(items)
 	if err != nil {
 		return nil, p.putAside(settle, items, "payload_unreadable")
 	}
 	size := int64(0)
-	for i := range items { // read once, it would be kept twice while it goes out
-		size += int64(len(items[i].Payload))
-		items[i].Payload = nil
+	for i := range items {
+		size += items[i].Size()
 	}
 	err = p.send(ctx, g)
 	var refusal *wire.Error
@@ -206,7 +206,7 @@ func (p *pass) upload(ctx context.Context, items []outbox.Item) (*wire.Error, er
 		if err := p.settled(p.box.Ack(settle, p.receipt, p.now(), items...)); err != nil {
 			return nil, err
 		}
-		return nil, p.dropFiles(settle, g.batch.Records)
+		return nil, p.dropFiles(settle, g.files)
 	case ctx.Err() != nil: // given up here, not refused there
 		return nil, ctx.Err()
 	case !errors.As(err, &refusal):
@@ -266,29 +266,34 @@ func (p *pass) settled(err error) error {
 	return fmt.Errorf("note an upload's result: %w", err)
 }
 
-func read(items []outbox.Item) (*group, error) {
+func (p *pass) read(items []outbox.Item) (*group, error) {
 	g := &group{items: items}
 	for _, item := range items {
-		var into any
-		var gaps gapPayload
-		var state checkpointPayload
+		var err error
 		switch item.Kind {
 		case outbox.RecordBatch:
-			into, g.hash = &g.batch, item.BodyHash
+			var batch batchPayload
+			if err = json.Unmarshal(item.Payload, &batch); err == nil {
+				g.runID, g.files = batch.RunID, batch.Files
+				g.records = wire.Packed{Gzip: item.Packed, Hash: item.BodyHash, Count: batch.Count, Bytes: batch.Bytes}
+			}
+			if err == nil && item.Packed == nil { // an earlier program's
+				g.files = filesOf(batch.Records)
+				g.records, err = p.packer.Pack(batch.Records)
+			}
 		case outbox.Gap:
-			into = &gaps
+			var gaps gapPayload
+			if err = json.Unmarshal(item.Payload, &gaps); err == nil {
+				g.runID, g.gaps = gaps.RunID, append(g.gaps, gaps)
+			}
 		default:
-			into = &state
+			var state checkpointPayload
+			if err = json.Unmarshal(item.Payload, &state); err == nil {
+				g.runID, g.state = state.RunID, state.State
+			}
 		}
-		if err := json.Unmarshal(item.Payload, into); err != nil {
+		if err != nil {
 			return nil, errors.New("a queued upload cannot be read")
-		}
-		if item.Kind == outbox.Gap {
-			g.gaps = append(g.gaps, gaps)
-			g.batch.RunID = gaps.RunID
-		}
-		if item.Kind == outbox.Checkpoint {
-			g.state, g.batch.RunID = state.State, state.RunID
 		}
 	}
 	return g, nil
@@ -299,10 +304,10 @@ func read(items []outbox.Item) (*group, error) {
 func (p *pass) send(ctx context.Context, g *group) error {
 	last := g.items[len(g.items)-1]
 	b := wire.Batch{DeviceID: p.c.Profile.DeviceID, SourceInstanceID: p.c.Profile.SourceInstanceID, ConnectorID: p.c.Profile.ConnectorID,
-		BatchID: last.ID, BatchSeq: last.Seq, BodyHash: g.hash, Records: g.batch.Records}
+		BatchID: last.ID, BatchSeq: last.Seq}
 	together := p.can(wire.CanBatchState)
 	if together {
-		b.RunID, b.State = g.batch.RunID, g.state
+		b.RunID, b.State = g.runID, g.state
 		if len(b.State) > 0 {
 			b.AfterBatchID = p.receipt
 		}
@@ -315,8 +320,11 @@ func (p *pass) send(ctx context.Context, g *group) error {
 			b.RecoveredGaps = append(b.RecoveredGaps, gaps.Recovered...)
 		}
 	}
-	if len(b.Records)+len(b.State)+len(b.Gaps)+len(b.AttemptedGaps)+len(b.RecoveredGaps) > 0 {
-		if err := p.ingest(ctx, b, 0); err != nil {
+	if g.records.Count+len(b.State)+len(b.Gaps)+len(b.AttemptedGaps)+len(b.RecoveredGaps) > 0 {
+		if err := p.bringFiles(ctx, g.files); err != nil {
+			return err
+		}
+		if err := p.ingest(ctx, b, g.records, 0); err != nil {
 			return err
 		}
 	}
@@ -375,22 +383,25 @@ func (p *pass) tell(ctx context.Context, g gapPayload, together bool) error {
 // takes. A part is named after the place of its records in the whole batch, which begin
 // at offset, so that it is the same whenever it is sent; the last one carries everything
 // beside the records.
-func (p *pass) ingest(ctx context.Context, b wire.Batch, offset int) error {
-	size := sizeOf(b.Records)
-	if len(b.Records) > 1 && size > 2*p.goal() {
-		return p.halves(ctx, b, offset)
+func (p *pass) ingest(ctx context.Context, b wire.Batch, records wire.Packed, offset int) error {
+	size := int(records.Bytes)
+	if records.Count > 1 && size > 2*p.goal() {
+		return p.halves(ctx, b, records, offset)
 	}
-	if err := p.bringFiles(ctx, b.Records); err != nil {
-		return err
+	if records.Count == 0 {
+		var err error
+		if records, err = p.packer.Pack(nil); err != nil {
+			return err
+		}
 	}
 	start := p.now()
-	answer, err := p.client.Ingest(ctx, b)
+	answer, err := p.client.IngestPacked(ctx, b, &records)
 	var refusal *wire.Error
 	switch {
 	case err == nil:
 		p.receipt = b.BatchID
 		p.target.took(size, p.now().Sub(start))
-		return p.accepted(ctx, b, answer)
+		return p.accepted(ctx, b, records, answer)
 	case !errors.As(err, &refusal):
 		return err
 	case refusal.Code == wire.CodeTimeout:
@@ -398,11 +409,11 @@ func (p *pass) ingest(ctx context.Context, b wire.Batch, offset int) error {
 		return err
 	case refusal.Action() != wire.Split:
 		return err
-	case len(b.Records) > 1:
+	case records.Count > 1:
 		p.target.shrink(size)
-		return p.halves(ctx, b, offset)
-	case len(b.Records) == 1 && refusal.Ours:
-		return p.tooLarge(ctx, b)
+		return p.halves(ctx, b, records, offset)
+	case records.Count == 1 && refusal.Ours:
+		return p.tooLarge(ctx, b, records)
 	default:
 		return &stop{CauseUnreachable} // whoever else is in between has no say in what is kept
 	}
@@ -413,36 +424,51 @@ func (p *pass) goal() int {
 	return bytes
 }
 
-func (p *pass) halves(ctx context.Context, b wire.Batch, offset int) error {
-	whole, _, _ := strings.Cut(b.BatchID, "/")
-	part := func(from, to int) wire.Batch {
-		out := b
-		out.BatchID, out.Records, out.BodyHash = fmt.Sprintf("%s/%d-%d", whole, offset+from, offset+to), b.Records[from:to], ""
-		return out
-	}
-	middle, end := len(b.Records)/2, len(b.Records)
-	first, rest := part(0, middle), part(middle, end)
-	first.State, first.Gaps, first.AttemptedGaps, first.RecoveredGaps, first.AfterBatchID = nil, nil, nil, nil, ""
-	if err := p.ingest(ctx, first, offset); err != nil {
+func (p *pass) halves(ctx context.Context, b wire.Batch, whole wire.Packed, offset int) error {
+	records, err := whole.Records()
+	if err != nil {
 		return err
 	}
-	if rest.AfterBatchID != "" {
-		rest.AfterBatchID = p.receipt
+	middle := len(records) / 2
+	first, err := p.packer.Pack(records[:middle])
+	if err != nil {
+		return err
 	}
-	return p.ingest(ctx, rest, offset+middle)
+	rest, err := p.packer.Pack(records[middle:])
+	if err != nil {
+		return err
+	}
+	name, _, _ := strings.Cut(b.BatchID, "/")
+	part := func(from, to int) wire.Batch {
+		out := b
+		out.BatchID = fmt.Sprintf("%s/%d-%d", name, offset+from, offset+to)
+		return out
+	}
+	before, last := part(0, middle), part(middle, len(records))
+	before.State, before.Gaps, before.AttemptedGaps, before.RecoveredGaps, before.AfterBatchID = nil, nil, nil, nil, ""
+	if err := p.ingest(ctx, before, first, offset); err != nil {
+		return err
+	}
+	if last.AfterBatchID != "" {
+		last.AfterBatchID = p.receipt
+	}
+	return p.ingest(ctx, last, rest, offset+middle)
 }
 
 // tooLarge sends, in the place of a record that the server would never take, that it is
 // missing.
-func (p *pass) tooLarge(ctx context.Context, b wire.Batch) error {
-	r := b.Records[0]
-	gap := slice.Gap{Stream: r.Stream, RecordKey: r.Key, Reason: reasonTooLarge}
+func (p *pass) tooLarge(ctx context.Context, b wire.Batch, large wire.Packed) error {
+	records, err := large.Records()
+	if err != nil {
+		return err
+	}
+	gap := slice.Gap{Stream: records[0].Stream, RecordKey: records[0].Key, Reason: reasonTooLarge}
 	p.report.Uploaded.Rejected++
 	if !p.can(wire.CanBatchState) {
 		lost := gapPayload{RunID: b.RunID, At: p.now().UTC(), Gaps: []slice.Gap{gap}}
 		return p.tell(ctx, lost, false)
 	}
-	b.Records, b.BodyHash, b.Gaps = nil, "", append(b.Gaps, gap)
+	b.Gaps = append(b.Gaps, gap)
 	b.BatchID += "/too-large"
 	if _, err := p.client.Ingest(ctx, b); err != nil {
 		return err
@@ -458,17 +484,21 @@ const (
 
 // accepted counts what the server took. A record that it rejected is missing, and a
 // server that keeps no gap for it is told so.
-func (p *pass) accepted(ctx context.Context, b wire.Batch, answer wire.BatchResult) error {
+func (p *pass) accepted(ctx context.Context, b wire.Batch, packed wire.Packed, answer wire.BatchResult) error {
 	up := &p.report.Uploaded
 	up.Batches++
-	up.Records += int64(len(b.Records)) - answer.Rejected
+	up.Records += int64(packed.Count) - answer.Rejected
 	up.Rejected += answer.Rejected
 	if answer.Rejected == 0 || p.can(wire.CanBatchState) {
 		return nil
 	}
+	records, err := packed.Records()
+	if err != nil {
+		return err
+	}
 	lost := gapPayload{RunID: b.RunID, At: p.now().UTC()}
 	for range answer.Rejected {
-		lost.Gaps = append(lost.Gaps, slice.Gap{Stream: b.Records[0].Stream, Reason: reasonRejected})
+		lost.Gaps = append(lost.Gaps, slice.Gap{Stream: records[0].Stream, Reason: reasonRejected})
 	}
 	return p.tell(ctx, lost, false)
 }

@@ -220,7 +220,7 @@ func TestFullQueueMakesTheConnectorWait(t *testing.T) {
 	b.write(t, days(1, 3000)...)
 	b.badly(12, answer(503, "", "Retry-After", "5"))
 	c := b.collector(t)
-	c.Policy.QueueBytes, c.Options.BatchRecords = 30_000, 1
+	c.Policy.QueueBytes, c.Options.BatchRecords = 5_000, 1
 	var most int64
 	wait := c.Wait
 	c.Wait = func(ctx context.Context, d time.Duration) error {
@@ -237,7 +237,7 @@ func TestFullQueueMakesTheConnectorWait(t *testing.T) {
 		t.Fatalf("%v, %+v, %+v", err, r, r.Run)
 	}
 	b.mustHave(t, "notes", days(1, 3000)...)
-	if most < 30_000 || most > 80_000 { // a slice over the bound: it ends with its cursor
+	if most < 5_000 || most > 15_000 { // a slice over the bound: it ends with its cursor
 		t.Errorf("%d bytes waited at most", most)
 	}
 }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ func (c *child) enqueueSlice(ctx context.Context) error {
 		}
 		id := fmt.Sprintf("%s%s-%d", IDPrefix, c.name, c.serial)
 		say(sayIntend, id)
-		items = append(items, Item{ID: id, SourceInstanceID: source, Kind: kind, Payload: payloadOf(id)})
+		items = append(items, Item{ID: id, SourceInstanceID: source, Kind: kind, Payload: payloadOf(id), Packed: packedOf(id), BodyHash: id})
 	}
 	if err := c.box.Enqueue(ctx, items, c.now()); err != nil {
 		return err
@@ -128,9 +129,11 @@ func (c *child) enqueueSlice(ctx context.Context) error {
 
 func payloadOf(id string) jsontext.Value { return jsontext.Value(strconv.Quote("content of " + id)) }
 
+func packedOf(id string) []byte { return bytes.Repeat([]byte(id+"\x00\xff"), 100) }
+
 // deliver sends an item to the server, which is the parent; sometimes the server is busy or refuses.
 func (c *child) deliver(ctx context.Context, i Item) (sent bool, err error) {
-	if string(i.Payload) != string(payloadOf(i.ID)) {
+	if string(i.Payload) != string(payloadOf(i.ID)) || !bytes.Equal(i.Packed, packedOf(i.ID)) {
 		return false, fmt.Errorf("item %s carries %s", i.ID, i.Payload)
 	}
 	switch c.rand.IntN(10) {

@@ -59,6 +59,8 @@ func complete(i *Item) (err error) {
 		return fmt.Errorf("its id does not begin with %q", IDPrefix)
 	case !i.Payload.IsValid():
 		return errors.New("its payload is not valid JSON")
+	case i.BodyHash == "" && i.Packed != nil:
+		return errors.New("what it carries has no hash")
 	case i.BodyHash == "":
 		i.BodyHash, err = wire.Hash(i.Payload)
 	}
@@ -138,7 +140,7 @@ func insert(ctx context.Context, tx *sql.Tx, i Item, now time.Time) error {
 	if n == 1 {
 		seq, err := done.LastInsertId()
 		if err == nil {
-			_, err = tx.ExecContext(ctx, `INSERT INTO local_device_payload VALUES (?, ?)`, seq, string(i.Payload))
+			_, err = tx.ExecContext(ctx, `INSERT INTO local_device_payload VALUES (?, ?, ?)`, seq, string(i.Payload), i.Packed)
 		}
 		return err
 	}

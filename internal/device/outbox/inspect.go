@@ -77,7 +77,7 @@ func (o *Outbox) Counts(ctx context.Context, source string, now time.Time) (c wi
 
 // Size is how many bytes the items hold that the server has not taken.
 func (o *Outbox) Size(ctx context.Context) (n int64, err error) {
-	err = o.row(ctx, []any{&n}, `SELECT coalesce(sum(octet_length(payload_json)), 0) FROM local_device_payload`)
+	err = o.row(ctx, []any{&n}, `SELECT coalesce(sum(octet_length(payload_json) + coalesce(octet_length(packed), 0)), 0) FROM local_device_payload`)
 	if err != nil {
 		return 0, fmt.Errorf("measure the items: %w", err)
 	}

@@ -32,12 +32,14 @@ type Lease struct {
 
 // Item is one piece of work. To enqueue one, fill in ID or leave it to be
 // computed, SourceInstanceID, Kind, Payload, and BodyHash or leave it to be the
-// hash of the payload. The rest is filled in by the queue.
+// hash of the payload. What is large goes into Packed, in a form of its own that the
+// queue keeps as it is, and needs a BodyHash. The rest is filled in by the queue.
 type Item struct {
 	ID               string
 	SourceInstanceID string
 	Kind             Kind
 	Payload          jsontext.Value
+	Packed           []byte // nil: the payload is all
 	BodyHash         string
 	Attempts         int    // failures so far
 	LastError        string // a code
@@ -65,6 +67,9 @@ func scanItem(rows *sql.Rows) (i Item, err error) {
 	i.CreatedAt, i.Lease.Until = moment(created), moment(until)
 	return i, err
 }
+
+// Size is how many bytes the item carries.
+func (i *Item) Size() int64 { return int64(len(i.Payload) + len(i.Packed)) }
 
 const longestCause = 64
 

@@ -30,7 +30,7 @@ func (o *Outbox) Claim(ctx context.Context, holder string, n int, lease time.Dur
 			return err
 		}
 		for i := range items {
-			err := tx.QueryRowContext(ctx, `SELECT payload_json FROM local_device_payload WHERE seq = ?`, items[i].Seq).Scan((*[]byte)(&items[i].Payload))
+			err := tx.QueryRowContext(ctx, `SELECT payload_json, packed FROM local_device_payload WHERE seq = ?`, items[i].Seq).Scan((*[]byte)(&items[i].Payload), &items[i].Packed)
 			if err != nil {
 				return err
 			}

@@ -35,13 +35,13 @@ func (m *model) enqueue(items []Item) error {
 	kept := slices.Clone(m.items)
 	for _, i := range items {
 		if have := m.find(i.ID); have != nil {
-			if have.payload != string(i.Payload) || have.kind != i.Kind || have.source != i.SourceInstanceID {
+			if have.payload != string(i.Payload)+string(i.Packed) || have.kind != i.Kind || have.source != i.SourceInstanceID {
 				m.items = kept
 				return ErrConflict
 			}
 			continue
 		}
-		m.items = append(m.items, &modelItem{id: i.ID, source: i.SourceInstanceID, payload: string(i.Payload), kind: i.Kind,
+		m.items = append(m.items, &modelItem{id: i.ID, source: i.SourceInstanceID, payload: string(i.Payload) + string(i.Packed), kind: i.Kind,
 			status: "ready", created: m.now, due: m.now})
 	}
 	return nil

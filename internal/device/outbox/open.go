@@ -28,7 +28,7 @@ import (
 var schema string
 
 // schemaVersion is the user_version of the file.
-const schemaVersion = 4
+const schemaVersion = 5
 
 // ErrNotFound says that there is no outbox at the path.
 var ErrNotFound = errors.New("there is no outbox at this path")
@@ -151,7 +151,7 @@ func (o *Outbox) establish(ctx context.Context) error {
 	if err != nil || version == schemaVersion {
 		return err
 	}
-	if version == beforePayloads {
+	if version >= beforePayloads && version < schemaVersion {
 		return o.moveForward(ctx)
 	}
 	if version != 0 || tables > 0 {
@@ -178,21 +178,26 @@ func (o *Outbox) establish(ctx context.Context) error {
 	return tx.Commit()
 }
 
-// beforePayloads is the version in which an item's row held what it carries.
+// beforePayloads is the version in which an item's row held what it carries, the oldest that is
+// moved forward.
 const beforePayloads = 3
 
-// moveForward gives what waits in the file of an older program a place of its own.
+// steps make a file of each version one of the next.
+var steps = map[int]string{
+	beforePayloads: `
+		CREATE TABLE local_device_payload (seq INTEGER PRIMARY KEY, payload_json TEXT NOT NULL);
+		INSERT INTO local_device_payload SELECT seq, payload_json FROM local_device_outbox WHERE status <> 'succeeded';
+		UPDATE local_device_outbox SET payload_json = 'null' WHERE status <> 'succeeded';`,
+	4: `ALTER TABLE local_device_payload ADD COLUMN packed BLOB;`,
+}
+
+// moveForward makes the file of an older program one of this; what waits in it stays.
 func (o *Outbox) moveForward(ctx context.Context) error {
 	return o.write(ctx, func(tx *sql.Tx) error {
-		// Another process may have been faster.
-		if version, _, err := identify(ctx, tx); err != nil || version == schemaVersion {
-			return err
+		version, _, err := identify(ctx, tx) // another process may have been faster
+		for ; err == nil && version < schemaVersion; version++ {
+			_, err = tx.ExecContext(ctx, steps[version]+fmt.Sprintf(`PRAGMA user_version = %d;`, version+1))
 		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf(`
-			CREATE TABLE local_device_payload (seq INTEGER PRIMARY KEY, payload_json TEXT NOT NULL);
-			INSERT INTO local_device_payload SELECT seq, payload_json FROM local_device_outbox WHERE status <> 'succeeded';
-			UPDATE local_device_outbox SET payload_json = 'null' WHERE status <> 'succeeded';
-			PRAGMA user_version = %d;`, schemaVersion))
 		return err
 	})
 }
@@ -202,7 +207,7 @@ func (o *Outbox) moveForward(ctx context.Context) error {
 func (o *Outbox) verify(ctx context.Context) error {
 	version, tables, err := identify(ctx, o.db)
 	switch {
-	case err != nil || version == schemaVersion:
+	case err != nil || version >= beforePayloads && version <= schemaVersion: // what is looked at was always there
 		return err
 	case version == 0 && tables == 0:
 		return ErrNotFound

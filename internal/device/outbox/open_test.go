@@ -36,7 +36,7 @@ func TestOpenMakesAFileForItsOwnerAlone(t *testing.T) {
 	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder has mode %v, %v", info.Mode(), err)
 	}
-	for pragma, want := range map[string]string{"user_version": "4", "journal_mode": "wal", "synchronous": "2"} {
+	for pragma, want := range map[string]string{"user_version": "5", "journal_mode": "wal", "synchronous": "2"} {
 		var got string
 		if err := o.db.QueryRow(`PRAGMA ` + pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %q, %v, want %q", pragma, got, err, want)
@@ -66,7 +66,7 @@ func TestWhatIsNoOutboxIsRefusedAndLeftAlone(t *testing.T) {
 	text := filepath.Join(folder, "letter.txt")
 	check(t, os.WriteFile(text, bytes.Repeat([]byte("Dear Ines, "), 500), 0o600))
 	foreign, newer := filepath.Join(folder, "foreign.sqlite"), filepath.Join(folder, "newer.sqlite")
-	for path, statement := range map[string]string{foreign: `CREATE TABLE songs (name TEXT)`, newer: `PRAGMA user_version = 5`} {
+	for path, statement := range map[string]string{foreign: `CREATE TABLE songs (name TEXT)`, newer: `PRAGMA user_version = 6`} {
 		db, err := sql.Open("sqlite", path)
 		check(t, err)
 		_, err = db.Exec(statement)

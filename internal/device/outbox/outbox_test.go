@@ -216,6 +216,7 @@ func TestAnAcknowledgedPayloadIsGoneFromTheFile(t *testing.T) {
 	}
 	i := item("b1", RecordBatch)
 	i.Payload = jsontext.Value(`"` + strings.Repeat("the letter to Ines Calder ", 400) + `"`)
+	i.Packed, i.BodyHash = []byte(i.Payload), "hash"
 	now := time.Now()
 	o.mustEnqueue(t, now, i)
 	check(t, o.Ack(t.Context(), "", now, o.mustClaim(t, 1, now)[0]), o.Close())

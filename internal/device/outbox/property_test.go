@@ -62,12 +62,20 @@ func (b *bench) enqueue(t *rapid.T) {
 			SourceInstanceID: rapid.SampledFrom(sources).Draw(t, "source"),
 			Kind:             rapid.SampledFrom([]Kind{RecordBatch, RecordBatch, Checkpoint, Gap}).Draw(t, "kind"),
 			Payload:          jsontext.Value(rapid.SampledFrom([]string{`1`, `1`, `1`, `2`}).Draw(t, "payload")),
-		}
+		}.packed(rapid.SampledFrom([]string{"", "", "", "\x00\xff"}).Draw(t, "packed"))
 	}), 1, 4).Draw(t, "items")
 	got, want := b.box(t).Enqueue(t.Context(), items, b.m.now), b.m.enqueue(items)
 	if !errors.Is(got, want) || (want == nil) != (got == nil) {
 		t.Fatalf("enqueue: %v, want %v", got, want)
 	}
+}
+
+// packed gives the item something in a form of its own.
+func (i Item) packed(content string) Item {
+	if content != "" {
+		i.Packed, i.BodyHash = []byte(content), "packed "+string(i.Payload)
+	}
+	return i
 }
 
 func (b *bench) claim(t *rapid.T) {
@@ -82,7 +90,7 @@ func (b *bench) claim(t *rapid.T) {
 	}
 	for k, w := range want {
 		g := got[k]
-		if g.ID != w.id || string(g.Payload) != w.payload || g.Kind != w.kind || g.SourceInstanceID != w.source || g.Attempts != w.attempts ||
+		if g.ID != w.id || string(g.Payload)+string(g.Packed) != w.payload || g.Kind != w.kind || g.SourceInstanceID != w.source || g.Attempts != w.attempts ||
 			g.LastError != w.cause || !g.CreatedAt.Equal(w.created) || g.Lease != (Lease{holder, w.epoch, w.until}) {
 			t.Fatalf("claimed %+v, want %+v", g, *w)
 		}

@@ -23,7 +23,8 @@ CREATE TABLE local_device_outbox (
 -- row alone.
 CREATE TABLE local_device_payload (
 	seq          INTEGER PRIMARY KEY,
-	payload_json TEXT NOT NULL
+	payload_json TEXT NOT NULL,
+	packed       BLOB
 );
 
 CREATE INDEX local_device_outbox_ready ON local_device_outbox (seq) WHERE status = 'ready';

@@ -7,9 +7,20 @@ import (
 	"time"
 )
 
-// TestFileOfAnOlderProgramMovesForward: what waited in a file of the version before goes out as it
-// was, in its order, and what the server had keeps its receipt.
+// TestFileOfAnOlderProgramMovesForward: what waited in a file of an earlier version can be looked
+// at, goes out as it was, in its order, and what the server had keeps its receipt.
 func TestFileOfAnOlderProgramMovesForward(t *testing.T) {
+	for version, later := range map[string]string{
+		"3": ``,
+		"4": `CREATE TABLE local_device_payload (seq INTEGER PRIMARY KEY, payload_json TEXT NOT NULL);
+			INSERT INTO local_device_payload SELECT seq, payload_json FROM local_device_outbox WHERE status <> 'succeeded';
+			UPDATE local_device_outbox SET payload_json = 'null' WHERE status <> 'succeeded';`,
+	} {
+		t.Run(version, func(t *testing.T) { olderMovesForward(t, version, later) })
+	}
+}
+
+func olderMovesForward(t *testing.T, version, later string) {
 	path := filepath.Join(t.TempDir(), "notes.sqlite")
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -33,7 +44,7 @@ func TestFileOfAnOlderProgramMovesForward(t *testing.T) {
 			('local-outbox:2', 'src-a', 'record_batch', 'ready', 'h2', 0, 0, 0, '{"records":[2]}'),
 			('local-outbox:3', 'src-a', 'checkpoint', 'ready', 'h3', 0, 0, 0, '{"state":{"notes":3}}'),
 			('local-outbox:4', 'src-a', 'record_batch', 'dead_letter', 'h4', 0, 0, 0, '{"records":[4]}')`,
-		`PRAGMA user_version = 3`,
+		later + `PRAGMA user_version = ` + version,
 	} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)
@@ -44,6 +55,15 @@ func TestFileOfAnOlderProgramMovesForward(t *testing.T) {
 	}
 
 	now := time.Now()
+	look, err := OpenToRead(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err := look.Counts(t.Context(), "src-a", now)
+	check(t, err, look.Close())
+	if counts.Pending != 2 || counts.DeadLetter != 1 || counts.Succeeded != 1 {
+		t.Errorf("before it is moved it has %+v", counts)
+	}
 	for range 2 { // the second time it is as any other
 		o, err := Open(t.Context(), path)
 		if err != nil {

@@ -18,33 +18,16 @@ import (
 // BodyHash is the SHA-256, in hex, of the records' JSON in script order. Spacing, the
 // order of members and the spelling of a number do not change it.
 func BodyHash(records []slice.Record) (string, error) {
-	body, err := json.Marshal(records)
-	if err != nil {
-		return "", fmt.Errorf("encode records: %w", err)
-	}
-	return hashInScriptOrder(body)
+	packed, err := new(Packer).Pack(records)
+	return packed.Hash, err
 }
 
-// EncodeRecords gives the records' JSON and its BodyHash.
-func EncodeRecords(records []slice.Record) (jsontext.Value, string, error) {
-	body, err := json.Marshal(records)
-	if err != nil {
-		return nil, "", fmt.Errorf("encode records: %w", err)
-	}
-	hash, err := hashInScriptOrder(bytes.Clone(body))
-	return body, hash, err
-}
-
-// hashInScriptOrder takes the value for itself.
-func hashInScriptOrder(v jsontext.Value) (string, error) {
+// inScriptOrderOf takes the value for itself.
+func inScriptOrderOf(v jsontext.Value) (jsontext.Value, error) {
 	if err := v.Canonicalize(); err != nil {
-		return "", fmt.Errorf("canonicalize: %w", err)
+		return nil, fmt.Errorf("canonicalize: %w", err)
 	}
-	ordered, err := scriptOrder(v)
-	if err != nil {
-		return "", err
-	}
-	return digest(ordered), nil
+	return scriptOrder(v)
 }
 
 // Hash is the SHA-256, in hex, of the canonical form (RFC 8785) of a JSON value. It
@@ -127,11 +110,7 @@ func inScriptOrder(v any) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	value := jsontext.Value(body)
-	if err := value.Canonicalize(); err != nil {
-		return nil, err
-	}
-	return scriptOrder(value)
+	return inScriptOrderOf(body)
 }
 
 // scriptOrder rewrites canonical JSON in the order that a JavaScript object gives to
@@ -162,6 +141,9 @@ func indexLike(canonical []byte) bool {
 
 // arrayIndex is the number that a name is the plain spelling of, if it is an array's index.
 func arrayIndex(name string) (uint64, bool) {
+	if name == "" || name[0] < '0' || name[0] > '9' {
+		return 0, false
+	}
 	n, err := strconv.ParseUint(name, 10, 32)
 	return n, err == nil && n < 1<<32-1 && strconv.FormatUint(n, 10) == name
 }

@@ -2,18 +2,19 @@ package wire
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/compress/gzip"
 )
 
 const (
@@ -77,22 +78,50 @@ func (c *Client) Heartbeat(ctx context.Context, hb Heartbeat) (HeartbeatAnswer, 
 	return answer, err
 }
 
-// Ingest uploads a batch. An empty device id or body hash is filled in.
+// Ingest uploads a batch. An empty device id is filled in, and the body hash is that of the records.
 func (c *Client) Ingest(ctx context.Context, b Batch) (BatchResult, error) {
+	packed, err := new(Packer).Pack(b.Records)
+	if err != nil {
+		return BatchResult{}, unsendable("the records are not valid JSON")
+	}
+	return c.IngestPacked(ctx, b, &packed)
+}
+
+// IngestPacked is Ingest with records that are packed already; those of the batch do not count.
+func (c *Client) IngestPacked(ctx context.Context, b Batch, records *Packed) (BatchResult, error) {
 	if b.DeviceID == "" {
 		b.DeviceID = c.DeviceID
 	}
-	if b.BodyHash == "" {
-		hash, err := BodyHash(b.Records)
+	b.BodyHash = records.Hash
+	envelope, err := json.Marshal(struct {
+		Batch
+		Records jsontext.Value `json:"records,omitzero"` // it goes before the rest
+	}{Batch: b})
+	if err != nil {
+		return BatchResult{}, unsendable("the message is not valid JSON")
+	}
+	rest := append([]byte(","), envelope[1:]...)
+	var body []byte
+	if c.Compress { // what is compressed in parts is compressed
+		body = slices.Concat(beginRecords, records.Gzip, gzipped(rest))
+	} else {
+		list, err := records.list()
 		if err != nil {
-			return BatchResult{}, unsendable("the records are not valid JSON")
+			return BatchResult{}, err
 		}
-		b.BodyHash = hash
+		body = slices.Concat([]byte(recordsMember), list, rest)
+	}
+	req, fault := c.request(ctx, http.MethodPost, body, c.Compress, []string{c.DeviceID, "ingest-batches"})
+	if fault != nil {
+		return BatchResult{}, fault
 	}
 	var answer BatchResult
-	err := c.callDevice(ctx, http.MethodPost, b, &answer, ObjectBatchResult, "ingest-batches")
-	return answer, err
+	return answer, c.exchange(ctx, req, &answer, ObjectBatchResult)
 }
+
+const recordsMember = `{"records":`
+
+var beginRecords = gzipped([]byte(recordsMember))
 
 // State gives the cursors of a source, by stream, and what the server can do.
 func (c *Client) State(ctx context.Context, sourceInstanceID string) (State, error) {
@@ -152,7 +181,7 @@ func (c *Client) Blob(ctx context.Context, sourceInstanceID, sha256 string) (Blo
 // PutBlob sends the piece of a file that begins at offset.
 func (c *Client) PutBlob(ctx context.Context, sourceInstanceID, sha256 string, total, offset int64, piece []byte) (Blob, error) {
 	var answer Blob
-	req, fault := c.request(ctx, http.MethodPut, nil, []string{c.DeviceID, "source-instances", sourceInstanceID, "blobs", sha256})
+	req, fault := c.request(ctx, http.MethodPut, nil, false, []string{c.DeviceID, "source-instances", sourceInstanceID, "blobs", sha256})
 	if fault != nil {
 		return answer, fault
 	}
@@ -171,7 +200,18 @@ func (c *Client) callDevice(ctx context.Context, method string, body, answer any
 // call sends one request and decodes its answer, which must say that it is the object,
 // or any object when none is named. The error is an *Error or nil.
 func (c *Client) call(ctx context.Context, method string, body, answer any, object string, path ...string) error {
-	req, fault := c.request(ctx, method, body, path)
+	var encoded []byte
+	compressed := false
+	if body != nil {
+		var err error
+		if encoded, err = json.Marshal(body); err != nil {
+			return unsendable("the message is not valid JSON")
+		}
+		if compressed = c.Compress && len(encoded) >= compressFrom; compressed {
+			encoded = gzipped(encoded)
+		}
+	}
+	req, fault := c.request(ctx, method, encoded, compressed, path)
 	if fault != nil {
 		return fault
 	}
@@ -217,22 +257,15 @@ func (c *Client) transport() *http.Client {
 	return &client
 }
 
-func (c *Client) request(ctx context.Context, method string, body any, path []string) (*http.Request, *Error) {
+// request makes one with a JSON body, or without any.
+func (c *Client) request(ctx context.Context, method string, body []byte, compressed bool, path []string) (*http.Request, *Error) {
 	address, err := c.address(path)
 	if err != nil {
 		return nil, unsendable(err.Error())
 	}
 	var content io.Reader
-	compressed := false
 	if body != nil {
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			return nil, unsendable("the message is not valid JSON")
-		}
-		if compressed = c.Compress && len(encoded) >= compressFrom; compressed {
-			encoded = gzipped(encoded)
-		}
-		content = bytes.NewReader(encoded)
+		content = bytes.NewReader(body)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, address, content)
 	if err != nil {

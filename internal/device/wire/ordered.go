@@ -1,0 +1,290 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"pdpp/protocol"
+)
+
+// ordered rewrites JSON in script order in one look at its bytes, where that changes nothing but
+// the order of members and the space between them. What would be spelled anew by it, a number
+// or an escape, goes the long way, and so does what is no JSON. It reuses its memory.
+type ordered struct {
+	raw     []byte
+	i       int
+	out     []byte
+	members []orderedMember // of the objects that are open
+	spare   []byte
+}
+
+// orderedMember is where a member lies in out.
+type orderedMember struct{ from, name, to int }
+
+// append puts a value behind dst, in script order; false when it goes the long way.
+func (o *ordered) append(dst, raw []byte) ([]byte, bool) {
+	o.raw, o.i, o.out, o.members = raw, 0, dst, o.members[:0]
+	o.space()
+	good := o.value(protocol.MaxDepth)
+	o.space()
+	good = good && o.i == len(raw)
+	out := o.out
+	o.raw, o.out = nil, nil
+	return out, good
+}
+
+func (o *ordered) space() {
+	for o.i < len(o.raw) {
+		switch o.raw[o.i] {
+		case ' ', '\t', '\n', '\r':
+			o.i++
+		default:
+			return
+		}
+	}
+}
+
+// next passes over a byte that has to come, and the space around it.
+func (o *ordered) next(c byte) bool {
+	o.space()
+	if o.i >= len(o.raw) || o.raw[o.i] != c {
+		return false
+	}
+	o.i++
+	o.space()
+	o.out = append(o.out, c)
+	return true
+}
+
+func (o *ordered) value(depth int) bool {
+	if o.i >= len(o.raw) || depth == 0 {
+		return false
+	}
+	switch o.raw[o.i] {
+	case '"':
+		return o.text()
+	case '{':
+		return o.object(depth)
+	case '[':
+		return o.list(depth)
+	case 't':
+		return o.word("true")
+	case 'f':
+		return o.word("false")
+	case 'n':
+		return o.word("null")
+	}
+	return o.number()
+}
+
+func (o *ordered) word(word string) bool {
+	if !bytes.HasPrefix(o.raw[o.i:], []byte(word)) {
+		return false
+	}
+	o.i += len(word)
+	o.out = append(o.out, word...)
+	return true
+}
+
+// number takes one that is spelled as it would be anew.
+func (o *ordered) number() bool {
+	start := o.i
+	whole := true
+	for ; o.i < len(o.raw); o.i++ {
+		c := o.raw[o.i]
+		if c >= '0' && c <= '9' || c == '-' && o.i == start {
+			continue
+		}
+		if c != '.' {
+			break
+		}
+		whole = false
+	}
+	text := o.raw[start:o.i]
+	o.out = append(o.out, text...)
+	digits := bytes.TrimPrefix(text, []byte("-"))
+	switch {
+	case len(digits) == 0:
+		return false
+	case digits[0] == '0' && whole:
+		return len(text) == 1
+	case whole && len(digits) <= 15:
+		return true
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	if size := max(f, -f); err != nil || size < 1e-6 || size >= 1e21 {
+		return false
+	}
+	var again [32]byte
+	return bytes.Equal(strconv.AppendFloat(again[:0], f, 'f', -1, 64), text)
+}
+
+// text takes one in which nothing is escaped that need not be.
+func (o *ordered) text() bool {
+	start, ascii := o.i, true
+	for at := start + 1; ; {
+		end, plain := quoteOrEscape(o.raw, at)
+		if ascii = ascii && plain; end == len(o.raw) {
+			return false
+		}
+		switch o.raw[end] {
+		case '"':
+			o.i = end + 1
+			text := o.raw[start:o.i]
+			o.out = append(o.out, text...)
+			return ascii || utf8.Valid(text)
+		case '\\':
+			n := plainEscape(o.raw[end:])
+			if at = end + n; n == 0 {
+				return false
+			}
+		default:
+			return false // a control character
+		}
+	}
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// quoteOrEscape is where the first quote, backslash or control character is, from i on; and whether
+// all that comes before it is ASCII.
+func quoteOrEscape(b []byte, i int) (at int, ascii bool) {
+	high := uint64(0)
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := x^('"'*ones), x^('\\'*ones)
+		// What borrows from the byte above is found itself, so that the lowest that is found is one.
+		if found := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs; found != 0 {
+			n := bits.TrailingZeros64(found) / 8
+			return i + n, (high|x&(1<<(8*n)-1))&highs == 0
+		}
+		high |= x
+	}
+	for ; i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' '; i++ {
+		high |= uint64(b[i])
+	}
+	return i, high&highs == 0
+}
+
+// plainEscape is the length of the escape that b begins with; zero when the character is spelled in
+// another way anew.
+func plainEscape(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', 'b', 'f', 'n', 'r', 't':
+		return 2
+	}
+	if len(b) < 6 || string(b[1:4]) != "u00" || b[4] != '0' && b[4] != '1' {
+		return 0
+	}
+	c := b[5]
+	if (c < '0' || c > '9') && (c < 'a' || c > 'f') || b[4] == '0' && (c == '8' || c == '9' || c == 'a' || c == 'c' || c == 'd') {
+		return 0
+	}
+	return 6
+}
+
+func (o *ordered) list(depth int) bool {
+	o.next('[')
+	for first := true; o.i < len(o.raw); first = false {
+		if o.raw[o.i] == ']' && first {
+			break
+		}
+		if !first && !o.next(',') || !o.value(depth-1) {
+			return false
+		}
+		if o.space(); o.i < len(o.raw) && o.raw[o.i] == ']' {
+			break
+		}
+	}
+	if o.i >= len(o.raw) {
+		return false
+	}
+	o.i++
+	o.out = append(o.out, ']')
+	return true
+}
+
+func (o *ordered) object(depth int) bool {
+	o.next('{')
+	base, start, inOrder := len(o.members), len(o.out), true
+	for first := true; o.i < len(o.raw); first = false {
+		if o.raw[o.i] == '}' && first {
+			break
+		}
+		if !first && !o.next(',') || o.i >= len(o.raw) || o.raw[o.i] != '"' {
+			return false
+		}
+		m := orderedMember{from: len(o.out)}
+		if !o.text() {
+			return false
+		}
+		m.name = len(o.out)
+		if !plainName(o.out[m.from+1:m.name-1]) || !o.next(':') || !o.value(depth-1) {
+			return false
+		}
+		m.to = len(o.out)
+		if n := len(o.members); n > base {
+			before := o.members[n-1]
+			inOrder = inOrder && bytes.Compare(o.out[before.from+1:before.name-1], o.out[m.from+1:m.name-1]) < 0
+		}
+		o.members = append(o.members, m)
+		if o.space(); o.i < len(o.raw) && o.raw[o.i] == '}' {
+			break
+		}
+	}
+	if o.i >= len(o.raw) {
+		return false
+	}
+	o.i++
+	if !inOrder && !o.sort(o.members[base:], start) {
+		return false
+	}
+	o.members = o.members[:base]
+	o.out = append(o.out, '}')
+	return true
+}
+
+// plainName reports whether a member's name has its place by its bytes alone.
+func plainName(name []byte) bool {
+	if len(name) == 0 || string(name) == "__proto__" {
+		return false
+	}
+	if _, isIndex := arrayIndex(string(name)); isIndex {
+		return false
+	}
+	for _, c := range name {
+		if c >= utf8.RuneSelf || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// sort puts the members of an object, which begin at start, into their order; false when two have
+// one name.
+func (o *ordered) sort(members []orderedMember, start int) bool {
+	o.spare = append(o.spare[:0], o.out[start:]...)
+	name := func(m orderedMember) []byte { return o.spare[m.from-start+1 : m.name-start-1] }
+	slices.SortFunc(members, func(a, b orderedMember) int { return bytes.Compare(name(a), name(b)) })
+	o.out = o.out[:start]
+	for n, m := range members {
+		if n > 0 {
+			if bytes.Equal(name(members[n-1]), name(m)) {
+				return false
+			}
+			o.out = append(o.out, ',')
+		}
+		o.out = append(o.out, o.spare[m.from-start:m.to-start]...)
+	}
+	return true
+}
