@@ -28,7 +28,7 @@ func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, erro
 	if rec.fault != nil {
 		return rec.fault, nil
 	}
-	out := protocol.Record{Stream: stream, Key: rec.deleted, EmittedAt: r.p.Now().UTC().Format(time.RFC3339Nano)}
+	out := protocol.Record{Stream: stream, Key: rec.deleted, EmittedAt: r.p.Now().UTC().Format(time.RFC3339Nano), File: rec.file}
 	if rec.deleted != "" {
 		if scope.stream.Semantics != manifest.MutableState {
 			return nil, &failure{stream: stream, cause: errTombstone, verdict: verdict{

@@ -4,6 +4,7 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,6 +20,16 @@ type Record struct {
 	fault   *Fault
 	blobs   []Blob // nil: nothing is said of them
 	listed  bool   // it is of the item itself, not of its details
+	file    string // of an import, that it came from
+}
+
+// FromFile says that the record came from a file of an import, by its path with slashes below the
+// import's folder. Undoing the import deletes what came from its file alone.
+func (r Record) FromFile(path string) Record {
+	if path = strings.ToValidUTF8(path, "\uFFFD"); len(path) <= protocol.MaxFileName {
+		r.file = path
+	}
+	return r
 }
 
 // OfItem is, among the details of an item, the item's own record: what its list says, made

@@ -57,6 +57,15 @@ func (m *Manifest) ReadPaths() []ReadPath {
 	return all
 }
 
+// ImportVariable is the variable through which the connector gets the folder with files that the
+// owner gives; empty for a connector that takes none.
+func (m *Manifest) ImportVariable() string {
+	if m.Setup == nil || m.Setup.ManualOrUpload == nil {
+		return ""
+	}
+	return m.Setup.ManualOrUpload.ImportDirEnvVar
+}
+
 // Accepts reports whether a file of that name counts.
 func (f *FileImport) Accepts(name string) bool {
 	if len(f.AcceptedFileExtensions) == 0 && len(f.AcceptedFileNames) == 0 {

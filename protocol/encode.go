@@ -67,6 +67,10 @@ func appendRecord(dst []byte, r *Record, data func(dst []byte) ([]byte, error)) 
 			dst = append(append(dst, `,"blobs":`...), blobs...)
 		}
 	}
+	if err == nil && r.File != "" {
+		dst = append(dst, `,"file":`...)
+		dst, err = appendText(dst, r.File)
+	}
 	if err != nil {
 		return dst[:start], fmt.Errorf("encode record of stream %q: %w", r.Stream, err)
 	}

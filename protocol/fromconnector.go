@@ -20,6 +20,9 @@ type Record struct {
 	// Blobs are the files that belong to the record; nil leaves those that it had, and an
 	// empty list takes them away.
 	Blobs []Blob
+	// File is the file of an import that the record came from, below the folder that the
+	// connector was given; empty for one that came from the source itself.
+	File string
 
 	fields []Field
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -13,7 +14,8 @@ import (
 func (d *Decoder) record() (Message, *Violation) {
 	r := &d.rec
 	stream, emittedAt := r.Stream, r.EmittedAt // the values before are often the values now
-	r.Stream, r.Key, r.Op, r.Data, r.EmittedAt, r.Blobs = "", "", OpUpsert, nil, "", nil
+	file := r.File
+	r.Stream, r.Key, r.Op, r.Data, r.EmittedAt, r.Blobs, r.File = "", "", OpUpsert, nil, "", nil, ""
 	for i := range d.members {
 		m := &d.members[i]
 		if m.Value.Kind() == 'n' {
@@ -39,6 +41,11 @@ func (d *Decoder) record() (Message, *Violation) {
 			r.Data = m.Value
 		case "blobs":
 			r.Blobs, ok = blobsOf(m.Value)
+		case "file":
+			if ok = m.Value.Kind() == '"'; ok {
+				r.File = d.text(m.Value, file)
+				ok = isFileName(r.File)
+			}
 		}
 		if !ok {
 			return nil, &Violation{
@@ -91,6 +98,15 @@ var recordRules = map[string]string{
 	"emitted_at": "emitted_at: an ISO 8601 time",
 	"data":       "data: an object",
 	"blobs":      "blobs: an array of objects, each with a field and a path",
+	"file":       "file: a path below the folder of the import, of at most " + strconv.Itoa(MaxFileName) + " bytes",
+}
+
+// MaxFileName bounds the name of the file that a record came from, in bytes.
+const MaxFileName = 1024
+
+// isFileName reports whether a record may say that it came from a file of that name.
+func isFileName(name string) bool {
+	return name != "" && len(name) <= MaxFileName && !strings.ContainsRune(name, 0)
 }
 
 func (d *Decoder) recordOp(v jsontext.Value) (Op, bool) {

@@ -60,7 +60,7 @@ var archives = []string{"**/*.zip", "**/*.ZIP", "**/*.tgz", "**/*.tar.gz", "**/*
 func (i Import) Source() localfile.Source {
 	const root = "imports"
 	at := &i
-	src := localfile.Source{Streams: i.Streams, Roots: []localfile.Root{{Name: root, Path: i.Dir}}, Empty: i.Empty, Settings: i.Settings, LastWins: true}
+	src := localfile.Source{Streams: i.Streams, Roots: []localfile.Root{{Name: root, Path: i.Dir, Import: true}}, Empty: i.Empty, Settings: i.Settings, LastWins: true}
 	store := func(name, reason string, streams, patterns []string, kind *Kind) {
 		src.Stores = append(src.Stores, localfile.Store{
 			Name: name, Root: root, Patterns: patterns, Streams: streams, Reason: reason, Settle: Settle,

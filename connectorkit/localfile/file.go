@@ -66,6 +66,9 @@ type File struct {
 // Emit brings a record. It is sent when the slice that it belongs to is closed.
 func (f *File) Emit(stream string, rec connectorkit.Record) {
 	if f.r.selected[stream] {
+		if f.f.root.Import {
+			rec = rec.FromFile(f.Rel)
+		}
 		f.r.slice.out = append(f.r.slice.out, emission{stream: stream, rec: rec})
 	}
 }

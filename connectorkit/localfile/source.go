@@ -61,6 +61,9 @@ type Memory interface {
 type Root struct {
 	Name string
 	Path string // absolute; empty when there is none
+	// Import says that the files are exports which the owner provides: their records tell which of
+	// them they came from.
+	Import bool
 	// Depth is how many segments the paths of stores have at most; what lies deeper is no part of
 	// any and is not looked at. Zero means that there is no such limit.
 	Depth int

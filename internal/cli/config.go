@@ -83,7 +83,7 @@ func (a *app) connectors() (catalog.Catalog, error) {
 	host, err := a.connectorHost()
 	private, absErr := filepath.Abs(home)
 	owner, _, _ := a.variable("HOME") // without one, defaults of paths do not count
-	return catalog.Catalog{Host: host, Dir: filepath.Join(home, "connectors"), Private: []string{private}, Home: owner}, errors.Join(err, absErr)
+	return catalog.Catalog{Host: host, Dir: filepath.Join(home, "connectors"), Private: []string{private}, Home: owner, Imports: filepath.Join(private, "imports")}, errors.Join(err, absErr)
 }
 
 // connectorHost is empty when the host program is not installed: then there

@@ -52,6 +52,7 @@ var ownerCommands = []string{
 	"state rewind trees 9 --connection cin_part --yes", "state rewind trees 1 --connection cin_part --yes", "state log trees --connection cin_part --limit 1", "changes --connection cin_part",
 	"devices list", "devices add orchard", "devices add none", "devices codes", "devices cancel dcode_none", "devices rename dev_1 Loft", "devices rename dev_none Loft",
 	"devices revoke dev_none", "devices diagnostics", "devices revoke dev_1", "devices revoke dev_1 --undo-since 2026-01-01T00:00:00Z", "devices", "status cin_attic",
+	"import cin_well everycommand_test.go", "imports cin_well", "imports cin_well --undo imp_none --yes",
 }
 
 // partly is what a run of cin_part did not get.

@@ -36,6 +36,11 @@ var surfaces = map[string]offered{
 	"Schedules": {Command: "schedule list", Route: "GET /_ref/schedules",
 		Instead: "the page /schedules shows a page of connections at a time, each with its plan, from Connection"},
 
+	"Import":     {Command: "import", Route: "POST /_ref/connections/{id}/imports", Page: "POST /connections/{id}/files"},
+	"Imports":    {Command: "imports", Route: "GET /_ref/connections/{id}/imports", Page: "GET /connections/{id}/files"},
+	"ImportByID": {Command: "imports", Route: "GET /_ref/imports/{id}", Page: "GET /connections/{id}/files/{import}"},
+	"UndoImport": {Command: "imports", Route: "POST /_ref/imports/{id}/undo", Page: "POST /connections/{id}/files/{import}/undo"},
+
 	"Devices":      {Command: "devices", Route: "GET /_ref/device-exporters", Page: "GET /devices"},
 	"RenameDevice": {Command: "devices rename", Route: "PATCH /_ref/device-exporters/{id}", Page: "POST /devices/{id}/rename"},
 	"RevokeDevice": {Command: "devices revoke", Route: "POST /_ref/device-exporters/{id}/revoke", Page: "POST /devices/{id}/revoke"},

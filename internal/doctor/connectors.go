@@ -109,7 +109,7 @@ func (x *examination) connection(ctx context.Context, c store.Connection) {
 	if !usable {
 		return
 	}
-	for _, lack := range connector.Lacks(x.Lookup) {
+	for _, lack := range connector.Lacks(c.ID, x.Lookup) {
 		if lack.Need != catalog.NeedInterpreter && !stored[lack.Name] { // that was told of the connector
 			x.fail(CheckConnections, fmt.Sprintf("connection %s: %s", c.ID, lack), lack.Next)
 		}

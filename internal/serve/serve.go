@@ -27,6 +27,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/metrics"
 	"pdpp/internal/ops/tracing"
+	"pdpp/internal/owner/console"
 	"pdpp/internal/schedule/notify"
 	"pdpp/internal/schedule/scheduler"
 	"pdpp/internal/web/auth"
@@ -194,7 +195,7 @@ func (s *process) answer(ctx context.Context) (failed <-chan error, stop func() 
 			over <- err
 		}()
 	}
-	all := server.Config{Mount: mount, Proxies: s.Proxies, OwnLimits: deviceapi.OwnLimits}
+	all := server.Config{Mount: mount, Proxies: s.Proxies, OwnLimits: func(r *http.Request) bool { return deviceapi.OwnLimits(r) || console.OwnLimits(r) }}
 	if s.Role != Worker { // whoever asks a worker for its health uses any name
 		all.Public = s.Base
 	}

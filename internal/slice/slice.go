@@ -40,6 +40,8 @@ type Record struct {
 	// Blobs are the files of the record, each kept before the record is: nil leaves those that
 	// it had, and an empty list takes them away.
 	Blobs []Blob `json:"blobs,omitzero"`
+	// File is the file of an import that the record came from; empty when the source brought it.
+	File string `json:"-"`
 }
 
 // Blob is a file of a record, named by its content.

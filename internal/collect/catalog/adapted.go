@@ -36,6 +36,6 @@ func (c Catalog) adapted(f folder.Folder) (Connector, *manifest.Problem) {
 	}
 	return Connector{
 		Scripts: scripts,
-		Name:    f.Manifest.Key(), Manifest: f.Manifest, Path: c.Host, Args: []string{"adapt", f.Dir}, Dir: f.Dir, Starts: a.Command[0], Needs: a.Paths, Private: c.Private, Home: c.Home,
+		Name:    f.Manifest.Key(), Manifest: f.Manifest, Path: c.Host, Args: []string{"adapt", f.Dir}, Dir: f.Dir, Starts: a.Command[0], Needs: a.Paths, Private: c.Private, Home: c.Home, Imports: c.Imports,
 	}, nil
 }

@@ -34,6 +34,9 @@ type Catalog struct {
 	// Home is the owner's home folder, below which paths lie that a manifest gives a default
 	// for; empty means that no default counts.
 	Home string
+	// Imports is the folder below which connections have folders of their own for the files that
+	// the owner gives; empty where none are given.
+	Imports string
 	// Chosen gives the path that the owner set for a foreign connector, of its interpreter or
 	// of a program in its place; empty when there is none. Nil means that there are none.
 	Chosen func(ctx context.Context, name string) (string, error)
@@ -60,6 +63,9 @@ type Connector struct {
 	Private []string
 	// Home is the folder that defaults of its declared paths lie below; empty for none.
 	Home string
+	// Imports is the folder below which its connections have folders for files that the owner
+	// gives; empty for none. It may lie within what is private.
+	Imports string
 }
 
 // Finder gives the connector of a name: a Catalog, or a single one by Fixed.
@@ -265,7 +271,7 @@ func (c Catalog) builtin(ctx context.Context, name string) (Connector, error) {
 	if err != nil {
 		return Connector{}, fmt.Errorf("manifest of connector %s: %w", name, err)
 	}
-	return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}, Private: c.Private, Home: c.Home}, nil
+	return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}, Private: c.Private, Home: c.Home, Imports: c.Imports}, nil
 }
 
 func (c Catalog) read(dir string) (Connector, manifest.Problems, error) {
@@ -284,7 +290,7 @@ func (c Catalog) read(dir string) (Connector, manifest.Problems, error) {
 		}
 		return found, f.Warnings, nil
 	}
-	return Connector{Name: f.Manifest.Key(), Manifest: f.Manifest, Path: f.Executable, Dir: f.Dir, Private: c.Private, Home: c.Home}, f.Warnings, nil
+	return Connector{Name: f.Manifest.Key(), Manifest: f.Manifest, Path: f.Executable, Dir: f.Dir, Private: c.Private, Home: c.Home, Imports: c.Imports}, f.Warnings, nil
 }
 
 func (c Catalog) builtins(ctx context.Context) ([]string, error) {

@@ -14,12 +14,44 @@ import (
 // far as they exist.
 func (c Connector) setDefaults(env map[string]string) {
 	for _, p := range c.Manifest.ReadPaths() {
+		if own := c.ownImports(env[instanceVariable]); own != "" && p.PathEnv == c.Manifest.ImportVariable() && env[p.PathEnv] == "" {
+			if _, err := os.Stat(own); err == nil {
+				env[p.PathEnv] = own
+				continue
+			}
+		}
 		if path := c.defaultPath(p.LocalPath, env); env[p.PathEnv] == "" && path != "" && c.mayHave(p.PathEnv) {
 			if _, err := os.Stat(path); err == nil {
 				env[p.PathEnv] = path
 			}
 		}
 	}
+}
+
+// instanceVariable tells a connector which connection it collects for.
+const instanceVariable = "PDPP_CONNECTOR_INSTANCE_ID"
+
+// ownImports is the folder for files that are given to one connection alone; empty when there
+// is none.
+func (c Connector) ownImports(connectionID string) string {
+	if c.Imports == "" || connectionID == "" || connectionID != filepath.Base(connectionID) {
+		return ""
+	}
+	return filepath.Join(c.Imports, connectionID)
+}
+
+// ImportFolder is where the files that are given to a connection belong: where the owner says that
+// they are, or a folder of its own, which may not be there yet. Empty for a connector that
+// takes none. Lookup gives the owner's values.
+func (c Connector) ImportFolder(connectionID string, lookup func(name string) (string, bool)) string {
+	name := c.Manifest.ImportVariable()
+	if name == "" {
+		return ""
+	}
+	if said := c.environment(map[string]string{instanceVariable: connectionID}, lookup)[name]; said != "" {
+		return said
+	}
+	return c.ownImports(connectionID)
 }
 
 // defaultPath is where a path is when its variable is not set; empty when nobody says. In a

@@ -39,7 +39,7 @@ func (c Connector) limits(env map[string]string, program string) (confine.Limits
 		if !filepath.IsAbs(path) {
 			continue // not set, or not a place that a program in another folder could find
 		}
-		if c.opensPrivate(path) {
+		if path != c.ownImports(env[instanceVariable]) && c.opensPrivate(path) {
 			return l, fmt.Errorf("%s names %s, which holds data of PDPP itself; name a folder of the source alone", p.PathEnv, path)
 		}
 		l.Read = append(l.Read, path)

@@ -26,10 +26,10 @@ func (e *NeedError) Error() string { return e.Name + " " + e.What }
 // Sentence says both what is wrong and what the owner can do.
 func (e *NeedError) Sentence() string { return e.Error() + ". " + e.Next }
 
-// Lacks are what a run would lack, the nearest to its start first. Lookup gives the owner's
+// Lacks are what a run of a connection would lack, the nearest to its start first. Lookup gives the owner's
 // values; nil gives none.
-func (c Connector) Lacks(lookup func(name string) (string, bool)) []*NeedError {
-	return c.lacks(c.environment(nil, lookup))
+func (c Connector) Lacks(connectionID string, lookup func(name string) (string, bool)) []*NeedError {
+	return c.lacks(c.environment(map[string]string{instanceVariable: connectionID}, lookup))
 }
 
 // Unstartable says why the connector's program cannot be started on this machine; nil when

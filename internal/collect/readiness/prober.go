@@ -145,7 +145,7 @@ func (p *Prober) provided(ctx context.Context, e *evidence.Evidence, now time.Ti
 	if err != nil {
 		return nil // a worker that is to run it says what is wrong
 	}
-	for _, lack := range c.Lacks(p.Lookup) {
+	for _, lack := range c.Lacks(e.Connection.ID, p.Lookup) {
 		if e.Credential != nil && lack.Need != catalog.NeedInterpreter && slices.Contains(c.Manifest.CapturedEnv(), lack.Name) {
 			continue // what is stored is not looked into
 		}

@@ -48,7 +48,7 @@ func Take(st *gate.Stream, m *protocol.Record, now time.Time) (slice.Record, *pr
 	if v != nil {
 		return slice.Record{}, v
 	}
-	r := slice.Record{Stream: m.Stream, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic, Data: m.Data}
+	r := slice.Record{Stream: m.Stream, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic, Data: m.Data, File: m.File}
 	if m.Op == protocol.OpDelete {
 		r.Op, r.Data = protocol.OpDelete, nil
 		if r.EmittedAt == "" {

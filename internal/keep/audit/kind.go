@@ -37,6 +37,8 @@ const (
 	DeviceAdd        Kind = "device_add" // the object is the connection that it collects
 	DeviceEnd        Kind = "device_end"
 	DeviceUndo       Kind = "device_undo"
+	FileImport       Kind = "file_import"
+	ImportUndo       Kind = "import_undo"
 	RunAnyway        Kind = "run_anyway" // although the source asked for a pause
 	SettingChange    Kind = "setting_change"
 )
@@ -53,7 +55,7 @@ var Groups = []Group{
 	{"sign_ins", "Sign-ins", []Kind{SignIn, SignOut, PasswordChange, SessionsEnd, PasskeyAdd, PasskeyRemove, RecoveryCodesMake}},
 	{"grants", "Grants and tokens", []Kind{TokenMake, TokenEnd, GrantMake, GrantEnd, ConsentGive, ConsentDeny}},
 	{"exports", "Exports and backups", []Kind{Export, Backup, Restore}},
-	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, DeviceCodeMake, DeviceCodeEnd, DeviceAdd, DeviceEnd, DeviceUndo, RunAnyway,
+	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, DeviceCodeMake, DeviceCodeEnd, DeviceAdd, DeviceEnd, DeviceUndo, FileImport, ImportUndo, RunAnyway,
 		SettingChange}},
 }
 

@@ -27,6 +27,7 @@ type Store interface {
 	Confirmations
 	Slices
 	Records
+	Imports
 	Blobs
 	Cursors
 	Gaps

@@ -45,7 +45,7 @@ type Uploads interface {
 // TriggerDevice is the trigger of a run that a device of the owner makes.
 const TriggerDevice Trigger = evidence.TriggerDevice
 
-// TriggerUndo is the trigger of a run in which what a device sent is taken back. It collects
+// TriggerUndo is the trigger of a run in which what a device sent, or a file brought, is taken back. It collects
 // nothing, so that nothing is judged by it.
 const TriggerUndo Trigger = "undo"
 

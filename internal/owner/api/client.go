@@ -52,6 +52,9 @@ type request struct {
 	path   []string // segments; each is one, whatever is in it
 	query  url.Values
 	body   any // nil means none
+	// content is a body that is sent as it is, of so many bytes; zero means that nobody knows.
+	content io.Reader
+	bytes   int64
 }
 
 // get asks for something.
@@ -78,6 +81,11 @@ func (c *Client) call(ctx context.Context, q request, into any) error {
 	if into == nil {
 		return nil
 	}
+	return c.decode(ctx, resp, into)
+}
+
+// decode reads an answer.
+func (c *Client) decode(ctx context.Context, resp *http.Response, into any) error {
 	got, err := io.ReadAll(io.LimitReader(resp.Body, longestAnswer+1))
 	switch {
 	case err != nil:
@@ -95,13 +103,13 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 		return nil, err
 	}
 	address.RawQuery = q.query.Encode()
-	var content io.Reader
+	content, kind := q.content, "application/octet-stream"
 	if q.body != nil {
 		encoded, err := json.Marshal(q.body)
 		if err != nil {
 			return nil, Invalid("", "That cannot be written as JSON.", "Look at the numbers in it.")
 		}
-		content = bytes.NewReader(encoded)
+		content, kind = bytes.NewReader(encoded), "application/json"
 	}
 	req, err := http.NewRequestWithContext(ctx, q.method, address.String(), content)
 	if err != nil {
@@ -109,8 +117,11 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	}
 	req.Header.Set("Authorization", "Bearer "+c.Token)
 	req.Header.Set("Accept", "application/json")
-	if q.body != nil {
-		req.Header.Set("Content-Type", "application/json")
+	if content != nil {
+		req.Header.Set("Content-Type", kind)
+	}
+	if q.bytes > 0 {
+		req.ContentLength = q.bytes
 	}
 	client := *http.DefaultClient
 	if c.HTTP != nil {

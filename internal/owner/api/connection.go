@@ -43,6 +43,8 @@ type Connector struct {
 	SignsIn bool `json:"signs_in"`
 	// Consent is how the owner signs in at the provider; nil for one that does not ask for that.
 	Consent *Consent `json:"consent"`
+	// Files is which files the owner may give it; nil for one that takes none.
+	Files *FileImport `json:"file_import"`
 	// Foreign is what one that is not built in gets when it runs; nil for a built-in one.
 	Foreign *Foreign `json:"foreign"`
 	// Problem is why it cannot be connected, each fault with its mend; empty for one that can.
@@ -160,6 +162,8 @@ type Connect struct {
 	Schedule *Schedule `json:"schedule"`
 	// Selection is what is collected; nil means everything.
 	Selection *Selection `json:"selection,omitempty"`
+	// AwaitFile puts the first run off until a file is given.
+	AwaitFile bool `json:"await_file,omitempty"`
 }
 
 // Schedule is a rhythm.

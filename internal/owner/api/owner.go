@@ -21,6 +21,7 @@ type Owner interface {
 	Gaps
 	Bookmarks
 	Connecting
+	Importing
 	Devices
 	Running
 	Records

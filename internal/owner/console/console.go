@@ -62,6 +62,9 @@ func Mount(mux *http.ServeMux, c Config) {
 	mux.Handle("GET /push-worker.js", c.PageHeaders(http.HandlerFunc(ui.ServePushWorker)))
 }
 
+// OwnLimits says which requests bring files, whose length their page bounds itself.
+func OwnLimits(r *http.Request) bool { return manage.OwnLimits(r) }
+
 // Form is a page that asks who is there.
 type Form = manage.Form
 

@@ -3,6 +3,7 @@ package routes_test
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 
 	"pdpp/internal/owner/api"
@@ -140,6 +141,31 @@ func (f *fake) RevokeDevice(_ context.Context, id string) error {
 func (f *fake) UndoDevice(_ context.Context, id string, since time.Time) (api.DeviceUndone, error) {
 	f.take("UndoDevice", id, since)
 	return given[api.DeviceUndone](f, 0), f.err
+}
+
+func (f *fake) Import(_ context.Context, id string, file api.ImportFile) (api.Import, error) {
+	content, err := io.ReadAll(file.Content)
+	if err != nil {
+		return api.Import{}, err
+	}
+	file.Content = strings.NewReader(string(content))
+	f.take("Import", id, file)
+	return given[api.Import](f, 0), f.err
+}
+
+func (f *fake) Imports(_ context.Context, id string) ([]api.Import, error) {
+	f.take("Imports", id)
+	return given[[]api.Import](f, 0), f.err
+}
+
+func (f *fake) ImportByID(_ context.Context, id string) (api.Import, error) {
+	f.take("ImportByID", id)
+	return given[api.Import](f, 0), f.err
+}
+
+func (f *fake) UndoImport(_ context.Context, id string) (api.Import, error) {
+	f.take("UndoImport", id)
+	return given[api.Import](f, 0), f.err
 }
 
 func (f *fake) DeviceDiagnostics(_ context.Context) ([]api.DeviceDiagnosis, error) {

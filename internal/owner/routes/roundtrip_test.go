@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	// What arrives is what was written, parsed anew.
 	arrived := httptest.NewRequest(r.Method, r.URL.String(), r.Body).WithContext(r.Context())
-	arrived.Header = r.Header.Clone()
+	arrived.Header, arrived.ContentLength = r.Header.Clone(), r.ContentLength
 	p.handler.ServeHTTP(w, arrived)
 	return w.Result(), nil
 }
@@ -62,6 +63,14 @@ type current struct{ failer }
 var equal = cmp.Options{
 	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().Type() != reflect.TypeFor[json.RawMessage]() }, cmpopts.EquateEmpty()),
 	cmp.Comparer(sameDocument),
+	cmp.Comparer(func(a, b *strings.Reader) bool { return sent(a) == sent(b) }),
+}
+
+// sent is all that a reader had.
+func sent(r *strings.Reader) string {
+	all := make([]byte, r.Size())
+	_, _ = r.ReadAt(all, 0) // of memory
+	return string(all)
 }
 
 // difference is empty for what is equal. Most of it is so to the letter, which is cheaper
@@ -171,6 +180,9 @@ func drawArguments(t *rapid.T, m reflect.Method) ([]any, *bytes.Buffer) {
 	for i := 1; i < m.Type.NumIn(); i++ {
 		switch typ := m.Type.In(i); {
 		case typ == reflect.TypeFor[io.Writer]():
+		case typ == reflect.TypeFor[api.ImportFile]():
+			content := "file " + texts.Draw(t, "content")
+			out = append(out, api.ImportFile{Name: texts.Draw(t, "name"), Bytes: int64(len(content)), Content: strings.NewReader(content)})
 		case typ.Kind() == reflect.String:
 			key := m.Name == "Record" && i == m.Type.NumIn()-1
 			out = append(out, texts.Filter(func(s string) bool { return s != "" && (key || s != "/") }).Draw(t, "id"))
@@ -200,6 +212,9 @@ func invoke(o api.Owner, m reflect.Method, asked []any, sink io.Writer) ([]any, 
 		if m.Type.In(i) == reflect.TypeFor[io.Writer]() {
 			in = append(in, reflect.ValueOf(sink))
 			continue
+		}
+		if f, is := asked[0].(api.ImportFile); is {
+			_, _ = f.Content.(*strings.Reader).Seek(0, io.SeekStart) // it may be given several times
 		}
 		in = append(in, reflect.ValueOf(asked[0]))
 		asked = asked[1:]

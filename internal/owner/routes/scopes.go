@@ -14,6 +14,8 @@ var scopes = map[string]reply.Scope{
 	"GET /_ref/connections/{id}/bookmarks":                     reply.ScopeRead,
 	"GET /_ref/gaps":                                           reply.ScopeRead,
 	"GET /_ref/gaps/{id}":                                      reply.ScopeRead,
+	"GET /_ref/connections/{id}/imports":                       reply.ScopeRead,
+	"GET /_ref/imports/{id}":                                   reply.ScopeRead,
 	"GET /_ref/connections/{id}/pace":                          reply.ScopeRead,
 	"GET /_ref/connections/{id}/why":                           reply.ScopeRead,
 	"GET /_ref/connector-templates":                            reply.ScopeRead,
@@ -53,6 +55,8 @@ var scopes = map[string]reply.Scope{
 	"POST /_ref/runs/{id}/interaction":    reply.ScopeRun,
 
 	"POST /_ref/connections":                              reply.ScopeManage,
+	"POST /_ref/connections/{id}/imports":                 reply.ScopeManage,
+	"POST /_ref/imports/{id}/undo":                        reply.ScopeManage,
 	"POST /_ref/bookmarks/rewind":                         reply.ScopeManage,
 	"PATCH /_ref/device-exporters/{id}":                   reply.ScopeManage,
 	"POST /_ref/device-exporters/{id}/revoke":             reply.ScopeManage,

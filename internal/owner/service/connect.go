@@ -64,7 +64,7 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 		err = s.keepSelection(ctx, conn.ID, m, chosen)
 	}
 	if err == nil {
-		err = s.complete(ctx, conn, entered, rhythm, m.OAuth() == nil)
+		err = s.complete(ctx, conn, entered, rhythm, m.OAuth() == nil && !c.AwaitFile)
 	}
 	if err != nil {
 		return api.Detail{}, errors.Join(err, s.takeBack(context.WithoutCancel(ctx), conn.ID))
@@ -90,7 +90,7 @@ func (s *Service) complete(ctx context.Context, conn store.Connection, entered *
 		return faults.Error(err, "put the connection in use")
 	}
 	if !ready {
-		return nil // the sign-in asks for it
+		return nil // the sign-in asks for it, or the first file
 	}
 	return s.request(ctx, conn.ID)
 }

@@ -63,6 +63,7 @@ var described = map[string]reflect.Type{
 	"PushTarget": reflect.TypeFor[api.PushTarget](), "PushTest": reflect.TypeFor[api.PushTest](), "PushFailure": reflect.TypeFor[api.PushFailure](),
 	"Runtime": reflect.TypeFor[api.Runtime](), "Worker": reflect.TypeFor[api.Worker](), "Work": reflect.TypeFor[api.Work](), "Stopped": reflect.TypeFor[api.Stopped](),
 	"SelectedStream": reflect.TypeFor[api.SelectedStream](), "LeasedRun": reflect.TypeFor[api.LeasedRun](), "RunRequest": reflect.TypeFor[api.RunRequest](), "Attention": reflect.TypeFor[api.Attention](),
+	"Import": reflect.TypeFor[api.Import](), "ImportSkip": reflect.TypeFor[api.ImportSkip](), "FileImport": reflect.TypeFor[api.FileImport](),
 	"DeviceUndone": reflect.TypeFor[api.DeviceUndone](), "DeviceDiagnosis": reflect.TypeFor[api.DeviceDiagnosis](), "SourceDiagnosis": reflect.TypeFor[api.SourceDiagnosis](),
 	"SourceCoverage": reflect.TypeFor[api.SourceCoverage](), "SourceGapCount": reflect.TypeFor[api.SourceGapCount](),
 	"DeviceCode": reflect.TypeFor[api.DeviceCode](), "DeviceQueue": reflect.TypeFor[api.DeviceQueue](),

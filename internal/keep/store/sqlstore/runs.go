@@ -29,8 +29,10 @@ func (db *DB) StartRun(ctx context.Context, r store.RunStart, now time.Time) (le
 		if err := tx.grantStands(r.GrantID, now); err != nil {
 			return err
 		}
-		if err := tx.passWaits(r.ConnectionID, r.AskAnyway, now); err != nil {
-			return err
+		if r.Trigger != store.TriggerUndo { // it asks nobody
+			if err := tx.passWaits(r.ConnectionID, r.AskAnyway, now); err != nil {
+				return err
+			}
 		}
 		h.Lease = store.Lease{
 			ConnectionID: r.ConnectionID, RunID: r.RunID, Holder: r.Holder,

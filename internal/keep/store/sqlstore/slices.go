@@ -66,6 +66,10 @@ func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed,
 			return done, err
 		}
 		base := s.lastSeq - int64(len(pick))
+		came, err := t.provenanceOf(s, name, records)
+		if err != nil {
+			return done, fmt.Errorf("provenance in stream %s: %w", name, err)
+		}
 		wrote, err := t.db.dialect.UpsertRecords(t.ctx, t.Tx, Batch{
 			StreamID: s.id, RunNo: h.runNo, BaseSeq: base, ChangedAt: h.now, Records: records, Pick: pick,
 		})
@@ -81,6 +85,9 @@ func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed,
 		done.Unchanged += len(pick) - int(wrote.Changed)
 		if err := t.countRecords(h, s, base, wrote, holdsTombstone(records, pick)); err != nil {
 			return done, fmt.Errorf("count stream %s: %w", name, err)
+		}
+		if err := t.noteProvenance(h, s, base, came); err != nil {
+			return done, fmt.Errorf("provenance in stream %s: %w", name, err)
 		}
 		some, before, err := t.blobChanges(s, records, pick)
 		if err != nil {

@@ -16,7 +16,8 @@ type stream struct {
 	fields    []string
 	timeField string
 	timeSeq   int64 // rows up to here have the semantic time that timeField gives
-	buried    bool  // it has tombstones; known of a reserved stream alone
+	buried    bool  // it has tombstones; known of a reserved stream alone, as the next
+	imported  bool  // records of it came from files
 }
 
 const (
@@ -26,7 +27,7 @@ const (
 	// The rows that follow have the time that the stream declares, unless earlier ones do not yet.
 	reserveQuery = `UPDATE streams SET last_seq = last_seq + ?, time_seq = CASE WHEN time_seq = last_seq THEN last_seq + ? ELSE time_seq END
 		WHERE connection_id = ? AND name = ? AND declared_run_no = ?
-		RETURNING ` + streamColumns + `, deleted_records`
+		RETURNING ` + streamColumns + `, deleted_records, imported`
 	indexedQuery = `UPDATE streams SET search_seq = ? WHERE stream_id = ?`
 )
 
@@ -70,8 +71,9 @@ func (t *tx) declared(h held, name string) (stream, error) {
 // that has seen a number never finds a lower one appear later.
 func (t *tx) reserve(h held, name string, n int) (stream, error) {
 	var deleted int64
-	s, err := t.known(name, t.row(reserveQuery, n, n, h.ConnectionID, name, h.runNo), &deleted)
-	s.buried = deleted > 0
+	var imported bool
+	s, err := t.known(name, t.row(reserveQuery, n, n, h.ConnectionID, name, h.runNo), &deleted, &imported)
+	s.buried, s.imported = deleted > 0, imported
 	return s, err
 }
 

@@ -72,6 +72,9 @@ var cases = []struct {
 	{"SliceModel", testSliceModel},
 	{"SequenceOrder", testSequenceOrder},
 
+	{"Imports", testImports},
+	{"ImportModel", testImportModel},
+
 	{"Blobs", testBlobs},
 	{"BlobsMissing", testBlobsMissing},
 	{"BlobsWithin", testBlobsWithin},

@@ -74,6 +74,14 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			if version >= 21 {
 				checkSignIn(t, s)
 			}
+			if version >= 22 {
+				i, err := s.Import(t.Context(), "imp1")
+				ok(t, err)
+				same(t, []any{i.Path, i.Name, i.SHA256, *i.Bytes, i.RunID, i.New}, []any{"export.zip", "My export.zip", "beef", int64(2048), "r1", int64(2)})
+				alone, shared, err := s.ImportRecords(t.Context(), "imp1")
+				ok(t, err)
+				same(t, []int64{alone, shared}, []int64{1, 1})
+			}
 			if version >= 11 {
 				checkAudit(t, s)
 			}

@@ -74,6 +74,9 @@ func (p *pages) addForm(w http.ResponseWriter, r *http.Request) {
 	case c.Device:
 		http.Redirect(w, r, devicePath(c.ID), http.StatusSeeOther)
 		return
+	case c.Files != nil && r.URL.Query().Get("on") == byUpload:
+		p.showUpload(w, r, http.StatusOK, &addPage{Connector: c, DisplayName: c.DisplayName})
+		return
 	case c.OnDevices && !c.SignsIn && r.URL.Query().Get("on") != onServer:
 		p.show(w, r, http.StatusOK, p.frame(w, r, "Add "+c.DisplayName, "connections"), placeBody(c))
 		return
@@ -230,6 +233,9 @@ func inputType(f api.CredentialField) string {
 		return "text"
 	}
 }
+
+// byUpload says that the files are given in the browser.
+const byUpload = "upload"
 
 // onServer says that the files are on the machine that runs this server.
 const onServer = "server"

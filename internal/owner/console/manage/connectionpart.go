@@ -12,6 +12,8 @@ import (
 type connectionPart struct {
 	ID, Name string
 	labels   map[string]string // of streams
+	files    *api.FileImport   // that it takes; nil for none
+	active   bool              // it was not ended
 }
 
 // part reads the connection that the address names. When there is none it answers, and
@@ -27,7 +29,9 @@ func (p *pages) part(w http.ResponseWriter, r *http.Request) (connectionPart, bo
 		return connectionPart{}, false
 	}
 	c := connectionPart{ID: d.ID, Name: d.DisplayName, labels: map[string]string{}}
+	c.active = d.Status != "revoked"
 	if d.Connector != nil {
+		c.files = d.Connector.Files
 		for _, s := range d.Connector.Streams {
 			c.labels[s.Name] = s.Label
 		}

@@ -31,6 +31,7 @@ var assets = map[string]asset{
 	"console.js":     newAsset("text/javascript; charset=utf-8", read("console.js")),
 	"htmx.js":        newAsset("text/javascript; charset=utf-8", read("vendor/htmx-2.0.8.min.js")),
 	"passkey.js":     newAsset("text/javascript; charset=utf-8", read("passkey.js")),
+	"upload.js":      newAsset("text/javascript; charset=utf-8", read("upload.js")),
 	"surface.js":     newAsset("text/javascript; charset=utf-8", read("surface.js")),
 	"push-worker.js": newAsset("text/javascript; charset=utf-8", read("push-worker.js")),
 	"icon.svg":       newAsset("image/svg+xml", read("icon.svg")),

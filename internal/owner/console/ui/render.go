@@ -84,13 +84,18 @@ func Done(w http.ResponseWriter, r *http.Request, to string, m Message) {
 		Render(w, r, http.StatusOK, Notice(m))
 		return
 	}
+	Leave(w, m)
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// Leave keeps a message for the page that the browser opens next.
+func Leave(w http.ResponseWriter, m Message) {
 	if text, err := json.Marshal(m); err == nil {
 		http.SetCookie(w, &http.Cookie{
 			Name: flashCookie, Value: base64.RawURLEncoding.EncodeToString(text), Path: "/", MaxAge: 30,
 			HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		})
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
 // longestFlash bounds what is read of a message that a browser sends back.

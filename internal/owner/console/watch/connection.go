@@ -16,6 +16,7 @@ type shown struct {
 	Pace     api.Pace
 	Missing  api.GapPage
 	Question *api.Question // what the run under way waits for
+	Imports  []api.Import  // of a connection that takes files
 }
 
 func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
@@ -30,6 +31,11 @@ func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
 	}
 	if s.Missing, err = p.owner.Gaps(ctx, api.GapQuery{ConnectionID: id, Limit: mostMissing}); err != nil {
 		return nil, err
+	}
+	if d.Connector != nil && d.Connector.Files != nil {
+		if s.Imports, err = p.owner.Imports(ctx, id); err != nil {
+			return nil, err
+		}
 	}
 	if d.ActiveRun != nil {
 		if s.Question, err = p.question(ctx, d.ActiveRun.ID); err != nil {
@@ -53,6 +59,7 @@ func (s *shown) parts(ctx context.Context) (pieces, error) {
 		{"cues", cues(s)},
 		{"streams", streams(s)},
 		{"rate", rateSection(s.ID, &s.Pace, s.ObservedAt)},
+		{"files", files(s)},
 		{"runs", recentRuns(s)},
 		{"about", about(s)},
 		{"inspect", inspect(s)},

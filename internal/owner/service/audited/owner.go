@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/audit"
+	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 )
 
@@ -291,6 +292,20 @@ func (o *owner) RevokeDevice(ctx context.Context, id string) error {
 func (o *owner) UndoDevice(ctx context.Context, id string, since time.Time) (api.DeviceUndone, error) {
 	done, err := o.Owner.UndoDevice(ctx, id, since)
 	o.record(ctx, audit.Entry{Kind: audit.DeviceUndo, Object: id, ObjectName: o.deviceName(ctx, id)}, err)
+	return done, err
+}
+
+func (o *owner) Import(ctx context.Context, id string, f api.ImportFile) (api.Import, error) {
+	got, err := o.Owner.Import(ctx, id, f)
+	if !got.Already { // then nothing was done
+		o.record(ctx, audit.Entry{Kind: audit.FileImport, Object: id, ObjectName: cmp.Or(got.Name, text.Cut(text.Line(f.Name), 120))}, err)
+	}
+	return got, err
+}
+
+func (o *owner) UndoImport(ctx context.Context, id string) (api.Import, error) {
+	done, err := o.Owner.UndoImport(ctx, id)
+	o.record(ctx, audit.Entry{Kind: audit.ImportUndo, Object: cmp.Or(done.ConnectionID, id), ObjectName: done.Name, Records: &done.Deleted}, err)
 	return done, err
 }
 

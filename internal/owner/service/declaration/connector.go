@@ -19,7 +19,7 @@ func Describe(name string, m *manifest.Manifest) api.Connector {
 	c := api.Connector{
 		ID: name, DisplayName: m.DisplayName, Version: m.Version, Streams: []api.StreamLabel{},
 		Form: shownForm(m), Refresh: refreshPolicy(m.RefreshPolicy()), Device: OnDevice(m), OnDevices: ReadsFiles(m), SignsIn: SignsIn(m),
-		Consent: consent(m.OAuth()),
+		Consent: consent(m.OAuth()), Files: takes(m),
 	}
 	for i := range m.Streams {
 		c.Streams = append(c.Streams, streamLabel(&m.Streams[i]))
@@ -47,6 +47,24 @@ func SignsIn(m *manifest.Manifest) bool {
 // ReadsFiles reports whether the connector reads files, so that a device can collect it.
 func ReadsFiles(m *manifest.Manifest) bool {
 	return OnDevice(m) || slices.Contains(m.RequiredBindings(), manifest.BindingFilesystem)
+}
+
+// LargestFile is how many bytes a file may have that the owner gives, unless its connector
+// takes less.
+const LargestFile = 20 << 30
+
+// takes tells which files the owner may give; nil for a connector that takes none.
+func takes(m *manifest.Manifest) *api.FileImport {
+	if m.ImportVariable() == "" || OnDevice(m) {
+		return nil
+	}
+	files := m.Setup.ManualOrUpload
+	f := &api.FileImport{Label: cmp.Or(files.Label, "Files of "+m.DisplayName), Description: files.Description, Help: files.HelpText,
+		Extensions: append([]string{}, files.AcceptedFileExtensions...), Wanted: files.Wanted(), MaxBytes: LargestFile}
+	if v := files.Validation; v != nil && v.MaxFileBytes > 0 {
+		f.MaxBytes = min(f.MaxBytes, int64(v.MaxFileBytes))
+	}
+	return f
 }
 
 // consent tells how the owner signs in at the provider.
