@@ -177,7 +177,7 @@ var Table = []Rule{
 		Never:  []string{"internal/judge/health/...", "internal/keep/store/..."},
 		Reason: "the owner's types carry the verdict verbatim, here and on another machine"},
 	{Room: "internal/owner/service",
-		May: []string{"internal/blob", "internal/owner/service/...", "internal/device/wire", "internal/owner/api", "internal/view", "internal/judge/verdict", "internal/keep/audit", "internal/collect/providerauth", "internal/keep/store", "internal/collect/catalog",
+		May: []string{"internal/blob", "internal/ops/disk", "internal/owner/service/...", "internal/device/wire", "internal/owner/api", "internal/view", "internal/judge/verdict", "internal/keep/audit", "internal/collect/providerauth", "internal/keep/store", "internal/collect/catalog",
 			"internal/keep/credential", "internal/share/grants", "internal/collect/interaction", "internal/judge/attention", "internal/judge/cadence", "internal/judge/evidence",
 			"internal/collect/launch", "internal/slice", "internal/schedule/notify", "internal/schedule/scheduler", "manifest", "protocol"},
 		Never:  []string{"internal/judge/health/...", "internal/owner/console/...", "internal/web/server/...", "internal/owner/service/ownertest"},
