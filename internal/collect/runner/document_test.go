@@ -221,7 +221,7 @@ func membersOf(t *testing.T, name protocol.MessageType) []string {
 	t.Helper()
 	if name == protocol.TypeRecord { // its members have no tags: the encoder knows them
 		line, err := protocol.AppendLine(nil, &protocol.Record{Stream: "s", Key: "k", Op: protocol.OpDelete, Data: object(), EmittedAt: "2026-01-02",
-			Blobs: []protocol.Blob{{Field: "f", Path: "p", MIME: "m", Name: "n"}}})
+			Blobs: []protocol.Blob{{Field: "f", Path: "p", MIME: "m", Name: "n"}}, File: "e"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -119,16 +119,7 @@ func (h *house) deviceToken() string {
 }
 
 // grantToken lets somebody read conversations, and gives their token.
-func (h *house) grantToken() string {
-	h.t.Helper()
-	var made struct {
-		Token string `json:"token"`
-	}
-	if err := json.Unmarshal([]byte(h.pdpp("grants", "create", "Reader", "--stream", "cin_chatgpt_1/conversations", "--json")), &made); err != nil || made.Token == "" {
-		h.t.Fatal(err, made)
-	}
-	return made.Token
-}
+func (h *house) grantToken() string { h.t.Helper(); return h.grantTo("cin_chatgpt_1/conversations") }
 
 // endedSession is the cookie of a session that was signed out.
 func (h *house) endedSession() string {
