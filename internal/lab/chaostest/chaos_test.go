@@ -23,7 +23,7 @@ func TestChaos(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { t.Parallel(); onSQLite(t, p, seed, long) })
 }
 
-// Three workers and twenty connections, or forty in the long version, share a PostgreSQL server. Workers are
+// Three workers and sixteen connections, or forty in the long version, share a PostgreSQL server. Workers are
 // killed every few seconds, one after the other is paused beyond its leases and
 // woken, and the server is torn down again and again.
 func onPostgres(t *testing.T, p shipped, seed uint64, long time.Duration) {
@@ -31,8 +31,9 @@ func onPostgres(t *testing.T, p shipped, seed uint64, long time.Duration) {
 	st, err := postgres.Open(t.Context(), c.url, postgres.Options{Connections: 4})
 	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
-	w := &world{shipped: p, seed: seed, home: p.home(t), database: c.url + frozenTransaction, leaseTTL: 3 * time.Second, store: st}
-	connections := 20
+	w := &world{shipped: p, seed: seed, home: p.home(t), database: c.url + frozenTransaction, store: st}
+	w.leaseTTL.Store(int64(3 * time.Second))
+	connections := 16
 	if long > 0 {
 		connections = 40
 	}
@@ -67,7 +68,8 @@ func onSQLite(t *testing.T, p shipped, seed uint64, long time.Duration) {
 	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, file), sqlite.Options{})
 	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
-	w := &world{shipped: p, seed: seed, home: home, leaseTTL: 2 * time.Second, store: st}
+	w := &world{shipped: p, seed: seed, home: home, store: st}
+	w.leaseTTL.Store(int64(2 * time.Second))
 	w.plant(t, 10, 5)
 	w.employ(t, 1)
 	kills := max(20, int(long/(1500*time.Millisecond)))

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,8 +30,8 @@ type world struct {
 	shipped
 	seed     uint64
 	home     string
-	database string // URL of PostgreSQL; empty means SQLite in the home folder
-	leaseTTL time.Duration
+	database string       // URL of PostgreSQL; empty means SQLite in the home folder
+	leaseTTL atomic.Int64 // of the workers that start from now on, in nanoseconds
 	store    store.Store
 	sql      *sql.DB // the store's own
 	accounts []*lumen.Server
@@ -124,7 +125,7 @@ func (w *world) employ(t *testing.T, n int) {
 	for range n {
 		w.workers = append(w.workers, startWorker(t, &w.journal, func() *exec.Cmd {
 			cmd := exec.Command(w.pdpp, "serve", "--json", "--role", "worker", "--can", "network", "--slots", "8", "--slots-per-provider", "8",
-				"--lease-ttl", w.leaseTTL.String(), "--log-format", "json")
+				"--lease-ttl", time.Duration(w.leaseTTL.Load()).String(), "--log-format", "json")
 			cmd.Env = []string{
 				"PATH=" + os.Getenv("PATH"), "PDPP_HOME=" + w.home, "PDPP_DATABASE_URL=" + w.database,
 				"PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS=5", "PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS=1", // the accounts say when it is too fast
