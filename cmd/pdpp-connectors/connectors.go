@@ -33,28 +33,33 @@ func newRun() *cobra.Command {
 }
 
 func newList() *cobra.Command {
-	var asJSON bool
+	var asJSON, names bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the built-in connectors",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return list(cmd.OutOrStdout(), asJSON)
+			return list(cmd.OutOrStdout(), asJSON, names)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one array of objects with name, display_name, version and streams")
+	cmd.Flags().BoolVar(&names, "names", false, "give the names alone; no manifest is read for them")
 	return cmd
 }
 
-func list(w io.Writer, asJSON bool) error {
+func list(w io.Writer, asJSON, names bool) error {
 	type row struct {
 		Name        string   `json:"name"`
-		DisplayName string   `json:"display_name"`
-		Version     string   `json:"version"`
-		Streams     []string `json:"streams"`
+		DisplayName string   `json:"display_name,omitempty"`
+		Version     string   `json:"version,omitempty"`
+		Streams     []string `json:"streams,omitempty"`
 	}
 	rows := []row{}
 	for _, e := range connectors.All {
+		if names {
+			rows = append(rows, row{Name: e.Name})
+			continue
+		}
 		m := e.New().Manifest
 		rows = append(rows, row{m.Key(), m.DisplayName, m.Version, streamNames(m)})
 	}
@@ -62,6 +67,12 @@ func list(w io.Writer, asJSON bool) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(rows)
+	}
+	if names {
+		for _, r := range rows {
+			fmt.Fprintln(w, r.Name)
+		}
+		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tVERSION\tSOURCE\tSTREAMS")

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -130,6 +131,13 @@ func TestListAndManifest(t *testing.T) {
 	i := slices.IndexFunc(rows, func(r row) bool { return r.Name == "example" })
 	if err != nil || i < 0 || len(rows[i].Streams) != 4 {
 		t.Errorf("list --json: %v, %s", err, out)
+	}
+	var names strings.Builder
+	for _, r := range rows {
+		fmt.Fprintln(&names, r.Name)
+	}
+	if out, _, exit := command(t, "list", "--names"); exit != 0 || out != names.String() {
+		t.Errorf("list --names: exit code %d, %q, want %q", exit, out, &names)
 	}
 	out, _, _ = command(t, "manifest", "example")
 	if m, err := manifest.Parse([]byte(out)); err != nil || m.Key() != "example" {

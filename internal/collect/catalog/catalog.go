@@ -221,7 +221,7 @@ func pick(dirs []string, name string) string {
 func (c Catalog) Find(ctx context.Context, name string) (Connector, error) {
 	name = manifest.CanonicalKey(name)
 	if c.Host != "" && connectorName.MatchString(name) {
-		// Its manifest is a tenth of the work of listing all of them, which tells what any other answer means.
+		// Most names are those of built-in ones; the list tells what any other answer means.
 		found, err := c.builtin(ctx, name)
 		if err == nil && found.Manifest.Key() == name {
 			return found, nil
@@ -297,7 +297,7 @@ func (c Catalog) builtins(ctx context.Context) ([]string, error) {
 	if c.Host == "" {
 		return nil, nil
 	}
-	out, err := c.askHost(ctx, "list", "--json")
+	out, err := c.askHost(ctx, "list", "--json", "--names")
 	if err != nil {
 		return nil, err
 	}

@@ -130,8 +130,8 @@ func TestBuiltinConnector(t *testing.T) {
 	dir := t.TempDir()
 	install(t, dir, "github", named("github"), 0o755)
 	path := host(t, `[ -z "$HOME$PDPP_HOME" ] || exit 3
-case "$1 $2" in
-"list --json") echo '[{"name":"github"}]' ;;
+case "$*" in
+"list --json --names") echo '[{"name":"github"}]' ;;
 "manifest github") cat <<'END'
 `+named("github")+`
 END
