@@ -191,14 +191,18 @@ func (d details) fetchMany(ctx context.Context, items []connectorkit.Item) ([]co
 	return append(out, more...), err
 }
 
-// exported is the conversation of the export, if it is no older than the listed one. Of an
-// item that an earlier run left nobody knows the time any more.
+// exported is the conversation of the export, if it is no older than the listed one, also
+// of an item that an earlier run left.
 func (d details) exported(item connectorkit.Item) *conversation {
-	if d.file == nil || item.Time.IsZero() {
+	at := item.Time
+	if at.IsZero() {
+		at = listedAt(item.Locator)
+	}
+	if d.file == nil || at.IsZero() {
 		return nil
 	}
 	i, ok := d.file.byKey[item.Key]
-	if !ok || d.file.entries[i].item.Time.Before(item.Time) {
+	if !ok || d.file.entries[i].item.Time.Before(at) {
 		return nil
 	}
 	c, err := d.file.conversation(item.Key)

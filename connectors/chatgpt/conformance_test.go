@@ -2,11 +2,15 @@ package chatgpt_test
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"pdpp/connectorkit/connectortest"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 	"pdpp/providersim"
 	"pdpp/providersim/chatgpt"
@@ -166,6 +170,61 @@ func TestArchiveThenLive(t *testing.T) {
 	if n := batched(both) + both.Sim.Gate.Stats().ByPattern["GET /backend-api/conversation/{id}"]; n > 3 {
 		t.Errorf("%d requests for three conversations that the export has not", n)
 	}
+}
+
+// TestArchiveClosesGaps lets a live connection leave most conversations as gaps, and gives it two
+// exports then: every gap is closed from the files under the same keys without asking the site for one
+// conversation, nothing is there twice, and each file is known as where its messages came from. What
+// the site has newer than the files is the site's.
+func TestArchiveClosesGaps(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, account))
+	g := b.Sim.Provider.(*chatgpt.ChatGPT)
+	b.Env["PDPP_CHATGPT_MAX_DETAIL_FETCHES_PER_RUN"] = "3"
+	b.Succeed(t)
+	left := len(b.Gaps(t, protocol.GapPending))
+	if left < 5 {
+		t.Fatalf("only %d gaps are left", left)
+	}
+	dir := t.TempDir()
+	writeZip(t, g, filepath.Join(dir, "old.zip"), chatgpt.OneFile)
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, "old.zip"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	b.Sim.Mutate(t, providersim.Mutation{Op: "touch_chats", N: 4})
+	writeZip(t, g, filepath.Join(dir, "new.zip"), chatgpt.Parts)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "add_chats", N: 2})
+	single := func() int { return b.Sim.Gate.Stats().ByPattern["GET /backend-api/conversation/{id}"] }
+	b.Env["PDPP_CHATGPT_EXPORT_PATH"] = dir
+	delete(b.Env, "PDPP_CHATGPT_MAX_DETAIL_FETCHES_PER_RUN")
+	before := single()
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	if n := single() - before; n > 2 {
+		t.Errorf("%d conversations were asked for, of which the exports lack two", n)
+	}
+	if open := b.Gaps(t, protocol.GapPending); len(open) > 0 {
+		t.Errorf("%d gaps are open still", len(open))
+	}
+	receipts, err := b.Store.Imports(t.Context(), connectortest.Connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]store.Import{}
+	for _, i := range receipts {
+		found[i.Path] = i
+	}
+	if found["new.zip"].New == 0 || len(found) == 0 {
+		t.Errorf("receipts are %+v", receipts)
+	}
+	messages := b.LastSeq(t, chatgpt.StreamMessages)
+	delete(b.Env, "PDPP_CHATGPT_EXPORT_PATH") // and the other way round: live again, which changes nothing
+	b.Succeed(t)
+	if after := b.LastSeq(t, chatgpt.StreamMessages); after != messages {
+		t.Errorf("messages moved from %d to %d although nothing changed", messages, after)
+	}
+	b.VerifyComplete(t)
 }
 
 func batched(b *connectortest.Bed) int {

@@ -106,23 +106,32 @@ func (r *row) item(branch *int) (connectorkit.Item, error) {
 	case at.IsZero():
 		return connectorkit.Item{Record: connectorkit.Unreadable(r.key(), errNoTime)}, errNoTime
 	}
-	return connectorkit.Item{Key: r.key(), Time: at.Time, Record: connectorkit.Upsert(r.record(branch)), Locator: r.locator()}, nil
+	return connectorkit.Item{Key: r.key(), Time: at.Time, Record: connectorkit.Upsert(r.record(branch)), Locator: r.locator(at.Time)}, nil
 }
 
-// locator keeps what only lists tell, for a conversation that is read in a later run; nil when
-// that is nothing.
-func (r *row) locator() jsontext.Value {
-	if r.IsStarred == nil && r.WorkspaceID == nil {
-		return nil
-	}
+// locator keeps what only lists tell, for a conversation that is read in a later run, and how new
+// it was then: an export that has it so new closes the gap as well as the site does.
+func (r *row) locator(at time.Time) jsontext.Value {
 	raw, err := json.Marshal(struct {
-		IsStarred   *bool   `json:"is_starred,omitzero"`
-		WorkspaceID *string `json:"workspace_id,omitzero"`
-	}{r.IsStarred, clean(r.WorkspaceID)})
+		IsStarred   *bool     `json:"is_starred,omitzero"`
+		WorkspaceID *string   `json:"workspace_id,omitzero"`
+		ListedAt    time.Time `json:"listed_at"`
+	}{r.IsStarred, clean(r.WorkspaceID), at.UTC()})
 	if err != nil {
 		return nil
 	}
 	return raw
+}
+
+// listedAt is how new a conversation was that an earlier run left; zero when nobody noted it.
+func listedAt(locator jsontext.Value) time.Time {
+	var kept struct {
+		ListedAt time.Time `json:"listed_at"`
+	}
+	if len(locator) == 0 || decode(locator, &kept) != nil {
+		return time.Time{}
+	}
+	return kept.ListedAt
 }
 
 // from takes over what a locator keeps, where the conversation itself does not say.
@@ -143,6 +152,8 @@ func (r *row) from(locator jsontext.Value) {
 type conversation struct {
 	row
 	Mapping map[string]node `json:"mapping"`
+
+	file string // of the export, that it was read from
 }
 
 // node is a place in the tree of messages.

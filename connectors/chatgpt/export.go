@@ -2,6 +2,7 @@ package chatgpt
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,14 +52,17 @@ type export struct {
 	entries []entry // newest first
 	byKey   map[string]int
 	shares  []connectorkit.Record
+	shared  map[string]bool // their keys
 	opened  []io.Closer
 	spool   *os.File
 	spooled int64
+	reading string // the file that is being read
 }
 
 // entry is one conversation of the export.
 type entry struct {
 	item   connectorkit.Item
+	file   string // that it is in, below the folder
 	in     io.ReaderAt
 	offset int64
 	length int
@@ -66,7 +71,7 @@ type entry struct {
 // openExport reads the whole export once. What is damaged or missing ends the run before
 // anything is sent.
 func openExport(ctx context.Context, at string) (*export, error) {
-	e := &export{byKey: map[string]int{}}
+	e := &export{byKey: map[string]int{}, shared: map[string]bool{}}
 	err := e.open(ctx, at)
 	if err == nil {
 		slices.SortStableFunc(e.entries, func(a, b entry) int { return b.item.Time.Compare(a.item.Time) })
@@ -112,32 +117,57 @@ func (e *export) open(ctx context.Context, at string) error {
 		return err
 	}
 	found := false
-	newest, newestAt := "", info.ModTime()
 	for _, f := range list {
-		switch {
-		case partName.MatchString(f.Name()), f.Name() == sharesName:
-			found = found || f.Name() != sharesName
-			if err := e.openPart(ctx, root, f.Name()); err != nil {
-				return err
-			}
-		case strings.EqualFold(path.Ext(f.Name()), ".zip"):
-			if info, err := f.Info(); err == nil && (newest == "" || info.ModTime().After(newestAt)) {
-				newest, newestAt = f.Name(), info.ModTime()
-			}
+		if !partName.MatchString(f.Name()) && f.Name() != sharesName {
+			continue
+		}
+		found = found || f.Name() != sharesName
+		e.reading = f.Name()
+		if err := e.openPart(ctx, root, f.Name()); err != nil {
+			return err
 		}
 	}
-	switch {
-	case found:
-		return nil
-	case newest == "":
-		return errNothing
-	}
-	f, err := root.Open(newest)
+	zips, err := zipsIn(root.FS())
 	if err != nil {
 		return err
 	}
-	e.opened = append(e.opened, f)
-	return e.readZip(ctx, f)
+	for _, name := range zips {
+		f, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		e.opened = append(e.opened, f)
+		e.reading = name
+		if err := e.readZip(ctx, f); err != nil {
+			return err
+		}
+		found = true
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// zipsIn are the zip files of a folder and of the folders in it, the newest first: what an older
+// one has as new is not copied.
+func zipsIn(in fs.FS) ([]string, error) {
+	var names []string
+	for _, pattern := range []string{"*.[zZ][iI][pP]", "*/*.[zZ][iI][pP]"} {
+		some, err := fs.Glob(in, pattern)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, some...)
+	}
+	changed := map[string]int64{}
+	for _, name := range names {
+		if info, err := fs.Stat(in, name); err == nil {
+			changed[name] = info.ModTime().UnixNano()
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(changed[b], changed[a]) })
+	return names, nil
 }
 
 // openPart reads a file of an unpacked export and keeps it open.
@@ -159,6 +189,7 @@ func (e *export) openZip(ctx context.Context, at string) error {
 		return err
 	}
 	e.opened = append(e.opened, f)
+	e.reading = filepath.Base(at)
 	return e.readZip(ctx, f)
 }
 
@@ -230,20 +261,30 @@ func (e *export) readPart(ctx context.Context, r io.Reader, at io.ReaderAt) erro
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		x := entry{in: at, offset: offset, length: len(raw)}
+		x := entry{in: at, file: e.reading, offset: offset, length: len(raw)}
 		c, err := parse(raw)
 		if err != nil {
 			// It has no place in a list: it is declared with the first page.
 			x.item = connectorkit.Item{Record: connectorkit.Unreadable("", err)}
 			return e.add(x)
 		}
-		if x.item, err = c.item(c.messagesOnBranch()); err == nil && at == nil {
+		if x.item, err = c.item(c.messagesOnBranch()); err == nil && e.has(x.item) {
+			return nil
+		}
+		x.item.Record = x.item.Record.FromFile(e.reading)
+		if err == nil && at == nil {
 			if x.in, x.offset, err = e.copy(raw); err != nil {
 				return err
 			}
 		}
 		return e.add(x)
 	})
+}
+
+// has reports whether the conversation is there already, as new as this.
+func (e *export) has(item connectorkit.Item) bool {
+	i, twice := e.byKey[item.Key]
+	return twice && item.Key != "" && !item.Time.After(e.entries[i].item.Time)
 }
 
 // add keeps an entry; of two with one key the newer.
@@ -329,8 +370,12 @@ func (e *export) readShares(r io.Reader) error {
 		if len(e.shares) >= maxEntries {
 			return errBomb
 		}
-		_, rec := share(raw)
-		e.shares = append(e.shares, rec)
+		key, rec := share(raw)
+		if key != "" && e.shared[key] {
+			return nil // a newer file has it
+		}
+		e.shared[key] = true
+		e.shares = append(e.shares, rec.FromFile(e.reading))
 		return nil
 	})
 }
@@ -418,5 +463,6 @@ func (e *export) conversation(key string) (*conversation, error) {
 	if err != nil || c.key() != key {
 		return nil, connectorkit.Fail(connectorkit.Unavailable, fmt.Errorf("the export changed while it was read: %w", err))
 	}
+	c.file = x.file
 	return c, nil
 }

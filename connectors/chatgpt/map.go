@@ -62,10 +62,18 @@ func (c *conversation) records() []connectorkit.Record {
 	var out []connectorkit.Record
 	for _, id := range c.order() {
 		if n := c.Mapping[id]; n.Message != nil {
-			out = append(out, connectorkit.Upsert(n.record(id, c.key(), on[id])))
+			out = append(out, c.filed(connectorkit.Upsert(n.record(id, c.key(), on[id]))))
 		}
 	}
 	return out
+}
+
+// filed says which file of an export a record came from; of one that the site gave it says nothing.
+func (c *conversation) filed(rec connectorkit.Record) connectorkit.Record {
+	if c.file == "" {
+		return rec
+	}
+	return rec.FromFile(c.file)
 }
 
 // completed is the record of a conversation, of which a list knows some and the tree the rest.

@@ -15,7 +15,7 @@ import (
 func (c Connector) setDefaults(env map[string]string) {
 	for _, p := range c.Manifest.ReadPaths() {
 		if own := c.ownImports(env[instanceVariable]); own != "" && p.PathEnv == c.Manifest.ImportVariable() && env[p.PathEnv] == "" {
-			if _, err := os.Stat(own); err == nil {
+			if found, err := holds(own, p.Import); err == nil && (found || p.Required) { // without a file in it, one that may be missing is
 				env[p.PathEnv] = own
 				continue
 			}

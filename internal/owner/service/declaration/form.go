@@ -19,8 +19,8 @@ func Form(m *manifest.Manifest) manifest.CredentialCapture {
 	for _, name := range m.CredentialEnv() {
 		form.Fields = append(form.Fields, manifest.CredentialField{Name: name, Label: name, Required: true, Secret: true, Env: []string{name}})
 	}
-	if m.Setup == nil || m.Setup.ManualOrUpload == nil || m.Setup.ManualOrUpload.ImportDirEnvVar == "" {
-		return form
+	if m.ImportVariable() == "" || m.Setup.Modality != manifest.ModalityManualOrUpload {
+		return form // files are no way in, or one beside another
 	}
 	files := m.Setup.ManualOrUpload
 	form.Label, form.Description = files.Label, files.Description
