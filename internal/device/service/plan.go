@@ -8,7 +8,7 @@ import (
 // When passes and heartbeats happen.
 const (
 	quiet       = time.Second      // a change is followed by a pass when nothing has changed for so long,
-	unrest      = 3 * time.Second  // or after so long while it goes on
+	unrest      = 5 * quiet / 2    // or after so long while it goes on
 	passEvery   = 2 * time.Second  // the least time between two passes of a source
 	passShare   = 30               // passes take at most one part in so many of a processor while things go on changing,
 	longestRest = time.Minute      // but never wait longer for it
@@ -87,9 +87,9 @@ func (p *plan) rest() time.Duration {
 }
 
 // look is how long after this moment files are looked at again: soon when a change waits for its
-// pass, so that the pass is not late by a whole turn.
-func (p *plan) look() time.Duration {
-	if p.changedFirst.IsZero() {
+// pass, or when there was a pass just now, so that the next pass is not late by a whole turn.
+func (p *plan) look(now time.Time) time.Duration {
+	if p.changedFirst.IsZero() && now.Sub(p.passed) >= hotEvery {
 		return hotEvery
 	}
 	return soon

@@ -29,13 +29,16 @@ func TestPlan(t *testing.T) {
 	due(11, true) // a second of quiet
 	pass(11, Result{})
 	p.change(at(12))
-	if p.look() != soon {
+	if p.look(at(60)) != soon {
 		t.Error("a change that waits is not looked after")
 	}
 	due(12, false) // not so soon after the last
 	due(13, true)
 	pass(13, Result{})
-	if p.look() != hotEvery {
+	if p.look(at(14)) != soon {
+		t.Error("what goes on changing after a pass is seen late")
+	}
+	if p.look(at(15)) != hotEvery {
 		t.Error("nothing waits, and files are looked at too often")
 	}
 	for s := 31; s < 34; s++ { // it goes on growing

@@ -121,7 +121,7 @@ func (s *Service) keep(ctx context.Context, source Source, slots chan struct{}) 
 	var p plan
 	w := newWatch(source.Roots(ctx))
 	awake := time.Now()
-	for pause(ctx, p.look()) {
+	for pause(ctx, p.look(time.Now())) {
 		now := time.Now()
 		if jumped(awake, now) {
 			p.woke()
