@@ -18,7 +18,8 @@ type quickRecord struct{ members []quickField }
 type quickField struct {
 	index    int
 	kind     reflect.Kind
-	name     string // quoted, with its colon
+	name     string
+	quoted   string // with its colon
 	omitzero bool
 }
 
@@ -66,7 +67,7 @@ func newQuickRecord(t reflect.Type) *quickRecord {
 			return nil
 		}
 		seen[name] = true
-		q.members = append(q.members, quickField{i, f.Type.Kind(), `"` + name + `":`, options != ""})
+		q.members = append(q.members, quickField{i, f.Type.Kind(), name, `"` + name + `":`, options != ""})
 	}
 	return q
 }
@@ -84,7 +85,7 @@ func (q *quickRecord) append(dst []byte, v reflect.Value) ([]byte, bool) {
 		if len(dst) > empty {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, m.name...)
+		dst = append(dst, m.quoted...)
 		switch m.kind {
 		case reflect.String:
 			var good bool

@@ -144,7 +144,15 @@ func (m *masker) mask(raw jsontext.Value) (jsontext.Value, int) {
 	count, kept := 0, 0
 	next := 0 // what begins before it has been looked at
 	for at := 0; at < len(raw); at += stride {
-		for set := anchored(raw, at); set != 0; set &= set - 1 {
+		var x uint64
+		if at+stride <= len(raw) {
+			x = binary.LittleEndian.Uint64(raw[at:])
+		} else {
+			for i, c := range raw[at:] {
+				x |= uint64(c) << (8 * i)
+			}
+		}
+		for set := anchored(x); set != 0; set &= set - 1 {
 			last := min(at+bits.TrailingZeros64(set)/8, len(raw)-1)
 			for i := max(next, last+1-reach[raw[last]]); i <= last && i+1 < len(raw); i++ {
 				next = i + 1
@@ -170,15 +178,7 @@ const stride = 8
 
 // anchored is where in a stride of text seldom bytes are, by their highest bits: capitals and their
 // neighbours, x and z, dash and nine and their like, colons. Others may be among them.
-func anchored(raw []byte, at int) uint64 {
-	var x uint64
-	if at+stride <= len(raw) {
-		x = binary.LittleEndian.Uint64(raw[at:])
-	} else {
-		for i, c := range raw[at:] {
-			x |= uint64(c) << (8 * i)
-		}
-	}
+func anchored(x uint64) uint64 {
 	capital, late, dash, colon := x&(0xe0*ones)^(0x40*ones), (x|0x02*ones)^('z'*ones), (x|0x14*ones)^(0x3d*ones), x^(':'*ones)
 	return ((capital-ones)&^capital | (late-ones)&^late | (dash-ones)&^dash | (colon-ones)&^colon) & highs
 }

@@ -134,6 +134,15 @@ func written(t *rapid.T, manifest string, slow bool, scope string, records []Rec
 // firstFault is which of several faults of a record is told, which is left to chance.
 var firstFault = regexp.MustCompile(`, first at [^"]*|"schema_paths":\[[^\]]*\]`)
 
+// plainNote is a record whose fields are judged themselves.
+type plainNote struct {
+	ID   string `json:"id"`
+	A    string `json:"a,omitzero"`
+	B    int    `json:"b,omitzero"`
+	Text string `json:"text"`
+	Flag bool   `json:"flag,omitzero"`
+}
+
 // TestQuickJudgesAlike holds that records of any shape, under any schema and scope, are
 // written or declared as missing exactly as by the long way.
 func TestQuickJudgesAlike(t *testing.T) {
@@ -163,13 +172,17 @@ func TestQuickJudgesAlike(t *testing.T) {
 			if rapid.IntRange(0, 5).Draw(t, "with a key") > 0 {
 				rec["id"] = rapid.SampledFrom([]any{"one", "two \"quoted\"", "ü", 7, ""}).Draw(t, "id")
 			}
-			if rapid.IntRange(0, 4).Draw(t, "raw") == 0 {
+			switch rapid.IntRange(0, 6).Draw(t, "form") {
+			case 0:
 				raw, err := json.Marshal(rec)
 				if err != nil {
 					t.Fatal(err)
 				}
 				records = append(records, Upsert(jsontext.Value(raw)))
-			} else {
+			case 1, 2, 3:
+				texts := rapid.SampledFrom([]string{"", "a", "b\n", "one", "two \"quoted\"", "é", "\u2028", "\xff", "ghp_0123456789012345678901234567890123"})
+				records = append(records, Upsert(&plainNote{texts.Draw(t, "id"), texts.Draw(t, "a"), rapid.IntRange(-1, 7).Draw(t, "b"), texts.Draw(t, "text"), rapid.Bool().Draw(t, "flag")}))
+			default:
 				records = append(records, Upsert(rec))
 			}
 		}

@@ -81,20 +81,26 @@ const (
 	formFinal               // the kit, as the protocol writes it
 )
 
+// fields are those of a record that is a struct of plain members; nil when it is none.
+func (r Record) fields() (*quickRecord, reflect.Value) {
+	v := reflect.ValueOf(r.data)
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return nil, v
+	}
+	return quickRecordOf(v.Type()), v
+}
+
 // encode gives the record as JSON; buf is memory that it may use.
 func (r Record) encode(buf []byte) (raw jsontext.Value, by form, err error) {
 	if raw, isRaw := r.data.(jsontext.Value); isRaw {
 		return raw, formForeign, nil
 	}
-	v := reflect.ValueOf(r.data)
-	if v.Kind() == reflect.Pointer && !v.IsNil() {
-		v = v.Elem()
-	}
-	if v.Kind() == reflect.Struct {
-		if quick := quickRecordOf(v.Type()); quick != nil {
-			if raw, ok := quick.append(buf[:0], v); ok {
-				return raw, formFinal, nil
-			}
+	if quick, v := r.fields(); quick != nil {
+		if raw, ok := quick.append(buf[:0], v); ok {
+			return raw, formFinal, nil
 		}
 	}
 	raw, err = json.Marshal(r.data, json.Deterministic(true))

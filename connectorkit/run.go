@@ -35,6 +35,7 @@ type run struct {
 
 	trees    *trees
 	encoding []byte                  // memory for a record
+	picked   map[string]any          // and for what it is identified and selected by
 	quick    map[string]*quickSchema // by stream; none where the connector judges otherwise
 	masks    *masker                 // nil: texts go out as they are
 	caps     caps
@@ -59,7 +60,7 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets, closers: last,
 		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
 		knobs: readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log), bookmarks: newBookmarks(),
-		trees: newTrees(), quick: quick, caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
+		trees: newTrees(), quick: quick, picked: map[string]any{}, caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
 		untold: map[string]int{}, lists: map[string]protocol.GapEntry{},
 	}
 }

@@ -3,6 +3,7 @@ package connectorkit
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"pdpp/manifest"
 )
@@ -36,6 +37,18 @@ func ValidateSchemas(m *manifest.Manifest) (Validator, error) {
 		}
 		return nil
 	}, nil
+}
+
+// lateSchemas is ValidateSchemas that reads the schemas when the first record is judged.
+func lateSchemas(m *manifest.Manifest) Validator {
+	read := sync.OnceValues(func() (Validator, error) { return ValidateSchemas(m) })
+	return func(stream string, record map[string]any) error {
+		validate, err := read()
+		if err != nil {
+			return err
+		}
+		return validate(stream, record)
+	}
 }
 
 // CheckValidation holds the rule that every connector with streams validates

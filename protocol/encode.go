@@ -81,7 +81,7 @@ func appendRecord(dst []byte, r *Record, data func(dst []byte) ([]byte, error)) 
 func appendText(dst []byte, s string) ([]byte, error) {
 	start := len(dst)
 	dst, err := jsontext.AppendQuote(dst, s)
-	if err == nil && strings.ContainsAny(s, "\u2028\u2029") {
+	if err == nil && (strings.Contains(s, "\u2028") || strings.Contains(s, "\u2029")) {
 		return jsontext.AppendFormat(dst[:start], bytes.Clone(dst[start:]), jsontext.EscapeForJS(true))
 	}
 	return dst, err

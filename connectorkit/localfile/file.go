@@ -93,7 +93,7 @@ func (f *File) Line(offset, length int64) ([]byte, error) {
 func (f *File) Skip(kind string) { f.r.cur.skip(f.Store.Name, kind, 1) }
 
 // Exists reports whether the tree held a file at that path below the same root.
-func (f *File) Exists(rel string) bool { return f.r.walk.present[f.Root+"\x00"+rel] != nil }
+func (f *File) Exists(rel string) bool { return f.r.walk.at(f.Root, rel) != nil }
 
 // Place says that everything up to here was brought and that state is what is needed to
 // go on from it. It is asked for when the slice is large enough to be closed.

@@ -159,7 +159,7 @@ func (r *reader) look(ctx context.Context) error {
 	}
 	r.walk = walk
 	if r.src.Memory != nil {
-		r.src.Memory.Walked(func(root, rel string) bool { return walk.present[root+"\x00"+rel] != nil })
+		r.src.Memory.Walked(func(root, rel string) bool { return walk.at(root, rel) != nil })
 	}
 	if slices.IndexFunc(walk.trees, func(t *tree) bool { return t.dir != nil }) < 0 {
 		if len(folders) > 0 {

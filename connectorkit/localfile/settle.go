@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -111,11 +110,14 @@ func (r *reader) conclude(ctx context.Context) error {
 			}
 		})
 	}
+	served := r.f.Gaps()
 	files := map[string]*found{}
-	for _, f := range slices.Concat(r.walk.files, r.walk.closed) {
-		files[f.key()] = f
+	for _, list := range [][]*found{r.walk.files, r.walk.closed} {
+		for i := 0; i < len(list) && len(served) > 0; i++ {
+			files[list[i].key()] = list[i]
+		}
 	}
-	for _, g := range r.f.Gaps() {
+	for _, g := range served {
 		if err := r.settleGap(ctx, g, files); err != nil {
 			return err
 		}

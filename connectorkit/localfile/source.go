@@ -202,9 +202,22 @@ func matches(pattern, segments []string) bool {
 		if i >= len(segments) {
 			return false
 		}
-		if ok, err := path.Match(p, segments[i]); err != nil || !ok {
+		if !fits(p, segments[i]) {
 			return false
 		}
 	}
 	return len(pattern) == len(segments)
+}
+
+// fits is path.Match of one segment; most patterns are a name, or end like one.
+func fits(pattern, segment string) bool {
+	ending, any := strings.CutPrefix(pattern, "*")
+	if !strings.ContainsAny(ending, `*?[\`) {
+		if any {
+			return strings.HasSuffix(segment, ending)
+		}
+		return pattern == segment
+	}
+	ok, err := path.Match(pattern, segment)
+	return ok && err == nil
 }

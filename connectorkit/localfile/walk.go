@@ -123,9 +123,20 @@ var errSpecial = errors.New("not a regular file")
 type walk struct {
 	trees   []*tree
 	files   []*found
-	unknown map[string]int // files that no store fits, by a name without detail
-	closed  []*found       // folders that cannot be listed
-	present map[string]*found
+	unknown map[string]int    // files that no store fits, by a name without detail
+	closed  []*found          // folders that cannot be listed
+	byPlace map[string]*found // made when it is first asked for
+}
+
+// at is the file at a path below a root; nil when there is none.
+func (w *walk) at(root, rel string) *found {
+	if w.byPlace == nil {
+		w.byPlace = make(map[string]*found, len(w.files))
+		for _, f := range w.files {
+			w.byPlace[f.root.Name+"\x00"+f.rel] = f
+		}
+	}
+	return w.byPlace[root+"\x00"+rel]
 }
 
 func (w *walk) close() {
@@ -137,14 +148,15 @@ func (w *walk) close() {
 }
 
 func pathDigest(root, rel string) string {
-	sum := sha256.Sum256([]byte(root + "\x00" + rel))
+	var space [256]byte
+	sum := sha256.Sum256(append(append(append(space[:0], root...), 0), rel...))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // look walks every root once, as far as it lies in the folders, if any are given. Nothing of
 // any file is read.
 func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
-	w := &walk{unknown: map[string]int{}, present: map[string]*found{}}
+	w := &walk{unknown: map[string]int{}}
 	limits := resolved(folders)
 	for _, r := range s.Roots {
 		t := &tree{Root: r, stores: newStores(s.Stores, r.Name), limits: limits}
@@ -331,14 +343,13 @@ func (w *walk) add(s *Source, t *tree, rel string, info fs.FileInfo) {
 		f.standing = excluded
 	}
 	w.files = append(w.files, f)
-	w.present[t.Name+"\x00"+rel] = f
 }
 
 // fold lets what companions say count for the file that they belong to, and leaves out the
 // compressed form of a file that is there as well.
 func (w *walk) fold(s *Source) {
 	for _, f := range w.files {
-		if plain, ok := strings.CutSuffix(f.rel, compressedEnding); ok && f.store.Compressed && w.present[f.root.Name+"\x00"+plain] != nil {
+		if plain, ok := strings.CutSuffix(f.rel, compressedEnding); ok && f.store.Compressed && w.at(f.root.Name, plain) != nil {
 			f.standing = excluded
 		}
 		for _, ending := range f.store.Companions {
@@ -381,10 +392,11 @@ func unknownName(t *tree, rel string) string {
 }
 
 func settledSum(path string, size, change int64) (bucket int, sum uint32) {
-	var b [16]byte
-	binary.LittleEndian.PutUint64(b[:8], uint64(size))
-	binary.LittleEndian.PutUint64(b[8:], uint64(change))
-	h := sha256.Sum256(append([]byte(path), b[:]...))
-	place := sha256.Sum256([]byte(path))
+	var space [64]byte
+	b := append(space[:0], path...)
+	place := sha256.Sum256(b)
+	b = binary.LittleEndian.AppendUint64(b, uint64(size))
+	b = binary.LittleEndian.AppendUint64(b, uint64(change))
+	h := sha256.Sum256(b)
 	return int(binary.LittleEndian.Uint16(place[:]) % buckets), binary.LittleEndian.Uint32(h[:])
 }
