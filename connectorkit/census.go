@@ -20,7 +20,8 @@ const (
 // A list that is read newest first down to a watermark shows no deletion. So the whole of it is
 // walked now and then, and what is not met there is asked for by itself: only what the provider
 // then calls gone is deleted. A list that shifts while it is read, or ends early, costs a request
-// and deletes nothing.
+// and deletes nothing. What the list has and never had before, below the watermark, is collected:
+// some lists show things long after their time.
 
 // meet notes what the list has.
 func (l *lane) meet(items []Item) {
@@ -48,6 +49,7 @@ func (l *lane) takeCensus(ctx context.Context) error {
 	}
 	l.meet(nil)
 	at, now := l.steady.Census, l.r.p.Now()
+	account := &protocol.KeyCoverage{}
 	switch {
 	case len(l.met) > maxKnown:
 		l.r.log.Warn("deletions are not looked for: the list is too long to be remembered", "stream", l.List, "items", len(l.met))
@@ -55,10 +57,11 @@ func (l *lane) takeCensus(ctx context.Context) error {
 	case at.IsZero():
 		at, l.metMore = now, true
 	case now.Sub(at) >= l.Census && !l.announced && !l.r.spent() && !l.r.late():
-		done, err := l.count(ctx)
+		done, late, err := l.count(ctx)
 		if err != nil {
 			return err
 		}
+		account = l.book.coverage(late)
 		if l.metMore = true; done {
 			at = now
 		}
@@ -72,24 +75,55 @@ func (l *lane) takeCensus(ctx context.Context) error {
 	}
 	kept := steadyOf(mark)
 	kept.Known, kept.Census = slices.Sorted(maps.Keys(l.met)), at.UTC()
-	return l.state(ctx, protocol.SteadyState, encode(kept), &protocol.KeyCoverage{})
+	return l.state(ctx, protocol.SteadyState, encode(kept), account)
 }
 
-// count walks the list and deletes what it has no more. False means that it is to be done
-// again: the list was not read to its end, or not everything that is missing was asked for.
-func (l *lane) count(ctx context.Context) (bool, error) {
+// count walks the list, collects what it never had before and deletes what it has no more. False
+// means that it is to be done again: the list was not read to its end, or not everything that is
+// missing was asked for. The keys are those of what was collected.
+func (l *lane) count(ctx context.Context) (done bool, late []string, err error) {
 	found, err := l.everything(ctx)
 	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
+		return false, nil, context.Cause(ctx)
 	}
 	if err != nil {
 		l.r.log.Warn("deletions were not looked for", "stream", l.List, "cause", governhttp.WithoutURL(err))
-		return false, nil
+		return false, nil, nil
 	}
 	gone := maps.Clone(l.met)
-	maps.DeleteFunc(gone, func(key string, _ bool) bool { return found[key] })
-	maps.Copy(l.met, found)
-	for i, key := range slices.Sorted(maps.Keys(gone)) {
+	for _, item := range found {
+		delete(gone, item.Key)
+	}
+	if late, err = l.collectLate(ctx, found); err != nil {
+		return false, late, err
+	}
+	done, err = l.deleteGone(ctx, slices.Sorted(maps.Keys(gone)))
+	return done, late, err
+}
+
+// collectLate collects the items that were never met, each with its details or its gap.
+func (l *lane) collectLate(ctx context.Context, found []Item) (keys []string, err error) {
+	p := &pass{walk: &walk{l: l, ended: true}}
+	for _, item := range found {
+		if l.met[item.Key] {
+			continue
+		}
+		if _, err := l.slice(ctx, p, []Item{item}); err != nil {
+			return keys, err
+		}
+		if p.stop != nil && p.stop.ends != "" {
+			return keys, Fail(p.stop.ends, nil)
+		}
+		if l.detailing {
+			keys = append(keys, item.Key)
+		}
+	}
+	return keys, nil
+}
+
+// deleteGone asks for each item that the list does not have and deletes what is called gone.
+func (l *lane) deleteGone(ctx context.Context, keys []string) (bool, error) {
+	for i, key := range keys {
 		if i == censusAsks || l.r.spent() || l.r.late() {
 			return false, nil
 		}
@@ -107,26 +141,32 @@ func (l *lane) count(ctx context.Context) (bool, error) {
 			l.r.log.Warn("a missing item could not be asked for", "stream", l.List, "cause", governhttp.WithoutURL(err))
 			return false, nil
 		}
-		if _, err := l.r.emit(ctx, l.List, Delete(key)); err != nil {
+		if err := l.remove(ctx, key); err != nil {
 			return false, err
 		}
-		delete(l.met, key)
 	}
 	return true, nil
 }
 
-// everything walks the whole list and gives its keys.
-func (l *lane) everything(ctx context.Context) (map[string]bool, error) {
-	found := map[string]bool{}
+// remove deletes an item, and its details where they have its key.
+func (l *lane) remove(ctx context.Context, key string) error {
+	delete(l.met, key)
+	if _, err := l.r.emit(ctx, l.List, Delete(key)); err != nil || !l.Paired || !l.detailing {
+		return err
+	}
+	_, err := l.r.emit(ctx, l.Detail, Delete(key))
+	return err
+}
+
+// everything walks the whole list and gives its items.
+func (l *lane) everything(ctx context.Context) (found []Item, err error) {
 	w := l.walk(window{}, nil)
 	for w.more() {
 		items, err := w.next(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for _, item := range items {
-			found[item.Key] = true
-		}
+		found = append(found, items...)
 	}
 	return found, nil
 }

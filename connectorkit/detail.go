@@ -164,10 +164,9 @@ func (l *lane) settle(ctx context.Context, item Item, d *deferral) error {
 				return err
 			}
 		}
-		if _, err := l.r.emit(ctx, l.List, Delete(item.Key)); err != nil {
+		if err := l.remove(ctx, item.Key); err != nil {
 			return err
 		}
-		delete(l.met, item.Key)
 	}
 	if d != nil {
 		return l.gap(ctx, item, *d, tried)

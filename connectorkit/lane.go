@@ -33,9 +33,12 @@ type Lane struct {
 	// sent where they are not had.
 	Completed bool
 
+	// Paired says that an item has one record of details, with its own key: it is deleted with the item.
+	Paired bool
+
 	// Census is how often, at most, the whole list is walked for what left it without a word;
 	// zero means never. What is missing is asked for with Fetch, and what that calls Gone is
-	// deleted from the list stream.
+	// deleted from the list stream. What it shows for the first time below the watermark is collected.
 	Census time.Duration
 
 	// FetchMany reads the details of up to Many items with one request; nil, or a

@@ -465,3 +465,60 @@ func TestCompletedItems(t *testing.T) {
 		see()
 	}
 }
+
+// TestLateItemsAreCollected lets a thread appear in the list with a time that lies behind the watermark. The next
+// census brings it, with its details, and no later one again.
+func TestLateItemsAreCollected(t *testing.T) {
+	t.Parallel()
+	a, v := newArchive(6, 4), newVault()
+	lane := a.lane()
+	lane.Census = time.Hour
+	c := collecting(t, lane)
+	now := epoch.AddDate(0, 1, 0)
+	run := func() {
+		t.Helper()
+		succeeded(t, v.run(t, c, options{scope: laneScope, now: func() time.Time { return now }}))
+		now = now.Add(2 * time.Hour)
+	}
+	run()
+	a.add(epoch.Add(90 * time.Millisecond))
+	run()
+	a.complete(t, v)
+	fetched := len(a.fetches)
+	run()
+	if n := len(a.fetches) - fetched; n != 0 {
+		t.Errorf("a census without anything new took %d fetches", n)
+	}
+}
+
+// TestPairedDetailsGoWithTheirItem deletes the one record of details of an item that is gone.
+func TestPairedDetailsGoWithTheirItem(t *testing.T) {
+	t.Parallel()
+	paired := strings.Replace(testManifest, `"name": "messages", "semantics": "append_only"`, `"name": "messages", "semantics": "mutable_state"`, 1)
+	for name, isPaired := range map[string]bool{"paired": true, "on their own": false} {
+		t.Run(name, func(t *testing.T) {
+			a, v := newArchive(3, 4), newVault()
+			a.fetch = func(n int, key string) error {
+				if key == "t0002" && n > 3 {
+					return Fail(Gone, nil)
+				}
+				return nil
+			}
+			lane := a.lane()
+			lane.GoneWithDetail, lane.Paired = true, isPaired
+			lane.Fetch = func(ctx context.Context, item Item) ([]Record, error) {
+				if _, err := a.fetchThread(ctx, item); err != nil {
+					return nil, err
+				}
+				return []Record{Upsert(map[string]any{"id": item.Key, "thread": item.Key})}, nil
+			}
+			c := withManifest(t, paired, func(context.Context, *Setup) ([]Collector, error) { return []Collector{lane}, nil })
+			succeeded(t, v.run(t, c, options{scope: laneScope}))
+			a.touch(1, epoch.Add(time.Hour))
+			succeeded(t, v.run(t, c, options{scope: laneScope}))
+			if data, known := v.records["messages"]["t0002"]; !known || (data == "") != isPaired {
+				t.Errorf("the details are %q", data)
+			}
+		})
+	}
+}
