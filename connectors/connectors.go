@@ -24,6 +24,7 @@ import (
 	"pdpp/connectors/miniflux"
 	netflixexport "pdpp/connectors/netflix_export"
 	"pdpp/connectors/notes"
+	"pdpp/connectors/notion"
 	"pdpp/connectors/oura"
 	"pdpp/connectors/pocket"
 	"pdpp/connectors/spotify"
@@ -60,6 +61,7 @@ var All = []Entry{
 	{"miniflux", miniflux.Connector},
 	{"netflix_export", netflixexport.Connector},
 	{"notes", notes.Connector},
+	{"notion", notion.Connector},
 	{"oura", oura.Connector},
 	{"pocket", pocket.Connector},
 	{"spotify", spotify.Connector},

@@ -1,0 +1,100 @@
+package notion
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/governor/governhttp"
+)
+
+// pageSize is the largest page that Notion serves.
+const pageSize = 100
+
+// errFrame is an answer that decodes but is not what it should be. To read it as an empty page would be to call
+// data complete that is not there.
+var errFrame = errors.New("the answer is not a list")
+
+// api makes requests. None of its methods waits or retries.
+type api struct{ client *governhttp.Client }
+
+// list is one page of anything. It may hold fewer things than were asked for, and none, although more follow.
+type list struct {
+	rows []jsontext.Value
+	next string // cursor of the next page; empty on the last
+}
+
+func (a *api) do(ctx context.Context, r governhttp.Request, into any) error {
+	resp, err := a.client.Do(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(resp.Body, into); err != nil {
+		return connectorkit.Fail(connectorkit.Malformed, err)
+	}
+	return nil
+}
+
+func (a *api) list(ctx context.Context, r governhttp.Request) (list, error) {
+	var wire struct {
+		Results *[]jsontext.Value `json:"results"`
+		Next    *string           `json:"next_cursor"`
+		More    bool              `json:"has_more"`
+	}
+	if err := a.do(ctx, r, &wire); err != nil {
+		return list{}, err
+	}
+	if wire.Results == nil || wire.More && (wire.Next == nil || *wire.Next == "") {
+		return list{}, connectorkit.Fail(connectorkit.Malformed, errFrame)
+	}
+	out := list{rows: *wire.Results}
+	if wire.More {
+		out.next = *wire.Next
+	}
+	return out, nil
+}
+
+// search asks for pages or databases, the last edited first.
+func (a *api) search(ctx context.Context, object, cursor string) (list, error) {
+	question := map[string]any{
+		"filter":    map[string]string{"property": "object", "value": object},
+		"sort":      map[string]string{"direction": "descending", "timestamp": "last_edited_time"},
+		"page_size": pageSize,
+	}
+	if cursor != "" {
+		question["start_cursor"] = cursor
+	}
+	body, err := json.Marshal(question, json.Deterministic(true))
+	if err != nil {
+		return list{}, connectorkit.Fail(connectorkit.Malformed, err)
+	}
+	return a.list(ctx, governhttp.Request{Method: http.MethodPost, Path: "v1/search", Body: body})
+}
+
+// gone asks for a page or a database by itself. One that is in the trash, and one that Notion does not know or that
+// is not shared any more, which it does not tell apart, is Gone.
+func (a *api) gone(ctx context.Context, kind, id string) error {
+	var thing struct {
+		Archived bool `json:"archived"`
+		Trash    bool `json:"in_trash"`
+	}
+	err := a.do(ctx, governhttp.Request{Path: "v1/" + kind + "/" + url.PathEscape(id)}, &thing)
+	if refused := of(err); refused == connectorkit.NotFound || err == nil && (thing.Archived || thing.Trash) {
+		return connectorkit.Fail(connectorkit.Gone, err)
+	}
+	return err
+}
+
+// of is the class of an error; empty when it has none.
+func of(err error) connectorkit.Class {
+	var e *connectorkit.Error
+	if errors.As(err, &e) {
+		return e.Class
+	}
+	return ""
+}

@@ -1,0 +1,63 @@
+package notion_test
+
+import (
+	"strings"
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/protocol"
+	"pdpp/providersim"
+	"pdpp/providersim/notion"
+)
+
+// Search is an index. What it loses is not deleted while Notion still has it, and what it shows late is collected,
+// although its time lies far back.
+func TestSearchIsAnIndex(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 2, Pages: 7, Databases: 1, Blocks: 2, MaxPage: 3}))
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "unlist", N: 2})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "import", N: 2})
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "index", N: 1})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// A page that is not shared any more is deleted with its content.
+func TestUnshared(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 3, Pages: 5, Blocks: 2}))
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "unshare", N: 2})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// A part of a page that is not shared is declared, and the rest of the page is stored.
+func TestUnsharedPart(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 4, Pages: 2, Blocks: 9, Nested: true}))
+	b.Sim.Mutate(t, providersim.Mutation{Op: "close", N: 4})
+	b.Succeed(t)
+	if len(b.Gaps(t, protocol.GapPending)) == 0 {
+		t.Error("a part is missing, and the run does not tell")
+	}
+	if n := b.LastSeq(t, notion.StreamContents); n == 0 {
+		t.Error("nothing of the pages is stored")
+	}
+	b.Verify(t)
+}
+
+// A token that may not read content is told in its own words.
+func TestCapability(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 1, Pages: 1, Blocks: 1}))
+	b.Sim.Mutate(t, providersim.Mutation{Op: "blind", N: 1})
+	r := b.Run(t, launch.Request{})
+	if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code == "auth_failure" || !strings.Contains(e.Message, "Read content") {
+		t.Errorf("%s %+v", r.Status, e)
+	}
+}

@@ -1,0 +1,206 @@
+package notion
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+)
+
+// canonical spells an id with dashes; Notion gives it with and without.
+func canonical(id string) string {
+	bare := strings.ReplaceAll(id, "-", "")
+	if len(bare) != 32 || strings.Trim(bare, "0123456789abcdefABCDEF") != "" {
+		return id
+	}
+	bare = strings.ToLower(bare)
+	return strings.Join([]string{bare[:8], bare[8:12], bare[12:16], bare[16:20], bare[20:]}, "-")
+}
+
+// richText is text in the pieces that Notion gives it in.
+type richText []struct {
+	Plain string `json:"plain_text"`
+}
+
+func (r richText) String() string {
+	var b strings.Builder
+	for _, piece := range r {
+		b.WriteString(piece.Plain)
+	}
+	return b.String()
+}
+
+// common is what pages and databases share.
+type common struct {
+	ID       string `json:"id"`
+	Created  string `json:"created_time"`
+	Edited   string `json:"last_edited_time"`
+	Archived bool   `json:"archived"`
+	Trash    bool   `json:"in_trash"`
+	URL      string `json:"url"`
+	Parent   parent `json:"parent"`
+}
+
+// parent is what a thing stands in. Its id stands in the member that its type names; the workspace has none.
+type parent map[string]any
+
+func (p parent) kind() string { text, _ := p["type"].(string); return text }
+
+func (p parent) id() string { text, _ := p[p.kind()].(string); return canonical(text) }
+
+type user struct {
+	ID string `json:"id"`
+}
+
+type pageRecord struct {
+	ID         string `json:"id"`
+	Object     string `json:"object"`
+	ParentType string `json:"parent_type,omitzero"`
+	Parent     string `json:"parent_id,omitzero"`
+	Title      string `json:"title,omitzero"`
+	URL        string `json:"url,omitzero"`
+	Archived   bool   `json:"archived"`
+	Created    string `json:"created_time,omitzero"`
+	Edited     string `json:"last_edited_time,omitzero"`
+	CreatedBy  string `json:"created_by_id,omitzero"`
+	EditedBy   string `json:"last_edited_by_id,omitzero"`
+}
+
+func readPage(raw jsontext.Value) connectorkit.Item {
+	var p struct {
+		common
+		CreatedBy  user `json:"created_by"`
+		EditedBy   user `json:"last_edited_by"`
+		Properties map[string]struct {
+			Type  string   `json:"type"`
+			Title richText `json:"title"`
+		} `json:"properties"`
+	}
+	err := json.Unmarshal(raw, &p)
+	at, untimed := time.Parse(time.RFC3339Nano, p.Edited)
+	if err != nil || untimed != nil || p.ID == "" {
+		return connectorkit.Item{Record: connectorkit.Unreadable(p.ID, err)}
+	}
+	id := canonical(p.ID)
+	if p.Archived || p.Trash {
+		return connectorkit.Item{Key: id, Time: at, Record: connectorkit.Delete(id)}
+	}
+	r := pageRecord{ID: id, Object: "page", ParentType: p.Parent.kind(), Parent: p.Parent.id(), URL: p.URL, Created: p.Created, Edited: p.Edited, CreatedBy: canonical(p.CreatedBy.ID), EditedBy: canonical(p.EditedBy.ID)}
+	for _, property := range p.Properties {
+		if property.Type == "title" {
+			r.Title = property.Title.String()
+		}
+	}
+	return connectorkit.Item{Key: id, Time: at, Record: connectorkit.Upsert(r)}
+}
+
+type databaseRecord struct {
+	ID         string   `json:"id"`
+	Title      string   `json:"title,omitzero"`
+	ParentType string   `json:"parent_type,omitzero"`
+	Parent     string   `json:"parent_id,omitzero"`
+	URL        string   `json:"url,omitzero"`
+	Archived   bool     `json:"archived"`
+	Created    string   `json:"created_time,omitzero"`
+	Edited     string   `json:"last_edited_time,omitzero"`
+	Properties []string `json:"property_names"`
+}
+
+// readDatabase gives the id of a database that can be read.
+func readDatabase(raw jsontext.Value) (string, connectorkit.Record) {
+	var d struct {
+		common
+		Title      richText                  `json:"title"`
+		Properties map[string]jsontext.Value `json:"properties"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil || d.ID == "" {
+		return "", connectorkit.Unreadable(d.ID, err)
+	}
+	id := canonical(d.ID)
+	if d.Archived || d.Trash {
+		return "", connectorkit.Delete(id)
+	}
+	r := databaseRecord{ID: id, Title: d.Title.String(), ParentType: d.Parent.kind(), Parent: d.Parent.id(), URL: d.URL, Created: d.Created, Edited: d.Edited, Properties: []string{}}
+	for name := range d.Properties {
+		r.Properties = append(r.Properties, name)
+	}
+	slices.Sort(r.Properties)
+	return id, connectorkit.Upsert(r)
+}
+
+// contentRecord is what stands on a page. It is one record for all of its blocks: nothing tells of a block that is
+// removed, and whoever reads the page anew has it as it is.
+type contentRecord struct {
+	ID     string        `json:"id"`
+	Text   string        `json:"text,omitzero"`
+	Count  int           `json:"block_count"`
+	Blocks []blockRecord `json:"blocks"`
+}
+
+type blockRecord struct {
+	ID     string `json:"id"`
+	Parent string `json:"parent_id,omitzero"` // a block; empty for those of the page itself
+	Type   string `json:"type"`
+	Text   string `json:"text,omitzero"`
+	Edited string `json:"last_edited_time,omitzero"`
+}
+
+func (c contentRecord) finish() contentRecord {
+	c.Count = len(c.Blocks)
+	var lines []string
+	for _, b := range c.Blocks {
+		if b.Text != "" {
+			lines = append(lines, b.Text)
+		}
+	}
+	c.Text = strings.Join(lines, "\n")
+	return c
+}
+
+// readBlock reads a block and tells whether what it holds belongs to its page. Addresses of files are left out:
+// they are good for an hour.
+func readBlock(raw jsontext.Value) (b blockRecord, inside bool, err error) {
+	var wire struct {
+		ID       string `json:"id"`
+		Type     string `json:"type"`
+		Edited   string `json:"last_edited_time"`
+		Children bool   `json:"has_children"`
+	}
+	if err := json.Unmarshal(raw, &wire); err != nil {
+		return b, false, err
+	}
+	b = blockRecord{ID: canonical(wire.ID), Type: wire.Type, Edited: wire.Edited}
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return b, false, err
+	}
+	var own struct {
+		Rich       richText   `json:"rich_text"`
+		Cells      []richText `json:"cells"`
+		Title      string     `json:"title"`
+		Expression string     `json:"expression"`
+		URL        string     `json:"url"`
+		Caption    richText   `json:"caption"`
+		From       *struct {
+			Block string `json:"block_id"`
+		} `json:"synced_from"`
+	}
+	if body := members[wire.Type]; body.Kind() == '{' {
+		_ = json.Unmarshal(body, &own) // a type that is not known yet keeps its name and its id
+	}
+	var cells []string
+	for _, cell := range own.Cells {
+		cells = append(cells, cell.String())
+	}
+	for _, text := range []string{own.Rich.String(), strings.Join(cells, "\t"), own.Title, own.Expression, own.Caption.String(), own.URL} {
+		if b.Text == "" {
+			b.Text = text
+		}
+	}
+	elsewhere := wire.Type == "child_page" || wire.Type == "child_database" || wire.Type == "link_to_page" || own.From != nil
+	return b, wire.Children && !elsewhere, nil
+}

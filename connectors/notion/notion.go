@@ -1,0 +1,73 @@
+// Package notion collects a person's pages from Notion, with their content, and the databases.
+//
+//	manifest.json   what it declares: streams, schemas, the form for the token
+//	notion.go       open: environment in, client and collectors out
+//	api.go          one request, one page of a search
+//	pages.go        pages as their search lists them, and the content of one
+//	databases.go    databases, each of which is asked for by itself when the search has it no more
+//	map.go          how one thing of Notion's becomes one record
+//	classify.go     what an answer means
+package notion
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"net/http"
+	"time"
+
+	"pdpp/connectorkit"
+	"pdpp/governor"
+	"pdpp/governor/governhttp"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the Notion connector.
+func Connector() connectorkit.Connector {
+	return connectorkit.MustNew(manifestJSON, open)
+}
+
+const (
+	publicAPI = "https://api.notion.com"
+	// apiVersion is the last one in which a database holds its rows itself.
+	apiVersion = "2022-06-28"
+	// census is how often the whole search is read for what left it without a word, and for what it shows late.
+	census = 24 * time.Hour
+)
+
+var errCensus = errors.New("PDPP_NOTION_CENSUS must be a time such as 24h")
+
+// open runs once per run. Databases, a few, come before the pages, whose content is a request for each hundred blocks.
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	every := census
+	if text := s.Env("PDPP_NOTION_CENSUS"); text != "" {
+		var err error
+		if every, err = time.ParseDuration(text); err != nil || every <= 0 {
+			return nil, connectorkit.Fail(connectorkit.Malformed, errCensus)
+		}
+	}
+	client, err := s.HTTP(governhttp.Options{
+		BaseURL: cmp.Or(s.Env("PDPP_NOTION_BASE_URL"), publicAPI), Classify: classify,
+		Header: http.Header{
+			"Authorization": {"Bearer " + s.Env("NOTION_API_TOKEN")}, "Notion-Version": {cmp.Or(s.Env("PDPP_NOTION_API_VERSION"), apiVersion)},
+			"Content-Type": {"application/json"},
+		},
+	}, unhurried)
+	if err != nil {
+		return nil, err
+	}
+	a := &api{client: client}
+	return []connectorkit.Collector{
+		connectorkit.Flat{Stream: "databases", Page: (&databases{api: a}).page},
+		connectorkit.Lane{
+			List: "pages", Detail: "page_contents", ListPage: a.pages, Fetch: a.content,
+			GoneWithDetail: true, Paired: true, Census: every,
+		},
+	}, nil
+}
+
+// unhurried keeps below the three requests a second that Notion allows on average.
+func unhurried(c *governor.Config) { c.Ceiling = 400 * time.Millisecond }

@@ -1,0 +1,110 @@
+package notion
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/connectorkit"
+	"pdpp/governor/governhttp"
+)
+
+// pages is one page of the search for pages. It takes no bounds of time.
+func (a *api) pages(ctx context.Context, w connectorkit.Window) (connectorkit.ListPage, error) {
+	got, err := a.search(ctx, "page", w.Token)
+	if err != nil {
+		return connectorkit.ListPage{}, err
+	}
+	out := connectorkit.ListPage{Next: got.next}
+	for _, raw := range got.rows {
+		out.Items = append(out.Items, readPage(raw))
+	}
+	return out, nil
+}
+
+const (
+	// mostBlocks and deepest bound one page's content.
+	mostBlocks = 50_000
+	deepest    = 40
+)
+
+// content reads what stands on a page, block by block. Pages and databases within it are things of their own, and
+// so is what a synced block shows of another place.
+func (a *api) content(ctx context.Context, item connectorkit.Item) ([]connectorkit.Record, error) {
+	if item.Time.IsZero() { // the search does not have it, or did not when it was last read
+		if err := a.gone(ctx, "pages", item.Key); err != nil {
+			return nil, err
+		}
+	}
+	r := &reading{api: a, page: contentRecord{ID: item.Key, Blocks: []blockRecord{}}, met: map[string]bool{item.Key: true}}
+	if err := r.children(ctx, item.Key, 0); err != nil {
+		if of(err) == connectorkit.NotFound {
+			if gone := a.gone(ctx, "pages", item.Key); gone != nil {
+				return nil, gone
+			}
+		}
+		return nil, err
+	}
+	return append(r.missing, connectorkit.Upsert(r.page.finish())), nil
+}
+
+// reading is one page that is being read.
+type reading struct {
+	*api
+	page    contentRecord
+	met     map[string]bool
+	missing []connectorkit.Record
+}
+
+func (r *reading) children(ctx context.Context, id string, depth int) error {
+	for cursor, seen := "", map[string]bool{}; ; {
+		q := url.Values{"page_size": {strconv.Itoa(pageSize)}}
+		if cursor != "" {
+			q.Set("start_cursor", cursor)
+		}
+		got, err := r.list(ctx, governhttp.Request{Path: "v1/blocks/" + url.PathEscape(id) + "/children", Query: q})
+		if err != nil {
+			return err
+		}
+		for _, raw := range got.rows {
+			if err := r.block(ctx, id, raw, depth); err != nil {
+				return err
+			}
+		}
+		if got.next == "" {
+			return nil
+		}
+		if seen[cursor] = true; seen[got.next] {
+			return connectorkit.Fail(connectorkit.Malformed, errFrame)
+		}
+		cursor = got.next
+	}
+}
+
+// block takes one block and, below it, those that it holds.
+func (r *reading) block(ctx context.Context, parent string, raw jsontext.Value, depth int) error {
+	b, inside, err := readBlock(raw)
+	if err != nil || b.ID == "" {
+		r.missing = append(r.missing, connectorkit.Unreadable(b.ID, err))
+		return nil
+	}
+	if r.met[b.ID] || len(r.page.Blocks) >= mostBlocks {
+		return nil
+	}
+	r.met[b.ID] = true
+	if b.Parent = parent; parent == r.page.ID {
+		b.Parent = ""
+	}
+	r.page.Blocks = append(r.page.Blocks, b)
+	if !inside || depth >= deepest {
+		return nil
+	}
+	err = r.children(ctx, b.ID, depth+1)
+	if c := of(err); c == connectorkit.NotFound || c == connectorkit.Forbidden { // a part that is not shared; the rest is
+		r.missing = append(r.missing, connectorkit.Unreadable(b.ID, nil))
+		return nil
+	}
+	return err
+}
