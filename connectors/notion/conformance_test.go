@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 		return
 	}
 	// A page that is read with one request keeps the count of requests and of pages the same.
-	connectortest.Run(t, target(t, notion.Config{Seed: 5, Pages: 70, Databases: 8, Blocks: 6, MaxPage: 9}))
+	connectortest.Run(t, target(t, notion.Config{Seed: 5, Pages: 45, Databases: 40, Blocks: 6, MaxPage: 9}))
 	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, small), 20) })
 }
 

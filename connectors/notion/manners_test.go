@@ -21,6 +21,7 @@ func TestSearchIsAnIndex(t *testing.T) {
 	b.Sim.Mutate(t, providersim.Mutation{Op: "unlist", N: 2})
 	b.Sim.Mutate(t, providersim.Mutation{Op: "import", N: 2})
 	b.Succeed(t)
+	b.VerifyComplete(t)
 	b.Sim.Mutate(t, providersim.Mutation{Op: "index", N: 1})
 	b.Succeed(t)
 	b.VerifyComplete(t)

@@ -30,6 +30,7 @@ type thing struct {
 	trash    bool
 	purged   bool // or not shared any more
 	unlisted bool // search does not show it yet
+	lost     bool // search does not show it any more
 	blocks   []*block
 }
 
@@ -122,7 +123,7 @@ func (b *block) object() object {
 // shown are the things of a kind that search gives, the last edited first.
 func (n *Notion) shown(kind string) (out []*thing) {
 	for _, t := range n.things {
-		if t.kind == kind && !t.trash && !t.purged && !t.unlisted {
+		if t.kind == kind && !t.trash && !t.purged && !t.unlisted && !t.lost {
 			out = append(out, t)
 		}
 	}

@@ -33,12 +33,12 @@ var operations = map[string]func(n *Notion) string{
 	},
 	"index": func(n *Notion) string {
 		for _, t := range n.things {
-			t.unlisted = false
+			t.unlisted, t.lost = false, false
 		}
 		return ""
 	},
 	// A page leaves the index and is there all the same.
-	"unlist": func(n *Notion) string { return n.quietly("page", func(t *thing) { t.unlisted = true }) },
+	"unlist": func(n *Notion) string { return n.quietly("page", func(t *thing) { t.lost = true }) },
 	"close": func(n *Notion) string {
 		return n.quietly("page", func(t *thing) {
 			for _, b := range t.blocks {
