@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 )
 
@@ -19,12 +20,12 @@ const (
 	maxCapture  = 4 << 20
 )
 
-var captureName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,150}$`)
+var captureName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,150}$`) })
 
 // saveCaptures keeps what the connector noted of its sign-in, for whoever is to mend it. The
 // connector takes away what nobody needs.
 func (p *Profiles) saveCaptures(room, runID string) error {
-	if p.Captures == "" || !profileName.MatchString(runID) {
+	if p.Captures == "" || !profileName().MatchString(runID) {
 		return nil
 	}
 	root, err := os.OpenRoot(filepath.Join(room, capturesDir))
@@ -41,7 +42,7 @@ func (p *Profiles) saveCaptures(room, runID string) error {
 	}
 	to, kept := filepath.Join(p.Captures, runID), 0
 	for _, e := range entries {
-		if !captureName.MatchString(e.Name()) || !e.Type().IsRegular() || kept == maxCaptures {
+		if !captureName().MatchString(e.Name()) || !e.Type().IsRegular() || kept == maxCaptures {
 			continue
 		}
 		text, err := readFile(root, e.Name(), nil)

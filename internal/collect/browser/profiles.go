@@ -146,7 +146,7 @@ func (p *Profiles) names() ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() && profileName.MatchString(e.Name()) {
+		if e.IsDir() && profileName().MatchString(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -67,7 +68,7 @@ func (k *Keeper) exchangeRefresh(ctx context.Context, s Source, app App, refresh
 	return t, answered(err)
 }
 
-var errorWord = regexp.MustCompile(`^[a-z_]{1,40}$`)
+var errorWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_]{1,40}$`) })
 
 // answered takes the provider's words out of an error, but for the codes of the protocol.
 func answered(err error) error {
@@ -79,7 +80,7 @@ func answered(err error) error {
 		return nil
 	}
 	e := &answerError{Status: said.Response.StatusCode}
-	if errorWord.MatchString(said.ErrorCode) {
+	if errorWord().MatchString(said.ErrorCode) {
 		e.Code = said.ErrorCode
 	} else {
 		e.Code = inOtherWords(said.Body)

@@ -3,6 +3,7 @@ package runner
 import (
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -117,22 +118,27 @@ func lastingOf(m *protocol.SkipResult, hint protocol.RecoveryHint) lasting {
 	}
 }
 
-// actionFamilies infer a recovery action from words when the connector gives no
-// hint. The first family that matches wins.
-var actionFamilies = []struct {
+// family is a recovery action and the words that speak for it.
+type family struct {
 	words  *regexp.Regexp
 	action protocol.RecoveryAction
-}{
-	{regexp.MustCompile(`(?i)captcha|challenge|human|verify`), protocol.ManualActionRequired},
-	{regexp.MustCompile(`(?i)credential|login|token|auth|password|session`), protocol.RefreshCredentials},
-	{regexp.MustCompile(`(?i)rate|429|time[d_ -]*out|\b5\d\d\b|network|retry`), protocol.RetryByRuntime},
-	{regexp.MustCompile(`(?i)template|pars|schema|version|unsupported`), protocol.RetryOnConnectorUpgrade},
-	{regexp.MustCompile(`(?i)selector|dom|drift`), protocol.UpdateSelector},
-	{regexp.MustCompile(`(?i)blocked|locked|unavailable|upstream`), protocol.UpstreamUnblock},
 }
 
+// actionFamilies infer a recovery action from words when the connector gives no
+// hint. The first family that matches wins.
+var actionFamilies = sync.OnceValue(func() []family {
+	return []family{
+		{regexp.MustCompile(`(?i)captcha|challenge|human|verify`), protocol.ManualActionRequired},
+		{regexp.MustCompile(`(?i)credential|login|token|auth|password|session`), protocol.RefreshCredentials},
+		{regexp.MustCompile(`(?i)rate|429|time[d_ -]*out|\b5\d\d\b|network|retry`), protocol.RetryByRuntime},
+		{regexp.MustCompile(`(?i)template|pars|schema|version|unsupported`), protocol.RetryOnConnectorUpgrade},
+		{regexp.MustCompile(`(?i)selector|dom|drift`), protocol.UpdateSelector},
+		{regexp.MustCompile(`(?i)blocked|locked|unavailable|upstream`), protocol.UpstreamUnblock},
+	}
+})
+
 func inferAction(text string) protocol.RecoveryAction {
-	for _, f := range actionFamilies {
+	for _, f := range actionFamilies() {
 		if f.words.MatchString(text) {
 			return f.action
 		}

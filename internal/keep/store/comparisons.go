@@ -90,17 +90,31 @@ func Comparable(kind manifest.ValueKind, text string) (value any, ok bool) {
 	return value, ok
 }
 
+// Repetitions that are counted by a pattern are compiled one by one, at every start of a program:
+// those of hundreds are counted here.
+var (
+	numberShape  = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$`)
+	instantShape = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))?$`)
+)
+
 // The bounds keep every number that passes within the range of double precision, and are
 // the same in PostgreSQL's functions.
-var (
-	numberShape  = regexp.MustCompile(`^-?[0-9]{1,200}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,2})?$`)
-	instantShape = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))?$`)
+const (
+	mostWhole    = 200
+	mostFraction = 100
 )
 
 // ParseNumber reads a number by its double-precision value. One with hundreds of digits
 // or an exponent beyond 99 is none.
 func ParseNumber(text string) (float64, bool) {
 	if !numberShape.MatchString(text) {
+		return 0, false
+	}
+	digits := strings.TrimPrefix(text, "-")
+	if at := strings.IndexAny(digits, "eE"); at >= 0 {
+		digits = digits[:at]
+	}
+	if whole, fraction, _ := strings.Cut(digits, "."); len(whole) > mostWhole || len(fraction) > mostFraction {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(text, 64)

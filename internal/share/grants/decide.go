@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"sync"
 	"time"
 
 	"pdpp/internal/keep/store"
@@ -99,13 +100,13 @@ func decided(err error) error {
 	return fmt.Errorf("keep the answer: %w", err)
 }
 
-var verifierForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+var verifierForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`) })
 
 // Redeem exchanges a code for the grant's token, once. A code that comes a second time
 // was copied by somebody, so that it ends the grant.
 func (b *Service) Redeem(ctx context.Context, code, verifier, clientID, redirectURI string) (Grant, string, error) {
 	refused := Refused(CodeInvalidGrant, "code", "The code cannot be exchanged.", "Start again from the app.")
-	if !looksLike(codePrefix, code) || !verifierForm.MatchString(verifier) {
+	if !looksLike(codePrefix, code) || !verifierForm().MatchString(verifier) {
 		return Grant{}, "", refused
 	}
 	check := func(r store.GrantRequest) error {

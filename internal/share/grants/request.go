@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"pdpp/internal/keep/store"
@@ -53,7 +54,7 @@ const RequestLife = 10 * time.Minute
 
 const maxState = 1024
 
-var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+var challengeForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`) })
 
 // Request keeps what an app asks for. Whether there is such a thing is not told: an app
 // could find out what the owner has connected.
@@ -66,7 +67,7 @@ func (b *Service) Request(ctx context.Context, a Ask) (id string, err error) {
 	if !slices.Contains(c.RedirectURIs, a.RedirectURI) {
 		return "", Refused(CodeInvalidRedirect, "redirect_uri", "The address to return to is not one that the app registered.", "Use exactly one of its redirect_uris.")
 	}
-	if !challengeForm.MatchString(a.CodeChallenge) {
+	if !challengeForm().MatchString(a.CodeChallenge) {
 		return "", invalid("code_challenge", "The challenge is not one of S256.", "Send the base64url of the SHA-256 of the verifier.")
 	}
 	if len(a.State) > maxState {
