@@ -2,8 +2,6 @@ package consoletest
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,19 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
 // patience bounds every wait for the browser, which a busy machine makes slow.
 const patience = 2 * time.Minute
-
-// nodeGone is the code of the browser for an element that is on the page no more.
-const nodeGone = -32000
-
-//go:embed testdata/axe.min.js
-var axe string
 
 // chromium starts one browser for all tests; each has a window and cookies of its own.
 var chromium = sync.OnceValues(func() (context.Context, error) {
@@ -139,6 +130,10 @@ type tab struct {
 	t    *testing.T
 	ctx  context.Context
 	base string
+
+	width  int64  // of the window
+	scheme string // the theme
+
 	mu   sync.Mutex
 	said []string // what the page wrote to its console
 }
@@ -205,29 +200,49 @@ func (b *tab) where() string {
 
 func (b *tab) visit(path string) { b.t.Helper(); b.do(chromedp.Navigate(b.base + path)) }
 
-// click presses with the mouse. An element that is drawn anew after it was found, and
-// before it was pressed, is looked for again.
+// pressing finds where an element is pressed: visible, in the window, with nothing over it. The
+// page keeps whether the next click meets such an element, as it may be drawn anew before.
+const pressing = `(css => {
+	const e = document.querySelector(css);
+	if (!e?.checkVisibility()) return null;
+	e.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
+	const r = e.getClientRects()[0], x = r.left + r.width / 2, y = r.top + r.height / 2;
+	if (!e.contains(document.elementFromPoint(x, y))) return null;
+	window.pressed = false;
+	addEventListener("click", c => { window.pressed = c.target.closest(css) !== null; }, {capture: true, once: true});
+	return [x, y];
+})`
+
+// click presses with the mouse what is visible, and sees that it was met.
 func (b *tab) click(css string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	for {
-		_, err := chromedp.Run(ctx, chromedp.Click(chromedp.CSS(css)))
-		if err == nil {
-			return
+	b.again("clicking "+css, func(ctx context.Context) bool {
+		at, err := chromedp.Run(ctx, chromedp.Evaluate[[]float64](fmt.Sprintf("%s(%q)", pressing, css)))
+		if err != nil || at == nil {
+			return false
 		}
-		if gone, ok := errors.AsType[*cdproto.Error](err); !ok || gone.Code != nodeGone || ctx.Err() != nil {
+		if err := chromedp.Do(ctx, chromedp.MouseClickXY(at[0], at[1])); err != nil {
 			b.t.Fatalf("clicking %s: %v\nat %s", css, err, b.where())
 		}
-	}
+		missed, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`window.pressed === false`))
+		return err != nil || !missed // another page does not know of it, and one that is on its way to another cannot be asked
+	})
 }
 
 // text is what is read in one look: an element may be drawn anew between two.
-func (b *tab) text(css string) string {
+func (b *tab) text(css string) (said string) {
 	b.t.Helper()
-	b.wait(css)
-	return strings.TrimSpace(eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.innerText ?? ""`, css)))
+	b.again("reading "+css, func(ctx context.Context) bool {
+		text, err := chromedp.Run(ctx, chromedp.Evaluate[*string](fmt.Sprintf(`(e => e?.checkVisibility() ? e.innerText : null)(document.querySelector(%q))`, css)))
+		if err != nil || text == nil {
+			return false
+		}
+		said = strings.TrimSpace(*text)
+		return true
+	})
+	return said
 }
+
 func (b *tab) path() string {
 	b.t.Helper()
 	return strings.TrimPrefix(run(b, chromedp.Location()), b.base)
@@ -236,9 +251,11 @@ func (b *tab) wait(css string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility() === true`, css))
 }
+
+// fill writes into a field, and stays in it: a page leaves alone what is in use.
 func (b *tab) fill(css, value string) {
 	b.t.Helper()
-	b.until(fmt.Sprintf(`(e => e?.checkVisibility() ? (e.value = %q, true) : false)(document.querySelector(%q))`, value, css))
+	b.until(fmt.Sprintf(`(e => e?.checkVisibility() ? (e.focus(), e.value = %q, true) : false)(document.querySelector(%q))`, value, css))
 }
 
 // press clicks what is visible in one look, for what may be drawn anew between two.
@@ -250,7 +267,7 @@ func (b *tab) press(css string) {
 // submit presses the button of the form that an element belongs to.
 func (b *tab) submit(css string) {
 	b.t.Helper()
-	eval[bool](b, fmt.Sprintf("(document.querySelector(%q).form.querySelector('button[type=submit], button:not([type])').click(), true)", css))
+	b.until(fmt.Sprintf(`(e => e ? (e.click(), true) : false)(document.querySelector(%q)?.form?.querySelector("button[type=submit], button:not([type])"))`, css))
 }
 
 // eval gives what an expression of the page's own language is.
@@ -263,18 +280,24 @@ func eval[T any](b *tab, expression string) T {
 // cannot be asked, which is no answer.
 func (b *tab) until(expression string) {
 	b.t.Helper()
+	b.again("waiting for "+expression, func(ctx context.Context) bool {
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression))
+		return err == nil && ok
+	})
+}
+
+// again does something until it succeeds.
+func (b *tab) again(what string, succeeds func(context.Context) bool) {
+	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for {
-		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression)); err == nil && ok {
-			return
-		}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !succeeds(ctx) {
 		select {
-		case <-again.C:
+		case <-tick.C:
 		case <-ctx.Done():
-			b.t.Fatalf("never true: %s\nat %s", expression, b.where())
+			b.t.Fatalf("%s: it never came\nat %s", what, b.where())
 		}
 	}
 }
@@ -290,18 +313,24 @@ func (b *tab) all(css string) []string {
 	return eval[[]string](b, fmt.Sprintf("[...document.querySelectorAll(%q)].map(e => e.innerText.trim())", css))
 }
 
-// dress sets the width of the window and the theme.
+// dress sets the width of the window and the theme, as far as they are not so already: each draws
+// the page anew.
 func (b *tab) dress(width int64, dark bool) {
 	b.t.Helper()
-	scheme := "light"
-	if dark {
-		scheme = "dark"
+	if b.width != width {
+		b.width = width
+		height := int64(900)
+		if width < 600 {
+			height = 844
+		}
+		b.do(chromedp.EmulateViewport(width, height))
 	}
-	height := int64(900)
-	if width < 600 {
-		height = 844
+	scheme := map[bool]string{false: "light", true: "dark"}[dark]
+	if b.scheme == scheme {
+		return
 	}
-	b.do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+	b.scheme = scheme
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			// What moves for ever is drawn for ever, and nobody looks.
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
@@ -322,78 +351,6 @@ func (b *tab) picture(name string) {
 	}
 	if err := os.WriteFile(filepath.Join(dir, name+".jpg"), run(b, chromedp.FullScreenshot(90)), 0o644); err != nil {
 		b.t.Fatal(err)
-	}
-}
-
-// shoot looks at the page at both widths and in both themes, and finds nothing that
-// reaches beyond the window and no serious fault of accessibility in any of them.
-func (b *tab) shoot(name string) {
-	b.t.Helper()
-	for _, width := range []int64{1280, 390} {
-		for _, dark := range []bool{false, true} {
-			b.dress(width, dark)
-			where := fmt.Sprintf("%s-%d-%s", name, width, map[bool]string{false: "light", true: "dark"}[dark])
-			if wide := eval[float64](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); wide > 0 {
-				b.t.Errorf("%s: the page is %v px wider than the window", where, wide)
-			}
-			if dark == (width < 600) {
-				b.picture(where)
-			}
-			switch {
-			case width > 600:
-				b.accessible(where, "document", !dark, true)
-			case !dark:
-				b.accessible(where, "document", true, false)
-				fallthrough
-			default:
-				b.accessible(where, narrowOnly, false, true)
-			}
-		}
-		// What was seen at this width has its colours at the other one too.
-		eval[bool](b, `(document.querySelectorAll("body *").forEach(e => { if (e.checkVisibility()) e.seen = true }), true)`)
-	}
-	b.dress(1280, false)
-}
-
-// narrowOnly is what a narrow window shows beyond what the wide one did.
-const narrowOnly = `{include: [...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && !e.seen && (e.parentElement === document.body || e.parentElement.seen))}`
-
-type violation struct {
-	ID, Impact, Help string
-	Nodes            []struct {
-		HTML           string
-		FailureSummary string
-	}
-}
-
-// accessible lets axe look at a part of the page, which is taught it once. A theme is nothing
-// but colours, and what has colours has them at every width: those rules, which take as long as
-// all others together, are asked once for each theme.
-func (b *tab) accessible(where, part string, structure, colours bool) {
-	b.t.Helper()
-	const ofColours = `["color-contrast", "link-in-text-block"]`
-	rules := ""
-	switch {
-	case !structure:
-		rules = `, runOnly: ` + ofColours
-	case !colours:
-		rules = `, rules: Object.fromEntries(` + ofColours + `.map(r => [r, {enabled: false}]))`
-	}
-	if eval[bool](b, "!window.axe") {
-		eval[bool](b, axe+";true")
-	}
-	report := eval[string](b, `(async part => part.include?.length === 0 ? "[]" : JSON.stringify((await axe.run(part, {resultTypes: ["violations"]`+rules+`})).violations))(`+part+`)`)
-	var found []violation
-	if err := json.Unmarshal([]byte(report), &found); err != nil {
-		b.t.Fatalf("axe: %v: %.200s", err, report)
-	}
-	for _, v := range found {
-		if v.Impact != "serious" && v.Impact != "critical" {
-			continue
-		}
-		for _, n := range v.Nodes {
-			b.t.Errorf("%s: %s (%s): %.300s\n%s", where, v.ID, v.Help, n.HTML, n.FailureSummary)
-		}
 	}
 }
 

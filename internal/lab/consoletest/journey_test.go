@@ -193,7 +193,8 @@ func grant(b *tab) {
 	b.click(`[data-grant] a`)
 	b.until(`/^\/grants\/(?!new)/.test(location.pathname)`)
 	b.shoot("grant")
-	eval[bool](b, `(document.querySelector("form[action$='/revoke'] button").click(), true)`)
+	b.click(`details.more summary`)
+	b.click(`form[action$='/revoke'] button`)
 	b.until(`document.body.innerText.includes("evoked")`)
 	if status, body := app.get("/v1/streams/issues/records"); status != http.StatusForbidden || !strings.Contains(body, "grant_revoked") {
 		b.t.Errorf("after revoking: %d %.200s", status, body)
@@ -207,7 +208,7 @@ func repair(b *tab, sim *github.GitHub) {
 		b.t.Fatal(err)
 	}
 	b.visit("/connections/cin_github_1")
-	eval[bool](b, `(document.querySelector("form[action$='/run'] button").click(), true)`)
+	b.press(`form[action$='/run'] button`)
 	b.until(`document.querySelector("#verdict[data-channel=attention][data-tone=red]") !== null`)
 	b.visit("/connections/cin_github_1")
 	b.shoot("connection-needs-you")

@@ -86,7 +86,7 @@ func (b *tab) picks(y float64, kind, value, title string) {
 	field := `document.querySelector("[data-part=choices] input[type=` + kind + `]")`
 	b.until(field + `?.checkVisibility() === true`)
 	b.shoot("sign-in-" + kind)
-	eval[bool](b, `(f => (f.value = "`+value+`", f.form.requestSubmit(), true))(`+field+`)`)
+	b.until(`(f => f ? (f.value = "` + value + `", f.form.requestSubmit(), true) : false)(` + field + `)`)
 	b.until(`document.querySelector("[data-part=picture]").getAttribute("aria-label").endsWith(": ` + title + `")`)
 }
 
