@@ -132,8 +132,8 @@ func (d *device) firstLoad(ctx context.Context, mb int, s *server, r *report) er
 		return err
 	}
 	watching, stop := context.WithCancel(ctx)
-	peak := make(chan int64, 1)
-	go func() { peak <- d.queuePeak(watching) }()
+	peak := make(chan peaks, 1)
+	go func() { peak <- d.peaks(watching, setup.Process.Pid) }()
 	var after time.Duration
 	found := make(chan error, 1)
 	go func() {
@@ -147,7 +147,7 @@ func (d *device) firstLoad(ctx context.Context, mb int, s *server, r *report) er
 		err = <-found
 	}
 	stop()
-	queue := <-peak
+	most := <-peak
 	if err != nil {
 		return fmt.Errorf("the first load: %w", err)
 	}
@@ -156,21 +156,26 @@ func (d *device) firstLoad(ctx context.Context, mb int, s *server, r *report) er
 	r.tell(figure{Name: "first load of a device, speed", Value: float64(size) / 1e6 / took.Seconds(), Unit: "MB/s", Note: note})
 	// Nobody can set back when a file was changed: all are of today, and the newest comes last.
 	r.tell(figure{Name: "first load, the last line is found after", Value: after.Seconds(), Unit: "s", Note: "every file is of today"})
-	r.tell(figure{Name: "first load, the largest queue", Value: float64(queue) / (1 << 20), Unit: "MiB", Below: 512})
+	r.tell(figure{Name: "first load, the largest queue", Value: float64(most.queue) / (1 << 20), Unit: "MiB", Below: 512})
 	r.tell(figure{Name: "first load, the device with its connector", Value: float64(size) / 1e6 / cpuOf(setup.ProcessState), Unit: "MB per CPU-s", AtLeast: 40, Note: note})
-	if usage, ok := setup.ProcessState.SysUsage().(*syscall.Rusage); ok { // the larger of it and its connector
-		r.tell(figure{Name: "first load, memory of the collector", Value: float64(usage.Maxrss) / 1024, Unit: "MiB", Below: 64})
-	}
-	most, err := statusField(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid), "VmHWM")
+	r.tell(figure{Name: "first load, memory of the collector", Value: float64(most.memory) / 1024, Unit: "MiB", Below: 64})
+	server, err := statusField(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid), "VmHWM")
 	if err != nil {
 		return err
 	}
-	r.tell(figure{Name: "first load, memory of the server", Value: float64(most) / 1024, Unit: "MiB", Below: 200})
+	r.tell(figure{Name: "first load, memory of the server", Value: float64(server) / 1024, Unit: "MiB", Below: 200})
 	return nil
 }
 
-// queuePeak is the largest that the queue's files were until it is told to stop looking.
-func (d *device) queuePeak(ctx context.Context) (most int64) {
+// peaks are the largest that was seen of a device at work.
+type peaks struct {
+	queue  int64 // bytes of its files
+	memory int64 // KiB of the process
+}
+
+// peaks looks until it is told to stop. What the system tells of a process when it has ended would
+// count the memory of the one that started it.
+func (d *device) peaks(ctx context.Context, pid int) (most peaks) {
 	look := time.NewTicker(100 * time.Millisecond)
 	defer look.Stop()
 	for {
@@ -181,7 +186,10 @@ func (d *device) queuePeak(ctx context.Context) (most int64) {
 				now += info.Size()
 			}
 		}
-		most = max(most, now)
+		most.queue = max(most.queue, now)
+		if kib, err := statusField(fmt.Sprintf("/proc/%d/status", pid), "VmHWM"); err == nil {
+			most.memory = max(most.memory, kib)
+		}
 		select {
 		case <-look.C:
 		case <-ctx.Done():

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -118,8 +120,32 @@ func hugeFiles(ctx context.Context, host, home string, r *report) error {
 	return nil
 }
 
+// prose is text that compresses about as much as what people and models write.
+var prose = sync.OnceValue(func() string {
+	rng := rand.New(rand.NewPCG(3, 5))
+	words := make([]string, 4000)
+	for i := range words {
+		word := make([]byte, 2+rng.IntN(8))
+		for j := range word {
+			word[j] = "etaoinshrdlucmfwygpbvk"[rng.IntN(22)]
+		}
+		words[i] = string(word)
+	}
+	var b strings.Builder
+	for b.Len() < 1<<20 {
+		b.WriteString(words[rng.IntN(len(words))] + " ")
+	}
+	return b.String()
+})
+
 func transcriptLine(session string, n, size int) string {
-	text := strings.Repeat("harbour lantern copper meadow thimble ", size/38+1)[:size]
+	whole := prose()
+	from := n * 997 % (len(whole) / 2)
+	text := whole[from:]
+	if size > len(text) {
+		text = strings.Repeat(text, size/len(text)+1)
+	}
+	text = text[:size]
 	return fmt.Sprintf(`{"type":"user","uuid":"%s-%d","parentUuid":null,"sessionId":"%s","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/home/mara/app","version":"2.1.40","message":{"role":"user","content":"%s"}}`+"\n", session, n, session, text)
 }
 
