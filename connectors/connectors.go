@@ -27,6 +27,7 @@ import (
 	"pdpp/connectors/notion"
 	"pdpp/connectors/oura"
 	"pdpp/connectors/pocket"
+	"pdpp/connectors/slack"
 	"pdpp/connectors/spotify"
 	"pdpp/connectors/strava"
 	twitterarchive "pdpp/connectors/twitter_archive"
@@ -64,6 +65,7 @@ var All = []Entry{
 	{"notion", notion.Connector},
 	{"oura", oura.Connector},
 	{"pocket", pocket.Connector},
+	{"slack", slack.Connector},
 	{"spotify", spotify.Connector},
 	{"strava", strava.Connector},
 	{"twitter_archive", twitterarchive.Connector},

@@ -1,0 +1,55 @@
+package slack_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/providersim"
+	"pdpp/providersim/slack"
+)
+
+// A conversation that the person left is told of by nothing but its absence: it is deleted from the list, its messages stay as
+// they were, and the others go on.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 3, Channels: 5, Messages: 4, Files: 1}))
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "leave", N: 1})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "say", N: 2})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// A limit on histories that outlasts the run ends it well: what was read stays, and a later run goes on within the same
+// conversation.
+func TestMinute(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 2, Channels: 2, Messages: 30, MaxPage: 5, Files: 1, Now: func() time.Time { return now }}))
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/api/conversations.history", Skip: 4, RetryAfter: providersim.RetrySeconds, Seconds: 3600})
+	b.Succeed(t)
+	first := b.LastSeq(t, slack.StreamMessages)
+	if first == 0 {
+		t.Error("nothing of the history is stored")
+	}
+	b.Verify(t)
+	b.Sim.Gate.Clear()
+	b.Clock += 2 * time.Hour
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// A permission that the app lacks is told in its own words, and is not taken for a bad token.
+func TestMissingScope(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 1, Channels: 1, Messages: 1}))
+	b.Sim.Mutate(t, providersim.Mutation{Op: "narrow", N: 1})
+	r := b.Run(t, launch.Request{})
+	if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code == "auth_failure" || !strings.Contains(e.Message, "User Token Scopes") {
+		t.Errorf("%s %+v", r.Status, e)
+	}
+}

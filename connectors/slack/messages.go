@@ -1,0 +1,259 @@
+package slack
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"pdpp/connectorkit"
+)
+
+// messages reads the conversations one after another, each newest first and its threads with it. An edit, a reaction or a
+// reply does not make a message newer, and a deletion makes it absent: so the last days are read again in every run, and
+// what the bookmark knows of them and is not met is deleted.
+type messages struct {
+	*api
+	days int
+
+	walk *walk // nil before the first page of a run
+}
+
+// conversation is what the bookmark holds of one.
+type conversation struct {
+	Newest stamp `json:"n,omitzero"` // everything up to it is stored
+	Span   *span `json:"w,omitzero"` // what is being read
+	// Queue are threads that are to be read, Again those that could not be, for the next run.
+	Queue []stamp `json:"q,omitzero"`
+	Again []stamp `json:"a,omitzero"`
+	// Known are the messages of the last days.
+	Known map[stamp]known `json:"k,omitzero"`
+}
+
+// span is a part of a history that is being read from its newest message down.
+type span struct {
+	Floor stamp `json:"f,omitzero"`
+	Top   stamp `json:"t,omitzero"`
+	Back  stamp `json:"b,omitzero"` // everything above it is read
+}
+
+// known is what is remembered of a message: how many replies it had, which was the last, and all of them.
+type known struct {
+	Count   int64   `json:"c,omitzero"`
+	Latest  stamp   `json:"l,omitzero"`
+	Replies []stamp `json:"r,omitzero"`
+}
+
+// walk is one way through the conversations.
+type walk struct {
+	all    map[string]*conversation
+	left   []string
+	recent stamp // the first moment of the last days
+	step   int   // tells the bookmarks of walks that were not finished apart
+
+	// Of the conversation at hand:
+	fresh  bool // its newest messages were asked for in this run
+	whole  bool // and everything down to the floor, in this run
+	met    map[stamp]bool
+	cursor string
+}
+
+// mostKnown bounds what the bookmark remembers of one conversation.
+const mostKnown = 5000
+
+func (m *messages) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+	if m.walk == nil {
+		w, err := m.begin(ctx, at)
+		if err != nil {
+			return connectorkit.Page{}, err
+		}
+		m.walk = w
+	}
+	w := m.walk
+	for len(w.left) > 0 {
+		id := w.left[0]
+		c := w.all[id]
+		if c == nil {
+			c = &conversation{}
+			w.all[id] = c
+		}
+		switch {
+		case len(c.Queue) > 0:
+			records, err := m.thread(ctx, id, c)
+			return w.answer(m.me.account(), records, err)
+		case c.Span != nil:
+			records, err := m.history(ctx, id, c)
+			return w.answer(m.me.account(), records, err)
+		case !w.fresh:
+			w.fresh, w.whole, w.met, w.cursor = true, true, map[stamp]bool{}, ""
+			c.Span = &span{Floor: min(c.Newest, w.recent)} // an empty one reads everything
+			c.Queue, c.Again = c.Again, nil
+		default:
+			w.left, w.fresh = w.left[1:], false
+		}
+	}
+	return w.answer(m.me.account(), nil, nil)
+}
+
+// begin finds out which conversations there are.
+func (m *messages) begin(ctx context.Context, at connectorkit.Cursor) (*walk, error) {
+	if err := m.know(ctx); err != nil {
+		return nil, err
+	}
+	w := &walk{all: map[string]*conversation{}, recent: stampOf(m.today.AddDate(0, 0, -m.days))}
+	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
+	if at["account"] == m.me.account() && json.Unmarshal([]byte(at["conversations"]), &w.all) != nil || w.all == nil {
+		w.all = map[string]*conversation{}
+	}
+	seen := map[string]bool{}
+	for cursor := ""; ; {
+		got, err := m.list(ctx, m.lists, "conversations.list", "channels", listed("conversations.list", cursor))
+		if err != nil {
+			return nil, err
+		}
+		for _, raw := range got.rows {
+			var c struct {
+				ID     string `json:"id"`
+				Member *bool  `json:"is_member"`
+				IM     bool   `json:"is_im"`
+				MPIM   bool   `json:"is_mpim"`
+			}
+			if json.Unmarshal(raw, &c) == nil && c.ID != "" && (c.IM || c.MPIM || c.Member != nil && *c.Member) {
+				w.left = append(w.left, c.ID)
+			}
+		}
+		if seen[cursor] = true; got.next == "" {
+			break
+		}
+		if cursor = got.next; seen[cursor] {
+			return nil, connectorkit.Fail(connectorkit.Malformed, errCircle)
+		}
+	}
+	slices.Sort(w.left)
+	w.left = slices.Compact(w.left)
+	return w, nil
+}
+
+// history reads one page of a conversation.
+func (m *messages) history(ctx context.Context, id string, c *conversation) ([]connectorkit.Record, error) {
+	w, s := m.walk, c.Span
+	q := url.Values{"channel": {id}, "limit": {pageSize}, "inclusive": {"true"}}
+	if s.Floor != "" {
+		q.Set("oldest", string(s.Floor))
+	}
+	switch {
+	case w.cursor != "":
+		q.Set("cursor", w.cursor)
+	case s.Back != "":
+		q.Set("latest", string(s.Back))
+	}
+	got, err := m.list(ctx, m.histories, "conversations.history", "messages", q)
+	switch of(err) {
+	case connectorkit.CursorRejected:
+		if w.cursor == "" {
+			return nil, err
+		}
+		w.cursor, w.whole = "", false // it has expired: on from the last message
+		return nil, nil
+	case connectorkit.NotFound, connectorkit.Forbidden: // of this conversation alone; the others are there
+		c.Span, w.fresh, w.cursor = nil, true, ""
+		return []connectorkit.Record{connectorkit.Unreadable("conversation "+id, nil)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !w.fresh || w.met == nil {
+		w.whole = false // an earlier run read the part above
+	}
+	records := c.take(id, got, w)
+	if !got.more {
+		return append(records, c.finish(id, w, got.limited)...), nil
+	}
+	if got.next == "" || got.next == w.cursor {
+		return nil, connectorkit.Fail(connectorkit.Malformed, errCircle)
+	}
+	w.cursor = got.next
+	return records, nil
+}
+
+// take makes records of a page, and notes which threads changed.
+func (c *conversation) take(id string, got list, w *walk) (records []connectorkit.Record) {
+	for _, raw := range got.rows {
+		ts, thread, rec := readMessage(id, raw)
+		records = append(records, rec)
+		if ts == "" {
+			w.whole = false // one of those that are known may be meant
+			continue
+		}
+		if w.met != nil {
+			w.met[ts] = true
+		}
+		c.Span.Top = max(c.Span.Top, ts)
+		if c.Span.Back == "" || ts < c.Span.Back {
+			c.Span.Back = ts
+		}
+		old, remembered := c.Known[ts]
+		if thread.Count > 0 && (old.Count != thread.Count || old.Latest != thread.Latest) && !slices.Contains(c.Queue, ts) {
+			c.Queue = append(c.Queue, ts)
+		} else if !remembered && ts >= w.recent {
+			c.remember(ts, known{})
+		}
+	}
+	return records
+}
+
+func (c *conversation) remember(ts stamp, k known) {
+	if c.Known == nil {
+		c.Known = map[stamp]known{}
+	}
+	c.Known[ts] = k
+}
+
+// finish ends a span: what was known of it and was not met is deleted.
+func (c *conversation) finish(id string, w *walk, limited bool) (records []connectorkit.Record) {
+	s := c.Span
+	if limited {
+		records = append(records, connectorkit.Unreadable("older messages of "+id+", which the plan hides", nil))
+	}
+	for _, ts := range slices.Sorted(maps.Keys(c.Known)) {
+		switch {
+		case ts >= s.Floor && ts <= s.Top && w.whole && !w.met[ts]:
+			records = append(records, connectorkit.Delete(key(id, ts)))
+			for _, reply := range c.Known[ts].Replies {
+				records = append(records, connectorkit.Delete(key(id, reply)))
+			}
+			delete(c.Known, ts)
+		case ts < w.recent:
+			delete(c.Known, ts)
+		}
+	}
+	for _, ts := range slices.Sorted(maps.Keys(c.Known)) { // the oldest are forgotten first
+		if len(c.Known) <= mostKnown {
+			break
+		}
+		delete(c.Known, ts)
+	}
+	c.Newest = max(c.Newest, s.Top)
+	c.Span, w.cursor = nil, ""
+	return records
+}
+
+// answer is a page with its bookmark.
+func (w *walk) answer(account string, records []connectorkit.Record, err error) (connectorkit.Page, error) {
+	if err != nil {
+		return connectorkit.Page{}, err
+	}
+	text, err := json.Marshal(w.all, json.Deterministic(true))
+	if err != nil {
+		return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, err)
+	}
+	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"conversations": string(text), "account": account}, More: len(w.left) > 0}
+	if out.More {
+		w.step++
+		out.Next["step"] = strconv.Itoa(w.step)
+	}
+	return out, nil
+}

@@ -1,0 +1,81 @@
+// Package slack collects what a person sees in a Slack workspace: conversations, messages with their threads, people and
+// what is known of files.
+//
+//	manifest.json   what it declares: streams, schemas, the form for the token
+//	slack.go        open: environment in, clients and collectors out
+//	api.go          one request, one page of a list
+//	inventory.go    lists whose absences are deletions: conversations, people, files
+//	messages.go     the messages of each conversation, newest first, and what becomes of those of the last days
+//	thread.go       the replies of one thread
+//	stamp.go        Slack's names of messages, which are times
+//	map.go          how one thing of Slack's becomes one record
+//	classify.go     what an answer means
+package slack
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pdpp/connectorkit"
+	"pdpp/governor"
+	"pdpp/governor/governhttp"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the Slack connector.
+func Connector() connectorkit.Connector {
+	return connectorkit.MustNew(manifestJSON, open)
+}
+
+const (
+	publicAPI = "https://slack.com/api"
+	// lookback is for how many days edits, reactions, replies and deletions are looked for.
+	lookback = 7
+)
+
+var errLookback = errors.New("SLACK_LOOKBACK_DAYS must be a number of days from 1 to 365")
+
+// open runs once per run. Slack counts each method for itself: lists, histories and threads are paced apart. Messages, which
+// take longest, come last.
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	days := lookback
+	if text := s.Env("SLACK_LOOKBACK_DAYS"); text != "" {
+		var err error
+		if days, err = strconv.Atoi(text); err != nil || days < 1 || days > 365 {
+			return nil, connectorkit.Fail(connectorkit.Malformed, errLookback)
+		}
+	}
+	a := &api{}
+	for _, part := range []struct {
+		client **governhttp.Client
+		name   string
+		every  time.Duration
+	}{{&a.lists, "", 3 * time.Second}, {&a.histories, "history", 1200 * time.Millisecond}, {&a.threads, "replies", 1200 * time.Millisecond}} {
+		client, err := s.HTTP(governhttp.Options{
+			BaseURL: cmp.Or(s.Env("PDPP_SLACK_BASE_URL"), publicAPI), Classify: classify,
+			Header: http.Header{"Authorization": {"Bearer " + s.Env("SLACK_TOKEN")}},
+			Sender: s.Sender(part.name, func(c *governor.Config) { c.Ceiling = part.every }),
+		})
+		if err != nil {
+			return nil, err
+		}
+		*part.client = client
+	}
+	return []connectorkit.Collector{
+		connectorkit.Flat{Stream: "workspace", Page: a.workspace},
+		connectorkit.Inventory{Stream: "channels", Page: inventory{a, "conversations.list", "channels", readChannel}.page, Remembered: remembered},
+		connectorkit.Inventory{Stream: "users", Page: inventory{a, "users.list", "members", readUser}.page, Remembered: remembered},
+		connectorkit.Inventory{Stream: "files", Page: a.files, Remembered: remembered},
+		connectorkit.Flat{Stream: "messages", Page: (&messages{api: a, days: days}).page},
+	}, nil
+}
+
+// remembered is how many pages of a list a bookmark holds: 20,000 things.
+const remembered = 100

@@ -1,0 +1,103 @@
+package slack
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"pdpp/providersim"
+)
+
+// operations are the mutations that the control port knows. What they change lies within the last days.
+var operations = map[string]func(s *Slack) string{
+	"say":   func(s *Slack) string { return s.say(s.channel(), s.now(), nil).ts },
+	"reply": func(s *Slack) string { c, m := s.recent(nil); return s.say(c, s.now(), m).ts },
+	"react": func(s *Slack) string {
+		return s.change(func(m *message) {
+			m.data["reactions"] = []object{{"name": "eyes", "users": []string{"U0002"}, "count": 1}}
+		})
+	},
+	"edit": func(s *Slack) string {
+		return s.change(func(m *message) {
+			m.data["text"] = m.data["text"].(string) + " edited"
+			m.data["edited"] = object{"user": self, "ts": s.stamp(s.now())}
+		})
+	},
+	"delete": func(s *Slack) string { return s.change(func(m *message) { m.gone = true }) },
+	"delete_reply": func(s *Slack) string {
+		_, m := s.recent(func(m *message) bool { return len(m.living()) > 0 })
+		r := m.living()[0]
+		r.gone = true
+		return r.ts
+	},
+	"upload": func(s *Slack) string { return s.upload().data["id"].(string) },
+	"delete_file": func(s *Slack) string {
+		i := slices.IndexFunc(s.files, func(f *file) bool { return !f.gone })
+		s.files[i].gone = true
+		return ""
+	},
+	"rename": func(s *Slack) string {
+		c := s.channel()
+		c.data["topic"] = object{"value": "another topic"}
+		return c.id
+	},
+	"leave":  func(s *Slack) string { c := s.channel(); c.left = true; return c.id },
+	"narrow": func(s *Slack) string { s.narrow = true; return "" },
+}
+
+// now is a moment that no other message has.
+func (s *Slack) now() time.Time {
+	if now := s.cfg.Now(); now.After(s.lastTS) {
+		s.lastTS = now
+	}
+	return s.lastTS
+}
+
+// channel is one of those that the person reads.
+func (s *Slack) channel() *channel {
+	var pool []*channel
+	for _, c := range s.channels {
+		if c.read() && !c.left {
+			pool = append(pool, c)
+		}
+	}
+	return pool[s.choice.IntN(len(pool))]
+}
+
+// recent is a message of the last days.
+func (s *Slack) recent(eligible func(*message) bool) (*channel, *message) {
+	first := fmt.Sprintf("%010d", s.cfg.Now().AddDate(0, 0, -6).Unix())
+	for {
+		c := s.channel()
+		var pool []*message
+		for _, m := range c.messages {
+			if m.ts > first && !m.gone && (eligible == nil || eligible(m)) {
+				pool = append(pool, m)
+			}
+		}
+		if len(pool) > 0 {
+			return c, pool[s.choice.IntN(len(pool))]
+		}
+	}
+}
+
+func (s *Slack) change(edit func(*message)) string {
+	_, m := s.recent(nil)
+	edit(m)
+	return m.ts
+}
+
+// Mutate runs an operation N times.
+func (s *Slack) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	operate, known := operations[m.Op]
+	if !known || m.N < 1 || m.N > 10_000 {
+		return providersim.Mutated{}, fmt.Errorf("mutation %q of %d is not known", m.Op, m.N)
+	}
+	out := providersim.Mutated{Op: m.Op, Now: s.cfg.Now()}
+	for range m.N {
+		out.IDs = append(out.IDs, operate(s))
+	}
+	return out, nil
+}
