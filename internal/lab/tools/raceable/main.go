@@ -80,6 +80,8 @@ type listed struct {
 	GoFiles, CgoFiles                  []string
 	TestGoFiles, XTestGoFiles          []string
 	Imports, TestImports, XTestImports []string
+
+	code func() (bool, error) // whether it is concurrent without its tests, once somebody asked
 }
 
 func (p *listed) paths(files ...[]string) (all []string) {

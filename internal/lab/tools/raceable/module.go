@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // beside are imports that run something beside their caller, or are there for those who
@@ -47,7 +48,10 @@ func (m module) races(path string) (bool, error) {
 			continue
 		}
 		seen[q.ImportPath] = true
-		if bad, err := q.concurrent(q.paths(q.GoFiles, q.CgoFiles), q.Imports); bad || err != nil {
+		if q.code == nil {
+			q.code = sync.OnceValues(func() (bool, error) { return q.concurrent(q.paths(q.GoFiles, q.CgoFiles), q.Imports) })
+		}
+		if bad, err := q.code(); bad || err != nil {
 			return bad, err
 		}
 		next = append(next, q.Imports...)
