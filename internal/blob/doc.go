@@ -19,7 +19,8 @@ type Place interface {
 	// Put keeps what r gives, to its end, and names it. The file is durable when it returns; an
 	// error, of r too, leaves none. One that is there already is as young as a new one then.
 	Put(ctx context.Context, r io.Reader) (sha256 string, bytes int64, err error)
-	// Open gives the content; ErrNotFound when there is none.
+	// Open gives the content; ErrNotFound when there is none. It is read until it is closed, also
+	// when ctx has ended.
 	Open(ctx context.Context, sha256 string) (File, error)
 	// Stat tells size and age; ErrNotFound when there is none.
 	Stat(ctx context.Context, sha256 string) (Entry, error)

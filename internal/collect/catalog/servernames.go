@@ -9,7 +9,7 @@ import (
 // prefix of its variables: one that calls itself backup would own PDPP_BACKUP_PASSPHRASE. So a
 // variable is the server's if it begins with one of these words, whoever declares it.
 var serverWords = []string{
-	"ANSWER", "AUDIT", "BACKUP", "BASE", "BROWSER", "BUILD", "CAPTURE", "CHAOS", "COLLECTOR", "CONNECT", "CONNECTION", "CONNECTOR", "CONNECTORS", "CREDENTIAL", "DATABASE", "DEVICE", "HOME", "LEASE", "LISTEN",
+	"ANSWER", "AUDIT", "BACKUP", "BASE", "BLOBS", "BROWSER", "BUILD", "CAPTURE", "CHAOS", "COLLECTOR", "CONNECT", "CONNECTION", "CONNECTOR", "CONNECTORS", "CREDENTIAL", "DATABASE", "DEVICE", "HOME", "LEASE", "LISTEN",
 	"LOCAL", "LOG", "MAX", "METRICS", "NEW", "NOTIFY", "OUTBOX", "OWNER", "PASSKEY", "RECOVERY", "REFERENCE", "RUN", "SERVER", "SESSION", "SLOTS", "SOURCE", "STREAMING", "TEST", "TOKEN", "TRUSTED", "WEB",
 }
 
@@ -17,7 +17,7 @@ var serverWords = []string{
 // or by which its own code is replaced. No data source needs them.
 var (
 	systemNames    = []string{"HOME", "USER", "LOGNAME", "SHELL", "MAIL", "DATABASE_URL", "NODE_OPTIONS", "BASH_ENV", "ENV", "IFS", "NOTIFY_SOCKET", "PATH", "TMPDIR"}
-	systemPrefixes = []string{"PGPASS", "PGUSER", "PGHOST", "PGPORT", "PGDATABASE", "PGSERVICE", "PGSSL", "OTEL_", "LD_", "DYLD_", "SSH_", "GPG_", "DBUS_", "XDG_", "SUDO_", "CREDENTIALS_", "KUBERNETES_", "DOCKER_", "PYTHON", "PERL5", "RUBY"}
+	systemPrefixes = []string{"PGPASS", "PGUSER", "PGHOST", "PGPORT", "PGDATABASE", "PGSERVICE", "PGSSL", "OTEL_", "LD_", "DYLD_", "SSH_", "GPG_", "DBUS_", "XDG_", "SUDO_", "CREDENTIALS_", "KUBERNETES_", "DOCKER_", "AWS_", "PYTHON", "PERL5", "RUBY"}
 )
 
 // serverOwn reports whether a variable is never given to a connector, nor a file that holds it.

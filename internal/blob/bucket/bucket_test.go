@@ -1,0 +1,232 @@
+package bucket_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"pdpp/internal/blob"
+	"pdpp/internal/blob/blobtest"
+	"pdpp/internal/blob/bucket"
+)
+
+var keys = bucket.Keys{ID: "harbour", Secret: "harbour-secret-0001"}
+
+// server is an S3 server with one bucket, "life".
+type server struct {
+	url string
+	dir string // where it keeps objects as files; "" for in memory
+}
+
+// start gives a server: the one that PDPP_TEST_VERSITYGW names, or one in memory.
+func start(t *testing.T) server {
+	t.Helper()
+	program := os.Getenv("PDPP_TEST_VERSITYGW")
+	if program == "" {
+		backend := s3mem.New()
+		if err := backend.CreateBucket("life"); err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewServer(gofakes3.New(backend).Server())
+		t.Cleanup(s.Close)
+		return server{url: s.URL}
+	}
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "life"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().String()
+	_ = l.Close()
+	cmd := exec.Command(program, "--port", at, "--access", keys.ID, "--secret", keys.Secret, "--quiet", "posix", "--sidecar", t.TempDir(), dir)
+	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for deadline := time.Now().Add(time.Minute); ; {
+		conn, err := net.Dial("tcp", at)
+		if err == nil {
+			_ = conn.Close()
+			return server{url: "http://" + at, dir: filepath.Join(dir, "life")}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func open(t *testing.T, endpoint, spool string) *bucket.Bucket {
+	t.Helper()
+	b, err := bucket.Open("s3://life/records/of mara?endpoint="+endpoint, keys, spool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A bucket is a place, and leaves nothing on this machine. A server that keeps objects as files has
+// just the files that the list names, with what they should hold.
+func TestBucket(t *testing.T) {
+	s := start(t)
+	spool := t.TempDir()
+	b := open(t, s.url, spool)
+	blobtest.Run(t, b)
+	if left, err := os.ReadDir(spool); len(left) > 0 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if s.dir == "" {
+		return
+	}
+	kept := map[string]bool{}
+	if err := b.List(t.Context(), time.Now().Add(time.Hour), func(e blob.Entry) error { kept[e.SHA256] = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		sum := sha256.Sum256(content)
+		if name := filepath.Base(path); name != hex.EncodeToString(sum[:]) || !kept[name] {
+			t.Errorf("%s is not listed, or holds something else", path)
+		}
+		delete(kept, filepath.Base(path))
+		return err
+	})
+	if err != nil || len(kept) > 0 {
+		t.Errorf("%d files are not there: %v", len(kept), err)
+	}
+}
+
+// Two machines take the pieces of one file by turns.
+func TestUploadByTurns(t *testing.T) {
+	s := start(t)
+	machines := []*bucket.Bucket{open(t, s.url, t.TempDir()), open(t, s.url, t.TempDir())}
+	content := bytes.Repeat([]byte("tide "), 5000)
+	sum := sha256.Sum256(content)
+	hash, have := hex.EncodeToString(sum[:]), int64(0)
+	for n, whole := 0, false; !whole; n++ {
+		var err error
+		piece := content[have:min(have+7000, int64(len(content)))]
+		if have, whole, err = machines[n%2].Receive(t.Context(), "laptop", hash, int64(len(content)), have, bytes.NewReader(piece)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range machines {
+		f, err := m.Open(t.Context(), hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(f)
+		if err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes: %v", len(got), err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A file that is there and young is not sent again; a server that fails leaves nothing behind, and
+// its words name no secret.
+func TestFaults(t *testing.T) {
+	s := start(t)
+	var puts atomic.Int64
+	var fail atomic.Bool
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if fail.Load() {
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `<Error><Code>AccessDenied</Code><Message>no</Message></Error>`)
+			return
+		}
+		if r.Method == http.MethodPut {
+			puts.Add(1)
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		again, err := http.NewRequestWithContext(r.Context(), r.Method, s.url+r.URL.RequestURI(), bytes.NewReader(body))
+		if err != nil {
+			return
+		}
+		again.Header, again.Host = r.Header, r.Host
+		answer, err := http.DefaultTransport.RoundTrip(again)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer answer.Body.Close()
+		for name, values := range answer.Header {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(answer.StatusCode)
+		_, _ = io.Copy(w, answer.Body)
+	}))
+	defer front.Close()
+	spool := t.TempDir()
+	b := open(t, front.URL, spool)
+	for range 3 {
+		if _, _, err := b.Put(t.Context(), strings.NewReader("the same")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := puts.Load(); n != 1 {
+		t.Errorf("it was sent %d times", n)
+	}
+	fail.Store(true)
+	_, _, err := b.Put(t.Context(), strings.NewReader("another"))
+	if err == nil || !strings.Contains(err.Error(), "AccessDenied") || strings.Contains(err.Error(), keys.Secret) {
+		t.Errorf("refused: %v", err)
+	}
+	if _, err := b.Stat(t.Context(), strings.Repeat("ab", 32)); err == nil || errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("a server that refuses has no such file: %v", err)
+	}
+	if left, err := os.ReadDir(spool); len(left) > 0 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// An address says what is wrong with it, and shows no key.
+func TestAddresses(t *testing.T) {
+	for address, want := range map[string]string{
+		"life": "must read s3://", "https://life": "must read s3://", "s3://": "must read s3://", "s3://key:secret@life": "must read s3://",
+		"s3://life?endpoint=ftp://x": "is not an address", "s3://life?endpoint=https://u:p@x": "is not an address", "s3://life?regoin=x": `not "regoin"`,
+	} {
+		if _, err := bucket.Open(address, keys, ""); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), keys.Secret) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if _, err := bucket.Open("s3://life", bucket.Keys{}, ""); err == nil || !strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
+		t.Error(fmt.Errorf("without keys: %w", err))
+	}
+	if _, err := bucket.Open("s3://life/a/b?region=eu-north-1", keys, ""); err != nil {
+		t.Error(err)
+	}
+}
