@@ -78,7 +78,7 @@ func (d *Decoder) Uploaded(object []byte) (*Record, error) {
 		switch m := &d.members[i]; m.Name {
 		case "record_key":
 			m.Name = "key"
-		case "key", "type":
+		case "key", "type", "file":
 			m.Name = "" // no member of an upload
 		}
 	}

@@ -157,3 +157,32 @@ func TestRecordDataIsCapped(t *testing.T) {
 		}
 	}
 }
+
+// A record may say which file of an import it came from. What no path can be is refused, and a device's
+// record says nothing of the kind.
+func TestRecordNamesItsFile(t *testing.T) {
+	t.Parallel()
+	const head = `{"type":"RECORD","stream":"s","key":"k","data":{},"emitted_at":"2026-01-02"`
+	d := NewDecoder(FromConnector)
+	for given, want := range map[string]string{``: "", `,"file":null`: "", `,"file":"a/b.zip"`: "a/b.zip", `,"file":"\u00e4.zip"`: "ä.zip"} {
+		m, err := d.Decode([]byte(head + given + "}"))
+		if err != nil || m.(*Record).File != want {
+			t.Errorf("%s: %+v, %v", given, m, err)
+			continue
+		}
+		line, err := AppendLine(nil, m)
+		again, failed := NewDecoder(FromConnector).Decode(line)
+		if err != nil || failed != nil || again.(*Record).File != want {
+			t.Errorf("%s: written as %s, %v, %v", given, line, err, failed)
+		}
+	}
+	for _, bad := range []string{`""`, `7`, `["a"]`, `"a\u0000b"`, `"` + strings.Repeat("x", MaxFileName+1) + `"`} {
+		if _, err := d.Decode([]byte(head + `,"file":` + bad + "}")); err == nil {
+			t.Errorf("%.20s is taken", bad)
+		}
+	}
+	r, err := d.Uploaded([]byte(`{"stream":"s","record_key":"k","data":{},"emitted_at":"2026-01-02","file":"a.zip"}`))
+	if err != nil || r.File != "" {
+		t.Errorf("uploaded: %+v, %v", r, err)
+	}
+}

@@ -32,6 +32,7 @@ func (s *session) record(ctx context.Context, m *protocol.Record) error {
 	if r.Blobs, err = s.blobs(ctx, st, m); err != nil {
 		return err
 	}
+	r.File = s.fileNamed(r.File)
 	s.cur.add(r, r.Data, st.slice)
 	st.collected++
 	if g := s.owed[owedKey{st.name, m.Key}]; g != nil {
@@ -39,6 +40,25 @@ func (s *session) record(ctx context.Context, m *protocol.Record) error {
 	}
 	s.bound()
 	return nil
+}
+
+// mostFiles is how many files of imports a run may name. Each has a receipt.
+const mostFiles = 10_000
+
+// fileNamed is the file that a record says it came from; empty, as if the source had brought it,
+// beyond the bound.
+func (s *session) fileNamed(name string) string {
+	if name == "" || s.files[name] {
+		return name
+	}
+	if len(s.files) >= mostFiles {
+		return ""
+	}
+	if s.files == nil {
+		s.files = map[string]bool{}
+	}
+	s.files[name] = true
+	return name
 }
 
 // Take holds a record against its stream's gate and gives it in the form in which it is

@@ -35,9 +35,10 @@ type session struct {
 	committer *committer
 	cur       *batch
 
-	records   int64 // sent
-	rejected  int64 // of those, left out because they break their own rules
-	dropped   int64 // accepted, then left out because their slice was not finished
+	records   int64           // sent
+	rejected  int64           // of those, left out because they break their own rules
+	files     map[string]bool // of imports, that records came from
+	dropped   int64           // accepted, then left out because their slice was not finished
 	gapCount  int64
 	done      *protocol.Done
 	rate      *protocol.CollectionRate
