@@ -82,9 +82,12 @@ func (b *tab) points(x, y float64) {
 func (b *tab) picks(y float64, kind, value, title string) {
 	b.t.Helper()
 	b.until(`(c => Math.abs(c.width - c.getBoundingClientRect().width * Math.min(devicePixelRatio, 2)) < 4)(document.querySelector("[data-part=picture]"))`)
-	b.points(60, y)
 	field := `document.querySelector("[data-part=choices] input[type=` + kind + `]")`
-	b.until(field + `?.checkVisibility() === true`)
+	// A page that is drawn for another width meanwhile is missed, and pointed at again.
+	b.eventually("the window of "+kind, func() bool {
+		b.points(60, y)
+		return within(10*time.Second, func() bool { return eval[bool](b, field+`?.checkVisibility() === true`) })
+	})
 	b.shoot("sign-in-" + kind)
 	b.until(`(f => f ? (f.value = "` + value + `", f.form.requestSubmit(), true) : false)(` + field + `)`)
 	b.until(`document.querySelector("[data-part=picture]").getAttribute("aria-label").endsWith(": ` + title + `")`)
