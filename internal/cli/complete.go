@@ -20,7 +20,7 @@ type names func(ctx context.Context, o api.Owner) []cobra.Completion
 func (a *app) addCompletions(root *cobra.Command) {
 	of := map[string]names{
 		"status": connectionNames, "why": connectionNames, "rename": connectionNames, "select": connectionNames, "revoke": connectionNames, "cancel": connectionNames,
-		"answer": connectionNames, "rate": connectionNames, "support": connectionNames,
+		"answer": connectionNames, "rate": connectionNames, "support": connectionNames, "import": connectionNames, "imports": connectionNames,
 		"limits": connectionNames, "schedule set": connectionNames, "schedule pause": connectionNames, "schedule resume": connectionNames, "schedule remove": connectionNames,
 		"credential set": connectionNames, "credential show": connectionNames, "credential remove": connectionNames,
 		"connect": connectorNames, "connections add": connectorNames, "connectors confirm": connectorNames, "connectors set": connectorNames, "connectors show": connectorNames, "devices add": connectorNames, "run": func(ctx context.Context, o api.Owner) []cobra.Completion {
@@ -37,7 +37,10 @@ func (a *app) complete(cmd *cobra.Command, skip int, of map[string]names) {
 	if path := cmd.CommandPath(); len(path) > skip {
 		if list := of[path[skip:]]; list != nil && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-				if len(args) > 0 && c.Name() != "export" {
+				switch {
+				case len(args) > 0 && c.Name() == "import":
+					return nil, cobra.ShellCompDirectiveDefault // files
+				case len(args) > 0 && c.Name() != "export":
 					return nil, cobra.ShellCompDirectiveNoFileComp
 				}
 				return a.completed(c.Context(), list)
