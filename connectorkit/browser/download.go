@@ -6,12 +6,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	chromium "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-const downloadsDir = "downloads"
+const (
+	downloadsDir = "downloads"
+	// cutOffWithin bounds how long the browser may take to let go of a download.
+	cutOffWithin = 5 * time.Second
+)
 
 // Download saves what the trigger makes the page download and gives the file's path. The
 // file is at most limit bytes and is gone after the run. Without one the browser saves nothing.
@@ -65,6 +71,7 @@ func (p *Page) Download(ctx context.Context, limit int64, trigger func(context.C
 			switch {
 			case int64(e.ReceivedBytes) > limit, int64(e.TotalBytes) > limit:
 				b.cancelDownload(e.GUID)
+				awaitDownload(ctx, moved, e)
 				return "", errors.Join(fmt.Errorf("the download exceeds %d bytes", limit), gone(name))
 			case e.State == chromium.DownloadProgressStateCompleted:
 				return name, nil
@@ -82,6 +89,29 @@ func (p *Page) Download(ctx context.Context, limit int64, trigger func(context.C
 
 func (b *Browser) cancelDownload(guid string) {
 	b.process.browser.post(chromium.CancelDownload.Method, chromium.CancelDownloadParams{GUID: guid})
+}
+
+// awaitDownload waits until nothing more is written of a download that was cut off: one that is
+// quicker than that is complete.
+func awaitDownload(ctx context.Context, moved <-chan jsontext.Value, last chromium.EventDownloadProgress) {
+	limit := time.NewTimer(cutOffWithin)
+	defer limit.Stop()
+	for last.State != chromium.DownloadProgressStateCompleted && last.State != chromium.DownloadProgressStateCanceled {
+		select {
+		case raw, ok := <-moved:
+			if !ok {
+				return
+			}
+			var e chromium.EventDownloadProgress
+			if decode(raw, &e) == nil && e.GUID == last.GUID {
+				last = e
+			}
+		case <-limit.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // makeOwn makes a folder that the browser's user may write to.
