@@ -41,6 +41,8 @@ var deeds = map[audit.Kind]phrase{
 	audit.DeviceAdd:         {"was let in to collect *", "be let in to collect *"},
 	audit.DeviceEnd:         {"revoked the device *", "revoke the device *"},
 	audit.DeviceUndo:        {"took back what the device * had sent", "take back what the device * had sent"},
+	audit.FileImport:        {"imported *", "import *"},
+	audit.ImportUndo:        {"took back what came from *", "take back what came from *"},
 	audit.RunAnyway:         {"had * asked although it wants a pause", "have * asked although it wants a pause"},
 	audit.SettingChange:     {"changed *", "change *"},
 }
