@@ -129,10 +129,13 @@ func TestTransportBounds(t *testing.T) {
 	ctx := within(t, time.Minute)
 	b.pages.limit = 1<<20 + 1
 	defer func() { b.pages.limit = governhttp.DefaultMaxBody + 1 }()
-	client, err := governhttp.New(governhttp.Options{BaseURL: b.web.URL, Transport: b.Transport(), MaxBody: 1 << 20, Timeout: time.Second,
-		Sender: governhttp.NewSender(governor.New("once", func(c *governor.Config) { c.Attempts = 1 }), governhttp.SenderOptions{})})
-	must(t, err)
-	_, err = client.Get(ctx, "/t/endless", nil)
+	client := func(timeout time.Duration) *governhttp.Client {
+		c, err := governhttp.New(governhttp.Options{BaseURL: b.web.URL, Transport: b.Transport(), MaxBody: 1 << 20, Timeout: timeout,
+			Sender: governhttp.NewSender(governor.New("once", func(c *governor.Config) { c.Attempts = 1 }), governhttp.SenderOptions{})})
+		must(t, err)
+		return c
+	}
+	_, err := client(time.Minute).Get(ctx, "/t/endless", nil)
 	var failed *governhttp.Error
 	if !errors.As(err, &failed) || failed.Kind != governhttp.TooLarge {
 		t.Errorf("an endless body: %v", err)
@@ -146,7 +149,7 @@ func TestTransportBounds(t *testing.T) {
 		t.Errorf("a body beyond the bound reads as whole: %v", err)
 	}
 	<-gone
-	_, err = client.Get(ctx, "/t/silent", nil)
+	_, err = client(time.Second).Get(ctx, "/t/silent", nil)
 	if !errors.As(err, &failed) || failed.Kind != governhttp.Timeout {
 		t.Errorf("a silent site: %v", err)
 	}
