@@ -192,7 +192,7 @@ func TestImportJourney(t *testing.T) {
 	if got := strings.Join(items, " "); got != "https://ash.example/ https://box.example/ https://oak.example/ https://yew.example/" {
 		t.Errorf("left are %s", got)
 	}
-	if said := h.pdpp("audit"); !strings.Contains(said, "import_undo") || !strings.Contains(said, "file_import") {
+	if said := h.pdpp("audit"); !strings.Contains(said, "You took back what came from part_000000.csv") || !strings.Contains(said, "You imported part_000000.csv") {
 		t.Errorf("the trail has\n%s", said)
 	}
 	b.quiet()
