@@ -1,6 +1,7 @@
 package connectortest
 
 import (
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -10,6 +11,17 @@ import (
 	"pdpp/protocol"
 	"pdpp/providersim"
 )
+
+// Conform holds the connector to the suite: briefly, or, in the long form that PDPP_CHAOS_MINUTES asks
+// for, to all of it on the large target and to twenty kills on the small one.
+func Conform(t *testing.T, small, large Target) {
+	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
+		RunBrief(t, small)
+		return
+	}
+	Run(t, large)
+	t.Run("killed", func(t *testing.T) { Killed(t, small, 20) })
+}
 
 // RunBrief is Run for a server that is slow to fill: the same statements, most of them one
 // after another in the life of one account. Each step ends with the ground truth. What changes

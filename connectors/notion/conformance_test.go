@@ -2,7 +2,6 @@ package notion_test
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,13 +15,9 @@ import (
 func TestConformance(t *testing.T) {
 	// The lists are long enough for a limit to cut them short before the first content.
 	small := notion.Config{Seed: 5, Pages: 12, Databases: 10, Blocks: 7, Nested: true, MaxPage: 3}
-	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
-		connectortest.RunBrief(t, target(t, small))
-		return
-	}
 	// A page that is read with one request keeps the count of requests and of pages the same.
-	connectortest.Run(t, target(t, notion.Config{Seed: 5, Pages: 45, Databases: 40, Blocks: 6, MaxPage: 9}))
-	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, small), 20) })
+	large := notion.Config{Seed: 5, Pages: 45, Databases: 40, Blocks: 6, MaxPage: 9}
+	connectortest.Conform(t, target(t, small), target(t, large))
 }
 
 const token = "ntn_under_test"

@@ -2,7 +2,6 @@ package oura_test
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 	"time"
 
@@ -14,12 +13,8 @@ import (
 // TestConformance holds the connector to the suite; long, to all of it.
 func TestConformance(t *testing.T) {
 	small := oura.Config{Seed: 5, Days: 24, Page: 7}
-	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
-		connectortest.RunBrief(t, target(t, small))
-		return
-	}
-	connectortest.Run(t, target(t, oura.Config{Seed: 5, Days: 400, Page: 20}))
-	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, small), 20) })
+	large := oura.Config{Seed: 5, Days: 400, Page: 20}
+	connectortest.Conform(t, target(t, small), target(t, large))
 }
 
 const token = "oura_under_test"

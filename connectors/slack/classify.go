@@ -1,22 +1,13 @@
 package slack
 
 import (
-	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
 	"pdpp/governor/governhttp"
-)
-
-var (
-	errEmpty     = errors.New("the answer is empty")
-	errTruncated = errors.New("the answer ends early")
-	errText      = errors.New("the answer is not JSON")
 )
 
 // What the owner is told.
@@ -40,14 +31,8 @@ func classify(r *governhttp.Response) error {
 	if r.Status != http.StatusOK {
 		return connectorkit.ByStatus(r)
 	}
-	body := strings.TrimSpace(string(r.Body))
-	switch {
-	case body == "":
-		return connectorkit.Fail(connectorkit.Malformed, errEmpty)
-	case !strings.HasPrefix(body, "{"):
-		return connectorkit.Fail(connectorkit.Malformed, errText)
-	case !jsontext.Value(r.Body).IsValid():
-		return connectorkit.Fail(connectorkit.Unavailable, errTruncated) // worth a repetition
+	if err := connectorkit.WholeJSON(r); err != nil {
+		return err
 	}
 	var answer struct {
 		OK    bool   `json:"ok"`

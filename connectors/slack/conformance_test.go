@@ -2,7 +2,6 @@ package slack_test
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 	"time"
 
@@ -14,12 +13,8 @@ import (
 // TestConformance holds the connector to the suite; long, to all of it.
 func TestConformance(t *testing.T) {
 	small := slack.Config{Seed: 5, Channels: 6, Users: 7, Files: 7, Messages: 22, MaxPage: 4}
-	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
-		connectortest.RunBrief(t, target(t, small))
-		return
-	}
-	connectortest.Run(t, target(t, slack.Config{Seed: 5, Channels: 10, Users: 20, Files: 20, Messages: 40, MaxPage: 7}))
-	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, small), 20) })
+	large := slack.Config{Seed: 5, Channels: 10, Users: 20, Files: 20, Messages: 40, MaxPage: 7}
+	connectortest.Conform(t, target(t, small), target(t, large))
 }
 
 const token = "xoxp-under-test"

@@ -1,20 +1,11 @@
 package spotify
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"pdpp/connectorkit"
 	"pdpp/governor/governhttp"
-)
-
-var (
-	errEmpty     = errors.New("the answer is empty")
-	errTruncated = errors.New("the answer ends early")
-	errText      = errors.New("the answer is not JSON")
 )
 
 // What the owner is told where signing in again would not help, or helps alone.
@@ -27,25 +18,11 @@ const (
 func classify(r *governhttp.Response) error {
 	switch {
 	case r.Status == http.StatusOK:
-		return readable(r)
+		return connectorkit.WholeJSON(r)
 	case r.Status == http.StatusForbidden && !r.HasRetryAfter:
 		return forbidden(r)
 	}
 	return connectorkit.ByStatus(r)
-}
-
-// readable tells a good answer from one that only has the status of one.
-func readable(r *governhttp.Response) error {
-	body := strings.TrimSpace(string(r.Body))
-	switch {
-	case body == "":
-		return connectorkit.Fail(connectorkit.Malformed, errEmpty)
-	case !strings.HasPrefix(body, "{"):
-		return connectorkit.Fail(connectorkit.Malformed, errText)
-	case !jsontext.Value(r.Body).IsValid():
-		return connectorkit.Fail(connectorkit.Unavailable, errTruncated) // worth a repetition
-	}
-	return nil
 }
 
 // forbidden tells a person who is not among the app's users, which Spotify says in plain text, from a

@@ -2,7 +2,6 @@ package spotify_test
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 
 	"pdpp/connectorkit/connectortest"
@@ -13,12 +12,8 @@ import (
 // TestConformance holds the connector to the suite; long, to all of it.
 func TestConformance(t *testing.T) {
 	small := spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}
-	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
-		connectortest.RunBrief(t, target(t, small))
-		return
-	}
-	connectortest.Run(t, target(t, spotify.Config{Seed: 5, Playlists: 12, Items: 20, Saved: 60, Plays: 40, Artists: 12, MaxPage: 8}))
-	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, small), 20) })
+	large := spotify.Config{Seed: 5, Playlists: 12, Items: 20, Saved: 60, Plays: 40, Artists: 12, MaxPage: 8}
+	connectortest.Conform(t, target(t, small), target(t, large))
 }
 
 const token = "BQ_under_test"

@@ -1,22 +1,14 @@
 package strava
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
 	"pdpp/governor/governhttp"
-)
-
-var (
-	errEmpty     = errors.New("the answer is empty")
-	errTruncated = errors.New("the answer ends early")
-	errText      = errors.New("the answer is not JSON")
 )
 
 // What the owner is told.
@@ -29,7 +21,7 @@ const (
 func classify(r *governhttp.Response) error {
 	switch r.Status {
 	case http.StatusOK:
-		return readable(r)
+		return connectorkit.WholeJSON(r)
 	case http.StatusTooManyRequests:
 		return limited(r)
 	case http.StatusUnauthorized:
@@ -42,20 +34,6 @@ func classify(r *governhttp.Response) error {
 		return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, Words: wordsOwner}
 	}
 	return connectorkit.ByStatus(r)
-}
-
-// readable tells a good answer from one that only has the status of one.
-func readable(r *governhttp.Response) error {
-	body := strings.TrimSpace(string(r.Body))
-	switch {
-	case body == "":
-		return connectorkit.Fail(connectorkit.Malformed, errEmpty)
-	case !strings.HasPrefix(body, "{") && !strings.HasPrefix(body, "["):
-		return connectorkit.Fail(connectorkit.Malformed, errText)
-	case !jsontext.Value(r.Body).IsValid():
-		return connectorkit.Fail(connectorkit.Unavailable, errTruncated) // worth a repetition
-	}
-	return nil
 }
 
 // window is the shorter of the windows that Strava counts in; both begin by the clock.

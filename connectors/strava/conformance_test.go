@@ -2,7 +2,6 @@ package strava_test
 
 import (
 	"encoding/json"
-	"os"
 	"strconv"
 	"testing"
 
@@ -14,12 +13,8 @@ import (
 // TestConformance holds the connector to the suite; long, to all of it.
 func TestConformance(t *testing.T) {
 	small := strava.Config{Seed: 5, Activities: 26, MaxPage: 4, Ghosts: 9, Quarter: 1 << 20, Day: 1 << 20}
-	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
-		connectortest.RunBrief(t, target(t, small))
-		return
-	}
-	connectortest.Run(t, target(t, strava.Config{Seed: 5, Activities: 120, MaxPage: 9, Ghosts: 9, Quarter: 1 << 20, Day: 1 << 20}))
-	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, small), 20) })
+	large := strava.Config{Seed: 5, Activities: 120, MaxPage: 9, Ghosts: 9, Quarter: 1 << 20, Day: 1 << 20}
+	connectortest.Conform(t, target(t, small), target(t, large))
 }
 
 const token = "access_under_test"

@@ -1,24 +1,15 @@
 package ynab
 
 import (
-	"errors"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
 	"pdpp/governor"
 	"pdpp/governor/governhttp"
-)
-
-var (
-	errEmpty     = errors.New("the answer is empty")
-	errTruncated = errors.New("the answer ends early")
-	errText      = errors.New("the answer is not JSON")
 )
 
 const (
@@ -52,7 +43,7 @@ func (j *judge) classify(r *governhttp.Response) error {
 	}
 	switch r.Status {
 	case http.StatusOK:
-		return readable(r)
+		return connectorkit.WholeJSON(r)
 	case http.StatusTooManyRequests:
 		if !r.HasRetryAfter { // it names no time: the hour of the first request ends then
 			r.RetryAfter, r.HasRetryAfter = reset, true
@@ -87,18 +78,4 @@ func refusal(body []byte) string {
 		return ""
 	}
 	return wire.Error.ID
-}
-
-// readable tells a good answer from one that only has the status of one.
-func readable(r *governhttp.Response) error {
-	body := strings.TrimSpace(string(r.Body))
-	switch {
-	case body == "":
-		return connectorkit.Fail(connectorkit.Malformed, errEmpty)
-	case !strings.HasPrefix(body, "{"):
-		return connectorkit.Fail(connectorkit.Malformed, errText)
-	case !jsontext.Value(r.Body).IsValid():
-		return connectorkit.Fail(connectorkit.Unavailable, errTruncated) // worth a repetition
-	}
-	return nil
 }

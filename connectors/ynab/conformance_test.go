@@ -2,7 +2,6 @@ package ynab_test
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"testing"
 
@@ -14,12 +13,8 @@ import (
 // TestConformance holds the connector to the suite; long, to all of it.
 func TestConformance(t *testing.T) {
 	small := ynab.Config{Seed: 5, Budgets: 2, Accounts: 3, Categories: 5, Payees: 6, Months: 14, Transactions: 20}
-	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
-		connectortest.RunBrief(t, target(t, small))
-		return
-	}
-	connectortest.Run(t, target(t, ynab.Config{Seed: 5, Budgets: 3, Accounts: 4, Categories: 9, Payees: 20, Months: 14, Transactions: 150}))
-	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, small), 20) })
+	large := ynab.Config{Seed: 5, Budgets: 3, Accounts: 4, Categories: 9, Payees: 20, Months: 14, Transactions: 150}
+	connectortest.Conform(t, target(t, small), target(t, large))
 }
 
 const token = "token_under_test"

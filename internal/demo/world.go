@@ -65,7 +65,7 @@ func Start(browser bool) (*World, error) {
 	})
 	w := &World{notebookToken: notebook.Token(), archiveToken: archive.Token()}
 	var err error
-	if w.notebooks, err = providersim.Serve(providersim.FreeLoopback, front, providersim.FreeLoopback, archive.ControlHandler()); err != nil {
+	if w.notebooks, err = providersim.Serve(providersim.FreeLoopback, front, providersim.FreeLoopback, providersim.ControlHandler(archive, archive.Gate())); err != nil {
 		return nil, fmt.Errorf("start the simulated notebook: %w", err)
 	}
 	w.github, err = github.Start(github.Config{Seed: 9, Repositories: 14, Stars: 35, Issues: 40, Pulls: 22, Gists: 5, Events: 60, Latency: latency})

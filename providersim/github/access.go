@@ -34,7 +34,7 @@ func bearer(r *http.Request) string {
 // admit judges who asks; a zero answer lets the request in.
 func (g *GitHub) admit(r *http.Request) answer {
 	now := g.now()
-	switch state := g.tokens.Check(bearer(r), ""); {
+	switch state := g.Tokens.Check(bearer(r), ""); {
 	case r.Header.Get("User-Agent") == "":
 		return answer{status: http.StatusForbidden, value: sayAgent, header: http.Header{"Content-Type": {"text/plain"}}}
 	case now.Before(g.access.lockedUntil):
@@ -51,7 +51,7 @@ func (g *GitHub) admit(r *http.Request) answer {
 
 // may reports whether the request's token has a scope.
 func (g *GitHub) may(r *http.Request, scope string) bool {
-	return g.tokens.Check(bearer(r), scope) == providersim.TokenActive
+	return g.Tokens.Check(bearer(r), scope) == providersim.TokenActive
 }
 
 // lacks refuses a fine-grained token without the permission. A classic token

@@ -76,10 +76,8 @@ func (c *Config) fill() {
 
 // GitHub is one simulated account. It is safe for concurrent use.
 type GitHub struct {
+	*providersim.Account
 	cfg      Config
-	gate     *providersim.Gate
-	tokens   *providersim.Tokens
-	api      http.Handler
 	inFlight atomic.Int64
 	skew     atomic.Int64 // nanoseconds by which Advance moved the clock of limits
 
@@ -106,22 +104,16 @@ func New(cfg Config) *GitHub {
 	cfg.fill()
 	g := &GitHub{
 		cfg:    cfg,
-		tokens: providersim.NewTokens(cfg.Token, ScopeUser, ScopeRepo, ScopeGist),
 		clock:  time.Date(2025, 2, 3, 8, 0, 0, 0, time.UTC),
 		choice: rand.New(rand.NewPCG(cfg.Seed, saltChoice)),
 		nextID: 1000,
 	}
 	g.limits = newLimits()
-	g.gate = providersim.NewGate(providersim.GateOptions{
+	g.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token, ScopeUser, ScopeRepo, ScopeGist), providersim.GateOptions{
 		Now: g.now, Latency: cfg.Latency, ErrorBody: faultBody,
-		Label: func(r *http.Request) string { return g.tokens.Label(bearer(r)) },
+		Label: func(r *http.Request) string { return g.Tokens.Label(bearer(r)) },
 	})
-	gated := g.gate.Wrap(g.routes())
-	g.api = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		g.inFlight.Add(1)
-		defer g.inFlight.Add(-1)
-		gated.ServeHTTP(w, r)
-	})
+	g.Mount(g.routes())
 	g.generate()
 	return g
 }
@@ -132,35 +124,20 @@ func (g *GitHub) now() time.Time { return g.cfg.Now().Add(time.Duration(g.skew.L
 // Advance moves the clock of limits on, so that no test waits for a reset.
 func (g *GitHub) Advance(d time.Duration) { g.skew.Add(int64(d)) }
 
-// Handler serves the provider's API.
-func (g *GitHub) Handler() http.Handler { return g.api }
-
-// ControlHandler serves the control port.
-func (g *GitHub) ControlHandler() http.Handler { return providersim.ControlHandler(g, g.gate) }
-
-// Gate gives access to faults and counters.
-func (g *GitHub) Gate() *providersim.Gate { return g.gate }
-
-// Token returns the current access token.
-func (g *GitHub) Token() string { return g.tokens.Current().Token }
-
-// ChangeToken rotates, expires, revokes or narrows the current token.
-func (g *GitHub) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus, error) {
-	return g.tokens.Change(c)
+// Handler serves the provider's API and counts what it serves at the same time.
+func (g *GitHub) Handler() http.Handler {
+	gated := g.Account.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.inFlight.Add(1)
+		defer g.inFlight.Add(-1)
+		gated.ServeHTTP(w, r)
+	})
 }
 
 // Server is a running account.
-type Server struct {
-	*providersim.Server
-	Sim *GitHub
-}
+type Server = providersim.Running[*GitHub]
 
 // Start serves a new account and its control port on loopback.
 func Start(cfg Config) (*Server, error) {
-	sim := New(cfg)
-	s, err := providersim.Serve(cfg.Addr, sim.Handler(), cfg.ControlAddr, sim.ControlHandler())
-	if err != nil {
-		return nil, fmt.Errorf("start github: %w", err)
-	}
-	return &Server{Server: s, Sim: sim}, nil
+	return providersim.Start("github", New(cfg), cfg.Addr, cfg.ControlAddr)
 }

@@ -87,4 +87,4 @@ func (g *GitHub) validate(w http.ResponseWriter, r *http.Request, resource strin
 	return http.StatusNotModified, nil
 }
 
-func (g *GitHub) scopes() []string { return g.tokens.Current().Scopes }
+func (g *GitHub) scopes() []string { return g.Tokens.Current().Scopes }

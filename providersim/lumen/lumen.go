@@ -3,7 +3,6 @@ package lumen
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
@@ -37,10 +36,8 @@ type Config struct {
 
 // Lumen is one simulated account. It is safe for concurrent use.
 type Lumen struct {
-	gate   *providersim.Gate
-	tokens *providersim.Tokens
+	*providersim.Account
 	signer providersim.Signer
-	api    http.Handler
 	seed   uint64
 
 	mu        sync.Mutex
@@ -65,36 +62,15 @@ func New(cfg Config) *Lumen {
 		cfg.Start = time.Date(2024, 3, 1, 9, 0, 0, 0, time.UTC)
 	}
 	l := &Lumen{
-		tokens:    providersim.NewTokens(cfg.Token, ScopeEvents, ScopeNotes, ScopeThreads),
 		signer:    providersim.NewSigner(fmt.Sprintf("lumen %d", cfg.Seed)),
 		seed:      cfg.Seed,
 		choice:    rand.New(rand.NewPCG(cfg.Seed, saltChoice)),
 		seedNotes: cfg.Notes,
 	}
-	l.gate = providersim.NewGate(providersim.GateOptions{
-		Now: cfg.Now, Latency: cfg.Latency, ErrorBody: errorBody,
-		Label: func(r *http.Request) string { return l.tokens.Label(r.Header.Get("Authorization")) },
-	})
-	l.api = l.gate.Wrap(l.routes())
+	l.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token, ScopeEvents, ScopeNotes, ScopeThreads), providersim.GateOptions{Now: cfg.Now, Latency: cfg.Latency, ErrorBody: errorBody})
+	l.Mount(l.routes())
 	l.generate(cfg)
 	return l
-}
-
-// Handler serves the provider's API.
-func (l *Lumen) Handler() http.Handler { return l.api }
-
-// ControlHandler serves the control port.
-func (l *Lumen) ControlHandler() http.Handler { return providersim.ControlHandler(l, l.gate) }
-
-// Gate gives access to faults and counters.
-func (l *Lumen) Gate() *providersim.Gate { return l.gate }
-
-// Token returns the current access token.
-func (l *Lumen) Token() string { return l.tokens.Current().Token }
-
-// ChangeToken rotates, expires, revokes or narrows the current token.
-func (l *Lumen) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus, error) {
-	return l.tokens.Change(c)
 }
 
 // Now returns the logical time of the data.
@@ -105,19 +81,11 @@ func (l *Lumen) Now() time.Time {
 }
 
 // Server is a running account.
-type Server struct {
-	*providersim.Server
-	Sim *Lumen
-}
+type Server = providersim.Running[*Lumen]
 
 // Start serves a new account and its control port on loopback.
 func Start(cfg Config) (*Server, error) {
-	sim := New(cfg)
-	s, err := providersim.Serve(cfg.Addr, sim.Handler(), cfg.ControlAddr, sim.ControlHandler())
-	if err != nil {
-		return nil, fmt.Errorf("start lumen: %w", err)
-	}
-	return &Server{Server: s, Sim: sim}, nil
+	return providersim.Start("lumen", New(cfg), cfg.Addr, cfg.ControlAddr)
 }
 
 func instant(nanos int64) time.Time { return time.Unix(0, nanos).UTC() }

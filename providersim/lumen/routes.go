@@ -68,7 +68,7 @@ func answer(w http.ResponseWriter, r *http.Request, serve endpoint) {
 }
 
 func (l *Lumen) authorize(r *http.Request, scope string) *apiError {
-	switch l.tokens.Check(r.Header.Get("Authorization"), scope) {
+	switch l.Tokens.Check(r.Header.Get("Authorization"), scope) {
 	case providersim.TokenActive:
 		return nil
 	case providersim.TokenExpired:

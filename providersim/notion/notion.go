@@ -3,7 +3,6 @@ package notion
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
@@ -30,11 +29,9 @@ type Config struct {
 
 // Notion is one simulated account. It is safe for concurrent use.
 type Notion struct {
+	*providersim.Account
 	cfg    Config
-	gate   *providersim.Gate
-	tokens *providersim.Tokens
 	signer providersim.Signer
-	api    http.Handler
 
 	mu     sync.Mutex
 	clock  time.Time
@@ -59,11 +56,10 @@ func New(cfg Config) *Notion {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	n := &Notion{cfg: cfg, tokens: providersim.NewTokens(cfg.Token), signer: providersim.NewSigner(cfg.Token), choice: rand.New(rand.NewPCG(cfg.Seed, 3)),
+	n := &Notion{cfg: cfg, signer: providersim.NewSigner(cfg.Token), choice: rand.New(rand.NewPCG(cfg.Seed, 3)),
 		clock: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
-	n.gate = providersim.NewGate(providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody,
-		Label: func(r *http.Request) string { return n.tokens.Label(r.Header.Get("Authorization")) }})
-	n.api = n.gate.Wrap(n.routes())
+	n.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token), providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody})
+	n.Mount(n.routes())
 	for range cfg.Databases {
 		n.add("database")
 	}
@@ -73,32 +69,10 @@ func New(cfg Config) *Notion {
 	return n
 }
 
-// Handler serves the provider's API.
-func (n *Notion) Handler() http.Handler { return n.api }
-
-// ControlHandler serves the control port.
-func (n *Notion) ControlHandler() http.Handler { return providersim.ControlHandler(n, n.gate) }
-
-// Gate gives access to faults and counters.
-func (n *Notion) Gate() *providersim.Gate { return n.gate }
-
-// ChangeToken rotates, expires or revokes the current token.
-func (n *Notion) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus, error) {
-	return n.tokens.Change(c)
-}
-
 // Server is a running account.
-type Server struct {
-	*providersim.Server
-	Sim *Notion
-}
+type Server = providersim.Running[*Notion]
 
 // Start serves a new account and its control port on loopback.
 func Start(cfg Config) (*Server, error) {
-	sim := New(cfg)
-	s, err := providersim.Serve(cfg.Addr, sim.Handler(), cfg.ControlAddr, sim.ControlHandler())
-	if err != nil {
-		return nil, fmt.Errorf("start notion: %w", err)
-	}
-	return &Server{Server: s, Sim: sim}, nil
+	return providersim.Start("notion", New(cfg), cfg.Addr, cfg.ControlAddr)
 }

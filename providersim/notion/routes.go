@@ -63,7 +63,7 @@ func (n *Notion) handle(serve func(*http.Request) answer) http.HandlerFunc {
 		switch {
 		case r.Header.Get("Notion-Version") == "":
 			a = refuse(400, "missing_version", "Notion-Version header failed validation.")
-		case n.tokens.Check(r.Header.Get("Authorization"), "") != providersim.TokenActive:
+		case n.Tokens.Check(r.Header.Get("Authorization"), "") != providersim.TokenActive:
 			a = refuse(401, "unauthorized", "API token is invalid.")
 		case !n.spend():
 			a = limited()

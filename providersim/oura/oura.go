@@ -3,7 +3,6 @@ package oura
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
@@ -32,11 +31,9 @@ type Config struct {
 
 // Oura is one simulated account. It is safe for concurrent use.
 type Oura struct {
+	*providersim.Account
 	cfg    Config
-	gate   *providersim.Gate
-	tokens *providersim.Tokens
 	signer providersim.Signer
-	api    http.Handler
 
 	mu       sync.Mutex
 	choice   *rand.Rand
@@ -58,11 +55,10 @@ func New(cfg Config) *Oura {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	o := &Oura{cfg: cfg, tokens: providersim.NewTokens(cfg.Token, ScopePersonal, ScopeDaily), signer: providersim.NewSigner(cfg.Token),
+	o := &Oura{cfg: cfg, signer: providersim.NewSigner(cfg.Token),
 		choice: rand.New(rand.NewPCG(cfg.Seed, 3)), all: map[string][]*document{}}
-	o.gate = providersim.NewGate(providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody,
-		Label: func(r *http.Request) string { return o.tokens.Label(r.Header.Get("Authorization")) }})
-	o.api = o.gate.Wrap(o.routes())
+	o.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token, ScopePersonal, ScopeDaily), providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody})
+	o.Mount(o.routes())
 	for ago := cfg.Days - 1; ago >= 0; ago-- {
 		o.live(o.today().AddDate(0, 0, -ago))
 	}
@@ -72,32 +68,10 @@ func New(cfg Config) *Oura {
 // today is the day that it is.
 func (o *Oura) today() time.Time { return o.cfg.Now().UTC().Truncate(24 * time.Hour) }
 
-// Handler serves the provider's API.
-func (o *Oura) Handler() http.Handler { return o.api }
-
-// ControlHandler serves the control port.
-func (o *Oura) ControlHandler() http.Handler { return providersim.ControlHandler(o, o.gate) }
-
-// Gate gives access to faults and counters.
-func (o *Oura) Gate() *providersim.Gate { return o.gate }
-
-// ChangeToken rotates, expires, revokes or narrows the current token.
-func (o *Oura) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus, error) {
-	return o.tokens.Change(c)
-}
-
 // Server is a running account.
-type Server struct {
-	*providersim.Server
-	Sim *Oura
-}
+type Server = providersim.Running[*Oura]
 
 // Start serves a new account and its control port on loopback.
 func Start(cfg Config) (*Server, error) {
-	sim := New(cfg)
-	s, err := providersim.Serve(cfg.Addr, sim.Handler(), cfg.ControlAddr, sim.ControlHandler())
-	if err != nil {
-		return nil, fmt.Errorf("start oura: %w", err)
-	}
-	return &Server{Server: s, Sim: sim}, nil
+	return providersim.Start("oura", New(cfg), cfg.Addr, cfg.ControlAddr)
 }

@@ -44,7 +44,7 @@ func (o *Oura) handle(scope string, serve func(*http.Request) answer) http.Handl
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		var a answer
-		switch state := o.tokens.Check(r.Header.Get("Authorization"), scope); {
+		switch state := o.Tokens.Check(r.Header.Get("Authorization"), scope); {
 		case state == providersim.TokenUnderScoped:
 			a = refuse(403, "The token has not the scope.")
 		case state != providersim.TokenActive:

@@ -66,7 +66,7 @@ func (s *Slack) handle(method string, serve func(*http.Request) answer) http.Han
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		var a answer
-		switch state := s.tokens.Check(r.Header.Get("Authorization"), ""); {
+		switch state := s.Tokens.Check(r.Header.Get("Authorization"), ""); {
 		case state == providersim.TokenMissing:
 			a = refuse("not_authed")
 		case state == providersim.TokenExpired:

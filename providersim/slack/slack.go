@@ -3,7 +3,6 @@ package slack
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
@@ -29,11 +28,9 @@ type Config struct {
 
 // Slack is one simulated workspace. It is safe for concurrent use.
 type Slack struct {
+	*providersim.Account
 	cfg    Config
-	gate   *providersim.Gate
-	tokens *providersim.Tokens
 	signer providersim.Signer
-	api    http.Handler
 
 	mu       sync.Mutex
 	choice   *rand.Rand
@@ -60,40 +57,17 @@ func New(cfg Config) *Slack {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Slack{cfg: cfg, tokens: providersim.NewTokens(cfg.Token), signer: providersim.NewSigner(cfg.Token), choice: rand.New(rand.NewPCG(cfg.Seed, 3)), asked: map[string][]time.Time{}}
-	s.gate = providersim.NewGate(providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody,
-		Label: func(r *http.Request) string { return s.tokens.Label(r.Header.Get("Authorization")) }})
-	s.api = s.gate.Wrap(s.routes())
+	s := &Slack{cfg: cfg, signer: providersim.NewSigner(cfg.Token), choice: rand.New(rand.NewPCG(cfg.Seed, 3)), asked: map[string][]time.Time{}}
+	s.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token), providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody})
+	s.Mount(s.routes())
 	s.generate()
 	return s
 }
 
-// Handler serves the provider's API.
-func (s *Slack) Handler() http.Handler { return s.api }
-
-// ControlHandler serves the control port.
-func (s *Slack) ControlHandler() http.Handler { return providersim.ControlHandler(s, s.gate) }
-
-// Gate gives access to faults and counters.
-func (s *Slack) Gate() *providersim.Gate { return s.gate }
-
-// ChangeToken rotates, expires or revokes the current token.
-func (s *Slack) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus, error) {
-	return s.tokens.Change(c)
-}
-
 // Server is a running workspace.
-type Server struct {
-	*providersim.Server
-	Sim *Slack
-}
+type Server = providersim.Running[*Slack]
 
 // Start serves a new workspace and its control port on loopback.
 func Start(cfg Config) (*Server, error) {
-	sim := New(cfg)
-	s, err := providersim.Serve(cfg.Addr, sim.Handler(), cfg.ControlAddr, sim.ControlHandler())
-	if err != nil {
-		return nil, fmt.Errorf("start slack: %w", err)
-	}
-	return &Server{Server: s, Sim: sim}, nil
+	return providersim.Start("slack", New(cfg), cfg.Addr, cfg.ControlAddr)
 }

@@ -82,7 +82,7 @@ func (s *Spotify) handle(scope string, serve func(*http.Request) answer) http.Ha
 // admit judges who asks and how often; a zero answer lets the request in.
 func (s *Spotify) admit(r *http.Request, scope string) answer {
 	challenge := http.Header{"Www-Authenticate": {`Bearer realm="spotify", error="invalid_token"`}}
-	switch s.tokens.Check(r.Header.Get("Authorization"), scope) {
+	switch s.Tokens.Check(r.Header.Get("Authorization"), scope) {
 	case providersim.TokenActive:
 	case providersim.TokenUnderScoped:
 		return refuse(http.StatusForbidden, "Insufficient client scope")

@@ -3,7 +3,6 @@ package spotify
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
@@ -56,10 +55,8 @@ func (c *Config) fill() {
 
 // Spotify is one simulated account. It is safe for concurrent use.
 type Spotify struct {
-	cfg    Config
-	gate   *providersim.Gate
-	tokens *providersim.Tokens
-	api    http.Handler
+	*providersim.Account
+	cfg Config
 
 	mu        sync.Mutex
 	clock     time.Time
@@ -81,46 +78,20 @@ func New(cfg Config) *Spotify {
 	cfg.fill()
 	s := &Spotify{
 		cfg:    cfg,
-		tokens: providersim.NewTokens(cfg.Token, ScopePlaylists, ScopeCollaborative, ScopeLibrary, ScopeTop, ScopePlayed),
 		clock:  time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC),
 		choice: rand.New(rand.NewPCG(cfg.Seed, 3)),
 		top:    map[string][]artist{},
 	}
-	s.gate = providersim.NewGate(providersim.GateOptions{
-		Now: cfg.Now, ErrorBody: faultBody,
-		Label: func(r *http.Request) string { return s.tokens.Label(r.Header.Get("Authorization")) },
-	})
-	s.api = s.gate.Wrap(s.routes())
+	s.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token, ScopePlaylists, ScopeCollaborative, ScopeLibrary, ScopeTop, ScopePlayed), providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody})
+	s.Mount(s.routes())
 	s.generate()
 	return s
 }
 
-// Handler serves the provider's API.
-func (s *Spotify) Handler() http.Handler { return s.api }
-
-// ControlHandler serves the control port.
-func (s *Spotify) ControlHandler() http.Handler { return providersim.ControlHandler(s, s.gate) }
-
-// Gate gives access to faults and counters.
-func (s *Spotify) Gate() *providersim.Gate { return s.gate }
-
-// ChangeToken rotates, expires, revokes or narrows the current token.
-func (s *Spotify) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus, error) {
-	return s.tokens.Change(c)
-}
-
 // Server is a running account.
-type Server struct {
-	*providersim.Server
-	Sim *Spotify
-}
+type Server = providersim.Running[*Spotify]
 
 // Start serves a new account and its control port on loopback.
 func Start(cfg Config) (*Server, error) {
-	sim := New(cfg)
-	s, err := providersim.Serve(cfg.Addr, sim.Handler(), cfg.ControlAddr, sim.ControlHandler())
-	if err != nil {
-		return nil, fmt.Errorf("start spotify: %w", err)
-	}
-	return &Server{Server: s, Sim: sim}, nil
+	return providersim.Start("spotify", New(cfg), cfg.Addr, cfg.ControlAddr)
 }

@@ -30,7 +30,7 @@ func (s *Strava) Withdraw() error {
 	s.mu.Lock()
 	s.consent.refresh = ""
 	s.mu.Unlock()
-	_, err := s.tokens.Change(providersim.TokenChange{Action: "revoke"})
+	_, err := s.Tokens.Change(providersim.TokenChange{Action: "revoke"})
 	return err
 }
 
@@ -90,16 +90,16 @@ func (s *Strava) token(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		s.consent.refreshed++
-		scopes = s.tokens.Current().Scopes
+		scopes = s.Tokens.Current().Scopes
 	default:
 		s.refuseToken(w, refuse(http.StatusBadRequest, "Bad Request", "Application", "grant_type", "invalid"))
 		return
 	}
 	s.consent.issued++
 	s.consent.refresh = fmt.Sprintf("refresh-%d", s.consent.issued)
-	fresh, err := s.tokens.Change(providersim.TokenChange{Action: "rotate", Token: fmt.Sprintf("access-%d", s.consent.issued)})
+	fresh, err := s.Tokens.Change(providersim.TokenChange{Action: "rotate", Token: fmt.Sprintf("access-%d", s.consent.issued)})
 	if err == nil {
-		_, err = s.tokens.Change(providersim.TokenChange{Action: "scopes", Scopes: scopes})
+		_, err = s.Tokens.Change(providersim.TokenChange{Action: "scopes", Scopes: scopes})
 	}
 	if err != nil {
 		s.refuseToken(w, answer{http.StatusInternalServerError, object{"message": "error"}})

@@ -58,7 +58,7 @@ func (s *Strava) handle(scope string, serve func(*http.Request) answer) http.Han
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		var a answer
-		switch s.tokens.Check(r.Header.Get("Authorization"), scope) {
+		switch s.Tokens.Check(r.Header.Get("Authorization"), scope) {
 		case providersim.TokenActive:
 			if a = exceeded(); s.spend() {
 				a = serve(r)
@@ -136,7 +136,7 @@ func (s *Strava) list(r *http.Request) answer {
 	first := min((int(page)-1)*step, len(all))
 	last := min(first+step, len(all))
 	rows := []object{}
-	everything := s.tokens.Check(r.Header.Get("Authorization"), ScopeAll) == providersim.TokenActive
+	everything := s.Tokens.Check(r.Header.Get("Authorization"), ScopeAll) == providersim.TokenActive
 	for _, a := range all[first:last] {
 		if !a.ghost && (everything || !a.hidden) {
 			rows = append(rows, a.object())

@@ -3,7 +3,6 @@ package strava
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
@@ -63,10 +62,8 @@ func (c *Config) fill() {
 
 // Strava is one simulated account. It is safe for concurrent use.
 type Strava struct {
-	cfg    Config
-	gate   *providersim.Gate
-	tokens *providersim.Tokens
-	api    http.Handler
+	*providersim.Account
+	cfg Config
 
 	mu         sync.Mutex
 	clock      time.Time
@@ -83,46 +80,20 @@ var _ providersim.Provider = (*Strava)(nil)
 func New(cfg Config) *Strava {
 	cfg.fill()
 	s := &Strava{
-		cfg: cfg, tokens: providersim.NewTokens(cfg.Token, ScopeRead, ScopeSeen, ScopeAll),
-		clock: time.Date(2025, 6, 1, 6, 0, 0, 0, time.UTC), choice: rand.New(rand.NewPCG(cfg.Seed, 3)), lastID: 14_000_000_000,
+		cfg: cfg, clock: time.Date(2025, 6, 1, 6, 0, 0, 0, time.UTC), choice: rand.New(rand.NewPCG(cfg.Seed, 3)), lastID: 14_000_000_000,
 	}
-	s.gate = providersim.NewGate(providersim.GateOptions{
-		Now: cfg.Now, ErrorBody: faultBody,
-		Label: func(r *http.Request) string { return s.tokens.Label(r.Header.Get("Authorization")) },
-	})
-	s.api = s.gate.Wrap(s.routes())
+	s.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token, ScopeRead, ScopeSeen, ScopeAll), providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody})
+	s.Mount(s.routes())
 	for range cfg.Activities {
 		s.record(s.clock)
 	}
 	return s
 }
 
-// Handler serves the provider's API.
-func (s *Strava) Handler() http.Handler { return s.api }
-
-// ControlHandler serves the control port.
-func (s *Strava) ControlHandler() http.Handler { return providersim.ControlHandler(s, s.gate) }
-
-// Gate gives access to faults and counters.
-func (s *Strava) Gate() *providersim.Gate { return s.gate }
-
-// ChangeToken rotates, expires, revokes or narrows the current token.
-func (s *Strava) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus, error) {
-	return s.tokens.Change(c)
-}
-
 // Server is a running account.
-type Server struct {
-	*providersim.Server
-	Sim *Strava
-}
+type Server = providersim.Running[*Strava]
 
 // Start serves a new account and its control port on loopback.
 func Start(cfg Config) (*Server, error) {
-	sim := New(cfg)
-	s, err := providersim.Serve(cfg.Addr, sim.Handler(), cfg.ControlAddr, sim.ControlHandler())
-	if err != nil {
-		return nil, fmt.Errorf("start strava: %w", err)
-	}
-	return &Server{Server: s, Sim: sim}, nil
+	return providersim.Start("strava", New(cfg), cfg.Addr, cfg.ControlAddr)
 }

@@ -63,7 +63,7 @@ func (y *YNAB) handle(serve func(*http.Request) answer) http.HandlerFunc {
 		defer y.mu.Unlock()
 		var a answer
 		switch {
-		case y.tokens.Check(r.Header.Get("Authorization"), "") != providersim.TokenActive:
+		case y.Tokens.Check(r.Header.Get("Authorization"), "") != providersim.TokenActive:
 			a = refuse(401, "401", "unauthorized", "Unauthorized")
 		case !y.spend():
 			a = refuse(429, "429", "too_many_requests", "Too many requests")

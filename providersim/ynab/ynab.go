@@ -3,7 +3,6 @@ package ynab
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
@@ -29,10 +28,8 @@ type Config struct {
 
 // YNAB is one simulated account. It is safe for concurrent use.
 type YNAB struct {
-	cfg    Config
-	gate   *providersim.Gate
-	tokens *providersim.Tokens
-	api    http.Handler
+	*providersim.Account
+	cfg Config
 
 	mu      sync.Mutex
 	choice  *rand.Rand
@@ -53,42 +50,19 @@ func New(cfg Config) *YNAB {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	y := &YNAB{cfg: cfg, tokens: providersim.NewTokens(cfg.Token), choice: rand.New(rand.NewPCG(cfg.Seed, 3)), samples: map[string]map[string]object{}}
-	y.gate = providersim.NewGate(providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody,
-		Label: func(r *http.Request) string { return y.tokens.Label(r.Header.Get("Authorization")) }})
-	y.api = y.gate.Wrap(y.routes())
+	y := &YNAB{cfg: cfg, choice: rand.New(rand.NewPCG(cfg.Seed, 3)), samples: map[string]map[string]object{}}
+	y.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token), providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody})
+	y.Mount(y.routes())
 	for range cfg.Budgets {
 		y.addBudget()
 	}
 	return y
 }
 
-// Handler serves the provider's API.
-func (y *YNAB) Handler() http.Handler { return y.api }
-
-// ControlHandler serves the control port.
-func (y *YNAB) ControlHandler() http.Handler { return providersim.ControlHandler(y, y.gate) }
-
-// Gate gives access to faults and counters.
-func (y *YNAB) Gate() *providersim.Gate { return y.gate }
-
-// ChangeToken rotates, expires or revokes the current token.
-func (y *YNAB) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus, error) {
-	return y.tokens.Change(c)
-}
-
 // Server is a running account.
-type Server struct {
-	*providersim.Server
-	Sim *YNAB
-}
+type Server = providersim.Running[*YNAB]
 
 // Start serves a new account and its control port on loopback.
 func Start(cfg Config) (*Server, error) {
-	sim := New(cfg)
-	s, err := providersim.Serve(cfg.Addr, sim.Handler(), cfg.ControlAddr, sim.ControlHandler())
-	if err != nil {
-		return nil, fmt.Errorf("start ynab: %w", err)
-	}
-	return &Server{Server: s, Sim: sim}, nil
+	return providersim.Start("ynab", New(cfg), cfg.Addr, cfg.ControlAddr)
 }
