@@ -50,6 +50,58 @@ func TestEntriesAgreeWithTheirManifests(t *testing.T) {
 	}
 }
 
+// unshown are the streams without a kind, by the reason.
+var unshown = map[string][]string{
+	"tells what was found on a device, not what happened": {"coverage_diagnostics", "claude_code/file_history", "claude_code/cache_inventory", "claude_code/backup_inventory",
+		"claude_code/config_inventory", "codex/history", "codex/session_index", "codex/shell_snapshots", "codex/config_inventory", "codex/cache_inventory"},
+	"names what other records belong to": {"caldav/calendars", "ical/calendars", "carddav/address_books", "imap/folders", "miniflux/categories", "miniflux/feeds", "slack/workspace",
+		"ynab/budgets", "ynab/accounts", "ynab/category_groups", "ynab/categories", "ynab/payees"},
+	"is a person or an account, and happens at no time": {"bluesky/profile", "carddav/contacts", "github/user", "imessage/participants", "slack/users", "spotify/top_artists", "twitter_archive/people"},
+	"is a part of another record":                       {"github/pull_request_details", "imap/bodies", "notion/page_contents"},
+	"has not happened yet":                              {"ynab/scheduled_transactions"},
+}
+
+// How a stream is shown is declared, or there is a reason why it is a table.
+func TestEveryStreamSaysHowItIsShown(t *testing.T) {
+	t.Parallel()
+	excused := map[string]bool{}
+	for _, names := range unshown {
+		for _, name := range names {
+			excused[name] = true
+		}
+	}
+	used := map[string]bool{}
+	for _, e := range All {
+		m := e.New().Manifest
+		for i := range m.Streams {
+			s := &m.Streams[i]
+			name := e.Name + "/" + s.Name
+			if excused[s.Name] {
+				name = s.Name
+			}
+			switch {
+			case s.Shown() == "" && !excused[name]:
+				t.Errorf("%s declares no kind that has a page, and unshown does not say why", name)
+			case s.Shown() != "" && excused[name]:
+				t.Errorf("%s is shown as %s although unshown says that it is not", name, s.Shown())
+			}
+			used[name] = true
+			roles := s.Roles()
+			if roles.Time != "" && s.ConsentTimeField != "" && roles.Time != s.ConsentTimeField {
+				t.Errorf("%s happens at %s, and a grant's range is of %s", name, roles.Time, s.ConsentTimeField)
+			}
+			if s.Shown() == manifest.KindMessage && roles.Thread != "" && m.Conversations(s) == nil && !slices.Contains([]string{"imap/messages", "mail/messages", "twitter_archive/direct_messages"}, name) {
+				t.Errorf("%s: no relationship leads from %s to a stream of conversations", name, roles.Thread)
+			}
+		}
+	}
+	for name := range excused {
+		if !used[name] {
+			t.Errorf("unshown names %s, which is no stream", name)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	t.Parallel()
 	if e, ok := Find("example"); !ok || e.Name != "example" {

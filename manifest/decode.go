@@ -21,7 +21,7 @@ func Parse(b []byte) (*Manifest, error) {
 }
 
 // Inspect is Parse that also tells what the document says and nobody reads: its
-// unknown keys.
+// unknown keys and kinds.
 func Inspect(b []byte) (*Manifest, Problems, error) {
 	document := jsontext.Value(bytes.Clone(b))
 	err := document.Format(jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true))
@@ -35,7 +35,7 @@ func Inspect(b []byte) (*Manifest, Problems, error) {
 	if err := problems.err(); err != nil {
 		return nil, d.warnings, err
 	}
-	return m, d.warnings, nil
+	return m, append(d.warnings, m.unknownKinds()...), nil
 }
 
 // decoder fills a value from well-formed JSON and notes what does not fit. What

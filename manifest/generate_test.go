@@ -207,7 +207,11 @@ func streamsOf(t *rapid.T) []Stream {
 		s.FreshnessStrategy = maybe(t, rapid.SampledFrom(FreshnessStrategies), "freshness_strategy")
 		s.Checkpoint = maybe(t, rapid.SampledFrom(Checkpoints), "checkpoint")
 		if rapid.Bool().Draw(t, "has objects") {
-			s.Display = &Display{Label: maybe(t, words, "label"), Detail: maybe(t, words, "detail")}
+			s.Display = &Display{Label: maybe(t, words, "label"), Detail: maybe(t, words, "detail"), Kind: maybe(t, rapid.SampledFrom([]DisplayKind{KindDocument, "sculpture"}), "kind"),
+				Unit: maybe(t, words, "unit"), Scale: maybe(t, rapid.IntRange(1, 1000), "scale")}
+			if rapid.Bool().Draw(t, "has roles") {
+				s.Display.Roles = &DisplayRoles{Title: rapid.SampledFrom(fields).Draw(t, "title"), Time: maybe(t, rapid.SampledFrom(fields), "time")}
+			}
 			s.Selection = &Selection{Fields: rapid.Bool().Draw(t, "fields"), Resources: rapid.Bool().Draw(t, "resources")}
 			s.Query = &Query{Search: &Search{LexicalFields: fields}, Filter: maybe(t, rapid.Just(fields), "filter"),
 				RangeFilters: map[string][]RangeOperator{fields[0]: RangeOperators}, Aggregations: &Aggregations{Count: true, Sum: fields}}

@@ -43,12 +43,6 @@ const AsFar = "as far as this tap tells"
 // name as a list of one.
 type PrimaryKey []string
 
-// Display is how a stream is shown to the owner.
-type Display struct {
-	Label  string `json:"label,omitempty" doc:"Short name in the owner's words."`
-	Detail string `json:"detail,omitempty" doc:"What the stream holds, in a sentence."`
-}
-
 // Selection is which parts of a stream a request may select.
 type Selection struct {
 	Fields        bool   `json:"fields,omitempty" doc:"Whether single fields may be selected. Absent: false."`

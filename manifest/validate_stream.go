@@ -91,4 +91,5 @@ func (ps *Problems) checkSchema(path string, s *Stream) {
 	if q := s.Query; q != nil {
 		q.eachField(path+".query", known)
 	}
+	ps.checkDisplay(path, s, known)
 }

@@ -1,0 +1,141 @@
+package manifest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Display is how a stream is shown to the owner.
+type Display struct {
+	Label  string        `json:"label,omitempty" doc:"Short name in the owner's words."`
+	Detail string        `json:"detail,omitempty" doc:"What the stream holds, in a sentence."`
+	Kind   DisplayKind   `json:"kind,omitempty" doc:"What a record is, which picks the page it is shown on: conversation, message, document, transaction, measurement, file, event or place. Absent, or one that is not known: a table."`
+	Roles  *DisplayRoles `json:"roles,omitempty" doc:"Which field holds what the page shows."`
+	Unit   string        `json:"unit,omitempty" doc:"Unit of the value, where no field holds it."`
+	Scale  int           `json:"scale,omitempty" rule:"min=1" doc:"What the amount or the value is divided by to be read, such as 100 for cents. Absent: 1."`
+}
+
+// DisplayKind is what a record of a stream is. One that is not in DisplayKinds is kept and
+// shown as a table: a manifest may be younger than the program that reads it.
+type DisplayKind string
+
+// The kinds.
+const (
+	KindConversation DisplayKind = "conversation"
+	KindMessage      DisplayKind = "message"
+	KindDocument     DisplayKind = "document"
+	KindTransaction  DisplayKind = "transaction"
+	KindMeasurement  DisplayKind = "measurement"
+	KindFile         DisplayKind = "file"
+	KindEvent        DisplayKind = "event"
+	KindPlace        DisplayKind = "place"
+)
+
+// DisplayKinds lists every kind that has a page.
+var DisplayKinds = []DisplayKind{KindConversation, KindMessage, KindDocument, KindTransaction, KindMeasurement, KindFile, KindEvent, KindPlace}
+
+// DisplayRoles names, for each part of what is shown, the field that holds it.
+type DisplayRoles struct {
+	Title     string `json:"title,omitempty" doc:"What the record is called. In a stream that others refer to, the name that stands for its key."`
+	Text      string `json:"text,omitempty" doc:"What it says."`
+	Result    string `json:"result,omitempty" doc:"What came of it, such as the output of a tool."`
+	Time      string `json:"time,omitempty" doc:"When it happened or began: a date-time or a date."`
+	End       string `json:"end,omitempty" doc:"When it ended, or was last added to."`
+	Author    string `json:"author,omitempty" doc:"Who wrote it: a name, or the foreign_key of a relationship to the stream that has the name."`
+	Mine      string `json:"mine,omitempty" doc:"Whether the owner wrote it: true or false."`
+	Speaker   string `json:"speaker,omitempty" doc:"Who speaks in a dialogue with a program: user or person is the owner, assistant the program, and whatever else is a step, shown folded."`
+	Current   string `json:"current,omitempty" doc:"False for a version that another one replaced."`
+	Thread    string `json:"thread,omitempty" doc:"The conversation that it belongs to: the foreign_key of a relationship to a stream of the kind conversation, or any name."`
+	Amount    string `json:"amount,omitempty" doc:"How much money: a number, what is spent below zero."`
+	Currency  string `json:"currency,omitempty" doc:"Of which currency."`
+	Value     string `json:"value,omitempty" doc:"What was measured: a number."`
+	Unit      string `json:"unit,omitempty" doc:"In which unit."`
+	Series    string `json:"series,omitempty" doc:"What it is a measurement of, where a stream has several."`
+	Blob      string `json:"blob,omitempty" doc:"The file itself: a blob_ref, null where only its name is known."`
+	MediaType string `json:"media_type,omitempty" doc:"What kind of file it is."`
+	Size      string `json:"size,omitempty" doc:"How many bytes it has."`
+	Latitude  string `json:"latitude,omitempty" doc:"Degrees north."`
+	Longitude string `json:"longitude,omitempty" doc:"Degrees east."`
+	Link      string `json:"link,omitempty" doc:"Where it is on the web."`
+}
+
+// needed are the roles without which a kind cannot be shown.
+var needed = map[DisplayKind][]string{
+	KindMessage: {"time"}, KindTransaction: {"time", "amount"}, KindMeasurement: {"time", "value"}, KindEvent: {"time"}, KindPlace: {"latitude", "longitude"},
+}
+
+// Known reports whether the kind has a page.
+func (k DisplayKind) Known() bool { return slices.Contains(DisplayKinds, k) }
+
+// Shown is the kind that the stream is shown as; empty means a table.
+func (s *Stream) Shown() DisplayKind {
+	if s.Display == nil || !s.Display.Kind.Known() {
+		return ""
+	}
+	return s.Display.Kind
+}
+
+// Roles are the declared roles; all empty when there are none.
+func (s *Stream) Roles() DisplayRoles {
+	if s.Display == nil || s.Display.Roles == nil {
+		return DisplayRoles{}
+	}
+	return *s.Display.Roles
+}
+
+// Related is the stream that a field refers to by its records' keys; nil when none does.
+func (m *Manifest) Related(s *Stream, field string) *Stream {
+	for _, r := range s.Relationships {
+		if r.ForeignKey == field && field != "" {
+			if to, ok := m.Stream(r.Stream); ok {
+				return to
+			}
+		}
+	}
+	return nil
+}
+
+// Conversations is the stream of the conversations that the records of a stream belong to;
+// nil when they belong to none that has records of its own.
+func (m *Manifest) Conversations(s *Stream) *Stream {
+	if to := m.Related(s, s.Roles().Thread); to != nil && to.Shown() == KindConversation {
+		return to
+	}
+	return nil
+}
+
+// Each gives every role that is filled and its field, in the order of declaration.
+func (r DisplayRoles) Each(visit func(role, field string)) {
+	v := reflect.ValueOf(r)
+	for _, f := range fieldsOf(v.Type()) {
+		if name := v.Field(f.index).String(); name != "" {
+			visit(f.name, name)
+		}
+	}
+}
+
+// checkDisplay holds roles to fields that there are, and a kind to the roles that it needs.
+func (ps *Problems) checkDisplay(path string, s *Stream, known func(at, field string)) {
+	filled := map[string]bool{}
+	s.Roles().Each(func(role, field string) {
+		filled[role] = true
+		known(path+".display.roles."+role, field)
+	})
+	for _, role := range needed[s.Shown()] {
+		if !filled[role] {
+			ps.add(path+".display.roles."+role, fmt.Sprintf("is missing although the kind is %s", s.Shown()), "name the field that holds it, or leave the kind out")
+		}
+	}
+}
+
+// unknownKinds tells of kinds that are shown as a table.
+func (m *Manifest) unknownKinds() (warnings Problems) {
+	for i, s := range m.Streams {
+		if s.Display != nil && s.Display.Kind != "" && !s.Display.Kind.Known() {
+			warnings.add(element("streams", i)+".display.kind", quote(string(s.Display.Kind))+" is not a kind that has a page, so the stream is shown as a table", "use one of "+strings.Join(texts(DisplayKinds), ", "))
+		}
+	}
+	return warnings
+}
