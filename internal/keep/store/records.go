@@ -25,6 +25,10 @@ type Records interface {
 	// History gives the earlier versions of a record, newest first, without the
 	// current one. Limit 0 means 100.
 	History(ctx context.Context, connectionID, stream, key string, limit int) ([]StoredRecord, error)
+	// Timed gives the live records of a part in the order of a time that they hold.
+	Timed(ctx context.Context, q TimedQuery) ([]TimedRecord, error)
+	// CountTimed counts what Timed would give by all its pages, up to one more than the most.
+	CountTimed(ctx context.Context, q TimedQuery, most int64) (int64, error)
 	// Aggregate sums up the live records of a part. It ends with ErrTooLong when it takes
 	// longer than it may.
 	Aggregate(ctx context.Context, q AggregateQuery) (Aggregation, error)

@@ -19,10 +19,6 @@ const maxFieldIndexes = 8
 // indexedKeys are the keys of a stream that are worth an index, in the order in which
 // readers need them most.
 func indexedKeys(s *manifest.Stream) (keys []fieldKey) {
-	q := s.Query
-	if q == nil {
-		return nil
-	}
 	kinds := s.ValueKinds()
 	add := func(key func(field string) fieldKey, fields []string) {
 		for _, f := range fields {
@@ -32,6 +28,19 @@ func indexedKeys(s *manifest.Stream) (keys []fieldKey) {
 		}
 	}
 	byKind := func(field string) fieldKey { return keyOf(field, kinds[field]) }
+	given := func(field string) []string {
+		if field == "" {
+			return nil
+		}
+		return []string{field}
+	}
+	// Days and conversations are what the owner reads by.
+	add(timeKey, given(s.Roles().Time))
+	add(textKey, given(s.Roles().Thread))
+	q := s.Query
+	if q == nil {
+		return keys
+	}
 	add(textKey, q.Filter)
 	add(byKind, slices.Sorted(maps.Keys(q.RangeFilters)))
 	if a := q.Aggregations; a != nil {

@@ -59,6 +59,7 @@ var cases = []struct {
 	{"Comparisons", testComparisons},
 	{"AggregateTakesTooLong", testAggregateTakesTooLong},
 	{"FieldIndexes", testFieldIndexes},
+	{"Timed", testTimed},
 	{"PartFields", testPartFields},
 	{"PageBytes", testPageBytes},
 	{"Align", testAlign},

@@ -1,0 +1,196 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/protocol"
+)
+
+// timedPage is a page in the order of time in the making.
+type timedPage struct {
+	store.TimedQuery
+	filter
+	columns    string
+	columnArgs []any
+	from       string // the tables
+	at         string // the expression for the time
+	atArgs     []any
+}
+
+func (db *DB) Timed(ctx context.Context, q store.TimedQuery) (found []store.TimedRecord, err error) {
+	q.Limit = limitOr(q.Limit, 100)
+	err = db.timed(ctx, q, func(from Querier, p *timedPage) error {
+		found, err = db.fillTimed(ctx, from, p)
+		return err
+	})
+	return found, err
+}
+
+func (db *DB) CountTimed(ctx context.Context, q store.TimedQuery, most int64) (n int64, err error) {
+	q.After = nil
+	err = db.timed(ctx, q, func(from Querier, p *timedPage) error {
+		if len(p.Where) == 0 {
+			text, args := p.body(nil)
+			err := from.QueryRowContext(ctx, db.dialect.Rebind(`SELECT count(*) FROM (SELECT 1`+text+` LIMIT ?) AS few`), append(args, most+1)...).Scan(&n)
+			return db.dialect.Classify(err)
+		}
+		// What a record holds is known for certain when it has been read.
+		p.Fields = []string{}
+		if p.columns, p.columnArgs, err = p.reads(db.dialect); err != nil {
+			return err
+		}
+		text, args := p.statement(nil)
+		return eachRow(ctx, db, from, text, args, func(r scanner) (bool, error) {
+			_, meant, err := p.scan(r)
+			if meant {
+				n++
+			}
+			return n <= most, err
+		})
+	})
+	return n, err
+}
+
+// timed writes down what is asked for, and reads it within one moment.
+func (db *DB) timed(ctx context.Context, q store.TimedQuery, read func(Querier, *timedPage) error) error {
+	if !storable(q.ConnectionID, q.Stream, q.Since, q.Until, q.Field) || !storableField(q.Among) || !possible(q.Where) {
+		return nil
+	}
+	return db.snapshot(ctx, func(from Querier) error {
+		s, err := db.indexed(ctx, from, q.Part)
+		if err != nil {
+			return err
+		}
+		p, err := db.timedPage(q, db.timedPath(s, q))
+		if err != nil {
+			return err
+		}
+		return read(from, p)
+	})
+}
+
+// timedPath is the index of a value that is asked for, which leaves few records to put into
+// order, or that of the time, which has them in order.
+func (db *DB) timedPath(s indexedStream, q store.TimedQuery) path {
+	for _, w := range q.Where {
+		if k := textKey(w.Field); s.has(k) && storable(w.Value) {
+			return db.pathBy(s, k)
+		}
+	}
+	if k := timeKey(q.Field); s.has(k) {
+		return db.pathBy(s, k)
+	}
+	return path{}
+}
+
+func (db *DB) timedPage(q store.TimedQuery, by path) (p *timedPage, err error) {
+	d := db.dialect
+	p = &timedPage{TimedQuery: q, from: ` FROM records r` + by.hint + recordOrigin}
+	by.of(&p.filter, q.Part)
+	p.add("r.deleted = 0")
+	if err := p.within(d, q.Part); err != nil {
+		return nil, err
+	}
+	p.holding("r.data", q.Where)
+	for _, w := range q.Where {
+		if by.key == textKey(w.Field) {
+			p.compare(d, by, "r.data", by.key, "=", store.CutText(w.Value))
+		}
+	}
+	p.at, p.atArgs = by.expression(d, timeKey(q.Field), "r.data")
+	bound := func(operator string, at time.Time) {
+		p.compare(d, by, "r.data", timeKey(q.Field), operator, float64(at.UnixMicro()))
+	}
+	// Most records are ruled out by the time that was kept of them beside their data, where it
+	// is of the same field and the index has them not in order already.
+	roughly := func(operator string, at time.Time) {
+		if by.key != timeKey(q.Field) {
+			p.add(`(r.semantic_time `+operator+` ? OR r.seq > s.time_seq OR s.time_field <> ?)`, at.UTC().Format(protocol.StoredTime), q.Field)
+		}
+	}
+	if !q.From.IsZero() {
+		roughly(">=", q.From)
+		bound(">=", q.From)
+	}
+	if !q.To.IsZero() {
+		roughly("<", q.To)
+		bound("<", q.To)
+	}
+	if q.From.IsZero() && q.To.IsZero() {
+		p.add(p.at+" IS NOT NULL", p.atArgs...)
+	}
+	p.columns, p.columnArgs, err = p.reads(d)
+	return p, err
+}
+
+// reads chooses the columns: of the data the fields that the page gives or is asked for by.
+func (p *timedPage) reads(d Dialect) (columns string, args []any, err error) {
+	data, args, err := picked(d, "r.data", readFields(p.Fields, p.Where))
+	return recordColumnsOf(data), args, err
+}
+
+// body is everything behind the columns of what follows a moment.
+func (p *timedPage) body(after *store.Moment) (text string, args []any) {
+	text, args = p.from+p.where(), append(args, p.args...)
+	if after != nil {
+		beyond := ">"
+		if p.NewestFirst {
+			beyond = "<"
+		}
+		// The first condition is the one that an index finds the place by.
+		text += ` AND ` + p.at + ` ` + beyond + `= ? AND (` + p.at + ` ` + beyond + ` ? OR r.id ` + beyond + ` ?)`
+		args = append(append(append(args, p.atArgs...), float64(after.At)), p.atArgs...)
+		args = append(args, float64(after.At), after.ID)
+	}
+	return text, args
+}
+
+// statement reads records and their times.
+func (p *timedPage) statement(after *store.Moment) (text string, args []any) {
+	text, args = p.body(after)
+	return `SELECT ` + p.columns + `, ` + p.at + ` AS moment` + text, slices.Concat(p.columnArgs, p.atArgs, args)
+}
+
+func (db *DB) fillTimed(ctx context.Context, from Querier, p *timedPage) (found []store.TimedRecord, err error) {
+	m := &growing{limit: p.Limit, maxBytes: p.MaxBytes}
+	direction := ""
+	if p.NewestFirst {
+		direction = " DESC"
+	}
+	after := p.After
+	for size := m.first(); ; size = m.next() {
+		text, args := p.statement(after)
+		text += ` ORDER BY moment` + direction + `, r.id` + direction + ` LIMIT ` + strconv.Itoa(size)
+		rows := 0
+		err := eachRow(ctx, db, from, text, args, func(r scanner) (more bool, err error) {
+			record, meant, err := p.scan(r)
+			if err != nil {
+				return false, err
+			}
+			last := record.Moment()
+			rows, after = rows+1, &last
+			if !meant {
+				return true, nil
+			}
+			found = append(found, record)
+			return m.add(record.StoredRecord), nil
+		})
+		if err != nil || m.full() || rows < size {
+			return found, err
+		}
+	}
+}
+
+// scan reads a row, and says whether the page is meant to have it.
+func (p *timedPage) scan(r scanner) (record store.TimedRecord, meant bool, err error) {
+	var at float64
+	record.StoredRecord, err = scanRecord(scanMore{r, []any{&at}})
+	record.At = time.UnixMicro(int64(at)).UTC()
+	meant = holds(record.Data, p.Where)
+	pick(&record.StoredRecord, p.Fields)
+	return record, meant, err
+}

@@ -1,0 +1,130 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/slice"
+)
+
+// told is a manifest whose stream says when its records happened and which conversation they
+// belong to, and nothing of what readers may ask for.
+const told = `{"protocol_version":"0.1.0","connector_id":"example","version":"1.0.0","display_name":"Example","streams":[
+	{"name":"items","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","required":["id"],"properties":{
+		"id":{"type":"string"},"it's":{"type":["string","null"]},"time":{"type":"string","format":"date-time"}}},
+	"consent_time_field":"time","display":{"kind":"message","roles":{"time":"time","thread":"it's"}}}]}`
+
+// mostPages is how far a question is followed.
+const mostPages = 4
+
+// testTimed holds pages in the order of time against the same records put into order in
+// memory, first without any index and then with them.
+func testTimed(t *testing.T, s store.Store) {
+	_, err := s.PutManifest(t.Context(), "example", []byte(told), Now)
+	ok(t, err)
+	var all []filed
+	l := begin(t, s, "c", "r1")
+	for i, v := range samples {
+		if v.time != nil || i%6 == 0 {
+			all = append(all, filed{key: fmt.Sprintf("k%03d", i), text: samples[i%7+3], time: v}, filed{key: fmt.Sprintf("l%03d", i), text: samples[i%5+3], time: v})
+		}
+	}
+	for _, f := range all {
+		put(t, s, l, slice.Record{Stream: Stream, Key: f.key, EmittedAt: "x", Data: fmt.Appendf(nil, `{"id":%q,%q:%s,"time":%s}`, f.key, textField, f.text.json, f.time.json)})
+	}
+	put(t, s, l, tombstone(all[4].key))
+	all = slices.Delete(all, 4, 5)
+	finish(t, s, l, Now)
+	ids := map[string]int64{}
+	for _, r := range changes(t, s, "c") {
+		ids[r.Key] = r.ID
+	}
+	check := func(rt *rapid.T) {
+		q, want := drawTimed(rt, all, ids)
+		n, err := s.CountTimed(t.Context(), q, 1000)
+		ok(t, err)
+		same(t, n, int64(len(want)))
+		n, err = s.CountTimed(t.Context(), q, 2)
+		ok(t, err)
+		same(t, n, int64(min(len(want), 3)))
+		var got []string
+		whole := false
+		for range mostPages {
+			page, err := s.Timed(t.Context(), q)
+			ok(t, err)
+			for _, r := range page {
+				got = append(got, r.Key+" "+r.At.Format(time.RFC3339Nano))
+				same(t, string(r.Data) == "{}", q.Fields != nil)
+			}
+			if len(page) == 0 || q.MaxBytes == 0 && len(page) < q.Limit {
+				whole = true
+				break
+			}
+			last := page[len(page)-1].Moment()
+			q.After = &last
+		}
+		if !whole {
+			want = want[:min(len(got), len(want))]
+		}
+		same(t, got, want)
+	}
+	rapid.Check(t, check)
+	for done := false; !done; { // from here on the time is kept beside the data too
+		done, err = s.Align(t.Context())
+		ok(t, err)
+	}
+	rapid.Check(t, check)
+	same(t, index(t, s, int64(len(all))), 2)
+	rapid.Check(t, check)
+	got, err := s.Timed(t.Context(), store.TimedQuery{Part: store.Part{ConnectionID: "c", Stream: "nothing"}, Field: timeField})
+	ok(t, err)
+	same(t, len(got), 0)
+}
+
+// drawTimed draws a question and gives its answer.
+func drawTimed(t *rapid.T, all []filed, ids map[string]int64) (q store.TimedQuery, want []string) {
+	q = store.TimedQuery{Part: whole, Field: timeField, NewestFirst: rapid.Bool().Draw(t, "newest"), Limit: rapid.SampledFrom([]int{3, 1000}).Draw(t, "limit")}
+	if rapid.IntRange(0, 2).Draw(t, "bytes") == 0 {
+		q.MaxBytes = rapid.SampledFrom([]int{1, 200}).Draw(t, "most bytes")
+	}
+	if rapid.Bool().Draw(t, "no fields") {
+		q.Fields = []string{"nothing"}
+	}
+	drawn := func() time.Time {
+		v := rapid.SampledFrom(samples).Draw(t, "value")
+		if v.time == nil {
+			return time.Time{}
+		}
+		return *v.time
+	}
+	q.From, q.To = drawn(), drawn()
+	var where *sample
+	if v := rapid.SampledFrom(samples).Draw(t, "thread"); v.text != nil && !strings.HasPrefix(*v.text, longText) && !strings.Contains(v.json, `\u0000`) {
+		q.Where, where = []store.FieldValue{{Field: textField, Value: *v.text}}, &v
+	}
+	var some []filed
+	for _, f := range all {
+		if at := f.time.time; at == nil || !q.From.IsZero() && at.Before(q.From) || !q.To.IsZero() && !at.Before(q.To) ||
+			where != nil && (f.text.text == nil || *f.text.text != *where.text) {
+			continue
+		}
+		some = append(some, f)
+	}
+	slices.SortFunc(some, func(a, b filed) int {
+		return cmp.Or(a.time.time.Compare(*b.time.time), cmp.Compare(ids[a.key], ids[b.key]))
+	})
+	if q.NewestFirst {
+		slices.Reverse(some)
+	}
+	for _, f := range some {
+		want = append(want, f.key+" "+f.time.time.Format(time.RFC3339Nano))
+	}
+	return q, want
+}
