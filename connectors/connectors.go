@@ -16,6 +16,7 @@ import (
 	"pdpp/connectors/example"
 	examplebrowser "pdpp/connectors/example_browser"
 	"pdpp/connectors/github"
+	googlecalendar "pdpp/connectors/google_calendar"
 	googletakeout "pdpp/connectors/google_takeout"
 	"pdpp/connectors/ical"
 	"pdpp/connectors/imap"
@@ -54,6 +55,7 @@ var All = []Entry{
 	{"example", example.Connector},
 	{"example_browser", examplebrowser.Connector},
 	{"github", github.Connector},
+	{"google_calendar", googlecalendar.Connector},
 	{"google_takeout", googletakeout.Connector},
 	{"ical", ical.Connector},
 	{"imap", imap.Connector},

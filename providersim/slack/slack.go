@@ -41,7 +41,6 @@ type Slack struct {
 	files    []*file
 	served   int // pages of histories
 	narrow   bool
-	sealed   bool                   // threads may not be read
 	asked    map[string][]time.Time // by method
 }
 

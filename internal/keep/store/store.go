@@ -27,7 +27,6 @@ type Store interface {
 	Confirmations
 	Slices
 	Records
-	Counts
 	Imports
 	Blobs
 	Cursors

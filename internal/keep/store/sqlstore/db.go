@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -54,9 +53,8 @@ func New(ctx context.Context, c Config) (*DB, error) {
 		return db, nil
 	}
 	db.reads.wanted = true
-	db.hot = make(map[string]*sql.Stmt)
-	hot := append(slices.Clone(hotQueries), addPeriods(db.dialect, "day_counts", "day"), addPeriods(db.dialect, "month_counts", "month"))
-	for _, q := range hot {
+	db.hot = make(map[string]*sql.Stmt, len(hotQueries))
+	for _, q := range hotQueries {
 		stmt, err := db.writer.PrepareContext(ctx, db.dialect.Rebind(q))
 		if err != nil {
 			return nil, fmt.Errorf("prepare %q: %w", q, db.dialect.Classify(err))
@@ -166,14 +164,6 @@ func (t *tx) row(query string, args ...any) *sql.Row {
 		return t.StmtContext(t.ctx, stmt).QueryRowContext(t.ctx, args...)
 	}
 	return t.QueryRowContext(t.ctx, t.db.dialect.Rebind(query), args...)
-}
-
-// rows runs a query for several rows.
-func (t *tx) rows(query string, args ...any) (*sql.Rows, error) {
-	if stmt, ok := t.db.hot[query]; ok {
-		return t.StmtContext(t.ctx, stmt).QueryContext(t.ctx, args...)
-	}
-	return t.QueryContext(t.ctx, t.db.dialect.Rebind(query), args...)
 }
 
 // one turns "changed no row" into ErrNotFound.

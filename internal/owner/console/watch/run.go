@@ -19,11 +19,8 @@ const (
 	mostPages  = 40
 )
 
-// The statuses of a run that is under way, and of one that did what it should.
-const (
-	running   = "running"
-	succeeded = "succeeded"
-)
+// running is the status of a run under way.
+const running = "running"
 
 // oneRun is a run with everything that its page tells.
 type oneRun struct {

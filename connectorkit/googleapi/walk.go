@@ -1,0 +1,191 @@
+package googleapi
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/connectorkit"
+)
+
+const (
+	// prefix begins the member of the bookmark that is a list's.
+	prefix = "list "
+	// quiet is how many requests without news are made before a bookmark is written.
+	quiet = 20
+	// restarts is how often in a run a list is begun again because a token was refused: that of the page, then that of
+	// the last time.
+	restarts = 2
+)
+
+var errCircle = errors.New("the next page is one that was already read")
+
+// walk goes through the lists once.
+type walk struct {
+	Lists
+
+	begun    bool
+	account  string
+	queue    []string
+	listed   map[string]bool
+	memories map[string]*memory
+	again    map[string]int
+	resumed  map[string]bool // their tokens are as old as the run that began with them
+	step     int             // tells the bookmarks of walks that were not finished apart
+}
+
+func (w *walk) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+	if !w.begun {
+		if err := w.begin(ctx, at); err != nil {
+			return connectorkit.Page{}, err
+		}
+	}
+	var records []connectorkit.Record
+	for asked := 0; len(w.queue) > 0 && len(records) == 0 && asked < quiet; asked++ {
+		var err error
+		if records, err = w.read(ctx); err != nil {
+			return connectorkit.Page{}, err
+		}
+	}
+	return w.answer(records), nil
+}
+
+// begin reads the bookmark. What was never read to its end comes first.
+func (w *walk) begin(ctx context.Context, at connectorkit.Cursor) error {
+	names, account, err := w.Names(ctx)
+	if err != nil {
+		return err
+	}
+	w.memories, w.listed, w.again, w.resumed, w.account = map[string]*memory{}, map[string]bool{}, map[string]int{}, map[string]bool{}, account
+	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
+	for name, text := range at {
+		if list, ours := strings.CutPrefix(name, prefix); ours {
+			w.memories[list] = memoryOf(text)
+		}
+	}
+	var done []string
+	for _, name := range names {
+		if w.listed[name] {
+			continue
+		}
+		w.listed[name] = true
+		m := w.memories[name]
+		if m == nil || m.Account != account && m.Account != "" && account != "" {
+			// Another person's bookmark says nothing about this one.
+			m = &memory{things: map[string]thing{}}
+			w.memories[name] = m
+		}
+		m.Account, w.resumed[name] = account, m.Page != ""
+		if m.Since != "" && m.Page == "" {
+			done = append(done, name)
+		} else {
+			w.queue = append(w.queue, name)
+		}
+	}
+	w.queue = append(w.queue, done...)
+	for _, name := range slices.Sorted(maps.Keys(w.memories)) {
+		if !w.listed[name] && w.memories[name].Account == account {
+			w.queue = append(w.queue, name)
+		}
+	}
+	w.begun = true
+	return nil
+}
+
+// read makes one request about the first list of the queue.
+func (w *walk) read(ctx context.Context) ([]connectorkit.Record, error) {
+	name := w.queue[0]
+	m := w.memories[name]
+	if !w.listed[name] {
+		return w.vanished(ctx, name, m)
+	}
+	if m.Page == "" {
+		m.begin()
+	}
+	ask := Ask{List: name, Since: m.Since, Page: m.Page}
+	got, err := w.Page(ctx, ask)
+	var refused *connectorkit.Error
+	switch {
+	case err == nil:
+	case !errors.As(err, &refused):
+		return nil, err
+	case (refused.Class == connectorkit.CursorRejected || refused.Status == http.StatusBadRequest) && (ask.Page != "" || ask.Since != "") && w.again[name] < restarts:
+		if w.again[name]++; ask.Page == "" {
+			m.Since = ""
+		}
+		m.Page = ""
+		return nil, nil
+	case (refused.Class == connectorkit.Forbidden || refused.Class == connectorkit.NotFound) && refused.Words == "":
+		// This one is not given, or has just gone; the others are.
+		w.queue = w.queue[1:]
+		return []connectorkit.Record{connectorkit.Unreadable(name, nil)}, nil
+	default:
+		return nil, err
+	}
+	if got.Next != "" && got.Next == ask.Page {
+		return nil, connectorkit.Fail(connectorkit.Malformed, errCircle)
+	}
+	return w.take(name, m, got), nil
+}
+
+// take makes records of a page and moves on.
+func (w *walk) take(name string, m *memory, got Answer) (records []connectorkit.Record) {
+	for _, t := range got.Things {
+		m.take(t)
+		if t.Deleted {
+			t.Record = connectorkit.Delete(w.Key(name, t.ID))
+		}
+		records = append(records, t.Record)
+	}
+	if m.Page = got.Next; got.Next != "" {
+		return records
+	}
+	if w.queue = w.queue[1:]; w.resumed[name] { // what changed since that run is still to come
+		w.resumed[name], w.queue = false, append(w.queue, name)
+	}
+	gone, believed := m.end(got.Since)
+	for _, id := range gone {
+		records = append(records, connectorkit.Delete(w.Key(name, id)))
+	}
+	if !believed {
+		records = append(records, connectorkit.Unreadable("deletions in "+name, nil))
+	}
+	return records
+}
+
+// vanished deletes what was in a list that is no longer there.
+func (w *walk) vanished(ctx context.Context, name string, m *memory) (records []connectorkit.Record, err error) {
+	gone := false
+	if w.Gone != nil {
+		gone, err = w.Gone(ctx, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.queue = w.queue[1:]
+	if !gone {
+		return nil, nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.things)) {
+		records = append(records, connectorkit.Delete(w.Key(name, id)))
+	}
+	delete(w.memories, name)
+	return records, nil
+}
+
+// answer is a page with its bookmark.
+func (w *walk) answer(records []connectorkit.Record) connectorkit.Page {
+	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{}, More: len(w.queue) > 0}
+	for name, m := range w.memories {
+		out.Next[prefix+name] = m.encode()
+	}
+	if out.More {
+		w.step++
+		out.Next["step"] = strconv.Itoa(w.step)
+	}
+	return out
+}
