@@ -56,6 +56,7 @@ type reading struct {
 	page    contentRecord
 	met     map[string]bool
 	missing []connectorkit.Record
+	full    bool // the page has more blocks than are read
 }
 
 func (r *reading) children(ctx context.Context, id string, depth int) error {
@@ -73,7 +74,7 @@ func (r *reading) children(ctx context.Context, id string, depth int) error {
 				return err
 			}
 		}
-		if got.next == "" {
+		if got.next == "" || r.full {
 			return nil
 		}
 		if seen[cursor] = true; seen[got.next] {
@@ -90,7 +91,11 @@ func (r *reading) block(ctx context.Context, parent string, raw jsontext.Value, 
 		r.missing = append(r.missing, connectorkit.Unreadable(b.ID, err))
 		return nil
 	}
-	if r.met[b.ID] || len(r.page.Blocks) >= mostBlocks {
+	if r.met[b.ID] || r.full {
+		return nil
+	}
+	if r.full = len(r.page.Blocks) >= mostBlocks; r.full {
+		r.missing = append(r.missing, connectorkit.Unreadable("everything from the block "+b.ID+" on", nil))
 		return nil
 	}
 	r.met[b.ID] = true
@@ -98,7 +103,11 @@ func (r *reading) block(ctx context.Context, parent string, raw jsontext.Value, 
 		b.Parent = ""
 	}
 	r.page.Blocks = append(r.page.Blocks, b)
-	if !inside || depth >= deepest {
+	if !inside {
+		return nil
+	}
+	if depth >= deepest {
+		r.missing = append(r.missing, connectorkit.Unreadable("what is within the block "+b.ID, nil))
 		return nil
 	}
 	err = r.children(ctx, b.ID, depth+1)
