@@ -22,11 +22,15 @@ import (
 
 	"pdpp/connectorkit/connectortest"
 	"pdpp/connectorkit/connectortest/realserver"
+	"pdpp/connectorkit/connectortest/realserver/cyrus"
 	"pdpp/connectorkit/connectortest/realserver/dovecot"
 	"pdpp/providersim"
 )
 
-var shared = realserver.Shared[*dovecot.Server]{}
+var (
+	sharedDovecot = realserver.Shared[*dovecot.Server]{}
+	sharedCyrus   = realserver.Shared[*cyrus.Server]{}
+)
 
 var trusted *authority
 
@@ -43,60 +47,102 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	if err := errors.Join(shared.Close(), os.RemoveAll(dir)); err != nil {
+	if err := errors.Join(sharedDovecot.Close(), sharedCyrus.Close(), os.RemoveAll(dir)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-// theServer is the one Dovecot of this package.
-func theServer(t testing.TB) *dovecot.Server {
+// house is a mail server, and how it names things.
+type house struct {
+	mail interface {
+		Speak(account string, commands ...string) error
+	}
+	address, password string
+	prefix, delimiter string // of folders beside the inbox, and within them
+	truth             func(account string) ([]realserver.Folder, error)
+}
+
+// folder is the name that commands have for a folder.
+func (h house) folder(name string) string {
+	if name == "INBOX" {
+		return name
+	}
+	return h.prefix + strings.ReplaceAll(name, "/", h.delimiter)
+}
+
+// theDovecot is the one Dovecot of this package.
+func theDovecot(t testing.TB) house {
 	program := dovecot.Program(t)
-	shared.Start = func(dir string) (*dovecot.Server, func() error, error) {
+	sharedDovecot.Start = func(dir string) (*dovecot.Server, func() error, error) {
 		s, err := dovecot.Start(program, dir, dovecot.Limits{})
 		if err != nil {
 			return nil, nil, err
 		}
 		return s, s.Stop, nil
 	}
-	return shared.Get(t)
+	return dovecotHouse(sharedDovecot.Get(t))
+}
+
+func dovecotHouse(s *dovecot.Server) house {
+	return house{mail: s, address: s.Address, password: dovecot.Password, delimiter: "/", truth: s.Mail}
+}
+
+// theCyrus is the one Cyrus of this package.
+func theCyrus(t testing.TB) house {
+	programs := cyrus.Programs(t)
+	sharedCyrus.Start = func(dir string) (*cyrus.Server, func() error, error) {
+		s, err := cyrus.Start(programs, dir, cyrus.Limits{})
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s.Stop, nil
+	}
+	return cyrusHouse(sharedCyrus.Get(t))
+}
+
+func cyrusHouse(s *cyrus.Server) house {
+	return house{mail: s, address: s.Address, password: cyrus.Password, prefix: "INBOX.", delimiter: ".",
+		truth: func(account string) ([]realserver.Folder, error) { return s.Mail(account) }}
 }
 
 // mailbox is an account on a real server, of which its files tell what exists.
 type mailbox struct {
-	server *dovecot.Server
+	house
 	user   string
 	made   int
+	closed string // a folder that it lists and does not open
 }
 
 var accounts atomic.Int64
 
 // open makes a new account with messages in several folders, and stands before it with the gate.
-func open(t testing.TB, messages int, hidden ...string) (*mailbox, *connectortest.Sim) {
+func open(t testing.TB, at house, messages int, hidden ...string) (*mailbox, *connectortest.Sim) {
 	t.Helper()
-	b := &mailbox{server: theServer(t), user: fmt.Sprintf("mara%d", accounts.Add(1))}
+	b := &mailbox{house: at, user: fmt.Sprintf("mara%d", accounts.Add(1))}
 	half := messages / 2
-	err := b.server.Speak(b.user, "CREATE Work", "CREATE Work/Harbour", "CREATE Gr&APwA3w-e",
+	err := b.mail.Speak(b.user, "CREATE "+b.folder("Work"), "CREATE "+b.folder("Work/Harbour"), "CREATE "+b.folder("Gr&APwA3w-e"),
 		b.deliver("INBOX", half), b.deliver("Work/Harbour", messages/4), b.deliver("Gr&APwA3w-e", messages-half-messages/4))
 	if err != nil {
 		t.Fatal(err)
 	}
 	gate := providersim.NewGate(providersim.GateOptions{})
 	return b, &connectortest.Sim{Provider: b, Gate: gate, Env: map[string]string{
-		"IMAP_ADDRESS": b.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": realserver.IMAPFront(t, gate, b.server.Address, hidden...),
+		"IMAP_ADDRESS": b.user, "IMAP_PASSWORD": b.password, "IMAP_SERVER": realserver.IMAPFront(t, gate, b.address, hidden...),
 		"PDPP_IMAP_SECURITY": "none", "PDPP_IMAP_BODIES_PER_COMMAND": "1",
 	}}
 }
 
 // deliver is the command that puts n messages into a folder.
 func (b *mailbox) deliver(folder string, n int) string {
+	folder = b.folder(folder)
 	var parts []string
 	for range n {
 		b.made++
 		at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(b.made) * 37 * time.Minute)
 		flags := []string{"", `\Seen`, `\Seen \Answered`, `\Flagged harbour`}[b.made%4]
-		command := dovecot.Append(folder, flags, at, letter(b.user, b.made, at))
+		command := realserver.AppendIMAP(folder, flags, at, letter(b.user, b.made, at))
 		parts = append(parts, strings.TrimPrefix(command, fmt.Sprintf("APPEND %q", folder)))
 	}
 	return fmt.Sprintf("APPEND %q", folder) + strings.Join(parts, "")
@@ -123,34 +169,33 @@ var letterFlags = map[string]string{`\Seen`: "seen", `\Answered`: "replied", `\F
 
 // Truth is what the server's files hold, read without any code of ours that reads mail.
 func (b *mailbox) Truth() providersim.Truth {
-	truth, err := b.truth()
+	truth, err := b.tellAll()
 	if err != nil {
 		panic(err)
 	}
 	return truth
 }
 
-func (b *mailbox) truth() (providersim.Truth, error) {
+func (b *mailbox) tellAll() (providersim.Truth, error) {
 	truth := providersim.Truth{"folders": {}, "messages": {}, "bodies": {}, "attachments": {}}
-	folders, err := b.server.Folders(b.user)
+	folders, err := b.truth(b.user)
 	if err != nil {
 		return nil, err
 	}
-	for _, raw := range folders {
-		all, err := b.server.Messages(b.user, raw)
-		if err != nil {
-			return nil, err
+	for _, f := range folders {
+		name := strings.ReplaceAll(f.Name, "Gr&APwA3w-e", "Grüße")
+		folder := map[string]any{"id": name, "name": name, "selectable": true, "message_count": len(f.Messages)}
+		if i := strings.LastIndex(name, b.delimiter); i >= 0 {
+			folder["parent"], folder["name"] = name[:i], name[i+1:]
 		}
-		name := strings.ReplaceAll(raw, "Gr&APwA3w-e", "Grüße")
-		folder := map[string]any{"id": name, "name": name, "selectable": true, "message_count": len(all)}
-		if parent, last, ok := strings.Cut(name, "/"); ok {
-			folder["parent"], folder["name"] = parent, last
-		}
-		if use := map[string]string{"INBOX": "inbox", "Sent": "sent", "Trash": "trash"}[name]; use != "" {
+		if use := map[string]string{"INBOX": "inbox", b.folder("Sent"): "sent", b.folder("Trash"): "trash"}[name]; use != "" {
 			folder["special_use"] = use
 		}
 		put(truth["folders"], name, folder)
-		for _, m := range all {
+		if f.Name == b.closed {
+			continue
+		}
+		for _, m := range f.Messages {
 			if err := tell(truth, name, m); err != nil {
 				return nil, fmt.Errorf("%s %d: %w", name, m.UID, err)
 			}
@@ -168,7 +213,7 @@ func put(to map[string]providersim.Item, key string, record map[string]any) {
 }
 
 // tell adds what a file says to the truth.
-func tell(truth providersim.Truth, folder string, m dovecot.Message) error {
+func tell(truth providersim.Truth, folder string, m realserver.Message) error {
 	id := fmt.Sprintf("%s/%d/%d", folder, m.Validity, m.UID)
 	at := m.Received.UTC().Format(time.RFC3339)
 	msg, err := netmail.ReadMessage(bytes.NewReader(m.Content))
@@ -252,17 +297,18 @@ func tell(truth providersim.Truth, folder string, m dovecot.Message) error {
 
 // Mutate changes the account as another mail program would.
 func (b *mailbox) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
+	harbour, greetings := b.folder("Work/Harbour"), b.folder("Gr&APwA3w-e")
 	commands := map[string][]string{
 		"deliver":  {b.deliver("INBOX", m.N)},
 		"flag":     {"SELECT INBOX", fmt.Sprintf(`STORE 1:%d +FLAGS (\Flagged read-later)`, m.N)},
-		"unsee":    {"SELECT Work/Harbour", fmt.Sprintf(`STORE 1:%d -FLAGS (\Seen)`, m.N)},
-		"move":     {"SELECT INBOX", fmt.Sprintf("MOVE 1:%d Trash", m.N)},
+		"unsee":    {"SELECT " + harbour, fmt.Sprintf(`STORE 1:%d -FLAGS (\Seen)`, m.N)},
+		"move":     {"SELECT INBOX", fmt.Sprintf("MOVE 1:%d %s", m.N, b.folder("Trash"))},
 		"remove":   {"SELECT INBOX", fmt.Sprintf(`STORE 2:%d +FLAGS.SILENT (\Deleted)`, m.N+1), "EXPUNGE"},
-		"file":     {"CREATE New", b.deliver("New", m.N)},
-		"drop":     {"DELETE Work/Harbour"},
-		"renumber": {"DELETE Gr&APwA3w-e", "CREATE Gr&APwA3w-e", b.deliver("Gr&APwA3w-e", m.N)},
+		"file":     {"CREATE " + b.folder("New"), b.deliver("New", m.N)},
+		"drop":     {"DELETE " + harbour},
+		"renumber": {"DELETE " + greetings, "CREATE " + greetings, b.deliver("Gr&APwA3w-e", m.N)},
 	}
-	return providersim.Mutated{Op: m.Op}, b.server.Speak(b.user, commands[m.Op]...)
+	return providersim.Mutated{Op: m.Op}, b.mail.Speak(b.user, commands[m.Op]...)
 }
 
 // ChangeToken is not what a password does.

@@ -25,6 +25,9 @@ const (
 
 var errGrammar = errors.New("the server breaks the grammar")
 
+// errCut is a connection that ended within a literal, which has said how long it is.
+var errCut = errors.New("the connection ended within a literal")
+
 // answer is what a server said to one command.
 type answer struct {
 	status string // OK, NO or BAD
@@ -41,6 +44,7 @@ type answer struct {
 	changed  uids // told without being asked for
 	folders  []listed
 	status2  map[string]boxStatus
+	id       string // of the folder that was opened, whatever its name is; empty where the server has none
 	caps     []string
 	bye      *answer
 }
@@ -319,7 +323,7 @@ func (e *exactly) Read(b []byte) (int, error) {
 	n, err := e.r.Read(b[:min(int64(len(b)), e.left)])
 	e.left -= int64(n)
 	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
+		err = errCut
 	}
 	return n, err
 }
@@ -491,6 +495,8 @@ func (a *answer) note(status, line string) error {
 		a.uidNext = uint32(number)
 	case n.code == "HIGHESTMODSEQ":
 		a.modseq = number
+	case n.code == "MAILBOXID":
+		a.id = strings.Trim(n.args, "()")
 	case n.code == "CAPABILITY":
 		a.caps = strings.Fields(strings.ToUpper(n.args))
 	}

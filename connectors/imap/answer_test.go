@@ -68,8 +68,13 @@ func TestNonsenseIsRefused(t *testing.T) {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}
-	if _, _, err := heard("* 1 FETCH (UID 1 BODY[] {10}\r\n012"); !errors.Is(err, io.ErrUnexpectedEOF) {
+	_, _, err := heard("* 1 FETCH (UID 1 BODY[] {10}\r\n012")
+	if !errors.Is(err, errCut) {
 		t.Errorf("a literal that was cut: %v", err)
+	}
+	var e *connectorkit.Error
+	if o, err := broken(err); o.Kind != governor.Failed || !errors.As(err, &e) || e.Class != connectorkit.Unavailable {
+		t.Errorf("a literal that was cut is no lost connection: %v %v", o.Kind, err)
 	}
 }
 

@@ -53,6 +53,9 @@ func (a *account) contents(ctx context.Context, f *connectorkit.Feeding) error {
 		return err
 	}
 	for _, in := range a.walks {
+		if in.closed != opened {
+			continue
+		}
 		if err := w.texts(ctx, in); err != nil {
 			return err
 		}
@@ -93,15 +96,13 @@ func (w *walk) texts(ctx context.Context, in *folder) error {
 	if m.Next == in.status.uidNext && m.Have.count() == in.status.messages && len(m.Again) == 0 {
 		return nil
 	}
-	opened, err := w.session.examine(ctx, in, nil)
-	if err != nil {
+	opened, err := w.enter(ctx, in, nil)
+	if opened == nil {
 		return err
 	}
-	if opened.validity != m.Validity {
-		in.validity = opened.validity
-		if m, err = w.begin(ctx, in); err != nil {
-			return err
-		}
+	in.validity = opened.validity
+	if m, err = w.begin(ctx, in); err != nil {
+		return err
 	}
 	there, err := w.present(ctx, in, opened.exists)
 	if err != nil {

@@ -36,7 +36,7 @@ const (
 )
 
 // limits are words for too many connections or too much traffic, where there is no code for it.
-var limits = []string{"too many simultaneous", "too many connections", "maximum number of connections", "exceeded command or bandwidth", "rate limit", "throttl"}
+var limits = []string{"too many simultaneous", "too many connections", "too many open connections", "maximum number of connections", "exceeded command or bandwidth", "rate limit", "throttl"}
 
 // judge says what a command's answer means. Nil is a success.
 func judge(command string, a *answer) (governor.Kind, error) {
@@ -76,7 +76,7 @@ func judge(command string, a *answer) (governor.Kind, error) {
 		return fail(governor.Rejected, connectorkit.Malformed)
 	case a.code == "NONEXISTENT":
 		return fail(governor.Rejected, connectorkit.NotFound)
-	case a.code == "NOPERM":
+	case a.code == "NOPERM", text == "permission denied": // Cyrus has no code for it
 		return fail(governor.Rejected, connectorkit.Forbidden)
 	}
 	// A NO without a reason does not go away by repeating it at once; a part of what was asked for
@@ -97,6 +97,8 @@ func broken(err error) (governor.Outcome, error) {
 		return governor.Outcome{Kind: governor.Rejected}, &connectorkit.Error{Class: connectorkit.Unavailable, Words: wordsCertificate, Err: err}
 	case errors.Is(err, errLost):
 		return governor.Outcome{Kind: governor.Failed}, err
+	case errors.Is(err, errCut):
+		return governor.Outcome{Kind: governor.Failed}, connectorkit.Fail(connectorkit.Unavailable, err)
 	case errors.As(err, &transport):
 		kind := governor.Failed
 		if governhttp.UnreachableHost(err) != "" {

@@ -8,13 +8,13 @@ import (
 	"pdpp/providersim"
 )
 
-// target is the connector against accounts on a real Dovecot.
-func target(t *testing.T, messages int) connectortest.Target {
+// target is the connector against accounts on a real server.
+func target(t *testing.T, at func(testing.TB) house, messages int) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
 		Connector: connectortest.BuiltIn(t, "imap"),
 		Start: func(t *testing.T) *connectortest.Sim {
-			_, sim := open(t, messages)
+			_, sim := open(t, at(t), messages)
 			return sim
 		},
 		Credential: "IMAP_PASSWORD",
@@ -43,4 +43,4 @@ func itemOf(data json.RawMessage) string {
 	return d.ID
 }
 
-func TestConformance(t *testing.T) { connectortest.Run(t, target(t, 32)) }
+func TestConformance(t *testing.T) { connectortest.Run(t, target(t, theDovecot, 32)) }

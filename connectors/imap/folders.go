@@ -1,19 +1,52 @@
 package imap
 
 import (
+	"errors"
 	"slices"
 	"strings"
+
+	"pdpp/connectorkit"
 )
 
 // folder is one folder of the account.
 type folder struct {
-	raw        string // as commands have it
-	name       string
-	delimiter  string
-	use        string // inbox, sent, drafts, trash, junk, archive, all, flagged, important
-	selectable bool
-	status     boxStatus
-	validity   uint32 // of the UIDs that are known
+	raw       string // as commands have it
+	name      string
+	delimiter string
+	use       string // inbox, sent, drafts, trash, junk, archive, all, flagged, important
+	closed    closure
+	status    boxStatus
+	validity  uint32 // of the UIDs that are known
+	id        string // that it has whatever its name is; known once it was open, on servers that have one
+}
+
+// closure is why a folder that is listed cannot be read.
+type closure int
+
+const (
+	opened    closure = iota // it can be
+	container                // it has no messages of its own, only folders
+	forbidden                // it is somebody else's
+	refused                  // the server cannot open it, now; it says nothing of what is in it
+)
+
+// closureOf tells of a refusal what it says of the folder alone; false when it is no such refusal, and
+// concerns more than one folder.
+func closureOf(err error) (closure, bool) {
+	var e *connectorkit.Error
+	var r *refusal
+	if !refusedOutright(err) || !errors.As(err, &e) || !errors.As(err, &r) {
+		return opened, false
+	}
+	switch {
+	case e.Class == connectorkit.NotFound:
+		return container, true
+	case e.Class == connectorkit.Forbidden:
+		return forbidden, true
+	case e.Class == connectorkit.Unavailable && r.a.code != "UNAVAILABLE" && r.a.code != "SERVERBUG":
+		return refused, true
+	}
+	return opened, false
 }
 
 // folderRecord is what owners see of it.
@@ -35,14 +68,14 @@ func newFolder(l listed) *folder {
 	if l.raw == "" || strings.ContainsFunc(l.raw, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return nil
 	}
-	f := &folder{raw: l.raw, name: folderName(l.raw), delimiter: l.delimiter, selectable: true}
+	f := &folder{raw: l.raw, name: folderName(l.raw), delimiter: l.delimiter}
 	if strings.EqualFold(l.raw, "INBOX") {
 		f.name, f.use = "INBOX", "inbox"
 	}
 	for _, flag := range l.flags {
 		flag = strings.ToUpper(flag)
 		if flag == `\NOSELECT` || flag == `\NONEXISTENT` {
-			f.selectable = false
+			f.closed = container
 		}
 		if use := uses[flag]; use != "" {
 			f.use = use
@@ -51,8 +84,13 @@ func newFolder(l listed) *folder {
 	return f
 }
 
+// holds tells whether another folder is within this one.
+func (f *folder) holds(other *folder) bool {
+	return f.delimiter != "" && strings.HasPrefix(other.raw, f.raw+f.delimiter)
+}
+
 func (f *folder) record() folderRecord {
-	r := folderRecord{ID: f.name, Name: f.name, Use: f.use, Selectable: f.selectable, Messages: f.status.messages}
+	r := folderRecord{ID: f.name, Name: f.name, Use: f.use, Selectable: f.closed == opened, Messages: f.status.messages}
 	if f.delimiter != "" {
 		if i := strings.LastIndex(f.name, f.delimiter); i > 0 {
 			r.Parent, r.Name = f.name[:i], f.name[i+len(f.delimiter):]
@@ -66,7 +104,7 @@ func (f *folder) record() folderRecord {
 func walked(all []*folder, gmail bool) ([]*folder, bool) {
 	var out []*folder
 	for _, f := range all {
-		if f.selectable && (!gmail || f.use == "all" || f.use == "trash" || f.use == "junk") {
+		if f.closed == opened && (!gmail || f.use == "all" || f.use == "trash" || f.use == "junk") {
 			out = append(out, f)
 		}
 	}

@@ -33,6 +33,7 @@ type messageRecord struct {
 // mark is how far a folder is read.
 type mark struct {
 	Validity uint32 `json:"v"`
+	ID       string `json:"i,omitzero"` // of the folder, on servers that have one
 	Next     uint32 `json:"n,omitzero"` // the UID that the next message gets
 	Modseq   uint64 `json:"m,omitzero,string"`
 	Have     uids   `json:"u"`           // what was sent
@@ -94,6 +95,9 @@ func (a *account) messages(ctx context.Context, f *connectorkit.Feeding) error {
 		return err
 	}
 	for _, in := range a.walks {
+		if in.closed != opened {
+			continue
+		}
 		if err := w.heads(ctx, in); err != nil {
 			return err
 		}
@@ -142,10 +146,20 @@ type walk struct {
 
 func (w *walk) state(ctx context.Context) error { return w.f.State(ctx, w.stream, w.marks) }
 
-// vanishedFolders removes what was in folders that are no more.
+// vanishedFolders removes what was in folders that are no more. What is in one that the server does
+// not open may be there: nothing of it is removed.
 func (w *walk) vanishedFolders(ctx context.Context) error {
+	for _, in := range w.all {
+		if in.closed == refused {
+			if err := w.shut(ctx, in); err != nil {
+				return err
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(w.marks.Folders)) {
-		if slices.ContainsFunc(w.walks, func(in *folder) bool { return in.name == name }) {
+		there := func(in *folder) bool { return in.name == name }
+		shut := func(in *folder) bool { return in.name == name && (in.closed == refused || in.closed == forbidden) }
+		if slices.ContainsFunc(w.walks, there) || slices.ContainsFunc(w.all, shut) {
 			continue
 		}
 		if err := w.forget(ctx, name, w.marks.Folders[name].Have); err != nil {
@@ -154,6 +168,28 @@ func (w *walk) vanishedFolders(ctx context.Context) error {
 		delete(w.marks.Folders, name)
 	}
 	return nil
+}
+
+// shut declares a folder as missing that the server has and does not open.
+func (w *walk) shut(ctx context.Context, in *folder) error {
+	return w.f.Gap(ctx, protocol.DetailGap{
+		Stream: w.stream, RecordKey: protocol.WireKey(in.name), Reason: protocol.ReasonTemporaryUnavailable, Retryable: true,
+		Detail:    &protocol.GapDetail{Class: string(connectorkit.Unavailable)},
+		LastError: jsontext.Value(`{"class":"unavailable","message":"the server has this folder and does not open it"}`),
+	})
+}
+
+// enter opens a folder. One that the server refuses, and not the others, is passed over: nil.
+func (w *walk) enter(ctx context.Context, in *folder, since *mark) (*answer, error) {
+	a, err := w.session.examine(ctx, in, since)
+	why, alone := closureOf(err)
+	if !alone {
+		return a, err
+	}
+	if in.closed = why; why == refused {
+		return nil, w.shut(ctx, in)
+	}
+	return nil, nil
 }
 
 // forget removes messages that are gone, a slice at a time.
@@ -173,10 +209,11 @@ func (w *walk) forget(ctx context.Context, name string, gone uids) error {
 	return nil
 }
 
-// begin gives the mark of a folder. One whose numbers were made anew is read anew.
+// begin gives the mark of a folder. One whose numbers were made anew is read anew, and so is another
+// folder that got its name: folders of one account may have the same numbers for other messages.
 func (w *walk) begin(ctx context.Context, in *folder) (*mark, error) {
 	m := w.marks.Folders[in.name]
-	if m != nil && m.Validity != in.validity {
+	if m != nil && (m.Validity != in.validity || m.ID != "" && in.id != "" && m.ID != in.id) {
 		if err := w.forget(ctx, in.name, m.Have); err != nil {
 			return nil, err
 		}
@@ -185,6 +222,9 @@ func (w *walk) begin(ctx context.Context, in *folder) (*mark, error) {
 	if m == nil {
 		m = &mark{Validity: in.validity}
 		w.marks.Folders[in.name] = m
+	}
+	if in.id != "" {
+		m.ID = in.id
 	}
 	return m, nil
 }
@@ -204,16 +244,15 @@ func (w *walk) heads(ctx context.Context, in *folder) error {
 	if !told || m.Modseq == 0 || m.Next == 0 {
 		since = nil
 	}
-	opened, err := w.session.examine(ctx, in, since)
-	if err != nil {
+	opened, err := w.enter(ctx, in, since)
+	if opened == nil {
 		return err
 	}
-	if opened.validity != m.Validity { // made anew since it was listed
-		in.validity = opened.validity
-		if m, err = w.begin(ctx, in); err != nil {
-			return err
-		}
-		since = nil
+	in.validity = opened.validity
+	if now, err := w.begin(ctx, in); err != nil {
+		return err
+	} else if now != m { // made anew since it was listed, or another one
+		m, since = now, nil
 	}
 	there := m.Have.minus(opened.vanished).with(opened.changed)
 	if since == nil || !w.session.qresync || there.count() != opened.exists {
@@ -366,6 +405,9 @@ func (w *walk) gap(ctx context.Context, name string, validity, uid uint32) error
 func (w *walk) settle(ctx context.Context, fetch fetching) error {
 	done := map[string]bool{}
 	for _, e := range w.f.Gaps() {
+		if slices.ContainsFunc(w.all, func(in *folder) bool { return in.closed == refused && in.name == string(e.RecordKey) }) {
+			continue // it goes back with the folder
+		}
 		in, m, uid := w.meant(e)
 		if again := key(in.name, m.Validity, uid); uid > 0 && !done[again] {
 			done[again] = true

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"pdpp/connectorkit/connectortest"
 	"pdpp/connectorkit/connectortest/realserver"
+	"pdpp/connectorkit/connectortest/realserver/cyrus"
 	"pdpp/connectorkit/connectortest/realserver/dovecot"
 	"pdpp/connectors/imap"
 	"pdpp/internal/collect/launch"
@@ -31,45 +33,46 @@ var changes = []providersim.Mutation{
 	{Op: "deliver", N: 6}, {Op: "flag", N: 4}, {Op: "unsee", N: 3}, {Op: "move", N: 2}, {Op: "remove", N: 3}, {Op: "file", N: 3}, {Op: "drop"}, {Op: "renumber", N: 4},
 }
 
+// fewer are servers that can do ever less, by what they do not have.
+var fewer = map[string][]string{
+	"no QRESYNC":   {"QRESYNC"},
+	"no CONDSTORE": {"QRESYNC", "CONDSTORE"},
+	"nothing":      {"QRESYNC", "CONDSTORE", "ESEARCH", "LIST-STATUS", "SPECIAL-USE", "SASL-IR", "ID"},
+}
+
 // TestServersThatCannotTell runs against the real server with ever fewer of its extensions. The
 // records are the same, and so is what a second run without changes does: nothing.
 func TestServersThatCannotTell(t *testing.T) {
 	t.Parallel()
-	base := target(t, 24)
-	for name, hidden := range map[string][]string{
-		"no QRESYNC":   {"QRESYNC"},
-		"no CONDSTORE": {"QRESYNC", "CONDSTORE"},
-		"nothing":      {"QRESYNC", "CONDSTORE", "ESEARCH", "LIST-STATUS", "SPECIAL-USE", "SASL-IR", "ID"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			target := base
-			target.Start = func(t *testing.T) *connectortest.Sim {
-				_, sim := open(t, 24, hidden...)
-				sim.Env["PDPP_IMAP_BODIES_PER_COMMAND"] = "50"
-				return sim
-			}
-			b := connectortest.NewBed(t, target)
-			b.Succeed(t)
-			if name != "nothing" { // without SPECIAL-USE nobody says what a folder is for
-				b.VerifyComplete(t)
-			}
-			before := b.LastSeq(t, "messages")
-			b.Succeed(t)
-			if now := b.LastSeq(t, "messages"); now != before {
-				t.Errorf("messages moved from %d to %d although nothing changed", before, now)
-			}
-			for _, m := range changes {
-				b.Sim.Mutate(t, m)
-				b.Succeed(t)
-				if name != "nothing" {
-					b.VerifyComplete(t)
-				}
-			}
-			if name == "nothing" {
-				differences(t, b, "folders")
-			}
-		})
+	for name, hidden := range fewer {
+		t.Run(name, func(t *testing.T) { t.Parallel(); follows(t, theDovecot, hidden...) })
+	}
+}
+
+// follows collects an account, and again after every change.
+func follows(t *testing.T, at func(testing.TB) house, hidden ...string) {
+	target := target(t, at, 24)
+	target.Start = func(t *testing.T) *connectortest.Sim {
+		_, sim := open(t, at(t), 24, hidden...)
+		sim.Env["PDPP_IMAP_BODIES_PER_COMMAND"] = "50"
+		return sim
+	}
+	b := connectortest.NewBed(t, target)
+	verify := func() { b.VerifyComplete(t) }
+	if slices.Contains(hidden, "SPECIAL-USE") { // then nobody says what a folder is for
+		verify = func() { differences(t, b, "folders") }
+	}
+	b.Succeed(t)
+	verify()
+	before := b.LastSeq(t, "messages")
+	b.Succeed(t)
+	if now := b.LastSeq(t, "messages"); now != before {
+		t.Errorf("messages moved from %d to %d although nothing changed", before, now)
+	}
+	for _, m := range changes {
+		b.Sim.Mutate(t, m)
+		b.Succeed(t)
+		verify()
 	}
 }
 
@@ -95,7 +98,7 @@ func TestBothDatabases(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	b := connectortest.NewBedOver(t, target(t, 20), st)
+	b := connectortest.NewBedOver(t, target(t, theDovecot, 20), st)
 	b.Succeed(t)
 	b.VerifyComplete(t)
 	for _, m := range changes {
@@ -113,7 +116,7 @@ func TestKilled(t *testing.T) {
 	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
 		kills = 20
 	}
-	b := connectortest.NewBed(t, target(t, 40))
+	b := connectortest.NewBed(t, target(t, theDovecot, 40))
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -140,41 +143,44 @@ func TestKilled(t *testing.T) {
 // refused credential, and that the mail comes when one is free again.
 func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "srv")
-	if err != nil {
-		t.Fatal(err)
+	for name, start := range map[string]func(dir string) (house, func() error, error){
+		"Dovecot": func(dir string) (house, func() error, error) {
+			s, err := dovecot.Start(dovecot.Program(t), dir, dovecot.Limits{Connections: 1})
+			if err != nil {
+				return house{}, nil, err
+			}
+			return dovecotHouse(s), s.Stop, nil
+		},
+		"Cyrus": func(dir string) (house, func() error, error) {
+			s, err := cyrus.Start(cyrus.Programs(t), dir, cyrus.Limits{Connections: 1})
+			if err != nil {
+				return house{}, nil, err
+			}
+			return cyrusHouse(s), s.Stop, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := realserver.Shared[house]{Start: start}
+			t.Cleanup(func() {
+				if err := server.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			connectionLimit(t, server.Get(t))
+		})
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	server, err := dovecot.Start(dovecot.Program(t), dir, dovecot.Limits{Connections: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	m := &mailbox{server: server, user: "mara"}
-	if err := server.Speak(m.user, m.deliver("INBOX", 5)); err != nil {
-		t.Fatal(err)
-	}
-	target := target(t, 0)
-	target.Start = func(t *testing.T) *connectortest.Sim {
-		gate := providersim.NewGate(providersim.GateOptions{})
-		return &connectortest.Sim{Provider: m, Gate: gate, Env: map[string]string{
-			"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": realserver.IMAPFront(t, gate, server.Address), "PDPP_IMAP_SECURITY": "none",
-		}}
-	}
+}
+
+func connectionLimit(t *testing.T, at house) {
+	target := target(t, func(testing.TB) house { return at }, 5)
 	b := connectortest.NewBed(t, target)
-	phone, err := net.Dial("tcp", server.Address)
+	phone, err := net.Dial("tcp", at.address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(phone)
-	_, _ = fmt.Fprintf(phone, "a LOGIN %s %s\r\n", m.user, dovecot.Password)
+	_, _ = fmt.Fprintf(phone, "a LOGIN %s %s\r\n", b.Sim.Env["IMAP_ADDRESS"], at.password)
 	for line := ""; !strings.HasPrefix(line, "a OK"); {
 		if line, err = in.ReadString('\n'); err != nil {
 			t.Fatal(err)
@@ -204,7 +210,7 @@ func TestConnectionLimit(t *testing.T) {
 func TestHostileMail(t *testing.T) {
 	t.Parallel()
 	const ordinary = 4
-	m, sim := open(t, ordinary)
+	m, sim := open(t, theDovecot(t), ordinary)
 	nested := strings.Builder{}
 	for i := range 60 {
 		fmt.Fprintf(&nested, "Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n", i, i)
@@ -226,9 +232,9 @@ func TestHostileMail(t *testing.T) {
 	at := time.Date(2026, 4, 5, 6, 7, 8, 0, time.UTC)
 	commands := []string{}
 	for _, text := range letters {
-		commands = append(commands, dovecot.Append("INBOX", "", at, []byte(text+"\r\n")))
+		commands = append(commands, realserver.AppendIMAP("INBOX", "", at, []byte(text+"\r\n")))
 	}
-	if err := m.server.Speak(m.user, commands...); err != nil {
+	if err := m.mail.Speak(m.user, commands...); err != nil {
 		t.Fatal(err)
 	}
 	var k connectortest.Kept
@@ -344,7 +350,7 @@ func TestGmailRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			target := target(t, 0)
+			target := target(t, theDovecot, 0)
 			password := base64.StdEncoding.EncodeToString([]byte("\x00mara@gmail.com\x00abcd efgh"))
 			target.Start = func(t *testing.T) *connectortest.Sim {
 				sim := &connectortest.Sim{Gate: providersim.NewGate(providersim.GateOptions{}), Env: map[string]string{

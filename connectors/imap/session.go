@@ -316,7 +316,7 @@ func (s *session) examine(ctx context.Context, in *folder, since *mark) (*answer
 		s.selected = ""
 		a, o, err = s.once(ctx, command{name: "EXAMINE", text: func() string { return "EXAMINE " + quoted(in.raw) + options }})
 		if err == nil {
-			s.selected = in.raw
+			s.selected, in.id = in.raw, a.id
 			if a.validity == 0 {
 				err = connectorkit.Fail(connectorkit.Malformed, errGrammar)
 			}
@@ -373,14 +373,14 @@ func (s *session) folders(ctx context.Context) ([]*folder, error) {
 			continue
 		}
 		out = append(out, f)
-		if !f.selectable {
+		if f.closed != opened {
 			continue
 		}
 		box, ok := a.status2[l.raw]
 		if !ok {
 			b, err := s.do(ctx, command{name: "STATUS", text: func() string { return "STATUS " + quoted(f.raw) + " " + s.statusItems() }})
-			if refusedOutright(err) {
-				f.selectable = false // somebody else's, or broken; it is listed all the same
+			if why, alone := closureOf(err); alone {
+				f.closed = why
 				continue
 			}
 			if err != nil {
@@ -391,6 +391,18 @@ func (s *session) folders(ctx context.Context) ([]*folder, error) {
 			}
 		}
 		f.status, f.validity = box, box.validity
+	}
+	for _, f := range out {
+		// What cannot be selected holds other folders. Where it holds none it may be one that is broken.
+		if f.closed != container || slices.ContainsFunc(out, f.holds) {
+			continue
+		}
+		_, err := s.examine(ctx, f, nil)
+		if why, alone := closureOf(err); alone {
+			f.closed = why
+		} else if err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

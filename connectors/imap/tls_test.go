@@ -109,7 +109,7 @@ func encryptedServer(t *testing.T, name string, ip net.IP) *dovecot.Server {
 func TestEncrypted(t *testing.T) {
 	t.Parallel()
 	server := encryptedServer(t, "harbour.example", net.IPv4(127, 0, 0, 1))
-	m := &mailbox{server: server, user: "mara"}
+	m := &mailbox{user: "mara"}
 	if err := server.Speak(m.user, m.deliver("INBOX", 4)); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@
 //	shared.go  one server for all tests of a package
 //	front.go   faults in front of a server that speaks HTTP
 //	wire.go    faults in front of a mail server
+//	mail.go    commands to a mail server, as another program of the owner gives them
 //
 // What exists is asked of such a server by a second road, its files or its own tools, never by what
 // the connector reads.

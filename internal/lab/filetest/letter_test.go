@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest/realserver/dovecot"
+	"pdpp/connectorkit/connectortest/realserver"
 )
 
 // attached is something that comes with a letter.
@@ -58,7 +58,7 @@ func deliver(t *testing.T, user string, letters ...[]byte) {
 	t.Helper()
 	var commands []string
 	for i, l := range letters {
-		commands = append(commands, dovecot.Append("INBOX", "", time.Date(2026, 3, 3, 10, i, 0, 0, time.UTC), l))
+		commands = append(commands, realserver.AppendIMAP("INBOX", "", time.Date(2026, 3, 3, 10, i, 0, 0, time.UTC), l))
 	}
 	if err := theServer(t).Speak(user, commands...); err != nil {
 		t.Fatal(err)

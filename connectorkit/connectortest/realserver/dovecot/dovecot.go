@@ -5,11 +5,9 @@
 package dovecot
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -17,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"pdpp/connectorkit/connectortest/realserver"
 )
@@ -203,41 +200,5 @@ func (s *Server) Admin(ctx context.Context, args ...string) ([]byte, error) {
 
 // Speak signs an account in and gives it commands, each of which must succeed.
 func (s *Server) Speak(account string, commands ...string) error {
-	conn, err := net.Dial("tcp", s.Address)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
-		return err
-	}
-	in := bufio.NewReader(conn)
-	if _, err := in.ReadString('\n'); err != nil {
-		return err
-	}
-	for i, command := range append([]string{fmt.Sprintf("LOGIN %q %q", account, Password)}, commands...) {
-		tag := fmt.Sprintf("t%d ", i)
-		if _, err := fmt.Fprintf(conn, "%s%s\r\n", tag, command); err != nil {
-			return err
-		}
-		for {
-			line, err := in.ReadString('\n')
-			if err != nil {
-				return err
-			}
-			if !strings.HasPrefix(line, tag) {
-				continue
-			}
-			if !strings.HasPrefix(line, tag+"OK") {
-				return fmt.Errorf("%.60q: %s", command, strings.TrimSpace(line))
-			}
-			break
-		}
-	}
-	return nil
-}
-
-// Append is the command that puts a message into a folder.
-func Append(folder, flags string, at time.Time, content []byte) string {
-	return fmt.Sprintf("APPEND %q (%s) %q {%d+}\r\n%s", folder, flags, at.Format("02-Jan-2006 15:04:05 -0700"), len(content), content)
+	return realserver.SpeakIMAP(s.Address, account, Password, commands...)
 }

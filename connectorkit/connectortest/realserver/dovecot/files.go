@@ -7,18 +7,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
-)
 
-// Message is a message as Dovecot's files have it.
-type Message struct {
-	Folder   string // its parts with slashes between them
-	Validity uint32
-	UID      uint32
-	Flags    []string // as IMAP has them
-	Received time.Time
-	Content  []byte // with the ends of lines that IMAP has
-}
+	"pdpp/connectorkit/connectortest/realserver"
+)
 
 // Folders are the folders of an account, as its directories say.
 func (s *Server) Folders(account string) ([]string, error) {
@@ -35,11 +26,28 @@ func (s *Server) Folders(account string) ([]string, error) {
 	return out, err
 }
 
+// Mail is what an account has.
+func (s *Server) Mail(account string) ([]realserver.Folder, error) {
+	names, err := s.Folders(account)
+	if err != nil {
+		return nil, err
+	}
+	var out []realserver.Folder
+	for _, name := range names {
+		messages, err := s.Messages(account, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, realserver.Folder{Name: name, Messages: messages})
+	}
+	return out, nil
+}
+
 var letters = map[byte]string{'S': `\Seen`, 'R': `\Answered`, 'F': `\Flagged`, 'T': `\Deleted`, 'D': `\Draft`}
 
 // Messages reads the messages of a folder from its files: the list of UIDs, the names that carry the
 // flags, and the contents.
-func (s *Server) Messages(account, folder string) ([]Message, error) {
+func (s *Server) Messages(account, folder string) ([]realserver.Message, error) {
 	dir := filepath.Join(s.dir, "mail", account)
 	if folder != "INBOX" {
 		dir = filepath.Join(dir, "."+strings.ReplaceAll(folder, "/", "."))
@@ -66,7 +74,7 @@ func (s *Server) Messages(account, folder string) ([]Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Message
+	var out []realserver.Message
 	var validity uint64
 	for i, line := range strings.Split(strings.TrimRight(string(list), "\n"), "\n") {
 		if i == 0 {
@@ -90,8 +98,8 @@ func (s *Server) Messages(account, folder string) ([]Message, error) {
 			continue // removed; the list is written anew later
 		}
 		delete(files, base)
-		m := Message{Folder: folder, Validity: uint32(validity), UID: uint32(uid)}
-		if err := m.read(path, keywords); err != nil {
+		m := realserver.Message{Validity: uint32(validity), UID: uint32(uid)}
+		if err := read(&m, path, keywords); err != nil {
 			return nil, err
 		}
 		out = append(out, m)
@@ -102,7 +110,7 @@ func (s *Server) Messages(account, folder string) ([]Message, error) {
 	return out, nil
 }
 
-func (m *Message) read(path string, keywords map[byte]string) error {
+func read(m *realserver.Message, path string, keywords map[byte]string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err

@@ -1,0 +1,196 @@
+// Package cyrus runs a real Cyrus IMAP server for the tests of mail.
+//
+//	cyrus.go     the server, and commands to it
+//	password.go  who may sign in
+//	index.go     what exists, told by its own tool and its files
+package cyrus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pdpp/connectorkit/connectortest/realserver"
+)
+
+// Variable names the folder in which the programs of the tests are unpacked.
+const Variable = "PDPP_TEST_CYRUS"
+
+// Programs is the folder of the Cyrus of the tests. Without one the test fails: a server that was not
+// met proves nothing.
+func Programs(t testing.TB) string {
+	t.Helper()
+	home, _ := os.UserCacheDir() // without one there is nothing in it
+	for _, place := range []string{os.Getenv(Variable), "/var/cache/pdpp/cyrus", filepath.Join(home, "pdpp/servers/cyrus")} {
+		if _, err := os.Stat(filepath.Join(place, programs, "master")); place != "" && err == nil {
+			return place
+		}
+	}
+	t.Fatalf("%s is not set; run `make test`, which unpacks a Cyrus for the tests", Variable)
+	return ""
+}
+
+const programs = "usr/lib/cyrus/bin"
+
+// Password is that of every account. Any name is an account.
+const Password = "correct-horse-battery"
+
+// Server is a Cyrus at work.
+type Server struct {
+	Address string
+	root    string // of its programs
+	dir     string
+	server  *realserver.Server
+	doors   *doorkeeper
+}
+
+// Limits are what the server allows.
+type Limits struct {
+	Connections int // of one account; zero means plenty
+}
+
+// Start runs the programs below root with everything that they keep in dir.
+func Start(root, dir string, l Limits) (*Server, error) {
+	doors, err := keepDoors(filepath.Join(dir, "mux"))
+	if err != nil {
+		return nil, err
+	}
+	var lost error
+	for range 3 { // somebody may take the port meanwhile
+		port, err := realserver.FreePort()
+		if err != nil {
+			return nil, errors.Join(err, doors.close())
+		}
+		s := &Server{Address: "127.0.0.1:" + strconv.Itoa(port), root: root, dir: dir, doors: doors}
+		if err := s.prepare(port, l); err != nil {
+			return nil, fmt.Errorf("prepare cyrus: %w", errors.Join(err, doors.close()))
+		}
+		s.server, lost = realserver.Run(realserver.Command{
+			Program: s.program("master"), Args: []string{"-C", s.settings(), "-M", filepath.Join(dir, "cyrus.conf"), "-p", filepath.Join(dir, "pid")}, Dir: dir, Env: s.env(),
+			Ready: func(ctx context.Context) error { return realserver.Answers(ctx, s.Address) },
+		})
+		if lost == nil {
+			return s, nil
+		}
+	}
+	return nil, errors.Join(lost, doors.close())
+}
+
+func (s *Server) program(name string) string { return filepath.Join(s.root, programs, name) }
+
+func (s *Server) settings() string { return filepath.Join(s.dir, "imapd.conf") }
+
+// env leads the programs to libraries that were unpacked with them.
+func (s *Server) env() []string {
+	triple := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH] + "-linux-gnu"
+	lib := filepath.Join(s.root, "usr/lib", triple)
+	return []string{
+		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LD_LIBRARY_PATH=" + lib + ":" + filepath.Join(s.root, "lib", triple),
+		"SASL_PATH=" + filepath.Join(lib, "sasl2") + ":" + filepath.Join("/usr/lib", triple, "sasl2"),
+	}
+}
+
+func (s *Server) prepare(port int, l Limits) error {
+	me, err := user.Current()
+	if err != nil {
+		return err
+	}
+	if me.Uid == "0" { // it refuses to read mail as root
+		if me, err = user.Lookup("nobody"); err != nil {
+			return err
+		}
+	}
+	uid, err := strconv.Atoi(me.Uid)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"conf", "spool"} {
+		path := filepath.Join(s.dir, name)
+		if err := errors.Join(os.MkdirAll(path, 0o755), os.Chown(path, uid, -1)); err != nil {
+			return err
+		}
+	}
+	fill := strings.NewReplacer("DIR", s.dir, "USER", me.Username, "PORT", strconv.Itoa(port), "BIN", filepath.Join(s.root, programs), "CONNECTIONS", strconv.Itoa(l.Connections))
+	return errors.Join(
+		os.WriteFile(s.settings(), []byte(fill.Replace(settings)), 0o644),
+		os.WriteFile(filepath.Join(s.dir, "cyrus.conf"), []byte(fill.Replace(services)), 0o644),
+	)
+}
+
+// Folders have a dot between their parts and are below INBOX, what is removed stays in the files, and
+// an account is made when somebody signs in: all as the server has it unless it is told otherwise.
+const settings = `configdirectory: DIR/conf
+defaultpartition: default
+partition-default: DIR/spool
+cyrus_user: USER
+allowplaintext: yes
+sasl_pwcheck_method: saslauthd
+sasl_mech_list: PLAIN
+sasl_saslauthd_path: DIR/mux
+maxlogins_per_user: CONNECTIONS
+autocreate_quota: 0
+autocreate_inbox_folders: Sent|Trash
+xlist-sent: Sent
+xlist-trash: Trash
+unixhierarchysep: no
+altnamespace: no
+expunge_mode: delayed
+delete_mode: delayed
+mailbox_legacy_dirs: yes
+skiplist_unsafe: yes
+failedloginpause: 0
+`
+
+const services = `START {
+  recover cmd="BIN/ctl_cyrusdb -C DIR/imapd.conf -r"
+}
+SERVICES {
+  imap cmd="BIN/imapd -C DIR/imapd.conf" listen="127.0.0.1:PORT" proto="tcp" prefork=2 maxchild=100
+}
+EVENTS {
+}
+`
+
+// Stop ends the server.
+func (s *Server) Stop() error { return errors.Join(s.server.Stop(), s.doors.close()) }
+
+// Speak signs an account in and gives it commands, each of which must succeed.
+func (s *Server) Speak(account string, commands ...string) error {
+	return realserver.SpeakIMAP(s.Address, account, Password, commands...)
+}
+
+// Expire ends the delay of what was removed: from then on the server itself does not know which
+// messages a folder once had.
+func (s *Server) Expire() error {
+	_, err := s.tool("cyr_expire", "-E", "0", "-X", "0", "-D", "0")
+	return err
+}
+
+// Damage makes the index of a folder unreadable, as a full disk may; mend puts it back.
+func (s *Server) Damage(account, folder string) (mend func() error, err error) {
+	index := filepath.Join(s.dir, "spool/user", account, folder, "cyrus.index")
+	if err := os.Rename(index, index+".whole"); err != nil {
+		return nil, err
+	}
+	return func() error { return os.Rename(index+".whole", index) }, nil
+}
+
+// tool runs one of the server's own tools against its files.
+func (s *Server) tool(name string, args ...string) ([]byte, error) {
+	cmd := exec.Command(s.program(name), append([]string{"-C", s.settings()}, args...)...)
+	cmd.Dir, cmd.Env = s.dir, s.env()
+	out, err := cmd.Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		err = fmt.Errorf("%s: %w: %s", name, err, failed.Stderr)
+	}
+	return out, err
+}
