@@ -20,7 +20,8 @@ const (
 var meanings = map[connectorkit.Class][]string{
 	connectorkit.Unauthorized:   {"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "team_access_not_granted", "ekm_access_denied", "two_factor_setup_required"},
 	connectorkit.Forbidden:      {"missing_scope", "access_denied", "not_allowed_token_type", "no_permission"},
-	connectorkit.NotFound:       {"channel_not_found", "not_in_channel", "thread_not_found", "message_not_found"},
+	connectorkit.NotFound:       {"channel_not_found", "not_in_channel"},
+	connectorkit.Gone:           {"thread_not_found", "message_not_found"},
 	connectorkit.RateLimited:    {"ratelimited", "rate_limited"},
 	connectorkit.Unavailable:    {"internal_error", "fatal_error", "request_timeout", "service_unavailable"},
 	connectorkit.CursorRejected: {"invalid_cursor"},

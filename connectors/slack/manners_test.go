@@ -1,6 +1,7 @@
 package slack_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,37 @@ func TestLeft(t *testing.T) {
 	b.Succeed(t)
 	b.Sim.Mutate(t, providersim.Mutation{Op: "leave", N: 1})
 	b.Sim.Mutate(t, providersim.Mutation{Op: "say", N: 2})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// Threads that may not be read for a while are missing and not deleted: what is stored of them stays, and they are read
+// when they may be.
+func TestSealedThreads(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 4, Channels: 3, Messages: 12, Files: 1}))
+	b.Sim.Mutate(t, providersim.Mutation{Op: "reply", N: 6})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	fresh, err := b.Sim.Provider.Mutate(providersim.Mutation{Op: "reply", N: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Sim.Mutate(t, providersim.Mutation{Op: "seal", N: 1})
+	sealed := b.Run(t, launch.Request{})
+	differ, err := b.Compare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range differ {
+		if _, ts, _ := strings.Cut(d.Key, ":"); !d.Lost || !slices.Contains(fresh.IDs, ts) {
+			t.Errorf("an old message: %v", d)
+		}
+	}
+	if !slices.ContainsFunc(sealed.KnownGaps, func(g runner.KnownGap) bool { return g.Stream == slack.StreamMessages }) {
+		t.Errorf("nothing is declared missing: %+v", sealed.KnownGaps)
+	}
+	b.Sim.Mutate(t, providersim.Mutation{Op: "unseal", N: 1})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }

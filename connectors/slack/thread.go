@@ -17,7 +17,10 @@ func (m *messages) thread(ctx context.Context, id string, c *conversation) ([]co
 	parent := c.Queue[0]
 	now, records, err := m.replies(ctx, id, parent)
 	switch of(err) {
-	case connectorkit.NotFound, connectorkit.Forbidden: // the whole of it is gone
+	case connectorkit.NotFound, connectorkit.Forbidden: // of this conversation's threads: that they may not be read deletes nothing
+		c.Again, c.Queue = append(c.Again, c.Queue...), nil
+		return []connectorkit.Record{connectorkit.Unreadable("threads of "+id, nil)}, nil
+	case connectorkit.Gone: // the whole of it
 		c.Queue = c.Queue[1:]
 		for _, reply := range c.Known[parent].Replies {
 			records = append(records, connectorkit.Delete(key(id, reply)))

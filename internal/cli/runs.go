@@ -62,11 +62,9 @@ func (a *app) printRuns(runs []api.Run, full, all bool) {
 		printf(a.out, "No runs.\n")
 		return
 	}
-	groups := api.Grouped(runs, full, func(r *api.Run) api.Ending {
+	groups := api.Streaks(runs, full, func(r *api.Run) api.Ending {
 		e := r.Ending()
-		if all {
-			e.Failure = "" // no two are alike
-		}
+		e.Apart = all || e.Failure == "" // what succeeded is listed, so that each can be looked at
 		return e
 	})
 	several := slices.ContainsFunc(runs, func(r api.Run) bool { return r.ConnectionID != runs[0].ConnectionID })
@@ -90,7 +88,7 @@ func (a *app) printRuns(runs []api.Run, full, all bool) {
 	t.flush()
 }
 
-func endedAs(g *api.Retries[api.Run]) string {
+func endedAs(g *api.Streak[api.Run]) string {
 	status := g.Newest().Status
 	if n := len(g.Runs); n > 1 {
 		if g.Open {
@@ -112,7 +110,7 @@ func recordsOf(runs []api.Run) (n int64) {
 }
 
 // startedFromTo is when the first and the last of them began, in local time.
-func startedFromTo(g *api.Retries[api.Run]) string {
+func startedFromTo(g *api.Streak[api.Run]) string {
 	from, to := when(g.Oldest().StartedAt), when(g.Newest().StartedAt)
 	if len(g.Runs) == 1 {
 		return to

@@ -85,6 +85,11 @@ func TestStatusPrintsTheVerdictVerbatim(t *testing.T) {
 		if !slices.Contains(lines, c.Verdict.ForwardStatement) || !strings.Contains(one, "]  "+c.Verdict.ForwardStatement+"\n") {
 			t.Errorf("%s: the sentence %q is not printed:\n%s", c.ID, c.Verdict.ForwardStatement, one)
 		}
+		o := c.Verdict.Outline
+		if o.Happened == "" || !strings.Contains(one, "  What happened  "+o.Happened+"\n") || strings.Contains(one, "What it means") != (o.Means != "") ||
+			!strings.Contains(one, o.Means+"\n") || !strings.Contains(one, "  What next      "+o.Next+"\n") {
+			t.Errorf("%s: the lines %+v are not printed:\n%s", c.ID, o, one)
+		}
 		for _, a := range c.Verdict.Annotations {
 			if !slices.Contains(lines, a.Text) || !strings.Contains(one, "\n  "+a.Text+"\n") {
 				t.Errorf("%s: the note %q is not printed", c.ID, a.Text)

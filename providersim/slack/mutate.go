@@ -43,6 +43,8 @@ var operations = map[string]func(s *Slack) string{
 	},
 	"leave":  func(s *Slack) string { c := s.channel(); c.left = true; return c.id },
 	"narrow": func(s *Slack) string { s.narrow = true; return "" },
+	"seal":   func(s *Slack) string { s.sealed = true; return "" },
+	"unseal": func(s *Slack) string { s.sealed = false; return "" },
 }
 
 // now is a moment that no other message has.

@@ -167,8 +167,11 @@ func (s *Slack) history(r *http.Request) answer {
 
 func (s *Slack) replies(r *http.Request) answer {
 	c := s.find(r)
-	if c == nil {
+	switch {
+	case c == nil:
 		return refuse("channel_not_found")
+	case s.sealed:
+		return refuse("no_permission")
 	}
 	for _, m := range c.messages {
 		if m.ts != r.URL.Query().Get("ts") || !m.there() {

@@ -41,6 +41,7 @@ type Slack struct {
 	files    []*file
 	served   int // pages of histories
 	narrow   bool
+	sealed   bool                   // threads may not be read
 	asked    map[string][]time.Time // by method
 }
 

@@ -165,6 +165,7 @@ const (
 	meansStale
 	nextReadAgain
 	nextGoesOn
+	nextFirstRun
 	nextNothing
 	nextDevice
 	nextScheduleOff
@@ -186,7 +187,7 @@ var lines = [lineCount]string{
 	stRefresh:           "Refresh now and the newest data of this source is collected.",
 	stRefreshDevice:     "Run the collector on the host that holds the data and its newest data is collected.",
 	stFirstRun:          "Run it once and the data of this source is collected.",
-	stFirstUnderWay:     "The first collection is under way.",
+	stFirstUnderWay:     "The first run is under way.",
 	stRetry:             "Retry now and the missing data gets another run.",
 	stRetryDevice:       "Run the collector on the host that holds the data and the missing data gets another run.",
 	stRetryUpdated:      "The connector broke the protocol, and an updated one gets the missing data by another run.",
@@ -274,7 +275,7 @@ var lines = [lineCount]string{
 	rowDeferred:            "Left for later on purpose.",
 	rowInventory:           "Listed and not collected, on purpose.",
 	rowUnknown:             "Not measured yet.",
-	rowFirstRun:            "The first collection is under way.",
+	rowFirstRun:            "The first run is under way.",
 	rowNothing:             "Nothing is collected yet.",
 	rowNothingOnItsWay:     "Nothing is collected yet, and a run is expected to collect it.",
 	rowMissing:             "Some items are missing.",
@@ -299,7 +300,7 @@ var lines = [lineCount]string{
 	hapSignIn:            "The source asks you to sign in.",
 	hapAsked:             "A run asks you for something and waits.",
 	hapRuntime:           "The installation lacks something that the connector needs.",
-	hapFirstRun:          "The first collection is under way.",
+	hapFirstRun:          "The first run is under way.",
 	hapRunUnderWay:       "A run is under way.",
 	hapGaveUp:            "The same failure came back again and again, so no further attempt is made.",
 	hapRunFailed:         "The last run did not succeed.",
@@ -322,6 +323,7 @@ var lines = [lineCount]string{
 	meansStale:           "What is newer than that is not here yet.",
 	nextReadAgain:        "It is read again by itself.",
 	nextGoesOn:           "It goes on by itself.",
+	nextFirstRun:         "It goes on by itself, and nobody has to wait for it.",
 	nextNothing:          "Nothing more happens by itself.",
 	nextDevice:           "The collector on the host goes on by itself.",
 	nextScheduleOff:      "Nothing by itself, since the schedule is off.",
@@ -356,7 +358,7 @@ const (
 	wordRecordsAre     = " records are kept"
 	afterKeptStopped   = ", and nothing newer comes in until this is mended."
 	afterKeptFirst     = " so far and can be read now, and how many there are is known when the lists end."
-	afterKeptGoesOn    = ", and the first collection goes on."
+	afterKeptGoesOn    = ", and the first run goes on."
 	beforeNext         = "It goes on by itself "
 	afterNextSooner    = ", and a retry starts it sooner."
 	inAMoment          = "at any moment"

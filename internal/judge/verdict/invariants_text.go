@@ -18,7 +18,7 @@ var claims = []string{"up to date", "current", "normal", "collecting"}
 
 // unwanted are the words of the machinery and of a voice that is not ours.
 var unwanted = []string{
-	"dead-letter", "dead letter", "outbox", "source_pressure", "retry budget", "needs you",
+	"dead-letter", "dead letter", "outbox", "source_pressure", "retry budget", "backlog", "cursor", "lease", "needs you",
 	"oops", "!", "nothing for you to do", "we ", "we'", "our ",
 }
 

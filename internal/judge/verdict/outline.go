@@ -11,10 +11,10 @@ import (
 // Outline is the verdict in three lines, for somebody who wants to know more
 // than the pill and less than the evidence.
 type Outline struct {
-	Happened string `json:"what_happened"`
+	Happened string `json:"happened"`
 	// Means is empty where all is well: there is nothing to add.
-	Means string `json:"what_it_means"`
-	Next  string `json:"what_next"`
+	Means string `json:"means"`
+	Next  string `json:"next"`
 }
 
 func explain(r *reading, actions []RequiredAction) Outline {
@@ -161,7 +161,7 @@ func next(r *reading, actions []RequiredAction) string {
 	case r.unreliable:
 		return say(nextReadAgain)
 	case r.syncing:
-		return say(nextGoesOn)
+		return say(either(r.firstRun(), nextFirstRun, nextGoesOn))
 	case r.terminal() || r.state() == health.Blocked:
 		return say(nextNothing)
 	case at != "":

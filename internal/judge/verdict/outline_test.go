@@ -1,10 +1,14 @@
 package verdict
 
 import (
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"pdpp/internal/judge/health"
+	"pdpp/internal/ops/text"
 )
 
 func neverRun(in *Input) {
@@ -36,11 +40,11 @@ func TestOutline(t *testing.T) {
 		"never run": {healthy(neverRun, attemptIn(0)), Outline{
 			"Connected, and no run has ended yet.", "Nothing is kept yet.", "It goes on by itself at any moment."}},
 		"first run, nothing yet": {healthy(neverRun, syncing, kept(0)), Outline{
-			"The first collection is under way.", "What arrives is kept and can be read at once.", "It goes on by itself."}},
+			"The first run is under way.", "What arrives is kept and can be read at once.", "It goes on by itself, and nobody has to wait for it."}},
 		"first run": {healthy(neverRun, syncing, kept(1200)), Outline{
-			"The first collection is under way.",
+			"The first run is under way.",
 			"1,200 records are kept so far and can be read now, and how many there are is known when the lists end.",
-			"It goes on by itself."}},
+			"It goes on by itself, and nobody has to wait for it."}},
 		"left for later": {healthy(gap(health.RetryableGap, health.DispositionResumable), attemptIn(time.Hour)), Outline{
 			"The last run left something for a later one.", say(meansPartMissing), "It goes on by itself within an hour."}},
 		"stale gap": {healthy(state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable), freshness(health.Stale, 3), attemptIn(time.Minute)), Outline{
@@ -62,13 +66,66 @@ func TestOutline(t *testing.T) {
 // under way: what is kept so far is known, whatever else is not.
 func TestFirstCollectionSaysWhatIsKept(t *testing.T) {
 	for want, in := range map[string]Input{
-		"1,200 records are kept, and the first collection goes on.": healthy(neverRun, syncing, kept(1200)),
-		"1 record is kept, and the first collection goes on.":       healthy(neverRun, syncing, kept(1)),
-		"The first collection is under way.":                        healthy(neverRun, syncing, kept(0)),
-		say(stCoverageUnknown):                                      healthy(neverRun, kept(1200)),
+		"1,200 records are kept, and the first run goes on.": healthy(neverRun, syncing, kept(1200)),
+		"1 record is kept, and the first run goes on.":       healthy(neverRun, syncing, kept(1)),
+		"The first run is under way.":                        healthy(neverRun, syncing, kept(0)),
+		say(stCoverageUnknown):                               healthy(neverRun, kept(1200)),
 	} {
 		if got := judge(t, in).ForwardStatement; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+}
+
+// numbersIn are the numbers of a text, without the one of an age in days.
+var numbersIn = regexp.MustCompile(`[0-9][0-9,]*( days ago)?`)
+
+// TestOutlineClaimsOnlyWhatEvidenceHolds judges inputs that nothing restrains: the lines
+// name what the verdict asks for, and tell no number and no promise that is not in them.
+func TestOutlineClaimsOnlyWhatEvidenceHolds(t *testing.T) {
+	g := newGenerator(5)
+	for i := range propertyRuns / 6 {
+		in := g.input()
+		v := Synthesize(in)
+		if complaint := outlineByHand(in, v); complaint != "" {
+			t.Fatalf("input %d: %s: %+v\n%s", i, complaint, v.Outline, asJSON(t, in))
+		}
+	}
+}
+
+// outlineByHand holds the lines to rules that are written here from the input's own fields.
+func outlineByHand(in Input, v Verdict) string {
+	o, p := v.Outline, in.Progress
+	if o.Happened == "" || o.Next == "" || o.Means == "" && v.Pill.Tone != Green {
+		return "a line is missing"
+	}
+	var known []string
+	if p != nil {
+		for _, n := range []*int64{p.RetainedRecords, p.RecordsCommittedLastRun} {
+			if n != nil {
+				known = append(known, text.Number(*n))
+			}
+		}
+	}
+	for _, number := range numbersIn.FindAllString(o.Happened+" "+o.Means, -1) {
+		if !strings.HasSuffix(number, afterDays) && !slices.Contains(known, number) {
+			return "a number that nobody measured: " + number
+		}
+	}
+	byItself := in.Snapshot.Badges.Syncing || in.Snapshot.NextAttemptAt != nil || p != nil && p.Mode == health.ModeLocalDevice
+	if strings.Contains(o.Next, "goes on by itself") && !byItself {
+		return "it goes on by itself, and nothing would start it"
+	}
+	ended := in.Snapshot.Condition(health.CollectionSucceeded)
+	if strings.Contains(o.Happened+v.ForwardStatement, "irst run ") && (!in.Snapshot.Badges.Syncing || ended == nil || ended.Status != health.StatusUnknown) {
+		return "a first run that is none"
+	}
+	if len(v.RequiredActions) == 0 || v.RequiredActions[0].Audience == AudienceNone {
+		return ""
+	}
+	asks := v.RequiredActions[0].CTA + "."
+	if o.Next != asks && (v.RequiredActions[0].Kind != RetryGap || v.Push()) {
+		return "the next line is not what the verdict asks for: " + asks
+	}
+	return ""
 }

@@ -8,11 +8,12 @@ import "pdpp/internal/judge/health"
 func progress(r *reading) Progress {
 	e := r.in.Progress
 	if e == nil {
-		return Progress{Mode: health.ModeManual, Headline: say(progressUnknown)}
+		return Progress{Mode: health.ModeManual, Headline: say(progressUnknown), FirstRun: r.firstRun()}
 	}
 	p := Progress{
 		Mode: r.mode(), RetainedRecords: e.RetainedRecords, RecordsCommittedLastRun: e.RecordsCommittedLastRun,
 		GapsDrainedLastRun: e.GapsDrainedLastRun, LastRefreshedAt: e.LastRefreshedAt,
+		FirstRun: r.firstRun(),
 	}
 	if p.Mode == health.ModeDeferred && p.RecordsCommittedLastRun != nil && *p.RecordsCommittedLastRun == 0 {
 		p.RecordsCommittedLastRun = nil

@@ -202,6 +202,8 @@ type Progress struct {
 	RecordsCommittedLastRun *int64      `json:"records_committed_last_run"`
 	GapsDrainedLastRun      *int64      `json:"gaps_drained_last_run"`
 	LastRefreshedAt         *time.Time  `json:"last_refreshed_at"`
+	// FirstRun says that a run is under way and that none has ended before.
+	FirstRun bool `json:"first_run"`
 }
 
 // Detail holds everything that the attention layer leaves out.

@@ -27,6 +27,7 @@ type Store interface {
 	Confirmations
 	Slices
 	Records
+	Counts
 	Imports
 	Blobs
 	Cursors

@@ -247,6 +247,11 @@ func compare(t *testing.T, b *tab, where, css string, c *view.Connection) {
 		t.Errorf("%s of %s: the mark of attention does not follow the channel %s", where, c.ID, v.Channel)
 	}
 	if where != "dashboard" {
+		lines := []string{v.Outline.Happened, v.Outline.Means, v.Outline.Next}
+		lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" })
+		if got := b.all(css + " .because dd"); !slices.Equal(got, lines) {
+			t.Errorf("%s of %s: lines %q, the verdict says %q", where, c.ID, got, lines)
+		}
 		return
 	}
 	primary := b.all(css + " [data-action]")

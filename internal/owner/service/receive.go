@@ -144,7 +144,8 @@ func (g *received) keep(name string) (string, error) {
 			return "", unwritable(err)
 		}
 		g.place = place
-		return place, syncFolder(filepath.Join(g.folder, filepath.FromSlash(path.Dir(place))))
+		syncFolder(filepath.Join(g.folder, filepath.FromSlash(path.Dir(place))))
+		return place, nil
 	}
 	return "", api.Invalid("file", "There are too many files of this name.", "Give it another name.")
 }
@@ -161,12 +162,11 @@ func (g *received) drop() { _ = os.Remove(g.part) }
 func (g *received) forget() { _ = os.Remove(filepath.Join(g.folder, filepath.FromSlash(g.place))) }
 
 // syncFolder makes a new name durable; not every system can.
-func syncFolder(dir string) error {
+func syncFolder(dir string) {
 	if f, err := os.Open(dir); err == nil {
 		_ = f.Sync()
 		_ = f.Close()
 	}
-	return nil
 }
 
 // sweepParts removes what dead processes left of files that they received.

@@ -88,5 +88,7 @@ func (d *dialect) List(values []string) (any, error) { return values, nil }
 
 func (d *dialect) Texts() string { return `CAST(? AS text[])` }
 
-// Quietly turns the trigger of the history off for the rest of the transaction.
+// Quietly turns the trigger of the history off, at most for the rest of the transaction.
 func (d *dialect) Quietly() string { return `SELECT set_config('pdpp.aligning', 'on', true)` }
+
+func (d *dialect) Loudly() string { return `SELECT set_config('pdpp.aligning', 'off', true)` }

@@ -175,6 +175,8 @@ func (d *dialect) Texts() string { return `?` }
 // Quietly is empty: the trigger looks at data alone.
 func (d *dialect) Quietly() string { return "" }
 
+func (d *dialect) Loudly() string { return "" }
+
 // Bytewise is the order of every text.
 func (d *dialect) Bytewise(_ bool, expression string) string { return expression }
 

@@ -53,7 +53,7 @@ func specOf(s *manifest.Stream) store.StreamSpec {
 }
 
 // outOfLine is a condition that rows of a stream do not yet agree with what it declares.
-const outOfLine = `(s.time_seq < s.last_seq OR s.search_seq < s.last_seq AND s.search_fields <> '[]')`
+const outOfLine = `(s.time_seq < s.last_seq OR s.count_seq < s.last_seq OR s.search_seq < s.last_seq AND s.search_fields <> '[]')`
 
 // Align takes one stream that no run holds: a run that began under an earlier declaration
 // goes on writing by it.
@@ -85,6 +85,9 @@ func (db *DB) Align(ctx context.Context) (done bool, err error) {
 		if err := tx.alignTimes(s); err != nil {
 			return fmt.Errorf("rewrite semantic times: %w", err)
 		}
+		if err := tx.countUpTo(s, countRows); err != nil {
+			return fmt.Errorf("count records: %w", err)
+		}
 		return nil
 	})
 }
@@ -97,6 +100,7 @@ func (t *tx) alignTimes(s stream) error {
 	}
 	var live, buried [][]any // id, version and time
 	last, rows := s.timeSeq, 0
+	moved := tally{}
 	data, dataArgs, err := picked(t.db.dialect, "r.data", []string{s.timeField})
 	if err != nil {
 		return err
@@ -106,17 +110,21 @@ func (t *tx) alignTimes(s stream) error {
 		return err
 	}
 	args := append(append(dataArgs, hadArgs...), s.id, s.timeSeq, alignRows)
-	err = eachRow(t.ctx, t.db, t.Tx, `SELECT r.id, r.seq, r.version, r.semantic_time, coalesce(o.semantic_time, ''), `+data+`, `+had+`
+	err = eachRow(t.ctx, t.db, t.Tx, `SELECT r.id, r.seq, r.version, r.semantic_time, coalesce(o.semantic_time, ''), coalesce(octet_length(r.data), 0), `+data+`, `+had+`
 		FROM records r`+before+`WHERE r.stream_id = ? AND r.seq > ? ORDER BY r.seq LIMIT ?`, args, func(row scanner) (bool, error) {
-		var id, version int64
+		var id, version, bytes int64
 		var at, was string
 		var now, earlier jsontext.Value
-		if err := row.Scan(&id, &last, &version, &at, &was, intoJSON(&now), intoJSON(&earlier)); err != nil {
+		if err := row.Scan(&id, &last, &version, &at, &was, &bytes, intoJSON(&now), intoJSON(&earlier)); err != nil {
 			return false, err
 		}
 		rows++
 		if meant := timeIn(now, s.timeField); now != nil && meant != at {
 			live = append(live, []any{id, version, meant})
+			if last <= s.countSeq {
+				moved.add(at, -1, -bytes)
+				moved.add(meant, 1, bytes)
+			}
 		}
 		if meant := timeIn(earlier, s.timeField); earlier != nil && meant != was {
 			buried = append(buried, []any{id, version - 1, meant})
@@ -133,6 +141,9 @@ func (t *tx) alignTimes(s stream) error {
 		return err
 	}
 	if err := t.rewriteTimes("record_history", "record_id", buried); err != nil {
+		return err
+	}
+	if err := t.addCounts(s, moved); err != nil {
 		return err
 	}
 	_, err = t.exec(`UPDATE streams SET time_seq = ? WHERE stream_id = ?`, last, s.id)
@@ -159,17 +170,29 @@ func (t *tx) rewriteTimes(table, id string, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if quietly := t.db.dialect.Quietly(); quietly != "" {
-		if _, err := t.exec(quietly); err != nil {
-			return err
-		}
-	}
 	list, err := json.Marshal(rows)
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`UPDATE `+table+` SET semantic_time = e.meant FROM (SELECT CAST(v.value ->> 0 AS bigint) AS id,
-			CAST(v.value ->> 1 AS bigint) AS version, v.value ->> 2 AS meant FROM `+t.db.dialect.Elements()+` AS v) AS e
-		WHERE `+table+`.`+id+` = e.id AND `+table+`.version = e.version`, string(list))
+	return t.quietly(func() error {
+		_, err := t.exec(`UPDATE `+table+` SET semantic_time = e.meant FROM (SELECT CAST(v.value ->> 0 AS bigint) AS id,
+				CAST(v.value ->> 1 AS bigint) AS version, v.value ->> 2 AS meant FROM `+t.db.dialect.Elements()+` AS v) AS e
+			WHERE `+table+`.`+id+` = e.id AND `+table+`.version = e.version`, string(list))
+		return err
+	})
+}
+
+// quietly changes records beside their data, without an entry in their history.
+func (t *tx) quietly(change func() error) error {
+	begin, end := t.db.dialect.Quietly(), t.db.dialect.Loudly()
+	if begin != "" {
+		if _, err := t.exec(begin); err != nil {
+			return err
+		}
+	}
+	if err := change(); err != nil || end == "" {
+		return err
+	}
+	_, err := t.exec(end)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,8 +54,9 @@ func New(ctx context.Context, c Config) (*DB, error) {
 		return db, nil
 	}
 	db.reads.wanted = true
-	db.hot = make(map[string]*sql.Stmt, len(hotQueries))
-	for _, q := range hotQueries {
+	db.hot = make(map[string]*sql.Stmt)
+	hot := append(slices.Clone(hotQueries), addPeriods(db.dialect, "day_counts", "day"), addPeriods(db.dialect, "month_counts", "month"))
+	for _, q := range hot {
 		stmt, err := db.writer.PrepareContext(ctx, db.dialect.Rebind(q))
 		if err != nil {
 			return nil, fmt.Errorf("prepare %q: %w", q, db.dialect.Classify(err))
@@ -164,6 +166,14 @@ func (t *tx) row(query string, args ...any) *sql.Row {
 		return t.StmtContext(t.ctx, stmt).QueryRowContext(t.ctx, args...)
 	}
 	return t.QueryRowContext(t.ctx, t.db.dialect.Rebind(query), args...)
+}
+
+// rows runs a query for several rows.
+func (t *tx) rows(query string, args ...any) (*sql.Rows, error) {
+	if stmt, ok := t.db.hot[query]; ok {
+		return t.StmtContext(t.ctx, stmt).QueryContext(t.ctx, args...)
+	}
+	return t.QueryContext(t.ctx, t.db.dialect.Rebind(query), args...)
 }
 
 // one turns "changed no row" into ErrNotFound.

@@ -304,20 +304,17 @@ func (t *tx) confirm(s stream, records []slice.Record, pick []int) error {
 	if err != nil {
 		return err
 	}
-	if quietly := t.db.dialect.Quietly(); quietly != "" {
-		if _, err := t.exec(quietly); err != nil {
-			return err
-		}
-	}
-	for _, i := range pick {
-		r := &records[i]
-		if at, found := stored[r.Key]; found && emittedBefore(at, r.EmittedAt) {
-			if _, err := t.exec(confirmQuery, r.EmittedAt, s.id, r.Key); err != nil {
-				return err
+	return t.quietly(func() error {
+		for _, i := range pick {
+			r := &records[i]
+			if at, found := stored[r.Key]; found && emittedBefore(at, r.EmittedAt) {
+				if _, err := t.exec(confirmQuery, r.EmittedAt, s.id, r.Key); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 const confirmQuery = `UPDATE records SET emitted_at = ? WHERE stream_id = ? AND record_key = ?`

@@ -42,8 +42,10 @@ type Dialect interface {
 	// MatchAmong gives those of some records whose indexed text contains every word.
 	MatchAmong(words []string, records Matches) Matches
 	// Quietly is a statement that keeps what its transaction changes of a record beside
-	// its data out of the history, or nothing where only data is kept there anyway.
+	// its data out of the history, until Loudly; both are nothing where only data is kept
+	// there anyway.
 	Quietly() string
+	Loudly() string
 	// Texts is a placeholder for what List makes, as an argument of record_pick.
 	Texts() string
 	// Bytewise is an expression, with the order of its bytes if it is a text.

@@ -11,7 +11,7 @@ import (
 
 // hotQueries are those that a slice may run; see Config.PrepareHot.
 var hotQueries = []string{
-	fenceQuery, insertEvent, declaredQuery, reserveQuery, indexedQuery, revivedQuery, countedQuery,
+	fenceQuery, insertEvent, declaredQuery, reserveQuery, indexedQuery, changedQuery, countedQuery,
 	currentCursorQuery, insertCursorCommit, putCursorQuery, pruneCursorQuery,
 	gapForUpdate, putGapQuery,
 }
@@ -83,7 +83,7 @@ func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed,
 		}
 		done.Written += int(wrote.Changed)
 		done.Unchanged += len(pick) - int(wrote.Changed)
-		if err := t.countRecords(h, s, base, wrote, holdsTombstone(records, pick)); err != nil {
+		if err := t.countRecords(h, s, base, wrote, records, pick); err != nil {
 			return done, fmt.Errorf("count stream %s: %w", name, err)
 		}
 		if err := t.noteProvenance(h, s, base, came); err != nil {

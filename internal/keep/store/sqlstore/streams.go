@@ -16,16 +16,18 @@ type stream struct {
 	fields    []string
 	timeField string
 	timeSeq   int64 // rows up to here have the semantic time that timeField gives
+	countSeq  int64 // rows up to here are counted by day
 	buried    bool  // it has tombstones; known of a reserved stream alone, as the next
 	imported  bool  // records of it came from files
 }
 
 const (
-	streamColumns = `stream_id, last_seq, search_seq, search_fields, time_field, time_seq`
+	streamColumns = `stream_id, last_seq, search_seq, search_fields, time_field, time_seq, count_seq`
 	declaredQuery = `SELECT ` + streamColumns + ` FROM streams
 		WHERE connection_id = ? AND name = ? AND declared_run_no = ?`
-	// The rows that follow have the time that the stream declares, unless earlier ones do not yet.
-	reserveQuery = `UPDATE streams SET last_seq = last_seq + ?, time_seq = CASE WHEN time_seq = last_seq THEN last_seq + ? ELSE time_seq END
+	// The rows that follow have the time that the stream declares and are counted, unless earlier ones do and are not yet.
+	reserveQuery = `UPDATE streams SET last_seq = last_seq + ?, time_seq = CASE WHEN time_seq = last_seq THEN last_seq + ? ELSE time_seq END,
+			count_seq = CASE WHEN count_seq = last_seq THEN last_seq + ? ELSE count_seq END
 		WHERE connection_id = ? AND name = ? AND declared_run_no = ?
 		RETURNING ` + streamColumns + `, deleted_records, imported`
 	indexedQuery = `UPDATE streams SET search_seq = ? WHERE stream_id = ?`
@@ -72,7 +74,7 @@ func (t *tx) declared(h held, name string) (stream, error) {
 func (t *tx) reserve(h held, name string, n int) (stream, error) {
 	var deleted int64
 	var imported bool
-	s, err := t.known(name, t.row(reserveQuery, n, n, h.ConnectionID, name, h.runNo), &deleted, &imported)
+	s, err := t.known(name, t.row(reserveQuery, n, n, n, h.ConnectionID, name, h.runNo), &deleted, &imported)
 	s.buried, s.imported = deleted > 0, imported
 	return s, err
 }
@@ -88,7 +90,7 @@ func (t *tx) known(name string, row *sql.Row, more ...any) (stream, error) {
 // scanStream reads a stream's own columns, and those that follow them into more.
 func (t *tx) scanStream(row *sql.Row, more ...any) (s stream, err error) {
 	var fields string
-	if err := row.Scan(append([]any{&s.id, &s.lastSeq, &s.searchSeq, &fields, &s.timeField, &s.timeSeq}, more...)...); err != nil {
+	if err := row.Scan(append([]any{&s.id, &s.lastSeq, &s.searchSeq, &fields, &s.timeField, &s.timeSeq, &s.countSeq}, more...)...); err != nil {
 		return s, err
 	}
 	s.fields, err = parseStrings(fields)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlstore"
 	"pdpp/internal/slice"
 )
 
@@ -18,15 +19,19 @@ func BeginNumbered(t testing.TB, s store.Store) store.Lease {
 	return begin(t, s, "c", "numbered", titles)
 }
 
-// NumberedSlice has records and a gap of its own, and changes one record that all slices share.
+// NumberedSlice has records and a gap of its own, and changes one record that all slices share,
+// which it moves to another day.
 func NumberedSlice(n int) slice.Slice {
 	part := slice.Slice{
 		Records: []slice.Record{titled("latest", "word", fmt.Sprint(n))},
 		Gaps:    []slice.Gap{miss(fmt.Sprint(n))},
 		Cursors: []slice.Cursor{{Stream: Stream, Cursor: strconv.AppendInt(nil, int64(n), 10)}},
 	}
+	part.Records[0].SemanticTime = Now.AddDate(0, 0, n).UTC().Format(sqlstore.Layout)
 	for i := range numberedRecords {
-		part.Records = append(part.Records, titled(fmt.Sprintf("%d-%d", n, i), "word", "x"))
+		r := titled(fmt.Sprintf("%d-%d", n, i), "word", "x")
+		r.SemanticTime = Now.AddDate(0, 0, n+i).UTC().Format(sqlstore.Layout)
+		part.Records = append(part.Records, r)
 	}
 	return part
 }
@@ -50,6 +55,9 @@ func WholeSlices(t testing.TB, s store.Store) int {
 	found, err := s.Search(t.Context(), store.SearchQuery{In: []store.Part{{ConnectionID: "c"}}, Text: "word", Limit: len(stored) + 1})
 	ok(t, err)
 	same(t, len(found), len(stored))
+	if !CountsAreTrue(t, s, "c", Stream) {
+		t.Fatal("not all is counted")
+	}
 	if n == 0 {
 		same(t, len(stored), 0)
 		return 0

@@ -167,6 +167,13 @@ func checkUpgraded(t *testing.T, s store.Store) {
 	changed := time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC)
 	same(t, evidenceOf(t, s, "c").Records, &evidence.Records{Retained: 2, ChangedAt: &changed})
 	same(t, evidenceOf(t, s, "c").LastRun.Committed, ptr(int64(4)))
+	if CountsAreTrue(t, s, "c", Stream) {
+		t.Fatal("a store that was just opened is counted")
+	}
+	align(t, s)
+	if !CountsAreTrue(t, s, "c", Stream) {
+		t.Fatal("what was stored before is not counted")
+	}
 	streams, err := s.Streams(ctx, "")
 	ok(t, err)
 	same(t, streams, []store.StreamInfo{{ConnectionID: "c", Name: Stream, Records: 2, Deleted: 1, LastSeq: 4, ChangedAt: &changed}})

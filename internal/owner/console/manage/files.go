@@ -1,10 +1,10 @@
 package manage
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"strings"
 	"time"
@@ -143,7 +143,7 @@ func (p *pages) addFiles(w http.ResponseWriter, r *http.Request) {
 	}
 	began := p.Now()
 	given, err := p.take(w, r, nil, func() (string, error) { return c.ID, nil })
-	if err != nil {
+	if err != nil && len(given) == 0 {
 		found := p.problem(w, r, err)
 		if p.toldScript(w, r, found.status, "", found.Text) {
 			return
@@ -151,7 +151,7 @@ func (p *pages) addFiles(w http.ResponseWriter, r *http.Request) {
 		p.showFiles(w, r, found.status, &filesPage{connectionPart: c, Active: c.active, Problem: &found})
 		return
 	}
-	p.given(w, r, c.ID, given, began)
+	p.given(w, r, c.ID, given, err, began)
 }
 
 // addWithFiles makes a connection and gives it its first files. Without one there is no
@@ -172,7 +172,8 @@ func (p *pages) addWithFiles(w http.ResponseWriter, r *http.Request) {
 		return made, err
 	})
 	if err != nil && made != "" && len(given) == 0 {
-		err = errors.Join(err, p.Owner.Revoke(r.Context(), made))
+		// Who left in the middle of the file leaves no connection without one either.
+		err = errors.Join(err, p.Owner.Revoke(context.WithoutCancel(r.Context()), made))
 	}
 	if err != nil && len(given) == 0 {
 		found := p.problem(w, r, err)
@@ -183,7 +184,7 @@ func (p *pages) addWithFiles(w http.ResponseWriter, r *http.Request) {
 		p.showUpload(w, r, found.status, &page)
 		return
 	}
-	p.given(w, r, made, given, began)
+	p.given(w, r, made, given, err, began)
 }
 
 // take gives every file of a form to the connection that to names when the first one comes.
@@ -216,7 +217,7 @@ func (p *pages) take(w http.ResponseWriter, r *http.Request, name *string, to fu
 				return given, api.Invalid("file", "This form could not be read.", "Go back and send it again.")
 			}
 			*name = string(typed)
-		case part.FormName() == "files" && fileOf(part) != "":
+		case part.FormName() == "files" && part.FileName() != "":
 			if len(given) == mostFiles {
 				return given, api.Invalid("file", "These are too many files at once.", "Send the rest in another form.")
 			}
@@ -225,7 +226,7 @@ func (p *pages) take(w http.ResponseWriter, r *http.Request, name *string, to fu
 					return given, err
 				}
 			}
-			got, err := p.Owner.Import(r.Context(), id, api.ImportFile{Name: fileOf(part), Content: part})
+			got, err := p.Owner.Import(r.Context(), id, api.ImportFile{Name: part.FileName(), Content: part})
 			if err != nil {
 				return given, err
 			}
@@ -238,12 +239,9 @@ func (p *pages) take(w http.ResponseWriter, r *http.Request, name *string, to fu
 	return given, nil
 }
 
-// fileOf is what a part of a form says its file is called.
-func fileOf(part *multipart.Part) string { return part.FileName() }
-
 // given leads to what comes of files: to the run that reads them, or to the receipt where there is
-// nothing to read.
-func (p *pages) given(w http.ResponseWriter, r *http.Request, id string, given []api.Import, began time.Time) {
+// nothing to read. What ended the form before its last file is said beside those that came.
+func (p *pages) given(w http.ResponseWriter, r *http.Request, id string, given []api.Import, ended error, began time.Time) {
 	at := connectionPart{ID: id}
 	fresh := 0
 	for _, i := range given {
@@ -252,7 +250,9 @@ func (p *pages) given(w http.ResponseWriter, r *http.Request, id string, given [
 		}
 	}
 	to, say := at.at("/files", nil), ui.Good(text.Count(int64(fresh), "file is here.", "files are here.")+" A run reads them.")
-	if fresh == 0 {
+	if ended != nil {
+		say = ui.Message{Kind: "bad", Text: text.Count(int64(len(given)), "file is here;", "files are here;") + " the next one is not. " + p.problem(w, r, ended).Text}
+	} else if fresh == 0 {
 		first := given[0]
 		to, say = at.receiptAt(first.ID), ui.Good("This file was already imported on "+ui.Moment(first.ReceivedAt.In(began.Location()), p.Now())+". Nothing was done.")
 	} else if run := p.runSince(r, id, began); run != "" {

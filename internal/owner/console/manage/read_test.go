@@ -12,14 +12,19 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
+
+	"pdpp/internal/owner/api"
 )
 
 // world serves the pages of an owner.
-func world(t *testing.T, o *owner) http.Handler {
+func world(t *testing.T, o *owner) http.Handler { return worldOf(t, o, o) }
+
+// worldOf serves the pages of an owner that does more than o.
+func worldOf(t *testing.T, o *owner, does api.Owner) http.Handler {
 	t.Helper()
 	mux := http.NewServeMux()
 	for _, r := range Routes(Config{
-		Owner: o, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+		Owner: does, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
 		Fresh: func(context.Context) bool { return !o.stale }, PasskeysAt: func(*http.Request) bool { return true },
 	}) {
 		mux.Handle(r.Pattern, r.Handler)

@@ -138,7 +138,7 @@ func TestRunPage(t *testing.T) {
 	if said := find(shown, "data-run-message", ""); len(said) != 0 {
 		t.Error("the run says something about itself as a whole, and has said nothing")
 	}
-	for _, want := range []string{"388 of 1,204", "40 a minute", "12 min to 25 min left"} {
+	for _, want := range []string{"388 of 1,204", "40 a minute", "12 to 25 min left"} {
 		if !strings.Contains(progress, want) {
 			t.Errorf("the progress does not say %q: %s", want, progress)
 		}

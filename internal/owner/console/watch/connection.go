@@ -15,6 +15,7 @@ type shown struct {
 	api.Detail
 	Pace     api.Pace
 	Missing  api.GapPage
+	Runs     []api.Run     // the newest first, at most as many as the strip has beats
 	Question *api.Question // what the run under way waits for
 	Imports  []api.Import  // of a connection that takes files
 }
@@ -30,6 +31,9 @@ func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
 		return nil, err
 	}
 	if s.Missing, err = p.owner.Gaps(ctx, api.GapQuery{ConnectionID: id, Limit: mostMissing}); err != nil {
+		return nil, err
+	}
+	if s.Runs, err = p.owner.Runs(ctx, api.RunQuery{ConnectionID: id, Limit: mostBeats}); err != nil {
 		return nil, err
 	}
 	if d.Connector != nil && d.Connector.Files != nil {
@@ -56,11 +60,12 @@ func (s *shown) parts(ctx context.Context) (pieces, error) {
 		{"runtime-word", ui.Runtime(s.frame(""))},
 		{"verdict", verdictHead(s)},
 		{"ask", askCard(s)},
+		{"first-run", firstRun(s)},
 		{"cues", cues(s)},
 		{"streams", streams(s)},
 		{"rate", rateSection(s.ID, &s.Pace, s.ObservedAt)},
 		{"files", files(s)},
-		{"runs", recentRuns(s)},
+		{"runs", runHistory(s)},
 		{"about", about(s)},
 		{"inspect", inspect(s)},
 	} {

@@ -84,6 +84,7 @@ func TestEveryPageReadsAsBefore(t *testing.T) {
 	}
 	faulty := newKeeper(plant(t, "never-run", `{}`))
 	faulty.facts.runtime = evidence.Runtime{Components: []evidence.Component{{Name: "scheduler", Status: evidence.ProbeFailed, At: noon.Add(-time.Hour)}}}
+	of("first run", beginner(t), "/connections/con_a")
 	of("runtime at fault", faulty, "/")
 	first := newKeeper()
 	form := &api.CredentialForm{Label: "Access", Fields: []api.CredentialField{{Label: "Token", Required: true}, {Label: "User", Required: true}, {Label: "Note"}}}

@@ -1,10 +1,10 @@
 package watch
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"pdpp/internal/ops/text"
@@ -94,24 +94,20 @@ func blankZero(n float64) string {
 
 // outcomes of runs in the owner's words, by status.
 var outcomes = map[string]string{
-	"running": "Under way", "succeeded": "Finished", "failed": "Stopped early, progress saved",
+	running: "Under way", succeeded: "Finished", "failed": "Stopped early, progress saved",
 	"cancelled": "Cancelled", "abandoned": "Ended without a word, progress saved", "skipped": "Not started",
 }
 
-func outcome(r *api.Run) string { return outcomeTimes(r, "") }
+// unsaved are the outcomes of runs that brought nothing.
+var unsaved = map[string]string{"failed": "Failed", "abandoned": "Ended without a word"}
 
-// outcomeTimes says how a run ended, and how often if there are words for it.
-func outcomeTimes(r *api.Run, times string) string {
+// outcome says how a run ended, and why.
+func outcome(r *api.Run) string {
 	words := outcomes[r.Status]
-	if words == "" {
-		words = r.Status
+	if r.RecordsEmitted == 0 {
+		words = cmp.Or(unsaved[r.Status], words)
 	}
-	if head, tail, parted := strings.Cut(words, ","); times != "" {
-		words = head + " " + times
-		if parted {
-			words += "," + tail
-		}
-	}
+	words = cmp.Or(words, r.Status)
 	if r.Failure != "" {
 		words += ". " + r.Failure
 	}

@@ -21,6 +21,21 @@ func short(n float64) string {
 
 func perMinute(n float64) string { return short(n) + " a minute" }
 
+// rateWords are the pace and its ceiling in a few words; empty when nothing was measured.
+func rateWords(p *api.Pace) string {
+	if p.CurrentPerMinute == nil {
+		return ""
+	}
+	line := perMinute(*p.CurrentPerMinute)
+	if p.Live {
+		line += " now"
+	}
+	if p.CeilingPerMinute != nil {
+		line += ", ceiling " + short(*p.CeilingPerMinute)
+	}
+	return line
+}
+
 // everyWords writes a rate as the time between two requests.
 func everyWords(perMinute float64) string {
 	if perMinute <= 0 {

@@ -132,5 +132,9 @@ func runPath(id string) string        { return "/runs/" + url.PathEscape(id) }
 func askPath(id string) string        { return connectionPath(id) + "#ask" }
 func jsonPath(id string) string       { return "/_ref/connections/" + url.PathEscape(id) }
 func recordsPath(id, stream string) string {
-	return "/records?" + url.Values{"connection": {id}, "stream": {stream}}.Encode()
+	q := url.Values{"connection": {id}}
+	if stream != "" {
+		q.Set("stream", stream)
+	}
+	return "/records?" + q.Encode()
 }

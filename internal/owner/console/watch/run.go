@@ -19,8 +19,11 @@ const (
 	mostPages  = 40
 )
 
-// running is the status of a run under way.
-const running = "running"
+// The statuses of a run that is under way, and of one that did what it should.
+const (
+	running   = "running"
+	succeeded = "succeeded"
+)
 
 // oneRun is a run with everything that its page tells.
 type oneRun struct {

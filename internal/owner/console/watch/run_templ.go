@@ -927,11 +927,11 @@ func runList(all []api.Run, connection string, each bool, now time.Time) templ.C
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "\">Retries in one row</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "\">Equal runs in one row</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if len(retries(all, listed)) < len(all) {
+		} else if len(streaks(all, listed)) < len(all) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<a class=\"btn\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -966,7 +966,7 @@ func runList(all []api.Run, connection string, each bool, now time.Time) templ.C
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = runTable(retries(all, listed), now, true).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = runTable(streaks(all, listed), now, true).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
 )
 
 // leftInWords bounds the time that a stream still takes; empty when nobody can tell.
@@ -12,11 +11,7 @@ func leftInWords(s *api.RunStream) string {
 	if s.LeftLow == nil || s.LeftHigh == nil {
 		return ""
 	}
-	low, high := ui.Span(*s.LeftLow), ui.Span(*s.LeftHigh)
-	if low == high {
-		return "about " + low + " left"
-	}
-	return low + " to " + high + " left"
+	return rangeWords(*s.LeftLow, *s.LeftHigh) + " left"
 }
 
 // streamSays is the line beside a stream's progress.

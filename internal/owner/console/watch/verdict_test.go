@@ -91,6 +91,12 @@ func shownBy(t *testing.T, n *html.Node) saysOf {
 	}
 }
 
+// outlineOf are the three lines as a head shows them.
+func outlineOf(t *testing.T, head *html.Node) verdict.Outline {
+	t.Helper()
+	return verdict.Outline{Happened: one(t, head, "data-happened", ""), Means: one(t, head, "data-means", ""), Next: one(t, head, "data-next", "")}
+}
+
 // The dashboard and the head of a connection's page say the verdict word for word.
 func TestPagesSayTheVerdictVerbatim(t *testing.T) {
 	k := newKeeper(everyScenario(t)...)
@@ -120,6 +126,9 @@ func TestPagesSayTheVerdictVerbatim(t *testing.T) {
 		got = shownBy(t, head[0])
 		if got.Action = want.Action; got != want {
 			t.Errorf("head of %s:\n got %+v\nwant %+v", c.ID, got, want)
+		}
+		if o, said := c.Verdict.Outline, outlineOf(t, head[0]); said != o || o.Happened == "" {
+			t.Errorf("head of %s: %+v, the verdict says %+v", c.ID, said, o)
 		}
 		if want.Action != "" && !strings.Contains(textOf(one), want.Action) {
 			t.Errorf("the page of %s does not offer %q", c.ID, want.Action)

@@ -72,6 +72,8 @@ func TestCourseIsHonest(t *testing.T) {
 				t.Fatalf("range of %+v", s)
 			case s.LeftLow != nil && (s.Considered == nil || s.PerMinute == nil):
 				t.Fatalf("a range without a total or a pace: %+v", s)
+			case s.LeftLow != nil && now.Sub(began) < leastForecast:
+				t.Fatalf("a range after %v: %+v", now.Sub(began), s)
 			case s.PerMinute != nil && (!(*s.PerMinute >= 0) || now.Sub(began) < leastMeasured):
 				t.Fatalf("pace of %+v after %v", s, now.Sub(began))
 			case s.Considered != nil && *s.Considered < s.Records, s.Records < 0:
@@ -98,5 +100,32 @@ func TestCoursesAreBounded(t *testing.T) {
 	}
 	if len(c.runs) != 0 {
 		t.Errorf("%d runs that are over are remembered", len(c.runs))
+	}
+}
+
+// How long the rest takes is told as a range once the pace was measured for five minutes,
+// and not before; a count that falls begins to be measured anew.
+func TestForecastNeedsFiveMinutes(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	total := 4000.0
+	s := streamProgress{name: "beds", total: &total}
+	for at := time.Duration(0); at <= 20*time.Minute; at += 10 * time.Second {
+		count := at.Seconds()
+		if at >= 10*time.Minute {
+			count = (at - 10*time.Minute).Seconds()
+		}
+		s.observe(began.Add(at), count)
+		lap := at % (10 * time.Minute)
+		if at == 20*time.Minute {
+			lap = 10 * time.Minute
+		}
+		got := s.show(began.Add(at))
+		if told := got.LeftLow != nil; told != (lap >= leastForecast) {
+			t.Fatalf("after %v of a lap: %+v", lap, got)
+		}
+		if rest := int64(total - count); got.LeftLow != nil && (*got.LeftLow > rest || *got.LeftHigh < rest) {
+			t.Fatalf("%d s are left at one a second, told are %d to %d", rest, *got.LeftLow, *got.LeftHigh)
+		}
 	}
 }

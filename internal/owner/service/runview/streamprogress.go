@@ -12,6 +12,9 @@ const (
 	// leastMeasured how long at least before anything is said of it.
 	paceWindow    = 3 * time.Minute
 	leastMeasured = 10 * time.Second
+	// leastForecast is how long a pace must have been measured before it is said how long
+	// the rest takes.
+	leastForecast = 5 * time.Minute
 	// silence is how long a stream may say nothing before that counts as time in which
 	// nothing was collected. Progress becomes visible with the next commit.
 	silence = 30 * time.Second
@@ -30,7 +33,8 @@ type streamProgress struct {
 	message string
 	count   float64
 	total   *float64
-	samples []sample // of counts that do not fall, the oldest first
+	began   time.Time // of the lap: the first of its counts
+	samples []sample  // of counts that do not fall, the oldest first
 }
 
 type sample struct {
@@ -48,6 +52,9 @@ func (s *streamProgress) observe(at time.Time, count float64) {
 		case n > 1 && at.Sub(s.samples[n-2].at) < sampleSpacing:
 			s.samples = s.samples[:n-1]
 		}
+	}
+	if len(s.samples) == 0 {
+		s.began = at
 	}
 	s.count = count
 	s.samples = append(s.samples, sample{at, count})
@@ -78,7 +85,9 @@ func (s *streamProgress) show(now time.Time) api.RunStream {
 		pace = slack
 	}
 	out.PerMinute = &pace
-	out.LeftLow, out.LeftHigh = left(out.Considered, s.count, brisk, slack)
+	if last.at.Sub(s.began) >= leastForecast {
+		out.LeftLow, out.LeftHigh = left(out.Considered, s.count, brisk, slack)
+	}
 	return out
 }
 

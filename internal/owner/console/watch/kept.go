@@ -1,0 +1,50 @@
+package watch
+
+import (
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/ops/text"
+)
+
+// notKnown stands where nobody has counted.
+const notKnown = "not known"
+
+// keptOf is how much of a stream is kept.
+func keptOf(r *verdict.StreamRow) string {
+	if r.Kept == nil {
+		return notKnown
+	}
+	return text.Number(*r.Kept)
+}
+
+func foundOf(r *verdict.StreamRow) string {
+	if r.Found == nil {
+		return notKnown
+	}
+	return floorNumber(*r.Found, r.Floor)
+}
+
+func missingOf(r *verdict.StreamRow) string {
+	if r.Missing == nil {
+		return notKnown
+	}
+	return floorNumber(*r.Missing, r.Floor && *r.Missing > 0)
+}
+
+func lacks(r *verdict.StreamRow) bool { return r.Missing != nil && *r.Missing > 0 }
+
+// heldWords sum up the streams; empty where not all of them are counted.
+func heldWords(rows []verdict.StreamRow) string {
+	var kept, found int64
+	floor := false
+	for i := range rows {
+		r := &rows[i]
+		if r.Kept == nil || r.Found == nil {
+			return ""
+		}
+		kept, found, floor = kept+*r.Kept, found+*r.Found, floor || r.Floor
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return text.Number(kept) + " of " + floorNumber(found, floor) + " found"
+}
