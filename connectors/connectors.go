@@ -17,6 +17,7 @@ import (
 	examplebrowser "pdpp/connectors/example_browser"
 	"pdpp/connectors/github"
 	googlecalendar "pdpp/connectors/google_calendar"
+	googlecontacts "pdpp/connectors/google_contacts"
 	googletakeout "pdpp/connectors/google_takeout"
 	"pdpp/connectors/ical"
 	"pdpp/connectors/imap"
@@ -56,6 +57,7 @@ var All = []Entry{
 	{"example_browser", examplebrowser.Connector},
 	{"github", github.Connector},
 	{"google_calendar", googlecalendar.Connector},
+	{"google_contacts", googlecontacts.Connector},
 	{"google_takeout", googletakeout.Connector},
 	{"ical", ical.Connector},
 	{"imap", imap.Connector},

@@ -1,0 +1,76 @@
+package googlecontacts_test
+
+import (
+	"strings"
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/providersim"
+	"pdpp/providersim/google"
+)
+
+// A token that Google has ended after its seven days, which it says with 400, costs a reading of everything; who was
+// deleted meanwhile is found by it. A label that is gone is found too.
+func TestEndedTokens(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, google.Config{Seed: 2, People: 21, Others: 6, Groups: 3, MaxPage: 8}))
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	for _, m := range []providersim.Mutation{{Op: "delete_people", N: 4}, {Op: "edit_people", N: 2}, {Op: "delete_others", N: 2}, {Op: "delete_groups", N: 1}, {Op: "forget_tokens", N: 1}} {
+		b.Sim.Mutate(t, m)
+	}
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	before := b.Sim.Gate.Stats().Requests
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	if n := b.Sim.Gate.Stats().Requests - before; n > 4 { // who it is, two lists of people, the labels
+		t.Errorf("%d requests although nothing changed", n)
+	}
+}
+
+// Whoever else signs in brings their own; nothing of the first person's is deleted by that.
+func TestAnotherAccount(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, google.Config{Seed: 4, People: 6, Groups: 2}))
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "other_account", N: 1})
+	b.Succeed(t)
+	now, err := connectortest.Stored(t.Context(), b.Store, google.StreamContacts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(now) != 12 {
+		t.Errorf("%d contacts of two accounts with six each", len(now))
+	}
+	for key, r := range now {
+		if r.Deleted {
+			t.Errorf("%s was deleted", key)
+		}
+	}
+}
+
+// A box that was left empty takes its own part away, in its own words; the rest comes.
+func TestUntickedBox(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, google.Config{Seed: 7, People: 2, Others: 2, Groups: 1}))
+	if _, err := b.Sim.Provider.ChangeToken(providersim.TokenChange{Action: "scopes", Scopes: []string{google.ScopeContacts}}); err != nil {
+		t.Fatal(err)
+	}
+	r := b.Run(t, launch.Request{})
+	said := ""
+	if r.DoneError != nil {
+		said = r.DoneError.Message
+	}
+	for _, g := range r.KnownGaps {
+		said += " " + g.Message
+	}
+	if r.Status == runner.Succeeded && len(r.KnownGaps) == 0 || !strings.Contains(said, "tick it") {
+		t.Errorf("%s %+v %+v", r.Status, r.DoneError, r.KnownGaps)
+	}
+	if b.LastSeq(t, google.StreamContacts) == 0 {
+		t.Error("the contacts did not come")
+	}
+}
