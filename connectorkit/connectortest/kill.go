@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -12,23 +13,50 @@ import (
 // finds the process by the run id in its environment, so it works from any
 // process. It reports how many processes it ended.
 func KillConnector(runID string) int {
-	environs, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		return 0
-	}
 	killed := 0
-	mark := []byte("PDPP_RUN_ID=" + runID)
-	for _, path := range environs {
-		env, err := os.ReadFile(path)
-		if err != nil || runID == "" || !has(env, mark) {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err == nil && syscall.Kill(pid, syscall.SIGKILL) == nil {
+	for _, pid := range processes(runID) {
+		if syscall.Kill(pid, syscall.SIGKILL) == nil {
 			killed++
 		}
 	}
 	return killed
+}
+
+// ConnectorPeak is the most memory that the connector of a run has had so far, in KiB; zero when it has ended.
+func ConnectorPeak(runID string) int {
+	peak := 0
+	for _, pid := range processes(runID) {
+		status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+		if err != nil {
+			continue // it has just ended
+		}
+		for line := range strings.Lines(string(status)) {
+			if words := strings.Fields(line); len(words) > 1 && words[0] == "VmHWM:" {
+				n, _ := strconv.Atoi(words[1])
+				peak = max(peak, n)
+			}
+		}
+	}
+	return peak
+}
+
+// processes are those of the connector of a run.
+func processes(runID string) (pids []int) {
+	environs, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil || runID == "" {
+		return nil
+	}
+	mark := []byte("PDPP_RUN_ID=" + runID)
+	for _, path := range environs {
+		env, err := os.ReadFile(path)
+		if err != nil || !has(env, mark) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func has(environ, entry []byte) bool {

@@ -2,11 +2,14 @@ package caldav_test
 
 import (
 	"os"
+	"sync"
 	"testing"
 	"time"
 
 	"pdpp/connectorkit/connectortest"
 	"pdpp/connectorkit/connectortest/davserver"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store/postgres"
 	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/providersim"
@@ -59,8 +62,8 @@ func TestXandikos(t *testing.T) {
 // then costs a list and the objects that changed, and deletions of the meantime arrive.
 func TestLargeCalendar(t *testing.T) {
 	t.Parallel()
-	things := 120
-	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
+	things, long := 120, os.Getenv("PDPP_CHAOS_MINUTES") != ""
+	if long {
 		things = 10_000
 	}
 	var account *davserver.Account
@@ -71,16 +74,41 @@ func TestLargeCalendar(t *testing.T) {
 		return sim
 	}
 	b := connectortest.NewBed(t, target)
-	began := time.Now()
-	b.Succeed(t)
-	first, asked := time.Since(began), b.Sim.Gate.Stats().Requests
-	b.VerifyComplete(t)
+	var peak, emitted int64
+	collect := func(what string) (requests int) {
+		t.Helper()
+		began, before := time.Now(), b.Sim.Gate.Stats().Requests
+		var runID string
+		var mu sync.Mutex // updates come from two goroutines
+		peak = 0
+		r := b.Run(t, launch.Request{Started: func(id string) { runID = id }, Options: runner.Options{Observe: func(runner.Update) {
+			if long {
+				mu.Lock()
+				defer mu.Unlock()
+				peak = max(peak, int64(connectortest.ConnectorPeak(runID)))
+			}
+		}}})
+		if r.Status != runner.Succeeded {
+			t.Fatalf("%s ended as %s: %v", what, r.Status, r.Failure)
+		}
+		requests, emitted = b.Sim.Gate.Stats().Requests-before, r.RecordsEmitted
+		t.Logf("%s: %v, %d requests, %d records, at most %d MiB", what, time.Since(began).Round(time.Millisecond), requests, emitted, peak>>10)
+		b.VerifyComplete(t)
+		return requests
+	}
+	collect("first run")
+	if peak > 96<<10 {
+		t.Errorf("the connector took %d MiB", peak>>10)
+	}
 	b.Sim.Mutate(t, providersim.Mutation{Op: "edit", N: 2})
 	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 2})
-	began = time.Now()
-	b.Succeed(t)
-	t.Logf("first run %v and %d requests, second %v and %d", first, asked, time.Since(began), b.Sim.Gate.Stats().Requests-asked)
-	b.VerifyComplete(t)
+	// Four to find the calendars, and for each of two streams what changed and what became of it.
+	if n := collect("a run after four changes"); n > 10 || emitted > 12 {
+		t.Errorf("%d requests and %d records for four changes", n, emitted)
+	}
+	if n := collect("a run after none"); n > 5 || emitted > 1 {
+		t.Errorf("%d requests and %d records although nothing changed", n, emitted)
+	}
 
 	for _, m := range []providersim.Mutation{{Op: "delete", N: 5}, {Op: "edit", N: 3}, {Op: "rename", N: 2}, {Op: "add", N: 2}} {
 		b.Sim.Mutate(t, m)
@@ -88,12 +116,9 @@ func TestLargeCalendar(t *testing.T) {
 	if err := account.ForgetTokens(); err != nil {
 		t.Fatal(err)
 	}
-	before := b.Sim.Gate.Stats().Requests
-	b.Succeed(t)
-	b.VerifyComplete(t)
 	// Four to find the calendars, and for each of two streams: the report that is refused, the
 	// list, the second list, and one request for what changed, where everything would be two.
-	if n := b.Sim.Gate.Stats().Requests - before; n > 12 {
+	if n := collect("a run after the tokens were forgotten"); n > 12 {
 		t.Errorf("%d requests: what had not changed was read again", n)
 	}
 }
