@@ -98,12 +98,12 @@ func (r *run) encoded(stream string, rec Record) (raw jsontext.Value, tree map[s
 		}
 	}
 	if quick := r.quick[stream]; by != formForeign && quick != nil {
-		if _, n, err := r.secretsIn(raw); err == nil && n == 0 {
-			if by == formFinal {
-				if fields, v := rec.fields(); quick.judgeFields(fields, v, r.scope[stream].named, r.picked) {
-					return raw, r.picked, by, nil
-				}
-			} else if tree, good := quick.judge(raw, r.scope[stream].named); good {
+		if by == formFinal {
+			if fields, v := rec.fields(); r.harmless(fields, v, raw) && quick.judgeFields(fields, v, r.scope[stream].named, r.picked) {
+				return raw, r.picked, by, nil
+			}
+		} else if _, n, err := r.secretsIn(raw); err == nil && n == 0 {
+			if tree, good := quick.judge(raw, r.scope[stream].named); good {
 				return raw, tree, by, nil
 			}
 		}

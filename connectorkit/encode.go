@@ -13,7 +13,10 @@ import (
 
 // quickRecord encodes records of one type of struct as json.Marshal does, to the byte, when all
 // of their members are texts, whole numbers and truth values: most are, and their texts are long.
-type quickRecord struct{ members []quickField }
+type quickRecord struct {
+	members []quickField
+	suspect bool // so is the name of a member
+}
 
 type quickField struct {
 	index    int
@@ -67,6 +70,7 @@ func newQuickRecord(t reflect.Type) *quickRecord {
 			return nil
 		}
 		seen[name] = true
+		q.suspect = q.suspect || suspect(name)
 		q.members = append(q.members, quickField{i, f.Type.Kind(), name, `"` + name + `":`, options != ""})
 	}
 	return q

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -243,4 +244,54 @@ func recordLines(t *testing.T, c Connector) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// FuzzSuspect holds that a text which is not suspected has nothing that mask replaces, in whatever
+// form it is encoded.
+func FuzzSuspect(f *testing.F) {
+	for _, s := range shapes {
+		f.Add("a "+s.prefix+strings.Repeat("A1", 25), "other")
+		f.Add(s.prefix+"B0B0\n[cut: 9 bytes]", s.prefix[1:])
+	}
+	for _, seed := range []string{pem, jwt, "\x1authorization: bearer " + a20, "auThorIZation=" + a20, "authorIZation=" + a20, "authorIzation=" + a20, "AUTHORiZatioN=" + a20, "a://:b@", "\npm_" + a36, "\rk_live_" + a36, "\x1dop_v1_" + a36, "\x1eyJhbGciOiJIUzI1NiJ9", "----------"} {
+		f.Add(seed, "other")
+		f.Add("", strings.Repeat("-", 30)+seed)
+	}
+	type texts struct {
+		One string `json:"one"`
+		Two string `json:"two"`
+	}
+	f.Fuzz(func(t *testing.T, one, two string) {
+		rec := Upsert(texts{one, two})
+		raw, by, err := rec.encode(nil)
+		if err != nil || by != formFinal {
+			return
+		}
+		q, v := rec.fields()
+		if clean, n := everyByte(newMasker(nil, false), raw); n > 0 && !q.suspectIn(v) {
+			t.Errorf("%s becomes %s, and was not suspected", raw, clean)
+		}
+	})
+}
+
+// TestSuspicion holds that plain words are not suspected, so that they are looked at once, and that a
+// record goes out masked by its fields as by its bytes.
+func TestSuspicion(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"a top-level front-end, built-in: the user's box_of_things at 9:29": false,
+		"9f2c1c1e-0000-4000-8000-999999999999":                              false,
+		strings.Repeat("plain words ", 1000) + "ghp_":                       true,
+		strings.Repeat("-", 1000):                                           true,
+		"a://b":                                                             false, "see a://bc": true,
+	} {
+		if got := suspect(text); got != want {
+			t.Errorf("%.60q is suspected: %t, want %t", text, got, want)
+		}
+	}
+	if q := newQuickRecord(reflect.TypeFor[struct {
+		Name string `json:"sk_live_"`
+	}]()); !q.suspectIn(reflect.ValueOf(struct{ Name string }{})) {
+		t.Error("the name of a member is not suspected")
+	}
 }
