@@ -99,7 +99,7 @@ func (r *run) encoded(stream string, rec Record) (raw jsontext.Value, tree map[s
 	}
 	if quick := r.quick[stream]; by != formForeign && quick != nil {
 		if by == formFinal {
-			if fields, v := rec.fields(); r.harmless(fields, v, raw) && quick.judgeFields(fields, v, r.scope[stream].named, r.picked) {
+			if fields, v := rec.fields(); r.harmless(fields, v, raw) && r.judgeOf(stream, quick, fields).judge(v, r.picked) {
 				return raw, r.picked, by, nil
 			}
 		} else if _, n, err := r.secretsIn(raw); err == nil && n == 0 {
@@ -112,6 +112,16 @@ func (r *run) encoded(stream string, rec Record) (raw jsontext.Value, tree map[s
 		raw, tree, err = r.masked(stream, raw, tree)
 	}
 	return raw, tree, formForeign, err
+}
+
+// judgeOf is who judges the records of a stream that are of that type.
+func (r *run) judgeOf(stream string, quick *quickSchema, fields *quickRecord) *fieldJudge {
+	j := r.judges[stream]
+	if j == nil || j.record != fields {
+		j = quick.fieldJudge(fields, r.scope[stream].named)
+		r.judges[stream] = j
+	}
+	return j
 }
 
 // keptEncoding is the largest memory for an encoded record that is kept for the next.

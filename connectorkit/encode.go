@@ -116,10 +116,10 @@ func special(s string, i int) int {
 	for ; i+8 <= len(s); i += 8 {
 		x := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-		quote, slash := x^('"'*ones), x^('\\'*ones)
-		control := (x - ' '*ones) &^ x
+		// With a bit turned, a quote lies right behind the control characters.
+		control, slash := x^('"'^' ')*ones, x^('\\'*ones)
 		// What borrows from the byte above is found itself, so that the lowest that is found is one.
-		if found := (control | (quote-ones)&^quote | (slash-ones)&^slash | x) & highs; found != 0 {
+		if found := ((control-(' '+1)*ones)&^control | (slash-ones)&^slash | x) & highs; found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	stdjson "encoding/json"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -172,53 +171,6 @@ func (q *quickSchema) judge(raw []byte, names []string) (map[string]any, bool) {
 		return nil, false
 	}
 	return l.tree, true
-}
-
-// judgeFields is judge for a record whose fields can be looked at themselves. It puts the members
-// that are asked for into tree.
-func (q *quickSchema) judgeFields(r *quickRecord, v reflect.Value, names []string, tree map[string]any) bool {
-	clear(tree)
-	missing := q.required
-	for i := range r.members {
-		m := &r.members[i]
-		value := v.Field(m.index)
-		if m.omitzero && value.IsZero() {
-			continue
-		}
-		schema := q.others
-		if known := q.members[m.name]; known != nil {
-			schema = known.schema
-			missing &^= known.bit
-		} else if q.closed {
-			return false
-		}
-		wanted := slices.Contains(names, m.name)
-		switch m.kind {
-		case reflect.String:
-			text := value.String()
-			if !schema.takesString(text) {
-				return false
-			}
-			if wanted {
-				tree[m.name] = text
-			}
-		case reflect.Bool:
-			if !schema.takes(kindBool) {
-				return false
-			}
-			if wanted {
-				tree[m.name] = value.Bool()
-			}
-		default:
-			if !schema.takes(kindWhole) {
-				return false
-			}
-			if wanted {
-				tree[m.name] = stdjson.Number(strconv.FormatInt(value.Int(), 10))
-			}
-		}
-	}
-	return missing == 0 && q.takes(kindObject)
 }
 
 func (q *quickSchema) takesString(text string) bool {

@@ -37,6 +37,7 @@ type run struct {
 	encoding []byte                  // memory for a record
 	picked   map[string]any          // and for what it is identified and selected by
 	quick    map[string]*quickSchema // by stream; none where the connector judges otherwise
+	judges   map[string]*fieldJudge  // by stream, of its last record
 	masks    *masker                 // nil: texts go out as they are
 	caps     caps
 	budget   governor.RunBudget
@@ -60,7 +61,7 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets, closers: last,
 		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
 		knobs: readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log), bookmarks: newBookmarks(),
-		trees: newTrees(), quick: quick, picked: map[string]any{}, caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
+		trees: newTrees(), quick: quick, judges: map[string]*fieldJudge{}, picked: map[string]any{}, caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
 		untold: map[string]int{}, lists: map[string]protocol.GapEntry{},
 	}
 }
