@@ -269,14 +269,14 @@ func (r *reader) readLines(ctx context.Context, f *found, e *entry) error {
 		return r.readCompressed(ctx, f, e, h)
 	}
 	start := int64(0)
-	if old := f.entry; old != nil && old.resumable() && e.Size >= old.Offset && hashAt(h, 0, min(probe, old.Offset)) == old.Head &&
-		hashAt(h, max(0, old.Offset-probe), min(probe, old.Offset)) == old.Tail {
+	if old := f.entry; old != nil && old.resumable() && e.Size >= old.Offset && r.hashAt(h, 0, min(probe, old.Offset)) == old.Head &&
+		r.hashAt(h, max(0, old.Offset-probe), min(probe, old.Offset)) == old.Tail {
 		start, e.State = old.Offset, old.State
 		e.Torn = old.Torn && e.Size == old.Size
 	}
 	src := &content{
 		Reader: io.NewSectionReader(h, start, e.Size-start),
-		hash:   func(from, n int64) string { return hashAt(h, from, n) },
+		hash:   func(from, n int64) string { return r.hashAt(h, from, n) },
 		at: func(offset, length int64) ([]byte, error) {
 			b := make([]byte, length)
 			_, err := h.ReadAt(b, offset)
@@ -335,13 +335,15 @@ type content struct {
 	check func() error
 }
 
-// hashAt is a short hash of a piece of a file; empty when it cannot be read.
-func hashAt(r io.ReaderAt, from, n int64) string {
-	buf := make([]byte, n)
-	if _, err := r.ReadAt(buf, from); err != nil {
+// hashAt is a short hash of a piece of a file, of at most probe bytes; empty when it cannot be read.
+func (r *reader) hashAt(h io.ReaderAt, from, n int64) string {
+	if r.probed == nil {
+		r.probed = make([]byte, probe)
+	}
+	if _, err := h.ReadAt(r.probed[:n], from); err != nil {
 		return ""
 	}
-	return hashOf(buf)
+	return hashOf(r.probed[:n])
 }
 
 func hashOf(b []byte) string {

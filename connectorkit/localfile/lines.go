@@ -26,10 +26,16 @@ func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, sta
 	file.line = src.at
 	lines := f.store.Lines(file, e.State)
 	e.Offset = start
+	head := "" // of a file of which so much was read; whoever changes it then is found out
 	place := func(open bool) *entry {
 		at := *e
 		at.Open = open
-		at.Head = src.hash(0, min(probe, e.Offset))
+		if at.Head = head; head == "" {
+			at.Head = src.hash(0, min(probe, e.Offset))
+		}
+		if e.Offset >= probe {
+			head = at.Head
+		}
 		if at.Tail = at.Head; e.Offset > probe {
 			at.Tail = src.hash(e.Offset-probe, probe)
 		}

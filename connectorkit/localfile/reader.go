@@ -47,11 +47,12 @@ type reader struct {
 	steady   *cursor
 	history  *cursor // nil when history is read
 
-	cur   *cursor // the one at work
-	limit int     // of its entries
-	slice slice
-	lines lineBuffer
-	kept  int64 // how often the source's memory was kept
+	cur    *cursor // the one at work
+	limit  int     // of its entries
+	slice  slice
+	lines  lineBuffer
+	probed []byte // memory for what is hashed
+	kept   int64  // how often the source's memory was kept
 }
 
 func newReader(s *Source, f *connectorkit.Feeding) *reader {
