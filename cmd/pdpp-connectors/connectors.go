@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 
@@ -12,6 +14,13 @@ import (
 	"pdpp/connectorkit"
 	"pdpp/connectors"
 	"pdpp/manifest"
+)
+
+// What a connector holds is small, and little of it lives long: memory is collected when it has grown
+// to so many percent beyond what lives, and at any rate within the limit.
+const (
+	collectAt   = 300
+	memoryLimit = 48 << 20
 )
 
 func newRun() *cobra.Command {
@@ -25,6 +34,10 @@ func newRun() *cobra.Command {
 			e, err := find(args[0])
 			if err != nil {
 				return err
+			}
+			debug.SetGCPercent(collectAt)
+			if os.Getenv("GOMEMLIMIT") == "" {
+				debug.SetMemoryLimit(memoryLimit)
 			}
 			connectorkit.Main(e.New())
 			return nil
