@@ -24,6 +24,8 @@ connections: one that is healthy, one that catches up with a service whose limit
 nobody has announced, one whose token ran out, one that is refreshed by hand and has
 become stale, one on a device whose uploads are stuck, and one that has lost a stream
 for good. Where Chromium is installed a seventh waits for you to sign in on its page.
+Eight more hold a year of an invented life: mail, chats, questions to an assistant,
+money, a watch, photos, places and a calendar.
 It tells the address to open, and the password.
 
 Nothing leaves this machine. Ctrl-C ends it and leaves nothing behind.`
@@ -133,7 +135,11 @@ func (a *app) plant(ctx context.Context, world *demo.World, st store.Store, home
 	if err != nil {
 		return nil, err
 	}
-	return owner, world.Plant(ctx, demo.Ground{Home: home, Store: st, Owner: owner, Connectors: connectors, Lookup: a.childVariable, Now: a.env.Now})
+	blobs, err := a.blobs()
+	if err != nil {
+		return nil, err
+	}
+	return owner, world.Plant(ctx, demo.Ground{Home: home, Store: st, Owner: owner, Blobs: blobs.Place, Connectors: connectors, Lookup: a.childVariable, Now: a.env.Now})
 }
 
 func (a *app) tellDemo(url string, world *demo.World) {
@@ -161,7 +167,8 @@ func (a *app) tellDemo(url string, world *demo.World) {
   Open      %s
   Password  %s
 
-  Six connections to simulated services wait there. The GitHub one needs you: its
+  Eight connections hold a year of an invented life, to be looked at under Records.
+  Six more to simulated services show how collecting goes. The GitHub one needs you: its
   token ran out. Reconnect it with this one, and watch it turn healthy by itself:
 
   Token     %s

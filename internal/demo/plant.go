@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/judge/evidence"
@@ -21,6 +22,7 @@ type Ground struct {
 	Home  string // the throw-away home
 	Store store.Store
 	Owner api.Owner
+	Blobs blob.Place // where the files of records are kept
 	// Connectors finds connectors in the home.
 	Connectors catalog.Catalog
 	Lookup     func(name string) (string, bool) // the values of variables that connectors declare
@@ -31,11 +33,19 @@ type Ground struct {
 const staleFor = 9 * 24 * time.Hour
 
 // Plant adds the connections. Five of them collect as any other; the device, which
-// would be another machine, is told of as its own heartbeat would.
+// would be another machine, is told of as its own heartbeat would. Eight more bring a year
+// with them, as if they had collected it day by day.
 func (w *World) Plant(ctx context.Context, g Ground) error {
 	if err := install(filepath.Join(g.Home, "connectors")); err != nil {
 		return fmt.Errorf("install the demonstration's connectors: %w", err)
 	}
+	planted := make(chan error, 1)
+	go func() { planted <- g.year(ctx) }() // which waits for the disk, as the others wait for their programs
+	return errors.Join(w.plant(ctx, g), <-planted)
+}
+
+// plant adds those that collect by themselves, the letters and the device.
+func (w *World) plant(ctx context.Context, g Ground) error {
 	connections := []api.Connect{
 		{ConnectorID: "example", DisplayName: "Ada's notebook", Fields: map[string]string{"token": w.notebookToken}},
 		{ConnectorID: "example", DisplayName: "Family archive", Fields: map[string]string{"token": w.archiveToken}},

@@ -5,8 +5,10 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -17,19 +19,29 @@ import (
 //go:embed sources
 var manifests embed.FS
 
-// Two foreign connectors, each a folder with a manifest and an executable.
+// Two foreign connectors, each a folder with a manifest and an executable, beside those of
+// the year.
 const (
 	paperbox = "paperbox" // is refreshed by hand
 	harbour  = "harbour"  // has lost a stream for good
 )
 
-// ProgramVariable holds the path of this program, which the two start: they reach nothing that
+// ProgramVariable holds the path of this program, which they start: they reach nothing that
 // they do not declare.
 const ProgramVariable = "DEMO_PROGRAM"
 
-// install puts the two into a connectors folder. Their executable starts this program.
+// foreign are the names of all that are played by this program.
+func foreign() []string {
+	names := []string{paperbox, harbour}
+	for _, c := range chronicles {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// install puts them into a connectors folder. Their executable starts this program.
 func install(dir string) error {
-	for _, name := range []string{paperbox, harbour} {
+	for _, name := range foreign() {
 		folder := filepath.Join(dir, name)
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return err
@@ -49,7 +61,7 @@ func install(dir string) error {
 	return nil
 }
 
-// Speak plays one of the two connectors: it waits for the start, says everything
+// Speak plays one of the connectors: it waits for the start, says everything
 // that it has, and ends.
 func Speak(name string, in io.Reader, out io.Writer) error {
 	if _, err := bufio.NewReader(in).ReadString('\n'); err != nil {
@@ -60,7 +72,7 @@ func Speak(name string, in io.Reader, out io.Writer) error {
 	case paperbox:
 		for i, subject := range []string{"Invoice for the garden shed", "Invitation to the boat race", "Your library card", "Minutes of the choir", "A postcard from Ida"} {
 			at := time.Date(2026, 2, 3+7*i, 9, 30, 0, 0, time.UTC)
-			s.record("letters", fmt.Sprintf("letter-%d", i+1), at, map[string]string{
+			s.record("letters", fmt.Sprintf("letter-%d", i+1), at, map[string]any{
 				"sender": []string{"Nadia Ferrante", "Rowing Club Mole", "Town Library", "Choir of St Ives", "Ida Lund"}[i], "subject": subject,
 				"received_at": at.Format(time.RFC3339),
 			})
@@ -69,16 +81,36 @@ func Speak(name string, in io.Reader, out io.Writer) error {
 	case harbour:
 		for i, text := range []string{"Has anybody a spare rudder?", "Moorings are free again from May.", "Lost: one blue oar."} {
 			at := time.Date(2026, 3, 1+i, 18, 0, 0, 0, time.UTC)
-			s.record("posts", fmt.Sprintf("post-%d", i+1), at, map[string]string{"text": text, "posted_at": at.Format(time.RFC3339)})
+			s.record("posts", fmt.Sprintf("post-%d", i+1), at, map[string]any{"text": text, "posted_at": at.Format(time.RFC3339)})
 		}
 		s.say(&protocol.State{Stream: "posts", Cursor: []byte(`{"n":3}`)})
 		why := "The forum has taken its list of replies away."
 		s.say(&protocol.SkipResult{Stream: "replies", Reason: "endpoint_removed", Message: &why})
 	default:
-		return fmt.Errorf("there is no demonstration source %q", name)
+		if invented[name] == nil {
+			return fmt.Errorf("there is no demonstration source %q", name)
+		}
+		s.lately(name, time.Now())
 	}
 	s.say(&protocol.Done{Status: protocol.DoneSucceeded, RecordsEmitted: s.records})
 	return s.err
+}
+
+// lately says what a source of the year holds of today and yesterday. Pictures stay as they
+// are: nobody takes new ones.
+func (s *speaker) lately(name string, now time.Time) {
+	streams := map[string]bool{}
+	for back := 1; back >= 0; back-- {
+		for _, x := range dayOf(name, now.AddDate(0, 0, -back)) {
+			streams[x.Stream] = true
+			if x.Stream != photos && !x.At.After(now) {
+				s.record(x.Stream, x.Key, x.At, x.Data)
+			}
+		}
+	}
+	for _, stream := range slices.Sorted(maps.Keys(streams)) {
+		s.say(&protocol.State{Stream: stream, Cursor: fmt.Appendf(nil, `{"until":%q}`, now.UTC().Format(time.RFC3339))})
+	}
 }
 
 // speaker writes messages until one fails.
@@ -98,7 +130,7 @@ func (s *speaker) say(m protocol.Message) {
 	}
 }
 
-func (s *speaker) record(stream, key string, at time.Time, data map[string]string) {
+func (s *speaker) record(stream, key string, at time.Time, data map[string]any) {
 	data["id"] = key
 	body, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil {

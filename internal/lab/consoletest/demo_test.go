@@ -27,7 +27,7 @@ func TestDemo(t *testing.T) {
 	t.Run("its end", func(t *testing.T) { goes(t, h) })
 }
 
-// states waits until each of the six connections has been in the state that it is meant to
+// states waits until each of the connections to services has been in the state that it is meant to
 // show, by the shipped parts' own judgement.
 func states(t *testing.T, h *house) {
 	jar, err := cookiejar.New(nil)
