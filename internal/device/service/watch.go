@@ -2,7 +2,7 @@ package service
 
 import (
 	"hash/maphash"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,14 +22,23 @@ const (
 type watch struct {
 	roots  []string
 	seed   maphash.Seed
-	files  map[uint64]uint64 // hash of the path to that of what it looked like
+	files  map[uint64]uint64 // hash of the path to that of what it looked like, the last bit that of round
+	round  uint64            // 0 and 1 in turn, of the looks at everything
 	hot    []hotFile
 	looked time.Time // at everything
 }
 
 type hotFile struct {
 	path     string
+	name     uint64 // its hash
 	modified int64
+}
+
+// looks is what a file looks like from outside.
+type looks struct {
+	size, modified int64
+	regular        bool
+	folder         bool
 }
 
 func newWatch(roots []string) *watch {
@@ -44,47 +53,97 @@ func (w *watch) look(now time.Time) bool {
 	}
 	changed := false
 	for _, f := range w.hot {
-		info, err := os.Lstat(f.path)
-		if err != nil {
-			continue // what is gone is no news
+		if now, err := looksOf(f.path); err == nil { // what is gone is no news
+			changed = w.note(f.name, now) || changed
 		}
-		changed = w.note(w.files, f.path, info) || changed
 	}
 	return changed
 }
 
+func looksOf(path string) (looks, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return looks{}, err
+	}
+	return looks{info.Size(), info.ModTime().UnixNano(), info.Mode().IsRegular(), info.IsDir()}, nil
+}
+
 // note remembers how a file looks and reports whether that is new.
-func (w *watch) note(into map[uint64]uint64, path string, info fs.FileInfo) bool {
-	var looks [2]int64
-	looks[0], looks[1] = info.Size(), info.ModTime().UnixNano()
-	name, now := maphash.String(w.seed, path), maphash.Comparable(w.seed, looks)
+func (w *watch) note(name uint64, l looks) bool {
+	now := maphash.Comparable(w.seed, [2]int64{l.size, l.modified})&^1 | w.round
 	before, known := w.files[name]
-	into[name] = now
-	return !known || before != now
+	if before != now || !known {
+		w.files[name] = now
+	}
+	return !known || (before^now)&^1 != 0
 }
 
 func (w *watch) lookAtAll(now time.Time) bool {
 	first := w.files == nil
-	files, changed := make(map[uint64]uint64, len(w.files)), false
-	var hot []hotFile
-	for _, root := range w.roots {
-		_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() || !e.Type().IsRegular() {
-				return nil // an unreadable folder is the connector's to tell of
-			}
-			info, err := e.Info()
-			if err != nil {
-				return nil
-			}
-			changed = w.note(files, path, info) || changed
-			if hot = append(hot, hotFile{path, info.ModTime().UnixNano()}); len(hot) > 20*hotFiles {
-				hot = hottest(hot)
-			}
-			return nil
-		})
+	if first {
+		w.files = map[uint64]uint64{}
 	}
-	w.files, w.hot, w.looked = files, hottest(hot), now
-	return changed && !first
+	w.round ^= 1
+	all := lookRound{watch: w}
+	for _, root := range w.roots {
+		if l, err := looksOf(root); err == nil && l.folder {
+			all.folder(root)
+		} else if err == nil && l.regular {
+			all.file("", root, maphash.String(w.seed, root), l)
+		}
+	}
+	if all.files < len(w.files) { // some are gone
+		maps.DeleteFunc(w.files, func(_, looked uint64) bool { return looked&1 != w.round })
+	}
+	w.hot, w.looked = hottest(all.hot), now
+	return all.changed && !first
+}
+
+// lookRound is one look at everything.
+type lookRound struct {
+	*watch
+	changed bool
+	files   int
+	hot     []hotFile
+	least   int64 // what changed before is none of the hot ones
+}
+
+// folder looks at everything below a folder. One that cannot be read is the connector's to tell of.
+func (r *lookRound) folder(path string) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	names, _ := dir.Readdirnames(-1)
+	place := maphash.String(r.seed, path)
+	var folders []string
+	for _, name := range names {
+		l, err := looksIn(dir, name)
+		switch {
+		case err != nil:
+		case l.folder:
+			folders = append(folders, name)
+		case l.regular:
+			r.file(path, name, place^maphash.String(r.seed, name), l)
+		}
+	}
+	_ = dir.Close()
+	for _, name := range folders {
+		r.folder(filepath.Join(path, name))
+	}
+}
+
+// file looks at a file, whose path is put together only if it may be a hot one.
+func (r *lookRound) file(folder, name string, hash uint64, l looks) {
+	r.files++
+	r.changed = r.note(hash, l) || r.changed
+	if l.modified < r.least {
+		return
+	}
+	if r.hot = append(r.hot, hotFile{filepath.Join(folder, name), hash, l.modified}); len(r.hot) > 20*hotFiles {
+		r.hot = hottest(r.hot)
+		r.least = r.hot[hotFiles-1].modified
+	}
 }
 
 // hottest keeps the files that changed last.

@@ -56,6 +56,9 @@ func TestWatchSeesChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	look(2*allEvery+2*time.Second, false)
-	look(3*allEvery, false) // what is gone is no reason for a pass
+	look(3*allEvery, false)              // what is gone is no reason for a pass
+	put(3, "xyz", noon.Add(2*time.Hour)) // but it is one that it came back, as it was
+	look(4*allEvery, true)
+	look(5*allEvery, false)
 	look(-time.Hour, false) // the clock was set back
 }
