@@ -2,15 +2,9 @@ package localfile
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/binary"
 	"errors"
-	"fmt"
-	"hash"
-	"io"
-	"strconv"
-	"strings"
-	"unicode/utf16"
+	"math/bits"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,34 +13,55 @@ import (
 // ErrShape means that a JSON value is of another kind than was expected.
 var ErrShape = errors.New("the value is of another kind")
 
+// errSyntax means that a text is no JSON.
+var errSyntax = errors.New("the text is no JSON")
+
 // Scan walks one JSON value in its order, once, and decodes nothing that is not asked for.
-// It reuses its memory. Text that is not UTF-8 is read with replacement characters.
+// It reuses its memory. Text that is not UTF-8 is read with replacement characters, and a name that an
+// object has twice is met twice.
 type Scan struct {
-	dec *jsontext.Decoder
-	buf bytes.Buffer
+	b     []byte
+	i     int // of what comes next
+	depth int
+	known [64]string // texts that were read lately: lines repeat them
 }
 
+// maxNesting is how deep values may lie in each other.
+const maxNesting = 10_000
+
 // Start begins with a value.
-func (s *Scan) Start(value []byte) {
-	s.buf = *bytes.NewBuffer(value) // read in place
-	options := []jsontext.Options{jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)}
-	if s.dec == nil {
-		s.dec = jsontext.NewDecoder(&s.buf, options...)
-		return
-	}
-	s.dec.Reset(&s.buf, options...)
-}
+func (s *Scan) Start(value []byte) { s.b, s.i, s.depth = value, 0, 0 }
 
 // End expects that nothing follows.
 func (s *Scan) End() error {
-	if _, err := s.dec.ReadToken(); !errors.Is(err, io.EOF) {
+	if s.next() != 0 || s.i < len(s.b) {
 		return ErrShape
 	}
 	return nil
 }
 
+// next passes over space and gives the byte behind it; zero at the end.
+func (s *Scan) next() byte {
+	for ; s.i < len(s.b); s.i++ {
+		switch c := s.b[s.i]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
 // Kind is the kind of the next value.
-func (s *Scan) Kind() jsontext.Kind { return s.dec.PeekKind() }
+func (s *Scan) Kind() jsontext.Kind {
+	switch c := s.next(); {
+	case c == '-' || c >= '0' && c <= '9':
+		return '0'
+	case c == '"' || c == '{' || c == '[' || c == 't' || c == 'f' || c == 'n':
+		return jsontext.Kind(c)
+	}
+	return jsontext.KindInvalid
+}
 
 // Object calls member for each member of the next value, an object. It has to read or skip
 // the member's value; the name is valid until then.
@@ -54,17 +69,28 @@ func (s *Scan) Object(member func(name []byte) error) error {
 	if err := s.enter('{'); err != nil {
 		return err
 	}
-	for s.dec.PeekKind() != '}' {
-		raw, err := s.dec.ReadValue()
-		if err != nil {
+	for more := s.next() != '}'; more; {
+		if s.next() != '"' {
+			return errSyntax
+		}
+		name := s.i + 1
+		if err := s.text(); err != nil {
 			return err
 		}
-		if err := member(raw[1 : len(raw)-1]); err != nil {
+		end := s.i - 1
+		if s.next() != ':' {
+			return errSyntax
+		}
+		s.i++
+		if err := member(s.b[name:end]); err != nil {
+			return err
+		}
+		var err error
+		if more, err = s.comma('}'); err != nil {
 			return err
 		}
 	}
-	_, err := s.dec.ReadToken()
-	return err
+	return s.leave()
 }
 
 // Array calls item for each element of the next value, an array.
@@ -72,47 +98,207 @@ func (s *Scan) Array(item func() error) error {
 	if err := s.enter('['); err != nil {
 		return err
 	}
-	for s.dec.PeekKind() != ']' {
+	for more := s.next() != ']'; more; {
 		if err := item(); err != nil {
 			return err
 		}
+		var err error
+		if more, err = s.comma(']'); err != nil {
+			return err
+		}
 	}
-	_, err := s.dec.ReadToken()
-	return err
+	return s.leave()
 }
 
 func (s *Scan) enter(kind jsontext.Kind) error {
-	if s.dec.PeekKind() != kind {
-		if err := s.dec.SkipValue(); err != nil {
+	if s.Kind() != kind {
+		if err := s.Skip(); err != nil {
 			return err
 		}
 		return ErrShape
 	}
-	_, err := s.dec.ReadToken()
-	return err
+	if s.depth++; s.depth > maxNesting {
+		return errSyntax
+	}
+	s.i++
+	return nil
+}
+
+// leave passes over the end of an object or an array.
+func (s *Scan) leave() error {
+	s.i++
+	s.depth--
+	return nil
+}
+
+// comma reports whether another member or element follows, and not the end.
+func (s *Scan) comma(end byte) (more bool, err error) {
+	switch s.next() {
+	case ',':
+		s.i++
+		return true, nil
+	case end:
+		return false, nil
+	}
+	return false, errSyntax
 }
 
 // Skip passes over the next value.
-func (s *Scan) Skip() error { return s.dec.SkipValue() }
+func (s *Scan) Skip() error {
+	switch c := s.next(); c {
+	case '"':
+		return s.text()
+	case '{':
+		return s.Object(func([]byte) error { return s.Skip() })
+	case '[':
+		return s.Array(s.Skip)
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	}
+	return s.number()
+}
+
+func (s *Scan) word(word string) error {
+	if len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
+		return errSyntax
+	}
+	s.i += len(word)
+	return nil
+}
+
+func (s *Scan) number() error {
+	if s.i < len(s.b) && s.b[s.i] == '-' {
+		s.i++
+	}
+	whole := s.i
+	if !s.digits() || s.b[whole] == '0' && s.i > whole+1 {
+		return errSyntax
+	}
+	if s.i < len(s.b) && s.b[s.i] == '.' {
+		if s.i++; !s.digits() {
+			return errSyntax
+		}
+	}
+	if s.i < len(s.b) && s.b[s.i]|0x20 == 'e' {
+		if s.i++; s.i < len(s.b) && (s.b[s.i] == '+' || s.b[s.i] == '-') {
+			s.i++
+		}
+		if !s.digits() {
+			return errSyntax
+		}
+	}
+	return nil
+}
+
+// digits passes over digits and reports whether there was one.
+func (s *Scan) digits() bool {
+	start := s.i
+	for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
+		s.i++
+	}
+	return s.i > start
+}
+
+// text passes over a text with its quotes.
+func (s *Scan) text() error {
+	for s.i++; ; {
+		if s.i = stop(s.b, s.i); s.i == len(s.b) {
+			return errSyntax
+		}
+		switch s.b[s.i] {
+		case '"':
+			s.i++
+			return nil
+		case '\\':
+			n := escapeLength(s.b[s.i:])
+			if n == 0 {
+				return errSyntax
+			}
+			s.i += n
+		default: // a control character
+			return errSyntax
+		}
+	}
+}
+
+// stop is where the first quote, backslash or control character is, from i on; the length when there
+// is none.
+func stop(b []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		// With a bit turned, a quote lies right behind the control characters.
+		control, slash := x^('"'^' ')*ones, x^('\\'*ones)
+		// What borrows from the byte above is found itself, so that the lowest that is found is one.
+		if found := ((control-(' '+1)*ones)&^control | (slash-ones)&^slash) & highs; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
+		i++
+	}
+	return i
+}
+
+// escapeLength is how long the escape is that a text begins with; zero when it is none.
+func escapeLength(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(b) < 6 {
+			return 0
+		}
+		for _, c := range b[2:6] {
+			if !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f') {
+				return 0
+			}
+		}
+		return 6
+	}
+	return 0
+}
 
 // Raw is the next value as it stands, valid until the next call.
-func (s *Scan) Raw() (jsontext.Value, error) { return s.dec.ReadValue() }
+func (s *Scan) Raw() (jsontext.Value, error) {
+	s.next()
+	start := s.i
+	if err := s.Skip(); err != nil {
+		return nil, err
+	}
+	return s.b[start:s.i:s.i], nil
+}
 
 // maxText bounds the texts that Text reads: ids, names and times.
 const maxText = 4 << 10
 
 // Text is the next value if it is a text of reasonable length, and empty otherwise.
 func (s *Scan) Text() (string, error) {
-	raw, err := s.dec.ReadValue()
+	raw, err := s.Raw()
 	if err != nil || raw.Kind() != '"' || len(raw) > maxText {
 		return "", err
 	}
-	return unquote(raw), nil
+	if len(raw) < len(`""`)+4 {
+		return unquote(raw), nil
+	}
+	inside := raw[1 : len(raw)-1]
+	known := &s.known[(binary.LittleEndian.Uint32(inside[len(inside)-4:])*0x9e3779b1+uint32(len(inside)))>>26]
+	if string(inside) != *known || bytes.IndexByte(inside, '\\') >= 0 {
+		*known = unquote(raw)
+	}
+	return *known, nil
 }
 
 // Bool is the next value if it is true or false.
 func (s *Scan) Bool() (bool, error) {
-	raw, err := s.dec.ReadValue()
+	raw, err := s.Raw()
 	return err == nil && raw.Kind() == 't', err
 }
 
@@ -124,114 +310,4 @@ func unquote(raw jsontext.Value) string {
 	text := &Excerpt{Limit: len(raw)}
 	text.Quoted(raw)
 	return text.String()
-}
-
-// Excerpt keeps the beginning of a text that may be long, and measures the whole of it.
-type Excerpt struct {
-	Limit int  // how many bytes are kept
-	Sum   bool // whether the whole is hashed
-
-	b     strings.Builder
-	total int64
-	hash  hash.Hash
-}
-
-// Text adds a text.
-func (e *Excerpt) Text(text string) { e.add([]byte(text)) }
-
-func (e *Excerpt) add(b []byte) {
-	e.total += int64(len(b))
-	if e.Sum {
-		if e.hash == nil {
-			e.hash = sha256.New()
-		}
-		_, _ = e.hash.Write(b) // a hash never fails
-	}
-	if room := e.Limit - e.b.Len(); room > 0 {
-		e.b.Write(b[:min(room, len(b))])
-	}
-}
-
-// Quoted adds a JSON text. Nothing of it is copied but what is kept.
-func (e *Excerpt) Quoted(raw jsontext.Value) {
-	if raw.Kind() != '"' {
-		e.add(raw)
-		return
-	}
-	rest := []byte(raw[1 : len(raw)-1])
-	if room := e.Limit - e.b.Len(); room > 0 {
-		e.b.Grow(min(room, len(rest)))
-	}
-	var char [utf8.UTFMax]byte
-	for {
-		i := bytes.IndexByte(rest, '\\')
-		if i < 0 {
-			e.add(rest)
-			return
-		}
-		e.add(rest[:i])
-		r, n := escaped(rest[i:])
-		e.add(utf8.AppendRune(char[:0], r))
-		rest = rest[i+n:]
-	}
-}
-
-// escaped reads one escape of a valid JSON text.
-func escaped(b []byte) (r rune, n int) {
-	if b[1] != 'u' {
-		if i := strings.IndexByte(`bfnrt`, b[1]); i >= 0 {
-			return rune("\b\f\n\r\t"[i]), 2
-		}
-		return rune(b[1]), 2
-	}
-	r = hexRune(b[2:6])
-	if utf16.IsSurrogate(r) && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
-		if pair := utf16.DecodeRune(r, hexRune(b[8:12])); pair != utf8.RuneError {
-			return pair, 12
-		}
-	}
-	return r, 6 // a surrogate alone is written as a replacement character
-}
-
-func hexRune(b []byte) rune {
-	n, err := strconv.ParseUint(string(b), 16, 16)
-	if err != nil {
-		return utf8.RuneError
-	}
-	return rune(n)
-}
-
-// Total is the length of the whole.
-func (e *Excerpt) Total() int64 { return e.total }
-
-// Cut reports whether something is left out.
-func (e *Excerpt) Cut() bool { return e.total > int64(e.b.Len()) }
-
-// String is what is kept, ended at a whole character.
-func (e *Excerpt) String() string {
-	s := e.b.String()
-	for i := 1; e.Cut() && i <= utf8.UTFMax && i <= len(s); i++ {
-		if utf8.RuneStart(s[len(s)-i]) {
-			if !utf8.FullRuneInString(s[len(s)-i:]) {
-				s = s[:len(s)-i]
-			}
-			break
-		}
-	}
-	if utf8.ValidString(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
-
-// Marked is String with a mark that says how long the whole is, and its hash, when it is cut.
-func (e *Excerpt) Marked() string {
-	if !e.Cut() {
-		return e.String()
-	}
-	mark := fmt.Sprintf("\n[cut: %d bytes", e.total)
-	if e.hash != nil {
-		mark += ", sha256 " + hex.EncodeToString(e.hash.Sum(nil)[:16])
-	}
-	return e.String() + mark + "]"
 }
