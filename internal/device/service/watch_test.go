@@ -62,3 +62,25 @@ func TestWatchSeesChanges(t *testing.T) {
 	look(5*allEvery, false)
 	look(-time.Hour, false) // the clock was set back
 }
+
+// TestHotFiles holds that the files that changed last are looked at often, in whatever order and
+// however many files are met.
+func TestHotFiles(t *testing.T) {
+	t.Parallel()
+	w := newWatch(nil)
+	w.files = map[uint64]uint64{}
+	all := lookRound{watch: w}
+	const files = 5000
+	for n := range files {
+		modified := n * 1237 % files // each once
+		all.file("folder", fmt.Sprint(modified), uint64(n), looks{modified: int64(modified), regular: true})
+	}
+	for i, f := range hottest(all.hot) {
+		if want := files - 1 - i; f.modified != int64(want) || f.path != filepath.Join("folder", fmt.Sprint(want)) {
+			t.Fatalf("place %d has %+v", i, f)
+		}
+	}
+	if len(all.hot) < hotFiles || all.files != files || len(w.files) != files {
+		t.Errorf("%d hot files of %d, %d of them known", len(all.hot), all.files, len(w.files))
+	}
+}
