@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // theServer is the one server of this package.
 func theServer(t testing.TB) *pds.Server {
 	folder := pds.Folder(t)
-	shared.Start = func(dir string) (*pds.Server, func() error, error) { return pds.Start(folder, dir) }
+	shared.Start = func(dir string) (*pds.Server, func() error, error) { return pds.Start(folder, dir, pds.Limits{}) }
 	return shared.Get(t)
 }
 
@@ -64,6 +64,18 @@ type person struct {
 func open(t testing.TB, things int) (*person, *connectortest.Sim) {
 	t.Helper()
 	server := theServer(t)
+	p := fill(t, server, things)
+	gate := providersim.NewGate(providersim.GateOptions{})
+	return p, &connectortest.Sim{Provider: p, Gate: gate, Env: p.env(realserver.Front(t, gate, server.URL, "/xrpc/{method}", "/xrpc/com.atproto.sync.getBlob"))}
+}
+
+// env leads the connector to the account.
+func (p *person) env(server string) map[string]string {
+	return map[string]string{"BLUESKY_SERVER": server, "BLUESKY_HANDLE": p.Handle, "BLUESKY_APP_PASSWORD": p.AppPassword}
+}
+
+func fill(t testing.TB, server *pds.Server, things int) *person {
+	t.Helper()
 	account, err := server.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -82,10 +94,7 @@ func open(t testing.TB, things int) (*person, *connectortest.Sim) {
 	if err := p.Write(writes...); err != nil {
 		t.Fatal(err)
 	}
-	gate := providersim.NewGate(providersim.GateOptions{})
-	return p, &connectortest.Sim{Provider: p, Gate: gate, Env: map[string]string{
-		"BLUESKY_SERVER": realserver.Front(t, gate, server.URL, "/xrpc/{method}", "/xrpc/com.atproto.sync.getBlob"), "BLUESKY_HANDLE": p.Handle, "BLUESKY_APP_PASSWORD": p.AppPassword,
-	}}
+	return p
 }
 
 // paint gives the server another picture, which the records from now on refer to.

@@ -22,6 +22,7 @@ func TestConformance(t *testing.T) {
 	connectortest.Run(t, target(t, 40))
 	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, 350), 20) })
 	t.Run("real allowance", realAllowance)
+	t.Run("real throttle", realThrottle)
 }
 
 func target(t *testing.T, things int) connectortest.Target {

@@ -110,6 +110,9 @@ func (a *Account) send(method, kind string, body []byte, into any) error {
 		return err
 	}
 	req.Header.Set("Content-Type", kind)
+	if a.server.bypass != "" {
+		req.Header.Set("x-ratelimit-bypass", a.server.bypass)
+	}
 	if a.token != "" {
 		req.Header.Set("Authorization", "Bearer "+a.token)
 	}

@@ -8,6 +8,7 @@ package pds
 
 import (
 	"context"
+	"crypto/rand"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -43,13 +44,19 @@ var program string
 type Server struct {
 	URL     string
 	control string
+	bypass  string // what lets the person's own writes pass the limits
+}
+
+// Limits are what the server allows one address; without points they are its own, 3000 in 300 seconds.
+type Limits struct {
+	Points, Seconds int
 }
 
 // Start runs the server that is installed in the folder, with everything that it keeps in dir.
-func Start(folder, dir string) (*Server, func() error, error) {
+func Start(folder, dir string, l Limits) (*Server, func() error, error) {
 	var lost error
 	for range 3 { // somebody may take a port meanwhile
-		s, stop, err := start(folder, dir)
+		s, stop, err := start(folder, dir, l)
 		if err == nil {
 			return s, stop, nil
 		}
@@ -58,7 +65,7 @@ func Start(folder, dir string) (*Server, func() error, error) {
 	return nil, nil, lost
 }
 
-func start(folder, dir string) (*Server, func() error, error) {
+func start(folder, dir string, l Limits) (*Server, func() error, error) {
 	var ports [3]int
 	for i := range ports {
 		var err error
@@ -72,14 +79,19 @@ func start(folder, dir string) (*Server, func() error, error) {
 	}
 	at := func(i int) string { return "http://127.0.0.1:" + strconv.Itoa(ports[i]) }
 	s := &Server{URL: at(0), control: at(1)}
+	var limits []string
+	if l.Points > 0 {
+		s.bypass = rand.Text()
+		limits = []string{fmt.Sprint("TEST_POINTS=", l.Points), fmt.Sprint("TEST_SECONDS=", l.Seconds), "TEST_BYPASS=" + s.bypass}
+	}
 	p, err := realserver.Run(realserver.Command{
 		Program: filepath.Join(folder, "node"), Args: []string{file}, Dir: dir,
-		Env: []string{
-			"PATH=/usr/bin:/bin", "HOME=" + dir, "TZ=UTC", "NODE_NO_WARNINGS=1", "LOG_ENABLED=false",
-			"NODE_COMPILE_CACHE=" + filepath.Join(folder, "compiled"), // else its scripts cost seconds at each start
-			"TEST_MODULES=" + filepath.Join(folder, "node_modules"), "TEST_DIR=" + dir,
+		Env: append(limits,
+			"PATH=/usr/bin:/bin", "HOME="+dir, "TZ=UTC", "NODE_NO_WARNINGS=1", "LOG_ENABLED=false",
+			"NODE_COMPILE_CACHE="+filepath.Join(folder, "compiled"), // else its scripts cost seconds at each start
+			"TEST_MODULES="+filepath.Join(folder, "node_modules"), "TEST_DIR="+dir,
 			fmt.Sprint("TEST_PORT=", ports[0]), fmt.Sprint("TEST_CONTROL=", ports[1]), fmt.Sprint("TEST_PLC=", ports[2]),
-		},
+		),
 		Ready: func(ctx context.Context) error { return s.ask(ctx, "/ready", nil) },
 	})
 	if err != nil {
