@@ -29,6 +29,7 @@ import (
 	"pdpp/connectors/notion"
 	"pdpp/connectors/oura"
 	"pdpp/connectors/pocket"
+	redditexport "pdpp/connectors/reddit_export"
 	"pdpp/connectors/slack"
 	"pdpp/connectors/spotify"
 	"pdpp/connectors/strava"
@@ -69,6 +70,7 @@ var All = []Entry{
 	{"notion", notion.Connector},
 	{"oura", oura.Connector},
 	{"pocket", pocket.Connector},
+	{"reddit_export", redditexport.Connector},
 	{"slack", slack.Connector},
 	{"spotify", spotify.Connector},
 	{"strava", strava.Connector},

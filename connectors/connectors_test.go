@@ -58,6 +58,7 @@ var unshown = map[string][]string{
 		"ynab/budgets", "ynab/accounts", "ynab/category_groups", "ynab/categories", "ynab/payees"},
 	"is a person or an account, and happens at no time": {"bluesky/profile", "carddav/contacts", "github/user", "imessage/participants", "slack/users", "spotify/top_artists", "twitter_archive/people"},
 	"is a part of another record":                       {"github/pull_request_details", "imap/bodies", "notion/page_contents"},
+	"does not say when":                                 {"reddit_export/saved", "reddit_export/votes", "reddit_export/hidden", "reddit_export/subreddits", "reddit_export/account_facts"},
 	"has not happened yet":                              {"ynab/scheduled_transactions"},
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxRow bounds a row of a table, which bounds what a quote that is never closed takes with it.
+	// maxRow bounds a row of a table that says nothing else, which bounds what a quote that is never closed takes with it.
 	maxRow = 64 << 10
 	// maxLine bounds a line; a longer one is passed over.
 	maxLine = 1 << 20
@@ -25,6 +25,8 @@ type Table struct {
 	Row int64
 	// Length is how many bytes it had.
 	Length int64
+	// Most is how many bytes a row of several lines may have.
+	Most int
 
 	in      *bufio.Reader
 	waiting []byte // lines that were taken too far
@@ -32,7 +34,9 @@ type Table struct {
 }
 
 // NewTable reads a text.
-func NewTable(r io.Reader) *Table { return &Table{in: bufio.NewReaderSize(r, 64<<10), Row: -1} }
+func NewTable(r io.Reader) *Table {
+	return &Table{in: bufio.NewReaderSize(r, 64<<10), Row: -1, Most: maxRow}
+}
 
 // Next gives the fields of the next row; ErrRow for one that cannot be read, io.EOF at the end.
 // Empty lines are passed over.
@@ -51,7 +55,7 @@ func (t *Table) Next() ([]string, error) {
 		}
 		row := bytes.Clone(line)
 		fields, whole := cells(row)
-		for !whole && fields == nil && len(row) < maxRow {
+		for !whole && fields == nil && len(row) < t.Most {
 			more, err := t.line()
 			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrRow) {
 				return nil, err // what follows is not there to tell where the row ends

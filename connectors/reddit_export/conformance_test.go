@@ -1,0 +1,20 @@
+package redditexport_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/localarchive"
+	"pdpp/protocol"
+	"pdpp/providersim/files"
+)
+
+// TestConformance runs every scenario for local files against the built connector host.
+func TestConformance(t *testing.T) {
+	connectortest.RunLocal(t, connectortest.LocalTarget{
+		Connector: connectortest.BuiltIn(t, "reddit_export"), Make: files.Reddit,
+		Env:      func(dir string) map[string]string { return map[string]string{"REDDIT_EXPORT_DIR": dir} },
+		Declared: []protocol.Reason{localarchive.ReasonRow, localarchive.ReasonDamaged, localarchive.ReasonOtherKind},
+		Listed:   []string{"coverage_diagnostics"},
+	})
+}

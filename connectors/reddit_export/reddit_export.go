@@ -1,0 +1,44 @@
+// Package redditexport imports what Reddit gives its users on a data request: a zip of tables.
+//
+//	table.go   a table, row by row
+//	things.go  what a row of each table is
+package redditexport
+
+import (
+	"context"
+	_ "embed"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/localarchive"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the connector of Reddit's exports.
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	i := localarchive.Import{
+		Dir:   s.Env("REDDIT_EXPORT_DIR"),
+		Known: []string{"**/checkfile*.csv", "**/*_headers.csv", "**/*_headers_[0-9]*.csv"}, // the same rows without their texts
+		Empty: "the folder holds no Reddit export; put the zip of your data request into it",
+	}
+	streams := map[string]bool{}
+	for _, t := range tables {
+		if !streams[t.stream] {
+			streams[t.stream] = true
+			i.Streams = append(i.Streams, t.stream)
+		}
+		i.Kinds = append(i.Kinds, localarchive.Kind{Name: t.name, Patterns: patterns(t.files), Streams: []string{t.stream}, Reason: t.reason, Read: t.read})
+	}
+	return []connectorkit.Collector{i.Source().Collector()}, nil
+}
+
+// patterns match tables by name; a large one comes in parts with numbers.
+func patterns(names []string) (out []string) {
+	for _, name := range names {
+		out = append(out, "**/"+name+".csv", "**/"+name+"_[0-9]*.csv")
+	}
+	return out
+}
