@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"pdpp/internal/ops/text"
 
@@ -17,7 +18,8 @@ const recordsExamples = `  pdpp records issues                          the newe
   pdpp records issues --oldest --limit 100
   pdpp records issues --where state=open       of fields that the connector lets you filter by
   pdpp records issues --where 'comments>=10' --where 'created_at<2026-01-01'
-  pdpp records issues --search 'pear tree'`
+  pdpp records issues --search 'pear tree'
+  pdpp records messages --by-time --since 2026-03-01 --until 2026-03-02`
 
 type recordFlags struct {
 	limit         int
@@ -26,6 +28,30 @@ type recordFlags struct {
 	where         []string
 	search        string
 	withDeletions bool
+	byTime        bool
+	since, until  string
+	thread        string
+}
+
+// moments reads the bounds of a list in the order of time.
+func (f recordFlags) moments() (since, until time.Time, err error) {
+	for _, one := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"--since", f.since, &since}, {"--until", f.until, &until}} {
+		if one.text == "" {
+			continue
+		}
+		at, ok := api.ParseMoment(one.text)
+		if !ok {
+			return since, until, usage(one.name+" needs a time", "Write it like 2026-03-04T05:06:07Z, or a date like 2026-03-04")
+		}
+		*one.into = at
+	}
+	if !f.byTime && f.since+f.until+f.thread != "" {
+		return since, until, usage("--since, --until and --thread are for a list in the order of time", "Add --by-time")
+	}
+	return since, until, nil
 }
 
 func (a *app) recordsCommand() *cobra.Command {
@@ -46,7 +72,11 @@ func (a *app) recordsCommand() *cobra.Command {
 	flags.StringArrayVar(&f.where, "where", nil, whereUsage)
 	flags.BoolVar(&f.withDeletions, "deleted", false, "deletions too")
 	flags.StringVar(&f.search, "search", "", "only records that hold all these words")
-	for _, other := range []string{"oldest", "where", "deleted"} {
+	flags.BoolVar(&f.byTime, "by-time", false, "in the order in which they happened")
+	flags.StringVar(&f.since, "since", "", "with --by-time: nothing before this time or date")
+	flags.StringVar(&f.until, "until", "", "with --by-time: only what is before this time or date")
+	flags.StringVar(&f.thread, "thread", "", "with --by-time: only of this conversation, by its key")
+	for _, other := range []string{"oldest", "where", "deleted", "by-time"} {
 		cmd.MarkFlagsMutuallyExclusive("search", other)
 	}
 	return cmd
@@ -65,6 +95,10 @@ func (a *app) records(ctx context.Context, o api.Owner, stream string, f recordF
 	if err != nil {
 		return err
 	}
+	since, until, err := f.moments()
+	if err != nil {
+		return err
+	}
 	if f.search != "" && len(found.Search) == 0 {
 		return &Error{Code: "not_searchable", Exit: ExitUsage, Message: fmt.Sprintf("stream %s has no searchable fields", stream),
 			Next: "List it instead: pdpp records " + stream}
@@ -74,7 +108,7 @@ func (a *app) records(ctx context.Context, o api.Owner, stream string, f recordF
 			return o.Search(ctx, api.SearchQuery{Text: f.search, ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Limit: limit})
 		}
 		return o.Records(ctx, api.RecordQuery{ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Oldest: f.oldest,
-			Where: where, Compare: compare, Changes: f.withDeletions, Limit: limit})
+			Where: where, Compare: compare, Changes: f.withDeletions, Limit: limit, ByTime: f.byTime, Since: since, Until: until, Thread: f.thread})
 	})
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -30,7 +31,29 @@ func (c *Client) Records(ctx context.Context, query RecordQuery) (RecordPage, er
 		q.Set("changes", "true")
 	}
 	conditions(q, query.Where, query.Compare)
+	if query.ByTime {
+		q.Set("by", "time")
+	}
+	moment(q, "since", query.Since)
+	moment(q, "until", query.Until)
+	given(q, "thread", query.Thread)
+	if query.Fields != nil {
+		fields, err := json.Marshal(query.Fields)
+		if err != nil {
+			return RecordPage{}, err
+		}
+		q.Set("fields", string(fields))
+	}
+	if query.Total {
+		q.Set("total", "true")
+	}
 	return c.recordPage(ctx, q, "_ref", "explore", "records")
+}
+
+func moment(q url.Values, name string, at time.Time) {
+	if !at.IsZero() {
+		q.Set(name, at.UTC().Format(time.RFC3339Nano))
+	}
 }
 
 func conditions(q url.Values, where map[string]string, compare Comparisons) {

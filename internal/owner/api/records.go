@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pdpp/manifest"
+	"pdpp/protocol"
 )
 
 // Stream is a stream with records.
@@ -23,6 +24,22 @@ type Stream struct {
 	// RangeFilters are the fields that can be compared with a value, by their names.
 	RangeFilters []RangeFilter `json:"range_filters"`
 	Aggregations Aggregations  `json:"aggregations"`
+	Display      Display       `json:"display"`
+}
+
+// Display is how a stream is shown, as its connector declares it.
+type Display struct {
+	// Kind is conversation, message, document, transaction, measurement, file, event or place;
+	// empty means a table.
+	Kind string `json:"kind"`
+	// Roles are the fields that hold what is shown, by what they hold: title, text, time and so on.
+	Roles map[string]string `json:"roles"`
+	// Related are the streams of the same connection whose titles stand for the keys in a field,
+	// by the role of the field.
+	Related map[string]string `json:"related"`
+	Unit    string            `json:"unit"`  // of the value, where no field holds it
+	Scale   int               `json:"scale"` // what an amount or a value is divided by; at least 1
+	Days    bool              `json:"days"`  // whether times are whole days
 }
 
 // RangeFilter is a field that can be compared. Kind is text, number, time or date.
@@ -52,9 +69,11 @@ type Record struct {
 	EmittedAt    time.Time       `json:"emitted_at"`
 	ChangedAt    time.Time       `json:"changed_at"`
 	// Seq is the number of its newest change within the stream; only of a list of changes.
-	Seq     int64 `json:"change_seq,omitempty,omitzero"`
-	Version int64 `json:"version"`
-	Deleted bool  `json:"deleted"`
+	Seq int64 `json:"change_seq,omitempty,omitzero"`
+	// At is when it happened; only of a list by time.
+	At      *time.Time `json:"at,omitempty"`
+	Version int64      `json:"version"`
+	Deleted bool       `json:"deleted"`
 	// Files belong to the record; only of one record, as it is now.
 	Files []File `json:"files,omitempty"`
 }
@@ -79,6 +98,24 @@ type RecordQuery struct {
 	Compare      Comparisons       // of fields that the manifest lets readers compare
 	Changes      bool              // deletions too
 	Limit        int
+
+	// ByTime puts the records into the order of the time that their stream declares, and leaves
+	// out those without one. The members below are for that order.
+	ByTime bool
+	// Since and Until, which is not included, bound the time; zero means no bound.
+	Since, Until time.Time
+	Thread       string   // only those of a conversation; empty means all
+	Fields       []string // what is wanted of each; nil means all
+	Total        bool     // also how many there are
+}
+
+// MostCounted is how far records are counted: a larger total says that there are more.
+const MostCounted = 10_000
+
+// ParseMoment reads a time, or a date as its beginning in UTC.
+func ParseMoment(text string) (time.Time, bool) {
+	at, err := protocol.ParseTime(text)
+	return at, err == nil
 }
 
 // Comparisons ask for records whose fields are gt, gte, lt or lte a value: numbers by their
@@ -146,6 +183,8 @@ type SearchQuery struct {
 type RecordPage struct {
 	Records []Record `json:"data"`
 	Next    string   `json:"next_cursor,omitempty"`
+	// Total is how many there are by all pages, when that was asked for.
+	Total *int64 `json:"total,omitempty"`
 }
 
 // ExportQuery says what to export. Format is jsonl or csv; an empty stream means every

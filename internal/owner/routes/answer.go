@@ -133,6 +133,12 @@ func page[T any](things []T, next string) list[T] {
 	return list[T]{Object: "list", Data: things, Next: next}
 }
 
+// totalled is a page that may say how many there are in all.
+type totalled[T any] struct {
+	list[T]
+	Total *int64 `json:"total,omitempty"`
+}
+
 // accepted says that something was asked for and will be done.
 type accepted struct {
 	Object       string `json:"object"`

@@ -1,7 +1,10 @@
 package routes
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/url"
+	"time"
 
 	"pdpp/internal/owner/api"
 	"pdpp/internal/web/reply"
@@ -27,7 +30,7 @@ func (s *surface) reading() []reply.Route {
 }
 
 func (s *surface) records(r *http.Request) (any, error) {
-	q, err := queryOf(r, "connection_id", "stream", "cursor", "order", "changes", "limit", "filter")
+	q, err := queryOf(r, "connection_id", "stream", "cursor", "order", "changes", "limit", "filter", "by", "since", "until", "thread", "fields", "total")
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +46,49 @@ func (s *surface) records(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return recordPage(s.owner.Records(r.Context(), api.RecordQuery{
+	ask := api.RecordQuery{
 		ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), Cursor: q.Get("cursor"),
 		Oldest: order == "asc", Changes: changes == "true", Where: filters(q), Compare: comparisons(q), Limit: size,
-	}))
+	}
+	if err := byTime(q, &ask); err != nil {
+		return nil, err
+	}
+	return recordPage(s.owner.Records(r.Context(), ask))
+}
+
+// byTime reads what a list in the order of time is bounded by.
+func byTime(q url.Values, ask *api.RecordQuery) error {
+	by, err := oneOf(q, "by", "change", "time")
+	if err != nil {
+		return err
+	}
+	ask.ByTime = by == "time"
+	if ask.Since, err = moment(q, "since"); err != nil {
+		return err
+	}
+	if ask.Until, err = moment(q, "until"); err != nil {
+		return err
+	}
+	ask.Thread = q.Get("thread")
+	if fields := q.Get("fields"); fields != "" && json.Unmarshal([]byte(fields), &ask.Fields) != nil {
+		return api.Invalid("fields", "That is not a list of fields.", `Write it as JSON, like ["title","text"].`)
+	}
+	total, err := oneOf(q, "total", "false", "true")
+	ask.Total = total == "true"
+	return err
+}
+
+// moment reads a time, or a date as its beginning in UTC; zero when there is none.
+func moment(q url.Values, name string) (time.Time, error) {
+	text := q.Get(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, ok := api.ParseMoment(text)
+	if !ok {
+		return at, api.Invalid(name, "That is not a time.", "Use one like 2026-03-04T05:06:07Z, or a date like 2026-03-04.")
+	}
+	return at, nil
 }
 
 func (s *surface) aggregate(r *http.Request) (any, error) {
@@ -98,7 +140,7 @@ func recordPage(p api.RecordPage, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return page(p.Records, p.Next), nil
+	return totalled[api.Record]{page(p.Records, p.Next), p.Total}, nil
 }
 
 // oneRecord is a record with its history.

@@ -53,7 +53,7 @@ var described = map[string]reflect.Type{
 	"Question": reflect.TypeFor[api.Question](), "QuestionField": reflect.TypeFor[api.QuestionField](),
 	"Pace": reflect.TypeFor[api.Pace](), "Learned": reflect.TypeFor[api.Learned](), "RunPace": reflect.TypeFor[api.RunPace](),
 	"PacePoint": reflect.TypeFor[api.PacePoint](), "Backoff": reflect.TypeFor[api.Backoff](),
-	"OwnerStream": reflect.TypeFor[api.Stream](), "OwnerRecord": reflect.TypeFor[api.Record](), "OwnerFile": reflect.TypeFor[api.File](), "OwnerAggregation": reflect.TypeFor[api.Aggregation](),
+	"OwnerStream": reflect.TypeFor[api.Stream](), "Display": reflect.TypeFor[api.Display](), "OwnerRecord": reflect.TypeFor[api.Record](), "OwnerFile": reflect.TypeFor[api.File](), "OwnerAggregation": reflect.TypeFor[api.Aggregation](),
 	"OwnerAggregations": reflect.TypeFor[api.Aggregations](), "OwnerRangeFilter": reflect.TypeFor[api.RangeFilter](), "Group": reflect.TypeFor[api.Group](),
 	"Aggregation": reflect.TypeFor[grantview.Aggregation](), "Aggregations": reflect.TypeFor[grantview.Aggregations](), "RangeFilter": reflect.TypeFor[grantview.RangeFilter](),
 	"Grant": reflect.TypeFor[api.Grant](), "GrantStream": reflect.TypeFor[api.GrantStream](),

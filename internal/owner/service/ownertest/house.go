@@ -24,7 +24,7 @@ const Garden = `{"protocol_version":"0.1.0","connector_id":"garden","version":"1
  {"name":"plot","label":"Plot","help_text":"Its number.","env":["GARDEN_PLOT"]}]}},
 "capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.","recommended_interval_seconds":7200,"minimum_interval_seconds":3600,"maximum_staleness_seconds":86400}},
 "profiles":[{"id":"brief","label":"Names of beds","streams":[{"name":"beds","view":"names"}]}],
-"streams":[{"name":"beds","semantics":"mutable_state","primary_key":"id","display":{"label":"Flower beds","detail":"Every bed."},"consent_time_field":"dug_at",
+"streams":[{"name":"beds","semantics":"mutable_state","primary_key":"id","display":{"label":"Flower beds","detail":"Every bed.","kind":"event","roles":{"title":"name","time":"dug_at","thread":"kind"}},"consent_time_field":"dug_at",
  "query":{"search":["name"],"filter":["kind"]},"selection":{"fields":true},
  "views":[{"id":"names","label":"Names","fields":["name"]},{"id":"sizes","fields":["name","size"]}],
  "schema":{"type":"object","properties":{"id":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string"},"size":{"type":"number"},"dug_at":{"type":"string"}}}}]}`

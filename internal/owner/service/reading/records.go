@@ -43,6 +43,12 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 	if err != nil {
 		return api.RecordPage{}, err
 	}
+	if q.ByTime {
+		return c.timed(ctx, q, declared)
+	}
+	if !q.Since.IsZero() || !q.Until.IsZero() || q.Thread != "" || q.Fields != nil || q.Total {
+		return api.RecordPage{}, api.Invalid("by", "Since, until, thread, fields and total are for a list in the order of time.", "Add by=time.")
+	}
 	where, err := filters(declared, q.Where)
 	if err != nil {
 		return api.RecordPage{}, err

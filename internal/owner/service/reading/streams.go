@@ -48,6 +48,7 @@ func (c *Collection) Streams(ctx context.Context, connectionID string) ([]api.St
 			return nil, err
 		}
 		out[i] = showStream(info, conn, declaration.Stream(m, info.Name))
+		out[i].Display = display(m, declaration.Stream(m, info.Name))
 	}
 	return out, nil
 }

@@ -1,0 +1,123 @@
+package reading
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/faults"
+	"pdpp/internal/share/grants"
+	"pdpp/manifest"
+)
+
+// timedCursor is the kind of a cursor through a stream in the order of time.
+const timedCursor = "owner_timed"
+
+const (
+	// mostTimed is the largest page in the order of time: of a busy day only a few fields are read.
+	mostTimed = 1000
+	// mostTimedBytes ends a page early.
+	mostTimedBytes = 4 << 20
+)
+
+// timed gives a page of one stream in the order of the time that it declares.
+func (c *Collection) timed(ctx context.Context, q api.RecordQuery, declared *manifest.Stream) (api.RecordPage, error) {
+	ask := store.TimedQuery{
+		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream, Fields: q.Fields}, From: q.Since, To: q.Until, NewestFirst: !q.Oldest,
+		Limit: usualPage, MaxBytes: mostTimedBytes,
+	}
+	if q.Limit > 0 {
+		ask.Limit = min(q.Limit, mostTimed)
+	}
+	var roles manifest.DisplayRoles
+	if declared != nil {
+		roles = declared.Roles()
+	}
+	if ask.Field = roles.Time; ask.Field == "" {
+		return api.RecordPage{}, api.Invalid("by", "The stream does not declare when its records happened.", "List it by its changes: leave out by=time.")
+	}
+	var err error
+	if ask.Where, err = filters(declared, q.Where); err != nil {
+		return api.RecordPage{}, err
+	}
+	if len(q.Compare) > 0 || q.Changes {
+		return api.RecordPage{}, api.Invalid("by", "A list in the order of time is bounded by since and until alone.", "Leave out comparisons and changes.")
+	}
+	if q.Thread != "" {
+		if roles.Thread == "" {
+			return api.RecordPage{}, api.Invalid("thread", "The records of this stream belong to no conversation.", "Leave it out.")
+		}
+		ask.Where = append(ask.Where, store.FieldValue{Field: roles.Thread, Value: q.Thread})
+	}
+	box, err := c.cursors(ctx)
+	if err != nil {
+		return api.RecordPage{}, err
+	}
+	place := []string{q.ConnectionID, q.Stream, ask.Field, strconv.FormatBool(q.Oldest), q.Since.UTC().Format(time.RFC3339Nano), q.Until.UTC().Format(time.RFC3339Nano)}
+	for _, w := range ask.Where {
+		place = append(place, w.Field, w.Value)
+	}
+	bound := grants.Context(place...)
+	if q.Cursor != "" {
+		ask.After = new(store.Moment)
+		if err := box.Open(timedCursor, bound, q.Cursor, ask.After); err != nil {
+			return api.RecordPage{}, faults.Error(err, "open the cursor")
+		}
+	}
+	return c.timedPage(ctx, q, ask, func(m store.Moment) string { return box.Seal(timedCursor, bound, m) })
+}
+
+func (c *Collection) timedPage(ctx context.Context, q api.RecordQuery, ask store.TimedQuery, seal func(store.Moment) string) (api.RecordPage, error) {
+	ask.Limit++ // one more says that there is a next page
+	found, err := c.store.Timed(ctx, ask)
+	if err != nil {
+		return api.RecordPage{}, faults.Error(err, "read the records")
+	}
+	out := api.RecordPage{Records: []api.Record{}}
+	bytes := 0
+	for i := range found {
+		bytes += len(found[i].Data)
+		if i == ask.Limit-1 || bytes >= ask.MaxBytes && i > 0 {
+			out.Next = seal(found[i-1].Moment())
+			break
+		}
+		r := showRecord(&found[i].StoredRecord)
+		r.At = &found[i].At
+		out.Records = append(out.Records, r)
+	}
+	if out.Next == "" && bytes >= ask.MaxBytes {
+		out.Next = seal(found[len(found)-1].Moment())
+	}
+	if q.Total {
+		n, err := c.store.CountTimed(ctx, ask, api.MostCounted)
+		if err != nil {
+			return api.RecordPage{}, faults.Error(err, "count the records")
+		}
+		out.Total = &n
+	}
+	return out, nil
+}
+
+// display tells how a stream is shown; m is what its connector declares.
+func display(m *manifest.Manifest, s *manifest.Stream) api.Display {
+	out := api.Display{Roles: map[string]string{}, Related: map[string]string{}, Scale: 1}
+	if s == nil {
+		return out
+	}
+	out.Kind = string(s.Shown())
+	roles := s.Roles()
+	roles.Each(func(role, field string) {
+		out.Roles[role] = field
+		if to := m.Related(s, field); to != nil && !slices.Equal([]string(s.PrimaryKey), []string{field}) {
+			out.Related[role] = to.Name
+		}
+	})
+	if s.Display != nil {
+		out.Unit, out.Scale = s.Display.Unit, max(1, s.Display.Scale)
+	}
+	out.Days = s.ValueKinds()[roles.Time] == manifest.ValueDate
+	return out
+}
