@@ -1,5 +1,5 @@
 // Package console puts the owner's pages together: the frame and its files, the
-// pages to look at, the pages to manage, and the sign-in before them.
+// pages to look at, the pages to manage, those to read what happened, and the sign-in before them.
 package console
 
 import (
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/life"
 	"pdpp/internal/owner/console/manage"
 	"pdpp/internal/owner/console/ui"
 	"pdpp/internal/owner/console/watch"
@@ -50,6 +51,7 @@ func Mount(mux *http.ServeMux, c Config) {
 	routes := append(pages.Routes(), manage.Routes(manage.Config{
 		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Auth.Fresh, PasskeysAt: c.Auth.PasskeysAt, Base: c.Base,
 	})...)
+	routes = append(routes, life.Routes(life.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	for _, r := range routes {
 		handler := r.Handler
 		if r.Confirm {

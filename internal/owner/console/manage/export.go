@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
 )
 
 var exportKinds = map[string]string{"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
@@ -78,7 +79,7 @@ func (p *pages) download(w http.ResponseWriter, r *http.Request, kind, name stri
 // fileName is safe on every system, whatever a stream is called.
 func fileName(q api.ExportQuery, now time.Time) string {
 	safe := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(plainSegment, r) {
+		if strings.ContainsRune(ui.PlainSegment, r) {
 			return r
 		}
 		return '_'

@@ -1,42 +1,8 @@
 package manage
 
-import (
-	"encoding/base64"
-	"errors"
-	"strings"
-)
+import "pdpp/internal/owner/console/ui"
 
-// plainSegment is what may stand in a path as it is: nothing in it is escaped by a
-// browser, decoded by a proxy or taken for a step to another folder.
-const plainSegment = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
-
-// encodedMark begins a segment that does not stand as it is.
-const encodedMark = "~"
-
-var errSegment = errors.New("not a part of an address that was made here")
-
-// segment puts any text into one segment of a path. Keys of records come from
-// sources and may be "..", hold slashes or be empty, which percent signs alone do not
-// survive: browsers resolve %2E%2E, and proxies decode %2F.
-func segment(text string) string {
-	if text != "" && strings.Trim(text, ".") != "" && strings.Trim(text, plainSegment) == "" {
-		return text
-	}
-	return encodedMark + base64.RawURLEncoding.EncodeToString([]byte(text))
-}
-
-// unsegment gives the text that segment was given.
-func unsegment(part string) (string, error) {
-	encoded, is := strings.CutPrefix(part, encodedMark)
-	if !is {
-		return part, nil
-	}
-	text, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil {
-		return "", errSegment
-	}
-	return string(text), nil
-}
+var segment, unsegment = ui.Segment, ui.Unsegment
 
 // pair names a stream of a connection in one value of a form.
 func pair(connection, stream string) string { return segment(connection) + "/" + segment(stream) }

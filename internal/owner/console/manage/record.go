@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
@@ -12,8 +13,8 @@ import (
 // recordKey names one record.
 type recordKey struct{ connection, stream, key string }
 
-// openRecord is one record beside its list.
-type openRecord struct {
+// Opened is one record beside its list.
+type Opened struct {
 	api.Record
 	Title   string
 	Values  []value
@@ -37,12 +38,13 @@ func (p *pages) besideKey(w http.ResponseWriter, r *http.Request) (k recordKey, 
 	return k, ok, ok
 }
 
-func (p *pages) openRecord(r *http.Request, k recordKey) (*openRecord, error) {
-	record, earlier, err := p.Owner.Record(r.Context(), k.connection, k.stream, k.key)
+// Open reads a record to be shown beside a list.
+func Open(ctx context.Context, owner api.Records, connection, stream, key string) (*Opened, error) {
+	record, earlier, err := owner.Record(ctx, connection, stream, key)
 	if err != nil {
 		return nil, err
 	}
-	o := &openRecord{Record: record, History: history(record, earlier)}
+	o := &Opened{Record: record, History: history(record, earlier)}
 	shown := record
 	if record.Deleted {
 		for _, e := range earlier {

@@ -21,7 +21,7 @@ type recordsPage struct {
 	Next    string // the address of the next page
 	Counts  *counts
 	Problem *ui.Message
-	Open    *openRecord
+	Open    *Opened
 }
 
 // row is one record in a list.
@@ -57,7 +57,7 @@ func (p *pages) records(w http.ResponseWriter, r *http.Request) {
 	}
 	status := http.StatusOK
 	if beside {
-		if page.Open, err = p.openRecord(r, open); err != nil {
+		if page.Open, err = Open(r.Context(), p.Owner, open.connection, open.stream, open.key); err != nil {
 			p.fail(w, r, "records", err)
 			return
 		}

@@ -166,7 +166,7 @@ func recordsBody(page *recordsPage, now time.Time) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if page.Open != nil {
-				templ_7745c5c3_Err = drawer(page, page.Open, now).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Drawer(page.Open, page.openIn(page.Open), page.list(), now).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

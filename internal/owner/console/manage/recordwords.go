@@ -56,7 +56,7 @@ func (page *recordsPage) searchHint() string {
 }
 
 // openIn says where the record beside the list is from.
-func (page *recordsPage) openIn(o *openRecord) string {
+func (page *recordsPage) openIn(o *Opened) string {
 	if s := findStream(page.Streams, o.ConnectionID, o.Stream); s != nil {
 		return s.Label + ", " + s.ConnectionName
 	}

@@ -1,0 +1,276 @@
+package consoletest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/internal/lab/goldentest"
+	"pdpp/internal/owner/console"
+	"pdpp/internal/owner/console/pagetest"
+	"pdpp/internal/owner/service"
+	"pdpp/internal/slice"
+	"pdpp/internal/web/auth"
+	"pdpp/internal/web/server"
+	"pdpp/manifest"
+	"pdpp/protocol"
+)
+
+// today is when the household below looks at its records.
+var today = time.Date(2026, 3, 26, 14, 32, 0, 0, time.UTC)
+
+// household is a database with records of several sources, as their connectors declare them.
+type household struct {
+	t       *testing.T
+	store   store.Store
+	facts   *shelf
+	handler http.Handler
+	runs    int
+}
+
+func newHousehold(t *testing.T) *household {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	h := &household{t: t, store: st, facts: &shelf{}}
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	now := func() time.Time { return today }
+	o := service.New(service.Config{Store: st, Access: auth.New(auth.Config{Store: st, Now: now}), Reader: h.facts, Now: now})
+	ending, end := context.WithCancel(context.Background())
+	t.Cleanup(end)
+	h.handler = server.New(server.Config{Log: log, Mount: func(mux *http.ServeMux) {
+		console.Mount(mux, console.Config{Owner: o, Auth: noDoor{}, Now: now, Log: log, PageHeaders: server.PageHeaders, Ending: ending.Done()})
+	}})
+	return h
+}
+
+func (h *household) must(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// collects stores records of a connector as one run of it would.
+func (h *household) collects(connector, name string, gaps []slice.Gap, records ...slice.Record) string {
+	h.t.Helper()
+	ctx := h.t.Context()
+	body, err := os.ReadFile(filepath.Join("..", "..", "..", "connectors", connector, "manifest.json"))
+	h.must(err)
+	m, err := manifest.Parse(body)
+	h.must(err)
+	generation, err := h.store.PutManifest(ctx, connector, body, today)
+	h.must(err)
+	h.runs++
+	id := fmt.Sprintf("cin_%s_1", connector)
+	h.must(h.store.CreateConnection(ctx, store.Connection{ID: id, ConnectorID: connector, DisplayName: name, Status: store.ConnectionActive, SourceKind: store.SourceAccount,
+		ManifestGeneration: generation, CreatedAt: today, UpdatedAt: today}))
+	start := store.RunStart{RunID: fmt.Sprintf("run_%d", h.runs), ConnectionID: id, ConnectorID: connector, Trigger: store.TriggerManual, Holder: "w1", TTL: time.Hour}
+	times := map[string]string{}
+	for i := range m.Streams {
+		s := &m.Streams[i]
+		start.Streams = append(start.Streams, store.StreamSpec{Name: s.Name, SearchFields: s.SearchFields(), TimeField: s.ConsentTimeField})
+		times[s.Name] = s.ConsentTimeField
+	}
+	l, err := h.store.StartRun(ctx, start, today.Add(-time.Hour))
+	h.must(err)
+	for i := range records {
+		var r struct{ At string }
+		if field := times[records[i].Stream]; field != "" {
+			_, rest, _ := strings.Cut(string(records[i].Data), `"`+field+`":"`)
+			r.At, _, _ = strings.Cut(rest, `"`)
+			_, records[i].SemanticTime, _ = protocol.SemanticTime(r.At)
+		}
+	}
+	_, err = h.store.CommitSlice(ctx, l, slice.Slice{Records: records, Gaps: gaps}, today.Add(-time.Hour))
+	h.must(err)
+	h.must(h.store.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, today.Add(-50*time.Minute)))
+	e := healthy(id)
+	e.Connection.ConnectorID, e.Connection.DisplayName = connector, name
+	h.facts.all = append(h.facts.all, e)
+	return id
+}
+
+func record(stream, key, data string) slice.Record {
+	return slice.Record{Stream: stream, Key: key, Data: []byte(data), EmittedAt: "2026-03-26T13:30:00Z"}
+}
+
+// hostile is what a stranger may write into a message.
+const hostile = `<script>document.title='owned'</script><img src=https://evil.example/x.png onerror=alert(1)> & more`
+
+// lives fills the household with a few days of somebody's life.
+func (h *household) lives() {
+	quoted := func(s string) string { return fmt.Sprintf("%q", s) }
+	said := func(key, thread, role, at, text string, current bool) slice.Record {
+		return record("messages", key, fmt.Sprintf(`{"id":%q,"conversation_id":%q,"role":%q,"create_time":%q,"content":%s,"on_current_branch":%t}`, key, thread, role, at, quoted(text), current))
+	}
+	h.collects("chatgpt", "ChatGPT", []slice.Gap{{Stream: "messages", ParentStream: "conversations", RecordKey: "c2", Reason: protocol.SourcePressureReasons[0], Retryable: true}},
+		record("conversations", "c1", `{"id":"c1","title":"Tide tables in a spreadsheet","create_time":"2026-03-25T21:14:00Z","update_time":"2026-03-26T13:27:00Z"}`),
+		record("conversations", "c2", `{"id":"c2","title":"Name for a boat","create_time":"2026-03-25T20:40:00Z","update_time":"2026-03-25T20:44:00Z"}`),
+		said("m1", "c1", "user", "2026-03-25T21:14:02Z", "I have high and low water for each day. How do I get the height at any hour in a spreadsheet?", true),
+		said("m2", "c1", "assistant", "2026-03-25T21:14:30Z", "The simplest good rule is the rule of twelfths.\n\nFor a smooth curve use half a cosine:\n```\n=low + (high-low) * (1 - COS(PI() * (t-t0)/(t1-t0))) / 2\n```\nwhere t0 is the time of low water.", true),
+		said("m3", "c1", "assistant", "2026-03-25T21:14:31Z", "Another answer that was thrown away.", false),
+		said("m4", "c1", "user", "2026-03-26T13:25:00Z", "It works. "+hostile, true),
+		said("m5", "c1", "tool", "2026-03-26T13:26:00Z", "python: 41 rows", true),
+		said("m6", "c1", "assistant", "2026-03-26T13:27:00Z", "Select the height column and add a rule.", true),
+		said("m7", "c2", "user", "2026-03-25T20:40:00Z", "A short old name for a boat?", true),
+		said("m8", "c2", "assistant", "2026-03-25T20:44:00Z", "Three that are short and old", true),
+	)
+	step := func(key, at, name, arguments, output string) slice.Record {
+		return record("function_calls", key, fmt.Sprintf(`{"id":%q,"session_id":"s1","name":%q,"arguments":%s,"output_preview":%s,"timestamp":%q}`, key, name, quoted(arguments), quoted(output), at))
+	}
+	coded := func(key, origin, at, text string) slice.Record {
+		return record("messages", key, fmt.Sprintf(`{"id":%q,"session_id":"s1","origin":%q,"role":"x","timestamp":%q,"content":%s}`, key, origin, at, quoted(text)))
+	}
+	h.collects("codex", "Codex", nil,
+		record("sessions", "s1", `{"id":"s1","title":"Fix the retry test that hangs","started_at":"2026-03-26T10:59:00Z","last_event_at":"2026-03-26T11:40:00Z"}`),
+		coded("x0", "injected", "2026-03-26T10:58:59Z", "<environment_context>tidewatch</environment_context>"),
+		coded("x1", "person", "2026-03-26T10:59:00Z", "The retry test hangs about once in twenty. Find out why and fix it."),
+		step("f1", "2026-03-26T11:00:00Z", "shell", "go test -run TestRetry -count=200", "FAIL after 17"),
+		step("f2", "2026-03-26T11:03:20Z", "apply_patch", "+ clock.BlockUntil(2)", "Success"),
+		coded("x2", "assistant", "2026-03-26T11:40:00Z", "The fake clock is advanced before the second waiter has started. 200 of 200 pass now."),
+	)
+	var texts []slice.Record
+	texts = append(texts,
+		record("chats", "papa", `{"id":"papa","identifier":"+4670","title":"Papa","service":"iMessage"}`), record("chats", "ines", `{"id":"ines","identifier":"+4671","title":null,"service":"iMessage"}`))
+	text := func(key, chat, handle, at, words string, mine bool) slice.Record {
+		return record("messages", key, fmt.Sprintf(`{"id":%q,"chat_id":%q,"handle":%q,"date":%q,"text":%s,"is_from_me":%t,"kind":"message"}`, key, chat, handle, at, quoted(words), mine))
+	}
+	for i := range 41 {
+		at := time.Date(2026, 3, 25, 7, 30, 0, 0, time.UTC).Add(time.Duration(i) * 90 * time.Second)
+		texts = append(texts, text(fmt.Sprintf("p%02d", i), "papa", "Papa", at.Format(time.RFC3339), fmt.Sprintf("the varnish needs two days (%d)", i), i%3 == 0))
+	}
+	for i := range 150 {
+		at := time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Hour)
+		texts = append(texts, text(fmt.Sprintf("q%03d", i), "ines", "Ines", at.Format(time.RFC3339), fmt.Sprintf("letter %d", i), i%2 == 0))
+	}
+	texts = append(texts, text("i1", "ines", "Ines", "2026-03-26T14:02:00Z", "Are you on the quay already?", false), text("i2", "ines", "Ines", "2026-03-26T14:05:00Z", "Five minutes. Which ferry?", true),
+		text("i3", "ines", "Ines", "2026-03-26T14:20:00Z", "the ferry is at ten past, not half", false))
+	h.collects("imessage", "iMessage", nil, texts...)
+	h.collects("slack", "Slack", nil,
+		record("channels", "C1", `{"id":"C1","name":"general","created_at":"2024-01-01T00:00:00Z"}`), record("users", "U1", `{"id":"U1","name":"oskar"}`),
+		record("messages", "C1:1", `{"id":"C1:1","channel_id":"C1","user_id":"U1","sent_at":"2026-03-24T09:00:00Z","text":"minutes are in the folder"}`),
+		record("messages", "C1:2", `{"id":"C1:2","channel_id":"C1","user_id":"U9","sent_at":"2026-03-24T09:05:00Z","text":"thanks"}`))
+}
+
+// get asks for a page as a browser without script does.
+func (h *household) get(address string) *httptest.ResponseRecorder {
+	h.t.Helper()
+	answer := httptest.NewRecorder()
+	h.handler.ServeHTTP(answer, httptest.NewRequestWithContext(h.t.Context(), http.MethodGet, address, nil))
+	return answer
+}
+
+const (
+	tides   = "/records/conversations/cin_chatgpt_1/conversations/c1"
+	boat    = "/records/conversations/cin_chatgpt_1/conversations/c2"
+	retries = "/records/conversations/cin_codex_1/sessions/s1"
+	ines    = "/records/conversations/cin_imessage_1/chats/ines"
+	general = "/records/conversations/cin_slack_1/channels/C1"
+)
+
+// What pages about somebody's life say, of streams of several sources by what these declare alone.
+func TestLifeReadsAsBefore(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	empty := h.get("/records/conversations")
+	h.lives()
+	var pages pagetest.Pages
+	pages.Add(t, "empty: /records/conversations", empty)
+	for _, address := range []string{
+		"/records/conversations", "/records/conversations?source=cin_imessage_1", tides, boat, retries, general, ines + "?until=2026-02-03T00:00:00Z", ines + "?since=2026-03-26T14:00:00Z",
+		"/records/conversations/cin_slack_1/channels/C7", "/records/conversations/cin_slack_1/users/U1", "/records/conversations/~!/x/y",
+	} {
+		pages.Add(t, address, h.get(address))
+	}
+	goldentest.Hold(t, "life.txt", pages.String())
+}
+
+// A long conversation is read page by page, every message once, in either direction.
+func TestLongConversationIsReadInPages(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.lives()
+	for _, way := range []struct{ rel, from string }{{"prev", ines}, {"next", ines + "?since=2026-01-01T00:00:00Z"}} {
+		seen := map[string]int{}
+		address := way.from
+		for pages := 0; address != ""; pages++ {
+			if pages == 10 {
+				t.Fatal("the pages do not end")
+			}
+			body := h.get(address).Body.String()
+			for part := range strings.SplitSeq(body, `/records/cin_imessage_1/messages/`) {
+				key, _, _ := strings.Cut(part, `"`)
+				if len(key) < 5 {
+					seen[key]++
+				}
+			}
+			address = linkOf(body, way.rel)
+		}
+		if len(seen) != 153 {
+			t.Errorf("%s: %d messages of 153", way.rel, len(seen))
+		}
+		for key, n := range seen {
+			if n != 1 {
+				t.Errorf("%s: %s came %d times", way.rel, key, n)
+			}
+		}
+	}
+}
+
+// linkOf is where a link of a relation within the conversation leads to.
+func linkOf(body, rel string) string {
+	_, rest, found := strings.Cut(body, `rel="`+rel+`" href="`)
+	address, _, _ := strings.Cut(rest, `"`)
+	if !found || !strings.Contains(address, "/chats/") {
+		return ""
+	}
+	return strings.ReplaceAll(address, "&amp;", "&")
+}
+
+// A real browser shows the pages at both widths and themes, by the keyboard alone, and nothing
+// that somebody wrote is obeyed or loaded.
+func TestLifeInABrowser(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.lives()
+	srv := httptest.NewServer(h.handler)
+	t.Cleanup(srv.Close)
+	b := open(t, srv.URL)
+	b.visit("/records/conversations")
+	b.shoot("conversations")
+	b.visit(tides)
+	b.shoot("conversation-assistant")
+	if got := eval[string](b, "document.title"); !strings.Contains(got, "Tide tables") {
+		t.Errorf("the title is %q", got)
+	}
+	if !strings.Contains(b.text("#thread"), "<script>document.title") || eval[float64](b, `document.querySelectorAll("#thread img, #thread script").length`) != 0 {
+		t.Error("what somebody wrote is not shown as it was written")
+	}
+	b.visit(retries)
+	b.shoot("conversation-coding")
+	if eval[bool](b, `document.querySelector(".tool").open`) {
+		t.Error("steps are not folded")
+	}
+	b.visit(ines)
+	b.shoot("conversation-people")
+	b.click("[rel=prev]")
+	b.until(`location.search.includes("until=")`)
+	if !b.has("[rel=next]") {
+		t.Error("nothing leads back to the end")
+	}
+	b.quiet()
+}

@@ -1,0 +1,316 @@
+package life
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+	"pdpp/manifest"
+)
+
+// conversationPage is the list of conversations, and perhaps one of them beside it.
+type conversationPage struct {
+	Sources []source // that have conversations
+	Chosen  string   // the source whose conversations are listed; empty means all
+	Threads []threadRow
+	Count   int64 // of all conversations
+	Next    string
+	Open    *openThread
+}
+
+// source is a connection that has something to show.
+type source struct {
+	ID, Name, Address string
+	Current           bool
+	Count             int64
+}
+
+// threadRow is a conversation in the list.
+type threadRow struct {
+	Title, Note, Source string
+	Address             string
+	At                  time.Time
+	Current             bool
+}
+
+// openThread is one conversation.
+type openThread struct {
+	Title, Source string
+	Chat          bool // between people
+	Turns         []turn
+	Total         int64
+	Earlier       string
+	Later         string
+	Missing       *ui.Message
+	Record        string // address of the conversation's own record; empty when it has none
+	Shown         int
+}
+
+// threadsShown is how many conversations a list has at once.
+const threadsShown = 40
+
+func (p *pages) conversations(w http.ResponseWriter, r *http.Request) {
+	all, err := p.streams(r.Context())
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	page, err := p.threads(r.Context(), all, r.URL.Query().Get("source"), r.URL.Query().Get("cursor"), threadKey{})
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	p.show(w, r, "Conversations", conversationBody(page, p.Now()))
+}
+
+func (p *pages) conversation(w http.ResponseWriter, r *http.Request) {
+	var k threadKey
+	for name, into := range map[string]*string{"connection": &k.connection, "stream": &k.stream, "thread": &k.thread} {
+		value, err := ui.Unsegment(r.PathValue(name))
+		if err != nil {
+			p.fail(w, r, noThread())
+			return
+		}
+		*into = value
+	}
+	ctx := r.Context()
+	all, err := p.streams(ctx)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	open, err := p.openThread(ctx, all, k, readSpan(r))
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	page, err := p.threads(ctx, all, r.URL.Query().Get("source"), "", k)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	page.Open = open
+	p.show(w, r, open.Title, conversationBody(page, p.Now()))
+}
+
+func noThread() error {
+	return api.NotFound("There is no such conversation.", "Choose one from the list under Conversations.")
+}
+
+// readSpan reads which part of a conversation the address names; nonsense means its end.
+func readSpan(r *http.Request) (s span) {
+	s.since, _ = api.ParseMoment(r.URL.Query().Get("since"))
+	if s.since.IsZero() {
+		s.until, _ = api.ParseMoment(r.URL.Query().Get("until"))
+	}
+	return s
+}
+
+func (p *pages) openThread(ctx context.Context, all *streams, k threadKey, at span) (*openThread, error) {
+	speakers := all.speakersOf(k)
+	if len(speakers) == 0 {
+		return nil, noThread()
+	}
+	t, err := p.readThread(ctx, all, k, at)
+	if err != nil {
+		return nil, err
+	}
+	names := p.names(ctx, all)
+	o := &openThread{Source: speakers[0].ConnectionName, Total: t.total, Earlier: t.earlier, Later: t.later, Shown: len(t.things)}
+	o.Turns = names.turns(k, t.things, o.Source, p.Now())
+	o.Chat = slices.ContainsFunc(speakers, func(s *stream) bool { return s.kind() == manifest.KindMessage && s.role("speaker") == "" })
+	if s := all.find(k.connection, k.stream); s != nil && s.kind() == manifest.KindConversation {
+		record, _, err := p.Owner.Record(ctx, k.connection, k.stream, k.thread)
+		var known *api.Error
+		switch {
+		case err == nil:
+			own := s.thing(record)
+			o.Title, o.Record = own.title(), own.address()
+		case !errors.As(err, &known) || known.Status != http.StatusNotFound:
+			return nil, err
+		case len(t.things) == 0:
+			return nil, noThread()
+		}
+	} else if len(t.things) == 0 && at == (span{}) {
+		return nil, noThread()
+	}
+	if o.Title == "" {
+		o.Title = names.participants(t.things)
+	}
+	if o.Title == "" {
+		o.Title = text.Cut(text.Line(k.thread), longestTitle)
+	}
+	o.Missing, err = p.missingOf(ctx, k, speakers)
+	return o, err
+}
+
+// participants are those who speak, as the name of a conversation that has none.
+func (n *names) participants(things []thing) string {
+	var all []string
+	for i := range things {
+		t := &things[i]
+		if voiceOf(t) != voiceOther || t.in.role("speaker") != "" {
+			continue
+		}
+		if by := n.of(t, "author"); by != "" && !slices.Contains(all, by) {
+			all = append(all, by)
+		}
+	}
+	if len(all) > 4 {
+		return strings.Join(all[:4], ", ") + " and others"
+	}
+	return text.List(all)
+}
+
+// gapsRead bounds how many gaps are looked through for those of one conversation.
+const gapsRead = 200
+
+// missingOf says what is known to be missing of a conversation.
+func (p *pages) missingOf(ctx context.Context, k threadKey, speakers []*stream) (*ui.Message, error) {
+	for _, s := range speakers {
+		found, err := p.Owner.Gaps(ctx, api.GapQuery{ConnectionID: k.connection, Stream: s.Name, Limit: gapsRead})
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range found.Gaps {
+			if g.RecordKey != k.thread {
+				continue
+			}
+			m := &ui.Message{Kind: "warn", Text: "Part of this conversation is not here yet.", Next: text.Sentence(g.Text),
+				Link: "/connections/" + ui.Segment(k.connection) + "/gaps/" + ui.Segment(g.ID), LinkText: "What is missing"}
+			return m, nil
+		}
+	}
+	return nil, nil
+}
+
+// threads lists conversations of all sources, or of one, those that changed last first.
+func (p *pages) threads(ctx context.Context, all *streams, chosen, cursor string, open threadKey) (*conversationPage, error) {
+	page := &conversationPage{Chosen: chosen}
+	var of []*stream
+	for i := range all.all {
+		s := &all.all[i]
+		if s.kind() != manifest.KindConversation || s.Records == 0 {
+			continue
+		}
+		page.Count += s.Records
+		at := slices.IndexFunc(page.Sources, func(one source) bool { return one.ID == s.ConnectionID })
+		if at < 0 {
+			page.Sources = append(page.Sources, source{ID: s.ConnectionID, Name: s.ConnectionName, Address: "/records/conversations?source=" + ui.Segment(s.ConnectionID), Current: s.ConnectionID == chosen})
+			at = len(page.Sources) - 1
+		}
+		page.Sources[at].Count += s.Records
+		if chosen == "" || chosen == s.ConnectionID {
+			of = append(of, s)
+		}
+	}
+	lasts := p.names(ctx, all)
+	for _, s := range of {
+		rows, next, err := p.threadsIn(lasts, s, cursor, len(of) == 1, open)
+		if err != nil {
+			return nil, err
+		}
+		page.Threads = append(page.Threads, rows...)
+		if next != "" {
+			page.Next = "/records/conversations?source=" + ui.Segment(s.ConnectionID) + "&cursor=" + next
+		}
+	}
+	slices.SortStableFunc(page.Threads, func(a, b threadRow) int { return b.At.Compare(a.At) })
+	if len(of) > 1 && len(page.Threads) > threadsShown {
+		page.Threads = page.Threads[:threadsShown]
+	}
+	return page, nil
+}
+
+// lastRead is how many of the newest messages of a source are looked through for what was said
+// last in its conversations.
+const lastRead = 200
+
+// threadsIn lists conversations of one stream: those that somebody spoke in last, and those
+// whose own records changed last.
+func (p *pages) threadsIn(n *names, s *stream, cursor string, alone bool, open threadKey) (rows []threadRow, next string, err error) {
+	last := map[string]*thing{}
+	var order []string
+	for _, by := range n.all.speakersOf(threadKey{connection: s.ConnectionID, stream: s.Name}) {
+		if by.kind() != manifest.KindMessage {
+			continue
+		}
+		found, err := p.Owner.Records(n.ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: by.Name, ByTime: true, Fields: by.fields(), Limit: lastRead})
+		if err != nil {
+			return nil, "", err
+		}
+		for _, r := range found.Records {
+			t := by.thing(r)
+			if key := t.text("thread"); last[key] == nil && voiceOf(&t) != voiceStep {
+				last[key] = &t
+				order = append(order, key)
+			}
+		}
+	}
+	q := api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, Limit: threadsShown}
+	if alone {
+		q.Cursor = cursor
+	}
+	found, err := p.Owner.Records(n.ctx, q)
+	if err != nil {
+		return nil, "", err
+	}
+	if alone {
+		next = found.Next
+	}
+	listed := map[string]bool{}
+	for _, r := range found.Records {
+		listed[r.Key] = true
+		rows = append(rows, n.row(s.thing(r), last[r.Key], open))
+	}
+	if q.Cursor != "" {
+		return rows, next, nil
+	}
+	for _, key := range order[:min(len(order), threadsShown)] {
+		if !listed[key] && key != "" {
+			own := s.thing(api.Record{ConnectionID: s.ConnectionID, Stream: s.Name, Key: key})
+			row := n.row(own, last[key], open)
+			row.Title = cmp.Or(n.title(s.ConnectionID, s.Name, key), row.Title)
+			rows = append(rows, row)
+		}
+	}
+	return rows, next, nil
+}
+
+// row is a conversation in the list, with what was said in it last if that is known.
+func (n *names) row(t thing, last *thing, open threadKey) threadRow {
+	k := threadKey{t.ConnectionID, t.Stream, t.Key}
+	row := threadRow{Title: t.title(), Source: t.in.ConnectionName, Address: k.address(), Current: k == open}
+	for _, role := range []string{"end", "time"} {
+		if at, ok := api.ParseMoment(t.text(role)); ok && (role == "end" || last == nil) {
+			row.At = at
+			break
+		}
+	}
+	if last == nil {
+		row.Title = cmp.Or(row.Title, "Without a name")
+		return row
+	}
+	by := ""
+	if voiceOf(last) == voiceOther && last.in.role("speaker") == "" {
+		by = n.of(last, "author")
+	}
+	if row.Title == "" {
+		row.Title, by = cmp.Or(by, "Without a name"), ""
+	}
+	row.Note = last.line("text", longestNote)
+	if by != "" && by != row.Title {
+		row.Note = by + ": " + row.Note
+	}
+	if row.At.Before(*last.At) {
+		row.At = *last.At
+	}
+	return row
+}

@@ -1,0 +1,166 @@
+package life
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+	"pdpp/manifest"
+)
+
+// stream is a stream with what it declares of how it is shown.
+type stream struct{ api.Stream }
+
+func (s *stream) kind() manifest.DisplayKind { return manifest.DisplayKind(s.Display.Kind) }
+
+// role is the field that plays a part; empty when none does.
+func (s *stream) role(name string) string { return s.Display.Roles[name] }
+
+// fields are all that play a part, and nothing else of a record is read.
+func (s *stream) fields() []string {
+	return slices.Sorted(maps.Values(s.Display.Roles))
+}
+
+// streams are those that there are, by connection and name.
+type streams struct {
+	all []stream
+	of  map[[2]string]*stream
+}
+
+func (p *pages) streams(ctx context.Context) (*streams, error) {
+	all, err := p.Owner.Streams(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(a, b api.Stream) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.ConnectionName), strings.ToLower(b.ConnectionName)), strings.Compare(a.ConnectionID, b.ConnectionID), strings.Compare(a.Label, b.Label))
+	})
+	out := &streams{of: map[[2]string]*stream{}}
+	for _, s := range all {
+		out.all = append(out.all, stream{s})
+	}
+	for i := range out.all {
+		s := &out.all[i]
+		out.of[[2]string{s.ConnectionID, s.Name}] = s
+	}
+	return out, nil
+}
+
+func (all *streams) find(connection, name string) *stream { return all.of[[2]string{connection, name}] }
+
+// thing is a record with the fields of its stream's roles.
+type thing struct {
+	api.Record
+	in     *stream
+	values map[string]json.RawMessage
+}
+
+func (s *stream) thing(r api.Record) thing {
+	t := thing{Record: r, in: s}
+	_ = json.Unmarshal(r.Data, &t.values) // what is no object has no fields
+	return t
+}
+
+// text is what the field of a role says; empty for nothing and for what is no text.
+func (t *thing) text(role string) string {
+	raw := t.values[t.in.role(role)]
+	switch {
+	case len(raw) == 0 || string(raw) == "null" || raw[0] == '{':
+		return ""
+	case raw[0] == '"':
+		var s string
+		_ = json.Unmarshal(raw, &s)
+		return s
+	case raw[0] == '[':
+		var list []string
+		_ = json.Unmarshal(raw, &list)
+		return strings.Join(list, ", ")
+	}
+	return string(raw)
+}
+
+// line is the same in one line that is not longer than most.
+func (t *thing) line(role string, most int) string { return text.Cut(text.Line(t.text(role)), most) }
+
+// number is what the field of a role says, divided by the scale of the stream.
+func (t *thing) number(role string) (float64, bool) {
+	n, err := strconv.ParseFloat(t.text(role), 64)
+	return n / float64(max(1, t.in.Display.Scale)), err == nil
+}
+
+const (
+	longestTitle = 140
+	longestNote  = 160
+)
+
+// title is what a record is called, or how its text begins.
+func (t *thing) title() string {
+	for _, role := range []string{"title", "text", "link"} {
+		if line := strings.TrimSpace(t.line(role, longestTitle)); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// address is that of the record beside the list of its stream.
+func (t *thing) address() string {
+	return "/records/" + ui.Segment(t.ConnectionID) + "/" + ui.Segment(t.Stream) + "/" + ui.Segment(t.Key)
+}
+
+// mostNames bounds how many names a page looks up.
+const mostNames = 60
+
+// names looks up what records are called that others refer to by their key.
+type names struct {
+	p     *pages
+	ctx   context.Context
+	all   *streams
+	known map[[3]string]string
+}
+
+func (p *pages) names(ctx context.Context, all *streams) *names {
+	return &names{p: p, ctx: ctx, all: all, known: map[[3]string]string{}}
+}
+
+// of is the name that the field of a role holds or refers to.
+func (n *names) of(t *thing, role string) string {
+	value := t.line(role, longestTitle)
+	related, refers := t.in.Display.Related[role]
+	if !refers || value == "" {
+		return value
+	}
+	if name := n.title(t.ConnectionID, related, t.text(role)); name != "" {
+		return name
+	}
+	return value
+}
+
+// title is what a record is called; empty when there is none, or too many were asked for.
+func (n *names) title(connection, name, key string) string {
+	at := [3]string{connection, name, key}
+	if known, ok := n.known[at]; ok {
+		return known
+	}
+	s := n.all.find(connection, name)
+	if s == nil || len(n.known) >= mostNames {
+		return ""
+	}
+	record, _, err := n.p.Owner.Record(n.ctx, connection, name, key)
+	t := s.thing(record)
+	n.known[at] = t.title()
+	var known *api.Error
+	if err != nil && !(errors.As(err, &known) && known.Status == http.StatusNotFound) {
+		n.p.Log.WarnContext(n.ctx, "a name could not be looked up", "error", err)
+	}
+	return n.known[at]
+}
