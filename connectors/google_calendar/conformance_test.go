@@ -115,7 +115,7 @@ func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 	}
 	if lines, is := e["recurrence"].([]any); is {
 		r["rrule"] = strings.TrimPrefix(lines[0].(string), "RRULE:")
-		r["exdates"] = []any{strings.TrimPrefix(lines[1].(string), "EXDATE;")}
+		r["exdates"] = []any{strings.TrimPrefix(strings.TrimPrefix(lines[1].(string), "EXDATE;"), "VALUE=DATE:")}
 	}
 	return json.Marshal(r)
 }

@@ -26,7 +26,7 @@ func (a *app) addCompletions(root *cobra.Command) {
 		"connect": connectorNames, "connections add": connectorNames, "connectors confirm": connectorNames, "connectors set": connectorNames, "connectors show": connectorNames, "devices add": connectorNames, "run": func(ctx context.Context, o api.Owner) []cobra.Completion {
 			return append(connectionNames(ctx, o), connectorNames(ctx, o)...)
 		},
-		"records": a.streamNamesOf, "aggregate": a.streamNamesOf, "record": a.streamNamesOf, "export": a.streamNamesOf, "changes": a.streamNamesOf,
+		"records": a.streamNamesOf, "aggregate": a.streamNamesOf, "occurrences": a.streamNamesOf, "record": a.streamNamesOf, "export": a.streamNamesOf, "changes": a.streamNamesOf,
 		"state log": a.streamNamesOf, "state diff": a.streamNamesOf, "state rewind": a.streamNamesOf,
 		"grants show": grantNames, "grants revoke": grantNames, "tokens revoke": tokenNames,
 	}

@@ -55,7 +55,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.serveCommand(), a.demoCommand(), a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(),
 		a.cancelCommand(), a.workersCommand(), a.attentionCommand(), a.answerCommand(), a.credentialCommand(), a.notifyCommand(), a.doctorCommand(),
 		a.connectorsCommand(), a.connectionsCommand(), a.devicesCommand(), a.importCommand(), a.importsCommand(), a.limitsCommand(),
-		a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.fileCommand(), a.changesCommand(),
+		a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.occurrencesCommand(), a.fileCommand(), a.changesCommand(),
 		a.gapsCommand(), a.stateCommand(), a.rateCommand(), a.exportCommand(), a.versionCommand(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesText},
 	)

@@ -95,11 +95,24 @@ func (g *Google) addEvent(c *calendar) *event {
 		e.data["attachments"] = []any{object{"fileUrl": "https://drive.google.com/open?id=7", "title": "Agenda"}}
 	}
 	if n%4 == 0 {
-		e.data["recurrence"] = []any{"RRULE:FREQ=WEEKLY;COUNT=20", "EXDATE;TZID=" + c.zone + ":" + begin.AddDate(0, 0, 7).Format("20060102T150405")}
+		e.data["recurrence"] = []any{"RRULE:FREQ=WEEKLY;COUNT=20", exception(e.data["start"].(object))}
 	}
 	c.events = append(c.events, e)
 	g.touch(e)
 	return e
+}
+
+// exception is the line that takes the second week out of a series.
+func exception(start object) string {
+	if day, whole := start["date"].(string); whole {
+		t, _ := time.Parse(time.DateOnly, day) // it was made so
+		return "EXDATE;VALUE=DATE:" + t.AddDate(0, 0, 7).Format("20060102")
+	}
+	t, _ := time.Parse(time.RFC3339, start["dateTime"].(string))
+	if loc, err := time.LoadLocation(start["timeZone"].(string)); err == nil {
+		t = t.In(loc)
+	}
+	return fmt.Sprintf("EXDATE;TZID=%s:%s", start["timeZone"], t.AddDate(0, 0, 7).Format("20060102T150405"))
 }
 
 // at is a time as the API shows it: with the offset of its zone, and its name.

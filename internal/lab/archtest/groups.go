@@ -41,7 +41,7 @@ var Groups = []Group{
 		Reason: "what clients read cannot be built from anything that judges or that is the owner's"},
 	{Name: "device", Rooms: []string{"collector", "outbox", "service", "wire"}, May: []string{"blob", "collect", "ops", "slice"},
 		Reason: "a device collects as a server does and has nothing of what a server keeps or judges"},
-	{Name: "owner", Rooms: []string{"api", "console", "routes", "service"}, May: []string{"blob", "collect", "device", "judge", "keep", "ops", "schedule", "share", "slice", "view", "web"},
+	{Name: "owner", Rooms: []string{"api", "console", "occurrences", "routes", "service"}, May: []string{"blob", "collect", "device", "judge", "keep", "ops", "schedule", "share", "slice", "view", "web"},
 		Reason: "an owner sees and steers every part, through one interface"},
 	{Name: "deviceapi", May: []string{"blob", "collect", "device", "judge", "keep", "ops", "slice", "web"},
 		Reason: "what devices send is taken as a run's findings are; of a device it knows the messages alone"},

@@ -184,6 +184,8 @@ var Table = []Rule{
 	{Room: "internal/owner/console/...", May: []string{"internal/owner/console/...", "internal/owner/api", "internal/view", "internal/judge/verdict"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/evidence/...", "internal/keep/store/..."},
 		Reason: "a page renders the verdict; it may not derive one"},
+	{Room: "internal/owner/occurrences", Libs: []string{"github.com/teambition/rrule-go"},
+		Reason: "when an event takes place follows from its record and the span that is asked for, and from nothing else"},
 	{Room: "internal/owner/api", May: []string{"internal/device/wire", "internal/view", "internal/judge/verdict", "internal/judge/attention", "protocol", "manifest"},
 		Never:  []string{"internal/judge/health/...", "internal/keep/store/..."},
 		Reason: "the owner's types carry the verdict verbatim, here and on another machine"},
