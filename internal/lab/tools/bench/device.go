@@ -29,6 +29,16 @@ const (
 // first load of a folder of transcripts by the line that is pasted, and then how long a line
 // that is appended takes until a search finds it.
 func measureDevice(ctx context.Context, c config, dir string, r *report) error {
+	return withDevice(ctx, dir, func(d *device, s *server) error {
+		if _, err := d.firstLoad(ctx, c.FirstLoad, s, r); err != nil {
+			return err
+		}
+		return d.appended(ctx, s, r)
+	})
+}
+
+// withDevice works with a server that runs and a computer that has nothing yet.
+func withDevice(ctx context.Context, dir string, work func(*device, *server) error) error {
 	p, err := build(ctx, dir)
 	if err != nil {
 		return err
@@ -38,6 +48,7 @@ func measureDevice(ctx context.Context, c config, dir string, r *report) error {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return err
 		}
+		defer os.RemoveAll(folder)
 	}
 	if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", d.bin+"/", "./cmd/pdpp-local-collector").CombinedOutput(); err != nil {
 		return fmt.Errorf("build the collector: %w: %s", err, out)
@@ -51,10 +62,7 @@ func measureDevice(ctx context.Context, c config, dir string, r *report) error {
 		return err
 	}
 	defer d.store.Close()
-	if err := d.firstLoad(ctx, c.FirstLoad, s, r); err != nil {
-		return err
-	}
-	return d.appended(ctx, s, r)
+	return work(d, s)
 }
 
 type device struct {
@@ -105,31 +113,31 @@ func (d *device) found(ctx context.Context, word string, most time.Duration) err
 
 // firstLoad measures a folder of as many MB. A server that is slower than the device fills the
 // queue, so that the whole gigabyte shows its bound.
-func (d *device) firstLoad(ctx context.Context, mb int, s *server, r *report) error {
-	files := max(1, mb*1e6/(firstLoadLines*(firstLoadBytes+200)))
+func (d *device) firstLoad(ctx context.Context, mb int, s *server, r *report) (took time.Duration, err error) {
+	files := transcriptFiles(mb)
 	size, err := writeTranscripts(filepath.Join(d.home, ".claude"), files, firstLoadLines, firstLoadBytes)
 	if err == nil {
 		err = d.write("session-newest", "medlar")
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	add := exec.CommandContext(ctx, filepath.Join(d.bin, "pdpp"), "--home", d.server, "devices", "add", "claude_code", "--json")
 	add.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.server}
 	said, err := add.Output()
 	if err != nil {
-		return fmt.Errorf("make the line to paste: %w", err)
+		return 0, fmt.Errorf("make the line to paste: %w", err)
 	}
 	var made struct {
 		Command string `json:"command"`
 	}
 	if err := json.Unmarshal(said, &made); err != nil {
-		return err
+		return 0, err
 	}
 	setup := d.command(ctx, strings.Fields(made.Command)[1:]...)
 	began := time.Now()
 	if err := setup.Start(); err != nil {
-		return err
+		return 0, err
 	}
 	watching, stop := context.WithCancel(ctx)
 	peak := make(chan peaks, 1)
@@ -142,14 +150,14 @@ func (d *device) firstLoad(ctx context.Context, mb int, s *server, r *report) er
 		found <- err
 	}()
 	err = setup.Wait()
-	took := time.Since(began)
+	took = time.Since(began)
 	if err == nil {
 		err = <-found
 	}
 	stop()
 	most := <-peak
 	if err != nil {
-		return fmt.Errorf("the first load: %w", err)
+		return 0, fmt.Errorf("the first load: %w", err)
 	}
 	note := fmt.Sprintf("%d files, %.0f MB", files, float64(size)/1e6)
 	r.tell(figure{Name: "first load of a device", Value: took.Seconds(), Unit: "s", Note: note})
@@ -161,10 +169,10 @@ func (d *device) firstLoad(ctx context.Context, mb int, s *server, r *report) er
 	r.tell(figure{Name: "first load, memory of the collector", Value: float64(most.memory) / 1024, Unit: "MiB", Below: 64})
 	server, err := statusField(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid), "VmHWM")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r.tell(figure{Name: "first load, memory of the server", Value: float64(server) / 1024, Unit: "MiB", Below: 200})
-	return nil
+	return took, nil
 }
 
 // peaks are the largest that was seen of a device at work.

@@ -40,6 +40,10 @@ type config struct {
 	Big       int
 	Rounds    int
 	FirstLoad int
+	// FirstLoadTime bounds that of a gigabyte.
+	FirstLoadTime time.Duration
+	// IdleTime is how long the service of a computer is watched that has nothing to do.
+	IdleTime  time.Duration
 	Messages  int
 	Only      string
 	Out       string
@@ -80,9 +84,11 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Records, "records", 200_000, "records per measurement")
 	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
 	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
-	f.IntVar(&c.FirstLoad, "first-load", 128, "megabytes of the first load of a device; 1000 is the whole")
+	f.IntVar(&c.FirstLoad, "first-load", 128, "megabytes of the first load of a device; -only firstload loads 1000")
+	f.DurationVar(&c.FirstLoadTime, "first-load-time", 20*time.Minute, "the longest that the first load of -only firstload may take")
+	f.DurationVar(&c.IdleTime, "idle-time", 125*time.Second, "how long the service of a device is watched at rest, for each number of files")
 	f.IntVar(&c.Messages, "messages", 20_000, "messages of the account on a mail server; 200000 is the whole")
-	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, fields, beside, demo, governor, nginx, foreign, files, archives, chatgpt, ingest, device, profiles, blobs, imap, browser or viewer")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, fields, beside, demo, governor, nginx, foreign, files, archives, chatgpt, ingest, device, firstload (long, and only by its name), profiles, blobs, imap, browser or viewer")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
 	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
@@ -102,7 +108,7 @@ func benchMain(ctx context.Context, args []string) error {
 	}{
 		{"browser", measureBrowser}, {"viewer", measureViewer},
 		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx}, {"foreign", measureForeign}, {"files", measureFiles}, {"archives", measureArchives}, {"chatgpt", measureChatGPT}, {"ingest", measureIngest}, {"profiles", measureProfiles}, {"device", measureDevice}, {"blobs", measureBlobs}, {"imap", measureIMAP},
+		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx}, {"foreign", measureForeign}, {"files", measureFiles}, {"archives", measureArchives}, {"chatgpt", measureChatGPT}, {"ingest", measureIngest}, {"profiles", measureProfiles}, {"device", measureDevice}, {"firstload", measureFirstLoad}, {"blobs", measureBlobs}, {"imap", measureIMAP},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {
