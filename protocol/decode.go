@@ -29,6 +29,7 @@ type Decoder struct {
 	dir     Direction
 	dec     *jsontext.Decoder
 	buf     bytes.Buffer
+	quick   quickLine
 	members []Field
 	rec     Record
 	names   map[string]string

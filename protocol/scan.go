@@ -25,6 +25,15 @@ func (d *Decoder) split(line []byte) *Violation {
 	}
 	d.large = len(line) > maxAliased
 	d.members, d.rec.fields = emptied(d.members), emptied(d.rec.fields)
+	if d.quickSplit(line) {
+		return nil
+	}
+	d.members, d.rec.fields = d.members[:0], d.rec.fields[:0]
+	return d.slowSplit(line)
+}
+
+// slowSplit is split by the library.
+func (d *Decoder) slowSplit(line []byte) *Violation {
 	d.buf = *bytes.NewBuffer(line)
 	d.dec.Reset(&d.buf)
 	if d.dec.PeekKind() != '{' {

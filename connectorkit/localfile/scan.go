@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"math/bits"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol"
 )
 
 // ErrShape means that a JSON value is of another kind than was expected.
@@ -171,42 +172,18 @@ func (s *Scan) word(word string) error {
 }
 
 func (s *Scan) number() error {
-	if s.i < len(s.b) && s.b[s.i] == '-' {
-		s.i++
-	}
-	whole := s.i
-	if !s.digits() || s.b[whole] == '0' && s.i > whole+1 {
+	n := protocol.NumberLength(s.b[s.i:])
+	if n == 0 {
 		return errSyntax
 	}
-	if s.i < len(s.b) && s.b[s.i] == '.' {
-		if s.i++; !s.digits() {
-			return errSyntax
-		}
-	}
-	if s.i < len(s.b) && s.b[s.i]|0x20 == 'e' {
-		if s.i++; s.i < len(s.b) && (s.b[s.i] == '+' || s.b[s.i] == '-') {
-			s.i++
-		}
-		if !s.digits() {
-			return errSyntax
-		}
-	}
+	s.i += n
 	return nil
-}
-
-// digits passes over digits and reports whether there was one.
-func (s *Scan) digits() bool {
-	start := s.i
-	for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
-		s.i++
-	}
-	return s.i > start
 }
 
 // text passes over a text with its quotes.
 func (s *Scan) text() error {
 	for s.i++; ; {
-		if s.i = stop(s.b, s.i); s.i == len(s.b) {
+		if s.i, _ = protocol.TextStop(s.b, s.i); s.i == len(s.b) {
 			return errSyntax
 		}
 		switch s.b[s.i] {
@@ -214,7 +191,7 @@ func (s *Scan) text() error {
 			s.i++
 			return nil
 		case '\\':
-			n := escapeLength(s.b[s.i:])
+			n := protocol.EscapeLength(s.b[s.i:])
 			if n == 0 {
 				return errSyntax
 			}
@@ -223,47 +200,6 @@ func (s *Scan) text() error {
 			return errSyntax
 		}
 	}
-}
-
-// stop is where the first quote, backslash or control character is, from i on; the length when there
-// is none.
-func stop(b []byte, i int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		// With a bit turned, a quote lies right behind the control characters.
-		control, slash := x^('"'^' ')*ones, x^('\\'*ones)
-		// What borrows from the byte above is found itself, so that the lowest that is found is one.
-		if found := ((control-(' '+1)*ones)&^control | (slash-ones)&^slash) & highs; found != 0 {
-			return i + bits.TrailingZeros64(found)/8
-		}
-	}
-	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
-		i++
-	}
-	return i
-}
-
-// escapeLength is how long the escape is that a text begins with; zero when it is none.
-func escapeLength(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if len(b) < 6 {
-			return 0
-		}
-		for _, c := range b[2:6] {
-			if !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f') {
-				return 0
-			}
-		}
-		return 6
-	}
-	return 0
 }
 
 // Raw is the next value as it stands, valid until the next call.

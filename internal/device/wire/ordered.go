@@ -2,8 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -127,7 +125,7 @@ func (o *ordered) number() bool {
 func (o *ordered) text() bool {
 	start, ascii := o.i, true
 	for at := start + 1; ; {
-		end, plain := quoteOrEscape(o.raw, at)
+		end, plain := protocol.TextStop(o.raw, at)
 		if ascii = ascii && plain; end == len(o.raw) {
 			return false
 		}
@@ -146,31 +144,6 @@ func (o *ordered) text() bool {
 			return false // a control character
 		}
 	}
-}
-
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// quoteOrEscape is where the first quote, backslash or control character is, from i on; and whether
-// all that comes before it is ASCII.
-func quoteOrEscape(b []byte, i int) (at int, ascii bool) {
-	high := uint64(0)
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		quote, slash := x^('"'*ones), x^('\\'*ones)
-		// What borrows from the byte above is found itself, so that the lowest that is found is one.
-		if found := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs; found != 0 {
-			n := bits.TrailingZeros64(found) / 8
-			return i + n, (high|x&(1<<(8*n)-1))&highs == 0
-		}
-		high |= x
-	}
-	for ; i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' '; i++ {
-		high |= uint64(b[i])
-	}
-	return i, high&highs == 0
 }
 
 // plainEscape is the length of the escape that b begins with; zero when the character is spelled in

@@ -1,0 +1,203 @@
+package protocol
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// quickLine is a line that is cut in one look at its bytes. It knows plain JSON only: what it does not
+// understand, and what is wrong, goes the long way, whose judgement counts.
+type quickLine struct {
+	b     []byte
+	i     int    // of what comes next
+	names []span // of the objects that are open, below a record's fields
+}
+
+type span struct{ from, to int }
+
+// maxQuickMembers bounds the members of an object whose names are held against each other.
+const maxQuickMembers = 64
+
+// quickSplit does what split does; false when the line goes the long way.
+func (d *Decoder) quickSplit(line []byte) bool {
+	q := &d.quick
+	q.b, q.i, q.names = line, 0, q.names[:0]
+	good := q.next() == '{' && d.quickObject(&d.members, true) && q.next() == 0 && q.i == len(line)
+	q.b = nil
+	return good
+}
+
+func (d *Decoder) quickObject(into *[]Field, top bool) bool {
+	q, list := &d.quick, *into
+	q.i++
+	for more := q.next() != '}'; more; {
+		if q.next() != '"' || len(list) == maxQuickMembers {
+			return false
+		}
+		start := q.i
+		if !q.name() {
+			return false
+		}
+		before := ""
+		if n := len(list); n < cap(list) {
+			before = list[:n+1][n].Name
+		}
+		name := d.text(q.b[start:q.i], before)
+		for i := range list {
+			if list[i].Name == name {
+				return false
+			}
+		}
+		if q.next() != ':' {
+			return false
+		}
+		q.i++
+		kind := q.next()
+		start = q.i
+		if top && name == "data" && kind == '{' {
+			if !d.quickObject(&d.rec.fields, false) {
+				return false
+			}
+		} else if !q.value() {
+			return false
+		}
+		list = append(list, Field{Name: name, Value: q.b[start:q.i:q.i]})
+		var good bool
+		if more, good = q.comma('}'); !good {
+			return false
+		}
+	}
+	q.i++
+	*into = list
+	return true
+}
+
+// next passes over space and gives the byte behind it; zero at the end.
+func (q *quickLine) next() byte {
+	for ; q.i < len(q.b); q.i++ {
+		if c := q.b[q.i]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return c
+		}
+	}
+	return 0
+}
+
+// comma reports whether another member or element follows; good is false when the end does not either.
+func (q *quickLine) comma(end byte) (more, good bool) {
+	switch q.next() {
+	case ',':
+		q.i++
+		return true, true
+	case end:
+		return false, true
+	}
+	return false, false
+}
+
+func (q *quickLine) value() bool {
+	switch q.next() {
+	case '"':
+		_, good := q.text()
+		return good
+	case '{':
+		return q.object()
+	case '[':
+		return q.list()
+	case 't':
+		return q.word("true")
+	case 'f':
+		return q.word("false")
+	case 'n':
+		return q.word("null")
+	}
+	n := NumberLength(q.b[q.i:])
+	q.i += n
+	return n > 0
+}
+
+func (q *quickLine) word(word string) bool {
+	good := bytes.HasPrefix(q.b[q.i:], []byte(word))
+	q.i += len(word)
+	return good
+}
+
+// name passes over the name of a member, in which nothing may be escaped.
+func (q *quickLine) name() bool {
+	plain, good := q.text()
+	return plain && good
+}
+
+// text passes over a text, and says whether nothing in it is escaped.
+func (q *quickLine) text() (plain, good bool) {
+	start := q.i
+	plain = true
+	for ascii := true; ; {
+		at, same := TextStop(q.b, q.i+1)
+		if ascii = ascii && same; at == len(q.b) {
+			return plain, false
+		}
+		switch q.b[at] {
+		case '"':
+			q.i = at + 1
+			return plain, ascii || utf8.Valid(q.b[start:q.i])
+		case '\\':
+			n := EscapeLength(q.b[at:])
+			if n == 0 || n == 6 && q.b[at+2]|0x20 == 'd' { // a half of a pair, perhaps
+				return plain, false
+			}
+			plain, q.i = false, at+n-1
+		default:
+			return plain, false
+		}
+	}
+}
+
+func (q *quickLine) list() bool {
+	q.i++
+	for more := q.next() != ']'; more; {
+		var good bool
+		if !q.value() {
+			return false
+		}
+		if more, good = q.comma(']'); !good {
+			return false
+		}
+	}
+	q.i++
+	return true
+}
+
+func (q *quickLine) object() bool {
+	base := len(q.names)
+	q.i++
+	for more := q.next() != '}'; more; {
+		if q.next() != '"' || len(q.names)-base == maxQuickMembers {
+			return false
+		}
+		name := span{from: q.i}
+		if !q.name() {
+			return false
+		}
+		name.to = q.i
+		for _, other := range q.names[base:] {
+			if bytes.Equal(q.b[other.from:other.to], q.b[name.from:name.to]) {
+				return false
+			}
+		}
+		q.names = append(q.names, name)
+		if q.next() != ':' {
+			return false
+		}
+		q.i++
+		var good bool
+		if !q.value() {
+			return false
+		}
+		if more, good = q.comma('}'); !good {
+			return false
+		}
+	}
+	q.i++
+	q.names = q.names[:base]
+	return true
+}
