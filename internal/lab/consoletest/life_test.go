@@ -27,7 +27,7 @@ import (
 )
 
 // today is when the household below looks at its records.
-var today = time.Date(2026, 3, 26, 14, 32, 0, 0, time.UTC)
+var today = time.Date(2026, 3, 10, 14, 32, 0, 0, time.UTC)
 
 // household is a database with records of several sources, as their connectors declare them.
 type household struct {
@@ -105,7 +105,7 @@ func (h *household) collects(connector, name string, gaps []slice.Gap, records .
 }
 
 func record(stream, key, data string) slice.Record {
-	return slice.Record{Stream: stream, Key: key, Data: []byte(data), EmittedAt: "2026-03-26T13:30:00Z"}
+	return slice.Record{Stream: stream, Key: key, Data: []byte(data), EmittedAt: "2026-03-10T13:30:00Z"}
 }
 
 // hostile is what a stranger may write into a message.
@@ -118,16 +118,16 @@ func (h *household) lives() {
 		return record("messages", key, fmt.Sprintf(`{"id":%q,"conversation_id":%q,"role":%q,"create_time":%q,"content":%s,"on_current_branch":%t}`, key, thread, role, at, quoted(text), current))
 	}
 	h.collects("chatgpt", "ChatGPT", []slice.Gap{{Stream: "messages", ParentStream: "conversations", RecordKey: "c2", Reason: protocol.SourcePressureReasons[0], Retryable: true}},
-		record("conversations", "c1", `{"id":"c1","title":"Tide tables in a spreadsheet","create_time":"2026-03-25T21:14:00Z","update_time":"2026-03-26T13:27:00Z"}`),
-		record("conversations", "c2", `{"id":"c2","title":"Name for a boat","create_time":"2026-03-25T20:40:00Z","update_time":"2026-03-25T20:44:00Z"}`),
-		said("m1", "c1", "user", "2026-03-25T21:14:02Z", "I have high and low water for each day. How do I get the height at any hour in a spreadsheet?", true),
-		said("m2", "c1", "assistant", "2026-03-25T21:14:30Z", "The simplest good rule is the rule of twelfths.\n\nFor a smooth curve use half a cosine:\n```\n=low + (high-low) * (1 - COS(PI() * (t-t0)/(t1-t0))) / 2\n```\nwhere t0 is the time of low water.", true),
-		said("m3", "c1", "assistant", "2026-03-25T21:14:31Z", "Another answer that was thrown away.", false),
-		said("m4", "c1", "user", "2026-03-26T13:25:00Z", "It works. "+hostile, true),
-		said("m5", "c1", "tool", "2026-03-26T13:26:00Z", "python: 41 rows", true),
-		said("m6", "c1", "assistant", "2026-03-26T13:27:00Z", "Select the height column and add a rule.", true),
-		said("m7", "c2", "user", "2026-03-25T20:40:00Z", "A short old name for a boat?", true),
-		said("m8", "c2", "assistant", "2026-03-25T20:44:00Z", "Three that are short and old", true),
+		record("conversations", "c1", `{"id":"c1","title":"Tide tables in a spreadsheet","create_time":"2026-03-09T21:14:00Z","update_time":"2026-03-10T13:27:00Z"}`),
+		record("conversations", "c2", `{"id":"c2","title":"Name for a boat","create_time":"2026-03-09T20:40:00Z","update_time":"2026-03-09T20:44:00Z"}`),
+		said("m1", "c1", "user", "2026-03-09T21:14:02Z", "I have high and low water for each day. How do I get the height at any hour in a spreadsheet?", true),
+		said("m2", "c1", "assistant", "2026-03-09T21:14:30Z", "The simplest good rule is the rule of twelfths.\n\nFor a smooth curve use half a cosine:\n```\n=low + (high-low) * (1 - COS(PI() * (t-t0)/(t1-t0))) / 2\n```\nwhere t0 is the time of low water.", true),
+		said("m3", "c1", "assistant", "2026-03-09T21:14:31Z", "Another answer that was thrown away.", false),
+		said("m4", "c1", "user", "2026-03-10T13:25:00Z", "It works. "+hostile, true),
+		said("m5", "c1", "tool", "2026-03-10T13:26:00Z", "python: 41 rows", true),
+		said("m6", "c1", "assistant", "2026-03-10T13:27:00Z", "Select the height column and add a rule.", true),
+		said("m7", "c2", "user", "2026-03-09T20:40:00Z", "A short old name for a boat?", true),
+		said("m8", "c2", "assistant", "2026-03-09T20:44:00Z", "Three that are short and old", true),
 	)
 	step := func(key, at, name, arguments, output string) slice.Record {
 		return record("function_calls", key, fmt.Sprintf(`{"id":%q,"session_id":"s1","name":%q,"arguments":%s,"output_preview":%s,"timestamp":%q}`, key, name, quoted(arguments), quoted(output), at))
@@ -136,12 +136,12 @@ func (h *household) lives() {
 		return record("messages", key, fmt.Sprintf(`{"id":%q,"session_id":"s1","origin":%q,"role":"x","timestamp":%q,"content":%s}`, key, origin, at, quoted(text)))
 	}
 	h.collects("codex", "Codex", nil,
-		record("sessions", "s1", `{"id":"s1","title":"Fix the retry test that hangs","started_at":"2026-03-26T10:59:00Z","last_event_at":"2026-03-26T11:40:00Z"}`),
-		coded("x0", "injected", "2026-03-26T10:58:59Z", "<environment_context>tidewatch</environment_context>"),
-		coded("x1", "person", "2026-03-26T10:59:00Z", "The retry test hangs about once in twenty. Find out why and fix it."),
-		step("f1", "2026-03-26T11:00:00Z", "shell", "go test -run TestRetry -count=200", "FAIL after 17"),
-		step("f2", "2026-03-26T11:03:20Z", "apply_patch", "+ clock.BlockUntil(2)", "Success"),
-		coded("x2", "assistant", "2026-03-26T11:40:00Z", "The fake clock is advanced before the second waiter has started. 200 of 200 pass now."),
+		record("sessions", "s1", `{"id":"s1","title":"Fix the retry test that hangs","started_at":"2026-03-10T10:59:00Z","last_event_at":"2026-03-10T11:40:00Z"}`),
+		coded("x0", "injected", "2026-03-10T10:58:59Z", "<environment_context>tidewatch</environment_context>"),
+		coded("x1", "person", "2026-03-10T10:59:00Z", "The retry test hangs about once in twenty. Find out why and fix it."),
+		step("f1", "2026-03-10T11:00:00Z", "shell", "go test -run TestRetry -count=200", "FAIL after 17"),
+		step("f2", "2026-03-10T11:03:20Z", "apply_patch", "+ clock.BlockUntil(2)", "Success"),
+		coded("x2", "assistant", "2026-03-10T11:40:00Z", "The fake clock is advanced before the second waiter has started. 200 of 200 pass now."),
 	)
 	var texts []slice.Record
 	texts = append(texts,
@@ -150,20 +150,33 @@ func (h *household) lives() {
 		return record("messages", key, fmt.Sprintf(`{"id":%q,"chat_id":%q,"handle":%q,"date":%q,"text":%s,"is_from_me":%t,"kind":"message"}`, key, chat, handle, at, quoted(words), mine))
 	}
 	for i := range 41 {
-		at := time.Date(2026, 3, 25, 7, 30, 0, 0, time.UTC).Add(time.Duration(i) * 90 * time.Second)
+		at := time.Date(2026, 3, 9, 7, 30, 0, 0, time.UTC).Add(time.Duration(i) * 90 * time.Second)
 		texts = append(texts, text(fmt.Sprintf("p%02d", i), "papa", "Papa", at.Format(time.RFC3339), fmt.Sprintf("the varnish needs two days (%d)", i), i%3 == 0))
 	}
 	for i := range 150 {
 		at := time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Hour)
 		texts = append(texts, text(fmt.Sprintf("q%03d", i), "ines", "Ines", at.Format(time.RFC3339), fmt.Sprintf("letter %d", i), i%2 == 0))
 	}
-	texts = append(texts, text("i1", "ines", "Ines", "2026-03-26T14:02:00Z", "Are you on the quay already?", false), text("i2", "ines", "Ines", "2026-03-26T14:05:00Z", "Five minutes. Which ferry?", true),
-		text("i3", "ines", "Ines", "2026-03-26T14:20:00Z", "the ferry is at ten past, not half", false))
+	texts = append(texts, text("i1", "ines", "Ines", "2026-03-10T14:02:00Z", "Are you on the quay already?", false), text("i2", "ines", "Ines", "2026-03-10T14:05:00Z", "Five minutes. Which ferry?", true),
+		text("i3", "ines", "Ines", "2026-03-10T14:20:00Z", "the ferry is at ten past, not half", false))
 	h.collects("imessage", "iMessage", nil, texts...)
 	h.collects("slack", "Slack", nil,
 		record("channels", "C1", `{"id":"C1","name":"general","created_at":"2024-01-01T00:00:00Z"}`), record("users", "U1", `{"id":"U1","name":"oskar"}`),
-		record("messages", "C1:1", `{"id":"C1:1","channel_id":"C1","user_id":"U1","sent_at":"2026-03-24T09:00:00Z","text":"minutes are in the folder"}`),
-		record("messages", "C1:2", `{"id":"C1:2","channel_id":"C1","user_id":"U9","sent_at":"2026-03-24T09:05:00Z","text":"thanks"}`))
+		record("messages", "C1:1", `{"id":"C1:1","channel_id":"C1","user_id":"U1","sent_at":"2026-03-08T09:00:00Z","text":"minutes are in the folder"}`),
+		record("messages", "C1:2", `{"id":"C1:2","channel_id":"C1","user_id":"U9","sent_at":"2026-03-08T09:05:00Z","text":"thanks"}`))
+	late := pressed("cin_slack_1", 0, 12) // it does not have all
+	late.Connection.DisplayName = "Slack"
+	h.facts.all[len(h.facts.all)-1] = late
+	h.collects("imap", "Gmail", nil,
+		record("messages", "e1", `{"id":"e1","received_at":"2026-03-10T14:15:00Z","subject":"Berth 41, fee for the season","from_name":"Harbour office","thread_id":"t1"}`),
+		record("messages", "e2", `{"id":"e2","received_at":"2026-03-09T10:04:00Z","subject":"Your visit in April","from_name":"Quay Street Dental"}`))
+	h.collects("oura", "Oura", nil, record("sleep", "o1", `{"id":"o1","day":"2026-03-10","type":"long_sleep","total_sleep_duration":26280}`), record("daily_sleep", "o2", `{"id":"o2","day":"2026-03-10","score":84}`))
+	h.collects("ynab", "YNAB", nil, record("transactions", "y1", `{"id":"y1","date":"2026-03-09","amount":-24900,"payee_name":"Paper and Rope","memo":"Household, stationery"}`))
+	var walk []slice.Record
+	for i := range 9 {
+		walk = append(walk, record("location_history", fmt.Sprint("w", i), fmt.Sprintf(`{"id":"w%d","timestamp":"2026-03-10T09:%02d:00Z","latitude":59.%d,"longitude":18.1,"activity_type":"WALKING"}`, i, i*5, 30+i)))
+	}
+	h.collects("google_takeout", "Google", nil, append(walk, record("photos", "g1", `{"id":"g1","event_time":"2026-03-10T09:12:00Z","title":"boatyard.jpg","filename":"boatyard.jpg"}`))...)
 }
 
 // get asks for a page as a browser without script does.
@@ -191,8 +204,14 @@ func TestLifeReadsAsBefore(t *testing.T) {
 	var pages pagetest.Pages
 	pages.Add(t, "empty: /records/conversations", empty)
 	for _, address := range []string{
-		"/records/conversations", "/records/conversations?source=cin_imessage_1", tides, boat, retries, general, ines + "?until=2026-02-03T00:00:00Z", ines + "?since=2026-03-26T14:00:00Z",
+		"/records/conversations", "/records/conversations?source=cin_imessage_1", tides, boat, retries, general, ines + "?until=2026-02-03T00:00:00Z", ines + "?since=2026-03-10T14:00:00Z",
 		"/records/conversations/cin_slack_1/channels/C7", "/records/conversations/cin_slack_1/users/U1", "/records/conversations/~!/x/y",
+	} {
+		pages.Add(t, address, h.get(address))
+	}
+	for _, address := range []string{
+		"/records/timeline", "/records/timeline?day=2026-03-09", "/records/timeline?day=2026-03-09&source=cin_imessage_1", "/records/timeline?kind=measured", "/records/timeline?day=2026-03-10&record=cin_imap_1/messages/e1",
+		"/records/timeline?day=2020-01-01", "/records/timeline?day=soon", "/records/timeline?record=x",
 	} {
 		pages.Add(t, address, h.get(address))
 	}
@@ -259,6 +278,19 @@ func TestLifeInABrowser(t *testing.T) {
 	}
 	if !strings.Contains(b.text("#thread"), "<script>document.title") || eval[float64](b, `document.querySelectorAll("#thread img, #thread script").length`) != 0 {
 		t.Error("what somebody wrote is not shown as it was written")
+	}
+	b.visit("/records/timeline")
+	b.shoot("timeline")
+	b.click(`[data-item] a[href*="record="]`)
+	b.wait("#record")
+	b.shoot("timeline-record")
+	if b.click("[data-close]"); b.has("#record") {
+		t.Error("the record stays open")
+	}
+	b.click("[rel=next]")
+	b.until(`location.search.includes("day=2026-03-09")`)
+	if !strings.Contains(b.text(".day"), "41 messages with Papa") {
+		t.Errorf("the day reads %s", b.text(".day"))
 	}
 	b.visit(retries)
 	b.shoot("conversation-coding")

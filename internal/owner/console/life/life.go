@@ -36,6 +36,7 @@ func Routes(c Config) []ui.Route {
 		pattern string
 		handle  http.HandlerFunc
 	}{
+		{"GET /records/timeline", p.timeline},
 		{"GET /records/conversations", p.conversations},
 		{"GET /records/conversations/{connection}/{stream}/{thread}", p.conversation},
 	} {

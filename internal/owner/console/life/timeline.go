@@ -1,0 +1,310 @@
+package life
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/manage"
+	"pdpp/internal/owner/console/ui"
+	"pdpp/manifest"
+)
+
+// timelinePage is what happened on one day, everywhere.
+type timelinePage struct {
+	choice
+	Day          time.Time // its beginning, in the zone of the pages
+	Items        []item
+	Count        int64 // of the records of the day, by what is chosen
+	More         bool  // there are more than were counted
+	Kinds        []facet
+	Sources      []facet
+	Older, Newer string // addresses of the days around it that have anything
+	OlderDay     time.Time
+	NewerDay     time.Time
+	Partly       []string // streams of which only the newest records of the day are shown
+	Behind       []behind
+	Open         *manage.Opened
+	OpenIn       string
+}
+
+// choice is what the address asks for.
+type choice struct {
+	day, source, kind string
+	record            string // connection, stream and key of the record beside the list
+}
+
+func (c choice) address() string {
+	q := url.Values{}
+	for name, value := range map[string]string{"day": c.day, "source": c.source, "kind": c.kind, "record": c.record} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return "/records/timeline"
+	}
+	return "/records/timeline?" + q.Encode()
+}
+
+// facet narrows the list down, and says what that leaves.
+type facet struct {
+	Label, Address string
+	Count          int64
+	Current        bool
+}
+
+// behind is a source that does not have all of what happened, as its verdict says.
+type behind struct{ Name, Says, Address string }
+
+// dayLimit is how many records of one stream are read of a day.
+const dayLimit = 1000
+
+func (p *pages) timeline(w http.ResponseWriter, r *http.Request) {
+	ctx, q := r.Context(), r.URL.Query()
+	page := &timelinePage{choice: choice{day: q.Get("day"), source: q.Get("source"), kind: q.Get("kind"), record: q.Get("record")}}
+	now := p.Now()
+	page.Day = midnight(now)
+	if page.day != "" {
+		day, err := time.ParseInLocation(time.DateOnly, page.day, now.Location())
+		if err != nil {
+			p.fail(w, r, api.Invalid("day", "That is not a day.", "Write it like 2026-03-04."))
+			return
+		}
+		page.Day = day
+	}
+	all, err := p.streams(ctx)
+	if err == nil {
+		err = p.fillDay(ctx, page, all)
+	}
+	if err == nil {
+		err = p.around(ctx, page, all)
+	}
+	if err == nil {
+		page.Behind, err = p.behind(ctx, page.source)
+	}
+	if err == nil && page.record != "" {
+		err = p.beside(ctx, page, all)
+	}
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	p.show(w, r, "Timeline, "+dayName(page.Day, now), timelineBody(page, now))
+}
+
+func midnight(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+}
+
+// bounds are the beginning and the end of a day for a stream: times that are whole days begin
+// in UTC, wherever somebody lives.
+func (s *stream) bounds(day time.Time) (from, to time.Time) {
+	if s.Display.Days {
+		day = time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC)
+	}
+	return day, day.AddDate(0, 0, 1)
+}
+
+// happens reports whether records of the stream are on the timeline. Conversations are there by
+// what was said in them.
+func (s *stream) happens() bool {
+	return s.kind() != "" && s.kind() != manifest.KindConversation && s.role("time") != "" && s.Records > 0
+}
+
+// fillDay reads what happened on the day.
+func (p *pages) fillDay(ctx context.Context, page *timelinePage, all *streams) error {
+	kinds, sources := map[string]int64{}, map[string]int64{}
+	named := map[string]string{}
+	var things []thing
+	for i := range all.all {
+		s := &all.all[i]
+		if !s.happens() {
+			continue
+		}
+		from, to := s.bounds(page.Day)
+		found, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Since: from, Until: to, Fields: s.fields(), Limit: dayLimit})
+		if err != nil {
+			return err
+		}
+		n := int64(len(found.Records))
+		if n == 0 {
+			continue
+		}
+		partly := found.Next != ""
+		if partly {
+			whole, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Since: from, Until: to, Fields: []string{}, Limit: 1, Total: true})
+			if err != nil {
+				return err
+			}
+			n = *whole.Total
+		}
+		group := groupOf(s)
+		named[s.ConnectionID] = s.ConnectionName
+		if page.kind == "" || page.kind == group {
+			sources[s.ConnectionID] += n
+		}
+		if page.source == "" || page.source == s.ConnectionID {
+			kinds[group] += n
+		}
+		if page.kind != "" && page.kind != group || page.source != "" && page.source != s.ConnectionID {
+			continue
+		}
+		page.Count += n
+		page.More = page.More || n > api.MostCounted
+		if partly {
+			page.Partly = append(page.Partly, s.Label+" of "+s.ConnectionName)
+		}
+		for _, r := range found.Records {
+			things = append(things, s.thing(r))
+		}
+	}
+	page.Items = p.names(ctx, all).items(things, page.choice)
+	page.facets(kinds, sources, named)
+	return nil
+}
+
+// facets are the kinds and the sources of the day, those with most records first.
+func (page *timelinePage) facets(kinds, sources map[string]int64, named map[string]string) {
+	make := func(counts map[string]int64, label func(string) string, at func(choice, string) choice, current string) (all []facet) {
+		plain := page.choice
+		plain.record = ""
+		for value, n := range counts {
+			all = append(all, facet{Label: label(value), Count: n, Address: at(plain, value).address(), Current: value == current})
+		}
+		slices.SortFunc(all, func(a, b facet) int { return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Label, b.Label)) })
+		var sum int64
+		for _, f := range all {
+			sum += f.Count
+		}
+		return append([]facet{{Label: "Everything", Count: sum, Address: at(plain, "").address(), Current: current == ""}}, all...)
+	}
+	page.Kinds = make(kinds, func(k string) string { return groupNames[k] }, func(c choice, v string) choice { c.kind = v; return c }, page.kind)
+	page.Sources = make(sources, func(id string) string { return named[id] }, func(c choice, v string) choice { c.source = v; return c }, page.source)
+}
+
+// groups are what kinds are called on the timeline.
+var groupNames = map[string]string{
+	"conversations": "Conversations", "mail": "Mail", "documents": "Documents", "files": "Photos and files", "measured": "Health and figures", "money": "Money", "places": "Places", "events": "Events",
+}
+
+func groupOf(s *stream) string {
+	switch s.kind() {
+	case manifest.KindMessage:
+		if s.role("title") != "" {
+			return "mail"
+		}
+		return "conversations"
+	case manifest.KindEvent:
+		if s.role("thread") != "" {
+			return "conversations"
+		}
+		return "events"
+	}
+	return map[manifest.DisplayKind]string{
+		manifest.KindDocument: "documents", manifest.KindFile: "files", manifest.KindMeasurement: "measured", manifest.KindTransaction: "money", manifest.KindPlace: "places",
+	}[s.kind()]
+}
+
+// around finds the nearest days before and after that have anything.
+func (p *pages) around(ctx context.Context, page *timelinePage, all *streams) error {
+	for i := range all.all {
+		s := &all.all[i]
+		if !s.happens() || page.source != "" && page.source != s.ConnectionID || page.kind != "" && page.kind != groupOf(s) {
+			continue
+		}
+		from, to := s.bounds(page.Day)
+		for _, way := range []struct {
+			q    api.RecordQuery
+			into *time.Time
+			next bool
+		}{{api.RecordQuery{Until: from}, &page.OlderDay, false}, {api.RecordQuery{Since: to, Oldest: true}, &page.NewerDay, true}} {
+			q := way.q
+			q.ConnectionID, q.Stream, q.ByTime, q.Fields, q.Limit = s.ConnectionID, s.Name, true, []string{}, 1
+			found, err := p.Owner.Records(ctx, q)
+			if err != nil {
+				return err
+			}
+			if len(found.Records) == 0 {
+				continue
+			}
+			at := *found.Records[0].At
+			if !s.Display.Days {
+				at = at.In(page.Day.Location())
+			}
+			day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, page.Day.Location())
+			if way.into.IsZero() || way.next == day.Before(*way.into) {
+				*way.into = day
+			}
+		}
+	}
+	at := page.choice
+	at.record = ""
+	if !page.OlderDay.IsZero() {
+		at.day = page.OlderDay.Format(time.DateOnly)
+		page.Older = at.address()
+	}
+	if !page.NewerDay.IsZero() {
+		at.day = page.NewerDay.Format(time.DateOnly)
+		page.Newer = at.address()
+	}
+	return nil
+}
+
+// behind are the sources, of all or the one that is chosen, that need somebody or do not collect, in the words of their verdicts.
+func (p *pages) behind(ctx context.Context, source string) (out []behind, err error) {
+	o, err := p.Owner.Overview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range o.Connections {
+		c := &o.Connections[i]
+		if tone := c.Verdict.Pill.Tone; (tone == verdict.Red || tone == verdict.Amber) && (source == "" || source == c.ID) {
+			out = append(out, behind{c.DisplayName, c.Verdict.ForwardStatement, "/connections/" + ui.Segment(c.ID)})
+		}
+	}
+	return out, nil
+}
+
+// beside opens the record that the address names.
+func (p *pages) beside(ctx context.Context, page *timelinePage, all *streams) error {
+	parts := strings.Split(page.record, "/")
+	for i := range parts {
+		var err error
+		if parts[i], err = ui.Unsegment(parts[i]); err != nil {
+			parts = nil
+			break
+		}
+	}
+	if len(parts) != 3 {
+		return api.NotFound("There is no such record.", "Follow a link from the timeline.")
+	}
+	var err error
+	page.Open, err = manage.Open(ctx, p.Owner, parts[0], parts[1], parts[2])
+	if s := all.find(parts[0], parts[1]); s != nil {
+		page.OpenIn = s.Label + ", " + s.ConnectionName
+	}
+	return err
+}
+
+// closed is the page without the record beside it.
+func (page *timelinePage) closed() string {
+	c := page.choice
+	c.record = ""
+	return c.address()
+}
+
+// counted says how many records the day has.
+func (page *timelinePage) counted() string {
+	if page.More {
+		return "more than " + text.Count(page.Count, "record", "records")
+	}
+	return text.Count(page.Count, "record", "records")
+}
