@@ -134,6 +134,7 @@ func TestAnotherComputerJourney(t *testing.T) {
 
 	b.click(`a[href="/add"]`)
 	b.click(`a[data-connector="claude_code"]`)
+	b.click(`[data-about] [data-connect]`)
 	b.click(`a[data-place="device"]`)
 	b.wait(`form[data-new-device]`)
 	b.shoot("device-add")

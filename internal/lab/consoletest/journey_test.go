@@ -92,6 +92,7 @@ func connect(b *tab, token string) {
 	b.t.Helper()
 	b.click(`a[href="/add"]`)
 	b.click(`a[data-connector="github"]`)
+	b.click(`[data-about] [data-connect]`)
 	b.fill(`form[data-add] input[type=password]`, token)
 	b.submit(`form[data-add] input[type=password]`)
 	b.until(`location.pathname === "/connections/cin_github_1"`)

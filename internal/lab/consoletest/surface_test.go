@@ -182,6 +182,7 @@ func TestSignInOnTheStreamedPage(t *testing.T) {
 
 	b.click(`a[href="/add"]`)
 	b.click(`a[data-connector="chatgpt"]`)
+	b.click(`[data-about] [data-connect]`)
 	b.wait(`[data-signs-in]`)
 	b.shoot("add-browser")
 	if b.has(`form[data-add] input[type=password]`) {

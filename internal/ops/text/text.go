@@ -55,6 +55,17 @@ func Upper(s string) string {
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
+// Lower is a phrase within a sentence. One that begins with two capitals, as a name of
+// letters does, stays.
+func Lower(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	second, _ := utf8.DecodeRuneInString(s[size:])
+	if size == 0 || first == utf8.RuneError || unicode.IsUpper(second) {
+		return s
+	}
+	return string(unicode.ToLower(first)) + s[size:]
+}
+
 // Sentence begins with a capital letter and ends with a full stop.
 func Sentence(s string) string {
 	s = Upper(strings.TrimSpace(s))

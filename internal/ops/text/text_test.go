@@ -20,6 +20,7 @@ func TestWords(t *testing.T) {
 		{Cut("pears", 5), "pears"}, {Cut("Birnbäume", 6), "Birnb…"}, {Cut("🍐🍐🍐", 2), "🍐…"}, {Cut("äää", 3), "äää"},
 		{Line(" a\r\n b\t\tc\u2028d\x1b[0m "), "a b c d [0m"}, {Line("\n"), ""},
 		{Upper("énorme"), "Énorme"}, {Upper(""), ""}, {Upper("\xff"), "\xff"},
+		{Lower("Énorme"), "énorme"}, {Lower("URLs"), "URLs"}, {Lower(""), ""}, {Lower("A"), "a"}, {Lower("\xff"), "\xff"},
 		{Sentence(" no answer "), "No answer."}, {Sentence("Why?"), "Why?"}, {Sentence(""), ""},
 		{Name("open_issues"), "Open issues"}, {Name("merged-at"), "Merged at"}, {Name("_"), "_"},
 		{List(nil), ""}, {List([]string{"a"}), "a"}, {List([]string{"a", "b", "c"}), "a, b and c"},

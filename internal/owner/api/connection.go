@@ -49,7 +49,8 @@ type Connector struct {
 	Foreign *Foreign `json:"foreign"`
 	// Problem is why it cannot be connected, each fault with its mend; empty for one that can.
 	Problem string `json:"problem,omitempty"`
-	// Lacks is what keeps it from starting on this machine, with the mend; empty where nothing does.
+	// Lacks is what keeps it from running here, with the mend: its interpreter, a browser, an app
+	// at the provider. It is empty where nothing does.
 	Lacks string `json:"lacks,omitempty"`
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -206,4 +207,58 @@ func TestConnectionWhoseConnectorIsGone(t *testing.T) {
 		t.Errorf("connector %+v, limits %+v", got.Connector, got.Limits)
 	}
 	b.must(b.SetCredential(b.ctx(), d.ID, map[string]string{"token": "spade"})) // by what it declared when it was last seen
+}
+
+// What cannot run here says what it lacks and how that is mended, and no longer once it is
+// there: a browser where none of the workers has one, an app at the provider.
+func TestConnectorSaysWhatItLacksHere(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	for name, setup := range map[string]string{
+		"porch": `{"modality":"browser_session"}`,
+		"quay": `{"modality":"provider_auth","deployment_config":["QUAY_CLIENT_ID"],"oauth":{"authorize_url":"https://quay.example/authorize","token_url":"https://quay.example/token","access_token_env":"QUAY_TOKEN",
+			"client_id_env":"QUAY_CLIENT_ID","scopes":[{"name":"read","label":"Your boats"}]}}`,
+	} {
+		dir := filepath.Join(b.home, "connectors", name)
+		b.must(os.MkdirAll(dir, 0o700))
+		b.must(os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"protocol_version":"0.1.0","connector_id":"`+name+`","version":"0.1.0","display_name":"`+name+`","setup":`+setup+`,
+			"runtime_requirements":{"bindings":{"network":{"required":true},"browser":{"required":`+strconv.FormatBool(name == "porch")+`}}},
+			"streams":[{"name":"boats","semantics":"append_only","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`), 0o600))
+		b.must(os.WriteFile(filepath.Join(dir, "connector"), []byte(gardenConnector), 0o700))
+	}
+	lacks := func(id string) string {
+		t.Helper()
+		found, err := b.Connectors(b.ctx())
+		b.must(err)
+		for _, c := range found {
+			if c.ID == id && c.Problem == "" {
+				return c.Lacks
+			}
+		}
+		t.Fatalf("%s is not offered: %+v", id, found)
+		return ""
+	}
+	if got := lacks("porch"); got != "" {
+		t.Errorf("before any worker is there: %q", got)
+	}
+	w := store.Worker{ID: "w1", Host: "attic", Capabilities: []string{"network", "local"}, StartedAt: b.at, SeenAt: b.at}
+	b.must(b.Store.PutWorker(b.ctx(), w))
+	if got := lacks("porch"); !strings.Contains(got, "has a browser") || !strings.Contains(got, "apt install chromium") {
+		t.Errorf("without a browser: %q", got)
+	}
+	if got := lacks("garden"); got != "" {
+		t.Errorf("one that needs none: %q", got)
+	}
+	w.ID, w.Capabilities = "w2", []string{"browser"}
+	b.must(b.Store.PutWorker(b.ctx(), w))
+	if got := lacks("porch"); got != "" {
+		t.Errorf("with a browser: %q", got)
+	}
+	if got := lacks("quay"); !strings.Contains(got, "This server has no app at quay yet. Register one there") {
+		t.Errorf("without an app: %q", got)
+	}
+	b.must(b.SetProviderApp(b.ctx(), "quay", api.ProviderApp{ClientID: "boat-7"}))
+	if got := lacks("quay"); got != "" {
+		t.Errorf("with an app: %q", got)
+	}
 }

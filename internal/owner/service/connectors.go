@@ -9,11 +9,14 @@ import (
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/providerauth"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
 	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
 	"pdpp/internal/owner/service/faults"
+	"pdpp/internal/schedule/scheduler"
 )
 
 // longestProblem bounds what is said of one connector; pdpp-connectors validate says all.
@@ -26,6 +29,10 @@ func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
 	if err != nil {
 		return nil, faults.Error(err, "list the connectors")
 	}
+	browserless, err := s.browserless(ctx)
+	if err != nil {
+		return nil, faults.Error(err, "list the workers")
+	}
 	out := []api.Connector{}
 	for _, e := range all {
 		if problem := e.Problem(); problem != "" {
@@ -33,8 +40,8 @@ func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
 			continue
 		}
 		c := declaration.Describe(e.Connector.Name, e.Connector.Manifest)
-		if lack := e.Connector.Unstartable(); lack != nil {
-			c.Lacks = text.Cut(text.Line(lack.Sentence()), longestProblem)
+		if c.Lacks, err = s.lacking(ctx, &c, e.Connector, browserless); err != nil {
+			return nil, faults.Error(err, "list the connectors")
 		}
 		if c.Foreign, err = s.foreign(ctx, e.Connector); err != nil {
 			return nil, faults.Error(err, "list the connectors")
@@ -45,6 +52,45 @@ func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
 		return cmp.Or(cmp.Compare(min(len(a.Problem), 1), min(len(b.Problem), 1)), strings.Compare(strings.ToLower(a.DisplayName), strings.ToLower(b.DisplayName)), strings.Compare(a.ID, b.ID))
 	})
 	return out, nil
+}
+
+// lacking says what keeps a connector from running here, with the mend; empty where nothing
+// does.
+func (s *Service) lacking(ctx context.Context, c *api.Connector, found catalog.Connector, browserless bool) (string, error) {
+	if lack := found.Unstartable(); lack != nil {
+		return text.Cut(text.Line(lack.Sentence()), longestProblem), nil
+	}
+	if c.SignsIn && browserless {
+		return "No worker of this server has a browser, which the sign-in needs. Install Chromium where one runs (sudo apt install chromium) and start it again.", nil
+	}
+	if c.Consent == nil {
+		return "", nil
+	}
+	_, err := s.tokens().App(ctx, providerauth.Source{ConnectorID: c.ID, Manifest: found.Manifest})
+	var told *fault.Fault
+	if errors.As(err, &told) && told.Code == providerauth.CodeNoApp {
+		return told.Message + " " + told.Next, nil
+	}
+	return "", nil // one that cannot be read is told where it is used
+}
+
+// browserless reports whether workers are there and none of them has a browser.
+func (s *Service) browserless(ctx context.Context) (bool, error) {
+	workers, err := s.Store.Workers(ctx)
+	if err != nil {
+		return false, err
+	}
+	now, alive := s.Now(), false
+	for _, w := range workers {
+		if !scheduler.Alive(w, now) {
+			continue
+		}
+		if slices.Contains(w.Capabilities, string(scheduler.Browser)) {
+			return false, nil
+		}
+		alive = true
+	}
+	return alive, nil
 }
 
 // foreign is what a connector that is not built in gets; nil for a built-in one, and for one

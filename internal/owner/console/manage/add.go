@@ -32,15 +32,6 @@ type addPage struct {
 	Problem *problem
 }
 
-func (p *pages) chooseConnector(w http.ResponseWriter, r *http.Request) {
-	all, err := p.Owner.Connectors(r.Context())
-	if err != nil {
-		p.fail(w, r, "connections", err)
-		return
-	}
-	p.show(w, r, http.StatusOK, p.frame(w, r, "Add a connection", "connections"), chooseBody(all))
-}
-
 // connector finds what the address names. When it cannot it answers, and gives false.
 func (p *pages) connector(w http.ResponseWriter, r *http.Request) (api.Connector, bool) {
 	id, ok := p.segmentOf(w, r, "connector", "connections")

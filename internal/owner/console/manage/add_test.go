@@ -149,22 +149,6 @@ func TestAddingWithAProfileAndAView(t *testing.T) {
 	}
 }
 
-// Before anything is connected, each connector says how it will be collected.
-func TestConnectorsSayHowTheyRefresh(t *testing.T) {
-	t.Parallel()
-	o := mara()
-	o.connectors = append(o.connectors,
-		api.Connector{ID: "reef", DisplayName: "Reef", Refresh: api.RefreshPolicy{Mode: "automatic"}},
-		api.Connector{ID: "dune", DisplayName: "Dune", Refresh: api.RefreshPolicy{Mode: "manual", RecommendedSeconds: 3600}},
-	)
-	p := get(t, world(t, o), "/add")
-	for id, words := range map[string]string{"kelp": "Kelp By itself, every 6 hours", "tide": "Tide log On your computer", "reef": "Reef By itself", "dune": "Dune When you ask"} {
-		if got := textOf(p.by(t, "data-connector", id)); got != words {
-			t.Errorf("%s says %q", id, got)
-		}
-	}
-}
-
 func TestADeviceIsConnectedElsewhere(t *testing.T) {
 	t.Parallel()
 	o := mara()

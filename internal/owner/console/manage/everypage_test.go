@@ -73,7 +73,7 @@ func rarely() *owner {
 
 var rarePages = []string{
 	"/records?connection=cin_kelp_1&stream=letters&f.shelf=low&order=oldest&gte.pages=3&count=value.shelf", "/records/cin_kelp_1/letters/a2", "/records?connection=cin_kelp_1&stream=shells",
-	"/add/kelp", "/add/lagoon", "/add/none", "/schedules", "/grants", "/grants/grt_2", "/grants/grt_3", "/grants/grt_4", "/grants/none", "/audit", "/settings", "/settings/sign-in", "/settings/password",
+	"/add/kelp", "/add/kelp/about", "/add?q=nothing", "/add/lagoon", "/add/none", "/schedules", "/grants", "/grants/grt_2", "/grants/grt_3", "/grants/grt_4", "/grants/none", "/audit", "/settings", "/settings/sign-in", "/settings/password",
 	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps/none", "/connections/cin_kelp_1/changes", "/connections/cin_kelp_1/bookmarks", "/connections/none/gaps",
 }
 

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"net/url"
-	"strings"
 	"time"
 
 	"pdpp/internal/ops/text"
@@ -51,8 +50,7 @@ func restOf(g *api.Streak[api.Run]) string {
 	if g.Newest().Status == succeeded {
 		return ""
 	}
-	words := ended(g)
-	return strings.ToLower(words[:1]) + words[1:]
+	return text.Lower(ended(g))
 }
 
 // outcomeOf says how they ended, and how often.
