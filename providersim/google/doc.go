@@ -16,6 +16,9 @@
 // its own with recurringEventId and originalStartTime. Cancelled occurrences of a series that is there are in every
 // list, and have no more than that.
 //
+// Sign-in. A refresh token comes with the first answer alone, when access_type was offline, and is good again and again; that
+// of an app in testing ends after seven days ([Config.Testing]). Boxes can be left empty ([Config.Withheld]).
+//
 // Limits. Config.Rate requests in a minute; a refusal is 403 rateLimitExceeded or 429 in turn, and names no time.
 //
 // # What is not known of Google and decided here

@@ -28,6 +28,10 @@ type Config struct {
 	// Rate is how many requests a person may make in a minute; zero is no limit.
 	Rate int
 
+	// Testing says that the app is not published. Withheld is a scope that the person unticks.
+	Testing  bool
+	Withheld string
+
 	// Token is the first access token; empty means one derived from Seed.
 	Token string
 	// Now is the clock of limits and of the Date header; nil means the wall clock.
@@ -65,6 +69,7 @@ type Google struct {
 	mail      string // of the person
 	asked     []time.Time
 	refused   int
+	consent   consent
 }
 
 var _ providersim.Provider = (*Google)(nil)

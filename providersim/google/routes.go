@@ -60,6 +60,8 @@ func (g *Google) routes() *http.ServeMux {
 	on("/v1/people/me/connections", ScopeContacts, "personFields pageSize pageToken requestSyncToken syncToken", g.serveConnections)
 	on("/v1/otherContacts", ScopeOthers, "readMask pageSize pageToken requestSyncToken syncToken", g.serveOthers)
 	on("/v1/contactGroups", ScopeContacts, "groupFields pageSize pageToken", g.serveGroups)
+	mux.HandleFunc("GET /o/oauth2/v2/auth", g.authorize)
+	mux.HandleFunc("POST /token", g.token)
 	return mux
 }
 
