@@ -25,7 +25,7 @@ func (g *Google) becomeAnother() {
 		other.calendars[0].id = g.mail
 	}
 	for i, p := range other.people {
-		p.name += fmt.Sprint(9, i)
+		p.name += fmt.Sprintf("9%d", i)
 	}
 	g.calendars, g.people, g.others, g.groups, g.seq, g.epoch, g.signer = other.calendars, other.people, other.others, other.groups, other.seq, g.epoch+1, other.signer
 }
