@@ -73,7 +73,7 @@ func TestLongPost(t *testing.T) {
 // TestEveryRowIsStoredOrDeclared damages a line: all other rows are stored, and it is stored or declared.
 func TestEveryRowIsStoredOrDeclared(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(40) {
+	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		lines := []string{"id,permalink,direction\n"}
 		for i := range 30 {
