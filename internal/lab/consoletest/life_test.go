@@ -170,7 +170,13 @@ func (h *household) lives() {
 	h.collects("imap", "Gmail", nil,
 		record("messages", "e1", `{"id":"e1","received_at":"2026-03-10T14:15:00Z","subject":"Berth 41, fee for the season","from_name":"Harbour office","thread_id":"t1"}`),
 		record("messages", "e2", `{"id":"e2","received_at":"2026-03-09T10:04:00Z","subject":"Your visit in April","from_name":"Quay Street Dental"}`))
-	h.collects("oura", "Oura", nil, record("sleep", "o1", `{"id":"o1","day":"2026-03-10","type":"long_sleep","total_sleep_duration":26280}`), record("daily_sleep", "o2", `{"id":"o2","day":"2026-03-10","score":84}`))
+	var nights []slice.Record
+	for i := range 60 {
+		if day := time.Date(2026, 1, 5+i, 0, 0, 0, 0, time.UTC); i%9 != 4 {
+			nights = append(nights, record("sleep", fmt.Sprint("n", i), fmt.Sprintf(`{"id":"n%d","day":%q,"type":"long_sleep","total_sleep_duration":%d}`, i, day.Format(time.DateOnly), 23000+i%7*900)))
+		}
+	}
+	h.collects("oura", "Oura", nil, append(nights, record("sleep", "o1", `{"id":"o1","day":"2026-03-10","type":"long_sleep","total_sleep_duration":26280}`), record("daily_sleep", "o2", `{"id":"o2","day":"2026-03-10","score":84}`))...)
 	h.collects("ynab", "YNAB", nil, record("transactions", "y1", `{"id":"y1","date":"2026-03-09","amount":-24900,"payee_name":"Paper and Rope","memo":"Household, stationery"}`))
 	var walk []slice.Record
 	for i := range 9 {
@@ -211,7 +217,8 @@ func TestLifeReadsAsBefore(t *testing.T) {
 	}
 	for _, address := range []string{
 		"/records/timeline", "/records/timeline?day=2026-03-09", "/records/timeline?day=2026-03-09&source=cin_imessage_1", "/records/timeline?kind=measured", "/records/timeline?day=2026-03-10&record=cin_imap_1/messages/e1",
-		"/records/timeline?day=2020-01-01", "/records/timeline?day=soon", "/records/timeline?record=x",
+		"/records/timeline?day=2020-01-01", "/records/timeline?day=soon", "/records/timeline?record=x", "/records/figures?stream=cin_oura_1/sleep", "/records/figures?stream=cin_ynab_1/transactions",
+		"/records/figures?stream=cin_ynab_1/transactions&until=2025-12-10", "/records/figures?stream=x",
 	} {
 		pages.Add(t, address, h.get(address))
 	}
@@ -292,6 +299,8 @@ func TestLifeInABrowser(t *testing.T) {
 	if !strings.Contains(b.text(".day"), "41 messages with Papa") {
 		t.Errorf("the day reads %s", b.text(".day"))
 	}
+	b.visit("/records/figures?stream=cin_oura_1/sleep")
+	b.shoot("figures")
 	b.visit(retries)
 	b.shoot("conversation-coding")
 	if eval[bool](b, `document.querySelector(".tool").open`) {

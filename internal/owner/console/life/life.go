@@ -37,6 +37,7 @@ func Routes(c Config) []ui.Route {
 		handle  http.HandlerFunc
 	}{
 		{"GET /records/timeline", p.timeline},
+		{"GET /records/figures", p.figures},
 		{"GET /records/conversations", p.conversations},
 		{"GET /records/conversations/{connection}/{stream}/{thread}", p.conversation},
 	} {

@@ -1,0 +1,290 @@
+package life
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+	"pdpp/manifest"
+)
+
+// figuresPage is what one stream measured or what was paid by it, day by day.
+type figuresPage struct {
+	Streams      []facet
+	Series       []facet
+	Label        string // of what is shown
+	Source       string
+	Unit         string
+	Money        bool
+	Out, In      float64   // of money, by the signs of the amounts
+	First, Last  time.Time // the days that are shown
+	Days         []dayFigure
+	Sentence     string
+	Older, Newer string
+	Partly       bool // there are more records than were read
+	Table        string
+}
+
+// dayFigure is one day: what was measured on it, or paid in all. Nothing is told apart from zero.
+type dayFigure struct {
+	Day    time.Time
+	Value  float64
+	Counts int // of its records
+}
+
+const (
+	// daysShown is how many days a plot has.
+	daysShown = 90
+	// figurePages bounds how many records are read for it.
+	figurePages = 5
+)
+
+// figureChoice is what the address asks for.
+type figureChoice struct{ stream, series, until string }
+
+func (c figureChoice) address() string {
+	q := url.Values{}
+	for name, value := range map[string]string{"stream": c.stream, "series": c.series, "until": c.until} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return "/records/figures"
+	}
+	return "/records/figures?" + q.Encode()
+}
+
+func (p *pages) figures(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	at := figureChoice{q.Get("stream"), q.Get("series"), q.Get("until")}
+	all, err := p.streams(r.Context())
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	page := &figuresPage{}
+	chosen := page.choose(all, at)
+	switch {
+	case chosen == nil && at.stream != "":
+		p.fail(w, r, api.NotFound("There is no such stream of figures.", "Choose one from the list."))
+		return
+	case chosen != nil:
+		if err := p.fillFigures(r.Context(), page, all, chosen, at); err != nil {
+			p.fail(w, r, err)
+			return
+		}
+	}
+	p.show(w, r, cmp.Or(page.Label, "Figures"), figuresBody(page, p.Now()))
+}
+
+// choose lists the streams that have figures, and gives the one that is asked for or the largest.
+func (page *figuresPage) choose(all *streams, at figureChoice) (chosen *stream) {
+	for i := range all.all {
+		s := &all.all[i]
+		if s.kind() != manifest.KindMeasurement && s.kind() != manifest.KindTransaction || s.Records == 0 {
+			continue
+		}
+		name := ui.Segment(s.ConnectionID) + "/" + ui.Segment(s.Name)
+		page.Streams = append(page.Streams, facet{Label: s.Label + ", " + s.ConnectionName, Count: s.Records, Address: figureChoice{stream: name}.address()})
+		if at.stream == name || at.stream == "" && (chosen == nil || s.Records > chosen.Records) {
+			chosen = s
+		}
+	}
+	for i := range page.Streams {
+		page.Streams[i].Current = chosen != nil && page.Streams[i].Label == chosen.Label+", "+chosen.ConnectionName
+	}
+	return chosen
+}
+
+func (p *pages) fillFigures(ctx context.Context, page *figuresPage, all *streams, s *stream, at figureChoice) error {
+	at.stream = ui.Segment(s.ConnectionID) + "/" + ui.Segment(s.Name)
+	zone := p.Now().Location()
+	if s.Display.Days {
+		zone = time.UTC
+	}
+	now := p.Now().In(p.Now().Location())
+	last := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone)
+	if day, err := time.ParseInLocation(time.DateOnly, at.until, zone); err == nil {
+		last = day
+	}
+	page.First, page.Last = last.AddDate(0, 0, 1-daysShown), last
+	page.Source, page.Money = s.ConnectionName, s.kind() == manifest.KindTransaction
+	page.Table = "/records?connection=" + ui.Segment(s.ConnectionID) + "&stream=" + ui.Segment(s.Name)
+	things, partly, err := p.readFigures(ctx, s, page.First, last.AddDate(0, 0, 1))
+	if err != nil {
+		return err
+	}
+	page.Partly = partly
+	names := p.names(ctx, all)
+	chosen := page.series(names, things, at)
+	page.sum(names, things, chosen, zone)
+	page.Label = s.Label
+	if chosen != "" && !page.Money {
+		page.Label += ": " + chosen
+	}
+	page.Sentence = page.says()
+	at.until = page.First.AddDate(0, 0, -1).Format(time.DateOnly)
+	page.Older = at.address()
+	if next := last.AddDate(0, 0, daysShown); !last.Equal(time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone)) {
+		at.until = next.Format(time.DateOnly)
+		page.Newer = at.address()
+	}
+	return nil
+}
+
+// readFigures reads the records of the days, the newest first.
+func (p *pages) readFigures(ctx context.Context, s *stream, from, to time.Time) (things []thing, partly bool, err error) {
+	q := api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Since: from, Until: to, Fields: s.fields(), Limit: dayLimit}
+	for range figurePages {
+		found, err := p.Owner.Records(ctx, q)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, r := range found.Records {
+			things = append(things, s.thing(r))
+		}
+		if q.Cursor = found.Next; q.Cursor == "" {
+			return things, false, nil
+		}
+	}
+	return things, true, nil
+}
+
+// series lists what there are measurements of, and gives the one that is asked for or the most
+// frequent. Money is not divided: what was paid is one sum.
+func (page *figuresPage) series(n *names, things []thing, at figureChoice) string {
+	counts := map[string]int64{}
+	for i := range things {
+		counts[text.Name(n.of(&things[i], "series"))]++
+	}
+	if page.Money || len(counts) < 2 {
+		for only := range counts {
+			return only
+		}
+		return ""
+	}
+	for name, count := range counts {
+		page.Series = append(page.Series, facet{Label: cmp.Or(name, "Without a name"), Count: count, Address: figureChoice{at.stream, name, at.until}.address()})
+	}
+	slices.SortFunc(page.Series, func(a, b facet) int { return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Label, b.Label)) })
+	chosen := at.series
+	if _, there := counts[chosen]; !there {
+		chosen = page.Series[0].Label
+	}
+	for i := range page.Series {
+		page.Series[i].Current = page.Series[i].Label == chosen
+	}
+	return chosen
+}
+
+// sum puts the figures of each day together: amounts are added up, of what was measured the mean is taken.
+func (page *figuresPage) sum(n *names, things []thing, chosen string, zone *time.Location) {
+	page.Days = make([]dayFigure, daysShown)
+	for i := range page.Days {
+		page.Days[i].Day = page.First.AddDate(0, 0, i)
+	}
+	role := "value"
+	if page.Money {
+		role = "amount"
+	}
+	for i := range things {
+		t := &things[i]
+		value, ok := t.number(role)
+		if !ok || !page.Money && text.Name(n.of(t, "series")) != chosen {
+			continue
+		}
+		at := t.At.In(zone)
+		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, zone)
+		k := slices.IndexFunc(page.Days, func(d dayFigure) bool { return d.Day.Equal(day) })
+		if k < 0 {
+			continue
+		}
+		page.Days[k].Value += value
+		if value < 0 {
+			page.Out -= value
+		} else {
+			page.In += value
+		}
+		page.Days[k].Counts++
+		page.Unit = cmp.Or(page.Unit, t.line("unit", 24), t.line("currency", 12), t.in.Display.Unit)
+	}
+	for i := range page.Days {
+		if d := &page.Days[i]; !page.Money && d.Counts > 1 {
+			d.Value /= float64(d.Counts)
+		}
+	}
+}
+
+// says is the one sentence above the plot.
+func (page *figuresPage) says() string {
+	var measured int64
+	var sum float64
+	for _, d := range page.Days {
+		if d.Counts > 0 {
+			measured++
+			sum += d.Value
+		}
+	}
+	switch {
+	case measured == 0:
+		return fmt.Sprintf("Nothing is kept of these %d days.", daysShown)
+	case page.Money:
+		return fmt.Sprintf("%s went out and %s came in, on %s of %d.", page.with(page.Out), page.with(page.In), text.Count(measured, "day", "days"), daysShown)
+	case measured == daysShown:
+		return fmt.Sprintf("%s on average; every one of %d days was measured.", page.with(sum/float64(measured)), daysShown)
+	}
+	return fmt.Sprintf("%s on average over %s; %s were not measured and are left out.", page.with(sum/float64(measured)), text.Count(measured, "day", "days"), text.Count(daysShown-measured, "day", "days"))
+}
+
+// with writes a figure with its unit.
+func (page *figuresPage) with(n float64) string {
+	digits := -1
+	if page.Money {
+		digits = 2
+	}
+	return figure(n, digits) + after(" ", page.Unit)
+}
+
+// plot is the drawing: a path of bars, one of bands where nothing was measured, and the line of zero.
+type plot struct {
+	Bars, Gaps string
+	Zero       string
+	High, Low  string // what the ends of the scale stand for
+}
+
+// plotHeight is that of the drawing, which is stretched to the page.
+const plotHeight = 100.0
+
+func (page *figuresPage) plot() plot {
+	low, high := 0.0, 0.0
+	for _, d := range page.Days {
+		low, high = min(low, d.Value), max(high, d.Value)
+	}
+	if low == high {
+		high = low + 1
+	}
+	y := func(v float64) float64 { return plotHeight * (high - v) / (high - low) }
+	var out plot
+	for i, d := range page.Days {
+		if d.Counts == 0 {
+			if page.Money {
+				continue // a day on which nothing was paid is known to be one
+			}
+			out.Gaps += fmt.Sprintf("M%d 0h1v%.0fh-1z", i, plotHeight)
+			continue
+		}
+		out.Bars += fmt.Sprintf("M%.1f %.2fh0.8V%.2fh-0.8z", float64(i)+.1, y(0), y(d.Value))
+	}
+	out.Zero = fmt.Sprintf("M0 %.2fH%d", y(0), daysShown)
+	out.High, out.Low = page.with(high), page.with(low)
+	return out
+}
