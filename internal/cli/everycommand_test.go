@@ -40,7 +40,7 @@ var ownerCommands = []string{
 	"limits cin_well --per-minute 30", "limits cin_new --run-items -1", "export --connection cin_well --format csv", "rename cin_none Pear",
 	"schedule", "schedule list", "schedule set cin_well --every 6h", "schedule pause cin_well", "schedule resume cin_well", "schedule remove cin_well",
 	"run cin_well --now --recovery-only", "run cin_well --now", "workers", "cancel cin_well", "cancel cin_well", "cancel run_none", "answer cin_well", "notify", "notify add ntfy https://ntfy.example/x", "notify remove tgt_1", "notify test", "notify test tgt_none", "notify quiet off",
-	"credential set cin_well", "connections", "streams", "records trees --connection cin_well", "aggregate trees --connection cin_well", "occurrences trees --connection cin_well --from 2026-03-01 --zone UTC", "record trees t1 --connection cin_well", "file " + strings.Repeat("ab", 32),
+	"credential set cin_well", "connections", "streams", "overview", "overview days --from 2025-01-01 --to 2025-12-31", "overview days --from soon", "records trees --connection cin_well", "aggregate trees --connection cin_well", "occurrences trees --connection cin_well --from 2026-03-01 --zone UTC", "record trees t1 --connection cin_well", "file " + strings.Repeat("ab", 32),
 	"changes --connection cin_well", "gaps", "gaps list", "gaps retry gap_1", "gaps ignore gap_1 --reason x", "gaps explain gap_1",
 	"state --connection cin_well", "password", "state show --connection cin_well", "state log trees --connection cin_well", "state diff trees 1 2 --connection cin_well",
 	"state rewind trees 1 --connection cin_well --yes", "export --connection cin_well", "revoke cin_well",

@@ -20,6 +20,7 @@ machine, and says honestly what is missing.
   pdpp serve              let them, until you stop it
   pdpp attention          what you are asked to do
   pdpp doctor             what is wrong with this installation
+  pdpp overview           how much is kept, how far back, and what is missing
   pdpp streams            what has been collected
   pdpp records STREAM     look at it
   pdpp search WORDS       find something in it
@@ -55,7 +56,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.serveCommand(), a.demoCommand(), a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(),
 		a.cancelCommand(), a.workersCommand(), a.attentionCommand(), a.answerCommand(), a.credentialCommand(), a.notifyCommand(), a.doctorCommand(),
 		a.connectorsCommand(), a.connectionsCommand(), a.devicesCommand(), a.importCommand(), a.importsCommand(), a.limitsCommand(),
-		a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.occurrencesCommand(), a.fileCommand(), a.changesCommand(),
+		a.overviewCommand(), a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.occurrencesCommand(), a.fileCommand(), a.changesCommand(),
 		a.gapsCommand(), a.stateCommand(), a.rateCommand(), a.exportCommand(), a.versionCommand(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesText},
 	)

@@ -98,6 +98,8 @@ var surfaces = map[string]offered{
 	"Record":    {Command: "record", Route: "GET /_ref/explore/records/{connection}/{stream}/{key...}", Page: "GET /records/{connection}/{stream}/{key}"},
 	"Changes":   {Command: "changes", Route: "GET /_ref/explore/changes", Page: "GET /connections/{id}/changes"},
 	"Aggregate": {Command: "aggregate", Route: "GET /_ref/explore/aggregate", Page: "GET /records"},
+	"Kept":      {Command: "overview", Route: "GET /_ref/explore/overview", Page: "GET /records"},
+	"Days":      {Command: "overview days", Route: "GET /_ref/explore/days", Instead: "the page /records shows the days of the last year from Kept"},
 	"Search":    {Command: "search", Route: "GET /_ref/search", Page: "GET /records"},
 	"Export":    {Command: "export", Route: "GET /_ref/export", Page: "GET /records/export"},
 	"CopyFile":  {Command: "file", Route: "GET /_ref/files/{sha256}", Page: "GET /records/{connection}/{stream}/{key}/files/{sha256}"},

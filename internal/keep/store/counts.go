@@ -18,7 +18,8 @@ type Counts interface {
 	DayCounts(ctx context.Context, q DayQuery) ([]DayCount, error)
 }
 
-// Kept is what is kept. Days and months without records are left out.
+// Kept is what is kept. Days and months without records are left out, and those of streams that
+// are not all counted.
 type Kept struct {
 	Streams []KeptStream // by connection and name
 	Months  []MonthCount // by connection and month

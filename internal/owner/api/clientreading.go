@@ -18,6 +18,21 @@ func (c *Client) Streams(ctx context.Context, connectionID string) ([]Stream, er
 	return got.Data, err
 }
 
+func (c *Client) Kept(ctx context.Context) (Kept, error) {
+	return fetch[Kept](ctx, c, "_ref", "explore", "overview")
+}
+
+func (c *Client) Days(ctx context.Context, query DayQuery) ([]DayCount, error) {
+	var got listed[DayCount]
+	q := url.Values{}
+	given(q, "connection_id", query.ConnectionID)
+	given(q, "stream", query.Stream)
+	given(q, "from", query.From)
+	given(q, "to", query.To)
+	err := c.get(ctx, &got, q, "_ref", "explore", "days")
+	return got.Data, err
+}
+
 func (c *Client) Records(ctx context.Context, query RecordQuery) (RecordPage, error) {
 	q := url.Values{}
 	given(q, "connection_id", query.ConnectionID)

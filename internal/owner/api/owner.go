@@ -25,6 +25,7 @@ type Owner interface {
 	Devices
 	Running
 	Records
+	Keeping
 	Grants
 	Access
 	Settings

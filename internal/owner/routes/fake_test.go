@@ -328,6 +328,16 @@ func (f *fake) Aggregate(_ context.Context, q api.AggregateQuery) (api.Aggregati
 	return given[api.Aggregation](f, 0), f.err
 }
 
+func (f *fake) Kept(context.Context) (api.Kept, error) {
+	f.take("Kept")
+	return given[api.Kept](f, 0), f.err
+}
+
+func (f *fake) Days(_ context.Context, q api.DayQuery) ([]api.DayCount, error) {
+	f.take("Days", q)
+	return given[[]api.DayCount](f, 0), f.err
+}
+
 func (f *fake) Export(_ context.Context, w io.Writer, q api.ExportQuery) error {
 	f.take("Export", q)
 	if _, err := w.Write(f.written); err != nil {

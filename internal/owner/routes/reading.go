@@ -19,6 +19,19 @@ func (s *surface) reading() []reply.Route {
 			}
 			return listOf(s.owner.Streams(r.Context(), q.Get("connection_id")))
 		}),
+		s.get("GET /_ref/explore/overview", func(r *http.Request) (any, error) {
+			if _, err := queryOf(r); err != nil {
+				return nil, err
+			}
+			return s.owner.Kept(r.Context())
+		}),
+		s.get("GET /_ref/explore/days", func(r *http.Request) (any, error) {
+			q, err := queryOf(r, "connection_id", "stream", "from", "to")
+			if err != nil {
+				return nil, err
+			}
+			return listOf(s.owner.Days(r.Context(), api.DayQuery{ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), From: q.Get("from"), To: q.Get("to")}))
+		}),
 		s.get("GET /_ref/explore/records", s.records),
 		s.get("GET /_ref/explore/records/{connection}/{stream}/{key...}", s.record),
 		s.get("GET /_ref/explore/changes", s.changes),

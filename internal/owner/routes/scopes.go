@@ -27,6 +27,8 @@ var scopes = map[string]reply.Scope{
 	"GET /_ref/device-exporters/enrollment-codes":              reply.ScopeRead,
 	"GET /_ref/device-exporters/diagnostics":                   reply.ScopeRead,
 	"GET /_ref/explore/changes":                                reply.ScopeRead,
+	"GET /_ref/explore/days":                                   reply.ScopeRead,
+	"GET /_ref/explore/overview":                               reply.ScopeRead,
 	"GET /_ref/explore/records":                                reply.ScopeRead,
 	"GET /_ref/explore/records/{connection}/{stream}/{key...}": reply.ScopeRead,
 	"GET /_ref/explore/streams":                                reply.ScopeRead,

@@ -55,6 +55,8 @@ var described = map[string]reflect.Type{
 	"PacePoint": reflect.TypeFor[api.PacePoint](), "Backoff": reflect.TypeFor[api.Backoff](),
 	"OwnerStream": reflect.TypeFor[api.Stream](), "Display": reflect.TypeFor[api.Display](), "OwnerRecord": reflect.TypeFor[api.Record](), "OwnerFile": reflect.TypeFor[api.File](), "OwnerAggregation": reflect.TypeFor[api.Aggregation](),
 	"OwnerAggregations": reflect.TypeFor[api.Aggregations](), "OwnerRangeFilter": reflect.TypeFor[api.RangeFilter](), "Group": reflect.TypeFor[api.Group](),
+	"Kept": reflect.TypeFor[api.Kept](), "KeptSource": reflect.TypeFor[api.KeptSource](), "KeptStream": reflect.TypeFor[api.KeptStream](), "KeptDay": reflect.TypeFor[api.KeptDay](),
+	"Counting": reflect.TypeFor[api.Counting](), "Covered": reflect.TypeFor[api.Covered](), "DayCount": reflect.TypeFor[api.DayCount](),
 	"Aggregation": reflect.TypeFor[grantview.Aggregation](), "Aggregations": reflect.TypeFor[grantview.Aggregations](), "RangeFilter": reflect.TypeFor[grantview.RangeFilter](),
 	"Grant": reflect.TypeFor[api.Grant](), "GrantStream": reflect.TypeFor[api.GrantStream](),
 	"GrantUsage": reflect.TypeFor[api.GrantUsage](), "GrantRequest": reflect.TypeFor[api.GrantRequest](),

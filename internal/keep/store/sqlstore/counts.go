@@ -191,6 +191,9 @@ func addPeriods(d Dialect, table, period string) string {
 		ON CONFLICT (stream_id, ` + period + `) DO UPDATE SET records = ` + table + `.records + excluded.records, bytes = ` + table + `.bytes + excluded.bytes`
 }
 
+// inStep is a condition that all rows of a stream are counted, each by the time that it declares.
+const inStep = `s.count_seq >= s.last_seq AND s.time_seq >= s.last_seq`
+
 func (db *DB) Kept(ctx context.Context, from, to string) (k store.Kept, err error) {
 	// One snapshot, so that the days add up to what they are shown with.
 	tx, err := db.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: db.dialect.Snapshot()})
@@ -202,7 +205,7 @@ func (db *DB) Kept(ctx context.Context, from, to string) (k store.Kept, err erro
 		err = row.Scan(&s.ConnectionID, &s.Stream, &s.Records, &s.Deleted, intoTimePtr(&s.ChangedAt), &s.Counted, &s.Done, &s.Seen, &s.Undated, &s.Bytes, &s.First, &s.Last)
 		return s, err
 	}, `SELECT s.connection_id, s.name, s.live_records, s.deleted_records, s.changed_at,
-			CASE WHEN s.count_seq >= s.last_seq AND s.time_seq >= s.last_seq THEN 1 ELSE 0 END,
+			CASE WHEN `+inStep+` THEN 1 ELSE 0 END,
 			CASE WHEN s.count_seq < s.time_seq THEN s.count_seq ELSE s.time_seq END, s.last_seq,
 			coalesce((SELECT u.records FROM day_counts u WHERE u.stream_id = s.stream_id AND u.day = ''), 0),
 			coalesce((SELECT CAST(sum(m.bytes) AS bigint) FROM month_counts m WHERE m.stream_id = s.stream_id), 0),
@@ -216,7 +219,7 @@ func (db *DB) Kept(ctx context.Context, from, to string) (k store.Kept, err erro
 		err = row.Scan(&m.ConnectionID, &m.Month, &m.Records)
 		return m, err
 	}, `SELECT s.connection_id, m.month, CAST(sum(m.records) AS bigint) FROM streams s JOIN month_counts m ON m.stream_id = s.stream_id AND m.month > ''
-		GROUP BY s.connection_id, m.month ORDER BY s.connection_id, m.month`)
+		WHERE `+inStep+` GROUP BY s.connection_id, m.month ORDER BY s.connection_id, m.month`)
 	if err != nil {
 		return k, err
 	}
@@ -224,7 +227,7 @@ func (db *DB) Kept(ctx context.Context, from, to string) (k store.Kept, err erro
 		err = row.Scan(&d.ConnectionID, &d.Day, &d.Records)
 		return d, err
 	}, `SELECT s.connection_id, d.day, CAST(sum(d.records) AS bigint) FROM streams s JOIN day_counts d ON d.stream_id = s.stream_id AND d.day >= ? AND d.day <= ?
-		GROUP BY s.connection_id, d.day ORDER BY s.connection_id, d.day`, from, to)
+		WHERE `+inStep+` GROUP BY s.connection_id, d.day ORDER BY s.connection_id, d.day`, from, to)
 	return k, err
 }
 

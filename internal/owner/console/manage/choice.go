@@ -79,8 +79,14 @@ func address(path string, q url.Values) string {
 	return path + "?" + q.Encode()
 }
 
-// list is the address of the list itself.
-func (c choice) list() string { return address("/records", c.values()) }
+// list is the address of the list itself; of nothing chosen, that of the streams to choose from.
+func (c choice) list() string {
+	q := c.values()
+	if len(q) == 0 {
+		return streamsAddress
+	}
+	return address("/records", q)
+}
 
 // after is the address of the page that a cursor begins.
 func (c choice) after(cursor string) string {

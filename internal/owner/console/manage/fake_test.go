@@ -47,6 +47,7 @@ type owner struct {
 	changesOf   []api.ChangeQuery
 	aggregation api.Aggregation
 	summed      []api.AggregateQuery
+	kept        api.Kept
 
 	fails     map[string]error // by method
 	asked     []string         // what was done, in order
@@ -208,6 +209,8 @@ func (o *owner) Search(_ context.Context, q api.SearchQuery) (api.RecordPage, er
 	o.search = q
 	return o.records, o.heard("Search")
 }
+
+func (o *owner) Kept(context.Context) (api.Kept, error) { return o.kept, o.heard("Kept") }
 
 func (o *owner) Aggregate(_ context.Context, q api.AggregateQuery) (api.Aggregation, error) {
 	o.summed = append(o.summed, q)

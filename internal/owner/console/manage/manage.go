@@ -45,6 +45,7 @@ func Routes(c Config) []ui.Route {
 		handle  http.HandlerFunc
 	}{
 		{"GET /records", p.records},
+		{"GET " + streamsAddress, p.records},
 		{"GET /records/{connection}/{stream}/{key}", p.records},
 		{"GET /records/{connection}/{stream}/{key}/files/{sha256}", p.file},
 		{"GET /records/export", p.export},

@@ -19,7 +19,7 @@ import (
 
 // everyPage is the address of each page that can be asked for, of a full owner.
 var everyPage = []string{
-	"/records", "/records?connection=cin_kelp_1&stream=letters", "/records?q=harbor",
+	"/records", "/records/streams", "/records?connection=cin_kelp_1&stream=letters", "/records?q=harbor",
 	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/shore", "/schedules", "/grants", "/grants/new", "/grants/grt_1", "/audit", "/audit?kind=reading&days=7",
 	"/consent/req_1", "/devices", "/devices/dev_1", "/devices/dev_0", "/settings", "/settings/sign-in",
 	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps?status=terminal&show=500", "/connections/cin_kelp_1/gaps/gap_1", "/connections/cin_kelp_1/gaps/gap_2",
@@ -34,6 +34,8 @@ func full(name string) *owner {
 	o.records = api.RecordPage{Records: []api.Record{letter("a1", `{"title":`+quoted(name)+`,"shelf":`+quoted(name)+`}`, 2)}, Next: "cursor/2"}
 	o.record = letter("a1", `{"title":`+quoted(name)+`,`+quoted(name)+`:`+quoted(name)+`,"list":[`+quoted(name)+`],"deep":{`+quoted(name)+`:[{}]}}`, 2)
 	o.earlier = []api.Record{letter("a1", `{"title":"before"}`, 1)}
+	o.kept = keptOf(name)
+	o.kept.Days = o.kept.Days[51*7:] // a picture need not be read day by day
 	streams := []api.GrantStream{{ConnectionID: "cin_kelp_1", Stream: "letters", Fields: []string{"title", name}, Since: &at}}
 	o.grants = []api.Grant{
 		{ID: "grt_1", ClientName: name, Purpose: name, Mode: continuous, Streams: streams, Status: "active", CreatedAt: at, Uses: 2, Records: 50, Usage: []api.GrantUsage{{Stream: name, Reads: 2, Records: 50, LastUsedAt: at}}},
@@ -188,7 +190,8 @@ func TestEmptyPagesSayWhatTheyAreFor(t *testing.T) {
 	o := &owner{fails: map[string]error{}, details: map[string]api.Detail{"cin_bare": {}}}
 	h := world(t, o)
 	for address, words := range map[string]string{
-		"/records":                        "Records appear here while the first run",
+		"/records":                        "Your records appear here, day by day",
+		"/records/streams":                "Records appear here while the first run",
 		"/add":                            "No connectors are installed",
 		"/schedules":                      "has its rhythm here",
 		"/grants":                         "Nobody can read your records but you",
@@ -212,7 +215,7 @@ func TestPagesSayWhatWentWrong(t *testing.T) {
 	o := mara()
 	o.fails = map[string]error{"Streams": errors.New("disk I/O error of table secrets"), "Connectors": api.NotFound("Kelp is away.", "Come back at high tide.")}
 	h := world(t, o)
-	p := get(t, h, "/records")
+	p := get(t, h, "/records/streams")
 	if p.Code != http.StatusInternalServerError || strings.Contains(p.Body.String(), "secrets") {
 		t.Errorf("an inner error answered %d: %s", p.Code, p.text())
 	}

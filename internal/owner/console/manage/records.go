@@ -34,7 +34,12 @@ type row struct {
 	Current bool
 }
 
+// records shows a list of records, or what there is where the address chooses none.
 func (p *pages) records(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/records" && r.URL.RawQuery == "" {
+		p.overview(w, r)
+		return
+	}
 	page := recordsPage{choice: readChoice(r.URL.Query())}
 	open, beside, ok := p.besideKey(w, r)
 	if !ok {

@@ -1,0 +1,128 @@
+package api
+
+import (
+	"context"
+	"time"
+)
+
+// Keeping is how much of what exists is here, how far back, and what is missing.
+type Keeping interface {
+	// Kept gives what is kept of every source, day by day for the last year. It costs the
+	// same however many records there are.
+	Kept(ctx context.Context) (Kept, error)
+	// Days counts the records of each day that has any, by day, connection and stream. An
+	// *Error when more than 1100 days are asked for.
+	Days(ctx context.Context, q DayQuery) ([]DayCount, error)
+}
+
+// Kept is what is kept. The day of a record is the one, in UTC, of the time that its stream
+// declares; a record without one of the years 1900 to 2199 is undated. Days are written like
+// 2026-03-04, and empty where there is none.
+type Kept struct {
+	ObservedAt time.Time `json:"observed_at"`
+	Records    int64     `json:"record_count"`
+	// Counting is how much is counted by day; nil when everything is. Whatever is not counted
+	// yet is left out of bytes, undated records, days and months, and of nothing else.
+	Counting *Counting `json:"counting"`
+	Bytes    int64     `json:"bytes"` // of the data of records, without files
+	Undated  int64     `json:"undated_count"`
+	FirstDay string    `json:"first_day"`
+	LastDay  string    `json:"last_day"`
+	Today    string    `json:"today"`
+	// Sources are the connections, those with most records first. One that was ended is among
+	// them while records of it are kept.
+	Sources []KeptSource `json:"sources"`
+	// Days are all of the last year, from a Monday up to today.
+	Days []KeptDay `json:"days"`
+}
+
+// Counting is work that is under way.
+type Counting struct {
+	Done int64 `json:"changes_counted"`
+	Of   int64 `json:"changes"`
+}
+
+// Percent is how much is done; never all of it.
+func (c Counting) Percent() int64 { return min(99, c.Done*100/max(1, c.Of)) }
+
+// KeptDay is one day. Where nothing is kept of it, and no source was asked for it, it is not
+// collected.
+type KeptDay struct {
+	Day       string `json:"day"`
+	Records   int64  `json:"record_count"`
+	Collected bool   `json:"collected"`
+}
+
+// KeptSource is what is kept of a connection.
+type KeptSource struct {
+	ConnectionID string     `json:"connection_id"`
+	Name         string     `json:"connection_name"`
+	ConnectorID  string     `json:"connector_id"`
+	Status       string     `json:"status"`
+	Records      int64      `json:"record_count"`
+	Counting     *Counting  `json:"counting"`
+	Bytes        int64      `json:"bytes"`
+	Undated      int64      `json:"undated_count"`
+	FirstDay     string     `json:"first_day"`
+	LastDay      string     `json:"last_day"`
+	Today        int64      `json:"today_count"`
+	AsOf         *time.Time `json:"as_of"` // when its newest run succeeded
+	// Found is what the source says exists and Missing what of it is not kept; nil where that
+	// is not known. GoesOn says that both may be more.
+	Found   *int64 `json:"found"`
+	Missing *int64 `json:"missing"`
+	GoesOn  bool   `json:"goes_on"`
+	// Complete says that all that exists is here, and Say what is not, in words.
+	Complete bool         `json:"complete"`
+	Say      string       `json:"say"`
+	Covered  []Covered    `json:"covered"`
+	Months   []KeptMonth  `json:"months"` // that have records
+	Streams  []KeptStream `json:"streams"`
+}
+
+// KeptStream is what is kept of a stream.
+type KeptStream struct {
+	Name     string    `json:"name"`
+	Label    string    `json:"label"`
+	Records  int64     `json:"record_count"`
+	Deleted  int64     `json:"deleted_count"`
+	Counting *Counting `json:"counting"`
+	Bytes    int64     `json:"bytes"`
+	Undated  int64     `json:"undated_count"`
+	FirstDay string    `json:"first_day"`
+	LastDay  string    `json:"last_day"`
+	Found    *int64    `json:"found"`
+	Missing  *int64    `json:"missing"`
+	GoesOn   bool      `json:"goes_on"`
+	Covered  []Covered `json:"covered"`
+}
+
+// Covered is a span of days that was collected: whole, or with a reason why it is not.
+type Covered struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Whole bool   `json:"whole"`
+	Why   string `json:"why,omitempty"`
+}
+
+// KeptMonth counts the records of a month like 2026-03.
+type KeptMonth struct {
+	Month   string `json:"month"`
+	Records int64  `json:"record_count"`
+}
+
+// DayQuery asks for days from one up to and including another; an empty connection or stream
+// means all.
+type DayQuery struct {
+	ConnectionID string
+	Stream       string
+	From, To     string
+}
+
+// DayCount counts the records of a stream on a day.
+type DayCount struct {
+	Day          string `json:"day"`
+	ConnectionID string `json:"connection_id"`
+	Stream       string `json:"stream"`
+	Records      int64  `json:"record_count"`
+}

@@ -1,0 +1,266 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"pdpp/internal/judge/verdict"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service/declaration"
+	"pdpp/internal/owner/service/faults"
+	"pdpp/internal/owner/service/lookup"
+	"pdpp/internal/view"
+)
+
+// weeksShown is how many weeks of days are told.
+const weeksShown = 53
+
+// Kept gives what is kept of every source, day by day for the last year. What is missing is taken
+// from the judgement of the connections, and what is kept from the counts.
+func (s *Service) Kept(ctx context.Context) (api.Kept, error) {
+	o, err := s.view.All(ctx)
+	if err != nil {
+		return api.Kept{}, faults.Error(err, "judge the connections")
+	}
+	all, err := s.Store.ListConnections(ctx)
+	if err != nil {
+		return api.Kept{}, faults.Error(err, "list the connections")
+	}
+	now := o.ObservedAt.UTC()
+	from := monday(now).AddDate(0, 0, -7*(weeksShown-1))
+	counts, err := s.Store.Kept(ctx, from.Format(time.DateOnly), now.Format(time.DateOnly))
+	if err != nil {
+		return api.Kept{}, faults.Error(err, "read the counts")
+	}
+	judged := map[string]*view.Connection{}
+	for i := range o.Connections {
+		judged[o.Connections[i].ID] = &o.Connections[i]
+	}
+	k := keeping{Kept: api.Kept{ObservedAt: o.ObservedAt, Today: now.Format(time.DateOnly), Sources: []api.KeptSource{}}, declared: s.find.Library(),
+		streams: map[string][]store.KeptStream{}, months: map[string][]api.KeptMonth{}, today: map[string]int64{}, byDay: map[string]int64{}}
+	k.sort(counts)
+	for _, conn := range all {
+		if err := k.add(ctx, conn, judged[conn.ID]); err != nil {
+			return api.Kept{}, err
+		}
+	}
+	slices.SortStableFunc(k.Sources, func(a, b api.KeptSource) int { return cmp.Compare(b.Records, a.Records) })
+	k.days(from, now)
+	return k.Kept, nil
+}
+
+func monday(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }
+
+// keeping sums up what is kept.
+type keeping struct {
+	api.Kept
+	declared *lookup.Library
+	// By connection, and by day.
+	streams map[string][]store.KeptStream
+	months  map[string][]api.KeptMonth
+	today   map[string]int64
+	byDay   map[string]int64
+}
+
+func (k *keeping) sort(counts store.Kept) {
+	for _, c := range counts.Streams {
+		k.streams[c.ConnectionID] = append(k.streams[c.ConnectionID], c)
+	}
+	for _, c := range counts.Months {
+		k.months[c.ConnectionID] = append(k.months[c.ConnectionID], api.KeptMonth{Month: c.Month, Records: c.Records})
+	}
+	for _, c := range counts.Days {
+		k.byDay[c.Day] += c.Records
+		if c.Day == k.Today {
+			k.today[c.ConnectionID] = c.Records
+		}
+	}
+}
+
+// add sums a connection up. Judged is nil for one that was ended.
+func (k *keeping) add(ctx context.Context, conn store.Connection, judged *view.Connection) error {
+	m, err := k.declared.Of(ctx, conn.ConnectorID)
+	if err != nil {
+		return err
+	}
+	src := api.KeptSource{ConnectionID: conn.ID, Name: conn.DisplayName, ConnectorID: conn.ConnectorID, Status: string(conn.Status),
+		Today: k.today[conn.ID], Months: append([]api.KeptMonth{}, k.months[conn.ID]...), Streams: []api.KeptStream{}}
+	if judged != nil {
+		src.AsOf = judged.LastSuccessAt
+	}
+	for _, c := range k.streams[conn.ID] {
+		st := keptStream(c)
+		st.Label = declaration.Label(declaration.Stream(m, c.Stream), c.Stream)
+		if judged != nil {
+			if row := rowOf(judged.Verdict.Streams, c.Stream); row != nil {
+				st.Found, st.Missing, st.GoesOn = row.Found, row.Missing, row.Floor
+				st.Covered = covered(&st, row, conn, src.AsOf)
+			}
+		}
+		src.Streams = append(src.Streams, st)
+		src.Records += st.Records
+		src.Bytes += st.Bytes
+		src.Undated += st.Undated
+		src.Counting = addCounting(src.Counting, st.Counting)
+		src.FirstDay, src.LastDay = widen(src.FirstDay, src.LastDay, st.FirstDay, st.LastDay)
+	}
+	if judged == nil && src.Records == 0 {
+		return nil
+	}
+	src.Covered = coveredBy(src.Streams)
+	sayMissing(&src, judged)
+	k.Sources = append(k.Sources, src)
+	k.Records += src.Records
+	k.Bytes += src.Bytes
+	k.Undated += src.Undated
+	k.Counting = addCounting(k.Counting, src.Counting)
+	k.FirstDay, k.LastDay = widen(k.FirstDay, k.LastDay, src.FirstDay, src.LastDay)
+	return nil
+}
+
+// keptStream leaves out what is not counted yet.
+func keptStream(c store.KeptStream) api.KeptStream {
+	st := api.KeptStream{Name: c.Stream, Records: c.Records, Deleted: c.Deleted, Covered: []api.Covered{}}
+	if !c.Counted {
+		st.Counting = &api.Counting{Done: c.Done, Of: c.Seen}
+		return st
+	}
+	st.Bytes, st.Undated, st.FirstDay, st.LastDay = c.Bytes, c.Undated, c.First, c.Last
+	return st
+}
+
+func rowOf(rows []verdict.StreamRow, stream string) *verdict.StreamRow {
+	for i := range rows {
+		if rows[i].StreamID == stream {
+			return &rows[i]
+		}
+	}
+	return nil
+}
+
+func addCounting(a, b *api.Counting) *api.Counting {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &api.Counting{Done: a.Done + b.Done, Of: a.Of + b.Of}
+}
+
+// widen makes a span hold another one; an empty day is none.
+func widen(first, last, otherFirst, otherLast string) (string, string) {
+	if first == "" || otherFirst != "" && otherFirst < first {
+		first = otherFirst
+	}
+	return first, max(last, otherLast)
+}
+
+// covered is the span that was collected of a stream: from its first record up to when its source
+// was last read, or up to its last record where nobody but the owner brings anything new.
+func covered(st *api.KeptStream, row *verdict.StreamRow, conn store.Connection, asOf *time.Time) []api.Covered {
+	if st.FirstDay == "" {
+		return []api.Covered{}
+	}
+	span := api.Covered{From: st.FirstDay, To: st.LastDay, Whole: view.Whole(row)}
+	if asOf != nil && conn.SourceKind != store.SourceManual {
+		span.To = max(span.From, asOf.UTC().Format(time.DateOnly))
+	}
+	if !span.Whole {
+		span.Why = row.Statement
+	}
+	return []api.Covered{span}
+}
+
+// coveredBy joins the spans of streams. It is whole where all of them are.
+func coveredBy(streams []api.KeptStream) []api.Covered {
+	out := []api.Covered{}
+	for _, st := range streams {
+		for _, c := range st.Covered {
+			if len(out) == 0 {
+				out = append(out, c)
+				continue
+			}
+			out[0].From, out[0].To = widen(out[0].From, out[0].To, c.From, c.To)
+			if out[0].Whole && !c.Whole {
+				out[0].Whole, out[0].Why = false, c.Why
+			}
+		}
+	}
+	return out
+}
+
+// sayMissing says what a source lacks, as it is judged.
+func sayMissing(src *api.KeptSource, judged *view.Connection) {
+	if judged == nil {
+		src.Say = "Ended. What was collected is kept"
+		return
+	}
+	c := judged.Completeness(src.Records)
+	src.Found, src.Missing, src.GoesOn, src.Complete, src.Say = c.Found, c.Missing, c.GoesOn, c.Whole, c.Say
+	if c.Missing == nil || *c.Missing == 0 {
+		return
+	}
+	src.Say = text.Number(*c.Missing) + " of " + text.Number(*c.Found) + " missing"
+	if c.GoesOn {
+		src.Say = "At least " + src.Say
+	}
+	if c.Fetched {
+		src.Say += ", fetched by later runs"
+	}
+}
+
+// days tells every day of the time that is shown. One is collected if a stream covers it.
+func (k *keeping) days(from, now time.Time) {
+	for at := from; !at.After(now); at = at.AddDate(0, 0, 1) {
+		d := api.KeptDay{Day: at.Format(time.DateOnly)}
+		d.Records = k.byDay[d.Day]
+		d.Collected = d.Records > 0 || slices.ContainsFunc(k.Sources, func(src api.KeptSource) bool {
+			return slices.ContainsFunc(src.Streams, func(st api.KeptStream) bool {
+				return slices.ContainsFunc(st.Covered, func(c api.Covered) bool { return c.From <= d.Day && d.Day <= c.To })
+			})
+		})
+		k.Days = append(k.Days, d)
+	}
+}
+
+// mostDays bounds the days of one question.
+const mostDays = 1100
+
+// Days counts the records of each day.
+func (s *Service) Days(ctx context.Context, q api.DayQuery) ([]api.DayCount, error) {
+	if q.ConnectionID != "" {
+		if _, err := s.find.Connection(ctx, q.ConnectionID); err != nil {
+			return nil, err
+		}
+	}
+	from, err := day("from", q.From)
+	if err != nil {
+		return nil, err
+	}
+	to, err := day("to", q.To)
+	if err != nil {
+		return nil, err
+	}
+	if to.Before(from) || to.Sub(from) >= mostDays*24*time.Hour {
+		return nil, api.Invalid("to", "These are more days than one answer holds, or none.", "Ask for at most 1100 days, the first one first.")
+	}
+	found, err := s.Store.DayCounts(ctx, store.DayQuery{ConnectionID: q.ConnectionID, Stream: q.Stream, From: q.From, To: q.To})
+	if err != nil {
+		return nil, faults.Error(err, "read the counts")
+	}
+	out := make([]api.DayCount, len(found))
+	for i, c := range found {
+		out[i] = api.DayCount{Day: c.Day, ConnectionID: c.ConnectionID, Stream: c.Stream, Records: c.Records}
+	}
+	return out, nil
+}
+
+func day(param, value string) (time.Time, error) {
+	at, err := time.Parse(time.DateOnly, value)
+	if err != nil {
+		return at, api.Invalid(param, "The day cannot be read.", "Write it like 2026-03-04.")
+	}
+	return at, nil
+}
