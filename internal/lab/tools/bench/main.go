@@ -10,7 +10,8 @@
 // proxy, against a hidden limit. It measures the scheduler's passes over many
 // connections against their bare statements and against fewer connections, many
 // runs at once against fewer, two workers against one, and a server at rest; and the pages and
-// routes of owners and clients against what they are made of and against fewer records; and a
+// routes of owners and clients against what they are made of and against fewer records; the overview of
+// many records against that of few; and a
 // connector of local files against a plain read of the same lines; and a history of conversations
 // behind hidden buckets, in virtual time. The
 // result goes to build/bench.json as well.
@@ -45,6 +46,7 @@ type config struct {
 	// IdleTime is how long the service of a computer is watched that has nothing to do.
 	IdleTime  time.Duration
 	Messages  int
+	Kept      int
 	Only      string
 	Out       string
 	Postgres  string
@@ -88,7 +90,8 @@ func benchMain(ctx context.Context, args []string) error {
 	f.DurationVar(&c.FirstLoadTime, "first-load-time", 20*time.Minute, "the longest that the first load of -only firstload may take")
 	f.DurationVar(&c.IdleTime, "idle-time", 125*time.Second, "how long the service of a device is watched at rest, for each number of files")
 	f.IntVar(&c.Messages, "messages", 20_000, "messages of the account on a mail server; 200000 is the whole")
-	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, fields, beside, demo, governor, nginx, foreign, files, archives, chatgpt, ingest, device, firstload (long, and only by its name), profiles, blobs, imap, browser or viewer")
+	f.IntVar(&c.Kept, "kept", 1_000_000, "records of the overview; 5000000 is the whole")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, overview, fields, beside, demo, governor, nginx, foreign, files, archives, chatgpt, ingest, device, firstload (long, and only by its name), profiles, blobs, imap, browser or viewer")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
 	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
@@ -108,7 +111,7 @@ func benchMain(ctx context.Context, args []string) error {
 	}{
 		{"browser", measureBrowser}, {"viewer", measureViewer},
 		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx}, {"foreign", measureForeign}, {"files", measureFiles}, {"archives", measureArchives}, {"chatgpt", measureChatGPT}, {"ingest", measureIngest}, {"profiles", measureProfiles}, {"device", measureDevice}, {"firstload", measureFirstLoad}, {"blobs", measureBlobs}, {"imap", measureIMAP},
+		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"overview", measureOverview}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx}, {"foreign", measureForeign}, {"files", measureFiles}, {"archives", measureArchives}, {"chatgpt", measureChatGPT}, {"ingest", measureIngest}, {"profiles", measureProfiles}, {"device", measureDevice}, {"firstload", measureFirstLoad}, {"blobs", measureBlobs}, {"imap", measureIMAP},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {
