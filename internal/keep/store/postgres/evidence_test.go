@@ -30,11 +30,7 @@ func openDamaged(t *testing.T) storetest.Damaged {
 		w.Connector = stdlib.GetConnector(*config)
 		db := sql.OpenDB(w)
 		t.Cleanup(func() { db.Close() })
-		watching, err := sqlstore.New(t.Context(), sqlstore.Config{Writer: db, Reader: db, Dialect: newDialect(config)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return watching
+		return sqlstore.New(sqlstore.Config{Writer: db, Reader: db, Dialect: newDialect(config)})
 	}
 	return storetest.Damaged{Store: s, Raw: raw, Watched: watched, Explain: func(ctx context.Context, query string, args []any) (string, error) {
 		return explain(ctx, raw, query, args)

@@ -98,7 +98,7 @@ func assemble(ctx context.Context, db, clients *sql.DB, d *dialect, opts Options
 	if err := migrate(ctx, db, schema(d.where)); err != nil {
 		return nil, err
 	}
-	return sqlstore.New(ctx, sqlstore.Config{Writer: db, Reader: db, Clients: clients, Dialect: d, CursorHistory: opts.CursorHistory})
+	return sqlstore.New(sqlstore.Config{Writer: db, Reader: db, Clients: clients, Dialect: d, CursorHistory: opts.CursorHistory}), nil
 }
 
 // migrate holds a lock of the schema it changes, which ends with its

@@ -28,11 +28,7 @@ func openDamaged(t *testing.T) storetest.Damaged {
 		w.Connector = storetest.DSNConnector{Via: raw.Driver(), DSN: name}
 		db := sql.OpenDB(w)
 		t.Cleanup(func() { db.Close() })
-		watching, err := sqlstore.New(t.Context(), sqlstore.Config{Writer: db, Reader: db, Dialect: &dialect{where: path}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return watching
+		return sqlstore.New(sqlstore.Config{Writer: db, Reader: db, Dialect: &dialect{where: path}})
 	}
 	return storetest.Damaged{Store: s, Raw: raw, Watched: watched, Explain: func(ctx context.Context, query string, args []any) (string, error) {
 		return explain(ctx, raw, query, args)

@@ -59,7 +59,7 @@ func open(ctx context.Context, path string, opts Options, pragmas ...string) (st
 		return nil, fmt.Errorf("open store: %w", d.Classify(err))
 	}
 	pragmas = append([]string{"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, pragmas...)
-	writer, err := sql.Open("sqlite", dsn(path, min(pollTime, opts.BusyTimeout), writerCacheKiB, pragmas...)+"&_txlock=immediate")
+	writer, err := openPool(dsn(path, min(pollTime, opts.BusyTimeout), writerCacheKiB, pragmas...) + "&_txlock=immediate")
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -101,20 +101,12 @@ func assemble(ctx context.Context, writer *sql.DB, d *dialect, opts Options) (st
 		reader.Close()
 		return nil, err
 	}
-	db, err := sqlstore.New(ctx, sqlstore.Config{
-		Writer: writer, Reader: reader, Clients: clients, Dialect: d, CursorHistory: opts.CursorHistory, PrepareHot: true,
-	})
-	if err != nil {
-		clients.Close()
-		reader.Close()
-		return nil, err
-	}
-	return db, nil
+	return sqlstore.New(sqlstore.Config{Writer: writer, Reader: reader, Clients: clients, Dialect: d, CursorHistory: opts.CursorHistory}), nil
 }
 
 // openReaders makes a pool of so many connections that only read.
 func openReaders(path string, busy time.Duration, n int) (*sql.DB, error) {
-	pool, err := sql.Open("sqlite", dsn(path, busy, readerCacheKiB, "query_only(1)"))
+	pool, err := openPool(dsn(path, busy, readerCacheKiB, "query_only(1)"))
 	if err != nil {
 		return nil, err
 	}

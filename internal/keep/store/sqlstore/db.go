@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,16 +18,15 @@ type DB struct {
 	clients *sql.DB // readers for clients, so that none of them keeps the owner waiting
 	dialect Dialect
 	history int
-	hot     map[string]*sql.Stmt
 
-	declarations declarations   // of the manifests that were met
-	slow         sync.Map       // names of indexes that took too long to make
-	reads        readStatements // of Evidence
+	declarations declarations // of the manifests that were met
+	slow         sync.Map     // names of indexes that took too long to make
 }
 
 var _ store.Store = (*DB)(nil)
 
-// Config is what a database package hands over. Writer and Reader may be one pool;
+// Config is what a database package hands over. Its pools keep the statements that come often
+// prepared. Writer and Reader may be one pool;
 // Clients reads what is asked for under store.ForClient.
 type Config struct {
 	Writer, Reader *sql.DB
@@ -36,34 +34,18 @@ type Config struct {
 	Dialect        Dialect
 	// CursorHistory is how many commits are kept per bookmark; 0 means DefaultCursorHistory.
 	CursorHistory int
-	// PrepareHot prepares the statements of the commit path and of Evidence
-	// once per connection, for drivers that have no statement cache of their own.
-	PrepareHot bool
 }
 
 // DefaultCursorHistory is how many commits of a bookmark are kept.
 const DefaultCursorHistory = 200
 
 // New makes a store over a migrated database.
-func New(ctx context.Context, c Config) (*DB, error) {
+func New(c Config) *DB {
 	db := &DB{writer: c.Writer, reader: c.Reader, clients: c.Clients, dialect: c.Dialect, history: c.CursorHistory}
 	if db.history <= 0 {
 		db.history = DefaultCursorHistory
 	}
-	if !c.PrepareHot {
-		return db, nil
-	}
-	db.reads.wanted = true
-	db.hot = make(map[string]*sql.Stmt)
-	hot := append(slices.Clone(hotQueries), addPeriods(db.dialect, "day_counts", "day"), addPeriods(db.dialect, "month_counts", "month"))
-	for _, q := range hot {
-		stmt, err := db.writer.PrepareContext(ctx, db.dialect.Rebind(q))
-		if err != nil {
-			return nil, fmt.Errorf("prepare %q: %w", q, db.dialect.Classify(err))
-		}
-		db.hot[q] = stmt
-	}
-	return db, nil
+	return db
 }
 
 // Writer is the pool that writes, for the job engine: an embedded database has
@@ -76,10 +58,6 @@ func (db *DB) Clients() *sql.DB { return db.clients }
 
 // Close waits for running statements and closes all pools.
 func (db *DB) Close() error {
-	for _, stmt := range db.hot {
-		stmt.Close()
-	}
-	db.reads.close()
 	err := db.clients.Close()
 	if db.reader != db.writer {
 		err = errors.Join(err, db.reader.Close())
@@ -148,13 +126,7 @@ func (db *DB) transact(ctx context.Context, fn func(*tx) error) error {
 
 // exec runs a statement and gives the number of rows it changed.
 func (t *tx) exec(query string, args ...any) (int64, error) {
-	var res sql.Result
-	var err error
-	if stmt, ok := t.db.hot[query]; ok {
-		res, err = t.StmtContext(t.ctx, stmt).ExecContext(t.ctx, args...)
-	} else {
-		res, err = t.ExecContext(t.ctx, t.db.dialect.Rebind(query), args...)
-	}
+	res, err := t.ExecContext(t.ctx, t.db.dialect.Rebind(query), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -162,17 +134,11 @@ func (t *tx) exec(query string, args ...any) (int64, error) {
 }
 
 func (t *tx) row(query string, args ...any) *sql.Row {
-	if stmt, ok := t.db.hot[query]; ok {
-		return t.StmtContext(t.ctx, stmt).QueryRowContext(t.ctx, args...)
-	}
 	return t.QueryRowContext(t.ctx, t.db.dialect.Rebind(query), args...)
 }
 
 // rows runs a query for several rows.
 func (t *tx) rows(query string, args ...any) (*sql.Rows, error) {
-	if stmt, ok := t.db.hot[query]; ok {
-		return t.StmtContext(t.ctx, stmt).QueryContext(t.ctx, args...)
-	}
 	return t.QueryContext(t.ctx, t.db.dialect.Rebind(query), args...)
 }
 

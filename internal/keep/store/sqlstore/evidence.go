@@ -24,7 +24,6 @@ import (
 // without the family of that statement once that has failed twice: the first
 // time the connection may have been lost, which says nothing about the family.
 func (db *DB) Evidence(ctx context.Context, q evidence.Query) ([]evidence.Evidence, error) {
-	db.prepareEvidence(ctx, q.ConnectionIDs != nil)
 	failures := make(map[int]int)
 	for {
 		p, failed, err := db.readEvidence(ctx, q, failures)
@@ -116,13 +115,7 @@ func (db *DB) readEvidence(ctx context.Context, q evidence.Query, failures map[i
 
 // each runs a query and hands over its rows.
 func (db *DB) each(ctx context.Context, tx *sql.Tx, text string, args []any, read func(*sql.Rows) error) error {
-	var rows *sql.Rows
-	var err error
-	if stmt := db.reads.get(text); stmt != nil {
-		rows, err = tx.StmtContext(ctx, stmt).QueryContext(ctx, args...)
-	} else {
-		rows, err = tx.QueryContext(ctx, db.dialect.Rebind(text), args...)
-	}
+	rows, err := tx.QueryContext(ctx, db.dialect.Rebind(text), args...)
 	if err != nil {
 		return err
 	}
@@ -553,7 +546,6 @@ func coverageStoresQuery(in *within) string {
 // takes every column of every row from the driver, and builds nothing of it. It
 // is the floor that the speed of Evidence is measured against.
 func (db *DB) ReadEvidenceBare(ctx context.Context, q evidence.Query) (rows int, err error) {
-	db.prepareEvidence(ctx, q.ConnectionIDs != nil)
 	tx, err := db.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: db.dialect.Snapshot()})
 	if err != nil {
 		return 0, db.dialect.Classify(err)

@@ -9,13 +9,6 @@ import (
 	"pdpp/internal/slice"
 )
 
-// hotQueries are those that a slice may run; see Config.PrepareHot.
-var hotQueries = []string{
-	fenceQuery, insertEvent, declaredQuery, reserveQuery, indexedQuery, changedQuery, countedQuery,
-	currentCursorQuery, insertCursorCommit, putCursorQuery, pruneCursorQuery,
-	gapForUpdate, putGapQuery,
-}
-
 func (db *DB) CommitSlice(ctx context.Context, l store.Lease, s slice.Slice, now time.Time) (done store.Committed, err error) {
 	err = db.write(ctx, func(tx *tx) error {
 		h, err := tx.fence(l, len(s.Events), now)
