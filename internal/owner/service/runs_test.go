@@ -1,6 +1,7 @@
 package service
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -37,26 +38,33 @@ func TestRunUnderWay(t *testing.T) {
 	if d, err := b.Connection(b.ctx(), id); err != nil || len(d.ActiveRun.Streams) != 0 {
 		t.Errorf("streams that nobody spoke of: %+v, %v", d.ActiveRun, err)
 	}
-	b.report(l, `{"message":"beds: 0 of 600","count":0,"total":600}`)
-	if s := stream(); *s.Considered != 600 || s.PerMinute != nil || s.LeftLow != nil || s.Label != "Flower beds" {
+	b.report(l, `{"message":"beds: 0 of 6000","count":0,"total":6000}`)
+	if s := stream(); *s.Considered != 6000 || s.PerMinute != nil || s.LeftLow != nil || s.Label != "Flower beds" {
 		t.Errorf("at the beginning %+v", s)
 	}
 	b.at = b.at.Add(5 * time.Second)
-	b.report(l, `{"message":"beds: 10 of 600","count":10,"total":600}`)
+	b.report(l, `{"message":"beds: 10 of 6000","count":10,"total":6000}`)
 	if s := stream(); s.PerMinute != nil || s.Records != 10 {
 		t.Errorf("after five seconds %+v", s)
 	}
 	b.at = b.at.Add(55 * time.Second)
-	b.report(l, `{"message":"beds: 120 of 600","count":120,"total":600}`)
+	b.report(l, `{"message":"beds: 120 of 6000","count":120,"total":6000}`)
 	s := stream()
-	if s.PerMinute == nil || *s.PerMinute != 120 || s.LeftLow == nil || *s.LeftLow != 192 || *s.LeftHigh != 300 {
-		t.Errorf("after a minute %+v, %v to %v", s, *s.LeftLow, *s.LeftHigh)
+	if s.PerMinute == nil || *s.PerMinute != 120 || s.LeftLow != nil || s.LeftHigh != nil {
+		t.Errorf("after a minute %+v", s)
+	}
+	for minute := 2; minute <= 6; minute++ {
+		b.at = b.at.Add(time.Minute)
+		b.report(l, fmt.Sprintf(`{"message":"on","count":%d,"total":6000}`, 120*minute))
+	}
+	if s = stream(); s.LeftLow == nil || *s.PerMinute != 120 || *s.LeftLow != 2112 || *s.LeftHigh != 3300 { // 2640 seconds at this pace
+		t.Fatalf("after six minutes %+v", s)
 	}
 	b.at = b.at.Add(3 * time.Minute) // nothing moves: the pace falls and the range grows
-	if s = stream(); *s.PerMinute != 30 || *s.LeftHigh != 1200 || *s.LeftLow != 192 {
+	if s = stream(); *s.PerMinute >= 120 || *s.LeftHigh <= 3300 || *s.LeftLow != 2112 {
 		t.Errorf("after silence %+v, %v to %v", s, *s.LeftLow, *s.LeftHigh)
 	}
-	b.report(l, `{"message":"on","count":125}`)
+	b.report(l, `{"message":"on","count":725}`)
 	if s = stream(); s.Considered != nil || s.LeftLow != nil || s.Message != "on" {
 		t.Errorf("without a total %+v", s)
 	}
