@@ -175,16 +175,9 @@ func TestConnectionLimit(t *testing.T) {
 func connectionLimit(t *testing.T, at house) {
 	target := target(t, func(testing.TB) house { return at }, 5)
 	b := connectortest.NewBed(t, target)
-	phone, err := net.Dial("tcp", at.address)
+	phone, err := realserver.SignInIMAP(at.address, b.Sim.Env["IMAP_ADDRESS"], at.password)
 	if err != nil {
 		t.Fatal(err)
-	}
-	in := bufio.NewReader(phone)
-	_, _ = fmt.Fprintf(phone, "a LOGIN %s %s\r\n", b.Sim.Env["IMAP_ADDRESS"], at.password)
-	for line := ""; !strings.HasPrefix(line, "a OK"); {
-		if line, err = in.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
 	}
 	result := b.Run(t, launch.Request{})
 	if e := result.DoneError; e != nil && e.Code == "auth_failure" {

@@ -25,38 +25,80 @@ type Message struct {
 
 // SpeakIMAP signs an account in and gives it commands, each of which must succeed.
 func SpeakIMAP(address, account, password string, commands ...string) error {
-	conn, err := net.Dial("tcp", address)
+	conn, err := SignInIMAP(address, account, password)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
-		return err
-	}
-	in := bufio.NewReader(conn)
-	if _, err := in.ReadString('\n'); err != nil {
-		return err
-	}
-	for i, command := range append([]string{fmt.Sprintf("LOGIN %q %q", account, password)}, commands...) {
-		tag := fmt.Sprintf("t%d ", i)
-		if _, err := fmt.Fprintf(conn, "%s%s\r\n", tag, command); err != nil {
+	for _, command := range commands {
+		if err := conn.command(command); err != nil {
 			return err
-		}
-		for {
-			line, err := in.ReadString('\n')
-			if err != nil {
-				return err
-			}
-			if !strings.HasPrefix(line, tag) {
-				continue
-			}
-			if !strings.HasPrefix(line, tag+"OK") {
-				return fmt.Errorf("%.60q: %s", command, strings.TrimSpace(line))
-			}
-			break
 		}
 	}
 	return nil
+}
+
+// IMAPConn is a connection of somebody who has signed in.
+type IMAPConn struct {
+	net.Conn
+	in  *bufio.Reader
+	tag int
+}
+
+// SignInIMAP signs an account in. A server counts a connection for a moment longer than it is there, and
+// refuses the next one meanwhile: so a refusal is tried again for a while.
+func SignInIMAP(address, account, password string) (*IMAPConn, error) {
+	for until := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		conn, err := dialIMAP(address)
+		if err != nil {
+			return nil, err
+		}
+		err = conn.command(fmt.Sprintf("LOGIN %q %q", account, password))
+		if err == nil {
+			return conn, nil
+		}
+		if _ = conn.Close(); time.Now().After(until) {
+			return nil, err
+		}
+	}
+}
+
+func dialIMAP(address string) (*IMAPConn, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	c := &IMAPConn{Conn: conn, in: bufio.NewReader(conn)}
+	err = conn.SetDeadline(time.Now().Add(2 * time.Minute))
+	if err == nil {
+		_, err = c.in.ReadString('\n')
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// command must succeed.
+func (c *IMAPConn) command(command string) error {
+	c.tag++
+	tag := fmt.Sprintf("t%d ", c.tag)
+	if _, err := fmt.Fprintf(c, "%s%s\r\n", tag, command); err != nil {
+		return err
+	}
+	for {
+		line, err := c.in.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(line, tag+"OK") {
+			return nil
+		}
+		if strings.HasPrefix(line, tag) {
+			return fmt.Errorf("%.60q: %s", command, strings.TrimSpace(line))
+		}
+	}
 }
 
 // AppendIMAP is the command that puts a message into a folder.
