@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -159,29 +160,38 @@ func (p *pages) readFigures(ctx context.Context, s *stream, from, to time.Time) 
 	return things, true, nil
 }
 
-// series lists what there are measurements of, and gives the one that is asked for or the most
-// frequent. Money is not divided: what was paid is one sum.
+// seriesOf is what a figure is one of. Amounts of different currencies have no sum, nor have measurements in different
+// units a mean: each is a series of its own.
+func (page *figuresPage) seriesOf(n *names, t *thing) string {
+	if page.Money {
+		return t.line("currency", 12)
+	}
+	name := text.Name(n.of(t, "series"))
+	if unit := t.line("unit", 24); unit != "" {
+		return strings.TrimPrefix(name+", "+unit, ", ")
+	}
+	return name
+}
+
+// series lists what there are figures of, and gives the one that is asked for or the most frequent.
 func (page *figuresPage) series(n *names, things []thing, at figureChoice) string {
 	counts := map[string]int64{}
 	for i := range things {
-		counts[text.Name(n.of(&things[i], "series"))]++
+		counts[page.seriesOf(n, &things[i])]++
 	}
-	if page.Money || len(counts) < 2 {
-		for only := range counts {
-			return only
-		}
+	all := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b)) })
+	if len(all) == 0 {
 		return ""
 	}
-	for name, count := range counts {
-		page.Series = append(page.Series, facet{Label: cmp.Or(name, "Without a name"), Count: count, Address: figureChoice{at.stream, name, at.until}.address()})
+	chosen := all[0]
+	if _, there := counts[at.series]; there && at.series != "" {
+		chosen = at.series
 	}
-	slices.SortFunc(page.Series, func(a, b facet) int { return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Label, b.Label)) })
-	chosen := at.series
-	if _, there := counts[chosen]; !there {
-		chosen = page.Series[0].Label
+	if len(all) == 1 {
+		return chosen
 	}
-	for i := range page.Series {
-		page.Series[i].Current = page.Series[i].Label == chosen
+	for _, name := range all {
+		page.Series = append(page.Series, facet{Label: cmp.Or(name, "Without a name"), Count: counts[name], Address: figureChoice{at.stream, name, at.until}.address(), Current: name == chosen})
 	}
 	return chosen
 }
@@ -199,7 +209,7 @@ func (page *figuresPage) sum(n *names, things []thing, chosen string, zone *time
 	for i := range things {
 		t := &things[i]
 		value, ok := t.number(role)
-		if !ok || !page.Money && text.Name(n.of(t, "series")) != chosen {
+		if !ok || page.seriesOf(n, t) != chosen {
 			continue
 		}
 		at := t.At.In(zone)
