@@ -36,4 +36,4 @@ connector: ## start a new connector from the example: make connector name=x
 	@scripts/new-connector "$(name)"
 
 clean: ## remove everything the targets wrote
-	@rm -rf build
+	@rm -rf build "$$(go env GOCACHE)/pdpp-tests"

@@ -99,10 +99,10 @@ func (r *run) encoded(stream string, rec Record) (raw jsontext.Value, tree map[s
 	}
 	if quick := r.quick[stream]; by != formForeign && quick != nil {
 		if by == formFinal {
-			if fields, v := rec.fields(); r.harmless(fields, v, raw) && r.judgeOf(stream, quick, fields).judge(v, r.picked) {
+			if fields, v := rec.fields(); r.harmless(raw) && r.judgeOf(stream, quick, fields).judge(v, r.picked) {
 				return raw, r.picked, by, nil
 			}
-		} else if _, n, err := r.secretsIn(raw); err == nil && n == 0 {
+		} else if r.harmless(raw) {
 			if tree, good := quick.judge(raw, r.scope[stream].named); good {
 				return raw, tree, by, nil
 			}

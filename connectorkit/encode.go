@@ -15,7 +15,6 @@ import (
 // of their members are texts, whole numbers and truth values: most are, and their texts are long.
 type quickRecord struct {
 	members []quickField
-	suspect bool // so is the name of a member
 }
 
 type quickField struct {
@@ -70,7 +69,6 @@ func newQuickRecord(t reflect.Type) *quickRecord {
 			return nil
 		}
 		seen[name] = true
-		q.suspect = q.suspect || suspect(name)
 		q.members = append(q.members, quickField{i, f.Type.Kind(), name, `"` + name + `":`, options != ""})
 	}
 	return q
@@ -105,30 +103,45 @@ func (q *quickRecord) append(dst []byte, v reflect.Value) ([]byte, bool) {
 	return append(dst, '}'), true
 }
 
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
 // special gives the place of the first byte, from i on, that does not stand for itself in JSON or
 // is no ASCII; the length when there is none.
 func special(s string, i int) int {
-	for ; i+8 <= len(s); i += 8 {
-		x := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-		// With a bit turned, a quote lies right behind the control characters.
-		control, slash := x^('"'^' ')*ones, x^('\\'*ones)
-		// What borrows from the byte above is found itself, so that the lowest that is found is one.
-		if found := ((control-(' '+1)*ones)&^control | (slash-ones)&^slash | x) & highs; found != 0 {
-			return i + bits.TrailingZeros64(found)/8
+	rest := s[i:]
+	for len(rest) >= 16 {
+		found, more := specials(eight(rest)), specials(eight(rest[8:]))
+		if found != 0 {
+			return len(s) - len(rest) + bits.TrailingZeros64(found)/8
 		}
-	}
-	for ; i < len(s); i++ {
-		if !plainByte(s[i]) {
-			return i
+		if more != 0 {
+			return len(s) - len(rest) + 8 + bits.TrailingZeros64(more)/8
 		}
+		rest = rest[16:]
 	}
-	return i
+	if len(rest) >= 8 {
+		if found := specials(eight(rest)); found != 0 {
+			return len(s) - len(rest) + bits.TrailingZeros64(found)/8
+		}
+		rest = rest[8:]
+	}
+	for len(rest) > 0 && plainByte(rest[0]) {
+		rest = rest[1:]
+	}
+	return len(s) - len(rest)
+}
+
+// eight are the first bytes of a text, the first the lowest.
+func eight(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// specials has the highest bit of a byte set where x has one that does not stand for itself or is no
+// ASCII, and of no byte when it has none. Above the lowest there may be others.
+func specials(x uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	// With a bit turned, a quote lies right behind the control characters.
+	control, slash := x^('"'^' ')*ones, x^('\\'*ones)
+	return ((control-(' '+1)*ones)&^control | (slash-ones)&^slash | x) & highs
 }
 
 func plainByte(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }

@@ -82,3 +82,22 @@ func TestQuickEncodingKnowsItsLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestSpecial holds that the look at many bytes at once finds what a look at each finds, wherever it is.
+func TestSpecial(t *testing.T) {
+	t.Parallel()
+	for _, one := range []string{`"`, `\`, "\x00", "\x1f", "\x7f", "\x80", "\xa2", "\xdc", "!#[]", `""`, `!"`, ""} {
+		for before := range 36 {
+			s := strings.Repeat("a", before) + one + strings.Repeat("b", 35-before)
+			for i := range len(s) + 1 {
+				want := i
+				for want < len(s) && plainByte(s[want]) {
+					want++
+				}
+				if got := special(s, i); got != want {
+					t.Fatalf("%q from %d: %d, want %d", s, i, got, want)
+				}
+			}
+		}
+	}
+}

@@ -3,11 +3,8 @@ package connectorkit
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math/bits"
-	"reflect"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -43,8 +40,7 @@ func (s *Setup) Mask(choice string) {
 	}
 }
 
-// masker finds secrets in encoded JSON. One look at each byte decides whether a shape can
-// begin there.
+// masker finds secrets in encoded JSON, near their traces.
 type masker struct {
 	key    []byte
 	strict bool
@@ -57,45 +53,17 @@ func newMasker(key []byte, strict bool) *masker { return &masker{key: key, stric
 func (m *masker) mask(raw jsontext.Value) (jsontext.Value, int) {
 	var out []byte
 	count, kept := 0, 0
-	next := 0 // what begins before it has been looked at
-	for at := 0; at < len(raw); at += stride {
-		var x uint64
-		if at+stride <= len(raw) {
-			x = binary.LittleEndian.Uint64(raw[at:])
-		} else {
-			for i, c := range raw[at:] {
-				x |= uint64(c) << (8 * i)
-			}
-		}
-		for set := anchored(x); set != 0; set &= set - 1 {
-			last := min(at+bits.TrailingZeros64(set)/8, len(raw)-1)
-			for i := max(next, last+1-reach[raw[last]]); i <= last && i+1 < len(raw); i++ {
-				next = i + 1
-				if firsts[raw[i]]&seconds[raw[i+1]] == 0 {
-					continue
-				}
-				if kind, from, to := find(raw, i); kind != "" && from >= kept {
-					out = append(append(out, raw[kept:from]...), m.mark(kind, raw[from:to])...)
-					count++
-					kept, next = to, to
-					i = to - 1
-				}
-			}
+	for i, at := nextTrace(raw, 0); i < len(raw); i, at = nextTrace(raw, max(at+traceStride, kept)) {
+		if kind, from, to := find(raw, i); kind != "" && i >= kept && from >= kept {
+			out = append(append(out, raw[kept:from]...), m.mark(kind, raw[from:to])...)
+			count++
+			kept = to
 		}
 	}
 	if count > 0 {
 		return append(out, raw[kept:]...), count
 	}
 	return raw, count
-}
-
-const stride = 8
-
-// anchored is where in a stride of text seldom bytes are, by their highest bits: capitals and their
-// neighbours, x and z, dash and nine and their like, colons. Others may be among them.
-func anchored(x uint64) uint64 {
-	capital, late, dash, colon := x&(0xe0*ones)^(0x40*ones), (x|0x02*ones)^('z'*ones), (x|0x14*ones)^(0x3d*ones), x^(':'*ones)
-	return ((capital-ones)&^capital | (late-ones)&^late | (dash-ones)&^dash | (colon-ones)&^colon) & highs
 }
 
 // mark stands for a secret.
@@ -122,11 +90,8 @@ func (r *run) masked(stream string, raw jsontext.Value, tree map[string]any) (js
 	return clean, tree, err
 }
 
-// harmless reports whether nothing in a record is to be masked. Most texts tell it by themselves.
-func (r *run) harmless(fields *quickRecord, v reflect.Value, raw jsontext.Value) bool {
-	if r.masks == nil || !r.masks.strict && !fields.suspectIn(v) {
-		return true
-	}
+// harmless reports whether nothing in a record is to be masked.
+func (r *run) harmless(raw jsontext.Value) bool {
 	_, n, err := r.secretsIn(raw)
 	return err == nil && n == 0
 }

@@ -48,44 +48,13 @@ var shapes = []shape{
 	{"digitalocean", "dop_v1_", alnum, 40, 4}, {"sendgrid", "SG.", dotted, 40, 2}, {"pdpp", "ldt_", dashed, 30, 1},
 }
 
-// A secret may begin where firsts of a byte and seconds of the next share a bit.
-var (
-	firsts, seconds [256]uint32
-	byFirst         [256][]shape
-)
-
-// Whatever find begins at has one of these bytes, which are seldom in prose, so that only what is
-// before such a byte has to be looked at: reach is how far before, with the byte itself.
-const seldom = "-_:KSGJzZ9x"
-
-var reach [256]int
-
-func init() {
-	begin := func(a, b byte) {
-		if firsts[a] == 0 {
-			n := 0
-			for _, bit := range firsts {
-				if bit != 0 {
-					n++
-				}
-			}
-			firsts[a] = 1 << n
-		}
-		seconds[b] |= firsts[a]
-	}
-	literal := func(text string) {
-		begin(text[0], text[1])
-		first := strings.IndexAny(text, seldom)
-		reach[text[first]] = max(reach[text[first]], first+1)
-	}
+// byFirst are the shapes by the byte that they begin with.
+var byFirst = func() (all [256][]shape) {
 	for _, s := range shapes {
-		byFirst[s.prefix[0]] = append(byFirst[s.prefix[0]], s)
-		literal(s.prefix)
+		all[s.prefix[0]] = append(all[s.prefix[0]], s)
 	}
-	for _, other := range []string{webTokenBegin, keyBegin, addressMark, authorizationRest, strings.ToUpper(authorizationRest)} {
-		literal(other)
-	}
-}
+	return all
+}()
 
 // find tells which secret begins at i, and where it lies.
 func find(raw []byte, i int) (kind string, from, to int) {

@@ -223,13 +223,13 @@ func TestEachProviderIsRemembered(t *testing.T) {
 				return log.Page(ctx, at)
 			}}}, err
 		})
-		succeeded(t, v.run(t, c, options{scope: only("log")}))
+		succeeded(t, v.run(t, c, options{scope: only("log"), env: archiveEnv("_PACING_MIN_INTERVAL_MS", "1")}))
 		pace := paceOn(v.state["log"])
 		own, other := pace["pacing_interval_ms"], pace["pacing_images_interval_ms"]
 		if own == 0 || other <= own {
 			t.Fatalf("remembered %v", pace)
 		}
-		succeeded(t, v.run(t, c, options{scope: only("log")}))
+		succeeded(t, v.run(t, c, options{scope: only("log"), env: archiveEnv("_PACING_MIN_INTERVAL_MS", "1")}))
 		if milliseconds(began[2]) != own || milliseconds(began[3]) != other {
 			t.Errorf("began at %v after %v and %v", began, own, other)
 		}
@@ -245,11 +245,11 @@ func TestFailedRunRemembersThePace(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				a, v, s := newArchive(200, 5), newVault(), &service{}
-				c := governed(t, s, a, 1)
+				c := governed(t, s, a, 1, func(c *governor.Config) { c.Ceiling = time.Millisecond })
 				succeeded(t, v.run(t, c, options{scope: only("log")}))
 				position := string(withoutPace(v.state["log"]))
 				s.answer = func(n int, _ *http.Request) *http.Response {
-					if n == 120 {
+					if n == 9 { // while the pace still moves
 						return reply(http.StatusUnauthorized)
 					}
 					return nil
@@ -295,13 +295,13 @@ func TestPaceRidesWhatSurvives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, v := newArchive(20, 5), newVault()
 		s := &service{answer: func(n int, _ *http.Request) *http.Response {
-			if n == 20 {
+			if n == 9 { // while the pace still moves
 				return reply(http.StatusUnauthorized)
 			}
 			return nil
 		}}
 		whole := strings.Replace(testManifest, `"checkpoint": "slice", `, "", 1) // of log
-		r := v.run(t, withManifest(t, whole, governed(t, s, a, 1).Open), options{})
+		r := v.run(t, withManifest(t, whole, governed(t, s, a, 1, func(c *governor.Config) { c.Ceiling = time.Millisecond }).Open), options{})
 		remembered(t, r)
 		states := all[*protocol.State](r)
 		if states[0].Stream != "log" || states[len(states)-1].Stream != "threads" {

@@ -15,6 +15,7 @@ import (
 	"pdpp/connectors/codex"
 	"pdpp/connectors/example"
 	examplebrowser "pdpp/connectors/example_browser"
+	"pdpp/connectors/gitea"
 	"pdpp/connectors/github"
 	googlecalendar "pdpp/connectors/google_calendar"
 	googlecontacts "pdpp/connectors/google_contacts"
@@ -23,6 +24,7 @@ import (
 	"pdpp/connectors/imap"
 	"pdpp/connectors/imessage"
 	"pdpp/connectors/mail"
+	"pdpp/connectors/matrix"
 	"pdpp/connectors/miniflux"
 	netflixexport "pdpp/connectors/netflix_export"
 	"pdpp/connectors/notes"
@@ -56,6 +58,7 @@ var All = []Entry{
 	{"codex", codex.Connector},
 	{"example", example.Connector},
 	{"example_browser", examplebrowser.Connector},
+	{"gitea", gitea.Connector},
 	{"github", github.Connector},
 	{"google_calendar", googlecalendar.Connector},
 	{"google_contacts", googlecontacts.Connector},
@@ -64,6 +67,7 @@ var All = []Entry{
 	{"imap", imap.Connector},
 	{"imessage", imessage.Connector},
 	{"mail", mail.Connector},
+	{"matrix", matrix.Connector},
 	{"miniflux", miniflux.Connector},
 	{"netflix_export", netflixexport.Connector},
 	{"notes", notes.Connector},

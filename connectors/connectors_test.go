@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ var unshown = map[string][]string{
 		"claude_code/config_inventory", "codex/history", "codex/session_index", "codex/shell_snapshots", "codex/config_inventory", "codex/cache_inventory"},
 	"names what other records belong to": {"caldav/calendars", "google_calendar/calendars", "google_contacts/groups", "ical/calendars", "carddav/address_books", "imap/folders", "miniflux/categories", "miniflux/feeds", "slack/workspace",
 		"ynab/budgets", "ynab/accounts", "ynab/category_groups", "ynab/categories", "ynab/payees"},
-	"is a person or an account, and happens at no time": {"bluesky/profile", "carddav/contacts", "google_contacts/contacts", "google_contacts/other_contacts", "github/user", "imessage/participants", "slack/users", "spotify/top_artists", "twitter_archive/people"},
+	"is a person or an account, and happens at no time": {"bluesky/profile", "carddav/contacts", "google_contacts/contacts", "google_contacts/other_contacts", "github/user", "imessage/participants", "matrix/members", "slack/users", "spotify/top_artists", "twitter_archive/people"},
 	"is a part of another record":                       {"github/pull_request_details", "imap/bodies", "notion/page_contents"},
 	"does not say when":                                 {"reddit_export/saved", "reddit_export/votes", "reddit_export/hidden", "reddit_export/subreddits", "reddit_export/account_facts"},
 	"has not happened yet":                              {"ynab/scheduled_transactions"},
@@ -110,5 +111,50 @@ func TestFind(t *testing.T) {
 	}
 	if _, ok := Find("nothing"); ok {
 		t.Error("a connector that is not listed is found")
+	}
+}
+
+// pointed is a word that says what to do, or where.
+var pointed = regexp.MustCompile(`(?i)\b(open|press|tap|choose|create|paste|download|ask for|put)\b`)
+
+// Before an owner gives anything they read where to click, how long the first run takes, and what
+// cannot be got.
+func TestEveryConnectorSaysWhatToExpect(t *testing.T) {
+	t.Parallel()
+	for _, e := range All {
+		s := e.New().Manifest.Setup
+		if s == nil {
+			t.Errorf("%s has no setup", e.Name)
+			continue
+		}
+		if s.FirstRun == "" || len(s.OutOfReach) == 0 {
+			t.Errorf("%s does not say how long its first run takes (%q), or what cannot be got (%q)", e.Name, s.FirstRun, s.OutOfReach)
+		}
+		for _, line := range append([]string{s.FirstRun}, s.OutOfReach...) {
+			if strings.HasSuffix(line, ".") || len(line) > 200 || len(line) < 10 {
+				t.Errorf("%s: %q is not a few words", e.Name, line)
+			}
+		}
+		var ways []string // each way in says where to click by itself
+		if c := s.CredentialCapture; c != nil {
+			ways = append(ways, c.Description)
+		}
+		if f := s.ManualOrUpload; f != nil {
+			ways = append(ways, f.Description)
+		}
+		if s.OAuth != nil {
+			ways = append(ways, strings.Join(s.OAuth.RegisterSteps, " "))
+		}
+		if s.Modality == manifest.ModalityBrowserSession || s.Modality == manifest.ModalityLocalFiles {
+			ways = append(ways, strings.Join(s.Steps, " "))
+		}
+		if len(ways) == 0 {
+			t.Errorf("%s says nowhere how it is connected", e.Name)
+		}
+		for _, text := range ways {
+			if !pointed.MatchString(text) {
+				t.Errorf("%s does not say where to click: %q", e.Name, text)
+			}
+		}
 	}
 }

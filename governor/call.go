@@ -90,8 +90,11 @@ func (c *Call) Observe(now time.Time, o Outcome) (again bool, why Reason) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at := g.at(now)
+	echo := g.pace.echo(g.at(o.Sent), o)
 	g.pace.observe(at, g.at(o.Sent), o)
-	g.judge(at, o.Kind, c.probe)
+	if c.probe || !echo {
+		g.judge(at, o.Kind, c.probe)
+	}
 	c.probe = false
 	if o.Kind == Success {
 		g.retries.success()

@@ -3,16 +3,23 @@ package governor
 const (
 	// firstPause follows the first refusal that names no time, but no more than
 	// patience intervals. A bucket would need less, a window or a ban more.
-	firstPause, patience = 15, 150
+	// The very first one is brief, because after that a bucket shows its rate; if it is
+	// not enough, the next one outlasts what the brief one has made of a ban, within
+	// twice the patience.
+	firstPause, patience, briefPause, secondPause = 15, 150, 4, 60
 	// lengthen multiplies a pause that was too short. A ban that each request
-	// doubles is left behind only by growing faster than it.
-	lengthen = 4
+	// doubles is left behind only by growing faster than it. Below firstPause a window is
+	// likelier, and lengthenBrief does: what it overshoots by looks like a lower limit.
+	lengthen, lengthenBrief = 4, 2
 	// longestPause bounds a pause that nobody asked for: a quarter of an hour, so
 	// that the end of an outage is noticed within that.
 	longestPause = 900
 	// outage is how many refusals in a row tell of a provider that is down rather
 	// than of a pause that is too short. They teach nothing about pauses.
 	outage = 5
+	// longFlow is how many requests make a flow long. A pause that costs little, below
+	// firstPause, is put to the trial by a shorter one.
+	longFlow, shortFlow = 300, 60
 	// shorten multiplies a pause that was long enough at once.
 	shorten = 0.6
 )
@@ -28,7 +35,12 @@ type cooldown struct {
 	brief   bool    // short pauses work: keep shortening
 	strict  bool    // a short pause made things worse: never shorten
 	trying  bool
-	settled bool // the refusal ended a long flow at a known pace
+	settled bool // the refusal ended a flow long enough to try a brief pause
+}
+
+// settle notes the flow that a refusal ended: so many requests in so many seconds.
+func (c *cooldown) settle(n, active float64) {
+	c.settled = n >= longFlow && active > 2*c.good || n >= shortFlow && c.good < firstPause
 }
 
 // pause is how long to keep quiet after the refusal that is the nth in a row, at
@@ -38,12 +50,21 @@ func (c *cooldown) pause(refusals int, interval float64) float64 {
 	switch {
 	case refusals > 1 && c.trying:
 		c.trying, c.strict, c.brief = false, true, false
-		next = 2.5 * c.good
+		if next = c.good; c.good >= firstPause {
+			next = 2.5 * c.good // a ban may have been lengthened
+		}
 	case refusals > 1:
 		c.brief = false
-		next = max(c.current*lengthen, first/2)
+		by := float64(lengthen)
+		if c.current < firstPause {
+			by = lengthenBrief
+		}
+		next = max(c.current*by, first/2)
+		if c.good == 0 && refusals == 2 {
+			next = max(next, min(secondPause, 2*patience*interval))
+		}
 	case c.good == 0:
-		next = first
+		next = min(first, max(briefPause, 5*interval))
 	case !c.brief && !c.strict && c.settled && c.good > 5*interval:
 		c.trying = true
 		next = max(3*interval, c.good/8)

@@ -20,7 +20,10 @@ type epoch struct {
 }
 
 // mark is how many requests were answered by a moment of active time.
-type mark struct{ n, active float64 }
+type mark struct {
+	n              float64
+	active, passed float32 // seconds
+}
 
 // active is the time until at in which requests could leave.
 func (e *epoch) active(at time.Duration) float64 { return seconds(at-e.began) - e.idle - e.paused }
@@ -42,7 +45,7 @@ func (e *epoch) add(sent time.Duration) {
 			return
 		}
 	}
-	e.marks[e.used] = mark{e.n, e.active(sent)}
+	e.marks[e.used] = mark{e.n, float32(e.active(sent)), float32(seconds(sent - e.began))}
 	e.used++
 }
 
@@ -51,7 +54,7 @@ func (e *epoch) add(sent time.Duration) {
 func (e *epoch) excess(rate, active float64) float64 {
 	most := 0.0
 	for _, m := range e.marks[:e.used] {
-		most = max(most, e.n-m.n-rate*(active-m.active))
+		most = max(most, e.n-m.n-rate*(active-float64(m.active)))
 	}
 	return most
 }
@@ -62,9 +65,19 @@ func (e *epoch) excess(rate, active float64) float64 {
 func (e *epoch) sustained(burst, active float64) float64 {
 	best := 0.0
 	for _, m := range e.marks[:e.used] {
-		if n := e.n - m.n; n > 2*burst && active > m.active {
-			best = max(best, (n-burst)/(active-m.active))
+		if n := e.n - m.n; n > 2*burst && active > float64(m.active) {
+			best = max(best, (n-burst)/(active-float64(m.active)))
 		}
 	}
 	return best
+}
+
+// last is the rate of the last requests, so many at least.
+func (e *epoch) last(least, active float64) float64 {
+	for i := e.used - 1; i >= 0; i-- {
+		if m := e.marks[i]; e.n-m.n >= least && active > float64(m.active) {
+			return (e.n - m.n) / (active - float64(m.active))
+		}
+	}
+	return 0
 }

@@ -1,6 +1,7 @@
 package governor_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -60,4 +61,39 @@ func ExampleRestore() {
 	// Output:
 	// 400ms true
 	// false
+}
+
+// A program that keeps what it learned, in a file or a database, begins its next run where
+// the last one ended: at the pace that the provider is known to bear.
+func ExampleGovernor_Snapshot() {
+	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	first := governor.New("lanternmail")
+	for range 20 {
+		call := first.Call()
+		for wait, _ := call.Next(now); wait > 0; wait, _ = call.Next(now) {
+			now = now.Add(wait)
+		}
+		call.Observe(now, governor.Outcome{Kind: governor.Success, Sent: now})
+	}
+	learned, _ := first.Snapshot(now)
+	file, err := json.Marshal(learned.Fields())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	now = now.Add(time.Hour)
+	var fields map[string]float64
+	if err := json.Unmarshal(file, &fields); err != nil {
+		fmt.Println(err)
+		return
+	}
+	second := governor.New("lanternmail", func(c *governor.Config) {
+		if learned, fresh := governor.Restore(fields, now); fresh {
+			c.Learned = &learned
+		}
+	})
+	rate, _ := second.Rate()
+	fmt.Println("a cold start would wait a second, this one", rate.Interval)
+	// Output: a cold start would wait a second, this one 250ms
 }

@@ -114,6 +114,9 @@ func (g *Governor) Snapshot(now time.Time) (Learned, bool) {
 func (g *Governor) at(now time.Time) time.Duration {
 	if g.origin.IsZero() {
 		g.origin = now
+		if l := g.c.Learned; l != nil && !l.Recorded.IsZero() {
+			g.pace.rested(now.Sub(l.Recorded))
+		}
 	}
 	return now.Sub(g.origin)
 }

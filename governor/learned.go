@@ -27,6 +27,10 @@ type Learned struct {
 	// Brief says that short pauses were found to work, Strict that they were found
 	// to make things worse.
 	Brief, Strict bool
+	// Depth is how many requests the provider gives at once, ahead of its limit, when it
+	// was left alone. Spaced says that it counts the distance between two requests.
+	Depth  float64
+	Spaced bool
 }
 
 // calmSweep is the shortest climb of a run that starts with a known limit: it
@@ -82,6 +86,8 @@ const (
 	FieldMargin   = "margin"
 	FieldBurst    = "burst"
 	FieldQuiet    = "quiet" // 1: Brief, 2: Strict
+	FieldDepth    = "depth"
+	FieldSpaced   = "spaced" // 1: Spaced
 )
 
 // Fields spells what was learned as numbers, to be kept wherever a program keeps
@@ -95,7 +101,12 @@ func (l Learned) Fields() map[string]float64 {
 	case l.Strict:
 		quiet = 2
 	}
+	spaced := 0.0
+	if l.Spaced {
+		spaced = 1
+	}
 	return map[string]float64{
+		FieldDepth: l.Depth, FieldSpaced: spaced,
 		FieldMargin: l.Margin, FieldBurst: l.Burst, FieldQuiet: quiet,
 		FieldInterval: ms(l.Interval), FieldRecorded: float64(l.Recorded.UnixMilli()),
 		FieldLimit: l.Limit * 60, FieldRefused: l.Refused * 60, FieldSweep: l.Sweep,
@@ -129,6 +140,7 @@ func Restore(fields map[string]float64, now time.Time) (Learned, bool) {
 		Limit: positive(FieldLimit, 60*fastest) / 60, Refused: positive(FieldRefused, 60*fastest) / 60,
 		Margin: positive(FieldMargin, 1), Burst: positive(FieldBurst, fastest),
 		Brief: fields[FieldQuiet] == 1, Strict: fields[FieldQuiet] == 2,
+		Depth: positive(FieldDepth, fastest), Spaced: fields[FieldSpaced] == 1,
 		Sweep: positive(FieldSweep, fastest), Pause: duration(positive(FieldPause, year)), Cost: duration(positive(FieldCost, year)),
 	}, true
 }

@@ -4,9 +4,9 @@ import "time"
 
 const (
 	// A sweep climbs from below the limit to the rate that was refused over at
-	// least and at most this many successes, and twice as slowly as the last
+	// least and at most this many successes, and slower times as long as the last
 	// refusal took to come. So discovery is cheap and a known limit is left alone.
-	leastSweep, longestSweep = 60, 6000
+	leastSweep, longestSweep, slower = 60, 6000, 2.6
 	// keepConfirmed and keepSurprised are how much of a sweep's length survives a
 	// refusal that confirms the limit, and one that comes as a surprise.
 	keepConfirmed, keepSurprised = 0.7, 0.3
@@ -39,6 +39,14 @@ const (
 	inferredBurst = 0.5
 	// misjudged grows the burst when the limit turned out lower than it implied.
 	misjudged = 1.3
+	// countable is how many answers make it no accident that two epochs have as many. A
+	// window so found is searched up to windowSearch times its rate, and once an epoch
+	// has passed windowPassed windows, its last one shows the rate but for windowSure.
+	countable, windowSearch, windowPassed, windowSure = 20, 3, 1.2, 0.95
+	// doubt is what each epoch of few requests leaves of what a stretch shows, unsure
+	// the most of the limit that it keeps; longQuiet is the quiet in requests without
+	// which it shows nothing.
+	doubt, unsure, longQuiet = 0.9, 0.95, 20
 	// sharpBurst is the least burst that lets two requests in a row pass safely.
 	sharpBurst = 3
 )
@@ -54,6 +62,40 @@ type memory struct {
 	brief   bool    // a short quiet is known to do
 	sweep   float64 // successes that a climb takes
 	climbed float64 // successes of the climb under way
+	count   float64 // answers of the last epoch
+	window  bool    // it was as many as in the epoch before: a window gives a number, not a rate
+	size    float64 // of the window; zero while none was seen
+	past    stretch
+}
+
+// stretch is what was delivered over several epochs, with the quiet between them. Where
+// an allowance is given for a long time, the few requests that pass after a quiet say
+// nothing of it, and the stretch does.
+type stretch struct {
+	n, seconds float64
+	quiet      float64 // longest in it
+	sure       float64 // less with every epoch of few requests
+}
+
+// add takes an epoch in.
+func (s *stretch) add(n, active, quiet float64) {
+	if n >= few {
+		*s = stretch{sure: 1}
+	} else {
+		s.sure *= doubt
+	}
+	s.n += n
+	s.seconds += active + quiet
+	s.quiet = max(s.quiet, quiet)
+}
+
+// rate is what the stretch shows that the limit is at least. It shows nothing unless a
+// long quiet is in it: after that a bucket would have given more.
+func (s *stretch) rate(limit float64) float64 {
+	if s.quiet*limit < longQuiet {
+		return 0
+	}
+	return s.sure * s.n / s.seconds
 }
 
 // resume is the interval to come back to after a refusal.
@@ -91,13 +133,22 @@ func (m *memory) paid(quiet float64, brief bool) {
 func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
 	const tiny = 1e-9
 	active := max(tiny, e.active(at))
-	if m.brief && e.paused > active/2 {
+	m.window = m.limit > 0 && e.n >= countable && e.paused > active/2 && e.n == m.count
+	m.count = e.n
+	if m.window {
+		m.size = e.n
+	}
+	m.past.add(e.n, active, e.paused)
+	if !m.window && m.brief && e.paused > active/2 {
 		// Most of the quiet was a guess of ours, made before anything was known.
 		e.paused = min(e.paused, guessedRefill/rate)
 	}
 	// A pause may have refilled the allowance, as a window does, or not at all, as
 	// a ban does. It lowers the estimate by half at most.
 	estimate := max(e.n/max(tiny, active+e.paused), 0.5*e.n/active)
+	if m.window {
+		estimate = e.n / max(tiny, active+e.paused)
+	}
 	if told && e.n >= 1000 {
 		// The provider says how long to wait and refuses rarely: nothing is gained
 		// by spreading what it gives at once.
@@ -120,6 +171,9 @@ func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
 			estimate = max(estimate, e.sustained(m.burst, active))
 		}
 	}
+	if m.size > 0 && e.n > windowPassed*m.size {
+		estimate = max(estimate, windowSure*e.last(m.size, active))
+	}
 	estimate = min(estimate, rate)
 	confirmed := !first && estimate > 0.95*m.limit && estimate < 1.05*m.limit
 	switch {
@@ -133,7 +187,10 @@ func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
 	case first:
 		estimate = 0.75 * min(rate, max(estimate, rate/2))
 	default:
-		estimate = max(m.limit/2, min(estimate, 0.85*m.limit))
+		estimate = max(m.limit/2, min(estimate, 0.85*m.limit), min(m.past.rate(m.limit), unsure*m.limit))
+	}
+	if m.window {
+		rate = min(rate, estimate*windowSearch)
 	}
 	m.limit, m.refused, m.caution = estimate, max(rate, estimate*1.002), 0
 	m.plan(e.n, confirmed)
@@ -145,9 +202,43 @@ func (m *memory) plan(n float64, confirmed bool) {
 	if confirmed {
 		kept = keepConfirmed * m.sweep
 	}
-	m.sweep = min(max(2*n, timely(max(kept, leastSweep), m.refused)), longestSweep)
+	m.sweep = min(max(slower*n, timely(max(kept, leastSweep), m.refused)), longestSweep)
 	width := (m.refused - m.from()) / m.refused
 	costly := costSpacing * m.cost * m.refused * min(1, searchWidth/width)
 	m.sweep = max(m.sweep, timely(min(costly, longestCostly), m.refused))
 	m.climbed = 0
+}
+
+// spaced takes the limit from a refusal that may be about the distance between two
+// requests, and reports whether it is taken so. The first refusal of all is put to a
+// trial: a distance that had passed before passes again, or it is no distance that counts.
+func (m *memory) spaced(s *spacing, e *epoch, sent time.Duration, rate float64) bool {
+	switch {
+	case s.trial:
+		s.reject()
+	case s.known:
+		if s.strike(e.n, rate <= m.limit*early); !s.known {
+			m.margin = min(m.margin, mostMargin)
+			return false
+		}
+		if s.strikes > 0 {
+			m.margin = min(mostSpaced, max(m.margin*2, 0.01))
+		} else {
+			m.limit = max(m.limit, min(rate, e.last(tried, e.active(sent))))
+			if e.n > lateAfter {
+				m.margin = max(leastMargin, m.margin*narrow)
+			}
+		}
+		m.refused, m.caution = max(rate, m.limit*1.002), 0
+		m.cost, m.brief = spacedHold/m.limit, true
+		m.plan(e.n, true)
+		return true
+	case m.limit == 0 && s.plausible(sent):
+		s.trial = true
+		m.limit, m.caution = 1/(s.least*easedBy), 0
+		m.refused = max(1/s.gap, m.limit*1.002)
+		m.plan(e.n, false)
+		return true
+	}
+	return false
 }

@@ -28,6 +28,10 @@ type Outcome struct {
 	// Unreached says that nothing of the request got through: there was no connection.
 	// Such a request is worth few attempts.
 	Unreached bool
+	// Cut says that a connection was there and broke before an answer came. Some
+	// providers refuse in no other way: what breaks at a pace and not at a slower one
+	// is a limit.
+	Cut bool
 	// RetryAfter is how long the provider asks to wait; it counts when HasRetryAfter.
 	RetryAfter    time.Duration
 	HasRetryAfter bool

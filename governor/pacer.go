@@ -6,8 +6,10 @@ import (
 )
 
 const (
-	// accelerate multiplies the interval per success until the first refusal.
-	accelerate = 0.9
+	// accelerate multiplies the interval per success until the first refusal. An interval
+	// shorter than growth seconds shrinks less, down to gentlest: there nothing is gained
+	// by haste, and a limit is found more exactly.
+	accelerate, gentlest, growth = 0.6, 0.9, 0.3
 	// recoverStep multiplies the interval per success after a refusal, until it is
 	// back at what the memory allows. The first success brings it near at once.
 	recoverStep = 0.6
@@ -26,6 +28,11 @@ const (
 	// leastInterval is a microsecond: below it there is no pace to speak of, and
 	// rates stay finite.
 	leastInterval = 1e-6
+	// cutsInARow is how many broken connections in a row tell of a limit, if they come at
+	// nearLimit of a limit that is known, or at nearCut of the rate at which they came
+	// before.
+	cutsInARow         = 2
+	nearLimit, nearCut = 0.8, 0.35
 )
 
 // pacer is GCRA with a learned interval. Times are since the governor's first
@@ -48,6 +55,13 @@ type pacer struct {
 
 	memory      memory
 	epoch       epoch
+	spare       spare
+	apart       spacing
+	cuts        int     // in a row
+	suspect     float64 // rate at which connections were cut before
+	lasted      float64 // how long the last epoch was active
+	cycle       float64 // that, and the quiet after it
+	repaying    bool    // the hold is for what was spent ahead of the rate
 	cool        cooldown
 	refusals    int           // in a row
 	refused     time.Duration // the last one
@@ -71,8 +85,16 @@ func newPacer(c Config) pacer {
 	if l := c.Learned; l != nil && l.Interval > 0 {
 		p.set(seconds(l.Interval))
 		p.memory, p.cool = l.restore()
+		p.spare.depth, p.apart.known = sane(l.Depth, fastest), l.Spaced
 	}
 	return p
+}
+
+// rested tells how long the provider was left alone before the run.
+func (p *pacer) rested(idle time.Duration) {
+	if p.memory.limit > 0 && idle > 0 {
+		p.spare.refill(p.memory.limit, seconds(idle))
+	}
 }
 
 // wait tells how long from now on the next request would be too early.
@@ -82,8 +104,24 @@ func (p *pacer) wait(at time.Duration) time.Duration {
 	}
 	p.begin(at)
 	due := max(p.slot, at-p.credit()) + span(p.interval)
+	switch {
+	case p.spare.left >= 1 && p.flow > 0:
+		due = at
+	case p.spare.ahead(at, p.memory.limit) && p.dear():
+		due = max(due, p.spare.due(p.memory.limit))
+	}
+	if p.apart.known && p.refusals == 0 { // after a refusal the hold alone counts
+		due = max(due, p.last+span(p.interval+p.apart.held))
+	}
 	due = max(due, p.last+span(p.ceiling), p.last+p.spacing, p.hold)
 	return max(0, due-at, p.quota.wait(at, p.inFlight))
+}
+
+// dear reports that a refusal costs more than what there is to spare. Then each request
+// that is sent ahead counts whole, as in a window, and the rate has to bring it before the
+// next one.
+func (p *pacer) dear() bool {
+	return p.memory.cost*p.memory.limit > p.spare.most(p.memory.limit)
 }
 
 // begin starts the wait for the first request.
@@ -110,7 +148,7 @@ func (p *pacer) quiet(at time.Duration) (left time.Duration, byProvider bool) {
 // up catch up with its pace by one request, unless a provider that refuses has
 // not shown patience for two in a row.
 func (p *pacer) credit() time.Duration {
-	if p.memory.strict() {
+	if p.apart.known || p.memory.strict() {
 		return span(p.interval)
 	}
 	most := 2*p.interval - p.ceiling
@@ -133,18 +171,33 @@ func (p *pacer) admit(at time.Duration) {
 		p.epoch.idle += max(0, seconds(unused)-p.memory.burst*p.interval)
 		p.slot += unused
 	}
+	if ahead := seconds(p.slot-at)/p.interval + 1; p.flow > 0 && ahead > 0 && p.spare.left >= 1 {
+		if p.dear() {
+			ahead = 1
+		}
+		p.spare.spend(at, p.memory.limit, ahead)
+	} else if p.spare.spent > 0 {
+		p.spare.spent++
+	}
 	p.slot = min(at, p.slot+span(p.interval))
 	gap := min(max(0, seconds(at-p.last)), 4*max(p.interval, p.flow))
 	if p.flow == 0 {
 		gap, p.flow = p.interval, p.interval
 	}
 	p.flow += (gap - p.flow) * flowShare
+	p.apart.leaves(at, p.last)
 	p.last = at
 	p.spacing = span(min(maxJitter, p.interval) * p.random.float())
 }
 
 // withdraw forgets a request that never left.
 func (p *pacer) withdraw() { p.inFlight = max(0, p.inFlight-1) }
+
+// echo reports a refusal of a request that left before the last one was known: of a flow
+// of several at once it says the same again, and nothing of how the provider is now.
+func (p *pacer) echo(sent time.Duration, o Outcome) bool {
+	return !p.off && p.everSlowed && sent < p.refused && (o.Kind == Throttled || o.Kind == Failed && o.Cut)
+}
 
 // observe learns from an answer.
 func (p *pacer) observe(at, sent time.Duration, o Outcome) {
@@ -161,9 +214,13 @@ func (p *pacer) observe(at, sent time.Duration, o Outcome) {
 			p.hold = max(p.hold, after(at, o.RetryAfter))
 		}
 	case o.Kind == Throttled:
-		p.refuse(at, o)
+		p.refuse(at, sent, o, true)
 	case stale:
+	case o.Kind == Failed && o.Cut:
+		p.cut(at, sent, o)
 	case o.Kind == Success:
+		p.cuts = 0
+		p.apart.passed(at, sent)
 		p.succeed(sent)
 	case o.Kind == Rejected:
 		p.epoch.add(sent) // it spent some of the allowance all the same
@@ -176,36 +233,76 @@ func (p *pacer) succeed(sent time.Duration) {
 		// Who comes later than the hold demands was kept by something else.
 		quiet := min(sent, p.hold+span(p.interval))
 		p.epoch.paused += seconds(quiet - p.streakBegan)
-		p.memory.paid(p.cool.worked(seconds(quiet-p.refused), p.refusals))
-		p.refusals = 0
+		if !p.repaying {
+			p.memory.paid(p.cool.worked(seconds(quiet-p.refused), p.refusals))
+		}
+		p.refusals, p.repaying = 0, false
+		p.cycle = p.lasted + seconds(quiet-p.streakBegan)
 	}
-	p.epoch.add(sent)
+	if p.epoch.add(sent); p.apart.trial && p.epoch.n >= tried {
+		p.apart.trial, p.apart.known = false, true
+	}
 	held := p.interval*flowSlack < p.flow
+	if p.memory.limit == 0 { // the mean lags behind a pace that grows so fast
+		held = held && p.interval*flowSlack < p.apart.gap
+	}
 	switch resume := p.memory.resume(); {
 	case p.memory.limit > 0 && p.interval > resume:
 		p.set(max(resume, min(p.interval*recoverStep, 4*resume)))
-	case held:
+	case held, p.spare.left >= 1, p.memory.limit == 0 && p.interval <= p.ceiling:
 	case p.memory.limit == 0:
-		p.set(p.interval * accelerate)
+		p.set(p.interval * min(gentlest, max(accelerate, math.Exp(-p.interval/growth))))
 	default:
 		p.set(min(p.interval, p.memory.climb(p.interval)))
 	}
 }
 
-// refuse moves the interval up and holds the next request back.
-func (p *pacer) refuse(at time.Duration, o Outcome) {
+// inUse is the rate at which requests leave.
+func (p *pacer) inUse() float64 {
 	rate := 1 / p.interval
 	if p.flow > 0 {
 		rate = min(rate, flowTrust/p.flow)
 	}
+	return rate
+}
+
+// cut learns from a connection that broke. One may break for any reason, and where
+// nothing was delivered before the provider is down. Two in a row out of a flow are a
+// reason to slow down. One that comes back soon after, with the pace, is a refusal, and one
+// that follows a refusal says that the quiet was too short.
+func (p *pacer) cut(at, sent time.Duration, o Outcome) {
+	rate := p.inUse()
+	p.cuts++
+	again := p.refusals > 0
+	back := p.suspect > 0 && rate > nearCut*p.suspect && p.epoch.n < longFlow
+	if !again && !back && (p.cuts < cutsInARow || p.memory.limit == 0 && p.epoch.n < few) {
+		return
+	}
+	sure := back || p.memory.limit > 0 && rate > nearLimit*p.memory.limit
+	p.suspect, p.cuts = max(p.suspect, rate), 0
+	p.refuse(at, sent, o, sure)
+}
+
+// lesson is what a refusal is taken for.
+type lesson int
+
+const (
+	ofRate     lesson = iota // the limit is a rate, or a number in a time
+	ofDistance               // the request came too close to the one before
+	ofSpare                  // what was spent ahead of the rate was not there
+	ofChance                 // it may have another cause than the pace
+)
+
+// refuse moves the interval up and holds the next request back. The memory learns from
+// it when it is a limit for sure.
+func (p *pacer) refuse(at, sent time.Duration, o Outcome, sure bool) {
+	rate := p.inUse()
 	if p.refusals++; p.refusals == 1 {
 		p.streakBegan = at
-		p.cool.settled = p.epoch.n >= 300 && p.epoch.active(at) > 2*p.cool.good
+		p.lasted = p.epoch.active(at)
+		p.cool.settle(p.epoch.n, p.epoch.active(at))
 	}
-	if p.epoch.n > 0 {
-		p.memory.learn(&p.epoch, at, rate, o.HasRetryAfter)
-		p.epoch = epoch{began: at}
-	}
+	taught := p.learn(at, sent, rate, o, sure)
 	was := p.interval
 	slower := was * leastSlowdown
 	if p.refusals > 1 {
@@ -216,13 +313,48 @@ func (p *pacer) refuse(at time.Duration, o Outcome) {
 	}
 	p.interval = max(was, min(slower, p.longest))
 	p.refused, p.everSlowed = at, true
-	p.slowed = Backoff{Interval: span(p.interval), HasRetryAfter: o.HasRetryAfter && o.RetryAfter > 0}
-	if o.HasRetryAfter && o.RetryAfter > 0 {
+	told := o.HasRetryAfter && o.RetryAfter > 0
+	p.slowed = Backoff{Interval: span(p.interval), HasRetryAfter: told}
+	switch {
+	case told:
 		p.hold = max(p.hold, after(at, o.RetryAfter))
-	} else { // no wait at all is no answer to a pace that was refused
+	case taught == ofDistance:
+		p.hold = max(p.hold, at+span(spacedHold*p.memory.resume()))
+	case taught == ofSpare:
+		p.hold = max(p.hold, min(p.spare.due(p.memory.limit), at+span(longestPause)), at+span(1/rate))
+	default: // no wait at all is no answer to a pace that was refused
 		p.hold = max(p.hold, at+span(p.cool.pause(p.refusals, 1/rate)))
+		if p.memory.window && p.refusals == 1 {
+			p.hold = max(p.hold, at+span(min(p.cycle-p.lasted, longestPause)))
+		}
 	}
+	p.repaying = taught == ofSpare
+	p.spare.left, p.spare.spent = 0, 0
 	p.slot = p.hold - span(p.interval) // the hold takes the place of the pace, it does not add to it
+}
+
+// learn takes from a refusal what it tells, and begins a new epoch if there was one.
+func (p *pacer) learn(at, sent time.Duration, rate float64, o Outcome, sure bool) lesson {
+	taught := ofRate
+	switch {
+	case p.refusals == 1 && p.memory.limit > 0 && p.spare.ahead(at, p.memory.limit):
+		taught = ofSpare
+		p.spare.refused(p.memory.limit)
+	case !sure:
+		taught = ofChance
+		p.memory.count = p.epoch.n // if it was a window after all, the next one has as many
+	case (p.refusals == 1 || p.apart.trial) && p.memory.spaced(&p.apart, &p.epoch, sent, rate):
+		taught = ofDistance
+	case p.epoch.n > 0:
+		if p.memory.limit == 0 {
+			p.spare.opened(&p.epoch, seconds(at-p.epoch.began))
+		}
+		p.memory.learn(&p.epoch, at, rate, o.HasRetryAfter)
+	default:
+		return taught
+	}
+	p.epoch = epoch{began: at}
+	return taught
 }
 
 func (p *pacer) set(interval float64) {
@@ -253,6 +385,7 @@ func (p *pacer) learned() (Learned, bool) {
 	if p.epoch.n >= trusted { // a rate that was borne for so long is no longer above the limit
 		l.Limit = max(l.Limit, min(p.epoch.n/max(p.interval, p.epoch.active(p.last)), l.Refused))
 	}
-	l.Interval = span(max(p.ceiling, 1/(l.Limit*(1-l.Margin))))
+	l.Interval = span(min(max(p.ceiling, 1/(l.Limit*(1-l.Margin))), p.longest))
+	l.Depth, l.Spaced = p.spare.most(l.Limit), p.apart.known
 	return l, true
 }

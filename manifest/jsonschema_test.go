@@ -161,9 +161,9 @@ func TestKeys(t *testing.T) {
 		"Search":       "lexical_fields semantic_fields",
 		"Aggregations": "count count_distinct group_by group_by_time sum min max",
 		"Availability": "state mode reason future_modes",
-		"Setup":        "modality credential_capture deployment_config manual_or_upload oauth",
+		"Setup":        "modality steps first_run out_of_reach credential_capture deployment_config manual_or_upload oauth",
 		"OAuth": "authorize_url token_url device_url scopes scope_separator authorize_params pkce rotation token_lifetime_seconds access_token_env " +
-			"client_id_env client_secret_env client_auth register_url register_steps never_asked provider_sees first_run out_of_reach",
+			"client_id_env client_secret_env client_auth register_url register_steps never_asked provider_sees",
 		"OAuthScope":        "name label note optional",
 		"CredentialCapture": "kind label description submit_label required fields",
 		"CredentialField":   "name identity label type required secret autocomplete placeholder env help_text help_url",

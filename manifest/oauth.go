@@ -25,8 +25,6 @@ type OAuth struct {
 	RegisterSteps        []string          `json:"register_steps,omitempty" doc:"What the owner does there, step by step."`
 	NeverAsked           string            `json:"never_asked,omitempty" doc:"What this connector does not ask for, in a few words."`
 	ProviderSees         string            `json:"provider_sees,omitempty" doc:"What the provider learns by it, in a sentence."`
-	FirstRun             string            `json:"first_run,omitempty" doc:"How long a first run takes, in a few words."`
-	OutOfReach           []string          `json:"out_of_reach,omitempty" doc:"What the provider does not give, each in a few words."`
 }
 
 // OAuthScope is one thing that the owner is asked to allow.

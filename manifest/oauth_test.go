@@ -11,7 +11,7 @@ const signing = `{"protocol_version":"0.1.0","connector_id":"https://example.org
   "oauth":{"authorize_url":"https://tunes.example/authorize","token_url":"https://tunes.example/token","access_token_env":"TUNES_ACCESS_TOKEN",
    "client_id_env":"TUNES_CLIENT_ID","client_secret_env":"TUNES_CLIENT_SECRET","device_url":"https://tunes.example/device","scope_separator":",","authorize_params":{"prompt":"consent"},"pkce":true,"rotation":true,
    "token_lifetime_seconds":3600,"client_auth":"body","register_url":"https://tunes.example/apps","register_steps":["Choose New app."],
-   "never_asked":"changing anything","provider_sees":"That this server reads.","first_run":"A minute","out_of_reach":["Podcasts"],
+   "never_asked":"changing anything","provider_sees":"That this server reads.",
    "scopes":[{"name":"read","label":"What you heard"},{"name":"private","label":"What only you see","note":"Without it private lists are missing","optional":true}]}},
  "streams":[{"name":"plays","semantics":"append_only","schema":{"type":"object","properties":{"id":{"type":"string"}}},"primary_key":["id"]}]}`
 

@@ -38,6 +38,27 @@ type Expansion struct {
 	MaxLimit     int    `json:"max_limit,omitempty" rule:"min=1" doc:"Most records."`
 }
 
+// ExpandedBy gives the fields of a stream that hold the keys of records of others which let
+// readers expand them.
+func (m *Manifest) ExpandedBy(stream string) (fields []string) {
+	for i := range m.Streams {
+		s := &m.Streams[i]
+		if s.Query == nil {
+			continue
+		}
+		for _, e := range s.Query.Expand {
+			r := slices.IndexFunc(s.Relationships, func(r Relationship) bool { return r.Name == e.Name && r.Stream == stream })
+			if r < 0 {
+				continue
+			}
+			if f := s.Relationships[r].ForeignKey; s.Relationships[r].InOther(s) && !slices.Contains(fields, f) {
+				fields = append(fields, f)
+			}
+		}
+	}
+	return fields
+}
+
 // SearchFields are all that are searched, in the order of declaration.
 func (q *Query) SearchFields() []string {
 	if q == nil || q.Search == nil {

@@ -61,8 +61,14 @@ type View struct {
 type Relationship struct {
 	Name        string      `json:"name" rule:"required" doc:"Name, unique within the stream."`
 	Stream      string      `json:"stream" rule:"required" doc:"The other stream."`
-	ForeignKey  string      `json:"foreign_key,omitempty" doc:"Field that holds the other record's key."`
+	ForeignKey  string      `json:"foreign_key,omitempty" doc:"Field that holds the other record's key. Of has_many, and where this stream has no such field: field of the other stream that holds this record's key."`
 	Cardinality Cardinality `json:"cardinality,omitempty" doc:"Whether there is one or there are many."`
+}
+
+// InOther reports whether the foreign key of a relationship of the stream is a field of the
+// other one.
+func (r Relationship) InOther(s *Stream) bool {
+	return r.Cardinality == HasMany || !s.HasField(r.ForeignKey)
 }
 
 // CompactionFingerprint is what makes two versions of a record the same.

@@ -44,7 +44,23 @@ func (ps *Problems) checkRelationships(path string, s *Stream, streams []Stream)
 		if e.Name != "" && !names[e.Name] {
 			ps.add(element(path+".query.expand", i)+".name", quote(e.Name)+" is not a relationship of this stream", "name a declared relationship")
 		}
+		for n, r := range s.Relationships {
+			if r.Name == e.Name && !followable(s, r, streams) {
+				ps.add(element(path+".relationships", n)+".foreign_key", quote(r.ForeignKey)+" is a field of neither stream that could be followed",
+					"name a field of this stream that holds the other's key, or one of the other stream that holds this one's")
+			}
+		}
 	}
+}
+
+// followable reports whether the foreign key is a field of the stream that has to have it. A
+// relationship to a stream that there is not is told otherwise.
+func followable(s *Stream, r Relationship, streams []Stream) bool {
+	if !r.InOther(s) {
+		return true
+	}
+	i := slices.IndexFunc(streams, func(o Stream) bool { return o.Name == r.Stream })
+	return i < 0 || streams[i].HasField(r.ForeignKey)
 }
 
 // checkSchema checks the record schema, then that every field that the stream

@@ -148,6 +148,7 @@ func TestStreamRules(t *testing.T) {
 		{"resource is no field", edits{"streams[1].selection.resource_field": "colour"}, []string{"streams[1].selection.resource_field"}},
 		{"view of no field", edits{"streams[1].views[0].fields[0]": "colour"}, []string{"streams[1].views[0].fields[0]"}},
 		{"relationship to no stream", edits{"streams[1].relationships[0].stream": "parcels"}, []string{"streams[1].relationships[0].stream"}},
+		{"expansion by no field", edits{"streams[1].relationships[0].foreign_key": "colour"}, []string{"streams[1].relationships[0].foreign_key"}},
 		{"profile of no stream", edits{"profiles[0].streams[0].name": "parcels"}, []string{"profiles[0].streams[0].name"}},
 		{"profile of no view", edits{"profiles[0].streams[0].view": "outbox"}, []string{"profiles[0].streams[0].view"}},
 		{"filter is no field", edits{"streams[1].query.filter[0]": "colour"}, []string{"streams[1].query.filter[0]"}},

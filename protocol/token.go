@@ -5,26 +5,52 @@ import (
 	"math/bits"
 )
 
+const ones, highs = 0x0101010101010101, 0x8080808080808080
+
+// textStops has the highest bit of a byte set where x has a quote, a backslash or a control character, and
+// of no byte when it has none. Above the lowest there may be others.
+func textStops(x uint64) uint64 {
+	// With a bit turned, a quote lies right behind the control characters.
+	control, slash := x^('"'^' ')*ones, x^('\\'*ones)
+	return ((control-(' '+1)*ones)&^control | (slash-ones)&^slash) & highs
+}
+
 // TextStop is where the first quote, backslash or control character is, from i on, and the length when
 // there is none; and whether all that comes before it is ASCII.
 func TextStop(b []byte, i int) (at int, ascii bool) {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	high := uint64(0)
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		// With a bit turned, a quote lies right behind the control characters.
-		control, slash := x^('"'^' ')*ones, x^('\\'*ones)
-		// What borrows from the byte above is found itself, so that the lowest that is found is one.
-		if found := ((control-(' '+1)*ones)&^control | (slash-ones)&^slash) & highs; found != 0 {
-			n := bits.TrailingZeros64(found) / 8
-			return i + n, (high|x&(1<<(8*n)-1))&highs == 0
+	rest := b[i:]
+	for len(rest) >= 16 {
+		x, y := binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:])
+		if found := textStops(x); found != 0 {
+			return stopIn(b, rest, x, found, high)
 		}
 		high |= x
+		if found := textStops(y); found != 0 {
+			return stopIn(b, rest[8:], y, found, high)
+		}
+		high |= y
+		rest = rest[16:]
 	}
-	for ; i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' '; i++ {
-		high |= uint64(b[i])
+	if len(rest) >= 8 {
+		x := binary.LittleEndian.Uint64(rest)
+		if found := textStops(x); found != 0 {
+			return stopIn(b, rest, x, found, high)
+		}
+		high |= x
+		rest = rest[8:]
 	}
-	return i, high&highs == 0
+	for len(rest) > 0 && rest[0] != '"' && rest[0] != '\\' && rest[0] >= ' ' {
+		high |= uint64(rest[0])
+		rest = rest[1:]
+	}
+	return len(b) - len(rest), high&highs == 0
+}
+
+// stopIn is TextStop for a stop in the first bytes of the rest, which are x.
+func stopIn(b, rest []byte, x, found, high uint64) (at int, ascii bool) {
+	n := bits.TrailingZeros64(found) / 8
+	return len(b) - len(rest) + n, (high|x&(1<<(8*n)-1))&highs == 0
 }
 
 // EscapeLength is how long the escape is that b begins with; zero when it is none.

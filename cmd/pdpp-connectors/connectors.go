@@ -97,20 +97,24 @@ func list(w io.Writer, asJSON, names bool) error {
 
 func newManifest() *cobra.Command {
 	return &cobra.Command{
-		Use:   "manifest NAME",
-		Short: "Print a connector's manifest as JSON",
-		Args:  cobra.ExactArgs(1),
+		Use:   "manifest NAME...",
+		Short: "Print the manifests of connectors as JSON, one after the other",
+		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e, err := find(args[0])
-			if err != nil {
-				return err
+			for _, name := range args {
+				e, err := find(name)
+				if err != nil {
+					return err
+				}
+				b, err := e.New().Manifest.JSON()
+				if err != nil {
+					return err
+				}
+				if _, err := cmd.OutOrStdout().Write(b); err != nil {
+					return err
+				}
 			}
-			b, err := e.New().Manifest.JSON()
-			if err != nil {
-				return err
-			}
-			_, err = cmd.OutOrStdout().Write(b)
-			return err
+			return nil
 		},
 	}
 }

@@ -143,6 +143,10 @@ func TestListAndManifest(t *testing.T) {
 	if m, err := manifest.Parse([]byte(out)); err != nil || m.Key() != "example" {
 		t.Errorf("manifest example: %v", err)
 	}
+	imap, _, _ := command(t, "manifest", "imap")
+	if both, _, exit := command(t, "manifest", "imap", "example"); exit != 0 || both != imap+out {
+		t.Errorf("manifest imap example: exit code %d, %d bytes, want %d and %d", exit, len(both), len(imap), len(out))
+	}
 }
 
 func TestValidate(t *testing.T) {

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(withConnector{m}, map[string]func(){
 		"pdpp": func() {
 			env := environment()
+			env.SealWork = 10 // of the second that an attacker has to spend on each passphrase nothing is left
 			if os.Getenv("TEST_PATIENT") == "" {
 				env.BusyTimeout = 50 * time.Millisecond // a locked database is reported without a long wait
 			}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -128,7 +127,7 @@ func TestMalformed(t *testing.T) {
 	w.must(os.MkdirAll(w.path("logs/folder.jsonl"), 0o700))
 	w.must(os.Symlink(w.path("logs"), w.path("logs/loop")))
 	w.must(os.Symlink("/etc/passwd", w.path("logs/out.jsonl")))
-	w.must(syscall.Mkfifo(w.path("logs/pipe.jsonl"), 0o600))
+	w.must(makePipe(w.path("logs/pipe.jsonl")))
 	w.write("secret.json", "{}")
 	w.write("surprise/thing.bin", "x")
 	w.write("logs/notes.txt", "x")

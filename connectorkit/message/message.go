@@ -65,53 +65,6 @@ type Record struct {
 	Size int64 `json:"size_bytes"`
 }
 
-// Attachment is what came with a message. Its content is a file beside it, where it is kept.
-type Attachment struct {
-	ID        string `json:"id"`
-	MessageID string `json:"message_id"`
-	Date      string `json:"date,omitzero"`
-	Name      string `json:"file_name,omitzero"`
-	Type      string `json:"content_type,omitzero"`
-	Inline    bool   `json:"inline,omitzero"`
-	ContentID string `json:"content_id,omitzero"`
-	Size      int64  `json:"size_bytes"`
-	Hash      string `json:"sha256"`
-
-	Blob   *connectorkit.BlobRef `json:"blob_ref"`
-	Status Hydration             `json:"hydration_status"`
-
-	saved *connectorkit.SavedBlob // nil: nothing is said of its content
-}
-
-// Hydration says what became of an attachment's content.
-type Hydration string
-
-const (
-	Hydrated Hydration = "hydrated"  // it is kept
-	Large    Hydration = "too_large" // the owner keeps nothing of that size
-	Deferred Hydration = "deferred"  // nobody asked for it
-)
-
-// blobField is the member of an attachment that its content belongs to.
-const blobField = "blob_ref"
-
-// settle notes what became of the content.
-func (a *Attachment) settle(saved connectorkit.SavedBlob) {
-	a.saved, a.Blob, a.Status = &saved, saved.Ref(a.Type), Hydrated
-	if a.Blob == nil {
-		a.Status = Large
-	}
-}
-
-// Record is a record of the attachment's data, with its content.
-func (a *Attachment) Record(data any) connectorkit.Record {
-	r := connectorkit.Upsert(data)
-	if a.saved != nil {
-		r = r.WithBlobs(a.saved.As(blobField, a.Type, a.Name))
-	}
-	return r
-}
-
 const (
 	maxAddresses   = 500
 	maxReferences  = 200
@@ -164,39 +117,6 @@ func (l *leaf) Write(b []byte) (int, error) {
 
 func (l *leaf) close() {}
 
-// measured counts and hashes a content, which is kept in a file, or not at all.
-type measured struct {
-	m    *Message
-	a    *Attachment
-	hash hash.Hash
-	file *connectorkit.BlobWriter // may be nil
-}
-
-func (s *measured) Write(b []byte) (int, error) {
-	s.a.Size += int64(len(b))
-	if s.file != nil && s.m.trouble == nil {
-		_, s.m.trouble = s.file.Write(b)
-	}
-	return s.hash.Write(b)
-}
-
-func (s *measured) close() {
-	s.a.Hash = hex.EncodeToString(s.hash.Sum(nil))
-	if s.file == nil {
-		return
-	}
-	if s.m.trouble != nil {
-		s.file.Discard()
-		return
-	}
-	saved, err := s.file.Save()
-	if err != nil {
-		s.m.trouble = err
-		return
-	}
-	s.a.settle(saved)
-}
-
 // leaf decides what becomes of a part: text is kept, everything else is measured and may be a file.
 func (m *Message) leaf(h *header) sink {
 	kind, params := parameters(h.get("content-type"))
@@ -235,15 +155,6 @@ func (m *Message) Cut() {
 	if m.last != nil && m.last.saved != nil {
 		m.last.saved.Remove()
 		m.last.settle(connectorkit.TooLarge())
-	}
-}
-
-// Forget takes the files of a message away that nobody is to have.
-func (m *Message) Forget() {
-	for _, a := range m.Parts {
-		if a.saved != nil {
-			a.saved.Remove()
-		}
 	}
 }
 
@@ -398,87 +309,6 @@ func (m *Message) Identify(prefix string) {
 	}
 	_, _ = fmt.Fprintf(sum, "%q", parts) // a hash never fails
 	m.ID = prefix + hex.EncodeToString(sum.Sum(nil)[:12])
-}
-
-// Attached gives what came with the message its keys.
-func (m *Message) Attached() []*Attachment {
-	for i, a := range m.Parts {
-		a.ID, a.MessageID, a.Date = fmt.Sprintf("%s/%d", m.ID, i+1), m.ID, m.Date
-	}
-	return m.Parts
-}
-
-// angle is an id without the marks around it.
-func angle(value string) string {
-	value = plain(value)
-	if _, rest, ok := strings.Cut(value, "<"); ok {
-		value, _, _ = strings.Cut(rest, ">")
-	}
-	return strings.TrimSpace(value)
-}
-
-// ids are those of a header, in their order.
-func ids(value string) (out []string) {
-	value = plain(value)
-	for len(out) < maxReferences {
-		_, rest, ok := strings.Cut(value, "<")
-		if !ok {
-			return out
-		}
-		var id string
-		if id, value, ok = strings.Cut(rest, ">"); !ok {
-			return out
-		}
-		if id = localfile.Short(strings.TrimSpace(id), maxText); id != "" && !slices.Contains(out, id) {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-var addressParser = netmail.AddressParser{WordDecoder: &wordDecoder}
-
-// addresses reads lists of addresses; one that does not keep the rules is read for what looks like
-// an address.
-func addresses(values []string) (out []*netmail.Address) {
-	for _, value := range values {
-		value = decoded([]byte(value), "")
-		list, err := addressParser.ParseList(value)
-		if err != nil {
-			list = nil
-			for _, part := range strings.Split(value, ",") {
-				a := &netmail.Address{}
-				name, rest, marked := strings.Cut(part, "<")
-				if marked {
-					a.Address, _, _ = strings.Cut(rest, ">")
-					a.Name = strings.Trim(plain(name), `"' `)
-				} else if strings.Contains(part, "@") {
-					a.Address = part
-				} else {
-					a.Name = plain(part)
-				}
-				if a.Address = plain(a.Address); a.Address != "" || a.Name != "" {
-					list = append(list, a)
-				}
-			}
-		}
-		for _, a := range list {
-			if len(out) < maxAddresses {
-				out = append(out, &netmail.Address{Name: localfile.Short(plain(a.Name), 300), Address: localfile.Short(plain(a.Address), 300)})
-			}
-		}
-	}
-	return out
-}
-
-func shown(a *netmail.Address) string {
-	switch {
-	case a.Name == "":
-		return a.Address
-	case a.Address == "":
-		return a.Name
-	}
-	return a.Name + " <" + a.Address + ">"
 }
 
 // mozillaFlags reads what Thunderbird writes into its mailboxes: four hexadecimal digits, a bit for

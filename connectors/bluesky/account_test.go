@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -20,14 +19,7 @@ import (
 
 var shared = realserver.Shared[*pds.Server]{}
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := shared.Close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { shared.Main(m) }
 
 // theServer is the one server of this package.
 func theServer(t testing.TB) *pds.Server {

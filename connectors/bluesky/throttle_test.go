@@ -2,10 +2,6 @@ package bluesky_test
 
 import (
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,36 +10,6 @@ import (
 	"pdpp/connectorkit/connectortest/realserver/pds"
 	"pdpp/providersim"
 )
-
-// counter stands before a server and counts what it answers.
-type counter struct {
-	served, refused atomic.Int64
-	each            func(n int64) // is told of every request
-}
-
-func count(t *testing.T, server string) (*counter, string) {
-	t.Helper()
-	to, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &counter{}
-	front := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
-		ModifyResponse: func(r *http.Response) error {
-			n := &c.served
-			if r.StatusCode == http.StatusTooManyRequests {
-				n = &c.refused
-			}
-			if told := n.Add(1); n == &c.served && c.each != nil {
-				c.each(told)
-			}
-			return nil
-		},
-	})
-	t.Cleanup(front.Close)
-	return c, front.URL
-}
 
 // show publishes posts with a picture each: a request of its own for every one of them.
 func (p *person) show(t *testing.T, pictures int) {
@@ -77,7 +43,7 @@ func realThrottle(t *testing.T) {
 	})
 	at := server.Get(t)
 	who := fill(t, at, 0)
-	counted, front := count(t, at.URL)
+	counted, front := realserver.Count(t, at.URL)
 	target := target(t, 0)
 	target.Start = func(t *testing.T) *connectortest.Sim {
 		gate := providersim.NewGate(providersim.GateOptions{})
@@ -87,10 +53,10 @@ func realThrottle(t *testing.T) {
 	run := func(name string, most float64) int64 {
 		t.Helper()
 		who.show(t, 450)
-		served, refused, begin := counted.served.Load(), counted.refused.Load(), time.Now()
+		served, refused, begin := counted.Served.Load(), counted.Refused.Load(), time.Now()
 		b.Succeed(t)
 		took := time.Since(begin)
-		served, refused = counted.served.Load()-served, counted.refused.Load()-refused
+		served, refused = counted.Served.Load()-served, counted.Refused.Load()-refused
 		per := 1000 * float64(refused) / float64(served+refused)
 		t.Logf("%s: %d requests served in %.0f s, %.2f of the rate that the server allows; %d refused, %.1f per 1,000",
 			name, served, took.Seconds(), float64(served)/took.Seconds()/rate, refused, per)
@@ -102,7 +68,7 @@ func realThrottle(t *testing.T) {
 	}
 	run("cold", 5)
 	run("warm", 5)
-	counted.each = func(n int64) {
+	counted.Each = func(n int64) {
 		if n%1000 == 0 { // once in the run
 			for range points {
 				resp, err := http.Get(at.URL + "/xrpc/com.atproto.server.describeServer")

@@ -38,68 +38,83 @@ func TestHiddenBucket(t *testing.T) {
 	for _, id := range []string{"RC-01", "RC-02", "RC-03", "RC-04", "RC-05"} {
 		t.Attr("spec", id)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		const chats, burst = 700, 200
-		n, g := noted(t, sim.Config{Seed: 2, Chats: chats, Projects: 3, DetailBurst: burst, DetailEvery: time.Minute, NoBatch: http.StatusNotFound})
-		var rates []*protocol.CollectionRate
-		n.Observe = func(m protocol.Message) {
-			if p, ok := m.(*protocol.Progress); ok && p.CollectionRate != nil {
-				rates = append(rates, p.CollectionRate)
-			}
+	for name, c := range map[string]struct {
+		chats, burst int
+		every        time.Duration
+		waits        bool // longer than a run does: the rest is for the next one
+	}{
+		"one a minute":         {700, 200, time.Minute, false},
+		"one in eight minutes": {240, 200, 8 * time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { collectBehind(t, c.chats, c.burst, c.every, c.waits) })
+		})
+	}
+}
+
+// collectBehind collects behind a bucket of so many at once and one more every so often.
+func collectBehind(t *testing.T, chats, burst int, every time.Duration, waits bool) {
+	n, g := noted(t, sim.Config{Seed: 2, Chats: chats, Projects: 3, DetailBurst: burst, DetailEvery: every, NoBatch: http.StatusNotFound})
+	var rates []*protocol.CollectionRate
+	n.Observe = func(m protocol.Message) {
+		if p, ok := m.(*protocol.Progress); ok && p.CollectionRate != nil {
+			rates = append(rates, p.CollectionRate)
 		}
-		began, runs, added := time.Now(), 0, 0
-		for done := false; !done; runs++ {
-			if runs > 12 {
-				t.Fatalf("%d conversations wait after %d runs", n.Pending(), runs)
-			}
-			at := time.Now()
-			if runs == 1 {
-				gone, err := g.Mutate(providersim.Mutation{Op: "add_chats", N: 3})
-				if err != nil {
-					t.Fatal(err)
-				}
-				added = len(gone.IDs)
-			}
-			end, err := n.Run(t.Context())
-			if err != nil || end.Status != protocol.DoneSucceeded {
-				t.Fatalf("run %d: %+v, %v", runs, end, err)
-			}
-			if runs == 1 && (n.Pending() == 0 || len(n.Records[sim.StreamConversations]) < burst+added) {
-				t.Errorf("%d wait, %d conversations are listed: recovery kept the run from what is new", n.Pending(), len(n.Records[sim.StreamConversations]))
-			}
-			if oracle := min(chats+added, burst+int(time.Since(began)/time.Minute)); g.Granted() < oracle*95/100 {
-				t.Errorf("run %d: %d conversations after %s, an oracle has %d", runs, g.Granted(), time.Since(began), oracle)
-			}
-			if done = n.Pending() == 0 && runs > 0; !done {
-				time.Sleep(time.Until(at.Add(time.Hour)))
-			}
+	}
+	began, runs, added := time.Now(), 0, 0
+	for done := false; !done; runs++ {
+		if runs > 12 {
+			t.Fatalf("%d conversations wait after %d runs", n.Pending(), runs)
 		}
-		if got, want := len(n.Records[sim.StreamMessages]), len(g.Truth()[sim.StreamMessages]); got != want {
-			t.Errorf("%d of %d messages", got, want)
-		}
-		var last time.Time
-		shortest := time.Hour
-		for _, r := range g.Gate().Requests() {
-			if strings.HasPrefix(r.Path, "/backend-api/conversation/") {
-				if !last.IsZero() {
-					shortest = min(shortest, r.At.Sub(last))
-				}
-				last = r.At
+		at := time.Now()
+		if runs == 1 {
+			gone, err := g.Mutate(providersim.Mutation{Op: "add_chats", N: 3})
+			if err != nil {
+				t.Fatal(err)
 			}
+			added = len(gone.IDs)
 		}
-		if shortest < 250*time.Millisecond || shortest > 300*time.Millisecond {
-			t.Errorf("the shortest time between two conversations is %s, the ceiling 250ms", shortest)
+		end, err := n.Run(t.Context())
+		if err != nil || end.Status != protocol.DoneSucceeded {
+			t.Fatalf("run %d: %+v, %v", runs, end, err)
 		}
-		if mark := n.Bookmark(sim.StreamConversations); !strings.Contains(mark, "pacing_detail_interval_ms") {
-			t.Errorf("the pace is not on the bookmark: %s", mark)
+		if runs == 1 && waits && (n.Pending() == 0 || len(n.Records[sim.StreamConversations]) < burst+added) {
+			t.Errorf("%d wait, %d conversations are listed: recovery kept the run from what is new", n.Pending(), len(n.Records[sim.StreamConversations]))
 		}
-		if len(rates) == 0 || rates[0].CeilingIntervalMS != 250 {
-			t.Errorf("the pace is told %d times", len(rates))
+		if oracle := min(chats+added, burst+int(time.Since(began)/every)); g.Granted() < oracle*95/100 {
+			t.Errorf("run %d: %d conversations after %s, an oracle has %d", runs, g.Granted(), time.Since(began), oracle)
 		}
-		if refused := g.Gate().Stats().ByStatus[http.StatusTooManyRequests]; refused > runs*4 {
-			t.Errorf("%d refusals in %d runs", refused, runs)
+		if done = n.Pending() == 0 && runs > 0; !done {
+			time.Sleep(time.Until(at.Add(time.Hour)))
 		}
-	})
+	}
+	if got, want := len(n.Records[sim.StreamMessages]), len(g.Truth()[sim.StreamMessages]); got != want {
+		t.Errorf("%d of %d messages", got, want)
+	}
+	var last time.Time
+	shortest := time.Hour
+	for _, r := range g.Gate().Requests() {
+		if strings.HasPrefix(r.Path, "/backend-api/conversation/") {
+			if !last.IsZero() {
+				shortest = min(shortest, r.At.Sub(last))
+			}
+			last = r.At
+		}
+	}
+	if shortest < 250*time.Millisecond || shortest > 300*time.Millisecond {
+		t.Errorf("the shortest time between two conversations is %s, the ceiling 250ms", shortest)
+	}
+	if mark := n.Bookmark(sim.StreamConversations); !strings.Contains(mark, "pacing_detail_interval_ms") {
+		t.Errorf("the pace is not on the bookmark: %s", mark)
+	}
+	if len(rates) == 0 || rates[0].CeilingIntervalMS != 250 {
+		t.Errorf("the pace is told %d times", len(rates))
+	}
+	hours := int(time.Since(began)/time.Hour) + 1
+	if refused := g.Gate().Stats().ByStatus[http.StatusTooManyRequests]; refused > 4*hours {
+		t.Errorf("%d refusals in %d hours", refused, hours)
+	}
 }
 
 var measure = flag.String("measure", "", "where TestFirstCollection writes its figures of a long history; without it the history is short")

@@ -2,7 +2,6 @@ package chatgpt
 
 import (
 	"archive/zip"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,11 +37,6 @@ var (
 	errNotArray = errors.New("a part of the export is not a list of conversations")
 	errNothing  = errors.New("there is no conversations.json and no conversations-000.json")
 )
-
-// partName is a file of conversations in either layout.
-var partName = regexp.MustCompile(`^conversations(-\d+)?\.json$`)
-
-const sharesName = "shared_conversations.json"
 
 // export is a data export: an index of its conversations, newest first, and the places
 // where each can be read again. The parts of a zip file cannot be read at a place, so that
@@ -96,7 +89,8 @@ func openExport(ctx context.Context, at string) (*export, error) {
 // exportError keeps the cause for the log beside what the owner reads.
 type exportError struct{ cause, told error }
 
-func (e *exportError) Error() string   { return e.cause.Error() }
+func (e *exportError) Error() string { return e.cause.Error() }
+
 func (e *exportError) Unwrap() []error { return []error{e.told, e.cause} }
 
 func (e *export) open(ctx context.Context, at string) error {
@@ -147,27 +141,6 @@ func (e *export) open(ctx context.Context, at string) error {
 		return errNothing
 	}
 	return nil
-}
-
-// zipsIn are the zip files of a folder and of the folders in it, the newest first: what an older
-// one has as new is not copied.
-func zipsIn(in fs.FS) ([]string, error) {
-	var names []string
-	for _, pattern := range []string{"*.[zZ][iI][pP]", "*/*.[zZ][iI][pP]"} {
-		some, err := fs.Glob(in, pattern)
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, some...)
-	}
-	changed := map[string]int64{}
-	for _, name := range names {
-		if info, err := fs.Stat(in, name); err == nil {
-			changed[name] = info.ModTime().UnixNano()
-		}
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(changed[b], changed[a]) })
-	return names, nil
 }
 
 // openPart reads a file of an unpacked export and keeps it open.
@@ -232,26 +205,6 @@ func (e *export) readZip(ctx context.Context, f *os.File) error {
 		return errNothing
 	}
 	return nil
-}
-
-// newAllowance is how much a zip file of that size may unpack to.
-func newAllowance(packed int64) *int64 {
-	left := min(maxExport, max(freeRatio, packed*maxRatio))
-	return &left
-}
-
-// boundedReader ends what unpacks to too much.
-type boundedReader struct {
-	r    io.Reader
-	left *int64 // of the whole file
-}
-
-func (b *boundedReader) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if *b.left -= int64(n); *b.left < 0 {
-		return 0, errBomb
-	}
-	return n, err
 }
 
 // readPart indexes a list of conversations. With at, they are found there again; without,
@@ -320,48 +273,6 @@ func (e *export) copy(raw []byte) (io.ReaderAt, int64, error) {
 		return nil, 0, fmt.Errorf("write scratch file: %w", err)
 	}
 	return e.spool, at, nil
-}
-
-// elements gives the elements of a JSON array one after the other, with their places.
-func elements(r io.Reader, each func(raw jsontext.Value, offset int64) error) error {
-	limit := &elementReader{r: r}
-	dec := jsontext.NewDecoder(limit, lenient)
-	open, err := dec.ReadToken()
-	if err != nil {
-		return fmt.Errorf("read list: %w", err)
-	}
-	if open.Kind() != '[' {
-		return errNotArray
-	}
-	for dec.PeekKind() != ']' {
-		limit.read = 0
-		raw, err := dec.ReadValue()
-		if err != nil {
-			return fmt.Errorf("read list: %w", err)
-		}
-		if err := each(raw, dec.InputOffset()-int64(len(raw))); err != nil {
-			return err
-		}
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return fmt.Errorf("read list: %w", err)
-	}
-	return nil
-}
-
-// elementReader ends an element that is too large.
-type elementReader struct {
-	r    io.Reader
-	read int
-}
-
-func (l *elementReader) Read(p []byte) (int, error) {
-	if l.read > maxConversation {
-		return 0, errTooLarge
-	}
-	n, err := l.r.Read(p)
-	l.read += n
-	return n, err
 }
 
 // readShares maps the shares of an export.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -19,21 +18,11 @@ import (
 
 var shared = realserver.Shared[*miniflux.Server]{}
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := shared.Close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { shared.Main(m) }
 
 // theServer is the one server of this package.
 func theServer(t testing.TB) *miniflux.Server {
-	program, base := miniflux.Program(t), os.Getenv("PDPP_TEST_POSTGRES_URL")
-	if base == "" {
-		t.Fatal("PDPP_TEST_POSTGRES_URL is not set; run `make test`, which starts a PostgreSQL for the tests")
-	}
+	program, base := miniflux.Program(t), realserver.Postgres(t)
 	shared.Start = func(dir string) (*miniflux.Server, func() error, error) { return miniflux.Start(program, base, dir) }
 	return shared.Get(t)
 }
@@ -82,14 +71,7 @@ func (p *person) Truth() providersim.Truth {
 	if err != nil {
 		panic(err)
 	}
-	truth := providersim.Truth{}
-	for stream, records := range all {
-		truth[stream] = map[string]providersim.Item{}
-		for key, data := range records {
-			truth[stream][key] = providersim.Item{Data: data}
-		}
-	}
-	return truth
+	return realserver.Truth(all)
 }
 
 // Mutate changes the account as the person and their feeds do.

@@ -24,7 +24,7 @@ func (c *census) step(ctx context.Context, e *entries) (records []connectorkit.R
 	if c.begun {
 		here = c.todo[len(c.todo)-1]
 	}
-	ids := e.known.between(here)
+	ids := e.known.Between(here.after, here.before)
 	if len(ids) < perPage {
 		records, err = c.read(ctx, e, here, ids)
 	} else {
@@ -71,17 +71,15 @@ func (c *census) read(ctx context.Context, e *entries, here stretch, ids []int64
 		id, record := entry(one)
 		there[id] = true
 		last = max(last, id)
-		if !e.known.has(id) {
+		if !e.known.Has(id) {
 			records = append(records, record)
-			if id > 0 {
-				e.known.add(id)
-			}
+			e.known.Add(id)
 		}
 	}
 	for _, id := range ids {
 		if !there[id] && (len(*a.Entries) < perPage || id < last) {
 			records = append(records, connectorkit.Delete(strconv.FormatInt(id, 10)))
-			e.known.remove(id)
+			e.known.Remove(id)
 		}
 	}
 	return records, nil

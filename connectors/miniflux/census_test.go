@@ -86,7 +86,7 @@ func TestCensusFindsEverything(t *testing.T) {
 			if round == 3 {
 				continue
 			}
-			if got, want := knownOf(at["ids"]).ids, s.there; !slices.Equal(got, want) {
+			if got, want := connectorkit.NumbersOf(at["ids"]).All(), s.there; !slices.Equal(got, want) {
 				t.Fatalf("seed %d, round %d: %d are known, %d are there", seed, round, len(got), len(want))
 			}
 			if round == 4 && s.asked > len(s.there)/perPage+2+2*8 {
@@ -102,19 +102,4 @@ func TestCensusFindsEverything(t *testing.T) {
 			}
 		}
 	}
-}
-
-// FuzzKnown reads bookmarks of others.
-func FuzzKnown(f *testing.F) {
-	f.Add("")
-	f.Add((&known{ids: []int64{1, 2, 900, 1 << 40}}).String())
-	f.Fuzz(func(t *testing.T, text string) {
-		k := knownOf(text)
-		if !slices.IsSorted(k.ids) {
-			t.Fatalf("%v is not in order", k.ids)
-		}
-		if again := knownOf(k.String()); !slices.Equal(again.ids, k.ids) {
-			t.Fatalf("%v became %v", k.ids, again.ids)
-		}
-	})
 }

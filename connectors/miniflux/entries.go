@@ -33,7 +33,7 @@ const (
 //	step    after a walk: how often was counted, so that no two bookmarks are equal
 type entries struct {
 	*reader
-	known *known
+	known *connectorkit.Numbers
 	count *census // of this run; nil until everything new is read
 }
 
@@ -68,7 +68,7 @@ func (e *entries) list(ctx context.Context, after, before int64, limit int, more
 
 func (e *entries) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	if e.known == nil || len(at) == 0 {
-		e.known = knownOf(at["ids"])
+		e.known = connectorkit.NumbersOf(at["ids"])
 	}
 	if e.count != nil {
 		return e.counted(ctx, at)
@@ -96,9 +96,7 @@ func (e *entries) page(ctx context.Context, at connectorkit.Cursor) (connectorki
 	for _, one := range *a.Entries {
 		id, record := entry(one)
 		page.Records = append(page.Records, record)
-		if id > 0 {
-			e.known.add(id)
-		}
+		e.known.Add(id)
 		last = max(last, id)
 	}
 	if len(*a.Entries) == perPage && last > after {

@@ -5,7 +5,6 @@
 //	miniflux.go     open: environment in, client and collectors out
 //	entries.go      what is new and what changed
 //	census.go       what is gone, found by counting
-//	known.go        which entries there were
 //	map.go          how a thing of Miniflux's becomes one record
 //	classify.go     what an answer means
 package miniflux

@@ -2,8 +2,6 @@ package strava_test
 
 import (
 	"errors"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +11,6 @@ import (
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/providerauth"
 	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/protocol"
 	"pdpp/providersim"
@@ -77,57 +74,18 @@ func TestSignedIn(t *testing.T) {
 	server, sim := start(t, strava.Config{Seed: 8, Activities: 14, MaxPage: 3, Quarter: 1 << 20, Day: 1 << 20, Withheld: strava.ScopeAll})
 	tg := target(t, strava.Config{})
 	tg.Start = func(*testing.T) *connectortest.Sim { return sim }
-	declared := *tg.Connector.Manifest
-	setup, oauth := *declared.Setup, *declared.OAuth()
-	oauth.AuthorizeURL, oauth.TokenURL = server.BaseURL+"/oauth/authorize", server.BaseURL+"/oauth/token"
-	setup.OAuth, declared.Setup = &oauth, &setup
-	tg.Connector.Manifest = &declared
 	delete(sim.Env, "STRAVA_ACCESS_TOKEN")
-	b := connectortest.NewBed(t, tg)
-	key := credential.NewKey()
-	keeper := &providerauth.Keeper{Store: b.Store, Key: func() (credential.Key, error) { return key, nil }, Lookup: func(name string) (string, bool) {
-		v, ok := map[string]string{"STRAVA_CLIENT_ID": strava.ClientID, "STRAVA_CLIENT_SECRET": strava.ClientSecret}[name]
-		return v, ok
-	}}
-	source := providerauth.Source{ConnectionID: connectortest.Connection, ConnectorID: "strava", Manifest: &declared}
-	run := func() launch.Result {
-		t.Helper()
-		l := b.Launcher()
-		l.Tokens = keeper
-		r, err := l.Run(t.Context(), launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+	b := connectortest.SignIn(t, tg, server.BaseURL, map[string]string{"STRAVA_CLIENT_ID": strava.ClientID, "STRAVA_CLIENT_SECRET": strava.ClientSecret})
+	if !slices.Equal(b.Missing, []string{"Activities that only you can see, and where they began"}) {
+		t.Fatalf("left out: %q", b.Missing)
 	}
 
-	const back = "http://127.0.0.1:9/oauth/callback"
-	begun, err := keeper.Begin(t.Context(), source, "session mara", back, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Get(begun.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	to, err := url.Parse(resp.Header.Get("Location"))
-	if err != nil || !strings.HasPrefix(to.String(), back) {
-		t.Fatalf("Strava sends the owner to %v, %v", to, err)
-	}
-	q := to.Query()
-	done, err := keeper.Finish(t.Context(), source, q.Get("state"), "session mara", providerauth.Answer{Code: q.Get("code"), Scope: q.Get("scope")})
-	if err != nil || !slices.Equal(done.Missing, []string{"Activities that only you can see, and where they began"}) {
-		t.Fatalf("left out: %q, %v", done.Missing, err)
-	}
-
-	if r := run(); r.Status != runner.Succeeded {
+	if r := b.Collect(t); r.Status != runner.Succeeded {
 		t.Fatalf("%s: %v\n%s", r.Status, r.Failure, r.StderrTail)
 	}
 	for i := range 2 { // refused in the middle of a run
 		sim.Fault(t, providersim.Fault{Kind: providersim.ExpiredToken, Path: "/api/", Skip: 2, Count: 1})
-		r := run()
+		r := b.Collect(t)
 		if r.Status != runner.Succeeded || server.Sim.Refreshed() != i+1 {
 			t.Fatalf("run %d: %s: %v, %d refreshed\n%s", i, r.Status, r.Failure, server.Sim.Refreshed(), r.StderrTail)
 		}
@@ -137,7 +95,7 @@ func TestSignedIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if r := run(); r.Status != runner.Failed || r.DoneError == nil || r.DoneError.RecoveryHint == nil || r.DoneError.RecoveryHint.Action != protocol.RefreshCredentials {
+		if r := b.Collect(t); r.Status != runner.Failed || r.DoneError == nil || r.DoneError.RecoveryHint == nil || r.DoneError.RecoveryHint.Action != protocol.RefreshCredentials {
 			t.Fatalf("withdrawn: %s %+v", r.Status, r.DoneError)
 		}
 	}

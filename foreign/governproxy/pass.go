@@ -167,21 +167,22 @@ func (x *exchange) drop() {
 	}
 }
 
-// deliver hands the answer to the program.
+// deliver hands the answer to the program. It is noted before: a program that has read it to its end may
+// end too, and ask for nothing more.
 func (p *Proxy) deliver(w http.ResponseWriter, x *exchange) {
 	defer x.answer.Body.Close()
 	dropHopHeaders(x.answer.Header)
 	for name, values := range x.answer.Header {
 		w.Header()[name] = values
 	}
+	broke := p.seen.answered(x.id, x.answer.StatusCode)
 	w.WriteHeader(x.answer.StatusCode)
 	out := &written{w: w}
 	_, err := io.Copy(out, x.answer.Body)
 	if err != nil && !out.failed {
-		p.seen.failed(x.id) // half an answer is none
+		broke() // half an answer is none
 		panic(http.ErrAbortHandler)
 	}
-	p.seen.answered(x.id, x.answer.StatusCode)
 }
 
 // written tells a program that stopped reading from a provider that stopped writing.

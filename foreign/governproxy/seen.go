@@ -57,20 +57,28 @@ func (l *ledger) unseen() {
 	l.blind = true
 }
 
-// answered notes the final answer to a request.
-func (l *ledger) answered(id identity, status int) {
+// answered notes the final answer to a request. When only half of it came, broke says so.
+func (l *ledger) answered(id identity, status int) (broke func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	before := l.last
 	l.requests++
 	l.last = status
+	delete(l.refused, id)
 	if status >= 400 {
 		l.refused[id] = status
-		return
 	}
-	delete(l.refused, id)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.refused[id] = 0
+		if l.last == status {
+			l.last = before
+		}
+	}
 }
 
-// failed notes a request without an answer, or with half of one.
+// failed notes a request without an answer.
 func (l *ledger) failed(id identity) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -53,7 +53,7 @@ func (c *Client) send(ctx context.Context, req *http.Request, stream bool) (*Res
 		attempts++
 		if answer, err = c.attempt(ctx, req, stream); err != nil {
 			c.trying(ctx, err, attempts)
-			return governor.Outcome{Kind: failureKind(err), Unreached: UnreachableHost(err) != ""}, err
+			return governor.Outcome{Kind: failureKind(err), Unreached: UnreachableHost(err) != "", Cut: wasCut(err)}, err
 		}
 		if o, err = c.judge(answer); o.Kind == governor.Throttled || o.Kind == governor.Failed {
 			answer.drop()

@@ -77,3 +77,9 @@ func failure(caller, attempt context.Context, err error) error {
 		return &Error{Kind: Network, err: err}
 	}
 }
+
+// wasCut tells a connection that broke before an answer came.
+func wasCut(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == Network
+}

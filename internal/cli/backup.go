@@ -16,8 +16,9 @@ import (
 )
 
 const backupText = `Writes everything of this machine's home into one file: the database as of one moment,
-the key of the stored credentials, and the connectors that you added. A server may go on
-collecting meanwhile.
+the files of records and those that you imported, the key of the stored credentials, and
+the connectors that you added. A server may go on collecting meanwhile. Import folders
+that are elsewhere are not in it.
 
 The file is sealed by age: with a passphrase, which you are asked for twice, or for an
 age recipient, whose key need not be on this machine. It can be opened without PDPP as
@@ -35,6 +36,7 @@ const envPassphrase = "PDPP_BACKUP_PASSPHRASE"
 
 type backupFlags struct {
 	stdin, plain, force bool
+	withoutImports      bool
 	recipients          []string
 }
 
@@ -50,6 +52,7 @@ func (a *app) backupCommand() *cobra.Command {
 	flags.StringSliceVar(&f.recipients, "recipient", nil, "seal it for this age recipient (may be repeated)")
 	flags.BoolVar(&f.plain, "plain", false, "do not seal it: whoever has the file has everything")
 	flags.BoolVar(&f.force, "force", false, "replace the file if it exists")
+	flags.BoolVar(&f.withoutImports, "without-imports", false, "leave out the files that you imported; their records are in it")
 	cmd.MarkFlagsMutuallyExclusive("passphrase-stdin", "recipient", "plain")
 	return cmd
 }
@@ -59,7 +62,7 @@ func (a *app) backup(ctx context.Context, file string, f backupFlags) error {
 	if err != nil {
 		return err
 	}
-	seal := backup.Seal{Recipients: f.recipients, Plain: f.plain}
+	seal := backup.Seal{Recipients: f.recipients, Plain: f.plain, Work: a.env.SealWork}
 	switch {
 	case f.plain:
 		printf(a.errOut, "warning: the file is not sealed; whoever has it has your records and your credentials\n")
@@ -70,7 +73,7 @@ func (a *app) backup(ctx context.Context, file string, f backupFlags) error {
 	}
 	display := a.newSteps()
 	done, err := backup.Write(ctx, backup.Options{
-		Home: home, File: file, Replace: f.force, Seal: seal, Program: buildVersion().Version, Now: a.env.Now(), Observe: display.observe,
+		Home: home, File: file, Replace: f.force, Seal: seal, WithoutImports: f.withoutImports, Program: buildVersion().Version, Now: a.env.Now(), Observe: display.observe,
 	})
 	display.end()
 	if err != nil {

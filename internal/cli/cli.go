@@ -44,6 +44,8 @@ type Env struct {
 	BusyTimeout time.Duration
 	// HashCost is that of the owner's new passwords; zero is that of every server.
 	HashCost auth.HashCost
+	// SealWork is that of trying out the passphrase of a new archive; zero is that of every archive.
+	SealWork int
 }
 
 // Main runs one command and gives the exit code.

@@ -28,6 +28,7 @@ func (a *app) addCompletions(root *cobra.Command) {
 		},
 		"records": a.streamNamesOf, "aggregate": a.streamNamesOf, "occurrences": a.streamNamesOf, "record": a.streamNamesOf, "export": a.streamNamesOf, "changes": a.streamNamesOf,
 		"state log": a.streamNamesOf, "state diff": a.streamNamesOf, "state rewind": a.streamNamesOf,
+		"searches rename": searchNames, "searches delete": searchNames,
 		"grants show": grantNames, "grants revoke": grantNames, "tokens revoke": tokenNames,
 	}
 	a.complete(root, len(root.Name())+1, of)

@@ -74,6 +74,9 @@ func (a *app) connectSource(ctx context.Context, o api.Owner, name string, f con
 	if err != nil {
 		return err
 	}
+	if !a.json {
+		a.printBefore(connector, a.errOut)
+	}
 	wanted := api.Connect{ConnectorID: connector.ID, DisplayName: f.name}
 	if f.given() {
 		chosen, err := f.selection()

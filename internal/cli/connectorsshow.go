@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,11 +29,26 @@ func (a *app) connectorsShowCommand() *cobra.Command {
 	}
 }
 
+// printBefore tells what the owner knows before they give anything: where to click, how long the
+// first run takes, and what cannot be got.
+func (a *app) printBefore(c api.Connector, to io.Writer) {
+	for i, step := range c.Steps {
+		printf(to, "%-10s %d. %s\n", "where", i+1, oneLine(step))
+	}
+	if c.FirstRun != "" {
+		printf(to, "%-10s %s\n", "first run", oneLine(c.FirstRun))
+	}
+	for _, what := range c.OutOfReach {
+		printf(to, "%-10s %s\n", "not to get", oneLine(what))
+	}
+}
+
 func (a *app) printConnector(c api.Connector) {
 	line := func(head string, words ...string) {
 		printf(a.out, "%-10s %s\n", head, oneLine(strings.Join(words, "")))
 	}
 	line("connector", c.ID, " ", c.Version, ", ", c.DisplayName)
+	a.printBefore(c, a.out)
 	for _, s := range c.Streams {
 		line("stream", s.Name, ": ", strings.Join(s.Fields, ", "))
 		if s.ResourceField != "" {

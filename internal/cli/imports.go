@@ -19,7 +19,8 @@ import (
 
 const importText = `Gives files to a connection whose source is files: exports that you downloaded. Each is
 kept in the connection's import folder on the server's machine, a run reads it, and a
-receipt says what was new. The same file again does nothing.`
+receipt says what was new. The same file again does nothing. A large file that is cut on
+its way to a server goes on where it stopped, by itself or with the same command.`
 
 const importExamples = `  pdpp import pocket pocket.zip
   pdpp import cin_whatsapp_1 ~/Downloads/chat-*.zip
@@ -76,7 +77,7 @@ func (a *app) importFile(ctx context.Context, o api.Owner, id, path string) (api
 	if err != nil {
 		return api.Import{}, notReadable(path, err)
 	}
-	told := &sending{Reader: f, a: a, name: filepath.Base(path), all: info.Size(), now: a.env.Now}
+	told := &sending{ReadSeeker: f, a: a, name: filepath.Base(path), all: info.Size(), now: a.env.Now}
 	defer told.clear()
 	return o.Import(ctx, id, api.ImportFile{Name: filepath.Base(path), Bytes: info.Size(), Content: told})
 }
@@ -98,7 +99,7 @@ func (a *app) tellGiven(i api.Import) {
 
 // sending shows on a terminal how much of a file is sent, once a second.
 type sending struct {
-	io.Reader
+	io.ReadSeeker
 	a         *app
 	name      string
 	sent, all int64
@@ -108,13 +109,22 @@ type sending struct {
 }
 
 func (s *sending) Read(b []byte) (int, error) {
-	n, err := s.Reader.Read(b)
+	n, err := s.ReadSeeker.Read(b)
 	s.sent += int64(n)
 	if _, watched := terminal(s.a.errOut); watched && !s.a.json && s.now().Sub(s.last) >= time.Second {
 		s.last, s.shown = s.now(), true
 		printf(s.a.errOut, "\r%s: %s of %s \x1b[K", oneLine(s.name), text.Bytes(s.sent), text.Bytes(s.all))
 	}
 	return n, err
+}
+
+// Seek is where a file goes on that is sent in pieces.
+func (s *sending) Seek(offset int64, whence int) (int64, error) {
+	at, err := s.ReadSeeker.Seek(offset, whence)
+	if err == nil {
+		s.sent = at
+	}
+	return at, err
 }
 
 func (s *sending) clear() {
@@ -125,14 +135,15 @@ func (s *sending) clear() {
 
 const importsText = `Lists the receipts of a connection's files: what of each was new, changed or here already,
 and what could not be read. With --undo the records that came from one file alone are
-deleted; what another file or the source brought too stays.`
+deleted; what another file or the source brought too stays. Large files that were cut on
+their way are listed too: the same file again goes on, --drop takes away what has come.`
 
 func (a *app) importsCommand() *cobra.Command {
-	var undo string
+	var undo, drop string
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "imports CONNECTION", Short: "List the receipts of files, or undo one", Long: importsText,
-		Example: "  pdpp imports pocket\n  pdpp imports pocket --undo imp_1a2b",
+		Example: "  pdpp imports pocket\n  pdpp imports pocket --undo imp_1a2b\n  pdpp imports pocket --drop upl_1a2b",
 		Args:    needArgs("the name of a connection"),
 		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			conn, err := pickOwned(ctx, o, args[0], byName)
@@ -142,13 +153,24 @@ func (a *app) importsCommand() *cobra.Command {
 			if undo != "" {
 				return a.undoImport(ctx, o, conn.ID, undo, yes)
 			}
+			if drop != "" {
+				return a.dropUpload(ctx, o, conn.ID, drop)
+			}
 			all, err := o.Imports(ctx, conn.ID)
 			if err != nil {
 				return err
 			}
+			cut, err := o.Uploads(ctx, conn.ID)
+			if err != nil {
+				return err
+			}
 			if a.json {
-				writeJSON(a.out, map[string]any{"imports": all})
+				writeJSON(a.out, map[string]any{"imports": all, "uploads": cut})
 				return nil
+			}
+			for _, u := range cut {
+				printf(a.out, "%s has not come to its end: %s of %s are here until %s. Give it again to go on, or drop it: pdpp imports %s --drop %s\n",
+					oneLine(u.Name), text.Bytes(u.Received), text.Bytes(u.Bytes), whenever(u.KeptUntil), conn.ID, u.ID)
 			}
 			if len(all) == 0 {
 				printf(a.out, "No file was imported yet. Give one: pdpp import %s FILE\n", conn.ID)
@@ -168,7 +190,21 @@ func (a *app) importsCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&undo, "undo", "", "delete the records that came from the file of this receipt alone")
 	cmd.Flags().BoolVar(&yes, "yes", false, "undo without asking")
+	cmd.Flags().StringVar(&drop, "drop", "", "take away what has come of this upload")
+	cmd.MarkFlagsMutuallyExclusive("undo", "drop")
 	return cmd
+}
+
+func (a *app) dropUpload(ctx context.Context, o api.Owner, connectionID, id string) error {
+	if err := o.DropUpload(ctx, connectionID, id); err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"dropped": id})
+		return nil
+	}
+	printf(a.out, "Dropped. What had come of the file is gone.\n")
+	return nil
 }
 
 // skippedWords tell what of a file could not be read.
@@ -191,6 +227,9 @@ func (a *app) undoImport(ctx context.Context, o api.Owner, connectionID, id stri
 	if i.UndoDeletes != nil && !yes && !a.json {
 		printf(a.out, "%s: %s came from it alone and would be deleted; %s.\n", oneLine(i.Name), text.Count(*i.UndoDeletes, "record", "records"),
 			text.Count(*i.UndoKeeps, "record came from elsewhere too and stays", "records came from elsewhere too and stay"))
+	}
+	if i.FileMissing && !a.json {
+		printf(a.out, "The file is not in its folder any more: what is deleted cannot be read again.\n")
 	}
 	if !yes {
 		if err := a.confirm(ctx, "undoing an import", "Undo it?"); err != nil {

@@ -49,6 +49,7 @@ func (a *app) overviewDaysCommand() *cobra.Command {
 	cmd.Flags().StringVar(&q.Stream, "stream", "", "only records of this stream")
 	cmd.Flags().StringVar(&q.From, "from", "", "the first day, like 2026-03-01")
 	cmd.Flags().StringVar(&q.To, "to", "", "the last day")
+	cmd.Flags().BoolVar(&q.Nearest, "nearest", false, "also the last day of each stream before these, and the first one after them")
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -108,7 +109,7 @@ func (a *app) records(ctx context.Context, o api.Owner, stream string, f recordF
 			return o.Search(ctx, api.SearchQuery{Text: f.search, ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Limit: limit})
 		}
 		return o.Records(ctx, api.RecordQuery{ConnectionID: conn.ID, Stream: stream, Cursor: cursor, Oldest: f.oldest,
-			Where: where, Compare: compare, Changes: f.withDeletions, Limit: limit, ByTime: f.byTime, Since: since, Until: until, Thread: f.thread})
+			Where: where, Compare: compare, Changes: f.withDeletions, Limit: limit, Completeness: true, ByTime: f.byTime, Since: since, Until: until, Thread: f.thread})
 	})
 	if err != nil {
 		return err
@@ -154,6 +155,7 @@ func pages(limit int, cursor string, ask func(limit int, cursor string) (api.Rec
 			return all, err
 		}
 		all.Records, all.Next = append(all.Records, page.Records...), page.Next
+		all.Completeness = cmp.Or(all.Completeness, page.Completeness) // what is true of the first page is of all
 	}
 	return all, nil
 }
@@ -181,11 +183,16 @@ func (a *app) printPage(page api.RecordPage, several bool) {
 		if page.Next != "" {
 			next = page.Next
 		}
-		writeJSON(a.out, map[string]any{"records": page.Records, "next_cursor": next})
+		answer := map[string]any{"records": page.Records, "next_cursor": next}
+		if page.Completeness != nil {
+			answer["completeness"] = page.Completeness
+		}
+		writeJSON(a.out, answer)
 		return
 	}
 	if len(page.Records) == 0 {
 		printf(a.out, "No records.\n")
+		a.printCompleteness(page.Completeness)
 		return
 	}
 	heading := []string{"KEY", "CHANGED", "DATA"}
@@ -205,7 +212,40 @@ func (a *app) printPage(page api.RecordPage, several bool) {
 		t.row(row...)
 	}
 	t.flush()
+	a.printCompleteness(page.Completeness)
 	if page.Next != "" {
 		printf(a.errOut, "More: add --cursor %s\n", page.Next)
 	}
+}
+
+// printCompleteness says how much of a list is here, beside the list, as where it goes on; nothing when that was not asked.
+func (a *app) printCompleteness(c *api.Completeness) {
+	if c == nil {
+		return
+	}
+	asOf := "The source has not been read to its end yet."
+	if c.AsOf != nil {
+		asOf = "As of " + when(*c.AsOf) + "."
+	}
+	whole := map[string]string{"yes": "Complete.", "no": "Not complete: something is missing. See it with pdpp gaps."}[c.Whole]
+	if whole == "" {
+		whole = "Whether it is complete is not known."
+	}
+	var spans []string
+	for _, s := range c.Covered {
+		switch {
+		case s.From == nil && s.To == nil:
+			continue
+		case s.From == nil:
+			spans = append(spans, "until "+when(*s.To))
+		case s.To == nil:
+			spans = append(spans, "from "+when(*s.From)+" on")
+		default:
+			spans = append(spans, "from "+when(*s.From)+" to "+when(*s.To))
+		}
+	}
+	if len(spans) > 0 && c.Whole != "yes" {
+		whole += " Complete spans: " + strings.Join(spans, ", ") + "."
+	}
+	printf(a.errOut, "%s %s\n", asOf, whole)
 }

@@ -51,13 +51,13 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(
 		a.loginCommand(), a.logoutCommand(), a.connectCommand(), a.renameCommand(), a.selectCommand(), a.revokeCommand(),
-		a.searchCommand(), a.aggregateCommand(), a.grantsCommand(), a.tokensCommand(), a.sessionsCommand(), a.passkeysCommand(), a.recoveryCodesCommand(), a.passwordCommand(),
+		a.searchCommand(), a.searchesCommand(), a.aggregateCommand(), a.grantsCommand(), a.tokensCommand(), a.sessionsCommand(), a.passkeysCommand(), a.recoveryCodesCommand(), a.passwordCommand(),
 		a.auditCommand(), a.backupCommand(), a.restoreCommand(), a.manCommand(),
 		a.serveCommand(), a.demoCommand(), a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(),
 		a.cancelCommand(), a.workersCommand(), a.attentionCommand(), a.answerCommand(), a.credentialCommand(), a.notifyCommand(), a.doctorCommand(),
 		a.connectorsCommand(), a.connectionsCommand(), a.devicesCommand(), a.importCommand(), a.importsCommand(), a.limitsCommand(),
-		a.overviewCommand(), a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.occurrencesCommand(), a.fileCommand(), a.changesCommand(),
-		a.gapsCommand(), a.stateCommand(), a.rateCommand(), a.exportCommand(), a.versionCommand(),
+		a.overviewCommand(), a.storageCommand(), a.streamsCommand(), a.recordsCommand(), a.recordCommand(), a.occurrencesCommand(), a.fileCommand(), a.changesCommand(),
+		a.thumbnailCommand(), a.gapsCommand(), a.stateCommand(), a.rateCommand(), a.exportCommand(), a.versionCommand(),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesText},
 	)
 	a.markStarted(root)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,16 +16,30 @@ over all connections or one. Those that were stored last come first.`
 func (a *app) searchCommand() *cobra.Command {
 	q := api.SearchQuery{}
 	var limit int
+	var saved string
 	cmd := &cobra.Command{
 		Use: "search WORDS", Short: "Find records by their text", Long: searchText,
-		Example: "  pdpp search pear tree\n  pdpp search 'pear tree' --connection github --stream issues\n  pdpp search pear --json",
-		Args:    cobra.MinimumNArgs(1),
+		Example: "  pdpp search pear tree\n  pdpp search 'pear tree' --connection github --stream issues\n  pdpp search --saved 'Pear trees'\n  pdpp search pear --json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if saved != "" {
+				return noArgs(cmd, args)
+			}
+			return cobra.MinimumNArgs(1)(cmd, args)
+		},
 		PreRunE: func(*cobra.Command, []string) error { return checkLimit(limit) },
 		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) (err error) {
-			if q.ConnectionID, err = a.ownedFilter(ctx, o); err != nil {
-				return err
+			if saved != "" {
+				cursor := q.Cursor
+				if q, err = savedWords(ctx, o, saved); err != nil {
+					return err
+				}
+				q.Cursor = cursor
+			} else {
+				if q.ConnectionID, err = a.ownedFilter(ctx, o); err != nil {
+					return err
+				}
+				q.Text = strings.Join(args, " ")
 			}
-			q.Text = strings.Join(args, " ")
 			page, err := pages(limit, q.Cursor, func(n int, cursor string) (api.RecordPage, error) {
 				q.Limit, q.Cursor = n, cursor
 				return o.Search(ctx, q)
@@ -39,6 +54,24 @@ func (a *app) searchCommand() *cobra.Command {
 	a.connectionFlag(cmd, "only records of this connection")
 	cmd.Flags().StringVar(&q.Stream, "stream", "", "only records of this stream")
 	cmd.Flags().StringVar(&q.Cursor, "cursor", "", "go on where a page ended")
+	cmd.Flags().StringVar(&saved, "saved", "", "what was saved under this name")
+	for _, other := range []string{"connection", "stream"} {
+		cmd.MarkFlagsMutuallyExclusive("saved", other)
+	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "at most this many")
 	return cmd
+}
+
+// savedWords gives what a saved search looks for.
+func savedWords(ctx context.Context, o api.Owner, name string) (api.SearchQuery, error) {
+	s, err := savedSearch(ctx, o, name)
+	if err != nil {
+		return api.SearchQuery{}, err
+	}
+	q, words := s.Words()
+	if !words {
+		return q, &Error{Code: "not_a_word_search", Exit: ExitUsage, Message: fmt.Sprintf("%s is a list of records, not a search for words", oneLine(s.Name)),
+			Next: "Open it in the console: " + oneLine(s.Address)}
+	}
+	return q, nil
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/thumbnail"
 	"pdpp/internal/schedule/notify"
 	"pdpp/internal/serve"
 	"pdpp/internal/web/server"
@@ -55,6 +57,9 @@ func (a *app) serveConfig(f *serveFlags) (c serve.Config, err error) {
 	}
 	if c.Blobs, err = a.blobs(); err != nil {
 		return c, err
+	}
+	if home, err := a.homeDir(); err == nil && c.Role != serve.Worker {
+		c.Thumbnails = thumbnail.New(thumbnail.Config{Program: a.env.Executable, Originals: c.Blobs.Place, Folder: filepath.Join(home, "thumbnails"), Now: a.env.Now, Log: c.Log})
 	}
 	silence, err := a.noProgress()
 	if err != nil {

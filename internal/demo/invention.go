@@ -130,7 +130,18 @@ func chatOf(d *day) {
 	}
 }
 
+// questionsOf are talks with the assistant, and what it proposed to change in small programs.
 func questionsOf(d *day) {
+	if d.date.Weekday() == time.Wednesday {
+		type change struct{ project, title, text string }
+		c := pick(d,
+			change{"ada/tide-clock", "Show the height between two tides", "The hand stands still between high and low water. It follows half a cosine now."},
+			change{"ada/tide-clock", "Keep the time zone of the harbour", "Summer time moved every tide by an hour."},
+			change{"ada/bookings", "Count a returned booking once", "A booking that was returned was counted twice, with both signs."},
+			change{"ada/rowing-log", "Read logs without a distance", "Old entries have none; they are counted as outings all the same."},
+		)
+		d.happened("changes", "opened_at", d.at(16, 50), map[string]any{"project": c.project, "title": c.title, "text": c.text, "state": pick(d, "merged", "merged", "open", "closed")})
+	}
 	if d.IntN(5) > 1 {
 		return
 	}

@@ -23,10 +23,31 @@ func (a *api) batchRoutes() []reply.Route {
 	return []reply.Route{{Pattern: "POST " + wire.Root + "/{device}/ingest-batches", Handle: a.device(a.ingest)}}
 }
 
-// uploadedBatch is a batch whose records are as they came.
+// uploadedBatch is a batch whose records are as they came, within the body.
 type uploadedBatch struct {
 	wire.Batch
-	Records jsontext.Value `json:"records"`
+	Place   place          `json:"records"`
+	Records jsontext.Value `json:"-"`
+}
+
+// place is where a value is in the text that it is read from.
+type place struct{ from, to int64 }
+
+func (p *place) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	p.to = dec.InputOffset()
+	p.from = p.to - int64(len(v))
+	return err
+}
+
+// readBatch reads a batch. Its records are part of the body.
+func readBatch(body []byte) (*uploadedBatch, error) {
+	var b uploadedBatch
+	if err := json.Unmarshal(body, &b); err != nil {
+		return nil, badBody(err)
+	}
+	b.Records = body[b.Place.from:b.Place.to]
+	return &b, nil
 }
 
 // ingest takes a batch: all of it with its receipt, or nothing.
@@ -36,9 +57,9 @@ func (a *api) ingest(w http.ResponseWriter, r *http.Request, c caller) error {
 		return err
 	}
 	defer free()
-	var b uploadedBatch
-	if err := json.Unmarshal(body, &b); err != nil {
-		return badBody(err)
+	b, err := readBatch(body)
+	if err != nil {
+		return err
 	}
 	if err := b.check(c.Device.ID); err != nil {
 		return err
@@ -52,7 +73,7 @@ func (a *api) ingest(w http.ResponseWriter, r *http.Request, c caller) error {
 	if !b.HashFits(b.Records) {
 		return &fault.Fault{Status: http.StatusBadRequest, Code: wire.CodeHashMismatch, Param: "body_hash", Message: "The hash is not that of the records.", Next: "Update the collector."}
 	}
-	answer, err := a.answerBatch(r.Context(), c, &b)
+	answer, err := a.answerBatch(r.Context(), c, b)
 	if err != nil {
 		return err
 	}

@@ -2,13 +2,15 @@ package deviceapi
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"pdpp/internal/device/wire"
 	"pdpp/internal/ops/fault"
@@ -29,25 +31,49 @@ func OwnLimits(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, wire.Root+"/") && (strings.HasSuffix(r.URL.Path, "/ingest-batches") || strings.Contains(r.URL.Path, "/blobs/"))
 }
 
-// readUpload reads the body of an upload, which may be compressed. Room for it is held
-// until free is called.
+// unpacker has the memory that a body is unpacked with and into.
+type unpacker struct {
+	gzip gzip.Reader
+	into bytes.Buffer
+}
+
+var unpackers = sync.Pool{New: func() any { return new(unpacker) }}
+
+// keptUpload is the largest body whose memory is kept for the next.
+const keptUpload = 8 << 20
+
+func (u *unpacker) release() {
+	if u.into.Cap() <= keptUpload {
+		u.into.Reset()
+		unpackers.Put(u)
+	}
+}
+
+// readUpload reads the body of an upload, which may be compressed. Room for it is held, and it
+// is there, until free is called.
 func (a *api) readUpload(w http.ResponseWriter, r *http.Request) (body []byte, free func(), err error) {
-	if free, err = a.load.room(r.Context(), expected(r)); err != nil {
+	leave, err := a.load.room(r.Context(), expected(r))
+	if err != nil {
 		return nil, nil, err
+	}
+	u := unpackers.Get().(*unpacker)
+	free = func() {
+		u.release()
+		leave()
 	}
 	paced := &pacedBody{from: http.MaxBytesReader(w, r.Body, maxUpload), control: http.NewResponseController(w), began: time.Now()}
 	var from io.Reader = paced
 	if r.Header.Get("Content-Encoding") == "gzip" {
-		if from, err = gzip.NewReader(paced); err != nil {
+		if err := u.gzip.Reset(paced); err != nil {
 			free()
 			return nil, nil, badBody(err)
 		}
+		from = &u.gzip
 	}
-	var into bytes.Buffer
 	if r.ContentLength > 0 && r.ContentLength <= maxUpload {
-		into.Grow(int(r.ContentLength) + bytes.MinRead)
+		u.into.Grow(int(r.ContentLength) + bytes.MinRead)
 	}
-	n, err := into.ReadFrom(io.LimitReader(from, maxUpload+1))
+	n, err := u.into.ReadFrom(io.LimitReader(from, maxUpload+1))
 	if err == nil && n > maxUpload {
 		err = &http.MaxBytesError{Limit: maxUpload}
 	}
@@ -56,7 +82,7 @@ func (a *api) readUpload(w http.ResponseWriter, r *http.Request) (body []byte, f
 		return nil, nil, badBody(err)
 	}
 	_ = paced.control.SetWriteDeadline(time.Now().Add(answerTime)) // one that cannot be set is not needed
-	return into.Bytes(), free, nil
+	return u.into.Bytes(), free, nil
 }
 
 // expected is how large a body may become.

@@ -1,7 +1,6 @@
 package deviceapi
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -197,22 +196,4 @@ func (g *gates) cursors(state map[string]jsontext.Value) (out []slice.Cursor, un
 		out = append(out, c)
 	}
 	return out, ""
-}
-
-// eachElement hands over the elements of a JSON array, which are valid until the next.
-func eachElement(array jsontext.Value, use func(n int, element jsontext.Value) error) error {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(array))
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for n := 0; dec.PeekKind() != ']'; n++ {
-		element, err := dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		if err := use(n, element); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -53,6 +53,7 @@ const (
 	CheckWorker      = "worker"
 	CheckLeases      = "leases"
 	CheckPush        = "push"
+	CheckUpkeep      = "upkeep"
 )
 
 // Catalog knows the connectors that are installed.
@@ -137,6 +138,7 @@ func Run(ctx context.Context, c Config) []Finding {
 	if !usable {
 		return x.findings
 	}
+	x.upkeep(ctx)
 	x.files(ctx)
 	x.keyFile(ctx)
 	x.clock(ctx)

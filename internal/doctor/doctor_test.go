@@ -30,7 +30,7 @@ func TestSoundInstallation(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	want := []string{CheckDisk, CheckFolder, CheckDatabase, CheckConnectors, CheckConfinement, CheckKey, CheckClock, CheckConnections, CheckBrowser, CheckWorker, CheckLeases}
+	want := []string{CheckDisk, CheckFolder, CheckDatabase, CheckConnectors, CheckConfinement, CheckUpkeep, CheckKey, CheckClock, CheckConnections, CheckBrowser, CheckWorker, CheckLeases}
 	if !slices.Equal(checks, want) {
 		t.Errorf("checks %v", checks)
 	}
@@ -171,8 +171,7 @@ func TestConnections(t *testing.T) {
 		p := admit(t)
 		p.Key = credential.NewKey()
 		p.keep(credential.NewKey(), store.CredentialActive)
-		got := p.examine()[7]
-		if got.Check != CheckConnections || got.Status != Fail {
+		if got := p.of(CheckConnections); len(got) != 1 || got[0].Status != Fail {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -268,4 +267,42 @@ func TestPush(t *testing.T) {
 	p.wants(CheckPush, fine)
 	p.must(p.st.PutTarget(t.Context(), store.PushTarget{ID: "t2", Kind: store.TargetNtfy, Endpoint: "https://push.example/b", CreatedAt: noon, RetiredAt: &noon}))
 	p.wants(CheckPush, warning("Subscribe again on the device that you want to be told on, or remove the target."))
+}
+
+// behindhand is a store that has not caught up.
+type behindhand struct {
+	store.Store
+	upkeep store.Upkeep
+	err    error
+}
+
+func (b behindhand) Upkeep(_ context.Context, above int64) (store.Upkeep, error) {
+	if above != store.IndexAbove {
+		return store.Upkeep{}, errors.New("of other streams than those that are indexed")
+	}
+	return b.upkeep, b.err
+}
+
+// What is not counted or indexed yet is told with how far it is, and what was given up with the way
+// to have it tried again.
+func TestUpkeep(t *testing.T) {
+	p := admit(t)
+	open := p.Open
+	u := store.Upkeep{Streams: []store.StreamUpkeep{{Connection: "Garden", Stream: "trees", Changes: 200, Counted: 50, Searchable: 200}},
+		Indexes: []store.FieldIndex{{Connection: "Garden", Stream: "trees", Field: "size", State: store.IndexGivenUp}}}
+	var failed error
+	p.Open = func(ctx context.Context) (store.Store, error) {
+		st, err := open(ctx)
+		return behindhand{st, u, failed}, err
+	}
+	notes := u.Notes()
+	if len(notes) != 2 || !strings.Contains(notes[0].Text, "25 %") || !strings.Contains(notes[1].Text, "size in trees of Garden") {
+		t.Fatalf("notes %+v", notes)
+	}
+	p.wants(CheckUpkeep, warning(notes[0].Next), warning(notes[1].Next))
+	if got := p.of(CheckUpkeep); len(got) == 2 && (got[0].Message != notes[0].Text || got[1].Message != notes[1].Text) {
+		t.Errorf("told %+v", got)
+	}
+	failed = errors.New("not now")
+	p.wants(CheckUpkeep, failing(mendOf(failed)))
 }

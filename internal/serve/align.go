@@ -3,6 +3,8 @@ package serve
 import (
 	"context"
 	"time"
+
+	"pdpp/internal/keep/store"
 )
 
 // alignEvery is how often it is looked whether what is stored agrees with what is declared.
@@ -11,10 +13,6 @@ const alignEvery = 15 * time.Second
 // alignPause lets others write between two steps.
 const alignPause = 20 * time.Millisecond
 
-// indexAbove is the size of a stream from which on its declared fields are indexed: of a
-// smaller one all records are looked through in no time.
-const indexAbove = 20_000
-
 // align brings stored records and the indexes on their fields into line with what
 // connectors declare now, step by step, for as long as the process runs. A step that fails
 // is tried again after the pause.
@@ -22,7 +20,7 @@ func (s *process) align(ctx context.Context) {
 	for {
 		done, err := s.Store.Align(ctx)
 		if done && err == nil {
-			done, err = s.Store.IndexFields(ctx, indexAbove)
+			done, err = s.Store.IndexFields(ctx, store.IndexAbove, s.Now())
 		}
 		pause := alignPause
 		switch {

@@ -26,9 +26,9 @@ func (s *steps) Align(ctx context.Context) (bool, error) {
 	return s.each(ctx, len(s.at))
 }
 
-func (s *steps) IndexFields(_ context.Context, above int64) (bool, error) {
+func (s *steps) IndexFields(_ context.Context, above int64, _ time.Time) (bool, error) {
 	s.indexed++
-	return s.indexed > 1 && above == indexAbove, nil
+	return s.indexed > 1 && above == store.IndexAbove, nil
 }
 
 // While something is left to bring into line, step follows step; else it is looked for now
@@ -52,7 +52,7 @@ func TestAlignGoesStepByStep(t *testing.T) {
 				return false, ctx.Err()
 			}
 		}}
-		s := newProcess(Config{Store: st, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		s := newProcess(Config{Store: st, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		over := make(chan struct{})
 		go func() {
 			s.align(ctx)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pdpp/internal/blob"
+	"pdpp/internal/owner/service"
 )
 
 // sweepEvery is how often files are looked for that nothing refers to.
@@ -23,10 +24,38 @@ func (s *process) sweepBlobs(ctx context.Context) {
 		case swept.Files > 0:
 			s.Log.InfoContext(ctx, "files that nothing refers to were taken away", "files", swept.Files, "bytes", swept.Bytes)
 		}
-		select {
-		case <-ctx.Done():
+		if !untilNextSweep(ctx) {
 			return
-		case <-time.After(sweepEvery):
 		}
+	}
+}
+
+// sweepThumbnails takes away small pictures of files that are gone, and of those that nobody looks
+// at, for as long as the process runs.
+func (s *process) sweepThumbnails(ctx context.Context) {
+	for untilNextSweep(ctx) {
+		if err := s.Thumbnails.Sweep(ctx, s.Store); err != nil && ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "small pictures could not be swept; it is tried again", "error", err)
+		}
+	}
+}
+
+// sweepUploads takes away what nobody goes on with of files that came in pieces, for as long as the
+// process runs.
+func (s *process) sweepUploads(ctx context.Context, owner *service.Service) {
+	for untilNextSweep(ctx) {
+		if err := owner.SweepUploads(ctx); err != nil && ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "unfinished uploads could not be swept; it is tried again", "error", err)
+		}
+	}
+}
+
+// untilNextSweep waits; false says that the process ends.
+func untilNextSweep(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(sweepEvery):
+		return true
 	}
 }

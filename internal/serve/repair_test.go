@@ -27,6 +27,8 @@ func TestReauthConfirmsItself(t *testing.T) {
 		}
 		if pushes := p.pushed(); len(pushes) != 1 || !strings.Contains(pushes[0], `"kind":"reauth"`) || strings.Contains(pushes[0], "spade") {
 			t.Fatalf("pushes %q", pushes)
+		} else if o := c.Verdict.Outline; !strings.Contains(pushes[0], `"happened":"`+o.Happened+`","next":"`+o.Next+`"`) {
+			t.Errorf("the push %q does not say %q and %q as the verdict does", pushes[0], o.Happened, o.Next)
 		}
 		p.credential("trowel")
 		time.Sleep(soon)

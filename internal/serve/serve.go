@@ -28,6 +28,7 @@ import (
 	"pdpp/internal/ops/metrics"
 	"pdpp/internal/ops/tracing"
 	"pdpp/internal/owner/console"
+	"pdpp/internal/owner/thumbnail"
 	"pdpp/internal/schedule/notify"
 	"pdpp/internal/schedule/scheduler"
 	"pdpp/internal/web/auth"
@@ -76,8 +77,10 @@ type Config struct {
 	BrowserSlots int
 	Connectors   catalog.Catalog
 	// Blobs is where the files of records are kept; without a place there are none.
-	Blobs  launch.Blobs
-	Lookup func(name string) (string, bool)
+	Blobs launch.Blobs
+	// Thumbnails makes small pictures of those files; nil means that there are none.
+	Thumbnails *thumbnail.Maker
+	Lookup     func(name string) (string, bool)
 	// LookPath finds a program of this machine; nil means that it has none.
 	LookPath func(program string) (string, error)
 	Bindings map[string]jsontext.Value

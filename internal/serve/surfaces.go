@@ -49,12 +49,19 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	if s.scheduler != nil {
 		asked = s.scheduler.Nudge
 	}
-	everything := audited.Owner(service.New(service.Config{
+	owner := service.New(service.Config{
 		Asked: asked,
 		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, GrantService: shared, Access: s.Auth,
 		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Files: s.Blobs.Place, Now: s.Now, Lookup: s.Lookup,
-	}), s.Audit)
+	})
+	s.beside.Go(func() { s.sweepUploads(ctx, owner) })
+	everything := audited.Owner(owner, s.Audit)
 	connectors := catalog.Remember(s.Connectors)
+	var pictures console.Pictures
+	if s.Thumbnails != nil {
+		pictures = s.Thumbnails
+		s.beside.Go(func() { s.sweepThumbnails(ctx) })
+	}
 	return func(mux *http.ServeMux) {
 		for _, route := range routes.Routes(everything, s.Log) {
 			mux.Handle(route.Pattern, s.Auth.Owner(route.Scope, route.Handle))
@@ -75,7 +82,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		mux.Handle("GET /openapi.json", server.OpenAPI())
 		console.Mount(mux, console.Config{
 			Owner: everything, Auth: s.Auth, Now: s.Now, Log: s.Log, PageHeaders: server.PageHeaders,
-			Ending: ctx.Done(), Base: base, Surface: s.pages,
+			Ending: ctx.Done(), Base: base, Surface: s.pages, Pictures: pictures,
 		})
 	}, nil
 }

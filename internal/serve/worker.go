@@ -131,12 +131,20 @@ func (s *process) pushes(ctx context.Context) {
 	}
 }
 
+// lines are what every surface says of a connection now: what happened, and what next.
+func (s *process) lines(ctx context.Context, connectionID string) (happened, next string, err error) {
+	connections := view.View{Reader: s.Store, Now: s.Now}
+	j, err := connections.One(ctx, connectionID)
+	lines := &j.Connection.Verdict.Outline
+	return lines.Happened, lines.Next, err
+}
+
 func (s *process) push(ctx context.Context) error {
 	quiet, err := notify.LoadQuiet(ctx, s.Store)
 	if err != nil {
 		return err
 	}
-	sender := notify.Sender{Store: s.Store, HTTP: s.HTTP, Keys: s.VAPID, Key: s.Key, Quiet: quiet, Base: s.Base, Log: s.Log}
+	sender := notify.Sender{Store: s.Store, HTTP: s.HTTP, Keys: s.VAPID, Key: s.Key, Quiet: quiet, Base: s.Base, Log: s.Log, Lines: s.lines}
 	return sender.Deliver(ctx, s.Now())
 }
 

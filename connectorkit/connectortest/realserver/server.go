@@ -2,8 +2,10 @@
 // connectors, and stands in front of it with faults.
 //
 //	server.go  a server in a throw-away folder, which ends with whoever started it
+//	guard.go   who ends a server whose starter was killed
 //	shared.go  one server for all tests of a package
 //	front.go   faults in front of a server that speaks HTTP
+//	count.go   what such a server serves and refuses
 //	wire.go    faults in front of a mail server
 //	mail.go    commands to a mail server, as another program of the owner gives them
 //
@@ -18,7 +20,6 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -37,13 +38,14 @@ type Command struct {
 // Server is a server at work.
 type Server struct {
 	cmd   *exec.Cmd
+	guard *guard
 	ended chan struct{} // closed when the process is gone; then err is set
 	err   error
 	said  said
 }
 
 // patience is how long a server may take to begin or to end on a busy machine.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // Run starts a server and waits until it is ready. It has a process group of its own. It ends with
 // Stop, and with the process that started it.
@@ -53,22 +55,19 @@ func Run(c Command) (*Server, error) {
 	if s.cmd.Env == nil {
 		s.cmd.Env = []string{}
 	}
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.cmd.WaitDelay = patience
-	started := make(chan error)
-	go func() {
-		// The death signal comes when the starting thread ends, so this one stays.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := s.cmd.Start()
-		started <- err
-		if err == nil {
-			s.err = s.cmd.Wait()
-			close(s.ended)
-		}
-	}()
-	if err := <-started; err != nil {
+	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.Program, err)
+	}
+	var err error
+	s.guard, err = watch(s.cmd.Process.Pid)
+	go func() {
+		s.err = s.cmd.Wait()
+		close(s.ended)
+	}()
+	if err != nil {
+		return nil, fmt.Errorf("watch over %s: %w", c.Program, errors.Join(err, s.Stop()))
 	}
 	if err := s.ready(c.Ready); err != nil {
 		return nil, fmt.Errorf("wait for %s: %w", c.Program, errors.Join(err, s.Stop()))
@@ -97,6 +96,7 @@ func (s *Server) ready(ask func(context.Context) error) error {
 // Stop ends the server and everything that it started.
 func (s *Server) Stop() error {
 	group := -s.cmd.Process.Pid
+	defer s.guard.dismiss()
 	_ = syscall.Kill(s.cmd.Process.Pid, syscall.SIGTERM) // it may have ended by itself
 	var late error
 	select {

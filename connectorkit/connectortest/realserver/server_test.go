@@ -24,6 +24,8 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("PDPP_TEST_PLAYS") {
 	case "lone server":
+		// As one that changes its user: the kernel does not tell it of its parent's death.
+		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, 0, 0)
 		_ = os.WriteFile("child", nil, 0o600)
 		select {}
 	case "server":

@@ -2,13 +2,14 @@ package realserver
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
 )
 
 // Shared is one server for all tests of a package. It is started by the first of them that needs
-// it; TestMain closes it.
+// it; TestMain is its Main.
 type Shared[T any] struct {
 	// Start starts the server in an empty folder; stop ends it.
 	Start func(dir string) (server T, stop func() error, err error)
@@ -36,6 +37,16 @@ func (s *Shared[T]) Get(t testing.TB) T {
 		t.Fatalf("start server: %v", s.err)
 	}
 	return s.server
+}
+
+// Main runs the tests of a package, and ends the server after the last.
+func (s *Shared[T]) Main(m *testing.M) {
+	code := m.Run()
+	if err := s.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // Close ends the server and removes its folder; without one it does nothing.

@@ -10,7 +10,7 @@ import (
 // Channel makes the two ends of the channel on which a connector shows its page: one for
 // whoever looks on, one that the connector inherits.
 func Channel() (ours net.Conn, theirs *os.File, err error) {
-	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	ends, err := pair()
 	if err != nil {
 		return nil, nil, fmt.Errorf("make the channel of the browser's page: %w", err)
 	}
@@ -23,4 +23,16 @@ func Channel() (ours net.Conn, theirs *os.File, err error) {
 		return nil, nil, fmt.Errorf("make the channel of the browser's page: %w", err)
 	}
 	return ours, theirs, nil
+}
+
+// pair makes two sockets that no child inherits by accident. Not every system makes them so in one
+// step; between two, no child is started.
+func pair() (ends [2]int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if ends, err = syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0); err == nil {
+		syscall.CloseOnExec(ends[0])
+		syscall.CloseOnExec(ends[1])
+	}
+	return ends, err
 }

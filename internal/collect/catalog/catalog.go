@@ -3,6 +3,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,12 +133,7 @@ func (c Catalog) List(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Entry
-	for _, name := range builtins {
-		e := Entry{Name: name}
-		e.Connector, e.Err = c.builtin(ctx, name)
-		all = append(all, e)
-	}
+	all := c.described(ctx, builtins)
 	dirs, err := c.folders()
 	if err != nil {
 		return nil, err
@@ -262,12 +258,49 @@ func (c Catalog) withChosen(ctx context.Context, found Connector) (Connector, er
 	return found, err
 }
 
+// described gives the named built-in connectors. The host is asked for all of them at once, and for
+// each where it has no such answer: then one is at fault, and the others are not.
+func (c Catalog) described(ctx context.Context, names []string) []Entry {
+	var bodies []json.RawMessage
+	if len(names) > 0 {
+		if said, err := c.askHost(ctx, append([]string{"manifest"}, names...)...); err == nil {
+			bodies = values(said)
+		}
+	}
+	all := make([]Entry, len(names))
+	for i, name := range names {
+		all[i].Name = name
+		if len(bodies) == len(names) {
+			all[i].Connector, all[i].Err = c.parsed(name, bodies[i])
+		} else {
+			all[i].Connector, all[i].Err = c.builtin(ctx, name)
+		}
+	}
+	return all
+}
+
+// values are the JSON values of a text, as far as it is JSON.
+func values(text []byte) (all []json.RawMessage) {
+	for in := json.NewDecoder(bytes.NewReader(text)); ; {
+		var one json.RawMessage
+		if in.Decode(&one) != nil {
+			return all
+		}
+		all = append(all, one)
+	}
+}
+
 func (c Catalog) builtin(ctx context.Context, name string) (Connector, error) {
 	body, err := c.askHost(ctx, "manifest", name)
 	if err != nil {
 		return Connector{}, err
 	}
-	m, err := manifest.Parse(body)
+	return c.parsed(name, body)
+}
+
+// parsed is a built-in connector with its manifest.
+func (c Catalog) parsed(name string, body []byte) (Connector, error) {
+	m, err := c.answers().parse(body)
 	if err != nil {
 		return Connector{}, fmt.Errorf("manifest of connector %s: %w", name, err)
 	}

@@ -5,8 +5,8 @@
 // which it is, so that the owner can be told.
 //
 // What is held: files, and, from a kernel of the version 6.12 on, signals to processes outside
-// and sockets of the abstract kind. What is not: the network, sockets that have a path, and how
-// much of the machine they use.
+// and sockets of the abstract kind. What is not: the network, unless they are to do without it,
+// sockets that have a path, and how much of the machine they use, unless they bound themselves.
 package confine
 
 // Limits are what a program may touch, beside the libraries, interpreters, certificates and
@@ -20,6 +20,8 @@ type Limits struct {
 	Execute []string
 	// Write are folders that are its own: it may do there what it likes.
 	Write []string
+	// Offline keeps it from connections over TCP, from a kernel of the version 6.7 on.
+	Offline bool
 	// Sandbox lets it start programs that put parts of themselves into namespaces of their own,
 	// as browsers do: for that a process writes to its own files below /proc. It is not for
 	// programs of root, whom the settings of the system below /proc obey.

@@ -3,6 +3,7 @@ package confine
 import (
 	"fmt"
 	"runtime"
+	"time"
 
 	landlock "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
@@ -23,6 +24,17 @@ func Supported() (ok bool, reason string) {
 func Hide() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hide the memory of this process: %w", err)
+	}
+	return nil
+}
+
+// Bound ends this process when it takes more memory, or time of a processor, than so much. It
+// leaves no dump of its memory behind.
+func Bound(memory int64, processor time.Duration) error {
+	for what, most := range map[int]uint64{unix.RLIMIT_DATA: uint64(memory), unix.RLIMIT_CPU: uint64(processor / time.Second), unix.RLIMIT_CORE: 0} {
+		if err := unix.Setrlimit(what, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			return fmt.Errorf("bound this process: %w", err)
+		}
 	}
 	return nil
 }
@@ -97,6 +109,9 @@ type grant struct {
 // apply puts the limits on the calling thread.
 func (l Limits) apply(version int) error {
 	rules := handled(version)
+	if l.Offline && version >= 4 {
+		rules.HandledAccessNet = landlock.AccessNetConnectTCP | landlock.AccessNetBindTCP
+	}
 	set, err := landlock.LandlockCreateRuleset(&rules, 0)
 	if err != nil {
 		return fmt.Errorf("make limits: %w", err)

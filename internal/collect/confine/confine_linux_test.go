@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 const roleVariable = "PDPP_TEST_CONFINE_ROLE"
@@ -67,6 +68,24 @@ func attempt(what, path string) error {
 			return err
 		}
 		return syscall.Kill(pid, 0)
+	case "connect":
+		c, err := net.Dial("tcp", path)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err
+	case "allocate":
+		if err := Bound(256<<20, time.Minute); err != nil {
+			return err
+		}
+		mega, err := strconv.Atoi(path)
+		if err != nil {
+			return err
+		}
+		for held := make([]byte, mega<<20); len(held) > 0; held = held[min(4096, len(held)):] {
+			held[0] = 1
+		}
+		return nil
 	case "abstract":
 		c, err := net.Dial("unix", "@"+path)
 		if err == nil {
@@ -191,6 +210,33 @@ func TestStarterStaysFree(t *testing.T) {
 		}
 		if err := exec.Command("/bin/sh", "-c", "cat "+secret).Run(); err != nil {
 			t.Fatal("a process that was started without limits has them: ", err)
+		}
+	}
+}
+
+// One that needs no network gets none.
+func TestOffline(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	connect := "connect=" + l.Addr().String()
+	if got := confined(t, Limits{Offline: true}, connect)[connect]; got != "refused" {
+		t.Errorf("offline it was %s", got)
+	}
+	if got := confined(t, Limits{}, connect)[connect]; got != "done" {
+		t.Errorf("otherwise it was %s", got)
+	}
+}
+
+// One that has bounded itself ends before it has taken more.
+func TestBound(t *testing.T) {
+	for mega, ends := range map[string]bool{"16": false, "1024": true} {
+		cmd := exec.Command(os.Args[0], "allocate="+mega)
+		cmd.Env = []string{roleVariable + "=1", "GOTRACEBACK=none"}
+		if out, err := cmd.CombinedOutput(); ends != (err != nil) {
+			t.Errorf("%s MB: %v, %.500s", mega, err, out)
 		}
 	}
 }

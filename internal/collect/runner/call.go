@@ -11,8 +11,8 @@ import (
 const maxSaid = 64 << 10
 
 // Call starts a program as a connector is started, confined and as its user, and gives what it
-// says. It is an error when it ends otherwise than well, with the last of what it complained of.
-// It returns when nothing of it is left.
+// says to its input. It is an error when it ends otherwise than well, with the last of what it
+// complained of. It returns when nothing of it is left.
 func Call(ctx context.Context, c Command) (string, error) {
 	defer c.closeFiles()
 	p, err := startProcess(c, defaultKillGrace)
@@ -20,7 +20,15 @@ func Call(ctx context.Context, c Command) (string, error) {
 		return "", err
 	}
 	defer p.Discard()
-	p.CloseStdin()
+	given := make(chan struct{})
+	go func() {
+		defer close(given)
+		defer p.CloseStdin()
+		if c.Input != nil {
+			_, _ = io.Copy(p, c.Input) // one that listens no longer has heard enough
+		}
+	}()
+	defer func() { <-given }()
 	over := context.AfterFunc(ctx, p.Terminate)
 	defer over()
 	said, err := io.ReadAll(io.LimitReader(p.Stdout(), maxSaid))

@@ -1,6 +1,11 @@
 package runner
 
-import "pdpp/protocol"
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol"
+)
 
 const checkpointMode = "checkpointed_streaming"
 
@@ -55,6 +60,7 @@ func (s *session) facts() *Facts {
 			sf.Checkpoint = "committed"
 		}
 		sf.Considered, sf.Covered = measured(st.considered), measured(st.covered)
+		sf.Scope = narrowed(st.Scope)
 		f.Streams = append(f.Streams, sf)
 	}
 	return f
@@ -65,4 +71,21 @@ func measured(c protocol.Count) *int64 {
 		return nil
 	}
 	return &c.N
+}
+
+// narrowed says that the run was to collect some records of a stream alone, so that nothing
+// that it measured is of the whole stream; nil when it was to collect all of them. Which
+// ones they were is the owner's.
+func narrowed(scope protocol.StreamScope) jsontext.Value {
+	if len(scope.Resources) == 0 && scope.TimeRange == nil {
+		return nil
+	}
+	said, err := json.Marshal(struct {
+		Resources bool                `json:"resources,omitzero"`
+		TimeRange *protocol.TimeRange `json:"time_range,omitzero"`
+	}{len(scope.Resources) > 0, scope.TimeRange}, json.Deterministic(true))
+	if err != nil {
+		return jsontext.Value(`{}`)
+	}
+	return said
 }

@@ -16,6 +16,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"time"
 
@@ -75,6 +76,8 @@ type Command struct {
 	Limits confine.Limits
 	// Refusal is why it must not be started at all; nil means that it may.
 	Refusal error
+	// Input is what the process reads, when it is called; nil means nothing.
+	Input io.Reader
 }
 
 // closeFiles may be called more than once.

@@ -209,3 +209,25 @@ func TestPreparationCanFail(t *testing.T) {
 		}
 	})
 }
+
+// A run over chosen records, or a range of time, says so of what it measured; which ones they
+// were it does not say.
+func TestNarrowedRunSaysSo(t *testing.T) {
+	for name, tt := range map[string]struct {
+		scope protocol.StreamScope
+		want  string
+	}{
+		"everything":     {protocol.StreamScope{Name: "notes"}, ""},
+		"some fields":    {protocol.StreamScope{Name: "notes", Fields: []string{"id"}}, ""},
+		"chosen records": {protocol.StreamScope{Name: "notes", Resources: []string{"n1"}}, `{"resources":true}`},
+		"a range":        {protocol.StreamScope{Name: "notes", TimeRange: &protocol.TimeRange{Since: "2026-01-01T00:00:00Z"}}, `{"time_range":{"since":"2026-01-01T00:00:00Z"}}`},
+	} {
+		d := newDialogue(t, "notes")
+		d.spec.Scope = []protocol.StreamScope{tt.scope}
+		o := d.say(t)
+		mustSucceed(t, o)
+		if got := string(o.Facts.Streams[0].Scope); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}

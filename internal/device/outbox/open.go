@@ -107,16 +107,6 @@ func create(path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// syncFolder makes the file's name as durable as its content will be.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return folder.Sync()
-}
-
 // toWrite are the settings of a connection. A transaction takes the write lock at its
 // start, a commit is on the disk when it returns, and what is deleted is overwritten:
 // payloads are somebody's data.

@@ -38,6 +38,8 @@ const (
 	DeviceEnd        Kind = "device_end"
 	DeviceUndo       Kind = "device_undo"
 	FileImport       Kind = "file_import"
+	FileUpload       Kind = "file_upload" // begun; a file_import follows when it has come to its end
+	UploadDrop       Kind = "upload_drop"
 	ImportUndo       Kind = "import_undo"
 	RunAnyway        Kind = "run_anyway" // although the source asked for a pause
 	SettingChange    Kind = "setting_change"
@@ -55,7 +57,7 @@ var Groups = []Group{
 	{"sign_ins", "Sign-ins", []Kind{SignIn, SignOut, PasswordChange, SessionsEnd, PasskeyAdd, PasskeyRemove, RecoveryCodesMake}},
 	{"grants", "Grants and tokens", []Kind{TokenMake, TokenEnd, GrantMake, GrantEnd, ConsentGive, ConsentDeny}},
 	{"exports", "Exports and backups", []Kind{Export, Backup, Restore}},
-	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, DeviceCodeMake, DeviceCodeEnd, DeviceAdd, DeviceEnd, DeviceUndo, FileImport, ImportUndo, RunAnyway,
+	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, DeviceCodeMake, DeviceCodeEnd, DeviceAdd, DeviceEnd, DeviceUndo, FileImport, FileUpload, UploadDrop, ImportUndo, RunAnyway,
 		SettingChange}},
 }
 

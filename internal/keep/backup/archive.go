@@ -46,8 +46,14 @@ type archiver struct {
 	tell func(done int64)
 }
 
-// writeArchive writes everything to w: the database from its copy, the rest from home.
-func writeArchive(ctx context.Context, w io.Writer, c closing, home, database string, h Header, tell func(int64)) error {
+// source is where what an archive holds comes from: the database from its copy, the rest from home.
+type source struct {
+	home, database string
+	imports        bool
+}
+
+// writeArchive writes everything to w.
+func writeArchive(ctx context.Context, w io.Writer, c closing, from source, h Header, tell func(int64)) error {
 	buffered := bufio.NewWriterSize(w, bufferSize)
 	sealed, err := c.close(buffered)
 	if err != nil {
@@ -58,20 +64,23 @@ func writeArchive(ctx context.Context, w io.Writer, c closing, home, database st
 		return err
 	}
 	a := &archiver{ctx: ctx, tar: tar.NewWriter(packed), when: h.CreatedAt, tell: tell}
-	if err := a.all(home, database, h); err != nil {
+	if err := a.all(from, h); err != nil {
 		return err
 	}
 	return errors.Join(a.tar.Close(), packed.Close(), sealed.Close(), buffered.Flush())
 }
 
-func (a *archiver) all(home, database string, h Header) error {
-	members, err := listMembers(a.ctx, home, database)
+func (a *archiver) all(from source, h Header) error {
+	members, err := listMembers(a.ctx, from)
 	if err != nil {
 		return err
 	}
 	for _, m := range members {
-		if isBlob(m.name) {
+		switch {
+		case isImport(m.name):
 			h.Format = archiveFormat
+		case isBlob(m.name):
+			h.Format = max(h.Format, withoutImports)
 		}
 		if !m.folder {
 			h.Files, h.Content = h.Files+1, h.Content+m.size
@@ -99,7 +108,7 @@ func (a *archiver) file(m member) error {
 		return fmt.Errorf("read a file of the home: %w", err)
 	}
 	defer f.Close()
-	if err := a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: m.name, Size: m.size, Mode: int64(m.mode), ModTime: a.when}); err != nil {
+	if err := a.tar.WriteHeader(a.header(m)); err != nil {
 		return err
 	}
 	sum := sha256.New()
@@ -112,6 +121,16 @@ func (a *archiver) file(m member) error {
 	}
 	a.sums = append(a.sums, Sum{m.name, n, hex.EncodeToString(sum.Sum(nil))})
 	return nil
+}
+
+// header describes a file. When it was changed is told of what was imported alone, and exactly: whoever
+// read such a file knows it by that.
+func (a *archiver) header(m member) *tar.Header {
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: m.name, Size: m.size, Mode: int64(m.mode), ModTime: a.when}
+	if !m.changed.IsZero() {
+		h.ModTime, h.Format = m.changed, tar.FormatPAX
+	}
+	return h
 }
 
 func (a *archiver) object(name string, v any) error {

@@ -114,6 +114,20 @@ func leftovers(t *testing.T, dir string) (names []string) {
 	return names
 }
 
+// Whoever tries out passphrases spends about a second on each, unless a test wants otherwise.
+func TestPassphraseIsSlowToTry(t *testing.T) {
+	for work, rounds := range map[int]string{0: "18", 10: "10"} {
+		c, err := Seal{Passphrase: "pear blossom", Work: work}.prepare()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stanzas, err := c.recipients[0].Wrap(make([]byte, 16))
+		if err != nil || stanzas[0].Args[1] != rounds {
+			t.Errorf("work %d: two to the power of %v rounds, want %s, %v", work, stanzas[0].Args[1:], rounds, err)
+		}
+	}
+}
+
 // Every way of sealing gives the same home back, and its own key alone opens it.
 func TestRoundTrip(t *testing.T) {
 	identity, err := age.GenerateX25519Identity()
@@ -131,7 +145,7 @@ func TestRoundTrip(t *testing.T) {
 		seal Seal
 		keys Keys
 	}{
-		{"passphrase", Seal{Passphrase: "pear blossom in march"}, words("pear blossom in march")},
+		{"passphrase", Seal{Passphrase: "pear blossom in march", Work: 10}, words("pear blossom in march")},
 		{"recipient", Seal{Recipients: []string{identity.Recipient().String()}}, Keys{Identities: keyFile}},
 		{"hybrid recipient", Seal{Recipients: []string{hybrid.Recipient().String()}}, Keys{Identities: keyFile}},
 		{"plain", Seal{Plain: true}, Keys{Plain: true}},
@@ -141,6 +155,10 @@ func TestRoundTrip(t *testing.T) {
 			home := newHome(t, 3)
 			serving := openHome(t, home) // a server goes on meanwhile
 			defer closeStore(t, serving)
+			search := store.Search{ID: "sea_1", Name: "Pears", Address: "/records?q=pear", CreatedAt: noon}
+			if err := serving.AddSearch(t.Context(), search); err != nil {
+				t.Fatal(err)
+			}
 			file := filepath.Join(t.TempDir(), "pdpp.backup")
 			done, err := Write(t.Context(), Options{Home: home, File: file, Seal: tt.seal, Program: "1.2.3", Now: noon})
 			if err != nil {
@@ -167,6 +185,11 @@ func TestRoundTrip(t *testing.T) {
 			if restored.Aside != "" || restored.Program != "1.2.3" || connectionsIn(t, to) != 3 {
 				t.Errorf("restored %+v", restored)
 			}
+			again := openHome(t, to)
+			if found, err := again.Searches(t.Context()); err != nil || len(found) != 1 || found[0] != search {
+				t.Errorf("of the saved search came back: %+v, %v", found, err)
+			}
+			closeStore(t, again)
 			for name, mode := range map[string]os.FileMode{databaseFile: 0o600, credential.KeyFile: 0o600, "connectors/orchard/connector": 0o700, "connectors/orchard/manifest.json": 0o600} {
 				if info, err := os.Stat(filepath.Join(to, name)); err != nil || info.Mode().Perm() != mode {
 					t.Errorf("%s: %v, %v", name, info, err)
@@ -190,7 +213,7 @@ func TestWrongKeys(t *testing.T) {
 	keyFile := filepath.Join(dir, "other.txt")
 	write(t, keyFile, other.String()+"\n", 0o600)
 	file := filepath.Join(dir, "pdpp.backup")
-	if _, err := Write(t.Context(), Options{Home: home, File: file, Seal: Seal{Passphrase: "pear blossom"}, Now: noon}); err != nil {
+	if _, err := Write(t.Context(), Options{Home: home, File: file, Seal: Seal{Passphrase: "pear blossom", Work: 10}, Now: noon}); err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(dir, "to")
@@ -313,7 +336,7 @@ func TestForgedArchive(t *testing.T) {
 		{"no database", fine, []tar.Header{{Name: sumsFile, Typeflag: tar.TypeReg, Linkname: "[]"}}, CodeDamaged},
 		{"no sums", fine, nil, CodeDamaged},
 		{"no header", `pear`, nil, CodeDamaged},
-		{"newer", `{"format":3,"program_version":"9"}`, nil, CodeNewer},
+		{"newer", `{"format":4,"program_version":"9"}`, nil, CodeNewer},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

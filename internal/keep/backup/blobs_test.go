@@ -93,6 +93,14 @@ func TestForgedFiles(t *testing.T) {
 			t.Errorf("the folder %s belongs into a backup", name)
 		}
 	}
+	for _, name := range []string{"imports/../pdpp.db", "imports", "/imports/a", "imports/a/../../b"} {
+		if known(&tar.Header{Typeflag: tar.TypeReg, Name: name}) {
+			t.Errorf("%s belongs into a backup", name)
+		}
+	}
+	if known(&tar.Header{Typeflag: tar.TypeSymlink, Name: "imports/a/b"}) || !known(&tar.Header{Typeflag: tar.TypeReg, Name: "imports/cin_album_1/upload-2/a.txt"}) {
+		t.Error("a link among the imports does, or a file does not")
+	}
 	if !known(&tar.Header{Typeflag: tar.TypeReg, Name: "blobs/ab/" + hash}) || known(&tar.Header{Typeflag: tar.TypeSymlink, Name: "blobs/ab/" + hash}) {
 		t.Error("a file of a record does not, or a link does")
 	}

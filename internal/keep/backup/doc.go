@@ -1,5 +1,6 @@
 // Package backup writes the whole house of an owner into one file and puts it back:
-// the database, the files of records, the key of the stored credentials, and the foreign connectors.
+// the database, the files of records, those that the owner imported, the key of the stored
+// credentials, and the foreign connectors.
 //
 // An archive is a tar, compressed by gzip and sealed by age, so that the owner can
 // open it without this program (age -d FILE | tar xz). It begins with a header that
@@ -63,8 +64,10 @@ const (
 	blobsDir        = "blobs"
 	headerFile      = "pdpp-backup.json"
 	sumsFile        = "pdpp-sums.json"
-	archiveFormat   = 2
-	withoutBlobs    = 1 // the format of an archive without files of records
+	importsDir      = "imports"
+	archiveFormat   = 3
+	withoutImports  = 2 // the format of an archive without files that were imported
+	withoutBlobs    = 1 // and without files of records
 	inProgressFile  = "RESTORE-IN-PROGRESS"
 	maxHeader       = 1 << 20
 	maxSums         = 64 << 20

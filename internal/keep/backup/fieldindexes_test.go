@@ -31,7 +31,7 @@ func TestFieldIndexesAreRestored(t *testing.T) {
 	}}, noon)
 	must(err)
 	must(st.FinishRun(t.Context(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, noon))
-	made, err := st.IndexFields(t.Context(), 1)
+	made, err := st.IndexFields(t.Context(), 1, noon)
 	if must(err); made {
 		t.Fatal("no index was made")
 	}
@@ -44,7 +44,7 @@ func TestFieldIndexesAreRestored(t *testing.T) {
 	must(err)
 	st = openHome(t, to)
 	defer closeStore(t, st)
-	done, err := st.IndexFields(t.Context(), 1)
+	done, err := st.IndexFields(t.Context(), 1, noon)
 	if must(err); !done {
 		t.Error("the index was not restored")
 	}

@@ -19,7 +19,6 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVariable); role != "" {
 		os.Exit(playVictim(role, os.Args[1], os.Args[2], os.Args[3]))
 	}
-	workFactor = 10
 	os.Exit(m.Run())
 }
 

@@ -152,10 +152,10 @@ func known(f *tar.Header) bool {
 	}
 	switch f.Typeflag {
 	case tar.TypeReg:
-		return f.Name == databaseFile || f.Name == credential.KeyFile || strings.HasPrefix(f.Name, connectorsDir+"/") || knownBlob(f.Name)
+		return f.Name == databaseFile || f.Name == credential.KeyFile || strings.HasPrefix(f.Name, connectorsDir+"/") || knownBlob(f.Name) || isImport(f.Name)
 	case tar.TypeDir:
 		return strings.TrimSuffix(f.Name, "/") == connectorsDir || strings.HasPrefix(f.Name, connectorsDir+"/") ||
-			blobFolder.MatchString(strings.TrimSuffix(f.Name, "/"))
+			strings.TrimSuffix(f.Name, "/") == importsDir || isImport(f.Name) || blobFolder.MatchString(strings.TrimSuffix(f.Name, "/"))
 	default:
 		return false
 	}

@@ -3,6 +3,7 @@ package backup
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,8 @@ type Seal struct {
 	Passphrase string
 	Recipients []string
 	Plain      bool
+	// Work is that of trying out a passphrase; zero is workFactor, and only tests need less.
+	Work int
 }
 
 // Keys open an archive. Passphrase is asked only for an archive that was closed by one.
@@ -32,8 +35,8 @@ type Keys struct {
 }
 
 // workFactor makes trying out passphrases slow: two to the power of it rounds, about a
-// second on a small machine. Tests need no such protection.
-var workFactor = 18
+// second on a small machine.
+const workFactor = 18
 
 // maxWorkFactor is the most work that opening an archive may ask for, a few seconds: the number
 // is in the archive, and each step more doubles the time and the memory.
@@ -54,7 +57,7 @@ func (s Seal) prepare() (closing, error) {
 		if err != nil {
 			return closing{}, fmt.Errorf("use the passphrase: %w", err)
 		}
-		r.SetWorkFactor(workFactor)
+		r.SetWorkFactor(cmp.Or(s.Work, workFactor))
 		identity, err := age.NewScryptIdentity(s.Passphrase)
 		if err != nil {
 			return closing{}, fmt.Errorf("use the passphrase: %w", err)

@@ -90,7 +90,11 @@ func (s *staging) take(h *tar.Header, content io.Reader) error {
 		return fmt.Errorf("unpack %s: %w", h.Name, err)
 	}
 	_, err = io.Copy(f, content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil && isImport(h.Name) {
+		err = s.root.Chtimes(h.Name, h.ModTime, h.ModTime)
+	}
+	if err != nil {
 		return fmt.Errorf("unpack %s: %w", h.Name, err)
 	}
 	return nil

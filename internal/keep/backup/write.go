@@ -21,9 +21,11 @@ type Options struct {
 	File    string // to be written
 	Replace bool   // an older archive of that name
 	Seal    Seal
-	Program string // version of this program
-	Now     time.Time
-	Observe Observer
+	// WithoutImports leaves out the files that the owner imported.
+	WithoutImports bool
+	Program        string // version of this program
+	Now            time.Time
+	Observe        Observer
 }
 
 // Written tells of an archive that was written and read back.
@@ -149,7 +151,7 @@ func (o Options) archive(ctx context.Context, seal closing, database string, h H
 	tell := func(step StepName) func(int64) {
 		return func(done int64) { o.Observe.tell(step, done, h.Database) }
 	}
-	if err := writeArchive(ctx, temp, seal, o.Home, database, h, tell(StepWrite)); err != nil {
+	if err := writeArchive(ctx, temp, seal, source{o.Home, database, !o.WithoutImports}, h, tell(StepWrite)); err != nil {
 		return 0, errors.Join(o.writing(err), temp.Close())
 	}
 	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {

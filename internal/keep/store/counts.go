@@ -11,10 +11,11 @@ import (
 // The day of a record is that of its semantic time in UTC, if it is of the years 1900 to 2199.
 // A record without such a time counts as undated.
 type Counts interface {
-	// Kept gives what is kept of every stream, by month, and by day from a day up to and
-	// including another: all of one moment.
+	// Kept gives what is kept of every stream, by month, by day from a day up to and
+	// including another, and on that last day: all of one moment.
 	Kept(ctx context.Context, from, to string) (Kept, error)
-	// DayCounts gives the records of each day that has any, by day, connection and stream.
+	// DayCounts gives the records of each day that has any, by day, connection and stream, of
+	// what is counted of each stream.
 	DayCounts(ctx context.Context, q DayQuery) ([]DayCount, error)
 }
 
@@ -23,7 +24,8 @@ type Counts interface {
 type Kept struct {
 	Streams []KeptStream // by connection and name
 	Months  []MonthCount // by connection and month
-	Days    []DayCount   // by connection and day, of all streams
+	Days    []DayCount   // by day, of all connections
+	Last    []DayCount   // those of the last day, by connection
 }
 
 // KeptStream is what is kept of a stream.
@@ -52,7 +54,7 @@ type MonthCount struct {
 	Records      int64
 }
 
-// DayCount counts the records of a day like 2026-03-04. The stream is empty where all are meant.
+// DayCount counts the records of a day like 2026-03-04. Connection and stream are empty where all are meant.
 type DayCount struct {
 	ConnectionID string
 	Stream       string
@@ -65,4 +67,6 @@ type DayQuery struct {
 	ConnectionID string
 	Stream       string
 	From, To     string
+	// Nearest also gives the last day of each stream before From, and the first one after To.
+	Nearest bool
 }

@@ -29,6 +29,8 @@ type Records interface {
 	Timed(ctx context.Context, q TimedQuery) ([]TimedRecord, error)
 	// CountTimed counts what Timed would give by all its pages, up to one more than the most.
 	CountTimed(ctx context.Context, q TimedQuery, most int64) (int64, error)
+	// Related gives some records for each of several values of a field, by one statement.
+	Related(ctx context.Context, q RelatedQuery) (Related, error)
 	// Aggregate sums up the live records of a part. It ends with ErrTooLong when it takes
 	// longer than it may.
 	Aggregate(ctx context.Context, q AggregateQuery) (Aggregation, error)
@@ -36,7 +38,11 @@ type Records interface {
 	// sum up by: of streams with so many live records at least, which no run holds, and
 	// until there are fewer than half as many. Done is true when there was nothing to do,
 	// or another process is at it. What was cut short is taken up by the next call.
-	IndexFields(ctx context.Context, above int64) (done bool, err error)
+	// One that was given up, as it took too long, ends with ErrTooLong and is tried again after a
+	// minute, then two, up to an hour.
+	IndexFields(ctx context.Context, above int64, now time.Time) (done bool, err error)
+	// Upkeep tells how far Align and IndexFields are.
+	Upkeep(ctx context.Context, above int64) (Upkeep, error)
 	// Search finds live records whose indexed text matches all words of the
 	// query, those that were stored last first.
 	Search(ctx context.Context, q SearchQuery) ([]StoredRecord, error)
@@ -73,6 +79,9 @@ type StreamInfo struct {
 	Deleted      int64      `json:"deleted"`
 	LastSeq      int64      `json:"last_change_seq"`
 	ChangedAt    *time.Time `json:"changed_at"`
+	// DaysOf is the field by whose time all of its records are counted by day; empty when there
+	// is none, or not all are counted yet.
+	DaysOf string `json:"days_of,omitzero"`
 }
 
 // Part is what may be read of a stream. Its limits are part of the statement that

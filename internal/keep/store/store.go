@@ -28,6 +28,8 @@ type Store interface {
 	Slices
 	Records
 	Counts
+	Rooms
+	Coverages
 	Imports
 	Blobs
 	Cursors
@@ -48,6 +50,7 @@ type Store interface {
 	Entries
 	Grants
 	Audit
+	Searches
 
 	// Check reads and writes enough to say whether the store is usable.
 	Check(ctx context.Context) error

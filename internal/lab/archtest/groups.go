@@ -41,7 +41,7 @@ var Groups = []Group{
 		Reason: "what clients read cannot be built from anything that judges or that is the owner's"},
 	{Name: "device", Rooms: []string{"collector", "outbox", "service", "wire"}, May: []string{"blob", "collect", "ops", "slice"},
 		Reason: "a device collects as a server does and has nothing of what a server keeps or judges"},
-	{Name: "owner", Rooms: []string{"api", "console", "occurrences", "routes", "service"}, May: []string{"blob", "collect", "device", "judge", "keep", "ops", "schedule", "share", "slice", "view", "web"},
+	{Name: "owner", Rooms: []string{"api", "console", "occurrences", "routes", "service", "thumbnail"}, May: []string{"blob", "collect", "device", "judge", "keep", "ops", "schedule", "share", "slice", "view", "web"},
 		Reason: "an owner sees and steers every part, through one interface"},
 	{Name: "deviceapi", May: []string{"blob", "collect", "device", "judge", "keep", "ops", "slice", "web"},
 		Reason: "what devices send is taken as a run's findings are; of a device it knows the messages alone"},
@@ -53,7 +53,7 @@ var Groups = []Group{
 		Reason: "the demonstration plants a small world and writes its past as runs write it, and lets the shipped parts show it"},
 	{Name: "cli", May: []string{"blob", "collect", "demo", "doctor", "judge", "keep", "ops", "owner", "schedule", "serve", "view", "web"},
 		Reason: "the commands are the owner's other surface, and start everything that runs here"},
-	{Name: "lab", Rooms: []string{"archtest", "browsertest", "chaostest", "consoletest", "crashtest", "devicetest", "filetest", "foreigntest", "goldentest", "leasemodel", "nginxtest", "oidctest", "programs", "ratesim", "tools"},
+	{Name: "lab", Rooms: []string{"archtest", "browsertest", "chaostest", "consoletest", "crashtest", "devicetest", "filetest", "foreigntest", "goldentest", "leasemodel", "limitertest", "oidctest", "programs", "ratesim", "tools"},
 		May:    []string{"blob", "cli", "collect", "demo", "device", "deviceapi", "doctor", "judge", "keep", "ops", "owner", "schedule", "serve", "share", "slice", "view", "web"},
 		Reason: "what measures and torments the parts may use all of them, and no part may use it"},
 }

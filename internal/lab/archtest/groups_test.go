@@ -15,7 +15,7 @@ func TestGroupsRefuse(t *testing.T) {
 		{"internal/share/readapi", "pdpp/internal/view", "group share uses internal/view of group view"},
 		{"internal/ops/metrics", "pdpp/internal/judge/evidence", "group ops uses internal/judge/evidence of group judge"},
 		{"internal/device/collector", "pdpp/internal/keep/store/sqlite", "of group keep"},
-		{"internal/serve", "pdpp/internal/lab/nginxtest", "of group lab"},
+		{"internal/serve", "pdpp/internal/lab/limitertest", "of group lab"},
 		{"internal/stray", "fmt", "is in no group"},
 		{"internal/keep/stray", "fmt", "is in no group"},
 	} {

@@ -91,7 +91,7 @@ func isThirdParty(imported string) bool {
 
 // isTestSupport names the packages that exist for tests only.
 func isTestSupport(pkg string) bool {
-	return matchesAny([]string{"connectorkit/connectortest/...", "internal/keep/store/storetest/...", "internal/keep/store/postgres/postgrestest/...", "internal/keep/store/sqlite/sqlitetest/...", "internal/lab/nginxtest/...", "internal/lab/oidctest/...", "internal/lab/programs/...", "internal/owner/service/ownertest/..."}, pkg)
+	return matchesAny([]string{"connectorkit/connectortest/...", "internal/keep/store/storetest/...", "internal/keep/store/postgres/postgrestest/...", "internal/keep/store/sqlite/sqlitetest/...", "internal/lab/limitertest/...", "internal/lab/oidctest/...", "internal/lab/programs/...", "internal/owner/service/ownertest/..."}, pkg)
 }
 
 // isDeveloperTool names the programs that are run in the repository and never shipped.

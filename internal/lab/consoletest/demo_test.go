@@ -24,6 +24,8 @@ func TestDemo(t *testing.T) {
 	t.Run("its states", func(t *testing.T) { states(t, h) })
 	t.Run("its pages", func(t *testing.T) { tour(t, h) })
 	t.Run("an app asks", func(t *testing.T) { consent(t, h) })
+	t.Run("an owner reads", func(t *testing.T) { reads(t, h) })
+	t.Run("an owner adds", func(t *testing.T) { adds(t, h) })
 	t.Run("its end", func(t *testing.T) { goes(t, h) })
 }
 

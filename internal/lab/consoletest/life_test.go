@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pdpp/internal/blob"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
@@ -34,26 +35,30 @@ type household struct {
 	t       *testing.T
 	store   store.Store
 	facts   *shelf
+	blobs   blob.Folder
 	handler http.Handler
 	runs    int
 }
 
-func newHousehold(t *testing.T) *household {
+// newHousehold has small pictures of its files only if somebody makes them.
+func newHousehold(t *testing.T, pictures ...func(originals blob.Place) console.Pictures) *household {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	h := &household{t: t, store: st, facts: &shelf{}}
+	h := &household{t: t, store: st, facts: &shelf{}, blobs: blob.Folder{Dir: t.TempDir()}}
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	now := func() time.Time { return today }
-	o := service.New(service.Config{Store: st, Access: auth.New(auth.Config{Store: st, Now: now}), Reader: h.facts, Now: now})
+	o := service.New(service.Config{Store: st, Access: auth.New(auth.Config{Store: st, Now: now}), Reader: h.facts, Files: h.blobs, Now: now})
 	ending, end := context.WithCancel(context.Background())
 	t.Cleanup(end)
-	h.handler = server.New(server.Config{Log: log, Mount: func(mux *http.ServeMux) {
-		console.Mount(mux, console.Config{Owner: o, Auth: noDoor{}, Now: now, Log: log, PageHeaders: server.PageHeaders, Ending: ending.Done()})
-	}})
+	c := console.Config{Owner: o, Auth: noDoor{}, Now: now, Log: log, PageHeaders: server.PageHeaders, Ending: ending.Done()}
+	for _, by := range pictures {
+		c.Pictures = by(h.blobs)
+	}
+	h.handler = server.New(server.Config{Log: log, Mount: func(mux *http.ServeMux) { console.Mount(mux, c) }})
 	return h
 }
 
@@ -95,7 +100,9 @@ func (h *household) collects(connector, name string, gaps []slice.Gap, records .
 			_, records[i].SemanticTime, _ = protocol.SemanticTime(r.At)
 		}
 	}
-	_, err = h.store.CommitSlice(ctx, l, slice.Slice{Records: records, Gaps: gaps}, today.Add(-time.Hour))
+	_, err = h.store.CommitSlice(ctx, l, slice.Slice{Records: records, Gaps: gaps, Present: func(ctx context.Context, hashes []string) ([]string, error) {
+		return blob.Missing(ctx, h.blobs, hashes)
+	}}, today.Add(-time.Hour))
 	h.must(err)
 	h.must(h.store.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, today.Add(-50*time.Minute)))
 	e := healthy(id)

@@ -23,7 +23,7 @@ func tour(t *testing.T, h *house) {
 		"connection-healthy": "/connections/cin_example_1", "connection-throttled": "/connections/cin_example_2", "connection-reconnect": "/connections/cin_github_1",
 		"connection-terminal": "/connections/cin_harbour_1", "connection-history": "/connections/cin_ferry_1", "connection-stale": "/connections/cin_paperbox_1", "connection-device": "/connections/cin_shelf_1",
 		"records": "/records", "streams": "/records/streams", "add": "/add", "add-about": "/add/spotify/about", "add-github": "/add/github", "schedules": "/schedules", "grants-empty": "/grants",
-		"grants-new": "/grants/new", "devices": "/devices", "settings": "/settings", "sign-in": "/settings/sign-in", "runs": "/runs", "audit": "/audit",
+		"grants-new": "/grants/new", "devices": "/devices", "settings": "/settings", "storage": "/settings/storage", "sign-in": "/settings/sign-in", "runs": "/runs", "audit": "/audit",
 		"missing-none": "/connections/cin_example_1/gaps", "changes": "/connections/cin_example_1/changes",
 	}
 	for window := range 3 {

@@ -52,6 +52,38 @@ func Families() []Family {
 			p.Announces = d.coin()
 			p.Limiter = func(uint64) Limiter { return &SlidingWindow{Limit: limit, Window: length} }
 		}),
+		family("window from the first request", func(d draw, p *Provider) {
+			limit, length, _ := d.window()
+			p.Limiter = func(uint64) Limiter { return &FirstWindow{Limit: limit, Window: length} }
+		}),
+		family("nested windows", func(d draw, p *Provider) {
+			second := d.between(1, 12)
+			hour, offset := int(float64(second)*3600*(0.1+0.5*d.Float64())), time.Duration(d.Int64N(int64(time.Hour)))
+			p.Limiter = func(uint64) Limiter {
+				return &Nested{
+					Short: &FixedWindow{Limit: second, Window: time.Second},
+					Long:  &FixedWindow{Limit: hour, Window: time.Hour, Offset: offset},
+				}
+			}
+		}),
+		family("daily quota", func(d draw, p *Provider) {
+			b, quota, offset := d.bucket(), d.between(1000, 5000), time.Duration(d.Int64N(int64(24*time.Hour)))
+			p.Tells = true
+			p.Limiter = func(uint64) Limiter {
+				c := b
+				return &Nested{Short: &c, Long: &FixedWindow{Limit: quota, Window: 24 * time.Hour, Offset: offset}}
+			}
+		}),
+		family("cost per request", func(d draw, p *Provider) {
+			b, most := d.bucket(), d.between(2, 5)
+			b.Burst += float64(most)
+			p.Limiter = func(seed uint64) Limiter { return NewCostly(b, most, seed) }
+		}),
+		family("cut connections", func(d draw, p *Provider) {
+			limit, length, _ := d.window()
+			p.Cuts = true
+			p.Limiter = func(uint64) Limiter { return &SlidingWindow{Limit: limit, Window: length} }
+		}),
 		family("limit_req", func(d draw, p *Provider) {
 			l := LimitReq{PerSecond: d.rate(1, 10), Burst: float64(d.IntN(11)), Delay: d.coin()}
 			p.Limiter = func(uint64) Limiter { c := l; return &c }

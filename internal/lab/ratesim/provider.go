@@ -15,6 +15,8 @@ type Provider struct {
 	Limiter func(seed uint64) Limiter
 	// Tells makes refusals carry Retry-After in whole seconds, rounded up.
 	Tells bool
+	// Cuts makes refusals break the connection instead of answering.
+	Cuts bool
 	// Announces makes every answer carry the allowance, if the limiter has one.
 	Announces bool
 	// Median and Spread shape the answering time, which is log-normal.
@@ -85,6 +87,9 @@ func (w *world) answer(sent, now time.Duration) (governor.Outcome, time.Duration
 }
 
 func (w *world) refusal(r Ruling) governor.Outcome {
+	if w.Cuts {
+		return governor.Outcome{Kind: governor.Failed, Cut: true}
+	}
 	o := governor.Outcome{Kind: governor.Throttled, Quota: w.quota(r)}
 	if (w.Tells || r.Tell) && !r.Hush {
 		o.HasRetryAfter, o.RetryAfter = true, ceilSeconds(r.Wait)

@@ -16,6 +16,10 @@ type Options struct {
 	Seed     uint64
 	// Governor decides when to send. It is the caller's, who may look at it.
 	Governor *governor.Governor
+	// Peer paces instead of the governor, if there is one, within Ceiling. The governor
+	// then only repeats what was refused.
+	Peer    Peer
+	Ceiling time.Duration
 	// Requests is how many things there are to fetch.
 	Requests int
 	// Workers is how many requests may be under way at once; zero means one.
@@ -56,6 +60,7 @@ type run struct {
 	order   int
 	fresh   int // things that no worker has begun
 	fetched int
+	left    time.Duration // when the last request left, if one did
 	sampled time.Duration
 	whims   *rand.Rand // which requests are withdrawn
 }

@@ -43,11 +43,20 @@ func Survey(n int) []Row {
 
 func measure(o Options, learned *governor.Learned) (Score, *governor.Learned) {
 	o.Seed = 1
-	best := Oracle(o, surveyCeiling)
-	o.Until = 40*best + time.Hour
+	if learned != nil { // the provider was left alone for an hour
+		later := *learned
+		later.Recorded, learned = Start.Add(-time.Hour), &later
+	}
 	o.Governor = governor.New(o.Provider.Name, func(c *governor.Config) {
 		c.Ceiling, c.MaxWait, c.Learned, c.Seed = surveyCeiling, 0, learned, o.Seed
 	})
+	return score(o)
+}
+
+// score runs and compares with the oracle.
+func score(o Options) (Score, *governor.Learned) {
+	best := Oracle(o, surveyCeiling)
+	o.Until = 40*best + time.Hour
 	r := Run(o)
 	fetched := float64(r.Successes + r.Rejections)
 	s := Score{Done: r.Done, Refusals: 1000 * float64(r.Refusals) / max(1, fetched)}

@@ -81,6 +81,10 @@ func (r *run) advance(w *worker) {
 const probePause = 50 * time.Millisecond
 
 func (r *run) ask(w *worker) {
+	if wait := r.paced(); wait > 0 {
+		r.schedule(w, asks, r.now+wait)
+		return
+	}
 	wait, err := w.call.Next(r.clock())
 	var denied *governor.Denied
 	switch {
@@ -98,10 +102,24 @@ func (r *run) ask(w *worker) {
 		r.again(w)
 	default:
 		r.Sends++
-		w.sent = r.now
+		w.sent, r.left = r.now, r.now
+		if r.Peer != nil {
+			r.Peer.Sent(r.now)
+		}
 		r.tell(Event{Kind: Sends})
 		r.schedule(w, arrives, r.now+r.world.travel())
 	}
+}
+
+// paced is how long a peer lets the next request wait.
+func (r *run) paced() time.Duration {
+	if r.Peer == nil {
+		return 0
+	}
+	if early := r.left + r.Ceiling - r.now; r.Sends > 0 && early > 0 {
+		return early
+	}
+	return r.Peer.Wait(r.now)
 }
 
 // learn takes in an answer. A thing whose attempts are used up stays to be
@@ -110,6 +128,9 @@ func (r *run) learn(w *worker) {
 	var before governor.Rate
 	if r.Watch != nil {
 		before, _ = r.Governor.Rate()
+	}
+	if r.Peer != nil {
+		r.Peer.Seen(w.outcome)
 	}
 	again, reason := w.call.Observe(r.clock(), w.outcome)
 	e := Event{Kind: Answered, Sent: w.sent, Outcome: w.outcome, Reason: reason, Before: before.Interval}

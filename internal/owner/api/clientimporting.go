@@ -2,32 +2,42 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
 )
 
-// Import sends the file as it is read. It ends when the server takes nothing for a minute.
+// Import sends the file as it is read, a large one in pieces if it can be read again.
 func (c *Client) Import(ctx context.Context, connectionID string, f ImportFile) (Import, error) {
+	if content, again := f.Content.(io.ReadSeeker); again && f.Bytes > PieceBytes {
+		return c.importInPieces(ctx, connectionID, f, content)
+	}
 	var got Import
+	err := c.sendContent(ctx, request{method: http.MethodPost, path: []string{"_ref", "connections", connectionID, "imports"},
+		query: url.Values{"name": {f.Name}}, content: f.Content, bytes: f.Bytes}, &got)
+	return got, err
+}
+
+// sendContent sends a body as it is read. It ends when the server takes nothing for a minute.
+func (c *Client) sendContent(ctx context.Context, q request, into any) error {
 	watched, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stalled := time.AfterFunc(answerTime, cancel)
 	defer stalled.Stop()
-	content := f.Content
-	if content == nil {
-		content = http.NoBody
+	if q.content == nil {
+		q.content = http.NoBody
 	}
-	resp, err := c.do(watched, request{method: http.MethodPost, path: []string{"_ref", "connections", connectionID, "imports"},
-		query: url.Values{"name": {f.Name}}, content: &wakeful{content, stalled}, bytes: f.Bytes})
+	q.content = &wakeful{q.content, stalled}
+	resp, err := c.do(watched, q)
 	if err != nil {
-		return got, c.transportError(ctx, err)
+		return c.transportError(ctx, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return got, c.answerError(resp)
+		return c.answerError(resp)
 	}
-	return got, c.decode(ctx, resp, &got)
+	return c.decode(ctx, resp, into)
 }
 
 func (c *Client) Imports(ctx context.Context, connectionID string) ([]Import, error) {

@@ -29,6 +29,9 @@ func (c *Client) Days(ctx context.Context, query DayQuery) ([]DayCount, error) {
 	given(q, "stream", query.Stream)
 	given(q, "from", query.From)
 	given(q, "to", query.To)
+	if query.Nearest {
+		q.Set("nearest", "true")
+	}
 	err := c.get(ctx, &got, q, "_ref", "explore", "days")
 	return got.Data, err
 }
@@ -61,6 +64,9 @@ func (c *Client) Records(ctx context.Context, query RecordQuery) (RecordPage, er
 	}
 	if query.Total {
 		q.Set("total", "true")
+	}
+	if query.Completeness {
+		q.Set("completeness", "true")
 	}
 	return c.recordPage(ctx, q, "_ref", "explore", "records")
 }

@@ -34,6 +34,12 @@ type Connector struct {
 	Profiles    []ProfileLabel  `json:"profiles,omitempty"`
 	Form        *CredentialForm `json:"credential_form"` // nil when nothing is asked for
 	Refresh     RefreshPolicy   `json:"refresh_policy"`
+	// Steps is what the owner does to connect it, where its form does not say so. FirstRun is how
+	// long the first run takes, and OutOfReach what cannot be got; empty where the connector does
+	// not tell.
+	Steps      []string `json:"steps,omitempty"`
+	FirstRun   string   `json:"first_run,omitempty"`
+	OutOfReach []string `json:"out_of_reach,omitempty"`
 	// Device means that it collects on a device of the owner's, not here. OnDevices means
 	// that it reads files, which are here or on a device: the owner chooses.
 	Device    bool `json:"local_device"`

@@ -52,8 +52,11 @@ type Import struct {
 	Already bool `json:"already_imported,omitempty"`
 	// UndoDeletes and UndoKeeps are how many records undoing it would delete, and how many stay
 	// because something else brought them too; nil where they were not counted.
-	UndoDeletes *int64     `json:"undo_deletes"`
-	UndoKeeps   *int64     `json:"undo_keeps"`
+	UndoDeletes *int64 `json:"undo_deletes"`
+	UndoKeeps   *int64 `json:"undo_keeps"`
+	// FileMissing means that the file is not in its folder any more: its records can be deleted, and
+	// not read again. It is looked for where one receipt is asked for.
+	FileMissing bool       `json:"file_missing,omitempty"`
 	UndoneAt    *time.Time `json:"undone_at"`
 	Deleted     int64      `json:"records_deleted"` // by undoing it
 }

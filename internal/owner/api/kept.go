@@ -11,8 +11,11 @@ type Keeping interface {
 	// same however many records there are.
 	Kept(ctx context.Context) (Kept, error)
 	// Days counts the records of each day that has any, by day, connection and stream. An
-	// *Error when more than 1100 days are asked for.
+	// *Error when more than 1100 days are asked for. Of a stream that is not Dated they may lack
+	// some, or be of another time than the one that it is shown by.
 	Days(ctx context.Context, q DayQuery) ([]DayCount, error)
+	// Storage gives what takes how much room, by source and stream, and what can be had back.
+	Storage(ctx context.Context) (Storage, error)
 }
 
 // Kept is what is kept. The day of a record is the one, in UTC, of the time that its stream
@@ -117,6 +120,9 @@ type DayQuery struct {
 	ConnectionID string
 	Stream       string
 	From, To     string
+	// Nearest also gives the last day of each stream before From, and the first one after To,
+	// however far away they are.
+	Nearest bool
 }
 
 // DayCount counts the records of a stream on a day.

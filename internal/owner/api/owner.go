@@ -22,9 +22,11 @@ type Owner interface {
 	Bookmarks
 	Connecting
 	Importing
+	Uploading
 	Devices
 	Running
 	Records
+	Searches
 	Keeping
 	Grants
 	Access

@@ -25,6 +25,8 @@ type Stream struct {
 	RangeFilters []RangeFilter `json:"range_filters"`
 	Aggregations Aggregations  `json:"aggregations"`
 	Display      Display       `json:"display"`
+	// Dated says that its days (Days) are of all its records, by the time that it is shown by.
+	Dated bool `json:"dated"`
 }
 
 // Display is how a stream is shown, as its connector declares it.
@@ -98,6 +100,7 @@ type RecordQuery struct {
 	Compare      Comparisons       // of fields that the manifest lets readers compare
 	Changes      bool              // deletions too
 	Limit        int
+	Completeness bool // also how much of it is here
 
 	// ByTime puts the records into the order of the time that their stream declares, and leaves
 	// out those without one. The members below are for that order.
@@ -185,6 +188,8 @@ type RecordPage struct {
 	Next    string   `json:"next_cursor,omitempty"`
 	// Total is how many there are by all pages, when that was asked for.
 	Total *int64 `json:"total,omitempty"`
+	// Completeness is how much of the list is here, when that was asked for.
+	Completeness *Completeness `json:"completeness,omitempty"`
 }
 
 // ExportQuery says what to export. Format is jsonl or csv; an empty stream means every

@@ -18,8 +18,6 @@ type Consent struct {
 	ProviderSees  string   `json:"provider_sees,omitempty"`
 	RegisterURL   string   `json:"register_url,omitempty"`
 	RegisterSteps []string `json:"register_steps,omitempty"`
-	FirstRun      string   `json:"first_run,omitempty"`
-	OutOfReach    []string `json:"out_of_reach,omitempty"`
 	// Secret means that the app has a secret beside its number.
 	Secret bool `json:"app_secret"`
 }

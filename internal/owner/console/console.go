@@ -24,7 +24,8 @@ type Auth interface {
 	PasskeysAt(r *http.Request) bool
 }
 
-// Config is what the console is made of. All members but Ending and Surface must be set.
+// Config is what the console is made of. All members but Ending, Surface and
+// Pictures must be set.
 type Config struct {
 	Owner api.Owner
 	Auth  Auth
@@ -40,7 +41,12 @@ type Config struct {
 	Base string
 	// Surface shows the pages of runs' browsers; nil means that there are none here.
 	Surface watch.Surface
+	// Pictures gives small pictures of files; nil means that icons stand for them.
+	Pictures Pictures
 }
+
+// Pictures gives small pictures of the files of records.
+type Pictures = manage.Pictures
 
 // Mount adds the pages. The ways in and out are Auth's own: it is given FormPage.
 func Mount(mux *http.ServeMux, c Config) {
@@ -49,7 +55,7 @@ func Mount(mux *http.ServeMux, c Config) {
 		SignedIn: func(r *http.Request) bool { return stillSignedIn(c.Auth, r) },
 	})
 	routes := append(pages.Routes(), manage.Routes(manage.Config{
-		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Auth.Fresh, PasskeysAt: c.Auth.PasskeysAt, Base: c.Base,
+		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Auth.Fresh, PasskeysAt: c.Auth.PasskeysAt, Base: c.Base, Pictures: c.Pictures,
 	})...)
 	routes = append(routes, life.Routes(life.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	for _, r := range routes {

@@ -153,6 +153,36 @@ func (f *fake) Import(_ context.Context, id string, file api.ImportFile) (api.Im
 	return given[api.Import](f, 0), f.err
 }
 
+func (f *fake) BeginUpload(_ context.Context, id string, n api.NewUpload) (api.Upload, error) {
+	f.take("BeginUpload", id, n)
+	return given[api.Upload](f, 0), f.err
+}
+
+func (f *fake) Uploads(_ context.Context, id string) ([]api.Upload, error) {
+	f.take("Uploads", id)
+	return given[[]api.Upload](f, 0), f.err
+}
+
+func (f *fake) UploadByID(_ context.Context, id, upload string) (api.Upload, error) {
+	f.take("UploadByID", id, upload)
+	return given[api.Upload](f, 0), f.err
+}
+
+func (f *fake) AddPiece(_ context.Context, id, upload string, p api.Piece) (api.Upload, error) {
+	content, err := io.ReadAll(p.Content)
+	if err != nil {
+		return api.Upload{}, err
+	}
+	p.Content = strings.NewReader(string(content))
+	f.take("AddPiece", id, upload, p)
+	return given[api.Upload](f, 0), f.err
+}
+
+func (f *fake) DropUpload(_ context.Context, id, upload string) error {
+	f.take("DropUpload", id, upload)
+	return f.err
+}
+
 func (f *fake) Imports(_ context.Context, id string) ([]api.Import, error) {
 	f.take("Imports", id)
 	return given[[]api.Import](f, 0), f.err
@@ -333,6 +363,11 @@ func (f *fake) Kept(context.Context) (api.Kept, error) {
 	return given[api.Kept](f, 0), f.err
 }
 
+func (f *fake) Storage(context.Context) (api.Storage, error) {
+	f.take("Storage")
+	return given[api.Storage](f, 0), f.err
+}
+
 func (f *fake) Days(_ context.Context, q api.DayQuery) ([]api.DayCount, error) {
 	f.take("Days", q)
 	return given[[]api.DayCount](f, 0), f.err
@@ -436,6 +471,26 @@ func (f *fake) SetPassword(_ context.Context, p api.NewPassword) error {
 
 func (f *fake) RevokeToken(_ context.Context, id string) error {
 	f.take("RevokeToken", id)
+	return f.err
+}
+
+func (f *fake) SavedSearches(_ context.Context) ([]api.SavedSearch, error) {
+	f.take("SavedSearches")
+	return given[[]api.SavedSearch](f, 0), f.err
+}
+
+func (f *fake) SaveSearch(_ context.Context, s api.NewSearch) (api.SavedSearch, error) {
+	f.take("SaveSearch", s)
+	return given[api.SavedSearch](f, 0), f.err
+}
+
+func (f *fake) RenameSearch(_ context.Context, id, name string) error {
+	f.take("RenameSearch", id, name)
+	return f.err
+}
+
+func (f *fake) DeleteSearch(_ context.Context, id string) error {
+	f.take("DeleteSearch", id)
 	return f.err
 }
 

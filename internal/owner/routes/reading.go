@@ -25,12 +25,22 @@ func (s *surface) reading() []reply.Route {
 			}
 			return s.owner.Kept(r.Context())
 		}),
+		s.get("GET /_ref/storage", func(r *http.Request) (any, error) {
+			if _, err := queryOf(r); err != nil {
+				return nil, err
+			}
+			return s.owner.Storage(r.Context())
+		}),
 		s.get("GET /_ref/explore/days", func(r *http.Request) (any, error) {
-			q, err := queryOf(r, "connection_id", "stream", "from", "to")
+			q, err := queryOf(r, "connection_id", "stream", "from", "to", "nearest")
 			if err != nil {
 				return nil, err
 			}
-			return listOf(s.owner.Days(r.Context(), api.DayQuery{ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), From: q.Get("from"), To: q.Get("to")}))
+			nearest, err := oneOf(q, "nearest", "false", "true")
+			if err != nil {
+				return nil, err
+			}
+			return listOf(s.owner.Days(r.Context(), api.DayQuery{ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), From: q.Get("from"), To: q.Get("to"), Nearest: nearest == "true"}))
 		}),
 		s.get("GET /_ref/explore/records", s.records),
 		s.get("GET /_ref/explore/records/{connection}/{stream}/{key...}", s.record),
@@ -43,7 +53,7 @@ func (s *surface) reading() []reply.Route {
 }
 
 func (s *surface) records(r *http.Request) (any, error) {
-	q, err := queryOf(r, "connection_id", "stream", "cursor", "order", "changes", "limit", "filter", "by", "since", "until", "thread", "fields", "total")
+	q, err := queryOf(r, "connection_id", "stream", "cursor", "order", "changes", "limit", "filter", "by", "since", "until", "thread", "fields", "total", "completeness")
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +76,11 @@ func (s *surface) records(r *http.Request) (any, error) {
 	if err := byTime(q, &ask); err != nil {
 		return nil, err
 	}
+	completeness, err := oneOf(q, "completeness", "false", "true")
+	if err != nil {
+		return nil, err
+	}
+	ask.Completeness = completeness == "true"
 	return recordPage(s.owner.Records(r.Context(), ask))
 }
 
@@ -149,11 +164,17 @@ func (s *surface) search(r *http.Request) (any, error) {
 	}))
 }
 
+// recordsAnswer is a page of records, with how much is here of what it lists.
+type recordsAnswer struct {
+	totalled[api.Record]
+	Completeness *api.Completeness `json:"completeness,omitempty"`
+}
+
 func recordPage(p api.RecordPage, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return totalled[api.Record]{page(p.Records, p.Next), p.Total}, nil
+	return recordsAnswer{totalled[api.Record]{page(p.Records, p.Next), p.Total}, p.Completeness}, nil
 }
 
 // oneRecord is a record with its history.

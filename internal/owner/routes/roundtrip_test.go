@@ -183,6 +183,9 @@ func drawArguments(t *rapid.T, m reflect.Method) ([]any, *bytes.Buffer) {
 		case typ == reflect.TypeFor[api.ImportFile]():
 			content := "file " + texts.Draw(t, "content")
 			out = append(out, api.ImportFile{Name: texts.Draw(t, "name"), Bytes: int64(len(content)), Content: strings.NewReader(content)})
+		case typ == reflect.TypeFor[api.Piece]():
+			content := "piece " + texts.Draw(t, "content")
+			out = append(out, api.Piece{Offset: rapid.Int64Range(0, 1<<53).Draw(t, "place"), SHA256: texts.Draw(t, "sum"), Bytes: int64(len(content)), Content: strings.NewReader(content)})
 		case typ.Kind() == reflect.String:
 			key := m.Name == "Record" && i == m.Type.NumIn()-1
 			out = append(out, texts.Filter(func(s string) bool { return s != "" && (key || s != "/") }).Draw(t, "id"))
@@ -215,6 +218,8 @@ func invoke(o api.Owner, m reflect.Method, asked []any, sink io.Writer) ([]any, 
 		}
 		if f, is := asked[0].(api.ImportFile); is {
 			_, _ = f.Content.(*strings.Reader).Seek(0, io.SeekStart) // it may be given several times
+		} else if p, is := asked[0].(api.Piece); is {
+			_, _ = p.Content.(*strings.Reader).Seek(0, io.SeekStart) // as above
 		}
 		in = append(in, reflect.ValueOf(asked[0]))
 		asked = asked[1:]

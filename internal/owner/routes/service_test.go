@@ -52,6 +52,9 @@ func TestTheHouseFromOutside(t *testing.T) {
 	if token == "" {
 		t.Error("the grant has no token")
 	}
+	search, err := h.client.SaveSearch(ctx, api.NewSearch{Name: "Pears", Address: "/records?q=pear"})
+	h.must(err)
+	h.must(h.client.RenameSearch(ctx, search.ID, "Pear trees"))
 	target, err := h.client.AddPushTarget(ctx, api.NewPushTarget{Kind: "webhook", Label: "Hook", Endpoint: "https://hook.lantern.example/pdpp"})
 	h.must(err)
 
@@ -63,6 +66,7 @@ func TestTheHouseFromOutside(t *testing.T) {
 		t.Errorf("with the mended credential the run ended as %s", status)
 	}
 	h.must(h.client.RevokeGrant(ctx, grant.ID))
+	h.must(h.client.DeleteSearch(ctx, search.ID))
 	h.must(h.client.DeletePushTarget(ctx, target.ID))
 	h.must(h.client.DeleteSchedule(ctx, good.ID))
 	h.must(h.client.Revoke(ctx, bad.ID))
@@ -107,6 +111,7 @@ func (h *house) lookAround(good, bad, grant string) {
 	alike(h, "request", func(o O) (any, error) { return o.GrantRequest(ctx, "req_none") })
 	alike(h, "decide", func(o O) (any, error) { return o.Decide(ctx, "req_none", api.Decision{Approve: true}) })
 	alike(h, "tokens", func(o O) (any, error) { return o.Tokens(ctx) })
+	alike(h, "searches", func(o O) (any, error) { return o.SavedSearches(ctx) })
 	alike(h, "push targets", func(o O) (any, error) { return o.PushTargets(ctx) })
 	alike(h, "quiet hours", func(o O) (any, error) { return o.QuietHours(ctx) })
 	alike(h, "runtime", func(o O) (any, error) { return o.Runtime(ctx) })

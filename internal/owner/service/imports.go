@@ -16,14 +16,12 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/launch"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/declaration"
 	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/slice"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -35,12 +33,8 @@ func (s *Service) Import(ctx context.Context, id string, f api.ImportFile) (api.
 		return api.Import{}, err
 	}
 	name := fileName(f.Name)
-	switch {
-	case !found.Manifest.Setup.ManualOrUpload.Accepts(name):
-		return api.Import{}, &api.Error{Status: http.StatusUnsupportedMediaType, Code: api.CodeFileNotAccepted, Param: "file",
-			Message: found.Manifest.DisplayName + " does not read " + text.Cut(name, 80) + ".", Next: "Give " + takes.Wanted + "."}
-	case f.Bytes > takes.MaxBytes:
-		return api.Import{}, tooLarge(takes.MaxBytes)
+	if err := accepts(found, takes, name, f.Bytes); err != nil {
+		return api.Import{}, err
 	}
 	folder, err := s.importFolder(ctx, conn, found)
 	if err != nil {
@@ -51,13 +45,41 @@ func (s *Service) Import(ctx context.Context, id string, f api.ImportFile) (api.
 		return api.Import{}, err
 	}
 	defer got.drop()
-	known, err := s.Store.Imports(ctx, id)
-	if err != nil {
-		return api.Import{}, faults.Error(err, "list the imports")
+	return s.imported(ctx, id, name, got)
+}
+
+// accepts refuses a file that the connector does not read, or that is too large, before any of it is
+// taken.
+func accepts(found catalog.Connector, takes *api.FileImport, name string, bytes int64) error {
+	switch {
+	case !found.Manifest.Setup.ManualOrUpload.Accepts(name):
+		return &api.Error{Status: http.StatusUnsupportedMediaType, Code: api.CodeFileNotAccepted, Param: "file",
+			Message: found.Manifest.DisplayName + " does not read " + text.Cut(name, 80) + ".", Next: "Give " + takes.Wanted + "."}
+	case bytes > takes.MaxBytes:
+		return tooLarge(takes.MaxBytes)
 	}
-	same := func(i store.Import) bool { return i.SHA256 == got.sha256 && i.UndoneAt == nil }
-	if at := slices.IndexFunc(known, same); at >= 0 {
-		return s.already(ctx, known[at])
+	return nil
+}
+
+// known finds the receipt of a content that was not undone.
+func (s *Service) known(ctx context.Context, id, sha256 string) (row store.Import, found bool, err error) {
+	all, err := s.Store.Imports(ctx, id)
+	if err != nil {
+		return row, false, faults.Error(err, "list the imports")
+	}
+	at := slices.IndexFunc(all, func(i store.Import) bool { return i.SHA256 == sha256 && i.UndoneAt == nil })
+	if at < 0 {
+		return row, false, nil
+	}
+	return all[at], true, nil
+}
+
+// imported gives a file that came whole its place and its receipt, and asks for the run that reads it.
+func (s *Service) imported(ctx context.Context, id, name string, got *received) (api.Import, error) {
+	if known, is, err := s.known(ctx, id, got.sha256); err != nil {
+		return api.Import{}, err
+	} else if is {
+		return s.already(ctx, known)
 	}
 	path, err := got.keep(name)
 	if err != nil {
@@ -67,12 +89,14 @@ func (s *Service) Import(ctx context.Context, id string, f api.ImportFile) (api.
 	switch err := s.Store.AddImport(ctx, row); {
 	case errors.Is(err, store.ErrExists): // somebody gave the same at the same time
 		got.forget()
-		if known, err = s.Store.Imports(ctx, id); err == nil {
-			if at := slices.IndexFunc(known, same); at >= 0 {
-				return s.already(ctx, known[at])
-			}
+		known, is, err := s.known(ctx, id, got.sha256)
+		if err != nil {
+			return api.Import{}, err
 		}
-		return api.Import{}, faults.Error(cmp.Or(err, store.ErrExists), "keep the receipt")
+		if is {
+			return s.already(ctx, known)
+		}
+		return api.Import{}, faults.Error(store.ErrExists, "keep the receipt")
 	case err != nil:
 		got.forget()
 		return api.Import{}, faults.Error(err, "keep the receipt")
@@ -119,19 +143,10 @@ func (s *Service) importing(ctx context.Context, id string) (conn store.Connecti
 
 // importFolder is where a connection's files belong. One of its own is made.
 func (s *Service) importFolder(ctx context.Context, conn store.Connection, found catalog.Connector) (string, error) {
-	stored, err := s.storedValues(ctx, conn.ID)
+	dir, err := s.importsOf(ctx, conn, found)
 	if err != nil {
 		return "", err
 	}
-	dir := found.ImportFolder(conn.ID, func(name string) (string, bool) {
-		if value, ok := stored[name]; ok {
-			return value, true
-		}
-		if s.Lookup == nil {
-			return "", false
-		}
-		return s.Lookup(name)
-	})
 	if dir == "" || !filepath.IsAbs(dir) {
 		return "", &api.Error{Status: http.StatusConflict, Code: api.CodeNoImports, Message: "This server has no folder for files.",
 			Next: "Set " + found.Manifest.ImportVariable() + " to the whole path of one."}
@@ -148,6 +163,23 @@ func (s *Service) importFolder(ctx context.Context, conn store.Connection, found
 		return "", unwritable(err)
 	}
 	return dir, nil
+}
+
+// importsOf is where a connection's files are, or would be; empty where nobody says.
+func (s *Service) importsOf(ctx context.Context, conn store.Connection, found catalog.Connector) (string, error) {
+	stored, err := s.storedValues(ctx, conn.ID)
+	if err != nil {
+		return "", err
+	}
+	return found.ImportFolder(conn.ID, func(name string) (string, bool) {
+		if value, ok := stored[name]; ok {
+			return value, true
+		}
+		if s.Lookup == nil {
+			return "", false
+		}
+		return s.Lookup(name)
+	}), nil
 }
 
 // storedValues are what the owner entered for a connection, by variable.
@@ -210,7 +242,22 @@ func (s *Service) ImportByID(ctx context.Context, id string) (api.Import, error)
 		return out, faults.Error(err, "count the records of the import")
 	}
 	out.UndoDeletes, out.UndoKeeps = &alone, &shared
+	out.FileMissing = s.missing(ctx, conn, row)
 	return out, nil
+}
+
+// missing reports whether the file of a receipt is known not to be in its folder.
+func (s *Service) missing(ctx context.Context, conn store.Connection, row store.Import) bool {
+	found, err := s.find.Connectors.Find(ctx, conn.ConnectorID)
+	if err != nil {
+		return false
+	}
+	dir, err := s.importsOf(ctx, conn, found)
+	if err != nil || !filepath.IsAbs(dir) || !filepath.IsLocal(filepath.FromSlash(row.Path)) {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(dir, filepath.FromSlash(row.Path)))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (s *Service) importRow(ctx context.Context, id string) (row store.Import, conn store.Connection, err error) {
@@ -300,128 +347,6 @@ func (s *Service) gapsOfFiles(ctx context.Context, id string) (map[string][]stor
 	return out, nil
 }
 
-// UndoImport takes back what came from the file of a receipt. Bookmarks are cleared first: whatever
-// happens then, the other files and the source are read again, which writes nothing twice. It goes
-// from page to page for a while, so that one that was broken off, or is large, is taken up by asking
-// again.
-func (s *Service) UndoImport(ctx context.Context, id string) (api.Import, error) {
-	row, conn, err := s.importRow(ctx, id)
-	if err != nil {
-		return api.Import{}, err
-	}
-	if row.UndoneAt != nil {
-		return s.ImportByID(ctx, id)
-	}
-	file, err := s.fileOf(ctx, conn, row)
-	if err != nil {
-		return receipt(row, nil), err
-	}
-	m, err := s.find.Declared(ctx, conn.ConnectorID)
-	if err != nil {
-		return receipt(row, nil), err
-	}
-	run := store.RunStart{RunID: "run_" + strings.ToLower(rand.Text()), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: store.TriggerUndo,
-		Holder: "undo:" + id, TTL: undoLease, Streams: launch.StreamSpecs(m)}
-	lease, err := s.Store.StartRun(ctx, run, s.Now())
-	if err != nil {
-		return receipt(row, nil), faults.Error(err, "begin to undo")
-	}
-	err = s.undoFile(ctx, lease, row, file)
-	end := store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}
-	if err != nil {
-		end.Status, end.TerminalReason, end.Event.Type = store.RunFailed, "undo_failed", "run.failed"
-	}
-	if now, e := s.Store.Import(context.WithoutCancel(ctx), id); e == nil {
-		end.RecordsEmitted = now.Deleted - row.Deleted
-	}
-	// Whoever asked may be gone; the connection is not held for them.
-	ended := s.Store.FinishRun(context.WithoutCancel(ctx), lease, end, s.Now())
-	if err := errors.Join(err, ended); err != nil {
-		return receipt(row, nil), faults.Error(err, "undo the import")
-	}
-	return s.ImportByID(ctx, id)
-}
-
-// fileOf is where the file of a receipt lies, which is deleted with its records; empty when it is not
-// there. One that was put there by hand is the owner's to take away.
-func (s *Service) fileOf(ctx context.Context, conn store.Connection, row store.Import) (string, error) {
-	found, err := s.find.Connectors.Find(ctx, conn.ConnectorID)
-	if err != nil {
-		return "", faults.NotInstalled(err)
-	}
-	dir, err := s.importFolder(ctx, conn, found)
-	if err != nil {
-		return "", err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", unwritable(err)
-	}
-	defer root.Close()
-	if _, err := root.Lstat(filepath.FromSlash(row.Path)); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	} else if err != nil {
-		return "", unwritable(err)
-	}
-	if row.SHA256 == "" {
-		return "", &api.Error{Status: http.StatusConflict, Code: api.CodeFileInPlace, Message: row.Name + " was put into the folder by hand, and is still there.",
-			Next: "Take it out of the folder, then undo again. Otherwise the next run would read it anew."}
-	}
-	return dir, nil
-}
-
-func (s *Service) undoFile(ctx context.Context, lease store.Lease, row store.Import, dir string) error {
-	if err := s.Store.BeginUndo(ctx, row.ID, s.Now()); err != nil {
-		return err
-	}
-	if dir != "" {
-		if err := removeWithin(dir, row.Path); err != nil {
-			return err
-		}
-	}
-	cleared, err := s.clearedCursors(ctx, row.ConnectionID)
-	if err != nil {
-		return err
-	}
-	if _, err := s.Store.CommitSlice(ctx, lease, slice.Slice{Cursors: cleared}, s.Now()); err != nil {
-		return err
-	}
-	until := s.Now().Add(undoTurn)
-	for done := false; !done; {
-		now := s.Now()
-		if now.After(until) {
-			return nil // whoever asked asks again
-		}
-		if _, err := s.Store.RenewLease(ctx, lease, undoLease, now); err != nil {
-			return err
-		}
-		if done, err = s.Store.UndoImport(ctx, lease, row.ID, undoPage, now); err != nil {
-			return err
-		}
-	}
-	gaps, err := s.gapsOfFiles(ctx, row.ConnectionID)
-	for _, g := range gaps[row.Path] {
-		if _, gone := s.Store.IgnoreGap(ctx, g.ID, "the import of its file was undone", s.Now()); gone != nil && !errors.Is(gone, store.ErrNotFound) {
-			err = errors.Join(err, gone)
-		}
-	}
-	return err
-}
-
-// clearedCursors are the bookmarks of a connection without what they mark. The pace that rides on
-// one belongs to the provider, which is as it was.
-func (s *Service) clearedCursors(ctx context.Context, id string) (out []slice.Cursor, err error) {
-	cursors, err := s.Store.Cursors(ctx, id, "")
-	for _, c := range cursors {
-		if len(c.Cursor) == 0 || c.Cursor.Kind() == 'n' {
-			continue
-		}
-		_, pace := protocol.SplitPace(c.Cursor)
-		out = append(out, slice.Cursor{Stream: c.Stream, Mode: c.Mode, Cursor: pace})
-	}
-	return out, err
-}
-
 func tooLarge(most int64) *api.Error {
 	return &api.Error{Status: http.StatusRequestEntityTooLarge, Code: api.CodeFileTooLarge, Param: "file", Message: "The file is larger than " + text.Bytes(most) + ".",
 		Next: "Put it into the connection's import folder on the server's machine instead."}
@@ -431,9 +356,6 @@ func unwritable(err error) *api.Error {
 	return &api.Error{Status: http.StatusInsufficientStorage, Code: api.CodeNoRoom, Err: err, Message: "The import folder cannot be written.",
 		Next: "Let the user that PDPP runs as write it, and see that there is room."}
 }
-
-// undoTurn is for how long an import is undone before whoever asked hears how far it is.
-const undoTurn = 15 * time.Second
 
 // settledFor is by how much a received file looks older than it is: it is whole, and no reader
 // needs to wait until it has settled.

@@ -51,9 +51,9 @@ printf '{"type":"DONE","status":"succeeded","records_emitted":%d}\n' "$n"
 
 // newAlbum is a bed with a connection that takes files into a folder of its own, within the private
 // home.
-func newAlbum(t *testing.T) (*bed, string) {
+func newAlbum(t *testing.T, change ...func(*Config)) (*bed, string) {
 	t.Helper()
-	b := newBed(t, func(c *Config) {
+	b := newBed(t, append(change, func(c *Config) {
 		dir := filepath.Join(c.Home, "connectors", "album")
 		for name, body := range map[string]string{"manifest.json": albumManifest, "connector": albumConnector} {
 			if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, name), []byte(body), 0o700)); err != nil {
@@ -61,7 +61,7 @@ func newAlbum(t *testing.T) (*bed, string) {
 			}
 		}
 		c.Connectors = catalog.Catalog{Dir: filepath.Dir(dir), Private: []string{c.Home}, Imports: filepath.Join(c.Home, "imports")}
-	})
+	})...)
 	d, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "album", AwaitFile: true})
 	b.must(err)
 	asked, err := b.Store.ListRunRequests(b.ctx(), d.ID)

@@ -74,10 +74,10 @@ func (k *keeping) sort(counts store.Kept) {
 		k.months[c.ConnectionID] = append(k.months[c.ConnectionID], api.KeptMonth{Month: c.Month, Records: c.Records})
 	}
 	for _, c := range counts.Days {
-		k.byDay[c.Day] += c.Records
-		if c.Day == k.Today {
-			k.today[c.ConnectionID] = c.Records
-		}
+		k.byDay[c.Day] = c.Records
+	}
+	for _, c := range counts.Last {
+		k.today[c.ConnectionID] = c.Records
 	}
 }
 
@@ -246,7 +246,7 @@ func (s *Service) Days(ctx context.Context, q api.DayQuery) ([]api.DayCount, err
 	if to.Before(from) || to.Sub(from) >= mostDays*24*time.Hour {
 		return nil, api.Invalid("to", "These are more days than one answer holds, or none.", "Ask for at most 1100 days, the first one first.")
 	}
-	found, err := s.Store.DayCounts(ctx, store.DayQuery{ConnectionID: q.ConnectionID, Stream: q.Stream, From: q.From, To: q.To})
+	found, err := s.Store.DayCounts(ctx, store.DayQuery{ConnectionID: q.ConnectionID, Stream: q.Stream, From: q.From, To: q.To, Nearest: q.Nearest})
 	if err != nil {
 		return nil, faults.Error(err, "read the counts")
 	}

@@ -25,12 +25,6 @@ import (
 )
 
 const (
-	// partMark begins and partEnding ends the name of a file that is being received; readers of
-	// folders know the ending.
-	partMark   = ".receiving-"
-	partEnding = ".part"
-	// abandonedAfter is when a part that nobody writes to is one that a dead process left.
-	abandonedAfter = time.Hour
 	// spare is what is left free on the disk.
 	spare = 256 << 20
 	// longestFileName bounds what a file is called here, in bytes.
@@ -49,11 +43,11 @@ type received struct {
 
 // receive writes a file beside its place, and gives nothing unless it came whole.
 func receive(ctx context.Context, folder string, f api.ImportFile, most int64) (*received, error) {
-	sweepParts(folder)
+	sweepParts(folder, time.Now())
 	if err := roomFor(folder, f.Bytes); err != nil {
 		return nil, err
 	}
-	got := &received{folder: folder, part: filepath.Join(folder, partMark+rand.Text()+partEnding)}
+	got := &received{folder: folder, part: partPath(folder, rand.Text())}
 	out, err := os.OpenFile(got.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, unwritable(err)
@@ -135,7 +129,10 @@ func (g *received) keep(name string) (string, error) {
 		// A link is not made where something is; a rename would replace it.
 		err := os.Link(g.part, filepath.Join(g.folder, filepath.FromSlash(place)))
 		if errors.Is(err, fs.ErrExist) {
-			continue
+			if !g.at(place) {
+				continue
+			}
+			err = nil // one that was killed put it there
 		}
 		if err != nil && g.vacant(place) { // no links on this disk
 			err = os.Rename(g.part, filepath.Join(g.folder, filepath.FromSlash(place)))
@@ -148,6 +145,13 @@ func (g *received) keep(name string) (string, error) {
 		return place, nil
 	}
 	return "", api.Invalid("file", "There are too many files of this name.", "Give it another name.")
+}
+
+// at reports whether the file is at a place already.
+func (g *received) at(place string) bool {
+	there, err := os.Lstat(filepath.Join(g.folder, filepath.FromSlash(place)))
+	part, err2 := os.Lstat(g.part)
+	return err == nil && err2 == nil && os.SameFile(there, part)
 }
 
 func (g *received) vacant(place string) bool {
@@ -166,19 +170,6 @@ func syncFolder(dir string) {
 	if f, err := os.Open(dir); err == nil {
 		_ = f.Sync()
 		_ = f.Close()
-	}
-}
-
-// sweepParts removes what dead processes left of files that they received.
-func sweepParts(folder string) {
-	entries, _ := os.ReadDir(folder) // trouble is told by what follows
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), partMark) || !strings.HasSuffix(e.Name(), partEnding) {
-			continue
-		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandonedAfter {
-			_ = os.Remove(filepath.Join(folder, e.Name()))
-		}
 	}
 }
 

@@ -19,6 +19,6 @@
 //
 // # What a push tells
 //
-// The connection's name, the words of the action, its kind and urgency, and
-// where to look. Nothing of the data, nothing of a credential.
+// The connection's name, what happened and what next in the words of its verdict,
+// the words of the action, its kind and urgency, and where to look. Nothing of the data, nothing of a credential.
 package notify

@@ -19,22 +19,35 @@ import (
 
 // Message is everything that a push tells.
 type Message struct {
-	Object       string     `json:"object"` // attention
-	AttentionID  string     `json:"attention_id"`
-	ConnectionID string     `json:"connection_id"`
-	DisplayName  string     `json:"display_name"`
-	Words        string     `json:"owner_copy"`
-	Kind         string     `json:"kind"`
-	Urgency      string     `json:"urgency"`
-	Link         string     `json:"link"`
-	expires      *time.Time // when it is of no use any more
+	Object       string `json:"object"` // attention
+	AttentionID  string `json:"attention_id"`
+	ConnectionID string `json:"connection_id"`
+	DisplayName  string `json:"display_name"`
+	// Happened and Next are the verdict's lines, word for word; Words are those of the action.
+	Happened string     `json:"happened,omitempty"`
+	Next     string     `json:"next,omitempty"`
+	Words    string     `json:"owner_copy"`
+	Kind     string     `json:"kind"`
+	Urgency  string     `json:"urgency"`
+	Link     string     `json:"link"`
+	expires  *time.Time // when it is of no use any more
 }
 
 // The bounds keep a message below what a push service takes.
 const (
 	maxName  = 120 // runes
-	maxWords = 400
+	maxLine  = 160
+	maxWords = 120
 )
+
+// said is what a person reads: what happened and what next, or what is asked of them where the
+// verdict could not be had.
+func (m Message) said() string {
+	if m.Happened == "" && m.Next == "" {
+		return m.Words
+	}
+	return strings.TrimSpace(m.Happened + " " + m.Next)
+}
 
 func (s *Sender) message(ctx context.Context, r *attention.Record) Message {
 	name, link := r.ConnectionID, strings.TrimSuffix(s.Base, "/")+"/connections/"+url.PathEscape(r.ConnectionID)
@@ -44,10 +57,16 @@ func (s *Sender) message(ctx context.Context, r *attention.Record) Message {
 			link += "/page" // where the owner signs in
 		}
 	}
-	return Message{
+	m := Message{
 		Object: "attention", AttentionID: r.ID, ConnectionID: r.ConnectionID, DisplayName: text.Cut(text.Line(name), maxName), Words: text.Cut(text.Line(r.Words), maxWords),
 		Kind: r.Kind, Urgency: r.Urgency, Link: link, expires: r.ExpiresAt,
 	}
+	if s.Lines != nil {
+		if happened, next, err := s.Lines(ctx, r.ConnectionID); err == nil { // a push with the action alone is better than none
+			m.Happened, m.Next = text.Cut(text.Line(happened), maxLine), text.Cut(text.Line(next), maxLine)
+		}
+	}
+	return m
 }
 
 func (m Message) json() []byte {

@@ -34,6 +34,8 @@ type Sender struct {
 	Resolver *net.Resolver
 	// Keys sign web pushes; without them a browser cannot be told.
 	Keys VAPID
+	// Lines gives two lines of a connection's verdict; nil tells the action alone.
+	Lines func(ctx context.Context, connectionID string) (happened, next string, err error)
 	// Key opens the secrets of targets.
 	Key credential.Key
 	// Quiet is when nobody is told; the zero value is never.

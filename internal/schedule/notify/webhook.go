@@ -72,7 +72,7 @@ func (s *Sender) ntfy(ctx context.Context, t store.PushTarget, m Message) result
 	if err != nil {
 		return secretUnreadable
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.Endpoint, strings.NewReader(m.Words))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.Endpoint, strings.NewReader(m.said()))
 	if err != nil {
 		return result{word: "invalid_address"}
 	}
@@ -91,8 +91,11 @@ func (s *Sender) ntfy(ctx context.Context, t store.PushTarget, m Message) result
 	return s.post(req)
 }
 
+// maxHeader bounds a header, in runes.
+const maxHeader = 400
+
 // headerText is text as a header may carry it: anything but plain ASCII is
 // encoded as mail does it, which ntfy understands.
 func headerText(words string) string {
-	return mime.BEncoding.Encode("utf-8", text.Cut(text.Line(words), maxWords))
+	return mime.BEncoding.Encode("utf-8", text.Cut(text.Line(words), maxHeader))
 }

@@ -75,7 +75,7 @@ func TestNtfy(t *testing.T) {
 		t.Fatalf("received %+v, target %+v", got, m.targets)
 	}
 	title, err := new(mime.WordDecoder).DecodeHeader(got[0].header.Get("Title"))
-	if err != nil || title != "Ann's Läntern" || got[0].body != rec.Words {
+	if err != nil || title != "Ann's Läntern" || got[0].body != rec.Words { // nobody gives the verdict's lines
 		t.Errorf("title = %q, %v; body = %q", title, err, got[0].body)
 	}
 	for name, want := range map[string]string{
@@ -85,6 +85,9 @@ func TestNtfy(t *testing.T) {
 		if got[0].header.Get(name) != want {
 			t.Errorf("%s = %q, want %q", name, got[0].header.Get(name), want)
 		}
+	}
+	if m := (Message{Happened: "It stopped.", Next: "Sign in.", Words: "Reconnect"}); m.said() != "It stopped. Sign in." {
+		t.Errorf("it says %q", m.said())
 	}
 	for urgency, want := range map[string]string{"now": "4", "overdue": "4", "soon": "3", "verifying": "2", "": "3"} {
 		if p := ntfyPriority[Message{Urgency: urgency}.loudness()]; p != want {

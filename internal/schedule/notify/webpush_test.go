@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"context"
 	"encoding/json"
 	"net/http/httptest"
 	"strings"
@@ -34,6 +35,7 @@ func TestBrowserReadsThePush(t *testing.T) {
 	h, s := pushService(t, m, always(201))
 	expires := noon.Add(90 * time.Minute)
 	r := pending("att_1")
+	s.Lines = told
 	r.ExpiresAt = &expires
 	m.records, m.targets = []attention.Record{r}, []store.PushTarget{b.target("pt_1", h.URL+"/push/x")}
 	mustDeliver(t, s, noon)
@@ -50,7 +52,7 @@ func TestBrowserReadsThePush(t *testing.T) {
 		t.Fatalf("%q: %v", text, err)
 	}
 	want := Message{Object: "attention", AttentionID: "att_1", ConnectionID: "cin_1", DisplayName: "Ann's Läntern",
-		Words: "Sign in again. Läntern refused the password.", Kind: "reauth", Urgency: "now", Link: "/connections/cin_1"}
+		Happened: "cin_1 refused its password.", Next: "Sign in, and it goes on.", Words: "Sign in again. Läntern refused the password.", Kind: "reauth", Urgency: "now", Link: "/connections/cin_1"}
 	if diff := cmp.Diff(want, message, cmpopts.IgnoreUnexported(Message{})); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}
@@ -66,17 +68,22 @@ func TestBrowserReadsThePush(t *testing.T) {
 	}
 }
 
+// told is what the verdict of a connection says.
+func told(_ context.Context, connectionID string) (happened, next string, err error) {
+	return connectionID + " refused its password.", "Sign in, and it goes on.", nil
+}
+
 // The members of a message are these and no others: whoever adds one decides
 // that it may leave the machine.
 func TestMessageTellsNothingElse(t *testing.T) {
 	r := pending("att_1")
 	r.Reason, r.NoticeWhy, r.Contract, r.Affects = "reason-secret", "why-secret", "contract-secret", []string{"stream-secret"}
-	text := string((&Sender{Store: &memory{}}).message(t.Context(), &r).json())
+	text := string((&Sender{Store: &memory{}, Lines: told}).message(t.Context(), &r).json())
 	var members map[string]any
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"object", "attention_id", "connection_id", "display_name", "owner_copy", "kind", "urgency", "link"} {
+	for _, name := range []string{"object", "attention_id", "connection_id", "display_name", "happened", "next", "owner_copy", "kind", "urgency", "link"} {
 		delete(members, name)
 	}
 	if len(members) > 0 || strings.Contains(text, "-secret") {
@@ -144,7 +151,10 @@ func TestLongestMessageFits(t *testing.T) {
 	h, s := pushService(t, m, always(201))
 	for _, letter := range []string{"<", "\u2028", "\x00", "\n", "𝄞", "\xff", `"`} {
 		r := pending("att_1")
-		r.Words = strings.Repeat(letter+"x", 5000)
+		r.Words = strings.Repeat(letter, 5000)
+		s.Lines = func(context.Context, string) (happened, next string, err error) {
+			return strings.Repeat(letter, 5000), strings.Repeat(letter, 5000), nil
+		}
 		msg := s.message(t.Context(), &r)
 		msg.DisplayName = text.Cut(strings.Repeat(letter, 5000), maxName)
 		if got := s.send(t.Context(), b.target("pt_1", h.URL), msg, noon); !got.ok {

@@ -122,7 +122,7 @@ func (b *Service) grantedView(ctx context.Context, s Stream) (View, error) {
 	if err != nil {
 		return v, fmt.Errorf("find manifest: %w", err)
 	}
-	v.ConnectorName, v.declared = src.manifest.DisplayName, src.streams[s.Stream]
+	v.ConnectorName, v.declared, v.siblings = src.manifest.DisplayName, src.streams[s.Stream], src.streams
 	return v, nil
 }
 

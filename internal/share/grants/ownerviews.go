@@ -64,7 +64,7 @@ func (b *Service) viewsOf(ctx context.Context, c store.Connection, stored []stri
 	if err != nil {
 		return nil, fmt.Errorf("find manifest: %w", err)
 	}
-	view := View{ConnectorID: c.ConnectorID}
+	view := View{ConnectorID: c.ConnectorID, siblings: src.streams}
 	var names []string
 	if src.manifest != nil {
 		view.ConnectorName = src.manifest.DisplayName

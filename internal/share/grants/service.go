@@ -17,6 +17,7 @@ type Store interface {
 	store.Grants
 	store.Records
 	store.Connections
+	store.Coverages
 	Settings
 }
 

@@ -17,6 +17,7 @@ type View struct {
 
 	stream   Stream
 	declared declared
+	siblings map[string]declared // every stream of the connector, by name
 	usage    string
 }
 

@@ -30,6 +30,9 @@ func (a *api) aggregate(r *http.Request, who grants.Access) (any, error) {
 		return nil, err
 	}
 	out := grantview.AggregationList{Object: grantview.ObjectList, Data: make([]grantview.Aggregation, len(views))}
+	if out.Completeness, err = a.complete(r, who, q, views, false); err != nil {
+		return nil, err
+	}
 	for i, v := range views {
 		if out.Data[i], err = a.summed(r, q, v); err != nil {
 			return nil, err

@@ -49,6 +49,10 @@ func (a *api) changes(r *http.Request, who grants.Access, q query, stream string
 			return nil, err
 		}
 	}
+	told, err := a.complete(r, who, q, views, false)
+	if err != nil {
+		return nil, err
+	}
 	var knownAt time.Time // what left before the grant was given is none of its business
 	if g := who.Grant(); g != nil {
 		knownAt = g.CreatedAt
@@ -88,5 +92,5 @@ func (a *api) changes(r *http.Request, who grants.Access, q query, stream string
 	if err := a.used(r, who, views, all, nil); err != nil {
 		return nil, err
 	}
-	return grantview.NewChangePage(out, a.Cursors.Seal("changes", context, places), more), nil
+	return grantview.NewChangePage(out, a.Cursors.Seal("changes", context, places), more, told), nil
 }

@@ -130,9 +130,12 @@ func TestStreamsAndSchemas(t *testing.T) {
 	for _, tt := range []struct{ token, path, want string }{
 		{whole, "/v1/streams", `{"object":"list","data":[` +
 			`{"object":"stream","connection_id":"mine","name":"notes","record_count":3,"last_updated":"2026-04-01T12:00:00Z","freshness":{"status":"current","captured_at":"2026-04-01T12:00:00Z"}},` +
-			`{"object":"stream","connection_id":"other","name":"letters","record_count":0,"last_updated":null,"freshness":{"status":"unknown"}}]}`},
+			`{"object":"stream","connection_id":"other","name":"letters","record_count":0,"last_updated":null,"freshness":{"status":"unknown"}}],"completeness":[` +
+			`{"connection_id":"mine","stream":"notes","as_of":"2026-04-01T12:00:00Z","freshness":"current","range":{},"whole":"unknown","covered":[]},` +
+			`{"connection_id":"other","stream":"letters","freshness":"unknown","range":{},"whole":"unknown","covered":[]}]}`},
 		{narrow, "/v1/streams", `{"object":"list","data":[` +
-			`{"object":"stream","connection_id":"mine","name":"notes","record_count":null,"last_updated":null,"freshness":{"status":"current","captured_at":"2026-04-01T12:00:00Z"}}]}`},
+			`{"object":"stream","connection_id":"mine","name":"notes","record_count":null,"last_updated":null,"freshness":{"status":"current","captured_at":"2026-04-01T12:00:00Z"}}],"completeness":[` +
+			`{"connection_id":"mine","stream":"notes","as_of":"2026-04-01T12:00:00Z","freshness":"current","range":{"from":"2026-02-01T09:00:00Z","to":"2026-03-01T09:00:00Z"},"whole":"unknown","covered":[]}]}`},
 		{narrow, "/v1/streams/notes", `{"object":"stream","connection_id":"mine","name":"notes","schema":{"type":"object",` +
 			`"properties":{"folder":{"type":"string"},"id":{"type":"string"},"title":{"type":"string"}},"required":["id"]},"primary_key":["id"],"filter_fields":["folder"]}`},
 		{narrow, "/v1/connectors", `{"object":"list","data":[{"object":"connector","id":"journal","name":"Journal"}]}`},

@@ -41,6 +41,9 @@ type query struct {
 	sum        store.AggregateQuery
 	changes    bool
 	since      string // where the changes begin; empty for all
+	expand     []string
+	// expandLimit is how many records of each relationship are wanted; zero means the usual number.
+	expandLimit int
 }
 
 // parse reads the query of an address strictly: what a route does not know is refused
@@ -62,6 +65,12 @@ func parse(r *http.Request, allowed ...string) (query, error) {
 		if err := q.set(word, strings.TrimSuffix(field, "]"), given[0]); err != nil {
 			return q, err
 		}
+	}
+	if q.expandLimit > 0 && len(q.expand) == 0 {
+		return q, bad("expand_limit", "It is not said what to expand.", "Name relationships with expand.")
+	}
+	if q.changes && len(q.expand) > 0 {
+		return q, bad("expand", "Changes are not expanded.", "Leave it out.")
 	}
 	if q.changes && (q.cursor != "" || q.newest || len(q.where)+len(q.compare) > 0) {
 		return q, bad("changes_since", "Changes come in their own order, unfiltered.", "Leave cursor, order and filters out.")
@@ -106,6 +115,17 @@ func (q *query) set(word, field, value string) error {
 		if q.fields = strings.Split(value, ","); len(q.fields) > maxFields || slices.Contains(q.fields, "") {
 			return bad(word, "The list of fields is empty, has a blank or is too long.", "Write fields=a,b.")
 		}
+	case "expand":
+		q.expand = strings.Split(value, ",")
+		if len(q.expand) > maxExpansions || slices.Contains(q.expand, "") || len(slices.Compact(slices.Sorted(slices.Values(q.expand)))) < len(q.expand) {
+			return bad(word, "The list of relationships is empty, has a blank, one of them twice or too many.", "Write expand=a,b with at most 5 names.")
+		}
+	case "expand_limit":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > maxLimit {
+			return bad(word, "The limit is not a number from 1 to 100.", "Leave it out for as many as the stream declares.")
+		}
+		q.expandLimit = n
 	case "filter":
 		field, op, compared := manifest.CutOperator(field)
 		if field == "" || len(value) > maxValue || len(q.where)+len(q.compare) == maxFilters {

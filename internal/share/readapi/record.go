@@ -7,12 +7,13 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
+	"pdpp/internal/share/readapi/grantview"
 )
 
 // record gives one record. It is asked for as a page of one key, under the same limits
 // as any page: what lies outside them is not there.
 func (a *api) record(r *http.Request, who grants.Access) (any, error) {
-	q, err := parse(r, "connection_id", "fields")
+	q, err := parse(r, "connection_id", "fields", "expand", "expand_limit")
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +27,15 @@ func (a *api) record(r *http.Request, who grants.Access) (any, error) {
 	if err := q.check(views); err != nil {
 		return nil, err
 	}
-	all, err := a.byKey(r, views, q.fields, r.PathValue("id"))
+	beside, err := a.expansions(r, who, q, views)
+	if err != nil {
+		return nil, err
+	}
+	told, err := a.completeWith(r, who, q, views, beside)
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.byKey(r, views, q.reading(beside), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +53,12 @@ func (a *api) record(r *http.Request, who grants.Access) (any, error) {
 	if err := a.used(r, who, views, all, nil); err != nil {
 		return nil, err
 	}
-	return asObject(records[0]), nil
+	beside = slices.DeleteFunc(beside, func(e *expansion) bool { return e.from != all[0].view })
+	if err := a.expand(r, who, beside, all, records); err != nil {
+		return nil, err
+	}
+	told = slices.DeleteFunc(told, func(c grantview.Completeness) bool { return c.ConnectionID != records[0].ConnectionID })
+	return grantview.NewRecordAnswer(records[0], told), nil
 }
 
 func (a *api) byKey(r *http.Request, views []grants.View, fields []string, key string) ([]found, error) {

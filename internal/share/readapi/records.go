@@ -25,7 +25,7 @@ type found struct {
 }
 
 func (a *api) records(r *http.Request, who grants.Access) (any, error) {
-	q, err := parse(r, "connection_id", "limit", "cursor", "order", "fields", "filter", "changes_since")
+	q, err := parse(r, "connection_id", "limit", "cursor", "order", "fields", "filter", "changes_since", "expand", "expand_limit")
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +39,14 @@ func (a *api) records(r *http.Request, who grants.Access) (any, error) {
 	}
 	if q.changes {
 		return a.changes(r, who, q, stream, views)
+	}
+	beside, err := a.expansions(r, who, q, views)
+	if err != nil {
+		return nil, err
+	}
+	told, err := a.completeWith(r, who, q, views, beside)
+	if err != nil {
+		return nil, err
 	}
 	context := q.context(who, stream)
 	from := position{Connection: views[0].ConnectionID()}
@@ -54,7 +62,7 @@ func (a *api) records(r *http.Request, who grants.Access) (any, error) {
 	}
 	p := &page{limit: q.limit}
 	if !who.SingleUse() || from.UpTo > 0 {
-		if err := a.page(r, q, views, from, p); err != nil {
+		if err := a.page(r, q, views, beside, from, p); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +83,10 @@ func (a *api) records(r *http.Request, who grants.Access) (any, error) {
 	if err := a.used(r, who, views, all, turn); err != nil {
 		return nil, err
 	}
-	return grantview.NewRecordPage(records, next), nil
+	if err := a.expand(r, who, beside, all, records); err != nil {
+		return nil, err
+	}
+	return grantview.NewRecordPage(records, next, told), nil
 }
 
 // context is everything that makes a list this one.
@@ -91,7 +102,7 @@ func (q *query) context(who grants.Access, stream string) string {
 }
 
 // page reads one more record than was asked for, from one connection after the other.
-func (a *api) page(r *http.Request, q query, views []grants.View, from position, p *page) error {
+func (a *api) page(r *http.Request, q query, views []grants.View, beside []*expansion, from position, p *page) error {
 	begun := false
 	for i := range views {
 		v := &views[i]
@@ -99,7 +110,7 @@ func (a *api) page(r *http.Request, q query, views []grants.View, from position,
 		if err != nil {
 			return err
 		}
-		rq := store.RecordQuery{Part: v.Part(q.fields), Where: q.where, Compare: compare, NewestFirst: q.newest, UpToSeq: from.UpTo, Limit: p.rows(), MaxBytes: p.bytes()}
+		rq := store.RecordQuery{Part: v.Part(q.reading(beside)), Where: q.where, Compare: compare, NewestFirst: q.newest, UpToSeq: from.UpTo, Limit: p.rows(), MaxBytes: p.bytes()}
 		if !begun {
 			if v.ConnectionID() != from.Connection {
 				continue

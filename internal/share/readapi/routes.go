@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
+	"pdpp/internal/share/readapi/grantview"
 	"pdpp/internal/web/reply"
 	"pdpp/internal/web/strangers"
 )
@@ -20,7 +21,6 @@ import (
 type Store interface {
 	store.Records
 	store.Blobs
-	ListRuns(ctx context.Context, q store.RunQuery) ([]store.Run, error)
 }
 
 // Config is what the routes are made of.
@@ -94,6 +94,11 @@ func (a *api) with(h handler) http.HandlerFunc {
 		if file, ok := answer.(*content); ok {
 			file.serve(w, r)
 			return
+		}
+		if told, ok := answer.(interface {
+			Completion() []grantview.Completeness
+		}); ok {
+			announce(w.Header(), told.Completion())
 		}
 		reply.JSON(w, http.StatusOK, answer)
 	}

@@ -3,6 +3,7 @@ package readapi
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
@@ -36,6 +37,10 @@ func (a *api) search(r *http.Request, who grants.Access) (any, error) {
 			return nil, err
 		}
 	}
+	told, err := a.complete(r, who, q, searchable(views), true)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := a.Store.Search(r.Context(), store.SearchQuery{In: parts, Text: q.text, BeforeID: from.ID, Limit: q.limit + 1, MaxBytes: pageBytes})
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -56,7 +61,7 @@ func (a *api) search(r *http.Request, who grants.Access) (any, error) {
 	if err := a.used(r, who, views, all, nil); err != nil {
 		return nil, err
 	}
-	return grantview.NewRecordPage(records, next), nil
+	return grantview.NewRecordPage(records, next, told), nil
 }
 
 // searched gives the views that may be searched, and the parts that the store is told.
@@ -73,20 +78,23 @@ func (a *api) searched(r *http.Request, who grants.Access, q query) ([]grants.Vi
 		}
 		return views, []store.Part{{ConnectionID: q.connection}}, nil
 	}
-	var searchable []grants.View
-	parts := []store.Part{}
-	for _, v := range views {
-		if v.Searchable() {
-			searchable, parts = append(searchable, v), append(parts, v.Part(nil))
-		}
+	views = searchable(views)
+	parts := make([]store.Part, len(views))
+	for i, v := range views {
+		parts[i] = v.Part(nil)
 	}
 	switch {
 	case len(parts) > 0:
-		return searchable, parts, nil
+		return views, parts, nil
 	case owner:
 		return nil, nil, bad("stream", "The stream is not indexed for searching.", "Read its records instead.")
 	}
 	return nil, nil, grants.Refused(grants.CodeInsufficientScope, "", "The grant does not cover everything that a search would look at.", "Read the records instead.")
+}
+
+// searchable are the views that a search looks at.
+func searchable(views []grants.View) []grants.View {
+	return slices.DeleteFunc(slices.Clone(views), func(v grants.View) bool { return !v.Searchable() })
 }
 
 // through finds the view of every row. A row without one is a fault of ours, and is

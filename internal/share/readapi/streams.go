@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/share/grants"
@@ -21,16 +20,18 @@ func (a *api) streams(r *http.Request, who grants.Access) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums := &sums{api: a, r: r, streams: map[string][]store.StreamInfo{}, captured: map[string]*time.Time{}}
+	told, err := a.told(r, who, q, views, false)
+	if err != nil {
+		return nil, err
+	}
+	sums := &sums{api: a, r: r, streams: map[string][]store.StreamInfo{}}
 	out := make([]grantview.Stream, len(views))
 	for i, v := range views {
 		out[i] = grantview.Stream{ConnectionID: v.ConnectionID(), Name: v.Name()}
 		if who.SingleUse() {
 			continue // what happens after the one reading is not part of the grant
 		}
-		if out[i].Freshness, err = sums.freshness(v); err != nil {
-			return nil, err
-		}
+		out[i].Freshness = a.freshness(v, told[i].CapturedAt)
 		if !v.Whole() {
 			continue // a sum over all would tell of what lies outside
 		}
@@ -42,7 +43,7 @@ func (a *api) streams(r *http.Request, who grants.Access) (any, error) {
 			out[i].Records, out[i].LastUpdated = &info.Records, info.ChangedAt
 		}
 	}
-	return grantview.NewStreamList(out), nil
+	return grantview.NewStreamList(out, a.completeness(views, told)), nil
 }
 
 func (a *api) stream(r *http.Request, who grants.Access) (any, error) {
@@ -54,7 +55,11 @@ func (a *api) stream(r *http.Request, who grants.Access) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schemaOf(views[0]), nil
+	all, err := a.Grants.Views(r.Context(), who, "", views[0].ConnectionID())
+	if err != nil {
+		return nil, err
+	}
+	return schemaOf(views[0], all), nil
 }
 
 func (a *api) schemas(r *http.Request, who grants.Access) (any, error) {
@@ -68,14 +73,17 @@ func (a *api) schemas(r *http.Request, who grants.Access) (any, error) {
 	}
 	schemas := make([]grantview.StreamSchema, len(views))
 	for i, v := range views {
-		schemas[i] = schemaOf(v)
+		schemas[i] = schemaOf(v, views)
 	}
 	return grantview.NewSchemaList(schemas), nil
 }
 
-func schemaOf(v grants.View) grantview.StreamSchema {
+// schemaOf is what the records of a view look like, to somebody who has all of the views.
+func schemaOf(v grants.View, all []grants.View) grantview.StreamSchema {
 	declared := v.Declared()
-	return grantview.SchemaOf(v.ConnectionID(), &declared).Queried(v.Query())
+	s := grantview.SchemaOf(v.ConnectionID(), &declared).Queried(v.Query())
+	s.Expandable = expandable(v, all)
+	return s
 }
 
 // connectors names the kinds of source, each once.
@@ -95,17 +103,11 @@ func (a *api) connectors(r *http.Request, who grants.Access) (any, error) {
 	return grantview.NewConnectorList(slices.Compact(all)), nil
 }
 
-func asObject(r grantview.Record) grantview.Record {
-	r.Object = grantview.ObjectRecord
-	return r
-}
-
 // sums remembers what was read of a connection while one answer is made.
 type sums struct {
-	api      *api
-	r        *http.Request
-	streams  map[string][]store.StreamInfo
-	captured map[string]*time.Time
+	api     *api
+	r       *http.Request
+	streams map[string][]store.StreamInfo
 }
 
 func (s *sums) of(v grants.View) (*store.StreamInfo, error) {
@@ -123,30 +125,4 @@ func (s *sums) of(v grants.View) (*store.StreamInfo, error) {
 		}
 	}
 	return nil, nil
-}
-
-// freshness is how old the data is: by the newest run that brought all it could, held
-// against the age that the source declares as the most. Why it is so old is not said.
-func (s *sums) freshness(v grants.View) (grantview.Freshness, error) {
-	id := v.ConnectionID()
-	if _, ok := s.captured[id]; !ok {
-		runs, err := s.api.Store.ListRuns(s.r.Context(), store.RunQuery{ConnectionID: id, Status: store.RunSucceeded, Limit: 1})
-		if err != nil {
-			return grantview.Freshness{}, fmt.Errorf("list runs: %w", err)
-		}
-		s.captured[id] = nil
-		if len(runs) > 0 {
-			s.captured[id] = runs[0].CompletedAt
-		}
-	}
-	f := grantview.Freshness{Status: grantview.FreshnessUnknown, CapturedAt: s.captured[id]}
-	policy := v.Refresh()
-	if f.CapturedAt == nil || policy == nil || policy.MaximumStalenessSeconds <= 0 {
-		return f, nil
-	}
-	f.Status = grantview.FreshnessCurrent
-	if s.api.Now().Sub(*f.CapturedAt) > time.Duration(policy.MaximumStalenessSeconds)*time.Second {
-		f.Status = grantview.FreshnessStale
-	}
-	return f, nil
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
-	"io"
 	"net/http"
+	"pdpp/connectorkit/connectortest/realserver"
 	"sync/atomic"
 	"time"
 )
@@ -68,22 +68,7 @@ func (s *Server) send(user, secret, method, path string, body, into any) error {
 		return err
 	}
 	req.SetBasicAuth(user, secret)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode >= 300 {
-		return fmt.Errorf("%s %s: %s: %.300s", method, path, resp.Status, answer)
-	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(answer, into)
+	return realserver.Ask(req, into)
 }
 
 // Subscribe publishes a feed of articles, whose numbers begin after first, in a category of its
@@ -147,5 +132,5 @@ func (s *Server) put(f *Feed) {
 
 // Age makes everything that the account has older, as if so much time had passed.
 func (a *Account) Age(by time.Duration) error {
-	return run(a.server.database, fmt.Sprintf("UPDATE entries SET changed_at = changed_at - interval '%d seconds', created_at = created_at - interval '%[1]d seconds' WHERE user_id = %d", int(by.Seconds()), a.id))
+	return realserver.Execute(a.server.database, fmt.Sprintf("UPDATE entries SET changed_at = changed_at - interval '%d seconds', created_at = created_at - interval '%[1]d seconds' WHERE user_id = %d", int(by.Seconds()), a.id))
 }

@@ -7,19 +7,14 @@ package miniflux
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"pdpp/connectorkit/connectortest/realserver"
 )
@@ -54,17 +49,11 @@ const (
 
 // Start runs the program on a new database of the PostgreSQL at base.
 func Start(program, base, dir string) (*Server, func() error, error) {
-	name := "miniflux_" + strings.ToLower(rand.Text()[:16])
-	database, err := url.Parse(base)
+	database, drop, err := realserver.NewDatabase(base, "miniflux")
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := run(base, "CREATE DATABASE "+name); err != nil {
-		return nil, nil, err
-	}
-	database.Path = "/" + name
-	drop := func() error { return run(base, "DROP DATABASE "+name+" WITH (FORCE)") }
-	s := &Server{database: database.String(), feeds: map[string][]byte{}}
+	s := &Server{database: database, feeds: map[string][]byte{}}
 	s.site = httptest.NewServer(http.HandlerFunc(s.publish))
 	port, err := realserver.FreePort()
 	if err != nil {
@@ -89,16 +78,6 @@ func Start(program, base, dir string) (*Server, func() error, error) {
 		s.site.Close()
 		return errors.Join(err, drop())
 	}, nil
-}
-
-func run(database, statement string) error {
-	ctx := context.Background()
-	c, err := pgx.Connect(ctx, database)
-	if err != nil {
-		return err
-	}
-	_, err = c.Exec(ctx, statement)
-	return errors.Join(err, c.Close(ctx))
 }
 
 // publish gives a feed to whoever asks for it, as it is now.

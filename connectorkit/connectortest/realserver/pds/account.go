@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
+	"pdpp/connectorkit/connectortest/realserver"
 	"sync/atomic"
 	"time"
 )
@@ -116,22 +116,7 @@ func (a *Account) send(method, kind string, body []byte, into any) error {
 	if a.token != "" {
 		req.Header.Set("Authorization", "Bearer "+a.token)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: %.300s", method, resp.Status, answer)
-	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(answer, into)
+	return realserver.Ask(req, into)
 }
 
 // Key is that of a record which was made at a time: thirteen signs that sort as the time does.

@@ -28,6 +28,11 @@ func (d *dialect) FieldIndexes() string {
 		FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = CAST('records' AS regclass)`
 }
 
+func (d *dialect) IndexProgress() string {
+	return `SELECT CAST(c.relname AS text), CASE WHEN p.blocks_total > 0 THEN p.blocks_done * 100 / p.blocks_total ELSE 0 END
+		FROM pg_stat_progress_create_index p JOIN pg_class c ON c.oid = p.index_relid WHERE p.relid = CAST('records' AS regclass)`
+}
+
 // UsingIndex is empty: the planner knows how common values are.
 func (d *dialect) UsingIndex(string) string { return "" }
 
@@ -52,7 +57,7 @@ func (d *dialect) ChangeIndex(ctx context.Context, writer *sql.DB, look func(sql
 	statements := []string{`DROP INDEX CONCURRENTLY IF EXISTS ` + c.Drop}
 	if c.Drop == "" {
 		// The planner knows of an expression what ANALYZE has found out.
-		statements = []string{`CREATE INDEX CONCURRENTLY ` + c.Make + ` ON records (` + c.Expression + `, seq) WHERE ` + c.Where, `ANALYZE records`}
+		statements = []string{`CREATE INDEX CONCURRENTLY ` + c.Make + ` ON records (` + c.Columns + `) WHERE ` + c.Where, `ANALYZE records`}
 	}
 	for _, s := range statements {
 		if _, err := conn.ExecContext(ctx, s); err != nil {

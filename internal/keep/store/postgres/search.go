@@ -29,16 +29,22 @@ const (
 // IndexText splits the text here and not in the server, whose JSON and words
 // depend on its version and locale. It writes over whatever entry a row has, so
 // a range is indexed anew in the same way as for the first time.
-func (d *dialect) IndexText(ctx context.Context, tx *sql.Tx, r sqlstore.TextRange) error {
-	if _, err := tx.ExecContext(ctx, unindexQuery, r.StreamID, r.From, r.To); err != nil {
-		return err
+func (d *dialect) IndexText(ctx context.Context, tx *sql.Tx, ranges []sqlstore.TextRange) error {
+	for _, r := range ranges {
+		if r.Entries != sqlstore.NoEntries {
+			if _, err := tx.ExecContext(ctx, unindexQuery, r.StreamID, r.From, r.To); err != nil {
+				return err
+			}
+		}
+		ids, vectors, err := readVectors(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, indexQuery, ids, vectors); err != nil {
+			return err
+		}
 	}
-	ids, vectors, err := readVectors(ctx, tx, r)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, indexQuery, ids, vectors)
-	return err
+	return nil
 }
 
 func readVectors(ctx context.Context, tx *sql.Tx, r sqlstore.TextRange) (ids []int64, vectors []string, err error) {

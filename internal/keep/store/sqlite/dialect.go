@@ -118,27 +118,6 @@ func (d *dialect) upsert(ctx context.Context, tx *sql.Tx, b sqlstore.Batch) (cha
 	return changed, nil
 }
 
-func (d *dialect) IndexText(ctx context.Context, tx *sql.Tx, r sqlstore.TextRange) error {
-	newer := ` AND version > 1`
-	if r.Reindex {
-		newer = ``
-	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM record_search WHERE rowid IN
-		(SELECT id FROM records WHERE stream_id = ? AND seq > ? AND seq <= ?`+newer+`)`, r.StreamID, r.From, r.To)
-	if err != nil {
-		return err
-	}
-	args := make([]any, 0, len(r.Fields)+3)
-	for _, field := range r.Fields {
-		args = append(args, `$."`+strings.ReplaceAll(field, `"`, `\"`)+`"`)
-	}
-	args = append(args, r.StreamID, r.From, r.To)
-	_, err = tx.ExecContext(ctx, `INSERT INTO record_search (rowid, body)
-		SELECT id, concat_ws(' '`+strings.Repeat(`, json_extract(data, ?)`, len(r.Fields))+`) FROM records
-		WHERE stream_id = ? AND seq > ? AND seq <= ? AND data IS NOT NULL`, args...)
-	return err
-}
-
 func (d *dialect) Among(column string) string {
 	return column + ` IN (SELECT value FROM json_each(?))`
 }
@@ -149,25 +128,6 @@ func (d *dialect) List(values []string) (any, error) {
 	list, err := json.Marshal(values)
 	return string(list), err
 }
-
-// Match has one table: FTS5 walks its entries by row number in either direction.
-func (d *dialect) Match(words []string, below int64) []sqlstore.Matches {
-	return []sqlstore.Matches{{
-		Table: `(SELECT rowid AS record_id FROM record_search WHERE record_search MATCH ? AND rowid < ?)`,
-		Args:  []any{matchQuery(words), below},
-	}}
-}
-
-func (d *dialect) MatchAmong(words []string, records sqlstore.Matches) sqlstore.Matches {
-	return sqlstore.Matches{
-		Table: `(SELECT a.record_id FROM ` + records.Table + ` AS a
-			WHERE EXISTS (SELECT 1 FROM record_search WHERE rowid = a.record_id AND record_search MATCH ?))`,
-		Args: append(records.Args, matchQuery(words)),
-	}
-}
-
-// matchQuery quotes each word, so that none is read as an operator.
-func matchQuery(words []string) string { return `"` + strings.Join(words, `" "`) + `"` }
 
 // Texts needs no type.
 func (d *dialect) Texts() string { return `?` }
@@ -183,6 +143,9 @@ func (d *dialect) Bytewise(_ bool, expression string) string { return expression
 func (d *dialect) FieldIndexes() string {
 	return `SELECT name, 1 AS usable FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'records'`
 }
+
+// IndexProgress is nothing: nobody sees an index before it is there.
+func (d *dialect) IndexProgress() string { return "" }
 
 // UsingIndex is needed: without statistics the planner walks the whole stream.
 func (d *dialect) UsingIndex(name string) string { return ` INDEXED BY ` + name }
@@ -204,7 +167,7 @@ func (d *dialect) ChangeIndex(ctx context.Context, writer *sql.DB, look func(sql
 	}
 	statement := `DROP INDEX IF EXISTS ` + c.Drop
 	if c.Drop == "" {
-		statement = `CREATE INDEX ` + c.Make + ` ON records (` + c.Expression + `, seq) WHERE ` + c.Where
+		statement = `CREATE INDEX ` + c.Make + ` ON records (` + c.Columns + `) WHERE ` + c.Where
 	}
 	bounded, cancel := context.WithTimeout(ctx, d.build)
 	defer cancel()

@@ -24,12 +24,12 @@ func init() {
 }
 
 // recordKey makes a function of what a field is compared by; NULL where it has no such value.
-func recordKey[T any](key func(data []byte, field string) (T, bool)) func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
+func recordKey[T any](key func(data, field string) (T, bool)) func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
 	return func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 		data, _ := args[0].(string)
 		field, _ := args[1].(string)
 		runtime.Gosched() // as in recordHolds
-		if value, ok := key([]byte(data), field); ok {
+		if value, ok := key(data, field); ok {
 			return value, nil
 		}
 		return nil, nil
@@ -47,7 +47,7 @@ func recordHolds(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, 
 	if !known {
 		return nil, nil
 	}
-	return sqlstore.HoldsField([]byte(data), field, value), nil
+	return sqlstore.HoldsField(data, field, value), nil
 }
 
 // recordAmong says whether a field of a record has one of a list of values.
@@ -56,7 +56,7 @@ func recordAmong(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, 
 	field, _ := args[1].(string)
 	runtime.Gosched() // as above
 	values, err := texts(args[2])
-	return err == nil && sqlstore.FieldAmong([]byte(data), field, values), err
+	return err == nil && sqlstore.FieldAmong(data, field, values), err
 }
 
 // recordPick gives a record's fields of a list; NULL for a record without data, and the

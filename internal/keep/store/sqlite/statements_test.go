@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pdpp/internal/keep/store/sqlstore"
 )
 
 // both runs a statement on a pool that keeps statements and on a plain one, and fails unless they agree.
@@ -176,5 +178,17 @@ func TestKeptStatementsHoldNothing(t *testing.T) {
 	}
 	if said := answer(t.Context(), b.kept, "SELECT * FROM things", nil); !strings.Contains(said, "no such table") {
 		t.Errorf("a table that is gone: %s", said)
+	}
+}
+
+// A partial index is held against the values of a statement's parameters, and the statement planned
+// anew whenever one of them changes: none of the tables that every read begins with may have one.
+func TestStreamsHaveNoPartialIndex(t *testing.T) {
+	t.Parallel()
+	s := openFor(t, newPath(t), Options{})
+	var n int
+	err := s.(*sqlstore.DB).Writer().QueryRowContext(t.Context(), `SELECT count(*) FROM pragma_index_list('streams') WHERE partial = 1`).Scan(&n)
+	if err != nil || n > 0 {
+		t.Errorf("%d partial indexes, %v", n, err)
 	}
 }

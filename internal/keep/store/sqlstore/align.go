@@ -79,9 +79,7 @@ func (db *DB) Align(ctx context.Context) (done bool, err error) {
 		if err != nil {
 			return err
 		}
-		if err := tx.indexUpTo(s, s.lastSeq); err != nil {
-			return fmt.Errorf("index stream: %w", err)
-		}
+		tx.indexLater(s, s.lastSeq, false)
 		if err := tx.alignTimes(s); err != nil {
 			return fmt.Errorf("rewrite semantic times: %w", err)
 		}

@@ -15,13 +15,14 @@ import (
 
 // blobChange is a record whose files a slice names, or takes away.
 type blobChange struct {
-	id  int64
-	now []slice.Blob
+	id     int64
+	stream int64
+	now    []slice.Blob
 }
 
 // blobChanges finds the picked records of a stream whose files a slice says something of, and
-// the files that they had. A tombstone has none.
-func (t *tx) blobChanges(s stream, records []slice.Record, pick []int) (changes []blobChange, had []string, err error) {
+// notes in uses the files that they no longer have. A tombstone has none.
+func (t *tx) blobChanges(s stream, records []slice.Record, pick []int, uses fileUses) (changes []blobChange, err error) {
 	named := map[string]*slice.Record{}
 	var keys []string
 	for _, i := range pick {
@@ -31,44 +32,45 @@ func (t *tx) blobChanges(s stream, records []slice.Record, pick []int) (changes 
 		}
 	}
 	if len(keys) == 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	among, err := t.db.dialect.List(keys)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	seen := map[int64]bool{}
 	err = eachRow(t.ctx, t.db, t, `SELECT r.id, r.record_key, b.sha256 FROM records r LEFT JOIN record_blobs b ON b.record_id = r.id
-		WHERE r.stream_id = ? AND `+t.db.dialect.Among("r.record_key"), []any{s.id, among}, func(s scanner) (bool, error) {
+		WHERE r.stream_id = ? AND `+t.db.dialect.Among("r.record_key"), []any{s.id, among}, func(row scanner) (bool, error) {
 		var id int64
 		var key string
 		var hash *string
-		if err := s.Scan(&id, &key, &hash); err != nil {
+		if err := row.Scan(&id, &key, &hash); err != nil {
 			return false, err
 		}
 		if hash != nil {
-			had = append(had, *hash)
+			uses.add(*hash, s.id, -1)
 		}
 		if now := named[key].Blobs; !seen[id] && (hash != nil || len(now) > 0) {
 			seen[id] = true
-			changes = append(changes, blobChange{id, now})
+			changes = append(changes, blobChange{id, s.id, now})
 		}
 		return true, nil
 	})
-	return changes, had, err
+	return changes, err
 }
 
 // writeBlobs makes records refer to the files that they name, and to no others. Rows of files are
 // locked in the order of their hashes, so that no two transactions wait for each other, and
 // before the references are changed, so that the last one that goes is seen to be the last.
-func (t *tx) writeBlobs(h held, changes []blobChange, had []string) error {
+func (t *tx) writeBlobs(h held, changes []blobChange, uses fileUses) error {
 	touched := map[string]int64{} // bytes, by hash; -1 where only an old reference says so
-	for _, hash := range had {
+	for hash := range uses {
 		touched[hash] = -1
 	}
 	for _, c := range changes {
 		for _, b := range c.now {
 			touched[b.SHA256] = b.Bytes
+			uses.add(b.SHA256, c.stream, 1)
 		}
 	}
 	hashes := slices.Sorted(maps.Keys(touched))
@@ -100,7 +102,7 @@ func (t *tx) writeBlobs(h held, changes []blobChange, had []string) error {
 			return err
 		}
 	}
-	return nil
+	return t.countFiles(hashes, uses)
 }
 
 const noteUnreferenced = `UPDATE blobs SET unreferenced_at = CASE

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -191,6 +192,10 @@ func addPeriods(d Dialect, table, period string) string {
 		ON CONFLICT (stream_id, ` + period + `) DO UPDATE SET records = ` + table + `.records + excluded.records, bytes = ` + table + `.bytes + excluded.bytes`
 }
 
+// streamDays are the days of each stream. SQLite takes the tables of a cross join in their order: a
+// few days of every stream are found by their key, where it would look through the days of all time.
+const streamDays = `streams s CROSS JOIN day_counts d`
+
 // inStep is a condition that all rows of a stream are counted, each by the time that it declares.
 const inStep = `s.count_seq >= s.last_seq AND s.time_seq >= s.last_seq`
 
@@ -218,33 +223,58 @@ func (db *DB) Kept(ctx context.Context, from, to string) (k store.Kept, err erro
 	k.Months, err = list(ctx, db, tx, func(row scanner) (m store.MonthCount, err error) {
 		err = row.Scan(&m.ConnectionID, &m.Month, &m.Records)
 		return m, err
-	}, `SELECT s.connection_id, m.month, CAST(sum(m.records) AS bigint) FROM streams s JOIN month_counts m ON m.stream_id = s.stream_id AND m.month > ''
-		WHERE `+inStep+` GROUP BY s.connection_id, m.month ORDER BY s.connection_id, m.month`)
+	}, `SELECT s.connection_id, m.month, CAST(sum(m.records) AS bigint) FROM streams s CROSS JOIN month_counts m
+		WHERE m.stream_id = s.stream_id AND m.month > '' AND `+inStep+` GROUP BY s.connection_id, m.month ORDER BY s.connection_id, m.month`)
 	if err != nil {
 		return k, err
 	}
+	// There are as many rows as days and streams: only their sums are put into order.
 	k.Days, err = list(ctx, db, tx, func(row scanner) (d store.DayCount, err error) {
+		err = row.Scan(&d.Day, &d.Records)
+		return d, err
+	}, `SELECT d.day, CAST(sum(d.records) AS bigint) FROM `+streamDays+`
+		WHERE d.stream_id = s.stream_id AND d.day >= ? AND d.day <= ? AND `+inStep+` GROUP BY d.day`, from, to)
+	if err != nil {
+		return k, err
+	}
+	slices.SortFunc(k.Days, func(a, b store.DayCount) int { return strings.Compare(a.Day, b.Day) })
+	k.Last, err = list(ctx, db, tx, func(row scanner) (d store.DayCount, err error) {
 		err = row.Scan(&d.ConnectionID, &d.Day, &d.Records)
 		return d, err
-	}, `SELECT s.connection_id, d.day, CAST(sum(d.records) AS bigint) FROM streams s JOIN day_counts d ON d.stream_id = s.stream_id AND d.day >= ? AND d.day <= ?
-		WHERE `+inStep+` GROUP BY s.connection_id, d.day ORDER BY s.connection_id, d.day`, from, to)
+	}, `SELECT s.connection_id, d.day, CAST(sum(d.records) AS bigint) FROM `+streamDays+`
+		WHERE d.stream_id = s.stream_id AND d.day = ? AND `+inStep+` GROUP BY s.connection_id, d.day ORDER BY s.connection_id`, to)
 	return k, err
 }
 
 func (db *DB) DayCounts(ctx context.Context, q store.DayQuery) ([]store.DayCount, error) {
-	var f filter
-	f.is("s.connection_id", q.ConnectionID)
-	f.is("s.name", q.Stream)
-	f.add("d.day > ''")
+	var of filter
+	of.is("s.connection_id", q.ConnectionID)
+	of.is("s.name", q.Stream)
+	f := filter{slices.Clone(of.conditions), slices.Clone(of.args)}
+	// SQLite seeks by one lower bound alone.
+	f.add("d.stream_id = s.stream_id")
 	if q.From != "" {
 		f.add("d.day >= ?", q.From)
+	} else {
+		f.add("d.day > ''")
 	}
 	if q.To != "" {
 		f.add("d.day <= ?", q.To)
 	}
+	texts, args := []string{`SELECT s.connection_id, s.name, d.day, d.records FROM ` + streamDays + f.where()}, f.args
+	// Of each stream one day is found by its key.
+	nearest := func(bound, order, day string) {
+		if day != "" && q.Nearest {
+			texts = append(texts, `SELECT n.connection_id, n.name, n.day, (SELECT d.records FROM day_counts d WHERE d.stream_id = n.stream_id AND d.day = n.day)
+				FROM (SELECT s.stream_id, s.connection_id, s.name, (SELECT o.day FROM day_counts o WHERE o.stream_id = s.stream_id AND `+bound+` ORDER BY o.day`+order+` LIMIT 1) AS day
+				FROM streams s`+of.where()+`) AS n WHERE n.day IS NOT NULL`)
+			args = append(append(args, day), of.args...)
+		}
+	}
+	nearest("o.day > '' AND o.day < ?", " DESC", q.From)
+	nearest("o.day > ?", "", q.To)
 	return list(ctx, db, db.readers(ctx), func(row scanner) (d store.DayCount, err error) {
 		err = row.Scan(&d.ConnectionID, &d.Stream, &d.Day, &d.Records)
 		return d, err
-	}, `SELECT s.connection_id, s.name, d.day, d.records FROM streams s JOIN day_counts d ON d.stream_id = s.stream_id`+f.where()+
-		` ORDER BY d.day, s.connection_id, s.name`, f.args...)
+	}, strings.Join(texts, ` UNION ALL `)+` ORDER BY 3, 1, 2`, args...)
 }

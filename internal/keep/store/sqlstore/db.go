@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"pdpp/internal/keep/store"
@@ -20,7 +19,7 @@ type DB struct {
 	history int
 
 	declarations declarations // of the manifests that were met
-	slow         sync.Map     // names of indexes that took too long to make
+	slow         slowIndexes
 }
 
 var _ store.Store = (*DB)(nil)
@@ -98,8 +97,9 @@ func (db *DB) Clock(ctx context.Context) (now time.Time, err error) {
 // tx is a write transaction.
 type tx struct {
 	*sql.Tx
-	ctx context.Context
-	db  *DB
+	ctx       context.Context
+	db        *DB
+	unindexed []unindexed
 }
 
 // write runs fn in one transaction: everything it wrote becomes durable, or nothing does.
@@ -118,8 +118,12 @@ func (db *DB) transact(ctx context.Context, fn func(*tx) error) error {
 		return err
 	}
 	defer t.Rollback() // does nothing after Commit
-	if err := fn(&tx{t, ctx, db}); err != nil {
+	w := &tx{Tx: t, ctx: ctx, db: db}
+	if err := fn(w); err != nil {
 		return err
+	}
+	if err := w.indexAll(); err != nil {
+		return fmt.Errorf("index text: %w", err)
 	}
 	return t.Commit()
 }

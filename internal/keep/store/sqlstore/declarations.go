@@ -113,7 +113,7 @@ func readDeclaration(body []byte) *declaration {
 		s := &m.Streams[i]
 		d.streams = append(d.streams, evidence.Stream{Name: s.Name, Required: s.IsRequired(), Policy: s.CoveragePolicy, AsTold: s.AsTold})
 		d.places[s.Name] = i
-		d.keys[s.Name] = indexedKeys(s)
+		d.keys[s.Name] = indexedKeys(s, m.ExpandedBy(s.Name))
 	}
 	for _, profile := range m.Profiles {
 		collected := make(map[string]bool, len(profile.Streams))

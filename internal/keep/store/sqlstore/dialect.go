@@ -34,8 +34,8 @@ type Dialect interface {
 	// Elements is a table of the elements of a JSON array, with one column named
 	// value. It has one placeholder, for the text of the array.
 	Elements() string
-	// IndexText brings the full-text index up to date for a range of a stream.
-	IndexText(ctx context.Context, tx *sql.Tx, r TextRange) error
+	// IndexText brings the full-text index up to date for ranges of different streams.
+	IndexText(ctx context.Context, tx *sql.Tx, ranges []TextRange) error
 	// Match gives tables of the records below an id whose indexed text contains
 	// every word, in the order to try them. All but the last may lack older records.
 	Match(words []string, below int64) []Matches
@@ -52,6 +52,9 @@ type Dialect interface {
 	Bytewise(isText bool, expression string) string
 	// FieldIndexes is a query for the indexes of records by name, with 1 for usable ones.
 	FieldIndexes() string
+	// IndexProgress is a query for the indexes of records that are being made, by name and how much
+	// of each is done in percent; nothing where that cannot be seen.
+	IndexProgress() string
 	// UsingIndex is the clause after a table that names the index to read it by, or nothing
 	// where the planner chooses.
 	UsingIndex(name string) string
@@ -69,14 +72,19 @@ type Dialect interface {
 	// where the context does. TooLong tells the error by which it does.
 	Bound(longest time.Duration) string
 	TooLong(err error) bool
+	// Sizes says at once how large the database and its parts are; nil members are not known.
+	Sizes(ctx context.Context, q Querier) (Sizes, error)
 }
 
-// IndexChange is an index to drop, or one to make on an expression and a condition of
-// records. The zero value is none.
+// Sizes are the members of store.Room that a database tells of itself.
+type Sizes struct{ Database, Unused, Search, History *int64 }
+
+// IndexChange is an index to drop, or one to make on columns and a condition of records. The
+// zero value is none.
 type IndexChange struct {
-	Drop             string
-	Make, Expression string
-	Where            string
+	Drop          string
+	Make, Columns string
+	Where         string
 }
 
 // Matches is a table with one column named record_id, and the arguments of its placeholders.
@@ -103,7 +111,17 @@ type TextRange struct {
 	StreamID int64
 	From, To int64
 	Fields   []string
-	// Reindex says that entries made from other fields may exist for any row.
-	// Without it only rows of a later version can have an entry.
-	Reindex bool
+	Entries  Entries
 }
+
+// Entries is what the full-text index may have of the rows of a range already.
+type Entries int
+
+const (
+	// ChangedEntries are those of rows of a later version.
+	ChangedEntries Entries = iota
+	// NoEntries: every row is new.
+	NoEntries
+	// AnyEntries: entries made from other fields may exist for any row.
+	AnyEntries
+)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pdpp/internal/keep/store"
 	"pdpp/manifest"
@@ -17,8 +18,8 @@ import (
 const maxFieldIndexes = 8
 
 // indexedKeys are the keys of a stream that are worth an index, in the order in which
-// readers need them most.
-func indexedKeys(s *manifest.Stream) (keys []fieldKey) {
+// readers need them most. Expanded are the fields by which its records are found from others.
+func indexedKeys(s *manifest.Stream, expanded []string) (keys []fieldKey) {
 	kinds := s.ValueKinds()
 	add := func(key func(field string) fieldKey, fields []string) {
 		for _, f := range fields {
@@ -34,9 +35,13 @@ func indexedKeys(s *manifest.Stream) (keys []fieldKey) {
 		}
 		return []string{field}
 	}
-	// Days and conversations are what the owner reads by.
-	add(timeKey, given(s.Roles().Time))
+	// Days and conversations are what the owner reads by. The time that is kept beside the data has
+	// an index of its own.
+	if roles := s.Roles(); roles.Time != s.ConsentTimeField {
+		add(timeKey, given(roles.Time))
+	}
 	add(textKey, given(s.Roles().Thread))
+	add(textKey, expanded)
 	q := s.Query
 	if q == nil {
 		return keys
@@ -52,10 +57,10 @@ func indexedKeys(s *manifest.Stream) (keys []fieldKey) {
 	return keys
 }
 
-func (db *DB) IndexFields(ctx context.Context, above int64) (done bool, err error) {
+func (db *DB) IndexFields(ctx context.Context, above int64, now time.Time) (done bool, err error) {
 	var making string
 	look := func(from Querier) (c IndexChange, err error) {
-		c, err = db.indexChange(ctx, from, above)
+		c, err = db.indexChange(ctx, from, above, now)
 		making = c.Make
 		return c, err
 	}
@@ -65,25 +70,19 @@ func (db *DB) IndexFields(ctx context.Context, above int64) (done bool, err erro
 	}
 	changed, err := db.dialect.ChangeIndex(ctx, db.writer, look)
 	if errors.Is(err, store.ErrTooLong) {
-		db.slow.Store(making, true)
-		return false, fmt.Errorf("index a field of stream %s: %w", strings.Split(strings.TrimPrefix(making, fieldIndexes), "_")[0], err)
+		db.slow.failed(making, now)
+		return false, errors.Join(fmt.Errorf("make index %s: %w", making, err), db.giveUp(ctx, making, now))
+	}
+	if err == nil && changed && making != "" {
+		err = db.succeeded(ctx, making)
 	}
 	return !changed, db.dialect.Classify(err)
 }
 
 // indexChange finds one index that is there and should not be, or one that should be there
 // and is not.
-func (db *DB) indexChange(ctx context.Context, from Querier, above int64) (c IndexChange, err error) {
-	usable := map[string]bool{}
-	err = eachRow(ctx, db, from, db.dialect.FieldIndexes(), nil, func(row scanner) (bool, error) {
-		var name string
-		var can int
-		err := row.Scan(&name, &can)
-		if strings.HasPrefix(name, fieldIndexes) {
-			usable[name] = can == 1
-		}
-		return true, err
-	})
+func (db *DB) indexChange(ctx context.Context, from Querier, above int64, now time.Time) (c IndexChange, err error) {
+	usable, err := db.indexesThere(ctx, from)
 	if err != nil {
 		return c, err
 	}
@@ -97,31 +96,56 @@ func (db *DB) indexChange(ctx context.Context, from Querier, above int64) (c Ind
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if _, slow := db.slow.Load(name); !usable[name] && !slow && wanted[name].Make != "" {
-			return wanted[name], nil
+		if !usable[name] && wanted[name].now && !db.slow.waits(name, now) {
+			return wanted[name].IndexChange, nil
 		}
 	}
 	return c, nil
 }
 
+// indexesThere are the indexes of records that are made here, by name, and whether they can be used.
+func (db *DB) indexesThere(ctx context.Context, from Querier) (map[string]bool, error) {
+	usable := map[string]bool{}
+	err := eachRow(ctx, db, from, db.dialect.FieldIndexes(), nil, func(row scanner) (bool, error) {
+		var name string
+		var can int
+		err := row.Scan(&name, &can)
+		if name == timeIndex || strings.HasPrefix(name, fieldIndexes) {
+			usable[name] = can == 1
+		}
+		return true, err
+	})
+	return usable, err
+}
+
+// wantedIndex is an index that there should be.
+type wantedIndex struct {
+	IndexChange
+	connectionID, connection, stream, field string
+	due                                     bool // the stream is large enough for it to be made
+	now                                     bool // and no run is filling it
+}
+
+// isHeld is an expression for whether a run holds the stream s.
+const isHeld = `CASE WHEN EXISTS (SELECT 1 FROM run_leases l WHERE l.connection_id = s.connection_id AND l.run_id IS NOT NULL) THEN 1 ELSE 0 END`
+
 // wantedIndexes are the indexes that there should be, by name. Those of a stream that is
 // not to get them now may stay.
-func (db *DB) wantedIndexes(ctx context.Context, from Querier, above int64) (map[string]IndexChange, error) {
+func (db *DB) wantedIndexes(ctx context.Context, from Querier, above int64) (map[string]wantedIndex, error) {
 	type large struct {
-		id, live        int64
-		name, connector string
-		held            bool
+		id, live                               int64
+		name, connector, connectionID, display string
+		held                                   bool
 	}
 	streams, err := list(ctx, db, from, func(s scanner) (l large, err error) {
-		err = s.Scan(&l.id, &l.name, &l.live, &l.connector, &l.held)
+		err = s.Scan(&l.id, &l.name, &l.live, &l.connector, &l.connectionID, &l.display, &l.held)
 		return l, err
-	}, `SELECT s.stream_id, s.name, s.live_records, c.connector_id,
-			CASE WHEN EXISTS (SELECT 1 FROM run_leases l WHERE l.connection_id = s.connection_id AND l.run_id IS NOT NULL) THEN 1 ELSE 0 END
+	}, `SELECT s.stream_id, s.name, s.live_records, c.connector_id, c.connection_id, c.display_name, `+isHeld+`
 		FROM streams s JOIN connections c ON c.connection_id = s.connection_id WHERE s.live_records * 2 >= ? ORDER BY s.stream_id`, above)
 	if err != nil {
 		return nil, err
 	}
-	wanted := map[string]IndexChange{}
+	wanted := map[string]wantedIndex{timeIndex: {IndexChange: byTime, due: true, now: true}}
 	for _, l := range streams {
 		declared, err := db.declaredBy(ctx, l.connector)
 		if err != nil {
@@ -129,10 +153,8 @@ func (db *DB) wantedIndexes(ctx context.Context, from Querier, above int64) (map
 		}
 		for _, k := range declared.keys[l.name] {
 			name := k.index(l.id)
-			wanted[name] = IndexChange{}
-			if l.live >= above && !l.held {
-				wanted[name] = IndexChange{Make: name, Expression: k.literally(db.dialect, "data"), Where: "stream_id = " + strconv.FormatInt(l.id, 10) + " AND deleted = 0"}
-			}
+			wanted[name] = wantedIndex{connectionID: l.connectionID, connection: l.display, stream: l.name, field: k.field, due: l.live >= above, now: l.live >= above && !l.held,
+				IndexChange: IndexChange{Make: name, Columns: k.literally(db.dialect, "data") + ", seq", Where: "stream_id = " + strconv.FormatInt(l.id, 10) + " AND deleted = 0"}}
 		}
 	}
 	return wanted, nil

@@ -15,7 +15,7 @@ import (
 
 // KeyOfText is a text by what it says, and a number or a boolean by how it is written, up
 // to store.LongestText characters. What PostgreSQL cannot hold reads as U+FFFD.
-func KeyOfText(data []byte, field string) (key string, ok bool) {
+func KeyOfText(data, field string) (key string, ok bool) {
 	eachValue(data, field, func(kind jsontext.Kind, text string) {
 		if ok = kind != '{' && kind != '[' && kind != 'n'; ok {
 			key = store.CutText(strings.ReplaceAll(text, "\x00", "\uFFFD"))
@@ -25,7 +25,7 @@ func KeyOfText(data []byte, field string) (key string, ok bool) {
 }
 
 // KeyOfNumber is a number by its double-precision value.
-func KeyOfNumber(data []byte, field string) (key float64, ok bool) {
+func KeyOfNumber(data, field string) (key float64, ok bool) {
 	eachValue(data, field, func(kind jsontext.Kind, text string) {
 		if ok = kind == '0'; ok {
 			key, ok = store.ParseNumber(text)
@@ -35,7 +35,7 @@ func KeyOfNumber(data []byte, field string) (key float64, ok bool) {
 }
 
 // KeyOfTime is a time in microseconds since 1970.
-func KeyOfTime(data []byte, field string) (key float64, ok bool) {
+func KeyOfTime(data, field string) (key float64, ok bool) {
 	eachValue(data, field, func(kind jsontext.Kind, text string) {
 		if ok = kind == '"'; ok {
 			key, ok = store.ParseInstant(text)
@@ -44,6 +44,6 @@ func KeyOfTime(data []byte, field string) (key float64, ok bool) {
 	return key, ok
 }
 
-func eachValue(data []byte, field string, use func(kind jsontext.Kind, text string)) {
+func eachValue(data, field string, use func(kind jsontext.Kind, text string)) {
 	EachField(data, func(name string) bool { return name == field }, func(_ string, kind jsontext.Kind, text string) { use(kind, text) })
 }

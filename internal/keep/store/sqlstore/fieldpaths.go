@@ -102,20 +102,24 @@ func (f *filter) comparing(d Dialect, by path, data string, c store.Comparison) 
 	f.compare(d, by, data, keyOf(c.Field, c.Kind), operators[c.Op], value)
 }
 
-// indexedStream is a stream with the field indexes that can be used.
+// indexedStream is a stream with the indexes that can be used.
 type indexedStream struct {
 	id, live int64
-	indexes  []string
+	// timeField is the field whose time is kept beside the data of all its records; empty when
+	// there is none, or not of all yet.
+	timeField string
+	indexes   []string
 }
 
 func (s indexedStream) has(k fieldKey) bool { return slices.Contains(s.indexes, k.index(s.id)) }
 
 func (db *DB) indexed(ctx context.Context, from Querier, p store.Part) (s indexedStream, err error) {
-	err = eachRow(ctx, db, from, `SELECT s.stream_id, s.live_records, coalesce(i.name, '') FROM streams s LEFT JOIN (`+db.dialect.FieldIndexes()+`) AS i
-		ON i.usable = 1 AND i.name LIKE '`+fieldIndexes+`' || s.stream_id || '\_%' ESCAPE '\' WHERE s.connection_id = ? AND s.name = ?`,
+	err = eachRow(ctx, db, from, `SELECT s.stream_id, s.live_records, CASE WHEN s.time_seq >= s.last_seq THEN s.time_field ELSE '' END, coalesce(i.name, '')
+		FROM streams s LEFT JOIN (`+db.dialect.FieldIndexes()+`) AS i
+		ON i.usable = 1 AND (i.name = '`+timeIndex+`' OR i.name LIKE '`+fieldIndexes+`' || s.stream_id || '\_%' ESCAPE '\') WHERE s.connection_id = ? AND s.name = ?`,
 		[]any{p.ConnectionID, p.Stream}, func(row scanner) (bool, error) {
 			var name string
-			err := row.Scan(&s.id, &s.live, &name)
+			err := row.Scan(&s.id, &s.live, &s.timeField, &name)
 			s.indexes = append(s.indexes, name)
 			return true, err
 		})

@@ -20,7 +20,7 @@ import (
 // HoldsField reports whether an object has a value in a top-level field: a text by what
 // it says, a number or a boolean by how it is written. Of a field that is there more than
 // once the last counts.
-func HoldsField(data []byte, field, value string) (held bool) {
+func HoldsField[T ~string | ~[]byte](data T, field, value string) (held bool) {
 	EachField(data, func(name string) bool { return name == field }, func(_ string, kind jsontext.Kind, text string) {
 		held = kind != '{' && kind != '[' && kind != 'n' && text == value
 	})
@@ -29,7 +29,7 @@ func HoldsField(data []byte, field, value string) (held bool) {
 
 // FieldAmong reports whether an object has a text or a number in a top-level field that is
 // one of some values; as HoldsField otherwise.
-func FieldAmong(data []byte, field string, values []string) (among bool) {
+func FieldAmong(data, field string, values []string) (among bool) {
 	EachField(data, func(name string) bool { return name == field }, func(_ string, kind jsontext.Kind, text string) {
 		among = (kind == '"' || kind == '0') && slices.Contains(values, text)
 	})

@@ -23,6 +23,8 @@ type Schema struct {
 	// Begin starts a write transaction once no other process has one; nil where the database
 	// itself lets writers wait for each other.
 	Begin func(context.Context, *sql.DB) (*sql.Tx, error)
+	// Empty changes a store without records after its migrations; nil where nothing is to be changed.
+	Empty func(context.Context, *sql.Tx) error
 }
 
 // Provider gives the migrations for a database.
@@ -81,8 +83,12 @@ func (s Schema) Migrate(ctx context.Context, db *sql.DB) error {
 		var fault *store.FaultError
 		switch {
 		case done:
-			if steps > 0 {
-				forgetParser()
+			if steps == 0 {
+				return nil
+			}
+			forgetParser()
+			if err := s.finish(ctx, db); err != nil {
+				return fmt.Errorf("finish a new store: %w", err)
 			}
 			return nil
 		case errors.As(err, &fault):
@@ -104,15 +110,18 @@ func (s Schema) Migrate(ctx context.Context, db *sql.DB) error {
 
 // awaitWriter returns when no other transaction writes, as far as writers wait for each other.
 func (s Schema) awaitWriter(ctx context.Context, db *sql.DB) error {
-	begin := s.Begin
-	if begin == nil {
-		begin = func(ctx context.Context, db *sql.DB) (*sql.Tx, error) { return db.BeginTx(ctx, nil) }
-	}
-	tx, err := begin(ctx, db)
+	tx, err := s.begin(ctx, db)
 	if err != nil {
 		return err
 	}
 	return tx.Rollback()
+}
+
+func (s Schema) begin(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
+	if s.Begin != nil {
+		return s.Begin(ctx, db)
+	}
+	return db.BeginTx(ctx, nil)
 }
 
 // step applies the next migration, if there is one.

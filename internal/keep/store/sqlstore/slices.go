@@ -43,10 +43,10 @@ func (t *tx) commitSlice(h *held, s slice.Slice, now time.Time) (done store.Comm
 	return done, t.addEvents(h, s.Events)
 }
 
-// writeRecords upserts the records stream by stream and indexes their text.
+// writeRecords upserts the records stream by stream; their text is indexed at the end of the transaction.
 func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed, err error) {
 	var changes []blobChange
-	var had []string
+	uses := fileUses{}
 	for _, name := range streamsOf(records) {
 		pick := lastOfEachKey(records, name)
 		if h.late {
@@ -82,16 +82,14 @@ func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed,
 		if err := t.noteProvenance(h, s, base, came); err != nil {
 			return done, fmt.Errorf("provenance in stream %s: %w", name, err)
 		}
-		some, before, err := t.blobChanges(s, records, pick)
+		some, err := t.blobChanges(s, records, pick, uses)
 		if err != nil {
 			return done, fmt.Errorf("files of stream %s: %w", name, err)
 		}
-		changes, had = append(changes, some...), append(had, before...)
-		if err := t.indexUpTo(s, base); err != nil {
-			return done, fmt.Errorf("index stream %s: %w", name, err)
-		}
+		changes = append(changes, some...)
+		t.indexLater(s, base, wrote.Added == int64(len(pick)))
 	}
-	return done, t.writeBlobs(h, changes, had)
+	return done, t.writeBlobs(h, changes, uses)
 }
 
 // streamsOf names the streams of the records, in order of first occurrence.

@@ -49,9 +49,7 @@ func (t *tx) declareStreams(h held, specs []store.StreamSpec) error {
 		if err != nil {
 			return fmt.Errorf("stream %s: %w", spec.Name, err)
 		}
-		if err := t.indexUpTo(s, s.lastSeq); err != nil {
-			return fmt.Errorf("index stream %s: %w", spec.Name, err)
-		}
+		t.indexLater(s, s.lastSeq, false)
 	}
 	return nil
 }
@@ -100,30 +98,65 @@ func (t *tx) scanStream(row *sql.Row, more ...any) (s stream, err error) {
 // reindexLimit bounds the old rows that one transaction adds to the index.
 const reindexLimit = 2000
 
-// indexUpTo brings the full-text index of a stream up to date after a
-// transaction that found it at base. Rows from before base are only there to be
-// indexed after a change of fields; a bounded part of them is done each time.
-func (t *tx) indexUpTo(s stream, base int64) error {
+// unindexed is a stream whose text a transaction has yet to index, as of its first change of it.
+type unindexed struct {
+	stream
+	base  int64
+	fresh bool // all rows after base are new
+}
+
+// indexLater lets the transaction index the text of a stream that it found at base, when everything else is
+// done.
+func (t *tx) indexLater(s stream, base int64, fresh bool) {
 	if len(s.fields) == 0 || s.searchSeq == s.lastSeq {
-		return nil
+		return
 	}
-	r := TextRange{StreamID: s.id, From: s.searchSeq, To: s.lastSeq, Fields: s.fields}
-	if s.searchSeq < base {
-		r.Reindex = true
-		limit := reindexLimit + s.lastSeq - base
-		var found, last int64
-		err := t.row(`SELECT count(*), coalesce(max(seq), 0) FROM (SELECT seq FROM records WHERE stream_id = ? AND seq > ?
-			ORDER BY seq LIMIT ?) AS part`, s.id, s.searchSeq, limit).Scan(&found, &last)
+	for i := range t.unindexed {
+		if u := &t.unindexed[i]; u.id == s.id {
+			u.lastSeq, u.fresh = s.lastSeq, u.fresh && fresh
+			return
+		}
+	}
+	t.unindexed = append(t.unindexed, unindexed{s, base, fresh})
+}
+
+// indexAll brings the full-text index up to date, as the last that a transaction does: a statement that
+// follows would make SQLite write what it has gathered of the index, as one more part to be merged later.
+func (t *tx) indexAll() error {
+	ranges := make([]TextRange, 0, len(t.unindexed))
+	for _, u := range t.unindexed {
+		r, err := t.textOf(u)
 		if err != nil {
 			return err
 		}
-		if found == limit {
-			r.To = last
+		if _, err := t.exec(indexedQuery, r.To, u.id); err != nil {
+			return err
 		}
+		ranges = append(ranges, r)
 	}
-	if err := t.db.dialect.IndexText(t.ctx, t.Tx, r); err != nil {
-		return err
+	if len(ranges) == 0 {
+		return nil
 	}
-	_, err := t.exec(indexedQuery, r.To, s.id)
-	return err
+	return t.db.dialect.IndexText(t.ctx, t.Tx, ranges)
+}
+
+// textOf is what is to be indexed of a stream. Rows from before base are only there to be
+// indexed after a change of fields; a bounded part of them is done each time.
+func (t *tx) textOf(s unindexed) (TextRange, error) {
+	r := TextRange{StreamID: s.id, From: s.searchSeq, To: s.lastSeq, Fields: s.fields}
+	if s.searchSeq >= s.base {
+		if s.fresh {
+			r.Entries = NoEntries
+		}
+		return r, nil
+	}
+	r.Entries = AnyEntries
+	limit := reindexLimit + s.lastSeq - s.base
+	var found, last int64
+	err := t.row(`SELECT count(*), coalesce(max(seq), 0) FROM (SELECT seq FROM records WHERE stream_id = ? AND seq > ?
+		ORDER BY seq LIMIT ?) AS part`, s.id, s.searchSeq, limit).Scan(&found, &last)
+	if found == limit {
+		r.To = last
+	}
+	return r, err
 }

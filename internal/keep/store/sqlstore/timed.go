@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -17,8 +18,11 @@ type timedPage struct {
 	columns    string
 	columnArgs []any
 	from       string // the tables
-	at         string // the expression for the time
-	atArgs     []any
+	// kept says that the time is read from beside the data, where it is a text; otherwise it is
+	// a number of microseconds.
+	kept   bool
+	at     string // the expression for the time
+	atArgs []any
 }
 
 func (db *DB) Timed(ctx context.Context, q store.TimedQuery) (found []store.TimedRecord, err error) {
@@ -65,7 +69,7 @@ func (db *DB) timed(ctx context.Context, q store.TimedQuery, read func(Querier, 
 		if err != nil {
 			return err
 		}
-		p, err := db.timedPage(q, db.timedPath(s, q))
+		p, err := db.timedPage(q, s)
 		if err != nil {
 			return err
 		}
@@ -81,15 +85,18 @@ func (db *DB) timedPath(s indexedStream, q store.TimedQuery) path {
 			return db.pathBy(s, k)
 		}
 	}
-	if k := timeKey(q.Field); s.has(k) {
+	switch k := timeKey(q.Field); {
+	case s.timeField == q.Field && slices.Contains(s.indexes, timeIndex):
+		return path{streamID: s.id, hint: db.dialect.UsingIndex(timeIndex)}
+	case s.timeField != q.Field && s.has(k):
 		return db.pathBy(s, k)
 	}
 	return path{}
 }
 
-func (db *DB) timedPage(q store.TimedQuery, by path) (p *timedPage, err error) {
-	d := db.dialect
-	p = &timedPage{TimedQuery: q, from: ` FROM records r` + by.hint + recordOrigin}
+func (db *DB) timedPage(q store.TimedQuery, s indexedStream) (p *timedPage, err error) {
+	d, by := db.dialect, db.timedPath(s, q)
+	p = &timedPage{TimedQuery: q, from: ` FROM records r` + by.hint + recordOrigin, kept: s.timeField == q.Field}
 	by.of(&p.filter, q.Part)
 	p.add("r.deleted = 0")
 	if err := p.within(d, q.Part); err != nil {
@@ -101,30 +108,33 @@ func (db *DB) timedPage(q store.TimedQuery, by path) (p *timedPage, err error) {
 			p.compare(d, by, "r.data", by.key, "=", store.CutText(w.Value))
 		}
 	}
-	p.at, p.atArgs = by.expression(d, timeKey(q.Field), "r.data")
-	bound := func(operator string, at time.Time) {
-		p.compare(d, by, "r.data", timeKey(q.Field), operator, float64(at.UnixMicro()))
+	if p.kept {
+		p.at = "r.semantic_time"
+		p.add("r.semantic_time <> ''")
+	} else {
+		p.at, p.atArgs = by.expression(d, timeKey(q.Field), "r.data")
 	}
-	// Most records are ruled out by the time that was kept of them beside their data, where it
-	// is of the same field and the index has them not in order already.
-	roughly := func(operator string, at time.Time) {
-		if by.key != timeKey(q.Field) {
-			p.add(`(r.semantic_time `+operator+` ? OR r.seq > s.time_seq OR s.time_field <> ?)`, at.UTC().Format(protocol.StoredTime), q.Field)
+	for _, bound := range []struct {
+		operator string
+		at       time.Time
+	}{{">=", q.From}, {"<", q.To}} {
+		if !bound.at.IsZero() {
+			p.add(p.at+` `+bound.operator+` ?`, append(slices.Clone(p.atArgs), p.moment(bound.at.UnixMicro()))...)
 		}
 	}
-	if !q.From.IsZero() {
-		roughly(">=", q.From)
-		bound(">=", q.From)
-	}
-	if !q.To.IsZero() {
-		roughly("<", q.To)
-		bound("<", q.To)
-	}
-	if q.From.IsZero() && q.To.IsZero() {
+	if !p.kept && q.From.IsZero() && q.To.IsZero() {
 		p.add(p.at+" IS NOT NULL", p.atArgs...)
 	}
 	p.columns, p.columnArgs, err = p.reads(d)
 	return p, err
+}
+
+// moment is a time as the page compares it.
+func (p *timedPage) moment(micros int64) any {
+	if p.kept {
+		return semanticTime(time.UnixMicro(micros))
+	}
+	return float64(micros)
 }
 
 // reads chooses the columns: of the data the fields that the page gives or is asked for by.
@@ -143,8 +153,8 @@ func (p *timedPage) body(after *store.Moment) (text string, args []any) {
 		}
 		// The first condition is the one that an index finds the place by.
 		text += ` AND ` + p.at + ` ` + beyond + `= ? AND (` + p.at + ` ` + beyond + ` ? OR r.id ` + beyond + ` ?)`
-		args = append(append(append(args, p.atArgs...), float64(after.At)), p.atArgs...)
-		args = append(args, float64(after.At), after.ID)
+		at := p.moment(after.At)
+		args = slices.Concat(args, p.atArgs, []any{at}, p.atArgs, []any{at, after.ID})
 	}
 	return text, args
 }
@@ -187,10 +197,22 @@ func (db *DB) fillTimed(ctx context.Context, from Querier, p *timedPage) (found 
 
 // scan reads a row, and says whether the page is meant to have it.
 func (p *timedPage) scan(r scanner) (record store.TimedRecord, meant bool, err error) {
-	var at float64
-	record.StoredRecord, err = scanRecord(scanMore{r, []any{&at}})
-	record.At = time.UnixMicro(int64(at)).UTC()
+	var micros float64
+	var text string
+	at := any(&micros)
+	if p.kept {
+		at = &text
+	}
+	if record.StoredRecord, err = scanRecord(scanMore{r, []any{at}}); err != nil {
+		return record, false, err
+	}
+	record.At = time.UnixMicro(int64(micros)).UTC()
+	if p.kept {
+		if record.At, err = time.Parse(protocol.StoredTime, text); err != nil {
+			return record, false, fmt.Errorf("read the time of record %d: %w", record.ID, err)
+		}
+	}
 	meant = holds(record.Data, p.Where)
 	pick(&record.StoredRecord, p.Fields)
-	return record, meant, err
+	return record, meant, nil
 }

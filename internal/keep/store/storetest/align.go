@@ -56,6 +56,7 @@ func testAlign(t *testing.T, s store.Store) {
 	same(t, changed(t, s, store.RecordQuery{Part: since(spec)}), []string{"old", "new", "dead"})
 	same(t, searched(spec, "remark"), []string{"late", "new", "old"})
 	same(t, align(t, s), 1)
+	same(t, upkeep(t, s, 1).Streams, nil)
 	before := history(t, s, "old")
 
 	_, err = s.PutManifest(ctx, "example", declaring("made", "title"), Now)
@@ -67,7 +68,14 @@ func testAlign(t *testing.T, s store.Store) {
 		same(t, searched(declared, "remark"), nil)
 		same(t, searched(declared, "heading"), nil)
 	}
+	behind := store.StreamUpkeep{ConnectionID: "c", Connection: "Example", Stream: Stream, Changes: 5}
+	same(t, upkeep(t, s, 1).Streams, []store.StreamUpkeep{behind})
+	holding := start(t, s, "c", "holding", Now, today)
+	behind.Held, behind.Searchable = true, 5 // a run indexes what it finds first
+	same(t, upkeep(t, s, 1).Streams, []store.StreamUpkeep{behind})
+	finish(t, s, holding, Now)
 	same(t, align(t, s), 2)
+	same(t, upkeep(t, s, 1).Streams, nil)
 	same(t, listed(t, s, store.RecordQuery{Part: since(today)}), []string{"new", "late"})
 	same(t, changed(t, s, store.RecordQuery{Part: since(today)}), []string{"new", "late"}) // what is dead was made in 2020
 	same(t, searched(today, "heading"), []string{"late", "new", "old"})

@@ -130,13 +130,20 @@ func refile(t testing.TB, s store.Store, l store.Lease, all []filed) {
 func index(t testing.TB, s store.Store, above int64) (steps int) {
 	t.Helper()
 	for {
-		done, err := s.IndexFields(t.Context(), above)
+		done, err := s.IndexFields(t.Context(), above, Now)
 		ok(t, err)
 		if done {
 			return steps
 		}
 		steps++
 	}
+}
+
+func upkeep(t testing.TB, s store.Store, above int64) store.Upkeep {
+	t.Helper()
+	u, err := s.Upkeep(t.Context(), above)
+	ok(t, err)
+	return u
 }
 
 // testComparisons holds filters and aggregations against a plain evaluation in memory,
@@ -420,9 +427,21 @@ func testFieldIndexes(t *testing.T, s store.Store) {
 	live := int64(len(file(t, s, "c")))
 	l := start(t, s, "c", "filling", Now)
 	same(t, index(t, s, live), 0)
+	fields := []string{textField, numberField, timeField}
+	told := func(state store.IndexState) (all []store.FieldIndex) { // that of times is there from the beginning
+		all = []store.FieldIndex{{State: store.IndexReady}}
+		for _, field := range fields {
+			all = append(all, store.FieldIndex{ConnectionID: "c", Connection: "Example", Stream: Stream, Field: field, State: state})
+		}
+		return all
+	}
+	same(t, upkeep(t, s, live).Indexes, told(store.IndexWaiting))
 	finish(t, s, l, Now)
+	same(t, upkeep(t, s, live+1).Indexes, told(store.IndexReady)[:1]) // too small for any
 	same(t, index(t, s, live), 3)
-	same(t, index(t, s, 2*live), 0) // it shrank, but not to less than half
+	same(t, upkeep(t, s, live).Indexes, told(store.IndexReady))
+	same(t, upkeep(t, s, 2*live).Indexes, told(store.IndexReady)) // they stay for now
+	same(t, index(t, s, 2*live), 0)                               // it shrank, but not to less than half
 	same(t, index(t, s, 2*live+1), 3)
 	same(t, index(t, s, live), 3)
 	_, err := s.PutManifest(t.Context(), "example", declaring("", "title"), Now)
@@ -435,23 +454,9 @@ func testFieldIndexes(t *testing.T, s store.Store) {
 func testFieldPlans(t *testing.T, d Damaged) {
 	all := file(t, d.Store, "c")
 	same(t, index(t, d.Store, 1), 3)
-	var plan string
 	w := &Watch{}
 	s := d.Watched(w)
-	w.seen = func(query string, args []driver.NamedValue) {
-		if !strings.Contains(query, "record_") {
-			return
-		}
-		values := make([]any, len(args))
-		for i, a := range args {
-			values[i] = a.Value
-		}
-		text, err := d.Explain(t.Context(), query, values)
-		if err != nil {
-			t.Error(err)
-		}
-		plan += text
-	}
+	plans := d.plans(t, w, "record_")
 	number := []store.Comparison{{Field: numberField, Kind: manifest.ValueNumber, Op: manifest.RangeGTE, Value: "1e99"}}
 	for name, read := range map[string]func(ctx context.Context) error{
 		"a value": func(ctx context.Context) error {
@@ -464,15 +469,40 @@ func testFieldPlans(t *testing.T, d Damaged) {
 			same(t, err != nil || len(got) > 0, true)
 			return err
 		},
+		"what belongs to others": func(ctx context.Context) error {
+			got, err := s.Related(ctx, store.RelatedQuery{Part: whole, Field: textField, Values: []string{*all[7].text.text, "none"}, Each: 2})
+			same(t, err != nil || len(got.By) > 0, true)
+			return err
+		},
 		"a range counted": func(ctx context.Context) error {
 			_, err := s.Aggregate(ctx, store.AggregateQuery{Part: whole, Metric: store.MetricCount, Compare: number})
 			return err
 		},
 	} {
-		plan = ""
+		*plans = nil
 		ok(t, read(t.Context()))
-		if !strings.Contains(plan, "records_field_") {
+		if plan := strings.Join(*plans, ""); !strings.Contains(plan, "records_field_") {
 			t.Errorf("%s is found by\n%s", name, plan)
 		}
 	}
+}
+
+// plans gathers how the statements are run that hold some words.
+func (d Damaged) plans(t testing.TB, w *Watch, holding string) *[]string {
+	var plans []string
+	w.seen = func(query string, args []driver.NamedValue) {
+		if !strings.Contains(query, holding) {
+			return
+		}
+		values := make([]any, len(args))
+		for i, a := range args {
+			values[i] = a.Value
+		}
+		text, err := d.Explain(t.Context(), query, values)
+		if err != nil {
+			t.Error(err)
+		}
+		plans = append(plans, text)
+	}
+	return &plans
 }

@@ -69,37 +69,73 @@ func CountsAreTrue(t testing.TB, s store.Store, connection, stream string) (coun
 	read, err = s.DayCounts(t.Context(), store.DayQuery{ConnectionID: connection, Stream: stream, From: "2026-03-01", To: "2026-03-04"})
 	ok(t, err)
 	same(t, read, inMarch)
+	near := slices.DeleteFunc(slices.Clone(days), func(d store.DayCount) bool {
+		return d.Day < "2026-03-01" && slices.ContainsFunc(days, func(o store.DayCount) bool { return d.Day < o.Day && o.Day < "2026-03-01" }) ||
+			d.Day > "2026-03-03" && slices.ContainsFunc(days, func(o store.DayCount) bool { return "2026-03-03" < o.Day && o.Day < d.Day })
+	})
+	read, err = s.DayCounts(t.Context(), store.DayQuery{ConnectionID: connection, Stream: stream, From: "2026-03-01", To: "2026-03-03", Nearest: true})
+	ok(t, err)
+	same(t, read, near)
 	return true
 }
 
-// CountsOfConnection demands that months and days of a connection add up to those of its streams.
+// CountsOfConnection demands that months and the last day of a connection add up to those of its
+// streams.
 func CountsOfConnection(t testing.TB, s store.Store, connection string, streams ...string) {
 	t.Helper()
-	days, months := map[string]int64{}, map[string]int64{}
+	const to = "2026-04-01"
+	months := map[string]int64{}
+	var last int64
 	for _, stream := range streams {
 		_, all := countByHand(t, s, connection, stream)
 		for _, d := range all {
 			months[d.Day[:7]] += d.Records
-			if d.Day[:4] == "2026" {
-				days[d.Day] += d.Records
+			if d.Day == to {
+				last += d.Records
 			}
 		}
 	}
-	k, err := s.Kept(t.Context(), "2026-01-01", "2026-12-31")
+	k, err := s.Kept(t.Context(), to, to)
 	ok(t, err)
-	gotDays, gotMonths := map[string]int64{}, map[string]int64{}
-	for _, d := range k.Days {
+	gotMonths := map[string]int64{}
+	var gotLast int64
+	for _, d := range k.Last {
 		if d.ConnectionID == connection {
-			gotDays[d.Day] += d.Records
+			same(t, d.Day, to)
+			gotLast += d.Records
 		}
 	}
+	same(t, gotLast, last)
 	for _, m := range k.Months {
 		if m.ConnectionID == connection {
 			gotMonths[m.Month] += m.Records
 		}
 	}
-	same(t, gotDays, days)
 	same(t, gotMonths, months)
+}
+
+// countsOfDays demands that the days of all connections add up to those of all streams that are
+// counted.
+func countsOfDays(t testing.TB, s store.Store) {
+	t.Helper()
+	const from, to = "2026-01-01", "2026-12-31"
+	k, err := s.Kept(t.Context(), from, to)
+	ok(t, err)
+	read, err := s.DayCounts(t.Context(), store.DayQuery{From: from, To: to})
+	ok(t, err)
+	counted, days, got := map[[2]string]bool{}, map[string]int64{}, map[string]int64{}
+	for _, s := range k.Streams {
+		counted[[2]string{s.ConnectionID, s.Stream}] = s.Counted
+	}
+	for _, d := range read {
+		if counted[[2]string{d.ConnectionID, d.Stream}] {
+			days[d.Day] += d.Records
+		}
+	}
+	for _, d := range k.Days {
+		got[d.Day] += d.Records
+	}
+	same(t, got, days)
 }
 
 // countDays are those that the model draws from.
@@ -139,6 +175,7 @@ func testCountModel(t *testing.T, s store.Store) {
 			rt.Fatal("after everything was brought into line not all is counted")
 		}
 		CountsOfConnection(t, s, m.id, Stream)
+		countsOfDays(t, s)
 	})
 }
 
@@ -233,6 +270,7 @@ func (m *countModel) forget(rt *rapid.T) {
 	m.commit(rt)
 	Uncount(m.t, m.s, m.id, rapid.SampledFrom([]float64{0, 0.3, 0.6, 0.9}).Draw(rt, "part"))
 	CountsAreTrue(m.t, m.s, m.id, Stream)
+	countsOfDays(m.t, m.s)
 	m.commit(rt)
 }
 
@@ -299,10 +337,14 @@ func testCountSteps(t *testing.T, s store.Store) {
 		k, err := s.Kept(t.Context(), "", "")
 		ok(t, err)
 		done = append(done, k.Streams[0].Done)
-		if CountsAreTrue(t, s, "c", Stream) {
+		streams, err := s.Streams(t.Context(), "c")
+		ok(t, err)
+		whole := CountsAreTrue(t, s, "c", Stream)
+		same(t, streams[0].DaysOf, map[bool]string{true: "moved"}[whole])
+		if whole {
 			break
 		}
-		whole, err := s.Align(t.Context())
+		whole, err = s.Align(t.Context())
 		ok(t, err)
 		more = !whole
 	}

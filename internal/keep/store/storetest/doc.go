@@ -85,12 +85,15 @@ var cases = []struct {
 	{"BlobsForgotten", testBlobsForgotten},
 	{"BlobModel", testBlobModel},
 	{"BlobRace", testBlobRace},
+	{"Room", testRoom},
+	{"RoomModel", testRoomModel},
 
 	{"Search", testSearch},
 	{"SearchUpdates", testSearchUpdates},
 	{"SearchScope", testSearchScope},
 	{"SearchFieldsChange", testSearchFieldsChange},
 	{"SearchOddText", testSearchOddText},
+	{"SearchUploads", testSearchUploads},
 	{"SearchParts", testSearchParts},
 	{"SearchPaging", testSearchPaging},
 
@@ -101,6 +104,8 @@ var cases = []struct {
 	{"Rewind", testRewind},
 	{"RewindWhileRunning", testRewindWhileRunning},
 
+	{"Coverage", testCoverage},
+	{"Related", testRelated},
 	{"GapDiscovery", testGapDiscovery},
 	{"GapIdentity", testGapIdentity},
 	{"GapEligibility", testGapEligibility},
@@ -168,6 +173,7 @@ var cases = []struct {
 	{"AttentionStale", testAttentionStale},
 	{"AttentionRun", testAttentionRun},
 	{"Targets", testTargets},
+	{"Searches", testSearches},
 	{"Settings", testSettings},
 
 	{"Sessions", testSessions},

@@ -97,7 +97,7 @@ func indexUntilKilled(ctx context.Context, s store.Store) error {
 	for above := int64(1); ; above = never + 1 - above {
 		for done := false; !done; {
 			var err error
-			if done, err = s.IndexFields(ctx, above); err != nil {
+			if done, err = s.IndexFields(ctx, above, Now); err != nil {
 				return err
 			}
 		}

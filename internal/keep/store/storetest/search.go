@@ -160,3 +160,22 @@ func testSearchOddText(t *testing.T, s store.Store) {
 	same(t, found(t, s, "4711"), []string{"number"})
 	same(t, found(t, s, "w0x w9999x"), []string{"long"})
 }
+
+// testSearchUploads: an upload that opens a run under other search fields indexes what was there before together
+// with what it brings.
+func testSearchUploads(t *testing.T, s store.Store) {
+	u := uploaderOf(t, s, "1", "home")
+	u.Streams = []store.StreamSpec{titles}
+	first := batchOf(u, 1, titled("a", "first words", "one remark"), titled("b", "second words", "other remark"))
+	first.Ends = &store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}
+	upload(t, s, first, Now)
+	u.Streams = []store.StreamSpec{{Name: Stream, SearchFields: []string{"note"}}}
+	upload(t, s, batchOf(u, 2, titled("b", "second words", "changed remark"), titled("c", "third words", "new remark")), Now.Add(24*time.Hour))
+	for text, want := range map[string][]string{"remark": {"a", "b", "c"}, "changed": {"b"}, "other": nil, "words": nil} {
+		found, err := s.Search(t.Context(), store.SearchQuery{In: []store.Part{{ConnectionID: u.ConnectionID}}, Text: text})
+		ok(t, err)
+		keys := keysOf(found)
+		slices.Sort(keys)
+		same(t, keys, want)
+	}
+}

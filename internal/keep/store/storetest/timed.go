@@ -12,22 +12,31 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/slice"
+	"pdpp/protocol"
 )
 
 // told is a manifest whose stream says when its records happened and which conversation they
-// belong to, and nothing of what readers may ask for.
-const told = `{"protocol_version":"0.1.0","connector_id":"example","version":"1.0.0","display_name":"Example","streams":[
+// belong to, and nothing of what readers may ask for. A time that grants are bounded by is kept
+// beside the data.
+func told(bounded bool) []byte {
+	consent := ""
+	if bounded {
+		consent = `"consent_time_field":"time",`
+	}
+	return []byte(`{"protocol_version":"0.1.0","connector_id":"example","version":"1.0.0","display_name":"Example","streams":[
 	{"name":"items","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","required":["id"],"properties":{
 		"id":{"type":"string"},"it's":{"type":["string","null"]},"time":{"type":"string","format":"date-time"}}},
-	"consent_time_field":"time","display":{"kind":"message","roles":{"time":"time","thread":"it's"}}}]}`
+	` + consent + `"display":{"kind":"message","roles":{"time":"time","thread":"it's"}}}]}`)
+}
 
 // mostPages is how far a question is followed.
 const mostPages = 3
 
 // testTimed holds pages in the order of time against the same records put into order in
-// memory, first without any index and then with them.
+// memory: by the time in the data, without an index and with one, and by the time that is kept
+// beside it.
 func testTimed(t *testing.T, s store.Store) {
-	_, err := s.PutManifest(t.Context(), "example", []byte(told), Now)
+	_, err := s.PutManifest(t.Context(), "example", told(false), Now)
 	ok(t, err)
 	var all []filed
 	l := begin(t, s, "c", "r1")
@@ -74,12 +83,17 @@ func testTimed(t *testing.T, s store.Store) {
 		same(t, got, want)
 	}
 	rapid.Check(t, check)
-	for done := false; !done; { // from here on the time is kept beside the data too
+	same(t, index(t, s, int64(len(all))), 2)
+	rapid.Check(t, check)
+	_, err = s.PutManifest(t.Context(), "example", told(true), Now)
+	ok(t, err)
+	for done := false; !done; {
 		done, err = s.Align(t.Context())
 		ok(t, err)
 	}
+	same(t, index(t, s, int64(len(all))), 1) // what is kept beside the data needs no other index
 	rapid.Check(t, check)
-	same(t, index(t, s, int64(len(all))), 2)
+	same(t, index(t, s, never), 1)
 	rapid.Check(t, check)
 	got, err := s.Timed(t.Context(), store.TimedQuery{Part: store.Part{ConnectionID: "c", Stream: "nothing"}, Field: timeField})
 	ok(t, err)
@@ -125,4 +139,32 @@ func drawTimed(t *rapid.T, all []filed, ids map[string]int64) (q store.TimedQuer
 		want = append(want, f.key+" "+f.time.time.Format(time.RFC3339Nano))
 	}
 	return q, want
+}
+
+// testTimePlans: a day is read, and counted, by the index of times.
+func testTimePlans(t *testing.T, d Damaged) {
+	_, err := d.Store.PutManifest(t.Context(), "example", told(true), Now)
+	ok(t, err)
+	l := begin(t, d.Store, "c", "r1", store.StreamSpec{Name: Stream, TimeField: timeField})
+	var records []slice.Record
+	for i := range 500 {
+		at := Now.AddDate(0, 0, -i).UTC()
+		records = append(records, slice.Record{Stream: Stream, Key: fmt.Sprint("k", i), EmittedAt: "x", SemanticTime: at.Format(protocol.StoredTime), Data: fmt.Appendf(nil, `{"time":%q}`, at.Format(time.RFC3339Nano))})
+	}
+	put(t, d.Store, l, records...)
+	w := &Watch{}
+	s := d.Watched(w)
+	plans := d.plans(t, w, "semantic_time")
+	q := store.TimedQuery{Part: whole, Field: timeField, From: Now.AddDate(0, 0, -3), To: Now.AddDate(0, 0, -2), NewestFirst: true}
+	got, err := s.Timed(t.Context(), q)
+	ok(t, err)
+	n, err := s.CountTimed(t.Context(), q, 10)
+	ok(t, err)
+	same(t, []any{len(got), n}, []any{1, int64(1)})
+	same(t, len(*plans), 2)
+	for _, plan := range *plans {
+		if !strings.Contains(plan, "records_by_time") || strings.Contains(plan, "TEMP B-TREE") || strings.Contains(plan, "Sort") {
+			t.Errorf("a day is found by\n%s", plan)
+		}
+	}
 }

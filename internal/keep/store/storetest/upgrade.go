@@ -66,10 +66,12 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 				same(t, p, store.BrowserProfile{ConnectionID: "c", Name: "example__c", Generation: 4, AccountMAC: "ab12", Sealed: []byte("sealed profile"),
 					SealedAt: time.Date(2026, 1, 1, 0, 6, 0, 0, time.UTC), Bytes: 2048})
 			}
-			if version == 19 {
+			if version == 19 || version >= 24 {
 				b, err := s.FindBlob(t.Context(), "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", nil)
 				ok(t, err)
 				same(t, b, store.Blob{SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Bytes: 4, Field: "title", MIME: "text/plain", Name: "test.txt"})
+				_, room := roomOf(t, s, "c", "items")
+				same(t, []int64{room.Files, room.FileBytes}, []int64{1, 4})
 			}
 			if version >= 21 {
 				checkSignIn(t, s)
@@ -81,6 +83,11 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 				alone, shared, err := s.ImportRecords(t.Context(), "imp1")
 				ok(t, err)
 				same(t, []int64{alone, shared}, []int64{1, 1})
+			}
+			if version >= 25 {
+				found, err := s.Searches(t.Context())
+				ok(t, err)
+				same(t, found, []store.Search{{ID: "search1", Name: "Pears", Address: "/records?q=pear", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}})
 			}
 			if version >= 11 {
 				checkAudit(t, s)
@@ -174,6 +181,7 @@ func checkUpgraded(t *testing.T, s store.Store) {
 	if !CountsAreTrue(t, s, "c", Stream) {
 		t.Fatal("what was stored before is not counted")
 	}
+	same(t, index(t, s, never), 1) // of times, which a new store has from the beginning
 	streams, err := s.Streams(ctx, "")
 	ok(t, err)
 	same(t, streams, []store.StreamInfo{{ConnectionID: "c", Name: Stream, Records: 2, Deleted: 1, LastSeq: 4, ChangedAt: &changed}})

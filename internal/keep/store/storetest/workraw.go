@@ -36,6 +36,10 @@ func RunWork(t *testing.T, open func(t *testing.T) Damaged) {
 		t.Parallel()
 		testFieldPlans(t, open(t))
 	})
+	t.Run("TimePlans", func(t *testing.T) {
+		t.Parallel()
+		testTimePlans(t, open(t))
+	})
 }
 
 // testErased: however a question ends, neither its key nor its answer stays.

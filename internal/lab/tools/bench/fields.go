@@ -2,16 +2,16 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/sqlstore"
 	"pdpp/internal/keep/store/storetest"
 	"pdpp/manifest"
 )
-
-// indexedRecords is how many records the stream has whose fields are indexed.
-const indexedRecords = 200_000
 
 // measureFields asks for records by their fields, and for sums over them, first without
 // indexes and then with those that the server makes.
@@ -21,7 +21,7 @@ func measureFields(ctx context.Context, c config, dir string, r *report) error {
 		if err != nil {
 			return err
 		}
-		if err := fill(indexedRecords); err != nil {
+		if err := fill(c.Indexed); err != nil {
 			return err
 		}
 		if err := end(); err != nil {
@@ -30,47 +30,162 @@ func measureFields(ctx context.Context, c config, dir string, r *report) error {
 		if err := settle(); err != nil {
 			return err
 		}
-		scanned, err := askFields(ctx, st, 1)
+		scanned, err := askFields(ctx, st, c.Indexed, 1)
 		if err != nil {
 			return err
 		}
 		var longest time.Duration
 		for done := false; !done; {
 			began := time.Now()
-			if done, err = st.IndexFields(ctx, indexedRecords); err != nil {
+			if done, err = st.IndexFields(ctx, int64(c.Indexed), time.Now()); err != nil {
 				return err
 			}
 			longest = max(longest, time.Since(began))
 		}
-		found, err := askFields(ctx, st, 20)
+		found, err := askFields(ctx, st, c.Indexed, 20)
 		if err != nil {
 			return err
 		}
-		made := figure{Name: fmt.Sprintf("%s, index on a field of %d", kind, indexedRecords), Value: longest.Seconds(), Unit: "s", Note: "the longest of three"}
+		made := figure{Name: fmt.Sprintf("%s, index on a field of %d", kind, c.Indexed), Value: longest.Seconds(), Unit: "s", Note: "the longest of three"}
 		if kind == "SQLite" {
 			made.Below = 8 // all writers wait for it
 		}
 		r.tell(made)
 		for i, name := range fieldQuestions {
-			f := figure{Name: fmt.Sprintf("%s, %s of %d, by index", kind, name, indexedRecords), Value: scanned[i] / found[i], Unit: "x", AtLeast: 10,
+			f := figure{Name: fmt.Sprintf("%s, %s of %d, by index", kind, name, c.Indexed), Value: scanned[i] / found[i], Unit: "x", AtLeast: 10,
 				Note: fmt.Sprintf("%.2f ms, %.0f ms without", found[i], scanned[i])}
 			if kind == "PostgreSQL" && i == 2 {
 				f.AtLeast = 0 // it reads all records: an index has no expression's value for it
 			}
 			r.tell(f)
 		}
-		return nil
+		return r.measureAgainstBare(ctx, kind, st.(*sqlstore.DB), c.Indexed)
 	})
+}
+
+// bareQuestion is a question and the statement that asks a database the same by the same index.
+type bareQuestion struct {
+	name string
+	ask  func() (int, error)
+	bare string
+	args []any
+}
+
+// measureAgainstBare asks for records by their fields, and for sums over them, in turns with bare
+// statements that use the same indexes.
+func (r *report) measureAgainstBare(ctx context.Context, kind string, st *sqlstore.DB, records int) error {
+	part := store.Part{ConnectionID: "bench", Stream: storetest.Stream}
+	text, number, hint, arg := `record_text(data, '%s')`, `record_number(data, '%s')`, ` INDEXED BY %s`, "?"
+	if kind == "PostgreSQL" {
+		text, hint, arg = `(record_text(data, '%s') COLLATE "C")`, ``, "$1"
+	}
+	at := func(expression, field string) (key, using string, err error) {
+		key = fmt.Sprintf(expression, field)
+		if hint == "" {
+			return key, "", nil
+		}
+		var name string
+		err = st.Writer().QueryRowContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'index' AND sql LIKE ?`, "%("+key+",%").Scan(&name)
+		return key, fmt.Sprintf(hint, name), err
+	}
+	id, byID, err := at(text, "id")
+	if err != nil {
+		return fmt.Errorf("find an index: %w", err)
+	}
+	amount, byAmount, err := at(number, "amount")
+	if err != nil {
+		return fmt.Errorf("find an index: %w", err)
+	}
+	version, byVersion, err := at(text, "version")
+	if err != nil {
+		return fmt.Errorf("find an index: %w", err)
+	}
+	const live = ` WHERE stream_id = 1 AND deleted = 0`
+	above := []store.Comparison{{Field: "amount", Kind: manifest.ValueNumber, Op: manifest.RangeGTE, Value: "990"}}
+	for _, q := range []bareQuestion{
+		{"a page of a range", func() (int, error) {
+			got, err := st.ListRecords(ctx, store.RecordQuery{Part: part, Compare: above, Limit: 100})
+			return len(got), err
+		}, `SELECT id, record_key, data, emitted_at, semantic_time, seq, version, changed_at FROM records` + byAmount + live + ` AND ` + amount + ` >= ` + arg + ` ORDER BY seq LIMIT 100`, []any{990.0}},
+		{"a rare value", func() (int, error) {
+			got, err := st.ListRecords(ctx, store.RecordQuery{Part: part, Where: []store.FieldValue{{Field: "id", Value: fmt.Sprintf("item-%09d", records-7)}}, Limit: 25})
+			return len(got), err
+		}, `SELECT id, record_key, data, emitted_at, semantic_time, seq, version, changed_at FROM records` + byID + live + ` AND ` + id + ` = ` + arg + ` ORDER BY seq LIMIT 25`, []any{fmt.Sprintf("item-%09d", records-7)}},
+		{"a range counted", func() (int, error) {
+			got, err := st.Aggregate(ctx, store.AggregateQuery{Part: part, Metric: store.MetricCount, Within: time.Minute, Compare: above})
+			return len(got.Groups), err
+		}, `SELECT count(*) FROM records` + byAmount + live + ` AND ` + amount + ` >= ` + arg, []any{990.0}},
+		{"groups counted", func() (int, error) {
+			got, err := st.Aggregate(ctx, store.AggregateQuery{Part: part, Metric: store.MetricCount, GroupBy: "version", Within: time.Minute})
+			return len(got.Groups), err
+		}, `SELECT ` + version + `, count(*) FROM records` + byVersion + live + ` GROUP BY 1`, nil},
+	} {
+		if err := r.againstBare(ctx, kind, st, records, q); err != nil {
+			return fmt.Errorf("%s: %w", q.name, err)
+		}
+	}
+	return nil
+}
+
+// againstBare takes the median of both, which are asked in turns. The bare statement has as much time as
+// it takes: the connections of clients have not.
+func (r *report) againstBare(ctx context.Context, kind string, st *sqlstore.DB, records int, q bareQuestion) error {
+	var ours, theirs []float64
+	for round := range 24 {
+		began := time.Now()
+		n, err := q.ask()
+		if err != nil {
+			return err
+		}
+		asked := time.Now()
+		met, err := rowsOf(ctx, st.Writer(), q.bare, q.args...)
+		if err != nil {
+			return err
+		}
+		if met != n {
+			return fmt.Errorf("%d answers, and %d by the bare statement", n, met)
+		}
+		if round >= 4 { // the first prepare statements
+			ours, theirs = append(ours, asked.Sub(began).Seconds()*1000), append(theirs, time.Since(asked).Seconds()*1000)
+		}
+	}
+	r.tell(figure{Name: fmt.Sprintf("%s, %s of %d, against the bare statement", kind, q.name, records), Value: median(ours) / median(theirs), Unit: "x", Below: 1.5,
+		Note: fmt.Sprintf("%.2f ms, bare %.2f ms; the shortest %.2f and %.2f", median(ours), median(theirs), slices.Min(ours), slices.Min(theirs))})
+	return nil
+}
+
+// rowsOf reads all columns of all rows.
+func rowsOf(ctx context.Context, db *sql.DB, query string, args ...any) (n int, err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return 0, err
+	}
+	into := make([]any, len(columns))
+	for i := range into {
+		into[i] = new(any)
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, rows.Err()
 }
 
 var fieldQuestions = []string{"a rare value", "a range counted", "groups counted"}
 
 // askFields gives the milliseconds that each question takes.
-func askFields(ctx context.Context, st store.Store, rounds int) (took []float64, err error) {
+func askFields(ctx context.Context, st store.Store, records, rounds int) (took []float64, err error) {
 	part := store.Part{ConnectionID: "bench", Stream: storetest.Stream}
 	for _, ask := range []func() (int, error){
 		func() (int, error) {
-			got, err := st.ListRecords(ctx, store.RecordQuery{Part: part, Where: []store.FieldValue{{Field: "id", Value: fmt.Sprintf("item-%09d", indexedRecords-7)}}, Limit: 25})
+			got, err := st.ListRecords(ctx, store.RecordQuery{Part: part, Where: []store.FieldValue{{Field: "id", Value: fmt.Sprintf("item-%09d", records-7)}}, Limit: 25})
 			return len(got), err
 		},
 		func() (int, error) {

@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/device/wire"
 	"pdpp/internal/deviceapi"
@@ -35,9 +33,10 @@ const (
 )
 
 // measureIngest measures what the server does with the batches of devices: alone, with and
-// without full text, against the same records written without HTTP; and from fifty devices
-// at once.
+// without full text, against the same records written without HTTP; with counts and indexes against
+// without; and from fifty devices at once.
 func measureIngest(ctx context.Context, c config, dir string, r *report) error {
+	rates := map[bool][]float64{}
 	for _, search := range []bool{false, true} {
 		name := "device uploads, without full text"
 		if search {
@@ -53,7 +52,18 @@ func measureIngest(ctx context.Context, c config, dir string, r *report) error {
 		}
 		r.compare(name+" against the bare commit (MB per CPU-s)", ours, direct, 0.25)
 		r.tell(figure{Name: name, Value: median(ours), Unit: "MB per CPU-s", AtLeast: 20})
+		rates[search] = ours
+		plain, indexed, err := measureIndexed(ctx, c, dir, search)
+		if err != nil {
+			return err
+		}
+		want := 0.
+		if search {
+			want = 0.8 // as streams of text are
+		}
+		r.compare(name+", counted by day and indexed by time and three fields, against neither (MB per CPU-s)", indexed, plain, want)
 	}
+	r.compare("device uploads, with full text against without (MB per CPU-s)", rates[true], rates[false], 0)
 	return fiftyDevices(ctx, filepath.Join(dir, "ingest-many"), r)
 }
 
@@ -71,11 +81,13 @@ func newUploads(ctx context.Context, path string, search bool) (*uploads, error)
 	}
 	query := ""
 	if search {
-		query = `,"query":{"search":{"lexical_fields":["text"]}}`
+		query = `,"search":{"lexical_fields":["text"]}`
 	}
 	m, err := manifest.Parse([]byte(`{"protocol_version":"0.1.0","connector_id":"https://registry.example/diary","version":"1.0.0","display_name":"Diary",
 		"runtime_requirements":{"bindings":{"filesystem":{"required":true}}},
-		"streams":[{"name":"notes","semantics":"mutable_state","checkpoint":"slice","primary_key":"id","schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"text":{"type":"string"}}}` + query + `}]}`))
+		"streams":[{"name":"notes","semantics":"mutable_state","checkpoint":"slice","primary_key":"id","consent_time_field":"at","schema":{"type":"object","required":["id"],"properties":{
+			"id":{"type":"string"},"text":{"type":"string"},"author":{"type":"string"},"size":{"type":"integer"},"at":{"type":"string","format":"date-time"}}},
+			"query":{"filter":["author"],"range_filters":{"size":["gte"],"at":["gte"]}` + query + `}}]}`))
 	if err != nil {
 		return nil, err
 	}
@@ -123,16 +135,6 @@ func benchNotes(batch int) []slice.Record {
 	return records
 }
 
-// body is a batch as a device sends it.
-func (d *uploadingDevice) body(n int) ([]byte, error) {
-	records := benchNotes(n)
-	hash, err := wire.BodyHash(records)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(wire.Batch{DeviceID: d.DeviceID, SourceInstanceID: d.ID, ConnectorID: "diary", BatchID: fmt.Sprint("b", n), BatchSeq: int64(n + 1), BodyHash: hash, Records: records})
-}
-
 func (u *uploads) send(ctx context.Context, d uploadingDevice, body []byte) (status int, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.server.URL+wire.Root+"/"+d.DeviceID+"/ingest-batches", bytes.NewReader(body))
 	if err != nil {
@@ -170,7 +172,7 @@ func ingestOnce(ctx context.Context, path string, search bool) (uploaded, commit
 	}
 	bodies, size := make([][]byte, uploadBatches), 0
 	for n := range bodies {
-		if bodies[n], err = d.body(n); err != nil {
+		if bodies[n], err = d.bodyOf(n, benchNotes(n)); err != nil {
 			return 0, 0, err
 		}
 		size += len(bodies[n])
@@ -227,7 +229,7 @@ func fiftyDevices(ctx context.Context, path string, r *report) error {
 		}
 		wg.Go(func() {
 			for batch := range 2 {
-				body, err := d.body(batch)
+				body, err := d.bodyOf(batch, benchNotes(batch))
 				if err != nil {
 					return
 				}

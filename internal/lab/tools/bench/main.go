@@ -6,7 +6,7 @@
 // into the same table; the memory that the runner needs for it; and the decoder
 // against encoding/json; a connection's way from evidence to verdict, and that
 // of a page of them against its bare reads; and the goodput of a governed client
-// against the rate of a real nginx, and of a tap that nobody can change, through the governing
+// against the rate of a real nginx and a real HAProxy, and of a tap that nobody can change, through the governing
 // proxy, against a hidden limit. It measures the scheduler's passes over many
 // connections against their bare statements and against fewer connections, many
 // runs at once against fewer, two workers against one, and a server at rest; and the pages and
@@ -33,7 +33,7 @@ import (
 	"syscall"
 	"time"
 
-	"pdpp/internal/lab/nginxtest"
+	"pdpp/internal/lab/limitertest"
 )
 
 type config struct {
@@ -41,17 +41,21 @@ type config struct {
 	Big       int
 	Rounds    int
 	FirstLoad int
-	// FirstLoadTime bounds that of a gigabyte.
-	FirstLoadTime time.Duration
+	// FirstLoadStall is how long that of a gigabyte may make no progress.
+	FirstLoadStall time.Duration
 	// IdleTime is how long the service of a computer is watched that has nothing to do.
-	IdleTime  time.Duration
-	Messages  int
-	Kept      int
-	Only      string
-	Out       string
-	Postgres  string
-	Nginx     string
-	NginxTime time.Duration
+	IdleTime time.Duration
+	Messages int
+	Kept     int
+	Indexed  int
+	Only     string
+	Out      string
+	Postgres string
+	// Nginx and HAProxy are programs. Each run against them takes LimiterTime, beside Busy
+	// threads that only use up the processor.
+	Nginx, HAProxy string
+	LimiterTime    time.Duration
+	Busy           int
 }
 
 func main() {
@@ -87,15 +91,18 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Big, "big", 1_000_000, "records of the long memory measurement")
 	f.IntVar(&c.Rounds, "rounds", 3, "rounds of each comparison; the median counts")
 	f.IntVar(&c.FirstLoad, "first-load", 128, "megabytes of the first load of a device; -only firstload loads 1000")
-	f.DurationVar(&c.FirstLoadTime, "first-load-time", 20*time.Minute, "the longest that the first load of -only firstload may take")
+	f.DurationVar(&c.FirstLoadStall, "first-load-stall", 2*time.Minute, "the longest that the first load of -only firstload may bring nothing")
 	f.DurationVar(&c.IdleTime, "idle-time", 125*time.Second, "how long the service of a device is watched at rest, for each number of files")
 	f.IntVar(&c.Messages, "messages", 20_000, "messages of the account on a mail server; 200000 is the whole")
 	f.IntVar(&c.Kept, "kept", 1_000_000, "records of the overview; 5000000 is the whole")
-	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, overview, fields, beside, demo, governor, nginx, foreign, files, archives, chatgpt, ingest, device, firstload (long, and only by its name), profiles, blobs, imap, browser or viewer")
+	f.IntVar(&c.Indexed, "indexed", 200_000, "records of the stream whose fields are indexed; 1000000 is the whole")
+	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, overview, fields, beside, demo, governor, limiters, foreign, files, archives, chatgpt, ingest, device, firstload (long, and only by its name), profiles, blobs, imap, browser or viewer")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
-	f.StringVar(&c.Nginx, "nginx", os.Getenv(nginxtest.Variable), "nginx program to measure against; without it that part is left out")
-	f.DurationVar(&c.NginxTime, "nginx-time", 12*time.Second, "time of each run against nginx")
+	f.StringVar(&c.Nginx, "nginx", os.Getenv(limitertest.Variable), "nginx program to measure against; without it that part is left out")
+	f.StringVar(&c.HAProxy, "haproxy", os.Getenv(limitertest.HAProxyVariable), "HAProxy program to measure against; without it that part is left out")
+	f.DurationVar(&c.LimiterTime, "limiter-time", 100*time.Second, "time of each run against nginx and HAProxy")
+	f.IntVar(&c.Busy, "busy", 0, "threads that keep the processor busy beside the runs against nginx and HAProxy")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -111,7 +118,7 @@ func benchMain(ctx context.Context, args []string) error {
 	}{
 		{"browser", measureBrowser}, {"viewer", measureViewer},
 		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"overview", measureOverview}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"nginx", measureNginx}, {"foreign", measureForeign}, {"files", measureFiles}, {"archives", measureArchives}, {"chatgpt", measureChatGPT}, {"ingest", measureIngest}, {"profiles", measureProfiles}, {"device", measureDevice}, {"firstload", measureFirstLoad}, {"blobs", measureBlobs}, {"imap", measureIMAP},
+		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"overview", measureOverview}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"limiters", measureLimiters}, {"foreign", measureForeign}, {"files", measureFiles}, {"archives", measureArchives}, {"chatgpt", measureChatGPT}, {"ingest", measureIngest}, {"profiles", measureProfiles}, {"device", measureDevice}, {"firstload", measureFirstLoad}, {"blobs", measureBlobs}, {"imap", measureIMAP},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {
@@ -156,7 +163,8 @@ type memory struct {
 }
 
 // limited is what a client got from a limiter: goodput against the configured
-// rate, and what the same client gets without a pace, backing off by full jitter.
+// rate, and what the same client gets without a pace, backing off by full jitter, and
+// with a pace of additive increase and multiplicative decrease.
 type limited struct {
 	Name           string  `json:"name"`
 	Rate           float64 `json:"rate_per_second"`
@@ -166,6 +174,9 @@ type limited struct {
 	WantRefused    float64 `json:"want_at_most_refused"`
 	UnpacedRatio   float64 `json:"unpaced_goodput_ratio"`
 	UnpacedRefused float64 `json:"unpaced_refused_per_thousand"`
+
+	AdditiveRatio   float64 `json:"additive_goodput_ratio"`
+	AdditiveRefused float64 `json:"additive_refused_per_thousand"`
 }
 
 func (r *report) compare(name string, ours, baseline []float64, want float64) {
@@ -187,8 +198,12 @@ func (r *report) remember(name string, m measured, want float64) {
 
 func (r *report) limit(x limited) {
 	r.Limited = append(r.Limited, x)
-	fmt.Printf("%-36s goodput %.2f of the rate (want >= %.2f)  refused %5.1f per 1000 (want <= %.0f)  unpaced %.2f, %.1f%s\n",
-		x.Name, x.Ratio, x.Want, x.Refused, x.WantRefused, x.UnpacedRatio, x.UnpacedRefused, missed(x.Ratio < x.Want || x.Refused > x.WantRefused))
+	fmt.Printf("%-36s goodput %.2f of the rate (want >= %.2f)  refused %5.1f per 1000 (want <= %.0f)  unpaced %.2f, %.1f",
+		x.Name, x.Ratio, x.Want, x.Refused, x.WantRefused, x.UnpacedRatio, x.UnpacedRefused)
+	if x.AdditiveRatio > 0 {
+		fmt.Printf("  AIMD %.2f, %.1f", x.AdditiveRatio, x.AdditiveRefused)
+	}
+	fmt.Println(missed(x.Ratio < x.Want || x.Refused > x.WantRefused))
 }
 
 // missed marks a line whose target was not reached. It does not fail the

@@ -36,14 +36,15 @@ func newCollector(m message) *collector {
 }
 
 // learned reads a snapshot as a connector's cursor would give it. The harness
-// starts each run at the same instant, so its age says nothing.
+// starts each run at the same instant, against a provider that was left alone: the
+// snapshot is taken for an hour old.
 func (s *snapshot) learned(now time.Time) *governor.Learned {
 	if s == nil {
 		return nil
 	}
 	fields := map[string]float64{governor.FieldInterval: float64(s.Interval) / float64(time.Millisecond)}
 	maps.Copy(fields, s.Extra)
-	fields[governor.FieldRecorded] = float64(now.UnixMilli())
+	fields[governor.FieldRecorded] = float64(now.Add(-time.Hour).UnixMilli())
 	if l, ok := governor.Restore(fields, now); ok {
 		return &l
 	}

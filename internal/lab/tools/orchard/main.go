@@ -30,12 +30,14 @@ func playHost(dir string) {
 		}
 		_ = json.NewEncoder(os.Stdout).Encode(list)
 	case "manifest":
-		body, err := os.ReadFile(filepath.Join(dir, os.Args[2], "manifest.json"))
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+		for _, name := range os.Args[2:] {
+			body, err := os.ReadFile(filepath.Join(dir, name, "manifest.json"))
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			_, _ = os.Stdout.Write(body)
 		}
-		_, _ = os.Stdout.Write(body)
 	case "run":
 		playLines(dir, "done") // a host brings its connectors along
 	}

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 func main() {
@@ -29,14 +30,19 @@ func main() {
 	}
 }
 
+// whole is the pattern of all packages of this module.
+const whole = "pdpp/..."
+
 func run(out io.Writer, not bool, patterns []string) error {
-	all, err := list([]string{"pdpp/..."})
+	all, err := list([]string{whole})
 	if err != nil {
 		return err
 	}
-	wanted, err := list(patterns)
-	if err != nil {
-		return err
+	wanted := all
+	if !slices.Equal(patterns, []string{whole}) {
+		if wanted, err = list(patterns); err != nil {
+			return err
+		}
 	}
 	m := module{}
 	for _, p := range all {

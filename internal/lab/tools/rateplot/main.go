@@ -1,8 +1,9 @@
 // Rateplot draws how the governor finds and holds the limits of three simulated
-// providers, and prints how it does on the whole catalogue.
+// providers, and prints how it does on the whole catalogue, and beside others.
 //
 //	go run ./internal/lab/tools/rateplot -o docs/governor.svg
 //	go run ./internal/lab/tools/rateplot -table 20000
+//	go run ./internal/lab/tools/rateplot -compare 2000
 package main
 
 import (
@@ -25,8 +26,13 @@ func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("rateplot", flag.ContinueOnError)
 	file := flags.String("o", "", "write the plot to this file instead of standard output")
 	table := flags.Int("table", 0, "print the survey of so many requests for each provider instead of the plot")
+	compare := flags.Int("compare", 0, "print how the governor and other ways to pace fetch so many things, instead of the plot")
+	random := flags.Int("random", 10, "random providers of each family in that comparison, beside the catalogue")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *compare > 0 {
+		return ratesim.PrintStandings(out, ratesim.Compare(*compare, *random))
 	}
 	if *table > 0 {
 		return ratesim.Print(out, ratesim.Survey(*table))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type conversationPage struct {
 	Threads []threadRow
 	Count   int64 // of all conversations
 	Next    string
+	First   string // the first page; empty on it
 	Open    *openThread
 }
 
@@ -62,7 +64,7 @@ func (p *pages) conversations(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, err)
 		return
 	}
-	page, err := p.threads(r.Context(), all, r.URL.Query().Get("source"), r.URL.Query().Get("cursor"), threadKey{})
+	page, err := p.threads(r.Context(), all, r.URL.Query(), threadKey{})
 	if err != nil {
 		p.fail(w, r, err)
 		return
@@ -91,7 +93,7 @@ func (p *pages) conversation(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, err)
 		return
 	}
-	page, err := p.threads(ctx, all, r.URL.Query().Get("source"), "", k)
+	page, err := p.threads(ctx, all, url.Values{"source": r.URL.Query()["source"]}, k)
 	if err != nil {
 		p.fail(w, r, err)
 		return
@@ -106,9 +108,13 @@ func noThread() error {
 
 // readSpan reads which part of a conversation the address names; nonsense means its end.
 func readSpan(r *http.Request) (s span) {
-	s.since, _ = api.ParseMoment(r.URL.Query().Get("since"))
+	q := r.URL.Query()
+	s.since, _ = api.ParseMoment(q.Get("since"))
 	if s.since.IsZero() {
-		s.until, _ = api.ParseMoment(r.URL.Query().Get("until"))
+		s.until, _ = api.ParseMoment(q.Get("until"))
+	}
+	if in := q.Get("in"); in != "" {
+		s.within = readPlace(cmp.Or(q.Get("since"), q.Get("until")), in, q.Get("past"))
 	}
 	return s
 }
@@ -189,128 +195,4 @@ func (p *pages) missingOf(ctx context.Context, k threadKey, speakers []*stream) 
 		}
 	}
 	return nil, nil
-}
-
-// threads lists conversations of all sources, or of one, those that changed last first.
-func (p *pages) threads(ctx context.Context, all *streams, chosen, cursor string, open threadKey) (*conversationPage, error) {
-	page := &conversationPage{Chosen: chosen}
-	var of []*stream
-	for i := range all.all {
-		s := &all.all[i]
-		if s.kind() != manifest.KindConversation || s.Records == 0 {
-			continue
-		}
-		page.Count += s.Records
-		at := slices.IndexFunc(page.Sources, func(one source) bool { return one.ID == s.ConnectionID })
-		if at < 0 {
-			page.Sources = append(page.Sources, source{ID: s.ConnectionID, Name: s.ConnectionName, Address: "/records/conversations?source=" + ui.Segment(s.ConnectionID), Current: s.ConnectionID == chosen})
-			at = len(page.Sources) - 1
-		}
-		page.Sources[at].Count += s.Records
-		if chosen == "" || chosen == s.ConnectionID {
-			of = append(of, s)
-		}
-	}
-	lasts := p.names(ctx, all)
-	for _, s := range of {
-		rows, next, err := p.threadsIn(lasts, s, cursor, len(of) == 1, open)
-		if err != nil {
-			return nil, err
-		}
-		page.Threads = append(page.Threads, rows...)
-		if next != "" {
-			page.Next = "/records/conversations?source=" + ui.Segment(s.ConnectionID) + "&cursor=" + next
-		}
-	}
-	slices.SortStableFunc(page.Threads, func(a, b threadRow) int { return b.At.Compare(a.At) })
-	if len(of) > 1 && len(page.Threads) > threadsShown {
-		page.Threads = page.Threads[:threadsShown]
-	}
-	return page, nil
-}
-
-// lastRead is how many of the newest messages of a source are looked through for what was said
-// last in its conversations.
-const lastRead = 200
-
-// threadsIn lists conversations of one stream: those that somebody spoke in last, and those
-// whose own records changed last.
-func (p *pages) threadsIn(n *names, s *stream, cursor string, alone bool, open threadKey) (rows []threadRow, next string, err error) {
-	last := map[string]*thing{}
-	var order []string
-	for _, by := range n.all.speakersOf(threadKey{connection: s.ConnectionID, stream: s.Name}) {
-		if by.kind() != manifest.KindMessage {
-			continue
-		}
-		found, err := p.Owner.Records(n.ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: by.Name, ByTime: true, Fields: by.fields(), Limit: lastRead})
-		if err != nil {
-			return nil, "", err
-		}
-		for _, r := range found.Records {
-			t := by.thing(r)
-			if key := t.text("thread"); last[key] == nil && voiceOf(&t) != voiceStep {
-				last[key] = &t
-				order = append(order, key)
-			}
-		}
-	}
-	q := api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, Limit: threadsShown}
-	if alone {
-		q.Cursor = cursor
-	}
-	found, err := p.Owner.Records(n.ctx, q)
-	if err != nil {
-		return nil, "", err
-	}
-	if alone {
-		next = found.Next
-	}
-	listed := map[string]bool{}
-	for _, r := range found.Records {
-		listed[r.Key] = true
-		rows = append(rows, n.row(s.thing(r), last[r.Key], open))
-	}
-	if q.Cursor != "" {
-		return rows, next, nil
-	}
-	for _, key := range order[:min(len(order), threadsShown)] {
-		if !listed[key] && key != "" {
-			own := s.thing(api.Record{ConnectionID: s.ConnectionID, Stream: s.Name, Key: key})
-			row := n.row(own, last[key], open)
-			row.Title = cmp.Or(n.title(s.ConnectionID, s.Name, key), row.Title)
-			rows = append(rows, row)
-		}
-	}
-	return rows, next, nil
-}
-
-// row is a conversation in the list, with what was said in it last if that is known.
-func (n *names) row(t thing, last *thing, open threadKey) threadRow {
-	k := threadKey{t.ConnectionID, t.Stream, t.Key}
-	row := threadRow{Title: t.title(), Source: t.in.ConnectionName, Address: k.address(), Current: k == open}
-	for _, role := range []string{"end", "time"} {
-		if at, ok := api.ParseMoment(t.text(role)); ok && (role == "end" || last == nil) {
-			row.At = at
-			break
-		}
-	}
-	if last == nil {
-		row.Title = cmp.Or(row.Title, "Without a name")
-		return row
-	}
-	by := ""
-	if voiceOf(last) == voiceOther && last.in.role("speaker") == "" {
-		by = n.of(last, "author")
-	}
-	if row.Title == "" {
-		row.Title, by = cmp.Or(by, "Without a name"), ""
-	}
-	row.Note = last.line("text", longestNote)
-	if by != "" && by != row.Title {
-		row.Note = by + ": " + row.Note
-	}
-	if row.At.Before(*last.At) {
-		row.At = *last.At
-	}
-	return row
 }

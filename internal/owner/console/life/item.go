@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pdpp/internal/ops/text"
+	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
 	"pdpp/manifest"
 )
@@ -26,30 +27,39 @@ type item struct {
 // burst is from how many records of one stream on they are one item.
 const burst = 5
 
-// items puts the things of a day into words, the newest first. What was said in one
+// folds reports whether many records of the stream are one item of a day, of which the newest
+// says enough.
+func (s *stream) folds() bool { return s.role("thread") == "" && s.kind() != manifest.KindMessage }
+
+// items puts what happened on a day into words, the newest first. What was said in one
 // conversation is one item, and so are many records of one stream.
-func (n *names) items(things []thing, at choice) (out []item) {
+func (n *names) items(happened []happening, at choice) (out []item) {
 	threads := map[threadKey][]*thing{}
-	alike := map[*stream][]*thing{}
-	for i := range things {
-		t := &things[i]
-		if k, is := threadOf(t); is && t.in.role("title") == "" || is && t.in.kind() == manifest.KindEvent {
-			threads[k] = append(threads[k], t)
-		} else {
-			alike[t.in] = append(alike[t.in], t)
+	for i := range happened {
+		h := &happened[i]
+		var alike []*thing
+		for j := range h.things {
+			t := &h.things[j]
+			if k, is := threadOf(t); is && t.in.role("title") == "" || is && t.in.kind() == manifest.KindEvent {
+				threads[k] = append(threads[k], t)
+			} else {
+				alike = append(alike, t)
+			}
+		}
+		if len(alike) > burst && h.in.kind() != manifest.KindMessage {
+			count := int64(len(alike))
+			if h.in.folds() {
+				count = h.count
+			}
+			out = append(out, n.many(h.in, alike[0], count))
+			continue
+		}
+		for _, t := range alike {
+			out = append(out, n.single(t, at))
 		}
 	}
 	for k, all := range threads {
 		out = append(out, n.spoken(k, all))
-	}
-	for s, all := range alike {
-		if len(all) > burst && s.kind() != manifest.KindMessage {
-			out = append(out, n.many(s, all))
-			continue
-		}
-		for _, t := range all {
-			out = append(out, n.single(t, at))
-		}
 	}
 	slices.SortFunc(out, func(a, b item) int {
 		return cmp.Or(b.At.Compare(a.At), strings.Compare(a.From, b.From), strings.Compare(a.Title, b.Title), strings.Compare(a.Address, b.Address))
@@ -129,11 +139,15 @@ func (n *names) spokenBy(t *thing) string {
 	return ""
 }
 
-// many is a burst of records of one stream, the newest first.
-func (n *names) many(s *stream, all []*thing) item {
-	it := item{At: *all[0].At, WholeDay: s.Display.Days, Icon: s.kind(), From: s.ConnectionName, Title: text.Count(int64(len(all)), "record", "records") + ": " + s.Label,
+// many is a burst of so many records of one stream.
+func (n *names) many(s *stream, newest *thing, count int64) item {
+	counted := text.Count(count, "record", "records")
+	if count > api.MostCounted {
+		counted = "More than " + text.Number(api.MostCounted) + " records"
+	}
+	it := item{At: *newest.At, WholeDay: s.Display.Days, Icon: s.kind(), From: s.ConnectionName, Title: counted + ": " + s.Label,
 		Address: "/records?connection=" + ui.Segment(s.ConnectionID) + "&stream=" + ui.Segment(s.Name)}
-	if last := n.called(all[0]); last != "" {
+	if last := n.called(newest); last != "" {
 		it.Note = "Last: " + last
 	}
 	return it
@@ -141,7 +155,7 @@ func (n *names) many(s *stream, all []*thing) item {
 
 // single is one record, which opens beside the list.
 func (n *names) single(t *thing, at choice) item {
-	at.record = strings.Join([]string{ui.Segment(t.ConnectionID), ui.Segment(t.Stream), ui.Segment(t.Key)}, "/")
+	at.record = t.named()
 	it := item{At: *t.At, WholeDay: t.in.Display.Days, Icon: t.in.kind(), From: t.in.ConnectionName, Title: cmp.Or(n.called(t), t.in.Label), Address: at.address() + "#record"}
 	if t.line("title", longestTitle) != "" {
 		it.Note = t.line("text", longestNote)

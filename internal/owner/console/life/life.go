@@ -38,6 +38,12 @@ func Routes(c Config) []ui.Route {
 	}{
 		{"GET /records/timeline", p.timeline},
 		{"GET /records/figures", p.figures},
+		{"GET " + gallery.address, p.files},
+		{"GET " + mail.address, p.listed(mail)},
+		{"GET " + documents.address, p.listed(documents)},
+		{"GET " + code.address, p.listed(code)},
+		{"GET " + places.address, p.places},
+		{"GET /records/reading/{connection}/{stream}/{key}", p.read},
 		{"GET /records/conversations", p.conversations},
 		{"GET /records/conversations/{connection}/{stream}/{thread}", p.conversation},
 	} {

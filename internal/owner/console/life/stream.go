@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,11 @@ func (s *stream) kind() manifest.DisplayKind { return manifest.DisplayKind(s.Dis
 
 // role is the field that plays a part; empty when none does.
 func (s *stream) role(name string) string { return s.Display.Roles[name] }
+
+// list is the address of all its records.
+func (s *stream) list() string {
+	return "/records?" + url.Values{"connection": {s.ConnectionID}, "stream": {s.Name}}.Encode()
+}
 
 // fields are all that play a part, and nothing else of a record is read.
 func (s *stream) fields() []string {

@@ -3,6 +3,7 @@ package life
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -48,8 +49,11 @@ const (
 )
 
 // span is the part of a conversation that a page shows: what is before a moment, or from one
-// on; without either the end.
-type span struct{ since, until time.Time }
+// on; without either the end. Within a moment of more than a page has, it goes on at a place.
+type span struct {
+	since, until time.Time
+	within       place
+}
 
 // thread is a page of a conversation.
 type thread struct {
@@ -61,6 +65,13 @@ type thread struct {
 // readThread reads a page of every stream of a conversation and puts them together. A moment
 // that a page of one of the streams ends in belongs to the next page as a whole.
 func (p *pages) readThread(ctx context.Context, all *streams, k threadKey, at span) (*thread, error) {
+	if at.within != (place{}) {
+		t, _, err := p.readSpan(ctx, all, k, at, 1)
+		if err != nil {
+			return nil, err
+		}
+		return p.readWithin(ctx, all, k, at, t)
+	}
 	for _, limit := range []int{threadPage, mostAtOnce} {
 		t, cut, err := p.readSpan(ctx, all, k, at, limit)
 		if err != nil {
@@ -77,13 +88,10 @@ func (p *pages) readThread(ctx context.Context, all *streams, k threadKey, at sp
 			if len(kept) == 0 && limit < mostAtOnce {
 				continue // all of one moment
 			}
-			if len(kept) > 0 {
-				t.things = kept
-			} else if forward {
-				cut = cut.Add(time.Microsecond)
-			} else {
-				cut = cut.Add(-time.Microsecond)
+			if len(kept) == 0 {
+				return p.readWithin(ctx, all, k, at, t)
 			}
+			t.things = kept
 		}
 		switch {
 		case forward:
@@ -102,6 +110,43 @@ func (p *pages) readThread(ctx context.Context, all *streams, k threadKey, at sp
 		return t, nil
 	}
 	return nil, nil
+}
+
+// readWithin reads on where so much is of one moment that no page has all of it: t has the totals.
+func (p *pages) readWithin(ctx context.Context, all *streams, k threadKey, at span, t *thread) (*thread, error) {
+	w := walk{of: all.speakersOf(k), thread: k.thread, oldest: !at.since.IsZero()}
+	from := at.within
+	switch {
+	case from != (place{}):
+	case w.oldest:
+		from = place{at: at.since}
+	case !at.until.IsZero():
+		from = place{at: at.until.Add(-time.Microsecond)}
+	}
+	found, err := p.follow(ctx, w, from, mostAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	t.things = found.things
+	inOrder(t.things)
+	address := func(name string, at place) string {
+		q := url.Values{}
+		at.write(q, name)
+		return k.address() + "?" + q.Encode()
+	}
+	if found.next != nil && w.oldest {
+		t.later = address("since", *found.next)
+	} else if found.next != nil {
+		t.earlier = address("until", *found.next)
+	}
+	// The other way leads back to the beginning of the moment that was begun with.
+	switch {
+	case w.oldest:
+		t.earlier = k.address() + "?until=" + moment(from.at)
+	case !from.at.IsZero():
+		t.later = k.address() + "?since=" + moment(from.at)
+	}
+	return t, nil
 }
 
 // moment is a time as it stands in an address of this package.
@@ -135,10 +180,15 @@ func (p *pages) readSpan(ctx context.Context, all *streams, k threadKey, at span
 			t.total += *whole.Total
 		}
 	}
-	slices.SortStableFunc(t.things, func(a, b thing) int {
+	inOrder(t.things)
+	return t, cut, nil
+}
+
+// inOrder puts what was said into the order of time.
+func inOrder(things []thing) {
+	slices.SortStableFunc(things, func(a, b thing) int {
 		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Stream, b.Stream), strings.Compare(a.Key, b.Key))
 	})
-	return t, cut, nil
 }
 
 // voice is who speaks.

@@ -29,7 +29,7 @@ type timelinePage struct {
 	Older, Newer string // addresses of the days around it that have anything
 	OlderDay     time.Time
 	NewerDay     time.Time
-	Partly       []string // streams of which only the newest records of the day are shown
+	Partly       []*stream // of which only the newest records of the day are shown
 	Behind       []behind
 	Open         *manage.Opened
 	OpenIn       string
@@ -81,17 +81,21 @@ func (p *pages) timeline(w http.ResponseWriter, r *http.Request) {
 		page.Day = day
 	}
 	all, err := p.streams(ctx)
+	var days *calendar
 	if err == nil {
-		err = p.fillDay(ctx, page, all)
+		days, err = p.calendar(ctx, page, all)
 	}
 	if err == nil {
-		err = p.around(ctx, page, all)
+		err = p.fillDay(ctx, days)
+	}
+	if err == nil {
+		err = p.around(ctx, days)
 	}
 	if err == nil {
 		page.Behind, err = p.behind(ctx, page.source)
 	}
 	if err == nil && page.record != "" {
-		err = p.beside(ctx, page, all)
+		page.Open, page.OpenIn, err = p.beside(ctx, all, page.record)
 	}
 	if err != nil {
 		p.fail(w, r, err)
@@ -119,56 +123,100 @@ func (s *stream) happens() bool {
 	return s.kind() != "" && s.kind() != manifest.KindConversation && s.role("time") != "" && s.Records > 0
 }
 
-// fillDay reads what happened on the day.
-func (p *pages) fillDay(ctx context.Context, page *timelinePage, all *streams) error {
+// shows reports whether what is chosen has records of the stream.
+func (page *timelinePage) shows(s *stream) bool {
+	return (page.kind == "" || page.kind == groupOf(s)) && (page.source == "" || page.source == s.ConnectionID)
+}
+
+// fillDay reads what happened on the day. What is not shown is counted alone.
+func (p *pages) fillDay(ctx context.Context, days *calendar) error {
+	page, all := days.page, days.all
 	kinds, sources := map[string]int64{}, map[string]int64{}
 	named := map[string]string{}
-	var things []thing
+	var happened []happening
 	for i := range all.all {
 		s := &all.all[i]
-		if !s.happens() {
+		if !s.happens() || !days.may(s) {
 			continue
 		}
-		from, to := s.bounds(page.Day)
-		found, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Since: from, Until: to, Fields: s.fields(), Limit: dayLimit})
+		h := happening{in: s}
+		var err error
+		if page.shows(s) {
+			err = p.fillStream(ctx, days, &h)
+		} else {
+			h.count, err = p.countStream(ctx, days, s)
+		}
 		if err != nil {
 			return err
 		}
-		n := int64(len(found.Records))
-		if n == 0 {
+		if h.count == 0 {
 			continue
-		}
-		partly := found.Next != ""
-		if partly {
-			whole, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Since: from, Until: to, Fields: []string{}, Limit: 1, Total: true})
-			if err != nil {
-				return err
-			}
-			n = *whole.Total
 		}
 		group := groupOf(s)
 		named[s.ConnectionID] = s.ConnectionName
 		if page.kind == "" || page.kind == group {
-			sources[s.ConnectionID] += n
+			sources[s.ConnectionID] += h.count
 		}
 		if page.source == "" || page.source == s.ConnectionID {
-			kinds[group] += n
+			kinds[group] += h.count
 		}
-		if page.kind != "" && page.kind != group || page.source != "" && page.source != s.ConnectionID {
+		if !page.shows(s) {
 			continue
 		}
-		page.Count += n
-		page.More = page.More || n > api.MostCounted
-		if partly {
-			page.Partly = append(page.Partly, s.Label+" of "+s.ConnectionName)
-		}
-		for _, r := range found.Records {
-			things = append(things, s.thing(r))
-		}
+		page.Count += h.count
+		page.More = page.More || h.count > api.MostCounted
+		happened = append(happened, h)
 	}
-	page.Items = p.names(ctx, all).items(things, page.choice)
+	page.Items = p.names(ctx, all).items(happened, page.choice)
 	page.facets(kinds, sources, named)
 	return nil
+}
+
+// happening is what happened in one stream on a day, the newest first.
+type happening struct {
+	in     *stream
+	things []thing // all of them, or the newest
+	count  int64   // of all; more than api.MostCounted are not told apart
+}
+
+// fillStream reads a stream's records of the day: of those of which many are one item no more than
+// it takes to know that they are many.
+func (p *pages) fillStream(ctx context.Context, days *calendar, h *happening) error {
+	s := h.in
+	from, to := s.bounds(days.page.Day)
+	q := api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Since: from, Until: to, Fields: s.fields(), Limit: dayLimit}
+	if s.folds() {
+		q.Limit = burst + 1
+	}
+	found, err := p.Owner.Records(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, r := range found.Records {
+		h.things = append(h.things, s.thing(r))
+	}
+	if h.count = int64(len(found.Records)); found.Next == "" {
+		return nil
+	}
+	if !s.folds() {
+		days.page.Partly = append(days.page.Partly, s)
+	}
+	h.count, err = p.countStream(ctx, days, s)
+	h.count = max(h.count, int64(len(h.things)))
+	return err
+}
+
+// countStream counts a stream's records of the day. A day that is one in UTC is counted already.
+func (p *pages) countStream(ctx context.Context, days *calendar, s *stream) (int64, error) {
+	from, to := s.bounds(days.page.Day)
+	if n, known := days.count(s, from, to); known {
+		return n, nil
+	}
+	whole, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Since: from, Until: to, Fields: []string{}, Limit: 1, Total: true})
+	if err != nil || whole.Total == nil {
+		return 0, err
+	}
+	return *whole.Total, nil
 }
 
 // facets are the kinds and the sources of the day, those with most records first.
@@ -213,51 +261,6 @@ func groupOf(s *stream) string {
 	}[s.kind()]
 }
 
-// around finds the nearest days before and after that have anything.
-func (p *pages) around(ctx context.Context, page *timelinePage, all *streams) error {
-	for i := range all.all {
-		s := &all.all[i]
-		if !s.happens() || page.source != "" && page.source != s.ConnectionID || page.kind != "" && page.kind != groupOf(s) {
-			continue
-		}
-		from, to := s.bounds(page.Day)
-		for _, way := range []struct {
-			q    api.RecordQuery
-			into *time.Time
-			next bool
-		}{{api.RecordQuery{Until: from}, &page.OlderDay, false}, {api.RecordQuery{Since: to, Oldest: true}, &page.NewerDay, true}} {
-			q := way.q
-			q.ConnectionID, q.Stream, q.ByTime, q.Fields, q.Limit = s.ConnectionID, s.Name, true, []string{}, 1
-			found, err := p.Owner.Records(ctx, q)
-			if err != nil {
-				return err
-			}
-			if len(found.Records) == 0 {
-				continue
-			}
-			at := *found.Records[0].At
-			if !s.Display.Days {
-				at = at.In(page.Day.Location())
-			}
-			day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, page.Day.Location())
-			if way.into.IsZero() || way.next == day.Before(*way.into) {
-				*way.into = day
-			}
-		}
-	}
-	at := page.choice
-	at.record = ""
-	if !page.OlderDay.IsZero() {
-		at.day = page.OlderDay.Format(time.DateOnly)
-		page.Older = at.address()
-	}
-	if !page.NewerDay.IsZero() {
-		at.day = page.NewerDay.Format(time.DateOnly)
-		page.Newer = at.address()
-	}
-	return nil
-}
-
 // behind are the sources, of all or the one that is chosen, that need somebody or do not collect, in the words of their verdicts.
 func (p *pages) behind(ctx context.Context, source string) (out []behind, err error) {
 	o, err := p.Owner.Overview(ctx)
@@ -271,27 +274,6 @@ func (p *pages) behind(ctx context.Context, source string) (out []behind, err er
 		}
 	}
 	return out, nil
-}
-
-// beside opens the record that the address names.
-func (p *pages) beside(ctx context.Context, page *timelinePage, all *streams) error {
-	parts := strings.Split(page.record, "/")
-	for i := range parts {
-		var err error
-		if parts[i], err = ui.Unsegment(parts[i]); err != nil {
-			parts = nil
-			break
-		}
-	}
-	if len(parts) != 3 {
-		return api.NotFound("There is no such record.", "Follow a link from the timeline.")
-	}
-	var err error
-	page.Open, err = manage.Open(ctx, p.Owner, parts[0], parts[1], parts[2])
-	if s := all.find(parts[0], parts[1]); s != nil {
-		page.OpenIn = s.Label + ", " + s.ConnectionName
-	}
-	return err
 }
 
 // closed is the page without the record beside it.

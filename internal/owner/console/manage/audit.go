@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"pdpp/internal/ops/text"
@@ -14,6 +15,8 @@ import (
 
 // auditPage is what was done, by day.
 type auditPage struct {
+	// Reading is drawn above the newest entries alone.
+	Reading  *readings
 	Days     []auditDay
 	Kind     string
 	Span     string // in days; empty means everything that is kept
@@ -51,6 +54,14 @@ func (p *pages) showAudit(w http.ResponseWriter, r *http.Request, status int, pa
 		q.Since = &since
 	}
 	q.Before, _ = strconv.ParseInt(query.Get("before"), 10, 64) // nonsense means the newest
+	if q.Before == 0 {
+		reading, err := p.readings(r.Context())
+		if err != nil {
+			p.fail(w, r, "grants", err)
+			return
+		}
+		page.Reading = &reading
+	}
 	found, err := p.Owner.Audit(r.Context(), q)
 	if err != nil {
 		p.fail(w, r, "grants", err)
@@ -102,6 +113,15 @@ func (p *pages) setAuditRetention(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ui.Done(w, r, "/audit", ui.Good("Saved. Entries are kept for "+text.Count(int64(days), "day", "days")+"."))
+}
+
+// spoken parts a sentence after the name of who did it, which is empty where it does not begin
+// with one.
+func spoken(e api.AuditEntry) (who, rest string) {
+	if rest, ok := strings.CutPrefix(e.Sentence, e.Actor.Name+" "); ok && e.Actor.Name != "" {
+		return e.Actor.Name, " " + rest
+	}
+	return "", e.Sentence
 }
 
 // auditFrom says who it was and from where, in a narrow column.

@@ -3,8 +3,11 @@ package manage
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/html"
 
 	"pdpp/internal/owner/api"
 )
@@ -82,4 +85,45 @@ func TestAuditRetentionForm(t *testing.T) {
 	o.fails["SetAuditRetention"] = api.Invalid("days", "That is too short.", "Use more.")
 	refused("3", "That is too short. Use more.")
 	want(t, o, "SetAuditRetention 400; SetAuditRetention 3")
+}
+
+// Above the newest entries stands who read how much, day by day, with those that may and did not.
+func TestAuditDrawsReading(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	later := now.AddDate(0, 2, 0)
+	o.grants = []api.Grant{
+		{ID: "grt_1", ClientName: "Tidewatch", Status: "active", Streams: make([]api.GrantStream, 2), ExpiresAt: &later},
+		{ID: "grt_2", ClientName: "Idle", Status: "active", Streams: make([]api.GrantStream, 1)}, {ID: "grt_3", ClientName: "Over", Status: "revoked"},
+	}
+	read := func(by string, at time.Time, outcome string, n int64) api.AuditEntry {
+		return api.AuditEntry{ID: 1, LastAt: at, Kind: "read", Group: "reading", Outcome: outcome, Times: 2, Records: &n, Sentence: "Gull read it", Actor: api.AuditActor{Kind: "grant", ID: by, Name: "Gull"}}
+	}
+	o.trail = api.AuditPage{KeptDays: 365, Entries: []api.AuditEntry{
+		read("grt_1", now, "done", 30), read("grt_1", now.AddDate(0, 0, -29), "done", 15), read("grt_1", now, "refused", 0), read("grt_9", now.AddDate(0, 0, -1), "done", 4),
+		{ID: 2, LastAt: now, Kind: "sign_in", Outcome: "refused", Reason: "wrong_password", Times: 3, Sentence: "3 wrong passwords"},
+	}}
+	h := world(t, o)
+	p := get(t, h, "/audit")
+	p.says(t, "In the last 30 days 2 apps and people read 49 records. 3 wrong passwords.", "2 streams, until 12 May 2026. Refused 2 times", "Idle not in these days", "1 stream, until you take it back", "Gull last", "Nothing any more")
+	lane := p.by(t, "data-reader", "grt_1")
+	if bars := attr(elementIn(lane, "path"), "d"); bars != "M0 20v-10.00h0.72V20zM29 20v-20.00h0.72V20z" {
+		t.Errorf("the bars are %q", bars)
+	}
+	if who := textOf(elementIn(p.by(t, "data-kind", "read"), "b")); who != "Gull" {
+		t.Errorf("the entry names %q", who)
+	}
+	if text := get(t, h, "/audit?before=3").text(); strings.Contains(text, "Reading, day by day") {
+		t.Error("older entries have the picture above them")
+	}
+}
+
+// elementIn is the first element of a name below another.
+func elementIn(n *html.Node, name string) *html.Node {
+	for d := range n.Descendants() {
+		if d.Type == html.ElementNode && d.Data == name {
+			return d
+		}
+	}
+	return &html.Node{}
 }

@@ -253,18 +253,11 @@ func yourPart(c *api.Connector) string {
 
 func firstRunOf(c *api.Connector) string {
 	switch {
-	case c.Consent != nil && c.Consent.FirstRun != "":
-		return c.Consent.FirstRun
+	case c.FirstRun != "":
+		return c.FirstRun
 	case c.Device || c.OnDevices || c.Files != nil && !c.SignsIn:
 		return "As long as it takes to read the files. What is read is there at once"
 	default:
 		return "Not known before. It goes at the pace that the source allows, tells how far it is, and can be left alone"
 	}
-}
-
-func outOfReach(c *api.Connector) []string {
-	if c.Consent == nil {
-		return nil
-	}
-	return c.Consent.OutOfReach
 }

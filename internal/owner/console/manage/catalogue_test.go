@@ -23,9 +23,9 @@ func shop() *owner {
 	o.connectors = []api.Connector{
 		{ID: "kelp", DisplayName: "Kelp", Form: form, Refresh: byItself, Streams: streams("Letters", "Stars", "Walks", "Songs", "Nights", "Bills")},
 		{ID: "gull", DisplayName: "Gull", Refresh: byItself, Streams: streams("Sleep"), Lacks: "This server has no app at Gull yet. Register one there.",
-			Consent: &api.Consent{Host: "gull.example", FirstRun: "About a minute for ten years", OutOfReach: []string{"What your ring has not told yet", "Workouts"}}},
+			Consent: &api.Consent{Host: "gull.example"}, FirstRun: "About a minute for ten years", OutOfReach: []string{"What your ring has not told yet", "Workouts"}},
 		{ID: "reef", DisplayName: "Reef", SignsIn: true, Refresh: byItself, Streams: streams("Conversations"), Files: &api.FileImport{Label: "An export", Wanted: "a zip"}},
-		{ID: "tide", DisplayName: "Tide log", Device: true, OnDevices: true, Refresh: byItself, Streams: streams("Steps")},
+		{ID: "tide", DisplayName: "Tide log", Steps: []string{"Paste one line."}, Device: true, OnDevices: true, Refresh: byItself, Streams: streams("Steps")},
 		{ID: "sand", DisplayName: "Sand", OnDevices: true, Form: form, Refresh: api.RefreshPolicy{Mode: "manual"}, Files: &api.FileImport{Label: "An export", Wanted: "a csv"}, Streams: streams("Articles")},
 		{ID: "dune", DisplayName: "Dune", Refresh: api.RefreshPolicy{Mode: "manual"}, Streams: streams("Photos")},
 		{ID: "moss", DisplayName: "moss", Problem: "connector moss cannot be used: manifest.json: version: is missing; add it"},

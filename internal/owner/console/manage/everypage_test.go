@@ -51,6 +51,7 @@ func rarely() *owner {
 	o.connectors[0].Lacks = "python3 starts the connector kelp, and is not here. Install Python."
 	o.connectors = append(o.connectors, api.Connector{ID: "lagoon", DisplayName: "Lagoon", SignsIn: true, Refresh: api.RefreshPolicy{Mode: "automatic", RecommendedSeconds: 86400}})
 	o.runtime.Database, o.runtime.Workers = "postgres", []api.Worker{{Host: "harbor", SeenAt: year}}
+	o.searches = nil
 	o.codes, o.passkeys, o.sessions, o.quiet = api.RecoveryCodes{}, nil, o.sessions[1:], ""
 	o.targets = []api.PushTarget{{ID: "psh_2", Kind: "web_push", Label: "A phone", LastSuccessAt: &week}, {ID: "psh_3", Kind: "webhook", Host: "hooks.example"}}
 	o.tokens = []api.Token{
@@ -63,6 +64,7 @@ func rarely() *owner {
 	o.record = letter("a2", "", 4)
 	o.record.ChangedAt = year
 	o.earlier = []api.Record{letter("a2", `{"title":"Back","at":"2026-03-01T10:00:00Z","page":"https://kelp.example/a2","deep":[[1,2]],"none":null}`, 3), letter("a2", "", 2), letter("a2", `{"title":"Came"}`, 1)}
+	o.storage = api.Storage{Sources: []api.StorageSource{}, DiskFreeBytes: new(int64(900 << 20))}
 	o.gaps, o.bookmarks, o.trail = api.GapPage{}, nil, api.AuditPage{}
 	o.streams[0].Search, o.streams[0].LastSeq = nil, 0
 	o.streams[1].Records, o.streams[1].LastSeq, o.streams[1].UpdatedAt = 4000, 4000, &week
@@ -72,8 +74,9 @@ func rarely() *owner {
 }
 
 var rarePages = []string{
+	"/records/searches", "/records/searches/none",
 	"/records?connection=cin_kelp_1&stream=letters&f.shelf=low&order=oldest&gte.pages=3&count=value.shelf", "/records/cin_kelp_1/letters/a2", "/records?connection=cin_kelp_1&stream=shells",
-	"/add/kelp", "/add/kelp/about", "/add?q=nothing", "/add/lagoon", "/add/none", "/schedules", "/grants", "/grants/grt_2", "/grants/grt_3", "/grants/grt_4", "/grants/none", "/audit", "/settings", "/settings/sign-in", "/settings/password",
+	"/add/kelp", "/add/kelp/about", "/add?q=nothing", "/add/lagoon", "/add/none", "/schedules", "/grants", "/grants/grt_2", "/grants/grt_3", "/grants/grt_4", "/grants/none", "/audit", "/settings", "/settings/storage", "/settings/sign-in", "/settings/password",
 	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps/none", "/connections/cin_kelp_1/changes", "/connections/cin_kelp_1/bookmarks", "/connections/none/gaps",
 }
 

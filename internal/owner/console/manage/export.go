@@ -32,23 +32,30 @@ func (p *pages) export(w http.ResponseWriter, r *http.Request) {
 
 // file sends a file of a record. Whatever it holds, no browser shows it as a page of this server.
 func (p *pages) file(w http.ResponseWriter, r *http.Request) {
+	if f, ok := p.fileOf(w, r); ok {
+		p.download(w, r, f.MIME, cmp.Or(f.Name, f.SHA256), func(out io.Writer) error { return p.Owner.CopyFile(r.Context(), out, f.SHA256) })
+	}
+}
+
+// fileOf finds the file of a record that the address names. When there is none it answers, and
+// gives false.
+func (p *pages) fileOf(w http.ResponseWriter, r *http.Request) (f api.File, ok bool) {
 	k, _, ok := p.besideKey(w, r)
 	if !ok {
-		return
+		return f, false
 	}
 	record, _, err := p.Owner.Record(r.Context(), k.connection, k.stream, k.key)
 	if err != nil {
 		p.fail(w, r, "records", err)
-		return
+		return f, false
 	}
 	hash := r.PathValue("sha256")
 	i := slices.IndexFunc(record.Files, func(f api.File) bool { return f.SHA256 == hash })
 	if i < 0 {
 		p.fail(w, r, "records", api.NotFound("The record has no such file.", "Open the record again."))
-		return
+		return f, false
 	}
-	f := record.Files[i]
-	p.download(w, r, f.MIME, cmp.Or(f.Name, hash), func(out io.Writer) error { return p.Owner.CopyFile(r.Context(), out, hash) })
+	return record.Files[i], true
 }
 
 // download answers with what is written, as an attachment.

@@ -28,6 +28,7 @@ type owner struct {
 	request     api.GrantRequest
 	devices     []api.Device
 	deviceCodes []api.DeviceCode
+	searches    []api.SavedSearch
 	targets     []api.PushTarget
 	tokens      []api.Token
 	sessions    []api.Session
@@ -48,6 +49,7 @@ type owner struct {
 	aggregation api.Aggregation
 	summed      []api.AggregateQuery
 	kept        api.Kept
+	storage     api.Storage
 
 	fails     map[string]error // by method
 	asked     []string         // what was done, in order
@@ -212,6 +214,8 @@ func (o *owner) Search(_ context.Context, q api.SearchQuery) (api.RecordPage, er
 
 func (o *owner) Kept(context.Context) (api.Kept, error) { return o.kept, o.heard("Kept") }
 
+func (o *owner) Storage(context.Context) (api.Storage, error) { return o.storage, o.heard("Storage") }
+
 func (o *owner) Aggregate(_ context.Context, q api.AggregateQuery) (api.Aggregation, error) {
 	o.summed = append(o.summed, q)
 	return o.aggregation, o.heard("Aggregate")
@@ -292,6 +296,22 @@ func (o *owner) SetPassword(_ context.Context, p api.NewPassword) error {
 	return o.did("SetPassword")
 }
 func (o *owner) RevokeToken(_ context.Context, id string) error { return o.did("RevokeToken " + id) }
+func (o *owner) SavedSearches(context.Context) ([]api.SavedSearch, error) {
+	return o.searches, o.heard("SavedSearches")
+}
+
+func (o *owner) SaveSearch(_ context.Context, s api.NewSearch) (api.SavedSearch, error) {
+	return api.SavedSearch{ID: "sea_2", Name: s.Name, Address: s.Address}, o.did("SaveSearch " + s.Name + " " + s.Address)
+}
+
+func (o *owner) RenameSearch(_ context.Context, id, name string) error {
+	return o.did("RenameSearch " + id + " " + name)
+}
+
+func (o *owner) DeleteSearch(_ context.Context, id string) error {
+	return o.did("DeleteSearch " + id)
+}
+
 func (o *owner) PushTargets(context.Context) ([]api.PushTarget, error) {
 	return o.targets, o.heard("PushTargets")
 }

@@ -2,10 +2,10 @@ package manage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +25,6 @@ const (
 	leftOver = 64 << 20
 	// runWait is how long a page waits for the run that reads a file to begin.
 	runWait = 2 * time.Second
-	// scripted is the header by which the page's own script says that it wants to hear where to go.
-	scripted = "X-Upload"
 )
 
 // OwnLimits says which requests bring files, whose length is bounded by whoever keeps them.
@@ -43,7 +41,17 @@ type filesPage struct {
 	connectionPart
 	Active  bool
 	Imports []api.Import
+	Uploads []api.Upload
 	Problem *problem
+}
+
+// cutWords tell of a file that has not come to its end.
+func cutWords(u api.Upload, now time.Time) string {
+	words := text.Bytes(u.Received) + " of " + text.Bytes(u.Bytes) + " are here. Give the same file again, and it goes on."
+	if u.KeptUntil != nil {
+		words += " They are kept until " + ui.Moment(u.KeptUntil.In(now.Location()), now) + "."
+	}
+	return words
 }
 
 func (p *filesPage) wrong() string {
@@ -79,6 +87,10 @@ func (p *pages) files(w http.ResponseWriter, r *http.Request) {
 func (p *pages) showFiles(w http.ResponseWriter, r *http.Request, status int, page *filesPage) {
 	var err error
 	if page.Imports, err = p.Owner.Imports(r.Context(), page.ID); err != nil {
+		p.fail(w, r, "connections", err)
+		return
+	}
+	if page.Uploads, err = p.Owner.Uploads(r.Context(), page.ID); err != nil {
 		p.fail(w, r, "connections", err)
 		return
 	}
@@ -145,9 +157,6 @@ func (p *pages) addFiles(w http.ResponseWriter, r *http.Request) {
 	given, err := p.take(w, r, nil, func() (string, error) { return c.ID, nil })
 	if err != nil && len(given) == 0 {
 		found := p.problem(w, r, err)
-		if p.toldScript(w, r, found.status, "", found.Text) {
-			return
-		}
 		p.showFiles(w, r, found.status, &filesPage{connectionPart: c, Active: c.active, Problem: &found})
 		return
 	}
@@ -177,9 +186,6 @@ func (p *pages) addWithFiles(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil && len(given) == 0 {
 		found := p.problem(w, r, err)
-		if p.toldScript(w, r, found.status, "", found.Text) {
-			return
-		}
 		page.Problem = &found
 		p.showUpload(w, r, found.status, &page)
 		return
@@ -239,6 +245,52 @@ func (p *pages) take(w http.ResponseWriter, r *http.Request, name *string, to fu
 	return given, nil
 }
 
+// sentFiles is where the page's own script goes after it has sent files, and leads on as the form does.
+func (p *pages) sentFiles(w http.ResponseWriter, r *http.Request) {
+	c, ok := p.part(w, r)
+	if !ok {
+		return
+	}
+	var given []api.Import
+	already := r.URL.Query()["already"]
+	for _, id := range r.URL.Query()["import"] {
+		i, err := p.Owner.ImportByID(r.Context(), id)
+		if err == nil && i.ConnectionID != c.ID {
+			err = api.NotFound("There is no such import.", "Choose one of the connection's imports.")
+		}
+		if err != nil {
+			p.fail(w, r, "connections", err)
+			return
+		}
+		i.Already = slices.Contains(already, id)
+		if given = append(given, i); len(given) == mostFiles {
+			break
+		}
+	}
+	if len(given) == 0 {
+		http.Redirect(w, r, c.at("/files", nil), http.StatusSeeOther)
+		return
+	}
+	p.given(w, r, c.ID, given, nil, given[len(given)-1].ReceivedAt)
+}
+
+// dropUpload takes away what has come of a file.
+func (p *pages) dropUpload(w http.ResponseWriter, r *http.Request) {
+	c, ok := p.part(w, r)
+	if !ok {
+		return
+	}
+	id, ok := p.segmentOf(w, r, "upload", "connections")
+	if !ok {
+		return
+	}
+	if err := p.Owner.DropUpload(r.Context(), c.ID, id); err != nil {
+		p.fail(w, r, "connections", err)
+		return
+	}
+	ui.Done(w, r, c.at("/files", nil), ui.Good("Dropped. What had come of the file is gone."))
+}
+
 // given leads to what comes of files: to the run that reads them, or to the receipt where there is
 // nothing to read. What ended the form before its last file is said beside those that came.
 func (p *pages) given(w http.ResponseWriter, r *http.Request, id string, given []api.Import, ended error, began time.Time) {
@@ -257,11 +309,6 @@ func (p *pages) given(w http.ResponseWriter, r *http.Request, id string, given [
 		to, say = at.receiptAt(first.ID), ui.Good("This file was already imported on "+ui.Moment(first.ReceivedAt.In(began.Location()), p.Now())+". Nothing was done.")
 	} else if run := p.runSince(r, id, began); run != "" {
 		to = "/runs/" + segment(run)
-	}
-	if r.Header.Get(scripted) != "" {
-		ui.Leave(w, say)
-		p.toldScript(w, r, http.StatusOK, to, "")
-		return
 	}
 	ui.Done(w, r, to, say)
 }
@@ -287,18 +334,6 @@ func (p *pages) runSince(r *http.Request, id string, began time.Time) string {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-}
-
-// toldScript answers the page's own script: where to go, or what went wrong. It gives false for
-// a browser that sent the form itself.
-func (p *pages) toldScript(w http.ResponseWriter, r *http.Request, status int, to, wrong string) bool {
-	if r.Header.Get(scripted) == "" {
-		return false
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"location": to, "error": wrong}) // whoever left has left
-	return true
 }
 
 func (p *pages) showUpload(w http.ResponseWriter, r *http.Request, status int, page *addPage) {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"pdpp/internal/owner/api"
 )
@@ -101,4 +102,33 @@ func TestNoConnectionWithoutItsFile(t *testing.T) {
 			t.Errorf("%s: the connection was to be revoked by somebody who had left: %v", name, o.revoked)
 		}
 	}
+}
+
+// half is an owner with a file that has not come to its end.
+type half struct{ *owner }
+
+func (o half) Uploads(context.Context, string) ([]api.Upload, error) {
+	until := now.Add(48 * time.Hour)
+	return []api.Upload{{ID: "upl_1", ConnectionID: "cin_kelp_1", Name: "beds <b>.zip", Bytes: 40 << 20, Received: 10 << 20, KeptUntil: &until}}, nil
+}
+
+func (o half) Imports(context.Context, string) ([]api.Import, error) { return nil, nil }
+
+func (o half) DropUpload(_ context.Context, id, upload string) error {
+	return o.did("DropUpload " + id + " " + upload)
+}
+
+// A file that has not come to its end is shown with how much is here and how to go on, and can be dropped.
+func TestUnfinishedFile(t *testing.T) {
+	t.Parallel()
+	o := half{mara()}
+	w := httptest.NewRecorder()
+	worldOf(t, o.owner, o).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/connections/cin_kelp_1/files", nil))
+	if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, "10.0 MiB of 40.0 MiB are here. Give the same file again, and it goes on.") || strings.Contains(body, "<b>.zip") {
+		t.Errorf("%d: %s", w.Code, body)
+	}
+	w = httptest.NewRecorder()
+	worldOf(t, o.owner, o).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/connections/cin_kelp_1/files/uploads/upl_1/drop", nil))
+	to(t, page{ResponseRecorder: w}, "/connections/cin_kelp_1/files")
+	want(t, o.owner, "DropUpload cin_kelp_1 upl_1")
 }

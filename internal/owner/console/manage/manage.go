@@ -19,7 +19,7 @@ import (
 	"pdpp/internal/owner/console/ui"
 )
 
-// Config is what the pages need. All members must be set.
+// Config is what the pages need. All members but Pictures must be set.
 type Config struct {
 	Owner api.Owner
 	// Now gives the time in the zone that pages show.
@@ -32,6 +32,8 @@ type Config struct {
 	// Base is where this server is, as it was configured or as it listens; never what a request
 	// says of it.
 	Base string
+	// Pictures gives small pictures of files; nil means that icons stand for them.
+	Pictures Pictures
 }
 
 type pages struct{ Config }
@@ -48,7 +50,13 @@ func Routes(c Config) []ui.Route {
 		{"GET " + streamsAddress, p.records},
 		{"GET /records/{connection}/{stream}/{key}", p.records},
 		{"GET /records/{connection}/{stream}/{key}/files/{sha256}", p.file},
+		{"GET /records/{connection}/{stream}/{key}/files/{sha256}/thumbnail", p.thumbnail},
 		{"GET /records/export", p.export},
+		{"GET " + ui.SearchesAddress, p.searches},
+		{"POST " + ui.SearchesAddress, p.saveSearch},
+		{"GET " + ui.SearchesAddress + "/{id}", p.openSearch},
+		{"POST " + ui.SearchesAddress + "/{id}/rename", p.renameSearch},
+		{"POST " + ui.SearchesAddress + "/{id}/delete", p.deleteSearch},
 		{"GET /connections/{id}/gaps", p.missing},
 		{"GET /connections/{id}/gaps/{gap}", p.missingItem},
 		{"POST /connections/{id}/gaps/{gap}/retry", p.retryMissing},
@@ -56,6 +64,8 @@ func Routes(c Config) []ui.Route {
 		{"GET /connections/{id}/changes", p.changed},
 		{"GET /connections/{id}/files", p.files},
 		{"POST /connections/{id}/files", p.addFiles},
+		{"GET /connections/{id}/files/given", p.sentFiles},
+		{"POST /connections/{id}/files/uploads/{upload}/drop", p.dropUpload},
 		{"GET /connections/{id}/files/{import}", p.receipt},
 		{"POST /connections/{id}/files/{import}/undo", p.undoImport},
 		{"GET /connections/{id}/bookmarks", p.bookmarks},
@@ -89,6 +99,7 @@ func Routes(c Config) []ui.Route {
 		{"POST /settings/push/test", p.testPush},
 		{"POST /settings/push/{id}/remove", p.removePush},
 		{"POST /settings/quiet", p.setQuiet},
+		{"GET " + storageAddress, p.storage},
 		{"GET " + signInAddress, p.signIn},
 		{"POST /settings/sessions/{id}/end", p.endSession},
 		{"POST /settings/sessions/end", p.endSessions},

@@ -20,6 +20,7 @@ const streamsAddress = "/records/streams"
 // overviewPage is how much is kept, how far back, and what is missing.
 type overviewPage struct {
 	api.Kept
+	Saved   []api.SavedSearch
 	Problem *ui.Message
 	Heat    []heatCell
 	Labels  []heatLabel
@@ -65,6 +66,9 @@ type yearMark struct {
 func (p *pages) overview(w http.ResponseWriter, r *http.Request) {
 	kept, err := p.Owner.Kept(r.Context())
 	page, status := newOverview(kept), http.StatusOK
+	if err == nil {
+		page.Saved, err = p.Owner.SavedSearches(r.Context())
+	}
 	if err != nil {
 		p.note(r, err)
 		var m ui.Message

@@ -19,8 +19,8 @@ import (
 
 // everyPage is the address of each page that can be asked for, of a full owner.
 var everyPage = []string{
-	"/records", "/records/streams", "/records?connection=cin_kelp_1&stream=letters", "/records?q=harbor",
-	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/shore", "/schedules", "/grants", "/grants/new", "/grants/grt_1", "/audit", "/audit?kind=reading&days=7",
+	"/records", "/records/searches", "/records/streams", "/records?connection=cin_kelp_1&stream=letters", "/records?q=harbor",
+	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/shore", "/schedules", "/grants", "/grants/new", "/grants/grt_1", "/audit", "/audit?kind=reading&days=7", "/settings/storage",
 	"/consent/req_1", "/devices", "/devices/dev_1", "/devices/dev_0", "/settings", "/settings/sign-in",
 	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps?status=terminal&show=500", "/connections/cin_kelp_1/gaps/gap_1", "/connections/cin_kelp_1/gaps/gap_2",
 	"/connections/cin_kelp_1/changes", "/connections/cin_kelp_1/changes?stream=letters&before=40", "/connections/cin_kelp_1/bookmarks",
@@ -36,6 +36,7 @@ func full(name string) *owner {
 	o.earlier = []api.Record{letter("a1", `{"title":"before"}`, 1)}
 	o.kept = keptOf(name)
 	o.kept.Days = o.kept.Days[51*7:] // a picture need not be read day by day
+	o.storage = storageOf(name)
 	streams := []api.GrantStream{{ConnectionID: "cin_kelp_1", Stream: "letters", Fields: []string{"title", name}, Since: &at}}
 	o.grants = []api.Grant{
 		{ID: "grt_1", ClientName: name, Purpose: name, Mode: continuous, Streams: streams, Status: "active", CreatedAt: at, Uses: 2, Records: 50, Usage: []api.GrantUsage{{Stream: name, Reads: 2, Records: 50, LastUsedAt: at}}},
@@ -52,6 +53,7 @@ func full(name string) *owner {
 	o.deviceCodes = []api.DeviceCode{
 		{ID: "dcode_1", DisplayName: name, ConnectorID: "tide", Status: api.CodeWaiting, ExpiresAt: now.Add(time.Minute)}, {ID: "dcode_0", DisplayName: name, Status: api.CodeCancelled},
 	}
+	o.searches = []api.SavedSearch{{ID: "sea_1", Name: name, Address: "/records?q=harbor", CreatedAt: at}}
 	o.targets = []api.PushTarget{{ID: "psh_1", Kind: "ntfy", Label: name, Host: name, LastFailure: name}}
 	o.tokens = []api.Token{{ID: "tok_1", Label: name, Prefix: name, Scopes: []string{"read"}, LastUsedAt: &at}}
 	o.sessions = []api.Session{{ID: name, Browser: name, Address: name, Method: name, SignedInAt: at, SeenAt: at}, {ID: "here", Current: true}}

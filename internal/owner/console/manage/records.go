@@ -20,6 +20,7 @@ type recordsPage struct {
 	Rows    []row
 	Next    string // the address of the next page
 	Counts  *counts
+	Saved   []api.SavedSearch
 	Problem *ui.Message
 	Open    *Opened
 }
@@ -54,6 +55,10 @@ func (p *pages) records(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page.Streams = sortedStreams(page.Streams)
+	if page.Saved, err = p.Owner.SavedSearches(r.Context()); err != nil {
+		p.fail(w, r, "records", err)
+		return
+	}
 	if page.Stream != "" {
 		if page.Chosen, err = p.chosen(r, &page); err != nil {
 			p.fail(w, r, "records", err)

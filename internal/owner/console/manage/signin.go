@@ -205,8 +205,8 @@ func (page *signInPage) lede(now time.Time) string {
 		parts = append(parts, count(n, "token", "tokens"))
 	}
 	line := text.List(parts) + " can open this server."
-	if len(page.Passkeys) == 0 {
-		line += " Only the password protects it; a passkey takes half a minute."
+	if len(page.Passkeys) == 0 && !page.Passkey {
+		line += " Only the password protects it."
 	}
 	return strings.ToUpper(line[:1]) + line[1:]
 }

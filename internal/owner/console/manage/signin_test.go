@@ -84,7 +84,7 @@ func TestWaysInAreTold(t *testing.T) {
 	}
 	h := world(t, o)
 	p := get(t, h, "/settings/sign-in")
-	p.says(t, "3 browsers and 2 tokens can open this server. Only the password protects it", "None made yet")
+	p.says(t, "3 browsers and 2 tokens can open this server.", "None made yet")
 	row := func(attribute, id string, all ...string) {
 		t.Helper()
 		text := textOf(p.by(t, attribute, id))

@@ -15,7 +15,12 @@ var recordTabs = []recordTab{
 	{"overview", "Overview", "/records"},
 	{"timeline", "Timeline", "/records/timeline"},
 	{"conversations", "Conversations", "/records/conversations"},
+	{"mail", "Mail", "/records/mail"},
+	{"documents", "Documents", "/records/documents"},
+	{"code", "Code", "/records/code"},
+	{"files", "Photos and files", "/records/files"},
 	{"figures", "Figures", "/records/figures"},
+	{"places", "Places", "/records/places"},
 	{"streams", "Streams", "/records/streams"},
 }
 
@@ -53,7 +58,7 @@ func RecordTabs(active string) templ.Component {
 			var templ_7745c5c3_Var2 templ.SafeURL
 			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinURLErrs(templ.URL(t.address))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/recordtabs.templ`, Line: 19, Col: 31}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/recordtabs.templ`, Line: 24, Col: 31}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 			if templ_7745c5c3_Err != nil {
@@ -76,7 +81,7 @@ func RecordTabs(active string) templ.Component {
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(t.label)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/recordtabs.templ`, Line: 23, Col: 13}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/recordtabs.templ`, Line: 28, Col: 13}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {

@@ -102,8 +102,9 @@ func TestEveryPageReadsAsBefore(t *testing.T) {
 	allows := rejected(t)
 	allows.more = func(d *api.Detail) {
 		d.Connector.Form, d.Credential = nil, &api.Credential{Status: "rejected", CapturedAt: noon.Add(-time.Hour)}
+		d.Connector.FirstRun, d.Connector.OutOfReach = "A minute", []string{"Pictures of others"}
 		d.Connector.Consent = &api.Consent{Page: true, Codes: true, Host: "photobox.example", Secret: true, NeverAsked: "posting, editing", ProviderSees: "That this server reads",
-			RegisterURL: "https://photobox.example/apps", RegisterSteps: []string{"Press New app.", "Give it any name."}, FirstRun: "A minute", OutOfReach: []string{"Pictures of others"},
+			RegisterURL: "https://photobox.example/apps", RegisterSteps: []string{"Press New app.", "Give it any name."},
 			Scopes: []api.ConsentScope{{Name: "read", Label: "Your pictures", Note: "Needed"}, {Name: "private", Label: "Private ones", Optional: true}}}
 	}
 	of("signing in at a provider", allows, "/connections/con_a/allow")

@@ -265,6 +265,24 @@ func (o *owner) DeletePushTarget(ctx context.Context, id string) error {
 	return err
 }
 
+func (o *owner) SaveSearch(ctx context.Context, s api.NewSearch) (api.SavedSearch, error) {
+	made, err := o.Owner.SaveSearch(ctx, s)
+	o.record(ctx, setting("saved search", made.ID), err)
+	return made, err
+}
+
+func (o *owner) RenameSearch(ctx context.Context, id, name string) error {
+	err := o.Owner.RenameSearch(ctx, id, name)
+	o.record(ctx, setting("saved search", id), err)
+	return err
+}
+
+func (o *owner) DeleteSearch(ctx context.Context, id string) error {
+	err := o.Owner.DeleteSearch(ctx, id)
+	o.record(ctx, setting("saved search", id), err)
+	return err
+}
+
 func (o *owner) SetQuietHours(ctx context.Context, window string) error {
 	err := o.Owner.SetQuietHours(ctx, window)
 	o.record(ctx, setting("quiet hours", ""), err)
@@ -301,6 +319,31 @@ func (o *owner) Import(ctx context.Context, id string, f api.ImportFile) (api.Im
 		o.record(ctx, audit.Entry{Kind: audit.FileImport, Object: id, ObjectName: cmp.Or(got.Name, text.Cut(text.Line(f.Name), 120))}, err)
 	}
 	return got, err
+}
+
+func (o *owner) BeginUpload(ctx context.Context, id string, n api.NewUpload) (api.Upload, error) {
+	got, err := o.Owner.BeginUpload(ctx, id, n)
+	if got.Import == nil { // then nothing was done
+		o.record(ctx, audit.Entry{Kind: audit.FileUpload, Object: id, ObjectName: cmp.Or(got.Name, text.Cut(text.Line(n.Name), 120))}, err)
+	}
+	return got, err
+}
+
+// AddPiece is written down when the file has come to its end, or is found to be another.
+func (o *owner) AddPiece(ctx context.Context, id, upload string, p api.Piece) (api.Upload, error) {
+	got, err := o.Owner.AddPiece(ctx, id, upload, p)
+	known := new(api.Error)
+	if got.Import != nil && !got.Import.Already || errors.As(err, &known) && known.Code == api.CodeFileDiffers {
+		o.record(ctx, audit.Entry{Kind: audit.FileImport, Object: id, ObjectName: got.Name}, err)
+	}
+	return got, err
+}
+
+func (o *owner) DropUpload(ctx context.Context, id, upload string) error {
+	was, _ := o.Owner.UploadByID(ctx, id, upload) // without it there is no name
+	err := o.Owner.DropUpload(ctx, id, upload)
+	o.record(ctx, audit.Entry{Kind: audit.UploadDrop, Object: id, ObjectName: cmp.Or(was.Name, upload)}, err)
+	return err
 }
 
 func (o *owner) UndoImport(ctx context.Context, id string) (api.Import, error) {

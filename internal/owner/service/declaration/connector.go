@@ -21,6 +21,9 @@ func Describe(name string, m *manifest.Manifest) api.Connector {
 		Form: shownForm(m), Refresh: refreshPolicy(m.RefreshPolicy()), Device: OnDevice(m), OnDevices: ReadsFiles(m), SignsIn: SignsIn(m),
 		Consent: consent(m.OAuth()), Files: takes(m),
 	}
+	if s := m.Setup; s != nil {
+		c.Steps, c.FirstRun, c.OutOfReach = s.Steps, s.FirstRun, s.OutOfReach
+	}
 	for i := range m.Streams {
 		c.Streams = append(c.Streams, streamLabel(&m.Streams[i]))
 	}
@@ -73,7 +76,7 @@ func consent(o *manifest.OAuth) *api.Consent {
 		return nil
 	}
 	c := &api.Consent{Scopes: []api.ConsentScope{}, Page: o.AuthorizeURL != "", Codes: o.DeviceURL != "", NeverAsked: o.NeverAsked, ProviderSees: o.ProviderSees,
-		RegisterURL: o.RegisterURL, RegisterSteps: o.RegisterSteps, FirstRun: o.FirstRun, OutOfReach: o.OutOfReach, Secret: o.ClientSecretEnv != ""}
+		RegisterURL: o.RegisterURL, RegisterSteps: o.RegisterSteps, Secret: o.ClientSecretEnv != ""}
 	if u, err := url.Parse(o.AuthorizeURL); err == nil {
 		c.Host = u.Host
 	}

@@ -49,6 +49,7 @@ func (c *Collection) Streams(ctx context.Context, connectionID string) ([]api.St
 		}
 		out[i] = showStream(info, conn, declaration.Stream(m, info.Name))
 		out[i].Display = display(m, declaration.Stream(m, info.Name))
+		out[i].Dated = info.DaysOf != "" && info.DaysOf == out[i].Display.Roles["time"]
 	}
 	return out, nil
 }

@@ -111,7 +111,8 @@ func display(m *manifest.Manifest, s *manifest.Stream) api.Display {
 	roles := s.Roles()
 	roles.Each(func(role, field string) {
 		out.Roles[role] = field
-		if to := m.Related(s, field); to != nil && !slices.Equal([]string(s.PrimaryKey), []string{field}) {
+		// A key of its own stands for another record only where it says that it is part of that.
+		if to := m.Related(s, field); to != nil && (role == "part_of" || !slices.Equal([]string(s.PrimaryKey), []string{field})) {
 			out.Related[role] = to.Name
 		}
 	})

@@ -42,6 +42,8 @@ var deeds = map[audit.Kind]phrase{
 	audit.DeviceEnd:         {"revoked the device *", "revoke the device *"},
 	audit.DeviceUndo:        {"took back what the device * had sent", "take back what the device * had sent"},
 	audit.FileImport:        {"imported *", "import *"},
+	audit.FileUpload:        {"began to upload *", "upload *"},
+	audit.UploadDrop:        {"dropped the upload of *", "drop the upload of *"},
 	audit.ImportUndo:        {"took back what came from *", "take back what came from *"},
 	audit.RunAnyway:         {"had * asked although it wants a pause", "have * asked although it wants a pause"},
 	audit.SettingChange:     {"changed *", "change *"},

@@ -49,6 +49,7 @@ var exported = map[string]reflect.Type{
 	"SchemaList": reflect.TypeFor[SchemaList](), "Connector": reflect.TypeFor[Connector](), "ConnectorList": reflect.TypeFor[ConnectorList](),
 	"RangeFilter": reflect.TypeFor[RangeFilter](), "Aggregations": reflect.TypeFor[Aggregations](), "Aggregation": reflect.TypeFor[Aggregation](),
 	"AggregationList": reflect.TypeFor[AggregationList](), "Group": reflect.TypeFor[Group](),
+	"Whole": reflect.TypeFor[Whole](), "Completeness": reflect.TypeFor[Completeness](), "Completed": reflect.TypeFor[Completed](), "Span": reflect.TypeFor[Span](), "Expansion": reflect.TypeFor[Expansion](), "Related": reflect.TypeFor[Related](), "Expandable": reflect.TypeFor[Expandable](), "RecordAnswer": reflect.TypeFor[RecordAnswer](),
 }
 
 // allowed are the members that a client may read. A new one is added here on
@@ -59,6 +60,8 @@ var allowed = []string{
 	"connection_id", // tells two accounts at one source apart
 	"filter_fields", "range_filters", "field", "operators", "aggregations", "count", "count_distinct", "group_by", "group_by_time", "sum", "min", "max",
 	"groups", "key", "value", "truncated",
+	"completeness", "as_of", "range", "whole", "covered", "from", "to", // how fresh, and in which range of time
+	"expanded", "expandable", "many", "default_limit", "max_limit", // what belongs to a record
 	"blobs", "sha256", "bytes", "mime", // the files of a record
 }
 
@@ -165,14 +168,14 @@ func TestShapes(t *testing.T) {
 		value any
 		want  string
 	}{
-		"nothing granted": {NewStreamList(nil), `{"object":"list","data":[]}`},
-		"counted and not": {NewStreamList([]Stream{{ConnectionID: "c1", Name: "trees", Records: &n, LastUpdated: &at, Freshness: Freshness{FreshnessCurrent, &at}}, {ConnectionID: "c2", Name: "pears"}}),
+		"nothing granted": {NewStreamList(nil, nil), `{"object":"list","data":[],"completeness":[]}`},
+		"counted and not": {NewStreamList([]Stream{{ConnectionID: "c1", Name: "trees", Records: &n, LastUpdated: &at, Freshness: Freshness{FreshnessCurrent, &at}}, {ConnectionID: "c2", Name: "pears"}}, nil),
 			`{"object":"list","data":[{"object":"stream","connection_id":"c1","name":"trees","record_count":0,"last_updated":"2026-03-01T08:00:00Z","freshness":{"status":"current","captured_at":"2026-03-01T08:00:00Z"}},` +
-				`{"object":"stream","connection_id":"c2","name":"pears","record_count":null,"last_updated":null,"freshness":{"status":"unknown"}}]}`},
-		"records": {NewRecordPage([]Record{{ConnectionID: "c1", Stream: "trees", ID: "t1", Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "c2"),
-			`{"object":"list","data":[{"object":"record","connection_id":"c1","stream":"trees","id":"t1","data":{"kind":"pear"},"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":true,"next_cursor":"c2"}`},
-		"a deletion": {NewChangePage([]Change{{ConnectionID: "c1", Stream: "trees", ID: "t1", Deleted: true, Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "s9", false),
-			`{"object":"list","data":[{"object":"change","connection_id":"c1","stream":"trees","id":"t1","deleted":true,"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":false,"next_changes_since":"s9"}`},
+				`{"object":"stream","connection_id":"c2","name":"pears","record_count":null,"last_updated":null,"freshness":{"status":"unknown"}}],"completeness":[]}`},
+		"records": {NewRecordPage([]Record{{ConnectionID: "c1", Stream: "trees", ID: "t1", Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "c2", []Completeness{{ConnectionID: "c1", Stream: "trees", AsOf: &at, Freshness: FreshnessStale, Whole: WholeYes, Covered: []Span{{To: &at}}}}),
+			`{"object":"list","data":[{"object":"record","connection_id":"c1","stream":"trees","id":"t1","data":{"kind":"pear"},"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":true,"next_cursor":"c2","completeness":[{"connection_id":"c1","stream":"trees","as_of":"2026-03-01T08:00:00Z","freshness":"stale","range":{},"whole":"yes","covered":[{"to":"2026-03-01T08:00:00Z"}]}]}`},
+		"a deletion": {NewChangePage([]Change{{ConnectionID: "c1", Stream: "trees", ID: "t1", Deleted: true, Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "s9", false, nil),
+			`{"object":"list","data":[{"object":"change","connection_id":"c1","stream":"trees","id":"t1","deleted":true,"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":false,"next_changes_since":"s9","completeness":[]}`},
 		"connectors": {NewConnectorList([]Connector{{ID: "orchard", Name: "Orchard"}}),
 			`{"object":"list","data":[{"object":"connector","id":"orchard","name":"Orchard"}]}`},
 		"no schemas": {NewSchemaList(nil), `{"object":"list","data":[]}`},

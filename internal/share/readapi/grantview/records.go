@@ -15,6 +15,25 @@ type Record struct {
 	EmittedAt    time.Time       `json:"emitted_at"`
 	// Blobs are the files that belong to fields which may be read.
 	Blobs []Blob `json:"blobs,omitempty"`
+	// Expanded are the records that belong to it, by the relationships that were asked for.
+	Expanded []Expansion `json:"expanded,omitempty"`
+}
+
+// Expansion is what a relationship leads to.
+type Expansion struct {
+	Name string    `json:"name"`
+	Data []Related `json:"data"`
+	// HasMore says that there are more, or may be.
+	HasMore bool `json:"has_more"`
+}
+
+// Related is a record that belongs to another, with the fields that the grant allows.
+type Related struct {
+	ConnectionID string          `json:"connection_id"`
+	Stream       string          `json:"stream"`
+	ID           string          `json:"id"`
+	Data         json.RawMessage `json:"data"`
+	EmittedAt    time.Time       `json:"emitted_at"`
 }
 
 // Blob is a file of a record.
@@ -33,16 +52,29 @@ type RecordPage struct {
 	HasMore bool     `json:"has_more"`
 	// NextCursor is where the following page begins; empty on the last one.
 	NextCursor string `json:"next_cursor,omitempty"`
+	Completed
+}
+
+// RecordAnswer is one record as an answer.
+type RecordAnswer struct {
+	Record
+	Completed
+}
+
+// NewRecordAnswer makes one.
+func NewRecordAnswer(r Record, told []Completeness) RecordAnswer {
+	r.Object = ObjectRecord
+	return RecordAnswer{r, completed(told)}
 }
 
 // NewRecordPage makes a page; a cursor means that there is more.
-func NewRecordPage(records []Record, next string) RecordPage {
+func NewRecordPage(records []Record, next string, told []Completeness) RecordPage {
 	data := make([]Record, len(records))
 	for i, r := range records {
 		r.Object = ObjectRecord
 		data[i] = r
 	}
-	return RecordPage{Object: ObjectList, Data: data, HasMore: next != "", NextCursor: next}
+	return RecordPage{Object: ObjectList, Data: data, HasMore: next != "", NextCursor: next, Completed: completed(told)}
 }
 
 // Change is a record that changed, or that is no more.
@@ -64,10 +96,11 @@ type ChangePage struct {
 	HasMore bool     `json:"has_more"`
 	// NextChangesSince is where to go on, also when nothing changed.
 	NextChangesSince string `json:"next_changes_since"`
+	Completed
 }
 
 // NewChangePage makes a page. A deleted record never carries its data.
-func NewChangePage(changes []Change, next string, more bool) ChangePage {
+func NewChangePage(changes []Change, next string, more bool, told []Completeness) ChangePage {
 	data := make([]Change, len(changes))
 	for i, c := range changes {
 		c.Object = ObjectChange
@@ -76,5 +109,5 @@ func NewChangePage(changes []Change, next string, more bool) ChangePage {
 		}
 		data[i] = c
 	}
-	return ChangePage{Object: ObjectList, Data: data, HasMore: more, NextChangesSince: next}
+	return ChangePage{Object: ObjectList, Data: data, HasMore: more, NextChangesSince: next, Completed: completed(told)}
 }

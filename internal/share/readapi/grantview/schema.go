@@ -21,6 +21,17 @@ type StreamSchema struct {
 	FilterFields []string      `json:"filter_fields,omitempty"`
 	RangeFilters []RangeFilter `json:"range_filters,omitempty"`
 	Aggregations *Aggregations `json:"aggregations,omitempty"`
+	// Expandable are the relationships whose records can be had beside a record.
+	Expandable []Expandable `json:"expandable,omitempty"`
+}
+
+// Expandable is a relationship, and how many records it gives.
+type Expandable struct {
+	Name         string `json:"name"`
+	Stream       string `json:"stream"`
+	Many         bool   `json:"many"`
+	DefaultLimit int    `json:"default_limit"`
+	MaxLimit     int    `json:"max_limit"`
 }
 
 // RangeFilter is a field that can be compared with a value, by these operators.
@@ -81,6 +92,7 @@ type Group struct {
 type AggregationList struct {
 	Object string        `json:"object"` // list
 	Data   []Aggregation `json:"data"`
+	Completed
 }
 
 // SchemaOf takes from a stream's declaration what a client may read. How the

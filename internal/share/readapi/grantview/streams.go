@@ -42,10 +42,11 @@ type Stream struct {
 type StreamList struct {
 	Object string   `json:"object"` // list
 	Data   []Stream `json:"data"`
+	Completed
 }
 
 // NewStreamList makes a list that is never null.
-func NewStreamList(streams []Stream) StreamList {
+func NewStreamList(streams []Stream, told []Completeness) StreamList {
 	data := make([]Stream, len(streams))
 	for i, s := range streams {
 		s.Object = ObjectStream
@@ -54,5 +55,5 @@ func NewStreamList(streams []Stream) StreamList {
 		}
 		data[i] = s
 	}
-	return StreamList{Object: ObjectList, Data: data}
+	return StreamList{ObjectList, data, completed(told)}
 }

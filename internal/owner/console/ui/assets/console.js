@@ -161,6 +161,8 @@
   addEventListener("DOMContentLoaded", () => {
     applyTheme();
     showCopyButtons(document);
+    const tab = document.querySelector(".tabs [aria-current]"); // on a phone it may be beyond the edge
+    if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 24;
     const address = byId("main")?.dataset.live;
     if (address) live(address);
   });

@@ -1,10 +1,10 @@
 // Shows a push, and opens the page that it is about. A push names the connection and
-// says what is needed; it holds nothing secret.
+// says what happened and what next; it holds nothing secret.
 addEventListener("push", (event) => {
   let said = {};
   try { said = event.data.json(); } catch { /* a push without text */ }
   event.waitUntil(self.registration.showNotification(said.display_name || "A connection needs you", {
-    body: said.owner_copy || "",
+    body: [said.happened, said.next].filter(Boolean).join(" ") || said.owner_copy || "",
     tag: said.attention_id || undefined,
     data: { link: said.link || "/" },
   }));

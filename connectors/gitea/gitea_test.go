@@ -1,0 +1,109 @@
+package gitea_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/providersim"
+	"pdpp/providersim/gitea"
+)
+
+// live are the keys of a stream that are not deleted.
+func live(t *testing.T, b *connectortest.Bed, stream string) (keys []string) {
+	t.Helper()
+	all, err := connectortest.Stored(t.Context(), b.Store, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, r := range all {
+		if !r.Deleted {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// A repository that nobody knows any more is deleted with everything in it. One that the person has
+// left and can still see is no longer listed; what is stored of it stays.
+func TestRepositoriesGo(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, gitea.Config{Seed: 3, Repositories: 3, Issues: 12, Pulls: 6, Comments: 9}))
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "delete_repository", N: 1})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	before := map[string][]string{}
+	for _, stream := range []string{gitea.StreamIssues, gitea.StreamPulls, gitea.StreamComments} {
+		if before[stream] = live(t, b, stream); len(before[stream]) == 0 {
+			t.Fatalf("nothing is left in %s", stream)
+		}
+	}
+	b.Sim.Mutate(t, providersim.Mutation{Op: "leave_repository", N: 1})
+	b.Succeed(t)
+	if left := live(t, b, gitea.StreamRepositories); len(left) != 1 {
+		t.Errorf("repositories %v are stored, the person has one", left)
+	}
+	for stream, was := range before {
+		if now := live(t, b, stream); !slices.Equal(now, was) {
+			t.Errorf("%s: %v became %v, although all can be seen", stream, was, now)
+		}
+	}
+}
+
+// A thing that vanishes while a list is read by page numbers moves others to pages that were read
+// already. The numbers that the server tells show it, and nothing is missed.
+func TestShiftedPages(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, gitea.Config{Seed: 8, Repositories: 1, Issues: 30, MaxPage: 5}))
+	deleted := false
+	b.Run(t, launch.Request{Options: runner.Options{BatchRecords: 1, Observe: func(u runner.Update) {
+		if u.Committed >= 12 && !deleted { // within the list of issues
+			deleted = true
+			_, _ = b.Sim.Provider.Mutate(providersim.Mutation{Op: "delete_issue", N: 6})
+		}
+	}}})
+	if !deleted {
+		t.Fatal("nothing was deleted meanwhile")
+	}
+	b.VerifyNothingInvented(t)
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// A repository that cannot be read hides what it holds: each stream declares it.
+func TestUnreadableRepository(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, gitea.Config{Seed: 9, Repositories: 2, Issues: 4, Pulls: 2, Comments: 4}))
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.WrongType, Path: "/api/v1/user/repos"})
+	result := b.Run(t, launch.Request{})
+	declared := map[string]bool{}
+	for _, g := range result.KnownGaps {
+		declared[g.Stream] = true
+	}
+	for _, stream := range []string{gitea.StreamRepositories, gitea.StreamIssues, gitea.StreamPulls, gitea.StreamComments} {
+		if !declared[stream] {
+			t.Errorf("%s says nothing of what is missing: %v", stream, result.KnownGaps)
+		}
+	}
+	b.Sim.Gate.Clear()
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// The owner is told which permissions a token needs.
+func TestTokenWithoutPermission(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, gitea.Config{Seed: 1, Repositories: 1, Issues: 1}))
+	if _, err := b.Sim.Provider.ChangeToken(providersim.TokenChange{Action: "scopes", Scopes: []string{gitea.ScopeUser}}); err != nil {
+		t.Fatal(err)
+	}
+	r := b.Run(t, launch.Request{})
+	if e := r.DoneError; r.Status != runner.Failed || e == nil || !strings.Contains(e.Message, "Read for issue, repository and user") {
+		t.Errorf("%s %+v", r.Status, e)
+	}
+}

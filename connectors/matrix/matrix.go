@@ -1,0 +1,63 @@
+// Package matrix collects what a person sees on Matrix: rooms, members, messages and the files
+// that were sent with them.
+//
+//	manifest.json   what it declares: streams, schemas, variables, setup
+//	matrix.go       open: environment in, client and collectors out
+//	api.go          requests, and what a server gives since a moment
+//	timeline.go     what was said in the rooms, now and before
+//	edit.go         messages that were changed
+//	message.go      how an event becomes a message
+//	media.go        how an event becomes a file
+//	room.go         rooms and their members
+//	classify.go     what an answer means
+package matrix
+
+import (
+	"context"
+	_ "embed"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"pdpp/connectorkit"
+	"pdpp/governor/governhttp"
+	"pdpp/protocol"
+)
+
+//go:embed manifest.json
+var manifestJSON []byte
+
+// Connector is the Matrix connector.
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+
+// maxBody bounds one answer: the state of all rooms at once, with their members.
+const maxBody = 256 << 20
+
+func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	address := strings.TrimSpace(s.Env("MATRIX_HOMESERVER"))
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	server, err := url.Parse(address)
+	if err != nil || server.Host == "" || server.User != nil || server.Scheme != "https" && server.Scheme != "http" {
+		return nil, connectorkit.End("matrix_address_unreadable",
+			"the address of the homeserver cannot be read: enter it as in https://matrix.example.org and connect again", protocol.ManualActionRequired, false)
+	}
+	base := server.Scheme + "://" + server.Host + strings.TrimSuffix(server.Path, "/")
+	header := http.Header{"Authorization": {"Bearer " + strings.TrimSpace(s.Env("MATRIX_ACCESS_TOKEN"))}, "User-Agent": {"pdpp-matrix-connector/1.0"}}
+	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, MaxBody: maxBody, Header: header})
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classifyFile, Header: header})
+	if err != nil {
+		return nil, err
+	}
+	a := &account{client: client, files: files, setup: s}
+	return []connectorkit.Collector{
+		connectorkit.Flat{Stream: "rooms", Page: (&rooms{account: a}).page},
+		connectorkit.Flat{Stream: "members", Page: (&members{account: a}).page},
+		connectorkit.Flat{Stream: "messages", Page: (&timeline{account: a, kind: messages{a}}).page},
+		connectorkit.Flat{Stream: "media", Page: (&timeline{account: a, kind: media{a}}).page},
+	}, nil
+}

@@ -1,0 +1,71 @@
+package governor_test
+
+import (
+	"testing"
+	"time"
+
+	"pdpp/governor"
+	"pdpp/internal/lab/ratesim"
+)
+
+// twenty gives 200 in ten seconds, as a provider of fast answers does.
+func twenty(uint64) ratesim.Limiter {
+	return &ratesim.SlidingWindow{Limit: 200, Window: 10 * time.Second}
+}
+
+// within runs for a hundred seconds, in which that provider gives 2,200, at a ceiling of
+// five times its limit.
+func within(p ratesim.Provider, workers int, learned *governor.Learned) ratesim.Result {
+	p.Median, p.Spread = time.Millisecond, 0.2
+	if p.Limiter == nil {
+		p.Limiter = twenty
+	}
+	if learned != nil {
+		rested := *learned
+		rested.Recorded = ratesim.Start.Add(-time.Hour)
+		learned = &rested
+	}
+	return ratesim.Run(ratesim.Options{
+		Provider: p, Seed: 4, Requests: 1e6, Workers: workers, Until: 100 * time.Second,
+		Governor: governor.New("acme", patient, func(c *governor.Config) { c.Ceiling, c.Learned = 10*time.Millisecond, learned }),
+	})
+}
+
+// A window of a fast provider is over in seconds: the quiet after the first refusals is
+// no longer than that, and a short one is tried again.
+func TestFastWindowIsNotWaitedForLong(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{1, 8} {
+		if r := within(ratesim.Provider{}, workers, nil); r.Successes < 1200 || r.Refusals > 20 {
+			t.Errorf("with %d at once %d requests in 100 s at 20 a second, %d refused", workers, r.Successes, r.Refusals)
+		}
+	}
+}
+
+// The same where a refusal is a broken connection. One that breaks after the quiet says
+// that the quiet was too short, however many wait for their turn.
+func TestFastWindowThatCuts(t *testing.T) {
+	t.Parallel()
+	for workers, least := range map[int]int{1: 1000, 8: 600} {
+		cold := within(ratesim.Provider{Cuts: true}, workers, nil)
+		warm := within(ratesim.Provider{Cuts: true}, workers, cold.Learned)
+		if cold.Successes < least || warm.Successes < 1500 {
+			t.Errorf("with %d at once %d and then %d requests in 100 s at 20 a second", workers, cold.Successes, warm.Successes)
+		}
+	}
+}
+
+// A refusal that costs ten seconds is not risked for the sake of what a rested provider
+// gives at once.
+func TestSpareIsSpentWithCareWhereARefusalIsDear(t *testing.T) {
+	t.Parallel()
+	window := ratesim.Provider{Tells: true, Limiter: func(uint64) ratesim.Limiter {
+		return &ratesim.FixedWindow{Limit: 200, Window: 10 * time.Second}
+	}}
+	for cost, most := range map[time.Duration]int{10 * time.Second: 0, time.Second: 2} {
+		learned := &governor.Learned{Interval: time.Second / 18, Limit: 18, Refused: 20, Depth: 130, Cost: cost}
+		if r := within(window, 1, learned); r.Refusals > most || most > 0 && r.Refusals == 0 || r.Successes < 1700 {
+			t.Errorf("where a refusal costs %s: %d requests in 100 s at 20 a second, %d refused", cost, r.Successes, r.Refusals)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+func (db *DB) Upkeep(ctx context.Context, above int64) (u store.Upkeep, err error) {
+	u.Streams, err = list(ctx, db, db.reader, func(row scanner) (s store.StreamUpkeep, err error) {
+		err = row.Scan(&s.ConnectionID, &s.Connection, &s.Stream, &s.Changes, &s.Counted, &s.Searchable, &s.Held)
+		return s, err
+	}, `SELECT s.connection_id, c.display_name, s.name, s.last_seq, CASE WHEN s.count_seq < s.time_seq THEN s.count_seq ELSE s.time_seq END,
+			CASE WHEN s.search_fields = '[]' THEN s.last_seq ELSE s.search_seq END, `+isHeld+`
+		FROM streams s JOIN connections c ON c.connection_id = s.connection_id WHERE `+outOfLine+` ORDER BY s.connection_id, s.name`)
+	if err != nil {
+		return u, fmt.Errorf("read what is out of line: %w", err)
+	}
+	there, err := db.indexesThere(ctx, db.reader)
+	if err != nil {
+		return u, fmt.Errorf("list the indexes: %w", err)
+	}
+	wanted, err := db.wantedIndexes(ctx, db.reader, above)
+	if err != nil {
+		return u, fmt.Errorf("find what is to be indexed: %w", err)
+	}
+	given, err := db.givenUp(ctx)
+	if err != nil {
+		return u, err
+	}
+	percent := map[string]int64{}
+	if progress := db.dialect.IndexProgress(); progress != "" {
+		err = eachRow(ctx, db, db.reader, progress, nil, func(row scanner) (bool, error) {
+			var name string
+			var done int64
+			err := row.Scan(&name, &done)
+			percent[name] = done
+			return true, err
+		})
+		if err != nil {
+			return u, fmt.Errorf("read how far indexes are: %w", err)
+		}
+	}
+	for name, w := range wanted {
+		usable, exists := there[name]
+		if !exists && !w.due {
+			continue // the stream is too small by now, or was never large enough
+		}
+		i := store.FieldIndex{ConnectionID: w.connectionID, Connection: w.connection, Stream: w.stream, Field: w.field, State: store.IndexWaiting}
+		done, being := percent[name]
+		at, gaveUp := given[name]
+		switch {
+		case usable:
+			i.State = store.IndexReady
+		case being:
+			i.State, i.Percent = store.IndexBeing, &done
+		case exists:
+			i.State = store.IndexBeing
+		case gaveUp:
+			i.State, i.GivenUp = store.IndexGivenUp, &at
+		}
+		u.Indexes = append(u.Indexes, i)
+	}
+	slices.SortFunc(u.Indexes, func(a, b store.FieldIndex) int {
+		return cmp.Or(cmp.Compare(a.ConnectionID, b.ConnectionID), cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Field, b.Field))
+	})
+	return u, nil
+}
+
+// givenUpMark stands before the name of an index that was given up, among the settings, so
+// that other processes tell of it.
+const givenUpMark = "index given up: "
+
+func (db *DB) giveUp(ctx context.Context, index string, now time.Time) error {
+	return db.PutSetting(ctx, givenUpMark+index, nil, now)
+}
+
+// succeeded takes back that an index was given up.
+func (db *DB) succeeded(ctx context.Context, index string) error {
+	return db.write(ctx, func(tx *tx) error {
+		_, err := tx.exec(`DELETE FROM settings WHERE name = ?`, givenUpMark+index)
+		return err
+	})
+}
+
+func (db *DB) givenUp(ctx context.Context) (map[string]time.Time, error) {
+	given := map[string]time.Time{}
+	err := eachRow(ctx, db, db.reader, `SELECT name, updated_at FROM settings WHERE name > ? AND name < ?`, []any{givenUpMark, givenUpMark + "~"}, func(row scanner) (bool, error) {
+		var name string
+		var at time.Time
+		err := row.Scan(&name, intoTime(&at))
+		given[name[min(len(name), len(givenUpMark)):]] = at
+		return true, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the indexes that were given up: %w", err)
+	}
+	return given, nil
+}
