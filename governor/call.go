@@ -89,9 +89,9 @@ func (c *Call) Observe(now time.Time, o Outcome) (again bool, why Reason) {
 	g := c.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at := g.at(now)
-	echo := g.pace.echo(g.at(o.Sent), o)
-	g.pace.observe(at, g.at(o.Sent), o)
+	at, sent := g.at(now), g.at(o.Sent)
+	echo := g.pace.echo(sent, &o)
+	g.pace.observe(at, sent, &o)
 	if c.probe || !echo {
 		g.judge(at, o.Kind, c.probe)
 	}

@@ -1,9 +1,6 @@
 package governor
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // epoch is what happened since the last refusal. Between two refusals a bucket
 // starts and ends empty, so what was delivered is what was refilled, whatever the
@@ -17,6 +14,7 @@ type epoch struct {
 	marks  [32]mark // evenly spread over the epoch
 	used   int
 	stride float64
+	next   float64 // count at which the next mark is due
 }
 
 // mark is how many requests were answered by a moment of active time.
@@ -28,22 +26,21 @@ type mark struct {
 // active is the time until at in which requests could leave.
 func (e *epoch) active(at time.Duration) float64 { return seconds(at-e.began) - e.idle - e.paused }
 
-// add counts a request that left at sent.
+// add counts a request that left at sent. Marks are due at the multiples of the stride; once
+// there is no room, every other one goes and the stride doubles.
 func (e *epoch) add(sent time.Duration) {
-	e.n++
-	e.stride = max(1, e.stride)
-	if math.Mod(e.n, e.stride) != 0 {
+	if e.n++; e.n < e.next {
 		return
 	}
-	if e.used == len(e.marks) {
+	e.stride = max(1, e.stride)
+	e.next = e.n + e.stride
+	if e.used == len(e.marks) { // so n is an odd multiple, which is none of the doubled stride
 		for i := range e.used / 2 {
 			e.marks[i] = e.marks[2*i+1]
 		}
 		e.used /= 2
 		e.stride *= 2
-		if math.Mod(e.n, e.stride) != 0 {
-			return
-		}
+		return
 	}
 	e.marks[e.used] = mark{e.n, float32(e.active(sent)), float32(seconds(sent - e.began))}
 	e.used++

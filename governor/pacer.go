@@ -195,12 +195,12 @@ func (p *pacer) withdraw() { p.inFlight = max(0, p.inFlight-1) }
 
 // echo reports a refusal of a request that left before the last one was known: of a flow
 // of several at once it says the same again, and nothing of how the provider is now.
-func (p *pacer) echo(sent time.Duration, o Outcome) bool {
+func (p *pacer) echo(sent time.Duration, o *Outcome) bool {
 	return !p.off && p.everSlowed && sent < p.refused && (o.Kind == Throttled || o.Kind == Failed && o.Cut)
 }
 
 // observe learns from an answer.
-func (p *pacer) observe(at, sent time.Duration, o Outcome) {
+func (p *pacer) observe(at, sent time.Duration, o *Outcome) {
 	p.withdraw()
 	if p.off {
 		return
@@ -246,9 +246,13 @@ func (p *pacer) succeed(sent time.Duration) {
 	if p.memory.limit == 0 { // the mean lags behind a pace that grows so fast
 		held = held && p.interval*flowSlack < p.apart.gap
 	}
-	switch resume := p.memory.resume(); {
-	case p.memory.limit > 0 && p.interval > resume:
-		p.set(max(resume, min(p.interval*recoverStep, 4*resume)))
+	if p.memory.limit > 0 {
+		if resume := p.memory.resume(); p.interval > resume {
+			p.set(max(resume, min(p.interval*recoverStep, 4*resume)))
+			return
+		}
+	}
+	switch {
 	case held, p.spare.left >= 1, p.memory.limit == 0 && p.interval <= p.ceiling:
 	case p.memory.limit == 0:
 		p.set(p.interval * min(gentlest, max(accelerate, math.Exp(-p.interval/growth))))
@@ -270,7 +274,7 @@ func (p *pacer) inUse() float64 {
 // nothing was delivered before the provider is down. Two in a row out of a flow are a
 // reason to slow down. One that comes back soon after, with the pace, is a refusal, and one
 // that follows a refusal says that the quiet was too short.
-func (p *pacer) cut(at, sent time.Duration, o Outcome) {
+func (p *pacer) cut(at, sent time.Duration, o *Outcome) {
 	rate := p.inUse()
 	p.cuts++
 	again := p.refusals > 0
@@ -295,7 +299,7 @@ const (
 
 // refuse moves the interval up and holds the next request back. The memory learns from
 // it when it is a limit for sure.
-func (p *pacer) refuse(at, sent time.Duration, o Outcome, sure bool) {
+func (p *pacer) refuse(at, sent time.Duration, o *Outcome, sure bool) {
 	rate := p.inUse()
 	if p.refusals++; p.refusals == 1 {
 		p.streakBegan = at
@@ -334,7 +338,7 @@ func (p *pacer) refuse(at, sent time.Duration, o Outcome, sure bool) {
 }
 
 // learn takes from a refusal what it tells, and begins a new epoch if there was one.
-func (p *pacer) learn(at, sent time.Duration, rate float64, o Outcome, sure bool) lesson {
+func (p *pacer) learn(at, sent time.Duration, rate float64, o *Outcome, sure bool) lesson {
 	taught := ofRate
 	switch {
 	case p.refusals == 1 && p.memory.limit > 0 && p.spare.ahead(at, p.memory.limit):

@@ -13,6 +13,8 @@ const (
 	// lateness weighs the newest answering time; late is how many mean deviations
 	// make an answer late.
 	lateness, late = 0.1, 5
+	// negligible is a deviation in seconds that no wait shows.
+	negligible = 1e-12
 	// mostStrikes is how many refusals in a row of a distance that had passed show that
 	// it is no distance that counts.
 	mostStrikes = 6
@@ -61,7 +63,9 @@ func (s *spacing) passed(at, sent time.Duration) {
 	}
 	away := took - s.took
 	s.took += lateness * away
-	s.off += lateness * (max(away, -away) - s.off)
+	if s.off += lateness * (max(away, -away) - s.off); s.off < negligible {
+		s.off = 0 // before it becomes a number that processors reckon slowly with
+	}
 }
 
 // plausible reports that the refused request came closer to the one before than any
