@@ -69,6 +69,8 @@ type pacer struct {
 	slowed      Backoff
 	everSlowed  bool
 	answered    bool
+	known       time.Duration // when the last refusal became known, if another run met it
+	share       *share        // nil for who was always alone
 }
 
 func newPacer(c Config) pacer {
@@ -103,6 +105,9 @@ func (p *pacer) wait(at time.Duration) time.Duration {
 		return 0
 	}
 	p.begin(at)
+	if p.share != nil {
+		p.enter(at)
+	}
 	due := max(p.slot, at-p.credit()) + span(p.interval)
 	switch {
 	case p.spare.left >= 1 && p.flow > 0:
@@ -114,7 +119,11 @@ func (p *pacer) wait(at time.Duration) time.Duration {
 		due = max(due, p.last+span(p.interval+p.apart.held))
 	}
 	due = max(due, p.last+span(p.ceiling), p.last+p.spacing, p.hold)
-	return max(0, due-at, p.quota.wait(at, p.inFlight))
+	wait := max(0, due-at, p.quota.wait(at, p.inFlight))
+	if p.share != nil {
+		return p.turned(at, wait)
+	}
+	return wait
 }
 
 // dear reports that a refusal costs more than what there is to spare. Then each request
@@ -196,8 +205,11 @@ func (p *pacer) withdraw() { p.inFlight = max(0, p.inFlight-1) }
 // echo reports a refusal of a request that left before the last one was known: of a flow
 // of several at once it says the same again, and nothing of how the provider is now.
 func (p *pacer) echo(sent time.Duration, o *Outcome) bool {
-	return !p.off && p.everSlowed && sent < p.refused && (o.Kind == Throttled || o.Kind == Failed && o.Cut)
+	return !p.off && p.stale(sent) && (o.Kind == Throttled || o.Kind == Failed && o.Cut)
 }
+
+// stale reports a request that left before the last refusal was known.
+func (p *pacer) stale(sent time.Duration) bool { return p.everSlowed && sent < max(p.refused, p.known) }
 
 // observe learns from an answer.
 func (p *pacer) observe(at, sent time.Duration, o *Outcome) {
@@ -207,7 +219,7 @@ func (p *pacer) observe(at, sent time.Duration, o *Outcome) {
 	}
 	p.answered = true
 	p.quota.observe(at, sent, o.Quota)
-	stale := p.everSlowed && sent < p.refused
+	stale := p.stale(sent)
 	switch {
 	case o.Kind == Throttled && stale:
 		if o.HasRetryAfter {
@@ -225,6 +237,9 @@ func (p *pacer) observe(at, sent time.Duration, o *Outcome) {
 	case o.Kind == Rejected:
 		p.epoch.add(sent) // it spent some of the allowance all the same
 	}
+	if p.share != nil {
+		p.note(at)
+	}
 }
 
 // succeed moves the interval down, or leaves it.
@@ -239,13 +254,24 @@ func (p *pacer) succeed(sent time.Duration) {
 		p.refusals, p.repaying = 0, false
 		p.cycle = p.lasted + seconds(quiet-p.streakBegan)
 	}
-	if p.epoch.add(sent); p.apart.trial && p.epoch.n >= tried {
-		p.apart.trial, p.apart.known = false, true
-	}
+	p.count(sent)
 	held := p.interval*flowSlack < p.flow
 	if p.memory.limit == 0 { // the mean lags behind a pace that grows so fast
 		held = held && p.interval*flowSlack < p.apart.gap
 	}
+	p.quicken(held)
+}
+
+// count takes in an answer, and what their number shows.
+func (p *pacer) count(sent time.Duration) {
+	if p.epoch.add(sent); p.apart.trial && p.epoch.n >= tried {
+		p.apart.trial, p.apart.known = false, true
+	}
+}
+
+// quicken moves the interval after one more success, unless the flow is held up by something
+// else than the pace.
+func (p *pacer) quicken(held bool) {
 	if p.memory.limit > 0 {
 		if resume := p.memory.resume(); p.interval > resume {
 			p.set(max(resume, min(p.interval*recoverStep, 4*resume)))

@@ -62,7 +62,8 @@ type run struct {
 	fetched int
 	left    time.Duration // when the last request left, if one did
 	sampled time.Duration
-	whims   *rand.Rand // which requests are withdrawn
+	whims   *rand.Rand    // which requests are withdrawn
+	skew    time.Duration // by how much its clock is ahead
 }
 
 // Run simulates a client that fetches everything through its governor.
@@ -94,4 +95,7 @@ func Run(o Options) Result {
 	return r.Result
 }
 
-func (r *run) clock() time.Time { return Start.Add(r.now) }
+func (r *run) clock() time.Time { return r.wall(r.now) }
+
+// wall is what the run's clock shows at a time.
+func (r *run) wall(at time.Duration) time.Time { return Start.Add(at + r.skew) }

@@ -70,7 +70,7 @@ func (r *run) advance(w *worker) {
 	case arrives:
 		outcome, back := r.world.answer(w.sent, r.now)
 		w.outcome = outcome
-		w.outcome.Sent = Start.Add(w.sent)
+		w.outcome.Sent = r.wall(w.sent)
 		r.schedule(w, returns, back)
 	case returns:
 		r.learn(w)
