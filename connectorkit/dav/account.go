@@ -111,11 +111,16 @@ func (a *Account) propfind(ctx context.Context, path, depth, props string) (mult
 
 // send makes one request whose answer is a multistatus. The answer is handed over with a
 // failure too, which may say more than its status.
+//
+// Small servers keep a file for each object and go through all of them for a list, a report,
+// a token: minutes, in which they say nothing. Such an answer is waited for. Every run begins
+// with questions about one resource, so that a server that is gone is noticed by those.
 func (a *Account) send(ctx context.Context, method, path, depth, body string) (multistatus, *governhttp.Response, error) {
 	target := url.URL{Path: path}
 	resp, err := a.client.Do(ctx, governhttp.Request{
 		Method: method, URL: a.origin + target.EscapedPath(), Body: []byte(`<?xml version="1.0" encoding="utf-8"?>` + body),
-		Header: http.Header{"Depth": {depth}, "Content-Type": {"application/xml; charset=utf-8"}},
+		Header:  http.Header{"Depth": {depth}, "Content-Type": {"application/xml; charset=utf-8"}},
+		Patient: method != "PROPFIND" || depth != "0",
 	})
 	if err != nil {
 		return multistatus{}, resp, err

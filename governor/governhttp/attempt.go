@@ -14,10 +14,13 @@ import (
 // maxRedirects bounds a chain.
 const maxRedirects = 5
 
+// manner is how the answer to a request is waited for and handed over.
+type manner struct{ stream, patient bool }
+
 // follow sends the request, with the headers that every request has, and then
 // each redirect. A redirect is a request to the provider like any other, so each
 // passes the sender.
-func (c *Client) follow(ctx context.Context, req *http.Request, stream bool) (*Response, error) {
+func (c *Client) follow(ctx context.Context, req *http.Request, how manner) (*Response, error) {
 	for name, values := range c.opt.Header {
 		if req.Header[name] == nil {
 			req.Header[name] = values
@@ -27,9 +30,9 @@ func (c *Client) follow(ctx context.Context, req *http.Request, stream bool) (*R
 		return nil, err
 	}
 	for hop := 0; ; hop++ {
-		resp, err := c.send(ctx, req, stream)
+		resp, err := c.send(ctx, req, how)
 		if c.opt.Token.again(ctx, req, resp) {
-			resp, err = c.send(ctx, req, stream)
+			resp, err = c.send(ctx, req, how)
 		}
 		if err != nil || !redirects(resp) {
 			return resp, err
@@ -43,7 +46,7 @@ func (c *Client) follow(ctx context.Context, req *http.Request, stream bool) (*R
 }
 
 // send passes the attempts of one request through the sender.
-func (c *Client) send(ctx context.Context, req *http.Request, stream bool) (*Response, error) {
+func (c *Client) send(ctx context.Context, req *http.Request, how manner) (*Response, error) {
 	if lost := c.reach.known(req.URL.Hostname(), c.opt.Now()); lost != nil {
 		return nil, lost
 	}
@@ -51,7 +54,7 @@ func (c *Client) send(ctx context.Context, req *http.Request, stream bool) (*Res
 	attempts := 0
 	err := c.opt.Sender.Do(ctx, func(ctx context.Context) (o governor.Outcome, err error) {
 		attempts++
-		if answer, err = c.attempt(ctx, req, stream); err != nil {
+		if answer, err = c.attempt(ctx, req, how); err != nil {
 			c.trying(ctx, err, attempts)
 			return governor.Outcome{Kind: failureKind(err), Unreached: UnreachableHost(err) != "", Cut: wasCut(err)}, err
 		}
@@ -73,12 +76,12 @@ func (c *Client) send(ctx context.Context, req *http.Request, stream bool) (*Res
 // attempt makes one transmission of the request and reads the whole answer, but for
 // a stream. A body within the bound is drained, so that its connection serves again;
 // one past it costs the connection.
-func (c *Client) attempt(ctx context.Context, req *http.Request, stream bool) (*Response, error) {
+func (c *Client) attempt(ctx context.Context, req *http.Request, how manner) (*Response, error) {
 	timed, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(c.opt.Timeout, func() { cancel(context.DeadlineExceeded) })
+	patience := c.patience(how.patient, cancel)
 	streaming := false
 	defer func() {
-		if timer.Stop(); !streaming {
+		if patience.Stop(); !streaming {
 			cancel(nil)
 		}
 	}()
@@ -92,19 +95,23 @@ func (c *Client) attempt(ctx context.Context, req *http.Request, stream bool) (*
 		once.Body = body
 	}
 	resp, err := c.opt.Transport.RoundTrip(once)
+	if how.patient {
+		c.mute.Store(err != nil && timed.Err() != nil && ctx.Err() == nil)
+	}
 	if err != nil {
 		if ctx.Err() == nil && way.failed(err) {
 			return nil, &Error{Kind: Unreachable, Host: req.URL.Hostname(), err: WithoutURL(err)}
 		}
 		return nil, failure(ctx, timed, err)
 	}
-	if stream && resp.StatusCode >= 200 && resp.StatusCode < 300 {
+	patience.extend()
+	if how.stream && resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		streaming = true
 		answer := newResponse(resp.StatusCode, resp.Header, nil, c.opt.Now())
 		answer.Stream = &streamed{resp.Body, cancel}
 		return answer, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, c.opt.MaxBody+1))
+	body, err := io.ReadAll(io.LimitReader(patience.watch(resp.Body), c.opt.MaxBody+1))
 	_ = resp.Body.Close() // the body is read; an error here changes nothing
 	switch {
 	case err != nil:

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"pdpp/governor"
@@ -43,8 +44,9 @@ type Options struct {
 	// quota stands in the body, Classify may fill in those members of the answer.
 	// Without it every answer is good, unless its status asks to try again.
 	Classify func(*Response) error
-	// Timeout bounds one attempt from connecting to the last byte of the body. A
-	// connection of its own has less time.
+	// Timeout bounds how long one attempt goes without getting ahead: from connecting to
+	// the beginning of the answer, and then for each quarter of a mebibyte of its body. A
+	// connection of its own has less time, and a patient request more.
 	Timeout time.Duration
 	// MaxBody bounds the body in bytes; a larger one is an error.
 	MaxBody int64
@@ -72,6 +74,7 @@ type Client struct {
 	base  *url.URL
 	opt   Options
 	reach reach
+	mute  atomic.Bool // patience for it is used up
 }
 
 // Request is one call. Path is relative to the base URL and already escaped.
@@ -86,6 +89,12 @@ type Request struct {
 	Body   []byte
 	// Stream asks for the body of a 2xx answer as it arrives.
 	Stream bool
+	// Patient says that the provider goes through all that it keeps before it answers, for
+	// the list of a whole collection: the beginning of the answer may take ten timeouts. To
+	// give up sooner and ask again would have the provider begin again, beside what it is
+	// at. One that said nothing for so long is waited for as ever, until it has answered a
+	// patient request.
+	Patient bool
 }
 
 // Response is an answer.
@@ -168,7 +177,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		return nil, errors.New("request is malformed: check method and path")
 	}
 	req.Header = header(nil, r.Header)
-	resp, err := c.follow(ctx, req, r.Stream)
+	resp, err := c.follow(ctx, req, manner{stream: r.Stream, patient: r.Patient})
 	if err != nil {
 		resp.drop()
 	}

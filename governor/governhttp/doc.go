@@ -38,10 +38,10 @@
 //
 // # The HTTP client
 //
-// Client makes one attempt an HTTP exchange: its time and size are bounded, and the
-// body is read to the end, unless a stream is asked for. It keeps the credential in its
-// headers with the hosts that it was made for, the base's and Options.Hosts: a redirect
-// to another one is refused, and one among them is a request of its own. All of them
-// share one pace. Retry-After and the quota headers are read from every answer. What an
-// answer means is the caller's to say, through Options.Classify.
+// Client makes one attempt an HTTP exchange: its size is bounded and so is the time in
+// which nothing arrives, and the body is read to the end, unless a stream is asked for. It
+// keeps the credential in its headers with the hosts that it was made for, the base's and
+// Options.Hosts: a redirect to another one is refused, and one among them is a request of
+// its own. All of them share one pace. Retry-After and the quota headers are read from
+// every answer. What an answer means is the caller's to say, through Options.Classify.
 package governhttp

@@ -36,7 +36,7 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	resp, err := c.follow(req.Context(), own, c.opt.Stream)
+	resp, err := c.follow(req.Context(), own, manner{stream: c.opt.Stream})
 	var stopped *Stopped
 	if resp == nil || errors.As(err, &stopped) {
 		return nil, err

@@ -1,0 +1,175 @@
+package davserver
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/conformance"
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/connectortest"
+	"pdpp/protocol"
+	"pdpp/providersim"
+)
+
+// hand carries requests to a server and keeps its answers back, in virtual time.
+type hand struct {
+	delay func(*http.Request) time.Duration // negative means for ever
+	next  http.RoundTripper
+	held  int // answers that took longer than any request but a patient one waits
+}
+
+func newHand(delay func(*http.Request) time.Duration) *hand {
+	// A connection that lies idle waits for the network, and virtual time for it.
+	return &hand{delay: delay, next: &http.Transport{DisableKeepAlives: true}}
+}
+
+func (h *hand) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := h.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close() // it is read
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	var over <-chan time.Time
+	if d := h.delay(r); d >= 0 {
+		over = time.After(d)
+	}
+	began := time.Now()
+	select {
+	case <-over:
+		if time.Since(began) > time.Minute {
+			h.held++
+		}
+		return resp, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// whole tells whether a request has the server go through all of a collection.
+func whole(r *http.Request) bool { return r.Method == "REPORT" || r.Header.Get("Depth") == "1" }
+
+// Slow shows that a server which says nothing for minutes before it lists a collection is waited
+// for, also after it has forgotten its tokens, and that one which has gone silent is given up in bounded
+// time: soon when it says nothing at all, and before long when it is silent about what takes a server long.
+func (s Suite) Slow(t *testing.T, c connectorkit.Connector) {
+	account, sim := s.Open(t, Shared(t), Shape{Collections: 2, Things: 30})
+	minutes := func(r *http.Request) time.Duration {
+		if whole(r) {
+			return 5 * time.Minute
+		}
+		return time.Second
+	}
+	var state protocol.Cursors
+	have := map[string]map[string]bool{}
+	slow := func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHand(minutes)
+			said := within(t, 15*time.Minute, 2*time.Hour, func() *conformance.Transcript { return say(t, c, sim, h, state) })
+			if said.Done.Status != protocol.DoneSucceeded || len(said.Gaps) > 0 || h.held < 3 {
+				t.Fatalf("ended as %+v with gaps %v after %d slow answers", said.Done, said.Gaps, h.held)
+			}
+			state = said.State
+			for _, r := range said.Records {
+				if have[r.Stream] == nil {
+					have[r.Stream] = map[string]bool{}
+				}
+				have[r.Stream][r.Key] = true
+				if r.Deleted {
+					delete(have[r.Stream], r.Key)
+				}
+			}
+		})
+		for stream, items := range account.Truth() {
+			got := slices.Sorted(maps.Keys(have[stream]))
+			if want := slices.Sorted(maps.Keys(items)); !slices.Equal(got, want) {
+				t.Errorf("%d of %s are known, and %d are there", len(got), stream, len(want))
+			}
+		}
+	}
+	t.Run("first run", slow)
+	sim.Mutate(t, s.Deletion)
+	sim.Mutate(t, providersim.Mutation{Op: "add", N: 3})
+	if err := account.ForgetTokens(); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("tokens forgotten", slow)
+
+	for name, bound := range map[string]struct {
+		least, most time.Duration
+		silent      func(*http.Request) bool
+	}{
+		"dead":            {time.Minute, 10 * time.Minute, func(*http.Request) bool { return true }},
+		"silent on lists": {7 * time.Minute, 20 * time.Minute, whole},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHand(func(r *http.Request) time.Duration {
+					if bound.silent(r) {
+						return -1
+					}
+					return 0
+				})
+				said := within(t, bound.least, bound.most, func() *conformance.Transcript { return say(t, c, sim, h, nil) })
+				if said.Done.Status == protocol.DoneSucceeded && len(said.Gaps) == 0 {
+					t.Error("a run that read nothing says that nothing is missing")
+				}
+			})
+		})
+	}
+}
+
+// within fails the test unless a run takes that long.
+func within(t *testing.T, least, most time.Duration, run func() *conformance.Transcript) *conformance.Transcript {
+	t.Helper()
+	began := time.Now()
+	said := run()
+	took := time.Since(began)
+	t.Logf("%v, %d records", took, len(said.Records))
+	if took < least || took > most {
+		t.Errorf("the run took %v, and not from %v to %v", took, least, most)
+	}
+	return said
+}
+
+// say makes one run in this process.
+func say(t *testing.T, c connectorkit.Connector, sim *connectortest.Sim, carrier http.RoundTripper, state protocol.Cursors) *conformance.Transcript {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	var log strings.Builder
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		connectorkit.Run(t.Context(), c, connectorkit.Process{
+			Stdin: inR, Stdout: outW, Stderr: &log, Env: func(name string) string { return sim.Env[name] }, Now: time.Now, Transport: carrier, Dir: t.TempDir(),
+		})
+		_ = outW.Close() // a pipe in memory
+	}()
+	d := &conformance.Dialogue{Manifest: c.Manifest, Start: protocol.Start{
+		RunID: "run_slow", CollectionMode: protocol.Incremental, State: state, Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")},
+	}}
+	for _, stream := range c.Manifest.Streams {
+		d.Start.Scope.Streams = append(d.Start.Scope.Streams, protocol.StreamScope{Name: stream.Name})
+	}
+	said, err := d.Hold(inW, outR)
+	_ = outR.Close() // a pipe in memory
+	<-exited
+	if err != nil || said.Done == nil {
+		t.Fatalf("no DONE: %v: %s", err, &log)
+	}
+	return said
+}
