@@ -26,6 +26,14 @@ func Sine(mean, share float64, period time.Duration) Course {
 	}
 }
 
+// Hours is a course that goes by the hour of the day: each hour has its share of the level.
+// The run begins at a time of the day.
+func Hours(level float64, shares [24]float64, begins time.Duration) Course {
+	return func(now time.Duration) float64 {
+		return level * shares[(begins+now)/time.Hour%24]
+	}
+}
+
 // Bucket is a token bucket: it starts full, holds Burst requests and refills at a
 // constant rate, or along a Course when there is one.
 type Bucket struct {

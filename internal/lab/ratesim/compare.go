@@ -19,17 +19,17 @@ type Standing struct {
 	Providers  int
 }
 
-// unseen is the first seed of random providers that no test and no choice of a constant
+// Unseen is the first seed of random providers that no test and no choice of a constant
 // has met.
-const unseen = 910_000
+const Unseen = 910_000
 
 // Compare lets the governor and its peers fetch n things from every provider of the
 // catalogue and from so many random ones of every family, one at a time.
-func Compare(n, random int) []Standing {
+func Compare(n, random int, seed uint64) []Standing {
 	providers := Catalogue()
 	for _, f := range Families() {
-		for seed := range random {
-			providers = append(providers, f.Member(uint64(unseen+seed)))
+		for i := range random {
+			providers = append(providers, f.Member(seed+uint64(i)))
 		}
 	}
 	standings := []Standing{compare("this governor, cold", providers, n, cold), compare("this governor, warm", providers, n, warm)}

@@ -123,6 +123,23 @@ func Families() []Family {
 			}
 			p.Limiter = func(uint64) Limiter { c := b; return &c }
 		}),
+		family("hours of the day", func(d draw, p *Provider) {
+			b := d.bucket()
+			var shares [24]float64
+			for hour := range shares {
+				shares[hour] = []float64{1, 1, 0.5, 0.25}[d.IntN(4)]
+			}
+			// The next hour comes while the run is under way.
+			b.Course = Hours(b.PerSecond, shares, time.Duration(d.IntN(24))*time.Hour+time.Duration(d.between(30, 58))*time.Minute)
+			p.Limiter = func(uint64) Limiter { c := b; return &c }
+		}),
+		family("growing ban", func(d draw, p *Provider) {
+			b, ban, by := d.bucket(), time.Duration(d.between(2, 30))*time.Second, 1.3+0.7*d.Float64()
+			p.Limiter = func(uint64) Limiter {
+				c := b
+				return &GrowingBan{Limiter: &c, Ban: ban, Longest: 15 * time.Minute, Forgets: 10 * time.Minute, By: by}
+			}
+		}),
 		family("faulty", func(d draw, p *Provider) {
 			b := d.bucket()
 			p.Errors, p.Timeouts, p.Missing = 0.1*d.Float64(), 0.03*d.Float64(), 0.1*d.Float64()

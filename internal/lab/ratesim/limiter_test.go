@@ -70,6 +70,9 @@ func TestLimitersDecideAsTheirModelsDo(t *testing.T) {
 			[]time.Duration{0, 0, 0, 499 * ms, 500 * ms, 500 * ms, 9 * sec, 9 * sec, 9 * sec}, "++--+-++-"},
 		"a changing bucket follows its course": {&Bucket{Course: Drop(2, 0.5, sec, 100*sec), Burst: 1},
 			[]time.Duration{0, 500 * ms, sec, 2 * sec, 3 * sec, 5 * sec}, "+++-++"},
+		"hours have their own limits": {
+			&Bucket{Course: Hours(2, [24]float64{23: 1, 0: 0.25}, 24*time.Hour-2*sec), Burst: 1},
+			[]time.Duration{0, 500 * ms, sec, 2 * sec, 2500 * ms, 4 * sec, 5 * sec, 6 * sec}, "++++-+-+"},
 		"a fixed window starts anew": {&FixedWindow{Limit: 2, Window: sec, Offset: 400 * ms},
 			[]time.Duration{0, 1, 599 * ms, 600 * ms, 601 * ms, 602 * ms, 1600 * ms}, "++-++-+"},
 		"a sliding window forgets one by one": {&SlidingWindow{Limit: 2, Window: sec},
@@ -85,6 +88,13 @@ func TestLimitersDecideAsTheirModelsDo(t *testing.T) {
 			[]time.Duration{0, 0, 9 * sec, 28 * sec, 60 * sec, 68 * sec, 128 * sec}, "+-----+"},
 		"a ban ends": {&PenaltyBox{Limiter: &Bucket{PerSecond: 1, Burst: 1}, Ban: 10 * sec, Longest: time.Minute},
 			[]time.Duration{0, 0, 10 * sec}, "+-+"},
+		"each ban is longer than the one before, until it is forgotten": {
+			&GrowingBan{Limiter: &Bucket{PerSecond: 1, Burst: 1}, Ban: 10 * sec, By: 2, Longest: 30 * sec, Forgets: time.Minute},
+			[]time.Duration{
+				0, 0, 9 * sec, // banned until 10
+				10 * sec, 10 * sec, 29 * sec, // twice as long, whatever was asked meanwhile
+				30 * sec, 30 * sec, 59 * sec, // three times, which is the longest
+				60 * sec, 179 * sec, 180 * sec, 180 * sec, 199 * sec, 200 * sec}, "+--+--+--+++--+"},
 		"the short limit shuts the door of a quota": {
 			&Hourly{Quota: FixedWindow{Limit: 3, Window: time.Hour}, Short: Bucket{PerSecond: 1, Burst: 1}, CoolDown: time.Minute},
 			[]time.Duration{0, 1, 59 * sec, 61 * sec, 70 * sec, 80 * sec, time.Hour}, "+--++-+"},

@@ -98,7 +98,7 @@ func TestStanding(t *testing.T) {
 // Compare counts every provider for everybody.
 func TestCompare(t *testing.T) {
 	t.Parallel()
-	standings := Compare(100, 0)
+	standings := Compare(100, 0, 1)
 	if len(standings) != len(Peers())+2 {
 		t.Fatalf("%d standings", len(standings))
 	}

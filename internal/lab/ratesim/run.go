@@ -10,6 +10,9 @@ import (
 // Start is the wall clock at the beginning of every run.
 var Start = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
+// ShortRun is how many things most runs fetch at most.
+const ShortRun = 200
+
 // Options describe one run.
 type Options struct {
 	Provider Provider
@@ -41,6 +44,7 @@ type Result struct {
 	Sends, Successes, Rejections           int
 	Refusals, Failures, Denials, Withdrawn int
 	Elapsed                                time.Duration
+	First                                  time.Duration // when the first ShortRun things were fetched
 	Samples                                []Sample
 	Learned                                *governor.Learned
 }

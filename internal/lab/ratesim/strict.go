@@ -1,6 +1,7 @@
 package ratesim
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -41,6 +42,41 @@ func (p *PenaltyBox) punish(now, length time.Duration) Ruling {
 // Free implements Limiter.
 func (p *PenaltyBox) Free(now time.Duration) time.Duration {
 	return p.Limiter.Free(max(now, p.until))
+}
+
+// GrowingBan bans whoever crosses a limit, each time By times as long as the time before.
+// Requests within the ban are refused and change nothing. For every Forgets of good
+// conduct one offence is forgotten.
+type GrowingBan struct {
+	Limiter
+	Ban, Longest, Forgets time.Duration
+	By                    float64
+
+	offences int
+	until    time.Duration
+	counted  time.Duration // up to when good conduct is reckoned
+}
+
+// Take implements Limiter.
+func (g *GrowingBan) Take(now time.Duration) Ruling {
+	if now < g.until {
+		return Ruling{Wait: g.until - now}
+	}
+	r := g.Limiter.Take(now)
+	if r.Pass {
+		return r
+	}
+	good := max(0, int((now-g.counted)/g.Forgets))
+	g.offences = max(0, g.offences-good)
+	ban := seconds(min(g.Ban.Seconds()*math.Pow(g.By, float64(g.offences)), g.Longest.Seconds()))
+	g.offences++
+	g.until, g.counted = now+ban, now+ban
+	return Ruling{Wait: ban}
+}
+
+// Free implements Limiter.
+func (g *GrowingBan) Free(now time.Duration) time.Duration {
+	return g.Limiter.Free(max(now, g.until))
 }
 
 // Concurrency refuses what comes while too many requests are in progress.

@@ -12,6 +12,7 @@ import (
 // Score is how well a run went.
 type Score struct {
 	Efficiency float64 // percent of what the oracle fetches in the same time
+	First      float64 // the same of the first ShortRun things; zero when there were fewer
 	Refusals   float64 // per thousand things fetched
 	Done       bool
 }
@@ -61,23 +62,30 @@ func score(o Options) (Score, *governor.Learned) {
 	fetched := float64(r.Successes + r.Rejections)
 	s := Score{Done: r.Done, Refusals: 1000 * float64(r.Refusals) / max(1, fetched)}
 	s.Efficiency = 100 * min(1, best.Seconds()/r.Elapsed.Seconds()) * fetched / float64(o.Requests)
+	if r.First > 0 {
+		o.Requests = ShortRun
+		s.First = 100 * min(1, Oracle(o, surveyCeiling).Seconds()/r.First.Seconds())
+	}
 	return s, r.Learned
 }
 
 // Mean is the row of the averages.
 func Mean(rows []Row) Row {
 	mean := Row{Provider: "mean", Cold: Score{Done: true}, Warm: Score{Done: true}, Eight: Score{Done: true}}
-	add := func(to *Score, s Score) {
-		to.Efficiency += s.Efficiency / float64(len(rows))
-		to.Refusals += s.Refusals / float64(len(rows))
-		to.Done = to.Done && s.Done
-	}
 	for _, r := range rows {
-		add(&mean.Cold, r.Cold)
-		add(&mean.Warm, r.Warm)
-		add(&mean.Eight, r.Eight)
+		mean.Cold.add(r.Cold, len(rows))
+		mean.Warm.add(r.Warm, len(rows))
+		mean.Eight.add(r.Eight, len(rows))
 	}
 	return mean
+}
+
+// add takes one of so many scores into their mean.
+func (s *Score) add(one Score, of int) {
+	s.Efficiency += one.Efficiency / float64(of)
+	s.First += one.First / float64(of)
+	s.Refusals += one.Refusals / float64(of)
+	s.Done = s.Done && one.Done
 }
 
 // Print writes rows as a table, with their averages last. An unfinished run is

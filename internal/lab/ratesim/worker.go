@@ -135,9 +135,11 @@ func (r *run) learn(w *worker) {
 	again, reason := w.call.Observe(r.clock(), w.outcome)
 	e := Event{Kind: Answered, Sent: w.sent, Outcome: w.outcome, Reason: reason, Before: before.Interval}
 	r.tell(e)
-	switch w.outcome.Kind {
-	case governor.Success, governor.Rejected:
-		r.fetched++
+	switch {
+	case w.outcome.Kind == governor.Success, w.outcome.Kind == governor.Rejected:
+		if r.fetched++; r.fetched == ShortRun {
+			r.First = r.now
+		}
 		if w.outcome.Kind == governor.Success {
 			r.Successes++
 		} else {
@@ -145,9 +147,9 @@ func (r *run) learn(w *worker) {
 		}
 		r.begin(w)
 		return
-	case governor.Throttled:
+	case w.outcome.Kind == governor.Throttled, w.outcome.Cut: // only a limit cuts here
 		r.Refusals++
-	case governor.Failed:
+	case w.outcome.Kind == governor.Failed:
 		r.Failures++
 	}
 	if again {

@@ -38,6 +38,40 @@ func measureGovernor(_ context.Context, _ config, _ string, r *report) error {
 			Refused: m.score.Refusals, WantRefused: m.wantRefused,
 		})
 	}
+	return measureFamilies(r)
+}
+
+// Of every family so many random members are asked for so many things. Their seeds are met
+// by no test.
+const (
+	randomMembers = 17
+	fromRandom    = 4000
+)
+
+// measureFamilies surveys random providers of every family.
+func measureFamilies(r *report) error {
+	all := ratesim.TakeCensus(fromRandom, randomMembers, ratesim.Unseen)
+	for _, c := range append(all, ratesim.MeanCensus(all)) {
+		if !c.Cold.Done || !c.Warm.Done {
+			return fmt.Errorf("governor, %s: a provider was not finished", c.Family)
+		}
+		of := func(start string, members int, ratio, refused, want, wantRefused float64) {
+			r.pace(pacing{
+				Name: "governor, " + c.Family + ", " + start, Providers: members, Ratio: ratio / 100, Want: want,
+				Refused: refused, WantRefused: wantRefused,
+			})
+		}
+		const unbounded = 1000 // what a family reaches is told; what all reach together is wanted
+		if c.Family != "mean" {
+			of("cold", c.Members, c.Cold.Efficiency, c.Cold.Refusals, 0, unbounded)
+			of("warm", c.Members, c.Warm.Efficiency, c.Warm.Refusals, 0, unbounded)
+			continue
+		}
+		of("all families, cold", c.Members, c.Cold.Efficiency, c.Cold.Refusals, 0.95, 3)
+		of("all families, warm", c.Members, c.Warm.Efficiency, c.Warm.Refusals, 0.93, 1)
+		of("all families, first 200 cold", c.Members, c.Cold.First, c.Cold.Refusals, 0.8, unbounded)
+		of("all families, first 200 warm", c.Members, c.Warm.First, c.Warm.Refusals, 0.92, unbounded)
+	}
 	return nil
 }
 

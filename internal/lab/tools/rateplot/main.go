@@ -1,8 +1,10 @@
 // Rateplot draws how the governor finds and holds the limits of three simulated
-// providers, and prints how it does on the whole catalogue, and beside others.
+// providers, and prints how it does on the whole catalogue, on random members of every
+// family, and beside others.
 //
 //	go run ./internal/lab/tools/rateplot -o docs/governor.svg
 //	go run ./internal/lab/tools/rateplot -table 20000
+//	go run ./internal/lab/tools/rateplot -families 4000
 //	go run ./internal/lab/tools/rateplot -compare 2000
 package main
 
@@ -27,12 +29,17 @@ func run(args []string, out io.Writer) error {
 	file := flags.String("o", "", "write the plot to this file instead of standard output")
 	table := flags.Int("table", 0, "print the survey of so many requests for each provider instead of the plot")
 	compare := flags.Int("compare", 0, "print how the governor and other ways to pace fetch so many things, instead of the plot")
-	random := flags.Int("random", 10, "random providers of each family in that comparison, beside the catalogue")
+	families := flags.Int("families", 0, "print how the governor fetches so many things from random members of each family, instead of the plot")
+	random := flags.Int("random", 10, "random members of each family")
+	seed := flags.Uint64("seed", ratesim.Unseen, "first seed of those members")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *compare > 0 {
-		return ratesim.PrintStandings(out, ratesim.Compare(*compare, *random))
+		return ratesim.PrintStandings(out, ratesim.Compare(*compare, *random, *seed))
+	}
+	if *families > 0 {
+		return ratesim.PrintCensus(out, ratesim.TakeCensus(*families, *random, *seed))
 	}
 	if *table > 0 {
 		return ratesim.Print(out, ratesim.Survey(*table))

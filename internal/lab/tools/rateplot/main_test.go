@@ -58,3 +58,16 @@ func TestTableListsTheCatalogue(t *testing.T) {
 		}
 	}
 }
+
+func TestFamiliesAreListed(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := run([]string{"-families", "50", "-random", "1", "-seed", "7"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| growing ban", "| hours of the day", "| mean"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
