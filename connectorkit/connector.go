@@ -3,6 +3,7 @@ package connectorkit
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,8 +21,8 @@ type Connector struct {
 	// which a built-in connector may do only from the schemaless list.
 	Validate Validator
 
-	wired Validator // what New has wired
-	quick map[string]*quickSchema
+	wired Validator                      // what New has wired
+	quick func() map[string]*quickSchema // read when the first run begins
 }
 
 // New reads the manifest and wires validation against its schemas.
@@ -31,7 +32,7 @@ func New(manifestJSON []byte, open func(context.Context, *Setup) ([]Collector, e
 		return Connector{}, fmt.Errorf("read connector manifest: %w", err)
 	}
 	validate := lateSchemas(m) // Parse has seen that they are good, and most runs need none of them
-	return Connector{Manifest: m, Open: open, Validate: validate, wired: validate, quick: quickSchemas(m)}, nil
+	return Connector{Manifest: m, Open: open, Validate: validate, wired: validate, quick: sync.OnceValue(func() map[string]*quickSchema { return quickSchemas(m) })}, nil
 }
 
 // MustNew is New for a manifest that is compiled in; it panics on a faulty one.

@@ -244,7 +244,7 @@ func FuzzQuick(f *testing.F) {
 		if err != nil {
 			return
 		}
-		named, good := c.quick["log"].judge(raw, []string{"id"})
+		named, good := c.quick()["log"].judge(raw, []string{"id"})
 		if !good {
 			return
 		}

@@ -55,7 +55,7 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 	caps := readCaps(p.Env, c.Manifest.EnvPrefix())
 	var quick map[string]*quickSchema
 	if c.wiredBySchemas() {
-		quick = c.quick
+		quick = c.quick()
 	}
 	return &run{
 		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets, closers: last,

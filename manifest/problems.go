@@ -2,8 +2,8 @@ package manifest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -66,12 +66,23 @@ func (ps Problems) err() error {
 	return ps
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
+// plainName reports whether a name is one of letters, digits and _ $ -, and begins like a name.
+func plainName(name string) bool {
+	for i, c := range []byte(name) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_', c == '$':
+		case i > 0 && (c >= '0' && c <= '9' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
 
 // member is the path of an object's key; a key that would blur the path is quoted.
 func member(path, name string) string {
 	switch {
-	case !plainName.MatchString(name):
+	case !plainName(name):
 		return path + "[" + quote(name) + "]"
 	case path == "":
 		return name
@@ -82,7 +93,7 @@ func member(path, name string) string {
 
 // element is the path of a list's i-th value.
 func element(path string, i int) string {
-	return fmt.Sprintf("%s[%d]", path, i)
+	return path + "[" + strconv.Itoa(i) + "]"
 }
 
 // quote shows a value of the document, cut to a length that fits a message.

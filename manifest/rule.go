@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // rule is the part of a field's contract that concerns the field alone. It is
@@ -65,14 +66,21 @@ type field struct {
 	doc   string
 }
 
-// fieldsOf lists the keys of a struct type in the order of declaration.
+// fieldsRead are the lists that fieldsOf has made, by type.
+var fieldsRead sync.Map
+
+// fieldsOf lists the keys of a struct type in the order of declaration. Nobody changes the list.
 func fieldsOf(t reflect.Type) []field {
+	if known, ok := fieldsRead.Load(t); ok {
+		return known.([]field)
+	}
 	fields := make([]field, t.NumField())
 	for i := range fields {
 		tag := t.Field(i).Tag
 		name, _, _ := strings.Cut(tag.Get("json"), ",")
 		fields[i] = field{name: name, index: i, rule: parseRule(tag.Get("rule")), doc: tag.Get("doc")}
 	}
+	fieldsRead.Store(t, fields)
 	return fields
 }
 

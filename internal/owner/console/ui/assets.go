@@ -25,17 +25,20 @@ type asset struct {
 }
 
 // assets are all there are, by name. Whatever else is asked for does not exist, so
-// that no path can lead out of them.
-var assets = map[string]asset{
-	"console.css":    newAsset("text/css; charset=utf-8", sheet()),
-	"console.js":     newAsset("text/javascript; charset=utf-8", read("console.js")),
-	"htmx.js":        newAsset("text/javascript; charset=utf-8", read("vendor/htmx-2.0.8.min.js")),
-	"passkey.js":     newAsset("text/javascript; charset=utf-8", read("passkey.js")),
-	"upload.js":      newAsset("text/javascript; charset=utf-8", read("upload.js")),
-	"surface.js":     newAsset("text/javascript; charset=utf-8", read("surface.js")),
-	"push-worker.js": newAsset("text/javascript; charset=utf-8", read("push-worker.js")),
-	"icon.svg":       newAsset("image/svg+xml", read("icon.svg")),
-}
+// that no path can lead out of them. They are read when the first is asked for: most commands
+// show no page.
+var assets = sync.OnceValue(func() map[string]asset {
+	return map[string]asset{
+		"console.css":    newAsset("text/css; charset=utf-8", sheet()),
+		"console.js":     newAsset("text/javascript; charset=utf-8", read("console.js")),
+		"htmx.js":        newAsset("text/javascript; charset=utf-8", read("vendor/htmx-2.0.8.min.js")),
+		"passkey.js":     newAsset("text/javascript; charset=utf-8", read("passkey.js")),
+		"upload.js":      newAsset("text/javascript; charset=utf-8", read("upload.js")),
+		"surface.js":     newAsset("text/javascript; charset=utf-8", read("surface.js")),
+		"push-worker.js": newAsset("text/javascript; charset=utf-8", read("push-worker.js")),
+		"icon.svg":       newAsset("image/svg+xml", read("icon.svg")),
+	}
+})
 
 func read(name string) []byte {
 	text, err := files.ReadFile("assets/" + name)
@@ -83,7 +86,7 @@ func pack(text []byte) []byte {
 
 // Asset is the address of a file. It changes with the file, so that a browser may
 // keep what it has for good.
-func Asset(name string) string { return "/assets/" + name + "?v=" + assets[name].hash }
+func Asset(name string) string { return "/assets/" + name + "?v=" + assets()[name].hash }
 
 // ServeAsset answers GET /assets/{name}.
 func ServeAsset(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +98,7 @@ func ServeAsset(w http.ResponseWriter, r *http.Request) {
 func ServePushWorker(w http.ResponseWriter, r *http.Request) { serveFile(w, r, "push-worker.js") }
 
 func serveFile(w http.ResponseWriter, r *http.Request, name string) {
-	a, found := assets[name]
+	a, found := assets()[name]
 	if !found {
 		http.NotFound(w, r)
 		return

@@ -42,7 +42,7 @@ func get(t *testing.T, address string, header ...string) (*http.Response, string
 
 func TestAssetsAreKeptForGood(t *testing.T) {
 	base := assetServer(t)
-	for name := range assets {
+	for name := range assets() {
 		res, body := get(t, base+Asset(name))
 		if res.StatusCode != http.StatusOK || len(body) == 0 || !strings.Contains(res.Header.Get("Cache-Control"), "immutable") {
 			t.Errorf("%s gives %d, %d bytes, %q", name, res.StatusCode, len(body), res.Header.Get("Cache-Control"))
