@@ -34,12 +34,13 @@ type Records interface {
 	// Aggregate sums up the live records of a part. It ends with ErrTooLong when it takes
 	// longer than it may.
 	Aggregate(ctx context.Context, q AggregateQuery) (Aggregation, error)
-	// IndexFields makes or drops one index on a field that connectors let readers filter or
-	// sum up by: of streams with so many live records at least, which no run holds, and
+	// IndexFields makes or drops an index on a field that connectors let readers filter or
+	// sum up by, or makes a part of one, whichever keeps no writer waiting for long: of streams with
+	// so many live records at least, which no run holds when it is begun, and
 	// until there are fewer than half as many. Done is true when there was nothing to do,
 	// or another process is at it. What was cut short is taken up by the next call.
-	// One that was given up, as it took too long, ends with ErrTooLong and is tried again after a
-	// minute, then two, up to an hour.
+	// The index of times in a store from before it was known may be given up, as it took too long: it ends
+	// with ErrTooLong and is tried again after a minute, then two, up to an hour, with more time.
 	IndexFields(ctx context.Context, above int64, now time.Time) (done bool, err error)
 	// Upkeep tells how far Align and IndexFields are.
 	Upkeep(ctx context.Context, above int64) (Upkeep, error)

@@ -95,7 +95,7 @@ func (u Upkeep) Notes() (notes []UpkeepNote) {
 	}
 	if given := byState[IndexGivenUp]; len(given) > 0 {
 		notes = append(notes, UpkeepNote{Kind: "indexes", Text: "No index could be made in the time that others may be kept waiting: " + few(given) + ". " + slower,
-			Next: "pdpp serve tries again, within an hour at the latest: it helps when little else goes on then. PostgreSQL makes indexes while others write."})
+			Next: "pdpp serve tries again, within an hour at the latest, and takes longer for it each time: it helps when little else goes on then."})
 	}
 	return notes
 }

@@ -32,7 +32,7 @@ func TestUpkeepNotes(t *testing.T) {
 			"Nothing is missing: what is asked for by it is read through, and takes longer.", goesOn, true},
 		{"indexes", "No index could be made in the time that others may be kept waiting: size in trees of Garden (given up on 4 March 2026). " +
 			"Nothing is missing: what is asked for by it is read through, and takes longer.",
-			"pdpp serve tries again, within an hour at the latest: it helps when little else goes on then. PostgreSQL makes indexes while others write.", false},
+			"pdpp serve tries again, within an hour at the latest, and takes longer for it each time: it helps when little else goes on then.", false},
 	}
 	if diff := cmp.Diff(want, u.Notes()); diff != "" {
 		t.Error(diff)

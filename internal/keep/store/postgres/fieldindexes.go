@@ -24,7 +24,7 @@ func (d *dialect) Bytewise(isText bool, expression string) string {
 // FieldIndexes tells an index that is being built, or whose build was cut short, from one
 // that can be used.
 func (d *dialect) FieldIndexes() string {
-	return `SELECT CAST(c.relname AS text) AS name, CASE WHEN i.indisvalid THEN 1 ELSE 0 END AS usable
+	return `SELECT CAST(c.relname AS text) AS name, CASE WHEN i.indisvalid THEN 1 ELSE 0 END AS state
 		FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = CAST('records' AS regclass)`
 }
 
@@ -35,6 +35,9 @@ func (d *dialect) IndexProgress() string {
 
 // UsingIndex is empty: the planner knows how common values are.
 func (d *dialect) UsingIndex(string) string { return "" }
+
+// FieldTable is none: CREATE INDEX CONCURRENTLY keeps nobody from writing.
+func (d *dialect) FieldTable(string) string { return "" }
 
 // ChangeIndex keeps nobody from writing meanwhile. It holds a lock of the schema that ends
 // with its connection: an index that is not usable then was left behind.

@@ -23,10 +23,13 @@ const rowsPerStatement = 50
 type dialect struct {
 	where    string
 	patience time.Duration // how long a writer waits for another one
-	build    time.Duration // how long all writers may have to wait for an index
+	build    time.Duration // how long all writers may have to wait for an index of records
+	moment   time.Duration // how long they may have to wait for a part of the index of a field
+	rows     int           // how many records of it are read between two looks at the clock
 	many     *sql.Stmt     // rowsPerStatement records
 	single   *sql.Stmt     // one record
 	newest   *sql.Stmt     // the highest id of a record
+	tables   *sql.Stmt     // of the indexes of fields of a stream
 }
 
 func (d *dialect) prepare(ctx context.Context, writer *sql.DB) (err error) {
@@ -36,7 +39,10 @@ func (d *dialect) prepare(ctx context.Context, writer *sql.DB) (err error) {
 	if d.single, err = writer.PrepareContext(ctx, upsertQuery(1)); err != nil {
 		return err
 	}
-	d.newest, err = writer.PrepareContext(ctx, `SELECT coalesce(max(id), 0) FROM records`)
+	if d.newest, err = writer.PrepareContext(ctx, `SELECT coalesce(max(id), 0) FROM records`); err != nil {
+		return err
+	}
+	d.tables, err = writer.PrepareContext(ctx, fieldTables)
 	return err
 }
 
@@ -80,6 +86,9 @@ func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batc
 	}
 	if done.Changed, err = d.upsert(ctx, tx, b); err != nil {
 		return done, err
+	}
+	if err := d.indexFields(ctx, tx, b); err != nil {
+		return done, fmt.Errorf("index fields: %w", err)
 	}
 	err = newest.QueryRowContext(ctx).Scan(&after)
 	done.Added = after - before
@@ -139,46 +148,6 @@ func (d *dialect) Loudly() string { return "" }
 
 // Bytewise is the order of every text.
 func (d *dialect) Bytewise(_ bool, expression string) string { return expression }
-
-func (d *dialect) FieldIndexes() string {
-	return `SELECT name, 1 AS usable FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'records'`
-}
-
-// IndexProgress is nothing: nobody sees an index before it is there.
-func (d *dialect) IndexProgress() string { return "" }
-
-// UsingIndex is needed: without statistics the planner walks the whole stream.
-func (d *dialect) UsingIndex(name string) string { return ` INDEXED BY ` + name }
-
-// longestBuild is shorter than the patience of writers.
-const longestBuild = 8 * time.Second
-
-// ChangeIndex changes the schema as any other data: in a transaction, which readers do not
-// notice and a crash undoes.
-func (d *dialect) ChangeIndex(ctx context.Context, writer *sql.DB, look func(sqlstore.Querier) (sqlstore.IndexChange, error)) (changed bool, err error) {
-	tx, err := d.Begin(ctx, writer)
-	if err != nil {
-		return false, err
-	}
-	defer tx.Rollback() // does nothing after Commit
-	c, err := look(tx)
-	if err != nil || c == (sqlstore.IndexChange{}) {
-		return false, err
-	}
-	statement := `DROP INDEX IF EXISTS ` + c.Drop
-	if c.Drop == "" {
-		statement = `CREATE INDEX ` + c.Make + ` ON records (` + c.Columns + `) WHERE ` + c.Where
-	}
-	bounded, cancel := context.WithTimeout(ctx, d.build)
-	defer cancel()
-	if _, err := tx.ExecContext(bounded, statement); err != nil {
-		if bounded.Err() != nil && ctx.Err() == nil {
-			err = store.ErrTooLong
-		}
-		return false, err
-	}
-	return true, tx.Commit()
-}
 
 func (d *dialect) Period(g store.Granularity, micros string) string {
 	layout := map[store.Granularity]string{store.ByDay: "%Y-%m-%d", store.ByMonth: "%Y-%m", store.ByYear: "%Y"}[g]

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,10 +44,106 @@ func TestIndexThatTakesTooLong(t *testing.T) {
 	}
 }
 
-// Another process tells which index was given up and when, until it is made after all.
+// How far an index is can be seen by other processes, and it goes on while a run fills its stream.
+func TestIndexProgressIsToldOf(t *testing.T) {
+	t.Parallel()
+	ctx, path := t.Context(), newPath(t)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := openGrowing(ctx, path, 50)
+	must(err)
+	defer g.Close()
+	must(g.declare(ctx))
+	var records []slice.Record
+	for i := range 200 {
+		records = append(records, slice.Record{Stream: "items", Key: fmt.Sprint(i), EmittedAt: "x", Data: fmt.Appendf(nil, `{"id":"%d","v":"%d"}`, i, i)})
+	}
+	must(g.commit(ctx, "first", records, func() error { return nil }))
+	other := openFor(t, path, Options{})
+	percents := func() (all []int64) {
+		t.Helper()
+		u, err := other.Upkeep(ctx, 1)
+		must(err)
+		for _, i := range u.Indexes {
+			switch {
+			case i.State == store.IndexBeing && i.Percent != nil:
+				all = append(all, *i.Percent)
+			case i.State == store.IndexReady && i.Field != "":
+				all = append(all, 100)
+			}
+		}
+		return all
+	}
+	for _, want := range [][]int64{{25}, {50}, {75}} {
+		done, err := g.IndexFields(ctx, 1, indexedAt)
+		must(err)
+		if got := percents(); done || !slices.Equal(got, want) {
+			t.Fatalf("done %v: %v instead of %v", done, got, want)
+		}
+	}
+	must(g.commit(ctx, "second", nil, func() error {
+		_, err := g.IndexFields(ctx, 1, indexedAt)
+		return errors.Join(err, func() error {
+			_, err := g.IndexFields(ctx, 1, indexedAt)
+			return err
+		}())
+	}))
+	if got := percents(); !slices.Equal(got, []int64{100}) {
+		t.Errorf("the others began beside a run, or the first did not end: %v", got)
+	}
+}
+
+// An earlier version made an index of the records themselves, which gives way to a table.
+func TestIndexOfBeforeGivesWay(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	g, err := openGrowing(ctx, newPath(t), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	err = errors.Join(g.declare(ctx), g.commit(ctx, "first", drawRecords(rand.New(rand.NewPCG(1, 1)), 100, 50), func() error { return nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := func() (n int) {
+		for done := false; ; n++ {
+			if done, err = g.IndexFields(ctx, 1, indexedAt); err != nil {
+				t.Fatal(err)
+			}
+			if done {
+				return n
+			}
+		}
+	}
+	steps()
+	var name string
+	if err := g.Writer().QueryRowContext(ctx, `SELECT min(name) FROM sqlite_schema WHERE type = 'table' AND name LIKE 'records_field_%'`).Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	_, err = g.Writer().ExecContext(ctx, `DROP VIEW `+name+`_source; DROP TABLE `+name+`; CREATE INDEX `+name+` ON records (record_text(data, 'v'), seq) WHERE stream_id = 1 AND deleted = 0`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.answers(t)
+	if n := steps(); n < 2 {
+		t.Errorf("%d steps: the index stayed", n)
+	}
+	if begun, whole := g.tables(t); begun != 0 || whole != 3 {
+		t.Errorf("%d indexes are begun and %d whole in the end", begun, whole)
+	}
+	g.answers(t)
+}
+
+// Another process tells that the index of times was given up and when, until it is made after all: the
+// next try may take longer.
 func TestIndexThatWasGivenUpIsToldOf(t *testing.T) {
 	t.Parallel()
-	ctx, now := t.Context(), time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	ctx, now := t.Context(), indexedAt
 	path := newPath(t)
 	s := openFor(t, path, Options{})
 	must := func(err error) {
@@ -54,46 +152,34 @@ func TestIndexThatWasGivenUpIsToldOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.PutManifest(ctx, "example", []byte(`{"protocol_version":"0.1.0","connector_id":"example","version":"1.0.0","display_name":"Example","streams":[
-		{"name":"items","semantics":"mutable_state","primary_key":"id","query":{"filter":["v"]},"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"v":{"type":"string"}}}}]}`), now)
-	must(err)
-	must(s.CreateConnection(ctx, store.Connection{ID: "c", ConnectorID: "example", DisplayName: "Garden", Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: now, UpdatedAt: now}))
-	l, err := s.StartRun(ctx, store.RunStart{RunID: "r", ConnectionID: "c", ConnectorID: "example", Trigger: store.TriggerManual, Holder: "test", TTL: time.Hour, Streams: []store.StreamSpec{{Name: "items"}}}, now)
-	must(err)
-	var records []slice.Record
-	for i := range 200 {
-		records = append(records, slice.Record{Stream: "items", Key: fmt.Sprint(i), EmittedAt: "x", Data: fmt.Appendf(nil, `{"id":"%d","v":"%020000d"}`, i, i)})
-	}
-	_, err = s.CommitSlice(ctx, l, slice.Slice{Records: records}, now)
-	must(err)
-	must(s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, now))
-
 	pool := s.(*sqlstore.DB)
+	// A store from before the index was known.
+	_, err := pool.Writer().ExecContext(ctx, `DROP INDEX records_by_time; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+		INSERT INTO records (stream_id, record_key, data, emitted_at, semantic_time, seq, version, changed_at, run_no)
+		SELECT 1, i, '{}', 'x', '2026-01-02T03:04:05.000000Z', i, 1, 'x', 1 FROM n`)
+	must(err)
 	hasty := sqlstore.New(sqlstore.Config{Writer: pool.Writer(), Reader: pool.Clients(), Clients: pool.Clients(), Dialect: &dialect{where: path, patience: time.Minute, build: time.Nanosecond}})
 	if done, err := hasty.IndexFields(ctx, 1, now); done || !errors.Is(err, store.ErrTooLong) {
 		t.Fatalf("done %v: %v", done, err)
 	}
-	for _, again := range []struct {
-		after time.Duration
-		tried bool
-	}{{0, false}, {time.Minute - 1, false}, {time.Minute, true}, {2 * time.Minute, false}, {3 * time.Minute, true}, {6 * time.Minute, false}} {
-		if _, err := hasty.IndexFields(ctx, 1, now.Add(again.after)); errors.Is(err, store.ErrTooLong) != again.tried || err != nil && !again.tried {
-			t.Fatalf("tried again after %v: %v", again.after, err)
+	for _, after := range []time.Duration{0, time.Minute - 1} {
+		if done, err := hasty.IndexFields(ctx, 1, now.Add(after)); !done || err != nil {
+			t.Fatalf("tried again after %v: done %v: %v", after, done, err)
 		}
 	}
 	state := func() store.FieldIndex {
 		t.Helper()
 		u, err := s.Upkeep(ctx, 1)
 		must(err)
-		if len(u.Indexes) != 2 {
+		if len(u.Indexes) != 1 {
 			t.Fatalf("indexes %+v", u.Indexes)
 		}
-		return u.Indexes[1]
+		return u.Indexes[0]
 	}
-	if got := state(); got.Field != "v" || got.Connection != "Garden" || got.State != store.IndexGivenUp || got.GivenUp == nil || !got.GivenUp.Equal(now.Add(3*time.Minute)) {
+	if got := state(); got.State != store.IndexGivenUp || got.GivenUp == nil || !got.GivenUp.Equal(now) {
 		t.Errorf("given up: %+v", got)
 	}
-	if done, err := s.IndexFields(ctx, 1, now); done || err != nil {
+	if done, err := hasty.IndexFields(ctx, 1, now.Add(time.Minute)); done || err != nil {
 		t.Fatalf("done %v: %v", done, err)
 	}
 	if got := state(); got.State != store.IndexReady || got.GivenUp != nil {

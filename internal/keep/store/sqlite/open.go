@@ -54,7 +54,7 @@ func open(ctx context.Context, path string, opts Options, pragmas ...string) (st
 	if opts.BusyTimeout <= 0 {
 		opts.BusyTimeout = defaultBusyTimeout
 	}
-	d := &dialect{where: path, patience: opts.BusyTimeout, build: longestBuild}
+	d := &dialect{where: path, patience: opts.BusyTimeout, build: longestBuild, moment: shortMoment, rows: fieldRows}
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", d.Classify(err))
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,7 +14,13 @@ import (
 	"pdpp/internal/keep/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m, openPath) }
+func TestMain(m *testing.M) {
+	if path := os.Getenv(growTarget); path != "" {
+		fmt.Fprintln(os.Stderr, growUntilKilled(path))
+		os.Exit(1)
+	}
+	storetest.Main(m, openPath)
+}
 
 func TestKill(t *testing.T) {
 	t.Parallel()

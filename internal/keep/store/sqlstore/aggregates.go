@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -122,9 +123,12 @@ func (db *DB) summaryPath(ctx context.Context, from Querier, s summary) (path, e
 	for _, c := range s.Compare {
 		keys[keyOf(c.Field, c.Kind)] = true
 	}
+	long := func(w store.FieldValue) bool { return utf8.RuneCountInString(w.Value) >= store.LongestText }
 	for k := range keys {
 		if len(keys) == 1 && s.Since == "" && s.Until == "" && s.Among == nil && stream.has(k) {
-			return db.pathBy(stream, k), nil
+			by := db.pathBy(stream, k)
+			by.alone = !slices.ContainsFunc(s.Where, long) // of which the key has the beginning only
+			return by, nil
 		}
 	}
 	return db.pathOf(ctx, from, stream, s.Where, s.Compare)
@@ -132,8 +136,7 @@ func (db *DB) summaryPath(ctx context.Context, from Querier, s summary) (path, e
 
 func (s summary) statement(d Dialect, by path) (text string, args []any, err error) {
 	var f filter
-	by.of(&f, s.Part)
-	f.add("r.deleted = 0")
+	by.live(&f, s.Part)
 	if err := f.within(d, s.Part); err != nil {
 		return "", nil, err
 	}
@@ -158,7 +161,7 @@ func (s summary) statement(d Dialect, by path) (text string, args []any, err err
 		args = append(args, more...)
 		return expression
 	}
-	rows := `SELECT ` + column(s.group) + ` AS g, ` + column(s.value) + ` AS v FROM records r` + by.hint + f.where()
+	rows := `SELECT ` + column(s.group) + ` AS g, ` + column(s.value) + ` AS v` + by.from() + f.where()
 	key, grouping, order := "NULL", "", ""
 	switch {
 	case s.Granularity != "":

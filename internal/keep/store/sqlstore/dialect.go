@@ -50,7 +50,8 @@ type Dialect interface {
 	Texts() string
 	// Bytewise is an expression, with the order of its bytes if it is a text.
 	Bytewise(isText bool, expression string) string
-	// FieldIndexes is a query for the indexes of records by name, with 1 for usable ones.
+	// FieldIndexes is a query for the indexes of records by name, with the IndexState of each in a
+	// column named state.
 	FieldIndexes() string
 	// IndexProgress is a query for the indexes of records that are being made, by name and how much
 	// of each is done in percent; nothing where that cannot be seen.
@@ -58,8 +59,12 @@ type Dialect interface {
 	// UsingIndex is the clause after a table that names the index to read it by, or nothing
 	// where the planner chooses.
 	UsingIndex(name string) string
-	// ChangeIndex makes or drops the index that look tells, while no other process does.
-	// Changed is false when look tells of none, or another process is at it. What takes
+	// FieldTable is the table that holds the index of a field: the id of each live record of its
+	// stream, the value of its key, and its seq; nothing where the database has it as an index of
+	// records. Such a table is changed by UpsertRecords.
+	FieldTable(index string) string
+	// ChangeIndex drops the index that look tells, or makes it or a part of it, while no other process
+	// does. Changed is false when look tells of none, or another process is at it. What takes
 	// longer than others should wait for it ends with store.ErrTooLong.
 	ChangeIndex(ctx context.Context, writer *sql.DB, look func(Querier) (IndexChange, error)) (changed bool, err error)
 	// Period is an expression for the day, month or year of an expression for microseconds.
@@ -85,7 +90,18 @@ type IndexChange struct {
 	Drop          string
 	Make, Columns string
 	Where         string
+	StreamID      int64         // of the index of a field, whose columns are its key and seq
+	Longest       time.Duration // that others may be kept waiting, if it is more than usual
 }
+
+// IndexState is how far an index of the database is.
+type IndexState int
+
+const (
+	IndexLeft   IndexState = iota // it is of no use, and nobody goes on with it
+	IndexUsable                   // whole
+	IndexBegun                    // to be gone on with
+)
 
 // Matches is a table with one column named record_id, and the arguments of its placeholders.
 type Matches struct {

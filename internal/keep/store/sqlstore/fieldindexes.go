@@ -82,7 +82,7 @@ func (db *DB) IndexFields(ctx context.Context, above int64, now time.Time) (done
 // indexChange finds one index that is there and should not be, or one that should be there
 // and is not.
 func (db *DB) indexChange(ctx context.Context, from Querier, above int64, now time.Time) (c IndexChange, err error) {
-	usable, err := db.indexesThere(ctx, from)
+	there, err := db.indexesThere(ctx, from)
 	if err != nil {
 		return c, err
 	}
@@ -90,32 +90,36 @@ func (db *DB) indexChange(ctx context.Context, from Querier, above int64, now ti
 	if err != nil {
 		return c, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(usable)) {
-		if _, want := wanted[name]; !want || !usable[name] {
+	for _, name := range slices.Sorted(maps.Keys(there)) {
+		if _, want := wanted[name]; !want || there[name] == IndexLeft {
 			return IndexChange{Drop: name}, nil
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if !usable[name] && wanted[name].now && !db.slow.waits(name, now) {
-			return wanted[name].IndexChange, nil
+		state, exists := there[name]
+		// One that was begun is gone on with: from then on every commit keeps it.
+		if (!exists && wanted[name].now || state == IndexBegun) && !db.slow.waits(name, now) {
+			c = wanted[name].IndexChange
+			c.Longest = db.slow.longest(name)
+			return c, nil
 		}
 	}
 	return c, nil
 }
 
-// indexesThere are the indexes of records that are made here, by name, and whether they can be used.
-func (db *DB) indexesThere(ctx context.Context, from Querier) (map[string]bool, error) {
-	usable := map[string]bool{}
+// indexesThere are the indexes of records that are made here, by name.
+func (db *DB) indexesThere(ctx context.Context, from Querier) (map[string]IndexState, error) {
+	there := map[string]IndexState{}
 	err := eachRow(ctx, db, from, db.dialect.FieldIndexes(), nil, func(row scanner) (bool, error) {
 		var name string
-		var can int
-		err := row.Scan(&name, &can)
-		if name == timeIndex || strings.HasPrefix(name, fieldIndexes) {
-			usable[name] = can == 1
+		var state IndexState
+		err := row.Scan(&name, &state)
+		if name == timeIndex || strings.HasPrefix(name, FieldIndexPrefix) {
+			there[name] = state
 		}
 		return true, err
 	})
-	return usable, err
+	return there, err
 }
 
 // wantedIndex is an index that there should be.
@@ -154,7 +158,7 @@ func (db *DB) wantedIndexes(ctx context.Context, from Querier, above int64) (map
 		for _, k := range declared.keys[l.name] {
 			name := k.index(l.id)
 			wanted[name] = wantedIndex{connectionID: l.connectionID, connection: l.display, stream: l.name, field: k.field, due: l.live >= above, now: l.live >= above && !l.held,
-				IndexChange: IndexChange{Make: name, Columns: k.literally(db.dialect, "data") + ", seq", Where: "stream_id = " + strconv.FormatInt(l.id, 10) + " AND deleted = 0"}}
+				IndexChange: IndexChange{Make: name, StreamID: l.id, Columns: k.literally(db.dialect, "data") + ", seq", Where: "stream_id = " + strconv.FormatInt(l.id, 10) + " AND deleted = 0"}}
 		}
 	}
 	return wanted, nil

@@ -46,13 +46,14 @@ func (k fieldKey) expression(d Dialect, data string) (text string, args []any) {
 // keyVersion is of the functions that indexes hold the values of.
 const keyVersion = 1
 
-const fieldIndexes = "records_field_"
+// FieldIndexPrefix begins the name of every index on a field; the number of its stream follows.
+const FieldIndexPrefix = "records_field_"
 
 // index names the index of the key in a stream. Another definition has another name.
 func (k fieldKey) index(streamID int64) string {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s %s", keyVersion, k.function, k.field)
-	return fieldIndexes + strconv.FormatInt(streamID, 10) + "_" + strconv.FormatUint(h.Sum64(), 36)
+	return FieldIndexPrefix + strconv.FormatInt(streamID, 10) + "_" + strconv.FormatUint(h.Sum64(), 36)
 }
 
 // path is how records are found: by an index on a field, or, as the zero value, by those
@@ -60,7 +61,37 @@ func (k fieldKey) index(streamID int64) string {
 type path struct {
 	streamID int64
 	key      fieldKey
-	hint     string
+	hint     string // names an index of records
+	table    string // of the index, where it is one
+	alone    bool   // nothing but the key is read
+}
+
+// from is the clause that names the tables: records as r, and the table of the index as k.
+func (p path) from() string {
+	switch {
+	case p.table == "":
+		return ` FROM records r` + p.hint
+	case p.alone:
+		return ` FROM ` + p.table + ` k`
+	}
+	return ` FROM ` + p.table + ` k CROSS JOIN records r ON r.id = k.id`
+}
+
+// seq is the expression for the number of a record, by which the index has those of one value in order.
+func (p path) seq() string {
+	if p.table != "" {
+		return "k.seq"
+	}
+	return "r.seq"
+}
+
+// live adds the conditions that leave the live records of the stream: the table of an index has no
+// others.
+func (p path) live(f *filter, part store.Part) {
+	if p.table == "" {
+		p.of(f, part)
+		f.add("r.deleted = 0")
+	}
 }
 
 // of adds the condition that names the stream.
@@ -76,10 +107,13 @@ func (p path) of(f *filter, part store.Part) {
 
 // expression is that of a key: as the index has it when it is the path's.
 func (p path) expression(d Dialect, k fieldKey, data string) (text string, args []any) {
-	if p.key == k {
-		return k.literally(d, data), nil
+	switch {
+	case p.key != k:
+		return k.expression(d, data)
+	case p.table != "":
+		return "k.value", nil
 	}
-	return k.expression(d, data)
+	return k.literally(d, data), nil
 }
 
 // compare adds a condition on a field.
@@ -116,7 +150,7 @@ func (s indexedStream) has(k fieldKey) bool { return slices.Contains(s.indexes, 
 func (db *DB) indexed(ctx context.Context, from Querier, p store.Part) (s indexedStream, err error) {
 	err = eachRow(ctx, db, from, `SELECT s.stream_id, s.live_records, CASE WHEN s.time_seq >= s.last_seq THEN s.time_field ELSE '' END, coalesce(i.name, '')
 		FROM streams s LEFT JOIN (`+db.dialect.FieldIndexes()+`) AS i
-		ON i.usable = 1 AND (i.name = '`+timeIndex+`' OR i.name LIKE '`+fieldIndexes+`' || s.stream_id || '\_%' ESCAPE '\') WHERE s.connection_id = ? AND s.name = ?`,
+		ON i.state = 1 AND (i.name = '`+timeIndex+`' OR i.name LIKE '`+FieldIndexPrefix+`' || s.stream_id || '\_%' ESCAPE '\') WHERE s.connection_id = ? AND s.name = ?`,
 		[]any{p.ConnectionID, p.Stream}, func(row scanner) (bool, error) {
 			var name string
 			err := row.Scan(&s.id, &s.live, &s.timeField, &name)
@@ -144,7 +178,7 @@ func (db *DB) pathOf(ctx context.Context, from Querier, s indexedStream, where [
 			continue
 		}
 		by := db.pathBy(s, k)
-		if by.hint == "" {
+		if by.table == "" {
 			return by, nil // the planner knows what is common
 		}
 		few, err := db.findsFew(ctx, from, s, by, compare)
@@ -156,15 +190,15 @@ func (db *DB) pathOf(ctx context.Context, from Querier, s indexedStream, where [
 }
 
 func (db *DB) pathBy(s indexedStream, k fieldKey) path {
-	return path{streamID: s.id, key: k, hint: db.dialect.UsingIndex(k.index(s.id))}
+	return path{streamID: s.id, key: k, table: db.dialect.FieldTable(k.index(s.id))}
 }
 
 // findsFew reports whether the comparisons of a path's field leave a small part of the
 // stream. It reads the index alone, and no more of it than that part.
 func (db *DB) findsFew(ctx context.Context, from Querier, s indexedStream, by path, compare []store.Comparison) (bool, error) {
 	var f filter
-	by.of(&f, store.Part{})
-	f.add("r.deleted = 0")
+	by.alone = true
+	by.live(&f, store.Part{})
 	for _, c := range compare {
 		if keyOf(c.Field, c.Kind) == by.key {
 			f.comparing(db.dialect, by, "r.data", c)
@@ -172,7 +206,7 @@ func (db *DB) findsFew(ctx context.Context, from Querier, s indexedStream, by pa
 	}
 	most := s.live / commonPart
 	var n int64
-	err := from.QueryRowContext(ctx, db.dialect.Rebind(`SELECT count(*) FROM (SELECT 1 FROM records r`+by.hint+f.where()+` LIMIT ?) AS few`),
+	err := from.QueryRowContext(ctx, db.dialect.Rebind(`SELECT count(*) FROM (SELECT 1`+by.from()+f.where()+` LIMIT ?) AS few`),
 		append(f.args, most+1)...).Scan(&n)
 	return n <= most, db.dialect.Classify(err)
 }

@@ -69,12 +69,14 @@ func (db *DB) snapshot(ctx context.Context, read func(Querier) error) error {
 
 // pageOf writes down what a page is.
 func pageOf(d Dialect, q store.RecordQuery, tombstones bool, by path) (*recordPage, error) {
-	p := &recordPage{RecordQuery: q, tables: ` FROM records r` + by.hint + recordOrigin, seq: "r.seq"}
-	by.of(&p.filter, q.Part)
+	p := &recordPage{RecordQuery: q, tables: by.from() + recordOrigin, seq: by.seq()}
 	data, had := "r.data", "NULL"
 	if !tombstones {
-		p.add("r.deleted = 0")
-	} else if len(q.Where)+len(q.Compare) > 0 {
+		by.live(&p.filter, q.Part)
+	} else {
+		by.of(&p.filter, q.Part)
+	}
+	if tombstones && len(q.Where)+len(q.Compare) > 0 {
 		p.tables += before
 		data, had = "coalesce(r.data, o.data)", "o.data"
 	}

@@ -96,9 +96,8 @@ func (db *DB) timedPath(s indexedStream, q store.TimedQuery) path {
 
 func (db *DB) timedPage(q store.TimedQuery, s indexedStream) (p *timedPage, err error) {
 	d, by := db.dialect, db.timedPath(s, q)
-	p = &timedPage{TimedQuery: q, from: ` FROM records r` + by.hint + recordOrigin, kept: s.timeField == q.Field}
-	by.of(&p.filter, q.Part)
-	p.add("r.deleted = 0")
+	p = &timedPage{TimedQuery: q, from: by.from() + recordOrigin, kept: s.timeField == q.Field}
+	by.live(&p.filter, q.Part)
 	if err := p.within(d, q.Part); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (db *DB) Upkeep(ctx context.Context, above int64) (u store.Upkeep, err erro
 		}
 	}
 	for name, w := range wanted {
-		usable, exists := there[name]
+		is, exists := there[name]
 		if !exists && !w.due {
 			continue // the stream is too small by now, or was never large enough
 		}
@@ -54,7 +54,7 @@ func (db *DB) Upkeep(ctx context.Context, above int64) (u store.Upkeep, err erro
 		done, being := percent[name]
 		at, gaveUp := given[name]
 		switch {
-		case usable:
+		case is == IndexUsable:
 			i.State = store.IndexReady
 		case being:
 			i.State, i.Percent = store.IndexBeing, &done
@@ -81,6 +81,10 @@ func (db *DB) giveUp(ctx context.Context, index string, now time.Time) error {
 
 // succeeded takes back that an index was given up.
 func (db *DB) succeeded(ctx context.Context, index string) error {
+	given, err := db.givenUp(ctx)
+	if _, gaveUp := given[index]; err != nil || !gaveUp {
+		return err // nobody is kept waiting for nothing
+	}
 	return db.write(ctx, func(tx *tx) error {
 		_, err := tx.exec(`DELETE FROM settings WHERE name = ?`, givenUpMark+index)
 		return err

@@ -456,7 +456,7 @@ func testFieldPlans(t *testing.T, d Damaged) {
 	same(t, index(t, d.Store, 1), 3)
 	w := &Watch{}
 	s := d.Watched(w)
-	plans := d.plans(t, w, "record_")
+	plans := d.plans(t, w, "records")
 	number := []store.Comparison{{Field: numberField, Kind: manifest.ValueNumber, Op: manifest.RangeGTE, Value: "1e99"}}
 	for name, read := range map[string]func(ctx context.Context) error{
 		"a value": func(ctx context.Context) error {
