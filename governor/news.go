@@ -267,7 +267,7 @@ func (p *pacer) heed(at time.Duration, now time.Time, n News) {
 	m.at = s.within(n.at, at-oldest, at)
 	m.lends = 0
 	if n.lends > 0 {
-		m.lends = min(s.local(n.lends), at+lendFor) - 2*apartBy
+		m.lends = min(s.local(n.lends), at+lendFor) - s.guard
 	}
 	m.slot = s.within(n.slot, at-oldest, at)
 	b := n.belief
@@ -297,8 +297,8 @@ func (p *pacer) heed(at time.Duration, now time.Time, n News) {
 			*q = quotaGate{known: true, remaining: int(n.quota), sent: sent, until: s.within(n.quotaUntil, at-oldest, at+longestHeard)}
 		}
 	}
-	if m.slot > p.slot {
-		p.slot, p.last = m.slot, max(p.last, m.slot)
+	if slot := min(m.slot, s.begin(s.entered)+apartBy); slot > p.slot { // in its turn nobody else sends
+		p.slot, p.last = slot, max(p.last, slot)
 	}
 }
 
@@ -371,7 +371,7 @@ func (p *pacer) adopt(at time.Duration, b belief) {
 			margin: min(max(b.margin, leastMargin), mostSpaced), caution: min(b.caution, mostSpaced), burst: sane(b.burst, fastest),
 			cost: min(b.cost, oldest.Seconds()), brief: flag(flagBrief), sweep: min(b.sweep, longestCostly), climbed: min(b.climbed, fastest),
 			count: b.count, window: flag(flagWindow), size: b.size,
-			past: stretch{n: b.pastN, seconds: b.pastSeconds, quiet: b.pastQuiet, sure: min(b.pastSure, 1)},
+			past: stretch{n: b.pastN, seconds: max(b.pastSeconds, leastInterval), quiet: b.pastQuiet, sure: min(b.pastSure, 1)},
 		}
 	}
 	*c = cooldown{
@@ -401,7 +401,7 @@ func (p *pacer) adopt(at time.Duration, b belief) {
 	p.epoch = epoch{
 		began: s.within(b.began, at-oldest, at), n: min(b.n, largest), paused: min(b.paused, oldest.Seconds()),
 	}
-	p.slot = max(p.slot, min(p.hold, at)-span(p.interval))
+	p.slot = max(p.slot, p.hold-span(p.interval)) // the hold takes the place of the pace
 	s.latest, s.n, s.c = b, 0, 0
 	for i := range s.members {
 		if m := &s.members[i]; m.chain == b.chain && m.origin == b.origin {

@@ -7,11 +7,20 @@ import "time"
 type Share struct{ Runs, Place int }
 
 const (
-	// turn is how long one run draws on the allowance before the next one does. What the
-	// provider sees is one flow, as of one run, at whatever pace.
-	turn = 2 * time.Second
+	// A run draws on the allowance for a turn, before the next one does. What the provider
+	// sees is one flow, as of one run. The longer a turn, the less is lost where it ends and
+	// what happened at its end is not known yet; the shorter, the sooner is everybody's.
+	longTurn, midTurn, shortTurn = 4 * time.Second, 3 * time.Second, 2 * time.Second
+	fewRuns, manyRuns            = 8, 16
 	// settling is within what time every run has heard that another came or went.
 	settling = 2 * time.Second
+	// handover is how long after the end of a turn its news is waited for when a quiet ended
+	// in it, and recheckNews how often it is looked for.
+	handover, recheckNews = 1500 * time.Millisecond, 250 * time.Millisecond
+	// lookAgain is how often a run looks whether a turn became its own.
+	lookAgain = time.Second
+	// mostRoom is the most time at the end of a turn that is left to what is under way.
+	mostRoom = 250 * time.Millisecond
 	// apartBy is by how much the clocks of two runs differ at most.
 	apartBy = 50 * time.Millisecond
 	// A run that has wanted nothing for idleAfter lends its turns for lendFor, again and
@@ -29,8 +38,9 @@ const (
 // allowance; the turns alone divide it.
 type share struct {
 	Share
-	id        float64 // of this run, in what it tells
-	zero      int64   // wall clock at the governor's first question, in ns
+	id        float64       // of this run, in what it tells
+	guard     time.Duration // between the requests of two runs, by their clocks
+	zero      int64         // wall clock at the governor's first question, in ns
 	former    [formerShares]formerShare
 	notBefore time.Duration // the others have heard of this run
 	entered   int64         // turn that was entered last
@@ -86,7 +96,7 @@ func (p *pacer) divide(at time.Duration, now time.Time, to Share, seed uint64) {
 		return
 	case s == nil:
 		x := sequence(seed ^ uint64(now.UnixNano()))
-		s = &share{Share: to, id: 1 + x.float()*(1<<52), demand: at}
+		s = &share{Share: to, id: 1 + x.float()*(1<<52), guard: span(p.ceiling) + apartBy, demand: at}
 		p.share = s
 		if to.Runs > 1 {
 			s.notBefore = at + settling
@@ -115,6 +125,17 @@ func (p *pacer) divide(at time.Duration, now time.Time, to Share, seed uint64) {
 	}
 }
 
+// turn is how long each one is.
+func (s Share) turn() time.Duration {
+	switch {
+	case s.Runs <= fewRuns:
+		return longTurn
+	case s.Runs <= manyRuns:
+		return midTurn
+	}
+	return shortTurn
+}
+
 // keep remembers a share that the others may still hold to be true.
 func (s *share) keep(at time.Duration, old Share) {
 	oldest := &s.former[0]
@@ -134,27 +155,25 @@ func (s *share) tune(at time.Duration, now time.Time) { s.zero = now.UnixNano() 
 
 func (s *share) wall(at time.Duration) int64 { return s.zero + int64(at) }
 
-// owner is whose turn it is by a share; the order changes from round to round, so that no
-// rhythm of the provider's favours one.
-func (s *share) owner(of Share, number int64) int {
-	round := sequence(number / int64(of.Runs))
-	return int((uint64(number%int64(of.Runs)) + uint64(round.float()*float64(of.Runs))) % uint64(of.Runs))
+// owner is whose turn it is; the order changes from round to round, so that no rhythm of
+// the provider's favours one.
+func (s Share) owner(number int64) int {
+	round := sequence(number / int64(s.Runs))
+	return int((uint64(number%int64(s.Runs)) + uint64(round.float()*float64(s.Runs))) % uint64(s.Runs))
 }
 
-// mine reports that the turn is this run's, by its place or because those before it lend
-// theirs.
-func (s *share) mine(at time.Duration, number int64) bool {
-	for i := range s.former {
-		if f := &s.former[i]; at < f.until && s.owner(f.Share, number) != f.Place {
-			return false
-		}
-	}
-	owner := s.owner(s.Share, number)
+// owns reports that the turn at a wall clock is the place's.
+func (s Share) owns(wall int64) bool { return s.owner(wall/int64(s.turn())) == s.Place }
+
+// mine reports that the turn at an instant is this run's, by its place or because those
+// before it lend theirs for now.
+func (s *share) mine(at, now time.Duration) bool {
+	owner := s.owner(s.turnAt(at))
 	for range s.Runs {
 		if owner == s.Place {
 			return true
 		}
-		if !s.lends(owner, at) {
+		if !s.lends(owner, max(at, now)) {
 			return false
 		}
 		owner = (owner + 1) % s.Runs
@@ -171,35 +190,54 @@ func (s *share) lends(place int, at time.Duration) bool {
 	return false
 }
 
-// next is when the run may send that would like to at an instant, not before now. It is no
-// later than the next turn begins, because that may be lent meanwhile.
-func (s *share) next(at, due time.Duration, room time.Duration) time.Duration {
-	if s.Runs == 1 {
-		return max(due, s.lent)
+// admits reports that a request may leave at an instant and be under way for some time:
+// the turn is the run's, has been for as long as two requests have to be apart, and was so
+// too by what some of the others may still hold to be true.
+func (s *share) admits(at, room time.Duration) bool {
+	if !s.mine(at, at) || !s.mine(at-s.guard, at) || room > 0 && !s.mine(at+room, at) {
+		return false
 	}
-	t := max(due, s.notBefore, s.lent, at)
-	first := max(t, s.begin(s.turnAt(at)+1)+apartBy)
-	for range 3*s.Runs + 3 {
-		number := s.turnAt(t)
-		begin := s.begin(number)
-		if s.mine(t, number) {
-			if t < begin+apartBy && !s.mine(t, number-1) {
-				t = begin + apartBy
-			}
-			if t+room <= begin+turn || s.mine(t, number+1) {
-				break
-			}
+	for i := range s.former {
+		f := &s.former[i]
+		if at < f.until && !(f.owns(s.wall(at)) && f.owns(s.wall(at-s.guard))) {
+			return false
 		}
-		t = begin + turn
 	}
-	return min(t, first)
+	return true
 }
 
-// turnAt is the number of the turn at an instant, begin when it begins.
-func (s *share) turnAt(at time.Duration) int64 { return s.wall(at) / int64(turn) }
+// next is when to ask again for a request that would like to leave at an instant, which is
+// when it may leave, or earlier: a turn may be lent until then.
+func (s *share) next(at, due, room time.Duration) time.Duration {
+	if s.Runs == 1 {
+		return due
+	}
+	t := max(due, s.notBefore, s.lent, at)
+	if !s.admits(t, room) {
+		t = min(s.later(t), max(t, at+lookAgain))
+	}
+	return t
+}
+
+// later is the next instant at which a request may be admitted that is not at one.
+func (s *share) later(at time.Duration) time.Duration {
+	next := func(turn time.Duration) time.Duration {
+		return at + turn - time.Duration(s.wall(at-s.guard)%int64(turn))
+	}
+	soonest := next(s.turn())
+	for i := range s.former {
+		if f := &s.former[i]; at < f.until {
+			soonest = min(soonest, f.until, next(f.turn()))
+		}
+	}
+	return soonest
+}
+
+// turnAt is the number of the turn at an instant, begin when one begins.
+func (s *share) turnAt(at time.Duration) int64 { return s.wall(at) / int64(s.turn()) }
 
 func (s *share) begin(number int64) time.Duration {
-	return time.Duration(number*int64(turn) - s.zero)
+	return time.Duration(number*int64(s.turn()) - s.zero)
 }
 
 // enter takes over the flow where the run before is expected to have left it: its news is
@@ -207,7 +245,8 @@ func (s *share) begin(number int64) time.Duration {
 func (p *pacer) enter(at time.Duration) {
 	s := p.share
 	number := s.turnAt(at)
-	if s.Runs == 1 || number == s.entered || !s.mine(at, number) {
+	free := max(s.notBefore, s.lent)
+	if s.Runs == 1 || number == s.entered || at < free || !s.mine(at, at) {
 		return
 	}
 	before := s.entered
@@ -217,15 +256,21 @@ func (p *pacer) enter(at time.Duration) {
 	from, busy := p.slot, false
 	for i := range s.members {
 		m := &s.members[i]
-		from = max(from, min(m.slot, at))
-		busy = busy || m.busy && m.at > at-2*turn
+		from = max(from, min(m.slot, at)+apartBy) // by a clock that may be behind
+		busy = busy || m.busy && m.at > at-2*s.turn()
 	}
-	if passed := s.begin(number) - from; busy && passed > 0 {
+	begin := s.begin(number)
+	if passed := begin + apartBy - from; busy && passed > 0 {
 		slots := int(seconds(passed) / p.interval)
 		from += span(float64(slots) * p.interval)
 		if p.quota.known && !p.quota.probing {
 			p.quota.remaining -= slots
 		}
+	}
+	if unused := max(begin+s.guard, free) - span(p.interval) - from; unused > 0 {
+		// There is no catching up with what was nobody's, or the others'.
+		p.epoch.idle += max(0, seconds(unused)-p.memory.burst*p.interval)
+		from += unused
 	}
 	if from > p.slot {
 		p.slot, p.last = from, max(p.last, from)
@@ -236,10 +281,17 @@ func (p *pacer) enter(at time.Duration) {
 func (p *pacer) turned(at, wait time.Duration) time.Duration {
 	s := p.share
 	room := time.Duration(0)
-	if p.apart.took > p.interval { // what is under way at once may be what is limited
-		room = min(span(p.apart.took+late*p.apart.off), turn/2)
+	if p.memory.limit == 0 && p.apart.took > p.interval { // what is under way at once may be what is limited
+		room = min(span(p.apart.took), mostRoom)
 	}
-	wait = s.next(at, at+wait, room) - at
+	due := at + wait
+	if number := s.turnAt(at); p.refusals > 0 && s.Runs > 1 && s.entered == number && p.hold < s.begin(number) {
+		// Another has tried whether the quiet was long enough, and what it found is on its way.
+		if tried := s.begin(number) + handover; due < tried {
+			due = min(tried, at+recheckNews)
+		}
+	}
+	wait = s.next(at, due, room) - at
 	s.demand = at + wait
 	return wait
 }
