@@ -20,7 +20,15 @@ func Conform(t *testing.T, small, large Target) {
 		return
 	}
 	Run(t, large)
-	t.Run("killed", func(t *testing.T) { Killed(t, small, 20) })
+	t.Run("killed", func(t *testing.T) { Killed(t, small, Kills(20)) })
+}
+
+// Kills is how often a connector is killed: few times, or as often as the long form asks for.
+func Kills(long int) int {
+	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
+		return 3
+	}
+	return long
 }
 
 // RunBrief is Run for a server that is slow to fill: the same statements, most of them one
@@ -30,7 +38,7 @@ func RunBrief(t *testing.T, target Target) {
 	still, sim := target, target.Start(t)
 	still.Start = func(*testing.T) *Sim { return sim }
 	t.Run("life", func(t *testing.T) { t.Parallel(); life(t, target) })
-	t.Run("killed", func(t *testing.T) { t.Parallel(); Killed(t, still, 3) })
+	t.Run("killed", func(t *testing.T) { t.Parallel(); Killed(t, still, Kills(20)) })
 	t.Run("scope: resources", func(t *testing.T) { t.Parallel(); scopeResources(t, still) })
 	t.Run("scope: time range", func(t *testing.T) { t.Parallel(); scopeTimeRange(t, still) })
 }
@@ -48,7 +56,7 @@ func life(t *testing.T, target Target) {
 		f.Path, f.Skip, f.Count = "/", 2*i+1, 1
 		b.Sim.Fault(t, f)
 	}
-	b.Succeed(t)
+	t.Logf("%d records", b.Succeed(t).RecordsEmitted)
 	b.VerifyComplete(t)
 	b.Sim.Gate.Clear()
 
@@ -116,6 +124,7 @@ func Killed(t *testing.T, target Target, times int) {
 	for _, items := range b.Sim.Provider.Truth() {
 		all += int64(len(items))
 	}
+	killed := 0
 	for i := range times {
 		after := all * int64(i) / int64(times) // of a run, which has less to bring each time
 		var runID string
@@ -124,7 +133,7 @@ func Killed(t *testing.T, target Target, times int) {
 			Started: func(id string) { runID = id },
 			Options: runner.Options{BatchRecords: 5, Observe: func(u runner.Update) {
 				if u.Committed >= after/2 {
-					once.Do(func() { KillConnector(runID) })
+					once.Do(func() { killed += min(1, KillConnector(runID)) })
 				}
 			}},
 		})
@@ -132,6 +141,9 @@ func Killed(t *testing.T, target Target, times int) {
 			t.Fatalf("killed after %d records: %v", after, f)
 		}
 		b.VerifyNothingInvented(t)
+	}
+	if t.Logf("%d runs of %d killed, %d records", killed, times, all); killed == 0 {
+		t.Error("nothing was killed")
 	}
 	b.heal(t)
 }

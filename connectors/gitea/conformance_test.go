@@ -16,7 +16,7 @@ import (
 func TestConformance(t *testing.T) {
 	large := gitea.Config{Seed: 5, Repositories: 5, Issues: 160, Pulls: 110, Comments: 140, Stars: 20, MaxPage: 7}
 	if os.Getenv(realgitea.Variable) != "" {
-		t.Run("server", func(t *testing.T) { connectortest.Run(t, served(t, 56)) })
+		t.Run("server", func(t *testing.T) { connectortest.Conform(t, served(t, 28), served(t, 56)) })
 	}
 	connectortest.Conform(t, target(t, simulated), target(t, large))
 }

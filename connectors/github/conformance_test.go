@@ -13,7 +13,10 @@ import (
 // TestConformance runs the whole suite against the built connector host. Pages
 // and search results are small, so that every list has several pages and every
 // search several queries.
-func TestConformance(t *testing.T) { connectortest.Run(t, target(t, roomy())) }
+func TestConformance(t *testing.T) {
+	connectortest.Run(t, target(t, roomy()))
+	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, roomy()), connectortest.Kills(20)) })
+}
 
 const token = "ghp_under_test"
 

@@ -21,7 +21,10 @@ import (
 func TestCyrus(t *testing.T) {
 	t.Parallel()
 	t.Run("follows", func(t *testing.T) { t.Parallel(); follows(t, theCyrus) })
-	t.Run("killed", func(t *testing.T) { t.Parallel(); connectortest.Killed(t, target(t, theCyrus, 16), 2) })
+	t.Run("killed", func(t *testing.T) {
+		t.Parallel()
+		connectortest.Killed(t, target(t, theCyrus, 16), connectortest.Kills(20))
+	})
 	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
 		return
 	}

@@ -173,29 +173,45 @@ func TestConnectionLimit(t *testing.T) {
 }
 
 func connectionLimit(t *testing.T, at house) {
-	target := target(t, func(testing.TB) house { return at }, 5)
+	messages, names := 5, []string{"cold"}
+	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
+		messages, names = 40, append(names, "warm")
+	}
+	target := target(t, func(testing.TB) house { return at }, messages)
 	b := connectortest.NewBed(t, target)
-	phone, err := realserver.SignInIMAP(at.address, b.Sim.Env["IMAP_ADDRESS"], at.password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result := b.Run(t, launch.Request{})
-	if e := result.DoneError; e != nil && e.Code == "auth_failure" {
-		t.Fatalf("a limit reads as a refused credential: %+v", e)
-	}
-	gaps := b.Gaps(t, protocol.GapPending)
-	for _, g := range gaps {
-		if !g.Reason.SourcePressure() {
-			t.Errorf("gap %s has reason %s", g.RecordKey, g.Reason)
+	for _, name := range names {
+		phone, err := realserver.SignInIMAP(at.address, b.Sim.Env["IMAP_ADDRESS"], at.password)
+		if err != nil {
+			t.Fatal(err)
 		}
+		before := b.Sim.Gate.Stats().Requests
+		result := b.Run(t, launch.Request{})
+		if e := result.DoneError; e != nil && e.Code == "auth_failure" {
+			t.Fatalf("a limit reads as a refused credential: %+v", e)
+		}
+		refused := b.Sim.Gate.Stats().Requests - before
+		gaps := b.Gaps(t, protocol.GapPending)
+		for _, g := range gaps {
+			if !g.Reason.SourcePressure() {
+				t.Errorf("gap %s has reason %s", g.RecordKey, g.Reason)
+			}
+		}
+		if len(gaps) == 0 {
+			t.Errorf("ended as %s: %v, and declares nothing", result.Status, result.Failure)
+		}
+		_ = phone.Close()
+		b.Clock += 24 * time.Hour
+		begin := time.Now()
+		b.Succeed(t)
+		served := b.Sim.Gate.Stats().Requests - before - refused
+		t.Logf("%s: %d sign-ins refused while all connections were in use, %.0f per 1,000 commands; then %d commands served in %v",
+			name, refused, 1000*float64(refused)/float64(refused+served), served, time.Since(begin).Round(time.Millisecond))
+		if refused > 8 {
+			t.Errorf("%s: signed in %d times although all connections are in use", name, refused)
+		}
+		b.VerifyComplete(t)
+		b.Sim.Mutate(t, providersim.Mutation{Op: "deliver", N: 7})
 	}
-	if len(gaps) == 0 {
-		t.Errorf("ended as %s: %v, and declares nothing", result.Status, result.Failure)
-	}
-	_ = phone.Close()
-	b.Clock += 24 * time.Hour
-	b.Succeed(t)
-	b.VerifyComplete(t)
 }
 
 // TestHostileMail delivers what keeps no rule, and an attachment of 20 MiB. Every message has its
