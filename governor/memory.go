@@ -133,7 +133,7 @@ func (m *memory) paid(quiet float64, brief bool) {
 func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
 	const tiny = 1e-9
 	active := max(tiny, e.active(at))
-	m.window = m.limit > 0 && e.n >= countable && e.paused > active/2 && e.n == m.count
+	m.window = e.n >= countable && e.paused > active/2 && e.n == m.count
 	m.count = e.n
 	if m.window {
 		m.size = e.n

@@ -29,10 +29,12 @@ const (
 	// rates stay finite.
 	leastInterval = 1e-6
 	// cutsInARow is how many broken connections in a row tell of a limit, if they come at
-	// nearLimit of a limit that is known, or at nearCut of the rate at which they came
-	// before.
+	// nearLimit of a limit that is known or of the rate at which they came before. Where
+	// they came before, one alone tells of it at nearCut of that rate within longFlow
+	// requests, and at nearLimit of a limit if it is the second within cutsNear.
 	cutsInARow         = 2
 	nearLimit, nearCut = 0.8, 0.35
+	cutsNear           = 100
 )
 
 // pacer is GCRA with a learned interval. Times are since the governor's first
@@ -58,6 +60,7 @@ type pacer struct {
 	spare       spare
 	apart       spacing
 	cuts        int     // in a row
+	sinceCut    float64 // count in the epoch when a connection was cut last; zero if none was
 	suspect     float64 // rate at which connections were cut before
 	lasted      float64 // how long the last epoch was active
 	cycle       float64 // that, and the quiet after it
@@ -303,13 +306,16 @@ func (p *pacer) inUse() float64 {
 func (p *pacer) cut(at, sent time.Duration, o *Outcome) {
 	rate := p.inUse()
 	p.cuts++
+	near := p.sinceCut > 0 && p.epoch.n-p.sinceCut < cutsNear
+	p.sinceCut = p.epoch.n
 	again := p.refusals > 0
-	back := p.suspect > 0 && rate > nearCut*p.suspect && p.epoch.n < longFlow
+	close := p.memory.limit > 0 && rate > nearLimit*p.memory.limit
+	back := p.suspect > 0 && (rate > nearCut*p.suspect && p.epoch.n < longFlow || near && close)
 	if !again && !back && (p.cuts < cutsInARow || p.memory.limit == 0 && p.epoch.n < few) {
 		return
 	}
-	sure := back || p.memory.limit > 0 && rate > nearLimit*p.memory.limit
-	p.suspect, p.cuts = max(p.suspect, rate), 0
+	sure := back || close || p.suspect > 0 && rate > nearLimit*p.suspect
+	p.suspect, p.cuts, p.sinceCut = max(p.suspect, rate), 0, 0
 	p.refuse(at, sent, o, sure)
 }
 
