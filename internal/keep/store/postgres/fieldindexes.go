@@ -80,6 +80,12 @@ func (d *dialect) Sum(numbers string) string {
 	return `CAST(sum(CAST(CAST(` + numbers + ` AS text) AS numeric)) AS float8)`
 }
 
+// Each is a query that the planner does not join otherwise: it would rather read the whole of a table than a
+// part for each of many rows, of which it expects more than there are.
+func (d *dialect) Each(table, name, condition string) string {
+	return ` CROSS JOIN LATERAL (SELECT * FROM ` + table + ` ` + name + ` WHERE ` + condition + ` OFFSET 0) AS ` + name
+}
+
 // Apart needs nothing: the planner may join the two.
 func (d *dialect) Apart() string { return "" }
 

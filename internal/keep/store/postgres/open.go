@@ -46,6 +46,7 @@ func Open(ctx context.Context, url string, opts Options) (store.Store, error) {
 		return nil, fmt.Errorf("open store: %w", &store.FaultError{Fault: store.FaultUnreachable, Where: "PostgreSQL", Err: err})
 	}
 	BoundIdle(config.RuntimeParams)
+	readAsWritten(config.RuntimeParams)
 	d := newDialect(config)
 	db := stdlib.OpenDB(*config)
 	limit := opts.Connections
@@ -91,6 +92,15 @@ func BoundIdle(parameters map[string]string) {
 	const name = "idle_in_transaction_session_timeout"
 	if parameters[name] == "" {
 		parameters[name] = longestIdle
+	}
+}
+
+// readAsWritten keeps the server from compiling statements, unless the owner's URL says otherwise. Those that it thinks
+// long enough are short ones over a large stream, whose rows it overestimates: they would be compiled for longer than
+// they run.
+func readAsWritten(parameters map[string]string) {
+	if parameters["jit"] == "" {
+		parameters["jit"] = "off"
 	}
 }
 

@@ -232,8 +232,8 @@ func (db *DB) Kept(ctx context.Context, from, to string) (k store.Kept, err erro
 	k.Days, err = list(ctx, db, tx, func(row scanner) (d store.DayCount, err error) {
 		err = row.Scan(&d.Day, &d.Records)
 		return d, err
-	}, `SELECT d.day, CAST(sum(d.records) AS bigint) FROM `+streamDays+`
-		WHERE d.stream_id = s.stream_id AND d.day >= ? AND d.day <= ? AND `+inStep+` GROUP BY d.day`, from, to)
+	}, `SELECT d.day, CAST(sum(d.records) AS bigint) FROM streams s`+db.dialect.Each("day_counts", "d", "d.stream_id = s.stream_id AND d.day >= ? AND d.day <= ?")+`
+		WHERE `+inStep+` GROUP BY d.day`, from, to)
 	if err != nil {
 		return k, err
 	}

@@ -71,6 +71,9 @@ type Dialect interface {
 	Period(g store.Granularity, micros string) string
 	// Sum is an aggregate of an expression for numbers, without the errors of adding up.
 	Sum(numbers string) string
+	// Each joins the rows of a table, under a name, that meet a condition on each row of the tables before it, and looks for
+	// them once for each.
+	Each(table, name, condition string) string
 	// Apart keeps a query in parentheses from becoming part of the one around it.
 	Apart() string
 	// Bound is a statement that ends every later one of its transaction in time, or nothing

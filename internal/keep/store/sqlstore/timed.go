@@ -136,9 +136,16 @@ func (p *timedPage) moment(micros int64) any {
 	return float64(micros)
 }
 
-// reads chooses the columns: of the data the fields that the page gives or is asked for by.
+// smallData is how many bytes of data are sooner read whole than looked through by the database for the
+// fields that are wanted: scan looks through them anyway.
+const smallData = 4 << 10
+
+// reads chooses the columns: of large data the fields that the page gives or is asked for by.
 func (p *timedPage) reads(d Dialect) (columns string, args []any, err error) {
 	data, args, err := picked(d, "r.data", readFields(p.Fields, p.Where))
+	if data != "r.data" {
+		data = `CASE WHEN octet_length(r.data) > ` + strconv.Itoa(smallData) + ` THEN ` + data + ` ELSE r.data END`
+	}
 	return recordColumnsOf(data), args, err
 }
 
@@ -164,14 +171,22 @@ func (p *timedPage) statement(after *store.Moment) (text string, args []any) {
 	return `SELECT ` + p.columns + `, ` + p.at + ` AS moment` + text, slices.Concat(p.columnArgs, p.atArgs, args)
 }
 
+// firstTimed is how many records are read at first of which some fields are wanted alone: most days of a
+// stream have fewer.
+const firstTimed = 64
+
 func (db *DB) fillTimed(ctx context.Context, from Querier, p *timedPage) (found []store.TimedRecord, err error) {
 	m := &growing{limit: p.Limit, maxBytes: p.MaxBytes}
+	size := m.first()
+	if p.Fields != nil {
+		size = min(p.Limit, firstTimed)
+	}
 	direction := ""
 	if p.NewestFirst {
 		direction = " DESC"
 	}
 	after := p.After
-	for size := m.first(); ; size = m.next() {
+	for ; ; size = m.next() {
 		text, args := p.statement(after)
 		text += ` ORDER BY moment` + direction + `, r.id` + direction + ` LIMIT ` + strconv.Itoa(size)
 		rows := 0

@@ -58,6 +58,11 @@ func (n *names) items(happened []happening, at choice) (out []item) {
 			out = append(out, n.single(t, at))
 		}
 	}
+	var spoken [][3]string
+	for k := range threads {
+		spoken = append(spoken, [3]string{k.connection, k.stream, k.thread})
+	}
+	n.learn(spoken)
 	for k, all := range threads {
 		out = append(out, n.spoken(k, all))
 	}

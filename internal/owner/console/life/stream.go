@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/console/ui"
@@ -154,19 +156,36 @@ func (n *names) of(t *thing, role string) string {
 // title is what a record is called; empty when there is none, or too many were asked for.
 func (n *names) title(connection, name, key string) string {
 	at := [3]string{connection, name, key}
-	if known, ok := n.known[at]; ok {
-		return known
-	}
-	s := n.all.find(connection, name)
-	if s == nil || len(n.known) >= mostNames {
-		return ""
-	}
-	record, _, err := n.p.Owner.Record(n.ctx, connection, name, key)
-	t := s.thing(record)
-	n.known[at] = t.title()
-	var known *api.Error
-	if err != nil && !(errors.As(err, &known) && known.Status == http.StatusNotFound) {
-		n.p.Log.WarnContext(n.ctx, "a name could not be looked up", "error", err)
-	}
+	n.learn([][3]string{at})
 	return n.known[at]
+}
+
+// learn looks up what records are called, several at a time, as far as it is not known yet.
+func (n *names) learn(all [][3]string) {
+	var asked [][3]string
+	for _, at := range all {
+		if _, known := n.known[at]; !known && len(n.known) < mostNames && n.all.find(at[0], at[1]) != nil {
+			n.known[at] = ""
+			asked = append(asked, at)
+		}
+	}
+	titles := make([]string, len(asked))
+	var looking errgroup.Group
+	looking.SetLimit(readers)
+	for i, at := range asked {
+		looking.Go(func() error {
+			record, _, err := n.p.Owner.Record(n.ctx, at[0], at[1], at[2])
+			t := n.all.find(at[0], at[1]).thing(record)
+			titles[i] = t.title()
+			var known *api.Error
+			if err != nil && !(errors.As(err, &known) && known.Status == http.StatusNotFound) {
+				n.p.Log.WarnContext(n.ctx, "a name could not be looked up", "error", err)
+			}
+			return nil
+		})
+	}
+	_ = looking.Wait() // what could not be looked up has no name
+	for i, at := range asked {
+		n.known[at] = titles[i]
+	}
 }

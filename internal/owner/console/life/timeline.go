@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/ops/text"
 	"pdpp/internal/owner/api"
@@ -133,24 +135,18 @@ func (p *pages) fillDay(ctx context.Context, days *calendar) error {
 	page, all := days.page, days.all
 	kinds, sources := map[string]int64{}, map[string]int64{}
 	named := map[string]string{}
+	met, err := p.readDay(ctx, days)
+	if err != nil {
+		return err
+	}
 	var happened []happening
-	for i := range all.all {
-		s := &all.all[i]
-		if !s.happens() || !days.may(s) {
-			continue
-		}
-		h := happening{in: s}
-		var err error
-		if page.shows(s) {
-			err = p.fillStream(ctx, days, &h)
-		} else {
-			h.count, err = p.countStream(ctx, days, s)
-		}
-		if err != nil {
-			return err
-		}
+	for _, h := range met {
+		s := h.in
 		if h.count == 0 {
 			continue
+		}
+		if h.partly {
+			page.Partly = append(page.Partly, s)
 		}
 		group := groupOf(s)
 		named[s.ConnectionID] = s.ConnectionName
@@ -172,11 +168,39 @@ func (p *pages) fillDay(ctx context.Context, days *calendar) error {
 	return nil
 }
 
+// readers is how many streams are read at a time: a database has the next answer ready while the last one is
+// put into words.
+const readers = 3
+
+// readDay reads what happened on the day in each stream, in the order of the streams.
+func (p *pages) readDay(ctx context.Context, days *calendar) ([]happening, error) {
+	var met []happening
+	for i := range days.all.all {
+		if s := &days.all.all[i]; s.happens() && days.may(s) {
+			met = append(met, happening{in: s})
+		}
+	}
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.SetLimit(readers)
+	for i := range met {
+		h := &met[i]
+		reading.Go(func() (err error) {
+			if days.page.shows(h.in) {
+				return p.fillStream(ctx, days, h)
+			}
+			h.count, err = p.countStream(ctx, days, h.in)
+			return err
+		})
+	}
+	return met, reading.Wait()
+}
+
 // happening is what happened in one stream on a day, the newest first.
 type happening struct {
 	in     *stream
 	things []thing // all of them, or the newest
 	count  int64   // of all; more than api.MostCounted are not told apart
+	partly bool    // only the newest are there, and all are shown
 }
 
 // fillStream reads a stream's records of the day: of those of which many are one item no more than
@@ -198,9 +222,7 @@ func (p *pages) fillStream(ctx context.Context, days *calendar, h *happening) er
 	if h.count = int64(len(found.Records)); found.Next == "" {
 		return nil
 	}
-	if !s.folds() {
-		days.page.Partly = append(days.page.Partly, s)
-	}
+	h.partly = !s.folds()
 	h.count, err = p.countStream(ctx, days, s)
 	h.count = max(h.count, int64(len(h.things)))
 	return err

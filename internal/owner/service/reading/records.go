@@ -162,9 +162,11 @@ func (c *Collection) Record(ctx context.Context, connectionID, stream, key strin
 	if err != nil {
 		return api.Record{}, nil, faults.Error(err, "read the record")
 	}
-	past, err := c.store.History(ctx, connectionID, stream, key, versionsKept)
-	if err != nil {
-		return api.Record{}, nil, faults.Error(err, "read the earlier versions")
+	var past []store.StoredRecord
+	if r.Version > 1 {
+		if past, err = c.store.History(ctx, connectionID, stream, key, versionsKept); err != nil {
+			return api.Record{}, nil, faults.Error(err, "read the earlier versions")
+		}
 	}
 	versions := make([]api.Record, len(past))
 	for i := range past {
