@@ -263,8 +263,12 @@ func (p *pacer) heed(at time.Duration, now time.Time, n News) {
 	if m.number == 0 {
 		since = at - settling
 	}
+	if s.joined > 0 {
+		s.joined, s.notBefore = 0, s.joined
+	}
 	m.number, m.share, m.busy = n.number, n.Share, n.busy == 1
 	m.at = s.within(n.at, at-oldest, at)
+	s.lag += (min(seconds(at-m.at), seconds(mostLag)) - s.lag) * newestLag
 	m.lends = 0
 	if n.lends > 0 {
 		m.lends = min(s.local(n.lends), at+lendFor) - s.guard

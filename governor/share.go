@@ -19,13 +19,20 @@ const (
 	handover, recheckNews = 1500 * time.Millisecond, 250 * time.Millisecond
 	// lookAgain is how often a run looks whether a turn became its own.
 	lookAgain = time.Second
+	// newestLag weighs the newest time that news took, surely makes it one that is rarely
+	// longer, within mostLag.
+	newestLag, surely, mostLag = 0.2, 1.3, 1500 * time.Millisecond
+	// searching is a multiple of the interval to come back to above which the pace still moves fast.
+	searching = 1.05
 	// mostRoom is the most time at the end of a turn that is left to what is under way.
 	mostRoom = 250 * time.Millisecond
+	// greeting is how long a run that joins others waits for the first word of one of them.
+	greeting = 4 * time.Second
 	// apartBy is by how much the clocks of two runs differ at most.
 	apartBy = 50 * time.Millisecond
 	// A run that has wanted nothing for idleAfter lends its turns for lendFor, again and
 	// again, and keeps its word: back earlier, it waits.
-	idleAfter, lendFor = 2 * time.Second, 2500 * time.Millisecond
+	idleAfter, lendFor = 2 * time.Second, 4 * time.Second
 	// expected is how late a request may be asked for again that was told to wait.
 	expected = 500 * time.Millisecond
 	// mostRuns bounds the runs on one allowance.
@@ -42,7 +49,8 @@ type share struct {
 	guard     time.Duration // between the requests of two runs, by their clocks
 	zero      int64         // wall clock at the governor's first question, in ns
 	former    [formerShares]formerShare
-	notBefore time.Duration // the others have heard of this run
+	joined    time.Duration // the others have heard of this run
+	notBefore time.Duration // and this run of them, or it waited long enough
 	entered   int64         // turn that was entered last
 	demand    time.Duration // when a request is expected to be asked for
 	lent      time.Duration // nothing leaves before this: it is promised
@@ -56,6 +64,7 @@ type share struct {
 	pace    float64       // and the interval
 	refused time.Duration // the last refusal so far
 	streak  int           // refusals in a row so far
+	lag     float64       // how long news takes
 	members []member
 }
 
@@ -99,7 +108,7 @@ func (p *pacer) divide(at time.Duration, now time.Time, to Share, seed uint64) {
 		s = &share{Share: to, id: 1 + x.float()*(1<<52), guard: span(p.ceiling) + apartBy, demand: at}
 		p.share = s
 		if to.Runs > 1 {
-			s.notBefore = at + settling
+			s.joined, s.notBefore = at+settling, at+greeting
 			if to.Place > 0 {
 				p.spare.left = 0 // the first one spends it
 			}
@@ -214,9 +223,9 @@ func (s *share) next(at, due, room time.Duration) time.Duration {
 	}
 	t := max(due, s.notBefore, s.lent, at)
 	if !s.admits(t, room) {
-		t = min(s.later(t), max(t, at+lookAgain))
+		t = s.later(t)
 	}
-	return t
+	return min(t, max(due, at+lookAgain))
 }
 
 // later is the next instant at which a request may be admitted that is not at one.
@@ -245,8 +254,7 @@ func (s *share) begin(number int64) time.Duration {
 func (p *pacer) enter(at time.Duration) {
 	s := p.share
 	number := s.turnAt(at)
-	free := max(s.notBefore, s.lent)
-	if s.Runs == 1 || number == s.entered || at < free || !s.mine(at, at) {
+	if s.Runs == 1 || number == s.entered || at < max(s.notBefore, s.lent) || !s.mine(at, at) {
 		return
 	}
 	before := s.entered
@@ -267,7 +275,7 @@ func (p *pacer) enter(at time.Duration) {
 			p.quota.remaining -= slots
 		}
 	}
-	if unused := max(begin+s.guard, free) - span(p.interval) - from; unused > 0 {
+	if unused := max(begin+s.guard, at) - span(p.interval) - from; unused > 0 {
 		// There is no catching up with what was nobody's, or the others'.
 		p.epoch.idle += max(0, seconds(unused)-p.memory.burst*p.interval)
 		from += unused
@@ -285,7 +293,12 @@ func (p *pacer) turned(at, wait time.Duration) time.Duration {
 		room = min(span(p.apart.took), mostRoom)
 	}
 	due := at + wait
-	if number := s.turnAt(at); p.refusals > 0 && s.Runs > 1 && s.entered == number && p.hold < s.begin(number) {
+	cheap := p.apart.known || p.apart.trial // a distance that was refused costs nothing but itself
+	fast := p.memory.limit == 0 && p.interval > p.ceiling || p.memory.limit > 0 && p.interval > searching*p.memory.resume()
+	if fast && !cheap {
+		room = max(room, s.unheard()) // what comes of a pace that moves so fast the next one should know
+	}
+	if number := s.turnAt(at); !cheap && p.refusals > 0 && s.Runs > 1 && s.entered == number && p.hold < s.begin(number) {
 		// Another has tried whether the quiet was long enough, and what it found is on its way.
 		if tried := s.begin(number) + handover; due < tried {
 			due = min(tried, at+recheckNews)
@@ -295,6 +308,9 @@ func (p *pacer) turned(at, wait time.Duration) time.Duration {
 	s.demand = at + wait
 	return wait
 }
+
+// unheard is how long before the end of a turn what happens is not known when the next begins.
+func (s *share) unheard() time.Duration { return min(span(surely*s.lag), mostLag) }
 
 // wants reports that the run has something to send.
 func (p *pacer) wants(at time.Duration) bool { return p.inFlight > 0 || at <= p.share.demand+expected }

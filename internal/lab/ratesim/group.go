@@ -15,8 +15,8 @@ type Group struct {
 	Members  []Member
 	// Delay is how long news takes from one run to another, give or take a third.
 	Delay time.Duration
-	// Lost is the share of news that never arrives.
-	Lost float64
+	// Lost is the share of news that never arrives, Doubled of that which arrives twice.
+	Lost, Doubled float64
 	// Until ends them all.
 	Until time.Duration
 	// Watch is told of everything that a member does, when it is there.
@@ -248,10 +248,13 @@ func (g *group) tell(i int) {
 		if j == i || g.random.Float64() < g.Lost {
 			continue
 		}
-		g.at(g.now+g.late(), func() {
+		arrive := func() {
 			if g.alive[j] {
 				g.runs[j].Governor.Heed(g.runs[j].clock(), n)
 			}
-		})
+		}
+		if g.at(g.now+g.late(), arrive); g.random.Float64() < g.Doubled {
+			g.at(g.now+g.late(), arrive)
+		}
 	}
 }

@@ -1,33 +1,158 @@
 package ratesim
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"pdpp/governor"
 )
 
-// Runs that share a bucket deliver together what one of them would alone.
-func TestRunsShareABucket(t *testing.T) {
+// Runs on one allowance deliver together what one of them would alone, on one worker and
+// over several, and are refused at most twice as often.
+func TestTogetherAsAlone(t *testing.T) {
 	t.Parallel()
-	p := Catalogue()[0]
-	begin := func(seed uint64) *governor.Governor {
-		return governor.New(p.Name, func(c *governor.Config) { c.Ceiling, c.MaxWait, c.Seed = surveyCeiling, 0, seed })
-	}
-	one := Run(Options{Provider: p, Seed: 1, Governor: begin(1), Requests: 1000})
-	for _, n := range []int{2, 4, 8} {
-		g := Group{Provider: p, Seed: 1, Delay: time.Second, Until: one.Elapsed}
-		for i := range n {
-			g.Members = append(g.Members, Member{Governor: begin(uint64(i)), Skew: time.Duration(i) * 5 * time.Millisecond})
-		}
-		got, refused := 0, 0
-		for i, r := range RunGroup(g) {
-			if got, refused = got+r.Successes, refused+r.Refusals; r.Successes == 0 {
-				t.Errorf("run %d of %d fetches nothing", i, n)
+	for _, kin := range Kin() {
+		for _, runs := range []int{2, 4, 8} {
+			for _, delay := range []time.Duration{50 * time.Millisecond, time.Second} {
+				t.Run(fmt.Sprintf("%s/%d/%s", kin.Name, runs, delay), func(t *testing.T) {
+					t.Parallel()
+					c := Together(kin.Providers, 800, runs, delay, false)
+					if c.Delivered < 0.9 || c.Refusals > 2*c.Alone {
+						t.Errorf("delivers %.3f of one, refused %.2f and not %.2f times per 1000", c.Delivered, c.Refusals, c.Alone)
+					}
+				})
 			}
 		}
-		if got < 900 || refused > 2*one.Refusals+2 {
-			t.Errorf("%d runs fetch %d and are refused %d times; one fetches %d and is %d times", n, got, refused, one.Successes, one.Refusals)
+	}
+}
+
+// Runs that come late, end early, have nothing to send or are killed leave nothing unused.
+func TestTogetherWhileTheyComeAndGo(t *testing.T) {
+	t.Parallel()
+	for _, runs := range []int{2, 4, 8} {
+		for _, delay := range []time.Duration{50 * time.Millisecond, time.Second} {
+			t.Run(fmt.Sprintf("%d/%s", runs, delay), func(t *testing.T) {
+				t.Parallel()
+				c := Together(Catalogue(), 800, runs, delay, true)
+				if c.Delivered < 0.9 || c.Refusals > 2*c.Alone {
+					t.Errorf("deliver %.3f of one, refused %.2f and not %.2f times per 1000", c.Delivered, c.Refusals, c.Alone)
+				}
+			})
+		}
+	}
+}
+
+// Whoever comes, goes, is killed or rests, and whatever news is late, lost or doubled: no two
+// requests of all runs are closer than the owner's ceiling, and whoever stays is not stuck.
+func TestNothingLetsTheSumPassTheCeiling(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		families := Families()
+		p := families[rapid.IntRange(0, len(families)-1).Draw(t, "family")].Member(rapid.Uint64Range(0, 50).Draw(t, "member"))
+		ceiling := time.Duration(rapid.IntRange(1, 400).Draw(t, "ceiling")) * time.Millisecond
+		span := func(name string, most time.Duration) time.Duration {
+			return time.Duration(rapid.Int64Range(0, int64(most)).Draw(t, name))
+		}
+		const end = 3 * time.Minute
+		g := Group{
+			Provider: p, Seed: rapid.Uint64().Draw(t, "seed"), Delay: span("delay", 1400*time.Millisecond), Until: end,
+			Lost: rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, "lost"), Doubled: 0.3,
+		}
+		for i := range rapid.IntRange(2, 9).Draw(t, "runs") {
+			m := Member{Skew: span("skew", 50*time.Millisecond), From: span("from", end/3), Killed: rapid.Bool().Draw(t, "killed")}
+			m.Governor = governor.New("acme", func(c *governor.Config) { c.Ceiling, c.MaxWait, c.Seed = ceiling, 0, uint64(i) })
+			if m.Workers = rapid.IntRange(1, 3).Draw(t, "workers"); i > 0 {
+				m.To = m.From + time.Second + span("to", end/2)
+				rest := m.From + span("rest", end/4)
+				m.Rests = [][2]time.Duration{{rest, rest + span("rests", end/4)}}
+			}
+			g.Members = append(g.Members, m)
+		}
+		var sent []time.Duration
+		g.Watch = func(_ int, e Event) {
+			if e.Kind == Sends {
+				sent = append(sent, e.At)
+			}
+		}
+		results := RunGroup(g)
+		if !slices.IsSorted(sent) {
+			t.Fatal("time goes back")
+		}
+		for i := 1; i < len(sent); i++ {
+			if gap := sent[i] - sent[i-1]; gap < ceiling {
+				t.Fatalf("two requests within %s of %s, at %s", gap, ceiling, sent[i])
+			}
+		}
+		if results[0].Sends == 0 {
+			t.Fatal("who stays to the end never sends")
+		}
+	})
+}
+
+// A run that is alone again is as fast as one that always was.
+func TestAloneAgain(t *testing.T) {
+	t.Parallel()
+	p := Catalogue()[2] // the ceiling binds
+	const leave, end = time.Minute, 3 * time.Minute
+	late := func(members ...Member) (n int) {
+		RunGroup(Group{Provider: p, Seed: 1, Delay: time.Second, Until: end, Members: members, Watch: func(m int, e Event) {
+			if m == 0 && e.Kind == Sends && e.At > leave+lease+5*time.Second {
+				n++
+			}
+		}})
+		return n
+	}
+	alone := late(Member{Governor: companion(p, 1)})
+	after := late(Member{Governor: companion(p, 1)}, Member{Governor: companion(p, 2), To: leave},
+		Member{Governor: companion(p, 3), To: leave, Killed: true}, Member{Governor: companion(p, 4), From: 10 * time.Second, To: leave})
+	if after < alone-5 {
+		t.Errorf("sends %d, and %d if it was always alone", after, alone)
+	}
+}
+
+// What a run that has nothing to send does not use, the others do.
+func TestTurnsAreLent(t *testing.T) {
+	t.Parallel()
+	p := Catalogue()[2]
+	const end = 3 * time.Minute
+	sends := func(rests bool) int {
+		g := Group{Provider: p, Seed: 1, Delay: time.Second, Until: end}
+		for i := range 4 {
+			m := Member{Governor: companion(p, uint64(i))}
+			if rests && i > 0 {
+				m.Rests = [][2]time.Duration{{30 * time.Second, end}}
+			}
+			g.Members = append(g.Members, m)
+		}
+		n := 0
+		for _, r := range RunGroup(g) {
+			n += r.Sends
+		}
+		return n
+	}
+	if all, one := sends(false), sends(true); float64(one) < 0.93*float64(all) {
+		t.Errorf("%d requests while three of four have nothing to send, %d while all have", one, all)
+	}
+}
+
+// A run that is told that it is alone behaves as one that is told nothing.
+func TestAloneIsAsUntold(t *testing.T) {
+	t.Parallel()
+	for _, p := range Catalogue() {
+		run := func(told bool) Result {
+			g := companion(p, 3)
+			if told {
+				g.Divide(Start, governor.Share{Runs: 1})
+			}
+			return Run(Options{Provider: p, Seed: 3, Governor: g, Requests: 400, Workers: 3, Sample: time.Second})
+		}
+		if !reflect.DeepEqual(run(false), run(true)) {
+			t.Errorf("%s: runs differ", p.Name)
 		}
 	}
 }
