@@ -18,7 +18,7 @@ func TestTogetherAsAlone(t *testing.T) {
 	t.Parallel()
 	for _, kin := range Kin() {
 		for _, runs := range []int{2, 4, 8} {
-			for _, delay := range []time.Duration{50 * time.Millisecond, time.Second} {
+			for _, delay := range []time.Duration{Near, Far} {
 				t.Run(fmt.Sprintf("%s/%d/%s", kin.Name, runs, delay), func(t *testing.T) {
 					t.Parallel()
 					c := Together(kin.Providers, 800, runs, delay, false)
@@ -35,7 +35,7 @@ func TestTogetherAsAlone(t *testing.T) {
 func TestTogetherWhileTheyComeAndGo(t *testing.T) {
 	t.Parallel()
 	for _, runs := range []int{2, 4, 8} {
-		for _, delay := range []time.Duration{50 * time.Millisecond, time.Second} {
+		for _, delay := range []time.Duration{Near, Far} {
 			t.Run(fmt.Sprintf("%d/%s", runs, delay), func(t *testing.T) {
 				t.Parallel()
 				c := Together(Catalogue(), 800, runs, delay, true)

@@ -1,16 +1,19 @@
 package ratesim
 
 import (
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"time"
 
 	"pdpp/governor"
 )
 
+// Near and Far are how long news takes between runs on one worker, and over several.
+const Near, Far = 50 * time.Millisecond, time.Second
+
 // Company is how several runs on one allowance do, beside one that is alone with it.
 type Company struct {
-	Runs  int
-	Delay time.Duration
 	// Delivered is what they fetch together as a part of what one fetches in that time.
 	Delivered float64
 	// Refusals are per thousand things fetched, Alone those of the one.
@@ -21,7 +24,7 @@ type Company struct {
 // long. When they come and go, one begins after the other, one has nothing to send for a
 // while, one ends early and one is killed in the middle. It returns the means.
 func Together(providers []Provider, n, runs int, delay time.Duration, comeAndGo bool) Company {
-	c := Company{Runs: runs, Delay: delay}
+	c := Company{}
 	share := 1 / float64(len(providers))
 	for i, p := range providers {
 		seed := uint64(i + 1)
@@ -102,4 +105,29 @@ func Kin() []struct {
 		{"concurrency limits", members("concurrency")},
 		{"long Retry-After", long},
 	}
+}
+
+// PrintTogether writes what 2, 4 and 8 runs fetch together while one fetches n things, as a
+// table in Markdown.
+func PrintTogether(w io.Writer, n int) error {
+	row := func(name string, providers []Provider, comeAndGo bool) error {
+		line, alone := "", 0.0
+		for _, delay := range []time.Duration{Near, Far} {
+			for _, runs := range []int{2, 4, 8} {
+				c := Together(providers, n, runs, delay, comeAndGo)
+				line, alone = line+fmt.Sprintf(" %.2f, %.1f |", c.Delivered, c.Refusals), c.Alone
+			}
+		}
+		_, err := fmt.Fprintf(w, "| %s | %.1f |%s\n", name, alone, line)
+		return err
+	}
+	if _, err := fmt.Fprint(w, "| | one | 2, near | 4, near | 8, near | 2, far | 4, far | 8, far |\n|---|--:|--:|--:|--:|--:|--:|--:|\n"); err != nil {
+		return err
+	}
+	for _, kin := range Kin() {
+		if err := row(kin.Name, kin.Providers, false); err != nil {
+			return err
+		}
+	}
+	return row("the catalogue, as they come and go", Catalogue(), true)
 }

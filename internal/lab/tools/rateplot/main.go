@@ -6,6 +6,7 @@
 //	go run ./internal/lab/tools/rateplot -table 20000
 //	go run ./internal/lab/tools/rateplot -families 4000
 //	go run ./internal/lab/tools/rateplot -compare 2000
+//	go run ./internal/lab/tools/rateplot -together 800
 package main
 
 import (
@@ -30,6 +31,7 @@ func run(args []string, out io.Writer) error {
 	table := flags.Int("table", 0, "print the survey of so many requests for each provider instead of the plot")
 	compare := flags.Int("compare", 0, "print how the governor and other ways to pace fetch so many things, instead of the plot")
 	families := flags.Int("families", 0, "print how the governor fetches so many things from random members of each family, instead of the plot")
+	together := flags.Int("together", 0, "print what runs on one allowance fetch while one alone fetches so many things, instead of the plot")
 	random := flags.Int("random", 10, "random members of each family")
 	seed := flags.Uint64("seed", ratesim.Unseen, "first seed of those members")
 	if err := flags.Parse(args); err != nil {
@@ -37,6 +39,9 @@ func run(args []string, out io.Writer) error {
 	}
 	if *compare > 0 {
 		return ratesim.PrintStandings(out, ratesim.Compare(*compare, *random, *seed))
+	}
+	if *together > 0 {
+		return ratesim.PrintTogether(out, *together)
 	}
 	if *families > 0 {
 		return ratesim.PrintCensus(out, ratesim.TakeCensus(*families, *random, *seed))
