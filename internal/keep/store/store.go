@@ -24,6 +24,7 @@ type Store interface {
 	Connections
 	Runs
 	Waits
+	Allowances
 	Confirmations
 	Slices
 	Records

@@ -80,11 +80,12 @@ type RunRequest struct {
 	GrantID string `json:"grant_id,omitempty"`
 }
 
-// Signals tell runs to stop, or that their question was answered.
+// Signals tell runs to stop, that their question was answered, or that others share their allowance.
 type Signals struct {
 	Cancelled []string // ids of runs
 	Ungranted []Ungranted
 	Answered  []Answered
+	Sharing   []string // ids of runs whose allowance runs of other processes draw on as well
 }
 
 // Ungranted names a run whose grant is over: it expired, or the owner revoked it.

@@ -33,6 +33,9 @@ func (w *world) troubled() {
 		{Stream: "letters", RecordKey: "marmot-2", Reason: protocol.ReasonRateLimited, Retryable: true},
 	}}, noon)
 	check(t, err)
+	_, err = w.store.JoinAllowance(ctx, mine, "marmot_allowance", noon)
+	check(t, err)
+	check(t, w.store.TellAllowances(ctx, []store.Told{{Key: "marmot_allowance", RunID: mine.RunID, News: jsontext.Value(`{"marmot":4242}`), Learned: jsontext.Value(`{"marmot":4242}`)}}, noon))
 	check(t, w.store.FinishRun(ctx, mine, store.RunOutcome{
 		Status: store.RunFailed, FailureReason: "marmot_reason", Error: "marmot failure", ConnectorError: jsontext.Value(`{"code":"marmot"}`),
 		KnownGaps: jsontext.Value(`[{"kind":"marmot"}]`), Event: slice.Event{Type: "run.failed", Data: jsontext.Value(`{"why":"marmot"}`)},
@@ -49,7 +52,7 @@ func (w *world) troubled() {
 // diagnoses are words of the owner's diagnostics: what was stored above, and the names
 // of their members.
 var diagnoses = []string{
-	"marmot", "4242", "health", "verdict", "detail_gap", "backlog", "outbox", "dead_letter", "pending", "reject", "credential", "attention", "stalled",
+	"marmot", "4242", "allowance", "health", "verdict", "detail_gap", "backlog", "outbox", "dead_letter", "pending", "reject", "credential", "attention", "stalled",
 	"heartbeat", "device", "condition", "gap", "failure", "failed", "rate_limit", "trace", "suppressed", "remediation", "next_attempt", "run_id", "reason", "Journal of",
 }
 

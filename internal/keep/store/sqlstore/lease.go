@@ -138,10 +138,13 @@ func (t *tx) freeLease(connectionID string) error {
 	return t.touch(connectionID)
 }
 
-// settleRun returns what the run still holds: leased gaps become pending again,
-// open questions are closed as cancelled.
+// settleRun returns what the run still holds: leased gaps become pending again, its part of allowances
+// is free, open questions are closed as cancelled.
 func (t *tx) settleRun(h held) error {
 	if err := t.releaseAll(h); err != nil {
+		return err
+	}
+	if err := t.leaveAllowances(h); err != nil {
 		return err
 	}
 	return t.cancelInteractions(h)

@@ -53,7 +53,8 @@ func (db *DB) LeasedRuns(ctx context.Context) ([]store.LeasedRun, error) {
 		WHERE l.run_id IS NOT NULL ORDER BY r.started_at, r.run_no`)
 }
 
-// Signals is one statement over three indexes that are empty most of the time.
+// Signals is one statement over three indexes that are empty most of the time, and over the few runs that draw
+// on an allowance.
 func (db *DB) Signals(ctx context.Context, now time.Time) (found store.Signals, err error) {
 	rows, err := list(ctx, db, db.reader, func(s scanner) (r signal, err error) {
 		return r, s.Scan(&r.kind, &r.run, &r.request)
@@ -61,6 +62,8 @@ func (db *DB) Signals(ctx context.Context, now time.Time) (found store.Signals, 
 		UNION ALL SELECT 'answered', run_id, request_id FROM interactions WHERE sealed_answer IS NOT NULL
 		UNION ALL SELECT CASE WHEN g.revoked_at IS NULL THEN 'expired' ELSE 'revoked' END, r.run_id, ''
 			FROM run_history r JOIN grants g ON g.grant_id = r.grant_id WHERE r.grant_id <> '' AND r.status = 'running' AND `+grantOver+`
+		UNION ALL SELECT 'sharing', m.run_id, '' FROM allowance_members m WHERE EXISTS
+			(SELECT 1 FROM allowance_members o WHERE o.allowance_key = m.allowance_key AND o.holder <> m.holder)
 		ORDER BY kind, run_id, request_id`, stamp(now))
 	for _, r := range rows {
 		switch r.kind {
@@ -68,6 +71,8 @@ func (db *DB) Signals(ctx context.Context, now time.Time) (found store.Signals, 
 			found.Answered = append(found.Answered, store.Answered{RunID: r.run, RequestID: r.request})
 		case "cancelled":
 			found.Cancelled = append(found.Cancelled, r.run)
+		case "sharing":
+			found.Sharing = append(found.Sharing, r.run)
 		default:
 			found.Ungranted = append(found.Ungranted, store.Ungranted{RunID: r.run, Revoked: r.kind == "revoked"})
 		}
@@ -75,5 +80,5 @@ func (db *DB) Signals(ctx context.Context, now time.Time) (found store.Signals, 
 	return found, err
 }
 
-// signal is a row of Signals: a run to stop, or a question with an answer.
+// signal is a row of Signals: a run to tell something, or a question with an answer.
 type signal struct{ kind, run, request string }

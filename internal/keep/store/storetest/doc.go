@@ -38,6 +38,8 @@ var cases = []struct {
 	{"Waits", testWaits},
 	{"Confirmations", testConfirmations},
 	{"AskAnyway", testAskAnyway},
+	{"Allowances", testAllowances},
+	{"AllowanceModel", testAllowanceModel},
 	{"ExpiredLeaseStillWrites", testExpiredLeaseStillWrites},
 
 	{"RecordUpsert", testRecordUpsert},

@@ -96,6 +96,9 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 				checkClient(t, s)
 			}
 			checkUpgraded(t, s)
+			if version >= 28 {
+				checkAllowance(t, s)
+			}
 			ok(t, s.Close())
 		})
 	}

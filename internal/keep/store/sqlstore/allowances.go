@@ -1,0 +1,96 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pdpp/internal/keep/store"
+)
+
+// JoinAllowance forgets old allowances first: later it holds the row of its own, which others wait for.
+func (db *DB) JoinAllowance(ctx context.Context, l store.Lease, key string, now time.Time) (a store.Allowance, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		if _, err := tx.fence(l, 0, now); err != nil {
+			return err
+		}
+		_, err := tx.exec(`DELETE FROM allowances WHERE used_at < ? AND NOT EXISTS
+			(SELECT 1 FROM allowance_members m WHERE m.allowance_key = allowances.allowance_key)`, stamp(now.Add(-store.AllowanceKept)))
+		if err != nil {
+			return fmt.Errorf("forget old allowances: %w", err)
+		}
+		var joined int64
+		err = tx.row(`INSERT INTO allowances (allowance_key, joinings, used_at) VALUES (?, 1, ?)
+			ON CONFLICT (allowance_key) DO UPDATE SET joinings = allowances.joinings + 1, used_at = excluded.used_at
+			RETURNING joinings`, key, stamp(now)).Scan(&joined)
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(`INSERT INTO allowance_members (allowance_key, run_id, holder, joined) VALUES (?, ?, ?, ?)
+			ON CONFLICT (allowance_key, run_id) DO NOTHING`, key, l.RunID, l.Holder, joined)
+		if err != nil {
+			return err
+		}
+		all, err := db.allowances(ctx, tx, []string{key}, now)
+		if err == nil && len(all) == 1 {
+			a = all[0]
+		}
+		return err
+	})
+	return a, err
+}
+
+// TellAllowances takes the rows in one order, so that two processes that tell at once wait for each other and
+// not both.
+func (db *DB) TellAllowances(ctx context.Context, told []store.Told, now time.Time) error {
+	told = slices.SortedFunc(slices.Values(told), func(a, b store.Told) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.RunID, b.RunID))
+	})
+	return db.write(ctx, func(tx *tx) error {
+		for _, t := range told {
+			draws, err := tx.exec(`UPDATE allowance_members SET news_json = COALESCE(?, news_json) WHERE allowance_key = ? AND run_id = ?`,
+				text(t.News), t.Key, t.RunID)
+			if err == nil && draws > 0 && t.Learned != nil {
+				_, err = tx.exec(`UPDATE allowances SET learned_json = ?, used_at = ? WHERE allowance_key = ?`, text(t.Learned), stamp(now), t.Key)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (db *DB) Allowances(ctx context.Context, keys []string, now time.Time) ([]store.Allowance, error) {
+	return db.allowances(ctx, db.reader, keys, now)
+}
+
+func (db *DB) allowances(ctx context.Context, q Querier, keys []string, now time.Time) (all []store.Allowance, err error) {
+	named, err := db.dialect.List(keys)
+	if err != nil {
+		return nil, err
+	}
+	err = eachRow(ctx, db, q, `SELECT a.allowance_key, a.learned_json, m.run_id, m.holder, m.joined, m.news_json
+		FROM allowances a JOIN allowance_members m ON m.allowance_key = a.allowance_key
+		JOIN run_leases l ON l.run_id = m.run_id AND l.expires_at > ?
+		WHERE `+db.dialect.Among("a.allowance_key")+` ORDER BY a.allowance_key, m.joined`, []any{stamp(now), named}, func(s scanner) (bool, error) {
+		var a store.Allowance
+		var m store.AllowanceMember
+		err := s.Scan(&a.Key, intoJSON(&a.Learned), &m.RunID, &m.Holder, &m.Joined, intoJSON(&m.News))
+		if n := len(all); n == 0 || all[n-1].Key != a.Key {
+			all = append(all, a)
+		}
+		own := &all[len(all)-1]
+		own.Members = append(own.Members, m)
+		return true, err
+	})
+	return all, err
+}
+
+// leaveAllowances gives back what a run drew on that is over.
+func (t *tx) leaveAllowances(h held) error {
+	_, err := t.exec(`DELETE FROM allowance_members WHERE run_id = ?`, h.RunID)
+	return err
+}
