@@ -36,6 +36,7 @@ var checks = []check{
 	{"slow reader", "waits for whoever reads its output, and loses nothing", nil, false, slowly},
 	{"cap", "keeps to the owner's cap, and writes down what it left", needsLane, false, capped},
 	{"gap recovery", "brings what was left, page by page", needsGaps, false, recovery},
+	{"allowance", "shares an allowance that it asks for, whatever is said of it meanwhile", nil, false, sharing},
 	{"interaction", "ends when a question is not answered", nil, true, interaction},
 	{"done", "ends every run with one DONE, the right count and the right exit code", nil, true, func(k *kit) ([]Fault, error) { return k.ends, nil }},
 	{"secrets", "keeps credentials out of what it writes for people", needsCredential, true, func(k *kit) ([]Fault, error) { return k.told, nil }},
@@ -342,6 +343,22 @@ func slowly(k *kit) ([]Fault, error) {
 		return nil, err
 	}
 	faults := append(o.Faults, k.unsuccessful(o)...)
+	if o.succeeded() {
+		faults = append(faults, k.lost(o)...)
+	}
+	return faults, nil
+}
+
+// sharing says that another run has come and gone, as soon as the connector draws on an allowance.
+func sharing(k *kit) ([]Fault, error) {
+	o, err := k.run(request{shared: true, answer: k.owner()})
+	if err != nil {
+		return nil, err
+	}
+	faults := append(o.Faults, k.unsuccessful(o)...)
+	if len(o.senders) == 0 && len(faults) == 0 {
+		return nil, inapplicable("it asked for no allowance")
+	}
 	if o.succeeded() {
 		faults = append(faults, k.lost(o)...)
 	}

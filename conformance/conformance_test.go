@@ -104,6 +104,7 @@ func TestEveryCheckFailsOnAWrongConnector(t *testing.T) {
 		{"makes leases up", "gap recovery", "gap_lease_mismatch"},
 		{"forgets the outcome", "gap recovery", "gap_attempt_without_outcome"},
 		{"ignores recovery_only", "gap recovery", "sends records of letters"},
+		{"tells before it joins", "allowance", "invalid_field"},
 		{"speaks while asking", "interaction", "output_while_interaction_open"},
 		{"succeeds without an answer", "interaction", "although its question was refused"},
 		{"asks for ever", "done", "nothing was said"},

@@ -216,6 +216,8 @@ func (d *Dialogue) handle(in io.Writer, lines <-chan heard, m protocol.Message) 
 		return say(in, &protocol.DetailGapsPageResponse{RequestID: m.RequestID, ReferenceOnly: true, DetailGaps: page})
 	case *protocol.CredentialRequest:
 		return say(in, &protocol.CredentialResponse{RequestID: m.RequestID, Status: protocol.CredentialStored})
+	case *protocol.Allowance:
+		return d.share(in, m)
 	case *protocol.DetailGapAttempted:
 		g, err := d.leased(m.Type(), m.Stream, m.GapID, m.LeaseID)
 		if err == nil {
@@ -232,6 +234,29 @@ func (d *Dialogue) handle(in io.Writer, lines <-chan heard, m protocol.Message) 
 		}
 	case *protocol.Done:
 		return d.done(m)
+	}
+	return nil
+}
+
+// share gives an allowance whole, and says that another run has come and gone.
+func (d *Dialogue) share(in io.Writer, m *protocol.Allowance) error {
+	known := d.t.senders[m.Sender]
+	if !d.Start.Allowances || known != (m.RequestID == "") {
+		return &protocol.Violation{Subtype: protocol.InvalidField, MessageType: m.Type(),
+			Expected: []string{"one ALLOWANCE with a request_id of each sender, if START has allowances, and news after it"}}
+	}
+	if known {
+		return nil
+	}
+	if d.t.senders == nil {
+		d.t.senders = map[string]bool{}
+	}
+	d.t.senders[m.Sender] = true
+	for _, s := range []protocol.AllowanceShare{{RequestID: m.RequestID, Runs: 1}, {Runs: 2, Place: 1}, {Runs: 1}} {
+		s.Sender = m.Sender
+		if err := say(in, &s); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -53,6 +53,7 @@ type request struct {
 	stopAt   func(m protocol.Message, t *Transcript) bool
 	signal   syscall.Signal // sent when stopAt says so; zero is SIGKILL
 	slow     bool
+	shared   bool // allowances are understood
 }
 
 // run makes one run of the connector.
@@ -114,7 +115,7 @@ func (k *kit) dialogue(req request) *Dialogue {
 	d := &Dialogue{
 		Manifest: k.Manifest, Answer: req.answer, Patience: k.Patience,
 		Start: protocol.Start{
-			RunID: "run_conformance", CollectionMode: protocol.Incremental, State: protocol.Cursors{}, RecoveryOnly: req.recovery,
+			RunID: "run_conformance", CollectionMode: protocol.Incremental, State: protocol.Cursors{}, RecoveryOnly: req.recovery, Allowances: req.shared,
 			Bindings: map[string]jsontext.Value{}, Scope: protocol.Scope{Streams: req.scope},
 		},
 	}

@@ -35,6 +35,7 @@ type start struct {
 	Bindings     map[string]any
 	DetailGaps   []gapEntry `json:"detail_gaps"`
 	RecoveryOnly bool       `json:"recovery_only"`
+	Allowances   bool
 }
 
 type gapEntry struct {
@@ -68,6 +69,9 @@ func play(habits []string) int {
 	}
 	if p.has("tells its token") {
 		fmt.Fprintln(os.Stderr, "using", os.Getenv("LANTERNMAIL_TOKEN"))
+	}
+	if p.start.Allowances {
+		p.share()
 	}
 	p.recover()
 	if !p.start.RecoveryOnly || p.has("ignores recovery_only") {
@@ -131,6 +135,16 @@ func (p *player) signIn() int {
 	}
 	p.say("DONE", map[string]any{"status": "failed", "records_emitted": 0, "error": map[string]any{"code": "auth_failure", "message": text}})
 	return 1
+}
+
+// share draws on an allowance, and goes on by itself.
+func (p *player) share() {
+	if p.has("tells before it joins") {
+		p.say("ALLOWANCE", map[string]any{"sender": "api", "news": map[string]any{"n": 1}})
+		return
+	}
+	p.say("ALLOWANCE", map[string]any{"request_id": "a1", "sender": "api", "provider": "lanternmail", "account": "ann"})
+	_, _ = p.in.ReadString('\n')
 }
 
 func (p *player) hang() {

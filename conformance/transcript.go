@@ -25,7 +25,8 @@ type Transcript struct {
 	State, CatchUp protocol.Cursors
 	durable        int // of Records, with finished slices
 	durableGaps    int
-	cut            bool // the listener stopped before the connector did
+	senders        map[string]bool // that draw on an allowance
+	cut            bool            // the listener stopped before the connector did
 }
 
 // Record is a record without its content.

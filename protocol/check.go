@@ -36,6 +36,8 @@ func newMessage(name MessageType) Message {
 		return &AssistanceStatus{}
 	case TypeCredentialRequest:
 		return &CredentialRequest{}
+	case TypeAllowance:
+		return &Allowance{}
 	case TypeDone:
 		return &Done{}
 	case TypeStart:
@@ -46,6 +48,8 @@ func newMessage(name MessageType) Message {
 		return &DetailGapsPageResponse{}
 	case TypeCredentialResponse:
 		return &CredentialResponse{}
+	case TypeAllowanceShare:
+		return &AllowanceShare{}
 	default:
 		return nil
 	}
@@ -76,11 +80,13 @@ var requiredMembers = map[MessageType][]string{
 	TypeAssistance:             {"assistance_request_id", "progress_posture", "owner_action", "response_contract", "message"},
 	TypeAssistanceStatus:       {"assistance_request_id", "status"},
 	TypeCredentialRequest:      {"request_id", "reason"},
+	TypeAllowance:              {"sender"},
 	TypeDone:                   {"status", "records_emitted"},
 	TypeStart:                  {"run_id", "collection_mode", "scope", "bindings"},
 	TypeInteractionResponse:    {"request_id", "status"},
 	TypeDetailGapsPageResponse: {"request_id", "detail_gaps"},
 	TypeCredentialResponse:     {"request_id", "status"},
+	TypeAllowanceShare:         {"sender", "runs", "place"},
 }
 
 // referenceOnlyTypes are outside the portable protocol and say so.

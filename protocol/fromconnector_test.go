@@ -122,6 +122,18 @@ var connectorGoldens = []golden{
 		&CredentialRequest{RequestID: "q3", Reason: CredentialRotated, Values: map[string]string{"NOTES_TOKEN": "t2"}},
 	},
 	{
+		`{"type":"ALLOWANCE","request_id":"q4","sender":"api","provider":"notes","account":"ann"}`,
+		&Allowance{RequestID: "q4", Sender: "api", Provider: "notes", Account: "ann"},
+	},
+	{
+		`{"type":"ALLOWANCE","request_id":"q5","sender":"images","provider":"notes","address":true}`,
+		&Allowance{RequestID: "q5", Sender: "images", Provider: "notes", Address: true},
+	},
+	{
+		`{"type":"ALLOWANCE","sender":"api","news":{"at_ms":7,"limit":0.5},"learned":{"interval_ms":250}}`,
+		&Allowance{Sender: "api", News: Numbers{"at_ms": 7, "limit": 0.5}, Learned: Numbers{"interval_ms": 250}},
+	},
+	{
 		`{"type":"DONE","status":"failed","records_emitted":12,"error":{"code":"sign_in_failed","message":"Wrong password","retryable":true,` +
 			`"recovery_hint":{"action":"refresh_credentials"}}}`,
 		&Done{Status: DoneFailed, RecordsEmitted: 12, Error: &DoneError{

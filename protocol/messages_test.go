@@ -139,6 +139,8 @@ var messages = map[MessageType]func(*rapid.T) Message{
 		}
 		return m
 	},
+	TypeAllowance:      drawnAllowance,
+	TypeAllowanceShare: drawnShare,
 	TypeInteractionResponse: func(t *rapid.T) Message {
 		r := &InteractionResponse{RequestID: text(t, "id"), Status: oneFrom(t, ResponseStatuses, "status")}
 		if r.Status == ResponseSuccess {

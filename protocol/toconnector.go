@@ -18,6 +18,8 @@ type Start struct {
 	DetailGaps   []GapEntry                `json:"detail_gaps"`
 	// RecoveryOnly asks to drain gaps and do no list or forward work.
 	RecoveryOnly bool `json:"recovery_only,omitzero"`
+	// Allowances says that an ALLOWANCE is understood.
+	Allowances bool `json:"allowances,omitzero"`
 }
 
 // Cursors maps a stream to its cursor, an object or null.

@@ -42,6 +42,12 @@ var runnerGoldens = []golden{
 			`"stream":"bodies","parent_stream":"notes","record_key":"n1","detail_locator":{"id":"n1"},"status":"pending","reference_only":true}]}`,
 		&DetailGapsPageResponse{RequestID: "q2", ReferenceOnly: true, DetailGaps: []GapEntry{goldenGap}},
 	},
+	{
+		`{"type":"ALLOWANCE_SHARE","request_id":"q4","sender":"api","runs":3,"place":0,"learned":{"interval_ms":250},` +
+			`"news":[{"from":2,"runs":3,"place":1,"numbers":{"at_ms":7}}]}`,
+		&AllowanceShare{RequestID: "q4", Sender: "api", Runs: 3, Learned: Numbers{"interval_ms": 250},
+			News: []AllowanceNews{{From: 2, Runs: 3, Place: 1, Numbers: Numbers{"at_ms": 7}}}},
+	},
 	{`{"type":"CREDENTIAL_RESPONSE","request_id":"q4","status":"renewed","values":{"NOTES_TOKEN":"t3"}}`,
 		&CredentialResponse{RequestID: "q4", Status: CredentialRenewed, Values: map[string]string{"NOTES_TOKEN": "t3"}}},
 	{`{"type":"CREDENTIAL_RESPONSE","request_id":"q3","status":"not_stored"}`, &CredentialResponse{RequestID: "q3", Status: CredentialNotStored}},

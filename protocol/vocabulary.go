@@ -19,11 +19,13 @@ const (
 	TypeAssistance             MessageType = "ASSISTANCE"
 	TypeAssistanceStatus       MessageType = "ASSISTANCE_STATUS"
 	TypeCredentialRequest      MessageType = "CREDENTIAL_REQUEST"
+	TypeAllowance              MessageType = "ALLOWANCE"
 	TypeDone                   MessageType = "DONE"
 	TypeStart                  MessageType = "START"
 	TypeInteractionResponse    MessageType = "INTERACTION_RESPONSE"
 	TypeDetailGapsPageResponse MessageType = "DETAIL_GAPS_PAGE_RESPONSE"
 	TypeCredentialResponse     MessageType = "CREDENTIAL_RESPONSE"
+	TypeAllowanceShare         MessageType = "ALLOWANCE_SHARE"
 )
 
 // ConnectorTypes are the messages a connector sends, RunnerTypes those it receives.
@@ -31,9 +33,9 @@ var (
 	ConnectorTypes = []MessageType{
 		TypeRecord, TypeState, TypeProgress, TypeInteraction, TypeSkipResult, TypeDetailGap,
 		TypeDetailCoverage, TypeDetailGapsPageRequest, TypeDetailGapAttempted,
-		TypeDetailGapRecovered, TypeAssistance, TypeAssistanceStatus, TypeCredentialRequest, TypeDone,
+		TypeDetailGapRecovered, TypeAssistance, TypeAssistanceStatus, TypeCredentialRequest, TypeAllowance, TypeDone,
 	}
-	RunnerTypes = []MessageType{TypeStart, TypeInteractionResponse, TypeDetailGapsPageResponse, TypeCredentialResponse}
+	RunnerTypes = []MessageType{TypeStart, TypeInteractionResponse, TypeDetailGapsPageResponse, TypeCredentialResponse, TypeAllowanceShare}
 )
 
 // Op is what a RECORD does to its key. On the wire "upsert" and an absent op are the same.

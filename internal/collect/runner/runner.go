@@ -51,6 +51,9 @@ type Spec struct {
 	// Renew gives fresh values, by variable, in the place of those that the provider refuses;
 	// nil means that there are none.
 	Renew func(ctx context.Context) (map[string]string, error)
+	// Allowances lets the run share what its providers allow several runs together; nil means
+	// that it has each to itself.
+	Allowances Allowances
 	// Blobs keeps the files that records name, within the limits; nil means that none are kept,
 	// and that each is declared missing.
 	Blobs      Blobs

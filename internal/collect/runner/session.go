@@ -53,7 +53,10 @@ type session struct {
 	tally     map[gapTally]int64
 	linger    *time.Timer // ends a connector that stays after DONE
 	rotations int
-	renewed   time.Time // when the connector last asked for a fresh credential
+	renewed   time.Time           // when the connector last asked for a fresh credential
+	drawings  map[string]*drawing // on allowances, by sender
+	tells     float64             // of those, that still count
+	lastTold  time.Time
 
 	workdir    workdir
 	blobLimits BlobLimits
@@ -144,7 +147,7 @@ func (s *session) prepare(ctx context.Context) *Failure {
 	}
 	s.start = protocol.Start{
 		RunID: s.spec.RunID, CollectionMode: s.spec.Mode, Bindings: offered,
-		State: s.spec.State, CatchUpState: s.spec.CatchUpState, RecoveryOnly: s.spec.RecoveryOnly,
+		State: s.spec.State, CatchUpState: s.spec.CatchUpState, RecoveryOnly: s.spec.RecoveryOnly, Allowances: s.spec.Allowances != nil,
 	}
 	for _, st := range order {
 		s.order, s.streams[st.name] = append(s.order, st), st
@@ -186,6 +189,7 @@ func (s *session) converse(ctx context.Context, c child) Outcome {
 	end()
 	s.stopTimers()
 	s.background.Wait()
+	s.leaveAllowances(durable)
 	close(s.outgoing)
 	<-s.delivered
 	if ctx.Err() != nil {
@@ -280,6 +284,8 @@ func (s *session) handle(ctx context.Context, m protocol.Message) error {
 		return s.assistanceStatus(m)
 	case *protocol.CredentialRequest:
 		return s.rotated(ctx, m)
+	case *protocol.Allowance:
+		return s.allowance(ctx, m)
 	case *protocol.Done:
 		return s.doneSaid(m)
 	default:
