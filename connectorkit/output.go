@@ -76,11 +76,17 @@ func (o *output) sendFinal(ctx context.Context, m protocol.Message) error {
 // offer sends a message at once, or not at all: while a question is open nothing
 // may be written, and whoever has something to tell must not be held up by that.
 func (o *output) offer(ctx context.Context, m protocol.Message) {
+	o.offerMade(ctx, func() protocol.Message { return m })
+}
+
+// offerMade is offer for a message that is made only if it can be sent; nil sends nothing.
+func (o *output) offerMade(ctx context.Context, message func() protocol.Message) {
 	if !o.mu.TryLock() {
 		return
 	}
 	defer o.mu.Unlock()
-	if o.sendLocked(ctx, m) == nil {
+	m := message()
+	if m != nil && o.sendLocked(ctx, m) == nil {
 		_ = o.flushLocked(ctx) // a broken output ends the run by itself
 	}
 }

@@ -48,6 +48,7 @@ func (r *run) provider(name string, adjust []func(*governor.Config)) *provider {
 		},
 	})
 	r.providers = append(r.providers, p)
+	r.shared.govern(name, p.governor)
 	return p
 }
 

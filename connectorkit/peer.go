@@ -20,6 +20,7 @@ type peer struct {
 	started chan *protocol.Start
 
 	mu      sync.Mutex
+	heard   func(*protocol.AllowanceShare) bool // reports whether a share is of an allowance that was asked for
 	asked   int
 	pending string // request id that an answer must carry
 	kind    protocol.MessageType
@@ -71,6 +72,13 @@ func (p *peer) deliver(m protocol.Message) bool {
 		id = m.RequestID
 	case *protocol.CredentialResponse:
 		id = m.RequestID
+	case *protocol.AllowanceShare:
+		if hear := p.hearing(); hear == nil || !hear(m) {
+			return false
+		}
+		if id = m.RequestID; id == "" {
+			return true
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,6 +88,19 @@ func (p *peer) deliver(m protocol.Message) bool {
 	p.pending = ""
 	p.answer <- m
 	return true
+}
+
+// hear has shares of allowances taken in.
+func (p *peer) hear(heard func(*protocol.AllowanceShare) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard = heard
+}
+
+func (p *peer) hearing() func(*protocol.AllowanceShare) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.heard
 }
 
 // ask sends a request under a fresh id and waits for its answer. The caller

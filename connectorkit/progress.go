@@ -53,6 +53,9 @@ func (r *run) lastWords(ctx context.Context, failed bool) error {
 	if err := r.statePace(ctx, failed); err != nil {
 		return err
 	}
+	if err := r.tellLearned(ctx); err != nil {
+		return err
+	}
 	rate := r.rate()
 	if rate == nil {
 		return nil
@@ -168,6 +171,7 @@ func (r *run) unreached(ctx context.Context, host string, attempt, of int) {
 // quiet tells the runner at once how long a provider is to be left alone, so that
 // no later run asks it earlier, even when this one is killed while it waits.
 func (r *run) quiet(ctx context.Context, q governhttp.Quiet) {
+	r.shared.rouse(q.Provider)
 	reason, text := protocol.WaitSearched, "the provider refuses: leaving it alone for %s"
 	if q.ByProvider {
 		reason, text = protocol.WaitRetryAfter, "the provider asks to be left alone for %s"

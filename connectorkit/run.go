@@ -46,6 +46,7 @@ type run struct {
 	reports  int            // mismatch reports sent
 	untold   map[string]int // mismatches beyond the limit of reports, by stream
 
+	shared  shared
 	closers *closers
 
 	lists map[string]protocol.GapEntry // gaps of lists that were served and are not settled, by list
@@ -57,13 +58,15 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 	if c.wiredBySchemas() {
 		quick = c.quick()
 	}
-	return &run{
+	r := &run{
 		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets, closers: last,
 		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
 		knobs: readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log), bookmarks: newBookmarks(),
 		trees: newTrees(), quick: quick, judges: map[string]*fieldJudge{}, picked: map[string]any{}, caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
-		untold: map[string]int{}, lists: map[string]protocol.GapEntry{},
+		untold: map[string]int{}, lists: map[string]protocol.GapEntry{}, shared: shared{now: p.Now},
 	}
+	peer.hear(r.shared.hear)
+	return r
 }
 
 // whole does everything between START and DONE.

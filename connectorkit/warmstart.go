@@ -30,11 +30,11 @@ func (p *provider) member(field string) string {
 	return pacing + p.name + "_" + field
 }
 
-// learned is what the newest bookmark in scope tells about the provider; nil
-// when none does, or when it is too old. A full refresh uses it too: the pace
+// learned is what the newest bookmark in scope tells about the provider, or the allowance that it
+// is known to draw on, if that is newer; nil when none does, or when it is too old. A full refresh uses it too: the pace
 // belongs to the provider, not to the data.
 func (r *run) learned(p *provider) *governor.Learned {
-	var newest *governor.Learned
+	newest := r.shared.known(p.name)
 	for name := range r.scope {
 		var mark map[string]jsontext.Value
 		if json.Unmarshal(r.start.State[name], &mark) != nil {

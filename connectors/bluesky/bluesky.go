@@ -29,9 +29,12 @@ func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJS
 // answer to the sign-in names.
 const entryway = "https://bsky.social"
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	a, err := newAccount(s, s.Env("BLUESKY_SERVER"), s.Env("BLUESKY_HANDLE"), s.Env("BLUESKY_APP_PASSWORD"))
 	if err != nil {
+		return nil, err
+	}
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: a.server.Host + " " + a.identifier}); err != nil {
 		return nil, err
 	}
 	return []connectorkit.Collector{

@@ -34,8 +34,12 @@ func Connector() connectorkit.Connector {
 // is there. The order of the collectors is the order of collection: put first
 // what is cheap and complete, last what is long.
 //
-// The client finds out by itself how fast Lumen may be asked, and remembers it.
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+// The client finds out by itself how fast Lumen may be asked, and remembers it. Lumen counts
+// what is asked with a token, so that all runs with this one share its allowance.
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("PDPP_EXAMPLE_BASE_URL") + " " + s.Env("PDPP_EXAMPLE_TOKEN")}); err != nil {
+		return nil, err
+	}
 	client, err := s.HTTP(governhttp.Options{
 		BaseURL:  s.Env("PDPP_EXAMPLE_BASE_URL"),
 		Header:   http.Header{"Authorization": {"Bearer " + s.Env("PDPP_EXAMPLE_TOKEN")}},

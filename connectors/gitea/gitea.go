@@ -29,7 +29,7 @@ var manifestJSON []byte
 // Connector is the connector of Gitea and Forgejo.
 func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	address := strings.TrimSpace(s.Env("GITEA_URL"))
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -38,6 +38,9 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	if err != nil || server.Host == "" || server.User != nil || server.Scheme != "https" && server.Scheme != "http" {
 		return nil, connectorkit.End("gitea_address_unreadable",
 			"the address of the server cannot be read: enter it as in https://git.example.org and connect again", protocol.ManualActionRequired, false)
+	}
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: server.Host + " " + s.Env("GITEA_TOKEN")}); err != nil {
+		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{
 		BaseURL:  server.Scheme + "://" + server.Host + strings.TrimSuffix(strings.TrimSuffix(server.Path, "/"), "/api/v1") + "/api/v1",

@@ -37,10 +37,13 @@ const (
 
 // open runs once per run. Short lists come first; the details of pull requests,
 // one request each, come last.
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	base := or(s.Env("PDPP_GITHUB_BASE_URL"), publicAPI)
 	root, err := rootOf(base)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: base + " " + s.Env("GITHUB_PERSONAL_ACCESS_TOKEN")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{

@@ -33,7 +33,7 @@ func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJS
 // maxBody bounds one answer: the state of all rooms at once, with their members.
 const maxBody = 256 << 20
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	address := strings.TrimSpace(s.Env("MATRIX_HOMESERVER"))
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -45,6 +45,9 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	}
 	base := server.Scheme + "://" + server.Host + strings.TrimSuffix(server.Path, "/")
 	header := http.Header{"Authorization": {"Bearer " + strings.TrimSpace(s.Env("MATRIX_ACCESS_TOKEN"))}, "User-Agent": {"pdpp-matrix-connector/1.0"}}
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: base + " " + s.Env("MATRIX_ACCESS_TOKEN")}); err != nil {
+		return nil, err
+	}
 	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, MaxBody: maxBody, Header: header})
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJS
 // maxBody bounds one answer: a hundred articles of the sizes that feeds have.
 const maxBody = 64 << 20
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	address := strings.TrimSpace(s.Env("MINIFLUX_URL"))
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -43,6 +43,9 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	if err != nil || server.Host == "" || server.User != nil || server.Scheme != "https" && server.Scheme != "http" {
 		return nil, connectorkit.End("miniflux_address_unreadable",
 			"the address of the server cannot be read: enter it as in https://reader.example.org and connect again", protocol.ManualActionRequired, false)
+	}
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: server.Host + " " + s.Env("MINIFLUX_API_KEY")}); err != nil {
+		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{
 		BaseURL: server.Scheme + "://" + server.Host + strings.TrimSuffix(strings.TrimSuffix(server.Path, "/"), "/v1"), Classify: classify, MaxBody: maxBody,

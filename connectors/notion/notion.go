@@ -41,13 +41,16 @@ const (
 var errCensus = errors.New("PDPP_NOTION_CENSUS must be a time such as 24h")
 
 // open runs once per run. Databases, a few, come before the pages, whose content is a request for each hundred blocks.
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	every := census
 	if text := s.Env("PDPP_NOTION_CENSUS"); text != "" {
 		var err error
 		if every, err = time.ParseDuration(text); err != nil || every <= 0 {
 			return nil, connectorkit.Fail(connectorkit.Malformed, errCensus)
 		}
+	}
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("NOTION_API_TOKEN")}); err != nil {
+		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{
 		BaseURL: cmp.Or(s.Env("PDPP_NOTION_BASE_URL"), publicAPI), Classify: classify,

@@ -33,7 +33,7 @@ const (
 )
 
 // open runs once per run.
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	base := s.Env("PDPP_OURA_BASE_URL")
 	if base == "" {
 		base = publicAPI
@@ -44,6 +44,9 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	}
 	if err != nil {
 		return nil, connectorkit.Fail(connectorkit.Malformed, errFirstDay)
+	}
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("OURA_CLIENT_ID")}); err != nil {
+		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, Token: s.Token(accessToken), Header: http.Header{"User-Agent": {"pdpp-oura-connector/1.0"}}})
 	if err != nil {

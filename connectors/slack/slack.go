@@ -44,7 +44,7 @@ var errLookback = errors.New("SLACK_LOOKBACK_DAYS must be a number of days from 
 
 // open runs once per run. Slack counts each method for itself: lists, histories and threads are paced apart. Messages, which
 // take longest, come last.
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	days := lookback
 	if text := s.Env("SLACK_LOOKBACK_DAYS"); text != "" {
 		var err error
@@ -58,6 +58,9 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 		name   string
 		every  time.Duration
 	}{{&a.lists, "", 3 * time.Second}, {&a.histories, "history", 1200 * time.Millisecond}, {&a.threads, "replies", 1200 * time.Millisecond}} {
+		if err := s.Allowance(ctx, connectorkit.Allowance{Sender: part.name, Provider: "slack " + part.name, Account: s.Env("SLACK_TOKEN")}); err != nil {
+			return nil, err
+		}
 		client, err := s.HTTP(governhttp.Options{
 			BaseURL: cmp.Or(s.Env("PDPP_SLACK_BASE_URL"), publicAPI), Classify: classify,
 			Header: http.Header{"Authorization": {"Bearer " + s.Env("SLACK_TOKEN")}},

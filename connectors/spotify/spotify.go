@@ -33,13 +33,16 @@ const (
 )
 
 // open runs once per run. Plays come first: they are the only thing that time takes away.
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	base := s.Env("PDPP_SPOTIFY_BASE_URL")
 	if base == "" {
 		base = publicAPI
 	}
 	root, err := rootOf(base)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("SPOTIFY_CLIENT_ID")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, Token: s.Token(accessToken)})

@@ -31,10 +31,13 @@ const (
 )
 
 // open runs once per run.
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	base := s.Env("PDPP_STRAVA_BASE_URL")
 	if base == "" {
 		base = publicAPI
+	}
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("STRAVA_CLIENT_ID")}); err != nil {
+		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, Token: s.Token(accessToken)}, unhurried)
 	if err != nil {

@@ -43,7 +43,10 @@ const (
 )
 
 // open runs once per run. What is asked for in one request comes first, the months one by one come last.
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("YNAB_PERSONAL_ACCESS_TOKEN")}); err != nil {
+		return nil, err
+	}
 	client, err := s.HTTP(governhttp.Options{
 		BaseURL: cmp.Or(s.Env("PDPP_YNAB_BASE_URL"), publicAPI), Classify: (&judge{now: time.Now}).classify,
 		Header:  http.Header{"Authorization": {"Bearer " + s.Env("YNAB_PERSONAL_ACCESS_TOKEN")}},

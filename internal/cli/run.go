@@ -208,6 +208,9 @@ func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection
 	if err := a.giveBrowser(&launcher, st, found.Manifest); err != nil {
 		return summary{}, err
 	}
+	sharing, alone := context.WithCancel(ctx)
+	defer alone()
+	a.shareAllowances(sharing, &launcher, st)
 	began := a.env.Now()
 	display.begin(ctx)
 	result, err := launcher.Run(ctx, req)

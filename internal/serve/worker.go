@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/collect/allowance"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/interaction"
 	"pdpp/internal/collect/launch"
@@ -33,10 +34,11 @@ func (s *process) startWorker(ctx context.Context) error {
 		return err
 	}
 	connectors := catalog.Remember(launch.AsChosen(s.Connectors, s.Store))
+	shared := &allowance.Hub{Store: s.Store, Key: s.Key, Host: s.Worker.Host, Now: s.Now}
 	runner.Sweep() // what a killed worker of this machine left behind
 	launcher := &launch.Launcher{
 		Limits: service.LimitVariables(s.Store), Selected: service.Selections(s.Store), OnlyConfirmed: true,
-		Store: s.Store, Connectors: connectors, Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
+		Store: s.Store, Connectors: connectors, Allowances: shared, Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
 		Secrets: launch.StoredSecrets(s.Store, s.Key), Tokens: s.tokens(), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted, Blobs: s.Blobs,
 	}
 	if s.Browsers != nil {
@@ -60,7 +62,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	var err error
 	s.scheduler, err = scheduler.New(scheduler.Config{
 		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider, BrowserSlots: s.BrowserSlots,
-		Answers: s.answers, Surface: s.showPages(), Watchers: []scheduler.Watcher{prober, watcher, &s.deviceless},
+		Answers: s.answers, Sharing: shared.Look, Surface: s.showPages(), Watchers: []scheduler.Watcher{prober, watcher, &s.deviceless},
 		AfterPass: s.afterPass,
 		Meter:     meter{s.recorder}, Options: s.Options, Rhythm: s.Rhythm, Log: s.Log, Now: s.Now,
 	})
@@ -70,6 +72,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	if err := s.scheduler.Start(ctx); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
+	s.beside.Go(func() { shared.Follow(ctx) })
 	s.beside.Go(func() { s.pushes(ctx) })
 	s.beside.Go(func() { s.align(ctx) })
 	s.beside.Go(func() { s.sweepBlobs(ctx) })

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/collect/allowance"
 	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/providerauth"
@@ -42,6 +43,9 @@ type Launcher struct {
 	// Tokens keeps those of connections whose owner signs in at the provider; nil means that
 	// such a connector gets what is set for its variable.
 	Tokens *providerauth.Keeper
+	// Allowances is where runs share what providers allow them together; nil means that each run
+	// goes by itself.
+	Allowances *allowance.Hub
 	// Limits gives the owner's limits of a connection, by the names of their variables
 	// behind the connector's prefix; nil means that there are none. Of a limit and the
 	// value of Lookup the stricter counts.
@@ -240,6 +244,9 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connec
 		return spec, err
 	}
 	spec.Command = l.command(c, runVariables(lease, req.Trigger, stored.SourceKey, l.Blobs.Each), limits, stored.Values)
+	if l.Allowances != nil {
+		spec.Allowances = l.Allowances.Of(lease)
+	}
 	if stored.SourceKey != "" {
 		spec.Command.Secrets = append(spec.Command.Secrets, stored.SourceKey)
 	}

@@ -38,7 +38,7 @@ func onPostgres(t *testing.T, p shipped, seed uint64, long time.Duration) {
 		connections = 40
 	}
 	w.plant(t, connections, 8)
-	w.employ(t, 3)
+	w.employ(t, 3, 8)
 	restarts := max(2, int(long/(3*time.Minute)))
 	w.suffer(t, max(long, 20*time.Second), func(ctx context.Context, actors *sync.WaitGroup, d time.Duration) {
 		actors.Go(func() { w.killNowAndThen(ctx) })
@@ -71,7 +71,7 @@ func onSQLite(t *testing.T, p shipped, seed uint64, long time.Duration) {
 	w := &world{shipped: p, seed: seed, home: home, store: st}
 	w.leaseTTL.Store(int64(2 * time.Second))
 	w.plant(t, 10, 5)
-	w.employ(t, 1)
+	w.employ(t, 1, 8)
 	kills := max(20, int(long/(1500*time.Millisecond)))
 	w.suffer(t, time.Hour, func(ctx context.Context, actors *sync.WaitGroup, _ time.Duration) {
 		w.killAndRestart(ctx, t, kills)

@@ -57,6 +57,7 @@ func (w *world) judgeLeases(t *testing.T) {
 	t.Helper()
 	for what, query := range map[string]string{
 		"leases are held":         `SELECT count(*) FROM run_leases WHERE run_id IS NOT NULL`,
+		"runs draw on allowances": `SELECT count(*) FROM allowance_members`,
 		"gaps are leased":         `SELECT count(*) FROM connector_detail_gaps WHERE lease_run_id IS NOT NULL`,
 		"runs count as under way": `SELECT count(*) FROM run_history WHERE status = 'running'`,
 		"connections have more or fewer runs than generations": `SELECT count(*) FROM run_leases l WHERE generation <>

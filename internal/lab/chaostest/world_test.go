@@ -120,11 +120,11 @@ func withhold(t *testing.T, account *lumen.Lumen) {
 	must(t, err)
 }
 
-// employ starts workers.
-func (w *world) employ(t *testing.T, n int) {
+// employ starts workers with so many places.
+func (w *world) employ(t *testing.T, n, slots int) {
 	for range n {
 		w.workers = append(w.workers, startWorker(t, &w.journal, func() *exec.Cmd {
-			cmd := exec.Command(w.pdpp, "serve", "--json", "--role", "worker", "--can", "network", "--slots", "8", "--slots-per-provider", "8",
+			cmd := exec.Command(w.pdpp, "serve", "--json", "--role", "worker", "--can", "network", "--slots", fmt.Sprint(slots), "--slots-per-provider", fmt.Sprint(slots),
 				"--lease-ttl", time.Duration(w.leaseTTL.Load()).String(), "--log-format", "json")
 			cmd.Env = []string{
 				"PATH=" + os.Getenv("PATH"), "PDPP_HOME=" + w.home, "PDPP_DATABASE_URL=" + w.database,

@@ -60,6 +60,9 @@ type Config struct {
 	BrowserSlots int
 	// Answers may be nil: then no run can ask the owner.
 	Answers Answers
+	// Sharing is told, while runs are under way, which of them draw on an allowance together with
+	// runs of other processes; nil means that nobody wants to know.
+	Sharing func(ctx context.Context, runIDs []string) error
 	// Surface is given the channels on which runs show the pages of their browsers; nil means
 	// that nobody looks on.
 	Surface func(runID string, conn io.ReadWriteCloser)

@@ -75,5 +75,8 @@ func (s *Scheduler) signal(ctx context.Context) error {
 			s.Answers.Deliver(a.RunID, a.RequestID)
 		}
 	}
+	if s.Sharing != nil {
+		return wrap(s.Sharing(ctx, told.Sharing), "share allowances")
+	}
 	return nil
 }
