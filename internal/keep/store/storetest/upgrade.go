@@ -105,7 +105,7 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 }
 
 func versions(t *testing.T, schema sqlstore.Schema) (all []int64) {
-	p, err := goose.NewProvider(schema.Dialect, &sql.DB{}, schema.Files)
+	p, err := schema.Provider(&sql.DB{})
 	ok(t, err)
 	for _, source := range p.ListSources() {
 		all = append(all, source.Version)
