@@ -3,12 +3,15 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 	"unsafe"
 
 	"github.com/go-json-experiment/json"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlstore"
@@ -166,6 +169,14 @@ func (d *dialect) Each(table, name, condition string) string {
 // what the index holds needs nothing else.
 func (d *dialect) Apart() string { return ` LIMIT -1` }
 
-func (d *dialect) Bound(time.Duration) string { return "" }
+// Share is nothing: an index is counted in no time, and nobody has statistics of it.
+func (d *dialect) Share(bool, string) string { return "" }
+
+func (d *dialect) Bound(time.Duration, bool) string { return "" }
+
+func (d *dialect) NoIndex(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_ERROR && strings.Contains(e.Error(), "no such table: "+sqlstore.FieldIndexPrefix)
+}
 
 func (d *dialect) TooLong(error) bool { return false }

@@ -51,20 +51,14 @@ func (db *DB) Aggregate(ctx context.Context, q store.AggregateQuery) (found stor
 	if s.Within <= 0 {
 		s.Within = store.LongestAggregation
 	}
-	bound, longest := db.dialect.Bound(s.Within), s.Within
-	if bound != "" {
+	longest := s.Within
+	if db.dialect.Bound(s.Within, false) != "" {
 		longest *= 2 // the database comes first
 	}
 	bounded, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	err = db.snapshot(bounded, func(from Querier) error {
-		if bound != "" {
-			var set string
-			if err := from.QueryRowContext(bounded, bound).Scan(&set); err != nil {
-				return db.dialect.Classify(err)
-			}
-		}
-		found, err = db.summarize(bounded, from, s)
+	err = db.byKnown(bounded, func() error {
+		found, err = db.summarize(bounded, s)
 		return err
 	})
 	if err != nil && ctx.Err() == nil && (db.dialect.TooLong(err) || errors.Is(bounded.Err(), context.DeadlineExceeded)) {
@@ -73,8 +67,10 @@ func (db *DB) Aggregate(ctx context.Context, q store.AggregateQuery) (found stor
 	return found, err
 }
 
-func (db *DB) summarize(ctx context.Context, from Querier, s summary) (found store.Aggregation, err error) {
-	by, err := db.summaryPath(ctx, from, s)
+// summarize reads by one statement, which is of one moment by itself; one that needs settings of its own is not alone
+// in its transaction.
+func (db *DB) summarize(ctx context.Context, s summary) (found store.Aggregation, err error) {
+	by, err := db.summaryPath(ctx, s)
 	if err != nil {
 		return found, err
 	}
@@ -82,6 +78,21 @@ func (db *DB) summarize(ctx context.Context, from Querier, s summary) (found sto
 	if err != nil {
 		return found, err
 	}
+	bound := db.dialect.Bound(s.Within, by.single)
+	if bound == "" {
+		return db.groups(ctx, db.readers(ctx), s, text, args)
+	}
+	err = db.snapshot(ctx, func(from Querier) error {
+		if err := db.set(ctx, from, bound); err != nil {
+			return err
+		}
+		found, err = db.groups(ctx, from, s, text, args)
+		return err
+	})
+	return found, err
+}
+
+func (db *DB) groups(ctx context.Context, from Querier, s summary, text string, args []any) (found store.Aggregation, err error) {
 	err = eachRow(ctx, db, from, text, args, func(row scanner) (bool, error) {
 		if len(found.Groups) == s.Limit {
 			found.Truncated = true
@@ -103,11 +114,12 @@ func (db *DB) summarize(ctx context.Context, from Querier, s summary) (found sto
 
 // summaryPath chooses an index. One that has all that is asked for is read alone, where
 // the database can be told to.
-func (db *DB) summaryPath(ctx context.Context, from Querier, s summary) (path, error) {
+func (db *DB) summaryPath(ctx context.Context, s summary) (path, error) {
 	if s.Keys != nil {
 		return path{}, nil
 	}
-	stream, err := db.indexed(ctx, from, s.Part)
+	from := db.readers(ctx)
+	stream, err := db.lately(ctx, s.Part)
 	if err != nil {
 		return path{}, err
 	}
@@ -128,10 +140,12 @@ func (db *DB) summaryPath(ctx context.Context, from Querier, s summary) (path, e
 		if len(keys) == 1 && s.Since == "" && s.Until == "" && s.Among == nil && stream.has(k) {
 			by := db.pathBy(stream, k)
 			by.alone = !slices.ContainsFunc(s.Where, long) // of which the key has the beginning only
+			// Nothing is looked for in the records that are counted.
+			by.single = s.group == (fieldKey{}) && s.value == (fieldKey{})
 			return by, nil
 		}
 	}
-	return db.pathOf(ctx, from, stream, s.Where, s.Compare)
+	return db.pathOf(ctx, from, stream, s.Where, s.Compare, db.fewForSum(stream))
 }
 
 func (s summary) statement(d Dialect, by path) (text string, args []any, err error) {

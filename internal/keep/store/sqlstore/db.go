@@ -20,6 +20,7 @@ type DB struct {
 
 	declarations declarations // of the manifests that were met
 	slow         slowIndexes
+	known        knownIndexes
 }
 
 var _ store.Store = (*DB)(nil)

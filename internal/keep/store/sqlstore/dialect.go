@@ -76,10 +76,17 @@ type Dialect interface {
 	Each(table, name, condition string) string
 	// Apart keeps a query in parentheses from becoming part of the one around it.
 	Apart() string
-	// Bound is a statement that ends every later one of its transaction in time, or nothing
-	// where the context does. TooLong tells the error by which it does.
-	Bound(longest time.Duration) string
+	// Share is a query for the part of an index on a field that a comparison leaves, as the database estimates
+	// it: without a row when it knows nothing, and nothing where it does not estimate. Its placeholders are for the
+	// name of the index and the value.
+	Share(isText bool, operator string) string
+	// Bound is a statement that ends every later one of its transaction in time, if longest is not zero, and gives it
+	// a single process, if it is to be alone; or nothing where the context ends it and none has more. TooLong tells
+	// the error by which it is ended.
+	Bound(longest time.Duration, alone bool) string
 	TooLong(err error) bool
+	// NoIndex tells the error of a statement that names an index that is not there any more.
+	NoIndex(err error) bool
 	// Sizes says at once how large the database and its parts are; nil members are not known.
 	Sizes(ctx context.Context, q Querier) (Sizes, error)
 }

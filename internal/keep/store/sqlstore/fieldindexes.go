@@ -69,6 +69,7 @@ func (db *DB) IndexFields(ctx context.Context, above int64, now time.Time) (done
 		return true, err
 	}
 	changed, err := db.dialect.ChangeIndex(ctx, db.writer, look)
+	db.known.forget()
 	if errors.Is(err, store.ErrTooLong) {
 		db.slow.failed(making, now)
 		return false, errors.Join(fmt.Errorf("make index %s: %w", making, err), db.giveUp(ctx, making, now))

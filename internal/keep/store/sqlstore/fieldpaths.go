@@ -2,11 +2,14 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
+	"database/sql"
+	"errors"
 	"hash/fnv"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"pdpp/internal/keep/store"
 	"pdpp/manifest"
@@ -52,7 +55,7 @@ const FieldIndexPrefix = "records_field_"
 // index names the index of the key in a stream. Another definition has another name.
 func (k fieldKey) index(streamID int64) string {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %s %s", keyVersion, k.function, k.field)
+	h.Write([]byte(strconv.Itoa(keyVersion) + " " + k.function + " " + k.field))
 	return FieldIndexPrefix + strconv.FormatInt(streamID, 10) + "_" + strconv.FormatUint(h.Sum64(), 36)
 }
 
@@ -64,6 +67,8 @@ type path struct {
 	hint     string // names an index of records
 	table    string // of the index, where it is one
 	alone    bool   // nothing but the key is read
+	ranged   bool   // it gives a range of values, which are not in the order of the stream
+	single   bool   // what is read by it is not worth the start of a second process
 }
 
 // from is the clause that names the tables: records as r, and the table of the index as k.
@@ -75,6 +80,14 @@ func (p path) from() string {
 		return ` FROM ` + p.table + ` k`
 	}
 	return ` FROM ` + p.table + ` k CROSS JOIN records r ON r.id = k.id`
+}
+
+// id is the expression for the id of a record.
+func (p path) id() string {
+	if p.table != "" {
+		return "k.id"
+	}
+	return "r.id"
 }
 
 // seq is the expression for the number of a record, by which the index has those of one value in order.
@@ -114,6 +127,12 @@ func (p path) expression(d Dialect, k fieldKey, data string) (text string, args 
 		return "k.value", nil
 	}
 	return k.literally(d, data), nil
+}
+
+// tells reports whether the path's key tells a value from every other one: it is not cut, and nothing that both
+// databases cannot hold reads like it.
+func (p path) tells(w store.FieldValue) bool {
+	return p.key == textKey(w.Field) && utf8.RuneCountInString(w.Value) < store.LongestText && !strings.ContainsRune(w.Value, utf8.RuneError)
 }
 
 // compare adds a condition on a field.
@@ -164,9 +183,29 @@ func (db *DB) indexed(ctx context.Context, from Querier, p store.Part) (s indexe
 // it than by an index and sorting.
 const commonPart = 8
 
+func fewOf(s indexedStream) int64 { return s.live / commonPart }
+
+// fewForSum is how many records an index may leave of a stream and still be the sooner way to all of them: any number where
+// the database estimates, which takes far longer to find a field in a record than to find the record.
+func (db *DB) fewForSum(s indexedStream) int64 {
+	if db.estimates() {
+		return s.live
+	}
+	return fewOf(s)
+}
+
+func (db *DB) estimates() bool { return db.dialect.Share(false, ">") != "" }
+
+// fewForPage is how many it may leave and still be the sooner way to a page of them in the order of the stream.
+// The index gives all of them to be sorted; walking the stream reads as many as it takes to meet a page of them, each
+// of which takes about sixteen times as long, for its field has to be found.
+func fewForPage(s indexedStream, page int) int64 {
+	return min(fewOf(s), int64(4*math.Sqrt(float64(page)*float64(s.live))))
+}
+
 // pathOf chooses the index that finds the records of conditions soonest; none when there
-// is none.
-func (db *DB) pathOf(ctx context.Context, from Querier, s indexedStream, where []store.FieldValue, compare []store.Comparison) (path, error) {
+// is none, or when all of them leave more records than a few.
+func (db *DB) pathOf(ctx context.Context, from Querier, s indexedStream, where []store.FieldValue, compare []store.Comparison, few int64) (path, error) {
 	for _, w := range where {
 		if k := textKey(w.Field); s.has(k) && storable(w.Value) {
 			return db.pathBy(s, k), nil
@@ -178,12 +217,12 @@ func (db *DB) pathOf(ctx context.Context, from Querier, s indexedStream, where [
 			continue
 		}
 		by := db.pathBy(s, k)
-		if by.table == "" {
-			return by, nil // the planner knows what is common
+		n, err := db.leaves(ctx, from, s, by, compare, few)
+		if err != nil {
+			return path{}, err
 		}
-		few, err := db.findsFew(ctx, from, s, by, compare)
-		if err != nil || few {
-			return by, err
+		if by.ranged, by.single = true, n <= fewOf(s); n <= few {
+			return by, nil
 		}
 	}
 	return path{}, nil
@@ -193,9 +232,13 @@ func (db *DB) pathBy(s indexedStream, k fieldKey) path {
 	return path{streamID: s.id, key: k, table: db.dialect.FieldTable(k.index(s.id))}
 }
 
-// findsFew reports whether the comparisons of a path's field leave a small part of the
-// stream. It reads the index alone, and no more of it than that part.
-func (db *DB) findsFew(ctx context.Context, from Querier, s indexedStream, by path, compare []store.Comparison) (bool, error) {
+// leaves is how many records of the stream the comparisons of a path's field leave. Where the database has no
+// estimate, they are counted in the index alone, and no more of them than one more than the most that matter.
+func (db *DB) leaves(ctx context.Context, from Querier, s indexedStream, by path, compare []store.Comparison, most int64) (int64, error) {
+	if db.estimates() {
+		share, err := db.share(ctx, from, by, compare)
+		return int64(share * float64(s.live)), err
+	}
 	var f filter
 	by.alone = true
 	by.live(&f, store.Part{})
@@ -204,9 +247,27 @@ func (db *DB) findsFew(ctx context.Context, from Querier, s indexedStream, by pa
 			f.comparing(db.dialect, by, "r.data", c)
 		}
 	}
-	most := s.live / commonPart
 	var n int64
 	err := from.QueryRowContext(ctx, db.dialect.Rebind(`SELECT count(*) FROM (SELECT 1`+by.from()+f.where()+` LIMIT ?) AS few`),
 		append(f.args, most+1)...).Scan(&n)
-	return n <= most, db.dialect.Classify(err)
+	return n, db.dialect.Classify(err)
+}
+
+// share is the part of its index that the comparisons of a path's field leave, as the database estimates it: two of
+// them meet where both do. One that nothing is known of leaves nothing, and so does one that meets no record.
+func (db *DB) share(ctx context.Context, from Querier, by path, compare []store.Comparison) (float64, error) {
+	share := 1.0
+	for _, c := range compare {
+		value, ok := store.Comparable(c.Kind, c.Value)
+		if keyOf(c.Field, c.Kind) != by.key || !ok || operators[c.Op] == "" {
+			continue
+		}
+		var part float64
+		err := from.QueryRowContext(ctx, db.dialect.Rebind(db.dialect.Share(by.key.function == "record_text", operators[c.Op])), by.key.index(by.streamID), value).Scan(&part)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return 0, db.dialect.Classify(err)
+		}
+		share = max(0, share+part-1)
+	}
+	return share, nil
 }

@@ -19,7 +19,9 @@ type recordPage struct {
 	columns    string
 	columnArgs []any
 	tables     string
+	by         path
 	seq        string // the expression for the order; the index that serves it is used for the bare column alone
+	had        bool   // a column has what a tombstone replaced
 	departures bool   // the last column tells when a record left the bounds
 }
 
@@ -31,30 +33,67 @@ func (db *DB) records(ctx context.Context, q store.RecordQuery, tombstones bool)
 		return nil, nil
 	}
 	q.Limit = limitOr(q.Limit, 100)
-	read := func(from Querier) error {
-		var by path
-		if !tombstones && q.Keys == nil && len(q.Where)+len(q.Compare) > 0 {
-			s, err := db.indexed(ctx, from, q.Part)
-			if err != nil {
-				return err
-			}
-			if by, err = db.pathOf(ctx, from, s, q.Where, q.Compare); err != nil {
-				return err
-			}
+	err = db.byKnown(ctx, func() error {
+		by, err := db.recordPath(ctx, q, tombstones)
+		if err != nil {
+			return err
 		}
 		p, err := pageOf(db.dialect, q, tombstones, by)
 		if err != nil {
 			return err
 		}
-		found, err = db.fill(ctx, from, p)
+		found, err = db.page(ctx, p, by)
 		return err
-	}
-	if len(q.Where)+len(q.Compare) > 0 || q.MaxBytes > 0 && q.Limit > firstRows {
-		err = db.snapshot(ctx, read)
-	} else {
-		err = read(db.readers(ctx))
-	}
+	})
 	return found, err
+}
+
+// recordPath chooses the index of a page.
+func (db *DB) recordPath(ctx context.Context, q store.RecordQuery, tombstones bool) (path, error) {
+	if tombstones || q.Keys != nil || len(q.Where)+len(q.Compare) == 0 {
+		return path{}, nil
+	}
+	s, err := db.lately(ctx, q.Part)
+	if err != nil {
+		return path{}, err
+	}
+	by, err := db.pathOf(ctx, db.readers(ctx), s, q.Where, q.Compare, fewForPage(s, q.Limit))
+	// A range is found by its keys alone, before the records of the page are read.
+	by.alone = by.ranged && q.Since == "" && q.Until == "" && q.Among == nil && len(q.Where) == 0 &&
+		!slices.ContainsFunc(q.Compare, func(c store.Comparison) bool { return keyOf(c.Field, c.Kind) != by.key })
+	return by, err
+}
+
+// page reads a page within one moment: by one statement, which is one by itself, and by a snapshot when there are
+// several, or when they need a setting of their own.
+func (db *DB) page(ctx context.Context, p *recordPage, by path) (found []store.StoredRecord, err error) {
+	var bound string
+	if by.single {
+		bound = db.dialect.Bound(0, true)
+	}
+	if bound == "" && (p.MaxBytes == 0 || p.Limit <= firstRows) {
+		found, whole, err := db.fill(ctx, db.readers(ctx), p, 1)
+		if err != nil || whole {
+			return found, err
+		}
+	}
+	err = db.snapshot(ctx, func(from Querier) error {
+		if err := db.set(ctx, from, bound); err != nil {
+			return err
+		}
+		found, _, err = db.fill(ctx, from, p, math.MaxInt)
+		return err
+	})
+	return found, err
+}
+
+// set runs a statement of the dialect that holds until the transaction ends, if there is one.
+func (db *DB) set(ctx context.Context, from Querier, statement string) error {
+	if statement == "" {
+		return nil
+	}
+	var set string
+	return db.dialect.Classify(from.QueryRowContext(ctx, statement).Scan(&set))
 }
 
 // snapshot reads by several statements within one moment.
@@ -69,7 +108,7 @@ func (db *DB) snapshot(ctx context.Context, read func(Querier) error) error {
 
 // pageOf writes down what a page is.
 func pageOf(d Dialect, q store.RecordQuery, tombstones bool, by path) (*recordPage, error) {
-	p := &recordPage{RecordQuery: q, tables: by.from() + recordOrigin, seq: by.seq()}
+	p := &recordPage{RecordQuery: q, tables: by.from() + recordRun, by: by, seq: by.seq()}
 	data, had := "r.data", "NULL"
 	if !tombstones {
 		by.live(&p.filter, q.Part)
@@ -99,16 +138,18 @@ func pageOf(d Dialect, q store.RecordQuery, tombstones bool, by path) (*recordPa
 	if err := p.named(d, q.Part); err != nil {
 		return nil, err
 	}
-	if q.Keys != nil {
-		// The records are found by key and sorted: walking the whole stream in order would
-		// be the slower way.
+	if q.Keys != nil || by.ranged && by.table == "" {
+		// The records are found by key, or by an index, and sorted: walking the whole stream in order
+		// would be the slower way.
 		p.seq = "+r.seq"
 	}
 	if q.UpToSeq > 0 {
 		p.add(p.seq+" <= ?", q.UpToSeq)
 	}
-	p.holding(data, q.Where)
 	for _, w := range q.Where {
+		if !by.tells(w) {
+			p.holding(data, []store.FieldValue{w})
+		}
 		if by.key == textKey(w.Field) {
 			p.compare(d, by, data, by.key, "=", store.CutText(w.Value))
 		}
@@ -162,8 +203,8 @@ func (p *recordPage) reads(d Dialect, had string, within bounds) error {
 	if p.departures {
 		data, args = `CASE WHEN `+within.text+` THEN `+data+` END`, append(slices.Clone(within.args), args...)
 	}
-	p.columns, p.columnArgs = recordColumnsOf(data), args
-	if len(p.Where) > 0 {
+	p.columns, p.columnArgs = ownColumnsOf(data), args
+	if p.had = had != "NULL" && len(p.Where) > 0; p.had {
 		if had, args, err = picked(d, had, readFields([]string{}, p.Where)); err != nil {
 			return err
 		}
@@ -202,12 +243,18 @@ func (p *recordPage) statement(after int64, limit int) (text string, args []any)
 			after = math.MaxInt64
 		}
 	}
-	text = `SELECT ` + p.columns + p.tables + p.where() + ` AND ` + p.seq + ` ` + beyond + ` ? ORDER BY ` + p.seq + direction
 	args = append(append(append(args, p.columnArgs...), p.args...), after)
-	if limit <= usualPage {
-		return text + ` LIMIT ` + strconv.Itoa(limit), args
+	size := strconv.Itoa(limit)
+	if limit > usualPage {
+		size, args = `?`, append(args, limit)
 	}
-	return text + ` LIMIT ?`, append(args, limit)
+	meant := p.where() + ` AND ` + p.seq + ` ` + beyond + ` ? ORDER BY ` + p.seq + direction + ` LIMIT ` + size
+	if !p.by.ranged {
+		return `SELECT ` + p.columns + p.tables + meant, args
+	}
+	// The index finds and sorts numbers, and only the page itself is read.
+	return `SELECT ` + p.columns + ` FROM (SELECT ` + p.by.id() + ` AS met` + p.by.from() + meant + `) AS page CROSS JOIN records r` + recordRun +
+		`WHERE r.id = page.met ORDER BY r.seq` + direction, args
 }
 
 // usualPage is the largest page whose size stands in the statement. A planner that
@@ -215,11 +262,11 @@ func (p *recordPage) statement(after int64, limit int) (text string, args []any)
 const usualPage = 500
 
 // fill reads a page, by several statements when it is bounded by bytes or its records may
-// turn out not to be meant.
-func (db *DB) fill(ctx context.Context, from Querier, p *recordPage) ([]store.StoredRecord, error) {
+// turn out not to be meant. With fewer of them than it takes the page is not whole.
+func (db *DB) fill(ctx context.Context, from Querier, p *recordPage, statements int) (found []store.StoredRecord, whole bool, err error) {
 	m := &growing{limit: p.Limit, maxBytes: p.MaxBytes}
 	size := m.first()
-	for after := p.AfterSeq; ; size = m.next() {
+	for after := p.AfterSeq; statements > 0; statements, size = statements-1, m.next() {
 		text, args := p.statement(after, size)
 		rows := 0
 		err := eachRow(ctx, db, from, text, args, func(r scanner) (more bool, err error) {
@@ -231,23 +278,25 @@ func (db *DB) fill(ctx context.Context, from Querier, p *recordPage) ([]store.St
 			return !meant || m.add(record), nil
 		})
 		if err != nil || m.full() || rows < size {
-			return m.found, err
+			return m.found, true, err
 		}
 	}
+	return nil, false, nil
 }
 
 // scan reads a row, and says whether the page is meant to have it.
 func (p *recordPage) scan(r scanner) (record store.StoredRecord, meant bool, err error) {
 	var had jsontext.Value
 	var left string
-	var more []any
-	if len(p.Where) > 0 {
-		more = append(more, intoJSON(&had))
+	into := ownDestinations(&record)
+	if p.had {
+		into = append(into, intoJSON(&had))
 	}
 	if p.departures {
-		more = append(more, &left)
+		into = append(into, &left)
 	}
-	record, err = scanRecord(scanMore{r, more})
+	err = r.Scan(into...)
+	record.ConnectionID, record.Stream = p.ConnectionID, p.Stream
 	meant = len(p.Where) == 0 || record.Deleted && holds(had, p.Where) || !record.Deleted && holds(record.Data, p.Where)
 	if left != "" && err == nil {
 		record, err = departed(record, left)

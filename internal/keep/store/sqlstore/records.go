@@ -11,19 +11,35 @@ var recordColumns = recordColumnsOf("r.data")
 
 // recordColumnsOf are the columns of a record, with an expression for its data.
 func recordColumnsOf(data string) string {
-	return `r.id, s.connection_id, s.name, r.record_key, ` + data + `, r.emitted_at, r.semantic_time, r.seq, r.version, r.deleted,
-		r.changed_at, coalesce(h.run_id, '')`
+	return `s.connection_id, s.name, ` + ownColumnsOf(data)
+}
+
+// ownColumnsOf are the columns of a record whose stream is known.
+func ownColumnsOf(data string) string {
+	return `r.id, r.record_key, ` + data + `, r.emitted_at, r.semantic_time, r.seq, r.version, r.deleted, r.changed_at, coalesce(h.run_id, '')`
 }
 
 const (
-	recordOrigin = ` JOIN streams s ON s.stream_id = r.stream_id LEFT JOIN run_history h ON h.run_no = r.run_no `
+	recordRun    = ` LEFT JOIN run_history h ON h.run_no = r.run_no `
+	recordOrigin = ` JOIN streams s ON s.stream_id = r.stream_id` + recordRun
 	recordTables = ` FROM records r` + recordOrigin
 )
 
 func scanRecord(s scanner) (r store.StoredRecord, err error) {
-	err = s.Scan(&r.ID, &r.ConnectionID, &r.Stream, &r.Key, intoJSON(&r.Data), &r.EmittedAt, &r.SemanticTime, &r.Seq, &r.Version,
-		&r.Deleted, intoTime(&r.ChangedAt), &r.RunID)
+	err = s.Scan(append([]any{&r.ConnectionID, &r.Stream}, ownDestinations(&r)...)...)
 	return r, err
+}
+
+// scanOwn reads the columns of ownColumnsOf.
+func scanOwn(s scanner, p store.Part) (r store.StoredRecord, err error) {
+	err = s.Scan(ownDestinations(&r)...)
+	r.ConnectionID, r.Stream = p.ConnectionID, p.Stream
+	return r, err
+}
+
+// ownDestinations take the columns of ownColumnsOf, with room for two more of a page.
+func ownDestinations(r *store.StoredRecord) []any {
+	return append(make([]any, 0, 12), &r.ID, &r.Key, intoJSON(&r.Data), &r.EmittedAt, &r.SemanticTime, &r.Seq, &r.Version, &r.Deleted, intoTime(&r.ChangedAt), &r.RunID)
 }
 
 func (db *DB) Streams(ctx context.Context, connectionID string) ([]store.StreamInfo, error) {
@@ -50,7 +66,7 @@ func (db *DB) Changes(ctx context.Context, q store.RecordQuery) ([]store.StoredR
 }
 
 func (db *DB) History(ctx context.Context, connectionID, stream, key string, limit int) ([]store.StoredRecord, error) {
-	return list(ctx, db, db.readers(ctx), scanRecord, `SELECT c.id, s.connection_id, s.name, c.record_key, r.data, r.emitted_at,
+	return list(ctx, db, db.readers(ctx), scanRecord, `SELECT s.connection_id, s.name, c.id, c.record_key, r.data, r.emitted_at,
 			r.semantic_time, r.seq, r.version, CASE WHEN r.data IS NULL THEN 1 ELSE 0 END, r.changed_at, coalesce(h.run_id, '')
 		FROM record_history r JOIN records c ON c.id = r.record_id JOIN streams s ON s.stream_id = c.stream_id
 		LEFT JOIN run_history h ON h.run_no = r.run_no

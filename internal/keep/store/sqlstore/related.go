@@ -46,8 +46,7 @@ func (db *DB) relatedByIndex(ctx context.Context, from Querier, q store.RelatedQ
 	}
 	taken := &related{RelatedQuery: q, out: out}
 	return eachRow(ctx, db, from, strings.Join(pages, ` UNION ALL `), args, func(r scanner) (bool, error) {
-		var had jsontext.Value
-		record, err := scanRecord(scanMore{r, []any{intoJSON(&had)}})
+		record, err := scanOwn(r, q.Part)
 		return taken.add(record), err
 	})
 }
@@ -68,7 +67,7 @@ func (db *DB) relatedByWalk(ctx context.Context, from Querier, q store.RelatedQu
 	taken, rows := &related{RelatedQuery: q, out: out}, 0
 	err = eachRow(ctx, db, from, text, args, func(r scanner) (bool, error) {
 		rows++
-		record, err := scanRecord(r)
+		record, err := scanOwn(r, q.Part)
 		return taken.add(record), err
 	})
 	out.Cut = out.Cut || rows == mostWalked

@@ -1,0 +1,111 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pdpp/internal/keep/store/sqlstore"
+	"pdpp/internal/keep/store/storetest"
+)
+
+// A question about an indexed field is read by its index, by one process and without a look at any other record, also
+// where the server plans for any value; and nearly all records are not sorted to find a page of them.
+func TestFieldReads(t *testing.T) {
+	t.Parallel()
+	d := openDamaged(t)
+	reads := storetest.ReadFields(t, d)
+	for name, want := range map[string]struct {
+		statements, transactions int
+		index                    string
+	}{
+		storetest.RarePage:    {3, 1, "records_field_"}, // its share, a setting and the page
+		storetest.RareSpan:    {4, 1, "records_field_"},
+		storetest.CommonPage:  {2, 0, "records_by_seq"},
+		storetest.OneValue:    {1, 0, "records_field_"},
+		storetest.RareCount:   {2, 1, "records_field_"},
+		storetest.CommonCount: {2, 1, "records_field_"},
+	} {
+		read := reads[name]
+		if len(read.Sent) != want.statements || read.Begun != want.transactions {
+			t.Errorf("%s takes %d statements and %d transactions:\n%v", name, len(read.Sent), read.Begun, read.Sent)
+			continue
+		}
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			plan, err := planned(t.Context(), d, read.Sent, mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// What is sent without settings is never worth a second process at what one really costs.
+			several := want.transactions > 0 && strings.Contains(plan, "Gather")
+			if strings.Contains(plan, "records_field_") != (want.index == "records_field_") || !strings.Contains(plan, want.index) || strings.Contains(plan, "Seq Scan on records") || several {
+				t.Errorf("%s is found with %s by\n%s", name, mode, plan)
+			}
+		}
+	}
+}
+
+// planned is the plan of the last statement, after the settings before it, on a server that starts further processes for
+// anything that it may.
+func planned(ctx context.Context, d storetest.Damaged, sent []storetest.Sent, mode string) (plan string, err error) {
+	conn, err := d.Raw.Conn(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	defer conn.ExecContext(ctx, "DEALLOCATE asked")
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	defer tx.Rollback()
+	last := sent[len(sent)-1]
+	var arguments []string
+	for _, a := range last.Args {
+		arguments = append(arguments, `'`+strings.ReplaceAll(fmt.Sprint(a), `'`, `''`)+`'`)
+	}
+	statements := []string{"SET LOCAL plan_cache_mode = " + mode}
+	for _, setting := range []string{"parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size", "min_parallel_index_scan_size"} {
+		statements = append(statements, "SET LOCAL "+setting+" = 0")
+	}
+	for _, s := range sent {
+		if strings.Contains(s.Query, "set_config") {
+			statements = append(statements, s.Query)
+		}
+	}
+	for _, s := range append(statements, "PREPARE asked AS "+last.Query) {
+		if _, err := tx.ExecContext(ctx, s); err != nil {
+			return "", err
+		}
+	}
+	rows, err := tx.QueryContext(ctx, "EXPLAIN EXECUTE asked ("+strings.Join(arguments, ", ")+")")
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var step string
+		if err := rows.Scan(&step); err != nil {
+			return "", err
+		}
+		plan += step + "\n"
+	}
+	return plan, rows.Err()
+}
+
+// Statements are not compiled, unless the owner wants it.
+func TestNothingIsCompiled(t *testing.T) {
+	t.Parallel()
+	url := copied(t)
+	for address, want := range map[string]string{url: "off", url + "&jit=on": "on"} {
+		db := open(t, address, Options{}).(*sqlstore.DB)
+		for _, pool := range []*sql.DB{db.Writer(), db.Clients()} {
+			var jit string
+			if err := pool.QueryRowContext(t.Context(), "SHOW jit").Scan(&jit); err != nil || jit != want {
+				t.Errorf("jit is %q, want %q: %v", jit, want, err)
+			}
+		}
+	}
+}
