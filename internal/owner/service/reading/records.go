@@ -144,7 +144,8 @@ func filters(declared *manifest.Stream, where map[string]string) ([]store.FieldV
 	for _, name := range slices.Sorted(maps.Keys(where)) {
 		if declared == nil || declared.Query == nil || !slices.Contains(declared.Query.Filter, name) {
 			return nil, &api.Error{Status: http.StatusBadRequest, Code: api.CodeUnknownField, Param: "filter[" + name + "]",
-				Message: fmt.Sprintf("Records cannot be filtered by %.80q.", name), Next: "Use one of the stream's filter fields."}
+				Message: fmt.Sprintf("Records cannot be filtered by %.80q: the connector does not declare it, and looking through all of them would be slow.", name),
+				Next:    "Use one of the stream's filter fields."}
 		}
 		out = append(out, store.FieldValue{Field: name, Value: where[name]})
 	}
