@@ -16,6 +16,10 @@ type Config struct {
 	// Burst is how much unused time may be made up for after a pause, at most two
 	// intervals. Zero means exactly that.
 	Burst time.Duration
+	// Lanes is how many requests may be in flight at most. The governor begins with one and
+	// opens others while answering times and not the limit bound the flow; see
+	// Governor.Lanes. Zero leaves their number to the caller.
+	Lanes int
 	// MaxWait is the longest single wait for the provider. A longer one is
 	// deferred to a later run instead of shortened; zero means no bound.
 	MaxWait time.Duration

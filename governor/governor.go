@@ -101,6 +101,19 @@ func (g *Governor) Rate() (Rate, bool) {
 	return g.pace.rate()
 }
 
+// Lanes is how many requests should be in flight now, and how many ever may be; both are
+// zero when Config.Lanes leaves that to the caller. Without pacing nothing is found out,
+// and all of them are open.
+func (g *Governor) Lanes() (open, most int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := &g.pace.lanes
+	if l.most == 0 || g.pace.off {
+		return l.most, l.most
+	}
+	return l.open, l.most
+}
+
 // Snapshot is what is worth keeping for the next run; false when there is
 // nothing, because pacing is off or no answer came yet.
 func (g *Governor) Snapshot(now time.Time) (Learned, bool) {

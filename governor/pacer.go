@@ -52,6 +52,7 @@ type pacer struct {
 	spacing  time.Duration // random least distance to the next one
 	hold     time.Duration // nothing leaves before this
 	inFlight int
+	lanes    lanes
 	flow     float64 // mean gap between requests
 	quota    quotaGate
 
@@ -79,7 +80,7 @@ type pacer struct {
 func newPacer(c Config) pacer {
 	p := pacer{
 		off: c.Discovery <= 0, ceiling: seconds(max(0, c.Ceiling)), longest: seconds(c.Longest), makeUp: seconds(c.Burst),
-		random: sequence(c.Seed),
+		random: sequence(c.Seed), lanes: lanes{most: max(0, c.Lanes), open: 1},
 	}
 	if p.longest <= 0 {
 		p.longest = math.MaxInt64 / 4e9
@@ -216,6 +217,9 @@ func (p *pacer) stale(sent time.Duration) bool { return p.everSlowed && sent < m
 
 // observe learns from an answer.
 func (p *pacer) observe(at, sent time.Duration, o *Outcome) {
+	if p.lanes.most > 1 && !p.off {
+		p.crowd(at, sent, o)
+	}
 	p.withdraw()
 	if p.off {
 		return
@@ -242,6 +246,19 @@ func (p *pacer) observe(at, sent time.Duration, o *Outcome) {
 	}
 	if p.share != nil {
 		p.note(at)
+	}
+}
+
+// crowd lets the number of lanes learn from an answer to a request that is still counted.
+func (p *pacer) crowd(at, sent time.Duration, o *Outcome) {
+	switch stale := p.everSlowed && sent < p.refused; {
+	case stale:
+	case o.Kind == Success, o.Kind == Rejected:
+		p.lanes.success(at, p.inFlight >= p.lanes.open && p.wait(at) <= 0)
+	case o.Kind == Throttled:
+		p.lanes.refused(at)
+	case o.Kind == Failed:
+		p.lanes.failure(at)
 	}
 }
 

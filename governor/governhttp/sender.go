@@ -12,7 +12,8 @@ import (
 // SenderOptions adjust a sender; the zero value works. With more than one call
 // in flight its functions are called from several goroutines at once.
 type SenderOptions struct {
-	// InFlight is how many calls are at work at once; zero means one.
+	// InFlight is how many calls are at work at once; zero means one. Where the governor
+	// finds out their number (Config.Lanes), it is that one instead.
 	InFlight int
 	// Waiting is told before each sleep, so that a run can say why it is quiet.
 	Waiting func(context.Context, Wait)
@@ -35,9 +36,10 @@ type Sender struct {
 	slots chan struct{} // the bulkhead: one token for each call at work
 	turn  chan struct{} // held by the one call that sleeps for the pace
 
-	mu    sync.Mutex
-	asked time.Time // until when the provider asked for quiet
-	quiet time.Time // until when it is to be left alone, as Quiet was told
+	mu     sync.Mutex
+	closed int       // tokens that are in slots because the governor keeps their lanes closed
+	asked  time.Time // until when the provider asked for quiet
+	quiet  time.Time // until when it is to be left alone, as Quiet was told
 }
 
 // Quiet is how long a provider is to be left alone, and whether it said so; else
@@ -54,10 +56,29 @@ func NewSender(g *governor.Governor, o SenderOptions) *Sender {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Sender{
+	open, most := g.Lanes()
+	if most > 0 {
+		o.InFlight = most
+	}
+	s := &Sender{
 		g: g, o: o,
-		slots: make(chan struct{}, max(1, o.InFlight)),
-		turn:  make(chan struct{}, 1),
+		slots:  make(chan struct{}, max(1, o.InFlight)),
+		turn:   make(chan struct{}, 1),
+		closed: most - open,
+	}
+	for range s.closed {
+		s.slots <- struct{}{}
+	}
+	return s
+}
+
+// leave gives the slot of a call that is over back, as far as the governor has lanes open.
+func (s *Sender) leave() {
+	open, most := s.g.Lanes()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.closed++; s.closed > most-open; s.closed-- {
+		<-s.slots
 	}
 }
 
@@ -75,7 +96,7 @@ func (s *Sender) Do(ctx context.Context, attempt func(context.Context) (governor
 		if err := take(ctx, s.slots); err != nil {
 			return err
 		}
-		defer func() { <-s.slots }()
+		defer s.leave()
 	}
 	call := s.g.Call()
 	last := Stopped{Provider: s.g.Name()}

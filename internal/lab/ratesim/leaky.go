@@ -87,3 +87,25 @@ func (p *Tarpit) Free(now time.Duration) time.Duration {
 
 // Rate implements Limiter.
 func (p *Tarpit) Rate(time.Duration) float64 { return p.PerSecond }
+
+// Slow answers later by so much, as a provider does that works long on each request.
+type Slow struct {
+	Limiter
+	By time.Duration
+}
+
+// Take implements Limiter.
+func (s *Slow) Take(now time.Duration) Ruling {
+	r := s.Limiter.Take(now)
+	if r.Pass {
+		r.Slow += s.By
+	}
+	return r
+}
+
+// Occupy implements occupied.
+func (s *Slow) Occupy(until time.Duration) {
+	if o, ok := s.Limiter.(occupied); ok {
+		o.Occupy(until)
+	}
+}

@@ -25,7 +25,8 @@ type Options struct {
 	Ceiling time.Duration
 	// Requests is how many things there are to fetch.
 	Requests int
-	// Workers is how many requests may be under way at once; zero means one.
+	// Workers is how many requests may be under way at once; zero means one. A governor
+	// that finds out their number lets fewer of them work.
 	Workers int
 	// Withdraw is the share of admitted requests that the caller gives up before
 	// they leave; they are asked for again.
@@ -78,6 +79,9 @@ func Run(o Options) Result {
 	r := &run{
 		Options: o, world: newWorld(o.Provider, o.Seed), fresh: o.Requests,
 		workers: make([]worker, max(1, o.Workers)), whims: rand.New(rand.NewPCG(o.Seed, 3)),
+	}
+	for i := range r.workers {
+		r.workers[i].stage = rests
 	}
 	for i := range r.workers {
 		r.begin(&r.workers[i])

@@ -14,7 +14,8 @@ const (
 	asks stage = iota // the governor for leave to send
 	arrives
 	returns
-	rests // has nothing left to fetch
+	queues // for a lane
+	rests  // has nothing left to fetch
 )
 
 // worker fetches one thing after another. It has exactly one next step.
@@ -32,7 +33,7 @@ func (r *run) next() *worker {
 	var first *worker
 	for i := range r.workers {
 		w := &r.workers[i]
-		if w.stage == rests {
+		if w.stage == rests || w.stage == queues {
 			continue
 		}
 		if first == nil || w.at < first.at || w.at == first.at && w.order < first.order {
@@ -54,7 +55,30 @@ func (r *run) begin(w *worker) {
 		return
 	}
 	r.fresh--
+	if open, most := r.Governor.Lanes(); most > 0 && r.atWork(w) >= open {
+		w.stage = queues
+		return
+	}
 	r.again(w)
+}
+
+// atWork is how many others have a thing to fetch and a lane.
+func (r *run) atWork(but *worker) (n int) {
+	for i := range r.workers {
+		if w := &r.workers[i]; w != but && w.stage != queues && w.stage != rests {
+			n++
+		}
+	}
+	return n
+}
+
+// enter lets those who queue for a lane go on, as far as lanes are open.
+func (r *run) enter() {
+	for i := range r.workers {
+		if open, _ := r.Governor.Lanes(); r.workers[i].stage == queues && r.atWork(nil) < open {
+			r.again(&r.workers[i])
+		}
+	}
 }
 
 // again starts over with the worker's thing, as a request of its own.
@@ -146,6 +170,7 @@ func (r *run) learn(w *worker) {
 			r.Rejections++
 		}
 		r.begin(w)
+		r.enter()
 		return
 	case w.outcome.Kind == governor.Throttled, w.outcome.Cut: // only a limit cuts here
 		r.Refusals++

@@ -5,6 +5,7 @@
 //	go run ./internal/lab/tools/rateplot -o docs/governor.svg
 //	go run ./internal/lab/tools/rateplot -table 20000
 //	go run ./internal/lab/tools/rateplot -families 4000
+//	go run ./internal/lab/tools/rateplot -lanes 4000
 //	go run ./internal/lab/tools/rateplot -compare 2000
 //	go run ./internal/lab/tools/rateplot -together 800
 package main
@@ -32,6 +33,7 @@ func run(args []string, out io.Writer) error {
 	compare := flags.Int("compare", 0, "print how the governor and other ways to pace fetch so many things, instead of the plot")
 	families := flags.Int("families", 0, "print how the governor fetches so many things from random members of each family, instead of the plot")
 	together := flags.Int("together", 0, "print what runs on one allowance fetch while one alone fetches so many things, instead of the plot")
+	lanes := flags.Int("lanes", 0, "print how it fetches so many things with several requests in flight, instead of the plot")
 	random := flags.Int("random", 10, "random members of each family")
 	seed := flags.Uint64("seed", ratesim.Unseen, "first seed of those members")
 	if err := flags.Parse(args); err != nil {
@@ -42,6 +44,9 @@ func run(args []string, out io.Writer) error {
 	}
 	if *together > 0 {
 		return ratesim.PrintTogether(out, *together)
+	}
+	if *lanes > 0 {
+		return ratesim.PrintCrossings(out, ratesim.Cross(*lanes))
 	}
 	if *families > 0 {
 		return ratesim.PrintCensus(out, ratesim.TakeCensus(*families, *random, *seed))

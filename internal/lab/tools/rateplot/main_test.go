@@ -71,3 +71,14 @@ func TestFamiliesAreListed(t *testing.T) {
 		}
 	}
 }
+
+func TestLanesAreListed(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := run([]string{"-lanes", "300"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "\n| 0s | ") || !strings.Contains(out.String(), "\n| 3s | ") {
+		t.Errorf("no lanes in\n%s", out.String())
+	}
+}

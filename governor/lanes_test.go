@@ -1,0 +1,142 @@
+package governor_test
+
+import (
+	"testing"
+	"time"
+
+	"pdpp/governor"
+	"pdpp/internal/lab/ratesim"
+)
+
+// crossing is a run through lanes whose number the governor finds out.
+type crossing struct {
+	ratesim.Result
+	best   time.Duration // an oracle's with as many lanes as there may be
+	open   int           // at the end
+	widest int           // requests that were in flight at once
+}
+
+// cross fetches a thousand things with up to so many lanes; zero means one, and that the
+// governor has no say in it. Answers take longer than usual by slow.
+func cross(limiter func() ratesim.Limiter, slow time.Duration, lanes int) crossing {
+	g := governor.New("acme", patient, func(c *governor.Config) {
+		c.Ceiling, c.Lanes = 100*time.Millisecond, lanes
+	})
+	var c crossing
+	inFlight := 0
+	o := ratesim.Options{
+		Provider: ratesim.Provider{Median: 100 * time.Millisecond, Spread: 0.3, Limiter: func(uint64) ratesim.Limiter {
+			return &ratesim.Slow{Limiter: limiter(), By: slow}
+		}},
+		Seed: 4, Governor: g, Requests: 1000, Workers: max(1, lanes), Watch: func(e ratesim.Event) {
+			switch e.Kind {
+			case ratesim.Sends:
+				inFlight++
+			case ratesim.Answered:
+				inFlight--
+			}
+			c.widest = max(c.widest, inFlight)
+		},
+	}
+	c.Result, c.best = ratesim.Run(o), ratesim.Oracle(o, 100*time.Millisecond)
+	c.open, _ = g.Lanes()
+	return c
+}
+
+func fourASecond() ratesim.Limiter { return &ratesim.Bucket{PerSecond: 4, Burst: 10} }
+
+// Where answers take long, lanes are opened until the limit and no longer the answering
+// time bounds the flow.
+func TestLanesMakeUpForSlowAnswers(t *testing.T) {
+	t.Parallel()
+	for _, slow := range []time.Duration{time.Second, 3 * time.Second} {
+		one, many := cross(fourASecond, slow, 0), cross(fourASecond, slow, 16)
+		t.Logf("answers after %s: one lane %s, %d lanes %s, oracle %s", slow, one.Elapsed, many.open, many.Elapsed, many.best)
+		if gain := one.Elapsed.Seconds() / many.Elapsed.Seconds(); gain < 2 || gain < 0.5*one.Elapsed.Seconds()/many.best.Seconds() {
+			t.Errorf("answers after %s: %.1f times as fast as with one lane", slow, gain)
+		}
+		if many.widest > 16 {
+			t.Errorf("%d in flight", many.widest)
+		}
+	}
+}
+
+// Nobody needs a second lane where the limit bounds the flow, or where a queue does: there
+// answers come later the more of them are awaited.
+func TestOneLaneIsEnough(t *testing.T) {
+	t.Parallel()
+	for name, limiter := range map[string]func() ratesim.Limiter{
+		"limit": fourASecond,
+		"queue": func() ratesim.Limiter { return &ratesim.LimitReq{PerSecond: 2, Burst: 20, Delay: true} },
+	} {
+		one, many := cross(limiter, 0, 0), cross(limiter, 0, 16)
+		if many.open != 1 || many.Elapsed > one.Elapsed*11/10 {
+			t.Errorf("%s: %d lanes at the end, %s, with one %s", name, many.open, many.Elapsed, one.Elapsed)
+		}
+	}
+}
+
+// A provider that takes so many at once and no more is found out by few refusals.
+func TestLanesFindAConcurrencyLimit(t *testing.T) {
+	t.Parallel()
+	three := func() ratesim.Limiter { return &ratesim.Concurrency{Most: 3, Nominal: 3} }
+	one, many := cross(three, time.Second, 0), cross(three, time.Second, 16)
+	if many.Refusals > 10 || many.Elapsed > one.Elapsed*2/3 {
+		t.Errorf("%d refusals, %s, with one lane %s", many.Refusals, many.Elapsed, one.Elapsed)
+	}
+}
+
+// No evidence opens more lanes than are declared.
+func TestLanesStayWithinWhatIsDeclared(t *testing.T) {
+	t.Parallel()
+	fast := func() ratesim.Limiter { return &ratesim.Bucket{PerSecond: 50, Burst: 50} }
+	if c := cross(fast, 2*time.Second, 4); c.widest != 4 || c.open != 4 {
+		t.Errorf("%d in flight at most, %d lanes", c.widest, c.open)
+	}
+}
+
+func TestLanesThatNobodyGoverns(t *testing.T) {
+	t.Parallel()
+	lanes := func(n int) func(*governor.Config) { return func(c *governor.Config) { c.Lanes = n } }
+	for _, tc := range []struct {
+		adjust     []func(*governor.Config)
+		open, most int
+	}{
+		{nil, 0, 0},
+		{[]func(*governor.Config){lanes(5)}, 1, 5},
+		{[]func(*governor.Config){lanes(5), unpaced}, 5, 5},
+		{[]func(*governor.Config){lanes(-1)}, 0, 0},
+	} {
+		if open, most := governor.New("acme", tc.adjust...).Lanes(); open != tc.open || most != tc.most {
+			t.Errorf("%d of %d lanes, want %d of %d", open, most, tc.open, tc.most)
+		}
+	}
+}
+
+// Failures close a lane when they are not the only one.
+func TestFailuresCloseLanes(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, unbroken, patient, func(c *governor.Config) { c.Lanes, c.Retries = 8, governor.RetryBudget{} })
+	slow := func(k governor.Kind) {
+		call := c.g.Call()
+		c.admit(&call)
+		sent := c.now
+		c.now = c.now.Add(10 * time.Second)
+		call.Observe(c.now, governor.Outcome{Kind: k, Sent: sent})
+	}
+	open := func() int { n, _ := c.g.Lanes(); return n }
+	for range 8 {
+		slow(governor.Success)
+	}
+	if open() != 2 {
+		t.Fatalf("%d lanes after eight slow answers", open())
+	}
+	slow(governor.Failed)
+	if open() != 2 {
+		t.Fatal("one failure closes a lane")
+	}
+	slow(governor.Failed)
+	if open() != 1 {
+		t.Fatal("two failures close none")
+	}
+}
