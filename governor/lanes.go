@@ -84,3 +84,16 @@ func (l *lanes) close() {
 func (l *lanes) measure(at time.Duration) {
 	l.began, l.answers, l.bound, l.failed, l.before = at, 0, 0, 0, 0
 }
+
+// crowd lets the number of lanes learn from an answer to a request that is still counted.
+func (p *pacer) crowd(at, sent time.Duration, o *Outcome) {
+	switch stale := p.everSlowed && sent < p.refused; {
+	case stale:
+	case o.Kind == Success, o.Kind == Rejected:
+		p.lanes.success(at, p.inFlight >= p.lanes.open && p.wait(at) <= 0)
+	case o.Kind == Throttled:
+		p.lanes.refused(at)
+	case o.Kind == Failed:
+		p.lanes.failure(at)
+	}
+}
