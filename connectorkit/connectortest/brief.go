@@ -2,6 +2,7 @@ package connectortest
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -116,29 +117,58 @@ func life(t *testing.T, target Target) {
 	b.heal(t)
 }
 
-// Killed kills the connector so many times at moments spread over its first run, which it
-// begins again each time, and then lets it end.
+// Killed kills the connector so many times and then lets it end: at moments spread over what is left of
+// its first run, which it goes on with each time, and when nothing is left, while it waits for one of the
+// first answers.
 func Killed(t *testing.T, target Target, times int) {
 	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 20})
 	var all int64
 	for _, items := range b.Sim.Provider.Truth() {
 		all += int64(len(items))
 	}
-	killed := 0
+	var mu sync.Mutex // updates come from two goroutines
+	killed, left := 0, all
 	for i := range times {
-		after := all * int64(i) / int64(times) // of a run, which has less to bring each time
+		var most int64
 		var runID string
-		var once sync.Once // updates come from two goroutines
+		hit, after, asked := false, left*int64(i)/int64(2*times), b.Sim.Gate.Stats().Requests+1+i%4
+		kill := func() {
+			if !hit {
+				hit, killed = true, killed+min(1, KillConnector(runID))
+			}
+		}
+		over := make(chan struct{})
+		var watch sync.WaitGroup
 		result := b.Run(t, launch.Request{
-			Started: func(id string) { runID = id },
+			Started: func(id string) {
+				if runID = id; left > 0 {
+					return
+				}
+				watch.Go(func() {
+					if b.askedFor(asked, over) {
+						mu.Lock()
+						defer mu.Unlock()
+						kill()
+					}
+				})
+			},
 			Options: runner.Options{BatchRecords: 5, Observe: func(u runner.Update) {
-				if u.Committed >= after/2 {
-					once.Do(func() { killed += min(1, KillConnector(runID)) })
+				mu.Lock()
+				defer mu.Unlock()
+				if most = max(most, u.Committed); left > 0 && most >= after {
+					kill()
 				}
 			}},
 		})
+		close(over)
+		watch.Wait()
 		if f := result.Failure; f != nil && f.Reason != runner.ReasonExitWithoutDone && (f.Violation == nil || f.Violation.Subtype != protocol.ExitCodeMismatch) {
-			t.Fatalf("killed after %d records: %v", after, f)
+			t.Fatalf("killed after %d records: %v", most, f)
+		}
+		left = max(0, left-most)
+		if result.Status == runner.Succeeded {
+			left = 0
 		}
 		b.VerifyNothingInvented(t)
 	}
@@ -146,6 +176,19 @@ func Killed(t *testing.T, target Target, times int) {
 		t.Error("nothing was killed")
 	}
 	b.heal(t)
+}
+
+// askedFor waits until the provider has had so many requests, or the run is over, which it tells.
+func (b *Bed) askedFor(requests int, over <-chan struct{}) bool {
+	for b.Sim.Gate.Stats().Requests < requests {
+		select {
+		case <-over:
+			return false
+		default:
+			runtime.Gosched()
+		}
+	}
+	return true
 }
 
 // seqs gives the newest change of each stream.

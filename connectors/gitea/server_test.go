@@ -33,6 +33,7 @@ func served(t *testing.T, issues int) connectortest.Target {
 	t.Helper()
 	out := target(t, simulated)
 	out.Start = func(t *testing.T) *connectortest.Sim { return open(t, issues) }
+	out.Beside = true
 	out.Changes = []providersim.Mutation{
 		{Op: "open_issue", N: 3}, {Op: "edit_issue", N: 3}, {Op: "close_issue", N: 2}, {Op: "open_pull", N: 1}, {Op: "merge_pull", N: 1}, {Op: "comment", N: 3}, {Op: "edit_comment", N: 2},
 		{Op: "delete_comment", N: 1}, {Op: "star", N: 2}, {Op: "unstar", N: 1}, {Op: "create_repository", N: 1}, {Op: "describe_repository", N: 1}, {Op: "open_elsewhere", N: 2}, {Op: "introduce", N: 1},

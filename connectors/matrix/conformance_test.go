@@ -29,6 +29,6 @@ func target(t *testing.T, said int) connectortest.Target {
 			{Op: "say", N: 25}, {Op: "edit", N: 3}, {Op: "show", N: 2}, {Op: "whisper", N: 1}, {Op: "rename", N: 1}, {Op: "remove_file", N: 1}, {Op: "leave"}, {Op: "create", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "remove", N: 3}, DeletedStream: "messages",
-		Scoped: "messages", OptionalField: "html",
+		Scoped: "messages", OptionalField: "html", Beside: true,
 	}
 }
