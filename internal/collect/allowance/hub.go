@@ -67,7 +67,7 @@ func (j joiner) Join(ctx context.Context, c runner.Claim, hear func(runner.Part)
 	if h.draws(key, j.lease.RunID) {
 		return nil, runner.Part{}, errTwice
 	}
-	a, err := h.Store.JoinAllowance(ctx, j.lease, key, h.Now())
+	a, err := h.Store.JoinAllowance(ctx, j.lease, key, c.Sender, h.Now())
 	if err != nil {
 		return nil, runner.Part{}, err
 	}

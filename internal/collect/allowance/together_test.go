@@ -40,7 +40,7 @@ type entry struct {
 	until time.Time
 }
 
-func (l *ledger) JoinAllowance(ctx context.Context, lease store.Lease, key string, now time.Time) (store.Allowance, error) {
+func (l *ledger) JoinAllowance(ctx context.Context, lease store.Lease, key, _ string, now time.Time) (store.Allowance, error) {
 	l.mu.Lock()
 	l.joined++
 	l.members = append(l.members, &entry{store.AllowanceMember{RunID: lease.RunID, Holder: lease.Holder, Joined: l.joined}, now.Add(leaseTime)})

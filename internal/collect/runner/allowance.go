@@ -15,8 +15,9 @@ type Allowances interface {
 	Join(ctx context.Context, c Claim, hear func(Part)) (Drawing, Part, error)
 }
 
-// Claim is what a connector says that a sender draws on. It is neither stored nor logged.
+// Claim is what a connector says that a sender draws on. Provider and account are neither stored nor logged.
 type Claim struct {
+	Sender   string // who draws on it
 	Provider string
 	Account  string // empty: what everybody at this address has
 }
@@ -69,7 +70,7 @@ func (s *session) allowance(ctx context.Context, m *protocol.Allowance) error {
 	d = &drawing{session: s, sender: m.Sender, wake: make(chan struct{}, 1), news: map[int64]protocol.AllowanceNews{}}
 	ctx, cancel := context.WithTimeout(ctx, joinWithin)
 	defer cancel()
-	joined, part, err := s.spec.Allowances.Join(ctx, Claim{Provider: m.Provider, Account: m.Account}, d.hear)
+	joined, part, err := s.spec.Allowances.Join(ctx, Claim{Sender: m.Sender, Provider: m.Provider, Account: m.Account}, d.hear)
 	if err != nil {
 		joined, part = nobody{}, Part{Runs: 1} // it goes on by itself
 	}

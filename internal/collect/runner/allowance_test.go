@@ -75,7 +75,7 @@ func TestAllowanceIsShared(t *testing.T) {
 		return conn.done(protocol.DoneSucceeded)
 	})
 	mustSucceed(t, o)
-	if diff := cmp.Diff([]Claim{{"notes", "ann@meadow.example"}}, e.claims); diff != "" || e.left != 1 {
+	if diff := cmp.Diff([]Claim{{"api", "notes", "ann@meadow.example"}}, e.claims); diff != "" || e.left != 1 {
 		t.Errorf("left %d times (-want +got):\n%s", e.left, diff)
 	}
 	if diff := cmp.Diff([]protocol.Numbers{{"at_ms": 3}, nil, nil, {"interval_ms": 300}}, e.told); diff != "" {

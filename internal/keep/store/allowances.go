@@ -12,8 +12,9 @@ import (
 // process, gives its part back.
 type Allowances interface {
 	// JoinAllowance makes the run one of those that draw on the allowance, under its lease and behind those
-	// that do already, and gives the allowance as it is then. Joining again changes nothing.
-	JoinAllowance(ctx context.Context, l Lease, key string, now time.Time) (Allowance, error)
+	// that do already, and gives the allowance as it is then. Joining again changes nothing. From then on a wait
+	// of the sender is one of all connections that drew on the allowance (Waits), for as long as it is remembered.
+	JoinAllowance(ctx context.Context, l Lease, key, sender string, now time.Time) (Allowance, error)
 	// TellAllowances keeps what runs tell of allowances that they draw on. What others tell is left out.
 	TellAllowances(ctx context.Context, told []Told, now time.Time) error
 	// Allowances gives those that runs draw on by now, ordered by key.

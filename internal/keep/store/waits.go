@@ -14,7 +14,8 @@ import (
 // the owner says so (RunStart.AskAnyway).
 type Waits interface {
 	// PutWait notes a wait under the lease, one per sender, and never shortens one:
-	// of two the one that ends later stays.
+	// of two the one that ends later stays. Connections that share the sender's allowance
+	// (Allowances) wait as well.
 	PutWait(ctx context.Context, l Lease, w evidence.Wait, now time.Time) error
 }
 

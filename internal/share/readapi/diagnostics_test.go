@@ -33,7 +33,7 @@ func (w *world) troubled() {
 		{Stream: "letters", RecordKey: "marmot-2", Reason: protocol.ReasonRateLimited, Retryable: true},
 	}}, noon)
 	check(t, err)
-	_, err = w.store.JoinAllowance(ctx, mine, "marmot_allowance", noon)
+	_, err = w.store.JoinAllowance(ctx, mine, "marmot_allowance", "api", noon)
 	check(t, err)
 	check(t, w.store.TellAllowances(ctx, []store.Told{{Key: "marmot_allowance", RunID: mine.RunID, News: jsontext.Value(`{"marmot":4242}`), Learned: jsontext.Value(`{"marmot":4242}`)}}, noon))
 	check(t, w.store.FinishRun(ctx, mine, store.RunOutcome{

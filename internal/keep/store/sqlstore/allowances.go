@@ -11,7 +11,7 @@ import (
 )
 
 // JoinAllowance forgets old allowances first: later it holds the row of its own, which others wait for.
-func (db *DB) JoinAllowance(ctx context.Context, l store.Lease, key string, now time.Time) (a store.Allowance, err error) {
+func (db *DB) JoinAllowance(ctx context.Context, l store.Lease, key, sender string, now time.Time) (a store.Allowance, err error) {
 	err = db.write(ctx, func(tx *tx) error {
 		if _, err := tx.fence(l, 0, now); err != nil {
 			return err
@@ -20,6 +20,11 @@ func (db *DB) JoinAllowance(ctx context.Context, l store.Lease, key string, now 
 			(SELECT 1 FROM allowance_members m WHERE m.allowance_key = allowances.allowance_key)`, stamp(now.Add(-store.AllowanceKept)))
 		if err != nil {
 			return fmt.Errorf("forget old allowances: %w", err)
+		}
+		_, err = tx.exec(`DELETE FROM allowance_connections WHERE NOT EXISTS
+			(SELECT 1 FROM allowances a WHERE a.allowance_key = allowance_connections.allowance_key)`)
+		if err != nil {
+			return fmt.Errorf("forget who drew on old allowances: %w", err)
 		}
 		var joined int64
 		err = tx.row(`INSERT INTO allowances (allowance_key, joinings, used_at) VALUES (?, 1, ?)
@@ -30,6 +35,11 @@ func (db *DB) JoinAllowance(ctx context.Context, l store.Lease, key string, now 
 		}
 		_, err = tx.exec(`INSERT INTO allowance_members (allowance_key, run_id, holder, joined) VALUES (?, ?, ?, ?)
 			ON CONFLICT (allowance_key, run_id) DO NOTHING`, key, l.RunID, l.Holder, joined)
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(`INSERT INTO allowance_connections (connection_id, sender, allowance_key) VALUES (?, ?, ?)
+			ON CONFLICT (connection_id, sender) DO UPDATE SET allowance_key = excluded.allowance_key`, l.ConnectionID, sender, key)
 		if err != nil {
 			return err
 		}

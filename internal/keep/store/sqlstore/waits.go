@@ -16,15 +16,40 @@ func (db *DB) PutWait(ctx context.Context, l store.Lease, w evidence.Wait, now t
 		if _, err := tx.fence(l, 0, now); err != nil {
 			return err
 		}
-		_, err := tx.exec(`INSERT INTO provider_waits (connection_id, sender, until, reason, noted_at) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (connection_id, sender) DO UPDATE SET until = excluded.until, reason = excluded.reason, noted_at = excluded.noted_at
-				WHERE excluded.until >= provider_waits.until`,
-			l.ConnectionID, w.Sender, stamp(w.Until), w.Reason, stamp(w.At))
+		waiting, err := tx.waiting(l.ConnectionID, w.Sender)
 		if err != nil {
-			return fmt.Errorf("wait of %s: %w", w.Sender, err)
+			return err
 		}
-		return tx.touch(l.ConnectionID)
+		ids := make([]string, len(waiting))
+		for i, who := range waiting {
+			ids[i] = who.connection
+		}
+		if err := tx.touchAll(ids); err != nil { // in the order of their ids, before anything of theirs is written
+			return err
+		}
+		for _, who := range waiting {
+			_, err := tx.exec(`INSERT INTO provider_waits (connection_id, sender, until, reason, noted_at) VALUES (?, ?, ?, ?, ?)
+				ON CONFLICT (connection_id, sender) DO UPDATE SET until = excluded.until, reason = excluded.reason, noted_at = excluded.noted_at
+					WHERE excluded.until >= provider_waits.until`,
+				who.connection, who.sender, stamp(w.Until), w.Reason, stamp(w.At))
+			if err != nil {
+				return fmt.Errorf("wait of %s: %w", who.sender, err)
+			}
+		}
+		return nil
 	})
+}
+
+// sender is one of a connection.
+type sender struct{ connection, sender string }
+
+// waiting are those who wait when one of them does: itself, and who draws on the same allowance.
+func (t *tx) waiting(connectionID, name string) ([]sender, error) {
+	others, err := list(t.ctx, t.db, t, func(s scanner) (o sender, err error) {
+		return o, s.Scan(&o.connection, &o.sender)
+	}, `SELECT o.connection_id, o.sender FROM allowance_connections own JOIN allowance_connections o ON o.allowance_key = own.allowance_key
+		WHERE own.connection_id = ? AND own.sender = ? AND o.connection_id <> own.connection_id ORDER BY o.connection_id, o.sender`, connectionID, name)
+	return append(others, sender{connectionID, name}), err
 }
 
 // passWaits fails with the wait in force that ends last, or, for an owner who does

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 )
 
@@ -31,7 +32,7 @@ func testAllowances(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	a, b := begin(t, s, "a", "r1"), begin(t, s, "b", "r2")
 	b.Holder = "another"
-	alone, err := s.JoinAllowance(ctx, a, "k", Now)
+	alone, err := s.JoinAllowance(ctx, a, "k", "api", Now)
 	ok(t, err)
 	same(t, alone, store.Allowance{Key: "k", Members: []store.AllowanceMember{{RunID: "r1", Holder: "test", Joined: 1}}})
 	told := func() []string {
@@ -46,13 +47,13 @@ func testAllowances(t *testing.T, s store.Store) {
 	ok(t, s.TellAllowances(ctx, []store.Told{{Key: "k", RunID: "r1"}, {Key: "nobody's", RunID: "r1", Learned: news}}, Now)) // nothing, and of nothing
 	ok(t, s.TellAllowances(ctx, []store.Told{{Key: "k", RunID: "r2", Learned: news, News: news}}, Now))                     // it does not draw on it
 	for range 2 {                                                                                                           // joining again changes nothing
-		both, err := s.JoinAllowance(ctx, b, "k", Now)
+		both, err := s.JoinAllowance(ctx, b, "k", "api", Now)
 		ok(t, err)
 		same(t, both, store.Allowance{Key: "k", Learned: learned, Members: []store.AllowanceMember{
 			{RunID: "r1", Holder: "test", Joined: 1, News: news}, {RunID: "r2", Holder: "another", Joined: 2}}})
 	}
 	same(t, told(), []string{"r1", "r2"})
-	ok(t, second(s.JoinAllowance(ctx, b, "other", Now)))
+	ok(t, second(s.JoinAllowance(ctx, b, "other", "api", Now)))
 	all, err := s.Allowances(ctx, []string{"other", "k", "nobody's"}, Now)
 	ok(t, err)
 	same(t, []any{len(all), all[0].Key, all[1].Key}, []any{2, "k", "other"})
@@ -63,7 +64,7 @@ func testAllowances(t *testing.T, s store.Store) {
 	same(t, drawing(t, s, "k", late), []string{"r2"})
 	ok(t, second(s.Reclaim(ctx, late, 10)))
 	same(t, drawing(t, s, "k", Now), []string{"r2"}) // the row is gone, whatever the clock of who asks
-	fails(t, second(s.JoinAllowance(ctx, a, "k", late)), store.ErrLeaseLost)
+	fails(t, second(s.JoinAllowance(ctx, a, "k", "api", late)), store.ErrLeaseLost)
 	finish(t, s, b, late)
 	same(t, drawing(t, s, "k", late), nil)
 	same(t, drawing(t, s, "other", late), nil)
@@ -73,13 +74,45 @@ func testAllowances(t *testing.T, s store.Store) {
 		at := late.Add(after)
 		l := start(t, s, "a", fmt.Sprint("r", after, key), at)
 		defer finish(t, s, l, at)
-		joined, err := s.JoinAllowance(ctx, l, key, at)
+		joined, err := s.JoinAllowance(ctx, l, key, "api", at)
 		ok(t, err)
 		return joined.Learned
 	}
 	same(t, kept("k", store.AllowanceKept-ttl), learned)
 	same(t, kept("other", 2*store.AllowanceKept), nil)
 	same(t, kept("k", 2*store.AllowanceKept), nil) // nobody drew on it for a day
+}
+
+// testSharedWaits: who draws on an allowance waits with the others, also with its next run, and under its own
+// name for the sender; nobody else does, and a sender that draws on nothing waits alone.
+func testSharedWaits(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	a, b, c := begin(t, s, "a", "r1"), begin(t, s, "b", "r2"), begin(t, s, "c", "r3")
+	ok(t, second(s.JoinAllowance(ctx, a, "k", "api", Now)))
+	ok(t, second(s.JoinAllowance(ctx, b, "k", "web", Now)))
+	ok(t, second(s.JoinAllowance(ctx, c, "other", "api", Now)))
+	finish(t, s, b, Now)
+	before := evidenceOf(t, s, "b")
+	ok(t, s.PutWait(ctx, a, wait("files", 2*time.Hour, Now), Now))
+	same(t, evidenceOf(t, s, "b"), before)
+	told := wait("api", time.Hour, Now)
+	ok(t, s.PutWait(ctx, a, told, Now))
+	same(t, evidenceOf(t, s, "a").Waits, []evidence.Wait{told, wait("files", 2*time.Hour, Now)})
+	same(t, evidenceOf(t, s, "b").Waits, []evidence.Wait{wait("web", time.Hour, Now)})
+	same(t, evidenceOf(t, s, "c").Waits, nil)
+	fails(t, second(s.StartRun(ctx, runStart("b", "r4"), Now.Add(time.Minute))), store.ErrWaiting)
+
+	// It never shortens what another knows, and ends for who draws on something else by now.
+	at := told.Until
+	b = start(t, s, "b", "r5", at)
+	longer := wait("web", 3*time.Hour, at)
+	ok(t, s.PutWait(ctx, b, longer, at))
+	ok(t, s.PutWait(ctx, b, wait("web", time.Minute, at), at))
+	same(t, evidenceOf(t, s, "b").Waits, []evidence.Wait{longer})
+	ok(t, second(s.JoinAllowance(ctx, b, "other", "web", at)))
+	ok(t, s.PutWait(ctx, b, wait("web", 4*time.Hour, at), at))
+	same(t, evidenceOf(t, s, "a").Waits, []evidence.Wait{wait("api", 3*time.Hour, at), wait("files", 2*time.Hour, Now)})
+	same(t, evidenceOf(t, s, "c").Waits, []evidence.Wait{wait("api", 4*time.Hour, at)})
 }
 
 // testAllowanceModel: after any order of starts, joinings, renewals, ends and deaths the members of an
@@ -115,7 +148,7 @@ func testAllowanceModel(t *testing.T, s store.Store) {
 			runs[connection] = &run{Lease: start(t, s, connection, id, now), until: now.Add(ttl)}
 		case what < 4:
 			key := keys[random.IntN(len(keys))]
-			ok(t, second(s.JoinAllowance(ctx, r.Lease, key, now)))
+			ok(t, second(s.JoinAllowance(ctx, r.Lease, key, "api", now)))
 			if !slices.Contains(joined[key], r.RunID) {
 				joined[key] = append(joined[key], r.RunID)
 			}
@@ -155,7 +188,7 @@ func checkAllowance(t *testing.T, s store.Store) {
 	connect(t, s, "drawing")
 	at := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 	l := start(t, s, "drawing", "r9", at)
-	a, err := s.JoinAllowance(t.Context(), l, "k1", at)
+	a, err := s.JoinAllowance(t.Context(), l, "k1", "api", at)
 	ok(t, err)
 	same(t, []any{string(a.Learned), a.Members[0].Joined}, []any{`{"interval_ms":250}`, int64(5)})
 	finish(t, s, l, at)

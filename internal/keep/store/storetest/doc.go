@@ -40,6 +40,7 @@ var cases = []struct {
 	{"AskAnyway", testAskAnyway},
 	{"Allowances", testAllowances},
 	{"AllowanceModel", testAllowanceModel},
+	{"SharedWaits", testSharedWaits},
 	{"ExpiredLeaseStillWrites", testExpiredLeaseStillWrites},
 
 	{"RecordUpsert", testRecordUpsert},

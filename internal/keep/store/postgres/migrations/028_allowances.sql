@@ -19,3 +19,12 @@ CREATE TABLE allowance_members (
     PRIMARY KEY (allowance_key, run_id)
 );
 CREATE INDEX allowance_members_by_run ON allowance_members (run_id);
+
+-- Which allowance a connection's sender drew on last: the waits of one are those of all.
+CREATE TABLE allowance_connections (
+    connection_id TEXT NOT NULL,
+    sender        TEXT NOT NULL,
+    allowance_key TEXT NOT NULL,
+    PRIMARY KEY (connection_id, sender)
+);
+CREATE INDEX allowance_connections_by_key ON allowance_connections (allowance_key);
