@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // rule is the part of a field's contract that concerns the field alone. It is
@@ -66,21 +65,40 @@ type field struct {
 	doc   string
 }
 
-// fieldsRead are the lists that fieldsOf has made, by type.
-var fieldsRead sync.Map
+// manifestFields are the keys of every struct type that a manifest is made of.
+var manifestFields = fieldsWithin(map[reflect.Type][]field{}, reflect.TypeFor[Manifest]())
+
+// fieldsWithin adds the types that one is made of to those that are known.
+func fieldsWithin(known map[reflect.Type][]field, t reflect.Type) map[reflect.Type][]field {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return fieldsWithin(known, t.Elem())
+	case reflect.Struct:
+		if known[t] == nil {
+			known[t] = readFields(t)
+			for i := range t.NumField() {
+				fieldsWithin(known, t.Field(i).Type)
+			}
+		}
+	}
+	return known
+}
 
 // fieldsOf lists the keys of a struct type in the order of declaration. Nobody changes the list.
 func fieldsOf(t reflect.Type) []field {
-	if known, ok := fieldsRead.Load(t); ok {
-		return known.([]field)
+	if fields, known := manifestFields[t]; known {
+		return fields
 	}
+	return readFields(t)
+}
+
+func readFields(t reflect.Type) []field {
 	fields := make([]field, t.NumField())
 	for i := range fields {
 		tag := t.Field(i).Tag
 		name, _, _ := strings.Cut(tag.Get("json"), ",")
 		fields[i] = field{name: name, index: i, rule: parseRule(tag.Get("rule")), doc: tag.Get("doc")}
 	}
-	fieldsRead.Store(t, fields)
 	return fields
 }
 
