@@ -162,7 +162,7 @@ func TestWithdrawnConsentIsRepaired(t *testing.T) {
 		}
 		ended := func(want ...string) {
 			t.Helper()
-			for {
+			for looks := 0; ; looks++ {
 				runs, err := client.Runs(t.Context(), api.RunQuery{ConnectionID: id})
 				if err != nil {
 					t.Fatal(err)
@@ -174,8 +174,8 @@ func TestWithdrawnConsentIsRepaired(t *testing.T) {
 				if slices.Equal(got, want) {
 					return
 				}
-				if len(got) > len(want) || len(got) == len(want) && !slices.Contains(got, "running") {
-					t.Fatalf("runs ended as %v, want %v", got, want)
+				if len(got) > len(want) || len(got) == len(want) && !slices.Contains(got, "running") || looks == 5000 {
+					t.Fatalf("runs ended as %v, want %v\n%s", got, want, s.log)
 				}
 				time.Sleep(20 * time.Millisecond)
 			}

@@ -1,10 +1,12 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"pdpp/internal/judge/evidence"
@@ -21,13 +23,8 @@ func (db *DB) PutWait(ctx context.Context, l store.Lease, w evidence.Wait, now t
 			return err
 		}
 		ids := make([]string, len(waiting))
-		for i, who := range waiting {
+		for i, who := range waiting { // in one order, so that two who wait at once never wait for each other
 			ids[i] = who.connection
-		}
-		if err := tx.touchAll(ids); err != nil { // in the order of their ids, before anything of theirs is written
-			return err
-		}
-		for _, who := range waiting {
 			_, err := tx.exec(`INSERT INTO provider_waits (connection_id, sender, until, reason, noted_at) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT (connection_id, sender) DO UPDATE SET until = excluded.until, reason = excluded.reason, noted_at = excluded.noted_at
 					WHERE excluded.until >= provider_waits.until`,
@@ -36,20 +33,25 @@ func (db *DB) PutWait(ctx context.Context, l store.Lease, w evidence.Wait, now t
 				return fmt.Errorf("wait of %s: %w", who.sender, err)
 			}
 		}
-		return nil
+		return tx.touchAll(ids)
 	})
 }
 
 // sender is one of a connection.
 type sender struct{ connection, sender string }
 
-// waiting are those who wait when one of them does: itself, and who draws on the same allowance.
+// waiting are those who wait when one of them does, itself and who draws on the same allowance, in the order of
+// their names.
 func (t *tx) waiting(connectionID, name string) ([]sender, error) {
-	others, err := list(t.ctx, t.db, t, func(s scanner) (o sender, err error) {
+	all, err := list(t.ctx, t.db, t, func(s scanner) (o sender, err error) {
 		return o, s.Scan(&o.connection, &o.sender)
 	}, `SELECT o.connection_id, o.sender FROM allowance_connections own JOIN allowance_connections o ON o.allowance_key = own.allowance_key
-		WHERE own.connection_id = ? AND own.sender = ? AND o.connection_id <> own.connection_id ORDER BY o.connection_id, o.sender`, connectionID, name)
-	return append(others, sender{connectionID, name}), err
+		WHERE own.connection_id = ? AND own.sender = ? AND o.connection_id <> own.connection_id`, connectionID, name)
+	all = append(all, sender{connectionID, name})
+	slices.SortFunc(all, func(a, b sender) int {
+		return cmp.Or(cmp.Compare(a.connection, b.connection), cmp.Compare(a.sender, b.sender))
+	})
+	return all, err
 }
 
 // passWaits fails with the wait in force that ends last, or, for an owner who does
