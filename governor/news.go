@@ -349,7 +349,9 @@ func (p *pacer) join(m *member, since time.Duration, n News) {
 		return
 	}
 	since = max(since, p.epoch.began)
-	each := max(0, m.at-since) / time.Duration(max(1, more))
+	passed := max(0, m.at-since)
+	more = min(more, 1+seconds(passed)/max(p.ceiling, leastInterval)) // nobody passes the ceiling
+	each := passed / time.Duration(max(1, more))
 	for i := range int(more) {
 		p.count(since + each*time.Duration(i+1))
 		if float64(i) < steps {

@@ -126,6 +126,8 @@ func (p *pacer) divide(at time.Duration, now time.Time, to Share, seed uint64) {
 	}
 	if to.Runs > 1 {
 		s.keep(at, s.Share)
+	} else {
+		s.lent = max(s.lent, at+s.guard) // whoever went may have sent in this moment
 	}
 	s.Share = to
 	s.told = News{}
@@ -219,7 +221,7 @@ func (s *share) admits(at, room time.Duration) bool {
 // when it may leave, or earlier: a turn may be lent until then.
 func (s *share) next(at, due, room time.Duration) time.Duration {
 	if s.Runs == 1 {
-		return due
+		return max(due, s.lent)
 	}
 	t := max(due, s.notBefore, s.lent, at)
 	if !s.admits(t, room) {

@@ -123,7 +123,6 @@ func testAllowanceModel(t *testing.T, s store.Store) {
 	type run struct {
 		store.Lease
 		until time.Time
-		keys  []string
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
