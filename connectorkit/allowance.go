@@ -3,6 +3,8 @@ package connectorkit
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"math"
 	"sync"
 	"time"
@@ -17,8 +19,8 @@ type Allowance struct {
 	Sender string
 	// Provider is what connectors call it that share it; empty means the connector's key.
 	Provider string
-	// Account is any text that all runs on the account have and no others: an id, an address, a token. It is
-	// neither stored nor logged.
+	// Account is any text that all runs on the account have and no others: an id, an address, a token. The runner
+	// is told its hash alone.
 	Account string
 	// Address, without an account, says that the provider counts what comes from one address.
 	Address bool
@@ -61,7 +63,7 @@ func (r *run) join(ctx context.Context, a Allowance) error {
 	}
 	_, err := r.ask(ctx, protocol.TypeAllowanceShare, func(id string) protocol.Message {
 		return &protocol.Allowance{
-			RequestID: id, Sender: d.sender, Provider: cmp.Or(a.Provider, key), Account: a.Account, Address: a.Address,
+			RequestID: id, Sender: d.sender, Provider: cmp.Or(a.Provider, key), Account: hashed(a.Account), Address: a.Address,
 		}
 	})
 	if err != nil {
@@ -69,6 +71,15 @@ func (r *run) join(ctx context.Context, a Allowance) error {
 	}
 	go r.tell(ctx, d)
 	return nil
+}
+
+// hashed keeps what may be a secret from leaving the process; nothing stays nothing.
+func hashed(account string) string {
+	if account == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(account))
+	return hex.EncodeToString(sum[:])
 }
 
 // add reports whether the sender draws on nothing yet.

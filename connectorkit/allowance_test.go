@@ -84,7 +84,7 @@ func TestAllowanceIsTheWarmStart(t *testing.T) {
 				if exit != ExitSucceeded || pace != c.want {
 					t.Errorf("exit code %d, begins at %s", exit, pace)
 				}
-				if n := strings.Count(said, `"ALLOWANCE"`); n != 2 || !strings.Contains(said, `"account":"ann@meadow.example"`) || !strings.Contains(said, `"learned":{`) {
+				if n := strings.Count(said, `"ALLOWANCE"`); n != 2 || strings.Contains(said, "meadow") || !strings.Contains(said, `"account":"`+hashed("ann@meadow.example")+`"`) || !strings.Contains(said, `"learned":{`) {
 					t.Errorf("%d words on allowances: %s", n, said)
 				}
 			})
