@@ -290,7 +290,7 @@ func (p *pacer) heed(at time.Duration, now time.Time, n News) {
 	}
 	if same {
 		p.join(m, since, n)
-		p.epoch.idle = max(p.epoch.idle, min(n.idle, seconds(at-p.epoch.began)))
+		p.epoch.rested(min(n.idle, seconds(at-p.epoch.began)))
 		s.mark(p)
 	} else {
 		m.n, m.c = n.n, n.c
@@ -353,7 +353,7 @@ func (p *pacer) join(m *member, since time.Duration, n News) {
 	more = min(more, 1+seconds(passed)/max(p.ceiling, leastInterval)) // nobody passes the ceiling
 	each := passed / time.Duration(max(1, more))
 	for i := range int(more) {
-		p.count(since + each*time.Duration(i+1))
+		p.countLate(since + each*time.Duration(i+1))
 		if float64(i) < steps {
 			p.quicken(false)
 		}

@@ -31,6 +31,34 @@ func TestTogetherAsAlone(t *testing.T) {
 	}
 }
 
+// What is heard of late looks like no faster limit: runs over several machines are not refused more often than one,
+// also once the limit is known and climbs are slow.
+func TestLateNewsRaisesNoLimit(t *testing.T) {
+	t.Parallel()
+	p := Provider{Limiter: func(uint64) Limiter { return &Bucket{PerSecond: 20, Burst: 10} }, Median: 20 * time.Millisecond, Spread: 0.1}
+	refused := func(runs int) float64 {
+		sent, refused := 0, 0
+		for seed := range uint64(12) {
+			g := Group{Provider: p, Seed: seed, Delay: 400 * time.Millisecond, Until: 4 * time.Minute}
+			for j := range uint64(runs) {
+				g.Members = append(g.Members, Member{Governor: governor.New("acme", func(c *governor.Config) {
+					c.Ceiling, c.MaxWait, c.Seed = 10*time.Millisecond, 0, 100*seed+j
+				})})
+			}
+			for _, r := range RunGroup(g) {
+				sent, refused = sent+r.Sends, refused+r.Refusals
+			}
+		}
+		return 1000 * float64(refused) / float64(sent)
+	}
+	one := refused(1)
+	for _, runs := range []int{2, 4, 8} {
+		if n := refused(runs); n > 1.4*one {
+			t.Errorf("%d runs are refused %.2f times per 1000, and one %.2f", runs, n, one)
+		}
+	}
+}
+
 // Runs that come late, end early, have nothing to send or are killed leave nothing unused.
 func TestTogetherWhileTheyComeAndGo(t *testing.T) {
 	t.Parallel()

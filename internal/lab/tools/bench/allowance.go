@@ -38,6 +38,7 @@ const (
 	allowanceRate = 20.0             // requests in a second that the account allows
 	allowanceWarm = 40 * time.Second // in which the pace is found, and leases of the killed end
 	allowanceTime = 60 * time.Second
+	leastRefused  = 0.1 // of a thousand; less than one in all is no measure
 )
 
 // measureAllowance compares runs that share an allowance with one that has it for itself, as real processes.
@@ -50,60 +51,66 @@ func measureAllowance(ctx context.Context, c config, dir string, r *report) erro
 		return err
 	}
 	p.env = append(p.env, "PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS=10")
-	var alone, refusedAlone float64
+	var alone drawn
 	for _, d := range []drawers{{1, 1, false}, {2, 1, false}, {4, 1, false}, {8, 1, false}, {2, 3, false}, {4, 3, false}, {8, 3, false}, {8, 3, true}} {
-		var rate, refused float64
+		var x drawn
 		if d.workers == 1 {
-			rate, refused, err = p.draw(ctx, dir, "", d)
+			x, err = p.draw(ctx, dir, "", d)
 		} else if c.Postgres == "" {
 			fmt.Println(d, "is left out: give --postgres or run make bench")
 			continue
 		} else {
-			rate, err = inDatabase(ctx, c.Postgres, "pdpp_bench_allowance", func(dsn string) (rate float64, err error) {
-				rate, refused, err = p.draw(ctx, dir, dsn, d)
-				return rate, err
+			_, err = inDatabase(ctx, c.Postgres, "pdpp_bench_allowance", func(dsn string) (_ float64, err error) {
+				x, err = p.draw(ctx, dir, dsn, d)
+				return x.rate, err
 			})
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", d, err)
 		}
-		f := figure{Name: d.String(), Value: rate / allowanceRate, Unit: "of the limit", Note: fmt.Sprintf("%.2f of a thousand requests were refused", refused)}
+		passed := figure{Name: d.String(), Value: x.rate / allowanceRate, Unit: "of the limit"}
+		refused := figure{Name: "  refused", Value: x.refused, Unit: "of 1000 from the start on", Note: fmt.Sprintf("%.2f once the pace was found", x.later)}
 		if d.runs == 1 {
-			alone, refusedAlone = rate, refused
+			alone = x
 		} else {
-			f.Value, f.Unit, f.AtLeast = rate/alone, "of what one run alone gets", 0.9
-			f.Note += fmt.Sprintf("; of one run's %.2f", refusedAlone)
+			passed.Value, passed.Unit, passed.AtLeast = x.rate/alone.rate, "of what one run alone gets", 0.9
+			refused.Value, refused.Unit, refused.Below = x.refused/max(alone.refused, leastRefused), "times as often as one", 2
+			refused.Note = fmt.Sprintf("%.2f of 1000 from the start on, %s", x.refused, refused.Note)
 		}
-		r.tell(f)
+		r.tell(passed)
+		r.tell(refused)
 	}
 	return nil
 }
 
-// draw gives how many requests pass in a second, and how many of a thousand are refused.
-func (p programs) draw(ctx context.Context, dir, dsn string, d drawers) (rate, refused float64, err error) {
+// drawn is how many requests passed in a second, and how many of a thousand were refused: from the start on, so that
+// they are enough to compare, and once the pace was found.
+type drawn struct{ rate, refused, later float64 }
+
+func (p programs) draw(ctx context.Context, dir, dsn string, d drawers) (x drawn, err error) {
 	home, err := os.MkdirTemp(dir, "allowance-")
 	if err != nil {
-		return 0, 0, err
+		return x, err
 	}
 	account, err := lumen.Start(lumen.Config{Seed: 7, Events: 20_000, Latency: 20 * time.Millisecond})
 	if err != nil {
-		return 0, 0, err
+		return x, err
 	}
 	defer account.Close()
 	gate := account.Sim.Gate()
 	for _, f := range []providersim.Fault{{Kind: providersim.Bucket, Rate: allowanceRate, Burst: 10}, {Kind: providersim.ShortPages, Items: 1}} {
 		if _, err := gate.Add(f); err != nil {
-			return 0, 0, err
+			return x, err
 		}
 	}
 	if err := plantDrawers(ctx, home, dsn, account, d.runs); err != nil {
-		return 0, 0, err
+		return x, err
 	}
 	slots := fmt.Sprint((d.runs + d.workers - 1) / d.workers)
 	for i := range d.workers {
 		s, err := p.serve(ctx, home, dsn, "--role", "worker", "--can", "network", "--slots", slots, "--slots-per-provider", slots)
 		if err != nil {
-			return 0, 0, err
+			return x, err
 		}
 		if i == 0 && d.killed {
 			time.AfterFunc(allowanceWarm/4, func() { _ = s.cmd.Process.Kill() })
@@ -117,11 +124,14 @@ func (p programs) draw(ctx context.Context, dir, dsn string, d drawers) (rate, r
 	}
 	before, err := passedAfter(ctx, gate, allowanceWarm)
 	if err != nil {
-		return 0, 0, err
+		return x, err
 	}
 	after, err := passedAfter(ctx, gate, allowanceTime)
-	requests, throttled := float64(after.Requests-before.Requests), float64(after.Throttled-before.Throttled)
-	return (requests - throttled) / allowanceTime.Seconds(), 1000 * throttled / requests, err
+	perThousand := func(since providersim.Stats) float64 {
+		return 1000 * float64(after.Throttled-since.Throttled) / float64(max(1, after.Requests-since.Requests))
+	}
+	passed := after.Requests - after.Throttled - (before.Requests - before.Throttled)
+	return drawn{float64(passed) / allowanceTime.Seconds(), perThousand(providersim.Stats{}), perThousand(before)}, err
 }
 
 func passedAfter(ctx context.Context, g *providersim.Gate, d time.Duration) (providersim.Stats, error) {

@@ -1,0 +1,64 @@
+package governor
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Marks say how many had been answered by their moment, in whatever order it is heard of.
+func TestMarksCountWhatIsHeardOfLate(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		sent := rapid.SliceOfN(rapid.IntRange(1, 4000), 1, 400).Draw(t, "sent")
+		p := newPacer(Config{Discovery: time.Second})
+		for _, at := range sent {
+			p.countLate(time.Duration(at) * time.Millisecond)
+		}
+		if p.epoch.n != float64(len(sent)) {
+			t.Fatalf("counted %v of %d", p.epoch.n, len(sent))
+		}
+		for _, m := range p.epoch.marks[:p.epoch.used] {
+			by := 0
+			for _, at := range sent {
+				if float32(at)/1000 <= m.passed {
+					by++
+				}
+			}
+			if m.n > float64(by) || m.n < float64(by-countsAt(sent, m.passed)) {
+				t.Fatalf("a mark says %v by %v s, of %d", m.n, m.passed, by)
+			}
+		}
+		if !slices.IsSortedFunc(p.epoch.marks[:p.epoch.used], func(a, b mark) int { return int(a.n - b.n) }) {
+			t.Fatalf("marks go back: %v", p.epoch.marks[:p.epoch.used])
+		}
+	})
+}
+
+// countsAt is how many left in the moment of a mark; each of them may have been counted after it.
+func countsAt(sent []int, passed float32) (n int) {
+	for _, at := range sent {
+		if float32(at)/1000 == passed {
+			n++
+		}
+	}
+	return n
+}
+
+// What was idle before is no reason to hold what was delivered since then to be faster.
+func TestIdleHeardOfLate(t *testing.T) {
+	t.Parallel()
+	p := newPacer(Config{Discovery: time.Second})
+	for i := range 200 {
+		p.count(time.Duration(i) * 100 * time.Millisecond)
+	}
+	at := 20 * time.Second
+	before := p.epoch.sustained(5, p.epoch.active(at))
+	p.epoch.rested(4)
+	p.epoch.rested(3)
+	if after := p.epoch.sustained(5, p.epoch.active(at)); after > before*1.0001 || p.epoch.idle != 4 {
+		t.Errorf("%v in a second, and %v before it was told of %v idle seconds", after, before, p.epoch.idle)
+	}
+}
