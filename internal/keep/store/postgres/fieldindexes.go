@@ -83,10 +83,10 @@ func (d *dialect) Sum(numbers string) string {
 	return `CAST(sum(CAST(CAST(` + numbers + ` AS text) AS numeric)) AS float8)`
 }
 
-// Each is a query that the planner does not join otherwise: it would rather read the whole of a table than a
-// part for each of many rows, of which it expects more than there are.
-func (d *dialect) Each(table, name, condition string) string {
-	return ` CROSS JOIN LATERAL (SELECT * FROM ` + table + ` ` + name + ` WHERE ` + condition + ` OFFSET 0) AS ` + name
+// OneOf makes a list of the values before the table is read: the planner would rather join, and read the whole of a table
+// instead of a part for each value.
+func (d *dialect) OneOf(column, query string) string {
+	return column + ` = ANY (ARRAY(` + query + `))`
 }
 
 // Apart needs nothing: the planner may join the two.

@@ -160,10 +160,8 @@ func (d *dialect) Period(g store.Granularity, micros string) string {
 // Sum keeps account of what is lost by rounding.
 func (d *dialect) Sum(numbers string) string { return `sum(` + numbers + `)` }
 
-// Each relies on it that the tables of a cross join are taken in their order.
-func (d *dialect) Each(table, name, condition string) string {
-	return ` CROSS JOIN ` + table + ` ` + name + ` ON ` + condition
-}
+// OneOf needs no care: values are looked for in an index one by one.
+func (d *dialect) OneOf(column, query string) string { return column + ` IN (` + query + `)` }
 
 // Apart lets the query read its index alone: the planner does not see that a function of
 // what the index holds needs nothing else.

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"maps"
@@ -224,16 +225,19 @@ func (db *DB) Kept(ctx context.Context, from, to string) (k store.Kept, err erro
 		err = row.Scan(&m.ConnectionID, &m.Month, &m.Records)
 		return m, err
 	}, `SELECT s.connection_id, m.month, CAST(sum(m.records) AS bigint) FROM streams s CROSS JOIN month_counts m
-		WHERE m.stream_id = s.stream_id AND m.month > '' AND `+inStep+` GROUP BY s.connection_id, m.month ORDER BY s.connection_id, m.month`)
+		WHERE m.stream_id = s.stream_id AND m.month > '' AND `+inStep+` GROUP BY s.connection_id, m.month`)
 	if err != nil {
 		return k, err
 	}
-	// There are as many rows as days and streams: only their sums are put into order.
+	// There are as many rows as months, or days, and streams: only their sums are put into order.
+	slices.SortFunc(k.Months, func(a, b store.MonthCount) int {
+		return cmp.Or(strings.Compare(a.ConnectionID, b.ConnectionID), strings.Compare(a.Month, b.Month))
+	})
 	k.Days, err = list(ctx, db, tx, func(row scanner) (d store.DayCount, err error) {
 		err = row.Scan(&d.Day, &d.Records)
 		return d, err
-	}, `SELECT d.day, CAST(sum(d.records) AS bigint) FROM streams s`+db.dialect.Each("day_counts", "d", "d.stream_id = s.stream_id AND d.day >= ? AND d.day <= ?")+`
-		WHERE `+inStep+` GROUP BY d.day`, from, to)
+	}, `SELECT d.day, CAST(sum(d.records) AS bigint) FROM day_counts d
+		WHERE `+db.dialect.OneOf("d.stream_id", `SELECT s.stream_id FROM streams s WHERE `+inStep)+` AND d.day >= ? AND d.day <= ? GROUP BY d.day`, from, to)
 	if err != nil {
 		return k, err
 	}

@@ -71,9 +71,9 @@ type Dialect interface {
 	Period(g store.Granularity, micros string) string
 	// Sum is an aggregate of an expression for numbers, without the errors of adding up.
 	Sum(numbers string) string
-	// Each joins the rows of a table, under a name, that meet a condition on each row of the tables before it, and looks for
-	// them once for each.
-	Each(table, name, condition string) string
+	// OneOf is a condition that a column, the first of an index, has one of the few values that a query gives: each of them is
+	// looked for.
+	OneOf(column, query string) string
 	// Apart keeps a query in parentheses from becoming part of the one around it.
 	Apart() string
 	// Share is a query for the part of an index on a field that a comparison leaves, as the database estimates

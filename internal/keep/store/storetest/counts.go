@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -115,7 +116,7 @@ func CountsOfConnection(t testing.TB, s store.Store, connection string, streams 
 }
 
 // countsOfDays demands that the days of all connections add up to those of all streams that are
-// counted.
+// counted, and that days and months come in their order.
 func countsOfDays(t testing.TB, s store.Store) {
 	t.Helper()
 	const from, to = "2026-01-01", "2026-12-31"
@@ -136,6 +137,10 @@ func countsOfDays(t testing.TB, s store.Store) {
 		got[d.Day] += d.Records
 	}
 	same(t, got, days)
+	same(t, slices.IsSortedFunc(k.Days, func(a, b store.DayCount) int { return strings.Compare(a.Day, b.Day) }), true)
+	same(t, slices.IsSortedFunc(k.Months, func(a, b store.MonthCount) int {
+		return cmp.Or(strings.Compare(a.ConnectionID, b.ConnectionID), strings.Compare(a.Month, b.Month))
+	}), true)
 }
 
 // countDays are those that the model draws from.
