@@ -1,12 +1,19 @@
 package serve
 
 import (
+	"context"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"pdpp/internal/collect/catalog"
 	"pdpp/internal/judge/attention"
 	"pdpp/internal/judge/evidence"
+	"pdpp/internal/keep/credential"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/service"
 )
 
 // The owner stores a credential that works, and nothing else: the same connection
@@ -47,6 +54,40 @@ func TestReauthConfirmsItself(t *testing.T) {
 		}
 		if len(p.pushed()) != 1 {
 			t.Errorf("pushes %q", p.pushed())
+		}
+	})
+}
+
+// slow is a store in which a credential comes into sight a while after it was dated.
+type slow struct{ store.Store }
+
+func (s slow) PutCredential(ctx context.Context, c store.Credential) error {
+	time.Sleep(soon)
+	return s.Store.PutCredential(ctx, c)
+}
+
+// The owner's credential is on its way into the database when a look asks for one. It is tried
+// all the same, by one run, and nothing is asked any more.
+func TestCredentialIsTriedHoweverLateItIsSeen(t *testing.T) {
+	inPlot(t, func(t *testing.T, p *plot) {
+		o := service.New(service.Config{Store: slow{p.st}, Connectors: catalog.Catalog{Dir: filepath.Join(p.home, "connectors")},
+			Key: func() (credential.Key, error) { return p.key, nil }, Now: time.Now})
+		p.must(o.SetCredential(t.Context(), garden, map[string]string{"token": "trowel"}))
+		stored, err := p.st.Credential(t.Context(), garden)
+		p.must(err)
+		asked := func() attention.Record {
+			all := p.records()
+			return all[slices.IndexFunc(all, func(r attention.Record) bool { return r.Kind == "reauth" })]
+		}
+		if r := asked(); !r.Open() || !r.OpenedAt.After(stored.CapturedAt) {
+			t.Errorf("the credential of %s was asked for by %+v", stored.CapturedAt, r)
+		}
+		time.Sleep(soon)
+		if got := p.runs(); got != "retry succeeded" {
+			t.Errorf("it ran: %q", got)
+		}
+		if r := asked(); r.Lifecycle != evidence.AttentionResolved {
+			t.Errorf("the record is %+v", r)
 		}
 	})
 }

@@ -25,7 +25,8 @@ func (e *Evidence) CredentialReplacedSince(t time.Time) bool {
 }
 
 // CredentialLook is the newest look at the credential that still counts; nil
-// when there is none.
+// when there is none. One that found none does not where one is stored: it came
+// before, even where it is dated later.
 func (e *Evidence) CredentialLook(now time.Time) *Probe {
 	var found *Probe
 	for i := range e.Probes {
@@ -35,7 +36,7 @@ func (e *Evidence) CredentialLook(now time.Time) *Probe {
 			found = p
 		}
 	}
-	if found != nil && e.CredentialReplacedSince(found.At) {
+	if found != nil && e.Credential != nil && (found.Reason == ReasonCredentialRequired || e.CredentialReplacedSince(found.At)) {
 		return nil
 	}
 	return found

@@ -109,6 +109,21 @@ func TestQuestionReplacesTheLook(t *testing.T) {
 	}
 }
 
+// TestStoredCredentialOutweighsTheLook holds that a look which found no credential says nothing
+// where one is stored, whichever of the two is dated later: a credential is seen later than it is dated.
+func TestStoredCredentialOutweighsTheLook(t *testing.T) {
+	now := time.Date(2026, 4, 5, 12, 0, 0, 0, time.UTC)
+	for reason, want := range map[string]CredentialFault{ReasonCredentialRequired: "", "session_expired": CredentialRefused} {
+		e := &Evidence{
+			Probes:     []Probe{{Dimension: ProbeCredentials, Status: ProbeFailed, Reason: reason, At: now}},
+			Credential: &Credential{Status: CredentialActive, CapturedAt: now.Add(-time.Second)},
+		}
+		if refusal, _ := e.CredentialRefusal(now); refusal.Fault != want {
+			t.Errorf("%s: %q, want %q", reason, refusal.Fault, want)
+		}
+	}
+}
+
 // TestRemedyOutweighsTheName holds that what a connector asks for counts for more
 // than how it calls its failure.
 func TestRemedyOutweighsTheName(t *testing.T) {

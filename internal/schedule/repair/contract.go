@@ -122,9 +122,11 @@ func (s *scene) nothingMissing() bool {
 }
 
 // unconfirmed reports whether the owner has done something new for the record
-// that no run has tried yet. What a device feeds is confirmed by its own upload.
+// that no run has tried yet. It may be dated before the record, which was opened
+// by a look that did not see it: what is dated is committed later, and clocks
+// differ. What a device feeds is confirmed by its own upload.
 func (s *scene) unconfirmed(r *attention.Record, is standing) bool {
-	if !is.satisfied || is.mendedAt.IsZero() || s.e.LocalDevice() || is.mendedAt.Before(r.OpenedAt) {
+	if !is.satisfied || is.mendedAt.IsZero() || s.e.LocalDevice() {
 		return false
 	}
 	if r.ConfirmAskedAt != nil && !is.mendedAt.After(*r.ConfirmAskedAt) {

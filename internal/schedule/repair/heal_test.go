@@ -59,6 +59,26 @@ func TestMendedCredentialIsConfirmedOnce(t *testing.T) {
 	}
 }
 
+// A credential is dated before anybody else can see it, perhaps by another clock. One that a look
+// did not see and asked for is confirmed as well, and only once.
+func TestCredentialThatIsSeenLate(t *testing.T) {
+	w := newWorld()
+	w.rejectCredential()
+	w.wait(time.Second)
+	dated := w.now
+	w.wait(time.Second)
+	w.look(t)
+	r := w.only(t, "reauth")
+	w.Credential = &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: dated}
+	w.wait(time.Second)
+	w.expect(t, Started, 1)
+	w.run("")
+	w.expect(t, NoSatisfiedAction, 1)
+	if got := w.records.records[r.ID]; got.Lifecycle != evidence.AttentionResolved {
+		t.Errorf("the record is %+v", got)
+	}
+}
+
 // A confirmation that fails the same way asks again for the same thing, on the
 // same record, and says why; the owner is not called a second time.
 func TestConfirmationThatFailsTheSameWay(t *testing.T) {

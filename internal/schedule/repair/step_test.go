@@ -70,6 +70,37 @@ func TestStaleSave(t *testing.T) {
 	}
 }
 
+// meddled is a book in which somebody else saves a record first.
+type meddled struct {
+	*book
+	first func()
+}
+
+func (m meddled) Save(ctx context.Context, records []attention.Record, run string) error {
+	m.first()
+	return m.book.Save(ctx, records, run)
+}
+
+// A connection whose record somebody else saved meanwhile is looked at again at once: nothing else
+// tells that it waits for its run.
+func TestStaleSaveIsLookedAtAgain(t *testing.T) {
+	w, r := refused(t)
+	w.wait(time.Minute)
+	w.storeCredential()
+	w.watcher.Store = meddled{w.records, func() {
+		r.Notice = attention.NoticeSent
+		if err := w.records.Save(t.Context(), []attention.Record{r}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	again, err := w.watcher.Check(t.Context(), []evidence.Evidence{w.Evidence}, w.now)
+	if at, asked := again["cin_1"]; err != nil || !asked || at.After(w.now) || len(w.records.asked) != 0 {
+		t.Errorf("to be looked at again: %v, %v, with %d runs asked for", again, err, len(w.records.asked))
+	}
+	w.watcher.Store = w.records
+	w.expect(t, Started, 1)
+}
+
 // failing is a book in which one connection cannot be saved.
 type failing struct{ *book }
 

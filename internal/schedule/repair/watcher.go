@@ -71,11 +71,15 @@ func (w *Watcher) Check(ctx context.Context, page []evidence.Evidence, now time.
 		if err != nil {
 			failed = append(failed, err)
 		}
-		if heal.NotBefore != nil {
+		at := heal.NotBefore
+		if heal.ErrorCode == HoldChangedMeanwhile { // whoever saves a record does not ask for a look
+			at = &now
+		}
+		if at != nil {
 			if again == nil {
 				again = map[string]time.Time{}
 			}
-			again[ids[i]] = *heal.NotBefore
+			again[ids[i]] = *at
 		}
 	}
 	return again, errors.Join(failed...)
