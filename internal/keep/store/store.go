@@ -67,6 +67,9 @@ type Connections interface {
 	PutManifest(ctx context.Context, connectorID string, body []byte, now time.Time) (generation int64, err error)
 	// Manifest gives the newest body. ErrNotFound when there is none.
 	Manifest(ctx context.Context, connectorID string) (body []byte, generation int64, err error)
+	// Declared tells a connection's connector and the generation of the newest manifest that it has; zero means none.
+	// ErrNotFound for no connection.
+	Declared(ctx context.Context, connectionID string) (connectorID string, generation int64, err error)
 
 	// CreateConnection fails with ErrExists when the id is taken.
 	CreateConnection(ctx context.Context, c Connection) error

@@ -55,12 +55,15 @@ func (c *Client) Records(ctx context.Context, query RecordQuery) (RecordPage, er
 	moment(q, "since", query.Since)
 	moment(q, "until", query.Until)
 	given(q, "thread", query.Thread)
-	if query.Fields != nil {
-		fields, err := json.Marshal(query.Fields)
+	for name, list := range map[string][]string{"keys": query.Keys, "fields": query.Fields} {
+		if list == nil {
+			continue
+		}
+		text, err := json.Marshal(list)
 		if err != nil {
 			return RecordPage{}, err
 		}
-		q.Set("fields", string(fields))
+		q.Set(name, string(text))
 	}
 	if query.Total {
 		q.Set("total", "true")

@@ -101,6 +101,8 @@ type RecordQuery struct {
 	Changes      bool              // deletions too
 	Limit        int
 	Completeness bool // also how much of it is here
+	// Keys are those of the records that are wanted, 100 at most; nil means all. They are not for a list by time.
+	Keys []string
 
 	// ByTime puts the records into the order of the time that their stream declares, and leaves
 	// out those without one. The members below are for that order.

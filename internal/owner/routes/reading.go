@@ -53,7 +53,7 @@ func (s *surface) reading() []reply.Route {
 }
 
 func (s *surface) records(r *http.Request) (any, error) {
-	q, err := queryOf(r, "connection_id", "stream", "cursor", "order", "changes", "limit", "filter", "by", "since", "until", "thread", "fields", "total", "completeness")
+	q, err := queryOf(r, "connection_id", "stream", "cursor", "order", "changes", "limit", "filter", "by", "since", "until", "thread", "keys", "fields", "total", "completeness")
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +72,12 @@ func (s *surface) records(r *http.Request) (any, error) {
 	ask := api.RecordQuery{
 		ConnectionID: q.Get("connection_id"), Stream: q.Get("stream"), Cursor: q.Get("cursor"),
 		Oldest: order == "asc", Changes: changes == "true", Where: filters(q), Compare: comparisons(q), Limit: size,
+	}
+	if keys := q.Get("keys"); keys != "" && json.Unmarshal([]byte(keys), &ask.Keys) != nil {
+		return nil, api.Invalid("keys", "That is not a list of keys.", `Write it as JSON, like ["a1","a2"].`)
+	}
+	if fields := q.Get("fields"); fields != "" && json.Unmarshal([]byte(fields), &ask.Fields) != nil {
+		return nil, api.Invalid("fields", "That is not a list of fields.", `Write it as JSON, like ["title","text"].`)
 	}
 	if err := byTime(q, &ask); err != nil {
 		return nil, err
@@ -98,9 +104,6 @@ func byTime(q url.Values, ask *api.RecordQuery) error {
 		return err
 	}
 	ask.Thread = q.Get("thread")
-	if fields := q.Get("fields"); fields != "" && json.Unmarshal([]byte(fields), &ask.Fields) != nil {
-		return api.Invalid("fields", "That is not a list of fields.", `Write it as JSON, like ["title","text"].`)
-	}
 	total, err := oneOf(q, "total", "false", "true")
 	ask.Total = total == "true"
 	return err

@@ -81,6 +81,11 @@ func (d *dialect) UpsertRecords(ctx context.Context, tx *sql.Tx, b sqlstore.Batc
 
 func (d *dialect) Among(column string) string { return column + ` = ANY (CAST(? AS text[]))` }
 
+// AmongKeys hides the list from the planner, which would otherwise plan anew for every list.
+func (d *dialect) AmongKeys(column string) string {
+	return column + ` = ANY (CAST((SELECT CAST(? AS text[])) AS text[]))`
+}
+
 // Elements names its column value by itself.
 func (d *dialect) Elements() string { return `json_array_elements(CAST(? AS json))` }
 

@@ -134,6 +134,8 @@ func (d *dialect) Among(column string) string {
 	return column + ` IN (SELECT value FROM json_each(?))`
 }
 
+func (d *dialect) AmongKeys(column string) string { return d.Among(column) }
+
 func (d *dialect) Elements() string { return `json_each(?)` }
 
 func (d *dialect) List(values []string) (any, error) {

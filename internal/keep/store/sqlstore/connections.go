@@ -51,6 +51,15 @@ func (db *DB) Manifest(ctx context.Context, connectorID string) (body []byte, ge
 	return []byte(text), generation, err
 }
 
+func (db *DB) Declared(ctx context.Context, connectionID string) (connectorID string, generation int64, err error) {
+	row := db.row(ctx, `SELECT c.connector_id, coalesce((SELECT max(m.generation) FROM connector_manifests m WHERE m.connector_id = c.connector_id), 0)
+		FROM connections c WHERE c.connection_id = ?`, connectionID)
+	connectorID, err = get(db, row, func(s scanner) (id string, err error) {
+		return id, s.Scan(&id, &generation)
+	})
+	return connectorID, generation, err
+}
+
 func (db *DB) CreateConnection(ctx context.Context, c store.Connection) error {
 	return db.write(ctx, func(tx *tx) error {
 		_, err := tx.exec(`INSERT INTO connections (`+connectionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

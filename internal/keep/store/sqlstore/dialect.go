@@ -30,6 +30,8 @@ type Dialect interface {
 	// Among is a condition that the column is one of a list of values. It has one
 	// placeholder, for what List makes of the values; any number of them will do.
 	Among(column string) (condition string)
+	// AmongKeys is Among for the keys of records, each of which is looked for in an index: one plan serves all lists.
+	AmongKeys(column string) (condition string)
 	List(values []string) (arg any, err error)
 	// Elements is a table of the elements of a JSON array, with one column named
 	// value. It has one placeholder, for the text of the array.

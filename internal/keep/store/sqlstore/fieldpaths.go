@@ -65,6 +65,7 @@ type path struct {
 	streamID int64
 	key      fieldKey
 	hint     string // names an index of records
+	shared   bool   // the index is that of all streams
 	table    string // of the index, where it is one
 	alone    bool   // nothing but the key is read
 	ranged   bool   // it gives a range of values, which are not in the order of the stream
@@ -109,6 +110,11 @@ func (p path) live(f *filter, part store.Part) {
 
 // of adds the condition that names the stream.
 func (p path) of(f *filter, part store.Part) {
+	if p.shared {
+		// One statement reads each of the streams. A planner that sees which is meant plans anew every time.
+		f.add("r.stream_id = (SELECT CAST(? AS bigint))", p.streamID)
+		return
+	}
 	if p.streamID != 0 {
 		// The planner uses an index of this stream alone when it sees its number.
 		f.add("r.stream_id = " + strconv.FormatInt(p.streamID, 10))

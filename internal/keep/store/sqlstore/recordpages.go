@@ -188,7 +188,7 @@ func (f *filter) named(d Dialect, p store.Part) error {
 		return nil
 	}
 	list, err := d.List(storableOnly(p.Keys))
-	f.add(d.Among("r.record_key"), list)
+	f.add(d.AmongKeys("r.record_key"), list)
 	return err
 }
 

@@ -15,6 +15,7 @@ type plainDialect struct{ Dialect }
 func (plainDialect) Texts() string                    { return "?" }
 func (plainDialect) List([]string) (any, error)       { return "list", nil }
 func (plainDialect) Among(column string) string       { return column + " IN (?)" }
+func (plainDialect) AmongKeys(column string) string   { return column + " IN (?)" }
 func (plainDialect) Bytewise(_ bool, e string) string { return e }
 
 // A statement that filters holds a guess against the one field that it is about: the

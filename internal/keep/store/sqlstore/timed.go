@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -27,15 +28,47 @@ type timedPage struct {
 
 func (db *DB) Timed(ctx context.Context, q store.TimedQuery) (found []store.TimedRecord, err error) {
 	q.Limit = limitOr(q.Limit, 100)
+	if !askable(q) {
+		return nil, nil
+	}
+	var whole bool
+	err = db.byKnown(ctx, func() (err error) {
+		found, whole, err = db.timedAtOnce(ctx, q)
+		return err
+	})
+	if err != nil || whole {
+		return found, err
+	}
 	err = db.timed(ctx, q, func(from Querier, p *timedPage) error {
-		found, err = db.fillTimed(ctx, from, p)
+		found, _, err = db.fillTimed(ctx, from, p, math.MaxInt)
 		return err
 	})
 	return found, err
 }
 
+// timedAtOnce reads a page by one statement, which is one moment by itself, and by the indexes that are known. That
+// the times beside the data are those that are asked for is a condition of it: where it finds nothing, that may be why,
+// and the page is not whole.
+func (db *DB) timedAtOnce(ctx context.Context, q store.TimedQuery) (found []store.TimedRecord, whole bool, err error) {
+	s, err := db.lately(ctx, q.Part)
+	if err != nil {
+		return nil, false, err
+	}
+	p, err := db.timedPage(q, s)
+	if err != nil {
+		return nil, false, err
+	}
+	if p.kept {
+		p.add("s.time_field = ? AND s.time_seq >= s.last_seq", q.Field)
+	}
+	found, whole, err = db.fillTimed(ctx, db.readers(ctx), p, 1)
+	return found, whole && (len(found) > 0 || !p.kept), err
+}
+
 func (db *DB) CountTimed(ctx context.Context, q store.TimedQuery, most int64) (n int64, err error) {
-	q.After = nil
+	if q.After = nil; !askable(q) {
+		return 0, nil
+	}
 	err = db.timed(ctx, q, func(from Querier, p *timedPage) error {
 		if len(p.Where) == 0 {
 			text, args := p.body(nil)
@@ -59,11 +92,13 @@ func (db *DB) CountTimed(ctx context.Context, q store.TimedQuery, most int64) (n
 	return n, err
 }
 
+// askable reports whether any record can be what is asked for.
+func askable(q store.TimedQuery) bool {
+	return storable(q.ConnectionID, q.Stream, q.Since, q.Until, q.Field) && storableField(q.Among) && possible(q.Where)
+}
+
 // timed writes down what is asked for, and reads it within one moment.
 func (db *DB) timed(ctx context.Context, q store.TimedQuery, read func(Querier, *timedPage) error) error {
-	if !storable(q.ConnectionID, q.Stream, q.Since, q.Until, q.Field) || !storableField(q.Among) || !possible(q.Where) {
-		return nil
-	}
 	return db.snapshot(ctx, func(from Querier) error {
 		s, err := db.indexed(ctx, from, q.Part)
 		if err != nil {
@@ -87,7 +122,7 @@ func (db *DB) timedPath(s indexedStream, q store.TimedQuery) path {
 	}
 	switch k := timeKey(q.Field); {
 	case s.timeField == q.Field && slices.Contains(s.indexes, timeIndex):
-		return path{streamID: s.id, hint: db.dialect.UsingIndex(timeIndex)}
+		return path{streamID: s.id, hint: db.dialect.UsingIndex(timeIndex), shared: true}
 	case s.timeField != q.Field && s.has(k):
 		return db.pathBy(s, k)
 	}
@@ -118,7 +153,13 @@ func (db *DB) timedPage(q store.TimedQuery, s indexedStream) (p *timedPage, err 
 		at       time.Time
 	}{{">=", q.From}, {"<", q.To}} {
 		if !bound.at.IsZero() {
-			p.add(p.at+` `+bound.operator+` ?`, append(slices.Clone(p.atArgs), p.moment(bound.at.UnixMicro()))...)
+			value := `?`
+			if p.kept && len(q.Where) == 0 {
+				// The index of times is the way, however many records are within the bounds: a planner that sees them
+				// plans anew every time.
+				value = `(SELECT CAST(? AS text))`
+			}
+			p.add(p.at+` `+bound.operator+` `+value, append(slices.Clone(p.atArgs), p.moment(bound.at.UnixMicro()))...)
 		}
 	}
 	if !p.kept && q.From.IsZero() && q.To.IsZero() {
@@ -175,7 +216,8 @@ func (p *timedPage) statement(after *store.Moment) (text string, args []any) {
 // stream have fewer.
 const firstTimed = 64
 
-func (db *DB) fillTimed(ctx context.Context, from Querier, p *timedPage) (found []store.TimedRecord, err error) {
+// fillTimed reads a page by so many statements at most. With fewer of them than it takes the page is not whole.
+func (db *DB) fillTimed(ctx context.Context, from Querier, p *timedPage, statements int) (found []store.TimedRecord, whole bool, err error) {
 	m := &growing{limit: p.Limit, maxBytes: p.MaxBytes}
 	size := m.first()
 	if p.Fields != nil {
@@ -186,7 +228,7 @@ func (db *DB) fillTimed(ctx context.Context, from Querier, p *timedPage) (found 
 		direction = " DESC"
 	}
 	after := p.After
-	for ; ; size = m.next() {
+	for ; statements > 0; statements, size = statements-1, m.next() {
 		text, args := p.statement(after)
 		text += ` ORDER BY moment` + direction + `, r.id` + direction + ` LIMIT ` + strconv.Itoa(size)
 		rows := 0
@@ -204,9 +246,10 @@ func (db *DB) fillTimed(ctx context.Context, from Querier, p *timedPage) (found 
 			return m.add(record.StoredRecord), nil
 		})
 		if err != nil || m.full() || rows < size {
-			return found, err
+			return found, true, err
 		}
 	}
+	return nil, false, nil
 }
 
 // scan reads a row, and says whether the page is meant to have it.

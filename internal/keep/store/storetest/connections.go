@@ -29,6 +29,15 @@ func testManifests(t *testing.T, s store.Store) {
 	generation, err := s.PutManifest(ctx, "other", []byte(`{}`), Now)
 	ok(t, err)
 	same(t, generation, 1)
+
+	for connector, want := range map[string]int64{"example": 3, "other": 1, "unseen": 0} {
+		ok(t, s.CreateConnection(ctx, store.Connection{ID: "of " + connector, ConnectorID: connector, Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: Now, UpdatedAt: Now}))
+		of, generation, err := s.Declared(ctx, "of "+connector)
+		ok(t, err)
+		same(t, []any{of, generation}, []any{connector, want})
+	}
+	_, _, err = s.Declared(ctx, "nothing")
+	fails(t, err, store.ErrNotFound)
 }
 
 func testConnections(t *testing.T, s store.Store) {

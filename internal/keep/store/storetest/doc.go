@@ -63,6 +63,7 @@ var cases = []struct {
 	{"AggregateTakesTooLong", testAggregateTakesTooLong},
 	{"FieldIndexes", testFieldIndexes},
 	{"Timed", testTimed},
+	{"TimedTurns", testTimedTurns},
 	{"PartFields", testPartFields},
 	{"PageBytes", testPageBytes},
 	{"Align", testAlign},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,19 +86,41 @@ func testTimed(t *testing.T, s store.Store) {
 	rapid.Check(t, check)
 	same(t, index(t, s, int64(len(all))), 2)
 	rapid.Check(t, check)
-	_, err = s.PutManifest(t.Context(), "example", told(true), Now)
-	ok(t, err)
-	for done := false; !done; {
-		done, err = s.Align(t.Context())
+	declare := func(kept bool) {
+		_, err := s.PutManifest(t.Context(), "example", told(kept), Now)
 		ok(t, err)
+		align(t, s)
 	}
+	declare(true)
 	same(t, index(t, s, int64(len(all))), 1) // what is kept beside the data needs no other index
 	rapid.Check(t, check)
 	same(t, index(t, s, never), 1)
 	rapid.Check(t, check)
+	declare(false) // what the store knows of the stream says that the time is beside the data
+	rapid.Check(t, check)
 	got, err := s.Timed(t.Context(), store.TimedQuery{Part: store.Part{ConnectionID: "c", Stream: "nothing"}, Field: timeField})
 	ok(t, err)
 	same(t, len(got), 0)
+}
+
+// testTimedTurns: a page is by the time that is asked for, whichever the store kept beside the data when it last looked.
+func testTimedTurns(t *testing.T, s store.Store) {
+	for i, kept := range []string{"moved", "made", "moved", "made"} {
+		_, err := s.PutManifest(t.Context(), "example", declaring(kept, "title"), Now)
+		ok(t, err)
+		if i == 0 {
+			l := begin(t, s, "c", "r1", store.StreamSpec{Name: Stream, TimeField: "moved"})
+			put(t, s, l, moving("k", "2019", "2024"))
+			finish(t, s, l, Now)
+		}
+		align(t, s)
+		for field, year := range map[string]int{"made": 2019, "moved": 2024} {
+			got, err := s.Timed(t.Context(), store.TimedQuery{Part: whole, Field: field})
+			ok(t, err)
+			same(t, len(got), 1)
+			same(t, got[0].At, time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
+		}
+	}
 }
 
 // drawTimed draws a question and gives its answer.
@@ -141,15 +164,18 @@ func drawTimed(t *rapid.T, all []filed, ids map[string]int64) (q store.TimedQuer
 	return q, want
 }
 
-// testTimePlans: a day is read, and counted, by the index of times.
+// testTimePlans: a day is read, and counted, by the index of times. Every day of every stream that is known is read by the
+// same statement and no other.
 func testTimePlans(t *testing.T, d Damaged) {
 	_, err := d.Store.PutManifest(t.Context(), "example", told(true), Now)
 	ok(t, err)
-	l := begin(t, d.Store, "c", "r1", store.StreamSpec{Name: Stream, TimeField: timeField})
+	l := begin(t, d.Store, "c", "r1", store.StreamSpec{Name: Stream, TimeField: timeField}, store.StreamSpec{Name: "more", TimeField: timeField})
 	var records []slice.Record
 	for i := range 500 {
 		at := Now.AddDate(0, 0, -i).UTC()
-		records = append(records, slice.Record{Stream: Stream, Key: fmt.Sprint("k", i), EmittedAt: "x", SemanticTime: at.Format(protocol.StoredTime), Data: fmt.Appendf(nil, `{"time":%q}`, at.Format(time.RFC3339Nano))})
+		for _, name := range []string{Stream, "more"} {
+			records = append(records, slice.Record{Stream: name, Key: fmt.Sprint("k", i), EmittedAt: "x", SemanticTime: at.Format(protocol.StoredTime), Data: fmt.Appendf(nil, `{"time":%q}`, at.Format(time.RFC3339Nano))})
+		}
 	}
 	put(t, d.Store, l, records...)
 	w := &Watch{}
@@ -167,4 +193,18 @@ func testTimePlans(t *testing.T, d Damaged) {
 			t.Errorf("a day is found by\n%s", plan)
 		}
 	}
+	var sent []string
+	for range 2 { // the first time makes the streams known
+		sent = nil
+		w.begin = func() { sent = append(sent, "begin") }
+		w.seen = func(query string, _ []driver.NamedValue) { sent = append(sent, query) }
+		for i, name := range []string{Stream, "more"} {
+			q.Stream, q.From, q.To = name, Now.AddDate(0, 0, -9-i), Now.AddDate(0, 0, -8-i)
+			got, err := s.Timed(t.Context(), q)
+			ok(t, err)
+			same(t, len(got), 1)
+		}
+	}
+	same(t, len(sent), 2)
+	same(t, sent[0], sent[1])
 }

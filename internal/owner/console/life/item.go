@@ -2,6 +2,7 @@ package life
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,17 +59,25 @@ func (n *names) items(happened []happening, at choice) (out []item) {
 			out = append(out, n.single(t, at))
 		}
 	}
-	var spoken [][3]string
-	for k := range threads {
-		spoken = append(spoken, [3]string{k.connection, k.stream, k.thread})
-	}
-	n.learn(spoken)
+	n.learn(newestThreads(threads))
 	for k, all := range threads {
 		out = append(out, n.spoken(k, all))
 	}
 	slices.SortFunc(out, func(a, b item) int {
 		return cmp.Or(b.At.Compare(a.At), strings.Compare(a.From, b.From), strings.Compare(a.Title, b.Title), strings.Compare(a.Address, b.Address))
 	})
+	return out
+}
+
+// newestThreads names conversations, those with the newest words first: of more than are looked up it is these that
+// have a name.
+func newestThreads(threads map[threadKey][]*thing) (out [][3]string) {
+	last := func(k threadKey) time.Time { return *threads[k][0].At }
+	for _, k := range slices.SortedFunc(maps.Keys(threads), func(a, b threadKey) int {
+		return cmp.Or(last(b).Compare(last(a)), strings.Compare(a.connection, b.connection), strings.Compare(a.stream, b.stream), strings.Compare(a.thread, b.thread))
+	}) {
+		out = append(out, [3]string{k.connection, k.stream, k.thread})
+	}
 	return out
 }
 

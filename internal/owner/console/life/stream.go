@@ -160,7 +160,7 @@ func (n *names) title(connection, name, key string) string {
 	return n.known[at]
 }
 
-// learn looks up what records are called, several at a time, as far as it is not known yet.
+// learn looks up what records are called, those of a stream at once, as far as it is not known yet.
 func (n *names) learn(all [][3]string) {
 	var asked [][3]string
 	for _, at := range all {
@@ -169,23 +169,47 @@ func (n *names) learn(all [][3]string) {
 			asked = append(asked, at)
 		}
 	}
-	titles := make([]string, len(asked))
+	var wanted []*titles
+	for _, at := range asked {
+		in := n.all.find(at[0], at[1])
+		i := slices.IndexFunc(wanted, func(t *titles) bool { return t.in == in })
+		if i < 0 {
+			i, wanted = len(wanted), append(wanted, &titles{in: in, called: map[string]string{}})
+		}
+		wanted[i].keys = append(wanted[i].keys, at[2])
+	}
 	var looking errgroup.Group
 	looking.SetLimit(readers)
-	for i, at := range asked {
+	for _, t := range wanted {
 		looking.Go(func() error {
-			record, _, err := n.p.Owner.Record(n.ctx, at[0], at[1], at[2])
-			t := n.all.find(at[0], at[1]).thing(record)
-			titles[i] = t.title()
+			err := t.read(n.ctx, n.p.Owner)
 			var known *api.Error
 			if err != nil && !(errors.As(err, &known) && known.Status == http.StatusNotFound) {
-				n.p.Log.WarnContext(n.ctx, "a name could not be looked up", "error", err)
+				n.p.Log.WarnContext(n.ctx, "names could not be looked up", "error", err)
 			}
 			return nil
 		})
 	}
 	_ = looking.Wait() // what could not be looked up has no name
-	for i, at := range asked {
-		n.known[at] = titles[i]
+	for _, t := range wanted {
+		for key, title := range t.called {
+			n.known[[3]string{t.in.ConnectionID, t.in.Name, key}] = title
+		}
 	}
+}
+
+// titles are what some records of a stream are called, by their keys.
+type titles struct {
+	in     *stream
+	keys   []string
+	called map[string]string
+}
+
+func (t *titles) read(ctx context.Context, from api.Owner) error {
+	found, err := from.Records(ctx, api.RecordQuery{ConnectionID: t.in.ConnectionID, Stream: t.in.Name, Keys: t.keys, Limit: len(t.keys)})
+	for _, r := range found.Records {
+		named := t.in.thing(r)
+		t.called[r.Key] = named.title()
+	}
+	return err
 }

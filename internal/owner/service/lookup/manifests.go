@@ -60,6 +60,21 @@ func (l *Lookup) Manifest(ctx context.Context, connectorID string) (*manifest.Ma
 	return m, nil
 }
 
+// ManifestOf is what the connector of a connection declared when it was last seen, as Manifest gives it.
+func (l *Lookup) ManifestOf(ctx context.Context, connectionID string) (*manifest.Manifest, error) {
+	connectorID, number, err := l.store.Declared(ctx, connectionID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, faults.NoConnection(err)
+	}
+	if err != nil {
+		return nil, faults.Error(err, "read the connection")
+	}
+	if m, ok := l.manifests.get(connectorID, number); ok {
+		return m, nil
+	}
+	return l.Manifest(ctx, connectorID)
+}
+
 // Library asks the store for each connector's manifest once, for the length of a list.
 type Library struct {
 	lookup *Lookup

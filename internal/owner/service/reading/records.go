@@ -49,6 +49,9 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 	if !q.Since.IsZero() || !q.Until.IsZero() || q.Thread != "" || q.Fields != nil || q.Total {
 		return api.RecordPage{}, api.Invalid("by", "Since, until, thread, fields and total are for a list in the order of time.", "Add by=time.")
 	}
+	if len(q.Keys) > largestPage {
+		return api.RecordPage{}, api.Invalid("keys", "These are more keys than one answer holds.", "Ask for at most 100.")
+	}
 	where, err := filters(declared, q.Where)
 	if err != nil {
 		return api.RecordPage{}, err
@@ -62,9 +65,9 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 		return api.RecordPage{}, err
 	}
 	ask := store.RecordQuery{
-		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream}, Where: where, Compare: compare, NewestFirst: !q.Oldest, Limit: pageSize(q.Limit) + 1,
+		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream, Keys: q.Keys}, Where: where, Compare: compare, NewestFirst: !q.Oldest, Limit: pageSize(q.Limit) + 1,
 	}
-	place := []string{q.ConnectionID, q.Stream, strconv.FormatBool(q.Oldest), strconv.FormatBool(q.Changes)}
+	place := append([]string{q.ConnectionID, q.Stream, strconv.FormatBool(q.Oldest), strconv.FormatBool(q.Changes)}, q.Keys...)
 	for _, w := range where {
 		place = append(place, w.Field, w.Value)
 	}

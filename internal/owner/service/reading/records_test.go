@@ -95,6 +95,14 @@ func TestRecordsAreReadPageByPage(t *testing.T) {
 	if got := d.all(herbs); len(got) != 14 {
 		t.Errorf("herbs %v", got)
 	}
+	some := base
+	some.Keys, some.Limit = []string{"k009", "k005", "none", "k003", "k011"}, 2
+	if got := d.all(some); !slices.Equal(got, []string{"k011", "k009", "k003"}) {
+		t.Errorf("by their keys %v", got)
+	}
+	if some.Keys = []string{}; len(d.all(some)) != 0 {
+		t.Errorf("by no key %v", d.all(some))
+	}
 	gone, versions, err := d.Record(d.Ctx(), id, "beds", "k005")
 	d.Must(err)
 	if !gone.Deleted || string(gone.Data) != "null" || len(versions) != 1 || !strings.Contains(string(versions[0].Data), "number5") {
@@ -119,6 +127,7 @@ func TestCursorsAreBound(t *testing.T) {
 		"made up":            func(q *api.RecordQuery) { q.Cursor = "3" },
 		"other connection":   func(q *api.RecordQuery) { q.ConnectionID = other },
 		"other order":        func(q *api.RecordQuery) { q.Oldest = true },
+		"other keys":         func(q *api.RecordQuery) { q.Keys = []string{"k001"} },
 		"other filter":       func(q *api.RecordQuery) { q.Where = map[string]string{"kind": "herb"} },
 		"changes, not lists": func(q *api.RecordQuery) { q.Changes = true },
 	} {
@@ -150,6 +159,8 @@ func TestRecordsRefuse(t *testing.T) {
 	}
 	_, err := d.Records(d.Ctx(), api.RecordQuery{ConnectionID: id, Stream: "beds", Where: map[string]string{"name": "x"}})
 	ownertest.WantError(t, err, api.CodeUnknownField, "filter[name]")
+	_, err = d.Records(d.Ctx(), api.RecordQuery{ConnectionID: id, Stream: "beds", Keys: make([]string, 101)})
+	ownertest.WantError(t, err, api.CodeInvalid, "keys")
 	_, err = d.Records(d.Ctx(), api.RecordQuery{ConnectionID: id, Stream: "paths"})
 	ownertest.WantError(t, err, api.CodeNotFound, "stream")
 	_, err = d.Records(d.Ctx(), api.RecordQuery{ConnectionID: "cin_none", Stream: "beds"})

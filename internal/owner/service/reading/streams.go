@@ -93,11 +93,7 @@ func aggregations(a *manifest.Aggregations) api.Aggregations {
 // declaredStream is what the connector of a connection declares of a stream, also of one
 // that has no records yet. Declared is nil for a stream that it declares no more.
 func (c *Collection) declaredStream(ctx context.Context, connectionID, name string) (*manifest.Stream, error) {
-	conn, err := c.find.Connection(ctx, connectionID)
-	if err != nil {
-		return nil, err
-	}
-	m, err := c.find.Manifest(ctx, conn.ConnectorID)
+	m, err := c.find.ManifestOf(ctx, connectionID)
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,8 @@ func (c *Collection) timed(ctx context.Context, q api.RecordQuery, declared *man
 	if ask.Where, err = filters(declared, q.Where); err != nil {
 		return api.RecordPage{}, err
 	}
-	if len(q.Compare) > 0 || q.Changes {
-		return api.RecordPage{}, api.Invalid("by", "A list in the order of time is bounded by since and until alone.", "Leave out comparisons and changes.")
+	if len(q.Compare) > 0 || q.Changes || q.Keys != nil {
+		return api.RecordPage{}, api.Invalid("by", "A list in the order of time is bounded by since and until alone.", "Leave out comparisons, keys and changes.")
 	}
 	if q.Thread != "" {
 		if roles.Thread == "" {

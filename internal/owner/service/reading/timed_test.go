@@ -77,6 +77,7 @@ func TestOrderOfTimeIsRefused(t *testing.T) {
 	for param, q := range map[string]api.RecordQuery{
 		"by":           {ByTime: true, Changes: true},
 		"by ":          {Thread: "herb"},
+		" by":          {ByTime: true, Keys: []string{"k001"}},
 		"filter[size]": {ByTime: true, Where: map[string]string{"size": "3"}},
 	} {
 		q.ConnectionID, q.Stream = id, "beds"
