@@ -19,7 +19,8 @@ const rateText = `Show how fast a connection asks its provider, and how that wen
 Connectors find a provider's limit by themselves and remember it. This tells the
 pace of the newest run, the ceiling that you set (the shortest interval, which
 is never undercut), the limit that was found and how long ago, the last time
-that the pace slowed down and why, and a plot of the interval over the last runs.
+that the pace slowed down and why, how many connections share the allowance if
+there are several, and a plot of the interval over the last runs.
 
 What no run has measured is "not measured"; it is never shown as zero.`
 
@@ -79,6 +80,9 @@ func (a *app) printRate(p api.Pace) {
 	line("ceiling", paceWords(p.CeilingPerMinute))
 	line("learned limit", limitWords(p, a.env.Now()))
 	line("last back-off", backoff)
+	if p.Shared != nil {
+		line("shared by", sharedWords(p.Shared))
+	}
 	line("covers", coverWords(p))
 	if len(p.Runs) > 0 {
 		a.printRatePlot(p)

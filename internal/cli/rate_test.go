@@ -45,6 +45,14 @@ func newRateShop(t *testing.T) *rateShop {
 	return b
 }
 
+// reopen opens the store again after a command.
+func (b *rateShop) reopen() {
+	b.t.Helper()
+	st, err := sqlite.Open(b.t.Context(), filepath.Join(b.home, databaseFile), sqlite.Options{})
+	b.must(err)
+	b.Store = st
+}
+
 func (b *rateShop) must(err error) {
 	b.t.Helper()
 	if err != nil {
@@ -156,6 +164,37 @@ func TestStoredRateIsShown(t *testing.T) {
 	}
 	if newest := got.Runs[1]; newest.RunID != "run_c" || newest.Observed != 500 || len(newest.Points) != 2 || len(newest.Backoffs) != 0 {
 		t.Errorf("the newest run %+v", newest)
+	}
+}
+
+// Who shares the allowance is told, and only where somebody does.
+func TestSharedPaceIsTold(t *testing.T) {
+	t.Parallel()
+	b := newRateShop(t)
+	if out := b.rate(); strings.Contains(out, "shared by") {
+		t.Errorf("shared with nobody:\n%s", out)
+	}
+	b.reopen()
+	l := b.begin("run_a", time.Second)
+	_, err := b.JoinAllowance(t.Context(), l, "k", "pear", b.now)
+	b.must(err)
+	b.must(b.CreateConnection(t.Context(), store.Connection{
+		ID: "cin_pear_2", ConnectorID: "pear", DisplayName: "Pear two", Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: b.now, UpdatedAt: b.now,
+	}))
+	other, err := b.StartRun(t.Context(), store.RunStart{RunID: "run_b", ConnectionID: "cin_pear_2", ConnectorID: "pear", Trigger: store.TriggerManual, Holder: "test", TTL: time.Minute}, b.now)
+	b.must(err)
+	_, err = b.JoinAllowance(t.Context(), other, "k", "pear", b.now)
+	b.must(err)
+	b.must(b.FinishRun(t.Context(), other, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, b.now))
+	wantLines(t, b.rate(), "shared by      2 connections, this one included; 1 run draws on it now\n")
+	var got api.Pace
+	env, raw, _ := testEnv(t, nil, "rate", shopConnection, "--json", "--home", b.home)
+	if code := Main(env); code != ExitOK {
+		t.Fatalf("code %d", code)
+	}
+	b.must(json.Unmarshal(raw.Bytes(), &got))
+	if diff := cmp.Diff(&api.Sharers{Connections: 2, Runs: 1}, got.Shared); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -50,6 +50,11 @@ func limitWords(p api.Pace, now time.Time) string {
 	return words + " (stored " + age + ")"
 }
 
+// sharedWords say who draws on the same allowance.
+func sharedWords(s *api.Sharers) string {
+	return fmt.Sprintf("%s, this one included; %s on it now", text.Count(int64(s.Connections), "connection", "connections"), text.Count(int64(s.Runs), "run draws", "runs draw"))
+}
+
 func coverWords(p api.Pace) string {
 	if p.Examined == 0 {
 		return "no runs yet"

@@ -21,6 +21,17 @@ type Allowances interface {
 	Allowances(ctx context.Context, keys []string, now time.Time) ([]Allowance, error)
 }
 
+// Sharing is what an owner may know of allowances.
+type Sharing interface {
+	// Sharers gives who shares an allowance with the connection; of several allowances the one that most do. It
+	// counts the connection itself, but none that its owner revoked, and is zero when it drew on none that is
+	// remembered.
+	Sharers(ctx context.Context, connectionID string, now time.Time) (Sharers, error)
+}
+
+// Sharers are how many connections draw on one allowance, and how many runs do at this moment.
+type Sharers struct{ Connections, Runs int }
+
 // Allowance is what is known of one, and who draws on it.
 type Allowance struct {
 	Key     string

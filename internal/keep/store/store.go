@@ -25,6 +25,7 @@ type Store interface {
 	Runs
 	Waits
 	Allowances
+	Sharing
 	Confirmations
 	Slices
 	Records

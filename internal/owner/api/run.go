@@ -117,8 +117,16 @@ type Pace struct {
 	CeilingPerMinute *float64  `json:"ceiling_rate_per_min"` // which that run never passes
 	Live             bool      `json:"live"`                 // that run is still going on
 	Learned          *Learned  `json:"learned"`              // what the next run would start from
+	Shared           *Sharers  `json:"shared_by"`            // nil when no other connection draws on the same allowance
 	Examined         int       `json:"runs_examined"`        // how many runs were looked at for a rate
 	Runs             []RunPace `json:"runs"`                 // those with a rate, the oldest first
+}
+
+// Sharers are how many connections draw on one allowance of a provider, this one included, and how many of their runs
+// do so now.
+type Sharers struct {
+	Connections int `json:"connections"`
+	Runs        int `json:"runs"`
 }
 
 // PaceRuns is how many runs a Pace has at the most.

@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -97,6 +99,19 @@ func (db *DB) allowances(ctx context.Context, q Querier, keys []string, now time
 		return true, err
 	})
 	return all, err
+}
+
+func (db *DB) Sharers(ctx context.Context, connectionID string, now time.Time) (s store.Sharers, err error) {
+	err = db.row(ctx, `SELECT COUNT(DISTINCT o.connection_id), COUNT(DISTINCT l.run_id)
+		FROM allowance_connections own JOIN allowance_connections o ON o.allowance_key = own.allowance_key
+		JOIN connections c ON c.connection_id = o.connection_id AND c.status <> ?
+		LEFT JOIN allowance_members m ON m.allowance_key = own.allowance_key
+		LEFT JOIN run_leases l ON l.run_id = m.run_id AND l.expires_at > ?
+		WHERE own.connection_id = ? GROUP BY own.allowance_key ORDER BY 1 DESC, 2 DESC LIMIT 1`, store.ConnectionRevoked, stamp(now), connectionID).Scan(&s.Connections, &s.Runs)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, nil
+	}
+	return s, err
 }
 
 // leaveAllowances gives back what a run drew on that is over.

@@ -115,6 +115,34 @@ func testSharedWaits(t *testing.T, s store.Store) {
 	same(t, evidenceOf(t, s, "c").Waits, []evidence.Wait{wait("api", 4*time.Hour, at)})
 }
 
+// testSharers: connections share an allowance that they drew on, whether they run or not, until they are revoked; runs
+// do while they hold their lease.
+func testSharers(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	shared := func(connection string, at time.Time, want store.Sharers) {
+		t.Helper()
+		got, err := s.Sharers(ctx, connection, at)
+		ok(t, err)
+		same(t, got, want)
+	}
+	a, b, c := begin(t, s, "a", "r1"), begin(t, s, "b", "r2"), begin(t, s, "c", "r3")
+	shared("a", Now, store.Sharers{})
+	ok(t, second(s.JoinAllowance(ctx, a, "k", "api", Now)))
+	shared("a", Now, store.Sharers{Connections: 1, Runs: 1})
+	ok(t, second(s.JoinAllowance(ctx, b, "k", "api", Now)))
+	ok(t, second(s.JoinAllowance(ctx, b, "k", "files", Now))) // twice under two names is once
+	ok(t, second(s.JoinAllowance(ctx, c, "other", "api", Now)))
+	ok(t, second(s.JoinAllowance(ctx, c, "k", "web", Now))) // of two the one that more share
+	for _, connection := range []string{"a", "b", "c"} {
+		shared(connection, Now, store.Sharers{Connections: 3, Runs: 3})
+	}
+	finish(t, s, b, Now)
+	shared("b", Now, store.Sharers{Connections: 3, Runs: 2})
+	shared("a", Now.Add(ttl), store.Sharers{Connections: 3})
+	ok(t, s.UpdateConnection(ctx, store.Connection{ID: "c", Status: store.ConnectionRevoked, UpdatedAt: Now}))
+	shared("a", Now, store.Sharers{Connections: 2, Runs: 2})
+}
+
 // testAllowanceModel: after any order of starts, joinings, renewals, ends and deaths the members of an
 // allowance are the runs that joined it and hold their lease, in the order of their joining, so that their
 // places are 0 to n-1.

@@ -41,6 +41,7 @@ var cases = []struct {
 	{"Allowances", testAllowances},
 	{"AllowanceModel", testAllowanceModel},
 	{"SharedWaits", testSharedWaits},
+	{"Sharers", testSharers},
 	{"ExpiredLeaseStillWrites", testExpiredLeaseStillWrites},
 
 	{"RecordUpsert", testRecordUpsert},

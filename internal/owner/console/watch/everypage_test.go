@@ -41,7 +41,7 @@ func busy(t *testing.T) *keeper {
 		{ID: "gap_2", Stream: "albums", Text: "It was removed at the source.", Status: "terminal", CreatedAt: at(-600)},
 	}}
 	ceiling, now := 100.0, 57.5
-	k.pace = api.Pace{CeilingPerMinute: &ceiling, CurrentPerMinute: &now, Live: true, Runs: []api.RunPace{
+	k.pace = api.Pace{CeilingPerMinute: &ceiling, CurrentPerMinute: &now, Live: true, Shared: &api.Sharers{Connections: 3, Runs: 2}, Runs: []api.RunPace{
 		{RunID: "run_2", StartedAt: at(-50), Points: []api.PacePoint{{At: at(-50), PerMinute: 3}, {At: at(-48), PerMinute: 115}}, Backoffs: []api.Backoff{{At: at(-49), Reason: "rate_limited"}}},
 		{RunID: "run_9", StartedAt: at(-5), Points: []api.PacePoint{{At: at(-5), PerMinute: 57.5}, {At: at(-1), PerMinute: 0.5}}, Backoffs: []api.Backoff{{At: at(-4), Reason: "retry_after", Paused: true}}},
 	}}

@@ -20,6 +20,7 @@ import (
 type Store interface {
 	store.Cursors
 	store.Runs
+	store.Sharing
 }
 
 const (
@@ -38,6 +39,13 @@ func Read(ctx context.Context, st Store, conn store.Connection, runs int, now ti
 		return out, err
 	}
 	out.Learned = newestLearned(cursors, now)
+	sharers, err := st.Sharers(ctx, conn.ID, now)
+	if err != nil {
+		return out, err
+	}
+	if sharers.Connections > 1 {
+		out.Shared = &api.Sharers{Connections: sharers.Connections, Runs: sharers.Runs}
+	}
 	newest, err := st.ListRuns(ctx, store.RunQuery{ConnectionID: conn.ID, Limit: runsExamined})
 	if err != nil {
 		return out, err
