@@ -19,6 +19,7 @@ type fetched struct {
 	item     Item
 	alone    bool      // the call left it out: its turn fetches it
 	deferral *deferral // the call stopped the lane: its turn says why it is missing
+	flight   *flight   // the call for it alone, ahead of its turn
 }
 
 // known reports whether the item's turn needs no request.
@@ -32,42 +33,53 @@ func itemOf(e protocol.GapEntry) Item {
 	return Item{Key: string(e.RecordKey), Locator: e.DetailLocator}
 }
 
-// fetchAhead asks for the first item together with those after it that are due too. It
-// does nothing when that item was asked for already.
+// fetchAhead asks for the first item together with those after it that are due too: with
+// one call, which is not made when that item was asked for already, or with several at once.
 func (l *lane) fetchAhead(ctx context.Context, items []Item) error {
 	if !l.batches() {
-		return nil
+		return l.fetchAtOnce(ctx, items)
 	}
 	if _, asked := l.ahead[items[0].Key]; asked {
 		return nil
 	}
-	return l.ask(ctx, l.due(items))
+	return l.ask(ctx, l.due(items, l.Many))
 }
 
-// recoverAhead does the same for the gaps of a page.
+func (l *lane) fetchAtOnce(ctx context.Context, items []Item) error {
+	if !l.AtOnce {
+		return nil
+	}
+	l.coming = items
+	return l.launch(ctx)
+}
+
+// recoverAhead does the same for the gaps of a page. No call is under way while a backlog,
+// which is a list, is read.
 func (l *lane) recoverAhead(ctx context.Context, page []protocol.GapEntry) error {
-	if !l.batches() {
+	if !l.batches() && !l.AtOnce {
 		return nil
 	}
 	var items []Item
 	for _, e := range page {
 		_, backlog, _ := l.backlogWindow(e)
+		if backlog && !l.batches() {
+			break
+		}
 		if own := e.Stream == l.Detail && l.held[string(e.RecordKey)].GapID == e.GapID; own && !backlog {
 			items = append(items, itemOf(e))
 		}
 	}
 	first := itemOf(page[0])
-	if _, asked := l.ahead[first.Key]; asked || len(items) == 0 || items[0].Key != first.Key {
+	if len(items) == 0 || items[0].Key != first.Key {
 		return nil
 	}
-	return l.ask(ctx, l.due(items))
+	return l.fetchAhead(ctx, items)
 }
 
 func (l *lane) batches() bool { return l.FetchMany != nil && l.Many > 1 && !l.oneByOne }
 
-// due are the items of one call: as many as it takes and the cap leaves, each once.
-func (l *lane) due(items []Item) []Item {
-	most := l.Many
+// due are the items that are asked for next: as many as can be and the cap leaves, each once.
+func (l *lane) due(items []Item, most int) []Item {
 	if left, bounded := l.r.budget.Remaining(); bounded {
 		most = min(most, left)
 	}
@@ -152,7 +164,8 @@ func (l *lane) refusedMany(ctx context.Context, items []Item, err error) error {
 // putOff settles what was asked for with others, was left out, and will not be fetched in
 // this run: an attempt that was told needs an outcome. With all, what the call brought is put
 // off as well, because nobody waits for it any more.
-func (l *lane) putOff(ctx context.Context, d deferral, all bool) error {
+func (l *lane) putOff(ctx context.Context, s *stop, all bool) error {
+	l.ground(s.ends != "")
 	for _, key := range slices.Sorted(maps.Keys(l.ahead)) {
 		f := l.ahead[key]
 		if !f.alone && !all {
@@ -162,17 +175,26 @@ func (l *lane) putOff(ctx context.Context, d deferral, all bool) error {
 		if _, holding := l.held[key]; !holding {
 			continue // no attempt was told; its turn puts it off
 		}
-		if err := l.gap(ctx, f.item, d, tried); err != nil {
+		if err := l.gap(ctx, f.item, s.deferral, tried); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// obtain gives the details of an item: what was asked for with others, or what Fetch
-// gets now. The error is the run's; the item's own is in the answer.
+// obtain gives the details of an item: what was asked for ahead, or what Fetch gets now.
+// The error is the run's; the item's own is in the answer.
 func (l *lane) obtain(ctx context.Context, item Item) (fetched, error) {
 	f, asked := l.ahead[item.Key]
+	if f.flight != nil {
+		var err error
+		if f, err = l.land(ctx, f); err != nil {
+			return fetched{}, err
+		}
+		if ctx.Err() != nil {
+			return fetched{}, context.Cause(ctx)
+		}
+	}
 	delete(l.ahead, item.Key)
 	if asked && !f.alone {
 		return f, nil

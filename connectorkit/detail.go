@@ -87,6 +87,7 @@ func (l *lane) emitListed(ctx context.Context, items []Item) error {
 // details gives each item its outcome. Items that must go into the backlog are
 // put back into the walk; the very last one gets its own gap, which is no more.
 func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
+	defer l.abandon()
 	p.accounted = nil
 	for i, item := range items {
 		if p.stop == nil && !l.book.handled(item) && !l.known(item) && l.r.spent() {
@@ -96,7 +97,7 @@ func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
 			}
 		}
 		if p.stop != nil {
-			if err := l.putOff(ctx, p.stop.deferral, false); err != nil {
+			if err := l.putOff(ctx, p.stop, false); err != nil {
 				return err
 			}
 		}

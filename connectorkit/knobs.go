@@ -14,6 +14,9 @@ import (
 // lane stops.
 const defaultDensityStop = 8
 
+// mostLanes bounds the requests in flight, whatever the owner says.
+const mostLanes = 64
+
 // knobs are what the owner says about the approach to the providers of a
 // connector. They win over what its author says.
 type knobs struct {
@@ -45,6 +48,19 @@ func readKnobs(env func(string) string, prefix string, c caps, log *slog.Logger)
 	}
 	if d, ok := r.interval("_PACING_BURST_TOLERANCE_MS", 1); ok {
 		set(func(c *governor.Config) { c.Burst = d })
+	}
+	// Only where the author says that several may be in flight does the owner say how many.
+	// A capped run has one, so that it exceeds its cap by one fetch at most (RT-16.3).
+	most, bounded := r.number("_DETAIL_MAX_CONCURRENCY_PROBE", 1)
+	if c.fetches > 0 || c.wallClock > 0 {
+		most, bounded = 1, true
+	}
+	if bounded {
+		set(func(c *governor.Config) {
+			if c.Lanes > 0 {
+				c.Lanes = min(int(most), mostLanes)
+			}
+		})
 	}
 	// An owner who bounds the requests of a run bounds its retries with them.
 	if c.fetches > 0 {

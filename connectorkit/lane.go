@@ -48,6 +48,12 @@ type Lane struct {
 	// that fails (Unavailable, Malformed), one of which may be at fault.
 	FetchMany func(ctx context.Context, items []Item) ([]Fetched, error)
 	Many      int
+
+	// AtOnce says that Fetch may be called for several items at the same time, from several
+	// goroutines. It is, for as many as the governor has lanes open: Setup.HTTP is told by
+	// governor.Config.Lanes how many may ever be. Everything else is as with one call after
+	// the other, and so is a run that the owner caps.
+	AtOnce bool
 }
 
 // Fetched are the details of one of several items.
@@ -90,6 +96,7 @@ func (l Lane) begin(r *run) worker {
 	w := &lane{
 		Lane: l, r: r, anchor: l.List,
 		detailing: r.scope[l.Detail] != nil, book: newLedger(), held: map[string]protocol.GapEntry{}, ahead: map[string]fetched{},
+		landed: make(chan struct{}, 1),
 	}
 	if r.scope[l.List] == nil {
 		w.anchor = l.Detail // a bookmark must belong to a stream in scope
@@ -114,7 +121,9 @@ type lane struct {
 	steady    steady
 	book      *ledger
 	held      map[string]protocol.GapEntry // gaps served to this run and not settled, by key
-	ahead     map[string]fetched           // what was asked for with others, by key
+	ahead     map[string]fetched           // what was asked for ahead of its turn, by key
+	coming    []Item                       // whose turn is next, of those that are fetched at once
+	landed    chan struct{}                // one of them has been
 	oneByOne  bool                         // the provider does not answer for several at once
 	listed    int
 	short     map[string]bool // items of the slice whose record is not sent yet

@@ -52,10 +52,13 @@ func (r *run) provider(name string, adjust []func(*governor.Config)) *provider {
 	return p
 }
 
-// paced keeps a ceiling of nothing from making the rate infinite.
+// paced keeps a ceiling of nothing from making the rate infinite. Where there is no pace,
+// nothing shows that more than one request should be in flight.
 func paced(c *governor.Config) {
 	if c.Discovery > 0 {
 		c.Ceiling = max(c.Ceiling, time.Microsecond)
+	} else {
+		c.Lanes = min(c.Lanes, 1)
 	}
 }
 

@@ -157,7 +157,7 @@ func TestNoCeiling(t *testing.T) {
 // TestKnobs reads every variable of the owner's over an author's choice.
 func TestKnobs(t *testing.T) {
 	t.Parallel()
-	author := func(c *governor.Config) { c.Breaker.Off, c.Retries.Refill = true, 0.5 }
+	author := func(c *governor.Config) { c.Breaker.Off, c.Retries.Refill, c.Lanes = true, 0.5, 3 }
 	read := func(caps caps, env map[string]string) (knobs, governor.Config, string) {
 		var log bytes.Buffer
 		k := readKnobs(func(name string) string { return env[name] }, "PDPP_ARCHIVE", caps, slog.New(slog.NewTextHandler(&log, nil)))
@@ -171,11 +171,12 @@ func TestKnobs(t *testing.T) {
 		"_PACING_INITIAL_INTERVAL_MS", "700", "_PACING_MIN_INTERVAL_MS", " 50.5 ", "_PACING_MAX_INTERVAL_MS", "9000",
 		"_PACING_BURST_TOLERANCE_MS", "80", "_RETRY_BUDGET_CAPACITY", "30", "_RETRY_BUDGET_INITIAL_TOKENS", "0",
 		"_CIRCUIT_BREAKER", "ON", "_DETAIL_RATE_LIMIT_STOP_AFTER", "3", "_BACKEND_FETCH_TIMEOUT_MS", "1500",
+		"_DETAIL_MAX_CONCURRENCY_PROBE", "1e6",
 	))
 	const ms = time.Millisecond
 	if c.Discovery != 700*ms || c.Ceiling != 50500*time.Microsecond || c.Longest != 9000*ms || c.Burst != 80*ms ||
 		c.Retries != (governor.RetryBudget{Capacity: 30, Refill: 0.5}) || c.Breaker.Off ||
-		k.densityStop != 3 || k.timeout != 1500*ms || log != "" {
+		k.densityStop != 3 || k.timeout != 1500*ms || c.Lanes != mostLanes || log != "" {
 		t.Errorf("%+v, %+v, log %s", c, k, log)
 	}
 	for _, off := range []string{"0", "false", "off", "Off"} {
@@ -194,7 +195,7 @@ func TestKnobs(t *testing.T) {
 		"_PACING_INITIAL_INTERVAL_MS": {"-1", "soon", "NaN", "Inf", "1e12"}, "_PACING_MIN_INTERVAL_MS": {"0", "-5", " "},
 		"_PACING_MAX_INTERVAL_MS": {"0"}, "_PACING_BURST_TOLERANCE_MS": {"0"}, "_RETRY_BUDGET_CAPACITY": {"0", "x"},
 		"_RETRY_BUDGET_INITIAL_TOKENS": {"-1"}, "_CIRCUIT_BREAKER": {"maybe"}, "_DETAIL_RATE_LIMIT_STOP_AFTER": {"0", "many"},
-		"_BACKEND_FETCH_TIMEOUT_MS": {"0", "-3"},
+		"_BACKEND_FETCH_TIMEOUT_MS": {"0", "-3"}, "_DETAIL_MAX_CONCURRENCY_PROBE": {"0", "all"},
 	} {
 		for _, value := range values {
 			k, c, log := read(caps{}, archiveEnv(name, value))

@@ -30,6 +30,11 @@ func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 			feeds = append(feeds, f)
 		}
 	}
+	defer func() {
+		for _, l := range lanes {
+			l.abandon()
+		}
+	}()
 	served := map[string]bool{}
 	page := r.start.DetailGaps
 	for len(streams) > 0 && len(page) > 0 {
@@ -75,7 +80,7 @@ func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 			if halt == nil || halt.cap {
 				halt = stop
 			}
-			if err := l.putOff(ctx, halt.deferral, false); err != nil {
+			if err := l.putOff(ctx, halt, false); err != nil {
 				return err
 			}
 		}
@@ -126,7 +131,7 @@ func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) 
 		return nil, err
 	}
 	if stop != nil && stop.ends != "" {
-		if err := l.putOff(ctx, stop.deferral, true); err != nil {
+		if err := l.putOff(ctx, stop, true); err != nil {
 			return nil, err
 		}
 		return nil, Fail(stop.ends, nil)

@@ -103,13 +103,17 @@ func (g *Governor) Rate() (Rate, bool) {
 
 // Lanes is how many requests should be in flight now, and how many ever may be; both are
 // zero when Config.Lanes leaves that to the caller. Without pacing nothing is found out,
-// and all of them are open.
+// and all of them are open. Of runs that share an allowance each has one: what is under way
+// at the end of a turn is still there when the next run begins its own.
 func (g *Governor) Lanes() (open, most int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := &g.pace.lanes
 	if l.most == 0 || g.pace.off {
 		return l.most, l.most
+	}
+	if s := g.pace.share; s != nil && s.Runs > 1 {
+		return 1, l.most
 	}
 	return l.open, l.most
 }

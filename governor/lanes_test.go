@@ -113,6 +113,28 @@ func TestLanesThatNobodyGoverns(t *testing.T) {
 	}
 }
 
+// Runs that share an allowance have one lane each for as long as they are several.
+func TestSharedLanes(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	g := governor.New("acme", func(c *governor.Config) { c.Lanes = 4 })
+	for range 8 {
+		call := g.Call()
+		for wait, _ := call.Next(now); wait > 0; wait, _ = call.Next(now) {
+			now = now.Add(wait)
+		}
+		sent := now
+		now = now.Add(10 * time.Second)
+		call.Observe(now, governor.Outcome{Kind: governor.Success, Sent: sent})
+	}
+	for _, tc := range []struct{ runs, open int }{{1, 2}, {2, 1}, {1, 2}} {
+		g.Divide(now, governor.Share{Runs: tc.runs})
+		if open, most := g.Lanes(); open != tc.open || most != 4 {
+			t.Errorf("%d of %d lanes with %d runs, want %d", open, most, tc.runs, tc.open)
+		}
+	}
+}
+
 // Failures close a lane when they are not the only one.
 func TestFailuresCloseLanes(t *testing.T) {
 	t.Parallel()

@@ -65,6 +65,27 @@ func failedDetail(t *testing.T, target Target) {
 	b.heal(t)
 }
 
+// SlowDetails shows that details whose answers take their time are fetched several at once, no
+// more than the connector or the owner allows, and that this changes nothing of what is stored.
+func SlowDetails(t *testing.T, target Target) {
+	inFlight := func(most int) int {
+		b := NewBed(t, target)
+		b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: target.Lane.DetailPath, DelayMS: 60})
+		if most > 0 {
+			b.cap("_DETAIL_MAX_CONCURRENCY_PROBE", most)
+		}
+		b.Succeed(t)
+		b.VerifyComplete(t)
+		return b.Sim.Gate.Stats().MaxInFlight
+	}
+	if n := inFlight(0); n < 2 || n > target.Lane.AtOnce {
+		t.Errorf("%d requests in flight, want 2 to %d", n, target.Lane.AtOnce)
+	}
+	if n := inFlight(1); n != 1 {
+		t.Errorf("%d requests in flight where the owner allows one", n)
+	}
+}
+
 // runCap shows that an owner's cap ends the run early, as a success, with
 // resumable gaps that do not look like pressure.
 func runCap(t *testing.T, target Target) {

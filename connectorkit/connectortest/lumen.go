@@ -47,7 +47,7 @@ func LumenTarget(t *testing.T, name string) Target {
 		DeletedStream: lumen.StreamNotes,
 		Lane: &Lane{
 			List: lumen.StreamThreads, Detail: lumen.StreamThreadMessages,
-			DetailPath: "/v1/threads/", TimeField: "updated_at", Item: threadOf,
+			DetailPath: "/v1/threads/", TimeField: "updated_at", Item: threadOf, AtOnce: 4,
 		},
 		Scoped: lumen.StreamNotes, OptionalField: "tags",
 		Stored: storedLumen,

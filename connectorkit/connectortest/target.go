@@ -54,6 +54,8 @@ type Lane struct {
 	Item func(data json.RawMessage) string
 	// Along are streams whose records come with the details. Item is asked about them too.
 	Along []string
+	// AtOnce is how many details are fetched at the same time at most; zero means one after the other.
+	AtOnce int
 	// TimeField is the field of a list record that the list is ordered by.
 	TimeField string
 	// Completed are fields of a list record that only the item's details tell: they may be

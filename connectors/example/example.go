@@ -19,6 +19,7 @@ import (
 	"net/http"
 
 	"pdpp/connectorkit"
+	"pdpp/governor"
 	"pdpp/governor/governhttp"
 )
 
@@ -35,7 +36,8 @@ func Connector() connectorkit.Connector {
 // what is cheap and complete, last what is long.
 //
 // The client finds out by itself how fast Lumen may be asked, and remembers it. Lumen counts
-// what is asked with a token, so that all runs with this one share its allowance.
+// what is asked with a token, so that all runs with this one share its allowance. Where its answers
+// take longer than its limit asks for, up to four threads are fetched at once.
 func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("PDPP_EXAMPLE_BASE_URL") + " " + s.Env("PDPP_EXAMPLE_TOKEN")}); err != nil {
 		return nil, err
@@ -44,7 +46,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		BaseURL:  s.Env("PDPP_EXAMPLE_BASE_URL"),
 		Header:   http.Header{"Authorization": {"Bearer " + s.Env("PDPP_EXAMPLE_TOKEN")}},
 		Classify: classify,
-	})
+	}, func(c *governor.Config) { c.Lanes = 4 })
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +54,6 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	return []connectorkit.Collector{
 		connectorkit.Flat{Stream: "events", Page: l.events},
 		connectorkit.Flat{Stream: "notes", Page: l.notes},
-		connectorkit.Lane{List: "threads", Detail: "thread_messages", ListPage: l.threads, Fetch: l.thread},
+		connectorkit.Lane{List: "threads", Detail: "thread_messages", ListPage: l.threads, Fetch: l.thread, AtOnce: true},
 	}, nil
 }

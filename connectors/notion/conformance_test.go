@@ -34,7 +34,7 @@ func target(t *testing.T, cfg notion.Config) connectortest.Target {
 		},
 		Deletion: providersim.Mutation{Op: "trash", N: 2}, DeletedStream: notion.StreamPages,
 		Lane: &connectortest.Lane{
-			List: notion.StreamPages, Detail: notion.StreamContents, DetailPath: "/v1/blocks/", TimeField: "last_edited_time",
+			List: notion.StreamPages, Detail: notion.StreamContents, DetailPath: "/v1/blocks/", TimeField: "last_edited_time", AtOnce: 4,
 			Item: func(data json.RawMessage) string {
 				var content struct{ ID string }
 				if json.Unmarshal(data, &content) != nil {

@@ -27,6 +27,12 @@ func TestSearchIsAnIndex(t *testing.T) {
 	b.VerifyComplete(t)
 }
 
+// Pages whose content takes its time are read several at once.
+func TestSlowPages(t *testing.T) {
+	t.Parallel()
+	connectortest.SlowDetails(t, target(t, notion.Config{Seed: 6, Pages: 40, Databases: 2, Blocks: 4, MaxPage: 20}))
+}
+
 // A page that is not shared any more is deleted with its content.
 func TestUnshared(t *testing.T) {
 	t.Parallel()

@@ -67,10 +67,11 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		connectorkit.Flat{Stream: "databases", Page: (&databases{api: a}).page},
 		connectorkit.Lane{
 			List: "pages", Detail: "page_contents", ListPage: a.pages, Fetch: a.content,
-			GoneWithDetail: true, Paired: true, Census: every,
+			GoneWithDetail: true, Paired: true, Census: every, AtOnce: true,
 		},
 	}, nil
 }
 
-// unhurried keeps below the three requests a second that Notion allows on average.
-func unhurried(c *governor.Config) { c.Ceiling = 400 * time.Millisecond }
+// unhurried keeps below the three requests a second that Notion allows on average. Long pages take their time: up to four
+// are read at once, if that is what holds the run up.
+func unhurried(c *governor.Config) { c.Ceiling, c.Lanes = 400*time.Millisecond, 4 }
