@@ -22,7 +22,8 @@ const maxPages = 1000
 // api makes requests. None of its methods waits or retries.
 type api struct {
 	client *governhttp.Client
-	me     string // the person's own calendar, which is named after them; empty until asked
+	draw   func(ctx context.Context, account string) error // says whose allowance it is
+	me     string                                          // the person's own calendar, which is named after them; empty until asked
 	rows   []jsontext.Value
 	whole  bool // rows are all calendars of the list
 }
@@ -52,6 +53,9 @@ func (a *api) account(ctx context.Context) (string, error) {
 	}
 	if wire.ID == "" {
 		return "", connectorkit.Fail(connectorkit.Malformed, errFrame)
+	}
+	if err := a.draw(ctx, wire.ID); err != nil {
+		return "", err
 	}
 	a.me = wire.ID
 	return a.me, nil

@@ -40,7 +40,7 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	if err != nil {
 		return nil, err
 	}
-	a := &api{client: client}
+	a := &api{client: client, draw: googleapi.Allowance(s)}
 	return []connectorkit.Collector{
 		connectorkit.Inventory{Stream: "calendars", Page: a.inventory},
 		googleapi.Lists{Names: a.readable, Page: a.events, Gone: a.gone, Key: eventKey}.Flat("events"),

@@ -40,7 +40,7 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	if err != nil {
 		return nil, err
 	}
-	a := &api{client: client}
+	a := &api{client: client, draw: googleapi.Allowance(s)}
 	return []connectorkit.Collector{
 		a.people("contacts", list{"people/me/connections", "connections", "personFields", savedFields}),
 		connectorkit.Inventory{Stream: "groups", Page: a.groups},

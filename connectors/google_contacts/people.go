@@ -27,7 +27,8 @@ var errFrame = errors.New("the answer has not the list that was asked for")
 // api makes requests. None of its methods waits or retries.
 type api struct {
 	client *governhttp.Client
-	me     string // who is signed in; empty where Google does not tell
+	draw   func(ctx context.Context, account string) error // says whose allowance it is
+	me     string                                          // who is signed in; empty where Google does not tell
 	asked  bool
 }
 
@@ -55,6 +56,9 @@ func (a *api) account(ctx context.Context) (string, error) {
 	var refused *connectorkit.Error
 	if errors.As(err, &refused) && refused.Class == connectorkit.Forbidden && refused.Words == "" {
 		err = nil
+	}
+	if err == nil {
+		err = a.draw(ctx, wire.Name)
 	}
 	if err != nil {
 		return "", err
