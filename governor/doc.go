@@ -20,6 +20,14 @@
 // slower it climbs. An error never speeds it up, and nothing undercuts the
 // owner's ceiling.
 //
+// Where answers take longer than the interval, one request at a time is slower than any
+// limit. With Config.Lanes the governor also finds out how many should be in flight:
+// one at first, more for as long as that pays, fewer when something is refused. The
+// interval stays what decides when a request leaves.
+//
+// Several runs on one allowance are told of each other by Divide, and pass on what they
+// find out as News, which Heed takes in; then they take turns.
+//
 // What the provider announces is obeyed as it is announced: a Retry-After holds
 // everything until that instant, and an exhausted quota holds everything until
 // its reset. Neither makes the pace faster.

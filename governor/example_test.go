@@ -97,3 +97,35 @@ func ExampleGovernor_Snapshot() {
 	fmt.Println("a cold start would wait a second, this one", rate.Interval)
 	// Output: a cold start would wait a second, this one 250ms
 }
+
+// Answers that take ten seconds hold a program up that sends one request at a time. The
+// governor sees that and says that a second one may be in flight; Lanes is asked whenever
+// a request is over. A refusal takes the lane back.
+func ExampleGovernor_Lanes() {
+	g := governor.New("lanternmail", func(c *governor.Config) { c.Lanes = 4 })
+	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	send := func(answer governor.Kind) {
+		call := g.Call()
+		for wait, _ := call.Next(now); wait > 0; wait, _ = call.Next(now) {
+			now = now.Add(wait)
+		}
+		sent := now
+		now = now.Add(10 * time.Second)
+		call.Observe(now, governor.Outcome{Kind: answer, Sent: sent})
+	}
+	tell := func(when string) {
+		open, most := g.Lanes()
+		fmt.Println(when, open, "of", most)
+	}
+	tell("at first")
+	for range 8 {
+		send(governor.Success)
+	}
+	tell("after eight slow answers")
+	send(governor.Throttled)
+	tell("after a refusal")
+	// Output:
+	// at first 1 of 4
+	// after eight slow answers 2 of 4
+	// after a refusal 1 of 4
+}

@@ -6,6 +6,10 @@
 //	client, err := governhttp.New(governhttp.Options{BaseURL: "https://api.example.com"})
 //	library := somelibrary.New(&http.Client{Transport: client})
 //
+// Made like that, a client has a governor of its own that forgets what it learned. A program
+// that runs again makes the governor itself, gives it to NewSender and the sender to
+// Options.Sender, and keeps governor.Governor.Snapshot between runs.
+//
 // A program that wants answers with their meaning calls Client.Do, and one whose
 // transport is not HTTP passes its requests through a Sender.
 //
@@ -30,6 +34,8 @@
 // instant instead. A wait that the run cannot afford is not begun: the request
 // is Stopped and says how long the provider wants quiet.
 //
+// How many slots there are says SenderOptions.InFlight, one unless set, or with
+// governor.Config.Lanes the governor, call by call. Any number of goroutines may call Do.
 // Queueing for a slot is no such wait. It ends when another request does, and no
 // clock decides it.
 //

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"pdpp/governor"
@@ -76,4 +78,84 @@ func ExampleClient() {
 	// Output:
 	// hello Bearer token
 	// after 2 requests, <nil>
+}
+
+// Many goroutines may ask at once: the sender lets as many requests be in flight as the
+// governor has lanes open. That is one until answers turn out to take longer than the pace.
+func ExampleSender_Do_lanes() {
+	sender := governhttp.NewSender(governor.New("lanternmail", func(c *governor.Config) {
+		c.Discovery, c.Ceiling, c.Lanes = time.Millisecond, time.Millisecond, 3
+	}), governhttp.SenderOptions{})
+
+	var inFlight, widest atomic.Int64
+	var all sync.WaitGroup
+	for range 60 {
+		all.Go(func() {
+			err := sender.Do(context.Background(), func(context.Context) (governor.Outcome, error) {
+				n := inFlight.Add(1)
+				defer inFlight.Add(-1)
+				for w := widest.Load(); n > w && !widest.CompareAndSwap(w, n); w = widest.Load() {
+				}
+				time.Sleep(10 * time.Millisecond) // the provider thinks
+				return governor.Outcome{Kind: governor.Success}, nil
+			})
+			if err != nil {
+				fmt.Println(err)
+			}
+		})
+	}
+	all.Wait()
+	fmt.Println("several at once:", widest.Load() > 1)
+	fmt.Println("never more than three:", widest.Load() <= 3)
+	// Output:
+	// several at once: true
+	// never more than three: true
+}
+
+// A program that stops keeps what was learned, and begins the next time where it ended: the
+// governor is the program's own, and so is the place where its numbers are.
+func ExampleNewSender() {
+	kept := map[string]float64{} // a file, a database
+	begin := func() (*governor.Governor, *http.Client, error) {
+		g := governor.New("lanternmail", func(c *governor.Config) {
+			c.Discovery, c.Ceiling = 20*time.Millisecond, 5*time.Millisecond
+			if learned, fresh := governor.Restore(kept, time.Now()); fresh {
+				c.Learned = &learned
+			}
+		})
+		client, err := governhttp.New(governhttp.Options{
+			BaseURL: "http://lanternmail.example", Transport: answering{},
+			Sender: governhttp.NewSender(g, governhttp.SenderOptions{}),
+		})
+		return g, &http.Client{Transport: client}, err
+	}
+
+	g, client, err := begin()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 20 {
+		resp, err := client.Get("http://lanternmail.example/letters")
+		if err != nil {
+			fmt.Println(governhttp.WithoutURL(err))
+			return
+		}
+		resp.Body.Close()
+	}
+	if learned, ok := g.Snapshot(time.Now()); ok {
+		kept = learned.Fields()
+	}
+
+	g, _, err = begin()
+	rate, _ := g.Rate()
+	fmt.Println("the next run begins faster than the first:", rate.Interval < 20*time.Millisecond, err)
+	// Output: the next run begins faster than the first: true <nil>
+}
+
+// answering is a provider without a network.
+type answering struct{}
+
+func (answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}, nil
 }
