@@ -208,15 +208,37 @@ func testAllowanceModel(t *testing.T, s store.Store) {
 			same(t, drawing(t, s, key, now), want)
 		}
 	}
+
+	// Nothing is left of those who have left: whoever comes from elsewhere is alone.
+	for _, r := range runs {
+		finish(t, s, r.Lease, now)
+	}
+	ok(t, second(s.Reclaim(ctx, now, 10)))
+	late := start(t, s, "a", "late", now)
+	late.Holder = "another"
+	for _, key := range keys {
+		ok(t, second(s.JoinAllowance(ctx, late, key, "api", now)))
+		same(t, drawing(t, s, key, now), []string{"late"})
+	}
+	signals, err := s.Signals(ctx, now)
+	ok(t, err)
+	same(t, signals.Sharing, nil)
 }
 
-// checkAllowance joins the one that the fixtures hold since version 28.
-func checkAllowance(t *testing.T, s store.Store) {
+// checkAllowance joins one, which the fixtures hold since version 28.
+func checkAllowance(t *testing.T, s store.Store, held bool) {
 	connect(t, s, "drawing")
 	at := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 	l := start(t, s, "drawing", "r9", at)
 	a, err := s.JoinAllowance(t.Context(), l, "k1", "api", at)
 	ok(t, err)
-	same(t, []any{string(a.Learned), a.Members[0].Joined}, []any{`{"interval_ms":250}`, int64(5)})
+	want := []any{"", int64(1)}
+	if held {
+		want = []any{`{"interval_ms":250}`, int64(5)}
+	}
+	same(t, []any{string(a.Learned), a.Members[0].Joined}, want)
+	shared, err := s.Sharers(t.Context(), "drawing", at)
+	ok(t, err)
+	same(t, shared, store.Sharers{Connections: 1, Runs: 1})
 	finish(t, s, l, at)
 }

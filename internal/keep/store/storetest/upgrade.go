@@ -96,9 +96,7 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 				checkClient(t, s)
 			}
 			checkUpgraded(t, s)
-			if version >= 28 {
-				checkAllowance(t, s)
-			}
+			checkAllowance(t, s, version >= 28)
 			ok(t, s.Close())
 		})
 	}
