@@ -51,7 +51,7 @@ func (c *cooldown) pause(refusals int, interval float64) float64 {
 	case refusals > 1 && c.trying:
 		c.trying, c.strict, c.brief = false, true, false
 		if next = c.good; c.good >= firstPause {
-			next = 2.5 * c.good // a ban may have been lengthened
+			next = 2.1 * c.good // a ban may have been lengthened
 		}
 	case refusals > 1:
 		c.brief = false

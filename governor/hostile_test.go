@@ -46,7 +46,7 @@ func TestHostileLearned(t *testing.T) {
 			Interval: span("interval"), Limit: number("limit"), Refused: number("refused"), Sweep: number("sweep"),
 			Margin: number("margin"), Burst: number("burst"), Pause: span("pause"), Cost: span("cost"),
 			Brief: rapid.Bool().Draw(t, "brief"), Strict: rapid.Bool().Draw(t, "strict"),
-			Depth: number("depth"), Spaced: rapid.Bool().Draw(t, "spaced"),
+			Depth: number("depth"), Spaced: rapid.Bool().Draw(t, "spaced"), Scatter: number("scatter"),
 		}
 		const ceiling, longest = 100 * time.Millisecond, time.Minute
 		c := newClient(t, unbroken, patient, func(c *governor.Config) { c.Ceiling, c.Longest, c.Learned = ceiling, longest, l })

@@ -31,6 +31,8 @@ type Learned struct {
 	// was left alone. Spaced says that it counts the distance between two requests.
 	Depth  float64
 	Spaced bool
+	// Scatter is how much the rates differ at which it refuses, where it does so by chance.
+	Scatter float64
 }
 
 // calmSweep is the shortest climb of a run that starts with a known limit: it
@@ -59,7 +61,12 @@ func (l *Learned) restore() (memory, cooldown) {
 	if l.Margin > 0 {
 		m.margin = min(max(l.Margin, leastMargin), mostMargin)
 	}
-	if m.limit > 0 {
+	switch {
+	case m.limit == 0:
+	case l.Scatter > 0:
+		m.scatter.restore(l.Scatter)
+		m.chance(m.limit / (1 - chanceStep))
+	default:
 		m.refused = max(m.refused, m.limit*1.002)
 		m.sweep = timely(min(max(sane(l.Sweep, fastest), calmSweep), longestCostly), m.refused)
 		m.caution = m.margin // the harder it was to pin down, the longer the restored pace is held
@@ -72,6 +79,9 @@ func (l *Learned) keep(m memory, c cooldown) {
 	l.Limit, l.Refused, l.Sweep = m.limit, m.refused, m.sweep
 	l.Margin, l.Burst, l.Cost = m.margin, m.burst, span(m.cost)
 	l.Pause, l.Brief, l.Strict = span(c.good), c.brief, c.strict
+	if m.scatter.chance {
+		l.Scatter = m.scatter.width()
+	}
 }
 
 // The names of the numbers that a Learned is kept as.
@@ -88,6 +98,7 @@ const (
 	FieldQuiet    = "quiet" // 1: Brief, 2: Strict
 	FieldDepth    = "depth"
 	FieldSpaced   = "spaced" // 1: Spaced
+	FieldScatter  = "scatter"
 )
 
 // Fields spells what was learned as numbers, to be kept wherever a program keeps
@@ -106,7 +117,7 @@ func (l Learned) Fields() map[string]float64 {
 		spaced = 1
 	}
 	return map[string]float64{
-		FieldDepth: l.Depth, FieldSpaced: spaced,
+		FieldDepth: l.Depth, FieldSpaced: spaced, FieldScatter: l.Scatter,
 		FieldMargin: l.Margin, FieldBurst: l.Burst, FieldQuiet: quiet,
 		FieldInterval: ms(l.Interval), FieldRecorded: float64(l.Recorded.UnixMilli()),
 		FieldLimit: l.Limit * 60, FieldRefused: l.Refused * 60, FieldSweep: l.Sweep,
@@ -140,7 +151,7 @@ func Restore(fields map[string]float64, now time.Time) (Learned, bool) {
 		Limit: positive(FieldLimit, 60*fastest) / 60, Refused: positive(FieldRefused, 60*fastest) / 60,
 		Margin: positive(FieldMargin, 1), Burst: positive(FieldBurst, fastest),
 		Brief: fields[FieldQuiet] == 1, Strict: fields[FieldQuiet] == 2,
-		Depth: positive(FieldDepth, fastest), Spaced: fields[FieldSpaced] == 1,
+		Depth: positive(FieldDepth, fastest), Spaced: fields[FieldSpaced] == 1, Scatter: positive(FieldScatter, furthest),
 		Sweep: positive(FieldSweep, fastest), Pause: duration(positive(FieldPause, year)), Cost: duration(positive(FieldCost, year)),
 	}, true
 }

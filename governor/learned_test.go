@@ -28,7 +28,7 @@ func TestLearnedSurvivesItsFields(t *testing.T) {
 			Interval: micros("interval", 1e10), Recorded: noon.Add(time.Duration(rapid.IntRange(0, 1e6).Draw(t, "ago")) * -time.Millisecond),
 			Limit: rapid.Float64Range(1e-3, 1e4).Draw(t, "limit"), Refused: rapid.Float64Range(1e-3, 1e4).Draw(t, "refused"),
 			Sweep: rapid.Float64Range(1, 1e5).Draw(t, "sweep"), Pause: micros("pause", 1e10), Cost: micros("cost", 1e10),
-			Depth: rapid.Float64Range(1e-3, 1e4).Draw(t, "depth"), Spaced: rapid.Bool().Draw(t, "spaced"),
+			Depth: rapid.Float64Range(1e-3, 1e4).Draw(t, "depth"), Spaced: rapid.Bool().Draw(t, "spaced"), Scatter: rapid.Float64Range(1e-3, 0.2).Draw(t, "scatter"),
 		}
 		back, ok := governor.Restore(l.Fields(), noon)
 		if !ok {

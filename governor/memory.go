@@ -66,6 +66,7 @@ type memory struct {
 	window  bool    // it was as many as in the epoch before: a window gives a number, not a rate
 	size    float64 // of the window; zero while none was seen
 	past    stretch
+	scatter scatter
 }
 
 // stretch is what was delivered over several epochs, with the quiet between them. Where
@@ -192,8 +193,21 @@ func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
 	if m.window {
 		rate = min(rate, estimate*windowSearch)
 	}
+	if m.scatter.refused(rate); m.scatter.chance && !m.window {
+		m.chance(rate)
+		return
+	}
 	m.limit, m.refused, m.caution = estimate, max(rate, estimate*1.002), 0
 	m.plan(e.n, confirmed)
+}
+
+// chance takes a refusal for one of those that come by chance: the pace steps down a little
+// and climbs again, so that they come as seldom as they cost little.
+func (m *memory) chance(rate float64) {
+	m.margin, m.caution, m.climbed = leastMargin, 0, 0
+	m.limit = rate * (1 - chanceStep)
+	m.refused = m.limit * (1 + chanceReach*chanceStep)
+	m.sweep = timely(min(chanceReach*max(chanceSpacing, chanceCost*m.cost*rate), longestCostly), m.refused)
 }
 
 // plan sets how slowly the next climb goes.
