@@ -112,8 +112,8 @@ func (p *pacer) wait(at time.Duration) time.Duration {
 	case p.spare.ahead(at, p.memory.limit) && p.dear():
 		due = max(due, p.spare.due(p.memory.limit))
 	}
-	if p.apart.known && p.refusals == 0 { // after a refusal the hold alone counts
-		due = max(due, p.last+span(p.interval+p.apart.held))
+	if (p.apart.known || p.apart.trial) && p.refusals == 0 { // after a refusal the hold alone counts
+		due = max(due, p.last+span(p.interval+p.apart.delay(p.last, at)))
 	}
 	due = max(due, p.last+span(p.ceiling), p.last+p.spacing, p.hold)
 	wait := max(0, due-at, p.quota.wait(at, p.inFlight))
@@ -218,6 +218,7 @@ func (p *pacer) observe(at, sent time.Duration, o *Outcome) {
 		return
 	}
 	p.answered = true
+	p.apart.answered(sent)
 	p.quota.observe(at, sent, o.Quota)
 	stale := p.stale(sent)
 	switch {
@@ -232,7 +233,7 @@ func (p *pacer) observe(at, sent time.Duration, o *Outcome) {
 		p.cut(at, sent, o)
 	case o.Kind == Success:
 		p.cuts = 0
-		p.apart.passed(at, sent)
+		p.apart.passed(at, sent, p.interval)
 		p.succeed(sent)
 	case o.Kind == Rejected:
 		p.epoch.add(sent) // it spent some of the allowance all the same
@@ -279,7 +280,7 @@ func (p *pacer) quicken(held bool) {
 		}
 	}
 	switch {
-	case held, p.spare.left >= 1, p.memory.limit == 0 && p.interval <= p.ceiling:
+	case held, p.apart.trial, p.spare.left >= 1, p.memory.limit == 0 && p.interval <= p.ceiling:
 	case p.memory.limit == 0:
 		p.set(p.interval * min(gentlest, max(accelerate, math.Exp(-p.interval/growth))))
 	default:
@@ -353,6 +354,8 @@ func (p *pacer) learn(at, sent time.Duration, rate float64, o *Outcome, sure boo
 	case p.refusals == 1 && p.memory.limit > 0 && p.spare.ahead(at, p.memory.limit):
 		taught = ofSpare
 		p.spare.refused(p.memory.limit)
+	case p.refusals == 1 && sure && p.apart.known && p.apart.jostled(sent, p.interval):
+		return ofDistance // which says nothing of the pace
 	case !sure:
 		taught = ofChance
 		p.memory.count = p.epoch.n // if it was a window after all, the next one has as many
