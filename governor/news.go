@@ -36,6 +36,7 @@ type belief struct {
 	good, current, first                                     float64
 	refusals, last, streak, lasted, cycle, hold, told        float64
 	began, n, paused, suspect, depth, strikes, cuts, flagged float64
+	scatterLast, scatterUp, scatterDown                      float64
 }
 
 // The bits of belief.flagged, in the order in which event sets them.
@@ -50,6 +51,7 @@ const (
 	flagSpaced
 	flagTrial
 	flagPatient
+	flagChance
 	flagsEnd
 )
 
@@ -73,6 +75,7 @@ func (n *News) each(visit func(name string, v *float64)) {
 		{"cycle_s", &b.cycle}, {"hold_ms", &b.hold}, {"told", &b.told}, {"began_ms", &b.began}, {"base", &b.n},
 		{"paused_s", &b.paused}, {"suspect", &b.suspect}, {"depth", &b.depth}, {"strikes", &b.strikes},
 		{"cuts", &b.cuts}, {"flags", &b.flagged},
+		{"scatter_last", &b.scatterLast}, {"scatter_up", &b.scatterUp}, {"scatter_down", &b.scatterDown},
 	} {
 		visit(f.name, f.v)
 	}
@@ -217,6 +220,7 @@ func (p *pacer) event(at time.Duration) {
 		refusals: float64(p.refusals), last: s.ms(p.refused), streak: s.ms(p.streakBegan), lasted: max(0, p.lasted), cycle: max(0, p.cycle),
 		hold: s.ms(p.hold), began: s.ms(p.epoch.began), n: p.epoch.n, paused: max(0, p.epoch.paused),
 		suspect: p.suspect, depth: p.spare.depth, strikes: float64(p.apart.strikes), cuts: float64(p.cuts),
+		scatterLast: m.scatter.last, scatterUp: m.scatter.up, scatterDown: m.scatter.down,
 	}
 	if p.everSlowed {
 		b.told = 1
@@ -226,6 +230,7 @@ func (p *pacer) event(at time.Duration) {
 	}
 	for bit, set := range [...]bool{
 		m.brief, m.window, c.brief, c.strict, c.trying, c.settled, p.repaying, p.apart.known, p.apart.trial, p.apart.patient,
+		m.scatter.chance,
 	} {
 		if set {
 			b.flagged += float64(int(1) << bit)
@@ -378,6 +383,9 @@ func (p *pacer) adopt(at time.Duration, b belief) {
 			cost: min(b.cost, oldest.Seconds()), brief: flag(flagBrief), sweep: min(b.sweep, longestCostly), climbed: min(b.climbed, fastest),
 			count: b.count, window: flag(flagWindow), size: b.size,
 			past: stretch{n: b.pastN, seconds: max(b.pastSeconds, leastInterval), quiet: b.pastQuiet, sure: min(b.pastSure, 1)},
+			scatter: scatter{
+				last: sane(b.scatterLast, fastest), up: min(b.scatterUp, furthest), down: min(b.scatterDown, furthest), chance: flag(flagChance),
+			},
 		}
 	}
 	*c = cooldown{
