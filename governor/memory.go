@@ -1,6 +1,9 @@
 package governor
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 const (
 	// A sweep climbs from below the limit to the rate that was refused over at
@@ -43,6 +46,10 @@ const (
 	// window so found is searched up to windowSearch times its rate, and once an epoch
 	// has passed windowPassed windows, its last one shows the rate but for windowSure.
 	countable, windowSearch, windowPassed, windowSure = 20, 3, 1.2, 0.95
+	// A number of answers that is a multiple of round, and after them a quiet that is told and
+	// longer than they took, are a window. It is filled to toldSure, and searched up to
+	// toldSearch times that. What is given for more than toldMost seconds is better spent at once.
+	round, toldSure, toldSearch, toldMost = 10, 0.97, 1.1, 60
 	// doubt is what each epoch of few requests leaves of what a stretch shows, unsure
 	// the most of the limit that it keeps; longQuiet is the quiet in requests without
 	// which it shows nothing.
@@ -130,12 +137,17 @@ func (m *memory) paid(quiet float64, brief bool) {
 	m.cost, m.brief = quiet, brief
 }
 
-// learn takes the limit from an epoch that ended with a refusal at the rate.
-func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
+// learn takes the limit from an epoch that ended with a refusal at the rate, which asked for
+// so many seconds of quiet.
+func (m *memory) learn(e *epoch, at time.Duration, rate, told float64) {
 	const tiny = 1e-9
 	active := max(tiny, e.active(at))
 	m.window = e.n >= countable && e.paused > active/2 && e.n == m.count
 	m.count = e.n
+	if e.n >= countable && math.Mod(e.n, round) == 0 && told > active && told <= toldMost {
+		m.tell(e.n, rate, told)
+		return
+	}
 	if m.window {
 		m.size = e.n
 	}
@@ -150,7 +162,7 @@ func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
 	if m.window {
 		estimate = e.n / max(tiny, active+e.paused)
 	}
-	if told && e.n >= 1000 {
+	if told > 0 && e.n >= 1000 {
 		// The provider says how long to wait and refuses rarely: nothing is gained
 		// by spreading what it gives at once.
 		estimate = max(estimate, e.n/active*(1-50/e.n))
@@ -199,6 +211,16 @@ func (m *memory) learn(e *epoch, at time.Duration, rate float64, told bool) {
 	}
 	m.limit, m.refused, m.caution = estimate, max(rate, estimate*1.002), 0
 	m.plan(e.n, confirmed)
+}
+
+// tell takes the limit from an epoch that looks like a window: people set round numbers, and
+// the quiet that is asked for is as long as the window or what is left of it.
+func (m *memory) tell(n, rate, told float64) {
+	m.window, m.size, m.burst = true, n, n
+	m.limit = min(rate, toldSure*n/told)
+	m.refused = max(min(rate, toldSearch*m.limit), m.limit*1.002)
+	m.cost, m.caution = told, 0
+	m.plan(n, true)
 }
 
 // chance takes a refusal for one of those that come by chance: the pace steps down a little

@@ -327,10 +327,9 @@ func (p *pacer) refuse(at, sent time.Duration, o *Outcome, sure bool) {
 	}
 	p.interval = max(was, min(slower, p.longest))
 	p.refused, p.everSlowed = at, true
-	told := o.HasRetryAfter && o.RetryAfter > 0
-	p.slowed = Backoff{Interval: span(p.interval), HasRetryAfter: told}
+	p.slowed = Backoff{Interval: span(p.interval), HasRetryAfter: told(o) > 0}
 	switch {
-	case told:
+	case told(o) > 0:
 		p.hold = max(p.hold, after(at, o.RetryAfter))
 	case taught == ofDistance:
 		p.hold = max(p.hold, at+span(spacedHold*p.memory.resume()))
@@ -347,6 +346,14 @@ func (p *pacer) refuse(at, sent time.Duration, o *Outcome, sure bool) {
 	p.slot = p.hold - span(p.interval) // the hold takes the place of the pace, it does not add to it
 }
 
+// told is the quiet in seconds that a refusal asks for.
+func told(o *Outcome) float64 {
+	if !o.HasRetryAfter {
+		return 0
+	}
+	return seconds(max(0, o.RetryAfter))
+}
+
 // learn takes from a refusal what it tells, and begins a new epoch if there was one.
 func (p *pacer) learn(at, sent time.Duration, rate float64, o *Outcome, sure bool) lesson {
 	taught := ofRate
@@ -354,8 +361,6 @@ func (p *pacer) learn(at, sent time.Duration, rate float64, o *Outcome, sure boo
 	case p.refusals == 1 && p.memory.limit > 0 && p.spare.ahead(at, p.memory.limit):
 		taught = ofSpare
 		p.spare.refused(p.memory.limit)
-	case p.refusals == 1 && sure && p.apart.known && p.apart.jostled(sent, p.interval):
-		return ofDistance // which says nothing of the pace
 	case !sure:
 		taught = ofChance
 		p.memory.count = p.epoch.n // if it was a window after all, the next one has as many
@@ -365,7 +370,7 @@ func (p *pacer) learn(at, sent time.Duration, rate float64, o *Outcome, sure boo
 		if p.memory.limit == 0 {
 			p.spare.opened(&p.epoch, seconds(at-p.epoch.began))
 		}
-		p.memory.learn(&p.epoch, at, rate, o.HasRetryAfter)
+		p.memory.learn(&p.epoch, at, rate, told(o))
 	default:
 		return taught
 	}

@@ -52,3 +52,15 @@ func TestScatter(t *testing.T) {
 		}
 	}
 }
+
+// A run without refusals keeps what the one before it learned of them.
+func TestScatterIsKept(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, func(c *governor.Config) {
+		c.Learned = &governor.Learned{Interval: time.Second, Limit: 1, Refused: 1.4, Scatter: 0.1}
+	})
+	c.send(governor.Success)
+	if l, ok := c.g.Snapshot(c.now); !ok || l.Scatter != 0.1 {
+		t.Errorf("%+v is kept", l)
+	}
+}

@@ -21,8 +21,6 @@ const (
 	heldShare, mostHeld = 0.002, 0.05
 	// mostDelay is for how many seconds a request without an answer is taken to be on its way.
 	mostDelay = 2
-	// jostle is the part of the interval below which a distance is an accident.
-	jostle = 0.95
 	// mostStrikes is how many refusals in a row of a distance that had passed show that
 	// it is no distance that counts.
 	mostStrikes = 6
@@ -97,12 +95,6 @@ func (s *spacing) passed(at, sent time.Duration, interval float64) {
 // lately that passed.
 func (s *spacing) plausible(sent time.Duration) bool {
 	return !s.patient && sent == s.last && s.least > 0 && s.gap < 0.97*s.least
-}
-
-// jostled reports that the refused request came closer to the one before than the pace
-// demands, because one of them was held up or it made up for time.
-func (s *spacing) jostled(sent time.Duration, interval float64) bool {
-	return sent == s.last && s.gap < jostle*interval
 }
 
 // strike counts a refusal that came early, at a pace that had been borne.

@@ -42,7 +42,44 @@ func TestFastWindowIsNotWaitedForLong(t *testing.T) {
 	}
 }
 
-// The same where a refusal is a broken connection. One that breaks after the quiet says
+// always tells the same wait, however soon it would be over.
+type always struct {
+	ratesim.Limiter
+	wait time.Duration
+}
+
+func (a *always) Take(now time.Duration) ratesim.Ruling {
+	r := a.Limiter.Take(now)
+	r.Wait = a.wait
+	return r
+}
+
+// A flow that ends after a round number, with a quiet that is told and longer than it took,
+// has met a window: it is filled without meeting its end again, which would cost as long.
+func TestWindowIsToldByItsNumber(t *testing.T) {
+	t.Parallel()
+	const most = 2000
+	for name, limiter := range map[string]func() ratesim.Limiter{
+		"sliding": func() ratesim.Limiter { return twenty(0) },
+		"fixed": func() ratesim.Limiter {
+			return &ratesim.FixedWindow{Limit: 200, Window: 10 * time.Second, Offset: 7 * time.Second}
+		},
+	} {
+		p := ratesim.Provider{Tells: true, Limiter: func(uint64) ratesim.Limiter {
+			return &always{limiter(), 10 * time.Second}
+		}}
+		for _, workers := range []int{1, 8} {
+			cold := within(p, workers, nil)
+			warm := within(p, workers, cold.Learned)
+			if cold.Successes < 0.85*most || warm.Successes < 0.95*most || warm.Refusals > 0 {
+				t.Errorf("%s, %d at once: cold %d of %d and %d refused, warm %d and %d",
+					name, workers, cold.Successes, most, cold.Refusals, warm.Successes, warm.Refusals)
+			}
+		}
+	}
+}
+
+// A window may be kept by breaking connections. One that breaks after the quiet says
 // that the quiet was too short, however many wait for their turn.
 func TestFastWindowThatCuts(t *testing.T) {
 	t.Parallel()
