@@ -25,6 +25,10 @@ const (
 	// requests per second it is less, in proportion.
 	longestClimb, crawl = 7200, 0.25
 
+	// fallen is the part of the largest limit of the run below which another one may be for a
+	// while only, and returning what slower is then.
+	fallen, returning = 0.7, 1
+
 	// margin is how far below the limit a sweep starts. It widens when refusals
 	// come early and narrows when they stay away.
 	firstMargin, leastMargin, mostMargin = 0.005, 0.002, 0.09
@@ -74,6 +78,7 @@ type memory struct {
 	size    float64 // of the window; zero while none was seen
 	past    stretch
 	scatter scatter
+	high    float64 // largest limit that a long flow confirmed
 }
 
 // stretch is what was delivered over several epochs, with the quiet between them. Where
@@ -210,6 +215,9 @@ func (m *memory) learn(e *epoch, at time.Duration, rate, told float64) {
 		return
 	}
 	m.limit, m.refused, m.caution = estimate, max(rate, estimate*1.002), 0
+	if confirmed && e.n >= longFlow && m.size == 0 {
+		m.high = max(m.high, m.limit)
+	}
 	m.plan(e.n, confirmed)
 }
 
@@ -238,7 +246,11 @@ func (m *memory) plan(n float64, confirmed bool) {
 	if confirmed {
 		kept = keepConfirmed * m.sweep
 	}
-	m.sweep = min(max(slower*n, timely(max(kept, leastSweep), m.refused)), longestSweep)
+	times := float64(slower)
+	if m.limit < fallen*m.high {
+		times = returning
+	}
+	m.sweep = min(max(times*n, timely(max(kept, leastSweep), m.refused)), longestSweep)
 	width := (m.refused - m.from()) / m.refused
 	costly := costSpacing * m.cost * m.refused * min(1, searchWidth/width)
 	m.sweep = max(m.sweep, timely(min(costly, longestCostly), m.refused))

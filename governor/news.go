@@ -383,7 +383,7 @@ func (p *pacer) adopt(at time.Duration, b belief) {
 			cost: min(b.cost, oldest.Seconds()), brief: flag(flagBrief), sweep: min(b.sweep, longestCostly), climbed: min(b.climbed, fastest),
 			count: b.count, window: flag(flagWindow), size: b.size,
 			past: stretch{n: b.pastN, seconds: max(b.pastSeconds, leastInterval), quiet: b.pastQuiet, sure: min(b.pastSure, 1)},
-			scatter: scatter{
+			high: m.high, scatter: scatter{
 				last: sane(b.scatterLast, fastest), up: min(b.scatterUp, furthest), down: min(b.scatterDown, furthest), chance: flag(flagChance),
 			},
 		}

@@ -106,3 +106,30 @@ func TestRetryAfterOfNothingIsAPause(t *testing.T) {
 		}
 	}
 }
+
+// A limit that fell after it had been known for long is expected to return, and looked for
+// more often than one that was always as low.
+func TestFallenLimitIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	const limit = 4.0
+	from, to := 20*time.Minute, 60*time.Minute
+	for seed := range uint64(4) {
+		p := ratesim.Provider{Name: "fallen", Median: 80 * time.Millisecond, Spread: 0.3, Limiter: func(uint64) ratesim.Limiter {
+			return &ratesim.Bucket{PerSecond: limit, Burst: 8, Course: ratesim.Drop(limit, limit/4, from, to)}
+		}}
+		g := governor.New("fallen", patient, func(c *governor.Config) { c.Ceiling = 100 * time.Millisecond })
+		fetched := 0
+		const within, measured = 20 * time.Minute, 10 * time.Minute
+		ratesim.Run(ratesim.Options{
+			Provider: p, Seed: seed, Governor: g, Requests: 1e6, Until: to + within + measured,
+			Watch: func(e ratesim.Event) {
+				if e.Kind == ratesim.Answered && e.Outcome.Kind == governor.Success && e.At >= to+within {
+					fetched++
+				}
+			},
+		})
+		if rate := float64(fetched) / measured.Seconds(); rate < 0.9*limit {
+			t.Errorf("%s after its return %.2f requests per second of %.0f", within, rate, limit)
+		}
+	}
+}

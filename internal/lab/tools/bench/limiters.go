@@ -23,6 +23,19 @@ type limiter struct {
 	rate     float64 // requests per second
 	run      func(c config, dir string) (url string, stop func() error, err error)
 	inFlight int
+	harsh    bool // it counts distances or breaks connections
+}
+
+// wants is the goodput that a cold and a warm run should reach, as a share of the limit.
+func (l limiter) wants(busy bool) (cold, warm float64) {
+	cold, warm = 0.85, 0.95
+	if l.harsh {
+		cold, warm = 0.8, 0.92
+	}
+	if busy {
+		cold, warm = 0.7*cold, 0.7*warm
+	}
+	return cold, warm
 }
 
 func nginx(name string, l limitertest.Limit, inFlight int) limiter {
@@ -32,7 +45,7 @@ func nginx(name string, l limitertest.Limit, inFlight int) limiter {
 			return "", nil, err
 		}
 		return s.URL, func() error { _, err := s.Stop(); return err }, nil
-	}, inFlight}
+	}, inFlight, l.Burst == 0}
 }
 
 func haproxy(name string, w limitertest.Window, inFlight int) limiter {
@@ -43,7 +56,7 @@ func haproxy(name string, w limitertest.Window, inFlight int) limiter {
 			return "", nil, err
 		}
 		return s.URL, s.Stop, nil
-	}, inFlight}
+	}, inFlight, w.Status == 0}
 }
 
 // limiters are those that limit distances and rates, and those that count in windows.
@@ -92,9 +105,12 @@ const (
 // tally is what one client got in one run.
 type tally struct{ served, refused atomic.Int64 }
 
+// limitersAtOnce is how many limiters are measured side by side. More of them make a machine
+// of two processors so busy that a request is late by as much as a limiter counts.
+const limitersAtOnce = 7
+
 // measureLimiters compares the goodput of the real client with the rate that a real
-// limiter is configured to. The limiters are measured side by side: a few dozen
-// requests a second do not disturb each other.
+// limiter is configured to.
 func measureLimiters(ctx context.Context, c config, dir string, r *report) error {
 	if c.Nginx == "" || c.HAProxy == "" {
 		fmt.Println("limiters are left out: give --nginx and --haproxy or run make bench")
@@ -105,8 +121,11 @@ func measureLimiters(ctx context.Context, c config, dir string, r *report) error
 	results := make([][approaches][]*tally, len(all))
 	failed := make([]error, len(all))
 	var under sync.WaitGroup
+	turns := make(chan struct{}, limitersAtOnce)
 	for i, l := range all {
+		turns <- struct{}{}
 		under.Go(func() {
+			defer func() { <-turns }()
 			for round := range c.Rounds {
 				one, err := l.measure(ctx, c, dir, uint64(round))
 				if err != nil {
@@ -127,10 +146,11 @@ func measureLimiters(ctx context.Context, c config, dir string, r *report) error
 		x := limited{Rate: l.rate}
 		x.UnpacedRatio, x.UnpacedRefused = summary(results[i][unpaced], x.Rate, c)
 		x.AdditiveRatio, x.AdditiveRefused = summary(results[i][additive], x.Rate, c)
-		x.Name, x.Want, x.WantRefused = l.name+": cold", 0.8, 20
+		coldWant, warmWant := l.wants(c.Busy > 0)
+		x.Name, x.Want, x.WantRefused = l.name+": cold", coldWant, 20
 		x.Ratio, x.Refused = summary(results[i][cold], x.Rate, c)
 		r.limit(x)
-		x.Name, x.Want, x.WantRefused = l.name+": warm", 0.92, 2
+		x.Name, x.Want, x.WantRefused = l.name+": warm", warmWant, 2
 		x.Ratio, x.Refused = summary(results[i][warm], x.Rate, c)
 		r.limit(x)
 	}
@@ -161,9 +181,23 @@ func summary(rounds []*tally, rate float64, c config) (ratio, refused float64) {
 	return median(ratios), median(refusals)
 }
 
-// measure lets each approach loose on a limiter that nobody has asked before. The warm
-// one comes after the cold one, the others beside it.
+// measure lets each approach loose on a limiter that nobody has asked before, the warm
+// one after the cold one, and the others after them.
 func (l limiter) measure(ctx context.Context, c config, dir string, seed uint64) (out [approaches]*tally, err error) {
+	var learned *governor.Learned
+	for _, a := range []int{cold, warm} {
+		g := governor.New("limiter", func(g *governor.Config) {
+			g.Ceiling, g.Seed, g.Learned = l.ceiling(), seed, learned
+		})
+		if out[a], err = l.fetch(ctx, c, dir, a, g); err != nil {
+			return out, err
+		}
+		if found, ok := g.Snapshot(time.Now()); ok {
+			if found, ok = governor.Restore(found.Fields(), time.Now()); ok {
+				learned = &found
+			}
+		}
+	}
 	var errs [approaches]error
 	var beside sync.WaitGroup
 	for _, a := range []int{unpaced, additive} {
@@ -174,20 +208,6 @@ func (l limiter) measure(ctx context.Context, c config, dir string, seed uint64)
 				g.Retries, g.Breaker.Off = governor.RetryBudget{}, true
 			}))
 		})
-	}
-	var learned *governor.Learned
-	for _, a := range []int{cold, warm} {
-		g := governor.New("limiter", func(g *governor.Config) {
-			g.Ceiling, g.Seed, g.Learned = l.ceiling(), seed, learned
-		})
-		if out[a], errs[a] = l.fetch(ctx, c, dir, a, g); errs[a] != nil {
-			break
-		}
-		if found, ok := g.Snapshot(time.Now()); ok {
-			if found, ok = governor.Restore(found.Fields(), time.Now()); ok {
-				learned = &found
-			}
-		}
 	}
 	beside.Wait()
 	return out, errors.Join(errs[:]...)
