@@ -194,6 +194,31 @@ func TestLanesAreBounded(t *testing.T) {
 	}
 }
 
+// A refusal closes a lane at once, although answers take so long that all would be of use.
+func TestRefusalClosesALane(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, v := newArchive(200, 200), newVault()
+		asked, refused := 0, 0
+		s := &crowd{takes: always(20 * time.Second), refuse: func(_ string, _, inFlight int) *http.Response {
+			if asked++; refused == 0 && asked > 120 && inFlight == 4 {
+				refused = asked
+				return throttle(1)
+			}
+			return nil
+		}}
+		succeeded(t, v.run(t, crowded(t, s, a, lanes(4)), options{scope: laneScope}))
+		a.complete(t, v)
+		if refused == 0 {
+			t.Fatal("there were never four in flight")
+		}
+		// Those that came before the refusal was told are done within as many requests.
+		if after := s.begun[refused+4 : refused+20]; slices.Max(after) != 3 {
+			t.Errorf("after the refusal in flight: %v", after)
+		}
+	})
+}
+
 // A provider that refuses whoever asks for two things at once is asked for one at a time
 // again: it is tried rarely, and nothing is lost to it.
 func TestProviderThatRefusesCompany(t *testing.T) {

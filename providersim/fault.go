@@ -16,6 +16,8 @@ const (
 	// Bucket answers 429 whenever a token bucket of Rate and Burst is empty.
 	// Its Count counts the requests that the bucket judged.
 	Bucket Kind = "bucket"
+	// Crowd answers 429 to a request that makes more than Items in flight.
+	Crowd Kind = "crowd"
 	// Unavailable answers 503, with a Retry-After when one is chosen.
 	Unavailable Kind = "unavailable"
 	// ServerError answers 500.
@@ -54,7 +56,7 @@ const (
 )
 
 var kinds = []Kind{
-	Throttle, Bucket, Unavailable, ServerError, ExpiredToken, HTML, EmptyBody, TruncatedJSON, WrongContentType,
+	Throttle, Bucket, Crowd, Unavailable, ServerError, ExpiredToken, HTML, EmptyBody, TruncatedJSON, WrongContentType,
 	SlowDrip, Reset, WrongType, MissingField, RepeatCursor, SelfCursor, ShortPages, EmptyPages, Latency,
 }
 
@@ -89,7 +91,7 @@ type Fault struct {
 
 	// Status replaces 429 in a Throttle.
 	Status int `json:"status,omitempty"`
-	// RetryAfter and Seconds shape Throttle and Unavailable. A Bucket computes
+	// RetryAfter and Seconds shape Throttle, Crowd and Unavailable. A Bucket computes
 	// its own seconds.
 	RetryAfter RetryForm `json:"retry_after,omitempty"`
 	Seconds    int       `json:"seconds,omitempty"`
@@ -98,7 +100,7 @@ type Fault struct {
 	Rate  float64 `json:"rate,omitempty"`
 	Burst int     `json:"burst,omitempty"`
 
-	// Items is the page size of ShortPages.
+	// Items is the page size of ShortPages, and how many a Crowd bears.
 	Items int `json:"items,omitempty"`
 	// Field is what WrongType and MissingField damage; empty means "id".
 	Field string `json:"field,omitempty"`

@@ -91,6 +91,7 @@ func TestEveryKind(t *testing.T) {
 	}{
 		Throttle:         {Fault{}, answered(429, jsonType, `{"code":"rate_limited"}`)},
 		Bucket:           {Fault{Rate: 1e-9, Burst: 1, Count: 2}, good},
+		Crowd:            {Fault{}, answered(429, jsonType, `{"code":"rate_limited"}`)},
 		Unavailable:      {Fault{}, answered(503, jsonType, `{"code":"unavailable"}`)},
 		ServerError:      {Fault{}, answered(500, jsonType, `{"code":"internal"}`)},
 		ExpiredToken:     {Fault{}, answered(401, jsonType, `{"code":"token_expired"}`)},

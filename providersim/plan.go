@@ -66,6 +66,11 @@ func (g *Gate) apply(p *plan, f *installed, now time.Time) bool {
 		}
 		seconds := int(math.Ceil(wait.Seconds()))
 		p.answer = g.refuse(p, f.Fault, http.StatusTooManyRequests, "rate_limited", seconds, now)
+	case Crowd:
+		if g.stats.InFlight <= f.Items {
+			return false
+		}
+		p.answer = g.refuse(p, f.Fault, http.StatusTooManyRequests, "rate_limited", f.Seconds, now)
 	case Unavailable:
 		p.answer = g.refuse(p, f.Fault, http.StatusServiceUnavailable, "unavailable", f.Seconds, now)
 	case ServerError:

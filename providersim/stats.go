@@ -16,7 +16,7 @@ type Stats struct {
 	ByStatus map[int]int `json:"by_status"`
 	// ByFault counts the requests that each kind of fault affected.
 	ByFault map[Kind]int `json:"by_fault"`
-	// Throttled counts refusals by Throttle and Bucket faults.
+	// Throttled counts refusals by Throttle, Bucket and Crowd faults.
 	Throttled int `json:"throttled"`
 	// WhileLimited counts requests that arrived inside the scope of an
 	// announced Retry-After before it had passed. They are served normally
@@ -72,7 +72,7 @@ func (g *Gate) record(r *http.Request, status int, p *plan) {
 	g.stats.ByStatus[status]++
 	for _, kind := range p.kinds {
 		g.stats.ByFault[kind]++
-		if kind == Throttle || kind == Bucket {
+		if kind == Throttle || kind == Bucket || kind == Crowd {
 			g.stats.Throttled++
 		}
 	}

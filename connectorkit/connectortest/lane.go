@@ -66,23 +66,30 @@ func failedDetail(t *testing.T, target Target) {
 }
 
 // SlowDetails shows that details whose answers take their time are fetched several at once, no
-// more than the connector or the owner allows, and that this changes nothing of what is stored.
+// more than the connector or the owner allows, that a provider which bears one at a time refuses
+// few, and that none of this changes anything of what is stored.
 func SlowDetails(t *testing.T, target Target) {
-	inFlight := func(most int) int {
+	collect := func(most int, faults ...providersim.Fault) providersim.Stats {
 		b := NewBed(t, target)
-		b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: target.Lane.DetailPath, DelayMS: 60})
+		for _, f := range append(faults, providersim.Fault{Kind: providersim.Latency, Path: target.Lane.DetailPath, DelayMS: 60}) {
+			b.Sim.Fault(t, f)
+		}
 		if most > 0 {
 			b.cap("_DETAIL_MAX_CONCURRENCY_PROBE", most)
 		}
 		b.Succeed(t)
 		b.VerifyComplete(t)
-		return b.Sim.Gate.Stats().MaxInFlight
+		return b.Sim.Gate.Stats()
 	}
-	if n := inFlight(0); n < 2 || n > target.Lane.AtOnce {
+	if n := collect(0).MaxInFlight; n < 2 || n > target.Lane.AtOnce {
 		t.Errorf("%d requests in flight, want 2 to %d", n, target.Lane.AtOnce)
 	}
-	if n := inFlight(1); n != 1 {
+	if n := collect(1).MaxInFlight; n != 1 {
 		t.Errorf("%d requests in flight where the owner allows one", n)
+	}
+	alone := providersim.Fault{Kind: providersim.Crowd, Path: "/", Items: 1, RetryAfter: providersim.RetrySeconds}
+	if s := collect(0, alone); s.MaxInFlight != 2 || s.Throttled == 0 || s.Throttled > s.Requests/4 {
+		t.Errorf("%d of %d requests were refused, %d in flight: it bears one", s.Throttled, s.Requests, s.MaxInFlight)
 	}
 }
 
