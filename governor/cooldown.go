@@ -75,12 +75,13 @@ func (c *cooldown) pause(refusals int, interval float64) float64 {
 }
 
 // worked remembers a pause after which the provider answered, and reports it
-// with whether brief ones do.
+// with whether brief ones do. What lasted longer than any pause of ours was told, and is
+// for a new allowance of the hour or the day: no pace would have spared it.
 func (c *cooldown) worked(pause float64, refusals int) (quiet float64, brief bool) {
 	if refusals == 1 && (c.trying || pause <= c.first*1.01) {
 		c.brief = true
 	}
-	if c.trying = false; refusals >= outage {
+	if c.trying = false; refusals >= outage || pause > longestPause {
 		return 0, c.brief
 	}
 	c.good = pause

@@ -106,3 +106,20 @@ func TestSpareIsSpentWithCareWhereARefusalIsDear(t *testing.T) {
 		}
 	}
 }
+
+// A wait for the allowance of another day is not what a refusal of the pace costs: the next
+// run spends what a rested provider gives at once.
+func TestDayIsNotWhatARefusalCosts(t *testing.T) {
+	t.Parallel()
+	p := ratesim.Provider{Tells: true, Median: 80 * time.Millisecond, Spread: 0.3, Limiter: func(uint64) ratesim.Limiter {
+		return &ratesim.Nested{
+			Short: &ratesim.Bucket{PerSecond: 2, Burst: 30},
+			Long:  &ratesim.FixedWindow{Limit: 2000, Window: 24 * time.Hour, Offset: 12 * time.Hour},
+		}
+	}}
+	g := governor.New("acme", patient, func(c *governor.Config) { c.Ceiling = 100 * time.Millisecond })
+	r := ratesim.Run(ratesim.Options{Provider: p, Seed: 1, Governor: g, Requests: 5000})
+	if !r.Done || r.Learned.Cost > time.Hour || r.Learned.Pause > time.Hour {
+		t.Errorf("a refusal is said to cost %s, and %s of quiet", r.Learned.Cost, r.Learned.Pause)
+	}
+}

@@ -21,7 +21,7 @@ type Standing struct {
 
 // Unseen is the first seed of random providers that no test and no choice of a constant
 // has met.
-const Unseen = 910_000
+const Unseen = 5_000_000
 
 // Compare lets the governor and its peers fetch n things from every provider of the
 // catalogue and from so many random ones of every family, one at a time.
