@@ -76,7 +76,7 @@ func TestNewsOfAnotherDoesNoHarm(t *testing.T) {
 	n, _ := source.g.News(source.now)
 	honest := n.Fields()
 	names := slices.Sorted(maps.Keys(honest))
-	names = append(names, "idle_s", "lends_ms", "suspect", "depth", "strikes", "cuts", "answers", "steps", "past", "past_quiet_s", "past_s")
+	names = append(names, "idle_s", "lends_ms", "suspect", "depth", "strikes", "cuts", "answers", "steps", "past", "past_quiet_s", "past_s", "scatter_last", "scatter_up", "scatter_down")
 	rapid.Check(t, func(t *rapid.T) {
 		c := told(t)
 		ceiling := governor.Default().Ceiling
@@ -115,11 +115,11 @@ func TestNewsOfAnotherDoesNoHarm(t *testing.T) {
 			}
 		}
 		c.g.Divide(c.now, governor.Share{Runs: 1})
-		for range 4000 {
+		for range 6000 {
 			c.send(governor.Success)
 		}
 		if i := c.interval(); i > 2*time.Second {
-			t.Fatalf("an interval of %s after 4000 successes", i)
+			t.Fatalf("an interval of %s after 6000 successes", i)
 		}
 	})
 }

@@ -67,7 +67,7 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 	ask := store.RecordQuery{
 		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream, Keys: q.Keys}, Where: where, Compare: compare, NewestFirst: !q.Oldest, Limit: pageSize(q.Limit) + 1,
 	}
-	place := append([]string{q.ConnectionID, q.Stream, strconv.FormatBool(q.Oldest), strconv.FormatBool(q.Changes)}, q.Keys...)
+	place := append([]string{q.ConnectionID, q.Stream, strconv.FormatBool(q.Oldest), strconv.FormatBool(q.Changes), strconv.Itoa(len(q.Keys))}, q.Keys...)
 	for _, w := range where {
 		place = append(place, w.Field, w.Value)
 	}
