@@ -370,6 +370,9 @@ func (p *pacer) learn(at, sent time.Duration, rate float64, o *Outcome, sure boo
 		if p.memory.limit == 0 {
 			p.spare.opened(&p.epoch, seconds(at-p.epoch.began))
 		}
+		if p.suspect > 0 { // broken connections cost more than one of a hundred may
+			p.memory.scatter = scatter{}
+		}
 		p.memory.learn(&p.epoch, at, rate, told(o))
 	default:
 		return taught

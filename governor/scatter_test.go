@@ -64,3 +64,22 @@ func TestScatterIsKept(t *testing.T) {
 		t.Errorf("%+v is kept", l)
 	}
 }
+
+// Where a refusal breaks connections, several break before it is known for one, and too many
+// of them stop the run for a minute: nothing is left to chance there.
+func TestCutsAreNoChance(t *testing.T) {
+	t.Parallel()
+	for _, f := range ratesim.Families() {
+		if f.Name != "shared quota" {
+			continue
+		}
+		for seed := range uint64(8) {
+			p := f.Member(seed)
+			p.Cuts = true
+			g := governor.New(f.Name, patient, func(c *governor.Config) { c.Ceiling = 100 * time.Millisecond })
+			if r := ratesim.Run(ratesim.Options{Provider: p, Seed: 1, Governor: g, Requests: 5000}); r.Learned.Scatter > 0 {
+				t.Errorf("member %d refuses by chance: %d of %d", seed, r.Refusals, r.Sends)
+			}
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -117,7 +119,7 @@ func measureLimiters(ctx context.Context, c config, dir string, r *report) error
 		return nil
 	}
 	defer load(c.Busy)()
-	all := limiters()
+	all := slices.DeleteFunc(limiters(), func(l limiter) bool { return !strings.Contains(l.name, c.Limiter) })
 	results := make([][approaches][]*tally, len(all))
 	failed := make([]error, len(all))
 	var under sync.WaitGroup
