@@ -109,7 +109,9 @@ func (w watched) CommitSlice(ctx context.Context, l store.Lease, s slice.Slice, 
 // stays where it is.
 func catchUpLeavesTheSteadyCursor(t *testing.T, b *Bed) {
 	list := b.Target.Lane.List
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: b.Target.Lane.DetailPath, DelayMS: 20})
+	// What the connector has said when it is killed still counts, so that it must not be far ahead.
+	b.cap("_DETAIL_MAX_CONCURRENCY_PROBE", 1)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: b.Target.Lane.DetailPath, DelayMS: 40})
 	real := b.Store
 	var runID string
 	var once sync.Once
