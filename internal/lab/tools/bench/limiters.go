@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -118,7 +119,11 @@ func measureLimiters(ctx context.Context, c config, dir string, r *report) error
 		fmt.Println("limiters are left out: give --nginx and --haproxy or run make bench")
 		return nil
 	}
-	defer load(c.Busy)()
+	idle, err := load(ctx, c.Busy)
+	if err != nil {
+		return err
+	}
+	defer idle()
 	all := slices.DeleteFunc(limiters(), func(l limiter) bool { return !strings.Contains(l.name, c.Limiter) })
 	results := make([][approaches][]*tally, len(all))
 	failed := make([]error, len(all))
@@ -159,16 +164,28 @@ func measureLimiters(ctx context.Context, c config, dir string, r *report) error
 	return nil
 }
 
-// load keeps so many threads busy until it is told to stop.
-func load(threads int) (stop func()) {
-	var ended atomic.Bool
-	for range threads {
-		go func() {
-			for !ended.Load() {
-			}
-		}()
+// load starts so many programs that only use up the processor, until it is told to stop. They are
+// programs of their own, as those that keep a machine busy are: within this one they would take turns
+// with what is measured, ten milliseconds each.
+func load(ctx context.Context, programs int) (stop func(), err error) {
+	var ended []func()
+	stop = func() {
+		for _, end := range ended {
+			end()
+		}
 	}
-	return func() { ended.Store(true) }
+	for range programs {
+		loop := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
+		if err := loop.Start(); err != nil {
+			stop()
+			return nil, fmt.Errorf("start a busy loop: %w", err)
+		}
+		ended = append(ended, func() {
+			_ = loop.Process.Kill() // it may have ended with the context
+			_ = loop.Wait()
+		})
+	}
+	return stop, nil
 }
 
 // summary is the median goodput as a share of the rate, and the median of the

@@ -52,7 +52,7 @@ type config struct {
 	Out      string
 	Postgres string
 	// Nginx and HAProxy are programs. Each run against them takes LimiterTime, beside Busy
-	// threads that only use up the processor.
+	// programs that only use up the processor.
 	Nginx, HAProxy string
 	LimiterTime    time.Duration
 	Busy           int
@@ -104,7 +104,7 @@ func benchMain(ctx context.Context, args []string) error {
 	f.StringVar(&c.HAProxy, "haproxy", os.Getenv(limitertest.HAProxyVariable), "HAProxy program to measure against; without it that part is left out")
 	f.DurationVar(&c.LimiterTime, "limiter-time", 100*time.Second, "time of each run against nginx and HAProxy")
 	f.StringVar(&c.Limiter, "limiter", "", "only the runs against limiters in whose name this is")
-	f.IntVar(&c.Busy, "busy", 0, "threads that keep the processor busy beside the runs against nginx and HAProxy")
+	f.IntVar(&c.Busy, "busy", 0, "programs that keep the processor busy beside the runs against nginx and HAProxy")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
