@@ -10,6 +10,9 @@ const (
 	cutsInARow         = 2
 	nearLimit, nearCut = 0.8, 0.35
 	cutsNear           = 100
+	// cutQuiet is how many intervals of quiet follow at least, up to longestCutQuiet seconds: a
+	// quiet that is too short breaks connections again, and a few of those open the circuit.
+	cutQuiet, longestCutQuiet = 40, 4
 )
 
 // cut learns from a connection that broke. One may break for any reason, and where
@@ -30,4 +33,6 @@ func (p *pacer) cut(at, sent time.Duration, o *Outcome) {
 	sure := back || close || p.suspect > 0 && rate > nearLimit*p.suspect
 	p.suspect, p.cuts, p.sinceCut = max(p.suspect, rate), 0, 0
 	p.refuse(at, sent, o, sure)
+	p.hold = max(p.hold, at+span(min(cutQuiet/rate, longestCutQuiet)))
+	p.slot = p.hold - span(p.interval)
 }

@@ -137,6 +137,24 @@ func TestCutAfterTheQuietLengthensIt(t *testing.T) {
 	}
 }
 
+// Where connections break, even a quiet that is known to be short lasts for many intervals: the next
+// ones that break would open the circuit.
+func TestQuietAfterACutIsNotTooShort(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, unbroken, func(c *governor.Config) {
+		c.Ceiling = 10 * time.Millisecond
+		c.Learned = &governor.Learned{Interval: 100 * time.Millisecond, Limit: 10, Refused: 10.1, Pause: 100 * time.Millisecond, Brief: true}
+	})
+	for range 50 {
+		c.send(governor.Success)
+	}
+	cut(c)
+	cut(c)
+	if quiet, _ := c.g.Quiet(c.now); quiet < 3500*time.Millisecond || quiet > 4*time.Second {
+		t.Errorf("it is quiet for %s", quiet)
+	}
+}
+
 // A provider that counts distances and says how long to wait is asked again at that
 // instant, though the distance is longer.
 func TestRetryAfterOutranksTheDistance(t *testing.T) {
