@@ -196,8 +196,14 @@ func (p *pacer) admit(at time.Duration) {
 	p.spacing = span(min(maxJitter, p.interval) * p.random.float())
 }
 
-// withdraw forgets a request that never left.
-func (p *pacer) withdraw() { p.inFlight = max(0, p.inFlight-1) }
+// withdraw forgets a request that never left. No answer to it is waited for.
+func (p *pacer) withdraw() {
+	p.land()
+	p.apart.open = false
+}
+
+// land takes one from those in flight.
+func (p *pacer) land() { p.inFlight = max(0, p.inFlight-1) }
 
 // echo reports a refusal of a request that left before the last one was known: of a flow
 // of several at once it says the same again, and nothing of how the provider is now.
@@ -213,7 +219,7 @@ func (p *pacer) observe(at, sent time.Duration, o *Outcome) {
 	if p.lanes.most > 1 && !p.off {
 		p.crowd(at, sent, o)
 	}
-	p.withdraw()
+	p.land()
 	if p.off {
 		return
 	}

@@ -60,10 +60,8 @@ func TestDistancesAreKeptThroughStalls(t *testing.T) {
 	}
 }
 
-// A request that is not answered when answers usually are may still be on its way, so that
-// the next one waits for it, but not for ever.
-func TestDistanceToARequestOnItsWay(t *testing.T) {
-	t.Parallel()
+// quick is a client that knows the distance, and that answers come at once.
+func quick(t *testing.T) *client {
 	c := newClient(t, unbroken, func(c *governor.Config) {
 		c.Ceiling = distance / 5
 		c.Learned = &governor.Learned{Interval: distance, Limit: 40, Refused: 41, Spaced: true}
@@ -75,6 +73,27 @@ func TestDistanceToARequestOnItsWay(t *testing.T) {
 		c.now = c.now.Add(way)
 		call.Observe(c.now, governor.Outcome{Kind: governor.Success, Sent: sent})
 	}
+	return c
+}
+
+// One that never left is not on its way.
+func TestNoDistanceToARequestThatNeverLeft(t *testing.T) {
+	t.Parallel()
+	c := quick(t)
+	call := c.g.Call()
+	c.admit(&call)
+	call.Withdraw()
+	c.now = c.now.Add(2 * distance)
+	if next := c.g.Call(); c.admit(&next) > 0 {
+		t.Error("the next one waits for its answer")
+	}
+}
+
+// A request that is not answered when answers usually are may still be on its way, so that
+// the next one waits for it, but not for ever.
+func TestDistanceToARequestOnItsWay(t *testing.T) {
+	t.Parallel()
+	c := quick(t)
 	late := c.g.Call()
 	c.admit(&late)
 	sent := c.now

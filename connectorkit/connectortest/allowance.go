@@ -10,17 +10,18 @@ import (
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/providersim"
 )
 
-// Drawing gives a function that executes one run, which must succeed, and names the allowances that it drew on. The
-// same account has the same name.
-func (b *Bed) Drawing(t *testing.T) func() []string {
-	t.Helper()
+// OneAllowancePerAccount shows that all runs of one account draw on one allowance, and those of the account that a
+// mutation signs in instead on another.
+func OneAllowancePerAccount(t *testing.T, target Target, other providersim.Mutation) {
+	b := NewBed(t, target)
 	key, err := credential.LoadKey(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func() []string {
+	run := func() []string {
 		t.Helper()
 		joined := &joinings{Store: b.Store}
 		l := b.Launcher()
@@ -30,6 +31,11 @@ func (b *Bed) Drawing(t *testing.T) func() []string {
 			t.Fatalf("run ended as %s: %v, %v\nstderr: %s", r.Status, err, r.Failure, r.StderrTail)
 		}
 		return joined.keys
+	}
+	first, again := run(), run()
+	b.Sim.Mutate(t, other)
+	if now := run(); len(first) != 1 || len(again) != 1 || len(now) != 1 || first[0] != again[0] || first[0] == now[0] {
+		t.Errorf("they draw on %v, %v and, as another person, %v", first, again, now)
 	}
 }
 

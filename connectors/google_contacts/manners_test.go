@@ -78,12 +78,5 @@ func TestUntickedBox(t *testing.T) {
 // All runs of one account draw on one allowance, and those of another on another.
 func TestOneAllowancePerAccount(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, google.Config{Seed: 4, People: 6, Groups: 2}))
-	run := b.Drawing(t)
-	first, again := run(), run()
-	b.Sim.Mutate(t, providersim.Mutation{Op: "other_account", N: 1})
-	other := run()
-	if len(first) != 1 || len(again) != 1 || len(other) != 1 || first[0] != again[0] || first[0] == other[0] {
-		t.Errorf("they draw on %v, %v and, as another person, %v", first, again, other)
-	}
+	connectortest.OneAllowancePerAccount(t, target(t, google.Config{Seed: 4, People: 6, Groups: 2}), providersim.Mutation{Op: "other_account", N: 1})
 }

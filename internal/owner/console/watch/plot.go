@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ const (
 	plotWidth  = 1000.0
 	gapShare   = 0.04
 	mostPoints = 240 // of one run
+	// labelHeight is what the two lines of a level's label take.
+	labelHeight = 30.0
 )
 
 // plot is a pace, ready to be drawn. Coordinates are text because that is what a
@@ -78,12 +81,16 @@ func plotOf(p *api.Pace, now time.Time) *plot {
 			})
 		}
 	}
-	for _, share := range []float64{1. / 3, 2. / 3} {
-		out.Grid = append(out.Grid, s.level(s.top*share, perMinute(s.top*share)))
-	}
 	if c := p.CeilingPerMinute; c != nil && *c > 0 {
 		level := s.level(*c, "Ceiling, "+short(*c))
 		out.Ceiling = &level
+	}
+	for _, share := range []float64{1. / 3, 2. / 3} {
+		rate := s.top * share
+		if out.Ceiling != nil && math.Abs(s.y(rate)-s.y(*p.CeilingPerMinute)) < labelHeight {
+			continue // the ceiling's label stands there
+		}
+		out.Grid = append(out.Grid, s.level(rate, perMinute(rate)))
 	}
 	return out
 }

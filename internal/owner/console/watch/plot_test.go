@@ -42,6 +42,14 @@ func TestPaceIsDrawnRunByRun(t *testing.T) {
 	if p.Ceiling == nil || !strings.HasPrefix(p.Ceiling.Text, "Ceiling, 100") {
 		t.Errorf("the ceiling is %+v", p.Ceiling)
 	}
+	if len(p.Grid) != 1 { // the other level would be written over the ceiling's label
+		t.Errorf("the grid is %+v", p.Grid)
+	}
+	ceiling = 115
+	if p := plotOf(&k.pace, noon); len(p.Grid) != 2 {
+		t.Errorf("where the ceiling is far from it the grid is %+v", p.Grid)
+	}
+	ceiling = 100
 	shown := page(t, serve(k), "/connections/con_a")
 	if len(find(shown, "d", p.Lines[1].Area)) != 1 || len(find(shown, "d", p.Lines[0].Line)) != 1 {
 		t.Error("the page does not draw it")
