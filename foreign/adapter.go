@@ -3,7 +3,6 @@ package foreign
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/manifest"
+	"pdpp/manifest/folder"
 )
 
 // The files of a connector folder.
@@ -76,7 +76,7 @@ type Stream struct {
 // Load reads a connector folder.
 func Load(dir string) (*manifest.Manifest, Adapter, error) {
 	var a Adapter
-	body, err := os.ReadFile(filepath.Join(dir, AdapterFile))
+	body, err := folder.ReadFile(dir, AdapterFile)
 	if err != nil {
 		return nil, a, fmt.Errorf("read %s: %w", AdapterFile, err)
 	}
@@ -86,7 +86,7 @@ func Load(dir string) (*manifest.Manifest, Adapter, error) {
 	if err := a.check(); err != nil {
 		return nil, a, fmt.Errorf("%s: %w", AdapterFile, err)
 	}
-	if body, err = os.ReadFile(filepath.Join(dir, ManifestFile)); err != nil {
+	if body, err = folder.ReadFile(dir, ManifestFile); err != nil {
 		return nil, a, fmt.Errorf("read %s: %w", ManifestFile, err)
 	}
 	m, err := manifest.Parse(body)

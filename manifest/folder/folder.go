@@ -38,7 +38,7 @@ type Folder struct {
 // or the folder's own name where no key can be read.
 func Name(dir string) string {
 	var m manifest.Manifest
-	if body, err := os.ReadFile(filepath.Join(dir, Manifest)); err == nil {
+	if body, err := ReadFile(dir, Manifest); err == nil {
 		var ids struct {
 			Key string `json:"connector_key"`
 			ID  string `json:"connector_id"`
@@ -56,7 +56,7 @@ func Name(dir string) string {
 // Is reports whether dir is meant to be a connector's folder: it has one of the files.
 func Is(dir string) bool {
 	for _, file := range []string{Manifest, Executable, Adapter} {
-		if _, err := os.Stat(filepath.Join(dir, file)); err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, file)); err == nil {
 			return true
 		}
 	}
@@ -72,8 +72,8 @@ func Read(dir string) (Folder, error) {
 	}
 	f := Folder{Dir: absolute}
 	var faults manifest.Problems
-	f.Manifest, f.Warnings, faults = readManifest(filepath.Join(absolute, Manifest))
-	if _, err := os.Stat(filepath.Join(absolute, Adapter)); err == nil {
+	f.Manifest, f.Warnings, faults = readManifest(absolute)
+	if _, err := os.Lstat(filepath.Join(absolute, Adapter)); err == nil {
 		f.Adapted = true
 	} else {
 		f.Executable = filepath.Join(absolute, Executable)
@@ -95,13 +95,13 @@ func Shadowed(name string) manifest.Problem {
 		Mend: "give this one another connector_key to use it"}
 }
 
-func readManifest(path string) (m *manifest.Manifest, warnings, faults manifest.Problems) {
-	body, err := os.ReadFile(path)
+func readManifest(dir string) (m *manifest.Manifest, warnings, faults manifest.Problems) {
+	body, err := ReadFile(dir, Manifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fault(Manifest, "is missing", "add it beside the executable")
 	}
 	if err != nil {
-		return nil, nil, fault(Manifest, "cannot be read", "make it a readable file")
+		return nil, nil, fault(Manifest, unreadable(err), "make it a readable file of at most 1 MiB, without links")
 	}
 	m, warnings, err = manifest.Inspect(body)
 	switch {

@@ -18,7 +18,7 @@ func (c Catalog) adapted(f folder.Folder) (Connector, *manifest.Problem) {
 		Command []string `json:"command"`
 		Paths   []string `json:"paths"`
 	}
-	body, err := os.ReadFile(filepath.Join(f.Dir, folder.Adapter))
+	body, err := folder.ReadFile(f.Dir, folder.Adapter)
 	if err == nil {
 		err = json.Unmarshal(body, &a)
 	}

@@ -77,7 +77,7 @@ var Table = []Rule{
 		Reason: "a connector knows its provider and the kit: no storage, no internals, no other connector"},
 	{Room: "foreign/governproxy", May: []string{"governor", "governor/governhttp"}, Never: []string{"internal/..."}, Libs: []string{"software.sslmate.com/src/go-pkcs12"},
 		Reason: "a proxy paces whatever passes it: it knows no tap, no message and no store"},
-	{Room: "foreign", May: []string{"foreign/governproxy", "connectorkit", "governor", "governor/governhttp", "manifest", "protocol"},
+	{Room: "foreign", May: []string{"foreign/governproxy", "connectorkit", "governor", "governor/governhttp", "manifest", "manifest/folder", "protocol"},
 		Never:  []string{"internal/..."},
 		Reason: "programs of other protocols stand where any foreign connector stands, and are the kit's callers like its authors"},
 	{Room: "providersim/...", May: []string{"providersim/..."},

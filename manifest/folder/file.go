@@ -1,0 +1,51 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// MaxFile is the largest manifest.json or adapter.json that is read, in bytes.
+const MaxFile = 1 << 20
+
+// errNotPlain reports a link, a pipe, a device or a folder in place of a file.
+var errNotPlain = errors.New("is not a regular file")
+
+// ReadFile reads a file of a connector's folder. It follows no link, never blocks, and returns an
+// error for everything but a regular file of at most MaxFile bytes: a connector may have put it there.
+func ReadFile(dir, name string) ([]byte, error) {
+	path := filepath.Join(dir, name)
+	// The type is judged before and after opening: opening a device may have an effect.
+	if info, err := os.Lstat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errNotPlain
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errNotPlain
+	}
+	body, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	if err == nil && len(body) > MaxFile {
+		return nil, fmt.Errorf("is larger than %d KiB", MaxFile>>10)
+	}
+	return body, err
+}
+
+// unreadable describes why ReadFile failed.
+func unreadable(err error) string {
+	if system := (*fs.PathError)(nil); errors.As(err, &system) {
+		return "cannot be read"
+	}
+	return err.Error()
+}
