@@ -58,7 +58,7 @@ func (d *Decoder) Decode(line []byte) (Message, error) {
 }
 
 func (d *Decoder) decode(line []byte) (Message, *Violation) {
-	if tooDeep(line, MaxDepth) {
+	if TooDeep(line, MaxDepth) {
 		return nil, &Violation{Subtype: NestingTooDeep, Expected: []string{"at most " + strconv.Itoa(MaxDepth) + " levels"}}
 	}
 	if v := d.split(line); v != nil {

@@ -21,7 +21,7 @@ func FuzzQuickSplit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		quick, slow := NewDecoder(FromConnector), NewDecoder(FromConnector)
 		for _, line := range [][]byte{first, second, first} { // names that were read before are looked at first
-			if tooDeep(line, MaxDepth) {
+			if TooDeep(line, MaxDepth) {
 				return
 			}
 			quick.members, quick.rec.fields = quick.members[:0], quick.rec.fields[:0]

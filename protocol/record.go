@@ -68,7 +68,7 @@ func (d *Decoder) record() (Message, *Violation) {
 // Uploaded reads a record as devices upload it: a RECORD without its type, whose key is
 // a string under "record_key". The error is always a *Violation.
 func (d *Decoder) Uploaded(object []byte) (*Record, error) {
-	if tooDeep(object, MaxDepth) {
+	if TooDeep(object, MaxDepth) {
 		return nil, &Violation{Subtype: NestingTooDeep, Expected: []string{"at most " + strconv.Itoa(MaxDepth) + " levels"}}
 	}
 	if v := d.split(object); v != nil {

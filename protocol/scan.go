@@ -111,9 +111,9 @@ func (d *Decoder) text(raw jsontext.Value, before string) string {
 	return s
 }
 
-// tooDeep reports whether v nests deeper than max. Counting the openers first
+// TooDeep reports whether v nests deeper than max. Counting the openers first
 // settles nearly every line without looking at the structure.
-func tooDeep(v []byte, max int) bool {
+func TooDeep(v []byte, max int) bool {
 	if bytes.Count(v, []byte{'{'})+bytes.Count(v, []byte{'['}) <= max {
 		return false
 	}

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"pdpp/internal/device/wire"
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/ops/fault"
@@ -98,7 +96,7 @@ func typeOf(status int) string {
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, reply.MaxBody))
 	if err == nil {
-		err = json.Unmarshal(body, into)
+		err = parse(body, into)
 	}
 	if err != nil {
 		reply.BadBody(w, r, err, "The body is not the JSON that this address takes.")

@@ -43,7 +43,7 @@ func (p *place) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // readBatch reads a batch. Its records are part of the body.
 func readBatch(body []byte) (*uploadedBatch, error) {
 	var b uploadedBatch
-	if err := json.Unmarshal(body, &b); err != nil {
+	if err := parse(body, &b); err != nil {
 		return nil, badBody(err)
 	}
 	b.Records = body[b.Place.from:b.Place.to]

@@ -10,10 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/gzip"
 
 	"pdpp/internal/device/wire"
 	"pdpp/internal/ops/fault"
+	"pdpp/protocol"
 )
 
 // Bounds of an upload's body. A record of the longest line fits; a line that is slower
@@ -95,6 +97,18 @@ func expected(r *http.Request) int64 {
 		return maxUpload
 	}
 	return max(n, slowest)
+}
+
+// deepest is how deep a body may nest: a message of the protocol, within a list, within the body.
+const deepest = protocol.MaxDepth + 2
+
+// parse decodes a body. Its depth is judged first: what is computed from a body later, such as a hash over
+// its sorted members, costs more with every level.
+func parse(body []byte, into any) error {
+	if protocol.TooDeep(body, deepest) {
+		return errors.New("the body nests too deep")
+	}
+	return json.Unmarshal(body, into)
 }
 
 // badBody says why a body could not be read.

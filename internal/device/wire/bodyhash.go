@@ -27,7 +27,7 @@ func inScriptOrderOf(v jsontext.Value) (jsontext.Value, error) {
 	if err := v.Canonicalize(); err != nil {
 		return nil, fmt.Errorf("canonicalize: %w", err)
 	}
-	return scriptOrder(v)
+	return scriptOrder(v), nil
 }
 
 // Hash is the SHA-256, in hex, of the canonical form (RFC 8785) of a JSON value. It
@@ -54,8 +54,8 @@ func (b *Batch) HashFits(records jsontext.Value) bool {
 	if digest(canonical) == b.BodyHash {
 		return true
 	}
-	if ordered, err := scriptOrder(canonical); err != nil || digest(ordered) == b.BodyHash {
-		return err == nil
+	if digest(scriptOrder(canonical)) == b.BodyHash {
+		return true
 	}
 	ordered, err := b.envelopes(records)
 	return err == nil && digest(ordered) == b.BodyHash
@@ -116,11 +116,13 @@ func inScriptOrder(v any) (jsontext.Value, error) {
 // scriptOrder rewrites canonical JSON in the order that a JavaScript object gives to
 // members that were added in the order of their names: those that are array indices come
 // first, by number, and a member of the name __proto__ is not there at all.
-func scriptOrder(canonical jsontext.Value) (jsontext.Value, error) {
+func scriptOrder(canonical jsontext.Value) jsontext.Value {
 	if !indexLike(canonical) {
-		return canonical, nil
+		return canonical
 	}
-	return appendScript(make(jsontext.Value, 0, len(canonical)), canonical)
+	w := scriptWriter{raw: canonical, out: make(jsontext.Value, 0, len(canonical))}
+	w.value()
+	return w.out
 }
 
 // indexLike reports whether a member's name may need another place. It may be wrong
@@ -148,89 +150,121 @@ func arrayIndex(name string) (uint64, bool) {
 	return n, err == nil && n < 1<<32-1 && strconv.FormatUint(n, 10) == name
 }
 
-type member struct {
-	name  string
-	quote jsontext.Value
-	value jsontext.Value
+// scriptWriter copies canonical JSON in script order. It looks at each byte once, and moves the members
+// of an object only where their order changes.
+type scriptWriter struct {
+	raw     []byte
+	i       int
+	out     []byte
+	members []scriptMember // of the objects that are open
+	spare   []byte
 }
 
-func appendScript(out, v jsontext.Value) (jsontext.Value, error) {
-	dec := jsontext.NewDecoder(bytes.NewReader(v))
-	switch v.Kind() {
-	case '[':
-		if _, err := dec.ReadToken(); err != nil {
-			return nil, err
-		}
-		out = append(out, '[')
-		for n := 0; dec.PeekKind() != ']'; n++ {
-			element, err := dec.ReadValue()
-			if err != nil {
-				return nil, err
-			}
-			if n > 0 {
-				out = append(out, ',')
-			}
-			if out, err = appendScript(out, element); err != nil {
-				return nil, err
-			}
-		}
-		return append(out, ']'), nil
+// scriptMember is where a member lies in out.
+type scriptMember struct {
+	from, to int
+	index    uint64
+	isIndex  bool
+}
+
+// value copies one value. The text is valid and canonical, so that nothing is checked again.
+func (w *scriptWriter) value() {
+	switch w.raw[w.i] {
 	case '{':
-		members, err := membersOf(dec)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, '{')
-		for n, m := range members {
-			if n > 0 {
-				out = append(out, ',')
+		w.object()
+	case '[':
+		w.one()
+		for w.raw[w.i] != ']' {
+			if w.raw[w.i] == ',' {
+				w.one()
 			}
-			out = append(append(out, m.quote...), ':')
-			if out, err = appendScript(out, m.value); err != nil {
-				return nil, err
-			}
+			w.value()
 		}
-		return append(out, '}'), nil
+		w.one()
+	case '"':
+		w.text()
 	default:
-		return append(out, v...), nil
+		end := bytes.IndexAny(w.raw[w.i:], ",]}")
+		if end < 0 {
+			end = len(w.raw) - w.i
+		}
+		w.out = append(w.out, w.raw[w.i:w.i+end]...)
+		w.i += end
 	}
 }
 
-// membersOf reads an object's members, in script order.
-func membersOf(dec *jsontext.Decoder) ([]member, error) {
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, err
-	}
-	var members []member
-	for dec.PeekKind() != '}' {
-		quote, err := dec.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		m := member{quote: quote.Clone()}
-		if err := json.Unmarshal(m.quote, &m.name); err != nil {
-			return nil, err
-		}
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		if m.value = value.Clone(); m.name != "__proto__" {
-			members = append(members, m)
+// one copies one byte.
+func (w *scriptWriter) one() {
+	w.out = append(w.out, w.raw[w.i])
+	w.i++
+}
+
+// text copies a string.
+func (w *scriptWriter) text() {
+	end := w.i + 1
+	for ; w.raw[end] != '"'; end++ {
+		if w.raw[end] == '\\' {
+			end++
 		}
 	}
-	slices.SortStableFunc(members, func(a, b member) int {
-		x, isX := arrayIndex(a.name)
-		y, isY := arrayIndex(b.name)
-		switch {
-		case isX && isY:
-			return cmp.Compare(x, y)
-		case isX:
-			return -1
-		case isY:
-			return 1
+	w.out = append(w.out, w.raw[w.i:end+1]...)
+	w.i = end + 1
+}
+
+func (w *scriptWriter) object() {
+	w.one()
+	base, start, moved := len(w.members), len(w.out), false
+	for w.raw[w.i] != '}' {
+		if w.raw[w.i] == ',' {
+			w.i++
 		}
-		return 0
-	})
-	return members, nil
+		before := len(w.out)
+		if before > start {
+			w.out = append(w.out, ',')
+		}
+		m := scriptMember{from: len(w.out)}
+		w.text()
+		name := string(w.out[m.from+1 : len(w.out)-1]) // canonical: neither digits nor _ are escaped
+		m.index, m.isIndex = arrayIndex(name)
+		w.one()
+		w.value()
+		if name == "__proto__" {
+			w.out = w.out[:before]
+			continue
+		}
+		m.to = len(w.out)
+		moved = moved || len(w.members) > base && compareMembers(w.members[len(w.members)-1], m) > 0
+		w.members = append(w.members, m)
+	}
+	if moved {
+		w.reorder(w.members[base:], start)
+	}
+	w.members = w.members[:base]
+	w.one()
+}
+
+// reorder puts the members of an object that begins at start into script order.
+func (w *scriptWriter) reorder(members []scriptMember, start int) {
+	w.spare = append(w.spare[:0], w.out[start:]...)
+	slices.SortStableFunc(members, compareMembers)
+	w.out = w.out[:start]
+	for n, m := range members {
+		if n > 0 {
+			w.out = append(w.out, ',')
+		}
+		w.out = append(w.out, w.spare[m.from-start:m.to-start]...)
+	}
+}
+
+// compareMembers orders array indices by number before all other names, which stay as they are.
+func compareMembers(a, b scriptMember) int {
+	switch {
+	case a.isIndex && b.isIndex:
+		return cmp.Compare(a.index, b.index)
+	case a.isIndex:
+		return -1
+	case b.isIndex:
+		return 1
+	}
+	return 0
 }
