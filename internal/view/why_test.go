@@ -85,7 +85,7 @@ func TestChainsBeginWithTheirFacts(t *testing.T) {
 		"registered": {"No run has ended yet.", nil},
 		"rejected":   {"The stored credential is rejected.", ago(time.Minute)},
 		"failed":     {"The newest run failed (source_down).", ago(10 * time.Minute)},
-		"cooling":    {"The scheduler waits after 1 failure in a row (source_pressure).", ago(time.Minute)},
+		"cooling":    {"The scheduler waits after 1 failure in a row (failure:network).", ago(time.Minute)},
 		"pressed":    {"37 items of trees missing (" + string(pressed("x").Gaps.Groups[0].Reason) + ").", ago(-time.Hour)},
 		"stalled":    {"The host attic reported blocked, with 3 failed uploads.", ago(2 * time.Minute)},
 		"unreadable": {"The facts about records could not be read.", nil},

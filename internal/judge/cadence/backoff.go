@@ -64,7 +64,7 @@ func delayAfter(failures int, interval time.Duration) time.Duration {
 // not. It is nil when none does.
 func Standing(e *evidence.Evidence) *evidence.Backoff {
 	b := e.Backoff
-	if b == nil || e.LastSuccessAt != nil && b.ObservedAt.Before(*e.LastSuccessAt) {
+	if b == nil || b.Class == classPressure || e.LastSuccessAt != nil && b.ObservedAt.Before(*e.LastSuccessAt) {
 		return nil
 	}
 	return b

@@ -6,9 +6,9 @@ import (
 	"pdpp/internal/judge/evidence"
 )
 
-// ClassPressure is the class of a wait that a good run left because the source
-// refused part of it. It counts no failures.
-const ClassPressure = "source_pressure"
+// classPressure is the class under which earlier versions stored the source's rest. It
+// follows from the gaps now, and such a record decides nothing.
+const classPressure = "source_pressure"
 
 // DelayingWait is the wait for the provider that delays the connection's next run;
 // nil when none does. While a run is under way nothing is delayed. Where no schedule
@@ -21,15 +21,17 @@ func DelayingWait(e *evidence.Evidence, now time.Time) *evidence.Wait {
 	return e.WaitInForce(now)
 }
 
-// AfterPressure is the wait to record after a run that succeeded and that the
-// source refused part of; nil when the source need not rest.
-func AfterPressure(e *evidence.Evidence, now time.Time) *evidence.Backoff {
-	if !scheduled(e) {
+// Rest is a cool-down of the source: since when and until when.
+type Rest struct{ Since, Until time.Time }
+
+// SourceRest returns the cool-down that holds back the connection's next scheduled run; nil when none
+// does. It follows from the gaps that the source's refusals left, however the run ended and whenever the
+// schedule was set. Without a schedule that starts runs nothing is held back.
+func SourceRest(e *evidence.Evidence, now time.Time) *Rest {
+	s := read(e.AsOf(now), now)
+	starts := s.Connection.Status == evidence.StatusActive && scheduled(s.Evidence) && s.Schedule.Enabled && !s.Refresh.ManualOnly()
+	if s.Active != nil || !starts || s.cooldown == nil {
 		return nil
 	}
-	end := cooldownEnd(e, now)
-	if end == nil {
-		return nil
-	}
-	return &evidence.Backoff{Class: ClassPressure, ObservedAt: now, NextAttemptAt: end}
+	return &Rest{Since: pressedAt(s.Evidence), Until: *s.cooldown}
 }

@@ -64,30 +64,41 @@ func TestDelayingWait(t *testing.T) {
 	}
 }
 
-// The wait that a good run leaves is the source's rest, and counts no failures: in
-// its turn what else is missing is retried, as without the record.
-func TestRecordedRest(t *testing.T) {
-	e := pressed(protocol.ReasonRateLimited, 1, at(3*time.Hour))
-	b := AfterPressure(e, noon)
-	if b == nil || b.Class != ClassPressure || b.Failures != 0 || !b.NextAttemptAt.Equal(*at(3 * time.Hour)) {
-		t.Fatalf("recorded as %+v", b)
+// The source's rest follows from its refusals alone, and holds only a run that the schedule would start.
+func TestSourceRest(t *testing.T) {
+	end := *at(3 * time.Hour)
+	for name, c := range map[string]struct {
+		edit  func(*evidence.Evidence)
+		holds bool
+	}{
+		"after a good run":    {func(*evidence.Evidence) {}, true},
+		"after a failed run":  {failedLast, true},
+		"set up later":        {func(e *evidence.Evidence) { e.Schedule.UpdatedAt = noon }, true},
+		"an older record":     {func(e *evidence.Evidence) { e.Backoff = oldRecord() }, true},
+		"without a schedule":  {func(e *evidence.Evidence) { e.Schedule = nil }, false},
+		"only an old record":  {func(e *evidence.Evidence) { e.Backoff, e.Gaps = oldRecord(), &evidence.Gaps{} }, false},
+		"the schedule is off": {func(e *evidence.Evidence) { e.Schedule.Enabled = false }, false},
+		"paused":              {func(e *evidence.Evidence) { e.Connection.Status = evidence.StatusPaused }, false},
+		"started by hand":     {func(e *evidence.Evidence) { e.Refresh.RecommendedMode = manifest.RefreshManual }, false},
+		"while it runs":       {func(e *evidence.Evidence) { e.Active = &evidence.ActiveRun{ID: "run_2"} }, false},
+	} {
+		e := pressed(protocol.ReasonRateLimited, 1, &end)
+		c.edit(e)
+		got := SourceRest(e, noon)
+		if (got != nil) != c.holds || got != nil && (!got.Until.Equal(end) || !got.Since.Equal(noon)) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if d := Decide(e, noon); c.holds && (d.Why != SourcePressure || !d.At.Equal(end)) || !c.holds && d.Why == SourcePressure {
+			t.Errorf("%s: decided %+v", name, d)
+		}
 	}
-	e.Backoff, e.Gaps = b, &evidence.Gaps{}
-	if d := Decide(e, noon); d.Why != SourcePressure || !d.At.Equal(*at(3 * time.Hour)) {
-		t.Errorf("by the record alone: %+v", d)
-	}
-	gaps(evidence.GapGroup{Stream: "photos", Reason: protocol.ReasonRetryExhausted, Count: 1})(e)
-	if d := Decide(e, *at(14 * time.Minute)); !d.Due || !d.RecoveryOnly {
-		t.Errorf("another gap, in its turn: %+v", d)
-	}
-	if d := Decide(e, *at(3 * time.Hour)); !d.Due || d.RecoveryOnly {
-		t.Errorf("when it is over: %+v", d)
-	}
-	if next := AfterRun(Standing(e), failedRun(evidence.Failure{Reason: "network"}), time.Hour, noon); next.Failures != 1 {
-		t.Errorf("a failure after it counts as %d", next.Failures)
-	}
-	e.Schedule = nil
-	if b := AfterPressure(e, noon); b != nil {
-		t.Errorf("without a schedule: %+v", b)
-	}
+}
+
+// oldRecord is the source's rest as earlier versions stored it.
+func oldRecord() *evidence.Backoff {
+	return &evidence.Backoff{Class: classPressure, ObservedAt: noon, NextAttemptAt: at(5 * time.Hour)}
+}
+
+func failedLast(e *evidence.Evidence) {
+	e.LastRun.Status, e.LastRun.Failure, e.LastSuccessAt = evidence.RunFailed, &evidence.Failure{Reason: "network"}, at(-time.Hour)
 }

@@ -18,22 +18,13 @@ type situation struct {
 }
 
 func read(e *evidence.Evidence, now time.Time) situation {
-	s := situation{Evidence: e, now: now}
-	var rest *time.Time
-	if b := Standing(e); b != nil && b.Class == ClassPressure {
-		rest = b.NextAttemptAt
-	} else {
-		s.backoff = b
-	}
+	s := situation{Evidence: e, now: now, backoff: Standing(e)}
 	if w := e.WaitInForce(now); w != nil {
 		s.wait = &w.Until
 	}
 	if scheduled(e) {
 		s.turn = nextTurn(e)
 		s.cooldown = cooldownEnd(e, now)
-		if rest != nil && rest.After(now) && (s.cooldown == nil || rest.After(*s.cooldown)) {
-			s.cooldown = rest
-		}
 	}
 	return s
 }

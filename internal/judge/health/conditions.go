@@ -119,31 +119,32 @@ func (r *reading) scheduleEligible() finding {
 // givesUpAfter is how many failures of one class in a row end the scheduler's attempts.
 const givesUpAfter = 7
 
-// retryPolicyClear counts a delay until it is over or a later run succeeds. One
-// that the succeeding run itself caused is as old as the run, and still counts.
-// Failures without a delay are a count, until they are enough to give up. A wait for
-// the provider counts where nothing holds the connection for longer.
+// retryPolicyClear counts a delay until it is over or a later run succeeds.
+// Failures without a delay are a count, until they are enough to give up. Of a delay
+// after failures, the provider's wait and the source's rest the longest is shown. Where
+// no schedule starts runs, only a wait for the provider delays anything.
 func (r *reading) retryPolicyClear() finding {
 	b := r.Backoff
 	gaveUp := b != nil && b.Failures >= givesUpAfter
 	delays := b != nil && (b.NextAttemptAt != nil || gaveUp)
-	over := delays && (r.LastSuccessAt != nil && b.ObservedAt.Before(*r.LastSuccessAt) || expired(b.NextAttemptAt, r.now))
-	held := delays && !over
+	over := delays && (cadence.Standing(r.Evidence) == nil || expired(b.NextAttemptAt, r.now))
+	held := delays && !over && r.followed()
+	longer := func(t time.Time) bool { return held && b.NextAttemptAt.After(t) }
 	switch {
 	case held && gaveUp:
 		return backoffGivenUp.at(&b.ObservedAt).because(suffix(b.Class)).until(b.NextAttemptAt)
-	case r.wait != nil && !(held && b.NextAttemptAt.After(r.wait.Until)):
+	case r.rest != nil && !longer(r.rest.Until) && (r.wait == nil || r.rest.Until.After(r.wait.Until)):
+		return sourcePressed.at(&r.rest.Since).until(&r.rest.Until)
+	case r.wait != nil && !longer(r.wait.Until):
 		return sourcePressed.at(&r.wait.At).until(&r.wait.Until)
-	case held && b.Class == cadence.ClassPressure:
-		return sourcePressed.at(&b.ObservedAt).until(b.NextAttemptAt)
 	case held:
 		return backoffActive.at(&b.ObservedAt).because(suffix(b.Class)).until(b.NextAttemptAt)
 	case over:
 		return backoffExpired.at(&b.ObservedAt).until(b.NextAttemptAt).past()
-	case b != nil:
-		return noActiveBackoff.at(&b.ObservedAt)
 	case r.manualOnly:
 		return retryNotApplicable.at(nil)
+	case b != nil:
+		return noActiveBackoff.at(&b.ObservedAt)
 	default:
 		return noActiveBackoff.at(nil)
 	}

@@ -26,6 +26,7 @@ type reading struct {
 	closed    *evidence.Attention
 	attention AttentionAxis
 	wait      *evidence.Wait // for the provider, where it delays the next run
+	rest      *cadence.Rest  // of the source, where it delays the next scheduled run
 }
 
 func read(e *evidence.Evidence, now time.Time) reading {
@@ -33,7 +34,7 @@ func read(e *evidence.Evidence, now time.Time) reading {
 	r.outbox = ReadOutbox(e.Device, now)
 	r.freshness, r.capturedAt = freshness(e, r.outbox, now)
 	r.coverage = readCoverage(e)
-	r.wait = cadence.DelayingWait(e, now)
+	r.wait, r.rest = cadence.DelayingWait(e, now), cadence.SourceRest(e, now)
 	r.readAttention()
 	r.readSurface()
 	return r

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/cadence"
 	"pdpp/internal/judge/evidence"
 	"pdpp/protocol"
 )
@@ -46,10 +45,11 @@ func TestRetryPolicy(t *testing.T) {
 	}
 }
 
-// rests is what a good run records that the source refused part of.
+// rests leaves a gap of an optional stream that the source refused and named a time for.
 func rests(d time.Duration) func(*evidence.Evidence) {
 	return func(e *evidence.Evidence) {
-		e.Backoff = &evidence.Backoff{Class: cadence.ClassPressure, ObservedAt: *e.LastSuccessAt, NextAttemptAt: at(d)}
+		e.Streams = append(e.Streams, evidence.Stream{Name: "leaves"})
+		e.Gaps = &evidence.Gaps{Groups: []evidence.GapGroup{{Stream: "leaves", Reason: protocol.ReasonRateLimited, Count: 1, NotBefore: at(d)}}}
 	}
 }
 

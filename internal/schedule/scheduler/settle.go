@@ -10,9 +10,8 @@ import (
 )
 
 // Settle records how long to wait after a run that ended: one of the schedule, by
-// itself or by the death of its process, or any that succeeded. A good run that the
-// source refused part of lets the source rest. Nothing is recorded when another run
-// has come after it: that one decides.
+// itself or by the death of its process, or any that succeeded. Nothing is recorded
+// when another run has come after it: that one decides.
 func Settle(ctx context.Context, st store.Store, connectionID, runID string, now time.Time) error {
 	found, err := st.Evidence(ctx, evidence.Query{ConnectionIDs: []string{connectionID}})
 	if err != nil {
@@ -24,9 +23,6 @@ func Settle(ctx context.Context, st store.Store, connectionID, runID string, now
 	e := &found[0]
 	previous := cadence.Standing(e)
 	next := cadence.AfterRun(previous, *e.LastRun, cadence.Every(e), now)
-	if next == nil {
-		next = cadence.AfterPressure(e, now)
-	}
 	switch {
 	case next == nil && e.Backoff != nil:
 		return wrap(st.ClearBackoff(ctx, connectionID), "end the wait")

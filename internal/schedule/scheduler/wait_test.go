@@ -93,9 +93,8 @@ func TestLaunchThatHasToWait(t *testing.T) {
 	})
 }
 
-// A good run that the source refused part of records how long the source rests, so
-// that the owner sees it. A stop of our own records nothing.
-func TestRestIsRecorded(t *testing.T) {
+// A run that the source refused part of leaves its rest in the gaps, and records no failure.
+func TestRestIsNoFailure(t *testing.T) {
 	t.Attr("spec", "CH-04.2")
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
@@ -105,11 +104,11 @@ func TestRestIsRecorded(t *testing.T) {
 		w := o.worker("w1", nil)
 		time.Sleep(time.Minute)
 		e := o.evidence("cin_pressed")
-		if b := e.Backoff; b == nil || b.Class != cadence.ClassPressure || b.Failures != 0 || b.NextAttemptAt == nil || !b.NextAttemptAt.Equal(e.LastRun.EndedAt.Add(time.Hour)) {
-			t.Errorf("refused: %+v", b)
+		if rest := cadence.SourceRest(&e, time.Now()); e.Backoff != nil || rest == nil || !rest.Until.Equal(e.LastRun.EndedAt.Add(time.Hour)) {
+			t.Errorf("refused: %+v, and recorded %+v", rest, e.Backoff)
 		}
-		if b := o.evidence("cin_capped").Backoff; b != nil {
-			t.Errorf("stopped by a cap of the owner's: %+v", b)
+		if e := o.evidence("cin_capped"); e.Backoff != nil || cadence.SourceRest(&e, time.Now()) != nil {
+			t.Errorf("stopped by a cap of the owner's: %+v", e.Backoff)
 		}
 		o.close(w)
 	})
