@@ -77,7 +77,7 @@ func (a *api) account(ctx context.Context) (string, error) {
 	return a.me, nil
 }
 
-// list asks for the budgets. YNAB has begun to call them plans.
+// list requests the budgets. YNAB calls them plans now; the older name is still understood.
 func (a *api) list(ctx context.Context) ([]jsontext.Value, error) {
 	var wire struct {
 		Budgets *[]jsontext.Value `json:"budgets"`
@@ -145,6 +145,9 @@ func (a *api) since(ctx context.Context, budget, path, member string, number int
 
 func (a *api) ask(ctx context.Context, budget, path, member string, number int64) (changes, error) {
 	q := url.Values{}
+	if path == transactions {
+		q.Set("since_date", earliest)
+	}
 	if number > 0 {
 		q.Set("last_knowledge_of_server", strconv.FormatInt(number, 10))
 	}

@@ -10,6 +10,14 @@ import (
 	"pdpp/connectorkit"
 )
 
+const (
+	transactions = "transactions"
+	// earliest is sent as since_date with every request for transactions: YNAB answers with one year otherwise.
+	earliest = "1970-01-01"
+	// reachesBack follows a budget's id in the bookmark and names the since_date that its transactions were read with.
+	reachesBack = " since"
+)
+
 // rows makes records of one row of an answer.
 type rows func(budget string, raw jsontext.Value) []connectorkit.Record
 
@@ -38,6 +46,12 @@ func (d *delta) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 	budget := w.left[0]
 	number, _ := strconv.ParseInt(w.known[budget], 10, 64) // zero when nothing is known
 	got, err := d.since(ctx, budget, d.path, d.member, number)
+	if err == nil && d.path == transactions && number > 0 && w.known[budget+reachesBack] != earliest {
+		// An earlier version asked without a date and got one year. The changes above hold the deletions.
+		var all changes
+		all, err = d.ask(ctx, budget, d.path, d.member, 0)
+		got.rows = append(got.rows, all.rows...)
+	}
 	if err != nil && !vanished(err) {
 		return connectorkit.Page{}, err
 	}
@@ -53,6 +67,9 @@ func (d *delta) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 		records = append(records, connectorkit.Unreadable("deletions in budget "+budget, nil))
 	}
 	w.known[budget] = strconv.FormatInt(got.knowledge, 10)
+	if d.path == transactions {
+		w.known[budget+reachesBack] = earliest
+	}
 	return w.answer(records), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
@@ -26,34 +27,36 @@ func (a *api) inventory(ctx context.Context, _ connectorkit.Visit) (connectorkit
 	return out, nil
 }
 
-// locations reads the places of the payees, a budget a page: YNAB tells no changes of them.
-func (a *api) locations(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
-	me, err := a.account(ctx)
-	if err != nil {
-		return connectorkit.InventoryPage{}, err
-	}
-	out := connectorkit.InventoryPage{View: me}
-	ids, err := a.budgets(ctx)
-	if err != nil || len(ids) == 0 {
-		return out, err
-	}
-	at := max(slices.Index(ids, v.Token), 0) // the first has no token
-	var wire struct {
-		Locations *[]jsontext.Value `json:"payee_locations"`
-	}
-	if err := a.get(ctx, a.below(ids[at], "payee_locations"), nil, &wire); err != nil {
-		return out, err
-	}
-	if wire.Locations == nil {
-		return out, connectorkit.Fail(connectorkit.Malformed, errFrame)
-	}
-	for _, raw := range *wire.Locations {
-		if thing := readLocation(ids[at], raw); thing != nil {
-			out.Things = append(out.Things, *thing)
+// perBudget returns the reader of a collection without changes: each page is the whole collection of one budget.
+func (a *api) perBudget(collection string, read func(budget string, raw jsontext.Value) *connectorkit.Thing) connectorkit.Collector {
+	page := func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+		me, err := a.account(ctx)
+		if err != nil {
+			return connectorkit.InventoryPage{}, err
 		}
+		out := connectorkit.InventoryPage{View: me}
+		ids, err := a.budgets(ctx)
+		if err != nil || len(ids) == 0 {
+			return out, err
+		}
+		at := max(slices.Index(ids, v.Token), 0) // the first has no token
+		var wire map[string]jsontext.Value
+		if err := a.get(ctx, a.below(ids[at], collection), nil, &wire); err != nil {
+			return out, err
+		}
+		var rows []jsontext.Value
+		if wire[collection].Kind() != '[' || json.Unmarshal(wire[collection], &rows) != nil {
+			return out, connectorkit.Fail(connectorkit.Malformed, errFrame)
+		}
+		for _, raw := range rows {
+			if thing := read(ids[at], raw); thing != nil {
+				out.Things = append(out.Things, *thing)
+			}
+		}
+		if at+1 < len(ids) {
+			out.Next = ids[at+1]
+		}
+		return out, nil
 	}
-	if at+1 < len(ids) {
-		out.Next = ids[at+1]
-	}
-	return out, nil
+	return connectorkit.Inventory{Stream: collection, Page: page}
 }

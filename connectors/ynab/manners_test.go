@@ -17,7 +17,7 @@ import (
 func TestSpentHour(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 2, Budgets: 1, Accounts: 1, Categories: 2, Payees: 1, Months: 14, Transactions: 3, Rate: 20, Now: func() time.Time { return now }}))
+	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 2, Budgets: 1, Accounts: 1, Categories: 2, Payees: 1, Months: 10, Transactions: 3, Rate: 20, Now: func() time.Time { return now }}))
 	b.Succeed(t)
 	asked := b.Sim.Gate.Stats().Requests
 	if asked > 21 {

@@ -143,9 +143,8 @@ func readStat(budget, day string, raw jsontext.Value) connectorkit.Record {
 
 type groupRecord struct {
 	entity
-	Name   string  `json:"name"`
-	Hidden *bool   `json:"hidden,omitzero"`
-	Note   *string `json:"note,omitzero"`
+	Name   string `json:"name"`
+	Hidden *bool  `json:"hidden,omitzero"`
 }
 
 // amounts are what a category has, now or in a month.
@@ -235,18 +234,40 @@ type locationRecord struct {
 	Longitude *string `json:"longitude,omitzero"`
 }
 
-// readLocation gives nothing for one that is marked as deleted: it is missing then.
-func readLocation(budget string, raw jsontext.Value) *connectorkit.Thing {
-	var r locationRecord
+type movementRecord struct {
+	entity
+	Month  *string `json:"month,omitzero"`
+	Moved  *string `json:"moved_at,omitzero"`
+	Note   *string `json:"note,omitzero"`
+	Group  *string `json:"money_movement_group_id,omitzero"`
+	User   *string `json:"performed_by_user_id,omitzero"`
+	From   *string `json:"from_category_id,omitzero"`
+	To     *string `json:"to_category_id,omitzero"`
+	Amount int64   `json:"amount"`
+}
+
+type movementGroupRecord struct {
+	entity
+	Created string  `json:"group_created_at"`
+	Month   string  `json:"month"`
+	Note    *string `json:"note,omitzero"`
+	User    *string `json:"performed_by_user_id,omitzero"`
+}
+
+// thing reads a row of a collection that is listed whole. A row that is marked as deleted returns nil: the inventory
+// misses it.
+func thing[T any, R row[T]](budget string, raw jsontext.Value) *connectorkit.Thing {
+	var r T
 	err := json.Unmarshal(raw, &r)
+	e := R(&r).self()
 	switch {
-	case err != nil || r.ID == "":
+	case err != nil || e.ID == "":
 		return &connectorkit.Thing{Record: connectorkit.Unreadable(named(raw), err)}
-	case r.Deleted:
+	case e.Deleted:
 		return nil
 	}
-	r.finish(budget)
-	return &connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(&r)}
+	R(&r).finish(budget)
+	return &connectorkit.Thing{Key: e.ID, Record: connectorkit.Upsert(&r)}
 }
 
 type transactionRecord struct {

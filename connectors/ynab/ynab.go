@@ -6,7 +6,7 @@
 //	api.go          one request, the budgets, the changes of one of their collections
 //	walk.go         a walk from budget to budget
 //	delta.go        collections that tell what changed
-//	inventory.go    lists whose absences are deletions: budgets, payee locations
+//	inventory.go    lists whose absences are deletions: budgets, payee locations, money movements
 //	stats.go        balances, once a day
 //	months.go       what each category had in each month
 //	map.go          how one thing of YNAB's becomes one record
@@ -34,8 +34,8 @@ func Connector() connectorkit.Connector {
 
 const (
 	publicAPI = "https://api.ynab.com/v1"
-	// collection is what YNAB calls budgets in its paths; it has begun to call them plans.
-	collection = "budgets"
+	// collection is what YNAB calls budgets in its paths; the older name is budgets.
+	collection = "plans"
 	// largest is more than the transactions of many years take: they come in one answer.
 	largest = 256 << 20
 	// patience is for that answer.
@@ -67,7 +67,9 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		of("category_groups", "categories", "category_groups", each[groupRecord]),
 		of("categories", "categories", "category_groups", categories),
 		of("payees", "payees", "payees", each[payeeRecord]),
-		connectorkit.Inventory{Stream: "payee_locations", Page: a.locations},
+		a.perBudget("payee_locations", thing[locationRecord]),
+		a.perBudget("money_movements", thing[movementRecord]),
+		a.perBudget("money_movement_groups", thing[movementGroupRecord]),
 		of("scheduled_transactions", "scheduled_transactions", "scheduled_transactions", each[scheduledRecord]),
 		of("months", "months", "months", each[monthRecord]),
 		connectorkit.Flat{Stream: "month_categories", Page: (&monthly{api: a}).page},

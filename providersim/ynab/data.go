@@ -36,6 +36,9 @@ const (
 	trans     = "transactions"
 	scheduled = "scheduled_transactions"
 	months    = "months"
+
+	movements      = "money_movements"
+	movementGroups = "money_movement_groups"
 )
 
 func (y *YNAB) id() string {
@@ -80,8 +83,8 @@ func (y *YNAB) firstOf(n int) time.Time {
 }
 
 var currencies = []object{
-	{"iso_code": "EUR", "decimal_digits": 2, "decimal_separator": ",", "symbol_first": false, "group_separator": ".", "currency_symbol": "€", "display_symbol": true},
-	{"iso_code": "JPY", "decimal_digits": 0, "decimal_separator": ".", "symbol_first": true, "group_separator": ",", "currency_symbol": "¥", "display_symbol": true},
+	{"iso_code": "EUR", "example_format": "123.456,78", "decimal_digits": 2, "decimal_separator": ",", "symbol_first": false, "group_separator": ".", "currency_symbol": "€", "display_symbol": true},
+	{"iso_code": "JPY", "example_format": "123,456", "decimal_digits": 0, "decimal_separator": ".", "symbol_first": true, "group_separator": ",", "currency_symbol": "¥", "display_symbol": true},
 }
 
 func (y *YNAB) addBudget() *budget {
@@ -94,7 +97,7 @@ func (y *YNAB) addBudget() *budget {
 			"direct_import_in_error": false, "last_reconciled_at": "2026-02-03T04:05:06Z", "debt_interest_rates": object{"2026-01-01": 3500}, "debt_minimum_payments": nil, "debt_escrow_amounts": object{}})
 	}
 	for i := range max(y.cfg.Categories/4, 1) {
-		y.put(b, groups, object{"name": fmt.Sprintf("Group %d", i+1), "hidden": i == 0, "note": nil})
+		y.put(b, groups, object{"name": fmt.Sprintf("Group %d", i+1), "hidden": i == 0})
 	}
 	for i := range y.cfg.Categories {
 		group := b.all[groups][i%len(b.all[groups])]
@@ -112,13 +115,24 @@ func (y *YNAB) addBudget() *budget {
 		y.put(b, months, object{"month": y.firstOf(i - y.cfg.Months + 2).Format(time.DateOnly), "income": 2_000_000, "budgeted": 1_500_000, "activity": -1_200_000, "to_be_budgeted": 500_000, "age_of_money": 30 + i, "note": nil})
 	}
 	for i := range y.cfg.Transactions {
-		y.addTransaction(b, y.firstOf(0).AddDate(0, 0, -3*(y.cfg.Transactions-i)))
+		y.addTransaction(b, y.firstOf(0).AddDate(0, 0, -90*(y.cfg.Transactions-i-1)))
 	}
+	y.moveMoney(b, -1)
 	for i := range 2 {
 		y.put(b, scheduled, object{"date_first": "2025-01-01", "date_next": y.firstOf(1).Format(time.DateOnly), "frequency": "monthly", "amount": -700_000 - i, "memo": "rent", "flag_color": nil, "flag_name": nil,
 			"account_id": b.all[accounts][0].id, "account_name": "Account 1", "payee_id": nil, "payee_name": nil, "category_id": nil, "category_name": nil, "transfer_account_id": nil, "subtransactions": []any{}})
 	}
 	return b
+}
+
+// moveMoney moves money between two categories of a month, once alone and once as part of a group.
+func (y *YNAB) moveMoney(b *budget, month int) {
+	at := y.firstOf(month)
+	g := y.put(b, movementGroups, object{"group_created_at": at.Format(time.RFC3339), "month": at.Format(time.DateOnly), "note": nil, "performed_by_user_id": "person-3107"})
+	for i, group := range []any{nil, g.id} {
+		y.put(b, movements, object{"month": at.Format(time.DateOnly), "moved_at": at.Format(time.RFC3339), "note": fmt.Sprintf("covers %d", i), "money_movement_group_id": group,
+			"performed_by_user_id": "person-3107", "from_category_id": nil, "to_category_id": y.pick(b, cats).id, "amount": 5000 + i})
+	}
 }
 
 // addTransaction is something that was bought, sometimes as two things.
@@ -127,14 +141,16 @@ func (y *YNAB) addTransaction(b *budget, at time.Time) *thing {
 	amount := -1000 - 10*y.choice.IntN(100_000)
 	parts := []any{}
 	n := y.lastID + 1
-	if n%7 == 0 {
-		parts = append(parts, object{"id": y.id(), "amount": amount / 2, "memo": nil, "deleted": false}, object{"id": y.id(), "amount": amount - amount/2, "memo": "the other half", "deleted": false})
-	}
 	t := y.put(b, trans, object{"date": at.Format(time.DateOnly), "amount": amount, "memo": fmt.Sprintf("purchase %d", n), "cleared": "cleared", "approved": true, "flag_color": nil, "flag_name": nil,
 		"account_id": account.id, "account_name": account.data["name"], "payee_id": payee.id, "payee_name": payee.data["name"], "category_id": category.id, "category_name": category.data["name"],
 		"transfer_account_id": nil, "transfer_transaction_id": nil, "matched_transaction_id": nil, "import_id": fmt.Sprintf("YNAB:%d:%s:1", amount, at.Format(time.DateOnly)),
 		"import_payee_name": nil, "import_payee_name_original": nil, "debt_transaction_type": nil, "subtransactions": parts})
-	if n%5 == 0 {
+	if n%7 == 0 {
+		for i, part := range []int{amount / 2, amount - amount/2} {
+			parts = append(parts, object{"id": y.id(), "transaction_id": t.id, "amount": part, "memo": []any{nil, "the other half"}[i], "deleted": false})
+		}
+		t.data["subtransactions"] = parts
+	} else if n%5 == 0 {
 		t.id += "_" + at.Format(time.DateOnly) // one that a schedule made
 	}
 	return t

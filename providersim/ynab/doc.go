@@ -12,6 +12,16 @@
 //
 // Limit. Config.Rate requests in any hour; a refusal names no time.
 //
+// Transactions. Without since_date an answer holds those of the last year only.
+//
+// Names. The list is called plans; the older name budgets answers as well.
+//
+// # Where this comes from
+//
+// YNAB API Endpoints, OpenAPI document 1.85.0 (2026-06-29): paths, members, the default of since_date, money movements
+// without knowledge and without deleted rows. Members were compared with the types of the package ynab 4.1.0 for
+// npm. The limit and its missing header: YNAB's page "Rate Limiting".
+//
 // # What is not known of YNAB and decided here
 //
 // A renamed payee brings its transactions again, a deleted category the months that had it. A deleted category

@@ -62,6 +62,7 @@ var operations = map[string]func(y *YNAB, b *budget) string{
 		b.touch(m)
 		return ""
 	},
+	"move_money": func(y *YNAB, b *budget) string { y.moveMoney(b, 0); return "" },
 	"forget_place": func(y *YNAB, b *budget) string {
 		t := y.pick(b, places)
 		t.gone = true // nothing tells

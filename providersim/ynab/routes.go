@@ -40,17 +40,19 @@ func (y *YNAB) routes() *http.ServeMux {
 		mux.HandleFunc("GET /v1/"+pattern, y.handle(serve))
 	}
 	on("user", func(*http.Request) answer { return data(object{"user": object{"id": "person-3107"}}) })
-	on("budgets", func(*http.Request) answer {
-		rows := []object{}
-		for _, b := range y.budgets {
-			if !b.gone {
-				rows = append(rows, b.object(y))
+	for list, standard := range map[string]string{"plans": "default_plan", "budgets": "default_budget"} {
+		on(list, func(*http.Request) answer {
+			rows := []object{}
+			for _, b := range y.budgets {
+				if !b.gone {
+					rows = append(rows, b.object(y))
+				}
 			}
-		}
-		return data(object{"budgets": rows, "default_budget": nil})
-	})
-	on("budgets/{budget}/{collection}", y.serve)
-	on("budgets/{budget}/months/{month}", y.serveMonth)
+			return data(object{list: rows, standard: nil})
+		})
+		on(list+"/{budget}/{collection}", y.serve)
+		on(list+"/{budget}/months/{month}", y.serveMonth)
+	}
 	mux.HandleFunc("/", y.handle(func(*http.Request) answer { return refuse(404, "404.1", "not_found", "Not found") }))
 	return mux
 }
@@ -127,7 +129,13 @@ func (y *YNAB) serve(r *http.Request) answer {
 			y.sample(b)
 		}
 		return data(object{accounts: pick(accounts), "server_knowledge": b.knowledge})
-	case payees, trans, scheduled:
+	case trans:
+		rows, ok := y.sinceDate(r, pick(trans))
+		if !ok {
+			return refuse(400, "400", "bad_request", "since_date is not a date")
+		}
+		return data(object{trans: rows, "server_knowledge": b.knowledge})
+	case payees, scheduled:
 		return data(object{collection: pick(collection), "server_knowledge": b.knowledge})
 	case months:
 		rows := pick(months)
@@ -137,14 +145,33 @@ func (y *YNAB) serve(r *http.Request) answer {
 		return data(object{months: rows, "server_knowledge": b.knowledge})
 	case cats:
 		return data(object{groups: y.grouped(b, told), "server_knowledge": b.knowledge})
-	case places:
+	case places, movements, movementGroups:
 		rows := []object{}
-		for _, t := range b.live(places) {
-			rows = append(rows, t.object())
+		for _, t := range b.live(collection) {
+			o := t.object()
+			if collection != places {
+				delete(o, "deleted") // the published description has no such member
+			}
+			rows = append(rows, o)
 		}
-		return data(object{places: rows})
+		if collection == places {
+			return data(object{places: rows})
+		}
+		return data(object{collection: rows, "server_knowledge": b.knowledge})
 	}
 	return refuse(404, "404.1", "not_found", "Not found")
+}
+
+// sinceDate returns the transactions on or after since_date, which is one year ago when the request does not name it.
+func (y *YNAB) sinceDate(r *http.Request, rows []object) ([]object, bool) {
+	earliest := y.cfg.Now().UTC().AddDate(-1, 0, 0).Format(time.DateOnly)
+	if q := r.URL.Query(); q.Has("since_date") {
+		earliest = q.Get("since_date")
+		if _, err := time.Parse(time.DateOnly, earliest); err != nil {
+			return nil, false
+		}
+	}
+	return slices.DeleteFunc(rows, func(o object) bool { return o["date"].(string) < earliest }), true
 }
 
 // grouped are the groups that changed or that hold what changed.

@@ -19,11 +19,13 @@ const (
 	StreamScheduled    = "scheduled_transactions"
 	StreamMonths       = "months"
 	StreamMonthly      = "month_categories"
+	StreamMovements    = "money_movements"
+	StreamMoveGroups   = "money_movement_groups"
 )
 
 // Truth returns everything that exists now, as the API serves it, with the budget it belongs to. Balances are those
-// that the first whole answer of a day had. What is in a budget that is gone, besides places, counts as it last was:
-// nothing says what became of it.
+// that the first whole answer of a day had. What is in a budget that is gone counts as it last was, except in the
+// collections that are listed whole in every run.
 func (y *YNAB) Truth() providersim.Truth {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -44,7 +46,7 @@ func (y *YNAB) Truth() providersim.Truth {
 					key = b.id + "|" + o["month"].(string)
 					o["id"] = key
 				}
-				add(collection, key, o, x.gone || b.gone && collection == places)
+				add(collection, key, o, x.gone || b.gone && (collection == places || collection == movements || collection == movementGroups))
 			}
 		}
 		for _, m := range b.all[months] {
