@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -26,10 +28,24 @@ var (
 
 // api makes requests. None of its methods waits or retries.
 type api struct {
-	lists, histories, threads *governhttp.Client
+	lists, histories, threads, members *governhttp.Client
 
 	me    identity // whose token it is; empty until asked
 	today time.Time
+
+	// conversations are those of the account, read once in a run.
+	conversations []listedConversation
+	listedAll     bool
+}
+
+// listedConversation is what the list shows of a conversation.
+type listedConversation struct {
+	ID         string `json:"id"`
+	Member     bool   `json:"is_member"`
+	IM         bool   `json:"is_im"`
+	MPIM       bool   `json:"is_mpim"`
+	User       string `json:"user"`
+	NumMembers *int64 `json:"num_members"`
 }
 
 type identity struct {
@@ -104,6 +120,51 @@ func (a *api) list(ctx context.Context, c *governhttp.Client, method, member str
 	out.next, out.limited = metadata.Next, wire["is_limited"].Kind() == 't'
 	out.more = out.next != "" || wire["has_more"].Kind() == 't'
 	return out, nil
+}
+
+// everyConversation returns all conversations that the list shows, in the order of their ids.
+func (a *api) everyConversation(ctx context.Context) ([]listedConversation, error) {
+	if a.listedAll {
+		return a.conversations, nil
+	}
+	if err := a.know(ctx); err != nil {
+		return nil, err
+	}
+	var all []listedConversation
+	seen := map[string]bool{}
+	for cursor := ""; ; {
+		got, err := a.list(ctx, a.lists, "conversations.list", "channels", listed("conversations.list", cursor))
+		if err != nil {
+			return nil, err
+		}
+		for _, raw := range got.rows {
+			var c listedConversation
+			if json.Unmarshal(raw, &c) == nil && c.ID != "" { // the stream of conversations declares one that cannot be read
+				all = append(all, c)
+			}
+		}
+		if seen[cursor] = true; got.next == "" {
+			break
+		}
+		if cursor = got.next; seen[cursor] {
+			return nil, connectorkit.Fail(connectorkit.Malformed, errCircle)
+		}
+	}
+	slices.SortFunc(all, func(x, y listedConversation) int { return strings.Compare(x.ID, y.ID) })
+	a.conversations = slices.CompactFunc(all, func(x, y listedConversation) bool { return x.ID == y.ID })
+	a.listedAll = true
+	return a.conversations, nil
+}
+
+// joined returns the conversations that the person is in.
+func (a *api) joined(ctx context.Context) (out []listedConversation, err error) {
+	all, err := a.everyConversation(ctx)
+	for _, c := range all {
+		if c.IM || c.MPIM || c.Member {
+			out = append(out, c)
+		}
+	}
+	return out, err
 }
 
 // of is the class of an error; empty when it has none.

@@ -3,7 +3,6 @@ package slack
 import (
 	"context"
 	"net/url"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -50,35 +49,7 @@ func listed(method, cursor string) url.Values {
 
 // files reads what is known of the files, by the numbers of pages.
 func (a *api) files(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
-	if err := a.know(ctx); err != nil {
-		return connectorkit.InventoryPage{}, err
-	}
-	number, err := strconv.Atoi(v.Token)
-	if err != nil {
-		number = 1 // the first has no token
-	}
-	var wire struct {
-		Files  *[]jsontext.Value `json:"files"`
-		Paging struct {
-			Pages int `json:"pages"`
-		} `json:"paging"`
-	}
-	if _, err := call(ctx, a.lists, "files.list", url.Values{"count": {"100"}, "page": {strconv.Itoa(number)}}, &wire); err != nil {
-		return connectorkit.InventoryPage{}, err
-	}
-	if wire.Files == nil {
-		return connectorkit.InventoryPage{}, connectorkit.Fail(connectorkit.Malformed, errFrame)
-	}
-	out := connectorkit.InventoryPage{View: a.me.account()}
-	for _, raw := range *wire.Files {
-		if thing := readFile(raw); thing != nil {
-			out.Things = append(out.Things, *thing)
-		}
-	}
-	if number < wire.Paging.Pages {
-		out.Next = strconv.Itoa(number + 1)
-	}
-	return out, nil
+	return a.numbered(ctx, v, "files.list", "files", readFile)
 }
 
 // workspace is the one that the token belongs to.

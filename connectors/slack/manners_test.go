@@ -85,3 +85,42 @@ func TestMissingScope(t *testing.T) {
 		t.Errorf("%s %+v", r.Status, e)
 	}
 }
+
+// A reply to a thread whose first message is older than the days that are read again arrives with the next run.
+func TestReplyToOldThread(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 7, Channels: 3, Messages: 60}))
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	for range 2 {
+		b.Sim.Mutate(t, providersim.Mutation{Op: "reply_old", N: 3})
+		b.Succeed(t)
+		b.VerifyComplete(t)
+	}
+}
+
+// A cursor that Slack does not know any more costs a request: the history goes on from the last message that was read, and
+// nothing of it is lost or deleted.
+func TestExpiredCursor(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 8, Channels: 2, Users: 2, Messages: 30, MaxPage: 5}))
+	for range 2 {
+		b.Sim.Mutate(t, providersim.Mutation{Op: "expire", N: 2})
+		b.Succeed(t)
+		b.VerifyComplete(t)
+	}
+}
+
+// An answer that does not say whose token it is ends the run. Nothing is stored under an account without a name, and what
+// is known of the right one stays.
+func TestNamelessToken(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 9, Channels: 2, Users: 2, Messages: 3}))
+	b.Sim.Mutate(t, providersim.Mutation{Op: "nameless", N: 1})
+	if r := b.Run(t, launch.Request{}); r.Status != runner.Failed || b.LastSeq(t, slack.StreamMessages) != 0 || b.LastSeq(t, slack.StreamChannels) != 0 {
+		t.Errorf("a run without an identity: %s, messages up to %d", r.Status, b.LastSeq(t, slack.StreamMessages))
+	}
+	b.Sim.Mutate(t, providersim.Mutation{Op: "named", N: 1})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}

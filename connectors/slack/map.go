@@ -153,6 +153,10 @@ type messageRecord struct {
 	Subtype         *string    `json:"subtype,omitzero"`
 	IsTombstone     bool       `json:"is_tombstone"`
 	Text            *string    `json:"text,omitzero"`
+	BlockText       string     `json:"block_text,omitzero"`
+	Username        string     `json:"username,omitzero"`
+	BotName         string     `json:"bot_name,omitzero"`
+	App             string     `json:"app_id,omitzero"`
 	EditedTS        stamp      `json:"edited_ts,omitzero"`
 	EditedBy        string     `json:"edited_by,omitzero"`
 	FileIDs         []string   `json:"file_ids,omitzero"`
@@ -161,6 +165,26 @@ type messageRecord struct {
 	ReactionCount   int64      `json:"reaction_count"`
 	Reactions       []reaction `json:"reactions,omitzero"`
 	PinnedTo        []string   `json:"pinned_to,omitzero"`
+
+	Attachments []jsontext.Value `json:"attachments,omitzero"`
+}
+
+// words fills the text from blocks or attachments where Slack has none, and keeps blocks that say something else.
+func (r *messageRecord) words(blocks []jsontext.Value) {
+	said := joinTexts(blocks, "\n")
+	if r.Text != nil && *r.Text != "" {
+		if !typed(blocks) && said != *r.Text {
+			r.BlockText = said
+		}
+		return
+	}
+	lines := []string{said}
+	for _, raw := range r.Attachments {
+		lines = append(lines, attachmentText(raw))
+	}
+	if text := joinLines(lines); text != "" {
+		r.Text = &text
+	}
 }
 
 // readMessage reads a message: its stamp, what it says of its thread, and its record; no stamp when it cannot be read.
@@ -186,7 +210,13 @@ func readMessage(conversation string, raw jsontext.Value) (stamp, known, connect
 			ID string `json:"id"`
 		} `json:"files"`
 		Attachments []jsontext.Value `json:"attachments"`
-		Reactions   []struct {
+		Blocks      []jsontext.Value `json:"blocks"`
+		Username    string           `json:"username"`
+		App         string           `json:"app_id"`
+		BotProfile  struct {
+			Name string `json:"name"`
+		} `json:"bot_profile"`
+		Reactions []struct {
 			Name  string   `json:"name"`
 			Users []string `json:"users"`
 			Count int64    `json:"count"`
@@ -202,7 +232,9 @@ func readMessage(conversation string, raw jsontext.Value) (stamp, known, connect
 		ID: key(conversation, w.TS), Channel: conversation, User: w.User, Bot: w.Bot, Team: w.Team, ClientID: w.ClientID, TS: w.TS, SentAt: at.Format(written), Thread: w.Thread,
 		ParentUser: w.ParentUser, IsParent: w.Thread == w.TS, ReplyCount: w.ReplyCount, ReplyUsers: w.ReplyUsers, LatestReply: w.LatestReply, Subtype: w.Subtype,
 		IsTombstone: w.Subtype != nil && *w.Subtype == "tombstone", Text: w.Text, EditedTS: w.Edited.TS, EditedBy: w.Edited.User, FileCount: len(w.Files), AttachmentCount: len(w.Attachments), PinnedTo: w.PinnedTo,
+		Attachments: w.Attachments, Username: w.Username, BotName: w.BotProfile.Name, App: w.App,
 	}
+	r.words(w.Blocks)
 	for _, f := range w.Files {
 		r.FileIDs = append(r.FileIDs, f.ID)
 	}

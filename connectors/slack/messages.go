@@ -14,7 +14,8 @@ import (
 
 // messages reads the conversations one after another, each newest first and its threads with it. An edit, a reaction or a
 // reply does not make a message newer, and a deletion makes it absent: so the last days are read again in every run, and
-// what the bookmark knows of them and is not met is deleted.
+// what the bookmark knows of them and is not met is deleted. Older messages are read again part by part, a few requests a
+// run (sweep.go).
 type messages struct {
 	*api
 	days int
@@ -31,6 +32,11 @@ type conversation struct {
 	Again []stamp `json:"a,omitzero"`
 	// Known are the messages of the last days.
 	Known map[stamp]known `json:"k,omitzero"`
+	// Oldest is the first message of the history; empty when that is not known.
+	Oldest stamp `json:"o,omitzero"`
+	// Swept is a moment: replies before it are stored, whatever thread they belong to.
+	Swept stamp  `json:"s,omitzero"`
+	Sweep *sweep `json:"p,omitzero"` // the part of the older messages that is being read again
 }
 
 // span is a part of a history that is being read from its newest message down.
@@ -59,6 +65,11 @@ type walk struct {
 	whole  bool // and everything down to the floor, in this run
 	met    map[stamp]bool
 	cursor string
+
+	sweeps []string        // conversations whose older messages are to be read again
+	spare  int             // requests that this run has left for them
+	swept  bool            // those of the first of them were read to the end
+	firsts map[string]bool // conversations that this run began to read
 }
 
 // mostKnown bounds what the bookmark remembers of one conversation.
@@ -88,6 +99,9 @@ func (m *messages) page(ctx context.Context, at connectorkit.Cursor) (connectork
 			records, err := m.history(ctx, id, c)
 			return w.answer(m.me.account(), records, err)
 		case !w.fresh:
+			if c.Newest == "" && c.Swept == "" {
+				c.Swept, w.firsts[id] = m.moment(), true
+			}
 			w.fresh, w.whole, w.met, w.cursor = true, true, map[stamp]bool{}, ""
 			c.Span = &span{Floor: min(c.Newest, w.recent)} // an empty one reads everything
 			c.Queue, c.Again = c.Again, nil
@@ -95,7 +109,8 @@ func (m *messages) page(ctx context.Context, at connectorkit.Cursor) (connectork
 			w.left, w.fresh = w.left[1:], false
 		}
 	}
-	return w.answer(m.me.account(), nil, nil)
+	records, err := m.sweepNext(ctx)
+	return w.answer(m.me.account(), records, err)
 }
 
 // begin finds out which conversations there are.
@@ -103,37 +118,19 @@ func (m *messages) begin(ctx context.Context, at connectorkit.Cursor) (*walk, er
 	if err := m.know(ctx); err != nil {
 		return nil, err
 	}
-	w := &walk{all: map[string]*conversation{}, recent: stampOf(m.today.AddDate(0, 0, -m.days))}
+	w := &walk{all: map[string]*conversation{}, firsts: map[string]bool{}, recent: stampOf(m.today.AddDate(0, 0, -m.days))}
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
 	if at["account"] == m.me.account() && json.Unmarshal([]byte(at["conversations"]), &w.all) != nil || w.all == nil {
 		w.all = map[string]*conversation{}
 	}
-	seen := map[string]bool{}
-	for cursor := ""; ; {
-		got, err := m.list(ctx, m.lists, "conversations.list", "channels", listed("conversations.list", cursor))
-		if err != nil {
-			return nil, err
-		}
-		for _, raw := range got.rows {
-			var c struct {
-				ID     string `json:"id"`
-				Member *bool  `json:"is_member"`
-				IM     bool   `json:"is_im"`
-				MPIM   bool   `json:"is_mpim"`
-			}
-			if json.Unmarshal(raw, &c) == nil && c.ID != "" && (c.IM || c.MPIM || c.Member != nil && *c.Member) {
-				w.left = append(w.left, c.ID)
-			}
-		}
-		if seen[cursor] = true; got.next == "" {
-			break
-		}
-		if cursor = got.next; seen[cursor] {
-			return nil, connectorkit.Fail(connectorkit.Malformed, errCircle)
-		}
+	joined, err := m.joined(ctx)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(w.left)
-	w.left = slices.Compact(w.left)
+	for _, c := range joined {
+		w.left = append(w.left, c.ID)
+	}
+	w.sweeps, w.spare = startingAt(w.left, at["sweep"]), sweepRequests
 	return w, nil
 }
 
@@ -237,6 +234,9 @@ func (c *conversation) finish(id string, w *walk, limited bool) (records []conne
 		delete(c.Known, ts)
 	}
 	c.Newest = max(c.Newest, s.Top)
+	if s.Floor == "" {
+		c.Oldest = s.Back
+	}
 	c.Span, w.cursor = nil, ""
 	return records
 }
@@ -250,7 +250,10 @@ func (w *walk) answer(account string, records []connectorkit.Record, err error) 
 	if err != nil {
 		return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, err)
 	}
-	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"conversations": string(text), "account": account}, More: len(w.left) > 0}
+	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"conversations": string(text), "account": account}, More: len(w.left) > 0 || len(w.sweeps) > 0 && w.spare > 0}
+	if len(w.sweeps) > 0 {
+		out.Next["sweep"] = w.sweeps[0]
+	}
 	if out.More {
 		w.step++
 		out.Next["step"] = strconv.Itoa(w.step)

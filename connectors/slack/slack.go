@@ -5,10 +5,14 @@
 //	slack.go        open: environment in, clients and collectors out
 //	api.go          one request, one page of a list
 //	inventory.go    lists whose absences are deletions: conversations, people, files
+//	around.go       who is in conversations, what was read, user groups, reminders, stars
 //	messages.go     the messages of each conversation, newest first, and what becomes of those of the last days
+//	sweep.go        older messages again, part by part, for replies to their threads
 //	thread.go       the replies of one thread
 //	stamp.go        Slack's names of messages, which are times
 //	map.go          how one thing of Slack's becomes one record
+//	maparound.go    the same for the things of around.go
+//	text.go         the words of blocks and attachments
 //	classify.go     what an answer means
 package slack
 
@@ -18,6 +22,7 @@ import (
 	_ "embed"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -42,7 +47,7 @@ const (
 
 var errLookback = errors.New("SLACK_LOOKBACK_DAYS must be a number of days from 1 to 365")
 
-// open runs once per run. Slack counts each method for itself: lists, histories and threads are paced apart. Messages, which
+// open runs once per run. Slack counts each method for itself: lists, histories, threads and members are paced apart. Messages, which
 // take longest, come last.
 func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	days := lookback
@@ -57,7 +62,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		client **governhttp.Client
 		name   string
 		every  time.Duration
-	}{{&a.lists, "", 3 * time.Second}, {&a.histories, "history", 1200 * time.Millisecond}, {&a.threads, "replies", 1200 * time.Millisecond}} {
+	}{{&a.lists, "", 3 * time.Second}, {&a.histories, "history", 1200 * time.Millisecond}, {&a.threads, "replies", 1200 * time.Millisecond}, {&a.members, "members", 1200 * time.Millisecond}} {
 		if err := s.Allowance(ctx, connectorkit.Allowance{Sender: part.name, Provider: "slack " + part.name, Account: s.Env("SLACK_TOKEN")}); err != nil {
 			return nil, err
 		}
@@ -76,9 +81,18 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		connectorkit.Inventory{Stream: "channels", Page: inventory{a, "conversations.list", "channels", readChannel}.page, Remembered: remembered},
 		connectorkit.Inventory{Stream: "users", Page: inventory{a, "users.list", "members", readUser}.page, Remembered: remembered},
 		connectorkit.Inventory{Stream: "files", Page: a.files, Remembered: remembered},
+		connectorkit.Inventory{Stream: "user_groups", Page: permitted("user groups", a.single("usergroups.list", "usergroups", url.Values{"include_users": {"true"}, "include_disabled": {"true"}}, readGroup))},
+		connectorkit.Inventory{Stream: "reminders", Page: permitted("reminders", a.single("reminders.list", "reminders", nil, readReminder))},
+		connectorkit.Inventory{Stream: "stars", Page: permitted("stars", a.starred), Remembered: remembered},
+		connectorkit.Inventory{Stream: "channel_memberships", Page: a.memberships, Remembered: rememberedMembers},
+		connectorkit.Flat{Stream: "channel_stats", Page: a.stats},
+		connectorkit.Flat{Stream: "dm_read_states", Page: a.readStates},
 		connectorkit.Flat{Stream: "messages", Page: (&messages{api: a, days: days}).page},
 	}, nil
 }
 
 // remembered is how many pages of a list a bookmark holds: 20,000 things.
 const remembered = 100
+
+// rememberedMembers is the same for members, of which a page holds those of one conversation.
+const rememberedMembers = 1000

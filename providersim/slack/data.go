@@ -18,6 +18,13 @@ const (
 	StreamUsers     = "users"
 	StreamMessages  = "messages"
 	StreamFiles     = "files"
+
+	StreamMemberships = "channel_memberships"
+	StreamStats       = "channel_stats"
+	StreamReadStates  = "dm_read_states"
+	StreamGroups      = "user_groups"
+	StreamReminders   = "reminders"
+	StreamStars       = "stars"
 )
 
 type channel struct {
@@ -61,7 +68,7 @@ func (s *Slack) generate() {
 	}
 	for i := range s.cfg.Channels {
 		c := &channel{id: fmt.Sprintf("C%04d", i+1), data: object{"name": fmt.Sprintf("room-%d", i+1), "is_channel": true, "is_member": i%4 != 3, "is_im": false, "is_mpim": false, "is_private": i%2 == 1, "is_archived": i%5 == 4,
-			"creator": self, "created": 1_760_000_000 + i, "topic": object{"value": fmt.Sprintf("topic %d", i+1)}, "purpose": object{"value": ""}, "previous_names": []string{}}}
+			"creator": self, "created": 1_760_000_000 + i, "topic": object{"value": fmt.Sprintf("topic %d", i+1)}, "purpose": object{"value": ""}, "previous_names": []string{}, "num_members": 2 + i}}
 		if i%6 == 2 {
 			c.data = object{"is_im": true, "user": "U0002", "created": 1_760_000_000 + i}
 		}
@@ -76,6 +83,37 @@ func (s *Slack) generate() {
 	for range s.cfg.Files {
 		s.upload()
 	}
+	for i := range 3 {
+		at := 1_765_000_000 + i
+		s.groups = append(s.groups, object{"id": fmt.Sprintf("S%04d", i+1), "team_id": team, "is_usergroup": true, "name": fmt.Sprintf("Group %d", i+1), "description": "", "handle": fmt.Sprintf("group%d", i+1), "is_external": false,
+			"date_create": at, "date_update": at, "date_delete": 0, "created_by": self, "updated_by": self, "users": []string{self}, "user_count": 1, "prefs": object{"channels": []string{"C0001"}, "groups": []string{}}})
+		s.reminders = append(s.reminders, object{"id": fmt.Sprintf("Rm%04d", i+1), "creator": self, "user": self, "text": fmt.Sprintf("water plant %d", i+1), "recurring": false, "time": at, "complete_ts": 0})
+		s.stars = append(s.stars, object{"type": "message", "channel": "C0001", "date_create": at, "message": object{"type": "message", "ts": fmt.Sprintf("%d.000100", at), "text": "keep this"}})
+	}
+	s.stars = append(s.stars, object{"type": "file", "date_create": 1_765_000_009, "file": object{"id": "F1"}}, object{"type": "channel", "channel": "C0001", "date_create": 1_765_000_010})
+}
+
+// members returns who is in a conversation.
+func (s *Slack) members(c *channel) (out []string) {
+	out = append(out, self)
+	for i := 1; i < len(s.users); i += 2 {
+		out = append(out, s.users[i]["id"].(string))
+	}
+	return out
+}
+
+// sample notes how many members each conversation has when its list is first requested on a day.
+func (s *Slack) sample() {
+	day := s.cfg.Now().UTC().Format(time.DateOnly)
+	if s.samples[day] != nil {
+		return
+	}
+	s.samples[day] = map[string]object{}
+	for _, c := range s.channels {
+		if n, counted := c.data["num_members"]; counted && !c.left {
+			s.samples[day][c.id+":"+day] = object{"id": c.id + ":" + day, "channel_id": c.id, "observed_on": day, "member_count": n}
+		}
+	}
 }
 
 // say makes a message, or a reply.
@@ -87,6 +125,14 @@ func (s *Slack) say(c *channel, at time.Time, parent *message) *message {
 	}
 	if s.lastID%6 == 0 {
 		m.data["files"] = []object{{"id": "F1", "mode": "hosted"}}
+	}
+	switch s.lastID % 7 { // what programs say is often in one of these members only
+	case 3:
+		m.data["text"], m.data["username"], m.data["subtype"], m.data["bot_id"] = "", "alerts", "bot_message", "B0001"
+		m.data["attachments"] = []object{{"id": 1, "fallback": "disk full", "title": fmt.Sprintf("Disk %d", s.lastID), "text": "is full", "fields": []object{{"title": "Host", "value": "attic", "short": true}}}}
+	case 5:
+		m.data["text"], m.data["bot_id"], m.data["bot_profile"] = "", "B0002", object{"id": "B0002", "name": "deploys", "app_id": "A1", "team_id": team}
+		m.data["blocks"] = []object{{"type": "section", "block_id": "b1", "text": object{"type": "mrkdwn", "text": fmt.Sprintf("Release %d is out", s.lastID)}}}
 	}
 	if parent == nil {
 		c.messages = append(c.messages, m)
@@ -165,6 +211,13 @@ func (s *Slack) Truth() providersim.Truth {
 		if !c.read() {
 			continue
 		}
+		if c.data["is_im"] == true {
+			add(StreamReadStates, c.id, object{"id": c.id, "user_id": "U0002", "last_read": lastRead}, false)
+		} else {
+			for _, user := range s.members(c) {
+				add(StreamMemberships, c.id+":"+user, object{"id": c.id + ":" + user, "channel_id": c.id, "user_id": user}, c.left)
+			}
+		}
 		for _, m := range c.messages {
 			for _, x := range append([]*message{m}, m.replies...) {
 				o := x.object()
@@ -173,10 +226,37 @@ func (s *Slack) Truth() providersim.Truth {
 			}
 		}
 	}
+	for _, day := range s.samples {
+		for key, o := range day {
+			add(StreamStats, key, o, false)
+		}
+	}
+	for stream, all := range map[string][]object{StreamGroups: s.groups, StreamReminders: s.reminders} {
+		for _, o := range all {
+			add(stream, o["id"].(string), o, false)
+		}
+	}
+	for _, o := range s.stars {
+		add(StreamStars, starKey(o), o, false)
+	}
 	for _, f := range s.files {
 		add(StreamFiles, f.data["id"].(string), f.data, f.gone)
 	}
 	return t
+}
+
+// lastRead is how far the person has read each direct message.
+const lastRead = "1772359872.123459"
+
+// starKey names what a star is on.
+func starKey(o object) string {
+	switch o["type"] {
+	case "message":
+		return "message:" + o["channel"].(string) + ":" + o["message"].(object)["ts"].(string)
+	case "file":
+		return "file:" + o["file"].(object)["id"].(string)
+	}
+	return o["type"].(string) + ":" + o["channel"].(string)
 }
 
 // moment is when a message was sent.

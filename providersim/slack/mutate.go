@@ -12,6 +12,19 @@ import (
 var operations = map[string]func(s *Slack) string{
 	"say":   func(s *Slack) string { return s.say(s.channel(), s.now(), nil).ts },
 	"reply": func(s *Slack) string { c, m := s.recent(nil); return s.say(c, s.now(), m).ts },
+	// Somebody replies to a message that is older than two weeks; its place in the history stays.
+	"reply_old": func(s *Slack) string {
+		last := fmt.Sprintf("%010d", s.cfg.Now().AddDate(0, 0, -14).Unix())
+		for {
+			c := s.channel()
+			if m := c.messages[s.choice.IntN(len(c.messages))]; m.ts < last && !m.gone {
+				return s.say(c, s.now(), m).ts
+			}
+		}
+	},
+	"expire":   func(s *Slack) string { s.expire++; return "" },
+	"nameless": func(s *Slack) string { s.nameless = true; return "" },
+	"named":    func(s *Slack) string { s.nameless = false; return "" },
 	"react": func(s *Slack) string {
 		return s.change(func(m *message) {
 			m.data["reactions"] = []object{{"name": "eyes", "users": []string{"U0002"}, "count": 1}}

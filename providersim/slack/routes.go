@@ -41,11 +41,15 @@ func (s *Slack) routes() *http.ServeMux {
 		mux.HandleFunc("GET /api/"+method, s.handle(method, serve))
 	}
 	on("auth.test", func(*http.Request) answer {
+		if s.nameless {
+			return ok(object{"url": "https://home.slack.example/", "team": "Home", "user": "", "team_id": team, "user_id": ""})
+		}
 		return ok(object{"url": "https://home.slack.example/", "team": "Home", "user": "person1", "team_id": team, "user_id": self})
 	})
 	on("team.info", func(*http.Request) answer { return ok(object{"team": s.workspace()}) })
 	on("conversations.list", func(r *http.Request) answer {
 		var all []object
+		s.sample()
 		for _, c := range s.channels {
 			if !c.left {
 				all = append(all, c.object())
@@ -57,6 +61,38 @@ func (s *Slack) routes() *http.ServeMux {
 	on("conversations.history", s.history)
 	on("conversations.replies", s.replies)
 	on("files.list", s.listFiles)
+	on("conversations.members", func(r *http.Request) answer {
+		c := s.find(r)
+		if c == nil {
+			return refuse("channel_not_found")
+		}
+		var all []object
+		for _, user := range s.members(c) {
+			all = append(all, object{"id": user})
+		}
+		a := s.list(r, "members", all, false)
+		if rows, right := a.value["members"].([]object); right {
+			ids := []string{}
+			for _, row := range rows {
+				ids = append(ids, row["id"].(string))
+			}
+			a.value["members"] = ids
+			delete(a.value, "has_more")
+		}
+		return a
+	})
+	on("conversations.info", func(r *http.Request) answer {
+		c := s.find(r)
+		if c == nil {
+			return refuse("channel_not_found")
+		}
+		o := c.object()
+		o["last_read"] = lastRead
+		return ok(object{"channel": o})
+	})
+	on("usergroups.list", func(*http.Request) answer { return ok(object{"usergroups": s.groups}) })
+	on("reminders.list", func(*http.Request) answer { return ok(object{"reminders": s.reminders}) })
+	on("stars.list", func(r *http.Request) answer { return s.numbered(r, "items", s.stars) })
 	mux.HandleFunc("/", s.handle("", func(*http.Request) answer { return refuse("unknown_method") }))
 	return mux
 }
@@ -117,6 +153,10 @@ func (s *Slack) list(r *http.Request, member string, all []object, gaps bool) an
 	here := place{Of: r.URL.Path + q.Get("channel") + q.Get("ts")}
 	if cursor := q.Get("cursor"); cursor != "" {
 		of := here.Of
+		if s.expire > 0 {
+			s.expire--
+			return refuse("invalid_cursor")
+		}
 		if !s.signer.Open(cursor, &here) || here.Of != of {
 			return refuse("invalid_cursor")
 		}
@@ -191,18 +231,23 @@ func (s *Slack) replies(r *http.Request) answer {
 }
 
 func (s *Slack) listFiles(r *http.Request) answer {
-	number, err := strconv.Atoi(r.URL.Query().Get("page"))
-	if err != nil || number < 1 {
-		return refuse("invalid_page")
-	}
 	var all []object
 	for _, f := range slices.Backward(s.files) {
 		if !f.gone {
 			all = append(all, f.data)
 		}
 	}
+	return s.numbered(r, "files", all)
+}
+
+// numbered answers one page of a list that has numbers of pages.
+func (s *Slack) numbered(r *http.Request, member string, all []object) answer {
+	number, err := strconv.Atoi(r.URL.Query().Get("page"))
+	if err != nil || number < 1 {
+		return refuse("invalid_page")
+	}
 	size := min(s.cfg.MaxPage, 100)
 	from := min((number-1)*size, len(all))
 	to := min(from+size, len(all))
-	return ok(object{"files": append([]object{}, all[from:to]...), "paging": object{"count": size, "total": len(all), "page": number, "pages": (len(all) + size - 1) / size}})
+	return ok(object{member: append([]object{}, all[from:to]...), "paging": object{"count": size, "total": len(all), "page": number, "pages": (len(all) + size - 1) / size}})
 }

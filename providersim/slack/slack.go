@@ -32,17 +32,21 @@ type Slack struct {
 	cfg    Config
 	signer providersim.Signer
 
-	mu       sync.Mutex
-	choice   *rand.Rand
-	lastID   int
-	lastTS   time.Time
-	channels []*channel
-	users    []object
-	files    []*file
-	served   int // pages of histories
-	narrow   bool
-	sealed   bool                   // threads may not be read
-	asked    map[string][]time.Time // by method
+	mu                       sync.Mutex
+	choice                   *rand.Rand
+	lastID                   int
+	lastTS                   time.Time
+	channels                 []*channel
+	users                    []object
+	files                    []*file
+	groups, reminders, stars []object
+	samples                  map[string]map[string]object // numbers of members by day
+	expire                   int                          // cursors to refuse
+	nameless                 bool                         // auth.test does not say whose token it is
+	served                   int                          // pages of histories
+	narrow                   bool
+	sealed                   bool                   // threads may not be read
+	asked                    map[string][]time.Time // by method
 }
 
 var _ providersim.Provider = (*Slack)(nil)
@@ -58,7 +62,7 @@ func New(cfg Config) *Slack {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Slack{cfg: cfg, signer: providersim.NewSigner(cfg.Token), choice: rand.New(rand.NewPCG(cfg.Seed, 3)), asked: map[string][]time.Time{}}
+	s := &Slack{cfg: cfg, signer: providersim.NewSigner(cfg.Token), choice: rand.New(rand.NewPCG(cfg.Seed, 3)), asked: map[string][]time.Time{}, samples: map[string]map[string]object{}}
 	s.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token), providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody})
 	s.Mount(s.routes())
 	s.generate()
