@@ -28,6 +28,11 @@ type Import struct {
 	Streams []string
 	// Kinds are matched in order, in archives and in the folder alike.
 	Kinds []Kind
+	// LeftOut are kinds of members that are known and not collected. The account of a file names them,
+	// and counts whatever else the file holds by a pattern of its name.
+	LeftOut []localfile.LeftOut
+	// Packaging are patterns of members that describe the export and hold nothing of the owner's.
+	Packaging []string
 	// Known are patterns of members by which an archive is known to be of this source although
 	// nothing in it is collected.
 	Known []string
@@ -48,10 +53,17 @@ type Kind struct {
 	// Streams are what it brings, the one first that its gaps belong to.
 	Streams []string
 	Reason  string
+	// Guess means that the patterns do not tell the kind: Read looks at the content, and returns
+	// ErrNotThis for content of another kind. Members that LeftOut or Packaging name are not tried.
+	Guess bool
 	// Read reads one member. It is called again for one that was interrupted. Its error declares
 	// the member as missing; what was brought is kept.
 	Read func(ctx context.Context, m *Member) error
 }
+
+// readVersion changes when importers read more of an export than they did: exports that an earlier
+// version has read are then read again.
+const readVersion = "2;"
 
 // archives are the endings of archives; what a file is, its first bytes say.
 var archives = []string{"**/*.zip", "**/*.ZIP", "**/*.tgz", "**/*.tar.gz", "**/*.tar"}
@@ -60,10 +72,13 @@ var archives = []string{"**/*.zip", "**/*.ZIP", "**/*.tgz", "**/*.tar.gz", "**/*
 func (i Import) Source() localfile.Source {
 	const root = "imports"
 	at := &i
-	src := localfile.Source{Streams: i.Streams, Roots: []localfile.Root{{Name: root, Path: i.Dir, Import: true}}, Empty: i.Empty, Settings: i.Settings, LastWins: true}
+	src := localfile.Source{
+		Streams: i.Streams, Roots: []localfile.Root{{Name: root, Path: i.Dir, Import: true}}, Empty: i.Empty,
+		Settings: readVersion + i.Settings, LastWins: true, LeftOut: i.LeftOut,
+	}
 	store := func(name, reason string, streams, patterns []string, kind *Kind) {
 		src.Stores = append(src.Stores, localfile.Store{
-			Name: name, Root: root, Patterns: patterns, Streams: streams, Reason: reason, Settle: Settle,
+			Name: name, Root: root, Patterns: patterns, Streams: streams, Reason: reason, Settle: Settle, Guess: kind != nil && kind.Guess,
 			Open: func(ctx context.Context, f *localfile.File, h *os.File, state jsontext.Value) error {
 				return at.read(ctx, f, h, state, kind)
 			},
@@ -74,21 +89,24 @@ func (i Import) Source() localfile.Source {
 	}
 	other("unfinished", "still being downloaded", "**/*.crdownload", "**/*.part", "**/*.download", "**/*.partial", "**/*.tmp")
 	other("litter", "left by the system", "**/.DS_Store", "**/__MACOSX/**", "**/Thumbs.db", "**/desktop.ini")
+	other("packaging", "describes the export", i.Packaging...)
 	store("archives", "exports as they were downloaded", i.Streams, archives, nil)
 	for n := range at.Kinds {
 		k := &at.Kinds[n]
 		store(k.Name, k.Reason, k.Streams, k.Patterns, k)
 	}
 	store("other_archives", "archives of a form that is not read", i.Streams, []string{"**/*.7z", "**/*.rar", "**/*.zipx", "**/*.xz", "**/*.bz2"}, nil)
-	other("others", "nothing that this source collects", "**")
 	return src
 }
 
 // place is where reading was interrupted.
 type place struct {
-	Digest string         `json:"d"`
-	Member int64          `json:"n,omitzero"` // members before it are read
-	State  jsontext.Value `json:"s,omitzero"`
+	Digest string `json:"d"`
+	Member int64  `json:"n,omitzero"` // members before it are read
+	// Entries and Others count what was left out of the members up to here, by kind and by pattern.
+	Entries map[string]int64 `json:"e,omitempty"`
+	Others  map[string]int64 `json:"u,omitempty"`
+	State   jsontext.Value   `json:"s,omitzero"`
 }
 
 // read reads an archive, or one file that lies in the folder by itself.
@@ -121,12 +139,17 @@ func (i *Import) read(ctx context.Context, f *localfile.File, h *os.File, state 
 	r := &reading{i: i, f: f, digest: digest, left: limits.Total, limits: limits}
 	var was place
 	if len(state) > 0 && json.Unmarshal(state, &was) == nil && was.Digest == digest {
-		r.skip, r.state = was.Member, was.State
+		r.skip, r.state, r.entries.Known, r.entries.Unknown = was.Member, was.State, was.Entries, was.Others
 	}
+	defer r.account()
 	if a == nil {
 		r.left, r.limits.Entry = math.MaxInt64, math.MaxInt64 // it lies there as it is
 		m := &Member{Name: f.Rel, Size: f.Size, Modified: f.Modified, r: r, kind: kind, state: r.state, section: io.NewSectionReader(h, 0, f.Size)}
-		if err = r.outcome(kind.Read(ctx, m)); ctx.Err() == nil && errors.Is(err, errContent) {
+		if err = kind.Read(ctx, m); errors.Is(err, ErrNotThis) {
+			r.entries.Add(nil, f.Rel)
+			err = nil
+		}
+		if err = r.outcome(err); ctx.Err() == nil && errors.Is(err, errContent) {
 			err = refuse(ReasonDamaged, err)
 		}
 	} else {
@@ -157,10 +180,40 @@ type reading struct {
 	state  jsontext.Value
 	known  bool // something in it is of this source
 	gaps   int
+	// members and entries count what is left out: whole members, and parts of members that are read.
+	members, entries localfile.Leftovers
+}
+
+// account writes what the file holds and is not collected. Of an archive it says so too when there
+// is nothing.
+func (r *reading) account() {
+	r.members.Merge(r.entries)
+	if r.n > 0 && r.known || !r.members.Empty() && r.n == 0 {
+		r.f.Account(localfile.FileAccount(r.digest, r.f.Rel, r.members))
+	}
 }
 
 // maxMemberGaps bounds the gaps of one archive that are written by member.
 const maxMemberGaps = 200
+
+// maxCarried bounds the patterns that are kept when reading is interrupted; the counts of an archive
+// that has more begin anew with the member.
+const maxCarried = 20
+
+// place returns where reading goes on when it is interrupted now.
+func (r *reading) place(member int64, state jsontext.Value) place {
+	at := place{Digest: r.digest, Member: member, State: state, Entries: r.entries.Known}
+	if len(r.entries.Unknown) <= maxCarried {
+		at.Others = r.entries.Unknown
+	}
+	return at
+}
+
+// fits reports whether a member is of a kind, as far as its name tells.
+func (i *Import) fits(k Kind, name string) bool {
+	return localfile.Match(k.Patterns, name) &&
+		!(k.Guess && (localfile.Match(i.Packaging, name) || slices.ContainsFunc(i.LeftOut, func(l localfile.LeftOut) bool { return localfile.Match(l.Patterns, name) })))
+}
 
 func (r *reading) member(ctx context.Context, e *Entry) error {
 	n := r.n
@@ -172,11 +225,14 @@ func (r *reading) member(ctx context.Context, e *Entry) error {
 	}
 	var kind *Kind
 	name := cleaned(e.Name)
-	if i := slices.IndexFunc(r.i.Kinds, func(k Kind) bool { return localfile.Match(k.Patterns, name) }); i >= 0 {
+	if i := slices.IndexFunc(r.i.Kinds, func(k Kind) bool { return r.i.fits(k, name) }); i >= 0 {
 		kind = &r.i.Kinds[i]
 	}
-	if kind != nil || localfile.Match(r.i.Known, name) {
+	if kind != nil && !kind.Guess || localfile.Match(r.i.Known, name) {
 		r.known = true
+	}
+	if kind == nil && !nested(e.Name) && safe(e.Name) && !e.unsafe && !localfile.Match(r.i.Packaging, name) {
+		r.members.Add(r.i.LeftOut, name)
 	}
 	if n < r.skip {
 		return nil
@@ -188,7 +244,6 @@ func (r *reading) member(ctx context.Context, e *Entry) error {
 	case kind == nil && nested(e.Name):
 		refused = ReasonNested
 	case kind == nil:
-		r.f.Skip("members of other kinds")
 		return nil
 	case e.encrypted:
 		refused = ReasonEncrypted
@@ -204,7 +259,13 @@ func (r *reading) member(ctx context.Context, e *Entry) error {
 	if n == r.skip {
 		m.state = r.state
 	}
-	err := r.outcome(kind.Read(ctx, m))
+	err := kind.Read(ctx, m)
+	if errors.Is(err, ErrNotThis) {
+		r.entries.Add(nil, name)
+		return nil
+	}
+	r.known = true
+	err = r.outcome(err)
 	var own *localfile.RefusedError
 	switch {
 	case err == nil:
@@ -218,8 +279,11 @@ func (r *reading) member(ctx context.Context, e *Entry) error {
 	default:
 		return err
 	}
-	return r.f.Place(ctx, func() any { return place{Digest: r.digest, Member: n + 1} })
+	return r.f.Place(ctx, func() any { return r.place(n+1, nil) })
 }
+
+// ErrNotThis is what Read of a kind that is a guess returns for content of another kind.
+var ErrNotThis = errors.New("the content is of another kind")
 
 // errContent means that a member, and not the output or the whole archive, is at fault.
 var errContent = errors.New("the member cannot be read")

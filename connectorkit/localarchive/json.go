@@ -26,6 +26,12 @@ type ListPlace struct {
 // scripts have it. Elements before the place from which it goes on are passed over. An error of
 // each ends the reading.
 func Lists(ctx context.Context, r io.Reader, from ListPlace, names []string, each func(at ListPlace, element jsontext.Value) error) error {
+	return ListsAmong(ctx, r, from, names, each, func(string) {})
+}
+
+// ListsAmong reads lists as Lists does, and calls other with the name of each other member of the
+// document. A list before the one from which it goes on was read, and is passed over.
+func ListsAmong(ctx context.Context, r io.Reader, from ListPlace, names []string, each func(at ListPlace, element jsontext.Value) error, other func(name string)) error {
 	in, err := Document(ctx, r)
 	if err != nil {
 		return err
@@ -38,6 +44,7 @@ func Lists(ctx context.Context, r io.Reader, from ListPlace, names []string, eac
 	if _, err := dec.ReadToken(); err != nil {
 		return malformed(err)
 	}
+	reached := from.List == ""
 	for dec.PeekKind() != '}' {
 		bound.left = maxElement
 		t, err := dec.ReadToken()
@@ -45,11 +52,15 @@ func Lists(ctx context.Context, r io.Reader, from ListPlace, names []string, eac
 			return malformed(err)
 		}
 		name := t.String()
-		if slices.Contains(names, name) && dec.PeekKind() == '[' {
+		reached = reached || name == from.List
+		if reached && slices.Contains(names, name) && dec.PeekKind() == '[' {
 			if err := elements(dec, bound, name, from, each); err != nil {
 				return err
 			}
 			continue
+		}
+		if reached && !slices.Contains(names, name) {
+			other(name)
 		}
 		if err := skipValue(dec, bound); err != nil {
 			return malformed(err)

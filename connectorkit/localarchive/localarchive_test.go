@@ -20,6 +20,7 @@ import (
 	"pdpp/connectorkit"
 	"pdpp/connectorkit/localarchive"
 	"pdpp/connectorkit/localarchive/archivetest"
+	"pdpp/connectorkit/localfile"
 )
 
 const testManifest = `{
@@ -39,6 +40,7 @@ func diary(t testing.TB, limits localarchive.Limits) connectorkit.Connector {
 	c, err := connectorkit.New([]byte(testManifest), func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 		return []connectorkit.Collector{localarchive.Import{
 			Dir: s.Env("DIARY_DIR"), Streams: []string{"entries"}, Empty: "put the diary into the folder", Limits: limits, Known: []string{"**/diary.info"},
+			LeftOut: []localfile.LeftOut{{Name: "Sketches", Patterns: []string{"**/sketches/*.png"}}}, Packaging: []string{"**/index.html"},
 			Kinds: []localarchive.Kind{{Name: "diary", Patterns: []string{"**/diary/*.txt"}, Streams: []string{"entries"}, Read: readDiary}},
 		}.Source().Collector()}, nil
 	})
@@ -68,6 +70,8 @@ func readDiary(ctx context.Context, m *localarchive.Member) error {
 			at.Offset += int64(len(line))
 			if text := strings.TrimSpace(line); text == "bad" {
 				m.Row(at.Row, int64(len(line)))
+			} else if text == "skip" {
+				m.Skip("skipped lines")
 			} else {
 				m.Emit("entries", connectorkit.Upsert(map[string]any{"id": text, "text": text}))
 			}
@@ -337,7 +341,76 @@ func TestMillionsOfMembers(t *testing.T) {
 	archivetest.Write(t, dir+"/export.zip", b.Bytes())
 	k := archivetest.New(t, diary(t, localarchive.Limits{Entries: 100_000}), map[string]string{"DIARY_DIR": dir}).Run()
 	same(t, "entries", ids(k), []string{"reached"})
-	same(t, "others", k.Account("archives").LinesByKind["members of other kinds"], 70_000)
+	same(t, "others", account(t, k, "export.zip").Unrecognized, map[string]int64{"other/#": 70_000})
+}
+
+// account finds what was said of one file.
+func account(t *testing.T, k *archivetest.Kept, file string) localfile.Coverage {
+	t.Helper()
+	for key := range k.Records[localfile.CoverageStream] {
+		if c := k.Account(key); c.File == file {
+			return c
+		}
+	}
+	t.Fatalf("no account of %s", file)
+	return localfile.Coverage{}
+}
+
+// TestLeftOut shows that whatever an export holds and is not collected is listed: known kinds by
+// name, others by a pattern, in an archive, in a folder, and after a run that was cut short.
+func TestLeftOut(t *testing.T) {
+	files := []archivetest.File{
+		member("diary/a.txt", numbered("a", 3000)), member("diary/b.txt", "skip\nskip\nlast\n"), member("sketches/1.png", "x"), member("sketches/2.png", "x"),
+		member("maps/plan-2024-01.bin", "x"), member("maps/plan-2024-02.bin", "x"), member("index.html", "x"),
+	}
+	want := func(name string, got localfile.Coverage) {
+		t.Helper()
+		same(t, name, got.LeftOut, map[string]int64{"Sketches": 2, "skipped lines": 2})
+		same(t, name, got.Unrecognized, map[string]int64{"maps/plan-#-#.bin": 2})
+		same(t, name, got.Status, "unsupported")
+	}
+	dir := t.TempDir()
+	archivetest.Write(t, dir+"/export.zip", archivetest.Zip(t, files...))
+	want("archive", account(t, kept(t, dir).Run(), "export.zip"))
+
+	cut := kept(t, dir)
+	for cut.KillAt = 1200; cut.Done == nil && cut.KillAt < 20_000; cut.KillAt *= 2 {
+		cut.Try()
+	}
+	cut.KillAt = 0
+	want("interrupted", account(t, cut.Run(), "export.zip"))
+
+	dir = t.TempDir()
+	archivetest.Unpacked(t, dir, files...)
+	archivetest.Unpacked(t, dir, member("shopping.list", "x"))
+	k := kept(t, dir).Run()
+	same(t, "folder: known", k.Account("left:Sketches").LeftOut, map[string]int64{"Sketches": 2})
+	same(t, "folder: unknown", k.Account("unknown:maps/plan-#-#.bin").Unrecognized, map[string]int64{"maps/plan-#-#.bin": 2})
+	same(t, "folder: names", k.Account("unknown:shopping.list").Files, []string{"shopping.list"})
+	same(t, "folder: entries", account(t, k, "diary/b.txt").LeftOut, map[string]int64{"skipped lines": 2})
+	same(t, "folder: packaging", k.Account("packaging").FilesPresent, 1)
+	if err := os.RemoveAll(dir + "/sketches"); err != nil {
+		t.Fatal(err)
+	}
+	if k.Run(); k.Records[localfile.CoverageStream]["left:Sketches"] != nil {
+		t.Error("what is no longer there is still listed")
+	}
+
+	files = files[:0]
+	for i := range 5000 {
+		letters := strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "i", "9", "j").Replace(fmt.Sprint(i))
+		files = append(files, member(letters+"/"+letters+"."+letters, "x"))
+	}
+	dir = t.TempDir()
+	archivetest.Write(t, dir+"/export.zip", archivetest.Zip(t, append(files, member("diary/a.txt", "x\n"))...))
+	var sum int64
+	bounded := account(t, kept(t, dir).Run(), "export.zip").Unrecognized
+	for _, n := range bounded {
+		sum += n
+	}
+	if len(bounded) > 61 || sum != 5000 {
+		t.Errorf("%d kinds for %d files", len(bounded), sum)
+	}
 }
 
 // TestNothingOfThisSource shows what the owner reads when the folder holds something else.

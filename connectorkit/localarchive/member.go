@@ -98,9 +98,9 @@ func (m *Member) Place(ctx context.Context, state func() any) error {
 	return m.r.f.Place(ctx, func() any {
 		b, err := json.Marshal(state(), json.Deterministic(true))
 		if err != nil {
-			return place{Digest: m.r.digest, Member: m.n} // from the member's beginning
+			return m.r.place(m.n, nil) // from the member's beginning
 		}
-		return place{Digest: m.r.digest, Member: m.n, State: b}
+		return m.r.place(m.n, b)
 	})
 }
 
@@ -124,7 +124,10 @@ func (m *Member) Missing(reason protocol.Reason, number, length int64) {
 }
 
 // Skip counts something that is left out on purpose, by its kind.
-func (m *Member) Skip(kind string) { m.r.f.Skip(kind) }
+func (m *Member) Skip(kind string) {
+	m.r.f.Skip(kind)
+	m.r.entries.Count(kind, 1)
+}
 
 // Say tells whoever watches what is being done.
 func (m *Member) Say(ctx context.Context, words string) error { return m.r.f.Say(ctx, words) }

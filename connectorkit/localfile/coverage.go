@@ -20,6 +20,7 @@ const (
 	statusMissing     = "missing"
 	statusUnavailable = "unavailable"
 	statusUnaccounted = "unaccounted"
+	statusUnsupported = "unsupported"
 )
 
 // maxUnknown bounds the account of what no store fits.
@@ -44,6 +45,26 @@ type Coverage struct {
 	LinesByKind     map[string]int64 `json:"lines_skipped_by_kind,omitempty"`
 	Oldest          string           `json:"oldest,omitzero"`
 	Newest          string           `json:"newest,omitzero"`
+	// File is the file below an import folder that the account is about, if it is about one, and Files
+	// are some of those that it is about.
+	File  string   `json:"file,omitzero"`
+	Files []string `json:"files,omitempty"`
+	// LeftOut counts what is known and not collected, by kind; Unrecognized the rest, by pattern.
+	LeftOut      map[string]int64 `json:"left_out,omitempty"`
+	Unrecognized map[string]int64 `json:"unrecognized,omitempty"`
+}
+
+// FileAccount returns the account of what a file of an import folder holds and its source does not
+// collect. ID is one of the file's content.
+func FileAccount(id, file string, left Leftovers) *Coverage {
+	c := &Coverage{ID: "file:" + id, Store: file, File: file, Status: statusCollected, Reason: "everything in it is collected", LeftOut: left.Known, Unrecognized: left.Unknown}
+	switch {
+	case len(left.Unknown) > 0:
+		c.Status, c.Reason = statusUnsupported, "it holds files that this version does not recognize"
+	case len(left.Known) > 0:
+		c.Status, c.Reason = statusExcluded, "it holds content that is not collected"
+	}
+	return c
 }
 
 // coverage gives the account of every store after a pass.
@@ -142,6 +163,19 @@ func (r *reader) unknown() []connectorkit.Record {
 	}
 	names = names[:min(len(names), maxUnknown)]
 	now := map[string]bool{}
+	leave := func(id, kind string, n int64, c Coverage) {
+		now[id] = true
+		c.ID, c.Store, c.FilesPresent, c.FilesExcluded, c.Files = id, kind, n, n, r.walk.loose[kind]
+		out = append(out, connectorkit.Upsert(&c))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.walk.left.Known)) {
+		n := r.walk.left.Known[kind]
+		leave("left:"+kind, kind, n, Coverage{Status: statusExcluded, Reason: "this source does not collect it", LeftOut: map[string]int64{kind: n}})
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.walk.left.Unknown)) {
+		n := r.walk.left.Unknown[kind]
+		leave("unknown:"+kind, kind, n, Coverage{Status: statusUnsupported, Reason: "this version does not recognize it", Unrecognized: map[string]int64{kind: n}})
+	}
 	add := func(id, name string, n int64) {
 		now[id] = true
 		out = append(out, connectorkit.Upsert(&Coverage{

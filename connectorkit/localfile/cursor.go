@@ -71,7 +71,11 @@ type entry struct {
 func cursorOf(raw jsontext.Value, streams []string, settings string) *cursor {
 	c := &cursor{}
 	fresh := &cursor{V: version, Streams: streams, Settings: settings}
-	if len(raw) == 0 || raw.Kind() != '{' || json.Unmarshal(raw, c) != nil || c.V != version || c.Settings != settings {
+	if len(raw) == 0 || raw.Kind() != '{' || json.Unmarshal(raw, c) != nil || c.V != version {
+		return fresh
+	}
+	fresh.Unknown = c.Unknown // accounts that may apply no more
+	if c.Settings != settings {
 		return fresh
 	}
 	for _, s := range streams {

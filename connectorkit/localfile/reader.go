@@ -53,6 +53,8 @@ type reader struct {
 	lines  lineBuffer
 	probed []byte // memory for what is hashed
 	kept   int64  // how often the source's memory was kept
+
+	accounts int // of single files, that were written
 }
 
 func newReader(s *Source, f *connectorkit.Feeding) *reader {

@@ -41,6 +41,8 @@ type Source struct {
 	Exclude func(root, rel string) bool
 	// Memory is what the source itself remembers from run to run. It may be nil.
 	Memory Memory
+	// LeftOut are kinds of files below import folders that no store has, and that the account names.
+	LeftOut []LeftOut
 }
 
 // Memory is kept with every bookmark, so that it knows of exactly those files that the bookmark
@@ -102,6 +104,9 @@ type Store struct {
 	Settle time.Duration
 	// Companions are endings of files that belong to one that Open reads, such as -wal.
 	Companions []string
+	// Guess means that the patterns do not tell the kind: what LeftOut of the source names is no file
+	// of the store.
+	Guess bool
 	// Listed is the stream that the file is listed in, by name, size and time; with no other
 	// way of reading it, it is never opened.
 	Listed string

@@ -123,9 +123,11 @@ var errSpecial = errors.New("not a regular file")
 type walk struct {
 	trees   []*tree
 	files   []*found
-	unknown map[string]int    // files that no store fits, by a name without detail
-	closed  []*found          // folders that cannot be listed
-	byPlace map[string]*found // made when it is first asked for
+	unknown map[string]int      // files that no store fits, by a name without detail
+	left    Leftovers           // files of import folders that no store fits
+	loose   map[string][]string // names of some of them that lie in no folder, by kind
+	closed  []*found            // folders that cannot be listed
+	byPlace map[string]*found   // made when it is first asked for
 }
 
 // at is the file at a path below a root; nil when there is none.
@@ -156,7 +158,7 @@ func pathDigest(root, rel string) string {
 // look walks every root once, as far as it lies in the folders, if any are given. Nothing of
 // any file is read.
 func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
-	w := &walk{unknown: map[string]int{}}
+	w := &walk{unknown: map[string]int{}, loose: map[string][]string{}}
 	limits := resolved(folders)
 	for _, r := range s.Roots {
 		t := &tree{Root: r, stores: newStores(s.Stores, r.Name), limits: limits}
@@ -323,9 +325,12 @@ func matchesAbove(patterns []string, rel string) bool {
 
 func (w *walk) add(s *Source, t *tree, rel string, info fs.FileInfo) {
 	store := t.stores.find(rel)
+	if store != nil && store.Guess && slices.ContainsFunc(s.LeftOut, func(l LeftOut) bool { return Match(l.Patterns, rel) }) {
+		store = nil
+	}
 	if store == nil {
 		if info.Mode().IsRegular() {
-			w.unknown[unknownName(t, rel)]++
+			w.leave(s, t, rel)
 		}
 		return
 	}
@@ -343,6 +348,21 @@ func (w *walk) add(s *Source, t *tree, rel string, info fs.FileInfo) {
 		f.standing = excluded
 	}
 	w.files = append(w.files, f)
+}
+
+// maxLoose bounds the names that are kept of files that no store fits.
+const maxLoose = 50
+
+// leave counts a file that no store fits.
+func (w *walk) leave(s *Source, t *tree, rel string) {
+	if !t.Import {
+		w.unknown[unknownName(t, rel)]++
+		return
+	}
+	kind, _ := w.left.Add(s.LeftOut, rel)
+	if names := w.loose[kind]; !strings.Contains(rel, "/") && len(names) < maxLoose {
+		w.loose[kind] = append(names, rel)
+	}
 }
 
 // fold lets what companions say count for the file that they belong to, and leaves out the

@@ -1,7 +1,9 @@
 package googletakeout
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"net/url"
 	"strings"
 
@@ -19,6 +21,7 @@ type video struct {
 	Title      string `json:"video_title,omitzero"`
 	Channel    string `json:"channel_name,omitzero"`
 	ChannelURL string `json:"channel_url,omitzero"`
+	Ad         bool   `json:"is_ad,omitzero"`
 }
 
 type search struct {
@@ -45,6 +48,10 @@ func readActivity(ctx context.Context, m *localarchive.Member) error {
 		return err
 	}
 	defer in.Close()
+	return activityFrom(ctx, m, in)
+}
+
+func activityFrom(ctx context.Context, m *localarchive.Member, in io.Reader) error {
 	ofVideos := m.Wants("youtube_watch_history") && strings.Contains(m.Name, "YouTube")
 	var from localarchive.ListPlace
 	m.State(&from)
@@ -58,6 +65,9 @@ func readActivity(ctx context.Context, m *localarchive.Member) error {
 				Name string `json:"name"`
 				URL  string `json:"url"`
 			} `json:"subtitles"`
+			Details []struct {
+				Name string `json:"name"`
+			} `json:"details"`
 		}
 		err := json.Unmarshal(element, &s, lenient)
 		when := timeOf(s.Time)
@@ -71,20 +81,25 @@ func readActivity(ctx context.Context, m *localarchive.Member) error {
 			query, asked = q, true
 		}
 		tube := strings.HasSuffix(address.Hostname(), "youtube.com")
+		if q := address.Query().Get("search_query"); q != "" && tube {
+			query, asked = q, true
+		}
+		film := tube && (address.Path == "/watch" || strings.HasPrefix(address.Path, "/shorts/") || strings.HasPrefix(address.Path, "/live/"))
 		switch {
 		case err != nil || when == "":
 			m.Row(at.Index, int64(len(element)))
-		case tube && address.Path == "/watch", s.TitleURL == "" && watched && (ofVideos || strings.HasPrefix(s.Header, "YouTube")):
+		case film, s.TitleURL == "" && watched && (ofVideos || strings.HasPrefix(s.Header, "YouTube")):
 			v := video{WatchedAt: when, URL: s.TitleURL, Title: title}
 			if len(s.Subtitles) > 0 {
 				v.Channel, v.ChannelURL = s.Subtitles[0].Name, s.Subtitles[0].URL
 			}
+			v.Ad = len(s.Details) > 0 && strings.Contains(s.Details[0].Name, "Google Ads")
 			v.ID = idOf("watch", when, s.TitleURL)
 			m.Emit("youtube_watch_history", connectorkit.Upsert(v))
 		case asked:
 			m.Emit("search_history", connectorkit.Upsert(search{idOf("search", when, query), when, query, s.Header}))
 		default:
-			m.Skip("other activity")
+			m.Skip("Activity that is no search, " + cmp.Or(strings.TrimSpace(s.Header), "of no product"))
 		}
 		at.Index++
 		return m.Place(ctx, func() any { return at })

@@ -2,8 +2,11 @@
 // searches, and what is said of photos.
 //
 //	places.go   a point of the location history, in each of its forms
+//	visits.go   a visit, a way and a trip
 //	activity.go a video that was watched, a search
 //	photos.go   what is said of a photo beside it
+//	guess.go    what a file is whose name says nothing
+//	leftout.go  what an archive holds besides
 package googletakeout
 
 import (
@@ -42,17 +45,18 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 				Streams: places, Reason: "where the phone was", Read: readPlaces},
 			{Name: "watched", Patterns: []string{"**/watch-history.json", "**/Wiedergabeverlauf.json", "**/historial-de-reproducciones.json", "**/historique-des-vidéos-regardées.json", "**/cronologia visualizzazioni.json", "**/histórico-de-visualização.json"},
 				Streams: watched, Reason: "videos that were watched", Read: readActivity},
+			{Name: "video_searches", Patterns: []string{"**/search-history.json", "**/Suchverlauf.json", "**/historial-de-búsquedas.json", "**/historique-des-recherches.json", "**/cronologia ricerche.json", "**/histórico-de-pesquisas.json"},
+				Streams: searches, Reason: "searches for videos", Read: readActivity},
 			{Name: "activity", Patterns: []string{"**/MyActivity.json", "**/My Activity.json", "**/MeineAktivitäten.json", "**/MiActividad.json", "**/MonActivité.json", "**/Mi actividad.json"},
 				Streams: searches, Reason: "searches", Read: readActivity},
-			{Name: "pages", Patterns: []string{"**/watch-history.html", "**/MyActivity.html", "**/My Activity.html", "**/Wiedergabeverlauf.html", "**/MeineAktivitäten.html", "**/MiActividad.html"},
+			{Name: "pages", Patterns: []string{"**/watch-history.html", "**/search-history.html", "**/Suchverlauf.html", "**/MyActivity.html", "**/My Activity.html", "**/Wiedergabeverlauf.html", "**/MeineAktivitäten.html", "**/MiActividad.html"},
 				Streams: searches, Reason: "activity as a page", Read: func(context.Context, *localarchive.Member) error {
 					return localarchive.Refuse(reasonPage, "it is a page")
 				}},
-			{Name: "photos", Patterns: []string{
-				"**/*.jpg*.json", "**/*.JPG*.json", "**/*.jpeg*.json", "**/*.JPEG*.json", "**/*.png*.json", "**/*.PNG*.json", "**/*.heic*.json", "**/*.HEIC*.json",
-				"**/*.mp4*.json", "**/*.MP4*.json", "**/*.mov*.json", "**/*.MOV*.json", "**/*.gif*.json", "**/*.webp*.json", "**/*.dng*.json", "**/*.3gp*.json", "**/*.sup*.json",
-			}, Streams: photos, Reason: "what is said of photos", Read: readPhoto},
+			{Name: "photos", Patterns: []string{"**/*.supplemental-metadata*.json"}, Streams: photos, Reason: "what is said of photos", Read: readPhoto},
+			{Name: "by_content", Patterns: []string{"**/*.json"}, Streams: []string{"photos", "location_history", "youtube_watch_history", "search_history"}, Reason: "what is said of photos, and files of other names", Guess: true, Read: readGuess},
 		},
+		LeftOut: leftOut, Packaging: []string{"**/archive_browser.html"},
 		Known:  []string{"Takeout/**", "**/archive_browser.html"},
 		Empty:  "the folder holds no Takeout archive; put the parts takeout-...-001.zip, and the phone's Timeline.json, into it",
 		Limits: localarchive.Limits{Entries: 4_000_000, Entry: 16 << 30, Total: 1 << 40},

@@ -3,10 +3,14 @@ package googletakeout
 import (
 	"context"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
 	"pdpp/connectorkit/localarchive"
@@ -21,8 +25,42 @@ type photo struct {
 	Latitude    *float64 `json:"latitude,omitzero"`
 	Longitude   *float64 `json:"longitude,omitzero"`
 	Altitude    *float64 `json:"altitude,omitzero"`
+	UploadedAt  string   `json:"uploaded_at,omitzero"`
+	URL         string   `json:"url,omitzero"`
+	People      []string `json:"people,omitempty"`
+	Views       *int64   `json:"views,omitzero"`
+	Favorite    bool     `json:"favorite,omitzero"`
+	Archived    bool     `json:"archived,omitzero"`
+	Trashed     bool     `json:"trashed,omitzero"`
+	Origin      string   `json:"origin,omitzero"`
 	Hydration   string   `json:"hydration_status"`
 	Error       string   `json:"hydration_error,omitzero"`
+}
+
+// moment is a time in seconds since 1970, as a text.
+type moment struct {
+	Timestamp string `json:"timestamp"`
+}
+
+// time is empty when there is none.
+func (m moment) time() string {
+	at, err := strconv.ParseInt(m.Timestamp, 10, 64)
+	if err != nil || at < -62135596800 || at > 253402300799 {
+		return ""
+	}
+	return time.Unix(at, 0).UTC().Format(time.RFC3339)
+}
+
+// originOf says how a photo came to Google, and from which kind of device.
+func originOf(origin map[string]jsontext.Value) string {
+	for _, name := range slices.Sorted(maps.Keys(origin)) {
+		var device struct {
+			Type string `json:"deviceType"`
+		}
+		_ = json.Unmarshal(origin[name], &device, lenient) // not every origin has a device
+		return strings.TrimSpace(name + " " + device.Type)
+	}
+	return ""
 }
 
 // maxSidecar bounds what is said of one photo.
@@ -47,6 +85,10 @@ func readPhoto(ctx context.Context, m *localarchive.Member) error {
 		return err
 	}
 	defer in.Close()
+	return photoFrom(m, in)
+}
+
+func photoFrom(m *localarchive.Member, in io.Reader) error {
 	content, err := io.ReadAll(io.LimitReader(in, maxSidecar))
 	if err != nil {
 		return err
@@ -54,21 +96,36 @@ func readPhoto(ctx context.Context, m *localarchive.Member) error {
 	var s struct {
 		Title       string `json:"title"`
 		Description string `json:"description"`
-		Taken       struct {
-			Timestamp string `json:"timestamp"`
-		} `json:"photoTakenTime"`
-		Geo     position `json:"geoData"`
-		GeoExif position `json:"geoDataExif"`
+		Taken       moment `json:"photoTakenTime"`
+		Created     moment `json:"creationTime"`
+		URL         string `json:"url"`
+		Views       string `json:"imageViews"`
+		Favorited   bool   `json:"favorited"`
+		Archived    bool   `json:"archived"`
+		Trashed     bool   `json:"trashed"`
+		People      []struct {
+			Name string `json:"name"`
+		} `json:"people"`
+		Origin  map[string]jsontext.Value `json:"googlePhotosOrigin"`
+		Geo     position                  `json:"geoData"`
+		GeoExif position                  `json:"geoDataExif"`
 	}
 	err = json.Unmarshal(content, &s, lenient)
-	taken, bad := strconv.ParseInt(s.Taken.Timestamp, 10, 64)
-	if err != nil || bad != nil || s.Title == "" || taken < -62135596800 || taken > 253402300799 {
+	taken := s.Taken.time()
+	if err != nil || taken == "" || s.Title == "" {
 		m.Row(0, int64(len(content)))
 		return nil
 	}
 	p := photo{
-		Filename: s.Title, EventTime: time.Unix(taken, 0).UTC().Format(time.RFC3339), Title: s.Title, Description: s.Description,
+		Filename: s.Title, EventTime: taken, Title: s.Title, Description: s.Description,
+		UploadedAt: s.Created.time(), URL: s.URL, Favorite: s.Favorited, Archived: s.Archived, Trashed: s.Trashed, Origin: originOf(s.Origin),
 		Hydration: "unavailable", Error: "the picture itself is not stored",
+	}
+	for _, who := range s.People {
+		p.People = append(p.People, who.Name)
+	}
+	if n, err := strconv.ParseInt(s.Views, 10, 64); err == nil {
+		p.Views = &n
 	}
 	p.ID = idOf("photo", p.Filename, p.EventTime)
 	for _, at := range []position{s.Geo, s.GeoExif} {

@@ -1,7 +1,9 @@
 package googletakeout
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -15,18 +17,76 @@ import (
 )
 
 type point struct {
-	ID        string   `json:"id"`
-	Timestamp string   `json:"timestamp"`
+	ID           string      `json:"id"`
+	Kind         string      `json:"kind"`
+	Timestamp    string      `json:"timestamp"`
+	EndTimestamp string      `json:"end_timestamp,omitzero"`
+	Label        string      `json:"label,omitzero"`
+	Latitude     *float64    `json:"latitude,omitzero"`
+	Longitude    *float64    `json:"longitude,omitzero"`
+	Accuracy     *float64    `json:"accuracy_meters,omitzero"`
+	Activity     string      `json:"activity_type,omitzero"`
+	Velocity     *float64    `json:"velocity_mps,omitzero"`
+	Altitude     *float64    `json:"altitude_m,omitzero"`
+	Heading      *float64    `json:"heading_degrees,omitzero"`
+	Source       string      `json:"source,omitzero"`
+	PlaceName    string      `json:"place_name,omitzero"`
+	Address      string      `json:"address,omitzero"`
+	PlaceID      string      `json:"place_id,omitzero"`
+	SemanticType string      `json:"semantic_type,omitzero"`
+	Confidence   *float64    `json:"confidence,omitzero"`
+	Candidates   []candidate `json:"candidates,omitempty"`
+	ParentID     string      `json:"parent_id,omitzero"`
+	Distance     *float64    `json:"distance_m,omitzero"`
+	WayPoints    []wayPoint  `json:"way_points,omitempty"`
+	TransitLine  string      `json:"transit_line,omitzero"`
+	Stops        []stop      `json:"stops,omitempty"`
+}
+
+// Kinds of records. A point was measured; the others are what Google made of points.
+const (
+	kindPoint       = "point"
+	kindSignal      = "signal" // what the phone took its owner to do, without a place
+	kindVisit       = "visit"
+	kindActivity    = "activity"     // a way, from where it began
+	kindActivityEnd = "activity_end" // where it ended
+	kindParking     = "parking"
+	kindTrip        = "trip"
+)
+
+// candidate is another place that a visit may have been to.
+type candidate struct {
+	PlaceID    string   `json:"place_id,omitzero"`
+	Name       string   `json:"name,omitzero"`
+	Confidence *float64 `json:"confidence,omitzero"`
+}
+
+type wayPoint struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+}
+
+// stop is a station of a way, or a place of a trip.
+type stop struct {
+	Name      string   `json:"name,omitzero"`
+	Address   string   `json:"address,omitzero"`
+	PlaceID   string   `json:"place_id,omitzero"`
 	Latitude  *float64 `json:"latitude,omitzero"`
 	Longitude *float64 `json:"longitude,omitzero"`
-	Accuracy  *float64 `json:"accuracy_meters,omitzero"`
-	Activity  string   `json:"activity_type,omitzero"`
-	Velocity  *float64 `json:"velocity_mps,omitzero"`
-	Altitude  *float64 `json:"altitude_m,omitzero"`
+}
+
+// complete gives a record its key and its label. The key of a point has no kind.
+func (p *point) complete() {
+	parts := []string{"location", p.Timestamp, number(p.Latitude), number(p.Longitude)}
+	if p.Kind != kindPoint {
+		parts = append(parts, p.Kind, p.PlaceID)
+	}
+	p.ID = idOf(parts...)
+	p.Label = cmp.Or(p.PlaceName, p.Address, p.TransitLine, p.SemanticType, p.Activity)
 }
 
 // lists are the names of the lists that each form of the history has.
-var lists = []string{"locations", "timelineObjects", "semanticSegments"}
+var lists = []string{"locations", "timelineObjects", "semanticSegments", "rawSignals"}
 
 // readPlaces reads points, whatever form the history has: raw records, months of visits and
 // ways, or what a phone itself exports.
@@ -36,9 +96,13 @@ func readPlaces(ctx context.Context, m *localarchive.Member) error {
 		return err
 	}
 	defer in.Close()
+	return placesFrom(ctx, m, in)
+}
+
+func placesFrom(ctx context.Context, m *localarchive.Member, in io.Reader) error {
 	var from localarchive.ListPlace
 	m.State(&from)
-	return localarchive.Lists(ctx, in, from, lists, func(at localarchive.ListPlace, element jsontext.Value) error {
+	return localarchive.ListsAmong(ctx, in, from, lists, func(at localarchive.ListPlace, element jsontext.Value) error {
 		var points []point
 		var known bool
 		switch at.List {
@@ -46,6 +110,11 @@ func readPlaces(ctx context.Context, m *localarchive.Member) error {
 			points, known = rawPoint(element)
 		case "timelineObjects":
 			points, known = monthPoints(element)
+		case "rawSignals":
+			points, known = signalPoint(element)
+			if known && len(points) == 0 {
+				m.Skip("Wi-Fi scans")
+			}
 		default:
 			points, known = phonePoints(element)
 		}
@@ -53,12 +122,15 @@ func readPlaces(ctx context.Context, m *localarchive.Member) error {
 			m.Row(at.Index, int64(len(element)))
 		}
 		for i := range points {
-			p := &points[i]
-			p.ID = idOf("location", p.Timestamp, number(p.Latitude), number(p.Longitude))
-			m.Emit("location_history", connectorkit.Upsert(p))
+			m.Emit("location_history", connectorkit.Upsert(&points[i]))
 		}
 		at.Index++
 		return m.Place(ctx, func() any { return at })
+	}, func(name string) {
+		if name == "userLocationProfile" {
+			name = "Frequent places"
+		}
+		m.Skip(name)
 	})
 }
 
@@ -92,6 +164,8 @@ func rawPoint(element jsontext.Value) ([]point, bool) {
 		Accuracy    *float64       `json:"accuracy"`
 		Velocity    *float64       `json:"velocity"`
 		Altitude    *float64       `json:"altitude"`
+		Heading     *float64       `json:"heading"`
+		Source      string         `json:"source"`
 		Timestamp   string         `json:"timestamp"`
 		TimestampMs jsontext.Value `json:"timestampMs"`
 		Activity    []struct {
@@ -104,13 +178,12 @@ func rawPoint(element jsontext.Value) ([]point, bool) {
 	if json.Unmarshal(element, &s, lenient) != nil {
 		return nil, false
 	}
-	p := point{Timestamp: timeOf(s.Timestamp), Latitude: e7(s.LatitudeE7), Longitude: e7(s.LongitudeE7), Accuracy: s.Accuracy, Velocity: s.Velocity, Altitude: s.Altitude}
+	p := point{
+		Kind: kindPoint, Timestamp: cmp.Or(timeOf(s.Timestamp), milliseconds(s.TimestampMs)), Latitude: e7(s.LatitudeE7), Longitude: e7(s.LongitudeE7),
+		Accuracy: s.Accuracy, Velocity: s.Velocity, Altitude: s.Altitude, Heading: s.Heading, Source: s.Source,
+	}
 	if p.Timestamp == "" {
-		ms, err := strconv.ParseInt(strings.Trim(string(s.TimestampMs), `"`), 10, 64)
-		if err != nil || ms <= 0 || ms > 253402300799999 {
-			return nil, false
-		}
-		p.Timestamp = time.UnixMilli(ms).UTC().Format(time.RFC3339Nano)
+		return nil, false
 	}
 	best := -1.0
 	for _, a := range s.Activity {
@@ -120,48 +193,64 @@ func rawPoint(element jsontext.Value) ([]point, bool) {
 			}
 		}
 	}
+	p.complete()
 	return []point{p}, true
 }
 
-// monthPoints are the place of a visit, or both ends of a way.
-func monthPoints(element jsontext.Value) ([]point, bool) {
-	type place struct {
-		LatitudeE7  *int64 `json:"latitudeE7"`
-		LongitudeE7 *int64 `json:"longitudeE7"`
+// milliseconds is a time since 1970, a number or a text; empty when there is none.
+func milliseconds(v jsontext.Value) string {
+	ms, err := strconv.ParseInt(strings.Trim(string(v), `"`), 10, 64)
+	if err != nil || ms <= 0 || ms > 253402300799999 {
+		return ""
 	}
-	type span struct {
-		Start string `json:"startTimestamp"`
-		End   string `json:"endTimestamp"`
-	}
+	return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano)
+}
+
+// signalPoint is what a phone measured: a position, or what its owner seemed to do. A scan of Wi-Fi
+// stations gives none.
+func signalPoint(element jsontext.Value) ([]point, bool) {
 	var s struct {
-		Visit *struct {
-			Location place `json:"location"`
-			Duration span  `json:"duration"`
-		} `json:"placeVisit"`
-		Way *struct {
-			Start    place  `json:"startLocation"`
-			End      place  `json:"endLocation"`
-			Duration span   `json:"duration"`
-			Type     string `json:"activityType"`
-		} `json:"activitySegment"`
+		Position *struct {
+			LatLng      string   `json:"LatLng"`
+			SmallLatLng string   `json:"latLng"`
+			Accuracy    *float64 `json:"accuracyMeters"`
+			Altitude    *float64 `json:"altitudeMeters"`
+			Source      string   `json:"source"`
+			Timestamp   string   `json:"timestamp"`
+			Speed       *float64 `json:"speedMetersPerSecond"`
+		} `json:"position"`
+		Record *struct {
+			Activities []struct {
+				Type       string  `json:"type"`
+				Confidence float64 `json:"confidence"`
+			} `json:"probableActivities"`
+			Timestamp string `json:"timestamp"`
+		} `json:"activityRecord"`
+		Scan jsontext.Value `json:"wifiScan"`
 	}
-	if json.Unmarshal(element, &s, lenient) != nil {
-		return nil, false
-	}
-	at := func(text string, p place, kind string) point {
-		return point{Timestamp: timeOf(text), Latitude: e7(p.LatitudeE7), Longitude: e7(p.LongitudeE7), Activity: kind}
+	if json.Unmarshal(element, &s, lenient) != nil || s.Position == nil && s.Record == nil {
+		return nil, s.Scan != nil
 	}
 	var out []point
-	switch {
-	case s.Visit != nil:
-		out = []point{at(s.Visit.Duration.Start, s.Visit.Location, "")}
-	case s.Way != nil:
-		out = []point{at(s.Way.Duration.Start, s.Way.Start, s.Way.Type), at(s.Way.Duration.End, s.Way.End, s.Way.Type)}
+	if at := s.Position; at != nil {
+		p := point{Kind: kindPoint, Timestamp: timeOf(at.Timestamp), Accuracy: at.Accuracy, Altitude: at.Altitude, Velocity: at.Speed, Source: at.Source}
+		p.Latitude, p.Longitude = degrees(cmp.Or(at.LatLng, at.SmallLatLng))
+		out = append(out, p)
+	}
+	if r := s.Record; r != nil {
+		p := point{Kind: kindSignal, Timestamp: timeOf(r.Timestamp)}
+		best := -1.0
+		for _, a := range r.Activities {
+			if a.Confidence > best {
+				p.Activity, best = a.Type, a.Confidence
+			}
+		}
+		out = append(out, p)
 	}
 	return timed(out)
 }
 
-// timed leaves out points without a time; false when one had none.
+// timed completes points, and leaves out those without a time; false when one had none.
 func timed(points []point) ([]point, bool) {
 	whole := len(points) > 0
 	var out []point
@@ -170,62 +259,10 @@ func timed(points []point) ([]point, bool) {
 			whole = false
 			continue
 		}
+		p.complete()
 		out = append(out, p)
 	}
 	return out, whole
-}
-
-// phonePoints are those of a stretch of time as a phone exports it.
-func phonePoints(element jsontext.Value) ([]point, bool) {
-	type candidate struct {
-		Type  string         `json:"type"`
-		Place jsontext.Value `json:"placeLocation"`
-	}
-	var s struct {
-		Start string `json:"startTime"`
-		End   string `json:"endTime"`
-		Path  []struct {
-			Point  string         `json:"point"`
-			Time   string         `json:"time"`
-			Offset jsontext.Value `json:"durationMinutesOffsetFromStartTime"`
-		} `json:"timelinePath"`
-		Visit *struct {
-			Top candidate `json:"topCandidate"`
-		} `json:"visit"`
-		Activity *struct {
-			Start jsontext.Value `json:"start"`
-			End   jsontext.Value `json:"end"`
-			Top   candidate      `json:"topCandidate"`
-		} `json:"activity"`
-	}
-	if json.Unmarshal(element, &s, lenient) != nil {
-		return nil, false
-	}
-	make := func(text, where, kind string) point {
-		p := point{Timestamp: timeOf(text), Activity: kind}
-		p.Latitude, p.Longitude = degrees(where)
-		return p
-	}
-	var out []point
-	for _, step := range s.Path {
-		text := step.Time
-		if minutes, err := strconv.ParseFloat(strings.Trim(string(step.Offset), `"`), 64); text == "" && err == nil {
-			if start, err := time.Parse(time.RFC3339Nano, s.Start); err == nil {
-				text = start.Add(time.Duration(minutes * float64(time.Minute))).Format(time.RFC3339Nano)
-			}
-		}
-		out = append(out, make(text, step.Point, ""))
-	}
-	if s.Visit != nil {
-		out = append(out, make(s.Start, placeText(s.Visit.Top.Place), ""))
-	}
-	if s.Activity != nil {
-		out = append(out, make(s.Start, placeText(s.Activity.Start), s.Activity.Top.Type), make(s.End, placeText(s.Activity.End), s.Activity.Top.Type))
-	}
-	if len(out) == 0 && s.Start != "" {
-		return nil, true // a stretch of which the phone says nothing but that it was
-	}
-	return timed(out)
 }
 
 // placeText is a place: a text, or one within an object.

@@ -37,7 +37,7 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.printGaps(page.Gaps, page.More)
+			a.printGaps(page.Gaps, page.More, page.LeftOut)
 			return nil
 		}), noneOf("gaps")),
 	}
@@ -48,14 +48,29 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 	return cmd
 }
 
-// printGaps shows gaps; cutShort says that there are more than these.
-func (a *app) printGaps(gaps []api.Gap, cutShort bool) {
+// printGaps shows gaps, and what is not collected at all; cutShort says that there are more gaps than
+// these.
+func (a *app) printGaps(gaps []api.Gap, cutShort bool, left []api.LeftOut) {
 	if a.json {
 		body := map[string]any{"gaps": gaps}
 		if cutShort {
 			body["has_more"] = true
 		}
+		if len(left) > 0 {
+			body["left_out"] = left
+		}
 		writeJSON(a.out, body)
+		return
+	}
+	if len(left) > 0 {
+		if len(gaps) == 0 {
+			printf(a.out, "Nothing that this source collects is known to be missing.\n")
+		}
+		for _, words := range api.LeftOutWords(left) {
+			printf(a.out, "%s\n", oneLine(words))
+		}
+	}
+	if len(gaps) == 0 && len(left) > 0 {
 		return
 	}
 	if len(gaps) == 0 {

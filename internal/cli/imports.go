@@ -134,7 +134,7 @@ func (s *sending) clear() {
 }
 
 const importsText = `Lists the receipts of a connection's files: what of each was new, changed or here already,
-and what could not be read. With --undo the records that came from one file alone are
+what could not be read, and what the source does not collect. With --undo the records that came from one file alone are
 deleted; what another file or the source brought too stays. Large files that were cut on
 their way are listed too: the same file again goes on, --drop takes away what has come.`
 
@@ -185,6 +185,11 @@ func (a *app) importsCommand() *cobra.Command {
 				t.row(i.ID, oneLine(i.Name), whenever(&i.ReceivedAt), size, i.Status, text.Number(i.New), text.Number(i.Changed), text.Number(i.Same), skippedWords(i))
 			}
 			t.flush()
+			for _, i := range all {
+				for _, words := range api.LeftOutWords(i.LeftOut) {
+					printf(a.out, "%s: %s\n", oneLine(i.Name), oneLine(text.Lower(words)))
+				}
+			}
 			return nil
 		}),
 	}

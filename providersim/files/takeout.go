@@ -78,7 +78,7 @@ func (k *takeout) places() Member {
 	if k.phone {
 		name = "semanticSegments"
 	}
-	m.Content = []byte(encode(map[string]any{name: list, "rawSignals": []any{1, 2}, "userLocationProfile": map[string]any{}}))
+	m.Content = []byte(encode(map[string]any{name: list, "rawSignals": []any{map[string]any{"wifiScan": map[string]any{"deliveryTime": "2026-03-01T08:00:00Z"}}}, "userLocationProfile": map[string]any{}}))
 	return m
 }
 

@@ -60,6 +60,9 @@ type GapQuery struct {
 type GapPage struct {
 	Gaps []Gap `json:"data"`
 	More bool  `json:"has_more"`
+	// LeftOut is what files of the connection hold and its source does not collect. It is read where
+	// the query names a connection.
+	LeftOut []LeftOut `json:"left_out"`
 }
 
 func (c *Client) Gaps(ctx context.Context, g GapQuery) (GapPage, error) {

@@ -48,6 +48,9 @@ type Import struct {
 	Same    int64 `json:"records_same"`
 	// Skipped is what of it could not be read, by reason; nil when nothing is missing.
 	Skipped []ImportSkip `json:"skipped"`
+	// LeftOut is what of it the source does not collect, by kind; nil when it is all collected, or not
+	// read yet.
+	LeftOut []LeftOut `json:"left_out"`
 	// Already means that the content was given before, and that nothing was done.
 	Already bool `json:"already_imported,omitempty"`
 	// UndoDeletes and UndoKeeps are how many records undoing it would delete, and how many stay

@@ -27,7 +27,8 @@ func (s *surface) gaps() []reply.Route {
 // gapList is a list that may be cut short.
 type gapList struct {
 	list[api.Gap]
-	More bool `json:"has_more"`
+	More    bool          `json:"has_more"`
+	LeftOut []api.LeftOut `json:"left_out"`
 }
 
 func (s *surface) listGaps(r *http.Request) (any, error) {
@@ -43,5 +44,5 @@ func (s *surface) listGaps(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gapList{page(got.Gaps, ""), got.More}, nil
+	return gapList{page(got.Gaps, ""), got.More, got.LeftOut}, nil
 }

@@ -51,6 +51,13 @@ func (s *Service) Gaps(ctx context.Context, q api.GapQuery) (api.GapPage, error)
 		}
 		page.Gaps = append(page.Gaps, runview.Gap(m, g))
 	}
+	if q.ConnectionID != "" {
+		left, err := s.leftOutOf(ctx, q.ConnectionID)
+		if err != nil {
+			return api.GapPage{}, err
+		}
+		page.LeftOut = left.all
+	}
 	return page, nil
 }
 

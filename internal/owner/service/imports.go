@@ -216,9 +216,13 @@ func (s *Service) Imports(ctx context.Context, id string) ([]api.Import, error) 
 	if err != nil {
 		return nil, err
 	}
+	left, err := s.leftOutOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	out := []api.Import{}
 	for _, i := range all {
-		out = append(out, receipt(i, skipped))
+		out = append(out, receipt(i, skipped, left.byFile))
 	}
 	return out, nil
 }
@@ -233,7 +237,11 @@ func (s *Service) ImportByID(ctx context.Context, id string) (api.Import, error)
 	if err != nil {
 		return api.Import{}, err
 	}
-	out := receipt(row, skipped)
+	left, err := s.leftOutOf(ctx, conn.ID)
+	if err != nil {
+		return api.Import{}, err
+	}
+	out := receipt(row, skipped, left.byFile)
 	if row.UndoneAt != nil {
 		return out, nil
 	}
@@ -273,12 +281,12 @@ func (s *Service) importRow(ctx context.Context, id string) (row store.Import, c
 }
 
 // receipt tells an import in the owner's words.
-func receipt(i store.Import, skipped map[string][]api.ImportSkip) api.Import {
+func receipt(i store.Import, skipped map[string][]api.ImportSkip, left map[string][]api.LeftOut) api.Import {
 	out := api.Import{ID: i.ID, ConnectionID: i.ConnectionID, Name: i.Name, SHA256: i.SHA256, Bytes: i.Bytes, ReceivedAt: i.ReceivedAt, Status: api.ImportWaiting,
-		RunID: cmp.Or(i.RunID, i.ReadRunID, i.LastRunID), New: i.New, Changed: i.Changed, Same: i.Same, Skipped: skipped[i.Path], UndoneAt: i.UndoneAt, Deleted: i.Deleted}
+		RunID: cmp.Or(i.RunID, i.ReadRunID, i.LastRunID), New: i.New, Changed: i.Changed, Same: i.Same, Skipped: skipped[i.Path], LeftOut: left[i.Path], UndoneAt: i.UndoneAt, Deleted: i.Deleted}
 	switch {
 	case i.UndoneAt != nil:
-		out.Status, out.Skipped = api.ImportUndone, nil
+		out.Status, out.Skipped, out.LeftOut = api.ImportUndone, nil, nil
 	case i.UndoBegunAt != nil:
 		out.Status = api.ImportUndoing
 	case i.ReadRunID != "", i.SHA256 == "" && i.RunStatus == store.RunSucceeded:

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -25,7 +26,7 @@ const albumManifest = `{"protocol_version":"0.1.0","connector_id":"album","versi
 "setup":{"modality":"manual_or_upload","manual_or_upload":{"label":"Lists of pictures","accepted_file_extensions":[".txt"],"import_dir_env_var":"ALBUM_DIR","validation":{"max_file_bytes":1000}}},
 "capabilities":{"refresh_policy":{"recommended_mode":"manual","rationale":"A person has to open the box."}},
 "reason_display_messages":{"blurred":"A picture is blurred."},
-"streams":[{"name":"pictures","semantics":"mutable_state","checkpoint":"slice","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"},"text":{"type":"string"}}}}]}`
+"streams":[{"name":"coverage_diagnostics","semantics":"mutable_state","checkpoint":"slice","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}},{"name":"pictures","semantics":"mutable_state","checkpoint":"slice","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"},"text":{"type":"string"}}}}]}`
 
 // albumConnector is a real process that reads every list in its folder: a key and a word on each
 // line. It brings one picture by itself, as a live source would, and cannot read blurred ones.
@@ -44,6 +45,8 @@ for f in *.txt */*.txt; do
 		printf '{"type":"RECORD","stream":"pictures","key":"%s","data":{"id":"%s","text":"%s"},"emitted_at":"2026-01-02T03:04:05Z","file":"%s"}\n' "$key" "$key" "$text" "$f"
 		n=$((n+1))
 	done < "$f"
+	printf '{"type":"RECORD","stream":"coverage_diagnostics","key":"%s","data":{"id":"%s","file":"%s","left_out":{"Frames":2},"unrecognized":{"*.raw":1}},"emitted_at":"2026-01-02T03:04:05Z"}\n' "$f" "$f" "$f"
+	n=$((n+1))
 done
 printf '%s\n' '{"type":"STATE","stream":"pictures","cursor":{"n":1}}'
 printf '{"type":"DONE","status":"succeeded","records_emitted":%d}\n' "$n"
@@ -141,6 +144,21 @@ func TestImport(t *testing.T) {
 	b.must(err)
 	if got.Status != api.ImportRead || got.New != 1 || got.Changed != 1 || got.Same != 1 || *got.UndoDeletes != 1 || *got.UndoKeeps != 2 {
 		t.Errorf("second is %+v", got)
+	}
+	frames, raw := api.LeftOut{Kind: "Frames", Count: 2, Known: true}, api.LeftOut{Kind: "*.raw", Count: 1}
+	if !slices.Equal(got.LeftOut, []api.LeftOut{frames, raw}) {
+		t.Errorf("left out of second is %+v", got.LeftOut)
+	}
+	gaps, err := b.Gaps(b.ctx(), api.GapQuery{ConnectionID: id})
+	b.must(err)
+	frames.Count, raw.Count = 4, 2
+	if !slices.Equal(gaps.LeftOut, []api.LeftOut{frames, raw}) {
+		t.Errorf("left out of both is %+v", gaps.LeftOut)
+	}
+	why, err := b.Why(b.ctx(), id)
+	b.must(err)
+	if why.Steps[0].Fact != "Left out: Frames (4)." || why.Steps[1].Fact != "Not recognized: *.raw (2)." {
+		t.Errorf("the chain begins with %+v", why.Steps[:2])
 	}
 	if names := strings.Join(b.in(id), " "); names != "first.txt second.txt" {
 		t.Errorf("in the folder are %s", names)
@@ -295,7 +313,7 @@ func TestUndoGoesOn(t *testing.T) {
 	}
 	streams, err := b.Store.Streams(b.ctx(), id)
 	b.must(err)
-	if len(streams) != 1 || streams[0].Records != 1 || streams[0].Deleted != 91 {
+	if len(streams) != 2 || streams[1].Records != 1 || streams[1].Deleted != 91 {
 		t.Errorf("left are %+v", streams)
 	}
 	_, err = b.UndoImport(b.ctx(), "imp_none")

@@ -34,6 +34,11 @@ func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error)
 		return d, err
 	}
 	d.CreatedAt = conn.CreatedAt
+	left, err := s.leftOutOf(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	d.Steps = append(leftOutSteps(left.all), d.Steps...)
 	if found, err := s.find.Connectors.Find(ctx, conn.ConnectorID); err == nil {
 		described := declaration.Describe(found.Name, found.Manifest)
 		d.Connector = &described
@@ -67,7 +72,13 @@ func (s *Service) Why(ctx context.Context, id string) (view.Explanation, error) 
 	if err != nil {
 		return view.Explanation{}, faults.Error(err, "explain the connection")
 	}
-	return judged.Explain(), nil
+	left, err := s.leftOutOf(ctx, id)
+	if err != nil {
+		return view.Explanation{}, err
+	}
+	why := judged.Explain()
+	why.Steps = append(leftOutSteps(left.all), why.Steps...)
+	return why, nil
 }
 
 // evidenceOf gives the facts of one connection.

@@ -36,17 +36,17 @@ func (s *Service) UndoImport(ctx context.Context, id string) (api.Import, error)
 	}
 	file, err := s.fileOf(ctx, conn, row)
 	if err != nil {
-		return receipt(row, nil), err
+		return receipt(row, nil, nil), err
 	}
 	m, err := s.find.Declared(ctx, conn.ConnectorID)
 	if err != nil {
-		return receipt(row, nil), err
+		return receipt(row, nil, nil), err
 	}
 	run := store.RunStart{RunID: "run_" + strings.ToLower(rand.Text()), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: store.TriggerUndo,
 		Holder: "undo:" + id, TTL: undoLease, Streams: launch.StreamSpecs(m)}
 	lease, err := s.Store.StartRun(ctx, run, s.Now())
 	if err != nil {
-		return receipt(row, nil), faults.Error(err, "begin to undo")
+		return receipt(row, nil, nil), faults.Error(err, "begin to undo")
 	}
 	err = s.undoFile(ctx, lease, row, file)
 	end := store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}
@@ -59,7 +59,7 @@ func (s *Service) UndoImport(ctx context.Context, id string) (api.Import, error)
 	// Whoever asked may be gone; the connection is not held for them.
 	ended := s.Store.FinishRun(context.WithoutCancel(ctx), lease, end, s.Now())
 	if err := errors.Join(err, ended); err != nil {
-		return receipt(row, nil), faults.Error(err, "undo the import")
+		return receipt(row, nil, nil), faults.Error(err, "undo the import")
 	}
 	return s.ImportByID(ctx, id)
 }

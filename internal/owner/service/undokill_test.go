@@ -128,7 +128,7 @@ func killUndo(b *bed, id, url string) {
 		b.must(err)
 		streams, err := b.Store.Streams(b.ctx(), id)
 		b.must(err)
-		if got := streams[0]; got.Deleted != i.Deleted || got.Records+got.Deleted != many+1 || i.Deleted > many-both {
+		if got := streams[1]; got.Deleted != i.Deleted || got.Records+got.Deleted != many+1 || i.Deleted > many-both {
 			t.Fatalf("after %d kills %d are deleted by the receipt, and of the stream %+v", kills, i.Deleted, got)
 		}
 		if i.Deleted > 0 && i.Deleted < many-both {
@@ -143,8 +143,8 @@ func killUndo(b *bed, id, url string) {
 	b.must(err)
 	streams, err := b.Store.Streams(b.ctx(), id)
 	b.must(err)
-	if done.Status != api.ImportUndone || done.Deleted != many-both || streams[0].Records != both+1 || streams[0].Deleted != many-both {
-		t.Errorf("in the end it is %+v, of the stream %+v", done, streams[0])
+	if done.Status != api.ImportUndone || done.Deleted != many-both || streams[1].Records != both+1 || streams[1].Deleted != many-both {
+		t.Errorf("in the end it is %+v, of the stream %+v", done, streams[1])
 	}
 	if still, err := b.ImportByID(b.ctx(), small.ID); err != nil || still.Status != api.ImportRead {
 		t.Errorf("the other file is %+v: %v", still, err)

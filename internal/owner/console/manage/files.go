@@ -368,6 +368,17 @@ func fileLede(f *api.FileImport) string {
 	return "Bring the files of your export here. Importing one again adds only what is new."
 }
 
+// leftOutRow is a line of a receipt about content that is not collected.
+type leftOutRow struct{ head, words string }
+
+func leftOutRows(all []api.LeftOut) (out []leftOutRow) {
+	for _, words := range api.LeftOutWords(all) {
+		head, rest, _ := strings.Cut(words, ": ")
+		out = append(out, leftOutRow{head, rest})
+	}
+	return out
+}
+
 func skipWords(k api.ImportSkip) string {
 	words := text.Count(k.Count, "place", "places") + ". "
 	if k.Words != "" {

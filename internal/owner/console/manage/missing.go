@@ -19,6 +19,7 @@ type missingPage struct {
 	Status  string // empty means everything that is not here
 	Shown   int    // at most this many
 	More    bool   // there are others behind them
+	LeftOut []api.LeftOut
 	Further string // address of a longer list; empty when this is the longest
 }
 
@@ -51,7 +52,7 @@ func (p *pages) missing(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, "connections", err)
 		return
 	}
-	page.Gaps, page.More = found.Gaps, found.More
+	page.Gaps, page.More, page.LeftOut = found.Gaps, found.More, found.LeftOut
 	if page.More && page.Shown < mostMissing {
 		page.Further = c.at("/gaps", url.Values{"status": {page.Status}, "show": {strconv.Itoa(min(5*page.Shown, mostMissing))}})
 	}

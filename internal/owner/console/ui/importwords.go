@@ -21,6 +21,9 @@ func ImportWords(i api.Import) string {
 		return "The run that should read it did not succeed. " + text.Count(all, "record is kept.", "records are kept.")
 	}
 	if all == 0 {
+		if n := int64(len(i.LeftOut)); n > 0 {
+			return "Read. It holds " + text.Count(n, "kind of content that is", "kinds of content that are") + " not collected, and nothing new besides."
+		}
 		return "Read. There is nothing in it that was not read before."
 	}
 	words := "Imported. " + text.Number(i.New) + " new of " + text.Count(all, "record", "records")
@@ -33,6 +36,9 @@ func ImportWords(i api.Import) string {
 	}
 	if missing > 0 {
 		words += "; " + text.Count(missing, "place could not be read", "places could not be read")
+	}
+	if n := int64(len(i.LeftOut)); n > 0 {
+		words += "; " + text.Count(n, "kind of content was left out", "kinds of content were left out")
 	}
 	return words + "."
 }

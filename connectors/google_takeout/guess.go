@@ -1,0 +1,49 @@
+package googletakeout
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+
+	"pdpp/connectorkit/localarchive"
+)
+
+// guessed is how much of a file is looked at to tell what it is.
+const guessed = 64 << 10
+
+// readGuess reads a file whose name says nothing: names are of the account's language, and those of
+// photos are cut anywhere. Its content tells what it is.
+func readGuess(ctx context.Context, m *localarchive.Member) error {
+	in, err := m.Open(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	all := bufio.NewReaderSize(in, guessed)
+	head, err := all.Peek(guessed)
+	if err != nil && len(head) == 0 && err != io.EOF {
+		return err
+	}
+	has := func(names ...string) bool {
+		for _, name := range names {
+			if bytes.Contains(head, []byte(`"`+name+`"`)) {
+				return true
+			}
+		}
+		return false
+	}
+	object := bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"), []byte("{"))
+	switch {
+	case object && has("photoTakenTime") && has("title"):
+		return photoFrom(m, all)
+	case object && has("title") && has("access", "albumData") && has("date", "albumData"):
+		m.Skip("Google Photos albums")
+		return nil
+	case object && (has("timelineObjects", "semanticSegments", "rawSignals") || has("locations") && has("latitudeE7")), !object && has("startTime") && has("timelinePath", "visit", "activity"):
+		return placesFrom(ctx, m, all)
+	case !object && has("header") && has("title") && has("time"):
+		return activityFrom(ctx, m, all)
+	}
+	return localarchive.ErrNotThis
+}
