@@ -42,10 +42,12 @@ var (
 	ErrBlobMissing = errors.New("a file that a record names is not kept")
 	// ErrTooLong means that summing up took longer than it may.
 	ErrTooLong = errors.New("took longer than it may")
+	// ErrTooLate means that a deletion can no longer be undone, or was undone already.
+	ErrTooLate = errors.New("too late for that")
 )
 
 var answers = []error{ErrNotFound, ErrExists, ErrLeaseLost, ErrRunActive, ErrWaiting, ErrGrantOver, ErrStale, ErrRefreshing, ErrGapLease, ErrUnknownStream, ErrCodeUsed, ErrCodeExpired, ErrDeviceLimit,
-	ErrUploaderGone, ErrAhead, ErrNoClock, ErrTooLong, ErrBlobMissing}
+	ErrUploaderGone, ErrAhead, ErrNoClock, ErrTooLong, ErrBlobMissing, ErrTooLate}
 
 // IsAnswer reports whether err is an answer of the store, one of the errors
 // above: it would be the same at a second try. Everything else is trouble with

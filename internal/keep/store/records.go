@@ -23,7 +23,7 @@ type Records interface {
 	// with nothing of what it is now, unless the reader knows (RecordQuery.Known).
 	Changes(ctx context.Context, q RecordQuery) ([]StoredRecord, error)
 	// History gives the earlier versions of a record, newest first, without the
-	// current one. Limit 0 means 100.
+	// current one; none of a record that the owner deleted. Limit 0 means 100.
 	History(ctx context.Context, connectionID, stream, key string, limit int) ([]StoredRecord, error)
 	// Timed gives the live records of a part in the order of a time that they hold.
 	Timed(ctx context.Context, q TimedQuery) ([]TimedRecord, error)
@@ -83,6 +83,9 @@ type StreamInfo struct {
 	// DaysOf is the field by whose time all of its records are counted by day; empty when there
 	// is none, or not all are counted yet.
 	DaysOf string `json:"days_of,omitzero"`
+	// PurgedSeq is the highest change among those that were removed for good. A reader that knew less than
+	// this, and did not begin after the removal, cannot learn what was removed from Changes.
+	PurgedSeq int64 `json:"purged_change_seq,omitzero"`
 }
 
 // Part is what may be read of a stream. Its limits are part of the statement that

@@ -53,6 +53,7 @@ type Store interface {
 	Grants
 	Audit
 	Searches
+	Deletions
 
 	// Check reads and writes enough to say whether the store is usable.
 	Check(ctx context.Context) error

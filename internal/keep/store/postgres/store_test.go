@@ -3,6 +3,9 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -86,4 +89,43 @@ func TestClock(t *testing.T) {
 	if after := read(); now.Before(before) || now.After(after) || now.Location() != time.UTC {
 		t.Errorf("the store says %v, the server said %v before and %v after", now, before, after)
 	}
+}
+
+// TestDeletedBytes reads the files of the database in the server's folder, where that is on this machine. The
+// server's own log is not among them: it holds what was written until the server writes over it.
+func TestDeletedBytes(t *testing.T) {
+	t.Parallel()
+	url := copied(t)
+	side := connectFor(t, url)
+	var folder, oid string
+	if err := side.QueryRow(t.Context(), `SELECT current_setting('data_directory'), (SELECT oid::text FROM pg_database WHERE datname = current_database())`).Scan(&folder, &oid); err != nil {
+		t.Fatal(err)
+	}
+	folder = filepath.Join(folder, "base", oid)
+	if _, err := os.ReadDir(folder); err != nil {
+		t.Skipf("the files of the server cannot be read here: %v", err)
+	}
+	storetest.RunDeletedBytes(t, open(t, url, Options{}), func() map[string][]byte {
+		if _, err := side.Exec(t.Context(), `CHECKPOINT`); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := map[string][]byte{}
+		for _, e := range entries {
+			body, err := os.ReadFile(filepath.Join(folder, e.Name()))
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+			files[e.Name()] = body
+		}
+		return files
+	})
+}
+
+func TestDeletionKill(t *testing.T) {
+	t.Parallel()
+	storetest.RunDeletionKill(t, scratch.Schema(t), openURL)
 }

@@ -69,3 +69,25 @@ func TestNoClock(t *testing.T) {
 		t.Errorf("the clock says %v, %v", now, err)
 	}
 }
+
+// TestDeletedBytes reads the file of the database and its log.
+func TestDeletedBytes(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	storetest.RunDeletedBytes(t, openFor(t, path, Options{}), func() map[string][]byte {
+		files := map[string][]byte{}
+		for _, name := range []string{path, path + "-wal", path + "-shm"} {
+			body, err := os.ReadFile(name)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+			files[filepath.Base(name)] = body
+		}
+		return files
+	})
+}
+
+func TestDeletionKill(t *testing.T) {
+	t.Parallel()
+	storetest.RunDeletionKill(t, newPath(t), openPath)
+}

@@ -42,5 +42,5 @@ func (d *dialect) patiently(ctx context.Context, try func() error) error {
 
 func busy(err error) bool {
 	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
+	return errors.Is(err, errLogInUse) || errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }

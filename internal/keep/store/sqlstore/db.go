@@ -101,6 +101,7 @@ type tx struct {
 	ctx       context.Context
 	db        *DB
 	unindexed []unindexed
+	rules     map[string][]deletionRule // by connection, as far as they were read
 }
 
 // write runs fn in one transaction: everything it wrote becomes durable, or nothing does.

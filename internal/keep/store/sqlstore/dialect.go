@@ -89,6 +89,12 @@ type Dialect interface {
 	TooLong(err error) bool
 	// NoIndex tells the error of a statement that names an index that is not there any more.
 	NoIndex(err error) bool
+	// ForgetRecords removes records, a list of ids as idList writes it, from the full-text index and from the
+	// indexes of fields of their streams.
+	ForgetRecords(ctx context.Context, tx *sql.Tx, ids string, streams []int64) error
+	// Compact rewrites what the database holds so that no byte of a deleted row remains in its files, as far
+	// as it can reach them.
+	Compact(ctx context.Context, writer *sql.DB) error
 	// Sizes says at once how large the database and its parts are; nil members are not known.
 	Sizes(ctx context.Context, q Querier) (Sizes, error)
 }

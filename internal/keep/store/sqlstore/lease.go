@@ -20,6 +20,7 @@ type held struct {
 	now      string
 	uploaded bool // a device writes
 	late     bool // what it writes was overtaken by later batches
+	owner    bool // the owner deletes or restores, and no run writes
 }
 
 const (

@@ -46,9 +46,9 @@ func (db *DB) Streams(ctx context.Context, connectionID string) ([]store.StreamI
 	var f filter
 	f.is("s.connection_id", connectionID)
 	return list(ctx, db, db.readers(ctx), func(s scanner) (i store.StreamInfo, err error) {
-		err = s.Scan(&i.ConnectionID, &i.Name, &i.Records, &i.Deleted, &i.LastSeq, intoTimePtr(&i.ChangedAt), &i.DaysOf)
+		err = s.Scan(&i.ConnectionID, &i.Name, &i.Records, &i.Deleted, &i.LastSeq, intoTimePtr(&i.ChangedAt), &i.DaysOf, &i.PurgedSeq)
 		return i, err
-	}, `SELECT s.connection_id, s.name, s.live_records, s.deleted_records, s.last_seq, s.changed_at, CASE WHEN `+inStep+` THEN s.time_field ELSE '' END FROM streams s`+f.where()+
+	}, `SELECT s.connection_id, s.name, s.live_records, s.deleted_records, s.last_seq, s.changed_at, CASE WHEN `+inStep+` THEN s.time_field ELSE '' END, s.purged_seq FROM streams s`+f.where()+
 		` ORDER BY s.connection_id, s.name`, f.args...)
 }
 
@@ -70,6 +70,7 @@ func (db *DB) History(ctx context.Context, connectionID, stream, key string, lim
 			r.semantic_time, r.seq, r.version, CASE WHEN r.data IS NULL THEN 1 ELSE 0 END, r.changed_at, coalesce(h.run_id, '')
 		FROM record_history r JOIN records c ON c.id = r.record_id JOIN streams s ON s.stream_id = c.stream_id
 		LEFT JOIN run_history h ON h.run_no = r.run_no
-		WHERE s.connection_id = ? AND s.name = ? AND c.record_key = ? ORDER BY r.version DESC LIMIT `+strconv.Itoa(limitOr(limit, 100)),
+		WHERE s.connection_id = ? AND s.name = ? AND c.record_key = ? AND NOT EXISTS (SELECT 1 FROM deleted_records d WHERE d.record_id = c.id)
+		ORDER BY r.version DESC LIMIT `+strconv.Itoa(limitOr(limit, 100)),
 		connectionID, stream, key)
 }

@@ -49,6 +49,11 @@ func (t *tx) writeRecords(h held, records []slice.Record) (done store.Committed,
 	uses := fileUses{}
 	for _, name := range streamsOf(records) {
 		pick := lastOfEachKey(records, name)
+		all := len(pick)
+		if pick, err = t.admitted(h, name, records, pick); err != nil {
+			return done, fmt.Errorf("records of stream %s that the owner deleted: %w", name, err)
+		}
+		done.Unchanged += all - len(pick)
 		if h.late {
 			if pick, err = t.notNewer(h, name, records, pick); err != nil {
 				return done, err

@@ -26,10 +26,11 @@ const (
 	declaredQuery = `SELECT ` + streamColumns + ` FROM streams
 		WHERE connection_id = ? AND name = ? AND declared_run_no = ?`
 	// The rows that follow have the time that the stream declares and are counted, unless earlier ones do and are not yet.
-	reserveQuery = `UPDATE streams SET last_seq = last_seq + ?, time_seq = CASE WHEN time_seq = last_seq THEN last_seq + ? ELSE time_seq END,
+	reserving = `UPDATE streams SET last_seq = last_seq + ?, time_seq = CASE WHEN time_seq = last_seq THEN last_seq + ? ELSE time_seq END,
 			count_seq = CASE WHEN count_seq = last_seq THEN last_seq + ? ELSE count_seq END
-		WHERE connection_id = ? AND name = ? AND declared_run_no = ?
-		RETURNING ` + streamColumns + `, deleted_records, imported`
+		WHERE connection_id = ? AND name = ? `
+	reserved     = `RETURNING ` + streamColumns + `, deleted_records, imported`
+	reserveQuery = reserving + `AND declared_run_no = ? ` + reserved
 	indexedQuery = `UPDATE streams SET search_seq = ? WHERE stream_id = ?`
 )
 
@@ -66,13 +67,17 @@ func (t *tx) declared(h held, name string) (stream, error) {
 	return t.known(name, t.row(declaredQuery, h.ConnectionID, name, h.runNo))
 }
 
-// reserve locks a declared stream and hands out n sequence numbers, the last of
+// reserve locks a stream, which a run has declared, and hands out n sequence numbers, the last of
 // which is lastSeq. Transactions of one stream follow each other, so a reader
 // that has seen a number never finds a lower one appear later.
 func (t *tx) reserve(h held, name string, n int) (stream, error) {
 	var deleted int64
 	var imported bool
-	s, err := t.known(name, t.row(reserveQuery, n, n, n, h.ConnectionID, name, h.runNo), &deleted, &imported)
+	query, args := reserveQuery, []any{n, n, n, h.ConnectionID, name, h.runNo}
+	if h.owner {
+		query, args = reserving+reserved, args[:5]
+	}
+	s, err := t.known(name, t.row(query, args...), &deleted, &imported)
 	s.buried, s.imported = deleted > 0, imported
 	return s, err
 }

@@ -193,5 +193,8 @@ func (f *filter) where() string {
 	if len(f.conditions) == 0 {
 		return ""
 	}
-	return " WHERE " + strings.Join(f.conditions, " AND ")
+	return " WHERE " + f.all()
 }
+
+// all joins the conditions.
+func (f *filter) all() string { return strings.Join(f.conditions, " AND ") }

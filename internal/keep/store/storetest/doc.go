@@ -84,6 +84,10 @@ var cases = []struct {
 	{"Imports", testImports},
 	{"ImportModel", testImportModel},
 
+	{"Deletion", testDeletion},
+	{"DeletionModel", testDeletionModel},
+	{"DeletionOfAll", testDeletionOfAll},
+
 	{"Blobs", testBlobs},
 	{"BlobsMissing", testBlobsMissing},
 	{"BlobsWithin", testBlobsWithin},

@@ -28,7 +28,11 @@ const (
 // Main runs the tests of a package, or plays the child that RunKill kills.
 func Main(m *testing.M, open Opener) {
 	if target := os.Getenv(killTarget); target != "" {
-		fmt.Fprintln(os.Stderr, commitUntilKilled(target, open))
+		play := commitUntilKilled
+		if os.Getenv(killRound) == deleting {
+			play = deleteUntilKilled
+		}
+		fmt.Fprintln(os.Stderr, play(target, open))
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
@@ -110,16 +114,22 @@ func roundTime(round int) time.Time { return Now.AddDate(0, 0, round) }
 // killOne starts a child, kills it some time after some report of it, and gives its last report.
 func killOne(t *testing.T, target string, round int) (reported int) {
 	t.Helper()
+	return killAfter(t, target, strconv.Itoa(round), rand.IntN(6)) // none: it dies while it opens
+}
+
+// killAfter kills a child some time after so many reports of it.
+func killAfter(t *testing.T, target, round string, reports int) (reported int) {
+	t.Helper()
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), killTarget+"="+target, killRound+"="+strconv.Itoa(round), "GORACE=atexit_sleep_ms=0")
+	child.Env = append(os.Environ(), killTarget+"="+target, killRound+"="+round, "GORACE=atexit_sleep_ms=0")
 	child.Stderr = os.Stderr
 	out, err := child.StdoutPipe()
 	ok(t, err)
 	ok(t, child.Start())
 	lines := bufio.NewScanner(out)
-	for range rand.IntN(6) { // none: it dies while it opens
+	for range reports {
 		if !lines.Scan() {
-			t.Fatalf("round %d: the child ended by itself: %v", round, child.Wait())
+			t.Fatalf("round %s: the child ended by itself: %v", round, child.Wait())
 		}
 		reported, err = strconv.Atoi(lines.Text())
 		ok(t, err)
@@ -133,7 +143,7 @@ func killOne(t *testing.T, target string, round int) (reported int) {
 	}
 	var died *exec.ExitError
 	if err := child.Wait(); !errors.As(err, &died) || died.Exited() {
-		t.Fatalf("round %d: the child ended by itself: %v", round, err)
+		t.Fatalf("round %s: the child ended by itself: %v", round, err)
 	}
 	return reported
 }
