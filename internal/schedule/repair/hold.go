@@ -71,8 +71,7 @@ func (s *scene) hold(due []*attention.Record) (Hold, *time.Time) {
 // mended reports whether the owner has just mended what the newest run failed
 // over, so that its wait has lost its reason.
 func (s *scene) mended(due []*attention.Record) bool {
-	run := s.e.LastRun
-	return run != nil && run.Failure != nil && run.Failure.CredentialFault() != "" &&
+	return s.e.RunFault(s.e.LastRun) != "" &&
 		slices.ContainsFunc(due, func(r *attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) })
 }
 
