@@ -54,6 +54,7 @@ type Error struct {
 	Err   error
 
 	stopped governor.Reason // why we gave the request up, when that was our choice
+	bare    bool            // it goes by the status alone: nobody read the answer's body
 }
 
 func (e *Error) Error() string {
@@ -89,8 +90,8 @@ func End(code, message string, hint protocol.RecoveryAction, retryable bool) err
 }
 
 // ByStatus classifies an answer by its status and its general headers; nil for
-// 2xx. A 403 that names a wait or a spent quota is a limit, not a refusal. A
-// connector's own classification handles what its provider does differently,
+// 2xx. A 403 that names a wait or a spent quota is a limit, not a refusal; of any
+// other only the body can tell whether the credential is at fault. A connector's own classification handles what its provider does differently,
 // then falls back to this.
 func ByStatus(r *governhttp.Response) error {
 	e := &Error{Status: r.Status, RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter}
@@ -105,7 +106,7 @@ func ByStatus(r *governhttp.Response) error {
 	case r.Status == http.StatusUnauthorized:
 		e.Class = Unauthorized
 	case r.Status == http.StatusForbidden:
-		e.Class = Forbidden
+		e.Class, e.bare = Forbidden, true
 	case r.Status == http.StatusNotFound:
 		e.Class = NotFound
 	case r.Status == http.StatusGone:
@@ -179,6 +180,9 @@ func (r *run) verdictOf(e *Error) verdict {
 	return v
 }
 
+// codeForbidden is the code of a 403 of which nobody knows whether the credential is the cause.
+const codeForbidden = "http_403"
+
 func (r *run) classVerdict(e *Error) verdict {
 	switch e.Class {
 	case RateLimited:
@@ -194,6 +198,9 @@ func (r *run) classVerdict(e *Error) verdict {
 		}
 		return verdict{string(Unauthorized), "the provider did not accept the credential", false, protocol.RefreshCredentials}
 	case Forbidden:
+		if e.bare && e.Words == "" {
+			return verdict{codeForbidden, "the provider refused access and does not say that the credential is the cause", true, protocol.RetryByRuntime}
+		}
 		return verdict{string(Forbidden), "the credential does not allow access", false, protocol.RefreshCredentials}
 	case Walled:
 		return verdict{r.c.Manifest.Key() + "_challenge", "the site wants to see a person before it answers; open it here once and do what it asks", false, protocol.ManualActionRequired}

@@ -37,6 +37,7 @@ func TestPageFailures(t *testing.T) {
 		{&Error{Class: Unavailable}, "temporary_unavailable", true, protocol.RetryByRuntime},
 		{&Error{Class: Unauthorized}, "auth_failure", false, protocol.RefreshCredentials},
 		{&Error{Class: Forbidden}, "permanent_forbidden", false, protocol.RefreshCredentials},
+		{ByStatus(&governhttp.Response{Status: 403}), "http_403", true, protocol.RetryByRuntime},
 		{&Error{Class: NotFound}, "not_found", false, protocol.RetryOnConnectorUpgrade},
 		{&Error{Class: Gone}, "gone", false, protocol.RetryOnConnectorUpgrade},
 		{&Error{Class: Malformed}, "malformed_answer", false, protocol.RetryOnConnectorUpgrade},

@@ -226,10 +226,13 @@ func (r *run) judgeStreams(ctx context.Context, failed []*failure, intact int) e
 	for _, f := range failed {
 		names = append(names, f.stream)
 		e.retryable = e.retryable && f.retryable
-		text := f.message
+		text, hint := f.message, f.hint
+		if f.code == codeForbidden && intact > 0 && len(r.c.Manifest.CredentialEnv()) > 0 {
+			hint = protocol.RefreshCredentials // the same credential reads the others
+		}
 		err := r.out.send(ctx, &protocol.SkipResult{
 			Stream: f.stream, Reason: protocol.StreamCollectionFailed, Message: &text,
-			RecoveryHint: &protocol.RecoveryHint{Action: f.hint},
+			RecoveryHint: &protocol.RecoveryHint{Action: hint},
 		})
 		if err != nil {
 			return e

@@ -58,6 +58,26 @@ func TestReauthConfirmsItself(t *testing.T) {
 	})
 }
 
+// A wrong credential, and then the right one: each is tried at once.
+func TestCorrectedCredentialIsTriedAtOnce(t *testing.T) {
+	t.Attr("spec", "CH-26.1")
+	inPlot(t, func(t *testing.T, p *plot) {
+		p.credential("spade")
+		p.schedule(5*time.Minute, true)
+		time.Sleep(time.Minute)
+		for _, token := range []string{"rake", "hoe", "trowel"} {
+			p.credential(token)
+			time.Sleep(soon)
+		}
+		if got := p.runs(); got != "scheduled failed, retry failed, retry failed, retry succeeded" {
+			t.Errorf("it ran: %s", got)
+		}
+		if c := p.verdict(); c.Verdict.Pill.Tone != "green" {
+			t.Errorf("verdict %+v", c.Verdict)
+		}
+	})
+}
+
 // slow is a store in which a credential comes into sight a while after it was dated.
 type slow struct{ store.Store }
 

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,102 @@ func TestCooldownIsShown(t *testing.T) {
 		}
 		if a := c.Verdict.RequiredActions; len(a) != 1 || a[0].Audience != "owner" {
 			t.Errorf("without a schedule: %+v", a)
+		}
+	})
+}
+
+// bed is the line of one record.
+func bed(id string) string {
+	return `printf '%s\n' '{"type":"RECORD","stream":"beds","key":"` + id + `","data":{"id":"` + id + `"},"emitted_at":"2026-01-02T03:04:05Z"}'` + "\n"
+}
+
+// Connectors of others name their failures in words of their own. What the owner is asked for follows
+// from what they mean: a new credential, patience, something to install, or nothing.
+func TestForeignFailures(t *testing.T) {
+	skip := func(reason string) string {
+		return `printf '%s\n' '{"type":"SKIP_RESULT","stream":"beds","reason":"` + reason + `"}'` + "\n"
+	}
+	many := ""
+	for i := range 60 {
+		many += bed("b" + strconv.Itoa(i))
+	}
+	wrong := `printf '%s\n' '{"type":"RECORD","stream":"beds","key":"x","data":{"id":"other"},"emitted_at":"2026-01-02T03:04:05Z"}'` + "\n"
+	state := `printf '%s\n' '{"type":"STATE","stream":"beds","cursor":{"n":1}}'` + "\n"
+	dies := func(stderr string) string {
+		return "#!/bin/sh\nread -r start\nprintf '%s\\n' \"" + stderr + "\" >&2\nexit 1\n"
+	}
+	cases := map[string]struct {
+		script     string
+		credential bool
+		pill       string // nothing: not compared
+		contains   string
+		without    string
+	}{
+		"bare_403":          {script: failing("", "http_403", "GET /feed: 403 Forbidden"), contains: "Retry now", without: "econnect"},
+		"bare_403_stored":   {script: failing("", "http_403", "GET /me: 403 Forbidden"), credential: true, contains: "Retry now", without: "econnect"},
+		"said_403_stored":   {script: failing("", "http_403", "403: the access token was revoked"), credential: true, contains: "Reconnect"},
+		"said_403":          {script: failing("", "http_403", "403: the access token was revoked"), contains: "Retry now", without: "econnect"},
+		"auth_failed":       {script: failing("", "", "oura_auth_failed"), credential: true, contains: "Reconnect", without: "Retry now"},
+		"rate_limited":      {script: failing("", "", "notion_rate_limited"), contains: "pause", without: "Retry now"},
+		"photos_not_found":  {script: saying(bed("b1") + skip("photos_not_found") + state), pill: "Healthy", without: "code fix"},
+		"archive_not_found": {script: saying(skip("archive_not_found")), pill: "Healthy", contains: "The source holds none of this", without: "code fix"},
+		"node_module":       {script: dies("Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite"), contains: "node:sqlite", without: "Retry now"},
+		"node_package":      {script: dies("Error: Cannot find module 'left-pad'"), contains: "left-pad", without: "Retry now"},
+		"python_module":     {script: dies("ModuleNotFoundError: No module named 'requests'"), contains: "requests", without: "Retry now"},
+		"folder":            {script: dies("Error: ENOENT: no such file or directory, scandir '/home/ada/imports/apple_photos'"), contains: "apple_photos", without: "Retry now"},
+		"one_rejected":      {script: saying(many + wrong + state), pill: "Degraded", contains: "Update the connector", without: "continues by itself"},
+	}
+	onBoth(t, func(g *ground) {
+		for id, c := range cases {
+			m := needing(id, networkOnly)
+			if c.credential {
+				m = strings.Replace(gardenManifest, `"connector_id":"garden"`, `"connector_id":"`+id+`"`, 1)
+			}
+			g.install(id, m, c.script)
+			g.connect(id, id)
+			if c.credential {
+				g.credential(id, id, map[string]string{"GARDEN_TOKEN": "trowel"})
+			}
+			g.schedule(id, time.Hour)
+		}
+	}, func(t *testing.T, g *ground) {
+		for id, want := range cases {
+			g.until(id+" has ended", func() bool { return g.seen(id).LastRun != nil })
+			c := g.seen(id)
+			text := words(c)
+			for _, row := range c.Verdict.Streams {
+				text += "\n" + row.Statement
+			}
+			if want.pill != "" && c.Verdict.Pill.Label != want.pill || !strings.Contains(text, want.contains) || want.without != "" && strings.Contains(text, want.without) {
+				t.Errorf("%s: %s, want %q %q and not %q in\n%s", id, c.Verdict.Pill.Label, want.pill, want.contains, want.without, text)
+			}
+			if strings.HasPrefix(id, "bare_403") && c.Health.NextAttemptAt == nil {
+				t.Errorf("%s: one 403 holds every later run", id)
+			}
+		}
+	})
+}
+
+// After one stream fails, a stream that the run did not get to reads so: nothing of it is known to be missing.
+func TestStreamsNotReached(t *testing.T) {
+	two := strings.Replace(needing("rows", networkOnly), `"streams":[`,
+		`"streams":[{"name":"paths","semantics":"mutable_state","primary_key":"id","required":true,"schema":{"type":"object","properties":{"id":{"type":"string"}}}},`, 1)
+	again := `case "$start" in *'"n":1'*)` + "\n" + `printf '%s\n' '{"type":"SKIP_RESULT","stream":"paths","reason":"lists_timeout"}' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"lists_broken","message":"no"}}'` + "\nexit 1;;\nesac\n"
+	path := `printf '%s\n' '{"type":"RECORD","stream":"paths","key":"p1","data":{"id":"p1"},"emitted_at":"2026-01-02T03:04:05Z"}' '{"type":"STATE","stream":"paths","cursor":{"n":1}}'` + "\n"
+	onBoth(t, func(g *ground) {
+		g.install("rows", two, saying(again+path+bed("b1")+`printf '%s\n' '{"type":"STATE","stream":"beds","cursor":{"n":1}}'`+"\n"))
+		g.connect("rows", "rows")
+		g.schedule("rows", time.Hour)
+	}, func(t *testing.T, g *ground) {
+		g.until("the first run has succeeded", func() bool { c := g.seen("rows"); return c.LastRun != nil && c.LastRun.Status == "succeeded" })
+		g.must(scheduler.RunNow(t.Context(), g.st, store.RunRequest{ConnectionID: "rows", Trigger: store.TriggerManual, RequestedAt: time.Now()}))
+		g.until("the second run has failed", func() bool { return g.seen("rows").LastRun.Status == "failed" })
+		said := map[string]string{}
+		for _, row := range g.seen("rows").Verdict.Streams {
+			said[row.StreamID] = row.Statement
+		}
+		if !strings.HasPrefix(said["paths"], "Some items are missing") || said["beds"] != "The last run stopped before it got to this." {
+			t.Errorf("%q", said)
 		}
 	})
 }

@@ -162,6 +162,9 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored)
 	}
 	result := Result{RunID: lease.RunID, Outcome: outcome, Counts: bound.counts}
+	if err := bound.noteLimit(context.WithoutCancel(ctx), outcome); err != nil && !errors.Is(err, store.ErrLeaseLost) {
+		return result, fmt.Errorf("record the source's pause: %w", err)
+	}
 	err = l.record(ctx, lease, outcome, heldSince)
 	if errors.Is(err, store.ErrLeaseLost) && outcome.Failure != nil && errors.Is(outcome.Failure.Err, store.ErrLeaseLost) {
 		return result, nil // another run has taken over and marked this one abandoned

@@ -84,6 +84,26 @@ func (b *leasedStore) NoteWait(ctx context.Context, w runner.Wait) error {
 	return nil
 }
 
+// limitedPause is how long a source is left alone whose connector failed over its pace and named no
+// time.
+const limitedPause = time.Hour
+
+// noteLimit records a pause for a run that failed because the source asked for a slower pace, unless
+// the run named one itself.
+func (b *leasedStore) noteLimit(ctx context.Context, o runner.Outcome) error {
+	b.mu.Lock()
+	named := len(b.waits) > 0
+	b.mu.Unlock()
+	if named || o.Status != runner.Failed || o.DoneError == nil || o.Failure == nil {
+		return nil
+	}
+	said := evidence.Failure{Reason: string(o.Failure.Reason), Code: o.DoneError.Code, Message: o.DoneError.Message}
+	if !said.Limited() {
+		return nil
+	}
+	return b.NoteWait(ctx, runner.Wait{Sender: "connector", For: limitedPause, Reason: protocol.WaitSearched})
+}
+
 // sameWait is within how much a gap's wait and the sender's are one announcement.
 const sameWait = 5 * time.Second
 

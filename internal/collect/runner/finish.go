@@ -56,6 +56,8 @@ func (s *session) judge(exit exitStatus) *Failure {
 	case s.done == nil && s.stdinPhase != "":
 		return &Failure{Reason: ReasonStdinClosed, Origin: OriginTransport, Phase: s.stdinPhase,
 			Message: "the connector closed its input before it was done (" + exit.String() + ")"}
+	case s.done == nil && s.lack() != nil:
+		return s.lack()
 	case s.done == nil:
 		return &Failure{Reason: ReasonExitWithoutDone, Origin: OriginConnector,
 			Message: "the connector ended without DONE (" + exit.String() + ")"}

@@ -33,6 +33,8 @@ const (
 	ReasonStdinClosed        Reason = "connector_stdin_closed"
 	ReasonSpawnFailed        Reason = "connector_spawn_failed"
 	ReasonBindingMissing     Reason = "runtime_binding_missing"
+	ReasonModuleMissing      Reason = "module_missing"
+	ReasonPathMissing        Reason = "path_missing"
 	ReasonInvalidScope       Reason = "invalid_scope"
 	ReasonStorage            Reason = "storage_error"
 	ReasonShutdown           Reason = "runtime_shutdown"

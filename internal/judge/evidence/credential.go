@@ -77,9 +77,18 @@ func (e *Evidence) CredentialRefusal(now time.Time) (Refusal, bool) {
 	if run == nil || run.Status == RunSucceeded || run.Failure == nil || e.CredentialReplacedSince(run.StartedAt) {
 		return Refusal{}, false
 	}
-	fault := run.Failure.CredentialFault()
+	fault := e.RunFault(run)
 	if fault == "" || look != nil && look.Status == ProbeOK && look.At.After(run.EndedAt) {
 		return Refusal{}, false
 	}
 	return Refusal{Fault: fault, At: &run.EndedAt, Texts: []string{run.Failure.Code, run.Failure.Message}}, true
+}
+
+// RunFault returns how a run failed over its credential; empty when it did not. Where no credential
+// is stored and nobody signs in, a forbidden answer cannot be about one.
+func (e *Evidence) RunFault(run *Run) CredentialFault {
+	if run == nil || run.Failure == nil || run.Failure.Forbidden() && e.Credential == nil && e.Connection.SourceKind != SourceBrowser {
+		return ""
+	}
+	return run.Failure.CredentialFault()
 }

@@ -29,8 +29,12 @@ var (
 		"credential credentials token password passcode apikey api_key app_password access_key refresh_token access_token")
 	// refusals say that it did.
 	refusals = words("rejected refused bad invalid wrong incorrect expired revoked denied failure failed error required ended lost")
-	// statuses say so by themselves.
-	statuses = words("401 403 unauthorized unauthenticated forbidden invalid_grant reauth relogin")
+	// statuses say so by themselves. A 403 does not: firewalls, robots' gates and single items answer so too.
+	statuses = words("401 unauthorized unauthenticated invalid_grant reauth relogin")
+	// forbidden is an answer that may be about the credential, if the source's own words say so.
+	forbidden = words("403 forbidden")
+	// limits name a source that asked for a slower pace.
+	limits = words("rate_limited rate_limit ratelimited ratelimit too_many_requests throttled 429 quota_exceeded")
 
 	// passing are the words of what goes by without a new credential, whatever
 	// stands beside them: the source's pace, its troubles, the way to it.
@@ -60,21 +64,63 @@ func (f *Failure) CredentialFault() CredentialFault {
 	if slices.Contains(otherRemedies, f.Action) || f.Action == "" && f.Retryable != nil && *f.Retryable {
 		return ""
 	}
-	code := "_" + wordEdges.Replace(strings.ToLower(f.Code)) + "_"
-	has := func(list []string) bool {
-		return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(code, "_"+w+"_") })
-	}
-	excused := has(passing) || has(elsewhere)
+	fault, excused := codeFault(f.Code)
 	switch {
-	case !excused && has(asked) && has(absent):
-		return CredentialMissing
-	case !excused && (has(statuses) || has(subjects) && has(refusals)), f.Action == protocol.RefreshCredentials:
+	case fault != "":
+		return fault
+	case f.Action == protocol.RefreshCredentials:
 		return CredentialRefused
 	case !excused && f.Reason == reportedFailed:
 		return saidFault(f.Message)
 	default:
 		return ""
 	}
+}
+
+// codeFault reads a code. It is excused when it names what no new credential changes.
+func codeFault(code string) (fault CredentialFault, excused bool) {
+	switch {
+	case codeHas(code, passing) || codeHas(code, elsewhere):
+		return "", true
+	case codeHas(code, asked) && codeHas(code, absent):
+		return CredentialMissing, false
+	case codeHas(code, statuses) || codeHas(code, subjects) && codeHas(code, refusals):
+		return CredentialRefused, false
+	default:
+		return "", false
+	}
+}
+
+// codeHas reports whether one of the words is a whole word of the code.
+func codeHas(code string, list []string) bool {
+	code = "_" + wordEdges.Replace(strings.ToLower(code)) + "_"
+	return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(code, "_"+w+"_") })
+}
+
+// Forbidden reports whether the connector names an answer that need not be about the credential.
+func (f *Failure) Forbidden() bool { return codeHas(f.Code, forbidden) }
+
+// Limited reports whether the connector failed because the source asked for a slower pace, by
+// its code or by a code in its sentence.
+func (f *Failure) Limited() bool {
+	if f.Reason != reportedFailed {
+		return false
+	}
+	return codeHas(f.Code, limits) || slices.ContainsFunc(saidCodes(f.Message), func(code string) bool { return codeHas(code, limits) })
+}
+
+// saidCodes returns the words of a sentence that are written as codes are, such as oura_auth_failed.
+func saidCodes(text string) (codes []string) {
+	for _, w := range saidWords(text) {
+		if strings.Contains(strings.Trim(w, "_"), "_") {
+			codes = append(codes, w)
+		}
+	}
+	return codes
+}
+
+func saidWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // In a sentence only words that belong together count, and only those that say no
@@ -86,7 +132,12 @@ var (
 
 // saidFault reads a sentence.
 func saidFault(text string) CredentialFault {
-	said := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	said := saidWords(text)
+	for _, code := range saidCodes(text) {
+		if fault, excused := codeFault(code); fault != "" || excused {
+			return fault
+		}
+	}
 	at := func(list []string) (places []int) {
 		for i, w := range said {
 			if slices.Contains(list, w) || i > 0 && slices.Contains(list, said[i-1]+"_"+w) {

@@ -11,7 +11,7 @@ import (
 func TestCredentialFault(t *testing.T) {
 	for want, codes := range map[CredentialFault][]string{
 		CredentialRefused: {
-			"http_401", "http_403", "401", "HTTP-401", "unauthorized", "invalid_grant", "session_expired", "stored_credential_rejected",
+			"http_401", "401", "HTTP-401", "unauthorized", "invalid_grant", "session_expired", "stored_credential_rejected",
 			"auth_failure", "auth_failed", "auth_expired", "authentication_error", "permission_error", "bad_credentials", "credential_rejected",
 			"invalid_token", "token_expired", "token_revoked", "wrong_password", "login_failed", "login_required", "session_required",
 			"lantern_session_required", "lantern_session_failed", "invalid_api_key", "refresh_token_revoked", "cookie.expired", "oauth:denied",
@@ -24,6 +24,7 @@ func TestCredentialFault(t *testing.T) {
 			"oauth_temporarily_unavailable", "token_refresh_network_error", "auth_503", "authorization_pending", "token_bucket_empty",
 			// tokens and sessions of another kind
 			"page_token_invalid", "sync_token_expired", "csrf_token_invalid", "browser_session_failed", "permanent_forbidden", "http_403_permanent",
+			"http_403", "forbidden", // a firewall answers so too: the source's words decide
 			"tokenizer_error", "unauthored_failure", "author_missing", "interaction_unanswered", "otp_required", "captcha_required",
 		},
 	} {
@@ -44,12 +45,13 @@ func TestCredentialFaultInWords(t *testing.T) {
 		CredentialRefused: {
 			"HTTP 401", "401 Unauthorized", "Request failed with status code 401", "invalid_grant: Token has been expired or revoked.", "Bad credentials",
 			"Your session has expired, please sign in again.", "The refresh token was rejected", "Wrong password", "login: invalid credentials for account",
-			"GET /me: 403 Forbidden", "Invalid access token",
+			"Invalid access token", "403 Forbidden: the token has expired", "oura_auth_failed", "slate_http_401: no",
 		},
 		CredentialMissing: {"SLATE_TOKEN is not set: the token is missing", "Missing credentials"},
 		"": {
 			"", "The page could not be read.", "Invalid JSON in session list", "Failed after login", "Rate limit: 401 after 429", "invalid page token",
 			"Session list is long", "The author is unknown", "timeout while the token was refreshed", "expected 14012 rows",
+			"GET /me: 403 Forbidden", "notion_rate_limited", "sync_token_expired",
 			"Every message of the session has been read, one was bad",
 		},
 	} {
@@ -142,6 +144,41 @@ func TestRemedyOutweighsTheName(t *testing.T) {
 	} {
 		if got := (&Failure{Code: c.code, Action: c.action}).CredentialFault(); got != c.want {
 			t.Errorf("%q that asks for %q is %q, want %q", c.code, c.action, got, c.want)
+		}
+	}
+}
+
+// TestForbiddenWithoutCredential holds that a forbidden answer is about a credential only where there is one.
+func TestForbiddenWithoutCredential(t *testing.T) {
+	run := &Run{Status: RunFailed, Failure: &Failure{Reason: reportedFailed, Code: "http_403", Message: "the token was revoked"}}
+	for want, e := range map[CredentialFault]*Evidence{
+		"":                {LastRun: run},
+		CredentialRefused: {LastRun: run, Credential: &Credential{Status: CredentialActive}},
+	} {
+		if got := e.RunFault(e.LastRun); got != want {
+			t.Errorf("with the credential %v it is %q, want %q", e.Credential, got, want)
+		}
+	}
+	if e := (&Evidence{Connection: Connection{SourceKind: SourceBrowser}}); e.RunFault(run) != CredentialRefused {
+		t.Error("where the owner signs in, it may be about the sign-in")
+	}
+}
+
+func TestLimited(t *testing.T) {
+	for _, f := range []Failure{{Code: "slate_rate_limited"}, {Code: "http_429"}, {Message: "notion_rate_limited"}, {Message: "too_many_requests: later"}} {
+		f.Reason = reportedFailed
+		if !f.Limited() {
+			t.Errorf("%+v is not read as a limit", f)
+		}
+		f.Reason = "connector_protocol_violation"
+		if f.Limited() {
+			t.Errorf("%+v is our own sentence", f)
+		}
+	}
+	for _, f := range []Failure{{Code: "gate_stuck"}, {Message: "the rate limited us to one page"}, {Code: "moderate_limit"}} {
+		f.Reason = reportedFailed
+		if f.Limited() {
+			t.Errorf("%+v is read as a limit", f)
 		}
 	}
 }

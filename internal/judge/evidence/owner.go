@@ -50,6 +50,7 @@ const (
 	ProbeVariable      Dimension = "variable"       // a required variable that is no credential
 	ProbeFiles         Dimension = "files"          // what the connector reads, by the variable that names it
 	ProbeRemoteSurface Dimension = "remote_surface" // a browser kept elsewhere
+	ProbeProgram       Dimension = "program"        // what the connector's program loads or opens by itself
 )
 
 // Probe is one look at one dimension.
@@ -76,6 +77,13 @@ const (
 	ReasonFilesUnnamed       = "files_unnamed"
 )
 
+// The reasons of a run whose program ended over something that it could not load or open. The
+// message of the run begins with its name. No look can tell that it is there: the next run does.
+const (
+	ReasonModuleMissing = "module_missing"
+	ReasonPathMissing   = "path_missing"
+)
+
 // IsNotSet follows the name of a variable that has no value.
 const IsNotSet = "is not set"
 
@@ -98,10 +106,16 @@ func LackReason(d Dimension) string {
 // Lacked is a look at what the owner provides and the run did not have, as far as it tells;
 // nil when it failed otherwise.
 func (r *Run) Lacked() *Probe {
-	if r.Failure == nil || provided[r.Failure.Reason] == "" {
+	if r.Failure == nil {
 		return nil
 	}
 	name, what, _ := strings.Cut(r.Failure.Message, " ")
+	if reason := r.Failure.Reason; reason == ReasonModuleMissing || reason == ReasonPathMissing {
+		return &Probe{Dimension: ProbeProgram, Name: name, Status: ProbeFailed, Reason: reason, At: r.EndedAt}
+	}
+	if provided[r.Failure.Reason] == "" {
+		return nil
+	}
 	p := &Probe{Dimension: provided[r.Failure.Reason], Name: name, Status: ProbeFailed, Reason: r.Failure.Reason, At: r.EndedAt}
 	if p.Dimension == ProbeFiles && strings.HasPrefix(what, IsNotSet) {
 		p.Reason = ReasonFilesUnnamed

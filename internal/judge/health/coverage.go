@@ -136,19 +136,21 @@ func streamCoverage(e *evidence.Evidence, s *evidence.Stream) Coverage {
 		skip = skipCoverage(s.Fact.Skip)
 	}
 	switch {
+	case skip == TerminalGap && rejectedAlone(e, s):
+		return RetryableGap
 	case skip == TerminalGap:
 		return TerminalGap
 	case waiting || skip == RetryableGap:
 		return RetryableGap
 	case s.Fact == nil:
 		return CoverageUnknown
-	case skip != "":
+	case skip != "" && skip != Complete:
 		return unlessUnread(e, skip)
 	case s.Fact.Checkpoint == evidence.CheckpointWithheld, s.Fact.Short(), !speaksForItself(e, s.Fact):
 		return Partial
 	case (s.Fact.Considered == nil) != (s.Fact.Covered == nil):
 		return CoverageUnknown // half a measurement proves neither
-	case s.Silent():
+	case s.Silent() && skip == "":
 		return CoverageUnknown // nothing is there, and nobody said that there is nothing
 	default:
 		return unlessUnread(e, Complete)
@@ -163,6 +165,27 @@ func speaksForItself(e *evidence.Evidence, f *evidence.Fact) bool {
 	run := e.LastRun
 	confined := run != nil && run.ID == f.RunID && run.Failure != nil && run.Failure.Code == protocol.StreamCollectionFailed
 	return f.RunStatus == evidence.RunSucceeded || f.Whole() || confined && f.Checkpoint == evidence.CheckpointCommitted
+}
+
+// rejectedAlone reports whether single records of the stream were rejected and the rest was stored:
+// each waits under its key, by the reason of the skip.
+func rejectedAlone(e *evidence.Evidence, s *evidence.Stream) bool {
+	skip := s.Fact.Skip
+	return skip.Action == protocol.RetryOnConnectorUpgrade && e.Gaps != nil && slices.ContainsFunc(e.Gaps.Groups, func(g evidence.GapGroup) bool {
+		return g.Stream == s.Name && g.Count > 0 && string(g.Reason) == skip.Reason
+	})
+}
+
+// absentAtSource reports whether the run found that the source holds nothing of the stream.
+func absentAtSource(s *evidence.Stream) bool {
+	return s.Fact != nil && s.Fact.Skip != nil && undecided(s.Fact.Skip.Action) && skipCoverage(s.Fact.Skip) == Complete
+}
+
+// notReached reports whether the run failed before it said anything of the stream.
+func notReached(s *evidence.Stream) bool {
+	f := s.Fact
+	return f != nil && f.RunStatus != evidence.RunSucceeded && f.Collected == 0 && f.Considered == nil && f.Covered == nil &&
+		f.Skip == nil && f.Checkpoint != evidence.CheckpointCommitted && f.Checkpoint != evidence.CheckpointWithheld
 }
 
 // undecided reports whether a skip leaves open how it is mended.
@@ -181,6 +204,7 @@ var skipFamilies = []struct {
 	{[]string{"out_of_scope", "disabled", "deferred", "paused", "not_available_in_mode"}, Deferred},
 	{[]string{"unavailable", "blocked", "locked", "upstream"}, Unavailable},
 	{[]string{"unsupported", "capability"}, Unsupported},
+	{[]string{"_not_found_"}, Complete}, // the source has no such part
 }
 
 var wordEdges = strings.NewReplacer(" ", "_", "-", "_", ".", "_", ":", "_", "/", "_")

@@ -196,6 +196,10 @@ func (r *reading) lacking(p *evidence.Probe) finding {
 		row = filesUnnamed
 	case p.Dimension == evidence.ProbeFiles:
 		row = filesMissing
+	case p.Reason == evidence.ReasonModuleMissing:
+		row = moduleMissing
+	case p.Reason == evidence.ReasonPathMissing:
+		row = pathMissing
 	case p.Name == "browser":
 		row = browserMissing
 	}

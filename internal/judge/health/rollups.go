@@ -11,6 +11,9 @@ func (r *reading) streams() []StreamRollup {
 		out[i] = StreamRollup{
 			StreamID: s.Name, Priority: priority(s), Coverage: c, GapRetryable: r.Gaps.Outstanding(s.Name), AsTold: s.AsTold,
 			AttentionOpen: r.attention != AttentionNone && outstanding(c),
+			Absent:        c == Complete && absentAtSource(s),
+			NotReached:    c == Partial && notReached(s),
+			Rejected:      c == RetryableGap && s.Fact != nil && s.Fact.Skip != nil && rejectedAlone(r.Evidence, s),
 		}
 		out[i].Retained = measured(s.Retained)
 		out[i].Missing, out[i].MissingIsFloor = r.missing(s, c)

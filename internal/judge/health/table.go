@@ -37,6 +37,8 @@ var (
 	addInterpreter = &Remediation{CheckRuntime, "Install NAME, or say where it is: pdpp connectors set CONNECTOR --path PATH", true, "runtime"}
 	setVariable    = &Remediation{CheckRuntime, "Set NAME for the program that collects", true, "runtime"}
 	nameFolder     = &Remediation{CheckRuntime, "Set NAME to the folder that holds the files, for the program that collects", true, "runtime"}
+	addModule      = &Remediation{CheckRuntime, "Install NAME for the connector's program, or choose one that has it: pdpp connectors set CONNECTOR --path PATH", true, "runtime"}
+	addPath        = &Remediation{CheckRuntime, "Put NAME where the connector's program looks for it, as its last output says", true, "runtime"}
 	putFiles       = &Remediation{CheckRuntime, "Put the files into the folder that NAME names", true, "runtime"}
 	mendSurface    = &Remediation{CheckRuntime, "Check the browser that the connector uses", true, "remote_surface"}
 	rerunCollector = &Remediation{ClearBacklog, "Run the collector again on the host that holds the data", true, "local_device"}
@@ -103,6 +105,8 @@ var (
 	variableUnset       = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonVariableUnset, OriginReadiness, "The connector needs the variable NAME, which is not set.", setVariable)
 	filesUnnamed        = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonFilesUnnamed, OriginReadiness, "The connector reads files where NAME says, which is not set.", nameFolder)
 	filesMissing        = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonFilesMissing, OriginReadiness, "The connector reads files where NAME says, and they are not there.", putFiles)
+	moduleMissing       = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonModuleMissing, OriginReadiness, "The connector's program needs NAME, which it cannot load here.", addModule)
+	pathMissing         = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonPathMissing, OriginReadiness, "The connector's program opens NAME, which is not there.", addPath)
 	deviceMissing       = define(RuntimeAvailable, False, BlockedSeverity, ReasonNoDevice, OriginLocalDevice, "No device collects this.", connectDevice)
 	deviceDoubled       = define(RuntimeAvailable, False, BlockedSeverity, ReasonDeviceDoubled, OriginLocalDevice, "Two computers use the access of one device.", replaceDevice)
 	runtimeUnavailable  = define(RuntimeAvailable, False, Error, "runtime_unavailable", OriginRuntime, "The connector could not be started.", mendRuntime)

@@ -41,12 +41,23 @@ func (r *reading) selfHandled() bool {
 	if r.syncing {
 		return true
 	}
-	if !r.fresh() || r.state() == health.Blocked || r.manualOnly {
+	if r.rejects() || !r.fresh() || r.state() == health.Blocked || r.manualOnly {
 		return false
 	}
 	s := &r.in.Snapshot
 	return r.active || r.state() == health.CoolingOff || s.NextAttemptAt != nil || r.underPressure() ||
 		r.in.Schedule == nil && (r.mode() == health.ModeScheduled || r.mode() == health.ModeDeferred)
+}
+
+// rejects reports whether what is missing broke the connector's own declaration: the same connector
+// would most likely send it so again.
+func (r *reading) rejects() bool {
+	for i := range r.in.Streams {
+		if s := &r.in.Streams[i]; s.Rejected && votes(s) {
+			return true
+		}
+	}
+	return false
 }
 
 // underPressure reports whether the next run is delayed for the source's sake.

@@ -120,6 +120,8 @@ const (
 	rowNothingOnItsWay
 	rowMissing
 	rowMissingOnItsWay
+	rowNotReached
+	rowAbsent
 	rowAwaiting
 	rowTerminalGap
 	rowUnsupported
@@ -280,6 +282,8 @@ var lines = [lineCount]string{
 	rowNothingOnItsWay:     "Nothing is collected yet, and a run is expected to collect it.",
 	rowMissing:             "Some items are missing.",
 	rowMissingOnItsWay:     "Some items are missing, and a run is expected to collect them.",
+	rowNotReached:          "The last run stopped before it got to this.",
+	rowAbsent:              "The source holds none of this, or no more of it.",
 	rowAwaiting:            "Some items are missing and wait for your answer.",
 	rowTerminalGap:         "Some items cannot be collected by this version of the connector.",
 	rowUnsupported:         "The connector cannot collect this.",

@@ -62,6 +62,9 @@ func ctaReattach(*reading) string { return say(ctaScheduleOn) }
 const violated = "connector_protocol_violation"
 
 func (r *reading) brokeProtocol() bool {
+	if r.rejects() {
+		return true
+	}
 	c := failing(&r.in.Snapshot, health.CollectionSucceeded)
 	return c != nil && c.Reason == violated && r.mode() != health.ModeLocalDevice
 }

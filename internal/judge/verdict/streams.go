@@ -46,6 +46,9 @@ func streamStatement(r *reading, i int, actions []RequiredAction) line {
 	case health.DispositionAwaitingOwner:
 		return rowAwaiting
 	case health.DispositionResumable:
+		if s.NotReached {
+			return rowNotReached
+		}
 		onItsWay := votes(s) && len(actions) > 0 && actions[0].Kind == WaitAction && r.state() != health.Blocked
 		if s.Missing == nil && s.Retained != nil && *s.Retained == 0 { // nobody counted any items
 			return either(onItsWay, rowNothingOnItsWay, rowNothing)
@@ -78,6 +81,9 @@ func settledStatement(s *health.StreamRollup, d health.Disposition) line {
 	case health.InventoryOnly:
 		return either(accepted, rowInventoryAccepted, rowInventory)
 	default:
+		if s.Absent {
+			return rowAbsent
+		}
 		refreshed, complete := rowAsOfRefresh, rowComplete
 		if s.AsTold {
 			refreshed, complete = rowAsOfRefreshAsTold, rowCompleteAsTold

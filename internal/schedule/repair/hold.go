@@ -14,18 +14,20 @@ import (
 // the owner did, so this bounds what flaps: a script that rewrites a credential,
 // a schedule that is switched to and fro.
 const (
-	// confirmDelay is the wait after the first confirmation. Somebody who mistyped a
-	// password and corrects it hardly notices it.
+	// freeConfirmations start without a wait: somebody who mistyped a password and
+	// corrects it is looking at the page.
+	freeConfirmations = 3
+	// confirmDelay is the wait after the last of those.
 	confirmDelay = time.Minute
 	// longestConfirmDelay is where the doubling ends. An owner who comes back in the
 	// evening is served.
 	longestConfirmDelay = 6 * time.Hour
 	// confirmWindow is how long a confirmation counts towards the wait for the next.
 	confirmWindow = longestConfirmDelay
-	// MostConfirmations bounds them within any window: the ninth comes at the
-	// earliest 1+2+4+…+128 = 255 minutes after the first, and the tenth another 256
+	// MostConfirmations bounds them within any window: the eleventh comes at the
+	// earliest 1+2+4+…+128 = 255 minutes after the first, and the twelfth another 256
 	// minutes later, which is outside.
-	MostConfirmations = 9
+	MostConfirmations = 11
 )
 
 // Hold is what keeps a confirming run from being asked for.
@@ -71,8 +73,7 @@ func (s *scene) hold(due []*attention.Record) (Hold, *time.Time) {
 // mended reports whether the owner has just mended what the newest run failed
 // over, so that its wait has lost its reason.
 func (s *scene) mended(due []*attention.Record) bool {
-	run := s.e.LastRun
-	return run != nil && run.Failure != nil && run.Failure.CredentialFault() != "" &&
+	return s.e.RunFault(s.e.LastRun) != "" &&
 		slices.ContainsFunc(due, func(r *attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) })
 }
 
@@ -101,11 +102,11 @@ func (s *scene) notBefore() time.Time {
 
 // delayAfter is the wait after so many confirmations.
 func delayAfter(asked int) time.Duration {
-	if asked <= 0 {
+	if asked < freeConfirmations {
 		return 0
 	}
 	delay := confirmDelay
-	for ; asked > 1 && delay < longestConfirmDelay; asked-- {
+	for ; asked > freeConfirmations && delay < longestConfirmDelay; asked-- {
 		delay *= 2
 	}
 	return min(delay, longestConfirmDelay)

@@ -83,25 +83,29 @@ func TestRunThatWasUnderWay(t *testing.T) {
 	}
 }
 
-// The wait between confirmations doubles and ends at six hours.
+// The first corrections are tried at once. Then the wait between confirmations doubles and ends at six hours.
 func TestDelayDoubles(t *testing.T) {
-	want := []time.Duration{0, time.Minute, 2 * time.Minute, 4 * time.Minute}
+	want := []time.Duration{0, 0, 0, time.Minute, 2 * time.Minute, 4 * time.Minute}
 	for n, delay := range want {
 		if got := delayAfter(n); got != delay {
 			t.Errorf("after %d: %s, want %s", n, got, delay)
 		}
 	}
-	if delayAfter(9) != 256*time.Minute || delayAfter(10) != longestConfirmDelay || delayAfter(1<<40) != longestConfirmDelay {
-		t.Errorf("after many: %s, %s", delayAfter(9), delayAfter(10))
+	if delayAfter(11) != 256*time.Minute || delayAfter(12) != longestConfirmDelay || delayAfter(1<<40) != longestConfirmDelay {
+		t.Errorf("after many: %s, %s", delayAfter(11), delayAfter(12))
 	}
 	w, _ := refused(t)
 	w.wait(time.Minute)
-	for n := 1; n <= 4; n++ {
+	for n := 1; n <= 5; n++ {
 		w.storeCredential()
 		w.expect(t, Started, n)
 		w.start()
 		w.end("auth_failure")
 		w.look(t)
+		if n < freeConfirmations {
+			w.wait(time.Second)
+			continue
+		}
 		w.wait(delayAfter(n) - time.Second)
 		w.storeCredential()
 		if h := w.expect(t, Blocked, n); h.ErrorCode != HoldTooSoon || !h.NotBefore.Equal(w.now.Add(time.Second)) {
