@@ -22,7 +22,7 @@ import (
 )
 
 // patience bounds every wait for the browser, which a busy machine makes slow.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // chromium starts one browser for all tests; each has a window and cookies of its own.
 var chromium = sync.OnceValues(func() (context.Context, error) {
