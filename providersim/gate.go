@@ -33,9 +33,12 @@ type Gate struct {
 	mu     sync.Mutex
 	lastID int
 	faults []*installed
-	limits []limit
+	limits []*limit
 	stats  Stats
 	log    []Request
+
+	announcing int           // announcements that are on their way to their clients
+	delivered  chan struct{} // closed when none is on its way any more; nil when none is
 }
 
 // installed is a fault with its progress.
@@ -49,6 +52,8 @@ type installed struct {
 type limit struct {
 	scope Fault
 	until time.Time
+	sent  bool // its answer is on its way, or has arrived
+	later int  // requests in its scope that arrived after it was sent
 }
 
 // NewGate returns a gate without faults.
@@ -112,7 +117,8 @@ func (g *Gate) Wrap(routes *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := routes.Handler(r)
 		p := g.admit(r, pattern)
-		defer g.leave()
+		leave := sync.OnceFunc(g.leave)
+		defer leave()
 
 		if !pause(r.Context(), p.delay) {
 			return
@@ -126,18 +132,56 @@ func (g *Gate) Wrap(routes *http.ServeMux) http.Handler {
 			answer.apply(f)
 		}
 		answer.header.Set("Date", g.opts.Now().UTC().Format(http.TimeFormat))
+		// An announced wait reaches the client before any other answer does, so that of the requests
+		// that a client makes at the same time each can have one successor that did not know of it.
+		announces := p.limit != nil && !p.reset
+		if !announces && !g.hold(r.Context()) {
+			return
+		}
 		// Counting before sending lets a client that has its answer read
 		// counters that already include it.
 		g.record(r, answer.status, &p)
+		if announces {
+			defer g.arrived()
+		}
 		switch {
 		case p.reset:
 			answer.sendHalf(w)
 		case p.drip != nil:
 			answer.sendSlowly(r.Context(), w, *p.drip)
+		case announces:
+			answer.deliver(w, leave)
 		default:
 			answer.send(w)
 		}
 	})
+}
+
+// hold waits until no announcement is on its way to a client, and reports whether ctx lasted that long.
+func (g *Gate) hold(ctx context.Context) bool {
+	for {
+		g.mu.Lock()
+		delivered := g.delivered
+		g.mu.Unlock()
+		if delivered == nil {
+			return true
+		}
+		select {
+		case <-delivered:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// arrived ends the hold of an announcement.
+func (g *Gate) arrived() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.announcing--; g.announcing == 0 {
+		close(g.delivered)
+		g.delivered = nil
+	}
 }
 
 // pause waits for d and reports whether ctx lasted that long.

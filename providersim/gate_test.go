@@ -1,11 +1,14 @@
 package providersim
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -254,5 +257,49 @@ func TestFaultValidation(t *testing.T) {
 	}
 	if len(gate.Faults()) != 0 {
 		t.Error("a refused fault is installed")
+	}
+}
+
+// An announcement that a client has not read holds all other answers back. Requests that arrive
+// meanwhile count as within the wait, one for each other request in flight and no more.
+func TestAnnouncementArrivesFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t, GateOptions{})
+	b.add(Fault{Kind: Throttle, Path: "/list", Count: 1, RetryAfter: RetrySeconds, Seconds: 3600})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /list HTTP/1.1\r\nHost: gate\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "429") { // the rest is not read
+		t.Fatalf("%q, %v", line, err)
+	}
+	answered := make(chan int, 3)
+	for range 3 {
+		go func() {
+			status := 0
+			if resp, _, err := b.get("/list"); err == nil {
+				status = resp.StatusCode
+			}
+			answered <- status
+		}()
+	}
+	for b.gate.Stats().Requests < 4 { // all of them are there
+		runtime.Gosched()
+	}
+	if log := b.gate.Requests(); len(log) != 1 || log[0].Status != 429 || log[0].Before == 0 {
+		t.Errorf("answered before the announcement was read: %+v", log)
+	}
+	_ = conn.Close()
+	for range 3 {
+		if status := <-answered; status != 200 {
+			t.Errorf("the others are answered %d", status)
+		}
+	}
+	if s := b.gate.Stats(); s.WhileLimited != 3 {
+		t.Errorf("%d requests within the wait, want 3", s.WhileLimited)
 	}
 }

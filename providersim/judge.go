@@ -28,5 +28,8 @@ func (g *Gate) Judge(path, pattern string) Judgement {
 		status = p.answer.status
 	}
 	g.record(r, status, &p)
+	if p.limit != nil && !p.reset {
+		g.arrived() // nothing can be seen of this client
+	}
 	return Judgement{Kinds: p.kinds, Delay: p.delay, Drip: p.drip}
 }

@@ -20,7 +20,8 @@ type plan struct {
 	damage []Fault
 	drip   *Fault
 	reset  bool
-	until  time.Time // announced in the answer; zero when nothing was
+	limit  *limit // announced in the answer; nil when nothing was
+	number int    // of the request, in the order of arrival
 }
 
 // admit counts an arriving request and decides its fate.
@@ -29,12 +30,15 @@ func (g *Gate) admit(r *http.Request, pattern string) plan {
 	defer g.mu.Unlock()
 	now := g.opts.Now()
 	g.stats.arrive(pattern)
-	g.limits = slices.DeleteFunc(g.limits, func(l limit) bool { return !now.Before(l.until) })
-	if slices.ContainsFunc(g.limits, func(l limit) bool { return l.scope.matches(r) }) {
-		g.stats.WhileLimited++
+	g.limits = slices.DeleteFunc(g.limits, func(l *limit) bool { return !now.Before(l.until) })
+	for _, l := range g.limits {
+		if l.sent && l.scope.matches(r) {
+			l.later++
+			g.stats.WhileLimited = max(g.stats.WhileLimited, l.later)
+		}
 	}
 
-	p := plan{delay: g.opts.Latency}
+	p := plan{delay: g.opts.Latency, number: g.stats.Requests}
 	for _, f := range g.faults {
 		if !f.matches(r) || p.answer != nil && f.Kind != Latency {
 			continue
@@ -117,8 +121,8 @@ func (g *Gate) refuse(p *plan, f Fault, status int, code string, seconds int, no
 	default:
 		return answer
 	}
-	p.until = until
-	g.limits = append(g.limits, limit{scope: f, until: until})
+	p.limit = &limit{scope: f, until: until}
+	g.limits = append(g.limits, p.limit)
 	return answer
 }
 

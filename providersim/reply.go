@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -93,6 +94,28 @@ func (a *reply) send(w http.ResponseWriter) {
 	a.writeHead(w)
 	_, _ = w.Write(a.body.Bytes())
 }
+
+// deliver sends the answer, calls sent, and returns when the client has the answer: a client that reads
+// the last answer of a connection to its end closes the connection. It gives up on a client that never does.
+func (a *reply) deliver(w http.ResponseWriter, sent func()) {
+	a.header.Set("Connection", "close")
+	a.send(w)
+	sent()
+	control := http.NewResponseController(w)
+	if control.Flush() != nil {
+		return // nothing can be seen of this client
+	}
+	conn, _, err := control.Hijack()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	_ = conn.SetReadDeadline(time.Now().Add(deliveryPatience))
+	_, _ = io.Copy(io.Discard, conn) // whatever ends it, nothing more is to be waited for
+}
+
+// deliveryPatience bounds the wait for a client that neither reads nor closes.
+const deliveryPatience = time.Minute
 
 func (a *reply) sendSlowly(ctx context.Context, w http.ResponseWriter, f Fault) {
 	size, delay := f.ChunkBytes, time.Duration(f.DelayMS)*time.Millisecond

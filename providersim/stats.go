@@ -18,9 +18,11 @@ type Stats struct {
 	ByFault map[Kind]int `json:"by_fault"`
 	// Throttled counts refusals by Throttle, Bucket and Crowd faults.
 	Throttled int `json:"throttled"`
-	// WhileLimited counts requests that arrived inside the scope of an
-	// announced Retry-After before it had passed. They are served normally
-	// unless a fault says otherwise.
+	// WhileLimited is the most requests that arrived inside the scope of one
+	// announced Retry-After, after it was sent and before it had passed. They are
+	// served normally unless a fault says otherwise. The gate sends no other answer
+	// until the client has the announcement, so a client that keeps n requests in
+	// flight can have sent n-1 of them without knowing of it.
 	WhileLimited int `json:"while_limited"`
 	InFlight     int `json:"in_flight"`
 	MaxInFlight  int `json:"max_in_flight"`
@@ -35,8 +37,12 @@ type Request struct {
 	Credential string    `json:"credential,omitempty"`
 	Status     int       `json:"status"`
 	Faults     []Kind    `json:"faults,omitempty"`
+	// Number counts the requests in the order of their arrival; the log has them in the order of their answers.
+	Number int `json:"number"`
 	// LeaveUntil is when the client was told to come back; zero when it was told nothing.
 	LeaveUntil time.Time `json:"leave_until,omitzero"`
+	// Before is how many requests had arrived when LeaveUntil was announced.
+	Before int `json:"before,omitempty"`
 }
 
 // logSize bounds the request log; older lines make room for newer ones.
@@ -61,14 +67,18 @@ func (g *Gate) leave() {
 
 // record notes the answer that is about to be sent.
 func (g *Gate) record(r *http.Request, status int, p *plan) {
-	line := Request{
-		At: g.opts.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status, Faults: p.kinds, LeaveUntil: p.until,
-	}
+	line := Request{At: g.opts.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status, Faults: p.kinds, Number: p.number}
 	if g.opts.Label != nil {
 		line.Credential = g.opts.Label(r)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if p.limit != nil && !p.reset {
+		line.LeaveUntil, line.Before, p.limit.sent = p.limit.until, g.stats.Requests, true
+		if g.announcing++; g.announcing == 1 {
+			g.delivered = make(chan struct{})
+		}
+	}
 	g.stats.ByStatus[status]++
 	for _, kind := range p.kinds {
 		g.stats.ByFault[kind]++

@@ -38,7 +38,7 @@ func TestStatsCountEachThingOnce(t *testing.T) {
 	if len(log) != 6 {
 		t.Fatalf("%d lines in the request log, want 6", len(log))
 	}
-	first := Request{Method: "GET", Path: "/list", Query: "limit=5", Credential: "token-1", Status: 200}
+	first := Request{Method: "GET", Path: "/list", Query: "limit=5", Credential: "token-1", Status: 200, Number: 1}
 	if diff := cmp.Diff(first, log[0], cmpopts.IgnoreFields(Request{}, "At")); diff != "" {
 		t.Error(diff)
 	}

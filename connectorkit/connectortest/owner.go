@@ -63,7 +63,7 @@ func (o *Owner) Attend(t *testing.T, req launch.Request) launch.Request {
 			return protocol.InteractionResponse{Status: protocol.ResponseSuccess}, nil
 		case <-ctx.Done():
 			return protocol.InteractionResponse{}, context.Cause(ctx)
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			return protocol.InteractionResponse{Status: protocol.ResponseTimeout}, nil
 		}
 	}

@@ -3,6 +3,7 @@ package governhttp
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -291,6 +292,58 @@ func TestRefusalHoldsThoseThatWait(t *testing.T) {
 		after := slices.DeleteFunc(left, func(at time.Time) bool { return at.Before(refused) })
 		if len(left) != 7 || len(after) != 6 || after[0].Sub(refused) != 10*time.Second {
 			t.Errorf("refused at %s, the others left at %v", refused, left)
+		}
+	})
+}
+
+// Requests in flight when one of them is refused end as they may. Once the announced wait has arrived
+// no lane starts another request before it has passed, however many answers come meanwhile.
+func TestAnnouncedWaitStopsEveryLane(t *testing.T) {
+	t.Parallel()
+	claim(t, "RT-21")
+	synctest.Test(t, func(t *testing.T) {
+		const lanes, wait = 4, time.Minute
+		r := newWideRig(lanes, steady(time.Millisecond))
+		refuse, others := make(chan struct{}), make(chan struct{})
+		var started []time.Time
+		c := clientOf(t, r.Sender, func(n int, _ *http.Request) *http.Response {
+			r.keep(func() { started = append(started, time.Now()) })
+			switch {
+			case n == 1:
+				<-refuse
+				return reply(429, "Retry-After: 60", "")
+			case n <= lanes:
+				<-others
+			}
+			return reply(200, "", "")
+		})
+		var all sync.WaitGroup
+		for range lanes {
+			all.Go(func() {
+				for range 3 {
+					if _, err := c.Get(t.Context(), "", nil); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		time.Sleep(time.Second) // all lanes are in flight
+		close(refuse)
+		synctest.Wait() // the announcement has arrived
+		told := time.Now()
+		close(others)
+		time.Sleep(wait - 1) // so have the other answers
+		if len(started) != lanes {
+			t.Errorf("%d requests started within the wait", len(started)-lanes)
+		}
+		all.Wait()
+		for _, at := range started[lanes:] {
+			if at.Sub(told) < wait {
+				t.Errorf("a request started %s after the announcement", at.Sub(told))
+			}
+		}
+		if len(started) != 3*lanes+1 {
+			t.Errorf("%d requests, want each of %d and a repetition", len(started), 3*lanes)
 		}
 	})
 }

@@ -238,12 +238,12 @@ func (p *plot) now() time.Time {
 // whenever the server is at work.
 func (p *plot) until(what string, happened func() bool) {
 	p.t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(5 * time.Minute)
 	for !happened() {
 		select {
 		case <-p.passing:
 		case <-late:
-			p.t.Fatalf("it did not happen within a minute: %s", what)
+			p.t.Fatalf("it did not happen within five minutes: %s", what)
 		}
 	}
 }

@@ -106,12 +106,12 @@ func (g *ground) now() time.Time {
 // until looks again whenever the server is at work.
 func (g *ground) until(what string, happened func() bool) {
 	g.t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(5 * time.Minute)
 	for !happened() {
 		select {
 		case <-g.passing:
 		case <-late:
-			g.t.Fatalf("it did not happen within a minute: %s", what)
+			g.t.Fatalf("it did not happen within five minutes: %s", what)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // patience bounds every wait for the browser, which a busy machine makes slow.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // chromium starts one browser for all tests; each has a window and cookies of its own.
 var chromium = sync.OnceValues(func() (context.Context, error) {
@@ -276,14 +276,17 @@ func eval[T any](b *tab, expression string) T {
 	return run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// until waits for an expression to become true. A page that is on its way to another
-// cannot be asked, which is no answer.
+// until waits for an expression to become true.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	b.again("waiting for "+expression, func(ctx context.Context) bool {
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression))
-		return err == nil && ok
-	})
+	b.again("waiting for "+expression, func(ctx context.Context) bool { return b.holds(ctx, expression) })
+}
+
+// holds reports whether an expression is true of a page that is there with all its elements. A page
+// has its address before it has those, and one that is on its way to another cannot be asked.
+func (b *tab) holds(ctx context.Context, expression string) bool {
+	ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState !== "loading" && (`+expression+`)`))
+	return err == nil && ok
 }
 
 // again does something until it succeeds.

@@ -54,7 +54,7 @@ func states(t *testing.T, h *house) {
 	seen := map[string]string{}
 	again := time.NewTicker(200 * time.Millisecond)
 	defer again.Stop()
-	deadline := time.After(3 * time.Minute)
+	deadline := time.After(10 * time.Minute)
 	for len(want) > 0 {
 		for _, c := range demoConnections(t, owner, h.ready.URL) {
 			seen[c.ID] = stateWords(&c)

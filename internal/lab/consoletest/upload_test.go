@@ -49,7 +49,8 @@ type line struct {
 	net.Listener
 	to   string
 	sent atomic.Int64 // bytes on their way to the server
-	// cut is called once, when so many bytes were sent. Nothing else is, before it has returned.
+	// cut is called once, when so many bytes were sent. What follows on the same connection is lost: on a
+	// busy machine the system holds megabytes that a dead program has sent.
 	after int64
 	cut   func()
 }
@@ -76,6 +77,7 @@ func (l *line) run() {
 				}
 				if was := l.sent.Add(int64(n)) - int64(n); was < l.after && was+int64(n) >= l.after {
 					l.cut()
+					return
 				}
 			}
 		}()

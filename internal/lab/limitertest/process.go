@@ -42,8 +42,8 @@ func launch(program, dir string, args ...string) (*process, error) {
 
 // ready asks for a page that is not limited until it is served.
 func (p *process) ready(url string) error {
-	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	for deadline := time.Now().Add(3 * time.Minute); ; {
 		resp, err := client.Get(url + "/ready")
 		if err == nil {
 			defer resp.Body.Close()
@@ -84,7 +84,7 @@ func (p *process) stop() error {
 	select {
 	case <-p.ended:
 		return nil
-	case <-time.After(10 * time.Second):
+	case <-time.After(3 * time.Minute):
 		_ = p.cmd.Process.Kill()
 		<-p.ended
 		return errors.New("did not end when told to")

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -29,9 +27,19 @@ type result struct {
 	elapsed float64
 	output  strings.Builder
 	figures []string // what the test measured, in its own words
-	build   string   // import path whose build failed
-	tests   []*result
-	byName  map[string]*result
+	part    int      // the go test that runs it; of a package, the last that ended
+
+	// Of a package only:
+	build  string // import path whose build failed
+	tests  []*result
+	byName map[string]*result
+	parts  map[int]*part
+}
+
+// part is what one go test does with a package. A package may be in several, each with some of its tests.
+type part struct {
+	ended  bool
+	output strings.Builder
 }
 
 // summary collects the results in the order in which they began.
@@ -43,25 +51,13 @@ type summary struct {
 	stray    strings.Builder             // lines that are not events
 }
 
-// read consumes the whole stream and writes a line for every package that ends, with
-// its failures: whoever ends the run before its end has them.
-func read(r io.Reader, progress io.Writer) (*summary, error) {
-	s := &summary{byName: map[string]*result{}, builds: map[string]*strings.Builder{}, told: map[string]bool{}}
-	for in := bufio.NewReader(r); ; {
-		line, err := in.ReadBytes('\n')
-		if len(line) > 0 {
-			s.take(line, progress)
-		}
-		if errors.Is(err, io.EOF) {
-			return s, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+func newSummary() *summary {
+	return &summary{byName: map[string]*result{}, builds: map[string]*strings.Builder{}, told: map[string]bool{}}
 }
 
-func (s *summary) take(line []byte, progress io.Writer) {
+// take reads one line of the go test of a number. It writes a line for every package that ends, with
+// its failures: an interrupted run has shown them.
+func (s *summary) take(from int, line []byte, progress io.Writer) {
 	var e event
 	if !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &e) != nil {
 		s.stray.Write(line)
@@ -78,13 +74,20 @@ func (s *summary) take(line []byte, progress io.Writer) {
 		return // the package that needed the build says so itself
 	}
 	p := s.pkg(e.Package)
+	if p.parts[from] == nil {
+		p.parts[from] = &part{}
+	}
 	target := p
 	if e.Test != "" {
 		target = p.test(e.Test)
 	}
+	target.part = from
 	switch e.Action {
 	case "output":
 		target.output.WriteString(e.Output)
+		if target == p {
+			p.parts[from].output.WriteString(e.Output)
+		}
 	case "attr":
 		if e.Key == "result" {
 			target.figures = append(target.figures, e.Value)
@@ -95,10 +98,10 @@ func (s *summary) take(line []byte, progress io.Writer) {
 		}
 		target.elapsed = e.Elapsed
 		if target == p {
-			p.build = e.FailedBuild
+			p.build, p.parts[from].ended = e.FailedBuild, true
 			fmt.Fprintln(progress, p.line())
 			if e.Action == "fail" {
-				s.failures(progress, p, s.told)
+				s.failures(progress, p, s.told, func(t *result) bool { return t.part == from })
 			}
 		}
 	}
@@ -107,7 +110,7 @@ func (s *summary) take(line []byte, progress io.Writer) {
 func (s *summary) pkg(name string) *result {
 	p := s.byName[name]
 	if p == nil {
-		p = &result{name: name, byName: map[string]*result{}}
+		p = &result{name: name, byName: map[string]*result{}, parts: map[int]*part{}}
 		s.byName[name] = p
 		s.packages = append(s.packages, p)
 	}

@@ -34,19 +34,26 @@ func main() {
 }
 
 func run(keep string, files []string) (ok bool, err error) {
-	var in io.Reader = os.Stdin
-	if len(files) > 0 {
-		in = merge(files)
-	}
+	kept := io.Discard
 	if keep != "" {
-		kept, err := os.Create(keep)
+		file, err := os.Create(keep)
 		if err != nil {
 			return false, err
 		}
-		defer kept.Close()
-		in = io.TeeReader(in, kept)
+		defer file.Close()
+		kept = file
 	}
-	s, err := read(in, os.Stdout)
+	s := newSummary()
+	take := func(from int, line []byte) error {
+		s.take(from, line, os.Stdout)
+		_, err := kept.Write(line)
+		return err
+	}
+	if len(files) == 0 {
+		err = eachLine(os.Stdin, func(line []byte) error { return take(0, line) })
+	} else {
+		err = merge(files, take)
+	}
 	if err != nil {
 		return false, err
 	}

@@ -23,9 +23,10 @@ func summarize(t *testing.T, events ...string) (string, bool) {
 func parts(t *testing.T, events ...string) (meanwhile, end string, ok bool) {
 	t.Helper()
 	var before, after strings.Builder
-	s, err := read(strings.NewReader(strings.Join(events, "\n")), &before)
-	if err != nil {
-		t.Fatal(err)
+	s := newSummary()
+	for _, line := range events {
+		from := strings.Count(line, second) // see TestPackageInTwoParts
+		s.take(from, []byte(strings.TrimPrefix(line, second)+"\n"), &before)
 	}
 	ok = s.report(&after)
 	return before.String(), after.String(), ok
@@ -49,6 +50,10 @@ const (
 	passA = `{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.1}`
 	passP = `{"Action":"pass","Package":"p","Elapsed":1.5}`
 	failP = `{"Action":"fail","Package":"p","Elapsed":1.5}`
+	runD  = `{"Action":"run","Package":"p","Test":"TestD"}`
+	runE  = `{"Action":"run","Package":"p","Test":"TestE"}`
+
+	second = "second " // marks a line of a second go test
 )
 
 func TestAllPass(t *testing.T) {
@@ -135,7 +140,7 @@ func TestSignalsLeaveTheSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, first+string(rest), "1 passed, 1 failed, 0 skipped", "ok    p", "FAIL  q TestB did not finish", "half of it")
+	wantEnd(t, first+string(rest), "1 passed, 1 failed, 0 skipped", "ok    p", "FAIL  q TestB did not finish: go test ended before it", "half of it")
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("it ended with %v, want exit code 1", err)
 	}
@@ -167,12 +172,25 @@ func TestFailuresWithoutAFailedTest(t *testing.T) {
 		"ends badly": {[]string{
 			passA, `{"Action":"output","Package":"p","Output":"found unexpected goroutines\n"}`, failP,
 		}, "1 passed, 1 failed, 0 skipped", "unexpected goroutines"},
-		"crashes in a test": {[]string{
-			`{"Action":"run","Package":"p","Test":"TestD"}`,
-			`{"Action":"output","Package":"p","Test":"TestD","Output":"panic: boom\n"}`, failP,
-		}, "0 passed, 1 failed, 0 skipped", "panic: boom"},
+		"panics in a test": {[]string{
+			runD, runE, `{"Action":"output","Package":"p","Test":"TestD","Output":"panic: boom\n"}`, failP,
+		}, "0 passed, 2 failed, 0 skipped", "FAIL  p TestD panicked: boom"},
+		"beside one that panics": {[]string{
+			runD, runE, `{"Action":"output","Package":"p","Test":"TestD","Output":"panic: boom\n"}`, failP,
+		}, "0 passed, 2 failed, 0 skipped", "FAIL  p TestE did not finish: TestD panicked"},
+		"takes too long": {[]string{
+			runD, `{"Action":"output","Package":"p","Test":"TestD","Output":"panic: test timed out after 20m0s\n"}`, failP,
+		}, "0 passed, 1 failed, 0 skipped", "FAIL  p TestD did not finish: the package took longer than 20m0s"},
+		"is killed": {[]string{runD, `{"Action":"output","Package":"p","Output":"signal: killed\n"}`, failP},
+			"0 passed, 1 failed, 0 skipped", "FAIL  p TestD did not finish: the process was ended by a signal: killed"},
+		"crashes": {[]string{runD, `{"Action":"output","Package":"p","Test":"TestD","Output":"fatal error: all goroutines are asleep\n"}`, failP},
+			"0 passed, 1 failed, 0 skipped", "FAIL  p TestD did not finish: the process crashed: fatal error: all goroutines are asleep"},
+		"exits": {[]string{runD, `{"Action":"output","Package":"p","Output":"exit status 3\n"}`, failP},
+			"0 passed, 1 failed, 0 skipped", "FAIL  p TestD did not finish: the process ended with exit status 3"},
+		"is killed before its tests": {[]string{`{"Action":"output","Package":"p","Output":"signal: killed\n"}`, failP},
+			"0 passed, 1 failed, 0 skipped", "FAIL  p failed: the process was ended by a signal: killed"},
 		"is cut off": {[]string{`{"Action":"start","Package":"p"}`, passA, `{"Action":"outp`},
-			"1 passed, 1 failed, 0 skipped", "p did not finish"},
+			"1 passed, 1 failed, 0 skipped", "FAIL  p did not finish: go test ended before it"},
 		"never started": {nil, "0 passed, 0 failed, 0 skipped", "no test results"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -195,6 +213,17 @@ func TestHalfOfAPackageFails(t *testing.T) {
 		t.Error("all is well")
 	}
 	wantEnd(t, out, "1 passed, 1 failed, 0 skipped", "panic: half")
+}
+
+// Tests that another process still runs have finished neither well nor badly when one fails.
+func TestPackageInTwoParts(t *testing.T) {
+	t.Parallel()
+	meanwhile, end, _ := parts(t, second+runD, `{"Action":"fail","Package":"p","Test":"TestA","Elapsed":0.1}`, failP,
+		second+`{"Action":"pass","Package":"p","Test":"TestD","Elapsed":0.1}`, second+passP)
+	wantEnd(t, end, "1 passed, 1 failed, 0 skipped", "FAIL  p TestA")
+	if strings.Contains(meanwhile+end, "TestD") || !strings.Contains(meanwhile, "FAIL  p TestA") {
+		t.Errorf("of a test that went on and passed it is said:\n%s%s", meanwhile, end)
+	}
 }
 
 func TestOneBrokenBuildIsShownOnce(t *testing.T) {

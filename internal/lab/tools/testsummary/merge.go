@@ -9,40 +9,43 @@ import (
 	"sync"
 )
 
-// merge reads files at the same time and gives their lines, each of them whole, in the
-// order in which they come. It ends when all have, or with the first error.
-func merge(files []string) io.Reader {
-	out, in := io.Pipe()
-	var all sync.WaitGroup
+// merge reads files at the same time and hands over their lines with the number of the file, each line
+// whole, one after another in the order in which they come. It returns when all files have ended, or fails.
+func merge(files []string, use func(file int, line []byte) error) error {
 	var mu sync.Mutex
-	for _, name := range files {
-		all.Go(func() {
-			err := eachLine(name, func(line []byte) error {
+	over := make(chan error, len(files))
+	for i, name := range files {
+		go func() {
+			over <- eachLineOf(name, func(line []byte) error {
 				mu.Lock()
 				defer mu.Unlock()
-				_, err := in.Write(line)
-				return err
+				return use(i, line)
 			})
-			if err != nil {
-				in.CloseWithError(err)
-			}
-		})
+		}()
 	}
-	go func() {
-		all.Wait()
-		in.Close()
-	}()
-	return out
+	for range files {
+		if err := <-over; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// eachLine hands over the lines of a file, the last one with its end as well.
-func eachLine(name string, use func([]byte) error) error {
+func eachLineOf(name string, use func([]byte) error) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	for in := bufio.NewReader(f); ; {
+	if err := eachLine(f, use); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// eachLine hands over the lines, the last one with an end as well.
+func eachLine(r io.Reader, use func([]byte) error) error {
+	for in := bufio.NewReader(r); ; {
 		line, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) && len(line) > 0 {
 			line = append(line, '\n')
@@ -56,7 +59,7 @@ func eachLine(name string, use func([]byte) error) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 	}
 }

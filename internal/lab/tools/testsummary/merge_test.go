@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,12 +24,18 @@ func TestMerge(t *testing.T) {
 		}
 		names = append(names, name)
 	}
-	merged, err := io.ReadAll(merge(names))
-	if err != nil {
+	var merged strings.Builder
+	if err := merge(names, func(file int, line []byte) error {
+		if !strings.HasPrefix(string(line), fmt.Sprint(file)) {
+			t.Errorf("%.10q comes from file %d", line, file)
+		}
+		_, err := merged.Write(line)
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	next := [files]int{}
-	for line := range strings.Lines(string(merged)) {
+	for line := range strings.Lines(merged.String()) {
 		var f, l int
 		if _, err := fmt.Sscanf(line, "%d %d", &f, &l); err != nil {
 			t.Fatal(err)
@@ -48,7 +53,7 @@ func TestMerge(t *testing.T) {
 // A file that cannot be read is no result.
 func TestMergeOfAMissingFile(t *testing.T) {
 	t.Parallel()
-	if _, err := io.ReadAll(merge([]string{filepath.Join(t.TempDir(), "missing")})); err == nil {
+	if err := merge([]string{filepath.Join(t.TempDir(), "missing")}, nil); err == nil {
 		t.Error("no error")
 	}
 }

@@ -33,7 +33,7 @@ func (s *summary) report(w io.Writer) bool {
 				fmt.Fprintf(&skips, "SKIP  %s %s%s\n", p.name, t.name, oneLine(t.output.String()))
 			}
 		}
-		n.failed += s.failures(&failures, p, shownBuilds)
+		n.failed += s.failures(&failures, p, shownBuilds, func(*result) bool { return true })
 	}
 
 	section(w, figures.String())
@@ -47,18 +47,18 @@ func (s *summary) report(w io.Writer) bool {
 	return n.failed == 0 && len(s.packages) > 0
 }
 
-// failures prints what failed in a package with its output, and counts it. The output
+// failures prints what failed among some tests of a package with its output, and counts it. The output
 // of one broken build is shown once.
-func (s *summary) failures(w io.Writer, p *result, shownBuilds map[string]bool) (failed int) {
+func (s *summary) failures(w io.Writer, p *result, shownBuilds map[string]bool, among func(*result) bool) (failed int) {
 	for _, t := range p.tests {
-		switch t.state {
-		case "pass", "skip":
-		case "fail":
+		switch {
+		case !among(t) || t.state == "pass" || t.state == "skip":
+		case t.state == "fail":
 			failed++
 			show(w, fmt.Sprintf("FAIL  %s %s (%.2fs)", p.name, t.name, t.elapsed), t.output.String())
 		default:
 			failed++
-			show(w, fmt.Sprintf("FAIL  %s %s did not finish", p.name, t.name), t.output.String())
+			show(w, fmt.Sprintf("FAIL  %s %s %s", p.name, t.name, p.unfinished(t)), t.output.String())
 		}
 	}
 	if failed > 0 || p.state == "pass" || p.state == "skip" {
@@ -70,10 +70,8 @@ func (s *summary) failures(w io.Writer, p *result, shownBuilds map[string]bool) 
 	case p.build != "" && s.builds[p.build] != nil:
 		shownBuilds[p.build] = true
 		show(w, fmt.Sprintf("FAIL  %s does not build", p.name), s.builds[p.build].String())
-	case p.state == "":
-		show(w, fmt.Sprintf("FAIL  %s did not finish", p.name), p.output.String())
 	default:
-		show(w, fmt.Sprintf("FAIL  %s", p.name), p.output.String())
+		show(w, fmt.Sprintf("FAIL  %s %s", p.name, p.unfinished(p)), p.output.String())
 	}
 	return 1
 }
