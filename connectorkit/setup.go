@@ -76,6 +76,10 @@ func (s *Setup) Binding(name string) (jsontext.Value, bool) {
 	return v, ok
 }
 
+// Stored returns the bookmark of a stream as an earlier run of a flat stream left it. It is for a collector that needs what
+// another one remembers.
+func (s *Setup) Stored(stream string) Cursor { return cursorOf(s.r.stored(stream, protocol.SteadyState)) }
+
 // Begun reports whether an earlier run left a bookmark of the stream.
 func (s *Setup) Begun(stream string) bool {
 	return s.r.stored(stream, protocol.SteadyState).Kind() == '{'

@@ -122,6 +122,13 @@ func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 	if m, is := one("memberships")["contactGroupMembership"].(map[string]any); is {
 		r["group_ids"] = []any{m["contactGroupResourceName"]}
 	}
-	r["has_photo"] = one("photos")["default"] == false
+	if r["has_photo"] = one("photos")["default"] == false; r["has_photo"] == true {
+		r["photo_url"] = one("photos")["url"]
+	}
+	put("gender", one("genders")["value"])
+	put("file_as", one("fileAses")["value"])
+	list("occupations", one("occupations")["value"], nil)
+	list("calendar_urls", one("calendarUrls")["url"], one("calendarUrls")["type"])
+	list("sip_addresses", one("sipAddresses")["value"], one("sipAddresses")["type"])
 	return json.Marshal(r)
 }

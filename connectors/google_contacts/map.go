@@ -68,6 +68,21 @@ type personRecord struct {
 	Custom       []entry   `json:"custom,omitempty"`
 	Birthday     string    `json:"birthday,omitzero"`
 	Note         string    `json:"note,omitzero"`
+	Gender       string    `json:"gender,omitzero"`
+	FileAs       string    `json:"file_as,omitzero"`
+	Phonetic     string    `json:"phonetic_name,omitzero"`
+	Occupations  []entry   `json:"occupations,omitempty"`
+	Interests    []entry   `json:"interests,omitempty"`
+	Skills       []entry   `json:"skills,omitempty"`
+	Calendars    []entry   `json:"calendar_urls,omitempty"`
+	SIP          []entry   `json:"sip_addresses,omitempty"`
+	ExternalIDs  []entry   `json:"external_ids,omitempty"`
+	Locations    []entry   `json:"locations,omitempty"`
+	Locales      []entry   `json:"locales,omitempty"`
+	Keywords     []entry   `json:"keywords,omitempty"`
+	ClientData   []entry   `json:"client_data,omitempty"`
+	Jobs         []job     `json:"organizations,omitempty"`
+	PhotoURL     string    `json:"photo_url,omitzero"`
 	Groups       []string  `json:"group_ids,omitempty"`
 	HasPhoto     bool      `json:"has_photo"`
 	UpdatedAt    string    `json:"updated_at,omitzero"`
@@ -93,6 +108,20 @@ type address struct {
 	Preferred bool   `json:"preferred,omitzero"`
 }
 
+// job is one of several organizations.
+type job struct {
+	Name        string `json:"name,omitzero"`
+	Department  string `json:"department,omitzero"`
+	Title       string `json:"title,omitzero"`
+	Description string `json:"description,omitzero"`
+	Location    string `json:"location,omitzero"`
+	Domain      string `json:"domain,omitzero"`
+	Type        string `json:"type,omitzero"`
+	Current     bool   `json:"current,omitzero"`
+	Start       string `json:"start,omitzero"`
+	End         string `json:"end,omitzero"`
+}
+
 // field is what all fields of a person have; which of the others it has is said by its place.
 type field struct {
 	Meta struct {
@@ -106,6 +135,7 @@ type field struct {
 	Key      string `json:"key"`
 	Date     *day   `json:"date"`
 	Text     string `json:"text"`
+	URL      string `json:"url"`
 }
 
 // day is a date; a part that is not known is zero.
@@ -141,11 +171,22 @@ type wirePerson struct {
 		Middle  string `json:"middleName"`
 		Prefix  string `json:"honorificPrefix"`
 		Suffix  string `json:"honorificSuffix"`
+
+		PhoneticGiven  string `json:"phoneticGivenName"`
+		PhoneticFamily string `json:"phoneticFamilyName"`
+		PhoneticFull   string `json:"phoneticFullName"`
 	} `json:"names"`
 	Organizations []struct {
-		Name       string `json:"name"`
-		Department string `json:"department"`
-		Title      string `json:"title"`
+		Name        string `json:"name"`
+		Department  string `json:"department"`
+		Title       string `json:"title"`
+		Description string `json:"jobDescription"`
+		Location    string `json:"location"`
+		Domain      string `json:"domain"`
+		Type        string `json:"type"`
+		Current     bool   `json:"current"`
+		Start       *day   `json:"startDate"`
+		End         *day   `json:"endDate"`
 	} `json:"organizations"`
 	Addresses []struct {
 		field
@@ -164,7 +205,8 @@ type wirePerson struct {
 		} `json:"contactGroupMembership"`
 	} `json:"memberships"`
 	Photos []struct {
-		Default bool `json:"default"`
+		Default bool   `json:"default"`
+		URL     string `json:"url"`
 	} `json:"photos"`
 	Nicknames   []field `json:"nicknames"`
 	Biographies []field `json:"biographies"`
@@ -176,6 +218,18 @@ type wirePerson struct {
 	Relations   []field `json:"relations"`
 	Events      []field `json:"events"`
 	Custom      []field `json:"userDefined"`
+	Genders     []field `json:"genders"`
+	FileAs      []field `json:"fileAses"`
+	Occupations []field `json:"occupations"`
+	Interests   []field `json:"interests"`
+	Skills      []field `json:"skills"`
+	SIP         []field `json:"sipAddresses"`
+	ExternalIDs []field `json:"externalIds"`
+	Locations   []field `json:"locations"`
+	Locales     []field `json:"locales"`
+	Keywords    []field `json:"miscKeywords"`
+	ClientData  []field `json:"clientData"`
+	Calendars   []field `json:"calendarUrls"`
 }
 
 func readPerson(raw jsontext.Value) googleapi.Thing {
@@ -194,6 +248,7 @@ func (w *wirePerson) record() personRecord {
 	if len(w.Names) > 0 {
 		n := w.Names[0]
 		r.FullName, r.Given, r.Family, r.Additional, r.Prefix, r.Suffix = n.Display, n.Given, n.Family, n.Middle, n.Prefix, n.Suffix
+		r.Phonetic = cmp.Or(n.PhoneticFull, strings.TrimSpace(n.PhoneticGiven+" "+n.PhoneticFamily))
 	}
 	if len(w.Organizations) > 0 {
 		r.Organization, r.Department, r.Title = w.Organizations[0].Name, w.Organizations[0].Department, w.Organizations[0].Title
@@ -205,6 +260,17 @@ func (w *wirePerson) record() personRecord {
 	r.Related = entries(w.Relations, func(f field) entry { return entry{Value: f.Person, Type: f.Type} })
 	r.Dates = entries(w.Events, func(f field) entry { return entry{Value: f.Date.text(), Type: f.Type} })
 	r.Custom = entries(w.Custom, func(f field) entry { return entry{Value: f.Value, Type: f.Key} })
+	r.Gender, r.FileAs = first(w.Genders).Value, first(w.FileAs).Value
+	r.Occupations, r.Interests, r.Skills, r.SIP = entries(w.Occupations, plain), entries(w.Interests, plain), entries(w.Skills, plain), entries(w.SIP, plain)
+	r.ExternalIDs, r.Locations, r.Locales, r.Keywords = entries(w.ExternalIDs, plain), entries(w.Locations, plain), entries(w.Locales, plain), entries(w.Keywords, plain)
+	r.Calendars = entries(w.Calendars, func(f field) entry { return entry{Value: f.URL, Type: f.Type} })
+	r.ClientData = entries(w.ClientData, func(f field) entry { return entry{Value: f.Value, Type: f.Key} })
+	for _, o := range w.Organizations {
+		if len(w.Organizations) > 1 || o.Description+o.Location+o.Domain+o.Start.text()+o.End.text() != "" { // else the members above have all of it
+			r.Jobs = append(r.Jobs, job{Name: o.Name, Department: o.Department, Title: o.Title, Description: o.Description, Location: o.Location, Domain: o.Domain, Type: o.Type, Current: o.Current,
+				Start: o.Start.text(), End: o.End.text()})
+		}
+	}
 	r.Birthday = cmp.Or(first(w.Birthdays).Date.text(), first(w.Birthdays).Text)
 	for _, a := range w.Addresses {
 		r.Addresses = append(r.Addresses, address{Formatted: a.Formatted, Street: a.Street, Extended: a.Extended, POBox: a.POBox, Locality: a.City, Region: a.Region,
@@ -216,7 +282,9 @@ func (w *wirePerson) record() personRecord {
 		}
 	}
 	for _, p := range w.Photos {
-		r.HasPhoto = r.HasPhoto || !p.Default
+		if !p.Default {
+			r.HasPhoto, r.PhotoURL = true, cmp.Or(r.PhotoURL, p.URL)
+		}
 	}
 	for _, s := range w.Meta.Sources {
 		r.UpdatedAt = max(r.UpdatedAt, s.Updated) // all are spelled alike

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	savedFields = "addresses,biographies,birthdays,emailAddresses,events,imClients,memberships,metadata,names,nicknames,organizations,phoneNumbers,photos,relations,urls,userDefined"
+	savedFields = "addresses,biographies,birthdays,calendarUrls,clientData,emailAddresses,events,externalIds,fileAses,genders,imClients,interests,locales,locations,memberships,metadata,miscKeywords,names," +
+		"nicknames,occupations,organizations,phoneNumbers,photos,relations,sipAddresses,skills,urls,userDefined"
 	otherFields = "emailAddresses,metadata,names,phoneNumbers"
 	// pageSize is the largest page that Google serves.
 	pageSize = "1000"

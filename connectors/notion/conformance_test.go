@@ -30,7 +30,7 @@ func target(t *testing.T, cfg notion.Config) connectortest.Target {
 		Credential: "NOTION_API_TOKEN",
 		Changes: []providersim.Mutation{
 			{Op: "write", N: 2}, {Op: "edit", N: 2}, {Op: "rename", N: 1}, {Op: "remove_blocks", N: 1}, {Op: "add_blocks", N: 1}, {Op: "redesign", N: 1},
-			{Op: "add_database", N: 1}, {Op: "trash_database", N: 1}, {Op: "import", N: 1}, {Op: "index", N: 1},
+			{Op: "add_database", N: 1}, {Op: "trash_database", N: 1}, {Op: "import", N: 1}, {Op: "index", N: 1}, {Op: "hide_row", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "trash", N: 2}, DeletedStream: notion.StreamPages,
 		Lane: &connectortest.Lane{
@@ -69,18 +69,32 @@ func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 		return content(w)
 	}
 	r := map[string]any{}
-	for _, name := range []string{"id", "url", "archived", "created_time", "last_edited_time"} {
+	for _, name := range []string{"id", "url", "created_time", "last_edited_time"} {
 		r[name] = w[name]
 	}
 	parent := w["parent"].(map[string]any)
-	r["parent_type"] = parent["type"]
-	if id, ok := parent["database_id"].(string); ok {
-		r["parent_id"] = strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-")
+	if stream == notion.StreamSources {
+		r["title"], r["database_id"] = plain(w["title"]), parent["database_id"]
+		r["columns"] = map[string]string{"Name": "title", "Due": "date", "Tags": "multi_select", "Cost": "number"}
+		return json.Marshal(r)
 	}
+	r["parent_type"], r["archived"] = parent["type"], w["archived"]
 	if stream == notion.StreamDatabases {
 		r["title"] = plain(w["title"])
-		r["property_names"] = []string{"Due", "Name"}
+		r["property_names"] = []string{"Cost", "Due", "Name", "Tags"}
+		var sources []any
+		for _, source := range w["data_sources"].([]any) {
+			sources = append(sources, source.(map[string]any)["id"])
+		}
+		r["data_source_ids"] = sources
 		return json.Marshal(r)
+	}
+	if id, ok := parent["data_source_id"].(string); ok {
+		r["parent_id"], r["database_id"] = strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-"), parent["database_id"]
+		r["properties"] = map[string]any{"Due": map[string]any{"start": "2026-03-01"}, "Tags": []string{"home"}}
+	}
+	if id, ok := parent["page_id"].(string); ok {
+		r["parent_id"] = id
 	}
 	r["object"] = "page"
 	r["title"] = plain(w["properties"].(map[string]any)["Name"].(map[string]any)["title"])

@@ -5,14 +5,15 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"pdpp/connectorkit"
 )
 
-// databases reads the whole search for databases in every run. Search is an index and no list: what it does not
-// show is asked for by itself, and only what Notion then calls gone is deleted.
+// databases reads each database that a data source or a page names, and those of earlier runs, a request for each: those whose
+// data sources changed, and once a day all of them. What Notion calls gone is deleted. It comes after the pages: its bookmark keeps what they were found to hold.
 type databases struct {
 	*api
 
@@ -20,83 +21,89 @@ type databases struct {
 }
 
 type databaseWalk struct {
-	known   []string // of earlier runs
-	met     map[string]bool
-	missing []string // known and not met, to be asked for
-	read    bool     // the search was read to its end
-	cursor  string
-	cursors map[string]bool
-	step    int // tells the bookmarks of walks that were not finished apart
+	// known are the databases that are stored, each with the last edits of its data sources.
+	known map[string]string
+	marks map[string]string // the same of today
+	left  []string
+	day   string
+	names map[string][]string // of the columns, by database
+	step  int                 // tells the bookmarks of walks that were not finished apart
 }
 
 func (d *databases) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	if d.walk == nil {
-		w := &databaseWalk{met: map[string]bool{}, cursors: map[string]bool{}}
-		w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
-		if json.Unmarshal([]byte(at["known"]), &w.known) != nil {
-			w.known = nil
+		w, err := d.begin(ctx, at)
+		if err != nil {
+			return connectorkit.Page{}, err
 		}
 		d.walk = w
 	}
-	if d.walk.read {
-		return d.check(ctx)
-	}
 	w := d.walk
-	got, err := d.search(ctx, "database", w.cursor)
-	if err != nil {
-		return connectorkit.Page{}, err
-	}
 	var records []connectorkit.Record
-	for _, raw := range got.rows {
-		id, rec := readDatabase(raw)
-		records = append(records, rec)
-		if id != "" {
-			w.met[id] = true
+	if len(w.left) > 0 {
+		id := w.left[0]
+		raw, err := d.read(ctx, "databases", id)
+		switch of(err) {
+		case connectorkit.Gone:
+			if _, stored := w.known[id]; stored {
+				records = append(records, connectorkit.Delete(id))
+			}
+			delete(w.known, id)
+			d.links.forget(id)
+		case connectorkit.Forbidden, connectorkit.Malformed:
+			records = append(records, connectorkit.Unreadable(id, nil))
+		default:
+			if err != nil {
+				return connectorkit.Page{}, err
+			}
+			rec := readDatabase(raw, w.names[id])
+			w.known[id] = w.marks[id]
+			records = append(records, rec)
 		}
+		w.left = w.left[1:]
 	}
-	if w.cursors[w.cursor] = true; got.next != "" && w.cursors[got.next] {
-		return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, errFrame)
-	}
-	w.cursor, w.read = got.next, got.next == ""
-	if w.read {
-		w.missing = slices.DeleteFunc(slices.Clone(w.known), func(id string) bool { return w.met[id] })
-	}
-	return w.answer(records), nil
-}
-
-// check asks for one database that the search does not show.
-func (d *databases) check(ctx context.Context) (connectorkit.Page, error) {
-	w := d.walk
-	id := w.missing[0]
-	var records []connectorkit.Record
-	switch err := d.gone(ctx, "databases", id); of(err) {
-	case connectorkit.Gone:
-		records = append(records, connectorkit.Delete(id))
-		w.known = slices.DeleteFunc(w.known, func(other string) bool { return other == id })
-	case "", connectorkit.Forbidden, connectorkit.Malformed: // it is there, or nobody knows
-		if err != nil && of(err) == "" {
-			return connectorkit.Page{}, err
-		}
-	default:
-		return connectorkit.Page{}, err
-	}
-	w.missing = w.missing[1:]
-	return w.answer(records), nil
-}
-
-func (w *databaseWalk) answer(records []connectorkit.Record) connectorkit.Page {
-	known := maps.Clone(w.met)
-	for _, id := range w.known {
-		known[id] = true
-	}
-	text, err := json.Marshal(slices.Sorted(maps.Keys(known)))
-	if err != nil {
-		text = []byte("[]") // a list of texts has no such error
-	}
-	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"known": string(text)}, More: !w.read || len(w.missing) > 0}
+	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"known": marked(w.known), "links": d.links.String(), "day": w.day}, More: len(w.left) > 0}
 	if out.More {
 		w.step++
 		out.Next["step"] = strconv.Itoa(w.step)
 	}
-	return out
+	return out, nil
+}
+
+func (d *databases) begin(ctx context.Context, at connectorkit.Cursor) (*databaseWalk, error) {
+	sources, err := d.everySource(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &databaseWalk{known: map[string]string{}, marks: map[string]string{}, names: map[string][]string{}, day: time.Now().UTC().Format(time.DateOnly)}
+	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
+	if json.Unmarshal([]byte(at["known"]), &w.known) != nil || w.known == nil {
+		w.known = map[string]string{}
+		var ids []string // an earlier version kept the ids alone
+		if json.Unmarshal([]byte(at["known"]), &ids) == nil {
+			for _, id := range ids {
+				w.known[id] = ""
+			}
+		}
+	}
+	for _, s := range sources {
+		w.marks[s.database] += s.id + s.edited + " "
+		w.names[s.database] = append(w.names[s.database], s.columns...)
+	}
+	w.left = slices.Concat(slices.Collect(maps.Keys(w.known)), slices.Collect(maps.Keys(w.marks)), d.links.databases())
+	slices.Sort(w.left)
+	w.left = slices.DeleteFunc(slices.Compact(w.left), func(id string) bool {
+		mark, stored := w.known[id]
+		return id == "" || stored && mark != "" && mark == w.marks[id] && at["day"] == w.day
+	})
+	return w, nil
+}
+
+// marked spells what is known for a bookmark.
+func marked(known map[string]string) string {
+	text, err := json.Marshal(known, json.Deterministic(true))
+	if err != nil {
+		return "{}" // a map of texts has no such error
+	}
+	return string(text)
 }

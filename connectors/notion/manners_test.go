@@ -27,6 +27,32 @@ func TestSearchIsAnIndex(t *testing.T) {
 	b.VerifyComplete(t)
 }
 
+// A row that search never shows is found by a query of its data source, and so is its edit.
+func TestRowsThatSearchLacks(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 7, Pages: 9, Databases: 4, Blocks: 2, MaxPage: 3}))
+	b.Sim.Mutate(t, providersim.Mutation{Op: "hide_row", N: 4})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "hide_row", N: 2})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "edit_hidden", N: 1})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// A page that no list shows is found by the page that holds it: the next whole list has it. Its edits are noticed from then on.
+func TestPagesWithinPages(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 8, Pages: 5, Databases: 1, Blocks: 2, MaxPage: 3}))
+	b.Sim.Mutate(t, providersim.Mutation{Op: "nest", N: 2})
+	b.Succeed(t)
+	b.Succeed(t)
+	b.VerifyComplete(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "edit_hidden", N: 1})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
 // Pages whose content takes its time are read several at once.
 func TestSlowPages(t *testing.T) {
 	t.Parallel()

@@ -68,17 +68,17 @@ type pageRecord struct {
 	Edited     string `json:"last_edited_time,omitzero"`
 	CreatedBy  string `json:"created_by_id,omitzero"`
 	EditedBy   string `json:"last_edited_by_id,omitzero"`
+	Database   string `json:"database_id,omitzero"` // of a row
+
+	Properties map[string]any `json:"properties,omitzero"`
 }
 
 func readPage(raw jsontext.Value) connectorkit.Item {
 	var p struct {
 		common
-		CreatedBy  user `json:"created_by"`
-		EditedBy   user `json:"last_edited_by"`
-		Properties map[string]struct {
-			Type  string   `json:"type"`
-			Title richText `json:"title"`
-		} `json:"properties"`
+		CreatedBy  user                      `json:"created_by"`
+		EditedBy   user                      `json:"last_edited_by"`
+		Properties map[string]jsontext.Value `json:"properties"`
 	}
 	err := json.Unmarshal(raw, &p)
 	at, untimed := time.Parse(time.RFC3339Nano, p.Edited)
@@ -90,46 +90,98 @@ func readPage(raw jsontext.Value) connectorkit.Item {
 		return connectorkit.Item{Key: id, Time: at, Record: connectorkit.Delete(id)}
 	}
 	r := pageRecord{ID: id, Object: "page", ParentType: p.Parent.kind(), Parent: p.Parent.id(), URL: p.URL, Created: p.Created, Edited: p.Edited, CreatedBy: canonical(p.CreatedBy.ID), EditedBy: canonical(p.EditedBy.ID)}
-	for _, property := range p.Properties {
-		if property.Type == "title" {
-			r.Title = property.Title.String()
+	if id, _ := p.Parent["database_id"].(string); id != "" {
+		r.Database = canonical(id)
+	}
+	for name, property := range p.Properties {
+		kind, value := propertyValue(property)
+		if kind == "title" {
+			r.Title, _ = value.(string)
+		} else if value != nil {
+			if r.Properties == nil {
+				r.Properties = map[string]any{}
+			}
+			r.Properties[name] = value
 		}
 	}
 	return connectorkit.Item{Key: id, Time: at, Record: connectorkit.Upsert(r)}
 }
 
 type databaseRecord struct {
-	ID         string   `json:"id"`
-	Title      string   `json:"title,omitzero"`
-	ParentType string   `json:"parent_type,omitzero"`
-	Parent     string   `json:"parent_id,omitzero"`
-	URL        string   `json:"url,omitzero"`
-	Archived   bool     `json:"archived"`
-	Created    string   `json:"created_time,omitzero"`
-	Edited     string   `json:"last_edited_time,omitzero"`
-	Properties []string `json:"property_names"`
+	ID          string   `json:"id"`
+	Title       string   `json:"title,omitzero"`
+	Description string   `json:"description,omitzero"`
+	ParentType  string   `json:"parent_type,omitzero"`
+	Parent      string   `json:"parent_id,omitzero"`
+	URL         string   `json:"url,omitzero"`
+	Archived    bool     `json:"archived"`
+	Created     string   `json:"created_time,omitzero"`
+	Edited      string   `json:"last_edited_time,omitzero"`
+	Properties  []string `json:"property_names"`
+	Sources     []string `json:"data_source_ids,omitzero"`
 }
 
-// readDatabase gives the id of a database that can be read.
-func readDatabase(raw jsontext.Value) (string, connectorkit.Record) {
+// readDatabase reads a database. Its columns are those of its data sources.
+func readDatabase(raw jsontext.Value, columns []string) connectorkit.Record {
 	var d struct {
 		common
-		Title      richText                  `json:"title"`
-		Properties map[string]jsontext.Value `json:"properties"`
+		Title       richText `json:"title"`
+		Description richText `json:"description"`
+		Sources     []user   `json:"data_sources"`
 	}
 	if err := json.Unmarshal(raw, &d); err != nil || d.ID == "" {
-		return "", connectorkit.Unreadable(d.ID, err)
+		return connectorkit.Unreadable(d.ID, err)
 	}
-	id := canonical(d.ID)
-	if d.Archived || d.Trash {
-		return "", connectorkit.Delete(id)
-	}
-	r := databaseRecord{ID: id, Title: d.Title.String(), ParentType: d.Parent.kind(), Parent: d.Parent.id(), URL: d.URL, Created: d.Created, Edited: d.Edited, Properties: []string{}}
-	for name := range d.Properties {
-		r.Properties = append(r.Properties, name)
+	r := databaseRecord{
+		ID: canonical(d.ID), Title: d.Title.String(), Description: d.Description.String(), ParentType: d.Parent.kind(), Parent: d.Parent.id(), URL: d.URL,
+		Created: d.Created, Edited: d.Edited, Properties: append([]string{}, columns...),
 	}
 	slices.Sort(r.Properties)
-	return id, connectorkit.Upsert(r)
+	r.Properties = slices.Compact(r.Properties)
+	for _, s := range d.Sources {
+		r.Sources = append(r.Sources, canonical(s.ID))
+	}
+	return connectorkit.Upsert(r)
+}
+
+type sourceRecord struct {
+	ID          string            `json:"id"`
+	Database    string            `json:"database_id,omitzero"`
+	Title       string            `json:"title,omitzero"`
+	Description string            `json:"description,omitzero"`
+	URL         string            `json:"url,omitzero"`
+	Created     string            `json:"created_time,omitzero"`
+	Edited      string            `json:"last_edited_time,omitzero"`
+	Columns     map[string]string `json:"columns"`
+}
+
+// readSource reads a data source; no id when it cannot be read.
+func readSource(raw jsontext.Value) (source, connectorkit.Record) {
+	var d struct {
+		common
+		Title       richText `json:"title"`
+		Description richText `json:"description"`
+		Properties  map[string]struct {
+			Type string `json:"type"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil || d.ID == "" {
+		return source{}, connectorkit.Unreadable(d.ID, err)
+	}
+	database, _ := d.Parent["database_id"].(string)
+	r := sourceRecord{
+		ID: canonical(d.ID), Database: canonical(database), Title: d.Title.String(), Description: d.Description.String(), URL: d.URL, Created: d.Created, Edited: d.Edited,
+		Columns: map[string]string{},
+	}
+	s := source{id: r.ID, database: r.Database, edited: r.Edited}
+	for name, column := range d.Properties {
+		r.Columns[name] = column.Type
+		s.columns = append(s.columns, name)
+	}
+	if d.Archived || d.Trash {
+		return source{}, connectorkit.Delete(r.ID)
+	}
+	return s, connectorkit.Upsert(r)
 }
 
 // contentRecord is what stands on a page. It is one record for all of its blocks: nothing tells of a block that is

@@ -3,8 +3,12 @@
 //	manifest.json   what it declares: streams, schemas, the form for the token
 //	notion.go       open: environment in, client and collectors out
 //	api.go          one request, one page of a search
-//	pages.go        pages as their search lists them, and the content of one
-//	databases.go    databases, each of which is asked for by itself when the search has it no more
+//	merge.go        one list of pages out of the search, the rows of data sources, and pages known from other pages
+//	links.go        pages and databases that other pages hold and that no list shows
+//	pages.go        the content of one page
+//	sources.go      data sources, each of which is asked for by itself when the search has it no more
+//	databases.go    databases, each by itself
+//	property.go     the values of a row
 //	map.go          how one thing of Notion's becomes one record
 //	classify.go     what an answer means
 package notion
@@ -32,15 +36,16 @@ func Connector() connectorkit.Connector {
 
 const (
 	publicAPI = "https://api.notion.com"
-	// apiVersion is the last one in which a database holds its rows itself.
-	apiVersion = "2022-06-28"
+	// apiVersion is the one in which data sources came. Older ones fail on a database that has several.
+	apiVersion = "2025-09-03"
 	// census is how often the whole search is read for what left it without a word, and for what it shows late.
 	census = 24 * time.Hour
 )
 
 var errCensus = errors.New("PDPP_NOTION_CENSUS must be a time such as 24h")
 
-// open runs once per run. Databases, a few, come before the pages, whose content is a request for each hundred blocks.
+// open runs once per run. Data sources, a few, come before the pages, whose content is a request for each hundred blocks, and which
+// tell of databases that search does not show.
 func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	every := census
 	if text := s.Env("PDPP_NOTION_CENSUS"); text != "" {
@@ -62,13 +67,14 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	if err != nil {
 		return nil, err
 	}
-	a := &api{client: client}
+	a := &api{client: client, links: linksOf(s.Stored("databases")["links"])}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "databases", Page: (&databases{api: a}).page},
+		connectorkit.Flat{Stream: "data_sources", Page: (&dataSources{api: a}).page},
 		connectorkit.Lane{
 			List: "pages", Detail: "page_contents", ListPage: a.pages, Fetch: a.content,
 			GoneWithDetail: true, Paired: true, Census: every, AtOnce: true,
 		},
+		connectorkit.Flat{Stream: "databases", Page: (&databases{api: a}).page},
 	}, nil
 }
 

@@ -11,19 +11,6 @@ import (
 	"pdpp/governor/governhttp"
 )
 
-// pages is one page of the search for pages. It takes no bounds of time.
-func (a *api) pages(ctx context.Context, w connectorkit.Window) (connectorkit.ListPage, error) {
-	got, err := a.search(ctx, "page", w.Token)
-	if err != nil {
-		return connectorkit.ListPage{}, err
-	}
-	out := connectorkit.ListPage{Next: got.next}
-	for _, raw := range got.rows {
-		out.Items = append(out.Items, readPage(raw))
-	}
-	return out, nil
-}
-
 const (
 	// mostBlocks and deepest bound one page's content.
 	mostBlocks = 50_000
@@ -34,14 +21,14 @@ const (
 // so is what a synced block shows of another place.
 func (a *api) content(ctx context.Context, item connectorkit.Item) ([]connectorkit.Record, error) {
 	if item.Time.IsZero() { // the search does not have it, or did not when it was last read
-		if err := a.gone(ctx, "pages", item.Key); err != nil {
+		if _, err := a.read(ctx, "pages", item.Key); err != nil {
 			return nil, err
 		}
 	}
 	r := &reading{api: a, page: contentRecord{ID: item.Key, Blocks: []blockRecord{}}, met: map[string]bool{item.Key: true}}
 	if err := r.children(ctx, item.Key, 0); err != nil {
 		if of(err) == connectorkit.NotFound {
-			if gone := a.gone(ctx, "pages", item.Key); gone != nil {
+			if _, gone := a.read(ctx, "pages", item.Key); gone != nil {
 				return nil, gone
 			}
 		}
@@ -103,6 +90,9 @@ func (r *reading) block(ctx context.Context, parent string, raw jsontext.Value, 
 		b.Parent = ""
 	}
 	r.page.Blocks = append(r.page.Blocks, b)
+	if r.api != nil {
+		r.links.found(b.Type, b.ID)
+	}
 	if !inside {
 		return nil
 	}

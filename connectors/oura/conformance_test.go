@@ -60,10 +60,13 @@ func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 	r := map[string]any{}
 	for _, name := range map[string][]string{
 		oura.StreamSleep: {"id", "day", "type", "bedtime_start", "bedtime_end", "total_sleep_duration", "rem_sleep_duration", "deep_sleep_duration", "light_sleep_duration",
-			"efficiency", "latency", "average_heart_rate", "lowest_heart_rate", "average_hrv"},
-		oura.StreamScores:    {"id", "day", "score", "contributors"},
-		oura.StreamReadiness: {"id", "day", "score", "temperature_deviation", "temperature_trend_deviation", "contributors"},
-		oura.StreamActivity:  {"id", "day", "score", "active_calories", "total_calories", "steps", "target_calories", "equivalent_walking_distance"},
+			"efficiency", "latency", "average_heart_rate", "lowest_heart_rate", "average_hrv", "readiness", "heart_rate", "hrv", "average_breath", "awake_time", "time_in_bed", "restless_periods",
+			"period", "low_battery_alert", "sleep_algorithm_version", "movement_30_sec", "sleep_phase_5_min", "sleep_phase_30_sec", "app_sleep_phase_5_min", "ring_id"},
+		oura.StreamScores:    {"id", "day", "score", "contributors", "timestamp"},
+		oura.StreamReadiness: {"id", "day", "score", "temperature_deviation", "temperature_trend_deviation", "contributors", "timestamp"},
+		oura.StreamActivity: {"id", "day", "score", "active_calories", "total_calories", "steps", "target_calories", "equivalent_walking_distance", "timestamp", "class_5_min", "met", "contributors",
+			"average_met_minutes", "high_activity_met_minutes", "medium_activity_met_minutes", "low_activity_met_minutes", "sedentary_met_minutes", "high_activity_time", "medium_activity_time",
+			"low_activity_time", "sedentary_time", "resting_time", "non_wear_time", "inactivity_alerts", "meters_to_target", "target_meters"},
 	}[stream] {
 		if w[name] != nil {
 			r[name] = w[name]

@@ -16,17 +16,15 @@ type document struct {
 	Day string `json:"day"`
 }
 
-// decode reads a document into a record; a pointer is a member that may be null or absent, and is then
-// absent from the record.
-func decode[T any](raw jsontext.Value, into *T) (document, error) {
-	var d document
+// decode reads a document's members.
+func decode(raw jsontext.Value) (d document, members map[string]jsontext.Value, err error) {
 	if err := json.Unmarshal(raw, &d); err != nil {
-		return document{}, err
+		return document{}, nil, err
 	}
 	if _, err := time.Parse(time.DateOnly, d.Day); err != nil {
-		return document{}, err
+		return document{}, nil, err
 	}
-	return d, json.Unmarshal(raw, into)
+	return d, members, json.Unmarshal(raw, &members)
 }
 
 // made is the outcome of a reader.
@@ -45,87 +43,52 @@ func made(d document, err error, raw jsontext.Value, rec func() any) (string, st
 	return d.ID, d.Day, connectorkit.Upsert(rec())
 }
 
-type sleepRecord struct {
-	ID            string   `json:"id"`
-	Day           string   `json:"day"`
-	Type          *string  `json:"type,omitzero"`
-	BedtimeStart  *string  `json:"bedtime_start,omitzero"`
-	BedtimeEnd    *string  `json:"bedtime_end,omitzero"`
-	Total         *int64   `json:"total_sleep_duration,omitzero"`
-	REM           *int64   `json:"rem_sleep_duration,omitzero"`
-	Deep          *int64   `json:"deep_sleep_duration,omitzero"`
-	Light         *int64   `json:"light_sleep_duration,omitzero"`
-	Efficiency    *int64   `json:"efficiency,omitzero"`
-	Latency       *int64   `json:"latency,omitzero"`
-	AverageHeart  *float64 `json:"average_heart_rate,omitzero"`
-	LowestHeart   *int64   `json:"lowest_heart_rate,omitzero"`
-	AverageHRV    *float64 `json:"average_hrv,omitzero"`
-	TemperatureBy *float64 `json:"temperature_delta,omitzero"`
+// The members of each collection besides id and day, as Oura calls them. The kit checks their types by the manifest.
+var (
+	sleepMembers = []string{"type", "period", "bedtime_start", "bedtime_end", "time_in_bed", "total_sleep_duration", "rem_sleep_duration", "deep_sleep_duration", "light_sleep_duration",
+		"awake_time", "efficiency", "latency", "restless_periods", "average_breath", "average_heart_rate", "lowest_heart_rate", "average_hrv", "heart_rate", "hrv", "movement_30_sec",
+		"sleep_phase_5_min", "sleep_phase_30_sec", "app_sleep_phase_5_min", "low_battery_alert", "readiness", "readiness_score_delta", "sleep_score_delta", "sleep_algorithm_version", "sleep_analysis_reason", "ring_id"}
+	scoreMembers     = []string{"score", "contributors", "timestamp"}
+	readinessMembers = []string{"score", "temperature_deviation", "temperature_trend_deviation", "contributors", "timestamp"}
+	activityMembers  = []string{"score", "active_calories", "total_calories", "steps", "target_calories", "equivalent_walking_distance", "contributors", "timestamp", "class_5_min", "met",
+		"average_met_minutes", "high_activity_met_minutes", "medium_activity_met_minutes", "low_activity_met_minutes", "sedentary_met_minutes", "high_activity_time", "medium_activity_time",
+		"low_activity_time", "sedentary_time", "resting_time", "non_wear_time", "inactivity_alerts", "meters_to_target", "target_meters"}
+)
+
+// keep returns the reader of a collection whose records have the members that Oura has. A member that is null is left out.
+func keep(names []string) reader {
+	return func(raw jsontext.Value) (string, string, connectorkit.Record) {
+		d, members, err := decode(raw)
+		return made(d, err, raw, func() any { return kept(d, members, names) })
+	}
+}
+
+func kept(d document, members map[string]jsontext.Value, names []string) map[string]any {
+	r := map[string]any{"id": d.ID, "day": d.Day}
+	for _, name := range names {
+		if value := members[name]; len(value) > 0 && value.Kind() != 'n' {
+			r[name] = value
+		}
+	}
+	return r
 }
 
 // discarded is the type of a session that the person threw away.
 const discarded = "deleted"
 
 func readSleep(raw jsontext.Value) (string, string, connectorkit.Record) {
-	var s struct {
-		sleepRecord
-		Readiness *struct {
-			Temperature *float64 `json:"temperature_deviation"`
-		} `json:"readiness"`
-	}
-	d, err := decode(raw, &s)
-	if err == nil && d.ID != "" && s.Type != nil && *s.Type == discarded {
+	d, members, err := decode(raw)
+	if err == nil && d.ID != "" && string(members["type"]) == `"`+discarded+`"` {
 		return d.ID, d.Day, connectorkit.Delete(d.ID)
 	}
 	return made(d, err, raw, func() any {
-		if s.Readiness != nil {
-			s.TemperatureBy = s.Readiness.Temperature
+		r := kept(d, members, sleepMembers)
+		var readiness struct {
+			Temperature *float64 `json:"temperature_deviation"`
 		}
-		return s.sleepRecord
+		if json.Unmarshal(members["readiness"], &readiness) == nil && readiness.Temperature != nil {
+			r["temperature_delta"] = *readiness.Temperature
+		}
+		return r
 	})
-}
-
-type scoreRecord struct {
-	ID           string            `json:"id"`
-	Day          string            `json:"day"`
-	Score        *int64            `json:"score,omitzero"`
-	Contributors map[string]*int64 `json:"contributors,omitzero"`
-}
-
-func readScore(raw jsontext.Value) (string, string, connectorkit.Record) {
-	var r scoreRecord
-	d, err := decode(raw, &r)
-	return made(d, err, raw, func() any { return r })
-}
-
-type readinessRecord struct {
-	ID               string            `json:"id"`
-	Day              string            `json:"day"`
-	Score            *int64            `json:"score,omitzero"`
-	Temperature      *float64          `json:"temperature_deviation,omitzero"`
-	TemperatureTrend *float64          `json:"temperature_trend_deviation,omitzero"`
-	Contributors     map[string]*int64 `json:"contributors,omitzero"`
-}
-
-func readReadiness(raw jsontext.Value) (string, string, connectorkit.Record) {
-	var r readinessRecord
-	d, err := decode(raw, &r)
-	return made(d, err, raw, func() any { return r })
-}
-
-type activityRecord struct {
-	ID             string `json:"id"`
-	Day            string `json:"day"`
-	Score          *int64 `json:"score,omitzero"`
-	ActiveCalories *int64 `json:"active_calories,omitzero"`
-	TotalCalories  *int64 `json:"total_calories,omitzero"`
-	Steps          *int64 `json:"steps,omitzero"`
-	TargetCalories *int64 `json:"target_calories,omitzero"`
-	Walking        *int64 `json:"equivalent_walking_distance,omitzero"`
-}
-
-func readActivity(raw jsontext.Value) (string, string, connectorkit.Record) {
-	var r activityRecord
-	d, err := decode(raw, &r)
-	return made(d, err, raw, func() any { return r })
 }

@@ -76,6 +76,24 @@ func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 		}
 		return out
 	}
+	details := func(t any) {
+		for _, name := range []string{"explicit", "disc_number", "track_number"} {
+			put(name, at(t, name))
+		}
+		put("album_id", at(t, "album", "id"))
+		put("album_type", at(t, "album", "album_type"))
+		put("album_release_date", at(t, "album", "release_date"))
+		var ids []any
+		list, _ := at(t, "artists").([]any)
+		for _, a := range list {
+			if id := at(a, "id"); id != nil {
+				ids = append(ids, id)
+			}
+		}
+		if ids != nil {
+			r["artist_ids"] = ids
+		}
+	}
 	switch stream {
 	case spotify.StreamPlaylists:
 		for _, name := range []string{"id", "name", "public", "collaborative", "snapshot_id", "description"} {
@@ -92,6 +110,7 @@ func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 		put("duration_ms", at(t, "duration_ms"))
 		put("isrc", at(t, "external_ids", "isrc"))
 		put("added_at", w["added_at"])
+		details(t)
 		r["artist_names"] = names(at(t, "artists"))
 	case spotify.StreamItems:
 		t := w["item"]
@@ -106,6 +125,8 @@ func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 		put("track_name", at(t, "name"))
 		put("album_name", at(t, "album", "name"))
 		put("duration_ms", at(t, "duration_ms"))
+		put("type", at(t, "type"))
+		details(t)
 		r["artist_names"] = names(at(t, "artists"))
 	case spotify.StreamTop:
 		for _, name := range []string{"id", "time_range", "name", "genres"} {
@@ -120,6 +141,8 @@ func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 		put("played_at", w["played_at"])
 		put("context_type", at(w, "context", "type"))
 		put("context_uri", at(w, "context", "uri"))
+		put("duration_ms", at(t, "duration_ms"))
+		details(t)
 		r["artist_names"] = names(at(t, "artists"))
 	}
 	return json.Marshal(r)

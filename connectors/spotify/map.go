@@ -17,6 +17,36 @@ type wireNamed struct {
 	Name string  `json:"name"`
 }
 
+type wireAlbum struct {
+	wireNamed
+	Type     string `json:"album_type"`
+	Released string `json:"release_date"`
+}
+
+// trackDetails are the members of a track that every stream of tracks has.
+type trackDetails struct {
+	ArtistIDs []string `json:"artist_ids,omitempty"`
+	AlbumID   string   `json:"album_id,omitzero"`
+	AlbumType string   `json:"album_type,omitzero"`
+	Released  string   `json:"album_release_date,omitzero"`
+	Explicit  *bool    `json:"explicit,omitzero"`
+	Disc      *int64   `json:"disc_number,omitzero"`
+	Number    *int64   `json:"track_number,omitzero"`
+}
+
+func (t *wireTrack) details() trackDetails {
+	d := trackDetails{Explicit: t.Explicit, Disc: t.Disc, Number: t.Number}
+	for _, a := range t.Artists {
+		if id := deref(a.ID); id != "" {
+			d.ArtistIDs = append(d.ArtistIDs, id)
+		}
+	}
+	if t.Album != nil {
+		d.AlbumID, d.AlbumType, d.Released = deref(t.Album.ID), t.Album.Type, t.Album.Released
+	}
+	return d
+}
+
 type wireOwner struct {
 	ID   string  `json:"id"`
 	Name *string `json:"display_name"`
@@ -73,7 +103,11 @@ type wireTrack struct {
 	URI        *string     `json:"uri"`
 	Name       *string     `json:"name"`
 	Artists    []wireNamed `json:"artists"`
-	Album      *wireNamed  `json:"album"`
+	Album      *wireAlbum  `json:"album"`
+	Type       string      `json:"type"`
+	Explicit   *bool       `json:"explicit"`
+	Disc       *int64      `json:"disc_number"`
+	Number     *int64      `json:"track_number"`
 	DurationMS *int64      `json:"duration_ms"`
 	IDs        *struct {
 		ISRC *string `json:"isrc"`
@@ -120,6 +154,7 @@ type savedRecord struct {
 	DurationMS *int64   `json:"duration_ms,omitzero"`
 	AddedAt    *string  `json:"added_at,omitzero"`
 	ISRC       *string  `json:"isrc,omitzero"`
+	trackDetails
 }
 
 func readSaved(raw jsontext.Value) connectorkit.Thing {
@@ -132,7 +167,7 @@ func readSaved(raw jsontext.Value) connectorkit.Thing {
 	}
 	t := s.Track
 	return connectorkit.Thing{Key: t.key(), Record: connectorkit.Upsert(savedRecord{
-		ID: t.key(), Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS, AddedAt: s.AddedAt, ISRC: t.isrc(),
+		ID: t.key(), Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS, AddedAt: s.AddedAt, ISRC: t.isrc(), trackDetails: t.details(),
 	})}
 }
 
@@ -149,6 +184,8 @@ type itemRecord struct {
 	Album      string   `json:"album_name,omitzero"`
 	DurationMS *int64   `json:"duration_ms,omitzero"`
 	Local      *bool    `json:"is_local,omitzero"`
+	Type       string   `json:"type,omitzero"` // track or episode
+	trackDetails
 }
 
 // readItem reads the entry at a place. One whose track was removed at Spotify keeps its place and when
@@ -174,6 +211,7 @@ func readItem(raw jsontext.Value, list string, place int) connectorkit.Record {
 	}
 	if t != nil {
 		r.TrackID, r.URI, r.Name, r.Artists, r.Album, r.DurationMS = deref(t.ID), t.URI, t.Name, t.artists(), t.album(), t.DurationMS
+		r.Type, r.trackDetails = t.Type, t.details()
 	}
 	return connectorkit.Upsert(r)
 }
@@ -218,11 +256,13 @@ type playRecord struct {
 	PlayedAt    string   `json:"played_at"`
 	ContextType *string  `json:"context_type,omitzero"`
 	ContextURI  *string  `json:"context_uri,omitzero"`
+	DurationMS  *int64   `json:"duration_ms,omitzero"`
+	trackDetails
 }
 
 func (p *wirePlay) record() playRecord {
 	t := p.Track
-	r := playRecord{ID: p.PlayedAt + ":" + t.key(), TrackID: t.key(), Name: t.Name, Artists: t.artists(), Album: t.album(), PlayedAt: p.PlayedAt}
+	r := playRecord{ID: p.PlayedAt + ":" + t.key(), TrackID: t.key(), Name: t.Name, Artists: t.artists(), Album: t.album(), PlayedAt: p.PlayedAt, DurationMS: t.DurationMS, trackDetails: t.details()}
 	if p.Context != nil {
 		r.ContextType, r.ContextURI = p.Context.Type, p.Context.URI
 	}

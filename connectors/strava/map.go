@@ -39,6 +39,38 @@ type wireActivity struct {
 	Map            *struct {
 		Polyline *string `json:"summary_polyline"`
 	} `json:"map"`
+	extras
+}
+
+// extras are members that the record has as Strava has them: power, gear, device, places and counts.
+type extras struct {
+	AthleteCount   *int64   `json:"athlete_count,omitzero"`
+	PhotoCount     *int64   `json:"total_photo_count,omitzero"`
+	PRCount        *int64   `json:"pr_count,omitzero"`
+	Gear           *string  `json:"gear_id,omitzero"`
+	Device         *string  `json:"device_name,omitzero"`
+	Commute        *bool    `json:"commute,omitzero"`
+	Trainer        *bool    `json:"trainer,omitzero"`
+	Private        *bool    `json:"private,omitzero"`
+	Flagged        *bool    `json:"flagged,omitzero"`
+	WorkoutType    *int64   `json:"workout_type,omitzero"`
+	UploadID       *int64   `json:"upload_id,omitzero"`
+	ExternalID     *string  `json:"external_id,omitzero"`
+	ElevHigh       *float64 `json:"elev_high,omitzero"`
+	ElevLow        *float64 `json:"elev_low,omitzero"`
+	AverageWatts   *float64 `json:"average_watts,omitzero"`
+	WeightedWatts  *float64 `json:"weighted_average_watts,omitzero"`
+	MaxWatts       *float64 `json:"max_watts,omitzero"`
+	DeviceWatts    *bool    `json:"device_watts,omitzero"`
+	Kilojoules     *float64 `json:"kilojoules,omitzero"`
+	AverageCadence *float64 `json:"average_cadence,omitzero"`
+	AverageTemp    *float64 `json:"average_temp,omitzero"`
+	SufferScore    *float64 `json:"suffer_score,omitzero"`
+	HasHeart       *bool    `json:"has_heartrate,omitzero"`
+	Offset         *float64 `json:"utc_offset,omitzero"`
+	City           *string  `json:"location_city,omitzero"`
+	State          *string  `json:"location_state,omitzero"`
+	Country        *string  `json:"location_country,omitzero"`
 }
 
 type record struct {
@@ -65,6 +97,7 @@ type record struct {
 	Polyline       *string   `json:"map_polyline,omitzero"`
 	Visibility     *string   `json:"visibility,omitzero"`
 	Manual         *bool     `json:"manual,omitzero"`
+	extras
 }
 
 // read maps one row of the list. The local start ends in Z and is wall time all the same: it is kept as
@@ -92,6 +125,7 @@ func read(raw jsontext.Value) connectorkit.Thing {
 		AverageSpeed: a.AverageSpeed, MaxSpeed: a.MaxSpeed, AverageHeart: a.AverageHeart, MaxHeart: a.MaxHeart, KudosCount: a.KudosCount,
 		CommentCount: a.CommentCount, AchievementCnt: a.AchievementCnt, StartPoint: point(a.StartPoint), EndPoint: point(a.EndPoint), Visibility: a.Visibility, Manual: a.Manual,
 	}
+	r.extras = a.extras
 	if a.Map != nil && a.Map.Polyline != nil && *a.Map.Polyline != "" {
 		r.Polyline = a.Map.Polyline
 	}

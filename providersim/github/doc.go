@@ -32,6 +32,11 @@
 // answers 404, a deleted issue 410, a renamed repository 301 to its id, a blocked
 // one 451.
 //
+// # Where this comes from
+//
+// GitHub's REST reference, version 2022-11-28, and the types of the package @octokit/openapi-types 29.0.1 for npm, with which the
+// members that the simulator has were compared. It leaves out most members that GitHub has.
+//
 // # Simulation
 //
 // All data follows from [Config] and the mutations. Time in the data is logical

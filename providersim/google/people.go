@@ -67,6 +67,11 @@ func (g *Google) addPerson() *person {
 		p.data["urls"] = []any{object{"metadata": field, "value": "https://boats.example.com", "type": "homePage"}}
 		p.data["relations"] = []any{object{"metadata": field, "person": "Siv", "type": "sister"}}
 		p.data["imClients"] = []any{object{"metadata": field, "username": "skipper", "protocol": "jabber"}}
+		p.data["genders"] = []any{object{"metadata": field, "value": "female", "formattedValue": "Female"}}
+		p.data["occupations"] = []any{object{"metadata": field, "value": "Pilot"}}
+		p.data["fileAses"] = []any{object{"metadata": field, "value": "Skipper, the"}}
+		p.data["calendarUrls"] = []any{object{"metadata": field, "url": "https://boats.example.com/busy", "type": "freeBusy"}}
+		p.data["sipAddresses"] = []any{object{"metadata": field, "value": "sip:skipper@example.com", "type": "home"}}
 		p.data["userDefined"] = []any{object{"metadata": field, "key": "Boat", "value": "Havsbris"}}
 	}
 	if n%7 == 3 { // one of whom only an organization is known

@@ -19,12 +19,43 @@ var operations = map[string]func(n *Notion) string{
 	"add_blocks": func(n *Notion) string {
 		return n.change("page", func(t *thing) { t.blocks = append(t.blocks, n.write(0)) })
 	},
-	"redesign":     func(n *Notion) string { return n.change("database", func(t *thing) { t.title += " redesigned" }) },
+	"redesign":     func(n *Notion) string { return n.change("data_source", func(t *thing) { t.title += " redesigned" }) },
 	"add_database": func(n *Notion) string { return n.add("database").id },
 	// The trash, and what is emptied from it or not shared any more, is told by nothing.
-	"trash":          func(n *Notion) string { return n.quietly("page", func(t *thing) { t.trash = true }) },
-	"unshare":        func(n *Notion) string { return n.quietly("page", func(t *thing) { t.purged = true }) },
-	"trash_database": func(n *Notion) string { return n.quietly("database", func(t *thing) { t.trash = true }) },
+	"trash":   func(n *Notion) string { return n.quietly("page", func(t *thing) { t.trash = true }) },
+	"unshare": func(n *Notion) string { return n.quietly("page", func(t *thing) { t.purged = true }) },
+	"trash_database": func(n *Notion) string {
+		return n.quietly("database", func(t *thing) {
+			t.trash = true
+			for _, row := range n.things { // and what is in it
+				row.trash = row.trash || row.kind == "page" && row.of != nil && row.of.of == t
+			}
+		})
+	},
+	// A row, or a page within another one, that search never shows.
+	"hide_row": func(n *Notion) string {
+		t, sources := n.add("page"), n.shown("data_source")
+		t.rowOf(sources[n.choice.IntN(len(sources))])
+		t.unlisted = true
+		return t.id
+	},
+	"nest": func(n *Notion) string {
+		t := n.add("page")
+		t.unlisted, t.nested, t.of = true, true, nil
+		return n.change("page", func(holder *thing) {
+			t.parent = object{"type": "page_id", "page_id": holder.id}
+			holder.blocks = append(holder.blocks, &block{id: t.id, kind: "child_page", text: t.title, edited: n.clock})
+		})
+	},
+	"edit_hidden": func(n *Notion) string {
+		for _, t := range n.things {
+			if t.unlisted && t.there() && (t.of != nil || t.nested) {
+				t.title, t.edited = t.title+" edited", n.clock
+				return t.id
+			}
+		}
+		return ""
+	},
 	// Search does not have it for a time, and then with the time that it had.
 	"import": func(n *Notion) string {
 		t := n.add("page")
@@ -33,7 +64,7 @@ var operations = map[string]func(n *Notion) string{
 	},
 	"index": func(n *Notion) string {
 		for _, t := range n.things {
-			t.unlisted, t.lost = false, false
+			t.unlisted, t.lost = t.unlisted && t.nested, false
 		}
 		return ""
 	},

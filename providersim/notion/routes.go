@@ -50,6 +50,8 @@ func (n *Notion) routes() *http.ServeMux {
 	on("POST /v1/search", n.search)
 	on("GET /v1/pages/{id}", n.one("page"))
 	on("GET /v1/databases/{id}", n.one("database"))
+	on("GET /v1/data_sources/{id}", n.one("data_source"))
+	on("POST /v1/data_sources/{id}/query", n.query)
 	on("GET /v1/blocks/{id}/children", n.children)
 	on("/", func(*http.Request) answer { return refuse(400, "invalid_request_url", "Invalid request URL.") })
 	return mux
@@ -63,6 +65,8 @@ func (n *Notion) handle(serve func(*http.Request) answer) http.HandlerFunc {
 		switch {
 		case r.Header.Get("Notion-Version") == "":
 			a = refuse(400, "missing_version", "Notion-Version header failed validation.")
+		case r.Header.Get("Notion-Version") < "2025-09-03": // the version that came with data sources
+			a = refuse(400, "validation_error", "Databases with multiple data sources are not supported in this API version.")
 		case n.Tokens.Check(r.Header.Get("Authorization"), "") != providersim.TokenActive:
 			a = refuse(401, "unauthorized", "API token is invalid.")
 		case !n.spend():
@@ -141,17 +145,60 @@ func (n *Notion) search(r *http.Request) answer {
 	if json.NewDecoder(r.Body).Decode(&q) != nil {
 		return refuse(400, "invalid_json", "Error parsing JSON body.")
 	}
-	if q.Filter.Property != "object" || q.Filter.Value != "page" && q.Filter.Value != "database" || q.Sort.Direction != "descending" || q.Sort.Timestamp != "last_edited_time" {
+	if q.Filter.Property != "object" || q.Filter.Value != "page" && q.Filter.Value != "data_source" || q.Sort.Direction != "descending" || q.Sort.Timestamp != "last_edited_time" {
 		return refuse(400, "validation_error", "body failed validation.")
 	}
-	return page(n, r, q.Filter.Value, q.Cursor, q.Size, n.shown(q.Filter.Value), (*thing).object)
+	return typed(page(n, r, q.Filter.Value, q.Cursor, q.Size, n.shown(q.Filter.Value), n.object), "page_or_data_source")
+}
+
+// typed adds the members that name the kind of a list.
+func typed(a answer, kind string) answer {
+	if o, list := a.value.(object); list && a.status == http.StatusOK {
+		o["type"], o[kind] = kind, object{}
+	}
+	return a
+}
+
+// query answers the rows of a data source, the last edited first, from a moment on.
+func (n *Notion) query(r *http.Request) answer {
+	var q struct {
+		Sorts  []struct{ Direction, Timestamp string }
+		Filter *struct {
+			Timestamp string
+			Edited    struct {
+				From time.Time `json:"on_or_after"`
+			} `json:"last_edited_time"`
+		}
+		Size   int    `json:"page_size"`
+		Cursor string `json:"start_cursor"`
+	}
+	if json.NewDecoder(r.Body).Decode(&q) != nil {
+		return refuse(400, "invalid_json", "Error parsing JSON body.")
+	}
+	if len(q.Sorts) != 1 || q.Sorts[0].Direction != "descending" || q.Sorts[0].Timestamp != "last_edited_time" || q.Filter != nil && q.Filter.Timestamp != "last_edited_time" {
+		return refuse(400, "validation_error", "body failed validation.")
+	}
+	for _, source := range n.things {
+		if source.kind != "data_source" || source.id != r.PathValue("id") || !source.there() {
+			continue
+		}
+		var rows []*thing
+		for _, t := range n.things {
+			if t.kind == "page" && t.of == source && t.there() && (q.Filter == nil || !t.edited.Truncate(time.Minute).Before(q.Filter.Edited.From)) {
+				rows = append(rows, t)
+			}
+		}
+		latest(rows)
+		return typed(page(n, r, source.id, q.Cursor, q.Size, rows, n.object), "page_or_data_source")
+	}
+	return missing()
 }
 
 func (n *Notion) one(kind string) func(*http.Request) answer {
 	return func(r *http.Request) answer {
 		for _, t := range n.things {
 			if t.kind == kind && t.id == r.PathValue("id") && !t.purged {
-				return ok(t.object())
+				return ok(n.object(t))
 			}
 		}
 		return missing()
@@ -169,7 +216,7 @@ func (n *Notion) children(r *http.Request) answer {
 			continue
 		}
 		blocks, closed, found := t.blocks, false, t.id == id
-		if !found {
+		if !found && !slices.ContainsFunc(n.things, func(other *thing) bool { return other.id == id }) {
 			if b := find(t.blocks, id); b != nil {
 				blocks, closed, found = b.children, b.closed, true
 				if b.kind == "child_page" || b.kind == "synced_block" { // what another place has
@@ -181,7 +228,7 @@ func (n *Notion) children(r *http.Request) answer {
 		case found && closed:
 			return missing()
 		case found:
-			return page(n, r, "", q.Get("start_cursor"), size, blocks, (*block).object)
+			return typed(page(n, r, "", q.Get("start_cursor"), size, blocks, (*block).object), "block")
 		}
 	}
 	return missing()

@@ -13,6 +13,11 @@
 // Change. Documents of the last days change, and nothing announces it: a ring is read late, a night is
 // analysed anew and gets another id, a session that the person discarded keeps its id with the type deleted.
 //
+// # Where this comes from
+//
+// Oura's API v2 documentation, read in excerpts in November 2026: collections, dates, next_token, members of documents. Oura
+// publishes no package of types for npm, so that nothing but these excerpts was compared.
+//
 // # Simulation
 //
 // All data follows from [Config] and the mutations. Time in the data is that of [Config.Now], in days.

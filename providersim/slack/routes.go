@@ -77,7 +77,6 @@ func (s *Slack) routes() *http.ServeMux {
 				ids = append(ids, row["id"].(string))
 			}
 			a.value["members"] = ids
-			delete(a.value, "has_more")
 		}
 		return a
 	})
@@ -92,7 +91,7 @@ func (s *Slack) routes() *http.ServeMux {
 	})
 	on("usergroups.list", func(*http.Request) answer { return ok(object{"usergroups": s.groups}) })
 	on("reminders.list", func(*http.Request) answer { return ok(object{"reminders": s.reminders}) })
-	on("stars.list", func(r *http.Request) answer { return s.numbered(r, "items", s.stars) })
+	on("stars.list", func(r *http.Request) answer { return s.numbered(r, "items", "per_page", s.stars) })
 	mux.HandleFunc("/", s.handle("", func(*http.Request) answer { return refuse("unknown_method") }))
 	return mux
 }
@@ -169,9 +168,13 @@ func (s *Slack) list(r *http.Request, member string, all []object, gaps bool) an
 	from := min(here.At, len(all))
 	to := min(from+fault.Size(size), len(all))
 	next := place{here.Of, min(from+size, len(all)), here.Number + 1}
-	out := object{member: append([]object{}, all[from:to]...), "has_more": false, "response_metadata": object{"next_cursor": ""}}
-	if token, more := fault.Next(s.signer.Seal(here), s.signer.Seal(next), next.At < len(all)); more {
-		out["has_more"], out["response_metadata"] = true, object{"next_cursor": token}
+	out := object{member: append([]object{}, all[from:to]...), "response_metadata": object{"next_cursor": ""}}
+	token, more := fault.Next(s.signer.Seal(here), s.signer.Seal(next), next.At < len(all))
+	if more {
+		out["response_metadata"] = object{"next_cursor": token}
+	}
+	if member == "messages" { // other lists do not have it
+		out["has_more"] = more
 	}
 	return ok(out)
 }
@@ -237,11 +240,11 @@ func (s *Slack) listFiles(r *http.Request) answer {
 			all = append(all, f.data)
 		}
 	}
-	return s.numbered(r, "files", all)
+	return s.numbered(r, "files", "count", all)
 }
 
 // numbered answers one page of a list that has numbers of pages.
-func (s *Slack) numbered(r *http.Request, member string, all []object) answer {
+func (s *Slack) numbered(r *http.Request, member, count string, all []object) answer {
 	number, err := strconv.Atoi(r.URL.Query().Get("page"))
 	if err != nil || number < 1 {
 		return refuse("invalid_page")
@@ -249,5 +252,5 @@ func (s *Slack) numbered(r *http.Request, member string, all []object) answer {
 	size := min(s.cfg.MaxPage, 100)
 	from := min((number-1)*size, len(all))
 	to := min(from+size, len(all))
-	return ok(object{member: append([]object{}, all[from:to]...), "paging": object{"count": size, "total": len(all), "page": number, "pages": (len(all) + size - 1) / size}})
+	return ok(object{member: append([]object{}, all[from:to]...), "paging": object{count: size, "total": len(all), "page": number, "pages": (len(all) + size - 1) / size}})
 }

@@ -22,6 +22,11 @@
 //
 // Change. Nothing announces a deletion: what was unsaved or unfollowed is simply not listed.
 //
+// # Where this comes from
+//
+// Spotify's Web API, OpenAPI document stored 2026-08-21, and the migration guide of February 2026. Members were compared with the
+// types of the package @spotify/web-api-ts-sdk 1.2.0 for npm, which is older than the names items and item.
+//
 // # Simulation
 //
 // All data follows from [Config] and the mutations. Time in the data is logical and moves only with

@@ -21,6 +21,11 @@
 //
 // Change. Nothing announces an edit, a late upload or a deletion.
 //
+// # Where this comes from
+//
+// Strava's API v3 reference (SummaryActivity, rate limits, OAuth), read in excerpts in November 2026. Strava publishes no package of
+// types for npm, so that nothing but these excerpts was compared.
+//
 // # Simulation
 //
 // All data follows from [Config] and the mutations. Time in the data is logical and moves only with

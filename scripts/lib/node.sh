@@ -1,19 +1,24 @@
-# Node and the packages of the tests that sign in at a real provider; sourced after common.sh.
+# Node and the packages of the tests that need them; sourced after common.sh.
 # shellcheck shell=bash
 #
 #   need_node_modules    installs them, exports PDPP_TEST_NODE_MODULES, the folder that holds them
 #
-# A PDPP_TEST_NODE_MODULES that is already set is used as it is.
+# A PDPP_TEST_NODE_MODULES that is already set is used as it is. The first package is a provider to sign in at; the others are
+# what providers publish of their answers, against which TestSimulatorsAnswerAsPublished compiles those of the simulators.
+
+node_packages=(oidc-provider@9.13.3 typescript@7.0.2 ynab@4.1.0 @notionhq/client@5.26.0 @slack/web-api@8.2.0
+	@octokit/openapi-types@29.0.1 @googleapis/people@12.0.1 @spotify/web-api-ts-sdk@1.2.0)
 
 need_node_modules() {
 	[[ -z ${PDPP_TEST_NODE_MODULES:-} ]] || return 0
-	local package=oidc-provider version=9.13.3 folder=$PWD/build/node
-	command -v npm >/dev/null || need_packages "the tests that sign in at a real provider" nodejs npm
-	if [[ $(sed -n 's/^ *"version": "\(.*\)".*/\1/p' "$folder/node_modules/$package/package.json" 2>/dev/null) != "$version" ]]; then
-		say "installing $package $version for the tests that sign in at a real provider (npm)"
+	local folder=$PWD/build/node
+	command -v npm >/dev/null || need_packages "the tests that use packages of npm" nodejs npm
+	if [[ $(cat "$folder/installed" 2>/dev/null) != "${node_packages[*]}" ]]; then
+		say "installing ${#node_packages[@]} packages for the tests (npm)"
 		mkdir -p "$folder"
-		npm install --prefix "$folder" --no-audit --no-fund --no-save --loglevel=error "$package@$version" >&2 ||
-			die "npm could not install $package $version. Install it by hand and set PDPP_TEST_NODE_MODULES to its node_modules folder."
+		npm install --prefix "$folder" --no-audit --no-fund --no-save --ignore-scripts --loglevel=error "${node_packages[@]}" >&2 ||
+			die "npm could not install ${node_packages[*]}. Install them by hand and set PDPP_TEST_NODE_MODULES to their node_modules folder."
+		echo "${node_packages[*]}" >"$folder/installed"
 	fi
 	export PDPP_TEST_NODE_MODULES=$folder/node_modules
 }
