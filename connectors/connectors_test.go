@@ -92,7 +92,7 @@ func TestEveryStreamSaysHowItIsShown(t *testing.T) {
 			if roles.Time != "" && s.ConsentTimeField != "" && roles.Time != s.ConsentTimeField {
 				t.Errorf("%s happens at %s, and a grant's range is of %s", name, roles.Time, s.ConsentTimeField)
 			}
-			if s.Shown() == manifest.KindMessage && roles.Thread != "" && m.Conversations(s) == nil && !slices.Contains([]string{"imap/messages", "mail/messages", "twitter_archive/direct_messages"}, name) {
+			if s.Shown() == manifest.KindMessage && roles.Thread != "" && m.Conversations(s) == nil && !slices.Contains([]string{"imap/messages", "mail/messages", "twitter_archive/direct_messages", "twitter_archive/grok_messages"}, name) {
 				t.Errorf("%s: no relationship leads from %s to a stream of conversations", name, roles.Thread)
 			}
 		}

@@ -136,7 +136,7 @@ func (i *Import) read(ctx context.Context, f *localfile.File, h *os.File, state 
 	if err != nil {
 		return err
 	}
-	r := &reading{i: i, f: f, digest: digest, left: limits.Total, limits: limits}
+	r := &reading{i: i, f: f, a: a, digest: digest, left: limits.Total, limits: limits}
 	var was place
 	if len(state) > 0 && json.Unmarshal(state, &was) == nil && was.Digest == digest {
 		r.skip, r.state, r.entries.Known, r.entries.Unknown = was.Member, was.State, was.Entries, was.Others
@@ -172,6 +172,7 @@ func (i *Import) read(ctx context.Context, f *localfile.File, h *os.File, state 
 type reading struct {
 	i      *Import
 	f      *localfile.File
+	a      archive // nil for a file by itself
 	digest string
 	limits Limits
 	left   int64 // bytes that may still be inflated

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +58,51 @@ func (m *Member) Open(ctx context.Context, offset int64) (io.ReadCloser, error) 
 		m.r.f.Read(-offset)
 	}
 	return &opened{untilDone{ctx, in}, content}, nil
+}
+
+// Beside reads the members that lie in the same folder and whose names match one of the patterns of
+// path.Match: what is said of the content of this member there. What cannot be read of them is
+// missing by itself, and is passed over.
+func (m *Member) Beside(ctx context.Context, patterns []string, read func(in io.Reader) error) error {
+	folder := path.Dir(m.Name)
+	fits := func(name string) bool {
+		return path.Dir(name) == folder && slices.ContainsFunc(patterns, func(p string) bool {
+			ok, err := path.Match(p, path.Base(name))
+			return ok && err == nil
+		})
+	}
+	each := func(other *Member) error {
+		in, err := other.Open(ctx, 0)
+		if err != nil {
+			return nil //nolint:nilerr // it is declared where it is read itself
+		}
+		err = read(in)
+		_ = in.Close() // it was only read
+		if errors.Is(err, ErrDamaged) {
+			return nil
+		}
+		return err
+	}
+	if m.r.a == nil {
+		for _, rel := range m.r.f.Others(fits) {
+			h, size, err := m.r.f.OpenOther(rel)
+			if err != nil {
+				continue
+			}
+			err = each(&Member{Name: rel, Size: size, r: m.r, kind: m.kind, section: io.NewSectionReader(h, 0, size)})
+			_ = h.Close() // it was only read
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return m.r.a.walk(ctx, func(e *Entry) error {
+		if name := cleaned(e.Name); !e.folder && !e.unsafe && !e.encrypted && safe(e.Name) && fits(name) {
+			return each(&Member{Name: name, Archive: m.Archive, Size: e.Size, r: m.r, kind: m.kind, entry: e})
+		}
+		return nil
+	})
 }
 
 type opened struct {

@@ -95,6 +95,26 @@ func (f *File) Skip(kind string) { f.r.cur.skip(f.Store.Name, kind, 1) }
 // Exists reports whether the tree held a file at that path below the same root.
 func (f *File) Exists(rel string) bool { return f.r.walk.at(f.Root, rel) != nil }
 
+// Others returns the paths of the files that the walk met below the same root and that fit.
+func (f *File) Others(fits func(rel string) bool) []string {
+	var out []string
+	for _, o := range f.r.walk.files {
+		if o.root == f.f.root && o.standing != excluded && fits(o.rel) {
+			out = append(out, o.rel)
+		}
+	}
+	return out
+}
+
+// OpenOther opens another file below the same root, and returns its size.
+func (f *File) OpenOther(rel string) (*os.File, int64, error) {
+	h, info, err := f.f.root.open(rel)
+	if err != nil {
+		return nil, 0, err
+	}
+	return h, info.Size(), nil
+}
+
 // Place says that everything up to here was brought and that state is what is needed to
 // go on from it. It is asked for when the slice is large enough to be closed.
 func (f *File) Place(ctx context.Context, state func() any) error {

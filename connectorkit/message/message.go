@@ -232,7 +232,9 @@ func (m *Message) describe(h *header) {
 	if list := ids(h.get("in-reply-to")); len(list) > 0 {
 		r.InReplyTo = list[0]
 	}
-	switch {
+	switch gmail := localfile.Short(plain(h.get("x-gm-thrid")), maxText); {
+	case gmail != "": // Gmail's own, in its exports
+		r.ThreadID = gmail
 	case len(r.References) > 0:
 		r.ThreadID = r.References[0]
 	case r.InReplyTo != "":

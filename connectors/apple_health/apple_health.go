@@ -12,6 +12,7 @@ import (
 
 	"pdpp/connectorkit"
 	"pdpp/connectorkit/localarchive"
+	"pdpp/connectorkit/localfile"
 )
 
 //go:embed manifest.json
@@ -22,9 +23,14 @@ func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJS
 
 func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	return []connectorkit.Collector{localarchive.Import{
-		Dir: s.Env("APPLE_HEALTH_EXPORT_DIR"), Streams: []string{"records", "workouts"},
+		Dir: s.Env("APPLE_HEALTH_EXPORT_DIR"), Streams: []string{"records", "workouts", "activity_rings"},
 		// The file is called export.xml, or that in the language of the phone.
-		Kinds: []localarchive.Kind{{Name: "health_data", Patterns: []string{"**/*.xml"}, Streams: []string{"records", "workouts"}, Reason: "measurements and workouts", Read: read}},
+		Kinds: []localarchive.Kind{{Name: "health_data", Patterns: []string{"**/*.xml"}, Streams: []string{"records", "workouts", "activity_rings"}, Reason: "measurements, workouts and rings", Read: read}},
+		LeftOut: []localfile.LeftOut{
+			{Name: "Workout routes (GPS tracks)", Patterns: []string{"**/*.gpx"}},
+			{Name: "Electrocardiograms", Patterns: []string{"**/electrocardiograms/**"}},
+			{Name: "Clinical records", Patterns: []string{"**/clinical-records/**", "**/clinical_records/**"}},
+		},
 		Empty: "the folder holds no Apple Health export; put the export.zip that the Health app made into it",
 		// Measurements repeat themselves so much that they are packed very tightly.
 		Limits: localarchive.Limits{Entries: 1_000_000, Entry: 64 << 30, Total: 64 << 30, Ratio: 400},

@@ -12,10 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
 	"pdpp/connectorkit/localarchive"
+	"pdpp/connectorkit/localfile"
 )
 
 // xmlPlace is a place in the file, between two things that are collected.
@@ -32,6 +34,18 @@ type health struct {
 	workout *workout
 	key     []byte
 	out     []byte
+	open    bool // out is a measurement whose end was not met yet
+	meta    []entry
+	beats   []beat
+}
+
+// entry is what an app noted of a measurement or a workout.
+type entry struct{ key, value string }
+
+// beat is one of the heart.
+type beat struct {
+	BPM  *float64 `json:"bpm,omitzero"`
+	Time string   `json:"time,omitzero"`
 }
 
 func read(ctx context.Context, m *localarchive.Member) error {
@@ -48,6 +62,7 @@ func read(ctx context.Context, m *localarchive.Member) error {
 		e, err := s.next()
 		switch {
 		case errors.Is(err, io.EOF):
+			h.closeRecord()
 			if !begun {
 				return localarchive.OtherKind("it is no XML")
 			}
@@ -62,6 +77,7 @@ func read(ctx context.Context, m *localarchive.Member) error {
 			}
 			continue
 		case err != nil:
+			h.closeRecord()
 			return err
 		}
 		if !begun {
@@ -76,7 +92,7 @@ func read(ctx context.Context, m *localarchive.Member) error {
 			return localarchive.OtherKind("it begins with another element")
 		}
 		h.element(e)
-		if h.workout != nil {
+		if h.workout != nil || h.open {
 			continue
 		}
 		h.at.Offset = s.place()
@@ -88,7 +104,11 @@ func read(ctx context.Context, m *localarchive.Member) error {
 
 // element takes one tag.
 func (h *health) element(e *element) {
-	switch name := string(e.name); {
+	name := string(e.name)
+	if !within(name) {
+		h.closeRecord() // one that was never closed, or is closed now
+	}
+	switch {
 	case name == "HealthData" && e.end:
 		h.closeWorkout()
 		h.at.Closed = true
@@ -101,21 +121,41 @@ func (h *health) element(e *element) {
 		}
 	case name == "Workout":
 		h.closeWorkout()
-	case name == "WorkoutStatistics" && !e.end && h.workout != nil:
-		h.workout.statistics(e)
-	case !e.end && !counted(name):
-		h.m.Skip("other elements")
+	case e.end:
+		if h.workout != nil && name == "WorkoutRoute" {
+			h.workout.inRoute = false
+		}
+	case h.open && name == "MetadataEntry":
+		h.meta = append(h.meta, entry{e.text("key"), e.text("value")})
+	case h.open && name == "InstantaneousBeatsPerMinute":
+		h.beats = append(h.beats, beat{numberOf(e.text("bpm")), e.text("time")})
+	case h.workout != nil:
+		h.workout.part(name, e)
+	case name == "ActivitySummary":
+		h.rings(e)
+	default:
+		if kind := leftOutKind(name); kind != "" {
+			h.m.Skip(kind)
+		}
 	}
 }
 
-// counted reports whether an element belongs to one that is collected.
-func counted(name string) bool {
+// within reports whether an element is a part of a measurement.
+func within(name string) bool {
+	return name == "MetadataEntry" || name == "HeartRateVariabilityMetadataList" || name == "InstantaneousBeatsPerMinute"
+}
+
+// leftOutKind names an element that is not collected; empty for one that says nothing of its own.
+func leftOutKind(name string) string {
 	switch name {
-	case "MetadataEntry", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute", "WorkoutEvent", "WorkoutRoute", "FileReference", "WorkoutActivity",
-		"WorkoutStatistics", "ExportDate", "Correlation", "HealthData":
-		return true
+	case "Me":
+		return "Personal details"
+	case "Correlation":
+		return "Groups of measurements (their measurements are kept)"
+	case "MetadataEntry", "ExportDate", "HealthData", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute", "WorkoutEvent", "WorkoutRoute", "FileReference", "WorkoutActivity", "WorkoutStatistics":
+		return "" // parts of what is counted, and the head of the file
 	}
-	return false
+	return localfile.Short(name, 60)
 }
 
 // record brings a measurement. It is written by hand: an export has millions.
@@ -147,9 +187,73 @@ func (h *health) record(e *element) {
 	out = append(out, start...)
 	out = append(out, '"')
 	out = member(out, "end_date", timeOf(e.raw("endDate")))
+	out = member(out, "creation_date", timeOf(e.raw("creationDate")))
+	out = member(out, "device", deviceOf(e.text("device")))
+	h.out, h.open = out, true
+	if e.empty {
+		h.closeRecord()
+	}
+}
+
+// maxParts bounds what is kept of the parts of one measurement or workout.
+const maxParts = 10_000
+
+// closeRecord brings the measurement that is open, with what its parts say.
+func (h *health) closeRecord() {
+	if !h.open {
+		return
+	}
+	h.open = false
+	out := h.out
+	if len(h.meta) > 0 {
+		out = append(append(out, `,"metadata":`...), encoded(entries(h.meta))...)
+	}
+	if len(h.beats) > 0 {
+		out = append(append(out, `,"beats":`...), encoded(h.beats[:min(len(h.beats), maxParts)])...)
+	}
 	out = append(out, '}')
-	h.out = out
+	h.out, h.meta, h.beats = out, h.meta[:0], h.beats[:0]
 	h.m.Emit("records", connectorkit.Upsert(jsontext.Value(append([]byte(nil), out...))))
+}
+
+// entries are by their keys; the first of a key counts.
+func entries(list []entry) map[string]string {
+	if len(list) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for _, e := range list[:min(len(list), maxParts)] {
+		if _, met := out[e.key]; !met {
+			out[e.key] = e.value
+		}
+	}
+	return out
+}
+
+func encoded(v any) []byte {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil { // texts and numbers that were read can be written
+		return []byte("null")
+	}
+	return b
+}
+
+// deviceOf is what an export says of a device, without the place that it had in the phone's memory.
+func deviceOf(text string) string {
+	if rest, ok := strings.CutPrefix(text, "<<HKDevice:"); ok {
+		if _, after, ok := strings.Cut(rest, ">, "); ok {
+			return strings.TrimSuffix(after, ">")
+		}
+	}
+	return text
+}
+
+func numberOf(text string) *float64 {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
+		return nil
+	}
+	return &n
 }
 
 // appendID is the key of a measurement: equal ones are one.

@@ -44,6 +44,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		Stores:   stores(keep, index),
 		LastWins: true, // a thread that was taken back has another rollout
 		Again:    index.changed,
+		Settings: "2", // what agents say to each other is read since then
 	}
 	return []connectorkit.Collector{source.Collector()}, nil
 }

@@ -2,6 +2,7 @@ package codex_test
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,6 +93,30 @@ func TestCallsAcrossRuns(t *testing.T) {
 	kept.Once(t, codex.Connector(), env)
 	if got := kept.Records["function_calls"][key]; !strings.Contains(got, `"arguments":"*** Begin"`) || !strings.Contains(got, `"output_preview":"patched"`) {
 		t.Errorf("call %s", got)
+	}
+}
+
+// TestAgents shows that what agents say to each other is kept, in both forms that Codex writes.
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, place, lines(
+		`{"timestamp":"2026-03-01T09:00:00.000Z","type":"session_meta","payload":{"id":"`+thread+`"}}`,
+		`{"timestamp":"2026-03-01T09:00:03.000Z","type":"response_item","payload":{"type":"agent_message","author":"/root/backend","recipient":"/root","content":[{"type":"input_text","text":"the tide table is done"}]}}`,
+		`{"timestamp":"2026-03-01T09:00:04.000Z","type":"response_item","payload":{"type":"agent_message","author":"/root","recipient":"/root/backend","content":[{"type":"encrypted_content","encrypted_content":"xyz"}]}}`,
+		`{"timestamp":"2026-03-01T09:00:05.000Z","type":"inter_agent_communication","payload":{"author":"/root","recipient":"/root/backend","other_recipients":[],"content":"now the harbour","trigger_turn":true}}`,
+		`{"timestamp":"2026-03-01T09:00:06.000Z","type":"inter_agent_communication_metadata","payload":{"trigger_turn":true}}`,
+	))
+	var kept connectortest.Kept
+	kept.Once(t, codex.Connector(), map[string]string{"CODEX_HOME": dir})
+	all := fmt.Sprint(kept.Records["messages"])
+	for _, want := range []string{`"content":"the tide table is done"`, `"author":"/root/backend","recipient":"/root"`, `"content":"[encrypted]"`, `"content":"now the harbour"`, `"type":"inter_agent_communication"`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%s is missing in %s", want, all)
+		}
+	}
+	if n := len(kept.Keys("messages")); n != 3 {
+		t.Errorf("%d messages", n)
 	}
 }
 

@@ -23,6 +23,8 @@ type message struct {
 	Origin    string `json:"origin,omitzero"`
 	Bytes     int64  `json:"content_bytes"`
 	Cut       bool   `json:"content_cut,omitzero"`
+	Author    string `json:"author,omitzero"`    // the agent that wrote it, and the one
+	Recipient string `json:"recipient,omitzero"` // that it is for, where agents talk
 }
 
 // session is a thread.
@@ -110,6 +112,7 @@ type item struct {
 	meta               session
 	model, approval    string
 	sandbox            string
+	author, recipient  string
 }
 
 // Line reads one line.
@@ -218,6 +221,10 @@ func (r *rollout) text(it *item, name []byte) error {
 		into = &it.meta.GitBranch
 	case "repository_url":
 		into = &it.meta.RepositoryURL
+	case "author":
+		into = &it.author
+	case "recipient":
+		into = &it.recipient
 	case "model":
 		into = &it.model
 	case "approval_policy":
@@ -288,11 +295,14 @@ func (r *rollout) take(it *item) {
 		r.describe(it)
 	case it.kind == "turn_context":
 		r.context(it)
+	case it.kind == agentLine && r.Session.ID != "":
+		it.itemType = agentLine
+		r.said(it)
 	case it.kind != "response_item":
 		r.f.Skip(localfile.Kind(it.kind)) // echoes for the screen, and repetitions
 	case r.Session.ID == "":
 		r.f.Skip("no_thread")
-	case it.itemType == "message" || it.itemType == "reasoning":
+	case it.itemType == "message" || it.itemType == "reasoning" || it.itemType == agentItem:
 		r.said(it)
 	case strings.HasSuffix(it.itemType, "_call"):
 		r.called(it)
@@ -350,15 +360,28 @@ func (r *rollout) context(it *item) {
 // injected begin texts of the role user that nobody typed.
 var injected = []string{"<user_instructions>", "<environment_context>", "# AGENTS.md instructions"}
 
+// Both are what one agent says to another.
+const (
+	agentItem = "agent_message"
+	agentLine = "inter_agent_communication"
+)
+
 func (r *rollout) said(it *item) {
 	r.Messages++
 	text := it.text.Marked()
+	agents := it.itemType == agentItem || it.itemType == agentLine
+	if agents && text == "" {
+		text = "[encrypted]"
+	}
 	m := message{
 		SessionID: r.Session.ID, Role: it.role, Type: it.itemType, Content: text, Timestamp: it.timestamp,
 		Bytes: it.text.Total(), Cut: it.text.Cut(), Origin: it.role,
 	}
 	if m.Role == "" {
 		m.Role, m.Origin = "assistant", "assistant"
+	}
+	if agents {
+		m.Author, m.Recipient, m.Origin = it.author, it.recipient, "agent"
 	}
 	if m.Role == "user" {
 		m.Origin = "person"

@@ -29,6 +29,7 @@ type activity struct {
 	Profile   string   `json:"profile_name,omitzero"`
 	Country   string   `json:"country,omitzero"`
 	Schema    string   `json:"source_schema"`
+	Preview   string   `json:"preview_type,omitzero"` // a trailer or a hook, which Netflix plays by itself
 }
 
 // reader reads a table; order is the owner's word on how days are written.
@@ -105,6 +106,8 @@ func (r reader) read(ctx context.Context, m *localarchive.Member) error {
 		switch {
 		case t.Row < from.Rows:
 			return nil // an earlier run has read it
+		case ok && rec.Preview != "":
+			m.Emit("previews", connectorkit.Upsert(rec))
 		case ok:
 			m.Emit("viewing_activity", connectorkit.Upsert(rec))
 		default:
@@ -167,6 +170,7 @@ func fullRow(c columns, row []string) (activity, bool) {
 	rec := activity{
 		Title: c.cell(row, "title"), WatchedAt: at.Format(time.RFC3339), Precision: "instant", Raw: raw, Device: c.cell(row, "device type"),
 		Profile: c.cell(row, "profile name"), Country: c.cell(row, "country"), Schema: "full_export", Duration: seconds(c.cell(row, "duration")),
+		Preview: c.cell(row, "supplemental video type"),
 	}
 	rec.ID = idOf("full", rec.Profile, raw, rec.Title, rec.Device, c.cell(row, "duration"))
 	return rec, true

@@ -12,6 +12,7 @@ import (
 
 	"pdpp/connectorkit"
 	"pdpp/connectorkit/localarchive"
+	"pdpp/connectorkit/localfile"
 )
 
 //go:embed manifest.json
@@ -20,17 +21,28 @@ var manifestJSON []byte
 // Connector is the connector of Netflix exports.
 func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
 
+// leftOut are the parts of the full export that are not collected.
+var leftOut = []localfile.LeftOut{
+	{Name: "Searches, ratings, lists and other interactions", Patterns: []string{"**/CONTENT_INTERACTION/**"}},
+	{Name: "Account and payments", Patterns: []string{"**/ACCOUNT/**", "**/PAYMENT_AND_BILLING/**"}},
+	{Name: "Devices and addresses", Patterns: []string{"**/DEVICES/**", "**/IP_ADDRESSES/**"}},
+	{Name: "Messages and customer service", Patterns: []string{"**/MESSAGES/**", "**/CUSTOMER_SERVICE/**", "**/SURVEYS/**", "**/SOCIAL_MEDIA_CONNECTIONS/**"}},
+	{Name: "Profiles", Patterns: []string{"**/PROFILES/**"}},
+	{Name: "Clicks and games", Patterns: []string{"**/CLICKSTREAM/**", "**/GAMES/**"}},
+}
+
 func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	order := strings.ToLower(strings.TrimSpace(s.Env("NETFLIX_DATE_ORDER")))
 	return []connectorkit.Collector{localarchive.Import{
-		Dir: s.Env("NETFLIX_EXPORT_DIR"), Streams: []string{"viewing_activity"},
+		Dir: s.Env("NETFLIX_EXPORT_DIR"), Streams: []string{"viewing_activity", "previews"},
 		Kinds: []localarchive.Kind{{
 			// A table by itself may have any name; within the full export there are many others.
 			Name: "viewing", Patterns: []string{"**/ViewingActivity*.csv", "**/*[Vv]iewing[Hh]istory*.csv", "**/*viewing*history*.csv", "*.csv"},
-			Streams: []string{"viewing_activity"}, Reason: "what was watched", Read: reader{order}.read,
+			Streams: []string{"viewing_activity", "previews"}, Reason: "what was watched", Read: reader{order}.read,
 		}},
 		Settings: order,
-		Known:    []string{"**/CONTENT_INTERACTION/**", "**/Cover Sheet.pdf"},
-		Empty:    "the folder holds no Netflix export; put NetflixViewingHistory.csv or the zip of the full export into it",
+		LeftOut:  leftOut,
+		Known:    []string{"**/CONTENT_INTERACTION/**", "**/Cover Sheet.pdf"}, Packaging: []string{"**/Cover Sheet.pdf", "**/Additional Information.pdf"},
+		Empty: "the folder holds no Netflix export; put NetflixViewingHistory.csv or the zip of the full export into it",
 	}.Source().Collector()}, nil
 }

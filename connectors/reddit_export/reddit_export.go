@@ -18,10 +18,13 @@ var manifestJSON []byte
 // Connector is the connector of Reddit's exports.
 func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
 
+// packaging has the same rows without their texts.
+var packaging = []string{"**/checkfile*.csv", "**/*_headers.csv", "**/*_headers_[0-9]*.csv"}
+
 func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	i := localarchive.Import{
 		Dir:   s.Env("REDDIT_EXPORT_DIR"),
-		Known: []string{"**/checkfile*.csv", "**/*_headers.csv", "**/*_headers_[0-9]*.csv"}, // the same rows without their texts
+		Known: packaging, Packaging: packaging,
 		Empty: "the folder holds no Reddit export; put the zip of your data request into it",
 	}
 	streams := map[string]bool{}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,6 +21,24 @@ type message struct {
 	RecipientID    text   `json:"recipient_id,omitzero"`
 	CreatedAt      string `json:"created_at"`
 	Text           string `json:"text,omitzero"`
+
+	URLs      []link     `json:"urls,omitempty"`
+	MediaURLs []string   `json:"media_urls,omitempty"`
+	Reactions []reaction `json:"reactions,omitempty"`
+	Edits     []edit     `json:"edits,omitempty"`
+}
+
+// reaction is what somebody answered a message with.
+type reaction struct {
+	SenderID  text   `json:"sender_id,omitzero"`
+	Reaction  string `json:"reaction"`
+	CreatedAt string `json:"created_at,omitzero"`
+}
+
+// edit is a text that a message had before.
+type edit struct {
+	Text      string `json:"text"`
+	CreatedAt string `json:"created_at,omitzero"`
 }
 
 // messagePlace is a place in a file of conversations.
@@ -94,11 +113,25 @@ func (c *conversations) event(conversation string) error {
 	}
 	var e map[string]jsontext.Value
 	var s struct {
-		ID          text   `json:"id"`
-		Text        string `json:"text"`
-		CreatedAt   string `json:"createdAt"`
-		SenderID    text   `json:"senderId"`
-		RecipientID text   `json:"recipientId"`
+		ID          text     `json:"id"`
+		Text        string   `json:"text"`
+		CreatedAt   string   `json:"createdAt"`
+		SenderID    text     `json:"senderId"`
+		RecipientID text     `json:"recipientId"`
+		MediaURLs   []string `json:"mediaUrls"`
+		URLs        []struct {
+			URL      string `json:"url"`
+			Expanded string `json:"expanded"`
+		} `json:"urls"`
+		Reactions []struct {
+			SenderID  text   `json:"senderId"`
+			Key       string `json:"reactionKey"`
+			CreatedAt string `json:"createdAt"`
+		} `json:"reactions"`
+		Edits []struct {
+			Text   string `json:"editedText"`
+			Second number `json:"createdAtSec"`
+		} `json:"editHistory"`
 	}
 	switch err := json.Unmarshal(element, &e, lenient); {
 	case err != nil || len(e) == 0:
@@ -110,7 +143,21 @@ func (c *conversations) event(conversation string) error {
 		}
 	default:
 		err := json.Unmarshal(e["messageCreate"], &s, lenient)
-		rec := message{string(s.ID), conversation, s.SenderID, s.RecipientID, timeOf(s.CreatedAt), unescaped.Replace(s.Text)}
+		rec := message{ID: string(s.ID), ConversationID: conversation, SenderID: s.SenderID, RecipientID: s.RecipientID, CreatedAt: timeOf(s.CreatedAt), MediaURLs: s.MediaURLs}
+		for _, u := range s.URLs {
+			rec.URLs = append(rec.URLs, link{u.URL, u.Expanded})
+		}
+		for _, r := range s.Reactions {
+			rec.Reactions = append(rec.Reactions, reaction{r.SenderID, r.Key, timeOf(r.CreatedAt)})
+		}
+		for _, e := range s.Edits {
+			one := edit{Text: unescaped.Replace(e.Text)}
+			if e.Second.n != nil && *e.Second.n > 0 && *e.Second.n < 253402300799 {
+				one.CreatedAt = time.Unix(*e.Second.n, 0).UTC().Format(time.RFC3339)
+			}
+			rec.Edits = append(rec.Edits, one)
+		}
+		rec.Text = resolved(s.Text, rec.URLs)
 		if err != nil || rec.ID == "" || rec.CreatedAt == "" {
 			c.m.Row(n, int64(len(element)))
 			break

@@ -17,8 +17,8 @@ type like struct {
 	URL  string `json:"url,omitzero"`
 }
 
-// person is an account that follows the owner's, or that the owner follows. The archive has no
-// names.
+// person is an account that follows the owner's, or that the owner follows, blocked or muted. The
+// archive has no names.
 type person struct {
 	ID        string `json:"id"`
 	AccountID string `json:"account_id"`
@@ -29,6 +29,8 @@ type person struct {
 const (
 	follower  = "follower"
 	following = "following"
+	blocked   = "blocked"
+	muted     = "muted"
 )
 
 // readLikes reads what was liked.
@@ -59,13 +61,20 @@ func readPeople(ctx context.Context, m *localarchive.Member) error {
 		var s struct {
 			Follower  account `json:"follower"`
 			Following account `json:"following"`
+			Blocking  account `json:"blocking"`
+			Muting    account `json:"muting"`
 		}
 		if json.Unmarshal(element, &s, lenient) != nil {
 			return false
 		}
 		who, relation := s.Follower, follower
-		if who.ID == "" {
+		switch {
+		case s.Following.ID != "":
 			who, relation = s.Following, following
+		case s.Blocking.ID != "":
+			who, relation = s.Blocking, blocked
+		case s.Muting.ID != "":
+			who, relation = s.Muting, muted
 		}
 		if who.ID == "" {
 			return false

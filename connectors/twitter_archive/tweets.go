@@ -1,8 +1,11 @@
 package twitterarchive
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,14 +46,24 @@ func (v *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// list is a list of which only the length counts; nil when there is none.
-type list struct{ n *int64 }
+// counted is a list whose elements may be of any form; nil when there is none.
+type counted[T any] struct {
+	n    *int64
+	list []T
+}
 
-func (v *list) UnmarshalJSON(b []byte) error {
+func (v *counted[T]) UnmarshalJSON(b []byte) error {
 	var all []jsontext.Value
-	if json.Unmarshal(b, &all, lenient) == nil && jsontext.Value(b).Kind() == '[' {
-		n := int64(len(all))
-		v.n = &n
+	if json.Unmarshal(b, &all, lenient) != nil || jsontext.Value(b).Kind() != '[' {
+		return nil
+	}
+	n := int64(len(all))
+	v.n = &n
+	for _, raw := range all {
+		var one T
+		if raw.Kind() == '{' && json.Unmarshal(raw, &one, lenient) == nil {
+			v.list = append(v.list, one)
+		}
 	}
 	return nil
 }
@@ -66,14 +79,93 @@ type sourceTweet struct {
 	ReplyToStatus       text   `json:"in_reply_to_status_id_str"`
 	ReplyToStatusNumber text   `json:"in_reply_to_status_id"`
 	ReplyToName         text   `json:"in_reply_to_screen_name"`
+	ReplyToUser         text   `json:"in_reply_to_user_id_str"`
+	ReplyToUserNumber   text   `json:"in_reply_to_user_id"`
 	Lang                text   `json:"lang"`
+	Client              string `json:"source"`
+	DeletedAt           string `json:"deleted_at"`
+	CommunityID         text   `json:"community_id_str"`
 	Entities            struct {
-		URLs  list `json:"urls"`
-		Media list `json:"media"`
+		URLs     counted[sourceLink]    `json:"urls"`
+		Media    counted[sourceMedia]   `json:"media"`
+		Mentions counted[sourceMention] `json:"user_mentions"`
+		Hashtags counted[sourceHashtag] `json:"hashtags"`
 	} `json:"entities"`
 	Extended struct {
-		Media list `json:"media"`
+		Media counted[sourceMedia] `json:"media"`
 	} `json:"extended_entities"`
+	Coordinates struct {
+		Point []decimal `json:"coordinates"` // the longitude first
+	} `json:"coordinates"`
+	Geo struct {
+		Point []decimal `json:"coordinates"` // the latitude first
+	} `json:"geo"`
+	Place struct {
+		FullName string `json:"full_name"`
+	} `json:"place"`
+}
+
+type sourceLink struct {
+	URL      string `json:"url"`
+	Expanded string `json:"expanded_url"`
+}
+
+type sourceMedia struct {
+	Type    string `json:"type"`
+	Address string `json:"media_url_https"`
+	Alt     string `json:"ext_alt_text"`
+	Video   struct {
+		Variants []struct {
+			Bitrate number `json:"bitrate"`
+			URL     string `json:"url"`
+		} `json:"variants"`
+	} `json:"video_info"`
+}
+
+type sourceMention struct {
+	ID         text   `json:"id_str"`
+	ScreenName string `json:"screen_name"`
+	Name       string `json:"name"`
+}
+
+type sourceHashtag struct {
+	Text string `json:"text"`
+}
+
+// decimal is a number that archives write as a text, too.
+type decimal float64
+
+func (v *decimal) UnmarshalJSON(b []byte) error {
+	n, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+		*v = decimal(n)
+	}
+	return nil
+}
+
+// Kinds of posts.
+const (
+	kindPost      = "post"
+	kindCommunity = "community"
+	kindDeleted   = "deleted" // by its author, and still in the archive
+)
+
+type link struct {
+	URL      string `json:"url"`
+	Expanded string `json:"expanded_url,omitzero"`
+}
+
+type mention struct {
+	ID         text   `json:"id,omitzero"`
+	ScreenName string `json:"screen_name"`
+	Name       string `json:"name,omitzero"`
+}
+
+type media struct {
+	Type  string `json:"type,omitzero"`
+	URL   string `json:"url,omitzero"`
+	Alt   string `json:"alt_text,omitzero"`
+	Video string `json:"video_url,omitzero"`
 }
 
 type tweet struct {
@@ -87,20 +179,60 @@ type tweet struct {
 	Lang          text   `json:"lang,omitzero"`
 	MediaCount    *int64 `json:"media_count,omitzero"`
 	URLCount      *int64 `json:"url_count,omitzero"`
+
+	Kind        string    `json:"kind"`
+	Long        bool      `json:"is_long,omitzero"`
+	ReplyToUser text      `json:"in_reply_to_user_id,omitzero"`
+	URLs        []link    `json:"urls,omitempty"`
+	Media       []media   `json:"media,omitempty"`
+	Mentions    []mention `json:"mentions,omitempty"`
+	Hashtags    []string  `json:"hashtags,omitempty"`
+	Latitude    *float64  `json:"latitude,omitzero"`
+	Longitude   *float64  `json:"longitude,omitzero"`
+	Place       string    `json:"place,omitzero"`
+	Client      string    `json:"client,omitzero"`
+	CommunityID text      `json:"community_id,omitzero"`
+	DeletedAt   string    `json:"deleted_at,omitzero"`
 }
 
 // readTweets reads posts, each in a wrapper of its own in newer archives.
-func readTweets(ctx context.Context, m *localarchive.Member) error {
-	return elements(ctx, m, func(element jsontext.Value) bool {
-		rec, ok := tweetOf(element)
-		if ok {
-			m.Emit("tweets", connectorkit.Upsert(rec))
+func (a *archive) readTweets(kind string) func(context.Context, *localarchive.Member) error {
+	return func(ctx context.Context, m *localarchive.Member) error {
+		long, err := a.notesOf(ctx, m)
+		if err != nil {
+			return err
 		}
-		return ok
-	})
+		return elements(ctx, m, func(element jsontext.Value) bool {
+			rec, ok := tweetOf(element, kind)
+			if ok {
+				rec.take(long.find(rec.CreatedAt, rec.Text))
+				m.Emit("tweets", connectorkit.Upsert(rec))
+			}
+			return ok
+		})
+	}
 }
 
-func tweetOf(element jsontext.Value) (tweet, bool) {
+// take replaces the cut text of a post by the whole one.
+func (t *tweet) take(n *note) {
+	if n == nil {
+		return
+	}
+	t.Text, t.Long = n.tweet.Text, true
+	if len(n.tweet.URLs) > 0 {
+		t.URLs = n.tweet.URLs
+		count := int64(len(t.URLs))
+		t.URLCount = &count
+	}
+	if len(t.Mentions) < len(n.tweet.Mentions) {
+		t.Mentions = n.tweet.Mentions
+	}
+	if len(t.Hashtags) < len(n.tweet.Hashtags) {
+		t.Hashtags = n.tweet.Hashtags
+	}
+}
+
+func tweetOf(element jsontext.Value, kind string) (tweet, bool) {
 	var wrapped struct {
 		Tweet jsontext.Value `json:"tweet"`
 	}
@@ -112,21 +244,70 @@ func tweetOf(element jsontext.Value) (tweet, bool) {
 		return tweet{}, false
 	}
 	out := tweet{
-		ID: string(s.IDStr), Text: s.FullText, CreatedAt: timeOf(s.CreatedAt), FavoriteCount: s.FavoriteCount.n, RetweetCount: s.RetweetCount.n,
-		ReplyTo: s.ReplyToStatus, ReplyToName: s.ReplyToName, Lang: s.Lang, MediaCount: s.Extended.Media.n, URLCount: s.Entities.URLs.n,
+		ID: cmp.Or(string(s.IDStr), string(s.ID)), Text: cmp.Or(s.FullText, s.Text), CreatedAt: timeOf(s.CreatedAt), FavoriteCount: s.FavoriteCount.n, RetweetCount: s.RetweetCount.n,
+		ReplyTo: cmp.Or(s.ReplyToStatus, s.ReplyToStatusNumber), ReplyToName: s.ReplyToName, ReplyToUser: cmp.Or(s.ReplyToUser, s.ReplyToUserNumber), Lang: s.Lang,
+		MediaCount: s.Extended.Media.n, URLCount: s.Entities.URLs.n, Kind: kind, Place: s.Place.FullName, Client: clientOf(s.Client), CommunityID: s.CommunityID, DeletedAt: timeOf(s.DeletedAt),
 	}
-	if out.ID == "" {
-		out.ID = string(s.ID)
+	pictures := s.Extended.Media
+	if pictures.n == nil {
+		pictures, out.MediaCount = s.Entities.Media, s.Entities.Media.n
 	}
-	if out.Text == "" {
-		out.Text = s.Text
+	for _, p := range pictures.list {
+		out.Media = append(out.Media, p.media())
 	}
-	if out.ReplyTo == "" {
-		out.ReplyTo = s.ReplyToStatusNumber
+	for _, u := range s.Entities.URLs.list {
+		if u.URL != "" {
+			out.URLs = append(out.URLs, link(u))
+		}
 	}
-	if out.MediaCount == nil {
-		out.MediaCount = s.Entities.Media.n
+	for _, who := range s.Entities.Mentions.list {
+		out.Mentions = append(out.Mentions, mention(who))
 	}
-	out.Text = unescaped.Replace(out.Text)
+	for _, tag := range s.Entities.Hashtags.list {
+		out.Hashtags = append(out.Hashtags, tag.Text)
+	}
+	switch at := s.Coordinates.Point; {
+	case len(at) == 2:
+		out.Longitude, out.Latitude = (*float64)(&at[0]), (*float64)(&at[1])
+	case len(s.Geo.Point) == 2:
+		out.Latitude, out.Longitude = (*float64)(&s.Geo.Point[0]), (*float64)(&s.Geo.Point[1])
+	}
+	out.Text = resolved(out.Text, out.URLs)
 	return out, out.ID != "" && out.CreatedAt != ""
+}
+
+// media has the address of the best form of a video.
+func (p sourceMedia) media() media {
+	out := media{Type: p.Type, URL: p.Address, Alt: p.Alt}
+	best := int64(-1)
+	for _, v := range p.Video.Variants {
+		rate := int64(0)
+		if v.Bitrate.n != nil {
+			rate = *v.Bitrate.n
+		}
+		if rate > best && v.URL != "" {
+			best, out.Video = rate, v.URL
+		}
+	}
+	return out
+}
+
+// resolved is a text as it was written: without the archive's escapes, and with links instead of
+// those that Twitter put in their places.
+func resolved(text string, links []link) string {
+	text = unescaped.Replace(text)
+	for _, l := range links {
+		if l.URL != "" && l.Expanded != "" {
+			text = strings.ReplaceAll(text, l.URL, l.Expanded)
+		}
+	}
+	return text
+}
+
+// clientOf is the name of the program that a post was written with, which the archive has as a link.
+func clientOf(source string) string {
+	if _, rest, ok := strings.Cut(source, ">"); ok {
+		source, _, _ = strings.Cut(rest, "<")
+	}
+	return unescaped.Replace(source)
 }

@@ -1,7 +1,10 @@
 // Package twitterarchive imports the archive that Twitter, now X, gives its users: posts, direct
-// messages, likes, and who follows whom.
+// messages, likes, who follows whom, and conversations with Grok.
 //
 //	tweets.go   a post
+//	notes.go    the whole text of a long post
+//	grok.go     a message of a conversation with Grok
+//	leftout.go  what an archive holds besides
 //	messages.go a direct message
 //	people.go   a like, a follower, an account that is followed
 package twitterarchive
@@ -23,10 +26,15 @@ var manifestJSON []byte
 func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
 
 func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	one := &archive{}
 	return []connectorkit.Collector{localarchive.Import{
-		Dir: s.Env("TWITTER_ARCHIVE_DIR"), Streams: []string{"tweets", "direct_messages", "likes", "people"},
+		Dir: s.Env("TWITTER_ARCHIVE_DIR"), Streams: []string{"tweets", "direct_messages", "likes", "people", "grok_messages"},
 		Kinds: []localarchive.Kind{
-			{Name: "tweets", Patterns: []string{"**/tweets.js", "**/tweets-part*.js", "**/tweet.js", "**/tweet-part*.js"}, Streams: []string{"tweets"}, Reason: "posts", Read: readTweets},
+			{Name: "tweets", Patterns: []string{"**/tweets.js", "**/tweets-part*.js", "**/tweet.js", "**/tweet-part*.js"}, Streams: []string{"tweets"}, Reason: "posts", Read: one.readTweets(kindPost)},
+			{Name: "community_tweets", Patterns: []string{"**/community-tweet.js", "**/community-tweet-part*.js"}, Streams: []string{"tweets"}, Reason: "posts to communities", Read: one.readTweets(kindCommunity)},
+			{Name: "deleted_tweets", Patterns: []string{"**/deleted-tweets.js", "**/deleted-tweets-part*.js"}, Streams: []string{"tweets"}, Reason: "posts that were deleted", Read: one.readTweets(kindDeleted)},
+			{Name: "long_tweets", Patterns: []string{"**/note-tweet.js", "**/note-tweet-part*.js"}, Streams: []string{"tweets"}, Reason: "the whole texts of long posts", Read: one.readNotes},
+			{Name: "grok", Patterns: []string{"**/grok-chat-item.js", "**/grok-chat-item-part*.js"}, Streams: []string{"grok_messages"}, Reason: "conversations with Grok", Read: readGrok},
 			{Name: "direct_messages", Patterns: []string{
 				"**/direct-messages.js", "**/direct-messages-part*.js", "**/direct-message.js", "**/direct-message-part*.js",
 				"**/direct-messages-group.js", "**/direct-messages-group-part*.js", "**/direct-message-group.js", "**/direct-message-group-part*.js",
@@ -35,8 +43,10 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 			{Name: "people", Patterns: []string{
 				"**/data/follower.js", "**/data/follower-part*.js", "**/data/following.js", "**/data/following-part*.js",
 				"follower.js", "follower-part*.js", "following.js", "following-part*.js",
+				"**/data/block.js", "**/data/block-part*.js", "**/data/mute.js", "**/data/mute-part*.js", "block.js", "block-part*.js", "mute.js", "mute-part*.js",
 			}, Streams: []string{"people"}, Reason: "who follows whom", Read: readPeople},
 		},
+		LeftOut: leftOut, Packaging: packaging,
 		Known: []string{"**/data/manifest.js", "**/Your archive.html"},
 		Empty: "the folder holds no Twitter archive; put the zip that Twitter gave you into it",
 		// Pictures and films of posts are members too.

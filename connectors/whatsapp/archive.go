@@ -162,7 +162,20 @@ func (l *line) event() bool {
 		return true
 	}
 	text := clean(l.text)
-	return l.own && !begins(notEvents, text) && !listed(deleted, firstLine(text)) && l.file() == "" && !listed(omitted, firstLine(text))
+	return l.own && !begins(notEvents, text) && !listed(deleted, firstLine(text)) && l.file() == "" && !listed(omitted, firstLine(text)) && l.shared() == ""
+}
+
+// shared is the kind of what an app wrote in somebody's name: a place or a call; empty for others.
+func (l *line) shared() string {
+	text := clean(l.text)
+	switch {
+	case l.author == "":
+	case l.own && rang.MatchString(text):
+		return "call"
+	case located.MatchString(firstLine(text)) && (l.own || begins(notEvents, text)):
+		return "location"
+	}
+	return ""
 }
 
 func firstLine(text string) string {
@@ -177,6 +190,17 @@ func (l *line) file() string {
 		if m := form.FindStringSubmatch(first); m != nil {
 			return m[1]
 		}
+	}
+	if m := documentIOS.FindStringSubmatch(first); m != nil {
+		return m[2]
+	}
+	return ""
+}
+
+// document is the name that a document had; empty where the line has none.
+func (l *line) document() string {
+	if m := documentIOS.FindStringSubmatch(clean(firstLine(l.text))); m != nil {
+		return strings.TrimSpace(m[1])
 	}
 	return ""
 }
@@ -203,11 +227,16 @@ func (s settings) record(l *line, first bool, chatID string, equal map[string]in
 		}
 		return r
 	}, text)
-	file, key := l.file(), text
+	file, key, author := l.file(), text, l.author // author is whom the id names
 	head, caption, _ := strings.Cut(text, "\n")
-	switch {
+	switch kind := l.shared(); {
+	case kind != "":
+		one.Kind = kind
+		if !begins(notEvents, clean(text)) { // earlier versions took it for an event
+			author, key = "", clean(l.author+"\x00"+text)
+		}
 	case l.event():
-		one.Kind, one.Author = "event", ""
+		one.Kind, one.Author, author = "event", "", ""
 		key = clean(l.author + "\x00" + text)
 	case listed(deleted, head):
 		one.Kind, text = "deleted", ""
@@ -215,13 +244,16 @@ func (s settings) record(l *line, first bool, chatID string, equal map[string]in
 		one.HasAttachment, one.Kind = true, "file"
 		text = caption
 		key = "\x01" + caption
+		if caption == "" {
+			text = l.document()
+		}
 	}
 	kept := localfile.Excerpt{Limit: maxText}
 	kept.Text(text)
 	one.Content, one.ContentCut = kept.Marked(), kept.Cut()
 	date := []int{l.stamp.date[0], l.stamp.date[1]}
 	slices.Sort(date)
-	id := hashOf(fmt.Sprintf("%s\x00%s\x00%v\x00%s\x00%s", chatID, one.Author, date, local.Format("2006 15:04:05"), clean(key)))
+	id := hashOf(fmt.Sprintf("%s\x00%s\x00%v\x00%s\x00%s", chatID, author, date, local.Format("2006 15:04:05"), clean(key)))
 	n := equal[id]
 	equal[id]++
 	if one.ID = "export:" + id; n > 0 {

@@ -160,6 +160,32 @@ func TestLinesOfAPhoneThatMarksItsOwn(t *testing.T) {
 	}
 }
 
+// TestWhatAPhoneMarks shows that documents with their pages, shared places and calls have their author
+// although the phone marks them as its own words, and that the mark of an edit is no text.
+func TestWhatAPhoneMarks(t *testing.T) {
+	t.Parallel()
+	text := "[13.01.26, 10:11:13] Ana: \u200eInvoice No 7.pdf • \u200e1 page \u200e<attached: 00000012-Invoice No 7.pdf>\n" +
+		"[13.01.26, 10:11:14] Ana: \u200eHarbour Library (96 Quay Rd, Port): https://foursquare.com/v/4ac518cef964\n" +
+		"[13.01.26, 10:11:15] Luis: \u200eLocation: https://maps.google.com/?q=51.5,-0.09\n" +
+		"[13.01.26, 10:11:16] Luis: \u200eMissed voice call\n" +
+		"[13.01.26, 10:11:17] Ana: \u200eVideo call, \u200e5 min\n" +
+		"[13.01.26, 10:11:18] Ana: a changed word \u200e<This message was edited>\u200e\n" +
+		"[13.01.26, 10:11:19] The crew: \u200eAna added Luis\n"
+	_, list := settings{zone: time.UTC}.records(parse(text, unsaid), "WhatsApp Chat - The crew.zip")
+	var got []string
+	for _, m := range list {
+		got = append(got, m.Kind+"/"+m.Author+"/"+m.Content)
+	}
+	want := "file/Ana/Invoice No 7.pdf; location/Ana/Harbour Library (96 Quay Rd, Port): https://foursquare.com/v/4ac518cef964; location/Luis/Location: https://maps.google.com/?q=51.5,-0.09; " +
+		"call/Luis/Missed voice call; call/Ana/Video call, 5 min; message/Ana/a changed word; event//Ana added Luis"
+	if strings.Join(got, "; ") != want || !list[5].Edited {
+		t.Errorf("stored:\n%s\nwant\n%s", strings.Join(got, "; "), want)
+	}
+	if a := list[0].attachment; a == nil || a.Filename != "00000012-Invoice No 7.pdf" || a.ContentType != "application/pdf" {
+		t.Errorf("the document is %+v", a)
+	}
+}
+
 // FuzzExport holds that no text makes the parser fail, that it keeps every message in its
 // order, and that a longer export has the ids of a shorter one.
 func FuzzExport(f *testing.F) {

@@ -22,6 +22,7 @@ var omitted = []string{
 // attachedIOS and attachedAndroid name a file of the export.
 var (
 	attachedIOS     = regexp.MustCompile(`^<[^:<>]{2,30}: ([^<>/\\]+\.[A-Za-z0-9]{1,8})>`)
+	documentIOS     = regexp.MustCompile(`^([^<>]{1,250}) • [^<>•]{1,30} <[^:<>]{2,30}: ([^<>/\\]+\.[A-Za-z0-9]{1,8})>$`) // with its name and pages before it
 	attachedAndroid = regexp.MustCompile(`^([^/\\<>:]+\.[A-Za-z0-9]{1,8}) \((?:file attached|archivo adjunto|Datei angehängt|fichier joint|arquivo anexado|ficheiro anexado|file allegato|bestand bijgevoegd|файл добавлен|dosya ekli|添付ファイル|파일 첨부됨)\)`)
 )
 
@@ -33,7 +34,13 @@ var deleted = []string{
 }
 
 // edited ends a message that was edited.
-var edited = regexp.MustCompile(`\s*[\x{200e}\x{200f}]*<(?:This message was edited|Diese Nachricht wurde bearbeitet\.?|Se editó este mensaje\.?|Ce message a été modifié|Mensagem editada|Questo messaggio è stato modificato|Dit bericht is bewerkt)>\s*$`)
+var edited = regexp.MustCompile(`[\s\p{Cf}]*<(?:This message was edited|Diese Nachricht wurde bearbeitet\.?|Se editó este mensaje\.?|Este mensaje fue editado\.?|Ce message a été modifié|Mensagem editada|Esta mensagem foi editada|Questo messaggio è stato modificato|Dit bericht is bewerkt|Это сообщение изменено)>[\s\p{Cf}]*$`)
+
+// located is a place that somebody shared: a link of a map, with or without the place's name.
+var located = regexp.MustCompile(`(?:^|: )https?://(?:maps\.google\.[a-z.]+|(?:www\.)?google\.[a-z.]+/maps|goo\.gl/maps|maps\.app\.goo\.gl|maps\.apple\.com|(?:[a-z]+\.)?foursquare\.com)/\S+$`)
+
+// rang is a call. The phone marks it as its own words, in the name of who called.
+var rang = regexp.MustCompile(`(?i)^(?:(?:missed|silenced|declined) )?(?:group )?(?:voice|video|audio|phone) call\b|^missed (?:group )?call\b|^(?:verpasster )?(?:sprach|video|gruppen)anruf|^(?:videollamada|llamada (?:de voz|perdida|grupal))|^appel (?:vocal|vidéo|manqué|de groupe)|^(?:chamada|ligação) (?:de (?:voz|vídeo)|perdida)|^(?:videochiamata|chiamata (?:vocale|persa|di gruppo))|^(?:gemiste )?(?:spraakoproep|video-oproep)`)
 
 // events are parts of lines that nobody wrote.
 var events = []string{
