@@ -108,5 +108,11 @@ func (a *app) printDemand(name string, f api.Foreign) {
 	}
 	printf(a.errOut, "  variables  %s\n", none(f.Variables))
 	printf(a.errOut, "  paths      %s\n", none(f.Paths))
+	if len(f.Endpoints) > 0 {
+		printf(a.errOut, "  signs in   %s\n", strings.Join(f.Endpoints, ", "))
+	}
+	if len(f.Hosts) > 0 {
+		printf(a.errOut, "  hosts      %s\n", shortList(f.Hosts))
+	}
 	printf(a.errOut, "  and the network. It reaches no other file of yours where the system can hold it (pdpp doctor).\n")
 }

@@ -39,8 +39,6 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 		e.Exit, e.Next = ExitOwner, lack.Next+" Then run again: "+again
 	case f.Reason == launch.ReasonSelection:
 		e.Exit, e.Next = ExitOwner, "Choose again what is collected: pdpp select "+conn.ID+" --profile ID, or --all"
-	case f.Reason == launch.ReasonUnconfirmed:
-		e.Exit, e.Next = ExitOwner, "See what it asks for, and let it run: pdpp connectors confirm "+conn.ConnectorID
 	case ownerMustAct(o):
 		e.Exit, e.Next = ExitOwner, ownerStep(o, m, conn.ID)
 	case f.Reason == runner.ReasonViolation:

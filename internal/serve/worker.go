@@ -57,7 +57,10 @@ func (s *process) startWorker(ctx context.Context) error {
 			return fault == nil, err
 		},
 	}
-	prober := &readiness.Prober{Store: s.Store, Offered: s.workersOffer, Lookup: s.variable, LookPath: s.program, Connectors: connectors}
+	prober := &readiness.Prober{Store: s.Store, Offered: s.workersOffer, Lookup: s.variable, LookPath: s.program, Connectors: connectors,
+		Unconfirmed: func(ctx context.Context, name string, d catalog.Demand) (*catalog.NeedError, error) {
+			return launch.UnconfirmedDemand(ctx, s.Store, name, d)
+		}}
 	s.answers = &interaction.Mailbox{Store: s.Store, Now: s.Now}
 	var err error
 	s.scheduler, err = scheduler.New(scheduler.Config{

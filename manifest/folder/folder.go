@@ -4,6 +4,8 @@
 package folder
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +24,9 @@ const (
 	// Adapter is there instead of the executable where the host program runs a
 	// program of another protocol.
 	Adapter = "adapter.json"
+	// Data is the folder in which the connector keeps files of its own: the only part of its folder that
+	// it can write to.
+	Data = "data"
 )
 
 // Folder is a connector's folder that can be run.
@@ -30,6 +35,8 @@ type Folder struct {
 	Executable string // absolute; empty for an adapted one
 	Adapted    bool
 	Manifest   *manifest.Manifest
+	// Digest is the SHA-256, in hex, of the manifest.json that Manifest was parsed from.
+	Digest string
 	// Warnings are what does not keep the connector from running.
 	Warnings manifest.Problems
 }
@@ -72,7 +79,7 @@ func Read(dir string) (Folder, error) {
 	}
 	f := Folder{Dir: absolute}
 	var faults manifest.Problems
-	f.Manifest, f.Warnings, faults = readManifest(absolute)
+	f.Manifest, f.Digest, f.Warnings, faults = readManifest(absolute)
 	if _, err := os.Lstat(filepath.Join(absolute, Adapter)); err == nil {
 		f.Adapted = true
 	} else {
@@ -95,22 +102,23 @@ func Shadowed(name string) manifest.Problem {
 		Mend: "give this one another connector_key to use it"}
 }
 
-func readManifest(dir string) (m *manifest.Manifest, warnings, faults manifest.Problems) {
+func readManifest(dir string) (m *manifest.Manifest, digest string, warnings, faults manifest.Problems) {
 	body, err := ReadFile(dir, Manifest)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fault(Manifest, "is missing", "add it beside the executable")
+		return nil, "", nil, fault(Manifest, "is missing", "add it beside the executable")
 	}
 	if err != nil {
-		return nil, nil, fault(Manifest, unreadable(err), "make it a readable file of at most 1 MiB, without links")
+		return nil, "", nil, fault(Manifest, unreadable(err), "make it a readable file of at most 1 MiB, without links")
 	}
 	m, warnings, err = manifest.Inspect(body)
 	switch {
 	case errors.As(err, &faults):
-		return nil, within(warnings), within(faults)
+		return nil, "", within(warnings), within(faults)
 	case err != nil:
-		return nil, nil, fault(Manifest, err.Error(), "write one JSON object")
+		return nil, "", nil, fault(Manifest, err.Error(), "write one JSON object")
 	}
-	return m, within(warnings), nil
+	sum := sha256.Sum256(body)
+	return m, hex.EncodeToString(sum[:]), within(warnings), nil
 }
 
 // within says of each problem that it is in the manifest.

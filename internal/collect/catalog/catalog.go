@@ -53,11 +53,17 @@ type Connector struct {
 	// Chosen is what the owner has it started by: the interpreter of a script, another program
 	// instead of one that is none; empty for what it says itself.
 	Chosen string
-	// Dir is its own folder, in which it may write; empty when it has none.
+	// Dir is its own folder, which it may read; empty when it has none. It may write to the folder
+	// folder.Data in it.
 	Dir string
-	// Starts is the program that it starts in turn, and Needs what that one has to read.
+	// ManifestDigest is the SHA-256, in hex, of the file that Manifest was parsed from; empty for a
+	// built-in connector.
+	ManifestDigest string
+	// Starts is the program that it starts in turn, and Needs what that one has to read. Hosts are the
+	// hosts that it may reach through its proxy.
 	Starts string
 	Needs  []string
+	Hosts  []string
 	// Scripts are the files that its command names.
 	Scripts []string
 	// Private are folders that its declared paths may not open.
@@ -316,14 +322,15 @@ func (c Catalog) read(dir string) (Connector, manifest.Problems, error) {
 	if err != nil {
 		return Connector{}, f.Warnings, err
 	}
-	if f.Adapted {
-		found, problem := c.adapted(f)
-		if problem != nil {
-			return Connector{}, f.Warnings, &UnusableError{Name: f.Manifest.Key(), Dir: f.Dir, Problems: manifest.Problems{*problem}}
-		}
-		return found, f.Warnings, nil
+	found := Connector{Name: f.Manifest.Key(), Manifest: f.Manifest, ManifestDigest: f.Digest, Path: f.Executable, Dir: f.Dir, Private: c.Private, Home: c.Home, Imports: c.Imports}
+	problem := found.foreignApp()
+	if f.Adapted && problem == nil {
+		problem = c.adapt(&found)
 	}
-	return Connector{Name: f.Manifest.Key(), Manifest: f.Manifest, Path: f.Executable, Dir: f.Dir, Private: c.Private, Home: c.Home, Imports: c.Imports}, f.Warnings, nil
+	if problem != nil {
+		return Connector{}, f.Warnings, &UnusableError{Name: f.Manifest.Key(), Dir: f.Dir, Problems: manifest.Problems{*problem}}
+	}
+	return found, f.Warnings, nil
 }
 
 func (c Catalog) builtins(ctx context.Context) ([]string, error) {

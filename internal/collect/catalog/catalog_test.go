@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -215,9 +216,10 @@ func TestDemandCoversPrograms(t *testing.T) {
 	}
 	install(t, dir, "weather", named("weather"), 0o755)
 	write(at("weather", "lib", "wind.py"), "one")
+	write(at("weather", "data", "fetched.py"), "one")
 	install(t, dir, "tap", named("tap"), 0)
 	write(filepath.Join(elsewhere, "tap.py"), "one")
-	write(at("tap", "adapter.json"), `{"command":["/bin/sh","`+filepath.Join(elsewhere, "tap.py")+`","--fast"]}`)
+	write(at("tap", "adapter.json"), `{"command":["/bin/sh","`+filepath.Join(elsewhere, "tap.py")+`","--fast"],"paths":["`+elsewhere+`"],"hosts":["tides.example"]}`)
 	cat := Catalog{Dir: dir, Host: host(t, "echo '[]'")}
 	for name, c := range map[string]struct {
 		scripts []string
@@ -242,7 +244,10 @@ func TestDemandCoversPrograms(t *testing.T) {
 		if diff := cmp.Diff(c.scripts, confirmed.Scripts); diff != "" {
 			t.Errorf("%s: scripts %s", name, diff)
 		}
-		for _, own := range []string{"state.json", "__pycache__/wind.pyc", "cache.db"} {
+		if name == "tap" && (!slices.Contains(confirmed.Paths, elsewhere) || !slices.Contains(confirmed.Hosts, "tides.example")) {
+			t.Errorf("the rights in adapter.json are not shown: %+v", confirmed)
+		}
+		for _, own := range []string{"state.json", "__pycache__/wind.pyc", "cache.db", "data/fetched.py"} {
 			write(at(name, own), "kept by itself")
 		}
 		if !demand().Within(confirmed) {
@@ -253,6 +258,20 @@ func TestDemandCoversPrograms(t *testing.T) {
 			t.Errorf("%s: another %s was not noticed", name, c.covered)
 		}
 		write(c.covered, "one")
+		for from, to := range map[string]string{
+			`"display_name":"X"`: `"display_name":"Y"`,
+			`"streams"`:          `"browser":{"hosts":["other.example"]},"runtime_requirements":{"bindings":{"browser":{}}},"streams"`,
+			`"version":"1"`:      `"version":"1","setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","fields":[{"name":"t","label":"T","type":"password","required":true,"secret":true,"env":["OTHER_TOKEN"]}]}}`,
+		} {
+			write(at(name, "manifest.json"), strings.Replace(named(name), from, to, 1))
+			if demand().Within(confirmed) {
+				t.Errorf("%s: another manifest was not noticed: %s", name, to)
+			}
+		}
+		write(at(name, "manifest.json"), named(name))
+		if !demand().Within(confirmed) {
+			t.Errorf("%s: the manifest that was confirmed is refused", name)
+		}
 		write(at(name, "json.py"), "new")
 		if demand().Within(confirmed) {
 			t.Errorf("%s: a new program file was not noticed", name)

@@ -18,10 +18,17 @@ import (
 // Demand is what the owner lets a foreign connector have: these programs, these variables,
 // and the files at the paths that some of them name.
 type Demand struct {
-	// Executable is the digest of everything below that is program text.
-	Executable string   `json:"executable_sha256"`
-	Variables  []string `json:"variables"`
-	Paths      []string `json:"paths"`
+	// Executable is the digest of the manifest and of everything below that is program text. Whatever the
+	// manifest declares, such as an endpoint or a form, is confirmed with it.
+	Executable string `json:"executable_sha256"`
+	// Variables are those that the connector gets, and those of the app that its sign-in uses.
+	Variables []string `json:"variables"`
+	// Paths are the variables whose files it reads, and the folders that adapter.json names.
+	Paths []string `json:"paths"`
+	// Endpoints are the addresses that get the app's secret and the tokens of a sign-in. Hosts are
+	// those that it visits with a browser, or reaches through its proxy.
+	Endpoints []string `json:"endpoints"`
+	Hosts     []string `json:"hosts"`
 	// Starts is what it is started by, in order: the interpreter, if it is not the system that
 	// finds it, and the program. Scripts are the further files that the digest covers.
 	Starts  []string `json:"starts"`
@@ -30,8 +37,9 @@ type Demand struct {
 
 // Demand reads the programs anew: they may have been replaced since the connector was found.
 func (c Connector) Demand() (Demand, error) {
-	d := Demand{Variables: []string{}, Paths: []string{}, Scripts: []string{}}
+	d := Demand{Variables: []string{}, Paths: []string{}, Endpoints: []string{}, Hosts: append([]string{}, c.Hosts...), Scripts: []string{}}
 	sum := sha256.New()
+	_, _ = fmt.Fprintf(sum, "manifest %s\n", c.ManifestDigest)
 	if err := c.digest(sum, &d); err != nil {
 		return d, fmt.Errorf("read the program of connector %s: %w", c.Name, err)
 	}
@@ -41,9 +49,25 @@ func (c Connector) Demand() (Demand, error) {
 			d.Variables = append(d.Variables, name)
 		}
 	}
+	if o := c.Manifest.OAuth(); o != nil {
+		for _, name := range []string{o.ClientIDEnv, o.ClientSecretEnv} {
+			if name != "" && c.mayHave(name) {
+				d.Variables = append(d.Variables, name)
+			}
+		}
+		for _, address := range []string{o.AuthorizeURL, o.TokenURL, o.DeviceURL} {
+			if address != "" {
+				d.Endpoints = append(d.Endpoints, address)
+			}
+		}
+	}
+	if c.Manifest.Browser != nil {
+		d.Hosts = append(d.Hosts, c.Manifest.Browser.Hosts...)
+	}
 	for _, p := range c.Manifest.ReadPaths() {
 		d.Paths = append(d.Paths, shownPath(p.LocalPath))
 	}
+	d.Paths = append(d.Paths, c.Needs...)
 	if rr := c.Manifest.RuntimeRequirements; rr != nil {
 		for _, t := range rr.ExternalTools {
 			if name := t.Detect.ExecutableEnvOverride; name != "" {
@@ -51,6 +75,8 @@ func (c Connector) Demand() (Demand, error) {
 			}
 		}
 	}
+	slices.Sort(d.Variables)
+	d.Variables = slices.Compact(d.Variables)
 	slices.Sort(d.Paths)
 	d.Paths = slices.Compact(d.Paths)
 	return d, nil
@@ -116,8 +142,7 @@ func (c Connector) digest(sum io.Writer, d *Demand) error {
 	return nil
 }
 
-// scriptEndings are those of files that are read as programs. What else lies in a connector's
-// folder may be what the connector itself keeps there.
+// scriptEndings are those of files that are read as programs.
 var scriptEndings = []string{".py", ".pyz", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm", ".sh", ".rb", ".pl", ".pm", ".php", ".lua", ".jar", ".so", ".node"}
 
 // scripts are the program files beside the program: those in the connector's folder, at any
@@ -128,8 +153,14 @@ func (c Connector) scripts() (all []string, err error) {
 		return all, nil
 	}
 	err = filepath.WalkDir(c.Dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil {
 			return err
+		}
+		if entry.IsDir() {
+			if path == filepath.Join(c.Dir, folder.Data) {
+				return filepath.SkipDir // what the connector itself keeps there
+			}
+			return nil
 		}
 		if !slices.Contains(scriptEndings, filepath.Ext(path)) && !folder.IsProgram(path) {
 			return nil

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"sort"
 
@@ -27,6 +29,9 @@ var browserVariables = []string{"PDPP_SESSION_ESTABLISH_WATCHDOG_MS", "PDPP_CAPT
 // *NeedError where it lacks something.
 func (c Connector) Command(own map[string]string, lookup func(name string) (string, bool)) runner.Command {
 	env := c.environment(own, lookup)
+	if data := c.dataDir(); data != "" {
+		env[dataVariable] = data
+	}
 	var cmd runner.Command
 	cmd.Path, cmd.Args, _ = c.start() // what it lacks is among the refusals
 	secret := secretNames(c.Manifest)
@@ -43,6 +48,23 @@ func (c Connector) Command(own map[string]string, lookup func(name string) (stri
 		cmd.Refusal = lacks[0]
 	}
 	return cmd
+}
+
+// dataVariable names the folder in which a foreign connector keeps files of its own between runs.
+const dataVariable = "PDPP_CONNECTOR_DATA_DIR"
+
+// dataDir creates the connector's data folder and returns it; empty where there is none. It is never a
+// link, which would open another folder to the connector.
+func (c Connector) dataDir() string {
+	if c.Dir == "" {
+		return ""
+	}
+	dir := filepath.Join(c.Dir, folder.Data)
+	_ = os.Mkdir(dir, 0o700) // it may be there, and a folder of root's has none
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir
 }
 
 // environment holds the variables of the run itself, those that the manifest declares, the

@@ -10,8 +10,8 @@ import (
 	"pdpp/manifest/folder"
 )
 
-// limits are the files that the connector may touch: its own folder, and what its manifest
-// declares and the owner's variables name. A declared path that would open something private of
+// limits are the files that the connector may touch: its own folder, of which it may write to the data
+// folder alone, and what its manifest declares and the owner's variables name. A declared path that would open something private of
 // ours is an error, since whoever reads a folder reads everything in it.
 func (c Connector) limits(env map[string]string, program string) (confine.Limits, error) {
 	l := confine.Limits{Program: program}
@@ -19,7 +19,10 @@ func (c Connector) limits(env map[string]string, program string) (confine.Limits
 		l.Execute = append(l.Execute, c.Path)
 	}
 	if c.Dir != "" {
-		l.Write = append(l.Write, c.Dir)
+		l.Execute = append(l.Execute, c.Dir)
+	}
+	if data := env[dataVariable]; data != "" {
+		l.Write = append(l.Write, data)
 	}
 	if c.Chosen != "" && !ofSystem(program) {
 		for _, path := range librariesOf(program) {

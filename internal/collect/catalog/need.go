@@ -10,6 +10,10 @@ const (
 	NeedInterpreter Need = "interpreter" // the program that starts the connector's
 	NeedVariable    Need = "variable"    // a value that the connector declares as required
 	NeedFiles       Need = "files"       // what it reads
+	// NeedConfirmation is the owner's word for a foreign connector as it is now.
+	NeedConfirmation Need = "confirmation"
+	// NeedConnector is the connector's own files.
+	NeedConnector Need = "connector"
 )
 
 // NeedError means that a run lacks something, and is not started: what the connector would

@@ -3,6 +3,9 @@ package catalog
 import (
 	"slices"
 	"strings"
+
+	"pdpp/manifest"
+	"pdpp/manifest/folder"
 )
 
 // The names of this program's own variables. A connector chooses its name, and with it the
@@ -29,6 +32,23 @@ func serverOwn(name string) bool {
 	}
 	return slices.Contains(systemNames, name) ||
 		slices.ContainsFunc(systemPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// foreignApp is the problem of a connector that is not built in and names a variable of this server's, or
+// of another program, as its app's registration: the server would send the value to the provider that
+// the connector names.
+func (c Connector) foreignApp() *manifest.Problem {
+	o := c.Manifest.OAuth()
+	if o == nil {
+		return nil
+	}
+	for member, name := range map[string]string{"client_id_env": o.ClientIDEnv, "client_secret_env": o.ClientSecretEnv} {
+		if name != "" && !c.mayHave(name) {
+			return &manifest.Problem{Path: folder.Manifest + ": setup.oauth." + member, What: "names " + name + ", which a connector may not have",
+				Mend: "name a variable that begins with " + c.Manifest.EnvPrefix() + "_"}
+		}
+	}
+	return nil
 }
 
 // mayHave reports whether the connector may be given a variable: what is the server's never,

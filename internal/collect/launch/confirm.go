@@ -8,12 +8,13 @@ import (
 
 	"pdpp/internal/collect/catalog"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 )
 
 // ReasonUnconfirmed ends a run whose foreign connector the owner has not confirmed as it is now.
 // It is not started.
-const ReasonUnconfirmed runner.Reason = "connector_unconfirmed"
+const ReasonUnconfirmed runner.Reason = evidence.ReasonUnconfirmed
 
 // Confirm notes the owner's word that a foreign connector may run as it is now.
 func Confirm(ctx context.Context, kept store.Confirmations, c catalog.Connector, now time.Time) error {
@@ -24,27 +25,35 @@ func Confirm(ctx context.Context, kept store.Confirmations, c catalog.Connector,
 	return kept.ConfirmConnector(ctx, store.Confirmation{ConnectorID: c.Name, Executable: d.Executable, Variables: d.Variables, Paths: d.Paths, ConfirmedAt: now})
 }
 
-// Unconfirmed says why a connector must not run; empty means that it may. A built-in one came
-// with this program and needs no word.
-func Unconfirmed(ctx context.Context, kept store.Confirmations, c catalog.Connector) (why string, err error) {
+// Unconfirmed returns what keeps a connector from running until the owner has confirmed it; nil means that
+// it may run. A built-in one came with this program and needs no confirmation.
+func Unconfirmed(ctx context.Context, kept store.Confirmations, c catalog.Connector) (*catalog.NeedError, error) {
 	if c.Builtin {
-		return "", nil
-	}
-	confirmed, err := kept.ConfirmedConnector(ctx, c.Name)
-	if errors.Is(err, store.ErrNotFound) {
-		return "you have not confirmed the connector " + c.Name, nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read what was confirmed of connector %s: %w", c.Name, err)
+		return nil, nil
 	}
 	d, err := c.Demand()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if !d.Within(catalog.Demand{Executable: confirmed.Executable, Variables: confirmed.Variables, Paths: confirmed.Paths}) {
-		return "the connector " + c.Name + " is not as it was when you confirmed it", nil
+	return UnconfirmedDemand(ctx, kept, c.Name, d)
+}
+
+// UnconfirmedDemand is Unconfirmed for what a foreign connector demands.
+func UnconfirmedDemand(ctx context.Context, kept store.Confirmations, name string, d catalog.Demand) (*catalog.NeedError, error) {
+	lack := &catalog.NeedError{Need: catalog.NeedConfirmation, Name: name,
+		Next: "See what it asks for, and let it run, on the server's machine: pdpp connectors confirm " + name + "."}
+	confirmed, err := kept.ConfirmedConnector(ctx, name)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		lack.What = "is a connector that you have not confirmed"
+	case err != nil:
+		return nil, fmt.Errorf("read what was confirmed of connector %s: %w", name, err)
+	case !d.Within(catalog.Demand{Executable: confirmed.Executable, Variables: confirmed.Variables, Paths: confirmed.Paths}):
+		lack.What = "changed since you confirmed it; confirm it again"
+	default:
+		return nil, nil
 	}
-	return "", nil
+	return lack, nil
 }
 
 // refusal is the end of a run that may not start; nil when it may. One that cannot start
@@ -56,13 +65,13 @@ func (l *Launcher) refusal(ctx context.Context, c catalog.Connector) *runner.Out
 	if !l.OnlyConfirmed {
 		return nil
 	}
-	why, err := Unconfirmed(ctx, l.Store, c)
-	if err == nil && why == "" {
-		return nil
-	}
-	f := &runner.Failure{Reason: ReasonUnconfirmed, Origin: runner.OriginRuntime, Err: err, Message: why}
+	lack, err := Unconfirmed(ctx, l.Store, c)
 	if err != nil {
-		f.Reason, f.Origin, f.Message = runner.ReasonStorage, runner.OriginStorage, err.Error()
+		f := &runner.Failure{Reason: runner.ReasonStorage, Origin: runner.OriginStorage, Err: err, Message: err.Error()}
+		return &runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
 	}
-	return &runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
+	if lack != nil {
+		return lacking(lack)
+	}
+	return nil
 }

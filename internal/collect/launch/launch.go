@@ -135,8 +135,13 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := NoteManifest(ctx, l.Store, &conn, c.Manifest, l.now()); err != nil {
-		return Result{}, err
+	// Nothing of a connector that may not run is recorded or used, neither its declarations nor the address
+	// that its tokens are fetched from.
+	refused := l.refusal(ctx, c)
+	if refused == nil {
+		if err := NoteManifest(ctx, l.Store, &conn, c.Manifest, l.now()); err != nil {
+			return Result{}, err
+		}
 	}
 	streams, started, heldSince := StreamSpecs(c.Manifest), l.now(), time.Now()
 	lease, err := l.Store.StartRun(ctx, store.RunStart{
@@ -153,10 +158,10 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	}
 	bound := &leasedStore{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed, singled: singled(req.Scope), blobs: l.Blobs.Place}
 	var outcome runner.Outcome
-	stored, err := l.secrets(ctx, conn, c.Manifest)
-	if refused := l.refusal(ctx, c); refused != nil {
+	var stored Secrets
+	if refused != nil {
 		outcome = *refused
-	} else if err != nil {
+	} else if stored, err = l.secrets(ctx, conn, c.Manifest); err != nil {
 		outcome = withoutCredential(ctx, err)
 	} else {
 		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored)

@@ -119,13 +119,13 @@ func TestConfirmedAsItIs(t *testing.T) {
 			t.Errorf("%s: %+v", what, out)
 		}
 	}
-	refused("never confirmed", ReasonUnconfirmed, "you have not confirmed the connector garden")
+	refused("never confirmed", ReasonUnconfirmed, "garden is a connector that you have not confirmed")
 	if err := Confirm(t.Context(), b.store, c, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	refused("confirmed", "", "")
 	write("another")
-	refused("replaced", ReasonUnconfirmed, "the connector garden is not as it was")
+	refused("replaced", ReasonUnconfirmed, "garden changed since you confirmed it")
 	if err := os.Remove(program); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ package readiness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,8 +50,18 @@ type Prober struct {
 	// Connectors finds what is installed on this machine; nothing is said of the start of one
 	// that is not.
 	Connectors catalog.Finder
+	// Unconfirmed returns what a foreign connector lacks of the owner's confirmation; nil when nothing.
+	Unconfirmed func(ctx context.Context, name string, d catalog.Demand) (*catalog.NeedError, error)
 
 	manifests map[string]declared
+	demands   map[string]demanded
+}
+
+// demanded is what a connector was found to demand.
+type demanded struct {
+	catalog.Demand
+	of string // the digest of its manifest
+	at time.Time
 }
 
 // declared is what a connector needs, as it was read; nil when it cannot be.
@@ -84,7 +95,11 @@ func (p *Prober) Check(ctx context.Context, page []evidence.Evidence, now time.T
 			}
 			offered[b] = has
 		}
-		for _, found := range append(p.findings(e, m, offered, now), p.provided(ctx, e, now)...) {
+		provided, err := p.provided(ctx, e, now)
+		if err != nil {
+			return nil, err
+		}
+		for _, found := range append(p.findings(e, m, offered, now), provided...) {
 			if err := p.record(ctx, e, found, now, again); err != nil {
 				return nil, err
 			}
@@ -140,13 +155,27 @@ func (p *Prober) findings(e *evidence.Evidence, m *manifest.Manifest, offered ma
 
 // provided are the looks at what the owner provides: those that failed, and good ones at what
 // was missing before.
-func (p *Prober) provided(ctx context.Context, e *evidence.Evidence, now time.Time) (out []evidence.Probe) {
+func (p *Prober) provided(ctx context.Context, e *evidence.Evidence, now time.Time) (out []evidence.Probe, err error) {
+	var lacks []*catalog.NeedError
+	var unusable *catalog.UnusableError
 	c, err := p.Connectors.Find(ctx, e.Connection.ConnectorID)
-	if err != nil {
-		return nil // a worker that is to run it says what is wrong
+	switch {
+	case errors.As(err, &unusable):
+		lacks = []*catalog.NeedError{{Need: catalog.NeedConnector, Name: e.Connection.ConnectorID}}
+	case err != nil:
+		return nil, nil // a worker that is to run it says what is wrong
+	default:
+		lacks = c.Lacks(e.Connection.ID, p.Lookup)
+		lack, err := p.unconfirmed(ctx, c, now)
+		if err != nil {
+			return nil, err
+		}
+		if lack != nil {
+			lacks = append(lacks, lack)
+		}
 	}
-	for _, lack := range c.Lacks(e.Connection.ID, p.Lookup) {
-		if e.Credential != nil && lack.Need != catalog.NeedInterpreter && slices.Contains(c.Manifest.CapturedEnv(), lack.Name) {
+	for _, lack := range lacks {
+		if e.Credential != nil && lack.Need != catalog.NeedInterpreter && c.Manifest != nil && slices.Contains(c.Manifest.CapturedEnv(), lack.Name) {
 			continue // what is stored is not looked into
 		}
 		probe := evidence.Probe{Dimension: evidence.Dimension(lack.Need), Name: lack.Name, Status: evidence.ProbeFailed, At: now}
@@ -166,7 +195,32 @@ func (p *Prober) provided(ctx context.Context, e *evidence.Evidence, now time.Ti
 			out = append(out, evidence.Probe{Dimension: before.Dimension, Name: before.Name, Status: evidence.ProbeOK, At: now})
 		}
 	}
-	return out
+	return out, nil
+}
+
+// unconfirmed returns what a foreign connector lacks of the owner's confirmation; nil when nothing. Its
+// files are read again after a while, or when its manifest has changed.
+func (p *Prober) unconfirmed(ctx context.Context, c catalog.Connector, now time.Time) (*catalog.NeedError, error) {
+	if c.Builtin || p.Unconfirmed == nil {
+		return nil, nil
+	}
+	d, ok := p.demands[c.Name]
+	if !ok || d.of != c.ManifestDigest || now.Sub(d.at) >= manifestsFor {
+		found, err := c.Demand()
+		if err != nil {
+			return nil, nil // a run reports it
+		}
+		if p.demands == nil {
+			p.demands = map[string]demanded{}
+		}
+		d = demanded{found, c.ManifestDigest, now}
+		p.demands[c.Name] = d
+	}
+	lack, err := p.Unconfirmed(ctx, c.Name, d.Demand)
+	if err != nil {
+		return nil, fmt.Errorf("find out whether connector %s is confirmed: %w", c.Name, err)
+	}
+	return lack, nil
 }
 
 // installed finds the program without starting it: what a connector declares is
@@ -218,12 +272,15 @@ func news(known, found *evidence.Probe, stands bool, now time.Time) bool {
 		return stands
 	case known.Status == found.Status:
 		return stands // and is about to be forgotten
-	case found.Status == evidence.ProbeFailed && found.Dimension != evidence.ProbeRuntime:
+	case found.Status == evidence.ProbeFailed && !slices.Contains(sameEverywhere, found.Dimension):
 		return now.Sub(known.At) >= otherHas
 	default:
 		return true
 	}
 }
+
+// sameEverywhere are the dimensions that do not depend on the environment of one worker.
+var sameEverywhere = []evidence.Dimension{evidence.ProbeRuntime, evidence.ProbeConfirmation, evidence.ProbeConnector}
 
 func soonest(again map[string]time.Time, id string, at time.Time) {
 	if known, ok := again[id]; !ok || at.Before(known) {

@@ -49,6 +49,8 @@ const (
 	ProbeInterpreter   Dimension = "interpreter"    // the program that starts the connector's
 	ProbeVariable      Dimension = "variable"       // a required variable that is no credential
 	ProbeFiles         Dimension = "files"          // what the connector reads, by the variable that names it
+	ProbeConfirmation  Dimension = "confirmation"   // the owner's word for a foreign connector as it is now
+	ProbeConnector     Dimension = "connector"      // the files of a foreign connector
 	ProbeRemoteSurface Dimension = "remote_surface" // a browser kept elsewhere
 	ProbeProgram       Dimension = "program"        // what the connector's program loads or opens by itself
 )
@@ -75,6 +77,8 @@ const (
 	ReasonVariableUnset      = "variable_unset"
 	ReasonFilesMissing       = "files_missing"
 	ReasonFilesUnnamed       = "files_unnamed"
+	ReasonUnconfirmed        = "connector_unconfirmed"
+	ReasonUnusable           = "connector_unusable"
 )
 
 // The reasons of a run whose program ended over something that it could not load or open. The
@@ -90,6 +94,7 @@ const IsNotSet = "is not set"
 // provided are the dimensions of what the owner provides, by the reason of its lack.
 var provided = map[string]Dimension{
 	ReasonInterpreterMissing: ProbeInterpreter, ReasonVariableUnset: ProbeVariable, ReasonFilesMissing: ProbeFiles,
+	ReasonUnconfirmed: ProbeConfirmation, ReasonUnusable: ProbeConnector,
 }
 
 // LackReason is why a run, or a look, fails without what the owner provides; empty for another

@@ -161,7 +161,8 @@ func (r *reading) runtimeAvailable() finding {
 }
 
 // needs are what was looked for on this machine.
-var needs = []evidence.Dimension{evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter, evidence.ProbeVariable, evidence.ProbeFiles}
+var needs = []evidence.Dimension{evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter, evidence.ProbeVariable, evidence.ProbeFiles,
+	evidence.ProbeConfirmation, evidence.ProbeConnector}
 
 // missingNeed finds what was looked for and not found, by its newest look, and that no run
 // has succeeded without since.
@@ -200,6 +201,10 @@ func (r *reading) lacking(p *evidence.Probe) finding {
 		row = moduleMissing
 	case p.Reason == evidence.ReasonPathMissing:
 		row = pathMissing
+	case p.Dimension == evidence.ProbeConfirmation:
+		row = connectorUnconfirmed
+	case p.Dimension == evidence.ProbeConnector:
+		row = connectorUnusable
 	case p.Name == "browser":
 		row = browserMissing
 	}

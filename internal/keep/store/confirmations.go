@@ -17,7 +17,7 @@ type Confirmation struct {
 
 // Confirmations keep which foreign connectors may run.
 type Confirmations interface {
-	// ConfirmConnector replaces what was confirmed before.
+	// ConfirmConnector replaces what was confirmed before, and has the connector's connections looked at.
 	ConfirmConnector(ctx context.Context, c Confirmation) error
 	// ConfirmedConnector gives ErrNotFound for one that was never confirmed.
 	ConfirmedConnector(ctx context.Context, connectorID string) (Confirmation, error)

@@ -70,7 +70,11 @@ func (c *Connector) Choosable() bool {
 type Foreign struct {
 	Executable string   `json:"executable_sha256"`
 	Variables  []string `json:"variables"`
-	Paths      []string `json:"paths"` // the variables whose paths it reads
+	Paths      []string `json:"paths"` // the variables whose paths it reads, and the folders of adapter.json
+	// Endpoints get the app's secret and the tokens of a sign-in. Hosts are those that its browser visits,
+	// or that it reaches through its proxy.
+	Endpoints []string `json:"endpoints"`
+	Hosts     []string `json:"hosts"`
 	// Starts is what it is started by, in order: its interpreter and its program. Scripts are
 	// further files that the digest covers.
 	Starts  []string `json:"starts"`

@@ -103,7 +103,7 @@ func (s *Service) foreign(ctx context.Context, found catalog.Connector) (*api.Fo
 	if err != nil {
 		return nil, nil // a run says so
 	}
-	why, err := launch.Unconfirmed(ctx, s.Store, found)
+	lack, err := launch.UnconfirmedDemand(ctx, s.Store, found.Name, demand)
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +112,11 @@ func (s *Service) foreign(ctx context.Context, found catalog.Connector) (*api.Fo
 		return nil, err
 	}
 	f := Foreign(demand)
-	f.Confirmed, f.Changed = why == "", why != "" && err == nil
+	f.Confirmed, f.Changed = lack == nil, lack != nil && err == nil
 	return &f, nil
 }
 
 // Foreign tells what a connector demands.
 func Foreign(d catalog.Demand) api.Foreign {
-	return api.Foreign{Executable: d.Executable, Variables: d.Variables, Paths: d.Paths, Starts: d.Starts, Scripts: d.Scripts}
+	return api.Foreign{Executable: d.Executable, Variables: d.Variables, Paths: d.Paths, Endpoints: d.Endpoints, Hosts: d.Hosts, Starts: d.Starts, Scripts: d.Scripts}
 }

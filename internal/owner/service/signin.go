@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 
+	"pdpp/internal/collect/catalog"
+	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/providerauth"
+	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/fault"
@@ -32,9 +36,13 @@ func (s *Service) signingIn(ctx context.Context, id string) (providerauth.Source
 	if err != nil {
 		return providerauth.Source{}, err
 	}
+	if err := s.mayReceiveTokens(ctx, conn.ConnectorID); err != nil {
+		return providerauth.Source{}, err
+	}
 	return s.source(ctx, conn.ID, conn.ConnectorID)
 }
 
+// source returns what a connector declares of signing in.
 func (s *Service) source(ctx context.Context, connectionID, connectorID string) (providerauth.Source, error) {
 	m, err := s.find.Declared(ctx, connectorID)
 	if err != nil {
@@ -44,6 +52,26 @@ func (s *Service) source(ctx context.Context, connectionID, connectorID string) 
 		return providerauth.Source{}, api.Invalid("connection_id", m.DisplayName+" is not signed in to at the provider.", "Give it what its form asks for.")
 	}
 	return providerauth.Source{ConnectionID: connectionID, ConnectorID: connectorID, Manifest: m}, nil
+}
+
+// mayReceiveTokens refuses a foreign connector that is not confirmed as it is now: its manifest names the
+// addresses that the app's secret and the tokens are sent to.
+func (s *Service) mayReceiveTokens(ctx context.Context, connectorID string) error {
+	found, err := s.find.Connectors.Find(ctx, connectorID)
+	if unusable := (*catalog.UnusableError)(nil); errors.As(err, &unusable) {
+		return faults.Error(err, "find the connector")
+	}
+	if err != nil {
+		return nil // it is installed on another machine, and was recorded when it ran there
+	}
+	lack, err := launch.Unconfirmed(ctx, s.Store, found)
+	if err != nil {
+		return faults.Error(err, "read what was confirmed")
+	}
+	if lack != nil {
+		return &fault.Fault{Status: http.StatusConflict, Code: evidence.ReasonUnconfirmed, Message: "The connector " + lack.Error() + ".", Next: lack.Next}
+	}
+	return nil
 }
 
 // BeginSignIn begins a sign-in at the provider.

@@ -45,6 +45,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[runArgs]) error {
 	}
 	err = w.carryOut(ctx, o)
 	ctx = logging.WithRun(ctx, o.Connection.ID, o.lastRunID)
+	var unusable *catalog.UnusableError
 	switch {
 	case err == nil, errors.Is(err, store.ErrRunActive): // somebody else runs it
 		return nil
@@ -54,7 +55,10 @@ func (w *worker) Work(ctx context.Context, job *river.Job[runArgs]) error {
 		return nil
 	case errors.Is(err, catalog.ErrUnknownConnector):
 		w.Log.WarnContext(ctx, "connector is not installed on this worker", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
-		return errors.Join(w.lacksConnector(ctx, o), putOff(putOffMissing))
+		return errors.Join(w.lacksConnector(ctx, o, evidence.ProbeRuntime, probeConnector, "connector_not_installed"), putOff(putOffMissing))
+	case errors.As(err, &unusable):
+		w.Log.WarnContext(ctx, "connector cannot be used", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
+		return errors.Join(w.lacksConnector(ctx, o, evidence.ProbeConnector, o.Connection.ConnectorID, evidence.ReasonUnusable), putOff(putOffMissing))
 	}
 	// The queue keeps the error where nobody looks.
 	w.Log.WarnContext(ctx, "a run could not be carried out; its connection is looked at again", "connector", o.Connection.ConnectorID, "error", err)
@@ -79,11 +83,11 @@ func (s *Scheduler) order(ctx context.Context, connectionID string) (*order, err
 
 // lacksConnector tells the owner, through the connection's health, that no run
 // can start here. A run that starts anywhere takes it back.
-func (s *Scheduler) lacksConnector(ctx context.Context, o *order) error {
+func (s *Scheduler) lacksConnector(ctx context.Context, o *order, d evidence.Dimension, name, reason string) error {
 	now := s.Now()
 	until := now.Add(2 * putOffMissing)
 	return wrap(s.Store.PutProbe(ctx, store.Probe{ConnectionID: o.Connection.ID, Probe: evidence.Probe{
-		Dimension: evidence.ProbeRuntime, Name: probeConnector, Status: evidence.ProbeFailed, Reason: "connector_not_installed",
+		Dimension: d, Name: name, Status: evidence.ProbeFailed, Reason: reason,
 		At: now, ExpiresAt: &until,
 	}}), "record the missing connector")
 }
