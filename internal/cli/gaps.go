@@ -37,7 +37,13 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.printGaps(page.Gaps, page.More)
+			var lost []lostPart
+			if q.Status == "" {
+				if lost, err = lostParts(ctx, o, q); err != nil {
+					return err
+				}
+			}
+			a.printGaps(page.Gaps, page.More, lost)
 			return nil
 		}), noneOf("gaps")),
 	}
@@ -48,18 +54,64 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 	return cmd
 }
 
+// lostPart is a stream of which no run can fetch what is missing.
+type lostPart struct {
+	ConnectionID string `json:"connection_id"`
+	Stream       string `json:"stream"`
+	Statement    string `json:"statement"`
+}
+
+// lostParts returns what the verdicts say is missing for good, beside the gaps that are listed one by one.
+func lostParts(ctx context.Context, o api.Owner, q api.GapQuery) ([]lostPart, error) {
+	all, err := o.Overview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var lost []lostPart
+	for i := range all.Connections {
+		c := &all.Connections[i]
+		for _, row := range c.Verdict.Streams {
+			chosen := (q.ConnectionID == "" || q.ConnectionID == c.ID) && (q.Stream == "" || q.Stream == row.StreamID)
+			if chosen && row.Disposition == "terminal" && row.ActionRef != nil {
+				lost = append(lost, lostPart{c.ID, row.StreamID, row.Statement})
+			}
+		}
+	}
+	return lost, nil
+}
+
+// printLost shows what no run can fetch.
+func (a *app) printLost(lost []lostPart) {
+	if len(lost) == 0 {
+		return
+	}
+	printf(a.out, "No run can fetch this:\n")
+	t := a.table("CONNECTION", "STREAM", "WHY")
+	for _, l := range lost {
+		t.row(l.ConnectionID, text.Cut(l.Stream, 24), l.Statement)
+	}
+	t.flush()
+}
+
 // printGaps shows gaps; cutShort says that there are more than these.
-func (a *app) printGaps(gaps []api.Gap, cutShort bool) {
+func (a *app) printGaps(gaps []api.Gap, cutShort bool, lost []lostPart) {
 	if a.json {
 		body := map[string]any{"gaps": gaps}
+		if len(lost) > 0 {
+			body["lost"] = lost
+		}
 		if cutShort {
 			body["has_more"] = true
 		}
 		writeJSON(a.out, body)
 		return
 	}
-	if len(gaps) == 0 {
+	defer a.printLost(lost)
+	switch {
+	case len(gaps) == 0 && len(lost) == 0:
 		printf(a.out, "No gaps: nothing is known to be missing.\n")
+		return
+	case len(gaps) == 0:
 		return
 	}
 	t := a.table("GAP", "STREAM", "KEY", "REASON", "STATUS")
