@@ -37,7 +37,13 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.printGaps(page.Gaps, page.More, page.LeftOut)
+			var lost []lostPart
+			if q.Status == "" {
+				if lost, err = lostParts(ctx, o, q); err != nil {
+					return err
+				}
+			}
+			a.printGaps(page, lost)
 			return nil
 		}), noneOf("gaps")),
 	}
@@ -48,12 +54,55 @@ func (a *app) gapsListCommand(use, short string) *cobra.Command {
 	return cmd
 }
 
-// printGaps shows gaps, and what is not collected at all; cutShort says that there are more gaps than
-// these.
-func (a *app) printGaps(gaps []api.Gap, cutShort bool, left []api.LeftOut) {
+// lostPart is a stream of which no run can fetch what is missing.
+type lostPart struct {
+	ConnectionID string `json:"connection_id"`
+	Stream       string `json:"stream"`
+	Statement    string `json:"statement"`
+}
+
+// lostParts returns what the verdicts say is missing for good, beside the gaps that are listed one by one.
+func lostParts(ctx context.Context, o api.Owner, q api.GapQuery) ([]lostPart, error) {
+	all, err := o.Overview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var lost []lostPart
+	for i := range all.Connections {
+		c := &all.Connections[i]
+		for _, row := range c.Verdict.Streams {
+			chosen := (q.ConnectionID == "" || q.ConnectionID == c.ID) && (q.Stream == "" || q.Stream == row.StreamID)
+			if chosen && row.Disposition == "terminal" && row.ActionRef != nil {
+				lost = append(lost, lostPart{c.ID, row.StreamID, row.Statement})
+			}
+		}
+	}
+	return lost, nil
+}
+
+// printLost shows what no run can fetch.
+func (a *app) printLost(lost []lostPart) {
+	if len(lost) == 0 {
+		return
+	}
+	printf(a.out, "No run can fetch this:\n")
+	t := a.table("CONNECTION", "STREAM", "WHY")
+	for _, l := range lost {
+		t.row(l.ConnectionID, text.Cut(l.Stream, 24), l.Statement)
+	}
+	t.flush()
+}
+
+// printGaps shows a page of gaps, the members of imported files that are not collected, and what no run
+// can fetch.
+func (a *app) printGaps(page api.GapPage, lost []lostPart) {
+	gaps, left := page.Gaps, page.LeftOut
 	if a.json {
 		body := map[string]any{"gaps": gaps}
-		if cutShort {
+		if len(lost) > 0 {
+			body["lost"] = lost
+		}
+		if page.More {
 			body["has_more"] = true
 		}
 		if len(left) > 0 {
@@ -62,19 +111,18 @@ func (a *app) printGaps(gaps []api.Gap, cutShort bool, left []api.LeftOut) {
 		writeJSON(a.out, body)
 		return
 	}
-	if len(left) > 0 {
-		if len(gaps) == 0 {
-			printf(a.out, "Nothing that this source collects is known to be missing.\n")
-		}
-		for _, words := range api.LeftOutWords(left) {
-			printf(a.out, "%s\n", oneLine(words))
-		}
-	}
-	if len(gaps) == 0 && len(left) > 0 {
-		return
-	}
-	if len(gaps) == 0 {
+	switch {
+	case len(gaps) > 0 || len(lost) > 0:
+	case len(left) > 0:
+		printf(a.out, "Nothing that this source collects is known to be missing.\n")
+	default:
 		printf(a.out, "No gaps: nothing is known to be missing.\n")
+	}
+	for _, words := range api.LeftOutWords(left) {
+		printf(a.out, "%s\n", oneLine(words))
+	}
+	defer a.printLost(lost)
+	if len(gaps) == 0 {
 		return
 	}
 	t := a.table("GAP", "STREAM", "KEY", "REASON", "STATUS")
@@ -82,7 +130,7 @@ func (a *app) printGaps(gaps []api.Gap, cutShort bool, left []api.LeftOut) {
 		t.row(shortGap(g.ID), text.Cut(g.Stream, 16), orDash(text.Cut(g.RecordKey, 12)), gapReason(g), gapStatus(g))
 	}
 	t.flush()
-	if cutShort {
+	if page.More {
 		printf(a.errOut, "These are the first %s; more are missing. Show more with --limit.\n", text.Number(int64(len(gaps))))
 	}
 	printf(a.errOut, "In plain words: pdpp gaps explain GAP\n")

@@ -61,6 +61,9 @@ func (a *app) printRun(r api.Run) {
 	printf(a.out, "connection  %s (%s)\n", r.ConnectionID, r.ConnectorID)
 	printf(a.out, "status      %s\n", r.Status)
 	printf(a.out, "started     %s, took %s\n", when(r.StartedAt), took(r))
+	if r.GrantID != "" {
+		printf(a.out, "grant       %s (%s)\n", r.GrantID, orDash(oneLine(r.GrantName)))
+	}
 	printf(a.out, "records     %s\n", text.Number(r.RecordsEmitted))
 	if r.Failure != "" {
 		printf(a.out, "error       %s: %s\n", orDash(r.Reason), oneLine(r.Failure))

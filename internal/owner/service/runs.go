@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/owner/api"
@@ -68,6 +69,13 @@ func (s *Service) RunByID(ctx context.Context, runID string) (api.Run, error) {
 	}
 	out, err := s.progresses.Run(ctx, r, conn.DisplayName, m)
 	out.KnownGaps = []byte(r.KnownGaps)
+	if err == nil && r.GrantID != "" {
+		g, err := s.Store.Grant(ctx, r.GrantID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return out, faults.Error(err, "read the grant")
+		}
+		out.GrantName = g.ClientName
+	}
 	if err == nil && out.Failure != "" {
 		var last store.Event
 		if last, err = s.Store.LastEvent(ctx, r.ID); err == nil {

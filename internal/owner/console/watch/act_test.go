@@ -152,3 +152,51 @@ func TestRunPage(t *testing.T) {
 		t.Error("the question or the way to cancel is missing")
 	}
 }
+
+// The page of a run that is over is headed by how that run ended, whatever became of the connection since,
+// and names the grant that asked for it.
+func TestRunPageIsAboutTheRun(t *testing.T) {
+	k := newKeeper(plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_a"}}`))
+	over := noon.Add(-time.Hour)
+	k.active = &api.Run{ID: "run_1", ConnectionID: "con_a", DisplayName: "Photobox", Status: "failed", Trigger: "manual", StartedAt: over, CompletedAt: &over,
+		Failure: "The provider could not be reached.", GrantID: "grant_1", GrantName: "Sleep coach"}
+	shown := page(t, serve(k), "/runs/run_1")
+	head := one(t, shown, "id", "run-head")
+	run, connection := strings.Index(head, "The provider could not be reached."), strings.Index(head, "Healthy")
+	if run < 0 || connection < run || !strings.Contains(head[:connection], "Failed") {
+		t.Errorf("the head is %s", head)
+	}
+	if about := one(t, shown, "id", "run-about"); !strings.Contains(about, "Sleep coach") || len(find(shown, "data-grant", "grant_1")) != 1 {
+		t.Errorf("the grant is not named: %s", about)
+	}
+}
+
+// A message about a credential claims no success, and goes when a run has ended.
+func TestCredentialMessageClaimsNothing(t *testing.T) {
+	k := newKeeper(plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_a"}}`))
+	said := send(t, serve(k), http.MethodPost, "/connections/con_a/credential", url.Values{"field.token": {"x"}}, true).Body.String()
+	if !strings.Contains(said, `data-message="note"`) || strings.Contains(said, "green") {
+		t.Errorf("the message is %s", said)
+	}
+	part := func() string {
+		s, err := (&Pages{owner: k, now: func() time.Time { return noon }}).shown(t.Context(), "con_a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.parts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range all {
+			if p.id == "flash" {
+				return string(p.html)
+			}
+		}
+		return ""
+	}
+	before := part()
+	k.facts.all[0].LastRun.ID = "run_99"
+	if after := part(); before == "" || after == before || strings.Contains(after, "data-message") {
+		t.Errorf("a run has ended, and the message stays: %s, %s", before, after)
+	}
+}

@@ -68,6 +68,7 @@ func (s *shown) parts(ctx context.Context) (pieces, error) {
 		{"runs", runHistory(s)},
 		{"about", about(s)},
 		{"inspect", inspect(s)},
+		{"flash", flashUntil(s)},
 	} {
 		next, err := render(ctx, one.id, one.c)
 		if err != nil {
@@ -113,4 +114,12 @@ func (p *Pages) getConnection(w http.ResponseWriter, r *http.Request) {
 func (p *Pages) getConnectionEvents(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	p.stream(w, r, "connection "+id, p.lookAtConnection(id))
+}
+
+// endedRun names the newest run that has ended.
+func endedRun(s *shown) string {
+	if s.LastRun == nil {
+		return ""
+	}
+	return s.LastRun.ID
 }

@@ -103,15 +103,34 @@ var unsaved = map[string]string{"failed": "Failed", "abandoned": "Ended without 
 
 // outcome says how a run ended, and why.
 func outcome(r *api.Run) string {
-	words := outcomes[r.Status]
-	if r.RecordsEmitted == 0 {
-		words = cmp.Or(unsaved[r.Status], words)
-	}
-	words = cmp.Or(words, r.Status)
+	words := outcomeWord(r)
 	if r.Failure != "" {
 		words += ". " + r.Failure
 	}
 	return words
+}
+
+// outcomeWord is how a run ended, without the cause.
+func outcomeWord(r *api.Run) string {
+	words := outcomes[r.Status]
+	if r.RecordsEmitted == 0 {
+		words = cmp.Or(unsaved[r.Status], words)
+	}
+	return cmp.Or(words, r.Status)
+}
+
+// outcomeTone is the colour of how a run ended.
+func outcomeTone(r *api.Run) string {
+	switch beatKind(r) {
+	case "done":
+		return "green"
+	case "early":
+		return "amber"
+	case "fail":
+		return "red"
+	default:
+		return "grey"
+	}
 }
 
 var starters = map[string]string{"manual": "You", "scheduled": "Schedule", "retry": "A retry", "webhook": "The source"}

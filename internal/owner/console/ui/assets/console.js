@@ -70,7 +70,7 @@
   const replace = (fresh) => {
     const old = byId(fresh.id);
     if (!old) return;
-    if (inUse(old)) { held.set(fresh.id, fresh); return; }
+    if (fresh.id !== "flash" && inUse(old)) { held.set(fresh.id, fresh); return; }
     held.delete(fresh.id);
     keepOpen(old, fresh);
     old.replaceWith(fresh);
