@@ -164,5 +164,9 @@ func (e *entries) counted(ctx context.Context, at connectorkit.Cursor) (connecto
 	if !done {
 		next["step"] = following(at)
 	}
-	return connectorkit.Page{Records: records, Next: next, More: !done}, nil
+	page := connectorkit.Page{Records: records, Next: next, More: !done}
+	if done {
+		page.Listed = &connectorkit.Listed{Announced: int64(e.count.total), Counted: int64(e.known.Len())}
+	}
+	return page, nil
 }
