@@ -15,7 +15,8 @@ const defaultChunk = 50
 // caps are the owner's bounds on one run; zero means none.
 type caps struct {
 	fetches   int           // requests for details
-	wallClock time.Duration // from the run's start, lists included
+	wallClock time.Duration // of the details, from the first one on (RT-16)
+	whole     time.Duration // of the run, from its start, lists included
 	chunk     int
 }
 
@@ -34,13 +35,17 @@ func readCaps(env func(string) string, prefix string) caps {
 	c := caps{
 		fetches:   positive("_MAX_DETAIL_FETCHES_PER_RUN"),
 		wallClock: time.Duration(min(positive("_MAX_RUN_WALL_CLOCK_MS"), longest)) * time.Millisecond,
+		whole:     time.Duration(min(positive("_MAX_WHOLE_RUN_WALL_CLOCK_MS"), longest)) * time.Millisecond,
 		chunk:     positive("_MAX_TAIL_DEFERRAL_GAPS_PER_RUN"),
 	}
-	if env(prefix+"_MAX_TAIL_DEFERRAL_GAPS_PER_RUN") == "" && (c.fetches > 0 || c.wallClock > 0) {
+	if env(prefix+"_MAX_TAIL_DEFERRAL_GAPS_PER_RUN") == "" && c.any() {
 		c.chunk = max(c.fetches, defaultChunk)
 	}
 	return c
 }
+
+// any reports whether the owner bounds the run.
+func (c caps) any() bool { return c.fetches > 0 || c.wallClock > 0 || c.whole > 0 }
 
 // listPage reads one page of a list, unless the run's time is up. A request cap
 // bounds details alone: without its list a run cannot say what is missing.
@@ -51,7 +56,7 @@ func listPage[T any](ctx context.Context, r *run, read func() (T, error)) (page 
 	return patiently(ctx, r, read)
 }
 
-// late reports whether the owner's longest run is over. It is asked between
+// late reports whether the owner's longest run, or the time for details, is over. It is asked between
 // requests: one that is under way is finished.
 func (r *run) late() bool {
 	left, bounded := r.budget.Left(r.p.Now())
@@ -78,9 +83,15 @@ func (b *bill) payFor(details int) {
 	}
 }
 
-// spent reports whether another detail would exceed a cap. It is asked between
-// details: one that is under way is finished. All passes of a run share one
-// budget.
+// capped reports whether another detail would exceed a cap. The first time it is asked, the
+// time for details begins. It is asked between details: one that is under way is finished.
+// All passes of a run share one budget.
+func (r *run) capped() bool {
+	r.budget.BeginDetails(r.p.Now())
+	return r.spent()
+}
+
+// spent reports whether a cap is reached.
 func (r *run) spent() bool {
 	return r.budget.Exhausted(r.p.Now()) != ""
 }

@@ -134,6 +134,29 @@ func TestWallClockCapIsAskedBetweenFetches(t *testing.T) {
 	a.complete(t, v)
 }
 
+// TestDetailTimeBeginsWithTheFirstDetail lets the lists take longer than the cap on the details'
+// time: the details get all of it.
+func TestDetailTimeBeginsWithTheFirstDetail(t *testing.T) {
+	t.Parallel()
+	t.Attr("spec", "RT-16.3")
+	a, v := newArchive(20, 50), newVault()
+	now := epoch
+	a.list = func(int) error { now = now.Add(time.Minute); return nil }
+	a.fetch = func(int, string) error { now = now.Add(400 * time.Millisecond); return nil }
+	c := collecting(t, a.lane())
+	for name, want := range map[string]int{"PDPP_ARCHIVE_MAX_RUN_WALL_CLOCK_MS": 3, "PDPP_ARCHIVE_MAX_WHOLE_RUN_WALL_CLOCK_MS": 0} {
+		before := len(a.fetches)
+		v := newVault()
+		succeeded(t, v.run(t, c, options{scope: laneScope, env: map[string]string{name: "1000"}, now: func() time.Time { return now }}))
+		if got := len(a.fetches) - before; got != want {
+			t.Errorf("%s: %d fetches, want %d", name, got, want)
+		}
+	}
+	a.list, a.fetch = nil, nil
+	succeeded(t, v.run(t, c, options{scope: laneScope}))
+	a.complete(t, v)
+}
+
 func TestOneBudgetForBothPasses(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-16.4")
@@ -256,6 +279,7 @@ func TestReadCaps(t *testing.T) {
 		{nil, caps{}},
 		{map[string]string{fetches: "10"}, caps{fetches: 10, chunk: 50}},
 		{map[string]string{fetches: "80"}, caps{fetches: 80, chunk: 80}},
+		{map[string]string{"X_MAX_WHOLE_RUN_WALL_CLOCK_MS": "2500"}, caps{whole: 2500 * time.Millisecond, chunk: 50}},
 		{map[string]string{wall: "2500"}, caps{wallClock: 2500 * time.Millisecond, chunk: 50}},
 		{map[string]string{wall: strings.Repeat("9", 18)}, caps{wallClock: 365 * 24 * time.Hour, chunk: 50}},
 		{map[string]string{tail: "7"}, caps{chunk: 7}},

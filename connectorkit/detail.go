@@ -90,7 +90,7 @@ func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
 	defer l.abandon()
 	p.accounted = nil
 	for i, item := range items {
-		if p.stop == nil && !l.book.handled(item) && !l.known(item) && l.r.spent() {
+		if p.stop == nil && !l.book.handled(item) && !l.known(item) && l.r.capped() {
 			p.stop = capStop
 			if err := l.announce(ctx, p.stop); err != nil {
 				return err

@@ -27,11 +27,12 @@
 // runs it on recorded answers, connectortest against a simulated provider under the
 // real runner. docs/adding-a-connector.md leads through all of it.
 //
-// Three owner caps bound a run, where X is the manifest's EnvPrefix. They are off
+// Four owner caps bound a run, where X is the manifest's EnvPrefix. They are off
 // unless set to a positive number:
 //
 //	X_MAX_DETAIL_FETCHES_PER_RUN       requests for details
-//	X_MAX_RUN_WALL_CLOCK_MS            time since the run's start, lists included
+//	X_MAX_RUN_WALL_CLOCK_MS            time since the first detail
+//	X_MAX_WHOLE_RUN_WALL_CLOCK_MS      time since the run's start, lists included
 //	X_MAX_TAIL_DEFERRAL_GAPS_PER_RUN   gaps written one by one after a stop
 //
 // The owner's variables for the pace are in docs/operations.md. A manifest need

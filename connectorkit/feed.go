@@ -277,6 +277,7 @@ func (f *Feeding) Failed(stream string) bool { return f.failed[stream] != nil }
 // Afford is how many of n details the owner's caps still allow in this run. When they allow
 // none, Collect returns the error: the rest is put off, as the run's own choice.
 func (f *Feeding) Afford(n int) (int, error) {
+	f.r.budget.BeginDetails(f.r.p.Now())
 	if why := f.r.budget.Exhausted(f.r.p.Now()); why != "" {
 		return 0, &Error{Class: Unavailable, stopped: why}
 	}

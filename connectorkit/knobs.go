@@ -52,7 +52,7 @@ func readKnobs(env func(string) string, prefix string, c caps, log *slog.Logger)
 	// Only where the author says that several may be in flight does the owner say how many.
 	// A capped run has one, so that it exceeds its cap by one fetch at most (RT-16.3).
 	most, bounded := r.number("_DETAIL_MAX_CONCURRENCY_PROBE", 1)
-	if c.fetches > 0 || c.wallClock > 0 {
+	if c.any() {
 		most, bounded = 1, true
 	}
 	if bounded {

@@ -120,7 +120,7 @@ func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) 
 		return nil, nil
 	}
 	item := itemOf(e)
-	if !l.known(item) && l.r.spent() {
+	if !l.known(item) && l.r.capped() {
 		return capStop, l.announce(ctx, capStop)
 	}
 	d, stop, err := l.fetch(ctx, item)

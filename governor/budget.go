@@ -27,9 +27,20 @@ type RunBudget struct {
 	Requests  int           // attempts, whether they succeed or not; zero means any number
 	WallClock time.Duration // from Began on; zero means any time
 	Began     time.Time     // when the run began; zero means at the first question
+	Details   time.Duration // from the first detail on; zero means any time
 
-	mu    sync.Mutex
-	spent int
+	mu      sync.Mutex
+	spent   int
+	details time.Time // when the first detail was asked for
+}
+
+// BeginDetails starts the clock of Details, once.
+func (b *RunBudget) BeginDetails(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.details.IsZero() {
+		b.details = now
+	}
 }
 
 // Exhausted names the bound that another attempt would exceed; empty when there
@@ -67,14 +78,19 @@ func (b *RunBudget) Left(now time.Time) (time.Duration, bool) {
 	return b.left(now)
 }
 
-func (b *RunBudget) left(now time.Time) (time.Duration, bool) {
-	if b.WallClock <= 0 {
-		return 0, false
+func (b *RunBudget) left(now time.Time) (left time.Duration, bounded bool) {
+	if b.WallClock > 0 {
+		if b.Began.IsZero() {
+			b.Began = now
+		}
+		left, bounded = b.WallClock-now.Sub(b.Began), true
 	}
-	if b.Began.IsZero() {
-		b.Began = now
+	if b.Details > 0 && !b.details.IsZero() {
+		if ofDetails := b.Details - now.Sub(b.details); !bounded || ofDetails < left {
+			left, bounded = ofDetails, true
+		}
 	}
-	return b.WallClock - now.Sub(b.Began), true
+	return left, bounded
 }
 
 // RetryBudget bounds the retries of a whole run as a share of its successes. It

@@ -85,7 +85,7 @@ func life(t *testing.T, target Target) {
 	b.Sim.Gate.Clear()
 	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 40})
 	b.Clock += gapPatience
-	b.cap("_MAX_RUN_WALL_CLOCK_MS", 100)
+	b.cap("_MAX_WHOLE_RUN_WALL_CLOCK_MS", 100)
 	b.Succeed(t)
 	if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending), CutList) {
 		t.Error("a stopped run declares no list as cut short")

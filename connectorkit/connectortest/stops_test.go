@@ -119,7 +119,7 @@ func atTheRequestCap(t *testing.T, b *Bed) {
 
 func atTheLongestRun(t *testing.T, b *Bed) {
 	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 40})
-	b.cap("_MAX_RUN_WALL_CLOCK_MS", 100)
+	b.cap("_MAX_WHOLE_RUN_WALL_CLOCK_MS", 100)
 	b.Succeed(t)
 	b.selfImposed(t)
 	cut := b.lists(t)

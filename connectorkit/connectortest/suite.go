@@ -206,7 +206,7 @@ func (b *Bed) throttle(t *testing.T, path string, skip int) {
 func stoppedList(t *testing.T, target Target) {
 	b := NewBed(t, target)
 	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 40})
-	b.cap("_MAX_RUN_WALL_CLOCK_MS", 100)
+	b.cap("_MAX_WHOLE_RUN_WALL_CLOCK_MS", 100)
 	b.Succeed(t)
 	if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending), CutList) {
 		t.Fatal("a stopped run declares no list as cut short")

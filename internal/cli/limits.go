@@ -28,7 +28,8 @@ func (a *app) limitsCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Float64Var(&given.CeilingPerMinute, "per-minute", 0, "the most requests in a minute")
-	flags.Int64Var(&given.MaxSeconds, "run-seconds", 0, "how many seconds of a run may go into single items")
+	flags.Int64Var(&given.MaxSeconds, "run-seconds", 0, "how many seconds of a run may go into single items, from the first one on")
+	flags.Int64Var(&given.MaxWholeSeconds, "whole-run-seconds", 0, "how many seconds a run may take, lists included")
 	flags.Int64Var(&given.MaxDetails, "run-items", 0, "how many single items a run may fetch")
 	cmd.RunE = a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 		d, err := detailOf(ctx, o, args[0])
@@ -42,10 +43,13 @@ func (a *app) limitsCommand() *cobra.Command {
 		if flags.Changed("run-seconds") {
 			wanted.MaxSeconds = given.MaxSeconds
 		}
+		if flags.Changed("whole-run-seconds") {
+			wanted.MaxWholeSeconds = given.MaxWholeSeconds
+		}
 		if flags.Changed("run-items") {
 			wanted.MaxDetails = given.MaxDetails
 		}
-		if flags.Changed("per-minute") || flags.Changed("run-seconds") || flags.Changed("run-items") {
+		if slices.ContainsFunc([]string{"per-minute", "run-seconds", "whole-run-seconds", "run-items"}, flags.Changed) {
 			if err := o.SetLimits(ctx, d.ID, wanted); err != nil {
 				return err
 			}
@@ -75,5 +79,6 @@ func (a *app) printLimits(d *api.Detail) {
 	}
 	line("requests a minute", "ceiling_per_minute", strconv.FormatFloat(d.Limits.CeilingPerMinute, 'f', -1, 64))
 	line("seconds for items", "max_run_seconds", text.Number(d.Limits.MaxSeconds))
+	line("seconds of a run", "max_whole_run_seconds", text.Number(d.Limits.MaxWholeSeconds))
 	line("items of a run", "max_detail_fetches", text.Number(d.Limits.MaxDetails))
 }

@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,9 +14,10 @@ import (
 // value is the stricter of two. A limit can make a run slower or shorter, never more
 // than what the owner set for every connection.
 var slower = map[string]func(a, b float64) bool{
-	"_PACING_MIN_INTERVAL_MS":     func(a, b float64) bool { return a > b },
-	"_MAX_RUN_WALL_CLOCK_MS":      func(a, b float64) bool { return b <= 0 || a < b },
-	"_MAX_DETAIL_FETCHES_PER_RUN": func(a, b float64) bool { return b <= 0 || a < b },
+	"_PACING_MIN_INTERVAL_MS":      func(a, b float64) bool { return a > b },
+	"_MAX_RUN_WALL_CLOCK_MS":       func(a, b float64) bool { return b <= 0 || a < b },
+	"_MAX_WHOLE_RUN_WALL_CLOCK_MS": func(a, b float64) bool { return b <= 0 || a < b },
+	"_MAX_DETAIL_FETCHES_PER_RUN":  func(a, b float64) bool { return b <= 0 || a < b },
 }
 
 // limits are the variables that hold the owner's limits for one connection. Names
@@ -29,6 +31,10 @@ func (l *Launcher) limits(ctx context.Context, connectionID string, m *manifest.
 		return nil, fmt.Errorf("read the limits: %w", err)
 	}
 	out := map[string]string{}
+	const details, whole = "_MAX_RUN_WALL_CLOCK_MS", "_MAX_WHOLE_RUN_WALL_CLOCK_MS"
+	if given[whole] == "" && slices.Contains(m.EnvNames(), m.EnvPrefix()+whole) {
+		given[whole] = given[details] // set when that limit was of the whole run
+	}
 	for name, value := range given {
 		stricter, known := slower[name]
 		limit, err := strconv.ParseFloat(value, 64)

@@ -213,10 +213,12 @@ type ConnectionSchedule struct {
 type Limits struct {
 	// CeilingPerMinute is the most requests in a minute, ever.
 	CeilingPerMinute float64 `json:"ceiling_per_minute"`
-	// MaxSeconds and MaxDetails bound the detail lane of one run; what is left over is
-	// work for the next one.
-	MaxSeconds int64 `json:"max_run_seconds"`
-	MaxDetails int64 `json:"max_detail_fetches"`
+	// MaxSeconds and MaxDetails bound the detail lane of one run, from its first detail on;
+	// MaxWholeSeconds bounds the whole run, lists included. What is left over is work for
+	// the next one.
+	MaxSeconds      int64 `json:"max_run_seconds"`
+	MaxWholeSeconds int64 `json:"max_whole_run_seconds,omitempty"`
+	MaxDetails      int64 `json:"max_detail_fetches"`
 	// Supports names the members above that this connector understands, by JSON name.
 	Supports []string `json:"supports"`
 }

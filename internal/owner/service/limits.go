@@ -32,6 +32,7 @@ const (
 const (
 	limitCeiling = "ceiling_per_minute"
 	limitSeconds = "max_run_seconds"
+	limitWhole   = "max_whole_run_seconds"
 	limitDetails = "max_detail_fetches"
 )
 
@@ -39,6 +40,7 @@ const (
 const (
 	variableInterval = "_PACING_MIN_INTERVAL_MS"
 	variableTime     = "_MAX_RUN_WALL_CLOCK_MS"
+	variableWhole    = "_MAX_WHOLE_RUN_WALL_CLOCK_MS"
 	variableDetails  = "_MAX_DETAIL_FETCHES_PER_RUN"
 )
 
@@ -47,6 +49,7 @@ const (
 type keptLimits struct {
 	CeilingPerMinute float64 `json:"ceiling_per_minute,omitempty"`
 	MaxSeconds       int64   `json:"max_run_seconds,omitempty"`
+	MaxWholeSeconds  int64   `json:"max_whole_run_seconds,omitempty"`
 	MaxDetails       int64   `json:"max_detail_fetches,omitempty"`
 	OwnIntervalMS    float64 `json:"own_interval_ms,omitempty"`
 }
@@ -90,6 +93,9 @@ func LimitVariables(st Settings) func(ctx context.Context, connectionID string) 
 		if kept.MaxSeconds > 0 {
 			out[variableTime] = strconv.FormatInt(kept.MaxSeconds*1000, 10)
 		}
+		if kept.MaxWholeSeconds > 0 {
+			out[variableWhole] = strconv.FormatInt(kept.MaxWholeSeconds*1000, 10)
+		}
 		if kept.MaxDetails > 0 {
 			out[variableDetails] = strconv.FormatInt(kept.MaxDetails, 10)
 		}
@@ -108,7 +114,7 @@ func (s *Service) limitsOf(ctx context.Context, conn store.Connection) (api.Limi
 		return api.Limits{}, err
 	}
 	return api.Limits{
-		CeilingPerMinute: kept.CeilingPerMinute, MaxSeconds: kept.MaxSeconds, MaxDetails: kept.MaxDetails, Supports: supports(m),
+		CeilingPerMinute: kept.CeilingPerMinute, MaxSeconds: kept.MaxSeconds, MaxWholeSeconds: kept.MaxWholeSeconds, MaxDetails: kept.MaxDetails, Supports: supports(m),
 	}, nil
 }
 
@@ -126,6 +132,9 @@ func supports(m *manifest.Manifest) []string {
 	}
 	if declares(variableTime) {
 		out = append(out, limitSeconds)
+	}
+	if declares(variableWhole) {
+		out = append(out, limitWhole)
 	}
 	if declares(variableDetails) {
 		out = append(out, limitDetails)
@@ -151,7 +160,7 @@ func (s *Service) SetLimits(ctx context.Context, id string, l api.Limits) error 
 	if err != nil {
 		return faults.Error(err, "read the limits")
 	}
-	kept := keptLimits{CeilingPerMinute: l.CeilingPerMinute, MaxSeconds: l.MaxSeconds, MaxDetails: l.MaxDetails, OwnIntervalMS: before.OwnIntervalMS}
+	kept := keptLimits{CeilingPerMinute: l.CeilingPerMinute, MaxSeconds: l.MaxSeconds, MaxWholeSeconds: l.MaxWholeSeconds, MaxDetails: l.MaxDetails, OwnIntervalMS: before.OwnIntervalMS}
 	if before.CeilingPerMinute == 0 {
 		newest, err := pace.Read(ctx, s.Store, conn, 1, s.Now())
 		if err != nil {
@@ -180,6 +189,7 @@ func checkLimits(l api.Limits, understood []string) error {
 	}{
 		{limitCeiling, l.CeilingPerMinute, slowestCeiling, fastestCeiling},
 		{limitSeconds, float64(l.MaxSeconds), 1, longestRun},
+		{limitWhole, float64(l.MaxWholeSeconds), 1, longestRun},
 		{limitDetails, float64(l.MaxDetails), 1, mostDetails},
 	} {
 		switch {

@@ -254,7 +254,7 @@ func ceilingRow(row speedRow, id string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if row.Problem.Text != "" && row.Problem.Param != limitSeconds && row.Problem.Param != limitDetails {
+		if row.Problem.Text != "" && row.Problem.Param != row.timeLimit() && row.Problem.Param != limitDetails {
 			templ_7745c5c3_Err = fieldError(id+"-e", row.Problem.Text).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -409,7 +409,7 @@ func capsTable(page *settingsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if row.Problem.Param == limitSeconds || row.Problem.Param == limitDetails {
+			if row.Problem.Param == row.timeLimit() || row.Problem.Param == limitDetails {
 				templ_7745c5c3_Err = fieldError("w"+strconv.Itoa(i)+"-e", row.Problem.Text).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -419,7 +419,7 @@ func capsTable(page *settingsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = capInput(row, limitSeconds, "minutes.", row.Minutes, "w"+strconv.Itoa(i), "Longest run of "+row.Name+", in minutes").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = capInput(row, row.timeLimit(), "minutes.", row.Minutes, "w"+strconv.Itoa(i), "Longest run of "+row.Name+", in minutes").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -27,13 +27,17 @@ type speedRow struct {
 const (
 	limitCeiling = "ceiling_per_minute"
 	limitSeconds = "max_run_seconds"
+	limitWhole   = "max_whole_run_seconds"
 	limitDetails = "max_detail_fetches"
 )
 
 // speedRow gives a connection's row, with what was typed when a form was refused.
 func (p *pages) speedRow(ctx context.Context, d api.Detail, typed []speedRow) (speedRow, error) {
-	l := d.Limits
-	row := speedRow{ID: d.ID, Ceiling: limitText(l.CeilingPerMinute), Minutes: limitText(float64(l.MaxSeconds) / 60), Details: limitText(float64(l.MaxDetails))}
+	l, seconds := d.Limits, d.Limits.MaxSeconds
+	if slices.Contains(l.Supports, limitWhole) {
+		seconds = l.MaxWholeSeconds
+	}
+	row := speedRow{ID: d.ID, Ceiling: limitText(l.CeilingPerMinute), Minutes: limitText(float64(seconds) / 60), Details: limitText(float64(l.MaxDetails))}
 	for _, t := range typed {
 		if t.ID == d.ID {
 			row = t
@@ -103,7 +107,16 @@ func (p *pages) setSpeed(w http.ResponseWriter, r *http.Request) {
 }
 
 func sameLimits(a, b api.Limits) bool {
-	return a.CeilingPerMinute == b.CeilingPerMinute && a.MaxSeconds == b.MaxSeconds && a.MaxDetails == b.MaxDetails
+	return a.CeilingPerMinute == b.CeilingPerMinute && a.MaxSeconds == b.MaxSeconds && a.MaxWholeSeconds == b.MaxWholeSeconds && a.MaxDetails == b.MaxDetails
+}
+
+// timeLimit is the limit that the column of minutes sets: of the whole run where the connector
+// understands that, else of its details.
+func (row speedRow) timeLimit() string {
+	if row.can(limitWhole) {
+		return limitWhole
+	}
+	return limitSeconds
 }
 
 // limits reads what was typed, over what is in force. An empty field is no limit.
@@ -113,7 +126,13 @@ func (row speedRow) limits(now api.Limits) (api.Limits, *problem) {
 		set        func(float64)
 	}{
 		{limitCeiling, row.Ceiling, func(n float64) { now.CeilingPerMinute = n }},
-		{limitSeconds, row.Minutes, func(n float64) { now.MaxSeconds = int64(math.Ceil(n * 60)) }},
+		{row.timeLimit(), row.Minutes, func(n float64) {
+			if row.timeLimit() == limitWhole {
+				now.MaxWholeSeconds = int64(math.Ceil(n * 60))
+			} else {
+				now.MaxSeconds = int64(math.Ceil(n * 60))
+			}
+		}},
 		{limitDetails, row.Details, func(n float64) { now.MaxDetails = int64(math.Ceil(n)) }},
 	} {
 		if !row.can(l.name) {
@@ -167,7 +186,7 @@ func (row speedRow) wrong(limit string) string {
 // capsWrong reports whether the caps hold a problem, which must not stay folded away.
 func (page *settingsPage) capsWrong() bool {
 	return slices.ContainsFunc(page.Speeds, func(row speedRow) bool {
-		return row.wrong(limitSeconds) != "" || row.wrong(limitDetails) != ""
+		return row.wrong(row.timeLimit()) != "" || row.wrong(limitDetails) != ""
 	})
 }
 

@@ -128,6 +128,7 @@ func (p *Pages) postLimits(w http.ResponseWriter, r *http.Request) {
 		set  func(float64)
 	}{
 		{"ceiling_per_minute", func(n float64) { l.CeilingPerMinute = n }},
+		{"max_whole_run_seconds", func(n float64) { l.MaxWholeSeconds = int64(n) }},
 		{"max_run_seconds", func(n float64) { l.MaxSeconds = int64(n) }},
 		{"max_detail_fetches", func(n float64) { l.MaxDetails = int64(n) }},
 	} {
