@@ -113,6 +113,32 @@ func (c Connector) missingAt(p manifest.ReadPath, env map[string]string) *NeedEr
 	return nil
 }
 
+// unfound reports that a connector of this machine's own files finds none of the folders in which it
+// looks; nil when there is one, or when a path of it is required and says more.
+func (c Connector) unfound(env map[string]string) *NeedError {
+	paths := c.Manifest.ReadPaths()
+	if c.Manifest.Setup == nil || c.Manifest.Setup.Modality != manifest.ModalityLocalFiles || len(paths) == 0 {
+		return nil
+	}
+	for _, p := range paths {
+		if p.Required || env[p.PathEnv] != "" {
+			return nil
+		}
+	}
+	first := paths[0]
+	lack := &NeedError{Need: NeedFiles, Name: first.PathEnv, What: "is not set", Next: "Set it to the whole path of a folder with what the connector reads."}
+	if first.Description != "" {
+		lack.Next = "Set it to the whole path of " + first.Description + "."
+	}
+	if place := c.defaultPath(first.LocalPath, env); place != "" {
+		lack.What += ", and there is no " + place
+		if len(paths) > 1 {
+			lack.What += " nor any other folder that is looked for"
+		}
+	}
+	return lack
+}
+
 // looked is how many entries of a folder are looked at; one that has more is not empty.
 const looked = 10_000
 

@@ -53,6 +53,9 @@ func (c Connector) lacks(env map[string]string) (all []*NeedError) {
 			all = append(all, lack)
 		}
 	}
+	if lack := c.unfound(env); lack != nil {
+		all = append(all, lack)
+	}
 	return all
 }
 
