@@ -20,6 +20,9 @@ type Connector struct {
 	// Validate judges every record before it is emitted. Nil emits unjudged,
 	// which a built-in connector may do only from the schemaless list.
 	Validate Validator
+	// Answers is the sheet of what the connector knows of its provider's answers, by which a
+	// run notices that they differ; empty compares none. See package answers.
+	Answers string
 
 	wired Validator                      // what New has wired
 	quick func() map[string]*quickSchema // read when the first run begins

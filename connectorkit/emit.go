@@ -60,6 +60,7 @@ func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, erro
 	if fault != nil || !admitted {
 		return fault, nil
 	}
+	r.drift.met(stream, tree[scope.stream.ConsentTimeField])
 	if out.Data, err = scope.project(raw); err != nil {
 		return &Fault{Key: key, Path: "encode"}, nil
 	}

@@ -36,6 +36,11 @@ type Page struct {
 	More bool
 	// Total is how many records the provider announces; zero when it does not.
 	Total int
+	// Listed compares the provider's own total with the items that were listed, readable or
+	// not, on the page that ends a walk through the whole of a list; nil on every other page,
+	// and where the provider announces no total. Fewer items than announced lower the coverage
+	// of the stream.
+	Listed *protocol.AnnouncedTotal
 }
 
 func (f Flat) begin(r *run) worker { return &flat{Flat: f, r: r} }
@@ -120,6 +125,9 @@ func (f *flat) slice(ctx context.Context, page Page, next jsontext.Value) error 
 		left.add(fault)
 	}
 	f.count += len(page.Records)
+	if page.Listed != nil && f.r.scope[f.Stream].whole() {
+		f.r.drift.expect(f.Stream, *page.Listed)
+	}
 	if err := f.r.declare(ctx, f.Stream, &left); err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"pdpp/protocol"
 )
 
 // DefaultRemembered is how many pages of an inventory the bookmark remembers.
@@ -51,6 +53,11 @@ type InventoryPage struct {
 	// Hidden declares what the provider says that it holds back. A walk that meets
 	// such a page deletes nothing.
 	Hidden []Record
+	// Total is how many things the provider says there are on all pages; zero when it does not
+	// say.
+	Total int
+	// Passed is how many items of the page belong to no stream and are left out on purpose.
+	Passed int
 	// View names what the credential may see, where the provider tells. Absence under
 	// another view than the one that the bookmark was made with means nothing.
 	View string
@@ -83,6 +90,8 @@ type inventoryWalk struct {
 	token  string // of the next page
 	step   int    // bookmarks of walks that were not finished
 	whole  bool   // what was not met is not there
+	items  int    // on the pages so far
+	total  int    // as the provider last said
 	other  bool   // the view is another one: what was not met may be hidden from it
 }
 
@@ -111,6 +120,13 @@ func (w *inventoryWalk) page(ctx context.Context, at Cursor) (Page, error) {
 			here.Keys = append(here.Keys, thing.Key)
 		}
 	}
+	w.items += len(page.Hidden) + page.Passed + len(here.Keys)
+	if !page.Unchanged {
+		w.items += len(page.Things) - len(here.Keys) // those without a key
+	}
+	if page.Total > 0 {
+		w.total = page.Total
+	}
 	w.other = w.other || w.at == 0 && len(w.Pages) > 0 && page.View != w.View
 	w.View = page.View
 	w.whole = w.whole && len(page.Hidden) == 0 && !w.other
@@ -135,6 +151,9 @@ func (w *inventoryWalk) advance(ctx context.Context, here rememberedPage, out Pa
 		w.Pages = w.Pages[:w.at+1]
 	}
 	w.Read = true
+	if w.total > 0 && !long {
+		out.Listed = &protocol.AnnouncedTotal{Announced: int64(w.total), Counted: int64(w.items)}
+	}
 	gone := w.missing()
 	if w.whole && !long && len(gone) > 0 && believable(len(gone), len(w.known)) && w.confirmed(ctx) {
 		for _, key := range gone {

@@ -48,6 +48,7 @@ type run struct {
 
 	shared  shared
 	closers *closers
+	drift   *driftWatch
 
 	lists map[string]protocol.GapEntry // gaps of lists that were served and are not settled, by list
 }
@@ -63,6 +64,7 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
 		knobs: readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log), bookmarks: newBookmarks(),
 		trees: newTrees(), quick: quick, judges: map[string]*fieldJudge{}, picked: map[string]any{}, caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
+		drift:  newDriftWatch(c.Answers),
 		untold: map[string]int{}, lists: map[string]protocol.GapEntry{}, shared: shared{now: p.Now},
 	}
 	peer.hear(r.shared.hear)
@@ -86,6 +88,9 @@ func (r *run) whole(ctx context.Context) ending {
 		}
 	}
 	if told := r.declareUntold(ctx); err == nil {
+		err = told
+	}
+	if told := r.tellDrift(ctx); err == nil {
 		err = told
 	}
 	if told := r.lastWords(ctx, err != nil || len(failed) > 0); err == nil {
@@ -113,6 +118,9 @@ func (r *run) open(ctx context.Context) ([]worker, error) {
 	}
 	if err := r.requireEnvironment(ctx); err != nil {
 		return nil, err
+	}
+	if len(r.start.Scope.Streams) > 0 {
+		r.drift.reading.Store(&r.start.Scope.Streams[0].Name) // what precedes every stream counts for the first
 	}
 	collectors, err := r.c.Open(ctx, &Setup{Log: r.log, r: r})
 	if err != nil {
@@ -164,6 +172,7 @@ func (r *run) read(ctx context.Context, w worker) error {
 	if err := r.listAttempted(ctx, w.list()); err != nil {
 		return err
 	}
+	r.drift.begin(r, w)
 	err := w.forward(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -172,6 +181,7 @@ func (r *run) read(ctx context.Context, w worker) error {
 		d.since = r.p.Now()
 		err = w.cut(ctx, d)
 	} else if err == nil {
+		r.drift.end(w)
 		err = r.listRecovered(ctx, w.list())
 	}
 	if err != nil {

@@ -97,6 +97,9 @@ func (s *streamScope) admits(key string, tree map[string]any) (bool, *Fault) {
 	return !at.Before(s.since) && (s.until.IsZero() || at.Before(s.until)), nil
 }
 
+// whole reports whether all records of the stream are asked for.
+func (s *streamScope) whole() bool { return s != nil && !s.bounded && s.resources == nil }
+
 // project leaves only the selected fields; their values keep their spelling.
 func (s *streamScope) project(raw jsontext.Value) (jsontext.Value, error) {
 	if s.fields == nil {

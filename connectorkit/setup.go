@@ -60,6 +60,9 @@ func (s *Setup) HTTP(o governhttp.Options, adjust ...func(*governor.Config)) (*g
 	if o.Unreached == nil {
 		o.Unreached = s.r.unreached
 	}
+	if o.Answered == nil && s.r.drift.compared != nil {
+		o.Answered = s.r.drift.answered
+	}
 	return governhttp.New(o)
 }
 

@@ -66,6 +66,7 @@ var requiredMembers = map[MessageType][]string{
 		"collection_rate.last_backoff.at_interval_ms",
 		"provider_budget.circuit", "provider_budget.elapsed_ms", "provider_budget.request_count",
 		"provider_wait.sender", "provider_wait.wait_ms", "provider_wait.reason",
+		"answer_drift.total.announced", "answer_drift.total.counted", "answer_drift.beginning.days",
 	},
 	TypeInteraction: {"request_id", "kind", "message"},
 	TypeSkipResult: {

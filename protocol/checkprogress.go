@@ -25,7 +25,15 @@ func (m *Progress) check() *Violation {
 		}
 	}
 	if w := m.ProviderWait; w != nil {
-		return w.check()
+		if v := w.check(); v != nil {
+			return v
+		}
+	}
+	if d := m.AnswerDrift; d != nil {
+		if m.Stream == "" {
+			return firstBroken(rule{want: "answer_drift: a stream beside it"})
+		}
+		return d.check()
 	}
 	return nil
 }

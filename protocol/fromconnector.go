@@ -67,6 +67,7 @@ type Progress struct {
 	ProviderBudget *ProviderBudget `json:"provider_budget,omitzero"`
 	CollectionRate *CollectionRate `json:"collection_rate,omitzero"`
 	ProviderWait   *ProviderWait   `json:"provider_wait,omitzero"`
+	AnswerDrift    *AnswerDrift    `json:"answer_drift,omitzero"` // of Stream
 
 	AttachmentRecovery  jsontext.Value `json:"attachment_recovery_outcome,omitzero"`
 	AttachmentHydration jsontext.Value `json:"attachment_hydration_failure_outcome,omitzero"`

@@ -182,6 +182,13 @@ func drawnProgress(t *rapid.T) Message {
 			Sender: rapid.StringMatching(`[a-z]{1,9}`).Draw(t, "sender"), WaitMS: positive.Draw(t, "wait"), Reason: oneFrom(t, WaitReasons, "why wait"),
 		}
 	}
+	if p.Stream != "" && flag(t, "has drift") {
+		p.AnswerDrift = &AnswerDrift{
+			Answers: rapid.Int64Range(0, 9).Draw(t, "answers"), Total: &AnnouncedTotal{Announced: 3, Counted: 2},
+			Differences: []AnswerDifference{{Kind: oneFrom(t, DifferenceKinds, "kind"), Route: "GET v1/entries", Member: "entries/[]/author", Count: 1}},
+			Beginning:   &HistoryBeginning{Days: oneFrom(t, HistoryBounds, "days")},
+		}
+	}
 	if flag(t, "has attachments") {
 		p.AttachmentRecovery, p.AttachmentHydration = raw(`{"served":9,"hydration_failed":3}`), raw(`{"download":1,"upload":2}`)
 	}

@@ -53,11 +53,13 @@ const (
 	EmptyPages Kind = "empty_pages"
 	// Latency delays the answer by DelayMS and leaves it otherwise alone.
 	Latency Kind = "latency"
+	// Drift changes the form of good answers, as Fault.Drifted says.
+	Drift Kind = "drift"
 )
 
 var kinds = []Kind{
 	Throttle, Bucket, Crowd, Unavailable, ServerError, ExpiredToken, HTML, EmptyBody, TruncatedJSON, WrongContentType,
-	SlowDrip, Reset, WrongType, MissingField, RepeatCursor, SelfCursor, ShortPages, EmptyPages, Latency,
+	SlowDrip, Reset, WrongType, MissingField, RepeatCursor, SelfCursor, ShortPages, EmptyPages, Latency, Drift,
 }
 
 // RetryForm says how a refusal announces when to come back.
@@ -108,6 +110,8 @@ type Fault struct {
 	// zero); ChunkBytes is the size of those chunks (64 when zero).
 	DelayMS    int `json:"delay_ms,omitempty"`
 	ChunkBytes int `json:"chunk_bytes,omitempty"`
+	// Drifted is what a Drift changes.
+	Drifted *Drifted `json:"drifted,omitempty"`
 }
 
 func (f Fault) validate() error {
@@ -126,6 +130,8 @@ func (f Fault) validate() error {
 		return fmt.Errorf("fault %s: needs a positive rate and burst", f.Kind)
 	case f.Kind == ShortPages && f.Items < 1:
 		return fmt.Errorf("fault %s: needs items of at least 1", f.Kind)
+	case (f.Kind == Drift) != (f.Drifted != nil):
+		return fmt.Errorf("fault %s: drifted belongs to a drift", f.Kind)
 	case f.Kind == Latency && f.DelayMS == 0:
 		return fmt.Errorf("fault %s: needs delay_ms", f.Kind)
 	}
@@ -136,5 +142,5 @@ func (f Fault) matches(r *http.Request) bool {
 	if f.Exact {
 		return r.URL.Path == f.Path
 	}
-	return strings.HasPrefix(r.URL.Path, f.Path)
+	return f.Drifted.matches(r) && strings.HasPrefix(r.URL.Path, f.Path)
 }

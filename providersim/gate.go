@@ -31,6 +31,7 @@ type Gate struct {
 	opts GateOptions
 
 	mu     sync.Mutex
+	answer func(Answer)
 	lastID int
 	faults []*installed
 	limits []*limit
@@ -131,6 +132,7 @@ func (g *Gate) Wrap(routes *http.ServeMux) http.Handler {
 		for _, f := range p.damage {
 			answer.apply(f)
 		}
+		g.show(r, pattern, answer)
 		answer.header.Set("Date", g.opts.Now().UTC().Format(http.TimeFormat))
 		// An announced wait reaches the client before any other answer does, so that of the requests
 		// that a client makes at the same time each can have one successor that did not know of it.
@@ -181,6 +183,30 @@ func (g *Gate) arrived() {
 	if g.announcing--; g.announcing == 0 {
 		close(g.delivered)
 		g.delivered = nil
+	}
+}
+
+// Answer is one answer as a client gets it.
+type Answer struct {
+	Request *http.Request
+	Pattern string // the route that the request matched
+	Status  int
+	Header  http.Header
+	Body    []byte
+}
+
+// Show has see called with every answer before it is sent; nil ends that.
+func (g *Gate) Show(see func(Answer)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.answer = see
+}
+
+func (g *Gate) show(r *http.Request, pattern string, a *reply) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.answer != nil {
+		g.answer(Answer{Request: r, Pattern: pattern, Status: a.status, Header: a.header, Body: a.body.Bytes()})
 	}
 }
 

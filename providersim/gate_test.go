@@ -106,6 +106,8 @@ func TestEveryKind(t *testing.T) {
 		WrongType:        {Fault{}, answered(200, jsonType, `{"items":[{"id":42,"n":1},{"id":"b","n":2}],"total":2}`)},
 		MissingField:     {Fault{Field: "n"}, answered(200, jsonType, `{"items":[{"id":"a"},{"id":"b","n":2}],"total":2}`)},
 		Latency:          {Fault{DelayMS: 1}, good},
+		Drift: {Fault{Drifted: &Drifted{Route: "*", Add: []string{"items/[]"}, Remove: []string{"items/[]/n"}, Retype: []string{"items/[]/id"}, Items: 1, Total: 5}},
+			answered(200, jsonType, `{"items":[{"id":42,"since_drifted":"new"}],"total":7}`)},
 		// Paging is the provider's part; the answer of these routes stays.
 		RepeatCursor: {Fault{}, good},
 		SelfCursor:   {Fault{}, good},

@@ -86,7 +86,7 @@ func (g *Gate) apply(p *plan, f *installed, now time.Time) bool {
 		p.answer.header.Set("Content-Type", "text/html; charset=utf-8")
 	case EmptyBody:
 		p.answer = jsonReply(http.StatusOK, nil)
-	case TruncatedJSON, WrongContentType, WrongType, MissingField:
+	case TruncatedJSON, WrongContentType, WrongType, MissingField, Drift:
 		p.damage = append(p.damage, f.Fault)
 	case SlowDrip:
 		p.drip = &f.Fault

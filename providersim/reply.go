@@ -39,6 +39,8 @@ func (a *reply) Write(p []byte) (int, error) { return a.body.Write(p) }
 // apply damages the answer as the fault asks.
 func (a *reply) apply(f Fault) {
 	switch f.Kind {
+	case Drift:
+		a.drift(f.Drifted)
 	case TruncatedJSON:
 		a.body.Truncate(a.body.Len() / 2)
 	case WrongContentType:

@@ -39,7 +39,7 @@ func newRun() *cobra.Command {
 			if os.Getenv("GOMEMLIMIT") == "" {
 				debug.SetMemoryLimit(memoryLimit)
 			}
-			connectorkit.Main(e.New())
+			connectorkit.Main(e.Connector())
 			return nil
 		},
 	}

@@ -44,7 +44,9 @@ func play() {
 			return os.Getenv(name)
 		}
 	}
-	code := connectorkit.Run(ctx, chatgpt.Connector(), p)
+	c := chatgpt.Connector()
+	c.Answers = sheet
+	code := connectorkit.Run(ctx, c, p)
 	stop()
 	syscall.Exit(code)
 }

@@ -29,7 +29,7 @@ func (a *api) inventory(stream, path string, read func(jsontext.Value) connector
 		if err != nil {
 			return connectorkit.InventoryPage{}, err
 		}
-		page, digest := connectorkit.InventoryPage{View: a.account()}, sha256.New()
+		page, digest := connectorkit.InventoryPage{View: a.account(), Total: max(0, got.total)}, sha256.New()
 		for _, raw := range got.rows {
 			page.Things = append(page.Things, read(raw))
 			_, _ = digest.Write(raw) // a hash never fails

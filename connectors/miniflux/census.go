@@ -13,6 +13,7 @@ import (
 type census struct {
 	todo  []stretch // of which the server has another number than is known
 	begun bool
+	total int // of everything, as the server first said
 }
 
 // stretch is the numbers between two, both left out; zero is an open end.
@@ -29,7 +30,11 @@ func (c *census) step(ctx context.Context, e *entries) (records []connectorkit.R
 		records, err = c.read(ctx, e, here, ids)
 	} else {
 		var a answer
-		if a, _, err = e.list(ctx, here.after, here.before, 1, nil); err == nil && *a.Total != len(ids) {
+		a, _, err = e.list(ctx, here.after, here.before, 1, nil)
+		if err == nil && here == (stretch{}) {
+			c.total = *a.Total
+		}
+		if err == nil && *a.Total != len(ids) {
 			if c.begun {
 				c.todo = c.todo[:len(c.todo)-1]
 			}
@@ -57,8 +62,14 @@ func (c *census) read(ctx context.Context, e *entries, here stretch, ids []int64
 		limit = perPage
 	}
 	a, _, err := e.list(ctx, here.after, here.before, limit, nil)
-	if err != nil || *a.Total == len(ids) {
+	if err != nil {
 		return nil, err
+	}
+	if here == (stretch{}) {
+		c.total = *a.Total
+	}
+	if *a.Total == len(ids) {
+		return nil, nil
 	}
 	if limit == 1 {
 		if a, _, err = e.list(ctx, here.after, here.before, perPage, nil); err != nil {

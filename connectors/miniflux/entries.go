@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pdpp/connectorkit"
+	"pdpp/protocol"
 )
 
 const (
@@ -164,5 +165,9 @@ func (e *entries) counted(ctx context.Context, at connectorkit.Cursor) (connecto
 	if !done {
 		next["step"] = following(at)
 	}
-	return connectorkit.Page{Records: records, Next: next, More: !done}, nil
+	page := connectorkit.Page{Records: records, Next: next, More: !done}
+	if done {
+		page.Listed = &protocol.AnnouncedTotal{Announced: int64(e.count.total), Counted: int64(e.known.Len())}
+	}
+	return page, nil
 }

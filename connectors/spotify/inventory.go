@@ -31,9 +31,10 @@ func (l list) page(ctx context.Context, v connectorkit.Visit) (connectorkit.Inve
 	if err != nil {
 		return connectorkit.InventoryPage{}, err
 	}
-	out := connectorkit.InventoryPage{Next: got.next, View: me}
+	out := connectorkit.InventoryPage{Next: got.next, View: me, Total: got.total}
 	for _, raw := range got.rows {
 		if raw.Kind() == 'n' {
+			out.Passed++
 			continue // a playlist that Spotify makes, of which it gives nothing
 		}
 		out.Things = append(out.Things, l.read(raw))
@@ -60,6 +61,7 @@ func (t *top) page(ctx context.Context, v connectorkit.Visit) (connectorkit.Inve
 	if err != nil {
 		return out, err
 	}
+	out.Total = 0 // it is that of one list of three
 	switch at := slices.Index(ranges, span) + 1; {
 	case out.Next != "":
 		out.Next = span + " " + out.Next

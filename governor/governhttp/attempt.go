@@ -70,6 +70,9 @@ func (c *Client) send(ctx context.Context, req *http.Request, how manner) (*Resp
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
+	if c.opt.Answered != nil && err == nil && answer.Stream == nil && answer.Status >= 200 && answer.Status < 300 {
+		c.opt.Answered(req, answer)
+	}
 	return answer, err
 }
 

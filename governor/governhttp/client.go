@@ -61,6 +61,9 @@ type Options struct {
 	// Unreached is told that the host could not be reached and is about to be tried
 	// again, so that a run can say why it is quiet.
 	Unreached func(ctx context.Context, host string, attempt, of int)
+	// Answered is called with every good answer that is not a stream, for a look at its form. It
+	// must not change or keep the answer.
+	Answered func(req *http.Request, r *Response)
 	// Sender is the request path; nil means one of this client alone, with a
 	// governor named after the host.
 	Sender *Sender

@@ -28,6 +28,9 @@ type Connection struct {
 	// CatchUp is nil unless the source's pressure has left something to fetch.
 	CatchUp *CatchUp `json:"catch_up"`
 
+	// Drift is empty unless the provider's answers differ from what the connector expects.
+	Drift []StreamDrift `json:"answer_drift,omitempty"`
+
 	LastRun       *RunSummary `json:"last_run"`
 	LastSuccessAt *time.Time  `json:"last_success_at"`
 	Schedule      *Schedule   `json:"schedule"`
@@ -93,6 +96,7 @@ func judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Judgement {
 	c.Recovery = recovery(e, &c)
 	c.Upload = backgroundUpload(e, &c)
 	c.CatchUp = catchUp(&c.Health)
+	c.Drift = driftOf(e)
 	return Judgement{Connection: c, Evidence: e, rule: a.Rule}
 }
 

@@ -55,6 +55,7 @@ func (j *Judgement) Steps() []Step {
 	c := &j.Connection
 	conditions := restsOn(&c.Health)
 	steps := evidenceSteps(j.Evidence, conditions, c.ObservedAt)
+	steps = append(steps, driftSteps(j.Evidence)...)
 	for _, k := range conditions {
 		steps = append(steps, Step{
 			Layer: LayerCondition, Fact: k.Message, At: k.ObservedAt,

@@ -65,6 +65,9 @@ func streamFacts(s *evidence.Stream) []Step {
 			At:   &f.At, Rule: "less than was considered is partial",
 		})
 	}
+	if f.TotalShort() {
+		out = append(out, Step{Fact: s.Name + ": " + totalWords(f.Drift.Total), At: &f.At, Rule: "less than the source announces is partial"})
+	}
 	if f.RunStatus != evidence.RunSucceeded {
 		out = append(out, Step{Fact: "The run that measured " + s.Name + " " + ended(f.RunStatus) + ".", At: &f.At, Rule: "only a success proves that all is here"})
 	}

@@ -21,7 +21,8 @@ func Front(t testing.TB, gate *providersim.Gate, server string, patterns ...stri
 	}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
-		r.Out.Host = r.In.Host // addresses in answers lead back here
+		r.Out.Host = r.In.Host              // addresses in answers lead back here
+		r.Out.Header.Del("Accept-Encoding") // faults change answers that can be read
 	}}
 	routes := http.NewServeMux()
 	routes.Handle("/", proxy)

@@ -72,11 +72,17 @@ func (s *session) progress(ctx context.Context, m *protocol.Progress) error {
 			return s.storageFailed(err)
 		}
 	}
+	if d := m.AnswerDrift; d != nil {
+		s.streams[m.Stream].drift = d // the last report counts
+		if !d.Any() {
+			return nil
+		}
+	}
 	if m.CollectionRate != nil {
 		s.rate = m.CollectionRate
 		s.rates.Observe(now.Sub(s.began), m.CollectionRate)
 	}
-	keep := now.Sub(s.lastProgress) >= progressEvery || m.ProviderBudget != nil || m.ProviderWait != nil
+	keep := now.Sub(s.lastProgress) >= progressEvery || m.ProviderBudget != nil || m.ProviderWait != nil || m.AnswerDrift != nil
 	if !keep && s.opts.Observe == nil {
 		return nil
 	}
@@ -98,6 +104,9 @@ func (s *session) progress(ctx context.Context, m *protocol.Progress) error {
 		}
 		if m.ProviderWait != nil {
 			data["provider_wait"] = m.ProviderWait
+		}
+		if m.AnswerDrift != nil {
+			data["answer_drift"] = m.AnswerDrift
 		}
 		s.note("run.progress_reported", m.Stream, data)
 		s.untold = s.untold || m.Stream == ""

@@ -116,6 +116,9 @@ type StreamFacts struct {
 	PendingGaps int64          `json:"pending_detail_gaps"`
 	Skipped     *SkippedFact   `json:"skipped"`
 	Scope       jsontext.Value `json:"collection_scope,omitzero"`
+	// Drift is how the provider's answers differ from what the connector expects; nil when
+	// that was not measured.
+	Drift *protocol.AnswerDrift `json:"answer_drift,omitzero"`
 }
 
 // SkippedFact is the most lasting declared skip of a stream; of equals, the last.

@@ -29,6 +29,7 @@ type stream struct {
 	considered protocol.Count
 	covered    protocol.Count
 	skipped    *SkippedFact
+	drift      *protocol.AnswerDrift
 	lasts      lasting // of skipped
 	certified  bool    // declared as failed by SKIP_RESULT stream_collection_failed
 	staged     map[protocol.CursorMode]slice.Cursor

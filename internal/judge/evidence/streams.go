@@ -31,6 +31,9 @@ type Fact struct {
 	Covered    *int64 `json:"covered"`
 	Checkpoint string `json:"checkpoint,omitempty"` // committed, staged, withheld or none
 	Skip       *Skip  `json:"skipped"`
+	// Drift is how the provider's answers differ from what the connector expects, by the
+	// newest run that measured each part of it; nil when nothing differs.
+	Drift *Drift `json:"answer_drift,omitempty"`
 }
 
 // What became of a stream's cursor.
@@ -99,6 +102,9 @@ func (s *Stream) Silent() bool {
 	return f != nil && f.Collected == 0 && f.Considered == nil && f.Covered == nil && f.Checkpoint != CheckpointCommitted &&
 		(s.Retained == nil || *s.Retained == 0)
 }
+
+// TotalShort reports whether a complete walk listed fewer items than the provider announced.
+func (f *Fact) TotalShort() bool { return f.Drift != nil && f.Drift.Total.Short() }
 
 // Short reports whether the run covered less than it considered.
 func (f *Fact) Short() bool {

@@ -146,7 +146,7 @@ func streamCoverage(e *evidence.Evidence, s *evidence.Stream) Coverage {
 		return CoverageUnknown
 	case skip != "" && skip != Complete:
 		return unlessUnread(e, skip)
-	case s.Fact.Checkpoint == evidence.CheckpointWithheld, s.Fact.Short(), !speaksForItself(e, s.Fact):
+	case s.Fact.Checkpoint == evidence.CheckpointWithheld, s.Fact.Short(), s.Fact.TotalShort(), !speaksForItself(e, s.Fact):
 		return Partial
 	case (s.Fact.Considered == nil) != (s.Fact.Covered == nil):
 		return CoverageUnknown // half a measurement proves neither

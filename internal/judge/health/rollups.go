@@ -36,6 +36,9 @@ func (r *reading) missing(s *evidence.Stream, c Coverage) (n *int64, floor bool)
 	case c == Partial && s.Fact != nil && s.Fact.Short():
 		short := *s.Fact.Considered - *s.Fact.Covered
 		return &short, false
+	case c == Partial && s.Fact != nil && s.Fact.TotalShort():
+		short := s.Fact.Drift.Total.Announced - s.Fact.Drift.Total.Counted
+		return &short, false
 	default:
 		return nil, false
 	}

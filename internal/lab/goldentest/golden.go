@@ -14,6 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// Updating reports whether files are to be written anew.
+func Updating() bool { return *update }
+
 // Hold compares the text with the file of the name in testdata; -update writes it.
 func Hold(t *testing.T, name, got string) {
 	t.Helper()

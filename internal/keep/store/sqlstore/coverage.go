@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/protocol"
 )
 
 // A gap whose key begins with two underscores stands for a part of a list, every other one
@@ -121,15 +122,19 @@ func scanCoverage(row scanner) (c store.StreamCoverage, err error) {
 // read, or where nobody knows any more when the run began.
 func measuredBy(facts jsontext.Value, status store.RunStatus, started string) *store.Measured {
 	var f struct {
-		Considered *int64         `json:"considered"`
-		Covered    *int64         `json:"covered"`
-		Checkpoint string         `json:"checkpoint"`
-		Skipped    jsontext.Value `json:"skipped"`
-		Scope      jsontext.Value `json:"collection_scope"`
+		Considered *int64               `json:"considered"`
+		Covered    *int64               `json:"covered"`
+		Checkpoint string               `json:"checkpoint"`
+		Skipped    jsontext.Value       `json:"skipped"`
+		Scope      jsontext.Value       `json:"collection_scope"`
+		Drift      protocol.AnswerDrift `json:"answer_drift"`
 	}
 	at, err := readStamp(started)
 	if len(facts) == 0 || err != nil || json.Unmarshal(facts, &f) != nil {
 		return nil
+	}
+	if t := f.Drift.Total; t.Short() {
+		f.Considered, f.Covered = &t.Announced, &t.Counted
 	}
 	given := func(v jsontext.Value) bool { return len(v) > 0 && strings.TrimSpace(string(v)) != "null" }
 	return &store.Measured{

@@ -77,6 +77,8 @@ func factMember(name string) func(*evidence.Fact, jsontext.Value) bool {
 		return keepCheckpoint
 	case `"skipped"`:
 		return keepSkip
+	case `"answer_drift"`:
+		return keepDrift
 	default:
 		return nil
 	}
@@ -116,6 +118,10 @@ func keepCheckpoint(f *evidence.Fact, v jsontext.Value) bool {
 		return json.Unmarshal(v, &f.Checkpoint) == nil
 	}
 	return true
+}
+
+func keepDrift(f *evidence.Fact, v jsontext.Value) bool {
+	return json.Unmarshal(v, &f.Drift) == nil
 }
 
 func keepSkip(f *evidence.Fact, v jsontext.Value) bool {

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/keep/store"
+	"pdpp/protocol"
 )
 
 const keepFactsQuery = `UPDATE streams SET facts_json = ?, facts_run_id = ?, facts_status = ?, facts_at = ?
@@ -16,18 +17,74 @@ const keepFactsQuery = `UPDATE streams SET facts_json = ?, facts_run_id = ?, fac
 // where it stays until another run measures the stream. Facts that do not parse
 // measured nothing.
 func (t *tx) keepFacts(h held, o store.RunOutcome) error {
-	for _, raw := range streamFacts(o.Facts) {
+	measured := streamFacts(o.Facts)
+	if len(measured) == 0 {
+		return nil
+	}
+	before, err := t.keptDrift(h.ConnectionID)
+	if err != nil {
+		return err
+	}
+	for _, raw := range measured {
 		var name struct {
-			Stream string `json:"stream"`
+			Stream string                `json:"stream"`
+			Drift  *protocol.AnswerDrift `json:"answer_drift"`
 		}
 		if json.Unmarshal(raw, &name) != nil {
 			continue
+		}
+		if was := before[name.Stream]; was != nil || name.Drift != nil {
+			if raw, err = withDrift(raw, name.Drift.After(was)); err != nil {
+				return err
+			}
 		}
 		if _, err := t.exec(keepFactsQuery, text(raw), h.RunID, o.Status, h.now, h.ConnectionID, name.Stream); err != nil {
 			return fmt.Errorf("facts of stream %s: %w", name.Stream, err)
 		}
 	}
 	return nil
+}
+
+// keptDrift returns how answers differed as far as earlier runs measured it, by stream. A run
+// measures some of it alone: a total only by a walk through everything, say.
+func (t *tx) keptDrift(connectionID string) (map[string]*protocol.AnswerDrift, error) {
+	rows, err := t.rows(`SELECT name, facts_json FROM streams WHERE connection_id = ? AND facts_json LIKE '%"answer_drift"%'`, connectionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string]*protocol.AnswerDrift{}
+	for rows.Next() {
+		var name string
+		var facts []byte
+		if err := rows.Scan(&name, &facts); err != nil {
+			return nil, err
+		}
+		var kept struct {
+			Drift *protocol.AnswerDrift `json:"answer_drift"`
+		}
+		if json.Unmarshal(facts, &kept) == nil && kept.Drift != nil {
+			out[name] = kept.Drift
+		}
+	}
+	return out, rows.Err()
+}
+
+// withDrift replaces that part of the facts of a stream; nil takes it out.
+func withDrift(facts jsontext.Value, drift *protocol.AnswerDrift) (jsontext.Value, error) {
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(facts, &members); err != nil {
+		return nil, err
+	}
+	delete(members, "answer_drift")
+	if drift != nil {
+		raw, err := json.Marshal(drift)
+		if err != nil {
+			return nil, err
+		}
+		members["answer_drift"] = raw
+	}
+	return json.Marshal(members, json.Deterministic(true))
 }
 
 // recordsCommitted is what the summary of checkpoints says became durable; a run

@@ -1,0 +1,159 @@
+package connectortest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pdpp/connectorkit/answers"
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/lab/goldentest"
+	"pdpp/protocol"
+	"pdpp/providersim"
+)
+
+// answersFile is the sheet of what a connector knows of its provider's answers.
+const answersFile = "answers.txt"
+
+// Drift shows that a connector notices a provider that answers differently than it expects: a new
+// member in the objects of every list, a member less, a member of another type. Nothing may be
+// lost or deleted by that, and nothing else may be called different. With -update the sheet of the
+// connector is written from the answers of its provider.
+func Drift(t *testing.T, target Target) {
+	t.Helper()
+	if goldentest.Updating() {
+		learnAnswers(t, target) // the program that runs was built with the sheet before
+		return
+	}
+	text, err := os.ReadFile(answersFile)
+	if err != nil {
+		t.Fatalf("no sheet of answers; write it with -update: %v", err)
+	}
+	sheet, err := answers.Parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := NewBed(t, target)
+	allowed := map[string]bool{}
+	for _, at := range sheet.Targets() {
+		d := providersim.Drifted{Route: at.Pattern, Add: at.Objects}
+		if n := len(at.Ignored); n > 0 {
+			d.Remove = at.Ignored[:1]
+			if n > 1 {
+				d.Retype = at.Ignored[n-1:]
+			}
+		}
+		for _, path := range slices.Concat(d.Remove, d.Retype) {
+			allowed[path] = true
+		}
+		b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &d})
+	}
+	result := b.Succeed(t)
+	b.VerifyComplete(t)
+	found := map[protocol.DifferenceKind]int{}
+	for _, d := range Differences(result) {
+		name := d.Member[strings.LastIndex(d.Member, "/")+1:]
+		if !allowed[d.Member] && !strings.EqualFold(strings.TrimPrefix(strings.ReplaceAll(name, "-", "_"), "X_"), providersim.DriftedMember) {
+			t.Errorf("%s of %s is called different: %+v", d.Member, d.Route, d)
+		}
+		found[d.Kind]++
+	}
+	if found[protocol.NewMember] == 0 || len(allowed) > 0 && found[protocol.AbsentMember]+found[protocol.OtherType] == 0 {
+		t.Errorf("the changes were not noticed: %v", found)
+	}
+	t.Logf("noticed: %v", found)
+}
+
+// Differences lists how answers differed in a run, of all streams.
+func Differences(result launch.Result) []protocol.AnswerDifference {
+	var out []protocol.AnswerDifference
+	if result.Facts == nil {
+		return nil
+	}
+	for _, s := range result.Facts.Streams {
+		if s.Drift != nil {
+			out = append(out, s.Drift.Differences...)
+		}
+	}
+	return out
+}
+
+// learnAnswers writes the sheet: everything that the provider answered in a first run, and in one
+// after changes. What is written by hand stays.
+func learnAnswers(t *testing.T, target Target) {
+	t.Helper()
+	text, err := os.ReadFile(answersFile)
+	if err != nil {
+		text = nil // it is the first
+	}
+	byHand := ""
+	if at := strings.Index(string(text), "# by hand"); at >= 0 {
+		byHand = string(text[at:])
+	}
+	sheet, err := answers.Parse(byHand)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := NewBed(t, target)
+	b.Sim.Gate.Show(func(a providersim.Answer) {
+		if a.Status < http.StatusOK || a.Status >= http.StatusMultipleChoices {
+			return
+		}
+		pattern := sheet.Pattern(a.Request.Method, a.Request.URL.Path, a.Pattern)
+		sheet.Learn(a.Request.Method, pattern, a.Header.Get("Content-Type"), a.Body)
+	})
+	b.Succeed(t)
+	for _, m := range target.Changes {
+		b.Sim.Mutate(t, m)
+	}
+	b.Succeed(t)
+	b.Sim.Gate.Show(nil)
+	sheet.Settle(decodedNames(t))
+	if err := os.WriteFile(answersFile, []byte(sheet.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// decodedNames lists the members that the package under test decodes: the names in the tags of its
+// structs, and the texts by which it looks into maps.
+func decodedNames(t *testing.T) []string {
+	t.Helper()
+	names := map[string]bool{}
+	parsed, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parsed {
+		ast.Inspect(p, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Field:
+				if n.Tag != nil {
+					tag, _ := strconv.Unquote(n.Tag.Value) // the parser has seen that it is a text
+					name, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+					names[name] = true
+				}
+			case *ast.IndexExpr:
+				if lit, ok := n.Index.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					name, _ := strconv.Unquote(lit.Value)
+					names[name] = true
+				}
+			}
+			return true
+		})
+	}
+	var out []string
+	for name := range names {
+		if protocol.PlainMember(name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,13 @@
+package googlecalendar_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/providersim/google"
+)
+
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	connectortest.Drift(t, target(t, google.Config{Seed: 5, Calendars: 4, Events: 17, MaxPage: 7}))
+}

@@ -1,0 +1,13 @@
+package googlecontacts_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/providersim/google"
+)
+
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	connectortest.Drift(t, target(t, google.Config{Seed: 5, People: 23, Others: 11, Groups: 4, MaxPage: 4}))
+}

@@ -1,0 +1,12 @@
+package matrix_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+)
+
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	connectortest.Drift(t, target(t, 60))
+}

@@ -1,0 +1,13 @@
+package spotify_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/providersim/spotify"
+)
+
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	connectortest.Drift(t, target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}))
+}

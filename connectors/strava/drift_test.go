@@ -1,0 +1,13 @@
+package strava_test
+
+import (
+	"testing"
+
+	"pdpp/connectorkit/connectortest"
+	"pdpp/providersim/strava"
+)
+
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	connectortest.Drift(t, target(t, strava.Config{Seed: 5, Activities: 26, MaxPage: 4, Ghosts: 9, Quarter: 1 << 20, Day: 1 << 20}))
+}

@@ -1,0 +1,100 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"pdpp/internal/judge/evidence"
+)
+
+// StreamDrift is how the provider's answers about a stream differ from what this version of the
+// connector expects. It is for the owner, and for the connector's author if the owner sends it.
+type StreamDrift struct {
+	Stream     string    `json:"stream"`
+	ObservedAt time.Time `json:"observed_at"` // when the stream was measured last
+	evidence.Drift
+	// Statements say the same in sentences.
+	Statements []string `json:"statements"`
+}
+
+// driftOf lists the streams of which answers differ.
+func driftOf(e *evidence.Evidence) []StreamDrift {
+	var out []StreamDrift
+	for i := range e.Streams {
+		s := &e.Streams[i]
+		if s.Fact == nil || !s.Fact.Drift.Any() {
+			continue
+		}
+		d := StreamDrift{Stream: s.Name, ObservedAt: s.Fact.At, Drift: *s.Fact.Drift}
+		if t := d.Total; t.Short() {
+			d.Statements = append(d.Statements, totalWords(t))
+		}
+		if d.Beginning.Suspicious() {
+			d.Statements = append(d.Statements, beginningWords(d.Beginning))
+		}
+		for i := range d.Differences {
+			d.Statements = append(d.Statements, differenceWords(&d.Differences[i]))
+		}
+		if d.More > 0 {
+			d.Statements = append(d.Statements, times(d.More, "further difference")+" not listed.")
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func totalWords(t *evidence.Total) string {
+	return "The source says that there are " + strconv.FormatInt(t.Announced, 10) + "; " + strconv.FormatInt(t.Counted, 10) + " were listed."
+}
+
+func beginningWords(b *evidence.Beginning) string {
+	return "The history begins exactly " + strconv.FormatInt(b.Days, 10) +
+		" days before the run. The source may keep or show no more than that."
+}
+
+func differenceWords(d *evidence.Difference) string {
+	at := " (" + d.Route + ")."
+	if d.Route == "" {
+		at = "."
+	}
+	met := " in " + times(d.Count, "place")
+	switch d.Kind {
+	case evidence.NewMember:
+		if strings.HasSuffix(d.Member, evidence.HiddenMember) {
+			return "New members, names not shown: " + d.Member + met + at
+		}
+		return "New member: " + d.Member + met + at
+	case evidence.AbsentMember:
+		return "Missing member: " + d.Member + ", in all " + strconv.FormatInt(d.Of, 10) + at
+	case evidence.OtherType:
+		name := d.Member
+		if name == "" {
+			name = "the answer"
+		}
+		return "Other type: " + name + " is " + d.Found + " instead of " + d.Expected + met + at
+	case evidence.SmallPage:
+		return "A list ended after exactly " + strconv.FormatInt(d.Count, 10) + " items although " + strconv.FormatInt(d.Of, 10) + " were asked for" + at
+	default:
+		return "Difference: " + string(d.Kind) + " " + d.Member + met + at
+	}
+}
+
+// DriftTitle heads the list of differences on every surface.
+const DriftTitle = "Answers differ from what this version expects"
+
+// driftSteps are the differences that decide nothing. A total that disagrees is among the facts of
+// the coverage.
+func driftSteps(e *evidence.Evidence) []Step {
+	var steps []Step
+	for _, d := range driftOf(e) {
+		for _, text := range d.Statements {
+			if d.Total.Short() && text == totalWords(d.Total) {
+				continue
+			}
+			at := d.ObservedAt
+			steps = append(steps, Step{Layer: LayerEvidence, Fact: d.Stream + ": " + text, At: &at, Rule: "answers differ from what this version expects", Result: "noted"})
+		}
+	}
+	return steps
+}
