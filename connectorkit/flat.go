@@ -40,8 +40,11 @@ type Page struct {
 	// not, on the page that ends a walk through the whole of a list; nil on every other page,
 	// and where the provider announces no total. Fewer items than announced lower the coverage
 	// of the stream.
-	Listed *protocol.AnnouncedTotal
+	Listed *Listed
 }
+
+// Listed is the provider's own total of a list, and how many items were listed.
+type Listed = protocol.AnnouncedTotal
 
 func (f Flat) begin(r *run) worker { return &flat{Flat: f, r: r} }
 

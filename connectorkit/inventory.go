@@ -4,8 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-
-	"pdpp/protocol"
 )
 
 // DefaultRemembered is how many pages of an inventory the bookmark remembers.
@@ -152,7 +150,7 @@ func (w *inventoryWalk) advance(ctx context.Context, here rememberedPage, out Pa
 	}
 	w.Read = true
 	if w.total > 0 && !long {
-		out.Listed = &protocol.AnnouncedTotal{Announced: int64(w.total), Counted: int64(w.items)}
+		out.Listed = &Listed{Announced: int64(w.total), Counted: int64(w.items)}
 	}
 	gone := w.missing()
 	if w.whole && !long && len(gone) > 0 && believable(len(gone), len(w.known)) && w.confirmed(ctx) {

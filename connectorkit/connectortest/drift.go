@@ -15,7 +15,11 @@ import (
 
 	"pdpp/connectorkit/answers"
 	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/judge/health"
+	"pdpp/internal/judge/verdict"
 	"pdpp/internal/lab/goldentest"
+	"pdpp/internal/view"
 	"pdpp/protocol"
 	"pdpp/providersim"
 )
@@ -156,4 +160,33 @@ func decodedNames(t *testing.T) []string {
 		}
 	}
 	return out
+}
+
+// DriftTotals shows that a provider which announces more of a stream than it lists is noticed, and
+// that the stream is then not called complete; nothing else is lost or deleted.
+func DriftTotals(t *testing.T, target Target, streams ...string) {
+	t.Helper()
+	const more = 7
+	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &providersim.Drifted{Total: more}})
+	result := b.Succeed(t)
+	b.VerifyComplete(t)
+	seen, err := (&view.View{Reader: b.Store, Now: b.now}).One(t.Context(), Connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range streams {
+		at := slices.IndexFunc(result.Facts.Streams, func(f runner.StreamFacts) bool { return f.Stream == name })
+		var total *protocol.AnnouncedTotal
+		if d := result.Facts.Streams[at].Drift; d != nil {
+			total = d.Total
+		}
+		if total == nil || total.Announced-total.Counted != more {
+			t.Errorf("%s: %+v is known of its total, want %d less than announced", name, total, more)
+		}
+		row := slices.IndexFunc(seen.Verdict.Streams, func(s verdict.StreamRow) bool { return s.StreamID == name })
+		if c := seen.Verdict.Streams[row].Coverage; c != health.Partial {
+			t.Errorf("%s is called %s", name, c)
+		}
+	}
 }

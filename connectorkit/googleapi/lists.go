@@ -32,6 +32,7 @@ type Answer struct {
 	Things []Thing
 	Next   string // token of the next page; empty on the last
 	Since  string // on the last page: what a later walk asks with
+	Total  int    // how many things Google says there are in the whole list; zero when it does not say
 }
 
 // Thing is one member of a list.

@@ -35,7 +35,9 @@ type walk struct {
 	memories map[string]*memory
 	again    map[string]int
 	resumed  map[string]bool // their tokens are as old as the run that began with them
-	step     int             // tells the bookmarks of walks that were not finished apart
+	counts   map[string]int  // things of each list so far, in this run
+	ended    *connectorkit.Listed
+	step     int // tells the bookmarks of walks that were not finished apart
 }
 
 func (w *walk) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
@@ -60,6 +62,7 @@ func (w *walk) begin(ctx context.Context, at connectorkit.Cursor) error {
 	if err != nil {
 		return err
 	}
+	w.counts = map[string]int{}
 	w.memories, w.listed, w.again, w.resumed, w.account = map[string]*memory{}, map[string]bool{}, map[string]int{}, map[string]bool{}, account
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
 	for name, text := range at {
@@ -117,7 +120,7 @@ func (w *walk) read(ctx context.Context) ([]connectorkit.Record, error) {
 		if w.again[name]++; ask.Page == "" {
 			m.Since = ""
 		}
-		m.Page = ""
+		m.Page, w.counts[name] = "", 0
 		return nil, nil
 	case (refused.Class == connectorkit.Forbidden || refused.Class == connectorkit.NotFound) && refused.Words == "":
 		// This one is not given, or has just gone; the others are.
@@ -141,8 +144,12 @@ func (w *walk) take(name string, m *memory, got Answer) (records []connectorkit.
 		}
 		records = append(records, t.Record)
 	}
+	w.counts[name] += len(got.Things)
 	if m.Page = got.Next; got.Next != "" {
 		return records
+	}
+	if m.Whole && !w.resumed[name] && got.Total > 0 {
+		w.ended = &connectorkit.Listed{Announced: int64(got.Total), Counted: int64(w.counts[name])}
 	}
 	if w.queue = w.queue[1:]; w.resumed[name] { // what changed since that run is still to come
 		w.resumed[name], w.queue = false, append(w.queue, name)
@@ -180,6 +187,7 @@ func (w *walk) vanished(ctx context.Context, name string, m *memory) (records []
 // answer is a page with its bookmark.
 func (w *walk) answer(records []connectorkit.Record) connectorkit.Page {
 	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{}, More: len(w.queue) > 0}
+	out.Listed, w.ended = w.ended, nil
 	for name, m := range w.memories {
 		out.Next[prefix+name] = m.encode()
 	}

@@ -10,3 +10,8 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	connectortest.Drift(t, target(t, simulated))
 }
+
+func TestDriftTotals(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftTotals(t, target(t, simulated), "repositories", "starred")
+}

@@ -96,7 +96,13 @@ func (a *api) page(ctx context.Context, l list, ask googleapi.Ask) (googleapi.An
 		return googleapi.Answer{}, err
 	}
 	var rows []jsontext.Value
-	out := googleapi.Answer{Next: text(wire["nextPageToken"]), Since: text(wire["nextSyncToken"])}
+	var total int
+	for _, name := range []string{"totalPeople", "totalItems", "totalSize"} {
+		if raw := wire[name]; raw.Kind() == '0' && json.Unmarshal(raw, &total) == nil {
+			break
+		}
+	}
+	out := googleapi.Answer{Total: total, Next: text(wire["nextPageToken"]), Since: text(wire["nextSyncToken"])}
 	switch raw := wire[l.member]; {
 	case raw == nil && (out.Next != "" || out.Since != ""): // Google leaves an empty list out
 	case raw.Kind() != '[' || json.Unmarshal(raw, &rows) != nil:

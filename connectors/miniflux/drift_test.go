@@ -10,3 +10,8 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	connectortest.Drift(t, target(t, 40))
 }
+
+func TestDriftTotals(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftTotals(t, target(t, 40), "entries")
+}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pdpp/connectorkit"
-	"pdpp/protocol"
 )
 
 const (
@@ -167,7 +166,7 @@ func (e *entries) counted(ctx context.Context, at connectorkit.Cursor) (connecto
 	}
 	page := connectorkit.Page{Records: records, Next: next, More: !done}
 	if done {
-		page.Listed = &protocol.AnnouncedTotal{Announced: int64(e.count.total), Counted: int64(e.known.Len())}
+		page.Listed = &connectorkit.Listed{Announced: int64(e.count.total), Counted: int64(e.known.Len())}
 	}
 	return page, nil
 }

@@ -11,3 +11,8 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	connectortest.Drift(t, target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}))
 }
+
+func TestDriftTotals(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftTotals(t, target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}), "saved_tracks")
+}
