@@ -94,7 +94,7 @@ func TestSmallPage(t *testing.T) {
 		bodies []string
 		small  bool
 	}{
-		{[]string{page(50)}, true}, {[]string{page(47)}, false}, {[]string{page(100)}, false}, {[]string{page(50), page(20)}, false},
+		{[]string{page(50)}, true}, {[]string{page(47)}, false}, {[]string{page(100)}, false}, {[]string{page(50), page(20)}, false}, {[]string{page(50), page(0)}, true},
 	} {
 		if d, small := compared(t, c.bodies...)["small_page "]; small != c.small || small && (d.Count != 50 || d.Of != 100) {
 			t.Errorf("%d pages: %+v, want %v", len(c.bodies), d, c.small)

@@ -15,6 +15,8 @@ const (
 	// firstAnswers of each route and stream are compared, and then one in everyAnswer.
 	firstAnswers = 4
 	everyAnswer  = 256
+	// maxLists bounds the lists of a stream that are remembered.
+	maxLists = 256
 	// maxUnknown is how many new members one object may have before their names are taken for data.
 	maxUnknown = 8
 )
@@ -33,7 +35,8 @@ type part struct {
 	routes  map[*route]*tally
 	found   map[difference]*count
 	more    int64
-	short   map[string]*page // by path and query without a place: the first page of a list
+	short   map[string]*page // lists whose first page was small, by address without the place in the list
+	lists   map[string]bool  // lists of which an answer was compared, by the same
 }
 
 type tally struct {
@@ -53,7 +56,6 @@ type count struct{ n, of int64 }
 type page struct {
 	route        string
 	asked, items int
-	followed     bool
 }
 
 // Compare begins a comparison. The sheet is read when the first answer comes.
@@ -78,7 +80,7 @@ func (c *Comparison) Answer(stream, method string, to *url.URL, header http.Head
 	defer c.mu.Unlock()
 	p := c.streams[stream]
 	if p == nil {
-		p = &part{routes: map[*route]*tally{}, found: map[difference]*count{}, short: map[string]*page{}}
+		p = &part{routes: map[*route]*tally{}, found: map[difference]*count{}, short: map[string]*page{}, lists: map[string]bool{}}
 		c.streams[stream] = p
 	}
 	t := p.routes[r]
@@ -87,10 +89,10 @@ func (c *Comparison) Answer(stream, method string, to *url.URL, header http.Head
 		p.routes[r] = t
 	}
 	t.asked++
-	if known := p.short[to.Path]; known != nil {
-		known.followed = true
-	}
 	if t.asked > firstAnswers && t.asked%everyAnswer != 0 {
+		if len(p.short) > 0 {
+			delete(p.short, listOf(to.Path, to.Query())) // it goes on, with how much is not known
+		}
 		return
 	}
 	v, ok := read(header.Get("Content-Type"), body)
@@ -109,22 +111,38 @@ var sizeNames = []string{"limit", "per_page", "page_size", "pageSize", "maxResul
 // roundSizes are what providers bound pages by.
 var roundSizes = []int{10, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000}
 
-// measure notes the first page of a list that is shorter than was asked for, and exactly as long
-// as a bound of the provider could be.
-func (p *part) measure(r *route, to *url.URL, v *value) {
-	if p.short[to.Path] != nil || len(p.short) >= protocol.MaxDifferences {
-		return
+// placeWords are in the names of parameters that say where in a list a page begins.
+var placeWords = []string{"page", "cursor", "offset", "token", "start", "after", "before", "since", "until", "latest", "oldest", "marker", "skip"}
+
+// listOf is the address of a list, whatever page of it is asked for.
+func listOf(path string, query url.Values) string {
+	for name := range query {
+		lower := strings.ToLower(name)
+		if slices.ContainsFunc(placeWords, func(word string) bool { return strings.Contains(lower, word) }) {
+			delete(query, name)
+		}
 	}
-	asked := 0
+	return path + "?" + query.Encode()
+}
+
+// measure notes the first page of a list that is shorter than was asked for, and exactly as long
+// as a bound of the provider could be. A later page with anything on it proves it harmless.
+func (p *part) measure(r *route, to *url.URL, v *value) {
 	query := to.Query()
+	asked := 0
 	for _, name := range sizeNames {
 		if n, err := strconv.Atoi(query.Get(name)); err == nil {
 			asked = n
 		}
 	}
-	items := v.longest()
-	if asked > 0 {
-		p.short[to.Path] = &page{route: r.String(), asked: asked, items: items, followed: items >= asked || !slices.Contains(roundSizes, items)}
+	items, key := v.longest(), listOf(to.Path, query)
+	switch {
+	case p.lists[key] && items > 0:
+		delete(p.short, key)
+	case !p.lists[key] && len(p.lists) < maxLists:
+		if p.lists[key] = true; items < asked && slices.Contains(roundSizes, items) {
+			p.short[key] = &page{route: r.String(), asked: asked, items: items}
+		}
 	}
 }
 
@@ -255,7 +273,7 @@ func (c *Comparison) Report(stream string, fromNothing bool) *protocol.AnswerDri
 		})
 	}
 	for _, one := range p.short {
-		if fromNothing && !one.followed {
+		if fromNothing {
 			out.Differences = append(out.Differences, protocol.AnswerDifference{
 				Kind: protocol.SmallPage, Route: one.route, Count: int64(one.items), Of: int64(one.asked),
 			})

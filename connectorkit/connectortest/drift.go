@@ -190,3 +190,36 @@ func DriftTotals(t *testing.T, target Target, streams ...string) {
 		}
 	}
 }
+
+// DriftBounds shows that a history which begins exactly so many days ago is noted, and that it
+// changes nothing else: the stream is complete as far as anything tells.
+func DriftBounds(t *testing.T, target Target, stream string, days int64) {
+	t.Helper()
+	b := NewBed(t, target)
+	b.Succeed(t)
+	seen, err := (&view.View{Reader: b.Store, Now: b.now}).One(t.Context(), Connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(seen.Drift, func(d view.StreamDrift) bool { return d.Stream == stream })
+	if at < 0 || seen.Drift[at].Beginning == nil || seen.Drift[at].Beginning.Days != days {
+		t.Fatalf("what is known of %s: %+v, want a beginning %d days ago", stream, seen.Drift, days)
+	}
+	row := slices.IndexFunc(seen.Verdict.Streams, func(s verdict.StreamRow) bool { return s.StreamID == stream })
+	if c := seen.Verdict.Streams[row].Coverage; c != health.Complete {
+		t.Errorf("%s is called %s because of it", stream, c)
+	}
+	b.VerifyComplete(t)
+}
+
+// DriftPages shows that a provider which cuts a list off after so many items is noticed.
+func DriftPages(t *testing.T, target Target, route string, items int) {
+	t.Helper()
+	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &providersim.Drifted{Route: route, Items: items}})
+	found := Differences(b.Succeed(t))
+	if !slices.ContainsFunc(found, func(d protocol.AnswerDifference) bool { return d.Kind == protocol.SmallPage && d.Count == int64(items) }) {
+		t.Errorf("the small page of %s was not noticed: %+v", route, found)
+	}
+	b.VerifyNothingInvented(t)
+}

@@ -2,6 +2,7 @@ package oura_test
 
 import (
 	"testing"
+	"time"
 
 	"pdpp/connectorkit/connectortest"
 	"pdpp/providersim/oura"
@@ -10,4 +11,9 @@ import (
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	connectortest.Drift(t, target(t, oura.Config{Seed: 5, Days: 24, Page: 7}))
+}
+
+func TestDriftBounds(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftBounds(t, target(t, oura.Config{Seed: 5, Days: 31, Page: 7, Now: time.Now}), "daily_sleep", 30)
 }
