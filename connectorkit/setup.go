@@ -81,7 +81,9 @@ func (s *Setup) Binding(name string) (jsontext.Value, bool) {
 
 // Stored returns the bookmark of a stream as an earlier run of a flat stream left it. It is for a collector that needs what
 // another one remembers.
-func (s *Setup) Stored(stream string) Cursor { return cursorOf(s.r.stored(stream, protocol.SteadyState)) }
+func (s *Setup) Stored(stream string) Cursor {
+	return cursorOf(s.r.stored(stream, protocol.SteadyState))
+}
 
 // Begun reports whether an earlier run left a bookmark of the stream.
 func (s *Setup) Begun(stream string) bool {

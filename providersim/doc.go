@@ -18,6 +18,9 @@
 //	POST   /mutate      a [Mutation]; answers [Mutated]
 //	POST   /token       a [TokenChange]; answers [TokenStatus]
 //
+// A [Fault] of the kind [Drift] changes the form of good answers: members more or less, other types,
+// shorter lists, other totals. It needs nothing of a provider.
+//
 // A refused control request answers 400 with {"error":"<sentence>"}.
 //
 // Simulators start no goroutines of their own besides the listeners and wait

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// Decodes reports whether the connector decodes a member of that name.
+func (s *Sheet) Decodes(name string) bool { return s.names[name] }
+
 // Target is a route of a sheet and where its answers can change without harm to a connector.
 type Target struct {
 	Method, Pattern string

@@ -45,6 +45,11 @@ func Drift(t *testing.T, target Target) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range decodedNames(t) {
+		if !sheet.Decodes(name) {
+			t.Errorf("the connector decodes %q, which the sheet does not have: write it anew with -update", name)
+		}
+	}
 	b := NewBed(t, target)
 	allowed := map[string]bool{}
 	for _, at := range sheet.Targets() {

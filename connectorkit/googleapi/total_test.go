@@ -1,0 +1,55 @@
+package googleapi
+
+import (
+	"context"
+	"testing"
+
+	"pdpp/connectorkit"
+)
+
+// TestTotalIsCompared holds the total of a list against what its pages had, when all of it was
+// read in one walk.
+func TestTotalIsCompared(t *testing.T) {
+	things := func(ids ...string) (out []Thing) {
+		for _, id := range ids {
+			out = append(out, Thing{ID: id, Record: connectorkit.Upsert(map[string]any{"id": id})})
+		}
+		return out
+	}
+	flat := Lists{
+		Names: func(context.Context) ([]string, string, error) { return []string{"people"}, "me", nil },
+		Key:   func(_, id string) string { return id },
+		Page: func(_ context.Context, a Ask) (Answer, error) {
+			switch {
+			case a.Since != "":
+				return Answer{Since: "later", Total: 9, Things: things("d")}, nil
+			case a.Page == "":
+				return Answer{Next: "2", Total: 9, Things: things("a", "b")}, nil
+			default:
+				return Answer{Since: "now", Total: 9, Things: things("c")}, nil
+			}
+		},
+	}.Flat("people")
+	var listed []connectorkit.Listed
+	at := connectorkit.Cursor{}
+	for more := true; more; {
+		page, err := flat.Page(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Listed != nil {
+			listed = append(listed, *page.Listed)
+		}
+		at, more = page.Next, page.More
+	}
+	if len(listed) != 1 || listed[0] != (connectorkit.Listed{Announced: 9, Counted: 3}) {
+		t.Errorf("a whole walk: %+v", listed)
+	}
+	again := Lists{Names: func(context.Context) ([]string, string, error) { return []string{"people"}, "me", nil }, Key: func(_, id string) string { return id },
+		Page: func(context.Context, Ask) (Answer, error) {
+			return Answer{Since: "later", Total: 9, Things: things("d")}, nil
+		}}.Flat("people")
+	if page, err := again.Page(t.Context(), at); err != nil || page.Listed != nil {
+		t.Errorf("a walk of changes: %+v %v", page.Listed, err)
+	}
+}
