@@ -54,7 +54,10 @@ var ownerCommands = []string{
 	"devices revoke dev_none", "devices diagnostics", "devices revoke dev_1", "devices revoke dev_1 --undo-since 2026-01-01T00:00:00Z", "devices", "status cin_attic",
 	"searches", "searches save Pears pear tree --connection cin_well", "searches save Days --address /records/timeline?day=2026-03-04&record=x", "searches save Days pear", "searches save Nothing --address https://else.example/records?q=x",
 	"searches", "search --saved Pears", "search --saved Days", "search --saved None", "searches rename Pears Trees", "searches rename Days Trees", "searches delete Days", "searches delete Days", "searches",
+	"delete cin_part --dry-run", "delete cin_part --stream trees --record t1 --yes", "record trees t1 --connection cin_part", "delete cin_part --stream none --yes", "delete --since soon --yes", "delete --everything cin_part",
+	"delete cin_part --record t1", "delete cin_part --until 2020-01-01 --yes", "delete cin_part --yes", "deletions", "deletions ended", "deletions show del_no", "deletions undo del_no", "deletions purge del_no", "deletions collect del_no",
 	"import cin_well everycommand_test.go", "imports cin_well", "imports cin_well --undo imp_none --yes",
+	"delete --everything --now --yes", "deletions", "deletions ended", "search pear",
 }
 
 // partly is what a run of cin_part did not get.
@@ -137,7 +140,7 @@ func TestNoCommandAnswersForTheWrongMachine(t *testing.T) {
 }
 
 // made is what is drawn by lot when something is made, and what is measured of this machine.
-var made = regexp.MustCompile(`\b(pdpp_[og]t_\w+|(ot|gr|tgt|sea)_\w{6,}|[0-9a-z]{4}(-[0-9a-z]{4}){3})|"(database|disk|disk_free)_bytes":\d+|[\d.]+ [KMGT]iB (are taken|are free)|Whole database +[\d.]+ [KM]iB`)
+var made = regexp.MustCompile(`\b(pdpp_[og]t_\w+|(ot|gr|tgt|sea|del)_\w{6,}|[0-9a-z]{4}(-[0-9a-z]{4}){3})|"(database|disk|disk_free)_bytes":\d+|[\d.]+ [KMGT]iB (are taken|are free)|Whole database +[\d.]+ [KM]iB`)
 
 // tellsOtherwise are the commands whose answer may differ remotely, and why.
 var tellsOtherwise = map[string]string{

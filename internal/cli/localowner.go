@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service"
 	"pdpp/internal/owner/service/audited"
+	"pdpp/internal/owner/thumbnail"
 	"pdpp/internal/schedule/notify"
 	"pdpp/internal/web/auth"
 )
@@ -51,6 +52,7 @@ func (a *app) localOwner(st store.Store) (api.Owner, error) {
 		Store: st, Connectors: connectors, Key: a.credentialKey, Opening: a.existingKey, Access: auth.New(auth.Config{Store: st, Now: a.env.Now, HashCost: a.env.HashCost, Audit: trail}),
 		VAPID: func(ctx context.Context) (notify.VAPID, error) { return a.vapid(ctx, st) },
 		Base:  base, Address: "http://" + cmp.Or(listen, defaultListen), Version: buildVersion().Version, Home: home, Database: database, Files: files.Place, Now: a.env.Now, Lookup: a.childVariable,
+		ForgetPicture: func(sha256 string) error { return thumbnail.Remove(filepath.Join(home, "thumbnails"), sha256) },
 	}), trail), nil
 }
 

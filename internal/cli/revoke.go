@@ -10,7 +10,8 @@ import (
 
 const revokeText = `Ends a connection: it collects no more, its schedule ends, a run under way is stopped,
 and its stored credential is deleted. Its records stay and can be read on. To collect
-again, connect the source anew.
+again, connect the source anew. To delete its records too use pdpp delete; pdpp deletions ended
+lists the connections that ended.
 
 The source itself may still accept the credential; take it back there as well.`
 

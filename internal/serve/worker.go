@@ -78,6 +78,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	s.beside.Go(func() { shared.Follow(ctx) })
 	s.beside.Go(func() { s.pushes(ctx) })
 	s.beside.Go(func() { s.align(ctx) })
+	s.beside.Go(func() { s.deletions(ctx) })
 	s.beside.Go(func() { s.sweepBlobs(ctx) })
 	return nil
 }

@@ -41,6 +41,9 @@ const (
 	FileUpload       Kind = "file_upload" // begun; a file_import follows when it has come to its end
 	UploadDrop       Kind = "upload_drop"
 	ImportUndo       Kind = "import_undo"
+	DataDelete       Kind = "data_delete"
+	DataRestore      Kind = "data_restore"
+	DataPurge        Kind = "data_purge" // without the time to undo it
 	RunAnyway        Kind = "run_anyway" // although the source asked for a pause
 	SettingChange    Kind = "setting_change"
 )
@@ -57,7 +60,7 @@ var Groups = []Group{
 	{"sign_ins", "Sign-ins", []Kind{SignIn, SignOut, PasswordChange, SessionsEnd, PasskeyAdd, PasskeyRemove, RecoveryCodesMake}},
 	{"grants", "Grants and tokens", []Kind{TokenMake, TokenEnd, GrantMake, GrantEnd, ConsentGive, ConsentDeny}},
 	{"exports", "Exports and backups", []Kind{Export, Backup, Restore}},
-	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, DeviceCodeMake, DeviceCodeEnd, DeviceAdd, DeviceEnd, DeviceUndo, FileImport, FileUpload, UploadDrop, ImportUndo, RunAnyway,
+	{"settings", "Settings", []Kind{ConnectionAdd, ConnectionEnd, ConnectorConfirm, CredentialStore, CredentialRemove, DeviceCodeMake, DeviceCodeEnd, DeviceAdd, DeviceEnd, DeviceUndo, FileImport, FileUpload, UploadDrop, ImportUndo, DataDelete, DataRestore, DataPurge, RunAnyway,
 		SettingChange}},
 }
 

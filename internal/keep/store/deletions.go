@@ -24,13 +24,15 @@ type Deletions interface {
 	// UndoDeletion asks for the records to be restored, and lets runs store them again. ErrTooLate after
 	// PurgeAfter or when purging has begun.
 	UndoDeletion(ctx context.Context, id string, now time.Time) error
-	// PurgeDeletion ends the time in which the deletion can be undone. ErrTooLate after an undo.
+	// PurgeDeletion ends the time in which the deletion can be undone, and with it that of other deletions of
+	// the same connection or stream. So does a deletion that is asked for without such a time. ErrTooLate
+	// after an undo.
 	PurgeDeletion(ctx context.Context, id string, now time.Time) error
 	// AdmitDeleted lets runs store again what a deletion keeps out, from the source's beginning.
 	AdmitDeleted(ctx context.Context, id string, now time.Time) error
-	// AdvanceDeletion does one step of the oldest deletion that has work, or of the named one. Idle reports
-	// that there is nothing to do now. A deletion in state compacting waits for its files: see DeletedFiles.
-	AdvanceDeletion(ctx context.Context, id string, now time.Time) (idle bool, err error)
+	// AdvanceDeletion does one step of the oldest deletion that has work. Idle reports that there is nothing
+	// to do now. A deletion in state compacting waits for its files: see DeletedFiles.
+	AdvanceDeletion(ctx context.Context, now time.Time) (idle bool, err error)
 	// DeletedFiles lists files that are to be removed from the place where files are kept.
 	DeletedFiles(ctx context.Context, limit int) ([]string, error)
 	// FileDeleted forgets a file after it was removed.

@@ -27,6 +27,7 @@ type Owner interface {
 	Running
 	Records
 	Searches
+	Deleting
 	Keeping
 	Grants
 	Access

@@ -538,3 +538,43 @@ func (f *fake) Runtime(_ context.Context) (api.Runtime, error) {
 	f.take("Runtime")
 	return given[api.Runtime](f, 0), f.err
 }
+
+func (f *fake) PreviewDeletion(_ context.Context, r api.DeletionRequest) (api.Deletion, error) {
+	f.take("PreviewDeletion", r)
+	return given[api.Deletion](f, 0), f.err
+}
+
+func (f *fake) Delete(_ context.Context, r api.DeletionRequest) (api.Deletion, error) {
+	f.take("Delete", r)
+	return given[api.Deletion](f, 0), f.err
+}
+
+func (f *fake) DeletionByID(_ context.Context, id string) (api.Deletion, error) {
+	f.take("DeletionByID", id)
+	return given[api.Deletion](f, 0), f.err
+}
+
+func (f *fake) UndoDeletion(_ context.Context, id string) (api.Deletion, error) {
+	f.take("UndoDeletion", id)
+	return given[api.Deletion](f, 0), f.err
+}
+
+func (f *fake) PurgeDeletion(_ context.Context, id string) (api.Deletion, error) {
+	f.take("PurgeDeletion", id)
+	return given[api.Deletion](f, 0), f.err
+}
+
+func (f *fake) CollectDeleted(_ context.Context, id string) (api.Deletion, error) {
+	f.take("CollectDeleted", id)
+	return given[api.Deletion](f, 0), f.err
+}
+
+func (f *fake) Deletions(_ context.Context) ([]api.Deletion, error) {
+	f.take("Deletions")
+	return given[[]api.Deletion](f, 0), f.err
+}
+
+func (f *fake) EndedConnections(_ context.Context) ([]api.EndedConnection, error) {
+	f.take("EndedConnections")
+	return given[[]api.EndedConnection](f, 0), f.err
+}

@@ -49,6 +49,9 @@ var scopes = map[string]reply.Scope{
 	"GET /_ref/storage":                                        reply.ScopeRead,
 	"GET /_ref/search":                                         reply.ScopeRead,
 	"GET /_ref/searches":                                       reply.ScopeRead,
+	"GET /_ref/deletions":                                      reply.ScopeRead,
+	"GET /_ref/deletions/{id}":                                 reply.ScopeRead,
+	"GET /_ref/ended-connections":                              reply.ScopeRead,
 	"GET /_ref/web-push/config":                                reply.ScopeRead,
 	"GET /_ref/web-push/subscriptions":                         reply.ScopeRead,
 	"GET /v1/owner/connections":                                reply.ScopeRead,
@@ -113,4 +116,11 @@ var scopes = map[string]reply.Scope{
 	"POST /_ref/tokens":         reply.ScopeAll,
 	"POST /_ref/recovery-codes": reply.ScopeAll,
 	"PUT /_ref/password":        reply.ScopeAll,
+
+	"POST /_ref/deletions/preview":      reply.ScopeManage,
+	"POST /_ref/deletions/{id}/undo":    reply.ScopeManage,
+	"POST /_ref/deletions/{id}/collect": reply.ScopeManage,
+	// What is removed for good cannot be had back.
+	"POST /_ref/deletions":            reply.ScopeAll,
+	"POST /_ref/deletions/{id}/purge": reply.ScopeAll,
 }

@@ -111,6 +111,8 @@ func (h *house) lookAround(good, bad, grant string) {
 	alike(h, "request", func(o O) (any, error) { return o.GrantRequest(ctx, "req_none") })
 	alike(h, "decide", func(o O) (any, error) { return o.Decide(ctx, "req_none", api.Decision{Approve: true}) })
 	alike(h, "tokens", func(o O) (any, error) { return o.Tokens(ctx) })
+	alike(h, "deletions", func(o O) (any, error) { return o.Deletions(ctx) })
+	alike(h, "ended connections", func(o O) (any, error) { return o.EndedConnections(ctx) })
 	alike(h, "searches", func(o O) (any, error) { return o.SavedSearches(ctx) })
 	alike(h, "push targets", func(o O) (any, error) { return o.PushTargets(ctx) })
 	alike(h, "quiet hours", func(o O) (any, error) { return o.QuietHours(ctx) })

@@ -66,6 +66,12 @@ type Config struct {
 	// Files is where the files of records are; nil means that there are none.
 	Files blob.Place
 
+	// ForgetPicture removes the small picture of a file; nil means that there are none.
+	ForgetPicture func(sha256 string) error
+	// DeletionTime is how long a call works on a deletion; the rest is done by whoever calls WorkOnDeletions.
+	// Zero means to its end.
+	DeletionTime time.Duration
+
 	Version, Home, Database string // as Runtime tells them
 	// Now is the clock; nil means the real one.
 	Now func() time.Time

@@ -204,3 +204,11 @@ func (m *Maker) Sweep(ctx context.Context, known Known) error {
 	}
 	return nil
 }
+
+// Remove removes the small picture of a file from a folder, if it is there.
+func Remove(folder, sha256 string) error {
+	if len(sha256) < 2 {
+		return nil
+	}
+	return remove((&shelf{dir: folder}).path(sha256))
+}

@@ -162,10 +162,15 @@ func (db *DB) AskDeletion(ctx context.Context, d store.Deletion) error {
 				return err
 			}
 		}
-		if d.Kind != store.DeleteRecord {
+		if d.Kind == store.DeleteRecord {
+			if err := tx.hideRecord(row); err != nil {
+				return err
+			}
+		}
+		if d.PurgeAfter.After(d.AskedAt) {
 			return nil
 		}
-		return tx.hideRecord(row)
+		return tx.purgeWithin(d.DeletionScope, d.AskedAt)
 	})
 }
 
@@ -236,9 +241,29 @@ func (db *DB) PurgeDeletion(ctx context.Context, id string, now time.Time) error
 		if err != nil {
 			return err
 		}
-		_, err = tx.exec(`UPDATE deletions SET purge_after = ? WHERE deletion_no = ? AND purge_after > ?`, stamp(now), d.no, stamp(now))
-		return err
+		if _, err = tx.exec(`UPDATE deletions SET purge_after = ? WHERE deletion_no = ? AND purge_after > ?`, stamp(now), d.no, stamp(now)); err != nil {
+			return err
+		}
+		return tx.purgeWithin(d.DeletionScope, now)
 	})
+}
+
+// purgeWithin ends the time to undo of other deletions that lie within a scope: what they hide is to go as well.
+func (t *tx) purgeWithin(c store.DeletionScope, now time.Time) error {
+	var f filter
+	f.add("state IN ('hiding', 'hidden')")
+	f.add("purge_after > ?", stamp(now))
+	switch c.Kind {
+	case store.DeleteEverything:
+	case store.DeleteConnection:
+		f.add("connection_id = ?", c.ConnectionID)
+	case store.DeleteStream:
+		f.add("connection_id = ? AND stream = ?", c.ConnectionID, c.Stream)
+	default:
+		return nil
+	}
+	_, err := t.exec(`UPDATE deletions SET purge_after = ?`+f.where(), append([]any{stamp(now)}, f.args...)...)
+	return err
 }
 
 func (db *DB) AdmitDeleted(ctx context.Context, id string, now time.Time) error {

@@ -18,9 +18,9 @@ import (
 const deletionRows = 500
 
 // AdvanceDeletion hides and restores before it purges: somebody waits for that.
-func (db *DB) AdvanceDeletion(ctx context.Context, id string, now time.Time) (idle bool, err error) {
-	d, err := get(db, db.row(ctx, deletionColumns+`WHERE (? = '' OR d.deletion_id = ?) AND (d.state IN ('hiding', 'undoing', 'purging') OR d.state = 'hidden' AND d.purge_after <= ?)
-		ORDER BY CASE WHEN d.state IN ('hiding', 'undoing') THEN 0 ELSE 1 END, d.deletion_no LIMIT 1`, id, id, stamp(now)), scanDeletion)
+func (db *DB) AdvanceDeletion(ctx context.Context, now time.Time) (idle bool, err error) {
+	d, err := get(db, db.row(ctx, deletionColumns+`WHERE d.state IN ('hiding', 'undoing', 'purging') OR d.state = 'hidden' AND d.purge_after <= ?
+		ORDER BY CASE WHEN d.state IN ('hiding', 'undoing') THEN 0 ELSE 1 END, d.deletion_no LIMIT 1`, stamp(now)), scanDeletion)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return true, nil

@@ -74,7 +74,7 @@ func deleteUntilKilled(target string, open Opener) error {
 		return err
 	}
 	for step := 1; ; step++ {
-		idle, err := s.AdvanceDeletion(ctx, "", Now)
+		idle, err := s.AdvanceDeletion(ctx, Now)
 		if err == nil && idle {
 			err = s.FinishDeletions(ctx, Now)
 		}

@@ -28,7 +28,7 @@ func advance(t testing.TB, s store.Store, at time.Time) {
 	t.Helper()
 	for idle := false; !idle; {
 		var err error
-		idle, err = s.AdvanceDeletion(t.Context(), "", at)
+		idle, err = s.AdvanceDeletion(t.Context(), at)
 		ok(t, err)
 	}
 }
@@ -292,8 +292,12 @@ func testDeletionOfAll(t *testing.T, s store.Store) {
 	}
 	ok(t, s.AddSearch(ctx, store.Search{ID: "s1", Name: "Pears", Address: "/records?connection=c&q=pear", CreatedAt: Now}))
 	ok(t, s.AddSearch(ctx, store.Search{ID: "s2", Name: "Others", Address: "/records?connection=d&q=pear", CreatedAt: Now}))
+	ask(t, s, "hidden", store.DeletionScope{Kind: store.DeleteStream, ConnectionID: "c", Stream: Stream})
+	ask(t, s, "elsewhere", store.DeletionScope{Kind: store.DeleteRange, ConnectionID: "d", Since: "2026-01-01"})
+	advance(t, s, Now)
 	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "one", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: "c"}, AskedAt: Now, PurgeAfter: Now}))
 	advance(t, s, Now)
+	same(t, []store.DeletionState{deletionOf(t, s, "hidden").State, deletionOf(t, s, "elsewhere").State}, []store.DeletionState{store.DeletionCompacting, store.DeletionHidden})
 	saved, err := s.Searches(ctx)
 	ok(t, err)
 	same(t, len(saved), 1)

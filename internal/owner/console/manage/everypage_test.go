@@ -51,7 +51,9 @@ func rarely() *owner {
 	o.connectors[0].Lacks = "python3 starts the connector kelp, and is not here. Install Python."
 	o.connectors = append(o.connectors, api.Connector{ID: "lagoon", DisplayName: "Lagoon", SignsIn: true, Refresh: api.RefreshPolicy{Mode: "automatic", RecommendedSeconds: 86400}})
 	o.runtime.Database, o.runtime.Workers = "postgres", []api.Worker{{Host: "harbor", SeenAt: year}}
-	o.searches = nil
+	o.searches, o.ended = nil, nil
+	o.deletions = []api.Deletion{{ID: "del_2", Scope: "stream", State: "purged", KeepsOut: true, What: "letters", Happened: "Deleted for good: 3 records.", Notes: []string{}, AskedAt: week},
+		{ID: "del_3", State: "compacting", Trouble: "disk full", What: "All", Happened: "Being cleared.", AskedAt: week, Notes: []string{}}}
 	o.codes, o.passkeys, o.sessions, o.quiet = api.RecoveryCodes{}, nil, o.sessions[1:], ""
 	o.targets = []api.PushTarget{{ID: "psh_2", Kind: "web_push", Label: "A phone", LastSuccessAt: &week}, {ID: "psh_3", Kind: "webhook", Host: "hooks.example"}}
 	o.tokens = []api.Token{
@@ -74,7 +76,8 @@ func rarely() *owner {
 }
 
 var rarePages = []string{
-	"/records/searches", "/records/searches/none",
+	"/records/searches", "/records/searches/none", "/settings/deletions", "/settings/deletions/del_2", "/settings/deletions/del_3", "/settings/deletions/none",
+	"/settings/deletions/new?scope=range&connection=cin_kelp_1", "/settings/deletions/new?scope=range&since=soon",
 	"/records?connection=cin_kelp_1&stream=letters&f.shelf=low&order=oldest&gte.pages=3&count=value.shelf", "/records/cin_kelp_1/letters/a2", "/records?connection=cin_kelp_1&stream=shells",
 	"/add/kelp", "/add/kelp/about", "/add?q=nothing", "/add/lagoon", "/add/none", "/schedules", "/grants", "/grants/grt_2", "/grants/grt_3", "/grants/grt_4", "/grants/none", "/audit", "/settings", "/settings/storage", "/settings/sign-in", "/settings/password",
 	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps/none", "/connections/cin_kelp_1/changes", "/connections/cin_kelp_1/bookmarks", "/connections/none/gaps",

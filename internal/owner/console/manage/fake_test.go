@@ -29,6 +29,8 @@ type owner struct {
 	devices     []api.Device
 	deviceCodes []api.DeviceCode
 	searches    []api.SavedSearch
+	deletions   []api.Deletion
+	ended       []api.EndedConnection
 	targets     []api.PushTarget
 	tokens      []api.Token
 	sessions    []api.Session
@@ -330,3 +332,54 @@ func (o *owner) TestPush(context.Context, string) ([]api.PushTest, error) {
 func (o *owner) QuietHours(context.Context) (string, error)      { return o.quiet, o.heard("QuietHours") }
 func (o *owner) SetQuietHours(_ context.Context, w string) error { return o.did("SetQuietHours " + w) }
 func (o *owner) Runtime(context.Context) (api.Runtime, error)    { return o.runtime, o.heard("Runtime") }
+
+func (o *owner) Deletions(context.Context) ([]api.Deletion, error) {
+	return o.deletions, o.heard("Deletions")
+}
+
+func (o *owner) EndedConnections(context.Context) ([]api.EndedConnection, error) {
+	return o.ended, o.heard("EndedConnections")
+}
+
+func (o *owner) deletionOf(id string) api.Deletion {
+	for _, d := range o.deletions {
+		if d.ID == id {
+			return d
+		}
+	}
+	return api.Deletion{}
+}
+
+func (o *owner) DeletionByID(_ context.Context, id string) (api.Deletion, error) {
+	if err := o.heard("DeletionByID"); err != nil {
+		return api.Deletion{}, err
+	}
+	d := o.deletionOf(id)
+	if d.ID == "" {
+		return d, api.NotFound("There is no such deletion.", "Choose another.")
+	}
+	return d, nil
+}
+
+func (o *owner) PreviewDeletion(_ context.Context, r api.DeletionRequest) (api.Deletion, error) {
+	if r.Since == "soon" {
+		return api.Deletion{}, api.Invalid("since", "This is no date or time.", "Write a date.")
+	}
+	return api.Deletion{Scope: r.Scope, State: "preview", What: o.deletions[0].What, Happened: "This would delete 3 records.", Notes: []string{"Backups still hold it."}}, o.heard("PreviewDeletion")
+}
+
+func (o *owner) Delete(_ context.Context, r api.DeletionRequest) (api.Deletion, error) {
+	return api.Deletion{ID: "del_1", Happened: "Deleted 3 records."}, o.did(fmt.Sprintf("Delete %+v", r))
+}
+
+func (o *owner) UndoDeletion(_ context.Context, id string) (api.Deletion, error) {
+	return api.Deletion{ID: id, Happened: "Restored 3 records."}, o.did("UndoDeletion " + id)
+}
+
+func (o *owner) PurgeDeletion(_ context.Context, id string) (api.Deletion, error) {
+	return api.Deletion{ID: id, Happened: "Deleted for good: 3 records."}, o.did("PurgeDeletion " + id)
+}
+
+func (o *owner) CollectDeleted(_ context.Context, id string) (api.Deletion, error) {
+	return api.Deletion{ID: id}, o.did("CollectDeleted " + id)
+}

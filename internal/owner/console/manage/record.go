@@ -59,6 +59,9 @@ func Open(ctx context.Context, owner api.Records, connection, stream, key string
 	return o, nil
 }
 
+// kept reports whether there is content to show: of a record that the owner deleted there is none.
+func (o *Opened) kept() bool { return o.JSON != "" }
+
 // fileAddress is where a file of a record is.
 func fileAddress(r api.Record, f api.File) string {
 	return "/records/" + pair(r.ConnectionID, r.Stream) + "/" + segment(r.Key) + "/files/" + segment(f.SHA256)

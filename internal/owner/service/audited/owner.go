@@ -374,3 +374,30 @@ func (o *owner) CancelDeviceCode(ctx context.Context, id string) error {
 	o.record(ctx, audit.Entry{Kind: audit.DeviceCodeEnd, Object: id}, err)
 	return err
 }
+
+func (o *owner) Delete(ctx context.Context, r api.DeletionRequest) (api.Deletion, error) {
+	d, err := o.Owner.Delete(ctx, r)
+	return d, o.deleted(ctx, audit.DataDelete, d, cmp.Or(r.ConnectionID, r.Scope), err)
+}
+
+func (o *owner) UndoDeletion(ctx context.Context, id string) (api.Deletion, error) {
+	d, err := o.Owner.UndoDeletion(ctx, id)
+	return d, o.deleted(ctx, audit.DataRestore, d, id, err)
+}
+
+func (o *owner) PurgeDeletion(ctx context.Context, id string) (api.Deletion, error) {
+	d, err := o.Owner.PurgeDeletion(ctx, id)
+	return d, o.deleted(ctx, audit.DataPurge, d, id, err)
+}
+
+func (o *owner) CollectDeleted(ctx context.Context, id string) (api.Deletion, error) {
+	d, err := o.Owner.CollectDeleted(ctx, id)
+	o.record(ctx, setting("what is collected", cmp.Or(d.ConnectionID, id)), err)
+	return d, err
+}
+
+// deleted records a deletion, or what became of one.
+func (o *owner) deleted(ctx context.Context, kind audit.Kind, d api.Deletion, asked string, err error) error {
+	o.record(ctx, audit.Entry{Kind: kind, Object: cmp.Or(d.ID, asked), ObjectName: d.What, Records: &d.Records}, err)
+	return err
+}

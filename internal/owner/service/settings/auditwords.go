@@ -45,6 +45,9 @@ var deeds = map[audit.Kind]phrase{
 	audit.FileUpload:        {"began to upload *", "upload *"},
 	audit.UploadDrop:        {"dropped the upload of *", "drop the upload of *"},
 	audit.ImportUndo:        {"took back what came from *", "take back what came from *"},
+	audit.DataDelete:        {"deleted *", "delete *"},
+	audit.DataRestore:       {"restored *", "restore *"},
+	audit.DataPurge:         {"deleted * for good", "delete * for good"},
 	audit.RunAnyway:         {"had * asked although it wants a pause", "have * asked although it wants a pause"},
 	audit.SettingChange:     {"changed *", "change *"},
 }

@@ -1,0 +1,144 @@
+package manage
+
+import (
+	"net/http"
+	"net/url"
+
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/console/ui"
+)
+
+// deletionsPage is what was deleted, and the connections that ended.
+type deletionsPage struct {
+	Deletions []api.Deletion
+	Ended     []api.EndedConnection
+}
+
+func (p *pages) deletions(w http.ResponseWriter, r *http.Request) {
+	var page deletionsPage
+	var err error
+	if page.Deletions, err = p.Owner.Deletions(r.Context()); err == nil {
+		page.Ended, err = p.Owner.EndedConnections(r.Context())
+	}
+	if err != nil {
+		p.fail(w, r, "settings", err)
+		return
+	}
+	p.show(w, r, http.StatusOK, p.frame(w, r, "Deleted data", "settings"), deletionsBody(&page, p.Now()))
+}
+
+// deletionForm asks before something is deleted.
+type deletionForm struct {
+	api.DeletionRequest
+	Preview api.Deletion
+	problem
+}
+
+// members are what the form repeats of what is to be deleted.
+func (f *deletionForm) members() (all [][2]string) {
+	for _, m := range [][2]string{{"scope", f.Scope}, {"connection", f.ConnectionID}, {"stream", f.Stream}, {"since", f.Since}, {"until", f.Until}, {"key", f.Key}} {
+		if m[1] != "" {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// deletionWish reads what is to be deleted.
+func deletionWish(v url.Values) api.DeletionRequest {
+	return api.DeletionRequest{Scope: v.Get("scope"), ConnectionID: v.Get("connection"), Stream: v.Get("stream"), Since: v.Get("since"), Until: v.Get("until"), Key: v.Get("key"),
+		Now: v.Get("when") == "now"}
+}
+
+// newDeletion shows what a deletion would remove, and asks.
+func (p *pages) newDeletion(w http.ResponseWriter, r *http.Request) {
+	form := deletionForm{DeletionRequest: deletionWish(r.URL.Query()), problem: problem{status: http.StatusOK}}
+	p.showDeletionForm(w, r, &form)
+}
+
+func (p *pages) showDeletionForm(w http.ResponseWriter, r *http.Request, form *deletionForm) {
+	ranged := form.Scope == "range" // whose bounds an owner types
+	if !ranged || form.Since != "" || form.Until != "" {
+		preview, err := p.Owner.PreviewDeletion(r.Context(), form.DeletionRequest)
+		switch {
+		case err == nil:
+			form.Preview = preview
+		case ranged:
+			form.problem = p.problem(w, r, err)
+		default:
+			p.fail(w, r, "settings", err)
+			return
+		}
+	}
+	p.show(w, r, form.status, p.frame(w, r, "Delete", "settings"), deletionFormBody(form))
+}
+
+func (p *pages) delete(w http.ResponseWriter, r *http.Request) {
+	if !p.form(w, r, "settings") {
+		return
+	}
+	wanted := deletionWish(r.PostForm)
+	d, err := p.Owner.Delete(r.Context(), wanted)
+	if err != nil {
+		p.fail(w, r, "settings", err)
+		return
+	}
+	ui.Done(w, r, deletionAddress(d.ID), ui.Good(d.Happened))
+}
+
+// deletion shows one receipt.
+func (p *pages) deletion(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.segmentOf(w, r, "id", "settings")
+	if !ok {
+		return
+	}
+	d, err := p.Owner.DeletionByID(r.Context(), id)
+	if err != nil {
+		p.fail(w, r, "settings", err)
+		return
+	}
+	p.show(w, r, http.StatusOK, p.frame(w, r, "Deleted: "+d.What, "settings"), deletionBody(&d, p.Now()))
+}
+
+func (p *pages) undoDeletion(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.segmentOf(w, r, "id", "settings")
+	if !ok {
+		return
+	}
+	d, err := p.Owner.UndoDeletion(r.Context(), id)
+	p.deletionChanged(w, r, d, err)
+}
+
+func (p *pages) purgeDeletion(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.segmentOf(w, r, "id", "settings")
+	if !ok {
+		return
+	}
+	d, err := p.Owner.PurgeDeletion(r.Context(), id)
+	p.deletionChanged(w, r, d, err)
+}
+
+func (p *pages) collectDeleted(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.segmentOf(w, r, "id", "settings")
+	if !ok {
+		return
+	}
+	d, err := p.Owner.CollectDeleted(r.Context(), id)
+	d.Happened = "The next run collects it again."
+	p.deletionChanged(w, r, d, err)
+}
+
+func (p *pages) deletionChanged(w http.ResponseWriter, r *http.Request, d api.Deletion, err error) {
+	if err != nil {
+		p.fail(w, r, "settings", err)
+		return
+	}
+	ui.Done(w, r, deletionAddress(d.ID), ui.Good(d.Happened))
+}
+
+func deletionAddress(id string) string { return ui.DeletionsAddress + "/" + segment(id) }
+
+// offersCollecting reports whether runs are kept from collecting what was removed for good, and could.
+func offersCollecting(d *api.Deletion) bool {
+	return d.KeepsOut && d.State == "purged" && (d.Scope == "stream" || d.Scope == "range" || d.Scope == "record")
+}
