@@ -65,6 +65,11 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 		trees: newTrees(), quick: quick, judges: map[string]*fieldJudge{}, picked: map[string]any{}, caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.wallClock, Began: p.Now()}, tail: newTail(caps),
 		untold: map[string]int{}, lists: map[string]protocol.GapEntry{}, shared: shared{now: p.Now},
 	}
+	if start.CollectionMode != protocol.FullRefresh {
+		for stream, mark := range start.State {
+			_, r.bookmarks.compared[stream] = readCompared(mark)
+		}
+	}
 	peer.hear(r.shared.hear)
 	return r
 }

@@ -76,6 +76,9 @@ func (s *Setup) Binding(name string) (jsontext.Value, bool) {
 	return v, ok
 }
 
+// FullRefresh reports whether the run begins anew although something may be stored.
+func (s *Setup) FullRefresh() bool { return s.r.start.CollectionMode == protocol.FullRefresh }
+
 // Begun reports whether an earlier run left a bookmark of the stream.
 func (s *Setup) Begun(stream string) bool {
 	return s.r.stored(stream, protocol.SteadyState).Kind() == '{'

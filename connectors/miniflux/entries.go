@@ -164,5 +164,15 @@ func (e *entries) counted(ctx context.Context, at connectorkit.Cursor) (connecto
 	if !done {
 		next["step"] = following(at)
 	}
-	return connectorkit.Page{Records: records, Next: next, More: !done}, nil
+	page := connectorkit.Page{Records: records, Next: next, More: !done}
+	if done { // the server has as many as are known
+		page.Whole = &connectorkit.Whole{Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
+			for _, id := range e.known.All() {
+				if !yield(strconv.FormatInt(id, 10)) {
+					return
+				}
+			}
+		}}
+	}
+	return page, nil
 }

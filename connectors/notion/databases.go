@@ -61,7 +61,7 @@ func (d *databases) page(ctx context.Context, at connectorkit.Cursor) (connector
 	if w.read {
 		w.missing = slices.DeleteFunc(slices.Clone(w.known), func(id string) bool { return w.met[id] })
 	}
-	return w.answer(records), nil
+	return d.answer(records), nil
 }
 
 // check asks for one database that the search does not show.
@@ -81,10 +81,34 @@ func (d *databases) check(ctx context.Context) (connectorkit.Page, error) {
 		return connectorkit.Page{}, err
 	}
 	w.missing = w.missing[1:]
-	return w.answer(records), nil
+	return d.answer(records), nil
 }
 
-func (w *databaseWalk) answer(records []connectorkit.Record) connectorkit.Page {
+// mostAsked bounds how many databases are asked for by themselves in one comparison with what is stored.
+const mostAsked = 20
+
+// askGone returns those of the databases that Notion calls gone.
+func (d *databases) askGone(ctx context.Context, ids []string) (gone []string, err error) {
+	if len(ids) > mostAsked {
+		return nil, connectorkit.ErrUnsure
+	}
+	for _, id := range ids {
+		switch err := d.gone(ctx, "databases", id); of(err) {
+		case connectorkit.Gone:
+			gone = append(gone, id)
+		case "", connectorkit.Forbidden, connectorkit.Malformed: // it is there, or nobody knows
+			if err != nil && of(err) == "" {
+				return nil, err
+			}
+		default:
+			return nil, err
+		}
+	}
+	return gone, nil
+}
+
+func (d *databases) answer(records []connectorkit.Record) connectorkit.Page {
+	w := d.walk
 	known := maps.Clone(w.met)
 	for _, id := range w.known {
 		known[id] = true
@@ -94,6 +118,9 @@ func (w *databaseWalk) answer(records []connectorkit.Record) connectorkit.Page {
 		text = []byte("[]") // a list of texts has no such error
 	}
 	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"known": string(text)}, More: !w.read || len(w.missing) > 0}
+	if !out.More {
+		out.Whole = &connectorkit.Whole{Keys: maps.Keys(known), Gone: d.askGone}
+	}
 	if out.More {
 		w.step++
 		out.Next["step"] = strconv.Itoa(w.step)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -52,6 +53,7 @@ type walk struct {
 	all    map[string]*conversation
 	left   []string
 	recent stamp // the first moment of the last days
+	anew   bool  // it began without a bookmark, and every conversation was read whole
 	step   int   // tells the bookmarks of walks that were not finished apart
 
 	// Of the conversation at hand:
@@ -95,7 +97,22 @@ func (m *messages) page(ctx context.Context, at connectorkit.Cursor) (connectork
 			w.left, w.fresh = w.left[1:], false
 		}
 	}
-	return w.answer(m.me.account(), nil, nil)
+	page, err := w.answer(m.me.account(), nil, nil)
+	if w.anew {
+		page.Whole = &connectorkit.Whole{Gone: w.within}
+	}
+	return page, err
+}
+
+// within returns those of the keys that are of a conversation which was read: of one that the person has left nothing
+// is known.
+func (w *walk) within(_ context.Context, keys []string) (gone []string, err error) {
+	for _, key := range keys {
+		if id, _, _ := strings.Cut(key, ":"); w.all[id] != nil {
+			gone = append(gone, key)
+		}
+	}
+	return gone, nil
 }
 
 // begin finds out which conversations there are.
@@ -105,6 +122,7 @@ func (m *messages) begin(ctx context.Context, at connectorkit.Cursor) (*walk, er
 	}
 	w := &walk{all: map[string]*conversation{}, recent: stampOf(m.today.AddDate(0, 0, -m.days))}
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
+	w.anew = len(at) == 0
 	if at["account"] == m.me.account() && json.Unmarshal([]byte(at["conversations"]), &w.all) != nil || w.all == nil {
 		w.all = map[string]*conversation{}
 	}
@@ -215,6 +233,7 @@ func (c *conversation) remember(ts stamp, k known) {
 // finish ends a span: what was known of it and was not met is deleted.
 func (c *conversation) finish(id string, w *walk, limited bool) (records []connectorkit.Record) {
 	s := c.Span
+	w.anew = w.anew && w.whole
 	if limited {
 		records = append(records, connectorkit.Unreadable("older messages of "+id+", which the plan hides", nil))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -33,7 +34,7 @@ func (d *delta) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 	}
 	w := d.walk
 	if len(w.left) == 0 {
-		return w.answer(nil), nil
+		return d.whole(w.answer(nil)), nil
 	}
 	budget := w.left[0]
 	number, _ := strconv.ParseInt(w.known[budget], 10, 64) // zero when nothing is known
@@ -53,7 +54,20 @@ func (d *delta) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 		records = append(records, connectorkit.Unreadable("deletions in budget "+budget, nil))
 	}
 	w.known[budget] = strconv.FormatInt(got.knowledge, 10)
-	return w.answer(records), nil
+	return d.whole(w.answer(records)), nil
+}
+
+// whole says of the last page of a walk that began without a bookmark that everything was read. Transactions come from
+// the last year alone unless an older day is asked for.
+func (d *delta) whole(page connectorkit.Page) connectorkit.Page {
+	if page.More || !d.walk.anew {
+		return page
+	}
+	page.Whole = &connectorkit.Whole{Gone: connectorkit.AllGone}
+	if today, err := time.Parse(time.DateOnly, d.today); d.path == "transactions" && err == nil {
+		page.Whole.Since = today.AddDate(0, 0, -360)
+	}
+	return page
 }
 
 // vanished reports whether one thing is not there; the others are.
