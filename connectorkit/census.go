@@ -50,12 +50,13 @@ func (l *lane) takeCensus(ctx context.Context) error {
 	l.meet(nil)
 	at, now := l.steady.Census, l.r.p.Now()
 	account := &protocol.KeyCoverage{}
+	whole := false // l.met is the whole list
 	switch {
 	case len(l.met) > maxKnown:
 		l.r.log.Warn("deletions are not looked for: the list is too long to be remembered", "stream", l.List, "items", len(l.met))
 		l.met, at, l.metMore = map[string]bool{}, time.Time{}, len(l.steady.Known) > 0
 	case at.IsZero():
-		at, l.metMore = now, true
+		at, l.metMore, whole = now, true, l.fresh && !l.announced
 	case now.Sub(at) >= l.Census && !l.announced && !l.r.spent() && !l.r.late():
 		done, late, err := l.count(ctx)
 		if err != nil {
@@ -63,7 +64,12 @@ func (l *lane) takeCensus(ctx context.Context) error {
 		}
 		account = l.book.coverage(late)
 		if l.metMore = true; done {
-			at = now
+			at, whole = now, true
+		}
+	}
+	if whole && !l.r.spent() && !l.r.late() {
+		if err := l.r.compare(ctx, l.List, Whole{Keys: maps.Keys(l.met), Gone: l.askGone}); err != nil {
+			return err
 		}
 	}
 	if !l.metMore {
@@ -121,23 +127,64 @@ func (l *lane) collectLate(ctx context.Context, found []Item) (keys []string, er
 	return keys, nil
 }
 
+// askGone returns those of the stored keys that the provider calls gone, with their details deleted.
+func (l *lane) askGone(ctx context.Context, keys []string) (gone []string, err error) {
+	for i, key := range keys {
+		if i == censusAsks || l.r.spent() || l.r.late() {
+			return nil, ErrUnsure
+		}
+		there, err := l.askFor(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			l.met[key] = true
+			continue
+		}
+		gone = append(gone, key)
+	}
+	if !l.Paired || !l.detailing {
+		return gone, nil
+	}
+	for _, key := range gone {
+		if _, err := l.r.emit(ctx, l.Detail, Delete(key)); err != nil {
+			return nil, err
+		}
+	}
+	return gone, nil
+}
+
+// askFor reports whether the provider has an item that its list does not show.
+func (l *lane) askFor(ctx context.Context, key string) (bool, error) {
+	cost := l.r.openBill()
+	_, err := patiently(ctx, l.r, func() ([]Record, error) {
+		defer cost.payFor(1)
+		return l.Fetch(ctx, Item{Key: key})
+	})
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case err == nil:
+		return true, nil
+	case classify(err).Class != Gone:
+		return false, err
+	}
+	return false, nil
+}
+
 // deleteGone asks for each item that the list does not have and deletes what is called gone.
 func (l *lane) deleteGone(ctx context.Context, keys []string) (bool, error) {
 	for i, key := range keys {
 		if i == censusAsks || l.r.spent() || l.r.late() {
 			return false, nil
 		}
-		cost := l.r.openBill()
-		_, err := patiently(ctx, l.r, func() ([]Record, error) {
-			defer cost.payFor(1)
-			return l.Fetch(ctx, Item{Key: key})
-		})
+		there, err := l.askFor(ctx, key)
 		switch {
 		case ctx.Err() != nil:
 			return false, context.Cause(ctx)
-		case err == nil:
+		case there:
 			continue // the list does not show it, and it is there
-		case classify(err).Class != Gone:
+		case err != nil:
 			l.r.log.Warn("a missing item could not be asked for", "stream", l.List, "cause", governhttp.WithoutURL(err))
 			return false, nil
 		}

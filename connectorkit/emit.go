@@ -179,6 +179,7 @@ func (r *run) declare(ctx context.Context, stream string, m *mismatches) error {
 	if m.count == 0 {
 		return nil
 	}
+	r.bookmarks.holes[stream] = true
 	if r.reports++; r.reports > maxMismatchReports {
 		r.untold[stream] += m.count
 		return nil

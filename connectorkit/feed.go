@@ -147,6 +147,15 @@ func (f *Feeding) Declare(ctx context.Context, stream string) error {
 	return f.r.declare(ctx, stream, left)
 }
 
+// Compare deletes what is stored of a stream and is no longer at its source, where that has not been done since
+// the bookmark began. The State that follows makes it durable.
+func (f *Feeding) Compare(ctx context.Context, stream string, w Whole) error {
+	if err := f.Declare(ctx, stream); err != nil || f.Failed(stream) {
+		return err
+	}
+	return f.r.compare(ctx, stream, w)
+}
+
 // State closes a slice: everything that was sent so far becomes durable with this
 // bookmark of the stream. A run whose time is up ends here.
 func (f *Feeding) State(ctx context.Context, stream string, bookmark any) error {

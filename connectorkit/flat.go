@@ -34,6 +34,9 @@ type Page struct {
 	Next Cursor
 	// More says that Next can be read at once.
 	More bool
+	// Whole is set on the last page by a collector that knows everything the source has of the stream. What is
+	// stored and not there any more is then deleted, where that has not been done since the bookmark began.
+	Whole *Whole
 	// Total is how many records the provider announces; zero when it does not.
 	Total int
 	// Listed compares the provider's own total with the items that were listed, readable or
@@ -79,6 +82,11 @@ func (f *flat) forward(ctx context.Context) error {
 	f.at = cursorOf(f.r.stored(f.Stream, protocol.SteadyState))
 	read := map[string]bool{}
 	empty := 0
+	if len(f.at) == 0 && f.r.comparable(f.Stream) {
+		if err := f.r.beginWalk(ctx, f.Stream); err != nil {
+			return err
+		}
+	}
 	for {
 		if err := f.r.out.flush(ctx); err != nil {
 			return err
@@ -133,6 +141,11 @@ func (f *flat) slice(ctx context.Context, page Page, next jsontext.Value) error 
 	}
 	if err := f.r.declare(ctx, f.Stream, &left); err != nil {
 		return err
+	}
+	if page.Whole != nil && !page.More {
+		if err := f.r.compare(ctx, f.Stream, *page.Whole); err != nil {
+			return err
+		}
 	}
 	if err := f.r.state(ctx, &protocol.State{Stream: f.Stream, Cursor: next}); err != nil {
 		return err

@@ -159,6 +159,9 @@ func (w *inventoryWalk) advance(ctx context.Context, here rememberedPage, out Pa
 			delete(w.known, key)
 		}
 	}
+	if w.whole && !long {
+		out.Whole = &Whole{Keys: maps.Keys(w.listed()), Gone: w.sure}
+	}
 	if w.other || long {
 		w.known = w.listed() // absence means nothing here: forget it
 	}
@@ -178,6 +181,14 @@ func (w *inventoryWalk) confirmed(ctx context.Context) bool {
 		token = p.Next
 	}
 	return true
+}
+
+// sure returns the keys, if the list is as it was read.
+func (w *inventoryWalk) sure(ctx context.Context, keys []string) ([]string, error) {
+	if !w.confirmed(ctx) {
+		return nil, ErrUnsure
+	}
+	return keys, nil
 }
 
 // believable keeps a credential that suddenly sees little, which nothing announces,

@@ -108,6 +108,8 @@ func (l Lane) begin(r *run) worker {
 		w.unchanged = jsontext.Value("{}")
 	}
 	w.steady = steadyOf(w.unchanged)
+	_, open := windowOf(r.stored(w.anchor, protocol.CatchUp))
+	w.fresh = w.steady.Watermark.IsZero() && !open
 	return w
 }
 
@@ -130,6 +132,7 @@ type lane struct {
 	met       map[string]bool // what the list has, as far as it is known; for the census
 	metMore   bool            // and more than the bookmark says
 	failures  int             // fetches that failed in a row
+	fresh     bool            // it began without a bookmark
 	announced bool
 	concluded bool
 }

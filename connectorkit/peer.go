@@ -72,6 +72,8 @@ func (p *peer) deliver(m protocol.Message) bool {
 		id = m.RequestID
 	case *protocol.CredentialResponse:
 		id = m.RequestID
+	case *protocol.WalkMissing:
+		id = m.RequestID
 	case *protocol.AllowanceShare:
 		if hear := p.hearing(); hear == nil || !hear(m) {
 			return false

@@ -67,6 +67,11 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 		drift:  newDriftWatch(c.Answers),
 		untold: map[string]int{}, lists: map[string]protocol.GapEntry{}, shared: shared{now: p.Now},
 	}
+	if start.CollectionMode != protocol.FullRefresh {
+		for stream, mark := range start.State {
+			_, r.bookmarks.compared[stream] = readCompared(mark)
+		}
+	}
 	peer.hear(r.shared.hear)
 	return r
 }

@@ -85,6 +85,9 @@ func (s *Setup) Stored(stream string) Cursor {
 	return cursorOf(s.r.stored(stream, protocol.SteadyState))
 }
 
+// FullRefresh reports whether the run begins anew although something may be stored.
+func (s *Setup) FullRefresh() bool { return s.r.start.CollectionMode == protocol.FullRefresh }
+
 // Begun reports whether an earlier run left a bookmark of the stream.
 func (s *Setup) Begun(stream string) bool {
 	return s.r.stored(stream, protocol.SteadyState).Kind() == '{'

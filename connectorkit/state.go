@@ -19,10 +19,13 @@ type bookmarks struct {
 	accounts map[string]bool           // streams whose STATE must carry an account
 	told     map[string]float64        // the pace that went out last
 	toldAt   time.Time
+	compared map[string]int64 // when a stream was last compared with the store, in Unix milliseconds; zero: never
+	walks    map[string]bool  // streams of which the runner notes what is sent
+	holes    map[string]bool  // streams of which this run left something out
 }
 
 func newBookmarks() bookmarks {
-	return bookmarks{sent: map[string]jsontext.Value{}, accounts: map[string]bool{}}
+	return bookmarks{sent: map[string]jsontext.Value{}, accounts: map[string]bool{}, compared: map[string]int64{}, walks: map[string]bool{}, holes: map[string]bool{}}
 }
 
 // state sends a bookmark. A steady one carries the pace.
@@ -30,7 +33,7 @@ func (r *run) state(ctx context.Context, m *protocol.State) error {
 	if m.Mode == protocol.SteadyState && m.Cursor.Kind() == '{' {
 		b := &r.bookmarks
 		b.sent[m.Stream], b.told, b.toldAt = m.Cursor, r.pace(), r.p.Now()
-		m.Cursor = withPace(m.Cursor, b.told)
+		m.Cursor = withPace(withCompared(m.Cursor, b.compared[m.Stream]), b.told)
 	}
 	return r.out.send(ctx, m)
 }
@@ -104,6 +107,7 @@ func (r *run) stored(stream string, mode protocol.CursorMode) jsontext.Value {
 	case mode == protocol.CatchUp:
 		return r.start.CatchUpState[stream]
 	default:
-		return withoutPace(r.start.State[stream])
+		mark, _ := readCompared(withoutPace(r.start.State[stream]))
+		return mark
 	}
 }

@@ -38,6 +38,8 @@ func newMessage(name MessageType) Message {
 		return &CredentialRequest{}
 	case TypeAllowance:
 		return &Allowance{}
+	case TypeWalk:
+		return &Walk{}
 	case TypeDone:
 		return &Done{}
 	case TypeStart:
@@ -50,6 +52,8 @@ func newMessage(name MessageType) Message {
 		return &CredentialResponse{}
 	case TypeAllowanceShare:
 		return &AllowanceShare{}
+	case TypeWalkMissing:
+		return &WalkMissing{}
 	default:
 		return nil
 	}
@@ -82,12 +86,14 @@ var requiredMembers = map[MessageType][]string{
 	TypeAssistanceStatus:       {"assistance_request_id", "status"},
 	TypeCredentialRequest:      {"request_id", "reason"},
 	TypeAllowance:              {"sender"},
+	TypeWalk:                   {"stream", "phase"},
 	TypeDone:                   {"status", "records_emitted"},
 	TypeStart:                  {"run_id", "collection_mode", "scope", "bindings"},
 	TypeInteractionResponse:    {"request_id", "status"},
 	TypeDetailGapsPageResponse: {"request_id", "detail_gaps"},
 	TypeCredentialResponse:     {"request_id", "status"},
 	TypeAllowanceShare:         {"sender", "runs", "place"},
+	TypeWalkMissing:            {"request_id", "status", "keys"},
 }
 
 // referenceOnlyTypes are outside the portable protocol and say so.

@@ -26,6 +26,7 @@ var smallest = map[MessageType]string{
 	TypeAssistanceStatus:  `{"type":"ASSISTANCE_STATUS","assistance_request_id":"h1","status":"resolved"}`,
 	TypeCredentialRequest: `{"type":"CREDENTIAL_REQUEST","request_id":"q3","reason":"rotated","values":{"NOTES_TOKEN":"t2"}}`,
 	TypeAllowance:         `{"type":"ALLOWANCE","request_id":"q4","sender":"api","provider":"notes","account":"ann"}`,
+	TypeWalk:              `{"type":"WALK","stream":"notes","phase":"begin"}`,
 	TypeDone:              `{"type":"DONE","status":"failed","records_emitted":0}`,
 	TypeStart: `{"type":"START","run_id":"run_1","collection_mode":"incremental",` +
 		`"scope":{"streams":[{"name":"notes"}]},"state":null,"bindings":{},"detail_gaps":[]}`,
@@ -33,6 +34,7 @@ var smallest = map[MessageType]string{
 	TypeDetailGapsPageResponse: `{"type":"DETAIL_GAPS_PAGE_RESPONSE","request_id":"q2","detail_gaps":[]}`,
 	TypeCredentialResponse:     `{"type":"CREDENTIAL_RESPONSE","request_id":"q3","status":"stored"}`,
 	TypeAllowanceShare:         `{"type":"ALLOWANCE_SHARE","sender":"api","runs":2,"place":1}`,
+	TypeWalkMissing:            `{"type":"WALK_MISSING","request_id":"q5","status":"unproven","keys":[]}`,
 }
 
 func direction(name MessageType) Direction {

@@ -64,10 +64,10 @@ func TestWrongDirection(t *testing.T) {
 		other := ToConnector - direction(name)
 		refused(t, other, []byte(line), Violation{Subtype: WrongDirection, MessageType: name, Expected: typeNames(other)})
 	}
-	if got := typeNames(FromConnector); len(got) != 15 || slices.Contains(got, "START") {
+	if got := typeNames(FromConnector); len(got) != 16 || slices.Contains(got, "START") {
 		t.Errorf("a connector says %v", got)
 	}
-	if got := typeNames(ToConnector); len(got) != 5 || slices.Contains(got, "RECORD") {
+	if got := typeNames(ToConnector); len(got) != 6 || slices.Contains(got, "RECORD") {
 		t.Errorf("the runner says %v", got)
 	}
 }

@@ -141,6 +141,8 @@ var messages = map[MessageType]func(*rapid.T) Message{
 	},
 	TypeAllowance:      drawnAllowance,
 	TypeAllowanceShare: drawnShare,
+	TypeWalk:           drawnWalk,
+	TypeWalkMissing:    drawnMissing,
 	TypeInteractionResponse: func(t *rapid.T) Message {
 		r := &InteractionResponse{RequestID: text(t, "id"), Status: oneFrom(t, ResponseStatuses, "status")}
 		if r.Status == ResponseSuccess {

@@ -39,6 +39,9 @@ const (
 	ReasonBlobNoRoom   Reason = "blob_no_room"
 	ReasonBlobFailed   Reason = "blob_failed"
 
+	// The runner's, of stored records that a whole walk did not meet and that are kept: they are too many.
+	ReasonMissingKept Reason = "missing_records_kept"
+
 	// The server's, of a record that a device sent and that was left out.
 	ReasonRecordRejected Reason = "record_rejected"
 )
@@ -58,7 +61,7 @@ var (
 	SourcePressureReasons  = []Reason{ReasonRateLimited, ReasonUpstreamPressure}
 	OwnerRequiredReasons   = []Reason{ReasonAuthFailure}
 	ConnectorDefectReasons = []Reason{ReasonGone, ReasonNotFound, ReasonPermanentForbidden, ReasonQuarantined, ReasonTooManyRejected, ReasonRecordRejected}
-	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled, ReasonBlobTooLarge}
+	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled, ReasonBlobTooLarge, ReasonMissingKept}
 	ResumableReasons       = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable, ReasonBlobFailed, ReasonBlobNoRoom}
 )
 

@@ -20,6 +20,8 @@ type Start struct {
 	RecoveryOnly bool `json:"recovery_only,omitzero"`
 	// Allowances says that an ALLOWANCE is understood.
 	Allowances bool `json:"allowances,omitzero"`
+	// Walks reports that the runner accepts WALK.
+	Walks bool `json:"walks,omitzero"`
 }
 
 // Cursors maps a stream to its cursor, an object or null.

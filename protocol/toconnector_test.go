@@ -48,6 +48,8 @@ var runnerGoldens = []golden{
 		&AllowanceShare{RequestID: "q4", Sender: "api", Runs: 3, Learned: Numbers{"interval_ms": 250},
 			News: []AllowanceNews{{From: 2, Runs: 3, Place: 1, Numbers: Numbers{"at_ms": 7}}}},
 	},
+	{`{"type":"WALK_MISSING","request_id":"q6","status":"compared","keys":["n3"],"more":true}`,
+		&WalkMissing{RequestID: "q6", Status: WalkCompared, Keys: KeyList{"n3"}, More: true}},
 	{`{"type":"CREDENTIAL_RESPONSE","request_id":"q4","status":"renewed","values":{"NOTES_TOKEN":"t3"}}`,
 		&CredentialResponse{RequestID: "q4", Status: CredentialRenewed, Values: map[string]string{"NOTES_TOKEN": "t3"}}},
 	{`{"type":"CREDENTIAL_RESPONSE","request_id":"q3","status":"not_stored"}`, &CredentialResponse{RequestID: "q3", Status: CredentialNotStored}},

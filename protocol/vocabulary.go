@@ -20,12 +20,14 @@ const (
 	TypeAssistanceStatus       MessageType = "ASSISTANCE_STATUS"
 	TypeCredentialRequest      MessageType = "CREDENTIAL_REQUEST"
 	TypeAllowance              MessageType = "ALLOWANCE"
+	TypeWalk                   MessageType = "WALK"
 	TypeDone                   MessageType = "DONE"
 	TypeStart                  MessageType = "START"
 	TypeInteractionResponse    MessageType = "INTERACTION_RESPONSE"
 	TypeDetailGapsPageResponse MessageType = "DETAIL_GAPS_PAGE_RESPONSE"
 	TypeCredentialResponse     MessageType = "CREDENTIAL_RESPONSE"
 	TypeAllowanceShare         MessageType = "ALLOWANCE_SHARE"
+	TypeWalkMissing            MessageType = "WALK_MISSING"
 )
 
 // ConnectorTypes are the messages a connector sends, RunnerTypes those it receives.
@@ -33,9 +35,9 @@ var (
 	ConnectorTypes = []MessageType{
 		TypeRecord, TypeState, TypeProgress, TypeInteraction, TypeSkipResult, TypeDetailGap,
 		TypeDetailCoverage, TypeDetailGapsPageRequest, TypeDetailGapAttempted,
-		TypeDetailGapRecovered, TypeAssistance, TypeAssistanceStatus, TypeCredentialRequest, TypeAllowance, TypeDone,
+		TypeDetailGapRecovered, TypeAssistance, TypeAssistanceStatus, TypeCredentialRequest, TypeAllowance, TypeWalk, TypeDone,
 	}
-	RunnerTypes = []MessageType{TypeStart, TypeInteractionResponse, TypeDetailGapsPageResponse, TypeCredentialResponse, TypeAllowanceShare}
+	RunnerTypes = []MessageType{TypeStart, TypeInteractionResponse, TypeDetailGapsPageResponse, TypeCredentialResponse, TypeAllowanceShare, TypeWalkMissing}
 )
 
 // Op is what a RECORD does to its key. On the wire "upsert" and an absent op are the same.

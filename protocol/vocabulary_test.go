@@ -24,8 +24,8 @@ func TestVocabularies(t *testing.T) {
 		want string
 	}{
 		"connector types": {words(ConnectorTypes), "RECORD STATE PROGRESS INTERACTION SKIP_RESULT DETAIL_GAP DETAIL_COVERAGE DETAIL_GAPS_PAGE_REQUEST " +
-			"DETAIL_GAP_ATTEMPTED DETAIL_GAP_RECOVERED ASSISTANCE ASSISTANCE_STATUS CREDENTIAL_REQUEST ALLOWANCE DONE"},
-		"runner types":        {words(RunnerTypes), "START INTERACTION_RESPONSE DETAIL_GAPS_PAGE_RESPONSE CREDENTIAL_RESPONSE ALLOWANCE_SHARE"},
+			"DETAIL_GAP_ATTEMPTED DETAIL_GAP_RECOVERED ASSISTANCE ASSISTANCE_STATUS CREDENTIAL_REQUEST ALLOWANCE WALK DONE"},
+		"runner types":        {words(RunnerTypes), "START INTERACTION_RESPONSE DETAIL_GAPS_PAGE_RESPONSE CREDENTIAL_RESPONSE ALLOWANCE_SHARE WALK_MISSING"},
 		"collection modes":    {words(CollectionModes), "full_refresh incremental"},
 		"cursor modes":        {words(CursorModes), " catch_up"},
 		"done statuses":       {words(DoneStatuses), "succeeded failed cancelled"},

@@ -105,6 +105,12 @@ func life(t *testing.T, target Target) {
 		t.Errorf("no tombstone reached stream %s", target.DeletedStream)
 	}
 
+	// So does one that no bookmark remembers.
+	if target.Leave["forgotten bookmark"] == "" {
+		b.Sim.Mutate(t, target.Deletion)
+		b.refresh(t, target)
+	}
+
 	// Nonsense is neither stored nor passed over.
 	b.Sim.Mutate(t, target.Changes[0])
 	for i, kind := range []providersim.Kind{providersim.HTML, providersim.EmptyBody, providersim.WrongContentType} {
@@ -163,7 +169,7 @@ func Killed(t *testing.T, target Target, times int) {
 		})
 		close(over)
 		watch.Wait()
-		if f := result.Failure; f != nil && f.Reason != runner.ReasonExitWithoutDone && (f.Violation == nil || f.Violation.Subtype != protocol.ExitCodeMismatch) {
+		if f := result.Failure; f != nil && !ofKilled(f) {
 			t.Fatalf("killed after %d records: %v", most, f)
 		}
 		left = max(0, left-most)

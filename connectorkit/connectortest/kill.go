@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"pdpp/internal/collect/runner"
+	"pdpp/protocol"
 )
 
 // KillConnector ends the connector of a run, and only it, with SIGKILL. It
@@ -20,6 +23,13 @@ func KillConnector(runID string) int {
 		}
 	}
 	return killed
+}
+
+// ofKilled reports whether a run failed as one whose connector was killed: it ended without DONE or after it, or did not
+// read an answer.
+func ofKilled(f *runner.Failure) bool {
+	return f.Reason == runner.ReasonExitWithoutDone || f.Reason == runner.ReasonStdinClosed ||
+		f.Violation != nil && f.Violation.Subtype == protocol.ExitCodeMismatch
 }
 
 // ConnectorPeak is the most memory that the connector of a run has had so far, in KiB; zero when it has ended.

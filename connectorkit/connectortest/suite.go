@@ -35,6 +35,7 @@ func Run(t *testing.T, target Target) {
 		{"expired credential", true, expiredCredential},
 		{"missing credential", target.Credential != "", missingCredential},
 		{"deletion", target.Deletion.Op != "", deletion},
+		{"forgotten bookmark", target.Deletion.Op != "", forgottenBookmark},
 		{"throttled detail", target.Lane != nil, throttledDetail},
 		{"failed detail", target.Lane != nil, failedDetail},
 		{"slow details", target.Lane != nil && target.Lane.AtOnce > 1, SlowDetails},
@@ -146,7 +147,7 @@ func crashAndResume(t *testing.T, target Target) {
 			}},
 		})
 		// A connector that had finished before the kill has succeeded.
-		if f := result.Failure; f != nil && f.Reason != runner.ReasonExitWithoutDone && (f.Violation == nil || f.Violation.Subtype != protocol.ExitCodeMismatch) {
+		if f := result.Failure; f != nil && !ofKilled(f) {
 			t.Fatalf("killed after %d records: %v", after, f)
 		}
 		b.VerifyNothingInvented(t)
@@ -350,6 +351,27 @@ func deletion(t *testing.T, target Target) {
 		}
 	}
 	t.Errorf("no tombstone reached stream %s", target.DeletedStream)
+}
+
+// forgottenBookmark shows that a walk which begins anew finds what was deleted at the provider while no bookmark
+// was there to remember it: in one run, and when that run is killed on the way.
+func forgottenBookmark(t *testing.T, target Target) {
+	b := NewBed(t, target)
+	b.Succeed(t)
+	b.Sim.Mutate(t, target.Deletion)
+	b.refresh(t, target)
+}
+
+// refresh reads everything anew. The provider has deleted something since.
+func (b *Bed) refresh(t *testing.T, target Target) {
+	t.Helper()
+	if result := b.Run(t, launch.Request{Mode: protocol.FullRefresh}); result.Status != runner.Succeeded {
+		t.Fatalf("a full refresh ended as %s: %v\nstderr: %s", result.Status, result.Failure, result.StderrTail)
+	}
+	b.VerifyComplete(t)
+	if !slices.ContainsFunc(b.streamRecords(t, target.DeletedStream), func(deleted bool) bool { return deleted }) {
+		t.Errorf("no tombstone reached stream %s", target.DeletedStream)
+	}
 }
 
 // malformedAnswers shows that nonsense from the provider is never stored as

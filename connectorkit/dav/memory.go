@@ -152,6 +152,12 @@ func (m *memory) put(at pathMark, v version, keys []string) (gone []string) {
 	return m.release(before)
 }
 
+// has reports whether an object is remembered.
+func (m *memory) has(path string) bool {
+	_, there := m.objects[markOf(path)]
+	return there
+}
+
 // remove forgets an object and gives the keys whose records are no more. A record that
 // another object has as well, because the object was renamed, is still there.
 func (m *memory) remove(at pathMark) (gone []string) {

@@ -2,6 +2,7 @@ package dav
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -121,12 +122,50 @@ func (w *walk) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.P
 
 func (w *walk) slice(more bool) connectorkit.Page {
 	page := connectorkit.Page{Records: w.records, Next: w.cursor(), More: more}
+	if !more {
+		page.Whole = &connectorkit.Whole{Keys: w.keys, Gone: w.sure}
+	}
 	w.done += len(w.records)
 	if len(w.work.fetch) > 0 {
 		page.Total = w.done + len(w.work.fetch)
 	}
 	w.records = nil
 	return page
+}
+
+// keys yields the keys of all records that are remembered.
+func (w *walk) keys(yield func(string) bool) {
+	for _, m := range w.memories {
+		for k := range m.holders {
+			if !yield(hex.EncodeToString(k[:])) {
+				return
+			}
+		}
+	}
+}
+
+// sure returns the keys, if a list of another kind has no object that is not remembered.
+func (w *walk) sure(ctx context.Context, keys []string) ([]string, error) {
+	all, err := w.a.Collections(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		if !w.holds(c) {
+			continue
+		}
+		listed, err := w.a.list(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		m := w.memories[c.Path]
+		for path := range listed {
+			if m == nil || !m.has(path) {
+				return nil, connectorkit.ErrUnsure
+			}
+		}
+	}
+	return keys, nil
 }
 
 func (w *walk) remembered() (n int) {

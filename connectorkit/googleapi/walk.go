@@ -36,8 +36,9 @@ type walk struct {
 	again    map[string]int
 	resumed  map[string]bool // their tokens are as old as the run that began with them
 	counts   map[string]int  // things of each list so far, in this run
-	ended    *connectorkit.Listed
-	step     int // tells the bookmarks of walks that were not finished apart
+	counted  *connectorkit.Listed
+	ended    map[string]bool // they were read to their end
+	step     int             // tells the bookmarks of walks that were not finished apart
 }
 
 func (w *walk) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
@@ -63,7 +64,7 @@ func (w *walk) begin(ctx context.Context, at connectorkit.Cursor) error {
 		return err
 	}
 	w.counts = map[string]int{}
-	w.memories, w.listed, w.again, w.resumed, w.account = map[string]*memory{}, map[string]bool{}, map[string]int{}, map[string]bool{}, account
+	w.memories, w.listed, w.again, w.resumed, w.ended, w.account = map[string]*memory{}, map[string]bool{}, map[string]int{}, map[string]bool{}, map[string]bool{}, account
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
 	for name, text := range at {
 		if list, ours := strings.CutPrefix(name, prefix); ours {
@@ -149,12 +150,13 @@ func (w *walk) take(name string, m *memory, got Answer) (records []connectorkit.
 		return records
 	}
 	if m.Whole && !w.resumed[name] && got.Total > 0 {
-		w.ended = &connectorkit.Listed{Announced: int64(got.Total), Counted: int64(w.counts[name])}
+		w.counted = &connectorkit.Listed{Announced: int64(got.Total), Counted: int64(w.counts[name])}
 	}
 	if w.queue = w.queue[1:]; w.resumed[name] { // what changed since that run is still to come
 		w.resumed[name], w.queue = false, append(w.queue, name)
 	}
 	gone, believed := m.end(got.Since)
+	w.ended[name] = true
 	for _, id := range gone {
 		records = append(records, connectorkit.Delete(w.Key(name, id)))
 	}
@@ -184,12 +186,36 @@ func (w *walk) vanished(ctx context.Context, name string, m *memory) (records []
 	return records, nil
 }
 
+// whole is everything that the lists hold; nil when one of them was not read to its end without holes.
+func (w *walk) whole() *connectorkit.Whole {
+	for name, m := range w.memories {
+		if m.Holes || !w.ended[name] && (m.Since == "" || m.Page != "") {
+			return nil
+		}
+	}
+	return &connectorkit.Whole{
+		Keys: func(yield func(string) bool) {
+			for name, m := range w.memories {
+				for id := range m.things {
+					if !yield(w.Key(name, id)) {
+						return
+					}
+				}
+			}
+		},
+		Gone: connectorkit.AllGone, // a list is of one moment, whatever number of pages it has
+	}
+}
+
 // answer is a page with its bookmark.
 func (w *walk) answer(records []connectorkit.Record) connectorkit.Page {
 	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{}, More: len(w.queue) > 0}
-	out.Listed, w.ended = w.ended, nil
+	out.Listed, w.counted = w.counted, nil
 	for name, m := range w.memories {
 		out.Next[prefix+name] = m.encode()
+	}
+	if !out.More {
+		out.Whole = w.whole()
 	}
 	if out.More {
 		w.step++

@@ -85,7 +85,17 @@ func (m *media) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 	}
 	page.Next = m.bookmark()
 	page.Next["rev"] = m.rev
+	page.Whole = &connectorkit.Whole{Keys: maps.Keys(m.known), Gone: m.sure}
 	return page, nil
+}
+
+// sure returns the ids, if the repository is as it was listed.
+func (m *media) sure(ctx context.Context, ids []string) ([]string, error) {
+	now, err := m.revision(ctx)
+	if err == nil && now != m.rev {
+		err = connectorkit.ErrUnsure
+	}
+	return ids, err
 }
 
 // begin finds out what there is to do.

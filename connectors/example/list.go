@@ -64,6 +64,9 @@ func (l *lumen) notes(ctx context.Context, at connectorkit.Cursor) (connectorkit
 	for _, raw := range answer.Notes {
 		page.Records = append(page.Records, note(raw))
 	}
+	if !page.More { // what changes while it is read comes again, later
+		page.Whole = &connectorkit.Whole{Gone: connectorkit.AllGone}
+	}
 	return page, nil
 }
 

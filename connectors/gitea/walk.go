@@ -71,6 +71,7 @@ type walk struct {
 	step  int // tells bookmarks apart
 	// unread is how many repositories could not be read, and with them what they hold.
 	unread int
+	closed bool // a list was not given
 
 	// Of the list at hand:
 	begun   bool
@@ -113,7 +114,33 @@ func (t *things) page(ctx context.Context, at connectorkit.Cursor) (connectorkit
 		return connectorkit.Page{}, err
 	}
 	more := len(w.left) > 0 || t.kind.elsewhere != "" && !w.found || len(w.gone) > 0
-	return connectorkit.Page{Records: records, Next: t.bookmark(more), More: more}, nil
+	page := connectorkit.Page{Records: records, Next: t.bookmark(more), More: more}
+	if !more {
+		page.Whole = t.whole()
+	}
+	return page, nil
+}
+
+// whole is everything that the repositories hold; nil when something of it was not read, or has to be read again.
+func (t *things) whole() *connectorkit.Whole {
+	w := t.walk
+	if w.closed || t.kind.elsewhere != "" && w.opened.Since == "" {
+		return nil
+	}
+	for _, m := range w.marks {
+		if !m.Foreign && m.Since == "" {
+			return nil
+		}
+	}
+	return &connectorkit.Whole{Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
+		for id, m := range w.marks {
+			for _, n := range m.Known.All() {
+				if !yield(t.kind.key(numbered(id), n)) {
+					return
+				}
+			}
+		}
+	}}
 }
 
 // begin finds out which repositories there are.
@@ -214,6 +241,7 @@ func (t *things) read(ctx context.Context) ([]connectorkit.Record, error) {
 	}
 	got, err := t.ask(ctx, since, m.Page, perPage)
 	if absent(err) { // the repository has just gone, or its list is closed to this person
+		w.closed = true
 		w.next()
 		return nil, nil
 	}

@@ -38,7 +38,7 @@ func (a *account) contents(ctx context.Context, f *connectorkit.Feeding) error {
 	w.bringAgain(f.Selected())
 	w.remove = func(ctx context.Context, key string, m *mark, uid uint32) error {
 		for i := range m.attached(uid) {
-			if err := f.Record(ctx, "attachments", connectorkit.Delete(fmt.Sprintf("%s/%d", key, i+1))); err != nil {
+			if err := f.Record(ctx, "attachments", connectorkit.Delete(attachmentKey(key, i))); err != nil {
 				return err
 			}
 		}
@@ -60,8 +60,50 @@ func (a *account) contents(ctx context.Context, f *connectorkit.Feeding) error {
 			return err
 		}
 	}
+	if err := w.compare(ctx); err != nil {
+		return err
+	}
 	return w.state(ctx)
 }
+
+// compare has what is stored of texts and attachments held against what the server has. The bookmark is that of the
+// first stream, and speaks for both.
+func (w *walk) compare(ctx context.Context) error {
+	attached := func(yield func(string) bool) {
+		for name, m := range w.marks.Folders {
+			for count, set := range m.Attached {
+				n, _ := strconv.Atoi(count) // written by setAttached
+				err := set.each(func(uid uint32) error {
+					for i := range n {
+						if !yield(attachmentKey(key(name, m.Validity, uid), i)) {
+							return errEnough
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					return
+				}
+			}
+		}
+	}
+	if !w.f.Comparable(w.stream) {
+		return nil
+	}
+	for _, stream := range w.f.Selected() {
+		keys := w.keys
+		if stream == "attachments" {
+			keys = attached
+		}
+		if err := w.f.Compare(ctx, stream, connectorkit.Whole{Keys: keys, Gone: w.inRead}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attachmentKey is the key of a message's attachment, by its place.
+func attachmentKey(message string, i int) string { return fmt.Sprintf("%s/%d", message, i+1) }
 
 // withFiles stands among the streams that were brought for attachments with their contents.
 const withFiles = "attachments/files"

@@ -2,6 +2,7 @@ package imap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,6 +61,9 @@ func (a *account) messages(ctx context.Context, f *connectorkit.Feeding) error {
 			return err
 		}
 	}
+	if err := f.Compare(ctx, "messages", connectorkit.Whole{Keys: w.keys, Gone: w.inRead}); err != nil {
+		return err
+	}
 	return w.state(ctx)
 }
 
@@ -90,7 +94,41 @@ func (a *account) folders(ctx context.Context, f *connectorkit.Feeding) error {
 			}
 		}
 	}
+	if err := f.Compare(ctx, "folders", connectorkit.Whole{Keys: slices.Values(now.Names), Gone: connectorkit.AllGone}); err != nil {
+		return err
+	}
 	return f.State(ctx, "folders", now)
+}
+
+// keys yields the keys of all messages that the server has, by what was sent of them.
+func (w *walk) keys(yield func(string) bool) {
+	for name, m := range w.marks.Folders {
+		err := m.Have.each(func(uid uint32) error {
+			if !yield(key(name, m.Validity, uid)) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil {
+			return
+		}
+	}
+}
+
+var errEnough = errors.New("no more keys are wanted")
+
+// inRead returns those of the keys that are not in a folder which the server did not open: what is in such a
+// folder may be there. A search for all messages is proof for the others.
+func (w *walk) inRead(_ context.Context, keys []string) (gone []string, err error) {
+	for _, key := range keys {
+		shut := slices.ContainsFunc(w.all, func(in *folder) bool {
+			return (in.closed == refused || in.closed == forbidden) && strings.HasPrefix(key, in.name+"/")
+		})
+		if !shut {
+			gone = append(gone, key)
+		}
+	}
+	return gone, nil
 }
 
 // walk reads the messages of all folders into a stream.

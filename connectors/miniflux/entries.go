@@ -165,8 +165,15 @@ func (e *entries) counted(ctx context.Context, at connectorkit.Cursor) (connecto
 		next["step"] = following(at)
 	}
 	page := connectorkit.Page{Records: records, Next: next, More: !done}
-	if done {
+	if done { // the server has as many as are known
 		page.Listed = &connectorkit.Listed{Announced: int64(e.count.total), Counted: int64(e.known.Len())}
+		page.Whole = &connectorkit.Whole{Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
+			for _, id := range e.known.All() {
+				if !yield(strconv.FormatInt(id, 10)) {
+					return
+				}
+			}
+		}}
 	}
 	return page, nil
 }

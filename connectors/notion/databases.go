@@ -63,6 +63,9 @@ func (d *databases) page(ctx context.Context, at connectorkit.Cursor) (connector
 		w.left = w.left[1:]
 	}
 	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"known": marked(w.known), "links": d.links.String(), "day": w.day}, More: len(w.left) > 0}
+	if !out.More {
+		out.Whole = &connectorkit.Whole{Keys: maps.Keys(w.known), Gone: d.askGone}
+	}
 	if out.More {
 		w.step++
 		out.Next["step"] = strconv.Itoa(w.step)
@@ -106,4 +109,27 @@ func marked(known map[string]string) string {
 		return "{}" // a map of texts has no such error
 	}
 	return string(text)
+}
+
+// mostAsked bounds how many databases are asked for by themselves in one comparison with what is stored.
+const mostAsked = 20
+
+// askGone returns those of the databases that Notion calls gone.
+func (d *databases) askGone(ctx context.Context, ids []string) (gone []string, err error) {
+	if len(ids) > mostAsked {
+		return nil, connectorkit.ErrUnsure
+	}
+	for _, id := range ids {
+		switch _, err := d.read(ctx, "databases", id); of(err) {
+		case connectorkit.Gone:
+			gone = append(gone, id)
+		case "", connectorkit.Forbidden, connectorkit.Malformed: // it is there, or nobody knows
+			if err != nil && of(err) == "" {
+				return nil, err
+			}
+		default:
+			return nil, err
+		}
+	}
+	return gone, nil
 }

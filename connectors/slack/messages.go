@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -58,6 +59,7 @@ type walk struct {
 	all    map[string]*conversation
 	left   []string
 	recent stamp // the first moment of the last days
+	anew   bool  // it began without a bookmark, and every conversation was read whole
 	step   int   // tells the bookmarks of walks that were not finished apart
 
 	// Of the conversation at hand:
@@ -110,7 +112,22 @@ func (m *messages) page(ctx context.Context, at connectorkit.Cursor) (connectork
 		}
 	}
 	records, err := m.sweepNext(ctx)
-	return w.answer(m.me.account(), records, err)
+	page, err := w.answer(m.me.account(), records, err)
+	if w.anew && err == nil && !page.More {
+		page.Whole = &connectorkit.Whole{Gone: w.within}
+	}
+	return page, err
+}
+
+// within returns those of the keys that are of a conversation which was read: of one that the person has left nothing
+// is known.
+func (w *walk) within(_ context.Context, keys []string) (gone []string, err error) {
+	for _, key := range keys {
+		if id, _, _ := strings.Cut(key, ":"); w.all[id] != nil {
+			gone = append(gone, key)
+		}
+	}
+	return gone, nil
 }
 
 // begin finds out which conversations there are.
@@ -120,6 +137,7 @@ func (m *messages) begin(ctx context.Context, at connectorkit.Cursor) (*walk, er
 	}
 	w := &walk{all: map[string]*conversation{}, firsts: map[string]bool{}, recent: stampOf(m.today.AddDate(0, 0, -m.days))}
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
+	w.anew = len(at) == 0
 	if at["account"] == m.me.account() && json.Unmarshal([]byte(at["conversations"]), &w.all) != nil || w.all == nil {
 		w.all = map[string]*conversation{}
 	}
@@ -212,6 +230,7 @@ func (c *conversation) remember(ts stamp, k known) {
 // finish ends a span: what was known of it and was not met is deleted.
 func (c *conversation) finish(id string, w *walk, limited bool) (records []connectorkit.Record) {
 	s := c.Span
+	w.anew = w.anew && w.whole
 	if limited {
 		records = append(records, connectorkit.Unreadable("older messages of "+id+", which the plan hides", nil))
 	}

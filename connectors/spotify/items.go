@@ -36,6 +36,7 @@ type itemWalk struct {
 	known map[string]known // by playlist
 	left  []wirePlaylist   // to be read
 	gone  []string         // not listed any more
+	holes bool             // a playlist changed while it was read
 	whole bool             // the list of playlists was read to its end, and is this account's
 	next  string           // of the playlist that is being read
 	place int
@@ -143,6 +144,7 @@ func (w *itemWalk) take(list wirePlaylist, got page) (records []connectorkit.Rec
 		}
 		w.known[list.ID] = known{Snapshot: list.version(), Places: w.place}
 	}
+	w.holes = w.holes || w.moved
 	w.skip()
 	return records
 }
@@ -170,6 +172,17 @@ func (l *items) end() connectorkit.Page {
 		delete(w.known, id)
 	}
 	out.Next = w.bookmark(l.me)
+	if w.whole && !w.holes {
+		out.Whole = &connectorkit.Whole{Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
+			for id, k := range w.known {
+				for place := range k.Places {
+					if !yield(itemKey(id, place)) {
+						return
+					}
+				}
+			}
+		}}
+	}
 	return out
 }
 

@@ -32,6 +32,7 @@ func target(t *testing.T, cfg ynab.Config) connectortest.Target {
 		Deletion: providersim.Mutation{Op: "delete", N: 2}, DeletedStream: ynab.StreamTransactions,
 		Scoped: ynab.StreamTransactions, OptionalField: "memo",
 		Stored: stored,
+		Leave:  map[string]string{"forgotten bookmark": "a full refresh samples the balances of the day again"},
 	}
 }
 

@@ -41,7 +41,7 @@ func (d *delta) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 	}
 	w := d.walk
 	if len(w.left) == 0 {
-		return w.answer(nil), nil
+		return d.whole(w.answer(nil)), nil
 	}
 	budget := w.left[0]
 	number, _ := strconv.ParseInt(w.known[budget], 10, 64) // zero when nothing is known
@@ -70,7 +70,15 @@ func (d *delta) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 	if d.path == transactions {
 		w.known[budget+reachesBack] = earliest
 	}
-	return w.answer(records), nil
+	return d.whole(w.answer(records)), nil
+}
+
+// whole marks the last page of a walk that began without a bookmark: everything was read.
+func (d *delta) whole(page connectorkit.Page) connectorkit.Page {
+	if !page.More && d.walk.anew {
+		page.Whole = &connectorkit.Whole{Gone: connectorkit.AllGone}
+	}
+	return page
 }
 
 // vanished reports whether one thing is not there; the others are.

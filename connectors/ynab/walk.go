@@ -14,13 +14,15 @@ import (
 type walk struct {
 	known map[string]string // by budget
 	left  []string
-	step  int // tells the bookmarks of walks that were not finished apart
+	anew  bool // it began without a bookmark
+	step  int  // tells the bookmarks of walks that were not finished apart
 }
 
 // begin reads a bookmark. A budget that is not listed today keeps what is known of it.
 func (a *api) begin(ctx context.Context, at connectorkit.Cursor) (*walk, error) {
 	w := &walk{known: map[string]string{}}
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
+	w.anew = len(at) == 0
 	if json.Unmarshal([]byte(at["budgets"]), &w.known) != nil || w.known == nil {
 		w.known = map[string]string{}
 	}

@@ -36,6 +36,7 @@ type Suite struct {
 	Optional   string // a field that the schema of the things does not require
 	Deletion   providersim.Mutation
 	Changes    []providersim.Mutation
+	Leave      map[string]string // as that of a Target
 	// Brief is the account of the short form, Long that of the whole one.
 	Brief, Long Shape
 }
@@ -59,6 +60,7 @@ var (
 		Connector: "ical", Open: Feeds, Credential: "ICAL_SUBSCRIPTION_URL", Snapshot: true, Things: "events", Optional: "description",
 		Deletion: providersim.Mutation{Op: "delete_latest", N: 4},
 		Changes:  []providersim.Mutation{{Op: "add", N: 3}, {Op: "edit", N: 8}, {Op: "rename", N: 2}, {Op: "rename_collection"}},
+		Leave:    map[string]string{"forgotten bookmark": "a feed shows a window of time that nobody tells: what is missing may only no longer be shown"},
 		Brief:    Shape{Collections: 6, Things: 5}, Long: Shape{Collections: 16, Things: 6},
 	}
 )
@@ -73,7 +75,7 @@ func (s Suite) Target(t *testing.T, shape Shape) connectortest.Target {
 			return sim
 		},
 		Credential: s.Credential, Snapshot: s.Snapshot, Changes: s.Changes, Deletion: s.Deletion, DeletedStream: s.Things,
-		Scoped: s.Things, OptionalField: s.Optional,
+		Scoped: s.Things, OptionalField: s.Optional, Leave: s.Leave,
 	}
 }
 

@@ -238,6 +238,9 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connec
 		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode,
 		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Rotate: stored.Rotate, Renew: stored.Renew,
 		EnforceSchemas: !c.Builtin,
+		StoredKeys: func(ctx context.Context, stream, since, after string, limit int) ([]string, error) {
+			return l.Store.RecordKeys(ctx, lease.ConnectionID, stream, since, after, limit)
+		},
 	}
 	scope, err := l.scope(ctx, lease.ConnectionID, c.Manifest, req.Scope)
 	if err != nil {

@@ -126,6 +126,7 @@ func (s *session) skip(m *protocol.SkipResult) error {
 		st.tooLarge += int64(max(len(m.ResourceIDs), 1))
 		return nil
 	}
+	s.holed(st)
 	g := s.knownSkip(m, st)
 	if len(s.skips) < maxKnownGaps {
 		s.skips = append(s.skips, g)

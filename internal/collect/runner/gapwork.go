@@ -212,6 +212,7 @@ func (s *session) gap(m *protocol.DetailGap) error {
 	}
 	st.gaps++
 	s.gapCount++
+	st.walk.meet(string(m.RecordKey))
 	s.recall(lane{m.Stream, parent}, string(m.RecordKey))
 	s.countGap(m)
 	s.bound()

@@ -21,6 +21,7 @@ func (s *session) record(ctx context.Context, m *protocol.Record) error {
 	}
 	s.records++
 	st.sent++
+	st.walk.meet(m.Key)
 	switch {
 	case st.ended:
 		s.rejected++

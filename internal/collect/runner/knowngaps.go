@@ -195,6 +195,7 @@ func (s *session) knownGaps(coverage []KnownGap, f *Failure) []KnownGap {
 	}
 	out = append(out, s.knownRejected()...)
 	out = append(out, s.knownTooLarge()...)
+	out = append(out, s.knownMissing()...)
 	s.mu.Lock()
 	last := append(slices.Clone(s.asks), coverage...)
 	s.mu.Unlock()

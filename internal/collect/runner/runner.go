@@ -54,6 +54,9 @@ type Spec struct {
 	// Allowances lets the run share what its providers allow several runs together; nil means
 	// that it has each to itself.
 	Allowances Allowances
+	// StoredKeys returns up to limit keys of live records of a stream, in a fixed order, starting after the
+	// given key: with a time, of those whose semantic time is not before it. Nil means that walks are not compared with what is stored.
+	StoredKeys func(ctx context.Context, stream, since, after string, limit int) ([]string, error)
 	// Blobs keeps the files that records name, within the limits; nil means that none are kept,
 	// and that each is declared missing.
 	Blobs      Blobs

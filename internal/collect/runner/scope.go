@@ -36,6 +36,8 @@ type stream struct {
 	open       map[string]bool // keys of its slices that nothing stood for yet
 	moved      bool            // a cursor is on its way to the Sink, or there
 	withheld   bool
+	walk       *walk // nil until one begins
+	missing    int64 // stored records that a walk did not meet and that were kept
 }
 
 // resolveScope gives the streams of the requested scope, or why there are none.

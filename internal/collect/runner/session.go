@@ -148,6 +148,7 @@ func (s *session) prepare(ctx context.Context) *Failure {
 	s.start = protocol.Start{
 		RunID: s.spec.RunID, CollectionMode: s.spec.Mode, Bindings: offered,
 		State: s.spec.State, CatchUpState: s.spec.CatchUpState, RecoveryOnly: s.spec.RecoveryOnly, Allowances: s.spec.Allowances != nil,
+		Walks: s.spec.StoredKeys != nil && !s.spec.RecoveryOnly,
 	}
 	for _, st := range order {
 		s.order, s.streams[st.name] = append(s.order, st), st
@@ -286,6 +287,8 @@ func (s *session) handle(ctx context.Context, m protocol.Message) error {
 		return s.rotated(ctx, m)
 	case *protocol.Allowance:
 		return s.allowance(ctx, m)
+	case *protocol.Walk:
+		return s.walked(ctx, m)
 	case *protocol.Done:
 		return s.doneSaid(m)
 	default:

@@ -15,6 +15,11 @@ type Records interface {
 	Streams(ctx context.Context, connectionID string) ([]StreamInfo, error)
 	// Record gives one record, tombstones included. ErrNotFound otherwise.
 	Record(ctx context.Context, connectionID, stream, key string) (StoredRecord, error)
+	// RecordKeys returns up to limit keys of live records of a stream, in an order of the database, starting
+	// after the given key. With a time, in the form of protocol.StoredTime, it returns only those whose semantic
+	// time is not before it. It leaves out keys for which an open gap stands, and records that came from a file
+	// of an import: a walk over the source proves nothing about either.
+	RecordKeys(ctx context.Context, connectionID, stream, since, after string, limit int) ([]string, error)
 	// ListRecords orders by sequence and starts after the given one, or before it when the
 	// newest come first; tombstones are left out.
 	ListRecords(ctx context.Context, q RecordQuery) ([]StoredRecord, error)

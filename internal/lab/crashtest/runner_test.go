@@ -64,9 +64,9 @@ func playRunner() int {
 }
 
 // killedConnector tells the ways in which a connector's sudden death shows: it
-// ends without DONE, in the middle of a line, or after DONE but before its exit.
+// ends without DONE, in the middle of a line, after DONE but before its exit, or while it is answered.
 func killedConnector(f *runner.Failure) bool {
-	if f.Reason == runner.ReasonExitWithoutDone {
+	if f.Reason == runner.ReasonExitWithoutDone || f.Reason == runner.ReasonStdinClosed {
 		return true
 	}
 	return f.Violation != nil && (f.Violation.Subtype == protocol.MalformedJSON || f.Violation.Subtype == protocol.ExitCodeMismatch)

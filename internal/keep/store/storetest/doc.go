@@ -48,6 +48,7 @@ var cases = []struct {
 	{"RecordTombstones", testRecordTombstones},
 	{"RecordDuplicateKeys", testRecordDuplicateKeys},
 	{"RecordPaging", testRecordPaging},
+	{"RecordKeys", testRecordKeys},
 	{"RecordBytes", testRecordBytes},
 	{"RecordManyAtOnce", testRecordManyAtOnce},
 	{"RecordIsolation", testRecordIsolation},

@@ -1,0 +1,83 @@
+package protocol
+
+// Walk tells the runner about one walk over everything that the source has of a stream, so that stored
+// records which the source no longer has can be found. From WalkBegin on, the runner notes the key of each
+// RECORD and DETAIL_GAP of the stream; WalkPresent adds keys of records that are there and were not sent.
+// WalkEnd asks for the stored keys that the walk did not meet, one page at a time. It is answered by a
+// WalkMissing.
+type Walk struct {
+	Stream    string    `json:"stream"`
+	Phase     WalkPhase `json:"phase"`
+	Keys      KeyList   `json:"keys,omitempty"`      // with WalkPresent alone
+	RequestID string    `json:"request_id,omitzero"` // with WalkEnd alone
+	// Since, with WalkEnd alone, is when the part of the source begins that was walked. Older records, and those
+	// without a time, are not compared.
+	Since string `json:"since,omitzero"`
+}
+
+// WalkPhase is a step of a walk.
+type WalkPhase string
+
+// The phases of a walk, in their order.
+const (
+	WalkBegin   WalkPhase = "begin"
+	WalkPresent WalkPhase = "present"
+	WalkEnd     WalkPhase = "end"
+)
+
+// WalkPhases lists every WalkPhase.
+var WalkPhases = []WalkPhase{WalkBegin, WalkPresent, WalkEnd}
+
+// WalkMissing answers the end of a walk with stored keys that the walk did not meet.
+type WalkMissing struct {
+	RequestID string     `json:"request_id"`
+	Status    WalkStatus `json:"status"`
+	Keys      KeyList    `json:"keys"`
+	More      bool       `json:"more,omitzero"` // another WalkEnd returns further keys
+}
+
+// WalkStatus is what became of the comparison at the end of a walk.
+type WalkStatus string
+
+const (
+	// WalkCompared means that Keys are all stored keys that were not met, or a page of them.
+	WalkCompared WalkStatus = "compared"
+	// WalkRefused means that more than half of a large stream was not met. No key is returned.
+	WalkRefused WalkStatus = "refused"
+	// WalkUnproven means that the run itself shows that the walk was not whole. No key is returned.
+	WalkUnproven WalkStatus = "unproven"
+)
+
+// WalkStatuses lists every WalkStatus.
+var WalkStatuses = []WalkStatus{WalkCompared, WalkRefused, WalkUnproven}
+
+// MaxWalkKeys bounds the keys in one WALK or WALK_MISSING.
+const MaxWalkKeys = 1000
+
+func (*Walk) Type() MessageType        { return TypeWalk }
+func (*WalkMissing) Type() MessageType { return TypeWalkMissing }
+
+func (m *Walk) check() *Violation {
+	return firstBroken(
+		rule{!blank(m.Stream), "stream: a non-blank string"},
+		enum("phase", m.Phase, WalkPhases),
+		rule{(m.Phase == WalkPresent) == (len(m.Keys) > 0), "keys: with phase present, and with no other"},
+		rule{len(m.Keys) <= MaxWalkKeys, "keys: at most 1000"},
+		rule{(m.Phase == WalkEnd) == !blank(m.RequestID), "request_id: with phase end, and with no other"},
+		rule{m.Since == "" || m.Phase == WalkEnd && isTime(m.Since), "since: a time or a date, with phase end alone"},
+	)
+}
+
+func isTime(text string) bool {
+	_, err := ParseTime(text)
+	return err == nil
+}
+
+func (m *WalkMissing) check() *Violation {
+	return firstBroken(
+		rule{!blank(m.RequestID), "request_id: a non-blank string"},
+		enum("status", m.Status, WalkStatuses),
+		rule{m.Status == WalkCompared || len(m.Keys) == 0 && !m.More, "keys and more: with status compared"},
+		rule{len(m.Keys) <= MaxWalkKeys, "keys: at most 1000"},
+	)
+}
