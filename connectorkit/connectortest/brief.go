@@ -46,7 +46,15 @@ func RunBrief(t *testing.T, target Target) {
 
 // life takes an account through what happens to one.
 func life(t *testing.T, target Target) {
+	// Items without a key and with one of another type, in every list, are not stored either.
+	sim := target.Start(t)
+	target.Start = func(*testing.T) *Sim { return sim }
 	b := NewBed(t, target)
+	for _, kind := range []providersim.Kind{providersim.WrongType, providersim.MissingField} {
+		b.malformed(t, launch.Request{Mode: protocol.FullRefresh}, providersim.Fault{Kind: kind, Path: "/"})
+	}
+	sim.Gate.ResetStats()
+	b = NewBed(t, target) // the store of somebody who begins
 
 	// A first run that meets every passing fault, one after another, and still brings all.
 	for i, f := range []providersim.Fault{
