@@ -52,21 +52,42 @@ func ConnectorPeak(runID string) int {
 
 // processes are those of the connector of a run.
 func processes(runID string) (pids []int) {
-	environs, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil || runID == "" {
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
 		return nil
 	}
-	mark := []byte("PDPP_RUN_ID=" + runID)
-	for _, path := range environs {
-		env, err := os.ReadFile(path)
-		if err != nil || !has(env, mark) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+	for _, dir := range dirs {
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && runs(pid, runID) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// ownProcesses are those among the children of this process, which are found at once.
+func ownProcesses(runID string) (pids []int) {
+	lists, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil || len(lists) == 0 {
+		return processes(runID) // the kernel does not list children
+	}
+	for _, path := range lists {
+		children, err := os.ReadFile(path)
+		if err != nil {
+			continue // the thread has just ended
+		}
+		for _, word := range strings.Fields(string(children)) {
+			if pid, err := strconv.Atoi(word); err == nil && runs(pid, runID) {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// runs reports whether a process is the connector of a run.
+func runs(pid int, runID string) bool {
+	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	return err == nil && runID != "" && has(env, []byte("PDPP_RUN_ID="+runID))
 }
 
 func has(environ, entry []byte) bool {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"pdpp/internal/collect/catalog"
@@ -121,38 +122,46 @@ func localChanges(t *testing.T, target LocalTarget) {
 // little later in its run: one that reads a small tree has ended before anything of it is stored.
 func localKilled(t *testing.T, target LocalTarget) {
 	b := newLocalBed(t, target, files.Config{Seed: 8, Sessions: 12, Lines: 60})
-	killed, times := 0, Kills(20)
-	for i := range times {
+	killed, times, missed := 0, Kills(20), 0
+	for killed < times && missed < mostMissed {
 		over := make(chan struct{})
 		var watch sync.WaitGroup
+		hit, looks := false, 100*(killed%8)>>missed // one that was over before is killed earlier the next time
 		b.Run(t, launch.Request{
-			Started: func(id string) { watch.Go(func() { killed += killAtLook(id, i%4, over) }) },
+			Started: func(id string) { watch.Go(func() { hit = killAtLook(id, looks, over) }) },
 			Options: runner.Options{BatchRecords: 20, Observe: func(runner.Update) { b.step(t) }},
 		})
 		close(over)
 		watch.Wait()
-		b.invented(t)
+		if b.invented(t); hit {
+			killed, missed = killed+1, 0
+		} else {
+			missed++
+		}
 	}
-	// A run may be over before it is seen once: few tries may miss it, many do not.
-	if t.Logf("%d runs of %d killed", killed, times); killed == 0 && times >= 20 {
-		t.Error("nothing was killed")
+	if t.Logf("%d runs of %d killed", killed, times); killed < times {
+		t.Errorf("%d runs of %d were killed", killed, times)
 	}
 	b.settle(t)
 }
 
-// killAtLook ends the connector of a run when it has been seen that often before; it gives how many it ended.
-func killAtLook(runID string, looks int, over <-chan struct{}) int {
+// mostMissed is how many runs in a row may be over before they are killed.
+const mostMissed = 20
+
+// killAtLook ends the connector of a run when it has been seen that often before, and reports whether it did.
+func killAtLook(runID string, looks int, over <-chan struct{}) bool {
 	for {
 		select {
 		case <-over:
-			return 0
+			return false
 		default:
 		}
-		if len(processes(runID)) == 0 {
+		pids := ownProcesses(runID)
+		if len(pids) == 0 {
 			continue
 		}
 		if looks--; looks < 0 {
-			return min(1, KillConnector(runID))
+			return syscall.Kill(pids[0], syscall.SIGKILL) == nil
 		}
 	}
 }

@@ -382,20 +382,26 @@ func malformedAnswers(t *testing.T, target Target) {
 		providersim.Reset, providersim.ServerError, providersim.WrongType, providersim.MissingField, providersim.SelfCursor,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
-			b := NewBed(t, target)
-			b.Sim.Fault(t, providersim.Fault{Kind: kind, Path: "/", Skip: 2, Count: 3})
-			b.cap("_RETRY_BUDGET_INITIAL_TOKENS", 0) // a retry would hide the fault,
-			b.cap("_CIRCUIT_BREAKER", 0)             // and so would waiting a minute
-			result := b.Run(t, launch.Request{})
-			declared := len(result.KnownGaps) > 0 || len(b.Gaps(t, protocol.GapPending)) > 0
-			if result.Status == runner.Succeeded && !declared {
-				b.Verify(t) // nothing was lost to the fault, so nothing needed declaring
-			}
-			b.Sim.Gate.Clear()
-			if len(result.KnownGaps) > 0 {
-				b.Run(t, launch.Request{Mode: protocol.FullRefresh}) // what was declared as skipped comes back with it
-			}
-			b.heal(t)
+			NewBed(t, target).malformed(t, launch.Request{}, providersim.Fault{Kind: kind, Path: "/", Skip: 2, Count: 3})
 		})
 	}
+}
+
+// malformed runs the connector while the provider answers with nonsense, and lets it heal.
+func (b *Bed) malformed(t *testing.T, run launch.Request, f providersim.Fault) {
+	t.Helper()
+	b.Sim.Fault(t, f)
+	b.cap("_RETRY_BUDGET_INITIAL_TOKENS", 0) // a retry would hide the fault,
+	b.cap("_CIRCUIT_BREAKER", 0)             // and so would waiting a minute
+	result := b.Run(t, run)
+	b.VerifyNothingInvented(t)
+	declared := len(result.KnownGaps) > 0 || len(b.Gaps(t, protocol.GapPending)) > 0
+	if result.Status == runner.Succeeded && !declared {
+		b.Verify(t) // nothing was lost to the fault, so nothing needed declaring
+	}
+	b.Sim.Gate.Clear()
+	if len(result.KnownGaps) > 0 {
+		b.Run(t, launch.Request{Mode: protocol.FullRefresh}) // what was declared as skipped comes back with it
+	}
+	b.heal(t)
 }

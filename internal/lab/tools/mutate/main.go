@@ -3,7 +3,8 @@
 // the place, and reports which faults nobody noticed.
 //
 // The tree is never changed: a fault lives in a copy that go test -overlay puts in place
-// of the file. Which faults are planted follows from the seed and from the code around
+// of the file. The programs that tests start count what they go through as well, and are built with
+// each fault. Which faults are planted follows from the seed and from the code around
 // each place, so that a change elsewhere leaves most of a sample as it was. A fault that
 // no test reaches counts as survived. Results: build/mutate.json.
 package main
@@ -37,6 +38,12 @@ var rooms = []room{
 	{"owner", []string{"internal/owner/service", "internal/owner/service/..."}, []string{"internal/owner/service", "internal/owner/routes", "internal/serve", "internal/cli", "internal/owner/console/watch", "cmd/pdpp"}},
 	{"console", []string{"internal/owner/console", "internal/owner/console/..."}, []string{"internal/owner/console/manage", "internal/owner/console/watch", "internal/owner/console", "internal/serve", "internal/cli"}},
 	{"cli", []string{"internal/cli"}, []string{"cmd/pdpp"}},
+	{"connectors", []string{"connectors/..."}, nil},
+	{"connectorkit", []string{"connectorkit", "connectorkit/..."}, []string{"connectors/example", "connectors/slack", "connectors/ynab"}},
+	{"collector", []string{"internal/device/collector"}, []string{"cmd/pdpp-local-collector", "internal/lab/devicetest"}},
+	{"deviceapi", []string{"internal/deviceapi"}, []string{"internal/lab/devicetest"}},
+	{"oauth", []string{"internal/share/oauth"}, []string{"internal/serve"}},
+	{"providerauth", []string{"internal/collect/providerauth"}, []string{"connectors/strava", "connectors/google_calendar", "internal/serve"}},
 }
 
 type config struct {
@@ -101,7 +108,7 @@ func run(ctx context.Context, c config) error {
 		}
 		watched = append(watched, dirs...)
 	}
-	t := &trials{work: work, watched: watched, suites: map[string]*suite{}}
+	t := &trials{work: work, watched: watched, suites: map[string]*suite{}, children: children{programs: shipped}}
 	rep := report{Seed: c.Seed, PerPackage: c.PerRoom}
 	for _, r := range chosen {
 		dirs, err := expand(r.Dirs)
@@ -150,7 +157,10 @@ func expand(patterns []string) ([]string, error) {
 			continue
 		}
 		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-			if err == nil && d.IsDir() && path != root && !strings.HasSuffix(path, "test") {
+			if err == nil && d.IsDir() && strings.HasSuffix(path, "test") {
+				return filepath.SkipDir
+			}
+			if err == nil && d.IsDir() && path != root {
 				if sources, _ := filepath.Glob(filepath.Join(path, "*.go")); len(sources) > 0 {
 					out = append(out, path)
 				}

@@ -120,7 +120,7 @@ func TestTrial(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("GOFLAGS", "")
 	t.Setenv("GOWORK", "off")
-	for name, text := range map[string]string{
+	write(t, map[string]string{
 		"go.mod": "module trial\n\ngo 1.26\n",
 		"sum/sum.go": `package sum
 
@@ -146,14 +146,7 @@ func TestSum(t *testing.T) {
 	}
 }
 `,
-	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	faults, err := findAll([]string{"sum"})
 	if err != nil {
 		t.Fatal(err)
@@ -182,5 +175,65 @@ func TestSum(t *testing.T) {
 	source, err := os.ReadFile("sum/sum.go")
 	if err != nil || !strings.Contains(string(source), "a > 100") {
 		t.Errorf("the tree was changed: %v", err)
+	}
+}
+
+// TestTrialSeesChildren plants faults into code that only a program of the module runs, which a test
+// starts without any variable.
+func TestTrialSeesChildren(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("GOFLAGS", "")
+	t.Setenv("GOWORK", "off")
+	write(t, map[string]string{
+		"go.mod":            "module trial\n\ngo 1.26\n",
+		"cmd/child/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"trial/sum\"\n)\n\nfunc main() { fmt.Print(sum.Sum(2, 3)) }\n",
+		"sum/sum.go":        "package sum\n\nfunc Sum(a, b int) int {\n\treturn a + b\n}\n\nfunc Lonely(a, b int) int {\n\treturn a - b\n}\n",
+		"sum/sum_test.go": `package sum
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+func TestChild(t *testing.T) {
+	cmd := exec.Command(os.Getenv("PDPP_TEST_PROGRAMS") + "/child")
+	cmd.Env = []string{}
+	if out, err := cmd.Output(); err != nil || string(out) != "5" {
+		t.Fatal(string(out), err)
+	}
+}
+`,
+	})
+	faults, err := findAll([]string{"sum"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials := &trials{work: t.TempDir(), watched: []string{"sum"}, suites: map[string]*suite{}, children: children{programs: []string{"./cmd/child"}}}
+	results, err := trials.tryRoom(t.Context(), room{Name: "sum"}, faults, len(faults))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]outcome{}
+	for _, r := range results {
+		got[r.Func+" "+r.change()] = r.Outcome
+	}
+	for want, outcome := range map[string]outcome{"Sum `+` -> `-`": killed, "Lonely `-` -> `+`": unreached} {
+		if got[want] != outcome {
+			t.Errorf("%s: %q, want %q", want, got[want], outcome)
+		}
+	}
+}
+
+// write puts files into the folder of the test.
+func write(t *testing.T, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

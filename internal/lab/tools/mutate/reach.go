@@ -29,10 +29,10 @@ func (t *test) reaches(file string, line int) bool {
 	return slices.ContainsFunc(t.blocks[file], func(b block) bool { return b.from <= line && line <= b.to })
 }
 
-// tests measures what each test of a package reaches within the watched packages. It
-// runs each alone, with the programs that it starts. One that fails is left out, and so
+// tests measures what each test of a package reaches within the watched packages, itself and
+// by the programs that it starts. It runs each alone. One that fails is left out, and so
 // are those of an empty package.
-func tests(ctx context.Context, dir string, watched []string, work string) ([]test, error) {
+func tests(ctx context.Context, dir string, watched []string, work string, c *children) ([]test, error) {
 	program := filepath.Join(work, "reach.test")
 	args := []string{"test", "-c", "-cover", "-covermode=set", "-coverpkg=" + strings.Join(prefixed(watched), ","), "-vet=off", "-ldflags=-s -w", "-o", program, "./" + dir}
 	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
@@ -48,7 +48,11 @@ func tests(ctx context.Context, dir string, watched []string, work string) ([]te
 	}
 	var found []test
 	for i, p := range patterns {
-		t, ok, err := measure(ctx, dir, program, p, filepath.Join(work, "reach", strconv.Itoa(i)))
+		env, err := c.count(ctx, work, watched)
+		if err != nil {
+			return nil, err
+		}
+		t, ok, err := measure(ctx, dir, program, p, filepath.Join(work, "reach", strconv.Itoa(i)), c.counts, env)
 		if err != nil {
 			return nil, err
 		}
@@ -83,14 +87,14 @@ func patterns(ctx context.Context, dir, program string) ([]string, error) {
 	return all, nil
 }
 
-func measure(ctx context.Context, dir, program, pattern, counts string) (test, bool, error) {
+func measure(ctx context.Context, dir, program, pattern, counts, children string, env []string) (test, bool, error) {
 	if err := os.MkdirAll(counts, 0o755); err != nil {
 		return test{}, false, err
 	}
 	defer os.RemoveAll(counts)
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, program, "-test.run", pattern, "-test.timeout=5m", "-test.gocoverdir="+counts)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOCOVERDIR="+counts)
+	cmd.Dir, cmd.Env = dir, append(append(os.Environ(), "GOCOVERDIR="+counts), env...)
 	failed := cmd.Run() != nil
 	if ctx.Err() != nil {
 		return test{}, false, ctx.Err()
@@ -98,24 +102,33 @@ func measure(ctx context.Context, dir, program, pattern, counts string) (test, b
 	if failed {
 		return test{}, false, nil
 	}
-	t := test{Pattern: pattern, Took: time.Since(began)}
-	profile := filepath.Join(counts, "profile")
-	if out, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i="+counts, "-o="+profile).CombinedOutput(); err != nil {
-		return test{}, false, fmt.Errorf("read what %s reached: %w\n%s", pattern, err, out)
+	t := test{Pattern: pattern, Took: time.Since(began), blocks: map[string][]block{}}
+	for _, from := range []string{counts, children} {
+		text, err := profile(ctx, from, counts+".profile")
+		if err != nil {
+			return test{}, false, fmt.Errorf("read what %s reached: %w", pattern, err)
+		}
+		t.add(text)
 	}
-	text, err := os.ReadFile(profile)
-	if err != nil {
-		return test{}, false, err
-	}
-	t.blocks = parseProfile(text)
 	return t, true, nil
+}
+
+// profile returns what one kind of program left in a folder, as text; nothing when there is none.
+func profile(ctx context.Context, counts, to string) ([]byte, error) {
+	if some, _ := os.ReadDir(counts); len(some) == 0 {
+		return nil, nil
+	}
+	defer os.Remove(to)
+	if out, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i="+counts, "-o="+to).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out)
+	}
+	return os.ReadFile(to)
 }
 
 var profileLine = regexp.MustCompile(`^[^/]+/(.+):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)$`)
 
-// parseProfile gives the stretches that were gone through, by file.
-func parseProfile(text []byte) map[string][]block {
-	out := map[string][]block{}
+// add reads the stretches that were gone through from a profile.
+func (t *test) add(text []byte) {
 	for in := bufio.NewScanner(bytes.NewReader(text)); in.Scan(); {
 		m := profileLine.FindStringSubmatch(in.Text())
 		if m == nil || m[4] == "0" {
@@ -123,9 +136,8 @@ func parseProfile(text []byte) map[string][]block {
 		}
 		from, _ := strconv.Atoi(m[2])
 		to, _ := strconv.Atoi(m[3])
-		out[m[1]] = append(out[m[1]], block{from, to})
+		t.blocks[m[1]] = append(t.blocks[m[1]], block{from, to})
 	}
-	return out
 }
 
 func prefixed(dirs []string) []string {

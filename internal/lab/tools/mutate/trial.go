@@ -35,8 +35,9 @@ type suite struct {
 // trials plants faults, one at a time.
 type trials struct {
 	work    string
-	watched []string          // the packages with faults
-	suites  map[string]*suite // what was measured, by folder
+	watched []string // the packages with faults
+	children
+	suites map[string]*suite // what was measured, by folder
 }
 
 // tryRoom plants faults of the sample until enough of them compiled.
@@ -72,6 +73,7 @@ func (t *trials) try(ctx context.Context, f fault, proofs []string) (result, err
 		return res, ctx.Err()
 	}
 	res.Outcome = unreached
+	var programs []string // the environment with those that have the fault
 	own := filepath.ToSlash(filepath.Dir(f.File))
 	for i, dir := range append([]string{own}, proofs...) {
 		if dir == own && i > 0 {
@@ -86,7 +88,12 @@ func (t *trials) try(ctx context.Context, f fault, proofs []string) (result, err
 			continue
 		}
 		res.Outcome = survived
-		by, err := t.runTests(ctx, s.dir, overlay, chosen)
+		if programs == nil {
+			if programs, err = t.build(ctx, t.work, overlay); err != nil {
+				return res, err
+			}
+		}
+		by, err := t.runTests(ctx, s.dir, overlay, programs, chosen)
 		if err != nil {
 			return res, err
 		}
@@ -125,7 +132,7 @@ func (t *trials) suite(ctx context.Context, dir string) (*suite, error) {
 	if s, ok := t.suites[dir]; ok {
 		return s, nil
 	}
-	found, err := tests(ctx, dir, t.watched, t.work)
+	found, err := tests(ctx, dir, t.watched, t.work, &t.children)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +156,7 @@ func (s *suite) reaching(f fault) []test {
 
 // runTests gives the test that fails with the fault, and fails again when it is run a
 // second time; empty when none does.
-func (t *trials) runTests(ctx context.Context, dir, overlay string, chosen []test) (string, error) {
+func (t *trials) runTests(ctx context.Context, dir, overlay string, programs []string, chosen []test) (string, error) {
 	program := filepath.Join(t.work, "faulty.test")
 	args := []string{"test", "-c", "-overlay=" + overlay, "-vet=off", "-ldflags=-s -w", "-o", program, "./" + dir}
 	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
@@ -160,9 +167,9 @@ func (t *trials) runTests(ctx context.Context, dir, overlay string, chosen []tes
 	}
 	defer os.Remove(program)
 	for _, group := range grouped(chosen) {
-		name, failed := t.fails(ctx, dir, overlay, program, group)
+		name, failed := t.fails(ctx, dir, overlay, program, programs, group)
 		if failed {
-			if again, still := t.fails(ctx, dir, overlay, program, []test{{Pattern: name, Took: longest(group)}}); still {
+			if again, still := t.fails(ctx, dir, overlay, program, programs, []test{{Pattern: name, Took: longest(group)}}); still {
 				return again, nil
 			}
 		}
@@ -196,7 +203,7 @@ var failedLine = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^\s+(Test\S+) \([\d.hm
 // fails runs some tests until one fails, and gives the pattern that runs it again. A
 // test that takes far longer than without the fault has failed: ten times as long as the
 // longest of them, beyond what all of them may take.
-func (t *trials) fails(ctx context.Context, dir, overlay, program string, group []test) (string, bool) {
+func (t *trials) fails(ctx context.Context, dir, overlay, program string, programs []string, group []test) (string, bool) {
 	patterns := make([]string, len(group))
 	var took time.Duration
 	for i, g := range group {
@@ -208,7 +215,7 @@ func (t *trials) fails(ctx context.Context, dir, overlay, program string, group 
 	ctx, cancel := context.WithTimeout(ctx, limit+10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "-test.run", pattern, "-test.failfast", "-test.timeout="+limit.String())
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay)
+	cmd.Dir, cmd.Env = dir, append(append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay), programs...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, time.Second
 	err := cmd.Run()

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// shipped are the programs that tests start; see internal/lab/programs.
+var shipped = []string{"./cmd/pdpp", "./cmd/pdpp-connectors", "./cmd/pdpp-local-collector"}
+
+// children builds the programs that tests start: once so that they count what they go through, and once
+// with each fault.
+type children struct {
+	programs []string // packages; none where tests start none
+	counts   string   // where the counting programs leave what they went through
+	counting string   // folder of the counting programs; empty before they are built
+}
+
+// variable names the folder in which tests look for built programs.
+const variable = "PDPP_TEST_PROGRAMS"
+
+// count builds the counting programs, unless they are there, and returns the environment in which tests
+// start them.
+func (c *children) count(ctx context.Context, work string, watched []string) ([]string, error) {
+	if len(c.programs) == 0 {
+		return nil, nil
+	}
+	if c.counting == "" {
+		dir := filepath.Join(work, "counting")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		c.counts = filepath.Join(work, "children")
+		// A program counts only when its own package does.
+		packages := strings.Join(append(prefixed(watched), c.programs...), ",")
+		args := []string{"build", "-cover", "-covermode=set", "-coverpkg=" + packages}
+		for _, p := range c.programs {
+			name := filepath.Base(p)
+			program := filepath.Join(dir, "counting-"+name)
+			if out, err := exec.CommandContext(ctx, "go", append(args, "-o", program, p)...).CombinedOutput(); err != nil {
+				return nil, fmt.Errorf("build %s: %w\n%s", p, err, out)
+			}
+			// A server hands no variable of its own to the programs that it starts.
+			script := fmt.Sprintf("#!/bin/sh\nGOCOVERDIR='%s' exec '%s' \"$@\"\n", c.counts, program)
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
+				return nil, err
+			}
+		}
+		c.counting = dir
+	}
+	if err := os.RemoveAll(c.counts); err != nil {
+		return nil, err
+	}
+	return []string{variable + "=" + c.counting}, os.MkdirAll(c.counts, 0o777)
+}
+
+// build builds the programs with a fault and returns the environment in which tests start them.
+func (c *children) build(ctx context.Context, work, overlay string) ([]string, error) {
+	if len(c.programs) == 0 {
+		return nil, nil
+	}
+	dir := filepath.Join(work, "programs")
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	args := append([]string{"build", "-overlay=" + overlay, "-trimpath", "-ldflags=-s -w", "-o", dir + "/"}, c.programs...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the programs with the fault: %w\n%s", err, out)
+	}
+	return []string{variable + "=" + dir}, nil
+}
