@@ -86,6 +86,8 @@ type Config struct {
 	Bindings map[string]jsontext.Value
 	Options  runner.Options
 	LeaseTTL time.Duration // zero means the default
+	// LookForFiles is how often import folders are looked at for new files; zero means every 10 seconds.
+	LookForFiles time.Duration
 	// Rhythm is for those who look on for days; the zero value is right otherwise.
 	Rhythm scheduler.Rhythm
 

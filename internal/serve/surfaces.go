@@ -55,6 +55,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Files: s.Blobs.Place, Now: s.Now, Lookup: s.Lookup, DeletionTime: deletionTime, ForgetPicture: s.forgetPicture,
 	})
 	s.beside.Go(func() { s.sweepUploads(ctx, owner) })
+	s.beside.Go(func() { s.lookForFiles(ctx, owner) })
 	everything := audited.Owner(owner, s.Audit)
 	connectors := catalog.Remember(s.Connectors)
 	var pictures console.Pictures

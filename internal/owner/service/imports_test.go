@@ -336,3 +336,50 @@ func FuzzFileName(f *testing.F) {
 		}
 	})
 }
+
+// A file that is put into the folder by hand is read without anybody asking for a run, once it has
+// stopped growing; one that was read, or that the connector does not take, asks for nothing.
+func TestDroppedFile(t *testing.T) {
+	t.Parallel()
+	b, id := newAlbum(t)
+	dir := filepath.Join(b.home, "imports", id)
+	dropped := &Dropped{Service: b.Service}
+	asked := func(when string, want int) {
+		t.Helper()
+		b.at = b.at.Add(10 * time.Second)
+		b.must(dropped.Look(b.ctx()))
+		requests, err := b.Store.ListRunRequests(b.ctx(), id)
+		b.must(err)
+		if len(requests) != want {
+			t.Errorf("%s: %d runs are asked for, want %d", when, len(requests), want)
+		}
+	}
+	put := func(name, content string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		b.must(errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, []byte(content), 0o600), os.Chtimes(path, b.at, b.at)))
+	}
+	asked("an empty folder", 0)
+	put("notes.pdf", "of another kind")
+	put(".receiving-upl_1.txt", "on its way")
+	put("roll.txt", "a 1\n")
+	asked("it has just come", 0)
+	put("roll.txt", "a 1\nb 1\n")
+	asked("it grows", 0)
+	asked("it is whole", 1)
+	b.readFiles(id)
+	asked("it was read", 0)
+	asked("nothing happened", 0)
+	restarted := &Dropped{Service: b.Service}
+	dropped = restarted
+	asked("after a restart", 0)
+	asked("after a restart, unchanged", 0)
+	b.give(id, "given.txt", "c 1\n")
+	b.readFiles(id)
+	asked("a file that was given", 0)
+	asked("a file that was given, again", 0)
+	b.at = b.at.Add(time.Hour)
+	put("roll.txt", "a 1\nb 1\nd 1\n")
+	asked("it changes", 0)
+	asked("it has changed", 1)
+}
