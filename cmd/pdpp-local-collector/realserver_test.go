@@ -167,7 +167,7 @@ func (p *place) vars(more ...string) {
 	body, err := os.ReadFile(profile)
 	p.must(err)
 	kept := slices.DeleteFunc(strings.Split(string(body), "\n"), func(line string) bool { return strings.HasPrefix(line, "DIARY_") || line == "" })
-	kept = append(kept, "DIARY_FILE="+p.diary, "DIARY_RUNS="+p.host.connector("runs"))
+	kept = append(kept, "DIARY_FILE="+p.diary, "DIARY_RUNS=/dev/null")
 	p.must(os.WriteFile(profile, []byte(strings.Join(append(kept, more...), "\n")+"\n"), 0o600))
 }
 
@@ -265,11 +265,39 @@ func (p *place) outbox(c view.Connection, axis health.Outbox, cause health.Stall
 	}
 }
 
+// unproven holds that the device's evidence does not stand for a collection.
+func (p *place) unproven(c view.Connection) {
+	p.t.Helper()
+	if collection := c.Health.Condition(health.CollectionSucceeded); collection.Status != health.StatusUnknown || c.Health.State == health.Healthy || c.LastRun != nil {
+		p.t.Errorf("%s by %+v", c.Health.State, collection.Kind)
+	}
+}
+
+// neverRun holds that a source which only its owner refreshes, that has aged and of which no run has ended, is
+// said to be that: idle, and not due for a refresh.
+func (p *place) neverRun() {
+	p.t.Helper()
+	body, _, err := p.store.Manifest(p.t.Context(), "diary")
+	p.must(err)
+	manual := strings.Replace(string(body), `{`, `{"capabilities":{"refresh_policy":{"recommended_mode":"manual","rationale":"x","maximum_staleness_seconds":3600}},`, 1)
+	conn, err := p.store.Connection(p.t.Context(), p.connection)
+	p.must(err)
+	conn.ManifestGeneration, err = p.store.PutManifest(p.t.Context(), "diary", []byte(manual), time.Now())
+	p.must(err)
+	p.must(p.store.UpdateConnection(p.t.Context(), conn))
+	if c := p.seen(3 * time.Hour); c.Health.Axes.Freshness != health.Stale || c.Health.State != health.Idle || c.Health.ReasonCode == health.ReasonStaleManual {
+		p.t.Errorf("never run and stale: %s, %s, %s", c.Health.State, c.Health.ReasonCode, c.Health.Axes.Freshness)
+	}
+	conn.ManifestGeneration, err = p.store.PutManifest(p.t.Context(), "diary", body, time.Now())
+	p.must(err)
+	p.must(p.store.UpdateConnection(p.t.Context(), conn))
+}
+
 // What the device program tells the server by itself, from the first pass to uploads that
 // the server refused, is what the owner reads, with the commands that mend it; and those
 // commands do.
 func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
-	for _, statement := range []string{"CH-08", "CH-08.1", "CH-08.2", "CH-08.3", "CH-11", "CH-11.1", "CH-11.2", "CH-11.3", "CH-16", "CH-16.1", "CH-16.2", "CH-16.4",
+	for _, statement := range []string{"CH-08", "CH-08.1", "CH-08.2", "CH-08.3", "CH-11", "CH-11.1", "CH-11.2", "CH-11.3", "CH-14.2", "CH-14.3", "CH-14.4", "CH-15.5", "CH-16", "CH-16.1", "CH-16.2", "CH-16.4",
 		"CH-17", "CH-17.1", "CH-17.2", "CH-17.3", "CH-17.4", "CH-23.6", "CH-23.7", "CH-23.8", "CH-23.9", "CH-23.10", "CH-23.11"} {
 		t.Attr("spec", statement)
 	}
@@ -287,6 +315,8 @@ func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 		if c.Health.Axes.Coverage != health.CoverageUnknown { // a drained queue proves nothing
 			t.Errorf("coverage %s", c.Health.Axes.Coverage)
 		}
+		p.unproven(c)
+		p.neverRun()
 		for stores, want := range map[string]health.Coverage{"notes=collected trash=excluded": health.Complete, "notes=collected odd=unaccounted": health.Gapped} {
 			p.vars("DIARY_STORES=" + stores)
 			if code := p.run(); code != exitOK {
@@ -294,6 +324,11 @@ func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 			}
 			if got := p.seen(0).Health.Axes.Coverage; got != want {
 				t.Errorf("%s: coverage %s, want %s", stores, got, want)
+			}
+			c := p.seen(0) // nothing declares how old the data may be, so that not even a full account makes it healthy
+			p.unproven(c)
+			if idle := c.Health.State == health.Idle; c.Health.Axes.Freshness != health.FreshnessUnknown || idle != (want == health.Complete) {
+				t.Errorf("%s: %s, %s", stores, c.Health.State, c.Health.Axes.Freshness)
 			}
 			p.vars("DIARY_STORES=odd=collected")
 			p.run()
@@ -303,12 +338,18 @@ func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 		if got := p.seen(0).Health.Axes.Coverage; got == health.Complete || got == health.CoverageUnknown {
 			t.Errorf("coverage %s although the connector failed", got)
 		}
+		if c := p.seen(0); c.LastRun == nil || c.Health.Axes.Outbox != health.OutboxIdle || c.Health.State == health.Healthy || !c.Health.Condition(health.CollectionSucceeded).Fails() {
+			t.Errorf("a failed run of a drained device: %s, %+v", c.Health.State, c.Health.Condition(health.CollectionSucceeded).Kind)
+		}
 		p.vars()
 		p.run()
 
 		p.refuse("/state", http.StatusBadRequest, "invalid_request")
 		p.run()
 		p.outbox(p.seen(0), health.OutboxStalled, health.StateReadFailed)
+		if c := p.seen(0); c.Health.State == health.Healthy || c.Verdict.Pill.Tone == "green" {
+			t.Errorf("a stalled device is %s, %s", c.Health.State, c.Verdict.Pill.Tone)
+		}
 		if r := p.seen(0).Recovery; len(r.Commands) != 1 || !strings.HasPrefix(r.Commands[0].Command, "pdpp-local-collector run ") {
 			t.Errorf("commands %+v", r.Commands)
 		}

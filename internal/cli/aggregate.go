@@ -15,7 +15,7 @@ for all records or by groups, as far as the connector lets readers. Groups of a 
 newest first, others largest first. 'pdpp streams --json' lists what a stream allows.`
 
 const aggregateExamples = `  pdpp aggregate transactions                                    how many there are
-  pdpp aggregate transactions --by category
+  pdpp aggregate transactions --by category_name
   pdpp aggregate transactions --sum amount --by date --each month
   pdpp aggregate transactions --max amount --where 'date>=2026-01-01'`
 

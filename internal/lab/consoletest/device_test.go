@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -126,6 +127,9 @@ func (l *laptop) through() (damages *atomic.Int32) {
 // shows, and a revoked one is refused and says what to do.
 func TestAnotherComputerJourney(t *testing.T) {
 	t.Parallel()
+	for _, id := range []string{"CH-09.2", "CH-12.1", "CH-12.2", "CH-13.1", "CH-13.2", "CH-13.3", "CH-14.4"} {
+		t.Attr("spec", id)
+	}
 	h := found(t)
 	h.open("serve")
 	l := &laptop{t: t, home: t.TempDir(), bin: filepath.Dir(h.bin)}
@@ -155,6 +159,7 @@ func TestAnotherComputerJourney(t *testing.T) {
 	b.until(`document.querySelector("#verdict[data-channel=calm][data-tone=green]") !== null`)
 	connection := b.path()
 	b.finds("medlars", "When do medlars ripen?")
+	b.drained(connection)
 
 	stop := l.serve()
 	l.write("And when do quinces?")
@@ -169,6 +174,7 @@ func TestAnotherComputerJourney(t *testing.T) {
 	if damages.Load() == 0 {
 		t.Error("nothing was damaged, and it is blocked")
 	}
+	b.stuck(connection)
 	b.visit(connection)
 	b.shoot("device-blocked")
 	for i, command := range b.all("#recover [data-command] code") {
@@ -180,6 +186,7 @@ func TestAnotherComputerJourney(t *testing.T) {
 	b.until(`document.querySelector("#verdict[data-channel=calm][data-tone=green]") !== null`)
 	b.finds("sloes", "Are sloes sweeter after frost?")
 	stop()
+	b.drained(connection)
 
 	b.visit("/devices")
 	b.click(`[data-device] h2 a`)
@@ -199,6 +206,44 @@ func TestAnotherComputerJourney(t *testing.T) {
 	b.finds("medlars", "When do medlars ripen?")
 	b.quiet()
 }
+
+// drained checks that a connection without stuck work shows no counts of uploads, neither on its page nor
+// in its row.
+func (b *tab) drained(connection string) {
+	b.t.Helper()
+	for _, address := range []string{connection, "/"} {
+		b.visit(address)
+		if text := b.text("main"); b.has("[data-recovery-scale], [data-cue=stuck]") || uploadCounts.MatchString(text) || strings.Contains(text, "stalled") {
+			b.t.Errorf("%s counts uploads of a device that has none: %s", address, text)
+		}
+	}
+}
+
+// stuck checks that one refused upload is counted beside its remedy, in the row and in the summary, without
+// what succeeded, and that it is the device's matter.
+func (b *tab) stuck(connection string) {
+	b.t.Helper()
+	b.visit(connection)
+	if scale := b.text("[data-recovery-scale]"); !strings.Contains(scale, "1 failed upload") || strings.Contains(scale, "succeeded") || strings.Contains(scale, "total") {
+		b.t.Errorf("beside the remedy it says %q", scale)
+	}
+	if tone := eval[string](b, `document.querySelector("#verdict").dataset.tone`); tone != "amber" && tone != "red" {
+		b.t.Errorf("a stalled device is %s", tone)
+	}
+	b.visit("/")
+	row := fmt.Sprintf("#row-%s ", strings.TrimPrefix(connection, "/connections/"))
+	if cue := b.text(row + "[data-cue=stuck]"); !strings.Contains(cue, "1 failed upload") || strings.Contains(cue, "succeeded") || strings.Contains(cue, "total") {
+		b.t.Errorf("the row says %q", cue)
+	}
+	if href := eval[string](b, fmt.Sprintf("document.querySelector(%q).getAttribute('href')", row+"[data-cue=stuck] a")); !strings.HasPrefix(href, connection) {
+		b.t.Errorf("the row leads to %q", href)
+	}
+	if text := b.text("[data-count=visible]"); !strings.Contains(text, "1 with uploads stalled") || strings.Contains(strings.ToLower(b.text("main")), "scheduler") {
+		b.t.Errorf("the summary says %q", text)
+	}
+}
+
+var uploadCounts = regexp.MustCompile(`\b\d+ (pending|failed upload)`)
 
 // finds searches until there is a record, and reads the text in it.
 func (b *tab) finds(word, text string) {
