@@ -197,7 +197,8 @@ type restorable struct {
 
 func (db *DB) restoreSome(ctx context.Context, d deletion, now time.Time) error {
 	return db.write(ctx, func(tx *tx) error {
-		if _, err := tx.atState(d.ID, store.DeletionUndoing); err != nil {
+		d, err := tx.atState(d.ID, store.DeletionUndoing)
+		if err != nil {
 			return err
 		}
 		all, err := listIn(tx, func(s scanner) (r restorable, err error) {
