@@ -208,6 +208,9 @@ func (t *tx) texts(query string, args ...any) (all []string, err error) {
 
 // atState locks a deletion and reads it; ErrTooLate when it is in none of the states.
 func (t *tx) atState(id string, states ...store.DeletionState) (deletion, error) {
+	if err := t.db.set(t.ctx, t, t.db.dialect.ByIndex()); err != nil {
+		return deletion{}, err
+	}
 	if err := one(t.exec(`UPDATE deletions SET state = state WHERE deletion_id = ?`, id)); err != nil {
 		return deletion{}, err
 	}
