@@ -105,6 +105,8 @@ func nextStep(r collector.Report) string {
 		return "pdpp-local-collector recover" + flag
 	case collector.CauseDeviceUnknown, collector.CauseSourceUnknown:
 		return "if you still want it collected, add this computer again in the server's console, under Devices, and paste the line that it shows"
+	case collector.CauseSourceDeleted:
+		return "nothing: what waited here was dropped. To collect it again, add this computer again in the server's console, under Devices"
 	case collector.CauseStateRead, collector.CauseUnreachable, collector.CauseUpgradeNeeded:
 		return "pdpp-local-collector doctor" + flag
 	case collector.CausePending, collector.CauseStopped:

@@ -86,6 +86,7 @@ func (a *app) backup(ctx context.Context, file string, f backupFlags) error {
 	}
 	printf(a.out, "Backed up to %s (%s; the database alone has %s): %s.\nIt was read back and is whole.\nNext: keep it on another machine; restore with pdpp restore %s --to HOME\n",
 		file, text.Bytes(done.Bytes), text.Bytes(done.Database), countsWords(done.Counts), file)
+	a.tellHidden(ctx, home)
 	if key, _, _ := a.variable(envCredentialKey); key != "" {
 		printf(a.out, "The key of your credentials comes from %s and is not in the file: keep a copy of it too.\n", envCredentialKey)
 	}

@@ -76,6 +76,7 @@ func (a *app) restore(ctx context.Context, file string, f restoreFlags) error {
 	if done.Aside != "" {
 		printf(a.out, "The old home is %s now.\n", done.Aside)
 	}
+	a.tellReturned(ctx, done.Aside, done.CreatedAt)
 	if !f.keep {
 		printf(a.out, "Everybody was signed out; %s ended. Make new ones where you need them.\n", text.Count(int64(done.Ended), "owner token or grant was", "owner tokens and grants were"))
 	}

@@ -156,9 +156,30 @@ func (a *api) find(ctx context.Context, c *caller, sourceID string, missing int)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("find the connection: %w", err)
 	}
+	if err == nil && c.Connection.Status == store.ConnectionRevoked {
+		if err := a.notDeleted(ctx, c.Connection); err != nil {
+			return err
+		}
+	}
 	if err != nil || c.Connection.Status != store.ConnectionActive {
 		return &fault.Fault{Status: http.StatusForbidden, Code: wire.CodeConnectionInactive,
 			Message: "The owner does not collect this connection now.", Next: "Resume it in the console, or remove this source from the device."}
+	}
+	return nil
+}
+
+// notDeleted refuses a connection that the owner deleted with its records: the device is to drop what it has of it.
+func (a *api) notDeleted(ctx context.Context, conn store.Connection) error {
+	all, err := a.Store.Deletions(ctx, conn.ID)
+	if err != nil {
+		return fmt.Errorf("find deletions of the connection: %w", err)
+	}
+	for _, d := range all {
+		whole := d.Kind == store.DeleteConnection || d.Kind == store.DeleteEverything
+		if whole && d.State != store.DeletionUndone && d.State != store.DeletionUndoing {
+			return &fault.Fault{Status: http.StatusForbidden, Code: wire.CodeSourceDeleted, Param: "source_instance_id",
+				Message: "The owner deleted this connection.", Next: "Drop what waits for it on this device. To collect again, connect it anew."}
+		}
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"time"
 
 	"pdpp/internal/blob"
@@ -115,5 +117,22 @@ func (p *pass) bringFile(ctx context.Context, hash string) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// dropSource drops what waits here for a source that the owner deleted, with its files, and notes of the provider.
+// The file of the queue is written anew, so that nothing of it is left.
+func (p *pass) dropSource(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	if err := p.box.DropSource(ctx, p.c.Profile.SourceInstanceID); err != nil {
+		return err
+	}
+	if err := p.clearFiles(ctx); err != nil {
+		return err
+	}
+	if err := os.Remove(p.c.Profile.Queue + ledgerExt); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("drop what is missing: %w", err)
+	}
+	p.report.Outbox = wire.OutboxCounts{}
 	return nil
 }

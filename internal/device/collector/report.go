@@ -21,6 +21,8 @@ const (
 	CauseUnreachable   Cause = wire.ServerUnreachable
 	CauseDeviceUnknown Cause = wire.DeviceUnknown
 	CauseSourceUnknown Cause = wire.SourceUnknown
+	// CauseSourceDeleted means that the owner deleted the connection; what waited here was dropped.
+	CauseSourceDeleted Cause = wire.SourceDeleted
 	CauseUpgradeNeeded Cause = wire.UpgradeNeeded
 )
 

@@ -248,6 +248,9 @@ func (p *pass) stopped(ctx context.Context, err error) error {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		p.note(CauseStopped)
 		err = nil
+	case errors.As(err, &end) && end.cause == CauseSourceDeleted:
+		p.note(end.cause)
+		return p.dropSource(ctx)
 	case errors.As(err, &end):
 		p.note(end.cause)
 		err = nil

@@ -113,12 +113,36 @@ func (o *Outbox) Compact(ctx context.Context, worth int64) error {
 	if err != nil || pages*size < worth || free*4 < pages {
 		return err
 	}
+	return o.rewrite(ctx)
+}
+
+// rewrite writes the file anew.
+func (o *Outbox) rewrite(ctx context.Context) error {
 	for _, statement := range []string{`VACUUM`, `PRAGMA wal_checkpoint(TRUNCATE)`} {
 		if err := patiently(ctx, func() error { _, err := o.db.ExecContext(ctx, statement); return err }); err != nil {
 			return fmt.Errorf("compact: %w", err)
 		}
 	}
 	return nil
+}
+
+// DropSource removes every item of a source, whatever became of it, and writes the file anew.
+func (o *Outbox) DropSource(ctx context.Context, source string) error {
+	err := o.write(ctx, func(tx *sql.Tx) error {
+		for _, statement := range []string{
+			`DELETE FROM local_device_payload WHERE seq IN (SELECT seq FROM local_device_outbox WHERE source_instance_id = ?1)`,
+			`DELETE FROM local_device_outbox WHERE source_instance_id = ?1`,
+		} {
+			if _, err := tx.ExecContext(ctx, statement, source); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("drop a source: %w", err)
+	}
+	return o.rewrite(ctx)
 }
 
 // DefaultKeep is how many acknowledged items Prune keeps when it is not told.

@@ -37,6 +37,7 @@ const (
 	ServerUnreachable = "server_unreachable"
 	DeviceUnknown     = "device_unknown"
 	SourceUnknown     = "source_unknown"
+	SourceDeleted     = "source_deleted"
 	UpgradeNeeded     = "upgrade_needed"
 )
 
@@ -52,6 +53,8 @@ func (e *Error) Condition() string {
 // what it sent.
 func (e *Error) condition() string {
 	switch {
+	case e.Code == CodeSourceDeleted:
+		return SourceDeleted
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
 		return DeviceUnknown
 	case e.Status == http.StatusNotFound, e.Code == CodeSourceUnknown:

@@ -16,6 +16,7 @@ const (
 	CodeUnauthenticated    = "authentication_error"      // 401
 	CodeForbidden          = "permission_error"          // 403
 	CodeSourceUnknown      = "source_unknown"            // 404, or 400 when the body names the source
+	CodeSourceDeleted      = "source_deleted"            // 403: the owner deleted the connection, and what waits here is to go too
 	CodeConnectionInactive = "connection_inactive"       // 403
 	CodeEnrollmentInvalid  = "enrollment_code_invalid"   // 400
 	CodeEnrollmentUsed     = "enrollment_code_used"      // 400

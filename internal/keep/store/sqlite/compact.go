@@ -7,6 +7,9 @@ import (
 	"fmt"
 )
 
+// ByIndex is empty: without statistics every index is used.
+func (d *dialect) ByIndex() string { return "" }
+
 // ForgetRecords removes rows that may be in no index at all: their tombstones were taken out before.
 func (d *dialect) ForgetRecords(ctx context.Context, tx *sql.Tx, ids string, streams []int64) error {
 	const among = ` IN (SELECT CAST(v.value ->> 0 AS integer) FROM json_each(?) AS v)`

@@ -22,19 +22,25 @@ type purged struct {
 // left it removes what belongs to the whole scope.
 func (db *DB) purgeSome(ctx context.Context, d deletion, now time.Time) error {
 	return db.write(ctx, func(tx *tx) error {
-		if _, err := tx.atState(d.ID, store.DeletionHidden, store.DeletionPurging); err != nil {
+		is, err := tx.atState(d.ID, store.DeletionHidden, store.DeletionPurging)
+		if err != nil {
 			return err
+		}
+		after := int64(0) // the id of the last record that went: entries of an index that are gone are not passed again
+		if is.State == store.DeletionPurging {
+			after = is.reachedSeq
 		}
 		all, err := listIn(tx, func(s scanner) (p purged, err error) {
 			return p, s.Scan(&p.id, &p.streamID, &p.seq, &p.connection, &p.here)
 		}, `SELECT x.record_id, r.stream_id, r.seq, s.connection_id, CASE WHEN r.data IS NULL THEN 1 ELSE 0 END
 			FROM deleted_records x JOIN records r ON r.id = x.record_id JOIN streams s ON s.stream_id = r.stream_id
-			WHERE x.deletion_no = ? ORDER BY x.record_id LIMIT `+strconv.Itoa(deletionRows), d.no)
+			WHERE x.deletion_no = ? AND x.record_id > ? ORDER BY x.record_id LIMIT `+strconv.Itoa(deletionRows), d.no, after)
 		if err != nil {
 			return err
 		}
 		if len(all) > 0 {
-			if _, err := tx.exec(`UPDATE deletions SET state = ?, purged = purged + ? WHERE deletion_no = ?`, store.DeletionPurging, len(all), d.no); err != nil {
+			if _, err := tx.exec(`UPDATE deletions SET state = ?, purged = purged + ?, reached_seq = ? WHERE deletion_no = ?`,
+				store.DeletionPurging, len(all), all[len(all)-1].id, d.no); err != nil {
 				return err
 			}
 			return tx.purge(d, all, now)

@@ -13,7 +13,7 @@ import (
 
 const deletionColumns = `SELECT d.deletion_id, d.scope, d.connection_id, d.stream, d.since, d.until, d.state, d.asked_at, d.purge_after, d.ended_at,
 		d.records, d.tombstones, d.versions, d.bytes, d.files, d.file_bytes, d.purged, d.trouble,
-		coalesce((SELECT CAST(sum(u.turned_away) AS bigint) FROM deletion_rules u WHERE u.deletion_no = d.deletion_no), 0),
+		d.turned_away + coalesce((SELECT CAST(sum(u.turned_away) AS bigint) FROM deletion_rules u WHERE u.deletion_no = d.deletion_no), 0),
 		CASE WHEN EXISTS (SELECT 1 FROM deletion_rules u WHERE u.deletion_no = d.deletion_no) THEN 1 ELSE 0 END,
 		d.deletion_no, d.reached_stream, d.reached_seq
 	FROM deletions d `
@@ -208,6 +208,9 @@ func (t *tx) texts(query string, args ...any) (all []string, err error) {
 
 // atState locks a deletion and reads it; ErrTooLate when it is in none of the states.
 func (t *tx) atState(id string, states ...store.DeletionState) (deletion, error) {
+	if err := t.db.set(t.ctx, t, t.db.dialect.ByIndex()); err != nil {
+		return deletion{}, err
+	}
 	if err := one(t.exec(`UPDATE deletions SET state = state WHERE deletion_id = ?`, id)); err != nil {
 		return deletion{}, err
 	}
@@ -306,6 +309,9 @@ func (t *tx) admit(d deletion, now time.Time) error {
 		if err := t.startOver(id, now); err != nil {
 			return err
 		}
+	}
+	if _, err := t.exec(`UPDATE deletions SET turned_away = ? WHERE deletion_no = ?`, d.TurnedAway, d.no); err != nil {
+		return err
 	}
 	_, err = t.exec(`DELETE FROM deletion_rules WHERE deletion_no = ?`, d.no)
 	return err

@@ -89,11 +89,16 @@ func (db *DB) hideSome(ctx context.Context, d deletion, now time.Time) error {
 	inRange(&f, d.DeletionScope)
 	var ids []int64
 	last := after
-	err = eachRow(ctx, db, db.reader, `SELECT r.id, r.seq FROM records r`+f.where()+` AND `+notHidden+` ORDER BY r.seq LIMIT `+strconv.Itoa(deletionRows), f.args, func(row scanner) (bool, error) {
-		var id int64
-		err := row.Scan(&id, &last)
-		ids = append(ids, id)
-		return true, err
+	err = db.snapshot(ctx, func(from Querier) error {
+		if err := db.set(ctx, from, db.dialect.ByIndex()); err != nil {
+			return err
+		}
+		return eachRow(ctx, db, from, `SELECT r.id, r.seq FROM records r`+f.where()+` AND `+notHidden+` ORDER BY r.seq LIMIT `+strconv.Itoa(deletionRows), f.args, func(row scanner) (bool, error) {
+			var id int64
+			err := row.Scan(&id, &last)
+			ids = append(ids, id)
+			return true, err
+		})
 	})
 	if err != nil {
 		return err
@@ -197,7 +202,8 @@ type restorable struct {
 
 func (db *DB) restoreSome(ctx context.Context, d deletion, now time.Time) error {
 	return db.write(ctx, func(tx *tx) error {
-		if _, err := tx.atState(d.ID, store.DeletionUndoing); err != nil {
+		d, err := tx.atState(d.ID, store.DeletionUndoing)
+		if err != nil {
 			return err
 		}
 		all, err := listIn(tx, func(s scanner) (r restorable, err error) {

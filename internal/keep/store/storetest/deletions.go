@@ -140,7 +140,7 @@ func testDeletion(t *testing.T, s store.Store) {
 	same(t, deletionOf(t, s, "d1").State, store.DeletionUndoing)
 	finish(t, s, l, Now.Add(time.Hour))
 	advance(t, s, Now.Add(time.Hour))
-	same(t, deletionOf(t, s, "d1").State, store.DeletionUndone)
+	same(t, []any{deletionOf(t, s, "d1").State, deletionOf(t, s, "d1").TurnedAway}, []any{store.DeletionUndone, int64(2)})
 	same(t, cmp.Diff(before, everyReader(t, s, "c")), "")
 	same(t, cursors(t, s, "c", ""), map[string]string{})
 	CountsAreTrue(t, s, "c", Stream)

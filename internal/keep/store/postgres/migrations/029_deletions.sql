@@ -21,6 +21,7 @@ CREATE TABLE deletions (
     files         BIGINT NOT NULL DEFAULT 0, -- that no other record refers to
     file_bytes    BIGINT NOT NULL DEFAULT 0,
     purged        BIGINT NOT NULL DEFAULT 0, -- records and tombstones that are removed for good
+    turned_away   BIGINT NOT NULL DEFAULT 0, -- by rules that are gone
     reached_stream BIGINT NOT NULL DEFAULT 0, -- how far hiding is
     reached_seq   BIGINT NOT NULL DEFAULT 0,
     trouble       TEXT COLLATE "C" NOT NULL DEFAULT '' -- of the newest step, if it failed

@@ -21,6 +21,7 @@ CREATE TABLE deletions (
     files         INTEGER NOT NULL DEFAULT 0, -- that no other record refers to
     file_bytes    INTEGER NOT NULL DEFAULT 0,
     purged        INTEGER NOT NULL DEFAULT 0, -- records and tombstones that are removed for good
+    turned_away   INTEGER NOT NULL DEFAULT 0, -- by rules that are gone
     reached_stream INTEGER NOT NULL DEFAULT 0, -- how far hiding is
     reached_seq   INTEGER NOT NULL DEFAULT 0,
     trouble       TEXT    NOT NULL DEFAULT '' -- of the newest step, if it failed
