@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -87,6 +88,9 @@ func (s *Setup) Stored(stream string) Cursor {
 
 // FullRefresh reports whether the run begins anew although something may be stored.
 func (s *Setup) FullRefresh() bool { return s.r.start.CollectionMode == protocol.FullRefresh }
+
+// Now reads the run's clock.
+func (s *Setup) Now() time.Time { return s.r.p.Now() }
 
 // Begun reports whether an earlier run left a bookmark of the stream.
 func (s *Setup) Begun(stream string) bool {

@@ -51,6 +51,9 @@ type Account struct {
 	setup  *connectorkit.Setup
 	header http.Header
 	given  *url.URL
+	user   string
+	secret string
+	digest *challenge // nil until the server asks for it; then Basic is not sent any more
 
 	client *governhttp.Client
 	origin string // scheme and host that the client asks
@@ -73,7 +76,7 @@ func Open(s *connectorkit.Setup, kind Kind, address, user, password string) (*Ac
 	}
 	secret := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 	s.Hide(secret)
-	a := &Account{kind: kind, setup: s, given: given, header: http.Header{
+	a := &Account{kind: kind, setup: s, given: given, user: user, secret: password, header: http.Header{
 		"Authorization": {"Basic " + secret}, "User-Agent": {"pdpp-" + s.Key() + "-connector/1.0"},
 	}}
 	return a, a.ask(given)
@@ -81,7 +84,7 @@ func Open(s *connectorkit.Setup, kind Kind, address, user, password string) (*Ac
 
 // ask directs the requests to the host of an address.
 func (a *Account) ask(u *url.URL) error {
-	client, err := a.setup.HTTP(governhttp.Options{BaseURL: u.Scheme + "://" + u.Host, Header: a.header, Classify: classify, MaxBody: maxBody})
+	client, err := a.setup.HTTP(governhttp.Options{BaseURL: u.Scheme + "://" + u.Host, Header: a.header, Sign: a.sign, Classify: classify, MaxBody: maxBody})
 	if err != nil {
 		return err
 	}
@@ -117,11 +120,18 @@ func (a *Account) propfind(ctx context.Context, path, depth, props string) (mult
 // with questions about one resource, so that a server that is gone is noticed by those.
 func (a *Account) send(ctx context.Context, method, path, depth, body string) (multistatus, *governhttp.Response, error) {
 	target := url.URL{Path: path}
-	resp, err := a.client.Do(ctx, governhttp.Request{
-		Method: method, URL: a.origin + target.EscapedPath(), Body: []byte(`<?xml version="1.0" encoding="utf-8"?>` + body),
-		Header:  http.Header{"Depth": {depth}, "Content-Type": {"application/xml; charset=utf-8"}},
-		Patient: method != "PROPFIND" || depth != "0",
-	})
+	request := func() (*governhttp.Response, error) {
+		return a.client.Do(ctx, governhttp.Request{
+			Method: method, URL: a.origin + target.EscapedPath(), Body: []byte(`<?xml version="1.0" encoding="utf-8"?>` + body),
+			Header:  http.Header{"Depth": {depth}, "Content-Type": {"application/xml; charset=utf-8"}},
+			Patient: method != "PROPFIND" || depth != "0",
+		})
+	}
+	resp, err := request()
+	if c := a.challenged(resp); c != nil {
+		a.digest = c
+		resp, err = request()
+	}
 	if err != nil {
 		return multistatus{}, resp, err
 	}
@@ -133,6 +143,26 @@ func (a *Account) send(ctx context.Context, method, path, depth, body string) (m
 		return multistatus{}, resp, connectorkit.Fail(connectorkit.Malformed, errForm)
 	}
 	return m, resp, nil
+}
+
+// sign answers the challenge of a server that wants Digest authentication.
+func (a *Account) sign(r *http.Request) {
+	if a.digest != nil {
+		r.Header.Set("Authorization", a.digest.answer(a.user, a.secret, r.Method, r.URL.RequestURI()))
+	}
+}
+
+// challenged returns the challenge of a server that wants Digest authentication, or another nonce for it; nil when
+// the answer is none, or refuses the credential itself.
+func (a *Account) challenged(resp *governhttp.Response) *challenge {
+	if resp == nil || resp.Status != http.StatusUnauthorized {
+		return nil
+	}
+	c := challengeOf(resp.Header)
+	if c == nil || a.digest != nil && (a.digest.nonce == c.nonce || a.digest.uses == 1) {
+		return nil // the first answer to a challenge was refused
+	}
+	return c
 }
 
 const homeSets = `<current-user-principal/><resourcetype/><c:calendar-home-set xmlns:c="urn:ietf:params:xml:ns:caldav"/><a:addressbook-home-set xmlns:a="urn:ietf:params:xml:ns:carddav"/>`

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"pdpp/connectorkit"
 	"pdpp/governor/governhttp"
@@ -26,15 +27,22 @@ type changes struct {
 	gone  []pathMark
 	token string // to remember when all of it is done; empty when the next run lists again
 	ctag  string
+	full  int64 // when everything was listed, in Unix seconds; zero when it was not
 }
 
 // maxPages bounds the parts in which a server gives one list.
 const maxPages = 1000
 
+// fullEvery is how often a collection is listed whole although the server reports changes. Servers forget changes, and
+// some of them then answer with what there is, from which a deletion cannot be seen.
+const fullEvery = 7 * 24 * time.Hour
+
 // changes compares a collection with what is remembered of it.
 func (a *Account) changes(ctx context.Context, c Collection, m *memory) (changes, error) {
 	again := m.again(c)
+	due := a.setup.Now().Sub(time.Unix(m.Full, 0)) >= fullEvery
 	switch {
+	case due: // everything is listed
 	case m.Token != "" && m.Token == c.token, m.Token == "" && c.token == "" && m.CTag != "" && m.CTag == c.ctag:
 		return changes{fetch: again, token: m.Token, ctag: m.CTag}, nil
 	case m.Token != "":
@@ -42,7 +50,7 @@ func (a *Account) changes(ctx context.Context, c Collection, m *memory) (changes
 		if !errors.Is(err, errToken) {
 			return out.with(again), err
 		}
-		a.setup.Log.Info("the server no longer knows the sync token: comparing by ETag")
+		a.setup.Log.Info("the server no longer knows what changed: comparing by ETag")
 	}
 	out, err := a.whole(ctx, c, m)
 	return out.with(again), err
@@ -75,6 +83,10 @@ func (a *Account) since(ctx context.Context, c Collection, m *memory) (changes, 
 		return changes{}, err
 	}
 	out := changes{token: token, ctag: c.ctag, fetch: m.changed(present)}
+	if len(out.fetch) < len(present) || 2*len(present) > len(m.objects) && len(m.objects) > 0 {
+		// Something on it has not changed, or most of everything has: this may be a list of what there is.
+		return changes{}, errToken
+	}
 	for path := range removed {
 		out.gone = append(out.gone, markOf(path))
 	}
@@ -96,7 +108,7 @@ func (a *Account) whole(ctx context.Context, c Collection, m *memory) (changes, 
 			return changes{}, err
 		}
 	}
-	out := changes{token: token, ctag: c.ctag, fetch: m.changed(present)}
+	out := changes{token: token, ctag: c.ctag, fetch: m.changed(present), full: a.setup.Now().Unix()}
 	out.gone = m.missing(present)
 	if len(out.gone) == 0 {
 		return out, nil

@@ -63,6 +63,8 @@ type memory struct {
 	// Token and CTag are those of the last time that everything was read.
 	Token string `json:"token,omitzero"`
 	CTag  string `json:"ctag,omitzero"`
+	// Full is when all of it was last listed, in Unix seconds.
+	Full int64 `json:"full,omitzero"`
 	// Again are objects that could not be read, to be asked for in every run.
 	Again []string `json:"again,omitempty"`
 	// Known is packed, because it is most of the bookmark.

@@ -1,7 +1,9 @@
 package caldav_test
 
 import (
+	"context"
 	"os"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"pdpp/connectorkit/connectortest/davserver"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
 	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/providersim"
@@ -120,5 +123,76 @@ func TestLargeCalendar(t *testing.T) {
 	// list, the second list, and one request for what changed, where everything would be two.
 	if n := collect("a run after the tokens were forgotten"); n > 12 {
 		t.Errorf("%d requests: what had not changed was read again", n)
+	}
+}
+
+// habitual is the connector against an account on a server with other habits.
+func habitual(t *testing.T, suite davserver.Suite, h davserver.Habits) *connectortest.Bed {
+	t.Helper()
+	target := suite.Target(t, davserver.Shape{Collections: 2, Things: 12, Habits: h})
+	return connectortest.NewBed(t, target)
+}
+
+// TestFullSync follows an account on a server that answers with everything when it has forgotten a token: deletions of
+// the meantime arrive all the same.
+func TestFullSync(t *testing.T) {
+	t.Parallel()
+	for _, suite := range []davserver.Suite{davserver.CalendarSuite, davserver.BookSuite} {
+		t.Run(suite.Connector, func(t *testing.T) {
+			t.Parallel()
+			b := habitual(t, suite, davserver.Habits{FullSync: true})
+			b.Succeed(t)
+			for _, m := range []providersim.Mutation{{Op: "delete", N: 5}, {Op: "edit", N: 3}, {Op: "rename", N: 2}, {Op: "add", N: 2}} {
+				b.Sim.Mutate(t, m)
+			}
+			b.Succeed(t)
+			b.VerifyComplete(t)
+		})
+	}
+}
+
+// TestSilentServer follows an account on a server that reports no changes any more: once a week everything is listed.
+func TestSilentServer(t *testing.T) {
+	t.Parallel()
+	b := habitual(t, davserver.CalendarSuite, davserver.Habits{Silent: true})
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 5})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "edit", N: 3})
+	b.Store = aged{b.Store}
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}
+
+// aged is a store whose bookmarks say that everything was listed long ago.
+type aged struct{ store.Store }
+
+var listed = regexp.MustCompile(`\\"full\\":\d+`)
+
+func (a aged) Cursors(ctx context.Context, connectionID, grantID string) ([]store.Cursor, error) {
+	all, err := a.Store.Cursors(ctx, connectionID, grantID)
+	for i := range all {
+		all[i].Cursor = listed.ReplaceAll(all[i].Cursor, []byte(`\"full\":1`))
+	}
+	return all, err
+}
+
+// TestDigest follows an account on a server that wants Digest authentication and soon forgets its nonces.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	for _, algorithm := range []string{"MD5", "SHA-256"} {
+		t.Run(algorithm, func(t *testing.T) {
+			t.Parallel()
+			b := habitual(t, davserver.CalendarSuite, davserver.Habits{Digest: algorithm})
+			b.Succeed(t)
+			b.VerifyComplete(t)
+			b.Env["CALDAV_PASSWORD"] = "not the password"
+			if r := b.Run(t, launch.Request{}); r.DoneError == nil || r.DoneError.Code != "auth_failure" {
+				t.Errorf("a wrong password: %s, %+v", r.Status, r.DoneError)
+			}
+			delete(b.Env, "CALDAV_PASSWORD")
+			b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 3})
+			b.Succeed(t)
+			b.VerifyComplete(t)
+		})
 	}
 }

@@ -97,6 +97,9 @@ func (c *Client) attempt(ctx context.Context, req *http.Request, how manner) (*R
 		}
 		once.Body = body
 	}
+	if c.opt.Sign != nil {
+		c.opt.Sign(once)
+	}
 	resp, err := c.opt.Transport.RoundTrip(once)
 	if how.patient {
 		c.mute.Store(err != nil && timed.Err() != nil && ctx.Err() == nil)

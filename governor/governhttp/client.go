@@ -38,6 +38,9 @@ type Options struct {
 	// own. A request that is answered 401 is sent once more with a fresh one, as a request to the
 	// provider like any other; nil means that there is none.
 	Token Token
+	// Sign changes each transmission right before it is sent, repetitions and redirected requests included: what proves
+	// who asks may depend on the address and be good once. Nil changes nothing.
+	Sign func(*http.Request)
 	// Classify turns an answer into the connector's typed error, or nil when the
 	// answer is good. An error with a method Kind() governor.Kind decides what the
 	// answer says about the provider; otherwise Meaning does. Where a wait or a

@@ -34,6 +34,7 @@ var lastPerson atomic.Int64
 type Shape struct {
 	Collections int
 	Things      int // in each of them
+	Habits      Habits
 }
 
 // Calendars gives a fresh account with calendars, Books one with address books. The
@@ -72,7 +73,7 @@ func open(t testing.TB, s *Server, shape Shape, books bool, prefix string) (*Acc
 		}
 	}
 	gate := providersim.NewGate(providersim.GateOptions{})
-	front := realserver.Front(t, gate, "http://"+s.address)
+	front := realserver.Front(t, gate, behaving(t, shape.Habits, a.user, "http://"+s.address))
 	if prefix == "ICAL" {
 		a.feed = front
 		var feeds []string
