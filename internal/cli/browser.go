@@ -17,9 +17,9 @@ const (
 	envBrowserProfiles  = "PDPP_BROWSER_PROFILE_ROOT"
 	envBrowserUser      = "PDPP_BROWSER_USER"
 	envBrowserNoSandbox = "PDPP_BROWSER_NO_SANDBOX"
-	// envBrowserLocal names addresses of this machine that browsers may reach, for tests of
-	// simulated sites.
-	envBrowserLocal = "PDPP_TEST_BROWSER_LOCAL"
+	// envBrowserLocal names addresses of this machine that browsers may reach: a site that the owner runs here,
+	// or a simulated one.
+	envBrowserLocal = "PDPP_BROWSER_LOCAL"
 
 	// sharedMemory is where files are in memory on every Linux.
 	sharedMemory = "/dev/shm"

@@ -20,8 +20,12 @@ A home that has data is refused. With --force it is moved aside, whole, and its 
 is printed; nothing is deleted. Stop the server first.
 
 A file that is not sealed is refused: anybody could have made it, with a connector in it that
-runs here. With --plain you say that you trust it. Sessions, owner tokens and grants of the
-backup are ended, because some may have been taken back since; --keep-access keeps them.`
+runs here. With --plain you say that you trust it. Sessions, owner tokens, grants, devices,
+passkeys, recovery codes and push targets of the backup are ended and listed, because some may
+have been taken back since; --keep-access keeps them.
+
+A backup that was sealed for a recipient can be made by anybody who knows the recipient, which is
+no secret. Set a new password after restoring one (pdpp password).`
 
 const restoreExamples = `  pdpp restore pdpp.backup --to ~/.pdpp
   pdpp restore pdpp.backup --to ~/.pdpp --force            keep the old home beside it
@@ -46,7 +50,7 @@ func (a *app) restoreCommand() *cobra.Command {
 	flags.BoolVar(&f.stdin, "passphrase-stdin", false, "read the passphrase from standard input")
 	flags.BoolVar(&f.force, "force", false, "move a home that has data aside")
 	flags.BoolVar(&f.plain, "plain", false, "accept a file that is not sealed")
-	flags.BoolVar(&f.keep, "keep-access", false, "keep sessions, owner tokens and grants as they were")
+	flags.BoolVar(&f.keep, "keep-access", false, "keep every way in as it was: sessions, tokens, grants, devices, passkeys, recovery codes, push targets")
 	cmd.MarkFlagsMutuallyExclusive("plain", "passphrase-stdin")
 	return cmd
 }
@@ -78,10 +82,16 @@ func (a *app) restore(ctx context.Context, file string, f restoreFlags) error {
 	}
 	a.tellReturned(ctx, done.Aside, done.CreatedAt)
 	if !f.keep {
-		printf(a.out, "Everybody was signed out; %s ended. Make new ones where you need them.\n", text.Count(int64(done.Ended), "owner token or grant was", "owner tokens and grants were"))
+		printf(a.out, "Everybody was signed out; %s ended. Make new ones where you need them.\n", text.Count(int64(done.Ended), "way in was", "ways in were"))
+		for _, e := range done.EndedList {
+			printf(a.out, "  %-16s %s\n", strings.ReplaceAll(e.Kind, "_", " "), safe(e.Name))
+		}
 	}
 	if len(done.Connectors) > 0 {
 		printf(a.out, "These connectors came along and run once you have confirmed them: %s\n", strings.Join(done.Connectors, ", "))
+	}
+	if f.identity != "" {
+		printf(a.out, "Anybody who knows the recipient could have made this file. Set a new password: pdpp password --home %s\n", done.Home)
 	}
 	printf(a.out, "Next: pdpp status --home %s\n", done.Home)
 	return nil

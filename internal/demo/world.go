@@ -35,7 +35,7 @@ type World struct {
 const latency = 40 * time.Millisecond
 
 // browserLocal names the addresses of this machine that a browser may open.
-const browserLocal = "PDPP_TEST_BROWSER_LOCAL"
+const browserLocal = "PDPP_BROWSER_LOCAL"
 
 // Start begins to answer on loopback. The diary is read in a browser alone, and left out
 // without one.

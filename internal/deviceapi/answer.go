@@ -29,7 +29,7 @@ func forbidden(message string) error {
 }
 
 func slowDown(wait time.Duration) error {
-	return &fault.Fault{Status: http.StatusTooManyRequests, Code: "too_many_tries", Message: "Too many wrong codes or tokens came from this address.",
+	return &fault.Fault{Status: http.StatusTooManyRequests, Code: "too_many_tries", Message: "Too many wrong codes came from this address.",
 		Next: "Wait, then try again.", RetryAfter: wait}
 }
 

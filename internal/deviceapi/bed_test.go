@@ -30,6 +30,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // bed is the routes of devices over a database of their own.
 type bed struct {
+	from    string // the address that requests come from; empty for that of httptest
 	t       *testing.T
 	store   store.Store
 	handler http.Handler
@@ -105,6 +106,14 @@ func (b *bed) post(path, token string, body any, headers ...string) answer {
 	return b.send(http.MethodPost, path, token, content, headers...)
 }
 
+// sendFrom is post from another address.
+func (b *bed) sendFrom(address, path, token string, body any) answer {
+	b.t.Helper()
+	b.from = address
+	defer func() { b.from = "" }()
+	return b.post(path, token, body)
+}
+
 // send sends a body as it is.
 func (b *bed) send(method, path, token string, content []byte, headers ...string) answer {
 	b.t.Helper()
@@ -116,6 +125,9 @@ func (b *bed) send(method, path, token string, content []byte, headers ...string
 	}
 	for n := 0; n < len(headers); n += 2 {
 		r.Header.Set(headers[n], headers[n+1])
+	}
+	if b.from != "" {
+		r.RemoteAddr = b.from
 	}
 	w := httptest.NewRecorder()
 	b.handler.ServeHTTP(w, r)

@@ -56,7 +56,7 @@ func Routes(c Config) []reply.Route {
 	if c.BlobBytes == 0 {
 		c.BlobBytes = runner.DefaultBlobBytes
 	}
-	a := &api{Config: c, tries: strangers.NewThrottle(), load: newLoad(c), gates: map[string]*gates{}}
+	a := &api{Config: c, tries: strangers.NewAddressThrottle(), load: newLoad(c), gates: map[string]*gates{}}
 	var all []reply.Route
 	for _, group := range []func() []reply.Route{
 		a.enrolRoutes, a.tokenRoutes, a.heartbeatRoutes, a.stateRoutes, a.batchRoutes, a.blobRoutes, a.gapRoutes, a.terminalRoutes,
@@ -68,7 +68,7 @@ func Routes(c Config) []reply.Route {
 
 type api struct {
 	Config
-	// tries slows down who shows wrong codes and tokens. It is not that of passwords, so
+	// tries slows down who shows wrong codes. It is not that of passwords, so
 	// that a forgotten device keeps nobody from signing in.
 	tries *strangers.Throttle
 	load  *load

@@ -13,6 +13,9 @@ import (
 	"pdpp/internal/keep/store"
 )
 
+// mendDamage is for a database of which parts cannot be read.
+const mendDamage = "Stop the server and restore the newest backup: pdpp restore FILE --to HOME --force. The damaged home stays beside it."
+
 // database opens the store, which brings its schema up to date or refuses a
 // newer one, and lets it prove itself.
 func (x *examination) database(ctx context.Context) (usable bool) {
@@ -25,6 +28,12 @@ func (x *examination) database(ctx context.Context) (usable bool) {
 	if err := st.Check(ctx); err != nil {
 		x.fail(CheckDatabase, "the database cannot be used: "+said(err), mendOf(err))
 		return false
+	}
+	if v, ok := st.(interface{ Verify(context.Context) error }); ok {
+		if err := v.Verify(ctx); err != nil {
+			x.fail(CheckDatabase, "the database is damaged: "+said(err), mendDamage)
+			return false
+		}
 	}
 	if x.connections, err = st.ListConnections(ctx); err != nil {
 		x.unread(CheckDatabase, err)

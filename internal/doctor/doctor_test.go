@@ -1,8 +1,11 @@
 package doctor
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,6 +81,37 @@ func TestFolder(t *testing.T) {
 	if got := quoted("/home/ada's data"); got != `'/home/ada'\''s data'` {
 		t.Errorf("quoted as %s", got)
 	}
+}
+
+// A database file that others may read is reported, although the folder is closed to them.
+func TestDatabaseModes(t *testing.T) {
+	p := admit(t)
+	path := filepath.Join(p.Home, "pdpp.db")
+	p.must(os.Chmod(path, 0o644))
+	p.wants(CheckFolder, warning("chmod 600 "+path))
+	p.must(os.Chmod(path, 0o600))
+	p.wants(CheckFolder, fine)
+}
+
+// Damage is found where no statement of the doctor's own meets it.
+func TestDamagedDatabase(t *testing.T) {
+	p := admit(t)
+	for i := range 2000 {
+		p.must(p.st.PutSetting(t.Context(), fmt.Sprintf("setting_%d", i), []byte(strings.Repeat("text", 50)), noon))
+	}
+	_, err := p.st.(interface{ Writer() *sql.DB }).Writer().ExecContext(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`)
+	p.must(err)
+	p.must(p.st.Close())
+	f, err := os.OpenFile(filepath.Join(p.Home, "pdpp.db"), os.O_RDWR, 0)
+	p.must(err)
+	info, err := f.Stat()
+	p.must(err)
+	for at := info.Size() / 4096 * 9 / 10 * 4096; at < info.Size(); at += 4096 {
+		_, err := f.WriteAt(bytes.Repeat([]byte{0x7f}, 64), at)
+		p.must(err)
+	}
+	p.must(f.Close())
+	p.wants(CheckDatabase, failing(mendDamage))
 }
 
 func TestDatabase(t *testing.T) {

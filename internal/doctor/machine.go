@@ -65,6 +65,21 @@ func (x *examination) folder() {
 		x.warn(CheckFolder, fmt.Sprintf("other users of this machine can reach %s (mode %04o)", x.Home, info.Mode().Perm()),
 			"chmod 700 "+quoted(x.Home))
 	default:
-		x.ok(CheckFolder, "only its owner can reach "+x.Home)
+		x.databaseModes()
 	}
+}
+
+// databaseModes looks at who else could read the files of the database, were the folder opened to them.
+func (x *examination) databaseModes() {
+	files, err := filepath.Glob(filepath.Join(x.Home, "pdpp.db*"))
+	if err != nil {
+		files = nil // the pattern is a good one
+	}
+	for _, path := range files {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+			x.warn(CheckFolder, fmt.Sprintf("other users of this machine may read %s (mode %04o)", path, info.Mode().Perm()), "chmod 600 "+quoted(path))
+			return
+		}
+	}
+	x.ok(CheckFolder, "only its owner can reach "+x.Home)
 }

@@ -5,7 +5,8 @@
 // which it is, so that the owner can be told.
 //
 // What is held: files, and, from a kernel of the version 6.12 on, signals to processes outside
-// and sockets of the abstract kind. What is not: the network, unless they are to do without it,
+// and sockets of the abstract kind. A filter of system calls holds limits and priorities of other
+// processes, and the modes of files that are named by their path. What is not: the network, unless they are to do without it,
 // sockets that have a path, and how much of the machine they use, unless they bound themselves.
 package confine
 

@@ -7,6 +7,8 @@ import (
 
 	landlock "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
+
+	"pdpp/foreign/seccomp"
 )
 
 // Supported reports whether this machine can hold programs to limits; if not, the reason is
@@ -43,11 +45,17 @@ func Bound(memory int64, processor time.Duration) error {
 // start begins has them from its first instruction. The thread ends with the call.
 func (l Limits) Start(start func() error) error {
 	version, err := landlock.LandlockGetABIVersion()
-	if err != nil || version < 1 {
+	held := err == nil && version >= 1
+	if !held && !seccomp.Supported() {
 		return start()
 	}
 	return onThread(func() error {
-		if err := l.apply(version); err != nil {
+		if held {
+			if err := l.apply(version); err != nil {
+				return err
+			}
+		}
+		if err := seccomp.Install(l.calls()); err != nil {
 			return err
 		}
 		return start()
@@ -125,6 +133,9 @@ func (l Limits) apply(version int) error {
 		{system, execute | read, false},
 		{sinks, read | write, false},
 	}
+	if !readsKernelMemory() {
+		grants = append(grants, grant{[]string{"/proc"}, read, false})
+	}
 	if l.Sandbox {
 		grants = append(grants, grant{[]string{"/proc"}, read | landlock.AccessFSWriteFile, true})
 	}
@@ -142,6 +153,17 @@ func (l Limits) apply(version int) error {
 		return fmt.Errorf("take on limits: %w", err)
 	}
 	return nil
+}
+
+// readsKernelMemory reports whether this process, and with it a program that it starts, may read the memory
+// of the kernel below /proc, as root may.
+func readsKernelMemory() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var held [2]unix.CapUserData
+	if err := unix.Capget(&header, &held[0]); err != nil {
+		return true
+	}
+	return held[0].Effective&(1<<unix.CAP_SYS_RAWIO) != 0
 }
 
 // allow gives rights to a file, or to everything below a folder.

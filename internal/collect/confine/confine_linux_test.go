@@ -23,6 +23,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv(roleVariable) == "" {
 		os.Exit(m.Run())
 	}
+	if os.Getenv(roleVariable) == "launch" {
+		if err := launchAll(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	for _, arg := range os.Args[1:] {
 		what, path, _ := strings.Cut(arg, "=")
 		fmt.Println(arg, outcome(attempt(what, path)))
@@ -42,6 +49,9 @@ func outcome(err error) string {
 }
 
 func attempt(what, path string) error {
+	if err, known := calling(what, path); known {
+		return err
+	}
 	switch what {
 	case "read":
 		f, err := os.Open(path)
@@ -157,7 +167,6 @@ func TestConfinement(t *testing.T) {
 		"write=" + at("given", "diary"):      "refused",
 		"write=" + at("single"):              "refused",
 		"read=/proc/" + me + "/environ":      "refused",
-		"read=/proc/" + me + "/cmdline":      "refused",
 		"read=/proc/" + me + "/mem":          "refused",
 		"read=/etc/shadow":                   "refused",
 		"list=/root":                         "refused",

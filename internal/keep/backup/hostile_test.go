@@ -117,6 +117,12 @@ func TestRestoreEndsAccess(t *testing.T) {
 	if err == nil {
 		err = st.CreateGrant(t.Context(), store.Grant{ID: "grt_1", ClientID: "app", ClientName: "App", Mode: "continuous", CreatedAt: noon}, []byte("grant"))
 	}
+	if err == nil {
+		err = errors.Join(st.PutDevice(t.Context(), store.Device{ID: "dev_1", DisplayName: "Laptop", Status: "active", CreatedAt: noon, UpdatedAt: noon}),
+			st.CreatePasskey(t.Context(), store.Passkey{ID: "key_1", Host: "localhost", Label: "Phone", Credential: []byte("c"), CreatedAt: noon}),
+			st.PutRecoveryCodes(t.Context(), [][]byte{[]byte("code")}, noon),
+			st.PutTarget(t.Context(), store.PushTarget{ID: "hook", Kind: store.TargetWebhook, Label: "Hook", Endpoint: "https://hook.lantern.example/", CreatedAt: noon}))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,10 +150,23 @@ func TestRestoreEndsAccess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		device, deviceErr := restored.Device(t.Context(), "dev_1")
+		passkeys, passkeysErr := restored.Passkeys(t.Context())
+		codeErr := restored.UseRecoveryCode(t.Context(), []byte("code"), noon)
+		targets, targetsErr := restored.Targets(t.Context())
+		if err := errors.Join(deviceErr, passkeysErr, targetsErr); err != nil {
+			t.Fatal(err)
+		}
 		closeStore(t, restored)
-		open := []bool{sessionErr == nil, token.RevokedAt == nil, grant.RevokedAt == nil}
-		if open[0] != keep || open[1] != keep || open[2] != keep || (done.Ended == 2) == keep {
-			t.Errorf("keep %v: session, token, grant open: %v; %d ended", keep, open, done.Ended)
+		open := map[string]bool{"session": sessionErr == nil, "token": token.RevokedAt == nil, "grant": grant.RevokedAt == nil,
+			"device": device.RevokedAt == nil, "passkey": len(passkeys) > 0, "recovery code": codeErr == nil, "push target": len(targets) > 0}
+		for what, is := range open {
+			if is != keep {
+				t.Errorf("keep %v: the %s is open: %v", keep, what, is)
+			}
+		}
+		if (done.Ended == 6) == keep || done.Ended != len(done.EndedList) {
+			t.Errorf("keep %v: %+v ended", keep, done.EndedList)
 		}
 	}
 }

@@ -21,8 +21,8 @@ type RestoreOptions struct {
 	Home  string
 	Force bool // move a home that has data aside
 	Keys  Keys
-	// KeepAccess leaves sessions, owner tokens and grants as they were. Otherwise they end: one
-	// that was taken back after the backup would be open again.
+	// KeepAccess leaves every way in as it was. Otherwise sessions, owner tokens, grants, devices, passkeys,
+	// recovery codes and push targets end: one that was taken back after the backup would be open again.
 	KeepAccess bool
 	Now        time.Time
 	Observe    Observer
@@ -33,8 +33,9 @@ type Restored struct {
 	Home string `json:"home"`
 	// Aside is where the old home is now; empty when there was none.
 	Aside string `json:"moved_aside,omitempty"`
-	// Ended is how many owner tokens and grants were ended.
-	Ended int `json:"access_ended"`
+	// Ended is how many ways in were ended, beside sessions, and EndedList which.
+	Ended     int     `json:"access_ended"`
+	EndedList []Ended `json:"ended"`
 	// Connectors are the foreign ones that came along. None runs before the owner has
 	// confirmed it.
 	Connectors []string `json:"connectors"`
@@ -75,9 +76,10 @@ func Restore(ctx context.Context, o RestoreOptions) (done Restored, err error) {
 	if err != nil {
 		return done, err
 	}
-	if done.Ended, err = o.accept(ctx, staged, header); err != nil {
+	if done.EndedList, err = o.accept(ctx, staged, header); err != nil {
 		return done, err
 	}
+	done.Ended = len(done.EndedList)
 	placed = true
 	done.Home, done.Header, done.Connectors = o.Home, header, staged.connectors
 	done.Aside, err = o.replace(ctx, staged)
@@ -128,23 +130,23 @@ func (o RestoreOptions) unused(ctx context.Context) error {
 
 // accept checks the unpacked database as strictly as the copy was checked, brings its schema
 // up to date, and ends what must not be open again.
-func (o RestoreOptions) accept(ctx context.Context, s *staging, h Header) (ended int, err error) {
+func (o RestoreOptions) accept(ctx context.Context, s *staging, h Header) (ended []Ended, err error) {
 	path := filepath.Join(s.dir, databaseFile)
 	o.Observe.tell(StepCheck, 0, h.Database)
 	_, counts, err := inspect(ctx, path)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if counts != h.Counts {
-		return 0, &fault.Fault{Code: CodeDamaged, Message: "the backup does not hold what it says", Next: "Use another copy of it. Nothing was changed."}
+		return nil, &fault.Fault{Code: CodeDamaged, Message: "the backup does not hold what it says", Next: "Use another copy of it. Nothing was changed."}
 	}
 	st, err := sqlite.Open(ctx, path, sqlite.Options{})
 	var unusable *store.FaultError
 	if errors.As(err, &unusable) && unusable.Fault == store.FaultTooNew {
-		return 0, &fault.Fault{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")", Next: "Upgrade this program, then restore. Nothing was changed.", Err: err}
+		return nil, &fault.Fault{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")", Next: "Upgrade this program, then restore. Nothing was changed.", Err: err}
 	}
 	if err != nil {
-		return 0, fmt.Errorf("open the restored database: %w", err)
+		return nil, fmt.Errorf("open the restored database: %w", err)
 	}
 	// Whoever made the archive may have confirmed what is in it.
 	err = st.DropConfirmations(ctx)
@@ -155,31 +157,6 @@ func (o RestoreOptions) accept(ctx context.Context, s *staging, h Header) (ended
 		return ended, fmt.Errorf("prepare the restored database: %w", err)
 	}
 	return ended, s.sync()
-}
-
-// endAccess ends every session, owner token and grant, and counts the last two.
-func endAccess(ctx context.Context, st store.Store, now time.Time) (ended int, err error) {
-	if err := st.DropSessions(ctx, nil); err != nil {
-		return 0, err
-	}
-	tokens, err := st.OwnerTokens(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, t := range tokens {
-		if t.RevokedAt == nil {
-			ended++
-			err = errors.Join(err, st.RevokeOwnerToken(ctx, t.ID, now))
-		}
-	}
-	grants, listErr := st.Grants(ctx)
-	for _, g := range grants {
-		if g.RevokedAt == nil {
-			ended++
-			err = errors.Join(err, st.RevokeGrant(ctx, g.ID, now))
-		}
-	}
-	return ended, errors.Join(err, listErr)
 }
 
 // replace puts the staged folder in the place of the home. From its first step on

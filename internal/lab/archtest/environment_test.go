@@ -54,6 +54,9 @@ func TestVariablesAreDocumented(t *testing.T) {
 		t.Errorf("only %d variables were found", len(names))
 	}
 	for _, name := range names {
+		if strings.HasPrefix(name, "PDPP_TEST_") {
+			t.Errorf("a shipped program knows %s: a switch for tests belongs to a test's own program", name)
+		}
 		if strings.HasSuffix(name, "_") {
 			name += "<"
 		} else {

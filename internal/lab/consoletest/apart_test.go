@@ -33,7 +33,7 @@ func newTown(t *testing.T, c chatgpt.Config) *town {
 	}
 	database := postgrestest.Fresh(t)
 	env := []string{"PDPP_DATABASE_URL=" + database, "PDPP_CREDENTIAL_ENCRYPTION_KEY=" + strings.Repeat("5c", 32),
-		"PDPP_CHATGPT_BASE_URL=" + sim.BaseURL, "PDPP_TEST_BROWSER_LOCAL=" + at.Host}
+		"PDPP_CHATGPT_BASE_URL=" + sim.BaseURL, "PDPP_BROWSER_LOCAL=" + at.Host}
 	w := &town{web: found(t, env...), worker: found(t, env...), sim: sim, database: database}
 	w.web.open("serve", "--role", "web")
 	w.web.listen = strings.TrimPrefix(w.web.ready.URL, "http://") // also when it comes back

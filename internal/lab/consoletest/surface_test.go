@@ -44,7 +44,7 @@ func street(t *testing.T, c chatgpt.Config, env ...string) (*house, *chatgpt.Ser
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := found(t, append(env, "PDPP_CHATGPT_BASE_URL="+sim.BaseURL, "PDPP_TEST_BROWSER_LOCAL="+at.Host)...)
+	h := found(t, append(env, "PDPP_CHATGPT_BASE_URL="+sim.BaseURL, "PDPP_BROWSER_LOCAL="+at.Host)...)
 	h.open("serve")
 	return h, sim
 }

@@ -7,12 +7,15 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
+
+	"pdpp/internal/keep/store"
 )
 
 // A passkey answers a challenge. What was asked is not kept here but goes to the browser
@@ -42,13 +45,24 @@ type ceremony struct {
 const settingCeremonyKey = "owner_ceremony_key"
 
 func (d *Auth) ceremonyKey(ctx context.Context) ([]byte, error) {
-	made := make([]byte, 32)
-	_, _ = rand.Read(made) // never fails
-	key, err := d.store.InitSetting(ctx, settingCeremonyKey, made, d.now())
+	key, err := d.madeOnce(ctx, settingCeremonyKey, func() []byte {
+		made := make([]byte, 32)
+		_, _ = rand.Read(made) // never fails
+		return made
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read the key of challenges: %w", err)
 	}
 	return key, nil
+}
+
+// madeOnce reads a setting, and writes it only where there is none: strangers cause no writes.
+func (d *Auth) madeOnce(ctx context.Context, name string, make func() []byte) ([]byte, error) {
+	value, err := d.store.Setting(ctx, name)
+	if errors.Is(err, store.ErrNotFound) || err == nil && len(value) == 0 {
+		return d.store.InitSetting(ctx, name, make(), d.now())
+	}
+	return value, err
 }
 
 func mac(key, body []byte) []byte {
@@ -71,8 +85,8 @@ func (d *Auth) seal(ctx context.Context, c ceremony) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(mac(key, body)), nil
 }
 
-// unseal gives back what seal gave, once: false when it is not ours, over, spent, or was
-// begun for something else.
+// unseal returns what seal was given: false when it is not ours, over, or was begun for something else.
+// Whoever accepts the answer spends its challenge.
 func (d *Auth) unseal(ctx context.Context, text string, want purpose, by string) (c ceremony, ok bool, err error) {
 	key, err := d.ceremonyKey(ctx)
 	if err != nil {
@@ -90,11 +104,11 @@ func (d *Auth) unseal(ctx context.Context, text string, want purpose, by string)
 	if c.For != want || c.By != by || !d.now().Before(c.Expires) {
 		return c, false, nil
 	}
-	return c, d.spent.spend(c.Asked.Challenge, c.Expires, d.now()), nil
+	return c, true, nil
 }
 
-// spentChallenges remembers the challenges that were answered, for as long as they could
-// be answered again.
+// spentChallenges remembers the challenges that were answered rightly, for as long as they could
+// be answered again. Nothing that a stranger sends gets here.
 type spentChallenges struct {
 	mu    sync.Mutex
 	until map[string]time.Time

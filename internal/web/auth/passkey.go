@@ -1,10 +1,12 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -34,7 +36,7 @@ func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.creds }
 
 // holder reads the owner's passkeys for a host.
 func (d *Auth) holder(ctx context.Context, host string) (*holder, error) {
-	handle, err := d.store.InitSetting(ctx, settingHandle, []byte(randomText(40)), d.now())
+	handle, err := d.madeOnce(ctx, settingHandle, func() []byte { return []byte(randomText(40)) })
 	if err != nil {
 		return nil, fmt.Errorf("read the owner's handle: %w", err)
 	}
@@ -103,12 +105,24 @@ func isName(host string) bool {
 	return err != nil
 }
 
-// relyingParty is this server as the passkeys of a request know it. The browser says
-// by Origin which page asks; that it is one of ours was checked before.
+// ownLocalhost reports whether an origin of localhost is that of the listener which the request came to: a
+// page of another program on this machine has another port.
+func ownLocalhost(r *http.Request, origin *url.URL) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok || !isLocalhost(origin.Hostname()) || (origin.Scheme == "https") != (r.TLS != nil) {
+		return false
+	}
+	_, port, err := net.SplitHostPort(local.String())
+	usual := map[string]string{"http": "80", "https": "443"}[origin.Scheme]
+	return err == nil && cmp.Or(origin.Port(), usual) == port
+}
+
+// relyingParty is this server as the passkeys of a request know it. The origin is that of PDPP_BASE_URL,
+// or of this listener.
 func (d *Auth) relyingParty(r *http.Request) (*webauthn.WebAuthn, string, error) {
 	origin := r.Header.Get("Origin")
 	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" || origin != d.origin && !isLocalhost(u.Hostname()) && !(d.origin == "" && r.TLS != nil) || !isName(u.Hostname()) {
+	if err != nil || u.Host == "" || origin != d.origin && !ownLocalhost(r, u) && !(d.origin == "" && r.TLS != nil) || !isName(u.Hostname()) {
 		return nil, "", invalid("", CodePasskey, "Passkeys do not work at this address.", "Open this server by its name: that of PDPP_BASE_URL, or http://localhost.")
 	}
 	party, err := webauthn.New(&webauthn.Config{
@@ -197,7 +211,7 @@ func (d *Auth) add(r *http.Request, a response, by string) error {
 		return err
 	}
 	made, err := party.CreateCredential(owner, c.Asked, answer)
-	if err != nil {
+	if err != nil || !d.spent.spend(c.Asked.Challenge, c.Expires, d.now()) {
 		return unproven()
 	}
 	kept, err := json.Marshal(made)
@@ -237,7 +251,7 @@ func (d *Auth) prove(r *http.Request, a response, to purpose, by string) error {
 		}
 		return owner, nil
 	}, c.Asked, answer)
-	if err != nil || used.Authenticator.CloneWarning {
+	if err != nil || used.Authenticator.CloneWarning || !d.spent.spend(c.Asked.Challenge, c.Expires, d.now()) {
 		return unproven()
 	}
 	kept, err := json.Marshal(used)

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -38,9 +39,16 @@ func (d *Auth) passkey(finish bool) http.HandlerFunc {
 			return
 		}
 		var a response
-		if reply.Read(w, r, &a) {
-			d.answerPasskey(w, r, struct{}{}, d.finish(w, r, a, to))
+		if !reply.Read(w, r, &a) {
+			return
 		}
+		if signedIn {
+			d.answerPasskey(w, r, struct{}{}, d.finish(w, r, a, to))
+			return
+		}
+		// A stranger's answer costs the database reads: it waits in line.
+		err = d.strangers.InTurn(r, func(context.Context) error { return d.finish(w, r, a, to) })
+		d.answerPasskey(w, r, struct{}{}, err)
 	}
 }
 

@@ -114,9 +114,6 @@ func (l *Line) leave(from string) {
 	}
 }
 
-// Knows reports whether the secret was good the last time that it was shown.
-func (l *Line) Knows(secret string) bool { return l.knows(sha256.Sum256([]byte(secret))) }
-
 // Origin is where a request comes from, to be shown.
 func Origin(r *http.Request) string {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)

@@ -25,8 +25,9 @@ const (
 type Throttle struct {
 	mu        sync.Mutex
 	addresses map[string]*tries
-	// full is when the tries of all strangers are used up no more.
-	full time.Time
+	// full is when the tries of all strangers are used up no more. Unshared leaves it out of account.
+	full     time.Time
+	unshared bool
 }
 
 type tries struct {
@@ -40,6 +41,10 @@ type tries struct {
 
 // NewThrottle makes one to which nobody is known.
 func NewThrottle() *Throttle { return &Throttle{addresses: map[string]*tries{}} }
+
+// NewAddressThrottle makes one that counts for each address alone, for secrets that nobody can guess: no
+// address keeps another one out.
+func NewAddressThrottle() *Throttle { return &Throttle{addresses: map[string]*tries{}, unshared: true} }
 
 // Admit counts a try of an address, or of a browser that is known to have signed in.
 // A wait above zero refuses it; left is how many more are free.
@@ -56,7 +61,7 @@ func (t *Throttle) Admit(key string, known bool, now time.Time) (left int, wait 
 	if now.Before(a.until) {
 		return 0, a.until.Sub(now)
 	}
-	if !a.known {
+	if !a.known && !t.unshared {
 		if wait := t.admitStranger(now); wait > 0 {
 			return 0, wait
 		}
@@ -124,7 +129,7 @@ func (t *Throttle) Unused(key string) {
 }
 
 func (t *Throttle) giveBack(key string) {
-	if a := t.addresses[key]; a != nil && !a.known {
+	if a := t.addresses[key]; a != nil && !a.known && !t.unshared {
 		t.full = t.full.Add(-strangerPause)
 	}
 }

@@ -97,3 +97,5 @@ func (d *dialect) Texts() string { return `CAST(? AS text[])` }
 func (d *dialect) Quietly() string { return `SELECT set_config('pdpp.aligning', 'on', true)` }
 
 func (d *dialect) Loudly() string { return `SELECT set_config('pdpp.aligning', 'off', true)` }
+
+func (d *dialect) Verification() string { return "" }

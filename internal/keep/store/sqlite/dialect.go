@@ -180,3 +180,5 @@ func (d *dialect) NoIndex(err error) bool {
 }
 
 func (d *dialect) TooLong(error) bool { return false }
+
+func (d *dialect) Verification() string { return `PRAGMA quick_check(3)` }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"pdpp/internal/keep/store"
@@ -80,6 +81,37 @@ func (db *DB) Check(ctx context.Context) error {
 		if err := db.row(ctx, `SELECT count(*) FROM (SELECT * FROM `+table+` LIMIT 1) AS probe`).Scan(&n); err != nil {
 			return fmt.Errorf("check %s: %w", table, db.dialect.Classify(err))
 		}
+	}
+	return nil
+}
+
+// Verify reads the whole database and returns an error that lists the first damage. It takes time with the
+// size of the database, and blocks nobody.
+func (db *DB) Verify(ctx context.Context) error {
+	query := db.dialect.Verification()
+	if query == "" {
+		return nil
+	}
+	rows, err := db.reader.QueryContext(ctx, query)
+	if err != nil {
+		return fmt.Errorf("verify: %w", db.dialect.Classify(err))
+	}
+	defer func() { _ = rows.Close() }()
+	var damage []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return fmt.Errorf("verify: %w", db.dialect.Classify(err))
+		}
+		if line != "ok" {
+			damage = append(damage, line)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("verify: %w", db.dialect.Classify(err))
+	}
+	if len(damage) > 0 {
+		return errors.New(strings.Join(damage, "; "))
 	}
 	return nil
 }

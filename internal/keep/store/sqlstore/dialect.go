@@ -22,6 +22,8 @@ type Dialect interface {
 	Snapshot() sql.IsolationLevel
 	// Clock is a query for the database's own time, or nothing where it has none.
 	Clock() string
+	// Verification is the query that lists damage, or the word ok; empty where the database checks itself.
+	Verification() string
 	// Classify turns a driver's error into a fault, ErrExists or ErrNotFound,
 	// and leaves every other error alone.
 	Classify(err error) error

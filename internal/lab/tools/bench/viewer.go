@@ -97,7 +97,7 @@ func measureViewer(ctx context.Context, _ config, dir string, r *report) error {
 	if err != nil {
 		return err
 	}
-	p.env = []string{"PDPP_CHATGPT_BASE_URL=" + site.URL, "PDPP_TEST_BROWSER_LOCAL=" + at.Host, "TMPDIR=" + os.TempDir()}
+	p.env = []string{"PDPP_CHATGPT_BASE_URL=" + site.URL, "PDPP_BROWSER_LOCAL=" + at.Host, "TMPDIR=" + os.TempDir()}
 	s, err := p.serve(ctx, home, "", "--listen", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package seccomp
+
+// Supported reports whether this machine can refuse system calls.
+func Supported() bool { return false }
+
+// Install does nothing.
+func Install([]Rule) error { return nil }

@@ -1,0 +1,47 @@
+package confine
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"pdpp/foreign/seccomp"
+)
+
+// calls are the system calls that a confined program is refused. Landlock does not know them: they act on
+// other processes of the same user, or on files that the program cannot open.
+func (l Limits) calls() []seccomp.Rule {
+	only := func(args ...seccomp.Arg) [][]seccomp.Arg { return [][]seccomp.Arg{args} }
+	itself := only(seccomp.Arg{Index: 0})
+	rules := []seccomp.Rule{
+		{Call: unix.SYS_PRLIMIT64, Unless: itself, Errno: unix.EPERM},
+		{Call: unix.SYS_SETPRIORITY, Unless: only(seccomp.Arg{Index: 0, Value: unix.PRIO_PROCESS}, seccomp.Arg{Index: 1}), Errno: unix.EPERM},
+		{Call: unix.SYS_IOPRIO_SET, Unless: only(seccomp.Arg{Index: 0, Value: 1}, seccomp.Arg{Index: 1}), Errno: unix.EPERM},
+		{Call: unix.SYS_SCHED_SETPARAM, Unless: itself, Errno: unix.EPERM},
+		{Call: unix.SYS_SCHED_SETSCHEDULER, Unless: itself, Errno: unix.EPERM},
+		{Call: unix.SYS_SCHED_SETATTR, Unless: itself, Errno: unix.EPERM},
+		{Call: unix.SYS_SCHED_SETAFFINITY, Unless: itself, Errno: unix.EPERM},
+		{Call: unix.SYS_MIGRATE_PAGES, Unless: itself, Errno: unix.EPERM},
+		{Call: unix.SYS_MOVE_PAGES, Unless: itself, Errno: unix.EPERM},
+		// A file by its descriptor, as futimens has it: the path is empty.
+		{Call: unix.SYS_UTIMENSAT, Unless: only(seccomp.Arg{Index: 1, Wide: true}), Errno: unix.EPERM},
+		// What is sent through a ring is not seen by a filter.
+		{Call: unix.SYS_IO_URING_SETUP, Errno: unix.ENOSYS},
+	}
+	for _, call := range append(byPath, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, sysSetxattrat, sysRemovexattrat, sysFileSetattr,
+		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL) {
+		rules = append(rules, seccomp.Rule{Call: call, Errno: syscall.EPERM})
+	}
+	if l.Offline {
+		rules = append(rules, seccomp.Rule{Call: unix.SYS_SOCKET, Errno: unix.EACCES})
+	}
+	return rules
+}
+
+// Calls that the library has no names for, the same on every architecture.
+const (
+	sysSetxattrat    = 463
+	sysRemovexattrat = 466
+	sysFileSetattr   = 469
+)
