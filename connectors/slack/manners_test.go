@@ -89,7 +89,7 @@ func TestMissingScope(t *testing.T) {
 // A reply to a thread whose first message is older than the days that are read again arrives with the next run.
 func TestReplyToOldThread(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 7, Channels: 3, Messages: 60}))
+	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 7, Channels: 2, Messages: 60, MaxPage: 6}))
 	b.Succeed(t)
 	b.VerifyComplete(t)
 	for range 2 {

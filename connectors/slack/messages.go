@@ -67,6 +67,7 @@ type walk struct {
 	whole  bool // and everything down to the floor, in this run
 	met    map[stamp]bool
 	cursor string
+	latest stamp // that the cursor belongs to
 
 	sweeps []string        // conversations whose older messages are to be read again
 	spare  int             // requests that this run has left for them
@@ -159,12 +160,7 @@ func (m *messages) history(ctx context.Context, id string, c *conversation) ([]c
 	if s.Floor != "" {
 		q.Set("oldest", string(s.Floor))
 	}
-	switch {
-	case w.cursor != "":
-		q.Set("cursor", w.cursor)
-	case s.Back != "":
-		q.Set("latest", string(s.Back))
-	}
+	w.ask(q, s.Back)
 	got, err := m.list(ctx, m.histories, "conversations.history", "messages", q)
 	switch of(err) {
 	case connectorkit.CursorRejected:
@@ -192,6 +188,18 @@ func (m *messages) history(ctx context.Context, id string, c *conversation) ([]c
 	}
 	w.cursor = got.next
 	return records, nil
+}
+
+// ask adds where a page begins: at the cursor of the page before, with the bound that it was asked with, or below a message.
+func (w *walk) ask(q url.Values, below stamp) {
+	if w.cursor == "" {
+		w.latest = below
+	} else {
+		q.Set("cursor", w.cursor)
+	}
+	if w.latest != "" {
+		q.Set("latest", string(w.latest))
+	}
 }
 
 // take makes records of a page, and notes which threads changed.

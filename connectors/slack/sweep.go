@@ -54,10 +54,8 @@ func (m *messages) sweepNext(ctx context.Context) ([]connectorkit.Record, error)
 // sweepPage reads a page of older messages and queues the threads that have replies since the last sweep.
 func (m *messages) sweepPage(ctx context.Context, id string, c *conversation) ([]connectorkit.Record, error) {
 	w := m.walk
-	q := url.Values{"channel": {id}, "limit": {pageSize}, "inclusive": {"true"}, "latest": {string(c.Sweep.Below)}}
-	if w.cursor != "" {
-		q.Set("cursor", w.cursor)
-	}
+	q := url.Values{"channel": {id}, "limit": {pageSize}, "inclusive": {"true"}}
+	w.ask(q, c.Sweep.Below)
 	got, err := m.list(ctx, m.histories, "conversations.history", "messages", q)
 	switch of(err) {
 	case connectorkit.CursorRejected:

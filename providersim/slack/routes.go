@@ -149,7 +149,7 @@ func (s *Slack) list(r *http.Request, member string, all []object, gaps bool) an
 	if err != nil || limit < 1 || limit > 999 {
 		return refuse("invalid_limit")
 	}
-	here := place{Of: r.URL.Path + q.Get("channel") + q.Get("ts")}
+	here := place{Of: strings.Join([]string{r.URL.Path, q.Get("channel"), q.Get("ts"), q.Get("oldest"), q.Get("latest"), q.Get("inclusive")}, " ")}
 	if cursor := q.Get("cursor"); cursor != "" {
 		of := here.Of
 		if s.expire > 0 {
