@@ -58,8 +58,8 @@ func (a *reply) apply(f Fault) {
 	}
 }
 
-// editFirstItem changes the first object of every list in the answer, or of the
-// answer itself when that is a list. An answer without one stays as it is.
+// editFirstItem changes the first object of every list in the answer or in objects within it, or of
+// the answer itself when that is a list. An answer without one stays as it is.
 func (a *reply) editFirstItem(field string, edit func(item map[string]any, field string)) {
 	if field == "" {
 		field = "id"
@@ -70,19 +70,25 @@ func (a *reply) editFirstItem(field string, edit func(item map[string]any, field
 	if dec.Decode(&top) != nil {
 		return
 	}
-	members, isObject := top.(map[string]any)
-	if !isObject {
-		members = map[string]any{"": top}
-	}
-	for _, value := range members {
-		if list, ok := value.([]any); ok && len(list) > 0 {
-			if item, ok := list[0].(map[string]any); ok {
-				edit(item, field)
-			}
-		}
-	}
+	editFirst(top, field, edit)
 	a.body.Reset()
 	a.body.Write(EncodeJSON(top))
+}
+
+func editFirst(value any, field string, edit func(item map[string]any, field string)) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			editFirst(member, field, edit)
+		}
+	case []any:
+		if len(v) == 0 {
+			return
+		}
+		if item, ok := v[0].(map[string]any); ok {
+			edit(item, field)
+		}
+	}
 }
 
 func (a *reply) writeHead(w http.ResponseWriter) {

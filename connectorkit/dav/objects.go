@@ -21,10 +21,10 @@ type Object struct {
 // batch is how many objects are asked for at once.
 const batch = 100
 
-// got is what became of the members that were asked for.
+// got is what became of the members that were asked for. A member that was deleted since it was listed
+// is in neither: the next list or report tells of it.
 type got struct {
 	objects []Object
-	absent  int      // deleted since they were listed
 	large   []member // too large to be read
 }
 
@@ -43,7 +43,7 @@ func (a *Account) objects(ctx context.Context, c Collection, members []member) (
 			if err != nil {
 				return got{}, err
 			}
-			out.objects, out.absent, out.large = append(out.objects, part.objects...), out.absent+part.absent, append(out.large, part.large...)
+			out.objects, out.large = append(out.objects, part.objects...), append(out.large, part.large...)
 		}
 		return out, nil
 	case err != nil:
@@ -55,9 +55,7 @@ func (a *Account) objects(ctx context.Context, c Collection, members []member) (
 		case told && o != nil:
 			o.etag = listed(m, o.etag)
 			out.objects = append(out.objects, *o)
-		case told:
-			out.absent++
-		default:
+		case !told:
 			if err := a.object(ctx, m, &out); err != nil {
 				return got{}, err
 			}
@@ -125,7 +123,6 @@ func (a *Account) object(ctx context.Context, m member, out *got) error {
 	case errors.As(err, &big) && big.Kind == governhttp.TooLarge:
 		out.large = append(out.large, m)
 	case errors.As(err, &e) && (e.Class == connectorkit.NotFound || e.Class == connectorkit.Gone):
-		out.absent++
 	case errors.As(err, &e) && e.Class == connectorkit.Forbidden:
 		out.large = append(out.large, m)
 	default:

@@ -1,6 +1,7 @@
 package ynab_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"pdpp/connectorkit/connectortest"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
+	"pdpp/protocol"
 	"pdpp/providersim"
 	"pdpp/providersim/ynab"
 )
@@ -93,4 +95,19 @@ func TestLapsed(t *testing.T) {
 	if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code == "auth_failure" || !strings.Contains(e.Message, "subscription") {
 		t.Errorf("%s %+v", r.Status, e)
 	}
+}
+
+// A month that cannot be read in the list of months is declared for what the categories had in it, not only
+// for the month itself.
+func TestUnreadableMonth(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 3, Budgets: 1, Accounts: 1, Categories: 2, Payees: 1, Months: 3, Transactions: 2}))
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.WrongType, Path: "/", Field: "month"})
+	r := b.Succeed(t)
+	if !slices.ContainsFunc(r.KnownGaps, func(g runner.KnownGap) bool { return g.Stream == ynab.StreamMonthly }) {
+		t.Errorf("nothing is declared of %s: %+v", ynab.StreamMonthly, r.KnownGaps)
+	}
+	b.Sim.Gate.Clear()
+	b.Run(t, launch.Request{Mode: protocol.FullRefresh})
+	b.VerifyComplete(t)
 }

@@ -119,3 +119,38 @@ func TestSourceIsBusy(t *testing.T) {
 		l.store.Close()
 	})
 }
+
+// An upload that finds all writers busy is told to come back when those in work and those that wait have
+// been written, by what a batch takes on average.
+func TestQueueTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLaptop(t)
+		held := &heldStore{Store: l.store, began: make(chan struct{}, 8), goOn: make(chan struct{}, 8)}
+		l.config.Store = held
+		l.mount()
+		answers := make(chan answer, 8)
+		b := l.batch(1, note("a", ""))
+		go func() { answers <- l.upload(b) }()
+		<-held.began
+		time.Sleep(40 * time.Second)
+		held.goOn <- struct{}{}
+		l.wants(<-answers, http.StatusCreated, "")
+		const atWork = 4
+		for n := range atWork {
+			other := laptop{l.bed, l.enrol(l.code(fmt.Sprint("other", n), ""), "")}
+			b := other.batch(1, note("x", ""))
+			go func() { answers <- other.upload(b) }()
+			<-held.began
+		}
+		got := l.upload(l.batch(2, note("b", "")))
+		l.wants(got, http.StatusServiceUnavailable, wire.CodeIngestRetryable)
+		if got.retryAfter != "20" { // two of them, this one and the next, four at once, 40 s each
+			t.Errorf("told to come back after %q", got.retryAfter)
+		}
+		for range atWork {
+			held.goOn <- struct{}{}
+			l.wants(<-answers, http.StatusCreated, "")
+		}
+		l.store.Close()
+	})
+}

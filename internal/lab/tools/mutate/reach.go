@@ -34,7 +34,11 @@ func (t *test) reaches(file string, line int) bool {
 // are those of an empty package.
 func tests(ctx context.Context, dir string, watched []string, work string, c *children) ([]test, error) {
 	program := filepath.Join(work, "reach.test")
-	args := []string{"test", "-c", "-cover", "-covermode=set", "-coverpkg=" + strings.Join(prefixed(watched), ","), "-vet=off", "-ldflags=-s -w", "-o", program, "./" + dir}
+	overlay, err := unconfined(work)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"test", "-c", "-overlay=" + overlay, "-cover", "-covermode=set", "-coverpkg=" + strings.Join(prefixed(watched), ","), "-vet=off", "-ldflags=-s -w", "-o", program, "./" + dir}
 	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the tests of %s: %w\n%s", dir, err, out)
 	}

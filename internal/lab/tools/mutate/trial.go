@@ -111,20 +111,23 @@ func (t *trials) overlay(f fault) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path, err := filepath.Abs(f.File)
+	return overlayOf(f.File, f.apply(source), filepath.Join(t.work, "fault"))
+}
+
+// overlayOf writes another content of a file, and the overlay that puts it in place.
+func overlayOf(file string, content []byte, name string) (string, error) {
+	path, err := filepath.Abs(file)
 	if err != nil {
 		return "", err
 	}
-	changed := filepath.Join(t.work, "fault.go")
-	if err := os.WriteFile(changed, f.apply(source), 0o644); err != nil {
+	if err := os.WriteFile(name+".go", content, 0o644); err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+	text, err := json.Marshal(map[string]map[string]string{"Replace": {path: name + ".go"}})
 	if err != nil {
 		return "", err
 	}
-	overlay := filepath.Join(t.work, "overlay.json")
-	return overlay, os.WriteFile(overlay, text, 0o644)
+	return name + ".json", os.WriteFile(name+".json", text, 0o644)
 }
 
 // suite measures the tests of a package once.
