@@ -245,6 +245,34 @@ func (p *parser) list(a *answer) error {
 	return nil
 }
 
+// unquoted reads on the name of a folder with spaces that the server did not quote, as GNU imap4d does not, up to the
+// list behind it.
+func (p *parser) unquoted(name string) (string, error) {
+	for {
+		c, err := p.peek()
+		if err != nil || c == '(' {
+			return name, err
+		}
+		if name += " "; c == ' ' {
+			p.skip(' ')
+			continue
+		}
+		word, err := p.word()
+		if err != nil {
+			return "", err
+		}
+		if name += word; word == "" || len(name) > maxName {
+			return "", errGrammar
+		}
+		if err := p.expect(' '); err != nil {
+			return "", err
+		}
+	}
+}
+
+// maxName bounds such a name.
+const maxName = 1000
+
 func (p *parser) boxStatus(a *answer) error {
 	if err := p.expect(' '); err != nil {
 		return err
@@ -255,6 +283,11 @@ func (p *parser) boxStatus(a *answer) error {
 	}
 	if err := p.expect(' '); err != nil {
 		return err
+	}
+	if text, plain := name.(string); plain {
+		if name, err = p.unquoted(text); err != nil {
+			return err
+		}
 	}
 	list, err := p.value(2)
 	if err != nil {

@@ -56,7 +56,7 @@ func (a *account) contents(ctx context.Context, f *connectorkit.Feeding) error {
 		if in.closed != opened {
 			continue
 		}
-		if err := w.texts(ctx, in); err != nil {
+		if err := w.alone(ctx, in, w.texts); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func (a *account) messages(ctx context.Context, f *connectorkit.Feeding) error {
 		if in.closed != opened {
 			continue
 		}
-		if err := w.heads(ctx, in); err != nil {
+		if err := w.alone(ctx, in, w.heads); err != nil {
 			return err
 		}
 	}
@@ -173,6 +173,23 @@ func (w *walk) shut(ctx context.Context, in *folder) error {
 		Detail:    &protocol.GapDetail{Class: string(connectorkit.Unavailable)},
 		LastError: jsontext.Value(`{"class":"unavailable","message":"the server has this folder and does not open it"}`),
 	})
+}
+
+// alone reads a folder. One of which the server says something outside the grammar is declared as missing, and the others
+// go on.
+func (w *walk) alone(ctx context.Context, in *folder, read func(context.Context, *folder) error) error {
+	err := read(ctx, in)
+	if err == nil && in.closed == opened {
+		return w.f.Recovered(ctx, w.stream, in.name)
+	}
+	if !errors.Is(err, errGrammar) || ctx.Err() != nil {
+		return err
+	}
+	in.closed = refused // what is in it is not known, so that nothing of it is deleted
+	if err := w.shut(ctx, in); err != nil {
+		return err
+	}
+	return w.state(ctx)
 }
 
 // enter opens a folder. One that the server refuses, and not the others, is passed over: nil.
@@ -392,8 +409,10 @@ func (w *walk) gap(ctx context.Context, name string, validity, uid uint32) error
 func (w *walk) settle(ctx context.Context, fetch fetching) error {
 	done := map[string]bool{}
 	for _, e := range w.f.Gaps() {
-		if slices.ContainsFunc(w.all, func(in *folder) bool { return in.closed == refused && in.name == string(e.RecordKey) }) {
-			continue // it goes back with the folder
+		if slices.ContainsFunc(w.all, func(in *folder) bool {
+			return (in.closed == refused || in.closed == opened) && in.name == string(e.RecordKey)
+		}) {
+			continue // it goes back with the folder, or is settled when that was read
 		}
 		in, m, uid := w.meant(e)
 		if again := key(in.name, m.Validity, uid); uid > 0 && !done[again] {

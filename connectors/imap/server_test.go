@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -375,5 +376,93 @@ func TestGmailRefuses(t *testing.T) {
 				t.Errorf("ended as %s: %+v", result.Status, e)
 			}
 		})
+	}
+}
+
+// serveGNU plays a server whose folders have a message each: it does not quote the name of a folder in STATUS, as GNU
+// imap4d does not, and says something outside the grammar of two folders, when asked for their state and for a message.
+func serveGNU(conn net.Conn) {
+	defer conn.Close()
+	say := func(lines ...string) { _, _ = io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n") }
+	say("* OK IMAP4rev1 ready")
+	in, selected := bufio.NewReader(conn), ""
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		tag, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		head := "Subject: Fog\r\n\r\n"
+		switch {
+		case command == "CAPABILITY":
+			say("* CAPABILITY IMAP4rev1 SASL-IR AUTH=PLAIN", tag+" OK done")
+		case strings.HasPrefix(command, "LIST"):
+			say(`* LIST () "/" INBOX`, `* LIST () "/" "Two  odd words"`, `* LIST () "/" Stateless`, `* LIST () "/" Torn`, tag+" OK done")
+		case strings.HasPrefix(command, `STATUS "Stateless"`):
+			say("* STATUS Stateless (MESSAGES one", tag+" OK done")
+		case strings.HasPrefix(command, "STATUS"):
+			name := strings.Split(command, `"`)[1]
+			say("* STATUS "+name+" (MESSAGES 1 UIDNEXT 6 UIDVALIDITY 11)", tag+" OK done")
+		case strings.HasPrefix(command, "EXAMINE"):
+			selected = strings.Split(command, `"`)[1]
+			say("* 1 EXISTS", "* OK [UIDVALIDITY 11]", "* OK [UIDNEXT 6]", tag+" OK [READ-ONLY] done")
+		case strings.HasPrefix(command, "UID SEARCH"):
+			say("* SEARCH 5", tag+" OK done")
+		case strings.HasPrefix(command, "UID FETCH") && selected == "Torn":
+			say("* 1 FETCH (UID five BODY[", tag+" OK done")
+		case strings.Contains(command, "BODY.PEEK[]"):
+			say(fmt.Sprintf("* 1 FETCH (UID 5 INTERNALDATE \"01-Mar-2026 08:00:00 +0000\" BODY[]<0> {%d}", len(head)+5), head+"fog\r\n)", tag+" OK done")
+		case strings.HasPrefix(command, "UID FETCH"):
+			say(fmt.Sprintf("* 1 FETCH (UID 5 RFC822.SIZE 44 INTERNALDATE \"01-Mar-2026 08:00:00 +0000\" FLAGS (\\Seen) BODY[HEADER.FIELDS (DATE FROM)] {%d}", len(head)), head+")", tag+" OK done")
+		default:
+			say(tag + " OK done")
+		}
+	}
+}
+
+// TestFolderFailsAlone holds that a folder of which the server says something outside the grammar is declared, and that
+// the others are read.
+func TestFolderFailsAlone(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveGNU(conn)
+		}
+	}()
+	target := target(t, theDovecot, 0)
+	target.Start = func(t *testing.T) *connectortest.Sim {
+		return &connectortest.Sim{Gate: providersim.NewGate(providersim.GateOptions{}), Env: map[string]string{
+			"IMAP_ADDRESS": "mara@harbour.example", "IMAP_PASSWORD": "x", "IMAP_SERVER": l.Addr().String(), "PDPP_IMAP_SECURITY": "none",
+		}}
+	}
+	b := connectortest.NewBed(t, target)
+	for range 2 {
+		b.Succeed(t)
+		for _, stream := range []string{"messages", "bodies"} {
+			stored, err := connectortest.Stored(t.Context(), b.Store, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if keys := slices.Sorted(maps.Keys(stored)); !slices.Equal(keys, []string{"INBOX/11/5", "Two  odd words/11/5"}) {
+				t.Errorf("%s: %q", stream, keys)
+			}
+		}
+		var missing []string
+		for _, g := range b.Gaps(t, protocol.GapPending) {
+			missing = append(missing, g.Stream+" "+g.RecordKey)
+		}
+		slices.Sort(missing)
+		if want := []string{"bodies Stateless", "bodies Torn", "messages Stateless", "messages Torn"}; !slices.Equal(missing, want) {
+			t.Errorf("declared as missing: %q, want %q", missing, want)
+		}
 	}
 }

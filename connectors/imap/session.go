@@ -387,7 +387,8 @@ func (s *session) folders(ctx context.Context) ([]*folder, error) {
 				return nil, err
 			}
 			if box, ok = b.status2[f.raw]; !ok {
-				return nil, connectorkit.Fail(connectorkit.Malformed, errGrammar)
+				f.closed = refused
+				continue
 			}
 		}
 		f.status, f.validity = box, box.validity
