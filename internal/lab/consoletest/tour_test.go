@@ -24,6 +24,7 @@ func tour(t *testing.T, h *house) {
 		"connection-terminal": "/connections/cin_harbour_1", "connection-history": "/connections/cin_ferry_1", "connection-stale": "/connections/cin_paperbox_1", "connection-device": "/connections/cin_shelf_1",
 		"records": "/records", "streams": "/records/streams", "add": "/add", "add-about": "/add/spotify/about", "add-github": "/add/github", "schedules": "/schedules", "grants-empty": "/grants",
 		"grants-new": "/grants/new", "devices": "/devices", "settings": "/settings", "storage": "/settings/storage", "sign-in": "/settings/sign-in", "runs": "/runs", "audit": "/audit",
+		"delete-connection": "/settings/deletions/new?scope=connection&connection=cin_example_1", "delete-range": "/settings/deletions/new?scope=range&connection=cin_example_1&since=2020-01-01",
 		"missing-none": "/connections/cin_example_1/gaps", "changes": "/connections/cin_example_1/changes",
 	}
 	for window := range 3 {
@@ -53,6 +54,23 @@ func tour(t *testing.T, h *house) {
 	b.click("[data-commit] td:last-child a")
 	b.until(`location.pathname.endsWith("/rewind")`)
 	b.shoot("rewind")
+	// One record is deleted where it is shown, and restored.
+	b.visit("/records?connection=cin_example_1&stream=events")
+	b.click("[data-key] a")
+	b.wait("#record")
+	b.click("#record a[href*='scope=record']")
+	b.until(`location.pathname.endsWith("/deletions/new")`)
+	b.shoot("delete-record")
+	b.click("form[action='/settings/deletions'] button")
+	b.wait("[data-deletion]")
+	b.until(`document.body.innerText.includes("no longer show it")`)
+	b.shoot("deleted")
+	b.visit("/settings/deletions")
+	b.wait("[data-deletion]")
+	b.shoot("deletions")
+	b.click("[data-deletion] a")
+	b.click("form[action$='/undo'] button")
+	b.until(`document.body.innerText.includes("Restored 1 record")`)
 	b.visit("/connections/cin_github_1")
 	b.click("#runs [data-run] a")
 	b.until(`location.pathname.startsWith("/runs/")`)
