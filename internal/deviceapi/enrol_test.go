@@ -22,6 +22,8 @@ func TestEnrolment(t *testing.T) {
 		first.LocalBindingName != "home" || first.ConnectorInstanceID != "cin_notes_1" || !strings.HasPrefix(first.DeviceID, "dexp_") || !strings.HasPrefix(first.SourceInstanceID, "dsrc_") {
 		t.Errorf("enrolled %+v", first)
 	}
+	// Somebody elsewhere has seen the code before the device has shown its token.
+	b.wants(b.sendFrom("203.0.113.7:9", "/enroll", "", wire.Enrollment{Code: code}), http.StatusBadRequest, wire.CodeEnrollmentUsed)
 	// The answer was lost: the same ids, another token, the first one dead.
 	again := b.enrol(code, "")
 	if again.DeviceToken == first.DeviceToken || again.DeviceID != first.DeviceID || again.SourceInstanceID != first.SourceInstanceID {

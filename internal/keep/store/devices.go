@@ -34,7 +34,7 @@ type Devices interface {
 	// CancelDeviceCode ends a code that nobody has used; ErrNotFound for any other.
 	CancelDeviceCode(ctx context.Context, id string) error
 	// EnrolDevice uses a code. The same code gives the same device and source, and a token
-	// that ends the earlier one, until a token of it was first shown. The source that had
+	// that ends the earlier one, until a token of it was first shown, to the address that used it first. The source that had
 	// the binding before ends with its run, and its records stay with the connection. The
 	// errors are ErrNotFound, ErrCodeUsed, ErrCodeExpired and ErrDeviceLimit.
 	EnrolDevice(ctx context.Context, e Enrolment, now time.Time) (Enrolled, error)
@@ -158,6 +158,9 @@ type Enrolment struct {
 	CodeHash []byte
 	// Joins is the device that the source is added to; empty for a new one.
 	Joins string
+
+	// Address is where the code is used from. A second use is refused from another one.
+	Address string
 
 	DeviceID, Label, AgentVersion, ProtocolVersion string
 	SourceID                                       string

@@ -34,7 +34,9 @@ type bed struct {
 	st   store.Store
 	file string
 	url  string
-	at   atomic.Int64 // nanoseconds since the clock's beginning
+	// cookie is what call sends; empty for none.
+	cookie string
+	at     atomic.Int64 // nanoseconds since the clock's beginning
 }
 
 var beginning = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)

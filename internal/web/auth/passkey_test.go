@@ -68,6 +68,9 @@ func (b *bed) call(path, origin string, body any) (int, []byte) {
 	}
 	q.Host = strings.TrimPrefix(strings.TrimPrefix(origin, "https://"), "http://")
 	q.Header = http.Header{"Content-Type": {"application/json"}, "Origin": {origin}, "Sec-Fetch-Site": {"same-origin"}}
+	if b.cookie != "" {
+		q.Header.Set("Cookie", b.cookie)
+	}
 	res, err := http.DefaultClient.Do(q)
 	if err != nil {
 		b.Fatal(err)
@@ -143,6 +146,7 @@ func TestPasskeyAmongStrangers(t *testing.T) {
 		t.Errorf("%d of %d wrong answers were refused, and %d count", refused, junk, b.auth.Spent())
 	}
 	answer := k.sign(c, ours)
+	b.cookie = "pdpp_session=of-an-ended-session; pdpp_browser=one-that-was-here" // looked up in the same line
 	if status, body := b.call("/passkey/sign_in/finish", ours, answer); status != http.StatusOK {
 		t.Errorf("the owner's passkey: %d %s", status, body)
 	}

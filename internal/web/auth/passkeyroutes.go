@@ -39,16 +39,9 @@ func (d *Auth) passkey(finish bool) http.HandlerFunc {
 			return
 		}
 		var a response
-		if !reply.Read(w, r, &a) {
-			return
-		}
-		if signedIn {
+		if reply.Read(w, r, &a) {
 			d.answerPasskey(w, r, struct{}{}, d.finish(w, r, a, to))
-			return
 		}
-		// A stranger's answer costs the database reads: it waits in line.
-		err = d.strangers.InTurn(r, func(context.Context) error { return d.finish(w, r, a, to) })
-		d.answerPasskey(w, r, struct{}{}, err)
 	}
 }
 
@@ -74,7 +67,13 @@ func (d *Auth) finish(w http.ResponseWriter, r *http.Request, a response, to pur
 	if to == toAdd {
 		return d.add(r, a, by)
 	}
-	err := d.prove(r, a, to, by)
+	prove := func(context.Context) error { return d.prove(r, a, to, by) }
+	var err error
+	if to == toSignIn { // a stranger's answer costs the database reads: it waits in line
+		err = d.strangers.InTurn(r, prove)
+	} else {
+		err = prove(r.Context())
+	}
 	switch {
 	case err != nil:
 	case to == toConfirm:

@@ -69,6 +69,13 @@ func (t *tx) enrolAgain(e store.Enrolment, code store.DeviceCode, now time.Time)
 	if err != nil {
 		return store.Enrolled{}, err
 	}
+	var first string
+	if err := t.row(`SELECT last_address FROM device_exporters WHERE device_id = ?`, code.DeviceID).Scan(&first); err != nil {
+		return store.Enrolled{}, err
+	}
+	if first != "" && first != e.Address && e.Joins == "" {
+		return store.Enrolled{}, store.ErrCodeUsed // who used it first is not who uses it now
+	}
 	source, err := t.source(`source_instance_id = ?`, code.SourceID)
 	if errors.Is(err, store.ErrNotFound) {
 		return store.Enrolled{}, store.ErrCodeUsed // another has taken its place
@@ -106,8 +113,8 @@ func (t *tx) newDevice(e store.Enrolment, codeID string, now time.Time) error {
 	if devices >= store.MaxDevices {
 		return store.ErrDeviceLimit
 	}
-	_, err = t.exec(`INSERT INTO device_exporters (`+deviceColumns+`) VALUES (?, ?, ?, ?, ?, NULL, NULL, NULL, '', NULL, NULL, ?, ?, NULL)`,
-		e.DeviceID, e.Label, store.DeviceActive, e.AgentVersion, e.ProtocolVersion, stamp(now), stamp(now))
+	_, err = t.exec(`INSERT INTO device_exporters (`+deviceColumns+`) VALUES (?, ?, ?, ?, ?, NULL, NULL, NULL, ?, NULL, NULL, ?, ?, NULL)`,
+		e.DeviceID, e.Label, store.DeviceActive, e.AgentVersion, e.ProtocolVersion, e.Address, stamp(now), stamp(now))
 	if err != nil {
 		return err
 	}
