@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -8,6 +9,8 @@ import (
 
 	"pdpp/internal/judge/health"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/owner/api"
+	"pdpp/internal/owner/service"
 	"pdpp/internal/schedule/scheduler"
 	"pdpp/internal/view"
 )
@@ -149,8 +152,7 @@ func TestForeignFailures(t *testing.T) {
 
 // After one stream fails, a stream that the run did not get to reads so: nothing of it is known to be missing.
 func TestStreamsNotReached(t *testing.T) {
-	two := strings.Replace(needing("rows", networkOnly), `"streams":[`,
-		`"streams":[{"name":"paths","semantics":"mutable_state","primary_key":"id","required":true,"schema":{"type":"object","properties":{"id":{"type":"string"}}}},`, 1)
+	two := twoStreams(needing("rows", networkOnly))
 	again := `case "$start" in *'"n":1'*)` + "\n" + `printf '%s\n' '{"type":"SKIP_RESULT","stream":"paths","reason":"lists_timeout"}' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"lists_broken","message":"no"}}'` + "\nexit 1;;\nesac\n"
 	path := `printf '%s\n' '{"type":"RECORD","stream":"paths","key":"p1","data":{"id":"p1"},"emitted_at":"2026-01-02T03:04:05Z"}' '{"type":"STATE","stream":"paths","cursor":{"n":1}}'` + "\n"
 	onBoth(t, func(g *ground) {
@@ -167,6 +169,118 @@ func TestStreamsNotReached(t *testing.T) {
 		}
 		if !strings.HasPrefix(said["paths"], "Some items are missing") || said["beds"] != "The last run stopped before it got to this." {
 			t.Errorf("%q", said)
+		}
+	})
+}
+
+// twoStreams is the garden's manifest with a second required stream.
+func twoStreams(m string) string {
+	return strings.Replace(m, `"streams":[`,
+		`"streams":[{"name":"paths","semantics":"mutable_state","primary_key":"id","required":true,"schema":{"type":"object","properties":{"id":{"type":"string"}}}},`, 1)
+}
+
+// stateOf is the line of a cursor.
+func stateOf(stream string) string {
+	return `printf '%s\n' '{"type":"STATE","stream":"` + stream + `","cursor":{"n":1}}'` + "\n"
+}
+
+// The run that confirms a new credential recovers one stream and finds another that needs a change of code: the
+// recovered one asks for nothing more, the other keeps its own action.
+func TestPartialRecoveryOfAStoredRun(t *testing.T) {
+	t.Attr("spec", "CH-26.3")
+	onBoth(t, func(g *ground) {
+		refuse := `if [ "$GARDEN_TOKEN" != trowel ]; then printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"auth_failure","message":"the token was refused","retryable":false}}'; exit 1; fi` + "\n"
+		skip := `printf '%s\n' '{"type":"SKIP_RESULT","stream":"paths","reason":"parser_broken","recovery_hint":{"action":"retry_on_connector_upgrade"}}'` + "\n"
+		g.install("garden", twoStreams(gardenManifest), saying(refuse+bed("b1")+stateOf("beds")+skip))
+		g.connect("rows", "garden")
+		g.credential("rows", "garden", map[string]string{"GARDEN_TOKEN": "spade"})
+		g.schedule("rows", time.Hour)
+	}, func(t *testing.T, g *ground) {
+		asked := func() string {
+			var out []string
+			for _, a := range g.seen("rows").Verdict.RequiredActions {
+				out = append(out, string(a.Kind)+" "+strings.Join(a.Affects, " "))
+			}
+			return strings.Join(out, ", ")
+		}
+		g.until("the credential is asked for", func() bool {
+			open, err := g.st.Attention(t.Context(), store.AttentionQuery{})
+			g.must(err)
+			return len(open) == 1 && strings.HasPrefix(asked(), "reauth")
+		})
+		g.credential("rows", "garden", map[string]string{"GARDEN_TOKEN": "trowel"})
+		g.until("the run that confirms it has ended", func() bool { c := g.seen("rows"); return c.LastRun.Status == "succeeded" })
+		if got := asked(); got != "code_fix paths" {
+			t.Errorf("asked for %s", got)
+		}
+		for _, row := range g.seen("rows").Verdict.Streams {
+			if good := row.Coverage == health.Complete; good != (row.StreamID == "beds") {
+				t.Errorf("%s is %s", row.StreamID, row.Coverage)
+			}
+		}
+		if tone := g.seen("rows").Verdict.Pill.Tone; tone == "green" {
+			t.Error("it is green, and a stream is missing")
+		}
+	})
+}
+
+// Items whose retries were used up are counted apart from those of the source's pressure, nothing is called caught
+// up while they wait, and their words are neither those of a cap nor of a busy source.
+func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
+	t.Attr("spec", "CH-18.6")
+	t.Attr("spec", "RT-18.2")
+	gap := func(key, more string) string {
+		return `printf '%s\n' '{"type":"DETAIL_GAP","stream":"beds","record_key":"` + key + `","reason":"retry_exhausted","status":"pending","retryable":true,"detail_locator":{"kind":"bed"},"reference_only":true` + more + `}'` + "\n"
+	}
+	onBoth(t, func(g *ground) {
+		g.install("spent", needing("spent", networkOnly), saying(gap("b1", "")+gap("b2", "")+gap("b3", `,"last_error":{"class":"run_cap_deferred"}`)+stateOf("beds")))
+		g.connect("spent", "spent")
+		g.schedule("spent", time.Hour)
+	}, func(t *testing.T, g *ground) {
+		g.until("it has ended", func() bool { return g.seen("spent").LastRun != nil })
+		c := g.seen("spent")
+		if b := c.Health.Backlog; b == nil || b.Pending != 0 || b.PendingOther != 3 || c.CatchUp != nil || strings.Contains(strings.ToLower(words(c)), "caught up") {
+			t.Errorf("backlog %+v, catching up %+v", c.Health.Backlog, c.CatchUp)
+		}
+		owner := service.New(service.Config{Store: g.st, Connectors: g.config.Connectors, Now: time.Now})
+		page, err := owner.Gaps(t.Context(), api.GapQuery{ConnectionID: "spent"})
+		g.must(err)
+		said := map[string]string{}
+		for _, one := range page.Gaps {
+			said[one.RecordKey] = one.Text
+		}
+		if said["b1"] == said["b3"] || !strings.Contains(said["b1"], "retries") || strings.Contains(said["b1"], "busy") || !strings.Contains(said["b3"], "limit you set") {
+			t.Errorf("%q", said)
+		}
+	})
+}
+
+// A surface shows what follows from the facts of now. The newest run succeeded, and its credential was refused since.
+func TestSurfaceShowsTheProjection(t *testing.T) {
+	t.Attr("spec", "CH-01.2")
+	onBoth(t, func(g *ground) {
+		g.install("garden", gardenManifest, gardenConnector)
+		g.connect("rows", "garden")
+		g.credential("rows", "garden", map[string]string{"GARDEN_TOKEN": "trowel"})
+		g.schedule("rows", time.Hour)
+	}, func(t *testing.T, g *ground) {
+		owner := service.New(service.Config{Store: g.st, Connectors: g.config.Connectors, Now: time.Now})
+		shown := func() view.Connection {
+			d, err := owner.Connection(t.Context(), "rows")
+			g.must(err)
+			return d.Connection
+		}
+		g.until("it is healthy", func() bool { return shown().Verdict.Pill.Tone == "green" })
+		before := shown().LastRun
+		kept, err := g.st.Credential(t.Context(), "rows")
+		g.must(err)
+		g.must(g.st.RejectCredential(t.Context(), "rows", "auth_failure", kept.CapturedAt, time.Now()))
+		c := shown()
+		if c.LastRun == nil || c.LastRun.ID != before.ID || c.LastRun.Status != "succeeded" || c.Health.State != health.Blocked || c.Verdict.RequiredActions[0].Kind != "reauth" {
+			t.Errorf("run %+v, %s, %+v", c.LastRun, c.Health.State, c.Verdict.RequiredActions)
+		}
+		if !reflect.DeepEqual(c.Verdict.Pill, g.seen("rows").Verdict.Pill) || words(c) != words(g.seen("rows")) {
+			t.Errorf("the surface says\n%s\nand the projection\n%s", words(c), words(g.seen("rows")))
 		}
 	})
 }
