@@ -9,5 +9,5 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, slack.Config{Seed: 5, Channels: 6, Users: 7, Files: 7, Messages: 22, MaxPage: 4}))
+	connectortest.Drift(t, target(t, slack.Config{Seed: 5, Channels: 6, Users: 7, Files: 7, Messages: 44, MaxPage: 11}))
 }
