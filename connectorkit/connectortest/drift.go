@@ -1,6 +1,7 @@
 package connectortest
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -45,7 +46,7 @@ func Drift(t *testing.T, target Target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range decodedNames(t) {
+	for _, name := range decodedNames(t, target) {
 		if !sheet.Decodes(name) {
 			t.Errorf("the connector decodes %q, which the sheet does not have: write it anew with -update", name)
 		}
@@ -125,17 +126,25 @@ func learnAnswers(t *testing.T, target Target) {
 	}
 	b.Succeed(t)
 	b.Sim.Gate.Show(nil)
-	sheet.Settle(decodedNames(t))
+	sheet.Settle(decodedNames(t, target))
 	if err := os.WriteFile(answersFile, []byte(sheet.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // decodedNames lists the members that the package under test decodes: the names in the tags of its
-// structs, and the texts by which it looks into maps.
-func decodedNames(t *testing.T) []string {
+// structs, the texts by which it looks into maps, and the names in its schemas, because some
+// connectors take members over as they are.
+func decodedNames(t *testing.T, target Target) []string {
 	t.Helper()
 	names := map[string]bool{}
+	for _, s := range target.Connector.Manifest.Streams {
+		var schema any
+		if err := json.Unmarshal(s.Schema, &schema); err != nil {
+			t.Fatal(err)
+		}
+		properties(schema, names)
+	}
 	parsed, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +174,25 @@ func decodedNames(t *testing.T) []string {
 		}
 	}
 	return out
+}
+
+// properties adds the names of the properties of a schema, at any depth.
+func properties(schema any, names map[string]bool) {
+	switch schema := schema.(type) {
+	case map[string]any:
+		for key, value := range schema {
+			if all, ok := value.(map[string]any); ok && key == "properties" {
+				for name := range all {
+					names[name] = true
+				}
+			}
+			properties(value, names)
+		}
+	case []any:
+		for _, one := range schema {
+			properties(one, names)
+		}
+	}
 }
 
 // DriftTotals shows that a provider which announces more of a stream than it lists is noticed, and
