@@ -20,7 +20,7 @@ const sheet = `GET v1/entries
 	people object
 	people/* object
 	people/*/role! text
-	total! number
+	size! number
 names starred
 `
 
@@ -54,20 +54,20 @@ func compared(t *testing.T, bodies ...string) map[string]protocol.AnswerDifferen
 }
 
 func TestCompare(t *testing.T) {
-	good := `{"total":2,"entries":[{"id":1,"author":{"name":"n"},"note":"x"},{"id":2,"author":null,"starred":true}],"people":{"mara":{"role":"r"}}}`
+	good := `{"size":2,"entries":[{"id":1,"author":{"name":"n"},"note":"x"},{"id":2,"author":null,"starred":true}],"people":{"mara":{"role":"r"}}}`
 	for _, c := range []struct {
 		name, body string
 		want       []string
 	}{
 		{"as expected", good, nil},
-		{"an empty list", `{"total":0,"entries":[]}`, nil},
+		{"an empty list", `{"size":0,"entries":[]}`, nil},
 		{"a new member", strings.Replace(good, `"id":1`, `"id":1,"colour":"red"`, 1), []string{"new_member entries/[]/colour"}},
 		{"a new object, not looked into", strings.Replace(good, `"id":1`, `"id":1,"more":{"secret":{"deep":1}}`, 1), []string{"new_member entries/[]/more"}},
 		{"an id for a name", strings.Replace(good, `"id":1`, `"id":1,"0f8fad5b":1`, 1), []string{"new_member entries/[]/?"}},
-		{"an absent member", `{"total":1,"entries":[{"author":null}]}`, []string{"absent_member entries/[]/id"}},
-		{"a member that some have", `{"total":2,"entries":[{"id":1,"author":null},{"author":null}]}`, nil},
+		{"an absent member", `{"size":1,"entries":[{"author":null}]}`, []string{"absent_member entries/[]/id"}},
+		{"a member that some have", `{"size":2,"entries":[{"id":1,"author":null},{"author":null}]}`, nil},
 		{"another type", strings.Replace(good, `"id":1`, `"id":"one"`, 1), []string{"other_type entries/[]/id"}},
-		{"an object that became a map", `{"total":1,"entries":[{"id":1,"author":{"mara":1,"jo":2}}]}`,
+		{"an object that became a map", `{"size":1,"entries":[{"id":1,"author":{"mara":1,"jo":2}}]}`,
 			[]string{"absent_member entries/[]/author/name", "new_member entries/[]/author/?"}},
 		{"another type as a whole", `[]`, []string{"other_type "}},
 	} {
@@ -88,7 +88,7 @@ func TestCompare(t *testing.T) {
 func TestSmallPage(t *testing.T) {
 	page := func(n int) string {
 		items := strings.TrimSuffix(strings.Repeat(`{"id":1,"author":null},`, n), ",")
-		return fmt.Sprintf(`{"total":%d,"entries":[%s]}`, n, items)
+		return fmt.Sprintf(`{"size":%d,"entries":[%s]}`, n, items)
 	}
 	for _, c := range []struct {
 		bodies []string
@@ -107,7 +107,7 @@ func TestBounds(t *testing.T) {
 	c := Compare(sheet)
 	to, _ := url.Parse("/v1/entries")
 	for i := range 200 {
-		body := fmt.Sprintf(`{"total":1,"new_%c%c":1,"entries":[{"id":1,"author":null}]}`, 'a'+i%26, 'a'+i/26)
+		body := fmt.Sprintf(`{"size":1,"new_%c%c":1,"entries":[{"id":1,"author":null}]}`, 'a'+i%26, 'a'+i/26)
 		c.sheet().routes[0].answers = 0
 		c.Answer(fmt.Sprint("s", i/4), http.MethodGet, to, http.Header{}, []byte(body))
 	}

@@ -111,6 +111,9 @@ var sizeNames = []string{"limit", "per_page", "page_size", "pageSize", "maxResul
 // roundSizes are what providers bound pages by.
 var roundSizes = []int{10, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000}
 
+// totalNames are members that tell how long a list is.
+var totalNames = []string{"total", "total_count", "totalItems", "totalPeople"}
+
 // placeWords are in the names of parameters that say where in a list a page begins.
 var placeWords = []string{"page", "cursor", "offset", "token", "start", "after", "before", "since", "until", "latest", "oldest", "marker", "skip"}
 
@@ -126,8 +129,14 @@ func listOf(path string, query url.Values) string {
 }
 
 // measure notes the first page of a list that is shorter than was asked for, and exactly as long
-// as a bound of the provider could be. A later page with anything on it proves it harmless.
+// as a bound of the provider could be. A later page with anything on it proves it harmless. A list
+// with a total is left to the connector, which compares that.
 func (p *part) measure(r *route, to *url.URL, v *value) {
+	for _, name := range totalNames {
+		if r.root.members[name] != nil {
+			return
+		}
+	}
 	query := to.Query()
 	asked := 0
 	for _, name := range sizeNames {
