@@ -16,15 +16,16 @@ type document struct {
 	Day string `json:"day"`
 }
 
-// decode reads a document's members.
-func decode(raw jsontext.Value) (d document, members map[string]jsontext.Value, err error) {
+// decode reads a document into a record.
+func decode[T any](raw jsontext.Value, into *T) (document, error) {
+	var d document
 	if err := json.Unmarshal(raw, &d); err != nil {
-		return document{}, nil, err
+		return document{}, err
 	}
 	if _, err := time.Parse(time.DateOnly, d.Day); err != nil {
-		return document{}, nil, err
+		return document{}, err
 	}
-	return d, members, json.Unmarshal(raw, &members)
+	return d, json.Unmarshal(raw, into)
 }
 
 // made is the outcome of a reader.
@@ -43,51 +44,113 @@ func made(d document, err error, raw jsontext.Value, rec func() any) (string, st
 	return d.ID, d.Day, connectorkit.Upsert(rec())
 }
 
-// The members of each collection besides id and day, as Oura calls them. The kit checks their types by the manifest.
-var (
-	sleepMembers = []string{"type", "period", "bedtime_start", "bedtime_end", "time_in_bed", "total_sleep_duration", "rem_sleep_duration", "deep_sleep_duration", "light_sleep_duration",
-		"awake_time", "efficiency", "latency", "restless_periods", "average_breath", "average_heart_rate", "lowest_heart_rate", "average_hrv", "heart_rate", "hrv", "movement_30_sec",
-		"sleep_phase_5_min", "sleep_phase_30_sec", "app_sleep_phase_5_min", "low_battery_alert", "readiness", "readiness_score_delta", "sleep_score_delta", "sleep_algorithm_version", "sleep_analysis_reason", "ring_id"}
-	scoreMembers     = []string{"score", "contributors", "timestamp"}
-	readinessMembers = []string{"score", "temperature_deviation", "temperature_trend_deviation", "contributors", "timestamp"}
-	activityMembers  = []string{"score", "active_calories", "total_calories", "steps", "target_calories", "equivalent_walking_distance", "contributors", "timestamp", "class_5_min", "met",
-		"average_met_minutes", "high_activity_met_minutes", "medium_activity_met_minutes", "low_activity_met_minutes", "sedentary_met_minutes", "high_activity_time", "medium_activity_time",
-		"low_activity_time", "sedentary_time", "resting_time", "non_wear_time", "inactivity_alerts", "meters_to_target", "target_meters"}
-)
+// The records have the members of Oura's documents, as they are; the kit checks their types by the manifest. One that is null
+// is left out.
 
-// keep returns the reader of a collection whose records have the members that Oura has. A member that is null is left out.
-func keep(names []string) reader {
-	return func(raw jsontext.Value) (string, string, connectorkit.Record) {
-		d, members, err := decode(raw)
-		return made(d, err, raw, func() any { return kept(d, members, names) })
-	}
+type sleepRecord struct {
+	document
+	Type                  any `json:"type,omitzero"`
+	Period                any `json:"period,omitzero"`
+	BedtimeStart          any `json:"bedtime_start,omitzero"`
+	BedtimeEnd            any `json:"bedtime_end,omitzero"`
+	TimeInBed             any `json:"time_in_bed,omitzero"`
+	TotalSleepDuration    any `json:"total_sleep_duration,omitzero"`
+	RemSleepDuration      any `json:"rem_sleep_duration,omitzero"`
+	DeepSleepDuration     any `json:"deep_sleep_duration,omitzero"`
+	LightSleepDuration    any `json:"light_sleep_duration,omitzero"`
+	AwakeTime             any `json:"awake_time,omitzero"`
+	Efficiency            any `json:"efficiency,omitzero"`
+	Latency               any `json:"latency,omitzero"`
+	RestlessPeriods       any `json:"restless_periods,omitzero"`
+	AverageBreath         any `json:"average_breath,omitzero"`
+	AverageHeartRate      any `json:"average_heart_rate,omitzero"`
+	LowestHeartRate       any `json:"lowest_heart_rate,omitzero"`
+	AverageHrv            any `json:"average_hrv,omitzero"`
+	HeartRate             any `json:"heart_rate,omitzero"`
+	Hrv                   any `json:"hrv,omitzero"`
+	Movement30Sec         any `json:"movement_30_sec,omitzero"`
+	SleepPhase5Min        any `json:"sleep_phase_5_min,omitzero"`
+	SleepPhase30Sec       any `json:"sleep_phase_30_sec,omitzero"`
+	AppSleepPhase5Min     any `json:"app_sleep_phase_5_min,omitzero"`
+	LowBatteryAlert       any `json:"low_battery_alert,omitzero"`
+	Readiness             any `json:"readiness,omitzero"`
+	ReadinessScoreDelta   any `json:"readiness_score_delta,omitzero"`
+	SleepScoreDelta       any `json:"sleep_score_delta,omitzero"`
+	SleepAlgorithmVersion any `json:"sleep_algorithm_version,omitzero"`
+	SleepAnalysisReason   any `json:"sleep_analysis_reason,omitzero"`
+	RingId                any `json:"ring_id,omitzero"`
+
+	Temperature *float64 `json:"temperature_delta,omitzero"` // of the readiness
 }
 
-func kept(d document, members map[string]jsontext.Value, names []string) map[string]any {
-	r := map[string]any{"id": d.ID, "day": d.Day}
-	for _, name := range names {
-		if value := members[name]; len(value) > 0 && value.Kind() != 'n' {
-			r[name] = value
-		}
-	}
-	return r
+type scoreRecord struct {
+	document
+	Score        any `json:"score,omitzero"`
+	Contributors any `json:"contributors,omitzero"`
+	Timestamp    any `json:"timestamp,omitzero"`
+}
+
+type readinessRecord struct {
+	document
+	Score                     any `json:"score,omitzero"`
+	TemperatureDeviation      any `json:"temperature_deviation,omitzero"`
+	TemperatureTrendDeviation any `json:"temperature_trend_deviation,omitzero"`
+	Contributors              any `json:"contributors,omitzero"`
+	Timestamp                 any `json:"timestamp,omitzero"`
+}
+
+type activityRecord struct {
+	document
+	Score                     any `json:"score,omitzero"`
+	ActiveCalories            any `json:"active_calories,omitzero"`
+	TotalCalories             any `json:"total_calories,omitzero"`
+	Steps                     any `json:"steps,omitzero"`
+	TargetCalories            any `json:"target_calories,omitzero"`
+	EquivalentWalkingDistance any `json:"equivalent_walking_distance,omitzero"`
+	Contributors              any `json:"contributors,omitzero"`
+	Timestamp                 any `json:"timestamp,omitzero"`
+	Class5Min                 any `json:"class_5_min,omitzero"`
+	Met                       any `json:"met,omitzero"`
+	AverageMetMinutes         any `json:"average_met_minutes,omitzero"`
+	HighActivityMetMinutes    any `json:"high_activity_met_minutes,omitzero"`
+	MediumActivityMetMinutes  any `json:"medium_activity_met_minutes,omitzero"`
+	LowActivityMetMinutes     any `json:"low_activity_met_minutes,omitzero"`
+	SedentaryMetMinutes       any `json:"sedentary_met_minutes,omitzero"`
+	HighActivityTime          any `json:"high_activity_time,omitzero"`
+	MediumActivityTime        any `json:"medium_activity_time,omitzero"`
+	LowActivityTime           any `json:"low_activity_time,omitzero"`
+	SedentaryTime             any `json:"sedentary_time,omitzero"`
+	RestingTime               any `json:"resting_time,omitzero"`
+	NonWearTime               any `json:"non_wear_time,omitzero"`
+	InactivityAlerts          any `json:"inactivity_alerts,omitzero"`
+	MetersToTarget            any `json:"meters_to_target,omitzero"`
+	TargetMeters              any `json:"target_meters,omitzero"`
+}
+
+// keep reads a document whose record has the members that Oura has.
+func keep[T any](raw jsontext.Value) (string, string, connectorkit.Record) {
+	var r T
+	d, err := decode(raw, &r)
+	return made(d, err, raw, func() any { return r })
 }
 
 // discarded is the type of a session that the person threw away.
 const discarded = "deleted"
 
 func readSleep(raw jsontext.Value) (string, string, connectorkit.Record) {
-	d, members, err := decode(raw)
-	if err == nil && d.ID != "" && string(members["type"]) == `"`+discarded+`"` {
+	var r sleepRecord
+	d, err := decode(raw, &r)
+	if err == nil && d.ID != "" && r.Type == discarded {
 		return d.ID, d.Day, connectorkit.Delete(d.ID)
 	}
 	return made(d, err, raw, func() any {
-		r := kept(d, members, sleepMembers)
-		var readiness struct {
-			Temperature *float64 `json:"temperature_deviation"`
+		var wire struct {
+			Readiness struct {
+				Temperature *float64 `json:"temperature_deviation"`
+			} `json:"readiness"`
 		}
-		if json.Unmarshal(members["readiness"], &readiness) == nil && readiness.Temperature != nil {
-			r["temperature_delta"] = *readiness.Temperature
+		if json.Unmarshal(raw, &wire) == nil {
+			r.Temperature = wire.Readiness.Temperature
 		}
 		return r
 	})

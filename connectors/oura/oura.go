@@ -57,7 +57,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		return connectorkit.Flat{Stream: stream, Page: (&days{account: a, collection: collection, first: first, read: read}).page}
 	}
 	return []connectorkit.Collector{
-		of("sleep", "sleep", readSleep), of("daily_sleep", "daily_sleep", keep(scoreMembers)),
-		of("readiness", "daily_readiness", keep(readinessMembers)), of("activity", "daily_activity", keep(activityMembers)),
+		of("sleep", "sleep", readSleep), of("daily_sleep", "daily_sleep", keep[scoreRecord]),
+		of("readiness", "daily_readiness", keep[readinessRecord]), of("activity", "daily_activity", keep[activityRecord]),
 	}, nil
 }

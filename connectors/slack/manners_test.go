@@ -124,3 +124,13 @@ func TestNamelessToken(t *testing.T) {
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }
+
+// A message whose replies are all deleted is no thread any more: nothing but the missing numbers of its thread shows it.
+func TestLastReplyDeleted(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 10, Channels: 2, Users: 2, Messages: 12}))
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "delete_thread", N: 2})
+	b.Succeed(t)
+	b.VerifyComplete(t)
+}

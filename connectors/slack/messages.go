@@ -219,9 +219,15 @@ func (c *conversation) take(id string, got list, w *walk) (records []connectorki
 			c.Span.Back = ts
 		}
 		old, remembered := c.Known[ts]
-		if thread.Count > 0 && (old.Count != thread.Count || old.Latest != thread.Latest) && !slices.Contains(c.Queue, ts) {
+		switch {
+		case thread.Count > 0 && (old.Count != thread.Count || old.Latest != thread.Latest) && !slices.Contains(c.Queue, ts):
 			c.Queue = append(c.Queue, ts)
-		} else if !remembered && ts >= w.recent {
+		case thread.Count == 0 && len(old.Replies) > 0: // its last reply was deleted: it is no thread any more
+			for _, reply := range old.Replies {
+				records = append(records, connectorkit.Delete(key(id, reply)))
+			}
+			c.remember(ts, known{})
+		case !remembered && ts >= w.recent:
 			c.remember(ts, known{})
 		}
 	}

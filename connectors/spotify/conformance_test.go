@@ -128,6 +128,30 @@ func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 		put("type", at(t, "type"))
 		details(t)
 		r["artist_names"] = names(at(t, "artists"))
+	case spotify.StreamTracks:
+		for _, name := range []string{"id", "time_range", "name", "duration_ms"} {
+			put(name, w[name])
+		}
+		put("album_name", at(w, "album", "name"))
+		details(w)
+		r["artist_names"] = names(w["artists"])
+	case spotify.StreamAlbums, spotify.StreamShows, spotify.StreamEpisodes, spotify.StreamBooks:
+		x := w[map[string]string{spotify.StreamAlbums: "album", spotify.StreamShows: "show", spotify.StreamEpisodes: "episode", spotify.StreamBooks: "audiobook"}[stream]]
+		for _, name := range []string{"id", "name", "uri", "album_type", "release_date", "duration_ms", "description", "explicit"} {
+			put(name, at(x, name))
+		}
+		put("added_at", w["added_at"])
+		put("show_name", at(x, "show", "name"))
+		put("show_id", at(x, "show", "id"))
+		for _, name := range []string{"total_tracks", "total_episodes", "total_chapters"} {
+			put("part_count", at(x, name))
+		}
+		r["creator_names"] = names(at(x, "artists"))
+		if stream == spotify.StreamShows {
+			r["creator_names"] = []any{at(x, "publisher")}
+		} else if stream == spotify.StreamBooks {
+			r["creator_names"] = names(at(x, "authors"))
+		}
 	case spotify.StreamTop:
 		for _, name := range []string{"id", "time_range", "name", "genres"} {
 			r[name] = w[name]

@@ -45,8 +45,12 @@ func (l list) page(ctx context.Context, v connectorkit.Visit) (connectorkit.Inve
 // ranges are the spans of time of the top lists, as Spotify calls them.
 var ranges = []string{"short_term", "medium_term", "long_term"}
 
-// top reads the lists of top artists one after another.
-type top struct{ *api }
+// top reads the lists of top artists or tracks one after another.
+type top struct {
+	*api
+	kind string // artists, tracks
+	read func(raw jsontext.Value, span string) connectorkit.Thing
+}
 
 func (t *top) page(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
 	span, target, _ := strings.Cut(v.Token, " ")
@@ -54,9 +58,9 @@ func (t *top) page(ctx context.Context, v connectorkit.Visit) (connectorkit.Inve
 		span = ranges[0]
 	}
 	if target == "" {
-		target = "v1/me/top/artists?limit=" + pageSize + "&time_range=" + span
+		target = "v1/me/top/" + t.kind + "?limit=" + pageSize + "&time_range=" + span
 	}
-	read := func(raw jsontext.Value) connectorkit.Thing { return readArtist(raw, span) }
+	read := func(raw jsontext.Value) connectorkit.Thing { return t.read(raw, span) }
 	out, err := list{t.api, "", read}.page(ctx, connectorkit.Visit{Token: target})
 	if err != nil {
 		return out, err
@@ -71,5 +75,5 @@ func (t *top) page(ctx context.Context, v connectorkit.Visit) (connectorkit.Inve
 	return out, nil
 }
 
-// artistKey is the key of an artist in one of the lists.
-func artistKey(id, span string) string { return protocol.CompoundKey(id, span) }
+// topKey is the key of an artist or a track in one of the lists.
+func topKey(id, span string) string { return protocol.CompoundKey(id, span) }

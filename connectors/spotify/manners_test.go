@@ -75,3 +75,16 @@ func TestForbidden(t *testing.T) {
 		}
 	}
 }
+
+// A list that Spotify does not offer to the app is declared as missing. What is stored of it stays, and the others go on.
+func TestWithheldLibrary(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, spotify.Config{Seed: 5, Playlists: 1, Items: 2, Saved: 2, Plays: 2, Artists: 1}))
+	b.Succeed(t)
+	b.Sim.Mutate(t, providersim.Mutation{Op: "withhold", N: 2})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "save", N: 2})
+	if r := b.Succeed(t); len(r.KnownGaps) != 4 {
+		t.Errorf("four lists are refused, and the run declares %+v", r.KnownGaps)
+	}
+	b.VerifyComplete(t)
+}

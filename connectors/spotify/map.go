@@ -235,7 +235,27 @@ func readArtist(raw jsontext.Value, span string) connectorkit.Thing {
 	if a.Genres == nil {
 		a.Genres = []string{}
 	}
-	return connectorkit.Thing{Key: artistKey(a.ID, span), Record: connectorkit.Upsert(artistRecord{a.ID, span, a.Name, a.Genres})}
+	return connectorkit.Thing{Key: topKey(a.ID, span), Record: connectorkit.Upsert(artistRecord{a.ID, span, a.Name, a.Genres})}
+}
+
+type topTrackRecord struct {
+	ID         string   `json:"id"`
+	Span       string   `json:"time_range"`
+	Name       string   `json:"name"`
+	Artists    []string `json:"artist_names"`
+	Album      string   `json:"album_name,omitzero"`
+	DurationMS *int64   `json:"duration_ms,omitzero"`
+	trackDetails
+}
+
+func readTopTrack(raw jsontext.Value, span string) connectorkit.Thing {
+	var t wireTrack
+	if err := json.Unmarshal(raw, &t); err != nil || t.key() == "" {
+		return connectorkit.Thing{Record: unreadable(raw, err)}
+	}
+	return connectorkit.Thing{Key: topKey(t.key(), span), Record: connectorkit.Upsert(topTrackRecord{
+		ID: t.key(), Span: span, Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS, trackDetails: t.details(),
+	})}
 }
 
 type wirePlay struct {

@@ -4,7 +4,8 @@
 //	manifest.json   what it declares: streams, schemas, the sign-in
 //	spotify.go      open: environment in, client and collectors out
 //	api.go          one request, its next page, who is signed in
-//	inventory.go    lists whose absences are deletions: playlists, saved tracks, top artists
+//	inventory.go    lists whose absences are deletions: playlists, saved tracks, top artists and tracks
+//	library.go      saved albums, shows, episodes and audiobooks
 //	items.go        entries of playlists, read again when the playlist has another snapshot
 //	plays.go        the last plays, down to those that are known
 //	map.go          how one thing of Spotify's becomes one record
@@ -54,7 +55,12 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		connectorkit.Flat{Stream: "recently_played", Page: (&plays{api: a}).page},
 		connectorkit.Inventory{Stream: "playlists", Page: list{a, "v1/me/playlists", readPlaylist}.page, Remembered: remembered},
 		connectorkit.Inventory{Stream: "saved_tracks", Page: list{a, "v1/me/tracks", readSaved}.page, Remembered: remembered},
-		connectorkit.Inventory{Stream: "top_artists", Page: (&top{api: a}).page},
+		connectorkit.Inventory{Stream: "top_artists", Page: (&top{a, "artists", readArtist}).page},
+		connectorkit.Inventory{Stream: "top_tracks", Page: offered("top_tracks", (&top{a, "tracks", readTopTrack}).page)},
+		a.library("saved_albums", "v1/me/albums", "album"),
+		a.library("saved_shows", "v1/me/shows", "show"),
+		a.library("saved_episodes", "v1/me/episodes", "episode"),
+		a.library("saved_audiobooks", "v1/me/audiobooks", "audiobook"),
 		connectorkit.Flat{Stream: "playlist_items", Page: (&items{api: a}).page},
 	}, nil
 }

@@ -14,13 +14,15 @@ var operations = map[string]func(s *Slack) string{
 	"reply": func(s *Slack) string { c, m := s.recent(nil); return s.say(c, s.now(), m).ts },
 	// Somebody replies to a message that is older than two weeks; its place in the history stays.
 	"reply_old": func(s *Slack) string {
-		last := fmt.Sprintf("%010d", s.cfg.Now().AddDate(0, 0, -14).Unix())
-		for {
-			c := s.channel()
-			if m := c.messages[s.choice.IntN(len(c.messages))]; m.ts < last && !m.gone {
+		c := s.channel()
+		first := fmt.Sprintf("%010d", s.cfg.Now().AddDate(0, 0, -14).Unix())
+		old := slices.IndexFunc(c.messages, func(m *message) bool { return m.ts > first }) // they are in order
+		for _, m := range c.messages[s.choice.IntN(max(old, 1)):] {
+			if !m.gone {
 				return s.say(c, s.now(), m).ts
 			}
 		}
+		return ""
 	},
 	"expire":   func(s *Slack) string { s.expire++; return "" },
 	"nameless": func(s *Slack) string { s.nameless = true; return "" },
@@ -42,6 +44,13 @@ var operations = map[string]func(s *Slack) string{
 		r := m.living()[0]
 		r.gone = true
 		return r.ts
+	},
+	"delete_thread": func(s *Slack) string { // all replies of one message
+		_, m := s.recent(func(m *message) bool { return len(m.living()) > 0 })
+		for _, r := range m.replies {
+			r.gone = true
+		}
+		return m.ts
 	},
 	"upload": func(s *Slack) string { return s.upload().data["id"].(string) },
 	"delete_file": func(s *Slack) string {

@@ -43,6 +43,7 @@ var operations = map[string]func(s *Spotify, n int) []string{
 		})
 	},
 	"allow":    func(s *Spotify, n int) []string { s.cfg.Rate = n; return nil },     // requests in 30 seconds
+	"withhold": func(s *Spotify, n int) []string { s.withheld = n > 1; return nil }, // albums and the like: 2: yes, 1: no
 	"stranger": func(s *Spotify, n int) []string { s.stranger = n > 1; return nil }, // 2: yes, 1: no
 }
 

@@ -51,6 +51,10 @@ func (s *Spotify) routes() *http.ServeMux {
 	on("GET /v1/playlists/{id}/tracks", "", func(*http.Request) answer { return refuse(http.StatusForbidden, "Forbidden") })
 	on("GET /v1/me/tracks", ScopeLibrary, s.serveSaved)
 	on("GET /v1/me/top/artists", ScopeTop, s.serveTop)
+	on("GET /v1/me/top/tracks", ScopeTop, func(r *http.Request) answer { return list(s, r, s.topTracks(), track.object) })
+	for _, k := range library {
+		on("GET /v1/me/"+k.path, ScopeLibrary, s.serveLibrary(k))
+	}
 	on("GET /v1/me/player/recently-played", ScopePlayed, s.servePlays)
 	on("/", "", func(*http.Request) answer { return refuse(http.StatusNotFound, "Service not found") })
 	return mux

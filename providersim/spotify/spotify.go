@@ -67,6 +67,7 @@ type Spotify struct {
 	plays     []play // oldest first
 	top       map[string][]artist
 	stranger  bool // the person is not among the app's users
+	withheld  bool // saved albums, shows, episodes and audiobooks are refused
 	asked     []time.Time
 	refused   int
 }

@@ -14,6 +14,11 @@ const (
 	StreamSaved     = "saved_tracks"
 	StreamTop       = "top_artists"
 	StreamPlayed    = "recently_played"
+	StreamTracks    = "top_tracks"
+	StreamAlbums    = "saved_albums"
+	StreamShows     = "saved_shows"
+	StreamEpisodes  = "saved_episodes"
+	StreamBooks     = "saved_audiobooks"
 )
 
 // Truth returns everything that exists now, as the API serves it. An entry of a playlist is told by
@@ -47,6 +52,19 @@ func (s *Spotify) Truth() providersim.Truth {
 			o := a.object()
 			o["time_range"] = span
 			add(StreamTop, string(providersim.EncodeJSON([]any{o["id"], span})), o, false)
+		}
+	}
+	for _, span := range ranges {
+		for _, x := range s.topTracks() {
+			o := x.object()
+			o["time_range"] = span
+			add(StreamTracks, string(providersim.EncodeJSON([]any{o["id"], span})), o, false)
+		}
+	}
+	for _, k := range library {
+		for _, o := range k.rows() {
+			body := o[k.kind].(object)
+			add(k.stream, body["id"].(string), o, false)
 		}
 	}
 	for _, p := range s.plays {
