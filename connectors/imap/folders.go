@@ -17,6 +17,7 @@ type folder struct {
 	closed    closure
 	status    boxStatus
 	validity  uint32 // of the UIDs that are known
+	renewed   bool   // its UIDs are others than in the run before
 	id        string // that it has whatever its name is; known once it was open, on servers that have one
 }
 

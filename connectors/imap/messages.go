@@ -230,7 +230,7 @@ func (w *walk) begin(ctx context.Context, in *folder) (*mark, error) {
 		if err := w.forget(ctx, in.name, m.Have); err != nil {
 			return nil, err
 		}
-		m = nil
+		in.renewed, m = true, nil
 	}
 	if m == nil {
 		m = &mark{Validity: in.validity}

@@ -23,6 +23,7 @@ import (
 	"pdpp/connectors/imap"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
 	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/protocol"
@@ -420,10 +421,8 @@ func serveGNU(conn net.Conn) {
 	}
 }
 
-// TestFolderFailsAlone holds that a folder of which the server says something outside the grammar is declared, and that
-// the others are read.
-func TestFolderFailsAlone(t *testing.T) {
-	t.Parallel()
+// servedBy returns a bed whose account is on a server that serve plays.
+func servedBy(t *testing.T, serve func(net.Conn)) *connectortest.Bed {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -435,7 +434,7 @@ func TestFolderFailsAlone(t *testing.T) {
 			if err != nil {
 				return
 			}
-			go serveGNU(conn)
+			go serve(conn)
 		}
 	}()
 	target := target(t, theDovecot, 0)
@@ -444,7 +443,14 @@ func TestFolderFailsAlone(t *testing.T) {
 			"IMAP_ADDRESS": "mara@harbour.example", "IMAP_PASSWORD": "x", "IMAP_SERVER": l.Addr().String(), "PDPP_IMAP_SECURITY": "none",
 		}}
 	}
-	b := connectortest.NewBed(t, target)
+	return connectortest.NewBed(t, target)
+}
+
+// TestFolderFailsAlone holds that a folder of which the server says something outside the grammar is declared, and that
+// the others are read.
+func TestFolderFailsAlone(t *testing.T) {
+	t.Parallel()
+	b := servedBy(t, serveGNU)
 	for range 2 {
 		b.Succeed(t)
 		for _, stream := range []string{"messages", "bodies"} {
@@ -464,5 +470,91 @@ func TestFolderFailsAlone(t *testing.T) {
 		if want := []string{"bodies Stateless", "bodies Torn", "messages Stateless", "messages Torn"}; !slices.Equal(missing, want) {
 			t.Errorf("declared as missing: %q, want %q", missing, want)
 		}
+	}
+}
+
+// courier plays a server that numbers a folder anew for every connection until a client opens it for writing, as
+// Courier does.
+type courier struct {
+	mu      sync.Mutex
+	last    int
+	kept    int // the validity of the numbers once they are written down
+	fetched int // messages that were read
+}
+
+func (c *courier) serve(conn net.Conn) {
+	defer conn.Close()
+	say := func(lines ...string) { _, _ = io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n") }
+	say("* OK IMAP4rev1 ready")
+	c.mu.Lock()
+	c.last++
+	fresh := 100 + c.last
+	c.mu.Unlock()
+	in := bufio.NewReader(conn)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		tag, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		c.mu.Lock()
+		validity := c.kept
+		if validity == 0 {
+			validity = fresh
+		}
+		if strings.HasPrefix(command, "SELECT") {
+			c.kept = validity
+		}
+		if strings.Contains(command, "BODY.PEEK[") {
+			c.fetched++
+		}
+		c.mu.Unlock()
+		head := "Subject: Fog\r\n\r\n"
+		switch {
+		case command == "CAPABILITY":
+			say("* CAPABILITY IMAP4rev1 SASL-IR AUTH=PLAIN", tag+" OK done")
+		case strings.HasPrefix(command, "LIST"):
+			say(`* LIST () "/" INBOX`, tag+" OK done")
+		case strings.HasPrefix(command, "STATUS"):
+			say(fmt.Sprintf("* STATUS INBOX (MESSAGES 1 UIDNEXT 6 UIDVALIDITY %d)", validity), tag+" OK done")
+		case strings.HasPrefix(command, "EXAMINE"), strings.HasPrefix(command, "SELECT"):
+			say("* 1 EXISTS", fmt.Sprintf("* OK [UIDVALIDITY %d]", validity), "* OK [UIDNEXT 6]", tag+" OK done")
+		case strings.HasPrefix(command, "UID SEARCH"):
+			say("* SEARCH 5", tag+" OK done")
+		case strings.Contains(command, "BODY.PEEK[]"):
+			say(fmt.Sprintf("* 1 FETCH (UID 5 INTERNALDATE \"01-Mar-2026 08:00:00 +0000\" BODY[]<0> {%d}", len(head)+5), head+"fog\r\n)", tag+" OK done")
+		case strings.HasPrefix(command, "UID FETCH"):
+			say(fmt.Sprintf("* 1 FETCH (UID 5 RFC822.SIZE 44 INTERNALDATE \"01-Mar-2026 08:00:00 +0000\" FLAGS (\\Seen) BODY[HEADER.FIELDS (DATE FROM)] {%d}", len(head)), head+")", tag+" OK done")
+		default:
+			say(tag + " OK done")
+		}
+	}
+}
+
+// TestNumbersThatDoNotLast holds that a folder which is numbered anew for each connection is read again once, and not in
+// every run.
+func TestNumbersThatDoNotLast(t *testing.T) {
+	t.Parallel()
+	c := &courier{}
+	b := servedBy(t, c.serve)
+	b.Succeed(t)
+	b.Succeed(t) // its numbers are others: it is read again, and the server is made to keep them
+	b.Succeed(t)
+	c.mu.Lock()
+	before := c.fetched
+	c.mu.Unlock()
+	b.Succeed(t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fetched != before || before == 0 {
+		t.Errorf("%d messages were read before the last run, and %d in it", before, c.fetched-before)
+	}
+	stored, err := connectortest.Stored(t.Context(), b.Store, "messages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.DeleteFunc(stored, func(_ string, r store.StoredRecord) bool { return r.Deleted })
+	if keys := slices.Collect(maps.Keys(stored)); !slices.Equal(keys, []string{fmt.Sprintf("INBOX/%d/5", c.kept)}) {
+		t.Errorf("stored: %q, and the folder's numbers are of %d", keys, c.kept)
 	}
 }

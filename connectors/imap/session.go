@@ -291,7 +291,9 @@ func (s *session) credential() (command, error) {
 	}}, nil
 }
 
-// examine opens a folder for reading. With a mark the server tells what changed since, if it can.
+// examine opens a folder for reading. With a mark the server tells what changed since, if it can. A folder whose UIDs
+// are others than in the run before is opened by SELECT, because Courier writes the UIDs of a folder down only then;
+// otherwise each run would read it again. Nothing that changes a message is sent.
 func (s *session) examine(ctx context.Context, in *folder, since *mark) (*answer, error) {
 	var a *answer
 	err := s.sender.Do(ctx, func(ctx context.Context) (o governor.Outcome, err error) {
@@ -314,7 +316,11 @@ func (s *session) examine(ctx context.Context, in *folder, since *mark) (*answer
 			options = " (CONDSTORE)"
 		}
 		s.selected = ""
-		a, o, err = s.once(ctx, command{name: "EXAMINE", text: func() string { return "EXAMINE " + quoted(in.raw) + options }})
+		name := "EXAMINE"
+		if in.renewed {
+			name = "SELECT"
+		}
+		a, o, err = s.once(ctx, command{name: name, text: func() string { return name + " " + quoted(in.raw) + options }})
 		if err == nil {
 			s.selected, in.id = in.raw, a.id
 			if a.validity == 0 {
