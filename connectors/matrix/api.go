@@ -16,6 +16,7 @@ import (
 type account struct {
 	client, files *governhttp.Client
 	setup         *connectorkit.Setup
+	anew          bool // the run reads everything again
 
 	user string // whose token it is; empty until asked
 }

@@ -56,7 +56,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	if err != nil {
 		return nil, err
 	}
-	a := &account{client: client, files: files, setup: s}
+	a := &account{client: client, files: files, setup: s, anew: s.FullRefresh()}
 	return []connectorkit.Collector{
 		connectorkit.Flat{Stream: "rooms", Page: (&rooms{account: a}).page},
 		connectorkit.Flat{Stream: "members", Page: (&members{account: a}).page},

@@ -9,7 +9,7 @@ type Rule struct {
 	Call uintptr
 	// Unless lets the call through when all arguments of one of its members match.
 	Unless [][]Arg
-	// Errno is what the caller gets.
+	// Errno is what the caller gets. With zero the call has no effect and reports success.
 	Errno syscall.Errno
 }
 
