@@ -129,7 +129,7 @@ func (b *bed) mustRun(t *testing.T) Report {
 // starts lists what each run of the connector was started with.
 func (b *bed) starts(t *testing.T) []string {
 	t.Helper()
-	body, err := os.ReadFile(b.file + ".runs")
+	body, err := os.ReadFile(filepath.Join(filepath.Dir(b.file), "data", "runs"))
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
