@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pdpp/manifest/folder"
 )
 
 const token = "tok-51c0-never-shown"
@@ -47,6 +49,12 @@ func newHost(t *testing.T) *host {
 // connector gives the path of a file in the connector's own folder.
 func (h *host) connector(name string) string {
 	return filepath.Join(h.home, ".config", "pdpp", "connectors", "diary", name)
+}
+
+// runs is the file in the connector's data folder to which it adds a line at each start. The rest of its
+// folder is read-only for it.
+func (h *host) runs(source string) string {
+	return filepath.Join(h.connector(folder.Data), source+".runs")
 }
 
 // program runs the real program and gives what it said and how it ended.
@@ -91,7 +99,7 @@ func (h *host) enrol(t *testing.T, s *server, source string, more ...string) (di
 			body = regexp.MustCompile(`(?m)^`+name+`=.*\n`).ReplaceAll(body, nil)
 			body = append(body, line+"\n"...)
 		}
-		err = os.WriteFile(profile, append(body, "DIARY_FILE="+diary+"\nDIARY_RUNS="+h.connector(source+".runs")+"\n"...), 0o600)
+		err = os.WriteFile(profile, append(body, "DIARY_FILE="+diary+"\nDIARY_RUNS="+h.runs(source)+"\n"...), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func playServer() {
 }
 
 // playDiary is a connector for a text file with one note per word. It adds a
-// line to DIARY_RUNS, which is in its own folder, whenever it is started.
+// line to DIARY_RUNS, which is in its data folder, whenever it is started.
 func playDiary() {
 	in := bufio.NewReader(os.Stdin)
 	var start struct {

@@ -28,7 +28,7 @@ func TestSetupConnectsAndLogoutEnds(t *testing.T) {
 
 	// The second source joins the device: the server gave no token for it.
 	s.expect("dsrc_2")
-	h.env = append(h.env, "DIARY_FILE="+diary, "DIARY_RUNS="+h.connector("dsrc_2.runs"))
+	h.env = append(h.env, "DIARY_FILE="+diary, "DIARY_RUNS="+h.runs("dsrc_2"))
 	out, _ := h.must(t, exitOK, "setup", "--base-url", s.URL, "--code", "lde_dsrc_2", "--device-label", "Attic")
 	if !strings.Contains(out, "connected  diary as dsrc_2") || !strings.Contains(out, "status     healthy") {
 		t.Errorf("the first pass:\n%s", out)
