@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"pdpp/internal/ops/disk"
 )
 
 const (
@@ -13,7 +15,6 @@ const (
 	gibibyte = 1 << 30
 
 	littleSpace  = gibibyte
-	noSpace      = 100 * mebibyte
 	mendSpace    = "Free some disk space, or move the folder to a larger disk."
 	measureSpace = "Look at the free space of the disk yourself."
 )
@@ -24,7 +25,7 @@ func (x *examination) disk() {
 	switch left := size(free); {
 	case err != nil:
 		x.warn(CheckDisk, "the free space of the disk is not known: "+said(err), measureSpace)
-	case free < noSpace:
+	case free < disk.Full:
 		x.fail(CheckDisk, "only "+left+" are free on the disk of "+x.Home, mendSpace)
 	case free < littleSpace:
 		x.warn(CheckDisk, "only "+left+" are free on the disk of "+x.Home, mendSpace)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,10 @@ var componentWords = map[string]string{
 	"scheduler": "the scheduler",
 	"browser":   "the browser that connectors use",
 	"collector": "the collector device",
+	"disk":      "the disk that holds the data",
 }
+
+const fullDisk = "The disk that holds the data is full, so that nothing new can be stored. Free some space first."
 
 // indicate gives nil when all is well.
 func indicate(r health.RuntimeIndicator) *RuntimeIndicator {
@@ -41,6 +45,9 @@ func indicate(r health.RuntimeIndicator) *RuntimeIndicator {
 		}
 	}
 	out.Sentence = runtimeSentence(names)
+	if slices.ContainsFunc(r.Faults, func(f health.RuntimeFault) bool { return f.Component == "disk" }) {
+		out.Sentence = fullDisk // the other faults follow from it
+	}
 	return out
 }
 

@@ -20,6 +20,7 @@ import (
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/disk"
 	"pdpp/internal/owner/api"
 	"pdpp/internal/owner/service/lookup"
 	"pdpp/internal/owner/service/reading"
@@ -73,6 +74,8 @@ type Config struct {
 	DeletionTime time.Duration
 
 	Version, Home, Database string // as Runtime tells them
+	// FreeSpace returns how many bytes can still be written below a folder; nil asks the file system.
+	FreeSpace func(folder string) (uint64, error)
 	// Now is the clock; nil means the real one.
 	Now func() time.Time
 }
@@ -111,6 +114,9 @@ func New(c Config) *Service {
 	if c.Asked == nil {
 		c.Asked = func() {}
 	}
+	if c.FreeSpace == nil {
+		c.FreeSpace = func(folder string) (uint64, error) { free, _, err := disk.Space(folder); return free, err }
+	}
 	c.Connectors = launch.AsChosen(c.Connectors, c.Store)
 	find := lookup.New(c.Store, catalog.Remember(c.Connectors))
 	return &Service{
@@ -119,6 +125,6 @@ func New(c Config) *Service {
 		Settings: settings.New(settings.Config{
 			Store: c.Store, Key: c.Key, Opening: c.Opening, GrantService: c.GrantService, Access: c.Access, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
 		}),
-		find: find, progresses: runview.NewProgresses(c.Store, c.Now), view: view.View{Reader: c.Reader, Now: c.Now}, started: c.Now(),
+		find: find, progresses: runview.NewProgresses(c.Store, c.Now), view: view.View{Reader: diskWatch{c.Reader, &c}, Now: c.Now}, started: c.Now(),
 	}
 }
