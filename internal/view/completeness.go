@@ -53,7 +53,7 @@ func (c *Connection) Completeness(kept int64) Completeness {
 	const day = "2 January 2006"
 	switch {
 	case missing > 0:
-		out.Fetched = open != nil && open.Disposition == health.DispositionResumable
+		out.Fetched = open != nil && open.Disposition == health.DispositionResumable && open.Total == nil
 	case len(c.Verdict.Streams) == 0:
 		out.Say = "Not looked yet"
 	case open != nil:

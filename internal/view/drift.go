@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/verdict"
 )
 
 // StreamDrift is how the provider's answers about a stream differ from what this version of the
@@ -28,7 +29,7 @@ func driftOf(e *evidence.Evidence) []StreamDrift {
 		}
 		d := StreamDrift{Stream: s.Name, ObservedAt: s.Fact.At, Drift: *s.Fact.Drift}
 		if t := d.Total; t.Short() {
-			d.Statements = append(d.Statements, totalWords(t))
+			d.Statements = append(d.Statements, verdict.TotalSentence(t))
 		}
 		if d.Beginning.Suspicious() {
 			d.Statements = append(d.Statements, beginningWords(d.Beginning))
@@ -42,10 +43,6 @@ func driftOf(e *evidence.Evidence) []StreamDrift {
 		out = append(out, d)
 	}
 	return out
-}
-
-func totalWords(t *evidence.Total) string {
-	return "The source says that there are " + strconv.FormatInt(t.Announced, 10) + "; " + strconv.FormatInt(t.Counted, 10) + " were listed."
 }
 
 func beginningWords(b *evidence.Beginning) string {
@@ -89,7 +86,7 @@ func driftSteps(e *evidence.Evidence) []Step {
 	var steps []Step
 	for _, d := range driftOf(e) {
 		for _, text := range d.Statements {
-			if d.Total.Short() && text == totalWords(d.Total) {
+			if d.Total.Short() && text == verdict.TotalSentence(d.Total) {
 				continue
 			}
 			at := d.ObservedAt

@@ -30,8 +30,8 @@ func TestDriftIsShown(t *testing.T) {
 		says     []string
 	}{
 		{"nothing differs", true, nil, health.Complete, health.Complete, nil},
-		{"a total of a required stream", true, short, health.Partial, health.Partial, []string{"The source says that there are 300; 53 were listed."}},
-		{"a total of another stream", false, short, health.Partial, health.Complete, []string{"The source says that there are 300; 53 were listed."}},
+		{"a total of a required stream", true, short, health.Partial, health.Partial, []string{"The source reports 300 items and 53 were listed."}},
+		{"a total of another stream", false, short, health.Partial, health.Complete, []string{"The source reports 300 items and 53 were listed."}},
 		{"everything else", true, noted, health.Complete, health.Complete, []string{
 			"The history begins exactly 365 days before the run.", "New member: notes/[]/colour in 3 places (GET v1/notes).",
 			"Missing member: notes/[]/title, in all 9 (GET v1/notes).", "Other type: notes/[]/size is text instead of number in 1 place (GET v1/notes).",

@@ -57,7 +57,7 @@ func dispositionFact(s *health.Snapshot) string {
 var dispositionRules = map[health.Disposition]string{
 	health.DispositionAwaitingOwner:   "something is missing and a question waits for the owner",
 	health.DispositionTerminal:        "what is missing cannot be collected by any run",
-	health.DispositionResumable:       "a later run can collect what is missing",
+	health.DispositionResumable:       "something is missing, and a later run may collect it",
 	health.DispositionChecking:        "as long as coverage is not known, nothing is promised",
 	health.DispositionOwnerRefreshDue: "the data is stale and only the owner refreshes it",
 	health.DispositionComplete:        "nothing is missing",

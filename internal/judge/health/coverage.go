@@ -146,7 +146,7 @@ func streamCoverage(e *evidence.Evidence, s *evidence.Stream) Coverage {
 		return CoverageUnknown
 	case skip != "" && skip != Complete:
 		return unlessUnread(e, skip)
-	case s.Fact.Checkpoint == evidence.CheckpointWithheld, s.Fact.Short(), s.Fact.TotalShort(), !speaksForItself(e, s.Fact):
+	case stoppedShort(e, s.Fact), s.Fact.TotalShort():
 		return Partial
 	case (s.Fact.Considered == nil) != (s.Fact.Covered == nil):
 		return CoverageUnknown // half a measurement proves neither
@@ -155,6 +155,16 @@ func streamCoverage(e *evidence.Evidence, s *evidence.Stream) Coverage {
 	default:
 		return unlessUnread(e, Complete)
 	}
+}
+
+// stoppedShort reports whether the run left part of the stream for a later one.
+func stoppedShort(e *evidence.Evidence, f *evidence.Fact) bool {
+	return f.Checkpoint == evidence.CheckpointWithheld || f.Short() || !speaksForItself(e, f)
+}
+
+// totalAlone reports whether only the total that the source reports makes a stream partial.
+func totalAlone(e *evidence.Evidence, f *evidence.Fact) bool {
+	return f != nil && f.TotalShort() && !stoppedShort(e, f)
 }
 
 // speaksForItself reports whether what the run says of the stream stands, whatever

@@ -15,6 +15,9 @@ func (r *reading) streams() []StreamRollup {
 			NotReached:    c == Partial && notReached(s),
 			Rejected:      c == RetryableGap && s.Fact != nil && s.Fact.Skip != nil && rejectedAlone(r.Evidence, s),
 		}
+		if c == Partial && totalAlone(r.Evidence, s.Fact) {
+			out[i].Total = s.Fact.Drift.Total
+		}
 		out[i].Retained = measured(s.Retained)
 		out[i].Missing, out[i].MissingIsFloor = r.missing(s, c)
 		if s.Fact != nil {

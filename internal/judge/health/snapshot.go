@@ -107,6 +107,9 @@ type StreamRollup struct {
 	Absent     bool `json:"absent,omitempty"`
 	NotReached bool `json:"not_reached,omitempty"`
 	Rejected   bool `json:"rejected,omitempty"`
+	// Total is set where the stream is partial for no other reason than the total that the source
+	// reports. Whether another run lists more is not known.
+	Total *evidence.Total `json:"total,omitempty"`
 }
 
 // ProgressEvidence are the signs of progress; the mode tells which one counts.

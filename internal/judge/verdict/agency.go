@@ -1,12 +1,35 @@
 package verdict
 
-import "pdpp/internal/judge/health"
+import (
+	"pdpp/internal/judge/evidence"
+	"pdpp/internal/judge/health"
+)
 
 // The questions that the action rules ask. The owner is asked for something
 // only where no operation of the system, with the access that it has, helps.
 
 func (r *reading) terminal() bool  { return r.disposition == health.DispositionTerminal }
 func (r *reading) resumable() bool { return r.disposition == health.DispositionResumable }
+
+// reportedTotals returns the totals of the source that disagree with what was listed, if nothing else
+// makes the connection partial. Then no run is known to collect more.
+func (r *reading) reportedTotals() []*evidence.Total {
+	if !r.resumable() || r.in.Snapshot.Axes.Coverage != health.Partial {
+		return nil
+	}
+	var totals []*evidence.Total
+	for i := range r.in.Streams {
+		s := &r.in.Streams[i]
+		if !votes(s) || r.dispositions[i] != health.DispositionResumable {
+			continue
+		}
+		if s.Total == nil {
+			return nil
+		}
+		totals = append(totals, s.Total)
+	}
+	return totals
+}
 
 // refreshDue reports whether the owner alone can make stale data newer.
 func (r *reading) refreshDue() bool {

@@ -50,6 +50,7 @@ const (
 	stUploading
 	stPaused
 	stOtherwise
+	stTotals
 	stPartMissing
 
 	// What the owner is asked to do, and what is said instead of a button.
@@ -76,6 +77,7 @@ const (
 	ctaNeedsCode
 	ctaRunning
 	ctaContinues
+	ctaStartsItself
 	ctaPausing
 	ctaAfterPause
 
@@ -162,6 +164,7 @@ const (
 	meansFirstRun
 	meansTerminal
 	meansPartMissing
+	meansTotals
 	meansNothingYet
 	meansNotCounted
 	meansStale
@@ -216,6 +219,7 @@ var lines = [lineCount]string{
 	stUploading:         "The device is uploading the records that it has saved.",
 	stPaused:            "The schedule is off, so this source is not collected by itself.",
 	stOtherwise:         "Part of this connection is not as it should be, and its details name the cause.",
+	stTotals:            "The source reports more items than it listed.",
 	stPartMissing:       "Part of the data is missing.",
 
 	ctaReconnect:      "Reconnect with a new credential",
@@ -241,6 +245,7 @@ var lines = [lineCount]string{
 	ctaNeedsCode:      "The connector needs a code fix before this source can collect again",
 	ctaRunning:        "A run is under way",
 	ctaContinues:      "The next run continues by itself",
+	ctaStartsItself:   "The next run starts by itself",
 	ctaPausing:        "The next run starts after a pause",
 	ctaAfterPause:     "The source can be asked again after its pause",
 
@@ -321,6 +326,7 @@ var lines = [lineCount]string{
 	meansStopped:         "Nothing comes in until this is mended.",
 	meansFirstRun:        "What arrives is kept and can be read at once.",
 	meansTerminal:        "That part stays missing, and the rest is kept.",
+	meansTotals:          "Part of the data may be missing, and nothing that was collected is lost.",
 	meansPartMissing:     "Part of the data is still missing, and nothing that was collected is lost.",
 	meansNothingYet:      "Nothing is kept yet.",
 	meansNotCounted:      "Whether everything is here is not known, because it was not counted.",
@@ -354,6 +360,13 @@ const (
 	wordItems          = " earlier items"
 	beforeDrained      = "The last run filled in "
 	betweenHeldDrained = ", and the last run filled in "
+
+	beforeTotal    = "The source reports "
+	wordTotalItem  = " item"
+	wordTotalItems = " items"
+	betweenTotal   = " and "
+	afterListedOne = " was listed."
+	afterListed    = " were listed."
 
 	afterAgeNothingNew = ", nothing new."
 	wordNewRecord      = " new record"

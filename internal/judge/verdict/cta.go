@@ -92,7 +92,7 @@ func ctaWait(r *reading) string {
 	case r.mustWait() && !r.goesOnAfterwards():
 		return say(ctaAfterPause)
 	case r.resumable():
-		return say(ctaContinues)
+		return say(either(r.reportedTotals() != nil, ctaStartsItself, ctaContinues))
 	default:
 		return say(ctaPausing)
 	}

@@ -71,7 +71,7 @@ func drain(r *reading, actions []RequiredAction) (field, why string) {
 		return fieldBacklog, whyGapsRecovered
 	case r.in.Snapshot.Axes.Outbox == health.OutboxActive:
 		return fieldConditions, whyUploading
-	case r.resumable() && has(actions, WaitAction):
+	case r.resumable() && r.reportedTotals() == nil && has(actions, WaitAction):
 		return fieldConditions, whySelfHandled
 	default:
 		return "", ""

@@ -51,6 +51,8 @@ func happened(r *reading) string {
 		return say(either(r.underPressure(), hapPressure, hapPause))
 	case r.terminal():
 		return say(hapTerminal)
+	case r.reportedTotals() != nil:
+		return totalsSentence(r.reportedTotals())
 	case r.resumable():
 		return say(hapLeftForLater)
 	case r.mode() == health.ModeLocalDevice:
@@ -116,7 +118,7 @@ func means(r *reading) string {
 	case r.terminal():
 		return say(meansTerminal)
 	case r.resumable():
-		return say(meansPartMissing)
+		return say(either(r.reportedTotals() != nil, meansTotals, meansPartMissing))
 	case r.neverCollected():
 		return say(meansNothingYet)
 	case r.disposition == health.DispositionChecking:

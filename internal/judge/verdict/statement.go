@@ -19,6 +19,9 @@ func forwardStatement(r *reading, actions []RequiredAction) string {
 	if len(actions) == 0 && r.firstRun() {
 		return keptAnd(r, stFirstUnderWay, afterKeptGoesOn)
 	}
+	if totals := r.reportedTotals(); totals != nil && !r.brokeProtocol() && promisesMore(actions) {
+		return totalsSentence(totals)
+	}
 	if len(actions) == 0 {
 		return say(restingStatement(r))
 	}
@@ -30,6 +33,11 @@ func forwardStatement(r *reading, actions []RequiredAction) string {
 		return say(terminalStatement(r, primary))
 	}
 	return say(actionStatement(r, primary))
+}
+
+// promisesMore reports whether the statement would be about data that another run collects.
+func promisesMore(actions []RequiredAction) bool {
+	return len(actions) == 0 || actions[0].Kind == WaitAction || actions[0].Kind == RetryGap
 }
 
 // actionStatement says what doing the primary action achieves, or what happens

@@ -15,7 +15,10 @@ func streamRows(r *reading, actions []RequiredAction) []StreamRow {
 			StreamID: s.StreamID, Coverage: s.Coverage, Disposition: r.dispositions[i],
 			Collected: clamp(s.Collected, s.Considered), Considered: s.Considered,
 			Kept: s.Retained, Found: sum(s.Retained, s.Missing), Missing: s.Missing, Floor: s.MissingIsFloor,
-			Statement: say(streamStatement(r, i, actions)), ActionRef: actionRef(s, r.dispositions[i], actions),
+			Statement: say(streamStatement(r, i, actions)), ActionRef: actionRef(s, r.dispositions[i], actions), Total: s.Total,
+		}
+		if s.Total != nil && r.dispositions[i] == health.DispositionResumable {
+			rows[i].Statement = TotalSentence(s.Total)
 		}
 	}
 	return rows

@@ -3,6 +3,7 @@ package verdict
 import (
 	"time"
 
+	"pdpp/internal/judge/evidence"
 	"pdpp/internal/judge/health"
 )
 
@@ -192,6 +193,8 @@ type StreamRow struct {
 	Floor     bool   `json:"is_floor"`
 	Statement string `json:"statement"`
 	ActionRef *int   `json:"action_ref"` // index into RequiredActions
+	// Total is set where the total that the source reports is all that disagrees.
+	Total *evidence.Total `json:"total,omitempty"`
 }
 
 // Progress is the sign of progress that suits how the connection collects.

@@ -3,6 +3,7 @@ package verdict
 import (
 	"strings"
 
+	"pdpp/internal/judge/evidence"
 	"pdpp/internal/ops/text"
 )
 
@@ -53,6 +54,19 @@ func counted(n int64, one, many string) string {
 		return "1" + one
 	}
 	return text.Number(max(n, 0)) + many
+}
+
+// TotalSentence states the total that a source reports beside how many items it listed.
+func TotalSentence(t *evidence.Total) string {
+	return beforeTotal + counted(t.Announced, wordTotalItem, wordTotalItems) + betweenTotal + counted(t.Counted, afterListedOne, afterListed)
+}
+
+// totalsSentence is TotalSentence for all streams of a connection.
+func totalsSentence(totals []*evidence.Total) string {
+	if len(totals) == 1 {
+		return TotalSentence(totals[0])
+	}
+	return say(stTotals)
 }
 
 // unreadSentence names the families that could not be read. A family without
