@@ -200,12 +200,13 @@ func sessionsAreListedAndEnded(t *testing.T, vars map[string]string) {
 	}
 }
 
-// What gives more ways in needs proof that is not older than ten minutes, on pages and
-// routes alike.
+// What gives more ways in, and what cannot be undone or is everything, needs proof that is
+// not older than ten minutes, on pages and routes alike.
 func TestSensitiveActionsNeedFreshProof(t *testing.T) {
 	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 	v := s.signedIn()
-	routes := []struct{ method, path string }{{"POST", "/_ref/tokens"}, {"PUT", "/_ref/password"}, {"POST", "/_ref/recovery-codes"}}
+	routes := []struct{ method, path string }{{"POST", "/_ref/tokens"}, {"PUT", "/_ref/password"}, {"POST", "/_ref/recovery-codes"},
+		{"POST", "/_ref/deletions"}, {"POST", "/_ref/deletions/del_1/purge"}}
 	pages := []string{"/settings/tokens", "/settings/password", "/settings/recovery-codes"}
 	for _, c := range routes {
 		if a := v.tell(c.method, c.path, map[string]any{"label": "", "password": ""}); strings.Contains(a.body, "confirmation_required") {
@@ -221,6 +222,21 @@ func TestSensitiveActionsNeedFreshProof(t *testing.T) {
 	for _, path := range pages {
 		if a := v.post(path, "label", "X", "next", "a new long password", "again", "a new long password"); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/confirm") {
 			t.Errorf("later: %s: %d %s", path, a.StatusCode, a.Header.Get("Location"))
+		}
+	}
+	for _, c := range []struct {
+		path, scope, when string
+		needs             bool
+	}{
+		{"/settings/deletions", "everything", "later", true},
+		{"/settings/deletions", "range", "now", true},
+		{"/settings/deletions/del_1/purge", "", "", true},
+		{"/settings/deletions", "range", "later", false},
+		{"/settings/deletions/del_1/undo", "", "", false},
+	} {
+		a := v.post(c.path, "scope", c.scope, "when", c.when, "until", map[bool]string{true: "2001-02-03"}[c.scope == "range"])
+		if needs := strings.HasPrefix(a.Header.Get("Location"), "/confirm"); needs != c.needs {
+			t.Errorf("later: %s of %s %s: %d %s", c.path, c.scope, c.when, a.StatusCode, a.Header.Get("Location"))
 		}
 	}
 	if a := v.get("/_ref/connections"); a.StatusCode != http.StatusOK {

@@ -6,10 +6,11 @@ import (
 	"fmt"
 )
 
-// ByIndex leaves nested loops over indexes alone: the plan of a statement is kept from when the tables of a deletion
-// were empty. What it takes them to cost is not worth compiling anything for.
+// ByIndex leaves nested loops over indexes alone, read in their order: the plan of a statement is kept from when the
+// tables of a deletion were empty, and the server takes them to be small until it has analysed them. A bitmap would
+// read and sort all that is left for each step. What it takes them to cost is not worth compiling anything for.
 func (d *dialect) ByIndex() string {
-	return `SELECT set_config('enable_seqscan', 'off', true) || set_config('enable_hashjoin', 'off', true) || set_config('enable_mergejoin', 'off', true) || set_config('jit', 'off', true)`
+	return `SELECT set_config('enable_seqscan', 'off', true) || set_config('enable_hashjoin', 'off', true) || set_config('enable_mergejoin', 'off', true) || set_config('enable_bitmapscan', 'off', true) || set_config('jit', 'off', true)`
 }
 
 const forgetText = `DELETE FROM record_search WHERE record_id IN (SELECT CAST(v.value ->> 0 AS bigint) FROM json_array_elements(CAST($1 AS json)) AS v)`

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlstore"
 	"pdpp/internal/keep/store/storetest"
 )
@@ -42,6 +44,41 @@ func TestFieldReads(t *testing.T) {
 			several := want.transactions > 0 && strings.Contains(plan, "Gather")
 			if strings.Contains(plan, "records_field_") != (want.index == "records_field_") || !strings.Contains(plan, want.index) || strings.Contains(plan, "Seq Scan on records") || several {
 				t.Errorf("%s is found with %s by\n%s", name, mode, plan)
+			}
+		}
+	}
+}
+
+// A step of a deletion reads the hidden records that it takes and no others, although the server has not looked at how
+// many there are: a step that reads all that are left makes the whole grow with the square of them.
+func TestDeletionReads(t *testing.T) {
+	t.Parallel()
+	d := openDamaged(t)
+	for _, plant := range []string{
+		`INSERT INTO deletions (deletion_id, scope, connection_id, stream, since, until, state, asked_at, purge_after) VALUES
+			('d', 'everything', '', '', '', '', '', '2026-01-02T03:04:05.000000Z', '2026-01-02T03:04:05.000000Z')`,
+		`INSERT INTO deleted_records (record_id, deletion_no, version, live) SELECT n, 1, 1, 1 FROM generate_series(1, 20000) AS n`,
+	} {
+		if _, err := d.Raw.ExecContext(t.Context(), plant); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, state := range []store.DeletionState{store.DeletionUndoing, store.DeletionPurging} {
+		if _, err := d.Raw.ExecContext(t.Context(), `UPDATE deletions SET state = $1`, state); err != nil {
+			t.Fatal(err)
+		}
+		sent := storetest.StepOfDeletion(t, d)
+		at := slices.IndexFunc(sent, func(s storetest.Sent) bool { return strings.Contains(s.Query, "FROM deleted_records x JOIN records r") })
+		if at < 0 {
+			t.Fatalf("%s: no hidden records are read by\n%v", state, sent)
+		}
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			plan, err := planned(t.Context(), d, sent[:at+1], mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(plan, "Sort") || strings.Contains(plan, "Bitmap") || !strings.Contains(plan, "deleted_records_by_deletion") {
+				t.Errorf("%s, %s: they are found by\n%s", state, mode, plan)
 			}
 		}
 	}

@@ -82,13 +82,7 @@ func ReadFields(t *testing.T, d Damaged) map[string]FieldRead {
 		for range 2 {
 			read = FieldRead{}
 			w.begin = func() { read.Begun++ }
-			w.seen = func(query string, args []driver.NamedValue) {
-				sent := Sent{Query: query}
-				for _, a := range args {
-					sent.Args = append(sent.Args, a.Value)
-				}
-				read.Sent = append(read.Sent, sent)
-			}
+			w.collect(&read.Sent)
 			got, err := q.ask(t.Context())
 			ok(t, err)
 			same(t, got, q.want)
@@ -96,4 +90,25 @@ func ReadFields(t *testing.T, d Damaged) map[string]FieldRead {
 		reads[name] = read
 	}
 	return reads
+}
+
+// collect adds each query to sent.
+func (w *Watch) collect(sent *[]Sent) {
+	w.seen = func(query string, args []driver.NamedValue) {
+		s := Sent{Query: query}
+		for _, a := range args {
+			s.Args = append(s.Args, a.Value)
+		}
+		*sent = append(*sent, s)
+	}
+}
+
+// StepOfDeletion returns the queries of the next step of a deletion.
+func StepOfDeletion(t *testing.T, d Damaged) (sent []Sent) {
+	t.Helper()
+	var w Watch
+	w.collect(&sent)
+	_, err := d.Watched(&w).AdvanceDeletion(t.Context(), Now)
+	ok(t, err)
+	return sent
 }

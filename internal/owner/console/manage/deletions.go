@@ -73,17 +73,20 @@ func (p *pages) showDeletionForm(w http.ResponseWriter, r *http.Request, form *d
 	p.show(w, r, form.status, p.frame(w, r, "Delete", "settings"), deletionFormBody(form))
 }
 
+// delete needs fresh proof for what cannot be undone, and for everything.
 func (p *pages) delete(w http.ResponseWriter, r *http.Request) {
 	if !p.form(w, r, "settings") {
 		return
 	}
 	wanted := deletionWish(r.PostForm)
-	d, err := p.Owner.Delete(r.Context(), wanted)
-	if err != nil {
-		p.fail(w, r, "settings", err)
-		return
+	var act http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d, err := p.Owner.Delete(r.Context(), wanted)
+		p.deletionChanged(w, r, d, err)
+	})
+	if wanted.Now || wanted.Scope == "everything" {
+		act = p.Confirmed(act)
 	}
-	ui.Done(w, r, deletionAddress(d.ID), ui.Good(d.Happened))
+	act.ServeHTTP(w, r)
 }
 
 // deletion shows one receipt.

@@ -27,6 +27,8 @@ type Config struct {
 	Log *slog.Logger
 	// Fresh says whether whoever asks has shown lately that they are the owner.
 	Fresh func(ctx context.Context) bool
+	// Confirmed lets those through, and sends anybody else to show it.
+	Confirmed func(next http.Handler) http.Handler
 	// PasskeysAt says whether a passkey can be used at the address of a request.
 	PasskeysAt func(r *http.Request) bool
 	// Base is where this server is, as it was configured or as it listens; never what a request
@@ -105,7 +107,6 @@ func Routes(c Config) []ui.Route {
 		{"POST " + ui.DeletionsAddress, p.delete},
 		{"GET " + ui.DeletionsAddress + "/{id}", p.deletion},
 		{"POST " + ui.DeletionsAddress + "/{id}/undo", p.undoDeletion},
-		{"POST " + ui.DeletionsAddress + "/{id}/purge", p.purgeDeletion},
 		{"POST " + ui.DeletionsAddress + "/{id}/collect", p.collectDeleted},
 		{"GET " + signInAddress, p.signIn},
 		{"POST /settings/sessions/{id}/end", p.endSession},
@@ -115,10 +116,11 @@ func Routes(c Config) []ui.Route {
 	} {
 		all = append(all, ui.Route{Pattern: r.pattern, Handler: r.handle})
 	}
-	// What gives somebody a new way in.
+	// What gives somebody a new way in, and what cannot be undone.
 	for pattern, handle := range map[string]http.HandlerFunc{
 		"POST /settings/tokens": p.createToken, "POST /settings/recovery-codes": p.makeCodes,
 		"GET /settings/password": p.password, "POST /settings/password": p.changePassword,
+		"POST " + ui.DeletionsAddress + "/{id}/purge": p.purgeDeletion,
 	} {
 		all = append(all, ui.Route{Pattern: pattern, Handler: handle, Confirm: true})
 	}
