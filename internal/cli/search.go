@@ -40,12 +40,21 @@ func (a *app) searchCommand() *cobra.Command {
 				}
 				q.Text = strings.Join(args, " ")
 			}
+			first := q.Cursor == ""
 			page, err := pages(limit, q.Cursor, func(n int, cursor string) (api.RecordPage, error) {
 				q.Limit, q.Cursor = n, cursor
 				return o.Search(ctx, q)
 			})
 			if err != nil {
 				return err
+			}
+			if first && len(page.Records) == 0 {
+				kept, err := o.Kept(ctx)
+				if err != nil {
+					return err
+				}
+				a.printNoMatch(page, kept.Incomplete(q.ConnectionID))
+				return nil
 			}
 			a.printPage(page, true)
 			return nil
@@ -60,6 +69,22 @@ func (a *app) searchCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "at most this many")
 	return cmd
+}
+
+// printNoMatch prints that nothing was found, and the sources that may hold it all the same.
+func (a *app) printNoMatch(page api.RecordPage, incomplete []api.KeptSource) {
+	if !a.json {
+		a.printPage(page, true)
+		if caveat := api.NoMatchCaveat(incomplete); caveat != "" {
+			printf(a.out, "%s\n", caveat)
+		}
+		return
+	}
+	behind := []map[string]string{}
+	for _, s := range incomplete {
+		behind = append(behind, map[string]string{"connection_id": s.ConnectionID, "connection_name": s.Name, "say": s.Say})
+	}
+	writeJSON(a.out, map[string]any{"records": page.Records, "next_cursor": nil, "incomplete_sources": behind})
 }
 
 // savedWords gives what a saved search looks for.

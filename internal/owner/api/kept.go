@@ -2,7 +2,10 @@ package api
 
 import (
 	"context"
+	"strings"
 	"time"
+
+	"pdpp/internal/ops/text"
 )
 
 // Keeping is how much of what exists is here, how far back, and what is missing.
@@ -81,6 +84,35 @@ type KeptSource struct {
 	Covered  []Covered    `json:"covered"`
 	Months   []KeptMonth  `json:"months"` // that have records
 	Streams  []KeptStream `json:"streams"`
+}
+
+// incompleteNamed is how many sources a sentence names.
+const incompleteNamed = 3
+
+// Incomplete returns the sources that may hold more than is kept; of one connection if it is named.
+func (k *Kept) Incomplete(connectionID string) []KeptSource {
+	var out []KeptSource
+	for i := range k.Sources {
+		if s := &k.Sources[i]; !s.Complete && (connectionID == "" || s.ConnectionID == connectionID) {
+			out = append(out, *s)
+		}
+	}
+	return out
+}
+
+// NoMatchCaveat states which sources are behind where a search found nothing; empty if none is.
+func NoMatchCaveat(incomplete []KeptSource) string {
+	if len(incomplete) == 0 {
+		return ""
+	}
+	var named []string
+	for _, s := range incomplete[:min(len(incomplete), incompleteNamed)] {
+		named = append(named, text.Cut(text.Line(s.Name), 40)+" ("+s.Say+")")
+	}
+	if more := len(incomplete) - len(named); more > 0 {
+		named = append(named, text.Count(int64(more), "other source", "other sources"))
+	}
+	return "A match may exist that is not here yet: " + strings.Join(named, "; ") + "."
 }
 
 // KeptStream is what is kept of a stream.

@@ -21,6 +21,7 @@ type recordsPage struct {
 	Next    string // the address of the next page
 	Counts  *counts
 	Saved   []api.SavedSearch
+	Caveat  string // the sources that are behind, where a search found nothing
 	Problem *ui.Message
 	Open    *Opened
 }
@@ -120,6 +121,13 @@ func (p *pages) fill(r *http.Request, page *recordsPage) error {
 	}
 	if err != nil {
 		return err
+	}
+	if page.Text != "" && page.Cursor == "" && len(found.Records) == 0 {
+		kept, err := p.Owner.Kept(r.Context())
+		if err != nil {
+			return err
+		}
+		page.Caveat = api.NoMatchCaveat(kept.Incomplete(page.Connection))
 	}
 	if err := p.count(r, page); err != nil {
 		return err

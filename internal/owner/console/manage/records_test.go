@@ -89,6 +89,18 @@ func TestRecordsAreSearched(t *testing.T) {
 	}
 	p.says(t, "No records match “outbox” in Letters.", "Clear search")
 
+	o.kept = api.Kept{Sources: []api.KeptSource{
+		{ConnectionID: "cin_kelp_1", Name: "Kelp, maralind", Say: "Nothing since 3 March 2026"},
+		{ConnectionID: "cin_owl", Name: "Owl", Complete: true, Say: "Complete"},
+		{ConnectionID: "cin_moss", Name: "<b>Moss", Say: "At least 4 of 9 missing"},
+	}}
+	p = get(t, h, "/records?q=outbox")
+	p.says(t, "A match may exist that is not here yet: Kelp, maralind (Nothing since 3 March 2026); <b>Moss (At least 4 of 9 missing).")
+	p = get(t, h, "/records?q=outbox&connection=cin_owl&stream=letters")
+	if strings.Contains(p.Body.String(), "A match may exist") {
+		t.Error("a complete source is named as incomplete")
+	}
+
 	o.fails["Search"] = &api.Error{Status: http.StatusBadRequest, Code: api.CodeInvalidCursor, Message: "This page is not there any more.", Next: "Begin with the first."}
 	p = get(t, h, "/records?q=x&cursor=forged")
 	if p.Code != http.StatusBadRequest {
