@@ -35,7 +35,7 @@ const DriftedMember = "since_drifted"
 var totalNames = []string{"total", "total_count", "totalItems", "totalPeople"}
 
 func (d *Drifted) matches(r *http.Request) bool {
-	if d == nil || d.Route == "" {
+	if d == nil || d.Route == "" || d.Route == "**" {
 		return true
 	}
 	want, path := strings.Split(strings.Trim(d.Route, "/"), "/"), strings.Split(strings.Trim(r.URL.Path, "/"), "/")

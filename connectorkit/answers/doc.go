@@ -16,7 +16,8 @@
 //	GET v1/rooms/*/state
 //		members/* object
 //
-// "*" is any segment of a path, or any member of an object whose member names are data. "!" marks
+// "*" is any segment of a path, or any member of an object whose member names are data. "**" is any
+// path, for sources whose addresses are the owner's. "!" marks
 // a member that every object of the sheet's answers has. The part after "# by hand" is kept when
 // the rest is written again.
 //

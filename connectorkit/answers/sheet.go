@@ -36,6 +36,7 @@ type node struct {
 
 const (
 	anyName  = "*"
+	anyPath  = "**"
 	elements = "[]"
 	handMark = "# by hand"
 )
@@ -143,6 +144,9 @@ func (s *Sheet) find(method, path string) *route {
 }
 
 func (r *route) matches(path []string) bool {
+	if r.pattern() == anyPath {
+		return true
+	}
 	if len(path) < len(r.segments) || len(path) > len(r.segments) && len(r.segments) < 2 {
 		return false // the end of a path says too little if it is one word
 	}
@@ -156,6 +160,9 @@ func (r *route) matches(path []string) bool {
 }
 
 func (r *route) closer(than *route) bool {
+	if than.pattern() == anyPath || r.pattern() == anyPath {
+		return r.pattern() != anyPath
+	}
 	if len(r.segments) != len(than.segments) {
 		return len(r.segments) > len(than.segments)
 	}

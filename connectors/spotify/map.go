@@ -250,11 +250,11 @@ type topTrackRecord struct {
 
 func readTopTrack(raw jsontext.Value, span string) connectorkit.Thing {
 	var t wireTrack
-	if err := json.Unmarshal(raw, &t); err != nil || t.key() == "" {
+	if err := json.Unmarshal(raw, &t); err != nil || deref(t.ID) == "" {
 		return connectorkit.Thing{Record: unreadable(raw, err)}
 	}
-	return connectorkit.Thing{Key: topKey(t.key(), span), Record: connectorkit.Upsert(topTrackRecord{
-		ID: t.key(), Span: span, Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS, trackDetails: t.details(),
+	return connectorkit.Thing{Key: topKey(*t.ID, span), Record: connectorkit.Upsert(topTrackRecord{
+		ID: *t.ID, Span: span, Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS, trackDetails: t.details(),
 	})}
 }
 
