@@ -286,8 +286,8 @@ func (t *tx) asBefore(rows [][]int64) error {
 	}
 	was := `(SELECT CAST(v.value ->> 0 AS bigint) AS id, CAST(v.value ->> 1 AS bigint) AS version, CAST(v.value ->> 2 AS bigint) AS run_no FROM ` +
 		t.db.dialect.Elements() + ` AS v)`
-	if _, err := t.exec(`DELETE FROM record_history WHERE EXISTS (SELECT 1 FROM `+was+` AS e WHERE e.id = record_history.record_id AND record_history.version >= e.version)
-		AND `+idsIn(t.db.dialect, "record_history.record_id"), string(list), string(list)); err != nil {
+	if _, err := t.exec(`DELETE FROM record_history WHERE `+idsIn(t.db.dialect, "record_id")+` AND version >=
+		(SELECT x.version FROM deleted_records x WHERE x.record_id = record_history.record_id)`, string(list)); err != nil {
 		return err
 	}
 	return t.quietly(func() error {
