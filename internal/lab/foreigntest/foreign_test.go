@@ -152,7 +152,7 @@ func TestForeignWrongKeys(t *testing.T) {
 			t.Errorf("%s is stored: %v, declared missing: %v", key, have, declared)
 		}
 	}
-	reads(t, b, verdict.Red, verdict.CodeFix)
+	reads(t, b, verdict.Amber, verdict.RetryGap)
 }
 
 // A token that was taken back, told in words alone, asks the owner to connect again; what
