@@ -147,7 +147,9 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	// pipe FILE makes a named pipe; await FILE waits until somebody writes to
 	// it; release FILE lets somebody read on.
 	"pipe": func(ts *testscript.TestScript, neg bool, args []string) {
-		ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600))
+		path := ts.MkAbs(args[0])
+		ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+		ts.Check(syscall.Mkfifo(path, 0o600))
 	},
 	"await": func(ts *testscript.TestScript, neg bool, args []string) {
 		f, err := os.Open(ts.MkAbs(args[0]))

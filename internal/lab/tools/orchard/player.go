@@ -109,11 +109,11 @@ func (p *player) do(line string) {
 			"code": arg[0], "message": strings.TrimSpace(arg[2] + " " + arg[3]), "recovery_hint": map[string]any{"action": arg[1]}}})
 		os.Exit(1)
 	case "signal":
-		if f, err := os.OpenFile(filepath.Join(p.dir, rest), os.O_WRONLY, 0); err == nil {
+		if f, err := os.OpenFile(pipe(rest), os.O_WRONLY, 0); err == nil {
 			_ = f.Close()
 		}
 	case "await":
-		if f, err := os.Open(filepath.Join(p.dir, rest)); err == nil {
+		if f, err := os.Open(pipe(rest)); err == nil {
 			_, _ = io.Copy(io.Discard, f)
 		}
 	case "hang":
@@ -141,6 +141,9 @@ func (p *player) do(line string) {
 		os.Exit(99)
 	}
 }
+
+// pipe returns where a named pipe is: in the only folder to which a connector may write.
+func pipe(name string) string { return filepath.Join(os.Getenv("PDPP_CONNECTOR_DATA_DIR"), name) }
 
 // reach tries to read a file, or to write one.
 func reach(how, path string) error {
