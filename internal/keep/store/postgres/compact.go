@@ -3,7 +3,9 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"time"
 )
 
 // ByIndex leaves nested loops over indexes alone, read in their order: the plan of a statement is kept from when the
@@ -41,6 +43,9 @@ func (d *dialect) Compact(ctx context.Context, writer *sql.DB) error {
 		return err
 	}
 	defer conn.ExecContext(context.WithoutCancel(ctx), `RESET lock_timeout`)
+	if err := unseen(ctx, conn); err != nil {
+		return err
+	}
 	for _, table := range compacted {
 		if _, err := conn.ExecContext(ctx, `VACUUM (FULL, ANALYZE) `+table); err != nil {
 			return fmt.Errorf("rewrite %s: %w", table, err)
@@ -56,4 +61,33 @@ func (d *dialect) Compact(ctx context.Context, writer *sql.DB) error {
 		return fmt.Errorf("rewrite the planner's statistics: %w", err)
 	}
 	return nil
+}
+
+// olderReaders counts the transactions of this database that began before another one, and may read rows that were
+// deleted since. VACUUM keeps such rows without an error.
+const olderReaders = `SELECT
+	(SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND (datname = current_database() OR datname IS NULL)
+		AND backend_xmin IS NOT NULL AND age(backend_xmin) > age(CAST($1 AS xid)))
+	+ (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database() AND age(transaction) > age(CAST($1 AS xid)))
+	+ (SELECT count(*) FROM pg_replication_slots WHERE xmin IS NOT NULL AND age(xmin) > age(CAST($1 AS xid)))`
+
+// unseen waits a few seconds until no transaction can read what was deleted before the call. Transactions of another
+// user are seen only where the server shows them to this one.
+func unseen(ctx context.Context, conn *sql.Conn) error {
+	var begun string
+	if err := conn.QueryRowContext(ctx, `SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)`).Scan(&begun); err != nil {
+		return err
+	}
+	for range 60 { // three seconds, as a lock is waited for
+		var readers int64
+		if err := conn.QueryRowContext(ctx, olderReaders, begun).Scan(&readers); err != nil || readers == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return errors.New("a transaction that began earlier can still read the deleted rows; it is tried again later")
 }

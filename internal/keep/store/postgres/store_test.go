@@ -129,3 +129,23 @@ func TestDeletionKill(t *testing.T) {
 	t.Parallel()
 	storetest.RunDeletionKill(t, scratch.Schema(t), openURL)
 }
+
+// TestDeletionWaitsForOlderReaders holds that a deletion is not called purged while a transaction that began before it
+// can still read its rows, because VACUUM keeps them then.
+func TestDeletionWaitsForOlderReaders(t *testing.T) {
+	t.Parallel()
+	url := copied(t)
+	side := connectFor(t, url)
+	st := open(t, url, Options{})
+	storetest.RunDeletionBesideReader(t, st, func() {
+		for _, statement := range []string{`BEGIN ISOLATION LEVEL REPEATABLE READ`, `SELECT count(*) FROM records`} {
+			if _, err := side.Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}, func() {
+		if _, err := side.Exec(t.Context(), `ROLLBACK`); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -386,3 +386,21 @@ func RunDeletedBytes(t *testing.T, s store.Store, raw func() (files map[string][
 		}
 	}
 }
+
+// RunDeletionBesideReader purges a connection while a reader has begun before, and again after that reader has ended.
+func RunDeletionBesideReader(t *testing.T, s store.Store, begun, ended func()) {
+	ctx := context.Background()
+	l := begin(t, s, "c", "r1", titles)
+	put(t, s, l, titled("k", "Quittengelee", ""))
+	finish(t, s, l, Now)
+	begun()
+	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "now", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: "c"}, AskedAt: Now, PurgeAfter: Now}))
+	advance(t, s, Now)
+	if err := s.FinishDeletions(ctx, Now); err == nil {
+		t.Error("the rows that a reader can still see were called removed")
+	}
+	same(t, deletionOf(t, s, "now").State, store.DeletionCompacting)
+	ended()
+	ok(t, s.FinishDeletions(ctx, Now))
+	same(t, deletionOf(t, s, "now").State, store.DeletionPurged)
+}
