@@ -20,7 +20,7 @@ import (
 // A bookmark that is forgotten, by a full refresh or another selection, takes with it what was stored. So the
 // first whole walk after it is compared with the keys in the store, and what the source no longer has is
 // deleted. The bookmark then holds when that was. One without it, also that of a walk which was cut short,
-// is compared by the first later run whose collector knows everything that the source has.
+// is compared by the first later run in which the collector knows everything that the source has.
 
 // Whole is a collector's claim that it knows every record that its source has of a stream: the whole list was
 // read, without holes, filters or caps.
@@ -32,14 +32,14 @@ type Whole struct {
 	// everything was.
 	Since time.Time
 	// Gone returns those of some stored keys, none of which is among Keys, that the source has no more, after a
-	// second look. An error means that it cannot tell: nothing is deleted, and a later run asks again.
+	// second look. An error means that it does not know: nothing is deleted, and a later run asks again.
 	Gone func(ctx context.Context, keys []string) ([]string, error)
 }
 
 // ErrUnsure is returned by Whole.Gone when a second look does not show what the first one did.
 var ErrUnsure = errors.New("a second look at the source shows something else")
 
-// AllGone is the Whole.Gone of a source whose first look is proof: its lists are of one moment, or were counted.
+// AllGone is the Whole.Gone of a source where the first look is proof: its lists are of one moment, or were counted.
 func AllGone(_ context.Context, keys []string) ([]string, error) { return keys, nil }
 
 // compared is the member of a steady bookmark that holds when the stream was last compared with the store, in

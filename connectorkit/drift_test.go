@@ -18,7 +18,7 @@ import (
 	"pdpp/protocol"
 )
 
-// drifts gives what a run reported about the answers of a stream; nil when it reported nothing.
+// drifts returns what a run reported about the answers of a stream; nil when it reported nothing.
 func drifts(r result, stream string) *protocol.AnswerDrift {
 	for _, p := range all[*protocol.Progress](r) {
 		if p.Stream == stream && p.AnswerDrift != nil {

@@ -54,7 +54,7 @@ type Error struct {
 	Err   error
 
 	stopped governor.Reason // why we gave the request up, when that was our choice
-	bare    bool            // it goes by the status alone: nobody read the answer's body
+	bare    bool            // it is based on the status; the answer's body was not read
 }
 
 func (e *Error) Error() string {
@@ -91,7 +91,7 @@ func End(code, message string, hint protocol.RecoveryAction, retryable bool) err
 
 // ByStatus classifies an answer by its status and its general headers; nil for
 // 2xx. A 403 that names a wait or a spent quota is a limit, not a refusal; of any
-// other only the body can tell whether the credential is at fault. A connector's own classification handles what its provider does differently,
+// other only the body shows whether the credential is at fault. A connector's own classification handles what its provider does differently,
 // then falls back to this.
 func ByStatus(r *governhttp.Response) error {
 	e := &Error{Status: r.Status, RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter}
@@ -180,7 +180,7 @@ func (r *run) verdictOf(e *Error) verdict {
 	return v
 }
 
-// codeForbidden is the code of a 403 of which nobody knows whether the credential is the cause.
+// codeForbidden is the code of a 403 with an unknown cause.
 const codeForbidden = "http_403"
 
 func (r *run) classVerdict(e *Error) verdict {

@@ -51,8 +51,8 @@ type InventoryPage struct {
 	// Hidden declares what the provider says that it holds back. A walk that meets
 	// such a page deletes nothing.
 	Hidden []Record
-	// Total is how many things the provider says there are on all pages; zero when it does not
-	// say.
+	// Total is the provider's own count of things on all pages; zero when there
+	// is none.
 	Total int
 	// Passed is how many items of the page belong to no stream and are left out on purpose.
 	Passed int
@@ -89,7 +89,7 @@ type inventoryWalk struct {
 	step   int    // bookmarks of walks that were not finished
 	whole  bool   // what was not met is not there
 	items  int    // on the pages so far
-	total  int    // as the provider last said
+	total  int    // the provider's newest count
 	other  bool   // the view is another one: what was not met may be hidden from it
 }
 

@@ -34,7 +34,7 @@ type AnswerDifference struct {
 	Of int64 `json:"of,omitzero"`
 }
 
-// AnnouncedTotal is what a provider says it has, and what was listed.
+// AnnouncedTotal is a provider's own count, and what was listed.
 type AnnouncedTotal struct {
 	Announced int64 `json:"announced"`
 	Counted   int64 `json:"counted"`
@@ -100,7 +100,7 @@ const MaxDifferences = 64
 // HistoryBounds are the ages in days at which providers cut a history off.
 var HistoryBounds = []int64{7, 30, 90, 365}
 
-// HiddenMember stands for a member whose name could be data.
+// HiddenMember replaces a member name that could be data.
 const HiddenMember = "?"
 
 var (
@@ -110,7 +110,7 @@ var (
 )
 
 // PlainMember reports whether a member's name is certainly a name and not data, such as the id of
-// somebody under which a map holds something.
+// a person under which a map holds something.
 func PlainMember(name string) bool {
 	if !plainMember.MatchString(name) {
 		return false

@@ -1,6 +1,6 @@
 package protocol
 
-// Walk tells the runner about one walk over everything that the source has of a stream, so that stored
+// Walk informs the runner about one walk over everything that the source has of a stream, so that stored
 // records which the source no longer has can be found. From WalkBegin on, the runner notes the key of each
 // RECORD and DETAIL_GAP of the stream; WalkPresent adds keys of records that are there and were not sent.
 // WalkEnd asks for the stored keys that the walk did not meet, one page at a time. It is answered by a
@@ -8,9 +8,9 @@ package protocol
 type Walk struct {
 	Stream    string    `json:"stream"`
 	Phase     WalkPhase `json:"phase"`
-	Keys      KeyList   `json:"keys,omitempty"`      // with WalkPresent alone
-	RequestID string    `json:"request_id,omitzero"` // with WalkEnd alone
-	// Since, with WalkEnd alone, is when the part of the source begins that was walked. Older records, and those
+	Keys      KeyList   `json:"keys,omitempty"`      // only with WalkPresent
+	RequestID string    `json:"request_id,omitzero"` // only with WalkEnd
+	// Since, only with WalkEnd, is when the part of the source begins that was walked. Older records, and those
 	// without a time, are not compared.
 	Since string `json:"since,omitzero"`
 }

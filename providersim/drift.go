@@ -24,14 +24,14 @@ type Drifted struct {
 	Retype []string `json:"retype,omitempty"`
 	// Items bounds the list of the answer, whatever is asked for; zero leaves it.
 	Items int `json:"items,omitempty"`
-	// Total is added to the numbers that tell how many things there are.
+	// Total is added to the numbers of how many things there are.
 	Total int `json:"total,omitempty"`
 }
 
 // DriftedMember is the name of a member that a drifting provider adds.
 const DriftedMember = "since_drifted"
 
-// totalNames are the members that tell how many things there are.
+// totalNames are the members with the number of things.
 var totalNames = []string{"total", "total_count", "totalItems", "totalPeople"}
 
 func (d *Drifted) matches(r *http.Request) bool {

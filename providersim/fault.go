@@ -53,7 +53,7 @@ const (
 	EmptyPages Kind = "empty_pages"
 	// Latency delays the answer by DelayMS and leaves it otherwise alone.
 	Latency Kind = "latency"
-	// Drift changes the form of good answers, as Fault.Drifted says.
+	// Drift changes the form of good answers, as Fault.Drifted describes.
 	Drift Kind = "drift"
 )
 

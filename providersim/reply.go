@@ -104,7 +104,7 @@ func (a *reply) send(w http.ResponseWriter) {
 }
 
 // deliver sends the answer, calls sent, and returns when the client has the answer: a client that reads
-// the last answer of a connection to its end closes the connection. It gives up on a client that never does.
+// the last answer of a connection to its end closes the connection. It stops waiting for a client that never does.
 func (a *reply) deliver(w http.ResponseWriter, sent func()) {
 	a.header.Set("Connection", "close")
 	a.send(w)

@@ -20,7 +20,7 @@ type Stats struct {
 	Throttled int `json:"throttled"`
 	// WhileLimited is the most requests that arrived inside the scope of one
 	// announced Retry-After, after it was sent and before it had passed. They are
-	// served normally unless a fault says otherwise. The gate sends no other answer
+	// served normally unless a fault changes that. The gate sends no other answer
 	// until the client has the announcement, so a client that keeps n requests in
 	// flight can have sent n-1 of them without knowing of it.
 	WhileLimited int `json:"while_limited"`

@@ -274,7 +274,7 @@ func (p *place) unproven(c view.Connection) {
 }
 
 // neverRun holds that a source which only its owner refreshes, that has aged and of which no run has ended, is
-// said to be that: idle, and not due for a refresh.
+// shown as that: idle, and not due for a refresh.
 func (p *place) neverRun() {
 	p.t.Helper()
 	body, _, err := p.store.Manifest(p.t.Context(), "diary")

@@ -84,7 +84,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A list whose only page has a round number of items, fewer than asked for, may have been cut off.
+// A list with only one page of a round number of items, fewer than asked for, may have been cut off.
 func TestSmallPage(t *testing.T) {
 	page := func(n int) string {
 		items := strings.TrimSuffix(strings.Repeat(`{"id":1,"author":null},`, n), ",")

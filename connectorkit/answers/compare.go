@@ -35,7 +35,7 @@ type part struct {
 	routes  map[*route]*tally
 	found   map[difference]*count
 	more    int64
-	short   map[string]*page // lists whose first page was small, by address without the place in the list
+	short   map[string]*page // lists with a small first page, by address without the place in the list
 	lists   map[string]bool  // lists of which an answer was compared, by the same
 }
 
@@ -111,7 +111,7 @@ var sizeNames = []string{"limit", "per_page", "page_size", "pageSize", "maxResul
 // roundSizes are what providers bound pages by.
 var roundSizes = []int{10, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000}
 
-// totalNames are members that tell how long a list is.
+// totalNames are members that hold the length of a list.
 var totalNames = []string{"total", "total_count", "totalItems", "totalPeople"}
 
 // placeWords are in the names of parameters that say where in a list a page begins.
@@ -262,7 +262,7 @@ func join(path, name string) string {
 }
 
 // Report is what was found while the stream was collected; nil when no answer was compared. From
-// nothing says that the stream was read from its beginning: only then is a short page the end of
+// nothing shows that the stream was read from its beginning: only then is a short page the end of
 // a list.
 func (c *Comparison) Report(stream string, fromNothing bool) *protocol.AnswerDrift {
 	c.mu.Lock()

@@ -16,8 +16,8 @@
 //	GET v1/rooms/*/state
 //		members/* object
 //
-// "*" is any segment of a path, or any member of an object whose member names are data. "**" is any
-// path, for sources whose addresses are the owner's. "!" marks
+// "*" is any segment of a path, or any member of an object with data as member names. "**" is any
+// path, for sources at addresses that the owner enters. "!" marks
 // a member that every object of the sheet's answers has. The part after "# by hand" is kept when
 // the rest is written again.
 //

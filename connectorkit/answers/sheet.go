@@ -26,7 +26,7 @@ type route struct {
 
 // node is what is known of one value.
 type node struct {
-	members map[string]*node // by name; "*" stands for any name, "[]" for the elements of a list
+	members map[string]*node // by name; "*" matches any name, "[]" for the elements of a list
 	kinds   kinds
 	always  bool
 
@@ -148,7 +148,7 @@ func (r *route) matches(path []string) bool {
 		return true
 	}
 	if len(path) < len(r.segments) || len(path) > len(r.segments) && len(r.segments) < 2 {
-		return false // the end of a path says too little if it is one word
+		return false // one word at the end of a path identifies no route
 	}
 	path = path[len(path)-len(r.segments):]
 	for i, want := range r.segments {
@@ -250,8 +250,8 @@ func (n *node) learn(v *value) {
 	}
 }
 
-// Settle ends the learning: it marks what every answer had, and takes objects whose member names
-// are data for what they are.
+// Settle ends the learning: it marks what every answer had, and collapses objects with
+// data as member names.
 func (s *Sheet) Settle(decoded []string) {
 	for _, name := range decoded {
 		s.names[name] = true

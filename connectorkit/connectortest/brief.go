@@ -54,7 +54,7 @@ func life(t *testing.T, target Target) {
 		b.malformed(t, launch.Request{Mode: protocol.FullRefresh}, providersim.Fault{Kind: kind, Path: "/"})
 	}
 	sim.Gate.ResetStats()
-	b = NewBed(t, target) // the store of somebody who begins
+	b = NewBed(t, target) // an empty store
 
 	// A first run that meets every passing fault, one after another, and still brings all.
 	for i, f := range []providersim.Fault{

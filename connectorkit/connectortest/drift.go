@@ -232,7 +232,7 @@ func DriftTotals(t *testing.T, target Target, streams ...string) {
 }
 
 // DriftBounds shows that a history which begins exactly so many days ago is noted, and that it
-// changes nothing else: the stream is complete as far as anything tells.
+// changes nothing else: the stream still counts as complete.
 func DriftBounds(t *testing.T, target Target, stream string, days int64) {
 	t.Helper()
 	b := NewBed(t, target)

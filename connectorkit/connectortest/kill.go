@@ -25,7 +25,7 @@ func KillConnector(runID string) int {
 	return killed
 }
 
-// ofKilled reports whether a run failed as one whose connector was killed: it ended without DONE or after it, or did not
+// ofKilled reports whether a run failed because its connector was killed: it ended without DONE or after it, or did not
 // read an answer.
 func ofKilled(f *runner.Failure) bool {
 	return f.Reason == runner.ReasonExitWithoutDone || f.Reason == runner.ReasonStdinClosed ||

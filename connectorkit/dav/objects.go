@@ -22,7 +22,7 @@ type Object struct {
 const batch = 100
 
 // got is what became of the members that were asked for. A member that was deleted since it was listed
-// is in neither: the next list or report tells of it.
+// is in neither: the next list or report contains it.
 type got struct {
 	objects []Object
 	large   []member // too large to be read

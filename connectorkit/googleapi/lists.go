@@ -32,7 +32,7 @@ type Answer struct {
 	Things []Thing
 	Next   string // token of the next page; empty on the last
 	Since  string // on the last page: what a later walk asks with
-	Total  int    // how many things Google says there are in the whole list; zero when it does not say
+	Total  int    // Google's own count of the whole list; zero when there is none
 }
 
 // Thing is one member of a list.

@@ -53,7 +53,7 @@ type Kind struct {
 	// Streams are what it brings, the one first that its gaps belong to.
 	Streams []string
 	Reason  string
-	// Guess means that the patterns do not tell the kind: Read looks at the content, and returns
+	// Guess means that the patterns do not determine the kind: Read looks at the content, and returns
 	// ErrNotThis for content of another kind. Members that LeftOut or Packaging name are not tried.
 	Guess bool
 	// Read reads one member. It is called again for one that was interrupted. Its error declares
@@ -172,7 +172,7 @@ func (i *Import) read(ctx context.Context, f *localfile.File, h *os.File, state 
 type reading struct {
 	i      *Import
 	f      *localfile.File
-	a      archive // nil for a file by itself
+	a      archive // nil for a single file
 	digest string
 	limits Limits
 	left   int64 // bytes that may still be inflated
@@ -185,7 +185,7 @@ type reading struct {
 	members, entries localfile.Leftovers
 }
 
-// account writes what the file holds and is not collected. Of an archive it says so too when there
+// account writes what the file holds and is not collected. For an archive it writes that too when there
 // is nothing.
 func (r *reading) account() {
 	r.members.Merge(r.entries)
@@ -210,7 +210,7 @@ func (r *reading) place(member int64, state jsontext.Value) place {
 	return at
 }
 
-// fits reports whether a member is of a kind, as far as its name tells.
+// fits reports whether a member is of a kind, judged by its name.
 func (i *Import) fits(k Kind, name string) bool {
 	return localfile.Match(k.Patterns, name) &&
 		!(k.Guess && (localfile.Match(i.Packaging, name) || slices.ContainsFunc(i.LeftOut, func(l localfile.LeftOut) bool { return localfile.Match(l.Patterns, name) })))

@@ -344,7 +344,7 @@ func TestMillionsOfMembers(t *testing.T) {
 	same(t, "others", account(t, k, "export.zip").Unrecognized, map[string]int64{"other/#": 70_000})
 }
 
-// account finds what was said of one file.
+// account returns what was reported about one file.
 func account(t *testing.T, k *archivetest.Kept, file string) localfile.Coverage {
 	t.Helper()
 	for key := range k.Records[localfile.CoverageStream] {

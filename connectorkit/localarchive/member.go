@@ -60,9 +60,9 @@ func (m *Member) Open(ctx context.Context, offset int64) (io.ReadCloser, error) 
 	return &opened{untilDone{ctx, in}, content}, nil
 }
 
-// Beside reads the members that lie in the same folder and whose names match one of the patterns of
-// path.Match: what is said of the content of this member there. What cannot be read of them is
-// missing by itself, and is passed over.
+// Beside reads the members of the same folder with names that match one of the patterns of
+// path.Match: they describe the content of this member. What cannot be read of them is
+// reported as missing, and is passed over.
 func (m *Member) Beside(ctx context.Context, patterns []string, read func(in io.Reader) error) error {
 	folder := path.Dir(m.Name)
 	fits := func(name string) bool {

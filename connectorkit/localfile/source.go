@@ -104,7 +104,7 @@ type Store struct {
 	Settle time.Duration
 	// Companions are endings of files that belong to one that Open reads, such as -wal.
 	Companions []string
-	// Guess means that the patterns do not tell the kind: what LeftOut of the source names is no file
+	// Guess means that the patterns do not determine the kind: what LeftOut of the source names is no file
 	// of the store.
 	Guess bool
 	// Listed is the stream that the file is listed in, by name, size and time; with no other

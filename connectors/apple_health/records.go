@@ -34,7 +34,7 @@ type health struct {
 	workout *workout
 	key     []byte
 	out     []byte
-	open    bool // out is a measurement whose end was not met yet
+	open    bool // out is a measurement that has not ended yet
 	meta    []entry
 	beats   []beat
 }
@@ -145,7 +145,7 @@ func within(name string) bool {
 	return name == "MetadataEntry" || name == "HeartRateVariabilityMetadataList" || name == "InstantaneousBeatsPerMinute"
 }
 
-// leftOutKind names an element that is not collected; empty for one that says nothing of its own.
+// leftOutKind names an element that is not collected; empty for one without content of its own.
 func leftOutKind(name string) string {
 	switch name {
 	case "Me":
@@ -238,7 +238,7 @@ func encoded(v any) []byte {
 	return b
 }
 
-// deviceOf is what an export says of a device, without the place that it had in the phone's memory.
+// deviceOf returns the description of a device in an export, without the place that it had in the phone's memory.
 func deviceOf(text string) string {
 	if rest, ok := strings.CutPrefix(text, "<<HKDevice:"); ok {
 		if _, after, ok := strings.Cut(rest, ">, "); ok {

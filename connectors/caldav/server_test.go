@@ -163,7 +163,7 @@ func TestSilentServer(t *testing.T) {
 	b.VerifyComplete(t)
 }
 
-// aged is a store whose bookmarks say that everything was listed long ago.
+// aged is a store with bookmarks of a full list long ago.
 type aged struct{ store.Store }
 
 var listed = regexp.MustCompile(`\\"full\\":\d+`)

@@ -360,7 +360,7 @@ func (r *rollout) context(it *item) {
 // injected begin texts of the role user that nobody typed.
 var injected = []string{"<user_instructions>", "<environment_context>", "# AGENTS.md instructions"}
 
-// Both are what one agent says to another.
+// Both are messages between agents.
 const (
 	agentItem = "agent_message"
 	agentLine = "inter_agent_communication"

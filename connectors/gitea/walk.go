@@ -71,7 +71,7 @@ type walk struct {
 	step  int // tells bookmarks apart
 	// unread is how many repositories could not be read, and with them what they hold.
 	unread int
-	closed bool // a list was not given
+	closed bool // a list was refused
 
 	// Of the list at hand:
 	begun   bool

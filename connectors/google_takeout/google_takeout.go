@@ -5,7 +5,7 @@
 //	visits.go   a visit, a way and a trip
 //	activity.go a video that was watched, a search
 //	photos.go   what is said of a photo beside it
-//	guess.go    what a file is whose name says nothing
+//	guess.go    files with unknown names
 //	leftout.go  what an archive holds besides
 package googletakeout
 

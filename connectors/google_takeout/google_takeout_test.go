@@ -17,7 +17,7 @@ func imported(t testing.TB, files ...archivetest.File) *archivetest.Kept {
 	return archivetest.New(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir})
 }
 
-// rows are the given fields of every record of a stream, sorted.
+// rows are the named fields of every record of a stream, sorted.
 func rows(k *archivetest.Kept, stream string, fields ...string) string {
 	var got []string
 	for key := range k.Records[stream] {
@@ -52,7 +52,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestVisits shows that what a history says of a place is kept: its name, address and id, until when
+// TestVisits shows that the description of a place is kept: its name, address and id, until when
 // the visit lasted, visits within it, and the way with its stops between two places.
 func TestVisits(t *testing.T) {
 	k := imported(t, archivetest.File{Name: "2023/2023_MARCH.json", Content: `{"timelineObjects":[
@@ -105,7 +105,7 @@ func leftOut(t *testing.T, k *archivetest.Kept, file string) map[string]int64 {
 	return nil
 }
 
-// TestPhotos reads what is said of photos under every name that archives of several years have for
+// TestPhotos reads descriptions of photos under every name that archives of several years have for
 // it: the name of the picture, of any form, cut at 46 characters, with a suffix that is cut anywhere
 // and a number that is somewhere.
 func TestPhotos(t *testing.T) {

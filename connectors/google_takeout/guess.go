@@ -9,11 +9,11 @@ import (
 	"pdpp/connectorkit/localarchive"
 )
 
-// guessed is how much of a file is looked at to tell what it is.
+// guessed is how much of a file is read to recognize it.
 const guessed = 64 << 10
 
-// readGuess reads a file whose name says nothing: names are of the account's language, and those of
-// photos are cut anywhere. Its content tells what it is.
+// readGuess reads a file with an unknown name: names are of the account's language, and those of
+// photos are cut anywhere. Its content determines what it is.
 func readGuess(ctx context.Context, m *localarchive.Member) error {
 	in, err := m.Open(ctx, 0)
 	if err != nil {

@@ -51,7 +51,7 @@ func (m moment) time() string {
 	return time.Unix(at, 0).UTC().Format(time.RFC3339)
 }
 
-// originOf says how a photo came to Google, and from which kind of device.
+// originOf returns how a photo came to Google, and from which kind of device.
 func originOf(origin map[string]jsontext.Value) string {
 	for _, name := range slices.Sorted(maps.Keys(origin)) {
 		var device struct {

@@ -75,7 +75,7 @@ type stop struct {
 	Longitude *float64 `json:"longitude,omitzero"`
 }
 
-// complete gives a record its key and its label. The key of a point has no kind.
+// complete sets the key and the label of a record. The key of a point has no kind.
 func (p *point) complete() {
 	parts := []string{"location", p.Timestamp, number(p.Latitude), number(p.Longitude)}
 	if p.Kind != kindPoint {
@@ -207,7 +207,7 @@ func milliseconds(v jsontext.Value) string {
 }
 
 // signalPoint is what a phone measured: a position, or what its owner seemed to do. A scan of Wi-Fi
-// stations gives none.
+// stations returns none.
 func signalPoint(element jsontext.Value) ([]point, bool) {
 	var s struct {
 		Position *struct {

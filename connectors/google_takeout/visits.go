@@ -234,7 +234,7 @@ func phonePoints(element jsontext.Value) ([]point, bool) {
 		out = append(out, s.Memory.point(s.Start, s.End))
 	}
 	if len(out) == 0 && s.Start != "" {
-		return nil, true // a stretch of which the phone says nothing but that it was
+		return nil, true // a stretch without any details
 	}
 	return timed(out)
 }

@@ -28,14 +28,14 @@ const (
 	opened    closure = iota // it can be
 	container                // it has no messages of its own, only folders
 	forbidden                // it is somebody else's
-	refused                  // the server cannot open it, now, or says of it what nobody understands; what is in it is not known
+	refused                  // the server cannot open it, now, or answers outside the grammar; what is in it is not known
 )
 
 // closureOf tells of a refusal what it says of the folder alone; false when it is no such refusal, and
 // concerns more than one folder.
 func closureOf(err error) (closure, bool) {
 	if errors.Is(err, errGrammar) {
-		return refused, true // the connection is given up, and the others are asked for on another one
+		return refused, true // the connection is closed, and the others are asked for on another one
 	}
 	var e *connectorkit.Error
 	var r *refusal

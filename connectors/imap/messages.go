@@ -175,7 +175,7 @@ func (w *walk) shut(ctx context.Context, in *folder) error {
 	})
 }
 
-// alone reads a folder. One of which the server says something outside the grammar is declared as missing, and the others
+// alone reads a folder. A folder with an answer outside the grammar is declared as missing, and the others
 // go on.
 func (w *walk) alone(ctx context.Context, in *folder, read func(context.Context, *folder) error) error {
 	err := read(ctx, in)

@@ -380,8 +380,8 @@ func TestGmailRefuses(t *testing.T) {
 	}
 }
 
-// serveGNU plays a server whose folders have a message each: it does not quote the name of a folder in STATUS, as GNU
-// imap4d does not, and says something outside the grammar of two folders, when asked for their state and for a message.
+// serveGNU plays a server with one message in each folder: it does not quote the name of a folder in STATUS, as GNU
+// imap4d does not, and answers outside the grammar for two folders, when asked for their state and for a message.
 func serveGNU(conn net.Conn) {
 	defer conn.Close()
 	say := func(lines ...string) { _, _ = io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n") }
@@ -421,7 +421,7 @@ func serveGNU(conn net.Conn) {
 	}
 }
 
-// servedBy returns a bed whose account is on a server that serve plays.
+// servedBy returns a bed with an account on the server that serve plays.
 func servedBy(t *testing.T, serve func(net.Conn)) *connectortest.Bed {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -446,7 +446,7 @@ func servedBy(t *testing.T, serve func(net.Conn)) *connectortest.Bed {
 	return connectortest.NewBed(t, target)
 }
 
-// TestFolderFailsAlone holds that a folder of which the server says something outside the grammar is declared, and that
+// TestFolderFailsAlone holds that a folder with an answer outside the grammar is declared, and that
 // the others are read.
 func TestFolderFailsAlone(t *testing.T) {
 	t.Parallel()

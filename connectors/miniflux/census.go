@@ -13,7 +13,7 @@ import (
 type census struct {
 	todo  []stretch // of which the server has another number than is known
 	begun bool
-	total int // of everything, as the server first said
+	total int // of everything, the server's first count
 }
 
 // stretch is the numbers between two, both left out; zero is an open end.

@@ -29,7 +29,7 @@ type activity struct {
 	Profile   string   `json:"profile_name,omitzero"`
 	Country   string   `json:"country,omitzero"`
 	Schema    string   `json:"source_schema"`
-	Preview   string   `json:"preview_type,omitzero"` // a trailer or a hook, which Netflix plays by itself
+	Preview   string   `json:"preview_type,omitzero"` // a trailer or a hook, which Netflix plays unasked
 }
 
 // reader reads a table; order is the owner's word on how days are written.

@@ -35,7 +35,7 @@ type api struct {
 type list struct {
 	rows []jsontext.Value
 	next string // cursor of the next page; empty on the last
-	// cut says that Notion has more than it lists: a query ends at a number of results.
+	// cut reports that Notion has more than it lists: a query ends at a number of results.
 	cut bool
 }
 
@@ -101,8 +101,8 @@ func (a *api) post(ctx context.Context, path, cursor string, question map[string
 	return a.list(ctx, governhttp.Request{Method: http.MethodPost, Path: path, Body: body})
 }
 
-// read asks for a page, a database or a data source by itself. One that is in the trash, and one that Notion does not know or
-// that is not shared any more, which it does not tell apart, is Gone.
+// read asks for one page, database or data source. One that is in the trash, and one that Notion does not know or
+// that is not shared any more, which Notion does not distinguish, is Gone.
 func (a *api) read(ctx context.Context, kind, id string) (jsontext.Value, error) {
 	var raw jsontext.Value
 	err := a.do(ctx, governhttp.Request{Path: "v1/" + kind + "/" + url.PathEscape(id)}, &raw)

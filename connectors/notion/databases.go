@@ -12,7 +12,7 @@ import (
 	"pdpp/connectorkit"
 )
 
-// databases reads each database that a data source or a page names, and those of earlier runs, a request for each: those whose
+// databases reads each database that a data source or a page names, and those of earlier runs, a request for each: those of which the
 // data sources changed, and once a day all of them. What Notion calls gone is deleted. It comes after the pages: its bookmark keeps what they were found to hold.
 type databases struct {
 	*api
@@ -27,7 +27,7 @@ type databaseWalk struct {
 	left  []string
 	day   string
 	names map[string][]string // of the columns, by database
-	step  int                 // tells the bookmarks of walks that were not finished apart
+	step  int                 // distinguishes bookmarks of unfinished walks
 }
 
 func (d *databases) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
@@ -82,7 +82,7 @@ func (d *databases) begin(ctx context.Context, at connectorkit.Cursor) (*databas
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
 	if json.Unmarshal([]byte(at["known"]), &w.known) != nil || w.known == nil {
 		w.known = map[string]string{}
-		var ids []string // an earlier version kept the ids alone
+		var ids []string // an earlier version kept only the ids
 		if json.Unmarshal([]byte(at["known"]), &ids) == nil {
 			for _, id := range ids {
 				w.known[id] = ""
@@ -123,7 +123,7 @@ func (d *databases) askGone(ctx context.Context, ids []string) (gone []string, e
 		switch _, err := d.read(ctx, "databases", id); of(err) {
 		case connectorkit.Gone:
 			gone = append(gone, id)
-		case "", connectorkit.Forbidden, connectorkit.Malformed: // it is there, or nobody knows
+		case "", connectorkit.Forbidden, connectorkit.Malformed: // it is there, or it is not known
 			if err != nil && of(err) == "" {
 				return nil, err
 			}

@@ -140,7 +140,7 @@ func (p *part) fill(ctx context.Context) (cut bool, err error) {
 // mostEmpty is how many pages of a list may be empty in a row.
 const mostEmpty = 100
 
-// latest returns the part whose next page was edited last; nil when no part has any. What could not be read comes at once.
+// latest returns the part with the next page that was edited last; nil when no part has any. What could not be read comes at once.
 func (m *merge) latest() (best *part) {
 	for _, p := range m.parts {
 		switch {

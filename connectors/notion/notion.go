@@ -6,8 +6,8 @@
 //	merge.go        one list of pages out of the search, the rows of data sources, and pages known from other pages
 //	links.go        pages and databases that other pages hold and that no list shows
 //	pages.go        the content of one page
-//	sources.go      data sources, each of which is asked for by itself when the search has it no more
-//	databases.go    databases, each by itself
+//	sources.go      data sources, each asked for when the search lacks it
+//	databases.go    databases, one request each
 //	property.go     the values of a row
 //	map.go          how one thing of Notion's becomes one record
 //	classify.go     what an answer means
@@ -44,8 +44,8 @@ const (
 
 var errCensus = errors.New("PDPP_NOTION_CENSUS must be a time such as 24h")
 
-// open runs once per run. Data sources, a few, come before the pages, whose content is a request for each hundred blocks, and which
-// tell of databases that search does not show.
+// open runs once per run. Data sources, a few, come before the pages, which take a request for each hundred blocks, and
+// name databases that search does not show.
 func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	every := census
 	if text := s.Env("PDPP_NOTION_CENSUS"); text != "" {

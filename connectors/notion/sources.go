@@ -37,7 +37,7 @@ func (a *api) everySource(ctx context.Context) ([]source, error) {
 }
 
 // dataSources reads the whole search for data sources in every run, then those of databases that pages hold. Search is an index
-// and no list: what it does not show is asked for by itself, and only what Notion then calls gone is deleted.
+// and no list: what it does not show is asked for one by one, and only what Notion then calls gone is deleted.
 type dataSources struct {
 	*api
 
@@ -54,7 +54,7 @@ type sourceWalk struct {
 	read    bool // the search was read to its end
 	cursor  string
 	cursors map[string]bool
-	step    int // tells the bookmarks of walks that were not finished apart
+	step    int // distinguishes bookmarks of unfinished walks
 }
 
 func (d *dataSources) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {

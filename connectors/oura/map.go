@@ -127,7 +127,7 @@ type activityRecord struct {
 	TargetMeters              any `json:"target_meters,omitzero"`
 }
 
-// keep reads a document whose record has the members that Oura has.
+// keep reads a document into a record with Oura's own members.
 func keep[T any](raw jsontext.Value) (string, string, connectorkit.Record) {
 	var r T
 	d, err := decode(raw, &r)

@@ -86,7 +86,7 @@ func TestMissingScope(t *testing.T) {
 	}
 }
 
-// A reply to a thread whose first message is older than the days that are read again arrives with the next run.
+// A reply to a thread with a first message older than the days that are read again arrives with the next run.
 func TestReplyToOldThread(t *testing.T) {
 	t.Parallel()
 	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 7, Channels: 2, Messages: 60, MaxPage: 6}))
@@ -111,7 +111,7 @@ func TestExpiredCursor(t *testing.T) {
 	}
 }
 
-// An answer that does not say whose token it is ends the run. Nothing is stored under an account without a name, and what
+// An answer without the token's owner ends the run. Nothing is stored under an account without a name, and what
 // is known of the right one stays.
 func TestNamelessToken(t *testing.T) {
 	t.Parallel()
@@ -125,7 +125,7 @@ func TestNamelessToken(t *testing.T) {
 	b.VerifyComplete(t)
 }
 
-// A message whose replies are all deleted is no thread any more: nothing but the missing numbers of its thread shows it.
+// A message without its last reply is no thread any more: nothing but the missing numbers of its thread shows it.
 func TestLastReplyDeleted(t *testing.T) {
 	t.Parallel()
 	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 10, Channels: 2, Users: 2, Messages: 12}))

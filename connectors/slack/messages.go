@@ -69,7 +69,7 @@ type walk struct {
 	cursor string
 	latest stamp // that the cursor belongs to
 
-	sweeps []string        // conversations whose older messages are to be read again
+	sweeps []string        // conversations with older messages to read again
 	spare  int             // requests that this run has left for them
 	swept  bool            // those of the first of them were read to the end
 	firsts map[string]bool // conversations that this run began to read

@@ -4,7 +4,7 @@
 //	manifest.json   what it declares: streams, schemas, the sign-in
 //	spotify.go      open: environment in, client and collectors out
 //	api.go          one request, its next page, who is signed in
-//	inventory.go    lists whose absences are deletions: playlists, saved tracks, top artists and tracks
+//	inventory.go    lists in which absence is deletion: playlists, saved tracks, top artists and tracks
 //	library.go      saved albums, shows, episodes and audiobooks
 //	items.go        entries of playlists, read again when the playlist has another snapshot
 //	plays.go        the last plays, down to those that are known

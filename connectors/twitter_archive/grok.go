@@ -22,7 +22,7 @@ type grokMessage struct {
 	Attachments []string `json:"attachments,omitempty"`
 }
 
-// readGrok reads conversations with Grok. The archive gives their messages no ids.
+// readGrok reads conversations with Grok. Their messages have no ids in the archive.
 func readGrok(ctx context.Context, m *localarchive.Member) error {
 	return elements(ctx, m, func(element jsontext.Value) bool {
 		var s struct {

@@ -28,7 +28,7 @@ type message struct {
 	Edits     []edit     `json:"edits,omitempty"`
 }
 
-// reaction is what somebody answered a message with.
+// reaction is a person's reaction to a message.
 type reaction struct {
 	SenderID  text   `json:"sender_id,omitzero"`
 	Reaction  string `json:"reaction"`

@@ -142,7 +142,7 @@ func withoutNames(s string) string {
 	return s
 }
 
-// readNotes reads long texts whose posts the archive does not have. The others are read with their
+// readNotes reads long texts without a post in the archive. The others are read with their
 // posts.
 func (a *archive) readNotes(ctx context.Context, m *localarchive.Member) error {
 	all, err := a.notesOf(ctx, m)

@@ -46,7 +46,7 @@ func (v *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// counted is a list whose elements may be of any form; nil when there is none.
+// counted is a list with elements of any form; nil when there is none.
 type counted[T any] struct {
 	n    *int64
 	list []T

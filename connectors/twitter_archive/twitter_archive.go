@@ -1,5 +1,5 @@
 // Package twitterarchive imports the archive that Twitter, now X, gives its users: posts, direct
-// messages, likes, who follows whom, and conversations with Grok.
+// messages, likes, followers, and conversations with Grok.
 //
 //	tweets.go   a post
 //	notes.go    the whole text of a long post
@@ -44,7 +44,7 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 				"**/data/follower.js", "**/data/follower-part*.js", "**/data/following.js", "**/data/following-part*.js",
 				"follower.js", "follower-part*.js", "following.js", "following-part*.js",
 				"**/data/block.js", "**/data/block-part*.js", "**/data/mute.js", "**/data/mute-part*.js", "block.js", "block-part*.js", "mute.js", "mute-part*.js",
-			}, Streams: []string{"people"}, Reason: "who follows whom", Read: readPeople},
+			}, Streams: []string{"people"}, Reason: "followers", Read: readPeople},
 		},
 		LeftOut: leftOut, Packaging: packaging,
 		Known: []string{"**/data/manifest.js", "**/Your archive.html"},

@@ -69,7 +69,7 @@ func TestLongPosts(t *testing.T) {
 	}
 }
 
-// TestWholePosts shows that links, pictures with their descriptions, mentions, places and whom a post
+// TestWholePosts shows that links, pictures with their descriptions, mentions, places and the person that a post
 // answers are kept, of posts and of messages, and what a post is.
 func TestWholePosts(t *testing.T) {
 	k := imported(t,

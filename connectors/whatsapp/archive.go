@@ -165,7 +165,7 @@ func (l *line) event() bool {
 	return l.own && !begins(notEvents, text) && !listed(deleted, firstLine(text)) && l.file() == "" && !listed(omitted, firstLine(text)) && l.shared() == ""
 }
 
-// shared is the kind of what an app wrote in somebody's name: a place or a call; empty for others.
+// shared is the kind of what an app wrote in a person's name: a place or a call; empty for others.
 func (l *line) shared() string {
 	text := clean(l.text)
 	switch {
@@ -227,7 +227,7 @@ func (s settings) record(l *line, first bool, chatID string, equal map[string]in
 		}
 		return r
 	}, text)
-	file, key, author := l.file(), text, l.author // author is whom the id names
+	file, key, author := l.file(), text, l.author // author is the person in the id
 	head, caption, _ := strings.Cut(text, "\n")
 	switch kind := l.shared(); {
 	case kind != "":

@@ -36,7 +36,7 @@ var deleted = []string{
 // edited ends a message that was edited.
 var edited = regexp.MustCompile(`[\s\p{Cf}]*<(?:This message was edited|Diese Nachricht wurde bearbeitet\.?|Se editó este mensaje\.?|Este mensaje fue editado\.?|Ce message a été modifié|Mensagem editada|Esta mensagem foi editada|Questo messaggio è stato modificato|Dit bericht is bewerkt|Это сообщение изменено)>[\s\p{Cf}]*$`)
 
-// located is a place that somebody shared: a link of a map, with or without the place's name.
+// located is a place that a person shared: a link of a map, with or without the place's name.
 var located = regexp.MustCompile(`(?:^|: )https?://(?:maps\.google\.[a-z.]+|(?:www\.)?google\.[a-z.]+/maps|goo\.gl/maps|maps\.app\.goo\.gl|maps\.apple\.com|(?:[a-z]+\.)?foursquare\.com)/\S+$`)
 
 // rang is a call. The phone marks it as its own words, in the name of who called.

@@ -15,7 +15,7 @@ type walk struct {
 	known map[string]string // by budget
 	left  []string
 	anew  bool // it began without a bookmark
-	step  int  // tells the bookmarks of walks that were not finished apart
+	step  int  // distinguishes bookmarks of unfinished walks
 }
 
 // begin reads a bookmark. A budget that is not listed today keeps what is known of it.

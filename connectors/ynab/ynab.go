@@ -6,7 +6,7 @@
 //	api.go          one request, the budgets, the changes of one of their collections
 //	walk.go         a walk from budget to budget
 //	delta.go        collections that tell what changed
-//	inventory.go    lists whose absences are deletions: budgets, payee locations, money movements
+//	inventory.go    lists in which absence is deletion: budgets, payee locations, money movements
 //	stats.go        balances, once a day
 //	months.go       what each category had in each month
 //	map.go          how one thing of YNAB's becomes one record

@@ -18,7 +18,7 @@ const (
 // x32 marks the calls of an interface that amd64 has besides its own.
 const x32 = 0x40000000
 
-// architectures are those whose calls a filter can name: a program that uses the calls of another one, such
+// architectures are those with calls that a filter can name: a program that uses the calls of another one, such
 // as a 32-bit program, is ended.
 var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
@@ -31,7 +31,7 @@ func Supported() bool {
 	return err == nil && mode >= 0
 }
 
-// Install puts the rules on the calling thread, whose privileges it gives up. They cannot be taken off.
+// Install puts the rules on the calling thread, which loses the right to gain privileges. They cannot be taken off.
 // It does nothing where Supported reports false.
 func Install(rules []Rule) error {
 	if !Supported() {

@@ -200,7 +200,7 @@ func sessionsAreListedAndEnded(t *testing.T, vars map[string]string) {
 	}
 }
 
-// What gives more ways in, and what cannot be undone or is everything, needs proof that is
+// What adds ways in, and what cannot be undone or is everything, needs proof that is
 // not older than ten minutes, on pages and routes alike.
 func TestSensitiveActionsNeedFreshProof(t *testing.T) {
 	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})

@@ -11,7 +11,7 @@ import (
 	"pdpp/internal/ops/text"
 )
 
-// deletedIn names the deletions of a home that a backup is told to hold. A home that cannot be read names none:
+// deletedIn names the deletions of a home that a backup lists as held. A home that cannot be read names none:
 // the backup itself has been written, or read.
 func (a *app) deletedIn(ctx context.Context, home string, holds func(store.Deletion) bool) (named string, records int64) {
 	st, err := sqlite.Open(ctx, filepath.Join(home, databaseFile), sqlite.Options{BusyTimeout: a.env.BusyTimeout})

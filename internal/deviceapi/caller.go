@@ -54,7 +54,7 @@ func (a *api) caller(r *http.Request) (c caller, err error) {
 		return caller{}, err
 	}
 	good := false
-	// A token cannot be guessed. One that was not good before waits in line, and counts against nobody.
+	// A token cannot be guessed. One that was not good before waits in line, and uses up no allowance.
 	err = a.Strangers.LookUp(r, token, func(ctx context.Context) (bool, error) {
 		var err error
 		c, good, err = a.lookUp(ctx, r, token)

@@ -162,7 +162,7 @@ func scopeOf(t *testing.T, e wire.Enrolled) string {
 }
 
 // Strangers keep no device out, not even after a restart, when no token is known: wrong tokens and codes
-// from other addresses count for nobody else. The restart is another mount over the same store.
+// from other addresses do not count for others. The restart is another mount over the same store.
 func TestStrangersKeepNoDeviceOut(t *testing.T) {
 	b := newBed(t)
 	good := b.enrol(b.code("home", ""), "")

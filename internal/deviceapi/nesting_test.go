@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// nested returns a JSON value of so many levels around a text of so many bytes, with a member whose
+// nested returns a JSON value of so many levels around a text of so many bytes, with a member of which the
 // place differs between the two orders that are hashed.
 func nested(levels, size int) string {
 	return strings.Repeat(`{"0":[`, levels/2) + `{"10":1,"9":"` + strings.Repeat("x", size) + `"}` + strings.Repeat("]}", levels/2)

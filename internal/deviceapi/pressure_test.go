@@ -120,7 +120,7 @@ func TestSourceIsBusy(t *testing.T) {
 	})
 }
 
-// An upload that finds all writers busy is told to come back when those in work and those that wait have
+// An upload that finds all writers busy is asked to come back when those in work and those that wait have
 // been written, by what a batch takes on average.
 func TestQueueTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -31,7 +31,7 @@ printf '%s\n' '{"type":"STATE","stream":"shells","cursor":{"n":1}}'
 printf '{"type":"DONE","status":"succeeded","records_emitted":%d}\n' "$n"
 `
 
-// A file that is put into an import folder is collected although nobody asks for a run, and it asks for
+// A file that is put into an import folder is collected without a request for a run, and it asks for
 // one run.
 func TestDroppedFileIsCollected(t *testing.T) {
 	folder := ""

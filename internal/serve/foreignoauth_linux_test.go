@@ -16,7 +16,7 @@ import (
 	"pdpp/internal/keep/store"
 )
 
-// courierManifest is that of a foreign connector whose owner signs in at a provider.
+// courierManifest is that of a foreign connector with a sign-in at a provider.
 const courierManifest = `{"protocol_version":"0.1.0","connector_id":"courier","version":"1.0.0","display_name":"Courier",
 "setup":{"modality":"provider_auth","deployment_config":["COURIER_APP","COURIER_SECRET"],"oauth":{"authorize_url":"TOKENS","token_url":"TOKENS",
  "access_token_env":"COURIER_TOKEN","client_id_env":"COURIER_APP","client_secret_env":"COURIER_SECRET"}},
@@ -70,7 +70,7 @@ func (p *post) received() []string {
 	return append([]string{}, p.got...)
 }
 
-// A foreign connector changes neither its program nor its manifest while it runs. When somebody else has
+// A foreign connector changes neither its program nor its manifest while it runs. When another program has
 // changed the manifest, nothing is sent to the addresses that it names, no run starts, and the owner reads
 // that it has to be confirmed again; so it is when its files cannot be used, or when it names a variable
 // of another program as the registration of its app.

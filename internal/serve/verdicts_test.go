@@ -15,7 +15,7 @@ import (
 	"pdpp/internal/view"
 )
 
-// refusedLines is what a connector writes whose provider refused one item.
+// refusedLines is what a connector writes after its provider refused one item.
 const refusedLines = `printf '%s\n' '{"type":"DETAIL_GAP","stream":"beds","record_key":"b1","reason":"rate_limited","status":"pending","retryable":true,"detail_locator":{"kind":"bed"},"reference_only":true}' '{"type":"STATE","stream":"beds","cursor":{"n":1}}'` + "\n"
 
 // failing is a connector that writes some lines and fails with the code and message.
@@ -224,7 +224,7 @@ func TestPartialRecoveryOfAStoredRun(t *testing.T) {
 	})
 }
 
-// Items whose retries were used up are counted apart from those of the source's pressure, nothing is called caught
+// Items without retries left are counted apart from those of the source's pressure, nothing is called caught
 // up while they wait, and their words are neither those of a cap nor of a busy source.
 func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 	t.Attr("spec", "CH-18.6")

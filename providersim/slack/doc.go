@@ -10,7 +10,7 @@
 // message that began it. Files have numbers of pages.
 //
 // Change. An edit, a reaction or a reply does not make a message newer. A message that is deleted is gone; one with replies leaves a
-// tombstone. A reply to an old message ("reply_old") shows in the reply_count and latest_reply of its parent alone. A cursor
+// tombstone. A reply to an old message ("reply_old") shows in the reply_count and latest_reply of its parent only. A cursor
 // may expire ("expire"). A conversation that was left answers channel_not_found ("leave").
 //
 // Limit. Config.Rate requests of each method in any minute; a refusal is a 429 with Retry-After.

@@ -42,7 +42,7 @@ type Slack struct {
 	groups, reminders, stars []object
 	samples                  map[string]map[string]object // numbers of members by day
 	expire                   int                          // cursors to refuse
-	nameless                 bool                         // auth.test does not say whose token it is
+	nameless                 bool                         // auth.test does not name the token's owner
 	served                   int                          // pages of histories
 	narrow                   bool
 	sealed                   bool                   // threads may not be read

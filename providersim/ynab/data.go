@@ -125,7 +125,7 @@ func (y *YNAB) addBudget() *budget {
 	return b
 }
 
-// moveMoney moves money between two categories of a month, once alone and once as part of a group.
+// moveMoney moves money between two categories of a month, once singly and once as part of a group.
 func (y *YNAB) moveMoney(b *budget, month int) {
 	at := y.firstOf(month)
 	g := y.put(b, movementGroups, object{"group_created_at": at.Format(time.RFC3339), "month": at.Format(time.DateOnly), "note": nil, "performed_by_user_id": "person-3107"})

@@ -28,11 +28,11 @@ type Habits struct {
 	// Silent has it answer with no change at all, and with a fresh token.
 	Silent bool
 	// Digest is the algorithm of RFC 7616 that the server demands in place of Basic, as MD5 or SHA-256; empty demands
-	// none. Baikal demands MD5 unless it is told otherwise.
+	// none. Baikal demands MD5 by default.
 	Digest string
 }
 
-// habitual stands between the front and a server.
+// habitual is a proxy between the front and a server.
 type habitual struct {
 	Habits
 	user, realm string
@@ -61,7 +61,7 @@ func behaving(t testing.TB, h Habits, user, address string) string {
 
 var since = regexp.MustCompile(`<sync-token>[^<]+</sync-token>`)
 
-// full marks a request whose token was taken away.
+// full marks a request from which the token was removed.
 const full = "X-Test-Full-Sync"
 
 var member = regexp.MustCompile(`(?s)<response>.*?</response>`)

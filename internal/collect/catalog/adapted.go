@@ -26,7 +26,7 @@ func (c Catalog) adapt(found *Connector) *manifest.Problem {
 	if err != nil || len(a.Command) == 0 || !filepath.IsAbs(a.Command[0]) {
 		return &manifest.Problem{Path: folder.Adapter, What: "does not name a program by its whole path", Mend: "wrap it again: pdpp-connectors wrap"}
 	}
-	for i := range found.Manifest.Streams { // whoever wrote the manifest
+	for i := range found.Manifest.Streams { // regardless of the manifest's author
 		found.Manifest.Streams[i].AsTold = true
 	}
 	for _, arg := range a.Command[1:] {

@@ -23,7 +23,7 @@ type Demand struct {
 	Executable string `json:"executable_sha256"`
 	// Variables are those that the connector gets, and those of the app that its sign-in uses.
 	Variables []string `json:"variables"`
-	// Paths are the variables whose files it reads, and the folders that adapter.json names.
+	// Paths are the variables that name the files it reads, and the folders that adapter.json names.
 	Paths []string `json:"paths"`
 	// Endpoints are the addresses that get the app's secret and the tokens of a sign-in. Hosts are
 	// those that it visits with a browser, or reaches through its proxy.

@@ -114,7 +114,7 @@ func (c Connector) missingAt(p manifest.ReadPath, env map[string]string) *NeedEr
 }
 
 // unfound reports that a connector of this machine's own files finds none of the folders in which it
-// looks; nil when there is one, or when a path of it is required and says more.
+// looks; nil when there is one, or when a required path has more to report.
 func (c Connector) unfound(env map[string]string) *NeedError {
 	paths := c.Manifest.ReadPaths()
 	if c.Manifest.Setup == nil || c.Manifest.Setup.Modality != manifest.ModalityLocalFiles || len(paths) == 0 {

@@ -84,7 +84,7 @@ func (b *leasedStore) NoteWait(ctx context.Context, w runner.Wait) error {
 	return nil
 }
 
-// limitedPause is how long a source is left alone whose connector failed over its pace and named no
+// limitedPause is how long a source rests after its connector failed over its pace and named no
 // time.
 const limitedPause = time.Hour
 

@@ -83,7 +83,7 @@ func (p *Prober) Check(ctx context.Context, page []evidence.Evidence, now time.T
 		}
 		m := p.manifest(ctx, e.Connection.ConnectorID, now)
 		if m == nil {
-			continue // a worker that is to run it says what is wrong
+			continue // the worker that runs it reports what is wrong
 		}
 		for _, b := range m.RequiredBindings() {
 			if _, known := offered[b]; known {
@@ -163,7 +163,7 @@ func (p *Prober) provided(ctx context.Context, e *evidence.Evidence, now time.Ti
 	case errors.As(err, &unusable):
 		lacks = []*catalog.NeedError{{Need: catalog.NeedConnector, Name: e.Connection.ConnectorID}}
 	case err != nil:
-		return nil, nil // a worker that is to run it says what is wrong
+		return nil, nil // the worker that runs it reports what is wrong
 	default:
 		lacks = c.Lacks(e.Connection.ID, p.Lookup)
 		lack, err := p.unconfirmed(ctx, c, now)

@@ -16,7 +16,7 @@ const (
 	fewMissing  = 20      // so many missing records are believed, however small the stream is
 )
 
-// keyMark stands for a key in the memory of a walk. Two keys with one mark would keep a record that is gone,
+// keyMark represents a key in the memory of a walk. Two keys with one mark would keep a record that is gone,
 // and never delete one that is there.
 type keyMark [16]byte
 
@@ -35,7 +35,7 @@ type walk struct {
 	missing []string // not served yet
 }
 
-// meet notes a key of the source. An empty key stands for something unknown.
+// meet notes a key of the source. An empty key means something unknown.
 func (w *walk) meet(key string) {
 	switch {
 	case w == nil || w.ended:

@@ -2,7 +2,7 @@
 // now, and nothing else.
 //
 // Decide answers whether a scheduled run may start at this moment, and if not,
-// why not and when it may. AfterRun tells how long to wait
+// why not and when it may. AfterRun returns how long to wait
 // after a run. A run that was asked for waits for the
 // provider as any other, and for nothing else that is decided here.
 //

@@ -64,7 +64,7 @@ func TestDelayingWait(t *testing.T) {
 	}
 }
 
-// The source's rest follows from its refusals alone, and holds only a run that the schedule would start.
+// The source's rest follows only from its refusals, and holds only a run that the schedule would start.
 func TestSourceRest(t *testing.T) {
 	end := *at(3 * time.Hour)
 	for name, c := range map[string]struct {

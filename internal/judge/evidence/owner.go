@@ -52,7 +52,7 @@ const (
 	ProbeConfirmation  Dimension = "confirmation"   // the owner's word for a foreign connector as it is now
 	ProbeConnector     Dimension = "connector"      // the files of a foreign connector
 	ProbeRemoteSurface Dimension = "remote_surface" // a browser kept elsewhere
-	ProbeProgram       Dimension = "program"        // what the connector's program loads or opens by itself
+	ProbeProgram       Dimension = "program"        // what the connector's program loads or opens on its own
 )
 
 // Probe is one look at one dimension.
@@ -81,8 +81,8 @@ const (
 	ReasonUnusable           = "connector_unusable"
 )
 
-// The reasons of a run whose program ended over something that it could not load or open. The
-// message of the run begins with its name. No look can tell that it is there: the next run does.
+// The reasons of a run in which the program ended over something that it could not load or open. The
+// message of the run begins with its name. No check can show that it is there: the next run does.
 const (
 	ReasonModuleMissing = "module_missing"
 	ReasonPathMissing   = "path_missing"

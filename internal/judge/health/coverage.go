@@ -191,7 +191,7 @@ func absentAtSource(s *evidence.Stream) bool {
 	return s.Fact != nil && s.Fact.Skip != nil && undecided(s.Fact.Skip.Action) && skipCoverage(s.Fact.Skip) == Complete
 }
 
-// notReached reports whether the run failed before it said anything of the stream.
+// notReached reports whether the run failed before it reported on the stream.
 func notReached(s *evidence.Stream) bool {
 	f := s.Fact
 	return f != nil && f.RunStatus != evidence.RunSucceeded && f.Collected == 0 && f.Considered == nil && f.Covered == nil &&

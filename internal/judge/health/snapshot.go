@@ -102,7 +102,7 @@ type StreamRollup struct {
 	GapRetryable   bool   `json:"gap_retryable"`
 	AsTold         bool   `json:"as_told,omitempty"`
 	AttentionOpen  bool   `json:"attention_open"`
-	// Absent says that the source holds nothing of the stream, NotReached that the newest run failed
+	// Absent reports that the source holds nothing of the stream, NotReached that the newest run failed
 	// before it, Rejected that single records break the connector's own declaration.
 	Absent     bool `json:"absent,omitempty"`
 	NotReached bool `json:"not_reached,omitempty"`

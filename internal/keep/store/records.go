@@ -16,8 +16,8 @@ type Records interface {
 	// Record gives one record, tombstones included. ErrNotFound otherwise.
 	Record(ctx context.Context, connectionID, stream, key string) (StoredRecord, error)
 	// RecordKeys returns up to limit keys of live records of a stream, in an order of the database, starting
-	// after the given key. With a time, in the form of protocol.StoredTime, it returns only those whose semantic
-	// time is not before it. It leaves out keys for which an open gap stands, and records that came from a file
+	// after the named key. With a time, in the form of protocol.StoredTime, it returns only those with a semantic
+	// time not before it. It leaves out keys with an open gap, and records that came from a file
 	// of an import: a walk over the source proves nothing about either.
 	RecordKeys(ctx context.Context, connectionID, stream, since, after string, limit int) ([]string, error)
 	// ListRecords orders by sequence and starts after the given one, or before it when the

@@ -70,7 +70,7 @@ func (c *Connector) Choosable() bool {
 type Foreign struct {
 	Executable string   `json:"executable_sha256"`
 	Variables  []string `json:"variables"`
-	Paths      []string `json:"paths"` // the variables whose paths it reads, and the folders of adapter.json
+	Paths      []string `json:"paths"` // the variables that name the paths it reads, and the folders of adapter.json
 	// Endpoints get the app's secret and the tokens of a sign-in. Hosts are those that its browser visits,
 	// or that it reaches through its proxy.
 	Endpoints []string `json:"endpoints"`

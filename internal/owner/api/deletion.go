@@ -65,14 +65,14 @@ type Deletion struct {
 	KeepsOut   bool       `json:"keeps_out"`
 	Undoable   bool       `json:"undoable"`
 	Trouble    string     `json:"trouble,omitempty"`
-	// What names what is deleted, Happened and Next tell how it is; every surface shows the same words.
+	// What names what is deleted, Happened and Next describe its state; every surface shows the same words.
 	What     string   `json:"what"`
 	Happened string   `json:"happened"`
 	Next     string   `json:"next,omitempty"`
 	Notes    []string `json:"notes"`
 }
 
-// Working reports whether the deletion goes on by itself right now.
+// Working reports whether the deletion is in progress right now.
 func (d *Deletion) Working() bool {
 	return d.State == "hiding" || d.State == "undoing" || d.State == "purging" || d.State == "compacting"
 }

@@ -34,7 +34,7 @@ type Run struct {
 	Message string `json:"message,omitempty"`
 	// Streams are those that the run has told of.
 	Streams []RunStream `json:"streams"`
-	// GrantID names the grant that alone asked for the run, and GrantName the app that holds it.
+	// GrantID names the only grant that asked for the run, and GrantName the app that holds it.
 	GrantID   string `json:"grant_id,omitempty"`
 	GrantName string `json:"grant_name,omitempty"` // only of a single run
 }

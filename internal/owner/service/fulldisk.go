@@ -8,7 +8,7 @@ import (
 	"pdpp/internal/view"
 )
 
-// diskWatch adds a full disk to the faults of the runtime. It is measured when somebody looks, because a full
+// diskWatch adds a full disk to the faults of the runtime. It is measured at each look, because a full
 // disk cannot be recorded in the database that is on it.
 type diskWatch struct {
 	view.EvidenceReader

@@ -27,7 +27,7 @@ type leftovers struct {
 	byFile map[string][]api.LeftOut // by the path below the import folder
 }
 
-// leftOutOf reads what readers of files left out of a connection. Files whose import was undone do
+// leftOutOf reads what readers of files left out of a connection. Files with an undone import do
 // not count.
 func (s *Service) leftOutOf(ctx context.Context, id string) (leftovers, error) {
 	out := leftovers{byFile: map[string][]api.LeftOut{}}
@@ -93,7 +93,7 @@ func added(list []api.LeftOut, k api.LeftOut) []api.LeftOut {
 	return slices.Insert(list, at, k)
 }
 
-// leftOutSteps returns what the chain of a verdict says of content that is not collected.
+// leftOutSteps returns the steps of a verdict's chain about content that is not collected.
 func leftOutSteps(all []api.LeftOut) []view.Step {
 	var out []view.Step
 	for _, words := range api.LeftOutWords(all) {

@@ -69,7 +69,7 @@ type Config struct {
 
 	// ForgetPicture removes the small picture of a file; nil means that there are none.
 	ForgetPicture func(sha256 string) error
-	// DeletionTime is how long a call works on a deletion; the rest is done by whoever calls WorkOnDeletions.
+	// DeletionTime is how long a call works on a deletion; the rest is done by the caller of WorkOnDeletions.
 	// Zero means to its end.
 	DeletionTime time.Duration
 

@@ -14,7 +14,7 @@ import (
 // the owner did, so this bounds what flaps: a script that rewrites a credential,
 // a schedule that is switched to and fro.
 const (
-	// freeConfirmations start without a wait: somebody who mistyped a password and
+	// freeConfirmations start without a wait: an owner who mistyped a password and
 	// corrects it is looking at the page.
 	freeConfirmations = 3
 	// confirmDelay is the wait after the last of those.

@@ -85,7 +85,7 @@ func (d *Auth) seal(ctx context.Context, c ceremony) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(mac(key, body)), nil
 }
 
-// unseal returns what seal was given: false when it is not ours, over, or was begun for something else.
+// unseal returns the input of seal: false when it is not ours, over, or was begun for something else.
 // Whoever accepts the answer spends its challenge.
 func (d *Auth) unseal(ctx context.Context, text string, want purpose, by string) (c ceremony, ok bool, err error) {
 	key, err := d.ceremonyKey(ctx)

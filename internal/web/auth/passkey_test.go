@@ -55,7 +55,7 @@ func newSoftKey(b *bed) *softKey {
 	return k
 }
 
-// call sends JSON as the page of an origin does, or as somebody who writes the same headers.
+// call sends JSON as the page of an origin does, or as a program that writes the same headers.
 func (b *bed) call(path, origin string, body any) (int, []byte) {
 	b.Helper()
 	text, err := json.Marshal(body)

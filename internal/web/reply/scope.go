@@ -8,7 +8,7 @@ const (
 	ScopeRead   Scope = "read"   // look at everything, and export it
 	ScopeRun    Scope = "run"    // start and stop runs, and answer them
 	ScopeManage Scope = "manage" // change connections, grants and settings, and take ways in away
-	// ScopeAll is everything: besides the others, what gives somebody a new way in, and deleting records. A
+	// ScopeAll is everything: besides the others, what adds a way in, and deleting records. A
 	// session needs fresh proof for it.
 	ScopeAll Scope = "all"
 )

@@ -42,7 +42,7 @@ type tries struct {
 // NewThrottle makes one to which nobody is known.
 func NewThrottle() *Throttle { return &Throttle{addresses: map[string]*tries{}} }
 
-// NewAddressThrottle makes one that counts for each address alone, for secrets that nobody can guess: no
+// NewAddressThrottle makes one that counts each address separately, for secrets that cannot be guessed: no
 // address keeps another one out.
 func NewAddressThrottle() *Throttle { return &Throttle{addresses: map[string]*tries{}, unshared: true} }
 

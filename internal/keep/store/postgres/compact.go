@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ByIndex leaves nested loops over indexes alone, read in their order: the plan of a statement is kept from when the
+// ByIndex allows only nested loops over indexes, read in their order: the plan of a statement is kept from when the
 // tables of a deletion were empty, and the server takes them to be small until it has analysed them. A bitmap would
 // read and sort all that is left for each step. What it takes them to cost is not worth compiling anything for.
 func (d *dialect) ByIndex() string {
@@ -30,7 +30,7 @@ var compacted = []string{
 	"saved_searches", "connections", "streams", "blobs", "device_source_instances", "device_ingest_batch_outcomes", "device_terminal_commits",
 }
 
-// Compact rewrites the tables: VACUUM alone leaves what rows held in the pages until others take their place.
+// Compact rewrites the tables: plain VACUUM leaves what rows held in the pages until others take their place.
 // Each table is out of reach while it is rewritten, one after the other. Nobody waits in line for long behind
 // a reader that does not end: then it is tried again later. The server's own log (pg_wal) is out of reach.
 func (d *dialect) Compact(ctx context.Context, writer *sql.DB) error {
@@ -51,7 +51,7 @@ func (d *dialect) Compact(ctx context.Context, writer *sql.DB) error {
 			return fmt.Errorf("rewrite %s: %w", table, err)
 		}
 	}
-	// The planner keeps frequent values. Its table can be rewritten by the database's owner alone.
+	// The planner keeps frequent values. Only the database's owner can rewrite its table.
 	var mine bool
 	err = conn.QueryRowContext(ctx, `SELECT pg_catalog.pg_has_role(d.datdba, 'USAGE') FROM pg_catalog.pg_database d WHERE d.datname = current_database()`).Scan(&mine)
 	if err == nil && mine {

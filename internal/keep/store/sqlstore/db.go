@@ -86,7 +86,7 @@ func (db *DB) Check(ctx context.Context) error {
 }
 
 // Verify reads the whole database and returns an error that lists the first damage. It takes time with the
-// size of the database, and blocks nobody.
+// size of the database, and blocks no other caller.
 func (db *DB) Verify(ctx context.Context) error {
 	query := db.dialect.Verification()
 	if query == "" {

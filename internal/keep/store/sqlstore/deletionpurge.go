@@ -179,7 +179,7 @@ func (t *tx) purgeRest(d deletion) error {
 	return err
 }
 
-// connectionTables hold what a connection collected or was given, one row or several of each connection.
+// connectionTables hold what a connection collected or received, one row or several of each connection.
 var connectionTables = []string{
 	"connector_detail_gaps", "connector_state", "cursor_log", "interactions", "scheduler_backoffs", "readiness_probes", "run_requests",
 	"connector_attention_records", "provider_waits", "connector_schedules", "connection_credentials", "browser_profiles", "provider_sign_ins",
@@ -248,7 +248,7 @@ func (t *tx) clearStream(connectionID, stream string) error {
 	return t.clearGaps(connectionID, stream, "")
 }
 
-// clearGaps removes the gaps of a stream, or of the one record whose key has the hash.
+// clearGaps removes the gaps of a stream, or of the one record with that hash of its key.
 func (t *tx) clearGaps(connectionID, stream, keyHash string) error {
 	if keyHash == "" {
 		_, err := t.exec(`DELETE FROM connector_detail_gaps WHERE connection_id = ? AND stream = ?`, connectionID, stream)
@@ -281,7 +281,7 @@ func (db *DB) FileDeleted(ctx context.Context, sha256 string) error {
 	})
 }
 
-// FinishDeletions compacts once for all deletions that wait for it. One whose files are still to be removed
+// FinishDeletions compacts once for all deletions that wait for it. One with files still to be removed
 // waits for the next time.
 func (db *DB) FinishDeletions(ctx context.Context, now time.Time) error {
 	waiting := `state = 'compacting' AND NOT EXISTS (SELECT 1 FROM deleted_files f WHERE f.deletion_no = deletions.deletion_no)`

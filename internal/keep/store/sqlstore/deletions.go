@@ -174,7 +174,7 @@ func (db *DB) AskDeletion(ctx context.Context, d store.Deletion) error {
 	})
 }
 
-// hideRecord hides the one record of a deletion, whose key is known now and not kept.
+// hideRecord hides the one record of a deletion, with a key that is known now and not kept.
 func (t *tx) hideRecord(d deletion) error {
 	var id int64
 	err := t.row(`SELECT r.id FROM records r JOIN streams s ON s.stream_id = r.stream_id

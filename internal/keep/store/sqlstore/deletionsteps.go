@@ -17,7 +17,7 @@ import (
 // deletionRows bounds the records of one step, so that others write between two of them.
 const deletionRows = 500
 
-// AdvanceDeletion hides and restores before it purges: somebody waits for that.
+// AdvanceDeletion hides and restores before it purges: the owner waits for that.
 func (db *DB) AdvanceDeletion(ctx context.Context, now time.Time) (idle bool, err error) {
 	d, err := get(db, db.row(ctx, deletionColumns+`WHERE d.state IN ('hiding', 'undoing', 'purging') OR d.state = 'hidden' AND d.purge_after <= ?
 		ORDER BY CASE WHEN d.state IN ('hiding', 'undoing') THEN 0 ELSE 1 END, d.deletion_no LIMIT 1`, stamp(now)), scanDeletion)
@@ -231,7 +231,7 @@ func (db *DB) restoreSome(ctx context.Context, d deletion, now time.Time) error 
 	})
 }
 
-// restore gives hidden records their content, version and files back. Readers that follow changes see them
+// restore returns content, version and files to hidden records. Readers that follow changes see them
 // change once more.
 func (t *tx) restore(all []restorable, now time.Time) error {
 	files, err := t.hiddenFiles(all)

@@ -92,7 +92,7 @@ type Dialect interface {
 	// NoIndex tells the error of a statement that names an index that is not there any more.
 	NoIndex(err error) bool
 	// ByIndex is a statement that makes the rest of its transaction find rows by their indexes, whatever a plan
-	// from when tables were small says; nothing where the planner does so by itself.
+	// from when tables were small; nothing where the planner does so anyway.
 	ByIndex() string
 	// ForgetRecords removes records, a list of ids as idList writes it, from the full-text index and from the
 	// indexes of fields of their streams.

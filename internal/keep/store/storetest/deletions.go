@@ -126,7 +126,7 @@ func testDeletion(t *testing.T, s store.Store) {
 			t.Errorf("a reader still has %s", line)
 		}
 	}
-	same(t, len(changes(t, s, "c")), 3) // who follows the stream is told
+	same(t, len(changes(t, s, "c")), 3) // followers of the stream see it
 	for _, r := range changes(t, s, "c") {
 		same(t, []any{r.Deleted, r.Data == nil}, []any{true, true})
 	}
@@ -136,7 +136,7 @@ func testDeletion(t *testing.T, s store.Store) {
 	same(t, len(removeFiles(t, s)), 0)
 
 	ok(t, s.UndoDeletion(ctx, "d1", Now.Add(time.Hour)))
-	advance(t, s, Now.Add(time.Hour)) // the run is not over, whose bookmark passed what was turned away
+	advance(t, s, Now.Add(time.Hour)) // the run is not over, and its bookmark passed what was turned away
 	same(t, deletionOf(t, s, "d1").State, store.DeletionUndoing)
 	finish(t, s, l, Now.Add(time.Hour))
 	advance(t, s, Now.Add(time.Hour))
@@ -353,7 +353,7 @@ func RunDeletedBytes(t *testing.T, s store.Store, raw func() (files map[string][
 		stays := titled(fmt.Sprint("stays-", i), fmt.Sprint("Brombeeren ", i), "")
 		stays.Stream = "notes"
 		both = append(both, stays)
-		if i < 4 { // too few for the index to be merged by itself
+		if i < 4 { // too few for the index to be merged automatically
 			both = append(both, titled(fmt.Sprint("goes-", i), fmt.Sprint("Hagebuttentee ", i), ""))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"pdpp/internal/slice"
 )
 
-// testRecordKeys reads the keys of live records page by page. What an open gap stands for, and what came from a file,
+// testRecordKeys reads the keys of live records page by page. Keys with an open gap, and what came from a file,
 // is not among them.
 func testRecordKeys(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")

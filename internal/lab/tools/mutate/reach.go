@@ -30,7 +30,7 @@ func (t *test) reaches(file string, line int) bool {
 }
 
 // tests measures what each test of a package reaches within the watched packages, itself and
-// by the programs that it starts. It runs each alone. One that fails is left out, and so
+// by the programs that it starts. It runs them one by one. One that fails is left out, and so
 // are those of an empty package.
 func tests(ctx context.Context, dir string, watched []string, work string, c *children) ([]test, error) {
 	program := filepath.Join(work, "reach.test")

@@ -30,7 +30,7 @@ type result struct {
 	part    int      // the go test that runs it; of a package, the last that ended
 
 	// Of a package only:
-	build  string // import path whose build failed
+	build  string // import path of the failed build
 	tests  []*result
 	byName map[string]*result
 	parts  map[int]*part

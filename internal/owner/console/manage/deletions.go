@@ -57,7 +57,7 @@ func (p *pages) newDeletion(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) showDeletionForm(w http.ResponseWriter, r *http.Request, form *deletionForm) {
-	ranged := form.Scope == "range" // whose bounds an owner types
+	ranged := form.Scope == "range" // with bounds that an owner types
 	if !ranged || form.Since != "" || form.Until != "" {
 		preview, err := p.Owner.PreviewDeletion(r.Context(), form.DeletionRequest)
 		switch {

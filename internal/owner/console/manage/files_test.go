@@ -133,7 +133,7 @@ func TestUnfinishedFile(t *testing.T) {
 	want(t, o.owner, "DropUpload cin_kelp_1 upl_1")
 }
 
-// reading is an owner whose file holds more than its source collects.
+// reading is an owner with a file that holds more than its source collects.
 type reading struct{ *owner }
 
 var heldBesides = []api.LeftOut{{Kind: "Sea charts", Count: 1200, Known: true}, {Kind: "hold/*.bin", Count: 3}}

@@ -116,7 +116,7 @@ func Routes(c Config) []ui.Route {
 	} {
 		all = append(all, ui.Route{Pattern: r.pattern, Handler: r.handle})
 	}
-	// What gives somebody a new way in, and what cannot be undone.
+	// What adds a way in, and what cannot be undone.
 	for pattern, handle := range map[string]http.HandlerFunc{
 		"POST /settings/tokens": p.createToken, "POST /settings/recovery-codes": p.makeCodes,
 		"GET /settings/password": p.password, "POST /settings/password": p.changePassword,

@@ -147,7 +147,7 @@ func TestThePasswordIsNeverShown(t *testing.T) {
 	}
 }
 
-// What gives somebody a new way in needs fresh proof, and so does removing for good; nothing else does whatever its form holds.
+// What adds a way in needs fresh proof, and so does removing for good; nothing else does whatever its form holds.
 func TestRoutesThatNeedProof(t *testing.T) {
 	for _, r := range Routes(Config{}) {
 		want := map[string]bool{"POST /settings/tokens": true, "POST /settings/recovery-codes": true, "GET /settings/password": true, "POST /settings/password": true,
