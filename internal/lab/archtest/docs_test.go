@@ -98,36 +98,44 @@ func TestDocumentsLeadSomewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := 0
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md"} {
-		paths, err := filepath.Glob(filepath.Join(root, pattern))
+	names := documents(t)
+	for _, name := range names {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
+		for _, named := range NamedPaths(string(text)) {
+			if _, err := os.Stat(filepath.Join(root, named)); err != nil {
+				t.Errorf("%s names %s, which is not there", path, named)
 			}
-			seen++
-			for _, named := range NamedPaths(string(text)) {
-				if _, err := os.Stat(filepath.Join(root, named)); err != nil {
-					t.Errorf("%s names %s, which is not there", path, named)
-				}
+		}
+		for _, target := range NamedTargets(string(text)) {
+			if !strings.Contains(string(makefile), "\n"+target+":") {
+				t.Errorf("%s names make %s, which is no target", path, target)
 			}
-			for _, target := range NamedTargets(string(text)) {
-				if !strings.Contains(string(makefile), "\n"+target+":") {
-					t.Errorf("%s names make %s, which is no target", path, target)
-				}
-			}
-			for _, linked := range LinkedFiles(string(text)) {
-				if _, err := os.Stat(filepath.Join(filepath.Dir(path), linked)); err != nil {
-					t.Errorf("%s links to %s, which is not there", path, linked)
-				}
+		}
+		for _, linked := range LinkedFiles(string(text)) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), linked)); err != nil {
+				t.Errorf("%s links to %s, which is not there", path, linked)
 			}
 		}
 	}
-	if seen < 15 {
-		t.Errorf("only %d documents were read", seen)
+	if len(names) < 15 {
+		t.Errorf("only %d documents were read", len(names))
 	}
+}
+
+// documents returns the paths of the Markdown documents below the root, with slashes.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md"} {
+		found, err := fs.Glob(os.DirFS(root), pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, found...)
+	}
+	return names
 }
