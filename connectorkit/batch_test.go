@@ -240,6 +240,8 @@ func TestWalledEndsTheRun(t *testing.T) {
 
 // TestManyAndOneStoreTheSame plays one random history twice, thread by thread and with
 // calls for several that leave out what they like: what is stored in the end is the same.
+//
+//pdpp:tier unraced
 func TestManyAndOneStoreTheSame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -30,6 +30,7 @@ func transcript(t tb, r result) string {
 	return string(b)
 }
 
+//pdpp:tier unraced
 func TestNoCapChangesNothing(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-16.1")

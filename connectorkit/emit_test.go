@@ -245,6 +245,8 @@ func TestTombstonesObeyResources(t *testing.T) {
 }
 
 // TestOversizedRecords shows that what a line cannot hold is declared, not sent.
+//
+//pdpp:tier unraced
 func TestOversizedRecords(t *testing.T) {
 	t.Parallel()
 	deep := jsontext.Value(`{"box":"in","id":1,"x":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`)

@@ -205,6 +205,8 @@ func TestLongListsAreNotRememberedWhole(t *testing.T) {
 
 // TestInterruptedInventoryIsComplete kills a walk after each of its lines. The run
 // after it leaves exactly what the provider has.
+//
+//pdpp:tier unraced
 func TestInterruptedInventoryIsComplete(t *testing.T) {
 	t.Parallel()
 	whole := func(crash int) (lines int) {

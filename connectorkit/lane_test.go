@@ -204,6 +204,8 @@ func TestListOutOfScope(t *testing.T) {
 
 // TestTiesBeyondTheBookmark shows that more items at one instant than a bookmark
 // keeps cost requests, never records.
+//
+//pdpp:tier unraced
 func TestTiesBeyondTheBookmark(t *testing.T) {
 	t.Parallel()
 	a, v := &archive{pageSize: 100}, newVault()

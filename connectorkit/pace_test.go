@@ -297,6 +297,8 @@ func TestOneGovernorPerProvider(t *testing.T) {
 }
 
 // TestUnboundedRun walks far longer than any envelope, since none is set.
+//
+//pdpp:tier unraced
 func TestUnboundedRun(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-A01")

@@ -17,6 +17,8 @@ import (
 // stored, a gap, or inside a window that a bookmark or a gap still promises. After
 // every run that succeeded, what the provider has is stored or declared missing. At
 // the end, undisturbed runs bring everything.
+//
+//pdpp:tier unraced
 func TestNothingIsEverStranded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -150,6 +152,8 @@ func (v *vault) describe() string {
 
 // TestCappedRunsDrain shows that any cap, chunk, page size and number of ties
 // converges: each run stays within its bounds, and the last leaves nothing.
+//
+//pdpp:tier unraced
 func TestCappedRunsDrain(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-19.3")

@@ -145,6 +145,8 @@ type plainNote struct {
 
 // TestQuickJudgesAlike holds that records of any shape, under any schema and scope, are
 // written or declared as missing exactly as by the long way.
+//
+//pdpp:tier unraced
 func TestQuickJudgesAlike(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -357,6 +357,8 @@ func TestOpenSliceIsNotEnded(t *testing.T) {
 
 // TestPacedRunsStrandNothing is the random history of a lane again, with a pace
 // on every bookmark: it must not change where any of them stands.
+//
+//pdpp:tier unraced
 func TestPacedRunsStrandNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -44,6 +44,8 @@ func TestAirbyteSource(t *testing.T) {
 }
 
 // What a source says of itself decides, not its exit code, which is 0 in all of these.
+//
+//pdpp:tier unraced
 func TestSourceVerdicts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -73,6 +75,8 @@ func TestSourceVerdicts(t *testing.T) {
 }
 
 // The classes of a source's failure lead to what the owner or the schedule does.
+//
+//pdpp:tier unraced
 func TestSourceFailures(t *testing.T) {
 	t.Parallel()
 	for habit, action := range map[string]protocol.RecoveryAction{
@@ -90,6 +94,8 @@ func TestSourceFailures(t *testing.T) {
 }
 
 // A state of the whole source is the cursor of every stream, in the form in which it came.
+//
+//pdpp:tier unraced
 func TestWholeSourceStates(t *testing.T) {
 	t.Parallel()
 	for habit, each := range map[string]int{"global": 3, "legacy": 1} {

@@ -14,6 +14,8 @@ import (
 
 // A credential that the provider exchanges is stored before the run goes on, whichever way the
 // program tells: the next run has it, and nothing of it is left behind.
+//
+//pdpp:tier unraced
 func TestRotatedCredential(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"singer", "airbyte"} {
@@ -57,6 +59,8 @@ func TestRotatedCredential(t *testing.T) {
 }
 
 // One that cannot be stored ends the run, and the owner is asked for it.
+//
+//pdpp:tier unraced
 func TestRotatedCredentialIsLost(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "rotates", nil) // its token is a variable of the server's machine

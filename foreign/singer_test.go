@@ -45,6 +45,8 @@ func TestSingerTap(t *testing.T) {
 
 // A tap that takes no notice of its catalog syncs nothing and exits with 0. No stream of it is
 // complete.
+//
+//pdpp:tier unraced
 func TestTapIgnoresItsCatalog(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "wrong-flag", map[string]any{"pages": 5}, func(o *foreign.Order) { o.Properties = false })
@@ -65,6 +67,8 @@ func TestTapIgnoresItsCatalog(t *testing.T) {
 
 // A run is killed after a random number of records, again and again. What is stored grows, and
 // at the end everything is there once.
+//
+//pdpp:tier unraced
 func TestTapKilled(t *testing.T) {
 	t.Parallel()
 	const pages, visits = 90, 60
@@ -123,6 +127,8 @@ func TestWrapKeepsNoSecret(t *testing.T) {
 }
 
 // The hosts that a program asks while it is wrapped are the ones that it may reach.
+//
+//pdpp:tier unraced
 func TestWrapSeesHosts(t *testing.T) {
 	t.Parallel()
 	for _, encrypted := range []bool{false, true} {
@@ -148,6 +154,8 @@ func TestChattyTap(t *testing.T) {
 }
 
 // Half a line may have been a record: the run fails, and nothing after it is believed.
+//
+//pdpp:tier unraced
 func TestGarbledTap(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "garbage", nil)
@@ -179,6 +187,8 @@ func TestHangingTap(t *testing.T) {
 }
 
 // What came before the last state of a tap that failed is kept, and the next run goes on there.
+//
+//pdpp:tier unraced
 func TestFailingTap(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "fails", nil)
@@ -199,6 +209,8 @@ func TestFailingTap(t *testing.T) {
 }
 
 // A record that its tap's own schema forbids is stored as it came, and counted.
+//
+//pdpp:tier unraced
 func TestMistypedRecords(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "mistyped", nil)
@@ -212,6 +224,8 @@ func TestMistypedRecords(t *testing.T) {
 }
 
 // What does not come with an activated version is deleted, at the end of a run that ended well.
+//
+//pdpp:tier unraced
 func TestActivatedVersions(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "versions", nil)
@@ -243,6 +257,8 @@ func TestActivatedVersions(t *testing.T) {
 }
 
 // Beyond the bound nothing is deleted, and the stream says so.
+//
+//pdpp:tier unraced
 func TestTooManyVersionKeys(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "versions", map[string]any{"version": 1, "from": 1, "pages": 10_001})
@@ -259,6 +275,8 @@ func TestTooManyVersionKeys(t *testing.T) {
 }
 
 // Files are read below the working directory alone, and only as JSON lines.
+//
+//pdpp:tier unraced
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	for place, good := range map[string]bool{"below": true, "outside": false, "up": false, "link": false, "bucket": false, "parquet": false} {

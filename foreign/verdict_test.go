@@ -80,6 +80,8 @@ func (b *bed) coverage() (axis, tone string) {
 
 // Every row of what may be claimed, from the tap's output to the owner's verdict. The tap exits
 // with 0 in all of them.
+//
+//pdpp:tier unraced
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -132,6 +134,8 @@ func TestTapPastTheProxy(t *testing.T) {
 
 // After a refusal that may pass the tap's states are not believed: the next run asks for what was
 // refused, and then everything is there.
+//
+//pdpp:tier unraced
 func TestRefusedIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	s := newService(t, map[int]int{3: 502}, false)
@@ -151,6 +155,8 @@ func TestRefusedIsAskedAgain(t *testing.T) {
 }
 
 // Singer knows only the exit code: the last answer decides what the owner is told.
+//
+//pdpp:tier unraced
 func TestFailureByTheLastAnswer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -176,6 +182,8 @@ func TestFailureByTheLastAnswer(t *testing.T) {
 
 // A tap that gave up because of the provider's limit was cut short: what is missing is a gap,
 // which the run that reaches the end settles.
+//
+//pdpp:tier unraced
 func TestTapGivesUpAtALimit(t *testing.T) {
 	t.Parallel()
 	s := newService(t, map[int]int{2: 429}, false)

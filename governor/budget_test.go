@@ -25,6 +25,8 @@ func TestRunBudgetOfNothingBoundsNothing(t *testing.T) {
 }
 
 // A governor without an envelope goes on, however long the run is.
+//
+//pdpp:tier unraced
 func TestGovernorWithoutEnvelopeGoesOn(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-A01")

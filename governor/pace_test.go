@@ -33,6 +33,7 @@ func TestBareGovernorStartsColdAtTheDiscoveryInterval(t *testing.T) {
 	}
 }
 
+//pdpp:tier unraced
 func TestSuccessAcceleratesTowardsTheCeilingAndNoFurther(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"RT-25.2", "RC-03"} {

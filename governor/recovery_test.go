@@ -29,6 +29,8 @@ func (s *storm) Take(now time.Duration) ratesim.Ruling {
 // After an hour of refusals that no pace could have avoided, the pace is back:
 // soon when nearly everything was refused, and later, but not hours later, when
 // the answers in between suggested a lower limit.
+//
+//pdpp:tier unraced
 func TestPaceReturnsAfterAStorm(t *testing.T) {
 	t.Parallel()
 	for share, within := range map[float64]time.Duration{

@@ -85,6 +85,8 @@ func (tr *trial) start() time.Duration {
 }
 
 // Whatever the provider, every run keeps the rules of the pace and finishes.
+//
+//pdpp:tier unraced
 func TestRulesHoldOnEveryProvider(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"PB-03", "PB-04", "PB-A06", "RC-03", "RT-25.2", "RT-25.3"} {
@@ -102,6 +104,8 @@ func TestRulesHoldOnEveryProvider(t *testing.T) {
 }
 
 // Runs that are long enough to find the limit and to probe it keep the rules as well.
+//
+//pdpp:tier unraced
 func TestRulesHoldOverLongRuns(t *testing.T) {
 	t.Parallel()
 	for _, p := range ratesim.Catalogue() {
@@ -120,6 +124,8 @@ func TestRulesHoldOverLongRuns(t *testing.T) {
 }
 
 // The same questions get the same answers.
+//
+//pdpp:tier unraced
 func TestRunsRepeatExactly(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -135,6 +141,8 @@ func TestRunsRepeatExactly(t *testing.T) {
 
 // Without pacing nothing waits, whatever the provider says, and there is no
 // rate to show or to keep.
+//
+//pdpp:tier unraced
 func TestOffOnEveryProvider(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-25.4")

@@ -67,6 +67,8 @@ var hostile = []float64{
 
 // Whatever a run says, the others never pass the ceiling, never wait for longer than after a
 // refusal, keep numbers that are such, and go on as before when it says no more.
+//
+//pdpp:tier unraced
 func TestNewsOfAnotherDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	source := told(t)

@@ -296,6 +296,8 @@ func (p *place) neverRun() {
 // What the device program tells the server by itself, from the first pass to uploads that
 // the server refused, is what the owner reads, with the commands that mend it; and those
 // commands do.
+//
+//pdpp:tier unraced
 func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 	for _, statement := range []string{"CH-08", "CH-08.1", "CH-08.2", "CH-08.3", "CH-11", "CH-11.1", "CH-11.2", "CH-11.3", "CH-14.2", "CH-14.3", "CH-14.4", "CH-15.5", "CH-16", "CH-16.1", "CH-16.2", "CH-16.4",
 		"CH-17", "CH-17.1", "CH-17.2", "CH-17.3", "CH-17.4", "CH-23.6", "CH-23.7", "CH-23.8", "CH-23.9", "CH-23.10", "CH-23.11"} {

@@ -343,6 +343,8 @@ func (s *shelfBed) live(t *rapid.T, connection, stream string) (keys []string) {
 // TestForgottenBookmarks plays random histories of a provider and of its runs, for every shape of collector in a real
 // child, on both databases: full refreshes, selections away and back, kills, failures, and things that cannot be read.
 // Nothing that is there is ever deleted, and one undisturbed full refresh leaves what is there and nothing else.
+//
+//pdpp:tier unraced
 func TestForgottenBookmarks(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (store.Store, error){
 		"sqlite": func(t *testing.T) (store.Store, error) {

@@ -180,6 +180,8 @@ func TestReceipts(t *testing.T) {
 }
 
 // TestKilledAnywhere cuts the output after every so many lines and runs on.
+//
+//pdpp:tier unraced
 func TestKilledAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	files := []archivetest.File{member("diary/a.txt", numbered("a", 2500)), member("diary/b.txt", numbered("b", 1200)), member("diary/c.txt", numbered("c", 7))}
@@ -305,6 +307,8 @@ func stored(t *testing.T, name string, content []byte, change func(*zip.FileHead
 }
 
 // TestBombs shows that an archive is stopped by what it inflates to, not by what it says.
+//
+//pdpp:tier unraced
 func TestBombs(t *testing.T) {
 	zeros := strings.Repeat(strings.Repeat("0", 4095)+"\n", 4<<10)
 	dir := t.TempDir()
@@ -319,6 +323,8 @@ func TestBombs(t *testing.T) {
 }
 
 // TestMillionsOfMembers reads a zip64 directory that says more members than 16 bits hold.
+//
+//pdpp:tier unraced
 func TestMillionsOfMembers(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

@@ -289,6 +289,8 @@ func TestKilled(t *testing.T) {
 }
 
 // TestCursorIsBounded holds the size of the bookmark whatever the tree is.
+//
+//pdpp:tier unraced
 func TestCursorIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newTree(t)

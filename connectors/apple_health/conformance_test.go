@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package applehealth_test
 
 import (

@@ -1,3 +1,5 @@
+//pdpp:tier servers
+
 package bluesky_test
 
 import (

@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package chatgpt_test
 
 import (
@@ -44,6 +46,8 @@ func TestConformance(t *testing.T) { connectortest.Run(t, target(t, account)) }
 
 // TestBatches collects ten conversations at a time. The site leaves some out, which are then
 // asked for one by one.
+//
+//pdpp:tier unraced
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	cfg := account

@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package examplebrowser_test
 
 import (

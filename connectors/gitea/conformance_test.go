@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package gitea_test
 
 import (

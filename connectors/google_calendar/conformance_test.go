@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package googlecalendar_test
 
 import (

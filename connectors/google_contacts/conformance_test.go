@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package googlecontacts_test
 
 import (

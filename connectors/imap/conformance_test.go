@@ -1,3 +1,5 @@
+//pdpp:tier servers
+
 package imap_test
 
 import (

@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package imessage_test
 
 import (

@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package mail_test
 
 import (

@@ -1,3 +1,5 @@
+//pdpp:tier servers
+
 package matrix_test
 
 import (

@@ -1,3 +1,5 @@
+//pdpp:tier servers
+
 package miniflux_test
 
 import (

@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package oura_test
 
 import (

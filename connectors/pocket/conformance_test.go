@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package pocket_test
 
 import (

@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package redditexport_test
 
 import (

@@ -1,3 +1,5 @@
+//pdpp:tier programs
+
 package twitterarchive_test
 
 import (

@@ -150,6 +150,8 @@ var tellsOtherwise = map[string]string{
 // What every command of the owner prints, does and refuses is as it was, and the same over a
 // server as on its machine: two homes that are alike are asked in the same order, one of them
 // remotely.
+//
+//pdpp:tier unraced
 func TestRemoteIsTheSame(t *testing.T) {
 	t.Attr("spec", "CH-06.1")
 	local, remote := newStatusShop(t), newStatusShop(t)

@@ -165,6 +165,8 @@ func (d *day) evidence() evidence.Evidence {
 // A provider throttles lists and details over a day, with a time to come back in
 // either form and without one. Whatever asks for runs meanwhile, nothing reaches the
 // provider before its time, and everything is collected in the end.
+//
+//pdpp:tier unraced
 func TestThrottledDay(t *testing.T) {
 	t.Attr("spec", "RT-23.1")
 	t.Attr("spec", "CH-04.2")

@@ -51,6 +51,7 @@ func stateRank(s health.State) int {
 	}
 }
 
+//pdpp:tier unraced
 func TestJudgementProperties(t *testing.T) {
 	for _, id := range []string{"CH-02", "CH-21.2", "CH-23.14"} {
 		t.Attr("spec", id)

@@ -46,6 +46,8 @@ func (m *maker) secret() string {
 
 // TestNoSecretIsShown plants secrets in every free text that evidence has, names
 // of machines and connections included, alone and behind a harmless code.
+//
+//pdpp:tier unraced
 func TestNoSecretIsShown(t *testing.T) {
 	forMany(t, 8_000, func(i uint64) (*evidence.Evidence, error) {
 		m := newMaker(5, i)

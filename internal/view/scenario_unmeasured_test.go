@@ -66,6 +66,8 @@ func losses(e *evidence.Evidence) (out []func()) {
 }
 
 // TestUnmeasuredNeverLooksHealthier takes every measurement away in turn.
+//
+//pdpp:tier unraced
 func TestUnmeasuredNeverLooksHealthier(t *testing.T) {
 	forMany(t, 12_000, func(i uint64) (*evidence.Evidence, error) {
 		e := newMaker(3, i).evidence()

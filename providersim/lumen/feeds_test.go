@@ -46,6 +46,8 @@ func (c client) changes(t fataler, since string, n int) notesPage {
 }
 
 // Any sequence of page sizes and appends returns each event once, in order.
+//
+//pdpp:tier unraced
 func TestEventsAreComplete(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -84,6 +86,8 @@ func TestEventsAreComplete(t *testing.T) {
 
 // A reader that applies every change ends with what exists, whatever is
 // changed between its pages.
+//
+//pdpp:tier unraced
 func TestChangesAreComplete(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

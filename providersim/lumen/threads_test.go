@@ -65,6 +65,7 @@ func (c client) walk(t fataler, span url.Values, size func() int, between func()
 	}
 }
 
+//pdpp:tier unraced
 func TestThreadsAreCompleteAndOrdered(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -101,6 +102,8 @@ func TestThreadsAreCompleteAndOrdered(t *testing.T) {
 
 // What a walk misses because it moved to the front is found by a second walk
 // from where the first one began.
+//
+//pdpp:tier unraced
 func TestThreadsTouchedDuringAWalk(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -307,6 +307,8 @@ func together(t *testing.T, runs, processes int, dies bool) (out outcome) {
 // TestTogetherAsOneAlone: runs on one allowance get together what one run alone gets, are refused as seldom as
 // a run that keeps a pace, and none of them starves, whichever process they are of; a process that dies gives its
 // part back.
+//
+//pdpp:tier unraced
 func TestTogetherAsOneAlone(t *testing.T) {
 	alone := together(t, 1, 1, false)
 	t.Logf("alone: %.2f in a second, %.2f of a thousand refused", alone.rate, alone.refused)

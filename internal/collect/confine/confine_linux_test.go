@@ -240,6 +240,8 @@ func TestOffline(t *testing.T) {
 }
 
 // One that has bounded itself ends before it has taken more.
+//
+//pdpp:tier unraced
 func TestBound(t *testing.T) {
 	for mega, ends := range map[string]bool{"16": false, "1024": true} {
 		cmd := exec.Command(os.Args[0], "allocate="+mega)

@@ -11,6 +11,8 @@ import (
 // TestNothingIsLostUnderRandomFaults lets a diary grow over several passes while
 // the server refuses, stalls, breaks off before or after it has done its part,
 // or forgets the device. Once it behaves, one recovery brings everything home.
+//
+//pdpp:tier unraced
 func TestNothingIsLostUnderRandomFaults(t *testing.T) {
 	const histories = 15
 	var faults atomic.Int64

@@ -26,6 +26,7 @@ func reopened(t testing.TB, queue string) *gapLedger {
 	return l
 }
 
+//pdpp:tier unraced
 func TestLedgerSurvivesATornWrite(t *testing.T) {
 	queue := filepath.Join(t.TempDir(), "q")
 	l := reopened(t, queue)
@@ -86,6 +87,8 @@ func TestLeastTriedGapsComeFirst(t *testing.T) {
 }
 
 // TestLedgerAgreesWithItsModel reopens the log after random changes.
+//
+//pdpp:tier unraced
 func TestLedgerAgreesWithItsModel(t *testing.T) {
 	queue := filepath.Join(t.TempDir(), "q")
 	rapid.Check(t, func(rt *rapid.T) {

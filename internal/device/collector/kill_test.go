@@ -19,6 +19,8 @@ import (
 // of its requests, once before the server does anything and once after it has
 // but before it answers. The next pass must complete the work: what the server
 // has is the truth, each record once, and no cursor was ever ahead.
+//
+//pdpp:tier unraced
 func TestKilledCollectorLosesNothing(t *testing.T) {
 	requests := uninterrupted(t)
 	kills := 0

@@ -49,6 +49,8 @@ func refusal(status int, code string) func(http.ResponseWriter) {
 // TestNobodyElseJudgesAnUpload goes through hotels, proxies and servers that do not know
 // the device, or cannot take anything: nothing is put aside, and everything arrives once
 // the server is there.
+//
+//pdpp:tier unraced
 func TestNobodyElseJudgesAnUpload(t *testing.T) {
 	const forever = 1000
 	for name, step := range map[string]struct {

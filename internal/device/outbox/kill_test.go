@@ -21,6 +21,8 @@ const (
 // TestKill ends two processes on one file at any moment, again and again.
 // Nothing that was kept is lost, nothing is delivered that was not enqueued or
 // that was acknowledged before, and no checkpoint overtakes.
+//
+//pdpp:tier unraced
 func TestKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "notes.sqlite")
@@ -36,6 +38,8 @@ func TestKill(t *testing.T) {
 }
 
 // Processes that are ended while they make the file leave one that the next can use.
+//
+//pdpp:tier unraced
 func TestKillWhileTheFileIsMade(t *testing.T) {
 	t.Parallel()
 	for lines := range 8 {

@@ -16,6 +16,8 @@ import (
 
 // TestTheQueueBehavesAsItsModel does the same to the model and to two handles
 // on one file, as two processes would have them.
+//
+//pdpp:tier unraced
 func TestTheQueueBehavesAsItsModel(t *testing.T) {
 	dir, serial := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -115,6 +115,8 @@ func leftovers(t *testing.T, dir string) (names []string) {
 }
 
 // Whoever tries out passphrases spends about a second on each, unless a test wants otherwise.
+//
+//pdpp:tier unraced
 func TestPassphraseIsSlowToTry(t *testing.T) {
 	for work, rounds := range map[int]string{0: "18", 10: "10"} {
 		c, err := Seal{Passphrase: "pear blossom", Work: work}.prepare()

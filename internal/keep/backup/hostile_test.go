@@ -65,6 +65,8 @@ func TestWorkOfThePassphraseIsBounded(t *testing.T) {
 }
 
 // A few bytes that unpack to very many end as soon as they are more than the header says.
+//
+//pdpp:tier unraced
 func TestBombIsBounded(t *testing.T) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)

@@ -69,6 +69,8 @@ func victim(t *testing.T, role, home, file string, n int) (killed bool) {
 
 // Killed at any moment, a restore leaves the old home or the new one, and the next one
 // comes to its end and clears away what is in the way.
+//
+//pdpp:tier unraced
 func TestKilledRestore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pdpp.backup")
 	if _, err := Write(t.Context(), Options{Home: newHome(t, 3), File: file, Seal: Seal{Plain: true}, Now: noon}); err != nil {
@@ -129,6 +131,8 @@ func checkBeside(t *testing.T, home string, n int) {
 }
 
 // Killed at any moment, a backup leaves no archive or a whole one under its name.
+//
+//pdpp:tier unraced
 func TestKilledWrite(t *testing.T) {
 	home := newHome(t, 2)
 	file := filepath.Join(t.TempDir(), "pdpp.backup")

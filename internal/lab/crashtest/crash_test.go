@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 
 // TestKill is the kill test. The summary of the test command prints its count;
 // a failed test prints none.
+//
+//pdpp:tier unraced
 func TestKill(t *testing.T) {
 	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
 		kills *= 7

@@ -14,6 +14,8 @@ import (
 
 // Runs on one allowance deliver together what one of them would alone, on one worker and
 // over several, and are refused at most twice as often.
+//
+//pdpp:tier unraced
 func TestTogetherAsAlone(t *testing.T) {
 	t.Parallel()
 	for _, kin := range Kin() {
@@ -77,6 +79,8 @@ func TestTogetherWhileTheyComeAndGo(t *testing.T) {
 
 // Whoever comes, goes, is killed or rests, and whatever news is late, lost or doubled: no two
 // requests of all runs are closer than the owner's ceiling, and whoever stays is not stuck.
+//
+//pdpp:tier unraced
 func TestNothingLetsTheSumPassTheCeiling(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

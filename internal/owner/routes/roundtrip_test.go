@@ -100,6 +100,8 @@ func meaning(raw json.RawMessage) string {
 
 // Every method of the interface, whatever it takes and gives: the owner behind the
 // routes is asked what the client was asked, and the client gives what that one gave.
+//
+//pdpp:tier unraced
 func TestClientIsTheOwnerBehindTheRoutes(t *testing.T) {
 	for i := range ownerType.NumMethod() {
 		method := ownerType.Method(i)
@@ -136,6 +138,8 @@ func TestClientIsTheOwnerBehindTheRoutes(t *testing.T) {
 }
 
 // Every error that an owner can act on arrives whole, from every method.
+//
+//pdpp:tier unraced
 func TestErrorsArriveWhole(t *testing.T) {
 	asked := map[string][]any{}
 	for i := range ownerType.NumMethod() {

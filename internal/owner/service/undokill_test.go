@@ -57,6 +57,8 @@ func playUndo(home, url, id, now string) error {
 
 // TestKilledUndo kills the process that undoes an import, again and again at random moments. What was deleted
 // is counted once, what another file or the source brought too stays, and whoever asks next goes on.
+//
+//pdpp:tier unraced
 func TestKilledUndo(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {

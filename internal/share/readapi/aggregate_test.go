@@ -83,6 +83,7 @@ func (a answer) sums(t testing.TB) string {
 	return strings.Join(all, "; ")
 }
 
+//pdpp:tier unraced
 func TestComparisonsAndAggregations(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		w := walking(t, open(t))

@@ -19,6 +19,8 @@ const (
 // not granted holds. Each record has a large hidden text, which holds the one guess and
 // not the other. The fastest of each case are compared by a wide margin: looking through
 // the hidden text shows as a factor of many.
+//
+//pdpp:tier unraced
 func TestFilterTellsNothingOfAHiddenField(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		w := newWorldOver(t, open(t))

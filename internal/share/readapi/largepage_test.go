@@ -39,6 +39,8 @@ func (l *loads) count(all []store.StoredRecord, err error) ([]store.StoredRecord
 
 // However large the records are, a page loads a few megabytes, ends with a cursor, and
 // the pages together have every record once. What is not granted is not loaded at all.
+//
+//pdpp:tier unraced
 func TestLargeRecords(t *testing.T) {
 	const n, size, most = 4, 2 << 20, 3 << 20
 	onBoth(t, func(t *testing.T, open opener) {

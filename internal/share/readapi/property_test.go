@@ -101,6 +101,8 @@ func drawScope(t *rapid.T) grants.Scope {
 
 // For random scopes and queries exactly what the scope covers comes out, with the
 // fields that it has, by a check that shares no code with what is checked.
+//
+//pdpp:tier unraced
 func TestOnlyTheScopeComesOut(t *testing.T) { onBoth(t, testOnlyTheScopeComesOut) }
 
 func testOnlyTheScopeComesOut(t *testing.T, open opener) {

@@ -27,6 +27,7 @@ func TestShared(t *testing.T) {
 	storetest.RunShared(t, newSchema, func(t *testing.T) string { return copied(t) }, openURL)
 }
 
+//pdpp:tier unraced
 func TestKill(t *testing.T) {
 	t.Parallel()
 	storetest.RunKill(t, scratch.Schema(t), openURL, 12)
@@ -49,6 +50,7 @@ func open(t testing.TB, url string, opts Options) store.Store {
 	return s
 }
 
+//pdpp:tier unraced
 func TestUpgrade(t *testing.T) {
 	storetest.RunUpgrade(t, schema("test"), newSchema, func(url string) (*sql.DB, error) {
 		return sql.Open("pgx", url)

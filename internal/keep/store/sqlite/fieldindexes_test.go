@@ -15,6 +15,8 @@ import (
 )
 
 // An index that would keep writers waiting for too long is given up, and leaves nothing.
+//
+//pdpp:tier unraced
 func TestIndexThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	s := openFor(t, newPath(t), Options{})

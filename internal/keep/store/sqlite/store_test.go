@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 	storetest.Main(m, openPath)
 }
 
+//pdpp:tier unraced
 func TestKill(t *testing.T) {
 	t.Parallel()
 	storetest.RunKill(t, newPath(t), openPath, 12)
@@ -48,6 +49,7 @@ func openFor(t testing.TB, path string, opts Options, pragmas ...string) store.S
 	return s
 }
 
+//pdpp:tier unraced
 func TestUpgrade(t *testing.T) {
 	storetest.RunUpgrade(t, schema("test"), newPath, func(path string) (*sql.DB, error) {
 		db, err := sql.Open("sqlite", dsn(path, time.Second, writerCacheKiB)+"&_txlock=immediate")

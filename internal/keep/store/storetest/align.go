@@ -130,6 +130,8 @@ func testAlignWaitsForTheRun(t *testing.T, s store.Store) {
 }
 
 // testAlignManyRows: it takes several transactions, and what is done is read meanwhile.
+//
+//pdpp:tier unraced TestStore/AlignManyRows
 func testAlignManyRows(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1", store.StreamSpec{Name: Stream, TimeField: "moved"})
 	const n = 2500

@@ -228,6 +228,8 @@ func testBlobsForgotten(t *testing.T, s store.Store) {
 }
 
 // testBlobModel holds references and their absence against a model over random histories.
+//
+//pdpp:tier unraced TestStore/BlobModel
 func testBlobModel(t *testing.T, s store.Store) {
 	keys, contents := []string{"a", "b", "c"}, []string{"one", "two", "three", "four"}
 	run := 0

@@ -145,6 +145,8 @@ func upkeep(t testing.TB, s store.Store, above int64) store.Upkeep {
 
 // testComparisons holds filters and aggregations against a plain evaluation in memory,
 // first without any index and then with them.
+//
+//pdpp:tier unraced TestStore/Comparisons
 func testComparisons(t *testing.T, s store.Store) {
 	all := file(t, s, "c")
 	check := func(rt *rapid.T) {

@@ -161,6 +161,8 @@ func withDays(rt *rapid.T, key, timeField string) slice.Record {
 // what is counted against a count by hand after each step: commits, edits that move a record to
 // another day, deletions, deliveries over again, rewinds, imports that are undone, declarations of
 // another time, and a store of which only a part is counted yet.
+//
+//pdpp:tier unraced TestStore/CountModel
 func testCountModel(t *testing.T, s store.Store) {
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {

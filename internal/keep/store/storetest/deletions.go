@@ -197,6 +197,8 @@ func namesOfStream(t testing.TB, s store.Store, connection, stream, key string) 
 
 // testDeletionModel deletes something at random and undoes it, or lets it be purged. After an undo every reader
 // finds what was there before; after a purge what is not in the scope is as it was, and the rest is gone.
+//
+//pdpp:tier unraced TestStore/DeletionModel
 func testDeletionModel(t *testing.T, s store.Store) {
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {

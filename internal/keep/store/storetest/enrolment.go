@@ -196,6 +196,8 @@ func testTakeOver(t *testing.T, s store.Store) {
 }
 
 // A host that has a device already adds sources to it.
+//
+//pdpp:tier unraced TestStore/JoinDevice
 func testJoinDevice(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	putCode(t, s, "a", "home")

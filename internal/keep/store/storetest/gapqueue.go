@@ -14,6 +14,8 @@ import (
 
 // testGapRotation: more gaps than a page holds, all of them failing. Each page
 // is in the order of RotationRank over everything that waits.
+//
+//pdpp:tier unraced TestStore/GapRotation
 func testGapRotation(t *testing.T, s store.Store) {
 	t.Attr("spec", "PB-A10")
 	const total, limit, runs = 30, 13, 16
@@ -50,6 +52,8 @@ func testGapRotation(t *testing.T, s store.Store) {
 }
 
 // testGapOldest: 256 failing gaps, the oldest, do not keep the others out.
+//
+//pdpp:tier unraced TestStore/GapOldest
 func testGapOldest(t *testing.T, s store.Store) {
 	t.Attr("spec", "PB-A10")
 	l := begin(t, s, "c", "r0")

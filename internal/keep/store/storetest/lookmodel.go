@@ -70,6 +70,8 @@ func newLookModel(t testing.TB, s store.Store, ids []string) lookModel {
 // testLookModel compares any order of touches, takings, writings and changes of
 // status with the model. So no touch is lost, however old the looks are that are
 // put after it, and what one holds no other gets.
+//
+//pdpp:tier unraced TestStore/LookModel
 func testLookModel(t *testing.T, s store.Store) {
 	ids := []string{"a", "b", "c"}
 	for _, id := range ids {

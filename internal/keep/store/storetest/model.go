@@ -47,6 +47,8 @@ func (m *model) apply(batch []slice.Record) (done store.Committed) {
 
 // testSliceModel commits random slices and compares the change feed with the
 // model after each, and the history in the end.
+//
+//pdpp:tier unraced TestStore/SliceModel
 func testSliceModel(t *testing.T, s store.Store) {
 	connections := 0
 	rapid.Check(t, func(rt *rapid.T) {

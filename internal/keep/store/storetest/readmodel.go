@@ -127,6 +127,8 @@ func (m readStream) holds(key string, where []store.FieldValue) bool {
 
 // testReadModel reads random parts of random streams, page by page, and compares
 // them with a filter over everything that is stored.
+//
+//pdpp:tier unraced TestStore/ReadModel
 func testReadModel(t *testing.T, s store.Store) {
 	connections := 0
 	rapid.Check(t, func(rt *rapid.T) {

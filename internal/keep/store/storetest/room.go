@@ -76,6 +76,8 @@ func testRoom(t *testing.T, s store.Store) {
 // testRoomModel holds what the files of streams take against a count by hand, over random
 // histories in which records come and go, and files are shared between records, streams and
 // connections.
+//
+//pdpp:tier unraced TestStore/RoomModel
 func testRoomModel(t *testing.T, s store.Store) {
 	streams, keys, contents := []string{Stream, "notes"}, []string{"a", "b"}, []string{"one", "two", "seven"}
 	specs := []store.StreamSpec{{Name: Stream}, {Name: "notes"}}

@@ -98,6 +98,8 @@ func testSearchScope(t *testing.T, s store.Store) {
 
 // testSearchFieldsChange: a new version of a connector indexes other fields,
 // and finds old records by them, more of them than one transaction takes.
+//
+//pdpp:tier unraced TestStore/SearchFieldsChange
 func testSearchFieldsChange(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	const n = 2100

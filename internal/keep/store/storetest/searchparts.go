@@ -81,6 +81,8 @@ func checkSearchParts(t *testing.T, s store.Store) {
 
 // testSearchPaging: what was stored last comes first, also after it changed, and
 // pages follow each other without a gap, whatever else they pass by.
+//
+//pdpp:tier unraced TestStore/SearchPaging
 func testSearchPaging(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1", titles)
 	const n = 120

@@ -337,6 +337,8 @@ func testDeviceGaps(t *testing.T, s store.Store) {
 
 // testUploadModel holds uploads that come twice, late, in any order and in conflict
 // against a map.
+//
+//pdpp:tier unraced TestStore/UploadModel
 func testUploadModel(t *testing.T, s store.Store) {
 	const batches, keys = 120, 6
 	seed := rand.Uint64()

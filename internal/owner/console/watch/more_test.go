@@ -12,6 +12,8 @@ import (
 // Every scenario, on the overview and on its own page: what is asked beside the first
 // action is counted and listed in the verdict's order, and nothing is promised where
 // there is no more.
+//
+//pdpp:tier unraced
 func TestFurtherActionsAreCountedAndListed(t *testing.T) {
 	k := newKeeper(everyScenario(t)...)
 	h := serve(k)

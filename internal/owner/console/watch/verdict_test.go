@@ -98,6 +98,8 @@ func outlineOf(t *testing.T, head *html.Node) verdict.Outline {
 }
 
 // The dashboard and the head of a connection's page say the verdict word for word.
+//
+//pdpp:tier unraced
 func TestPagesSayTheVerdictVerbatim(t *testing.T) {
 	k := newKeeper(everyScenario(t)...)
 	h := serve(k)
