@@ -15,6 +15,7 @@ import (
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
 	"pdpp/protocol"
+	"pdpp/providersim"
 )
 
 // Databases opens a fresh store on each database.
@@ -31,7 +32,7 @@ var Databases = map[string]func(t *testing.T) (store.Store, error){
 type Forgetful struct {
 	Target
 	Stream string
-	// Away is a resource of the stream that the owner selects for a while; nothing deletes it.
+	// Away is a resource that the owner selects for a while instead of the whole stream.
 	Away string
 	// Delete deletes something of the stream at the source.
 	Delete func(t *testing.T)
@@ -67,6 +68,26 @@ func Forgotten(t *testing.T, start func(t *testing.T) Forgetful) {
 			b.holds(t, f, "a selection away and back")
 		})
 	}
+}
+
+// ForgottenStream is Forgotten for a stream of a simulated provider and a mutation that deletes some of it.
+func ForgottenStream(t *testing.T, target Target, stream string, deletion providersim.Mutation) {
+	Forgotten(t, func(t *testing.T) Forgetful {
+		sim, under := target.Start(t), target
+		under.Start = func(*testing.T) *Sim { return sim }
+		return Forgetful{
+			Target: under, Stream: stream, Away: "another one",
+			Delete: func(t *testing.T) { sim.Mutate(t, deletion) },
+			There: func(*testing.T) (keys []string) {
+				for key, item := range sim.Provider.Truth()[stream] {
+					if !item.Deleted {
+						keys = append(keys, key)
+					}
+				}
+				return keys
+			},
+		}
+	})
 }
 
 // selected makes a run after the owner has selected resources of a stream, or all of it.

@@ -1,8 +1,6 @@
 package github_test
 
 import (
-	"maps"
-	"slices"
 	"testing"
 
 	"pdpp/connectorkit/connectortest"
@@ -13,14 +11,5 @@ import (
 // TestForgottenIssues deletes issues while no bookmark remembers them. A list by the time of the last update never
 // shows a deletion; the whole list does.
 func TestForgottenIssues(t *testing.T) {
-	connectortest.Forgotten(t, func(t *testing.T) connectortest.Forgetful {
-		sim := start(t, roomy())
-		under := target(t, roomy())
-		under.Start = func(*testing.T) *connectortest.Sim { return sim }
-		there := func(*testing.T) []string { return slices.Collect(maps.Keys(sim.Provider.Truth()[github.StreamIssues])) }
-		return connectortest.Forgetful{
-			Target: under, Stream: github.StreamIssues, Away: slices.Max(there(t)), There: there,
-			Delete: func(t *testing.T) { sim.Mutate(t, providersim.Mutation{Op: "delete_issues", N: 3}) },
-		}
-	})
+	connectortest.ForgottenStream(t, target(t, roomy()), github.StreamIssues, providersim.Mutation{Op: "delete_issues", N: 3})
 }
