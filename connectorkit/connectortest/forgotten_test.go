@@ -27,10 +27,6 @@ import (
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/postgres/postgrestest"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
 	"pdpp/manifest"
 	"pdpp/protocol"
 )
@@ -346,14 +342,7 @@ func (s *shelfBed) live(t *rapid.T, connection, stream string) (keys []string) {
 //
 //pdpp:tier unraced
 func TestForgottenBookmarks(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) (store.Store, error){
-		"sqlite": func(t *testing.T) (store.Store, error) {
-			return sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
-		},
-		"postgres": func(t *testing.T) (store.Store, error) {
-			return postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
-		},
-	} {
+	for name, open := range Databases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			st, err := open(t)

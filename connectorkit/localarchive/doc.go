@@ -11,6 +11,8 @@
 //     itself. Links, names that lead elsewhere, encrypted members and archives in archives are
 //     declared as missing and not opened.
 //   - An archive that ends too early is read as far as it goes.
+//   - What an export lacks, and an export that is removed from the folder, deletes nothing, also after a full
+//     refresh: absence proves nothing. Undoing an import deletes what only that file brought.
 //   - Each archive has an account: what it holds and its source does not collect, by kind and count
 //     (LeftOut), and what is not recognized, by a pattern of its name.
 package localarchive

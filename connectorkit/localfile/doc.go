@@ -12,6 +12,7 @@
 //   - A slice ends after 4 MiB, 1,000 records or 5 seconds. What was read of a file that
 //     shrank or was replaced meanwhile is dropped before it is sent.
 //   - What cannot be read becomes a gap, by file or by line. A file that is gone deletes
-//     nothing: absence is retention.
+//     nothing, also after a full refresh: absence is retention. A source of which the owner wants otherwise
+//     names the stream that mirrors its files (Mirror).
 //   - Every pass accounts for every store in the stream coverage_diagnostics.
 package localfile

@@ -146,7 +146,7 @@ func (r *reader) remember(c *cursor) {
 
 // whole reports whether the walk met everything that is there.
 func (r *reader) whole() bool {
-	return len(r.walk.closed) == 0 && r.history == nil && !slices.ContainsFunc(r.walk.trees, func(t *tree) bool { return t.broken != nil || t.limits != nil }) &&
+	return r.walk.open() && r.history == nil &&
 		!slices.ContainsFunc(r.walk.files, func(f *found) bool { return f.standing == waiting || f.standing == unreadable })
 }
 

@@ -109,6 +109,9 @@ func (r *reader) conclude(ctx context.Context) error {
 				r.slice.out = append(r.slice.out, emission{stream: stream, rec: rec})
 			}
 		})
+		if err := r.mirror(ctx); err != nil {
+			return err
+		}
 	}
 	served := r.f.Gaps()
 	files := map[string]*found{}

@@ -41,6 +41,10 @@ type Source struct {
 	Exclude func(root, rel string) bool
 	// Memory is what the source itself remembers from run to run. It may be nil.
 	Memory Memory
+	// Mirror is a stream with one record for each file that is read, whose record goes when its file does. After a
+	// bookmark was forgotten, what is stored of it is compared with the files; Memory knows their keys. Empty means
+	// that the absence of a file is retention: nothing is ever deleted because of it.
+	Mirror string
 	// LeftOut are kinds of files below import folders that no store has, and that the account names.
 	LeftOut []LeftOut
 }
@@ -52,6 +56,8 @@ type Memory interface {
 	Load(stored jsontext.Value)
 	// Walked is called before files are read, with what is there now.
 	Walked(present func(root, rel string) bool)
+	// Key returns the key of a file's record in the stream that Mirror names; false when it is not known.
+	Key(root, rel string) (key string, known bool)
 	// Keep is what is to be kept.
 	Keep() any
 	// End is called when everything was read. Whole says that every folder could be looked at, and

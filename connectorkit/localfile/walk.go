@@ -141,6 +141,11 @@ func (w *walk) at(root, rel string) *found {
 	return w.byPlace[root+"\x00"+rel]
 }
 
+// open reports whether every folder of every root could be looked at.
+func (w *walk) open() bool {
+	return len(w.closed) == 0 && !slices.ContainsFunc(w.trees, func(t *tree) bool { return t.broken != nil || t.limits != nil })
+}
+
 func (w *walk) close() {
 	for _, t := range w.trees {
 		if t.dir != nil {

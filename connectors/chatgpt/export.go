@@ -302,7 +302,8 @@ func (e *export) close(context.Context) {
 	e.opened, e.spool = nil, nil
 }
 
-// collectors reads the export by itself.
+// collectors reads the export by itself. It is never compared with the store: an export is of one moment and one
+// account, and older ones are removed to save space, so that what it lacks may still be there.
 func (e *export) collectors() []connectorkit.Collector {
 	return []connectorkit.Collector{
 		connectorkit.Lane{List: streamConversations, Detail: streamMessages, ListPage: e.page, Fetch: e.fetch},

@@ -3,6 +3,8 @@ package github
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,9 +15,48 @@ import (
 // first. A page ends where the next one begins by content time, so nothing that
 // changes meanwhile can shift a page: what is touched moves to the end and is
 // read there. GitHub's bound is inclusive and has whole seconds.
+//
+// Such a list shows no deletion. A walk from its beginning is therefore compared with the store, and repeated
+// before anything is deleted.
 type issues struct{ api *api }
 
 func (l *issues) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+	page, _, err := l.read(ctx, at)
+	if err == nil && !page.More {
+		page.Whole = &connectorkit.Whole{Gone: func(ctx context.Context, keys []string) ([]string, error) {
+			there, err := l.everything(ctx)
+			return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return there[key] }), err
+		}}
+	}
+	return page, err
+}
+
+// everything returns the ids of the whole list.
+func (l *issues) everything(ctx context.Context) (map[string]bool, error) {
+	there := map[string]bool{}
+	for at := (connectorkit.Cursor{}); ; {
+		page, ids, err := l.read(ctx, at)
+		if err != nil {
+			return there, err
+		}
+		if len(ids) < len(page.Records) {
+			return there, connectorkit.ErrUnsure // something could not be read, or is held back
+		}
+		for _, id := range ids {
+			there[id] = true
+		}
+		if !page.More {
+			return there, nil
+		}
+		if maps.Equal(page.Next, at) {
+			return there, errCircle
+		}
+		at = page.Next
+	}
+}
+
+// read reads a page, and returns the ids of what could be read on it.
+func (l *issues) read(ctx context.Context, at connectorkit.Cursor) (page connectorkit.Page, ids []string, err error) {
 	request := at["next"]
 	if request == "" {
 		request = target("issues", "filter", "all", "state", "all", "sort", "updated", "direction", "asc",
@@ -23,16 +64,16 @@ func (l *issues) page(ctx context.Context, at connectorkit.Cursor) (connectorkit
 	}
 	resp, err := l.api.get(ctx, request, at["etag"], nil)
 	if err != nil {
-		return connectorkit.Page{}, err
+		return page, nil, err
 	}
 	if resp.unchanged {
-		return connectorkit.Page{Next: at, Records: resp.absent()}, nil
+		return connectorkit.Page{Next: at, Records: resp.absent()}, nil, nil
 	}
 	rows, err := resp.rows()
 	if err != nil {
-		return connectorkit.Page{}, err
+		return page, nil, err
 	}
-	page := connectorkit.Page{Records: resp.absent(), More: resp.next != ""}
+	page = connectorkit.Page{Records: resp.absent(), More: resp.next != ""}
 	newest, whole := at["since"], true
 	for _, raw := range rows {
 		row, _, fault := issue(raw)
@@ -42,6 +83,7 @@ func (l *issues) page(ctx context.Context, at connectorkit.Cursor) (connectorkit
 			continue
 		}
 		page.Records = append(page.Records, connectorkit.Upsert(row.record()))
+		ids = append(ids, ident(row.ID))
 		newest = row.UpdatedAt
 	}
 	page.Next = connectorkit.Cursor{"since": newest}
@@ -55,7 +97,7 @@ func (l *issues) page(ctx context.Context, at connectorkit.Cursor) (connectorkit
 	if newest == "" {
 		delete(page.Next, "since")
 	}
-	return page, nil
+	return page, ids, nil
 }
 
 var errCircle = errors.New("the next page is one that was already read")

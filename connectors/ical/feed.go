@@ -162,6 +162,13 @@ func (s *shelf) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 			delete(page.Next, id)
 		}
 	}
+	page.Whole = &connectorkit.Whole{Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
+		for _, f := range s.feeds {
+			if !yield(f.id) {
+				return
+			}
+		}
+	}}
 	return page, nil
 }
 

@@ -45,7 +45,7 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	}
 	return []connectorkit.Collector{
 		connectorkit.Flat{Stream: "calendars", Page: (&shelf{feeds: feeds}).page},
-		connectorkit.Flat{Stream: "events", Page: (&walk{feeds: feeds, things: events}).page},
+		connectorkit.Flat{Stream: "events", Page: (&walk{feeds: feeds, things: events, dated: true}).page},
 		connectorkit.Flat{Stream: "todos", Page: (&walk{feeds: feeds, things: todos}).page},
 	}, nil
 }

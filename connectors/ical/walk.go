@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"pdpp/connectorkit"
 	"pdpp/connectorkit/dav"
@@ -27,6 +28,7 @@ const prefix = "feed "
 type walk struct {
 	feeds  []*feed
 	things func(icalendar.Calendar) []thing
+	dated  bool // the time of a record is that by which publishers leave it out
 
 	begun    bool
 	memories map[string]*memory
@@ -75,6 +77,7 @@ func (w *walk) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.P
 	}
 	if page.More = w.at < len(w.feeds); !page.More {
 		page.Records = append(page.Records, w.dropped()...)
+		page.Whole = w.whole()
 	}
 	page.Next = connectorkit.Cursor{}
 	for id, m := range w.memories {
@@ -107,6 +110,31 @@ func (w *walk) compare(f *feed, m *memory) {
 			w.marks = append(w.marks, func(m *memory) { delete(m.things, id) })
 		}
 	}
+}
+
+// whole claims that everything the feeds show is known, where every feed was read in this run. Which feed a stored
+// event came from is not known, so that the feed with the latest beginning decides from when on events are compared.
+// Tasks are not compared: the time of their records is not the time by which publishers leave them out.
+func (w *walk) whole() *connectorkit.Whole {
+	first := int64(noStart)
+	for _, f := range w.feeds {
+		if !f.asked {
+			return nil
+		}
+		first = max(first, begins(f.cal))
+	}
+	if !w.dated || first == noStart || first == -noStart {
+		return nil
+	}
+	return &connectorkit.Whole{Since: time.Unix(first, 0), Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
+		for _, m := range w.memories {
+			for id := range m.things {
+				if !yield(id) {
+					return
+				}
+			}
+		}
+	}}
 }
 
 // begins is when the first event or task of a feed is; after everything when it has none.

@@ -181,6 +181,16 @@ func (x *index) renamed(place string, hash []byte) string {
 	return found
 }
 
+// Key returns the key of a file's record.
+func (x *index) Key(root, rel string) (string, bool) {
+	place := placeOf(root, rel)
+	k := x.files[place]
+	if k == nil {
+		return "", false
+	}
+	return k.key(place), true
+}
+
 // Keep is what the next run needs.
 func (x *index) Keep() any {
 	files := x.files

@@ -38,5 +38,8 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 		return nil
 	})
 	source := localfile.Source{Streams: []string{"notes"}, Roots: roots, Stores: stores, Memory: x}
+	if x.deletes {
+		source.Mirror = "notes"
+	}
 	return []connectorkit.Collector{source.Collector()}, nil
 }

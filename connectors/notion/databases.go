@@ -64,7 +64,7 @@ func (d *databases) page(ctx context.Context, at connectorkit.Cursor) (connector
 	}
 	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"known": marked(w.known), "links": d.links.String(), "day": w.day}, More: len(w.left) > 0}
 	if !out.More {
-		out.Whole = &connectorkit.Whole{Keys: maps.Keys(w.known), Gone: d.askGone}
+		out.Whole = &connectorkit.Whole{Keys: maps.Keys(w.known), Gone: d.askGone("databases")}
 	}
 	if out.More {
 		w.step++
@@ -111,25 +111,27 @@ func marked(known map[string]string) string {
 	return string(text)
 }
 
-// mostAsked bounds how many databases are asked for by themselves in one comparison with what is stored.
+// mostAsked bounds how many things are asked for by themselves in one comparison with what is stored.
 const mostAsked = 20
 
-// askGone returns those of the databases that Notion calls gone.
-func (d *databases) askGone(ctx context.Context, ids []string) (gone []string, err error) {
-	if len(ids) > mostAsked {
-		return nil, connectorkit.ErrUnsure
-	}
-	for _, id := range ids {
-		switch _, err := d.read(ctx, "databases", id); of(err) {
-		case connectorkit.Gone:
-			gone = append(gone, id)
-		case "", connectorkit.Forbidden, connectorkit.Malformed: // it is there, or it is not known
-			if err != nil && of(err) == "" {
+// askGone returns a function that returns those of the stored things of a kind that Notion calls gone.
+func (a *api) askGone(kind string) func(context.Context, []string) ([]string, error) {
+	return func(ctx context.Context, ids []string) (gone []string, err error) {
+		if len(ids) > mostAsked {
+			return nil, connectorkit.ErrUnsure
+		}
+		for _, id := range ids {
+			switch _, err := a.read(ctx, kind, id); of(err) {
+			case connectorkit.Gone:
+				gone = append(gone, id)
+			case "", connectorkit.Forbidden, connectorkit.Malformed: // it is there, or it is not known
+				if err != nil && of(err) == "" {
+					return nil, err
+				}
+			default:
 				return nil, err
 			}
-		default:
-			return nil, err
 		}
+		return gone, nil
 	}
-	return gone, nil
 }

@@ -84,7 +84,11 @@ func (d *dataSources) page(ctx context.Context, at connectorkit.Cursor) (connect
 		d.sources, d.allSources = w.found, true
 		w.missing = slices.DeleteFunc(slices.Clone(w.known), func(id string) bool { return w.met[id] })
 	}
-	return w.answer(records), nil
+	page := w.answer(records)
+	if !page.More {
+		page.Whole = &connectorkit.Whole{Keys: slices.Values(slices.Concat(w.known, slices.Collect(maps.Keys(w.met)))), Gone: d.askGone("data_sources")}
+	}
+	return page, nil
 }
 
 func (d *dataSources) search(ctx context.Context) ([]connectorkit.Record, error) {

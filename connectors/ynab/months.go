@@ -216,6 +216,21 @@ func (w *monthWalk) answer(records []connectorkit.Record, more bool) connectorki
 	if more {
 		w.step++
 		out.Next["step"] = strconv.Itoa(w.step)
+		return out
 	}
+	out.Whole = &connectorkit.Whole{Keys: w.keys, Gone: connectorkit.AllGone} // each month is one answer
 	return out
+}
+
+// keys yields the key of every category of every month.
+func (w *monthWalk) keys(yield func(string) bool) {
+	for budget, k := range w.known {
+		for month, text := range k.Had {
+			for had, i := bits(text), 0; i < min(had.BitLen(), len(k.Categories)); i++ {
+				if had.Bit(i) == 1 && !yield(monthKey(budget, month, k.Categories[i])) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -3,6 +3,7 @@ package github
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,6 +28,7 @@ var operations = map[string]func(g *GitHub, n int) []string{
 	"stub_stars":          func(g *GitHub, n int) []string { return g.eachStar(n, func(s *star) { s.stub = true }) },
 	"add_issues":          func(g *GitHub, n int) []string { return times(n, func() string { return ident(g.addIssue(false).id) }) },
 	"touch_issues":        func(g *GitHub, n int) []string { return g.eachIssue(n, false, g.touch) },
+	"delete_issues":       (*GitHub).deleteIssues,
 	"add_pulls":           func(g *GitHub, n int) []string { return times(n, func() string { return ident(g.addIssue(true).id) }) },
 	"touch_pulls":         func(g *GitHub, n int) []string { return g.eachIssue(n, true, g.touch) },
 	"hide_pulls": func(g *GitHub, n int) []string {
@@ -118,6 +120,13 @@ func (g *GitHub) eachStar(n int, change func(*star)) []string {
 
 func (g *GitHub) eachIssue(n int, pulls bool, change func(*issue)) []string {
 	return each(g, n, g.issues, func(i *issue) bool { return i.refusal == 0 && (i.pull != nil) == pulls }, func(i *issue) string { change(i); return ident(i.id) })
+}
+
+// deleteIssues deletes issues as the owner of a repository can; nothing shows them any more.
+func (g *GitHub) deleteIssues(n int) []string {
+	gone := g.eachIssue(n, false, func(*issue) {})
+	g.issues = slices.DeleteFunc(g.issues, func(i *issue) bool { return slices.Contains(gone, ident(i.id)) })
+	return gone
 }
 
 func (g *GitHub) deleteGists(n int) []string {

@@ -17,7 +17,7 @@ var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;")
 // Mutate changes what the account has, through the server.
 //
 //	add N, edit N, delete N, rename N   things
-//	delete_latest N                     the last thing of each of the first N collections
+//	delete_latest N, delete_first N     the last or first thing of each of the first N collections
 //	add_collection N                    a collection with N things
 //	rename_collection                   the first one
 //	delete_collection                   the last one
@@ -39,11 +39,11 @@ func (a *Account) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 		last := a.shelf[len(a.shelf)-1]
 		a.shelf = a.shelf[:len(a.shelf)-1]
 		err = a.send(http.MethodDelete, a.home+last+"/", "", nil)
-	case "delete_latest":
+	case "delete_latest", "delete_first":
 		for _, shelf := range a.shelf[:m.N] {
 			var paths []string
 			if paths, err = a.thingsOf(shelf); err == nil {
-				err = a.change("delete", paths[len(paths)-1])
+				err = a.change("delete", paths[map[string]int{"delete_latest": len(paths) - 1}[m.Op]])
 			}
 			if err != nil {
 				break

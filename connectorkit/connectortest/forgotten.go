@@ -1,0 +1,120 @@
+package connectortest
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"pdpp/internal/collect/launch"
+	"pdpp/internal/collect/runner"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
+	"pdpp/internal/keep/store/sqlite"
+	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"pdpp/protocol"
+	"pdpp/providersim"
+)
+
+// Databases opens a fresh store on each database.
+var Databases = map[string]func(t *testing.T) (store.Store, error){
+	"sqlite": func(t *testing.T) (store.Store, error) {
+		return sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	},
+	"postgres": func(t *testing.T) (store.Store, error) {
+		return postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+	},
+}
+
+// Forgetful is a source that deletes things while no bookmark remembers them.
+type Forgetful struct {
+	Target
+	Stream string
+	// Away is a resource that the owner selects for a while instead of the whole stream.
+	Away string
+	// Delete deletes something of the stream at the source.
+	Delete func(t *testing.T)
+	// There are the keys that have to be stored: of what is at the source, and of what stays although it is not.
+	There func(t *testing.T) []string
+}
+
+// Forgotten runs a shipped connector on both databases and deletes things at its source before a full refresh, and
+// while another selection is in force. start returns a fresh source. What is stored is compared with it afterwards.
+func Forgotten(t *testing.T, start func(t *testing.T) Forgetful) {
+	for name, open := range Databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st, err := open(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = st.Close() })
+			f := start(t)
+			b := NewBedOver(t, f.Target, st)
+			b.Succeed(t)
+			b.holds(t, f, "a first run")
+
+			f.Delete(t)
+			if result := b.Run(t, launch.Request{Mode: protocol.FullRefresh}); result.Status != runner.Succeeded {
+				t.Fatalf("a full refresh ended as %s: %v\nstderr: %s", result.Status, result.Failure, result.StderrTail)
+			}
+			b.holds(t, f, "a full refresh")
+
+			b.selected(t, f.Stream, f.Away)
+			f.Delete(t)
+			b.selected(t, f.Stream)
+			b.holds(t, f, "a selection away and back")
+		})
+	}
+}
+
+// ForgottenStream is Forgotten for a stream of a simulated provider and a mutation that deletes some of it.
+func ForgottenStream(t *testing.T, target Target, stream string, deletion providersim.Mutation) {
+	Forgotten(t, func(t *testing.T) Forgetful {
+		sim, under := target.Start(t), target
+		under.Start = func(*testing.T) *Sim { return sim }
+		return Forgetful{
+			Target: under, Stream: stream, Away: "another one",
+			Delete: func(t *testing.T) { sim.Mutate(t, deletion) },
+			There: func(*testing.T) (keys []string) {
+				for key, item := range sim.Provider.Truth()[stream] {
+					if !item.Deleted {
+						keys = append(keys, key)
+					}
+				}
+				return keys
+			},
+		}
+	})
+}
+
+// selected makes a run after the owner has selected resources of a stream, or all of it.
+func (b *Bed) selected(t *testing.T, stream string, resources ...string) {
+	t.Helper()
+	b.Clock += time.Second // a bookmark of the same moment would count as one of this selection
+	l := b.Launcher()
+	chosen := store.Selection{Streams: []store.Selected{{Stream: stream, Resources: resources, Since: b.now()}}}
+	l.Selected = func(context.Context, string) (store.Selection, error) { return chosen, nil }
+	result, err := l.Run(t.Context(), launch.Request{ConnectionID: Connection, Trigger: store.TriggerManual})
+	if err != nil || result.Status != runner.Succeeded {
+		t.Fatalf("a run with %v selected: %v, %s: %v\nstderr: %s", resources, err, result.Status, result.Failure, result.StderrTail)
+	}
+}
+
+// holds compares the live records of a stream with those that have to be there.
+func (b *Bed) holds(t *testing.T, f Forgetful, after string) {
+	t.Helper()
+	var live []string
+	for key, r := range b.records(t, f.Stream) {
+		if !r.Deleted {
+			live = append(live, key)
+		}
+	}
+	slices.Sort(live)
+	want := f.There(t)
+	if slices.Sort(want); !slices.Equal(live, want) || len(want) == 0 {
+		t.Errorf("after %s %s holds %q, and %q have to be there", after, f.Stream, live, want)
+	}
+}
