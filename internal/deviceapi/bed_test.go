@@ -31,7 +31,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // bed is the routes of devices over a database of their own.
 type bed struct {
 	from    string // the address that requests come from; empty for that of httptest
-	t       *testing.T
+	t       testing.TB
 	store   store.Store
 	handler http.Handler
 	now     atomic.Pointer[time.Time]
@@ -39,7 +39,7 @@ type bed struct {
 	config  deviceapi.Config
 }
 
-func newBed(t *testing.T) *bed {
+func newBed(t testing.TB) *bed {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {

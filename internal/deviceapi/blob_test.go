@@ -15,7 +15,7 @@ import (
 )
 
 // withFiles is an enrolled device of a server that keeps files.
-func withFiles(t *testing.T) (laptop, blob.Folder) {
+func withFiles(t testing.TB) (laptop, blob.Folder) {
 	l := newLaptop(t)
 	place := blob.Folder{Dir: t.TempDir()}
 	l.config.Blobs, l.config.Uploads, l.config.BlobBytes = place, place, 1000

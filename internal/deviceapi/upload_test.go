@@ -26,7 +26,7 @@ type laptop struct {
 	wire.Enrolled
 }
 
-func newLaptop(t *testing.T) laptop {
+func newLaptop(t testing.TB) laptop {
 	b := newBed(t)
 	return laptop{b, b.enrol(b.code("home", ""), "")}
 }
@@ -58,7 +58,7 @@ func (l laptop) own(path string) string {
 }
 
 // encode writes a message as the device's client does.
-func encode(t *testing.T, v any) []byte {
+func encode(t testing.TB, v any) []byte {
 	t.Helper()
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -67,7 +67,7 @@ func encode(t *testing.T, v any) []byte {
 	return body
 }
 
-func decode[T any](t *testing.T, got answer) (out T) {
+func decode[T any](t testing.TB, got answer) (out T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(got.body), &out); err != nil {
 		t.Fatalf("%s: %v", got.body, err)
