@@ -137,7 +137,9 @@ func TestBatchIsTakenOnce(t *testing.T) {
 }
 
 // What is wrong with a batch is said, and nothing of it is kept.
-func TestBadBatches(t *testing.T) {
+func TestBadBatches(t *testing.T) { onBoth(t, testBadBatches) }
+
+func testBadBatches(t *testing.T) {
 	l := newLaptop(t)
 	stranger := l.enrol(l.code("work", ""), "")
 	for name, c := range map[string]struct {
@@ -189,7 +191,9 @@ func TestBadBatches(t *testing.T) {
 
 // A record that breaks its stream's rules is left out alone, with a gap that stays until
 // it comes as it should be. A batch of 3 MiB, compressed, is none too large.
-func TestRejectedAlone(t *testing.T) {
+func TestRejectedAlone(t *testing.T) { onBoth(t, testRejectedAlone) }
+
+func testRejectedAlone(t *testing.T) {
 	l := newLaptop(t)
 	b := l.batch(1, note("good", ""), note("odd", ""), slice.Record{Stream: "log", Key: "1", Op: protocol.OpDelete, EmittedAt: "2026-03-01T11:00:00Z"},
 		slice.Record{Stream: "notes", Key: "list", Data: []byte(`[]`), EmittedAt: "2026-03-01T11:00:00Z"}, note("large", fmt.Sprintf(`,"text":%q`, strings.Repeat("lorem ipsum ", 250_000))))
