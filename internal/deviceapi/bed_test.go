@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,6 +22,8 @@ import (
 	"pdpp/internal/deviceapi"
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/keep/store"
+	"pdpp/internal/keep/store/postgres"
+	"pdpp/internal/keep/store/postgres/postgrestest"
 	"pdpp/internal/keep/store/sqlite"
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
 	"pdpp/internal/web/server"
@@ -31,7 +35,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // bed is the routes of devices over a database of their own.
 type bed struct {
 	from    string // the address that requests come from; empty for that of httptest
-	t       *testing.T
+	t       testing.TB
 	store   store.Store
 	handler http.Handler
 	now     atomic.Pointer[time.Time]
@@ -39,9 +43,35 @@ type bed struct {
 	config  deviceapi.Config
 }
 
-func newBed(t *testing.T) *bed {
+// onBoth runs a test whose beds are over each database, and reports how many requests were refused.
+func onBoth(t *testing.T, test func(t *testing.T)) {
+	for _, database := range []string{"sqlite", onPostgres} {
+		t.Run(database, func(t *testing.T) {
+			before := refusals.Load()
+			test(t)
+			if n := refusals.Load() - before; n > 0 {
+				t.Attr("result", fmt.Sprintf("%d hostile requests, all refused", n))
+			}
+		})
+	}
+}
+
+// onPostgres is the name of the subtests whose beds are over PostgreSQL.
+const onPostgres = "postgres"
+
+// refusals counts answers of 400 and more.
+var refusals atomic.Int64
+
+func openStore(t testing.TB) (store.Store, error) {
+	if slices.Contains(strings.Split(t.Name(), "/"), onPostgres) {
+		return postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+	}
+	return sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+}
+
+func newBed(t testing.TB) *bed {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	st, err := openStore(t)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +168,9 @@ func (b *bed) send(method, path, token string, content []byte, headers ...string
 		} `json:"error"`
 	}
 	_ = json.Unmarshal(w.Body.Bytes(), &problem)
+	if w.Code >= 400 {
+		refusals.Add(1)
+	}
 	if w.Code >= 400 && problem.Error.RequestID == "" {
 		b.t.Errorf("%s: %d without an envelope: %s", path, w.Code, w.Body)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // withFiles is an enrolled device of a server that keeps files.
-func withFiles(t *testing.T) (laptop, blob.Folder) {
+func withFiles(t testing.TB) (laptop, blob.Folder) {
 	l := newLaptop(t)
 	place := blob.Folder{Dir: t.TempDir()}
 	l.config.Blobs, l.config.Uploads, l.config.BlobBytes = place, place, 1000
@@ -96,8 +96,9 @@ func TestFileBeforeItsRecord(t *testing.T) {
 
 // To know a hash is no right to a file: one that somebody else brought is not this source's, is not
 // shown to be there, and a record that names it goes without it, declared.
-func TestHashIsNoRight(t *testing.T) {
-	t.Parallel()
+func TestHashIsNoRight(t *testing.T) { onBoth(t, testHashIsNoRight) }
+
+func testHashIsNoRight(t *testing.T) {
 	l, place := withFiles(t)
 	const theirs = "what another source brought"
 	other := laptop{l.bed, l.enrol(l.code("attic", ""), "")}
@@ -126,8 +127,9 @@ func TestHashIsNoRight(t *testing.T) {
 }
 
 // What is no file, is too large or a lie is refused, and nothing of it is kept.
-func TestBadFiles(t *testing.T) {
-	t.Parallel()
+func TestBadFiles(t *testing.T) { onBoth(t, testBadFiles) }
+
+func testBadFiles(t *testing.T) {
 	l, place := withFiles(t)
 	l.wants(l.piece("../../pdpp.db", 1, 0, "x"), http.StatusNotFound, "not_found")
 	l.wants(l.piece(strings.Repeat("A", 64), 1, 0, "x"), http.StatusBadRequest, "invalid_request")

@@ -16,7 +16,9 @@ func digestOf(secret string) []byte {
 }
 
 // The checks come in one order, whatever else is wrong.
-func TestOrderOfChecks(t *testing.T) {
+func TestOrderOfChecks(t *testing.T) { onBoth(t, testOrderOfChecks) }
+
+func testOrderOfChecks(t *testing.T) {
 	b := newBed(t)
 	mine, other := b.enrol(b.code("home", ""), ""), b.enrol(b.code("work", ""), "")
 	rotate := func(device string) string { return "/" + device + "/token" }

@@ -26,7 +26,7 @@ type laptop struct {
 	wire.Enrolled
 }
 
-func newLaptop(t *testing.T) laptop {
+func newLaptop(t testing.TB) laptop {
 	b := newBed(t)
 	return laptop{b, b.enrol(b.code("home", ""), "")}
 }
@@ -58,7 +58,7 @@ func (l laptop) own(path string) string {
 }
 
 // encode writes a message as the device's client does.
-func encode(t *testing.T, v any) []byte {
+func encode(t testing.TB, v any) []byte {
 	t.Helper()
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -67,7 +67,7 @@ func encode(t *testing.T, v any) []byte {
 	return body
 }
 
-func decode[T any](t *testing.T, got answer) (out T) {
+func decode[T any](t testing.TB, got answer) (out T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(got.body), &out); err != nil {
 		t.Fatalf("%s: %v", got.body, err)
@@ -137,7 +137,9 @@ func TestBatchIsTakenOnce(t *testing.T) {
 }
 
 // What is wrong with a batch is said, and nothing of it is kept.
-func TestBadBatches(t *testing.T) {
+func TestBadBatches(t *testing.T) { onBoth(t, testBadBatches) }
+
+func testBadBatches(t *testing.T) {
 	l := newLaptop(t)
 	stranger := l.enrol(l.code("work", ""), "")
 	for name, c := range map[string]struct {
@@ -189,7 +191,9 @@ func TestBadBatches(t *testing.T) {
 
 // A record that breaks its stream's rules is left out alone, with a gap that stays until
 // it comes as it should be. A batch of 3 MiB, compressed, is none too large.
-func TestRejectedAlone(t *testing.T) {
+func TestRejectedAlone(t *testing.T) { onBoth(t, testRejectedAlone) }
+
+func testRejectedAlone(t *testing.T) {
 	l := newLaptop(t)
 	b := l.batch(1, note("good", ""), note("odd", ""), slice.Record{Stream: "log", Key: "1", Op: protocol.OpDelete, EmittedAt: "2026-03-01T11:00:00Z"},
 		slice.Record{Stream: "notes", Key: "list", Data: []byte(`[]`), EmittedAt: "2026-03-01T11:00:00Z"}, note("large", fmt.Sprintf(`,"text":%q`, strings.Repeat("lorem ipsum ", 250_000))))

@@ -26,6 +26,8 @@ type Bucket struct {
 	name   string
 	prefix string // "" or ends with a slash
 	spool  string // a folder of this machine for what is on its way
+	// patience is how long a server may be silent while it answers.
+	patience time.Duration
 }
 
 var (
@@ -38,6 +40,9 @@ type Keys struct{ ID, Secret, Session string }
 
 // defaultRegion is what servers that know no regions expect.
 const defaultRegion = "us-east-1"
+
+// defaultPatience is longer than a busy server needs to begin an answer or to go on with one.
+const defaultPatience = time.Minute
 
 // Open gives the bucket that an address names: s3://NAME/PREFIX?endpoint=https://HOST&region=REGION.
 // Without an endpoint it is Amazon's. What is on its way is kept in the folder spool.
@@ -64,7 +69,7 @@ func Open(address string, keys Keys, spool string) (*Bucket, error) {
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: keys.ID, SecretAccessKey: keys.Secret, SessionToken: keys.Session}, nil
 		}),
-		HTTPClient: awshttp.NewBuildableClient(),
+		HTTPClient: newClient(),
 		// What an object must hold is told by its SHA-256; other sums are unknown to many servers.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
@@ -76,11 +81,20 @@ func Open(address string, keys Keys, spool string) (*Bucket, error) {
 		}
 		options.BaseEndpoint, options.UsePathStyle = aws.String(at.Scheme+"://"+at.Host+at.Path), true
 	}
-	b := &Bucket{client: s3.New(options), name: u.Host, spool: spool}
+	b := &Bucket{client: s3.New(options), name: u.Host, spool: spool, patience: defaultPatience}
 	if prefix := strings.Trim(u.Path, "/"); prefix != "" {
 		b.prefix = prefix + "/"
 	}
 	return b, nil
+}
+
+// newClient returns a client that follows no redirect, so that content goes to the server that the owner named, and
+// gives up on a server that took a request and does not answer. A redirect is an error of the server.
+func newClient() *http.Client {
+	transport := awshttp.NewBuildableClient().GetTransport()
+	transport.ResponseHeaderTimeout = defaultPatience
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &http.Client{Transport: transport, CheckRedirect: stay}
 }
 
 // unknown says whether the server has no such object.

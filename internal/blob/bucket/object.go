@@ -161,6 +161,9 @@ func (b *Bucket) each(ctx context.Context, prefix string, use func(key string, b
 			return plain("list the files", err)
 		}
 		for _, o := range page.Contents {
+			if !strings.HasPrefix(aws.ToString(o.Key), prefix) {
+				continue // the server was not asked for it, and it is not ours
+			}
 			if err := use(aws.ToString(o.Key), aws.ToInt64(o.Size), aws.ToTime(o.LastModified)); err != nil {
 				return err
 			}

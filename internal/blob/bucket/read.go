@@ -2,36 +2,44 @@ package bucket
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"pdpp/internal/blob"
 )
 
-func (b *Bucket) Open(ctx context.Context, hash string) (blob.File, error) {
-	e, err := b.Stat(ctx, hash)
+func (b *Bucket) Open(ctx context.Context, sha256 string) (blob.File, error) {
+	e, err := b.Stat(ctx, sha256)
 	if err != nil {
 		return nil, err
 	}
-	key, err := b.key(hash)
+	key, err := b.key(sha256)
 	if err != nil {
 		return nil, err
 	}
-	return &content{b: b, ctx: context.WithoutCancel(ctx), key: key, size: e.Bytes}, nil
+	return &content{b: b, ctx: context.WithoutCancel(ctx), key: key, hash: sha256, size: e.Bytes}, nil
 }
 
 // content is an object that is read from anywhere: one request brings what is read in order, and
-// a jump begins another.
+// a jump begins another. Reading an object from its beginning to its end reports content that is not that of its hash.
 type content struct {
 	b    *Bucket
 	ctx  context.Context // of its requests
 	key  string
+	hash string // what the whole must have; "" for what is compared elsewhere
 	size int64
 	at   int64
 	body io.ReadCloser // nil before the first read, and after a jump
+	stop context.CancelFunc
+	sum  hash.Hash // of what was read from the beginning on; nil after a jump
 }
 
 func (c *content) Bytes() int64 { return c.size }
@@ -41,22 +49,49 @@ func (c *content) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if c.body == nil {
-		from := fmt.Sprintf("bytes=%d-", c.at)
-		got, err := c.b.client.GetObject(c.ctx, &s3.GetObjectInput{Bucket: &c.b.name, Key: &c.key, Range: &from})
-		if unknown(err) {
-			return 0, blob.ErrNotFound
+		if err := c.request(); err != nil {
+			return 0, err
 		}
-		if err != nil {
-			return 0, plain("read a file", err)
-		}
-		c.body = got.Body
 	}
-	n, err := c.body.Read(p)
+	silent := time.AfterFunc(c.b.patience, c.stop)
+	n, err := c.body.Read(p[:min(int64(len(p)), c.size-c.at)])
+	silent.Stop()
 	c.at += int64(n)
+	if c.sum != nil {
+		_, _ = c.sum.Write(p[:n])
+	}
 	if errors.Is(err, io.EOF) && c.at < c.size {
 		err = io.ErrUnexpectedEOF
 	}
+	if c.at == c.size && c.sum != nil && c.hash != "" && hex.EncodeToString(c.sum.Sum(nil)) != c.hash {
+		err = errors.New("the server of the files has other content than it was given")
+	}
 	return n, err
+}
+
+// request asks for the rest of the object.
+func (c *content) request() error {
+	ctx, stop := context.WithCancel(c.ctx)
+	from := fmt.Sprintf("bytes=%d-", c.at)
+	got, err := c.b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &c.b.name, Key: &c.key, Range: &from})
+	if err != nil {
+		stop()
+		if unknown(err) {
+			return blob.ErrNotFound
+		}
+		return plain("read a file", err)
+	}
+	// A server that knows no parts answers with the whole.
+	if part := fmt.Sprintf("bytes %d-%d/%d", c.at, c.size-1, c.size); aws.ToString(got.ContentRange) != part &&
+		(c.at > 0 || got.ContentRange != nil || aws.ToInt64(got.ContentLength) != c.size) {
+		stop()
+		return errors.Join(errors.New("the server of the files sends another part than it was asked for"), got.Body.Close())
+	}
+	c.body, c.stop, c.sum = got.Body, stop, nil
+	if c.at == 0 {
+		c.sum = sha256.New()
+	}
+	return nil
 }
 
 func (c *content) Seek(offset int64, whence int) (int64, error) {
@@ -82,5 +117,6 @@ func (c *content) Close() error {
 	}
 	body := c.body
 	c.body = nil
+	defer c.stop()
 	return body.Close()
 }

@@ -4,10 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/sqlstore"
@@ -15,7 +20,7 @@ import (
 	"pdpp/internal/keep/store/storetest/scratch"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m, openURL) }
+func TestMain(m *testing.M) { storetest.Main(m, openURL, migrateURL) }
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
@@ -34,6 +39,29 @@ func TestKill(t *testing.T) {
 }
 
 func openURL(ctx context.Context, url string) (store.Store, error) { return Open(ctx, url, Options{}) }
+
+// migrateURL ends this process where the server reports that it executes a deadly statement.
+func migrateURL(ctx context.Context, url string, change func(fs.FS) (fs.FS, error)) error {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return err
+	}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if n.Message == "die" {
+			storetest.Die()
+		}
+	}
+	db := stdlib.OpenDB(*config)
+	const deadly = `CREATE OR REPLACE FUNCTION pdpp_test_die() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'die'; END $$`
+	if _, err := db.ExecContext(ctx, deadly); err != nil {
+		return err
+	}
+	s := schema("test")
+	if s.Files, err = change(s.Files); err != nil {
+		return err
+	}
+	return migrate(ctx, db, s)
+}
 
 // open opens a store and closes it when the test ends.
 func open(t testing.TB, url string, opts Options) store.Store {

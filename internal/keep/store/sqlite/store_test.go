@@ -3,12 +3,16 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"modernc.org/sqlite"
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/storetest"
@@ -19,7 +23,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, growUntilKilled(path))
 		os.Exit(1)
 	}
-	storetest.Main(m, openPath)
+	storetest.Main(m, openPath, migratePath)
 }
 
 //pdpp:tier unraced
@@ -32,6 +36,26 @@ func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "pdpp.db")
 
 func openPath(ctx context.Context, path string) (store.Store, error) {
 	return Open(ctx, path, Options{})
+}
+
+// migratePath ends this process where the file's own library executes a deadly statement.
+func migratePath(ctx context.Context, path string, change func(fs.FS) (fs.FS, error)) error {
+	err := sqlite.RegisterScalarFunction("pdpp_test_die", 0, func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
+		storetest.Die()
+		return nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	db, err := openPool(dsn(path, time.Second, writerCacheKiB, "journal_mode(WAL)", "foreign_keys(1)") + "&_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	s := schema(path)
+	if s.Files, err = change(s.Files); err != nil {
+		return err
+	}
+	return s.Migrate(ctx, db)
 }
 
 // openFor opens a store and closes it when the test ends.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,12 +26,15 @@ const (
 	killRound  = "PDPP_STORETEST_KILL_ROUND"
 )
 
-// Main runs the tests of a package, or plays the child that RunKill kills.
-func Main(m *testing.M, open Opener) {
+// Main runs the tests of a package, or plays the child that RunKill, RunDeletionKill or RunUpgrade kills.
+func Main(m *testing.M, open Opener, migrate Migrator) {
 	if target := os.Getenv(killTarget); target != "" {
 		play := commitUntilKilled
-		if os.Getenv(killRound) == deleting {
+		switch round := os.Getenv(killRound); {
+		case round == deleting:
 			play = deleteUntilKilled
+		case strings.HasPrefix(round, migrating):
+			play = func(target string, _ Opener) error { return migrateUntilKilled(target, round, migrate) }
 		}
 		fmt.Fprintln(os.Stderr, play(target, open))
 		os.Exit(1)

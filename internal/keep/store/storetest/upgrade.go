@@ -22,9 +22,11 @@ var fixtures embed.FS
 // RunUpgrade makes a database of every schema version there has been, fills it
 // with what that version kept, and opens it with the store of today. A new
 // version needs a fixture of its own, testdata/upgrade_NNN.sql, written for the
-// schema as it then is; earlier fixtures stay as they are.
+// schema as it then is; earlier fixtures stay as they are. A process that is killed within the
+// next migration leaves the version as it was.
 func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) string, connect func(target string) (*sql.DB, error), open Opener) {
-	for _, version := range versions(t, schema) {
+	all := versions(t, schema)
+	for n, version := range all {
 		t.Run(fmt.Sprint("from ", version), func(t *testing.T) {
 			t.Parallel()
 			to := target(t)
@@ -33,6 +35,14 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			makeVersion(t, schema, db, version)
 			if version >= 3 && version < 6 {
 				putClientSetting(t, schema, db)
+			}
+			if n+1 < len(all) {
+				killMigration(t, to, all[n+1])
+				p, err := schema.Provider(db)
+				ok(t, err)
+				left, err := p.GetDBVersion(t.Context())
+				ok(t, err)
+				same(t, left, version)
 			}
 			ok(t, db.Close())
 			s, err := open(t.Context(), to)
