@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pdpp/connectorkit"
+	"pdpp/foreign/governproxy"
 	"pdpp/protocol"
 )
 
@@ -15,7 +16,7 @@ type evidence struct {
 	begun bool
 	// status is the last one of an Airbyte source.
 	status string
-	// traffic is what the proxy saw of the tap.
+	// traffic is what the proxy saw of the tap while it worked on the stream.
 	traffic Traffic
 }
 
@@ -31,6 +32,23 @@ type Traffic struct {
 	Elsewhere []string
 	// Last is the status of the last answer; 0 when there was none.
 	Last int
+	// Asked are the places of the tap's output at which it sent requests, in order. Refusals are the
+	// refused ones, with their places.
+	Asked    []int64
+	Refusals []governproxy.Refusal
+}
+
+// at returns the traffic without the refusals of requests that were sent elsewhere.
+func (t Traffic) at(here func(place int64) bool) Traffic {
+	all := t.Refusals
+	t.Refused, t.Refusals = map[int]int{}, nil
+	for _, r := range all {
+		if slices.ContainsFunc(r.Places, here) {
+			t.Refused[r.Status]++
+			t.Refusals = append(t.Refusals, r)
+		}
+	}
+	return t
 }
 
 // claim is what may be said of a stream.
@@ -87,6 +105,16 @@ func (t Traffic) passing() bool {
 	return false
 }
 
+// absent reports whether every refusal says that there is no such thing.
+func (t Traffic) absent() bool {
+	for status := range t.Refused {
+		if status != 404 && status != 410 {
+			return false
+		}
+	}
+	return len(t.Refused) > 0 && len(t.Elsewhere) == 0
+}
+
 func (t Traffic) statuses() []int { return slices.Sorted(maps.Keys(t.Refused)) }
 
 // skip is the declaration for a stream whose tap was refused something and went on.
@@ -116,7 +144,7 @@ func (t Traffic) skip(stream string) protocol.SkipResult {
 
 // ended is why a tap that did not exit with 0 failed. Singer knows only the exit code, so the
 // last answer that the proxy saw decides.
-func (t Traffic) ended() error {
+func (t Traffic) ended() *connectorkit.Error {
 	switch {
 	case t.Last == 401:
 		return &connectorkit.Error{Class: connectorkit.Unauthorized, Status: t.Last}

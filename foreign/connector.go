@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"pdpp/connectorkit"
 	"pdpp/foreign/governproxy"
 	"pdpp/manifest"
+	"pdpp/protocol"
 )
 
 // Variables behind a connector's prefix that an adapted connector reads beside those of its tap.
@@ -53,12 +55,13 @@ func (a *Adapter) open(m *manifest.Manifest) func(context.Context, *connectorkit
 			if ms, err := strconv.Atoi(s.Env(m.EnvPrefix() + roundVariable)); err == nil && ms > 0 {
 				r.every = time.Duration(ms) * time.Millisecond
 			}
-			proxy, err := governproxy.Start(governproxy.Options{Way: ways, Blind: a.Opaque, Transport: s.Transport()})
+			way := &route{enforced: enforceable()}
+			way.proxy, err = governproxy.Start(governproxy.Options{Way: ways, Blind: a.Opaque, Transport: s.Transport(), Place: way.place})
 			if err != nil {
 				return err
 			}
-			defer proxy.Close()
-			return r.whole(ctx, marks, config, &route{proxy: proxy, enforced: enforceable()})
+			defer way.proxy.Close()
+			return r.whole(ctx, marks, config, way)
 		}}}, nil
 	}
 }
@@ -96,6 +99,7 @@ func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]a
 	if err != nil {
 		return &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: "the tap could not be started; its program may be gone or moved: wrap it again"}
 	}
+	way.output.Store(t.out)
 	if err := r.follow(ctx, t.events); err != nil {
 		stop()
 		t.end()
@@ -160,7 +164,41 @@ func (r *relay) failed(ctx context.Context, broken error) error {
 	case broken != nil:
 		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken, Words: "what the tap wrote could not be read"}
 	}
-	return r.traffic().ended()
+	traffic := r.traffic()
+	ended := traffic.ended()
+	if ended.Class != connectorkit.Unavailable {
+		return ended
+	}
+	return r.confine(ctx, traffic, ended)
+}
+
+// confine fails the streams that the tap was working on when it ended, and declares those that it had not
+// begun. What it had finished before stands as after a good end. It returns the failure when the tap's
+// output does not show where the tap was.
+func (r *relay) confine(ctx context.Context, traffic Traffic, ended error) error {
+	working, known := r.where.at(r.a.Kind, traffic.Asked)
+	if !known {
+		return ended
+	}
+	for _, name := range r.f.Selected() {
+		s := r.streams[name]
+		own := traffic.at(func(place int64) bool { return working(s, place) })
+		var err error
+		switch {
+		case len(s.visits) == 0:
+			text := "the tap ended before it began this stream"
+			err = r.f.Skip(ctx, protocol.SkipResult{Stream: name, Reason: protocol.ReasonNotReached, Message: &text,
+				RecoveryHint: &protocol.RecoveryHint{Action: protocol.UnknownRecovery}})
+		case working(s, math.MaxInt64-1):
+			r.f.Fail(name, ended)
+		case len(own.Refused) > 0:
+			err = r.f.Skip(ctx, r.refusal(s, own))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *Adapter) command(dir string) []string {

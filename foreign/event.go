@@ -38,6 +38,7 @@ type event struct {
 	wait    time.Duration
 	batch   batch
 	text    string
+	at      int64 // where its line ends in the tap's output
 }
 
 // errBroken is a line that could have been a message and is none.

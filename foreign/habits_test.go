@@ -125,6 +125,36 @@ func init() {
 	}
 	// It asks an API page by page and goes on whatever it answers, but for 401.
 	tapHabits["api"] = func(t *tapRun) int { return apiTap(t, viaProxy(t.config)) }
+	// It asks for its streams one after the other, each after its SCHEMA, and goes on whatever it is answered.
+	tapHabits["several"] = func(t *tapRun) int {
+		client, base := viaProxy(t.config), fmt.Sprint(t.config["url"])
+		if t.config["order"] == "schemas first" {
+			for _, stream := range t.catalog {
+				t.schema(stream)
+			}
+		}
+		for i, stream := range []string{"pages", "visits", "log"} {
+			if t.config["order"] == nil {
+				t.schema(stream)
+			}
+			resp, err := client.Get(fmt.Sprintf("%s/pages/%d", base, i+1))
+			if err != nil {
+				return 1
+			}
+			_ = resp.Body.Close()
+			if t.config["order"] == "answer first" {
+				t.schema(stream)
+			}
+			switch {
+			case resp.StatusCode == http.StatusOK:
+				t.record(stream, 1)
+			case t.config["strict"] == true:
+				return 1
+			}
+			t.mark(i+1, 0)
+		}
+		return 0
+	}
 	// It takes no notice of the variables that lead to the proxy.
 	tapHabits["direct"] = func(t *tapRun) int { return apiTap(t, http.DefaultClient) }
 }

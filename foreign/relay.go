@@ -44,6 +44,7 @@ type relay struct {
 	frozen  bool
 	unasked map[string]bool
 	trouble error // what the tap said of its own failure
+	where   whereabouts
 }
 
 // source is one selected stream.
@@ -53,9 +54,11 @@ type source struct {
 	begun    bool
 	status   string
 	counted  int64 // records since its last state
+	sent     int64 // records of the run
 	versions *versions
 	schema   *jsonschema.Schema
 	wrong    int // records that do not match the tap's own schema
+	visits   []visit
 	last     bookmark
 }
 
@@ -120,7 +123,9 @@ func (r *relay) handle(ctx context.Context, e event) error {
 	case eventSchema:
 		s.begun = true
 		s.schema = compile(e.data)
+		r.where.begin(s, e.at)
 	case eventRecord:
+		r.where.record(s, e.at)
 		return r.record(ctx, s, e.data, e.version)
 	case eventActivate:
 		if e.version != nil {
@@ -128,6 +133,7 @@ func (r *relay) handle(ctx context.Context, e event) error {
 			s.versions.Activated = true
 		}
 	case eventBatch:
+		r.where.record(s, e.at)
 		err := e.batch.each(r.dir, func(data jsontext.Value) error { return r.record(ctx, s, data, e.version) })
 		if errors.Is(err, errBatch) {
 			r.f.Fail(s.Name, &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: errBatch.Error()})
@@ -164,6 +170,7 @@ func compile(schema jsontext.Value) *jsonschema.Schema {
 // and passed on all the same.
 func (r *relay) record(ctx context.Context, s *source, data jsontext.Value, version *int64) error {
 	s.counted++
+	s.sent++
 	if s.schema != nil {
 		if tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data)); err == nil && s.schema.Validate(tree) != nil {
 			s.wrong++
@@ -336,6 +343,12 @@ func (r *relay) round(ctx context.Context, last bool) error {
 // status notes how far a stream is, and passes on that it waits for its provider.
 func (r *relay) status(ctx context.Context, s *source, e event) error {
 	s.begun, s.status = true, e.status
+	switch e.status {
+	case "STARTED":
+		r.where.begin(s, e.at)
+	case "COMPLETE", "INCOMPLETE":
+		r.where.complete(s, e.at)
+	}
 	if e.wait <= 0 {
 		return nil
 	}
@@ -348,10 +361,12 @@ func (r *relay) status(ctx context.Context, s *source, e event) error {
 // conclude says of every stream what may be said, after the tap has exited with 0.
 func (r *relay) conclude(ctx context.Context) error {
 	traffic := r.traffic()
-	claims := map[string]claim{}
+	working, _ := r.where.at(r.a.Kind, traffic.Asked)
+	claims, own := map[string]claim{}, map[string]Traffic{}
 	for _, name := range r.f.Selected() {
 		s := r.streams[name]
-		e := evidence{kind: r.a.Kind, begun: s.begun, status: s.status, traffic: traffic}
+		own[name] = traffic.at(func(place int64) bool { return working(s, place) })
+		e := evidence{kind: r.a.Kind, begun: s.begun, status: s.status, traffic: own[name]}
 		claims[name] = e.claim()
 		if r.f.Failed(name) {
 			claims[name] = claimFailed
@@ -359,8 +374,10 @@ func (r *relay) conclude(ctx context.Context) error {
 		if claims[name] == claimFailed {
 			r.f.Fail(name, e.failure())
 		}
-		if err := r.deletions(ctx, s, claims[name]); err != nil {
-			return err
+		if len(traffic.Refused) == 0 {
+			if err := r.deletions(ctx, s, claims[name]); err != nil {
+				return err
+			}
 		}
 	}
 	r.pending = true // a stream that is empty says so by its cursor
@@ -368,7 +385,7 @@ func (r *relay) conclude(ctx context.Context) error {
 		return err
 	}
 	for _, name := range r.f.Selected() {
-		if err := r.say(ctx, r.streams[name], claims[name], traffic); err != nil {
+		if err := r.say(ctx, r.streams[name], claims[name], own[name]); err != nil {
 			return err
 		}
 	}
@@ -399,13 +416,23 @@ func (r *relay) deletions(ctx context.Context, s *source, c claim) error {
 	return nil
 }
 
+// refusal declares what the tap was refused of a stream. A stream that brought nothing and was only answered
+// that there is none is one that the account does not have: no later run brings it.
+func (r *relay) refusal(s *source, t Traffic) protocol.SkipResult {
+	skip := t.skip(s.Name)
+	if _, known := r.where.at(r.a.Kind, t.Asked); known && s.sent == 0 && t.absent() {
+		skip.RecoveryHint = &protocol.RecoveryHint{Action: protocol.UnknownRecovery}
+	}
+	return skip
+}
+
 func (r *relay) say(ctx context.Context, s *source, c claim, t Traffic) error {
 	text := s.Name + ": complete, " + manifest.AsFar
 	switch c {
 	case claimFailed:
 		return nil
 	case claimGapped:
-		return r.f.Skip(ctx, t.skip(s.Name))
+		return r.f.Skip(ctx, r.refusal(s, t))
 	case claimUnknown:
 		text = s.Name + ": the tap ended well, but its traffic could not be seen, so that nobody can tell whether this is everything"
 		if err := r.f.Unproven(ctx, s.Name); err != nil {

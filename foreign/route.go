@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"pdpp/connectorkit"
 	"pdpp/foreign/governproxy"
@@ -19,6 +20,15 @@ const ConfinedCommand = "confined"
 type route struct {
 	proxy    *governproxy.Proxy
 	enforced bool
+	output   atomic.Pointer[output] // of the tap, once it was started
+}
+
+// place returns how much the tap has written so far.
+func (r *route) place() int64 {
+	if out := r.output.Load(); out != nil {
+		return out.written()
+	}
+	return 0
 }
 
 // ways are the governed ways to the hosts of a tap, by host. The first host's pace stands for
@@ -66,6 +76,6 @@ func (r *route) traffic() Traffic {
 	seen := r.proxy.Seen()
 	return Traffic{
 		Unseen:  seen.Blind || !r.enforced && seen.Requests == 0,
-		Refused: seen.Refused, Elsewhere: seen.Elsewhere, Last: seen.Last,
+		Refused: seen.Refused, Elsewhere: seen.Elsewhere, Last: seen.Last, Asked: seen.Places, Refusals: seen.Refusals,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"time"
 )
@@ -116,6 +117,24 @@ var sourceHabits = map[string]func(*tapRun, []map[string]any) int{
 		t.row("pages", "", 1)
 		t.streamState(1, 1)
 		t.status("pages", "", "INCOMPLETE")
+		return 0
+	},
+	// It asks for its streams one after the other and goes on whatever it is answered.
+	"several": func(t *tapRun, _ []map[string]any) int {
+		client, base := viaProxy(t.config), fmt.Sprint(t.config["url"])
+		for i, stream := range []string{"pages", "log"} {
+			namespace := []string{"", "app"}[i]
+			t.status(stream, namespace, "STARTED")
+			resp, err := client.Get(fmt.Sprintf("%s/pages/%d", base, i+1))
+			if err != nil {
+				return 1
+			}
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				t.row(stream, namespace, 1)
+			}
+			t.status(stream, namespace, "COMPLETE")
+		}
 		return 0
 	},
 	"config_error":    func(t *tapRun, _ []map[string]any) int { t.trouble("config_error", ""); return 1 },

@@ -47,6 +47,7 @@ func writeFiles(dir string, config, catalog, state jsontext.Value) (files, error
 // whoever ends the group ends it too.
 type tap struct {
 	cmd    *exec.Cmd
+	out    *output
 	events chan event
 	broken error // valid after events is closed
 	exited chan error
@@ -60,6 +61,9 @@ func startTap(ctx context.Context, argv []string, dir string, env []string, read
 	stdout, out, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("open pipe: %w", err)
+	}
+	if t.out, err = newOutput(stdout); err != nil {
+		return nil, errors.Join(err, stdout.Close(), out.Close())
 	}
 	stderr, said, err := os.Pipe()
 	if err != nil {
@@ -77,7 +81,7 @@ func startTap(ctx context.Context, argv []string, dir string, env []string, read
 		defer close(heard)
 		listen(stderr, log)
 	}()
-	go t.pump(ctx, stdout, read)
+	go t.pump(ctx, read)
 	go func() {
 		err := t.cmd.Wait()
 		<-heard
@@ -87,10 +91,10 @@ func startTap(ctx context.Context, argv []string, dir string, env []string, read
 }
 
 // pump turns lines into events until the output ends or breaks.
-func (t *tap) pump(ctx context.Context, stdout io.ReadCloser, read func([]byte) (event, error)) {
-	defer stdout.Close()
+func (t *tap) pump(ctx context.Context, read func([]byte) (event, error)) {
+	defer t.out.Close()
 	defer close(t.events)
-	lines := protocol.NewLineReader(stdout, 0)
+	lines := protocol.NewLineReader(t.out, 0)
 	for {
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -105,6 +109,7 @@ func (t *tap) pump(ctx context.Context, stdout io.ReadCloser, read func([]byte) 
 			t.broken = err
 			return
 		}
+		e.at = t.out.consumed() - int64(lines.Buffered())
 		select {
 		case t.events <- e:
 		case <-ctx.Done():

@@ -148,7 +148,7 @@ func playTap(habit string, args []string) int {
 			}
 		}
 		entries := []string{tapEntry("pages")}
-		if habit == "plain" || habit == "wrong-flag" {
+		if habit == "plain" || habit == "wrong-flag" || habit == "several" {
 			entries = append(entries, tapEntry("visits"), tapEntry("log"))
 		}
 		fmt.Println(`{"streams":[` + strings.Join(entries, ",") + `]}`)

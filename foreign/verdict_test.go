@@ -6,6 +6,8 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -199,5 +201,89 @@ func TestTapGivesUpAtALimit(t *testing.T) {
 	b.run(launch.Request{AskAnyway: true})
 	if axis, tone := b.coverage(); axis != "complete" || tone != "green" || len(b.keys("pages")) != 3 {
 		t.Errorf("%s, %s, stored %v", axis, tone, b.keys("pages"))
+	}
+}
+
+// rows returns what the owner reads of each stream.
+func (b *bed) rows() map[string]string {
+	b.Helper()
+	v := &view.View{Reader: b.store, Now: time.Now}
+	j, err := v.One(b.Context(), connectortest.Connection)
+	if err != nil {
+		b.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, row := range j.Verdict.Streams {
+		out[row.StreamID] = row.Statement
+	}
+	return out
+}
+
+// A refusal marks the stream that the tap was at, as far as its output shows which one that was, and no other.
+func TestRefusalMarksItsStream(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		config map[string]any
+		says   map[int]int
+		source bool
+		marked string // the streams that are not as those that nothing was refused of
+		tone   string
+	}{
+		{name: "404 of the second stream", says: map[int]int{2: 404}, marked: "visits", tone: "green"},
+		{name: "403 of the last stream", says: map[int]int{3: 403}, marked: "log", tone: "amber"},
+		{name: "502 of the first stream", says: map[int]int{1: 502}, marked: "pages", tone: "amber"},
+		{name: "every SCHEMA first", config: map[string]any{"order": "schemas first"}, says: map[int]int{2: 404}, marked: "log pages visits", tone: "amber"},
+		{name: "answers before SCHEMAs", config: map[string]any{"order": "answer first"}, says: map[int]int{2: 404}, marked: "log pages visits", tone: "amber"},
+		{name: "404 of a source's first stream", says: map[int]int{1: 404}, source: true, marked: "pages", tone: "green"},
+		{name: "404 of a source's second stream", says: map[int]int{2: 404}, source: true, marked: "app_log", tone: "green"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.config == nil {
+				c.config = map[string]any{}
+			}
+			s := newService(t, c.says, false)
+			b := s.over(t, "several", c.config, func(o *foreign.Order) {
+				if c.source {
+					o.Kind, o.Command = foreign.Airbyte, []string{os.Args[0], "source", "several"}
+				}
+			})
+			b.env["PDPP_LEDGER_CREDENTIALS_TOKEN"], b.env["PDPP_LEDGER_RETRY_BUDGET_INITIAL_TOKENS"] = "tok-hush", "0"
+			if result := b.run(launch.Request{}); result.Status != runner.Succeeded {
+				t.Fatalf("%s: %v\n%s", result.Status, result.Failure, result.StderrTail)
+			}
+			var marked []string
+			for stream, row := range b.rows() {
+				if !strings.HasPrefix(row, "Collected") {
+					marked = append(marked, stream)
+				}
+			}
+			slices.Sort(marked)
+			if got := strings.Join(marked, " "); got != c.marked {
+				t.Errorf("marked: %s, want %s: %q", got, c.marked, b.rows())
+			}
+			v := &view.View{Reader: b.store, Now: time.Now}
+			j, err := v.One(t.Context(), connectortest.Connection)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tone := string(j.Verdict.Pill.Tone); tone != c.tone {
+				t.Errorf("%s, want %s: %s", tone, c.tone, j.Verdict.ForwardStatement)
+			}
+		})
+	}
+}
+
+// A tap that ends at a refusal leaves the streams behind it unread, and nothing is called missing there.
+func TestTapStopsBeforeTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newService(t, map[int]int{2: 404}, false).over(t, "several", map[string]any{"strict": true})
+	if result := b.run(launch.Request{}); result.Status != runner.Failed {
+		t.Fatalf("%s", result.Status)
+	}
+	rows := b.rows()
+	if rows["log"] != "The last run stopped before it got to this." || strings.HasPrefix(rows["pages"], "Some items") {
+		t.Errorf("%q", rows)
 	}
 }

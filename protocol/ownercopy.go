@@ -45,5 +45,6 @@ var ownerCopy = map[Reason]string{
 	ReasonBlobNoRoom:           "There is no room for the file of this item. Raise the limit for all files. A later run tries it again.",
 	ReasonBlobFailed:           "A file of this item could not be kept. A later run tries it again.",
 	ReasonMissingKept:          "More than half of what is stored here was not found at the service. That is more likely a sign-in that sees less than a deletion, so nothing was deleted.",
+	ReasonNotReached:           "The run stopped before it got to this. A later run collects it.",
 	ReasonTemporaryUnavailable: "The service could not answer for this item. A later run tries it again.",
 }

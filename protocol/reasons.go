@@ -30,6 +30,9 @@ const (
 	ReasonRetryExhausted       Reason = "retry_exhausted"
 	ReasonTemporaryUnavailable Reason = "temporary_unavailable"
 
+	// Of a stream that a failed run did not get to: nothing is known to be missing.
+	ReasonNotReached Reason = "not_reached"
+
 	// The runner's own, where too many records of a stream break their own rules.
 	ReasonTooManyRejected Reason = "too_many_records_rejected"
 
@@ -62,7 +65,7 @@ var (
 	OwnerRequiredReasons   = []Reason{ReasonAuthFailure}
 	ConnectorDefectReasons = []Reason{ReasonGone, ReasonNotFound, ReasonPermanentForbidden, ReasonQuarantined, ReasonTooManyRejected, ReasonRecordRejected}
 	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled, ReasonBlobTooLarge, ReasonMissingKept}
-	ResumableReasons       = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable, ReasonBlobFailed, ReasonBlobNoRoom}
+	ResumableReasons       = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable, ReasonNotReached, ReasonBlobFailed, ReasonBlobNoRoom}
 )
 
 // SourcePressure reports whether the reason arms the cross-run cooldown.
@@ -74,7 +77,7 @@ func (r Reason) BudgetDefer() bool { return slices.Contains(BudgetDeferReasons, 
 // transientReasons make a known gap "transient": the next run is expected to clear it.
 var transientReasons = []Reason{
 	"http_429", "manifest_stream_unresolved", ReasonRateLimited, ReasonRetryExhausted,
-	ReasonTemporaryUnavailable, ReasonUpstreamPressure, "upstream_pressure_deferred",
+	ReasonTemporaryUnavailable, ReasonNotReached, ReasonUpstreamPressure, "upstream_pressure_deferred",
 }
 
 // Transient reports whether the reason is expected to pass by itself.

@@ -38,6 +38,8 @@ type exchange struct {
 
 // pass sends a request on, at the pace of its host.
 func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, scheme, host string) {
+	place := p.place()
+	p.seen.asked(place)
 	way, ok := p.allowed(w, scheme, host)
 	if !ok {
 		return
@@ -50,18 +52,18 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, scheme, host string
 	wait := x.send(r.Context(), way)
 	switch {
 	case r.Context().Err() != nil: // the program gave up
-		p.seen.failed(x.id)
+		p.seen.failed(x.id, place)
 		x.drop()
 	case wait > 0:
 		x.drop()
-		p.seen.answered(x.id, http.StatusTooManyRequests)
+		p.seen.answered(x.id, http.StatusTooManyRequests, place)
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		http.Error(w, "the provider is to be left alone for now", http.StatusTooManyRequests)
 	case x.answer == nil:
-		p.seen.failed(x.id)
+		p.seen.failed(x.id, place)
 		http.Error(w, "no answer came from the host", http.StatusBadGateway)
 	default:
-		p.deliver(w, x)
+		p.deliver(w, x, place)
 	}
 }
 
@@ -169,13 +171,13 @@ func (x *exchange) drop() {
 
 // deliver hands the answer to the program. It is noted before: a program that has read it to its end may
 // end too, and ask for nothing more.
-func (p *Proxy) deliver(w http.ResponseWriter, x *exchange) {
+func (p *Proxy) deliver(w http.ResponseWriter, x *exchange, place int64) {
 	defer x.answer.Body.Close()
 	dropHopHeaders(x.answer.Header)
 	for name, values := range x.answer.Header {
 		w.Header()[name] = values
 	}
-	broke := p.seen.answered(x.id, x.answer.StatusCode)
+	broke := p.seen.answered(x.id, x.answer.StatusCode, place)
 	w.WriteHeader(x.answer.StatusCode)
 	out := &written{w: w}
 	_, err := io.Copy(out, x.answer.Body)

@@ -27,6 +27,8 @@ type Options struct {
 	Transport http.RoundTripper
 	// Dial makes the connections of tunnels; nil means over the network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Place returns where the program is at the moment, as its caller counts; nil means nowhere.
+	Place func() int64
 	// Hold overrides how long a request is kept waiting.
 	Hold time.Duration
 }
@@ -72,6 +74,14 @@ func Start(o Options) (*Proxy, error) {
 	go func() { _ = p.server.Serve(p.listener) }() // ends by Close
 	go func() { _ = p.inner.Serve(p.tunnelled) }()
 	return p, nil
+}
+
+// place returns where the program is.
+func (p *Proxy) place() int64 {
+	if p.o.Place == nil {
+		return 0
+	}
+	return p.o.Place()
 }
 
 // Port is where the proxy listens.

@@ -97,7 +97,7 @@ func (p *Proxy) blind(client net.Conn, way *governhttp.Sender, host string) {
 		return governor.Outcome{Kind: governor.Success}, nil
 	})
 	if err != nil {
-		p.seen.failed(identity{"CONNECT", host})
+		p.seen.failed(identity{"CONNECT", host}, p.place())
 		_, _ = io.WriteString(client, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
 		return
 	}

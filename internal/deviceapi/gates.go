@@ -79,6 +79,7 @@ func newGates(c catalog.Connector, scope jsontext.Value) (*gates, error) {
 	}
 	all, err := gate.Resolve(m, wanted)
 	if err == nil && !c.Builtin {
+		gate.KeepKeys(all)
 		err = gate.EnforceSchemas(all)
 	}
 	if err != nil {

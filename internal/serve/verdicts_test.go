@@ -93,7 +93,9 @@ func TestForeignFailures(t *testing.T) {
 	for i := range 60 {
 		many += bed("b" + strconv.Itoa(i))
 	}
-	wrong := `printf '%s\n' '{"type":"RECORD","stream":"beds","key":"x","data":{"id":"other"},"emitted_at":"2026-01-02T03:04:05Z"}'` + "\n"
+	keyed := func(key, data string) string {
+		return `printf '%s\n' '{"type":"RECORD","stream":"beds","key":"` + key + `","data":` + data + `,"emitted_at":"2026-01-02T03:04:05Z"}'` + "\n"
+	}
 	state := `printf '%s\n' '{"type":"STATE","stream":"beds","cursor":{"n":1}}'` + "\n"
 	dies := func(stderr string) string {
 		return "#!/bin/sh\nread -r start\nprintf '%s\\n' \"" + stderr + "\" >&2\nexit 1\n"
@@ -117,7 +119,9 @@ func TestForeignFailures(t *testing.T) {
 		"node_package":      {script: dies("Error: Cannot find module 'left-pad'"), contains: "left-pad", without: "Retry now"},
 		"python_module":     {script: dies("ModuleNotFoundError: No module named 'requests'"), contains: "requests", without: "Retry now"},
 		"folder":            {script: dies("Error: ENOENT: no such file or directory, scandir '/home/ada/imports/apple_photos'"), contains: "apple_photos", without: "Retry now"},
-		"one_rejected":      {script: saying(many + wrong + state), pill: "Degraded", contains: "Update the connector", without: "continues by itself"},
+		"one_rejected":      {script: saying(many + keyed("7", `{"id":7}`) + state), pill: "Degraded", contains: "Update the connector", without: "continues by itself"},
+		"other_keys":        {script: saying(keyed("x", `{"id":"b1"}`) + keyed("y", `{"name":"b2"}`) + state), pill: "Healthy", without: "Update the connector"},
+		"shared_key":        {script: saying(keyed("x", `{"id":"b1"}`) + keyed("x", `{"id":"b1"}`) + keyed("x", `{"id":"b2"}`) + state), pill: "Degraded", contains: "Update the connector"},
 	}
 	onBoth(t, func(g *ground) {
 		for id, c := range cases {

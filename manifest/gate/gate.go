@@ -28,6 +28,7 @@ type Stream struct {
 	until     time.Time
 	schema    *jsonschema.Schema // nil: not enforced
 	plain     *plain             // the same in short; nil where it says more
+	keepsKeys bool
 }
 
 // Resolve turns the requested scope into gates; an empty one is everything that can be
@@ -68,6 +69,14 @@ func EnforceSchemas(gates []*Stream) (err error) {
 		st.plain = readPlain(st.Decl.Schema, st.schema)
 	}
 	return nil
+}
+
+// KeepKeys makes the gates accept records whose key is not the value of their primary key, as connectors
+// of others send them.
+func KeepKeys(gates []*Stream) {
+	for _, st := range gates {
+		st.keepsKeys = true
+	}
 }
 
 func newStream(decl *manifest.Stream, sc protocol.StreamScope) (*Stream, error) {

@@ -22,7 +22,7 @@ func (st *Stream) Record(r *protocol.Record) (semantic string, v *protocol.Viola
 		}
 		return "", nil
 	}
-	if v := st.gateKey(r); v != nil {
+	if v := st.gateKey(r); v != nil && !st.keepsKeys {
 		return "", v
 	}
 	if st.fields != nil {
@@ -96,6 +96,19 @@ func (st *Stream) gateKey(r *protocol.Record) *protocol.Violation {
 		return st.refuse(protocol.KeyMismatch, "another value", "data."+strings.Join(key, ", data.")+" equal to the key")
 	}
 	return nil
+}
+
+// OtherKey reports whether the record's key is not the value of its primary key, and returns that value. A
+// field that the record lacks counts as empty.
+func (st *Stream) OtherKey(r *protocol.Record) (value string, other bool) {
+	if r.Op == protocol.OpDelete || st.gateKey(r) == nil {
+		return "", false
+	}
+	parts := make([]string, len(st.Decl.PrimaryKey))
+	for i, name := range st.Decl.PrimaryKey {
+		parts[i], _ = fieldText(r, name)
+	}
+	return protocol.CompoundKey(parts...), true
 }
 
 // gateTime reads the stream's consent time and holds it against the scope's range.

@@ -237,7 +237,7 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connec
 	spec := runner.Spec{
 		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode,
 		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Rotate: stored.Rotate, Renew: stored.Renew,
-		EnforceSchemas: !c.Builtin,
+		Foreign: !c.Builtin,
 		StoredKeys: func(ctx context.Context, stream, since, after string, limit int) ([]string, error) {
 			return l.Store.RecordKeys(ctx, lease.ConnectionID, stream, since, after, limit)
 		},

@@ -496,7 +496,7 @@ func TestProtocolMistakes(t *testing.T) {
 			if rule != protocol.NoInteractiveBinding {
 				spoken.asker = askerFunc(nil) // somebody who does not answer
 			}
-			spoken.spec.EnforceSchemas = true
+			spoken.spec.Foreign = rule != protocol.KeyMismatch
 			o := spoken.play(t.Context(), func(c *connector) int {
 				c.start()
 				for _, line := range said {

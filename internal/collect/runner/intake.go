@@ -16,6 +16,9 @@ func (s *session) record(ctx context.Context, m *protocol.Record) error {
 		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
 	}
 	r, v := Take(st.Stream, m, time.Now())
+	if v == nil && s.spec.Foreign {
+		v = st.keepKey(m)
+	}
 	if v != nil && !v.Subtype.OfRecord() {
 		return v // RT-05: what nobody asked for ends the run
 	}
@@ -122,6 +125,7 @@ func (s *session) doneSaid(m *protocol.Done) error {
 			Expected: []string{fmt.Sprintf("records_emitted %d, as counted", s.records)}, Received: fmt.Sprint(m.RecordsEmitted)}
 	}
 	s.judgeRejected()
+	s.noteOtherKeys()
 	switch {
 	case m.Status == protocol.DoneSucceeded:
 		s.closeSent()

@@ -32,6 +32,9 @@ func (s *session) reject(st *stream, key string, v *protocol.Violation) error {
 		s.endStream(st)
 		return nil
 	}
+	if st.otherKeys.shared > maxRejected {
+		return nil // counted, without a row of its own
+	}
 	st.refused[key] = reason
 	parent, _ := s.parentOf(st, &protocol.DetailGap{Stream: st.name}) // none where several are possible
 	said, err := json.Marshal(map[string]any{"class": reason, "message": s.violated(v).Message}, json.Deterministic(true))
@@ -45,11 +48,13 @@ func (s *session) reject(st *stream, key string, v *protocol.Violation) error {
 	return nil
 }
 
+// rejections counts records that say something of the stream as a whole. Items that share a key do not:
+// each of the others is as it should be.
 func (st *stream) rejections() (n int64) {
 	for _, count := range st.rejected {
 		n += count
 	}
-	return n
+	return n - st.otherKeys.shared
 }
 
 // leaveOut notes that something of the stream is missing until its connector is mended.

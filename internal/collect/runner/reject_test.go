@@ -156,7 +156,7 @@ func TestRecordClosesTheGapThatStandsForIt(t *testing.T) {
 func TestSchemaIsHeldWhereItIsEnforced(t *testing.T) {
 	for _, enforced := range []bool{true, false} {
 		d := newDialogue(t, "notes")
-		d.spec.EnforceSchemas = enforced
+		d.spec.Foreign = enforced
 		o := d.say(t, append(many(12, recOf, "notes", "n"), rec("notes", "bad", `"title":7`), state("notes", 1))...)
 		mustSucceed(t, o)
 		if got := o.Checkpoint.RecordsRejected == 1; got != enforced {
@@ -165,5 +165,37 @@ func TestSchemaIsHeldWhereItIsEnforced(t *testing.T) {
 		if gaps := d.slices[0].Gaps; enforced && (len(gaps) != 1 || gaps[0].Reason != protocol.Reason(protocol.SchemaMismatch) || !strings.Contains(string(gaps[0].LastError), "/properties/title/type")) {
 			t.Errorf("gaps %+v", gaps)
 		}
+	}
+}
+
+// A foreign connector's record is stored under the key that it sends, whatever its manifest promises. Only an
+// item that would replace another one under the same key is left out, and no number of them ends the stream.
+func TestForeignKeysAreKept(t *testing.T) {
+	keyed := func(key, id string) string {
+		return strings.Replace(rec("notes", key), `"id":"`+key+`"`, `"id":"`+id+`"`, 1)
+	}
+	d := newDialogue(t, "notes")
+	d.spec.Foreign = true
+	lines := []string{keyed("k", "a"), keyed("k", "a"), keyed("m", "b"), rec("notes", "n")}
+	for i := range 2 * maxRejected {
+		lines = append(lines, keyed("k", fmt.Sprint("other", i)))
+	}
+	o := d.say(t, append(lines, state("notes", 1))...)
+	mustSucceed(t, o)
+	s := d.slices[0]
+	if len(s.Records) != 4 || len(s.Gaps) != maxRejected || s.Gaps[0].RecordKey != "k" || s.Gaps[0].Reason != protocol.Reason(protocol.KeyMismatch) || len(s.Cursors) != 1 {
+		t.Errorf("%d records, %d gaps, cursors %v", len(s.Records), len(s.Gaps), s.Cursors)
+	}
+	if len(o.KnownGaps) != 1 || o.KnownGaps[0].Count != 2*maxRejected {
+		t.Errorf("known gaps %+v", o.KnownGaps)
+	}
+	var told []string
+	for _, e := range append(s.Events, o.Events...) {
+		if e.Type == "run.progress_reported" {
+			told = append(told, e.Stream+string(e.Data))
+		}
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "3 items are stored under the key that the connector sent") || !strings.Contains(told[0], "value of id") {
+		t.Errorf("told %q", told)
 	}
 }

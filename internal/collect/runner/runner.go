@@ -41,10 +41,10 @@ type Spec struct {
 	// offered to the connector only when there is an Asker.
 	Bindings     map[string]jsontext.Value
 	RecoveryOnly bool
-	// EnforceSchemas holds records against their declared schemas, for a connector that
-	// is not known to do so itself.
-	EnforceSchemas bool
-	Command        Command
+	// Foreign marks a connector that is not built in. Its records are held against their declared
+	// schemas, and are stored under the keys that it sends.
+	Foreign bool
+	Command Command
 	// Rotate makes a credential durable that the provider exchanged for another, by
 	// variable; nil means that it cannot be kept.
 	Rotate func(ctx context.Context, values map[string]string) error

@@ -25,6 +25,7 @@ type stream struct {
 	tooLarge   int64                      // files that were left out because of their size
 	refused    map[string]protocol.Reason // by key, as far as gaps tell them one by one
 	ended      bool                       // too much of it was rejected
+	otherKeys  otherKeys
 	gaps       int64
 	considered protocol.Count
 	covered    protocol.Count
@@ -44,7 +45,8 @@ type stream struct {
 func resolveScope(spec Spec) ([]*stream, error) {
 	m := spec.Manifest
 	gates, err := gate.Resolve(m, spec.Scope)
-	if err == nil && spec.EnforceSchemas {
+	if err == nil && spec.Foreign {
+		gate.KeepKeys(gates)
 		err = gate.EnforceSchemas(gates)
 	}
 	if err != nil {

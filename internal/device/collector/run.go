@@ -305,7 +305,7 @@ func (p *pass) collect(ctx context.Context) error {
 	}
 	spec := runner.Spec{
 		RunID: p.runID, Manifest: found.Manifest, Mode: protocol.Incremental, Scope: limits.streams, Bindings: p.c.Bindings,
-		EnforceSchemas: !found.Builtin,
+		Foreign: !found.Builtin,
 	}
 	if p.can(wire.CanBlobs) {
 		if err := p.clearFiles(ctx); err != nil {

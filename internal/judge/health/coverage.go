@@ -194,8 +194,11 @@ func absentAtSource(s *evidence.Stream) bool {
 // notReached reports whether the run failed before it reported on the stream.
 func notReached(s *evidence.Stream) bool {
 	f := s.Fact
+	if f != nil && f.Skip != nil {
+		return f.Skip.Reason == string(protocol.ReasonNotReached)
+	}
 	return f != nil && f.RunStatus != evidence.RunSucceeded && f.Collected == 0 && f.Considered == nil && f.Covered == nil &&
-		f.Skip == nil && f.Checkpoint != evidence.CheckpointCommitted && f.Checkpoint != evidence.CheckpointWithheld
+		f.Checkpoint != evidence.CheckpointCommitted && f.Checkpoint != evidence.CheckpointWithheld
 }
 
 // undecided reports whether a skip leaves open how it is mended.
@@ -215,6 +218,7 @@ var skipFamilies = []struct {
 	{[]string{"unavailable", "blocked", "locked", "upstream"}, Unavailable},
 	{[]string{"unsupported", "capability"}, Unsupported},
 	{[]string{"_not_found_"}, Complete}, // the source has no such part
+	{[]string{"_not_reached_"}, Partial},
 }
 
 var wordEdges = strings.NewReplacer(" ", "_", "-", "_", ".", "_", ":", "_", "/", "_")
