@@ -1,11 +1,13 @@
 package foreign
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 
 	landlock "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
@@ -16,13 +18,13 @@ import (
 // networkVersion is the version of Landlock that can hold connections.
 const networkVersion = 4
 
-// enforceable reports whether this kernel can keep a program from connecting elsewhere.
-func enforceable() bool {
+// holdsPorts reports whether this kernel can keep a program from connecting to other ports.
+func holdsPorts() bool {
 	version, err := landlock.LandlockGetABIVersion()
 	return err == nil && version >= networkVersion
 }
 
-// onlyStreams refuse every socket but one for TCP, which Landlock holds to a port: neither datagrams nor
+// onlyStreams refuse every socket but one for TCP, which a namespace or Landlock holds: neither datagrams nor
 // sockets with a path lead past the proxy. A pair of connected sockets leads nowhere else.
 var onlyStreams = []seccomp.Rule{
 	{Call: unix.SYS_SOCKET, Errno: unix.EACCES, Unless: [][]seccomp.Arg{
@@ -38,17 +40,59 @@ var onlyStreams = []seccomp.Rule{
 // here.
 var containerClients = []string{"docker", "podman", "nerdctl"}
 
-// Confined makes this process one that can connect to a single TCP port, and then the program.
-// It returns only when that fails.
-func Confined(port uint16, argv []string) error {
+func isContainerClient(argv []string) bool {
+	return len(argv) > 0 && slices.Contains(containerClients, filepath.Base(argv[0]))
+}
+
+// Confined is the launcher: it makes this process one that reaches the proxy alone, and then the program. The
+// first argument is insideNamespace, or the proxy's port; without a program it only tries the namespace. With
+// reportArgument it prints what this machine can enforce for a program. It returns only when one of these is done or has failed.
+func Confined(args []string) error {
+	if len(args) > 0 && args[0] == reportArgument {
+		return printEnforcement(args[1:])
+	}
+	if len(args) == 0 {
+		return errors.New("no port")
+	}
 	runtime.LockOSThread() // the limits are this thread's, and it becomes the program
+	argv := args[1:]
+	if args[0] == insideNamespace {
+		if err := serveNamespace(); err != nil || len(argv) == 0 {
+			return err
+		}
+		if err := dropCapabilities(); err != nil {
+			return err
+		}
+	} else if err := holdToPort(args[0]); err != nil {
+		return err
+	}
+	if len(argv) == 0 {
+		return errors.New("no program")
+	}
+	if !isContainerClient(argv) {
+		if err := seccomp.Install(onlyStreams); err != nil {
+			return err
+		}
+	}
+	if err := unix.Exec(argv[0], argv, os.Environ()); err != nil {
+		return fmt.Errorf("start %s: %w", argv[0], err)
+	}
+	return nil
+}
+
+// holdToPort keeps the calling thread from connecting to any other TCP port.
+func holdToPort(port string) error {
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return fmt.Errorf("%q is not a port", port)
+	}
 	set, err := landlock.LandlockCreateRuleset(&landlock.RulesetAttr{HandledAccessNet: landlock.AccessNetConnectTCP}, 0)
 	if err != nil {
 		return fmt.Errorf("make limits: %w", err)
 	}
-	rule := landlock.NetPortAttr{AllowedAccess: landlock.AccessNetConnectTCP, Port: uint64(port)}
+	rule := landlock.NetPortAttr{AllowedAccess: landlock.AccessNetConnectTCP, Port: number}
 	if err := landlock.LandlockAddNetPortRule(set, &rule, 0); err != nil {
-		return fmt.Errorf("give access to port %d: %w", port, err)
+		return fmt.Errorf("allow port %d: %w", number, err)
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up privileges: %w", err)
@@ -58,14 +102,6 @@ func Confined(port uint16, argv []string) error {
 	}
 	if err := unix.Close(set); err != nil {
 		return fmt.Errorf("close limits: %w", err)
-	}
-	if !slices.Contains(containerClients, filepath.Base(argv[0])) {
-		if err := seccomp.Install(onlyStreams); err != nil {
-			return err
-		}
-	}
-	if err := unix.Exec(argv[0], argv, os.Environ()); err != nil {
-		return fmt.Errorf("start %s: %w", argv[0], err)
 	}
 	return nil
 }

@@ -2,13 +2,26 @@
 
 package foreign
 
-import "errors"
+import (
+	"errors"
+	"net"
+	"os/exec"
+)
 
-// enforceable reports whether this kernel can keep a program from connecting elsewhere.
-func enforceable() bool { return false }
+// errNoNamespace reports that this machine made no network namespace for the program.
+var errNoNamespace = errors.New("only Linux has network namespaces")
 
-// Confined makes this process one that can connect to a single TCP port, and then the program.
-// It returns only when that fails.
-func Confined(uint16, []string) error {
+// holdsPorts reports whether this kernel can keep a program from connecting to other ports.
+func holdsPorts() bool { return false }
+
+func isContainerClient([]string) bool { return false }
+
+func startInNamespace(*exec.Cmd) (net.Listener, error) { return nil, errNoNamespace }
+
+// Confined is the launcher, which only Linux has. It prints what this machine can enforce.
+func Confined(args []string) error {
+	if len(args) > 0 && args[0] == reportArgument {
+		return printEnforcement(args[1:])
+	}
 	return errors.New("only Linux can keep a program from connecting elsewhere")
 }

@@ -55,8 +55,9 @@ func (a *Adapter) open(m *manifest.Manifest) func(context.Context, *connectorkit
 			if ms, err := strconv.Atoi(s.Env(m.EnvPrefix() + roundVariable)); err == nil && ms > 0 {
 				r.every = time.Duration(ms) * time.Millisecond
 			}
-			way := &route{enforced: enforceable()}
-			way.proxy, err = governproxy.Start(governproxy.Options{Way: ways, Blind: a.Opaque, Transport: s.Transport(), Place: way.place})
+			way := &route{}
+			way.proxy, err = governproxy.New(governproxy.Options{Way: ways, Blind: a.Opaque, Transport: s.Transport(),
+				Place: way.place})
 			if err != nil {
 				return err
 			}
@@ -82,24 +83,20 @@ func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]a
 	if err != nil {
 		return err
 	}
-	argv, err := way.command(append(r.a.command(r.dir), d.arguments(r.a, f.config, f.catalog, f.state)...))
-	if err != nil {
-		return err
-	}
-	env, err := way.proxy.Environment(r.dir)
-	if err != nil {
-		return err
-	}
-	if !way.enforced {
-		r.log.Warn("nothing keeps the tap from connecting past the proxy on this machine")
-	}
+	argv := append(r.a.command(r.dir), d.arguments(r.a, f.config, f.catalog, f.state)...)
 	live, stop := context.WithCancel(ctx)
 	defer stop()
-	t, err := startTap(live, argv, r.dir, append(environment(r.dir), env...), d.read, r.log)
+	t, err := startTap(live, way, argv, r.dir, d.read, r.log)
 	if err != nil {
 		return &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: "the tap could not be started; its program may be gone or moved: wrap it again"}
 	}
 	way.output.Store(t.out)
+	switch way.by.By {
+	case ByPort:
+		r.log.Warn("the tap can reach other machines at the proxy's port, unseen by the proxy: " + way.by.Reason)
+	case ByNothing:
+		r.log.Warn("nothing keeps the tap from connecting past the proxy: " + way.by.Reason)
+	}
 	if err := r.follow(ctx, t.events); err != nil {
 		stop()
 		t.end()

@@ -53,11 +53,9 @@ type tap struct {
 	exited chan error
 }
 
-// startTap starts the command. Each line of its output becomes an event.
-func startTap(ctx context.Context, argv []string, dir string, env []string, read func([]byte) (event, error), log *slog.Logger) (*tap, error) {
+// startTap starts the command, which reaches the network by the route. Each line of its output becomes an event.
+func startTap(ctx context.Context, way *route, argv []string, dir string, read func([]byte) (event, error), log *slog.Logger) (*tap, error) {
 	t := &tap{events: make(chan event), exited: make(chan error, 1)}
-	t.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
-	t.cmd.Dir, t.cmd.Env, t.cmd.WaitDelay = dir, env, time.Second
 	stdout, out, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("open pipe: %w", err)
@@ -69,8 +67,12 @@ func startTap(ctx context.Context, argv []string, dir string, env []string, read
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open pipe: %w", err), stdout.Close(), out.Close())
 	}
-	t.cmd.Stdout, t.cmd.Stderr = out, said
-	err = t.cmd.Start()
+	t.cmd, err = way.launch(argv, dir, func(argv, env []string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+		cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(environment(dir), env...), time.Second
+		cmd.Stdout, cmd.Stderr = out, said
+		return cmd
+	})
 	_, _ = out.Close(), said.Close() // the child has its own
 	if err != nil {
 		_, _ = stdout.Close(), stderr.Close()

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,9 +39,17 @@ func TestMain(m *testing.M) {
 			stop()
 			leave(code)
 		case foreign.ConfinedCommand:
-			port, _ := strconv.ParseUint(os.Args[2], 10, 16)
-			fmt.Fprintln(os.Stderr, foreign.Confined(uint16(port), os.Args[3:]))
-			os.Exit(1)
+			if err := foreign.Confined(os.Args[2:]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			leave(0)
+		case "escape", "weaken":
+			if err := playLimits(os.Args[1:]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			leave(0)
 		case "source":
 			leave(playSource(os.Args[2], os.Args[3:]))
 		case "tap":

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/foreign/confine"
 	"pdpp/foreign/governproxy"
 	"pdpp/governor"
 	"pdpp/governor/governhttp"
@@ -59,6 +60,10 @@ func Wrap(ctx context.Context, o Order) (*Adapter, error) {
 	}
 	defer w.close()
 	a := &Adapter{Kind: o.Kind, Command: w.command, Paths: pathsOf(w.command, o.Paths), Opaque: o.Opaque}
+	if w.limits.Program, err = os.Executable(); err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	w.limits.Execute, w.limits.Write = a.Paths, []string{w.dir}
 	var offers []offer
 	var form jsontext.Value
 	if o.Kind == Singer {
@@ -103,7 +108,7 @@ type wrapper struct {
 	given   map[string]any // the owner's configuration
 	config  string         // its file
 	proxy   *governproxy.Proxy
-	env     []string
+	limits  confine.Limits
 }
 
 func newWrapper(o Order) (*wrapper, error) {
@@ -161,13 +166,8 @@ func (w *wrapper) listen() error {
 		}
 		return ways[host]
 	}
-	proxy, err := governproxy.Start(governproxy.Options{Way: way, Blind: w.o.Opaque})
-	if err != nil {
-		return err
-	}
+	proxy, err := governproxy.New(governproxy.Options{Way: way, Blind: w.o.Opaque})
 	w.proxy = proxy
-	env, err := proxy.Environment(w.dir)
-	w.env = append(os.Environ(), env...)
 	return err
 }
 
@@ -188,17 +188,28 @@ func union(a, b []string) (out []string) {
 	return out
 }
 
-// ask starts the program with arguments and gives what it wrote.
+// ask starts the program with arguments, under the limits of a run, and returns what it wrote.
 func (w *wrapper) ask(ctx context.Context, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	a := Adapter{Command: w.command}
 	argv := append(a.command(w.dir), args...)
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = w.dir, w.env, time.Second
 	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil {
+	var cmd *exec.Cmd
+	way := &route{proxy: w.proxy}
+	err := w.limits.Start(func() (err error) {
+		cmd, err = way.launch(argv, w.dir, func(argv, env []string) *exec.Cmd {
+			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+			cmd.Dir, cmd.Env, cmd.WaitDelay = w.dir, append(environment(w.dir), env...), time.Second
+			cmd.Stdout, cmd.Stderr = &out, &said
+			return cmd
+		})
+		return err
+	})
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil {
 		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 		return out.Bytes(), fmt.Errorf("%s %s: %w: %s", filepath.Base(argv[0]), args[0], err, lines[len(lines)-1])
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,15 +33,10 @@ func newAdapt() *cobra.Command {
 // newConfined is the step between the adapter and the program that it starts.
 func newConfined() *cobra.Command {
 	return &cobra.Command{
-		Use: foreign.ConfinedCommand + " PORT COMMAND [ARGUMENT...]", Short: "Become a program that can connect to one port alone",
-		Hidden: true, DisableFlagParsing: true, Args: cobra.MinimumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			port, err := strconv.ParseUint(args[0], 10, 16)
-			if err != nil {
-				return fmt.Errorf("%q is not a port", args[0])
-			}
-			return foreign.Confined(uint16(port), args[1:])
-		},
+		Use:    foreign.ConfinedCommand + " namespace|report|PORT [COMMAND [ARGUMENT...]]",
+		Short:  "Become a program that reaches the governing proxy alone, or report what this machine can enforce",
+		Hidden: true, DisableFlagParsing: true, Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return foreign.Confined(args) },
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"pdpp/foreign/confine"
 	"pdpp/internal/cli"
-	"pdpp/internal/collect/confine"
 )
 
 func main() { os.Exit(cli.Main(environment())) }

@@ -87,11 +87,11 @@ func (a *authority) leaf(name string) (*tls.Certificate, error) {
 // storePassword opens the trust store. It hides nothing: a trust store holds a public certificate.
 const storePassword = "changeit"
 
-// Environment are the variables that lead a program to this proxy and, unless it is blind, let
-// it trust the run's certificate, which is written into the folder. Nothing is added to any
+// Environment returns the variables that lead a program to this proxy, at a port of its loopback, and, unless
+// the proxy is blind, let it trust the run's certificate, which is written into the folder. Nothing is added to any
 // store of the system.
-func (p *Proxy) Environment(dir string) ([]string, error) {
-	port := strconv.Itoa(p.Port())
+func (p *Proxy) Environment(dir string, at int) ([]string, error) {
+	port := strconv.Itoa(at)
 	address := "http://127.0.0.1:" + port
 	env := []string{
 		"HTTP_PROXY=" + address, "http_proxy=" + address, "HTTPS_PROXY=" + address, "https_proxy=" + address,

@@ -36,7 +36,7 @@ type Options struct {
 // Proxy is a proxy at work.
 type Proxy struct {
 	o         Options
-	listener  net.Listener
+	port      int          // of loopback, if it listens there
 	server    *http.Server // of the connections from the program
 	inner     *http.Server // of what is inside of its tunnels
 	tunnelled *handedOver
@@ -47,8 +47,8 @@ type Proxy struct {
 	pinned map[string]bool // hosts for which the program did not accept our certificate
 }
 
-// Start begins to listen on a port of loopback.
-func Start(o Options) (*Proxy, error) {
+// New returns a proxy that does not listen yet.
+func New(o Options) (*Proxy, error) {
 	if o.Hold <= 0 {
 		o.Hold = Hold
 	}
@@ -60,19 +60,14 @@ func Start(o Options) (*Proxy, error) {
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
 	}
-	p := &Proxy{o: o, pinned: map[string]bool{}, seen: newLedger()}
+	p := &Proxy{o: o, pinned: map[string]bool{}, seen: newLedger(), tunnelled: newHandedOver(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})}
 	var err error
 	if p.authority, err = newAuthority(); err != nil {
 		return nil, fmt.Errorf("make the run's certificate: %w", err)
 	}
-	if p.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	p.tunnelled = newHandedOver(p.listener.Addr())
 	p.server = &http.Server{Handler: http.HandlerFunc(p.outer), ReadHeaderTimeout: time.Minute}
 	p.inner = &http.Server{Handler: http.HandlerFunc(p.within), ReadHeaderTimeout: time.Minute, ConnContext: contextOf}
-	go func() { _ = p.server.Serve(p.listener) }() // ends by Close
-	go func() { _ = p.inner.Serve(p.tunnelled) }()
+	go func() { _ = p.inner.Serve(p.tunnelled) }() // ends by Close
 	return p, nil
 }
 
@@ -84,8 +79,36 @@ func (p *Proxy) place() int64 {
 	return p.o.Place()
 }
 
-// Port is where the proxy listens.
-func (p *Proxy) Port() int { return p.listener.Addr().(*net.TCPAddr).Port }
+// Start returns a proxy that listens on a port of loopback.
+func Start(o Options) (*Proxy, error) {
+	p, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Listen(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// Listen accepts connections on a port of loopback, which every program of this machine can reach.
+func (p *Proxy) Listen() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	p.port = l.Addr().(*net.TCPAddr).Port
+	p.Serve(l)
+	return nil
+}
+
+// Serve accepts connections from the listener, which Close closes.
+func (p *Proxy) Serve(l net.Listener) {
+	go func() { _ = p.server.Serve(l) }()
+}
+
+// Port returns the port of loopback that Listen has opened.
+func (p *Proxy) Port() int { return p.port }
 
 // Close ends the proxy and every connection.
 func (p *Proxy) Close() error {

@@ -93,7 +93,7 @@ func TestInspected(t *testing.T) {
 		_, _ = io.WriteString(w, r.URL.RequestURI()+" "+r.Header.Get("Authorization"))
 	}, Options{})
 	dir := t.TempDir()
-	env, err := p.Environment(dir)
+	env, err := p.Environment(dir, p.Port())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestInspected(t *testing.T) {
 func TestPinned(t *testing.T) {
 	t.Parallel()
 	p, server := started(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, Options{})
-	env, err := p.Environment(t.TempDir())
+	env, err := p.Environment(t.TempDir(), p.Port())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestBlind(t *testing.T) {
 	t.Parallel()
 	p, server := started(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, Options{Blind: true})
 	dir := t.TempDir()
-	env, err := p.Environment(dir)
+	env, err := p.Environment(dir, p.Port())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	p, _ := started(t, nil, Options{})
 	dir := t.TempDir()
-	env, err := p.Environment(dir)
+	env, err := p.Environment(dir, p.Port())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestHalfAnAnswer(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}, Options{})
 	server.Config.ErrorLog = nil
-	env, err := p.Environment(t.TempDir())
+	env, err := p.Environment(t.TempDir(), p.Port())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (a *app) confirmConnector(ctx context.Context, name string, yes bool) (err 
 		return err
 	}
 	if !a.json {
-		a.printDemand(found.Name, service.Foreign(demand))
+		a.printDemand(found.Name, service.Foreign(ctx, found, demand))
 	}
 	if !yes {
 		if err := a.confirm(ctx, "a connector that is not built in", "Let it run?"); err != nil {
@@ -114,5 +114,6 @@ func (a *app) printDemand(name string, f api.Foreign) {
 	if len(f.Hosts) > 0 {
 		printf(a.errOut, "  hosts      %s\n", shortList(f.Hosts))
 	}
-	printf(a.errOut, "  and the network. It reaches no other file of yours where the system can hold it (pdpp doctor).\n")
+	printf(a.errOut, "  network    %s\n", f.Network)
+	printf(a.errOut, "It reaches no other file of yours where the system can hold it (pdpp doctor).\n")
 }

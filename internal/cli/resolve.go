@@ -122,7 +122,7 @@ func (a *app) connect(ctx context.Context, st store.Store, found catalog.Connect
 		if err != nil {
 			return store.Connection{}, err
 		}
-		a.printDemand(found.Name, service.Foreign(demand))
+		a.printDemand(found.Name, service.Foreign(ctx, found, demand))
 	}
 	c, err := service.NewConnection(ctx, st, found, displayName, store.ConnectionActive, a.env.Now())
 	if err != nil {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -71,13 +72,32 @@ func (x *examination) tools(c catalog.Connector) {
 const longestHint = 300
 
 // confinement looks whether the system holds connectors to the files that they are given.
-func (x *examination) confinement() {
+func (x *examination) confinement(ctx context.Context) {
 	if ok, reason := x.Confined(); !ok {
 		x.warn(CheckConfinement, "connectors are not kept from your other files: "+reason,
 			"Run PDPP on Linux 5.13 or newer with Landlock, or as a user of its own that may read nothing else.")
 		return
 	}
 	x.ok(CheckConfinement, "connectors reach their own folder and what they declare, and nothing else of yours")
+	x.network(ctx)
+}
+
+// network looks whether the proxy is the only way out for the programs of other protocols that are installed.
+func (x *examination) network(ctx context.Context) {
+	wrapped, before := 0, len(x.findings)
+	for _, name := range slices.Sorted(maps.Keys(x.installed)) {
+		if x.installed[name].Starts == "" {
+			continue
+		}
+		wrapped++
+		if words, held := x.installed[name].Network(ctx); !held {
+			x.warn(CheckConfinement, "what the connector "+name+" reaches over the network: "+words,
+				"Let programs of this user make network namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns, or the seccomp profile of a container), or run only programs that you trust.")
+		}
+	}
+	if wrapped > 0 && len(x.findings) == before {
+		x.ok(CheckConfinement, count(wrapped, "wrapped program has", "wrapped programs have")+" no way to the network but the proxy")
+	}
 }
 
 // needs looks whether each connection has what its connector declares.

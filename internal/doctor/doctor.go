@@ -12,10 +12,10 @@ import (
 	"os/exec"
 	"time"
 
+	"pdpp/foreign/confine"
 	"pdpp/internal/blob"
 	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/confine"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/disk"
@@ -134,7 +134,7 @@ func Run(ctx context.Context, c Config) []Finding {
 		defer x.store.Close()
 	}
 	x.connectors(ctx)
-	x.confinement()
+	x.confinement(ctx)
 	if !usable {
 		return x.findings
 	}

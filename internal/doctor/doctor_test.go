@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"pdpp/internal/collect/browser"
+	"pdpp/internal/collect/catalog"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/disk"
@@ -70,6 +71,33 @@ func TestConfinement(t *testing.T) {
 	p := admit(t)
 	p.Confined = func() (bool, string) { return false, "the kernel is too old" }
 	p.wants(CheckConfinement, warning("Run PDPP on Linux 5.13 or newer with Landlock, or as a user of its own that may read nothing else."))
+}
+
+// What a wrapped program reaches past its proxy is reported as this machine can hold it.
+func TestWrappedNetwork(t *testing.T) {
+	p := admit(t)
+	sound := Finding{Status: OK}
+	p.wants(CheckConfinement, sound) // none is installed
+	host, dir := filepath.Join(t.TempDir(), "host"), filepath.Join(p.Home, "connectors", "tap")
+	p.install("tap", strings.ReplaceAll(fern, "fern", "tap"))
+	p.must(os.WriteFile(filepath.Join(dir, "adapter.json"), []byte(`{"command":["/bin/true"],"hosts":["tides.example"]}`), 0o600))
+	p.Connectors = catalog.Catalog{Host: host, Dir: filepath.Dir(dir)}
+	for _, c := range []struct {
+		report, words string
+		held          bool
+	}{
+		{`{"by":"namespace"}`, "no way to the network but the proxy", true},
+		{`{"by":"port","reason":"this machine makes no network namespace: operation not permitted"}`, "other machines at the proxy's port, unseen: this machine makes no", false},
+		{`{"by":"nothing","reason":"only Linux has network namespaces"}`, "every other address if it passes the proxy by: only Linux", false},
+		{`junk`, "is not known", false},
+	} {
+		p.must(os.RemoveAll(host)) // the answer of another host is not remembered for this one
+		p.must(os.WriteFile(host, []byte("#!/bin/sh\ncase $1 in list) echo '[]';; confined) echo '"+c.report+"';; esac\n"), 0o700))
+		got := p.of(CheckConfinement)
+		if len(got) != 2 || got[0].Status != OK || (got[1].Status == OK) != c.held || !strings.Contains(got[1].Message, c.words) {
+			t.Errorf("%s: %+v", c.report, got)
+		}
+	}
 }
 
 func TestFolder(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"pdpp/internal/collect/confine"
+	"pdpp/foreign/confine"
 	"pdpp/internal/collect/runner"
 	"pdpp/manifest"
 	paths "pdpp/manifest/folder"

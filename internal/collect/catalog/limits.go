@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pdpp/internal/collect/confine"
+	"pdpp/foreign/confine"
 	"pdpp/manifest/folder"
 )
 

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/collect/confine"
+	"pdpp/foreign/confine"
 )
 
 // exitStatus is how a process ended.

@@ -22,7 +22,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/collect/confine"
+	"pdpp/foreign/confine"
 	"pdpp/internal/slice"
 	"pdpp/manifest"
 	"pdpp/protocol"

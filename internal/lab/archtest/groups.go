@@ -29,7 +29,7 @@ var Groups = []Group{
 		Reason: "files are kept by their content, whoever refers to them and on whichever machine"},
 	{Name: "keep", Rooms: []string{"audit", "backup", "credential", "store"}, May: []string{"blob", "judge", "ops", "slice"},
 		Reason: "what is kept has the form in which it is judged, and keeping takes secrets out of text"},
-	{Name: "collect", Rooms: []string{"allowance", "browser", "catalog", "confine", "interaction", "launch", "providerauth", "readiness", "runner"}, May: []string{"blob", "judge", "keep", "ops", "slice"},
+	{Name: "collect", Rooms: []string{"allowance", "browser", "catalog", "interaction", "launch", "providerauth", "readiness", "runner"}, May: []string{"blob", "judge", "keep", "ops", "slice"},
 		Reason: "one run commits into the store and leaves evidence; when it happens is decided elsewhere"},
 	{Name: "view", May: []string{"judge"},
 		Reason: "the only road to a verdict reads evidence through an interface of its own"},

@@ -75,6 +75,8 @@ type Foreign struct {
 	// or that it reaches through its proxy.
 	Endpoints []string `json:"endpoints"`
 	Hosts     []string `json:"hosts"`
+	// Network is what it reaches over the network, and why not less.
+	Network string `json:"network"`
 	// Starts is what it is started by, in order: its interpreter and its program. Scripts are
 	// further files that the digest covers.
 	Starts  []string `json:"starts"`

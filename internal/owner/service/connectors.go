@@ -111,12 +111,13 @@ func (s *Service) foreign(ctx context.Context, found catalog.Connector) (*api.Fo
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	f := Foreign(demand)
+	f := Foreign(ctx, found, demand)
 	f.Confirmed, f.Changed = lack == nil, lack != nil && err == nil
 	return &f, nil
 }
 
-// Foreign tells what a connector demands.
-func Foreign(d catalog.Demand) api.Foreign {
-	return api.Foreign{Executable: d.Executable, Variables: d.Variables, Paths: d.Paths, Endpoints: d.Endpoints, Hosts: d.Hosts, Starts: d.Starts, Scripts: d.Scripts}
+// Foreign returns what a connector demands, and what it reaches over the network here.
+func Foreign(ctx context.Context, found catalog.Connector, d catalog.Demand) api.Foreign {
+	network, _ := found.Network(ctx)
+	return api.Foreign{Network: network, Executable: d.Executable, Variables: d.Variables, Paths: d.Paths, Endpoints: d.Endpoints, Hosts: d.Hosts, Starts: d.Starts, Scripts: d.Scripts}
 }

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"pdpp/internal/collect/confine"
+	"pdpp/foreign/confine"
 )
 
 // The bounds of a child.

@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"pdpp/foreign/confine"
 	"pdpp/internal/blob"
-	"pdpp/internal/collect/confine"
 	"pdpp/internal/collect/runner"
 )
 

@@ -152,7 +152,7 @@ func clientOf(p *governproxy.Proxy, dir string) (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, err := p.Environment(own)
+	env, err := p.Environment(own, p.Port())
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func (c *children) count(ctx context.Context, work string, watched []string) ([]
 }
 
 const (
-	confinement = "internal/collect/confine/confine_linux.go"
+	confinement = "foreign/confine/confine_linux.go"
 	confines    = "func (l Limits) Start(start func() error) error {\n"
 )
 

@@ -47,7 +47,7 @@ func rarely() *owner {
 		api.Grant{ID: "grt_3", ClientName: "Almanac", Status: "expired", CreatedAt: year, ExpiresAt: &week, LastUsedAt: &year, Streams: part(func(s *api.GrantStream) { s.Until = &week })},
 		api.Grant{ID: "grt_4", ClientName: "Archive", Status: "consumed", CreatedAt: week, Streams: part(func(s *api.GrantStream) { s.Stream, s.Resources = "lost_letters", []string{"a1", "a2"} })},
 	)
-	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Paths: []string{"KELP_DIR"}, Starts: []string{"python3", "connector"}, Scripts: []string{"tide.py"}}
+	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Network: "Every address that this machine reaches.", Paths: []string{"KELP_DIR"}, Starts: []string{"python3", "connector"}, Scripts: []string{"tide.py"}}
 	o.connectors[0].Lacks = "python3 starts the connector kelp, and is not here. Install Python."
 	o.connectors = append(o.connectors, api.Connector{ID: "lagoon", DisplayName: "Lagoon", SignsIn: true, Refresh: api.RefreshPolicy{Mode: "automatic", RecommendedSeconds: 86400}})
 	o.runtime.Database, o.runtime.Workers = "postgres", []api.Worker{{Host: "harbor", SeenAt: year}}

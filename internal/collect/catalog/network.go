@@ -1,0 +1,36 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Kinds of enforcement, as the host program reports them.
+const (
+	heldByNamespace = "namespace"
+	heldByPort      = "port"
+)
+
+// Network returns in one sentence what a foreign connector reaches over the network. For a wrapped program, held
+// reports whether the proxy is its only way out; the sentence names the reason if it is not.
+func (c Connector) Network(ctx context.Context) (words string, held bool) {
+	if c.Starts == "" {
+		return "Every address that this machine reaches.", false
+	}
+	var by struct{ By, Reason string }
+	kept, _ := hosts.LoadOrStore(c.Path, &answers{})
+	said, err := kept.(*answers).ask(ctx, c.Path, "confined", "report", c.Starts)
+	if err == nil {
+		err = json.Unmarshal(said, &by)
+	}
+	switch {
+	case err != nil:
+		return "Its hosts through a proxy. Whether anything keeps it from other addresses is not known: " + err.Error() + ".", false
+	case by.By == heldByNamespace:
+		return "Only its hosts, through a proxy that is its only way out.", true
+	case by.By == heldByPort:
+		return "Its hosts through a proxy. A program that is written to do so also reaches other machines at the proxy's port, unseen: " + by.Reason + ".", false
+	default:
+		return "Its hosts through a proxy, and every other address if it passes the proxy by: " + by.Reason + ".", false
+	}
+}
