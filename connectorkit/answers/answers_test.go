@@ -182,3 +182,16 @@ func TestOtherForms(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesByHand shows that names written by hand count as known and are not repeated when the rest is written again.
+func TestNamesByHand(t *testing.T) {
+	const text = "names starred\n\n# by hand\nnames colour\n"
+	s, err := Parse(text)
+	if err != nil || !s.Decodes("colour") || !s.Decodes("starred") {
+		t.Fatalf("%v %+v", err, s)
+	}
+	s.Settle([]string{"colour"})
+	if got := s.String(); got != text {
+		t.Errorf("written again: %q", got)
+	}
+}

@@ -14,6 +14,7 @@ type Sheet struct {
 	routes []*route
 	names  map[string]bool // members that the connector decodes somewhere
 	byHand string          // the part that is written by hand, as it is
+	hand   map[string]bool // names of that part
 }
 
 // route is one kind of request and what is known of its answers.
@@ -43,18 +44,21 @@ const (
 
 // Parse reads a sheet.
 func Parse(sheet string) (*Sheet, error) {
-	s := &Sheet{names: map[string]bool{}}
+	s := &Sheet{names: map[string]bool{}, hand: map[string]bool{}}
+	byHand := false
 	if at := strings.Index(sheet, handMark); at >= 0 {
 		s.byHand = sheet[at:]
 	}
 	var in *route
 	for i, line := range strings.Split(sheet, "\n") {
 		words := strings.Fields(line)
+		byHand = byHand || strings.HasPrefix(line, handMark)
 		switch {
 		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
 		case words[0] == "names" && line[0] != '\t':
 			for _, name := range words[1:] {
 				s.names[name] = true
+				s.hand[name] = s.hand[name] || byHand
 			}
 		case len(words) != 2:
 			return nil, fmt.Errorf("line %d: two words are needed", i+1)
@@ -185,8 +189,10 @@ func (s *Sheet) String() string {
 		}
 		r.root.write(&b, "")
 	}
-	if len(s.names) > 0 {
-		fmt.Fprintf(&b, "names %s\n", strings.Join(slices.Sorted(maps.Keys(s.names)), " "))
+	names := maps.Clone(s.names)
+	maps.DeleteFunc(names, func(name string, _ bool) bool { return s.hand[name] })
+	if len(names) > 0 {
+		fmt.Fprintf(&b, "names %s\n", strings.Join(slices.Sorted(maps.Keys(names)), " "))
 	}
 	if s.byHand != "" {
 		b.WriteString("\n" + s.byHand)

@@ -14,6 +14,7 @@
 //	content.go       the words of a message, whatever kind of content it has
 //	map.go           how one thing of ChatGPT's becomes one record
 //	export.go        the export: zip or folder, both layouts, by streaming
+//	leftout.go       what an export holds and is not collected
 package chatgpt
 
 import (
@@ -86,6 +87,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 			List: streamConversations, Detail: streamMessages, ListPage: (&lists{api: a}).page,
 			Fetch: d.fetch, FetchMany: d.fetchMany, Many: batchSize, GoneWithDetail: true, Completed: true, Census: 7 * 24 * time.Hour,
 		},
+		accountsOf(file),
 	}, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/connectorkit"
+	"pdpp/connectorkit/localfile"
 	"pdpp/protocol"
 )
 
@@ -50,6 +51,8 @@ type export struct {
 	spool   *os.File
 	spooled int64
 	reading string // the file that is being read
+
+	accounts []connectorkit.Record // of what its files hold and is not collected
 }
 
 // entry is one conversation of the export.
@@ -140,7 +143,7 @@ func (e *export) open(ctx context.Context, at string) error {
 	if !found {
 		return errNothing
 	}
-	return nil
+	return e.accountLoose(ctx, root.FS())
 }
 
 // openPart reads a file of an unpacked export and keeps it open.
@@ -177,9 +180,13 @@ func (e *export) readZip(ctx context.Context, f *os.File) error {
 	}
 	found := false
 	left := newAllowance(info.Size())
+	var members localfile.Leftovers
 	for _, file := range z.File {
 		name := path.Base(file.Name)
 		if part := partName.MatchString(name); !part && name != sharesName || strings.Count(strings.Trim(file.Name, "/"), "/") > 1 {
+			if !strings.HasSuffix(file.Name, "/") {
+				leave(&members, file.Name)
+			}
 			continue
 		}
 		found = found || name != sharesName
@@ -204,6 +211,7 @@ func (e *export) readZip(ctx context.Context, f *os.File) error {
 	if !found {
 		return errNothing
 	}
+	e.account(e.reading, members)
 	return nil
 }
 
@@ -311,6 +319,7 @@ func (e *export) collectors() []connectorkit.Collector {
 			return connectorkit.Page{Records: e.shares, Next: connectorkit.Cursor{"shares": strconv.Itoa(len(e.shares))}}, nil
 		}},
 		connectorkit.Feed{Streams: []string{streamMemories, streamGPTs, streamInstructions}, Collect: absent},
+		accountsOf(e),
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/localfile"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/collect/runner"
 	"pdpp/protocol"
@@ -96,6 +98,7 @@ func TestExport(t *testing.T) {
 			b, g := exportBed(t, small, write)
 			b.Succeed(t)
 			b.VerifyComplete(t)
+			leftOut(t, b, map[string]int64{"Account and settings": 1, "Feedback on answers": 1})
 			before := b.LastSeq(t, chatgpt.StreamMessages)
 			b.Succeed(t)
 			if after := b.LastSeq(t, chatgpt.StreamMessages); after != before {
@@ -113,6 +116,28 @@ func TestExport(t *testing.T) {
 			b.Succeed(t)
 			b.VerifyComplete(t)
 		})
+	}
+}
+
+// leftOut holds the accounts of an export's files to what is left out of them.
+func leftOut(t *testing.T, b *connectortest.Bed, want map[string]int64) {
+	t.Helper()
+	stored, err := connectortest.Stored(t.Context(), b.Store, localfile.CoverageStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int64{}
+	for _, rec := range stored {
+		var c localfile.Coverage
+		if err := json.Unmarshal(rec.Data, &c); err != nil || len(c.Unrecognized) > 0 {
+			t.Errorf("%s: %v", rec.Data, err)
+		}
+		for kind, n := range c.LeftOut {
+			got[kind] += n
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("left out: %v, want %v", got, want)
 	}
 }
 

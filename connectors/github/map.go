@@ -26,11 +26,33 @@ type wireUser struct {
 	CreatedAt *string `json:"created_at"`
 	UpdatedAt string  `json:"updated_at"`
 	AvatarURL *string `json:"avatar_url"`
+	Plan      *struct {
+		Name *string `json:"name"`
+	} `json:"plan"`
 
-	PublicRepos *int64 `json:"public_repos"`
-	PublicGists *int64 `json:"public_gists"`
-	Followers   *int64 `json:"followers"`
-	Following   *int64 `json:"following"`
+	userExtras
+	userFigures
+}
+
+// userExtras are called the same by GitHub and in the record.
+type userExtras struct {
+	HTMLURL           *string `json:"html_url,omitzero"`
+	NotificationEmail *string `json:"notification_email,omitzero"`
+	Hireable          *bool   `json:"hireable,omitzero"`
+	TwoFactor         *bool   `json:"two_factor_authentication,omitzero"`
+}
+
+// userFigures are those of a day. A token without read:user has no private ones.
+type userFigures struct {
+	PublicRepos       *int64 `json:"public_repos,omitzero"`
+	PublicGists       *int64 `json:"public_gists,omitzero"`
+	Followers         *int64 `json:"followers,omitzero"`
+	Following         *int64 `json:"following,omitzero"`
+	PrivateGists      *int64 `json:"private_gists,omitzero"`
+	TotalPrivateRepos *int64 `json:"total_private_repos,omitzero"`
+	OwnedPrivateRepos *int64 `json:"owned_private_repos,omitzero"`
+	DiskUsage         *int64 `json:"disk_usage,omitzero"`
+	Collaborators     *int64 `json:"collaborators,omitzero"`
 }
 
 type userRecord struct {
@@ -46,79 +68,36 @@ type userRecord struct {
 	CreatedAt *string `json:"created_at,omitzero"`
 	UpdatedAt string  `json:"updated_at,omitzero"`
 	AvatarURL *string `json:"avatar_url,omitzero"`
+	PlanName  *string `json:"plan_name,omitzero"`
+	userExtras
 }
 
 func (u wireUser) record() userRecord {
-	return userRecord{
+	out := userRecord{
 		ID: ident(u.ID), Login: u.Login, Name: u.Name, Email: u.Email, Bio: u.Bio, Company: u.Company, Location: u.Location,
 		Blog: u.Blog, Twitter: u.Twitter, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt, AvatarURL: u.AvatarURL,
+		userExtras: u.userExtras,
 	}
+	if u.Plan != nil {
+		out.PlanName = u.Plan.Name
+	}
+	return out
 }
 
 type userStatsRecord struct {
-	ID          string `json:"id"`
-	UserID      string `json:"user_id"`
-	ObservedOn  string `json:"observed_on"`
-	PublicRepos *int64 `json:"public_repos,omitzero"`
-	PublicGists *int64 `json:"public_gists,omitzero"`
-	Followers   *int64 `json:"followers,omitzero"`
-	Following   *int64 `json:"following,omitzero"`
+	ID         string `json:"id"`
+	UserID     string `json:"user_id"`
+	ObservedOn string `json:"observed_on"`
+	userFigures
 }
 
 func (u wireUser) stats(day string) userStatsRecord {
-	return userStatsRecord{
-		ID: ident(u.ID) + ":" + day, UserID: ident(u.ID), ObservedOn: day,
-		PublicRepos: u.PublicRepos, PublicGists: u.PublicGists, Followers: u.Followers, Following: u.Following,
-	}
-}
-
-type wireEvent struct {
-	ID        string      `json:"id"`
-	Type      string      `json:"type"`
-	Public    bool        `json:"public"`
-	Actor     *wireActor  `json:"actor"`
-	Org       *wireActor  `json:"org"`
-	Repo      *wireTarget `json:"repo"`
-	CreatedAt string      `json:"created_at"`
-	Payload   struct {
-		Action *string `json:"action"`
-		Ref    *string `json:"ref"`
-	} `json:"payload"`
+	return userStatsRecord{ID: ident(u.ID) + ":" + day, UserID: ident(u.ID), ObservedOn: day, userFigures: u.userFigures}
 }
 
 type wireActor struct {
 	ID    int64  `json:"id"`
 	Login string `json:"login"`
-}
-
-// wireTarget is the repository of an event: its name is the full one.
-type wireTarget struct {
-	ID   int64  `json:"id"`
-	Name string `json:"name"`
-}
-
-type eventRecord struct {
-	ID                 string  `json:"id"`
-	Type               string  `json:"type"`
-	Public             bool    `json:"public"`
-	ActorLogin         string  `json:"actor_login,omitzero"`
-	OrganizationLogin  string  `json:"organization_login,omitzero"`
-	RepositoryID       string  `json:"repository_id,omitzero"`
-	RepositoryFullName string  `json:"repository_full_name,omitzero"`
-	Action             *string `json:"action,omitzero"`
-	Ref                *string `json:"ref,omitzero"`
-	CreatedAt          string  `json:"created_at"`
-}
-
-func (e wireEvent) record() eventRecord {
-	out := eventRecord{
-		ID: e.ID, Type: e.Type, Public: e.Public, ActorLogin: e.Actor.login(), OrganizationLogin: e.Org.login(),
-		Action: e.Payload.Action, Ref: e.Payload.Ref, CreatedAt: e.CreatedAt,
-	}
-	if e.Repo != nil {
-		out.RepositoryID, out.RepositoryFullName = ident(e.Repo.ID), e.Repo.Name
-	}
-	return out
 }
 
 func (a *wireActor) login() string {

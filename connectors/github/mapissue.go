@@ -23,7 +23,9 @@ type wireIssue struct {
 	Assignees   []wireActor `json:"assignees"`
 	Labels      []wireLabel `json:"labels"`
 	Milestone   *struct {
-		Title string `json:"title"`
+		Title       string  `json:"title"`
+		Description *string `json:"description"`
+		DueOn       *string `json:"due_on"`
 	} `json:"milestone"`
 	Repository *struct {
 		ID       int64  `json:"id"`
@@ -34,14 +36,55 @@ type wireIssue struct {
 	Comments      *int64  `json:"comments"`
 	Reactions     *struct {
 		Total *int64 `json:"total_count"`
+		reactionCounts
 	} `json:"reactions"`
 	CreatedAt   *string `json:"created_at"`
 	UpdatedAt   string  `json:"updated_at"`
 	ClosedAt    *string `json:"closed_at"`
 	Draft       *bool   `json:"draft"`
 	PullRequest *struct {
-		URL *string `json:"url"`
+		URL      *string `json:"url"`
+		MergedAt *string `json:"merged_at"`
 	} `json:"pull_request"`
+	ClosedBy *wireActor `json:"closed_by"`
+	Type     *wireLabel `json:"type"`
+	App      *wireLabel `json:"performed_via_github_app"`
+	Pinned   *struct {
+		Body *string `json:"body"`
+	} `json:"pinned_comment"`
+	FieldValues []struct {
+		Name  string `json:"issue_field_name"`
+		Value any    `json:"value"`
+	} `json:"issue_field_values"`
+
+	issueTraits
+}
+
+// issueTraits are called the same by GitHub and in the record.
+type issueTraits struct {
+	Locked       *bool   `json:"locked,omitzero"`
+	LockReason   *string `json:"active_lock_reason,omitzero"`
+	Association  *string `json:"author_association,omitzero"`
+	SubIssues    any     `json:"sub_issues_summary,omitzero"`
+	Dependencies any     `json:"issue_dependencies_summary,omitzero"`
+}
+
+// reactionCounts are the reactions to an issue by kind.
+type reactionCounts struct {
+	Up       int64 `json:"+1,omitzero"`
+	Down     int64 `json:"-1,omitzero"`
+	Laugh    int64 `json:"laugh,omitzero"`
+	Confused int64 `json:"confused,omitzero"`
+	Heart    int64 `json:"heart,omitzero"`
+	Hooray   int64 `json:"hooray,omitzero"`
+	Eyes     int64 `json:"eyes,omitzero"`
+	Rocket   int64 `json:"rocket,omitzero"`
+}
+
+// fieldValue is a field that the owner's organization has for its issues.
+type fieldValue struct {
+	Name  string `json:"name"`
+	Value any    `json:"value,omitzero"`
 }
 
 // wireLabel is an object, or in old answers the bare name.
@@ -83,6 +126,17 @@ type issueRecord struct {
 	IsPullRequest      bool     `json:"is_pull_request"`
 	PullRequestURL     *string  `json:"pull_request_url,omitzero"`
 	Draft              *bool    `json:"draft,omitzero"`
+
+	MilestoneDescription *string        `json:"milestone_description,omitzero"`
+	MilestoneDueOn       *string        `json:"milestone_due_on,omitzero"`
+	Reactions            reactionCounts `json:"reactions,omitzero"`
+	MergedAt             *string        `json:"merged_at,omitzero"`
+	ClosedByLogin        string         `json:"closed_by_login,omitzero"`
+	TypeName             string         `json:"type_name,omitzero"`
+	ViaApp               string         `json:"via_app,omitzero"`
+	PinnedComment        *string        `json:"pinned_comment,omitzero"`
+	FieldValues          []fieldValue   `json:"issue_field_values,omitzero"`
+	issueTraits
 }
 
 func (i wireIssue) record() issueRecord {
@@ -90,7 +144,7 @@ func (i wireIssue) record() issueRecord {
 		ID: ident(i.ID), Number: i.Number, Title: i.Title, Body: i.Body, State: i.State, StateReason: i.StateReason,
 		UserLogin: i.User.login(), Assignees: []string{}, Labels: []string{}, RepositoryFullName: i.fullName(),
 		HTMLURL: i.HTMLURL, Comments: i.Comments, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt, ClosedAt: i.ClosedAt,
-		IsPullRequest: i.PullRequest != nil, Draft: i.Draft,
+		IsPullRequest: i.PullRequest != nil, Draft: i.Draft, ClosedByLogin: i.ClosedBy.login(), issueTraits: i.issueTraits,
 	}
 	if i.User != nil {
 		out.UserID = ident(i.User.ID)
@@ -102,16 +156,28 @@ func (i wireIssue) record() issueRecord {
 		out.Labels = append(out.Labels, l.Name)
 	}
 	if i.Milestone != nil {
-		out.MilestoneTitle = i.Milestone.Title
+		out.MilestoneTitle, out.MilestoneDescription, out.MilestoneDueOn = i.Milestone.Title, i.Milestone.Description, i.Milestone.DueOn
 	}
 	if i.Repository != nil {
 		out.RepositoryID = ident(i.Repository.ID)
 	}
 	if i.Reactions != nil {
-		out.ReactionsTotal = i.Reactions.Total
+		out.ReactionsTotal, out.Reactions = i.Reactions.Total, i.Reactions.reactionCounts
 	}
 	if i.PullRequest != nil {
-		out.PullRequestURL = i.PullRequest.URL
+		out.PullRequestURL, out.MergedAt = i.PullRequest.URL, i.PullRequest.MergedAt
+	}
+	if i.Type != nil {
+		out.TypeName = i.Type.Name
+	}
+	if i.App != nil {
+		out.ViaApp = i.App.Name
+	}
+	if i.Pinned != nil {
+		out.PinnedComment = i.Pinned.Body
+	}
+	for _, f := range i.FieldValues {
+		out.FieldValues = append(out.FieldValues, fieldValue(f))
 	}
 	return out
 }
@@ -157,13 +223,26 @@ type pullRecord struct {
 	ReviewComments     *int64   `json:"review_comments_count,omitzero"`
 	CreatedAt          *string  `json:"created_at,omitzero"`
 	UpdatedAt          *string  `json:"updated_at,omitzero"`
+	MergeCommitSHA     *string  `json:"merge_commit_sha,omitzero"`
+	BaseSHA            string   `json:"base_sha,omitzero"`
+	HeadSHA            string   `json:"head_sha,omitzero"`
+	HeadRepository     string   `json:"head_repository_full_name,omitzero"`
+	RequestedTeams     []string `json:"requested_teams"`
+	AutoMergeMethod    *string  `json:"auto_merge_method,omitzero"`
+	AutoMergeBy        string   `json:"auto_merge_by_login,omitzero"`
+	AutoMergeTitle     *string  `json:"auto_merge_title,omitzero"`
+	AutoMergeMessage   *string  `json:"auto_merge_message,omitzero"`
 }
 
 // pullDetail maps the detail of a pull request. The key is that of its row in the
 // list: GitHub numbers the detail apart.
 func pullDetail(key string, raw jsontext.Value) (pullRecord, error) {
 	type ref struct {
-		Ref string `json:"ref"`
+		Ref  string `json:"ref"`
+		SHA  string `json:"sha"`
+		Repo *struct {
+			FullName string `json:"full_name"`
+		} `json:"repo"` // null where it was deleted
 	}
 	var p struct {
 		ID                 int64       `json:"id"`
@@ -180,6 +259,16 @@ func pullDetail(key string, raw jsontext.Value) (pullRecord, error) {
 		ReviewComments     *int64      `json:"review_comments"`
 		CreatedAt          *string     `json:"created_at"`
 		UpdatedAt          *string     `json:"updated_at"`
+		MergeCommitSHA     *string     `json:"merge_commit_sha"`
+		RequestedTeams     []struct {
+			Slug string `json:"slug"`
+		} `json:"requested_teams"`
+		AutoMerge *struct {
+			EnabledBy *wireActor `json:"enabled_by"`
+			Method    *string    `json:"merge_method"`
+			Title     *string    `json:"commit_title"`
+			Message   *string    `json:"commit_message"`
+		} `json:"auto_merge"`
 	}
 	if err := decode(raw, &p); err != nil {
 		return pullRecord{}, err
@@ -191,12 +280,22 @@ func pullDetail(key string, raw jsontext.Value) (pullRecord, error) {
 		ID: key, PullRequestID: ident(p.ID), Number: p.Number, MergedAt: p.MergedAt, MergedByLogin: p.MergedBy.login(),
 		Commits: p.Commits, Additions: p.Additions, Deletions: p.Deletions, ChangedFiles: p.ChangedFiles,
 		RequestedReviewers: []string{}, ReviewComments: p.ReviewComments, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+		MergeCommitSHA: p.MergeCommitSHA, RequestedTeams: []string{},
 	}
 	if p.Base != nil {
-		out.BaseRef = p.Base.Ref
+		out.BaseRef, out.BaseSHA = p.Base.Ref, p.Base.SHA
 	}
 	if p.Head != nil {
-		out.HeadRef = p.Head.Ref
+		out.HeadRef, out.HeadSHA = p.Head.Ref, p.Head.SHA
+	}
+	if p.Head != nil && p.Head.Repo != nil {
+		out.HeadRepository = p.Head.Repo.FullName
+	}
+	if m := p.AutoMerge; m != nil {
+		out.AutoMergeMethod, out.AutoMergeBy, out.AutoMergeTitle, out.AutoMergeMessage = m.Method, m.EnabledBy.login(), m.Title, m.Message
+	}
+	for _, team := range p.RequestedTeams {
+		out.RequestedTeams = append(out.RequestedTeams, team.Slug)
 	}
 	for _, reviewer := range p.RequestedReviewers {
 		out.RequestedReviewers = append(out.RequestedReviewers, reviewer.Login)

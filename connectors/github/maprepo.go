@@ -2,6 +2,7 @@ package github
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,6 +39,15 @@ type wireRepo struct {
 	CreatedAt *string `json:"created_at"`
 	UpdatedAt *string `json:"updated_at"`
 	PushedAt  *string `json:"pushed_at"`
+
+	Permissions map[string]bool `json:"permissions"`
+	repoTraits
+}
+
+// repoTraits are called the same by GitHub and in the record.
+type repoTraits struct {
+	Visibility *string `json:"visibility,omitzero"`
+	IsTemplate *bool   `json:"is_template,omitzero"`
 }
 
 type repositoryRecord struct {
@@ -64,6 +74,8 @@ type repositoryRecord struct {
 	CreatedAt     *string  `json:"created_at,omitzero"`
 	UpdatedAt     *string  `json:"updated_at,omitzero"`
 	PushedAt      *string  `json:"pushed_at,omitzero"`
+	Permissions   []string `json:"permissions"`
+	repoTraits
 }
 
 // repository maps one row of the list of repositories.
@@ -77,22 +89,38 @@ func repository(raw jsontext.Value) (string, connectorkit.Record) {
 		Private: r.Private, Fork: r.Fork, Archived: r.Archived, Disabled: r.Disabled, DefaultBranch: r.DefaultBranch,
 		Language: r.Language, Topics: r.Topics, Stargazers: r.Stargazers, Forks: r.Forks, OpenIssues: r.OpenIssues,
 		Watchers: r.Watchers, SizeKB: r.Size, HTMLURL: r.HTMLURL, Homepage: r.Homepage,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, PushedAt: r.PushedAt,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, PushedAt: r.PushedAt, LicenseKey: r.license(), Permissions: []string{}, repoTraits: r.repoTraits,
 	}
-	if r.License != nil {
-		out.LicenseKey = r.License.Key
+	for _, name := range slices.Sorted(maps.Keys(r.Permissions)) {
+		if r.Permissions[name] {
+			out.Permissions = append(out.Permissions, name)
+		}
 	}
 	return out.ID, connectorkit.Upsert(out)
 }
 
+// license is the short name of the license; empty when there is none.
+func (r wireRepo) license() string {
+	if r.License == nil {
+		return ""
+	}
+	return r.License.Key
+}
+
 type starredRecord struct {
-	ID          string  `json:"id"`
-	FullName    string  `json:"full_name"`
-	Description *string `json:"description,omitzero"`
-	Language    *string `json:"language,omitzero"`
-	Stargazers  *int64  `json:"stargazers_count,omitzero"`
-	HTMLURL     *string `json:"html_url,omitzero"`
-	StarredAt   *string `json:"starred_at,omitzero"`
+	ID          string   `json:"id"`
+	FullName    string   `json:"full_name"`
+	Description *string  `json:"description,omitzero"`
+	Language    *string  `json:"language,omitzero"`
+	Stargazers  *int64   `json:"stargazers_count,omitzero"`
+	HTMLURL     *string  `json:"html_url,omitzero"`
+	StarredAt   *string  `json:"starred_at,omitzero"`
+	Topics      []string `json:"topics"`
+	Homepage    *string  `json:"homepage,omitzero"`
+	Private     bool     `json:"private"`
+	Fork        bool     `json:"fork"`
+	Archived    bool     `json:"archived"`
+	LicenseKey  string   `json:"license_key,omitzero"`
 }
 
 // star maps one row of the list of stars. Its repository may be gone, which
@@ -115,7 +143,8 @@ func star(raw jsontext.Value) (string, connectorkit.Record) {
 	}
 	out := starredRecord{
 		ID: ident(r.ID), FullName: r.FullName, Description: r.Description, Language: r.Language,
-		Stargazers: r.Stargazers, HTMLURL: r.HTMLURL, StarredAt: s.StarredAt,
+		Stargazers: r.Stargazers, HTMLURL: r.HTMLURL, StarredAt: s.StarredAt, Topics: r.Topics, Homepage: r.Homepage,
+		Private: r.Private, Fork: r.Fork, Archived: r.Archived, LicenseKey: r.license(),
 	}
 	return out.ID, connectorkit.Upsert(out)
 }

@@ -29,7 +29,7 @@ func target(t *testing.T, cfg oura.Config) connectortest.Target {
 		Credential: "OURA_ACCESS_TOKEN",
 		Snapshot:   true, // most of a small account is within the days that are read again
 		Changes: []providersim.Mutation{
-			{Op: "sync_late", N: 2}, {Op: "rescore", N: 3}, {Op: "recount", N: 2}, {Op: "reanalyse", N: 2},
+			{Op: "sync_late", N: 2}, {Op: "rescore", N: 3}, {Op: "recount", N: 2}, {Op: "reanalyse", N: 2}, {Op: "stress", N: 2}, {Op: "end_rest", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "discard", N: 2}, DeletedStream: oura.StreamSleep,
 		Scoped: oura.StreamSleep, OptionalField: "latency",
@@ -69,6 +69,10 @@ func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 		oura.StreamActivity: {"id", "day", "score", "active_calories", "total_calories", "steps", "target_calories", "equivalent_walking_distance", "timestamp", "class_5_min", "met", "contributors",
 			"average_met_minutes", "high_activity_met_minutes", "medium_activity_met_minutes", "low_activity_met_minutes", "sedentary_met_minutes", "high_activity_time", "medium_activity_time",
 			"low_activity_time", "sedentary_time", "resting_time", "non_wear_time", "inactivity_alerts", "meters_to_target", "target_meters"},
+		oura.StreamStress:   {"id", "day", "stress_high", "recovery_high", "day_summary"},
+		oura.StreamBedtimes: {"id", "day", "recommendation", "status", "optimal_bedtime"},
+		oura.StreamRest:     {"id", "start_day", "start_time", "end_day", "end_time", "episodes"},
+		oura.StreamProfile:  {"id", "age", "weight", "height", "biological_sex", "email"},
 	}[stream] {
 		if w[name] != nil {
 			r[name] = w[name]

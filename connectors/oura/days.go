@@ -21,6 +21,8 @@ const (
 	// again is how many days are read once more by every run: rings are read late, and nights are
 	// analysed anew.
 	again = 14
+	// restAgain is the same for rest modes, which are found by their first day and change when they end.
+	restAgain = 180
 	// span is how many days one question is about at most; Oura refuses more than a year.
 	span = 360
 )
@@ -35,6 +37,7 @@ var (
 type account struct {
 	client *governhttp.Client
 	id     string
+	person profileRecord
 	today  time.Time
 }
 
@@ -53,9 +56,7 @@ func (a *account) know(ctx context.Context) error {
 	if a.id != "" {
 		return nil
 	}
-	var me struct {
-		ID string `json:"id"`
-	}
+	var me profileRecord
 	h, err := a.get(ctx, "personal_info", nil, &me)
 	if err != nil {
 		return err
@@ -67,20 +68,31 @@ func (a *account) know(ctx context.Context) error {
 	if err != nil {
 		now = time.Now()
 	}
-	a.id, a.today = me.ID, now.UTC().Truncate(24*time.Hour)
+	a.id, a.person, a.today = me.ID, me, now.UTC().Truncate(24*time.Hour)
 	return nil
+}
+
+// profile is the one page of the person's profile.
+func (a *account) profile(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
+	if err := a.know(ctx); err != nil {
+		return connectorkit.Page{}, err
+	}
+	return connectorkit.Page{Records: []connectorkit.Record{connectorkit.Upsert(a.person)}, Next: connectorkit.Cursor{"id": a.id}}, nil
 }
 
 // reader makes a record of a document; its day and key are for what is remembered of it.
 type reader func(raw jsontext.Value) (key, day string, rec connectorkit.Record)
 
-// days reads a collection by its days, oldest first. Of the last two weeks the bookmark knows which
+// days reads a collection by its days, oldest first. Of the last days the bookmark knows which
 // documents there were: one that a whole reading of them does not meet was replaced or deleted.
 type days struct {
 	*account
 	collection string
 	first      time.Time
+	again      int // days that are read once more
 	read       reader
+	// extra means that the run goes on where Oura refuses the collection, which is declared as missing then.
+	extra bool
 
 	walk *dayWalk // nil before the first page of a run
 }
@@ -118,6 +130,10 @@ func (d *days) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.P
 		Next *string           `json:"next_token"`
 	}
 	if _, err := d.get(ctx, d.collection, q, &wire); err != nil {
+		var refused *connectorkit.Error
+		if d.extra && errors.As(err, &refused) && refused.Class == connectorkit.Forbidden {
+			return connectorkit.Page{Records: []connectorkit.Record{connectorkit.Unreadable(d.collection, nil)}, Next: at}, nil
+		}
 		return connectorkit.Page{}, err
 	}
 	if wire.Data == nil {
@@ -145,7 +161,7 @@ func (d *days) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.P
 	}
 	w.step++
 	out.More = true
-	out.Next = connectorkit.Cursor{"from": w.from.Format(time.DateOnly), "recent": encode(w.recent(d.today)), "step": strconv.Itoa(w.step), "account": d.id}
+	out.Next = connectorkit.Cursor{"from": w.from.Format(time.DateOnly), "recent": encode(d.recent()), "step": strconv.Itoa(w.step), "account": d.id}
 	return out, nil
 }
 
@@ -160,10 +176,10 @@ func (d *days) begin(at connectorkit.Cursor) *dayWalk {
 		w.known = map[string]string{}
 	}
 	if from, err := time.Parse(time.DateOnly, at["from"]); err == nil {
-		if from = from.AddDate(0, 0, -again); from.After(w.from) {
+		if from = from.AddDate(0, 0, -d.again); from.After(w.from) {
 			w.from = from
 		}
-		if late := d.today.AddDate(0, 0, -again); late.Before(w.from) {
+		if late := d.today.AddDate(0, 0, -d.again); late.Before(w.from) {
 			w.from = late // the bookmark is ahead of the clock there
 		}
 	}
@@ -180,15 +196,15 @@ func (d *days) end(out connectorkit.Page) connectorkit.Page {
 			delete(w.known, key)
 		}
 	}
-	out.Next = connectorkit.Cursor{"from": d.today.Format(time.DateOnly), "recent": encode(w.recent(d.today)), "account": d.id}
+	out.Next = connectorkit.Cursor{"from": d.today.Format(time.DateOnly), "recent": encode(d.recent()), "account": d.id}
 	return out
 }
 
 // recent are the documents of the days that the next run reads again.
-func (w *dayWalk) recent(today time.Time) map[string]string {
-	out := maps.Clone(w.known)
-	maps.Copy(out, w.met)
-	oldest := today.AddDate(0, 0, -again-1).Format(time.DateOnly)
+func (d *days) recent() map[string]string {
+	out := maps.Clone(d.walk.known)
+	maps.Copy(out, d.walk.met)
+	oldest := d.today.AddDate(0, 0, -d.again-1).Format(time.DateOnly)
 	maps.DeleteFunc(out, func(_, day string) bool { return day < oldest })
 	return out
 }

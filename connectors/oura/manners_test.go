@@ -1,6 +1,8 @@
 package oura_test
 
 import (
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +15,7 @@ import (
 )
 
 // History of more than a year is asked for in parts that overlap, today comes with the first run, and a run on a later
-// day asks for its last two weeks alone.
+// day asks for its last two weeks alone. A rest mode that ends changes, however long ago it began.
 func TestYears(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 2, 3, 23, 30, 0, 0, time.UTC)
@@ -23,9 +25,10 @@ func TestYears(t *testing.T) {
 	first := b.Sim.Gate.Stats().Requests
 	now = now.AddDate(0, 0, 3)
 	b.Sim.Mutate(t, providersim.Mutation{Op: "sync_late", N: 2})
+	b.Sim.Mutate(t, providersim.Mutation{Op: "end_rest", N: 2})
 	b.Succeed(t)
 	b.VerifyComplete(t)
-	if again := b.Sim.Gate.Stats().Requests - first; again > 6 {
+	if again := b.Sim.Gate.Stats().Requests - first; again > 8 {
 		t.Errorf("the second run made %d requests, the first %d", again, first)
 	}
 }
@@ -47,4 +50,18 @@ func TestRefusals(t *testing.T) {
 	says("membership")
 	b.Sim.Mutate(t, providersim.Mutation{Op: "outdated", N: 1})
 	says("Update the Oura app")
+}
+
+// A collection that a token of before may not read is declared as missing, and the others are collected.
+func TestWithheldCollection(t *testing.T) {
+	t.Parallel()
+	b := connectortest.NewBed(t, target(t, oura.Config{Seed: 3, Days: 3}))
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Status: http.StatusForbidden, Path: "/v2/usercollection/daily_stress"})
+	r := b.Succeed(t)
+	if !slices.ContainsFunc(r.KnownGaps, func(g runner.KnownGap) bool { return g.Stream == oura.StreamStress }) {
+		t.Errorf("nothing is declared missing: %+v", r.KnownGaps)
+	}
+	b.Sim.Gate.Clear()
+	b.Succeed(t)
+	b.VerifyComplete(t)
 }

@@ -1,6 +1,7 @@
 package oura
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 	"pdpp/connectorkit"
 )
 
-// document is what all of them have.
+// document is what all of them have, but a rest mode has start_day for its day.
 type document struct {
 	ID  string `json:"id"`
 	Day string `json:"day"`
@@ -18,14 +19,18 @@ type document struct {
 
 // decode reads a document into a record.
 func decode[T any](raw jsontext.Value, into *T) (document, error) {
-	var d document
+	var d struct {
+		document
+		StartDay string `json:"start_day"`
+	}
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return document{}, err
 	}
+	d.Day = cmp.Or(d.Day, d.StartDay)
 	if _, err := time.Parse(time.DateOnly, d.Day); err != nil {
 		return document{}, err
 	}
-	return d, json.Unmarshal(raw, into)
+	return d.document, json.Unmarshal(raw, into)
 }
 
 // made is the outcome of a reader.
@@ -125,6 +130,38 @@ type activityRecord struct {
 	InactivityAlerts          any `json:"inactivity_alerts,omitzero"`
 	MetersToTarget            any `json:"meters_to_target,omitzero"`
 	TargetMeters              any `json:"target_meters,omitzero"`
+}
+
+type stressRecord struct {
+	document
+	StressHigh   any `json:"stress_high,omitzero"`
+	RecoveryHigh any `json:"recovery_high,omitzero"`
+	DaySummary   any `json:"day_summary,omitzero"`
+}
+
+type bedtimeRecord struct {
+	document
+	Recommendation any `json:"recommendation,omitzero"`
+	Status         any `json:"status,omitzero"`
+	OptimalBedtime any `json:"optimal_bedtime,omitzero"`
+}
+
+type restRecord struct {
+	ID        string `json:"id"`
+	StartDay  string `json:"start_day"`
+	StartTime any    `json:"start_time,omitzero"`
+	EndDay    any    `json:"end_day,omitzero"`
+	EndTime   any    `json:"end_time,omitzero"`
+	Episodes  any    `json:"episodes,omitzero"`
+}
+
+type profileRecord struct {
+	ID            string `json:"id"`
+	Age           any    `json:"age,omitzero"`
+	Weight        any    `json:"weight,omitzero"`
+	Height        any    `json:"height,omitzero"`
+	BiologicalSex any    `json:"biological_sex,omitzero"`
+	Email         any    `json:"email,omitzero"`
 }
 
 // keep reads a document into a record with Oura's own members.

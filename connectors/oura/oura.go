@@ -1,4 +1,5 @@
-// Package oura collects a person's nights and days from Oura: sleep, its scores, readiness and activity.
+// Package oura collects a person's nights and days from Oura: sleep, its scores, readiness, activity, stress, bedtimes, rest modes
+// and the profile.
 //
 //	manifest.json   what it declares: streams, schemas, the sign-in
 //	oura.go         open: environment in, client and collectors out
@@ -8,6 +9,7 @@
 package oura
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"net/http"
@@ -53,11 +55,18 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		return nil, err
 	}
 	a := &account{client: client}
-	of := func(stream, collection string, read reader) connectorkit.Collector {
-		return connectorkit.Flat{Stream: stream, Page: (&days{account: a, collection: collection, first: first, read: read}).page}
+	of := func(stream string, d days) connectorkit.Collector {
+		d.account, d.first, d.again = a, first, cmp.Or(d.again, again)
+		return connectorkit.Flat{Stream: stream, Page: d.page}
 	}
 	return []connectorkit.Collector{
-		of("sleep", "sleep", readSleep), of("daily_sleep", "daily_sleep", keep[scoreRecord]),
-		of("readiness", "daily_readiness", keep[readinessRecord]), of("activity", "daily_activity", keep[activityRecord]),
+		connectorkit.Flat{Stream: "profile", Page: a.profile},
+		of("sleep", days{collection: "sleep", read: readSleep}),
+		of("daily_sleep", days{collection: "daily_sleep", read: keep[scoreRecord]}),
+		of("readiness", days{collection: "daily_readiness", read: keep[readinessRecord]}),
+		of("activity", days{collection: "daily_activity", read: keep[activityRecord]}),
+		of("daily_stress", days{collection: "daily_stress", read: keep[stressRecord], extra: true}),
+		of("sleep_time", days{collection: "sleep_time", read: keep[bedtimeRecord], extra: true}),
+		of("rest_mode_period", days{collection: "rest_mode_period", read: keep[restRecord], again: restAgain, extra: true}),
 	}, nil
 }

@@ -133,7 +133,12 @@ func message(w, r map[string]any, put func(string, any)) {
 	r["file_count"], r["attachment_count"], r["reaction_count"] = 0, 0, 0
 	if attachments, ok := w["attachments"].([]any); ok {
 		r["attachment_count"] = len(attachments)
-		r["text"] = attachments[0].(map[string]any)["title"].(string) + "\nis full\nHost: attic"
+		title := attachments[0].(map[string]any)["title"].(string)
+		if w["text"] == "" {
+			r["text"] = title + "\nis full\nHost: attic"
+		} else {
+			r["attachment_text"] = title + "\nof the north"
+		}
 	}
 	if files, ok := w["files"].([]any); ok {
 		r["file_count"], r["file_ids"] = len(files), []any{files[0].(map[string]any)["id"]}

@@ -13,16 +13,36 @@ import (
 	"pdpp/providersim/slack"
 )
 
-// A conversation that the person left is told of by nothing but its absence: it is deleted from the list, its messages stay as
-// they were, and the others go on.
-func TestLeft(t *testing.T) {
+// Each round changes the workspace before a run, after which everything is as it is there.
+func TestRounds(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 3, Channels: 5, Messages: 4, Files: 1}))
-	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "leave", N: 1})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "say", N: 2})
-	b.Succeed(t)
-	b.VerifyComplete(t)
+	for name, c := range map[string]struct {
+		cfg    slack.Config
+		rounds [][]providersim.Mutation
+	}{
+		// A conversation that the person left is told of by nothing but its absence: it is deleted from the list, its messages
+		// stay as they were, and the others go on.
+		"left": {slack.Config{Seed: 3, Channels: 5, Messages: 4, Files: 1}, [][]providersim.Mutation{nil, {{Op: "leave", N: 1}, {Op: "say", N: 2}}}},
+		// A reply to a thread with a first message older than the days that are read again arrives with the next run.
+		"reply to an old thread": {slack.Config{Seed: 7, Channels: 2, Messages: 60, MaxPage: 6}, [][]providersim.Mutation{nil, {{Op: "reply_old", N: 3}}, {{Op: "reply_old", N: 3}}}},
+		// A cursor that Slack does not know any more costs a request: the history goes on from the last message that was read,
+		// and nothing of it is lost or deleted.
+		"expired cursor": {slack.Config{Seed: 8, Channels: 2, Users: 2, Messages: 30, MaxPage: 5}, [][]providersim.Mutation{{{Op: "expire", N: 2}}, {{Op: "expire", N: 2}}}},
+		// A message without its last reply is no thread any more: nothing but the missing numbers of its thread shows it.
+		"last reply deleted": {slack.Config{Seed: 10, Channels: 2, Users: 2, Messages: 12}, [][]providersim.Mutation{nil, {{Op: "delete_thread", N: 2}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := connectortest.NewBed(t, target(t, c.cfg))
+			for _, round := range c.rounds {
+				for _, m := range round {
+					b.Sim.Mutate(t, m)
+				}
+				b.Succeed(t)
+				b.VerifyComplete(t)
+			}
+		})
+	}
 }
 
 // Threads that may not be read for a while are missing and not deleted: what is stored of them stays, and they are read
@@ -86,31 +106,6 @@ func TestMissingScope(t *testing.T) {
 	}
 }
 
-// A reply to a thread with a first message older than the days that are read again arrives with the next run.
-func TestReplyToOldThread(t *testing.T) {
-	t.Parallel()
-	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 7, Channels: 2, Messages: 60, MaxPage: 6}))
-	b.Succeed(t)
-	b.VerifyComplete(t)
-	for range 2 {
-		b.Sim.Mutate(t, providersim.Mutation{Op: "reply_old", N: 3})
-		b.Succeed(t)
-		b.VerifyComplete(t)
-	}
-}
-
-// A cursor that Slack does not know any more costs a request: the history goes on from the last message that was read, and
-// nothing of it is lost or deleted.
-func TestExpiredCursor(t *testing.T) {
-	t.Parallel()
-	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 8, Channels: 2, Users: 2, Messages: 30, MaxPage: 5}))
-	for range 2 {
-		b.Sim.Mutate(t, providersim.Mutation{Op: "expire", N: 2})
-		b.Succeed(t)
-		b.VerifyComplete(t)
-	}
-}
-
 // An answer without the token's owner ends the run. Nothing is stored under an account without a name, and what
 // is known of the right one stays.
 func TestNamelessToken(t *testing.T) {
@@ -121,16 +116,6 @@ func TestNamelessToken(t *testing.T) {
 		t.Errorf("a run without an identity: %s, messages up to %d", r.Status, b.LastSeq(t, slack.StreamMessages))
 	}
 	b.Sim.Mutate(t, providersim.Mutation{Op: "named", N: 1})
-	b.Succeed(t)
-	b.VerifyComplete(t)
-}
-
-// A message without its last reply is no thread any more: nothing but the missing numbers of its thread shows it.
-func TestLastReplyDeleted(t *testing.T) {
-	t.Parallel()
-	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 10, Channels: 2, Users: 2, Messages: 12}))
-	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "delete_thread", N: 2})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }

@@ -154,6 +154,7 @@ type messageRecord struct {
 	IsTombstone     bool       `json:"is_tombstone"`
 	Text            *string    `json:"text,omitzero"`
 	BlockText       string     `json:"block_text,omitzero"`
+	AttachmentText  string     `json:"attachment_text,omitzero"`
 	Username        string     `json:"username,omitzero"`
 	BotName         string     `json:"bot_name,omitzero"`
 	App             string     `json:"app_id,omitzero"`
@@ -169,20 +170,22 @@ type messageRecord struct {
 	Attachments []jsontext.Value `json:"attachments,omitzero"`
 }
 
-// words fills the text from blocks or attachments where Slack has none, and keeps blocks that say something else.
+// words fills the text from blocks or attachments where Slack has none, and keeps beside the text what they say besides it.
 func (r *messageRecord) words(blocks []jsontext.Value) {
 	said := joinTexts(blocks, "\n")
+	var lines []string
+	for _, raw := range r.Attachments {
+		lines = append(lines, attachmentText(raw))
+	}
+	attached := joinLines(lines)
 	if r.Text != nil && *r.Text != "" {
 		if !typed(blocks) && said != *r.Text {
 			r.BlockText = said
 		}
+		r.AttachmentText = attached
 		return
 	}
-	lines := []string{said}
-	for _, raw := range r.Attachments {
-		lines = append(lines, attachmentText(raw))
-	}
-	if text := joinLines(lines); text != "" {
+	if text := joinLines([]string{said, attached}); text != "" {
 		r.Text = &text
 	}
 }

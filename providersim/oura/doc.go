@@ -7,16 +7,17 @@
 // given 403, a phone whose app is too old 426 ("outdated").
 //
 // Paging. Pages have a size that nobody chooses and an opaque next_token, which is refused with other dates
-// than its own. Without dates a day is given. A day-like end_date is midnight for sleep, daily_sleep and
-// daily_activity: the day itself comes with the next one. A span of more than a year answers 400.
+// than its own. Without dates a day is given. A day-like end_date is midnight, but for daily_readiness: the day
+// itself comes with the next one. A span of more than a year answers 422.
 //
 // Change. Documents of the last days change, and nothing announces it: a ring is read late, a night is
 // analysed anew and gets another id, a session that the person discarded keeps its id with the type deleted.
 //
 // # Where this comes from
 //
-// Oura's API v2 documentation, read in excerpts in November 2026: collections, dates, next_token, members of documents. Oura
-// publishes no package of types for npm, so that nothing but these excerpts was compared.
+// Oura's OpenAPI document of API v2 (a copy of July 2026): collections, parameters, next_token, the members of each document and
+// their types. Which scope a collection needs is not in it. That comes from two public clients, which agree. Oura publishes
+// no package of types for npm. Oura does not document how the days of a rest mode are compared: this simulator compares its first day.
 //
 // # Simulation
 //

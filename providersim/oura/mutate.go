@@ -19,6 +19,17 @@ var operations = map[string]func(o *Oura) string{
 	"reanalyse": func(o *Oura) string {
 		return o.any("sleep", func(d *document) { d.gone = true; o.add("sleep", d.day).revision = 3 })
 	},
+	"stress": func(o *Oura) string { return o.any("daily_stress", func(d *document) { d.revision++ }) },
+	// The person ends a rest mode, which began long before.
+	"end_rest": func(o *Oura) string {
+		for _, d := range o.all["rest_mode_period"] {
+			if d.revision == 0 && d.day.After(o.today().AddDate(0, 0, -90)) {
+				d.revision = 1
+				return d.id
+			}
+		}
+		return ""
+	},
 	"discard":  func(o *Oura) string { return o.any("sleep", func(d *document) { d.deleted = true }) },
 	"outdated": func(o *Oura) string { o.outdated = true; return "" },
 }

@@ -32,7 +32,7 @@ func faultBody(code string) []byte {
 func (o *Oura) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/usercollection/personal_info", o.handle(ScopePersonal, func(*http.Request) answer {
-		return answer{200, object{"id": "person-5081", "age": 41, "email": nil}}
+		return answer{200, person}
 	}))
 	mux.HandleFunc("GET /v2/usercollection/{collection}", o.handle(ScopeDaily, o.list))
 	mux.HandleFunc("/", o.handle("", func(*http.Request) answer { return refuse(404, "Not found.") }))
