@@ -24,10 +24,11 @@ func (e *ChoiceError) Error() string {
 }
 
 // Choose narrows a scope to the streams of a profile and the fields of views, which are
-// named by stream and win over those of the profile. An empty profile is none, and an
+// named by stream and win over those of the profile, and leaves out streams that the owner
+// deleted. An empty profile is none, and an
 // empty scope everything that can be collected. Nothing is widened: what is not declared is
-// a *ChoiceError.
-func (m *Manifest) Choose(scope []protocol.StreamScope, profile string, views map[string]string) ([]protocol.StreamScope, error) {
+// a *ChoiceError, and so is a deleted stream that the scope names.
+func (m *Manifest) Choose(scope []protocol.StreamScope, profile string, views map[string]string, deleted []string) ([]protocol.StreamScope, error) {
 	chosen := m.Profile(profile)
 	if profile != "" && chosen == nil {
 		return nil, &ChoiceError{Param: "profile", Why: fmt.Sprintf("the connector %s declares no profile %q", m.Key(), profile), Have: m.profileNames()}
@@ -38,6 +39,12 @@ func (m *Manifest) Choose(scope []protocol.StreamScope, profile string, views ma
 	}
 	var out []protocol.StreamScope
 	for _, s := range scope {
+		if slices.Contains(deleted, s.Name) {
+			if asked {
+				return nil, &ChoiceError{Param: "stream", Why: "you deleted the stream " + s.Name}
+			}
+			continue
+		}
 		view := views[s.Name]
 		if chosen != nil {
 			i := slices.IndexFunc(chosen.Streams, func(p ProfileStream) bool { return p.Name == s.Name })
@@ -60,7 +67,10 @@ func (m *Manifest) Choose(scope []protocol.StreamScope, profile string, views ma
 		}
 		out = append(out, s)
 	}
-	if len(out) == 0 {
+	switch {
+	case len(out) == 0 && profile == "":
+		return nil, &ChoiceError{Param: "stream", Why: "you deleted every stream of this connection"}
+	case len(out) == 0:
 		return nil, &ChoiceError{Param: "profile", Why: fmt.Sprintf("nothing of the profile %s can be collected", profile), Have: m.profileNames()}
 	}
 	return out, nil

@@ -24,6 +24,7 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 	e := &Error{Code: string(f.Reason), Message: f.Message, Exit: ExitFailed}
 	var fault *store.FaultError
 	var lack *catalog.NeedError
+	var choice *manifest.ChoiceError
 	switch {
 	case errors.As(f.Err, &fault):
 		e = describe(f.Err)
@@ -37,6 +38,8 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 		e.Exit, e.Next = ExitOwner, "Mend it, or enter the credential again (pdpp credential set "+conn.ID+"), then run again: "+again
 	case errors.As(f.Err, &lack):
 		e.Exit, e.Next = ExitOwner, lack.Next+" Then run again: "+again
+	case errors.As(f.Err, &choice) && choice.Param == "stream":
+		e.Exit, e.Next = ExitOwner, "See what is collected, and how to collect more: pdpp select "+conn.ID
 	case f.Reason == launch.ReasonSelection:
 		e.Exit, e.Next = ExitOwner, "Choose again what is collected: pdpp select "+conn.ID+" --profile ID, or --all"
 	case ownerMustAct(o):

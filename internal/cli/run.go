@@ -154,7 +154,7 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 		if err != nil {
 			return err
 		}
-		if _, err := found.Manifest.Choose(scope, chosen.Profile, chosen.Views()); err != nil {
+		if _, err := found.Manifest.Choose(scope, chosen.Profile, chosen.Views(), chosen.Deleted); err != nil {
 			return usage(err.Error(), "Leave the stream out, or choose again what is collected: pdpp select "+conn.ID)
 		}
 	}

@@ -21,6 +21,8 @@ collected whole. The options together are the whole choice, and what was chosen 
 counts no more. What was collected before stays. The next run begins a stream anew whose
 choice changed.
 
+A stream that you deleted is not collected either, whatever is chosen.
+
 Without options it shows what is chosen. pdpp connectors show lists profiles and views.`
 
 func (a *app) selectCommand() *cobra.Command {
@@ -48,7 +50,7 @@ func (a *app) selectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.printSelection(conn.ID, d.Selection)
+			a.printSelection(conn.ID, d)
 			return nil
 		}),
 	}
@@ -105,15 +107,16 @@ func namedIn(s *api.Selection, stream string) *api.SelectedStream {
 	return &s.Streams[i]
 }
 
-func (a *app) printSelection(connectionID string, s api.Selection) {
+func (a *app) printSelection(connectionID string, d api.Detail) {
+	s := d.Selection
 	if a.json {
-		writeJSON(a.out, map[string]any{"connection_id": connectionID, "selection": s})
+		writeJSON(a.out, map[string]any{"connection_id": connectionID, "selection": s, "not_collected": d.NotCollected})
 		return
 	}
 	switch {
 	case s.Profile != "":
 		printf(a.out, "%s collects only the streams of profile %s.\n", connectionID, oneLine(s.Profile))
-	case len(s.Streams) == 0:
+	case len(s.Streams) == 0 && len(d.NotCollected) == 0:
 		printf(a.out, "%s collects everything.\n", connectionID)
 	}
 	for _, c := range s.Streams {
@@ -123,6 +126,13 @@ func (a *app) printSelection(connectionID string, s api.Selection) {
 		if len(c.Resources) > 0 {
 			printf(a.out, "%s collects only %s of stream %s: %s\n", connectionID, text.Count(int64(len(c.Resources)), "record", "records"), c.Stream, oneLine(strings.Join(c.Resources, ", ")))
 		}
+	}
+	for _, n := range d.NotCollected {
+		how := "To collect it again: pdpp deletions collect "
+		if n.CanBeUndone() {
+			how = "To have it back: pdpp deletions undo "
+		}
+		printf(a.out, "%s does not collect the stream %s: you deleted it. %s%s\n", connectionID, n.Stream, how, n.DeletionID)
 	}
 }
 

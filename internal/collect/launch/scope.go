@@ -45,10 +45,16 @@ func (l *Launcher) scope(ctx context.Context, connectionID string, m *manifest.M
 	if err != nil {
 		return out, fmt.Errorf("read what is selected: %w", err)
 	}
-	if chosen.Profile == "" && len(chosen.Streams) == 0 {
+	if chosen.Profile == "" && len(chosen.Streams) == 0 && len(chosen.Deleted) == 0 {
 		return out, nil
 	}
-	if out.streams, err = m.Choose(requested, chosen.Profile, chosen.Views()); err != nil {
+	// A request may be older than a deletion, and a grant may name more than is left. Only a request for nothing but
+	// deleted streams is refused.
+	left := slices.DeleteFunc(slices.Clone(requested), func(s protocol.StreamScope) bool { return slices.Contains(chosen.Deleted, s.Name) })
+	if len(left) == 0 {
+		left = requested
+	}
+	if out.streams, err = m.Choose(left, chosen.Profile, chosen.Views(), chosen.Deleted); err != nil {
 		return out, err
 	}
 	for _, c := range chosen.Streams {

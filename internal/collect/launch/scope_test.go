@@ -41,6 +41,7 @@ func TestScopeOfARun(t *testing.T) {
 	none := store.Selection{}
 	both := store.Selection{Profile: "plants", Streams: []store.Selected{{Stream: "beds", View: "full", Resources: []string{"b1"}, Since: chosenAt}}}
 	plants, lanes := store.Selection{Profile: "plants"}, store.Selection{Profile: "lanes"}
+	deleted := store.Selection{Deleted: []string{"paths"}}
 	just := func(all ...protocol.StreamScope) []protocol.StreamScope { return all }
 	for name, c := range map[string]struct {
 		chosen          store.Selection
@@ -53,6 +54,8 @@ func TestScopeOfARun(t *testing.T) {
 		"chosen, of everything":    {chosen, nil, []protocol.StreamScope{of("beds", "b1", "b2"), of("paths")}, []string{"beds"}},
 		"chosen, of another":       {chosen, []protocol.StreamScope{of("paths")}, []protocol.StreamScope{of("paths")}, []string{"beds"}},
 		"chosen, and one is asked": {chosen, []protocol.StreamScope{of("beds", "b9")}, []protocol.StreamScope{of("beds", "b9")}, []string{"beds"}},
+		"a stream was deleted":     {deleted, nil, just(of("beds")), nil},
+		"one of two asked":         {deleted, just(of("beds"), of("paths")), just(of("beds")), nil},
 		"a profile":                {plants, nil, just(viewed("beds", "name")), nil},
 		"a profile, of one record": {plants, just(of("beds", "b9")), just(protocol.StreamScope{Name: "beds", Resources: []string{"b9"}, Fields: []string{"name"}}), []string{"beds"}},
 		"a profile of more":        {lanes, nil, just(of("paths")), nil}, // what cannot be collected stays out
@@ -85,6 +88,8 @@ func TestScopeOfARun(t *testing.T) {
 		`the connector garden declares no profile "herbs"; there are plants, lanes, tools`: {store.Selection{Profile: "herbs"}, nil},
 		"the profile plants leaves out the stream paths":                                   {plants, just(of("paths", "p1"))},
 		"nothing of the profile tools can be collected; there are plants, lanes, tools":    {store.Selection{Profile: "tools"}, nil},
+		"you deleted the stream paths":                                                     {deleted, just(of("paths"))},
+		"you deleted every stream of this connection":                                      {store.Selection{Deleted: []string{"paths", "beds"}}, nil},
 		`the stream beds has no view "long"; there are brief, full`:                        {store.Selection{Streams: []store.Selected{{Stream: "beds", View: "long"}}}, nil},
 		"the stream paths is collected whole: its connector selects no fields":             {store.Selection{Streams: []store.Selected{{Stream: "paths", View: "brief"}}}, nil},
 	} {

@@ -100,6 +100,9 @@ type Deletion struct {
 	Trouble    string // of the newest step, if it failed
 }
 
+// KeepsStreamOut reports whether runs do not collect the stream of the deletion any more.
+func (d *Deletion) KeepsStreamOut() bool { return d.Kind == DeleteStream && d.KeepsOut }
+
 // DeletedKey is how a deleted record's key is remembered.
 func DeletedKey(connectionID, stream, key string) string {
 	sum := sha256.Sum256([]byte(connectionID + "\x00" + stream + "\x00" + key))

@@ -11,6 +11,8 @@ import (
 type Selection struct {
 	Profile string     `json:"profile,omitempty"`
 	Streams []Selected `json:"streams,omitempty"`
+	// Deleted names the streams that the owner deleted: none of their records is asked for.
+	Deleted []string `json:"-"`
 }
 
 // Selected is what the owner chose of a stream: a view of it, whose fields are the only

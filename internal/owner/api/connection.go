@@ -19,10 +19,12 @@ type Detail struct {
 	Credential *Credential `json:"credential"` // nil when none is stored
 	Limits     Limits      `json:"limits"`
 	Selection  Selection   `json:"selection"`
-	Plan       *Plan       `json:"schedule_plan"` // nil without a schedule
-	ActiveRun  *Run        `json:"active_run"`
-	RecentRuns []Run       `json:"recent_runs"` // the newest first, at most ten
-	CreatedAt  time.Time   `json:"created_at"`
+	// NotCollected are the streams that no run asks for, because the owner deleted them.
+	NotCollected []NotCollected `json:"not_collected"`
+	Plan         *Plan          `json:"schedule_plan"` // nil without a schedule
+	ActiveRun    *Run           `json:"active_run"`
+	RecentRuns   []Run          `json:"recent_runs"` // the newest first, at most ten
+	CreatedAt    time.Time      `json:"created_at"`
 }
 
 // Connector is something that can be connected.
@@ -233,6 +235,14 @@ type Selection struct {
 	Streams []SelectedStream `json:"streams"`
 }
 
+// NotCollected is a stream that the owner deleted, with the deletion that keeps it out and that deletion's state. While it
+// can be undone, undoing it brings the stream back; after that the owner lets runs collect it again.
+type NotCollected struct {
+	Stream     string `json:"stream"`
+	DeletionID string `json:"deletion_id"`
+	State      string `json:"state"`
+}
+
 // SelectedStream is a part of one stream: the fields of a view, the records with the given
 // keys, or with the given values of the resource field.
 type SelectedStream struct {
@@ -248,3 +258,6 @@ const LongestName = 120
 func IsName(name string) bool {
 	return name != "" && utf8.RuneCountInString(name) <= LongestName && utf8.ValidString(name)
 }
+
+// CanBeUndone reports whether undoing the deletion brings the stream back.
+func (n NotCollected) CanBeUndone() bool { return n.State == "hiding" || n.State == "hidden" }

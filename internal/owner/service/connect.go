@@ -52,7 +52,7 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 	}
 	var chosen store.Selection
 	if c.Selection != nil {
-		if chosen, err = choose(m, *c.Selection); err != nil {
+		if chosen, err = choose(m, *c.Selection, nil); err != nil {
 			return api.Detail{}, err
 		}
 	}

@@ -54,6 +54,9 @@ func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error)
 	if d.Selection, err = s.selectionOf(ctx, id); err != nil {
 		return d, err
 	}
+	if d.NotCollected, err = s.notCollected(ctx, id); err != nil {
+		return d, err
+	}
 	if d.RecentRuns, err = s.Runs(ctx, api.RunQuery{ConnectionID: id, Limit: recentRuns}); err != nil {
 		return d, err
 	}

@@ -22,19 +22,34 @@ import (
 // mostSelected bounds the records of a stream that are chosen one by one.
 const mostSelected = 500
 
-// Selections gives a launcher what the owner chose of a connection.
-func Selections(st Settings) func(ctx context.Context, connectionID string) (store.Selection, error) {
+// Choices keeps what an owner chose of a connection, and what they deleted of it.
+type Choices interface {
+	Settings
+	Deletions(ctx context.Context, connectionID string) ([]store.Deletion, error)
+}
+
+// Selections returns how a launcher reads what the owner chose of a connection.
+func Selections(st Choices) func(ctx context.Context, connectionID string) (store.Selection, error) {
 	return func(ctx context.Context, connectionID string) (store.Selection, error) {
+		var kept store.Selection
 		body, err := st.Setting(ctx, store.SelectionSetting+connectionID)
-		if errors.Is(err, store.ErrNotFound) {
-			return store.Selection{}, nil
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+		case err != nil:
+			return kept, err
+		default:
+			if kept, err = store.ParseSelection(body); err != nil {
+				return kept, fmt.Errorf("decode the selection: %w", err)
+			}
 		}
+		deletions, err := st.Deletions(ctx, connectionID)
 		if err != nil {
-			return store.Selection{}, err
+			return kept, err
 		}
-		kept, err := store.ParseSelection(body)
-		if err != nil {
-			return kept, fmt.Errorf("decode the selection: %w", err)
+		for _, d := range deletions {
+			if d.KeepsStreamOut() {
+				kept.Deleted = append(kept.Deleted, d.Stream)
+			}
 		}
 		return kept, nil
 	}
@@ -56,21 +71,40 @@ func (s *Service) selectionOf(ctx context.Context, connectionID string) (api.Sel
 	return out, nil
 }
 
+// notCollected lists the streams of a connection that are left out because the owner deleted them.
+func (s *Service) notCollected(ctx context.Context, connectionID string) ([]api.NotCollected, error) {
+	deletions, err := s.Store.Deletions(ctx, connectionID)
+	if err != nil {
+		return nil, faults.Error(err, "list the deletions")
+	}
+	out := []api.NotCollected{}
+	for _, d := range deletions {
+		if d.KeepsStreamOut() {
+			out = append(out, api.NotCollected{Stream: d.Stream, DeletionID: d.ID, State: string(d.State)})
+		}
+	}
+	return out, nil
+}
+
 // SetSelection is the owner's word on what is collected. It counts from the next run on.
 func (s *Service) SetSelection(ctx context.Context, id string, wanted api.Selection) error {
 	m, err := s.collects(ctx, id)
 	if err != nil {
 		return err
 	}
-	chosen, err := choose(m, wanted)
+	before, err := Selections(s.Store)(ctx, id)
+	if err != nil {
+		return faults.Error(err, "read the selection")
+	}
+	chosen, err := choose(m, wanted, before.Deleted)
 	if err != nil {
 		return err
 	}
 	return s.keepSelection(ctx, id, m, chosen)
 }
 
-// choose checks a selection against what a connector declares.
-func choose(m *manifest.Manifest, wanted api.Selection) (store.Selection, error) {
+// choose checks a selection against what a connector declares and the owner has not deleted.
+func choose(m *manifest.Manifest, wanted api.Selection, deleted []string) (store.Selection, error) {
 	chosen := store.Selection{Profile: wanted.Profile}
 	for _, c := range wanted.Streams {
 		if c.View != "" {
@@ -93,7 +127,7 @@ func choose(m *manifest.Manifest, wanted api.Selection) (store.Selection, error)
 		named[i].Name = c.Stream
 	}
 	for _, scope := range [][]protocol.StreamScope{nil, named} { // the whole, and that nothing of it is left out again
-		if _, err := m.Choose(scope, chosen.Profile, chosen.Views()); err != nil {
+		if _, err := m.Choose(scope, chosen.Profile, chosen.Views(), deleted); err != nil {
 			return chosen, notDeclared(err)
 		}
 	}
@@ -150,7 +184,7 @@ func (s *Service) keepSelection(ctx context.Context, id string, m *manifest.Mani
 // left out has none. What the connector does not declare any more is no part of any.
 func partsOf(m *manifest.Manifest, s store.Selection) map[string]string {
 	parts := map[string]string{}
-	scope, err := m.Choose(nil, s.Profile, s.Views())
+	scope, err := m.Choose(nil, s.Profile, s.Views(), nil)
 	if err != nil {
 		return parts
 	}
@@ -181,7 +215,7 @@ func (s *Service) Collect(ctx context.Context, id string, wanted api.Selection) 
 	if err != nil {
 		return faults.Error(err, "read the selection")
 	}
-	if _, err := m.Choose(scope, chosen.Profile, chosen.Views()); err != nil {
+	if _, err := m.Choose(scope, chosen.Profile, chosen.Views(), chosen.Deleted); err != nil {
 		return notDeclared(err)
 	}
 	r := store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, Scope: scope, RequestedAt: s.Now()}

@@ -65,7 +65,7 @@ var described = map[string]reflect.Type{
 	"Passkey": reflect.TypeFor[api.Passkey](), "RecoveryCodes": reflect.TypeFor[api.RecoveryCodes](),
 	"SavedSearch": reflect.TypeFor[api.SavedSearch](), "PushTarget": reflect.TypeFor[api.PushTarget](), "PushTest": reflect.TypeFor[api.PushTest](), "PushFailure": reflect.TypeFor[api.PushFailure](),
 	"Runtime": reflect.TypeFor[api.Runtime](), "Worker": reflect.TypeFor[api.Worker](), "Work": reflect.TypeFor[api.Work](), "Stopped": reflect.TypeFor[api.Stopped](),
-	"SelectedStream": reflect.TypeFor[api.SelectedStream](), "LeasedRun": reflect.TypeFor[api.LeasedRun](), "RunRequest": reflect.TypeFor[api.RunRequest](), "Attention": reflect.TypeFor[api.Attention](),
+	"NotCollected": reflect.TypeFor[api.NotCollected](), "SelectedStream": reflect.TypeFor[api.SelectedStream](), "LeasedRun": reflect.TypeFor[api.LeasedRun](), "RunRequest": reflect.TypeFor[api.RunRequest](), "Attention": reflect.TypeFor[api.Attention](),
 	"Import": reflect.TypeFor[api.Import](), "ImportSkip": reflect.TypeFor[api.ImportSkip](), "FileImport": reflect.TypeFor[api.FileImport](),
 	"Upload":       reflect.TypeFor[api.Upload](),
 	"DeviceUndone": reflect.TypeFor[api.DeviceUndone](), "DeviceDiagnosis": reflect.TypeFor[api.DeviceDiagnosis](), "SourceDiagnosis": reflect.TypeFor[api.SourceDiagnosis](),

@@ -23,17 +23,11 @@ func (d *dialect) ForgetRecords(ctx context.Context, tx *sql.Tx, ids string, _ [
 	return err
 }
 
-// compacted are the tables that may hold what an owner deleted.
-var compacted = []string{
-	"records", "record_history", "record_search", "record_blobs", "deleted_record_blobs", "deleted_records", "record_imports",
-	"connector_detail_gaps", "connector_state", "cursor_log", "run_events", "run_history", "interactions", "imports",
-	"saved_searches", "connections", "streams", "blobs", "device_source_instances", "device_ingest_batch_outcomes", "device_terminal_commits",
-}
-
 // Compact rewrites the tables: plain VACUUM leaves what rows held in the pages until others take their place.
-// Each table is out of reach while it is rewritten, one after the other. Nobody waits in line for long behind
+// Each table is out of reach while it is rewritten, one after the other. A plain VACUUM, which blocks nobody, comes
+// first: then the time out of reach is that of the rows that stay. Nobody waits in line for long behind
 // a reader that does not end: then it is tried again later. The server's own log (pg_wal) is out of reach.
-func (d *dialect) Compact(ctx context.Context, writer *sql.DB) error {
+func (d *dialect) Compact(ctx context.Context, writer *sql.DB, tables []string) error {
 	conn, err := writer.Conn(ctx)
 	if err != nil {
 		return err
@@ -46,9 +40,11 @@ func (d *dialect) Compact(ctx context.Context, writer *sql.DB) error {
 	if err := unseen(ctx, conn); err != nil {
 		return err
 	}
-	for _, table := range compacted {
-		if _, err := conn.ExecContext(ctx, `VACUUM (FULL, ANALYZE) `+table); err != nil {
-			return fmt.Errorf("rewrite %s: %w", table, err)
+	for _, table := range tables {
+		for _, options := range []string{"", "(FULL, ANALYZE) "} {
+			if _, err := conn.ExecContext(ctx, `VACUUM `+options+table); err != nil {
+				return fmt.Errorf("rewrite %s: %w", table, err)
+			}
 		}
 	}
 	// The planner keeps frequent values. Only the database's owner can rewrite its table.
@@ -64,10 +60,12 @@ func (d *dialect) Compact(ctx context.Context, writer *sql.DB) error {
 }
 
 // olderReaders counts the transactions of this database that began before another one, and may read rows that were
-// deleted since. VACUUM keeps such rows without an error.
+// deleted since. VACUUM keeps such rows without an error. Another VACUUM, such as the server's own in the background,
+// reads no deleted rows and is not waited for: of a large table it takes minutes.
 const olderReaders = `SELECT
 	(SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND (datname = current_database() OR datname IS NULL)
-		AND backend_xmin IS NOT NULL AND age(backend_xmin) > age(CAST($1 AS xid)))
+		AND backend_xmin IS NOT NULL AND age(backend_xmin) > age(CAST($1 AS xid))
+		AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum))
 	+ (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database() AND age(transaction) > age(CAST($1 AS xid)))
 	+ (SELECT count(*) FROM pg_replication_slots WHERE xmin IS NOT NULL AND age(xmin) > age(CAST($1 AS xid)))`
 

@@ -179,3 +179,33 @@ func TestDeletionWaitsForOlderReaders(t *testing.T) {
 		}
 	})
 }
+
+// TestDeletionBesideVacuum holds that another VACUUM, which reads no deleted rows, keeps no deletion from being purged. The
+// server's own may take minutes after many rows were deleted.
+func TestDeletionBesideVacuum(t *testing.T) {
+	t.Parallel()
+	url := copied(t)
+	slow, watch := connectFor(t, url), connectFor(t, url)
+	for _, statement := range []string{
+		`CREATE TABLE other AS SELECT repeat('x', 500) AS filling FROM generate_series(1, 10000)`, `DELETE FROM other`,
+		`SET vacuum_cost_limit = 1`, `SET vacuum_cost_delay = '100ms'`,
+	} {
+		if _, err := slow.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = slow.Exec(ctx, `VACUUM other`) // it is cancelled
+	}()
+	defer func() { stop(); <-ended }()
+	for running := false; !running; {
+		err := watch.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_stat_progress_vacuum WHERE relid = 'other'::regclass)`).Scan(&running)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	storetest.RunDeletionAtOnce(t, open(t, url, Options{}))
+}

@@ -36,7 +36,7 @@ const mergeSearch = `INSERT INTO record_search (record_search, rank) VALUES ('me
 
 // Compact writes the database anew. Readers go on with what they began to read; writers wait. The log is
 // emptied, so that nothing is left in it either.
-func (d *dialect) Compact(ctx context.Context, writer *sql.DB) error {
+func (d *dialect) Compact(ctx context.Context, writer *sql.DB, _ []string) error {
 	for merged := false; !merged; { // others write between two steps
 		var err error
 		if merged, err = d.merge(ctx, writer); err != nil {

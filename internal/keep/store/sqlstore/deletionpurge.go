@@ -186,6 +186,13 @@ var connectionTables = []string{
 	"imports", "allowance_connections",
 }
 
+// deletedTables may hold what an owner deleted, in rows that are gone.
+var deletedTables = append([]string{
+	"records", "record_history", "record_search", "record_blobs", "deleted_record_blobs", "deleted_records", "record_imports", "stream_files",
+	"day_counts", "month_counts", "run_events", "run_history", "saved_searches", "settings", "connections", "streams", "blobs",
+	"device_source_instances", "device_ingest_batch_outcomes", "device_terminal_commits",
+}, connectionTables...)
+
 // clearConnection leaves of a connection its name, the times and counts of its runs, and the names of its streams.
 func (t *tx) clearConnection(id string) error {
 	ofRuns := `(SELECT run_no FROM run_history WHERE connection_id = ?)`
@@ -289,7 +296,7 @@ func (db *DB) FinishDeletions(ctx context.Context, now time.Time) error {
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	err = db.dialect.Compact(ctx, db.writer)
+	err = db.dialect.Compact(ctx, db.writer, deletedTables)
 	set, args := `state = 'purged', ended_at = ?, trouble = ''`, stamp(now)
 	if err != nil {
 		err = fmt.Errorf("compact the database: %w", db.dialect.Classify(err))

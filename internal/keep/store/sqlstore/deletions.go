@@ -167,10 +167,12 @@ func (db *DB) AskDeletion(ctx context.Context, d store.Deletion) error {
 				return err
 			}
 		}
-		if d.PurgeAfter.After(d.AskedAt) {
-			return nil
+		if !d.PurgeAfter.After(d.AskedAt) {
+			if err := tx.purgeWithin(d.DeletionScope, d.AskedAt); err != nil {
+				return err
+			}
 		}
-		return tx.purgeWithin(d.DeletionScope, d.AskedAt)
+		return tx.touchAll(connections)
 	})
 }
 
@@ -275,25 +277,33 @@ func (db *DB) AdmitDeleted(ctx context.Context, id string, now time.Time) error 
 		if err != nil {
 			return err
 		}
-		return tx.admit(d, now)
+		admitted, err := tx.admit(d, now)
+		if err != nil {
+			return err
+		}
+		return tx.touchAll(admitted)
 	})
 }
 
 // admit lets runs store again what a deletion kept out. Bookmarks that passed a record which was turned away
 // are set to the beginning: the next run reads the stream again. A run under way would move them on, so that
-// it is an *ActiveRunError then.
-func (t *tx) admit(d deletion, now time.Time) error {
+// it is an *ActiveRunError then. The caller touches the connections that admit returns.
+func (t *tx) admit(d deletion, now time.Time) (connections []string, err error) {
+	connections, err = t.texts(`SELECT DISTINCT connection_id FROM deletion_rules WHERE deletion_no = ? ORDER BY connection_id`, d.no)
+	if err != nil {
+		return nil, err
+	}
 	turned, err := t.texts(`SELECT DISTINCT connection_id FROM deletion_rules WHERE deletion_no = ? AND turned_away > 0 ORDER BY connection_id`, d.no)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, id := range turned {
 		h, err := t.lockLease(id, now)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if h.RunID != "" {
-			return &store.ActiveRunError{ConnectionID: id, RunID: h.RunID, Holder: h.Holder, ExpiresAt: h.ExpiresAt}
+			return nil, &store.ActiveRunError{ConnectionID: id, RunID: h.RunID, Holder: h.Holder, ExpiresAt: h.ExpiresAt}
 		}
 	}
 	passed := `SELECT c.connection_id, c.stream, c.mode, c.grant_id FROM connector_state c
@@ -303,18 +313,18 @@ func (t *tx) admit(d deletion, now time.Time) error {
 		return id, s.Scan(&id.ConnectionID, &id.Stream, &id.Mode, &id.GrantID)
 	}, passed, d.no)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, id := range marks {
 		if err := t.startOver(id, now); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if _, err := t.exec(`UPDATE deletions SET turned_away = ? WHERE deletion_no = ?`, d.TurnedAway, d.no); err != nil {
-		return err
+		return nil, err
 	}
 	_, err = t.exec(`DELETE FROM deletion_rules WHERE deletion_no = ?`, d.no)
-	return err
+	return connections, err
 }
 
 // listIn reads all rows of a query within a transaction.

@@ -221,11 +221,14 @@ func (db *DB) restoreSome(ctx context.Context, d deletion, now time.Time) error 
 			return err
 		}
 		if len(all) == 0 {
-			if err := tx.admit(d, now); err != nil {
+			admitted, err := tx.admit(d, now)
+			if err != nil {
 				return err
 			}
-			_, err := tx.exec(`UPDATE deletions SET state = ?, ended_at = ? WHERE deletion_no = ?`, store.DeletionUndone, stamp(now), d.no)
-			return err
+			if _, err := tx.exec(`UPDATE deletions SET state = ?, ended_at = ? WHERE deletion_no = ?`, store.DeletionUndone, stamp(now), d.no); err != nil {
+				return err
+			}
+			return tx.touchAll(admitted)
 		}
 		return tx.restore(all, now)
 	})

@@ -97,9 +97,9 @@ type Dialect interface {
 	// ForgetRecords removes records, a list of ids as idList writes it, from the full-text index and from the
 	// indexes of fields of their streams.
 	ForgetRecords(ctx context.Context, tx *sql.Tx, ids string, streams []int64) error
-	// Compact rewrites what the database holds so that no byte of a deleted row remains in its files, as far
+	// Compact rewrites the tables so that no byte of a deleted row remains in the files of the database, as far
 	// as it can reach them.
-	Compact(ctx context.Context, writer *sql.DB) error
+	Compact(ctx context.Context, writer *sql.DB, tables []string) error
 	// Sizes says at once how large the database and its parts are; nil members are not known.
 	Sizes(ctx context.Context, q Querier) (Sizes, error)
 }

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +70,7 @@ func (p *page) streams(rows *sql.Rows) error {
 	return nil
 }
 
-// selections reads what owners chose. A stream that is left out of the chosen profile is
+// selections reads what owners chose. A stream that is left out of the chosen profile, or that the owner deleted, is
 // not meant to be collected, which the owner accepts: it is as one that is deferred. A
 // choice that cannot be read, or that the manifest does not declare, is told by the run
 // that it keeps from starting.
@@ -77,11 +78,20 @@ func (p *page) selections(rows *sql.Rows) error {
 	for rows.Next() {
 		var id string
 		var body []byte
-		if err := rows.Scan(&id, &body); err != nil {
+		var deleted string
+		if err := rows.Scan(&id, &body, &deleted); err != nil {
 			return err
 		}
 		seat, ok := p.seat(id)
-		if !ok || p.made[seat].declared == nil {
+		if !ok {
+			continue
+		}
+		if deleted != "" {
+			p.leaveOut(seat, func(name string) bool { return name == deleted })
+			p.made[seat].deleted = append(p.made[seat].deleted, deleted)
+			continue
+		}
+		if p.made[seat].declared == nil {
 			continue
 		}
 		chosen, err := store.ParseSelection(body)
@@ -89,14 +99,19 @@ func (p *page) selections(rows *sql.Rows) error {
 		if err != nil || collected == nil {
 			continue
 		}
-		for i := range p.list[seat].Streams {
-			s := &p.list[seat].Streams[i]
-			if !collected[s.Name] && (s.Policy == "" || s.Policy == manifest.PolicyCollect) {
-				s.Required, s.Policy = false, manifest.PolicyDeferred
-			}
-		}
+		p.leaveOut(seat, func(name string) bool { return !collected[name] })
 	}
 	return nil
+}
+
+// leaveOut marks streams that are not meant to be collected.
+func (p *page) leaveOut(seat int, is func(stream string) bool) {
+	for i := range p.list[seat].Streams {
+		s := &p.list[seat].Streams[i]
+		if is(s.Name) && (s.Policy == "" || s.Policy == manifest.PolicyCollect) {
+			s.Required, s.Policy = false, manifest.PolicyDeferred
+		}
+	}
 }
 
 // stream finds the place of a stored stream in a connection's list.
@@ -112,7 +127,7 @@ func (p *page) stream(seat int, name string) *evidence.Stream {
 	return &e.Streams[len(e.Streams)-1]
 }
 
-// openGaps reads the outstanding gaps, grouped. A connection without a row has
+// openGaps reads the outstanding gaps, grouped, but for those of deleted streams. A connection without a row has
 // none, which is measured too.
 func (p *page) openGaps(rows *sql.Rows) error {
 	all := make([]struct {
@@ -131,10 +146,11 @@ func (p *page) openGaps(rows *sql.Rows) error {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		e, ok := p.find(id)
-		if !ok || e.Gaps == nil {
+		seat, ok := p.seat(id)
+		if !ok || p.list[seat].Gaps == nil || slices.Contains(p.made[seat].deleted, group.Stream) {
 			continue
 		}
+		e := &p.list[seat]
 		var times stamps
 		own := group
 		own.NotBefore, own.Earliest = times.maybe(notBefore), times.maybe(earliest)

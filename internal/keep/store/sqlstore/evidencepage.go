@@ -22,6 +22,7 @@ type page struct {
 type made struct {
 	of       generation
 	declared *declaration
+	deleted  []string // streams
 }
 
 func (p *page) connections(rows *sql.Rows) error {

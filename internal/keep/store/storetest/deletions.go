@@ -13,6 +13,7 @@ import (
 
 	"pdpp/internal/keep/store"
 	"pdpp/internal/slice"
+	"pdpp/protocol"
 )
 
 // week is how long a deletion of these tests can be undone.
@@ -348,6 +349,11 @@ func RunDeletedBytes(t *testing.T, s store.Store, raw func() (files map[string][
 	commit(t, s, l, slice.Slice{Gaps: []slice.Gap{gap}, Events: []slice.Event{{Type: "x", Data: []byte(`{"m":"` + Marker + `"}`)}}}, Now)
 	finish(t, s, l, Now)
 	finish(t, s, kept, Now)
+	ok(t, s.PutSetting(ctx, store.SelectionSetting+"c", []byte(`{"streams":[{"stream":"s","resources":["`+Marker+`"]}]}`), Now))
+	ok(t, s.AddSearch(ctx, store.Search{ID: "s1", Name: Marker, Address: "/records?connection=c&q=" + Marker, CreatedAt: Now}))
+	_, err := s.RequestRun(ctx, store.RunRequest{ConnectionID: "c", Trigger: store.TriggerManual, RequestedAt: Now,
+		Scope: []protocol.StreamScope{{Name: Stream, Resources: []string{Marker}}}})
+	ok(t, err)
 	// What is deleted and what stays share the parts of the text index.
 	mixed := begin(t, s, "mixed", "r3", titles, store.StreamSpec{Name: "notes", SearchFields: []string{"title"}})
 	var both []slice.Record
@@ -404,5 +410,17 @@ func RunDeletionBesideReader(t *testing.T, s store.Store, begun, ended func()) {
 	same(t, deletionOf(t, s, "now").State, store.DeletionCompacting)
 	ended()
 	ok(t, s.FinishDeletions(ctx, Now))
+	same(t, deletionOf(t, s, "now").State, store.DeletionPurged)
+}
+
+// RunDeletionAtOnce purges a connection, whatever else goes on in the database.
+func RunDeletionAtOnce(t *testing.T, s store.Store) {
+	l := begin(t, s, "c", "r1", titles)
+	put(t, s, l, titled("k", "Quittengelee", ""))
+	finish(t, s, l, Now)
+	scope := store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: "c"}
+	ok(t, s.AskDeletion(t.Context(), store.Deletion{ID: "now", DeletionScope: scope, AskedAt: Now, PurgeAfter: Now}))
+	advance(t, s, Now)
+	ok(t, s.FinishDeletions(t.Context(), Now))
 	same(t, deletionOf(t, s, "now").State, store.DeletionPurged)
 }

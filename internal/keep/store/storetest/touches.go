@@ -25,7 +25,7 @@ type step struct {
 func testTouches(t *testing.T, s store.Store) {
 	connect(t, s, "c")
 	connect(t, s, "other")
-	for _, story := range [][]step{ownerSteps(t, s), runSteps(t, s), deviceSteps(s), requestSteps(t, s)} {
+	for _, story := range [][]step{ownerSteps(t, s), runSteps(t, s), deviceSteps(s), requestSteps(t, s), deletionSteps(s)} {
 		for _, step := range story {
 			before := postpone(t, s, Now.Add(time.Hour))
 			if err := step.do(t.Context()); err != nil {
@@ -89,6 +89,24 @@ func ownerSteps(t *testing.T, s store.Store) []step {
 		{"PutComponent", false, func(ctx context.Context) error {
 			return s.PutComponent(ctx, evidence.Component{Name: "scheduler", Status: "ok", At: Now})
 		}},
+	}
+}
+
+// deletionSteps change which streams are collected.
+func deletionSteps(s store.Store) []step {
+	stream := store.DeletionScope{Kind: store.DeleteStream, ConnectionID: "c", Stream: Stream}
+	return []step{
+		{"AskDeletion", true, func(ctx context.Context) error {
+			return s.AskDeletion(ctx, store.Deletion{ID: "d", DeletionScope: stream, AskedAt: Now, PurgeAfter: Now})
+		}},
+		{"AdvanceDeletion", false, func(ctx context.Context) error {
+			for {
+				if idle, err := s.AdvanceDeletion(ctx, Now); idle || err != nil {
+					return err
+				}
+			}
+		}},
+		{"AdmitDeleted", true, func(ctx context.Context) error { return s.AdmitDeleted(ctx, "d", Now) }},
 	}
 }
 

@@ -136,10 +136,8 @@ func (p *pages) deletionChanged(w http.ResponseWriter, r *http.Request, d api.De
 		p.fail(w, r, "settings", err)
 		return
 	}
-	ui.Done(w, r, deletionAddress(d.ID), ui.Good(d.Happened))
+	ui.Done(w, r, ui.DeletionAddress(d.ID), ui.Good(d.Happened))
 }
-
-func deletionAddress(id string) string { return ui.DeletionsAddress + "/" + segment(id) }
 
 // offersCollecting reports whether runs are kept from collecting what was removed for good, and could.
 func offersCollecting(d *api.Deletion) bool {

@@ -5,6 +5,9 @@ import "net/url"
 // DeletionsAddress lists what was deleted.
 const DeletionsAddress = "/settings/deletions"
 
+// DeletionAddress is the page of one deletion.
+func DeletionAddress(id string) string { return DeletionsAddress + "/" + Segment(id) }
+
 // DeleteAddress is the page that asks before something is deleted. Names and values follow each other.
 func DeleteAddress(scope string, named ...string) string {
 	asked := url.Values{"scope": {scope}}
