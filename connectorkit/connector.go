@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"pdpp/connectorkit/answers"
 	"pdpp/manifest"
 )
 
@@ -23,6 +24,9 @@ type Connector struct {
 	// Answers is the sheet of what the connector knows of its provider's answers, by which a
 	// run notices that they differ; empty compares none. See package answers.
 	Answers string
+	// Learned, if not nil, gets what a run reads of files, in place of any comparison: the test of a
+	// connector writes its sheet so.
+	Learned *answers.Sheet
 
 	wired Validator                      // what New has wired
 	quick func() map[string]*quickSchema // read when the first run begins

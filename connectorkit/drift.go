@@ -3,6 +3,7 @@ package connectorkit
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,10 +35,13 @@ type history struct {
 	ended   bool // it was read to its end
 }
 
-func newDriftWatch(sheet string) *driftWatch {
+func newDriftWatch(c Connector) *driftWatch {
 	d := &driftWatch{totals: map[string]*protocol.AnnouncedTotal{}, histories: map[string]*history{}}
-	if sheet != "" {
-		d.compared = answers.Compare(sheet)
+	if c.Answers != "" {
+		d.compared = answers.Compare(c.Answers)
+	}
+	if c.Learned != nil {
+		d.compared = answers.Learning(c.Learned)
 	}
 	return d
 }
@@ -46,11 +50,17 @@ func newDriftWatch(sheet string) *driftWatch {
 func (d *driftWatch) begin(r *run, w worker) {
 	name := w.list()
 	d.reading.Store(&name)
+	begun := func(stream string) bool {
+		return r.stored(stream, protocol.SteadyState).Kind() == '{' || r.stored(stream, protocol.CatchUp).Kind() == '{'
+	}
+	if _, feed := w.(*Feeding); feed && slices.ContainsFunc(w.streams(), begun) {
+		return // one bookmark can be that of all its streams
+	}
 	for _, stream := range w.streams() {
 		if !r.scope[stream].whole() || r.start.RecoveryOnly {
 			continue
 		}
-		if r.stored(stream, protocol.SteadyState).Kind() != '{' && r.stored(stream, protocol.CatchUp).Kind() != '{' {
+		if !begun(stream) {
 			d.histories[stream] = &history{}
 		}
 	}

@@ -30,6 +30,7 @@ type Feed struct {
 func (f Feed) begin(r *run) worker {
 	w := &Feeding{
 		feed: f, r: r, left: map[string]*mismatches{}, count: map[string]int{}, failed: map[string]*failure{}, gaps: map[string]protocol.GapEntry{},
+		samples: map[string]*Sample{},
 	}
 	for _, s := range r.start.Scope.Streams {
 		if r.scope[s.Name] != nil && slices.Contains(f.Streams, s.Name) {
@@ -48,6 +49,7 @@ type Feeding struct {
 	count    map[string]int
 	failed   map[string]*failure
 	gaps     map[string]protocol.GapEntry // served to this run and not settled, by stream and key
+	samples  map[string]*Sample           // by store
 }
 
 func (f *Feeding) streams() []string { return f.feed.Streams }

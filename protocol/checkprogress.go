@@ -33,7 +33,7 @@ func (m *Progress) check() *Violation {
 		if m.Stream == "" {
 			return firstBroken(rule{want: "answer_drift: a stream beside it"})
 		}
-		return d.check()
+		return d.Check()
 	}
 	return nil
 }

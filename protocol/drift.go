@@ -141,7 +141,8 @@ func plainPath(path string) bool {
 	return true
 }
 
-func (d *AnswerDrift) check() *Violation {
+// Check returns the first rule that the report breaks; nil when it breaks none.
+func (d *AnswerDrift) Check() *Violation {
 	rules := []rule{
 		{min(d.Answers, d.More) >= 0, "answer_drift: numbers >= 0"},
 		{len(d.Differences) <= MaxDifferences, "answer_drift.differences: at most 64"},

@@ -71,13 +71,21 @@ func (a *reply) drift(d *Drifted) {
 			a.replace(slices.Concat(body[:at+1], []byte("X-SINCE-DRIFTED:1\r\n"), body[at+1:]))
 		}
 	case body[0] == '{' || body[0] == '[':
-		var top any
-		dec := json.NewDecoder(bytes.NewReader(body))
-		dec.UseNumber()
-		if dec.Decode(&top) == nil {
-			a.replace(EncodeJSON(d.change(top)))
+		if changed := d.Document(body); changed != nil {
+			a.replace(changed)
 		}
 	}
+}
+
+// Document returns a JSON document as it has changed; nil for what is none.
+func (d *Drifted) Document(body []byte) []byte {
+	var top any
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	if dec.Decode(&top) != nil {
+		return nil
+	}
+	return EncodeJSON(d.change(top))
 }
 
 func (a *reply) replace(body []byte) {

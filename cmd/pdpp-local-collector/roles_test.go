@@ -63,6 +63,9 @@ func playDiary() {
 	if os.Getenv("DIARY_FAILS") != "" {
 		syscall.Exit(3)
 	}
+	if drift := os.Getenv("DIARY_DRIFT"); drift != "" {
+		fmt.Printf(`{"type":"PROGRESS","message":"Answers were compared","stream":"notes","answer_drift":%s}`+"\n", drift)
+	}
 	fmt.Printf(`{"type":"STATE","stream":"notes","cursor":{"n":%d}}`+"\n", len(notes))
 	fmt.Printf(`{"type":"DONE","status":"succeeded","records_emitted":%d}`+"\n", emitted)
 	_, _ = io.Copy(io.Discard, in)

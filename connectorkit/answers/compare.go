@@ -23,7 +23,8 @@ const (
 
 // Comparison compares the answers of one run with a sheet. It is safe for concurrent use.
 type Comparison struct {
-	sheet func() *Sheet
+	sheet   func() *Sheet
+	learned *Sheet // gets what is read of files, which is then not compared
 
 	mu      sync.Mutex
 	streams map[string]*part
@@ -78,16 +79,8 @@ func (c *Comparison) Answer(stream, method string, to *url.URL, header http.Head
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.streams[stream]
-	if p == nil {
-		p = &part{routes: map[*route]*tally{}, found: map[difference]*count{}, short: map[string]*page{}, lists: map[string]bool{}}
-		c.streams[stream] = p
-	}
-	t := p.routes[r]
-	if t == nil {
-		t = &tally{objects: map[*node]int64{}, present: map[*node]int64{}}
-		p.routes[r] = t
-	}
+	p := c.part(stream)
+	t := p.tally(r)
 	t.asked++
 	if t.asked > firstAnswers && t.asked%everyAnswer != 0 {
 		if len(p.short) > 0 {
@@ -103,6 +96,24 @@ func (c *Comparison) Answer(stream, method string, to *url.URL, header http.Head
 	w := walker{p: p, t: t, route: r.String(), names: sheet.names}
 	w.compare(&r.root, &v, "")
 	p.measure(r, to, &v)
+}
+
+func (c *Comparison) part(stream string) *part {
+	p := c.streams[stream]
+	if p == nil {
+		p = &part{routes: map[*route]*tally{}, found: map[difference]*count{}, short: map[string]*page{}, lists: map[string]bool{}}
+		c.streams[stream] = p
+	}
+	return p
+}
+
+func (p *part) tally(r *route) *tally {
+	t := p.routes[r]
+	if t == nil {
+		t = &tally{objects: map[*node]int64{}, present: map[*node]int64{}}
+		p.routes[r] = t
+	}
+	return t
 }
 
 // sizeNames are the parameters by which lists are asked for in pages.

@@ -21,6 +21,9 @@
 // a member that every object of the sheet's answers has. The part after "# by hand" is kept when
 // the rest is written again.
 //
+// "FILE" in place of a method is what is read of a store of files; see Content. Attributes of XML and
+// columns of a table are members.
+//
 // A comparison keeps member paths, kinds and counts. It keeps no values, and no name that could
 // be one.
 package answers

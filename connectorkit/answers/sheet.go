@@ -237,10 +237,13 @@ func (n *node) learn(v *value) {
 		}
 		return
 	}
-	if v.kind != object || v.cut {
+	if v.kind != object {
 		return
 	}
-	n.objects++
+	if v.cut && len(v.members) == 0 {
+		return // nothing of it was looked at
+	}
+	n.objects++ // a member behind the cut counts as absent, and so is not expected always
 	open := n.members[anyName]
 	had := map[string]bool{}
 	for i := range v.members {

@@ -26,7 +26,7 @@ func (s *Sheet) Targets() []Target {
 		t := Target{Method: r.method, Pattern: r.pattern()}
 		s.targets(&r.root, "", 0, &t)
 		if len(t.Objects) == 0 && r.root.open() {
-			t.Objects = []string{"."}
+			t.Objects, t.Ignored = []string{"."}, s.ignored(&r.root, "")
 		}
 		slices.Sort(t.Objects)
 		out = append(out, t)
@@ -39,16 +39,25 @@ func (n *node) open() bool {
 	return len(n.members) > 0 && n.members[anyName] == nil && n.members[elements] == nil
 }
 
+// ignored lists the members of an object, and of objects in it, that are always there and that the connector does not decode.
+func (s *Sheet) ignored(n *node, at string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(n.members)) {
+		m := n.members[name]
+		if m.open() && m.kinds == object {
+			out = append(out, s.ignored(m, join(at, name))...)
+		}
+		if m.always && len(m.members) == 0 && m.kinds&(object|list) == 0 && !s.names[name] {
+			out = append(out, join(at, name))
+		}
+	}
+	return out
+}
+
 func (s *Sheet) targets(n *node, path string, depth int, t *Target) {
 	if e := n.members[elements]; e != nil && e.open() && depth <= 2 {
 		at := join(path, elements)
-		t.Objects = append(t.Objects, at)
-		for _, name := range slices.Sorted(maps.Keys(e.members)) {
-			m := e.members[name]
-			if m.always && len(m.members) == 0 && m.kinds&(object|list) == 0 && !s.names[name] {
-				t.Ignored = append(t.Ignored, join(at, name))
-			}
-		}
+		t.Objects, t.Ignored = append(t.Objects, at), append(t.Ignored, s.ignored(e, at)...)
 		return
 	}
 	if depth < 2 {

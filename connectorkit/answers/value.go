@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"pdpp/protocol"
 )
 
 // kinds is a set of kinds that a value can have.
@@ -41,6 +43,8 @@ type value struct {
 	parts   []value  // of a list: the first elements
 	length  int      // of a list: all of its elements
 	cut     bool     // members or parts are left out
+	table   bool     // members are the columns of a table
+	typed   string   // of the whole answer: what its member "type" has, if that is the name of a kind
 }
 
 type member struct {
@@ -65,21 +69,29 @@ func read(contentType string, body []byte) (value, bool) {
 	case len(body) == 0:
 		return value{}, false
 	case body[0] == '{' || body[0] == '[':
-		r := &jsonReader{left: maxValues}
-		r.dec = jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-		v, err := r.value(0)
+		v, err := readJSON(body)
 		return v, err == nil
 	case body[0] == '<' && strings.Contains(contentType, "xml"):
-		return readXML(body)
+		return readXML(body, xmlForm{})
 	case bytes.HasPrefix(body, []byte("BEGIN:V")):
 		return readLines(body), true
 	}
 	return value{}, false
 }
 
+// readJSON returns the shape of a document, as far as it goes before an error.
+func readJSON(body []byte) (value, error) {
+	r := &jsonReader{left: maxValues}
+	r.dec = jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	v, err := r.value(0)
+	v.typed = r.typed
+	return v, err
+}
+
 type jsonReader struct {
-	dec  *jsontext.Decoder
-	left int
+	dec   *jsontext.Decoder
+	left  int
+	typed string
 }
 
 func (r *jsonReader) value(depth int) (value, error) {
@@ -118,12 +130,27 @@ func (r *jsonReader) object(v *value, depth int) error {
 			return err
 		}
 		m := member{name: name.String()}
-		if m.value, err = r.value(depth + 1); err != nil {
+		if depth == 0 && m.name == "type" && r.dec.PeekKind() == '"' {
+			err = r.kind(&m.value)
+		} else {
+			m.value, err = r.value(depth + 1)
+		}
+		if v.members = append(v.members, m); err != nil {
+			v.cut = true
 			return err
 		}
-		v.members = append(v.members, m)
 	}
 	_, err := r.dec.ReadToken()
+	return err
+}
+
+// kind reads the text by which a document names its own kind.
+func (r *jsonReader) kind(v *value) error {
+	v.kind = text
+	t, err := r.dec.ReadToken()
+	if name := t.String(); err == nil && protocol.PlainMember(name) {
+		r.typed = name
+	}
 	return err
 }
 
@@ -141,18 +168,21 @@ func (r *jsonReader) list(v *value, depth int) error {
 			continue
 		}
 		part, err := r.value(depth + 1)
-		if err != nil {
+		if v.parts = append(v.parts, part); err != nil {
+			v.cut = true
 			return err
 		}
-		v.parts = append(v.parts, part)
 	}
 	_, err := r.dec.ReadToken()
 	return err
 }
 
+// xmlForm is how XML is read: with attributes as members, and up to where it was cut off.
+type xmlForm struct{ attributes, cut bool }
+
 // readXML takes elements as members. Servers choose their own prefixes, so that a name counts
 // without one.
-func readXML(body []byte) (value, bool) {
+func readXML(body []byte, form xmlForm) (value, bool) {
 	dec := xml.NewDecoder(bytes.NewReader(body))
 	root := value{kind: object}
 	open := []*value{&root}
@@ -163,6 +193,9 @@ func readXML(body []byte) (value, bool) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if err != nil && form.cut && len(open) > 1 {
+			return closed(open, names), true
+		}
 		if err != nil {
 			return value{}, false
 		}
@@ -171,7 +204,14 @@ func readXML(body []byte) (value, bool) {
 			if left--; left <= 0 || len(open) > maxDepth {
 				return closed(open, names), len(root.members) > 0 || len(open) > 1
 			}
-			open, names = append(open, &value{kind: null}), append(names, t.Name.Local)
+			at := &value{kind: null}
+			for _, a := range t.Attr {
+				if form.attributes && a.Name.Space != "xmlns" && a.Name.Local != "xmlns" {
+					at.kind = object
+					at.members = append(at.members, member{a.Name.Local, value{kind: text}})
+				}
+			}
+			open, names = append(open, at), append(names, t.Name.Local)
 		case xml.EndElement:
 			if len(open) < 2 {
 				return value{}, false

@@ -21,6 +21,7 @@ import (
 	"pdpp/internal/judge/verdict"
 	"pdpp/internal/lab/goldentest"
 	"pdpp/internal/view"
+	"pdpp/manifest"
 	"pdpp/protocol"
 	"pdpp/providersim"
 )
@@ -46,14 +47,29 @@ func Drift(t *testing.T, target Target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range decodedNames(t, target) {
+	for _, name := range decodedNames(t, target.Connector.Manifest, false) {
 		if !sheet.Decodes(name) {
 			t.Errorf("the connector decodes %q, which the sheet does not have: write it anew with -update", name)
 		}
 	}
 	b := NewBed(t, target)
-	allowed := map[string]bool{}
+	changes, allowed := driftChanges(sheet, false)
+	for i := range changes {
+		b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &changes[i]})
+	}
+	result := b.Succeed(t)
+	b.VerifyComplete(t)
+	checkDrift(t, Differences(result), allowed)
+}
+
+// driftChanges returns what a sheet lets change without harm to its connector, of files or of requests, and the
+// members that are left out or of another type.
+func driftChanges(sheet *answers.Sheet, files bool) (changes []providersim.Drifted, allowed map[string]bool) {
+	allowed = map[string]bool{}
 	for _, at := range sheet.Targets() {
+		if (at.Method == answers.OfFile) != files {
+			continue
+		}
 		d := providersim.Drifted{Route: at.Pattern, Add: at.Objects}
 		if n := len(at.Ignored); n > 0 {
 			d.Remove = at.Ignored[:1]
@@ -64,12 +80,16 @@ func Drift(t *testing.T, target Target) {
 		for _, path := range slices.Concat(d.Remove, d.Retype) {
 			allowed[path] = true
 		}
-		b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &d})
+		changes = append(changes, d)
 	}
-	result := b.Succeed(t)
-	b.VerifyComplete(t)
+	return changes, allowed
+}
+
+// checkDrift holds that the changes were noticed, and that nothing else is called different.
+func checkDrift(t *testing.T, differences []protocol.AnswerDifference, allowed map[string]bool) {
+	t.Helper()
 	found := map[protocol.DifferenceKind]int{}
-	for _, d := range Differences(result) {
+	for _, d := range differences {
 		name := d.Member[strings.LastIndex(d.Member, "/")+1:]
 		if !allowed[d.Member] && !strings.EqualFold(strings.TrimPrefix(strings.ReplaceAll(name, "-", "_"), "X_"), providersim.DriftedMember) {
 			t.Errorf("%s of %s is called different: %+v", d.Member, d.Route, d)
@@ -100,15 +120,7 @@ func Differences(result launch.Result) []protocol.AnswerDifference {
 // after changes. What is written by hand stays.
 func learnAnswers(t *testing.T, target Target) {
 	t.Helper()
-	text, err := os.ReadFile(answersFile)
-	if err != nil {
-		text = nil // it is the first
-	}
-	byHand := ""
-	if at := strings.Index(string(text), "# by hand"); at >= 0 {
-		byHand = string(text[at:])
-	}
-	sheet, err := answers.Parse(byHand)
+	sheet, err := answers.Parse(byHand())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,19 +138,29 @@ func learnAnswers(t *testing.T, target Target) {
 	}
 	b.Succeed(t)
 	b.Sim.Gate.Show(nil)
-	sheet.Settle(decodedNames(t, target))
+	sheet.Settle(decodedNames(t, target.Connector.Manifest, false))
 	if err := os.WriteFile(answersFile, []byte(sheet.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
+// byHand returns the part of the sheet that is written by hand.
+func byHand() string {
+	text, err := os.ReadFile(answersFile)
+	if at := strings.Index(string(text), "# by hand"); err == nil && at >= 0 {
+		return string(text[at:])
+	}
+	return ""
+}
+
 // decodedNames lists the members that the package under test decodes: the names in the tags of its
 // structs, the texts by which it looks into maps, and the names in its schemas, because some
-// connectors take members over as they are.
-func decodedNames(t *testing.T, target Target) []string {
+// connectors take members over as they are. With every, all of the package's texts count: readers of files find
+// members by comparing names.
+func decodedNames(t *testing.T, m *manifest.Manifest, every bool) []string {
 	t.Helper()
 	names := map[string]bool{}
-	for _, s := range target.Connector.Manifest.Streams {
+	for _, s := range m.Streams {
 		if s.Name == "coverage_diagnostics" {
 			continue // it is about files, and no provider has it
 		}
@@ -166,6 +188,11 @@ func decodedNames(t *testing.T, target Target) []string {
 				if n.Tag != nil {
 					tag, _ := strconv.Unquote(n.Tag.Value) // the parser has seen that it is a text
 					name, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+					names[name] = true
+				}
+			case *ast.BasicLit:
+				if every && n.Kind == token.STRING {
+					name, _ := strconv.Unquote(n.Value) // the parser has seen that it is a text
 					names[name] = true
 				}
 			case *ast.IndexExpr:

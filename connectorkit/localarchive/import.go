@@ -148,6 +148,8 @@ func (i *Import) read(ctx context.Context, f *localfile.File, h *os.File, state 
 		if err = kind.Read(ctx, m); errors.Is(err, ErrNotThis) {
 			r.entries.Add(nil, f.Rel)
 			err = nil
+		} else {
+			m.compare(err)
 		}
 		if err = r.outcome(err); ctx.Err() == nil && errors.Is(err, errContent) {
 			err = refuse(ReasonDamaged, err)
@@ -266,6 +268,7 @@ func (r *reading) member(ctx context.Context, e *Entry) error {
 		return nil
 	}
 	r.known = true
+	m.compare(err)
 	err = r.outcome(err)
 	var own *localfile.RefusedError
 	switch {

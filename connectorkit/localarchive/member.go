@@ -1,6 +1,7 @@
 package localarchive
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Member struct {
 	section *io.SectionReader // of a file that is in no archive
 	state   jsontext.Value
 	rows    int
+	aside   bool          // it only describes another member
+	head    *bytes.Buffer // the beginning of the content, to be compared; nil when it is not sampled
 }
 
 // cleaned is a name with slashes alone, without the ones at its ends.
@@ -41,7 +44,8 @@ func cleaned(name string) string {
 // Open gives the content from an offset on. A member of a tar can be opened once.
 func (m *Member) Open(ctx context.Context, offset int64) (io.ReadCloser, error) {
 	if m.section != nil {
-		return io.NopCloser(untilDone{ctx, &counted{r: io.NewSectionReader(m.section, offset, m.Size-offset), m: m, left: m.r.limits.Entry}}), nil
+		in := &counted{r: io.NewSectionReader(m.section, offset, m.Size-offset), m: m, left: m.r.limits.Entry}
+		return &opened{untilDone{ctx, m.beginning(in, offset)}, io.NopCloser(in), m}, nil
 	}
 	content, err := m.entry.open()
 	if err != nil {
@@ -57,7 +61,7 @@ func (m *Member) Open(ctx context.Context, offset int64) (io.ReadCloser, error) 
 		}
 		m.r.f.Read(-offset)
 	}
-	return &opened{untilDone{ctx, in}, content}, nil
+	return &opened{untilDone{ctx, m.beginning(in, offset)}, content, m}, nil
 }
 
 // Beside reads the members of the same folder with names that match one of the patterns of
@@ -89,7 +93,7 @@ func (m *Member) Beside(ctx context.Context, patterns []string, read func(in io.
 			if err != nil {
 				continue
 			}
-			err = each(&Member{Name: rel, Size: size, r: m.r, kind: m.kind, section: io.NewSectionReader(h, 0, size)})
+			err = each(&Member{Name: rel, Size: size, r: m.r, kind: m.kind, section: io.NewSectionReader(h, 0, size), aside: true})
 			_ = h.Close() // it was only read
 			if err != nil {
 				return err
@@ -99,7 +103,7 @@ func (m *Member) Beside(ctx context.Context, patterns []string, read func(in io.
 	}
 	return m.r.a.walk(ctx, func(e *Entry) error {
 		if name := cleaned(e.Name); !e.folder && !e.unsafe && !e.encrypted && safe(e.Name) && fits(name) {
-			return each(&Member{Name: name, Archive: m.Archive, Size: e.Size, r: m.r, kind: m.kind, entry: e})
+			return each(&Member{Name: name, Archive: m.Archive, Size: e.Size, r: m.r, kind: m.kind, entry: e, aside: true})
 		}
 		return nil
 	})
@@ -108,6 +112,7 @@ func (m *Member) Beside(ctx context.Context, patterns []string, read func(in io.
 type opened struct {
 	io.Reader
 	io.Closer
+	m *Member
 }
 
 // counted holds content to the limits, whatever its archive says.

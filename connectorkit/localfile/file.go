@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -165,6 +166,11 @@ func (f *File) Say(ctx context.Context, words string) error {
 	return nil
 }
 
+// Sample returns the sample by which content of a kind is compared with what the connector knows of it.
+func (f *File) Sample(kind string, streams []string) *connectorkit.Sample {
+	return f.r.f.Sample(kind, streams)
+}
+
 // Now is when the tree was looked at.
 func (f *File) Now() time.Time { return f.r.began }
 
@@ -202,6 +208,9 @@ func (r *reader) readWhole(f *found, e *entry) error {
 	r.slice.bytes += int64(len(content))
 	if f.entry != nil {
 		e.State = f.entry.State
+	}
+	if sample := r.f.Sample(f.store.Name, f.store.Streams); sample.Due() {
+		sample.Content(path.Base(f.rel), content, !file.Cut)
 	}
 	if err := f.store.Whole(file, content); err != nil {
 		return errors.Join(errDamaged, err)

@@ -47,6 +47,7 @@ func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, sta
 		at.State = encodeState(state)
 		return &at
 	}
+	sample := r.f.Sample(f.store.Name, f.store.Streams)
 	declared, bad, fresh := 0, false, start == 0 || r.again(f)
 	in := cutter{src: src, buf: &r.lines, first: start == 0}
 	for {
@@ -70,6 +71,9 @@ func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, sta
 				r.gap(f, ReasonLineLong, false, lineKey(f, at), at, length)
 			}
 		case len(line) > 0:
+			if sample.Due() {
+				sample.Content("", line, true)
+			}
 			if err := lines.Line(line); err != nil {
 				r.cur.skip(f.store.Name, string(ReasonMalformed), 1)
 				if !bad { // one gap stands for all such lines of a file

@@ -61,6 +61,9 @@ func columnsOf(head []string) (c columns, full bool, ok bool) {
 	if start && title {
 		return c, true, true
 	}
+	if _, date := c["date"]; date && title {
+		return c, false, true // whatever other columns it has
+	}
 	if len(head) == 2 {
 		return columns{"title": 0, "date": 1}, false, true
 	}

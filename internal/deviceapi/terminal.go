@@ -17,6 +17,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/fault"
 	"pdpp/internal/web/reply"
+	"pdpp/protocol"
 )
 
 func (a *api) terminalRoutes() []reply.Route {
@@ -126,25 +127,34 @@ func (a *api) terminalBefore(r *http.Request, receipt store.TerminalReceipt) (st
 }
 
 // facts turns the coverage of a pass into what runs measure: of each stream so many
-// stores, and how many of them are accounted for.
+// stores, and how many of them are accounted for. A stream without stores can still have a
+// report about answers.
 func (g *gates) facts(said []wire.TerminalFact) (jsontext.Value, error) {
 	type fact struct {
 		Stream     string `json:"stream"`
 		Collected  int64  `json:"collected"`
-		Considered int    `json:"considered"`
-		Covered    int    `json:"covered"`
+		Considered *int   `json:"considered,omitzero"`
+		Covered    *int   `json:"covered,omitzero"`
 		Checkpoint string `json:"checkpoint"`
+
+		Drift *protocol.AnswerDrift `json:"answer_drift,omitzero"`
 	}
 	var all []fact
 	for _, f := range said {
-		if g.streams[f.Stream] == nil || len(f.CoverageStatuses) == 0 {
+		if g.streams[f.Stream] == nil || len(f.CoverageStatuses) == 0 && f.AnswerDrift == nil {
 			return nil, invalid("terminal_facts", "A fact names no stream of the connector, or no status.")
 		}
-		one := fact{Stream: f.Stream, Considered: len(f.CoverageStatuses), Checkpoint: evidence.CheckpointCommitted}
-		for _, status := range f.CoverageStatuses {
-			if (evidence.CoverageStore{Status: status}).Accounted() {
-				one.Covered++
+		if f.AnswerDrift != nil && f.AnswerDrift.Check() != nil {
+			return nil, invalid("terminal_facts", "A report about answers breaks a rule of the protocol.")
+		}
+		one := fact{Stream: f.Stream, Checkpoint: evidence.CheckpointCommitted, Drift: f.AnswerDrift}
+		if considered, covered := len(f.CoverageStatuses), 0; considered > 0 {
+			for _, status := range f.CoverageStatuses {
+				if (evidence.CoverageStore{Status: status}).Accounted() {
+					covered++
+				}
 			}
+			one.Considered, one.Covered = &considered, &covered
 		}
 		all = append(all, one)
 	}

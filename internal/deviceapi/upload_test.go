@@ -425,6 +425,9 @@ func TestTerminalCommits(t *testing.T) {
 		"version": func(m *wire.TerminalCommit) { m.Version = 2 }, "source": func(m *wire.TerminalCommit) { m.SourceInstanceID = "dsrc_none" },
 		"connection": func(m *wire.TerminalCommit) { m.ConnectorInstanceID = "cin_none" }, "stream": func(m *wire.TerminalCommit) { m.TerminalFacts[0].Stream = "tags" },
 		"state": func(m *wire.TerminalCommit) { m.StateDelta = map[string]jsontext.Value{"tags": jsontext.Value(`1`)} },
+		"drift": func(m *wire.TerminalCommit) {
+			m.TerminalFacts[0].AnswerDrift = &protocol.AnswerDrift{Differences: []protocol.AnswerDifference{{Kind: protocol.NewMember, Member: "mara@example.org", Count: 1}}}
+		},
 	} {
 		bad := m
 		bad.CommitID, bad.TerminalFacts = "c2", slices.Clone(m.TerminalFacts)

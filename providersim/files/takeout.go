@@ -46,7 +46,7 @@ func (k *takeout) export(*Tree) []Member {
 		title := fmt.Sprintf("IMG_%04d.jpg", i)
 		lat, lon := 59.3+float64(i)/1000, 18.1
 		side := encode(map[string]any{
-			"title": title, "description": "by the harbour", "photoTakenTime": map[string]any{"timestamp": strconv.FormatInt(at.Unix(), 10), "formatted": "x"},
+			"title": title, "url": "https://photos.google.com/photo/x", "creationTime": map[string]any{"timestamp": "1772352000", "formatted": "x"}, "description": "by the harbour", "photoTakenTime": map[string]any{"timestamp": strconv.FormatInt(at.Unix(), 10), "formatted": "x"},
 			"geoData": map[string]any{"latitude": 0.0, "longitude": 0.0}, "geoDataExif": map[string]any{"latitude": lat, "longitude": lon, "altitude": 3.0},
 		})
 		item := Item{Stream: "photos", Fields: map[string]any{"filename": title, "event_time": at.UTC().Format(time.RFC3339), "latitude": lat, "longitude": lon, "description": "by the harbour"}}
@@ -70,7 +70,7 @@ func (k *takeout) places() Member {
 		if k.phone {
 			list = append(list, map[string]any{"startTime": text, "endTime": text, "timelinePath": []any{map[string]any{"point": fmt.Sprintf("%.7f°, %.7f°", lat, lon), "time": text}}})
 		} else {
-			list = append(list, map[string]any{"latitudeE7": int64(lat*1e7 + 0.5), "longitudeE7": int64(lon * 1e7), "accuracy": 12, "timestamp": text, "activity": []any{map[string]any{"activity": []any{map[string]any{"type": "STILL", "confidence": 20}, map[string]any{"type": "WALKING", "confidence": 80}}}}})
+			list = append(list, map[string]any{"latitudeE7": int64(lat*1e7 + 0.5), "longitudeE7": int64(lon * 1e7), "accuracy": 12, "deviceTag": -1204523, "platformType": "ANDROID", "timestamp": text, "activity": []any{map[string]any{"activity": []any{map[string]any{"type": "STILL", "confidence": 20}, map[string]any{"type": "WALKING", "confidence": 80}}}}})
 		}
 		m.Items = append(m.Items, Item{Stream: "location_history", Fields: map[string]any{"timestamp": text, "longitude": lon}})
 	}

@@ -69,6 +69,7 @@ func (w *twitter) export(t *Tree) []Member {
 			media := make([]any, tw.media)
 			one := map[string]any{
 				"id_str": tw.id, "id": tw.id, "full_text": markupText.Replace(tw.text), "created_at": tw.at, "lang": tw.lang, "favorite_count": strconv.Itoa(tw.likes), "retweet_count": i,
+				"truncated": false, "favorited": false, "retweeted": false,
 				"entities": map[string]any{"urls": make([]any, tw.urls)}, "extended_entities": map[string]any{"media": media},
 			}
 			fields := map[string]any{"text": tw.text, "lang": tw.lang, "favorite_count": float64(tw.likes), "media_count": float64(tw.media), "url_count": float64(tw.urls)}

@@ -14,15 +14,9 @@ var operations = map[string]func(s *Slack) string{
 	"reply": func(s *Slack) string { c, m := s.recent(nil); return s.say(c, s.now(), m).ts },
 	// Somebody replies to a message that is older than two weeks; its place in the history stays.
 	"reply_old": func(s *Slack) string {
-		c := s.channel()
-		first := fmt.Sprintf("%010d", s.cfg.Now().AddDate(0, 0, -14).Unix())
-		old := slices.IndexFunc(c.messages, func(m *message) bool { return m.ts > first }) // they are in order
-		for _, m := range c.messages[s.choice.IntN(max(old, 1)):] {
-			if !m.gone {
-				return s.say(c, s.now(), m).ts
-			}
-		}
-		return ""
+		at := s.among("reply_old")
+		one := at[s.choice.IntN(len(at))]
+		return s.say(one.in, s.now(), one.message).ts
 	},
 	"expire":   func(s *Slack) string { s.expire++; return "" },
 	"nameless": func(s *Slack) string { s.nameless = true; return "" },
@@ -69,6 +63,39 @@ var operations = map[string]func(s *Slack) string{
 	"unseal": func(s *Slack) string { s.sealed = false; return "" },
 }
 
+// needs are the messages of which an operation needs one. An operation without a row needs none.
+var needs = map[string]func(s *Slack, m *message) bool{
+	"reply": (*Slack).isRecent, "react": (*Slack).isRecent, "edit": (*Slack).isRecent, "delete": (*Slack).isRecent,
+	"delete_reply":  func(s *Slack, m *message) bool { return s.isRecent(m) && len(m.living()) > 0 },
+	"delete_thread": func(s *Slack, m *message) bool { return s.isRecent(m) && len(m.living()) > 0 },
+	"reply_old":     func(s *Slack, m *message) bool { return m.ts < s.daysAgo(14) },
+}
+
+func (s *Slack) daysAgo(days int) string {
+	return fmt.Sprintf("%010d", s.cfg.Now().AddDate(0, 0, -days).Unix())
+}
+
+func (s *Slack) isRecent(m *message) bool { return m.ts > s.daysAgo(6) }
+
+// placed is a message and its channel.
+type placed struct {
+	in *channel
+	*message
+}
+
+// among lists the messages that an operation can choose from, in the channels that the person reads.
+func (s *Slack) among(op string) []placed {
+	var out []placed
+	for _, c := range s.channels {
+		for _, m := range c.messages {
+			if c.read() && !c.left && !m.gone && needs[op](s, m) {
+				out = append(out, placed{c, m})
+			}
+		}
+	}
+	return out
+}
+
 // now is a moment that no other message has.
 func (s *Slack) now() time.Time {
 	if now := s.cfg.Now(); now.After(s.lastTS) {
@@ -90,12 +117,11 @@ func (s *Slack) channel() *channel {
 
 // recent is a message of the last days.
 func (s *Slack) recent(eligible func(*message) bool) (*channel, *message) {
-	first := fmt.Sprintf("%010d", s.cfg.Now().AddDate(0, 0, -6).Unix())
-	for {
+	for { // it ends: the operation was refused if there is none
 		c := s.channel()
 		var pool []*message
 		for _, m := range c.messages {
-			if m.ts > first && !m.gone && (eligible == nil || eligible(m)) {
+			if s.isRecent(m) && !m.gone && (eligible == nil || eligible(m)) {
 				pool = append(pool, m)
 			}
 		}
@@ -121,6 +147,9 @@ func (s *Slack) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 	}
 	out := providersim.Mutated{Op: m.Op, Now: s.cfg.Now()}
 	for range m.N {
+		if needs[m.Op] != nil && len(s.among(m.Op)) == 0 {
+			return out, fmt.Errorf("mutation %q: no message is of an age or form that it needs", m.Op)
+		}
 		out.IDs = append(out.IDs, operate(s))
 	}
 	return out, nil

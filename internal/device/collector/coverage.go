@@ -12,6 +12,7 @@ import (
 	"pdpp/internal/device/wire"
 	"pdpp/internal/slice"
 	"pdpp/manifest"
+	"pdpp/protocol"
 )
 
 // coverageStream is where connectors account for the stores that they know.
@@ -47,15 +48,20 @@ func (c *coverage) take(records []slice.Record) {
 	}
 }
 
-// facts are the statuses of each stream's stores.
-func (c *coverage) facts() (out []wire.TerminalFact) {
+// facts are the statuses of each stream's stores, and how answers differed by stream.
+func (c *coverage) facts(drift map[string]*protocol.AnswerDrift) (out []wire.TerminalFact) {
 	statuses := map[string][]string{}
 	for _, key := range slices.Sorted(maps.Keys(c.stores)) {
 		s := c.stores[key]
 		statuses[s.Stream] = append(statuses[s.Stream], s.Status)
 	}
+	for stream := range drift {
+		if statuses[stream] == nil {
+			statuses[stream] = []string{}
+		}
+	}
 	for _, stream := range slices.Sorted(maps.Keys(statuses)) {
-		out = append(out, wire.TerminalFact{Stream: stream, CoverageStatuses: statuses[stream]})
+		out = append(out, wire.TerminalFact{Stream: stream, CoverageStatuses: statuses[stream], AnswerDrift: drift[stream]})
 	}
 	return out
 }
@@ -71,7 +77,10 @@ func (p *pass) commitTerminal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	facts := p.coverage.facts()
+	if !p.can(wire.CanAnswerDrift) {
+		p.drift = nil
+	}
+	facts := p.coverage.facts(p.drift)
 	if counts.Total > counts.Succeeded || len(facts) == 0 {
 		return nil
 	}

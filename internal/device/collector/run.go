@@ -34,6 +34,8 @@ type pass struct {
 	packer wire.Packer
 	// coverage is how the run accounted for what is there; nil before it.
 	coverage *coverage
+	// drift is how answers differed in the run, by stream.
+	drift map[string]*protocol.AnswerDrift
 	// receipt is the id of the last batch that the server took.
 	receipt string
 
@@ -334,6 +336,14 @@ func (p *pass) collect(ctx context.Context) error {
 	declared := sink.conclude(ctx, outcome)
 	close(finished)
 	err = errors.Join(declared, <-uploaded)
+	p.drift = map[string]*protocol.AnswerDrift{}
+	if outcome.Facts != nil {
+		for i := range outcome.Facts.Streams {
+			if f := &outcome.Facts.Streams[i]; f.Drift != nil {
+				p.drift[f.Stream] = f.Drift
+			}
+		}
+	}
 	p.report.Run = &RunReport{RunID: p.runID, Status: outcome.Status, Records: sink.enqueued, Gaps: len(ledger.gaps)}
 	if f := outcome.Failure; f != nil && err == nil {
 		p.report.Run.Reason, p.report.Run.Message = f.Reason, f.Message

@@ -108,6 +108,8 @@ const (
 	CanRotateToken = "token_rotation" // a device may ask for a new token
 	// CanTerminalFacts: a run's end is taken with what it knows of its streams.
 	CanTerminalFacts = "terminal_facts"
+	// CanAnswerDrift: terminal facts may report how a provider's answers differ.
+	CanAnswerDrift = "answer_drift"
 	// CanBlobs: the files of records are taken, before the records.
 	CanBlobs = "blobs"
 )
@@ -382,6 +384,9 @@ type TerminalFact struct {
 	Stream           string   `json:"stream"`
 	CoverageStatuses []string `json:"coverage_statuses"`
 	Scoped           *bool    `json:"scoped,omitzero"`
+	// AnswerDrift is how the provider's answers differ from what the connector expects, for a server
+	// with CanAnswerDrift. The hash of the commit does not cover it.
+	AnswerDrift *protocol.AnswerDrift `json:"answer_drift,omitzero"`
 }
 
 // TerminalCommitted is the receipt of a TerminalCommit.

@@ -1,0 +1,177 @@
+package answers
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"pdpp/protocol"
+)
+
+// OfFile is the method of routes that are no requests: what is read of a store of files. The path is
+// the store's name, and behind it the "type" of the document or line where those have one.
+const OfFile = "FILE"
+
+// Content is something that was read of a store: a document, a line, the beginning of a large file.
+type Content struct {
+	Name string // of the file; its ending selects the form. A line has none.
+	Body []byte
+	// Whole means that Body is all of it.
+	Whole bool
+}
+
+// Knows reports whether there is anything to compare content of a store with. A nil Comparison
+// knows nothing.
+func (c *Comparison) Knows(store string) bool {
+	return c != nil && (c.learned != nil || c.sheet().knows(store))
+}
+
+// Learns reports whether content is added to a sheet instead of compared, all of it.
+func (c *Comparison) Learns() bool { return c.learned != nil }
+
+// Content compares something that was read of a store.
+func (c *Comparison) Content(stream, store string, content Content) {
+	v, ok := readContent(content)
+	if !ok {
+		return
+	}
+	at := store
+	if v.typed != "" {
+		at += "/" + v.typed
+	}
+	if c.learned != nil {
+		r := c.learned.routeOf(OfFile, at)
+		r.answers++
+		r.root.learn(&v)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.part(stream)
+	p.answers++
+	r := c.sheet().find(OfFile, at)
+	if r == nil { // the value of a type is content, and is not shown
+		w := walker{p: p, route: OfFile + " " + store}
+		w.note(difference{kind: protocol.NewMember, route: w.route, member: "type/" + protocol.HiddenMember})
+		return
+	}
+	if v.table && !slices.ContainsFunc(v.members, func(m member) bool { return r.root.members[m.name] != nil }) {
+		return // its columns have no headings, or those of another language
+	}
+	w := walker{p: p, t: p.tally(r), route: r.String(), names: c.sheet().names}
+	w.compare(&r.root, &v, "")
+}
+
+// Element compares one element of a list in a document of a store. The list is a member of the
+// document, or the document itself if the name is empty.
+func (c *Comparison) Element(stream, store, list string, element []byte) {
+	v, ok := readContent(Content{Body: element, Whole: true})
+	if !ok {
+		return
+	}
+	if c.learned != nil {
+		r := c.learned.routeOf(OfFile, store)
+		r.answers++
+		n := &r.root
+		if list != "" {
+			n = n.member(list)
+		}
+		n.member(elements).learn(&v)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, n := c.sheet().list(store, list)
+	if n == nil {
+		return
+	}
+	at := elements
+	if list != "" {
+		at = join(list, elements)
+	}
+	p := c.part(stream)
+	p.answers++
+	w := walker{p: p, t: p.tally(r), route: r.String(), names: c.sheet().names}
+	w.compare(n, &v, at)
+}
+
+// list returns what is known of the elements of a list, and the route of its document.
+func (s *Sheet) list(store, list string) (*route, *node) {
+	for _, r := range s.routes {
+		n := &r.root
+		if list != "" {
+			n = n.members[list]
+		}
+		if r.method == OfFile && r.segments[0] == store && n != nil && n.members[elements] != nil {
+			return r, n.members[elements]
+		}
+	}
+	return nil, nil
+}
+
+// Learning returns a comparison that compares nothing and adds what is read to a sheet.
+func Learning(into *Sheet) *Comparison {
+	return &Comparison{streams: map[string]*part{}, sheet: func() *Sheet { return into }, learned: into}
+}
+
+// knows reports whether the sheet has a route of a store.
+func (s *Sheet) knows(store string) bool {
+	for _, r := range s.routes {
+		if r.method == OfFile && r.segments[0] == store {
+			return true
+		}
+	}
+	return false
+}
+
+// readContent returns the shape of content. A script that holds a document begins with it after the
+// first bracket.
+func readContent(c Content) (value, bool) {
+	switch strings.ToLower(path.Ext(c.Name)) {
+	case ".csv":
+		return readTable(c.Body)
+	case ".xml":
+		return readXML(afterTypes(c.Body), xmlForm{attributes: true, cut: !c.Whole})
+	case ".json", ".js", ".jsonl", "":
+	default:
+		return value{}, false
+	}
+	at := strings.IndexAny(string(c.Body[:min(len(c.Body), 512)]), "[{")
+	if at < 0 {
+		return value{}, false
+	}
+	v, err := readJSON(c.Body[at:])
+	return v, err == nil || !c.Whole && len(v.members)+len(v.parts) > 0
+}
+
+// afterTypes returns a document without what precedes its first element. The declaration of types is
+// malformed in documents of some programs.
+func afterTypes(document []byte) []byte {
+	if begin := bytes.Index(document, []byte("<!DOCTYPE")); begin >= 0 {
+		if end := bytes.Index(document[begin:], []byte("]>")); end >= 0 {
+			return document[begin+end+len("]>"):]
+		}
+	}
+	return document
+}
+
+// readTable takes the columns of a table as members.
+func readTable(body []byte) (value, bool) {
+	line, _, _ := strings.Cut(string(body), "\n")
+	v := value{kind: object, table: true}
+	for cell := range strings.SplitSeq(strings.TrimRight(line, "\r"), ",") {
+		v.members = append(v.members, member{columnName(cell), value{kind: text}})
+	}
+	return v, len(v.members) > 1
+}
+
+// columnName writes a heading as the name of a member.
+func columnName(cell string) string {
+	return strings.Map(func(r rune) rune {
+		if r > 0x7f || strings.ContainsRune("_.$-", r) || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(strings.Trim(cell, "\" \t\ufeff")))
+}

@@ -1,0 +1,95 @@
+package connectortest
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"pdpp/connectorkit"
+	"pdpp/connectorkit/answers"
+	"pdpp/internal/lab/goldentest"
+	"pdpp/protocol"
+	"pdpp/providersim/files"
+)
+
+// driftWorld is what the sheets of connectors of local files are learned from, and tried with.
+var driftWorld = files.Config{Seed: 4, Sessions: 6, Lines: 40}
+
+// DriftFiles shows that a connector of local files notices files that another version of their
+// program wrote: a member more in every kind of document and line, a member less, a member of another
+// type. Nothing may be lost by that, and nothing else may be called different. With -update the sheet
+// of the connector is written from what it reads.
+func DriftFiles(t *testing.T, target LocalTarget, connector connectorkit.Connector) {
+	t.Helper()
+	if goldentest.Updating() {
+		learnFiles(t, target, connector)
+		return
+	}
+	text, err := os.ReadFile(answersFile)
+	if err != nil {
+		t.Fatalf("no sheet of answers; write it with -update: %v", err)
+	}
+	sheet, err := answers.Parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := newLocalBed(t, target, driftWorld)
+	if noticed := Differences(before.Succeed(t)); len(noticed) > 0 {
+		t.Errorf("files as they should be are called different: %+v", noticed)
+	}
+	changes, allowed := driftChanges(sheet, true)
+	b := newLocalBed(t, target, driftWorld)
+	if err := files.Drift(b.tree.Root(), changes); err != nil {
+		t.Fatal(err)
+	}
+	checkDrift(t, Differences(b.Succeed(t)), allowed)
+	for _, s := range target.Connector.Manifest.Streams {
+		if want, got := len(before.records(t, s.Name)), len(b.records(t, s.Name)); got < want {
+			t.Errorf("%s: %d records of the changed files, %d of those before", s.Name, got, want)
+		}
+	}
+}
+
+// learnFiles writes the sheet from everything that the connector reads of a world.
+func learnFiles(t *testing.T, target LocalTarget, connector connectorkit.Connector) {
+	t.Helper()
+	sheet, err := answers.Parse(byHand())
+	if err != nil {
+		t.Fatal(err)
+	}
+	world, err := target.Make(t.TempDir(), driftWorld)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := target.Env(world.Root())
+	open, end := io.Pipe()
+	defer end.Close()
+	var stderr bytes.Buffer
+	connector.Learned = sheet
+	if code := connectorkit.Run(t.Context(), connector, connectorkit.Process{
+		Stdin: io.MultiReader(bytes.NewReader(StartAll(t, connector)), open), Stdout: io.Discard, Stderr: &stderr,
+		Env: func(name string) string { return env[name] }, Now: time.Now,
+	}); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, stderr.String())
+	}
+	sheet.Settle(decodedNames(t, target.Connector.Manifest, true))
+	if err := os.WriteFile(answersFile, []byte(sheet.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// StartAll returns the line that starts a run of every stream from nothing.
+func StartAll(t testing.TB, connector connectorkit.Connector) []byte {
+	t.Helper()
+	start := protocol.Start{RunID: "all", CollectionMode: protocol.Incremental}
+	for _, s := range connector.Manifest.Streams {
+		start.Scope.Streams = append(start.Scope.Streams, protocol.StreamScope{Name: s.Name})
+	}
+	line, err := protocol.AppendLine(nil, &start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}

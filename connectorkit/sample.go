@@ -1,0 +1,62 @@
+package connectorkit
+
+import (
+	"slices"
+	"strings"
+
+	"pdpp/connectorkit/answers"
+)
+
+const (
+	// firstSamples of each store are compared, and then one in everySample.
+	firstSamples = 16
+	everySample  = 256
+)
+
+// Sample compares some of what a feed reads of one store of files with what the connector knows of
+// it. A nil Sample compares nothing.
+type Sample struct {
+	compared      *answers.Comparison
+	stream, store string
+	met, elements int
+}
+
+// Sample returns the sample of a store with the given streams; nil when there is nothing to compare
+// with. It is for one goroutine, as the feed is.
+func (f *Feeding) Sample(store string, streams []string) *Sample {
+	store = strings.ReplaceAll(store, " ", "_")
+	if s, known := f.samples[store]; known {
+		return s
+	}
+	var s *Sample
+	if i := slices.IndexFunc(streams, func(name string) bool { return f.r.scope[name] != nil }); i >= 0 && f.r.drift.compared.Knows(store) {
+		s = &Sample{compared: f.r.drift.compared, stream: streams[i], store: store}
+	}
+	f.samples[store] = s
+	return s
+}
+
+// Due counts a document or line and reports whether Content is to be called with it.
+func (s *Sample) Due() bool {
+	if s == nil {
+		return false
+	}
+	s.met++
+	return s.met <= firstSamples || s.met%everySample == 0 || s.compared.Learns()
+}
+
+// Content compares a document, a line without a name, or, if it is not whole, the beginning of a document.
+func (s *Sample) Content(name string, body []byte, whole bool) {
+	s.compared.Content(s.stream, s.store, answers.Content{Name: name, Body: body, Whole: whole})
+}
+
+// Element counts an element of a list in a document and compares it if it is its turn. The first
+// elements are part of the beginning of their document.
+func (s *Sample) Element(list string, element []byte) {
+	if s == nil {
+		return
+	}
+	if s.elements++; s.elements%everySample == 0 || s.compared.Learns() {
+		s.compared.Element(s.stream, s.store, list, element)
+	}
+}
