@@ -2,6 +2,7 @@ package caldav_test
 
 import (
 	"context"
+	"maps"
 	"os"
 	"regexp"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"pdpp/internal/keep/store"
 	"pdpp/internal/keep/store/postgres"
 	"pdpp/internal/keep/store/postgres/postgrestest"
+	"pdpp/protocol"
 	"pdpp/providersim"
 )
 
@@ -134,7 +136,7 @@ func habitual(t *testing.T, suite davserver.Suite, h davserver.Habits) *connecto
 }
 
 // TestFullSync follows an account on a server that answers with everything when it has forgotten a token: deletions of
-// the meantime arrive all the same.
+// the meantime arrive all the same. Long, it does so on a DAViCal, too.
 func TestFullSync(t *testing.T) {
 	t.Parallel()
 	for _, suite := range []davserver.Suite{davserver.CalendarSuite, davserver.BookSuite} {
@@ -142,13 +144,64 @@ func TestFullSync(t *testing.T) {
 			t.Parallel()
 			b := habitual(t, suite, davserver.Habits{FullSync: true})
 			b.Succeed(t)
-			for _, m := range []providersim.Mutation{{Op: "delete", N: 5}, {Op: "edit", N: 3}, {Op: "rename", N: 2}, {Op: "add", N: 2}} {
-				b.Sim.Mutate(t, m)
-			}
+			meanwhile(t, b)
 			b.Succeed(t)
 			b.VerifyComplete(t)
 		})
+		if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
+			t.Run(suite.Connector+" DAViCal", func(t *testing.T) { t.Parallel(); forgetful(t, suite) })
+		}
 	}
+}
+
+func meanwhile(t *testing.T, b *connectortest.Bed) {
+	t.Helper()
+	for _, m := range []providersim.Mutation{{Op: "delete", N: 5}, {Op: "edit", N: 3}, {Op: "rename", N: 2}, {Op: "add", N: 2}} {
+		b.Sim.Mutate(t, m)
+	}
+}
+
+// forgetful follows an account on a DAViCal: as long as that knows what changed, and after it has forgotten.
+func forgetful(t *testing.T, suite davserver.Suite) {
+	target := suite.Target(t, davserver.Shape{})
+	var account *davserver.Account
+	target.Start = func(t *testing.T) (sim *connectortest.Sim) {
+		account, sim = suite.Open(t, davserver.DAViCal(t), davserver.Shape{Collections: 3, Things: 40})
+		return sim
+	}
+	b := connectortest.NewBed(t, target)
+	run := func(what string, most int) {
+		t.Helper()
+		before := b.Sim.Gate.Stats().Requests
+		b.Succeed(t)
+		b.VerifyComplete(t)
+		stored, err := connectortest.Stored(t.Context(), b.Store, suite.Things)
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.DeleteFunc(stored, func(_ string, r store.StoredRecord) bool { return r.Deleted })
+		requests := b.Sim.Gate.Stats().Requests - before
+		t.Logf("%s: %d requests, %d %s there, %d stored, %d declared missing", what, requests,
+			len(account.Truth()[suite.Things]), suite.Things, len(stored), len(b.Gaps(t, protocol.GapPending)))
+		if requests > most {
+			t.Errorf("%s: %d requests, more than %d", what, requests, most)
+		}
+	}
+	run("first run", 40)
+	run("nothing changed", 12)
+	meanwhile(t, b)
+	run("changes that the server knows", 25)
+	for _, m := range target.Changes {
+		b.Sim.Mutate(t, m)
+	}
+	run("collections added, renamed and deleted", 40)
+	meanwhile(t, b)
+	if err := account.ForgetTokens(); err != nil {
+		t.Fatal(err)
+	}
+	run("tokens that the server has forgotten", 50)
+	b.Sim.Mutate(t, target.Deletion)
+	run("a deletion", 25)
 }
 
 // TestSilentServer follows an account on a server that reports no changes any more: once a week everything is listed.

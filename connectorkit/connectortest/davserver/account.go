@@ -83,7 +83,7 @@ func open(t testing.TB, s *Server, shape Shape, books bool, prefix string) (*Acc
 		return a, &connectortest.Sim{Provider: a, Gate: gate, Env: map[string]string{"ICAL_SUBSCRIPTION_URL": strings.Join(feeds, ",")}}
 	}
 	return a, &connectortest.Sim{Provider: a, Gate: gate, Env: map[string]string{
-		prefix + "_URL": front, prefix + "_USERNAME": a.user, prefix + "_PASSWORD": password,
+		prefix + "_URL": front + s.root, prefix + "_USERNAME": a.user, prefix + "_PASSWORD": password,
 	}}
 }
 

@@ -1,8 +1,9 @@
-// Package davserver runs Radicale and Xandikos, two servers of calendars and address books
+// Package davserver runs Radicale, Xandikos and DAViCal, servers of calendars and address books
 // that nobody here wrote, for the tests of connectors. They are filled and changed through
-// their own interface. What exists is read from their files, by parsers of others.
+// their own interface. What exists is read from their files and database, by parsers of others.
 //
 //	server.go   the programs
+//	davical.go  the one with a database
 //	account.go  a person's place on a server, with faults in front of it
 //	mutate.go   what happens there
 //	data.go     what is put there

@@ -138,11 +138,16 @@ func (a *Account) things(n int) ([]string, error) {
 
 // thingsOf gives the paths of the things of a collection that were not renamed.
 func (a *Account) thingsOf(shelf string) ([]string, error) {
-	files, err := os.ReadDir(a.folder(shelf))
+	kept, err := a.server.shelves(a)
 	var all []string
-	for _, f := range files {
-		if name := f.Name(); strings.HasPrefix(name, "event-") || strings.HasPrefix(name, "card-") {
-			all = append(all, a.home+shelf+"/"+name)
+	for _, k := range kept {
+		if k.name != shelf {
+			continue
+		}
+		for name := range k.objects {
+			if strings.HasPrefix(name, "event-") || strings.HasPrefix(name, "card-") {
+				all = append(all, a.home+shelf+"/"+name)
+			}
 		}
 	}
 	slices.Sort(all)
@@ -232,8 +237,11 @@ func (a *Account) folder(shelf string) string {
 	return filepath.Join(a.server.files(a.user), strings.TrimPrefix(strings.TrimPrefix(a.home, "/"+a.user), "/user"), shelf)
 }
 
-// ForgetTokens has the server forget every state that it could tell the changes since.
-func (a *Account) ForgetTokens() error {
+// ForgetTokens has the server drop the changes since the tokens that the connector has.
+func (a *Account) ForgetTokens() error { return a.server.forget(a) }
+
+// forgetStates removes the states that a Radicale compares with.
+func forgetStates(a *Account) error {
 	for _, shelf := range a.shelf {
 		if err := os.RemoveAll(filepath.Join(a.folder(shelf), ".Radicale.cache", "sync-token")); err != nil {
 			return err

@@ -14,8 +14,19 @@ import (
 // Server is one of the programs at work.
 type Server struct {
 	address string // without the front
+	root    string // path of the address that an owner enters
 	files   func(user string) string
 	layout  layout
+	// shelves reads what a person has, calendars or address books, where the program keeps it.
+	shelves func(a *Account) ([]shelf, error)
+	// forget has the program drop what changed in the account since the last run.
+	forget func(a *Account) error
+}
+
+// shelf is a collection as a program keeps it.
+type shelf struct {
+	name, title, description, color string
+	objects                         map[string][]byte // by name
 }
 
 // layout is how a program keeps things.
@@ -61,6 +72,7 @@ func Radicale(dir string) (*Server, func() error, error) {
 	}
 	s := &Server{
 		files:  func(user string) string { return filepath.Join(dir, "data", "collection-root", user) },
+		forget: forgetStates, shelves: folders,
 		layout: layout{bulk: true, props: radicaleProps, home: func(user string, _ bool) string { return "/" + user + "/" }},
 	}
 	stop, err := s.run(port, dir, "-c", unsynced, "--config", filepath.Join(dir, "config"))
@@ -75,7 +87,7 @@ func Xandikos(dir string) (*Server, func() error, error) {
 	}
 	data := filepath.Join(dir, "data")
 	s := &Server{
-		files: func(string) string { return filepath.Join(data, "user") },
+		files: func(string) string { return filepath.Join(data, "user") }, shelves: folders,
 		layout: layout{own: true, props: xandikosProps, home: func(_ string, books bool) string {
 			if books {
 				return "/user/contacts/"
@@ -92,14 +104,18 @@ const python = "/usr/bin/python3"
 
 func (s *Server) run(port int, dir string, args ...string) (func() error, error) {
 	s.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	p, err := realserver.Run(realserver.Command{
-		Program: python, Args: args, Dir: dir, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "LANG=C.UTF-8", "TZ=UTC"},
-		Ready: func(ctx context.Context) error { return realserver.Answers(ctx, s.address) },
-	})
+	p, err := realserver.Run(s.command(python, dir, args...))
 	if err != nil {
 		return nil, err
 	}
 	return p.Stop, nil
+}
+
+func (s *Server) command(program, dir string, args ...string) realserver.Command {
+	return realserver.Command{
+		Program: program, Args: args, Dir: dir, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "LANG=C.UTF-8", "TZ=UTC"},
+		Ready: func(ctx context.Context) error { return realserver.Answers(ctx, s.address) },
+	}
 }
 
 func person(i int) string { return fmt.Sprintf("mara%03d", i) }

@@ -1,6 +1,7 @@
 package davserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,7 +17,7 @@ import (
 	"pdpp/providersim"
 )
 
-// Truth reads the files of the account and says what a complete collection of them holds,
+// Truth reads what the server keeps of the account and returns what a complete collection of it holds,
 // in the form of the connector's records. The parsers are not ours.
 func (a *Account) Truth() providersim.Truth {
 	truth, err := a.truth()
@@ -33,72 +34,79 @@ func (a *Account) truth() (providersim.Truth, error) {
 		collections, things = "address_books", "contacts"
 		truth = providersim.Truth{"address_books": {}, "contacts": {}}
 	}
-	parent := filepath.Dir(a.folder("x"))
-	folders, err := os.ReadDir(parent)
+	shelves, err := a.server.shelves(a)
 	if err != nil {
 		return nil, err
 	}
-	for _, folder := range folders {
-		at := filepath.Join(parent, folder.Name())
-		name, description, color, isCalendar, isBook := a.server.layout.props(at)
-		if !isCalendar && !a.books || !isBook && a.books {
-			continue
-		}
-		id := a.home + folder.Name() + "/"
+	for _, s := range shelves {
+		id := a.home + s.name + "/"
 		if a.feed != "" {
 			id = dav.Key(a.feed + id)
 		}
 		entry := map[string]any{"id": id}
-		set(entry, "name", name)
-		set(entry, "description", description)
-		set(entry, "color", color)
+		set(entry, "name", s.title)
+		set(entry, "description", s.description)
+		set(entry, "color", s.color)
 		if a.feed != "" {
-			entry = map[string]any{"id": id, "name": name, "host": "127.0.0.1"}
+			entry = map[string]any{"id": id, "name": s.title, "host": "127.0.0.1"}
 		} else if !a.books {
 			entry["holds"] = []string{"events", "journals", "todos"}
 		}
 		if err := put(truth[collections], id, entry); err != nil {
 			return nil, err
 		}
-		if err := a.objects(truth, things, at, id, name); err != nil {
-			return nil, err
+		shown := "" // with each event, where the source gives the name with all of them
+		if a.feed != "" {
+			shown = s.title
+		}
+		for name, text := range s.objects {
+			if a.books {
+				err = contact(truth[things], text, id)
+			} else {
+				err = calendarFile(truth, text, id, shown)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	return truth, nil
 }
 
-func (a *Account) objects(truth providersim.Truth, things, folder, id, name string) error {
-	files, err := os.ReadDir(folder)
+// folders reads the files of an account, a folder for each collection.
+func folders(a *Account) ([]shelf, error) {
+	parent := filepath.Dir(a.folder("x"))
+	entries, err := os.ReadDir(parent)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, f := range files {
-		if strings.HasPrefix(f.Name(), ".") {
+	var all []shelf
+	for _, e := range entries {
+		at, s := filepath.Join(parent, e.Name()), shelf{name: e.Name(), objects: map[string][]byte{}}
+		var isCalendar, isBook bool
+		s.title, s.description, s.color, isCalendar, isBook = a.server.layout.props(at)
+		if !isCalendar && !a.books || !isBook && a.books {
 			continue
 		}
-		file, err := os.Open(filepath.Join(folder, f.Name()))
+		files, err := os.ReadDir(at)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if a.books {
-			err = contact(truth[things], file, id)
-		} else {
-			shown := "" // with each event, where the source gives the name with all of them
-			if a.feed != "" {
-				shown = name
+		for _, f := range files {
+			if strings.HasPrefix(f.Name(), ".") {
+				continue
 			}
-			err = calendarFile(truth, file, id, shown)
+			if s.objects[f.Name()], err = os.ReadFile(filepath.Join(at, f.Name())); err != nil {
+				return nil, err
+			}
 		}
-		_ = file.Close()
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name(), err)
-		}
+		all = append(all, s)
 	}
-	return nil
+	return all, nil
 }
 
-func calendarFile(truth providersim.Truth, file *os.File, id, shown string) error {
-	cal, err := ical.NewDecoder(file).Decode()
+func calendarFile(truth providersim.Truth, text []byte, id, shown string) error {
+	cal, err := ical.NewDecoder(bytes.NewReader(text)).Decode()
 	if err != nil {
 		return err
 	}
@@ -200,8 +208,8 @@ func errText(kind string, err error) string {
 	return kind
 }
 
-func contact(out map[string]providersim.Item, file *os.File, id string) error {
-	card, err := vcard.NewDecoder(file).Decode()
+func contact(out map[string]providersim.Item, text []byte, id string) error {
+	card, err := vcard.NewDecoder(bytes.NewReader(text)).Decode()
 	if err != nil {
 		return err
 	}
