@@ -31,6 +31,9 @@ func TestRounds(t *testing.T) {
 		// was read, and nothing of it is lost or deleted.
 		"expired cursor": {slack.Config{Seed: 8, Channels: 2, Users: 2, Messages: 30, MaxPage: 5},
 			[][]providersim.Mutation{{{Op: "expire", N: 2}}, {{Op: "expire", N: 2}}}},
+		// Nothing newer shows that the newest message of a conversation was deleted.
+		"newest message deleted": {slack.Config{Seed: 11, Channels: 2, Users: 2, Messages: 12},
+			[][]providersim.Mutation{nil, {{Op: "delete_newest", N: 2}}}},
 		// A message without its last reply is no thread any more: nothing but the missing numbers of its thread shows it.
 		"last reply deleted": {slack.Config{Seed: 10, Channels: 2, Users: 2, Messages: 12},
 			[][]providersim.Mutation{nil, {{Op: "delete_thread", N: 2}}}},
