@@ -57,10 +57,13 @@ var unshown = map[string][]string{
 		"claude_code/config_inventory", "codex/history", "codex/session_index", "codex/shell_snapshots", "codex/config_inventory", "codex/cache_inventory"},
 	"names what other records belong to": {"caldav/calendars", "google_calendar/calendars", "google_contacts/groups", "ical/calendars", "carddav/address_books", "imap/folders", "miniflux/categories", "miniflux/feeds", "slack/workspace", "slack/channel_memberships", "slack/user_groups",
 		"ynab/budgets", "ynab/accounts", "ynab/category_groups", "ynab/categories", "ynab/payees", "ynab/money_movement_groups"},
-	"is a person or an account, and happens at no time": {"bluesky/profile", "carddav/contacts", "google_contacts/contacts", "google_contacts/other_contacts", "github/user", "imessage/participants", "matrix/members", "oura/profile", "slack/users", "spotify/top_artists", "spotify/top_tracks", "twitter_archive/people"},
-	"is a part of another record":                       {"github/pull_request_details", "imap/bodies", "notion/page_contents", "slack/dm_read_states"},
-	"does not say when":                                 {"reddit_export/saved", "reddit_export/votes", "reddit_export/hidden", "reddit_export/subreddits", "reddit_export/account_facts"},
-	"has not happened yet":                              {"ynab/scheduled_transactions", "slack/reminders"},
+	"is a person or an account, and happens at no time": {"bluesky/profile", "carddav/contacts",
+		"google_contacts/contacts", "google_contacts/other_contacts", "github/user", "imessage/participants",
+		"matrix/members", "oura/profile", "slack/users", "spotify/top_artists", "spotify/top_tracks",
+		"twitter_archive/people"},
+	"is a part of another record": {"github/pull_request_details", "imap/bodies", "notion/page_contents", "slack/dm_read_states"},
+	"does not say when":           {"reddit_export/saved", "reddit_export/votes", "reddit_export/hidden", "reddit_export/subreddits", "reddit_export/account_facts"},
+	"has not happened yet":        {"ynab/scheduled_transactions", "slack/reminders"},
 }
 
 // How a stream is shown is declared, or there is a reason why it is a table.

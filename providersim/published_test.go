@@ -218,15 +218,19 @@ func services(t *testing.T) []service {
 		{path: "/conversations.members?channel=C0001&limit=200", as: "Text<slack.ConversationsMembersResponse>"}, {path: "/conversations.info?channel=C0003", as: "Text<slack.ConversationsInfoResponse>", left: []string{"user"}},
 		{path: "/usergroups.list", as: "Text<slack.UsergroupsListResponse>"}, {path: "/reminders.list", as: "Text<slack.RemindersListResponse>"}, {path: "/stars.list?page=1", as: "Text<slack.StarsListResponse>"}}
 
-	h, err := github.Start(github.Config{Seed: 1, Repositories: 3, Stars: 3, Issues: 4, Pulls: 3, Gists: 2, Events: 13, Token: token})
+	h, err := github.Start(github.Config{Seed: 1, Repositories: 3, Stars: 3, Issues: 4, Pulls: 3, Gists: 2, Events: 13,
+		Token: token})
 	code := service{name: "github", token: token, url: started(h.BaseURL, h.Close, err), header: http.Header{"User-Agent": {"test"}, "Accept": {"application/vnd.github+json"}}}
 	login := code.find(t, published{path: "/user"}, "login")
 	code.answers = []published{{path: "/user", as: `Some<github["private-user"]>`}, {path: "/user/repos", as: `Some<github["repository"][]>`}, {path: "/gists", as: `Some<github["base-gist"][]>`},
-		{path: "/issues?filter=all&state=all", as: `Some<github["issue"][]>`}, {path: "/user/starred", as: `Some<github["repository"][]>`},
+		{path: "/issues?filter=all&state=all", as: `Some<github["issue"][]>`},
+		{path: "/user/starred", as: `Some<github["repository"][]>`},
 		{path: "/users/" + login + "/events", as: `Some<github["event"][]>`},
-		{path: "/search/issues?q=type:pr+author:" + login, as: `Some<{ total_count: number; incomplete_results: boolean; items: github["issue-search-result-item"][] }>`}}
+		{path: "/search/issues?q=type:pr+author:" + login,
+			as: `Some<{ total_count: number; incomplete_results: boolean; items: github["issue-search-result-item"][] }>`}}
 	pull := code.find(t, code.answers[len(code.answers)-1], "items", 0, "pull_request", "url")
-	code.answers = append(code.answers, published{path: pull[strings.Index(pull, "/repos/"):], as: `Some<github["pull-request"]>`})
+	code.answers = append(code.answers, published{path: pull[strings.Index(pull, "/repos/"):],
+		as: `Some<github["pull-request"]>`})
 
 	g, err := google.Start(google.Config{Seed: 1, People: 8, Others: 2, Groups: 2, Token: token})
 	people := service{name: "people", token: token, url: started(g.BaseURL+"/v1", g.Close, err)}

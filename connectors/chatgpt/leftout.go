@@ -17,7 +17,8 @@ var leftOut = []localfile.LeftOut{
 	{Name: "Group chats", Patterns: []string{"**/group_chats.json"}},
 	{Name: "Sora", Patterns: []string{"**/sora.json", "**/sora/**"}},
 	{Name: "Shopping", Patterns: []string{"**/shopping.json"}},
-	{Name: "Pictures, sounds and files of messages", Patterns: []string{"**/file-*", "**/file_*", "**/dalle-generations/**", "**/user-*/**", "**/audio/**"}},
+	{Name: "Pictures, sounds and files of messages", Patterns: []string{"**/file-*", "**/file_*",
+		"**/dalle-generations/**", "**/user-*/**", "**/audio/**"}},
 }
 
 // packaging holds nothing besides what is collected: chat.html shows conversations.json.
@@ -71,14 +72,14 @@ func (e *export) accountLoose(ctx context.Context, in fs.FS) error {
 	return err
 }
 
-// accountsOf is the page of the accounts of an export; e is nil without one.
+// accountsOf collects the accounts of an export; e is nil without one.
 func accountsOf(e *export) connectorkit.Flat {
-	return connectorkit.Flat{Stream: localfile.CoverageStream, Page: func(context.Context, connectorkit.Cursor) (connectorkit.Page, error) {
-		var page connectorkit.Page
+	page := func(context.Context, connectorkit.Cursor) (out connectorkit.Page, err error) {
 		if e != nil {
-			page.Records = e.accounts
+			out.Records = e.accounts
 		}
-		page.Next = connectorkit.Cursor{"accounts": strconv.Itoa(len(page.Records))}
-		return page, nil
-	}}
+		out.Next = connectorkit.Cursor{"accounts": strconv.Itoa(len(out.Records))}
+		return out, nil
+	}
+	return connectorkit.Flat{Stream: localfile.CoverageStream, Page: page}
 }

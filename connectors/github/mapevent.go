@@ -94,8 +94,10 @@ type eventRecord struct {
 func (e wireEvent) record() eventRecord {
 	p := e.Payload
 	out := eventRecord{
-		ID: e.ID, Type: e.Type, Public: e.Public, ActorLogin: e.Actor.login(), OrganizationLogin: e.Org.login(), eventTraits: p.eventTraits,
-		HeadSHA: p.Head, BeforeSHA: p.Before, SubjectLogin: cmp.Or(p.Assignee.login(), p.Member.login()), Pages: p.Pages, CreatedAt: e.CreatedAt,
+		ID: e.ID, Type: e.Type, Public: e.Public, ActorLogin: e.Actor.login(), OrganizationLogin: e.Org.login(),
+		eventTraits: p.eventTraits,
+		HeadSHA:     p.Head, BeforeSHA: p.Before, SubjectLogin: cmp.Or(p.Assignee.login(), p.Member.login()), Pages: p.Pages,
+		CreatedAt: e.CreatedAt,
 	}
 	if e.Repo != nil {
 		out.RepositoryID, out.RepositoryFullName = ident(e.Repo.ID), e.Repo.Name

@@ -156,7 +156,8 @@ func (i wireIssue) record() issueRecord {
 		out.Labels = append(out.Labels, l.Name)
 	}
 	if i.Milestone != nil {
-		out.MilestoneTitle, out.MilestoneDescription, out.MilestoneDueOn = i.Milestone.Title, i.Milestone.Description, i.Milestone.DueOn
+		out.MilestoneTitle, out.MilestoneDescription = i.Milestone.Title, i.Milestone.Description
+		out.MilestoneDueOn = i.Milestone.DueOn
 	}
 	if i.Repository != nil {
 		out.RepositoryID = ident(i.Repository.ID)
@@ -292,7 +293,8 @@ func pullDetail(key string, raw jsontext.Value) (pullRecord, error) {
 		out.HeadRepository = p.Head.Repo.FullName
 	}
 	if m := p.AutoMerge; m != nil {
-		out.AutoMergeMethod, out.AutoMergeBy, out.AutoMergeTitle, out.AutoMergeMessage = m.Method, m.EnabledBy.login(), m.Title, m.Message
+		out.AutoMergeMethod, out.AutoMergeBy = m.Method, m.EnabledBy.login()
+		out.AutoMergeTitle, out.AutoMergeMessage = m.Title, m.Message
 	}
 	for _, team := range p.RequestedTeams {
 		out.RequestedTeams = append(out.RequestedTeams, team.Slug)

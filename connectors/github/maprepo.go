@@ -89,7 +89,8 @@ func repository(raw jsontext.Value) (string, connectorkit.Record) {
 		Private: r.Private, Fork: r.Fork, Archived: r.Archived, Disabled: r.Disabled, DefaultBranch: r.DefaultBranch,
 		Language: r.Language, Topics: r.Topics, Stargazers: r.Stargazers, Forks: r.Forks, OpenIssues: r.OpenIssues,
 		Watchers: r.Watchers, SizeKB: r.Size, HTMLURL: r.HTMLURL, Homepage: r.Homepage,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, PushedAt: r.PushedAt, LicenseKey: r.license(), Permissions: []string{}, repoTraits: r.repoTraits,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, PushedAt: r.PushedAt, LicenseKey: r.license(),
+		Permissions: []string{}, repoTraits: r.repoTraits,
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Permissions)) {
 		if r.Permissions[name] {

@@ -19,37 +19,48 @@ var fields = map[string]map[string]string{
 	github.StreamUser: same("login", "name", "email", "bio", "company", "location", "blog", "twitter_username",
 		"created_at", "updated_at", "avatar_url", "html_url", "notification_email", "hireable", "two_factor_authentication").
 		with("id", "#id", "plan_name", "plan.name"),
-	github.StreamUserStats: same("public_repos", "public_gists", "followers", "following", "private_gists", "total_private_repos",
+	github.StreamUserStats: same("public_repos", "public_gists", "followers", "following", "private_gists",
+		"total_private_repos",
 		"owned_private_repos", "disk_usage", "collaborators").with("user_id", "#id"),
 	github.StreamRepositories: same("name", "full_name", "description", "private", "fork", "archived", "disabled", "default_branch",
 		"language", "topics", "stargazers_count", "forks_count", "open_issues_count", "watchers_count", "html_url", "homepage",
 		"created_at", "updated_at", "pushed_at", "visibility", "is_template").
 		with("id", "#id", "owner_login", "owner.login", "size_kb", "size", "license_key", "license.key"),
 	github.StreamStarred: same("starred_at").with("id", "#repo.id", "full_name", "repo.full_name", "description", "repo.description",
-		"language", "repo.language", "stargazers_count", "repo.stargazers_count", "html_url", "repo.html_url", "topics", "repo.topics",
-		"homepage", "repo.homepage", "private", "repo.private", "fork", "repo.fork", "archived", "repo.archived", "license_key", "repo.license.key"),
+		"language", "repo.language", "stargazers_count", "repo.stargazers_count", "html_url", "repo.html_url", "topics",
+		"repo.topics",
+		"homepage", "repo.homepage", "private", "repo.private", "fork", "repo.fork", "archived", "repo.archived",
+		"license_key", "repo.license.key"),
 	github.StreamIssues: issueFields.with("repository_full_name", "repository.full_name", "repository_id", "#repository.id"),
 	github.StreamPulls:  issueFields,
-	github.StreamPullDetails: same("number", "merged_at", "additions", "deletions", "changed_files", "created_at", "updated_at", "merge_commit_sha").
+	github.StreamPullDetails: same("number", "merged_at", "additions", "deletions", "changed_files", "created_at",
+		"updated_at", "merge_commit_sha").
 		with("id", "#list_id", "pull_request_id", "#id", "merged_by_login", "merged_by.login", "commits_count", "commits",
 			"base_ref", "base.ref", "head_ref", "head.ref", "requested_reviewers", "*requested_reviewers.login",
-			"review_comments_count", "review_comments", "base_sha", "base.sha", "head_sha", "head.sha", "head_repository_full_name", "head.repo.full_name",
-			"requested_teams", "*requested_teams.slug", "auto_merge_method", "auto_merge.merge_method", "auto_merge_by_login", "auto_merge.enabled_by.login",
+			"review_comments_count", "review_comments", "base_sha", "base.sha", "head_sha", "head.sha",
+			"head_repository_full_name", "head.repo.full_name",
+			"requested_teams", "*requested_teams.slug", "auto_merge_method", "auto_merge.merge_method", "auto_merge_by_login",
+			"auto_merge.enabled_by.login",
 			"auto_merge_title", "auto_merge.commit_title", "auto_merge_message", "auto_merge.commit_message"),
 	github.StreamGists: same("id", "description", "public", "html_url", "created_at", "updated_at").
 		with("files_truncated", "truncated", "comments_count", "comments"),
 	github.StreamEvents: same("id", "type", "public", "created_at").with("actor_login", "actor.login", "repository_id", "#repo.id",
 		"repository_full_name", "repo.name", "action", "payload.action", "ref", "payload.ref", "ref_type", "payload.ref_type",
-		"description", "payload.description", "head_sha", "payload.head", "before_sha", "payload.before", "label", "payload.label.name",
-		"forked_to", "payload.forkee.full_name", "path", "payload.comment.path", "review_state", "payload.review.state", "tag_name", "payload.release.tag_name"),
+		"description", "payload.description", "head_sha", "payload.head", "before_sha", "payload.before", "label",
+		"payload.label.name",
+		"forked_to", "payload.forkee.full_name", "path", "payload.comment.path", "review_state", "payload.review.state",
+		"tag_name", "payload.release.tag_name"),
 }
 
 var issueFields = same("number", "title", "body", "state", "state_reason", "html_url", "comments", "created_at", "updated_at",
-	"closed_at", "draft", "locked", "active_lock_reason", "author_association", "sub_issues_summary", "issue_dependencies_summary").
+	"closed_at", "draft", "locked", "active_lock_reason", "author_association", "sub_issues_summary",
+	"issue_dependencies_summary").
 	with("id", "#id", "user_login", "user.login", "user_id", "#user.id", "assignees", "*assignees.login", "labels", "*labels.name",
 		"milestone_title", "milestone.title", "reactions_total_count", "reactions.total_count", "is_pull_request", "?pull_request",
-		"pull_request_url", "pull_request.url", "merged_at", "pull_request.merged_at", "closed_by_login", "closed_by.login", "type_name", "type.name",
-		"via_app", "performed_via_github_app.name", "pinned_comment", "pinned_comment.body", "milestone_description", "milestone.description",
+		"pull_request_url", "pull_request.url", "merged_at", "pull_request.merged_at", "closed_by_login",
+		"closed_by.login", "type_name", "type.name",
+		"via_app", "performed_via_github_app.name", "pinned_comment", "pinned_comment.body", "milestone_description",
+		"milestone.description",
 		"milestone_due_on", "milestone.due_on")
 
 type table map[string]string
@@ -98,7 +109,8 @@ func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 		payload := wire["payload"].(map[string]any)
 		for _, part := range []string{"issue", "pull_request", "discussion", "release", "comment", "review", "forkee"} {
 			about, _ := payload[part].(map[string]any)
-			for name, member := range map[string]string{"number": "number", "title": "title", "body": "body", "html_url": "html_url"} {
+			for name, member := range map[string]string{"number": "number", "title": "title", "body": "body",
+				"html_url": "html_url"} {
 				if v := about[member]; v != nil {
 					record[name] = v
 				}
@@ -114,7 +126,8 @@ func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 		}
 		if pages, ok := payload["pages"].([]any); ok {
 			page := pages[0].(map[string]any)
-			record["pages"] = []any{map[string]any{"title": page["title"], "action": page["action"], "html_url": page["html_url"]}}
+			record["pages"] = []any{map[string]any{"title": page["title"], "action": page["action"],
+				"html_url": page["html_url"]}}
 		}
 	case github.StreamUserStats:
 		_, day, _ := strings.Cut(key, ":")

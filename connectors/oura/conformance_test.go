@@ -29,7 +29,8 @@ func target(t *testing.T, cfg oura.Config) connectortest.Target {
 		Credential: "OURA_ACCESS_TOKEN",
 		Snapshot:   true, // most of a small account is within the days that are read again
 		Changes: []providersim.Mutation{
-			{Op: "sync_late", N: 2}, {Op: "rescore", N: 3}, {Op: "recount", N: 2}, {Op: "reanalyse", N: 2}, {Op: "stress", N: 2}, {Op: "end_rest", N: 1},
+			{Op: "sync_late", N: 2}, {Op: "rescore", N: 3}, {Op: "recount", N: 2}, {Op: "reanalyse", N: 2},
+			{Op: "stress", N: 2}, {Op: "end_rest", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "discard", N: 2}, DeletedStream: oura.StreamSleep,
 		Scoped: oura.StreamSleep, OptionalField: "latency",

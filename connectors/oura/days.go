@@ -77,7 +77,8 @@ func (a *account) profile(ctx context.Context, _ connectorkit.Cursor) (connector
 	if err := a.know(ctx); err != nil {
 		return connectorkit.Page{}, err
 	}
-	return connectorkit.Page{Records: []connectorkit.Record{connectorkit.Upsert(a.person)}, Next: connectorkit.Cursor{"id": a.id}}, nil
+	return connectorkit.Page{Records: []connectorkit.Record{connectorkit.Upsert(a.person)},
+		Next: connectorkit.Cursor{"id": a.id}}, nil
 }
 
 // reader makes a record of a document; its day and key are for what is remembered of it.
@@ -161,7 +162,8 @@ func (d *days) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.P
 	}
 	w.step++
 	out.More = true
-	out.Next = connectorkit.Cursor{"from": w.from.Format(time.DateOnly), "recent": encode(d.recent()), "step": strconv.Itoa(w.step), "account": d.id}
+	out.Next = connectorkit.Cursor{"from": w.from.Format(time.DateOnly), "recent": encode(d.recent()),
+		"step": strconv.Itoa(w.step), "account": d.id}
 	return out, nil
 }
 

@@ -56,7 +56,8 @@ func TestRefusals(t *testing.T) {
 func TestWithheldCollection(t *testing.T) {
 	t.Parallel()
 	b := connectortest.NewBed(t, target(t, oura.Config{Seed: 3, Days: 3}))
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Status: http.StatusForbidden, Path: "/v2/usercollection/daily_stress"})
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Status: http.StatusForbidden,
+		Path: "/v2/usercollection/daily_stress"})
 	r := b.Succeed(t)
 	if !slices.ContainsFunc(r.KnownGaps, func(g runner.KnownGap) bool { return g.Stream == oura.StreamStress }) {
 		t.Errorf("nothing is declared missing: %+v", r.KnownGaps)

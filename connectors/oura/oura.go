@@ -1,5 +1,5 @@
-// Package oura collects a person's nights and days from Oura: sleep, its scores, readiness, activity, stress, bedtimes, rest modes
-// and the profile.
+// Package oura collects a person's nights and days from Oura: sleep, its scores, readiness, activity, stress,
+// bedtimes, rest modes and the profile.
 //
 //	manifest.json   what it declares: streams, schemas, the sign-in
 //	oura.go         open: environment in, client and collectors out

@@ -127,18 +127,24 @@ func message(w, r map[string]any, put func(string, any)) {
 	if profile, ok := w["bot_profile"].(map[string]any); ok {
 		r["bot_name"] = profile["name"]
 	}
-	if blocks, ok := w["blocks"].([]any); ok && w["text"] == "" {
-		r["text"] = blocks[0].(map[string]any)["text"].(map[string]any)["text"]
+	shown := func(name, text string) { // beside a text of its own, or in its place
+		if w["text"] == "" {
+			name = "text"
+		}
+		r[name] = text
+	}
+	if blocks, ok := w["blocks"].([]any); ok {
+		shown("block_text", blocks[0].(map[string]any)["text"].(map[string]any)["text"].(string))
 	}
 	r["file_count"], r["attachment_count"], r["reaction_count"] = 0, 0, 0
 	if attachments, ok := w["attachments"].([]any); ok {
 		r["attachment_count"] = len(attachments)
-		title := attachments[0].(map[string]any)["title"].(string)
-		if w["text"] == "" {
-			r["text"] = title + "\nis full\nHost: attic"
-		} else {
-			r["attachment_text"] = title + "\nof the north"
+		first := attachments[0].(map[string]any)
+		lines := first["title"].(string) + "\n" + first["text"].(string)
+		if _, ok := first["fields"]; ok {
+			lines += "\nHost: attic"
 		}
+		shown("attachment_text", lines)
 	}
 	if files, ok := w["files"].([]any); ok {
 		r["file_count"], r["file_ids"] = len(files), []any{files[0].(map[string]any)["id"]}

@@ -20,16 +20,23 @@ func TestRounds(t *testing.T) {
 		cfg    slack.Config
 		rounds [][]providersim.Mutation
 	}{
-		// A conversation that the person left is told of by nothing but its absence: it is deleted from the list, its messages
-		// stay as they were, and the others go on.
-		"left": {slack.Config{Seed: 3, Channels: 5, Messages: 4, Files: 1}, [][]providersim.Mutation{nil, {{Op: "leave", N: 1}, {Op: "say", N: 2}}}},
+		// Only its absence shows that the person left a conversation: it is deleted from the list, its messages stay as
+		// they were, and the others go on.
+		"left": {slack.Config{Seed: 3, Channels: 5, Messages: 4, Files: 1},
+			[][]providersim.Mutation{nil, {{Op: "leave", N: 1}, {Op: "say", N: 2}}}},
 		// A reply to a thread with a first message older than the days that are read again arrives with the next run.
-		"reply to an old thread": {slack.Config{Seed: 7, Channels: 2, Messages: 60, MaxPage: 6}, [][]providersim.Mutation{nil, {{Op: "reply_old", N: 3}}, {{Op: "reply_old", N: 3}}}},
-		// A cursor that Slack does not know any more costs a request: the history goes on from the last message that was read,
-		// and nothing of it is lost or deleted.
-		"expired cursor": {slack.Config{Seed: 8, Channels: 2, Users: 2, Messages: 30, MaxPage: 5}, [][]providersim.Mutation{{{Op: "expire", N: 2}}, {{Op: "expire", N: 2}}}},
+		"reply to an old thread": {slack.Config{Seed: 7, Channels: 2, Messages: 60, MaxPage: 6},
+			[][]providersim.Mutation{nil, {{Op: "reply_old", N: 3}}, {{Op: "reply_old", N: 3}}}},
+		// A cursor that Slack does not know any more costs a request: the history goes on from the last message that
+		// was read, and nothing of it is lost or deleted.
+		"expired cursor": {slack.Config{Seed: 8, Channels: 2, Users: 2, Messages: 30, MaxPage: 5},
+			[][]providersim.Mutation{{{Op: "expire", N: 2}}, {{Op: "expire", N: 2}}}},
+		// Nothing newer shows that the newest message of a conversation was deleted.
+		"newest message deleted": {slack.Config{Seed: 11, Channels: 2, Users: 2, Messages: 12},
+			[][]providersim.Mutation{nil, {{Op: "delete_newest", N: 2}}}},
 		// A message without its last reply is no thread any more: nothing but the missing numbers of its thread shows it.
-		"last reply deleted": {slack.Config{Seed: 10, Channels: 2, Users: 2, Messages: 12}, [][]providersim.Mutation{nil, {{Op: "delete_thread", N: 2}}}},
+		"last reply deleted": {slack.Config{Seed: 10, Channels: 2, Users: 2, Messages: 12},
+			[][]providersim.Mutation{nil, {{Op: "delete_thread", N: 2}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

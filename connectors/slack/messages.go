@@ -241,7 +241,7 @@ func (c *conversation) remember(ts stamp, k known) {
 	c.Known[ts] = k
 }
 
-// finish ends a span: what was known of it and was not met is deleted.
+// finish ends a span: what was known of it and was not met is deleted. An answer without any message is no proof.
 func (c *conversation) finish(id string, w *walk, limited bool) (records []connectorkit.Record) {
 	s := c.Span
 	w.anew = w.anew && w.whole
@@ -250,7 +250,7 @@ func (c *conversation) finish(id string, w *walk, limited bool) (records []conne
 	}
 	for _, ts := range slices.Sorted(maps.Keys(c.Known)) {
 		switch {
-		case ts >= s.Floor && ts <= s.Top && w.whole && !w.met[ts]:
+		case ts >= s.Floor && s.Top != "" && w.whole && !w.met[ts]:
 			records = append(records, connectorkit.Delete(key(id, ts)))
 			for _, reply := range c.Known[ts].Replies {
 				records = append(records, connectorkit.Delete(key(id, reply)))

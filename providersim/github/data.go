@@ -85,9 +85,12 @@ func (g *GitHub) userObject() object {
 		"location": "Bergen", "blog": "https://ottilie.example", "twitter_username": nil, "type": "User", "site_admin": false,
 		"public_repos": 12, "public_gists": 3, "followers": g.user.followers, "following": 9,
 		"created_at": "2016-04-01T10:00:00Z", "updated_at": stamp(g.user.updated),
-		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", ownID), "html_url": "https://github.com/" + ownLogin,
-		"notification_email": "ottilie@ottilie.example", "hireable": nil, "two_factor_authentication": true, "private_gists": 2, "total_private_repos": 4,
-		"owned_private_repos": 3, "disk_usage": 5100, "collaborators": 2, "plan": object{"name": "pro", "space": 976562499, "collaborators": 0, "private_repos": 9999},
+		"avatar_url":         fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", ownID),
+		"html_url":           "https://github.com/" + ownLogin,
+		"notification_email": "ottilie@ottilie.example", "hireable": nil, "two_factor_authentication": true,
+		"private_gists": 2, "total_private_repos": 4,
+		"owned_private_repos": 3, "disk_usage": 5100, "collaborators": 2,
+		"plan": object{"name": "pro", "space": 976562499, "collaborators": 0, "private_repos": 9999},
 	}
 }
 
@@ -101,8 +104,10 @@ func (g *GitHub) repoObject(r *repo) object {
 		"id": r.id, "name": r.name, "full_name": r.fullName(), "owner": owner, "private": r.private, "fork": r.id%7 == 0,
 		"archived": r.archived, "disabled": false, "description": sentence(text, 6), "default_branch": "main", "topics": []string{},
 		"stargazers_count": r.stargazers, "watchers_count": r.stargazers, "forks_count": 1, "open_issues_count": 2, "size": 900 + r.id%50,
-		"license": object{"key": "mit", "name": "MIT License"}, "homepage": nil, "language": nil, "visibility": "public", "is_template": r.id%11 == 0,
-		"permissions": object{"admin": r.owner == ownLogin, "maintain": r.owner == ownLogin, "push": true, "triage": true, "pull": true}, "has_wiki": true, "allow_forking": true,
+		"license": object{"key": "mit", "name": "MIT License"}, "homepage": nil, "language": nil, "visibility": "public",
+		"is_template": r.id%11 == 0,
+		"permissions": object{"admin": r.owner == ownLogin, "maintain": r.owner == ownLogin, "push": true, "triage": true,
+			"pull": true}, "has_wiki": true, "allow_forking": true,
 		"html_url": "https://github.com/" + r.fullName(), "created_at": stamp(r.created), "updated_at": stamp(r.updated), "pushed_at": stamp(r.pushed),
 	}
 	if r.private {
@@ -125,7 +130,9 @@ func (g *GitHub) starObject(s *star) object {
 	text := g.written(s.id)
 	return object{"starred_at": stamp(s.at), "repo": object{
 		"id": s.id, "name": s.name, "full_name": people[s.id%4] + "/" + s.name, "description": sentence(text, 5), "private": false,
-		"language": nil, "stargazers_count": s.stargazers, "html_url": "https://github.com/" + people[s.id%4] + "/" + s.name, "fork": s.id%2 == 0, "archived": s.id%5 == 0,
-		"topics": []string{words[s.id%20]}, "homepage": "https://" + s.name + ".example", "license": object{"key": "mit", "name": "MIT License"},
+		"language": nil, "stargazers_count": s.stargazers,
+		"html_url": "https://github.com/" + people[s.id%4] + "/" + s.name, "fork": s.id%2 == 0, "archived": s.id%5 == 0,
+		"topics": []string{words[s.id%20]}, "homepage": "https://" + s.name + ".example",
+		"license": object{"key": "mit", "name": "MIT License"},
 	}}
 }

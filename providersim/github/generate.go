@@ -96,5 +96,6 @@ func (g *GitHub) addGist() *gist {
 
 func (g *GitHub) addEvent() {
 	n := len(g.events)
-	g.events = append(g.events, event{id: g.id() + 40_000_000_000, kind: eventKind[n%len(eventKind)], repo: g.repos[n%len(g.repos)], at: g.clock})
+	g.events = append(g.events, event{id: g.id() + 40_000_000_000, kind: eventKind[n%len(eventKind)],
+		repo: g.repos[n%len(g.repos)], at: g.clock})
 }

@@ -19,7 +19,8 @@ var (
 	languages = []string{"Go", "Rust", "Zig", "Python", ""}
 	labels    = []string{"bug", "docs", "good first issue", "perf"}
 	people    = []string{"marit-dalen", "tomasz-wrzos", "noor-ashri", "kenji-arimoto"}
-	eventKind = []string{"PushEvent", "IssuesEvent", "WatchEvent", "PullRequestEvent", "CreateEvent", "IssueCommentEvent", "PullRequestReviewCommentEvent",
+	eventKind = []string{"PushEvent", "IssuesEvent", "WatchEvent", "PullRequestEvent", "CreateEvent",
+		"IssueCommentEvent", "PullRequestReviewCommentEvent",
 		"PullRequestReviewEvent", "ReleaseEvent", "DiscussionEvent", "ForkEvent", "MemberEvent", "GollumEvent"}
 )
 

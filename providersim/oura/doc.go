@@ -15,9 +15,10 @@
 //
 // # Where this comes from
 //
-// Oura's OpenAPI document of API v2 (a copy of July 2026): collections, parameters, next_token, the members of each document and
-// their types. Which scope a collection needs is not in it. That comes from two public clients, which agree. Oura publishes
-// no package of types for npm. Oura does not document how the days of a rest mode are compared: this simulator compares its first day.
+// Oura's OpenAPI document of API v2 (a copy of July 2026): collections, parameters, next_token, the members of each
+// document and their types. Which scope a collection needs is not in it. That comes from two public clients, which
+// agree. Oura publishes no package of types for npm. Oura does not document how the days of a rest mode are compared:
+// this simulator compares its first day.
 //
 // # Simulation
 //

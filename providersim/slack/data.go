@@ -128,7 +128,8 @@ func (s *Slack) say(c *channel, at time.Time, parent *message) *message {
 	}
 	switch s.lastID % 7 { // what programs say is often in one of these members only
 	case 1: // the preview of a link
-		m.data["attachments"] = []object{{"id": 1, "fallback": "Lofts of the north", "title": fmt.Sprintf("Loft %d", s.lastID), "title_link": "https://lofts.example/1", "text": "of the north"}}
+		m.data["attachments"] = []object{{"id": 1, "fallback": "Lofts of the north",
+			"title": fmt.Sprintf("Loft %d", s.lastID), "title_link": "https://lofts.example/1", "text": "of the north"}}
 	case 3:
 		m.data["text"], m.data["username"], m.data["subtype"], m.data["bot_id"] = "", "alerts", "bot_message", "B0001"
 		m.data["attachments"] = []object{{"id": 1, "fallback": "disk full", "title": fmt.Sprintf("Disk %d", s.lastID), "text": "is full", "fields": []object{{"title": "Host", "value": "attic", "short": true}}}}

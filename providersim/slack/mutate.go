@@ -3,6 +3,7 @@ package slack
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"pdpp/providersim"
@@ -33,6 +34,13 @@ var operations = map[string]func(s *Slack) string{
 		})
 	},
 	"delete": func(s *Slack) string { return s.change(func(m *message) { m.gone = true }) },
+	// The newest message of a channel: nothing above it shows that it is missing.
+	"delete_newest": func(s *Slack) string {
+		at := s.among("delete_newest")
+		newest := slices.MaxFunc(at, func(x, y placed) int { return strings.Compare(x.ts, y.ts) })
+		newest.gone = true
+		return newest.ts
+	},
 	"delete_reply": func(s *Slack) string {
 		_, m := s.recent(func(m *message) bool { return len(m.living()) > 0 })
 		r := m.living()[0]
@@ -66,6 +74,7 @@ var operations = map[string]func(s *Slack) string{
 // needs are the messages of which an operation needs one. An operation without a row needs none.
 var needs = map[string]func(s *Slack, m *message) bool{
 	"reply": (*Slack).isRecent, "react": (*Slack).isRecent, "edit": (*Slack).isRecent, "delete": (*Slack).isRecent,
+	"delete_newest": (*Slack).isRecent,
 	"delete_reply":  func(s *Slack, m *message) bool { return s.isRecent(m) && len(m.living()) > 0 },
 	"delete_thread": func(s *Slack, m *message) bool { return s.isRecent(m) && len(m.living()) > 0 },
 	"reply_old":     func(s *Slack, m *message) bool { return m.ts < s.daysAgo(14) },
