@@ -32,12 +32,16 @@ type Whole struct {
 	// everything was.
 	Since time.Time
 	// Gone returns those of some stored keys, none of which is among Keys, that the source has no more, after a
-	// second look. An error means that it does not know: nothing is deleted, and a later run asks again.
+	// second look. An error means that it does not know: nothing is deleted, and a later run asks again. With
+	// ErrAskLater the returned keys are deleted, and a later run asks for the rest.
 	Gone func(ctx context.Context, keys []string) ([]string, error)
 }
 
 // ErrUnsure is returned by Whole.Gone when a second look does not show what the first one did.
 var ErrUnsure = errors.New("a second look at the source shows something else")
+
+// ErrAskLater is returned by Whole.Gone beside keys when a bound kept it from asking for all of them.
+var ErrAskLater = errors.New("the rest is asked for by a later run")
 
 // AllGone is the Whole.Gone of a source where the first look is proof: its lists are of one moment, or were counted.
 func AllGone(_ context.Context, keys []string) ([]string, error) { return keys, nil }
@@ -151,7 +155,7 @@ func chunks(keys iter.Seq[string], size int) iter.Seq[[]string] {
 	}
 }
 
-// deleteMissing deletes what a second look finds gone. False means that there was no such look.
+// deleteMissing deletes what a second look finds gone. False means that not everything was looked for.
 func (r *run) deleteMissing(ctx context.Context, stream string, keys []string, look func(context.Context, []string) ([]string, error)) (bool, error) {
 	if len(keys) == 0 {
 		return true, nil
@@ -160,7 +164,8 @@ func (r *run) deleteMissing(ctx context.Context, stream string, keys []string, l
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	if err != nil {
+	later := errors.Is(err, ErrAskLater)
+	if err != nil && !later {
 		r.log.Warn("deletions were not confirmed", "stream", stream, "cause", governhttp.WithoutURL(err))
 		return false, nil
 	}
@@ -172,5 +177,5 @@ func (r *run) deleteMissing(ctx context.Context, stream string, keys []string, l
 			return false, err
 		}
 	}
-	return true, nil
+	return !later, nil
 }
