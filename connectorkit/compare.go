@@ -1,16 +1,11 @@
 package connectorkit
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"iter"
 	"slices"
-	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/governor/governhttp"
 	"pdpp/manifest"
@@ -45,32 +40,6 @@ var ErrAskLater = errors.New("the rest is asked for by a later run")
 
 // AllGone is the Whole.Gone of a source where the first look is proof: its lists are of one moment, or were counted.
 func AllGone(_ context.Context, keys []string) ([]string, error) { return keys, nil }
-
-// compared is the member of a steady bookmark that holds when the stream was last compared with the store, in
-// milliseconds of Unix time.
-const compared = "kit_compared_ms"
-
-// readCompared takes that member out of a bookmark.
-func readCompared(mark jsontext.Value) (rest jsontext.Value, at int64) {
-	if mark.Kind() != '{' || !bytes.Contains(mark, []byte(`"`+compared+`"`)) {
-		return mark, 0
-	}
-	var members map[string]jsontext.Value
-	if json.Unmarshal(mark, &members) != nil {
-		return mark, 0
-	}
-	at, _ = strconv.ParseInt(string(members[compared]), 10, 64) // anything else: it was never compared
-	delete(members, compared)
-	return encode(members), at
-}
-
-// withCompared puts the member into a bookmark.
-func withCompared(mark jsontext.Value, at int64) jsontext.Value {
-	if at == 0 {
-		return mark
-	}
-	return withPace(mark, map[string]float64{compared: float64(at)})
-}
 
 // Comparable reports whether a whole walk over the stream is to be compared with the store in this run.
 func (f *Feeding) Comparable(stream string) bool { return f.r.comparable(stream) }

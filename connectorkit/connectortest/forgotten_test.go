@@ -497,3 +497,49 @@ func TestManyForgotten(t *testing.T) {
 		}
 	}
 }
+
+// TestRewoundBookmarks goes back to bookmarks that do not know a thing which was collected since and is deleted at the
+// provider. A list that is read by time alone needs a full refresh for it.
+func TestRewoundBookmarks(t *testing.T) {
+	for name, open := range Databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st, err := open(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = st.Close() })
+			s := newShelfBed(t, st)
+			if err := s.bed.Connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for range 6 {
+				s.add()
+			}
+			s.run(t, Connection, "")
+			back := map[store.CursorID]int64{}
+			for _, stream := range shapes[:len(shapes)-2] {
+				id := store.CursorID{ConnectionID: Connection, Stream: stream}
+				log, err := st.CursorLog(t.Context(), id, 1)
+				if err != nil || len(log) == 0 {
+					t.Fatalf("bookmark of %s: %v", stream, err)
+				}
+				back[id] = log[0].Commit
+			}
+			s.add()
+			s.run(t, Connection, "")
+			s.remove("i00007")
+			for id, commit := range back {
+				if _, err := st.Rewind(t.Context(), id, commit, s.bed.now()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.run(t, Connection, "")
+			for id := range back {
+				if got := s.live(t, Connection, id.Stream); len(got) != 6 && id.Stream != "since" {
+					t.Errorf("%s holds %v", id.Stream, got)
+				}
+			}
+		})
+	}
+}
