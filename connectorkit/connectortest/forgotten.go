@@ -19,11 +19,11 @@ import (
 )
 
 // Databases opens a fresh store on each database.
-var Databases = map[string]func(t *testing.T) (store.Store, error){
-	"sqlite": func(t *testing.T) (store.Store, error) {
+var Databases = map[string]func(t testing.TB) (store.Store, error){
+	"sqlite": func(t testing.TB) (store.Store, error) {
 		return sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	},
-	"postgres": func(t *testing.T) (store.Store, error) {
+	"postgres": func(t testing.TB) (store.Store, error) {
 		return postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
 	},
 }

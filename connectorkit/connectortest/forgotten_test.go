@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == playShapes {
 		connectorkit.Main(connectorkit.MustNew([]byte(shapesManifest()), openShapes))
 	}
+	if len(os.Args) > 1 && os.Args[1] == playMany {
+		connectorkit.Main(connectorkit.MustNew([]byte(manyManifest), openMany))
+	}
 	os.Exit(m.Run())
 }
 
