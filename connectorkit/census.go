@@ -2,6 +2,7 @@ package connectorkit
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -68,8 +69,17 @@ func (l *lane) takeCensus(ctx context.Context) error {
 		}
 	}
 	if whole && !l.r.spent() && !l.r.late() {
-		if err := l.r.compare(ctx, l.List, Whole{Keys: maps.Keys(l.met), Gone: l.askGone}); err != nil {
+		rest := false
+		look := func(ctx context.Context, keys []string) (gone []string, err error) {
+			gone, err = l.askGone(ctx, keys)
+			rest = errors.Is(err, ErrAskLater)
+			return gone, err
+		}
+		if err := l.r.compare(ctx, l.List, Whole{Keys: maps.Keys(l.met), Gone: look}); err != nil {
 			return err
+		}
+		if rest {
+			at = now.Add(-l.Census) // the next run walks the list again and asks for more
 		}
 	}
 	if !l.metMore {
@@ -127,11 +137,13 @@ func (l *lane) collectLate(ctx context.Context, found []Item) (keys []string, er
 	return keys, nil
 }
 
-// askGone returns those of the stored keys that the provider calls gone, with their details deleted.
+// askGone returns those of the stored keys that the provider calls gone, with their details deleted. It asks for a
+// bounded number of them.
 func (l *lane) askGone(ctx context.Context, keys []string) (gone []string, err error) {
 	for i, key := range keys {
 		if i == censusAsks || l.r.spent() || l.r.late() {
-			return nil, ErrUnsure
+			err = ErrAskLater
+			break
 		}
 		there, err := l.askFor(ctx, key)
 		if err != nil {
@@ -144,14 +156,14 @@ func (l *lane) askGone(ctx context.Context, keys []string) (gone []string, err e
 		gone = append(gone, key)
 	}
 	if !l.Paired || !l.detailing {
-		return gone, nil
+		return gone, err
 	}
 	for _, key := range gone {
 		if _, err := l.r.emit(ctx, l.Detail, Delete(key)); err != nil {
 			return nil, err
 		}
 	}
-	return gone, nil
+	return gone, err
 }
 
 // askFor reports whether the provider has an item that its list does not show.

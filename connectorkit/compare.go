@@ -1,16 +1,11 @@
 package connectorkit
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"iter"
 	"slices"
-	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/governor/governhttp"
 	"pdpp/manifest"
@@ -32,41 +27,19 @@ type Whole struct {
 	// everything was.
 	Since time.Time
 	// Gone returns those of some stored keys, none of which is among Keys, that the source has no more, after a
-	// second look. An error means that it does not know: nothing is deleted, and a later run asks again.
+	// second look. An error means that it does not know: nothing is deleted, and a later run asks again. With
+	// ErrAskLater the returned keys are deleted, and a later run asks for the rest.
 	Gone func(ctx context.Context, keys []string) ([]string, error)
 }
 
 // ErrUnsure is returned by Whole.Gone when a second look does not show what the first one did.
 var ErrUnsure = errors.New("a second look at the source shows something else")
 
+// ErrAskLater is returned by Whole.Gone beside keys when a bound kept it from asking for all of them.
+var ErrAskLater = errors.New("the rest is asked for by a later run")
+
 // AllGone is the Whole.Gone of a source where the first look is proof: its lists are of one moment, or were counted.
 func AllGone(_ context.Context, keys []string) ([]string, error) { return keys, nil }
-
-// compared is the member of a steady bookmark that holds when the stream was last compared with the store, in
-// milliseconds of Unix time.
-const compared = "kit_compared_ms"
-
-// readCompared takes that member out of a bookmark.
-func readCompared(mark jsontext.Value) (rest jsontext.Value, at int64) {
-	if mark.Kind() != '{' || !bytes.Contains(mark, []byte(`"`+compared+`"`)) {
-		return mark, 0
-	}
-	var members map[string]jsontext.Value
-	if json.Unmarshal(mark, &members) != nil {
-		return mark, 0
-	}
-	at, _ = strconv.ParseInt(string(members[compared]), 10, 64) // anything else: it was never compared
-	delete(members, compared)
-	return encode(members), at
-}
-
-// withCompared puts the member into a bookmark.
-func withCompared(mark jsontext.Value, at int64) jsontext.Value {
-	if at == 0 {
-		return mark
-	}
-	return withPace(mark, map[string]float64{compared: float64(at)})
-}
 
 // Comparable reports whether a whole walk over the stream is to be compared with the store in this run.
 func (f *Feeding) Comparable(stream string) bool { return f.r.comparable(stream) }
@@ -151,7 +124,7 @@ func chunks(keys iter.Seq[string], size int) iter.Seq[[]string] {
 	}
 }
 
-// deleteMissing deletes what a second look finds gone. False means that there was no such look.
+// deleteMissing deletes what a second look finds gone. False means that not everything was looked for.
 func (r *run) deleteMissing(ctx context.Context, stream string, keys []string, look func(context.Context, []string) ([]string, error)) (bool, error) {
 	if len(keys) == 0 {
 		return true, nil
@@ -160,7 +133,8 @@ func (r *run) deleteMissing(ctx context.Context, stream string, keys []string, l
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	if err != nil {
+	later := errors.Is(err, ErrAskLater)
+	if err != nil && !later {
 		r.log.Warn("deletions were not confirmed", "stream", stream, "cause", governhttp.WithoutURL(err))
 		return false, nil
 	}
@@ -172,5 +146,5 @@ func (r *run) deleteMissing(ctx context.Context, stream string, keys []string, l
 			return false, err
 		}
 	}
-	return true, nil
+	return !later, nil
 }

@@ -69,7 +69,7 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 	}
 	if start.CollectionMode != protocol.FullRefresh {
 		for stream, mark := range start.State {
-			_, r.bookmarks.compared[stream] = readCompared(mark)
+			_, r.bookmarks.compared[stream] = protocol.SplitCompared(mark)
 		}
 	}
 	peer.hear(r.shared.hear)

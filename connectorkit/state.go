@@ -33,7 +33,7 @@ func (r *run) state(ctx context.Context, m *protocol.State) error {
 	if m.Mode == protocol.SteadyState && m.Cursor.Kind() == '{' {
 		b := &r.bookmarks
 		b.sent[m.Stream], b.told, b.toldAt = m.Cursor, r.pace(), r.p.Now()
-		m.Cursor = withPace(withCompared(m.Cursor, b.compared[m.Stream]), b.told)
+		m.Cursor = withPace(protocol.WithCompared(m.Cursor, b.compared[m.Stream]), b.told)
 	}
 	return r.out.send(ctx, m)
 }
@@ -107,7 +107,7 @@ func (r *run) stored(stream string, mode protocol.CursorMode) jsontext.Value {
 	case mode == protocol.CatchUp:
 		return r.start.CatchUpState[stream]
 	default:
-		mark, _ := readCompared(withoutPace(r.start.State[stream]))
+		mark, _ := protocol.SplitCompared(withoutPace(r.start.State[stream]))
 		return mark
 	}
 }

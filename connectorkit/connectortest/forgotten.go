@@ -19,11 +19,11 @@ import (
 )
 
 // Databases opens a fresh store on each database.
-var Databases = map[string]func(t *testing.T) (store.Store, error){
-	"sqlite": func(t *testing.T) (store.Store, error) {
+var Databases = map[string]func(t testing.TB) (store.Store, error){
+	"sqlite": func(t testing.TB) (store.Store, error) {
 		return sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	},
-	"postgres": func(t *testing.T) (store.Store, error) {
+	"postgres": func(t testing.TB) (store.Store, error) {
 		return postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
 	},
 }
@@ -36,6 +36,8 @@ type Forgetful struct {
 	Away string
 	// Delete deletes something of the stream at the source.
 	Delete func(t *testing.T)
+	// Add adds something of the stream while another selection is in force; it may be nil.
+	Add func()
 	// There are the keys that have to be stored: of what is at the source, and of what stays although it is not.
 	There func(t *testing.T) []string
 }
@@ -63,6 +65,10 @@ func Forgotten(t *testing.T, start func(t *testing.T) Forgetful) {
 			b.holds(t, f, "a full refresh")
 
 			b.selected(t, f.Stream, f.Away)
+			if f.Add != nil {
+				f.Add()
+				b.selected(t, f.Stream, f.Away)
+			}
 			f.Delete(t)
 			b.selected(t, f.Stream)
 			b.holds(t, f, "a selection away and back")

@@ -68,7 +68,8 @@ type entry struct {
 
 // cursorOf reads a bookmark. One that is not ours, that speaks for fewer streams than this run
 // collects or that was made under other settings, reads as none: the tree is read again, which writes nothing twice.
-func cursorOf(raw jsontext.Value, streams []string, settings string) *cursor {
+// So does any, when a stream begins anew. Streams of which a part alone is collected are not among the streams.
+func cursorOf(raw jsontext.Value, streams []string, settings string, anew bool) *cursor {
 	c := &cursor{}
 	fresh := &cursor{V: version, Streams: streams, Settings: settings}
 	if len(raw) == 0 || raw.Kind() != '{' || json.Unmarshal(raw, c) != nil || c.V != version {
@@ -78,11 +79,9 @@ func cursorOf(raw jsontext.Value, streams []string, settings string) *cursor {
 	if c.Settings != settings {
 		return fresh
 	}
-	for _, s := range streams {
-		if !slices.Contains(c.Streams, s) {
-			fresh.Memory, fresh.Kept = c.Memory, c.Kept
-			return fresh
-		}
+	if anew || slices.ContainsFunc(streams, func(s string) bool { return !slices.Contains(c.Streams, s) }) {
+		fresh.Memory, fresh.Kept = c.Memory, c.Kept
+		return fresh
 	}
 	if len(c.Settled) != 0 && len(c.Settled) != 4*buckets {
 		return fresh

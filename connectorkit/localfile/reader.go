@@ -76,8 +76,8 @@ var errNoRoot = errors.New("none of the folders is there")
 
 // collect is one pass over everything, and history as far as the run lasts.
 func (r *reader) collect(ctx context.Context) error {
-	streams := slices.Sorted(slices.Values(r.f.Selected()))
-	r.steady = cursorOf(r.f.Stored(r.carrier), streams, r.src.Settings)
+	streams := slices.DeleteFunc(slices.Sorted(slices.Values(r.f.Selected())), r.f.Narrowed)
+	r.steady = cursorOf(r.f.Stored(r.carrier), streams, r.src.Settings, r.beginsAnew())
 	fresh := r.steady.Watermark == 0
 	if fresh {
 		r.steady.From = r.f.Now().Add(-recent).UnixNano()
@@ -86,11 +86,16 @@ func (r *reader) collect(ctx context.Context) error {
 	if r.steady.From != 0 {
 		r.history = &cursor{V: version, Streams: streams, Settings: r.src.Settings}
 		if !fresh {
-			r.history = cursorOf(r.f.CatchUp(r.carrier), streams, r.src.Settings)
+			r.history = cursorOf(r.f.CatchUp(r.carrier), streams, r.src.Settings, false)
 		}
 		r.history.Until = r.steady.From
 	}
 	r.recall()
+	if fresh && !r.f.RecoveryOnly() {
+		if err := r.join(ctx); err != nil {
+			return err
+		}
+	}
 	for {
 		if err := r.look(ctx); err != nil {
 			return err
@@ -120,6 +125,39 @@ func (r *reader) collect(ctx context.Context) error {
 	}
 	defer r.walk.close()
 	return r.conclude(ctx)
+}
+
+// beginsAnew reports whether a stream has no bookmark, because another selection of it was in force, although the
+// carrier may have one: then every file is read again.
+func (r *reader) beginsAnew() bool {
+	return slices.ContainsFunc(r.f.Selected(), func(name string) bool {
+		return name != r.carrier && name != CoverageStream && len(r.f.Stored(name)) == 0
+	})
+}
+
+// join gives every stream a bookmark that refers to the carrier's, which counts for it from then on. A bookmark that the
+// carrier has from before is replaced first.
+func (r *reader) join(ctx context.Context) error {
+	if len(r.f.CatchUp(r.carrier)) > 0 {
+		if err := r.f.StateCatchUp(ctx, r.carrier, r.history); err != nil {
+			return err
+		}
+	}
+	if len(r.f.Stored(r.carrier)) > 0 {
+		r.remember(r.steady)
+		if err := r.f.State(ctx, r.carrier, r.steady); err != nil {
+			return err
+		}
+	}
+	for _, name := range r.f.Selected() {
+		if name == r.carrier || name == CoverageStream {
+			continue
+		}
+		if err := r.f.State(ctx, name, map[string]any{"v": version, "with": r.carrier}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recall gives the source its memory back.

@@ -126,10 +126,10 @@ func (h *history) firefoxBookmarks(ctx context.Context) error {
 			}
 		},
 	})
-	if err != nil || since == 0 {
+	if err != nil {
 		return err
 	}
-	return h.removedBookmarks(ctx, since)
+	return h.removedBookmarks(ctx, since) // without a bookmark of ours too: what it stored is not known
 }
 
 func (h *history) folders(ctx context.Context) (folders, error) {

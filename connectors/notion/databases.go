@@ -117,10 +117,10 @@ const mostAsked = 20
 // askGone returns a function that returns those of the stored things of a kind that Notion calls gone.
 func (a *api) askGone(kind string) func(context.Context, []string) ([]string, error) {
 	return func(ctx context.Context, ids []string) (gone []string, err error) {
-		if len(ids) > mostAsked {
-			return nil, connectorkit.ErrUnsure
-		}
-		for _, id := range ids {
+		for i, id := range ids {
+			if i == mostAsked {
+				return gone, connectorkit.ErrAskLater
+			}
 			switch _, err := a.read(ctx, kind, id); of(err) {
 			case connectorkit.Gone:
 				gone = append(gone, id)

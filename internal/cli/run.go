@@ -141,6 +141,9 @@ func (a *app) run(ctx context.Context, name string, f runFlags) (err error) {
 	if conn.Status == store.ConnectionRevoked {
 		return revoked(conn.ID)
 	}
+	if conn.SourceKind == store.SourceLocalDevice { // here are other files than on the device
+		return usage("A device of yours collects "+conn.ID+".", "Run it on the device: pdpp-local-collector run")
+	}
 	found, err := findConnector(ctx, connectors, conn.ConnectorID)
 	if err != nil {
 		return err

@@ -10,25 +10,28 @@ import (
 	"pdpp/internal/keep/store/sqlite/sqlitetest"
 )
 
-// A connection that the owner has revoked does not collect again by accident.
-func TestRunRefusesRevokedConnection(t *testing.T) {
-	home := t.TempDir()
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	env, out, errOut := testEnv(t, nil, "run", "cin_pear_1", "--home", home)
-	err = st.CreateConnection(t.Context(), store.Connection{
-		ID: "cin_pear_1", ConnectorID: "pear", DisplayName: "Pear", Status: store.ConnectionRevoked,
-		SourceKind: store.SourceAccount, CreatedAt: env.Now(), UpdatedAt: env.Now(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if code := Main(env); code != ExitFailed || out.Len() > 0 || !strings.Contains(errOut.String(), "connection cin_pear_1 was revoked") {
-		t.Errorf("code %d, out %q, err %q", code, out, errOut)
+// TestRunRefuses holds that what the owner has revoked does not collect again by accident, and that a device's source
+// is not collected from the server's own files. A full refresh would take what is not among them for deleted.
+func TestRunRefuses(t *testing.T) {
+	for words, conn := range map[string]store.Connection{
+		"connection cin_pear_1 was revoked":      {Status: store.ConnectionRevoked, SourceKind: store.SourceAccount},
+		"A device of yours collects cin_pear_1.": {Status: store.ConnectionActive, SourceKind: store.SourceLocalDevice},
+	} {
+		home := t.TempDir()
+		st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		env, out, errOut := testEnv(t, nil, "run", "cin_pear_1", "--full-refresh", "--home", home)
+		conn.ID, conn.ConnectorID, conn.DisplayName, conn.CreatedAt, conn.UpdatedAt = "cin_pear_1", "pear", "Pear", env.Now(), env.Now()
+		if err := st.CreateConnection(t.Context(), conn); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if code := Main(env); code == ExitOK || out.Len() > 0 || !strings.Contains(errOut.String(), words) {
+			t.Errorf("%s: code %d, out %q, err %q", words, code, out, errOut)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pdpp/internal/keep/store"
+	"pdpp/protocol"
 )
 
 func (db *DB) PreviewRewind(ctx context.Context, id store.CursorID, commit int64) (p store.RewindPreview, err error) {
@@ -53,6 +54,8 @@ func (db *DB) Rewind(ctx context.Context, id store.CursorID, commit int64, now t
 			return err
 		}
 		c.RunID, c.Cause, c.At = "", store.CauseRewind, storedTime(now)
+		// The cursor does not know what was stored after it: the next whole walk is compared with the store again.
+		c.Cursor, _ = protocol.SplitCompared(c.Cursor)
 		if c.Commit, err = tx.commitCursor(id, c, h.now); err != nil {
 			return err
 		}
