@@ -254,7 +254,7 @@ func TestLeftovers(t *testing.T) {
 			note := filepath.Join(s.folder.path, openedFile)
 			text, err := os.ReadFile(note)
 			must(b.t, err)
-			must(b.t, os.WriteFile(note, bytes.Replace(text, []byte(bootID()[:8]), []byte("00000000"), 1), 0o600))
+			must(b.t, os.WriteFile(note, bytes.Replace(text, []byte(BootID()[:8]), []byte("00000000"), 1), 0o600))
 		}, "sid=1"},
 		{"of another connection", func(b *bed, s *Session) {
 			must(b.t, s.folder.note(opened{ConnectionID: "cin_2", Generation: 1}))
