@@ -170,6 +170,26 @@ func TestProfileNames(t *testing.T) {
 	}
 }
 
+// Every run is one of a connection, whose id is the subject of its profile. What is opened without one, which no
+// program does, has the connector's own name, so that there is one account.
+func TestProfileWithoutASubject(t *testing.T) {
+	t.Attr("spec", "RT-04.1")
+	b := newBed(t)
+	l := b.start("", "r1")
+	s := b.open(l)
+	if _, err := os.Stat(filepath.Join(b.Root, "fernpost", liveLink)); err != nil {
+		t.Errorf("the profile is elsewhere: %v", err)
+	}
+	b.signIn(s, "sid=1")
+	_, err := s.End(t.Context())
+	must(t, err)
+	row, err := b.st.BrowserProfile(t.Context(), "", "fernpost")
+	must(t, err)
+	if row.AccountMAC != macOf("sid=1") {
+		t.Errorf("kept %+v", row)
+	}
+}
+
 // Two connections of one connector run at once, and none knows of the other.
 func TestProfilesOfTwoConnections(t *testing.T) {
 	b := newBed(t)
