@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -292,5 +293,44 @@ func TestRunExample(t *testing.T) {
 	}
 	if strings.Contains(errs.String(), "tok-hush") {
 		t.Error("the token reached stderr")
+	}
+}
+
+// TestRunWithoutAReader is the shipped program when its consumer has died: the input has ended, the output is a
+// full pipe that nobody reads. It exits all the same. The bound itself is three seconds, which the kit's own tests
+// hold exactly; what a busy machine takes for a start is allowed on top, by the time of a run that is read.
+func TestRunWithoutAReader(t *testing.T) {
+	t.Parallel()
+	t.Attr("spec", "RT-09.2")
+	sim, err := lumen.Start(lumen.Config{Seed: 3, Events: 45, Notes: 12, Threads: 13, Token: "tok-hush"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	run := func(stdout io.Writer) (took time.Duration, exit int) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "run", "example")
+		cmd.Env = []string{asMain + "=1", "PDPP_EXAMPLE_BASE_URL=" + sim.BaseURL, "PDPP_EXAMPLE_TOKEN=tok-hush"}
+		cmd.Stdout = stdout
+		cmd.Stdin = strings.NewReader(`{"type":"START","run_id":"r","collection_mode":"full_refresh","scope":{"streams":[{"name":"events"}]},"state":null,"bindings":{"network":{}},"detail_gaps":[]}` + "\n")
+		began := time.Now()
+		_ = cmd.Run() // the exit code is judged by the caller
+		return time.Since(began), cmd.ProcessState.ExitCode()
+	}
+	read, _ := run(io.Discard)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for n := 1; n > 0; {
+		if err := w.SetWriteDeadline(time.Now().Add(time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		n, _ = w.Write(make([]byte, 1<<10))
+	}
+	took, exit := run(w)
+	t.Attr("result", fmt.Sprintf("exit code %d after %v, read after %v", exit, took.Round(time.Millisecond), read.Round(time.Millisecond)))
+	if exit <= 0 || took > 8*time.Second+5*read {
+		t.Errorf("without a reader: exit code %d after %s, with one after %s", exit, took, read)
 	}
 }

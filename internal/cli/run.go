@@ -204,7 +204,10 @@ func (a *app) collect(ctx context.Context, st store.Store, conn store.Connection
 		Store: st, Connectors: catalog.Fixed(found), Holder: a.env.Holder, Lookup: a.childVariable,
 		Secrets: a.storedSecrets(st), Tokens: a.tokens(st), Bindings: a.bindings(), Now: a.env.Now,
 	}
-	var err error
+	home, err := a.homeDir()
+	if err == nil {
+		launcher.Locks = launch.RunLocksIn(home)
+	}
 	if launcher.Blobs, err = a.blobs(); err != nil {
 		return summary{}, err
 	}

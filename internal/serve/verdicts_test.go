@@ -236,15 +236,26 @@ func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 	gap := func(key, more string) string {
 		return `printf '%s\n' '{"type":"DETAIL_GAP","stream":"beds","record_key":"` + key + `","reason":"retry_exhausted","status":"pending","retryable":true,"detail_locator":{"kind":"bed"},"reference_only":true` + more + `}'` + "\n"
 	}
+	const more = 1200 // beyond any page in which gaps are read
+	loop := "i=0\nwhile [ $i -lt " + strconv.Itoa(more) + " ]; do i=$((i+1))\n" + strings.Replace(gap("KEY", ""), `"KEY"`, `"m'$i'"`, 1) + "done\n"
 	onBoth(t, func(g *ground) {
 		g.install("spent", needing("spent", networkOnly), saying(gap("b1", "")+gap("b2", "")+gap("b3", `,"last_error":{"class":"run_cap_deferred"}`)+stateOf("beds")))
-		g.connect("spent", "spent")
-		g.schedule("spent", time.Hour)
+		g.install("many", needing("many", networkOnly), saying(loop+stateOf("beds")))
+		for _, id := range []string{"spent", "many"} {
+			g.connect(id, id)
+			g.schedule(id, time.Hour)
+		}
 	}, func(t *testing.T, g *ground) {
 		g.until("it has ended", func() bool { return g.seen("spent").LastRun != nil })
 		c := g.seen("spent")
 		if b := c.Health.Backlog; b == nil || b.Pending != 0 || b.PendingOther != 3 || c.CatchUp != nil || strings.Contains(strings.ToLower(words(c)), "caught up") {
 			t.Errorf("backlog %+v, catching up %+v", c.Health.Backlog, c.CatchUp)
+		}
+		// Gaps are counted where they are stored, without a bound on the read: so many are exact, and no floor.
+		g.until("many has ended", func() bool { return g.seen("many").LastRun != nil })
+		c = g.seen("many")
+		if b := c.Health.Backlog; b == nil || b.Pending != 0 || b.PendingOther != more || b.PendingOtherIsFloor || c.CatchUp != nil {
+			t.Errorf("backlog of many %+v, catching up %+v", c.Health.Backlog, c.CatchUp)
 		}
 		owner := service.New(service.Config{Store: g.st, Connectors: g.config.Connectors, Now: time.Now})
 		page, err := owner.Gaps(t.Context(), api.GapQuery{ConnectionID: "spent"})

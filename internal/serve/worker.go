@@ -41,6 +41,9 @@ func (s *process) startWorker(ctx context.Context) error {
 		Store: s.Store, Connectors: connectors, Allowances: shared, Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
 		Secrets: launch.StoredSecrets(s.Store, s.Key), Tokens: s.tokens(), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted, Blobs: s.Blobs,
 	}
+	if s.Home != "" {
+		launcher.Locks = launch.RunLocksIn(s.Home)
+	}
 	if s.Browsers != nil {
 		s.Browsers.Keeper, s.Browsers.Key = s.Store, s.Key
 		launcher.Browsers = s.Browsers

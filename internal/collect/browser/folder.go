@@ -77,7 +77,7 @@ type opened struct {
 
 // note says that the live files are whole.
 func (f *folder) note(o opened) error {
-	o.Boot = bootID()
+	o.Boot = BootID()
 	text, err := json.Marshal(o)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (f *folder) noted() (o opened, whole bool) {
 	if err != nil || json.Unmarshal(text, &o) != nil {
 		return opened{}, false
 	}
-	return o, o.ConnectionID != "" && o.Boot == bootID()
+	return o, o.ConnectionID != "" && o.Boot == BootID()
 }
 
 // live is where the files are; empty when there are none.
@@ -131,8 +131,8 @@ func remove(path string) error {
 	return nil
 }
 
-// bootID tells one boot of the system from another; empty where that is not known.
-func bootID() string {
+// BootID returns the id of the current boot of the system; empty where that is not known.
+func BootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // where there is none, none counts
 	return string(id)
 }

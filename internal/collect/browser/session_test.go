@@ -170,6 +170,26 @@ func TestProfileNames(t *testing.T) {
 	}
 }
 
+// Every run is one of a connection, whose id is the subject of its profile. What is opened without one, which no
+// program does, has the connector's own name, so that there is one account.
+func TestProfileWithoutASubject(t *testing.T) {
+	t.Attr("spec", "RT-04.1")
+	b := newBed(t)
+	l := b.start("", "r1")
+	s := b.open(l)
+	if _, err := os.Stat(filepath.Join(b.Root, "fernpost", liveLink)); err != nil {
+		t.Errorf("the profile is elsewhere: %v", err)
+	}
+	b.signIn(s, "sid=1")
+	_, err := s.End(t.Context())
+	must(t, err)
+	row, err := b.st.BrowserProfile(t.Context(), "", "fernpost")
+	must(t, err)
+	if row.AccountMAC != macOf("sid=1") {
+		t.Errorf("kept %+v", row)
+	}
+}
+
 // Two connections of one connector run at once, and none knows of the other.
 func TestProfilesOfTwoConnections(t *testing.T) {
 	b := newBed(t)
@@ -254,7 +274,7 @@ func TestLeftovers(t *testing.T) {
 			note := filepath.Join(s.folder.path, openedFile)
 			text, err := os.ReadFile(note)
 			must(b.t, err)
-			must(b.t, os.WriteFile(note, bytes.Replace(text, []byte(bootID()[:8]), []byte("00000000"), 1), 0o600))
+			must(b.t, os.WriteFile(note, bytes.Replace(text, []byte(BootID()[:8]), []byte("00000000"), 1), 0o600))
 		}, "sid=1"},
 		{"of another connection", func(b *bed, s *Session) {
 			must(b.t, s.folder.note(opened{ConnectionID: "cin_2", Generation: 1}))

@@ -69,6 +69,9 @@ type Launcher struct {
 	// NewRunID makes ids; nil means random ones. Now is the clock; nil means the real one.
 	NewRunID func() string
 	Now      func() time.Time
+	// Locks is where runs of this machine lock a file of their own; empty means that a process that was
+	// killed keeps its connections until their leases run out.
+	Locks RunLocks
 	// LeaseTTL overrides the lease time; zero means LeaseTTL.
 	LeaseTTL time.Duration
 }
@@ -144,7 +147,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 		}
 	}
 	streams, started, heldSince := StreamSpecs(c.Manifest), l.now(), time.Now()
-	lease, err := l.Store.StartRun(ctx, store.RunStart{
+	lease, lock, err := l.start(ctx, store.RunStart{
 		RunID: l.newRunID(), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
 		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway,
 		Selected: len(singled(req.Scope)) > 0, GrantID: req.GrantID, Streams: streams,
@@ -152,6 +155,7 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	defer lock.release()
 	ctx = logging.WithRun(ctx, conn.ID, lease.RunID)
 	if req.Started != nil {
 		req.Started(lease.RunID)
@@ -181,6 +185,25 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 		return result, l.noteRefusal(context.WithoutCancel(ctx), conn.ID, stored.CapturedAt, outcome)
 	}
 	return result, nil
+}
+
+// start takes the connection's lease under the lock of the run. A run of this machine whose process is gone gives
+// its connection up.
+func (l *Launcher) start(ctx context.Context, r store.RunStart, now time.Time) (store.Lease, *runLock, error) {
+	lock := l.Locks.hold(r.RunID)
+	lease, err := l.Store.StartRun(ctx, r, now)
+	if active := (*store.ActiveRunError)(nil); errors.As(err, &active) {
+		if ended := l.Locks.ended(active.RunID); ended != nil {
+			r.EndedRun = active.RunID
+			lease, err = l.Store.StartRun(ctx, r, now)
+			ended.release()
+		}
+	}
+	if err != nil {
+		lock.release()
+		return store.Lease{}, nil, err
+	}
+	return lease, lock, nil
 }
 
 // underLease runs the connector while renewing the lease, and notes since when

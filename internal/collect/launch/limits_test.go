@@ -3,11 +3,15 @@ package launch
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"pdpp/internal/collect/runner"
 	"pdpp/internal/keep/store"
+	"pdpp/manifest"
 )
 
 // A run whose limits cannot be read does not start: it would not keep them.
@@ -79,6 +83,35 @@ func TestTheStricterLimitCounts(t *testing.T) {
 		}
 		if _, env, _ := strings.Cut(string(rec.Data), prefix+c.name+"="); !strings.HasPrefix(env, c.want+`\n`) && !strings.HasPrefix(env, c.want+`"`) {
 			t.Errorf("%s of %s for all and a limit of %s: %.20s", c.name, c.general, c.limit, env)
+		}
+	}
+}
+
+// The owner's limit for details bounds the details alone, whose time begins with the first of them; the whole
+// run has a limit of its own. A connector without details was limited as a whole by it before, and still is.
+func TestLimitOfDetailsIsNotOfTheRun(t *testing.T) {
+	t.Attr("spec", "RT-16.3")
+	for name, want := range map[string]string{
+		"example": "map[PDPP_EXAMPLE_MAX_RUN_WALL_CLOCK_MS:60000]", "github": "map[PDPP_GITHUB_MAX_RUN_WALL_CLOCK_MS:60000]", "chatgpt": "map[PDPP_CHATGPT_MAX_RUN_WALL_CLOCK_MS:60000]",
+		"slack": "map[PDPP_SLACK_MAX_RUN_WALL_CLOCK_MS:60000 PDPP_SLACK_MAX_WHOLE_RUN_WALL_CLOCK_MS:60000]",
+	} {
+		body, err := os.ReadFile("../../../connectors/" + name + "/manifest.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := manifest.Parse(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &Launcher{Limits: func(context.Context, string) (map[string]string, error) {
+			return map[string]string{"_MAX_RUN_WALL_CLOCK_MS": "60000"}, nil
+		}}
+		got, err := l.limits(t.Context(), connection, m)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, %v, want %s", name, got, err, want)
+		}
+		if whole := m.EnvPrefix() + "_MAX_WHOLE_RUN_WALL_CLOCK_MS"; !slices.Contains(m.EnvNames(), whole) {
+			t.Errorf("%s has no limit for the whole run", name)
 		}
 	}
 }

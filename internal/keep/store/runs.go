@@ -83,7 +83,12 @@ type RunStart struct {
 	// empty when the owner or the schedule wants it.
 	GrantID string
 	Streams []StreamSpec
+	// EndedRun names a run whose process is known to be gone. Its lease counts as run out.
+	EndedRun string
 }
+
+// ReasonProcessEnded is the terminal reason of a run that was abandoned because its process is gone.
+const ReasonProcessEnded = "process_ended"
 
 // StreamSpec is what the store needs to know of a stream in scope.
 type StreamSpec struct {

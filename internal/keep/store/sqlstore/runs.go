@@ -23,7 +23,12 @@ func (db *DB) StartRun(ctx context.Context, r store.RunStart, now time.Time) (le
 		if err != nil {
 			return err
 		}
-		if err := tx.vacate(h, now); err != nil {
+		if h.RunID != "" && h.RunID == r.EndedRun {
+			err = tx.abandon(h, store.ReasonProcessEnded)
+		} else {
+			err = tx.vacate(h, now)
+		}
+		if err != nil {
 			return err
 		}
 		if err := tx.grantStands(r.GrantID, now); err != nil {

@@ -29,6 +29,7 @@ var cases = []struct {
 
 	{"RunLifecycle", testRunLifecycle},
 	{"RunStartRefused", testRunStartRefused},
+	{"RunEnded", testRunEnded},
 	{"RunTakeover", testRunTakeover},
 	{"RunStartRace", testRunStartRace},
 	{"RunList", testRunList},

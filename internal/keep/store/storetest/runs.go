@@ -87,6 +87,27 @@ func testRunStartRefused(t *testing.T, s store.Store) {
 	put(t, s, l, live("a", "1"))
 }
 
+// testRunEnded: a run whose process is known to be gone loses its unexpired lease to the next run, and writes
+// nothing more. Naming another run changes nothing.
+func testRunEnded(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	old := begin(t, s, "c", "r1")
+	next := runStart("c", "r2")
+	next.EndedRun = "r0"
+	_, err := s.StartRun(ctx, next, Now)
+	fails(t, err, store.ErrRunActive)
+	next.EndedRun = "r1"
+	l, err := s.StartRun(ctx, next, Now)
+	ok(t, err)
+	same(t, l.Generation, old.Generation+1)
+	_, err = s.CommitSlice(ctx, old, slice.Slice{Records: []slice.Record{live("a", "1")}}, Now)
+	fails(t, err, store.ErrLeaseLost)
+	ended, err := s.Run(ctx, "r1")
+	ok(t, err)
+	same(t, [2]string{string(ended.Status), ended.TerminalReason}, [2]string{string(store.RunAbandoned), store.ReasonProcessEnded})
+	put(t, s, l, live("a", "2"))
+}
+
 func testRunTakeover(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	old := begin(t, s, "c", "r1")

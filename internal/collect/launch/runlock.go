@@ -1,0 +1,95 @@
+package launch
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"pdpp/internal/collect/browser"
+)
+
+// leftOver is the age after which the unlocked file of a run is removed. The lease of a process that died
+// ran out long before.
+const leftOver = time.Hour
+
+// RunLocks is a folder with a locked file for each run of this machine's processes. The lock ends with the
+// process, however that ends, so that the next run need not wait until the lease of a dead process runs out. It
+// only adds to the lease: a run without a file here, such as one of another machine, is left alone.
+type RunLocks string
+
+// RunLocksIn returns the locks of the processes that share a home.
+func RunLocksIn(home string) RunLocks { return RunLocks(filepath.Join(home, "running")) }
+
+// runLock is the locked file of one run.
+type runLock struct{ file *os.File }
+
+// hold locks the file of a run before its lease is taken. Nil means that the file cannot be made; then the
+// lease alone counts.
+func (l RunLocks) hold(runID string) *runLock {
+	if l == "" || os.MkdirAll(string(l), 0o700) != nil {
+		return nil
+	}
+	l.sweep()
+	f, err := os.OpenFile(l.path(runID), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil
+	}
+	held := &runLock{f}
+	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+		_, err = f.WriteString(browser.BootID())
+	}
+	if err != nil {
+		held.release()
+		return nil
+	}
+	return held
+}
+
+// ended returns the lock of a run whose process is gone; nil when it lives, or when this machine cannot tell. The
+// file was locked before the run's lease was there, so only the end of that process can have unlocked it. A
+// file that another boot wrote proves nothing: another machine may share the folder.
+func (l RunLocks) ended(runID string) *runLock {
+	boot := browser.BootID()
+	if l == "" || boot == "" {
+		return nil
+	}
+	f, err := os.OpenFile(l.path(runID), os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	written := make([]byte, len(boot)+1)
+	n, _ := f.Read(written)
+	if string(written[:n]) != boot || syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		_ = f.Close()
+		return nil
+	}
+	return &runLock{f}
+}
+
+// release removes the file and ends its lock.
+func (r *runLock) release() {
+	if r != nil {
+		_ = errors.Join(os.Remove(r.file.Name()), r.file.Close()) // what stays is swept
+	}
+}
+
+// sweep removes files that processes left whose leases ran out since.
+func (l RunLocks) sweep() {
+	all, err := os.ReadDir(string(l))
+	if err != nil {
+		return
+	}
+	for _, entry := range all {
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > leftOver {
+			l.ended(entry.Name()).release()
+		}
+	}
+}
+
+// path keeps to the folder, whatever a database names.
+func (l RunLocks) path(runID string) string {
+	return filepath.Join(string(l), strings.ReplaceAll(runID, string(filepath.Separator), "_"))
+}
