@@ -183,7 +183,8 @@ const deletionsExamples = `  pdpp deletions
   pdpp deletions undo del_3k5x
   pdpp deletions purge del_3k5x        remove it for good now
   pdpp deletions collect del_3k5x      let runs collect it again
-  pdpp deletions ended                 connections that collect no more`
+  pdpp deletions ended                 connections that collect no more
+  pdpp deletions held 2026-03-01       what a backup of then still holds`
 
 func (a *app) deletionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -226,7 +227,7 @@ func (a *app) deletionsCommand() *cobra.Command {
 		change("collect", "Let runs collect again what was deleted", func(o api.Owner, ctx context.Context, id string) (api.Deletion, error) {
 			return o.CollectDeleted(ctx, id)
 		}),
-		a.endedCommand())
+		a.endedCommand(), a.heldCommand())
 	return cmd
 }
 

@@ -55,7 +55,7 @@ var ownerCommands = []string{
 	"searches", "searches save Pears pear tree --connection cin_well", "searches save Days --address /records/timeline?day=2026-03-04&record=x", "searches save Days pear", "searches save Nothing --address https://else.example/records?q=x",
 	"searches", "search --saved Pears", "search --saved Days", "search --saved None", "searches rename Pears Trees", "searches rename Days Trees", "searches delete Days", "searches delete Days", "searches",
 	"delete cin_part --dry-run", "delete cin_part --stream trees --record t1 --yes", "record trees t1 --connection cin_part", "delete cin_part --stream none --yes", "delete --since soon --yes", "delete --everything cin_part",
-	"delete cin_part --record t1", "delete cin_part --until 2020-01-01 --yes", "delete cin_part --yes", "deletions", "deletions ended", "deletions show del_no", "deletions undo del_no", "deletions purge del_no", "deletions collect del_no",
+	"delete cin_part --record t1", "delete cin_part --until 2020-01-01 --yes", "delete cin_part --yes", "deletions", "deletions ended", "deletions held 2026-01-01", "deletions held 1999-12", "deletions show del_no", "deletions undo del_no", "deletions purge del_no", "deletions collect del_no",
 	"import cin_well everycommand_test.go", "imports cin_well", "imports cin_well --undo imp_none --yes",
 	"delete --everything --now --yes", "deletions", "deletions ended", "search pear",
 }

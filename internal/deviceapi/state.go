@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pdpp/internal/device/wire"
@@ -43,6 +44,21 @@ func (a *api) readState(w http.ResponseWriter, r *http.Request, c caller) error 
 	}
 	if len(c.Source.Scope) > 0 {
 		state[wire.ScopeKey] = c.Source.Scope
+	}
+	deletions, err := a.Store.Deletions(r.Context(), c.Connection.ID)
+	if err != nil {
+		return fmt.Errorf("read the deletions: %w", err)
+	}
+	var deleted []string
+	for _, d := range deletions {
+		if d.KeepsStreamOut() {
+			deleted = append(deleted, d.Stream)
+		}
+	}
+	if len(deleted) > 0 {
+		if state[wire.DeletedKey], err = json.Marshal(deleted); err != nil {
+			return err
+		}
 	}
 	now := a.Now().UTC()
 	reply.JSON(w, http.StatusOK, wire.State{

@@ -211,3 +211,35 @@ func TestAddresses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A bucket that keeps versions keeps none of a file that is removed.
+func TestRemoveFromVersionedBucket(t *testing.T) {
+	backend := s3mem.New()
+	if err := backend.CreateBucket("life"); err != nil {
+		t.Fatal(err)
+	}
+	if err := backend.SetVersioningConfiguration("life", gofakes3.VersioningConfiguration{Status: gofakes3.VersioningEnabled}); err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(gofakes3.New(backend).Server())
+	t.Cleanup(s.Close)
+	b := open(t, s.URL, t.TempDir())
+	var hashes []string
+	for _, content := range []string{"goes", "stays"} {
+		hash, _, err := b.Put(t.Context(), strings.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes = append(hashes, hash)
+	}
+	if err := b.Remove(t.Context(), hashes[0]); err != nil {
+		t.Fatal(err)
+	}
+	all, err := backend.ListBucketVersions("life", nil, nil)
+	if err != nil || len(all.Versions) != 1 || !strings.Contains(fmt.Sprintf("%+v", all.Versions[0]), hashes[1]) {
+		t.Errorf("left are %d versions, %v", len(all.Versions), err)
+	}
+	if _, err := b.Stat(t.Context(), hashes[1]); err != nil {
+		t.Error(err)
+	}
+}

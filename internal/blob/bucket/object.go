@@ -116,6 +116,7 @@ func (b *Bucket) Stat(ctx context.Context, hash string) (blob.Entry, error) {
 	return blob.Entry{SHA256: hash, Bytes: aws.ToInt64(head.ContentLength), At: aws.ToTime(head.LastModified)}, nil
 }
 
+// Remove removes a file, and in a bucket that keeps versions all of its versions.
 func (b *Bucket) Remove(ctx context.Context, hash string) error {
 	key, err := b.key(hash)
 	if err != nil {
@@ -125,8 +126,44 @@ func (b *Bucket) Remove(ctx context.Context, hash string) error {
 }
 
 func (b *Bucket) removeKey(ctx context.Context, key string) error {
-	if _, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key}); err != nil && !unknown(err) {
+	done, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key})
+	if unknown(err) {
+		return nil
+	}
+	if err != nil {
 		return plain("remove a file", err)
+	}
+	if !aws.ToBool(done.DeleteMarker) {
+		return nil
+	}
+	return b.removeVersions(ctx, key)
+}
+
+// removeVersions removes what a bucket that keeps versions has under a key, the mark of its deletion included.
+func (b *Bucket) removeVersions(ctx context.Context, key string) error {
+	pages := s3.NewListObjectVersionsPaginator(b.client, &s3.ListObjectVersionsInput{Bucket: &b.name, Prefix: &key})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return plain("list the versions of a file", err)
+		}
+		var versions []*string
+		for _, v := range page.Versions {
+			if aws.ToString(v.Key) == key {
+				versions = append(versions, v.VersionId)
+			}
+		}
+		for _, m := range page.DeleteMarkers {
+			if aws.ToString(m.Key) == key {
+				versions = append(versions, m.VersionId)
+			}
+		}
+		for _, id := range versions {
+			_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key, VersionId: id})
+			if err != nil && !unknown(err) {
+				return plain("remove a version of a file", err)
+			}
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -18,21 +19,32 @@ type limits struct {
 	folders string                 // a JSON list of paths; empty: all that the connector knows
 }
 
-// limits reads the owner's scope from the server's state. A connector of somebody else's
+// limits reads the owner's scope and the deleted streams from the server's state. A connector of somebody else's
 // may not know of folders, and is not started with a promise that it would break.
 func (p *pass) limits(found catalog.Connector) (limits, error) {
 	scope, err := p.server.Scope()
 	if err != nil {
 		return limits{}, err
 	}
+	deleted, err := p.server.DeletedStreams()
+	if err != nil {
+		return limits{}, err
+	}
 	var l limits
-	if within := scope.TimeRange(); within != nil {
+	if within := scope.TimeRange(); within != nil || len(deleted) > 0 {
 		for i := range found.Manifest.Streams {
 			s := protocol.StreamScope{Name: found.Manifest.Streams[i].Name}
+			if slices.Contains(deleted, s.Name) {
+				continue
+			}
 			if found.Manifest.Streams[i].ConsentTimeField != "" {
 				s.TimeRange = within
 			}
 			l.streams = append(l.streams, s)
+		}
+		if len(l.streams) == 0 {
+			return l, operatorFault("nothing_to_collect", "Collect them again (pdpp deletions collect on the server), or remove this source.",
+				"the owner deleted every stream of this source")
 		}
 	}
 	if len(scope.SourceRoots) == 0 {

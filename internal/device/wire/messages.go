@@ -157,11 +157,12 @@ type State struct {
 // CatchUpMark ends the key of a stream's second bookmark. No stream's name holds it.
 const CatchUpMark = "#catch_up"
 
-// ServerKey begins the keys of a state that are the server's own. ScopeKey is the one
-// under which it tells what the owner lets the source collect.
+// ServerKey begins the keys of a state that are the server's own. ScopeKey holds what the owner
+// lets the source collect, DeletedKey a list of the streams that the owner deleted.
 const (
-	ServerKey = "$"
-	ScopeKey  = ServerKey + "collection_scope"
+	ServerKey  = "$"
+	ScopeKey   = ServerKey + "collection_scope"
+	DeletedKey = ServerKey + "deleted_streams"
 )
 
 // Scope is what the owner lets the source collect; the zero scope limits nothing.
@@ -172,6 +173,16 @@ func (s *State) Scope() (scope CollectionScope, err error) {
 		}
 	}
 	return scope, nil
+}
+
+// DeletedStreams names the streams that the owner deleted: they are not collected.
+func (s *State) DeletedStreams() (streams []string, err error) {
+	if raw := s.State[DeletedKey]; len(raw) > 0 {
+		if err := json.Unmarshal(raw, &streams); err != nil {
+			return nil, fmt.Errorf("read the deleted streams: %w", err)
+		}
+	}
+	return streams, nil
 }
 
 // TimeRange is the span of a stream's records that the scope leaves; nil leaves all.

@@ -3,6 +3,7 @@ package devicetest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -67,6 +68,29 @@ func TestOwnersLimitsHoldOnTheDevice(t *testing.T) {
 		if got := strings.Count(w.owner("search", word, "--json"), `"stream":"messages"`); got != want {
 			t.Errorf("%d messages of the %s were collected, want %d", got, word, want)
 		}
+	}
+
+	// A stream that the owner deletes is not read on the device any more.
+	w.owner("delete", w.connection(), "--stream", "messages", "--yes")
+	work := filepath.Join(w.deviceDir, ".claude", "projects", "-home-mara-work", "s-home-mara-work.jsonl")
+	f, err := os.OpenFile(work, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(`{"type":"user","uuid":"later","sessionId":"-home-mara-work","timestamp":"2026-07-01T10:00:00.000Z","message":{"role":"user","content":"The sloe is ripe"}}` + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	sources, err := st.DeviceSources(t.Context(), "")
+	if err != nil || len(sources) != 1 {
+		t.Fatalf("%+v, %v", sources, err)
+	}
+	if out, err := w.run("run", "--source-instance-id", sources[0].ID); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	deletions, err := st.Deletions(t.Context(), w.connection())
+	if err != nil || len(deletions) != 1 || deletions[0].TurnedAway != 0 { // nothing was sent
+		t.Errorf("the deletion is %+v, %v", deletions, err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // TestAttachmentsInABucket: one machine collects, another one answers, and neither keeps a file of its
-// own. A bucket without PostgreSQL, and one that cannot be named, are told.
+// own. Deleting empties the bucket. A bucket without PostgreSQL, and one that cannot be named, are told.
 func TestAttachmentsInABucket(t *testing.T) {
 	t.Parallel()
 	backend := s3mem.New()
@@ -57,6 +57,18 @@ func TestAttachmentsInABucket(t *testing.T) {
 		if err != nil || len(left) > 0 {
 			t.Errorf("kept on the machine: %q, %v", left, err)
 		}
+	}
+
+	// What the owner deletes for good is gone from the bucket when the command ends, and nothing else is.
+	if _, err := backend.PutObject("life", "other/keepsake", nil, strings.NewReader("stays"), 5, nil); err != nil {
+		t.Fatal(err)
+	}
+	if out := collects.pdpp("delete", "imap", "--yes", "--now"); !strings.Contains(out, "Deleted for good") {
+		t.Errorf("deleted as %s", out)
+	}
+	left, err := backend.ListBucket("life", nil, gofakes3.ListBucketPage{})
+	if err != nil || len(left.Contents) != 1 || left.Contents[0].Key != "other/keepsake" {
+		t.Errorf("left in the bucket: %+v, %v", left, err)
 	}
 
 	alone := newHouse(t, slices.DeleteFunc(slices.Clone(shared), func(v string) bool { return strings.HasPrefix(v, "PDPP_DATABASE_URL=") })...)

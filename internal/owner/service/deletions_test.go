@@ -93,3 +93,40 @@ func TestDelete(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A file that is deleted for good while it is read comes to no end: its reader gets an error and none of the later pieces.
+func TestFileDeletedWhileRead(t *testing.T) {
+	t.Parallel()
+	place := blob.Folder{Dir: filepath.Join(t.TempDir(), "blobs")}
+	b, id := newAlbum(t, func(c *Config) {
+		c.Files, c.ForgetPicture = place, func(string) error { return nil }
+	})
+	ctx := b.ctx()
+	hash, size, err := place.Put(ctx, strings.NewReader(strings.Repeat("a long film ", 1<<18)))
+	b.must(err)
+	lease := b.begin(id, "run_film")
+	_, err = b.Store.CommitSlice(ctx, lease, slice.Slice{Records: []slice.Record{{Stream: "beds", Key: "film", Data: []byte(`{"id":"film"}`), EmittedAt: "2026-01-01T00:00:00Z",
+		Blobs: []slice.Blob{{Field: "id", SHA256: hash, Bytes: size}}}}, Present: func(context.Context, []string) ([]string, error) { return nil, nil }}, b.at)
+	b.must(err)
+	b.must(b.Store.FinishRun(ctx, lease, store.RunOutcome{Status: store.RunSucceeded}, b.at))
+	got, deleted := 0, false
+	err = b.CopyFile(ctx, writerFunc(func(p []byte) (int, error) {
+		if !deleted {
+			deleted = true
+			d, err := b.Delete(ctx, api.DeletionRequest{Scope: "record", ConnectionID: id, Stream: "beds", Key: "film", Now: true})
+			if err != nil || d.State != "purged" {
+				t.Errorf("deleted as %+v, %v", d, err)
+			}
+		}
+		got += len(p)
+		return len(p), nil
+	}), hash)
+	ownertest.WantError(t, err, api.CodeNotFound, "")
+	if int64(got) == size {
+		t.Error("the whole file was handed out")
+	}
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }

@@ -134,7 +134,10 @@ func notesOf(d *api.Deletion) (notes []string) {
 	case store.DeleteRecord:
 		notes = append(notes, "Runs do not bring it back: a hash of its key is remembered, and nothing else of it.")
 	}
-	when := d.AskedAt
-	return append(notes, "Backups made before "+when.UTC().Format(dateWords)+" still hold it: pdpp cannot reach them. Delete those files, or keep them on purpose.",
+	until := "it is removed for good"
+	if d.EndedAt != nil {
+		until = d.EndedAt.UTC().Format(dateWords)
+	}
+	return append(notes, "Backups made before "+until+" hold it: PDPP cannot reach them. Delete those files, or keep them on purpose.",
 		"Apps that follow these records learn of the deletion with their next read. What they copied is theirs.")
 }

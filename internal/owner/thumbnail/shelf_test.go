@@ -105,3 +105,22 @@ func TestSweep(t *testing.T) {
 		t.Error("what was begun stays")
 	}
 }
+
+// What the owner deletes is gone from the folder, and nothing else is.
+func TestRemove(t *testing.T) {
+	now := time.Now()
+	s := newShelf(t, 1<<20, &now)
+	for i := range 2 {
+		if err := s.put(hashOf(i), []byte("small")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, hash := range []string{hashOf(0), hashOf(0), hashOf(7), ""} { // one that is not there is removed too
+		if err := Remove(s.dir, hash); err != nil {
+			t.Error(err)
+		}
+	}
+	if s.has(t, hashOf(0)) || !s.has(t, hashOf(1)) {
+		t.Errorf("the removed one is there: %t, the other: %t", s.has(t, hashOf(0)), s.has(t, hashOf(1)))
+	}
+}

@@ -331,6 +331,9 @@ const Marker = "Quittenmarmelade"
 // all of them. What is not deleted must be found, so that the look is known to be one.
 func RunDeletedBytes(t *testing.T, s store.Store, raw func() (files map[string][]byte)) {
 	ctx := context.Background()
+	indexed := strings.Replace(strings.ReplaceAll(querying, textField, "title"), `"query":{`, `"query":{"search":["title"],`, 1)
+	_, err := s.PutManifest(ctx, "example", []byte(indexed), Now)
+	ok(t, err)
 	l := begin(t, s, "c", "r1", titles)
 	kept := begin(t, s, "kept", "r2", titles)
 	put(t, s, kept, titled("k", "stays Birnenmus", ""))
@@ -351,7 +354,10 @@ func RunDeletedBytes(t *testing.T, s store.Store, raw func() (files map[string][
 	finish(t, s, kept, Now)
 	ok(t, s.PutSetting(ctx, store.SelectionSetting+"c", []byte(`{"streams":[{"stream":"s","resources":["`+Marker+`"]}]}`), Now))
 	ok(t, s.AddSearch(ctx, store.Search{ID: "s1", Name: Marker, Address: "/records?connection=c&q=" + Marker, CreatedAt: Now}))
-	_, err := s.RequestRun(ctx, store.RunRequest{ConnectionID: "c", Trigger: store.TriggerManual, RequestedAt: Now,
+	if index(t, s, 1) == 0 {
+		t.Fatal("no field is indexed")
+	}
+	_, err = s.RequestRun(ctx, store.RunRequest{ConnectionID: "c", Trigger: store.TriggerManual, RequestedAt: Now,
 		Scope: []protocol.StreamScope{{Name: Stream, Resources: []string{Marker}}}})
 	ok(t, err)
 	// What is deleted and what stays share the parts of the text index.

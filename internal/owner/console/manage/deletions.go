@@ -127,16 +127,20 @@ func (p *pages) collectDeleted(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d, err := p.Owner.CollectDeleted(r.Context(), id)
-	d.Happened = "The next run collects it again."
-	p.deletionChanged(w, r, d, err)
+	if err != nil {
+		p.fail(w, r, "settings", err)
+		return
+	}
+	ui.Done(w, r, ui.DeletionAddress(d.ID), ui.Good("The next run collects it again."))
 }
 
+// deletionChanged opens the receipt, which itself names what happened.
 func (p *pages) deletionChanged(w http.ResponseWriter, r *http.Request, d api.Deletion, err error) {
 	if err != nil {
 		p.fail(w, r, "settings", err)
 		return
 	}
-	ui.Done(w, r, ui.DeletionAddress(d.ID), ui.Good(d.Happened))
+	http.Redirect(w, r, ui.DeletionAddress(d.ID), http.StatusSeeOther)
 }
 
 // offersCollecting reports whether runs are kept from collecting what was removed for good, and could.

@@ -1,8 +1,9 @@
 package reading
 
 import (
+	"bufio"
 	"encoding/csv"
-	"io"
+	"errors"
 	"slices"
 	"strings"
 
@@ -22,19 +23,20 @@ const (
 // csvWriter keeps everything of a record: what has no column goes to the last one.
 type csvWriter struct {
 	w       *csv.Writer
+	to      *bufio.Writer
 	columns []string
 	row     []string
 	begun   bool
 }
 
-func newCSVWriter(w io.Writer, fields []string) *csvWriter {
+func newCSVWriter(w *bufio.Writer, fields []string) *csvWriter {
 	var columns []string
 	for _, name := range fields {
 		if !slices.Contains(columns, name) {
 			columns = append(columns, name)
 		}
 	}
-	return &csvWriter{w: csv.NewWriter(w), columns: columns, row: make([]string, len(columns)+3)}
+	return &csvWriter{w: csv.NewWriter(w), to: w, columns: columns, row: make([]string, len(columns)+3)}
 }
 
 func (c *csvWriter) heading() error {
@@ -74,12 +76,11 @@ func (c *csvWriter) write(r *store.StoredRecord) error {
 	return c.w.Write(c.row)
 }
 
-func (c *csvWriter) finish() error {
-	if err := c.heading(); err != nil {
-		return err
-	}
+func (c *csvWriter) finish() error { return c.heading() }
+
+func (c *csvWriter) flush() error {
 	c.w.Flush()
-	return c.w.Error()
+	return errors.Join(c.w.Error(), c.to.Flush())
 }
 
 // cell is a value as text: strings inert, null as nothing, the rest as JSON.

@@ -14,8 +14,12 @@ import (
 	"pdpp/internal/owner/service/faults"
 )
 
-// exportPage is how many records are held in memory at once.
-const exportPage = 500
+// exportPage and exportBytes bound the records that are held at once. They are read right before they are written, so
+// that a reader who is slow gets none that were deleted meanwhile, but for one page.
+const (
+	exportPage  = 500
+	exportBytes = 1 << 17
+)
 
 // Formats of an export.
 const (
@@ -23,14 +27,16 @@ const (
 	formatCSV   = "csv"
 )
 
-// recordWriter writes records in one format. finish writes what is buffered.
+// recordWriter writes records in one format. flush hands on what is buffered, finish writes what belongs to the end.
 type recordWriter interface {
 	write(r *store.StoredRecord) error
+	flush() error
 	finish() error
 }
 
 // Export writes the live records of a stream, or of every stream of the connection. A
-// record that changes meanwhile may come again, further down and newer. Nothing is
+// record that changes meanwhile may come again, further down and newer; one that is deleted
+// meanwhile is left out. Nothing is
 // written before it is known that there is something to export.
 func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery) error {
 	if q.Format != formatLines && q.Format != formatCSV {
@@ -62,7 +68,7 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 		}
 	}
 	buffered := bufio.NewWriterSize(w, 1<<16)
-	var out recordWriter = jsonLines{buffered}
+	var out recordWriter = &jsonLines{buffered}
 	if q.Format == formatCSV {
 		out = newCSVWriter(buffered, columns)
 	}
@@ -74,11 +80,11 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 	if err := out.finish(); err != nil {
 		return faults.Error(err, "write the export")
 	}
-	return faults.Error(buffered.Flush(), "write the export")
+	return faults.Error(out.flush(), "write the export")
 }
 
 func (c *Collection) exportStream(ctx context.Context, out recordWriter, part store.Part) error {
-	q := store.RecordQuery{Part: part, Limit: exportPage}
+	q := store.RecordQuery{Part: part, Limit: exportPage, MaxBytes: exportBytes}
 	for {
 		found, err := c.store.ListRecords(ctx, q)
 		if err != nil {
@@ -89,19 +95,24 @@ func (c *Collection) exportStream(ctx context.Context, out recordWriter, part st
 				return faults.Error(err, "write the export")
 			}
 		}
-		if len(found) < exportPage {
+		if len(found) == 0 {
 			return nil
+		}
+		if err := out.flush(); err != nil {
+			return faults.Error(err, "write the export")
 		}
 		q.AfterSeq = found[len(found)-1].Seq
 	}
 }
 
-type jsonLines struct{ w io.Writer }
+type jsonLines struct{ w *bufio.Writer }
 
-func (j jsonLines) write(r *store.StoredRecord) error {
+func (j *jsonLines) write(r *store.StoredRecord) error {
 	encoder := json.NewEncoder(j.w)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(showRecord(r))
 }
 
-func (jsonLines) finish() error { return nil }
+func (j *jsonLines) flush() error { return j.w.Flush() }
+
+func (*jsonLines) finish() error { return nil }

@@ -42,8 +42,22 @@ func (c *Collection) CopyFile(ctx context.Context, w io.Writer, sha256 string) e
 		return faults.Error(err, "open the file")
 	}
 	defer func() { _ = f.Close() }()
-	if _, err := io.Copy(w, f); err != nil {
-		return faults.Error(err, "copy the file")
+	for {
+		_, err := io.CopyN(w, f, filePiece)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			_, err = c.store.FindBlob(ctx, sha256, nil)
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			return api.NotFound("The file was deleted while it was read.", "Look at the record again.")
+		}
+		if err != nil {
+			return faults.Error(err, "copy the file")
+		}
 	}
-	return nil
 }
+
+// filePiece is how much of a file is copied before it is known again that a record has it: the owner may have deleted it.
+const filePiece = 1 << 20
