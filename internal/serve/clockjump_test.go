@@ -74,8 +74,8 @@ func TestClockJump(t *testing.T) {
 		owner := &api.Client{Base: base, Token: token}
 		grant := func(end time.Time) (id, token string) {
 			t.Helper()
-			wanted := api.NewGrant{ClientName: "Reader", Purpose: "Read.", Mode: "continuous", GrantEnd: api.GrantEnd{ExpiresAt: &end},
-				Streams: []api.GrantStream{{ConnectionID: garden, Stream: "beds"}}}
+			wanted := api.NewGrant{ClientName: "Reader", Purpose: "Read.", Mode: "continuous",
+				GrantEnd: api.GrantEnd{ExpiresAt: &end}, Streams: []api.GrantStream{{ConnectionID: garden, Stream: "beds"}}}
 			made, token, err := owner.CreateGrant(t.Context(), wanted)
 			g.must(err)
 			return made.ID, token
