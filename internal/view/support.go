@@ -34,9 +34,22 @@ func Redact(e *evidence.Evidence) evidence.Evidence {
 	}
 	if e.LastRun != nil {
 		run := *e.LastRun
-		run.Trigger = redactReason(run.Trigger)
+		run.ID, run.Trigger = redactID(run.ID), redactReason(run.Trigger)
 		run.Failure = redactFailure(run.Failure)
 		r.LastRun = &run
+	}
+	if e.Active != nil {
+		active := *e.Active
+		active.ID = redactID(active.ID)
+		r.Active = &active
+	}
+	r.Waits = slices.Clone(e.Waits)
+	for i := range r.Waits {
+		w := &r.Waits[i]
+		redactCode(&w.Reason)
+		if !plainCode(w.Sender) {
+			w.Sender = fmt.Sprintf("sender %d", i+1) // a connector names its senders as it likes
+		}
 	}
 	if e.Backoff != nil {
 		b := *e.Backoff
@@ -64,7 +77,7 @@ func Redact(e *evidence.Evidence) evidence.Evidence {
 	r.Attention = slices.Clone(e.Attention)
 	for i := range r.Attention {
 		a := &r.Attention[i]
-		a.Reason, a.Target = redactReason(a.Reason), ""
+		a.Reason, a.Target, a.RunID = redactReason(a.Reason), "", redactID(a.RunID)
 	}
 	r.Device = redactDevice(e.Device)
 	if e.Rate != nil && e.Rate.LastBackoff != nil {
@@ -93,12 +106,24 @@ func redactFailure(f *evidence.Failure) *evidence.Failure {
 }
 
 func redactFact(f *evidence.Fact) *evidence.Fact {
-	if f == nil || f.Skip == nil {
-		return f
+	if f == nil {
+		return nil
 	}
-	out, skip := *f, redactSkip(*f.Skip)
-	out.Skip = &skip
+	out := *f
+	out.RunID = redactID(f.RunID)
+	if f.Skip != nil {
+		skip := redactSkip(*f.Skip)
+		out.Skip = &skip
+	}
 	return &out
+}
+
+// redactID keeps the id of a run. That of a device's run is the device's own word.
+func redactID(id string) string {
+	if id == "" || plainID(id) {
+		return id
+	}
+	return redacted
 }
 
 // redactProbes keeps different names different.
@@ -138,6 +163,7 @@ func redactDevice(d *evidence.Device) *evidence.Device {
 	out.Stores = slices.Clone(d.Stores)
 	for i := range out.Stores {
 		out.Stores[i].Store = fmt.Sprintf("store %d", i+1)
+		redactCode(&out.Stores[i].Stream)
 		redactCode(&out.Stores[i].Status)
 	}
 	return &out

@@ -23,7 +23,7 @@ func read(e *evidence.Evidence, now time.Time) situation {
 		s.wait = &w.Until
 	}
 	if scheduled(e) {
-		s.turn = nextTurn(e)
+		s.turn = nextTurn(e, now)
 		s.cooldown = cooldownEnd(e, now)
 	}
 	return s

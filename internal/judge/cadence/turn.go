@@ -27,9 +27,22 @@ func Every(e *evidence.Evidence) time.Duration {
 	return every
 }
 
-// nextTurn is when the schedule asks for the next run. A connection that never
+// nextTurn is when the schedule asks for the next run. A turn that is further ahead than any can be
+// follows from a run or a schedule that a wrong clock dated: then it is now.
+func nextTurn(e *evidence.Evidence, now time.Time) time.Time {
+	turn := turnAfter(e)
+	if turn.Sub(now) > max(clockTolerance, 2*(Every(e)+seconds(e.Schedule.JitterSeconds))) {
+		return now
+	}
+	return turn
+}
+
+// clockTolerance is more than the clocks of two machines that work together differ by.
+const clockTolerance = 24 * time.Hour
+
+// turnAfter is the turn that follows the last run. A connection that never
 // ran is due as soon as its schedule is there.
-func nextTurn(e *evidence.Evidence) time.Time {
+func turnAfter(e *evidence.Evidence) time.Time {
 	if e.LastRun == nil {
 		return e.Schedule.UpdatedAt.Add(jitter(e, e.Schedule.UpdatedAt))
 	}

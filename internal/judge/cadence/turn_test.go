@@ -12,14 +12,14 @@ import (
 func TestNextTurnIsTheSameForTheSameEvidence(t *testing.T) {
 	e := ready()
 	e.Schedule.JitterSeconds = 600
-	first := nextTurn(e)
-	if again := nextTurn(e); !again.Equal(first) {
+	first := nextTurn(e, noon)
+	if again := nextTurn(e, noon); !again.Equal(first) {
 		t.Errorf("%v, then %v", first, again)
 	}
 	stored := ready()
 	stored.Schedule.JitterSeconds = 600
 	stored.LastRun.StartedAt = e.LastRun.StartedAt.Add(time.Microsecond / 2)
-	if got := nextTurn(stored).Truncate(time.Microsecond); !got.Equal(first) {
+	if got := nextTurn(stored, noon).Truncate(time.Microsecond); !got.Equal(first) {
 		t.Errorf("%v from a time that the store would cut, %v from the stored one", got, first)
 	}
 }
@@ -32,7 +32,7 @@ func TestJitterSpreads(t *testing.T) {
 	for i := range many {
 		e := ready()
 		e.Connection.ID, e.Schedule.JitterSeconds = fmt.Sprintf("cin_plum_%d", i), most
-		j := nextTurn(e).Sub(e.LastRun.StartedAt) - time.Hour
+		j := nextTurn(e, noon).Sub(e.LastRun.StartedAt) - time.Hour
 		earliest, latest = min(earliest, j), max(latest, j)
 		fell[j/time.Minute]++
 	}
@@ -49,11 +49,11 @@ func TestJitterSpreads(t *testing.T) {
 func TestJitterOfAConnectionThatNeverRan(t *testing.T) {
 	e := ready()
 	e.LastRun, e.Schedule.UpdatedAt = nil, noon
-	if got := nextTurn(e); !got.Equal(noon) {
+	if got := nextTurn(e, noon); !got.Equal(noon) {
 		t.Errorf("without jitter: %v", got)
 	}
 	e.Schedule.JitterSeconds = 600
-	if got := nextTurn(e); got.Before(noon) || got.After(noon.Add(10*time.Minute)) || got.Equal(noon) {
+	if got := nextTurn(e, noon); got.Before(noon) || got.After(noon.Add(10*time.Minute)) || got.Equal(noon) {
 		t.Errorf("with jitter: %v", got)
 	}
 }

@@ -43,6 +43,10 @@ type Work interface {
 	// would: each becomes abandoned, what it held is released and the connection
 	// is free. It gives those runs, with an error too.
 	Reclaim(ctx context.Context, now time.Time, limit int) ([]Run, error)
+	// BringBack shortens leases and moves checks that are dated more than an hour ahead, which only a wrong clock
+	// does. A lease gets the longest life that a live run or device may need to renew it. Where the database has a
+	// clock, the later of it and now counts.
+	BringBack(ctx context.Context, now time.Time) error
 	// Signals is what runs under way are to be told by now, wherever they are.
 	Signals(ctx context.Context, now time.Time) (Signals, error)
 

@@ -63,6 +63,7 @@ type house struct {
 	env  []string
 	url  string // once it serves
 	word string // the owner's password, then
+	pid  int    // of the server, then
 }
 
 func newHouse(t *testing.T, env ...string) *house {
@@ -130,7 +131,7 @@ func (h *house) serve() {
 	if err != nil {
 		h.t.Fatalf("the server says %q: %v", line, err)
 	}
-	h.url, h.word = ready.URL, ready.Password
+	h.url, h.word, h.pid = ready.URL, ready.Password, cmd.Process.Pid
 }
 
 // signIn signs the owner in, and gives what opens pages as they do.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"pdpp/internal/collect/launch"
 	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/logging"
@@ -34,6 +35,9 @@ func (s *Scheduler) pass(ctx context.Context) error {
 	}
 	defer s.passes.Unlock()
 	began := s.Now()
+	if err := s.noticeClock(ctx, began); err != nil {
+		return err
+	}
 	if began.Sub(s.reclaimedAt) >= reclaimEvery {
 		if err := s.reclaim(ctx, began); err != nil {
 			return err
@@ -63,6 +67,24 @@ func (s *Scheduler) pass(ctx context.Context) error {
 		s.Meter.Passed(p.checked, p.added, s.Now().Sub(began))
 	}
 	return nil
+}
+
+// noticeClock compares the beginnings of two passes. Where the clock was set or the machine slept, live runs have not
+// renewed their leases by the new time yet: expired ones are left alone until they could. What a wrong clock dated
+// too far ahead is brought back, also at the start of a worker. A second step in a row is a slow machine.
+func (s *Scheduler) noticeClock(ctx context.Context, began time.Time) error {
+	gap := began.Sub(s.beganAt)
+	first := s.beganAt.IsZero()
+	step := !first && (gap < -reclaimEvery || gap > launch.LeaseTTL+s.Rhythm.Pass)
+	s.beganAt = began
+	if step && !s.stepped || gap < 0 {
+		s.reclaimedAt = began.Add(launch.LeaseTTL - reclaimEvery)
+	}
+	s.stepped = step
+	if !first && !step {
+		return nil
+	}
+	return wrap(s.Store.BringBack(ctx, began), "bring back what a wrong clock dated")
 }
 
 // round is one pass.

@@ -132,6 +132,8 @@ type Scheduler struct {
 
 	passes      sync.Mutex // one pass at a time
 	reclaimedAt time.Time  // by the passes
+	beganAt     time.Time  // when the last pass began
+	stepped     bool       // the clock was not as expected then
 
 	draining atomic.Bool
 	passedAt atomic.Int64

@@ -33,6 +33,27 @@ func (db *DB) Reclaim(ctx context.Context, now time.Time, limit int) (ended []st
 	return ended, nil
 }
 
+// farAhead is further ahead than any lease or check is dated.
+const farAhead = time.Hour
+
+func (db *DB) BringBack(ctx context.Context, now time.Time) error {
+	at, err := db.Clock(ctx)
+	switch {
+	case err == nil && at.After(now):
+		now = at
+	case err != nil && !errors.Is(err, store.ErrNoClock):
+		return err
+	}
+	return db.write(ctx, func(tx *tx) error {
+		limit := stamp(now.Add(farAhead))
+		_, err := tx.exec(`UPDATE run_leases SET expires_at = ? WHERE run_id IS NOT NULL AND expires_at > ?`, stamp(now.Add(store.DeviceRunTTL)), limit)
+		if err == nil {
+			_, err = tx.exec(`UPDATE connections SET look_at = ? WHERE look_at > ? AND status NOT IN ('revoked', 'draft')`, stamp(now), limit)
+		}
+		return err
+	})
+}
+
 var errNoRun = errors.New("the connection has no run")
 
 // reclaim ends the run of one connection whose lease ran out.
