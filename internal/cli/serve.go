@@ -73,6 +73,8 @@ type serveFlags struct {
 	// ready is told the address and the password, if one was made, once everything
 	// works; nil means that the owner is told.
 	ready func(url, password string)
+	// restored are the private files that other users could reach before this start.
+	restored []string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -116,6 +118,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 			err = fmt.Errorf("close the database: %w", closeErr)
 		}
 	}()
+	if err := reportModes(ctx, st, f.restored, a.env.Now()); err != nil {
+		return err
+	}
 	var release func()
 	if c.Database, release, err = a.jobDatabase(ctx, st); err != nil {
 		return err
