@@ -73,8 +73,6 @@ type serveFlags struct {
 	// ready is told the address and the password, if one was made, once everything
 	// works; nil means that the owner is told.
 	ready func(url, password string)
-	// restored are the private files that other users could reach before this start.
-	restored []string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -104,21 +102,24 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	var restored []string
+	if c.Home, err = a.homeDir(); err != nil {
+		c.Home = "" // PostgreSQL needs none
+	} else {
+		restored = restoreModes(c.Home, c.Log)
+	}
 	st, err := a.openStore(ctx, mayCreate)
 	if err != nil {
 		return err
 	}
 	c.Store = st
 	c.Audit = audit.New(audit.Config{Store: st, Now: a.env.Now, Log: c.Log, By: audit.Actor{Kind: audit.Server}})
-	if c.Home, err = a.homeDir(); err != nil {
-		c.Home = "" // PostgreSQL needs none
-	}
 	defer func() {
 		if closeErr := st.Close(); err == nil && closeErr != nil {
 			err = fmt.Errorf("close the database: %w", closeErr)
 		}
 	}()
-	if err := reportModes(ctx, st, f.restored, a.env.Now()); err != nil {
+	if err := reportModes(ctx, st, restored, a.env.Now()); err != nil {
 		return err
 	}
 	var release func()

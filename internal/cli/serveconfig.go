@@ -44,9 +44,6 @@ func (a *app) serveConfig(f *serveFlags) (c serve.Config, err error) {
 	if c.Log, err = a.serveLog(f); err != nil {
 		return c, err
 	}
-	if home, err := a.homeDir(); err == nil { // PostgreSQL needs none
-		f.restored = restoreModes(home, c.Log)
-	}
 	if c.Connectors, err = a.connectors(); err != nil {
 		return c, err
 	}
