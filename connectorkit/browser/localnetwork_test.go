@@ -63,7 +63,7 @@ func TestPagesReachNothingOfThisMachine(t *testing.T) {
 	tab, err := tabs.first(ctx)
 	must(t, err)
 	all := []string{"events", "fetch", "image", "post", "script", "socket", "style"} // a beacon has no end that a page sees
-	for _, path := range []string{"/public", "/local"} { // in this order: a local page asks again later
+	for _, path := range []string{"/public", "/local"} {                             // in this order: a local page asks again later
 		var want []string
 		if path == "/local" {
 			want = all
